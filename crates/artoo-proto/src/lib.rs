@@ -1,0 +1,67 @@
+//! Messages, envelope, ids and contracts: what artoo's parts say to each other.
+//!
+//! *Is*: plain data with serde, the closed [`Message`] set, the route table.
+//! *Is not*: behaviour. Nothing here decides, performs I/O or reads a clock.
+//!
+//! ```
+//! use artoo_proto::{Criterion, Mode};
+//! // A plain string is a valid criterion on the wire and means `plausible`.
+//! let criterion: Criterion = serde_json::from_str(r#""the count is stated""#).unwrap();
+//! assert_eq!(criterion.mode(), Mode::Plausible);
+//! ```
+
+pub mod audit;
+pub mod check;
+pub mod directive;
+pub mod effect;
+pub mod envelope;
+pub mod escape;
+pub mod id;
+pub mod memory;
+pub mod message;
+pub mod model;
+pub mod operator;
+pub mod recipe;
+pub mod role;
+pub mod route;
+pub mod subtask;
+pub mod task;
+pub mod timestamp;
+pub mod tool;
+pub mod verdict;
+
+pub use audit::{AuditQuery, AuditReport, GapTrend, TaskTrend, ToolHealth, Trigger};
+pub use check::{Check, Criterion, Mode};
+pub use directive::{
+    AbandonReason, Basis, CriterionMark, CriterionReport, DeniedAction, Ending, FailureMix, FinalResult, Loss,
+    PlanDirective, PrevDirective, ReplanDirective, TerminalDirective, Urgency,
+};
+pub use effect::{EffectFinished, EffectKind, EffectStarted};
+pub use envelope::{Address, Envelope};
+pub use id::{ConsentHash, EffectId, EvidenceId, MegramId, MessageId, SubTaskId, TaskId};
+pub use memory::{
+    Advice, MacroState, Megram, MegramDraft, MegramLevel, MemoryAction, MemoryQuery, MemoryRecall, Potentials, Sop,
+};
+pub use message::{Message, MessageKind};
+pub use model::{
+    Abstention, Calibration, Environment, ExecuteContext, ModelFailure, ModelReply, ModelRequest, PerceiveContext,
+    PlanContext, Prompt, ReplyBody, RoleContext, Usage, ValidateSubtaskContext, ValidateTaskContext,
+};
+pub use operator::{
+    Abort, CancelRequest, ClarificationAnswer, ClarificationRequest, ConsentAnswer, ConsentRequest, MemoryFeedback,
+    MemoryFeedbackKind, RoleFailed, SessionTurn, UserRequest,
+};
+pub use recipe::{Recipe, RecipePlan, RecipeStep, RecipeSubtask};
+pub use role::Role;
+pub use subtask::{
+    DispatchManifest, ManifestEntry, MissingReason, Plan, PlanDraft, PlanRejected, PlannedSubtask, SubTask,
+    SubTaskMissing, SubtaskDraft,
+};
+pub use task::{Constraints, PerceptionFailed, PerceptionFailure, TaskSpec};
+pub use timestamp::{Now, Timestamp};
+pub use tool::{CallStatus, EffectClass, FileChange, ToolCall, ToolClass, ToolOutcome, ToolRequest, ToolSpec};
+pub use verdict::{
+    CorrectionSignal, CriterionVerdict, ExecutionResult, ExecutionStatus, FailureClass, GapPoint, MissingOutcome,
+    OutcomeStatus, OutcomeSummary, ReplanRequest, SubTaskOutcome, TaskVerdict, UnverifiedOutput, Verdict,
+    VerdictSource,
+};

@@ -1,0 +1,63 @@
+//! Who may say what to whom: one table, used by the bus and by the auditor's rule.
+
+use crate::{MessageKind, Role};
+
+/// One row: a kind, who may publish it, who receives it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Route {
+    /// The message.
+    pub kind: MessageKind,
+    /// Its only publisher.
+    pub from: Role,
+    /// Its receivers.
+    pub to: &'static [Role],
+}
+
+const fn row(kind: MessageKind, from: Role, to: &'static [Role]) -> Route {
+    Route { kind, from, to }
+}
+
+/// The table, in the order of the flow. A kind stands once; what is not here can't be said.
+pub const ROUTES: [Route; 27] = {
+    use MessageKind as M;
+    use Role as R;
+    [
+        row(M::UserRequest, R::Operator, &[R::Perceiver, R::Solver]),
+        row(M::ClarificationRequest, R::Perceiver, &[R::Operator]),
+        row(M::ClarificationAnswer, R::Operator, &[R::Perceiver]),
+        row(M::TaskSpec, R::Perceiver, &[R::Planner, R::MetaValidator, R::Solver]),
+        row(M::PerceptionFailed, R::Perceiver, &[R::Solver]),
+        row(M::MemoryQuery, R::Planner, &[R::Memory]),
+        row(M::MemoryRecall, R::Memory, &[R::Planner]),
+        row(M::Plan, R::Planner, &[R::Dispatcher]),
+        row(M::PlanRejected, R::Planner, &[R::Solver]),
+        row(M::DispatchManifest, R::Dispatcher, &[R::MetaValidator, R::Solver]),
+        row(M::SubTask, R::Dispatcher, &[R::Executor, R::AgentValidator]),
+        row(M::ConsentRequest, R::Executor, &[R::Operator, R::Solver]),
+        row(M::ConsentAnswer, R::Operator, &[R::Executor, R::Solver]),
+        row(M::ExecutionResult, R::Executor, &[R::AgentValidator]),
+        row(M::CorrectionSignal, R::AgentValidator, &[R::Executor]),
+        row(M::SubTaskOutcome, R::AgentValidator, &[R::Dispatcher, R::MetaValidator]),
+        row(M::SubTaskMissing, R::Dispatcher, &[R::MetaValidator]),
+        row(M::ReplanRequest, R::MetaValidator, &[R::Solver]),
+        row(M::OutcomeSummary, R::MetaValidator, &[R::Solver]),
+        row(M::PlanDirective, R::Solver, &[R::Planner]),
+        row(M::Megram, R::Solver, &[R::Memory]),
+        row(M::FinalResult, R::Solver, &[R::Operator]),
+        row(M::CancelRequest, R::Operator, &[R::Solver]),
+        row(
+            M::Abort,
+            R::Solver,
+            &[R::Perceiver, R::Planner, R::Dispatcher, R::Executor, R::AgentValidator, R::MetaValidator],
+        ),
+        row(M::MemoryFeedback, R::Operator, &[R::Solver]),
+        row(M::RoleFailed, R::Runtime, &[R::Solver]),
+        row(M::AuditQuery, R::Operator, &[R::Auditor]),
+    ]
+};
+
+/// The row for a kind.
+#[must_use]
+pub fn route(kind: MessageKind) -> Option<&'static Route> {
+    ROUTES.iter().find(|route| route.kind == kind)
+}

@@ -1,0 +1,82 @@
+//! Wall-clock time on the wire (RFC 3339, milliseconds) and the pair of clocks a step is given.
+
+use std::fmt;
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+
+/// A moment in UTC, in milliseconds since 1970. On the wire: RFC 3339 text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub struct Timestamp(i64);
+
+/// Text that is not an RFC 3339 moment.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("not an RFC 3339 time: {text:?}")]
+pub struct InvalidTimestamp {
+    /// What was given.
+    pub text: String,
+}
+
+/// Milliseconds since 1970 at the year 9999's end and at the year −9999's start, jiff's range.
+const MAX_MS: i64 = 253_402_207_200_000;
+const MIN_MS: i64 = -377_705_023_201_000;
+
+impl Timestamp {
+    /// From milliseconds since 1970, clamped to the years −9999 to 9999.
+    #[must_use]
+    pub fn from_millis(ms: i64) -> Self {
+        Self(ms.clamp(MIN_MS, MAX_MS))
+    }
+
+    /// Milliseconds since 1970.
+    #[must_use]
+    pub fn as_millis(self) -> i64 {
+        self.0
+    }
+
+    /// This moment moved by `ms` milliseconds, saturating.
+    #[must_use]
+    pub fn plus_millis(self, ms: i64) -> Self {
+        Self::from_millis(self.0.saturating_add(ms))
+    }
+
+    /// Reads RFC 3339 text.
+    ///
+    /// # Errors
+    /// When the text is not an RFC 3339 moment with an offset.
+    pub fn parse(text: &str) -> Result<Self, InvalidTimestamp> {
+        text.parse::<jiff::Timestamp>()
+            .map(|t| Self::from_millis(t.as_millisecond()))
+            .map_err(|_| InvalidTimestamp { text: text.to_owned() })
+    }
+}
+
+impl fmt::Display for Timestamp {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match jiff::Timestamp::from_millisecond(self.0) {
+            Ok(t) => write!(f, "{t:.3}"),
+            Err(_) => write!(f, "{}ms", self.0),
+        }
+    }
+}
+
+impl Serialize for Timestamp {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for Timestamp {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        Self::parse(&text).map_err(de::Error::custom)
+    }
+}
+
+/// Both clocks at one moment: wall time for records, uptime for budgets.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Now {
+    /// Wall time; may jump.
+    pub wall: Timestamp,
+    /// Monotonic milliseconds since the process started; never goes back.
+    pub uptime_ms: u64,
+}

@@ -1,0 +1,153 @@
+//! Tools: what can be called, what was called, and what it left behind.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::{ConsentHash, EvidenceId};
+
+/// A family of tools; `break_symmetry` asks for another one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ToolClass {
+    /// Finds files.
+    Files,
+    /// Reads and writes text.
+    Text,
+    /// Runs programs.
+    Shell,
+    /// Drives desktop programs.
+    Desktop,
+    /// Reaches the network.
+    Web,
+}
+
+/// A tool this machine has.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ToolSpec {
+    /// Exact name; never matched by nearness.
+    pub name: String,
+    /// One line for people and models.
+    pub description: String,
+    /// Its family.
+    pub class: ToolClass,
+    /// JSON schema of the input.
+    pub input_schema: Value,
+    /// The spec's priority; 1 is tried first.
+    pub priority: u8,
+}
+
+/// A call to be made.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ToolRequest {
+    /// Exact tool name.
+    pub tool: String,
+    /// Input, by the tool's schema.
+    pub input: Value,
+}
+
+/// What a call may do to the machine, as proven before it runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum EffectClass {
+    /// Changes nothing.
+    ReadOnly,
+    /// Only adds what was not there.
+    Creating,
+    /// May change or remove, or could not be proven harmless.
+    Unproven,
+}
+
+/// How a call ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CallStatus {
+    /// It ran and reported success.
+    Ok,
+    /// It ran and reported failure, or could not start.
+    Failed,
+    /// Law 1: it was not allowed and nothing ran.
+    Denied,
+    /// It ran out of time and was ended.
+    TimedOut,
+    /// Its answer is incomplete: the limit was reached before the end.
+    Cut,
+    /// It began and no end was seen (the process died with it).
+    Uncertain,
+}
+
+/// A file this call changed, with its content's digest on both sides.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FileChange {
+    /// Absolute path.
+    pub path: String,
+    /// SHA-256 before, hex; `null` if it was not there.
+    pub before: Option<String>,
+    /// SHA-256 after, hex; `null` if it is gone.
+    pub after: Option<String>,
+}
+
+/// One call that was made, with the evidence it left. The spec's string form is its `Display`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ToolCall {
+    /// Tool name.
+    pub tool: String,
+    /// Input as given.
+    pub input: Value,
+    /// What it acted on: a normalised path, pattern or command.
+    pub target: String,
+    /// How it ended.
+    pub status: CallStatus,
+    /// What the guard proved.
+    pub class: EffectClass,
+    /// Whether the output depends on the machine's state (an `echo` measures nothing).
+    pub measures: bool,
+    /// Exit code of a program that ended by itself.
+    pub exit_code: Option<i32>,
+    /// Signal that ended it.
+    pub signal: Option<i32>,
+    /// Output: head and tail where it was long.
+    pub output: String,
+    /// Bytes of output before cutting.
+    pub output_bytes: u64,
+    /// Whether `output` leaves something out.
+    pub truncated: bool,
+    /// Where the evidence is cited.
+    pub evidence_id: EvidenceId,
+    /// How long it took.
+    pub elapsed_ms: u64,
+    /// Whether a failure came from the environment (missing file, permission, network) rather than the approach.
+    pub environmental: bool,
+    /// Files it changed.
+    pub changed: Vec<FileChange>,
+    /// Names seen near a target that was not there; may be empty.
+    pub alternatives: Vec<String>,
+}
+
+impl std::fmt::Display for ToolCall {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let head: String = self.output.chars().take(200).collect();
+        write!(f, "{}: {} → {head}", self.tool, self.input)
+    }
+}
+
+/// What became of a requested call.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum ToolOutcome {
+    /// It was made (or refused outright): here is the record.
+    Called {
+        /// The record.
+        call: ToolCall,
+    },
+    /// Nothing ran: a person must allow it first.
+    NeedsConsent {
+        /// What exactly would be allowed.
+        hash: ConsentHash,
+        /// The call as it would run, escaped for display.
+        shown: String,
+        /// What it would touch, in words.
+        effects: Vec<String>,
+        /// Why it was not proven harmless.
+        reason: String,
+    },
+}
