@@ -1,0 +1,164 @@
+//! Read-only taps: what happened on the bus, in order, with drops counted instead of felt.
+
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TrySendError, sync_channel};
+use std::time::Duration;
+
+use artoo_proto::{Address, EffectFinished, EffectStarted, Envelope, MessageKind, TaskId, Timestamp};
+use serde::{Deserialize, Serialize};
+
+use crate::Refusal;
+
+/// Events a tap may hold before it drops: about 64 MB of ordinary messages, minutes of a busy task.
+pub const TAP_CAPACITY: usize = 65_536;
+
+/// Something that happened on the bus or at its edge.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "event", rename_all = "snake_case")]
+#[expect(clippy::large_enum_variant, reason = "most events are messages; boxing would only add an allocation to each")]
+pub enum TapEvent {
+    /// A message was published.
+    Message {
+        /// The message with its surroundings.
+        envelope: Envelope,
+    },
+    /// A message was not let onto the bus: a boundary violation.
+    Refused {
+        /// Who tried.
+        from: Address,
+        /// What kind.
+        kind: MessageKind,
+        /// For which task.
+        task_id: Option<TaskId>,
+        /// Why not.
+        refusal: Refusal,
+    },
+    /// A delivery was lost.
+    Dropped {
+        /// The message's position.
+        seq: u64,
+        /// Who did not get it.
+        to: Address,
+        /// Why.
+        reason: String,
+    },
+    /// A machine asked for outside work.
+    EffectStarted(EffectStarted),
+    /// Outside work came back.
+    EffectFinished(EffectFinished),
+    /// A role panicked; its instance is gone.
+    Panicked {
+        /// Which instance.
+        address: Address,
+        /// What it said.
+        detail: String,
+    },
+    /// Something arrived that nobody awaits: late, duplicate, unknown.
+    Ignored {
+        /// Whom it was for.
+        address: Address,
+        /// What it was.
+        detail: String,
+    },
+    /// This many events are missing here: the tap was full.
+    Gap {
+        /// How many.
+        missing: u64,
+    },
+}
+
+/// An event with its place and time.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Observed {
+    /// Position on the tap, without gaps save where a [`TapEvent::Gap`] stands.
+    pub n: u64,
+    /// When.
+    pub at: Timestamp,
+    /// What.
+    #[serde(flatten)]
+    pub event: TapEvent,
+}
+
+/// The bus's end of a tap. Never blocks.
+#[derive(Debug)]
+pub struct TapSender {
+    sender: SyncSender<Observed>,
+    next: u64,
+    missing: u64,
+}
+
+/// The observer's end of a tap.
+#[derive(Debug)]
+pub struct Tap {
+    receiver: Receiver<Observed>,
+}
+
+/// A tap that holds at most `capacity` events.
+#[must_use]
+pub fn tap(capacity: usize) -> (TapSender, Tap) {
+    let (sender, receiver) = sync_channel(capacity);
+    (TapSender { sender, next: 0, missing: 0 }, Tap { receiver })
+}
+
+impl TapSender {
+    /// Offers an event; a full tap loses it, and the loss is told as soon as there is room.
+    pub fn offer(&mut self, at: Timestamp, event: TapEvent) {
+        if self.missing > 0 {
+            let gap = TapEvent::Gap { missing: self.missing };
+            if self.try_send(at, gap).is_err() {
+                self.lose();
+                return;
+            }
+            self.missing = 0;
+        }
+        if self.try_send(at, event).is_err() {
+            self.lose();
+        }
+    }
+
+    fn lose(&mut self) {
+        self.missing += 1;
+    }
+
+    /// Events lost and not yet told.
+    #[must_use]
+    pub fn missing(&self) -> u64 {
+        self.missing
+    }
+
+    fn try_send(&mut self, at: Timestamp, event: TapEvent) -> Result<(), ()> {
+        let n = self.next;
+        match self.sender.try_send(Observed { n, at, event }) {
+            Ok(()) => {
+                self.next += 1;
+                Ok(())
+            }
+            // An observer that went away is no reason to stop the bus.
+            Err(TrySendError::Full(_) | TrySendError::Disconnected(_)) => Err(()),
+        }
+    }
+}
+
+impl Tap {
+    /// The next event; `None` when the bus is gone and everything was read.
+    #[must_use]
+    pub fn recv(&self) -> Option<Observed> {
+        self.receiver.recv().ok()
+    }
+
+    /// The next event within `timeout`; `Ok(None)` when none came, `Err` when the bus is gone.
+    ///
+    /// # Errors
+    /// [`TapClosed`] when the sender was dropped and everything was read.
+    pub fn recv_timeout(&self, timeout: Duration) -> Result<Option<Observed>, TapClosed> {
+        match self.receiver.recv_timeout(timeout) {
+            Ok(observed) => Ok(Some(observed)),
+            Err(RecvTimeoutError::Timeout) => Ok(None),
+            Err(RecvTimeoutError::Disconnected) => Err(TapClosed),
+        }
+    }
+}
+
+/// The bus is gone and the tap is empty.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("the bus is gone")]
+pub struct TapClosed;
