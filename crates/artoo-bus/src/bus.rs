@@ -9,8 +9,12 @@ use serde::{Deserialize, Serialize};
 use crate::mailbox::{Delivery, Mailboxes};
 use crate::tap::TapEvent;
 
-/// Messages one task may put on the bus. Four rounds of 32 subtasks with three attempts each need about 2,000.
+/// Messages one task may put on the bus. Four rounds of 32 subtasks with three attempts each need about 2,000;
+/// what ends a task is let through all the same.
 const TASK_MESSAGES_MAX: usize = 10_000;
+
+/// Messages beyond that bound for the kinds that end a task: a task that said too much must still end with its result.
+const TASK_END_RESERVE: usize = 16;
 
 /// Why a message was not let onto the bus.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
@@ -32,9 +36,12 @@ pub enum Refusal {
         /// Whose it is.
         owner: Role,
     },
-    /// An instance spoke for another task.
-    #[error("an instance of one task spoke for another")]
+    /// An instance spoke for another task or subtask than its own.
+    #[error("an instance of one task or subtask spoke for another")]
     ForeignTask,
+    /// A message with this id already passed in this task.
+    #[error("a message with this id already passed")]
+    RepeatedId,
     /// A role spoke without a cause, or named one that never passed the bus.
     #[error("its cause never passed the bus")]
     UnknownCause,
@@ -47,10 +54,12 @@ pub enum Refusal {
 }
 
 /// The bus: an ordered queue of deliveries and a record of everything that was let on or refused.
+///
+/// The record is held until [`Bus::take_events`]; whoever drives the bus takes it after every step.
 #[derive(Debug, Default)]
 pub struct Bus {
     next_seq: u64,
-    passed: BTreeMap<Option<TaskId>, HashSet<MessageId>>,
+    passed: BTreeMap<TaskId, HashSet<MessageId>>,
     mailboxes: Mailboxes,
     dropped: u64,
     events: Vec<(Timestamp, TapEvent)>,
@@ -65,6 +74,9 @@ impl Bus {
 
     /// Publishes a message: receivers come from the route table, never from the sender.
     ///
+    /// `from` must be the address at which its role handles this task and subtask, as [`Address::of`] gives it.
+    /// Nothing can follow from a message of no task (the human's word to the auditor), so such ids are not kept.
+    ///
     /// # Errors
     /// [`Refusal`], which is also seen on the tap.
     pub fn publish(
@@ -77,7 +89,8 @@ impl Bus {
     ) -> Result<(), Refusal> {
         let kind = message.kind();
         let task = message.task_id().cloned();
-        let to = match self.check(from, cause, kind, task.as_ref()) {
+        let subtask = message.subtask_id();
+        let to = match self.check(id, from, &message, cause) {
             Ok(to) => to,
             Err(refusal) => {
                 let refused = TapEvent::Refused { from: from.clone(), kind, task_id: task, refusal: refusal.clone() };
@@ -85,8 +98,9 @@ impl Bus {
                 return Err(refusal);
             }
         };
-        self.passed.entry(task.clone()).or_default().insert(id);
-        let subtask = message.subtask_id();
+        if let Some(task) = &task {
+            self.passed.entry(task.clone()).or_default().insert(id);
+        }
         let envelope = Envelope {
             seq: self.next_seq,
             id,
@@ -109,21 +123,26 @@ impl Bus {
 
     fn check(
         &self,
+        id: MessageId,
         from: &Address,
+        message: &Message,
         cause: Option<MessageId>,
-        kind: MessageKind,
-        task: Option<&TaskId>,
     ) -> Result<&'static [Role], Refusal> {
+        let kind = message.kind();
         let row = route::route(kind).ok_or(Refusal::NoRoute { kind })?;
         if row.from != from.role {
             return Err(Refusal::WrongSender { kind, from: from.role, owner: row.from });
         }
-        if from.task_id.is_some() && from.task_id.as_ref() != task {
+        if *from != Address::of(from.role, message.task_id(), message.subtask_id()) {
             return Err(Refusal::ForeignTask);
         }
-        let passed = self.passed.get(&task.cloned());
-        if passed.is_some_and(|passed| passed.len() >= TASK_MESSAGES_MAX) {
-            return Err(Refusal::TooManyMessages { max: TASK_MESSAGES_MAX });
+        let passed = message.task_id().and_then(|task| self.passed.get(task));
+        let max = if ends_task(kind) { TASK_MESSAGES_MAX + TASK_END_RESERVE } else { TASK_MESSAGES_MAX };
+        if passed.is_some_and(|passed| passed.len() >= max) {
+            return Err(Refusal::TooManyMessages { max });
+        }
+        if passed.is_some_and(|passed| passed.contains(&id)) {
+            return Err(Refusal::RepeatedId);
         }
         let outside = matches!(from.role, Role::Operator | Role::Runtime);
         match cause {
@@ -183,6 +202,12 @@ impl Bus {
     /// Forgets an ended task: its waiting deliveries and the causes it may name.
     pub fn forget(&mut self, task: &TaskId) {
         self.mailboxes.forget(task);
-        self.passed.remove(&Some(task.clone()));
+        self.passed.remove(task);
     }
+}
+
+/// Whether a message of this kind brings a task to its end, or tells the solver to.
+fn ends_task(kind: MessageKind) -> bool {
+    use MessageKind as M;
+    matches!(kind, M::CancelRequest | M::RoleFailed | M::Abort | M::FinalResult)
 }

@@ -82,21 +82,27 @@ pub struct Observed {
 #[derive(Debug)]
 pub struct TapSender {
     sender: SyncSender<Observed>,
+    /// A slot of its own for the losses still untold when the bus goes away.
+    last_word: SyncSender<Observed>,
     next: u64,
     missing: u64,
+    lost_at: Timestamp,
 }
 
 /// The observer's end of a tap.
 #[derive(Debug)]
 pub struct Tap {
     receiver: Receiver<Observed>,
+    last_word: Receiver<Observed>,
 }
 
 /// A tap that holds at most `capacity` events.
 #[must_use]
 pub fn tap(capacity: usize) -> (TapSender, Tap) {
     let (sender, receiver) = sync_channel(capacity);
-    (TapSender { sender, next: 0, missing: 0 }, Tap { receiver })
+    let (last_sender, last_receiver) = sync_channel(1);
+    let tap_sender = TapSender { sender, last_word: last_sender, next: 0, missing: 0, lost_at: Timestamp::default() };
+    (tap_sender, Tap { receiver, last_word: last_receiver })
 }
 
 impl TapSender {
@@ -105,18 +111,19 @@ impl TapSender {
         if self.missing > 0 {
             let gap = TapEvent::Gap { missing: self.missing };
             if self.try_send(at, gap).is_err() {
-                self.lose();
+                self.lose(at);
                 return;
             }
             self.missing = 0;
         }
         if self.try_send(at, event).is_err() {
-            self.lose();
+            self.lose(at);
         }
     }
 
-    fn lose(&mut self) {
+    fn lose(&mut self, at: Timestamp) {
         self.missing += 1;
+        self.lost_at = at;
     }
 
     /// Events lost and not yet told.
@@ -138,11 +145,22 @@ impl TapSender {
     }
 }
 
+impl Drop for TapSender {
+    /// Losses nobody was told of yet are told last: the tap may still be full, so they have a slot of their own.
+    fn drop(&mut self) {
+        if self.missing > 0 {
+            let event = TapEvent::Gap { missing: self.missing };
+            // Only an observer that is gone can fail to take it.
+            let _ = self.last_word.try_send(Observed { n: self.next, at: self.lost_at, event });
+        }
+    }
+}
+
 impl Tap {
     /// The next event; `None` when the bus is gone and everything was read.
     #[must_use]
     pub fn recv(&self) -> Option<Observed> {
-        self.receiver.recv().ok()
+        self.receiver.recv().or_else(|_| self.last_word.recv()).ok()
     }
 
     /// The next event within `timeout`; `Ok(None)` when none came, `Err` when the bus is gone.
@@ -153,7 +171,7 @@ impl Tap {
         match self.receiver.recv_timeout(timeout) {
             Ok(observed) => Ok(Some(observed)),
             Err(RecvTimeoutError::Timeout) => Ok(None),
-            Err(RecvTimeoutError::Disconnected) => Err(TapClosed),
+            Err(RecvTimeoutError::Disconnected) => self.last_word.try_recv().map(Some).map_err(|_| TapClosed),
         }
     }
 }

@@ -1,0 +1,78 @@
+//! Asking a model for one typed value, with one second chance when the reply can't be read.
+
+use std::marker::PhantomData;
+
+use artoo_proto::{Abstention, EffectId, ModelFailure, ModelReply, ModelRequest, RecipePlan, ReplyBody};
+use serde::de::DeserializeOwned;
+
+use crate::machine::{Context, Work};
+
+/// One question to a model, waiting for its answer.
+#[derive(Debug)]
+pub struct Ask<T> {
+    effect_id: EffectId,
+    request: Box<ModelRequest>,
+    asked_again: bool,
+    reply: PhantomData<fn() -> T>,
+}
+
+/// What an answer leads to.
+#[derive(Debug)]
+pub enum Answer<T> {
+    /// A value of the wanted type.
+    Value(T),
+    /// A plan of recipes from the embedded parser.
+    Recipes(RecipePlan),
+    /// The embedded parser declines.
+    Abstained(Abstention),
+    /// Not readable: it must be asked once more.
+    Again(Ask<T>, EffectId, Work),
+    /// It failed for good.
+    Failed(ModelFailure),
+}
+
+impl<T: DeserializeOwned> Ask<T> {
+    /// Starts asking; the effect must be performed.
+    #[must_use]
+    pub fn start(cx: &mut Context<'_>, request: ModelRequest) -> (Self, EffectId, Work) {
+        Self::ask(cx, Box::new(request), false)
+    }
+
+    fn ask(cx: &mut Context<'_>, request: Box<ModelRequest>, asked_again: bool) -> (Self, EffectId, Work) {
+        let effect_id = cx.ids.next_effect();
+        let work = Work::Model { request: request.clone() };
+        (Self { effect_id, request, asked_again, reply: PhantomData }, effect_id, work)
+    }
+
+    /// Whether this completion belongs to this question.
+    #[must_use]
+    pub fn awaits(&self, effect_id: EffectId) -> bool {
+        self.effect_id == effect_id
+    }
+
+    /// Reads the answer.
+    pub fn answer(self, cx: &mut Context<'_>, reply: Result<ModelReply, ModelFailure>) -> Answer<T> {
+        let failure = match reply.map(|reply| reply.body) {
+            Ok(ReplyBody::Recipes { plan }) => return Answer::Recipes(plan),
+            Ok(ReplyBody::Abstain { abstention }) => return Answer::Abstained(abstention),
+            Ok(ReplyBody::Json { value }) => match serde_json::from_value(value.clone()) {
+                Ok(value) => return Answer::Value(value),
+                Err(error) => ModelFailure::Unreadable {
+                    detail: format!("the value does not fit {}: {error}", self.request.schema_name),
+                    excerpt: artoo_proto::escape::shorten(&artoo_proto::escape::one_line(&value.to_string()), 200),
+                },
+            },
+            Err(failure) => failure,
+        };
+        if self.asked_again || !failure.is_worth_asking_again() {
+            return Answer::Failed(failure);
+        }
+        let mut request = self.request;
+        request.prompt.user.push_str(&format!(
+            "\n\nYour last reply could not be used: {failure}. Answer again with exactly one JSON object that fits the \
+             schema, and nothing else."
+        ));
+        let (ask, effect_id, work) = Self::ask(cx, request, true);
+        Answer::Again(ask, effect_id, work)
+    }
+}

@@ -1,0 +1,412 @@
+//! R3, the Executor: carries out one subtask with tools and reports what it did. It never judges itself.
+
+mod prompt;
+#[cfg(test)]
+mod tests;
+mod turn;
+
+pub(crate) use prompt::calls;
+
+use std::collections::VecDeque;
+
+use artoo_proto::{
+    CallStatus, ConsentAnswer, ConsentHash, ConsentRequest, CorrectionSignal, DeniedAction, EffectClass, EffectId,
+    Environment, EvidenceId, ExecuteContext, ExecutionResult, ExecutionStatus, Message, ModelFailure, ModelReply,
+    ModelRequest, Role, RoleContext, SubTask, ToolCall, ToolOutcome, ToolRequest, ToolSpec,
+};
+
+use crate::ask::{Answer, Ask};
+use crate::limits::{CALLS_PER_ATTEMPT, IDLE_REPLIES_MAX, REPLY_TOKENS};
+use crate::machine::{Completion, Context, Incoming, Machine, Misrouted, RoleEffect, ToolOrder, Work};
+use turn::Turn;
+
+/// What R3 may be told.
+#[derive(Debug)]
+pub enum Input {
+    /// Its subtask.
+    Assigned(SubTask),
+    /// Try again, differently.
+    Corrected(CorrectionSignal),
+    /// The user allows or refuses.
+    Answered(ConsentAnswer),
+    /// The model's reply.
+    Replied(EffectId, Result<ModelReply, ModelFailure>),
+    /// A tool call ended.
+    Called(EffectId, Box<ToolOutcome>),
+    /// The task is over.
+    Abort,
+}
+
+/// What R3 may do. It has no way to judge its output, retry by itself or reach memory.
+#[derive(Debug)]
+pub enum Effect {
+    /// Report.
+    Report(ExecutionResult),
+    /// Ask the user under Law 1.
+    AskConsent(ConsentRequest),
+    /// Ask the model or call a tool.
+    Perform(EffectId, Work),
+}
+
+#[derive(Debug, Default)]
+enum State {
+    #[default]
+    Idle,
+    Asking(Ask<Turn>),
+    Calling(EffectId, ToolRequest),
+    AwaitingConsent(ConsentHash, ToolRequest, String),
+    Done,
+}
+
+/// The Executor of one subtask.
+#[derive(Debug)]
+pub struct Executor {
+    environment: Environment,
+    tools: Vec<ToolSpec>,
+    subtask: Option<SubTask>,
+    attempt: u32,
+    correction: Option<CorrectionSignal>,
+    queue: VecDeque<ToolRequest>,
+    /// The last queued call's output is the answer, so no further model call is needed.
+    answer_is_output: bool,
+    calls: Vec<ToolCall>,
+    earlier_calls: Vec<ToolCall>,
+    denied: Vec<DeniedAction>,
+    remarks: Vec<String>,
+    idle_replies: u32,
+    evidence_drawn: u32,
+    /// Memory's Caution: a first consent is still owed.
+    confirm: bool,
+    state: State,
+}
+
+impl Executor {
+    /// An Executor on this machine.
+    #[must_use]
+    pub fn new(environment: Environment, tools: Vec<ToolSpec>) -> Self {
+        Self {
+            environment,
+            tools,
+            subtask: None,
+            attempt: 0,
+            correction: None,
+            queue: VecDeque::new(),
+            answer_is_output: false,
+            calls: Vec::new(),
+            earlier_calls: Vec::new(),
+            denied: Vec::new(),
+            remarks: Vec::new(),
+            idle_replies: 0,
+            evidence_drawn: 0,
+            confirm: false,
+            state: State::Idle,
+        }
+    }
+
+    fn begin(&mut self, cx: &mut Context<'_>, subtask: &SubTask) -> Vec<Effect> {
+        self.attempt += 1;
+        self.earlier_calls.append(&mut self.calls);
+        self.denied.clear();
+        self.remarks.clear();
+        self.queue.clear();
+        self.idle_replies = 0;
+        match &subtask.recipe {
+            Some(recipe) => {
+                self.queue = recipe.steps.iter().map(|step| step.call.clone()).collect();
+                self.answer_is_output = true;
+                self.next_call(cx)
+            }
+            None => self.ask(cx),
+        }
+    }
+
+    fn usable_tools(&self, subtask: &SubTask) -> Vec<ToolSpec> {
+        let usable = |spec: &&ToolSpec| {
+            subtask.tools.contains(&spec.name) && !subtask.blocked_tools.contains(&spec.name)
+        };
+        self.tools.iter().filter(usable).cloned().collect()
+    }
+
+    fn calls_left(&self) -> u32 {
+        CALLS_PER_ATTEMPT.saturating_sub(u32::try_from(self.calls.len()).unwrap_or(u32::MAX))
+    }
+
+    fn ask(&mut self, cx: &mut Context<'_>) -> Vec<Effect> {
+        let Some(subtask) = self.subtask.clone() else { return Vec::new() };
+        let context = ExecuteContext {
+            tools: self.usable_tools(&subtask),
+            calls: self.calls.clone(),
+            earlier_calls: self.earlier_calls.clone(),
+            correction: self.correction.clone(),
+            remarks: std::mem::take(&mut self.remarks),
+            calls_left: self.calls_left(),
+            environment: self.environment.clone(),
+            subtask: subtask.clone(),
+        };
+        let request = ModelRequest {
+            role: Role::Executor,
+            task_id: subtask.parent_task_id,
+            subtask_id: Some(subtask.subtask_id),
+            prompt: prompt::render(&context),
+            schema_name: "execution".to_owned(),
+            schema: prompt::schema(&context.tools),
+            max_tokens: REPLY_TOKENS,
+            context: RoleContext::Execute(Box::new(context)),
+        };
+        let (ask, id, work) = Ask::start(cx, request);
+        self.state = State::Asking(ask);
+        vec![Effect::Perform(id, work)]
+    }
+
+    fn next_call(&mut self, cx: &mut Context<'_>) -> Vec<Effect> {
+        match self.queue.pop_front() {
+            Some(request) if self.calls_left() > 0 => self.call(cx, request, None),
+            Some(_) => self.report(ExecutionStatus::Failed, String::new(), Some("too many calls".to_owned()), None),
+            None if self.answer_is_output => self.report_output(),
+            None => self.ask(cx),
+        }
+    }
+
+    fn call(&mut self, cx: &mut Context<'_>, request: ToolRequest, consent: Option<ConsentHash>) -> Vec<Effect> {
+        let Some(subtask) = &self.subtask else { return Vec::new() };
+        let order = ToolOrder {
+            request: request.clone(),
+            evidence_id: EvidenceId(format!("{}.e{}", short(subtask), self.evidence_drawn + 1)),
+            allowed_tools: subtask.tools.clone(),
+            blocked_tools: subtask.blocked_tools.clone(),
+            blocked_targets: subtask.blocked_targets.clone(),
+            confirm: self.confirm,
+            consent,
+        };
+        let id = cx.ids.next_effect();
+        self.state = State::Calling(id, request);
+        vec![Effect::Perform(id, Work::Tool { order: Box::new(order) })]
+    }
+
+    fn called(&mut self, cx: &mut Context<'_>, request: ToolRequest, outcome: ToolOutcome) -> Vec<Effect> {
+        match outcome {
+            ToolOutcome::Called { call } => {
+                self.evidence_drawn += 1;
+                let status = call.status;
+                if status == CallStatus::Denied {
+                    let action = format!("{}: {}", call.tool, call.target);
+                    self.denied.push(DeniedAction { action, reason: call.output.clone() });
+                }
+                self.calls.push(call);
+                match status {
+                    CallStatus::Ok => self.next_call(cx),
+                    // A refused call is not to be tried again in other words (decision D10).
+                    CallStatus::Denied => {
+                        let reason = Some("a call was refused".to_owned());
+                        self.report(ExecutionStatus::Failed, String::new(), reason, None)
+                    }
+                    CallStatus::Failed | CallStatus::TimedOut | CallStatus::Cut | CallStatus::Uncertain => {
+                        self.after_failed_call(cx)
+                    }
+                }
+            }
+            ToolOutcome::NeedsConsent { hash, shown, effects, reason } => {
+                let Some(subtask) = &self.subtask else { return Vec::new() };
+                self.state = State::AwaitingConsent(hash.clone(), request, shown.clone());
+                vec![Effect::AskConsent(ConsentRequest {
+                    task_id: subtask.parent_task_id.clone(),
+                    subtask_id: subtask.subtask_id,
+                    hash,
+                    shown,
+                    effects,
+                    reason,
+                })]
+            }
+        }
+    }
+
+    /// A recipe ends at its first failed call; a model is shown the failure and may react.
+    fn after_failed_call(&mut self, cx: &mut Context<'_>) -> Vec<Effect> {
+        self.queue.clear();
+        self.answer_is_output = false;
+        let is_recipe = self.subtask.as_ref().is_some_and(|subtask| subtask.recipe.is_some());
+        if is_recipe {
+            let reason = self.calls.last().map(|call| call.output.clone());
+            return self.report(ExecutionStatus::Failed, String::new(), reason, None);
+        }
+        self.ask(cx)
+    }
+
+    fn consent(&mut self, cx: &mut Context<'_>, request: ToolRequest, shown: String, answer: ConsentAnswer) -> Vec<Effect> {
+        if answer.allowed {
+            self.confirm = false;
+            return self.call(cx, request, Some(answer.hash));
+        }
+        let reason = answer.note.unwrap_or_else(|| "you did not allow it".to_owned());
+        self.evidence_drawn += 1;
+        let Some(subtask) = &self.subtask else { return Vec::new() };
+        self.calls.push(ToolCall {
+            tool: request.tool.clone(),
+            target: shown.clone(),
+            input: request.input,
+            status: CallStatus::Denied,
+            class: EffectClass::Unproven,
+            measures: false,
+            exit_code: None,
+            signal: None,
+            output: format!("[LAW1] not run: {reason}"),
+            output_bytes: 0,
+            truncated: false,
+            evidence_id: EvidenceId(format!("{}.e{}", short(subtask), self.evidence_drawn)),
+            elapsed_ms: 0,
+            environmental: true,
+            changed: Vec::new(),
+            alternatives: Vec::new(),
+        });
+        self.denied.push(DeniedAction { action: format!("{}: {shown}", request.tool), reason });
+        self.report(ExecutionStatus::Failed, String::new(), Some("[LAW1] a needed call was not allowed".to_owned()), None)
+    }
+
+    fn reply(&mut self, cx: &mut Context<'_>, turn: Turn) -> Vec<Effect> {
+        let Some(subtask) = self.subtask.clone() else { return Vec::new() };
+        let known = self.calls.iter().chain(&self.earlier_calls);
+        let review = turn.review(&self.usable_tools(&subtask), known);
+        let wanted_calls = !turn.calls.is_empty();
+        if review.calls.is_empty() && wanted_calls {
+            self.remarks = review.remarks;
+            self.idle_replies += 1;
+            if self.idle_replies > IDLE_REPLIES_MAX || self.calls_left() == 0 {
+                let reason = format!("no usable call: {}", self.remarks.join("; "));
+                return self.report(ExecutionStatus::Failed, turn.output, Some(reason), None);
+            }
+            return self.ask(cx);
+        }
+        if wanted_calls {
+            self.remarks = review.remarks;
+            // Calls that were dropped leave the model's plan incomplete: it must look again.
+            self.answer_is_output = turn.answer_is_output && self.remarks.is_empty();
+            self.queue = review.calls.into();
+            return self.next_call(cx);
+        }
+        self.report(turn.status, turn.output, turn.reason, None)
+    }
+
+    /// Reports the outputs of the calls marked as answer, copied by code.
+    fn report_output(&mut self) -> Vec<Effect> {
+        let answering = |call: &&ToolCall| match self.subtask.as_ref().and_then(|subtask| subtask.recipe.as_ref()) {
+            Some(recipe) => recipe.steps.iter().any(|step| step.answers && step.call.input == call.input),
+            None => self.calls.last() == Some(call),
+        };
+        let outputs: Vec<&str> = self.calls.iter().filter(answering).map(|call| call.output.as_str()).collect();
+        let output = outputs.join("\n");
+        let mut effects = self.report(ExecutionStatus::Completed, output, None, None);
+        if let Some(Effect::Report(result)) = effects.last_mut() {
+            result.output_from_tool = true;
+        }
+        effects
+    }
+
+    fn report(
+        &mut self,
+        status: ExecutionStatus,
+        output: String,
+        reason: Option<String>,
+        model_failure: Option<ModelFailure>,
+    ) -> Vec<Effect> {
+        self.state = State::Done;
+        let Some(subtask) = &self.subtask else { return Vec::new() };
+        vec![Effect::Report(ExecutionResult {
+            subtask_id: subtask.subtask_id,
+            parent_task_id: subtask.parent_task_id.clone(),
+            attempt: self.attempt,
+            status,
+            output,
+            output_from_tool: false,
+            tool_calls: self.calls.clone(),
+            denied: self.denied.clone(),
+            model_failure,
+            reason,
+        })]
+    }
+
+    fn fail(&mut self, failure: ModelFailure) -> Vec<Effect> {
+        self.report(ExecutionStatus::Failed, String::new(), Some(failure.to_string()), Some(failure))
+    }
+}
+
+/// Evidence ids carry the beginning of their subtask's id, so they are unique in a task and short to cite.
+fn short(subtask: &SubTask) -> String {
+    subtask.subtask_id.to_string().chars().take(8).collect()
+}
+
+impl Machine for Executor {
+    type Input = Input;
+    type Effect = Effect;
+
+    fn step(&mut self, cx: &mut Context<'_>, input: Input) -> Vec<Effect> {
+        match (std::mem::take(&mut self.state), input) {
+            (State::Idle, Input::Assigned(subtask)) if self.subtask.is_none() => {
+                self.confirm = subtask.confirm;
+                self.subtask = Some(subtask.clone());
+                self.begin(cx, &subtask)
+            }
+            (State::Done, Input::Corrected(correction)) if correction.attempt_number == self.attempt + 1 => {
+                let Some(subtask) = self.subtask.clone() else { return Vec::new() };
+                self.correction = Some(correction);
+                self.begin(cx, &subtask)
+            }
+            (State::Asking(ask), Input::Replied(id, reply)) if ask.awaits(id) => match ask.answer(cx, reply) {
+                Answer::Value(turn) => self.reply(cx, turn),
+                Answer::Again(ask, id, work) => {
+                    self.state = State::Asking(ask);
+                    vec![Effect::Perform(id, work)]
+                }
+                Answer::Failed(failure) => self.fail(failure),
+                Answer::Recipes(_) | Answer::Abstained(_) => {
+                    let reason = Some("the embedded parser can't carry out a step".to_owned());
+                    self.report(ExecutionStatus::Failed, String::new(), reason, None)
+                }
+            },
+            (State::Calling(awaited, request), Input::Called(id, outcome)) if awaited == id => {
+                self.called(cx, request, *outcome)
+            }
+            (State::AwaitingConsent(hash, request, shown), Input::Answered(answer)) if answer.hash == hash => {
+                self.consent(cx, request, shown, answer)
+            }
+            (_, Input::Abort) => {
+                self.state = State::Done;
+                self.subtask = None;
+                Vec::new()
+            }
+            (state, _) => {
+                self.state = state;
+                Vec::new()
+            }
+        }
+    }
+}
+
+impl TryFrom<Incoming> for Input {
+    type Error = Misrouted;
+
+    fn try_from(incoming: Incoming) -> Result<Self, Misrouted> {
+        match incoming {
+            Incoming::Message(envelope) => match &envelope.message {
+                Message::SubTask(subtask) => Ok(Self::Assigned(subtask.clone())),
+                Message::CorrectionSignal(correction) => Ok(Self::Corrected(correction.clone())),
+                Message::ConsentAnswer(answer) => Ok(Self::Answered(answer.clone())),
+                Message::Abort(_) => Ok(Self::Abort),
+                #[expect(clippy::wildcard_enum_match_arm, reason = "narrowing: everything else is misrouted")]
+                _ => Err(Misrouted::message(&envelope)),
+            },
+            Incoming::Completed(id, Completion::Model(reply)) => Ok(Self::Replied(id, reply)),
+            Incoming::Completed(id, Completion::Tool(outcome)) => Ok(Self::Called(id, outcome)),
+            Incoming::Completed(_, other) => Err(Misrouted::completion(&other)),
+        }
+    }
+}
+
+impl From<Effect> for RoleEffect {
+    fn from(effect: Effect) -> Self {
+        match effect {
+            Effect::Report(result) => Self::Publish(result.into()),
+            Effect::AskConsent(request) => Self::Publish(request.into()),
+            Effect::Perform(id, work) => Self::Perform(id, work),
+        }
+    }
+}

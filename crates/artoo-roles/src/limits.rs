@@ -1,0 +1,42 @@
+//! Every bound of the roles on one page, each with its reason.
+
+/// The longest request taken, in bytes: a long letter with attachments pasted in, far from a model's window.
+pub const REQUEST_MAX_BYTES: usize = 64 * 1024;
+/// Turns of the session a request resolves against (the spec's last five).
+pub const SESSION_TURNS: usize = 5;
+/// Rounds of questions R1 may ask (decision D11).
+pub const CLARIFICATION_ROUNDS: u32 = 2;
+/// Subtasks of one plan: more can't be judged well, and every queue is sized from it.
+pub const SUBTASKS_MAX: usize = 32;
+/// Criteria of one subtask or task: more means one assertion was split into words.
+pub const CRITERIA_MAX: usize = 16;
+/// Drafts R2 may write in one round before R7 is told: a first one and two that know the problems.
+pub const PLAN_DRAFTS_MAX: u32 = 3;
+/// The fast loop's retries (the spec's `maxRetries`).
+pub const RETRIES_MAX: u32 = 2;
+/// Tool calls of one attempt: an endless loop ends here (fault L34).
+pub const CALLS_PER_ATTEMPT: u32 = 8;
+/// Model replies of one attempt that led to no new call, before the attempt counts as failed.
+pub const IDLE_REPLIES_MAX: u32 = 2;
+/// Calls a model may ask for in one reply.
+pub const CALLS_PER_REPLY: usize = 4;
+/// How long R2 waits for memory before it plans without it: recall takes microseconds, so silence is a fault.
+pub const RECALL_WAIT_MS: u64 = 2_000;
+/// How long the dispatcher waits for one subtask: three attempts of eight calls with their model replies.
+pub const SUBTASK_WAIT_MS: u64 = 600_000;
+/// A task's hard limit where the user set none (decision G20).
+pub const HARD_LIMIT_MS: u64 = 30 * 60 * 1000;
+/// Characters of one earlier output passed on to the next group.
+pub const CONTEXT_OUTPUT_CHARS: usize = 4_000;
+/// Characters of one tool output shown to a model (the spec's `headTail(result, 4000)`).
+pub const EVIDENCE_CHARS: usize = 4_000;
+/// Characters of a whole block of outside text in a prompt: a few evidence-sized pieces.
+pub const FENCE_CHARS: usize = 24_000;
+/// Entries of memory advice in a prompt (decision M16).
+pub const ADVICE_MAX: usize = 10;
+/// Reply caps, in tokens: a plan is the longest thing a role writes.
+pub const REPLY_TOKENS: u32 = 4_096;
+/// Tasks of one process whose end is remembered, to tell a late message from a new task.
+pub const ENDED_REMEMBERED: usize = 1_024;
+/// Characters of an effect's digest on the tap.
+pub const DIGEST_CHARS: usize = 300;

@@ -1,0 +1,152 @@
+//! R5 on the bus: answers the planner's queries, keeps what R7 records, hands frames to be written.
+//!
+//! The engine is `artoo-mkct`'s; this machine only translates. A record is visible as soon as it is accepted and on
+//! disk when its write completes; the two are not the same, and a failed write is said.
+
+#[cfg(test)]
+mod tests;
+mod translate;
+
+use artoo_mkct::{Engine, Frame, NewMegram, RecallQuery};
+use artoo_proto::{EffectId, MegramDraft, MemoryQuery, MemoryRecall, Message};
+
+use crate::limits::ADVICE_MAX;
+use crate::machine::{Completion, Context, Incoming, Machine, Misrouted, RoleEffect, Work};
+
+/// What R5 may be told. Only R7's records and R2's queries reach it.
+#[derive(Debug)]
+pub enum Input {
+    /// R2 asks.
+    Query(MemoryQuery),
+    /// R7 records.
+    Record(MegramDraft),
+    /// Frames are on disk, or not.
+    Persisted(EffectId, Result<(), String>),
+}
+
+/// What R5 may do. It has no way to word a prompt or ask a model.
+#[derive(Debug)]
+pub enum Effect {
+    /// What is known.
+    Recall(MemoryRecall),
+    /// Write frames.
+    Persist(EffectId, Work),
+}
+
+/// The memory of one process.
+#[derive(Debug)]
+pub struct Memory {
+    engine: Option<Engine>,
+    refused: u64,
+    unwritten: u64,
+}
+
+impl Memory {
+    /// A memory on this engine, as replayed from its journal.
+    #[must_use]
+    pub fn new(engine: Engine) -> Self {
+        Self { engine: Some(engine), refused: 0, unwritten: 0 }
+    }
+
+    /// A memory that knows nothing and keeps nothing, for when the store can't be used.
+    #[must_use]
+    pub fn unavailable() -> Self {
+        Self { engine: None, refused: 0, unwritten: 0 }
+    }
+
+    /// Records that were not taken, and writes that failed, since the start.
+    #[must_use]
+    pub fn losses(&self) -> (u64, u64) {
+        (self.refused, self.unwritten)
+    }
+
+    fn recall(&mut self, cx: &mut Context<'_>, query: MemoryQuery) -> Vec<Effect> {
+        let Some(engine) = &mut self.engine else {
+            let nothing = MemoryRecall {
+                task_id: query.task_id,
+                round: query.round,
+                sops: Vec::new(),
+                advice: Vec::new(),
+                megrams_total: 0,
+            };
+            return vec![Effect::Recall(nothing)];
+        };
+        let question = RecallQuery {
+            intent: &query.intent,
+            tools: &query.tools,
+            targets: &query.targets,
+            limit: ADVICE_MAX,
+        };
+        let now_ms = cx.now.wall.as_millis();
+        let recall = engine.recall(&question, now_ms);
+        let total = u64::try_from(engine.megrams().count()).unwrap_or(u64::MAX);
+        let mut effects = vec![Effect::Recall(translate::recall(&query, &recall, total))];
+        effects.extend(persist(cx, &recall.frames));
+        effects
+    }
+
+    fn record(&mut self, cx: &mut Context<'_>, draft: MegramDraft) -> Vec<Effect> {
+        let Some(engine) = &mut self.engine else {
+            self.refused += 1;
+            return Vec::new();
+        };
+        let mut megram = NewMegram::new(draft.space, draft.entity, translate::state(draft.state), draft.content);
+        megram.failure_class = draft.failure_class.map(translate::failure_class);
+        megram.task = Some(draft.task_id.to_string());
+        match engine.write(cx.now.wall.as_millis(), megram) {
+            Ok(frame) => persist(cx, &[frame]).into_iter().collect(),
+            Err(_) => {
+                self.refused += 1;
+                Vec::new()
+            }
+        }
+    }
+}
+
+fn persist(cx: &mut Context<'_>, frames: &[Frame]) -> Option<Effect> {
+    let frames: Vec<_> = frames.iter().filter_map(|frame| serde_json::to_value(frame).ok()).collect();
+    (!frames.is_empty()).then(|| Effect::Persist(cx.ids.next_effect(), Work::Persist { frames }))
+}
+
+impl Machine for Memory {
+    type Input = Input;
+    type Effect = Effect;
+
+    fn step(&mut self, cx: &mut Context<'_>, input: Input) -> Vec<Effect> {
+        match input {
+            Input::Query(query) => self.recall(cx, query),
+            Input::Record(draft) => self.record(cx, draft),
+            Input::Persisted(_, Ok(())) => Vec::new(),
+            Input::Persisted(_, Err(_)) => {
+                self.unwritten += 1;
+                Vec::new()
+            }
+        }
+    }
+}
+
+impl TryFrom<Incoming> for Input {
+    type Error = Misrouted;
+
+    fn try_from(incoming: Incoming) -> Result<Self, Misrouted> {
+        match incoming {
+            Incoming::Message(envelope) => match &envelope.message {
+                Message::MemoryQuery(query) => Ok(Self::Query(query.clone())),
+                Message::Megram(draft) => Ok(Self::Record(draft.clone())),
+                #[expect(clippy::wildcard_enum_match_arm, reason = "narrowing: everything else is misrouted")]
+                _ => Err(Misrouted::message(&envelope)),
+            },
+            Incoming::Completed(id, Completion::Persisted(result)) => Ok(Self::Persisted(id, result)),
+            Incoming::Completed(_, other) => Err(Misrouted::completion(&other)),
+        }
+    }
+}
+
+impl From<Effect> for RoleEffect {
+    fn from(effect: Effect) -> Self {
+        match effect {
+            Effect::Recall(recall) => Self::Publish(recall.into()),
+            Effect::Persist(id, work) => Self::Perform(id, work),
+        }
+    }
+}

@@ -1,0 +1,1 @@
+//! Tests of R5 on the bus.

@@ -1,0 +1,72 @@
+//! Between `artoo-mkct`'s types and the messages. Total functions.
+
+use artoo_mkct::{Action, Recall, RuleKind, State};
+use artoo_proto::{Advice, MacroState, MegramId, MemoryAction, MemoryQuery, MemoryRecall, Potentials, Sop};
+use uuid::Uuid;
+
+pub(super) fn recall(query: &MemoryQuery, recall: &Recall, megrams_total: u64) -> MemoryRecall {
+    MemoryRecall {
+        task_id: query.task_id.clone(),
+        round: query.round,
+        sops: recall
+            .sops
+            .iter()
+            .map(|sop| Sop { id: id(sop.id), content: sop.content.clone(), sign: sign(sop.kind) })
+            .collect(),
+        advice: recall
+            .advice
+            .iter()
+            .map(|advice| Advice {
+                space: advice.space.clone(),
+                entity: advice.entity.clone(),
+                potentials: Potentials {
+                    attention: advice.potentials.attention,
+                    decision: advice.potentials.decision,
+                    action: action(advice.potentials.action),
+                },
+                similarity: advice.similarity,
+                megrams: advice.megrams.iter().copied().map(id).collect(),
+            })
+            .collect(),
+        megrams_total,
+    }
+}
+
+fn sign(kind: RuleKind) -> i8 {
+    match kind {
+        RuleKind::BestPractice => 1,
+        RuleKind::Constraint => -1,
+    }
+}
+
+fn id(id: artoo_mkct::MegramId) -> MegramId {
+    MegramId(Uuid::from_u128(id.as_u128()))
+}
+
+fn action(action: Action) -> MemoryAction {
+    match action {
+        Action::Ignore => MemoryAction::Ignore,
+        Action::Exploit => MemoryAction::Exploit,
+        Action::Avoid => MemoryAction::Avoid,
+        Action::Caution => MemoryAction::Caution,
+    }
+}
+
+pub(super) fn state(state: MacroState) -> State {
+    match state {
+        MacroState::Abandon => State::Abandon,
+        MacroState::Accept => State::Accept,
+        MacroState::ChangeApproach => State::ChangeApproach,
+        MacroState::Success => State::Success,
+        MacroState::BreakSymmetry => State::BreakSymmetry,
+        MacroState::ChangePath => State::ChangePath,
+        MacroState::Refine => State::Refine,
+    }
+}
+
+pub(super) fn failure_class(class: artoo_proto::FailureClass) -> artoo_mkct::FailureClass {
+    match class {
+        artoo_proto::FailureClass::Logical => artoo_mkct::FailureClass::Logical,
+        artoo_proto::FailureClass::Environmental => artoo_mkct::FailureClass::Environmental,
+    }
+}

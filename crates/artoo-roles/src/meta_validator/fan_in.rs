@@ -1,0 +1,132 @@
+//! Fan-in: outcomes in any order, released as one round when none is outstanding.
+
+use artoo_proto::{
+    CriterionVerdict, DispatchManifest, MissingOutcome, OutcomeStatus, SubTaskMissing, SubTaskOutcome,
+    UnverifiedOutput, Verdict, escape,
+};
+
+use super::Input;
+
+/// Characters of one outcome's reason in the gap summary.
+const REASON_CHARS: usize = 300;
+
+/// What has arrived for the round under way, whatever came first.
+#[derive(Debug, Default)]
+pub(super) struct FanIn {
+    manifest: Option<DispatchManifest>,
+    outcomes: Vec<SubTaskOutcome>,
+    missing: Vec<SubTaskMissing>,
+    released: Option<u32>,
+}
+
+/// A complete round: every subtask of the manifest has an outcome or a reason for having none.
+#[derive(Debug)]
+pub(super) struct Gathered {
+    pub(super) manifest: DispatchManifest,
+    /// In sequence order.
+    pub(super) outcomes: Vec<SubTaskOutcome>,
+    missing: Vec<SubTaskMissing>,
+}
+
+impl FanIn {
+    /// Takes what belongs to the round under way or to come; the first word on a subtask stands.
+    pub(super) fn add(&mut self, input: Input) {
+        let next = self.released.map_or(0, |round| round + 1);
+        match input {
+            Input::Manifest(manifest) if manifest.round >= next && self.manifest.is_none() => {
+                self.manifest = Some(manifest);
+            }
+            Input::Outcome(outcome) if outcome.round >= next => {
+                if !self.knows(outcome.subtask_id) {
+                    self.outcomes.push(outcome);
+                }
+            }
+            Input::Missing(missing) if missing.round >= next => {
+                if !self.knows(missing.subtask_id) {
+                    self.missing.push(missing);
+                }
+            }
+            Input::Manifest(_)
+            | Input::Outcome(_)
+            | Input::Missing(_)
+            | Input::Task(_)
+            | Input::Replied(..)
+            | Input::Checked(..)
+            | Input::Abort => {}
+        }
+    }
+
+    fn knows(&self, id: artoo_proto::SubTaskId) -> bool {
+        self.outcomes.iter().any(|outcome| outcome.subtask_id == id)
+            || self.missing.iter().any(|missing| missing.subtask_id == id)
+    }
+
+    /// The round, once it is complete; each round is released once.
+    pub(super) fn take_complete(&mut self) -> Option<Gathered> {
+        let manifest = self.manifest.as_ref()?;
+        if !manifest.subtasks.iter().all(|entry| self.knows(entry.subtask_id)) {
+            return None;
+        }
+        let manifest = self.manifest.take()?;
+        self.released = Some(manifest.round);
+        let mut arrived = std::mem::take(&mut self.outcomes);
+        let in_order = manifest.subtasks.iter().filter_map(|entry| {
+            let at = arrived.iter().position(|outcome| outcome.subtask_id == entry.subtask_id)?;
+            Some(arrived.swap_remove(at))
+        });
+        let outcomes = in_order.collect();
+        Some(Gathered { outcomes, missing: std::mem::take(&mut self.missing), manifest })
+    }
+}
+
+impl Gathered {
+    pub(super) fn all_matched(&self) -> bool {
+        self.missing.is_empty() && self.outcomes.iter().all(|outcome| outcome.status == OutcomeStatus::Matched)
+    }
+
+    /// Matched outputs, joined in sequence order: data, not a summary.
+    pub(super) fn merged_output(&self) -> String {
+        let matched = self.outcomes.iter().filter(|outcome| outcome.status == OutcomeStatus::Matched);
+        matched.map(|outcome| outcome.output.trim_end_matches('\n')).collect::<Vec<_>>().join("\n")
+    }
+
+    /// What failed subtasks said, apart, so that it can't pass for a result.
+    pub(super) fn unverified(&self) -> Vec<UnverifiedOutput> {
+        let failed = self.outcomes.iter().filter(|o| o.status == OutcomeStatus::Failed && !o.output.trim().is_empty());
+        failed.map(|o| UnverifiedOutput { intent: self.intent_of(o.subtask_id), output: o.output.clone() }).collect()
+    }
+
+    pub(super) fn missing(&self) -> Vec<MissingOutcome> {
+        let entries = self.manifest.subtasks.iter();
+        entries
+            .filter_map(|entry| {
+                let missing = self.missing.iter().find(|missing| missing.subtask_id == entry.subtask_id)?;
+                Some(MissingOutcome {
+                    subtask_id: entry.subtask_id,
+                    intent: entry.intent.clone(),
+                    reason: missing.reason,
+                    criteria: entry.success_criteria.clone(),
+                })
+            })
+            .collect()
+    }
+
+    pub(super) fn gap_summary(&self, task_verdicts: &[CriterionVerdict]) -> String {
+        let failed = self.outcomes.iter().filter(|outcome| outcome.status == OutcomeStatus::Failed);
+        let mut lines: Vec<String> = failed
+            .map(|outcome| {
+                let reason = outcome.failure_reason.as_deref().unwrap_or("no reason given");
+                format!("{}: {}", self.intent_of(outcome.subtask_id), escape::shorten(reason, REASON_CHARS))
+            })
+            .collect();
+        lines.extend(self.missing.iter().map(|m| format!("{}: {:?}", self.intent_of(m.subtask_id), m.reason)));
+        let unmet = task_verdicts.iter().filter(|verdict| verdict.verdict == Verdict::Fail);
+        lines.extend(unmet.map(|verdict| format!("{}: {}", verdict.criterion.claim(), verdict.evidence)));
+        lines.join("\n")
+    }
+
+    fn intent_of(&self, id: artoo_proto::SubTaskId) -> String {
+        let entry = self.manifest.subtasks.iter().find(|entry| entry.subtask_id == id);
+        entry.map(|entry| entry.intent.clone()).unwrap_or_default()
+    }
+}

@@ -1,0 +1,332 @@
+//! R4b, the Meta-Validator: the fan-in gate, the joined result, and a yes or no on the task's criteria.
+
+mod fan_in;
+mod prompt;
+#[cfg(test)]
+mod tests;
+
+use artoo_proto::{
+    Criterion, CriterionVerdict, DispatchManifest, EffectId, FailureClass, Message, ModelFailure, ModelReply,
+    ModelRequest, OutcomeSummary, ReplanRequest, Role, RoleContext, SubTaskMissing, SubTaskOutcome, TaskSpec, ToolCall,
+    ValidateTaskContext, Verdict, VerdictSource,
+};
+
+use crate::agent_validator::{
+    Judgement, apply_judgement, citable, decide_without_asking, fail, judgement_schema, may_have_changed, pass_by_check,
+};
+use crate::ask::{Answer, Ask};
+use crate::grounding;
+use crate::limits::REPLY_TOKENS;
+use crate::machine::{CheckOrder, CheckOutcome, Completion, Context, Incoming, Machine, Misrouted, RoleEffect, Work};
+use fan_in::{FanIn, Gathered};
+
+/// What R4b may be told.
+#[derive(Debug)]
+pub enum Input {
+    /// The task.
+    Task(TaskSpec),
+    /// What was dispatched.
+    Manifest(DispatchManifest),
+    /// One subtask's end.
+    Outcome(SubTaskOutcome),
+    /// A subtask that will not report.
+    Missing(SubTaskMissing),
+    /// The model's reply.
+    Replied(EffectId, Result<ModelReply, ModelFailure>),
+    /// Checks were decided.
+    Checked(EffectId, Vec<CheckOutcome>),
+    /// The task is over.
+    Abort,
+}
+
+/// What R4b may do. It has no way to direct the planner, retry a subtask or write to memory.
+#[derive(Debug)]
+pub enum Effect {
+    /// The gap, to R7.
+    Replan(ReplanRequest),
+    /// Everything is met.
+    Summarise(OutcomeSummary),
+    /// Ask the model, or decide checks.
+    Perform(EffectId, Work),
+}
+
+#[derive(Debug, Default)]
+enum State {
+    #[default]
+    Gathering,
+    Checking(EffectId, Review),
+    Judging(Ask<Judgement>, Review),
+    Done,
+}
+
+/// A whole round under review: a verdict a task criterion, decided or open.
+#[derive(Debug)]
+struct Review {
+    gathered: Gathered,
+    merged: String,
+    criteria: Vec<Criterion>,
+    verdicts: Vec<Option<CriterionVerdict>>,
+}
+
+/// The Meta-Validator of one task.
+#[derive(Debug, Default)]
+pub struct MetaValidator {
+    spec: Option<TaskSpec>,
+    fan_in: FanIn,
+    /// Whether a call of any round changed something: an earlier round's file may be what the last one builds on.
+    changed: bool,
+    state: State,
+}
+
+impl MetaValidator {
+    /// A validator that waits for its first round.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Goes on as soon as every subtask of the round has an outcome or is known to have none.
+    fn gather(&mut self, cx: &mut Context<'_>) -> Vec<Effect> {
+        if self.spec.is_none() {
+            return Vec::new();
+        }
+        let Some(gathered) = self.fan_in.take_complete() else { return Vec::new() };
+        self.changed |= gathered.outcomes.iter().any(|outcome| may_have_changed(&outcome.tool_calls));
+        if !gathered.all_matched() {
+            // The gate: no model is asked about a round in which something failed.
+            return self.replan(gathered, Vec::new(), None);
+        }
+        self.review(cx, gathered)
+    }
+
+    fn review(&mut self, cx: &mut Context<'_>, gathered: Gathered) -> Vec<Effect> {
+        let Some(spec) = &self.spec else { return Vec::new() };
+        let merged = gathered.merged_output();
+        let mut criteria = gathered.manifest.task_criteria.clone();
+        let from_code = gathered.manifest.subtasks.iter().all(|subtask| subtask.recipe);
+        let needs_judge = !from_code && criteria.iter().all(|criterion| criterion.check().is_some());
+        if needs_judge || criteria.is_empty() {
+            criteria.push(implied(spec));
+        }
+        let mut verdicts = vec![None; criteria.len()];
+        if !self.changed && grounding::asks_for_change(&spec.raw_input) {
+            let detail = "the request asks for a change on this machine, and no call changed anything";
+            for (slot, criterion) in verdicts.iter_mut().zip(&criteria) {
+                *slot = Some(fail(criterion, FailureClass::Logical, VerdictSource::Rule, detail));
+            }
+            return self.decide(Review { gathered, merged, criteria, verdicts }, None);
+        }
+        let calls = gathered.calls();
+        for (slot, criterion) in verdicts.iter_mut().zip(&criteria) {
+            *slot = decide_without_asking(criterion, &merged, &calls);
+        }
+        let review = Review { gathered, merged, criteria, verdicts };
+        let checks: Vec<_> = review.open().filter_map(|(_, criterion)| criterion.check().cloned()).collect();
+        if checks.is_empty() {
+            return self.judge(cx, review);
+        }
+        let id = cx.ids.next_effect();
+        let order = CheckOrder { checks, output: review.merged.clone() };
+        self.state = State::Checking(id, review);
+        vec![Effect::Perform(id, Work::Checks { order })]
+    }
+
+    fn checked(&mut self, cx: &mut Context<'_>, mut review: Review, outcomes: Vec<CheckOutcome>) -> Vec<Effect> {
+        let open: Vec<usize> = review.open().filter(|(_, c)| c.check().is_some()).map(|(index, _)| index).collect();
+        let mut outcomes = outcomes.into_iter();
+        for index in open {
+            review.settle(index, |criterion| pass_by_check(criterion, outcomes.next()));
+        }
+        self.judge(cx, review)
+    }
+
+    fn judge(&mut self, cx: &mut Context<'_>, review: Review) -> Vec<Effect> {
+        let Some(spec) = &self.spec else { return Vec::new() };
+        let open: Vec<Criterion> = review.open().map(|(_, criterion)| criterion.clone()).collect();
+        let failed = review.verdicts.iter().flatten().any(|verdict| verdict.verdict == Verdict::Fail);
+        if open.is_empty() || failed {
+            return self.decide(review, None);
+        }
+        let context = ValidateTaskContext {
+            raw_input: spec.raw_input.clone(),
+            intent: spec.intent.clone(),
+            open,
+            merged_output: review.merged.clone(),
+            outcomes: review.gathered.outcomes.clone(),
+        };
+        let request = ModelRequest {
+            role: Role::MetaValidator,
+            task_id: spec.task_id.clone(),
+            subtask_id: None,
+            prompt: prompt::render(&context),
+            schema_name: "task_verdict".to_owned(),
+            schema: judgement_schema(context.open.len()),
+            max_tokens: REPLY_TOKENS,
+            context: RoleContext::ValidateTask(Box::new(context)),
+        };
+        let (ask, id, work) = Ask::start(cx, request);
+        self.state = State::Judging(ask, review);
+        vec![Effect::Perform(id, work)]
+    }
+
+    fn judged(&mut self, mut review: Review, judgement: &Judgement) -> Vec<Effect> {
+        let citable = citable(&review.gathered.calls());
+        let words_only = review.gathered.outcomes.iter().all(|outcome| outcome.words_only);
+        let open: Vec<usize> = review.open().map(|(index, _)| index).collect();
+        for (number, index) in (1..).zip(open) {
+            review.settle(index, |criterion| {
+                apply_judgement(criterion, number, judgement, &citable, words_only, false)
+            });
+        }
+        self.decide(review, None)
+    }
+
+    /// Accepts only when every criterion passed; everything else goes to R7.
+    fn decide(&mut self, mut review: Review, model_failure: Option<ModelFailure>) -> Vec<Effect> {
+        let open: Vec<usize> = review.open().map(|(index, _)| index).collect();
+        let why = match &model_failure {
+            Some(failure) => format!("not judged: {failure}"),
+            None => "not judged: another criterion had already failed".to_owned(),
+        };
+        let class = if model_failure.is_some() { FailureClass::Environmental } else { FailureClass::Logical };
+        for index in open {
+            review.settle(index, |criterion| fail(criterion, class, VerdictSource::Missing, &why));
+        }
+        let verdicts: Vec<CriterionVerdict> = review.verdicts.into_iter().flatten().collect();
+        if verdicts.is_empty() || verdicts.iter().any(|verdict| verdict.verdict == Verdict::Fail) {
+            return self.replan(review.gathered, verdicts, model_failure);
+        }
+        self.state = State::Gathering;
+        let summary = self.spec.as_ref().map(|spec| spec.intent.clone()).unwrap_or_default();
+        vec![Effect::Summarise(OutcomeSummary {
+            task_id: review.gathered.manifest.task_id,
+            round: review.gathered.manifest.round,
+            merged_output: review.merged,
+            summary,
+            outcomes: review.gathered.outcomes,
+            task_verdicts: verdicts,
+        })]
+    }
+
+    fn replan(
+        &mut self,
+        gathered: Gathered,
+        task_verdicts: Vec<CriterionVerdict>,
+        model_failure: Option<ModelFailure>,
+    ) -> Vec<Effect> {
+        self.state = State::Gathering;
+        vec![Effect::Replan(ReplanRequest {
+            task_id: gathered.manifest.task_id.clone(),
+            round: gathered.manifest.round,
+            merged_output: gathered.merged_output(),
+            unverified: gathered.unverified(),
+            gap_summary: gathered.gap_summary(&task_verdicts),
+            missing: gathered.missing(),
+            outcomes: gathered.outcomes,
+            task_verdicts,
+            model_failure,
+        })]
+    }
+}
+
+/// Where code decided every declared criterion of a model's plan, the goal itself is still to be judged.
+fn implied(spec: &TaskSpec) -> Criterion {
+    Criterion::Prose {
+        text: format!("the evidence shows that the request is fulfilled: {}", spec.intent),
+        mode: artoo_proto::Mode::Verifiable,
+        required: true,
+    }
+}
+
+impl Review {
+    fn open(&self) -> impl Iterator<Item = (usize, &Criterion)> {
+        let pairs = self.criteria.iter().zip(&self.verdicts).enumerate();
+        pairs.filter(|(_, (_, verdict))| verdict.is_none()).map(|(index, (criterion, _))| (index, criterion))
+    }
+
+    fn settle(&mut self, index: usize, decide: impl FnOnce(&Criterion) -> CriterionVerdict) {
+        if let (Some(criterion), Some(slot)) = (self.criteria.get(index), self.verdicts.get_mut(index)) {
+            *slot = Some(decide(criterion));
+        }
+    }
+}
+
+impl Gathered {
+    fn calls(&self) -> Vec<ToolCall> {
+        self.outcomes.iter().flat_map(|outcome| outcome.tool_calls.iter().cloned()).collect()
+    }
+}
+
+impl Machine for MetaValidator {
+    type Input = Input;
+    type Effect = Effect;
+
+    fn step(&mut self, cx: &mut Context<'_>, input: Input) -> Vec<Effect> {
+        match (std::mem::take(&mut self.state), input) {
+            (State::Done, _) | (_, Input::Abort) => {
+                self.state = State::Done;
+                Vec::new()
+            }
+            (state, Input::Task(spec)) => {
+                self.state = state;
+                self.spec.get_or_insert(spec);
+                if matches!(self.state, State::Gathering) { self.gather(cx) } else { Vec::new() }
+            }
+            (state @ State::Gathering, input @ (Input::Manifest(_) | Input::Outcome(_) | Input::Missing(_))) => {
+                self.state = state;
+                self.fan_in.add(input);
+                self.gather(cx)
+            }
+            (State::Checking(awaited, review), Input::Checked(id, outcomes)) if awaited == id => {
+                self.checked(cx, review, outcomes)
+            }
+            (State::Judging(ask, review), Input::Replied(id, reply)) if ask.awaits(id) => match ask.answer(cx, reply) {
+                Answer::Value(judgement) => self.judged(review, &judgement),
+                Answer::Again(ask, id, work) => {
+                    self.state = State::Judging(ask, review);
+                    vec![Effect::Perform(id, work)]
+                }
+                Answer::Failed(failure) => self.decide(review, Some(failure)),
+                Answer::Recipes(_) | Answer::Abstained(_) => {
+                    let detail = "no language model is set up to judge this".to_owned();
+                    self.decide(review, Some(ModelFailure::Unreadable { detail, excerpt: String::new() }))
+                }
+            },
+            (state, _) => {
+                self.state = state;
+                Vec::new()
+            }
+        }
+    }
+}
+
+impl TryFrom<Incoming> for Input {
+    type Error = Misrouted;
+
+    fn try_from(incoming: Incoming) -> Result<Self, Misrouted> {
+        match incoming {
+            Incoming::Message(envelope) => match &envelope.message {
+                Message::TaskSpec(spec) => Ok(Self::Task(spec.clone())),
+                Message::DispatchManifest(manifest) => Ok(Self::Manifest(manifest.clone())),
+                Message::SubTaskOutcome(outcome) => Ok(Self::Outcome(outcome.clone())),
+                Message::SubTaskMissing(missing) => Ok(Self::Missing(missing.clone())),
+                Message::Abort(_) => Ok(Self::Abort),
+                #[expect(clippy::wildcard_enum_match_arm, reason = "narrowing: everything else is misrouted")]
+                _ => Err(Misrouted::message(&envelope)),
+            },
+            Incoming::Completed(id, Completion::Model(reply)) => Ok(Self::Replied(id, reply)),
+            Incoming::Completed(id, Completion::Checks(outcomes)) => Ok(Self::Checked(id, outcomes)),
+            Incoming::Completed(_, other) => Err(Misrouted::completion(&other)),
+        }
+    }
+}
+
+impl From<Effect> for RoleEffect {
+    fn from(effect: Effect) -> Self {
+        match effect {
+            Effect::Replan(request) => Self::Publish(request.into()),
+            Effect::Summarise(summary) => Self::Publish(summary.into()),
+            Effect::Perform(id, work) => Self::Perform(id, work),
+        }
+    }
+}

@@ -1,0 +1,62 @@
+//! R1's prompt and the schema of its reply.
+
+use artoo_proto::{PerceiveContext, Prompt};
+use serde_json::{Value, json};
+
+use crate::prompt::{Fenced, render_embedded};
+
+const SYSTEM: &str = include_str!("../../../../prompts/perceiver.md");
+const USER: &str = include_str!("../../../../prompts/perceiver.user.md");
+
+pub(super) fn render(context: &PerceiveContext) -> Prompt {
+    let session: String = context
+        .session
+        .iter()
+        .map(|turn| Fenced::new(&format!("user: {}\nended: {}", turn.input, turn.summary)).as_str().to_owned())
+        .collect::<Vec<_>>()
+        .join("\n");
+    let clarifications: String = context
+        .clarifications
+        .iter()
+        .map(|(question, answer)| Fenced::new(&format!("asked: {question}\nanswer: {answer}")).as_str().to_owned())
+        .collect::<Vec<_>>()
+        .join("\n");
+    let or_none = |text: String| if text.is_empty() { "(none)".to_owned() } else { text };
+    let environment = &context.environment;
+    let user = render_embedded(
+        USER,
+        &[
+            ("clock", context.now.wall.to_string()),
+            ("offset", environment.utc_offset_s.to_string()),
+            ("cwd", artoo_proto::escape::one_line(&environment.cwd)),
+            ("home", artoo_proto::escape::one_line(&environment.home)),
+            ("may_ask", if context.may_ask { "allowed" } else { "not allowed" }.to_owned()),
+            ("session", or_none(session)),
+            ("clarifications", or_none(clarifications)),
+            ("request", Fenced::new(&context.raw_input).as_str().to_owned()),
+        ],
+    );
+    Prompt { system: SYSTEM.to_owned(), user }
+}
+
+pub(super) fn schema() -> Value {
+    json!({
+        "type": "object",
+        "additionalProperties": false,
+        "required": ["task_id", "intent", "constraints", "question"],
+        "properties": {
+            "task_id": {"type": "string", "maxLength": 60},
+            "intent": {"type": "string", "maxLength": 2000},
+            "constraints": {
+                "type": "object",
+                "additionalProperties": false,
+                "required": ["scope", "deadline"],
+                "properties": {
+                    "scope": {"type": ["string", "null"], "maxLength": 400},
+                    "deadline": {"type": ["string", "null"], "maxLength": 40}
+                }
+            },
+            "question": {"type": ["string", "null"], "maxLength": 600}
+        }
+    })
+}

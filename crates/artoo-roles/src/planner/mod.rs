@@ -1,0 +1,298 @@
+//! R2, the Planner: calibrates against memory, asks for a plan, and lets only a valid one out.
+
+mod calibration;
+mod prompt;
+#[cfg(test)]
+mod tests;
+mod validator;
+
+use artoo_proto::{
+    Abstention, EffectId, Environment, MemoryQuery, MemoryRecall, Message, ModelFailure, ModelReply, ModelRequest,
+    Plan, PlanContext, PlanDirective, PlanDraft, PlanRejected, PlannedSubtask, RecipePlan, Role, RoleContext, TaskSpec,
+    ToolSpec,
+};
+
+use crate::ask::{Answer, Ask};
+use crate::limits::{PLAN_DRAFTS_MAX, RECALL_WAIT_MS, REPLY_TOKENS};
+use crate::machine::{Completion, Context, Incoming, Machine, Misrouted, RoleEffect, Work};
+use calibration::Advised;
+use validator::{PlanRules, Problem, Signature};
+
+/// What R2 may be told.
+#[derive(Debug)]
+pub enum Input {
+    /// The task.
+    Task(TaskSpec),
+    /// What must change.
+    Directed(PlanDirective),
+    /// What memory knows.
+    Recalled(MemoryRecall),
+    /// The model's reply.
+    Replied(EffectId, Result<ModelReply, ModelFailure>),
+    /// A timer rang.
+    Rang(EffectId),
+    /// The task is over.
+    Abort,
+}
+
+/// What R2 may do. It has no way to run a tool, judge an output or write to memory.
+#[derive(Debug)]
+pub enum Effect {
+    /// Ask memory.
+    Query(MemoryQuery),
+    /// A validated plan.
+    Planned(Plan),
+    /// No acceptable plan.
+    Rejected(PlanRejected),
+    /// Ask the model, or wait.
+    Perform(EffectId, Work),
+}
+
+#[derive(Debug, Default)]
+enum State {
+    #[default]
+    Idle,
+    Recalling(EffectId),
+    Asking(Ask<PlanDraft>),
+    Done,
+}
+
+/// The Planner of one task.
+#[derive(Debug)]
+pub struct Planner {
+    environment: Environment,
+    tools: Vec<ToolSpec>,
+    spec: Option<TaskSpec>,
+    directive: Option<PlanDirective>,
+    round: u32,
+    recall: Option<MemoryRecall>,
+    drafts: u32,
+    problems: Vec<String>,
+    issued: Option<Signature>,
+    failed: Vec<Signature>,
+    state: State,
+}
+
+impl Planner {
+    /// A Planner that may use these tools.
+    #[must_use]
+    pub fn new(environment: Environment, tools: Vec<ToolSpec>) -> Self {
+        Self {
+            environment,
+            tools,
+            spec: None,
+            directive: None,
+            round: 0,
+            recall: None,
+            drafts: 0,
+            problems: Vec::new(),
+            issued: None,
+            failed: Vec::new(),
+            state: State::Idle,
+        }
+    }
+
+    /// Memory is asked before every plan and replan; a silent memory only costs its wait.
+    fn calibrate(&mut self, cx: &mut Context<'_>) -> Vec<Effect> {
+        let Some(spec) = &self.spec else { return Vec::new() };
+        self.drafts = 0;
+        self.problems.clear();
+        self.recall = None;
+        let query = MemoryQuery {
+            task_id: spec.task_id.clone(),
+            round: self.round,
+            intent: spec.intent.clone(),
+            tools: self.tools.iter().map(|tool| tool.name.clone()).collect(),
+            targets: calibration::named_targets(&spec.raw_input),
+        };
+        let timer = cx.ids.next_effect();
+        self.state = State::Recalling(timer);
+        vec![Effect::Query(query), Effect::Perform(timer, Work::Timer { after_ms: RECALL_WAIT_MS })]
+    }
+
+    fn ask(&mut self, cx: &mut Context<'_>) -> Vec<Effect> {
+        let Some(spec) = self.spec.clone() else { return Vec::new() };
+        let recall = self.recall.clone().unwrap_or_else(|| calibration::nothing(&spec.task_id, self.round));
+        let context = PlanContext {
+            environment: self.environment.clone(),
+            tools: self.tools.clone(),
+            calibration: Advised::from_recall(&recall).worded(),
+            recall,
+            directive: self.directive.clone(),
+            problems: self.problems.clone(),
+            now: cx.now,
+            spec: spec.clone(),
+        };
+        let request = ModelRequest {
+            role: Role::Planner,
+            task_id: spec.task_id,
+            subtask_id: None,
+            prompt: prompt::render(&context),
+            schema_name: "plan".to_owned(),
+            schema: prompt::schema(&self.tools),
+            max_tokens: REPLY_TOKENS,
+            context: RoleContext::Plan(Box::new(context)),
+        };
+        self.drafts += 1;
+        let (ask, id, work) = Ask::start(cx, request);
+        self.state = State::Asking(ask);
+        vec![Effect::Perform(id, work)]
+    }
+
+    fn reject(&mut self, model_failure: Option<ModelFailure>, abstention: Option<Abstention>) -> Vec<Effect> {
+        self.state = State::Done;
+        let Some(spec) = &self.spec else { return Vec::new() };
+        vec![Effect::Rejected(PlanRejected {
+            task_id: spec.task_id.clone(),
+            round: self.round,
+            problems: std::mem::take(&mut self.problems),
+            model_failure,
+            abstention,
+        })]
+    }
+
+    fn consider(&mut self, cx: &mut Context<'_>, plan: Plan, from_model: bool) -> Vec<Effect> {
+        let Some(spec) = &self.spec else { return Vec::new() };
+        let recall = self.recall.clone().unwrap_or_else(|| calibration::nothing(&spec.task_id, self.round));
+        let advised = Advised::from_recall(&recall);
+        let rules = PlanRules {
+            raw_input: &spec.raw_input,
+            intent: &spec.intent,
+            tools: &self.tools,
+            directive: self.directive.as_ref(),
+            advised: &advised,
+            failed: &self.failed,
+            from_model,
+        };
+        let mut plan = plan;
+        let problems = rules.problems(&plan);
+        let last_chance = self.drafts >= PLAN_DRAFTS_MAX;
+        // Memory may be wrong about every approach there is: at the last draft it only advises, and that is said.
+        let only_memory = !problems.is_empty() && problems.iter().all(Problem::is_memorys);
+        if problems.is_empty() || (only_memory && (last_chance || !from_model)) {
+            if only_memory {
+                plan.assumptions.push("memory advised against this approach; no other was found".to_owned());
+            }
+            for subtask in &mut plan.subtasks {
+                subtask.confirm = advised.is_caution(&subtask.tools);
+                advised.add_to_context(subtask);
+            }
+            self.issued = Some(Signature::of(&plan));
+            self.state = State::Done;
+            return vec![Effect::Planned(plan)];
+        }
+        self.problems.extend(problems.iter().map(ToString::to_string));
+        if last_chance || !from_model { self.reject(None, None) } else { self.ask(cx) }
+    }
+
+    fn plan_of(&self, task_criteria: Vec<artoo_proto::Criterion>, subtasks: Vec<PlannedSubtask>) -> Option<Plan> {
+        let spec = self.spec.as_ref()?;
+        let (blocked_tools, blocked_targets) = self
+            .directive
+            .as_ref()
+            .map(|directive| (directive.blocked_tools.clone(), directive.blocked_targets.clone()))
+            .unwrap_or_default();
+        Some(Plan {
+            task_id: spec.task_id.clone(),
+            round: self.round,
+            subtasks,
+            task_criteria,
+            assumptions: Vec::new(),
+            blocked_tools,
+            blocked_targets,
+        })
+    }
+
+    fn drafted(&mut self, cx: &mut Context<'_>, draft: PlanDraft) -> Vec<Effect> {
+        let subtasks = draft.subtasks.into_iter().map(validator::planned).collect();
+        match self.plan_of(draft.task_criteria, subtasks) {
+            Some(plan) => self.consider(cx, plan, true),
+            None => Vec::new(),
+        }
+    }
+
+    fn recipes(&mut self, cx: &mut Context<'_>, recipes: RecipePlan) -> Vec<Effect> {
+        let subtasks = recipes.subtasks.into_iter().map(validator::from_recipe).collect();
+        match self.plan_of(recipes.task_criteria, subtasks) {
+            Some(mut plan) => {
+                plan.assumptions = recipes.assumptions;
+                self.consider(cx, plan, false)
+            }
+            None => Vec::new(),
+        }
+    }
+}
+
+impl Machine for Planner {
+    type Input = Input;
+    type Effect = Effect;
+
+    fn step(&mut self, cx: &mut Context<'_>, input: Input) -> Vec<Effect> {
+        match (std::mem::take(&mut self.state), input) {
+            (State::Idle, Input::Task(spec)) => {
+                self.spec = Some(spec);
+                self.calibrate(cx)
+            }
+            (State::Done, Input::Directed(directive)) if directive.round == self.round + 1 => {
+                self.round = directive.round;
+                self.failed.extend(self.issued.take());
+                self.directive = Some(directive);
+                self.calibrate(cx)
+            }
+            (State::Recalling(_), Input::Recalled(recall)) if recall.round == self.round => {
+                self.recall = Some(recall);
+                self.ask(cx)
+            }
+            (State::Recalling(timer), Input::Rang(id)) if id == timer => self.ask(cx),
+            (State::Asking(ask), Input::Replied(id, reply)) if ask.awaits(id) => match ask.answer(cx, reply) {
+                Answer::Value(draft) => self.drafted(cx, draft),
+                Answer::Recipes(plan) => self.recipes(cx, plan),
+                Answer::Again(ask, id, work) => {
+                    self.state = State::Asking(ask);
+                    vec![Effect::Perform(id, work)]
+                }
+                Answer::Abstained(abstention) => self.reject(None, Some(abstention)),
+                Answer::Failed(failure) => self.reject(Some(failure), None),
+            },
+            (_, Input::Abort) => {
+                self.state = State::Done;
+                Vec::new()
+            }
+            (state, _) => {
+                self.state = state;
+                Vec::new()
+            }
+        }
+    }
+}
+
+impl TryFrom<Incoming> for Input {
+    type Error = Misrouted;
+
+    fn try_from(incoming: Incoming) -> Result<Self, Misrouted> {
+        match incoming {
+            Incoming::Message(envelope) => match &envelope.message {
+                Message::TaskSpec(spec) => Ok(Self::Task(spec.clone())),
+                Message::PlanDirective(directive) => Ok(Self::Directed(directive.clone())),
+                Message::MemoryRecall(recall) => Ok(Self::Recalled(recall.clone())),
+                Message::Abort(_) => Ok(Self::Abort),
+                #[expect(clippy::wildcard_enum_match_arm, reason = "narrowing: everything else is misrouted")]
+                _ => Err(Misrouted::message(&envelope)),
+            },
+            Incoming::Completed(id, Completion::Model(reply)) => Ok(Self::Replied(id, reply)),
+            Incoming::Completed(id, Completion::Timer) => Ok(Self::Rang(id)),
+            Incoming::Completed(_, other) => Err(Misrouted::completion(&other)),
+        }
+    }
+}
+
+impl From<Effect> for RoleEffect {
+    fn from(effect: Effect) -> Self {
+        match effect {
+            Effect::Query(query) => Self::Publish(query.into()),
+            Effect::Planned(plan) => Self::Publish(plan.into()),
+            Effect::Rejected(rejected) => Self::Publish(rejected.into()),
+            Effect::Perform(id, work) => Self::Perform(id, work),
+        }
+    }
+}

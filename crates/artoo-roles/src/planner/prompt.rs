@@ -1,0 +1,114 @@
+//! R2's prompt and the schema of its reply.
+
+use artoo_proto::{PlanContext, PlanDirective, Prompt, ReplanDirective, ToolSpec, escape};
+use serde_json::{Value, json};
+
+use crate::limits::{CRITERIA_MAX, SUBTASKS_MAX};
+use crate::prompt::{Fenced, bullets, render_embedded};
+
+const SYSTEM: &str = include_str!("../../../../prompts/planner.md");
+const USER: &str = include_str!("../../../../prompts/planner.user.md");
+
+pub(super) fn render(context: &PlanContext) -> Prompt {
+    let tools: Vec<String> =
+        context.tools.iter().map(|tool| format!("{}: {}", tool.name, tool.description)).collect();
+    let mut must_not = context.calibration.must_not.clone();
+    if let Some(directive) = &context.directive {
+        must_not.extend(directive.blocked_tools.iter().map(|tool| format!("the tool {tool}")));
+        must_not.extend(directive.blocked_targets.iter().map(|target| format!("the target {target}")));
+    }
+    let environment = &context.environment;
+    let user = render_embedded(
+        USER,
+        &[
+            ("clock", context.now.wall.to_string()),
+            ("cwd", escape::one_line(&environment.cwd)),
+            ("home", escape::one_line(&environment.home)),
+            ("workspace", escape::one_line(&environment.workspace)),
+            ("os", escape::one_line(&environment.os)),
+            ("tools", bullets(&tools)),
+            ("must_not", bullets(&must_not)),
+            ("should_prefer", bullets(&context.calibration.should_prefer)),
+            ("caution", bullets(&context.calibration.caution)),
+            ("directive", context.directive.as_ref().map(directive).unwrap_or_default()),
+            ("problems", bullets(&context.problems)),
+            ("intent", Fenced::new(&context.spec.intent).as_str().to_owned()),
+            ("raw_input", Fenced::new(&context.spec.raw_input).as_str().to_owned()),
+        ],
+    );
+    Prompt { system: SYSTEM.to_owned(), user }
+}
+
+fn directive(directive: &PlanDirective) -> String {
+    let change = match directive.directive {
+        ReplanDirective::Refine => "refine: keep the approach, tighten its parameters",
+        ReplanDirective::ChangePath => "change_path: keep the approach, choose another target",
+        ReplanDirective::ChangeApproach => "change_approach: use another method",
+        ReplanDirective::BreakSymmetry => "break_symmetry: use another class of tool",
+    };
+    format!(
+        "Your last plan fell short. Directive: {change}. Urgency: {:?}.\nThe criterion that failed:\n{}\nSeen nearby, \
+         may help:\n{}\n",
+        directive.urgency,
+        Fenced::new(&directive.failed_criterion).as_str(),
+        bullets(&directive.suggested_alternatives),
+    )
+}
+
+pub(super) fn schema(tools: &[ToolSpec]) -> Value {
+    let names: Vec<&str> = tools.iter().map(|tool| tool.name.as_str()).collect();
+    let criteria = json!({"type": "array", "minItems": 1, "maxItems": CRITERIA_MAX, "items": criterion()});
+    json!({
+        "type": "object",
+        "additionalProperties": false,
+        "required": ["task_criteria", "subtasks"],
+        "properties": {
+            "task_criteria": criteria,
+            "subtasks": {
+                "type": "array",
+                "minItems": 1,
+                "maxItems": SUBTASKS_MAX,
+                "items": {
+                    "type": "object",
+                    "additionalProperties": false,
+                    "required": ["intent", "context", "sequence", "tools", "success_criteria"],
+                    "properties": {
+                        "intent": {"type": "string", "maxLength": 1000},
+                        "context": {"type": "string", "maxLength": 4000},
+                        "sequence": {"type": "integer"},
+                        "tools": {"type": "array", "maxItems": 8, "items": {"type": "string", "enum": names}},
+                        "success_criteria": criteria
+                    }
+                }
+            }
+        }
+    })
+}
+
+fn criterion() -> Value {
+    json!({
+        "type": "object",
+        "additionalProperties": false,
+        "properties": {
+            "criterion": {"type": "string", "maxLength": 400},
+            "mode": {"type": "string", "enum": ["verifiable", "plausible"]},
+            "required": {"type": "boolean"},
+            "check": {
+                "type": "object",
+                "additionalProperties": false,
+                "required": ["kind"],
+                "properties": {
+                    "kind": {"type": "string", "enum": [
+                        "file_exists", "file_contains", "file_equals", "file_count", "line_count",
+                        "output_not_empty", "output_is_number", "exit_code"
+                    ]},
+                    "path": {"type": "string", "maxLength": 1000},
+                    "text": {"type": "string", "maxLength": 2000},
+                    "pattern": {"type": "string", "maxLength": 200},
+                    "recursive": {"type": "boolean"},
+                    "code": {"type": "integer"}
+                }
+            }
+        }
+    })
+}

@@ -1,0 +1,276 @@
+//! Endings: what the user gets, marked for what it is.
+
+use std::collections::BTreeMap;
+
+use artoo_ggs::Decision;
+use artoo_proto::{
+    AbandonReason, Basis, Check, CriterionMark, CriterionReport, CriterionVerdict, DeniedAction, DispatchManifest,
+    Ending, FinalResult, Loss, ModelFailure, OutcomeSummary, PerceptionFailure, PrevDirective, ReplanRequest,
+    SubTaskOutcome, TaskId, TaskSpec, UnverifiedOutput, Verdict, VerdictSource,
+};
+
+use super::translate;
+
+/// What R7 remembers of a task for its end.
+#[derive(Debug, Default)]
+pub(super) struct Account {
+    /// What each round gave, by `artoo-ggs`'s round number.
+    pub(super) rounds: BTreeMap<u32, Delivered>,
+    pub(super) denied: Vec<DeniedAction>,
+    pub(super) denied_targets: Vec<String>,
+    pub(super) tools_used: Vec<String>,
+    pub(super) ran_tool: bool,
+    pub(super) assumptions: Vec<String>,
+}
+
+/// What one round gave.
+#[derive(Debug)]
+pub(super) struct Delivered {
+    round: u32,
+    output: String,
+    unverified: Vec<UnverifiedOutput>,
+    criteria: Vec<CriterionReport>,
+}
+
+impl Delivered {
+    pub(super) fn of_request(request: &ReplanRequest) -> Self {
+        let mut criteria = reports(&request.outcomes, &request.task_verdicts);
+        for missing in &request.missing {
+            criteria.extend(missing.criteria.iter().map(|criterion| CriterionReport {
+                claim: criterion.claim(),
+                mark: CriterionMark::Unmet,
+                evidence: format!("not run: {:?}", missing.reason),
+            }));
+        }
+        for outcome in request.outcomes.iter().filter(|outcome| outcome.criteria_verdicts.is_empty()) {
+            if let Some(reason) = &outcome.failure_reason {
+                let claim = "the subtask reports an outcome".to_owned();
+                criteria.push(CriterionReport { claim, mark: CriterionMark::Unmet, evidence: reason.clone() });
+            }
+        }
+        Self {
+            round: request.round,
+            output: request.merged_output.clone(),
+            unverified: request.unverified.clone(),
+            criteria,
+        }
+    }
+
+    pub(super) fn of_summary(summary: &OutcomeSummary) -> Self {
+        Self {
+            round: summary.round,
+            output: summary.merged_output.clone(),
+            unverified: Vec::new(),
+            criteria: reports(&summary.outcomes, &summary.task_verdicts),
+        }
+    }
+
+    fn unmet(&self) -> Vec<CriterionReport> {
+        self.criteria.iter().filter(|report| report.mark == CriterionMark::Unmet).cloned().collect()
+    }
+}
+
+fn reports(outcomes: &[SubTaskOutcome], task: &[CriterionVerdict]) -> Vec<CriterionReport> {
+    let verdicts = outcomes.iter().flat_map(|outcome| &outcome.criteria_verdicts).chain(task);
+    let mut reports: Vec<CriterionReport> = Vec::new();
+    for verdict in verdicts {
+        let report = CriterionReport {
+            claim: verdict.criterion.claim(),
+            mark: mark(verdict),
+            evidence: verdict.evidence.clone(),
+        };
+        // A recipe's task criterion is its subtask's: one line for one claim, the worse mark winning.
+        match reports.iter_mut().find(|known| known.claim == report.claim) {
+            Some(known) if report.mark > known.mark => *known = report,
+            Some(_) => {}
+            None => reports.push(report),
+        }
+    }
+    reports
+}
+
+fn mark(verdict: &CriterionVerdict) -> CriterionMark {
+    match (verdict.verdict, verdict.source) {
+        (Verdict::Pass, VerdictSource::Check) => CriterionMark::Checked,
+        (Verdict::Pass, VerdictSource::Model) => CriterionMark::Judged,
+        // A pass has no other source; if one ever had, it would not be shown as met.
+        (Verdict::Pass, VerdictSource::Rule | VerdictSource::Missing) | (Verdict::Fail, _) => CriterionMark::Unmet,
+    }
+}
+
+/// Every criterion is met; what that rests on is said.
+pub(super) fn accept(summary: &OutcomeSummary) -> Ending {
+    let of_subtasks = summary.outcomes.iter().flat_map(|outcome| &outcome.criteria_verdicts);
+    let verdicts: Vec<&CriterionVerdict> = of_subtasks.chain(&summary.task_verdicts).collect();
+    let substantive = |v: &&CriterionVerdict| v.criterion.check().is_some_and(Check::is_substantive);
+    let basis = if summary.outcomes.iter().all(|outcome| outcome.words_only) {
+        Basis::WordsOnly
+    } else if verdicts.iter().all(|v| v.source == VerdictSource::Check) && verdicts.iter().any(substantive) {
+        Basis::Checked
+    } else {
+        Basis::Judged
+    };
+    Ending::Accept { basis }
+}
+
+/// Close enough; the unmet criteria of the delivered round go with it. Without any to name it is an abandon.
+pub(super) fn success(account: &Account) -> Ending {
+    let unmet = account.rounds.last_key_value().map(|(_, round)| round.unmet()).unwrap_or_default();
+    if unmet.is_empty() {
+        let detail = "a success without its unmet criteria was withheld".to_owned();
+        return Ending::Abandon { reason: AbandonReason::RoleFailed { detail }, unmet };
+    }
+    Ending::Success { unmet }
+}
+
+/// Given up: the best round's unmet criteria, or, where nothing was measured, everything that was planned.
+pub(super) fn abandon(
+    account: &Account,
+    decision: Option<&Decision>,
+    reason: AbandonReason,
+    manifest: Option<&DispatchManifest>,
+) -> Ending {
+    let measured = best(account, decision).map(Delivered::unmet).filter(|unmet| !unmet.is_empty());
+    let unmet = measured.unwrap_or_else(|| {
+        let planned = manifest.into_iter().flat_map(|manifest| {
+            let of_subtasks = manifest.subtasks.iter().flat_map(|subtask| &subtask.success_criteria);
+            of_subtasks.chain(&manifest.task_criteria)
+        });
+        let evidence = "not verified before the task ended".to_owned();
+        planned
+            .map(|c| CriterionReport { claim: c.claim(), mark: CriterionMark::Unmet, evidence: evidence.clone() })
+            .collect()
+    });
+    Ending::Abandon { reason, unmet }
+}
+
+fn best<'a>(account: &'a Account, decision: Option<&Decision>) -> Option<&'a Delivered> {
+    let best = decision.and_then(|decision| account.rounds.get(&decision.best_round));
+    best.or_else(|| account.rounds.last_key_value().map(|(_, round)| round))
+}
+
+/// The one result of a task.
+pub(super) fn result(
+    task_id: TaskId,
+    spec: Option<&TaskSpec>,
+    account: &Account,
+    decision: Option<&Decision>,
+    ending: Ending,
+) -> FinalResult {
+    let delivered = match &ending {
+        Ending::Accept { .. } | Ending::Success { .. } => account.rounds.last_key_value().map(|(_, round)| round),
+        Ending::Abandon { .. } => best(account, decision),
+    };
+    FinalResult {
+        task_id,
+        summary: summary(&ending, spec, delivered),
+        output: delivered.map(|round| round.output.clone()).unwrap_or_default(),
+        unverified: delivered.map(|round| round.unverified.clone()).unwrap_or_default(),
+        // Nothing was measured: nothing was achieved.
+        loss: decision.map_or(Loss { d: 1.0, p: 0.0, omega: 0.0, l: 0.6 }, translate::loss),
+        grad_l: decision.map_or(0.0, |decision| decision.gradient.total),
+        replans: decision.map_or(0, |decision| decision.replans),
+        prev_directive: decision.map_or(PrevDirective::Init, |decision| translate::previous(decision.previous)),
+        delivered_round: delivered.map_or(0, |round| round.round),
+        suspect: decision.is_some_and(|decision| decision.suspect),
+        criteria: delivered.map(|round| round.criteria.clone()).unwrap_or_default(),
+        denied: account.denied.clone(),
+        assumptions: account.assumptions.clone(),
+        next_steps: next_steps(&ending, account),
+        ending,
+    }
+}
+
+fn summary(ending: &Ending, spec: Option<&TaskSpec>, delivered: Option<&Delivered>) -> String {
+    let intent = spec.map(|spec| spec.intent.as_str()).unwrap_or_default();
+    match ending {
+        Ending::Accept { basis: Basis::Checked } => intent.to_owned(),
+        Ending::Accept { basis: Basis::Judged } => {
+            let judged = delivered.map_or(0, |round| {
+                round.criteria.iter().filter(|report| report.mark == CriterionMark::Judged).count()
+            });
+            format!("{intent} ({judged} criteria rest on a model's judgement of the evidence)")
+        }
+        Ending::Accept { basis: Basis::WordsOnly } => {
+            format!("{intent} (words only: nothing on this machine was read or changed)")
+        }
+        Ending::Success { unmet } => format!("delivered, with {} criteria unmet: {intent}", unmet.len()),
+        Ending::Abandon { reason, .. } => format!("not achieved: {}", reason_words(reason)),
+    }
+}
+
+/// The reason as a person reads it.
+pub(super) fn reason_words(reason: &AbandonReason) -> String {
+    match reason {
+        AbandonReason::BudgetExhausted => "the time and replanning budget is used up".to_owned(),
+        AbandonReason::MaxReplans => "three replans did not get there".to_owned(),
+        AbandonReason::Diverging => "the gap grew twice in a row, so going on would only do harm".to_owned(),
+        AbandonReason::ToolsExhausted => "every tool was tried and failed".to_owned(),
+        AbandonReason::NoPlan { problems } => {
+            format!("no acceptable plan was found ({})", problems.last().map_or("no draft", String::as_str))
+        }
+        AbandonReason::NotUnderstood { failure } => match failure {
+            PerceptionFailure::Abstained { abstention } => not_understood(abstention),
+            PerceptionFailure::BadInput { detail } => detail.clone(),
+            PerceptionFailure::Model { failure } => failure.to_string(),
+        },
+        AbandonReason::ConsentNeeded => "it needs an action that was not allowed".to_owned(),
+        AbandonReason::Provider { failure } => failure.to_string(),
+        AbandonReason::Cancelled => "cancelled".to_owned(),
+        AbandonReason::Deadline => "the time limit was reached".to_owned(),
+        AbandonReason::RoleFailed { detail } => format!("an internal failure ended the task: {detail}"),
+    }
+}
+
+fn not_understood(abstention: &artoo_proto::Abstention) -> String {
+    let words = abstention.not_understood.join(", ");
+    match (abstention.understood.as_str(), words.as_str()) {
+        ("", "") => "the request was not understood".to_owned(),
+        ("", words) => format!("not understood: {words}"),
+        (understood, "") => format!("understood only: {understood}"),
+        (understood, words) => format!("understood: {understood}; not understood: {words}"),
+    }
+}
+
+/// At least one thing the user can do about anything short of an accept.
+fn next_steps(ending: &Ending, account: &Account) -> Vec<String> {
+    let step = |text: &str| vec![text.to_owned()];
+    let reason = match ending {
+        Ending::Accept { basis: Basis::Checked } => return Vec::new(),
+        Ending::Accept { basis: Basis::Judged } => return step("look at the evidence before you rely on it"),
+        Ending::Accept { basis: Basis::WordsOnly } => return step("check the answer elsewhere: nothing verified it"),
+        Ending::Success { .. } => return step("look at what is unmet; ask for just that part"),
+        Ending::Abandon { reason, .. } => reason,
+    };
+    match reason {
+        AbandonReason::NotUnderstood { failure: PerceptionFailure::Abstained { abstention } } => {
+            vec![abstention.remedy.clone()]
+        }
+        AbandonReason::NotUnderstood { .. } => step("say it in other words"),
+        AbandonReason::Provider { failure } => step(provider_step(failure)),
+        AbandonReason::ConsentNeeded => {
+            let denied = account.denied.len();
+            vec![format!("run it in a terminal, where artoo can ask you about the {denied} refused action(s)")]
+        }
+        AbandonReason::Deadline => step("give it more time with --deadline, or ask for a smaller part"),
+        AbandonReason::Cancelled => step("run it again when you are ready"),
+        AbandonReason::RoleFailed { .. } => step("run it again; if it happens twice, report it with the audit log"),
+        AbandonReason::NoPlan { .. } => step("say it in other words, or name the folder or file you mean"),
+        AbandonReason::BudgetExhausted
+        | AbandonReason::MaxReplans
+        | AbandonReason::Diverging
+        | AbandonReason::ToolsExhausted => step("look at what is unmet below; a smaller or more exact request may work"),
+    }
+}
+
+fn provider_step(failure: &ModelFailure) -> &'static str {
+    match failure {
+        ModelFailure::Unreachable { .. } => "check that the model's address is right and its server is running",
+        ModelFailure::Unauthorized { .. } => "check the key in OPENAI_API_KEY",
+        ModelFailure::Rejected { .. } => "check the model's name and what its endpoint supports",
+        ModelFailure::Overloaded { .. } | ModelFailure::TimedOut { .. } => "try again later, or another model",
+        ModelFailure::Cut { .. } | ModelFailure::Unreadable { .. } => "try a more capable model",
+        ModelFailure::Cancelled => "run it again when you are ready",
+        ModelFailure::NotRecorded { .. } => "record the cassette again",
+    }
+}

@@ -1,0 +1,388 @@
+//! R7, the Goal Gradient Solver's seat on the bus: measures a round, lets `artoo-ggs` decide, says what follows.
+//!
+//! The only place from which directives, final results and Megrams can come.
+
+mod ending;
+mod experience;
+mod observe;
+#[cfg(test)]
+mod tests;
+mod translate;
+
+use artoo_ggs::{BlockedTarget, Controller, Decision, Outcome, Profile, Tool};
+use artoo_proto::{
+    Abort, AbandonReason, CallStatus, DispatchManifest, EffectId, FinalResult, MegramDraft, Message, ModelFailure,
+    OutcomeSummary, PerceptionFailed, PerceptionFailure, PlanDirective, PlanRejected, ReplanRequest, RoleFailed,
+    SubTaskOutcome, TaskId, TaskSpec, ToolSpec, UserRequest,
+};
+
+use crate::machine::{Completion, Context, Incoming, Machine, Misrouted, RoleEffect, Work};
+use ending::{Account, Delivered};
+
+/// What R7 may be told.
+#[derive(Debug)]
+pub enum Input {
+    /// A task begins; its hard limit runs from here.
+    Request(UserRequest),
+    /// The task as understood; its budget runs from here.
+    Task(TaskSpec),
+    /// It was not understood.
+    NotPerceived(PerceptionFailed),
+    /// There is no plan.
+    NotPlanned(PlanRejected),
+    /// What is under way.
+    Manifest(DispatchManifest),
+    /// The gap.
+    FellShort(ReplanRequest),
+    /// Everything is met.
+    Met(OutcomeSummary),
+    /// A person is being asked; the clock stops.
+    ConsentAsked,
+    /// The person answered; the clock goes on.
+    ConsentAnswered,
+    /// The user stops the task.
+    Cancel(TaskId),
+    /// A role failed.
+    RoleFailed(RoleFailed),
+    /// A timer rang.
+    Rang(EffectId),
+    /// Feedback on memory; kept for tasks that are still open.
+    Feedback,
+}
+
+/// What R7 may do. It has no way to plan, run a tool or judge an output.
+#[derive(Debug)]
+pub enum Effect {
+    /// What must change in the next plan.
+    Direct(PlanDirective),
+    /// The one result.
+    Finish(Box<FinalResult>),
+    /// Stop the task's instances.
+    Abort(Abort),
+    /// An experience to keep.
+    Record(MegramDraft),
+    /// Wait for the hard limit.
+    Wait(EffectId, Work),
+}
+
+/// The Solver of one task.
+#[derive(Debug)]
+pub struct Solver {
+    tools: Vec<Tool>,
+    controller: Controller<()>,
+    task_id: Option<TaskId>,
+    spec: Option<TaskSpec>,
+    limit: Vec<EffectId>,
+    manifest: Option<DispatchManifest>,
+    /// The round whose outcome is awaited.
+    round: u32,
+    asking: u32,
+    account: Account,
+    ended: bool,
+}
+
+impl Solver {
+    /// A Solver on a machine with these tools, deciding by `profile`.
+    #[must_use]
+    pub fn new(profile: Profile, tools: &[ToolSpec]) -> Self {
+        let tools = tools.iter().map(|t| Tool { name: t.name.clone(), class: format!("{:?}", t.class) }).collect();
+        Self {
+            tools,
+            controller: Controller::new(profile),
+            task_id: None,
+            spec: None,
+            limit: Vec::new(),
+            manifest: None,
+            round: 0,
+            asking: 0,
+            account: Account::default(),
+            ended: false,
+        }
+    }
+
+    fn wait(&mut self, cx: &mut Context<'_>, after_ms: u64) -> Effect {
+        let id = cx.ids.next_effect();
+        self.limit.push(id);
+        Effect::Wait(id, Work::Timer { after_ms })
+    }
+
+    fn begin(&mut self, cx: &mut Context<'_>, spec: TaskSpec) -> Vec<Effect> {
+        if self.spec.is_some() {
+            return Vec::new();
+        }
+        self.task_id = Some(spec.task_id.clone());
+        // The first TaskSpec begins the task, and only it gets here, so the controller can't object.
+        drop(self.controller.begin((), cx.now.uptime_ms));
+        let deadline = spec.constraints.deadline.map(|at| at.as_millis() - cx.now.wall.as_millis());
+        self.spec = Some(spec);
+        match deadline.and_then(|left_ms| u64::try_from(left_ms).ok()) {
+            Some(left_ms) => vec![self.wait(cx, left_ms)],
+            None => Vec::new(),
+        }
+    }
+
+    fn fell_short(&mut self, cx: &mut Context<'_>, request: ReplanRequest) -> Vec<Effect> {
+        if request.round != self.round || self.spec.is_none() {
+            return Vec::new();
+        }
+        self.note_outcomes(&request.outcomes);
+        let failure = provider_failure(&request);
+        let round = observe::round(&request, self.manifest.as_ref(), &self.tools);
+        if let Some(failure) = failure {
+            let decision = self.controller.stop(&(), cx.now.uptime_ms, Some(&round)).ok();
+            self.deliver(decision.as_ref(), &request);
+            return self.abandon(AbandonReason::Provider { failure }, decision);
+        }
+        match self.controller.round(&(), cx.now.uptime_ms, &round) {
+            Ok(decision) => {
+                self.deliver(Some(&decision), &request);
+                self.follow(&request, decision)
+            }
+            // A gap that can't be measured is a defect of ours: better an end that says so than a guess.
+            Err(error) => {
+                let detail = format!("the round could not be measured: {error}");
+                self.abandon(AbandonReason::RoleFailed { detail }, None)
+            }
+        }
+    }
+
+    fn follow(&mut self, request: &ReplanRequest, decision: Decision) -> Vec<Effect> {
+        match &decision.outcome {
+            Outcome::Replan(replan) => {
+                self.round += 1;
+                let mut directive = translate::directive(request, &decision, replan);
+                directive.round = self.round;
+                // A refused effect stays forbidden for the rest of the task, whatever the directive (decision D10).
+                let denied = self.account.denied_targets.iter().filter(|t| !directive.blocked_targets.contains(t));
+                let denied: Vec<String> = denied.cloned().collect();
+                directive.blocked_targets.extend(denied);
+                let mut effects = self.record(&decision);
+                effects.push(Effect::Direct(directive));
+                effects
+            }
+            Outcome::Success(_) => self.finish(ending::success(&self.account), Some(decision)),
+            Outcome::Abandon(reason) => {
+                let reason =
+                    if self.account.denied.is_empty() { translate::stop(*reason) } else { AbandonReason::ConsentNeeded };
+                self.abandon(reason, Some(decision))
+            }
+            Outcome::Accept => {
+                let detail = "a round that fell short was decided as an accept".to_owned();
+                self.abandon(AbandonReason::RoleFailed { detail }, Some(decision))
+            }
+        }
+    }
+
+    fn met(&mut self, cx: &mut Context<'_>, summary: &OutcomeSummary) -> Vec<Effect> {
+        if summary.round != self.round || self.spec.is_none() {
+            return Vec::new();
+        }
+        self.note_outcomes(&summary.outcomes);
+        let round = observe::accepted(summary, self.manifest.as_ref(), &self.tools);
+        match self.controller.accept(&(), cx.now.uptime_ms, Some(&round)) {
+            Ok(decision) => {
+                self.account.rounds.insert(decision.round, Delivered::of_summary(summary));
+                self.finish(ending::accept(summary), Some(decision))
+            }
+            // R4b's word is held against its own verdicts: an accept with an unmet criterion never leaves.
+            Err(error) => {
+                let detail = format!("an accept was refused: {error}");
+                self.abandon(AbandonReason::RoleFailed { detail }, None)
+            }
+        }
+    }
+
+    fn note_outcomes(&mut self, outcomes: &[SubTaskOutcome]) {
+        for outcome in outcomes {
+            self.account.denied.extend(outcome.denied.iter().cloned());
+            for call in &outcome.tool_calls {
+                self.account.ran_tool |= call.status != CallStatus::Denied;
+                if call.status == CallStatus::Denied {
+                    let target = BlockedTarget::pair(call.tool.clone(), call.target.clone()).to_string();
+                    self.account.denied_targets.push(target);
+                }
+                if !self.account.tools_used.contains(&call.tool) {
+                    self.account.tools_used.push(call.tool.clone());
+                }
+            }
+        }
+        self.account.denied.dedup();
+    }
+
+    fn deliver(&mut self, decision: Option<&Decision>, request: &ReplanRequest) {
+        let number = decision.map_or(request.round + 1, |decision| decision.round);
+        self.account.rounds.insert(number, Delivered::of_request(request));
+    }
+
+    fn stop(&mut self, cx: &mut Context<'_>, reason: AbandonReason) -> Vec<Effect> {
+        let decision = self.controller.stop(&(), cx.now.uptime_ms, None).ok();
+        self.abandon(reason, decision)
+    }
+
+    fn abandon(&mut self, reason: AbandonReason, decision: Option<Decision>) -> Vec<Effect> {
+        let ending = ending::abandon(&self.account, decision.as_ref(), reason, self.manifest.as_ref());
+        self.finish(ending, decision)
+    }
+
+    fn finish(&mut self, ending: artoo_proto::Ending, decision: Option<Decision>) -> Vec<Effect> {
+        let Some(task_id) = self.task_id.clone() else { return Vec::new() };
+        self.ended = true;
+        if let Some(manifest) = &self.manifest {
+            self.account.assumptions.clone_from(&manifest.assumptions);
+        }
+        let mut effects = Vec::new();
+        if let Some(decision) = &decision
+            && let Some(spec) = &self.spec
+        {
+            effects.extend(experience::credit(spec, decision).into_iter().map(Effect::Record));
+            let ended = experience::of_ending(spec, decision, &ending, &self.account);
+            effects.extend(ended.into_iter().map(Effect::Record));
+        }
+        effects.push(Effect::Abort(Abort { task_id: task_id.clone() }));
+        let result = ending::result(task_id, self.spec.as_ref(), &self.account, decision.as_ref(), ending);
+        effects.push(Effect::Finish(Box::new(result)));
+        effects
+    }
+
+    fn record(&self, decision: &Decision) -> Vec<Effect> {
+        let Some(spec) = &self.spec else { return Vec::new() };
+        let mut drafts = experience::credit(spec, decision);
+        drafts.extend(experience::of_action(spec, decision, &self.account));
+        drafts.into_iter().map(Effect::Record).collect()
+    }
+
+    fn not_perceived(&mut self, failed: PerceptionFailed) -> Vec<Effect> {
+        self.task_id.get_or_insert(failed.task_id);
+        let reason = match failed.failure {
+            PerceptionFailure::Model { failure } => AbandonReason::Provider { failure },
+            failure @ (PerceptionFailure::Abstained { .. } | PerceptionFailure::BadInput { .. }) => {
+                AbandonReason::NotUnderstood { failure }
+            }
+        };
+        self.abandon(reason, None)
+    }
+
+    fn not_planned(&mut self, cx: &mut Context<'_>, rejected: PlanRejected) -> Vec<Effect> {
+        if rejected.round != self.round {
+            return Vec::new();
+        }
+        let reason = match (rejected.model_failure, rejected.abstention) {
+            (Some(failure), _) => AbandonReason::Provider { failure },
+            (None, Some(abstention)) => {
+                AbandonReason::NotUnderstood { failure: PerceptionFailure::Abstained { abstention } }
+            }
+            (None, None) if !self.account.denied.is_empty() => AbandonReason::ConsentNeeded,
+            (None, None) => AbandonReason::NoPlan { problems: rejected.problems },
+        };
+        self.stop(cx, reason)
+    }
+
+    fn consent(&mut self, cx: &Context<'_>, asked: bool) {
+        // Waiting for a person doesn't count into Omega; several may be asked at once.
+        if asked {
+            if self.asking == 0 {
+                drop(self.controller.pause(&(), cx.now.uptime_ms));
+            }
+            self.asking += 1;
+        } else if self.asking > 0 {
+            self.asking -= 1;
+            if self.asking == 0 {
+                drop(self.controller.resume(&(), cx.now.uptime_ms));
+            }
+        }
+    }
+}
+
+/// A provider that is gone can't be replanned around: the failure of any call that is not worth asking again.
+fn provider_failure(request: &ReplanRequest) -> Option<ModelFailure> {
+    let of_outcomes = request.outcomes.iter().filter_map(|outcome| outcome.model_failure.as_ref());
+    let mut all = request.model_failure.iter().chain(of_outcomes);
+    all.find(|failure| !failure.is_worth_asking_again()).cloned()
+}
+
+impl Machine for Solver {
+    type Input = Input;
+    type Effect = Effect;
+
+    fn step(&mut self, cx: &mut Context<'_>, input: Input) -> Vec<Effect> {
+        if self.ended {
+            return Vec::new();
+        }
+        match input {
+            Input::Request(request) if self.limit.is_empty() => {
+                self.task_id = Some(request.task_id);
+                vec![self.wait(cx, request.hard_limit_ms)]
+            }
+            Input::Task(spec) => self.begin(cx, spec),
+            Input::NotPerceived(failed) => self.not_perceived(failed),
+            Input::NotPlanned(rejected) => self.not_planned(cx, rejected),
+            Input::Manifest(manifest) => {
+                if manifest.round == self.round {
+                    self.manifest = Some(manifest);
+                }
+                Vec::new()
+            }
+            Input::FellShort(request) => self.fell_short(cx, request),
+            Input::Met(summary) => self.met(cx, &summary),
+            Input::ConsentAsked => {
+                self.consent(cx, true);
+                Vec::new()
+            }
+            Input::ConsentAnswered => {
+                self.consent(cx, false);
+                Vec::new()
+            }
+            Input::Cancel(task_id) => {
+                self.task_id.get_or_insert(task_id);
+                self.stop(cx, AbandonReason::Cancelled)
+            }
+            Input::RoleFailed(failed) => {
+                self.task_id.get_or_insert(failed.task_id);
+                let detail = format!("{}: {}", failed.role, failed.detail);
+                self.stop(cx, AbandonReason::RoleFailed { detail })
+            }
+            Input::Rang(id) if self.limit.contains(&id) => self.stop(cx, AbandonReason::Deadline),
+            Input::Rang(_) | Input::Request(_) | Input::Feedback => Vec::new(),
+        }
+    }
+}
+
+impl TryFrom<Incoming> for Input {
+    type Error = Misrouted;
+
+    fn try_from(incoming: Incoming) -> Result<Self, Misrouted> {
+        let envelope = match incoming {
+            Incoming::Message(envelope) => envelope,
+            Incoming::Completed(id, Completion::Timer) => return Ok(Self::Rang(id)),
+            Incoming::Completed(_, other) => return Err(Misrouted::completion(&other)),
+        };
+        match &envelope.message {
+            Message::UserRequest(request) => Ok(Self::Request(request.clone())),
+            Message::TaskSpec(spec) => Ok(Self::Task(spec.clone())),
+            Message::PerceptionFailed(failed) => Ok(Self::NotPerceived(failed.clone())),
+            Message::PlanRejected(rejected) => Ok(Self::NotPlanned(rejected.clone())),
+            Message::DispatchManifest(manifest) => Ok(Self::Manifest(manifest.clone())),
+            Message::ReplanRequest(request) => Ok(Self::FellShort(request.clone())),
+            Message::OutcomeSummary(summary) => Ok(Self::Met(summary.clone())),
+            Message::ConsentRequest(_) => Ok(Self::ConsentAsked),
+            Message::ConsentAnswer(_) => Ok(Self::ConsentAnswered),
+            Message::CancelRequest(cancel) => Ok(Self::Cancel(cancel.task_id.clone())),
+            Message::RoleFailed(failed) => Ok(Self::RoleFailed(failed.clone())),
+            Message::MemoryFeedback(_) => Ok(Self::Feedback),
+            #[expect(clippy::wildcard_enum_match_arm, reason = "narrowing: everything else is misrouted")]
+            _ => Err(Misrouted::message(&envelope)),
+        }
+    }
+}
+
+impl From<Effect> for RoleEffect {
+    fn from(effect: Effect) -> Self {
+        match effect {
+            Effect::Direct(directive) => Self::Publish(directive.into()),
+            Effect::Finish(result) => Self::Publish((*result).into()),
+            Effect::Abort(abort) => Self::Publish(abort.into()),
+            Effect::Record(draft) => Self::Publish(draft.into()),
+            Effect::Wait(id, work) => Self::Perform(id, work),
+        }
+    }
+}

@@ -1,0 +1,79 @@
+//! From `artoo-ggs`'s decisions to messages. Total functions, no decision of their own.
+
+use artoo_ggs::{Action, Decision, FailureMix, Previous, Replan, StopReason, Urgency};
+use artoo_proto::{AbandonReason, Loss, PlanDirective, PrevDirective, ReplanDirective, ReplanRequest};
+
+/// Near names passed on with a directive: enough to choose from, few enough to read.
+const ALTERNATIVES_MAX: usize = 8;
+
+pub(super) fn directive(request: &ReplanRequest, decision: &Decision, replan: &Replan) -> PlanDirective {
+    let calls = request.outcomes.iter().flat_map(|outcome| &outcome.tool_calls);
+    let mut alternatives: Vec<String> = calls.flat_map(|call| call.alternatives.iter().cloned()).collect();
+    alternatives.sort();
+    alternatives.dedup();
+    alternatives.truncate(ALTERNATIVES_MAX);
+    PlanDirective {
+        task_id: request.task_id.clone(),
+        round: decision.replans,
+        loss: loss(decision),
+        prev_directive: previous(decision.previous),
+        directive: action(replan.action),
+        blocked_tools: replan.blocked_tools.clone(),
+        blocked_targets: replan.blocked_targets.iter().map(ToString::to_string).collect(),
+        released_tools: replan.released_tools.clone(),
+        failed_criterion: decision.primary_failed.clone().unwrap_or_else(|| request.gap_summary.clone()),
+        failure_class: mix(decision.failure_mix),
+        budget_pressure: decision.loss.omega.value(),
+        grad_l: decision.gradient.total,
+        urgency: urgency(replan.urgency),
+        suggested_alternatives: alternatives,
+        rationale: decision.to_string(),
+    }
+}
+
+pub(super) fn loss(decision: &Decision) -> Loss {
+    let loss = &decision.loss;
+    Loss { d: loss.d.value(), p: loss.p.value(), omega: loss.omega.value(), l: loss.l }
+}
+
+pub(super) fn previous(previous: Previous) -> PrevDirective {
+    match previous {
+        Previous::Init => PrevDirective::Init,
+        Previous::Action(directed) => action(directed).into(),
+    }
+}
+
+pub(super) fn stop(reason: StopReason) -> AbandonReason {
+    match reason {
+        StopReason::BudgetExhausted => AbandonReason::BudgetExhausted,
+        StopReason::MaxReplans => AbandonReason::MaxReplans,
+        StopReason::Diverging => AbandonReason::Diverging,
+        StopReason::ToolsExhausted => AbandonReason::ToolsExhausted,
+        StopReason::External => AbandonReason::Cancelled,
+    }
+}
+
+fn action(action: Action) -> ReplanDirective {
+    match action {
+        Action::Refine => ReplanDirective::Refine,
+        Action::ChangePath => ReplanDirective::ChangePath,
+        Action::ChangeApproach => ReplanDirective::ChangeApproach,
+        Action::BreakSymmetry => ReplanDirective::BreakSymmetry,
+    }
+}
+
+fn mix(mix: FailureMix) -> artoo_proto::FailureMix {
+    match mix {
+        FailureMix::Logical => artoo_proto::FailureMix::Logical,
+        FailureMix::Environmental => artoo_proto::FailureMix::Environmental,
+        FailureMix::Mixed => artoo_proto::FailureMix::Mixed,
+    }
+}
+
+fn urgency(urgency: Urgency) -> artoo_proto::Urgency {
+    match urgency {
+        Urgency::Low => artoo_proto::Urgency::Low,
+        Urgency::Normal => artoo_proto::Urgency::Normal,
+        Urgency::High => artoo_proto::Urgency::High,
+    }
+}

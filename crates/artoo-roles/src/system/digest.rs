@@ -1,0 +1,75 @@
+//! Short, escaped descriptions of outside work for the tap.
+
+use std::any::Any;
+
+use artoo_proto::{CallStatus, ReplyBody, ToolOutcome, Usage, escape};
+
+use crate::limits::DIGEST_CHARS;
+use crate::machine::{Completion, Work};
+
+pub(super) fn of_work(work: &Work) -> String {
+    let text = match work {
+        Work::Model { request } => format!("{}: {}", request.schema_name, request.prompt.user),
+        Work::Tool { order } => format!("{} {}", order.request.tool, order.request.input),
+        Work::Checks { order } => {
+            order.checks.iter().map(artoo_proto::Check::claim).collect::<Vec<_>>().join("; ")
+        }
+        Work::Timer { after_ms } => format!("{after_ms} ms"),
+        Work::Persist { frames } => format!("{} frame(s)", frames.len()),
+    };
+    short(&text)
+}
+
+pub(super) fn of_completion(completion: &Completion) -> String {
+    let text = match completion {
+        Completion::Model(Ok(reply)) => match &reply.body {
+            ReplyBody::Json { value } => value.to_string(),
+            ReplyBody::Recipes { plan } => format!("{} recipe(s)", plan.subtasks.len()),
+            ReplyBody::Abstain { abstention } => format!("abstained: {}", abstention.not_understood.join(", ")),
+        },
+        Completion::Model(Err(failure)) => failure.to_string(),
+        Completion::Tool(outcome) => match outcome.as_ref() {
+            ToolOutcome::Called { call } => format!("{:?} {call}", call.status),
+            ToolOutcome::NeedsConsent { shown, .. } => format!("needs consent: {shown}"),
+        },
+        Completion::Checks(outcomes) => {
+            let passed = outcomes.iter().filter(|outcome| outcome.pass).count();
+            format!("{passed} of {} passed", outcomes.len())
+        }
+        Completion::Timer => "rang".to_owned(),
+        Completion::Persisted(Ok(())) => "written".to_owned(),
+        Completion::Persisted(Err(error)) => error.clone(),
+    };
+    short(&text)
+}
+
+pub(super) fn is_ok(completion: &Completion) -> bool {
+    match completion {
+        Completion::Model(reply) => reply.is_ok(),
+        Completion::Tool(outcome) => match outcome.as_ref() {
+            ToolOutcome::Called { call } => call.status == CallStatus::Ok,
+            ToolOutcome::NeedsConsent { .. } => false,
+        },
+        Completion::Checks(outcomes) => outcomes.iter().all(|outcome| outcome.pass),
+        Completion::Timer => true,
+        Completion::Persisted(result) => result.is_ok(),
+    }
+}
+
+pub(super) fn usage(completion: &Completion) -> Usage {
+    match completion {
+        Completion::Model(Ok(reply)) => reply.usage,
+        // A call that gave nothing usable was a call all the same.
+        Completion::Model(Err(_)) => Usage { model_calls: 1, ..Usage::default() },
+        Completion::Tool(_) | Completion::Checks(_) | Completion::Timer | Completion::Persisted(_) => Usage::default(),
+    }
+}
+
+pub(super) fn panic_text(panic: &(dyn Any + Send)) -> String {
+    let text = panic.downcast_ref::<String>().map(String::as_str).or_else(|| panic.downcast_ref::<&str>().copied());
+    short(text.unwrap_or("a role panicked"))
+}
+
+fn short(text: &str) -> String {
+    escape::shorten(&escape::one_line(text), DIGEST_CHARS)
+}

@@ -1,0 +1,374 @@
+//! The System: the bus, the instances of every role, and nothing else. One step is a function of its inputs.
+//!
+//! `step(now, input) -> effects` never waits, never reads a clock and never touches the outside. The async runtime and
+//! the seeded scheduler of the tests drive this same object from the same constructor.
+
+mod digest;
+mod instance;
+#[cfg(test)]
+pub(crate) mod testing;
+#[cfg(test)]
+mod tests;
+
+use std::collections::{BTreeMap, BTreeSet, HashSet, VecDeque};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use artoo_bus::{Bus, Delivery, Refusal, TapEvent};
+use artoo_proto::{
+    Address, EffectFinished, EffectId, EffectStarted, Environment, Message, MessageId, Now, Role, RoleFailed, TaskId,
+    Timestamp, ToolSpec, Usage,
+};
+use serde::{Deserialize, Serialize};
+use uuid::Uuid;
+
+use crate::limits::ENDED_REMEMBERED;
+use crate::machine::{Completion, Context, EffectOrigin, Ids, Incoming, RoleEffect, Work};
+use crate::memory::Memory;
+use instance::Instance;
+
+/// What a System is made from; with it and the inputs a run can be replayed.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct SystemConfig {
+    /// The machine.
+    pub environment: Environment,
+    /// The tools it has.
+    pub tools: Vec<ToolSpec>,
+    /// How R7 decides.
+    pub profile: artoo_ggs::Profile,
+    /// Where ids come from.
+    pub seed: Uuid,
+}
+
+/// Everything that can happen to a System.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "input", rename_all = "snake_case")]
+#[expect(clippy::large_enum_variant, reason = "inputs come one at a time")]
+pub enum Input {
+    /// The operator says something.
+    Operator {
+        /// What.
+        message: Message,
+    },
+    /// An effect ended.
+    Completed {
+        /// Which.
+        effect_id: EffectId,
+        /// How.
+        completion: Completion,
+    },
+}
+
+/// Everything a System can want.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "effect", rename_all = "snake_case")]
+#[expect(clippy::large_enum_variant, reason = "effects are handed on at once")]
+pub enum Effect {
+    /// Have something done; its completion is to come back as an input.
+    Perform {
+        /// Under which id.
+        effect_id: EffectId,
+        /// For which task.
+        task_id: Option<TaskId>,
+        /// What.
+        work: Work,
+    },
+    /// Tell the operator, or pass the operator's question to the auditor.
+    Deliver {
+        /// Operator or auditor.
+        to: Role,
+        /// What.
+        message: Message,
+    },
+    /// Stop all outside work of a task; its completions are no longer awaited.
+    CancelTask {
+        /// Which.
+        task_id: TaskId,
+    },
+    /// For the taps, in order.
+    Observe {
+        /// When.
+        at: Timestamp,
+        /// What.
+        event: TapEvent,
+    },
+}
+
+/// An instance with the messages it has seen.
+#[derive(Debug)]
+struct Slot {
+    instance: Instance,
+    seen: HashSet<MessageId>,
+}
+
+/// The roles of every open task, on one bus.
+#[derive(Debug)]
+pub struct System {
+    config: SystemConfig,
+    bus: Bus,
+    ids: Ids,
+    instances: BTreeMap<Address, Slot>,
+    awaited: BTreeMap<EffectId, EffectOrigin>,
+    open: BTreeSet<TaskId>,
+    ended: VecDeque<TaskId>,
+    out: Vec<Effect>,
+    #[cfg(test)]
+    pub(crate) panic_next: Option<Role>,
+}
+
+impl System {
+    /// A System with no task yet, and this memory.
+    #[must_use]
+    pub fn new(config: SystemConfig, memory: Memory) -> Self {
+        let mut instances = BTreeMap::new();
+        let slot = Slot { instance: Instance::Memory(Box::new(memory)), seen: HashSet::new() };
+        instances.insert(Address::of(Role::Memory, None, None), slot);
+        Self {
+            ids: Ids::new(config.seed),
+            config,
+            bus: Bus::new(),
+            instances,
+            awaited: BTreeMap::new(),
+            open: BTreeSet::new(),
+            ended: VecDeque::new(),
+            out: Vec::new(),
+            #[cfg(test)]
+            panic_next: None,
+        }
+    }
+
+    /// Takes one input and runs until every message it caused is delivered.
+    pub fn step(&mut self, now: Now, input: Input) -> Vec<Effect> {
+        self.accept(now, input);
+        while let Some(delivery) = self.take_delivery(0) {
+            self.deliver(now, &delivery);
+        }
+        self.take_effects()
+    }
+
+    /// Takes one input without delivering what it causes; with [`System::take_delivery`] and [`System::deliver`] a
+    /// scheduler decides the order.
+    pub fn accept(&mut self, now: Now, input: Input) {
+        match input {
+            Input::Operator { message } => self.operator(now, message),
+            Input::Completed { effect_id, completion } => self.completed(now, effect_id, completion),
+        }
+    }
+
+    /// Deliveries waiting.
+    #[must_use]
+    pub fn pending(&self) -> usize {
+        self.bus.pending()
+    }
+
+    /// Takes a waiting delivery; 0 is the oldest.
+    pub fn take_delivery(&mut self, index: usize) -> Option<Delivery> {
+        self.bus.take(index)
+    }
+
+    /// The bus, for a scheduler that queues or drops deliveries itself.
+    pub fn bus(&mut self) -> &mut Bus {
+        &mut self.bus
+    }
+
+    /// Tasks that have begun and not ended.
+    pub fn open_tasks(&self) -> impl Iterator<Item = &TaskId> {
+        self.open.iter()
+    }
+
+    /// Instances alive, the memory included.
+    #[must_use]
+    pub fn instances(&self) -> usize {
+        self.instances.len()
+    }
+
+    /// Takes what the System wants done, observations in their place.
+    pub fn take_effects(&mut self) -> Vec<Effect> {
+        self.flush_observations();
+        std::mem::take(&mut self.out)
+    }
+
+    fn operator(&mut self, now: Now, message: Message) {
+        let from = Address::of(Role::Operator, None, None);
+        if let Message::UserRequest(request) = &message {
+            if self.open.contains(&request.task_id) || self.ended.contains(&request.task_id) {
+                return self.ignore(now, from, "a task id that was used before");
+            }
+            self.open.insert(request.task_id.clone());
+        } else if message.task_id().is_some_and(|task| !self.open.contains(task)) {
+            return self.ignore(now, from, &format!("{} for a task that is not open", message.kind()));
+        }
+        self.publish(now, &from, None, message);
+    }
+
+    fn completed(&mut self, now: Now, effect_id: EffectId, completion: Completion) {
+        let Some(origin) = self.awaited.remove(&effect_id) else {
+            let detail = format!("{} of {effect_id}, which nobody awaits", completion.describe());
+            return self.ignore(now, Address::of(Role::Runtime, None, None), &detail);
+        };
+        let finished = EffectFinished {
+            effect_id,
+            by: origin.address.role,
+            task_id: origin.address.task_id.clone(),
+            ok: digest::is_ok(&completion),
+            digest: digest::of_completion(&completion),
+            usage: digest::usage(&completion),
+        };
+        self.bus.observe(now.wall, TapEvent::EffectFinished(finished));
+        self.run(now, origin.address, origin.cause, Incoming::Completed(effect_id, completion));
+    }
+
+    /// Delivers one message to one instance, or to the outside.
+    pub fn deliver(&mut self, now: Now, delivery: &Delivery) {
+        let address = delivery.to.clone();
+        let envelope = &delivery.envelope;
+        match address.role {
+            Role::Operator | Role::Auditor => {
+                self.flush_observations();
+                let message = envelope.message.clone();
+                self.out.push(Effect::Deliver { to: address.role, message: message.clone() });
+                if let Message::FinalResult(result) = message {
+                    self.end(result.task_id);
+                }
+            }
+            Role::Perceiver
+            | Role::Planner
+            | Role::Dispatcher
+            | Role::Executor
+            | Role::AgentValidator
+            | Role::MetaValidator
+            | Role::Memory
+            | Role::Solver
+            | Role::Runtime => self.run(now, address, envelope.id, Incoming::Message(envelope.clone())),
+        }
+    }
+
+    /// One step of one instance; a panic ends the instance and, through R7, its task.
+    fn run(&mut self, now: Now, address: Address, cause: MessageId, incoming: Incoming) {
+        if address.task_id.as_ref().is_some_and(|task| !self.open.contains(task)) {
+            return self.ignore(now, address, &format!("{} after the task ended", incoming.describe()));
+        }
+        if !self.instances.contains_key(&address) {
+            // Only a message makes an instance; a completion for one that is gone is late.
+            let made = matches!(incoming, Incoming::Message(_)).then(|| Instance::for_role(&address, &self.config));
+            let Some(instance) = made.flatten() else {
+                return self.ignore(now, address, &format!("{} for nobody", incoming.describe()));
+            };
+            self.instances.insert(address.clone(), Slot { instance, seen: HashSet::new() });
+        }
+        let Some(slot) = self.instances.get_mut(&address) else { return };
+        if let Incoming::Message(envelope) = &incoming
+            && !slot.seen.insert(envelope.id)
+        {
+            return self.ignore(now, address, &format!("{} a second time", incoming.describe()));
+        }
+        let mut cx = Context { now, ids: &mut self.ids };
+        #[cfg(test)]
+        let planted = testing::planted_panic(&mut self.panic_next, address.role);
+        let stepped = catch_unwind(AssertUnwindSafe(|| {
+            #[cfg(test)]
+            assert!(!planted, "planted panic");
+            slot.instance.step(&mut cx, incoming)
+        }));
+        match stepped {
+            Ok(Ok(effects)) => self.enact(now, &address, cause, effects),
+            Ok(Err(misrouted)) => self.ignore(now, address, &misrouted.to_string()),
+            Err(panic) => self.panicked(now, address, digest::panic_text(panic.as_ref())),
+        }
+    }
+
+    fn enact(&mut self, now: Now, address: &Address, cause: MessageId, effects: Vec<RoleEffect>) {
+        for effect in effects {
+            match effect {
+                RoleEffect::Publish(message) => self.publish(now, address, Some(cause), message),
+                RoleEffect::Perform(effect_id, work) => self.perform(now, address, cause, effect_id, work),
+            }
+        }
+    }
+
+    fn perform(&mut self, now: Now, address: &Address, cause: MessageId, effect_id: EffectId, work: Work) {
+        let origin = EffectOrigin { address: address.clone(), cause, subtask_id: address.subtask_id };
+        let started = EffectStarted {
+            effect_id,
+            cause,
+            by: address.role,
+            task_id: address.task_id.clone(),
+            subtask_id: address.subtask_id,
+            effect: work.kind(),
+            digest: digest::of_work(&work),
+        };
+        self.awaited.insert(effect_id, origin);
+        self.bus.observe(now.wall, TapEvent::EffectStarted(started));
+        self.flush_observations();
+        self.out.push(Effect::Perform { effect_id, task_id: address.task_id.clone(), work });
+    }
+
+    fn publish(&mut self, now: Now, from: &Address, cause: Option<MessageId>, message: Message) {
+        let id = MessageId(self.ids.next_uuid());
+        let task = message.task_id().cloned();
+        match (self.bus.publish(now.wall, id, from, cause, message), task) {
+            (Err(Refusal::TooManyMessages { max }), Some(task_id)) => {
+                let detail = format!("the task put more than {max} messages on the bus");
+                self.role_failed(now, task_id, from.role, detail);
+            }
+            // Any other refusal is on the tap; the task ends by its limit if it needed that message.
+            (Ok(()) | Err(_), _) => {}
+        }
+    }
+
+    fn panicked(&mut self, now: Now, address: Address, detail: String) {
+        self.instances.remove(&address);
+        self.awaited.retain(|_, origin| origin.address != address);
+        self.bus.observe(now.wall, TapEvent::Panicked { address: address.clone(), detail: detail.clone() });
+        match address.task_id {
+            Some(task_id) => self.role_failed(now, task_id, address.role, detail),
+            // Memory is of the process: it is gone for every task, and says so to whoever asks.
+            None => {
+                let instance = Instance::Memory(Box::new(Memory::unavailable()));
+                self.instances.insert(address, Slot { instance, seen: HashSet::new() });
+            }
+        }
+    }
+
+    fn role_failed(&mut self, now: Now, task_id: TaskId, role: Role, detail: String) {
+        let runtime = Address::of(Role::Runtime, None, None);
+        let failed = RoleFailed { task_id, role, detail, effect_id: None };
+        let id = MessageId(self.ids.next_uuid());
+        // The bus lets this message through even for a task that has said too much.
+        drop(self.bus.publish(now.wall, id, &runtime, None, failed.into()));
+    }
+
+    /// Everything of an ended task goes: instances, awaited effects, waiting deliveries.
+    fn end(&mut self, task_id: TaskId) {
+        if !self.open.remove(&task_id) {
+            return;
+        }
+        self.instances.retain(|address, _| address.task_id.as_ref() != Some(&task_id));
+        self.awaited.retain(|_, origin| origin.address.task_id.as_ref() != Some(&task_id));
+        self.bus.forget(&task_id);
+        if self.ended.len() == ENDED_REMEMBERED {
+            self.ended.pop_front();
+        }
+        self.ended.push_back(task_id.clone());
+        self.out.push(Effect::CancelTask { task_id });
+    }
+
+    fn ignore(&mut self, now: Now, address: Address, detail: &str) {
+        self.bus.observe(now.wall, TapEvent::Ignored { address, detail: detail.to_owned() });
+    }
+
+    fn flush_observations(&mut self) {
+        let events = self.bus.take_events();
+        self.out.extend(events.into_iter().map(|(at, event)| Effect::Observe { at, event }));
+    }
+}
+
+/// What calls of one role cost, summed by whoever watches the taps.
+#[must_use]
+pub fn add_usage(total: &mut BTreeMap<Role, Usage>, event: &TapEvent) -> bool {
+    let TapEvent::EffectFinished(finished) = event else { return false };
+    if finished.usage == Usage::default() {
+        return false;
+    }
+    *total.entry(finished.by).or_default() += finished.usage;
+    true
+}
