@@ -77,19 +77,21 @@ fn primary(calls: &[ToolCall]) -> Option<&ToolCall> {
 
 /// Whether some successful call changed a file, or was allowed to change what is not recorded.
 pub(crate) fn may_have_changed(calls: &[ToolCall]) -> bool {
-    calls.iter().any(|call| {
-        call.status == CallStatus::Ok && (!call.changed.is_empty() || call.class == EffectClass::Unproven)
-    })
+    calls
+        .iter()
+        .any(|call| call.status == CallStatus::Ok && (!call.changed.is_empty() || call.class == EffectClass::Unproven))
 }
 
 /// Decides what needs neither a look at the machine nor a model; `None` leaves it open.
-pub(crate) fn decide_without_asking(criterion: &Criterion, output: &str, calls: &[ToolCall]) -> Option<CriterionVerdict> {
+pub(crate) fn decide_without_asking(
+    criterion: &Criterion,
+    output: &str,
+    calls: &[ToolCall],
+) -> Option<CriterionVerdict> {
     let check = criterion.check()?;
     let form = |pass: bool, seen: String| Some(by_form(criterion, pass, seen));
     match check {
-        Check::OutputNotEmpty {} => {
-            form(!output.trim().is_empty(), format!("{} characters", output.chars().count()))
-        }
+        Check::OutputNotEmpty {} => form(!output.trim().is_empty(), format!("{} characters", output.chars().count())),
         Check::OutputIsNumber {} => {
             let number = output.trim().parse::<f64>().is_ok_and(f64::is_finite);
             form(number, artoo_proto::escape::shorten(output.trim(), 60))
@@ -100,7 +102,8 @@ pub(crate) fn decide_without_asking(criterion: &Criterion, output: &str, calls: 
         }
         Check::FileExists { path } | Check::FileContains { path, .. } | Check::FileEquals { path, .. } => {
             let own = calls.iter().filter(|call| call.status == CallStatus::Ok).flat_map(|call| &call.changed);
-            let written = own.filter(|change| same_path(&change.path, path)).any(|change| change.before != change.after);
+            let written =
+                own.filter(|change| same_path(&change.path, path)).any(|change| change.before != change.after);
             (!written).then(|| {
                 let detail = format!("no successful call changed {path}");
                 fail(criterion, FailureClass::Logical, VerdictSource::Rule, &detail)

@@ -32,7 +32,12 @@ pub(crate) struct JudgedCriterion {
 const EVIDENCE_KEPT: usize = 400;
 
 /// A failed verdict.
-pub(crate) fn fail(criterion: &Criterion, class: FailureClass, source: VerdictSource, detail: &str) -> CriterionVerdict {
+pub(crate) fn fail(
+    criterion: &Criterion,
+    class: FailureClass,
+    source: VerdictSource,
+    detail: &str,
+) -> CriterionVerdict {
     CriterionVerdict {
         criterion: criterion.clone(),
         verdict: Verdict::Fail,
@@ -79,7 +84,12 @@ pub(crate) fn apply_judgement(
         return fail(criterion, class, VerdictSource::Model, &kept(&view.evidence));
     }
     let Some(view) = views.first() else {
-        return fail(criterion, FailureClass::Logical, VerdictSource::Missing, "the verdict on this criterion is missing");
+        return fail(
+            criterion,
+            FailureClass::Logical,
+            VerdictSource::Missing,
+            "the verdict on this criterion is missing",
+        );
     };
     if uncertain {
         return rule("the executor is uncertain, and no check in code decides this");

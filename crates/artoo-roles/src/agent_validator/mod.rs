@@ -122,7 +122,12 @@ impl AgentValidator {
         vec![Effect::Perform(id, Work::Checks { order })]
     }
 
-    fn checked(&mut self, cx: &mut Context<'_>, mut assessment: Assessment, outcomes: Vec<CheckOutcome>) -> Vec<Effect> {
+    fn checked(
+        &mut self,
+        cx: &mut Context<'_>,
+        mut assessment: Assessment,
+        outcomes: Vec<CheckOutcome>,
+    ) -> Vec<Effect> {
         let open: Vec<usize> =
             assessment.open().filter(|(_, criterion)| criterion.check().is_some()).map(|(index, _)| index).collect();
         let mut outcomes = outcomes.into_iter();

@@ -146,9 +146,8 @@ impl Dispatcher {
 
     fn outcome(&mut self, cx: &mut Context<'_>, outcome: SubTaskOutcome) -> Vec<Effect> {
         let current = self.plan.as_ref().is_some_and(|plan| plan.round == outcome.round);
-        let running = |entry: &&mut Entry| {
-            entry.id == outcome.subtask_id && matches!(entry.state, EntryState::Running(_))
-        };
+        let running =
+            |entry: &&mut Entry| entry.id == outcome.subtask_id && matches!(entry.state, EntryState::Running(_));
         let Some(entry) = self.entries.iter_mut().find(running).filter(|_| current) else { return Vec::new() };
         entry.state = match outcome.status {
             OutcomeStatus::Matched => EntryState::Matched(outcome.output),

@@ -121,9 +121,8 @@ impl Executor {
     }
 
     fn usable_tools(&self, subtask: &SubTask) -> Vec<ToolSpec> {
-        let usable = |spec: &&ToolSpec| {
-            subtask.tools.contains(&spec.name) && !subtask.blocked_tools.contains(&spec.name)
-        };
+        let usable =
+            |spec: &&ToolSpec| subtask.tools.contains(&spec.name) && !subtask.blocked_tools.contains(&spec.name);
         self.tools.iter().filter(usable).cloned().collect()
     }
 
@@ -232,7 +231,13 @@ impl Executor {
         self.ask(cx)
     }
 
-    fn consent(&mut self, cx: &mut Context<'_>, request: ToolRequest, shown: String, answer: ConsentAnswer) -> Vec<Effect> {
+    fn consent(
+        &mut self,
+        cx: &mut Context<'_>,
+        request: ToolRequest,
+        shown: String,
+        answer: ConsentAnswer,
+    ) -> Vec<Effect> {
         if answer.allowed {
             self.confirm = false;
             return self.call(cx, request, Some(answer.hash));
@@ -259,7 +264,12 @@ impl Executor {
             alternatives: Vec::new(),
         });
         self.denied.push(DeniedAction { action: format!("{}: {shown}", request.tool), reason });
-        self.report(ExecutionStatus::Failed, String::new(), Some("[LAW1] a needed call was not allowed".to_owned()), None)
+        self.report(
+            ExecutionStatus::Failed,
+            String::new(),
+            Some("[LAW1] a needed call was not allowed".to_owned()),
+            None,
+        )
     }
 
     fn reply(&mut self, cx: &mut Context<'_>, turn: Turn) -> Vec<Effect> {

@@ -71,12 +71,8 @@ impl Memory {
             };
             return vec![Effect::Recall(nothing)];
         };
-        let question = RecallQuery {
-            intent: &query.intent,
-            tools: &query.tools,
-            targets: &query.targets,
-            limit: ADVICE_MAX,
-        };
+        let question =
+            RecallQuery { intent: &query.intent, tools: &query.tools, targets: &query.targets, limit: ADVICE_MAX };
         let now_ms = cx.now.wall.as_millis();
         let recall = engine.recall(&question, now_ms);
         let total = u64::try_from(engine.megrams().count()).unwrap_or(u64::MAX);

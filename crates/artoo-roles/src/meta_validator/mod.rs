@@ -174,9 +174,8 @@ impl MetaValidator {
         let words_only = review.gathered.outcomes.iter().all(|outcome| outcome.words_only);
         let open: Vec<usize> = review.open().map(|(index, _)| index).collect();
         for (number, index) in (1..).zip(open) {
-            review.settle(index, |criterion| {
-                apply_judgement(criterion, number, judgement, &citable, words_only, false)
-            });
+            review
+                .settle(index, |criterion| apply_judgement(criterion, number, judgement, &citable, words_only, false));
         }
         self.decide(review, None)
     }

@@ -39,8 +39,7 @@ impl Advised {
         let mut left = ADVICE_MAX;
         for sop in recall.sops.iter().take(left) {
             left -= 1;
-            let list =
-                if sop.sign < 0 { &mut advised.words.must_not } else { &mut advised.words.should_prefer };
+            let list = if sop.sign < 0 { &mut advised.words.must_not } else { &mut advised.words.should_prefer };
             list.push(sop.content.clone());
         }
         for advice in recall.advice.iter().filter(|a| a.potentials.action != MemoryAction::Ignore).take(left) {

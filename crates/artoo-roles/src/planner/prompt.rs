@@ -10,8 +10,7 @@ const SYSTEM: &str = include_str!("../../../../prompts/planner.md");
 const USER: &str = include_str!("../../../../prompts/planner.user.md");
 
 pub(super) fn render(context: &PlanContext) -> Prompt {
-    let tools: Vec<String> =
-        context.tools.iter().map(|tool| format!("{}: {}", tool.name, tool.description)).collect();
+    let tools: Vec<String> = context.tools.iter().map(|tool| format!("{}: {}", tool.name, tool.description)).collect();
     let mut must_not = context.calibration.must_not.clone();
     if let Some(directive) = &context.directive {
         must_not.extend(directive.blocked_tools.iter().map(|tool| format!("the tool {tool}")));

@@ -209,18 +209,27 @@ fn is_vacuous(check: &Check) -> bool {
 }
 
 fn plain(text: &str) -> String {
-    let words: Vec<String> = text
-        .split(|c: char| !c.is_alphanumeric())
-        .filter(|word| !word.is_empty())
-        .map(str::to_lowercase)
-        .collect();
+    let words: Vec<String> =
+        text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).map(str::to_lowercase).collect();
     words.join(" ")
 }
 
 /// Jaccard similarity of the two sets of words, without "is done"-like padding.
 fn restates(criterion: &str, goal: &str) -> bool {
     const PADDING: [&str; 14] = [
-        "the", "a", "an", "is", "are", "was", "has", "been", "done", "task", "successfully", "completed", "correctly",
+        "the",
+        "a",
+        "an",
+        "is",
+        "are",
+        "was",
+        "has",
+        "been",
+        "done",
+        "task",
+        "successfully",
+        "completed",
+        "correctly",
         "it",
     ];
     let words = |text: &str| -> BTreeSet<String> {

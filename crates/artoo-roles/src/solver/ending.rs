@@ -186,9 +186,8 @@ fn summary(ending: &Ending, spec: Option<&TaskSpec>, delivered: Option<&Delivere
     match ending {
         Ending::Accept { basis: Basis::Checked } => intent.to_owned(),
         Ending::Accept { basis: Basis::Judged } => {
-            let judged = delivered.map_or(0, |round| {
-                round.criteria.iter().filter(|report| report.mark == CriterionMark::Judged).count()
-            });
+            let judged = delivered
+                .map_or(0, |round| round.criteria.iter().filter(|report| report.mark == CriterionMark::Judged).count());
             format!("{intent} ({judged} criteria rest on a model's judgement of the evidence)")
         }
         Ending::Accept { basis: Basis::WordsOnly } => {
@@ -259,7 +258,9 @@ fn next_steps(ending: &Ending, account: &Account) -> Vec<String> {
         AbandonReason::BudgetExhausted
         | AbandonReason::MaxReplans
         | AbandonReason::Diverging
-        | AbandonReason::ToolsExhausted => step("look at what is unmet below; a smaller or more exact request may work"),
+        | AbandonReason::ToolsExhausted => {
+            step("look at what is unmet below; a smaller or more exact request may work")
+        }
     }
 }
 

@@ -11,7 +11,7 @@ mod translate;
 
 use artoo_ggs::{BlockedTarget, Controller, Decision, Outcome, Profile, Tool};
 use artoo_proto::{
-    Abort, AbandonReason, CallStatus, DispatchManifest, EffectId, FinalResult, MegramDraft, Message, ModelFailure,
+    AbandonReason, Abort, CallStatus, DispatchManifest, EffectId, FinalResult, MegramDraft, Message, ModelFailure,
     OutcomeSummary, PerceptionFailed, PerceptionFailure, PlanDirective, PlanRejected, ReplanRequest, RoleFailed,
     SubTaskOutcome, TaskId, TaskSpec, ToolSpec, UserRequest,
 };
@@ -162,8 +162,11 @@ impl Solver {
             }
             Outcome::Success(_) => self.finish(ending::success(&self.account), Some(decision)),
             Outcome::Abandon(reason) => {
-                let reason =
-                    if self.account.denied.is_empty() { translate::stop(*reason) } else { AbandonReason::ConsentNeeded };
+                let reason = if self.account.denied.is_empty() {
+                    translate::stop(*reason)
+                } else {
+                    AbandonReason::ConsentNeeded
+                };
                 self.abandon(reason, Some(decision))
             }
             Outcome::Accept => {

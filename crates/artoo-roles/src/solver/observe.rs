@@ -1,6 +1,8 @@
 //! From what R4b sends to what `artoo-ggs` measures. Total: every message gives a round.
 
-use artoo_ggs::{CriterionMeasure, FailureClass, Mode, Round, SubtaskMeasure, SubtaskStatus, Tool, ToolTarget, Verdict};
+use artoo_ggs::{
+    CriterionMeasure, FailureClass, Mode, Round, SubtaskMeasure, SubtaskStatus, Tool, ToolTarget, Verdict,
+};
 use artoo_proto::{
     CallStatus, Criterion, CriterionVerdict, DispatchManifest, MissingOutcome, MissingReason, OutcomeStatus,
     OutcomeSummary, ReplanRequest, SubTaskOutcome, VerdictSource, verdict,

@@ -362,13 +362,11 @@ impl System {
     }
 }
 
-/// What calls of one role cost, summed by whoever watches the taps.
-#[must_use]
-pub fn add_usage(total: &mut BTreeMap<Role, Usage>, event: &TapEvent) -> bool {
-    let TapEvent::EffectFinished(finished) = event else { return false };
-    if finished.usage == Usage::default() {
-        return false;
+/// Adds what an effect cost to its role's sum, for whoever watches the taps.
+pub fn add_usage(total: &mut BTreeMap<Role, Usage>, event: &TapEvent) {
+    if let TapEvent::EffectFinished(finished) = event
+        && finished.usage != Usage::default()
+    {
+        *total.entry(finished.by).or_default() += finished.usage;
     }
-    *total.entry(finished.by).or_default() += finished.usage;
-    true
 }
