@@ -1,1 +1,77 @@
-//! Placeholder.
+//! Language models, honestly spoken to: one trait, an HTTP client that owns transport retries, and a strict reader.
+//!
+//! *Is*: the [`Model`] seam; [`openai::OpenAi`] for every endpoint that speaks Chat Completions; [`scripted::Scripted`]
+//! and the [`cassette`]s for tests; [`Tiers`] to give roles different models.
+//! *Is not*: a judge of meaning. Whether a reply is worth asking for again is the roles' business; here a reply is
+//! either one JSON value that fits the schema, or a typed failure. Nothing is ever repaired.
+//! *Must not know*: roles' state, tools, memory, the bus.
+//!
+//! ```
+//! use artoo_llm::reader;
+//! use serde_json::json;
+//! let schema = json!({"type": "object", "required": ["answer"], "properties": {"answer": {"type": "string"}}});
+//! let reply = "<think>easy</think> Sure:\n```json\n{\"answer\": \"42\"}\n```";
+//! assert_eq!(reader::read(reply, &schema).unwrap(), json!({"answer": "42"}));
+//! assert!(reader::read("{\"answer\": \"4", &schema).is_err()); // cut: never completed by guessing
+//! ```
+
+use std::sync::Arc;
+
+use artoo_proto::{ModelFailure, ModelReply, ModelRequest};
+use async_trait::async_trait;
+
+pub mod cassette;
+pub mod error;
+pub mod openai;
+pub mod reader;
+pub mod retry;
+pub mod schema;
+pub mod scripted;
+pub mod secret;
+pub mod structured;
+pub mod tiers;
+pub mod usage;
+
+mod transport;
+
+pub use error::ConfigError;
+pub use openai::{OpenAi, OpenAiConfig};
+pub use secret::Secret;
+pub use tiers::Tiers;
+
+/// Something that answers requests: a remote endpoint, a script, a recording, a parser.
+///
+/// Dropping the future of [`Model::ask`] cancels the call; a reply that arrives later is never seen.
+#[async_trait]
+pub trait Model: Send + Sync {
+    /// The model's name as a person would say it.
+    fn name(&self) -> String;
+
+    /// Asks once. Transport trouble is retried inside; an unreadable or cut reply is not.
+    ///
+    /// # Errors
+    /// A [`ModelFailure`], whose text never holds a key.
+    async fn ask(&self, request: &ModelRequest) -> Result<ModelReply, ModelFailure>;
+}
+
+#[async_trait]
+impl<M: Model + ?Sized> Model for Arc<M> {
+    fn name(&self) -> String {
+        (**self).name()
+    }
+
+    async fn ask(&self, request: &ModelRequest) -> Result<ModelReply, ModelFailure> {
+        (**self).ask(request).await
+    }
+}
+
+#[async_trait]
+impl<M: Model + ?Sized> Model for Box<M> {
+    fn name(&self) -> String {
+        (**self).name()
+    }
+
+    async fn ask(&self, request: &ModelRequest) -> Result<ModelReply, ModelFailure> {
+        (**self).ask(request).await
+    }
+}

@@ -1,1 +1,23 @@
-//! To come.
+//! The async runtime: performs the System's effects and hands their completions back. Decides nothing.
+//!
+//! One task drives the synchronous [`crate::System`]; every model call, tool call, check and timer runs beside it and
+//! comes back as an input. Embedders use [`System::builder`] and nothing below it.
+
+mod builder;
+mod driver;
+mod environment;
+mod files;
+mod handle;
+mod journal;
+mod operator;
+mod perform;
+mod reflex;
+
+pub use builder::{Builder, CloseReport, RuntimeError, System};
+pub use environment::{EnvironmentError, detect_environment};
+pub use handle::{TaskHandle, TaskOutcome};
+pub use operator::{Operator, Unattended};
+pub use reflex::Reflex;
+
+#[cfg(test)]
+mod tests;

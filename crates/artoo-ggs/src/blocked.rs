@@ -1,0 +1,188 @@
+//! Blocked targets: what a plan must not act on again, as a value that travels as one string.
+
+mod ledger;
+mod scope;
+
+use std::borrow::Cow;
+use std::fmt;
+use std::str::FromStr;
+
+pub(crate) use ledger::{BlockedLedger, Exhausted};
+pub(crate) use scope::{targets_to_block, tools_of_failing, tools_to_block};
+
+/// What no call of the next plan may act on.
+///
+/// As a string: `read_file:/a/b` is an exact pair, `*:/a/b` that target for every tool, `*:/a/**` everything in a folder,
+/// itself included. `:`, `%` and `*` in a tool's name are percent-escaped; an exact target that would read as a folder,
+/// or that ends in a backslash, gets one backslash more. Nothing else is escaped: a target is text from outside, to be
+/// made harmless by whoever shows it.
+///
+/// ```
+/// use artoo_ggs::BlockedTarget;
+/// let folder: BlockedTarget = "*:/srv/reports/**".parse().unwrap();
+/// assert!(folder.matches("glob", "/srv/reports/2024/q1.pdf"));
+/// assert!(folder.matches("glob", "/srv/reports/../reports/x"));
+/// assert!(!folder.matches("glob", "/srv/reports2"));
+/// assert_eq!(folder.to_string(), "*:/srv/reports/**");
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct BlockedTarget {
+    /// The tool it is blocked for; `None` = every tool.
+    pub tool: Option<String>,
+    /// A path, pattern, query or command.
+    pub target: String,
+    /// Whether everything under `target` is blocked too.
+    pub subtree: bool,
+}
+
+impl BlockedTarget {
+    /// One target for one tool.
+    #[must_use]
+    pub fn pair(tool: impl Into<String>, target: impl Into<String>) -> Self {
+        Self { tool: Some(tool.into()), target: target.into(), subtree: false }
+    }
+
+    /// One target for every tool.
+    #[must_use]
+    pub fn any_tool(target: impl Into<String>) -> Self {
+        Self { tool: None, target: target.into(), subtree: false }
+    }
+
+    /// A folder and everything in it, for every tool.
+    #[must_use]
+    pub fn folder(target: impl Into<String>) -> Self {
+        Self { tool: None, target: target.into(), subtree: true }
+    }
+
+    /// Whether a call of `tool` on `target` is forbidden.
+    ///
+    /// Tools are compared exactly. Paths (`/…`, `~/…`) are compared without `.`, `..`, doubled and trailing slashes;
+    /// symbolic links are the caller's to resolve. Everything else is compared exactly.
+    #[must_use]
+    pub fn matches(&self, tool: &str, target: &str) -> bool {
+        if self.tool.as_deref().is_some_and(|own| own != tool) {
+            return false;
+        }
+        let (own, other) = (normal(&self.target), normal(target));
+        own == other || (self.subtree && is_under(&other, &own))
+    }
+}
+
+impl fmt::Display for BlockedTarget {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.tool {
+            None => f.write_str("*")?,
+            Some(tool) => {
+                for c in tool.chars() {
+                    match c {
+                        ':' => f.write_str("%3A")?,
+                        '%' => f.write_str("%25")?,
+                        '*' => f.write_str("%2A")?,
+                        c => write!(f, "{c}")?,
+                    }
+                }
+            }
+        }
+        write!(f, ":{}", self.target)?;
+        if self.subtree {
+            f.write_str(SUBTREE)
+        } else if self.target.ends_with(SUBTREE) || self.target.ends_with('\\') {
+            f.write_str("\\")
+        } else {
+            Ok(())
+        }
+    }
+}
+
+/// Marks a folder in the string form.
+const SUBTREE: &str = "/**";
+
+/// A string that is not a blocked target.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum BlockedTargetError {
+    /// There is no `:` between a tool and a target.
+    #[error("{text:?} has no `:` between tool and target")]
+    NoTool {
+        /// What was given.
+        text: String,
+    },
+    /// A tool's name has a `%` or `*` that stands for nothing.
+    #[error("tool {tool:?} has a `%` or `*` that is not part of %3A, %25 or %2A")]
+    BadEscape {
+        /// The name as written.
+        tool: String,
+    },
+}
+
+impl FromStr for BlockedTarget {
+    type Err = BlockedTargetError;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let (tool, target) =
+            text.split_once(':').ok_or_else(|| BlockedTargetError::NoTool { text: text.to_owned() })?;
+        let tool = if tool == "*" { None } else { Some(unescape(tool)?) };
+        let (target, subtree) = match target.strip_suffix('\\') {
+            Some(exact) => (exact, false),
+            None => target.strip_suffix(SUBTREE).map_or((target, false), |folder| (folder, true)),
+        };
+        Ok(Self { tool, target: target.to_owned(), subtree })
+    }
+}
+
+fn unescape(tool: &str) -> Result<String, BlockedTargetError> {
+    let bad = || BlockedTargetError::BadEscape { tool: tool.to_owned() };
+    if tool.contains('*') {
+        return Err(bad());
+    }
+    let mut parts = tool.split('%');
+    let mut name = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let (c, rest) = [("3A", ':'), ("25", '%'), ("2A", '*')]
+            .into_iter()
+            .find_map(|(code, c)| part.strip_prefix(code).map(|rest| (c, rest)))
+            .ok_or_else(bad)?;
+        name.push(c);
+        name.push_str(rest);
+    }
+    Ok(name)
+}
+
+/// A path without `.`, `..`, doubled or trailing slashes; anything else as it is.
+pub(crate) fn normal(target: &str) -> Cow<'_, str> {
+    let (root, rest) = if let Some(rest) = target.strip_prefix("~/") {
+        ("~", rest)
+    } else if let Some(rest) = target.strip_prefix('/') {
+        ("", rest)
+    } else {
+        return Cow::Borrowed(target);
+    };
+    if !rest.is_empty() && rest.split('/').all(|part| !matches!(part, "" | "." | "..")) {
+        return Cow::Borrowed(target);
+    }
+    let mut kept: Vec<&str> = Vec::new();
+    for part in rest.split('/') {
+        match part {
+            "" | "." => {}
+            ".." => {
+                kept.pop();
+            }
+            part => kept.push(part),
+        }
+    }
+    if kept.is_empty() && root.is_empty() {
+        return Cow::Borrowed("/");
+    }
+    let mut path = root.to_owned();
+    for part in kept {
+        path.push('/');
+        path.push_str(part);
+    }
+    Cow::Owned(path)
+}
+
+/// Whether `target` lies below `folder`; both normal.
+fn is_under(target: &str, folder: &str) -> bool {
+    let folder = folder.strip_suffix('/').unwrap_or(folder);
+    target.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/'))
+}

@@ -1,0 +1,140 @@
+//! `Unit`: a number that is never outside 0..=1, and the micro-units in which thresholds are compared.
+
+use std::fmt;
+
+/// Micro-units in one whole: fine enough to tell any two ratios of counts a task can have, coarse enough to swallow
+/// rounding (`0.1 + 0.2` and `0.3` are the same number of micro-units).
+const MICROS_PER_UNIT: f64 = 1_000_000.0;
+
+/// A finite number in 0..=1: a distance, a share, a cost.
+#[derive(Debug, Clone, Copy, PartialEq, PartialOrd, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(try_from = "f64", into = "f64"))]
+pub struct Unit(f64);
+
+/// A number that is not in 0..=1.
+#[derive(Debug, Clone, Copy, PartialEq, thiserror::Error)]
+#[error("{value} is not a number from 0 to 1")]
+pub struct NotAUnit {
+    /// What was given.
+    pub value: f64,
+}
+
+impl Unit {
+    /// Nothing.
+    pub const ZERO: Self = Self(0.0);
+    /// All of it.
+    pub const ONE: Self = Self(1.0);
+
+    /// Takes `value` as it is.
+    ///
+    /// # Errors
+    /// [`NotAUnit`] for NaN, an infinity, or anything outside 0..=1.
+    pub fn try_new(value: f64) -> Result<Self, NotAUnit> {
+        if (0.0..=1.0).contains(&value) { Ok(Self::clamped(value)) } else { Err(NotAUnit { value }) }
+    }
+
+    /// Brings `value` into 0..=1; NaN counts as 1, since every quantity here is a cost and the worst is the safe guess.
+    #[must_use]
+    pub fn clamped(value: f64) -> Self {
+        // Adding zero turns -0.0 into 0.0, so equal values print alike.
+        if value.is_nan() { Self::ONE } else { Self(value.clamp(0.0, 1.0) + 0.0) }
+    }
+
+    /// `part / whole`, clamped; 0/0 is 0.
+    #[must_use]
+    pub(crate) fn ratio(part: f64, whole: f64) -> Self {
+        if whole > 0.0 { Self::clamped(part / whole) } else { Self::ZERO }
+    }
+
+    /// The number.
+    #[must_use]
+    pub fn value(self) -> f64 {
+        self.0
+    }
+
+    /// The number in whole micro-units, 0..=1 000 000.
+    #[must_use]
+    pub fn micros(self) -> i64 {
+        micros(self.0)
+    }
+}
+
+impl TryFrom<f64> for Unit {
+    type Error = NotAUnit;
+
+    fn try_from(value: f64) -> Result<Self, Self::Error> {
+        Self::try_new(value)
+    }
+}
+
+impl From<Unit> for f64 {
+    fn from(unit: Unit) -> Self {
+        unit.0
+    }
+}
+
+impl fmt::Display for Unit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        Exact(self.micros()).fmt(f)
+    }
+}
+
+/// `value` in whole micro-units, halves away from zero. Every threshold of the decision table compares these.
+#[must_use]
+pub(crate) fn micros(value: f64) -> i64 {
+    (value * MICROS_PER_UNIT).round() as i64
+}
+
+/// Prints micro-units as a decimal: at least two places, more where they matter, so `0.3001 > 0.30` never reads
+/// `0.30 > 0.30`.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Exact(pub(crate) i64);
+
+impl fmt::Display for Exact {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let sign = if self.0 < 0 { "-" } else { "" };
+        let size = self.0.unsigned_abs();
+        let (whole, fraction) = (size / 1_000_000, format!("{:06}", size % 1_000_000));
+        let (two, rest) = fraction.split_at(2);
+        write!(f, "{sign}{whole}.{two}{}", rest.trim_end_matches('0'))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Exact, NotAUnit, Unit};
+
+    #[test]
+    fn g3_nothing_outside_zero_to_one_gets_in() {
+        for (given, kept) in [(-3.0, 0.0), (-0.0, 0.0), (0.25, 0.25), (1.4, 1.0), (f64::INFINITY, 1.0)] {
+            assert_eq!(Unit::clamped(given).value().to_bits(), f64::to_bits(kept), "{given}");
+        }
+        assert_eq!(Unit::clamped(f64::NAN), Unit::ONE);
+        for refused in [-0.1, 1.000_001, f64::INFINITY] {
+            assert_eq!(Unit::try_new(refused), Err(NotAUnit { value: refused }));
+        }
+        assert!(Unit::try_new(f64::NAN).is_err());
+    }
+
+    #[test]
+    fn g5_rounding_noise_disappears_in_micro_units() {
+        assert_ne!(0.1 + 0.2, 0.3, "the trap");
+        assert_eq!(Unit::clamped(0.1 + 0.2).micros(), Unit::clamped(0.3).micros());
+        assert_ne!(0.3 - 0.2, 0.1, "the trap");
+        assert_eq!(super::micros(0.3 - 0.2), super::micros(0.1));
+    }
+
+    #[test]
+    fn decimals_are_shown_as_far_as_they_matter() {
+        for (micros, shown) in [
+            (0, "0.00"),
+            (500_000, "0.50"),
+            (300_100, "0.3001"),
+            (333_333, "0.333333"),
+            (-20_000, "-0.02"),
+            (1_400_000, "1.40"),
+        ] {
+            assert_eq!(Exact(micros).to_string(), shown);
+        }
+    }
+}

@@ -1,0 +1,249 @@
+//! What directives block, release and credit; blocked targets as strings.
+
+use artoo_ggs::*;
+use proptest::prelude::*;
+
+use crate::build::*;
+
+/// One failing subtask with `criteria` and these calls.
+fn failing(criteria: Vec<CriterionMeasure>, made: &[&str]) -> Round {
+    round(vec![calls(subtask(criteria), made)])
+}
+
+fn environmental_share(unmet: usize, made: &[&str]) -> Round {
+    let Round { subtasks, .. } = shares(0, unmet, 10);
+    round(subtasks.into_iter().map(|s| calls(s, made)).collect())
+}
+
+#[test]
+fn g12_both_logical_directives_accumulate_tools() {
+    let rounds = [
+        failing(vec![logical("a")], &["glob *", "read /x"]),
+        failing(vec![logical("a")], &["shell ls"]),
+        failing(vec![logical("a"), pass("b"), pass("c")], &["mdfind y"]),
+    ];
+    let decisions = run(Profile::v0_8(), 0, &rounds);
+    assert_eq!(states(&decisions), ["break_symmetry", "break_symmetry", "change_approach"]);
+    assert_eq!(replan(&decisions[2]).blocked_tools, ["glob", "read", "shell", "mdfind"]);
+    assert_eq!(replan(&decisions[1]).new_blocked, [Blocked::Tool("shell".to_owned())]);
+    let literal = run(Profile::literal(), 0, &rounds);
+    assert_eq!(replan(&literal[2]).blocked_tools, ["mdfind"], "to the letter a directive speaks for its own round");
+}
+
+#[test]
+fn g12_the_oldest_tool_is_released_each_once_then_none_is_left() {
+    let available = |r: Round| Round { available_tools: tools(&["glob", "shell"]), ..r };
+    let with = |tool: &str| available(failing(vec![logical("a")], &[&format!("{tool} x")]));
+    let decisions = run(Profile::v0_8(), 0, &[with("glob"), with("shell"), with("glob"), with("shell")]);
+    let seen: Vec<_> = decisions[..3]
+        .iter()
+        .map(|d| (replan(d).blocked_tools.join(","), replan(d).released_tools.join(",")))
+        .collect();
+    let expected = [("glob", ""), ("shell", "glob"), ("glob", "shell")].map(|(a, b)| (a.to_owned(), b.to_owned()));
+    assert_eq!(seen, expected);
+
+    let four = ParameterTable { max_replans: 9, ..ParameterTable::V0_8 };
+    let patient = Profile::new("patient", Hyperparameters::try_from(four).unwrap(), Rules::V0_8).unwrap();
+    let decisions = run(patient, 0, &[with("glob"), with("shell"), with("glob"), with("shell")]);
+    assert_eq!(decisions[3].outcome, Outcome::Abandon(StopReason::ToolsExhausted));
+    assert_eq!(
+        decisions[3].to_string(),
+        "D 1.00 > δ 0.30; P 1.00 > ρ 0.50; every tool blocked, none left to release → abandon (tools_exhausted)"
+    );
+}
+
+#[test]
+fn g12_a_lone_tool_is_blocked_and_released_at_once() {
+    let lone = Round { available_tools: tools(&["shell"]), ..failing(vec![logical("a")], &["shell ls"]) };
+    let decisions = run(Profile::v0_8(), 0, &[lone.clone(), lone]);
+    assert_eq!((replan(&decisions[0]).blocked_tools.len(), replan(&decisions[0]).released_tools.len()), (0, 1));
+    assert!(replan(&decisions[0]).new_blocked.is_empty());
+    assert_eq!(decisions[1].outcome, Outcome::Abandon(StopReason::ToolsExhausted));
+}
+
+#[test]
+fn g12_a_release_leaves_the_others_in_their_order() {
+    let rounds = [failing(vec![logical("a")], &["t1 x", "t2 x"]), failing(vec![logical("a")], &["t3 x", "t4 x"])];
+    let rounds = rounds.map(|r| Round { available_tools: tools(&["t1", "t2", "t3", "t4"]), ..r });
+    let decisions = run(Profile::v0_8(), 0, &rounds);
+    assert_eq!(replan(&decisions[1]).released_tools, ["t1"]);
+    assert_eq!(replan(&decisions[1]).blocked_tools, ["t2", "t3", "t4"]);
+}
+
+#[test]
+fn a_rejected_whole_blocks_the_tools_of_the_plan() {
+    let matched = calls(subtask(vec![pass("a")]), &["glob *"]);
+    let unused = SubtaskMeasure { tools: vec!["read".to_owned()], ..subtask(vec![pass("b")]) };
+    let rejected = Round { task_criteria: vec![logical("t")], ..round(vec![matched, unused]) };
+    let decision = run(Profile::v0_8(), 0, &[rejected]).remove(0);
+    assert_eq!(replan(&decision).blocked_tools, ["glob", "read"]);
+}
+
+#[test]
+fn d4_break_symmetry_names_the_classes_that_are_left() {
+    let available_tools = tools(&["glob/files", "mdfind/files", "shell/shell", "read/text"]);
+    let stuck = Round { available_tools, ..failing(vec![logical("a")], &["glob *"]) };
+    let decision = run(Profile::v0_8(), 0, &[stuck]).remove(0);
+    assert_eq!(replan(&decision).novel_classes, ["shell", "text"]);
+}
+
+#[test]
+fn g13_low_urgency_blocks_only_tools_behind_what_failed_twice() {
+    let second = |again: &str| {
+        round(vec![
+            calls(subtask(vec![logical(again), pass("p"), pass("q")]), &["glob *"]),
+            calls(subtask(vec![logical("new"), pass("r"), pass("s")]), &["shell ls"]),
+        ])
+    };
+    let first = failing(vec![logical("old")], &["mdfind x"]);
+    let blocked = |again| {
+        let decisions = run(Profile::v0_8(), 0, &[first.clone(), second(again)]);
+        assert_eq!((decisions[1].state(), decisions[1].urgency), (MacroState::ChangeApproach, Urgency::Low));
+        replan(&decisions[1]).blocked_tools.join(",")
+    };
+    assert_eq!(blocked("old"), "mdfind,glob");
+    assert_eq!(blocked("other"), "mdfind,glob,shell", "nothing failed twice: all of the failing subtasks");
+}
+
+#[test]
+fn g13_urgency_sets_the_scope_of_targets() {
+    let first = |unmet| environmental_share(unmet, &[]);
+    let second = |unmet| environmental_share(unmet, &["!read /srv/a/x.txt", "!shell cat /srv/y", "read /srv/z"]);
+    let table = [
+        (9, 6, Urgency::Low, vec!["read:/srv/a/x.txt", "shell:cat /srv/y"]),
+        (6, 6, Urgency::Normal, vec!["*:/srv/a/x.txt", "*:cat /srv/y"]),
+        (4, 6, Urgency::High, vec!["*:/srv/a/**", "*:cat /srv/y"]),
+    ];
+    for (before, now, urgency, expected) in table {
+        // Four tenths of a budget of one replan in 0 ms keep Ω's share the same for all.
+        let table = ParameterTable { lambda: 0.0, ..ParameterTable::V0_8 };
+        let profile = Profile::new("p", Hyperparameters::try_from(table).unwrap(), Rules::V0_8).unwrap();
+        let decisions = run(profile, 0, &[first(before), second(now)]);
+        assert_eq!(replan(&decisions[1]).urgency, urgency);
+        assert_eq!(shown(&replan(&decisions[1]).blocked_targets), expected);
+    }
+}
+
+#[test]
+fn g13_sets_never_shrink_and_a_logical_directive_keeps_open_pairs() {
+    let rounds = [
+        environmental_share(9, &["!read /x"]),
+        failing(vec![logical("a")], &["!shell ls /y"]),
+        round(vec![
+            calls(subtask(vec![logical("a"), pass("b"), pass("c")]), &["!glob *.x"]),
+            calls(subtask(vec![logical("n")]), &["!mdfind q"]),
+        ]),
+    ];
+    let decisions = run(Profile::v0_8(), 0, &rounds);
+    assert_eq!(states(&decisions)[1..], ["change_approach", "change_approach"]);
+    let last = replan(&decisions[2]);
+    assert_eq!(last.urgency, Urgency::Low);
+    assert_eq!(last.blocked_tools, ["shell", "glob"]);
+    // mdfind stays allowed (its criterion failed once), so the pair that failed with it is closed by itself.
+    assert_eq!(shown(&last.blocked_targets), ["*:/x", "mdfind:q"]);
+}
+
+#[test]
+fn g13_a_failed_call_of_a_matched_subtask_is_no_wall() {
+    let rounds = [
+        environmental_share(4, &[]),
+        round(vec![
+            calls(subtask(vec![environmental("a")]), &["!read /srv/x"]),
+            calls(subtask(vec![pass("b")]), &["!read /home/u/typo", "read /home/u/right"]),
+        ]),
+        environmental_share(9, &[]),
+    ];
+    let decisions = run(Profile::v0_8(), 200, &rounds[..2]);
+    let blocked = replan(&decisions[1]);
+    assert_eq!(blocked.urgency, Urgency::High);
+    assert_eq!(shown(&blocked.blocked_targets), ["*:/srv/**", "read:/home/u/typo"]);
+}
+
+#[test]
+fn a_wider_block_covers_what_comes_later() {
+    let rounds = [environmental_share(9, &["!read /x/y"]), environmental_share(9, &["!glob /x/y", "!glob /x//./y/"])];
+    let decisions = run(Profile::v0_8(), 0, &rounds);
+    assert!(replan(&decisions[1]).new_blocked.is_empty());
+    assert_eq!(shown(&replan(&decisions[1]).blocked_targets), ["*:/x/y"]);
+}
+
+#[test]
+fn m1_failed_pairs_are_those_of_this_round() {
+    let rounds = [environmental_share(9, &["!read /x", "!read /x"]), environmental_share(9, &["!read /y"])];
+    let pairs: Vec<_> = run(Profile::v0_8(), 0, &rounds)
+        .iter()
+        .map(|d| d.failed_pairs.iter().map(|p| p.target.clone()).collect::<Vec<_>>())
+        .collect();
+    assert_eq!(pairs, [["/x"], ["/y"]]);
+}
+
+#[test]
+fn m2_break_symmetry_is_credited_only_once_the_distance_fell() {
+    let worked = &["read /log", "read /ledger", "!shell ls", "glob *"];
+    let second = |unmet| environmental_share(unmet, worked);
+    let credit = |decision: &Decision| {
+        decision.credit.iter().map(|c| format!("{} {}", c.tool, c.target)).collect::<Vec<_>>().join(", ")
+    };
+    let first = failing(vec![logical("a")], &["glob *"]);
+    let fell = run(Profile::v0_8(), 0, &[first.clone(), second(9), second(5)]);
+    assert_eq!(fell[0].state(), MacroState::BreakSymmetry);
+    assert_eq!(credit(&fell[0]), "");
+    assert_eq!(credit(&fell[1]), "read /ledger", "glob is blocked, shell failed");
+    assert_eq!(credit(&fell[2]), "", "the directive before was another one");
+    let stayed = run(Profile::v0_8(), 0, &[first.clone(), second(10)]);
+    assert_eq!(credit(&stayed[1]), "");
+
+    let mut controller = begun(Profile::v0_8());
+    controller.round(&1, 1, &first).unwrap();
+    let met = round(vec![calls(subtask(vec![pass("a")]), &["read /ledger"])]);
+    assert_eq!(credit(&controller.accept(&1, 2, Some(&met)).unwrap()), "read /ledger");
+}
+
+#[test]
+fn blocked_targets_match_what_they_should() {
+    let table = [
+        ("read:/a/b", "read", "/a/b", true),
+        ("read:/a/b", "read", "/a/./c/../b/", true),
+        ("read:/a/b", "glob", "/a/b", false),
+        ("read:/a/b", "read", "/a/b/c", false),
+        ("*:/a/b", "glob", "/a/b", true),
+        ("*:/a/b/**", "glob", "/a/b", true),
+        ("*:/a/b/**", "glob", "/a/b/c/d", true),
+        ("*:/a/b/**", "glob", "/a/bc", false),
+        ("*:/a/b/**", "glob", "/a/b/../c", false),
+        ("*:~/x/**", "glob", "~/x/y", true),
+        ("*:*.pdf", "glob", "*.pdf", true),
+        ("*:ls  -l", "shell", "ls -l", false),
+        ("*:", "shell", "", true),
+    ];
+    for (blocked, tool, target, expected) in table {
+        let blocked: BlockedTarget = blocked.parse().unwrap();
+        assert_eq!(blocked.matches(tool, target), expected, "{blocked} against {tool} {target}");
+    }
+}
+
+#[test]
+fn blocked_targets_are_read_strictly() {
+    assert!(matches!("no tool".parse::<BlockedTarget>(), Err(BlockedTargetError::NoTool { .. })));
+    for bad in ["a*:x", "%:x", "a%3a:x", "%2:x"] {
+        assert!(matches!(bad.parse::<BlockedTarget>(), Err(BlockedTargetError::BadEscape { .. })), "{bad}");
+    }
+}
+
+proptest! {
+    #[test]
+    fn blocked_targets_survive_the_trip_through_a_string(
+        tool in proptest::option::of("[a-z:%*\\\\ ]{0,6}"),
+        target in prop_oneof!["[a-z/*:%\\\\ .~]{0,12}", ".{0,12}"],
+        subtree: bool,
+    ) {
+        let blocked = BlockedTarget { tool, target, subtree };
+        prop_assert_eq!(blocked.to_string().parse::<BlockedTarget>(), Ok(blocked));
+    }
+
+    #[test]
+    fn a_block_matches_its_own_target(target in "[a-z/.~]{0,12}", subtree: bool) {
+        let blocked = BlockedTarget { tool: None, target: target.clone(), subtree };
+        prop_assert!(blocked.matches("any", &target));
+    }
+}

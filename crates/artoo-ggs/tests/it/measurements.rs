@@ -1,0 +1,116 @@
+//! D, P and the unmet list, case by case.
+
+use artoo_ggs::*;
+
+use crate::build::*;
+
+/// `(D, P, unmet)` under the default rules.
+fn measured(round: &Round) -> (f64, f64, u32) {
+    let m = measure(round, &Rules::V0_8).expect("a measurable round");
+    (m.d.value(), m.p.value(), m.unmet)
+}
+
+#[test]
+fn d_and_p() {
+    use SubtaskStatus::*;
+    let missing = |claim| criterion(claim, Verdict::Missing, None);
+    let unstated = |claim| criterion(claim, Verdict::Fail, None);
+    let with = |status, infrastructure, criteria| SubtaskMeasure { status, infrastructure, ..subtask(criteria) };
+    let tasked = |subtasks, task_criteria| Round { subtasks, task_criteria, ..Round::default() };
+    let table = [
+        ("one of two, logical", round(vec![subtask(vec![logical("a"), pass("b")])]), (0.5, 1.0, 1)),
+        ("g14 a tie", shares(1, 1, 2), (1.0, 0.5, 2)),
+        ("g18 plausible k/N", round(vec![subtask(vec![plausible("a", 1, 3), pass("b")])]), (1.0 / 3.0 / 2.0, 1.0, 1)),
+        ("g18 N = 0 weighs 1", round(vec![subtask(vec![plausible("a", 0, 0)])]), (1.0, 1.0, 1)),
+        ("a final failure is one of N", round(vec![subtask(vec![plausible("a", 0, 2)])]), (0.5, 1.0, 1)),
+        ("g7 nothing failed", round(vec![subtask(vec![pass("a")])]), (0.0, 0.0, 0)),
+        ("g7 missing verdict", round(vec![subtask(vec![missing("a"), pass("b")])]), (0.5, 0.0, 1)),
+        (
+            "g7 infrastructure, verdicts missing",
+            round(vec![with(Failed, true, vec![missing("a"), missing("b")]), subtask(vec![logical("c")])]),
+            (1.0, 1.0 / 3.0, 3),
+        ),
+        ("g7 failed without criteria", round(vec![with(Failed, false, vec![])]), (1.0, 0.0, 1)),
+        ("g7 … is not diluted away", round(vec![with(Failed, false, vec![]), subtask(vec![pass("a")])]), (0.5, 0.0, 1)),
+        ("failed although all passed", round(vec![with(Failed, false, vec![pass("a")])]), (0.5, 0.0, 1)),
+        (
+            "g7 not run counts in D, not in P",
+            round(vec![subtask(vec![environmental("a")]), with(NotRun, false, vec![logical("b"), pass("c")])]),
+            (1.0, 0.0, 3),
+        ),
+        (
+            "g7 not run without criteria",
+            round(vec![with(NotRun, false, vec![]), subtask(vec![pass("a")])]),
+            (0.5, 0.0, 1),
+        ),
+        ("unstated class stays out of P", round(vec![subtask(vec![unstated("a"), environmental("b")])]), (1.0, 0.0, 2)),
+        (
+            "g8 rejected as a whole",
+            tasked(vec![subtask(vec![pass("a")])], vec![unstated("t"), pass("u")]),
+            (0.5, 1.0, 1),
+        ),
+        ("g8 stated class stands", tasked(vec![], vec![environmental("t")]), (1.0, 0.0, 1)),
+        (
+            "g8 the greater of the two",
+            tasked(vec![subtask(vec![logical("a")])], vec![pass("t"), logical("u")]),
+            (1.0, 1.0, 2),
+        ),
+        (
+            "g9 matched ones dilute: 1 of 6",
+            round((0..6).map(|i| subtask(vec![if i == 0 { logical("a") } else { pass("b") }])).collect()),
+            (1.0 / 6.0, 1.0, 1),
+        ),
+    ];
+    for (name, round, expected) in table {
+        assert_eq!(measured(&round), expected, "{name}");
+    }
+}
+
+#[test]
+fn g14_the_mix_follows_the_count() {
+    for (l, e, mix) in [(2, 1, FailureMix::Logical), (1, 2, FailureMix::Environmental), (1, 1, FailureMix::Mixed)] {
+        assert_eq!(measure(&shares(l, e, 3), &Rules::V0_8).unwrap().failure_mix(), mix);
+    }
+}
+
+#[test]
+fn a_round_that_cannot_have_happened_is_refused() {
+    assert_eq!(Round::default().validate(), Err(RoundError::Empty));
+    let impossible = Round { task_criteria: vec![plausible("t", 3, 2)], ..shares(1, 0, 1) };
+    let error = measure(&impossible, &Rules::V0_8).unwrap_err();
+    assert_eq!(error.to_string(), "task: failed_attempts is 3 but attempts is 2 for \"t\"");
+    let in_subtask = round(vec![subtask(vec![pass("a")]), subtask(vec![plausible("b", 1, 0)])]);
+    let error = in_subtask.validate().unwrap_err();
+    assert_eq!(error.to_string(), "subtask 2: failed_attempts is 1 but attempts is 0 for \"b\"");
+}
+
+#[test]
+fn failed_pairs_are_distinct_and_forgive_a_retry_that_worked() {
+    let first = calls(subtask(vec![logical("a")]), &["!read /x", "glob *", "!read /x", "!read /y", "read /y"]);
+    let second = calls(subtask(vec![pass("b")]), &["!read /x", "!shell ls", "read /z", "!read /z"]);
+    let pairs = failed_pairs(&round(vec![first, second]));
+    assert!(pairs.iter().all(|pair| pair.failed));
+    let pairs: Vec<_> = pairs.into_iter().map(|p| (p.tool, p.target)).collect();
+    let expected = [("read", "/x"), ("shell", "ls"), ("read", "/z")].map(|(a, b)| (a.to_owned(), b.to_owned()));
+    assert_eq!(pairs, expected);
+}
+
+#[test]
+fn the_loss_is_the_published_sum() {
+    let parameters = Hyperparameters::V0_8;
+    let unit = |x| Unit::try_new(x).unwrap();
+    let loss = Loss::new(unit(0.5), unit(1.0), unit(0.2), &parameters);
+    assert!((loss.l - (0.6 * 0.5 + 0.3 * 0.8 * 1.0 + 0.4 * 0.2)).abs() < 1e-15);
+    for (replans, elapsed_ms, expected) in [
+        (0, 0, 0.0),
+        (1, 0, 0.2),
+        (3, 0, 0.6),
+        (3, 150_000, 0.8),
+        (0, 150_000, 0.2),
+        (3, 600_000, 1.0),
+        (u32::MAX, u64::MAX, 1.0),
+    ] {
+        let omega = omega(replans, elapsed_ms, &parameters);
+        assert!((omega.value() - expected).abs() < 1e-12, "g1/g3: {replans} replans, {elapsed_ms} ms: {omega}");
+    }
+}

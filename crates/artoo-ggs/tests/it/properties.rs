@@ -1,0 +1,266 @@
+//! Properties over random inputs and random tasks.
+
+use artoo_ggs::*;
+use proptest::prelude::*;
+
+use crate::build::{self, begun};
+
+fn unit() -> impl Strategy<Value = Unit> {
+    prop_oneof![
+        (0_u32..=1_000_000).prop_map(|n| Unit::clamped(f64::from(n) / 1e6)),
+        prop::sample::select(vec![0.0, 0.1, 0.1 + 0.2, 0.3, 0.5, 0.6 + 0.2, 0.8, 1.0]).prop_map(Unit::clamped),
+    ]
+}
+
+fn hyperparameters() -> impl Strategy<Value = Hyperparameters> {
+    let weights = (1e-6..=1.0, 0.0..=1.0, 0.0..=1.0, 0.0..=1.0, 0.0..=1.0);
+    let thresholds = (1e-6..=1.0, 0.0..=0.999_999, 0.0..=1.0, 1e-6..=1.0);
+    (weights, thresholds, 1_u64..1_000_000, 1_u32..6, 1_u32..4).prop_map(
+        |((alpha, beta, lambda, w1, w2), (epsilon, delta, rho, theta), time_budget_ms, max_replans, kill_after)| {
+            let table = ParameterTable {
+                alpha,
+                beta,
+                lambda,
+                w1,
+                w2,
+                epsilon,
+                delta,
+                rho,
+                theta,
+                time_budget_ms,
+                max_replans,
+                kill_after,
+            };
+            Hyperparameters::try_from(table).expect("numbers within their ranges")
+        },
+    )
+}
+
+fn profile() -> impl Strategy<Value = Profile> {
+    prop_oneof![
+        3 => Just(Profile::v0_8()),
+        1 => Just(Profile::literal()),
+        3 => hyperparameters().prop_map(|h| Profile::new("any", h, Rules::V0_8).unwrap()),
+        1 => hyperparameters().prop_map(|h| Profile::new("any", h, Rules::LITERAL).unwrap()),
+    ]
+}
+
+fn criterion() -> impl Strategy<Value = CriterionMeasure> {
+    let verdict = prop::sample::select(vec![Verdict::Pass, Verdict::Fail, Verdict::Fail, Verdict::Missing]);
+    let class = prop::option::of(prop::sample::select(vec![FailureClass::Logical, FailureClass::Environmental]));
+    ("[a-d]", any::<bool>(), prop::bool::weighted(0.1), verdict, class, 0_u32..4, 0_u32..4).prop_map(
+        |(claim, verifiable, required, verdict, class, k, rest)| CriterionMeasure {
+            claim,
+            mode: if verifiable { Mode::Verifiable } else { Mode::Plausible },
+            required,
+            verdict,
+            class,
+            failed_attempts: k,
+            attempts: k + rest,
+        },
+    )
+}
+
+fn call() -> impl Strategy<Value = ToolTarget> {
+    let target = prop::sample::select(vec!["/a/x", "/a/y", "/a/b/x", "/a/./x", "*.pdf", "ls /a", "~/n", "q"]);
+    ("[f-i]", target, any::<bool>()).prop_map(|(tool, target, failed)| ToolTarget {
+        tool,
+        target: target.into(),
+        failed,
+    })
+}
+
+fn subtask() -> impl Strategy<Value = SubtaskMeasure> {
+    use SubtaskStatus::{Failed, Matched, NotRun};
+    let status = prop::sample::select(vec![Matched, Failed, Failed, NotRun]);
+    let criteria = prop::collection::vec(criterion(), 0..4);
+    let calls = prop::collection::vec(call(), 0..5);
+    (status, prop::bool::weighted(0.1), criteria, calls, prop::collection::vec("[f-i]", 0..3)).prop_map(
+        |(status, infrastructure, criteria, calls, tools)| SubtaskMeasure {
+            status,
+            infrastructure,
+            criteria,
+            calls,
+            tools,
+        },
+    )
+}
+
+/// Any round with something in it.
+fn round() -> impl Strategy<Value = Round> {
+    let available = prop_oneof![Just(vec![]), Just(build::tools(&["f/p", "g/p", "h/q"]))];
+    (prop::collection::vec(subtask(), 1..4), prop::collection::vec(criterion(), 0..3), available)
+        .prop_map(|(subtasks, task_criteria, available_tools)| Round { subtasks, task_criteria, available_tools })
+}
+
+/// A task: its profile and rounds with the time each took.
+fn task() -> impl Strategy<Value = (Profile, Vec<(u64, Round)>)> {
+    (profile(), prop::collection::vec((0_u64..120_000, round()), 1..9))
+}
+
+/// Plays a task until it ends; rounds with nothing unmet are left out.
+fn play(profile: &Profile, rounds: &[(u64, Round)]) -> Vec<(Round, Decision)> {
+    let mut controller = begun(profile.clone());
+    let (mut now, mut played) = (0, Vec::new());
+    for (took, round) in rounds {
+        now += took;
+        match controller.round(&1, now, round) {
+            Ok(decision) => played.push((round.clone(), decision)),
+            Err(ControlError::NothingUnmet | ControlError::AlreadyEnded) => {}
+            Err(other) => panic!("{other}"),
+        }
+    }
+    played
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(512))]
+
+    #[test]
+    fn the_table_is_total_and_keeps_its_priorities(
+        d in unit(), p in unit(), omega in unit(), gradient in -2.0..2.0_f64, required: bool, h in hyperparameters(),
+    ) {
+        let cell = decide(&DecisionInputs::new(d, p, omega, gradient, required).unwrap(), &h);
+        let at = |threshold: f64| Unit::clamped(threshold).micros();
+        let expected_first = if omega.micros() >= at(h.theta) {
+            Choice::Abandon
+        } else if d.micros() <= at(h.delta) && !required {
+            Choice::Success
+        } else {
+            let Choice::Replan(action) = cell.choice else {
+                return Err(TestCaseError::fail(format!("{cell:?} for a far, affordable goal")));
+            };
+            prop_assert_eq!(action.is_logical(), p.micros() > at(h.rho));
+            Choice::Replan(action)
+        };
+        prop_assert_eq!(cell.choice, expected_first);
+        prop_assert!((1..=24).contains(&cell.number));
+    }
+
+    #[test]
+    fn the_sign_of_the_gradient_never_changes_the_state(
+        d in unit(), p in unit(), omega in unit(), gradient in -2.0..2.0_f64, h in hyperparameters(),
+    ) {
+        let choice = |g| decide(&DecisionInputs::new(d, p, omega, g, false).unwrap(), &h).choice;
+        prop_assert_eq!(choice(gradient), choice(-gradient));
+    }
+
+    #[test]
+    fn loss_rises_with_distance(a in unit(), b in unit(), p in unit(), omega in unit(), h in hyperparameters()) {
+        let l = |d| Loss::new(d, p, omega, &h).l;
+        prop_assert!(a <= b || l(a) >= l(b));
+    }
+
+    #[test]
+    fn parts_sum_to_the_gradient_within_4_ulp(
+        before in (unit(), unit(), unit()), after in (unit(), unit(), unit()), h in hyperparameters(),
+    ) {
+        let loss = |(d, p, omega)| Loss::new(d, p, omega, &h);
+        let g = Gradient::between(&loss(before), &loss(after), &h);
+        prop_assert!((g.d + g.p + g.omega - g.total).abs() <= 4.0 * f64::EPSILON, "{:?}", g);
+    }
+
+    #[test]
+    fn distance_rises_with_k(n in 1_u32..10, k in 1_u32..10) {
+        prop_assume!(k < n);
+        let d = |k| measure(&build::round(vec![build::subtask(vec![build::plausible("a", k, n)])]), &Rules::V0_8).unwrap().d;
+        prop_assert!(d(k) < d(k + 1));
+    }
+
+    #[test]
+    fn measuring_is_total_and_a_failed_subtask_is_never_at_distance_zero(round in round()) {
+        for rules in [Rules::V0_8, Rules::LITERAL] {
+            let m = measure(&round, &rules).unwrap();
+            prop_assert!(m.d.value().is_finite() && m.p.value().is_finite());
+            if round.subtasks.iter().any(|s| s.status != SubtaskStatus::Matched) {
+                prop_assert!(m.d > Unit::ZERO && m.unmet > 0);
+            }
+        }
+    }
+
+    #[test]
+    fn every_task_ends_within_max_replans((profile, rounds) in task()) {
+        let played = play(&profile, &rounds);
+        let most = profile.parameters().max_replans;
+        prop_assert!(played.len() <= most as usize + 1);
+        for (n, (_, decision)) in (0_u32..).zip(&played) {
+            prop_assert_eq!(decision.round, n);
+            prop_assert!(decision.replans <= most);
+            prop_assert_eq!(decision.is_terminal(), decision.replans == n);
+        }
+    }
+
+    #[test]
+    fn law_2_never_ends_a_task_whose_gap_did_not_grow((profile, rounds) in task()) {
+        prop_assume!(profile.rules().kill_switch == KillSwitch::GapRises);
+        let played = play(&profile, &rounds);
+        let grew = played.windows(2).filter(|w| w[1].1.loss.d > w[0].1.loss.d).count();
+        let diverging = |d: &Decision| d.outcome == Outcome::Abandon(StopReason::Diverging);
+        if played.iter().any(|(_, d)| diverging(d)) {
+            prop_assert!(grew >= profile.parameters().kill_after as usize);
+        }
+    }
+
+    #[test]
+    fn a_success_names_exactly_what_is_unmet((profile, rounds) in task()) {
+        for (round, decision) in play(&profile, &rounds) {
+            if let Outcome::Success(success) = &decision.outcome {
+                prop_assert_eq!(success.unmet().len(), measure(&round, profile.rules()).unwrap().unmet as usize);
+                prop_assert!(!decision.required_unmet);
+            }
+        }
+    }
+
+    #[test]
+    fn no_failed_pair_is_allowed_again_save_a_released_tools((profile, rounds) in task()) {
+        prop_assume!(profile.rules().blocks == BlockRule::Accumulate);
+        let (mut failed, mut released): (Vec<ToolTarget>, Vec<String>) = (vec![], vec![]);
+        for (_, decision) in play(&profile, &rounds) {
+            failed.extend(decision.failed_pairs.iter().cloned());
+            let Outcome::Replan(replan) = &decision.outcome else { continue };
+            released.extend(replan.released_tools.iter().cloned());
+            for pair in &failed {
+                let blocked = replan.blocked_tools.contains(&pair.tool)
+                    || replan.blocked_targets.iter().any(|b| b.matches(&pair.tool, &pair.target));
+                prop_assert!(blocked || released.contains(&pair.tool), "{:?} is open in {:?}", pair, replan);
+            }
+        }
+    }
+
+    #[test]
+    fn blocks_only_grow_save_releases_and_no_tool_is_released_twice((profile, rounds) in task()) {
+        prop_assume!(profile.rules().blocks == BlockRule::Accumulate);
+        let mut before: Option<Replan> = None;
+        let mut released = std::collections::BTreeSet::new();
+        for (_, decision) in play(&profile, &rounds) {
+            let Outcome::Replan(now) = decision.outcome else { continue };
+            for tool in &now.released_tools {
+                prop_assert!(released.insert(tool.clone()), "{} twice", tool);
+            }
+            if let Some(before) = before {
+                prop_assert!(before.blocked_targets.iter().all(|t| now.blocked_targets.contains(t)));
+                let kept = |t: &String| now.blocked_tools.contains(t) || now.released_tools.contains(t);
+                prop_assert!(before.blocked_tools.iter().all(kept));
+            }
+            before = Some(now);
+        }
+    }
+
+    #[test]
+    fn the_same_inputs_give_the_same_decisions((profile, rounds) in task()) {
+        prop_assert_eq!(play(&profile, &rounds), play(&profile, &rounds));
+    }
+
+    #[test]
+    fn an_explanation_holds_nothing_from_outside((profile, rounds) in task()) {
+        for (mut round, _) in play(&profile, &rounds) {
+            for subtask in &mut round.subtasks {
+                subtask.criteria.iter_mut().for_each(|c| c.claim.push('\u{1b}'));
+                subtask.calls.iter_mut().for_each(|c| c.target.push('\u{1b}'));
+            }
+            let decision = begun(profile.clone()).round(&1, 0, &round).unwrap();
+            let line = decision.to_string();
+            prop_assert!(!line.chars().any(char::is_control), "{}", line);
+        }
+    }
+}

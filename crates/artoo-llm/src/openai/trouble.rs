@@ -1,0 +1,142 @@
+//! What can go wrong with one try, how the retry policy sees it, and what a role is told in the end.
+
+use std::time::Duration;
+
+use artoo_proto::ModelFailure;
+
+use crate::reader::{self, ReaderError};
+use crate::retry::{Outcome, Why};
+use crate::secret::Scrubber;
+use crate::structured::Complaint;
+
+/// How much of an endpoint's own words is passed on, in characters: two lines of a terminal or so.
+const DETAIL_CHARS: usize = 400;
+
+/// One failed try.
+#[derive(Debug)]
+pub(super) enum Trouble {
+    /// No client, hence no connection; another try would end the same.
+    Unusable { detail: String },
+    /// No connection, or one that ended before a status line.
+    NoConnection { detail: String },
+    /// Another status than success, or an error object under a success.
+    Status { status: u16, complaint: Complaint, retry_after: Option<Duration> },
+    /// A redirect, which is never followed.
+    Redirect { status: u16, target: Option<String> },
+    /// Silence for too long.
+    Silence,
+    /// A success whose body ended early.
+    Cut { detail: String },
+    /// A success whose body is no answer.
+    Unreadable { detail: String, text: String },
+    /// An answer whose text the reader refuses.
+    Reader { error: ReaderError, content: String },
+}
+
+impl Trouble {
+    /// What the retry policy needs to know.
+    pub(super) fn outcome(&self) -> Outcome {
+        match self {
+            Self::NoConnection { .. } => Outcome::NoConnection,
+            Self::Status { status, complaint, retry_after } if may_pass(*status) && !is_quota(complaint) => {
+                Outcome::Busy { retry_after: *retry_after }
+            }
+            Self::Unusable { .. }
+            | Self::Status { .. }
+            | Self::Redirect { .. }
+            | Self::Silence
+            | Self::Cut { .. }
+            | Self::Unreadable { .. }
+            | Self::Reader { .. } => Outcome::Final,
+        }
+    }
+
+    /// The complaint, where a plainer request might be taken.
+    pub(super) fn refused_part(&self) -> Option<&Complaint> {
+        match self {
+            Self::Status { status: 400 | 422, complaint, .. } => Some(complaint),
+            Self::Status { .. }
+            | Self::Unusable { .. }
+            | Self::NoConnection { .. }
+            | Self::Redirect { .. }
+            | Self::Silence
+            | Self::Cut { .. }
+            | Self::Unreadable { .. }
+            | Self::Reader { .. } => None,
+        }
+    }
+
+    /// What the role is told. Every text from outside is scrubbed of the key, escaped and shortened.
+    pub(super) fn into_failure(self, scrubber: &Scrubber, tries: u32, why: Why, elapsed: Duration) -> ModelFailure {
+        let shown = |text: &str| scrubber.shown(text, DETAIL_CHARS);
+        let ending = ending(tries, why);
+        match self {
+            Self::Unusable { detail } => ModelFailure::Unreachable { detail: shown(&detail) },
+            Self::NoConnection { detail } => {
+                ModelFailure::Unreachable { detail: format!("{}{ending}", shown(&detail)) }
+            }
+            Self::Status { status, complaint, .. } => {
+                let said = if complaint.message.is_empty() { "no reason given" } else { &complaint.message };
+                let detail = format!("{}{ending}", shown(said));
+                match status {
+                    401 | 403 => ModelFailure::Unauthorized { status, detail },
+                    _ if may_pass(status) => ModelFailure::Overloaded { status, detail },
+                    _ => ModelFailure::Rejected { status, detail },
+                }
+            }
+            Self::Redirect { status, target } => {
+                let target = target.map_or_else(|| "nowhere".to_owned(), |target| shown(&target));
+                let detail =
+                    format!("the endpoint redirects to {target}; redirects are not followed, the key stays here");
+                ModelFailure::Rejected { status, detail }
+            }
+            Self::Silence => ModelFailure::TimedOut { after_ms: super::millis(elapsed) },
+            Self::Cut { detail } => ModelFailure::Cut { detail: shown(&detail) },
+            Self::Unreadable { detail, text } => ModelFailure::Unreadable {
+                detail: shown(&detail),
+                excerpt: reader::excerpt(&scrubber.shown(&text, DETAIL_CHARS)),
+            },
+            Self::Reader { error, content } => scrubbed(error.into_failure(&content), scrubber),
+        }
+    }
+}
+
+/// Whether a status may pass by itself: busy, broken for the moment, overloaded.
+fn may_pass(status: u16) -> bool {
+    matches!(status, 408 | 429 | 500 | 502..=504 | 507..=599)
+}
+
+/// A spent quota says 429 as a burst does, but no wait helps.
+fn is_quota(complaint: &Complaint) -> bool {
+    let spent = |word: &Option<String>| {
+        matches!(word.as_deref(), Some("insufficient_quota" | "billing_hard_limit_reached" | "insufficient_balance"))
+    };
+    spent(&complaint.code) || spent(&complaint.kind)
+}
+
+fn ending(tries: u32, why: Why) -> String {
+    match why {
+        Why::Pointless => String::new(),
+        Why::TriesSpent => format!(" (after {tries} tries)"),
+        Why::TimeSpent => format!(" (after {tries} tries; the time for retries is spent)"),
+        Why::WaitTooLong { asked } => format!(" (it asks to wait {} s, longer than allowed)", asked.as_secs()),
+    }
+}
+
+/// A reader's words may quote a piece of the reply.
+fn scrubbed(failure: ModelFailure, scrubber: &Scrubber) -> ModelFailure {
+    match failure {
+        ModelFailure::Unreadable { detail, excerpt } => ModelFailure::Unreadable {
+            detail: scrubber.shown(&detail, DETAIL_CHARS),
+            excerpt: scrubber.shown(&excerpt, DETAIL_CHARS),
+        },
+        other @ (ModelFailure::Cut { .. }
+        | ModelFailure::Unreachable { .. }
+        | ModelFailure::Unauthorized { .. }
+        | ModelFailure::Rejected { .. }
+        | ModelFailure::Overloaded { .. }
+        | ModelFailure::TimedOut { .. }
+        | ModelFailure::Cancelled
+        | ModelFailure::NotRecorded { .. }) => other,
+    }
+}

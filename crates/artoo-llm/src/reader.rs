@@ -1,0 +1,293 @@
+//! The strict reader: a model's text in, exactly one JSON value that fits the schema out, or a typed refusal.
+//!
+//! Wrapping is tolerated: fences, prose, labels, `<think>` blocks, a byte order mark, the whole answer encoded once
+//! more as a JSON string. The value itself is not: no trailing comma, duplicate key, comment, `NaN` or number that
+//! does not survive the trip, and a text that ends inside a value is cut, whatever it began with. Of several complete
+//! objects the first that fits counts. A part of a broken or larger object never does.
+
+use artoo_proto::{ModelFailure, escape};
+use serde_json::Value;
+
+use crate::schema::{self, Misfit};
+use strict::Flaw;
+use text::{first_inside, reasoning_end_outside_strings, reasoning_tag, region};
+
+mod strict;
+mod text;
+
+/// Longest text read. A reply of a million bytes is no answer to any role, and reading stays in the milliseconds.
+pub const MAX_TEXT_BYTES: usize = 1 << 20;
+
+/// Deepest nesting accepted. Replies need five levels; recursion downstream stays far from the stack's end.
+pub const MAX_DEPTH: usize = 64;
+
+/// How much of an unreadable reply is shown, in characters: enough to recognise it.
+const EXCERPT_CHARS: usize = 200;
+
+/// How often a scan starts over behind an end of reasoning after something broken: each start may read to the end.
+const MAX_RESTARTS: usize = 8;
+
+/// Why a text holds no acceptable value.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ReaderError {
+    /// Nothing but white space.
+    #[error("the reply is empty")]
+    Empty,
+    /// Longer than [`MAX_TEXT_BYTES`].
+    #[error("the reply has {bytes} bytes, more than {limit}")]
+    TooLong {
+        /// Its length.
+        bytes: usize,
+        /// The cap.
+        limit: usize,
+    },
+    /// It ends inside a value or inside a reasoning block.
+    #[error("the reply ends inside {inside}")]
+    Cut {
+        /// Inside what.
+        inside: &'static str,
+    },
+    /// Prose only.
+    #[error("the reply holds no JSON object")]
+    NoObject,
+    /// Not JSON where JSON began, or pieces of a broken object.
+    #[error("malformed JSON: {problem}")]
+    Malformed {
+        /// What is wrong.
+        problem: String,
+    },
+    /// One object names a key twice.
+    #[error("the key {key:?} occurs twice in one object")]
+    DuplicateKey {
+        /// The key.
+        key: String,
+    },
+    /// Nested deeper than [`MAX_DEPTH`].
+    #[error("nested deeper than {limit} levels")]
+    TooDeep {
+        /// The cap.
+        limit: usize,
+    },
+    /// A number that JSON allows and a 64-bit reader would change.
+    #[error("a number is too large to be read exactly")]
+    InexactNumber,
+    /// A complete value, but not what was asked for.
+    #[error("{misfit}")]
+    DoesNotFit {
+        /// The first departure of the first value.
+        misfit: Misfit,
+    },
+}
+
+impl ReaderError {
+    /// The failure a role sees; `text` is what could not be read.
+    #[must_use]
+    pub fn into_failure(self, text: &str) -> ModelFailure {
+        let detail = escape::one_line(&self.to_string());
+        match self {
+            Self::Cut { .. } => ModelFailure::Cut { detail },
+            Self::Empty
+            | Self::TooLong { .. }
+            | Self::NoObject
+            | Self::Malformed { .. }
+            | Self::DuplicateKey { .. }
+            | Self::TooDeep { .. }
+            | Self::InexactNumber
+            | Self::DoesNotFit { .. } => ModelFailure::Unreadable { detail, excerpt: excerpt(text) },
+        }
+    }
+}
+
+/// The beginning of a text, safe to show on one line.
+pub(crate) fn excerpt(text: &str) -> String {
+    escape::one_line(&escape::shorten(text, EXCERPT_CHARS))
+}
+
+/// Reads the one value that `text` holds and `schema` describes.
+///
+/// # Errors
+/// See [`ReaderError`].
+pub fn read(text: &str, schema: &Value) -> Result<Value, ReaderError> {
+    if text.len() > MAX_TEXT_BYTES {
+        return Err(ReaderError::TooLong { bytes: text.len(), limit: MAX_TEXT_BYTES });
+    }
+    let text = text.trim_matches(|c: char| c.is_whitespace() || c == '\u{feff}');
+    if text.is_empty() {
+        return Err(ReaderError::Empty);
+    }
+    // One decoding at most: a string inside the decoded string stays a string.
+    match text.starts_with('"').then(|| serde_json::from_str::<String>(text)) {
+        Some(Ok(decoded)) => Scan::new(&decoded, schema).run(),
+        Some(Err(_)) | None => Scan::new(text, schema).run(),
+    }
+}
+
+/// One pass over a text; every byte is looked at a bounded number of times.
+struct Scan<'a> {
+    text: &'a str,
+    schema: &'a Value,
+    wants_array: bool,
+    at: usize,
+    restarts: usize,
+    found: Found,
+}
+
+/// What the pass has seen since the last end of reasoning.
+#[derive(Default)]
+struct Found {
+    fitting: Option<Value>,
+    misfit: Option<Misfit>,
+    /// Malformed regions, closed and skipped as a whole: a later complete object may still count.
+    malformed: Option<String>,
+    /// Signs that a larger object is broken around what looks complete: nothing counts.
+    broken: Option<ReaderError>,
+}
+
+impl<'a> Scan<'a> {
+    fn new(text: &'a str, schema: &'a Value) -> Self {
+        let wants_array = schema.get("type").and_then(Value::as_str) == Some("array");
+        Self { text, schema, wants_array, at: 0, restarts: 0, found: Found::default() }
+    }
+
+    fn run(mut self) -> Result<Value, ReaderError> {
+        while let Some(offset) = self.rest().find(['{', '}', '[', '<']) {
+            self.at += offset;
+            let step = match self.rest().as_bytes().first() {
+                Some(b'{') => self.object(),
+                Some(b'[') => self.array(),
+                Some(b'<') => self.tag(),
+                Some(_) => {
+                    self.at += 1;
+                    self.break_up("a closing brace without an opening one");
+                    Ok(())
+                }
+                None => Ok(()),
+            };
+            if let Err(error) = step {
+                // What went wrong inside unmarked reasoning was not the answer. A tag inside a string of the broken
+                // part ends no reasoning: the part may be a cut answer that quotes one.
+                let end = reasoning_end_outside_strings(self.rest()).filter(|_| self.restarts < MAX_RESTARTS);
+                let Some(after) = end.map(|end| self.at + end) else { return Err(error) };
+                self.at = after;
+                self.restarts += 1;
+                self.found = Found::default();
+            }
+        }
+        match self.found {
+            Found { broken: Some(error), .. } => Err(error),
+            Found { fitting: Some(value), .. } => Ok(value),
+            Found { misfit: Some(misfit), .. } => Err(ReaderError::DoesNotFit { misfit }),
+            Found { malformed: Some(problem), .. } => Err(ReaderError::Malformed { problem }),
+            Found { .. } => Err(ReaderError::NoObject),
+        }
+    }
+
+    fn rest(&self) -> &'a str {
+        self.text.get(self.at..).unwrap_or_default()
+    }
+
+    fn object(&mut self) -> Result<(), ReaderError> {
+        let rest = self.rest();
+        let starts_like_json = match first_inside(rest) {
+            Some(c) => matches!(c, '"' | '}'),
+            None => return Err(ReaderError::Cut { inside: "an object" }),
+        };
+        let problem = if starts_like_json {
+            match strict::prefix(rest) {
+                strict::Prefix::Value { value, len } => return self.complete(value, len),
+                strict::Prefix::Cut => return Err(ReaderError::Cut { inside: "an object" }),
+                strict::Prefix::Flawed(flaw) => return Err(refusal(flaw)),
+                strict::Prefix::Malformed(problem) => problem,
+            }
+        } else {
+            "text in braces that is not JSON".to_owned()
+        };
+        self.skip_region('{', '}', problem)
+    }
+
+    fn array(&mut self) -> Result<(), ReaderError> {
+        let rest = self.rest();
+        let starts_like_json = first_inside(rest).is_some_and(|c| matches!(c, '{' | '[' | ']' | '"' | '-' | '0'..='9'));
+        if !starts_like_json {
+            self.at += 1;
+            return Ok(());
+        }
+        match strict::prefix(rest) {
+            strict::Prefix::Value { value, len } => self.complete(value, len),
+            strict::Prefix::Flawed(flaw) => Err(refusal(flaw)),
+            strict::Prefix::Cut => Err(ReaderError::Cut { inside: "an array" }),
+            strict::Prefix::Malformed(problem) => self.skip_region('[', ']', problem),
+        }
+    }
+
+    /// Takes note of a complete value, unless its neighbours show that it is a piece of a broken one.
+    fn complete(&mut self, value: Value, len: usize) -> Result<(), ReaderError> {
+        let before = self.text.get(..self.at).unwrap_or_default().trim_end();
+        self.at += len;
+        let after = self.rest().trim_start();
+        let follows_key = before.strip_suffix(':').is_some_and(|key| key.trim_end().ends_with('"'));
+        if follows_key || after.starts_with(['}', ']', ':']) {
+            self.break_up("a value inside a broken one");
+        }
+        if !self.wants_array && value.is_array() && !holds_object(&value) {
+            return Ok(()); // `[1]` in prose.
+        }
+        match schema::fit(&value, self.schema) {
+            Ok(()) => self.found.fitting = self.found.fitting.take().or(Some(value)),
+            Err(misfit) => self.found.misfit = self.found.misfit.take().or(Some(misfit)),
+        }
+        Ok(())
+    }
+
+    fn skip_region(&mut self, open: char, close: char, problem: String) -> Result<(), ReaderError> {
+        match region(self.rest(), open, close) {
+            Some(inner) => {
+                self.at += inner.len();
+                self.found.malformed = self.found.malformed.take().or(Some(problem));
+                Ok(())
+            }
+            None => Err(ReaderError::Malformed { problem }),
+        }
+    }
+
+    fn tag(&mut self) -> Result<(), ReaderError> {
+        if reasoning_tag(self.rest(), "</").is_some() {
+            self.at += 2;
+            self.found = Found::default();
+        } else if reasoning_tag(self.rest(), "<").is_some() {
+            self.at = self.next_reasoning_end().ok_or(ReaderError::Cut { inside: "its reasoning" })?;
+        } else {
+            self.at += 1;
+        }
+        Ok(())
+    }
+
+    /// Where the next `</think>` or its like begins inside.
+    fn next_reasoning_end(&self) -> Option<usize> {
+        let rest = self.rest();
+        rest.match_indices("</").find_map(|(offset, _)| {
+            let tag = reasoning_tag(rest.get(offset..)?, "</")?;
+            Some(self.at + offset + tag)
+        })
+    }
+
+    fn break_up(&mut self, problem: &str) {
+        let error = ReaderError::Malformed { problem: problem.to_owned() };
+        self.found.broken = self.found.broken.take().or(Some(error));
+    }
+}
+
+fn refusal(flaw: Flaw) -> ReaderError {
+    match flaw {
+        Flaw::DuplicateKey(key) => ReaderError::DuplicateKey { key },
+        Flaw::TooDeep => ReaderError::TooDeep { limit: MAX_DEPTH },
+        Flaw::InexactNumber => ReaderError::InexactNumber,
+    }
+}
+
+fn holds_object(value: &Value) -> bool {
+    value.as_array().is_some_and(|items| items.iter().any(|item| item.is_object() || holds_object(item)))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,143 @@
+//! The JSON value at the start of a text: standard grammar, no duplicate key, bounded depth, exact numbers.
+
+use std::cell::RefCell;
+use std::fmt;
+
+use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde_json::{Map, Number, Value};
+
+use super::MAX_DEPTH;
+
+/// Largest whole number that a float holds exactly together with its neighbours: 2^53.
+const EXACT_FLOAT_MAX: f64 = 9_007_199_254_740_992.0;
+
+/// What a text begins with.
+pub(super) enum Prefix {
+    /// A value of `len` bytes; anything may follow.
+    Value { value: Value, len: usize },
+    /// The text ends inside the value.
+    Cut,
+    /// JSON by its grammar, refused by its content.
+    Flawed(Flaw),
+    /// Not JSON.
+    Malformed(String),
+}
+
+/// Why a grammatical value is refused.
+#[derive(Debug)]
+pub(super) enum Flaw {
+    DuplicateKey(String),
+    TooDeep,
+    InexactNumber,
+}
+
+/// Reads the value at the start of `text`.
+pub(super) fn prefix(text: &str) -> Prefix {
+    // The first pass only checks the grammar and finds the end; serde_json does that without recursion.
+    let mut values = serde_json::Deserializer::from_str(text).into_iter::<IgnoredAny>();
+    match values.next() {
+        Some(Ok(_)) => {}
+        Some(Err(error)) if error.is_eof() => return Prefix::Cut,
+        Some(Err(error)) => return Prefix::Malformed(error.to_string()),
+        None => return Prefix::Cut,
+    }
+    let len = values.byte_offset();
+    let flaw = RefCell::new(None);
+    let mut deserializer = serde_json::Deserializer::from_str(text.get(..len).unwrap_or_default());
+    match (Strict { levels_left: MAX_DEPTH, flaw: &flaw }).deserialize(&mut deserializer) {
+        Ok(value) => Prefix::Value { value, len },
+        Err(error) => match flaw.into_inner() {
+            Some(flaw) => Prefix::Flawed(flaw),
+            None => Prefix::Malformed(error.to_string()),
+        },
+    }
+}
+
+#[derive(Clone, Copy)]
+struct Strict<'f> {
+    levels_left: usize,
+    flaw: &'f RefCell<Option<Flaw>>,
+}
+
+impl Strict<'_> {
+    fn refuse<T, E: Error>(self, flaw: Flaw) -> Result<T, E> {
+        *self.flaw.borrow_mut() = Some(flaw);
+        Err(E::custom("refused"))
+    }
+
+    fn inner<E: Error>(self) -> Result<Self, E> {
+        match self.levels_left.checked_sub(1) {
+            Some(levels_left) => Ok(Self { levels_left, ..self }),
+            None => self.refuse(Flaw::TooDeep),
+        }
+    }
+}
+
+impl<'de> DeserializeSeed<'de> for Strict<'_> {
+    type Value = Value;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Value, D::Error> {
+        deserializer.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Strict<'_> {
+    type Value = Value;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a JSON value")
+    }
+
+    fn visit_unit<E: Error>(self) -> Result<Value, E> {
+        Ok(Value::Null)
+    }
+
+    fn visit_bool<E: Error>(self, value: bool) -> Result<Value, E> {
+        Ok(Value::Bool(value))
+    }
+
+    fn visit_i64<E: Error>(self, value: i64) -> Result<Value, E> {
+        Ok(Value::from(value))
+    }
+
+    fn visit_u64<E: Error>(self, value: u64) -> Result<Value, E> {
+        Ok(Value::from(value))
+    }
+
+    fn visit_f64<E: Error>(self, value: f64) -> Result<Value, E> {
+        if value == 0.0 {
+            return Ok(Value::from(0)); // −0 too
+        }
+        match Number::from_f64(value) {
+            // A whole number beyond 64 bits arrives here, rounded.
+            Some(number) if value.abs() <= EXACT_FLOAT_MAX => Ok(Value::Number(number)),
+            Some(_) | None => self.refuse(Flaw::InexactNumber),
+        }
+    }
+
+    fn visit_str<E: Error>(self, value: &str) -> Result<Value, E> {
+        Ok(Value::from(value))
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Value, A::Error> {
+        let inner = self.inner()?;
+        let mut array = Vec::new();
+        while let Some(item) = items.next_element_seed(inner)? {
+            array.push(item);
+        }
+        Ok(Value::Array(array))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<Value, A::Error> {
+        let inner = self.inner()?;
+        let mut object = Map::new();
+        while let Some(key) = entries.next_key::<String>()? {
+            if object.contains_key(&key) {
+                return self.refuse(Flaw::DuplicateKey(key));
+            }
+            let value = entries.next_value_seed(inner)?;
+            object.insert(key, value);
+        }
+        Ok(Value::Object(object))
+    }
+}

@@ -1,0 +1,54 @@
+//! Where things begin and end in a text that holds JSON among other things.
+
+/// Tags that models put around reasoning.
+const REASONING_TAGS: [&str; 4] = ["think", "thinking", "thought", "reasoning"];
+
+/// The first character after the opening one that is not white space.
+pub(super) fn first_inside(text: &str) -> Option<char> {
+    text.get(1..).and_then(|inside| inside.trim_start().chars().next())
+}
+
+/// Length of the reasoning tag at the start of `text`, where there is one; `lead` is `<` or `</`.
+pub(super) fn reasoning_tag(text: &str, lead: &str) -> Option<usize> {
+    let name_on = text.strip_prefix(lead)?;
+    let name = REASONING_TAGS.into_iter().find(|name| {
+        name_on.get(..name.len()).is_some_and(|start| start.eq_ignore_ascii_case(name))
+            && name_on.get(name.len()..).is_some_and(|on| on.starts_with('>'))
+    })?;
+    Some(lead.len() + name.len() + 1)
+}
+
+/// The text from an opening character to its closing one, strings skipped; `None` where it never closes.
+pub(super) fn region(text: &str, open: char, close: char) -> Option<&str> {
+    let mut depth = 0_usize;
+    outside_strings(text).find_map(|(at, c)| {
+        if c == open {
+            depth += 1;
+        } else if c == close {
+            depth = depth.saturating_sub(1);
+        }
+        (c == close && depth == 0).then(|| text.get(..at + c.len_utf8()))?
+    })
+}
+
+/// Where the first end of reasoning that no string holds is over.
+pub(super) fn reasoning_end_outside_strings(text: &str) -> Option<usize> {
+    outside_strings(text)
+        .filter(|(_, c)| *c == '<')
+        .find_map(|(at, _)| reasoning_tag(text.get(at..)?, "</").map(|len| at + len))
+}
+
+/// The characters that a JSON lexer would see outside strings.
+fn outside_strings(text: &str) -> impl Iterator<Item = (usize, char)> {
+    let (mut in_string, mut escaped) = (false, false);
+    text.char_indices().filter(move |(_, c)| {
+        let inside = in_string;
+        match c {
+            _ if escaped => escaped = false,
+            '\\' if in_string => escaped = true,
+            '"' => in_string = !in_string,
+            _ => {}
+        }
+        !inside && *c != '"'
+    })
+}

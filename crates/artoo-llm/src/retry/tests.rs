@@ -1,0 +1,100 @@
+//! The retry table, and whole sequences of tries in simulated time.
+
+use std::time::Duration;
+
+use proptest::prelude::*;
+
+use super::{Decision, Outcome, RetryPolicy, Why, next, random_share};
+
+fn secs(s: f64) -> Duration {
+    Duration::from_secs_f64(s)
+}
+
+#[track_caller]
+fn check(tries: u32, outcome: Outcome, elapsed: f64, share: f64, expected: Decision) {
+    let decision = next(&RetryPolicy::default(), tries, outcome, secs(elapsed), &mut || share);
+    assert_eq!(decision, expected, "{tries} {outcome:?} {elapsed} {share}");
+}
+
+fn retry(after: f64) -> Decision {
+    Decision::Retry { after: secs(after) }
+}
+
+fn give_up(why: Why) -> Decision {
+    Decision::GiveUp { why }
+}
+
+const BUSY: Outcome = Outcome::Busy { retry_after: None };
+
+fn asks(wait: f64) -> Outcome {
+    Outcome::Busy { retry_after: Some(secs(wait)) }
+}
+
+#[test]
+fn d18_the_table() {
+    // L1: the endpoint's word counts, never shortened, up to a cap.
+    check(1, asks(7.0), 0.0, 0.0, retry(7.0));
+    check(1, asks(7.0), 0.0, 0.5, retry(7.25));
+    check(1, asks(60.0), 0.0, 0.0, retry(60.0));
+    check(1, asks(61.0), 0.0, 0.0, give_up(Why::WaitTooLong { asked: secs(61.0) }));
+    check(2, asks(31.0), 60.0, 0.0, give_up(Why::TimeSpent));
+    check(4, asks(1.0), 5.0, 0.0, give_up(Why::TriesSpent));
+    // L2, L3: full jitter on a doubling scale, four tries.
+    check(1, BUSY, 0.0, 0.0, retry(0.0));
+    check(1, BUSY, 0.0, 0.5, retry(0.25));
+    check(2, BUSY, 1.0, 0.5, retry(0.5));
+    check(3, BUSY, 1.0, 0.5, retry(1.0));
+    check(4, BUSY, 1.0, 0.5, give_up(Why::TriesSpent));
+    check(3, BUSY, 89.5, 0.5, give_up(Why::TimeSpent));
+    // L4 and whatever else stays as it is.
+    check(1, Outcome::Final, 0.0, 0.5, give_up(Why::Pointless));
+    // L5: one more try.
+    check(1, Outcome::NoConnection, 0.0, 0.5, retry(0.25));
+    check(2, Outcome::NoConnection, 0.3, 0.5, give_up(Why::TriesSpent));
+}
+
+#[test]
+fn a_huge_number_of_tries_does_not_overflow() {
+    let policy = RetryPolicy { busy_tries: u32::MAX, total: Duration::MAX, ..RetryPolicy::default() };
+    let decision = next(&policy, u32::MAX - 1, BUSY, secs(1.0), &mut || 0.5);
+    assert_eq!(decision, retry(10.0));
+}
+
+#[test]
+fn random_shares_are_spread_over_the_unit_interval() {
+    let shares: Vec<f64> = (0..200).map(|_| random_share()).collect();
+    assert!(shares.iter().all(|share| (0.0..1.0).contains(share)));
+    assert!(shares.iter().any(|share| *share < 0.3) && shares.iter().any(|share| *share > 0.7));
+}
+
+fn any_outcome() -> impl Strategy<Value = Outcome> {
+    prop_oneof![Just(Outcome::NoConnection), Just(BUSY), Just(Outcome::Final), (0.0..200.0_f64).prop_map(asks),]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// However tries end and however long they take: at most four, and none begins after 90 s.
+    #[test]
+    fn l3_at_most_four_tries_and_none_begins_after_ninety_seconds(
+        steps in prop::collection::vec((any_outcome(), 0.0..40.0_f64, 0.0..1.0_f64), 1..12)
+    ) {
+        let policy = RetryPolicy::default();
+        let (mut elapsed, mut tries) = (Duration::ZERO, 0);
+        for (outcome, took, share) in steps {
+            prop_assert!(elapsed <= policy.total);
+            tries += 1;
+            elapsed += secs(took);
+            match next(&policy, tries, outcome, elapsed, &mut || share) {
+                Decision::Retry { after } => {
+                    if let Outcome::Busy { retry_after: Some(asked) } = outcome {
+                        prop_assert!(after >= asked);
+                    }
+                    elapsed += after;
+                }
+                Decision::GiveUp { .. } => break,
+            }
+        }
+        prop_assert!(tries <= 4);
+    }
+}

@@ -1,0 +1,172 @@
+//! Whether a JSON value fits a schema: the subset of JSON Schema that replies are described in.
+//!
+//! Checked: `type` (a name or a list of names), `enum`, `const`, `anyOf`, `required`, `properties`,
+//! `additionalProperties: false`, `items` (one schema), `minItems`, `maxItems`, `minLength` and `maxLength`
+//! (in characters). Every other keyword is ignored, so a schema meant to bind must use these.
+
+use std::fmt;
+
+use serde_json::Value;
+
+/// Where and how a value departs from its schema.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Misfit {
+    /// JSON pointer to the part; empty for the whole value.
+    pub pointer: String,
+    /// What is wrong there.
+    pub problem: Problem,
+}
+
+/// How a part departs from its schema.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Problem {
+    /// Another type is wanted.
+    Type {
+        /// The wanted type or types.
+        wanted: String,
+        /// What is there.
+        found: &'static str,
+    },
+    /// A required key is not there.
+    Missing {
+        /// The key.
+        key: String,
+    },
+    /// A key is there that the schema does not allow.
+    Unknown {
+        /// The key.
+        key: String,
+    },
+    /// Not one of the allowed values.
+    NotAllowed,
+    /// No alternative of an `anyOf` fits.
+    NoAlternative,
+    /// Too many or too few items or characters.
+    Length {
+        /// How many there are.
+        found: usize,
+        /// The bound that is broken.
+        bound: u64,
+    },
+}
+
+impl fmt::Display for Misfit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let place = if self.pointer.is_empty() { "the reply" } else { &self.pointer };
+        match &self.problem {
+            Problem::Type { wanted, found } => write!(f, "{place} is {found}, not {wanted}"),
+            Problem::Missing { key } => write!(f, "{place} lacks {key:?}"),
+            Problem::Unknown { key } => write!(f, "{place} has an unknown key {key:?}"),
+            Problem::NotAllowed => write!(f, "{place} is not one of the allowed values"),
+            Problem::NoAlternative => write!(f, "{place} fits none of the alternatives"),
+            Problem::Length { found, bound } => write!(f, "{place} has a length of {found}, the bound is {bound}"),
+        }
+    }
+}
+
+/// Checks `value` against `schema`; the first departure is the answer.
+///
+/// Recurses as deep as `value` and `schema` both go; values from [`crate::reader`] have a bounded depth.
+///
+/// # Errors
+/// The first [`Misfit`].
+pub fn fit(value: &Value, schema: &Value) -> Result<(), Misfit> {
+    fit_at(value, schema, "")
+}
+
+fn fit_at(value: &Value, schema: &Value, pointer: &str) -> Result<(), Misfit> {
+    let wrong = |problem| Err(Misfit { pointer: pointer.to_owned(), problem });
+    if let Some(wanted) = schema.get("type").filter(|wanted| !has_type(value, wanted)) {
+        return wrong(Problem::Type { wanted: type_words(wanted), found: type_name(value) });
+    }
+    if schema.get("enum").and_then(Value::as_array).is_some_and(|allowed| !allowed.contains(value)) {
+        return wrong(Problem::NotAllowed);
+    }
+    if schema.get("const").is_some_and(|only| only != value) {
+        return wrong(Problem::NotAllowed);
+    }
+    if let Some(alternatives) = schema.get("anyOf").and_then(Value::as_array)
+        && !alternatives.iter().any(|alternative| fit_at(value, alternative, pointer).is_ok())
+    {
+        return wrong(Problem::NoAlternative);
+    }
+    match value {
+        Value::Object(_) => fit_object(value, schema, pointer),
+        Value::Array(items) => {
+            fit_length(items.len(), schema, ("minItems", "maxItems"), pointer)?;
+            let Some(item_schema) = schema.get("items") else { return Ok(()) };
+            items.iter().enumerate().try_for_each(|(i, item)| fit_at(item, item_schema, &format!("{pointer}/{i}")))
+        }
+        Value::String(text) => fit_length(text.chars().count(), schema, ("minLength", "maxLength"), pointer),
+        Value::Null | Value::Bool(_) | Value::Number(_) => Ok(()),
+    }
+}
+
+fn fit_object(value: &Value, schema: &Value, pointer: &str) -> Result<(), Misfit> {
+    let wrong = |problem| Err(Misfit { pointer: pointer.to_owned(), problem });
+    for key in schema.get("required").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str) {
+        if value.get(key).is_none() {
+            return wrong(Problem::Missing { key: key.to_owned() });
+        }
+    }
+    let closed = schema.get("additionalProperties") == Some(&Value::Bool(false));
+    for (key, part) in value.as_object().into_iter().flatten() {
+        match schema.get("properties").and_then(|properties| properties.get(key)) {
+            Some(part_schema) => {
+                let escaped = key.replace('~', "~0").replace('/', "~1");
+                fit_at(part, part_schema, &format!("{pointer}/{escaped}"))?;
+            }
+            None if closed => return wrong(Problem::Unknown { key: key.clone() }),
+            None => {}
+        }
+    }
+    Ok(())
+}
+
+fn fit_length(found: usize, schema: &Value, (min, max): (&str, &str), pointer: &str) -> Result<(), Misfit> {
+    let length = u64::try_from(found).unwrap_or(u64::MAX);
+    let bound = |name: &str| schema.get(name).and_then(Value::as_u64);
+    let broken = bound(min).filter(|bound| length < *bound).or(bound(max).filter(|bound| length > *bound));
+    match broken {
+        Some(bound) => Err(Misfit { pointer: pointer.to_owned(), problem: Problem::Length { found, bound } }),
+        None => Ok(()),
+    }
+}
+
+fn has_type(value: &Value, wanted: &Value) -> bool {
+    match wanted {
+        Value::String(name) => is_of(value, name),
+        Value::Array(names) => names.iter().filter_map(Value::as_str).any(|name| is_of(value, name)),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::Object(_) => true,
+    }
+}
+
+fn is_of(value: &Value, name: &str) -> bool {
+    match name {
+        "integer" => value.is_i64() || value.is_u64(),
+        "number" => value.is_number(),
+        name => type_name(value) == name,
+    }
+}
+
+fn type_name(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "null",
+        Value::Bool(_) => "boolean",
+        Value::Number(_) => "number",
+        Value::String(_) => "string",
+        Value::Array(_) => "array",
+        Value::Object(_) => "object",
+    }
+}
+
+fn type_words(wanted: &Value) -> String {
+    match wanted {
+        Value::Array(names) => names.iter().filter_map(Value::as_str).collect::<Vec<_>>().join(" or "),
+        Value::String(name) => name.clone(),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::Object(_) => wanted.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests;

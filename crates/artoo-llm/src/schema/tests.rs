@@ -1,0 +1,58 @@
+//! One table: value, schema, what is said about it.
+
+use serde_json::{Value, json};
+
+use super::fit;
+
+fn check(value: &Value, schema: &Value, expected: &str) {
+    let said = fit(value, schema).err().map(|misfit| misfit.to_string()).unwrap_or_default();
+    assert_eq!(said, expected, "{value} against {schema}");
+}
+
+#[test]
+fn l23_missing_extra_and_wrong_type_are_named() {
+    let call = json!({
+        "type": "object", "required": ["tool", "input"], "additionalProperties": false,
+        "properties": {
+            "tool": {"type": "string", "enum": ["shell", "read"], "maxLength": 9},
+            "input": {"type": ["object", "null"]},
+            "tags": {"type": "array", "maxItems": 2, "minItems": 1, "items": {"type": "string", "minLength": 2}},
+            "count": {"type": "integer"}, "share": {"type": "number"}, "kind": {"const": "call"},
+            "either": {"anyOf": [{"type": "string", "maxLength": 1}, {"type": "integer"}]},
+        }
+    });
+    let with = |key: &str, part: Value| {
+        let mut value = json!({"tool": "shell", "input": {}});
+        value[key] = part;
+        value
+    };
+    check(&json!({"tool": "shell", "input": {}}), &call, "");
+    check(&json!({"tool": "shell"}), &call, "the reply lacks \"input\"");
+    check(&json!([1]), &call, "the reply is array, not object");
+    check(&with("extra", json!(1)), &call, "the reply has an unknown key \"extra\"");
+    check(&with("tool", json!(7)), &call, "/tool is number, not string");
+    check(&with("tool", json!("Shell")), &call, "/tool is not one of the allowed values");
+    check(&with("input", json!("{}")), &call, "/input is string, not object or null");
+    check(&with("input", json!(null)), &call, "");
+    check(&with("tags", json!(["ab", "c"])), &call, "/tags/1 has a length of 1, the bound is 2");
+    check(&with("tags", json!([])), &call, "/tags has a length of 0, the bound is 1");
+    check(&with("tags", json!(["ab", "cd", "ef"])), &call, "/tags has a length of 3, the bound is 2");
+    check(&with("count", json!(1.5)), &call, "/count is number, not integer");
+    check(&with("count", json!(u64::MAX)), &call, "");
+    check(&with("share", json!(0.5)), &call, "");
+    check(&with("kind", json!("other")), &call, "/kind is not one of the allowed values");
+    check(&with("either", json!("ab")), &call, "/either fits none of the alternatives");
+    check(&with("either", json!(3)), &call, "");
+}
+
+#[test]
+fn lengths_count_characters() {
+    check(&json!("äöü"), &json!({"maxLength": 3}), "");
+    check(&json!("äöüß"), &json!({"maxLength": 3}), "the reply has a length of 4, the bound is 3");
+}
+
+#[test]
+fn an_empty_schema_takes_anything() {
+    check(&json!({"a": [1, null]}), &json!({}), "");
+    check(&json!(1), &json!(true), "");
+}

@@ -1,0 +1,143 @@
+//! An API key that can't be printed, and the scrubbing of text that may quote it.
+
+use std::fmt;
+
+use artoo_proto::escape;
+
+/// What stands where a key stood.
+const MARK: &str = "[key]";
+
+/// Shortest key that is also removed from a model's answer. Local servers take dummies such as `none` or `ollama`;
+/// removing those words would change what the model said.
+const ANSWER_KEY_MIN_CHARS: usize = 16;
+
+/// Shortest start of a key, at the end of a text that was cut, that is taken for the key.
+const PARTIAL_KEY_MIN_CHARS: usize = 4;
+
+/// A key. `Debug` and `Display` show a placeholder; it has no serde.
+#[derive(Clone)]
+pub struct Secret(String);
+
+impl Secret {
+    /// Takes a key; white space around it (a trailing line break, say) is dropped.
+    #[must_use]
+    pub fn new(key: impl Into<String>) -> Self {
+        let key: String = key.into();
+        Self(key.trim().to_owned())
+    }
+
+    /// Whether there is nothing in it.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// The key itself, for the one header it goes into.
+    pub(crate) fn expose(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Debug for Secret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Secret([redacted])")
+    }
+}
+
+impl fmt::Display for Secret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("[redacted]")
+    }
+}
+
+/// Takes a key out of every text that leaves this crate.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Scrubber {
+    key: Option<Secret>,
+}
+
+impl Scrubber {
+    pub(crate) fn new(key: Option<Secret>) -> Self {
+        Self { key: key.filter(|key| !key.is_empty()) }
+    }
+
+    /// Text for an error: without the key (plain, JSON-escaped or percent-encoded), on one line, at most `max` characters.
+    pub(crate) fn shown(&self, text: &str, max: usize) -> String {
+        escape::shorten(&escape::one_line(&self.scrub(text)), max)
+    }
+
+    /// An answer's text without the key, should an endpoint quote it.
+    pub(crate) fn answer(&self, text: String) -> String {
+        match &self.key {
+            Some(key) if key.0.len() >= ANSWER_KEY_MIN_CHARS && text.contains(&key.0) => text.replace(&key.0, MARK),
+            Some(_) | None => text,
+        }
+    }
+
+    fn scrub(&self, text: &str) -> String {
+        let Some(key) = &self.key else { return text.to_owned() };
+        let mut out = text.replace(&key.0, MARK);
+        for spelled in spellings(&key.0) {
+            if spelled != key.0 {
+                out = out.replace(&spelled, MARK);
+            }
+        }
+        // A text that was cut in the middle of the key ends with a part of it.
+        let longest = (PARTIAL_KEY_MIN_CHARS..key.0.len()).rev().find_map(|len| out.strip_suffix(key.0.get(..len)?));
+        match longest {
+            Some(head) => format!("{head}{MARK}"),
+            None => out,
+        }
+    }
+}
+
+/// The key as URLs and JSON texts may write it.
+fn spellings(key: &str) -> [String; 5] {
+    let respelled = |spell: &dyn Fn(u8) -> String| {
+        let plain = |byte: u8| char::from(byte).to_string();
+        key.bytes().map(|byte| if byte.is_ascii_alphanumeric() { plain(byte) } else { spell(byte) }).collect::<String>()
+    };
+    [
+        respelled(&|byte| match byte {
+            b'-' | b'_' | b'.' | b'~' => char::from(byte).to_string(),
+            byte => format!("%{byte:02X}"),
+        }),
+        respelled(&|byte| format!("\\u{byte:04x}")),
+        respelled(&|byte| format!("\\u{byte:04X}")),
+        key.replace('/', "\\/"),
+        key.replace('\\', "\\\\").replace('"', "\\\""),
+    ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Scrubber, Secret};
+
+    const KEY: &str = "sk-canary/4f9a+77";
+
+    #[test]
+    fn l4_no_spelling_of_the_key_survives_in_an_error() {
+        let scrubber = Scrubber::new(Some(Secret::new(KEY)));
+        let check = |text: &str, expected: &str| assert_eq!(scrubber.shown(text, 100), expected);
+        check("bad key sk-canary/4f9a+77!", "bad key [key]!");
+        check("bad key sk-canary\\/4f9a+77!", "bad key [key]!");
+        check("bad key sk\\u002dcanary\\u002f4f9a\\u002b77!", "bad key [key]!");
+        check("?key=sk-canary%2F4f9a%2B77&x", "?key=[key]&x");
+        check("cut here: sk-canary/4f", "cut here: [key]");
+        check("nothing\nto hide", "nothing\\nto hide");
+    }
+
+    #[test]
+    fn a_secret_does_not_print() {
+        let secret = Secret::new(format!("{KEY}\n"));
+        assert_eq!(secret.expose(), KEY);
+        assert!(!format!("{secret:?} {secret} {:?}", Scrubber::new(Some(secret.clone()))).contains("canary"));
+    }
+
+    #[test]
+    fn a_dummy_key_does_not_change_an_answer() {
+        let answer = |key: &str, text: &str| Scrubber::new(Some(Secret::new(key))).answer(text.to_owned());
+        assert_eq!(answer("ollama", "ask ollama"), "ask ollama");
+        assert_eq!(answer(KEY, &format!("ask {KEY}")), "ask [key]");
+    }
+}

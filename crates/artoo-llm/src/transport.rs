@@ -1,0 +1,65 @@
+//! The HTTP client: TLS set up in full here, so that building it can neither panic nor depend on the machine's files.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use reqwest::redirect::Policy;
+use rustls::pki_types::CertificateDer;
+use rustls::pki_types::pem::PemObject;
+use rustls::{ClientConfig, RootCertStore, crypto::ring};
+
+/// What a client is built from.
+#[derive(Debug, Clone)]
+pub(crate) struct ClientSettings {
+    pub(crate) connect_timeout: Duration,
+    /// Certificates in PEM to trust besides the bundled roots.
+    pub(crate) ca_file: Option<PathBuf>,
+    /// Whether proxies of the environment are left aside.
+    pub(crate) direct: bool,
+}
+
+/// Why no client could be built.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum TransportError {
+    #[error("no TLS version is available: {0}")]
+    Versions(rustls::Error),
+    #[error("the certificates in {path:?} can't be read: {problem}")]
+    CaFile { path: PathBuf, problem: rustls::pki_types::pem::Error },
+    #[error("the certificates in {path:?} can't be used: {problem}")]
+    CaCertificate { path: PathBuf, problem: rustls::Error },
+    #[error("the HTTP client can't be built: {0}")]
+    Client(reqwest::Error),
+}
+
+/// Builds a client: ring for TLS, bundled roots plus the file's, no redirects, no cookies, no decompression.
+///
+/// A redirect would carry the key to wherever the endpoint points; a compressed body could be a bomb.
+pub(crate) fn client(settings: &ClientSettings) -> Result<reqwest::Client, TransportError> {
+    let tls = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
+        .with_safe_default_protocol_versions()
+        .map_err(TransportError::Versions)?
+        .with_root_certificates(roots(settings.ca_file.as_ref())?)
+        .with_no_client_auth();
+    let mut builder = reqwest::Client::builder()
+        .tls_backend_preconfigured(tls)
+        .redirect(Policy::none())
+        .connect_timeout(settings.connect_timeout)
+        .user_agent(concat!("artoo/", env!("CARGO_PKG_VERSION")));
+    if settings.direct {
+        builder = builder.no_proxy();
+    }
+    builder.build().map_err(TransportError::Client)
+}
+
+fn roots(ca_file: Option<&PathBuf>) -> Result<RootCertStore, TransportError> {
+    let mut roots = RootCertStore { roots: webpki_roots::TLS_SERVER_ROOTS.to_vec() };
+    if let Some(path) = ca_file {
+        let unreadable = |problem| TransportError::CaFile { path: path.clone(), problem };
+        for certificate in CertificateDer::pem_file_iter(path).map_err(unreadable)? {
+            let unusable = |problem| TransportError::CaCertificate { path: path.clone(), problem };
+            roots.add(certificate.map_err(unreadable)?).map_err(unusable)?;
+        }
+    }
+    Ok(roots)
+}

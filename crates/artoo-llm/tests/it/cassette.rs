@@ -1,0 +1,120 @@
+//! What a recording keeps, what its replay gives, and what it refuses.
+
+use artoo_llm::Model;
+use artoo_llm::cassette::{CassetteError, Masks, Player, Recorder};
+use artoo_llm::scripted::{Script, Scripted};
+use artoo_proto::{Abstention, ModelFailure, ReplyBody, Role};
+use serde_json::{Value, json};
+
+use crate::{kind, request, value};
+
+fn model() -> Scripted {
+    let calls = std::sync::atomic::AtomicU64::new(0);
+    Scripted::new(move |request| match request.prompt.user.as_str() {
+        "fail" => Script::Fail(ModelFailure::Cut { detail: "early".to_owned() }),
+        "abstain" => Script::Body(ReplyBody::Abstain {
+            abstention: Abstention { understood: String::new(), not_understood: vec![], remedy: String::new() },
+        }),
+        _ => Script::Json(json!({"tool": calls.fetch_add(1, std::sync::atomic::Ordering::Relaxed).to_string()})),
+    })
+}
+
+#[tokio::test]
+async fn a_replay_repeats_what_was_recorded_in_order() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("run.jsonl");
+    let masks = || Masks::default().and("/tmp/run-1", "<folder>").and("/tmp/run-2", "<folder>");
+    let recorder = Recorder::append(model(), &path, masks()).unwrap();
+    let at = |folder: &str, id: &str| request(&format!("in {folder}, task {id}, 2026-02-03T04:05:06.7Z"));
+    let first = at("/tmp/run-1", "67e55044-10b1-426f-9247-bb680e5fe0c8");
+    let live = [recorder.ask(&first).await, recorder.ask(&first).await, recorder.ask(&request("fail")).await];
+    recorder.ask(&request("abstain")).await.unwrap();
+    assert_eq!(recorder.finish().unwrap(), 3);
+
+    let player = Player::open(&path, masks()).unwrap();
+    let later = at("/tmp/run-2", "00000000-10b1-426f-9247-bb680e5fe0c8");
+    let replayed = [player.ask(&later).await, player.ask(&later).await, player.ask(&request("fail")).await];
+    assert_eq!(replayed, live);
+    assert_eq!(player.unplayed(), 0);
+    assert_eq!(value(replayed[1].as_ref().unwrap()), &json!({"tool": "1"}));
+    for missing in [later, request("abstain"), request("other")] {
+        assert_eq!(kind(&player.ask(&missing).await.unwrap_err()), "not recorded");
+    }
+}
+
+#[tokio::test]
+async fn another_role_schema_or_prompt_is_another_request() {
+    let key = |change: &dyn Fn(&mut artoo_proto::ModelRequest)| {
+        let mut request = request("list");
+        change(&mut request);
+        Masks::default().key(&request)
+    };
+    let base = key(&|_| {});
+    assert_eq!(base.len(), 64);
+    assert_eq!(base, key(&|request| request.max_tokens = 1));
+    assert_ne!(base, key(&|request| request.role = Role::Planner));
+    assert_ne!(base, key(&|request| request.schema_name = "plan".to_owned()));
+    assert_ne!(base, key(&|request| request.prompt.user = "list ".to_owned()));
+    assert_ne!(base, key(&|request| request.prompt.system = String::new()));
+    let moved = key(&|request| {
+        request.prompt.system = "You call tools.l".to_owned();
+        request.prompt.user = "ist".to_owned();
+    });
+    assert_ne!(base, moved);
+}
+
+fn line(reply: Option<&Value>, failure: Option<&Value>) -> String {
+    let mut entry = json!({"key": Masks::default().key(&request("list")), "role": "executor", "schema_name": "s"});
+    for (name, part) in [("reply", reply), ("failure", failure)] {
+        if let Some(part) = part {
+            entry[name] = part.clone();
+        }
+    }
+    entry.to_string()
+}
+
+fn reply_of(body: &Value) -> Value {
+    json!({"body": body, "usage": {"model_calls": 1, "prompt_tokens": 1, "completion_tokens": 1}, "model": "m"})
+}
+
+#[test]
+fn a_file_cannot_bring_a_recipe_in() {
+    let check = |text: &str, expected: &str| {
+        let ended = match Player::from_lines(text, Masks::default()).map(|player| player.unplayed()) {
+            Ok(entries) => format!("{entries} entries"),
+            Err(CassetteError::NotJson { line }) => format!("not JSON at {line}"),
+            Err(CassetteError::NotOneOutcome { line }) => format!("not one outcome at {line}"),
+            Err(CassetteError::Line { line, .. }) => format!("no entry at {line}"),
+            Err(CassetteError::File { .. }) => "file".to_owned(),
+        };
+        assert_eq!(ended, expected, "{text}");
+    };
+    let good = line(Some(&reply_of(&json!({"kind": "json", "value": {"tool": "ls"}}))), None);
+    let recipes = json!({"kind": "recipes", "plan": {"subtasks": [], "task_criteria": [], "assumptions": []}});
+    let abstain = json!({"kind": "abstain", "abstention": {"understood": "", "not_understood": [], "remedy": ""}});
+    let failure = json!({"kind": "cancelled"});
+    check("", "0 entries");
+    check(&format!("{good}\n\n{good}\n"), "2 entries");
+    check(&format!("{good}\n{}", line(Some(&reply_of(&recipes)), None)), "not JSON at 2");
+    check(&line(Some(&reply_of(&abstain)), None), "not JSON at 1");
+    check(&line(None, Some(&failure)), "1 entries");
+    check(&line(None, None), "not one outcome at 1");
+    check(&line(Some(&reply_of(&json!({"kind": "json", "value": 1}))), Some(&failure)), "not one outcome at 1");
+    check(&format!("{good}\n{{\"key\":"), "no entry at 2");
+    check(&good.replacen('{', "{\"extra\":1,", 1), "no entry at 1");
+}
+
+#[tokio::test]
+async fn a_recording_that_no_longer_fits_the_schema_is_unreadable() {
+    let stale = line(Some(&reply_of(&json!({"kind": "json", "value": {"name": "ls"}}))), None);
+    let player = Player::from_lines(&stale, Masks::default()).unwrap();
+    assert_eq!(kind(&player.ask(&request("list")).await.unwrap_err()), "unreadable");
+}
+
+#[test]
+fn a_cassette_that_is_not_there_is_an_error() {
+    let folder = tempfile::tempdir().unwrap();
+    let open = Player::open(folder.path().join("none.jsonl"), Masks::default());
+    assert!(matches!(open, Err(CassetteError::File { .. })));
+    assert!(matches!(Recorder::append(model(), folder.path(), Masks::default()), Err(CassetteError::File { .. })));
+}

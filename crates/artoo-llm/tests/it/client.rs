@@ -1,0 +1,282 @@
+//! Every fault of an endpoint ends in the right failure, and a good answer survives its wrapping.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
+
+use artoo_llm::usage::Spent;
+use artoo_llm::{Model, OpenAi};
+use artoo_proto::{ModelFailure, Usage};
+use serde_json::{Value, json};
+use tokio::net::TcpSocket;
+
+use crate::fault_server::{Act, FaultServer};
+use crate::{client, completion, config, kind, request, value};
+
+const CALL: &str = r#"{"tool":"ls"}"#;
+
+/// One ask against one act: how it ends, how many requests it took.
+#[track_caller]
+fn check(act: Act, expected: &str, requests: usize) -> impl Future<Output = String> {
+    let caller = std::panic::Location::caller();
+    let expected = expected.to_owned();
+    async move {
+        let shown = format!("{act:?}").chars().take(200).collect::<String>();
+        let server = FaultServer::start(vec![act]).await;
+        let outcome = client(&server.url()).ask(&request("list")).await;
+        let (ended, text) = match &outcome {
+            Ok(reply) => (value(reply).to_string(), String::new()),
+            Err(failure) => (kind(failure), format!("{failure} {failure:?}")),
+        };
+        assert_eq!(ended, expected, "{caller}: {shown}: {outcome:?}");
+        assert_eq!(server.seen().len(), requests, "{caller}: {shown}");
+        text
+    }
+}
+
+fn with_choice(change: impl Fn(&mut Value)) -> Act {
+    let mut body = completion(CALL);
+    change(&mut body["choices"][0]);
+    Act::json(200, &body)
+}
+
+#[tokio::test]
+async fn a_good_answer_comes_with_its_cost_and_sends_what_it_should() {
+    let server = FaultServer::start(vec![Act::answer(CALL)]).await;
+    let client = client(&server.url());
+    let reply = client.ask(&request("list")).await.unwrap();
+    assert_eq!(value(&reply), &json!({"tool": "ls"}));
+    assert_eq!(reply.usage, Usage { model_calls: 1, prompt_tokens: 11, completion_tokens: 5 });
+    assert_eq!(reply.model, "test-model-7b");
+    assert_eq!(client.spent(), Spent { requests: 1, answers: 1, prompt_tokens: 11, completion_tokens: 5 });
+    let seen = &server.seen()[0];
+    assert!(seen.head.starts_with("POST /v1/chat/completions HTTP/1.1"), "{}", seen.head);
+    assert!(seen.head.contains(&format!("authorization: Bearer {}", crate::KEY)), "{}", seen.head);
+    assert!(!seen.head.to_ascii_lowercase().contains("accept-encoding"), "{}", seen.head);
+    assert_eq!(seen.body["response_format"]["json_schema"]["strict"], true);
+}
+
+#[tokio::test]
+async fn l4_refused_requests_are_not_repeated() {
+    for (status, expected) in [
+        (400, "rejected 400"),
+        (401, "unauthorized 401"),
+        (402, "rejected 402"),
+        (403, "unauthorized 403"),
+        (404, "rejected 404"),
+        (422, "rejected 422"),
+        (501, "rejected 501"),
+    ] {
+        let body = json!({"error": {"message": "no such\u{1b}[2J model", "type": "invalid_request_error"}});
+        let text = check(Act::json(status, &body), expected, 1).await;
+        assert!(text.contains("no such") && !text.contains('\u{1b}'), "{text}");
+    }
+    check(Act::reply(400, ""), "rejected 400", 1).await;
+    check(Act::reply(400, "<html>nginx</html>"), "rejected 400", 1).await;
+    check(Act::reply(401, vec![0xff; 200_000]), "unauthorized 401", 1).await;
+}
+
+#[tokio::test]
+async fn l5_nobody_there() {
+    let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    for base in [format!("http://127.0.0.1:{port}"), format!("http://{}.invalid", "a".repeat(70))] {
+        let client = client(&base);
+        let failure = client.ask(&request("list")).await.unwrap_err();
+        assert_eq!(kind(&failure), "unreachable", "{failure:?}");
+        assert!(failure.to_string().contains("after 2 tries"), "{failure}");
+        assert_eq!(client.spent().requests, 2);
+    }
+    check(Act::Close, "unreachable", 2).await;
+}
+
+#[tokio::test]
+async fn l6_a_connection_that_never_stands() {
+    let socket = TcpSocket::new_v4().unwrap();
+    socket.bind("127.0.0.1:0".parse().unwrap()).unwrap();
+    let listener = socket.listen(1).unwrap();
+    let address = listener.local_addr().unwrap();
+    // Nobody accepts: once the queue is full, further handshakes get no answer.
+    let mut queued = Vec::new();
+    while let Ok(Ok(stream)) =
+        tokio::time::timeout(Duration::from_millis(200), tokio::net::TcpStream::connect(address)).await
+    {
+        queued.push(stream);
+    }
+    let started = Instant::now();
+    let failure = client(&format!("http://{address}")).ask(&request("list")).await.unwrap_err();
+    assert_eq!(kind(&failure), "unreachable", "{failure:?}");
+    assert!(failure.to_string().contains("connect timeout"), "{failure}");
+    assert!(started.elapsed() < Duration::from_secs(6), "{:?}", started.elapsed());
+}
+
+#[tokio::test]
+async fn l7_silence_ends_at_the_idle_timeouts() {
+    for act in [Act::HeadThenSilence, Act::Silence] {
+        let started = Instant::now();
+        check(act, "timed out", 1).await;
+        // Far from the total deadline of ten seconds.
+        assert!(started.elapsed() < Duration::from_secs(5), "{:?}", started.elapsed());
+    }
+}
+
+#[tokio::test]
+async fn l8_a_drip_ends_at_the_total_deadline() {
+    let body = completion(CALL).to_string().into_bytes();
+    let server = FaultServer::start(vec![Act::Drip { body, every: Duration::from_millis(50) }]).await;
+    let config = artoo_llm::OpenAiConfig { total_deadline: Duration::from_millis(700), ..config(&server.url()) };
+    let started = Instant::now();
+    let failure = OpenAi::new(config).unwrap().ask(&request("list")).await.unwrap_err();
+    assert!(matches!(failure, ModelFailure::TimedOut { after_ms: 700..3000 }), "{failure:?}");
+    assert!(started.elapsed() < Duration::from_secs(3));
+}
+
+#[tokio::test]
+async fn l9_a_body_that_ends_early_is_cut() {
+    let body = completion(CALL).to_string().into_bytes();
+    for sent in [0, 1, body.len() / 2, body.len() - 1] {
+        check(Act::CutAt { body: body.clone(), sent }, "cut", 1).await;
+    }
+    let half = &body[..body.len() / 2];
+    let mut without_length = b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n\r\n".to_vec();
+    without_length.extend_from_slice(half);
+    check(Act::Raw(without_length), "cut", 1).await;
+    check(Act::answer(r#"{"tool":"l"#), "cut", 1).await;
+}
+
+#[tokio::test]
+async fn l10_l11_an_answer_that_did_not_end_by_itself_is_cut() {
+    check(with_choice(|choice| choice["finish_reason"] = Value::Null), "cut", 1).await;
+    check(with_choice(|choice| _ = choice.as_object_mut().unwrap().remove("finish_reason")), "cut", 1).await;
+    for finish in ["length", "content_filter", "error", "something new"] {
+        check(with_choice(|choice| choice["finish_reason"] = finish.into()), "cut", 1).await;
+    }
+    check(with_choice(|choice| choice["finish_reason"] = "tool_calls".into()), "unreadable", 1).await;
+    check(with_choice(|choice| choice["finish_reason"] = "eos_token".into()), CALL, 1).await;
+}
+
+#[tokio::test]
+async fn l12_an_answer_without_content_is_unreadable() {
+    check(Act::reply(200, ""), "unreadable", 1).await;
+    check(Act::reply(200, "null"), "unreadable", 1).await;
+    check(Act::reply(200, "{}"), "unreadable", 1).await;
+    check(Act::json(200, &json!({"choices": []})), "unreadable", 1).await;
+    check(Act::json(200, &json!({"choices": null})), "unreadable", 1).await;
+    check(Act::json(200, &json!({"choices": [{}]})), "unreadable", 1).await;
+    check(with_choice(|choice| choice["message"]["content"] = Value::Null), "unreadable", 1).await;
+    check(with_choice(|choice| choice["message"]["content"] = "  ".into()), "unreadable", 1).await;
+    check(with_choice(|choice| choice["message"]["content"] = json!({"tool": "ls"})), "unreadable", 1).await;
+    check(with_choice(|choice| choice["message"]["refusal"] = "I won't".into()), "unreadable", 1).await;
+    check(Act::answer("I'm sorry, I can't."), "unreadable", 1).await;
+}
+
+#[tokio::test]
+async fn l13_l37_what_is_no_json_is_unreadable() {
+    let page = "<!doctype html><title>Sign in</title>";
+    check(Act::reply(200, page).with("content-type", "text/html"), "unreadable", 1).await;
+    check(Act::reply(200, page), "unreadable", 1).await;
+    check(Act::answer(CALL).with("content-type", "image/png"), "unreadable", 1).await;
+    check(Act::answer(CALL).with("content-type", "text/event-stream"), "unreadable", 1).await;
+    check(Act::answer(CALL).with("content-encoding", "gzip"), "unreadable", 1).await;
+    check(Act::answer(CALL).with("content-type", "text/plain; charset=utf-8"), CALL, 1).await;
+    check(Act::answer(CALL).with("content-type", "application/vnd.x+json"), CALL, 1).await;
+    check(Act::Raw(b"220 mail.example ESMTP\r\n".to_vec()), "unreachable", 2).await;
+    check(Act::json(200, &json!({"error": {"message": "upstream", "code": 401}})), "unauthorized 401", 1).await;
+    check(Act::json(200, &json!({"error": {"message": "upstream", "code": "odd"}})), "unreadable", 1).await;
+}
+
+#[tokio::test]
+async fn l14_bytes_that_are_no_text() {
+    let body = completion(CALL).to_string();
+    check(Act::reply(200, body.replace("ls", "\u{fffd}").into_bytes()), "{\"tool\":\"\u{fffd}\"}", 1).await;
+    let invalid: Vec<u8> = body.bytes().map(|byte| if byte == b'l' { 0xff } else { byte }).collect();
+    check(Act::reply(200, invalid), "unreadable", 1).await;
+    check(Act::reply(200, format!("\u{feff}{body}")), CALL, 1).await;
+    check(Act::reply(200, body.replace("ls", "l\0s")), "unreadable", 1).await;
+    check(Act::answer(&format!("\u{feff}{CALL}")), CALL, 1).await;
+}
+
+#[tokio::test]
+async fn l15_l16_wrapping_and_more_than_one_object() {
+    check(Act::answer(&format!("Tool call:\n```json\n{CALL}\n```\nDone.")), CALL, 1).await;
+    check(Act::answer(&format!("<think>{{\"tool\":\"rm\"}}</think>{CALL}")), CALL, 1).await;
+    check(Act::answer(&format!("{CALL}\n{{\"tool\":\"rm\"}}")), CALL, 1).await;
+    let parts = json!([{"type": "thinking", "thinking": "{\"tool\":\"rm\"}"}, {"type": "text", "text": CALL}]);
+    check(with_choice(|choice| choice["message"]["content"] = parts.clone()), CALL, 1).await;
+}
+
+#[tokio::test]
+async fn l17_to_l20_l23_a_strange_value_is_unreadable() {
+    for content in [
+        r#"{"tool":"ls",}"#,
+        r#"{"tool":"ls","tool":"rm"}"#,
+        r#"{"tool":1e400}"#,
+        r#"{"tool":99999999999999999999}"#,
+        r#"{"tool":7}"#,
+        r#"{"tool":"ls","sudo":true}"#,
+        r#"{"name":"ls"}"#,
+        &format!("{}{}", "[".repeat(200_000), "]".repeat(200_000)),
+    ] {
+        check(Act::answer(content), "unreadable", 1).await;
+    }
+    let body = completion(CALL).to_string();
+    let twice = body.replacen("\"choices\":", "\"choices\":[],\"choices\":", 1);
+    check(Act::reply(200, twice), "unreadable", 1).await;
+    check(Act::reply(200, format!("{}{}", "[".repeat(200_000), "]".repeat(200_000))), "unreadable", 1).await;
+    check(Act::reply(200, body.replace("\"completion_tokens\":5", "\"completion_tokens\":-5e3")), CALL, 1).await;
+}
+
+#[tokio::test]
+async fn l21_a_flood_is_stopped_at_the_cap() {
+    let started = Instant::now();
+    let text = check(Act::Flood(100 << 20), "unreadable", 1).await;
+    assert!(text.contains("larger than 4194304 bytes"), "{text}");
+    assert!(started.elapsed() < Duration::from_secs(3), "{:?}", started.elapsed());
+    check(Act::reply(503, vec![b'x'; 1 << 20]), "overloaded 503", 4).await;
+}
+
+#[tokio::test]
+async fn l37_a_redirect_is_refused_and_the_key_stays() {
+    let other = FaultServer::start(vec![Act::answer(CALL)]).await;
+    for status in [301, 302, 303, 307, 308] {
+        let act = Act::reply(status, "").with("location", &other.url());
+        let text = check(act, &format!("rejected {status}"), 1).await;
+        assert!(text.contains("redirects are not followed"), "{text}");
+    }
+    assert!(other.seen().is_empty());
+}
+
+#[tokio::test]
+async fn l38_a_dropped_ask_closes_its_connection() {
+    let server = FaultServer::start(vec![Act::Silence]).await;
+    let patient = artoo_llm::OpenAiConfig { first_byte_timeout: Duration::from_secs(60), ..config(&server.url()) };
+    let client = OpenAi::new(patient).unwrap();
+    let asked = request("list");
+    let asking = client.ask(&asked);
+    assert!(tokio::time::timeout(Duration::from_millis(100), asking).await.is_err());
+    let deadline = Instant::now() + Duration::from_secs(5);
+    while server.left.load(Ordering::SeqCst) == 0 {
+        assert!(Instant::now() < deadline, "the connection is still open");
+        tokio::task::yield_now().await;
+    }
+}
+
+#[tokio::test]
+async fn many_asks_share_one_client() {
+    let server = FaultServer::start(vec![Act::answer(CALL)]).await;
+    let patient = artoo_llm::OpenAiConfig {
+        connect_timeout: Duration::from_secs(20),
+        first_byte_timeout: Duration::from_secs(20),
+        ..config(&server.url())
+    };
+    let client = Arc::new(OpenAi::new(patient).unwrap());
+    let asks: Vec<_> = (0..128)
+        .map(|n| {
+            let client = Arc::clone(&client);
+            tokio::spawn(async move { client.ask(&request(&n.to_string())).await })
+        })
+        .collect();
+    for ask in asks {
+        assert!(ask.await.unwrap().is_ok());
+    }
+    assert_eq!(client.spent().answers, 128);
+}

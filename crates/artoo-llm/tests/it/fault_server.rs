@@ -1,0 +1,189 @@
+//! A small HTTP server on loopback that misbehaves as told and keeps what it was sent.
+
+use std::net::SocketAddr;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use serde_json::Value;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpStream};
+
+/// How one request is answered.
+#[derive(Clone, Debug)]
+pub(crate) enum Act {
+    /// A whole response.
+    Reply { status: u16, headers: Vec<(String, String)>, body: Vec<u8> },
+    /// These bytes, then the connection closes.
+    Raw(Vec<u8>),
+    /// The head of a success, then nothing until the client goes.
+    HeadThenSilence,
+    /// Nothing at all until the client goes.
+    Silence,
+    /// A success, one byte at a time.
+    Drip { body: Vec<u8>, every: Duration },
+    /// A success of `body` announced in full, closed after `sent` bytes.
+    CutAt { body: Vec<u8>, sent: usize },
+    /// A success in chunks, up to this many bytes.
+    Flood(usize),
+    /// The connection closes.
+    Close,
+}
+
+impl Act {
+    pub(crate) fn reply(status: u16, body: impl Into<Vec<u8>>) -> Self {
+        Self::Reply { status, headers: vec![("content-type".into(), "application/json".into())], body: body.into() }
+    }
+
+    pub(crate) fn json(status: u16, body: &Value) -> Self {
+        Self::reply(status, body.to_string())
+    }
+
+    /// A complete answer with this content.
+    pub(crate) fn answer(content: &str) -> Self {
+        Self::json(200, &crate::completion(content))
+    }
+
+    /// The same with another header.
+    pub(crate) fn with(mut self, name: &str, value: &str) -> Self {
+        if let Self::Reply { headers, .. } = &mut self {
+            headers.retain(|(known, _)| known != name);
+            headers.push((name.to_owned(), value.to_owned()));
+        }
+        self
+    }
+}
+
+/// One request as it arrived.
+#[derive(Clone, Debug)]
+pub(crate) struct Seen {
+    pub(crate) head: String,
+    pub(crate) body: Value,
+}
+
+/// The running server; it ends with the test's runtime.
+pub(crate) struct FaultServer {
+    address: SocketAddr,
+    seen: Arc<Mutex<Vec<Seen>>>,
+    /// Connections that the client closed while the server was silent.
+    pub(crate) left: Arc<AtomicUsize>,
+}
+
+impl FaultServer {
+    /// The acts in order; the last one repeats.
+    pub(crate) async fn start(acts: Vec<Act>) -> Self {
+        Self::deciding(move |n, _| acts[n.min(acts.len() - 1)].clone()).await
+    }
+
+    /// Decides from the request's number, from 0, and its body.
+    pub(crate) async fn deciding(act: impl Fn(usize, &Value) -> Act + Send + Sync + 'static) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        let server = Self { address, seen: Arc::default(), left: Arc::default() };
+        let (seen, left, act) = (Arc::clone(&server.seen), Arc::clone(&server.left), Arc::new(act));
+        tokio::spawn(async move {
+            while let Ok((stream, _)) = listener.accept().await {
+                let (seen, left, act) = (Arc::clone(&seen), Arc::clone(&left), Arc::clone(&act));
+                tokio::spawn(async move {
+                    let _ = serve(stream, &seen, &left, &*act).await;
+                });
+            }
+        });
+        server
+    }
+
+    pub(crate) fn url(&self) -> String {
+        format!("http://{}/v1", self.address)
+    }
+
+    pub(crate) fn seen(&self) -> Vec<Seen> {
+        self.seen.lock().unwrap().clone()
+    }
+}
+
+async fn serve(
+    mut stream: TcpStream,
+    seen: &Mutex<Vec<Seen>>,
+    left: &AtomicUsize,
+    act: &(dyn Fn(usize, &Value) -> Act + Send + Sync),
+) -> std::io::Result<()> {
+    let Some(request) = read_request(&mut stream).await? else { return Ok(()) };
+    let (n, body) = {
+        let mut seen = seen.lock().unwrap();
+        seen.push(request);
+        (seen.len() - 1, seen[seen.len() - 1].body.clone())
+    };
+    match act(n, &body) {
+        Act::Reply { status, headers, body } => {
+            let mut head = format!("HTTP/1.1 {status} X\r\nconnection: close\r\ncontent-length: {}\r\n", body.len());
+            for (name, value) in headers {
+                head.push_str(&format!("{name}: {value}\r\n"));
+            }
+            stream.write_all(format!("{head}\r\n").as_bytes()).await?;
+            stream.write_all(&body).await?;
+        }
+        Act::Raw(bytes) => stream.write_all(&bytes).await?,
+        Act::HeadThenSilence => {
+            stream.write_all(&success_head(1000)).await?;
+            wait_for_leave(&mut stream, left).await;
+        }
+        Act::Silence => wait_for_leave(&mut stream, left).await,
+        Act::Drip { body, every } => {
+            stream.write_all(&success_head(body.len())).await?;
+            for byte in body {
+                stream.write_all(&[byte]).await?;
+                tokio::time::sleep(every).await;
+            }
+        }
+        Act::CutAt { body, sent } => {
+            stream.write_all(&success_head(body.len())).await?;
+            stream.write_all(&body[..sent]).await?;
+        }
+        Act::Flood(bytes) => {
+            stream.write_all(b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n\r\n").await?;
+            let piece = vec![b' '; 64 << 10];
+            for _ in 0..bytes / piece.len() {
+                stream.write_all(&piece).await?;
+            }
+        }
+        Act::Close => {}
+    }
+    stream.shutdown().await
+}
+
+fn success_head(length: usize) -> Vec<u8> {
+    format!(
+        "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\nconnection: close\r\ncontent-length: {length}\r\n\r\n"
+    )
+    .into_bytes()
+}
+
+async fn wait_for_leave(stream: &mut TcpStream, left: &AtomicUsize) {
+    let mut byte = [0];
+    while stream.read(&mut byte).await.is_ok_and(|read| read > 0) {}
+    left.fetch_add(1, Ordering::SeqCst);
+}
+
+async fn read_request(stream: &mut TcpStream) -> std::io::Result<Option<Seen>> {
+    let mut bytes = Vec::new();
+    let mut piece = [0; 4096];
+    loop {
+        let read = stream.read(&mut piece).await?;
+        if read == 0 {
+            return Ok(None);
+        }
+        bytes.extend_from_slice(&piece[..read]);
+        let Some(end) = bytes.windows(4).position(|window| window == b"\r\n\r\n") else { continue };
+        let head = String::from_utf8_lossy(&bytes[..end]).into_owned();
+        let length: usize = head
+            .lines()
+            .filter_map(|line| line.split_once(':'))
+            .find(|(name, _)| name.eq_ignore_ascii_case("content-length"))
+            .and_then(|(_, value)| value.trim().parse().ok())
+            .unwrap_or(0);
+        if bytes.len() >= end + 4 + length {
+            let body = serde_json::from_slice(&bytes[end + 4..end + 4 + length]).unwrap_or(Value::Null);
+            return Ok(Some(Seen { head, body }));
+        }
+    }
+}

@@ -1,0 +1,101 @@
+//! Tests against real sockets on loopback, and of everything that takes a request.
+
+#![expect(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    clippy::wildcard_enum_match_arm,
+    reason = "helpers of tests fail as tests do"
+)]
+
+mod canary;
+mod cassette;
+mod client;
+mod fault_server;
+mod retries;
+mod scripted;
+mod structured;
+mod tls;
+
+use std::time::Duration;
+
+use artoo_llm::retry::RetryPolicy;
+use artoo_llm::{OpenAi, OpenAiConfig, Secret};
+use artoo_proto::{ModelFailure, ModelReply, ModelRequest, ReplyBody};
+use serde_json::{Value, json};
+
+/// A key that must never be seen again.
+const KEY: &str = "sk-canary-7f3a9b2c4d5e6f70";
+
+/// A request for a tool call; `user` is its prompt.
+fn request(user: &str) -> ModelRequest {
+    let environment = json!({
+        "cwd": "/here", "home": "/home/me", "workspace": "/home/me/artoo", "os": "linux", "utc_offset_s": 0
+    });
+    let request = json!({
+        "role": "executor",
+        "task_id": "list-67e55044-10b1-426f-9247-bb680e5fe0c8",
+        "subtask_id": null,
+        "context": {
+            "kind": "perceive", "raw_input": user, "session": [], "clarifications": [], "may_ask": false,
+            "environment": environment, "now": {"wall": "2026-02-03T04:05:06Z", "uptime_ms": 7}
+        },
+        "prompt": {"system": "You call tools.", "user": user},
+        "schema_name": "tool_call",
+        "schema": {
+            "type": "object", "required": ["tool"], "additionalProperties": false,
+            "properties": {"tool": {"type": "string"}}
+        },
+        "max_tokens": 256
+    });
+    serde_json::from_value(request).unwrap()
+}
+
+/// A client with short patience: a test waits for silence at most as long as this says.
+fn config(base_url: &str) -> OpenAiConfig {
+    OpenAiConfig {
+        api_key: Some(Secret::new(KEY)),
+        connect_timeout: Duration::from_secs(1),
+        first_byte_timeout: Duration::from_millis(1500),
+        read_idle_timeout: Duration::from_millis(500),
+        total_deadline: Duration::from_secs(10),
+        retry: RetryPolicy { base_delay: Duration::from_millis(1), ..RetryPolicy::default() },
+        ..OpenAiConfig::new(base_url, "test-model")
+    }
+}
+
+fn client(base_url: &str) -> OpenAi {
+    OpenAi::new(config(base_url)).unwrap()
+}
+
+/// A complete answer with this content.
+fn completion(content: &str) -> Value {
+    json!({
+        "id": "c1", "object": "chat.completion", "model": "test-model-7b",
+        "choices": [{"index": 0, "finish_reason": "stop",
+            "message": {"role": "assistant", "content": content, "reasoning_content": "{\"tool\":\"rm\"}"}}],
+        "usage": {"prompt_tokens": 11, "completion_tokens": 5}
+    })
+}
+
+fn value(reply: &ModelReply) -> &Value {
+    match &reply.body {
+        ReplyBody::Json { value } => value,
+        other => panic!("not JSON: {other:?}"),
+    }
+}
+
+/// A failure's variant and status, for tables.
+fn kind(failure: &ModelFailure) -> String {
+    match failure {
+        ModelFailure::Unreachable { .. } => "unreachable".to_owned(),
+        ModelFailure::Unauthorized { status, .. } => format!("unauthorized {status}"),
+        ModelFailure::Rejected { status, .. } => format!("rejected {status}"),
+        ModelFailure::Overloaded { status, .. } => format!("overloaded {status}"),
+        ModelFailure::TimedOut { .. } => "timed out".to_owned(),
+        ModelFailure::Cut { .. } => "cut".to_owned(),
+        ModelFailure::Unreadable { .. } => "unreadable".to_owned(),
+        ModelFailure::Cancelled => "cancelled".to_owned(),
+        ModelFailure::NotRecorded { .. } => "not recorded".to_owned(),
+    }
+}

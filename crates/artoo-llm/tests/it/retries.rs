@@ -1,0 +1,70 @@
+//! Which faults are tried again, how often, and what is said in the end.
+
+use std::time::{Duration, Instant};
+
+use artoo_llm::{Model, OpenAi, OpenAiConfig};
+use serde_json::json;
+
+use crate::fault_server::{Act, FaultServer};
+use crate::{client, config, kind, request};
+
+fn busy(status: u16) -> Act {
+    Act::json(status, &json!({"error": {"message": "busy"}}))
+}
+
+#[tokio::test]
+async fn l1_the_wait_an_endpoint_asks_for_is_kept() {
+    let server = FaultServer::start(vec![busy(429).with("retry-after", "1"), Act::answer("{\"tool\":\"ls\"}")]).await;
+    let started = Instant::now();
+    client(&server.url()).ask(&request("list")).await.unwrap();
+    assert!(started.elapsed() >= Duration::from_secs(1));
+    assert_eq!(server.seen().len(), 2);
+}
+
+#[tokio::test]
+async fn l1_a_wait_beyond_the_cap_ends_at_once_with_the_reason() {
+    let server = FaultServer::start(vec![busy(429).with("retry-after", "3600")]).await;
+    let started = Instant::now();
+    let failure = client(&server.url()).ask(&request("list")).await.unwrap_err();
+    assert_eq!(kind(&failure), "overloaded 429");
+    assert!(failure.to_string().contains("wait 3600 s"), "{failure}");
+    assert_eq!(server.seen().len(), 1);
+    assert!(started.elapsed() < Duration::from_secs(1));
+}
+
+#[tokio::test]
+async fn l2_l3_a_busy_endpoint_is_tried_four_times() {
+    for status in [408, 429, 500, 502, 503, 504, 529] {
+        let server = FaultServer::start(vec![busy(status)]).await;
+        let failure = client(&server.url()).ask(&request("list")).await.unwrap_err();
+        assert_eq!(kind(&failure), format!("overloaded {status}"));
+        assert!(failure.to_string().contains("busy (after 4 tries)"), "{failure}");
+        assert_eq!(server.seen().len(), 4, "{status}");
+    }
+}
+
+#[tokio::test]
+async fn l3_an_endpoint_that_comes_back_is_heard() {
+    let server = FaultServer::start(vec![busy(500), busy(529), busy(503), Act::answer("{\"tool\":\"ls\"}")]).await;
+    let client = client(&server.url());
+    let reply = client.ask(&request("list")).await.unwrap();
+    assert_eq!(reply.usage.model_calls, 1);
+    assert_eq!((client.spent().requests, client.spent().answers), (4, 1));
+}
+
+#[tokio::test]
+async fn a_spent_quota_is_not_a_burst() {
+    let error = json!({"error": {"message": "You exceeded your current quota", "code": "insufficient_quota"}});
+    let server = FaultServer::start(vec![Act::json(429, &error)]).await;
+    let failure = client(&server.url()).ask(&request("list")).await.unwrap_err();
+    assert_eq!(kind(&failure), "overloaded 429");
+    assert_eq!(server.seen().len(), 1);
+}
+
+#[tokio::test]
+async fn waits_count_into_the_total_deadline() {
+    let server = FaultServer::start(vec![busy(429).with("retry-after", "30")]).await;
+    let config = OpenAiConfig { total_deadline: Duration::from_millis(300), ..config(&server.url()) };
+    let failure = OpenAi::new(config).unwrap().ask(&request("list")).await.unwrap_err();
+    assert_eq!(kind(&failure), "timed out");
+}

@@ -1,0 +1,342 @@
+//! Putting a runtime together, and taking it down with nothing lost.
+
+use std::fs::{self, File, OpenOptions};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use artoo_audit::{AuditConfig, AuditError, AuditService, AuditSummary, REPORT_EVERY};
+use artoo_bus::TAP_CAPACITY;
+use artoo_llm::Model;
+use artoo_mkct::JournalError;
+use artoo_proto::{AuditReport, Environment, SessionTurn, TaskId, Timestamp, UserRequest};
+use artoo_tools::{Registry, ToolConfig};
+use tokio::sync::{broadcast, mpsc, oneshot};
+use tokio::task::JoinHandle;
+use uuid::Uuid;
+
+use super::driver::{Command, Driver, Parts};
+use super::environment::{EnvironmentError, detect_environment};
+use super::handle::TaskHandle;
+use super::journal::{self, JournalWriter};
+use super::operator::{Operator, Unattended};
+use super::perform::Hands;
+use super::reflex::Reflex;
+use crate::limits::HARD_LIMIT_MS;
+use crate::memory::Memory;
+use crate::system::SystemConfig;
+
+/// Events a display may lag behind before it loses some.
+const EVENTS: usize = 1_024;
+/// Characters of a tool's output carried in messages: whole answers, not excerpts; prompts cut it further.
+const OUTPUT_CHARS: usize = 200_000;
+
+/// The runtime could not start, or is gone.
+#[derive(Debug, thiserror::Error)]
+pub enum RuntimeError {
+    /// The machine lacks something.
+    #[error(transparent)]
+    Environment(#[from] EnvironmentError),
+    /// The data folder can't be used.
+    #[error("the data folder {path} can't be used; choose another with --data-dir")]
+    DataDir {
+        /// Which.
+        path: PathBuf,
+        /// What the system said.
+        #[source]
+        source: std::io::Error,
+    },
+    /// The audit log can't be written, and without it nothing runs.
+    #[error("the audit log can't be written, and artoo does not run unobserved")]
+    Audit(#[from] AuditError),
+    /// The memory's journal is damaged.
+    #[error("the memory's journal can't be opened; move it away to start with an empty memory")]
+    Memory(#[source] JournalError),
+    /// The runtime ended.
+    #[error("the runtime has stopped")]
+    Stopped,
+}
+
+/// Everything a runtime is made from. Each part has a default that works offline.
+#[derive(Default)]
+pub struct Builder {
+    model: Option<Arc<dyn Model>>,
+    operator: Option<Arc<dyn Operator>>,
+    environment: Option<Environment>,
+    tools: Option<ToolConfig>,
+    data_dir: Option<PathBuf>,
+    profile: Option<artoo_ggs::Profile>,
+    input_log: Option<PathBuf>,
+    seed: Option<Uuid>,
+}
+
+impl Builder {
+    /// Who answers the roles; the embedded parser if not set.
+    #[must_use]
+    pub fn model(mut self, model: impl Model + 'static) -> Self {
+        self.model = Some(Arc::new(model));
+        self
+    }
+
+    /// Who answers when a person is needed; nobody if not set.
+    #[must_use]
+    pub fn operator(mut self, operator: impl Operator + 'static) -> Self {
+        self.operator = Some(Arc::new(operator));
+        self
+    }
+
+    /// The machine as roles see it; detected if not set.
+    #[must_use]
+    pub fn environment(mut self, environment: Environment) -> Self {
+        self.environment = Some(environment);
+        self
+    }
+
+    /// How tools run; the defaults for the environment if not set.
+    #[must_use]
+    pub fn tools(mut self, tools: ToolConfig) -> Self {
+        self.tools = Some(tools);
+        self
+    }
+
+    /// Where memory and the audit log are kept. Without one nothing is kept after the process.
+    #[must_use]
+    pub fn data_dir(mut self, path: impl Into<PathBuf>) -> Self {
+        self.data_dir = Some(path.into());
+        self
+    }
+
+    /// How R7 decides; the spec's v0.8 if not set.
+    #[must_use]
+    pub fn profile(mut self, profile: artoo_ggs::Profile) -> Self {
+        self.profile = Some(profile);
+        self
+    }
+
+    /// Writes every input of the System to this file, one JSON line each, so that the run can be replayed.
+    #[must_use]
+    pub fn input_log(mut self, path: impl Into<PathBuf>) -> Self {
+        self.input_log = Some(path.into());
+        self
+    }
+
+    /// Where ids are derived from; random if not set.
+    #[must_use]
+    pub fn seed(mut self, seed: Uuid) -> Self {
+        self.seed = Some(seed);
+        self
+    }
+
+    /// Starts the runtime on the current tokio runtime.
+    ///
+    /// # Errors
+    /// When the machine, the data folder, the audit log or the memory's journal can't be used.
+    pub fn start(self) -> Result<System, RuntimeError> {
+        let environment = self.environment.map_or_else(|| detect_environment(None), Ok)?;
+        let mut tool_config = self.tools.unwrap_or_else(|| {
+            let mut config = ToolConfig::new(environment.clone());
+            config.output_max_chars = OUTPUT_CHARS;
+            config
+        });
+        let (commands, receiver) = mpsc::unbounded_channel();
+        let (events, _) = broadcast::channel(EVENTS);
+        let mut notes = Vec::new();
+        let (mut tap, mut audit, mut writer) = (None, None, None);
+        let mut memory = Memory::new(artoo_mkct::Engine::new());
+        if let Some(dir) = &self.data_dir {
+            make_private_dir(dir)?;
+            tool_config.protected.push(dir.clone());
+            let (sender, receiver) = artoo_bus::tap(TAP_CAPACITY);
+            let config = AuditConfig { dir: dir.clone(), clock: Box::new(wall_clock), report_every: REPORT_EVERY };
+            audit = Some(artoo_audit::spawn(receiver, config)?);
+            tap = Some(sender);
+            (memory, writer) = open_memory(dir, &mut notes)?;
+        }
+        let tools = Arc::new(Registry::detect(tool_config));
+        let config = SystemConfig {
+            environment: environment.clone(),
+            tools: tools.specs(),
+            profile: self.profile.unwrap_or_else(artoo_ggs::Profile::v0_8),
+            seed: self.seed.unwrap_or_else(Uuid::new_v4),
+        };
+        let input_log = self.input_log.map(|path| open_input_log(&path, &config)).transpose()?;
+        let hands = Hands {
+            model: self.model.unwrap_or_else(|| Arc::new(Reflex)),
+            operator: self.operator.unwrap_or_else(|| Arc::new(Unattended)),
+            environment,
+            tools,
+        };
+        let hands = Arc::new(hands);
+        let driver = Driver::new(Parts {
+            system: crate::System::new(config, memory),
+            hands: Arc::clone(&hands),
+            commands: receiver,
+            sender: commands.clone(),
+            tap,
+            events: events.clone(),
+            journal: writer,
+            input_log,
+        });
+        Ok(System { commands, events, hands, driver: tokio::spawn(driver.run()), audit: Mutex::new(audit), notes })
+    }
+}
+
+/// A memory that another process holds is no reason not to work: this run goes without, and says so.
+fn open_memory(dir: &Path, notes: &mut Vec<String>) -> Result<(Memory, Option<JournalWriter>), RuntimeError> {
+    match journal::open(&dir.join("memory.journal")) {
+        Ok((writer, engine, found)) => {
+            notes.extend(found);
+            Ok((Memory::new(engine), Some(writer)))
+        }
+        Err(JournalError::Locked { .. }) => {
+            notes.push("memory: another artoo is using it; this run neither reads nor writes it".to_owned());
+            Ok((Memory::unavailable(), None))
+        }
+        Err(error) => Err(RuntimeError::Memory(error)),
+    }
+}
+
+fn wall_clock() -> Timestamp {
+    let since_1970 = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    Timestamp::from_millis(i64::try_from(since_1970.as_millis()).unwrap_or(i64::MAX))
+}
+
+fn make_private_dir(path: &Path) -> Result<(), RuntimeError> {
+    let failed = |source| RuntimeError::DataDir { path: path.to_owned(), source };
+    fs::create_dir_all(path).map_err(failed)?;
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        fs::set_permissions(path, fs::Permissions::from_mode(0o700)).map_err(failed)?;
+    }
+    Ok(())
+}
+
+fn open_input_log(path: &Path, config: &SystemConfig) -> Result<File, RuntimeError> {
+    use std::io::Write as _;
+    let failed = |source| RuntimeError::DataDir { path: path.to_owned(), source };
+    let mut options = OpenOptions::new();
+    options.create(true).write(true).truncate(true);
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::OpenOptionsExt;
+        options.mode(0o600);
+    }
+    let mut file = options.open(path).map_err(failed)?;
+    let mut line = serde_json::to_vec(config).map_err(|error| failed(error.into()))?;
+    line.push(b'\n');
+    file.write_all(&line).map_err(failed)?;
+    Ok(file)
+}
+
+/// A running artoo.
+pub struct System {
+    commands: mpsc::UnboundedSender<Command>,
+    events: broadcast::Sender<Arc<artoo_bus::TapEvent>>,
+    hands: Arc<Hands>,
+    driver: JoinHandle<Option<JournalWriter>>,
+    // Taken once, at the end; never held across a wait.
+    audit: Mutex<Option<AuditService>>,
+    notes: Vec<String>,
+}
+
+/// What was found when a runtime closed.
+#[derive(Debug, Default)]
+pub struct CloseReport {
+    /// What the auditor saw of this run.
+    pub report: Option<AuditReport>,
+    /// What became of the log.
+    pub audit: Option<AuditSummary>,
+    /// Anything that was not kept as promised, in words.
+    pub problems: Vec<String>,
+}
+
+impl System {
+    /// A runtime to be put together.
+    #[must_use]
+    pub fn builder() -> Builder {
+        Builder::default()
+    }
+
+    /// Notes from the start: what could not be used as usual.
+    #[must_use]
+    pub fn notes(&self) -> &[String] {
+        &self.notes
+    }
+
+    /// The model's name.
+    #[must_use]
+    pub fn model_name(&self) -> String {
+        self.hands.model.name()
+    }
+
+    /// Starts a task with the default limit and no session.
+    #[must_use]
+    pub fn run(&self, words: &str) -> TaskHandle {
+        self.run_with(words, Vec::new(), None)
+    }
+
+    /// Starts a task. `hard_limit_ms` ends it whatever happens; 30 minutes if `None`.
+    #[must_use]
+    pub fn run_with(&self, words: &str, session: Vec<SessionTurn>, hard_limit_ms: Option<u64>) -> TaskHandle {
+        let slug: String = words.split_whitespace().take(3).collect::<Vec<_>>().join(" ");
+        let task_id = TaskId::new(&slug, Uuid::new_v4());
+        let request = UserRequest {
+            task_id: task_id.clone(),
+            raw_input: words.to_owned(),
+            session,
+            interactive: self.hands.operator.is_present(),
+            hard_limit_ms: hard_limit_ms.unwrap_or(HARD_LIMIT_MS),
+        };
+        let (reply, outcome) = oneshot::channel();
+        let events = self.events.subscribe();
+        // Where the driver is gone the handle says so.
+        drop(self.commands.send(Command::Submit { request, reply }));
+        TaskHandle { task_id, commands: self.commands.clone(), events, outcome }
+    }
+
+    /// What the auditor has seen so far; `None` where nothing is kept.
+    ///
+    /// # Errors
+    /// When the auditor does not answer in its time.
+    pub fn audit_report(&self) -> Result<Option<AuditReport>, RuntimeError> {
+        let audit = self.audit.lock().map_err(|_| RuntimeError::Stopped)?;
+        audit.as_ref().map(AuditService::report).transpose().map_err(RuntimeError::Audit)
+    }
+
+    /// Ends open tasks, drains memory and the audit log to disk, and says what was not kept.
+    pub async fn close(self) -> CloseReport {
+        let mut close = CloseReport::default();
+        let (closed, done) = oneshot::channel();
+        if self.commands.send(Command::Close { closed }).is_ok() {
+            drop(done.await);
+        }
+        let writer = self.driver.await.unwrap_or_else(|_| {
+            close.problems.push("the driver ended by a panic".to_owned());
+            None
+        });
+        let audit = self.audit.into_inner().ok().flatten();
+        let drained = tokio::task::spawn_blocking(move || {
+            let memory = writer.map_or(Ok(()), |mut writer| writer.close());
+            let report = audit.as_ref().map(AuditService::report);
+            (memory, report, audit.map(AuditService::close))
+        });
+        match drained.await {
+            Ok((memory, report, summary)) => {
+                close.problems.extend(memory.err().map(|error| format!("memory: {error}")));
+                match report {
+                    Some(Ok(report)) => close.report = Some(report),
+                    Some(Err(error)) => close.problems.push(format!("audit: {error}")),
+                    None => {}
+                }
+                match summary {
+                    Some(Ok(summary)) => close.audit = Some(summary),
+                    Some(Err(error)) => close.problems.push(format!("audit: {error}")),
+                    None => {}
+                }
+            }
+            Err(_) => close.problems.push("closing the stores panicked".to_owned()),
+        }
+        close
+    }
+}

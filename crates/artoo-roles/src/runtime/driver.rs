@@ -1,0 +1,208 @@
+//! The one task that drives the synchronous System.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::Write as _;
+use std::sync::Arc;
+use std::time::{Instant, SystemTime, UNIX_EPOCH};
+
+use artoo_bus::{TapEvent, TapSender};
+use artoo_proto::{CancelRequest, EffectId, Message, Now, Role, TaskId, Timestamp, Usage, UserRequest};
+use tokio::sync::{broadcast, mpsc, oneshot};
+use tokio::task::JoinSet;
+
+use super::handle::TaskOutcome;
+use super::journal::JournalWriter;
+use super::perform::{Hands, crashed};
+use crate::machine::{Completion, Work};
+use crate::system::{self, Effect, Input};
+
+/// What the driver is told. Unbounded on purpose: each input answers an effect the System asked for, or is a person's
+/// act, and both are bounded where they arise.
+#[derive(Debug)]
+pub(super) enum Command {
+    Submit { request: UserRequest, reply: oneshot::Sender<TaskOutcome> },
+    Input(Input),
+    Close { closed: oneshot::Sender<()> },
+}
+
+#[derive(Debug)]
+struct Waiting {
+    reply: oneshot::Sender<TaskOutcome>,
+    usage: BTreeMap<Role, Usage>,
+}
+
+/// The driver's own state; the System's is inside it.
+pub(super) struct Driver {
+    pub(super) system: crate::System,
+    pub(super) hands: Arc<Hands>,
+    pub(super) commands: mpsc::UnboundedReceiver<Command>,
+    pub(super) sender: mpsc::UnboundedSender<Command>,
+    pub(super) tap: Option<TapSender>,
+    pub(super) events: broadcast::Sender<Arc<TapEvent>>,
+    pub(super) journal: Option<JournalWriter>,
+    pub(super) input_log: Option<File>,
+    pub(super) started: Instant,
+    /// Outside work by task; dropping a set stops it.
+    work: BTreeMap<Option<TaskId>, JoinSet<()>>,
+    waiting: BTreeMap<TaskId, Waiting>,
+}
+
+/// What a driver is made of.
+pub(super) struct Parts {
+    pub(super) system: crate::System,
+    pub(super) hands: Arc<Hands>,
+    pub(super) commands: mpsc::UnboundedReceiver<Command>,
+    pub(super) sender: mpsc::UnboundedSender<Command>,
+    pub(super) tap: Option<TapSender>,
+    pub(super) events: broadcast::Sender<Arc<TapEvent>>,
+    pub(super) journal: Option<JournalWriter>,
+    pub(super) input_log: Option<File>,
+}
+
+impl Driver {
+    pub(super) fn new(parts: Parts) -> Self {
+        let Parts { system, hands, commands, sender, tap, events, journal, input_log } = parts;
+        Self {
+            system,
+            hands,
+            commands,
+            sender,
+            tap,
+            events,
+            journal,
+            input_log,
+            started: Instant::now(),
+            work: BTreeMap::new(),
+            waiting: BTreeMap::new(),
+        }
+    }
+
+    /// Runs until told to close; gives back the journal so that its last writes can be waited for.
+    pub(super) async fn run(mut self) -> Option<JournalWriter> {
+        while let Some(command) = self.commands.recv().await {
+            match command {
+                Command::Submit { request, reply } => {
+                    let waiting = Waiting { reply, usage: BTreeMap::new() };
+                    self.waiting.insert(request.task_id.clone(), waiting);
+                    self.step(Input::Operator { message: request.into() });
+                }
+                Command::Input(input) => self.step(input),
+                Command::Close { closed } => {
+                    self.cancel_all();
+                    drop(closed.send(()));
+                    break;
+                }
+            }
+        }
+        self.journal
+    }
+
+    /// Ends every open task with a result of its own before the runtime goes.
+    fn cancel_all(&mut self) {
+        let open: Vec<TaskId> = self.system.open_tasks().cloned().collect();
+        for task_id in open {
+            self.step(Input::Operator { message: CancelRequest { task_id }.into() });
+        }
+    }
+
+    fn now(&self) -> Now {
+        let since_1970 = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        Now {
+            wall: Timestamp::from_millis(i64::try_from(since_1970.as_millis()).unwrap_or(i64::MAX)),
+            uptime_ms: u64::try_from(self.started.elapsed().as_millis()).unwrap_or(u64::MAX),
+        }
+    }
+
+    fn step(&mut self, input: Input) {
+        let now = self.now();
+        self.log_input(now, &input);
+        for effect in self.system.step(now, input) {
+            self.enact(effect);
+        }
+    }
+
+    fn enact(&mut self, effect: Effect) {
+        match effect {
+            Effect::Perform { effect_id, task_id, work } => self.perform(effect_id, task_id, work),
+            Effect::Deliver { to: Role::Operator, message: Message::FinalResult(result) } => {
+                if let Some(waiting) = self.waiting.remove(&result.task_id) {
+                    // A caller that went away does not want the result.
+                    drop(waiting.reply.send(TaskOutcome { result, usage: waiting.usage }));
+                }
+            }
+            Effect::Deliver { message, .. } => self.ask_operator(message),
+            Effect::CancelTask { task_id } => drop(self.work.remove(&Some(task_id))),
+            Effect::Observe { at, event } => self.observe(at, event),
+        }
+    }
+
+    fn perform(&mut self, effect_id: EffectId, task_id: Option<TaskId>, work: Work) {
+        let sender = self.sender.clone();
+        let report = move |completion| {
+            // A driver that is gone awaits nothing.
+            drop(sender.send(Command::Input(Input::Completed { effect_id, completion })));
+        };
+        let writer = match (&work, &self.journal) {
+            (Work::Persist { frames }, Some(journal)) => Some(journal.write(frames.clone())),
+            _ => None,
+        };
+        let tasks = self.work.entry(task_id).or_default();
+        while tasks.try_join_next().is_some() {}
+        if let Some(written) = writer {
+            tasks.spawn(async move {
+                let result = written.await.unwrap_or_else(|_| Err("the memory's journal is closed".to_owned()));
+                report(Completion::Persisted(result));
+            });
+            return;
+        }
+        let hands = Arc::clone(&self.hands);
+        tasks.spawn(async move {
+            let on_crash = crashed(&work);
+            // A set of one: dropped with its owner, so that cancelling the task stops the work inside.
+            let mut inner = JoinSet::new();
+            inner.spawn(hands.perform(work));
+            match inner.join_next().await {
+                Some(Ok(completion)) => report(completion),
+                Some(Err(_)) | None => report(on_crash),
+            }
+        });
+    }
+
+    fn ask_operator(&mut self, message: Message) {
+        let (hands, sender) = (Arc::clone(&self.hands), self.sender.clone());
+        let tasks = self.work.entry(message.task_id().cloned()).or_default();
+        tasks.spawn(async move {
+            if let Some(message) = hands.ask_operator(message).await {
+                drop(sender.send(Command::Input(Input::Operator { message })));
+            }
+        });
+    }
+
+    fn observe(&mut self, at: Timestamp, event: TapEvent) {
+        if let TapEvent::EffectFinished(finished) = &event
+            && let Some(waiting) = finished.task_id.as_ref().and_then(|task| self.waiting.get_mut(task))
+        {
+            system::add_usage(&mut waiting.usage, &event);
+        }
+        if self.events.receiver_count() > 0 {
+            // Nobody listening is no failure: events are for displays.
+            drop(self.events.send(Arc::new(event.clone())));
+        }
+        if let Some(tap) = &mut self.tap {
+            tap.offer(at, event);
+        }
+    }
+
+    fn log_input(&mut self, now: Now, input: &Input) {
+        if let Some(log) = &mut self.input_log
+            && let Ok(mut line) = serde_json::to_vec(&(now, input))
+        {
+            line.push(b'\n');
+            if log.write_all(&line).is_err() {
+                tracing::warn!("the input log can't be written; it ends here");
+                self.input_log = None;
+            }
+        }
+    }
+}

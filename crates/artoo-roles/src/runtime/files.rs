@@ -1,0 +1,1 @@
+//! The real file system for the second computation of recipes.

@@ -1,0 +1,36 @@
+//! Who answers when a task needs a person.
+
+use artoo_proto::{ClarificationRequest, ConsentRequest};
+use async_trait::async_trait;
+
+/// The person, or the program that stands for one.
+#[async_trait]
+pub trait Operator: Send + Sync {
+    /// Whether somebody can be asked at all. Where not, Law 1 refuses without asking.
+    fn is_present(&self) -> bool;
+
+    /// Whether exactly this may be done. Silence is no.
+    async fn consent(&self, request: &ConsentRequest) -> bool;
+
+    /// The answer to a question; an empty one means: go on.
+    async fn clarify(&self, request: &ClarificationRequest) -> String;
+}
+
+/// Nobody: every consent is refused, every question stays unanswered.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Unattended;
+
+#[async_trait]
+impl Operator for Unattended {
+    fn is_present(&self) -> bool {
+        false
+    }
+
+    async fn consent(&self, _request: &ConsentRequest) -> bool {
+        false
+    }
+
+    async fn clarify(&self, _request: &ClarificationRequest) -> String {
+        String::new()
+    }
+}

@@ -1,0 +1,139 @@
+//! Performing one effect: the only place where models, tools and checks are touched.
+
+use std::sync::Arc;
+
+use artoo_llm::Model;
+use artoo_proto::{
+    CallStatus, Check, ClarificationAnswer, ConsentAnswer, EffectClass, Environment, EvidenceId, Message, ModelFailure,
+    ToolCall, ToolOutcome,
+};
+use artoo_tools::checks::{self, CheckInput};
+use artoo_tools::{CallContext, Registry};
+
+use super::files::RealFiles;
+use super::operator::Operator;
+use crate::machine::{CheckOrder, CheckOutcome, Completion, ToolOrder, Work};
+
+/// What performing needs, shared by every task.
+pub(super) struct Hands {
+    pub(super) model: Arc<dyn Model>,
+    pub(super) tools: Arc<Registry>,
+    pub(super) operator: Arc<dyn Operator>,
+    pub(super) environment: Environment,
+}
+
+impl Hands {
+    /// Does the work and says how it ended; a panic inside is one failed effect, not a lost one.
+    pub(super) async fn perform(self: Arc<Self>, work: Work) -> Completion {
+        match work {
+            Work::Model { request } => Completion::Model(self.model.ask(&request).await),
+            Work::Tool { order } => Completion::Tool(Box::new(self.call(*order).await)),
+            Work::Checks { order } => Completion::Checks(self.check(order).await),
+            Work::Timer { after_ms } => {
+                tokio::time::sleep(std::time::Duration::from_millis(after_ms)).await;
+                Completion::Timer
+            }
+            Work::Persist { .. } => Completion::Persisted(Err("memory is not kept in this run".to_owned())),
+        }
+    }
+
+    async fn call(&self, order: ToolOrder) -> ToolOutcome {
+        let grant = order.consent.as_ref().map(|hash| self.tools.grant(hash));
+        let context = CallContext {
+            request: order.request,
+            evidence_id: order.evidence_id,
+            allowed_tools: order.allowed_tools,
+            blocked_tools: order.blocked_tools,
+            blocked_targets: order.blocked_targets,
+            confirm: order.confirm,
+        };
+        self.tools.call(&context, grant).await
+    }
+
+    async fn check(&self, order: CheckOrder) -> Vec<CheckOutcome> {
+        let environment = self.environment.clone();
+        let count = order.checks.len();
+        let decided = tokio::task::spawn_blocking(move || {
+            order.checks.iter().map(|check| decide(check, &order.output, &environment)).collect()
+        });
+        decided.await.unwrap_or_else(|_| {
+            let failed = CheckOutcome { pass: false, evidence: "the check failed to run".to_owned(), environmental: true };
+            vec![failed; count]
+        })
+    }
+
+    /// Asks the person; what they say goes back over the bus.
+    pub(super) async fn ask_operator(self: Arc<Self>, message: Message) -> Option<Message> {
+        #[expect(clippy::wildcard_enum_match_arm, reason = "only these two await an answer")]
+        match message {
+            Message::ConsentRequest(request) => {
+                let present = self.operator.is_present();
+                let allowed = present && self.operator.consent(&request).await;
+                let note = (!present).then(|| "there is no terminal to ask on".to_owned());
+                let answer = ConsentAnswer {
+                    task_id: request.task_id,
+                    subtask_id: request.subtask_id,
+                    hash: request.hash,
+                    allowed,
+                    note,
+                };
+                Some(answer.into())
+            }
+            Message::ClarificationRequest(request) => {
+                let answer = self.operator.clarify(&request).await;
+                Some(ClarificationAnswer { task_id: request.task_id, answer }.into())
+            }
+            _ => None,
+        }
+    }
+}
+
+fn decide(check: &Check, output: &str, environment: &Environment) -> CheckOutcome {
+    if let Check::Recompute { query, .. } = check {
+        let verification = artoo_reflex::eval::verify(query, output, &RealFiles);
+        return CheckOutcome { pass: verification.pass, evidence: verification.evidence, environmental: false };
+    }
+    match checks::run(check, &CheckInput { output, exit_code: None, environment }) {
+        Some(verdict) => {
+            CheckOutcome { pass: verdict.pass, evidence: verdict.evidence, environmental: verdict.environmental }
+        }
+        None => {
+            CheckOutcome { pass: false, evidence: "nobody can decide this check".to_owned(), environmental: false }
+        }
+    }
+}
+
+/// How an effect ended whose performance panicked.
+pub(super) fn crashed(work: &Work) -> Completion {
+    let detail = "performing it failed inside artoo".to_owned();
+    match work {
+        Work::Model { .. } => Completion::Model(Err(ModelFailure::Unreachable { detail })),
+        Work::Tool { order } => {
+            let call = ToolCall {
+                tool: order.request.tool.clone(),
+                input: order.request.input.clone(),
+                target: String::new(),
+                status: CallStatus::Uncertain,
+                class: EffectClass::Unproven,
+                measures: false,
+                exit_code: None,
+                signal: None,
+                output: detail,
+                output_bytes: 0,
+                truncated: false,
+                evidence_id: EvidenceId(order.evidence_id.0.clone()),
+                elapsed_ms: 0,
+                environmental: true,
+                changed: Vec::new(),
+                alternatives: Vec::new(),
+            };
+            Completion::Tool(Box::new(ToolOutcome::Called { call }))
+        }
+        Work::Checks { order } => {
+            let failed = CheckOutcome { pass: false, evidence: detail, environmental: true };
+            Completion::Checks(vec![failed; order.checks.len()])
+        }
+        Work::Timer { .. } => Completion::Timer,
+        Work::Persist { .. } => Completion::Persisted(Err(detail)),
+    }
+}

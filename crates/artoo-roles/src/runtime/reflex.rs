@@ -1,0 +1,21 @@
+//! The embedded parser behind the model seam: no language model, no network, no tokens.
+
+use artoo_llm::Model;
+use artoo_proto::{ModelFailure, ModelReply, ModelRequest, Usage};
+use async_trait::async_trait;
+
+/// The default model: answers everyday requests with recipes, abstains from everything else.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Reflex;
+
+#[async_trait]
+impl Model for Reflex {
+    fn name(&self) -> String {
+        "reflex".to_owned()
+    }
+
+    async fn ask(&self, request: &ModelRequest) -> Result<ModelReply, ModelFailure> {
+        let body = artoo_reflex::respond(&request.context);
+        Ok(ModelReply { body, usage: Usage::default(), model: self.name() })
+    }
+}
