@@ -1,0 +1,73 @@
+//! Which remembered intents a new one resembles, by the words they share.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::slug;
+
+/// A resemblance is never worth as much as the same intent.
+const DISCOUNT: f64 = 0.9;
+
+/// Below this share of the remembered words, a resemblance is chance.
+const MIN_SIMILARITY: f64 = 0.5;
+
+/// A word in more intents than this tells none of them apart, and must not cost a scan of them all.
+const MAX_INTENTS_PER_WORD: usize = 1_000;
+
+/// Remembered intents by their words.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct IntentIndex {
+    by_word: BTreeMap<String, BTreeSet<String>>,
+    intents: usize,
+}
+
+impl IntentIndex {
+    pub(crate) fn insert(&mut self, slug: &str) {
+        self.intents += 1;
+        for word in slug::words(slug) {
+            self.by_word.entry(word).or_default().insert(slug.to_owned());
+        }
+    }
+
+    pub(crate) fn remove(&mut self, slug: &str) {
+        self.intents = self.intents.saturating_sub(1);
+        for word in slug::words(slug) {
+            let Some(slugs) = self.by_word.get_mut(&word) else { continue };
+            slugs.remove(slug);
+            if slugs.is_empty() {
+                self.by_word.remove(&word);
+            }
+        }
+    }
+
+    /// The most similar intents other than `exact`, best first: slug and similarity.
+    ///
+    /// Similarity is the share of the remembered words that the new intent holds, rare words weighing more
+    /// (ln(1 + intents / intents with the word)), times 0.9.
+    pub(crate) fn similar(&self, intent: &str, exact: &str, limit: usize) -> Vec<(String, f64)> {
+        let mut shared: BTreeMap<&str, f64> = BTreeMap::new();
+        for word in slug::words(intent) {
+            let Some(slugs) = self.by_word.get(&word).filter(|slugs| slugs.len() <= MAX_INTENTS_PER_WORD) else {
+                continue;
+            };
+            for slug in slugs.iter().filter(|slug| *slug != exact) {
+                *shared.entry(slug).or_default() += self.weight(slugs.len());
+            }
+        }
+        let mut found: Vec<(String, f64)> = shared
+            .into_iter()
+            .map(|(slug, weight)| (slug.to_owned(), DISCOUNT * (weight / self.total_weight(slug)).min(1.0)))
+            .filter(|(_, similarity)| *similarity >= MIN_SIMILARITY)
+            .collect();
+        found.sort_by(|a, b| b.1.total_cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
+        found.truncate(limit);
+        found
+    }
+
+    fn weight(&self, intents_with_word: usize) -> f64 {
+        (self.intents as f64 / intents_with_word.max(1) as f64).ln_1p()
+    }
+
+    fn total_weight(&self, slug: &str) -> f64 {
+        slug::words(slug).iter().map(|word| self.weight(self.by_word.get(word).map_or(1, BTreeSet::len))).sum()
+    }
+}

@@ -1,0 +1,323 @@
+//! The journal on real files: round trips, torn tails, damage, locks, versions.
+
+use std::{fs, io::Write as _, path::PathBuf, process};
+
+use proptest::prelude::*;
+use tempfile::TempDir;
+
+use super::{FrameProblem, Journal, JournalError, JournalStep, OpenReport, format};
+use crate::{DeletionReason, Engine, Frame, MegramId, NewMegram, Quantum, State};
+
+struct Place {
+    _folder: TempDir,
+    path: PathBuf,
+}
+
+fn place() -> Place {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("memory.journal");
+    Place { _folder: folder, path }
+}
+
+fn frames(count: usize) -> Vec<Frame> {
+    let mut engine = Engine::new();
+    let draft = |i| NewMegram::new("tool:a", format!("path:{i}"), State::ALL[i % 7], format!("it was\n\"{i}\" €"));
+    (0..count).map(|i| engine.write(i as i64, draft(i)).unwrap()).collect()
+}
+
+/// A journal with these frames, closed; its bytes.
+fn written(place: &Place, frames: &[Frame]) -> Vec<u8> {
+    let (mut journal, _, _) = Journal::open(&place.path).unwrap();
+    journal.append(frames).unwrap();
+    journal.close().unwrap();
+    fs::read(&place.path).unwrap()
+}
+
+/// Where each frame of a sound journal begins, and where the last one ends.
+fn offsets(bytes: &[u8]) -> Vec<usize> {
+    let mut offsets = vec![format::HEADER_BYTES];
+    while let Some(length) = bytes.get(offsets.last().unwrap() + 4..).and_then(|rest| rest.first_chunk()) {
+        offsets.push(offsets.last().unwrap() + format::FRAME_HEADER_BYTES + u32::from_le_bytes(*length) as usize);
+    }
+    offsets
+}
+
+#[test]
+fn what_is_appended_comes_back_in_order_over_several_lives() {
+    let (place, frames) = (place(), frames(30));
+    for (life, chunk) in frames.chunks(10).enumerate() {
+        let (mut journal, before, report) = Journal::open(&place.path).unwrap();
+        assert_eq!(before, frames[..life * 10]);
+        let expected = OpenReport { created: life == 0, frames: life * 10, truncated_tail_bytes: 0 };
+        assert_eq!(report, expected);
+        let end = journal.append(chunk).unwrap();
+        assert_eq!((journal.end(), end.0), (end, fs::metadata(&place.path).unwrap().len()));
+        assert!(journal.synced() < end, "acknowledged is not synced");
+        assert_eq!(journal.sync().unwrap(), end);
+        journal.close().unwrap();
+    }
+    assert_eq!(Journal::open(&place.path).unwrap().1, frames);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(32))]
+
+    #[test]
+    fn any_frame_survives_the_round_trip_bit_for_bit(
+        content in any::<String>(), f in 0.0..=1.0_f64, sigma in -1.0..=1.0_f64, k in 1e-9..1_000.0_f64,
+        now_ms in any::<i64>(), ids in prop::collection::vec(any::<u128>(), 0..9),
+    ) {
+        let quantum = Quantum { f, sigma, k };
+        let draft = NewMegram { quantum, ..NewMegram::new("s", "e", State::Refine, content) };
+        let ids: Vec<MegramId> = ids.into_iter().map(MegramId::from_u128).collect();
+        let frames = [
+            Engine::new().write(now_ms, draft).unwrap(),
+            Frame::Recalled { ids: ids.clone(), at_ms: now_ms },
+            Frame::Deleted { ids, at_ms: now_ms, reason: DeletionReason::Faded },
+        ];
+        let place = place();
+        written(&place, &frames);
+        prop_assert_eq!(Journal::open(&place.path).unwrap().1, frames);
+    }
+}
+
+#[test]
+fn s2_a_tail_torn_at_any_byte_is_cut_and_reported() {
+    let (place, frames) = (place(), frames(3));
+    let bytes = written(&place, &frames);
+    let last = offsets(&bytes)[2];
+    for cut in last..bytes.len() {
+        fs::write(&place.path, &bytes[..cut]).unwrap();
+        let (mut journal, found, report) = Journal::open(&place.path).unwrap();
+        assert_eq!((found.as_slice(), report.truncated_tail_bytes), (&frames[..2], (cut - last) as u64), "{cut}");
+        journal.append(&frames[2..]).unwrap();
+        journal.close().unwrap();
+        assert_eq!(fs::read(&place.path).unwrap(), bytes, "the journal goes on where it was cut");
+    }
+}
+
+#[test]
+fn s2_garbage_or_zeros_behind_the_last_frame_are_a_torn_tail() {
+    for tail in [vec![0; 4_096], vec![0xff; 100], b"MKF1".to_vec(), b"MKF1\x05\0\0\0\0\0\0\0hello".to_vec()] {
+        let (place, frames) = (place(), frames(2));
+        written(&place, &frames);
+        fs::OpenOptions::new().append(true).open(&place.path).unwrap().write_all(&tail).unwrap();
+        let (_, found, report) = Journal::open(&place.path).unwrap();
+        assert_eq!((found, report.truncated_tail_bytes), (frames, tail.len() as u64));
+    }
+}
+
+#[test]
+fn s3_a_bit_flipped_anywhere_is_loud_or_in_the_tail_and_never_a_panic() {
+    let (place, frames) = (place(), frames(4));
+    let bytes = written(&place, &frames);
+    let offsets = offsets(&bytes);
+    for position in 0..bytes.len() {
+        let mut damaged = bytes.clone();
+        damaged[position] ^= 1 << (position % 8);
+        fs::write(&place.path, &damaged).unwrap();
+        let frame = offsets.iter().rposition(|offset| *offset <= position);
+        match (frame, Journal::open(&place.path)) {
+            (None, Err(JournalError::NotAJournal { .. })) => {}
+            (Some(3), Ok((_, found, report))) => {
+                assert_eq!(found, frames[..3], "the last frame looks like an interrupted write");
+                assert_eq!(report.truncated_tail_bytes, (bytes.len() - offsets[3]) as u64);
+            }
+            (Some(frame), Err(JournalError::Corrupt { offset, next_sound, .. })) => {
+                assert_eq!(offset, offsets[frame] as u64);
+                assert_eq!(next_sound, Some(offsets[frame + 1] as u64));
+                assert_eq!(fs::read(&place.path).unwrap(), damaged, "not a byte is changed");
+            }
+            (_, other) => panic!("byte {position}: {other:?}"),
+        }
+    }
+}
+
+#[test]
+fn s3_a_whole_frame_of_nonsense_is_damage_even_at_the_end() {
+    let place = place();
+    let bytes = written(&place, &frames(1));
+    let nonsense = br#"{"kind":"dreamt"}"#;
+    let length = nonsense.len() as u32;
+    let mut file = fs::OpenOptions::new().append(true).open(&place.path).unwrap();
+    file.write_all(&format::MARKER).unwrap();
+    file.write_all(&length.to_le_bytes()).unwrap();
+    file.write_all(&format::checksum(length, nonsense).to_le_bytes()).unwrap();
+    file.write_all(nonsense).unwrap();
+    let Err(JournalError::Corrupt { offset, problem, .. }) = Journal::open(&place.path) else { panic!("opened") };
+    assert_eq!((offset, problem), (bytes.len() as u64, FrameProblem::Content));
+}
+
+#[test]
+fn a_header_torn_while_it_was_made_is_made_again() {
+    let header = format::header();
+    for length in 0..header.len() {
+        let place = place();
+        fs::write(&place.path, &header[..length]).unwrap();
+        let (journal, found, report) = Journal::open(&place.path).unwrap();
+        assert_eq!((found, report.created), (Vec::new(), true));
+        journal.close().unwrap();
+        assert_eq!(fs::read(&place.path).unwrap(), header);
+    }
+}
+
+#[test]
+fn s11_a_newer_version_is_refused_and_left_alone() {
+    let place = place();
+    let mut bytes = format::header_of(format::FORMAT_VERSION + 1).to_vec();
+    bytes.extend_from_slice(b"whatever a later version keeps here");
+    fs::write(&place.path, &bytes).unwrap();
+    let error = Journal::open(&place.path).unwrap_err();
+    assert!(matches!(error, JournalError::NewerVersion { found: 2, supported: 1, .. }), "{error}");
+    assert_eq!(fs::read(&place.path).unwrap(), bytes);
+}
+
+#[test]
+fn other_files_are_refused_and_left_alone() {
+    for content in ["SQLite format 3\0 and more", "x", "ARTOMKCT but no header"] {
+        let place = place();
+        fs::write(&place.path, content).unwrap();
+        assert!(matches!(Journal::open(&place.path), Err(JournalError::NotAJournal { .. })), "{content}");
+        assert_eq!(fs::read_to_string(&place.path).unwrap(), content);
+    }
+}
+
+#[test]
+fn s5_a_folder_or_a_missing_folder_is_an_error_of_the_system() {
+    let folder = tempfile::tempdir().unwrap();
+    for path in [folder.path().to_owned(), folder.path().join("missing/memory.journal")] {
+        let error = Journal::open(path).unwrap_err();
+        assert!(matches!(error, JournalError::Io { step: JournalStep::Open, .. }), "{error}");
+    }
+}
+
+#[test]
+fn m15_s6_a_second_opener_is_told_that_the_journal_is_locked() {
+    let (place, frames) = (place(), frames(1));
+    let (mut first, _, _) = Journal::open(&place.path).unwrap();
+    assert!(matches!(Journal::open(&place.path), Err(JournalError::Locked { .. })));
+    first.append(&frames).unwrap();
+    first.close().unwrap();
+    assert_eq!(Journal::open(&place.path).unwrap().1, frames);
+}
+
+#[test]
+fn a_copy_of_the_descriptor_does_not_keep_the_lock() {
+    // What a child forked at the wrong moment holds, here in this process.
+    let (place, frames) = (place(), frames(3));
+    let bytes = written(&place, &frames);
+    let (journal, _, _) = Journal::open(&place.path).unwrap();
+    let _copy = journal.file.0.try_clone().unwrap();
+    journal.close().unwrap();
+    assert_eq!(Journal::open(&place.path).unwrap().1, frames);
+    assert_eq!(fs::read(&place.path).unwrap(), bytes);
+}
+
+/// Run by the test below in a process of its own: appends, says so, and waits to be killed.
+#[test]
+#[ignore = "a part of the next test"]
+fn child_appends_and_waits() {
+    let path = std::env::var_os("MKCT_TEST_JOURNAL").expect("started by the other test");
+    let (mut journal, _, _) = Journal::open(path).unwrap();
+    journal.append(&frames(5)).unwrap();
+    println!("acknowledged");
+    std::io::stdout().flush().unwrap();
+    loop {
+        std::thread::park();
+    }
+}
+
+#[test]
+fn s1_what_was_acknowledged_survives_the_death_of_its_process_and_the_lock_does_not() {
+    use std::io::{BufRead as _, BufReader};
+    let place = place();
+    let mut child = process::Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", "journal::tests::child_appends_and_waits", "--ignored", "--nocapture"])
+        .env("MKCT_TEST_JOURNAL", &place.path)
+        .stdout(process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+    assert!(lines.any(|line| line.unwrap().contains("acknowledged")));
+    assert!(matches!(Journal::open(&place.path), Err(JournalError::Locked { .. })), "another process has it");
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let (_, found, report) = Journal::open(&place.path).unwrap();
+    assert_eq!((found, report.truncated_tail_bytes), (frames(5), 0));
+}
+
+/// Run by the test below in a process whose files may not grow beyond a few kilobytes.
+#[test]
+#[ignore = "a part of the next test"]
+fn child_fills_its_disk() {
+    let path = std::env::var_os("MKCT_TEST_JOURNAL").expect("started by the other test");
+    let (mut journal, _, _) = Journal::open(path).unwrap();
+    let large = Frame::Recalled { ids: vec![MegramId::from_u128(1); 40], at_ms: 0 };
+    let mut acknowledged = 0;
+    let error = loop {
+        match journal.append(std::slice::from_ref(&large)) {
+            Ok(_) => acknowledged += 1,
+            Err(error) => break error,
+        }
+    };
+    assert!(matches!(error, JournalError::Io { step: JournalStep::Write, .. }), "{error}");
+    journal.append(&[Frame::Recalled { ids: Vec::new(), at_ms: 1 }]).unwrap();
+    journal.close().unwrap();
+    println!("acknowledged {}", acknowledged + 1);
+}
+
+#[cfg(unix)]
+#[test]
+fn s4_a_full_disk_is_told_takes_its_part_back_and_the_journal_goes_on() {
+    let place = place();
+    let script = r#"ulimit -f 8; trap "" XFSZ; exec "$0" "$@""#;
+    let output = process::Command::new("sh")
+        .args(["-c", script])
+        .arg(std::env::current_exe().unwrap())
+        .args(["--exact", "journal::tests::child_fills_its_disk", "--ignored", "--nocapture"])
+        .env("MKCT_TEST_JOURNAL", &place.path)
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success(), "{said}{}", String::from_utf8_lossy(&output.stderr));
+    let (_, found, report) = Journal::open(&place.path).unwrap();
+    assert!(said.contains(&format!("acknowledged {}\n", found.len())), "{said}");
+    assert_eq!((found.len() > 1, report.truncated_tail_bytes), (true, 0));
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn s4_s7_a_device_that_refuses_is_an_error_and_the_journal_says_what_it_can_do() {
+    // Not a regular file: a journal is not made there at all.
+    assert!(matches!(Journal::open("/dev/full"), Err(JournalError::NotAJournal { .. })));
+    // A journal whose file cannot be written any more takes the write back, or takes no more.
+    let (place, frames) = (place(), frames(1));
+    let bytes = written(&place, &frames);
+    let (mut journal, _, _) = Journal::open(&place.path).unwrap();
+    journal.file.0 = fs::File::open(&place.path).unwrap();
+    assert!(matches!(journal.append(&frames), Err(JournalError::Io { step: JournalStep::Write, .. })));
+    assert!(matches!(journal.append(&frames), Err(JournalError::Failed { .. })));
+    assert!(matches!(journal.sync(), Err(JournalError::Failed { .. })));
+    assert_eq!(fs::read(&place.path).unwrap(), bytes);
+}
+
+#[test]
+fn a_frame_that_is_too_large_is_refused_before_anything_is_written() {
+    let place = place();
+    let bytes = written(&place, &frames(1));
+    let (mut journal, _, _) = Journal::open(&place.path).unwrap();
+    let large = Frame::Recalled { ids: vec![MegramId::from_u128(1); 40_000], at_ms: 0 };
+    let refused = journal.append(&[frames(1).remove(0), large]);
+    assert!(matches!(refused, Err(JournalError::TooLarge { .. })), "{refused:?}");
+    journal.close().unwrap();
+    assert_eq!(fs::read(&place.path).unwrap(), bytes);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_new_journal_is_for_its_user_alone() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let place = place();
+    written(&place, &[]);
+    assert_eq!(fs::metadata(&place.path).unwrap().permissions().mode() & 0o077, 0);
+}

@@ -1,0 +1,76 @@
+//! Rules as a planner reads them; reading one is remembered.
+
+use serde::{Deserialize, Serialize};
+
+use crate::{Engine, Frame, Megram, MegramId, RuleKind};
+
+/// A rule of level C.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SopRecord {
+    /// Its id.
+    pub id: MegramId,
+    /// First tag.
+    pub space: String,
+    /// Second tag.
+    pub entity: String,
+    /// The rule, in words; data, never instructions to this program.
+    pub content: String,
+    /// Best practice or constraint.
+    pub kind: RuleKind,
+    /// When it was made, Unix milliseconds.
+    pub created_at_ms: i64,
+    /// When it was last recalled before this query.
+    pub last_recalled_at_ms: Option<i64>,
+    /// What it was distilled from, strongest first.
+    pub evidence: Vec<MegramId>,
+    /// How much of the evidence is still there.
+    pub evidence_live: usize,
+    /// How much of the evidence was deleted on request: the rule rests on what somebody disowned.
+    pub evidence_forgotten: usize,
+}
+
+impl Engine {
+    /// The rules of a tag, and the frame that remembers their recall (none where there is no rule).
+    pub fn query_c(&mut self, space: &str, entity: &str, now_ms: i64) -> (Vec<SopRecord>, Vec<Frame>) {
+        let ids = self.rule_ids(space, entity);
+        let sops = self.sops(&ids);
+        (sops, self.touch(ids, now_ms))
+    }
+
+    pub(crate) fn rule_ids(&self, space: &str, entity: &str) -> Vec<MegramId> {
+        self.index.tag(space, entity).map(|tag| tag.rules.values().copied().collect()).unwrap_or_default()
+    }
+
+    pub(crate) fn sops(&self, ids: &[MegramId]) -> Vec<SopRecord> {
+        ids.iter().filter_map(|id| self.records.get(id)).map(|rule| self.sop(rule)).collect()
+    }
+
+    /// Marks rules as recalled and returns the frame that says so.
+    pub(crate) fn touch(&mut self, ids: Vec<MegramId>, now_ms: i64) -> Vec<Frame> {
+        if ids.is_empty() {
+            return Vec::new();
+        }
+        for id in &ids {
+            if let Some(rule) = self.records.get_mut(id) {
+                rule.last_recalled_at_ms = rule.last_recalled_at_ms.max(Some(now_ms));
+            }
+        }
+        vec![Frame::Recalled { ids, at_ms: now_ms }]
+    }
+
+    fn sop(&self, rule: &Megram) -> SopRecord {
+        let evidence = rule.provenance.evidence.clone();
+        SopRecord {
+            id: rule.id,
+            space: rule.space.clone(),
+            entity: rule.entity.clone(),
+            content: rule.content.clone(),
+            kind: RuleKind::of_sigma(rule.sigma),
+            created_at_ms: rule.created_at_ms,
+            last_recalled_at_ms: rule.last_recalled_at_ms,
+            evidence_live: evidence.iter().filter(|id| self.records.contains_key(*id)).count(),
+            evidence_forgotten: evidence.iter().filter(|id| self.forgotten.contains(*id)).count(),
+            evidence,
+        }
+    }
+}

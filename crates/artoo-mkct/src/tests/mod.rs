@@ -1,0 +1,49 @@
+//! The memory as a whole: constants, potentials, flows up and down, recall, bad input, a model.
+
+use crate::{Engine, FailureClass, Frame, Megram, MegramId, NewMegram, State};
+
+mod flow;
+mod input;
+mod matrix;
+mod model;
+mod names;
+mod recall;
+mod rules;
+
+const DAY: i64 = 86_400_000;
+const NOW: i64 = 1_772_000_000_000;
+
+/// An event of `task` under a tag.
+fn event(space: &str, entity: &str, state: State, task: &str) -> NewMegram {
+    NewMegram { task: Some(task.to_owned()), ..NewMegram::new(space, entity, state, format!("{state:?} in {task}")) }
+}
+
+/// The same, with the environment at fault.
+fn environmental(space: &str, entity: &str, state: State, task: &str) -> NewMegram {
+    NewMegram { failure_class: Some(FailureClass::Environmental), ..event(space, entity, state, task) }
+}
+
+/// Writes an event and returns the record.
+#[track_caller]
+fn write(engine: &mut Engine, now_ms: i64, draft: NewMegram) -> Megram {
+    match engine.write(now_ms, draft) {
+        Ok(Frame::Written { megram }) => megram,
+        other => panic!("{other:?}"),
+    }
+}
+
+/// `count` events of different tasks at once.
+fn burst(engine: &mut Engine, now_ms: i64, entity: &str, state: State, count: usize) -> Vec<MegramId> {
+    (0..count).map(|i| write(engine, now_ms, event("intent:x", entity, state, &format!("{state:?}-{i}"))).id).collect()
+}
+
+/// An engine rebuilt from frames that went through their text form.
+#[track_caller]
+fn replayed(frames: &[Frame]) -> Engine {
+    let mut engine = Engine::new();
+    for frame in frames {
+        let text = serde_json::to_string(frame).unwrap();
+        engine.apply(&serde_json::from_str(&text).unwrap()).unwrap();
+    }
+    engine
+}
