@@ -1,1 +1,166 @@
-//! Tests of the runtime with real parts.
+//! The runtime with real tools, a real data folder and real clocks; only the model is scripted.
+
+use std::path::Path;
+
+use artoo_llm::scripted::{Script, Scripted};
+use artoo_proto::{AbandonReason, Basis, Ending, Environment, FinalResult, Message, ModelRequest, Now, Role, RoleContext};
+use serde_json::{Value, json};
+
+use super::System;
+use crate::memory::Memory;
+use crate::system::{Effect, Input, SystemConfig};
+
+fn environment(home: &Path) -> Environment {
+    let text = |path: &Path| path.to_str().unwrap().to_owned();
+    Environment {
+        cwd: text(home),
+        home: text(home),
+        workspace: text(&home.join("artoo_workspace")),
+        os: "linux".to_owned(),
+        utc_offset_s: 0,
+    }
+}
+
+/// Plans one count of a folder with a real check, and judges with a citation.
+fn counting(root: &Path) -> impl Fn(&ModelRequest) -> Script + Send + Sync + use<> {
+    let root = root.to_str().unwrap().to_owned();
+    move |request| {
+        Script::Json(match &request.context {
+            RoleContext::Perceive(context) => json!({
+                "task_id": "count", "intent": context.raw_input,
+                "constraints": {"scope": null, "deadline": null}, "question": null
+            }),
+            RoleContext::Plan(_) => json!({
+                "task_criteria": ["the number of files is stated"],
+                "subtasks": [{
+                    "intent": "count the files", "context": root, "sequence": 1, "tools": ["glob"],
+                    "success_criteria": [{"check": {"kind": "file_count", "path": root, "recursive": true}}]
+                }]
+            }),
+            RoleContext::Execute(_) => json!({
+                "calls": [{"tool": "glob", "input": {"root": root, "report": "count"}}],
+                "answer_is_output": true, "status": "completed", "output": ""
+            }),
+            RoleContext::ValidateSubtask(_) => panic!("a real check needs no judge"),
+            RoleContext::ValidateTask(context) => judgement(&context.outcomes[0].tool_calls[0].evidence_id.0),
+        })
+    }
+}
+
+fn judgement(cite: &str) -> Value {
+    json!({"verdicts": [{"number": 1, "verdict": "pass", "cites": [cite], "evidence": "2"}], "what_to_do": null})
+}
+
+fn folder_with_two_files() -> tempfile::TempDir {
+    let home = tempfile::tempdir().unwrap();
+    std::fs::create_dir(home.path().join("docs")).unwrap();
+    std::fs::write(home.path().join("docs/a.txt"), "a").unwrap();
+    std::fs::write(home.path().join("docs/b.txt"), "b").unwrap();
+    home
+}
+
+fn reason(result: &FinalResult) -> &AbandonReason {
+    match &result.ending {
+        Ending::Abandon { reason, .. } => reason,
+        other => panic!("not an abandon: {other:?}"),
+    }
+}
+
+#[tokio::test]
+async fn an_embedder_gets_an_answer_decided_by_a_check_on_real_files() {
+    let home = folder_with_two_files();
+    let data = home.path().join(".artoo");
+    let system = System::builder()
+        .environment(environment(home.path()))
+        .model(Scripted::new(counting(&home.path().join("docs"))))
+        .data_dir(&data)
+        .start()
+        .unwrap();
+    let mut task = system.run("how many files are in docs");
+    let outcome = task.outcome().await.unwrap();
+    assert_eq!(outcome.result.ending, Ending::Accept { basis: Basis::Judged }, "{:#?}", outcome.result);
+    assert_eq!(outcome.result.output, "2");
+    let calls: u32 = outcome.usage.values().map(|usage| usage.model_calls).sum();
+    assert_eq!(calls, 4, "g17: {:?}", outcome.usage);
+    assert_eq!(outcome.usage[&Role::Planner].model_calls, 1);
+
+    let closed = system.close().await;
+    assert_eq!(closed.problems, Vec::<String>::new());
+    assert_eq!(closed.report.unwrap().tasks_observed, 1);
+    artoo_audit::verify(&data.join("audit.jsonl")).unwrap();
+    let (_journal, frames, _) = artoo_mkct::Journal::open(data.join("memory.journal")).unwrap();
+    assert_eq!(frames.len(), 2, "one record for the intent, one for the approach");
+}
+
+#[tokio::test]
+async fn a_logged_run_replays_to_the_same_result() {
+    let home = folder_with_two_files();
+    let log = home.path().join("inputs.jsonl");
+    let system = System::builder()
+        .environment(environment(home.path()))
+        .model(Scripted::new(counting(&home.path().join("docs"))))
+        .input_log(&log)
+        .start()
+        .unwrap();
+    let result = system.run("how many files are in docs").outcome().await.unwrap().result;
+    system.close().await;
+
+    let text = std::fs::read_to_string(&log).unwrap();
+    let mut lines = text.lines();
+    let config: SystemConfig = serde_json::from_str(lines.next().unwrap()).unwrap();
+    let mut again = crate::System::new(config, Memory::new(artoo_mkct::Engine::new()));
+    let mut replayed = None;
+    for line in lines {
+        let (now, input): (Now, Input) = serde_json::from_str(line).unwrap();
+        for effect in again.step(now, input) {
+            if let Effect::Deliver { message: Message::FinalResult(result), .. } = effect {
+                replayed = Some(result);
+            }
+        }
+    }
+    assert_eq!(replayed, Some(result));
+}
+
+#[tokio::test]
+async fn b8_closing_ends_an_open_task_with_a_result() {
+    let home = folder_with_two_files();
+    let system = System::builder()
+        .environment(environment(home.path()))
+        .model(Scripted::new(|_: &ModelRequest| Script::Never))
+        .start()
+        .unwrap();
+    let mut task = system.run("how many files are in docs");
+    system.close().await;
+    let result = task.outcome().await.unwrap().result;
+    assert_eq!(reason(&result), &AbandonReason::Cancelled);
+}
+
+#[tokio::test]
+async fn g20_a_silent_model_ends_at_the_hard_limit() {
+    let home = folder_with_two_files();
+    let system = System::builder()
+        .environment(environment(home.path()))
+        .model(Scripted::new(|_: &ModelRequest| Script::Never))
+        .start()
+        .unwrap();
+    let mut task = system.run_with("how many files are in docs", Vec::new(), Some(50));
+    assert_eq!(reason(&task.outcome().await.unwrap().result), &AbandonReason::Deadline);
+}
+
+#[tokio::test]
+async fn b3_a_model_that_panics_is_a_failed_call_and_the_next_task_runs() {
+    let home = folder_with_two_files();
+    let docs = home.path().join("docs");
+    let count = counting(&docs);
+    let model = Scripted::new(move |request: &ModelRequest| {
+        if let RoleContext::Perceive(context) = &request.context {
+            assert!(!context.raw_input.contains("boom"), "planted panic");
+        }
+        count(request)
+    });
+    let system = System::builder().environment(environment(home.path())).model(model).start().unwrap();
+    let failed = system.run("boom").outcome().await.unwrap().result;
+    assert!(matches!(reason(&failed), AbandonReason::Provider { .. }), "{failed:#?}");
+    let fine = system.run("how many files are in docs").outcome().await.unwrap().result;
+    assert_eq!(fine.output, "2");
+}
