@@ -1,1 +1,43 @@
-//! Placeholder.
+//! R6, the auditor: it sees everything on the bus, keeps it in a log that shows edits, and answers only to the human.
+//!
+//! *Is*: a pure machine ([`Auditor`]) that turns tap events into log entries, findings and reports; an append-only
+//! JSONL log with a hash chain ([`AuditLog`]) and its check ([`verify`]); a thread that joins the two ([`spawn`]).
+//! *Is not*: a party on the bus. It holds a read-only tap and nothing to publish with.
+//!
+//! *Invariant*: no role can be reached from here, and nothing the auditor does slows a role down.
+//!
+//! ```
+//! use artoo_audit::Auditor;
+//! use artoo_proto::{Timestamp, Trigger};
+//! let mut auditor = Auditor::new(Timestamp::from_millis(0));
+//! let report = auditor.report(Timestamp::from_millis(1), Trigger::OnDemand);
+//! assert_eq!(report.tasks_observed, 0);
+//! ```
+
+mod auditor;
+mod detector;
+mod event;
+mod finding;
+mod log;
+mod redact;
+mod report;
+mod service;
+mod stats;
+mod verify;
+mod window;
+
+pub use auditor::Auditor;
+pub use event::{AuditEvent, EVENT_MAX_BYTES, Note, Record, TEXT_MAX_CHARS};
+pub use finding::{Finding, FindingClass, Rule};
+pub use log::{AuditLog, LogError, SEGMENT_MAX_BYTES};
+pub use redact::{REDACTED, is_secret_name, redact};
+pub use report::report;
+pub use service::{AuditConfig, AuditError, AuditService, AuditSummary, REPORT_EVERY, REPORT_WITHIN, spawn};
+pub use stats::{LoadedStats, StatsError, load_stats, save_stats};
+pub use verify::{Damage, Verified, VerifyError, verify};
+pub use window::{
+    AuditStats, DRIFT_MIN_HISTORY, DRIFT_MIN_WINDOW, LogHead, STATS_VERSION, Tally, Totals, Window, drift,
+};
+
+#[cfg(test)]
+mod testing;

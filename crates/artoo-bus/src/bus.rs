@@ -11,10 +11,13 @@ use crate::tap::TapEvent;
 
 /// Messages one task may put on the bus. Four rounds of 32 subtasks with three attempts each need about 2,000;
 /// what ends a task is let through all the same.
-const TASK_MESSAGES_MAX: usize = 10_000;
+pub(crate) const TASK_MESSAGES_MAX: usize = 10_000;
 
 /// Messages beyond that bound for the kinds that end a task: a task that said too much must still end with its result.
-const TASK_END_RESERVE: usize = 16;
+///
+/// The word that it must end may use half of them, the word to its instances three quarters, so that however often it
+/// is said, there is room for the result.
+pub(crate) const TASK_END_RESERVE: usize = 16;
 
 /// Why a message was not let onto the bus.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
@@ -137,7 +140,7 @@ impl Bus {
             return Err(Refusal::ForeignTask);
         }
         let passed = message.task_id().and_then(|task| self.passed.get(task));
-        let max = if ends_task(kind) { TASK_MESSAGES_MAX + TASK_END_RESERVE } else { TASK_MESSAGES_MAX };
+        let max = bound(kind);
         if passed.is_some_and(|passed| passed.len() >= max) {
             return Err(Refusal::TooManyMessages { max });
         }
@@ -204,10 +207,26 @@ impl Bus {
         self.mailboxes.forget(task);
         self.passed.remove(task);
     }
+
+    /// Message ids kept as possible causes, and mailboxes.
+    #[cfg(test)]
+    pub(crate) fn remembered(&self) -> (usize, usize) {
+        (self.passed.values().map(HashSet::len).sum(), self.mailboxes.addresses())
+    }
 }
 
-/// Whether a message of this kind brings a task to its end, or tells the solver to.
-fn ends_task(kind: MessageKind) -> bool {
+/// How many messages of its task may have passed for one of this kind still to be let on.
+fn bound(kind: MessageKind) -> usize {
     use MessageKind as M;
-    matches!(kind, M::CancelRequest | M::RoleFailed | M::Abort | M::FinalResult)
+    // The other kinds share one bound; only these four are named, so that a new kind has no reserve by accident.
+    let reserve = if kind == M::FinalResult {
+        TASK_END_RESERVE
+    } else if kind == M::Abort {
+        TASK_END_RESERVE / 4 * 3
+    } else if matches!(kind, M::CancelRequest | M::RoleFailed) {
+        TASK_END_RESERVE / 2
+    } else {
+        0
+    };
+    TASK_MESSAGES_MAX + reserve
 }

@@ -54,6 +54,12 @@ impl Mailboxes {
         self.queue.len()
     }
 
+    /// Addresses with something waiting.
+    #[cfg(test)]
+    pub(crate) fn addresses(&self) -> usize {
+        self.waiting.len()
+    }
+
     pub(crate) fn iter(&self) -> impl Iterator<Item = &Delivery> {
         self.queue.iter()
     }

@@ -42,7 +42,7 @@ const SLUG_MAX_CHARS: usize = 40;
 
 /// A task's identity: `<slug>-<uuid>`, safe as a file name and as a key.
 ///
-/// The slug is for people; the UUID is what makes it unique. A model never chooses it.
+/// The slug is for people; the UUID, in lower case, is what makes it unique. A model never chooses it.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct TaskId(String);
@@ -101,8 +101,9 @@ impl TryFrom<String> for TaskId {
                 if slug.len() > 1
                     && slug.ends_with('-')
                     && slug.chars().count() <= SLUG_MAX_CHARS + 4
+                    && slug.starts_with(char::is_alphanumeric)
                     && slug.chars().all(|c| c.is_alphanumeric() || c == '_' || c == '-')
-                    && Uuid::try_parse(uuid).is_ok() =>
+                    && Uuid::try_parse(uuid).is_ok_and(|parsed| parsed.to_string() == uuid) =>
             {
                 Ok(Self(text))
             }

@@ -1,1 +1,68 @@
-//! Placeholder.
+//! Tools that leave evidence, behind a guard that denies by default.
+//!
+//! *Is*: the tools this machine has (`mdfind`, `glob`, `read_file`, `write_file`, `shell`), a [`Registry`] that makes a
+//! call only if its subtask may make it, the guard that proves a command harmless or asks, the [`checks`] that read
+//! state again after an act.
+//!
+//! *Is not*: a judge of results, a retry policy, a user interface. It knows no bus and no model.
+//!
+//! *Limits today*: the guard proves by reading the command and the disk before the call; nothing yet holds a running
+//! program in place, so what a person allows runs with that person's own rights. A process that leaves its group (a
+//! daemon with a session of its own) is not found again. Overwriting and deleting are not offered.
+//!
+//! ```
+//! use artoo_proto::{Environment, EvidenceId, ToolOutcome, ToolRequest};
+//! use artoo_tools::{CallContext, Registry, ToolConfig};
+//!
+//! # let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+//! # runtime.block_on(async {
+//! let environment = Environment {
+//!     cwd: "/".into(), home: "/nowhere".into(), workspace: "/nowhere/ws".into(), os: "linux".into(), utc_offset_s: 0,
+//! };
+//! let registry = Registry::detect(ToolConfig::new(environment));
+//! let context = CallContext {
+//!     request: ToolRequest { tool: "shell".into(), input: serde_json::json!({"command": "rm -rf /nowhere"}) },
+//!     evidence_id: EvidenceId("e1".into()),
+//!     allowed_tools: vec!["shell".into()],
+//!     blocked_tools: vec![],
+//!     blocked_targets: vec![],
+//!     confirm: false,
+//! };
+//! // Nothing has run: somebody must say yes to exactly this first.
+//! assert!(matches!(registry.call(&context, None).await, ToolOutcome::NeedsConsent { .. }));
+//! # });
+//! ```
+//!
+//! Everything a caller does with a tool is one [`Registry::call`]; it answers with a record of what happened, or with
+//! the question that a person must answer first. Dropping the call's future ends whatever it started.
+
+mod blocked;
+mod call;
+pub mod checks;
+pub mod config;
+mod consent;
+mod digest;
+mod glob;
+mod guard;
+mod input;
+mod limit;
+mod mdfind;
+mod nearby;
+mod open;
+mod paths;
+mod process;
+mod protect;
+mod read_file;
+mod record;
+mod registry;
+mod shell;
+mod text;
+mod write_file;
+
+#[cfg(test)]
+mod tests;
+
+pub use call::CallContext;
+pub use config::ToolConfig;
+pub use consent::{GRANT_LIFETIME, Grant};
+pub use registry::Registry;

@@ -1,0 +1,124 @@
+//! Counting: what a report says, when its window starts anew, and what a restart keeps.
+
+use artoo_proto::{
+    AuditReport, ExecutionStatus, FailureClass, GapTrend, MemoryFeedback, MemoryFeedbackKind, ReplanDirective,
+    ToolHealth, Trigger,
+};
+
+use super::Auditor;
+use crate::event::{AuditEvent, Record};
+use crate::finding::Rule;
+use crate::testing::{Bench, abandon, accept, at, correction, directive, execution, request, result, spec, task};
+
+/// One task with a replan, two corrections and a failed execution, abandoned.
+fn troubled(auditor: &mut Auditor, bench: &mut Bench, n: u128) {
+    for observed in [
+        bench.says(request(n)),
+        bench.says(spec(n)),
+        bench.says(correction(n, FailureClass::Environmental)),
+        bench.says(correction(n, FailureClass::Logical)),
+        bench.says(execution(n, ExecutionStatus::Failed, vec![])),
+        bench.says(directive(n, 1, 0.8, ReplanDirective::ChangePath)),
+        bench.says(correction(n, FailureClass::Logical)),
+        bench.says(result(n, 1, 0.5, abandon())),
+    ] {
+        assert_eq!(auditor.observe(&observed).findings, []);
+    }
+}
+
+#[test]
+fn r6_a_replan_is_not_a_task_and_tool_health_follows_the_messages() {
+    let (mut auditor, mut bench) = (Auditor::new(at(0)), Bench::default());
+    troubled(&mut auditor, &mut bench, 1);
+    troubled(&mut auditor, &mut bench, 2);
+    let report = auditor.report(at(50), Trigger::OnDemand);
+    assert_eq!(report.tasks_observed, 2);
+    assert_eq!(report.total_corrections, 6);
+    assert_eq!(report.tool_health, ToolHealth { execution_failures: 2, environmental_retries: 2, logical_retries: 4 });
+    let trends: Vec<_> = report.gap_trends.iter().map(|trend| (trend.task_id.clone(), trend.trend)).collect();
+    assert_eq!(trends, [(task(1), GapTrend::Improving), (task(2), GapTrend::Improving)]);
+    assert_eq!((report.boundary_violations, report.anomalies), (vec![], vec![]));
+}
+
+#[test]
+fn a_report_ends_its_window_and_the_next_one_starts_there() {
+    let (mut auditor, mut bench) = (Auditor::new(at(0)), Bench::default());
+    troubled(&mut auditor, &mut bench, 1);
+    let first = auditor.report(at(50), Trigger::Periodic);
+    assert_eq!((first.window_start, first.trigger, first.tasks_observed), (at(0), Trigger::Periodic, 1));
+    let second = auditor.report(at(60), Trigger::OnDemand);
+    let empty = AuditReport {
+        trigger: Trigger::OnDemand,
+        window_start: at(50),
+        tasks_observed: 0,
+        total_corrections: 0,
+        gap_trends: vec![],
+        boundary_violations: vec![],
+        drift_alerts: vec![],
+        anomalies: vec![],
+        tool_health: ToolHealth::default(),
+    };
+    assert_eq!(second, empty);
+    assert_eq!(auditor.stats().history.tasks, 1);
+}
+
+#[test]
+fn r6_22_a_restart_keeps_the_window_and_the_history() {
+    let (mut auditor, mut bench) = (Auditor::new(at(0)), Bench::default());
+    troubled(&mut auditor, &mut bench, 1);
+    auditor.report(at(50), Trigger::Periodic);
+    troubled(&mut auditor, &mut bench, 2);
+    let kept = serde_json::to_string(auditor.stats()).unwrap();
+
+    let mut auditor = Auditor::from_stats(serde_json::from_str(&kept).unwrap());
+    troubled(&mut auditor, &mut Bench::default(), 3);
+    let report = auditor.report(at(99), Trigger::OnDemand);
+    assert_eq!((report.window_start, report.tasks_observed, report.total_corrections), (at(50), 2, 6));
+    assert_eq!((auditor.stats().history.tasks, auditor.stats().history.abandoned), (3, 3));
+}
+
+#[test]
+fn findings_are_counted_by_class_and_stand_in_the_log_entry() {
+    let (mut auditor, mut bench) = (Auditor::new(at(0)), Bench::default());
+    auditor.observe(&bench.says(request(1)));
+    let forged = bench.says_with(spec(1), |envelope| envelope.from.role = artoo_proto::Role::Planner);
+    let AuditEvent { record, findings, .. } = auditor.observe(&forged);
+    assert!(matches!(record, Record::Seen { tap: 1, .. }));
+    assert_eq!(findings.iter().map(|finding| finding.rule).collect::<Vec<_>>(), [Rule::RouteNotInTable]);
+    for _ in 0..2 {
+        let observed = bench.sees(artoo_bus::TapEvent::Gap { missing: 4 });
+        auditor.observe(&observed);
+    }
+    let report = auditor.report(at(9), Trigger::OnDemand);
+    assert_eq!(report.boundary_violations.len(), 1);
+    assert!(report.boundary_violations[0].starts_with("route_not_in_table: TaskSpec from R2/"), "{report:?}");
+    assert_eq!(report.anomalies, ["events_missing: 4 events: the auditor was too slow for the bus (×2)"]);
+}
+
+#[test]
+fn the_end_finds_tasks_without_a_result() {
+    let (mut auditor, mut bench) = (Auditor::new(at(0)), Bench::default());
+    auditor.observe(&bench.says(request(1)));
+    auditor.observe(&bench.says(request(2)));
+    auditor.observe(&bench.says(result(2, 0, 0.0, accept())));
+    let found = auditor.end();
+    assert_eq!(found.iter().map(|finding| finding.rule).collect::<Vec<_>>(), [Rule::NoFinalResult]);
+    assert_eq!(auditor.report(at(9), Trigger::OnDemand).anomalies, [found[0].to_string()]);
+}
+
+#[test]
+fn a_task_is_counted_once_and_a_late_word_for_an_old_one_is_no_task() {
+    let (mut auditor, mut bench) = (Auditor::new(at(0)), Bench::default());
+    let feedback = MemoryFeedbackKind::Wrong { content: "there are 42".to_owned() };
+    for observed in [
+        bench.says(request(1)),
+        bench.says(result(1, 0, 0.0, abandon())),
+        bench.says(result(1, 0, 0.0, abandon())),
+        bench.says(request(1)),
+        bench.says(MemoryFeedback { task_id: task(9), feedback }),
+    ] {
+        auditor.observe(&observed);
+    }
+    let totals = auditor.stats().window.totals;
+    assert_eq!((totals.tasks, totals.ended, totals.abandoned), (1, 1, 1));
+}

@@ -1,0 +1,243 @@
+//! The rules of the bus and of a task, checked event by event. What could not be seen is never held against anyone.
+
+mod task;
+
+use std::collections::{BTreeMap, VecDeque};
+
+use artoo_bus::{Observed, TapEvent};
+use artoo_proto::{
+    Address, EffectFinished, EffectId, EffectKind, EffectStarted, Envelope, GapTrend, MessageKind, Role, TaskId,
+    Timestamp, route,
+};
+
+use crate::finding::{Finding, Rule};
+use task::TaskView;
+
+/// Tasks remembered, ended ones included: what comes late for one of them can still be judged. A task's memory is
+/// mostly its message ids, some hundreds at 16 bytes.
+const TASKS_REMEMBERED: usize = 2_048;
+
+/// Outside work under way that is remembered: far above what a plan's subtasks can have going at once.
+const EFFECTS_REMEMBERED: usize = 4_096;
+
+/// How long after its hard limit a task without a result is called overdue, in milliseconds: what a task may take to
+/// wind down.
+const OVERDUE_GRACE_MS: i64 = 5_000;
+
+/// What one event showed.
+#[derive(Debug, Default)]
+pub(crate) struct Seen {
+    /// What looked wrong.
+    pub(crate) findings: Vec<Finding>,
+    /// Whether it opened a task not seen before.
+    pub(crate) new_task: bool,
+    /// Whether it was the first final result of its task.
+    pub(crate) first_result: bool,
+    /// Where the task's gap is heading, if this event told a new D.
+    pub(crate) trend: Option<GapTrend>,
+}
+
+/// What the rules need to remember.
+#[derive(Debug, Default)]
+pub(crate) struct Detector {
+    next_on_tap: Option<u64>,
+    next_seq: Option<u64>,
+    tasks: BTreeMap<TaskId, TaskView>,
+    oldest_first: VecDeque<TaskId>,
+    effects: BTreeMap<EffectId, Effect>,
+    /// Events were lost since the last message, so the next sequence number may be any later one.
+    resync: bool,
+    /// Something was lost or forgotten, so an unknown task or effect proves nothing.
+    incomplete: bool,
+}
+
+/// Outside work under way.
+#[derive(Debug)]
+struct Effect {
+    kind: EffectKind,
+    task_id: Option<TaskId>,
+}
+
+impl Detector {
+    pub(crate) fn observe(&mut self, observed: &Observed) -> Seen {
+        let mut seen = Seen::default();
+        self.check_position(observed.n, &mut seen);
+        match &observed.event {
+            TapEvent::Message { envelope } => self.message(envelope, &mut seen),
+            TapEvent::Refused { from, kind, refusal, .. } => {
+                seen.find(Rule::Refused, format!("{kind} from {from}: {refusal}"));
+            }
+            TapEvent::Dropped { seq, to, reason } => {
+                seen.find(Rule::DeliveryDropped, format!("message {seq} to {to}: {reason}"));
+            }
+            TapEvent::EffectStarted(started) => self.effect_started(started, &mut seen),
+            TapEvent::EffectFinished(finished) => self.effect_finished(finished, &mut seen),
+            TapEvent::Panicked { address, detail } => seen.find(Rule::Panicked, format!("{address}: {detail}")),
+            TapEvent::Ignored { address, detail } => seen.find(Rule::Ignored, format!("{address}: {detail}")),
+            TapEvent::Gap { missing } => {
+                seen.find(Rule::EventsMissing, format!("{missing} events: the auditor was too slow for the bus"));
+                self.lost_sight();
+            }
+        }
+        seen
+    }
+
+    /// Tasks that are past their hard limit and its grace without a result; each is told once.
+    pub(crate) fn overdue(&mut self, now: Timestamp) -> Vec<Finding> {
+        let late = self.tasks.iter_mut().filter_map(|(id, task)| {
+            let limit_ms = task.newly_overdue(now, OVERDUE_GRACE_MS)?;
+            Some(Finding::new(Rule::NoFinalResult, format!("{id} is past its hard limit of {limit_ms} ms")))
+        });
+        late.collect()
+    }
+
+    /// Tasks that were opened and have no result.
+    pub(crate) fn without_result(&self) -> Vec<Finding> {
+        let open = self.tasks.iter().filter(|(_, task)| task.is_open() && !task.blind);
+        open.map(|(id, _)| Finding::new(Rule::NoFinalResult, format!("{id} had none when the bus closed"))).collect()
+    }
+
+    fn check_position(&mut self, n: u64, seen: &mut Seen) {
+        if let Some(expected) = self.next_on_tap
+            && n != expected
+        {
+            seen.find(Rule::EventsMissing, format!("event {n} came where {expected} was due"));
+            self.lost_sight();
+        }
+        self.next_on_tap = Some(n + 1);
+    }
+
+    fn lost_sight(&mut self) {
+        self.resync = true;
+        self.incomplete = true;
+        for task in self.tasks.values_mut() {
+            task.blind = true;
+        }
+    }
+
+    fn message(&mut self, envelope: &Envelope, seen: &mut Seen) {
+        self.check_sequence(envelope, seen);
+        check_route(envelope, seen);
+        let Some(task_id) = envelope.message.task_id() else {
+            return;
+        };
+        if envelope.correlation_id.as_ref() != Some(task_id) {
+            seen.find(Rule::ForeignTask, format!("{} carries another task's id", name(envelope)));
+        }
+        let kind = envelope.message.kind();
+        if !self.tasks.contains_key(task_id) {
+            self.remember(task_id, kind);
+            seen.new_task = opens_task(kind);
+        }
+        if let Some(task) = self.tasks.get_mut(task_id) {
+            task.message(envelope, seen);
+        }
+    }
+
+    fn check_sequence(&mut self, envelope: &Envelope, seen: &mut Seen) {
+        if let Some(expected) = self.next_seq {
+            let fits = envelope.seq == expected || (self.resync && envelope.seq > expected);
+            if !fits {
+                let detail = format!("{} has number {} where {expected} was due", name(envelope), envelope.seq);
+                seen.find(Rule::SequenceGap, detail);
+            }
+        }
+        self.resync = false;
+        self.next_seq = Some(envelope.seq.saturating_add(1));
+    }
+
+    fn remember(&mut self, task_id: &TaskId, first: MessageKind) {
+        if self.tasks.len() >= TASKS_REMEMBERED {
+            let ended = self.oldest_first.iter().position(|id| self.tasks.get(id).is_some_and(|task| !task.is_open()));
+            if let Some(forgotten) = self.oldest_first.remove(ended.unwrap_or(0)) {
+                self.tasks.remove(&forgotten);
+                self.incomplete = true;
+            }
+        }
+        let blind = self.incomplete && !opens_task(first);
+        self.tasks.insert(task_id.clone(), TaskView::new(blind));
+        self.oldest_first.push_back(task_id.clone());
+    }
+
+    fn effect_started(&mut self, started: &EffectStarted, seen: &mut Seen) {
+        let label = effect_label(&started.effect);
+        if matches!(started.effect, EffectKind::Tool { .. }) && started.by != Role::Executor {
+            seen.find(Rule::EffectOutsideAuthority, format!("{} asked for {label}", started.by));
+        }
+        if let Some(task_id) = &started.task_id {
+            let knows = self.tasks.get(task_id).map(|task| task.blind || task.passed(started.cause));
+            if !knows.unwrap_or(self.incomplete) {
+                seen.find(Rule::UnknownCause, format!("{label} of {} names a cause that never passed", started.by));
+            }
+        }
+        if self.effects.len() >= EFFECTS_REMEMBERED {
+            // What an ended task still had under way was stopped and never comes back.
+            let tasks = &self.tasks;
+            let open = |task_id: &TaskId| tasks.get(task_id).is_some_and(TaskView::is_open);
+            self.effects.retain(|_, effect| effect.task_id.as_ref().is_none_or(open));
+        }
+        if self.effects.len() < EFFECTS_REMEMBERED {
+            let effect = Effect { kind: started.effect.clone(), task_id: started.task_id.clone() };
+            self.effects.insert(started.effect_id, effect);
+        } else {
+            self.incomplete = true;
+        }
+    }
+
+    fn effect_finished(&mut self, finished: &EffectFinished, seen: &mut Seen) {
+        match self.effects.remove(&finished.effect_id).map(|effect| effect.kind) {
+            // A tool's ending is judged by the call's own record in the ExecutionResult; an ended timer is no failure.
+            Some(EffectKind::Tool { .. } | EffectKind::Timer { .. }) => {}
+            Some(kind) if !finished.ok => {
+                let detail = format!("{} of {}: {}", effect_label(&kind), finished.by, finished.digest);
+                seen.find(Rule::EffectFailed, detail);
+            }
+            Some(_) => {}
+            None if self.incomplete => {}
+            None => seen.find(Rule::UnknownEffect, format!("for {}: {}", finished.by, finished.digest)),
+        }
+    }
+}
+
+impl Seen {
+    pub(crate) fn find(&mut self, rule: Rule, detail: impl AsRef<str>) {
+        self.findings.push(Finding::new(rule, detail));
+    }
+}
+
+/// The route table's row must fit: who published, who receives, and from which instance.
+fn check_route(envelope: &Envelope, seen: &mut Seen) {
+    let kind = envelope.message.kind();
+    let fits = route::ROUTES
+        .iter()
+        .any(|row| row.kind == kind && row.from == envelope.from.role && row.to == envelope.to.as_slice());
+    if !fits {
+        let to: Vec<&str> = envelope.to.iter().map(|role| role.code()).collect();
+        seen.find(Rule::RouteNotInTable, format!("{} to {}", name(envelope), to.join(", ")));
+    }
+    let home = Address::of(envelope.from.role, envelope.message.task_id(), envelope.message.subtask_id());
+    if envelope.from != home {
+        seen.find(Rule::ForeignTask, format!("{} speaks for {home}", name(envelope)));
+    }
+}
+
+fn opens_task(kind: MessageKind) -> bool {
+    matches!(kind, MessageKind::UserRequest | MessageKind::TaskSpec)
+}
+
+fn name(envelope: &Envelope) -> String {
+    format!("{} from {}", envelope.message.kind(), envelope.from)
+}
+
+fn effect_label(kind: &EffectKind) -> String {
+    match kind {
+        EffectKind::Model { schema } => format!("model call {schema}"),
+        EffectKind::Tool { tool } => format!("tool {tool}"),
+        EffectKind::Checks { count } => format!("{count} checks"),
+        EffectKind::Timer { after_ms } => format!("timer of {after_ms} ms"),
+        EffectKind::Persist => "writing to memory".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests;

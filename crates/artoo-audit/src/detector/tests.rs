@@ -1,0 +1,320 @@
+//! Every rule red on the event it is for, and green on its honest neighbour.
+
+use artoo_bus::{Observed, Refusal, TapEvent};
+use artoo_proto::{
+    Address, CallStatus, CriterionMark, CriterionReport, EffectFinished, EffectId, EffectKind, EffectStarted,
+    ExecutionStatus, GapTrend, MacroState, MegramDraft, MessageKind, MissingReason, OutcomeStatus, ReplanDirective,
+    Role, SubTaskMissing, Usage,
+};
+use uuid::Uuid;
+
+use super::Detector;
+use crate::finding::Rule;
+use crate::testing::{
+    Bench, abandon, accept, at, call, directive, execution, id, outcome, request, result, spec, subtask, task,
+};
+
+/// The rules that found something in these events, in order.
+fn rules(events: &[Observed]) -> Vec<Rule> {
+    let mut detector = Detector::default();
+    events.iter().flat_map(|event| detector.observe(event).findings).map(|finding| finding.rule).collect()
+}
+
+/// A bench on which task 1 was asked for and understood.
+fn opened() -> (Bench, Vec<Observed>) {
+    let mut bench = Bench::default();
+    let events = vec![bench.says(request(1)), bench.says(spec(1))];
+    (bench, events)
+}
+
+/// Runs one more event after an opened task.
+fn check(expected: &[Rule], event: impl FnOnce(&mut Bench) -> Observed) {
+    let (mut bench, mut events) = opened();
+    assert_eq!(rules(&events), [], "an honest beginning");
+    events.push(event(&mut bench));
+    assert_eq!(rules(&events), expected);
+}
+
+#[test]
+fn d3_messages_that_break_the_rules_of_the_bus_are_violations() {
+    check(&[], |bench| bench.says(outcome(1, 0, OutcomeStatus::Matched)));
+    check(&[Rule::UnknownCause], |bench| bench.says_with(spec(1), |envelope| envelope.causation_id = Some(id(99))));
+    check(&[Rule::UnknownCause], |bench| bench.says_with(spec(1), |envelope| envelope.causation_id = None));
+    check(&[Rule::UnknownCause], |bench| {
+        // A message can't be its own cause.
+        bench.says_with(spec(1), |envelope| envelope.causation_id = Some(envelope.id))
+    });
+    check(&[Rule::RepeatedId], |bench| bench.says_with(spec(1), |envelope| envelope.id = id(0)));
+    check(&[Rule::RouteNotInTable], |bench| bench.says_with(spec(1), |envelope| envelope.to.push(Role::Memory)));
+    check(&[Rule::RouteNotInTable], |bench| {
+        bench.says_with(spec(1), |envelope| envelope.from = Address::of(Role::Auditor, None, None))
+    });
+    check(&[Rule::ForeignTask], |bench| bench.says_with(spec(1), |envelope| envelope.from.task_id = Some(task(2))));
+    check(&[Rule::ForeignTask], |bench| bench.says_with(spec(1), |envelope| envelope.correlation_id = Some(task(2))));
+    check(&[Rule::SequenceGap], |bench| {
+        bench.skip(0, 1);
+        bench.says_with(spec(1), |envelope| envelope.causation_id = Some(id(1)))
+    });
+    check(&[Rule::SequenceGap], |bench| bench.says_with(spec(1), |envelope| envelope.seq = 0));
+    check(&[Rule::Refused], |bench| {
+        let from = Address::of(Role::Executor, Some(&task(1)), None);
+        let kind = MessageKind::FinalResult;
+        let refusal = Refusal::WrongSender { kind, from: Role::Executor, owner: Role::Solver };
+        bench.sees(TapEvent::Refused { from, kind, task_id: Some(task(1)), refusal })
+    });
+}
+
+#[test]
+fn b2_what_was_lost_on_the_tap_is_told_and_held_against_nobody() {
+    check(&[Rule::EventsMissing], |bench| bench.sees(TapEvent::Gap { missing: 3 }));
+    let (mut bench, mut events) = opened();
+    events.push(bench.sees(TapEvent::Gap { missing: 5 }));
+    bench.skip(0, 5);
+    events.push(bench.says(outcome(1, 0, OutcomeStatus::Matched)));
+    events.push(bench.says(result(1, 0, 0.0, accept())));
+    // A task whose beginning was lost, and an effect whose start was.
+    events
+        .push(bench.says_with(outcome(2, 0, OutcomeStatus::Matched), |envelope| envelope.causation_id = Some(id(98))));
+    events.push(bench.sees(TapEvent::EffectFinished(finished(9, false))));
+    assert_eq!(rules(&events), [Rule::EventsMissing]);
+    // After it, the rules hold again.
+    bench.skip(0, 1);
+    events.push(bench.says(request(3)));
+    assert_eq!(rules(&events), [Rule::EventsMissing, Rule::SequenceGap]);
+
+    let (mut bench, mut events) = opened();
+    bench.skip(2, 0);
+    events.push(bench.says(outcome(1, 0, OutcomeStatus::Matched)));
+    assert_eq!(rules(&events), [Rule::EventsMissing], "a hole in the positions is a loss too");
+}
+
+#[test]
+fn break_symmetry_again_without_a_smaller_gap_is_thrashing() {
+    use ReplanDirective::{BreakSymmetry, ChangePath};
+    let thrashing = |directives: &[(ReplanDirective, f64)]| {
+        let (mut bench, mut events) = opened();
+        for (round, (kind, d)) in (1..).zip(directives) {
+            events.push(bench.says(directive(1, round, *d, *kind)));
+        }
+        rules(&events)
+    };
+    assert_eq!(thrashing(&[(BreakSymmetry, 0.5), (BreakSymmetry, 0.5)]), [Rule::GgsThrashing]);
+    assert_eq!(thrashing(&[(BreakSymmetry, 0.5), (BreakSymmetry, 0.6)]), [Rule::GgsThrashing]);
+    assert_eq!(thrashing(&[(BreakSymmetry, 0.5), (BreakSymmetry, 0.4)]), []);
+    assert_eq!(thrashing(&[(BreakSymmetry, 0.5), (ChangePath, 0.5), (BreakSymmetry, 0.5)]), []);
+    assert_eq!(thrashing(&[(ChangePath, 0.5), (BreakSymmetry, 0.5)]), []);
+    // f64 alone would call this a fall.
+    assert_eq!(thrashing(&[(BreakSymmetry, 0.1 + 0.2), (BreakSymmetry, 0.3)]), [Rule::GgsThrashing]);
+}
+
+#[test]
+fn an_accept_needs_a_round_in_which_nothing_failed() {
+    let ending = |events: &[fn(&mut Bench) -> Observed]| {
+        let (mut bench, mut seen) = opened();
+        seen.extend(events.iter().map(|event| event(&mut bench)));
+        rules(&seen)
+    };
+    let failed: fn(&mut Bench) -> Observed = |bench| bench.says(outcome(1, 0, OutcomeStatus::Failed));
+    let missing: fn(&mut Bench) -> Observed = |bench| {
+        let reason = MissingReason::NoReport;
+        bench.says(SubTaskMissing { parent_task_id: task(1), subtask_id: subtask(), round: 0, reason })
+    };
+    assert_eq!(ending(&[failed, |bench| bench.says(result(1, 0, 0.0, accept()))]), [Rule::AcceptAfterFailure]);
+    assert_eq!(ending(&[missing, |bench| bench.says(result(1, 0, 0.0, accept()))]), [Rule::AcceptAfterFailure]);
+    // The next round made it good, or the failure was admitted.
+    assert_eq!(ending(&[failed, |bench| bench.says(result(1, 1, 0.0, accept()))]), []);
+    assert_eq!(ending(&[failed, |bench| bench.says(result(1, 0, 0.7, abandon()))]), []);
+    assert_eq!(ending(&[|bench| bench.says(result(1, 0, 0.2, accept()))]), [Rule::AcceptWithUnmet]);
+    assert_eq!(
+        ending(&[|bench| {
+            let unmet = CriterionReport {
+                claim: "it is there".to_owned(),
+                mark: CriterionMark::Unmet,
+                evidence: String::new(),
+            };
+            let mut result = result(1, 0, 0.0, accept());
+            result.criteria.push(unmet);
+            bench.says(result)
+        }]),
+        [Rule::AcceptWithUnmet]
+    );
+}
+
+#[test]
+fn a_task_has_one_result_and_then_silence() {
+    let after = |last: fn(&mut Bench) -> Observed| {
+        let (mut bench, mut events) = opened();
+        events.push(bench.says(result(1, 0, 0.0, accept())));
+        events.push(last(&mut bench));
+        rules(&events)
+    };
+    assert_eq!(after(|bench| bench.says(result(1, 0, 0.0, accept()))), [Rule::RepeatedFinalResult]);
+    assert_eq!(after(|bench| bench.says(execution(1, ExecutionStatus::Completed, vec![]))), [Rule::AfterFinalResult]);
+    assert_eq!(after(|bench| bench.says(directive(1, 1, 0.5, ReplanDirective::Refine))), [Rule::AfterFinalResult]);
+    assert_eq!(after(|bench| bench.says(artoo_proto::Abort { task_id: task(1) })), []);
+    assert_eq!(after(|bench| bench.says(artoo_proto::CancelRequest { task_id: task(1) })), []);
+    let experience: fn(&mut Bench) -> Observed = |bench| {
+        bench.says(MegramDraft {
+            space: "tool:shell".to_owned(),
+            entity: "path:/tmp".to_owned(),
+            content: String::new(),
+            state: MacroState::Accept,
+            failure_class: None,
+            task_id: task(1),
+        })
+    };
+    assert_eq!(after(experience), []);
+}
+
+#[test]
+fn a_task_without_a_result_is_found_when_it_is_late_and_when_the_bus_closes() {
+    let (mut bench, mut events) = opened();
+    events.push(bench.says(request(2)));
+    events.push(bench.says(result(2, 0, 0.0, accept())));
+    let mut detector = Detector::default();
+    for event in &events {
+        detector.observe(event);
+    }
+    assert_eq!(detector.overdue(at(65_000)), [], "the limit and its grace are not over");
+    let late: Vec<Rule> = detector.overdue(at(65_001)).iter().map(|finding| finding.rule).collect();
+    assert_eq!(late, [Rule::NoFinalResult]);
+    assert_eq!(detector.overdue(at(99_000)), [], "told once");
+    let open = detector.without_result();
+    assert_eq!(open.len(), 1);
+    assert!(open[0].detail.contains(task(1).as_str()), "{}", open[0]);
+}
+
+#[test]
+fn r6_87_tool_failures_panics_drops_and_late_arrivals_are_seen() {
+    check(&[], |bench| bench.says(execution(1, ExecutionStatus::Completed, vec![call("glob", CallStatus::Ok, "")])));
+    for status in [CallStatus::Failed, CallStatus::Denied, CallStatus::TimedOut, CallStatus::Cut, CallStatus::Uncertain]
+    {
+        check(&[Rule::ToolFailed], |bench| {
+            bench.says(execution(1, ExecutionStatus::Completed, vec![call("shell", status, "")]))
+        });
+    }
+    let address = Address::of(Role::Planner, Some(&task(1)), None);
+    check(&[Rule::Panicked], |bench| {
+        bench.sees(TapEvent::Panicked { address: address.clone(), detail: "index out of bounds".to_owned() })
+    });
+    check(&[Rule::Ignored], |bench| {
+        bench.sees(TapEvent::Ignored { address: address.clone(), detail: "a recall nobody awaits".to_owned() })
+    });
+    check(&[Rule::DeliveryDropped], |bench| {
+        bench.sees(TapEvent::Dropped { seq: 1, to: address.clone(), reason: "mailbox full".to_owned() })
+    });
+}
+
+#[test]
+fn effects_have_an_owner_a_cause_and_an_end() {
+    let tool = EffectKind::Tool { tool: "shell".to_owned() };
+    let model = EffectKind::Model { schema: "plan".to_owned() };
+    let effect = |by: Role, kind: &EffectKind, cause: u64, end: Option<bool>| {
+        let (mut bench, mut events) = opened();
+        events.push(bench.sees(TapEvent::EffectStarted(EffectStarted {
+            effect_id: EffectId(Uuid::from_u128(5)),
+            cause: id(cause),
+            by,
+            task_id: Some(task(1)),
+            subtask_id: None,
+            effect: kind.clone(),
+            digest: String::new(),
+        })));
+        events.extend(end.map(|ok| bench.sees(TapEvent::EffectFinished(finished(5, ok)))));
+        rules(&events)
+    };
+    assert_eq!(effect(Role::Executor, &tool, 1, Some(true)), []);
+    assert_eq!(effect(Role::Executor, &tool, 1, None), []);
+    assert_eq!(effect(Role::Planner, &tool, 1, Some(true)), [Rule::EffectOutsideAuthority]);
+    assert_eq!(effect(Role::Executor, &tool, 50, Some(true)), [Rule::UnknownCause]);
+    assert_eq!(effect(Role::Planner, &model, 1, Some(false)), [Rule::EffectFailed]);
+    // The call's own record tells how a tool ended.
+    assert_eq!(effect(Role::Executor, &tool, 1, Some(false)), []);
+    check(&[Rule::UnknownEffect], |bench| bench.sees(TapEvent::EffectFinished(finished(6, true))));
+}
+
+#[test]
+fn a_trend_compares_the_last_two_rounds() {
+    let trend = |directives: &[f64], end: Option<(u32, f64)>| {
+        let (mut bench, mut events) = opened();
+        for (round, d) in (1..).zip(directives) {
+            events.push(bench.says(directive(1, round, *d, ReplanDirective::Refine)));
+        }
+        events.extend(end.map(|(round, d)| bench.says(result(1, round, d, abandon()))));
+        let mut detector = Detector::default();
+        events.iter().filter_map(|event| detector.observe(event).trend).last()
+    };
+    assert_eq!(trend(&[0.5], None), None, "one point is no trend");
+    assert_eq!(trend(&[0.5, 0.4], None), Some(GapTrend::Improving));
+    assert_eq!(trend(&[0.5, 0.5], None), Some(GapTrend::Stable));
+    assert_eq!(trend(&[0.4, 0.5], None), Some(GapTrend::Worsening));
+    assert_eq!(trend(&[0.5], Some((1, 0.0))), Some(GapTrend::Improving));
+    // The best round is delivered, yet the gap was growing.
+    assert_eq!(trend(&[0.4, 0.5], Some((0, 0.4))), Some(GapTrend::Worsening));
+    assert_eq!(trend(&[0.4, f64::NAN], None), Some(GapTrend::Worsening));
+}
+
+#[test]
+fn memory_is_bounded_and_ended_tasks_go_first() {
+    let mut bench = Bench::default();
+    let mut detector = Detector::default();
+    detector.observe(&bench.says(request(0)));
+    for n in 1..3_000 {
+        detector.observe(&bench.says(request(n)));
+        detector.observe(&bench.says(result(n, 0, 0.0, accept())));
+    }
+    assert_eq!(detector.tasks.len(), super::TASKS_REMEMBERED);
+    assert_eq!(detector.oldest_first.len(), super::TASKS_REMEMBERED);
+    assert!(detector.tasks.contains_key(&task(0)), "a task under way is not forgotten");
+    // A word for a forgotten task proves nothing.
+    let late = bench.says_with(outcome(1, 0, OutcomeStatus::Matched), |envelope| envelope.causation_id = Some(id(2)));
+    assert_eq!(detector.observe(&late).findings, []);
+}
+
+#[test]
+fn timers_of_ended_tasks_never_come_back_and_blind_nobody() {
+    let mut bench = Bench::default();
+    let mut detector = Detector::default();
+    for n in 0..10_000 {
+        let asked = bench.says(request(n));
+        detector.observe(&asked);
+        let timer = EffectStarted {
+            effect_id: EffectId(Uuid::from_u128(n)),
+            cause: id(u64::try_from(n).unwrap() * 2),
+            by: Role::Dispatcher,
+            task_id: Some(task(n)),
+            subtask_id: None,
+            effect: EffectKind::Timer { after_ms: 60_000 },
+            digest: String::new(),
+        };
+        assert_eq!(detector.observe(&bench.sees(TapEvent::EffectStarted(timer))).findings, []);
+        assert_eq!(detector.observe(&bench.says(result(n, 0, 0.0, accept()))).findings, []);
+    }
+    assert!(detector.effects.len() <= super::EFFECTS_REMEMBERED);
+    let mut fresh = Detector::default();
+    fresh.observe(&bench.says(request(1)));
+    for n in 0..6_000 {
+        let effect = EffectStarted {
+            effect_id: EffectId(Uuid::from_u128(n)),
+            cause: id(20_000),
+            by: Role::Memory,
+            task_id: None,
+            subtask_id: None,
+            effect: EffectKind::Persist,
+            digest: String::new(),
+        };
+        fresh.observe(&bench.sees(TapEvent::EffectStarted(effect)));
+    }
+    assert!(fresh.incomplete && fresh.effects.len() == super::EFFECTS_REMEMBERED, "more than can be remembered");
+}
+
+fn finished(effect: u128, ok: bool) -> EffectFinished {
+    EffectFinished {
+        effect_id: EffectId(Uuid::from_u128(effect)),
+        by: Role::Planner,
+        task_id: Some(task(1)),
+        ok,
+        digest: "no answer".to_owned(),
+        usage: Usage::default(),
+    }
+}

@@ -1,0 +1,87 @@
+//! Log entries: short, redacted, safe to show, never longer than their bound.
+
+use artoo_bus::TapEvent;
+use artoo_proto::{Address, CallStatus, ExecutionStatus, Role};
+use serde_json::{Value, json};
+
+use super::{AuditEvent, EVENT_MAX_BYTES, Note};
+use crate::finding::{Finding, Rule};
+use crate::testing::{Bench, at, call, execution, request, task};
+
+fn entry(message: impl Into<artoo_proto::Message>) -> Value {
+    serde_json::to_value(AuditEvent::seen(&Bench::default().says(message), vec![])).unwrap()
+}
+
+#[test]
+fn a_message_is_kept_whole_when_it_is_short() {
+    let entry = entry(request(1));
+    assert_eq!(entry["event"], "message");
+    assert_eq!(entry["tap"], 0);
+    assert_eq!(entry["at"], "2026-01-01T00:00:00.000Z");
+    assert_eq!(entry["envelope"]["message"]["type"], "user_request");
+    assert_eq!(entry["envelope"]["message"]["content"]["raw_input"], "how many files are here?");
+    assert_eq!(entry["envelope"]["to"], json!(["perceiver", "solver"]));
+    assert!(entry.get("findings").is_none());
+}
+
+#[test]
+fn h7_long_texts_are_shortened_and_secrets_never_reach_the_log() {
+    let mut result = execution(1, ExecutionStatus::Completed, vec![]);
+    let mut leak = call("shell", CallStatus::Ok, &format!("OPENAI_API_KEY=sk-{} \u{1b}[2J", "a1".repeat(20)));
+    leak.input = json!({ "command": "env", "password": "hunter2", "header": "Bearer abcdefgh1234" });
+    result.tool_calls.push(leak);
+    result.output = "x".repeat(50_000);
+    let text = entry(result).to_string();
+    for secret in ["a1a1", "hunter2", "abcdefgh1234", "\u{1b}"] {
+        assert!(!text.contains(secret), "{secret:?} in {text}");
+    }
+    assert!(text.contains("[redacted] \\\\u{1b}[2J"), "{text}");
+    assert!(text.contains("… [48000 more characters]"), "{text}");
+    assert!(text.len() < 4_000, "{}", text.len());
+}
+
+#[test]
+fn an_event_never_exceeds_its_bound() {
+    // Many texts of middling length: the tighter limit makes it fit.
+    let calls = (0..100).map(|_| call("shell", CallStatus::Ok, &"ä".repeat(1_900))).collect();
+    let tight = entry(execution(1, ExecutionStatus::Completed, calls));
+    assert!(tight.to_string().len() <= EVENT_MAX_BYTES + 200);
+    assert!(
+        tight["envelope"]["message"]["content"]["tool_calls"][0]["output"].as_str().unwrap().contains("[1780 more")
+    );
+    // Too much structure for any limit: only what identifies it is kept, and how much is left out.
+    let calls = (0..5_000).map(|_| call("shell", CallStatus::Ok, "x")).collect();
+    let many = entry(execution(1, ExecutionStatus::Completed, calls));
+    assert_eq!(many["envelope"]["message"]["content"]["tool_calls"].as_array().unwrap().len(), 129);
+    let mut wide = call("shell", CallStatus::Ok, "x");
+    wide.input = (0..20_000).map(|n| (n.to_string(), json!(n))).collect::<serde_json::Map<_, _>>().into();
+    let left_out = entry(execution(1, ExecutionStatus::Completed, vec![wide]));
+    assert_eq!((&left_out["event"], &left_out["type"]), (&json!("message"), &json!("execution_result")));
+    assert!(left_out["left_out_bytes"].as_u64().unwrap() > EVENT_MAX_BYTES as u64);
+    assert!(left_out.to_string().len() < 2_000);
+}
+
+#[test]
+fn every_kind_of_tap_event_has_an_entry() {
+    let address = Address::of(Role::Planner, Some(&task(1)), None);
+    for (event, name) in [
+        (TapEvent::Gap { missing: 2 }, "gap"),
+        (TapEvent::Panicked { address: address.clone(), detail: "x".to_owned() }, "panicked"),
+        (TapEvent::Ignored { address: address.clone(), detail: "x".to_owned() }, "ignored"),
+        (TapEvent::Dropped { seq: 1, to: address, reason: "x".to_owned() }, "dropped"),
+    ] {
+        let finding = Finding::new(Rule::Ignored, "two\nlines");
+        let entry = serde_json::to_value(AuditEvent::seen(&Bench::default().sees(event), vec![finding])).unwrap();
+        assert_eq!(entry["event"], name);
+        assert_eq!(entry["findings"], json!([{ "rule": "ignored", "detail": "two\\nlines" }]));
+    }
+    let note = serde_json::to_value(AuditEvent::note(at(0), Note::LogOpened { lines: 3 })).unwrap();
+    assert_eq!(note, json!({ "at": "2026-01-01T00:00:00.000Z", "event": "log_opened", "lines": 3 }));
+}
+
+#[test]
+fn a_rule_is_written_under_the_name_a_report_shows() {
+    for rule in Rule::ALL {
+        assert_eq!(serde_json::to_value(rule).unwrap(), rule.name());
+    }
+}

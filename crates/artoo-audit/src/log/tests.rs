@@ -1,0 +1,181 @@
+//! The log on real files: the chain goes on, torn ends are cut, damage is kept apart, a full disk is counted.
+
+use std::fs::{self, File, OpenOptions};
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+
+use super::{AuditLog, LogError};
+use crate::event::{AuditEvent, Note};
+use crate::testing::{Bench, at, lines, request, values};
+use crate::verify::verify;
+
+fn folder() -> (tempfile::TempDir, PathBuf) {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("audit.jsonl");
+    (dir, path)
+}
+
+fn open(path: &Path) -> (AuditLog, Vec<Note>) {
+    AuditLog::open(path, at(0), None).unwrap()
+}
+
+fn write(log: &mut AuditLog, events: u128) {
+    let mut bench = Bench::default();
+    for n in 0..events {
+        log.append(&AuditEvent::seen(&bench.says(request(n)), vec![])).unwrap();
+    }
+}
+
+fn events(path: &Path) -> Vec<String> {
+    values(path).iter().map(|line| line["event"].as_str().unwrap().to_owned()).collect()
+}
+
+#[test]
+fn a_second_opening_goes_on_with_the_chain() {
+    let (_dir, path) = folder();
+    let (mut log, notes) = open(&path);
+    assert_eq!(notes, [Note::LogOpened { lines: 0 }]);
+    write(&mut log, 2);
+    let head = log.head();
+    drop(log);
+    let (mut log, notes) = AuditLog::open(&path, at(1), Some(&head)).unwrap();
+    assert_eq!(notes, [Note::LogOpened { lines: 3 }]);
+    write(&mut log, 1);
+    assert_eq!(verify(&path).unwrap().lines, 5);
+    let lines = values(&path);
+    assert_eq!(lines[0]["prev"], "0".repeat(64));
+    assert_eq!(lines[4]["prev"], lines[3]["hash"]);
+    assert_eq!(lines[4]["n"], 5);
+    // The definition, computed once by hand.
+    let text = &super::super::testing::lines(&path)[4];
+    let body = text.rsplit_once(r#","hash":"#).unwrap().0;
+    assert_eq!(lines[4]["hash"], crate::verify::sha256(body.as_bytes()));
+}
+
+#[test]
+fn only_the_owner_can_read_it() {
+    let (_dir, path) = folder();
+    fs::write(&path, "").unwrap();
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o644)).unwrap();
+    open(&path);
+    assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
+}
+
+#[test]
+fn s2_a_torn_last_line_is_cut_off_and_told() {
+    let (_dir, path) = folder();
+    let (mut log, _) = open(&path);
+    write(&mut log, 3);
+    let whole = fs::read(&path).unwrap();
+    let last_line = whole[..whole.len() - 1].iter().rposition(|byte| *byte == b'\n').unwrap() + 1;
+    for cut in [last_line + 1, last_line + 40, whole.len() - 1] {
+        fs::write(&path, &whole[..cut]).unwrap();
+        let (_, notes) = open(&path);
+        let bytes = (cut - last_line) as u64;
+        assert_eq!(notes, [Note::TornTail { bytes }, Note::LogOpened { lines: 3 }]);
+        assert_eq!(verify(&path).unwrap().lines, 5);
+        assert_eq!(events(&path)[3..], ["torn_tail", "log_opened"]);
+    }
+}
+
+#[test]
+fn s3_a_broken_chain_is_kept_apart_and_a_new_log_says_so() {
+    let (dir, path) = folder();
+    let (mut log, _) = open(&path);
+    write(&mut log, 3);
+    drop(log);
+    let changed = fs::read_to_string(&path).unwrap().replacen("count_files", "coSnt_files", 1);
+    fs::write(&path, &changed).unwrap();
+    let (_, notes) = open(&path);
+    assert_eq!(
+        notes,
+        [
+            Note::SetAside {
+                file: "audit.broken-0001.jsonl".to_owned(),
+                line: 2,
+                problem: "is not what was written".to_owned()
+            },
+            Note::LogOpened { lines: 0 }
+        ]
+    );
+    assert_eq!(fs::read_to_string(dir.path().join("audit.broken-0001.jsonl")).unwrap(), changed, "kept as it was");
+    assert_eq!(events(&path), ["set_aside", "log_opened"]);
+    assert_eq!(verify(&path).unwrap().lines, 2);
+    // The next damage finds a free name.
+    fs::write(&path, "garbage\n").unwrap();
+    let (_, notes) = open(&path);
+    assert!(
+        matches!(&notes[0], Note::SetAside { file, line: 1, .. } if file == "audit.broken-0002.jsonl"),
+        "{notes:?}"
+    );
+}
+
+#[test]
+fn a_log_that_no_longer_reaches_its_known_line_says_so() {
+    let (_dir, path) = folder();
+    let (mut log, _) = open(&path);
+    write(&mut log, 3);
+    let head = log.head();
+    drop(log);
+    let kept: String = lines(&path)[..2].iter().map(|line| format!("{line}\n")).collect();
+    fs::write(&path, kept).unwrap();
+    let (_, notes) = AuditLog::open(&path, at(1), Some(&head)).unwrap();
+    assert_eq!(notes, [Note::CutShort { expected: 4, found: 2 }, Note::LogOpened { lines: 2 }]);
+    assert_eq!(verify(&path).unwrap().lines, 4);
+}
+
+#[test]
+fn a_full_segment_is_followed_by_another_and_the_chain_spans_both() {
+    let (dir, path) = folder();
+    let (mut log, _) = open(&path);
+    log.segment_max = 2_000;
+    write(&mut log, 12);
+    let head = log.head();
+    let segments: Vec<PathBuf> = (1..4).map(|n| dir.path().join(format!("audit.{n:04}.jsonl"))).collect();
+    for (segment, next) in segments.iter().zip(segments.iter().skip(1).chain([&path])) {
+        let verified = verify(segment).unwrap();
+        assert_eq!(values(next)[0]["prev"], verified.head.unwrap().hash);
+        assert_eq!(verify(next).unwrap().follows.unwrap(), segment.file_name().unwrap().to_str().unwrap());
+    }
+    // A line noted before the segment was full is still found.
+    let early = verify(&segments[0]).unwrap().head.unwrap();
+    for known in [&head, &early] {
+        let (_, notes) = AuditLog::open(&path, at(1), Some(known)).unwrap();
+        assert!(matches!(notes.as_slice(), [Note::LogOpened { .. }]), "{notes:?}");
+    }
+    // Removing lines from a full segment breaks the link of the next.
+    let kept: String = lines(&segments[2])[..2].iter().map(|line| format!("{line}\n")).collect();
+    fs::write(&segments[2], kept).unwrap();
+    let error = verify(&path).unwrap_err();
+    assert_eq!((error.line, error.what.to_string()), (1, "does not follow the line before".to_owned()));
+}
+
+#[test]
+fn s4_a_full_disk_loses_events_that_are_counted_and_told_once_there_is_room() {
+    let (_dir, path) = folder();
+    let (mut log, _) = open(&path);
+    write(&mut log, 1);
+    let real = std::mem::replace(&mut log.file, OpenOptions::new().write(true).open("/dev/full").unwrap());
+    for n in 1..=3 {
+        let error = log.append(&AuditEvent::note(at(0), Note::Found)).unwrap_err();
+        assert!(matches!(&error, LogError::Write { .. }), "{error:?}");
+        assert_eq!((log.lost(), log.untold()), (n, Some((n, "No space left on device (os error 28)"))));
+    }
+    log.file = real;
+    // What a disk leaves when it fills up in the middle of a line.
+    let mut half: File = OpenOptions::new().append(true).open(&path).unwrap();
+    std::io::Write::write_all(&mut half, br#"{"n":3,"at":"20"#).unwrap();
+    log.append(&AuditEvent::note(at(0), Note::Found)).unwrap();
+    assert_eq!((log.lost(), log.untold()), (3, None));
+    assert_eq!(events(&path), ["log_opened", "message", "write_lost", "found"]);
+    assert_eq!(values(&path)[2]["missing"], 3);
+    verify(&path).unwrap();
+}
+
+#[test]
+fn s5_a_folder_that_cannot_be_written_is_an_error_not_a_panic() {
+    let (dir, path) = folder();
+    assert!(matches!(AuditLog::open(&dir.path().join("none/audit.jsonl"), at(0), None), Err(LogError::Open { .. })));
+    fs::create_dir(&path).unwrap();
+    assert!(matches!(AuditLog::open(&path, at(0), None), Err(LogError::Open { .. })));
+}

@@ -1,0 +1,215 @@
+//! Secrets by their shape, taken out of everything the auditor keeps.
+//!
+//! Shapes catch what looks like a key; a secret that looks like a plain word passes. Nothing here can promise more.
+
+use std::borrow::Cow;
+
+/// What stands where a secret stood.
+pub const REDACTED: &str = "[redacted]";
+
+/// A key's fixed beginning and the least number of characters that must follow for it to be one.
+struct KeyShape {
+    prefix: &'static str,
+    least: usize,
+}
+
+/// Published beginnings of keys. The least lengths are well below the real ones and above ordinary words.
+const KEY_SHAPES: &[KeyShape] = &[
+    KeyShape { prefix: "sk-", least: 16 },
+    KeyShape { prefix: "sk_live_", least: 12 },
+    KeyShape { prefix: "sk_test_", least: 12 },
+    KeyShape { prefix: "AKIA", least: 16 },
+    KeyShape { prefix: "ASIA", least: 16 },
+    KeyShape { prefix: "AIza", least: 30 },
+    KeyShape { prefix: "ghp_", least: 20 },
+    KeyShape { prefix: "gho_", least: 20 },
+    KeyShape { prefix: "ghu_", least: 20 },
+    KeyShape { prefix: "ghs_", least: 20 },
+    KeyShape { prefix: "ghr_", least: 20 },
+    KeyShape { prefix: "github_pat_", least: 20 },
+    KeyShape { prefix: "glpat-", least: 16 },
+    KeyShape { prefix: "xoxb-", least: 10 },
+    KeyShape { prefix: "xoxp-", least: 10 },
+    KeyShape { prefix: "xoxa-", least: 10 },
+    KeyShape { prefix: "xoxs-", least: 10 },
+    KeyShape { prefix: "hf_", least: 24 },
+    KeyShape { prefix: "eyJ", least: 30 },
+];
+
+/// Names whose value is a secret: the whole name, or its end after `_` or `-`.
+const SECRET_NAMES: &[&str] = &["password", "passwd", "secret", "token", "api_key", "apikey", "api-key"];
+
+/// Ends of names whose value is a secret, such as `OPENAI_API_KEY` or `private-key`.
+const SECRET_ENDS: &[&str] =
+    &["password", "passwd", "_secret", "-secret", "_token", "-token", "_key", "-key", "apikey"];
+
+/// Shortest value taken for a secret after such a name: shorter ones are words like `none` or `true`.
+const VALUE_MIN_CHARS: usize = 6;
+
+/// Shortest credential after `Bearer`.
+const BEARER_MIN_CHARS: usize = 8;
+
+/// The text with everything that has the shape of a secret replaced by [`REDACTED`].
+#[must_use]
+pub fn redact(text: &str) -> String {
+    let mut out = Cow::Borrowed(text);
+    for pass in [private_keys, bearer, url_credentials, assignments, key_shapes] {
+        if let Some(changed) = pass(&out) {
+            out = Cow::Owned(changed);
+        }
+    }
+    out.into_owned()
+}
+
+/// Whether a field or variable of this name holds a secret.
+#[must_use]
+pub fn is_secret_name(name: &str) -> bool {
+    let name = name.to_ascii_lowercase();
+    SECRET_NAMES.contains(&name.as_str())
+        || name == "authorization"
+        || SECRET_ENDS.iter().any(|end| name.ends_with(end))
+}
+
+/// `-----BEGIN … PRIVATE KEY-----` to its end, or to the end of the text where that was cut off.
+fn private_keys(text: &str) -> Option<String> {
+    const BEGIN: &str = "-----BEGIN ";
+    let mut out = String::new();
+    let mut rest = text;
+    let mut found = false;
+    while let Some(at) = rest.find(BEGIN) {
+        let (before, block) = rest.split_at(at);
+        let label_end = block.get(BEGIN.len()..).and_then(|label| label.find("-----"));
+        let label = label_end.and_then(|end| block.get(BEGIN.len()..BEGIN.len() + end)).unwrap_or_default();
+        out.push_str(before);
+        if label.ends_with("PRIVATE KEY") {
+            let end_mark = format!("-----END {label}-----");
+            let end = block.find(&end_mark).map_or(block.len(), |end| end + end_mark.len());
+            out.push_str(REDACTED);
+            rest = block.get(end..).unwrap_or_default();
+            found = true;
+        } else {
+            out.push_str(BEGIN);
+            rest = block.get(BEGIN.len()..).unwrap_or_default();
+        }
+    }
+    out.push_str(rest);
+    found.then_some(out)
+}
+
+/// `Bearer <credential>`, in any letter case.
+fn bearer(text: &str) -> Option<String> {
+    replace_after(text, "bearer ", |rest| {
+        let spaces = rest.len() - rest.trim_start_matches(' ').len();
+        let credential = rest.get(spaces..).unwrap_or_default();
+        let length = run(credential, |c| c.is_ascii_alphanumeric() || "._~+/=-".contains(c));
+        (length >= BEARER_MIN_CHARS).then_some((spaces, length))
+    })
+}
+
+/// The password in `scheme://user:password@host`.
+fn url_credentials(text: &str) -> Option<String> {
+    replace_after(text, "://", |rest| {
+        let authority = run(rest, |c| !c.is_whitespace() && !"/?#\"'<>".contains(c));
+        let authority = rest.get(..authority)?;
+        let (user_and_password, _) = authority.rsplit_once('@')?;
+        let (user, password) = user_and_password.split_once(':')?;
+        (!password.is_empty()).then_some((user.len() + 1, password.len()))
+    })
+}
+
+/// `NAME=value` and `name: value` where the name says that the value is secret.
+fn assignments(text: &str) -> Option<String> {
+    let mut out = String::new();
+    let mut copied = 0;
+    for (at, sign) in text.char_indices().filter(|(_, c)| matches!(c, '=' | ':')) {
+        if at < copied {
+            continue;
+        }
+        let before = text.get(..at).unwrap_or_default().trim_end_matches([' ', '"', '\'', '\\']);
+        let name_length = run_back(before, |c| c.is_ascii_alphanumeric() || c == '_' || c == '-');
+        let name = before.get(before.len() - name_length..).unwrap_or_default();
+        if !is_secret_name(name) {
+            continue;
+        }
+        let after = text.get(at + sign.len_utf8()..).unwrap_or_default();
+        let value = after.trim_start_matches([' ', '"', '\'', '\\']);
+        let length = if name.eq_ignore_ascii_case("authorization") {
+            run(value, |c| c != '\n' && c != '\r' && c != '"')
+        } else {
+            run(value, |c| !c.is_whitespace() && !"\"'\\,;&)".contains(c))
+        };
+        if length < VALUE_MIN_CHARS || value.get(..length) == Some(REDACTED) {
+            continue;
+        }
+        let start = text.len() - value.len();
+        out.push_str(text.get(copied..start).unwrap_or_default());
+        out.push_str(REDACTED);
+        copied = start + length;
+    }
+    (copied > 0).then(|| out + text.get(copied..).unwrap_or_default())
+}
+
+/// Keys with a published beginning, where no letter or digit stands before it.
+fn key_shapes(text: &str) -> Option<String> {
+    let mut changed: Option<String> = None;
+    for shape in KEY_SHAPES {
+        let current = changed.as_deref().unwrap_or(text);
+        if !current.contains(shape.prefix) {
+            continue;
+        }
+        let mut out = String::new();
+        let mut copied = 0;
+        for (at, prefix) in current.match_indices(shape.prefix) {
+            let before = current.get(..at).and_then(|before| before.chars().next_back());
+            if at < copied || before.is_some_and(char::is_alphanumeric) {
+                continue;
+            }
+            let rest = current.get(at + prefix.len()..).unwrap_or_default();
+            let length = run(rest, |c| c.is_ascii_alphanumeric() || "_-.".contains(c));
+            if length < shape.least {
+                continue;
+            }
+            out.push_str(current.get(copied..at).unwrap_or_default());
+            out.push_str(REDACTED);
+            copied = at + prefix.len() + length;
+        }
+        if copied > 0 {
+            out.push_str(current.get(copied..).unwrap_or_default());
+            changed = Some(out);
+        }
+    }
+    changed
+}
+
+/// Replaces, after each `mark` (ASCII, any letter case), the part `secret` points at: bytes to skip and bytes to replace.
+fn replace_after(text: &str, mark: &str, secret: impl Fn(&str) -> Option<(usize, usize)>) -> Option<String> {
+    // ASCII lower case keeps every byte position.
+    let lower = text.to_ascii_lowercase();
+    let mut out = String::new();
+    let mut copied = 0;
+    for (at, _) in lower.match_indices(mark) {
+        let after = at + mark.len();
+        if after < copied {
+            continue;
+        }
+        if let Some((skip, length)) = text.get(after..).and_then(&secret) {
+            out.push_str(text.get(copied..after + skip).unwrap_or_default());
+            out.push_str(REDACTED);
+            copied = after + skip + length;
+        }
+    }
+    (copied > 0).then(|| out + text.get(copied..).unwrap_or_default())
+}
+
+/// Bytes of the longest beginning whose characters all satisfy `keep`.
+fn run(text: &str, keep: impl Fn(char) -> bool) -> usize {
+    text.find(|c| !keep(c)).unwrap_or(text.len())
+}
+
+/// Bytes of the longest end whose characters all satisfy `keep`.
+fn run_back(text: &str, keep: impl Fn(char) -> bool) -> usize {
+    text.len() - text.rfind(|c: char| !keep(c)).map_or(0, |at| at + text[at..].chars().next().map_or(1, char::len_utf8))
+}
+
+#[cfg(test)]
+mod tests;

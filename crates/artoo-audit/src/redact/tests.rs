@@ -1,0 +1,79 @@
+//! H7: a table of shapes, and of honest text that must pass.
+
+use proptest::prelude::*;
+
+use super::redact;
+
+#[test]
+fn h7_secrets_are_taken_out_by_their_shape() {
+    let check = |input: &str, expected: &str| assert_eq!(redact(input), expected);
+    check("key sk-proj-abcDEF0123456789xyz end", "key [redacted] end");
+    check("sk-ant-api03-AAAAAAAAAAAAAAAA_bb-cc", "[redacted]");
+    check("Authorization: Bearer abc.def-ghi_123", "Authorization: [redacted]");
+    check("curl -H 'bearer   abcdefgh12'", "curl -H 'bearer   [redacted]'");
+    check("BEARER abcdefgh, then", "BEARER [redacted], then");
+    check("AKIAIOSFODNN7EXAMPLE", "[redacted]");
+    check("id=ASIAIOSFODNN7EXAMPLE;", "id=[redacted];");
+    check("ghp_0123456789abcdefghijABCDEFGHIJ012345", "[redacted]");
+    check("github_pat_11ABCDEFG0123456789_abc", "[redacted]");
+    check("xoxb-123456789012-abc", "[redacted]");
+    check("AIzaSyA0123456789012345678901234567890", "[redacted]");
+    check("eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.sig", "[redacted]");
+    check("OPENAI_API_KEY=abc123def", "OPENAI_API_KEY=[redacted]");
+    check("export DB_PASSWORD='hunter2hunter2'", "export DB_PASSWORD='[redacted]'");
+    check(r#"{"api_key": "0123456789", "n": 1}"#, r#"{"api_key": "[redacted]", "n": 1}"#);
+    check(r#"{\"client_secret\":\"s3cr3t!\"}"#, r#"{\"client_secret\":\"[redacted]\"}"#);
+    check("https://u.example/?access_token=abcdefghi&x=1", "https://u.example/?access_token=[redacted]&x=1");
+    check("git clone https://me:s3cret@host/repo", "git clone https://me:[redacted]@host/repo");
+    check("two: sk-aaaaaaaaaaaaaaaaaaaa sk-bbbbbbbbbbbbbbbbbbbb", "two: [redacted] [redacted]");
+    check("ключ sk-aaaaaaaaaaaaaaaaaaaa 鍵", "ключ [redacted] 鍵");
+}
+
+#[test]
+fn h7_private_keys_go_whole_even_when_cut_off() {
+    let check = |input: &str, expected: &str| assert_eq!(redact(input), expected);
+    let key = "-----BEGIN OPENSSH PRIVATE KEY-----\nb3BlbnNz\n-----END OPENSSH PRIVATE KEY-----";
+    check(&format!("a\n{key}\nb\n{key}"), "a\n[redacted]\nb\n[redacted]");
+    check("-----BEGIN PRIVATE KEY-----\nMIIE", "[redacted]");
+    check(
+        "-----BEGIN CERTIFICATE-----\nMIIE\n-----END CERTIFICATE-----",
+        "-----BEGIN CERTIFICATE-----\nMIIE\n-----END CERTIFICATE-----",
+    );
+}
+
+#[test]
+fn h7_ordinary_text_passes_untouched() {
+    for text in [
+        "",
+        "41 files under /home/me/sk-notes",
+        "the task-list is short",
+        "disk-usage-of-everything-here",
+        "a bearer of news",
+        "the key: a small one",
+        "monkey=banana99",
+        "token: no",
+        "TODO: password",
+        "path C:\\Users, time 12:30:45, https://host:8080/a@b",
+        "AKIA",
+        "max_tokens=4096000",
+        "eyJ",
+        "ключ: значение-длинное",
+    ] {
+        assert_eq!(redact(text), text);
+    }
+}
+
+proptest! {
+    #[test]
+    fn h7_any_text_is_taken_and_twice_is_once(text in r#"(sk-|AKIA|Bearer |[a-z_=:@/"'\\ ä鍵-]|token|KEY=|https://|-----BEGIN | PRIVATE KEY-----){0,40}"#) {
+        let once = redact(&text);
+        prop_assert_eq!(redact(&once), once);
+    }
+
+    #[test]
+    fn h7_a_key_goes_wherever_it_stands(before in "[ \n\t.,ä鍵]{0,20}", after in "[ \n\t,ä鍵]{0,20}", key in "[A-Za-z0-9]{20,40}") {
+        let secret = format!("sk-{key}");
+        let redacted = redact(&format!("{before} {secret} {after}"));
+        prop_assert!(!redacted.contains(&secret), "{}", redacted);
+    }
+}

@@ -1,0 +1,302 @@
+//! The whole auditor on a real bus, a real thread and real files.
+
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use artoo_bus::{Bus, TapSender, tap};
+use artoo_proto::{Address, AuditQuery, Message, Role, Trigger, route};
+use serde_json::Value;
+
+use super::{AuditConfig, AuditError, AuditService, REPORT_EVERY, REPORT_WITHIN, spawn};
+use crate::stats::load_stats;
+use crate::testing::{accept, at, id, lines, request, result, spec, task, values};
+use crate::verify::verify;
+
+/// A bus with its tap, as the System drives them.
+struct Wire {
+    bus: Bus,
+    tap: TapSender,
+    next: u64,
+}
+
+impl Wire {
+    fn new(capacity: usize) -> (Self, artoo_bus::Tap) {
+        let (sender, receiver) = tap(capacity);
+        (Self { bus: Bus::new(), tap: sender, next: 0 }, receiver)
+    }
+
+    fn publish(&mut self, cause: Option<u64>, message: impl Into<Message>) -> u64 {
+        let message = message.into();
+        let from = route::route(message.kind()).unwrap().from;
+        let from = Address::of(from, message.task_id(), message.subtask_id());
+        self.publish_as(&from, cause, message)
+    }
+
+    fn publish_as(&mut self, from: &Address, cause: Option<u64>, message: Message) -> u64 {
+        let n = self.next;
+        self.next += 1;
+        let _ = self.bus.publish(at(n.cast_signed()), id(n), from, cause.map(id), message);
+        for (at, event) in self.bus.take_events() {
+            self.tap.offer(at, event);
+        }
+        n
+    }
+
+    /// A whole task: three messages.
+    fn task(&mut self, n: u128) {
+        let asked = self.publish(None, request(n));
+        let understood = self.publish(Some(asked), spec(n));
+        self.publish(Some(understood), result(n, 0, 0.0, accept()));
+        self.bus.forget(&task(n));
+    }
+}
+
+fn config(dir: &Path, report_every: Duration) -> AuditConfig {
+    AuditConfig { dir: dir.to_owned(), clock: Box::new(|| at(1_000)), report_every }
+}
+
+fn start(dir: &Path, receiver: artoo_bus::Tap) -> AuditService {
+    spawn(receiver, config(dir, REPORT_EVERY)).unwrap()
+}
+
+fn events(path: &Path, event: &str) -> Vec<Value> {
+    values(path).into_iter().filter(|line| line["event"] == event).collect()
+}
+
+#[test]
+fn every_message_has_a_line_and_a_report_answers_at_once() {
+    let dir = tempfile::tempdir().unwrap();
+    let data = dir.path().join("deep/data");
+    let (mut wire, receiver) = Wire::new(100);
+    let service = start(&data, receiver);
+    wire.task(1);
+    wire.publish_as(&Address::of(Role::Executor, Some(&task(1)), None), None, result(1, 0, 0.0, accept()).into());
+    let asked = Instant::now();
+    let report = service.report().unwrap();
+    assert!(asked.elapsed() < REPORT_WITHIN);
+    assert_eq!((report.trigger, report.tasks_observed), (Trigger::OnDemand, 1));
+    assert_eq!(
+        report.boundary_violations,
+        [format!("refused: FinalResult from R3/{}: FinalResult belongs to R7, not to R3", task(1))]
+    );
+    let summary = service.close().unwrap();
+    assert_eq!((summary.events, summary.missing, summary.lost, summary.found.len()), (4, 0, 0, 0));
+
+    let log = data.join("audit.jsonl");
+    assert_eq!(summary.log, log);
+    assert_eq!(verify(&log).unwrap().lines, 7);
+    let kinds: Vec<Value> =
+        events(&log, "message").iter().map(|line| line["envelope"]["message"]["type"].clone()).collect();
+    assert_eq!(kinds, ["user_request", "task_spec", "final_result"]);
+    assert_eq!(events(&log, "refused")[0]["findings"][0]["rule"], "refused");
+    assert_eq!(events(&log, "report")[0]["report"]["tasks_observed"], 1);
+    assert_eq!(values(&log).last().unwrap()["event"], "log_closed");
+}
+
+#[test]
+fn an_audit_query_on_the_bus_and_the_timer_make_reports_too() {
+    let dir = tempfile::tempdir().unwrap();
+    let (mut wire, receiver) = Wire::new(100);
+    let service = start(dir.path(), receiver);
+    wire.task(1);
+    wire.publish(None, AuditQuery {});
+    drop(wire);
+    service.report().unwrap();
+    let reports = service.take_reports();
+    assert_eq!(reports.len(), 1);
+    assert_eq!((reports[0].trigger, reports[0].tasks_observed), (Trigger::OnDemand, 1));
+    service.close().unwrap();
+
+    let (_wire, receiver) = Wire::new(100);
+    let service = spawn(receiver, config(dir.path(), Duration::ZERO)).unwrap();
+    let deadline = Instant::now() + Duration::from_secs(10);
+    let periodic = loop {
+        if let Some(report) = service.take_reports().pop() {
+            break report;
+        }
+        assert!(Instant::now() < deadline, "the timer made no report");
+        std::thread::yield_now();
+    };
+    assert_eq!(periodic.trigger, Trigger::Periodic);
+}
+
+#[test]
+fn r6_22_a_restart_keeps_the_counts_and_the_chain() {
+    let dir = tempfile::tempdir().unwrap();
+    for run in 1..=3 {
+        let (mut wire, receiver) = Wire::new(100);
+        let service = start(dir.path(), receiver);
+        wire.task(run);
+        service.close().unwrap();
+    }
+    let (_wire, receiver) = Wire::new(100);
+    let report = start(dir.path(), receiver).report().unwrap();
+    assert_eq!(report.tasks_observed, 3);
+    assert_eq!((report.anomalies, report.boundary_violations), (vec![], vec![]));
+    verify(&dir.path().join("audit.jsonl")).unwrap();
+}
+
+#[test]
+fn b2_a_slow_auditor_loses_nothing_silently() {
+    let dir = tempfile::tempdir().unwrap();
+    let (mut wire, receiver) = Wire::new(4);
+    // Ten events offered before anyone reads: four are held, six are lost, and that is told when there is room.
+    for n in 0..10 {
+        wire.publish(None, request(n));
+    }
+    let service = start(dir.path(), receiver);
+    let report = service.report().unwrap();
+    assert_eq!(report.anomalies.len(), 0, "nothing can be told before the next event: {report:?}");
+    wire.publish(None, request(10));
+    let report = service.report().unwrap();
+    assert_eq!(report.anomalies, ["events_missing: 6 events: the auditor was too slow for the bus"]);
+    assert_eq!(report.boundary_violations, Vec::<String>::new(), "a gap accuses nobody");
+    drop(wire);
+    let summary = service.close().unwrap();
+    assert_eq!((summary.events, summary.missing), (6, 6));
+    let log = dir.path().join("audit.jsonl");
+    assert_eq!(events(&log, "gap")[0]["missing"], 6);
+    assert_eq!(events(&log, "message").len(), 5);
+}
+
+#[test]
+fn b2_what_is_lost_at_the_very_end_is_told_too() {
+    let dir = tempfile::tempdir().unwrap();
+    let (mut wire, receiver) = Wire::new(4);
+    for n in 0..9 {
+        wire.publish(None, request(n));
+    }
+    drop(wire);
+    let summary = start(dir.path(), receiver).close().unwrap();
+    assert_eq!((summary.events, summary.missing), (5, 5));
+    assert_eq!(events(&dir.path().join("audit.jsonl"), "gap")[0]["missing"], 5);
+}
+
+#[test]
+fn s13_closing_drains_a_full_tap_and_so_does_dropping() {
+    let dir = tempfile::tempdir().unwrap();
+    for run in 0..2 {
+        let (mut wire, receiver) = Wire::new(1_000);
+        for n in 0..200 {
+            wire.task(run * 1_000 + n);
+        }
+        let service = start(dir.path(), receiver);
+        if run == 0 {
+            assert_eq!(service.close().unwrap().events, 600);
+        } else {
+            drop(service);
+        }
+        assert_eq!(events(&dir.path().join("audit.jsonl"), "log_closed").len(), 1 + run as usize);
+    }
+    assert_eq!(events(&dir.path().join("audit.jsonl"), "message").len(), 1_200);
+    assert_eq!(load_stats(&dir.path().join("audit_stats.json")).unwrap().window.totals.tasks, 400);
+}
+
+#[test]
+fn a_task_without_a_result_is_told_at_the_end() {
+    let dir = tempfile::tempdir().unwrap();
+    let (mut wire, receiver) = Wire::new(100);
+    wire.publish(None, request(1));
+    let service = start(dir.path(), receiver);
+    let summary = service.close().unwrap();
+    assert_eq!(summary.found, [format!("no_final_result: {} had none when the bus closed", task(1))]);
+    let found = events(&dir.path().join("audit.jsonl"), "found");
+    assert_eq!(found[0]["findings"][0]["rule"], "no_final_result");
+}
+
+#[test]
+fn s4_a_full_disk_is_told_counted_and_stops_nobody() {
+    let dir = tempfile::tempdir().unwrap();
+    symlink("/dev/full", dir.path().join("audit.jsonl")).unwrap();
+    let (mut wire, receiver) = Wire::new(100);
+    let service = start(dir.path(), receiver);
+    wire.task(1);
+    let report = service.report().unwrap();
+    assert_eq!(report.tasks_observed, 1, "counting goes on");
+    assert!(report.anomalies.iter().any(|line| line.contains("No space left on device")), "{report:?}");
+    match service.close() {
+        Err(AuditError::Incomplete { summary, problem }) => {
+            assert_eq!(summary.events, 3);
+            assert_eq!(summary.lost, 6, "the opening, three messages, the report and the closing");
+            assert!(problem.is_some());
+        }
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn s5_a_folder_that_cannot_be_had_is_an_error() {
+    let dir = tempfile::tempdir().unwrap();
+    fs::write(dir.path().join("file"), "").unwrap();
+    let (_wire, receiver) = Wire::new(1);
+    let error = spawn(receiver, config(&dir.path().join("file/data"), REPORT_EVERY)).unwrap_err();
+    assert!(matches!(error, AuditError::Folder { .. }), "{error:?}");
+}
+
+#[test]
+fn s6_a_second_process_writes_a_log_of_its_own() {
+    let dir = tempfile::tempdir().unwrap();
+    let (mut first_wire, first_receiver) = Wire::new(100);
+    let (mut second_wire, second_receiver) = Wire::new(100);
+    let first = start(dir.path(), first_receiver);
+    // A second handle on the lock is refused just as another process's is.
+    let second = start(dir.path(), second_receiver);
+    assert_eq!(second.log(), &dir.path().join("audit-2.jsonl"));
+    first_wire.task(1);
+    second_wire.task(2);
+    for (service, name) in [(first, "audit"), (second, "audit-2")] {
+        let summary = service.close().unwrap();
+        assert_eq!((summary.events, summary.log.clone()), (3, dir.path().join(format!("{name}.jsonl"))));
+        verify(&summary.log).unwrap();
+    }
+    assert!(dir.path().join("audit_stats-2.json").exists());
+}
+
+#[test]
+fn s11_statistics_of_another_version_or_form_are_kept_apart_and_told() {
+    for (text, problem) in [(r#"{"version":9}"#, "has version 9, not 1"), ("{", "is not readable as statistics")] {
+        let dir = tempfile::tempdir().unwrap();
+        let stats = dir.path().join("audit_stats.json");
+        fs::write(&stats, text).unwrap();
+        let (_wire, receiver) = Wire::new(1);
+        let report = start(dir.path(), receiver).report().unwrap();
+        assert!(report.anomalies.iter().any(|line| line.contains(problem)), "{report:?}");
+        assert_eq!(fs::read_to_string(dir.path().join("audit_stats.json.unusable")).unwrap(), text);
+    }
+}
+
+#[test]
+fn s3_a_log_that_was_tampered_with_is_told_in_the_next_report() {
+    let dir = tempfile::tempdir().unwrap();
+    let log = dir.path().join("audit.jsonl");
+    let (mut wire, receiver) = Wire::new(100);
+    let service = start(dir.path(), receiver);
+    wire.task(1);
+    service.close().unwrap();
+    fs::write(&log, fs::read_to_string(&log).unwrap().replace("41 files", "no files")).unwrap();
+    let (_wire, receiver) = Wire::new(1);
+    let service = start(dir.path(), receiver);
+    let report = service.report().unwrap();
+    assert_eq!(report.anomalies.len(), 1);
+    assert!(report.anomalies[0].contains("damaged at line 4"), "{report:?}");
+    service.close().unwrap();
+    verify(&log).unwrap();
+}
+
+#[test]
+fn lines_cut_from_the_end_are_missed_by_the_next_process() {
+    let dir = tempfile::tempdir().unwrap();
+    let log = dir.path().join("audit.jsonl");
+    let (mut wire, receiver) = Wire::new(100);
+    let service = start(dir.path(), receiver);
+    wire.task(1);
+    service.close().unwrap();
+    let kept: String = lines(&log)[..2].iter().map(|line| format!("{line}\n")).collect();
+    fs::write(&log, kept).unwrap();
+    assert_eq!(verify(&log).unwrap_err().to_string(), "line 3: is missing: the log once had 5 lines");
+    let (_wire, receiver) = Wire::new(1);
+    let report = start(dir.path(), receiver).report().unwrap();
+    assert_eq!(report.anomalies, ["audit_trail: the log once had 5 lines and had 2 at the start"]);
+}

@@ -1,0 +1,100 @@
+//! Every kind of tampering, on a real log, and the line that verification names.
+
+use std::fs;
+use std::path::PathBuf;
+
+use super::{Damage, verify};
+use crate::event::AuditEvent;
+use crate::log::AuditLog;
+use crate::stats::save_stats;
+use crate::testing::{Bench, at, lines, request};
+use crate::window::{AuditStats, LogHead};
+
+/// A log of seven lines (the opening and six messages) whose last line is noted in the statistics.
+fn seven() -> (tempfile::TempDir, PathBuf, Vec<String>) {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("audit.jsonl");
+    let (mut log, _) = AuditLog::open(&path, at(0), None).unwrap();
+    let mut bench = Bench::default();
+    for n in 0..6 {
+        log.append(&AuditEvent::seen(&bench.says(request(n)), vec![])).unwrap();
+    }
+    let stats = AuditStats { head: Some(log.head()), ..AuditStats::new(at(0)) };
+    save_stats(&dir.path().join("audit_stats.json"), &stats).unwrap();
+    let lines = lines(&path);
+    (dir, path, lines)
+}
+
+/// Tampers with the lines; the first line that does not fit and what is said of it.
+fn check(tamper: impl FnOnce(&mut Vec<String>), expected: (u64, &str)) {
+    let (_dir, path, mut lines) = seven();
+    tamper(&mut lines);
+    let text: String = lines.iter().map(|line| format!("{line}\n")).collect();
+    fs::write(&path, text).unwrap();
+    let error = verify(&path).unwrap_err();
+    assert_eq!((error.line, error.what.to_string().as_str()), expected);
+}
+
+#[test]
+fn an_untouched_log_verifies() {
+    let (_dir, path, lines) = seven();
+    let verified = verify(&path).unwrap();
+    assert_eq!(verified.lines, 7);
+    let last: serde_json::Value = serde_json::from_str(&lines[6]).unwrap();
+    assert_eq!(verified.head, Some(LogHead { lines: 7, hash: last["hash"].as_str().unwrap().to_owned() }));
+    assert_eq!(verified.follows, None);
+}
+
+#[test]
+fn tampering_is_found_at_its_line() {
+    check(|lines| lines[3] = lines[3].replace("how many", "how few"), (4, "is not what was written"));
+    check(|lines| lines[3] = lines[3].replace(r#""n":4"#, r#""n":5"#), (4, "has number 5"));
+    check(|lines| lines[6] = lines[6].replace("how many", "how few"), (7, "is not what was written"));
+    check(|lines| drop(lines.remove(2)), (3, "has number 4"));
+    check(|lines| drop(lines.remove(0)), (1, "has number 2"));
+    check(|lines| lines.swap(1, 4), (2, "has number 5"));
+    check(|lines| lines.insert(3, lines[2].clone()), (4, "has number 3"));
+    check(|lines| lines.insert(2, String::new()), (3, "is no record"));
+    check(|lines| lines[5] = "{}".to_owned(), (6, "is no record"));
+    check(|lines| lines[5].truncate(40), (6, "is no record"));
+    check(|lines| lines[5].push(' '), (6, "is no record"));
+    check(|lines| lines.truncate(4), (5, "is missing: the log once had 7 lines"));
+    check(|lines| lines.clear(), (1, "is missing: the log once had 7 lines"));
+    check(
+        |lines| {
+            // Edited, with a fresh hash of its own: the next line does not follow it any more.
+            let body = lines[3].rsplit_once(r#","hash":"#).unwrap().0.replace("how many", "how few");
+            lines[3] = format!("{body}{}", super::hash_field(&super::sha256(body.as_bytes())));
+        },
+        (5, "does not follow the line before"),
+    );
+}
+
+#[test]
+fn bytes_cut_from_the_end_are_found_and_so_is_a_file_that_is_gone() {
+    let (_dir, path, lines) = seven();
+    let text: String = lines.iter().map(|line| format!("{line}\n")).collect();
+    for cut in [1, 30] {
+        fs::write(&path, &text[..text.len() - cut]).unwrap();
+        let error = verify(&path).unwrap_err();
+        assert!(matches!(error.what, Damage::Torn) && error.line == 7, "{error}");
+    }
+    fs::remove_file(&path).unwrap();
+    assert!(matches!(verify(&path).unwrap_err().what, Damage::Unreadable(_)));
+}
+
+#[test]
+fn without_the_statistics_a_shorter_log_looks_whole() {
+    // The limit that the README names: a chain can't show what was cut from its end.
+    let (dir, path, lines) = seven();
+    fs::remove_file(dir.path().join("audit_stats.json")).unwrap();
+    fs::write(&path, format!("{}\n", lines[..4].join("\n"))).unwrap();
+    assert_eq!(verify(&path).unwrap().lines, 4);
+}
+
+#[test]
+fn a_line_without_end_is_not_read_into_memory() {
+    let (_dir, path, _) = seven();
+    fs::write(&path, "x".repeat(3_000_000)).unwrap();
+    assert!(matches!(verify(&path).unwrap_err().what, Damage::Torn));
+}

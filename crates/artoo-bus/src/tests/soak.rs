@@ -1,0 +1,54 @@
+//! B10: many messages through one bus, in bounded memory.
+
+use std::fs;
+
+use super::{Bus, drain, publish, request, spec, task};
+use crate::tap;
+
+/// Messages of the soak. A debug build takes about 10 µs for each, so the million of a release build would cost more
+/// than the rest of the tests together; a leak of every second message still shows here.
+const MESSAGES: u64 = if cfg!(debug_assertions) { 200_000 } else { 1_000_000 };
+
+/// Messages a task says before it ends.
+const PER_TASK: u64 = 1_000;
+
+/// Growth of the process that is no leak: allocator slack, and what tests beside this one use.
+const SLACK_BYTES: u64 = 24 * 1024 * 1024;
+
+#[test]
+fn b10_memory_stays_flat_over_a_million_messages() {
+    let (mut sender, observer) = tap(64);
+    let mut bus = Bus::new();
+    let mut before = 0;
+    for n in 0..MESSAGES {
+        let which = (n / PER_TASK % 100) as u8;
+        if n % PER_TASK == 0 {
+            publish(&mut bus, n, None, request(which)).unwrap();
+        } else {
+            publish(&mut bus, n, Some(n - 1), spec(which)).unwrap();
+        }
+        drain(&mut bus);
+        for (at, event) in bus.take_events() {
+            sender.offer(at, event);
+        }
+        assert_eq!(bus.remembered().1, 0, "an empty mailbox is none");
+        if n % PER_TASK == PER_TASK - 1 {
+            bus.forget(&task(which));
+        }
+        if n == MESSAGES / 4 {
+            before = resident_bytes();
+        }
+    }
+    assert_eq!((bus.pending(), bus.dropped()), (0, 0));
+    assert_eq!(bus.remembered(), (0, 0), "no id of an ended task is kept");
+    assert!(sender.missing() > 0, "nobody reads the tap, and it holds 64 events all the same");
+    let grown = resident_bytes().saturating_sub(before);
+    assert!(grown < SLACK_BYTES, "{grown} bytes more than after a quarter of the messages");
+    drop(observer);
+}
+
+/// Memory of this process; 0 where the system has no such file.
+fn resident_bytes() -> u64 {
+    let statm = fs::read_to_string("/proc/self/statm").unwrap_or_default();
+    statm.split(' ').nth(1).and_then(|pages| pages.parse::<u64>().ok()).unwrap_or(0) * 4_096
+}

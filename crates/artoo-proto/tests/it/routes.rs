@@ -1,0 +1,142 @@
+//! The route table against the spec's division of powers, and the page that shows it.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write;
+use std::fs;
+use std::path::PathBuf;
+
+use artoo_proto::route::{ROUTES, route};
+use artoo_proto::{MessageKind, Role};
+
+/// Set to `1`, the test writes the page instead of comparing it.
+const BLESS: &str = "ARTOO_BLESS";
+
+/// What a role may publish.
+fn publishes(role: Role) -> Vec<MessageKind> {
+    ROUTES.iter().filter(|row| row.from == role).map(|row| row.kind).collect()
+}
+
+/// What a role receives, and from whom.
+fn receives(role: Role) -> BTreeSet<(Role, MessageKind)> {
+    ROUTES.iter().filter(|row| row.to.contains(&role)).map(|row| (row.from, row.kind)).collect()
+}
+
+/// The roles a role can speak to.
+fn reaches(role: Role) -> BTreeSet<Role> {
+    ROUTES.iter().filter(|row| row.from == role).flat_map(|row| row.to.iter().copied()).collect()
+}
+
+#[test]
+fn every_kind_stands_once_in_the_order_of_the_flow() {
+    let kinds: Vec<MessageKind> = ROUTES.iter().map(|row| row.kind).collect();
+    assert_eq!(kinds, MessageKind::ALL);
+    for row in &ROUTES {
+        let receivers: BTreeSet<Role> = row.to.iter().copied().collect();
+        assert_eq!(receivers.len(), row.to.len(), "{}: a receiver stands twice", row.kind);
+        assert!(!receivers.is_empty() && !receivers.contains(&row.from), "{}", row.kind);
+        assert_eq!(route(row.kind), Some(row));
+    }
+}
+
+#[test]
+fn d8_each_role_says_what_is_its_own_and_nothing_else() {
+    use MessageKind as M;
+    let check = |role: Role, kinds: &[MessageKind]| assert_eq!(publishes(role), kinds, "{role}");
+    check(Role::Perceiver, &[M::ClarificationRequest, M::TaskSpec, M::PerceptionFailed]);
+    check(Role::Planner, &[M::MemoryQuery, M::Plan, M::PlanRejected]);
+    check(Role::Dispatcher, &[M::DispatchManifest, M::SubTask, M::SubTaskMissing]);
+    check(Role::Executor, &[M::ConsentRequest, M::ExecutionResult]);
+    check(Role::AgentValidator, &[M::CorrectionSignal, M::SubTaskOutcome]);
+    check(Role::MetaValidator, &[M::ReplanRequest, M::OutcomeSummary]);
+    check(Role::Memory, &[M::MemoryRecall]);
+    check(Role::Solver, &[M::PlanDirective, M::Megram, M::FinalResult, M::Abort]);
+    check(Role::Runtime, &[M::RoleFailed]);
+    // R6 observes: it can't say anything to anyone.
+    check(Role::Auditor, &[]);
+}
+
+#[test]
+fn nobody_reaches_whom_the_spec_keeps_apart() {
+    let check = |role: Role, others: &[Role]| {
+        assert_eq!(reaches(role), others.iter().copied().collect(), "{role}");
+    };
+    // R4b goes through R7, never to R2; R3 and R4a never see memory.
+    check(Role::MetaValidator, &[Role::Solver]);
+    check(Role::Executor, &[Role::AgentValidator, Role::Operator, Role::Solver]);
+    check(Role::AgentValidator, &[Role::Executor, Role::Dispatcher, Role::MetaValidator]);
+    check(Role::Memory, &[Role::Planner]);
+    check(Role::Planner, &[Role::Memory, Role::Dispatcher, Role::Solver]);
+    check(Role::Dispatcher, &[Role::MetaValidator, Role::Solver, Role::Executor, Role::AgentValidator]);
+    check(Role::Auditor, &[]);
+}
+
+#[test]
+fn memory_the_auditor_and_the_human_hear_only_whom_they_should() {
+    use MessageKind as M;
+    let check = |role: Role, expected: &[(Role, MessageKind)]| {
+        assert_eq!(receives(role), expected.iter().copied().collect(), "{role}");
+    };
+    // R7 is the only writer.
+    check(Role::Memory, &[(Role::Planner, M::MemoryQuery), (Role::Solver, M::Megram)]);
+    // R6 is asked by the human alone.
+    check(Role::Auditor, &[(Role::Operator, M::AuditQuery)]);
+    check(
+        Role::Operator,
+        &[
+            (Role::Perceiver, M::ClarificationRequest),
+            (Role::Executor, M::ConsentRequest),
+            (Role::Solver, M::FinalResult),
+        ],
+    );
+    check(Role::Runtime, &[]);
+}
+
+#[test]
+fn the_page_shows_the_table() {
+    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../docs/message-flow.md");
+    let page = page();
+    if std::env::var(BLESS).is_ok_and(|value| value == "1") {
+        fs::write(&path, &page).unwrap();
+    }
+    let shown = fs::read_to_string(&path).unwrap_or_default();
+    assert!(shown == page, "docs/message-flow.md is not what the route table says; {BLESS}=1 writes it anew");
+}
+
+fn page() -> String {
+    let mut page = String::from(
+        "# Message flow\n\n\
+         Generated from the route table in `crates/artoo-proto/src/route.rs`; a test compares the two. To write it anew:\n\
+         `ARTOO_BLESS=1 cargo test -p artoo-proto --test it the_page_shows_the_table`.\n\n\
+         A kind of message has one publisher and the receivers below. What has no row here can't be said: the bus refuses\n\
+         it, and the auditor reports it as a boundary violation. A message names the message that led to it; only the\n\
+         operator and the runtime may begin a chain. The auditor observes everything through a tap and publishes nothing.\n\n\
+         ## Table\n\n\
+         | kind | from | to |\n|---|---|---|\n",
+    );
+    for row in &ROUTES {
+        let to: Vec<String> = row.to.iter().map(|role| name(*role)).collect();
+        let _ = writeln!(page, "| {} | {} | {} |", row.kind, name(row.from), to.join(", "));
+    }
+    let mut edges: BTreeMap<(Role, Role), Vec<String>> = BTreeMap::new();
+    // Abort goes to every instance of a task; as an edge it would hide the others.
+    for row in ROUTES.iter().filter(|row| row.kind != MessageKind::Abort) {
+        for to in row.to {
+            edges.entry((row.from, *to)).or_default().push(row.kind.to_string());
+        }
+    }
+    page.push_str("\n## Picture\n\n`Abort`, from the solver to every instance of a task, is left out.\n\n```mermaid\nflowchart LR\n");
+    for role in Role::ALL {
+        let _ = writeln!(page, "    {}[\"{}\"]", role.code(), name(role));
+    }
+    for ((from, to), kinds) in edges {
+        let _ = writeln!(page, "    {} -->|\"{}\"| {}", from.code(), kinds.join("<br/>"), to.code());
+    }
+    page.push_str("```\n");
+    page
+}
+
+/// The spec's short name and the plain one.
+fn name(role: Role) -> String {
+    let plain = serde_json::to_value(role).unwrap().as_str().unwrap().replace('_', "-");
+    if role.code() == plain { plain } else { format!("{} {plain}", role.code()) }
+}

@@ -1,0 +1,201 @@
+//! What the human, the solver and memory say.
+
+use artoo_proto::{
+    AbandonReason, Abort, Advice, Basis, CancelRequest, ClarificationAnswer, ClarificationRequest, ConsentAnswer,
+    ConsentRequest, CriterionMark, CriterionReport, Ending, FailureMix, FinalResult, Loss, MacroState, MegramDraft,
+    MegramId, MemoryAction, MemoryFeedback, MemoryFeedbackKind, MemoryQuery, MemoryRecall, PlanDirective, Potentials,
+    PrevDirective, ReplanDirective, RoleFailed, SessionTurn, Sop, Urgency, UserRequest,
+};
+use proptest::prelude::*;
+
+use super::work::{failure_class, perception_failed, unverified};
+use super::{
+    consent_hash, denied, effect_id, id, list, model_failure, number, one_of, option, record, role, subtask_id,
+    task_id, text, texts,
+};
+
+pub(crate) fn user_request() -> BoxedStrategy<UserRequest> {
+    let turn = record!(SessionTurn { input: text(), summary: text() });
+    record!(UserRequest {
+        task_id: task_id(),
+        raw_input: text(),
+        session: list(turn),
+        interactive: any::<bool>(),
+        hard_limit_ms: any::<u64>(),
+    })
+}
+
+pub(crate) fn clarification_request() -> BoxedStrategy<ClarificationRequest> {
+    record!(ClarificationRequest { task_id: task_id(), round: any::<u32>(), question: text() })
+}
+
+pub(crate) fn clarification_answer() -> BoxedStrategy<ClarificationAnswer> {
+    record!(ClarificationAnswer { task_id: task_id(), answer: text() })
+}
+
+pub(crate) fn consent_request() -> BoxedStrategy<ConsentRequest> {
+    record!(ConsentRequest {
+        task_id: task_id(),
+        subtask_id: subtask_id(),
+        hash: consent_hash(),
+        shown: text(),
+        effects: texts(),
+        reason: text(),
+    })
+}
+
+pub(crate) fn consent_answer() -> BoxedStrategy<ConsentAnswer> {
+    record!(ConsentAnswer {
+        task_id: task_id(),
+        subtask_id: subtask_id(),
+        hash: consent_hash(),
+        allowed: any::<bool>(),
+        note: option(text()),
+    })
+}
+
+pub(crate) fn cancel_request() -> BoxedStrategy<CancelRequest> {
+    record!(CancelRequest { task_id: task_id() })
+}
+
+pub(crate) fn abort() -> BoxedStrategy<Abort> {
+    record!(Abort { task_id: task_id() })
+}
+
+pub(crate) fn memory_feedback() -> BoxedStrategy<MemoryFeedback> {
+    let feedback = prop_oneof![
+        text().prop_map(|content| MemoryFeedbackKind::Remember { content }),
+        text().prop_map(|content| MemoryFeedbackKind::Wrong { content }),
+    ];
+    record!(MemoryFeedback { task_id: task_id(), feedback: feedback })
+}
+
+pub(crate) fn role_failed() -> BoxedStrategy<RoleFailed> {
+    record!(RoleFailed { task_id: task_id(), role: role(), detail: text(), effect_id: option(effect_id()) })
+}
+
+pub(crate) fn memory_query() -> BoxedStrategy<MemoryQuery> {
+    record!(MemoryQuery { task_id: task_id(), round: any::<u32>(), intent: text(), tools: texts(), targets: texts() })
+}
+
+pub(crate) fn memory_recall() -> BoxedStrategy<MemoryRecall> {
+    use MemoryAction as A;
+    let megram_id = || id().prop_map(MegramId);
+    let sop = record!(Sop { id: megram_id(), content: text(), sign: any::<i8>() });
+    let potentials = record!(Potentials {
+        attention: number(),
+        decision: number(),
+        action: one_of(&[A::Ignore, A::Exploit, A::Avoid, A::Caution]),
+    });
+    let advice = record!(Advice {
+        space: text(),
+        entity: text(),
+        potentials: potentials,
+        similarity: number(),
+        megrams: list(megram_id()),
+    });
+    record!(MemoryRecall {
+        task_id: task_id(),
+        round: any::<u32>(),
+        sops: list(sop),
+        advice: list(advice),
+        megrams_total: any::<u64>(),
+    })
+}
+
+pub(crate) fn megram_draft() -> BoxedStrategy<MegramDraft> {
+    use MacroState as S;
+    let states = [S::Abandon, S::Accept, S::ChangeApproach, S::Success, S::BreakSymmetry, S::ChangePath, S::Refine];
+    record!(MegramDraft {
+        space: text(),
+        entity: text(),
+        content: text(),
+        state: one_of(&states),
+        failure_class: option(failure_class()),
+        task_id: task_id(),
+    })
+}
+
+fn loss() -> BoxedStrategy<Loss> {
+    record!(Loss { d: number(), p: number(), omega: number(), l: number() })
+}
+
+fn prev_directive() -> BoxedStrategy<PrevDirective> {
+    use PrevDirective as P;
+    one_of(&[P::Init, P::Refine, P::ChangePath, P::ChangeApproach, P::BreakSymmetry])
+}
+
+pub(crate) fn plan_directive() -> BoxedStrategy<PlanDirective> {
+    use ReplanDirective as R;
+    record!(PlanDirective {
+        task_id: task_id(),
+        round: any::<u32>(),
+        loss: loss(),
+        prev_directive: prev_directive(),
+        directive: one_of(&[R::Refine, R::ChangePath, R::ChangeApproach, R::BreakSymmetry]),
+        blocked_tools: texts(),
+        blocked_targets: texts(),
+        released_tools: texts(),
+        failed_criterion: text(),
+        failure_class: one_of(&[FailureMix::Logical, FailureMix::Environmental, FailureMix::Mixed]),
+        budget_pressure: number(),
+        grad_l: number(),
+        urgency: one_of(&[Urgency::Low, Urgency::Normal, Urgency::High]),
+        suggested_alternatives: texts(),
+        rationale: text(),
+    })
+}
+
+fn criterion_report() -> BoxedStrategy<CriterionReport> {
+    let mark = one_of(&[CriterionMark::Checked, CriterionMark::Judged, CriterionMark::Unmet]);
+    record!(CriterionReport { claim: text(), mark: mark, evidence: text() })
+}
+
+fn abandon_reason() -> BoxedStrategy<AbandonReason> {
+    use AbandonReason as A;
+    prop_oneof![
+        one_of(&[
+            A::BudgetExhausted,
+            A::MaxReplans,
+            A::Diverging,
+            A::ToolsExhausted,
+            A::ConsentNeeded,
+            A::Cancelled,
+            A::Deadline,
+        ]),
+        texts().prop_map(|problems| A::NoPlan { problems }),
+        perception_failed().prop_map(|failed| A::NotUnderstood { failure: failed.failure }),
+        model_failure().prop_map(|failure| A::Provider { failure }),
+        text().prop_map(|detail| A::RoleFailed { detail }),
+    ]
+    .boxed()
+}
+
+fn ending() -> BoxedStrategy<Ending> {
+    prop_oneof![
+        one_of(&[Basis::Checked, Basis::Judged, Basis::WordsOnly]).prop_map(|basis| Ending::Accept { basis }),
+        list(criterion_report()).prop_map(|unmet| Ending::Success { unmet }),
+        (abandon_reason(), list(criterion_report())).prop_map(|(reason, unmet)| Ending::Abandon { reason, unmet }),
+    ]
+    .boxed()
+}
+
+pub(crate) fn final_result() -> BoxedStrategy<FinalResult> {
+    record!(FinalResult {
+        task_id: task_id(),
+        summary: text(),
+        output: text(),
+        unverified: list(unverified()),
+        loss: loss(),
+        grad_l: number(),
+        replans: any::<u32>(),
+        prev_directive: prev_directive(),
+        ending: ending(),
+        delivered_round: any::<u32>(),
+        suspect: any::<bool>(),
+        criteria: list(criterion_report()),
+        denied: list(denied()),
+        assumptions: texts(),
+        next_steps: texts(),
+    })
+}

@@ -1,0 +1,241 @@
+//! What is planned, dispatched, executed and judged.
+
+use artoo_proto::{
+    CallStatus, Constraints, CorrectionSignal, CriterionVerdict, DispatchManifest, EffectClass, ExecutionResult,
+    ExecutionStatus, FailureClass, FileChange, GapPoint, ManifestEntry, MissingOutcome, MissingReason, OutcomeStatus,
+    OutcomeSummary, PerceptionFailed, PerceptionFailure, Plan, PlanRejected, PlannedSubtask, Recipe, RecipeStep,
+    ReplanRequest, SubTask, SubTaskMissing, SubTaskOutcome, TaskSpec, ToolCall, ToolRequest, UnverifiedOutput, Verdict,
+    VerdictSource,
+};
+use proptest::prelude::*;
+
+use super::{
+    abstention, criterion, denied, evidence_id, json, list, model_failure, moment, number, one_of, option, record,
+    subtask_id, task_id, text, texts,
+};
+
+pub(crate) fn task_spec() -> BoxedStrategy<TaskSpec> {
+    let constraints = record!(Constraints { scope: option(text()), deadline: option(moment()) });
+    record!(TaskSpec { task_id: task_id(), label: text(), intent: text(), constraints: constraints, raw_input: text() })
+}
+
+pub(crate) fn perception_failed() -> BoxedStrategy<PerceptionFailed> {
+    let failure = prop_oneof![
+        model_failure().prop_map(|failure| PerceptionFailure::Model { failure }),
+        abstention().prop_map(|abstention| PerceptionFailure::Abstained { abstention }),
+        text().prop_map(|detail| PerceptionFailure::BadInput { detail }),
+    ];
+    record!(PerceptionFailed { task_id: task_id(), raw_input: text(), failure: failure })
+}
+
+fn recipe() -> BoxedStrategy<Recipe> {
+    let call = record!(ToolRequest { tool: text(), input: json() });
+    let step = record!(RecipeStep { call: call, answers: any::<bool>() });
+    record!(Recipe { steps: list(step), reading: text() })
+}
+
+pub(crate) fn plan() -> BoxedStrategy<Plan> {
+    let subtask = record!(PlannedSubtask {
+        intent: text(),
+        context: text(),
+        sequence: any::<i64>(),
+        tools: texts(),
+        success_criteria: list(criterion()),
+        confirm: any::<bool>(),
+        recipe: option(recipe()),
+    });
+    record!(Plan {
+        task_id: task_id(),
+        round: any::<u32>(),
+        subtasks: list(subtask),
+        task_criteria: list(criterion()),
+        assumptions: texts(),
+        blocked_tools: texts(),
+        blocked_targets: texts(),
+    })
+}
+
+pub(crate) fn plan_rejected() -> BoxedStrategy<PlanRejected> {
+    record!(PlanRejected {
+        task_id: task_id(),
+        round: any::<u32>(),
+        problems: texts(),
+        model_failure: option(model_failure()),
+        abstention: option(abstention()),
+    })
+}
+
+pub(crate) fn dispatch_manifest() -> BoxedStrategy<DispatchManifest> {
+    let entry = record!(ManifestEntry {
+        subtask_id: subtask_id(),
+        intent: text(),
+        sequence: any::<i64>(),
+        tools: texts(),
+        success_criteria: list(criterion()),
+        recipe: any::<bool>(),
+    });
+    record!(DispatchManifest {
+        task_id: task_id(),
+        round: any::<u32>(),
+        subtasks: list(entry),
+        task_criteria: list(criterion()),
+        assumptions: texts(),
+        dispatched_at: moment(),
+    })
+}
+
+pub(crate) fn sub_task() -> BoxedStrategy<SubTask> {
+    record!(SubTask {
+        subtask_id: subtask_id(),
+        parent_task_id: task_id(),
+        round: any::<u32>(),
+        intent: text(),
+        context: text(),
+        success_criteria: list(criterion()),
+        sequence: any::<i64>(),
+        tools: texts(),
+        blocked_tools: texts(),
+        blocked_targets: texts(),
+        confirm: any::<bool>(),
+        recipe: option(recipe()),
+    })
+}
+
+fn tool_call() -> BoxedStrategy<ToolCall> {
+    use CallStatus as S;
+    let change = record!(FileChange { path: text(), before: option(text()), after: option(text()) });
+    record!(ToolCall {
+        tool: text(),
+        input: json(),
+        target: text(),
+        status: one_of(&[S::Ok, S::Failed, S::Denied, S::TimedOut, S::Cut, S::Uncertain]),
+        class: one_of(&[EffectClass::ReadOnly, EffectClass::Creating, EffectClass::Unproven]),
+        measures: any::<bool>(),
+        exit_code: option(any::<i32>()),
+        signal: option(any::<i32>()),
+        output: text(),
+        output_bytes: any::<u64>(),
+        truncated: any::<bool>(),
+        evidence_id: evidence_id(),
+        elapsed_ms: any::<u64>(),
+        environmental: any::<bool>(),
+        changed: list(change),
+        alternatives: texts(),
+    })
+}
+
+pub(crate) fn execution_result() -> BoxedStrategy<ExecutionResult> {
+    record!(ExecutionResult {
+        subtask_id: subtask_id(),
+        parent_task_id: task_id(),
+        attempt: any::<u32>(),
+        status: one_of(&[ExecutionStatus::Completed, ExecutionStatus::Uncertain, ExecutionStatus::Failed]),
+        output: text(),
+        output_from_tool: any::<bool>(),
+        tool_calls: list(tool_call()),
+        denied: list(denied()),
+        model_failure: option(model_failure()),
+        reason: option(text()),
+    })
+}
+
+pub(super) fn failure_class() -> BoxedStrategy<FailureClass> {
+    one_of(&[FailureClass::Logical, FailureClass::Environmental])
+}
+
+pub(crate) fn correction_signal() -> BoxedStrategy<CorrectionSignal> {
+    record!(CorrectionSignal {
+        subtask_id: subtask_id(),
+        parent_task_id: task_id(),
+        attempt_number: any::<u32>(),
+        failed_criterion: text(),
+        failure_class: failure_class(),
+        what_was_wrong: text(),
+        what_to_do: text(),
+        avoid_calls: texts(),
+    })
+}
+
+fn verdict() -> BoxedStrategy<CriterionVerdict> {
+    use VerdictSource as S;
+    record!(CriterionVerdict {
+        criterion: criterion(),
+        verdict: one_of(&[Verdict::Pass, Verdict::Fail]),
+        source: one_of(&[S::Check, S::Rule, S::Model, S::Missing]),
+        failure_class: option(failure_class()),
+        evidence: text(),
+        cites: list(evidence_id()),
+    })
+}
+
+pub(crate) fn sub_task_outcome() -> BoxedStrategy<SubTaskOutcome> {
+    let point = record!(GapPoint {
+        attempt: any::<u32>(),
+        score: number(),
+        unmet_criteria: texts(),
+        failure_class: option(failure_class()),
+    });
+    record!(SubTaskOutcome {
+        subtask_id: subtask_id(),
+        parent_task_id: task_id(),
+        round: any::<u32>(),
+        status: one_of(&[OutcomeStatus::Matched, OutcomeStatus::Failed]),
+        output: text(),
+        failure_reason: option(text()),
+        gap_trajectory: list(point),
+        criteria_verdicts: list(verdict()),
+        tool_calls: list(tool_call()),
+        denied: list(denied()),
+        infrastructure: any::<bool>(),
+        model_failure: option(model_failure()),
+        words_only: any::<bool>(),
+    })
+}
+
+fn missing_reason() -> BoxedStrategy<MissingReason> {
+    one_of(&[MissingReason::EarlierGroupFailed, MissingReason::NoReport, MissingReason::Deadline])
+}
+
+pub(crate) fn sub_task_missing() -> BoxedStrategy<SubTaskMissing> {
+    record!(SubTaskMissing {
+        parent_task_id: task_id(),
+        subtask_id: subtask_id(),
+        round: any::<u32>(),
+        reason: missing_reason(),
+    })
+}
+
+pub(super) fn unverified() -> BoxedStrategy<UnverifiedOutput> {
+    record!(UnverifiedOutput { intent: text(), output: text() })
+}
+
+pub(crate) fn replan_request() -> BoxedStrategy<ReplanRequest> {
+    let missing = record!(MissingOutcome {
+        subtask_id: subtask_id(),
+        intent: text(),
+        reason: missing_reason(),
+        criteria: list(criterion()),
+    });
+    record!(ReplanRequest {
+        task_id: task_id(),
+        round: any::<u32>(),
+        outcomes: list(sub_task_outcome()),
+        missing: list(missing),
+        task_verdicts: list(verdict()),
+        merged_output: text(),
+        unverified: list(unverified()),
+        gap_summary: text(),
+        model_failure: option(model_failure()),
+    })
+}
+
+pub(crate) fn outcome_summary() -> BoxedStrategy<OutcomeSummary> {
+    record!(OutcomeSummary {
+        task_id: task_id(),
+        round: any::<u32>(),
+        merged_output: text(),
+        summary: text(),
+        outcomes: list(sub_task_outcome()),
+        task_verdicts: list(verdict()),
+    })
+}

@@ -1,0 +1,70 @@
+//! MUST NOT at the hand: which tools and targets a call may not use, whatever a plan said.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use artoo_proto::Environment;
+
+use crate::paths;
+
+/// What a call would act on, in every form it may have been blocked under.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Touched {
+    /// The target as the record shows it.
+    pub(crate) target: String,
+    /// Paths the call would use, absolute.
+    pub(crate) paths: Vec<PathBuf>,
+}
+
+/// Why the tool may not be called, if so. A plan may not widen a block by spelling, so blocks ignore case and blanks.
+pub(crate) fn tool_refusal(tool: &str, allowed: &[String], blocked: &[String]) -> Option<String> {
+    if blocked.iter().any(|entry| entry.trim().eq_ignore_ascii_case(tool)) {
+        return Some(format!("the tool {tool} is blocked for this task"));
+    }
+    if !allowed.iter().any(|entry| entry == tool) {
+        return Some(format!("the tool {tool} is not among this subtask's tools"));
+    }
+    None
+}
+
+/// Why the target may not be used, if so.
+pub(crate) fn target_refusal(
+    environment: &Environment,
+    tool: &str,
+    touched: &Touched,
+    blocked: &[String],
+) -> Option<String> {
+    let mut forms = BTreeSet::from([single_spaced(&touched.target)]);
+    let mut places: Vec<PathBuf> = Vec::new();
+    for path in &touched.paths {
+        forms.insert(paths::line(path));
+        forms.insert(paths::line(&paths::real(path)));
+        places.extend([path.clone(), paths::real(path)]);
+    }
+    let hit = blocked.iter().find(|entry| {
+        let entry = entry.strip_prefix(tool).and_then(|rest| rest.strip_prefix(':')).unwrap_or(entry);
+        is_hit(environment, entry, &forms, &places)
+    })?;
+    Some(format!("the target {} is blocked for this task", artoo_proto::escape::one_line(hit)))
+}
+
+fn is_hit(environment: &Environment, entry: &str, forms: &BTreeSet<String>, places: &[PathBuf]) -> bool {
+    if forms.contains(&single_spaced(entry)) {
+        return true;
+    }
+    // Only what is spelled as a path is resolved as one; a blocked command is no path of the working folder.
+    if !entry.starts_with(['/', '~']) {
+        return false;
+    }
+    let Ok(path) = paths::absolute(environment, entry.trim()) else { return false };
+    let real = paths::real(&path);
+    if entry.trim_end().ends_with('/') && path != Path::new("/") {
+        return places.iter().any(|place| place.starts_with(&path) || place.starts_with(&real));
+    }
+    places.iter().any(|place| *place == path || *place == real)
+}
+
+/// Runs of blanks as one space, none at the ends: `ls  -l ` is the command `ls -l`.
+pub(crate) fn single_spaced(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}

@@ -1,0 +1,177 @@
+//! Checks in code: the machine's state read again after an act, or a number computed a second time.
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::Path;
+use std::time::Duration;
+
+use artoo_proto::{Check, Environment, escape};
+
+use crate::glob::Needle;
+use crate::limit::Limit;
+use crate::open::{self, OpenProblem};
+use crate::protect::Protected;
+use crate::{paths, read_file};
+
+mod count;
+
+/// Longest a check may take; it repeats work that fitted into a call.
+pub const CHECK_TIMEOUT: Duration = Duration::from_secs(30);
+
+/// Largest file read for a check.
+pub const CHECK_MAX_BYTES: u64 = 256 * 1024 * 1024;
+
+/// Characters of an output repeated in what was seen.
+const SHOWN_MAX_CHARS: usize = 80;
+
+/// What a check is decided from.
+#[derive(Debug, Clone, Copy)]
+pub struct CheckInput<'a> {
+    /// The subtask's output.
+    pub output: &'a str,
+    /// Exit code of its last call, where that was a program.
+    pub exit_code: Option<i32>,
+    /// The machine.
+    pub environment: &'a Environment,
+}
+
+/// What a check found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CheckVerdict {
+    /// Met or not.
+    pub pass: bool,
+    /// What was seen, on one line.
+    pub evidence: String,
+    /// For a failure: whether the machine stood in the way (unreadable, missing folder, no time).
+    pub environmental: bool,
+}
+
+impl CheckVerdict {
+    fn new(pass: bool, evidence: impl Into<String>) -> Self {
+        Self { pass, evidence: evidence.into(), environmental: false }
+    }
+
+    fn hindered(evidence: impl Into<String>) -> Self {
+        Self { pass: false, evidence: evidence.into(), environmental: true }
+    }
+}
+
+/// Decides a check; `None` for [`Check::Recompute`], whose query is not understood here.
+///
+/// Reads the disk, so an async caller runs it on a blocking thread. Whether a file was changed by the subtask's own
+/// call is the caller's to see; this reads what is there.
+#[must_use]
+pub fn run(check: &Check, input: &CheckInput<'_>) -> Option<CheckVerdict> {
+    let environment = input.environment;
+    Some(match check {
+        Check::OutputNotEmpty {} => {
+            let chars = input.output.trim().chars().count();
+            CheckVerdict::new(chars > 0, format!("the output has {chars} characters"))
+        }
+        Check::OutputIsNumber {} => {
+            let is_number = number(input.output).is_some();
+            CheckVerdict::new(is_number, format!("the output is {:?}", shown(input.output)))
+        }
+        Check::ExitCode { code } => match input.exit_code {
+            Some(found) => CheckVerdict::new(found == *code, format!("the last call exited with {found}")),
+            None => CheckVerdict::new(false, "the last call has no exit code"),
+        },
+        Check::FileExists { path } => {
+            file(environment, path, |_, size, _| Ok(CheckVerdict::new(true, format!("it is a file of {size} bytes"))))
+        }
+        Check::FileContains { path, text } => file(environment, path, |mut file, _, limit| {
+            Ok(match Needle::new(text, false).is_in_file(&mut file, limit)? {
+                Some(true) => CheckVerdict::new(true, "the text is in it"),
+                Some(false) => CheckVerdict::new(false, "the text is not in it"),
+                None => CheckVerdict::hindered("there was no time to read all of it"),
+            })
+        }),
+        Check::FileEquals { path, text } => file(environment, path, |file, size, _| equals(file, size, text)),
+        Check::LineCount { path } => file(environment, path, |file, _, limit| {
+            Ok(match read_file::count(file, limit)? {
+                Some(lines) => same_number(input.output, lines, &format!("it has {lines} lines")),
+                None => CheckVerdict::hindered("there was no time to count all lines"),
+            })
+        }),
+        Check::FileCount { path, pattern, recursive } => count::files(input, path, pattern, *recursive),
+        Check::Recompute { .. } => return None,
+    })
+}
+
+/// Opens a file for a check and names it in what was seen.
+fn file(
+    environment: &Environment,
+    path: &str,
+    look: impl FnOnce(File, u64, &Limit) -> io::Result<CheckVerdict>,
+) -> CheckVerdict {
+    let path = match paths::absolute(environment, path) {
+        Ok(path) => path,
+        Err(problem) => return CheckVerdict::new(false, problem.to_string()),
+    };
+    let verdict = match opened(environment, &path) {
+        Ok((file, size)) => look(file, size, &Limit::after(CHECK_TIMEOUT))
+            .unwrap_or_else(|error| CheckVerdict::hindered(error.to_string())),
+        Err(verdict) => verdict,
+    };
+    CheckVerdict { evidence: format!("{}: {}", paths::line(&path), escape::one_line(&verdict.evidence)), ..verdict }
+}
+
+fn opened(environment: &Environment, path: &Path) -> Result<(File, u64), CheckVerdict> {
+    if Protected::new(environment, &[]).refusal(path).is_some() {
+        return Err(CheckVerdict::new(false, "it is protected and not read"));
+    }
+    let file = open::regular(path).map_err(|problem| match &problem {
+        // An act that left no file has failed by itself; only other errors are the machine's.
+        OpenProblem::Io(error) if error.kind() == io::ErrorKind::NotFound => {
+            CheckVerdict::new(false, "there is no file")
+        }
+        OpenProblem::NotRegular { .. } => CheckVerdict::new(false, problem.to_string()),
+        OpenProblem::Io(_) => CheckVerdict::hindered(problem.to_string()),
+    })?;
+    let size = file.metadata().map_err(|error| CheckVerdict::hindered(error.to_string()))?.len();
+    if size > CHECK_MAX_BYTES {
+        return Err(CheckVerdict::hindered(format!("it has {size} bytes, too many to check")));
+    }
+    Ok((file, size))
+}
+
+fn equals(mut file: File, size: u64, text: &str) -> io::Result<CheckVerdict> {
+    let wanted = u64::try_from(text.len()).unwrap_or(u64::MAX);
+    if size != wanted {
+        return Ok(CheckVerdict::new(false, format!("it has {size} bytes, the text {wanted}")));
+    }
+    let mut held = Vec::new();
+    // One byte more than expected, so that a file that has just grown is seen.
+    (&mut file).take(wanted.saturating_add(1)).read_to_end(&mut held)?;
+    let first_difference = held.iter().zip(text.as_bytes()).position(|(held, wanted)| held != wanted);
+    Ok(match first_difference {
+        None if held.len() == text.len() => CheckVerdict::new(true, format!("it is exactly the text, {size} bytes")),
+        None => CheckVerdict::new(false, "it changed while it was read"),
+        Some(at) => CheckVerdict::new(false, format!("it differs from the text at byte {at}")),
+    })
+}
+
+/// Whether the output is this number and nothing else.
+fn same_number(output: &str, expected: u64, seen: &str) -> CheckVerdict {
+    match output.trim().parse::<u64>() {
+        Ok(found) => CheckVerdict::new(found == expected, format!("{seen}; the output says {found}")),
+        Err(_) => CheckVerdict::new(false, format!("{seen}; the output is not a number: {:?}", shown(output))),
+    }
+}
+
+/// The output as one finite number.
+fn number(output: &str) -> Option<f64> {
+    let text = output.trim();
+    let is_plain = text.chars().all(|c| c.is_ascii_digit() || matches!(c, '.' | '-' | '+' | 'e' | 'E'));
+    if !is_plain {
+        return None;
+    }
+    text.parse::<f64>().ok().filter(|number| number.is_finite())
+}
+
+fn shown(output: &str) -> String {
+    escape::one_line(&escape::shorten(output.trim(), SHOWN_MAX_CHARS))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,53 @@
+//! SHA-256 of texts and files, in hex.
+
+use std::fs::File;
+use std::io::{self, Read};
+
+use sha2::{Digest, Sha256};
+
+use crate::limit::Limit;
+
+/// Bytes read at a time.
+const CHUNK_BYTES: usize = 64 * 1024;
+
+/// Hex digest of length-prefixed parts, so no two different lists look the same.
+pub(crate) fn of_parts<'a>(parts: impl IntoIterator<Item = &'a [u8]>) -> String {
+    let mut hasher = Sha256::new();
+    for part in parts {
+        hasher.update(u64::try_from(part.len()).unwrap_or(u64::MAX).to_le_bytes());
+        hasher.update(part);
+    }
+    hex(&hasher.finalize())
+}
+
+/// Hex digest of the rest of an open file; `None` when the limit was reached first.
+pub(crate) fn of_file(file: &mut File, limit: &Limit) -> io::Result<Option<String>> {
+    let mut hasher = Sha256::new();
+    let mut chunk = vec![0; CHUNK_BYTES];
+    loop {
+        if limit.reached() {
+            return Ok(None);
+        }
+        let read = file.read(&mut chunk)?;
+        if read == 0 {
+            return Ok(Some(hex(&hasher.finalize())));
+        }
+        hasher.update(chunk.get(..read).unwrap_or_default());
+    }
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{hex, of_parts};
+    use sha2::{Digest, Sha256};
+
+    #[test]
+    fn digests_are_sha256_and_parts_do_not_run_together() {
+        assert_eq!(hex(&Sha256::digest(b"abc")), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+        assert_ne!(of_parts([b"ab".as_slice(), b"c"]), of_parts([b"a".as_slice(), b"bc"]));
+    }
+}

@@ -1,0 +1,242 @@
+//! `glob`: files and folders by name, size, age and content; and how many, how large.
+
+mod content;
+mod input;
+mod pattern;
+mod walk;
+
+use std::ffi::{OsStr, OsString};
+use std::fs;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use artoo_proto::Timestamp;
+use ignore::DirEntry;
+
+pub(crate) use content::Needle;
+pub(crate) use input::{Kind, Search, schema};
+pub(crate) use walk::{Walk, Walked};
+
+use crate::glob::input::{Report, SortKey};
+use crate::limit::Limit;
+use crate::open;
+use crate::protect::Protected;
+use crate::record::Record;
+use crate::{nearby, paths};
+
+/// Entries kept for a list; a longer one would not be read, and is answered with a limit or a count.
+const KEPT_MAX: usize = 200_000;
+
+/// One match.
+#[derive(Debug)]
+struct Found {
+    path: PathBuf,
+    name: OsString,
+    bytes: u64,
+    /// Nanoseconds since 1970.
+    modified_ns: i128,
+}
+
+#[derive(Debug, Default)]
+struct Collected {
+    found: Vec<Found>,
+    count: u64,
+    bytes: u64,
+    overflowed: bool,
+}
+
+/// Carries a search out.
+pub(crate) fn run(search: Search, protected: &Protected, limit: &Limit) -> Record {
+    if let Some(refused) = unusable_root(&search.root, protected) {
+        return refused;
+    }
+    let search = Arc::new(search);
+    let needle = search.contains.as_deref().map(|text| Needle::new(text, search.contains_ignore_case));
+    let mut collected = Collected::default();
+    let walk = Walk {
+        root: &search.root,
+        max_depth: search.max_depth(),
+        hidden: search.hidden,
+        ignore_files: search.ignore_files,
+    };
+    let excluding = Arc::clone(&search);
+    let walked = walk.run(
+        limit,
+        move |below, name| !excluding.exclude.matches(below, name),
+        |entry, walked| match judge(&search, needle.as_ref(), entry, protected, limit) {
+            Ok(Some(found)) => collected.add(&search, found),
+            Ok(None) => {}
+            Err(problem) => walked.unread(&problem),
+        },
+    );
+    collected.sort_and_limit(&search);
+    report(&search, collected, &walked)
+}
+
+/// What is wrong with a folder that is to be searched, if anything.
+pub(crate) fn unusable_root(root: &Path, protected: &Protected) -> Option<Record> {
+    if let Some(reason) = protected.refusal(root) {
+        return Some(Record::denied(&reason));
+    }
+    match fs::metadata(root) {
+        Ok(metadata) if metadata.is_dir() => None,
+        Ok(_) => Some(Record::hindered(format!("{} is not a folder", paths::line(root)))),
+        Err(error) => {
+            let near = nearby::alternatives(root);
+            Some(Record::hindered(format!("{}: {error}", paths::line(root))).alternatives(near))
+        }
+    }
+}
+
+/// The entry if it is a match. `Err` says what could not be read.
+fn judge(
+    search: &Search,
+    needle: Option<&Needle>,
+    entry: &DirEntry,
+    protected: &Protected,
+    limit: &Limit,
+) -> Result<Option<Found>, String> {
+    let Some(kind) = entry.file_type() else { return Ok(None) };
+    let is_wanted = match search.kind {
+        Kind::File => kind.is_file(),
+        Kind::Folder => kind.is_dir(),
+        Kind::Any => true,
+    };
+    let below = entry.path().strip_prefix(&search.root).unwrap_or(entry.path());
+    if !is_wanted || !(search.wanted.is_empty() || search.wanted.matches(below, entry.file_name())) {
+        return Ok(None);
+    }
+    // `symlink_metadata` through the path, since the entry's own may be a cached one of the walk's start.
+    let metadata = match fs::symlink_metadata(entry.path()) {
+        Ok(metadata) => metadata,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(format!("{}: {error}", paths::line(entry.path()))),
+    };
+    let found = Found {
+        path: entry.path().to_path_buf(),
+        name: entry.file_name().to_owned(),
+        bytes: if kind.is_file() { metadata.len() } else { 0 },
+        modified_ns: i128::from(metadata.mtime()) * 1_000_000_000 + i128::from(metadata.mtime_nsec()),
+    };
+    if !fits(search, &found, kind.is_file()) {
+        return Ok(None);
+    }
+    match needle {
+        None => Ok(Some(found)),
+        Some(_) if !kind.is_file() => Ok(None),
+        Some(needle) => Ok(holds(needle, &found.path, protected, limit)?.then_some(found)),
+    }
+}
+
+fn fits(search: &Search, found: &Found, is_file: bool) -> bool {
+    let size_asked = search.min_bytes.is_some() || search.max_bytes.is_some();
+    let modified = modified(found);
+    (is_file || !size_asked)
+        && search.min_bytes.is_none_or(|min| found.bytes >= min)
+        && search.max_bytes.is_none_or(|max| found.bytes <= max)
+        && search.modified_after.is_none_or(|after| modified >= after)
+        && search.modified_before.is_none_or(|before| modified < before)
+}
+
+/// When it was modified, in whole milliseconds, rounded down.
+fn modified(found: &Found) -> Timestamp {
+    Timestamp::from_millis(i64::try_from(found.modified_ns.div_euclid(1_000_000)).unwrap_or(i64::MAX))
+}
+
+fn holds(needle: &Needle, path: &Path, protected: &Protected, limit: &Limit) -> Result<bool, String> {
+    if let Some(reason) = protected.refusal(path) {
+        return Err(reason);
+    }
+    let unread = |problem: &dyn std::fmt::Display| format!("{}: {problem}", paths::line(path));
+    let mut file = open::regular(path).map_err(|problem| unread(&problem))?;
+    let held = needle.is_in_file(&mut file, limit).map_err(|error| unread(&error))?;
+    held.ok_or_else(|| unread(&"the time was up while it was read"))
+}
+
+impl Collected {
+    fn add(&mut self, search: &Search, found: Found) {
+        self.count += 1;
+        self.bytes = self.bytes.saturating_add(found.bytes);
+        let only_sums = matches!(search.report, Report::Count | Report::TotalBytes) && search.limit.is_none();
+        if only_sums {
+            return;
+        }
+        self.found.push(found);
+        if self.found.len() < KEPT_MAX {
+            return;
+        }
+        if search.limit.is_some_and(|limit| limit <= KEPT_MAX / 2) {
+            // Only the best are needed, so a long list is cut back to them now and then.
+            self.sort_and_limit(search);
+        } else {
+            self.overflowed = true;
+            self.found.pop();
+        }
+    }
+
+    fn sort_and_limit(&mut self, search: &Search) {
+        let path = |found: &Found| found.path.as_os_str().as_bytes().to_owned();
+        match search.sort {
+            None => self.found.sort_by_cached_key(path),
+            Some(sort) => self.found.sort_by(|a, b| {
+                let order = match sort.by {
+                    SortKey::Size => a.bytes.cmp(&b.bytes),
+                    SortKey::Modified => a.modified_ns.cmp(&b.modified_ns),
+                    SortKey::Name => bytes(&a.name).cmp(bytes(&b.name)),
+                    SortKey::Path => bytes(a.path.as_os_str()).cmp(bytes(b.path.as_os_str())),
+                };
+                let order = if sort.descending { order.reverse() } else { order };
+                order.then_with(|| bytes(a.path.as_os_str()).cmp(bytes(b.path.as_os_str())))
+            }),
+        }
+        if let Some(limit) = search.limit {
+            self.found.truncate(limit);
+        }
+    }
+}
+
+fn bytes(text: &OsStr) -> &[u8] {
+    text.as_bytes()
+}
+
+/// The answer; a part is never passed off as the whole, and a part of a number is no number at all.
+fn report(search: &Search, collected: Collected, walked: &Walked) -> Record {
+    let gap = match (walked.gap(), collected.overflowed) {
+        (Some(gap), _) => Some(gap),
+        (None, true) => Some(format!("more than {KEPT_MAX} entries match; give a limit or ask for a count")),
+        (None, false) => None,
+    };
+    let (count, total) = match search.limit {
+        None => (collected.count, collected.bytes),
+        Some(_) => (
+            u64::try_from(collected.found.len()).unwrap_or(u64::MAX),
+            collected.found.iter().map(|found| found.bytes).fold(0, u64::saturating_add),
+        ),
+    };
+    let (text, is_number) = match search.report {
+        Report::Count => (count.to_string(), true),
+        Report::TotalBytes => (total.to_string(), true),
+        Report::List => (lines(&collected.found, |found| paths::line(&found.path)), false),
+        Report::Details => (
+            lines(&collected.found, |found| {
+                format!("{}\t{}\t{}", found.bytes, modified(found), paths::line(&found.path))
+            }),
+            false,
+        ),
+    };
+    match gap {
+        None => Record::read(text),
+        Some(gap) if is_number && walked.stopped => {
+            Record::timed_out(format!("incomplete: {gap}; at least {text} up to there"))
+        }
+        Some(gap) if is_number => Record::hindered(format!("incomplete: {gap}; at least {text} without that")),
+        Some(gap) if walked.stopped || collected.overflowed => Record::cut(format!("incomplete: {gap}\n{text}")),
+        Some(gap) => Record::hindered(format!("incomplete: {gap}\n{text}")),
+    }
+}
+
+fn lines(found: &[Found], line: impl Fn(&Found) -> String) -> String {
+    found.iter().map(line).collect::<Vec<_>>().join("\n")
+}

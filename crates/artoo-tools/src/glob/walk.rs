@@ -1,0 +1,105 @@
+//! One walk for every search: no link followed, every folder that could not be read counted.
+
+use std::ffi::OsStr;
+use std::io;
+use std::path::Path;
+
+use ignore::{DirEntry, WalkBuilder};
+
+use crate::limit::Limit;
+use crate::paths;
+
+/// Unread places that are named; the others are counted.
+const UNREAD_NAMED_MAX: usize = 3;
+
+/// How to walk.
+pub(crate) struct Walk<'a> {
+    pub(crate) root: &'a Path,
+    /// 1 = the root's own entries.
+    pub(crate) max_depth: Option<usize>,
+    pub(crate) hidden: bool,
+    pub(crate) ignore_files: bool,
+}
+
+/// How a walk went.
+#[derive(Debug, Default)]
+pub(crate) struct Walked {
+    /// Folders entered, the root not counted.
+    pub(crate) folders: u64,
+    unread: u64,
+    named: Vec<String>,
+    /// Whether the limit ended it.
+    pub(crate) stopped: bool,
+}
+
+impl Walked {
+    /// Counts a place that could not be read.
+    pub(crate) fn unread(&mut self, what: &str) {
+        self.unread += 1;
+        if self.named.len() < UNREAD_NAMED_MAX {
+            self.named.push(what.to_owned());
+        }
+    }
+
+    /// What is missing from the result, if anything.
+    pub(crate) fn gap(&self) -> Option<String> {
+        if self.stopped {
+            return Some("the time was up before the whole folder was walked".to_owned());
+        }
+        let others = self.unread.saturating_sub(u64::try_from(self.named.len()).unwrap_or(0));
+        let more = if others == 0 { String::new() } else { format!("; and {others} more") };
+        (self.unread > 0).then(|| format!("{} could not be read: {}{more}", places(self.unread), self.named.join("; ")))
+    }
+}
+
+fn places(count: u64) -> String {
+    if count == 1 { "1 place".to_owned() } else { format!("{count} places") }
+}
+
+impl Walk<'_> {
+    /// Visits every entry below the root; `enter` says whether a folder is gone into (and visited at all).
+    pub(crate) fn run(
+        &self,
+        limit: &Limit,
+        enter: impl Fn(&Path, &OsStr) -> bool + Send + Sync + 'static,
+        mut visit: impl FnMut(&DirEntry, &mut Walked),
+    ) -> Walked {
+        let mut builder = WalkBuilder::new(self.root);
+        let hidden = self.hidden;
+        let root = self.root.to_path_buf();
+        builder.standard_filters(false).follow_links(false).max_depth(self.max_depth).filter_entry(move |entry| {
+            if entry.depth() == 0 {
+                return true;
+            }
+            let below = entry.path().strip_prefix(&root).unwrap_or(entry.path());
+            (hidden || !paths::is_hidden(entry.file_name())) && enter(below, entry.file_name())
+        });
+        if self.ignore_files {
+            builder.ignore(true).git_ignore(true).git_exclude(true).parents(true).require_git(false);
+        }
+        let mut walked = Walked::default();
+        for found in builder.build() {
+            if limit.reached() {
+                walked.stopped = true;
+                break;
+            }
+            match found {
+                Ok(entry) if entry.depth() == 0 => {}
+                Ok(entry) => {
+                    if entry.file_type().is_some_and(|kind| kind.is_dir()) {
+                        walked.folders += 1;
+                    }
+                    visit(&entry, &mut walked);
+                }
+                Err(error) if is_gone(&error) => {}
+                Err(error) => walked.unread(&artoo_proto::escape::one_line(&error.to_string())),
+            }
+        }
+        walked
+    }
+}
+
+/// An entry removed between being listed and being looked at is not there, rather than unread.
+fn is_gone(error: &ignore::Error) -> bool {
+    error.io_error().is_some_and(|error| error.kind() == io::ErrorKind::NotFound)
+}

@@ -1,0 +1,100 @@
+//! Names near one that is not there: what a person might have meant, read from the folder itself.
+
+use std::ffi::OsString;
+use std::fs;
+use std::path::Path;
+
+use crate::paths;
+
+/// Names offered at most.
+const ALTERNATIVES_MAX: usize = 5;
+
+/// Entries looked at; a folder with more is not searched to its end.
+const ENTRIES_MAX: usize = 10_000;
+
+/// Longer names are not compared letter by letter: the work grows with the square.
+const NAME_MAX_CHARS: usize = 100;
+
+/// Existing siblings of a missing path, nearest first, as absolute paths; empty when nothing is near.
+///
+/// Looks in the deepest folder that exists, for a name near the first one that doesn't.
+pub(crate) fn alternatives(missing: &Path) -> Vec<String> {
+    let Some((folder, wanted)) = first_missing(missing) else { return Vec::new() };
+    let Ok(entries) = fs::read_dir(folder) else { return Vec::new() };
+    let wanted = wanted.to_string_lossy().to_lowercase();
+    let mut near: Vec<(usize, OsString)> = entries
+        .take(ENTRIES_MAX)
+        .filter_map(Result::ok)
+        .map(|entry| entry.file_name())
+        .filter(|name| !paths::is_hidden(name) || wanted.starts_with('.'))
+        .filter_map(|name| distance(&wanted, &name.to_string_lossy().to_lowercase()).map(|d| (d, name)))
+        .collect();
+    near.sort();
+    near.truncate(ALTERNATIVES_MAX);
+    near.into_iter().map(|(_, name)| paths::line(&folder.join(name))).collect()
+}
+
+fn first_missing(path: &Path) -> Option<(&Path, &std::ffi::OsStr)> {
+    let mut missing = path;
+    loop {
+        let parent = missing.parent()?;
+        if parent.is_dir() {
+            return Some((parent, missing.file_name()?));
+        }
+        missing = parent;
+    }
+}
+
+/// How far apart two names are; `None` when they have too little in common to be worth offering.
+fn distance(wanted: &str, found: &str) -> Option<usize> {
+    if wanted == found {
+        return Some(0);
+    }
+    let stem = |name: &str| name.rsplit_once('.').map_or(name.to_owned(), |(stem, _)| stem.to_owned());
+    if stem(wanted) == stem(found) {
+        return Some(1);
+    }
+    if wanted.chars().count().max(found.chars().count()) > NAME_MAX_CHARS {
+        return None;
+    }
+    let edits = edit_distance(wanted, found);
+    let allowed = (wanted.chars().count() / 3).max(1);
+    if edits <= allowed {
+        return Some(edits + 1);
+    }
+    let shares_much = wanted.chars().count() >= 3 && (found.contains(wanted) || wanted.contains(found));
+    (shares_much && found.chars().count() >= 3).then_some(allowed + 2)
+}
+
+/// Levenshtein distance over characters, one row at a time.
+fn edit_distance(a: &str, b: &str) -> usize {
+    let b: Vec<char> = b.chars().collect();
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, from) in a.chars().enumerate() {
+        let mut diagonal = i;
+        let mut left = i + 1;
+        let mut next = vec![left];
+        for (to, above) in b.iter().zip(row.iter().skip(1)) {
+            let cost = usize::from(from != *to);
+            left = (diagonal + cost).min(*above + 1).min(left + 1);
+            diagonal = *above;
+            next.push(left);
+        }
+        row = next;
+    }
+    row.last().copied().unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::edit_distance;
+
+    #[test]
+    fn edits_are_counted_as_levenshtein_does() {
+        for (a, b, expected) in
+            [("", "", 0), ("a", "", 1), ("", "ab", 2), ("kitten", "sitting", 3), ("notes", "ntoes", 2)]
+        {
+            assert_eq!(edit_distance(a, b), expected, "{a} {b}");
+        }
+    }
+}

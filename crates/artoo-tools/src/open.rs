@@ -1,0 +1,57 @@
+//! Opening files to read: only regular ones, never waiting on a pipe, never touching a device.
+
+use std::fs::{self, File};
+use std::io;
+use std::path::Path;
+
+use rustix::fs::{Mode, OFlags};
+
+/// What stood in the way of reading a path.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum OpenProblem {
+    /// It is a folder, pipe, socket or device.
+    #[error("it is {kind}, not a regular file")]
+    NotRegular {
+        /// What it is.
+        kind: &'static str,
+    },
+    /// The system said no.
+    #[error(transparent)]
+    Io(#[from] io::Error),
+}
+
+/// Opens a regular file for reading.
+///
+/// The type is looked at before opening, since opening some devices already acts, and again on the open file, since
+/// the path may have been swapped in between. `O_NONBLOCK` keeps a pipe without a writer from waiting.
+pub(crate) fn regular(path: &Path) -> Result<File, OpenProblem> {
+    must_be_regular(&fs::metadata(path)?)?;
+    let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC | OFlags::NOCTTY;
+    let file = File::from(rustix::fs::open(path, flags, Mode::empty()).map_err(io::Error::from)?);
+    must_be_regular(&file.metadata()?)?;
+    Ok(file)
+}
+
+fn must_be_regular(metadata: &fs::Metadata) -> Result<(), OpenProblem> {
+    if metadata.is_file() { Ok(()) } else { Err(OpenProblem::NotRegular { kind: kind_name(metadata.file_type()) }) }
+}
+
+/// What a file type is called.
+pub(crate) fn kind_name(kind: fs::FileType) -> &'static str {
+    use std::os::unix::fs::FileTypeExt;
+    if kind.is_file() {
+        "a file"
+    } else if kind.is_dir() {
+        "a folder"
+    } else if kind.is_symlink() {
+        "a symbolic link"
+    } else if kind.is_fifo() {
+        "a pipe"
+    } else if kind.is_socket() {
+        "a socket"
+    } else if kind.is_char_device() || kind.is_block_device() {
+        "a device"
+    } else {
+        "a special file"
+    }
+}

@@ -1,0 +1,84 @@
+//! Paths as people and models write them, made absolute, and shown on one line.
+
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Component, Path, PathBuf};
+
+use artoo_proto::{Environment, escape};
+
+/// Longest path taken, in bytes: the kernel's own limit.
+pub(crate) const PATH_MAX_BYTES: usize = 4096;
+
+/// Why a text is not a usable path.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum PathProblem {
+    #[error("the path is empty")]
+    Empty,
+    #[error("the path holds a NUL character")]
+    Nul,
+    #[error("the path is {bytes} bytes long; the limit is {PATH_MAX_BYTES}")]
+    TooLong { bytes: usize },
+}
+
+/// `text` as an absolute path: `~` is the home folder, anything else relative to the working folder; `.` and `..` are
+/// resolved by their letters, so the path that is checked is the path that is used.
+pub(crate) fn absolute(environment: &Environment, text: &str) -> Result<PathBuf, PathProblem> {
+    if text.is_empty() {
+        return Err(PathProblem::Empty);
+    }
+    if text.contains('\0') {
+        return Err(PathProblem::Nul);
+    }
+    if text.len() > PATH_MAX_BYTES {
+        return Err(PathProblem::TooLong { bytes: text.len() });
+    }
+    let joined = match text.strip_prefix('~') {
+        Some("") => PathBuf::from(&environment.home),
+        Some(rest) if rest.starts_with('/') => Path::new(&environment.home).join(rest.trim_start_matches('/')),
+        Some(_) | None => Path::new(&environment.cwd).join(text),
+    };
+    Ok(normalise(&joined))
+}
+
+/// Resolves `.` and `..` by letters alone; nothing is read from disk.
+pub(crate) fn normalise(path: &Path) -> PathBuf {
+    let mut out = PathBuf::from("/");
+    for component in path.components() {
+        match component {
+            Component::Normal(name) => out.push(name),
+            Component::ParentDir => {
+                out.pop();
+            }
+            Component::RootDir | Component::CurDir | Component::Prefix(_) => {}
+        }
+    }
+    out
+}
+
+/// Where a path really leads: the deepest part that exists with its symlinks resolved, the rest as written.
+pub(crate) fn real(path: &Path) -> PathBuf {
+    let mut missing: Vec<&OsStr> = Vec::new();
+    let mut existing = path;
+    loop {
+        if let Ok(found) = existing.canonicalize() {
+            return missing.iter().rev().fold(found, |path, name| path.join(name));
+        }
+        match (existing.parent(), existing.file_name()) {
+            (Some(parent), Some(name)) => {
+                missing.push(name);
+                existing = parent;
+            }
+            _ => return path.to_path_buf(),
+        }
+    }
+}
+
+/// A path on one line, reversible.
+pub(crate) fn line(path: &Path) -> String {
+    escape::path_line(path.as_os_str().as_bytes())
+}
+
+/// Whether a file name is hidden.
+pub(crate) fn is_hidden(name: &OsStr) -> bool {
+    name.as_bytes().first() == Some(&b'.')
+}

@@ -1,0 +1,116 @@
+//! A stream's two ends in bounded memory, with a true count of all its bytes.
+
+use std::io;
+
+use tokio::io::{AsyncRead, AsyncReadExt};
+
+/// Bytes read at a time.
+const CHUNK_BYTES: usize = 64 * 1024;
+
+/// What is kept of one stream.
+#[derive(Debug)]
+pub(crate) struct Captured {
+    end_bytes: usize,
+    head: Vec<u8>,
+    /// A ring once it is full: `next` is its oldest byte.
+    tail: Vec<u8>,
+    next: usize,
+    total: u64,
+}
+
+impl Captured {
+    /// Keeps at most `end_bytes` at each end.
+    pub(crate) fn new(end_bytes: usize) -> Self {
+        Self { end_bytes, head: Vec::new(), tail: Vec::new(), next: 0, total: 0 }
+    }
+
+    /// All bytes that came, kept or not.
+    pub(crate) fn total(&self) -> u64 {
+        self.total
+    }
+
+    /// Whether every byte is kept.
+    pub(crate) fn is_whole(&self) -> bool {
+        self.left_out() == 0
+    }
+
+    /// Bytes that came between the two ends and are gone.
+    pub(crate) fn left_out(&self) -> u64 {
+        let kept = self.head.len().saturating_add(self.tail.len());
+        self.total.saturating_sub(u64::try_from(kept).unwrap_or(u64::MAX))
+    }
+
+    /// The first bytes; all of them where the whole is no longer than one end.
+    pub(crate) fn head(&self) -> &[u8] {
+        &self.head
+    }
+
+    /// The last bytes, in order, without those in the head.
+    pub(crate) fn tail(&self) -> Vec<u8> {
+        let (newer, older) = self.tail.split_at(self.next.min(self.tail.len()));
+        [older, newer].concat()
+    }
+
+    /// Both ends as text, with a mark for what is missing.
+    pub(crate) fn text(&self) -> String {
+        crate::text::with_gap(&self.head, self.left_out(), &self.tail())
+    }
+
+    fn push(&mut self, bytes: &[u8]) {
+        self.total = self.total.saturating_add(u64::try_from(bytes.len()).unwrap_or(u64::MAX));
+        let room = self.end_bytes.saturating_sub(self.head.len()).min(bytes.len());
+        let (first, rest) = bytes.split_at(room);
+        self.head.extend_from_slice(first);
+        // Only the last `end_bytes` of a long piece can matter.
+        let rest = rest.get(rest.len().saturating_sub(self.end_bytes)..).unwrap_or_default();
+        let growing = self.end_bytes.saturating_sub(self.tail.len()).min(rest.len());
+        let (grow, wrap) = rest.split_at(growing);
+        self.tail.extend_from_slice(grow);
+        for byte in wrap {
+            if let Some(slot) = self.tail.get_mut(self.next) {
+                *slot = *byte;
+            }
+            self.next = (self.next + 1) % self.end_bytes.max(1);
+        }
+    }
+
+    /// Reads to the end.
+    pub(crate) async fn drain(&mut self, mut stream: impl AsyncRead + Unpin) -> io::Result<()> {
+        let mut chunk = vec![0; CHUNK_BYTES];
+        loop {
+            let read = stream.read(&mut chunk).await?;
+            if read == 0 {
+                return Ok(());
+            }
+            self.push(chunk.get(..read).unwrap_or_default());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Captured;
+    use proptest::prelude::*;
+
+    proptest! {
+        /// Whatever the pieces, head and tail are the true ends and the count is true.
+        #[test]
+        fn t6_head_and_tail_are_the_true_ends(
+            pieces in proptest::collection::vec(proptest::collection::vec(any::<u8>(), 0..40), 0..12),
+            end_bytes in 1_usize..30,
+        ) {
+            let mut captured = Captured::new(end_bytes);
+            for piece in &pieces {
+                captured.push(piece);
+            }
+            let all = pieces.concat();
+            let head = &all[..end_bytes.min(all.len())];
+            let rest = &all[head.len()..];
+            let tail = &rest[rest.len().saturating_sub(end_bytes)..];
+            prop_assert_eq!(captured.head(), head);
+            prop_assert_eq!(captured.tail(), tail);
+            prop_assert_eq!(captured.total(), all.len() as u64);
+            prop_assert_eq!(captured.left_out(), (all.len() - head.len() - tail.len()) as u64);
+        }
+    }
+}

@@ -1,0 +1,111 @@
+//! From what a tool found to the evidence that stays: one place where records are cut to size.
+
+use std::time::Duration;
+
+use artoo_proto::{CallStatus, EffectClass, FileChange, ToolCall, escape};
+
+use crate::call::CallContext;
+
+/// What a tool reports, before it is cut to size and given its place.
+#[derive(Debug)]
+pub(crate) struct Record {
+    pub(crate) status: CallStatus,
+    pub(crate) class: EffectClass,
+    pub(crate) measures: bool,
+    pub(crate) exit_code: Option<i32>,
+    pub(crate) signal: Option<i32>,
+    pub(crate) text: String,
+    /// Bytes before anything was left out; `None` when `text` is all there was.
+    pub(crate) output_bytes: Option<u64>,
+    /// Whether `text` already leaves something out.
+    pub(crate) truncated: bool,
+    pub(crate) environmental: bool,
+    pub(crate) changed: Vec<FileChange>,
+    pub(crate) alternatives: Vec<String>,
+}
+
+impl Record {
+    fn new(status: CallStatus, text: impl Into<String>) -> Self {
+        Self {
+            status,
+            class: EffectClass::ReadOnly,
+            measures: true,
+            exit_code: None,
+            signal: None,
+            text: text.into(),
+            output_bytes: None,
+            truncated: false,
+            environmental: false,
+            changed: Vec::new(),
+            alternatives: Vec::new(),
+        }
+    }
+
+    /// It read something and this is it.
+    pub(crate) fn read(text: impl Into<String>) -> Self {
+        Self::new(CallStatus::Ok, text)
+    }
+
+    /// The request itself makes no sense; nothing was measured.
+    pub(crate) fn unusable(reason: impl Into<String>) -> Self {
+        Self { measures: false, ..Self::new(CallStatus::Failed, reason) }
+    }
+
+    /// The machine stood in the way: something is missing, unreadable, full.
+    pub(crate) fn hindered(reason: impl Into<String>) -> Self {
+        Self { environmental: true, ..Self::new(CallStatus::Failed, reason) }
+    }
+
+    /// Law 1: it was refused and nothing ran.
+    pub(crate) fn denied(reason: &str) -> Self {
+        Self { measures: false, ..Self::new(CallStatus::Denied, format!("[LAW1] {reason}")) }
+    }
+
+    /// The time was up before anything could be said.
+    pub(crate) fn timed_out(reason: impl Into<String>) -> Self {
+        Self { environmental: true, ..Self::new(CallStatus::TimedOut, reason) }
+    }
+
+    /// A part of the answer, and why it is not the whole.
+    pub(crate) fn cut(text: impl Into<String>) -> Self {
+        Self { environmental: true, truncated: true, ..Self::new(CallStatus::Cut, text) }
+    }
+
+    pub(crate) fn class(self, class: EffectClass) -> Self {
+        Self { class, ..self }
+    }
+
+    pub(crate) fn alternatives(self, alternatives: Vec<String>) -> Self {
+        Self { alternatives, ..self }
+    }
+
+    /// The record as evidence of this call.
+    pub(crate) fn into_call(
+        self,
+        context: &CallContext,
+        target: String,
+        elapsed: Duration,
+        max_chars: usize,
+    ) -> ToolCall {
+        let text_bytes = u64::try_from(self.text.len()).unwrap_or(u64::MAX);
+        let (output, cut_here) = escape::head_tail(&self.text, max_chars);
+        ToolCall {
+            tool: context.request.tool.clone(),
+            input: context.request.input.clone(),
+            target,
+            status: self.status,
+            class: self.class,
+            measures: self.measures,
+            exit_code: self.exit_code,
+            signal: self.signal,
+            output,
+            output_bytes: self.output_bytes.unwrap_or(text_bytes),
+            truncated: self.truncated || cut_here,
+            evidence_id: context.evidence_id.clone(),
+            elapsed_ms: u64::try_from(elapsed.as_millis()).unwrap_or(u64::MAX),
+            environmental: self.environmental,
+            changed: self.changed,
+            alternatives: self.alternatives,
+        }
+    }
+}

@@ -1,0 +1,214 @@
+//! A request read as a tool's own typed job, with what it touches and what must be asked about it.
+
+use std::path::PathBuf;
+
+use artoo_proto::{ConsentHash, EffectClass, ToolClass, ToolOutcome, ToolRequest, ToolSpec, escape};
+use serde_json::Value;
+
+use crate::blocked::Touched;
+use crate::config::ToolConfig;
+use crate::glob::{self, Search};
+use crate::guard::Proof;
+use crate::mdfind::{self, Query};
+use crate::paths;
+use crate::protect::Protected;
+use crate::read_file::{self, Reading};
+use crate::record::Record;
+use crate::registry::Instead;
+use crate::shell::{self, Command, CommandProblem};
+use crate::write_file::{self, NewFile};
+
+/// A call that makes sense.
+pub(super) enum Job {
+    Glob(Box<Search>),
+    Find(Query),
+    Read(Reading),
+    Write(NewFile),
+    Shell(Command),
+}
+
+/// A request after reading: a job, or the record that ends it.
+pub(super) struct Prepared {
+    target: String,
+    job: Result<Job, Box<Record>>,
+}
+
+/// What a person is asked.
+pub(super) struct Question {
+    pub(super) hash: ConsentHash,
+    /// The bytes the consent is for.
+    pub(super) text: String,
+    pub(super) files: Vec<PathBuf>,
+    shown: String,
+    effects: Vec<String>,
+    reason: String,
+}
+
+impl Prepared {
+    /// Reads a request; the tool's name has been checked.
+    pub(super) fn new(config: &ToolConfig, protected: &Protected, request: &ToolRequest) -> Self {
+        let (environment, input) = (&config.environment, &request.input);
+        let job = match request.tool.as_str() {
+            "glob" => Search::parse(environment, input)
+                .map(|search| Job::Glob(Box::new(search)))
+                .map_err(|problem| unusable(&problem)),
+            "mdfind" => Query::parse(environment, input).map(Job::Find).map_err(|problem| unusable(&problem)),
+            "read_file" => Reading::parse(environment, input).map(Job::Read).map_err(|problem| unusable(&problem)),
+            "write_file" => NewFile::parse(environment, input).map(Job::Write).map_err(|problem| {
+                let record =
+                    if problem.is_refusal() { Record::denied(&problem.to_string()) } else { unusable(&problem) };
+                record.class(EffectClass::Creating)
+            }),
+            _ => Command::parse(config, protected, input).map(Job::Shell).map_err(|problem| {
+                let record = match &problem {
+                    CommandProblem::Hostile => Record::denied(&problem.to_string()),
+                    CommandProblem::Input(_) | CommandProblem::Empty => unusable(&problem),
+                };
+                record.class(EffectClass::Unproven)
+            }),
+        };
+        let target = job.as_ref().map_or_else(|_| spelled(input), Job::target);
+        Self { target, job: job.map_err(Box::new) }
+    }
+
+    pub(super) fn target(&self) -> &str {
+        &self.target
+    }
+
+    pub(super) fn into_job(self) -> Result<Job, Instead> {
+        self.job.map_err(|record| Instead::Record(*record))
+    }
+
+    /// What the job would act on, if there is one.
+    pub(super) fn touched(&self) -> Option<Touched> {
+        let paths = match self.job.as_ref().ok()? {
+            Job::Glob(search) => vec![search.root.clone()],
+            Job::Find(query) => vec![query.root.clone()],
+            Job::Read(reading) => vec![reading.path.clone()],
+            Job::Write(new) => vec![new.path.clone()],
+            Job::Shell(command) => command.paths.clone(),
+        };
+        Some(Touched { target: self.target.clone(), paths })
+    }
+
+    /// The same request, refused.
+    pub(super) fn refused(self, reason: &str) -> Self {
+        let class = self.job.as_ref().map_or(EffectClass::Unproven, Job::class);
+        Self { job: Err(Box::new(Record::denied(reason).class(class))), ..self }
+    }
+}
+
+fn unusable(problem: &dyn std::error::Error) -> Record {
+    let source = problem.source().map(|source| format!(": {source}")).unwrap_or_default();
+    let text = problem.to_string();
+    Record::unusable(if text.ends_with(&source) { text } else { format!("{text}{source}") })
+}
+
+/// The target of an input that could not be read: what it names, as it is spelled.
+fn spelled(input: &Value) -> String {
+    let named = ["path", "root", "command", "query"].iter().find_map(|field| input.get(field)?.as_str());
+    escape::one_line(&escape::shorten(named.unwrap_or_default(), 200))
+}
+
+impl Job {
+    fn target(&self) -> String {
+        match self {
+            Self::Glob(search) => search.target(),
+            Self::Find(query) => query.target(),
+            Self::Read(reading) => paths::line(&reading.path),
+            Self::Write(new) => paths::line(&new.path),
+            Self::Shell(command) => command.text.trim().to_owned(),
+        }
+    }
+
+    pub(super) fn class(&self) -> EffectClass {
+        match self {
+            Self::Glob(_) | Self::Find(_) | Self::Read(_) => EffectClass::ReadOnly,
+            Self::Write(_) => EffectClass::Creating,
+            Self::Shell(command) => command.class(),
+        }
+    }
+
+    /// What a person must be asked before this runs; `None` when nobody must.
+    pub(super) fn question(&self, confirm: bool) -> Option<Question> {
+        let caution = "caution is advised for this step, and the call is not read-only".to_owned();
+        let hash = ConsentHash(String::new());
+        match self {
+            Self::Glob(_) | Self::Find(_) | Self::Read(_) => None,
+            Self::Write(new) => confirm.then(|| {
+                let path = paths::line(&new.path);
+                Question {
+                    hash,
+                    text: new.text.clone(),
+                    files: vec![new.path.clone()],
+                    shown: format!("write_file {path}\n{}", escape::visible(&new.text)),
+                    effects: vec![format!("creates {path} ({} bytes)", new.text.len())],
+                    reason: caution,
+                }
+            }),
+            Self::Shell(command) => {
+                let reason = match &command.proof {
+                    Proof::Unproven { reason } => reason.clone(),
+                    Proof::Proven(proven) if proven.class == EffectClass::ReadOnly || !confirm => return None,
+                    Proof::Proven(_) => caution,
+                };
+                let effects = command.effects.clone();
+                let (text, files) = (command.text.clone(), command.paths.clone());
+                Some(Question { hash, shown: text.clone(), text, files, effects, reason })
+            }
+        }
+    }
+}
+
+impl Question {
+    /// The question as an outcome. A command is shown whole; only a file's text is shortened, and says so.
+    pub(super) fn into_outcome(self, max_chars: usize) -> ToolOutcome {
+        let is_command = self.shown == self.text;
+        let shown = if is_command { self.shown } else { escape::shorten(&self.shown, max_chars) };
+        ToolOutcome::NeedsConsent { hash: self.hash, shown, effects: self.effects, reason: self.reason }
+    }
+}
+
+/// The tools in the order they are tried.
+pub(super) fn specs(has_index: bool, has_shell: bool) -> Vec<ToolSpec> {
+    let spec = |name: &str, class, priority, description: &str, input_schema| ToolSpec {
+        name: name.to_owned(),
+        description: description.to_owned(),
+        class,
+        input_schema,
+        priority,
+    };
+    let find = if has_index {
+        "find personal files by words, from the Spotlight index"
+    } else {
+        "find personal files by words in their names, by walking the folder"
+    };
+    let mut specs = vec![
+        spec("mdfind", ToolClass::Files, 1, find, mdfind::schema()),
+        spec(
+            "glob",
+            ToolClass::Files,
+            2,
+            "find files and folders by pattern, size, time, content; count or sum them",
+            glob::schema(),
+        ),
+        spec(
+            "read_file",
+            ToolClass::Text,
+            3,
+            "read a text file, some of its lines, or count them",
+            read_file::schema(),
+        ),
+        spec("write_file", ToolClass::Text, 3, "create a new text file in the workspace", write_file::schema()),
+    ];
+    if has_shell {
+        specs.push(spec(
+            "shell",
+            ToolClass::Shell,
+            6,
+            "run a command; read-only ones at once, others after a yes",
+            shell::schema(),
+        ));
+    }
+    specs
+}

@@ -1,0 +1,228 @@
+//! `shell`: a command line. Proven ones run at once and without a shell; the others only as a person allowed them.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use artoo_proto::{CallStatus, EffectClass, FileChange, escape};
+use rustix::fs::{Access, access};
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use crate::config::ToolConfig;
+use crate::consent::{self, PATHS_MAX};
+use crate::guard::{self, ExitOne, Proof};
+use crate::input::{self, InputProblem};
+use crate::limit::Limit;
+use crate::process::{self, Ended, Invocation};
+use crate::protect::Protected;
+use crate::record::Record;
+use crate::{nearby, open, paths};
+
+/// Longest command taken at all; the system itself ends near this.
+const COMMAND_MAX_CHARS: usize = 32_768;
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Wire {
+    command: String,
+}
+
+/// A command with what the guard says of it.
+#[derive(Debug)]
+pub(crate) struct Command {
+    pub(crate) text: String,
+    pub(crate) proof: Proof,
+    /// Paths it seems to name: all of them for a proven command, best effort for another.
+    pub(crate) paths: Vec<PathBuf>,
+    /// What it would touch, in words, for a command that must be asked about.
+    pub(crate) effects: Vec<String>,
+}
+
+/// Why a command is not even asked about.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum CommandProblem {
+    #[error(transparent)]
+    Input(#[from] InputProblem),
+    #[error("the command is empty")]
+    Empty,
+    #[error("the command holds invisible or control characters, so what is shown would not be what runs")]
+    Hostile,
+}
+
+impl Command {
+    /// Reads an input and classifies the command; nothing is run.
+    pub(crate) fn parse(config: &ToolConfig, protected: &Protected, value: &Value) -> Result<Self, CommandProblem> {
+        let Wire { command } = input::parse(value)?;
+        input::check_length("command", &command, COMMAND_MAX_CHARS)?;
+        if command.trim().is_empty() {
+            return Err(CommandProblem::Empty);
+        }
+        if escape::visible(&command) != command {
+            return Err(CommandProblem::Hostile);
+        }
+        let proof = guard::classify(config, protected, &command);
+        let paths = match &proof {
+            Proof::Proven(proven) => proven.operands.clone(),
+            Proof::Unproven { .. } => guard::path_like(&command)
+                .iter()
+                .filter_map(|part| paths::absolute(&config.environment, part).ok())
+                .take(PATHS_MAX)
+                .collect(),
+        };
+        let effects = match &proof {
+            Proof::Proven(proven) => {
+                proven.operands.iter().map(|path| format!("creates {}", paths::line(path))).collect()
+            }
+            Proof::Unproven { .. } => effects(&paths, protected),
+        };
+        Ok(Self { text: command, proof, paths, effects })
+    }
+
+    /// What it was proven to do.
+    pub(crate) fn class(&self) -> EffectClass {
+        match &self.proof {
+            Proof::Proven(proven) => proven.class,
+            Proof::Unproven { .. } => EffectClass::Unproven,
+        }
+    }
+
+    /// What would run: the program itself, or a shell over exactly the bytes that are shown.
+    pub(crate) fn invocation(&self, config: &ToolConfig) -> Option<Invocation> {
+        if let Proof::Proven(proven) = &self.proof {
+            return Some(proven.invocation.clone());
+        }
+        let (program, name, mut arguments): (_, _, Vec<OsString>) = match process::find_program(config, "bash") {
+            Some(bash) => (bash, "bash", vec!["--noprofile".into(), "--norc".into()]),
+            None => (process::find_program(config, "sh")?, "sh", Vec::new()),
+        };
+        arguments.extend(["-c".into(), OsString::from(&self.text)]);
+        Some(Invocation { program, name: name.into(), arguments })
+    }
+}
+
+/// What an unproven command would touch, in words: what it names, no more.
+fn effects(named: &[PathBuf], protected: &Protected) -> Vec<String> {
+    let mut effects = vec!["runs a command whose effects are not proven".to_owned()];
+    for path in named {
+        effects.extend(protected.refusal(path));
+        let Ok(found) = fs::symlink_metadata(path) else { continue };
+        let kind = open::kind_name(found.file_type());
+        let size = if found.is_file() { format!(" of {} bytes", found.len()) } else { String::new() };
+        effects.push(format!("may change {} ({kind}{size})", paths::line(path)));
+    }
+    effects
+}
+
+/// Digests of the regular files a command names, taken before and after it.
+///
+/// Best effort: it sees what the command line spells, not what a program opens on its own, nothing below a folder,
+/// and no file above the digest's cap.
+pub(crate) fn digests(paths: &[PathBuf], limit: &Limit) -> BTreeMap<PathBuf, Option<String>> {
+    let digest = |path: &PathBuf| match fs::symlink_metadata(path) {
+        Err(_) => Some(None),
+        Ok(found) => consent::content(path, &found, limit).map(Some),
+    };
+    paths.iter().filter_map(|path| digest(path).map(|digest| (path.clone(), digest))).collect()
+}
+
+/// What differs between two takings.
+pub(crate) fn changes(
+    before: &BTreeMap<PathBuf, Option<String>>,
+    after: &BTreeMap<PathBuf, Option<String>>,
+) -> Vec<FileChange> {
+    let changed = before.iter().filter_map(|(path, before)| {
+        let after = after.get(path)?;
+        (before != after).then(|| FileChange { path: paths::line(path), before: before.clone(), after: after.clone() })
+    });
+    changed.collect()
+}
+
+/// The record of a command that was run.
+pub(crate) fn record(command: &Command, ended: Ended, changed: Vec<FileChange>) -> Record {
+    let (class, measures, exit_one) = match &command.proof {
+        Proof::Proven(proven) => (proven.class, proven.measures, proven.exit_one),
+        Proof::Unproven { .. } => (EffectClass::Unproven, true, ExitOne::Failure),
+    };
+    if let Some(timed_out) = ended.problem() {
+        return Record { changed, measures, ..timed_out.class(class) };
+    }
+    let is_answer = ended.exit_code == Some(1) && exit_one == ExitOne::Answer && ended.stderr.total() == 0;
+    let succeeded = ended.exit_code == Some(0) || is_answer;
+    let mut text = ended.text();
+    if let Some(signal) = ended.signal {
+        text.push_str(&format!("\n[ended by signal {signal}]"));
+    }
+    let hindrance = if succeeded { None } else { hindrance(command, &ended) };
+    Record {
+        status: if succeeded { CallStatus::Ok } else { CallStatus::Failed },
+        measures,
+        exit_code: ended.exit_code,
+        signal: ended.signal,
+        output_bytes: Some(ended.total()),
+        truncated: !(ended.stdout.is_whole() && ended.stderr.is_whole()),
+        environmental: hindrance.is_some(),
+        alternatives: hindrance.map(|missing| missing.alternatives).unwrap_or_default(),
+        changed,
+        ..Record::read(text).class(class)
+    }
+}
+
+/// The record of a program that could not even be started.
+pub(crate) fn not_started(command: &Command, invocation: &Invocation, cwd: &str, error: &io::Error) -> Record {
+    let program = paths::line(&invocation.program);
+    let reason = format!("{program}: {error}");
+    let record = if !Path::new(cwd).is_dir() {
+        Record::hindered(format!("the working folder is gone: {}", paths::line(Path::new(cwd))))
+    } else if error.kind() == io::ErrorKind::NotFound {
+        Record { exit_code: Some(127), ..Record::hindered(reason) }
+    } else if error.kind() == io::ErrorKind::PermissionDenied {
+        Record { exit_code: Some(126), ..Record::hindered(reason) }
+    } else {
+        Record::unusable(reason)
+    };
+    Record { measures: false, ..record.class(command.class()) }
+}
+
+/// A fact about the machine that explains a failure.
+struct Hindrance {
+    alternatives: Vec<String>,
+}
+
+/// Looks for one that can be checked again: a named path that is missing or may not be read, a program that is not
+/// there. Words in an error message decide nothing.
+fn hindrance(command: &Command, ended: &Ended) -> Option<Hindrance> {
+    if matches!(ended.exit_code, Some(126 | 127)) {
+        return Some(Hindrance { alternatives: Vec::new() });
+    }
+    // A path-like word of an unproven command may be no path at all, so only what is spelled as one counts.
+    let is_proven = matches!(command.proof, Proof::Proven(_));
+    let named = command.paths.iter().filter(|path| is_proven || is_spelled(path, &command.text));
+    for path in named {
+        match fs::metadata(path) {
+            Err(_) => return Some(Hindrance { alternatives: nearby::alternatives(path) }),
+            Ok(_) if access(path, Access::READ_OK).is_err() => return Some(Hindrance { alternatives: Vec::new() }),
+            Ok(_) => {}
+        }
+    }
+    None
+}
+
+fn is_spelled(path: &Path, command: &str) -> bool {
+    path.to_str().is_some_and(|path| command.contains(path))
+}
+
+/// The schema a model sees.
+pub(crate) fn schema() -> Value {
+    json!({
+        "type": "object",
+        "additionalProperties": false,
+        "required": ["command"],
+        "properties": {
+            "command": {"type": "string", "minLength": 1, "maxLength": COMMAND_MAX_CHARS,
+                "description": "one known read-only program with plain words runs at once; all else needs a yes"}
+        }
+    })
+}

@@ -1,0 +1,147 @@
+//! Consent: what is asked, that a yes holds for exactly one call, and that nothing runs without it.
+
+use std::fs;
+
+use artoo_proto::{CallStatus, ConsentHash, EffectClass, ToolOutcome};
+use serde_json::json;
+
+use super::{House, called, snapshot};
+use crate::CallContext;
+
+fn command(text: &str) -> CallContext {
+    House::context("shell", json!({"command": text}))
+}
+
+async fn asked(house: &House, context: &CallContext) -> (ConsentHash, Vec<String>, String) {
+    match house.outcome(context, None).await {
+        ToolOutcome::NeedsConsent { hash, effects, reason, .. } => (hash, effects, reason),
+        ToolOutcome::Called { call } => panic!("was not asked about: {call:?}"),
+    }
+}
+
+#[tokio::test]
+async fn nothing_runs_before_a_yes_and_the_effects_are_named() {
+    let house = House::new();
+    house.file("work/keep.txt", "12345");
+    let before = snapshot(&house.home);
+    let context = command("rm keep.txt > log");
+    let (_, effects, reason) = asked(&house, &context).await;
+    assert_eq!(snapshot(&house.home), before);
+    let expected = format!("may change {}/work/keep.txt (a file of 5 bytes)", house.home.display());
+    assert!(effects.contains(&expected), "{effects:?}");
+    assert!(reason.contains("`>` is shell syntax"), "{reason}");
+    let (hash, ..) = asked(&house, &context).await;
+    let call = called(house.outcome(&context, Some(house.registry.grant(&hash))).await);
+    assert_eq!((call.status, call.class), (CallStatus::Ok, EffectClass::Unproven), "{call:?}");
+    let changed: Vec<_> = call.changed.iter().map(|change| (change.before.is_some(), change.after.is_some())).collect();
+    assert_eq!(changed, [(true, false), (false, true)], "removed and created: {call:?}");
+}
+
+#[tokio::test]
+async fn h11_a_yes_to_one_command_is_none_to_another() {
+    let house = House::new();
+    house.file("work/a", "");
+    let (hash, ..) = asked(&house, &command("rm a")).await;
+    for other in ["rm  a", "rm b", "rm a ", "rm -r a"] {
+        let call = called(house.outcome(&command(other), Some(house.registry.grant(&hash))).await);
+        assert_eq!(call.status, CallStatus::Denied, "{other}: {call:?}");
+    }
+    assert!(house.home.join("work/a").exists());
+    let forged = house.registry.grant(&ConsentHash(String::new()));
+    assert_eq!(called(house.outcome(&command("rm a"), Some(forged)).await).status, CallStatus::Denied);
+}
+
+#[tokio::test]
+async fn h11_a_yes_in_one_folder_is_none_in_another() {
+    let here = House::new();
+    let there = House::new();
+    let (hash, ..) = asked(&here, &command("make")).await;
+    let call = called(there.outcome(&command("make"), Some(there.registry.grant(&hash))).await);
+    assert_eq!(call.status, CallStatus::Denied, "{call:?}");
+}
+
+#[tokio::test]
+async fn h12_a_script_edited_after_the_yes_does_not_run() {
+    let house = House::new();
+    let script = house.file("work/run.sh", "echo first\n");
+    let context = command("sh run.sh; true");
+    let (hash, ..) = asked(&house, &context).await;
+    // Same length, same name: only the content tells.
+    fs::write(&script, "echo other\n").unwrap();
+    let call = called(house.outcome(&context, Some(house.registry.grant(&hash))).await);
+    assert_eq!(call.status, CallStatus::Denied, "{call:?}");
+    assert!(call.output.contains("has changed since"), "{call:?}");
+    let (fresh, ..) = asked(&house, &context).await;
+    let call = called(house.outcome(&context, Some(house.registry.grant(&fresh))).await);
+    assert_eq!(call.output, "other\n");
+}
+
+#[tokio::test]
+async fn a_quoted_name_with_blanks_and_a_protected_place_are_named_among_the_effects() {
+    let house = House::new();
+    house.file("work/my file.txt", "1");
+    house.file(".ssh/id", "");
+    let (_, effects, _) = asked(&house, &command("rm 'my file.txt' ~/.ssh/id")).await;
+    let home = house.home.display();
+    assert!(effects.contains(&format!("may change {home}/work/my file.txt (a file of 1 bytes)")), "{effects:?}");
+    assert!(effects.iter().any(|line| line.contains("/.ssh/id is protected")), "{effects:?}");
+}
+
+/// A grant is moved into the call, so using it twice does not compile; what can be tried is the same hash again after
+/// the first run has changed what the command names.
+#[tokio::test]
+async fn h11_the_second_run_needs_a_new_yes_when_the_first_changed_its_files() {
+    let house = House::new();
+    house.file("work/count", "");
+    let context = command("echo x >> count");
+    let (hash, ..) = asked(&house, &context).await;
+    assert_eq!(called(house.outcome(&context, Some(house.registry.grant(&hash))).await).status, CallStatus::Ok);
+    let again = called(house.outcome(&context, Some(house.registry.grant(&hash))).await);
+    assert_eq!(again.status, CallStatus::Denied, "{again:?}");
+    assert_eq!(fs::read_to_string(house.home.join("work/count")).unwrap(), "x\n");
+}
+
+#[tokio::test]
+async fn d22_under_caution_creating_asks_and_reading_does_not() {
+    let house = House::new();
+    let cautious = |tool: &str, input| CallContext { confirm: true, ..House::context(tool, input) };
+    let write = cautious("write_file", json!({"path": "n", "text": "hello"}));
+    let ToolOutcome::NeedsConsent { hash, shown, effects, .. } = house.outcome(&write, None).await else { panic!() };
+    assert!(shown.contains("artoo_workspace/n\nhello") && effects[0].contains("(5 bytes)"), "{shown} {effects:?}");
+    assert!(!house.workspace().join("n").exists());
+    let call = called(house.outcome(&write, Some(house.registry.grant(&hash))).await);
+    assert_eq!(call.status, CallStatus::Ok, "{call:?}");
+    let other = cautious("write_file", json!({"path": "n2", "text": "hello"}));
+    let call = called(house.outcome(&other, Some(house.registry.grant(&hash))).await);
+    assert_eq!(call.status, CallStatus::Denied, "another file, the same text: {call:?}");
+    let (_, effects, _) = asked(&house, &cautious("shell", json!({"command": "mkdir ~/artoo_workspace/d"}))).await;
+    assert!(effects[0].starts_with("creates "), "{effects:?}");
+    assert_eq!(
+        called(house.outcome(&cautious("shell", json!({"command": "uname"})), None).await).status,
+        CallStatus::Ok
+    );
+    assert_eq!(called(house.outcome(&cautious("glob", json!({})), None).await).status, CallStatus::Ok);
+}
+
+/// H2, H3: what would be shown otherwise than it runs is not even asked about.
+#[tokio::test]
+async fn h3_commands_with_invisible_characters_are_refused() {
+    let house = House::new();
+    for text in [
+        "echo ok \u{1b}[2K; rm x",
+        "ls\rrm x",
+        "echo \u{202e}x; rm y",
+        "r\u{200b}m x",
+        "ls \u{2028}rm x",
+        "echo a\0; rm x",
+        "echo \u{e0072}; rm x",
+    ] {
+        let call = called(house.outcome(&command(text), None).await);
+        assert_eq!(call.status, CallStatus::Denied, "{text:?}: {call:?}");
+        assert!(call.output.contains("invisible or control"), "{call:?}");
+        assert!(!call.target.chars().any(char::is_control), "{call:?}");
+    }
+    for text in ["", "   ", "\n"] {
+        assert_eq!(called(house.outcome(&command(text), None).await).status, CallStatus::Failed);
+    }
+}

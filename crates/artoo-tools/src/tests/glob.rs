@@ -1,0 +1,252 @@
+//! `glob`: patterns, filters, order, reports, and never a part passed off as the whole.
+
+use std::ffi::OsStr;
+use std::fs;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::symlink;
+use std::time::{Duration, SystemTime};
+
+use artoo_proto::CallStatus;
+use serde_json::{Value, json};
+
+use super::{House, make_fifo};
+
+/// Names with their sizes and days; `.git` style files are hidden.
+fn tree() -> House {
+    let house = House::new();
+    for (path, size, day) in [
+        ("work/a.txt", 10, 1),
+        ("work/B.TXT", 20, 2),
+        ("work/sub/c.txt", 30, 3),
+        ("work/sub/deep/d.txt", 40, 4),
+        ("work/sub/deep/e.rs", 50, 5),
+        ("work/.hidden.txt", 60, 6),
+        ("work/.cache/f.txt", 70, 7),
+        ("work/node_modules/g.txt", 80, 8),
+        ("work/log.csv", 0, 9),
+    ] {
+        let path = house.file(path, vec![b'x'; size]);
+        let modified = SystemTime::UNIX_EPOCH + Duration::from_secs(86_400 * day);
+        fs::File::options().write(true).open(path).unwrap().set_modified(modified).unwrap();
+    }
+    house
+}
+
+async fn found(house: &House, input: Value) -> Vec<String> {
+    let work = format!("{}/work/", house.home.display());
+    house.output("glob", input).await.lines().map(|line| line.strip_prefix(&work).unwrap_or(line).to_owned()).collect()
+}
+
+#[tokio::test]
+async fn every_field_selects_what_it_says() {
+    let house = tree();
+    let all = ["B.TXT", "a.txt", "log.csv", "node_modules/g.txt", "sub/c.txt", "sub/deep/d.txt", "sub/deep/e.rs"];
+    let table: Vec<(Value, Vec<&str>)> = vec![
+        (json!({}), all.to_vec()),
+        (json!({"pattern": "*.txt"}), vec!["a.txt", "node_modules/g.txt", "sub/c.txt", "sub/deep/d.txt"]),
+        (json!({"patterns": ["*.rs", "*.csv"]}), vec!["log.csv", "sub/deep/e.rs"]),
+        (json!({"pattern": "sub/*.txt"}), vec!["sub/c.txt"]),
+        (json!({"pattern": "sub/**/*.txt"}), vec!["sub/c.txt", "sub/deep/d.txt"]),
+        (json!({"pattern": "**/deep/*"}), vec!["sub/deep/d.txt", "sub/deep/e.rs"]),
+        (json!({"pattern": "./*.txt"}), vec!["a.txt"]),
+        (json!({"pattern": "~/work/sub/*"}), vec!["sub/c.txt"]),
+        (json!({"pattern": "~/work/a.txt"}), vec!["a.txt"]),
+        (json!({"root": "~/work/sub", "pattern": "*.txt"}), vec!["sub/c.txt", "sub/deep/d.txt"]),
+        (json!({"root": "sub/../sub"}), vec!["sub/c.txt", "sub/deep/d.txt", "sub/deep/e.rs"]),
+        (json!({"pattern": "*.txt", "recursive": false}), vec!["a.txt"]),
+        (json!({"pattern": "*.txt", "ignore_case": true, "recursive": false}), vec!["B.TXT", "a.txt"]),
+        (json!({"pattern": "*.txt", "exclude": ["node_modules", "deep"]}), vec!["a.txt", "sub/c.txt"]),
+        (json!({"exclude": ["sub/**", "*.txt", "*.TXT"]}), vec!["log.csv"]),
+        (json!({"kind": "folder"}), vec!["node_modules", "sub", "sub/deep"]),
+        (json!({"kind": "any", "recursive": false}), vec!["B.TXT", "a.txt", "log.csv", "node_modules", "sub"]),
+        (
+            json!({"hidden": true, "pattern": "*.txt", "exclude": ["node_modules", "sub"]}),
+            vec![".cache/f.txt", ".hidden.txt", "a.txt"],
+        ),
+        (json!({"pattern": ".hidden*"}), vec![".hidden.txt"]),
+        (json!({"pattern": ".hidden*", "hidden": false}), vec![]),
+        (json!({"min_bytes": 30, "max_bytes": 40}), vec!["sub/c.txt", "sub/deep/d.txt"]),
+        (
+            json!({"modified_after": "1970-01-04T00:00:00Z", "modified_before": "1970-01-06T00:00:00Z"}),
+            vec!["sub/c.txt", "sub/deep/d.txt"],
+        ),
+        (json!({"sort": {"by": "size", "descending": true}, "limit": 2}), vec!["node_modules/g.txt", "sub/deep/e.rs"]),
+        (json!({"sort": {"by": "modified"}, "limit": 2}), vec!["a.txt", "B.TXT"]),
+        (json!({"sort": {"by": "name", "descending": true}, "limit": 2}), vec!["log.csv", "node_modules/g.txt"]),
+        (json!({"limit": 0}), vec![]),
+        (json!({"report": "count"}), vec!["7"]),
+        (json!({"report": "total_bytes", "pattern": "*.txt"}), vec!["160"]),
+        (json!({"report": "count", "pattern": "*.pdf"}), vec!["0"]),
+        (json!({"report": "details", "pattern": "c.txt"}), vec!["30\t1970-01-04T00:00:00.000Z\t@/sub/c.txt"]),
+        // An object that arrives as a string of JSON is read once.
+        (json!("{\"pattern\": \"*.rs\"}"), vec!["sub/deep/e.rs"]),
+    ];
+    let work = format!("{}/work", house.home.display());
+    for (input, expected) in table {
+        let expected: Vec<String> = expected.iter().map(|line| line.replace('@', &work)).collect();
+        assert_eq!(found(&house, input.clone()).await, expected, "{input}");
+    }
+}
+
+#[tokio::test]
+async fn contents_are_searched_across_pieces_and_in_any_case() {
+    let house = House::new();
+    let mut long = vec![b'-'; 256 * 1024 - 3];
+    long.extend_from_slice("Größe".as_bytes());
+    house.file("work/long.txt", &long);
+    house.file("work/short.txt", "one TODO here");
+    house.file("work/binary", b"\0\xff TODO \xfe");
+    house.file("work/none.txt", "todo");
+    let table = [
+        (json!({"contains": "TODO"}), vec!["binary", "short.txt"]),
+        (json!({"contains": "todo", "contains_ignore_case": true}), vec!["binary", "none.txt", "short.txt"]),
+        (json!({"contains": "Größe"}), vec!["long.txt"]),
+        (json!({"contains": "GRÖSSE", "contains_ignore_case": true}), vec![]),
+        (json!({"contains": "GRÖßE", "contains_ignore_case": true}), vec!["long.txt"]),
+    ];
+    for (input, expected) in table {
+        assert_eq!(found(&house, input.clone()).await, expected, "{input}");
+    }
+}
+
+#[tokio::test]
+async fn links_are_neither_followed_nor_files_and_hostile_names_stay_on_one_line() {
+    let house = House::new();
+    house.file("work/real/x.txt", "x");
+    symlink(house.home.join("work/real"), house.home.join("work/link")).unwrap();
+    symlink("..", house.home.join("work/real/loop")).unwrap();
+    make_fifo(&house.home.join("work/pipe"));
+    assert_eq!(found(&house, json!({})).await, ["real/x.txt"]);
+    assert_eq!(found(&house, json!({"kind": "folder"})).await, ["real"]);
+    let any = found(&house, json!({"kind": "any"})).await;
+    assert_eq!(any, ["link", "pipe", "real", "real/loop", "real/x.txt"]);
+    // A root that is itself a link is what the user means by it.
+    assert!(found(&house, json!({"root": "link"})).await[0].ends_with("link/x.txt"));
+    let hostile = OsStr::from_bytes(b"a\nb\x1b[2J\xff\xe2\x80\xae.txt");
+    fs::write(house.home.join("work").join(hostile), "").unwrap();
+    let listed = found(&house, json!({"pattern": "a*"})).await;
+    assert_eq!(listed, ["a\\nb\\u{1b}[2J\\xff\\u{202e}.txt"]);
+}
+
+#[tokio::test]
+async fn ignore_files_are_obeyed_only_when_asked() {
+    let house = House::new();
+    house.file("work/.gitignore", "*.log\n");
+    house.file("work/a.log", "");
+    house.file("work/a.txt", "");
+    assert_eq!(found(&house, json!({})).await, ["a.log", "a.txt"]);
+    assert_eq!(found(&house, json!({"ignore_files": true})).await, ["a.txt"]);
+}
+
+#[tokio::test]
+async fn a_missing_root_is_the_environments_fault_and_names_its_neighbours() {
+    let house = House::new();
+    house.file("Documents/a.txt", "");
+    let call = house.call("glob", json!({"root": "~/Document", "report": "count"})).await;
+    assert_eq!((call.status, call.environmental), (CallStatus::Failed, true), "{call:?}");
+    assert_eq!(call.alternatives, [format!("{}/Documents", house.home.display())]);
+    assert_eq!(call.target, format!("{}/Document/**", house.home.display()));
+    let call = house.call("glob", json!({"root": "~/Documents/a.txt"})).await;
+    assert!(call.environmental && call.output.contains("not a folder"), "{call:?}");
+}
+
+/// D7: a folder that can't be read makes the result incomplete. A path longer than the system takes can't be read by
+/// anyone, so this holds for a test that runs as root too.
+#[tokio::test]
+async fn d7_an_unreadable_folder_is_never_silent() {
+    let house = House::new();
+    house.file("work/top.txt", "");
+    let name = "n".repeat(250);
+    let mut folder = rustix::fs::open(
+        house.home.join("work"),
+        rustix::fs::OFlags::DIRECTORY | rustix::fs::OFlags::RDONLY,
+        rustix::fs::Mode::empty(),
+    )
+    .unwrap();
+    for _ in 0..20 {
+        rustix::fs::mkdirat(&folder, name.as_str(), rustix::fs::Mode::RWXU).unwrap();
+        folder = rustix::fs::openat(
+            &folder,
+            name.as_str(),
+            rustix::fs::OFlags::DIRECTORY | rustix::fs::OFlags::RDONLY,
+            rustix::fs::Mode::empty(),
+        )
+        .unwrap();
+    }
+    let list = house.call("glob", json!({"pattern": "*.txt"})).await;
+    assert_eq!((list.status, list.environmental), (CallStatus::Failed, true), "{list:?}");
+    assert!(list.output.starts_with("incomplete: 1 place could not be read") && list.output.contains("top.txt"));
+    let count = house.call("glob", json!({"pattern": "*.txt", "report": "count"})).await;
+    assert_eq!((count.status, count.environmental), (CallStatus::Failed, true), "{count:?}");
+    assert!(count.output.parse::<u64>().is_err(), "a part of a number is no number: {count:?}");
+    let shallow = house.call("glob", json!({"pattern": "./*.txt"})).await;
+    assert_eq!(shallow.status, CallStatus::Ok, "what is not asked for need not be read: {shallow:?}");
+}
+
+#[tokio::test]
+async fn a_walk_ends_with_its_time() {
+    let house = House::with(|config| config.call_timeout = Duration::ZERO);
+    house.file("work/a.txt", "");
+    for (input, status) in [(json!({}), CallStatus::Cut), (json!({"report": "count"}), CallStatus::TimedOut)] {
+        // The call's own time is spent before the walk starts, so the walk must stop at its first look.
+        let search = crate::glob::Search::parse(&house.config.environment, &input).unwrap();
+        let protected = crate::protect::Protected::new(&house.config.environment, &[]);
+        let record = crate::glob::run(search, &protected, &crate::limit::Limit::after(Duration::ZERO));
+        assert_eq!((record.status, record.environmental), (status, true), "{record:?}");
+        assert!(record.text.contains("the time was up"), "{record:?}");
+    }
+}
+
+#[tokio::test]
+async fn h10_glob_bombs_and_bad_inputs_are_refused_with_a_reason() {
+    let house = House::new();
+    for (input, reason) in [
+        (json!({"pattern": "{a,b}".repeat(100)}), "too many wildcards or alternatives"),
+        (json!({"pattern": "*".repeat(500)}), "too many wildcards"),
+        (json!({"pattern": "{".repeat(5)}), "can't be read"),
+        (json!({"pattern": "a".repeat(1001)}), "1001 characters"),
+        (json!({"pattern": ""}), "empty"),
+        (json!({"pattern": "../*"}), ".."),
+        (json!({"pattern": "sub/"}), "ends in '/'"),
+        (json!({"patterns": vec!["a"; 101]}), "101 entries"),
+        (json!({"pattern": "/etc/*", "root": "~"}), "absolute pattern"),
+        (json!({"patern": "*"}), "unknown field `patern`"),
+        (json!({"limit": -1}), "invalid value"),
+        (json!({"report": "sum"}), "unknown variant"),
+        (json!({"modified_after": "yesterday"}), "not an RFC 3339 time"),
+        (json!({"kind": "folder", "min_bytes": 1}), "no size of its own"),
+        (json!({"contains": ""}), "contains is empty"),
+        (json!(["~"]), "must be a JSON object"),
+        (json!("\"*\""), "must be a JSON object"),
+        (json!("{pattern"), "does not fit"),
+        (json!({"root": "a\0b"}), "NUL"),
+    ] {
+        let call = house.call("glob", input.clone()).await;
+        assert_eq!((call.status, call.environmental, call.measures), (CallStatus::Failed, false, false), "{call:?}");
+        assert!(call.output.contains(reason), "{input}: {}", call.output);
+    }
+}
+
+#[tokio::test]
+async fn protected_folders_are_not_searched_and_their_files_not_opened() {
+    let house = House::new();
+    house.file(".ssh/id", "PRIVATE KEY");
+    let call = house.call("glob", json!({"root": "~/.ssh"})).await;
+    assert_eq!(call.status, CallStatus::Denied, "{call:?}");
+    let call = house.call("glob", json!({"root": "~", "hidden": true, "contains": "PRIVATE"})).await;
+    assert_eq!(call.status, CallStatus::Failed, "{call:?}");
+    assert!(call.output.contains("protected") && !call.output.contains("\n/"), "{call:?}");
+}
+
+#[tokio::test]
+async fn a_long_list_keeps_both_ends_and_its_true_size() {
+    let house = House::new();
+    for n in 0..300 {
+        house.file(&format!("work/file-with-a-name-{n:04}.txt"), "");
+    }
+    let call = house.call("glob", json!({})).await;
+    assert!(call.truncated && call.output.contains("name-0000") && call.output.contains("name-0299"), "{call:?}");
+    let line = format!("{}/work/file-with-a-name-0000.txt\n", house.home.display()).len() as u64;
+    assert_eq!(call.output_bytes, 300 * line - 1);
+    assert!(call.output.chars().count() < 4100);
+}

@@ -1,0 +1,135 @@
+//! Every tool through the registry, on real files and real processes.
+
+mod consent;
+mod glob;
+mod mdfind;
+mod must_not;
+mod process;
+mod read_file;
+mod shell;
+mod write_file;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use artoo_proto::{CallStatus, Environment, EvidenceId, ToolCall, ToolOutcome, ToolRequest};
+use serde_json::Value;
+use tempfile::TempDir;
+
+use crate::{CallContext, Grant, Registry, ToolConfig};
+
+const ALL_TOOLS: [&str; 5] = ["mdfind", "glob", "read_file", "write_file", "shell"];
+
+/// A home folder of its own with a registry over it.
+struct House {
+    _dir: TempDir,
+    home: PathBuf,
+    config: ToolConfig,
+    registry: Registry,
+}
+
+impl House {
+    fn new() -> Self {
+        Self::with(|_| {})
+    }
+
+    fn with(change: impl FnOnce(&mut ToolConfig)) -> Self {
+        let dir = TempDir::new().unwrap();
+        // Without symlinks in it, so that paths can be compared as they are.
+        let home = dir.path().canonicalize().unwrap().join("home");
+        let text = |path: PathBuf| path.to_str().unwrap().to_owned();
+        fs::create_dir_all(home.join("work")).unwrap();
+        let environment = Environment {
+            cwd: text(home.join("work")),
+            home: text(home.clone()),
+            workspace: text(home.join("artoo_workspace")),
+            os: std::env::consts::OS.to_owned(),
+            utc_offset_s: 0,
+        };
+        let mut config = ToolConfig::new(environment);
+        config.call_timeout = Duration::from_secs(20);
+        config.kill_grace = Duration::from_millis(200);
+        change(&mut config);
+        Self { _dir: dir, home, registry: Registry::detect(config.clone()), config }
+    }
+
+    /// Makes a file in the home folder, with its folders.
+    fn file(&self, path: &str, content: impl AsRef<[u8]>) -> PathBuf {
+        let path = self.home.join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(&path, content).unwrap();
+        path
+    }
+
+    fn workspace(&self) -> PathBuf {
+        PathBuf::from(&self.config.environment.workspace)
+    }
+
+    fn context(tool: &str, input: Value) -> CallContext {
+        CallContext {
+            request: ToolRequest { tool: tool.to_owned(), input },
+            evidence_id: EvidenceId("e1".to_owned()),
+            allowed_tools: ALL_TOOLS.map(str::to_owned).to_vec(),
+            blocked_tools: Vec::new(),
+            blocked_targets: Vec::new(),
+            confirm: false,
+        }
+    }
+
+    async fn outcome(&self, context: &CallContext, grant: Option<Grant>) -> ToolOutcome {
+        self.registry.call(context, grant).await
+    }
+
+    /// The record of a call that needs nobody's consent.
+    async fn call(&self, tool: &str, input: Value) -> ToolCall {
+        called(self.outcome(&Self::context(tool, input), None).await)
+    }
+
+    /// The output of a call that must succeed.
+    async fn output(&self, tool: &str, input: Value) -> String {
+        let call = self.call(tool, input).await;
+        assert_eq!(call.status, CallStatus::Ok, "{call:?}");
+        call.output
+    }
+
+    /// Runs a command that a person allows.
+    async fn allowed(&self, command: &str) -> ToolCall {
+        let context = Self::context("shell", serde_json::json!({"command": command}));
+        let ToolOutcome::NeedsConsent { hash, shown, .. } = self.outcome(&context, None).await else {
+            panic!("{command} needs no consent")
+        };
+        assert_eq!(shown, command, "shown is what runs, byte for byte");
+        called(self.outcome(&context, Some(self.registry.grant(&hash))).await)
+    }
+}
+
+fn called(outcome: ToolOutcome) -> ToolCall {
+    match outcome {
+        ToolOutcome::Called { call } => call,
+        ToolOutcome::NeedsConsent { reason, shown, .. } => panic!("asks about {shown:?}: {reason}"),
+    }
+}
+
+/// Everything below a folder with its content, to see that nothing changed.
+fn snapshot(folder: &Path) -> Vec<(PathBuf, Vec<u8>)> {
+    let mut all = Vec::new();
+    let mut open = vec![folder.to_path_buf()];
+    while let Some(folder) = open.pop() {
+        for entry in fs::read_dir(folder).unwrap() {
+            let entry = entry.unwrap();
+            let kind = entry.file_type().unwrap();
+            if kind.is_dir() {
+                open.push(entry.path());
+            }
+            let content = if kind.is_file() { fs::read(entry.path()).unwrap() } else { Vec::new() };
+            all.push((entry.path(), content));
+        }
+    }
+    all.sort();
+    all
+}
+
+fn make_fifo(path: &Path) {
+    assert!(std::process::Command::new("mkfifo").arg(path).status().unwrap().success());
+}

@@ -1,0 +1,126 @@
+//! MUST NOT at the hand: blocked tools, blocked targets, names that are not a tool's.
+
+use std::os::unix::fs::symlink;
+
+use artoo_proto::{CallStatus, ToolCall};
+use serde_json::{Value, json};
+
+use super::{House, called};
+
+async fn with_blocks(house: &House, tool: &str, input: Value, blocked: &[&str]) -> ToolCall {
+    let mut context = House::context(tool, input);
+    context.blocked_targets = blocked.iter().map(|entry| (*entry).to_owned()).collect();
+    called(house.outcome(&context, None).await)
+}
+
+#[tokio::test]
+async fn l22_only_exact_names_are_tools() {
+    let house = House::new();
+    for name in ["Shell", "shell ", " glob", "sh\u{435}ll", "bash", "", "glob\0", &"x".repeat(10_000)] {
+        let mut context = House::context(name, json!({}));
+        context.allowed_tools.push(name.to_owned());
+        let call = called(house.outcome(&context, None).await);
+        assert_eq!(call.status, CallStatus::Denied, "{name:?}");
+        assert!(call.output.contains("there is no tool named") && call.output.len() < 300, "{call:?}");
+    }
+}
+
+#[tokio::test]
+async fn d4_blocked_and_unplanned_tools_are_refused_at_the_hand() {
+    let house = House::new();
+    for (blocked, allowed, refused) in [
+        (vec!["shell"], vec!["shell"], true),
+        (vec!["Shell "], vec!["shell"], true),
+        (vec![], vec!["glob"], true),
+        (vec![], vec![], true),
+        (vec!["glob"], vec!["shell"], false),
+    ] {
+        let mut context = House::context("shell", json!({"command": "uname"}));
+        context.blocked_tools = blocked.iter().map(|name: &&str| (*name).to_owned()).collect();
+        context.allowed_tools = allowed.iter().map(|name: &&str| (*name).to_owned()).collect();
+        let call = called(house.outcome(&context, None).await);
+        assert_eq!(call.status == CallStatus::Denied, refused, "{blocked:?} {allowed:?} {call:?}");
+    }
+}
+
+#[tokio::test]
+async fn l28_blocked_targets_are_refused_however_they_are_spelled() {
+    let house = House::new();
+    house.file("work/a.txt", "a");
+    house.file("work/sub/b.txt", "b");
+    symlink("a.txt", house.home.join("work/link")).unwrap();
+    let home = house.home.display().to_string();
+    let a = format!("{home}/work/a.txt");
+    let read = |path: &str| ("read_file", json!({"path": path}));
+    let shell = |command: &str| ("shell", json!({"command": command}));
+    let table: Vec<((&str, Value), String, bool)> = vec![
+        (read("a.txt"), a.clone(), true),
+        (read("sub/../a.txt"), a.clone(), true),
+        (read("./a.txt"), "~/work/a.txt".to_owned(), true),
+        (read("link"), a.clone(), true),
+        (read("sub/b.txt"), a.clone(), false),
+        (read("a.txt"), format!("read_file:{a}"), true),
+        (read("a.txt"), format!("shell:{a}"), false),
+        (read("sub/b.txt"), format!("{home}/work/sub/"), true),
+        (read("a.txt"), format!("{home}/work/"), true),
+        (read("a.txt"), format!("{home}/work/sub/"), false),
+        (read("a.txt"), format!("{home}/work"), false),
+        (shell("ls -l"), "ls  -l ".to_owned(), true),
+        (shell(" ls   -l"), "ls -l".to_owned(), true),
+        (shell("ls -la"), "ls -l".to_owned(), false),
+        (shell("cat a.txt"), a.clone(), true),
+        (shell("cat 'link'"), a.clone(), true),
+        (shell("rm sub/../a.txt; true"), a.clone(), true),
+        (("glob", json!({"pattern": "*.txt"})), format!("{home}/work/**/*.txt"), true),
+        (("glob", json!({"pattern": "*.md"})), format!("{home}/work/**/*.txt"), false),
+        (("glob", json!({"root": "../work", "pattern": "*.md"})), format!("{home}/work"), true),
+        (("mdfind", json!({"query": "a  b"})), format!("a b in {home}"), true),
+        (("write_file", json!({"path": "n", "text": ""})), format!("{home}/artoo_workspace/n"), true),
+    ];
+    for ((tool, input), blocked, refused) in table {
+        // A command that would need consent is refused before anybody is asked, so it may not be asked about here.
+        let call = with_blocks(&house, tool, input.clone(), &[&blocked]).await;
+        assert_eq!(call.status == CallStatus::Denied, refused, "{tool} {input} blocked {blocked}: {call:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_refusal_is_marked_and_says_why() {
+    let house = House::new();
+    let call = with_blocks(&house, "read_file", json!({"path": "a"}), &["~/work/a"]).await;
+    assert_eq!(call.output, "[LAW1] the target ~/work/a is blocked for this task");
+    assert_eq!((call.measures, call.environmental, call.exit_code), (false, false, None));
+    assert_eq!(call.target, format!("{}/work/a", house.home.display()));
+}
+
+#[test]
+fn tools_come_in_the_order_of_the_design_with_strict_schemas() {
+    let specs = House::new().registry.specs();
+    let order: Vec<(&str, u8)> = specs.iter().map(|spec| (spec.name.as_str(), spec.priority)).collect();
+    assert_eq!(order, [("mdfind", 1), ("glob", 2), ("read_file", 3), ("write_file", 3), ("shell", 6)]);
+    for spec in specs {
+        assert_eq!(spec.input_schema["additionalProperties"], json!(false), "{}", spec.name);
+        bounded(&spec.name, &spec.input_schema);
+    }
+}
+
+/// Every string and list of a schema has a limit.
+fn bounded(path: &str, schema: &Value) {
+    let is = |kind: &str| schema["type"] == json!(kind);
+    assert!(!is("string") || schema["maxLength"].is_u64(), "{path} is unbounded");
+    assert!(!is("array") || schema["maxItems"].is_u64(), "{path} is unbounded");
+    for (name, field) in schema["properties"].as_object().into_iter().flatten() {
+        bounded(&format!("{path}.{name}"), field);
+    }
+    if schema["items"].is_object() {
+        bounded(&format!("{path}[]"), &schema["items"]);
+    }
+}
+
+/// A runtime with several threads moves a call between them.
+#[test]
+fn a_call_can_move_between_threads() {
+    fn is_send<T: Send>(_: T) {}
+    let house = House::new();
+    is_send(house.registry.call(&House::context("glob", json!({})), None));
+}

@@ -1,0 +1,172 @@
+//! `read_file`: whole, by line, counted, matched; and what is never opened.
+
+use std::fs;
+use std::os::unix::fs::symlink;
+
+use artoo_proto::CallStatus;
+use serde_json::{Value, json};
+
+use super::{House, make_fifo};
+
+#[tokio::test]
+async fn every_way_of_reading_says_what_is_there() {
+    let house = House::new();
+    house.file("work/f", "one\ntwo\nThree\nfour");
+    house.file("work/ends", "a\nb\n");
+    house.file("work/empty", "");
+    house.file("work/blank", "\n");
+    let table: Vec<(&str, Value, &str)> = vec![
+        ("f", json!({}), "one\ntwo\nThree\nfour"),
+        ("ends", json!({}), "a\nb\n"),
+        ("empty", json!({}), ""),
+        ("f", json!({"count": "lines"}), "4"),
+        ("ends", json!({"count": "lines"}), "2"),
+        ("empty", json!({"count": "lines"}), "0"),
+        ("blank", json!({"count": "lines"}), "1"),
+        ("f", json!({"lines": {"from": 2, "to": 3}}), "two\nThree"),
+        ("f", json!({"lines": {"from": 4, "to": 9}}), "four"),
+        ("f", json!({"lines": {"from": 9, "to": 9}}), ""),
+        ("f", json!({"lines": {"first": 2}}), "one\ntwo"),
+        ("f", json!({"lines": {"first": 0}}), ""),
+        ("f", json!({"lines": {"last": 2}}), "Three\nfour"),
+        ("ends", json!({"lines": {"last": 1}}), "b"),
+        ("f", json!({"lines": {"last": 99}}), "one\ntwo\nThree\nfour"),
+        ("f", json!({"matching": "t"}), "two"),
+        ("f", json!({"matching": "t", "ignore_case": true}), "two\nThree"),
+        ("f", json!({"matching": ".*"}), ""),
+        ("f", json!({"matching": "o", "count": "lines"}), "3"),
+        ("f", json!({"matching": "zzz", "count": "lines"}), "0"),
+    ];
+    for (path, mut input, expected) in table {
+        input["path"] = json!(path);
+        let call = house.call("read_file", input.clone()).await;
+        assert_eq!((call.status, call.output.as_str()), (CallStatus::Ok, expected), "{input}");
+        assert_eq!(call.target, format!("{}/work/{path}", house.home.display()));
+        assert!(call.measures && !call.truncated);
+    }
+}
+
+#[tokio::test]
+async fn contradictory_inputs_are_refused() {
+    let house = House::new();
+    house.file("work/f", "x");
+    for input in [
+        json!({"path": "f", "lines": {"first": 1}, "count": "lines"}),
+        json!({"path": "f", "lines": {"first": 1}, "matching": "x"}),
+        json!({"path": "f", "lines": {"first": 1, "last": 1}}),
+        json!({"path": "f", "lines": {"from": 2, "to": 1}}),
+        json!({"path": "f", "lines": {"from": 0, "to": 1}}),
+        json!({"path": "f", "lines": {"from": 1}}),
+        json!({"path": "f", "ignore_case": true}),
+        json!({"path": "f", "matching": ""}),
+        json!({"path": "", "count": "lines"}),
+        json!({"path": "a\0b"}),
+        json!({"path": "x".repeat(5000)}),
+        json!({}),
+        json!(null),
+    ] {
+        let call = house.call("read_file", input.clone()).await;
+        assert_eq!(
+            (call.status, call.environmental, call.measures),
+            (CallStatus::Failed, false, false),
+            "{input}: {call:?}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn a_missing_file_names_its_neighbours() {
+    let house = House::new();
+    house.file("work/notes.md", "");
+    house.file("work/other.md", "");
+    for missing in ["notes.txt", "Notes.md", "note.md", "ntoes.md"] {
+        let call = house.call("read_file", json!({"path": missing})).await;
+        assert_eq!((call.status, call.environmental), (CallStatus::Failed, true), "{call:?}");
+        assert_eq!(call.alternatives, [format!("{}/work/notes.md", house.home.display())], "{missing}");
+    }
+    let call = house.call("read_file", json!({"path": "zzzzzz"})).await;
+    assert!(call.alternatives.is_empty(), "{call:?}");
+}
+
+/// Each of these must end at once; opening some of them would wait for ever or act on a device.
+#[tokio::test]
+async fn h6_pipes_devices_and_folders_are_refused_and_a_huge_file_is_capped() {
+    let house = House::new();
+    make_fifo(&house.home.join("work/pipe"));
+    fs::create_dir_all(house.home.join("work/folder")).unwrap();
+    for (path, kind) in
+        [("pipe", "a pipe"), ("/dev/zero", "a device"), ("folder", "a folder"), ("/dev/tty", "a device")]
+    {
+        let call = house.call("read_file", json!({"path": path})).await;
+        assert_eq!((call.status, call.environmental), (CallStatus::Failed, false), "{call:?}");
+        assert!(call.output.contains(kind), "{call:?}");
+    }
+    let sparse = fs::File::create(house.home.join("work/sparse")).unwrap();
+    sparse.set_len(1 << 40).unwrap();
+    let call = house.call("read_file", json!({"path": "sparse"})).await;
+    assert_eq!((call.status, call.truncated, call.output_bytes), (CallStatus::Ok, true, 1 << 40));
+    let call = house.call("read_file", json!({"path": "sparse", "lines": {"first": 1}})).await;
+    assert!(call.status == CallStatus::Failed && call.output.contains("line 1 is longer"), "{call:?}");
+}
+
+#[tokio::test]
+async fn keys_and_process_memory_are_denied_however_they_are_spelled() {
+    let house = House::with(|config| config.protected = vec![format!("{}/data", config.environment.home).into()]);
+    for path in
+        [".ssh/id_rsa", ".artoo/audit.jsonl", ".aws/credentials", ".gnupg/x", "data/memory", ".netrc", ".bash_history"]
+    {
+        house.file(path, "TOPSECRET");
+    }
+    symlink(house.home.join(".ssh"), house.home.join("work/harmless")).unwrap();
+    symlink(house.home.join(".netrc"), house.home.join("work/readme")).unwrap();
+    for path in [
+        "~/.ssh/id_rsa",
+        "~/.SSH/id_rsa",
+        "../.ssh/id_rsa",
+        "~/./x/../.ssh/id_rsa",
+        "~/.artoo/audit.jsonl",
+        "~/.aws/credentials",
+        "~/.gnupg/x",
+        "~/data/memory",
+        "~/.netrc",
+        "harmless/id_rsa",
+        "readme",
+        "~/.ssh/not_there",
+        "~/.bash_history",
+        "/proc/self/environ",
+        "/proc/self/mem",
+        "/proc/kmsg",
+        "/proc/1/cmdline",
+        "/etc/shadow",
+    ] {
+        let call = house.call("read_file", json!({"path": path})).await;
+        assert_eq!(call.status, CallStatus::Denied, "{path}: {call:?}");
+        assert!(call.output.starts_with("[LAW1]") && !call.output.contains("TOPSECRET"), "{call:?}");
+    }
+    if cfg!(target_os = "linux") {
+        assert!(house.output("read_file", json!({"path": "/proc/uptime"})).await.contains('.'));
+    }
+}
+
+#[tokio::test]
+async fn t8_bytes_that_are_no_text_are_marked() {
+    let house = House::new();
+    house.file("work/bin", b"ok\xff\xfe\0end");
+    let output = house.output("read_file", json!({"path": "bin"})).await;
+    assert_eq!(output, "ok\u{fffd}\u{fffd}\0end\n[not text: 2 bytes are not UTF-8 and shown as \u{fffd}]");
+}
+
+#[tokio::test]
+async fn a_long_text_keeps_head_and_tail_on_characters() {
+    let house = House::new();
+    let text = format!("START{}END", "ä".repeat(3_000_000));
+    house.file("work/long", &text);
+    let call = house.call("read_file", json!({"path": "long"})).await;
+    assert!(
+        call.truncated && call.output.starts_with("START") && call.output.ends_with("END"),
+        "{}",
+        call.output.len()
+    );
+    assert_eq!(call.output_bytes, text.len() as u64);
+    assert!(call.output.contains("left out"));
+}

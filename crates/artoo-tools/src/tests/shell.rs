@@ -1,0 +1,124 @@
+//! `shell`: proven commands run at once, their exit codes mean what they mean, failures name their cause.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+
+use artoo_proto::{CallStatus, EffectClass};
+use serde_json::json;
+
+use super::House;
+
+#[tokio::test]
+async fn proven_commands_run_without_a_shell_and_say_whether_they_measure() {
+    let house = House::new();
+    house.file("work/a b.txt", "one\ntwo\n");
+    for (command, output, measures) in [
+        ("cat 'a b.txt'", "one\ntwo\n", true),
+        ("/bin/cat \"a b.txt\"", "one\ntwo\n", true),
+        ("wc -l 'a b.txt'", "2 a b.txt\n", true),
+        ("head -n 1 'a b.txt'", "one\n", true),
+        ("grep -c o 'a b.txt'", "2\n", true),
+        ("ls", "a b.txt\n", true),
+        ("ls ~/work", "a b.txt\n", true),
+        ("find . -name '*.txt'", "./a b.txt\n", true),
+        ("echo \"rm -rf / is dangerous\"", "rm -rf / is dangerous\n", false),
+        ("printf '%s|' '$(reboot)' '*'", "$(reboot)|*|", false),
+        ("basename /x/y.txt .txt", "y\n", false),
+        ("seq 1 3", "1\n2\n3\n", false),
+        ("true", "", false),
+    ] {
+        let call = house.call("shell", json!({"command": command})).await;
+        assert_eq!((call.status, call.output.as_str()), (CallStatus::Ok, output), "{command}");
+        assert_eq!(
+            (call.class, call.measures, call.exit_code),
+            (EffectClass::ReadOnly, measures, Some(0)),
+            "{command}"
+        );
+        assert_eq!(call.target, command);
+    }
+}
+
+#[tokio::test]
+async fn exit_codes_mean_what_the_program_means() {
+    let house = House::new();
+    house.file("work/a", "x\n");
+    house.file("work/b", "y\n");
+    let absent = house.call("shell", json!({"command": "grep zzz a"})).await;
+    assert_eq!((absent.status, absent.exit_code, absent.output.as_str()), (CallStatus::Ok, Some(1), ""), "{absent:?}");
+    let differs = house.call("shell", json!({"command": "diff a b"})).await;
+    assert!(differs.status == CallStatus::Ok && differs.output.contains("> y"), "{differs:?}");
+    let no = house.call("shell", json!({"command": "false"})).await;
+    assert_eq!((no.status, no.exit_code, no.environmental), (CallStatus::Failed, Some(1), false), "{no:?}");
+    // T15: words in the output decide nothing.
+    let liar = house.call("shell", json!({"command": "echo error: failed"})).await;
+    assert_eq!(liar.status, CallStatus::Ok);
+    let liar = house.allowed("echo done; exit 1").await;
+    assert_eq!(
+        (liar.status, liar.exit_code, liar.output.as_str()),
+        (CallStatus::Failed, Some(1), "done\n"),
+        "{liar:?}"
+    );
+}
+
+#[tokio::test]
+async fn a_missing_operand_is_environmental_and_a_bad_approach_is_not() {
+    let house = House::new();
+    house.file("work/notes.md", "x");
+    for command in ["cat note.md", "wc -l notes.txt", "diff notes.md note.md"] {
+        let call = house.call("shell", json!({"command": command})).await;
+        assert_eq!((call.status, call.environmental), (CallStatus::Failed, true), "{call:?}");
+        assert_eq!(call.alternatives, [format!("{}/work/notes.md", house.home.display())], "{command}");
+        assert!(call.output.contains("[stderr]\n"), "{call:?}");
+    }
+    let call = house.call("shell", json!({"command": "grep '[' notes.md"})).await;
+    assert_eq!((call.status, call.environmental), (CallStatus::Failed, false), "{call:?}");
+    let call = house.call("shell", json!({"command": "seq x"})).await;
+    assert_eq!((call.status, call.environmental), (CallStatus::Failed, false), "{call:?}");
+}
+
+#[tokio::test]
+async fn t16_programs_that_are_missing_or_not_executable_have_their_codes() {
+    let house = House::new();
+    let file = house.file("work/plain", "#!/bin/sh\n");
+    fs::set_permissions(file, fs::Permissions::from_mode(0o644)).unwrap();
+    for (command, code) in [("no-such-program-here", 127), ("./plain", 126)] {
+        let call = house.allowed(command).await;
+        assert_eq!(
+            (call.status, call.exit_code, call.environmental),
+            (CallStatus::Failed, Some(code), true),
+            "{call:?}"
+        );
+    }
+    let long = format!("true {}", "x".repeat(32_000));
+    assert_eq!(house.allowed(&long).await.status, CallStatus::Ok);
+    let call = house.call("shell", json!({"command": "x".repeat(40_000)})).await;
+    assert!(call.status == CallStatus::Failed && call.output.contains("the limit is 32768"), "{call:?}");
+}
+
+#[tokio::test]
+async fn t17_a_working_folder_that_is_gone_is_named() {
+    let house = House::new();
+    fs::remove_dir_all(house.home.join("work")).unwrap();
+    let call = house.call("shell", json!({"command": "uname"})).await;
+    assert_eq!((call.status, call.environmental), (CallStatus::Failed, true), "{call:?}");
+    assert!(call.output.contains("the working folder is gone"), "{call:?}");
+}
+
+#[tokio::test]
+async fn creating_commands_create_only_what_is_absent_and_in_the_workspace() {
+    let house = House::new();
+    house.file("work/src.txt", "abc");
+    fs::create_dir_all(house.workspace()).unwrap();
+    let made = house.call("shell", json!({"command": "mkdir -p ~/artoo_workspace/x/y"})).await;
+    assert_eq!((made.status, made.class, made.measures), (CallStatus::Ok, EffectClass::Creating, false), "{made:?}");
+    let touched = house.call("shell", json!({"command": "touch ~/artoo_workspace/x/new"})).await;
+    assert_eq!((touched.status, touched.changed.len()), (CallStatus::Ok, 1), "{touched:?}");
+    let copied = house.call("shell", json!({"command": "cp -n src.txt ~/artoo_workspace/copy"})).await;
+    assert_eq!(copied.changed.len(), 1, "{copied:?}");
+    assert_eq!(copied.changed[0].path, format!("{}/artoo_workspace/copy", house.home.display()));
+    assert_eq!(copied.changed[0].before, None);
+    assert_eq!(
+        copied.changed[0].after.as_deref(),
+        Some("ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad")
+    );
+}

@@ -1,0 +1,146 @@
+//! `write_file`: new files in the workspace, and every way out of it shut.
+
+use std::fs;
+use std::os::unix::fs::symlink;
+
+use artoo_proto::{CallStatus, EffectClass};
+use serde_json::json;
+
+use super::{House, make_fifo, snapshot};
+
+#[tokio::test]
+async fn a_new_file_leaves_its_digest_as_evidence() {
+    let house = House::new();
+    let home = house.home.display().to_string();
+    for (path, lands_at) in [
+        ("a.txt", "a.txt"),
+        ("deep/er/b.txt", "deep/er/b.txt"),
+        ("~/artoo_workspace/c.txt", "c.txt"),
+        ("./d", "d"),
+        ("trailing.", "trailing."),
+        ("A.txt", "A.txt"),
+    ] {
+        let call = house.call("write_file", json!({"path": path, "text": "abc"})).await;
+        let expected = format!("{home}/artoo_workspace/{lands_at}");
+        assert_eq!(
+            (call.status, call.class, call.measures),
+            (CallStatus::Ok, EffectClass::Creating, false),
+            "{call:?}"
+        );
+        assert_eq!((call.target.as_str(), call.changed.len()), (expected.as_str(), 1));
+        assert_eq!(call.changed[0].path, expected);
+        assert_eq!(call.changed[0].before, None);
+        assert_eq!(
+            call.changed[0].after.as_deref(),
+            Some("ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad")
+        );
+        assert_eq!(fs::read_to_string(&expected).unwrap(), "abc");
+    }
+}
+
+#[tokio::test]
+async fn t20_what_exists_is_never_overwritten() {
+    let house = House::new();
+    assert_eq!(house.call("write_file", json!({"path": "x", "text": "first"})).await.status, CallStatus::Ok);
+    let again = house.call("write_file", json!({"path": "x", "text": "second"})).await;
+    assert_eq!(again.status, CallStatus::Denied, "{again:?}");
+    assert!(again.output.contains("exists already (a file)") && again.changed.is_empty(), "{again:?}");
+    let same = house.call("write_file", json!({"path": "x", "text": "first"})).await;
+    assert!(same.status == CallStatus::Denied && same.output.contains("with exactly this text"), "{same:?}");
+    assert_eq!(fs::read_to_string(house.workspace().join("x")).unwrap(), "first");
+}
+
+#[tokio::test]
+async fn h4_no_spelling_leaves_the_workspace() {
+    let house = House::new();
+    let outside = house.file("outside/keep", "keep");
+    let workspace = house.workspace();
+    fs::create_dir_all(workspace.join("real")).unwrap();
+    symlink(house.home.join("outside"), workspace.join("link_folder")).unwrap();
+    symlink(&outside, workspace.join("link_file")).unwrap();
+    symlink(house.home.join("outside/new"), workspace.join("link_dangling")).unwrap();
+    symlink("real", workspace.join("link_inside")).unwrap();
+    symlink("/proc/self/root", workspace.join("magic")).unwrap();
+    fs::hard_link(&outside, workspace.join("hard_link")).unwrap();
+    make_fifo(&workspace.join("pipe"));
+    let before = snapshot(&house.home);
+    let home = house.home.display().to_string();
+    let long_name = "n".repeat(256);
+    for (path, status) in [
+        ("../escape", CallStatus::Denied),
+        ("real/../../escape", CallStatus::Denied),
+        ("real/../inside", CallStatus::Denied),
+        ("/etc/artoo-test", CallStatus::Denied),
+        ("~/escape", CallStatus::Denied),
+        ("~/artoo_workspace_too/x", CallStatus::Denied),
+        (&format!("{home}/outside/new"), CallStatus::Denied),
+        ("link_folder/new", CallStatus::Denied),
+        ("link_folder/sub/new", CallStatus::Denied),
+        ("link_inside/new", CallStatus::Denied),
+        ("link_file", CallStatus::Denied),
+        ("link_dangling", CallStatus::Denied),
+        ("magic/tmp/new", CallStatus::Denied),
+        ("hard_link", CallStatus::Denied),
+        ("pipe", CallStatus::Denied),
+        ("pipe/new", CallStatus::Denied),
+        ("hard_link/new", CallStatus::Denied),
+        ("real", CallStatus::Denied),
+        ("real/", CallStatus::Failed),
+        ("", CallStatus::Failed),
+        (".", CallStatus::Failed),
+        ("~/artoo_workspace", CallStatus::Failed),
+        ("a\0b", CallStatus::Failed),
+        ("a\nb", CallStatus::Failed),
+        ("a\u{1b}[2J", CallStatus::Failed),
+        ("a\u{202e}b", CallStatus::Failed),
+        (&long_name, CallStatus::Failed),
+        (&format!("{long_name}/x"), CallStatus::Failed),
+        (&"p/".repeat(2500), CallStatus::Failed),
+    ] {
+        let call = house.call("write_file", json!({"path": path, "text": "evil"})).await;
+        assert_eq!(call.status, status, "{path:?}: {call:?}");
+        assert!(call.changed.is_empty() && call.class == EffectClass::Creating, "{call:?}");
+    }
+    assert_eq!(snapshot(&house.home), before, "something was touched");
+}
+
+#[tokio::test]
+async fn f5_a_workspace_that_is_a_link_of_the_users_own_works() {
+    let house = House::new();
+    fs::create_dir_all(house.home.join("elsewhere")).unwrap();
+    symlink(house.home.join("elsewhere"), house.workspace()).unwrap();
+    let call = house.call("write_file", json!({"path": "x", "text": "t"})).await;
+    assert_eq!(call.status, CallStatus::Ok, "{call:?}");
+    assert_eq!(fs::read_to_string(house.home.join("elsewhere/x")).unwrap(), "t");
+}
+
+/// H5 in small: a folder that is exchanged with a link again and again never lets a file out.
+#[cfg(target_os = "linux")]
+#[test]
+fn h5_a_parent_swapped_for_a_link_lets_nothing_out() {
+    use rustix::fs::{CWD, RenameFlags, renameat_with};
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let house = House::new();
+    let outside = house.home.join("outside");
+    let (swap, link) = (house.workspace().join("swap"), house.workspace().join("link"));
+    fs::create_dir_all(&outside).unwrap();
+    fs::create_dir_all(&swap).unwrap();
+    symlink(&outside, &link).unwrap();
+    let stop = std::sync::atomic::AtomicBool::new(false);
+    let (mut written, mut refused) = (0, 0);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            while !stop.load(std::sync::atomic::Ordering::Relaxed) {
+                renameat_with(CWD, &swap, CWD, &link, RenameFlags::EXCHANGE).unwrap();
+            }
+        });
+        for n in 0..1000 {
+            let call = runtime.block_on(house.call("write_file", json!({"path": format!("swap/{n}"), "text": "x"})));
+            written += u32::from(call.status == CallStatus::Ok);
+            refused += u32::from(call.status == CallStatus::Denied);
+        }
+        stop.store(true, std::sync::atomic::Ordering::Relaxed);
+    });
+    assert!(written > 0 && refused > 0, "the race was never on: {written} written, {refused} refused");
+    assert_eq!(fs::read_dir(&outside).unwrap().count(), 0, "a file got out");
+}
