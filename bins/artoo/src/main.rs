@@ -1,2 +1,24 @@
-//! Placeholder.
-fn main() {}
+//! The program `artoo`: arguments, display and exit codes around `artoo-roles`. Decides nothing about a task.
+
+mod args;
+mod audit;
+mod display;
+mod doctor;
+mod exit;
+mod failure;
+mod logging;
+mod model;
+mod settings;
+mod start;
+mod task;
+mod terminal;
+
+use std::panic::catch_unwind;
+use std::process::ExitCode;
+
+use exit::Exit;
+
+fn main() -> ExitCode {
+    // A panic on the way in or out is an internal failure with its own code, not a crash.
+    catch_unwind(start::start).unwrap_or(Exit::Internal).into()
+}

@@ -1,1 +1,47 @@
-//! Placeholder.
+//! Everyday requests about files and text, answered without a language model or not at all.
+//!
+//! *Is*: a semantic parser. A request becomes tokens, the tokens become meanings from a lexicon, a chart joins the
+//! meanings by their types, and what explains **every** word becomes a typed [`algebra::Query`]. The query is rendered
+//! back to English, lowered to one typed tool call, and has a second, independent meaning ([`eval`]) that checks what
+//! the tool answered.
+//! *Is not*: a pile of patterns, or an I/O layer. It reads no file and no clock; time and folders are passed in.
+//! A word it can't explain, or a second way to read the request, makes it abstain.
+//!
+//! ```
+//! use artoo_proto::{Environment, Now, Timestamp};
+//! let environment = Environment {
+//!     cwd: "/home/ada/notes".into(),
+//!     home: "/home/ada".into(),
+//!     workspace: "/home/ada/artoo_workspace".into(),
+//!     os: "linux".into(),
+//!     utc_offset_s: 0,
+//! };
+//! let now = Now { wall: Timestamp::parse("2024-05-15T12:00:00Z").unwrap(), uptime_ms: 0 };
+//! let parsed = artoo_reflex::parse("how many PDFs are in ~/Downloads?", &environment, now).unwrap();
+//! assert_eq!(
+//!     parsed.reading,
+//!     "count the files in the folder /home/ada/Downloads, subfolders included, hidden files left out, ending in .pdf"
+//! );
+//! assert!(artoo_reflex::parse("delete the PDFs in ~/Downloads", &environment, now).is_err());
+//! ```
+
+pub mod algebra;
+mod calendar;
+mod concept;
+mod english;
+pub mod eval;
+mod lex;
+mod lexicon;
+pub mod lower;
+pub mod memory_fs;
+mod parse;
+mod place;
+mod respond;
+
+pub use english::english;
+pub use eval::{FileSystem, Verification, verify};
+pub use parse::{Parsed, parse};
+pub use respond::respond;
+
+#[cfg(test)]
+mod tests;

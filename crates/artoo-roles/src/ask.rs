@@ -2,10 +2,13 @@
 
 use std::marker::PhantomData;
 
-use artoo_proto::{Abstention, EffectId, ModelFailure, ModelReply, ModelRequest, RecipePlan, ReplyBody};
+use artoo_proto::{Abstention, EffectId, ModelFailure, ModelReply, ModelRequest, RecipePlan, ReplyBody, escape};
 use serde::de::DeserializeOwned;
 
 use crate::machine::{Context, Work};
+
+/// Characters of a problem repeated to the model, and of a reply kept as an excerpt: both may be the model's own text.
+const EXCERPT_CHARS: usize = 200;
 
 /// One question to a model, waiting for its answer.
 #[derive(Debug)]
@@ -58,8 +61,8 @@ impl<T: DeserializeOwned> Ask<T> {
             Ok(ReplyBody::Json { value }) => match serde_json::from_value(value.clone()) {
                 Ok(value) => return Answer::Value(value),
                 Err(error) => ModelFailure::Unreadable {
-                    detail: format!("the value does not fit {}: {error}", self.request.schema_name),
-                    excerpt: artoo_proto::escape::shorten(&artoo_proto::escape::one_line(&value.to_string()), 200),
+                    detail: format!("the value does not fit {}: {}", self.request.schema_name, excerpt(&error.to_string())),
+                    excerpt: excerpt(&value.to_string()),
                 },
             },
             Err(failure) => failure,
@@ -69,10 +72,18 @@ impl<T: DeserializeOwned> Ask<T> {
         }
         let mut request = self.request;
         request.prompt.user.push_str(&format!(
-            "\n\nYour last reply could not be used: {failure}. Answer again with exactly one JSON object that fits the \
-             schema, and nothing else."
+            "\n\nYour last reply could not be used: {}. Answer again with exactly one JSON object that fits the schema, \
+             and nothing else.",
+            excerpt(&failure.to_string())
         ));
         let (ask, effect_id, work) = Self::ask(cx, request, true);
         Answer::Again(ask, effect_id, work)
     }
 }
+
+fn excerpt(text: &str) -> String {
+    escape::shorten(&escape::one_line(text), EXCERPT_CHARS)
+}
+
+#[cfg(test)]
+mod tests;

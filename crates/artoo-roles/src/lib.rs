@@ -8,8 +8,11 @@
 
 pub mod agent_validator;
 pub mod ask;
+mod blocked;
 pub mod dispatcher;
 pub mod executor;
+#[cfg(test)]
+mod fixtures;
 pub mod grounding;
 pub mod limits;
 pub mod machine;
@@ -18,6 +21,8 @@ pub mod meta_validator;
 pub mod perceiver;
 pub mod planner;
 pub mod prompt;
+#[cfg(test)]
+mod regressions;
 #[cfg(feature = "runtime")]
 pub mod runtime;
 pub mod solver;

@@ -32,11 +32,24 @@ pub const CONTEXT_OUTPUT_CHARS: usize = 4_000;
 pub const EVIDENCE_CHARS: usize = 4_000;
 /// Characters of a whole block of outside text in a prompt: a few evidence-sized pieces.
 pub const FENCE_CHARS: usize = 24_000;
+/// Characters of all tool outputs in one prompt together: with many calls each gets its share.
+pub const EVIDENCE_TOTAL_CHARS: usize = 64_000;
+/// Characters a tool output keeps however many share a prompt: enough to see what it is.
+pub const EVIDENCE_MIN_CHARS: usize = 400;
+/// Characters of one entry of a list in a prompt: a claim or a path, not a payload.
+pub const ENTRY_CHARS: usize = 600;
+/// Characters of the intent in a result's summary: a line or two on a terminal.
+pub const SUMMARY_CHARS: usize = 300;
+/// Characters of a task's label.
+pub const LABEL_CHARS: usize = 60;
 /// Entries of memory advice in a prompt (decision M16).
 pub const ADVICE_MAX: usize = 10;
 /// Reply caps, in tokens: a plan is the longest thing a role writes.
 pub const REPLY_TOKENS: u32 = 4_096;
 /// Tasks of one process whose end is remembered, to tell a late message from a new task.
 pub const ENDED_REMEMBERED: usize = 1_024;
+/// Panics of R7 in one task that R7 itself is asked to report; after that the System says it in its place, so that a
+/// defect in R7's ending can't keep a task open for ever.
+pub const SOLVER_PANICS_MAX: u32 = 3;
 /// Characters of an effect's digest on the tap.
 pub const DIGEST_CHARS: usize = 300;

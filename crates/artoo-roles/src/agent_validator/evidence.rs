@@ -32,64 +32,99 @@ pub(super) fn declared_or_implied(subtask: &SubTask) -> Vec<Criterion> {
     criteria
 }
 
-/// What the calls say against the claim, whatever a model may think of it.
-pub(super) fn objection(subtask: &SubTask, result: &ExecutionResult) -> Option<Objection> {
+/// What the calls say against the claim, whatever a model may think of it. `calls` are those of every attempt.
+pub(super) fn objection(subtask: &SubTask, result: &ExecutionResult, calls: &[ToolCall]) -> Option<Objection> {
     let last = result.tool_calls.last();
-    let rule = VerdictSource::Rule;
+    let class = |environmental: bool| {
+        if environmental { FailureClass::Environmental } else { FailureClass::Logical }
+    };
+    let object = |class: FailureClass, detail: String, is_final: bool| {
+        Some(Objection { class, source: VerdictSource::Rule, detail, is_final })
+    };
     if let Some(failure) = &result.model_failure {
-        let detail = failure.to_string();
-        return Some(Objection { class: FailureClass::Environmental, source: rule, detail, is_final: true });
+        return object(FailureClass::Environmental, failure.to_string(), true);
     }
     if result.status == ExecutionStatus::Failed {
         let environmental = !result.denied.is_empty() || last.is_some_and(|call| call.environmental);
-        let class = if environmental { FailureClass::Environmental } else { FailureClass::Logical };
         let detail = result.reason.clone().unwrap_or_else(|| "the executor reported failure".to_owned());
-        return Some(Objection { class, source: rule, detail, is_final: true });
+        return object(class(environmental), detail, true);
     }
-    let ran = result.tool_calls.iter().any(|call| call.status == CallStatus::Ok);
-    if !subtask.tools.is_empty() && !ran {
+    if let Some(call) = primary(&result.tool_calls).filter(|call| was_interrupted(call)) {
+        let detail = format!("the primary call {} ended as {:?}", call.tool, call.status);
+        return object(class(call.environmental), detail, true);
+    }
+    if !subtask.tools.is_empty() && !calls.iter().any(|call| call.status == CallStatus::Ok) {
         let detail = "no tool call succeeded, so the claim has no evidence".to_owned();
-        let environmental = last.is_some_and(|call| call.environmental);
-        let class = if environmental { FailureClass::Environmental } else { FailureClass::Logical };
-        return Some(Objection { class, source: rule, detail, is_final: false });
+        return object(class(last.is_some_and(|call| call.environmental)), detail, false);
     }
-    if let Some(primary) = primary(&result.tool_calls)
-        && primary.status != CallStatus::Ok
-    {
-        let interrupted = matches!(primary.status, CallStatus::TimedOut | CallStatus::Uncertain);
-        let detail = format!("the primary call {} ended as {:?}, whatever followed it", primary.tool, primary.status);
-        let class = if primary.environmental { FailureClass::Environmental } else { FailureClass::Logical };
-        return Some(Objection { class, source: rule, detail, is_final: interrupted });
+    if let Some(call) = primary(&result.tool_calls).filter(|call| call.status != CallStatus::Ok) {
+        let detail = format!("the primary call {} ended as {:?}, whatever followed it", call.tool, call.status);
+        return object(class(call.environmental), detail, false);
     }
-    if !result.output_from_tool && grounding::claims_change(&result.output) && !may_have_changed(&result.tool_calls) {
+    if let Some(act) = unrepaired_act(subtask, result, calls) {
+        let detail = format!("the act {} ended as {:?}; looking afterwards does not prove it", act.tool, act.status);
+        return object(class(act.environmental), detail, false);
+    }
+    if !result.output_from_tool && grounding::claims_change(&result.output) && !may_have_changed(calls) {
         let detail = "the output claims a change on this machine, but no call changed anything".to_owned();
-        return Some(Objection { class: FailureClass::Logical, source: rule, detail, is_final: false });
+        return object(FailureClass::Logical, detail, false);
+    }
+    if calls.is_empty() && grounding::claims_deed(&result.output) {
+        let detail = "the output claims an act, but no tool was called".to_owned();
+        return object(FailureClass::Logical, detail, false);
     }
     None
 }
 
-/// The call the subtask stands on: the last that was not read-only, else the last one.
+/// The call the attempt stands on: the last that was not read-only, else the last one.
 ///
 /// A look at the result after a failed act is no proof that the act succeeded.
 fn primary(calls: &[ToolCall]) -> Option<&ToolCall> {
     calls.iter().rev().find(|call| call.class != EffectClass::ReadOnly).or_else(|| calls.last())
 }
 
-/// Whether some successful call changed a file, or was allowed to change what is not recorded.
-pub(crate) fn may_have_changed(calls: &[ToolCall]) -> bool {
-    calls
-        .iter()
-        .any(|call| call.status == CallStatus::Ok && (!call.changed.is_empty() || call.class == EffectClass::Unproven))
+/// An act of an earlier attempt that failed, where this attempt only looked.
+fn unrepaired_act<'a>(subtask: &SubTask, result: &ExecutionResult, calls: &'a [ToolCall]) -> Option<&'a ToolCall> {
+    if result.tool_calls.iter().any(|call| call.class != EffectClass::ReadOnly) {
+        return None;
+    }
+    let act = calls.iter().rev().find(|call| call.class != EffectClass::ReadOnly)?;
+    // A command that was merely not proven harmless may have been a look of its own; another look may replace it.
+    let meant = act.class == EffectClass::Creating || grounding::asks_for_change(&subtask.intent);
+    (act.status != CallStatus::Ok && meant).then_some(act)
 }
 
-/// Decides what needs neither a look at the machine nor a model; `None` leaves it open.
-pub(crate) fn decide_without_asking(
-    criterion: &Criterion,
-    output: &str,
-    calls: &[ToolCall],
-) -> Option<CriterionVerdict> {
-    let check = criterion.check()?;
-    let form = |pass: bool, seen: String| Some(by_form(criterion, pass, seen));
+fn was_interrupted(call: &ToolCall) -> bool {
+    matches!(call.status, CallStatus::TimedOut | CallStatus::Uncertain)
+}
+
+/// Whether some successful call changed a file, or did what leaves no record of its own: a new folder, an allowed
+/// command.
+pub(crate) fn may_have_changed(calls: &[ToolCall]) -> bool {
+    calls.iter().any(|call| call.status == CallStatus::Ok && (has_changed(call) || call.class != EffectClass::ReadOnly))
+}
+
+/// Whether the call is recorded to have left a file different from before.
+pub(crate) fn has_changed(call: &ToolCall) -> bool {
+    call.changed.iter().any(|change| change.before != change.after)
+}
+
+/// What can be said of a criterion before anyone is asked.
+#[derive(Debug)]
+pub(crate) enum Ruling {
+    /// It is decided.
+    Decided(CriterionVerdict),
+    /// This check is to be run, and rests on these calls.
+    Check(Check, Vec<EvidenceId>),
+    /// Only a model can tell.
+    Judge,
+}
+
+/// Decides what needs neither a look at the machine nor a model.
+pub(crate) fn rule(criterion: &Criterion, output: &str, calls: &[ToolCall]) -> Ruling {
+    let Some(check) = criterion.check() else { return Ruling::Judge };
+    let form = |pass: bool, seen: String| Ruling::Decided(by_form(criterion, pass, seen));
+    let refuse = |detail: &str| Ruling::Decided(fail(criterion, FailureClass::Logical, VerdictSource::Rule, detail));
     match check {
         Check::OutputNotEmpty {} => form(!output.trim().is_empty(), format!("{} characters", output.chars().count())),
         Check::OutputIsNumber {} => {
@@ -101,22 +136,27 @@ pub(crate) fn decide_without_asking(
             form(last == Some(*code), format!("the last exit code is {last:?}"))
         }
         Check::FileExists { path } | Check::FileContains { path, .. } | Check::FileEquals { path, .. } => {
-            let own = calls.iter().filter(|call| call.status == CallStatus::Ok).flat_map(|call| &call.changed);
-            let written =
-                own.filter(|change| same_path(&change.path, path)).any(|change| change.before != change.after);
-            (!written).then(|| {
-                let detail = format!("no successful call changed {path}");
-                fail(criterion, FailureClass::Logical, VerdictSource::Rule, &detail)
-            })
+            match own_change(path, calls) {
+                Some(call) => Ruling::Check(check.clone(), vec![call.evidence_id.clone()]),
+                None => refuse(&format!("no successful call changed {path}")),
+            }
         }
-        Check::FileCount { .. } | Check::LineCount { .. } | Check::Recompute { .. } => None,
+        // A number that no call measured may be a lucky guess: the answer must come from the machine too.
+        Check::FileCount { .. } | Check::LineCount { .. } | Check::Recompute { .. } => {
+            let measured = citable(calls);
+            if measured.is_empty() { refuse("no call measured it") } else { Ruling::Check(check.clone(), measured) }
+        }
     }
 }
 
-/// Whether a recorded absolute path is the one a check names (which may start with `~` or be relative).
-fn same_path(recorded: &str, named: &str) -> bool {
-    let named = named.trim_start_matches("~/").trim_start_matches("./");
-    recorded == named || recorded.strip_suffix(named).is_some_and(|rest| rest.ends_with('/'))
+/// The last successful call that changed the file a check names.
+///
+/// The planner writes whole paths and so do the records, so the names are compared as they are: a check may not pass
+/// on another file of the same name.
+fn own_change<'a>(named: &str, calls: &'a [ToolCall]) -> Option<&'a ToolCall> {
+    let ok = |call: &&ToolCall| call.status == CallStatus::Ok;
+    let own = |call: &&ToolCall| call.changed.iter().any(|c| c.before != c.after && c.path == named);
+    calls.iter().rev().filter(ok).find(own)
 }
 
 fn by_form(criterion: &Criterion, pass: bool, seen: String) -> CriterionVerdict {
@@ -130,16 +170,32 @@ fn by_form(criterion: &Criterion, pass: bool, seen: String) -> CriterionVerdict 
     }
 }
 
-/// Evidence a verdict may rest on: successful calls whose output depends on the machine, or that changed it.
-pub(crate) fn citable(calls: &[ToolCall]) -> Vec<EvidenceId> {
-    let counts = |call: &&ToolCall| call.status == CallStatus::Ok && (call.measures || !call.changed.is_empty());
-    calls.iter().filter(counts).map(|call| call.evidence_id.clone()).collect()
+/// Whether a verdict may rest on this call: it succeeded, and its output depends on the machine, or it changed it.
+pub(crate) fn is_citable(call: &ToolCall) -> bool {
+    let acted = has_changed(call) || call.class == EffectClass::Creating;
+    call.status == CallStatus::Ok && (call.measures || acted)
+}
+
+/// The ids of the calls a verdict may rest on.
+fn citable(calls: &[ToolCall]) -> Vec<EvidenceId> {
+    calls.iter().filter(|call| is_citable(call)).map(|call| call.evidence_id.clone()).collect()
+}
+
+/// The calls that say something about the machine as it was: not what this task wrote, nor what it read back.
+pub(crate) fn independent(calls: &[ToolCall]) -> Vec<ToolCall> {
+    let changes = calls.iter().flat_map(|call| &call.changed);
+    let written: Vec<&str> = changes.filter_map(|change| change.path.rsplit('/').next()).collect();
+    let reads_back = |call: &ToolCall| {
+        let words = format!("{} {}", call.target, call.input);
+        let is_part = |c: char| !(c.is_alphanumeric() || matches!(c, '.' | '_' | '-'));
+        words.split(is_part).any(|word| !word.is_empty() && written.contains(&word))
+    };
+    calls.iter().filter(|call| !has_changed(call) && !reads_back(call)).cloned().collect()
 }
 
 /// Whether the failure is the infrastructure's rather than the work's.
 pub(super) fn is_infrastructure(result: &ExecutionResult) -> bool {
-    let interrupted = |call: &ToolCall| matches!(call.status, CallStatus::TimedOut | CallStatus::Uncertain);
-    result.model_failure.is_some() || result.tool_calls.last().is_some_and(interrupted)
+    result.model_failure.is_some() || primary(&result.tool_calls).is_some_and(was_interrupted)
 }
 
 /// The verdict where the judging model failed.
@@ -147,10 +203,11 @@ pub(super) fn unjudged(criterion: &Criterion, failure: &ModelFailure) -> Criteri
     fail(criterion, FailureClass::Environmental, VerdictSource::Missing, &format!("not judged: {failure}"))
 }
 
-/// The verdict on what was left open when another criterion had already failed.
-pub(super) fn left_open(criterion: &Criterion) -> CriterionVerdict {
+/// The verdict on what was left open when another criterion had already failed. It is nobody's fault.
+pub(crate) fn left_open(criterion: &Criterion) -> CriterionVerdict {
     let detail = "not judged: another criterion had already failed";
-    fail(criterion, FailureClass::Logical, VerdictSource::Missing, detail)
+    let verdict = fail(criterion, FailureClass::Logical, VerdictSource::Missing, detail);
+    CriterionVerdict { failure_class: None, ..verdict }
 }
 
 /// The correction's advice; format constraints are repeated since a retry tends to lose them.

@@ -1,8 +1,10 @@
 //! A model's judgement, and what of it code lets stand. R4a and R4b share these rules.
 
-use artoo_proto::{Criterion, CriterionVerdict, EvidenceId, FailureClass, Verdict, VerdictSource, escape};
+use artoo_proto::{Criterion, CriterionVerdict, EvidenceId, FailureClass, ToolCall, Verdict, VerdictSource, escape};
 use serde::Deserialize;
 
+use super::evidence::is_citable;
+use crate::grounding;
 use crate::machine::CheckOutcome;
 
 /// What a judging model replies.
@@ -49,7 +51,11 @@ pub(crate) fn fail(
 }
 
 /// The verdict a check gives; a check without an outcome is a failed one.
-pub(crate) fn pass_by_check(criterion: &Criterion, outcome: Option<CheckOutcome>) -> CriterionVerdict {
+pub(crate) fn pass_by_check(
+    criterion: &Criterion,
+    outcome: Option<CheckOutcome>,
+    cites: Vec<EvidenceId>,
+) -> CriterionVerdict {
     let Some(outcome) = outcome else {
         return fail(criterion, FailureClass::Environmental, VerdictSource::Missing, "the check was not decided");
     };
@@ -62,20 +68,29 @@ pub(crate) fn pass_by_check(criterion: &Criterion, outcome: Option<CheckOutcome>
         verdict: Verdict::Pass,
         source: VerdictSource::Check,
         failure_class: None,
-        evidence: outcome.evidence,
-        cites: Vec::new(),
+        evidence: kept(&outcome.evidence),
+        cites,
     }
 }
 
+/// What a judgement may rest on.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Grounds<'a> {
+    /// The calls that may be cited.
+    pub(crate) calls: &'a [ToolCall],
+    /// No tool was planned and none was called: there is nothing to cite.
+    pub(crate) words_only: bool,
+    /// R3 itself can't tell.
+    pub(crate) uncertain: bool,
+}
+
 /// The verdict a model's view leads to: one `fail` beats any `pass`, a missing view fails, and a pass stands only if
-/// it cites evidence that exists. `uncertain` work passes by no model's word.
+/// it cites evidence that exists and can carry it. `uncertain` work passes by no model's word.
 pub(crate) fn apply_judgement(
     criterion: &Criterion,
     number: u32,
     judgement: &Judgement,
-    citable: &[EvidenceId],
-    words_only: bool,
-    uncertain: bool,
+    grounds: Grounds<'_>,
 ) -> CriterionVerdict {
     let views: Vec<&JudgedCriterion> = judgement.verdicts.iter().filter(|view| view.number == number).collect();
     let rule = |detail: &str| fail(criterion, FailureClass::Logical, VerdictSource::Rule, detail);
@@ -84,34 +99,44 @@ pub(crate) fn apply_judgement(
         return fail(criterion, class, VerdictSource::Model, &kept(&view.evidence));
     }
     let Some(view) = views.first() else {
-        return fail(
-            criterion,
-            FailureClass::Logical,
-            VerdictSource::Missing,
-            "the verdict on this criterion is missing",
-        );
+        let detail = "the verdict on this criterion is missing";
+        return fail(criterion, FailureClass::Logical, VerdictSource::Missing, detail);
     };
-    if uncertain {
+    if grounds.uncertain {
         return rule("the executor is uncertain, and no check in code decides this");
     }
     let cites: Vec<EvidenceId> = view.cites.iter().map(|id| EvidenceId(id.trim().to_owned())).collect();
-    if !words_only {
-        if cites.is_empty() {
-            return rule("the verdict cites no evidence");
-        }
-        if let Some(unknown) = cites.iter().find(|id| !citable.contains(id)) {
-            let unknown = escape::shorten(&escape::one_line(&unknown.0), 60);
-            return rule(&format!("the verdict cites {unknown}, which is not evidence of this machine's state"));
-        }
+    if let Some(objection) = uncarried(criterion, &cites, grounds) {
+        return rule(&objection);
     }
+    // Words nobody could hold against the machine are shown as such.
+    let evidence = kept(&view.evidence);
     CriterionVerdict {
         criterion: criterion.clone(),
         verdict: Verdict::Pass,
         source: VerdictSource::Model,
         failure_class: None,
-        evidence: kept(&view.evidence),
-        cites,
+        evidence: if grounds.words_only { format!("in words only: {evidence}") } else { evidence },
+        cites: if grounds.words_only { Vec::new() } else { cites },
     }
+}
+
+/// Why the cited calls can't carry a pass, if so.
+fn uncarried(criterion: &Criterion, cites: &[EvidenceId], grounds: Grounds<'_>) -> Option<String> {
+    if grounds.words_only {
+        return None;
+    }
+    if cites.is_empty() {
+        return Some("the verdict cites no evidence".to_owned());
+    }
+    let found = |id: &EvidenceId| grounds.calls.iter().find(|call| call.evidence_id == *id && is_citable(call));
+    if let Some(unknown) = cites.iter().find(|id| found(id).is_none()) {
+        let unknown = escape::shorten(&escape::one_line(&unknown.0), 60);
+        return Some(format!("the verdict cites {unknown}, which is not evidence of this machine's state"));
+    }
+    let all_cut = cites.iter().filter_map(found).all(|call| call.truncated);
+    (all_cut && grounding::needs_whole_output(&criterion.claim()))
+        .then(|| "the cited output is cut, and the claim is about all, none or how many".to_owned())
 }
 
 fn kept(text: &str) -> String {

@@ -7,7 +7,7 @@ mod prompt;
 mod tests;
 
 use artoo_proto::{
-    CorrectionSignal, Criterion, CriterionVerdict, EffectId, ExecutionResult, ExecutionStatus, FailureClass, GapPoint,
+    CorrectionSignal, Criterion, CriterionVerdict, EffectId, EvidenceId, ExecutionResult, ExecutionStatus, FailureClass, GapPoint,
     Message, ModelFailure, ModelReply, ModelRequest, OutcomeStatus, Role, RoleContext, SubTask, SubTaskOutcome,
     ToolCall, ValidateSubtaskContext, Verdict,
 };
@@ -17,8 +17,8 @@ use crate::limits::{REPLY_TOKENS, RETRIES_MAX};
 pub(crate) use prompt::{numbered, schema as judgement_schema};
 
 use crate::machine::{CheckOrder, CheckOutcome, Completion, Context, Incoming, Machine, Misrouted, RoleEffect, Work};
-pub(crate) use evidence::{citable, decide_without_asking, may_have_changed};
-pub(crate) use judgement::{Judgement, apply_judgement, fail, pass_by_check};
+pub(crate) use evidence::{Ruling, has_changed, independent, left_open, may_have_changed, rule};
+pub(crate) use judgement::{Grounds, Judgement, apply_judgement, fail, pass_by_check};
 
 /// What R4a may be told.
 #[derive(Debug)]
@@ -50,10 +50,13 @@ pub enum Effect {
 enum State {
     #[default]
     Idle,
-    Checking(EffectId, Assessment),
+    Checking(EffectId, Assessment, Vec<OpenCheck>),
     Judging(Ask<Judgement>, Assessment),
     Done,
 }
+
+/// A check under way: which criterion it decides, and the calls it rests on.
+pub(crate) type OpenCheck = (usize, Vec<EvidenceId>);
 
 /// One attempt under assessment: a verdict a declared criterion, decided or open.
 #[derive(Debug)]
@@ -96,29 +99,32 @@ impl AgentValidator {
         self.calls.extend(result.tool_calls.iter().cloned());
         let criteria = evidence::declared_or_implied(&subtask);
         let mut verdicts: Vec<Option<CriterionVerdict>> = vec![None; criteria.len()];
-        if let Some(objection) = evidence::objection(&subtask, &result) {
+        if let Some(objection) = evidence::objection(&subtask, &result, &self.calls) {
             for (slot, criterion) in verdicts.iter_mut().zip(&criteria) {
                 *slot = Some(fail(criterion, objection.class, objection.source, &objection.detail));
             }
             let assessment = Assessment { result, criteria, verdicts, advice: None };
             return self.conclude_or_correct(assessment, objection.is_final);
         }
-        for (slot, criterion) in verdicts.iter_mut().zip(&criteria) {
-            *slot = evidence::decide_without_asking(criterion, &result.output, &self.calls);
+        let mut checks = Vec::new();
+        let mut open = Vec::new();
+        for (index, (slot, criterion)) in verdicts.iter_mut().zip(&criteria).enumerate() {
+            match evidence::rule(criterion, &result.output, &self.calls) {
+                Ruling::Decided(verdict) => *slot = Some(verdict),
+                Ruling::Check(check, cites) => {
+                    checks.push(check);
+                    open.push((index, cites));
+                }
+                Ruling::Judge => {}
+            }
         }
         let assessment = Assessment { result, criteria, verdicts, advice: None };
-        self.check(cx, assessment)
-    }
-
-    /// Has the open checks decided, then goes on to what only a model can judge.
-    fn check(&mut self, cx: &mut Context<'_>, assessment: Assessment) -> Vec<Effect> {
-        let checks: Vec<_> = assessment.open().filter_map(|(_, criterion)| criterion.check().cloned()).collect();
         if checks.is_empty() {
             return self.judge(cx, assessment);
         }
         let id = cx.ids.next_effect();
         let order = CheckOrder { checks, output: assessment.result.output.clone() };
-        self.state = State::Checking(id, assessment);
+        self.state = State::Checking(id, assessment, open);
         vec![Effect::Perform(id, Work::Checks { order })]
     }
 
@@ -126,13 +132,12 @@ impl AgentValidator {
         &mut self,
         cx: &mut Context<'_>,
         mut assessment: Assessment,
+        open: Vec<OpenCheck>,
         outcomes: Vec<CheckOutcome>,
     ) -> Vec<Effect> {
-        let open: Vec<usize> =
-            assessment.open().filter(|(_, criterion)| criterion.check().is_some()).map(|(index, _)| index).collect();
         let mut outcomes = outcomes.into_iter();
-        for index in open {
-            assessment.settle(index, |criterion| pass_by_check(criterion, outcomes.next()));
+        for (index, cites) in open {
+            assessment.settle(index, |criterion| pass_by_check(criterion, outcomes.next(), cites));
         }
         self.judge(cx, assessment)
     }
@@ -145,7 +150,9 @@ impl AgentValidator {
         if open.is_empty() || failed {
             return self.conclude_or_correct(assessment, false);
         }
-        let context = ValidateSubtaskContext { subtask: subtask.clone(), result: assessment.result.clone(), open };
+        // What an earlier attempt measured is evidence too: a retry may not repeat those calls.
+        let result = ExecutionResult { tool_calls: self.calls.clone(), ..assessment.result.clone() };
+        let context = ValidateSubtaskContext { subtask: subtask.clone(), result, open };
         let request = ModelRequest {
             role: Role::AgentValidator,
             task_id: subtask.parent_task_id,
@@ -162,14 +169,14 @@ impl AgentValidator {
     }
 
     fn judged(&mut self, mut assessment: Assessment, judgement: Judgement) -> Vec<Effect> {
-        let words_only = self.is_words_only(&assessment.result);
-        let citable = evidence::citable(&assessment.result.tool_calls);
         let open: Vec<usize> = assessment.open().map(|(index, _)| index).collect();
-        let uncertain = assessment.result.status == ExecutionStatus::Uncertain;
+        let grounds = Grounds {
+            calls: &self.calls,
+            words_only: self.is_words_only(),
+            uncertain: assessment.result.status == ExecutionStatus::Uncertain,
+        };
         for (number, index) in (1..).zip(open) {
-            assessment.settle(index, |criterion| {
-                apply_judgement(criterion, number, &judgement, &citable, words_only, uncertain)
-            });
+            assessment.settle(index, |criterion| apply_judgement(criterion, number, &judgement, grounds));
         }
         assessment.advice = judgement.what_to_do;
         self.conclude_or_correct(assessment, false)
@@ -180,18 +187,17 @@ impl AgentValidator {
         for index in open {
             assessment.settle(index, |criterion| evidence::unjudged(criterion, failure));
         }
-        let infrastructure = !failure.is_worth_asking_again();
-        self.conclude(assessment, infrastructure, infrastructure.then(|| failure.clone()))
+        self.conclude(assessment, !failure.is_worth_asking_again(), Some(failure.clone()))
     }
 
     fn conclude_or_correct(&mut self, mut assessment: Assessment, is_final: bool) -> Vec<Effect> {
-        // Once one criterion has failed, what was left open was not shown to hold.
+        // What decided the attempt is named, not what was left open because of it.
+        let failed = assessment.verdicts.iter().flatten().find(|verdict| verdict.verdict == Verdict::Fail).cloned();
         let open: Vec<usize> = assessment.open().map(|(index, _)| index).collect();
         for index in open {
             assessment.settle(index, evidence::left_open);
         }
-        let failed = assessment.verdicts.iter().flatten().find(|verdict| verdict.verdict == Verdict::Fail);
-        let Some(failed) = failed.cloned() else { return self.conclude(assessment, false, None) };
+        let Some(failed) = failed else { return self.conclude(assessment, false, None) };
         let is_recipe = self.subtask.as_ref().is_some_and(|subtask| subtask.recipe.is_some());
         if is_final || is_recipe || self.attempt > RETRIES_MAX {
             let infrastructure = is_final && evidence::is_infrastructure(&assessment.result);
@@ -224,12 +230,12 @@ impl AgentValidator {
             attempt: self.attempt,
             score,
             unmet_criteria: unmet.iter().map(|verdict| verdict.criterion.claim()).collect(),
-            failure_class: unmet.first().and_then(|verdict| verdict.failure_class),
+            failure_class: unmet.iter().find_map(|verdict| verdict.failure_class),
         });
     }
 
-    fn is_words_only(&self, result: &ExecutionResult) -> bool {
-        self.subtask.as_ref().is_some_and(|subtask| subtask.tools.is_empty()) && result.tool_calls.is_empty()
+    fn is_words_only(&self) -> bool {
+        self.subtask.as_ref().is_some_and(|subtask| subtask.tools.is_empty()) && self.calls.is_empty()
     }
 
     fn conclude(
@@ -240,12 +246,13 @@ impl AgentValidator {
     ) -> Vec<Effect> {
         self.note_gap(&assessment);
         self.state = State::Done;
-        let words_only = self.is_words_only(&assessment.result);
+        let words_only = self.is_words_only();
         let Some(subtask) = &self.subtask else { return Vec::new() };
         let verdicts: Vec<CriterionVerdict> = assessment.verdicts.into_iter().flatten().collect();
         let failed: Vec<&CriterionVerdict> = verdicts.iter().filter(|v| v.verdict == Verdict::Fail).collect();
         let matched = failed.is_empty() && !verdicts.is_empty() && assessment.result.status != ExecutionStatus::Failed;
-        let failure_reason = (!matched).then(|| match (failed.first(), &assessment.result.reason) {
+        let decisive = failed.iter().find(|verdict| verdict.failure_class.is_some()).or(failed.first());
+        let failure_reason = (!matched).then(|| match (decisive, &assessment.result.reason) {
             (Some(first), _) => format!("{}: {}", first.criterion.claim(), first.evidence),
             (None, Some(reason)) => reason.clone(),
             (None, None) => "nothing was verified".to_owned(),
@@ -295,8 +302,8 @@ impl Machine for AgentValidator {
                 }
             }
             (State::Idle, Input::Reported(result)) => self.assess(cx, result),
-            (State::Checking(awaited, assessment), Input::Checked(id, outcomes)) if awaited == id => {
-                self.checked(cx, assessment, outcomes)
+            (State::Checking(awaited, assessment, open), Input::Checked(id, outcomes)) if awaited == id => {
+                self.checked(cx, assessment, open, outcomes)
             }
             (State::Judging(ask, assessment), Input::Replied(id, reply)) if ask.awaits(id) => {
                 match ask.answer(cx, reply) {

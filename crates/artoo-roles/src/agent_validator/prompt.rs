@@ -19,15 +19,20 @@ pub(super) fn render(context: &ValidateSubtaskContext) -> Prompt {
             ("criteria", numbered(&context.open)),
             ("status", format!("{:?}", result.status).to_lowercase()),
             ("output", Fenced::new(&result.output).as_str().to_owned()),
-            ("calls", calls(&result.tool_calls)),
+            ("calls", calls(&result.tool_calls, result.tool_calls.len())),
         ],
     );
     Prompt { system: SYSTEM.to_owned(), user }
 }
 
+/// Characters of one claim in the question: the implied one holds the user's whole request.
+const CLAIM_CHARS: usize = 4_000;
+
 /// Criteria by number, as a judging reply refers to them.
 pub(crate) fn numbered(criteria: &[Criterion]) -> String {
-    let lines = (1..).zip(criteria).map(|(number, c): (u32, _)| format!("{number}. {}", escape::one_line(&c.claim())));
+    let lines = (1..).zip(criteria).map(|(number, c): (u32, _)| {
+        format!("{number}. {}", escape::shorten(&escape::one_line(&c.claim()), CLAIM_CHARS))
+    });
     lines.collect::<Vec<_>>().join("\n")
 }
 

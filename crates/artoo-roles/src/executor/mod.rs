@@ -16,7 +16,8 @@ use artoo_proto::{
 };
 
 use crate::ask::{Answer, Ask};
-use crate::limits::{CALLS_PER_ATTEMPT, IDLE_REPLIES_MAX, REPLY_TOKENS};
+use crate::blocked;
+use crate::limits::{CALLS_PER_ATTEMPT, IDLE_REPLIES_MAX, REPLY_TOKENS, SUBTASK_WAIT_MS};
 use crate::machine::{Completion, Context, Incoming, Machine, Misrouted, RoleEffect, ToolOrder, Work};
 use turn::Turn;
 
@@ -53,9 +54,19 @@ enum State {
     #[default]
     Idle,
     Asking(Ask<Turn>),
-    Calling(EffectId, ToolRequest),
+    Calling(Order),
     AwaitingConsent(ConsentHash, ToolRequest, String),
     Done,
+    Over,
+}
+
+/// A call under way.
+#[derive(Debug)]
+struct Order {
+    id: EffectId,
+    request: ToolRequest,
+    /// It runs under a yes, which holds once.
+    allowed: bool,
 }
 
 /// The Executor of one subtask.
@@ -77,6 +88,8 @@ pub struct Executor {
     evidence_drawn: u32,
     /// Memory's Caution: a first consent is still owed.
     confirm: bool,
+    /// Uptime after which nobody waits for this subtask any more.
+    until_ms: u64,
     state: State,
 }
 
@@ -99,6 +112,7 @@ impl Executor {
             idle_replies: 0,
             evidence_drawn: 0,
             confirm: false,
+            until_ms: 0,
             state: State::Idle,
         }
     }
@@ -168,45 +182,39 @@ impl Executor {
 
     fn call(&mut self, cx: &mut Context<'_>, request: ToolRequest, consent: Option<ConsentHash>) -> Vec<Effect> {
         let Some(subtask) = &self.subtask else { return Vec::new() };
+        // The dispatcher has given this subtask up: an act now would belong to no round.
+        if cx.now.uptime_ms >= self.until_ms {
+            let reason = Some("the time of this step was over before the call".to_owned());
+            return self.report(ExecutionStatus::Failed, String::new(), reason, None);
+        }
+        let allowed = consent.is_some();
         let order = ToolOrder {
-            request: request.clone(),
             evidence_id: EvidenceId(format!("{}.e{}", short(subtask), self.evidence_drawn + 1)),
             allowed_tools: subtask.tools.clone(),
             blocked_tools: subtask.blocked_tools.clone(),
-            blocked_targets: subtask.blocked_targets.clone(),
+            blocked_targets: blocked::for_call(&subtask.blocked_targets, &request.tool),
             confirm: self.confirm,
+            request: request.clone(),
             consent,
         };
         let id = cx.ids.next_effect();
-        self.state = State::Calling(id, request);
+        self.state = State::Calling(Order { id, request, allowed });
         vec![Effect::Perform(id, Work::Tool { order: Box::new(order) })]
     }
 
-    fn called(&mut self, cx: &mut Context<'_>, request: ToolRequest, outcome: ToolOutcome) -> Vec<Effect> {
+    fn called(&mut self, cx: &mut Context<'_>, order: Order, outcome: ToolOutcome) -> Vec<Effect> {
         match outcome {
             ToolOutcome::Called { call } => {
                 self.evidence_drawn += 1;
-                let status = call.status;
-                if status == CallStatus::Denied {
-                    let action = format!("{}: {}", call.tool, call.target);
-                    self.denied.push(DeniedAction { action, reason: call.output.clone() });
-                }
-                self.calls.push(call);
-                match status {
-                    CallStatus::Ok => self.next_call(cx),
-                    // A refused call is not to be tried again in other words (decision D10).
-                    CallStatus::Denied => {
-                        let reason = Some("a call was refused".to_owned());
-                        self.report(ExecutionStatus::Failed, String::new(), reason, None)
-                    }
-                    CallStatus::Failed | CallStatus::TimedOut | CallStatus::Cut | CallStatus::Uncertain => {
-                        self.after_failed_call(cx)
-                    }
-                }
+                self.recorded(cx, call)
+            }
+            // What was allowed is not what would run now: a yes is never stretched (fault H11).
+            ToolOutcome::NeedsConsent { shown, .. } if order.allowed => {
+                self.refused(order.request, &shown, "what was allowed has changed before it ran".to_owned())
             }
             ToolOutcome::NeedsConsent { hash, shown, effects, reason } => {
                 let Some(subtask) = &self.subtask else { return Vec::new() };
-                self.state = State::AwaitingConsent(hash.clone(), request, shown.clone());
+                self.state = State::AwaitingConsent(hash.clone(), order.request, shown.clone());
                 vec![Effect::AskConsent(ConsentRequest {
                     task_id: subtask.parent_task_id.clone(),
                     subtask_id: subtask.subtask_id,
@@ -217,6 +225,36 @@ impl Executor {
                 })]
             }
         }
+    }
+
+    fn recorded(&mut self, cx: &mut Context<'_>, call: ToolCall) -> Vec<Effect> {
+        let status = call.status;
+        let must_not = status == CallStatus::Denied && self.is_must_not(&call);
+        if status == CallStatus::Denied && !must_not {
+            let action = format!("{}: {}", call.tool, call.target);
+            self.denied.push(DeniedAction { action, reason: call.output.clone() });
+        }
+        self.calls.push(call);
+        match status {
+            CallStatus::Ok => self.next_call(cx),
+            CallStatus::Denied if must_not => self.after_failed_call(cx),
+            // A refused call is not to be tried again in other words (decision D10).
+            CallStatus::Denied => {
+                self.report(ExecutionStatus::Failed, String::new(), Some("a call was refused".to_owned()), None)
+            }
+            CallStatus::Failed | CallStatus::TimedOut | CallStatus::Cut | CallStatus::Uncertain => {
+                self.after_failed_call(cx)
+            }
+        }
+    }
+
+    /// Whether a refusal is the plan's own MUST NOT rather than Law 1: another way may be tried, and nobody was asked.
+    fn is_must_not(&self, call: &ToolCall) -> bool {
+        self.subtask.as_ref().is_some_and(|subtask| {
+            subtask.blocked_tools.contains(&call.tool)
+                || !subtask.tools.contains(&call.tool)
+                || blocked::is_hit(&subtask.blocked_targets, &call.tool, &call.target)
+        })
     }
 
     /// A recipe ends at its first failed call; a model is shown the failure and may react.
@@ -242,12 +280,17 @@ impl Executor {
             self.confirm = false;
             return self.call(cx, request, Some(answer.hash));
         }
-        let reason = answer.note.unwrap_or_else(|| "you did not allow it".to_owned());
+        self.refused(request, &shown, answer.note.unwrap_or_else(|| "you did not allow it".to_owned()))
+    }
+
+    /// Law 1: the call was not made, and the record says so.
+    fn refused(&mut self, request: ToolRequest, shown: &str, reason: String) -> Vec<Effect> {
         self.evidence_drawn += 1;
         let Some(subtask) = &self.subtask else { return Vec::new() };
+        self.denied.push(DeniedAction { action: format!("{}: {shown}", request.tool), reason: reason.clone() });
         self.calls.push(ToolCall {
-            tool: request.tool.clone(),
-            target: shown.clone(),
+            tool: request.tool,
+            target: shown.to_owned(),
             input: request.input,
             status: CallStatus::Denied,
             class: EffectClass::Unproven,
@@ -263,13 +306,8 @@ impl Executor {
             changed: Vec::new(),
             alternatives: Vec::new(),
         });
-        self.denied.push(DeniedAction { action: format!("{}: {shown}", request.tool), reason });
-        self.report(
-            ExecutionStatus::Failed,
-            String::new(),
-            Some("[LAW1] a needed call was not allowed".to_owned()),
-            None,
-        )
+        let reason = Some("[LAW1] a needed call was not allowed".to_owned());
+        self.report(ExecutionStatus::Failed, String::new(), reason, None)
     }
 
     fn reply(&mut self, cx: &mut Context<'_>, turn: Turn) -> Vec<Effect> {
@@ -293,16 +331,24 @@ impl Executor {
             self.queue = review.calls.into();
             return self.next_call(cx);
         }
+        let answered = self.calls.last().is_some_and(|call| call.status == CallStatus::Ok);
+        if turn.answer_is_output && answered && turn.output.trim().is_empty() && turn.status == ExecutionStatus::Completed {
+            return self.report_output();
+        }
         self.report(turn.status, turn.output, turn.reason, None)
     }
 
     /// Reports the outputs of the calls marked as answer, copied by code.
     fn report_output(&mut self) -> Vec<Effect> {
-        let answering = |call: &&ToolCall| match self.subtask.as_ref().and_then(|subtask| subtask.recipe.as_ref()) {
-            Some(recipe) => recipe.steps.iter().any(|step| step.answers && step.call.input == call.input),
-            None => self.calls.last() == Some(call),
+        let recipe = self.subtask.as_ref().and_then(|subtask| subtask.recipe.as_ref());
+        let outputs: Vec<&str> = match recipe {
+            // A recipe gets here only when each step was called once, in order.
+            Some(recipe) => {
+                let steps = recipe.steps.iter().zip(&self.calls);
+                steps.filter(|(step, _)| step.answers).map(|(_, call)| call.output.as_str()).collect()
+            }
+            None => self.calls.last().map(|call| call.output.as_str()).into_iter().collect(),
         };
-        let outputs: Vec<&str> = self.calls.iter().filter(answering).map(|call| call.output.as_str()).collect();
         let output = outputs.join("\n");
         let mut effects = self.report(ExecutionStatus::Completed, output, None, None);
         if let Some(Effect::Report(result)) = effects.last_mut() {
@@ -352,6 +398,7 @@ impl Machine for Executor {
         match (std::mem::take(&mut self.state), input) {
             (State::Idle, Input::Assigned(subtask)) if self.subtask.is_none() => {
                 self.confirm = subtask.confirm;
+                self.until_ms = cx.now.uptime_ms.saturating_add(SUBTASK_WAIT_MS);
                 self.subtask = Some(subtask.clone());
                 self.begin(cx, &subtask)
             }
@@ -372,15 +419,12 @@ impl Machine for Executor {
                     self.report(ExecutionStatus::Failed, String::new(), reason, None)
                 }
             },
-            (State::Calling(awaited, request), Input::Called(id, outcome)) if awaited == id => {
-                self.called(cx, request, *outcome)
-            }
+            (State::Calling(order), Input::Called(id, outcome)) if order.id == id => self.called(cx, order, *outcome),
             (State::AwaitingConsent(hash, request, shown), Input::Answered(answer)) if answer.hash == hash => {
                 self.consent(cx, request, shown, answer)
             }
-            (_, Input::Abort) => {
-                self.state = State::Done;
-                self.subtask = None;
+            (State::Over, _) | (_, Input::Abort) => {
+                self.state = State::Over;
                 Vec::new()
             }
             (state, _) => {

@@ -3,8 +3,9 @@
 use artoo_proto::{CorrectionSignal, ExecuteContext, Prompt, ToolCall, ToolSpec, escape};
 use serde_json::{Value, json};
 
-use crate::limits::{CALLS_PER_REPLY, EVIDENCE_CHARS};
-use crate::prompt::{Fenced, bullets, render_embedded};
+use crate::blocked;
+use crate::limits::{CALLS_PER_REPLY, EVIDENCE_CHARS, EVIDENCE_MIN_CHARS, EVIDENCE_TOTAL_CHARS, ENTRY_CHARS};
+use crate::prompt::{Fenced, bullets, fenced_bullets, render_embedded};
 
 const SYSTEM: &str = include_str!("../../../../prompts/executor.md");
 const USER: &str = include_str!("../../../../prompts/executor.user.md");
@@ -17,7 +18,9 @@ pub(super) fn render(context: &ExecuteContext) -> Prompt {
         .map(|tool| format!("{}: {} Input: {}", tool.name, tool.description, tool.input_schema))
         .collect();
     let criteria: Vec<String> = subtask.success_criteria.iter().map(artoo_proto::Criterion::claim).collect();
-    let must_not: Vec<&String> = subtask.blocked_tools.iter().chain(&subtask.blocked_targets).collect();
+    let tools_blocked = subtask.blocked_tools.iter().map(|tool| format!("the tool {tool}"));
+    let targets_blocked = subtask.blocked_targets.iter().map(|target| blocked::worded(target));
+    let must_not: Vec<String> = tools_blocked.chain(targets_blocked).collect();
     let environment = &context.environment;
     let user = render_embedded(
         USER,
@@ -32,9 +35,9 @@ pub(super) fn render(context: &ExecuteContext) -> Prompt {
             ("criteria", bullets(&criteria)),
             ("must_not", bullets(&must_not)),
             ("correction", context.correction.as_ref().map(correction).unwrap_or_default()),
-            ("earlier", bullets(&context.earlier_calls.iter().map(ToString::to_string).collect::<Vec<_>>())),
-            ("calls", calls(&context.calls)),
-            ("remarks", bullets(&context.remarks)),
+            ("earlier", earlier(&context.earlier_calls)),
+            ("calls", calls(&context.calls, context.calls.len())),
+            ("remarks", fenced_bullets(&context.remarks)),
         ],
     );
     Prompt { system: SYSTEM.to_owned(), user }
@@ -44,36 +47,38 @@ fn correction(correction: &CorrectionSignal) -> String {
     format!(
         "CORRECTION (attempt {}):\nNot met: {}\nWhat was wrong:\n{}\nWhat to do:\n{}\nAvoid these calls:\n{}\n",
         correction.attempt_number,
-        escape::one_line(&correction.failed_criterion),
+        escape::shorten(&escape::one_line(&correction.failed_criterion), ENTRY_CHARS),
         Fenced::new(&correction.what_was_wrong).as_str(),
         Fenced::new(&correction.what_to_do).as_str(),
-        bullets(&correction.avoid_calls),
+        fenced_bullets(&correction.avoid_calls),
     )
 }
 
-/// Calls with their evidence, as both R3 and the validators see them.
-pub(crate) fn calls(calls: &[ToolCall]) -> String {
-    if calls.is_empty() {
-        return "(none)".to_owned();
-    }
-    calls.iter().map(call).collect::<Vec<_>>().join("\n")
+fn earlier(calls: &[ToolCall]) -> String {
+    fenced_bullets(&calls.iter().map(|call| format!("[{}] {call}", call.evidence_id)).collect::<Vec<_>>())
 }
 
-fn call(call: &ToolCall) -> String {
-    let (output, _) = escape::head_tail(&call.output, EVIDENCE_CHARS);
+/// Calls with their evidence, as both R3 and the validators see them; many calls share the room there is.
+pub(crate) fn calls<'a>(calls: impl IntoIterator<Item = &'a ToolCall>, sharing: usize) -> String {
+    let room = (EVIDENCE_TOTAL_CHARS / sharing.max(1)).clamp(EVIDENCE_MIN_CHARS, EVIDENCE_CHARS);
+    let calls: Vec<String> = calls.into_iter().map(|made| call(made, room)).collect();
+    if calls.is_empty() { "(none)".to_owned() } else { calls.join("\n") }
+}
+
+fn call(call: &ToolCall, room: usize) -> String {
+    let (output, cut_here) = escape::head_tail(&call.output, room);
     let exit = call.exit_code.map(|code| format!(", exit {code}")).unwrap_or_default();
-    let changed = match call.changed.len() {
-        0 => String::new(),
-        n => format!(", changed {n} file(s)"),
-    };
+    let cut = if call.truncated || cut_here { ", output cut" } else { "" };
+    let changed: Vec<String> = call.changed.iter().map(|change| escape::one_line(&change.path)).collect();
+    let changed = if changed.is_empty() { String::new() } else { format!(", changed {}", changed.join(" and ")) };
+    let input = escape::shorten(&escape::one_line(&call.input.to_string()), EVIDENCE_CHARS);
     format!(
-        "[{}] {} {} → {:?}{exit}{changed}, {} bytes\n{}",
+        "[{}] {} → {:?}{exit}{cut}, {} bytes\n{}",
         call.evidence_id,
         call.tool,
-        escape::one_line(&call.input.to_string()),
         call.status,
         call.output_bytes,
-        Fenced::new(&output).as_str(),
+        Fenced::new(&format!("input: {input}{changed}\noutput:\n{output}")).as_str(),
     )
 }
 

@@ -2,6 +2,7 @@
 
 use artoo_proto::{ExecutionStatus, ToolCall, ToolRequest, ToolSpec};
 use serde::Deserialize;
+use serde_json::Value;
 
 use crate::limits::CALLS_PER_REPLY;
 
@@ -41,21 +42,28 @@ impl Turn {
     pub(super) fn review<'a>(&self, usable: &[ToolSpec], known: impl Iterator<Item = &'a ToolCall>) -> Review {
         let known: Vec<&ToolCall> = known.collect();
         let mut review = Review { calls: Vec::new(), remarks: Vec::new() };
-        for call in &self.calls {
+        for call in self.calls.iter().map(decoded) {
             if !usable.iter().any(|spec| spec.name == call.tool) {
                 let names: Vec<&str> = usable.iter().map(|spec| spec.name.as_str()).collect();
                 review.remarks.push(format!("no such tool here: {:?}; there are: {}", call.tool, names.join(", ")));
             } else if let Some(made) = known.iter().find(|made| made.tool == call.tool && made.input == call.input) {
                 review.remarks.push(format!("that call was already made, see {}", made.evidence_id));
-            } else if review.calls.contains(call) {
+            } else if review.calls.contains(&call) {
                 review.remarks.push("the same call twice in one reply".to_owned());
             } else if review.calls.len() == CALLS_PER_REPLY {
                 review.remarks.push(format!("only {CALLS_PER_REPLY} calls a reply; the rest was left out"));
                 break;
             } else {
-                review.calls.push(call.clone());
+                review.calls.push(call);
             }
         }
         review
     }
+}
+
+/// An input that a model wrote as JSON inside a string, decoded once and no further (fault L24).
+fn decoded(call: &ToolRequest) -> ToolRequest {
+    let inner = call.input.as_str().and_then(|text| serde_json::from_str::<Value>(text).ok());
+    let input = inner.filter(Value::is_object).unwrap_or_else(|| call.input.clone());
+    ToolRequest { tool: call.tool.clone(), input }
 }

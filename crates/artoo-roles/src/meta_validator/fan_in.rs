@@ -80,8 +80,14 @@ impl FanIn {
 }
 
 impl Gathered {
+    /// Whether the gate is open: something ran, nothing is missing, and no outcome says one thing and its verdicts
+    /// another.
     pub(super) fn all_matched(&self) -> bool {
-        self.missing.is_empty() && self.outcomes.iter().all(|outcome| outcome.status == OutcomeStatus::Matched)
+        let passed = |verdict: &CriterionVerdict| verdict.verdict == Verdict::Pass;
+        let matched = |outcome: &SubTaskOutcome| {
+            outcome.status == OutcomeStatus::Matched && outcome.criteria_verdicts.iter().all(passed)
+        };
+        !self.outcomes.is_empty() && self.missing.is_empty() && self.outcomes.iter().all(matched)
     }
 
     /// Matched outputs, joined in sequence order: data, not a summary.

@@ -6,13 +6,14 @@ mod prompt;
 mod tests;
 
 use artoo_proto::{
-    Criterion, CriterionVerdict, DispatchManifest, EffectId, FailureClass, Message, ModelFailure, ModelReply,
+    CallStatus, Criterion, CriterionVerdict, DispatchManifest, EffectClass, EffectId, FailureClass, Message, ModelFailure, ModelReply,
     ModelRequest, OutcomeSummary, ReplanRequest, Role, RoleContext, SubTaskMissing, SubTaskOutcome, TaskSpec, ToolCall,
     ValidateTaskContext, Verdict, VerdictSource,
 };
 
 use crate::agent_validator::{
-    Judgement, apply_judgement, citable, decide_without_asking, fail, judgement_schema, may_have_changed, pass_by_check,
+    Grounds, Judgement, OpenCheck, Ruling, apply_judgement, fail, has_changed, independent, judgement_schema,
+    left_open, may_have_changed, pass_by_check, rule,
 };
 use crate::ask::{Answer, Ask};
 use crate::grounding;
@@ -54,7 +55,7 @@ pub enum Effect {
 enum State {
     #[default]
     Gathering,
-    Checking(EffectId, Review),
+    Checking(EffectId, Review, Vec<OpenCheck>),
     Judging(Ask<Judgement>, Review),
     Done,
 }
@@ -73,8 +74,8 @@ struct Review {
 pub struct MetaValidator {
     spec: Option<TaskSpec>,
     fan_in: FanIn,
-    /// Whether a call of any round changed something: an earlier round's file may be what the last one builds on.
-    changed: bool,
+    /// Calls of earlier rounds that changed something: what they left may be what this round builds on.
+    earlier_acts: Vec<ToolCall>,
     state: State,
 }
 
@@ -91,51 +92,98 @@ impl MetaValidator {
             return Vec::new();
         }
         let Some(gathered) = self.fan_in.take_complete() else { return Vec::new() };
-        self.changed |= gathered.outcomes.iter().any(|outcome| may_have_changed(&outcome.tool_calls));
+        let objection = self.act_objection(&gathered);
         if !gathered.all_matched() {
-            // The gate: no model is asked about a round in which something failed.
-            return self.replan(gathered, Vec::new(), None);
+            // The gate: no model is asked about a round in which something failed. That nothing was done of what was
+            // asked for is no judgement, and keeps such a round from being close enough.
+            let unblamed =
+                |verdict| CriterionVerdict { failure_class: None, source: VerdictSource::Missing, ..verdict };
+            let verdicts = objection.map(unblamed);
+            return self.replan(gathered, verdicts.into_iter().collect(), None);
         }
-        self.review(cx, gathered)
+        self.review(cx, gathered, objection)
     }
 
-    fn review(&mut self, cx: &mut Context<'_>, gathered: Gathered) -> Vec<Effect> {
+    /// A request for a change needs a call that made one, and a file the user named needs to be among what changed.
+    fn act_objection(&self, gathered: &Gathered) -> Option<CriterionVerdict> {
+        let spec = self.spec.as_ref()?;
+        if !grounding::asks_for_change(&spec.raw_input) && !grounding::asks_for_change(&spec.intent) {
+            return None;
+        }
+        let calls = self.with_earlier_acts(gathered);
+        let object = |detail: String| {
+            let goal = goal(spec);
+            Some(CriterionVerdict { evidence: detail, ..fail(&goal, FailureClass::Logical, VerdictSource::Rule, "") })
+        };
+        if !may_have_changed(&calls) {
+            return object("the request asks for a change on this machine, and no call changed anything".to_owned());
+        }
+        // Where something was changed without a record of what, the name proves nothing either way.
+        let recorded = calls.iter().filter(|call| call.status == CallStatus::Ok && call.class != EffectClass::ReadOnly);
+        if !recorded.clone().all(has_changed) {
+            return None;
+        }
+        let changed: Vec<String> =
+            recorded.flat_map(|call| &call.changed).map(|change| change.path.to_lowercase()).collect();
+        let named = grounding::named_destinations(&spec.raw_input);
+        let missing = named.iter().find(|name| !changed.iter().any(|path| path.split('/').any(|part| part == *name)))?;
+        object(format!("the request names {missing:?} for its result, and no call changed a file of that name"))
+    }
+
+    fn with_earlier_acts(&self, gathered: &Gathered) -> Vec<ToolCall> {
+        self.earlier_acts.iter().cloned().chain(gathered.calls()).collect()
+    }
+
+    fn review(
+        &mut self,
+        cx: &mut Context<'_>,
+        gathered: Gathered,
+        objection: Option<CriterionVerdict>,
+    ) -> Vec<Effect> {
         let Some(spec) = &self.spec else { return Vec::new() };
         let merged = gathered.merged_output();
         let mut criteria = gathered.manifest.task_criteria.clone();
+        // A model's plan may leave out, or water down, what was asked for: the user's own words are judged as well.
         let from_code = gathered.manifest.subtasks.iter().all(|subtask| subtask.recipe);
-        let needs_judge = !from_code && criteria.iter().all(|criterion| criterion.check().is_some());
-        if needs_judge || criteria.is_empty() {
-            criteria.push(implied(spec));
+        if !from_code || criteria.is_empty() {
+            criteria.push(goal(spec));
         }
-        let mut verdicts = vec![None; criteria.len()];
-        if !self.changed && grounding::asks_for_change(&spec.raw_input) {
-            let detail = "the request asks for a change on this machine, and no call changed anything";
-            for (slot, criterion) in verdicts.iter_mut().zip(&criteria) {
-                *slot = Some(fail(criterion, FailureClass::Logical, VerdictSource::Rule, detail));
+        let calls = self.with_earlier_acts(&gathered);
+        let mut verdicts: Vec<Option<CriterionVerdict>> = vec![None; criteria.len()];
+        let (mut checks, mut open) = (Vec::new(), Vec::new());
+        for (index, (slot, criterion)) in verdicts.iter_mut().zip(&criteria).enumerate() {
+            match (&objection, rule(criterion, &merged, &calls)) {
+                (Some(objection), _) => {
+                    *slot = Some(CriterionVerdict { criterion: criterion.clone(), ..objection.clone() });
+                }
+                (None, Ruling::Decided(verdict)) => *slot = Some(verdict),
+                (None, Ruling::Check(check, cites)) => {
+                    checks.push(check);
+                    open.push((index, cites));
+                }
+                (None, Ruling::Judge) => {}
             }
-            return self.decide(Review { gathered, merged, criteria, verdicts }, None);
-        }
-        let calls = gathered.calls();
-        for (slot, criterion) in verdicts.iter_mut().zip(&criteria) {
-            *slot = decide_without_asking(criterion, &merged, &calls);
         }
         let review = Review { gathered, merged, criteria, verdicts };
-        let checks: Vec<_> = review.open().filter_map(|(_, criterion)| criterion.check().cloned()).collect();
         if checks.is_empty() {
             return self.judge(cx, review);
         }
         let id = cx.ids.next_effect();
         let order = CheckOrder { checks, output: review.merged.clone() };
-        self.state = State::Checking(id, review);
+        self.state = State::Checking(id, review, open);
         vec![Effect::Perform(id, Work::Checks { order })]
     }
 
-    fn checked(&mut self, cx: &mut Context<'_>, mut review: Review, outcomes: Vec<CheckOutcome>) -> Vec<Effect> {
-        let open: Vec<usize> = review.open().filter(|(_, c)| c.check().is_some()).map(|(index, _)| index).collect();
+    fn checked(
+        &mut self,
+        cx: &mut Context<'_>,
+        mut review: Review,
+        open: Vec<OpenCheck>,
+        outcomes: Vec<CheckOutcome>,
+    ) -> Vec<Effect> {
         let mut outcomes = outcomes.into_iter();
-        for index in open {
-            review.settle(index, |criterion| pass_by_check(criterion, outcomes.next()));
+        for (index, cites) in open {
+            review.settle(index, |criterion| pass_by_check(criterion, outcomes.next(), cites));
         }
         self.judge(cx, review)
     }
@@ -170,12 +218,15 @@ impl MetaValidator {
     }
 
     fn judged(&mut self, mut review: Review, judgement: &Judgement) -> Vec<Effect> {
-        let citable = citable(&review.gathered.calls());
+        let asked = self.spec.as_ref().is_some_and(|spec| grounding::is_question(&spec.raw_input));
+        let all = self.with_earlier_acts(&review.gathered);
+        // What this task wrote, or read back from it, is no evidence of a fact the user asked about.
+        let calls = if asked { independent(&all) } else { all };
         let words_only = review.gathered.outcomes.iter().all(|outcome| outcome.words_only);
+        let grounds = Grounds { calls: &calls, words_only, uncertain: false };
         let open: Vec<usize> = review.open().map(|(index, _)| index).collect();
         for (number, index) in (1..).zip(open) {
-            review
-                .settle(index, |criterion| apply_judgement(criterion, number, judgement, &citable, words_only, false));
+            review.settle(index, |criterion| apply_judgement(criterion, number, judgement, grounds));
         }
         self.decide(review, None)
     }
@@ -183,13 +234,14 @@ impl MetaValidator {
     /// Accepts only when every criterion passed; everything else goes to R7.
     fn decide(&mut self, mut review: Review, model_failure: Option<ModelFailure>) -> Vec<Effect> {
         let open: Vec<usize> = review.open().map(|(index, _)| index).collect();
-        let why = match &model_failure {
-            Some(failure) => format!("not judged: {failure}"),
-            None => "not judged: another criterion had already failed".to_owned(),
-        };
-        let class = if model_failure.is_some() { FailureClass::Environmental } else { FailureClass::Logical };
         for index in open {
-            review.settle(index, |criterion| fail(criterion, class, VerdictSource::Missing, &why));
+            review.settle(index, |criterion| match &model_failure {
+                Some(failure) => {
+                    let why = format!("not judged: {failure}");
+                    fail(criterion, FailureClass::Environmental, VerdictSource::Missing, &why)
+                }
+                None => left_open(criterion),
+            });
         }
         let verdicts: Vec<CriterionVerdict> = review.verdicts.into_iter().flatten().collect();
         if verdicts.is_empty() || verdicts.iter().any(|verdict| verdict.verdict == Verdict::Fail) {
@@ -214,6 +266,8 @@ impl MetaValidator {
         model_failure: Option<ModelFailure>,
     ) -> Vec<Effect> {
         self.state = State::Gathering;
+        let acts = gathered.calls().into_iter().filter(|call| may_have_changed(std::slice::from_ref(call)));
+        self.earlier_acts.extend(acts);
         vec![Effect::Replan(ReplanRequest {
             task_id: gathered.manifest.task_id.clone(),
             round: gathered.manifest.round,
@@ -228,10 +282,12 @@ impl MetaValidator {
     }
 }
 
-/// Where code decided every declared criterion of a model's plan, the goal itself is still to be judged.
-fn implied(spec: &TaskSpec) -> Criterion {
+/// The user's request itself, as the criterion behind every declared one.
+fn goal(spec: &TaskSpec) -> Criterion {
+    let understood =
+        if spec.intent.trim() == spec.raw_input.trim() { String::new() } else { format!(" (understood as: {})", spec.intent) };
     Criterion::Prose {
-        text: format!("the evidence shows that the request is fulfilled: {}", spec.intent),
+        text: format!("the evidence shows that the request is fulfilled: {}{understood}", spec.raw_input.trim()),
         mode: artoo_proto::Mode::Verifiable,
         required: true,
     }
@@ -276,8 +332,8 @@ impl Machine for MetaValidator {
                 self.fan_in.add(input);
                 self.gather(cx)
             }
-            (State::Checking(awaited, review), Input::Checked(id, outcomes)) if awaited == id => {
-                self.checked(cx, review, outcomes)
+            (State::Checking(awaited, review, open), Input::Checked(id, outcomes)) if awaited == id => {
+                self.checked(cx, review, open, outcomes)
             }
             (State::Judging(ask, review), Input::Replied(id, reply)) if ask.awaits(id) => match ask.answer(cx, reply) {
                 Answer::Value(judgement) => self.judged(review, &judgement),

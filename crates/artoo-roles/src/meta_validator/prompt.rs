@@ -1,16 +1,18 @@
 //! R4b's prompt.
 
-use artoo_proto::{Prompt, SubTaskOutcome, ValidateTaskContext};
+use artoo_proto::{Prompt, SubTaskOutcome, ValidateTaskContext, escape};
 
 use crate::agent_validator::numbered;
 use crate::executor::calls;
+use crate::limits::{EVIDENCE_CHARS, EVIDENCE_MIN_CHARS, EVIDENCE_TOTAL_CHARS};
 use crate::prompt::{Fenced, render_embedded};
 
 const SYSTEM: &str = include_str!("../../../../prompts/meta_validator.md");
 const USER: &str = include_str!("../../../../prompts/meta_validator.user.md");
 
 pub(super) fn render(context: &ValidateTaskContext) -> Prompt {
-    let outcomes: Vec<String> = context.outcomes.iter().map(outcome).collect();
+    let sharing = context.outcomes.iter().map(|outcome| outcome.tool_calls.len() + 1).sum();
+    let outcomes: Vec<String> = context.outcomes.iter().map(|made| outcome(made, sharing)).collect();
     let user = render_embedded(
         USER,
         &[
@@ -24,6 +26,8 @@ pub(super) fn render(context: &ValidateTaskContext) -> Prompt {
     Prompt { system: SYSTEM.to_owned(), user }
 }
 
-fn outcome(outcome: &SubTaskOutcome) -> String {
-    format!("Output:\n{}\nCalls:\n{}", Fenced::new(&outcome.output).as_str(), calls(&outcome.tool_calls))
+fn outcome(outcome: &SubTaskOutcome, sharing: usize) -> String {
+    let room = (EVIDENCE_TOTAL_CHARS / sharing.max(1)).clamp(EVIDENCE_MIN_CHARS, EVIDENCE_CHARS);
+    let (output, _) = escape::head_tail(&outcome.output, room);
+    format!("Output:\n{}\nCalls:\n{}", Fenced::new(&output).as_str(), calls(&outcome.tool_calls, sharing))
 }

@@ -7,12 +7,12 @@ mod tests;
 use artoo_proto::{
     ClarificationAnswer, ClarificationRequest, Constraints, EffectId, Environment, Message, ModelFailure, ModelReply,
     ModelRequest, PerceiveContext, PerceptionFailed, PerceptionFailure, Role, RoleContext, TaskSpec, Timestamp,
-    UserRequest,
+    UserRequest, escape,
 };
 use serde::Deserialize;
 
 use crate::ask::{Answer, Ask};
-use crate::limits::{CLARIFICATION_ROUNDS, REPLY_TOKENS, REQUEST_MAX_BYTES, SESSION_TURNS};
+use crate::limits::{CLARIFICATION_ROUNDS, LABEL_CHARS, REPLY_TOKENS, REQUEST_MAX_BYTES, SESSION_TURNS};
 use crate::machine::{Completion, Context, Incoming, Machine, Misrouted, RoleEffect, Work};
 
 /// What R1 may be told.
@@ -158,7 +158,7 @@ impl Perceiver {
         let deadline = draft.constraints.deadline.and_then(|text| Timestamp::parse(&text).ok());
         vec![Effect::Understood(TaskSpec {
             task_id: request.task_id.clone(),
-            label: draft.task_id,
+            label: escape::shorten(&escape::one_line(&draft.task_id), LABEL_CHARS),
             intent,
             constraints: Constraints {
                 scope: draft.constraints.scope.filter(|scope| !scope.trim().is_empty()),

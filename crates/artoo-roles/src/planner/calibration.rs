@@ -2,14 +2,20 @@
 
 use std::collections::BTreeSet;
 
-use artoo_proto::{Advice, Calibration, MemoryAction, MemoryRecall, PlannedSubtask, TaskId};
+use artoo_proto::{
+    Advice, Calibration, Environment, MemoryAction, MemoryRecall, PlannedSubtask, TaskId, escape,
+};
 
+use crate::blocked;
 use crate::limits::ADVICE_MAX;
 
 /// What memory says, sorted by what it does to a plan.
 #[derive(Debug, Default)]
 pub(super) struct Advised {
-    avoided: Vec<BTreeSet<String>>,
+    /// Approaches memory forbids, with their M_decision.
+    avoided: Vec<(BTreeSet<String>, f64)>,
+    /// (tool, target) pairs memory forbids, in the form of a blocked target, with their M_decision.
+    avoided_pairs: Vec<(String, f64)>,
     cautious: Vec<BTreeSet<String>>,
     cautious_intent: bool,
     words: Calibration,
@@ -20,16 +26,13 @@ pub(super) fn nothing(task_id: &TaskId, round: u32) -> MemoryRecall {
     MemoryRecall { task_id: task_id.clone(), round, sops: Vec::new(), advice: Vec::new(), megrams_total: 0 }
 }
 
-/// Paths and file names a request names, as the memory keys of a target.
-pub(super) fn named_targets(raw_input: &str) -> Vec<String> {
-    raw_input
-        .split_whitespace()
-        .map(|word| word.trim_matches(|c: char| matches!(c, '"' | '\'' | '`' | ',' | ';' | '?' | '!' | '(' | ')')))
-        .filter(|word| word.contains('/') || word.starts_with('~') || word.contains('.'))
-        .filter(|word| word.len() > 1)
-        .take(ADVICE_MAX)
-        .map(str::to_owned)
-        .collect()
+/// Paths and file names a request names, in every spelling a tool may have recorded them under.
+pub(super) fn named_targets(raw_input: &str, environment: &Environment) -> Vec<String> {
+    let mut targets: Vec<String> = Vec::new();
+    for path in blocked::paths_in(raw_input).take(ADVICE_MAX) {
+        targets.extend(blocked::spellings(&path, environment));
+    }
+    targets
 }
 
 impl Advised {
@@ -40,7 +43,7 @@ impl Advised {
         for sop in recall.sops.iter().take(left) {
             left -= 1;
             let list = if sop.sign < 0 { &mut advised.words.must_not } else { &mut advised.words.should_prefer };
-            list.push(sop.content.clone());
+            list.push(quoted(&sop.content));
         }
         for advice in recall.advice.iter().filter(|a| a.potentials.action != MemoryAction::Ignore).take(left) {
             advised.add(advice);
@@ -50,28 +53,39 @@ impl Advised {
 
     fn add(&mut self, advice: &Advice) {
         let exact = advice.similarity >= 1.0;
-        let tools = advice.entity.strip_prefix("via:").map(tool_set);
+        let approach = advice.entity.starts_with("via:").then(|| tools_of(advice));
+        let pair = pair_of(advice);
+        let decision = advice.potentials.decision;
         let what = describe(advice);
-        match (advice.potentials.action, tools) {
+        match (advice.potentials.action, approach) {
             (MemoryAction::Ignore, _) => {}
             (MemoryAction::Avoid, Some(tools)) if exact => {
                 self.words.must_not.push(format!("the approach with {what}: it failed before"));
-                self.avoided.push(tools);
+                self.avoided.push((tools, decision));
             }
-            (MemoryAction::Avoid, None) if exact && advice.space.starts_with("tool:") => {
+            // Only an exact pair or an approach can be forbidden; a tool as a whole never is (decision M7).
+            (MemoryAction::Avoid, None) if exact && pair.is_some() => {
                 self.words.must_not.push(format!("{what}: it failed before"));
+                self.avoided_pairs.extend(pair.map(|pair| (pair, decision)));
             }
             // A whole intent that went badly names no approach, so there is nothing to forbid: care, not a ban.
             (MemoryAction::Avoid, _) => self.words.caution.push(format!("{what} has gone badly before")),
             (MemoryAction::Exploit, _) => self.words.should_prefer.push(format!("{what}: it worked before")),
-            (MemoryAction::Caution, tools) => {
-                self.words.caution.push(format!("{what}: mixed experience"));
-                match tools {
-                    Some(tools) if exact => self.cautious.push(tools),
-                    None if exact && advice.space.starts_with("intent:") => self.cautious_intent = true,
-                    Some(_) | None => {}
-                }
-            }
+            (MemoryAction::Caution, approach) => self.add_caution(advice, approach, &what),
+        }
+    }
+
+    fn add_caution(&mut self, advice: &Advice, approach: Option<BTreeSet<String>>, what: &str) {
+        let exact = advice.similarity >= 1.0;
+        // A Caution this far below zero is a ban that memory itself softened.
+        let softened = advice.potentials.decision < -artoo_mkct::DECISION_THRESHOLD;
+        let word = if softened { "has gone badly before" } else { "mixed experience" };
+        self.words.caution.push(format!("{what}: {word}"));
+        match approach {
+            Some(tools) if exact => self.cautious.push(tools),
+            // One bad end of an intent must not make every later run of it ask: the ban was softened to words.
+            None if exact && advice.space.starts_with("intent:") && !softened => self.cautious_intent = true,
+            Some(_) | None => {}
         }
     }
 
@@ -79,14 +93,26 @@ impl Advised {
         self.words.clone()
     }
 
-    /// Whether exactly this set of tools is an approach memory forbids.
-    pub(super) fn forbids(&self, tools: &BTreeSet<String>) -> bool {
-        self.avoided.contains(tools)
+    /// How strongly memory forbids exactly this set of tools: its M_decision, below zero.
+    pub(super) fn forbids(&self, tools: &BTreeSet<String>) -> Option<f64> {
+        self.avoided.iter().find(|(avoided, _)| avoided == tools).map(|(_, decision)| *decision)
     }
 
-    /// Whether a subtask with these tools must ask before it changes anything (decision D22).
-    pub(super) fn is_caution(&self, tools: &[String]) -> bool {
-        self.cautious_intent || self.cautious.contains(&tools.iter().cloned().collect())
+    /// The first pair memory forbids that a step with these tools and words would run into.
+    pub(super) fn forbids_pair(
+        &self,
+        tools: &[String],
+        words: &str,
+        environment: &Environment,
+    ) -> Option<(&String, f64)> {
+        self.avoided_pairs.iter().find_map(|(pair, decision)| {
+            blocked::named_in(std::slice::from_ref(pair), tools, words, environment).map(|pair| (pair, *decision))
+        })
+    }
+
+    /// Whether the steps of a plan with these tools must ask before they change anything (decision D22).
+    pub(super) fn is_caution(&self, approach: &BTreeSet<String>) -> bool {
+        self.cautious_intent || self.cautious.contains(approach)
     }
 
     /// Puts what concerns a subtask's tools into its context, the only way memory reaches an executor.
@@ -102,8 +128,22 @@ impl Advised {
     }
 }
 
-fn tool_set(list: &str) -> BTreeSet<String> {
-    list.split(',').map(str::to_owned).collect()
+/// The tools an advice names, unescaped as memory wrote them.
+fn tools_of(advice: &Advice) -> BTreeSet<String> {
+    artoo_mkct::tools_of(&advice.space, &advice.entity).into_iter().collect()
+}
+
+/// An exact (tool, target) advice in the form of a blocked target.
+fn pair_of(advice: &Advice) -> Option<String> {
+    let target = advice.entity.strip_prefix("path:")?;
+    let tool = advice.space.strip_prefix("tool:")?;
+    let (tool, target) = (artoo_mkct::unescape(tool), artoo_mkct::unescape(target));
+    Some(artoo_ggs::BlockedTarget::pair(tool, target).to_string())
+}
+
+/// Words from memory as data: quoted, on one line.
+fn quoted(content: &str) -> String {
+    format!("{:?}", escape::one_line(content))
 }
 
 fn describe(advice: &Advice) -> String {

@@ -1,10 +1,12 @@
 //! R2, the Planner: calibrates against memory, asks for a plan, and lets only a valid one out.
 
 mod calibration;
+mod draft;
 mod prompt;
 #[cfg(test)]
 mod tests;
 mod validator;
+mod wording;
 
 use artoo_proto::{
     Abstention, EffectId, Environment, MemoryQuery, MemoryRecall, Message, ModelFailure, ModelReply, ModelRequest,
@@ -68,6 +70,8 @@ pub struct Planner {
     recall: Option<MemoryRecall>,
     drafts: u32,
     problems: Vec<String>,
+    /// The draft of this round that only memory objects to, the one nearest 0, with its M_decision.
+    avoided: Option<(f64, Plan)>,
     issued: Option<Signature>,
     failed: Vec<Signature>,
     state: State,
@@ -86,6 +90,7 @@ impl Planner {
             recall: None,
             drafts: 0,
             problems: Vec::new(),
+            avoided: None,
             issued: None,
             failed: Vec::new(),
             state: State::Idle,
@@ -97,13 +102,14 @@ impl Planner {
         let Some(spec) = &self.spec else { return Vec::new() };
         self.drafts = 0;
         self.problems.clear();
+        self.avoided = None;
         self.recall = None;
         let query = MemoryQuery {
             task_id: spec.task_id.clone(),
             round: self.round,
             intent: spec.intent.clone(),
             tools: self.tools.iter().map(|tool| tool.name.clone()).collect(),
-            targets: calibration::named_targets(&spec.raw_input),
+            targets: calibration::named_targets(&spec.raw_input, &self.environment),
         };
         let timer = cx.ids.next_effect();
         self.state = State::Recalling(timer);
@@ -116,7 +122,7 @@ impl Planner {
         let context = PlanContext {
             environment: self.environment.clone(),
             tools: self.tools.clone(),
-            calibration: Advised::from_recall(&recall).worded(),
+            calibration: self.advised().worded(),
             recall,
             directive: self.directive.clone(),
             problems: self.problems.clone(),
@@ -153,36 +159,56 @@ impl Planner {
 
     fn consider(&mut self, cx: &mut Context<'_>, plan: Plan, from_model: bool) -> Vec<Effect> {
         let Some(spec) = &self.spec else { return Vec::new() };
-        let recall = self.recall.clone().unwrap_or_else(|| calibration::nothing(&spec.task_id, self.round));
-        let advised = Advised::from_recall(&recall);
+        let advised = self.advised();
         let rules = PlanRules {
             raw_input: &spec.raw_input,
             intent: &spec.intent,
             tools: &self.tools,
+            environment: &self.environment,
             directive: self.directive.as_ref(),
             advised: &advised,
             failed: &self.failed,
             from_model,
         };
-        let mut plan = plan;
         let problems = rules.problems(&plan);
-        let last_chance = self.drafts >= PLAN_DRAFTS_MAX;
-        // Memory may be wrong about every approach there is: at the last draft it only advises, and that is said.
-        let only_memory = !problems.is_empty() && problems.iter().all(Problem::is_memorys);
-        if problems.is_empty() || (only_memory && (last_chance || !from_model)) {
-            if only_memory {
-                plan.assumptions.push("memory advised against this approach; no other was found".to_owned());
+        if problems.is_empty() {
+            return self.issue(plan, &advised);
+        }
+        // Memory may be wrong about every approach there is. What it alone objects to waits, the mildest first, and is
+        // taken when no draft is left that could do without it (decision D4).
+        let objections: Option<Vec<f64>> = problems.iter().map(Problem::memorys).collect();
+        if let Some(objections) = objections {
+            let worst = objections.into_iter().fold(0.0, f64::min);
+            if self.avoided.as_ref().is_none_or(|(known, _)| worst > *known) {
+                self.avoided = Some((worst, plan));
             }
-            for subtask in &mut plan.subtasks {
-                subtask.confirm = advised.is_caution(&subtask.tools);
-                advised.add_to_context(subtask);
-            }
-            self.issued = Some(Signature::of(&plan));
-            self.state = State::Done;
-            return vec![Effect::Planned(plan)];
         }
         self.problems.extend(problems.iter().map(ToString::to_string));
-        if last_chance || !from_model { self.reject(None, None) } else { self.ask(cx) }
+        if self.drafts < PLAN_DRAFTS_MAX && from_model {
+            return self.ask(cx);
+        }
+        match self.avoided.take() {
+            Some((_, mut plan)) => {
+                plan.assumptions.push("memory advised against this approach; no other was found".to_owned());
+                self.issue(plan, &advised)
+            }
+            None => self.reject(None, None),
+        }
+    }
+
+    fn issue(&mut self, mut plan: Plan, advised: &Advised) -> Vec<Effect> {
+        let confirm = advised.is_caution(&validator::approach(&plan));
+        for subtask in &mut plan.subtasks {
+            subtask.confirm = confirm;
+            advised.add_to_context(subtask);
+        }
+        self.issued = Some(Signature::of(&plan));
+        self.state = State::Done;
+        vec![Effect::Planned(plan)]
+    }
+
+    fn advised(&self) -> Advised {
+        self.recall.as_ref().map(Advised::from_recall).unwrap_or_default()
     }
 
     fn plan_of(&self, task_criteria: Vec<artoo_proto::Criterion>, subtasks: Vec<PlannedSubtask>) -> Option<Plan> {
@@ -204,15 +230,16 @@ impl Planner {
     }
 
     fn drafted(&mut self, cx: &mut Context<'_>, draft: PlanDraft) -> Vec<Effect> {
-        let subtasks = draft.subtasks.into_iter().map(validator::planned).collect();
-        match self.plan_of(draft.task_criteria, subtasks) {
+        let subtasks = draft.subtasks.into_iter().map(|subtask| draft::planned(subtask, &self.environment)).collect();
+        let task_criteria = draft::criteria(draft.task_criteria, &self.environment);
+        match self.plan_of(task_criteria, subtasks) {
             Some(plan) => self.consider(cx, plan, true),
             None => Vec::new(),
         }
     }
 
     fn recipes(&mut self, cx: &mut Context<'_>, recipes: RecipePlan) -> Vec<Effect> {
-        let subtasks = recipes.subtasks.into_iter().map(validator::from_recipe).collect();
+        let subtasks = recipes.subtasks.into_iter().map(draft::from_recipe).collect();
         match self.plan_of(recipes.task_criteria, subtasks) {
             Some(mut plan) => {
                 plan.assumptions = recipes.assumptions;

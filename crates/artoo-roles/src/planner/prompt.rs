@@ -1,10 +1,11 @@
 //! R2's prompt and the schema of its reply.
 
-use artoo_proto::{PlanContext, PlanDirective, Prompt, ReplanDirective, ToolSpec, escape};
+use artoo_proto::{Constraints, PlanContext, PlanDirective, Prompt, ReplanDirective, ToolSpec, escape};
 use serde_json::{Value, json};
 
+use crate::blocked;
 use crate::limits::{CRITERIA_MAX, SUBTASKS_MAX};
-use crate::prompt::{Fenced, bullets, render_embedded};
+use crate::prompt::{Fenced, bullets, fenced_bullets, render_embedded};
 
 const SYSTEM: &str = include_str!("../../../../prompts/planner.md");
 const USER: &str = include_str!("../../../../prompts/planner.user.md");
@@ -14,7 +15,7 @@ pub(super) fn render(context: &PlanContext) -> Prompt {
     let mut must_not = context.calibration.must_not.clone();
     if let Some(directive) = &context.directive {
         must_not.extend(directive.blocked_tools.iter().map(|tool| format!("the tool {tool}")));
-        must_not.extend(directive.blocked_targets.iter().map(|target| format!("the target {target}")));
+        must_not.extend(directive.blocked_targets.iter().map(|target| blocked::worded(target)));
     }
     let environment = &context.environment;
     let user = render_embedded(
@@ -31,6 +32,7 @@ pub(super) fn render(context: &PlanContext) -> Prompt {
             ("caution", bullets(&context.calibration.caution)),
             ("directive", context.directive.as_ref().map(directive).unwrap_or_default()),
             ("problems", bullets(&context.problems)),
+            ("scope", scope(&context.spec.constraints)),
             ("intent", Fenced::new(&context.spec.intent).as_str().to_owned()),
             ("raw_input", Fenced::new(&context.spec.raw_input).as_str().to_owned()),
         ],
@@ -50,8 +52,12 @@ fn directive(directive: &PlanDirective) -> String {
          may help:\n{}\n",
         directive.urgency,
         Fenced::new(&directive.failed_criterion).as_str(),
-        bullets(&directive.suggested_alternatives),
+        fenced_bullets(&directive.suggested_alternatives),
     )
+}
+
+fn scope(constraints: &Constraints) -> String {
+    constraints.scope.as_ref().map_or_else(|| "(none)".to_owned(), |scope| Fenced::new(scope).as_str().to_owned())
 }
 
 pub(super) fn schema(tools: &[ToolSpec]) -> Value {

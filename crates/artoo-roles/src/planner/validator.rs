@@ -3,19 +3,17 @@
 use std::collections::BTreeSet;
 
 use artoo_proto::{
-    Check, Criterion, Plan, PlanDirective, PlannedSubtask, RecipeSubtask, ReplanDirective, SubtaskDraft, ToolClass,
-    ToolSpec,
+    Criterion, Environment, Plan, PlanDirective, PlannedSubtask, ReplanDirective, ToolClass, ToolSpec,
 };
+use serde_json::Value;
 
 use super::calibration::Advised;
-use crate::grounding;
+use super::wording::{gist, is_vacuous, restates};
 use crate::limits::{CRITERIA_MAX, SUBTASKS_MAX};
-
-/// Share of words two sentences must have in common to count as the same assertion.
-const RESTATEMENT: f64 = 0.9;
+use crate::{blocked, grounding};
 
 /// What is wrong with a draft, worded for whoever writes the next one.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub(super) enum Problem {
     #[error("the plan has no subtask")]
     NoSubtask,
@@ -48,15 +46,35 @@ pub(super) enum Problem {
     #[error("the directive asks for another class of tool than {used}; use one of: {offered}")]
     SameClass { used: String, offered: String },
     #[error("memory forbids the approach with {tools}")]
-    Avoided { tools: String },
+    Avoided { tools: String, decision: f64 },
+    #[error("memory forbids, for subtask {index}, {pair}: it failed before")]
+    AvoidedPair { index: usize, pair: String, decision: f64 },
     #[error("a recipe may only come from code")]
     ForeignRecipe,
 }
 
 impl Problem {
-    /// Whether only memory objects.
-    pub(super) fn is_memorys(&self) -> bool {
-        matches!(self, Self::Avoided { .. })
+    /// How strongly memory objects, where it is only memory that does.
+    pub(super) fn memorys(&self) -> Option<f64> {
+        match self {
+            Self::Avoided { decision, .. } | Self::AvoidedPair { decision, .. } => Some(*decision),
+            Self::NoSubtask
+            | Self::TooManySubtasks { .. }
+            | Self::NoTaskCriteria
+            | Self::NoCriteria { .. }
+            | Self::TooManyCriteria { .. }
+            | Self::NoIntent { .. }
+            | Self::UnknownTool { .. }
+            | Self::BlockedTool { .. }
+            | Self::BlockedTarget { .. }
+            | Self::Vacuous { .. }
+            | Self::Restatement { .. }
+            | Self::FormOnly { .. }
+            | Self::WordsForAnAct
+            | Self::Repeated
+            | Self::SameClass { .. }
+            | Self::ForeignRecipe => None,
+        }
     }
 }
 
@@ -72,7 +90,7 @@ impl Signature {
                 .map(|subtask| {
                     let calls = subtask.recipe.iter().flat_map(|recipe| &recipe.steps);
                     let calls: String = calls.map(|step| format!("{} {}", step.call.tool, step.call.input)).collect();
-                    (subtask.tools.iter().cloned().collect(), format!("{} {calls}", plain(&subtask.intent)))
+                    (subtask.tools.iter().cloned().collect(), format!("{} {calls}", gist(&subtask.intent)))
                 })
                 .collect(),
         )
@@ -84,6 +102,7 @@ pub(super) struct PlanRules<'a> {
     pub(super) raw_input: &'a str,
     pub(super) intent: &'a str,
     pub(super) tools: &'a [ToolSpec],
+    pub(super) environment: &'a Environment,
     pub(super) directive: Option<&'a PlanDirective>,
     pub(super) advised: &'a Advised,
     pub(super) failed: &'a [Signature],
@@ -110,7 +129,7 @@ impl PlanRules<'_> {
             self.subtask(index, subtask, plan, &mut problems);
         }
         if self.from_model
-            && grounding::mentions_machine(self.raw_input)
+            && (grounding::is_about_this_machine(self.raw_input) || grounding::asks_for_change(self.intent))
             && plan.subtasks.iter().all(|subtask| subtask.tools.is_empty())
         {
             problems.push(Problem::WordsForAnAct);
@@ -119,10 +138,10 @@ impl PlanRules<'_> {
             problems.push(Problem::Repeated);
         }
         problems.extend(self.same_class(plan));
-        let approach: BTreeSet<String> = plan.subtasks.iter().flat_map(|subtask| subtask.tools.clone()).collect();
-        if self.advised.forbids(&approach) {
+        let approach = approach(plan);
+        if let Some(decision) = self.advised.forbids(&approach) {
             let tools = approach.into_iter().collect::<Vec<_>>().join(", ");
-            problems.push(Problem::Avoided { tools });
+            problems.push(Problem::Avoided { tools, decision });
         }
         problems
     }
@@ -144,13 +163,15 @@ impl PlanRules<'_> {
                 problems.push(Problem::BlockedTool { index, tool: tool.clone() });
             }
         }
-        for target in &plan.blocked_targets {
-            let bare = target.split_once(':').map_or(target.as_str(), |(_, bare)| bare);
-            if bare.len() > 1 && subtask.intent.contains(bare) {
-                problems.push(Problem::BlockedTarget { index, target: target.clone() });
-            }
+        let words = words_of(subtask);
+        if let Some(target) = blocked::named_in(&plan.blocked_targets, &subtask.tools, &words, self.environment) {
+            problems.push(Problem::BlockedTarget { index, target: blocked::worded(target) });
         }
-        self.criteria(&format!("subtask {index}"), &subtask.success_criteria, &[&subtask.intent], problems);
+        if let Some((pair, decision)) = self.advised.forbids_pair(&subtask.tools, &words, self.environment) {
+            problems.push(Problem::AvoidedPair { index, pair: blocked::worded(pair), decision });
+        }
+        let goals = [&subtask.intent, self.intent, self.raw_input];
+        self.criteria(&format!("subtask {index}"), &subtask.success_criteria, &goals, problems);
     }
 
     fn criteria(&self, place: &str, criteria: &[Criterion], goals: &[&str], problems: &mut Vec<Problem>) {
@@ -159,18 +180,11 @@ impl PlanRules<'_> {
             problems.push(Problem::TooManyCriteria { place: place() });
         }
         for criterion in criteria {
-            let claim = criterion.claim();
-            match criterion {
-                Criterion::Prose { text, .. } if plain(text).is_empty() => {
-                    problems.push(Problem::Vacuous { place: place(), claim });
-                }
-                Criterion::Prose { text, .. } if goals.iter().any(|goal| restates(text, goal)) => {
-                    problems.push(Problem::Restatement { place: place(), claim });
-                }
-                Criterion::Checked { check, .. } if is_vacuous(check) => {
-                    problems.push(Problem::Vacuous { place: place(), claim });
-                }
-                Criterion::Prose { .. } | Criterion::Checked { .. } => {}
+            let claim = || criterion.claim();
+            if is_vacuous(criterion) {
+                problems.push(Problem::Vacuous { place: place(), claim: claim() });
+            } else if self.from_model && goals.iter().any(|goal| restates(criterion, goal)) {
+                problems.push(Problem::Restatement { place: place(), claim: claim() });
             }
         }
         let form_only = |criterion: &Criterion| criterion.check().is_some_and(|check| !check.is_substantive());
@@ -195,90 +209,28 @@ impl PlanRules<'_> {
     }
 }
 
-fn is_vacuous(check: &Check) -> bool {
-    match check {
-        Check::FileContains { text, path } => text.trim().is_empty() || path.trim().is_empty(),
-        Check::FileExists { path } | Check::FileEquals { path, .. } => path.trim().is_empty(),
-        Check::OutputNotEmpty {}
-        | Check::OutputIsNumber {}
-        | Check::ExitCode { .. }
-        | Check::FileCount { .. }
-        | Check::LineCount { .. }
-        | Check::Recompute { .. } => false,
+/// An approach, as memory knows it: every tool the plan names.
+pub(super) fn approach(plan: &Plan) -> BTreeSet<String> {
+    plan.subtasks.iter().flat_map(|subtask| subtask.tools.clone()).collect()
+}
+
+/// Everything a step says about what it will act on: intent, context, and the inputs of a recipe.
+fn words_of(subtask: &PlannedSubtask) -> String {
+    let mut words = format!("{} {}", subtask.intent, subtask.context);
+    for step in subtask.recipe.iter().flat_map(|recipe| &recipe.steps) {
+        add_strings(&step.call.input, &mut words);
     }
+    words
 }
 
-fn plain(text: &str) -> String {
-    let words: Vec<String> =
-        text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).map(str::to_lowercase).collect();
-    words.join(" ")
-}
-
-/// Jaccard similarity of the two sets of words, without "is done"-like padding.
-fn restates(criterion: &str, goal: &str) -> bool {
-    const PADDING: [&str; 14] = [
-        "the",
-        "a",
-        "an",
-        "is",
-        "are",
-        "was",
-        "has",
-        "been",
-        "done",
-        "task",
-        "successfully",
-        "completed",
-        "correctly",
-        "it",
-    ];
-    let words = |text: &str| -> BTreeSet<String> {
-        plain(text).split(' ').filter(|word| !word.is_empty() && !PADDING.contains(word)).map(str::to_owned).collect()
-    };
-    let (criterion, goal) = (words(criterion), words(goal));
-    if criterion.is_empty() {
-        return true;
-    }
-    let common = criterion.intersection(&goal).count();
-    let all = criterion.union(&goal).count();
-    #[expect(clippy::cast_precision_loss, reason = "word counts of one sentence")]
-    let share = common as f64 / all as f64;
-    share >= RESTATEMENT
-}
-
-/// A draft as a planned subtask; nothing is checked yet.
-pub(super) fn planned(draft: SubtaskDraft) -> PlannedSubtask {
-    PlannedSubtask {
-        intent: draft.intent,
-        context: draft.context,
-        sequence: draft.sequence,
-        tools: draft.tools,
-        success_criteria: draft.success_criteria.into_iter().map(without_recompute).collect(),
-        confirm: false,
-        recipe: None,
-    }
-}
-
-/// Only code builds recomputation queries; a model's becomes the prose it would have hidden behind.
-fn without_recompute(criterion: Criterion) -> Criterion {
-    match criterion {
-        Criterion::Checked { check: Check::Recompute { reading, .. }, required } => {
-            Criterion::Prose { text: reading, mode: artoo_proto::Mode::Verifiable, required }
+fn add_strings(value: &Value, words: &mut String) {
+    match value {
+        Value::String(text) => {
+            words.push(' ');
+            words.push_str(text);
         }
-        Criterion::Checked { .. } | Criterion::Prose { .. } => criterion,
-    }
-}
-
-/// A recipe's subtask as a planned one: its tools are those its calls name.
-pub(super) fn from_recipe(subtask: RecipeSubtask) -> PlannedSubtask {
-    let tools: BTreeSet<String> = subtask.recipe.steps.iter().map(|step| step.call.tool.clone()).collect();
-    PlannedSubtask {
-        intent: subtask.intent,
-        context: String::new(),
-        sequence: subtask.sequence,
-        tools: tools.into_iter().collect(),
-        success_criteria: subtask.success_criteria,
-        confirm: false,
-        recipe: Some(subtask.recipe),
+        Value::Array(values) => values.iter().for_each(|value| add_strings(value, words)),
+        Value::Object(fields) => fields.values().for_each(|value| add_strings(value, words)),
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
     }
 }

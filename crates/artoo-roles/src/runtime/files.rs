@@ -1,1 +1,71 @@
 //! The real file system for the second computation of recipes.
+
+use std::fs::{self, File};
+use std::io::{ErrorKind, Read};
+use std::path::Path;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use artoo_proto::Timestamp;
+use artoo_reflex::eval::{Entry, EntryKind, FileSystem, FileSystemError};
+
+/// The disk, read with nothing but the standard library: no code shared with the tools whose answers it checks.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct RealFiles;
+
+impl FileSystem for RealFiles {
+    fn list(&self, folder: &Path) -> Result<Vec<Entry>, FileSystemError> {
+        let entries = fs::read_dir(folder).map_err(|error| problem(&error))?;
+        let mut found = Vec::new();
+        for entry in entries {
+            let path = entry.map_err(|error| problem(&error))?.path();
+            match self.metadata(&path) {
+                Ok(entry) => found.push(entry),
+                // It went away between the listing and the look.
+                Err(FileSystemError::NotFound) => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(found)
+    }
+
+    fn metadata(&self, path: &Path) -> Result<Entry, FileSystemError> {
+        let metadata = fs::symlink_metadata(path).map_err(|error| problem(&error))?;
+        let kind = if metadata.is_file() {
+            EntryKind::File
+        } else if metadata.is_dir() {
+            EntryKind::Folder
+        } else {
+            EntryKind::Other
+        };
+        let modified = metadata.modified().map_err(|error| problem(&error))?;
+        Ok(Entry { path: path.to_owned(), kind, bytes: metadata.len(), modified: whole_millis(modified) })
+    }
+
+    fn open<'a>(&'a self, file: &Path) -> Result<Box<dyn Read + 'a>, FileSystemError> {
+        // A pipe or a device could block for ever or never end.
+        if !fs::metadata(file).map_err(|error| problem(&error))?.is_file() {
+            return Err(FileSystemError::OtherKind);
+        }
+        let file = File::open(file).map_err(|error| problem(&error))?;
+        Ok(Box::new(file))
+    }
+}
+
+/// Rounded down, before 1970 too.
+fn whole_millis(time: SystemTime) -> Timestamp {
+    let millis = |ns: u128| i64::try_from(ns / 1_000_000).unwrap_or(i64::MAX);
+    Timestamp::from_millis(match time.duration_since(UNIX_EPOCH) {
+        Ok(after) => millis(after.as_nanos()),
+        Err(before) => -millis(before.duration().as_nanos().saturating_add(999_999)),
+    })
+}
+
+fn problem(error: &std::io::Error) -> FileSystemError {
+    #[expect(clippy::wildcard_enum_match_arm, reason = "io::ErrorKind is open-ended")]
+    match error.kind() {
+        ErrorKind::NotFound => FileSystemError::NotFound,
+        ErrorKind::PermissionDenied => FileSystemError::Denied,
+        ErrorKind::NotADirectory | ErrorKind::IsADirectory => FileSystemError::OtherKind,
+        _ => FileSystemError::Failed,
+    }
+}

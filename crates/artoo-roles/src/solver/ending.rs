@@ -6,10 +6,11 @@ use artoo_ggs::Decision;
 use artoo_proto::{
     AbandonReason, Basis, Check, CriterionMark, CriterionReport, CriterionVerdict, DeniedAction, DispatchManifest,
     Ending, FinalResult, Loss, ModelFailure, OutcomeSummary, PerceptionFailure, PrevDirective, ReplanRequest,
-    SubTaskOutcome, TaskId, TaskSpec, UnverifiedOutput, Verdict, VerdictSource,
+    SubTaskOutcome, TaskId, TaskSpec, UnverifiedOutput, Verdict, VerdictSource, escape,
 };
 
 use super::translate;
+use crate::limits::SUMMARY_CHARS;
 
 /// What R7 remembers of a task for its end.
 #[derive(Debug, Default)]
@@ -18,7 +19,8 @@ pub(super) struct Account {
     pub(super) rounds: BTreeMap<u32, Delivered>,
     pub(super) denied: Vec<DeniedAction>,
     pub(super) denied_targets: Vec<String>,
-    pub(super) tools_used: Vec<String>,
+    /// Tools the last dispatched plan named: the approach memory learns about.
+    pub(super) approach: Vec<String>,
     pub(super) ran_tool: bool,
     pub(super) assumptions: Vec<String>,
 }
@@ -33,7 +35,7 @@ pub(super) struct Delivered {
 }
 
 impl Delivered {
-    pub(super) fn of_request(request: &ReplanRequest) -> Self {
+    pub(super) fn of_request(request: &ReplanRequest, manifest: Option<&DispatchManifest>) -> Self {
         let mut criteria = reports(&request.outcomes, &request.task_verdicts);
         for missing in &request.missing {
             criteria.extend(missing.criteria.iter().map(|criterion| CriterionReport {
@@ -46,6 +48,15 @@ impl Delivered {
             if let Some(reason) = &outcome.failure_reason {
                 let claim = "the subtask reports an outcome".to_owned();
                 criteria.push(CriterionReport { claim, mark: CriterionMark::Unmet, evidence: reason.clone() });
+            }
+        }
+        // Behind a shut gate nobody judged the whole: what was asserted about it is not met either.
+        let declared = manifest.filter(|manifest| manifest.round == request.round).into_iter();
+        for criterion in declared.flat_map(|manifest| &manifest.task_criteria) {
+            let claim = criterion.claim();
+            if !criteria.iter().any(|report| report.claim == claim) {
+                let evidence = "not judged: a subtask failed".to_owned();
+                criteria.push(CriterionReport { claim, mark: CriterionMark::Unmet, evidence });
             }
         }
         Self {
@@ -183,8 +194,9 @@ pub(super) fn result(
 
 fn summary(ending: &Ending, spec: Option<&TaskSpec>, delivered: Option<&Delivered>) -> String {
     let intent = spec.map(|spec| spec.intent.as_str()).unwrap_or_default();
+    let intent = escape::shorten(&escape::one_line(intent), SUMMARY_CHARS);
     match ending {
-        Ending::Accept { basis: Basis::Checked } => intent.to_owned(),
+        Ending::Accept { basis: Basis::Checked } => intent,
         Ending::Accept { basis: Basis::Judged } => {
             let judged = delivered
                 .map_or(0, |round| round.criteria.iter().filter(|report| report.mark == CriterionMark::Judged).count());
@@ -194,7 +206,10 @@ fn summary(ending: &Ending, spec: Option<&TaskSpec>, delivered: Option<&Delivere
             format!("{intent} (words only: nothing on this machine was read or changed)")
         }
         Ending::Success { unmet } => format!("delivered, with {} criteria unmet: {intent}", unmet.len()),
-        Ending::Abandon { reason, .. } => format!("not achieved: {}", reason_words(reason)),
+        Ending::Abandon { reason, .. } => {
+            let reason = escape::one_line(&reason_words(reason));
+            format!("not achieved: {}", escape::shorten(&reason, SUMMARY_CHARS))
+        }
     }
 }
 
@@ -242,7 +257,9 @@ fn next_steps(ending: &Ending, account: &Account) -> Vec<String> {
         Ending::Abandon { reason, .. } => reason,
     };
     match reason {
-        AbandonReason::NotUnderstood { failure: PerceptionFailure::Abstained { abstention } } => {
+        AbandonReason::NotUnderstood { failure: PerceptionFailure::Abstained { abstention } }
+            if !abstention.remedy.trim().is_empty() =>
+        {
             vec![abstention.remedy.clone()]
         }
         AbandonReason::NotUnderstood { .. } => step("say it in other words"),

@@ -74,7 +74,8 @@ pub(super) fn of_ending(spec: &TaskSpec, decision: &Decision, ending: &Ending, a
         failure_class,
         task_id: spec.task_id.clone(),
     };
-    vec![record(ENVIRONMENT.to_owned()), record(via_tag(&account.tools_used))]
+    let approach = (!account.approach.is_empty()).then(|| record(via_tag(&account.approach)));
+    std::iter::once(record(ENVIRONMENT.to_owned())).chain(approach).collect()
 }
 
 /// Outages, cancels, refusals and misunderstandings say nothing about the intent or the approach (decision M18).

@@ -9,11 +9,13 @@ mod observe;
 mod tests;
 mod translate;
 
+use std::collections::BTreeSet;
+
 use artoo_ggs::{BlockedTarget, Controller, Decision, Outcome, Profile, Tool};
 use artoo_proto::{
-    AbandonReason, Abort, CallStatus, DispatchManifest, EffectId, FinalResult, MegramDraft, Message, ModelFailure,
-    OutcomeSummary, PerceptionFailed, PerceptionFailure, PlanDirective, PlanRejected, ReplanRequest, RoleFailed,
-    SubTaskOutcome, TaskId, TaskSpec, ToolSpec, UserRequest,
+    AbandonReason, Abort, CallStatus, ConsentHash, DispatchManifest, EffectId, FinalResult, MegramDraft, Message, ModelFailure,
+    OutcomeStatus, OutcomeSummary, PerceptionFailed, PerceptionFailure, PlanDirective, PlanRejected, ReplanRequest, RoleFailed,
+    SubTaskId, SubTaskOutcome, TaskId, TaskSpec, ToolSpec, UserRequest,
 };
 
 use crate::machine::{Completion, Context, Incoming, Machine, Misrouted, RoleEffect, Work};
@@ -37,9 +39,9 @@ pub enum Input {
     /// Everything is met.
     Met(OutcomeSummary),
     /// A person is being asked; the clock stops.
-    ConsentAsked,
+    ConsentAsked(SubTaskId, ConsentHash),
     /// The person answered; the clock goes on.
-    ConsentAnswered,
+    ConsentAnswered(SubTaskId, ConsentHash),
     /// The user stops the task.
     Cancel(TaskId),
     /// A role failed.
@@ -76,7 +78,8 @@ pub struct Solver {
     manifest: Option<DispatchManifest>,
     /// The round whose outcome is awaited.
     round: u32,
-    asking: u32,
+    /// Questions a person has before them.
+    asking: BTreeSet<(SubTaskId, ConsentHash)>,
     account: Account,
     ended: bool,
 }
@@ -94,7 +97,7 @@ impl Solver {
             limit: Vec::new(),
             manifest: None,
             round: 0,
-            asking: 0,
+            asking: BTreeSet::new(),
             account: Account::default(),
             ended: false,
         }
@@ -162,10 +165,10 @@ impl Solver {
             }
             Outcome::Success(_) => self.finish(ending::success(&self.account), Some(decision)),
             Outcome::Abandon(reason) => {
-                let reason = if self.account.denied.is_empty() {
-                    translate::stop(*reason)
-                } else {
-                    AbandonReason::ConsentNeeded
+                let reason = match unusable_model(request) {
+                    _ if !self.account.denied.is_empty() => AbandonReason::ConsentNeeded,
+                    Some(failure) => AbandonReason::Provider { failure },
+                    None => translate::stop(*reason),
                 };
                 self.abandon(reason, Some(decision))
             }
@@ -197,24 +200,26 @@ impl Solver {
 
     fn note_outcomes(&mut self, outcomes: &[SubTaskOutcome]) {
         for outcome in outcomes {
-            self.account.denied.extend(outcome.denied.iter().cloned());
+            for denied in &outcome.denied {
+                if !self.account.denied.contains(denied) {
+                    self.account.denied.push(denied.clone());
+                }
+            }
             for call in &outcome.tool_calls {
                 self.account.ran_tool |= call.status != CallStatus::Denied;
                 if call.status == CallStatus::Denied {
                     let target = BlockedTarget::pair(call.tool.clone(), call.target.clone()).to_string();
-                    self.account.denied_targets.push(target);
-                }
-                if !self.account.tools_used.contains(&call.tool) {
-                    self.account.tools_used.push(call.tool.clone());
+                    if !self.account.denied_targets.contains(&target) {
+                        self.account.denied_targets.push(target);
+                    }
                 }
             }
         }
-        self.account.denied.dedup();
     }
 
     fn deliver(&mut self, decision: Option<&Decision>, request: &ReplanRequest) {
         let number = decision.map_or(request.round + 1, |decision| decision.round);
-        self.account.rounds.insert(number, Delivered::of_request(request));
+        self.account.rounds.insert(number, Delivered::of_request(request, self.manifest.as_ref()));
     }
 
     fn stop(&mut self, cx: &mut Context<'_>, reason: AbandonReason) -> Vec<Effect> {
@@ -280,18 +285,16 @@ impl Solver {
         self.stop(cx, reason)
     }
 
-    fn consent(&mut self, cx: &Context<'_>, asked: bool) {
-        // Waiting for a person doesn't count into Omega; several may be asked at once.
-        if asked {
-            if self.asking == 0 {
-                drop(self.controller.pause(&(), cx.now.uptime_ms));
-            }
-            self.asking += 1;
-        } else if self.asking > 0 {
-            self.asking -= 1;
-            if self.asking == 0 {
-                drop(self.controller.resume(&(), cx.now.uptime_ms));
-            }
+    /// Waiting for a person doesn't count into Omega; several questions may be open, and each is counted once.
+    fn asked(&mut self, cx: &Context<'_>, subtask: SubTaskId, hash: ConsentHash) {
+        if self.asking.insert((subtask, hash)) && self.asking.len() == 1 {
+            drop(self.controller.pause(&(), cx.now.uptime_ms));
+        }
+    }
+
+    fn answered(&mut self, cx: &Context<'_>, subtask: SubTaskId, hash: ConsentHash) {
+        if self.asking.remove(&(subtask, hash)) && self.asking.is_empty() {
+            drop(self.controller.resume(&(), cx.now.uptime_ms));
         }
     }
 }
@@ -301,6 +304,22 @@ fn provider_failure(request: &ReplanRequest) -> Option<ModelFailure> {
     let of_outcomes = request.outcomes.iter().filter_map(|outcome| outcome.model_failure.as_ref());
     let mut all = request.model_failure.iter().chain(of_outcomes);
     all.find(|failure| !failure.is_worth_asking_again()).cloned()
+}
+
+/// The result of a task whose R7 panics whatever it is told: the System sends it from R7's seat.
+pub(crate) fn last_word(task_id: TaskId, detail: String) -> FinalResult {
+    let account = Account::default();
+    let reason = AbandonReason::RoleFailed { detail };
+    let ending = ending::abandon(&account, None, reason, None);
+    ending::result(task_id, None, &account, None, ending)
+}
+
+/// A model that answers, but never usably: it is why the last round fell short when each failure in it was the model's.
+fn unusable_model(request: &ReplanRequest) -> Option<ModelFailure> {
+    let failed = || request.outcomes.iter().filter(|outcome| outcome.status == OutcomeStatus::Failed);
+    let of_failed = failed().find_map(|outcome| outcome.model_failure.clone());
+    let all = failed().all(|outcome| outcome.model_failure.is_some());
+    request.model_failure.clone().or(of_failed).filter(|_| all)
 }
 
 impl Machine for Solver {
@@ -321,18 +340,20 @@ impl Machine for Solver {
             Input::NotPlanned(rejected) => self.not_planned(cx, rejected),
             Input::Manifest(manifest) => {
                 if manifest.round == self.round {
+                    let tools: BTreeSet<&String> = manifest.subtasks.iter().flat_map(|subtask| &subtask.tools).collect();
+                    self.account.approach = tools.into_iter().cloned().collect();
                     self.manifest = Some(manifest);
                 }
                 Vec::new()
             }
             Input::FellShort(request) => self.fell_short(cx, request),
             Input::Met(summary) => self.met(cx, &summary),
-            Input::ConsentAsked => {
-                self.consent(cx, true);
+            Input::ConsentAsked(subtask, hash) => {
+                self.asked(cx, subtask, hash);
                 Vec::new()
             }
-            Input::ConsentAnswered => {
-                self.consent(cx, false);
+            Input::ConsentAnswered(subtask, hash) => {
+                self.answered(cx, subtask, hash);
                 Vec::new()
             }
             Input::Cancel(task_id) => {
@@ -367,8 +388,8 @@ impl TryFrom<Incoming> for Input {
             Message::DispatchManifest(manifest) => Ok(Self::Manifest(manifest.clone())),
             Message::ReplanRequest(request) => Ok(Self::FellShort(request.clone())),
             Message::OutcomeSummary(summary) => Ok(Self::Met(summary.clone())),
-            Message::ConsentRequest(_) => Ok(Self::ConsentAsked),
-            Message::ConsentAnswer(_) => Ok(Self::ConsentAnswered),
+            Message::ConsentRequest(asked) => Ok(Self::ConsentAsked(asked.subtask_id, asked.hash.clone())),
+            Message::ConsentAnswer(answer) => Ok(Self::ConsentAnswered(answer.subtask_id, answer.hash.clone())),
             Message::CancelRequest(cancel) => Ok(Self::Cancel(cancel.task_id.clone())),
             Message::RoleFailed(failed) => Ok(Self::RoleFailed(failed.clone())),
             Message::MemoryFeedback(_) => Ok(Self::Feedback),

@@ -29,6 +29,9 @@ pub(super) fn accepted(summary: &OutcomeSummary, manifest: Option<&DispatchManif
 }
 
 fn subtask(outcome: &SubTaskOutcome, manifest: Option<&DispatchManifest>) -> SubtaskMeasure {
+    // Where every call went well and the step still failed by its work, the calls answered without what was asked.
+    let all_ok = outcome.tool_calls.iter().all(|call| call.status == CallStatus::Ok);
+    let in_vain = outcome.status == OutcomeStatus::Failed && !outcome.infrastructure && all_ok;
     let attempts = u32::try_from(outcome.gap_trajectory.len()).unwrap_or(u32::MAX);
     SubtaskMeasure {
         status: match outcome.status {
@@ -50,7 +53,7 @@ fn subtask(outcome: &SubTaskOutcome, manifest: Option<&DispatchManifest>) -> Sub
             .map(|call| ToolTarget {
                 tool: call.tool.clone(),
                 target: call.target.clone(),
-                failed: call.status != CallStatus::Ok,
+                failed: in_vain || call.status != CallStatus::Ok,
             })
             .collect(),
         tools: planned_tools(outcome.subtask_id, manifest),

@@ -3,28 +3,33 @@
 //! `step(now, input) -> effects` never waits, never reads a clock and never touches the outside. The async runtime and
 //! the seeded scheduler of the tests drive this same object from the same constructor.
 
+#[cfg(test)]
+mod chaos;
 mod digest;
 mod instance;
+mod tasks;
 #[cfg(test)]
 pub(crate) mod testing;
 #[cfg(test)]
 mod tests;
 
-use std::collections::{BTreeMap, BTreeSet, HashSet, VecDeque};
+use std::collections::{BTreeMap, HashSet};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use artoo_bus::{Bus, Delivery, Refusal, TapEvent};
 use artoo_proto::{
-    Address, EffectFinished, EffectId, EffectStarted, Environment, Message, MessageId, Now, Role, RoleFailed, TaskId,
-    Timestamp, ToolSpec, Usage,
+    Address, EffectFinished, EffectId, EffectStarted, Envelope, Environment, Message, MessageId, MessageKind, Now, Role,
+    RoleFailed, TaskId, Timestamp, ToolSpec, Usage,
 };
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use crate::limits::ENDED_REMEMBERED;
+use crate::limits::SOLVER_PANICS_MAX;
 use crate::machine::{Completion, Context, EffectOrigin, Ids, Incoming, RoleEffect, Work};
 use crate::memory::Memory;
+use crate::solver;
 use instance::Instance;
+use tasks::Tasks;
 
 /// What a System is made from; with it and the inputs a run can be replayed.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -108,8 +113,7 @@ pub struct System {
     ids: Ids,
     instances: BTreeMap<Address, Slot>,
     awaited: BTreeMap<EffectId, EffectOrigin>,
-    open: BTreeSet<TaskId>,
-    ended: VecDeque<TaskId>,
+    tasks: Tasks,
     out: Vec<Effect>,
     #[cfg(test)]
     pub(crate) panic_next: Option<Role>,
@@ -128,8 +132,7 @@ impl System {
             bus: Bus::new(),
             instances,
             awaited: BTreeMap::new(),
-            open: BTreeSet::new(),
-            ended: VecDeque::new(),
+            tasks: Tasks::default(),
             out: Vec::new(),
             #[cfg(test)]
             panic_next: None,
@@ -172,7 +175,7 @@ impl System {
 
     /// Tasks that have begun and not ended.
     pub fn open_tasks(&self) -> impl Iterator<Item = &TaskId> {
-        self.open.iter()
+        self.tasks.open()
     }
 
     /// Instances alive, the memory included.
@@ -190,11 +193,10 @@ impl System {
     fn operator(&mut self, now: Now, message: Message) {
         let from = Address::of(Role::Operator, None, None);
         if let Message::UserRequest(request) = &message {
-            if self.open.contains(&request.task_id) || self.ended.contains(&request.task_id) {
+            if !self.tasks.begin(&request.task_id) {
                 return self.ignore(now, from, "a task id that was used before");
             }
-            self.open.insert(request.task_id.clone());
-        } else if message.task_id().is_some_and(|task| !self.open.contains(task)) {
+        } else if message.task_id().is_some_and(|task| !self.tasks.is_working(task)) {
             return self.ignore(now, from, &format!("{} for a task that is not open", message.kind()));
         }
         self.publish(now, &from, None, message);
@@ -222,14 +224,7 @@ impl System {
         let address = delivery.to.clone();
         let envelope = &delivery.envelope;
         match address.role {
-            Role::Operator | Role::Auditor => {
-                self.flush_observations();
-                let message = envelope.message.clone();
-                self.out.push(Effect::Deliver { to: address.role, message: message.clone() });
-                if let Message::FinalResult(result) = message {
-                    self.end(result.task_id);
-                }
-            }
+            Role::Operator | Role::Auditor => self.hand_out(now, address, envelope),
             Role::Perceiver
             | Role::Planner
             | Role::Dispatcher
@@ -238,14 +233,72 @@ impl System {
             | Role::MetaValidator
             | Role::Memory
             | Role::Solver
-            | Role::Runtime => self.run(now, address, envelope.id, Incoming::Message(envelope.clone())),
+            | Role::Runtime => {
+                for address in self.receivers(address, envelope) {
+                    self.run(now, address, envelope.id, Incoming::Message(envelope.clone()));
+                }
+            }
         }
+    }
+
+    /// An abort is for every instance its role has in the task, and makes none; anything else is for its address.
+    fn receivers(&self, address: Address, envelope: &Envelope) -> Vec<Address> {
+        if envelope.message.kind() != MessageKind::Abort {
+            return vec![address];
+        }
+        let same = |known: &&Address| known.role == address.role && known.task_id == address.task_id;
+        self.instances.keys().filter(same).cloned().collect()
+    }
+
+    /// Each message leaves once, and of a task that has its result only the result does.
+    fn hand_out(&mut self, now: Now, address: Address, envelope: &Envelope) {
+        let message = envelope.message.clone();
+        let is_result = message.kind() == MessageKind::FinalResult;
+        let task_id = message.task_id().cloned();
+        let is_news = match &task_id {
+            Some(task) if is_result => self.tasks.is_open(task),
+            Some(task) => self.tasks.tell(task, envelope.id),
+            None => true,
+        };
+        if !is_news {
+            let detail = format!("{} a second time or after the result", message.kind());
+            return self.ignore(now, address, &detail);
+        }
+        self.flush_observations();
+        self.out.push(Effect::Deliver { to: address.role, message });
+        if let Some(task_id) = task_id.filter(|_| is_result) {
+            self.end(task_id);
+        }
+    }
+
+    /// Why an instance is not given this, if so.
+    fn objection(&self, address: &Address, incoming: &Incoming) -> Option<&'static str> {
+        let kind = match incoming {
+            Incoming::Message(envelope) => Some(envelope.message.kind()),
+            Incoming::Completed(..) => None,
+        };
+        let task = match incoming {
+            // What R7 records outlives its task; everything else dies with it.
+            Incoming::Message(envelope) if kind != Some(MessageKind::Megram) => envelope.message.task_id(),
+            Incoming::Message(_) | Incoming::Completed(..) => address.task_id.as_ref(),
+        };
+        if task.is_some_and(|task| !self.tasks.is_open(task)) {
+            return Some("after the task ended");
+        }
+        let is_abort = kind == Some(MessageKind::Abort);
+        if task.is_some_and(|task| !self.tasks.is_working(task)) && !is_abort {
+            return Some("after the task's result");
+        }
+        // A new R7 is only made to say that the task failed: it knows nothing of what its predecessor decided.
+        let ends = matches!(kind, Some(MessageKind::RoleFailed | MessageKind::CancelRequest));
+        let is_solver = address.role == Role::Solver;
+        (self.tasks.has_fallen(address) && !(is_solver && ends)).then_some("for an instance that panicked")
     }
 
     /// One step of one instance; a panic ends the instance and, through R7, its task.
     fn run(&mut self, now: Now, address: Address, cause: MessageId, incoming: Incoming) {
-        if address.task_id.as_ref().is_some_and(|task| !self.open.contains(task)) {
-            return self.ignore(now, address, &format!("{} after the task ended", incoming.describe()));
+        if let Some(objection) = self.objection(&address, &incoming) {
+            return self.ignore(now, address, &format!("{} {objection}", incoming.describe()));
         }
         if !self.instances.contains_key(&address) {
             // Only a message makes an instance; a completion for one that is gone is late.
@@ -272,7 +325,7 @@ impl System {
         match stepped {
             Ok(Ok(effects)) => self.enact(now, &address, cause, effects),
             Ok(Err(misrouted)) => self.ignore(now, address, &misrouted.to_string()),
-            Err(panic) => self.panicked(now, address, digest::panic_text(panic.as_ref())),
+            Err(panic) => self.panicked(now, address, cause, digest::panic_text(panic.as_ref())),
         }
     }
 
@@ -305,7 +358,9 @@ impl System {
     fn publish(&mut self, now: Now, from: &Address, cause: Option<MessageId>, message: Message) {
         let id = MessageId(self.ids.next_uuid());
         let task = message.task_id().cloned();
+        let is_result = message.kind() == MessageKind::FinalResult;
         match (self.bus.publish(now.wall, id, from, cause, message), task) {
+            (Ok(()), Some(task_id)) if is_result => self.tasks.conclude(&task_id),
             (Err(Refusal::TooManyMessages { max }), Some(task_id)) => {
                 let detail = format!("the task put more than {max} messages on the bus");
                 self.role_failed(now, task_id, from.role, detail);
@@ -315,17 +370,25 @@ impl System {
         }
     }
 
-    fn panicked(&mut self, now: Now, address: Address, detail: String) {
+    fn panicked(&mut self, now: Now, address: Address, cause: MessageId, detail: String) {
         self.instances.remove(&address);
         self.awaited.retain(|_, origin| origin.address != address);
         self.bus.observe(now.wall, TapEvent::Panicked { address: address.clone(), detail: detail.clone() });
-        match address.task_id {
-            Some(task_id) => self.role_failed(now, task_id, address.role, detail),
+        let Some(task_id) = address.task_id.clone() else {
             // Memory is of the process: it is gone for every task, and says so to whoever asks.
-            None => {
-                let instance = Instance::Memory(Box::new(Memory::unavailable()));
-                self.instances.insert(address, Slot { instance, seen: HashSet::new() });
-            }
+            let instance = Instance::Memory(Box::new(Memory::unavailable()));
+            self.instances.insert(address, Slot { instance, seen: HashSet::new() });
+            return;
+        };
+        if !self.tasks.is_working(&task_id) {
+            return;
+        }
+        let panics = self.tasks.fall(&task_id, &address);
+        if address.role == Role::Solver && panics > SOLVER_PANICS_MAX {
+            // R7 can't even say that it failed. The task still ends with its one result, from R7's seat.
+            self.publish(now, &address, Some(cause), solver::last_word(task_id, detail).into());
+        } else {
+            self.role_failed(now, task_id, address.role, detail);
         }
     }
 
@@ -337,18 +400,23 @@ impl System {
         drop(self.bus.publish(now.wall, id, &runtime, None, failed.into()));
     }
 
-    /// Everything of an ended task goes: instances, awaited effects, waiting deliveries.
+    /// Everything of an ended task goes: instances, awaited effects, waiting deliveries. What R7 recorded stays.
     fn end(&mut self, task_id: TaskId) {
-        if !self.open.remove(&task_id) {
+        if !self.tasks.end(&task_id) {
             return;
         }
         self.instances.retain(|address, _| address.task_id.as_ref() != Some(&task_id));
         self.awaited.retain(|_, origin| origin.address.task_id.as_ref() != Some(&task_id));
         self.bus.forget(&task_id);
-        if self.ended.len() == ENDED_REMEMBERED {
-            self.ended.pop_front();
+        // The bus forgets by address; what waits for an address of the process is found by its task.
+        let is_stale = |delivery: &Delivery| {
+            let envelope = &delivery.envelope;
+            envelope.correlation_id.as_ref() == Some(&task_id) && envelope.message.kind() != MessageKind::Megram
+        };
+        let stale: Vec<usize> = self.bus.waiting().enumerate().filter(|(_, d)| is_stale(d)).map(|(at, _)| at).collect();
+        for at in stale.into_iter().rev() {
+            drop(self.bus.take(at));
         }
-        self.ended.push_back(task_id.clone());
         self.out.push(Effect::CancelTask { task_id });
     }
 

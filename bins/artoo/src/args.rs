@@ -1,0 +1,125 @@
+//! The command line: words for a task, three subcommands, and the options they share.
+
+use std::path::PathBuf;
+use std::str::FromStr;
+
+use clap::{Args, Parser, Subcommand};
+
+use crate::model::ModelKind;
+
+/// Shown under `--help`: what has no option of its own.
+const AFTER_HELP: &str = "\
+Without a model set up, artoo answers everyday questions about files by itself (the model called reflex) and declines \
+everything else.
+
+Environment (options win over it):
+  OPENAI_BASE_URL   an OpenAI-compatible endpoint, such as http://localhost:8080/v1
+  OPENAI_API_KEY    its key; never shown, never written down
+  OPENAI_MODEL      the endpoint's name for the model
+  ARTOO_MODEL       as --model
+  ARTOO_DATA_DIR    as --data-dir
+  ARTOO_WORKSPACE   as --workspace
+  ARTOO_DEADLINE    as --deadline
+  ARTOO_LOG         debug, info, warn or error: a log on standard error
+  NO_COLOR          no colour if not empty
+
+Exit codes:
+  0 accepted on evidence      5 not understood           9 not achieved
+  1 internal failure          6 consent needed         130 cancelled
+  2 usage or configuration    7 model can't be used
+  3 delivered, not all met    8 time limit
+  4 words only, unverified
+
+The answer goes to standard output, everything else to standard error. Whatever is not verified stands under a heading \
+that says so.";
+
+/// Carries out a request on your machine, and shows what it verified
+#[derive(Debug, Parser)]
+#[command(name = "artoo", version, about, after_help = AFTER_HELP, disable_help_subcommand = true)]
+pub(crate) struct CommandLine {
+    #[command(subcommand)]
+    pub(crate) command: Option<Command>,
+    /// What you want done, in your own words
+    #[arg(value_name = "TASK")]
+    pub(crate) words: Vec<String>,
+    #[command(flatten)]
+    pub(crate) options: Options,
+}
+
+/// What else artoo can do.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Takes the words after `--` as the task, whatever they are: artoo run -- doctor
+    Run {
+        /// What you want done
+        #[arg(value_name = "TASK", last = true, required = true)]
+        words: Vec<String>,
+    },
+    /// Checks what artoo needs on this machine, and says how to put right what is wrong
+    Doctor,
+    /// Verifies the audit log and shows what it counts
+    Audit,
+}
+
+/// Options that every subcommand takes.
+#[derive(Debug, Args)]
+pub(crate) struct Options {
+    /// JSON lines on standard output instead of text (schema artoo.events/0, not stable yet)
+    #[arg(long, global = true)]
+    pub(crate) json: bool,
+    /// Who answers: reflex, openai, openai:NAME or cassette:PATH
+    #[arg(long, global = true, value_name = "MODEL")]
+    pub(crate) model: Option<ModelKind>,
+    /// Where memory and the audit log are kept [default: ~/.artoo]
+    #[arg(long, global = true, value_name = "FOLDER")]
+    pub(crate) data_dir: Option<PathBuf>,
+    /// Where new files go, and nowhere else [default: ~/artoo_workspace]
+    #[arg(long, global = true, value_name = "FOLDER")]
+    pub(crate) workspace: Option<PathBuf>,
+    /// Ends the task after this time: 90s, 5m or 1h [default: 30m]
+    #[arg(long, global = true, value_name = "TIME")]
+    pub(crate) deadline: Option<Deadline>,
+}
+
+/// A limit on a task's time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Deadline {
+    /// In milliseconds; at least a second, at most a week.
+    pub(crate) limit_ms: u64,
+}
+
+/// A time that is no deadline.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum DeadlineProblem {
+    /// Not in the form that is read.
+    #[error("give a whole number with s, m or h, such as 90s, 5m or 1h")]
+    Form,
+    /// Zero, or too long to mean anything.
+    #[error("it must lie between 1s and 168h")]
+    Range,
+}
+
+/// Nobody waits longer for a one-shot; a longer number is a slip.
+const DEADLINE_MAX_S: u64 = 7 * 24 * 60 * 60;
+
+impl FromStr for Deadline {
+    type Err = DeadlineProblem;
+
+    fn from_str(text: &str) -> Result<Self, DeadlineProblem> {
+        let (number, unit_s) = [('s', 1), ('m', 60), ('h', 3600)]
+            .into_iter()
+            .find_map(|(letter, unit_s)| text.strip_suffix(letter).map(|number| (number, unit_s)))
+            .ok_or(DeadlineProblem::Form)?;
+        if number.is_empty() || !number.bytes().all(|byte| byte.is_ascii_digit()) {
+            return Err(DeadlineProblem::Form);
+        }
+        let seconds = number.parse::<u64>().ok().and_then(|number| number.checked_mul(unit_s));
+        match seconds.filter(|seconds| (1..=DEADLINE_MAX_S).contains(seconds)) {
+            Some(seconds) => Ok(Self { limit_ms: seconds * 1000 }),
+            None => Err(DeadlineProblem::Range),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,87 @@
+//! What words on a command line mean.
+
+use clap::Parser;
+use clap::error::ErrorKind;
+
+use super::{Command, CommandLine, Deadline, DeadlineProblem};
+
+/// The task, the subcommand, or the kind of error.
+#[derive(Debug, PartialEq)]
+enum Meaning {
+    Task(&'static str),
+    Forced(&'static str),
+    Doctor,
+    Audit,
+    Error(ErrorKind),
+}
+
+fn check(arguments: &[&str], expected: &Meaning) {
+    let parsed = CommandLine::try_parse_from(std::iter::once("artoo").chain(arguments.iter().copied()));
+    let words = |words: &[String], task: &str| words.join(" ") == task;
+    let is_it = match (&parsed, expected) {
+        (Ok(line), Meaning::Task(task)) => line.command.is_none() && words(&line.words, task),
+        (Ok(CommandLine { command: Some(Command::Run { words: given }), .. }), Meaning::Forced(task)) => {
+            words(given, task)
+        }
+        (Ok(CommandLine { command: Some(Command::Doctor), .. }), Meaning::Doctor)
+        | (Ok(CommandLine { command: Some(Command::Audit), .. }), Meaning::Audit) => true,
+        (Err(error), Meaning::Error(kind)) => error.kind() == *kind,
+        _ => false,
+    };
+    assert!(is_it, "{arguments:?} is {parsed:?}, not {expected:?}");
+}
+
+#[test]
+fn words_are_a_task_unless_they_are_a_subcommand() {
+    use ErrorKind as E;
+    check(&["count the files"], &Meaning::Task("count the files"));
+    check(&["count", "the", "files"], &Meaning::Task("count the files"));
+    check(&["doctors"], &Meaning::Task("doctors"));
+    check(&["find", "doctor", "audit", "run"], &Meaning::Task("find doctor audit run"));
+    check(&["doctor my machine"], &Meaning::Task("doctor my machine"));
+    check(&["help", "me", "find", "it"], &Meaning::Task("help me find it"));
+    check(&["--", "doctor"], &Meaning::Task("doctor"));
+    check(&["--", "-rf"], &Meaning::Task("-rf"));
+    check(&["doctor"], &Meaning::Doctor);
+    check(&["--json", "doctor"], &Meaning::Doctor);
+    check(&["doctor", "--json"], &Meaning::Doctor);
+    check(&["audit"], &Meaning::Audit);
+    check(&["run", "--", "doctor"], &Meaning::Forced("doctor"));
+    check(&["run", "--", "--help"], &Meaning::Forced("--help"));
+    check(&["run", "--json", "--", "audit", "--json"], &Meaning::Forced("audit --json"));
+    check(&["run", "the", "tests"], &Meaning::Error(E::UnknownArgument));
+    check(&["audit", "my", "folder"], &Meaning::Error(E::UnknownArgument));
+    check(&["run"], &Meaning::Error(E::MissingRequiredArgument));
+    check(&["-x", "count"], &Meaning::Error(E::UnknownArgument));
+    check(&["count", "files", "--fast"], &Meaning::Error(E::UnknownArgument));
+    check(&["--help"], &Meaning::Error(E::DisplayHelp));
+    check(&["count", "--help"], &Meaning::Error(E::DisplayHelp));
+    check(&["--version"], &Meaning::Error(E::DisplayVersion));
+    check(&["--model", "gpt", "x"], &Meaning::Error(E::ValueValidation));
+    check(&["--deadline", "0s", "x"], &Meaning::Error(E::ValueValidation));
+}
+
+#[test]
+fn a_deadline_has_a_unit_and_a_sane_size() {
+    let ms = |limit_ms| Ok(Deadline { limit_ms });
+    for (text, expected) in [
+        ("90s", ms(90_000)),
+        ("5m", ms(300_000)),
+        ("1h", ms(3_600_000)),
+        ("168h", ms(604_800_000)),
+        ("0s", Err(DeadlineProblem::Range)),
+        ("169h", Err(DeadlineProblem::Range)),
+        ("99999999999999999999s", Err(DeadlineProblem::Range)),
+        ("9999999999999999999h", Err(DeadlineProblem::Range)),
+        ("90", Err(DeadlineProblem::Form)),
+        ("s", Err(DeadlineProblem::Form)),
+        ("", Err(DeadlineProblem::Form)),
+        ("1.5h", Err(DeadlineProblem::Form)),
+        ("-1s", Err(DeadlineProblem::Form)),
+        ("+1s", Err(DeadlineProblem::Form)),
+        ("1 h", Err(DeadlineProblem::Form)),
+        ("١s", Err(DeadlineProblem::Form)),
+    ] {
+        assert_eq!(text.parse::<Deadline>(), expected, "{text:?}");
+    }
+}

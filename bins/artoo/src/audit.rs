@@ -1,0 +1,90 @@
+//! `artoo audit`: whether the log is the one that was written, and what it counts. Reads only.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use artoo_audit::{AuditStats, load_stats, report, verify};
+use artoo_proto::{AuditReport, Trigger};
+use serde_json::json;
+
+use crate::display::writer::Screen;
+use crate::display::{Line, result};
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::settings::Settings;
+
+/// The schema's name; as unstable as that of a task's events.
+const SCHEMA: &str = "artoo.audit/0";
+
+/// Verifies every log of the data folder and reports what the statistics beside it say.
+pub(crate) fn run(settings: &Settings, screen: &Screen) -> Result<Exit, Failure> {
+    let logs = logs(&settings.data_dir);
+    let mut is_sound = true;
+    let mut lines = Vec::new();
+    let mut values = Vec::new();
+    for log in &logs {
+        let shown = log.display();
+        let stats = stats(log);
+        let report = stats.as_ref().map(|stats| report(&stats.window, &stats.history, Trigger::OnDemand));
+        match verify(log) {
+            Ok(verified) => {
+                lines.push(Line::strong(format!("{shown}: {} lines, the chain holds", verified.lines)));
+                values.push(json!({"log": log, "verified": true, "lines": verified.lines, "report": report}));
+            }
+            Err(error) => {
+                is_sound = false;
+                lines.push(Line::warning(format!("{shown}: DAMAGED at {error}")));
+                values.push(json!({"log": log, "verified": false, "problem": error.to_string(), "report": report}));
+            }
+        }
+        lines.extend(stats.iter().map(counted));
+        lines.extend(report.iter().flat_map(of_report));
+    }
+    if settings.json {
+        screen.json(&json!({"schema": SCHEMA, "stable": false, "sound": is_sound, "logs": values}));
+    } else if logs.is_empty() {
+        screen.answer(&[Line::plain(format!("no audit log yet in {}", settings.data_dir.display()))]);
+    } else {
+        screen.answer(&lines);
+    }
+    Ok(if is_sound { Exit::Accepted } else { Exit::Internal })
+}
+
+/// The logs of a data folder, full files included, in the order of their names.
+pub(crate) fn logs(data_dir: &Path) -> Vec<PathBuf> {
+    let is_log = |path: &PathBuf| {
+        let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+        name.starts_with("audit") && path.extension().is_some_and(|extension| extension == "jsonl")
+    };
+    let entries = fs::read_dir(data_dir).into_iter().flatten().flatten();
+    let mut logs: Vec<PathBuf> = entries.map(|entry| entry.path()).filter(is_log).collect();
+    logs.sort();
+    logs
+}
+
+/// The statistics beside a log: `audit_stats.json` for `audit.jsonl`, `audit_stats-2.json` for `audit-2.jsonl`.
+fn stats(log: &Path) -> Option<AuditStats> {
+    let lane = log.file_stem()?.to_str()?.strip_prefix("audit")?;
+    load_stats(&log.with_file_name(format!("audit_stats{lane}.json"))).ok()
+}
+
+fn counted(stats: &AuditStats) -> Line {
+    let (before, now) = (&stats.history, &stats.window.totals);
+    Line::plain(format!(
+        "  in all: {} task(s), {} ended, {} abandoned, {} correction(s), {} failed execution(s)",
+        before.tasks + now.tasks,
+        before.ended + now.ended,
+        before.abandoned + now.abandoned,
+        before.corrections + now.corrections,
+        before.tool_health.execution_failures + now.tool_health.execution_failures,
+    ))
+}
+
+fn of_report(report: &AuditReport) -> Vec<Line> {
+    let mut lines = vec![Line::plain(format!(
+        "  since the last report ({}): {} task(s), {} correction(s)",
+        report.window_start, report.tasks_observed, report.total_corrections
+    ))];
+    lines.extend(result::findings(report).into_iter().map(|line| Line { text: format!("  {}", line.text), ..line }));
+    lines
+}

@@ -1,0 +1,114 @@
+//! The result and the events before it as JSON lines, schema `artoo.events/0`.
+//!
+//! The first line names the schema, the last one is `result` or `error`. Fields may come, go and change until the
+//! schema's number is 1.
+
+use artoo_bus::TapEvent;
+use artoo_proto::{AuditReport, Message};
+use artoo_roles::runtime::{CloseReport, TaskOutcome};
+use serde_json::{Value, json};
+
+use crate::exit::Exit;
+use crate::failure::Failure;
+
+/// The schema's name.
+pub(crate) const SCHEMA: &str = "artoo.events/0";
+
+/// The first line.
+pub(crate) fn schema() -> Value {
+    json!({
+        "event": "schema", "schema": SCHEMA, "stable": false, "artoo": env!("CARGO_PKG_VERSION"),
+        "note": "unstable: fields may change with any release"
+    })
+}
+
+/// What a task starts with.
+#[derive(Debug)]
+pub(crate) struct Started<'a> {
+    pub(crate) task_id: &'a str,
+    pub(crate) request: &'a str,
+    pub(crate) model: &'a str,
+    pub(crate) workspace: &'a str,
+    pub(crate) data_dir: &'a str,
+    pub(crate) limit_ms: Option<u64>,
+    pub(crate) notes: &'a [String],
+}
+
+/// The second line.
+pub(crate) fn started(started: &Started<'_>) -> Value {
+    json!({
+        "event": "started", "task_id": started.task_id, "request": started.request, "model": started.model,
+        "workspace": started.workspace, "data_dir": started.data_dir, "limit_ms": started.limit_ms,
+        "notes": started.notes
+    })
+}
+
+/// An event on the bus or at its edge.
+pub(crate) fn event(event: &TapEvent) -> Value {
+    match event {
+        TapEvent::Message { envelope } => {
+            let mut line = json!({
+                "event": "message", "seq": envelope.seq, "at": envelope.sent_at, "kind": envelope.message.kind(),
+                "from": envelope.from.role, "to": envelope.to
+            });
+            set(&mut line, "subtask_id", json!(envelope.message.subtask_id()));
+            #[expect(clippy::wildcard_enum_match_arm, reason = "only consent carries its content here")]
+            match &envelope.message {
+                Message::ConsentRequest(asked) => {
+                    set(&mut line, "event", json!("consent_asked"));
+                    set(&mut line, "action", json!(asked.shown));
+                    set(&mut line, "effects", json!(asked.effects));
+                    set(&mut line, "reason", json!(asked.reason));
+                }
+                Message::ConsentAnswer(answer) => {
+                    set(&mut line, "event", json!("consent_answered"));
+                    set(&mut line, "allowed", json!(answer.allowed));
+                    set(&mut line, "note", json!(answer.note));
+                }
+                _ => {}
+            }
+            line
+        }
+        TapEvent::EffectStarted(started) => json!({
+            "event": "effect_started", "effect_id": started.effect_id, "by": started.by,
+            "subtask_id": started.subtask_id, "effect": started.effect, "digest": started.digest
+        }),
+        TapEvent::EffectFinished(finished) => json!({
+            "event": "effect_finished", "effect_id": finished.effect_id, "by": finished.by, "ok": finished.ok,
+            "digest": finished.digest, "usage": finished.usage
+        }),
+        TapEvent::Refused { from, kind, .. } => json!({"event": "refused", "from": from.role, "kind": kind}),
+        TapEvent::Dropped { seq, to, reason } => {
+            json!({"event": "dropped", "seq": seq, "to": to.role, "reason": reason})
+        }
+        TapEvent::Panicked { address, .. } => json!({"event": "role_panicked", "role": address.role}),
+        TapEvent::Ignored { address, detail } => json!({"event": "ignored", "by": address.role, "detail": detail}),
+        TapEvent::Gap { missing } => json!({"event": "gap", "missing": missing}),
+    }
+}
+
+/// What the auditor saw, before the last line.
+pub(crate) fn audit(report: &AuditReport) -> Value {
+    json!({"event": "audit", "report": report})
+}
+
+/// The last line of a task.
+pub(crate) fn result(outcome: &TaskOutcome, exit: Exit, close: &CloseReport) -> Value {
+    json!({
+        "event": "result", "exit_code": exit.code(), "result": outcome.result, "usage": outcome.usage,
+        "problems": close.problems, "audit_log": close.audit.as_ref().map(|audit| &audit.log)
+    })
+}
+
+/// The last line where there is no result.
+pub(crate) fn error(failure: &Failure) -> Value {
+    json!({
+        "event": "error", "exit_code": failure.exit().code(), "message": failure.told(), "remedy": failure.remedy()
+    })
+}
+
+fn set(line: &mut Value, name: &str, value: Value) {
+    if let Some(fields) = line.as_object_mut() {
+        fields.insert(name.to_owned(), value);
+    }
+}

@@ -1,0 +1,143 @@
+//! What is shown while a task runs: what was understood, the plan, each call, corrections, replans, waiting.
+
+use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
+
+use artoo_bus::TapEvent;
+use artoo_proto::{ConsentAnswer, EffectId, EffectKind, Envelope, Message, OutcomeStatus, Plan, PlanDirective, escape};
+
+use super::Line;
+
+/// Characters of one live line: it is a glance, the result has the rest.
+const LINE_CHARS: usize = 200;
+
+/// A wait is told after this long, and again after each such stretch.
+const WAIT_TOLD_EVERY: Duration = Duration::from_secs(10);
+
+/// What is under way.
+#[derive(Debug, Default)]
+pub(crate) struct Live {
+    waiting: BTreeMap<EffectId, Waiting>,
+}
+
+#[derive(Debug)]
+struct Waiting {
+    what: String,
+    since: Instant,
+    told: u32,
+}
+
+impl Live {
+    /// The lines an event is worth; most are worth none.
+    pub(crate) fn lines(&mut self, event: &TapEvent, now: Instant) -> Vec<Line> {
+        match event {
+            TapEvent::Message { envelope } => of_message(envelope),
+            TapEvent::EffectStarted(started) => {
+                let what = match &started.effect {
+                    EffectKind::Model { .. } => format!("the model's answer to {}", started.by),
+                    EffectKind::Tool { tool } => tool.clone(),
+                    EffectKind::Checks { .. } => "a check".to_owned(),
+                    EffectKind::Timer { .. } | EffectKind::Persist => return Vec::new(),
+                };
+                self.waiting.insert(started.effect_id, Waiting { what, since: now, told: 0 });
+                let is_call = matches!(started.effect, EffectKind::Tool { .. });
+                is_call.then(|| faint(&format!("  → {}", started.digest))).into_iter().collect()
+            }
+            TapEvent::EffectFinished(finished) => {
+                let was_waited_for = self.waiting.remove(&finished.effect_id).is_some();
+                let failed = was_waited_for && !finished.ok;
+                failed.then(|| faint(&format!("  ✗ {}", finished.digest))).into_iter().collect()
+            }
+            TapEvent::Panicked { address, .. } => vec![Line::warning(format!("{} failed inside", address.role))],
+            TapEvent::Dropped { to, .. } => vec![Line::warning(format!("a message to {} was lost", to.role))],
+            TapEvent::Refused { .. } | TapEvent::Ignored { .. } | TapEvent::Gap { .. } => Vec::new(),
+        }
+    }
+
+    /// What has been waited for long enough to say so.
+    pub(crate) fn waits(&mut self, now: Instant) -> Vec<Line> {
+        let mut lines = Vec::new();
+        for waiting in self.waiting.values_mut() {
+            let waited = now.saturating_duration_since(waiting.since);
+            if waited >= WAIT_TOLD_EVERY * (waiting.told + 1) {
+                waiting.told += 1;
+                lines.push(faint(&format!("  … waiting for {} ({} s)", waiting.what, waited.as_secs())));
+            }
+        }
+        lines
+    }
+}
+
+#[expect(clippy::wildcard_enum_match_arm, reason = "a display chooses what it shows; the audit log has every message")]
+fn of_message(envelope: &Envelope) -> Vec<Line> {
+    match &envelope.message {
+        Message::TaskSpec(spec) => vec![line(&format!("understood: {}", spec.intent))],
+        Message::Plan(plan) => of_plan(plan),
+        Message::CorrectionSignal(signal) => {
+            let number = signal.attempt_number;
+            vec![line(&format!("correction, attempt {number}: {}", signal.what_was_wrong))]
+        }
+        Message::PlanDirective(directive) => vec![of_directive(directive)],
+        Message::SubTaskOutcome(outcome) if outcome.status == OutcomeStatus::Failed => {
+            let reason = outcome.failure_reason.as_deref().unwrap_or("it was not verified");
+            vec![line(&format!("fell short: {reason}"))]
+        }
+        Message::ConsentAnswer(ConsentAnswer { allowed: false, note, .. }) => {
+            let why = note.as_deref().unwrap_or("you said no");
+            vec![Line::warning(shortened(&format!("not allowed: {why}")))]
+        }
+        _ => Vec::new(),
+    }
+}
+
+fn of_plan(plan: &Plan) -> Vec<Line> {
+    let round = if plan.round == 0 { String::new() } else { format!(", round {}", plan.round + 1) };
+    let mut lines = vec![line(&format!("plan{round}:"))];
+    let mut groups: Vec<i64> = plan.subtasks.iter().map(|subtask| subtask.sequence).collect();
+    groups.sort_unstable();
+    groups.dedup();
+    for (number, group) in (1..).zip(groups) {
+        for subtask in plan.subtasks.iter().filter(|subtask| subtask.sequence == group) {
+            let tools = if subtask.tools.is_empty() { "words only".to_owned() } else { subtask.tools.join(", ") };
+            lines.push(line(&format!("  {number}. {} [{tools}]", subtask.intent)));
+        }
+    }
+    lines
+}
+
+fn of_directive(directive: &PlanDirective) -> Line {
+    let name = |value: serde_json::Result<serde_json::Value>| {
+        value.ok().and_then(|value| value.as_str().map(str::to_owned)).unwrap_or_default()
+    };
+    let from = name(serde_json::to_value(directive.prev_directive));
+    let to = name(serde_json::to_value(directive.directive));
+    line(&format!("replan {}, {from}→{to}: {}", directive.round, directive.rationale))
+}
+
+fn shortened(text: &str) -> String {
+    escape::shorten(&escape::one_line(text), LINE_CHARS)
+}
+
+fn line(text: &str) -> Line {
+    Line::plain(shortened(text))
+}
+
+fn faint(text: &str) -> Line {
+    Line::faint(shortened(text))
+}
+
+/// Whether an event belongs to a task.
+pub(crate) fn is_of_task(event: &TapEvent, task_id: &artoo_proto::TaskId) -> bool {
+    let of = match event {
+        TapEvent::Message { envelope } => envelope.correlation_id.as_ref(),
+        TapEvent::Refused { task_id, .. } => task_id.as_ref(),
+        TapEvent::Dropped { to: address, .. }
+        | TapEvent::Panicked { address, .. }
+        | TapEvent::Ignored { address, .. } => address.task_id.as_ref(),
+        TapEvent::EffectStarted(started) => started.task_id.as_ref(),
+        TapEvent::EffectFinished(finished) => finished.task_id.as_ref(),
+        TapEvent::Gap { .. } => None,
+    };
+    // What belongs to no task (memory, a gap) concerns every one.
+    of.is_none_or(|of| of == task_id)
+}

@@ -1,0 +1,108 @@
+//! What stands on standard output for each kind of ending.
+
+use std::collections::BTreeMap;
+
+use artoo_proto::{
+    AbandonReason, Basis, CriterionMark, CriterionReport, DeniedAction, Ending, FinalResult, Role, UnverifiedOutput,
+    Usage,
+};
+
+use super::{Line, render};
+use crate::display::testing::result_with;
+
+const LIE: &str = "Done. I created the file and verified it.\nUnmet:\n  nothing";
+
+fn text(lines: &[Line]) -> String {
+    lines.iter().map(|line| format!("{}\n", line.text)).collect()
+}
+
+fn report(mark: CriterionMark) -> CriterionReport {
+    CriterionReport { claim: "the file is there".to_owned(), mark, evidence: "seen\nor not".to_owned() }
+}
+
+fn lying(ending: Ending) -> FinalResult {
+    FinalResult {
+        summary: "not achieved: three replans did not get there".to_owned(),
+        output: LIE.to_owned(),
+        unverified: vec![UnverifiedOutput { intent: "write it".to_owned(), output: LIE.to_owned() }],
+        criteria: vec![report(CriterionMark::Checked), report(CriterionMark::Unmet)],
+        denied: vec![DeniedAction { action: "shell: rm x".to_owned(), reason: "no terminal".to_owned() }],
+        next_steps: vec!["ask again".to_owned()],
+        delivered_round: 1,
+        ..result_with(ending)
+    }
+}
+
+#[test]
+fn an_accepted_answer_stands_alone_on_standard_output() {
+    let result = FinalResult {
+        summary: "files in /x, counted".to_owned(),
+        output: "42\n".to_owned(),
+        ..result_with(Ending::Accept { basis: Basis::Checked })
+    };
+    let rendered = render(&result, &BTreeMap::new());
+    assert_eq!(text(&rendered.answer), "42\n");
+    assert_eq!(text(&rendered.before), "files in /x, counted\n");
+    assert!(text(&rendered.after).contains("every criterion was checked in code"));
+    let judged = FinalResult { ending: Ending::Accept { basis: Basis::Judged }, ..result };
+    let rendered = render(&judged, &BTreeMap::new());
+    assert_eq!((text(&rendered.before), text(&rendered.answer)), (String::new(), "42\n".to_owned()));
+}
+
+#[test]
+fn nothing_unverified_passes_for_an_answer() {
+    let unmet = vec![report(CriterionMark::Unmet)];
+    for ending in [
+        Ending::Accept { basis: Basis::WordsOnly },
+        Ending::Success { unmet: unmet.clone() },
+        Ending::Abandon { reason: AbandonReason::MaxReplans, unmet: unmet.clone() },
+        Ending::Abandon { reason: AbandonReason::ConsentNeeded, unmet },
+    ] {
+        let rendered = render(&lying(ending.clone()), &BTreeMap::new());
+        let shown = text(&rendered.answer);
+        let first = shown.lines().next().unwrap();
+        assert!(first.starts_with("Not verified") || first.starts_with("Not achieved"), "{ending:?}: {first}");
+        for line in shown.lines().chain(text(&rendered.after).lines()) {
+            let is_of_the_lie = LIE.lines().any(|part| line.contains(part) && part.len() > 8);
+            assert!(!is_of_the_lie || line.starts_with("  | "), "{ending:?}: {line}");
+        }
+        assert!(shown.lines().filter(|line| *line == "Unmet:").count() <= 1, "a quoted heading is no heading");
+    }
+}
+
+#[test]
+fn an_abandon_names_what_is_unmet_refused_and_next() {
+    let unmet = vec![report(CriterionMark::Unmet)];
+    let result = lying(Ending::Abandon { reason: AbandonReason::ConsentNeeded, unmet });
+    let rendered = render(&result, &BTreeMap::new());
+    assert_eq!(
+        text(&rendered.answer),
+        "Not achieved: three replans did not get there\n\
+         \n\
+         Partial result, not verified as an answer (best round 2):\n  \
+           | Done. I created the file and verified it.\n  \
+           | Unmet:\n  \
+           |   nothing\n\
+         \n\
+         Unmet:\n  \
+           [unmet] the file is there — seen\\nor not\n\
+         \n\
+         Not allowed, so not done:\n  \
+           shell: rm x (no terminal)\n\
+         \n\
+         What you can do:\n  \
+           ask again\n"
+    );
+}
+
+#[test]
+fn costs_are_told_by_role() {
+    let usage = |model_calls, prompt_tokens, completion_tokens| Usage { model_calls, prompt_tokens, completion_tokens };
+    let by_role = BTreeMap::from([(Role::Perceiver, usage(1, 100, 20)), (Role::Executor, usage(2, 300, 40))]);
+    let result = FinalResult { replans: 1, suspect: true, ..result_with(Ending::Accept { basis: Basis::Judged }) };
+    let after = text(&render(&result, &by_role).after);
+    assert!(after.contains("model calls: 3, tokens 400+60: R1 1 (100+20), R3 2 (300+40)\n"), "{after}");
+    assert!(after.contains("loss: D 0.00, P 0.00, Omega 0.00, L 0.00; replans: 1\n"), "{after}");
+    assert!(after.contains("suspect: "), "{after}");
+    assert!(text(&render(&result, &BTreeMap::new()).after).contains("model calls: none\n"));
+}

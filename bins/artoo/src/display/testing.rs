@@ -1,0 +1,35 @@
+//! Results for tests of what is shown.
+
+use artoo_proto::{Ending, Environment, FinalResult, Loss, PrevDirective, TaskId};
+
+/// A result with this ending and nothing else in it.
+pub(crate) fn result_with(ending: Ending) -> FinalResult {
+    FinalResult {
+        task_id: TaskId::try_from("a_test-00000000-0000-4000-8000-000000000001".to_owned()).unwrap(),
+        summary: String::new(),
+        output: String::new(),
+        unverified: Vec::new(),
+        loss: Loss::default(),
+        grad_l: 0.0,
+        replans: 0,
+        prev_directive: PrevDirective::Init,
+        ending,
+        delivered_round: 0,
+        suspect: false,
+        criteria: Vec::new(),
+        denied: Vec::new(),
+        assumptions: Vec::new(),
+        next_steps: Vec::new(),
+    }
+}
+
+/// A machine.
+pub(crate) fn environment() -> Environment {
+    Environment {
+        cwd: "/home/u/here".to_owned(),
+        home: "/home/u".to_owned(),
+        workspace: "/home/u/artoo_workspace".to_owned(),
+        os: "linux".to_owned(),
+        utc_offset_s: 0,
+    }
+}

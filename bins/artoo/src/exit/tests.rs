@@ -1,0 +1,71 @@
+//! Every ending and the code it leads to.
+
+use artoo_proto::{AbandonReason, Abstention, Basis, Ending, ModelFailure, PerceptionFailure};
+
+use super::Exit;
+use crate::display::testing::result_with;
+
+fn check(ending: Ending, expected: u8) {
+    let shown = format!("{ending:?}");
+    assert_eq!(Exit::of(&result_with(ending)).code(), expected, "{shown}");
+}
+
+fn abandon(reason: AbandonReason, expected: u8) {
+    check(Ending::Abandon { reason, unmet: Vec::new() }, expected);
+}
+
+#[test]
+fn every_ending_has_its_documented_code() {
+    check(Ending::Accept { basis: Basis::Checked }, 0);
+    check(Ending::Accept { basis: Basis::Judged }, 0);
+    check(Ending::Accept { basis: Basis::WordsOnly }, 4);
+    check(Ending::Success { unmet: Vec::new() }, 3);
+    let abstention = Abstention { understood: String::new(), not_understood: Vec::new(), remedy: String::new() };
+    let text = || "x".to_owned();
+    abandon(AbandonReason::NotUnderstood { failure: PerceptionFailure::Abstained { abstention } }, 5);
+    abandon(AbandonReason::NotUnderstood { failure: PerceptionFailure::BadInput { detail: text() } }, 5);
+    abandon(AbandonReason::ConsentNeeded, 6);
+    abandon(AbandonReason::Deadline, 8);
+    abandon(AbandonReason::BudgetExhausted, 9);
+    abandon(AbandonReason::MaxReplans, 9);
+    abandon(AbandonReason::Diverging, 9);
+    abandon(AbandonReason::ToolsExhausted, 9);
+    abandon(AbandonReason::NoPlan { problems: Vec::new() }, 9);
+    abandon(AbandonReason::Cancelled, 130);
+    abandon(AbandonReason::RoleFailed { detail: text() }, 1);
+    for (failure, expected) in [
+        (ModelFailure::Unreachable { detail: text() }, 7),
+        (ModelFailure::Unauthorized { status: 401, detail: text() }, 7),
+        (ModelFailure::Rejected { status: 400, detail: text() }, 7),
+        (ModelFailure::Overloaded { status: 503, detail: text() }, 7),
+        (ModelFailure::TimedOut { after_ms: 1 }, 7),
+        (ModelFailure::Cut { detail: text() }, 7),
+        (ModelFailure::Unreadable { detail: text(), excerpt: text() }, 7),
+        (ModelFailure::NotRecorded { detail: text() }, 7),
+        (ModelFailure::Cancelled, 130),
+    ] {
+        abandon(AbandonReason::Provider { failure: failure.clone() }, expected);
+        abandon(AbandonReason::NotUnderstood { failure: PerceptionFailure::Model { failure } }, expected);
+    }
+}
+
+#[test]
+fn only_an_accept_on_evidence_is_zero() {
+    // The numbers themselves are a promise to scripts.
+    let codes = [
+        (Exit::Accepted, 0),
+        (Exit::Internal, 1),
+        (Exit::Usage, 2),
+        (Exit::Partial, 3),
+        (Exit::WordsOnly, 4),
+        (Exit::NotUnderstood, 5),
+        (Exit::ConsentNeeded, 6),
+        (Exit::Model, 7),
+        (Exit::Deadline, 8),
+        (Exit::NotAchieved, 9),
+        (Exit::Cancelled, 130),
+    ];
+    for (exit, code) in codes {
+        assert_eq!(exit.code(), code, "{exit:?}");
+    }
+}

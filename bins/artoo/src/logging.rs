@@ -1,0 +1,86 @@
+//! The log for those who ask for one, and what a panic shows to those who don't.
+
+use std::io;
+use std::panic;
+
+use tracing::level_filters::LevelFilter;
+use tracing_subscriber::fmt::MakeWriter;
+
+use crate::display::writer::Screen;
+use crate::failure::Failure;
+use crate::settings::Variables;
+
+/// The variable that turns the log on.
+const VARIABLE: &str = "ARTOO_LOG";
+
+/// Starts the log where it is wanted, and puts panics into it instead of on the screen.
+pub(crate) fn start(variables: &Variables, screen: &Screen) -> Result<(), Failure> {
+    let level = match variables.text(VARIABLE)?.as_deref() {
+        None | Some("off") => LevelFilter::OFF,
+        Some("error") => LevelFilter::ERROR,
+        Some("warn") => LevelFilter::WARN,
+        Some("info") => LevelFilter::INFO,
+        Some("debug") => LevelFilter::DEBUG,
+        Some(_) => {
+            return Err(Failure::Variable { name: VARIABLE, problem: "give debug, info, warn or error".to_owned() });
+        }
+    };
+    if level != LevelFilter::OFF {
+        let log =
+            tracing_subscriber::fmt().with_ansi(false).with_max_level(level).with_writer(LogLines(screen.clone()));
+        // Only a second start in one process could fail, and the first log then goes on.
+        drop(log.try_init());
+    }
+    hide_panics(screen.clone(), level == LevelFilter::OFF);
+    Ok(())
+}
+
+/// A role's panic ends its task with a result of its own; the screen gets one line, the log the rest.
+fn hide_panics(screen: Screen, is_silent: bool) {
+    panic::set_hook(Box::new(move |info| {
+        let payload = info.payload();
+        let text = payload.downcast_ref::<String>().map(String::as_str).or_else(|| payload.downcast_ref().copied());
+        let place = info.location().map_or_else(String::new, |at| format!("{}:{}", at.file(), at.line()));
+        tracing::error!(place, text, "panic");
+        if is_silent {
+            screen.warn("artoo: something failed inside; ARTOO_LOG=error shows what");
+        }
+    }));
+}
+
+/// Log lines go through the one writer, escaped like everything else.
+struct LogLines(Screen);
+
+impl<'a> MakeWriter<'a> for LogLines {
+    type Writer = LogLine;
+
+    fn make_writer(&'a self) -> LogLine {
+        LogLine { screen: self.0.clone(), bytes: Vec::new() }
+    }
+}
+
+/// One line being put together; shown when it is dropped.
+struct LogLine {
+    screen: Screen,
+    bytes: Vec<u8>,
+}
+
+impl io::Write for LogLine {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.bytes.extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl Drop for LogLine {
+    fn drop(&mut self) {
+        let text = String::from_utf8_lossy(&self.bytes);
+        if !text.trim().is_empty() {
+            self.screen.log(text.trim_end());
+        }
+    }
+}

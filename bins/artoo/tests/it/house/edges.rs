@@ -1,0 +1,119 @@
+//! Who may know whom: the edges between crates, as cargo itself sees them.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::{cargo, metadata, name_of, packages, same};
+
+/// A crate, the crates of this workspace it needs, and those it needs only for its optional features.
+const EDGES: [(&str, &[&str], &[&str]); 9] = [
+    ("artoo-proto", &[], &[]),
+    ("artoo-ggs", &[], &[]),
+    ("artoo-mkct", &[], &[]),
+    ("artoo-bus", &["artoo-proto"], &[]),
+    ("artoo-reflex", &["artoo-proto"], &[]),
+    ("artoo-llm", &["artoo-proto"], &[]),
+    ("artoo-tools", &["artoo-proto"], &[]),
+    ("artoo-audit", &["artoo-bus", "artoo-proto"], &[]),
+    (
+        "artoo-roles",
+        &["artoo-bus", "artoo-ggs", "artoo-mkct", "artoo-proto"],
+        &["artoo-audit", "artoo-llm", "artoo-reflex", "artoo-tools"],
+    ),
+];
+
+/// The program reaches the controller, the memory and the parser only through the runtime.
+const BINARY_MAY_KNOW: [&str; 6] =
+    ["artoo-audit", "artoo-bus", "artoo-llm", "artoo-proto", "artoo-roles", "artoo-tools"];
+
+/// What has no place in a crate that only computes.
+const NOT_PURE: [&str; 5] = ["tokio", "reqwest", "hyper", "rustls", "async-trait"];
+
+/// Crates that wait for nothing and reach nothing.
+const PURE: [&str; 5] = ["artoo-proto", "artoo-ggs", "artoo-mkct", "artoo-bus", "artoo-reflex"];
+
+fn is_ours(name: &str) -> bool {
+    name == "artoo" || name.starts_with("artoo-")
+}
+
+/// Dependencies of a crate on crates of this workspace, development ones apart.
+fn edges(name: &str, optional: bool) -> BTreeSet<&'static str> {
+    let package = packages().find(|package| name_of(package) == name).unwrap_or_else(|| panic!("no crate {name}"));
+    let dependencies = package["dependencies"].as_array().unwrap().iter();
+    dependencies
+        .filter(|dependency| dependency["kind"] != "dev" && dependency["optional"] == optional)
+        .map(name_of)
+        .filter(|name| is_ours(name))
+        .collect()
+}
+
+#[test]
+fn each_crate_knows_exactly_whom_it_may() {
+    for (name, needed, optional) in EDGES {
+        same(&format!("{name} needs"), &edges(name, false), &needed.iter().copied().collect());
+        same(&format!("{name} may need"), &edges(name, true), &optional.iter().copied().collect());
+    }
+    let ours: BTreeSet<&str> = packages().map(name_of).filter(|name| is_ours(name)).collect();
+    let listed = EDGES.iter().map(|(name, ..)| *name).chain(["artoo"]).collect();
+    same("crates of the workspace", &ours, &listed);
+    let of_binary = edges("artoo", false);
+    assert!(of_binary.iter().all(|name| BINARY_MAY_KNOW.contains(name)), "the binary knows {of_binary:?}");
+    assert!(edges("artoo", true).is_empty());
+}
+
+#[test]
+fn the_standalone_libraries_know_no_other_crate_even_in_their_tests() {
+    for name in ["artoo-ggs", "artoo-mkct"] {
+        let package = packages().find(|package| name_of(package) == name).unwrap();
+        let ours: Vec<&str> =
+            package["dependencies"].as_array().unwrap().iter().map(name_of).filter(|name| is_ours(name)).collect();
+        assert!(ours.is_empty(), "{name} knows {ours:?}");
+    }
+}
+
+#[test]
+fn crates_that_only_compute_have_nothing_that_waits_or_reaches_out() {
+    let ids: BTreeMap<&str, &str> =
+        packages().map(|package| (package["id"].as_str().unwrap(), name_of(package))).collect();
+    let nodes: BTreeMap<&str, &serde_json::Value> = metadata()["resolve"]["nodes"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|node| (node["id"].as_str().unwrap(), node))
+        .collect();
+    for name in PURE {
+        let start = ids.iter().find(|(_, known)| **known == name).map(|(id, _)| *id).unwrap();
+        let mut seen = BTreeSet::new();
+        let mut open = vec![start];
+        while let Some(id) = open.pop() {
+            if !seen.insert(id) {
+                continue;
+            }
+            let needed = nodes[id]["deps"].as_array().unwrap().iter();
+            let needed =
+                needed.filter(|dep| dep["dep_kinds"].as_array().unwrap().iter().any(|kind| kind["kind"].is_null()));
+            open.extend(needed.map(|dep| dep["pkg"].as_str().unwrap()));
+        }
+        let reached: BTreeSet<&str> = seen.iter().map(|id| ids[id]).collect();
+        let impure: Vec<_> = NOT_PURE.iter().filter(|name| reached.contains(**name)).collect();
+        assert!(impure.is_empty(), "{name} reaches {impure:?}");
+    }
+}
+
+/// Every crate in the tree of artoo-roles, with these features.
+fn tree(features: &[&str]) -> BTreeSet<String> {
+    let mut arguments = vec!["tree", "--package", "artoo-roles", "--edges", "normal", "--prefix", "none"];
+    arguments.extend(features);
+    cargo(&arguments).lines().filter_map(|line| line.split(' ').next()).map(str::to_owned).collect()
+}
+
+#[test]
+fn without_its_runtime_artoo_roles_neither_waits_nor_reaches_out() {
+    let pure = tree(&["--no-default-features"]);
+    let impure: Vec<_> = NOT_PURE.iter().filter(|name| pure.contains(**name)).collect();
+    assert!(impure.is_empty(), "artoo-roles without its runtime reaches {impure:?}");
+    let ours = pure.iter().map(String::as_str).filter(|name| is_ours(name)).collect();
+    let expected = ["artoo-bus", "artoo-ggs", "artoo-mkct", "artoo-proto", "artoo-roles"].into();
+    same("artoo-roles without its runtime knows", &ours, &expected);
+    let whole = tree(&[]);
+    assert!(whole.contains("tokio") && whole.contains("reqwest"), "the tree is not what it seems: {whole:?}");
+}

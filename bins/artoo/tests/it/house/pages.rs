@@ -1,0 +1,208 @@
+//! The pages: links lead somewhere, and what they say holds a promise is really there.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Component, Path, PathBuf};
+
+use super::{files_ending, read};
+
+/// Decisions that bend a statement of the specification; each has its place in the first decision record after 0000.
+const BENT: [&str; 9] = ["G4", "G10", "G12", "G18", "M1", "M2", "M3", "M8", "M18"];
+
+/// Names of all tests, and of all types and constants, of the workspace.
+struct Names {
+    tests: BTreeSet<String>,
+    items: BTreeSet<String>,
+}
+
+fn names() -> Names {
+    let mut names = Names { tests: BTreeSet::new(), items: BTreeSet::new() };
+    for (_, text) in files_ending(&[".rs"]) {
+        let mut is_test = false;
+        for line in text.lines().map(str::trim) {
+            if line.starts_with("#[test]") || line.starts_with("#[tokio::test") {
+                is_test = true;
+            }
+            let words: Vec<&str> = line.split(|c: char| !(c.is_alphanumeric() || c == '_')).collect();
+            for pair in words.windows(2) {
+                match pair {
+                    ["fn", name] if is_test => {
+                        names.tests.insert((*name).to_owned());
+                        is_test = false;
+                    }
+                    ["struct" | "enum" | "trait" | "type" | "const", name] => {
+                        names.items.insert((*name).to_owned());
+                    }
+                    _ => {}
+                }
+            }
+        }
+    }
+    names
+}
+
+/// The tables of a page: for each row, its cells by the heading of their column.
+fn rows(page: &str) -> Vec<BTreeMap<String, String>> {
+    let cells = |line: &str| -> Vec<String> {
+        line.trim().trim_matches('|').split('|').map(|cell| cell.trim().to_owned()).collect()
+    };
+    let mut rows = Vec::new();
+    let mut heading: Option<Vec<String>> = None;
+    for line in page.lines() {
+        if !line.starts_with('|') {
+            heading = None;
+        } else if let Some(heading) = &heading {
+            let row = cells(line);
+            if !row.iter().all(|cell| cell.chars().all(|c| "-: ".contains(c))) || row.iter().all(String::is_empty) {
+                assert_eq!(row.len(), heading.len(), "a row with another number of cells: {line}");
+                rows.push(heading.iter().cloned().zip(row).collect());
+            }
+        } else {
+            heading = Some(cells(line));
+        }
+    }
+    rows
+}
+
+/// What stands between single backticks.
+fn quoted(text: &str) -> impl Iterator<Item = &str> {
+    text.split('`').skip(1).step_by(2)
+}
+
+/// Fails unless every quoted name is a test, a type, a constant or a file of this repository.
+fn names_exist(place: &str, text: &str, names: &Names) -> usize {
+    let mut tests = 0;
+    for name in quoted(text) {
+        let is_file = name.contains('/') && super::root().join(name).exists();
+        let is_test = names.tests.contains(name);
+        let item = name.rsplit("::").next().unwrap_or(name);
+        let is_item = item.starts_with(char::is_uppercase) && names.items.contains(item);
+        assert!(is_file || is_test || is_item, "{place} names {name:?}, which is no test, type, constant or file");
+        tests += usize::from(is_test);
+    }
+    tests
+}
+
+#[test]
+fn what_the_laws_rest_on_exists() {
+    let names = names();
+    let rows = rows(&read("docs/laws.md"));
+    assert!(rows.len() > 40, "only {} rows", rows.len());
+    let mut tests = 0;
+    for row in &rows {
+        let place = row.values().next().cloned().unwrap_or_default();
+        let held_by = row.get("held by").unwrap_or_else(|| panic!("no column `held by`: {row:?}"));
+        assert!(row.contains_key("not yet"), "no column `not yet`: {row:?}");
+        assert!(held_by.is_empty() || quoted(held_by).count() > 0, "{place:?} is held by words only: {held_by}");
+        assert!(!held_by.is_empty() || !row["not yet"].is_empty(), "{row:?} says nothing");
+        tests += names_exist("docs/laws.md", held_by, &names);
+    }
+    assert!(tests > 60, "the laws rest on {tests} tests");
+}
+
+#[test]
+fn every_bent_statement_is_recorded_with_its_test() {
+    let record = read("docs/adr/0001-where-the-specification-is-bent.md");
+    let names = names();
+    let sections: BTreeMap<&str, &str> = record
+        .split("\n## ")
+        .skip(1)
+        .filter_map(|section| section.split_once(|c: char| !c.is_alphanumeric()))
+        .collect();
+    for id in BENT {
+        let section = sections.get(id).unwrap_or_else(|| panic!("{id} is not recorded"));
+        let held = section.split("Test:").nth(1).unwrap_or_else(|| panic!("{id} names no test"));
+        assert!(names_exist("the record", held, &names) > 0, "{id} names no test");
+    }
+}
+
+#[test]
+fn the_index_lists_every_decision_record() {
+    let index = read("docs/adr/README.md");
+    for (path, _) in files_ending(&[".md"]) {
+        if let Some(name) = path.strip_prefix("docs/adr/").filter(|name| *name != "README.md") {
+            assert!(index.contains(&format!("({name})")), "docs/adr/README.md does not list {name}");
+        }
+    }
+}
+
+#[test]
+fn every_figure_can_be_measured_again() {
+    let rows = rows(&read("docs/measuring.md"));
+    assert!(rows.len() > 5);
+    for row in rows {
+        let command = &row["command"];
+        assert!(quoted(command).any(|command| command.len() > 3), "no command: {row:?}");
+        assert!(!row["last figure"].is_empty() && !row["date"].is_empty(), "no figure: {row:?}");
+    }
+}
+
+#[test]
+fn links_lead_somewhere() {
+    let pages = files_ending(&[".md"]);
+    let by_path: BTreeMap<PathBuf, &String> = pages.iter().map(|(path, text)| (PathBuf::from(path), text)).collect();
+    let mut broken = Vec::new();
+    for (path, text) in &pages {
+        for target in links(text).filter(|target| !target.starts_with("http")) {
+            let (file, anchor) = target.split_once('#').unwrap_or((target, ""));
+            let folder = Path::new(path).parent().unwrap_or(Path::new(""));
+            let led_to = if file.is_empty() { PathBuf::from(path) } else { normal(&folder.join(file)) };
+            let exists = super::root().join(&led_to).exists();
+            let anchored = anchor.is_empty() || by_path.get(&led_to).is_some_and(|page| anchors(page).contains(anchor));
+            if !exists || !anchored {
+                broken.push(format!("{path}: {target}"));
+            }
+        }
+    }
+    assert!(broken.is_empty(), "{broken:#?}");
+}
+
+/// Targets of `[…](target)` outside code.
+fn links(page: &str) -> impl Iterator<Item = &str> {
+    let prose = page.split("```").step_by(2);
+    prose.flat_map(|part| part.split("](").skip(1)).filter_map(|rest| rest.split(')').next())
+}
+
+fn normal(path: &Path) -> PathBuf {
+    let mut normal = PathBuf::new();
+    for part in path.components() {
+        match part {
+            Component::ParentDir => drop(normal.pop()),
+            Component::CurDir => {}
+            Component::Normal(_) | Component::RootDir | Component::Prefix(_) => normal.push(part),
+        }
+    }
+    normal
+}
+
+/// Anchors of a page's headings, as common renderers make them.
+fn anchors(page: &str) -> BTreeSet<String> {
+    let headings = page.lines().filter(|line| line.starts_with('#'));
+    let slug = |heading: &str| {
+        let text = heading.trim_start_matches('#').trim().to_lowercase();
+        text.chars().filter(|c| c.is_alphanumeric() || " -_".contains(*c)).collect::<String>().replace(' ', "-")
+    };
+    headings.map(slug).collect()
+}
+
+#[test]
+fn the_readmes_commands_are_those_that_ci_runs() {
+    let readme = read("README.md");
+    let ci = read(".ci/run");
+    let has_line = |text: &str, wanted: &str| text.lines().any(|line| line.trim() == wanted);
+    assert!(has_line(&readme, "cargo test"), "README.md does not show `cargo test` on a line of its own");
+    assert!(ci.lines().any(|line| line.ends_with(" cargo test")), ".ci/run does not run `cargo test`");
+    let jobs = readme.lines().filter(|line| line.starts_with("cargo run --release -- ")).count();
+    assert_eq!(jobs, 1, "README.md shows one main job, which .ci/run takes from it");
+    assert!(ci.contains("cargo run --release -- "), ".ci/run does not run the main job");
+}
+
+#[test]
+fn the_readmes_example_is_the_one_that_ci_runs() {
+    let readme = read("README.md");
+    let example = files_ending(&["embed.rs"]).into_iter().find(|(path, _)| path.contains("/examples/"));
+    let (path, example) = example.expect("the embedding example exists");
+    let block = readme.split("```rust\n").nth(1).and_then(|rest| rest.split("```").next());
+    assert_eq!(block, Some(example.as_str()), "README.md shows another example than {path}");
+    let lines = example.lines().filter(|line| !line.trim().is_empty() && !line.trim().starts_with("//")).count();
+    assert!(lines < 30, "embedding takes {lines} lines");
+}

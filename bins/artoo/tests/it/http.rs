@@ -1,0 +1,113 @@
+//! One honest task through a real process, real HTTP and real tools, in two sequence groups.
+
+use std::fs;
+
+use serde_json::json;
+
+use crate::server::{Asked, Reply, Server, call, pass, prose, said, understood};
+use crate::world::{KEY, World};
+
+const REQUEST: &str = "count the text files in ~/things, then write a report with the number into report.txt";
+
+fn plan() -> Reply {
+    Reply::Json(json!({
+        "task_criteria": [{"criterion": "report.txt names the number that the search found", "mode": "verifiable"}],
+        "subtasks": [
+            {"intent": "write what was counted into report.txt", "context": "one sentence", "sequence": 2,
+             "tools": ["write_file"],
+             "success_criteria": [{"check": {"kind": "file_contains", "path": "~/artoo_workspace/report.txt", "text": "text files"}}]},
+            {"intent": "search for text files below things", "context": "~/things, names ending in .txt", "sequence": 1,
+             "tools": ["glob"],
+             "success_criteria": [{"check": {"kind": "file_count", "path": "~/things", "pattern": "*.txt", "recursive": true}}]}
+        ]
+    }))
+}
+
+/// The number that the first group handed on.
+fn handed_on(asked: &Asked) -> String {
+    let mut lines = asked.user.lines().map(str::trim);
+    lines.find(|line| !line.is_empty() && line.bytes().all(|byte| byte.is_ascii_digit())).unwrap_or("?").to_owned()
+}
+
+fn honest(asked: &Asked) -> Reply {
+    match asked.schema.as_str() {
+        "task_spec" => understood(REQUEST),
+        "plan" => plan(),
+        "execution" if asked.user.contains("search for text files") && asked.nth == 0 => {
+            call("glob", &json!({"root": "~/things", "patterns": ["*.txt"], "report": "count"}))
+        }
+        "execution" => {
+            let text = format!("There are {} text files.\n", handed_on(asked));
+            call("write_file", &json!({"path": "report.txt", "text": text}))
+        }
+        _ => pass(asked, &asked.evidence()),
+    }
+}
+
+#[test]
+fn g17_two_groups_over_http_take_five_calls_in_order_and_leave_the_file() {
+    let world = World::new().with_things();
+    let before = world.snapshot();
+    let server = Server::start(honest);
+    let ran = world.ask(&server, REQUEST);
+    assert_eq!(ran.code, Some(0), "{ran:#?}\n{:#?}", server.asked());
+    // Both executors had a check that code decides, so no model judged them.
+    assert_eq!(server.schemas(), ["task_spec", "plan", "execution", "execution", "task_verdict"]);
+    assert!(server.asked().iter().all(|asked| asked.authorization == format!("Bearer {KEY}")));
+    let report = world.workspace().join("report.txt");
+    let counted = world.shell("find things -type f -name '*.txt' | wc -l");
+    assert_eq!(fs::read_to_string(&report).unwrap(), format!("There are {counted} text files.\n"));
+    let mut after = world.snapshot();
+    after.remove(&report);
+    after.remove(&world.workspace());
+    assert_eq!(after, before, "nothing else changed");
+    assert!(ran.stdout.starts_with(&format!("{counted}\n")), "merged in sequence order: {ran:?}");
+    for shown in ["[checked] ", "[judged] report.txt names", "model calls: 5, tokens 500+100", "R3 2 (200+40)"] {
+        assert!(ran.stderr.contains(shown), "{shown}: {}", ran.stderr);
+    }
+    world.check_kept();
+}
+
+#[test]
+fn a_correction_over_http_repeats_the_criteria_and_names_the_calls_to_avoid() {
+    let world = World::new().with_things();
+    let server = Server::start(|asked| match asked.schema.as_str() {
+        "plan" => Reply::Json(json!({
+            "task_criteria": [prose("the number of text files is given")],
+            "subtasks": [{"intent": "search for text files", "context": "", "sequence": 1, "tools": ["glob"],
+                          "success_criteria": [{"check": {"kind": "file_count", "path": "~/things", "pattern": "*.txt",
+                                                          "recursive": true}}]}]
+        })),
+        "execution" if asked.nth == 0 => call("glob", &json!({"root": "~/things", "report": "count"})),
+        "execution" => {
+            assert!(asked.user.contains("CORRECTION (attempt 2)"), "{}", asked.user);
+            assert!(asked.user.contains("the output equals the number of files under ~/things named *.txt"));
+            assert!(asked.user.contains(r#"- glob {"report":"count","root":"~/things"}"#), "{}", asked.user);
+            call("glob", &json!({"root": "~/things", "patterns": ["*.txt"], "report": "count"}))
+        }
+        _ => honest(asked),
+    });
+    let ran = world.ask(&server, REQUEST.split(',').next().unwrap());
+    assert_eq!((ran.code, ran.stdout.as_str()), (Some(0), "7\n"), "{ran:#?}\n{:#?}", server.asked());
+    assert_eq!(server.schemas(), ["task_spec", "plan", "execution", "execution", "task_verdict"]);
+}
+
+#[test]
+fn words_only_are_shown_as_words() {
+    let world = World::new();
+    let server = Server::start(|asked| match asked.schema.as_str() {
+        "task_spec" => understood("write a haiku about rain"),
+        "plan" => Reply::Json(json!({
+            "task_criteria": [prose("it speaks of rain")],
+            "subtasks": [{"intent": "the haiku", "context": "", "sequence": 1, "tools": [],
+                          "success_criteria": [prose("it has three lines")]}]
+        })),
+        "execution" => said("completed", "rain\non the roof\nagain"),
+        _ => pass(asked, &[]),
+    });
+    let ran = world.ask(&server, "write a haiku about rain");
+    assert_eq!(ran.code, Some(4), "{ran:?}");
+    let expected = "Not verified: words only, nothing on this machine was read or changed.\n  \
+                    | rain\n  | on the roof\n  | again\n";
+    assert_eq!(ran.stdout, expected);
+}

@@ -1,0 +1,177 @@
+//! Everyday requests without a language model, their answers held against the shell's own.
+
+use std::process::Stdio;
+
+use crate::server::{Reply, Server};
+use crate::world::{Ran, World, wait_for};
+
+#[track_caller]
+fn check(world: &World, words: &str, expected: &str) {
+    let ran = world.run(&[words]);
+    assert_eq!((ran.code, ran.stdout.trim_end()), (Some(0), expected), "{words}\n{}", ran.stderr);
+    let first = ran.stderr.lines().next().unwrap_or_default();
+    assert!(first.contains("/home/things"), "the reading comes first: {first}");
+    assert!(ran.stderr.contains("[checked] "), "{}", ran.stderr);
+    assert!(ran.stderr.contains("model calls: none"), "{}", ran.stderr);
+}
+
+#[test]
+fn numbers_and_lists_are_those_of_the_shell() {
+    let world = World::new().with_things();
+    let before = world.snapshot();
+    let visible = "find things -not -path '*/.*'";
+    let shell = |script: &str| world.shell(&script.replace("VISIBLE", visible));
+    check(&world, "how many files are in ~/things", &shell("VISIBLE -type f | wc -l"));
+    check(&world, "how many pdf files are in ~/things", &shell("VISIBLE -type f -iname '*.pdf' | wc -l"));
+    check(
+        &world,
+        "list the text files in ~/things",
+        &shell("VISIBLE -type f -name '*.txt' | sed \"s|^|$PWD/|\" | LC_ALL=C sort"),
+    );
+    check(
+        &world,
+        "total size of the files in ~/things",
+        &shell("VISIBLE -type f -printf '%s\\n' | awk '{ sum += $1 } END { print sum }'"),
+    );
+    check(&world, "how many folders are in ~/things", &shell("VISIBLE -mindepth 1 -type d | wc -l"));
+    check(&world, "how many lines does \"~/things/note 5.txt\" have", &shell("wc -l < 'things/note 5.txt'"));
+    let largest = world.run(&["what is the largest file in ~/things"]);
+    let expected = shell("VISIBLE -type f -printf '%s %p\\n' | sort -n | tail -n 1 | cut -d' ' -f2-");
+    assert_eq!(largest.code, Some(0));
+    assert!(largest.stdout.trim_end().ends_with(&expected), "{largest:?}");
+    assert!(largest.stdout.starts_with("70001"), "{largest:?}");
+    assert_eq!(world.snapshot(), before, "questions change nothing");
+    world.check_kept();
+    let doctor = world.run(&["doctor"]);
+    assert_eq!(doctor.code, Some(0), "{doctor:?}");
+    assert!(doctor.stdout.contains("the chain holds"), "{doctor:?}");
+}
+
+#[test]
+fn what_it_cannot_explain_it_declines() {
+    let world = World::new().with_things();
+    let before = world.snapshot();
+    for (words, named) in [
+        ("translate ~/things/empty.md into french", "translate"),
+        ("delete the pdf files in ~/things", "delete"),
+        ("make me a sandwich", "sandwich"),
+        ("lösche alle PDF-Dateien", "alle"),
+    ] {
+        let ran = world.run(&[words]);
+        assert_eq!(ran.code, Some(5), "{words}: {ran:?}");
+        assert!(ran.stdout.starts_with("Not achieved: "), "{words}: {ran:?}");
+        let asked = ran.stdout.to_lowercase().contains(named) || ran.stdout.contains("not understood: make");
+        assert!(asked, "{words}: {ran:?}");
+        assert!(ran.stdout.contains("OPENAI_BASE_URL"), "how to set up a model is told: {ran:?}");
+    }
+    assert_eq!(world.snapshot(), before);
+    world.check_kept();
+}
+
+#[test]
+fn memory_lasts_from_one_run_to_the_next() {
+    let world = World::new().with_things();
+    let journal = world.data_dir().join("memory.journal");
+    let size = || std::fs::metadata(&journal).unwrap().len();
+    check(&world, "how many files are in ~/things", "11");
+    let after_one = size();
+    assert!(after_one > 0);
+    let first = std::fs::read(&journal).unwrap();
+    check(&world, "how many files are in ~/things", "11");
+    assert!(size() > after_one, "the second run wrote what it learnt");
+    assert!(std::fs::read(&journal).unwrap().starts_with(&first), "and lost nothing of the first");
+    let doctor = world.run(&["doctor", "--json"]);
+    let value: serde_json::Value = serde_json::from_str(&doctor.stdout).unwrap();
+    assert_eq!(value["ok"], true, "{value}");
+}
+
+#[test]
+fn s6_a_second_artoo_works_and_says_what_it_does_without() {
+    let world = World::new().with_things();
+    let server = Server::start(|_| Reply::Silence);
+    let mut first = world.with_model(&server, &["how many files are in ~/things"]).spawn().unwrap();
+    wait_for("the first artoo's question", || !server.asked().is_empty());
+    let second = world.run(&["how many files are in ~/things"]);
+    assert_eq!((second.code, second.stdout.as_str()), (Some(0), "11\n"), "{second:?}");
+    assert!(second.stderr.contains("note: memory: another artoo is using it"), "{second:?}");
+    first.kill().unwrap();
+    first.wait().unwrap();
+    let third = world.run(&["how many files are in ~/things"]);
+    assert_eq!(third.code, Some(0), "{third:?}");
+    assert!(!third.stderr.contains("another artoo"), "the lock died with its holder: {third:?}");
+    world.check_kept();
+}
+
+#[test]
+fn words_come_together_however_they_are_given() {
+    let world = World::new().with_things();
+    for arguments in [
+        &["how", "many", "files", "are", "in", "~/things"][..],
+        &["run", "--", "how many files are in ~/things"],
+        &["--model", "reflex", "how many files are in ~/things"],
+        &["how many files are in ~/things", "--deadline", "1m"],
+    ] {
+        let ran = world.run(arguments);
+        assert_eq!((ran.code, ran.stdout.as_str()), (Some(0), "11\n"), "{arguments:?}: {ran:?}");
+    }
+    let task = world.run(&["run", "--", "doctor"]);
+    assert_eq!(task.code, Some(5), "a task, and not one that reflex knows: {task:?}");
+    for arguments in
+        [&[][..], &[""], &["   "], &["run", "the", "tests"], &["--fast", "count"], &["--deadline", "5", "x"]]
+    {
+        let ran = world.run(arguments);
+        assert_eq!((ran.code, ran.stdout.as_str()), (Some(2), ""), "{arguments:?}: {ran:?}");
+        assert!(!ran.stderr.is_empty());
+    }
+    for arguments in [&["--help"][..], &["--version"], &["count", "--help"]] {
+        let ran = world.run(arguments);
+        assert_eq!((ran.code, ran.stderr.as_str()), (Some(0), ""), "{arguments:?}: {ran:?}");
+    }
+}
+
+#[test]
+fn f5_a_home_that_is_none_is_refused_in_words() {
+    let world = World::new();
+    let check = |home: Option<&str>, arguments: &[&str], code: i32, words: &str| {
+        let mut command = world.command(arguments);
+        match home {
+            Some(home) => command.env("HOME", home),
+            None => command.env_remove("HOME"),
+        };
+        let ran = Ran::of(command.stdin(Stdio::null()).output().unwrap());
+        assert_eq!(ran.code, Some(code), "{home:?}: {ran:?}");
+        assert!(format!("{}{}", ran.stdout, ran.stderr).contains(words), "{home:?}: {ran:?}");
+    };
+    check(None, &["count files"], 2, "HOME is not set");
+    check(Some(""), &["count files"], 2, "HOME is not set");
+    check(Some("here"), &["count files"], 2, "HOME is not set");
+    check(Some("/"), &["count files"], 2, "HOME is /");
+    check(None, &["doctor"], 2, "HOME is not set");
+    let missing = world.home().join("gone/away");
+    check(Some(missing.to_str().unwrap()), &["doctor"], 2, "is no folder");
+    // A workspace that is a link is the user's own doing, and said.
+    world.file("elsewhere/x", "");
+    std::os::unix::fs::symlink(world.home().join("elsewhere"), world.workspace()).unwrap();
+    let doctor = world.run(&["doctor"]);
+    assert!(doctor.stdout.contains("warn workspace: ") && doctor.stdout.contains("elsewhere"), "{doctor:?}");
+    assert_eq!(doctor.code, Some(0));
+}
+
+#[test]
+fn a_damaged_audit_log_is_seen() {
+    let world = World::new().with_things();
+    check(&world, "how many files are in ~/things", "11");
+    let log = world.data_dir().join("audit.jsonl");
+    let sound = world.run(&["audit"]);
+    assert_eq!(sound.code, Some(0), "{sound:?}");
+    assert!(sound.stdout.contains("1 task(s), 1 ended"), "{sound:?}");
+    let edited = std::fs::read_to_string(&log).unwrap().replacen("how many files", "how many fails", 1);
+    std::fs::write(&log, edited).unwrap();
+    let damaged = world.run(&["audit", "--json"]);
+    assert_eq!(damaged.code, Some(1), "{damaged:?}");
+    let value: serde_json::Value = serde_json::from_str(&damaged.stdout).unwrap();
+    assert_eq!((&value["schema"], &value["sound"]), (&"artoo.audit/0".into(), &false.into()), "{value}");
+    let doctor = world.run(&["doctor"]);
+    assert_eq!(doctor.code, Some(2), "{doctor:?}");
+    assert!(doctor.stdout.contains("FAIL audit log"), "{doctor:?}");
+}

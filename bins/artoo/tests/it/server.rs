@@ -1,0 +1,170 @@
+//! A loopback server that speaks Chat Completions, answers by script and keeps what it was asked.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::sync::{Arc, Mutex};
+use std::thread;
+
+use serde_json::{Value, json};
+
+/// What a role asked.
+#[derive(Debug, Clone)]
+pub(crate) struct Asked {
+    /// The name of the reply's schema: which role asks.
+    pub(crate) schema: String,
+    /// How many criteria are to be judged, for the roles that judge.
+    pub(crate) criteria: usize,
+    pub(crate) user: String,
+    pub(crate) authorization: String,
+    /// How often this role was asked before.
+    pub(crate) nth: usize,
+}
+
+impl Asked {
+    /// Ids of evidence in the prompt, in order.
+    pub(crate) fn evidence(&self) -> Vec<String> {
+        let ids = self.user.lines().filter_map(|line| line.strip_prefix('[')?.split_once(']'));
+        ids.map(|(id, _)| id.to_owned()).filter(|id| id.contains(".e")).collect()
+    }
+}
+
+/// What it is answered.
+pub(crate) enum Reply {
+    /// An answer with this content.
+    Json(Value),
+    /// An answer with this text, JSON or not.
+    Text(String),
+    /// An error.
+    Status(u16, Value),
+    /// Nothing, until the other side gives up.
+    Silence,
+}
+
+/// The running server; its threads end with the test's process.
+pub(crate) struct Server {
+    address: SocketAddr,
+    asked: Arc<Mutex<Vec<Asked>>>,
+}
+
+type Script = dyn Fn(&Asked) -> Reply + Send + Sync;
+
+impl Server {
+    pub(crate) fn start(script: impl Fn(&Asked) -> Reply + Send + Sync + 'static) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let server = Self { address: listener.local_addr().unwrap(), asked: Arc::default() };
+        let (asked, script): (_, Arc<Script>) = (Arc::clone(&server.asked), Arc::new(script));
+        thread::spawn(move || {
+            for stream in listener.incoming().flatten() {
+                let (asked, script) = (Arc::clone(&asked), Arc::clone(&script));
+                // A client that goes away in the middle is part of some tests.
+                thread::spawn(move || drop(serve(stream, &asked, &*script)));
+            }
+        });
+        server
+    }
+
+    pub(crate) fn url(&self) -> String {
+        format!("http://{}/v1", self.address)
+    }
+
+    pub(crate) fn asked(&self) -> Vec<Asked> {
+        self.asked.lock().unwrap().clone()
+    }
+
+    /// Which roles were asked, by the name of their schema.
+    pub(crate) fn schemas(&self) -> Vec<String> {
+        self.asked().into_iter().map(|asked| asked.schema).collect()
+    }
+}
+
+fn serve(mut stream: TcpStream, log: &Mutex<Vec<Asked>>, script: &Script) -> std::io::Result<()> {
+    let mut reader = BufReader::new(stream.try_clone()?);
+    let (mut length, mut authorization) = (0, String::new());
+    loop {
+        let mut line = String::new();
+        reader.read_line(&mut line)?;
+        let lower = line.to_lowercase();
+        if let Some(value) = lower.strip_prefix("content-length:") {
+            length = value.trim().parse().unwrap();
+        } else if lower.starts_with("authorization:") {
+            line["authorization:".len()..].trim().clone_into(&mut authorization);
+        } else if line.trim().is_empty() {
+            break;
+        }
+    }
+    let mut body = vec![0; length];
+    reader.read_exact(&mut body)?;
+    let body: Value = serde_json::from_slice(&body).unwrap();
+    let format = &body["response_format"]["json_schema"];
+    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    let schema = text(&format["name"]);
+    let asked = {
+        let mut log = log.lock().unwrap();
+        let asked = Asked {
+            criteria: format["schema"]["properties"]["verdicts"]["minItems"].as_u64().unwrap_or(0) as usize,
+            user: text(&body["messages"][1]["content"]),
+            nth: log.iter().filter(|known| known.schema == schema).count(),
+            schema,
+            authorization,
+        };
+        log.push(asked.clone());
+        asked
+    };
+    let (status, content) = match script(&asked) {
+        Reply::Json(value) => (200, completion(&value.to_string())),
+        Reply::Text(text) => (200, completion(&text)),
+        Reply::Status(status, body) => (status, body),
+        Reply::Silence => {
+            let mut nothing = [0; 1];
+            drop(reader.read(&mut nothing));
+            return Ok(());
+        }
+    };
+    let content = content.to_string();
+    write!(
+        stream,
+        "HTTP/1.1 {status} X\r\ncontent-type: application/json\r\nconnection: close\r\ncontent-length: {}\r\n\r\n{content}",
+        content.len()
+    )
+}
+
+fn completion(content: &str) -> Value {
+    json!({
+        "id": "c1", "object": "chat.completion", "model": "a-model",
+        "choices": [{"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": content}}],
+        "usage": {"prompt_tokens": 100, "completion_tokens": 20, "total_tokens": 120}
+    })
+}
+
+/// R1's reply: the goal restated.
+pub(crate) fn understood(intent: &str) -> Reply {
+    Reply::Json(json!({
+        "task_id": "a_task", "intent": intent, "constraints": {"scope": null, "deadline": null}, "question": null
+    }))
+}
+
+/// R3's reply: one call whose output is the answer.
+pub(crate) fn call(tool: &str, input: &Value) -> Reply {
+    Reply::Json(json!({
+        "calls": [{"tool": tool, "input": input}], "answer_is_output": true, "status": "completed", "output": "",
+        "reason": null
+    }))
+}
+
+/// R3's reply: the end, in words.
+pub(crate) fn said(status: &str, output: &str) -> Reply {
+    Reply::Json(json!({"calls": [], "answer_is_output": false, "status": status, "output": output, "reason": null}))
+}
+
+/// R4a's or R4b's reply: everything passes, citing these.
+pub(crate) fn pass(asked: &Asked, cites: &[String]) -> Reply {
+    let verdicts: Vec<Value> = (1..=asked.criteria)
+        .map(|number| json!({"number": number, "verdict": "pass", "cites": cites, "evidence": "verified", "failure_class": null}))
+        .collect();
+    Reply::Json(json!({"verdicts": verdicts, "what_to_do": null}))
+}
+
+/// A criterion in prose, as a model writes one.
+pub(crate) fn prose(text: &str) -> Value {
+    json!({"criterion": text, "mode": "verifiable"})
+}

@@ -1,0 +1,164 @@
+//! Pipes, terminals and signals: a closed pipe is quiet, a terminal is asked, Ctrl-C ends with a result.
+
+use std::io::Read;
+use std::process::{Child, Command, Stdio};
+
+use serde_json::json;
+
+use crate::server::{Asked, Reply, Server, call, pass, prose, understood};
+use crate::world::{ARTOO, KEY, Ran, World, send, wait_for};
+
+#[test]
+fn a_closed_pipe_is_quiet_and_the_code_still_tells_how_the_task_ended() {
+    let world = World::new();
+    for number in 0..2_000 {
+        world.file(format!("things/a-rather-long-name-for-a-file-{number:05}.txt"), "");
+    }
+    for flag in ["", "--json"] {
+        let script = format!("{ARTOO} {flag} 'list the text files in ~/things' | head -n 1; exit ${{PIPESTATUS[0]}}");
+        let mut command = Command::new("bash");
+        command
+            .args(["-c", &script])
+            .env_clear()
+            .env("PATH", std::env::var_os("PATH").unwrap())
+            .env("HOME", world.home());
+        let ran = Ran::of(command.output().unwrap());
+        assert_eq!(ran.code, Some(0), "{flag}: {ran:?}");
+        assert_eq!(ran.stdout.lines().count(), 1, "{flag}: {ran:?}");
+    }
+    // Both streams closed before the first byte.
+    let mut child = world.command(&["make me a sandwich"]).spawn().unwrap();
+    drop((child.stdout.take(), child.stderr.take()));
+    assert_eq!(child.wait().unwrap().code(), Some(5));
+}
+
+#[test]
+fn h2_hostile_words_and_names_are_shown_escaped() {
+    let world = World::new();
+    world.file("things/a\u{1b}[31mred\u{7}.txt", "x");
+    world.file("things/b\nc.txt", "x");
+    let ran = world.run(&["list the text files in ~/things"]);
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    assert_eq!(ran.stdout.lines().count(), 2, "one line a file: {ran:?}");
+    assert!(ran.stdout.contains(r"a\u{1b}[31mred\u{7}.txt") && ran.stdout.contains(r"b\nc.txt"), "{ran:?}");
+    let ran = world.run(&["frob\u{1b}]0;x\u{7}nicate\u{202e} it"]);
+    assert_eq!(ran.code, Some(5), "{ran:?}");
+    let ran = world.run(&["--frob\u{1b}[2J"]);
+    assert_eq!(ran.code, Some(2), "{ran:?}");
+}
+
+fn interrupt(child: &Child, signal: &str) {
+    let status = Command::new("kill").args([signal, &child.id().to_string()]).status().unwrap();
+    assert!(status.success());
+}
+
+#[test]
+fn a_signal_cancels_the_task_and_the_result_says_so() {
+    for signal in ["-INT", "-TERM", "-HUP"] {
+        let world = World::new().with_things();
+        let server = Server::start(|_| Reply::Silence);
+        let child = world.with_model(&server, &["how many files are in ~/things"]).spawn().unwrap();
+        wait_for("the first question", || !server.asked().is_empty());
+        interrupt(&child, signal);
+        let ran = Ran::of(child.wait_with_output().unwrap());
+        assert_eq!(ran.code, Some(130), "{signal}: {ran:?}");
+        assert!(ran.stdout.starts_with("Not achieved: cancelled"), "{signal}: {ran:?}");
+        world.check_kept();
+    }
+}
+
+/// The program on a terminal of its own: `script` gives it one, `typed` is what the person types at each question.
+fn on_a_terminal(
+    world: &World,
+    server: Option<&Server>,
+    words: &str,
+    variables: &str,
+    typed: Option<&str>,
+) -> (i32, String) {
+    let model = server.map_or_else(String::new, |server| {
+        format!("OPENAI_BASE_URL={} OPENAI_MODEL=m OPENAI_API_KEY={KEY}", server.url())
+    });
+    let line = format!("env {model} {variables} ARTOO_DEADLINE=30s {ARTOO} '{words}'");
+    let mut command = Command::new("script");
+    command
+        .args(["-qefc", &line, "/dev/null"])
+        .env_clear()
+        .env("PATH", std::env::var_os("PATH").unwrap())
+        .env("HOME", world.home())
+        .env("SHELL", "/bin/sh")
+        .env("TERM", "xterm")
+        .current_dir(world.home())
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped());
+    let mut child = command.spawn().expect("script(1) gives the test a terminal");
+    let mut stdin = child.stdin.take().unwrap();
+    let mut stdout = child.stdout.take().unwrap();
+    let mut shown = String::new();
+    let mut bytes = [0; 4096];
+    let mut asked = 0;
+    let mut open = true;
+    while let Ok(read @ 1..) = stdout.read(&mut bytes) {
+        shown.push_str(&String::from_utf8_lossy(&bytes[..read]));
+        let questions = shown.matches("[y/N] ").count();
+        while open && asked < questions {
+            asked += 1;
+            match typed {
+                Some(typed) => send(&mut stdin, typed),
+                // The end of input, as a terminal gives it.
+                None => {
+                    send(&mut stdin, "\u{4}");
+                    open = false;
+                }
+            }
+        }
+    }
+    drop(stdin);
+    (child.wait().unwrap().code().unwrap(), shown)
+}
+
+fn removes(asked: &Asked) -> Reply {
+    match asked.schema.as_str() {
+        "task_spec" => understood("remove the file ~/things/empty.md"),
+        "plan" => Reply::Json(json!({
+            "task_criteria": [prose("the empty file is not listed any more")],
+            "subtasks": [{"intent": "take the empty file away", "context": "", "sequence": 1, "tools": ["shell"],
+                          "success_criteria": [prose("the command ends well")]}]
+        })),
+        "execution" if asked.evidence().is_empty() => call("shell", &json!({"command": "rm things/empty.md"})),
+        "execution" => call("shell", &json!({"command": "ls things"})),
+        _ => pass(asked, &asked.evidence()),
+    }
+}
+
+#[test]
+fn h3_on_a_terminal_only_a_yes_lets_it_run() {
+    for (typed, runs) in
+        [(Some("y\n"), true), (Some("\n"), false), (Some("n\n"), false), (Some("sure\n"), false), (None, false)]
+    {
+        let world = World::new().with_things();
+        let server = Server::start(removes);
+        let (code, shown) = on_a_terminal(&world, Some(&server), "remove the file ~/things/empty.md", "", typed);
+        let is_there = world.home().join("things/empty.md").exists();
+        assert!(shown.contains("  | rm things/empty.md"), "{typed:?}: {shown}");
+        assert_eq!(is_there, !runs, "{typed:?}: {shown}");
+        assert_eq!(code == 6, !runs, "{typed:?}: exit {code}: {shown}");
+    }
+}
+
+#[test]
+fn colour_and_live_lines_are_for_terminals_only() {
+    let world = World::new().with_things();
+    let words = "how many files are in ~/things";
+    let (code, shown) = on_a_terminal(&world, None, words, "", None);
+    assert_eq!(code, 0, "{shown}");
+    assert!(shown.contains("\u{1b}[1m"), "{shown}");
+    for live in ["understood: count the files", "plan:", "→ glob"] {
+        assert!(shown.contains(live), "{live}: {shown}");
+    }
+    for variables in ["NO_COLOR=1", "TERM=dumb"] {
+        let (_, shown) = on_a_terminal(&world, None, words, variables, None);
+        assert!(!shown.contains('\u{1b}'), "{variables}: {shown:?}");
+    }
+    let piped = world.run(&[words]);
+    assert!(!piped.stderr.contains("understood:"), "{piped:?}");
+}

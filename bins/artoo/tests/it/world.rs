@@ -1,0 +1,190 @@
+//! A world of its own for each test: an empty home, no variables but the path, the real program.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::Write;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+use tempfile::TempDir;
+
+use crate::server::Server;
+
+/// The program under test.
+pub(crate) const ARTOO: &str = env!("CARGO_BIN_EXE_artoo");
+
+/// No test waits longer for a task; one that hangs ends with its own exit code.
+const LIMIT: &str = "40s";
+
+/// The key of every test that has one; it must never be seen again.
+pub(crate) const KEY: &str = "sk-test-4242424242424242424242424242";
+
+/// A home in a temporary folder.
+pub(crate) struct World {
+    root: TempDir,
+}
+
+/// How a run ended.
+#[derive(Debug)]
+pub(crate) struct Ran {
+    pub(crate) code: Option<i32>,
+    pub(crate) stdout: String,
+    pub(crate) stderr: String,
+}
+
+impl Ran {
+    /// What the program left; also that it showed no key and nothing a terminal would act on.
+    pub(crate) fn of(output: Output) -> Self {
+        for stream in [&output.stdout, &output.stderr] {
+            let text = String::from_utf8(stream.clone()).expect("streams are UTF-8");
+            assert!(!text.contains(KEY), "the key is shown: {text}");
+            assert!(!text.contains("panicked"), "a panic reached the user: {text}");
+            let raw: Vec<char> =
+                text.chars().filter(|c| c.is_control() && !matches!(c, '\n' | '\t') || *c == '\u{202e}').collect();
+            assert!(raw.is_empty(), "raw control characters {raw:?} in {text}");
+        }
+        let text = |bytes| String::from_utf8(bytes).unwrap();
+        Self { code: output.status.code(), stdout: text(output.stdout), stderr: text(output.stderr) }
+    }
+}
+
+/// Every entry below a folder: what it is, its mode, its content.
+pub(crate) type Snapshot = BTreeMap<PathBuf, (u32, Vec<u8>)>;
+
+impl World {
+    pub(crate) fn new() -> Self {
+        let world = Self { root: TempDir::new().unwrap() };
+        fs::create_dir(world.home()).unwrap();
+        world
+    }
+
+    pub(crate) fn home(&self) -> PathBuf {
+        self.root.path().canonicalize().unwrap().join("home")
+    }
+
+    pub(crate) fn data_dir(&self) -> PathBuf {
+        self.home().join(".artoo")
+    }
+
+    pub(crate) fn workspace(&self) -> PathBuf {
+        self.home().join("artoo_workspace")
+    }
+
+    /// A file below the home folder.
+    pub(crate) fn file(&self, path: impl AsRef<Path>, content: impl AsRef<[u8]>) -> PathBuf {
+        let path = self.home().join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(&path, content).unwrap();
+        path
+    }
+
+    /// Files of many kinds: nested, hidden, empty, with odd names.
+    pub(crate) fn with_things(self) -> Self {
+        for number in 1..=7 {
+            self.file(format!("things/note {number}.txt"), "a line\n".repeat(number));
+        }
+        self.file("things/sub/big.bin", vec![7; 70_001]);
+        self.file("things/sub/deep/report.pdf", vec![1; 300]);
+        self.file("things/paper.PDF", vec![2; 20]);
+        self.file("things/empty.md", "");
+        self.file("things/.hidden/secret.pdf", "h");
+        self.file("things/.dotfile", "d");
+        self
+    }
+
+    /// The program with these arguments, not started yet.
+    pub(crate) fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(ARTOO);
+        command
+            .args(arguments)
+            .env_clear()
+            .env("PATH", std::env::var_os("PATH").unwrap_or_default())
+            .env("HOME", self.home())
+            .env("ARTOO_DEADLINE", LIMIT)
+            .current_dir(self.home())
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        command
+    }
+
+    pub(crate) fn run(&self, arguments: &[&str]) -> Ran {
+        Ran::of(self.command(arguments).output().unwrap())
+    }
+
+    /// The program with a language model behind HTTP.
+    pub(crate) fn with_model(&self, server: &Server, arguments: &[&str]) -> Command {
+        let mut command = self.command(arguments);
+        command.env("OPENAI_BASE_URL", server.url()).env("OPENAI_MODEL", "a-model").env("OPENAI_API_KEY", KEY);
+        command
+    }
+
+    pub(crate) fn ask(&self, server: &Server, words: &str) -> Ran {
+        Ran::of(self.with_model(server, &[words]).output().unwrap())
+    }
+
+    /// What a shell says in the home folder: the other opinion on every number.
+    pub(crate) fn shell(&self, script: &str) -> String {
+        let output = Command::new("sh").arg("-c").arg(script).current_dir(self.home()).output().unwrap();
+        assert!(output.status.success(), "{script}: {output:?}");
+        String::from_utf8(output.stdout).unwrap().trim_end().to_owned()
+    }
+
+    /// Everything in the home folder but artoo's own data.
+    pub(crate) fn snapshot(&self) -> Snapshot {
+        let mut entries = Snapshot::new();
+        let mut folders = vec![self.home()];
+        while let Some(folder) = folders.pop() {
+            for entry in fs::read_dir(&folder).unwrap() {
+                let path = entry.unwrap().path();
+                let metadata = fs::symlink_metadata(&path).unwrap();
+                if path == self.data_dir() {
+                    continue;
+                }
+                let content = if metadata.is_dir() {
+                    folders.push(path.clone());
+                    b"folder".to_vec()
+                } else if metadata.is_symlink() {
+                    fs::read_link(&path).unwrap().as_os_str().as_bytes().to_vec()
+                } else {
+                    fs::read(&path).unwrap()
+                };
+                entries.insert(path, (metadata.mode(), content));
+            }
+        }
+        entries
+    }
+
+    /// The audit log's chain holds, nobody else may read it, and no key stands in anything artoo keeps.
+    pub(crate) fn check_kept(&self) {
+        let mode = fs::metadata(self.data_dir()).unwrap().permissions().mode() & 0o777;
+        assert_eq!(mode, 0o700, "the data folder is private");
+        for entry in fs::read_dir(self.data_dir()).unwrap() {
+            let path = entry.unwrap().path();
+            let kept = String::from_utf8_lossy(&fs::read(&path).unwrap()).into_owned();
+            assert!(!kept.contains(KEY), "the key stands in {}", path.display());
+            if path.extension().is_some_and(|extension| extension == "jsonl") {
+                let verified = artoo_audit::verify(&path).unwrap();
+                assert!(verified.lines > 0, "{}", path.display());
+            }
+        }
+    }
+}
+
+/// Waits until a condition holds; the only waiting in these tests, and bounded.
+pub(crate) fn wait_for(what: &str, mut condition: impl FnMut() -> bool) {
+    for _ in 0..2_000 {
+        if condition() {
+            return;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    }
+    panic!("waited in vain for {what}");
+}
+
+/// Writes to a process and forgets whether it was read.
+pub(crate) fn send(stdin: &mut impl Write, text: &str) {
+    drop(stdin.write_all(text.as_bytes()));
+}

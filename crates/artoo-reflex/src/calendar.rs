@@ -1,0 +1,120 @@
+//! Calendar arithmetic: from words for time to exact bounds. The present is passed in.
+
+use artoo_proto::Timestamp;
+use jiff::civil::{Date, DateTime, Time};
+use jiff::tz::Offset;
+use jiff::{Span, ToSpan as _};
+
+use crate::concept::{Calendar, TimeUnit};
+
+/// The present, and what a day is here.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Clock {
+    pub(crate) now: Timestamp,
+    offset: Offset,
+}
+
+/// A stretch of time: from `start` (included) to `end` (excluded).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Stretch {
+    pub(crate) start: Timestamp,
+    pub(crate) end: Timestamp,
+}
+
+impl Clock {
+    pub(crate) fn new(now: Timestamp, utc_offset_s: i32) -> Self {
+        Self { now, offset: Offset::from_seconds(utc_offset_s).unwrap_or(Offset::UTC) }
+    }
+
+    fn local_now(self) -> Option<DateTime> {
+        jiff::Timestamp::from_millisecond(self.now.as_millis()).ok().map(|t| self.offset.to_datetime(t))
+    }
+
+    fn moment(self, local: DateTime) -> Option<Timestamp> {
+        self.offset.to_timestamp(local).ok().map(|t| Timestamp::from_millis(t.as_millisecond()))
+    }
+
+    pub(crate) fn today(self) -> Option<Date> {
+        self.local_now().map(DateTime::date)
+    }
+
+    /// The days from `first` to before `after_last`.
+    fn days(self, first: Date, after_last: Date) -> Option<Stretch> {
+        let midnight = |date: Date| self.moment(date.to_datetime(Time::midnight()));
+        Some(Stretch { start: midnight(first)?, end: midnight(after_last)? })
+    }
+
+    pub(crate) fn day(self, date: Date) -> Option<Stretch> {
+        self.days(date, date.tomorrow().ok()?)
+    }
+
+    pub(crate) fn month(self, year: i16, month: i8) -> Option<Stretch> {
+        let first = Date::new(year, month, 1).ok()?;
+        self.days(first, first.checked_add(1.month()).ok()?)
+    }
+
+    pub(crate) fn year(self, year: i16) -> Option<Stretch> {
+        self.days(Date::new(year, 1, 1).ok()?, Date::new(year.checked_add(1)?, 1, 1).ok()?)
+    }
+
+    /// The stretch a calendar word names; a week begins on Monday.
+    pub(crate) fn stretch(self, word: Calendar) -> Option<Stretch> {
+        let today = self.today()?;
+        let days_into_week = i64::from(today.weekday().to_monday_zero_offset());
+        let monday = today.checked_sub(days_into_week.days()).ok()?;
+        let last_month = today.first_of_month().checked_sub(1.month()).ok()?;
+        match word {
+            Calendar::Today => self.day(today),
+            Calendar::Yesterday => self.day(today.yesterday().ok()?),
+            Calendar::DayBeforeYesterday => self.day(today.checked_sub(2.days()).ok()?),
+            Calendar::ThisMorning => {
+                let day = self.day(today)?;
+                Some(Stretch { start: day.start, end: self.moment(today.at(12, 0, 0, 0))? })
+            }
+            Calendar::ThisWeek => self.days(monday, monday.checked_add(7.days()).ok()?),
+            Calendar::LastWeek => self.days(monday.checked_sub(7.days()).ok()?, monday),
+            Calendar::ThisMonth => self.month(today.year(), today.month()),
+            Calendar::LastMonth => self.month(last_month.year(), last_month.month()),
+            Calendar::ThisYear => self.year(today.year()),
+            Calendar::LastYear => self.year(today.year().checked_sub(1)?),
+        }
+    }
+
+    /// The latest day of that name: today, or one of the six days before. 1 = Monday.
+    pub(crate) fn weekday(self, weekday: i8) -> Option<Stretch> {
+        let today = self.today()?;
+        let back = i64::from((today.weekday().to_monday_one_offset() - weekday).rem_euclid(7));
+        self.day(today.checked_sub(back.days()).ok()?)
+    }
+
+    /// A day or month without a year: the latest that has begun.
+    pub(crate) fn latest(self, month: i8, day: Option<i8>) -> Option<Stretch> {
+        let today = self.today()?;
+        let begins = Date::new(today.year(), month, day.unwrap_or(1)).ok()?;
+        let year = if begins > today { today.year().checked_sub(1)? } else { today.year() };
+        match day {
+            Some(day) => self.day(Date::new(year, month, day).ok()?),
+            None => self.month(year, month),
+        }
+    }
+
+    /// This long before now. Months and years by the calendar, the others as so many hours.
+    pub(crate) fn before_now(self, amount: u64, unit: TimeUnit) -> Option<Timestamp> {
+        let amount = i64::try_from(amount).ok()?;
+        let fixed = |seconds: i64| {
+            let ms = amount.checked_mul(seconds)?.checked_mul(1000)?;
+            Some(Timestamp::from_millis(self.now.as_millis().checked_sub(ms)?))
+        };
+        let calendar = |span: Result<Span, jiff::Error>| self.moment(self.local_now()?.checked_sub(span.ok()?).ok()?);
+        match unit {
+            TimeUnit::Second => fixed(1),
+            TimeUnit::Minute => fixed(60),
+            TimeUnit::Hour => fixed(3_600),
+            TimeUnit::Day => fixed(86_400),
+            TimeUnit::Week => fixed(7 * 86_400),
+            TimeUnit::Fortnight => fixed(14 * 86_400),
+            TimeUnit::Month => calendar(Span::new().try_months(amount)),
+            TimeUnit::Year => calendar(Span::new().try_years(amount)),
+        }
+    }
+}

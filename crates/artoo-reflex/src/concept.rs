@@ -1,0 +1,238 @@
+//! What the lexicon's phrases mean, as types the grammar's rules speak of.
+
+use serde::Deserialize;
+
+use crate::algebra::{Depth, Key, Kind, Order};
+
+/// The meaning of one phrase.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Concept {
+    /// A function word.
+    Skip,
+    /// "is", "do" …: a function word inside a request, a yes/no question at its start.
+    Copula,
+    /// Before a noun it restricts nothing more; after a place it means "not below it".
+    Only,
+    /// After "search x".
+    For,
+    And,
+    Or,
+    Verb(Verb),
+    /// "what is in": lists a folder's own content.
+    ListFolder,
+    Count,
+    /// "and count them", after "find …".
+    CountThem,
+    Size,
+    /// "take up", after "how much space do …".
+    SizeTail,
+    Details,
+    WhenWas,
+    InBytes,
+    Noun {
+        kind: Kind,
+        plural: bool,
+    },
+    Lines {
+        plural: bool,
+    },
+    /// "first", "last": of a text's lines or of an ordered list.
+    Edge(Edge),
+    /// The first or last lines without a number.
+    SomeLines(Edge),
+    Superlative {
+        by: Key,
+        order: Order,
+    },
+    /// "last modified", which is a superlative only before a noun.
+    SuperlativeBefore {
+        by: Key,
+        order: Order,
+    },
+    SortBy,
+    Key(Key),
+    Sorted {
+        by: Key,
+        order: Order,
+    },
+    Order(Order),
+    Compare {
+        bound: Bound,
+        of: Measure,
+    },
+    /// "or more", after a quantity.
+    OrBound {
+        bound: Bound,
+        of: Measure,
+    },
+    Between,
+    To,
+    SizeField,
+    SizeSuffix,
+    Empty,
+    NonEmpty,
+    Bytes(u64),
+    TimeUnit(TimeUnit),
+    Modified,
+    LastSpan,
+    Unmodified,
+    UnmodifiedSince,
+    Ago,
+    Old,
+    Relation(Relation),
+    Calendar(Calendar),
+    /// "today's": before a noun.
+    CalendarOf(Calendar),
+    /// 1 = Monday.
+    Weekday(i8),
+    Month(i8),
+    /// "of", "on", "from": a path or a known folder follows.
+    Within,
+    /// "in", "under": so may any word that can be a folder's name.
+    Inside,
+    /// A folder: `.`, `~` or a name below the home folder.
+    Place(String),
+    /// The same, but only after "in", since the word is also a kind of file.
+    PlaceAfterPreposition(String),
+    Here,
+    /// "contain", after a folder: "how many PDFs does ~/x contain".
+    Holds,
+    /// How far down.
+    Depth(DepthWord),
+    Hidden(Hidden),
+    Dotfiles,
+    Name(NameRelation),
+    InName,
+    InContent,
+    With,
+    Contains,
+    TheWord,
+    Grep,
+    IgnoreCase,
+    MatchCase,
+    Extension,
+    OfType,
+    ExtensionSuffix,
+    Except,
+    Number(u64),
+    Ordinal(u64),
+    /// A verb that changes the machine: understood only to be refused.
+    Act,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Verb {
+    List,
+    Show,
+    Find,
+    Read,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Edge {
+    First,
+    Last,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Bound {
+    Above,
+    AtLeast,
+    Exactly,
+    AtMost,
+    Below,
+}
+
+/// What a comparison can be about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Measure {
+    Size,
+    Age,
+    /// Decided by what it is compared with.
+    Either,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum TimeUnit {
+    Second,
+    Minute,
+    Hour,
+    Day,
+    Week,
+    Fortnight,
+    Month,
+    Year,
+}
+
+/// How a time of change lies to a stretch of time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Relation {
+    Since,
+    Before,
+    After,
+    Until,
+    /// Within it; says by itself that a time of change is meant.
+    From,
+    /// Within it; only after a word for change.
+    During,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Calendar {
+    Today,
+    Yesterday,
+    DayBeforeYesterday,
+    ThisMorning,
+    ThisWeek,
+    LastWeek,
+    ThisMonth,
+    LastMonth,
+    ThisYear,
+    LastYear,
+}
+
+/// Words about depth: with or without a place after them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum DepthWord {
+    Whole,
+    /// "directly in": a place follows.
+    Direct,
+    /// "not including subfolders".
+    DirectAdverb,
+}
+
+impl DepthWord {
+    pub(crate) fn depth(self) -> Depth {
+        match self {
+            Self::Whole => Depth::Whole,
+            Self::Direct | Self::DirectAdverb => Depth::Direct,
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Hidden {
+    Include,
+    Exclude,
+    Only,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum NameRelation {
+    Is,
+    Starts,
+    Ends,
+    Has,
+    Glob,
+}

@@ -1,0 +1,177 @@
+//! Items of the chart: words that wait for their arguments, values, and drafts.
+
+use artoo_proto::{Environment, Timestamp};
+
+use super::draft::Draft;
+use crate::algebra::Pred;
+use crate::calendar::{Clock, Stretch};
+use crate::concept::{Bound, Concept, Edge, TimeUnit};
+use crate::lex::Decimal;
+use crate::place::{Looks, Place, resolve};
+
+/// What a stretch of words is, in one reading.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Item {
+    /// Nothing.
+    Skip,
+    /// A word with a place for an argument.
+    Mark(Concept),
+    /// A comma, where it joins.
+    Comma,
+    /// An adjective for kinds of file: needs a noun.
+    TypeWord(Vec<Pred>, Vec<String>),
+    Text(Text),
+    /// A number; whether it was written in letters.
+    Number(Decimal, bool),
+    Ordinal(u64),
+    Bytes {
+        value: u64,
+        unit: u64,
+    },
+    Age {
+        amount: u64,
+        unit: TimeUnit,
+    },
+    Stretch(Stretch),
+    /// A month, perhaps with a day, without a year.
+    MonthDay {
+        month: i8,
+        day: Option<i8>,
+    },
+    Moment(Timestamp),
+    Path(Place),
+    /// "in 2023", "on Monday": needs a word for change.
+    When(Stretch),
+    Partial(Partial),
+    Draft(Box<Draft>),
+}
+
+/// Half of a construction.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Partial {
+    /// "more than 3 days", before "old".
+    AgeBound { bound: Bound, amount: u64, unit: TimeUnit },
+    /// "between X".
+    Between(Box<Item>),
+    /// "between X and".
+    BetweenAnd(Box<Item>),
+    /// "X and", of kinds of file or nouns.
+    Joining(Box<Item>),
+    /// "X or", of one predicate.
+    EitherOf(Pred),
+    /// "lines 5".
+    LinesFrom { from: u64, plural: bool },
+    /// "lines 5 to".
+    LinesFromTo(u64),
+    /// "first 5", "last 5".
+    Numbered(Edge, u64),
+    /// "with 'x'", before "in the name" or, if the text can be content, "in it".
+    WithText { text: String, is_content: bool },
+    /// ".rs extension", after "with".
+    ExtensionPhrase(Pred),
+    /// "folder named", "file named": a path's name follows.
+    Named(Looks),
+    /// "search x".
+    SearchIn(Place),
+    /// "search x for", x a file.
+    SearchFor(Place),
+    /// "when was x".
+    WhenWas(Place),
+}
+
+/// Text that can be a name, a path or content, depending on what takes it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Text {
+    pub(crate) text: String,
+    pub(crate) kind: TextKind,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum TextKind {
+    Quoted,
+    FileName,
+    /// Starts with a dot.
+    Extension,
+    Glob,
+    /// A word the lexicon does not know.
+    Bare,
+    /// The same, in the plural: may name a folder, but "containing errors" means no text.
+    BarePlural,
+    /// A word for a kind of file, which may also name a folder ("the logs folder").
+    KindWord,
+    Digits,
+    /// A word with a meaning of its own, taken as text after "named" or "the word".
+    Known,
+    /// A function word, taken as text only after "the word".
+    Function,
+    Path,
+}
+
+/// What the grammar must know of the world.
+pub(crate) struct Context<'a> {
+    pub(crate) environment: &'a Environment,
+    pub(crate) clock: Clock,
+}
+
+impl Context<'_> {
+    pub(crate) fn resolve(&self, typed: &str) -> Option<Place> {
+        resolve(typed, self.environment)
+    }
+}
+
+impl Item {
+    pub(crate) fn draft(draft: Draft) -> Self {
+        Self::Draft(Box::new(draft))
+    }
+
+    pub(crate) fn is_mark(&self, concept: &Concept) -> bool {
+        matches!(self, Self::Mark(mark) if mark == concept)
+    }
+
+    /// A whole number.
+    pub(crate) fn whole(&self) -> Option<u64> {
+        let Self::Number(value, _) = self else { return None };
+        value.whole()
+    }
+
+    /// A length of time; a unit alone is one of it ("older than a week").
+    pub(crate) fn age(&self) -> Option<(u64, TimeUnit)> {
+        if let Self::Mark(Concept::TimeUnit(unit)) = self {
+            return Some((1, *unit));
+        }
+        let Self::Age { amount, unit } = self else { return None };
+        Some((*amount, *unit))
+    }
+
+    /// A stretch of the calendar.
+    pub(crate) fn stretch(&self, clock: Clock) -> Option<Stretch> {
+        /// Numbers read as years; others are quantities.
+        const YEARS: std::ops::RangeInclusive<u64> = 1970..=2100;
+        if let Self::Stretch(stretch) = self {
+            Some(*stretch)
+        } else if let Self::MonthDay { month, day } = self {
+            clock.latest(*month, *day)
+        } else if let Self::Number(value, false) = self {
+            let year = value.whole().filter(|year| YEARS.contains(year))?;
+            clock.year(i16::try_from(year).ok()?)
+        } else {
+            None
+        }
+    }
+
+    /// The item as features, where it has some without any further word.
+    pub(crate) fn as_draft(&self, context: &Context<'_>) -> Option<Draft> {
+        let place = if let Self::Draft(draft) = self {
+            return Some((**draft).clone());
+        } else if let Self::Path(place) = self {
+            place.clone()
+        } else if let Self::Text(Text { text, kind: TextKind::FileName | TextKind::Extension | TextKind::Quoted }) =
+            self
+        {
+            context.resolve(text).filter(|place| place.looks == Looks::File)?
+        } else {
+            return None;
+        };
+        Some(Draft { object: Some(place), ..Draft::default() })
+    }
+}

@@ -1,0 +1,260 @@
+//! From tokens to the items a chart starts with: every meaning of every phrase, and every use of a literal.
+
+#![expect(clippy::wildcard_enum_match_arm, reason = "a word that says nothing by itself waits for its argument")]
+
+use super::draft::{Ask, Draft, LinesWanted};
+use super::item::{Context, Item, Text, TextKind};
+use super::rules::home_folder;
+use crate::algebra::{Depth, Kind, NameTest, Part, Pred};
+use crate::concept::{Concept, DepthWord, Edge, Hidden};
+use crate::lex::{Class, Decimal, Token};
+use crate::lexicon::{Meaning, TypeForm, lexicon};
+
+/// Lines shown where a request says "the beginning of" without a number, as `head` and `tail` do.
+const LINES_WITHOUT_A_NUMBER: u64 = 10;
+
+/// One item over the tokens `start..end`.
+pub(super) struct Lexical {
+    pub(super) start: usize,
+    pub(super) end: usize,
+    pub(super) item: Item,
+}
+
+/// Which phrases are tried at one place.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Phrases {
+    /// Only the longest: what people mean nearly always.
+    Longest,
+    /// Every one.
+    All,
+}
+
+/// The chart's first items.
+pub(super) fn lexical(context: &Context<'_>, tokens: &[Token], phrases: Phrases) -> Vec<Lexical> {
+    let mut found = Vec::new();
+    for start in 0..tokens.len() {
+        literal(context, tokens, start, &mut found);
+        for end in (start + 1..=tokens.len().min(start + lexicon().longest)).rev() {
+            let meanings = meanings(tokens.get(start..end).unwrap_or_default());
+            for meaning in meanings {
+                for item in items(context, meaning, start) {
+                    found.push(Lexical { start, end, item });
+                }
+            }
+            if !meanings.is_empty() && phrases == Phrases::Longest {
+                break;
+            }
+        }
+    }
+    found
+}
+
+/// The word an unknown word is a slip of.
+pub(super) fn mended(token: &Token) -> Option<&'static str> {
+    if token.class != Class::Word || lexicon().knows(&token.folded) {
+        return None;
+    }
+    lexicon().slip_of(&token.folded)
+}
+
+/// What a run of words means, slips of the fingers mended.
+fn meanings(run: &[Token]) -> &'static [Meaning] {
+    let mut words = Vec::new();
+    for token in run {
+        if !matches!(token.class, Class::Word | Class::Number(_)) {
+            return &[];
+        }
+        words.push(mended(token).unwrap_or(&token.folded));
+    }
+    lexicon().meanings(&words.join(" "))
+}
+
+/// Uses of a token that are not words of the lexicon.
+fn literal(context: &Context<'_>, tokens: &[Token], at: usize, found: &mut Vec<Lexical>) {
+    let Some(token) = tokens.get(at) else { return };
+    let mut add = |item| found.push(Lexical { start: at, end: at + 1, item });
+    let text = |kind| Item::Text(Text { text: token.raw.clone(), kind });
+    match &token.class {
+        Class::Quoted => add(text(TextKind::Quoted)),
+        Class::FileName => add(text(TextKind::FileName)),
+        Class::Extension => {
+            add(text(TextKind::Extension));
+            let extension = token.folded.trim_start_matches('.').to_owned();
+            add(Item::draft(Draft { types: vec![Pred::Extension(extension)], ..Draft::default() }));
+        }
+        Class::Glob => {
+            add(text(TextKind::Glob));
+            add(Item::draft(Draft { types: vec![Pred::Name(NameTest::Glob(token.raw.clone()))], ..Draft::default() }));
+        }
+        Class::Path => {
+            add(text(TextKind::Path));
+            found.extend(path(context, &token.raw).map(|item| Lexical { start: at, end: at + 1, item }));
+        }
+        Class::Number(value) => {
+            add(text(TextKind::Digits));
+            add(Item::Number(*value, false));
+        }
+        Class::Ordinal(value) => add(Item::Ordinal(*value)),
+        Class::Date(date) => found.extend(context.clock.day(*date).map(|day| Lexical {
+            start: at,
+            end: at + 1,
+            item: Item::Stretch(day),
+        })),
+        Class::Instant(moment) => add(Item::Moment(*moment)),
+        Class::Comma => add(Item::Comma),
+        Class::Stop => add(Item::Skip),
+        Class::Word => add(text(word_kind(token))),
+        Class::Symbol => {}
+    }
+}
+
+/// A typed path; one with a pattern in its last part is a folder and a pattern, as in a shell.
+fn path(context: &Context<'_>, typed: &str) -> Option<Item> {
+    let has_wildcard = |text: &str| text.contains(['*', '?', '[']);
+    if !has_wildcard(typed) {
+        return context.resolve(typed).map(Item::Path);
+    }
+    let (folder, pattern) = typed.rsplit_once('/')?;
+    let (folder, depth) = match folder.strip_suffix("/**") {
+        Some(above) => (above, Depth::Whole),
+        None => (folder, Depth::Direct),
+    };
+    if has_wildcard(folder) || pattern.is_empty() {
+        return None;
+    }
+    let place = context.resolve(&format!("{folder}/"))?;
+    let types = if pattern == "*" { Vec::new() } else { vec![Pred::Name(NameTest::Glob(pattern.to_owned()))] };
+    Some(Item::draft(Draft { scope: Some(place), depth: Some(depth), types, ..Draft::default() }))
+}
+
+fn word_kind(token: &Token) -> TextKind {
+    let folded = token.folded.as_str();
+    if lexicon().is_vague(folded) {
+        return TextKind::Function;
+    }
+    if !lexicon().knows(folded) {
+        let is_plural = folded.len() > 3 && folded.ends_with('s') && !folded.ends_with("ss");
+        let is_plain = token.raw.chars().all(|c| c.is_ascii_lowercase());
+        return if is_plural && is_plain { TextKind::BarePlural } else { TextKind::Bare };
+    }
+    let meanings = lexicon().meanings(folded);
+    // Words that hold a sentence together are never names; every other word can be one where a name is due.
+    let is_function = |meaning: &Meaning| {
+        matches!(
+            meaning,
+            Meaning::Concept(
+                Concept::Skip
+                    | Concept::Copula
+                    | Concept::And
+                    | Concept::Or
+                    | Concept::To
+                    | Concept::Between
+                    | Concept::Within
+                    | Concept::Inside
+                    | Concept::With
+                    | Concept::Holds
+                    | Concept::Contains
+                    | Concept::Except
+                    | Concept::Name(_)
+                    | Concept::Relation(_)
+                    | Concept::Compare { .. }
+                    | Concept::Here
+            )
+        )
+    };
+    if meanings.iter().any(is_function) {
+        TextKind::Function
+    } else if !meanings.is_empty() && meanings.iter().all(|meaning| matches!(meaning, Meaning::FileType { .. })) {
+        TextKind::KindWord
+    } else {
+        TextKind::Known
+    }
+}
+
+/// The items a meaning gives; several where a word can stand alone and also wait for an argument.
+fn items(context: &Context<'_>, meaning: &Meaning, start: usize) -> Vec<Item> {
+    let concept = match meaning {
+        Meaning::FileType { index, form } => return file_type(*index, *form).into_iter().collect(),
+        Meaning::Concept(concept) => concept,
+    };
+    let mark = Item::Mark(concept.clone());
+    match concept {
+        Concept::Skip => vec![Item::Skip],
+        Concept::Copula if start > 0 => vec![Item::Skip],
+        Concept::Copula => Vec::new(),
+        Concept::Number(value) => vec![Item::Number(Decimal { mantissa: *value, scale: 0 }, true)],
+        Concept::Ordinal(value) => vec![Item::Ordinal(*value)],
+        Concept::Month(month) => vec![Item::MonthDay { month: *month, day: None }],
+        Concept::Weekday(day) => context.clock.weekday(*day).map(Item::Stretch).into_iter().collect(),
+        Concept::Calendar(word) => context.clock.stretch(*word).map(Item::Stretch).into_iter().collect(),
+        Concept::Place(name) => home_folder(context, name).map(Item::Path).into_iter().collect(),
+        Concept::Noun { .. } | Concept::Lines { .. } | Concept::Depth(_) => {
+            features(context, concept).map(Item::draft).into_iter().chain([mark]).collect()
+        }
+        other => match features(context, other) {
+            Some(draft) => vec![Item::draft(draft)],
+            None => vec![mark],
+        },
+    }
+}
+
+/// What a word says by itself.
+fn features(context: &Context<'_>, concept: &Concept) -> Option<Draft> {
+    let none = Draft::default;
+    Some(match concept {
+        Concept::Verb(verb) => Draft { verb: Some(*verb), ..none() },
+        Concept::Count => Draft { ask: Some(Ask::Count), ..none() },
+        Concept::CountThem => Draft { ask: Some(Ask::CountThem), ..none() },
+        Concept::Size => Draft { ask: Some(Ask::Size), ..none() },
+        Concept::Details => Draft { details: Some(()), ..none() },
+        Concept::InBytes => Draft { in_bytes: Some(()), ..none() },
+        Concept::Noun { kind, plural } => Draft { noun: Some(*kind), plural: Some(*plural), ..none() },
+        Concept::Lines { .. } => Draft { lines: Some(LinesWanted::All), ..none() },
+        Concept::SomeLines(edge) => {
+            let part = match edge {
+                Edge::First => Part::First(LINES_WITHOUT_A_NUMBER),
+                Edge::Last => Part::Last(LINES_WITHOUT_A_NUMBER),
+            };
+            Draft { lines: Some(LinesWanted::Part(part)), ..none() }
+                .noted(format!("no number of lines was named: {LINES_WITHOUT_A_NUMBER} are shown"))
+        }
+        Concept::Superlative { by, order } => Draft { superlative: Some((*by, *order)), ..none() },
+        Concept::Sorted { by, order } => Draft { sort: Some((*by, Some(*order))), ..none() },
+        Concept::Order(order) => Draft { order: Some(*order), ..none() },
+        Concept::Empty => Draft::pred(Pred::MaxBytes(0)),
+        Concept::NonEmpty => Draft::pred(Pred::MinBytes(1)),
+        Concept::Depth(word @ (DepthWord::Whole | DepthWord::DirectAdverb)) => {
+            Draft { depth: Some(word.depth()), ..none() }
+        }
+        Concept::Hidden(hidden) => Draft { hidden: Some(*hidden), ..none() },
+        Concept::Dotfiles => Draft { noun: Some(Kind::File), plural: Some(true), hidden: Some(Hidden::Only), ..none() },
+        Concept::Here => Draft { scope: home_folder(context, "."), ..none() },
+        Concept::IgnoreCase => Draft { ignore_case: Some(true), ..none() },
+        Concept::MatchCase => Draft { ignore_case: Some(false), ..none() },
+        Concept::CalendarOf(word) => {
+            let stretch = context.clock.stretch(*word)?;
+            let preds = vec![Pred::ModifiedFrom(stretch.start), Pred::ModifiedBefore(stretch.end)];
+            Draft { preds, ..none() }
+        }
+        _ => return None,
+    })
+}
+
+fn file_type(index: usize, form: TypeForm) -> Option<Item> {
+    let kind = lexicon().types.get(index)?;
+    let types: Vec<Pred> = kind.extensions.iter().cloned().map(Pred::Extension).collect();
+    let mut notes = Vec::new();
+    if kind.extensions.len() > 1 {
+        let endings: Vec<String> = kind.extensions.iter().map(|extension| format!(".{extension}")).collect();
+        notes.push(format!("{} files are those ending in {}", kind.name, endings.join(", ")));
+    }
+    Some(match form {
+        TypeForm::Adjective => Item::TypeWord(types, notes),
+        TypeForm::Singular | TypeForm::Plural => Item::draft(Draft {
+            types,
+            plural: Some(form == TypeForm::Plural),
+            notes: notes.into_iter().collect(),
+            ..Draft::default()
+        }),
+    })
+}

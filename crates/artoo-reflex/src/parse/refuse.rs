@@ -1,0 +1,160 @@
+//! Refusals: what was understood, what was not, and what the person can do.
+
+use artoo_proto::Abstention;
+
+use super::build::{Built, Misfit, build};
+use super::chart::Chart;
+use super::item::Context;
+use super::lexical::Phrases;
+use crate::concept::Concept;
+use crate::english::english;
+use crate::lex::{Class, Token};
+use crate::lexicon::{Meaning, lexicon};
+
+/// What is always possible: a language model.
+const MODEL: &str = "For everything else artoo needs a language model: set OPENAI_BASE_URL (any OpenAI-compatible endpoint) and OPENAI_API_KEY, and name the model with --model.";
+
+/// What the built-in reader does, for people who meet it for the first time.
+const ABILITIES: &str = "Without a language model artoo answers questions about files and text: count, list or find files (by name, kind, size, age, content), the largest or newest ones, total sizes, and lines of a file.";
+
+fn abstention(understood: String, not_understood: Vec<String>, advice: &str) -> Abstention {
+    let remedy = if advice.is_empty() { format!("{ABILITIES} {MODEL}") } else { format!("{advice} {MODEL}") };
+    Abstention { understood, not_understood, remedy }
+}
+
+pub(super) fn empty() -> Abstention {
+    abstention(String::new(), Vec::new(), "")
+}
+
+pub(super) fn too_long() -> Abstention {
+    abstention(
+        String::new(),
+        Vec::new(),
+        "The request is longer than the built-in reader takes; put it in one short sentence.",
+    )
+}
+
+pub(super) fn too_many_readings() -> Abstention {
+    abstention(String::new(), Vec::new(), "The request can be read in too many ways; put it in fewer words.")
+}
+
+pub(super) fn act(verb: &str) -> Abstention {
+    let advice = "Without a language model artoo only answers questions about files and text; it changes nothing.";
+    abstention(String::new(), vec![verb.to_owned()], advice)
+}
+
+pub(super) fn ambiguous(readings: &[Built]) -> Abstention {
+    let both: Vec<String> = readings.iter().take(2).map(|reading| format!("“{}”", english(&reading.query))).collect();
+    let advice = format!("The request can mean {}; say which.", both.join(" or "));
+    abstention(String::new(), Vec::new(), &advice)
+}
+
+/// The verb, if the request tells artoo to change something: an acting verb where a request or a clause begins.
+pub(super) fn acting_verb<'a>(text: &'a str, tokens: &[Token]) -> Option<&'a str> {
+    let mut begins = true;
+    for (at, token) in tokens.iter().enumerate() {
+        if begins && let Some(verb) = act_at(text, tokens, at) {
+            return Some(verb);
+        }
+        begins = match token.class {
+            Class::Comma | Class::Stop | Class::Symbol => true,
+            Class::Word => {
+                let means = |concept| lexicon().meanings(&token.folded).contains(&Meaning::Concept(concept));
+                let leads_in = matches!(token.folded.as_str(), "to" | "can" | "could" | "would" | "will");
+                means(Concept::And) || means(Concept::Or) || (begins && means(Concept::Skip)) || leads_in
+            }
+            Class::Number(_)
+            | Class::Ordinal(_)
+            | Class::Date(_)
+            | Class::Instant(_)
+            | Class::Quoted
+            | Class::Path
+            | Class::FileName
+            | Class::Glob
+            | Class::Extension => false,
+        };
+    }
+    None
+}
+
+/// The acting verb that begins at a token, unless a longer phrase that asks does ("add up the sizes of").
+fn act_at<'a>(text: &'a str, tokens: &[Token], at: usize) -> Option<&'a str> {
+    let asks = |meaning: &Meaning| {
+        let Meaning::Concept(concept) = meaning else { return false };
+        matches!(concept, Concept::Verb(_) | Concept::Size | Concept::Count | Concept::SomeLines(_))
+    };
+    let mut verb = None;
+    for end in at + 1..=tokens.len().min(at + lexicon().longest) {
+        let run = tokens.get(at..end)?;
+        if run.iter().any(|token| token.class != Class::Word) {
+            break;
+        }
+        let words: Vec<&str> = run.iter().map(|token| token.folded.as_str()).collect();
+        let meanings = lexicon().meanings(&words.join(" "));
+        if meanings.contains(&Meaning::Concept(Concept::Act)) {
+            verb = text.get(run.first()?.span.start..run.last()?.span.end);
+        } else if verb.is_some() && meanings.iter().any(asks) {
+            return None;
+        }
+    }
+    verb
+}
+
+/// No reading explains every word: names the ones left, and what the rest would mean.
+pub(super) fn unexplained(context: &Context<'_>, text: &str, tokens: &[Token], misfits: &[Misfit]) -> Abstention {
+    let words = |tokens: &[Token]| -> Vec<String> {
+        tokens
+            .iter()
+            .filter(|token| !matches!(token.class, Class::Comma | Class::Stop))
+            .map(|token| text.get(token.span.clone()).unwrap_or(&token.raw).to_owned())
+            .collect()
+    };
+    let unknown: Vec<Token> = tokens
+        .iter()
+        .filter(|token| {
+            let is_strange = !lexicon().knows(&token.folded) || lexicon().acts(&token.folded);
+            token.class == Class::Symbol || (token.class == Class::Word && is_strange)
+        })
+        .cloned()
+        .collect();
+    // A whole parse whose features clash: every word is known, and the clash is what to tell.
+    if let Some(misfit) = misfits.first() {
+        let mut said = misfit.to_string();
+        if let Some(first) = said.get(..1).map(str::to_uppercase) {
+            said.replace_range(..1, &first);
+        }
+        return abstention(String::new(), Vec::new(), &format!("{said}."));
+    }
+    // The fewest words without which the rest is a request: those are what is not understood.
+    if !unknown.is_empty() {
+        let rest: Vec<Token> = tokens.iter().filter(|token| !unknown.contains(token)).cloned().collect();
+        return abstention(meaning(context, &rest).unwrap_or_default(), words(&unknown), "");
+    }
+    for length in 1..=LONGEST_RUN_LEFT_OUT.min(tokens.len()) {
+        for start in 0..=tokens.len() - length {
+            let (before, rest) = tokens.split_at(start);
+            let (left_out, after) = rest.split_at(length);
+            if tokens.len() <= MAX_TOKENS_TO_EXPLAIN
+                && let Some(understood) = meaning(context, &[before, after].concat())
+            {
+                return abstention(understood, words(left_out), "");
+            }
+        }
+    }
+    abstention(String::new(), words(tokens), "")
+}
+
+/// Words left out at once in search of the ones that were not understood; more would explain nothing.
+const LONGEST_RUN_LEFT_OUT: usize = 3;
+
+/// Longest request for which that search is made: it reads the request some three times its length over.
+const MAX_TOKENS_TO_EXPLAIN: usize = 20;
+
+/// What tokens would mean as a request, in English.
+fn meaning(context: &Context<'_>, tokens: &[Token]) -> Option<String> {
+    let chart = Chart::fill(context, tokens, Phrases::Longest);
+    chart.items(0, tokens.len()).iter().find_map(|item| {
+        let built = item.as_draft(context).and_then(|draft| build(context, draft).ok())?;
+        Some(english(&built.query))
+    })
+}

@@ -1,0 +1,39 @@
+//! The grammar: what two neighbouring items are together. Types decide, word order only where a word needs an argument.
+
+#![expect(clippy::wildcard_enum_match_arm, reason = "a rule names what it takes; all else is another rule's business")]
+
+mod list;
+mod name;
+mod place;
+mod quantity;
+mod time;
+
+use super::item::{Context, Item};
+
+pub(super) use self::place::home_folder;
+
+/// Every item that `left` and `right`, side by side, can be. `at_end`: `right` ends the request.
+pub(crate) fn combine(context: &Context<'_>, left: &Item, right: &Item, at_end: bool) -> Vec<Item> {
+    // A function word belongs to what follows; only the last ones have nothing that does.
+    if matches!(left, Item::Skip | Item::Comma) {
+        return vec![right.clone()];
+    }
+    let mut found = Vec::new();
+    if *right == Item::Skip || (*right == Item::Comma && at_end) {
+        if at_end {
+            found.push(left.clone());
+        }
+        return found;
+    }
+    quantity::combine(left, right, &mut found);
+    time::combine(context, left, right, &mut found);
+    place::combine(context, left, right, &mut found);
+    name::combine(context, left, right, &mut found);
+    list::combine(context, left, right, &mut found);
+    if let (Some(left), Some(right)) = (left.as_draft(context), right.as_draft(context))
+        && let Some(merged) = left.merge(&right)
+    {
+        found.push(Item::draft(merged));
+    }
+    found
+}

@@ -1,0 +1,148 @@
+//! Order, the first of an order, stretches of lines, and lists joined by "and" and "or".
+
+use super::super::draft::{Ask, Draft, LinesWanted};
+use super::super::item::{Context, Item, Partial};
+use crate::algebra::{Key, Kind, Order, Part};
+use crate::concept::{Concept, Edge};
+
+pub(super) fn combine(context: &Context<'_>, left: &Item, right: &Item, found: &mut Vec<Item>) {
+    found.extend(numbered(left, right));
+    found.extend(lines(left, right));
+    found.extend(order(left, right));
+    found.extend(joined(context, left, right));
+}
+
+/// "first 5", "5 largest", "5 PDFs", "newest 3", "last 5 modified".
+fn numbered(left: &Item, right: &Item) -> Option<Item> {
+    let limited = |draft: &Draft, limit: u64| {
+        let fits = draft.limit.is_none() && draft.ask.is_none() && draft.verb.is_none() && draft.lines.is_none();
+        (fits && limit > 0 && (draft.has_noun() || draft.superlative.is_some()))
+            .then(|| Item::draft(Draft { limit: Some(limit), ..draft.clone() }))
+    };
+    match (left, right) {
+        (Item::Mark(Concept::Edge(edge)), number @ Item::Number(..)) => {
+            let count = number.whole().filter(|count| *count > 0)?;
+            Some(Item::Partial(Partial::Numbered(*edge, count)))
+        }
+        (number @ Item::Number(..), Item::Draft(draft)) => limited(draft, number.whole()?),
+        (Item::Partial(Partial::Numbered(Edge::First, count)), Item::Draft(draft)) => limited(draft, *count),
+        (Item::Draft(draft), number @ Item::Number(..)) if draft.superlative.is_some() && !draft.has_noun() => {
+            limited(draft, number.whole()?)
+        }
+        (Item::Mark(Concept::SuperlativeBefore { by, order }), Item::Draft(draft)) if draft.has_noun() => {
+            draft.merge(&Draft { superlative: Some((*by, *order)), ..Draft::default() }).map(Item::draft)
+        }
+        (Item::Partial(Partial::Numbered(Edge::Last, count)), Item::Mark(Concept::Modified)) => {
+            Some(Item::draft(Draft {
+                superlative: Some((Key::Modified, Order::Descending)),
+                limit: Some(*count),
+                ..Draft::default()
+            }))
+        }
+        _ => None,
+    }
+}
+
+/// "first 5 lines", "the last line", "lines 5 to 10", "line 7", "the 7th line".
+fn lines(left: &Item, right: &Item) -> Option<Item> {
+    let part = |part| Some(Item::draft(Draft { lines: Some(LinesWanted::Part(part)), ..Draft::default() }));
+    let edge_part = |edge: Edge, count| match edge {
+        Edge::First => Part::First(count),
+        Edge::Last => Part::Last(count),
+    };
+    match (left, right) {
+        (Item::Partial(Partial::Numbered(edge, count)), Item::Mark(Concept::Lines { .. })) => {
+            part(edge_part(*edge, *count))
+        }
+        (Item::Mark(Concept::Edge(edge)), Item::Mark(Concept::Lines { plural: false })) => part(edge_part(*edge, 1)),
+        (Item::Ordinal(n), Item::Mark(Concept::Lines { plural: false })) if *n > 0 => {
+            part(Part::Range { from: *n, to: *n })
+        }
+        (Item::Mark(Concept::Lines { plural }), number @ Item::Number(_, false)) => {
+            let from = number.whole().filter(|from| *from > 0)?;
+            Some(Item::Partial(Partial::LinesFrom { from, plural: *plural }))
+        }
+        (Item::Mark(Concept::Between), Item::Partial(Partial::LinesFrom { .. })) => Some(right.clone()),
+        (Item::Mark(Concept::Lines { .. }), Item::Partial(Partial::BetweenAnd(_) | Partial::Between(_))) => None,
+        (Item::Partial(Partial::LinesFrom { from, .. }), Item::Mark(Concept::To | Concept::And)) => {
+            Some(Item::Partial(Partial::LinesFromTo(*from)))
+        }
+        (Item::Partial(Partial::LinesFromTo(from)), end) => {
+            let to = match end {
+                Item::Partial(Partial::LinesFrom { from: to, plural: false }) => *to,
+                number => number.whole()?,
+            };
+            if *from <= to { part(Part::Range { from: *from, to }) } else { None }
+        }
+        // "line 7" waits for what follows; it is complete as soon as that is something else.
+        (Item::Partial(Partial::LinesFrom { from, plural: false }), Item::Draft(draft)) => draft
+            .merge(&Draft {
+                lines: Some(LinesWanted::Part(Part::Range { from: *from, to: *from })),
+                ..Draft::default()
+            })
+            .map(Item::draft),
+        _ => None,
+    }
+}
+
+/// "by size", "newest first" after a noun, "how much space … take up".
+fn order(left: &Item, right: &Item) -> Option<Item> {
+    match (left, right) {
+        (Item::Mark(Concept::SortBy), Item::Mark(Concept::Key(key))) => {
+            Some(Item::draft(Draft { sort: Some((*key, None)), ..Draft::default() }))
+        }
+        (Item::Draft(draft), Item::Mark(Concept::SizeTail)) if draft.ask == Some(Ask::Size) => Some(left.clone()),
+        _ => None,
+    }
+}
+
+/// "PDFs and images", "files and folders", "… and older than 2 days".
+fn joined(context: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
+    let joins = |item: &Item| match item {
+        Item::TypeWord(..) => true,
+        Item::Draft(draft) => draft.only_types() || draft.only_noun(),
+        _ => false,
+    };
+    match (left, right) {
+        (item, Item::Comma | Item::Mark(Concept::And | Concept::Or)) if joins(item) => {
+            Some(Item::Partial(Partial::Joining(Box::new(item.clone()))))
+        }
+        (Item::Partial(Partial::Joining(_)), Item::Mark(Concept::And | Concept::Or)) => Some(left.clone()),
+        (Item::Partial(Partial::Joining(first)), second) => union(first, second),
+        (Item::Mark(Concept::And), item) => {
+            let draft = item.as_draft(context)?;
+            draft.only_modifiers().then(|| Item::draft(draft))
+        }
+        _ => None,
+    }
+}
+
+fn union(first: &Item, second: &Item) -> Option<Item> {
+    match (first, second) {
+        (Item::TypeWord(a, notes), Item::TypeWord(b, more)) => {
+            let types = merged(a, b);
+            Some(Item::TypeWord(types, [notes.clone(), more.clone()].concat()))
+        }
+        (Item::Draft(a), Item::Draft(b)) if a.only_types() && b.only_types() => Some(Item::draft(Draft {
+            types: merged(&a.types, &b.types),
+            noun: a.noun.or(b.noun),
+            plural: Some(true),
+            notes: a.notes.union(&b.notes).cloned().collect(),
+            ..Draft::default()
+        })),
+        (Item::Draft(a), Item::Draft(b)) if a.only_noun() && b.only_noun() => match (a.noun, b.noun) {
+            (Some(Kind::File), Some(Kind::Folder)) | (Some(Kind::Folder), Some(Kind::File)) => {
+                Some(Item::draft(Draft { noun: Some(Kind::Any), plural: Some(true), ..Draft::default() }))
+            }
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+fn merged<T: Ord + Clone>(a: &[T], b: &[T]) -> Vec<T> {
+    let mut all = [a, b].concat();
+    all.sort();
+    all.dedup();
+    all
+}

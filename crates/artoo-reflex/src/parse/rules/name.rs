@@ -1,0 +1,191 @@
+//! Names, kinds and content of files.
+
+use super::super::draft::{Draft, LinesWanted};
+use super::super::item::{Context, Item, Partial, Text, TextKind};
+use crate::algebra::{Kind, NameTest, Pred};
+use crate::concept::{Concept, NameRelation, Verb};
+
+pub(super) fn combine(_context: &Context<'_>, left: &Item, right: &Item, found: &mut Vec<Item>) {
+    found.extend(named(left, right));
+    found.extend(content(left, right));
+    found.extend(kinds(left, right));
+    found.extend(without(left, right));
+}
+
+/// Text usable as (part of) a file's name: no slash in it.
+fn name_text(item: &Item) -> Option<&Text> {
+    let Item::Text(text) = item else { return None };
+    let usable = !matches!(text.kind, TextKind::Function | TextKind::Path);
+    (usable && !text.text.contains('/') && !text.text.is_empty()).then_some(text)
+}
+
+fn has_wildcard(text: &str) -> bool {
+    text.contains(['*', '?', '['])
+}
+
+fn test(relation: NameRelation, text: &Text) -> Option<NameTest> {
+    let owned = text.text.clone();
+    let is_pattern = text.kind == TextKind::Glob;
+    match relation {
+        NameRelation::Is if is_pattern => Some(NameTest::Glob(owned)),
+        NameRelation::Is => Some(NameTest::Is(owned)),
+        // "starting with numbers" speaks of numbers, not of a name.
+        _ if text.kind == TextKind::BarePlural => None,
+        NameRelation::Glob => has_wildcard(&owned).then_some(NameTest::Glob(owned)),
+        _ if is_pattern => None,
+        NameRelation::Starts => Some(NameTest::Starts(owned)),
+        // ".rs" after "ending in" is a kind of file, whatever its case.
+        NameRelation::Ends => (text.kind != TextKind::Extension).then_some(NameTest::Ends(owned)),
+        NameRelation::Has => Some(NameTest::Has(owned)),
+    }
+}
+
+/// "named x", "starting with x", "x in the name".
+fn named(left: &Item, right: &Item) -> Option<Item> {
+    let name = |test: NameTest| Item::draft(Draft::pred(Pred::Name(test)));
+    match (left, right) {
+        (Item::Mark(Concept::Name(NameRelation::Ends)), Item::Draft(draft)) if draft.only_types() => {
+            Some(right.clone())
+        }
+        (Item::Mark(Concept::Name(relation)), item) => {
+            let text = name_text(item)?;
+            match test(*relation, text) {
+                Some(test) => Some(name(test)),
+                None if *relation == NameRelation::Glob => {
+                    Some(Item::draft(Draft { needle: Some(text.text.clone()), ..Draft::default() }))
+                }
+                None => None,
+            }
+        }
+        (Item::Mark(Concept::With), Item::Text(text)) if content_text(right).is_some() => {
+            Some(Item::Partial(Partial::WithText(text.text.clone())))
+        }
+        (Item::Partial(Partial::WithText(text)), Item::Mark(Concept::InName)) => {
+            Some(name(NameTest::Has(text.clone())))
+        }
+        (Item::Draft(draft), Item::Mark(Concept::InName)) if draft.only_preds() => match draft.preds.as_slice() {
+            [Pred::Contains { text, ignore_case: false }] => Some(name(NameTest::Has(text.clone()))),
+            _ => None,
+        },
+        (Item::Draft(draft), Item::Mark(Concept::Or | Concept::And)) if draft.only_preds() => {
+            match (draft.preds.as_slice(), right) {
+                ([pred], Item::Mark(Concept::Or)) | ([pred @ Pred::Name(NameTest::Is(_))], _) => {
+                    Some(Item::Partial(Partial::EitherOf(pred.clone())))
+                }
+                _ => None,
+            }
+        }
+        (Item::Partial(Partial::EitherOf(Pred::Name(first))), item @ Item::Text(_)) => {
+            let text = name_text(item)?;
+            let relation = match first {
+                NameTest::Is(_) => NameRelation::Is,
+                NameTest::Starts(_) => NameRelation::Starts,
+                NameTest::Ends(_) => NameRelation::Ends,
+                NameTest::Has(_) => NameRelation::Has,
+                NameTest::Glob(_) => NameRelation::Glob,
+            };
+            let second = Pred::Name(test(relation, text)?);
+            Some(Item::draft(Draft::pred(Pred::Any(vec![Pred::Name(first.clone()), second]).normalise())))
+        }
+        (Item::Partial(Partial::EitherOf(first)), Item::Draft(draft)) if draft.only_preds() => {
+            let [second] = draft.preds.as_slice() else { return None };
+            Some(Item::draft(Draft::pred(Pred::Any(vec![first.clone(), second.clone()]).normalise())))
+        }
+        _ => None,
+    }
+}
+
+/// Text usable as content: quoted, or one word that means nothing else.
+fn content_text(item: &Item) -> Option<&str> {
+    let Item::Text(text) = item else { return None };
+    matches!(text.kind, TextKind::Quoted | TextKind::FileName | TextKind::Bare | TextKind::Digits | TextKind::Path)
+        .then_some(text.text.as_str())
+        .filter(|text| !text.is_empty())
+}
+
+/// "containing 'x'", "with 'x' in it", "the word x", "grep x".
+fn content(left: &Item, right: &Item) -> Option<Item> {
+    let contains = |text: &str| Pred::Contains { text: text.to_owned(), ignore_case: false };
+    match (left, right) {
+        (Item::Mark(Concept::Contains), item) => Some(Item::draft(Draft::pred(contains(content_text(item)?)))),
+        (Item::Mark(Concept::TheWord), Item::Text(text)) => {
+            Some(Item::Text(Text { text: text.text.clone(), kind: TextKind::Quoted }))
+        }
+        (Item::Partial(Partial::WithText(text)), Item::Mark(Concept::InContent)) => {
+            Some(Item::draft(Draft::pred(contains(text))))
+        }
+        (Item::Draft(draft), Item::Mark(Concept::InContent))
+            if draft.only_preds_of(|pred| matches!(pred, Pred::Contains { .. })) =>
+        {
+            Some(left.clone())
+        }
+        (Item::Mark(Concept::Grep), item) => Some(Item::draft(Draft {
+            verb: Some(Verb::Find),
+            lines: Some(LinesWanted::All),
+            preds: vec![contains(content_text(item)?)],
+            ..Draft::default()
+        })),
+        _ => None,
+    }
+}
+
+/// "python files", "with extension rs", "of type pdf", "with a .rs extension".
+fn kinds(left: &Item, right: &Item) -> Option<Item> {
+    let of_types = |types: &[Pred], notes: &[String], plural: Option<bool>, noun: Option<Kind>| {
+        let notes = notes.iter().cloned().collect();
+        Item::draft(Draft { types: types.to_vec(), plural, noun, notes, ..Draft::default() })
+    };
+    match (left, right) {
+        (Item::TypeWord(types, notes), Item::Mark(Concept::Noun { kind: Kind::File, plural })) => {
+            Some(of_types(types, notes, Some(*plural), Some(Kind::File)))
+        }
+        (Item::Mark(Concept::OfType | Concept::Extension), Item::Draft(draft)) if draft.only_types() => {
+            // A literal extension after "extension" is read below; here stand ".rs", "PDF" and lists of them.
+            let is_literal = draft.plural.is_none();
+            (is_literal || left.is_mark(&Concept::OfType))
+                .then(|| of_types(&draft.types, &Vec::from_iter(draft.notes.clone()), None, None))
+        }
+        (Item::Mark(Concept::OfType), Item::TypeWord(types, notes)) => Some(of_types(types, notes, None, None)),
+        (Item::Mark(Concept::Extension), item) => Some(of_types(&[literal_extension(item)?], &[], None, None)),
+        (Item::Draft(draft), Item::Mark(Concept::ExtensionSuffix)) if draft.only_types() && draft.plural.is_none() => {
+            let [extension] = draft.types.as_slice() else { return None };
+            Some(Item::Partial(Partial::ExtensionPhrase(extension.clone())))
+        }
+        (item @ Item::Text(_), Item::Mark(Concept::ExtensionSuffix)) => {
+            Some(Item::Partial(Partial::ExtensionPhrase(literal_extension(item)?)))
+        }
+        (
+            Item::Mark(Concept::With | Concept::Within | Concept::Inside),
+            Item::Partial(Partial::ExtensionPhrase(extension)),
+        ) => Some(of_types(std::slice::from_ref(extension), &[], None, None)),
+        _ => None,
+    }
+}
+
+/// A word taken letter by letter as an extension.
+fn literal_extension(item: &Item) -> Option<Pred> {
+    let text = name_text(item)?;
+    let bare = text.text.strip_prefix("*.").unwrap_or(&text.text);
+    let bare = bare.strip_prefix('.').unwrap_or(bare);
+    let fits = !bare.is_empty() && bare.chars().all(|c| c.is_alphanumeric() || matches!(c, '.' | '+' | '_' | '-'));
+    (fits && text.kind != TextKind::Function).then(|| Pred::Extension(bare.to_ascii_lowercase()))
+}
+
+/// "except PDFs", "that are not images", "non-PDF".
+fn without(left: &Item, right: &Item) -> Option<Item> {
+    if !left.is_mark(&Concept::Except) {
+        return None;
+    }
+    let not = |inner: Vec<Pred>, notes: &mut dyn Iterator<Item = String>| {
+        let pred = Pred::Not(Box::new(Pred::Any(inner))).normalise();
+        Item::draft(Draft { preds: vec![pred], notes: notes.collect(), ..Draft::default() })
+    };
+    match right {
+        Item::TypeWord(types, notes) => Some(not(types.clone(), &mut notes.iter().cloned())),
+        Item::Draft(draft) if draft.only_types() => Some(not(draft.types.clone(), &mut draft.notes.iter().cloned())),
+        Item::Draft(draft) if draft.only_preds_of(|pred| matches!(pred, Pred::Name(_))) && draft.preds.len() == 1 => {
+            Some(not(draft.preds.clone(), &mut draft.notes.iter().cloned()))
+        }
+        _ => None,
+    }
+}

@@ -1,0 +1,102 @@
+//! Numbers, sizes and comparisons of sizes.
+
+use std::collections::BTreeSet;
+
+use super::super::draft::Draft;
+use super::super::item::{Item, Partial};
+use crate::algebra::Pred;
+use crate::concept::{Bound, Concept, Measure};
+use crate::lex::Decimal;
+
+pub(super) fn combine(left: &Item, right: &Item, found: &mut Vec<Item>) {
+    found.extend(number(left, right));
+    found.extend(size(left, right));
+    found.extend(between(left, right));
+}
+
+/// "two hundred", "twenty five", "10 MB", "3 days".
+fn number(left: &Item, right: &Item) -> Option<Item> {
+    match (left, right) {
+        (Item::Number(a, _), Item::Number(b, true)) => {
+            let (a, b) = (a.whole()?, b.whole()?);
+            let sum = match (a, b) {
+                (20..=90, 1..=9) if a % 10 == 0 => a + b,
+                (1..=99, 100) | (1..=999, 1000) => a.checked_mul(b)?,
+                _ => return None,
+            };
+            Some(Item::Number(Decimal { mantissa: sum, scale: 0 }, true))
+        }
+        (Item::Number(amount, _), Item::Mark(Concept::Bytes(unit))) => {
+            Some(Item::Bytes { value: amount.times(*unit)?, unit: *unit })
+        }
+        (Item::Number(amount, _), Item::Mark(Concept::TimeUnit(unit))) => {
+            Some(Item::Age { amount: amount.whole()?, unit: *unit })
+        }
+        _ => None,
+    }
+}
+
+/// "larger than 10 MB", "10 MB or more", "with a size over 10 MB", "over 10 MB in size".
+fn size(left: &Item, right: &Item) -> Option<Item> {
+    match (left, right) {
+        (Item::Mark(Concept::Compare { bound, of: Measure::Size | Measure::Either }), Item::Bytes { value, unit })
+        | (Item::Bytes { value, unit }, Item::Mark(Concept::OrBound { bound, of: Measure::Size | Measure::Either })) => {
+            Some(Item::draft(Draft { preds: bytes(*bound, *value)?, notes: unit_note(*unit), ..Draft::default() }))
+        }
+        (Item::Mark(Concept::SizeField), Item::Draft(draft))
+        | (Item::Draft(draft), Item::Mark(Concept::SizeSuffix))
+            if draft.only_preds_of(|pred| matches!(pred, Pred::MinBytes(_) | Pred::MaxBytes(_))) =>
+        {
+            Some(Item::Draft(draft.clone()))
+        }
+        _ => None,
+    }
+}
+
+/// How a unit is read, where people differ.
+fn unit_note(unit: u64) -> BTreeSet<String> {
+    let note = match unit {
+        1000 => "1 KB is 1,000 bytes (1 KiB is 1,024)",
+        1_000_000 => "1 MB is 1,000,000 bytes (1 MiB is 1,048,576)",
+        1_000_000_000 => "1 GB is 1,000,000,000 bytes (1 GiB is 1,073,741,824)",
+        1_000_000_000_000 => "1 TB is 1,000,000,000,000 bytes (1 TiB is 1,099,511,627,776)",
+        _ => return BTreeSet::new(),
+    };
+    BTreeSet::from([note.to_owned()])
+}
+
+/// What a comparison says about a length; `None` where nothing can satisfy it.
+fn bytes(bound: Bound, value: u64) -> Option<Vec<Pred>> {
+    Some(match bound {
+        Bound::Above => vec![Pred::MinBytes(value.checked_add(1)?)],
+        Bound::AtLeast => vec![Pred::MinBytes(value)],
+        Bound::Exactly => vec![Pred::MinBytes(value), Pred::MaxBytes(value)],
+        Bound::AtMost => vec![Pred::MaxBytes(value)],
+        Bound::Below => vec![Pred::MaxBytes(value.checked_sub(1)?)],
+    })
+}
+
+/// "between 1 MB and 5 MB", "from 1 to 5 MB": both ends included.
+fn between(left: &Item, right: &Item) -> Option<Item> {
+    match (left, right) {
+        (
+            Item::Mark(Concept::Between),
+            Item::Bytes { .. } | Item::Number(..) | Item::Stretch(_) | Item::MonthDay { .. },
+        ) => Some(Item::Partial(Partial::Between(Box::new(right.clone())))),
+        (Item::Partial(Partial::Between(first)), Item::Mark(Concept::And | Concept::To)) => {
+            Some(Item::Partial(Partial::BetweenAnd(first.clone())))
+        }
+        (Item::Partial(Partial::BetweenAnd(first)), Item::Bytes { value, unit }) => {
+            let low = match first.as_ref() {
+                Item::Bytes { value, .. } => *value,
+                other => {
+                    let Item::Number(amount, _) = other else { return None };
+                    amount.times(*unit)?
+                }
+            };
+            let preds = vec![Pred::MinBytes(low), Pred::MaxBytes(*value)];
+            (low <= *value).then(|| Item::draft(Draft { preds, notes: unit_note(*unit), ..Draft::default() }))
+        }
+        _ => None,
+    }
+}

@@ -1,0 +1,220 @@
+//! Requests that must be refused, with the words that are to blame.
+
+use proptest::prelude::*;
+
+use super::read;
+
+fn check(requests: &[(&str, &str)]) {
+    for (request, blamed) in requests {
+        match read(request) {
+            Ok(parsed) => panic!("{request}: answered as “{}”", parsed.reading),
+            Err(refusal) => {
+                assert!(refusal.remedy.contains("OPENAI_BASE_URL"), "{request}: {refusal:?}");
+                assert!(refusal.remedy.contains("OPENAI_API_KEY") && refusal.remedy.contains("--model"), "{refusal:?}");
+                let named = refusal.not_understood.join(" ");
+                assert!(named.contains(blamed), "{request}: {blamed:?} is not in {named:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn nothing_that_changes_the_machine() {
+    check(&[
+        ("Remove files text2, text3 in DIR", "Remove"),
+        ("delete all logs", "delete"),
+        ("please delete the largest file in ~/Downloads", "delete"),
+        ("delet all files in ~/x", "delet"),
+        ("remvoe the PDFs in ~/x", "remvoe"),
+        ("rename notes.txt to todo.txt", "rename"),
+        ("move all PDFs to ~/Documents", "move"),
+        ("copy notes.txt to ~/x", "copy"),
+        ("create a folder named x", "create"),
+        ("make a folder named x", "make"),
+        ("zip files in ~/Downloads", "zip"),
+        ("archive files older than a year in ~/x", "archive"),
+        ("backup files in ~/x", "backup"),
+        ("clean up my downloads folder", "clean"),
+        ("get rid of empty files in ~/x", "get"),
+        ("empty out ~/Downloads", "empty"),
+        ("list files in ~/x and delete them", "delete"),
+        ("find logs, then remove them", "remove"),
+        ("find PDFs or delete them", "delete"),
+        ("could you erase all images in ~/x", "erase"),
+        ("can you move the newest file to ~/x", "move"),
+        ("overwrite notes.txt", "overwrite"),
+        ("sort the lines of notes.txt", "sort"),
+        ("open notes.txt", "open"),
+        ("touch notes.txt", "touch"),
+        ("count the files in ~/x and write the number to out.txt", "write"),
+        ("list files in ~/x | rm -rf /", "rm"),
+        ("list files in ~/x; rm -rf ~", "rm"),
+        ("list files in ~/x && rm y", "rm"),
+        ("$(rm -rf ~)", "rm"),
+        ("list files in `rm -rf ~`x", "rm"),
+        ("show files > out.txt", ""),
+    ]);
+}
+
+#[test]
+fn half_understood() {
+    check(&[
+        ("do not list files in ~/x", "not"),
+        ("don't show hidden files", "don't"),
+        ("list no files", "no"),
+        ("files not containing foo", ""),
+        ("lines without foo in notes.txt", "foo"),
+        ("list PDFs in ~/a and ~/b", "~/a"),
+        ("list files in ~/a but not in ~/b", ""),
+        ("PDFs and files larger than 1MB", "and"),
+        ("list files and count lines in notes.txt", ""),
+        ("newest and oldest file", ""),
+        ("files larger than the newest file", "larger"),
+        ("list folders containing PDFs", "containing"),
+        ("folders with more than 10 files", "10"),
+        ("which folder is the newest PDF in?", ""),
+        ("how many files does each folder contain", "each"),
+        ("largest file in every folder", ""),
+        ("second largest file", "second"),
+        ("find large files", "large"),
+        ("files in ~/x larger than 5", "5"),
+        ("10 MB files", "MB"),
+        ("files owned by root", "owned"),
+        ("executable files in ~/bin", "executable"),
+        ("files accessed today", "accessed"),
+        ("how many files were created today", "created"),
+        ("find duplicates in ~/x", "duplicates"),
+        ("list files without extension", "without"),
+        ("how many words are in notes.txt", ""),
+        ("unique lines in notes.txt", "unique"),
+        ("lines longer than 80 characters in notes.txt", ""),
+        ("lines containing numbers in notes.txt", "numbers"),
+        ("files with spaces in their names", "spaces"),
+        ("files containing receipts", "receipts"),
+        ("files with invoices in their names", "invoices"),
+        ("files starting with consonants", "consonants"),
+        ("photos of Paris", "Paris"),
+        ("files containing images", "containing"),
+        ("a line of 99 '='", ""),
+        ("total number of lines in python files", ""),
+        ("how many times does foo appear in notes.txt", "appear"),
+        ("find 'foo'", "foo"),
+        ("search for foo in ~/x", "foo"),
+        ("list files in 2023", "2023"),
+        ("half of the files", "half"),
+        ("who changed notes.txt", "who"),
+        ("which files do I need", "need"),
+        ("what is using up space", ""),
+        ("list files in C:\\Users\\x", "C:\\Users\\x"),
+        ("list files in ~bob/x", "~bob/x"),
+        ("list files in 'x", "'x"),
+        ("list files in https://example.com/x", "https://example.com/x"),
+    ]);
+}
+
+#[test]
+fn questions_whose_answer_would_be_another() {
+    check(&[
+        ("Are all files in ~/x larger than 1MB?", "Are"),
+        ("Is the largest file bigger than 1MB?", "Is"),
+        ("does notes.txt contain foo", ""),
+        ("why are there so many files in ~/x", "why"),
+        ("count the biggest files", ""),
+        ("the largest folder in ~/x", ""),
+        ("how many lines in ~/x/", ""),
+        ("count the first 5 lines of x.txt", ""),
+        ("first 5 lines containing foo in x.txt", ""),
+        ("images larger than 1 MB or older than 3 days", ""),
+        ("size of the 3 largest files", ""),
+        ("show /etc/hosts", ""),
+    ]);
+}
+
+#[test]
+fn a_feature_that_has_no_use_is_not_dropped() {
+    check(&[
+        ("first 5 lines of notes.txt including hidden files", ""),
+        ("lines of notes.txt recursively", ""),
+        ("lines of notes.txt sorted by size", ""),
+        ("lines of notes.txt larger than 1 MB", ""),
+        ("the 5 largest lines of notes.txt", ""),
+        ("lines of notes.txt ignoring case", ""),
+        ("list files in ~/x ignoring case", ""),
+        ("list files in ~/x in descending order", ""),
+        ("list files in ~/x in bytes", ""),
+        ("count the files in ~/x sorted by size", ""),
+        ("count files in ~/x with their sizes", ""),
+        ("how big is notes.txt recursively", ""),
+        ("when was notes.txt last modified in ~/x", ""),
+        ("show notes.txt modified today", ""),
+        ("list files and count them in ~/x", ""),
+        ("largest files sorted by name", ""),
+    ]);
+}
+
+#[test]
+fn chat_and_other_languages() {
+    check(&[
+        ("hello, how are you?", "how"),
+        ("thanks", ""),
+        ("tell me a joke about files", "joke"),
+        ("what is the weather", "weather"),
+        ("what can you do", ""),
+        ("lister les fichiers dans ~/x", "fichiers"),
+        ("zeige alle PDF in ~/x", "zeige"),
+        ("¿cuántos archivos hay en ~/x?", "archivos"),
+        ("列出文件", "列出文件"),
+        ("ファイルを数えて", "ファイルを数えて"),
+        ("сколько файлов в ~/x", "сколько"),
+        ("", ""),
+        ("   ", ""),
+        ("?", ""),
+        ("the of a", ""),
+    ]);
+}
+
+#[test]
+fn two_readings_are_both_told() {
+    let refusal = read("list files in Donwloads").unwrap_err();
+    assert!(
+        refusal.remedy.contains("/home/ada/Downloads") && refusal.remedy.contains("/home/ada/work/Donwloads"),
+        "{refusal:?}"
+    );
+}
+
+#[test]
+fn what_was_understood_is_told() {
+    let refusal = read("list the fluffy PDFs in ~/x").unwrap_err();
+    assert_eq!(refusal.not_understood, ["fluffy"]);
+    assert!(refusal.understood.contains("list the files in the folder /home/ada/x"), "{refusal:?}");
+}
+
+#[test]
+fn long_requests_are_refused_at_once() {
+    for request in
+        ["files ".repeat(2_000), "a".repeat(10_000), "list ".repeat(47), "\"".repeat(9_999), "(".repeat(10_000)]
+    {
+        let _ = read(&request).map(|parsed| panic!("{}", parsed.reading));
+    }
+}
+
+proptest! {
+    #[test]
+    fn no_text_panics(text in any::<String>()) {
+        let _ = read(&text);
+    }
+
+    #[test]
+    fn no_text_of_known_words_panics(words in proptest::collection::vec(prop_oneof![
+        Just("files"), Just("largest"), Just("in"), Just("~/x"), Just("and"), Just("or"), Just("'a b'"), Just("5"), Just("lines"), Just("MB"),
+        Just("than"), Just("larger"), Just("modified"), Just("last"), Just("first"), Just("days"), Just("*.txt"), Just(".rs"), Just("named"), Just(","),
+        Just("folder"), Just("how many"), Just("not"), Just("x.txt"), Just("between"), Just("99999999999999999999"), Just("today"), Just("except"),
+    ], 0..14)) {
+        let _ = read(&words.join(" "));
+    }
+
+    #[test]
+    fn no_long_text_panics(text in "[a-z0-9 /~.'\"*-]{0,10000}") {
+        let _ = read(&text);
+    }
+}

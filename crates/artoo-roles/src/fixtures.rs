@@ -1,0 +1,1 @@
+//! Values the roles' tests are built from.

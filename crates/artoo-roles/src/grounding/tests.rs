@@ -1,0 +1,164 @@
+//! What counts as an act, a claim, a question: tables of both kinds.
+
+use super::{
+    asks_for_change, claims_change, claims_deed, is_about_this_machine, is_question, mentions_machine,
+    named_destinations, needs_whole_output,
+};
+
+#[test]
+fn requests_for_a_change_are_told_from_questions() {
+    for request in [
+        "create a file notes.txt with hello",
+        "Please write a report to ~/out/report.md",
+        "could you rename a.txt to b.txt",
+        "count the files, then delete the largest file",
+        "I want you to save it in my documents folder",
+        "write hello in greeting.txt",
+        "add a line to notes.txt",
+        "make a list of my files and save it as list.txt",
+        "make a list of the pdf files to list.md",
+        "convert photo.png to jpg",
+        "extract archive.zip",
+        "empty the trash",
+        "copy a.txt to b.txt",
+        "clean up my downloads folder",
+        "get rid of the file tmp.log",
+        "notes.txt should contain hello",
+        "I need a folder called x",
+        "back up my documents folder",
+        "fix the typo in notes.txt",
+        "Erstelle eine Datei hallo.txt",
+        "crée un fichier test.txt",
+        "crea un archivo llamado hola.txt",
+        "создай файл привет.txt",
+        "创建一个文件 hello.txt",
+    ] {
+        assert!(asks_for_change(request), "{request}");
+    }
+    for question in [
+        "how many files are in this folder",
+        "list the files to delete",
+        "which file did I write last week?",
+        "write a haiku about rain",
+        "what is the capital of France",
+        "find the folder where I saved my taxes",
+        "make a list of the files in this folder",
+        "write a summary of report.pdf",
+        "extract the title from report.pdf",
+        "add up the sizes of all files",
+        "generate a file list",
+        "list the files created this week",
+        "list all files excluding hidden ones in my folder",
+        "which files were copied to the folder?",
+        "duplicate files in my documents",
+        "empty folders below ~/src",
+        "convert the size of big.iso to GB",
+        "how do I create a folder",
+        "Welche Dateien wurden gestern erstellt?",
+        "liste les fichiers créés hier",
+        "昨天创建了哪些文件",
+        "update me on the files that changed",
+    ] {
+        assert!(!asks_for_change(question), "{question}");
+    }
+}
+
+#[test]
+fn the_file_a_user_names_for_the_result_is_known() {
+    let check = |request: &str, expected: &[&str]| assert_eq!(named_destinations(request), expected, "{request}");
+    check("create a file notes.txt with hello", &["notes.txt"]);
+    check("Create Notes.TXT and todo.md in my workspace", &["notes.txt"]);
+    check("Please write a report to ~/out/Report.md.", &["report.md"]);
+    check("rename a.txt to b.txt", &["b.txt"]);
+    check("save the list of main.rs as \"list.txt\"", &["list.txt"]);
+    check("convert photo.png to jpg", &[]);
+    check("delete notes.txt", &[]);
+    check("create a backup of notes.txt", &[]);
+    check("write a summary of report.pdf", &[]);
+    check("how many files are called x.txt", &[]);
+}
+
+#[test]
+fn claims_of_a_change_are_told_from_facts_about_files() {
+    for claim in [
+        "Done. I created the file and verified it.",
+        "I have successfully saved the file.",
+        "Created notes.txt in your folder",
+        "File created: notes.txt",
+        "The file has been written.",
+        "The new file created: notes.txt",
+    ] {
+        assert!(claims_change(claim), "{claim}");
+    }
+    for fact in [
+        "notes.txt was last modified on Monday",
+        "42 files",
+        "the newest file is a.txt, created in 2024",
+        "Created: 2024-05-01 notes.txt",
+        "Created on Monday: notes.txt",
+    ] {
+        assert!(!claims_change(fact), "{fact}");
+    }
+}
+
+#[test]
+fn words_alone_may_not_claim_a_deed() {
+    for claim in ["I've sent the email to Bob.", "I have restarted nginx", "We just installed it"] {
+        assert!(claims_deed(claim), "{claim}");
+    }
+    for words in ["I have written a haiku:\nrain", "rain stopped, I slept", "Sent from above, the rain", "the war started in 1914"]
+    {
+        assert!(!claims_deed(words), "{words}");
+    }
+}
+
+#[test]
+fn paths_and_things_of_a_machine_are_seen() {
+    assert!(mentions_machine("look at ./src"));
+    assert!(mentions_machine("open report.pdf"));
+    assert!(!mentions_machine("is 3.14 about pi, e.g. roughly"));
+    assert!(!mentions_machine("see https://example.com/a.txt"));
+}
+
+#[test]
+fn d13_this_machine_is_told_from_machines_in_general() {
+    for request in [
+        "how many files are here",
+        "what is the largest file",
+        "what is in a.txt",
+        "describe my folders",
+        "explain main.rs",
+        "list the folders",
+    ] {
+        assert!(is_about_this_machine(request), "{request}");
+    }
+    for request in [
+        "what is a symlink?",
+        "explain the difference between a file and a folder",
+        "how do I create a folder in Windows?",
+        "write a poem about a lost folder",
+        "what is the capital of France",
+    ] {
+        assert!(!is_about_this_machine(request), "{request}");
+    }
+}
+
+#[test]
+fn a_question_is_told_from_an_order() {
+    for question in ["how many files are here", "please list the files", "can you show me a.txt", "сколько файлов тут"] {
+        assert!(is_question(question), "{question}");
+    }
+    for order in ["count the files, then delete the largest file", "notes.txt with hello please", "write x to a.txt"] {
+        assert!(!is_question(order), "{order}");
+    }
+}
+
+#[test]
+fn claims_of_all_none_or_how_many_need_the_whole_output() {
+    for claim in ["all PDF files are listed", "it states how many there are", "no file is missing", "所有文件都列出了"] {
+        assert!(needs_whole_output(claim), "{claim}");
+    }
+    for claim in ["the text of the notes is shown", "notes.txt is named"] {
+        assert!(!needs_whole_output(claim), "{claim}");
+    }
+}

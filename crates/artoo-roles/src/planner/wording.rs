@@ -1,0 +1,61 @@
+//! Whether a criterion says anything: empty words, restatements, checks that can't fail.
+
+use std::collections::BTreeSet;
+
+use artoo_proto::{Check, Criterion};
+
+/// Share of words two sentences must have in common to count as the same assertion.
+const RESTATEMENT: f64 = 0.9;
+
+/// Shortest text that `file_contains` may look for: a single letter is in almost every file.
+const CONTAINED_MIN_CHARS: usize = 2;
+
+/// Words that carry nothing of an assertion; one made of them alone is empty, whatever the task.
+const EMPTY_WORDS: &str = "the a an is are was were be been has have had done do did task subtask step work works working
+    successfully successful success succeeded completed complete finished correctly correct properly it this that all
+    everything ok okay fine good well expected as requested request user's user goal met satisfied fulfilled verified
+    true yes no without any errors error problem problems issue issues of for to and with result results output outcome
+    in on by should must will";
+
+/// Words that may be added to or left out of a sentence without changing what it asserts.
+const PADDING: &str = "the a an is are was were has have been done task successfully completed correctly it please";
+
+/// Whether a criterion can't fail, or says nothing that could be seen.
+pub(super) fn is_vacuous(criterion: &Criterion) -> bool {
+    match criterion {
+        Criterion::Prose { text, .. } => words_but(EMPTY_WORDS, text).is_empty(),
+        Criterion::Checked { check, .. } => is_vacuous_check(check),
+    }
+}
+
+/// Whether a criterion in prose only says the goal again: nearly the same telling words.
+pub(super) fn restates(criterion: &Criterion, goal: &str) -> bool {
+    let Criterion::Prose { text, .. } = criterion else { return false };
+    let (criterion, goal) = (words_but(PADDING, text), words_but(PADDING, goal));
+    let common = criterion.intersection(&goal).count();
+    let all = criterion.union(&goal).count();
+    #[expect(clippy::cast_precision_loss, reason = "word counts of one sentence")]
+    let share = common as f64 / all.max(1) as f64;
+    share >= RESTATEMENT
+}
+
+/// What two intents have in common when they differ only in order and padding.
+pub(super) fn gist(text: &str) -> String {
+    words_but(PADDING, text).into_iter().collect::<Vec<_>>().join(" ")
+}
+
+fn is_vacuous_check(check: &Check) -> bool {
+    match check {
+        Check::FileContains { text, path } => {
+            text.trim().chars().count() < CONTAINED_MIN_CHARS || path.trim().is_empty()
+        }
+        Check::FileExists { path } | Check::FileEquals { path, .. } => path.trim().is_empty(),
+        Check::FileCount { path, .. } | Check::LineCount { path } => path.trim().is_empty(),
+        Check::OutputNotEmpty {} | Check::OutputIsNumber {} | Check::ExitCode { .. } | Check::Recompute { .. } => false,
+    }
+}
+
+fn words_but(left_out: &str, text: &str) -> BTreeSet<String> {
+    let words = text.split(|c: char| !c.is_alphanumeric()).map(str::to_lowercase);
+    words.filter(|word| !word.is_empty() && !left_out.split_whitespace().any(|out| out == word)).collect()
+}

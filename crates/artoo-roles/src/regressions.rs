@@ -1,0 +1,1 @@
+//! Rows that broke in practice, through the whole System.

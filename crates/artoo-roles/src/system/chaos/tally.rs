@@ -1,0 +1,70 @@
+//! What happened over many runs: a run in which nothing happens proves nothing.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use artoo_proto::{AbandonReason, Basis, Ending, FinalResult};
+
+/// Counts by name.
+#[derive(Debug, Default, Clone)]
+pub(super) struct Tally(BTreeMap<String, u64>);
+
+impl Tally {
+    pub(super) fn add(&mut self, what: &str) {
+        self.add_many(what, 1);
+    }
+
+    pub(super) fn add_many(&mut self, what: &str, n: u64) {
+        *self.0.entry(what.to_owned()).or_default() += n;
+    }
+
+    pub(super) fn merge(&mut self, other: &Self) {
+        for (what, n) in &other.0 {
+            self.add_many(what, *n);
+        }
+    }
+
+    pub(super) fn of(&self, what: &str) -> u64 {
+        self.0.get(what).copied().unwrap_or_default()
+    }
+
+    pub(super) fn ending(&mut self, result: &FinalResult) {
+        let what = match &result.ending {
+            Ending::Accept { basis } => {
+                self.add("accept");
+                match basis {
+                    Basis::Checked => "accept: checked",
+                    Basis::Judged => "accept: judged",
+                    Basis::WordsOnly => "accept: words only",
+                }
+            }
+            Ending::Success { .. } => "success",
+            Ending::Abandon { reason, .. } => match reason {
+                AbandonReason::BudgetExhausted => "abandon: budget exhausted",
+                AbandonReason::MaxReplans => "abandon: max replans",
+                AbandonReason::Diverging => "abandon: diverging",
+                AbandonReason::ToolsExhausted => "abandon: tools exhausted",
+                AbandonReason::NoPlan { .. } => "abandon: no plan",
+                AbandonReason::NotUnderstood { .. } => "abandon: not understood",
+                AbandonReason::ConsentNeeded => "abandon: consent needed",
+                AbandonReason::Provider { .. } => "abandon: provider",
+                AbandonReason::Cancelled => "abandon: cancelled",
+                AbandonReason::Deadline => "abandon: deadline",
+                AbandonReason::RoleFailed { .. } => "abandon: role failed",
+            },
+        };
+        self.add(what);
+        if result.suspect {
+            self.add("suspect results");
+        }
+    }
+}
+
+impl fmt::Display for Tally {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (what, n) in &self.0 {
+            writeln!(f, "{n:>9}  {what}")?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,134 @@
+//! Invariants 4 and 12: what may be called met.
+
+use artoo_proto::{
+    Basis, CallStatus, Check, Criterion, CriterionMark, CriterionVerdict, DispatchManifest, EffectClass, Ending,
+    EvidenceId, ExecutionStatus, FinalResult, OutcomeStatus, OutcomeSummary, SubTaskOutcome, ToolCall, Verdict,
+    VerdictSource,
+};
+
+use super::{TaskWatch, Watch};
+
+impl Watch {
+    /// R4a's last word on a subtask.
+    pub(super) fn outcome(&self, task: &TaskWatch, outcome: &SubTaskOutcome) {
+        let shown = || format!("{outcome:#?}");
+        let known = task.outcomes.contains_key(&outcome.subtask_id);
+        self.hold(!known, "(4) a second word on a subtask", shown);
+        if outcome.status != OutcomeStatus::Matched {
+            return;
+        }
+        let subtask = &task.subtasks[&outcome.subtask_id];
+        let all_passed = outcome.criteria_verdicts.iter().all(|verdict| verdict.verdict == Verdict::Pass);
+        self.hold(all_passed, "(4) matched with an unmet criterion", shown);
+        let judged = |criterion: &Criterion| outcome.criteria_verdicts.iter().any(|v| v.criterion == *criterion);
+        let complete = subtask.success_criteria.iter().all(judged) && !outcome.criteria_verdicts.is_empty();
+        self.hold(complete, "(4) matched with a criterion nobody decided", shown);
+        let result = task.results[&outcome.subtask_id].last().unwrap();
+        self.hold(result.status != ExecutionStatus::Failed, "(4) matched and given up", shown);
+        let words = subtask.tools.is_empty() && result.tool_calls.is_empty();
+        self.hold(outcome.words_only == words, "(4) words are not marked as words", shown);
+        let ran = result.tool_calls.iter().any(|call| call.status == CallStatus::Ok);
+        self.hold(ran || subtask.tools.is_empty(), "(4) matched and no call succeeded", shown);
+        let primary = result.tool_calls.iter().rev().find(|call| call.class != EffectClass::ReadOnly);
+        let primary = primary.or(result.tool_calls.last());
+        let failed = primary.is_some_and(|call| call.status != CallStatus::Ok);
+        self.hold(!failed, "(4) matched on a failed primary call", shown);
+        let uncertain = result.status == ExecutionStatus::Uncertain;
+        for verdict in &outcome.criteria_verdicts {
+            let by_model = verdict.source == VerdictSource::Model;
+            self.hold(!(uncertain && by_model), "(4) uncertain work passed by a model's word", shown);
+            self.pass(task, verdict, &result.tool_calls, &outcome.tool_calls, words);
+        }
+    }
+
+    /// R4b's word that all is met.
+    pub(super) fn summary(&self, task: &TaskWatch, summary: &OutcomeSummary) {
+        let shown = || format!("{summary:#?}");
+        let manifest = &task.manifests[&summary.round];
+        for entry in &manifest.subtasks {
+            let said = task.outcomes.get(&entry.subtask_id);
+            let seen = summary.outcomes.iter().find(|outcome| outcome.subtask_id == entry.subtask_id);
+            let matched = seen.is_some_and(|outcome| outcome.status == OutcomeStatus::Matched);
+            self.hold(matched && seen == said, "(4) all is met, and a subtask did not match", shown);
+        }
+        let passed = |c: &Criterion| {
+            summary.task_verdicts.iter().any(|v| v.criterion == *c && v.verdict == Verdict::Pass)
+        };
+        self.hold(manifest.task_criteria.iter().all(passed), "(4) all is met, but a task criterion is not", shown);
+        let calls: Vec<ToolCall> = summary.outcomes.iter().flat_map(|outcome| outcome.tool_calls.clone()).collect();
+        let words = summary.outcomes.iter().all(|outcome| outcome.words_only);
+        for verdict in &summary.task_verdicts {
+            self.hold(verdict.verdict == Verdict::Pass, "(4) all is met, with a failed verdict", shown);
+            self.pass(task, verdict, &calls, &calls, words);
+        }
+    }
+
+    /// A pass has a source that can give one: a check that ran, or a model that cites this machine.
+    fn pass(&self, task: &TaskWatch, verdict: &CriterionVerdict, citable: &[ToolCall], calls: &[ToolCall], words: bool) {
+        let shown = || format!("{verdict:#?}\ncalls {calls:#?}");
+        match verdict.source {
+            VerdictSource::Check => {
+                let Some(check) = verdict.criterion.check() else {
+                    return self.hold(false, "(4) checked without a check", shown);
+                };
+                let ran = !check.is_substantive() || task.checked.contains(check);
+                self.hold(ran, "(4) a check passed that never ran", shown);
+                if let Some(path) = check.written_path() {
+                    let named = path.trim_start_matches("~/").trim_start_matches("./");
+                    let wrote = |call: &ToolCall| {
+                        let changed = call.changed.iter().any(|c| c.path.ends_with(named) && c.before != c.after);
+                        call.status == CallStatus::Ok && changed
+                    };
+                    self.hold(calls.iter().any(wrote), "(4) a file check on a file nobody wrote", shown);
+                }
+            }
+            VerdictSource::Model => {
+                let prose = matches!(verdict.criterion, Criterion::Prose { .. });
+                self.hold(prose, "(4) a model decided a check", shown);
+                let evidence = |id: &EvidenceId| {
+                    citable.iter().any(|call| {
+                        let counts = call.measures || !call.changed.is_empty();
+                        call.evidence_id == *id && call.status == CallStatus::Ok && counts
+                    })
+                };
+                let cited = !verdict.cites.is_empty() && verdict.cites.iter().all(evidence);
+                self.hold(words || cited, "(4) a pass without evidence", shown);
+            }
+            VerdictSource::Rule | VerdictSource::Missing => self.hold(false, "(4) a pass nobody gave", shown),
+        }
+    }
+
+    /// An accept on its way to the user.
+    pub(super) fn accepted(&self, task: &TaskWatch, result: &FinalResult) {
+        let shown = || format!("{result:#?}");
+        self.hold(task.errand.lie.is_none(), "(12) a lying model was accepted", shown);
+        let Some(manifest) = task.manifests.get(&result.delivered_round) else {
+            return self.hold(false, "(4) an accept of a round that never ran", shown);
+        };
+        self.hold(manifest.round as usize == task.directives.len(), "(4) an accept of an old round", shown);
+        let declared: Vec<&Criterion> = declared(manifest).collect();
+        for criterion in &declared {
+            let claim = criterion.claim();
+            let mark = result.criteria.iter().find(|report| report.claim == claim).map(|report| report.mark);
+            let met = matches!(mark, Some(CriterionMark::Checked | CriterionMark::Judged));
+            self.hold(met, "(4) accepted with an unmet or missing criterion", || format!("{claim}: {}", shown()));
+        }
+        for report in &result.criteria {
+            let checks = declared.iter().any(|c| c.check().is_some() && c.claim() == report.claim);
+            self.hold(report.mark != CriterionMark::Unmet, "(4) accepted with an unmet criterion", shown);
+            let honest = report.mark != CriterionMark::Checked || checks;
+            self.hold(honest, "(4) marked checked, and there is no check", || format!("{report:?}"));
+        }
+        let Ending::Accept { basis } = &result.ending else { return };
+        let by_check = declared.iter().filter_map(|criterion| criterion.check());
+        let solid = by_check.clone().any(Check::is_substantive) && by_check.count() == declared.len();
+        self.hold(*basis != Basis::Checked || solid, "(4) rests on checks, and has none", shown);
+        let ran = manifest.subtasks.iter().any(|entry| !task.outcomes[&entry.subtask_id].tool_calls.is_empty());
+        self.hold((*basis == Basis::WordsOnly) != ran, "(4) words only, or not", shown);
+    }
+}
+
+fn declared(manifest: &DispatchManifest) -> impl Iterator<Item = &Criterion> {
+    let of_subtasks = manifest.subtasks.iter().flat_map(|entry| &entry.success_criteria);
+    of_subtasks.chain(&manifest.task_criteria)
+}
