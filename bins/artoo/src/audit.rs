@@ -81,10 +81,7 @@ fn counted(stats: &AuditStats) -> Line {
 }
 
 fn of_report(report: &AuditReport) -> Vec<Line> {
-    let mut lines = vec![Line::plain(format!(
-        "  since the last report ({}): {} task(s), {} correction(s)",
-        report.window_start, report.tasks_observed, report.total_corrections
-    ))];
-    lines.extend(result::findings(report).into_iter().map(|line| Line { text: format!("  {}", line.text), ..line }));
+    let mut lines = vec![Line::plain(format!("  since the last report ({}):", report.window_start))];
+    lines.extend(result::audit(report).into_iter().map(|line| Line { text: format!("  {}", line.text), ..line }));
     lines
 }

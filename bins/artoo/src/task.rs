@@ -16,7 +16,7 @@ use crate::settings::Settings;
 use crate::terminal::Terminal;
 
 /// How often events are taken: fast enough to look immediate, far below the stream's capacity.
-const LOOK_EVERY: Duration = Duration::from_millis(50);
+pub(crate) const LOOK_EVERY: Duration = Duration::from_millis(50);
 
 /// Runs the words as a task and shows what comes of it.
 pub(crate) async fn run(
@@ -138,7 +138,7 @@ impl Watcher<'_> {
 fn closing(notes: &[String], close: &CloseReport) -> Vec<Line> {
     let mut lines: Vec<Line> = notes.iter().map(|note| Line::plain(format!("note: {note}"))).collect();
     lines.extend(close.problems.iter().map(|problem| Line::warning(format!("problem: {problem}"))));
-    lines.extend(close.report.iter().flat_map(result::findings));
+    lines.extend(close.report.iter().flat_map(result::audit));
     lines
 }
 

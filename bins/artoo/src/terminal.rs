@@ -10,6 +10,7 @@ use tokio::sync::{Mutex, oneshot};
 
 use crate::display::writer::Screen;
 use crate::display::{Line, quoted};
+use crate::task::LOOK_EVERY;
 
 /// Longest answer read, in bytes: a few sentences.
 const ANSWER_MAX_BYTES: u64 = 4_096;
@@ -30,6 +31,8 @@ impl Terminal {
 
     async fn ask(&self, lines: &[Line], prompt: &str) -> Option<String> {
         let _turn = self.turn.lock().await;
+        // What led to the question is on its way to the screen, and must be read before it.
+        tokio::time::sleep(LOOK_EVERY * 2).await;
         self.screen.ask(lines, prompt);
         // A thread of its own: the read can't be cancelled, and must not keep the process from ending.
         let (sender, answer) = oneshot::channel();
@@ -64,7 +67,7 @@ fn is_yes(answer: Option<&str>) -> bool {
 
 /// The question, with nothing left out: what would run, what it touches, why it is asked.
 fn consent_lines(request: &ConsentRequest) -> Vec<Line> {
-    let mut lines = vec![Line::warning("\nThis needs your yes. It would run exactly this, once:")];
+    let mut lines = vec![Line::plain(""), Line::warning("This needs your yes. It would run exactly this, once:")];
     lines.extend(quoted(&escape::visible(&request.shown)));
     lines.extend(request.effects.iter().map(|effect| Line::plain(format!("  it {}", escape::one_line(effect)))));
     lines.push(Line::plain(format!("  asked because {}", escape::one_line(&request.reason))));

@@ -4,6 +4,7 @@ mod answer;
 mod check;
 mod refuse;
 mod round_trip;
+mod seam;
 mod tool;
 mod words;
 

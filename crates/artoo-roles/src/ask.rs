@@ -61,7 +61,11 @@ impl<T: DeserializeOwned> Ask<T> {
             Ok(ReplyBody::Json { value }) => match serde_json::from_value(value.clone()) {
                 Ok(value) => return Answer::Value(value),
                 Err(error) => ModelFailure::Unreadable {
-                    detail: format!("the value does not fit {}: {}", self.request.schema_name, excerpt(&error.to_string())),
+                    detail: format!(
+                        "the value does not fit {}: {}",
+                        self.request.schema_name,
+                        excerpt(&error.to_string())
+                    ),
                     excerpt: excerpt(&value.to_string()),
                 },
             },

@@ -108,7 +108,8 @@ fn occurs(text: &str, needle: &str) -> bool {
     let joins = |c: Option<char>| c.is_some_and(|c| c.is_alphanumeric() || matches!(c, '_' | '/'));
     !needle.is_empty()
         && text.match_indices(needle).any(|(at, found)| {
-            let (before, after) = (text.get(..at).unwrap_or_default(), text.get(at + found.len()..).unwrap_or_default());
+            let (before, after) =
+                (text.get(..at).unwrap_or_default(), text.get(at + found.len()..).unwrap_or_default());
             !joins(before.chars().next_back()) && !joins(after.chars().next())
         })
 }
@@ -146,8 +147,7 @@ mod tests {
 
     #[test]
     fn d4_blocked_targets_reach_a_tool_in_the_form_it_reads() {
-        let blocked =
-            ["*:/a/b", "*:/a/**", "shell:ls", "read_file:/c", "plain"].map(str::to_owned);
+        let blocked = ["*:/a/b", "*:/a/**", "shell:ls", "read_file:/c", "plain"].map(str::to_owned);
         assert_eq!(for_call(&blocked, "read_file"), ["read_file:/a/b", "read_file:/a/", "read_file:/c", "plain"]);
     }
 

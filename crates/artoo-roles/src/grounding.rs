@@ -11,8 +11,8 @@ mod words;
 
 pub use acts::{asks_for_change, named_destinations};
 use words::{
-    CJK_OBJECTS, CJK_QUANTIFIERS, CLAIMS, COMPOSITIONS, DEEDS, DEICTIC, INDEFINITE, OBJECTS, POLITE, QUANTIFIERS,
-    QUESTIONS,
+    CJK_FOLDERS, CJK_OBJECTS, CJK_QUANTIFIERS, CLAIMS, COMPOSITIONS, DEEDS, DEICTIC, FOLDERS, INDEFINITE, OBJECTS,
+    POLITE, QUANTIFIERS, QUESTIONS,
 };
 
 /// Whether the text speaks of files, folders or paths of a machine.
@@ -24,6 +24,17 @@ pub fn mentions_machine(text: &str) -> bool {
         || CJK_OBJECTS.iter().any(|object| lower.contains(object))
 }
 
+/// Whether the text speaks of folders and of no file: what it asks for may leave no changed file behind.
+#[must_use]
+pub fn speaks_of_folders_only(text: &str) -> bool {
+    let lower = text.to_lowercase();
+    let folder =
+        bare_words(&lower).any(|word| FOLDERS.has(word)) || CJK_FOLDERS.iter().any(|folder| lower.contains(folder));
+    let file = bare_words(&lower).any(|word| OBJECTS.has(word) && !FOLDERS.has(word))
+        || lower.split_whitespace().any(|token| has_extension(unquoted(token).trim_end_matches('.')));
+    folder && !file
+}
+
 /// Whether the request is about this machine, rather than about machines in general.
 ///
 /// "What is a symlink?" and "a poem about my… files" can be answered in words; "what is the largest file" can't.
@@ -33,8 +44,7 @@ pub fn is_about_this_machine(request: &str) -> bool {
         return false;
     }
     let lower = request.to_lowercase();
-    let concrete =
-        bare_words(&lower).any(|word| DEICTIC.has(word)) || lower.split_whitespace().any(looks_like_path);
+    let concrete = bare_words(&lower).any(|word| DEICTIC.has(word)) || lower.split_whitespace().any(looks_like_path);
     concrete || !is_general(&lower)
 }
 

@@ -40,7 +40,7 @@ fn accepted(result: &FinalResult) -> Rendered {
     let summary = || vec![Line::strong(result.summary.clone())];
     let mut after = if is_recipe { Vec::new() } else { summary() };
     if output.is_empty() {
-        after.push(Line::plain("(the answer is empty: nothing matched)"));
+        after.push(Line::plain("(the answer is empty)"));
     }
     after.push(Line::strong(if is_recipe {
         "accepted: every criterion was checked in code"
@@ -167,16 +167,24 @@ fn costs(usage: &BTreeMap<Role, Usage>) -> String {
     )
 }
 
-/// What the auditor saw that a person should know of; an uneventful run is worth no line.
-pub(crate) fn findings(report: &AuditReport) -> Vec<Line> {
+/// What the auditor saw: the report in one line, and each finding.
+pub(crate) fn audit(report: &AuditReport) -> Vec<Line> {
     let found = [
         ("boundary violation", &report.boundary_violations),
+        ("drift alert", &report.drift_alerts),
         ("anomaly", &report.anomalies),
-        ("drift", &report.drift_alerts),
     ];
-    let lines =
-        found.into_iter().flat_map(|(what, lines)| lines.iter().map(move |line| format!("audit, {what}: {line}")));
-    lines.map(Line::warning).collect()
+    let counts: Vec<String> = found.iter().map(|(what, lines)| format!("{what} {}", lines.len())).collect();
+    let (tasks, corrections) = (report.tasks_observed, report.total_corrections);
+    let mut lines = vec![Line::faint(format!("audit: task {tasks}, correction {corrections}, {}", counts.join(", ")))];
+    for (what, details) in found {
+        lines.extend(details.iter().map(|detail| {
+            let text = format!("  {what}: {detail}");
+            // The bus's own rules were broken: that is never ordinary. The rest a bad day can bring.
+            if what == "boundary violation" { Line::warning(text) } else { Line::faint(text) }
+        }));
+    }
+    lines
 }
 
 fn capitalised(text: &str) -> String {

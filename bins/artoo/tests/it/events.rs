@@ -131,4 +131,10 @@ fn h2_hostile_names_are_whole_in_json_and_harmless_on_a_terminal() {
     let lines = lines(&ran);
     let output = lines[lines.len() - 1]["result"]["output"].as_str().unwrap().to_owned();
     assert!(output.ends_with(r"odd\u{1b}[2J\u{9b}31m\u{202e}\u{200b}.txt"), "{output}");
+    // A file's content is data: it arrives as it is, through escapes that JSON itself undoes.
+    let content = "a\u{9b}2Jb\u{202e}c\u{7f}d";
+    world.file("things/text", content);
+    let ran = world.run(&["--json", "show the first line of ~/things/text"]);
+    let lines = self::lines(&ran);
+    assert_eq!(lines[lines.len() - 1]["result"]["output"], content, "{ran:?}");
 }

@@ -41,6 +41,11 @@ fn h2_hostile_words_and_names_are_shown_escaped() {
     assert_eq!(ran.code, Some(0), "{ran:?}");
     assert_eq!(ran.stdout.lines().count(), 2, "one line a file: {ran:?}");
     assert!(ran.stdout.contains(r"a\u{1b}[31mred\u{7}.txt") && ran.stdout.contains(r"b\nc.txt"), "{ran:?}");
+    // Content of files and words of a model come raw; only what is shown is escaped.
+    world.file("things/text", "plain\n\u{1b}]0;title\u{7}\u{9b}2Jline\u{202e}\r\n");
+    let ran = world.run(&["show the first 2 lines of ~/things/text"]);
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    assert!(ran.stdout.contains(r"\u{1b}]0;title\u{7}\u{9b}2Jline\u{202e}"), "{ran:?}");
     let ran = world.run(&["frob\u{1b}]0;x\u{7}nicate\u{202e} it"]);
     assert_eq!(ran.code, Some(5), "{ran:?}");
     let ran = world.run(&["--frob\u{1b}[2J"]);
@@ -139,7 +144,8 @@ fn h3_on_a_terminal_only_a_yes_lets_it_run() {
         let server = Server::start(removes);
         let (code, shown) = on_a_terminal(&world, Some(&server), "remove the file ~/things/empty.md", "", typed);
         let is_there = world.home().join("things/empty.md").exists();
-        assert!(shown.contains("  | rm things/empty.md"), "{typed:?}: {shown}");
+        let question = shown.find("  | rm things/empty.md").expect("the command is shown whole");
+        assert!(shown.find("plan:").is_some_and(|plan| plan < question), "what led to it comes first: {shown}");
         assert_eq!(is_there, !runs, "{typed:?}: {shown}");
         assert_eq!(code == 6, !runs, "{typed:?}: exit {code}: {shown}");
     }

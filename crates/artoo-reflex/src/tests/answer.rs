@@ -97,6 +97,7 @@ fn finding_by_kind_and_name() {
         &[
             "find files whose name contains invoice in my documents",
             "files with 'invoice' in their name in ~/Documents",
+            "search my documents for files with invoice in the filename",
             "show files in my documents folder with names containing \"invoice\"",
         ],
     );
@@ -111,6 +112,14 @@ fn finding_by_kind_and_name() {
     check(
         "list the files in the folder /home/ada/work§, except .pdf",
         &["all files except PDFs", "files that are not PDFs", "non-PDF files", "list files other than pdf files"],
+    );
+    check(
+        "list the files directly in the folder /home/ada/x, hidden files left out, ending in .json",
+        &["list json files in ~/x only", "list json files at the top level of ~/x", "only json files directly in ~/x"],
+    );
+    check(
+        "list the files in the folder /home/ada/x§, ending in .json",
+        &["only json files in ~/x", "json files under ~/x"],
     );
     check(
         "list the files and folders in the folder /home/ada/x§",
@@ -257,13 +266,17 @@ fn the_first_of_an_order() {
         "list the 3 newest files in the folder /home/ada/work§, ending in .pdf",
         &["the 3 newest PDFs", "three most recently modified pdf files here", "latest 3 PDFs in this folder"],
     );
-    check("list the oldest file in the folder /home/ada/work§", &["oldest file", "which file is the oldest?"]);
+    check(
+        "list the oldest file in the folder /home/ada/work§",
+        &["oldest file", "which file is the oldest?", "the file modified least recently"],
+    );
     check(
         "list the files in the folder /home/ada/x§, sorted by size in descending order",
         &[
             "list the files in ~/x sorted by size",
             "files in ~/x by size, descending",
             "list files in ~/x, largest first",
+            "list files in ~/x sorted by size, biggest first",
         ],
     );
     check(
@@ -330,7 +343,13 @@ fn lines_of_a_file() {
     );
     check(
         "show the lines of the file /home/ada/work/main.rs, containing \"TODO\"",
-        &["lines containing TODO in main.rs", "grep TODO in main.rs", "which lines of main.rs mention 'TODO'?"],
+        &[
+            "lines containing TODO in main.rs",
+            "grep TODO in main.rs",
+            "which lines of main.rs mention 'TODO'?",
+            "lines with 'TODO' in main.rs",
+            "search main.rs for TODO",
+        ],
     );
     check(
         "show the lines of the file /home/ada/work/notes.txt",

@@ -65,7 +65,7 @@ pub(super) fn objection(subtask: &SubTask, result: &ExecutionResult, calls: &[To
         let detail = format!("the act {} ended as {:?}; looking afterwards does not prove it", act.tool, act.status);
         return object(class(act.environmental), detail, false);
     }
-    if !result.output_from_tool && grounding::claims_change(&result.output) && !may_have_changed(calls) {
+    if !result.output_from_tool && grounding::claims_change(&result.output) && !calls.iter().any(may_have_changed) {
         let detail = "the output claims a change on this machine, but no call changed anything".to_owned();
         return object(FailureClass::Logical, detail, false);
     }
@@ -98,10 +98,10 @@ fn was_interrupted(call: &ToolCall) -> bool {
     matches!(call.status, CallStatus::TimedOut | CallStatus::Uncertain)
 }
 
-/// Whether some successful call changed a file, or did what leaves no record of its own: a new folder, an allowed
+/// Whether the call changed a file, or may have changed what leaves no record of its own: a new folder, an allowed
 /// command.
-pub(crate) fn may_have_changed(calls: &[ToolCall]) -> bool {
-    calls.iter().any(|call| call.status == CallStatus::Ok && (has_changed(call) || call.class != EffectClass::ReadOnly))
+pub(crate) fn may_have_changed(call: &ToolCall) -> bool {
+    call.status == CallStatus::Ok && (has_changed(call) || call.class != EffectClass::ReadOnly)
 }
 
 /// Whether the call is recorded to have left a file different from before.

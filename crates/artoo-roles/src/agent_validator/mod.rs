@@ -7,9 +7,9 @@ mod prompt;
 mod tests;
 
 use artoo_proto::{
-    CorrectionSignal, Criterion, CriterionVerdict, EffectId, EvidenceId, ExecutionResult, ExecutionStatus, FailureClass, GapPoint,
-    Message, ModelFailure, ModelReply, ModelRequest, OutcomeStatus, Role, RoleContext, SubTask, SubTaskOutcome,
-    ToolCall, ValidateSubtaskContext, Verdict,
+    CorrectionSignal, Criterion, CriterionVerdict, EffectId, EvidenceId, ExecutionResult, ExecutionStatus,
+    FailureClass, GapPoint, Message, ModelFailure, ModelReply, ModelRequest, OutcomeStatus, Role, RoleContext, SubTask,
+    SubTaskOutcome, ToolCall, ValidateSubtaskContext, Verdict,
 };
 
 use crate::ask::{Answer, Ask};

@@ -1,1 +1,243 @@
-//! Tests of R4a.
+//! R4a: what it objects to, what it lets a model decide, and when it corrects.
+
+mod objections;
+mod verdicts;
+
+use artoo_proto::{
+    CorrectionSignal, Criterion, ExecutionResult, ExecutionStatus, FailureClass, Message, OutcomeStatus, RoleContext,
+    SubTask, SubTaskOutcome, ToolCall, VerdictSource,
+};
+use serde_json::json;
+
+use super::{AgentValidator, Input, prompt};
+use crate::fixtures::{
+    Bench, HOSTILE, asked, assert_tame, body, checking, contains, judgement, look, only, prose, reply, result, subtask,
+    unreachable_model, unreadable,
+};
+use crate::limits::RETRIES_MAX;
+use crate::machine::{CheckOutcome, RoleEffect};
+
+fn assigned(subtask: SubTask) -> Bench<AgentValidator> {
+    let mut bench = Bench::new(AgentValidator::new());
+    assert!(bench.step(Input::Assigned(subtask)).is_empty());
+    bench
+}
+
+fn step() -> SubTask {
+    subtask(&["glob"], vec![prose("a number of files is named")])
+}
+
+fn outcome(effects: &[RoleEffect]) -> SubTaskOutcome {
+    let Message::SubTaskOutcome(outcome) = only(effects) else { panic!("{effects:#?}") };
+    outcome.clone()
+}
+
+fn correction(effects: &[RoleEffect]) -> CorrectionSignal {
+    let Message::CorrectionSignal(signal) = only(effects) else { panic!("{effects:#?}") };
+    signal.clone()
+}
+
+fn judged(
+    bench: &mut Bench<AgentValidator>,
+    effects: &[RoleEffect],
+    views: &[(u32, &str, &[&str])],
+) -> Vec<RoleEffect> {
+    let (id, _) = asked(effects);
+    bench.step(Input::Replied(id, judgement(views)))
+}
+
+fn checked(pass: bool) -> CheckOutcome {
+    CheckOutcome { pass, evidence: "looked".to_owned(), environmental: false }
+}
+
+/// What becomes of one attempt of `step` judged like this.
+fn matched(calls: Vec<ToolCall>, views: &[(u32, &str, &[&str])]) -> bool {
+    let mut bench = assigned(step());
+    let effects = bench.step(Input::Reported(result(1, calls, "12 files")));
+    let effects = judged(&mut bench, &effects, views);
+    match only(&effects) {
+        Message::SubTaskOutcome(outcome) => outcome.status == OutcomeStatus::Matched,
+        Message::CorrectionSignal(_) => false,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn the_fast_loop_corrects_twice_and_then_gives_its_last_word() {
+    let mut bench = assigned(step());
+    for attempt in 1..=RETRIES_MAX {
+        let effects = bench.step(Input::Reported(result(attempt, vec![look(attempt, "names")], "names")));
+        let signal = correction(&judged(&mut bench, &effects, &[(1, "fail", &[])]));
+        assert_eq!(signal.attempt_number, attempt + 1);
+        assert_eq!(signal.avoid_calls.len(), attempt as usize, "every call made so far is to be avoided");
+        assert!(signal.what_to_do.starts_with("look again\n"), "the judge's advice: {}", signal.what_to_do);
+        assert!(signal.what_to_do.contains("- a number of files is named"), "format constraints are repeated");
+    }
+    let effects = bench.step(Input::Reported(result(3, vec![look(3, "names")], "names")));
+    let outcome = outcome(&judged(&mut bench, &effects, &[(1, "fail", &[])]));
+    assert_eq!((outcome.status, outcome.tool_calls.len(), outcome.infrastructure), (OutcomeStatus::Failed, 3, false));
+    let attempts: Vec<u32> = outcome.gap_trajectory.iter().map(|point| point.attempt).collect();
+    assert_eq!(attempts, [1, 2, 3]);
+    assert!(bench.step(Input::Reported(result(4, Vec::new(), ""))).is_empty(), "one last word");
+}
+
+#[test]
+fn the_gap_is_measured_attempt_by_attempt_for_k_of_n() {
+    let mut bench = assigned(subtask(&["glob"], vec![prose("one is named"), prose("two is named")]));
+    let rounds: [&[(u32, &str, &[&str])]; 3] = [
+        &[(1, "fail", &[]), (2, "pass", &["e1"])],
+        &[(1, "fail", &[]), (2, "fail", &[])],
+        &[(1, "pass", &["e3"]), (2, "fail", &[])],
+    ];
+    let mut effects = Vec::new();
+    for (attempt, views) in (1..).zip(rounds) {
+        effects = bench.step(Input::Reported(result(attempt, vec![look(attempt, "x")], "x")));
+        effects = judged(&mut bench, &effects, views);
+    }
+    let outcome = outcome(&effects);
+    let trajectory = &outcome.gap_trajectory;
+    assert_eq!(trajectory.iter().map(|point| point.score).collect::<Vec<_>>(), [0.5, 0.0, 0.5]);
+    let k = |claim: &str| artoo_proto::verdict::failed_attempts(trajectory, claim);
+    assert_eq!((k("one is named"), k("two is named")), (2, 2));
+    assert_eq!(trajectory[1].unmet_criteria, ["one is named", "two is named"]);
+}
+
+#[test]
+fn a_retry_may_answer_from_what_an_earlier_attempt_measured() {
+    let mut bench = assigned(subtask(&["glob"], vec![prose("a bare count is given")]));
+    let effects = bench.step(Input::Reported(result(1, vec![look(1, "12 files")], "12 files")));
+    correction(&judged(&mut bench, &effects, &[(1, "fail", &[])]));
+    // The executor may not repeat its call, so a mere change of form has no call of its own.
+    let effects = bench.step(Input::Reported(result(2, Vec::new(), "12")));
+    let (_, question) = asked(&effects);
+    let RoleContext::ValidateSubtask(context) = &question.context else { panic!() };
+    assert_eq!(context.result.tool_calls.len(), 1, "the judge sees what was measured");
+    let outcome = outcome(&judged(&mut bench, &effects, &[(1, "pass", &["e1"])]));
+    assert_eq!((outcome.status, outcome.output.as_str()), (OutcomeStatus::Matched, "12"));
+}
+
+#[test]
+fn what_decided_the_attempt_is_named_and_what_was_left_open_is_nobodys_fault() {
+    let write = contains("/ws/notes.txt");
+    let subtask = subtask(&["glob"], vec![prose("a greeting is shown"), write.clone()]);
+    let mut bench = assigned(subtask);
+    let effects = bench.step(Input::Reported(result(1, vec![look(1, "x")], "x")));
+    let signal = correction(&effects);
+    assert_eq!(signal.failed_criterion, write.claim());
+    assert_eq!(signal.what_was_wrong, "no successful call changed /ws/notes.txt");
+    bench.step(Input::Reported(result(2, vec![look(2, "x")], "x")));
+    let outcome = outcome(&bench.step(Input::Reported(result(3, vec![look(3, "x")], "x"))));
+    assert!(outcome.failure_reason.unwrap().contains("no successful call changed"));
+    let classes: Vec<_> = outcome.criteria_verdicts.iter().map(|v| (v.source, v.failure_class)).collect();
+    assert_eq!(
+        classes,
+        [(VerdictSource::Missing, None), (VerdictSource::Rule, Some(FailureClass::Logical))],
+        "g7: what never came to a verdict counts in D and not in P"
+    );
+}
+
+#[test]
+fn a_recipe_is_never_retried() {
+    let recipe = artoo_proto::Recipe { steps: Vec::new(), reading: String::new() };
+    let count = crate::fixtures::count_of("/home/u");
+    let mut bench = assigned(SubTask { recipe: Some(recipe), ..subtask(&["glob"], vec![count]) });
+    let effects = bench.step(Input::Reported(result(1, vec![look(1, "12")], "12")));
+    let (id, order) = checking(&effects);
+    assert_eq!((order.checks.len(), order.output.as_str()), (1, "12"));
+    let outcome = outcome(&bench.step(Input::Checked(id, vec![checked(false)])));
+    assert_eq!((outcome.status, outcome.criteria_verdicts[0].source), (OutcomeStatus::Failed, VerdictSource::Check));
+}
+
+#[test]
+fn d6_a_judge_that_fails_leaves_no_pass() {
+    for (failure, infrastructure) in [(unreachable_model(), true), (unreadable(), false)] {
+        let mut bench = assigned(step());
+        let effects = bench.step(Input::Reported(result(1, vec![look(1, "12")], "12")));
+        let (id, _) = asked(&effects);
+        let mut effects = bench.step(Input::Replied(id, Err(failure.clone())));
+        if !infrastructure {
+            let (id, _) = asked(&effects);
+            effects = bench.step(Input::Replied(id, Err(failure.clone())));
+        }
+        let outcome = outcome(&effects);
+        assert_eq!((outcome.status, outcome.infrastructure), (OutcomeStatus::Failed, infrastructure));
+        assert_eq!(outcome.model_failure, Some(failure));
+        let verdict = &outcome.criteria_verdicts[0];
+        assert_eq!(
+            (verdict.source, verdict.failure_class),
+            (VerdictSource::Missing, Some(FailureClass::Environmental))
+        );
+    }
+}
+
+#[test]
+fn a_judge_that_declines_is_no_pass() {
+    let abstention =
+        artoo_proto::Abstention { understood: String::new(), not_understood: Vec::new(), remedy: String::new() };
+    let mut bench = assigned(step());
+    let effects = bench.step(Input::Reported(result(1, vec![look(1, "12")], "12")));
+    let (id, _) = asked(&effects);
+    let reply = body(artoo_proto::ReplyBody::Abstain { abstention });
+    assert_eq!(outcome(&bench.step(Input::Replied(id, reply))).status, OutcomeStatus::Failed);
+}
+
+#[test]
+fn b5_reports_out_of_order_late_or_after_an_abort_are_ignored() {
+    let mut bench = Bench::new(AgentValidator::new());
+    let first = || result(1, vec![look(1, "12")], "12");
+    assert!(bench.step(Input::Reported(first())).is_empty());
+    let effects = bench.step(Input::Assigned(step()));
+    let (id, _) = asked(&effects);
+    assert!(bench.step(Input::Reported(first())).is_empty(), "a report that overtook its subtask counts once");
+    assert!(bench.step(Input::Assigned(step())).is_empty());
+    assert!(bench.step(Input::Checked(id, Vec::new())).is_empty(), "a completion of another kind");
+    assert!(bench.step(Input::Abort).is_empty());
+    assert!(bench.step(Input::Replied(id, judgement(&[(1, "pass", &["e1"])]))).is_empty());
+
+    let mut bench = assigned(step());
+    assert!(bench.step(Input::Reported(ExecutionResult { attempt: 2, ..first() })).is_empty());
+    assert!(!bench.step(Input::Reported(first())).is_empty(), "the first attempt is still awaited");
+}
+
+#[test]
+fn d6_failed_work_is_never_matched_whatever_the_model_says() {
+    let mut bench = assigned(step());
+    let given_up = ExecutionResult { status: ExecutionStatus::Failed, ..result(1, vec![look(1, "12")], "12 files") };
+    let effects = bench.step(Input::Reported(given_up));
+    assert_eq!(outcome(&effects).status, OutcomeStatus::Failed, "at once: no retry and no question to a model");
+}
+
+#[test]
+fn an_unreadable_verdict_is_asked_for_again_and_then_fails() {
+    for bad in [
+        json!({"verdicts": [{"number": 1, "verdict": "maybe", "cites": ["e1"]}]}),
+        json!({"verdicts": {"1": "pass"}}),
+        json!({"all": "pass"}),
+        json!("pass"),
+    ] {
+        let mut bench = assigned(step());
+        let effects = bench.step(Input::Reported(result(1, vec![look(1, "12")], "12")));
+        let (id, _) = asked(&effects);
+        let effects = bench.step(Input::Replied(id, reply(bad.clone())));
+        let (id, _) = asked(&effects);
+        assert_eq!(outcome(&bench.step(Input::Replied(id, reply(bad)))).status, OutcomeStatus::Failed, "l30");
+    }
+}
+
+#[test]
+fn h8_the_prompt_with_hostile_material_inside() {
+    let mut subtask = subtask(&["glob"], Vec::new());
+    subtask.intent = HOSTILE.to_owned();
+    subtask.context = HOSTILE.to_owned();
+    let mut call = look(1, HOSTILE);
+    call.input = json!({"query": HOSTILE});
+    call.changed = crate::fixtures::written(1, HOSTILE).changed;
+    let context = artoo_proto::ValidateSubtaskContext {
+        subtask,
+        result: result(1, vec![call], HOSTILE),
+        open: vec![prose(HOSTILE), Criterion::prose("it is shown")],
+    };
+    let prompt = prompt::render(&context);
+    assert_tame(&prompt);
+    insta::assert_snapshot!(prompt.user);
+}

@@ -212,6 +212,10 @@ impl Executor {
             ToolOutcome::NeedsConsent { shown, .. } if order.allowed => {
                 self.refused(order.request, &shown, "what was allowed has changed before it ran".to_owned())
             }
+            // Nobody is asked twice: a no holds for the rest of the task (decision D10).
+            ToolOutcome::NeedsConsent { shown, .. } if self.was_refused(&order.request.tool, &shown) => {
+                self.refused(order.request, &shown, "it was refused before in this task".to_owned())
+            }
             ToolOutcome::NeedsConsent { hash, shown, effects, reason } => {
                 let Some(subtask) = &self.subtask else { return Vec::new() };
                 self.state = State::AwaitingConsent(hash.clone(), order.request, shown.clone());
@@ -255,6 +259,11 @@ impl Executor {
                 || !subtask.tools.contains(&call.tool)
                 || blocked::is_hit(&subtask.blocked_targets, &call.tool, &call.target)
         })
+    }
+
+    /// Whether R7 passed on that a person said no to exactly this.
+    fn was_refused(&self, tool: &str, shown: &str) -> bool {
+        self.subtask.as_ref().is_some_and(|subtask| blocked::is_hit(&subtask.blocked_targets, tool, shown))
     }
 
     /// A recipe ends at its first failed call; a model is shown the failure and may react.
@@ -313,7 +322,7 @@ impl Executor {
     fn reply(&mut self, cx: &mut Context<'_>, turn: Turn) -> Vec<Effect> {
         let Some(subtask) = self.subtask.clone() else { return Vec::new() };
         let known = self.calls.iter().chain(&self.earlier_calls);
-        let review = turn.review(&self.usable_tools(&subtask), known);
+        let review = turn.review(&self.usable_tools(&subtask), &subtask.blocked_targets, known);
         let wanted_calls = !turn.calls.is_empty();
         if review.calls.is_empty() && wanted_calls {
             self.remarks = review.remarks;
@@ -332,7 +341,11 @@ impl Executor {
             return self.next_call(cx);
         }
         let answered = self.calls.last().is_some_and(|call| call.status == CallStatus::Ok);
-        if turn.answer_is_output && answered && turn.output.trim().is_empty() && turn.status == ExecutionStatus::Completed {
+        if turn.answer_is_output
+            && answered
+            && turn.output.trim().is_empty()
+            && turn.status == ExecutionStatus::Completed
+        {
             return self.report_output();
         }
         self.report(turn.status, turn.output, turn.reason, None)

@@ -4,7 +4,7 @@ use artoo_proto::{CorrectionSignal, ExecuteContext, Prompt, ToolCall, ToolSpec, 
 use serde_json::{Value, json};
 
 use crate::blocked;
-use crate::limits::{CALLS_PER_REPLY, EVIDENCE_CHARS, EVIDENCE_MIN_CHARS, EVIDENCE_TOTAL_CHARS, ENTRY_CHARS};
+use crate::limits::{CALLS_PER_REPLY, ENTRY_CHARS, EVIDENCE_CHARS, EVIDENCE_MIN_CHARS, EVIDENCE_TOTAL_CHARS};
 use crate::prompt::{Fenced, bullets, fenced_bullets, render_embedded};
 
 const SYSTEM: &str = include_str!("../../../../prompts/executor.md");
@@ -15,8 +15,10 @@ pub(super) fn render(context: &ExecuteContext) -> Prompt {
     let tools: Vec<String> = context
         .tools
         .iter()
-        .map(|tool| format!("{}: {} Input: {}", tool.name, tool.description, tool.input_schema))
+        // Not capped: a schema cut short would be one nobody can follow.
+        .map(|tool| format!("- {}: {} Input: {}", tool.name, tool.description, tool.input_schema))
         .collect();
+    let tools = if tools.is_empty() { bullets(&tools) } else { tools.join("\n") };
     let criteria: Vec<String> = subtask.success_criteria.iter().map(artoo_proto::Criterion::claim).collect();
     let tools_blocked = subtask.blocked_tools.iter().map(|tool| format!("the tool {tool}"));
     let targets_blocked = subtask.blocked_targets.iter().map(|target| blocked::worded(target));
@@ -28,7 +30,7 @@ pub(super) fn render(context: &ExecuteContext) -> Prompt {
             ("cwd", escape::one_line(&environment.cwd)),
             ("home", escape::one_line(&environment.home)),
             ("workspace", escape::one_line(&environment.workspace)),
-            ("tools", bullets(&tools)),
+            ("tools", tools),
             ("calls_left", context.calls_left.to_string()),
             ("intent", Fenced::new(&subtask.intent).as_str().to_owned()),
             ("context", Fenced::new(&subtask.context).as_str().to_owned()),

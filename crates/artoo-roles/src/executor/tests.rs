@@ -1,1 +1,445 @@
-//! Tests of R3.
+//! R3: which calls it makes, when it stops, what it reports, and that it never acts without leave.
+
+use artoo_proto::{
+    CallStatus, ConsentAnswer, ConsentHash, CorrectionSignal, EffectClass, ExecuteContext, ExecutionResult,
+    ExecutionStatus, FailureClass, Message, ModelFailure, Recipe, RecipeStep, RoleContext, SubTask, ToolCall,
+    ToolOutcome, ToolRequest,
+};
+use serde_json::{Value, json};
+
+use super::{Executor, Input, prompt};
+use crate::fixtures::{
+    Bench, HOSTILE, asked, assert_tame, failed, look, only, ordered, prose, reply, said, subtask, subtask_id, task_id,
+    unreachable_model, unreadable,
+};
+use crate::limits::{CALLS_PER_ATTEMPT, CALLS_PER_REPLY, IDLE_REPLIES_MAX, SUBTASK_WAIT_MS};
+use crate::machine::{RoleEffect, ToolOrder};
+use crate::system::testing::{call_of, config, environment, failed_call, ok_call};
+
+fn bench() -> Bench<Executor> {
+    Bench::new(Executor::new(environment(), config(1).tools))
+}
+
+fn step() -> SubTask {
+    subtask(&["glob", "shell"], vec![prose("a number of files is named")])
+}
+
+fn assigned(subtask: SubTask) -> (Bench<Executor>, Vec<RoleEffect>) {
+    let mut bench = bench();
+    let effects = bench.step(Input::Assigned(subtask));
+    (bench, effects)
+}
+
+fn wants(calls: Value, answer_is_output: bool) -> Value {
+    json!({"calls": calls, "answer_is_output": answer_is_output, "status": "uncertain", "output": ""})
+}
+
+fn says(status: &str, output: &str) -> Value {
+    json!({"calls": [], "answer_is_output": false, "status": status, "output": output, "reason": "because"})
+}
+
+fn glob(number: usize) -> Value {
+    json!({"tool": "glob", "input": {"n": number}})
+}
+
+fn replied(bench: &mut Bench<Executor>, effects: &[RoleEffect], value: Value) -> Vec<RoleEffect> {
+    let (id, _) = asked(effects);
+    bench.step(Input::Replied(id, reply(value)))
+}
+
+fn called(
+    bench: &mut Bench<Executor>,
+    effects: &[RoleEffect],
+    with: impl Fn(&ToolOrder) -> ToolOutcome,
+) -> Vec<RoleEffect> {
+    let (id, order) = ordered(effects);
+    bench.step(Input::Called(id, Box::new(with(&order))))
+}
+
+fn report(effects: &[RoleEffect]) -> ExecutionResult {
+    let Message::ExecutionResult(result) = only(effects) else { panic!("{effects:#?}") };
+    result.clone()
+}
+
+fn remarks(effects: &[RoleEffect]) -> Vec<String> {
+    let (_, request) = asked(effects);
+    let RoleContext::Execute(context) = request.context else { panic!() };
+    context.remarks
+}
+
+fn correction(attempt_number: u32) -> CorrectionSignal {
+    CorrectionSignal {
+        subtask_id: subtask_id(1),
+        parent_task_id: task_id(),
+        attempt_number,
+        failed_criterion: "the output is a number".to_owned(),
+        failure_class: FailureClass::Logical,
+        what_was_wrong: "words".to_owned(),
+        what_to_do: "say only the number".to_owned(),
+        avoid_calls: vec!["glob {\"n\":1}".to_owned()],
+    }
+}
+
+fn needs_consent(hash: &str) -> ToolOutcome {
+    ToolOutcome::NeedsConsent {
+        hash: ConsentHash(hash.to_owned()),
+        shown: "rm x".to_owned(),
+        effects: vec!["deletes x".to_owned()],
+        reason: "rm removes".to_owned(),
+    }
+}
+
+fn answer(hash: &str, allowed: bool) -> Input {
+    let hash = ConsentHash(hash.to_owned());
+    Input::Answered(ConsentAnswer { task_id: task_id(), subtask_id: subtask_id(1), hash, allowed, note: None })
+}
+
+#[test]
+fn the_last_calls_output_is_the_answer_where_the_model_says_so() {
+    let (mut bench, effects) = assigned(step());
+    let effects = replied(&mut bench, &effects, wants(json!([glob(1), glob(2)]), true));
+    let effects = called(&mut bench, &effects, |order| ok_call(order, "not this"));
+    let result = report(&called(&mut bench, &effects, |order| ok_call(order, "12")));
+    assert_eq!(
+        (result.status, result.output.as_str(), result.output_from_tool),
+        (ExecutionStatus::Completed, "12", true)
+    );
+    assert_eq!(result.tool_calls.len(), 2);
+
+    // The model may look at the output first and then say the same; it need not copy it.
+    let (mut bench, effects) = assigned(step());
+    let effects = replied(&mut bench, &effects, wants(json!([glob(1)]), false));
+    let effects = called(&mut bench, &effects, |order| ok_call(order, "12"));
+    let mut same = says("completed", " ");
+    same["answer_is_output"] = json!(true);
+    let result = report(&replied(&mut bench, &effects, same));
+    assert_eq!((result.output.as_str(), result.output_from_tool), ("12", true));
+}
+
+#[test]
+fn l31_words_make_no_call_and_leave_no_evidence() {
+    let (mut bench, effects) = assigned(step());
+    let result = report(&replied(&mut bench, &effects, says("completed", "I ran ls and saw 3 files.")));
+    assert!(result.tool_calls.is_empty() && !result.output_from_tool);
+    let (mut bench, effects) = assigned(step());
+    let result = report(&replied(&mut bench, &effects, json!({})));
+    assert_eq!(
+        (result.status, result.output.as_str()),
+        (ExecutionStatus::Uncertain, ""),
+        "an empty reply claims nothing"
+    );
+}
+
+#[test]
+fn l22_an_unknown_tool_is_named_and_never_the_nearest_one_called() {
+    for tool in ["Glob", "glob ", "ls", "write_file", "gⅼob"] {
+        let (mut bench, effects) = assigned(step());
+        let effects = replied(&mut bench, &effects, wants(json!([{"tool": tool, "input": {}}]), true));
+        assert_eq!(remarks(&effects), [format!("no such tool here: {tool:?}; there are: glob, shell")]);
+    }
+    let mut blocked = step();
+    blocked.blocked_tools = vec!["glob".to_owned()];
+    let (mut bench, effects) = assigned(blocked);
+    let effects = replied(&mut bench, &effects, wants(json!([glob(1)]), true));
+    assert_eq!(remarks(&effects).len(), 1, "l28: a blocked tool is not there");
+}
+
+#[test]
+fn l24_an_input_written_as_a_string_of_json_is_decoded_once() {
+    let order_of = |input: Value| {
+        let (mut bench, effects) = assigned(step());
+        let calls = json!([{"tool": "glob", "input": input}]);
+        ordered(&replied(&mut bench, &effects, wants(calls, true))).1.request.input
+    };
+    assert_eq!(order_of(json!("{\"root\": \"/x\"}")), json!({"root": "/x"}));
+    let twice = json!("{\"root\": \"/x\"}").to_string();
+    assert_eq!(order_of(json!(twice)), json!(twice), "twice encoded stays what it is");
+    assert_eq!(order_of(json!("ls")), json!("ls"));
+}
+
+#[test]
+fn a_call_is_not_made_twice_in_a_subtask() {
+    let (mut bench, effects) = assigned(step());
+    let effects = replied(&mut bench, &effects, wants(json!([glob(1), glob(1)]), true));
+    let (_, order) = ordered(&effects);
+    let effects = called(&mut bench, &effects, |order| ok_call(order, "12"));
+    assert_eq!(remarks(&effects), ["the same call twice in one reply"]);
+    let effects = replied(&mut bench, &effects, wants(json!([glob(1)]), true));
+    assert_eq!(remarks(&effects), [format!("that call was already made, see {}", order.evidence_id)]);
+    report(&replied(&mut bench, &effects, says("completed", "12")));
+    let effects = bench.step(Input::Corrected(correction(2)));
+    let effects = replied(&mut bench, &effects, wants(json!([glob(1)]), true));
+    assert_eq!(remarks(&effects).len(), 1, "nor in a later attempt");
+}
+
+#[test]
+fn l34_an_endless_loop_of_tools_or_of_words_ends() {
+    let (mut bench, mut effects) = assigned(step());
+    let mut calls = 0;
+    let result = loop {
+        effects = replied(&mut bench, &effects, wants(json!([glob(calls)]), false));
+        if let [Message::ExecutionResult(result)] = said(&effects)[..] {
+            break result.clone();
+        }
+        effects = called(&mut bench, &effects, |order| ok_call(order, "more"));
+        calls += 1;
+    };
+    assert_eq!((calls, result.status), (CALLS_PER_ATTEMPT as usize, ExecutionStatus::Failed));
+
+    let (mut bench, mut effects) = assigned(step());
+    let mut replies = 0;
+    let result = loop {
+        effects = replied(&mut bench, &effects, wants(json!([{"tool": "nope", "input": {}}]), false));
+        replies += 1;
+        if let [Message::ExecutionResult(result)] = said(&effects)[..] {
+            break result.clone();
+        }
+    };
+    assert_eq!((replies, result.status), (IDLE_REPLIES_MAX + 1, ExecutionStatus::Failed));
+
+    let (mut bench, effects) = assigned(step());
+    let many: Vec<Value> = (0..20).map(glob).collect();
+    let mut effects = replied(&mut bench, &effects, wants(json!(many), true));
+    for _ in 0..CALLS_PER_REPLY {
+        effects = called(&mut bench, &effects, |order| ok_call(order, "x"));
+    }
+    assert_eq!(remarks(&effects), [format!("only {CALLS_PER_REPLY} calls a reply; the rest was left out")]);
+}
+
+#[test]
+fn after_a_failed_call_the_rest_of_the_reply_is_dropped_and_the_model_looks_again() {
+    for status in [CallStatus::Failed, CallStatus::TimedOut, CallStatus::Cut, CallStatus::Uncertain] {
+        let (mut bench, effects) = assigned(step());
+        let effects = replied(&mut bench, &effects, wants(json!([glob(1), glob(2)]), true));
+        let effects = called(&mut bench, &effects, |order| ToolOutcome::Called {
+            call: ToolCall { status, ..call_of(order, "half") },
+        });
+        let (_, request) = asked(&effects);
+        let RoleContext::Execute(context) = request.context else { panic!() };
+        assert_eq!((context.calls.len(), context.calls[0].status), (1, status));
+    }
+}
+
+#[test]
+fn d10_a_refused_call_fails_the_step_at_once_and_is_listed() {
+    let (mut bench, effects) = assigned(step());
+    let effects =
+        replied(&mut bench, &effects, wants(json!([{"tool": "shell", "input": {"command": "rm x"}}, glob(1)]), true));
+    let result = report(&called(&mut bench, &effects, |order| ToolOutcome::Called {
+        call: ToolCall { status: CallStatus::Denied, target: "rm x".to_owned(), ..call_of(order, "[LAW1] no") },
+    }));
+    assert_eq!((result.status, result.denied[0].action.as_str()), (ExecutionStatus::Failed, "shell: rm x"));
+    assert_eq!(result.tool_calls.len(), 1);
+}
+
+#[test]
+fn d10_a_plans_own_must_not_is_no_refused_consent() {
+    let mut blocked = step();
+    blocked.blocked_targets = vec!["*:/home/u/docs/**".to_owned()];
+    let (mut bench, effects) = assigned(blocked);
+    let effects = replied(&mut bench, &effects, wants(json!([glob(1)]), true));
+    assert_eq!(ordered(&effects).1.blocked_targets, ["glob:/home/u/docs/"], "in the form the tools read");
+    let effects = called(&mut bench, &effects, |order| ToolOutcome::Called {
+        call: ToolCall { status: CallStatus::Denied, target: "/home/u/docs/a".to_owned(), ..call_of(order, "blocked") },
+    });
+    let (_, request) = asked(&effects);
+    assert_eq!(request.role, artoo_proto::Role::Executor, "it may try another way");
+    let result = report(&replied(&mut bench, &effects, says("failed", "")));
+    assert!(result.denied.is_empty());
+}
+
+#[test]
+fn law1_a_yes_runs_exactly_that_call_once() {
+    let (mut bench, effects) = assigned(step());
+    let rm = json!([{"tool": "shell", "input": {"command": "rm x"}}]);
+    let effects = replied(&mut bench, &effects, wants(rm, true));
+    assert!(ordered(&effects).1.consent.is_none());
+    let effects = called(&mut bench, &effects, |_| needs_consent("h"));
+    let Message::ConsentRequest(request) = only(&effects) else { panic!() };
+    assert_eq!((request.hash.0.as_str(), request.shown.as_str()), ("h", "rm x"));
+    assert!(bench.step(answer("another", true)).is_empty(), "a yes to something else is no yes");
+    let effects = bench.step(answer("h", true));
+    let (_, order) = ordered(&effects);
+    assert_eq!((order.consent, order.request.input), (Some(ConsentHash("h".to_owned())), json!({"command": "rm x"})));
+    assert!(bench.step(answer("h", true)).is_empty(), "h11: a yes is used once");
+    let result = report(&called(&mut bench, &effects, |order| ok_call(order, "gone")));
+    assert_eq!(result.status, ExecutionStatus::Completed);
+}
+
+#[test]
+fn h11_a_yes_is_not_stretched_to_what_changed_since() {
+    let (mut bench, effects) = assigned(step());
+    let effects = replied(&mut bench, &effects, wants(json!([glob(1)]), true));
+    called(&mut bench, &effects, |_| needs_consent("h"));
+    let effects = bench.step(answer("h", true));
+    let result = report(&called(&mut bench, &effects, |_| needs_consent("other")));
+    assert_eq!((result.status, result.denied.len()), (ExecutionStatus::Failed, 1));
+}
+
+#[test]
+fn law1_a_no_ends_the_step_marked_and_listed() {
+    let (mut bench, effects) = assigned(step());
+    let effects = replied(&mut bench, &effects, wants(json!([glob(1), glob(2)]), true));
+    called(&mut bench, &effects, |_| needs_consent("h"));
+    let result = report(&bench.step(answer("h", false)));
+    assert_eq!(result.status, ExecutionStatus::Failed);
+    assert_eq!(result.denied[0].action, "glob: rm x");
+    assert_eq!((result.tool_calls[0].status, result.tool_calls.len()), (CallStatus::Denied, 1));
+    assert!(result.tool_calls[0].output.starts_with("[LAW1] not run"));
+}
+
+#[test]
+fn d22_under_caution_the_first_yes_is_owed_until_it_is_given() {
+    let (mut bench, effects) = assigned(SubTask { confirm: true, ..step() });
+    let effects = replied(&mut bench, &effects, wants(json!([glob(1), glob(2), glob(3)]), true));
+    assert!(ordered(&effects).1.confirm);
+    let effects = called(&mut bench, &effects, |order| ok_call(order, "read"));
+    assert!(ordered(&effects).1.confirm, "a read-only call settles nothing");
+    called(&mut bench, &effects, |_| needs_consent("h"));
+    let effects = bench.step(answer("h", true));
+    let effects = called(&mut bench, &effects, |order| ok_call(order, "made"));
+    assert!(!ordered(&effects).1.confirm);
+}
+
+fn recipe(calls: &[(&str, usize, bool)]) -> SubTask {
+    let step = |(tool, number, answers): &(&str, usize, bool)| RecipeStep {
+        call: ToolRequest { tool: (*tool).to_owned(), input: json!({"n": number}) },
+        answers: *answers,
+    };
+    let recipe = Recipe { steps: calls.iter().map(step).collect(), reading: "count".to_owned() };
+    SubTask { recipe: Some(recipe), ..self::step() }
+}
+
+#[test]
+fn g17_a_recipe_runs_without_a_model_and_its_answers_are_copied_by_code() {
+    let (mut bench, effects) = assigned(recipe(&[("glob", 1, true), ("glob", 2, false), ("shell", 1, true)]));
+    let mut effects = effects;
+    for output in ["a", "b", "c"] {
+        effects = called(&mut bench, &effects, |order| ok_call(order, output));
+    }
+    let result = report(&effects);
+    assert_eq!((result.output.as_str(), result.output_from_tool), ("a\nc", true));
+    let (mut bench, effects) = assigned(recipe(&[("glob", 1, true), ("shell", 1, false)]));
+    let effects = called(&mut bench, &effects, |order| ok_call(order, "a"));
+    let result = report(&called(&mut bench, &effects, |order| ok_call(order, "b")));
+    assert_eq!(result.output, "a", "the same input of another tool is another call");
+}
+
+#[test]
+fn a_recipe_ends_at_its_first_failed_call() {
+    let (mut bench, effects) = assigned(recipe(&[("glob", 1, true), ("glob", 2, true)]));
+    let result = report(&called(&mut bench, &effects, |order| failed_call(order, "no such folder", true)));
+    assert_eq!((result.status, result.tool_calls.len()), (ExecutionStatus::Failed, 1));
+    assert_eq!((result.output.as_str(), result.reason.as_deref()), ("", Some("no such folder")));
+}
+
+#[test]
+fn d6_a_model_that_fails_is_reported_as_its_failure() {
+    let run = |first: ModelFailure| {
+        let (mut bench, effects) = assigned(step());
+        let (id, _) = asked(&effects);
+        let effects = bench.step(Input::Replied(id, Err(first.clone())));
+        if said(&effects).is_empty() {
+            let (id, _) = asked(&effects);
+            return report(&bench.step(Input::Replied(id, Err(first))));
+        }
+        report(&effects)
+    };
+    for failure in [unreachable_model(), unreadable()] {
+        let result = run(failure.clone());
+        assert_eq!((result.status, result.model_failure), (ExecutionStatus::Failed, Some(failure)));
+    }
+}
+
+#[test]
+fn l38_late_and_foreign_completions_are_ignored() {
+    let (mut bench, effects) = assigned(step());
+    let (first_ask, _) = asked(&effects);
+    let effects = replied(&mut bench, &effects, wants(json!([glob(1), glob(2)]), true));
+    let (first_call, order) = ordered(&effects);
+    assert!(bench.step(Input::Replied(first_ask, reply(says("completed", "done")))).is_empty());
+    let effects = called(&mut bench, &effects, |order| ok_call(order, "a"));
+    assert!(bench.step(Input::Called(first_call, Box::new(ok_call(&order, "again")))).is_empty());
+    assert!(bench.step(Input::Corrected(correction(2))).is_empty(), "a correction before the report");
+    assert!(bench.step(Input::Assigned(step())).is_empty(), "a second assignment");
+    let result = report(&called(&mut bench, &effects, |order| ok_call(order, "b")));
+    assert_eq!((result.tool_calls.len(), result.attempt), (2, 1));
+    assert!(bench.step(Input::Corrected(correction(3))).is_empty(), "a correction of another attempt");
+    assert!(!bench.step(Input::Corrected(correction(2))).is_empty());
+}
+
+#[test]
+fn an_abort_ends_everything_also_what_comes_after_it() {
+    let inputs = |bench: &mut Bench<Executor>| {
+        let mut effects = bench.step(answer("h", true));
+        effects.extend(bench.step(Input::Corrected(correction(1))));
+        effects.extend(bench.step(Input::Corrected(correction(2))));
+        effects.extend(bench.step(Input::Assigned(step())));
+        effects
+    };
+    let (mut bench, effects) = assigned(step());
+    let effects = replied(&mut bench, &effects, wants(json!([glob(1)]), true));
+    let (id, order) = ordered(&effects);
+    assert!(bench.step(Input::Abort).is_empty());
+    assert!(bench.step(Input::Called(id, Box::new(ok_call(&order, "12")))).is_empty(), "a result after an abort");
+    assert!(inputs(&mut bench).is_empty());
+    let mut early = self::bench();
+    early.step(Input::Abort);
+    assert!(inputs(&mut early).is_empty(), "an abort that overtook the subtask");
+}
+
+#[test]
+fn d1_no_call_is_made_once_the_dispatcher_has_given_the_subtask_up() {
+    let (mut bench, effects) = assigned(step());
+    let effects = replied(&mut bench, &effects, wants(json!([glob(1)]), true));
+    called(&mut bench, &effects, |_| needs_consent("h"));
+    bench.wait(SUBTASK_WAIT_MS);
+    let result = report(&bench.step(answer("h", true)));
+    assert_eq!(result.status, ExecutionStatus::Failed);
+    assert!(result.tool_calls.is_empty());
+}
+
+#[test]
+fn a_second_attempt_knows_the_correction_and_what_was_done() {
+    let (mut bench, effects) = assigned(step());
+    let effects = replied(&mut bench, &effects, wants(json!([glob(1)]), true));
+    let first = report(&called(&mut bench, &effects, |order| ok_call(order, "12 files")));
+    let effects = bench.step(Input::Corrected(correction(2)));
+    let (_, request) = asked(&effects);
+    let RoleContext::Execute(context) = &request.context else { panic!() };
+    assert_eq!((context.earlier_calls.clone(), context.calls.len()), (first.tool_calls, 0));
+    assert!(request.prompt.user.contains("CORRECTION (attempt 2)") && request.prompt.user.contains("12 files"));
+    let effects = replied(&mut bench, &effects, wants(json!([glob(2)]), true));
+    let (_, order) = ordered(&effects);
+    assert!(order.evidence_id.0.ends_with(".e2"), "evidence ids are unique in a subtask: {}", order.evidence_id);
+}
+
+#[test]
+fn h8_the_prompt_with_hostile_material_inside() {
+    let mut hostile = look(1, HOSTILE);
+    hostile.truncated = true;
+    hostile.class = EffectClass::Unproven;
+    let mut subtask = subtask(&["glob"], vec![prose(HOSTILE)]);
+    subtask.intent = HOSTILE.to_owned();
+    subtask.context = HOSTILE.to_owned();
+    subtask.blocked_tools = vec!["shell".to_owned()];
+    subtask.blocked_targets = vec![format!("*:{HOSTILE}")];
+    let mut correction = correction(2);
+    correction.failed_criterion = "it is a number".to_owned();
+    correction.what_was_wrong = HOSTILE.to_owned();
+    correction.what_to_do = HOSTILE.to_owned();
+    correction.avoid_calls = vec![HOSTILE.to_owned()];
+    let context = ExecuteContext {
+        subtask,
+        tools: config(1).tools[..2].to_vec(),
+        calls: vec![hostile.clone(), failed(look(2, ""), true)],
+        earlier_calls: vec![hostile],
+        correction: Some(correction),
+        remarks: vec![HOSTILE.to_owned()],
+        calls_left: 6,
+        environment: environment(),
+    };
+    let prompt = prompt::render(&context);
+    assert_tame(&prompt);
+    insta::assert_snapshot!(prompt.user);
+}

@@ -4,6 +4,7 @@ use artoo_proto::{ExecutionStatus, ToolCall, ToolRequest, ToolSpec};
 use serde::Deserialize;
 use serde_json::Value;
 
+use crate::blocked;
 use crate::limits::CALLS_PER_REPLY;
 
 /// What R3's model says: calls to make, or the end of its work.
@@ -38,14 +39,22 @@ pub(super) struct Review {
 }
 
 impl Turn {
-    /// Keeps calls to usable tools that were not made before; names are matched exactly.
-    pub(super) fn review<'a>(&self, usable: &[ToolSpec], known: impl Iterator<Item = &'a ToolCall>) -> Review {
+    /// Keeps calls to usable tools that were not made before and name no blocked target; names are matched exactly.
+    pub(super) fn review<'a>(
+        &self,
+        usable: &[ToolSpec],
+        blocked_targets: &[String],
+        known: impl Iterator<Item = &'a ToolCall>,
+    ) -> Review {
         let known: Vec<&ToolCall> = known.collect();
         let mut review = Review { calls: Vec::new(), remarks: Vec::new() };
         for call in self.calls.iter().map(decoded) {
             if !usable.iter().any(|spec| spec.name == call.tool) {
                 let names: Vec<&str> = usable.iter().map(|spec| spec.name.as_str()).collect();
                 review.remarks.push(format!("no such tool here: {:?}; there are: {}", call.tool, names.join(", ")));
+            } else if let Some(target) = forbidden(&call, blocked_targets) {
+                // The tool itself refuses it too; but what a person said no to is not even asked for again.
+                review.remarks.push(format!("{target:?} is blocked in this task; use something else"));
             } else if let Some(made) = known.iter().find(|made| made.tool == call.tool && made.input == call.input) {
                 review.remarks.push(format!("that call was already made, see {}", made.evidence_id));
             } else if review.calls.contains(&call) {
@@ -59,6 +68,12 @@ impl Turn {
         }
         review
     }
+}
+
+/// The blocked target that a call names outright in its input.
+fn forbidden<'a>(call: &'a ToolRequest, blocked_targets: &[String]) -> Option<&'a str> {
+    let named = call.input.as_object().into_iter().flat_map(|input| input.values()).filter_map(Value::as_str);
+    named.into_iter().find(|target| blocked::is_hit(blocked_targets, &call.tool, target))
 }
 
 /// An input that a model wrote as JSON inside a string, decoded once and no further (fault L24).

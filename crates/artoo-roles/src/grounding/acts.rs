@@ -102,9 +102,9 @@ fn reaches_a_place(verb: &str, clause: &[&str]) -> bool {
         if word == "of" {
             // "a list of the functions in main.rs": what follows says where from, until a destination is named.
             let after = clause.iter().enumerate().skip(at);
-            return after.into_iter().any(|(at, token)| {
-                DESTINATIONS.has(trim(token)) && place_after(clause, at).is_some()
-            });
+            return after
+                .into_iter()
+                .any(|(at, token)| DESTINATIONS.has(trim(token)) && place_after(clause, at).is_some());
         }
         if matches!(word, "in" | "inside" | "on") && PLACING_ACTS.has(verb) && place_after(clause, at).is_some() {
             return true;
@@ -151,7 +151,13 @@ fn file_name(token: &str) -> Option<String> {
 /// Wishes without a verb of change at their head.
 fn asks_by_phrase(lower: &str) -> bool {
     const PHRASES: [&str; 8] = [
-        "get rid of", "throw away", "throw out", "should contain", "should say", "must contain", "needs to contain",
+        "get rid of",
+        "throw away",
+        "throw out",
+        "should contain",
+        "should say",
+        "must contain",
+        "needs to contain",
         "back up ",
     ];
     let question = bare_words(lower).find(|word| !POLITE.has(word)).is_some_and(|word| QUESTIONS.has(word));

@@ -2,7 +2,7 @@
 
 use super::{
     asks_for_change, claims_change, claims_deed, is_about_this_machine, is_question, mentions_machine,
-    named_destinations, needs_whole_output,
+    named_destinations, needs_whole_output, speaks_of_folders_only,
 };
 
 #[test]
@@ -106,8 +106,12 @@ fn words_alone_may_not_claim_a_deed() {
     for claim in ["I've sent the email to Bob.", "I have restarted nginx", "We just installed it"] {
         assert!(claims_deed(claim), "{claim}");
     }
-    for words in ["I have written a haiku:\nrain", "rain stopped, I slept", "Sent from above, the rain", "the war started in 1914"]
-    {
+    for words in [
+        "I have written a haiku:\nrain",
+        "rain stopped, I slept",
+        "Sent from above, the rain",
+        "the war started in 1914",
+    ] {
         assert!(!claims_deed(words), "{words}");
     }
 }
@@ -145,7 +149,8 @@ fn d13_this_machine_is_told_from_machines_in_general() {
 
 #[test]
 fn a_question_is_told_from_an_order() {
-    for question in ["how many files are here", "please list the files", "can you show me a.txt", "сколько файлов тут"] {
+    for question in ["how many files are here", "please list the files", "can you show me a.txt", "сколько файлов тут"]
+    {
         assert!(is_question(question), "{question}");
     }
     for order in ["count the files, then delete the largest file", "notes.txt with hello please", "write x to a.txt"] {
@@ -155,10 +160,21 @@ fn a_question_is_told_from_an_order() {
 
 #[test]
 fn claims_of_all_none_or_how_many_need_the_whole_output() {
-    for claim in ["all PDF files are listed", "it states how many there are", "no file is missing", "所有文件都列出了"] {
+    for claim in ["all PDF files are listed", "it states how many there are", "no file is missing", "所有文件都列出了"]
+    {
         assert!(needs_whole_output(claim), "{claim}");
     }
     for claim in ["the text of the notes is shown", "notes.txt is named"] {
         assert!(!needs_whole_output(claim), "{claim}");
+    }
+}
+
+#[test]
+fn a_request_for_a_folder_is_told_from_one_for_a_file_in_a_folder() {
+    for folders in ["create a folder called x in my documents", "mkdir a/b", "lege einen Ordner an"] {
+        assert!(speaks_of_folders_only(folders), "{folders}");
+    }
+    for files in ["create a file in my folder", "put a.txt into the folder", "Erstelle eine Datei im Ordner x", "hi"] {
+        assert!(!speaks_of_folders_only(files), "{files}");
     }
 }

@@ -25,6 +25,9 @@ words! {
         datei dateien ordner verzeichnis papierkorb fichier fichiers dossier dossiers répertoire
         archivo archivos fichero ficheros carpeta carpetas cartella cartelle arquivo arquivos pasta pastas
         bestand bestanden map файл файлы файла файлов папку папка папке папки каталог каталоге";
+    /// Those of them that hold others.
+    FOLDERS = "path disk drive desktop downloads documents workspace folder folders directory directories subfolder subfolders mkdir ordner verzeichnis dossier dossiers
+        répertoire carpeta carpetas cartella cartelle pasta pastas map папку папка папки каталог";
     /// What, after a thing, makes it information about things: a `file list` is no file.
     INFORMATION = "name names size sizes count counts list lists listing listings structure tree type types path paths
         content contents statistics stats info information summary summaries report extension extensions number
@@ -82,25 +85,100 @@ words! {
 
 /// Beginnings of verbs of change in other languages, anywhere in a request that does not open as a question.
 pub(super) const FOREIGN_ACTS: &[&str] = &[
-    "erstell", "schreib", "speicher", "lösch", "verschieb", "kopier", "umbenenn", "anleg", "crée", "créer", "écri",
-    "enregistr", "supprim", "déplac", "renomm", "copie", "crea", "escrib", "guarda", "borra", "elimina", "mueve",
-    "mover", "renombra", "scriv", "salva", "cancell", "sposta", "rinomin", "cria", "criar", "escrev", "salvar", "apag",
-    "exclu", "renome", "maak", "schrijf", "verwijder", "verplaats", "созда", "запиш", "напиш", "сохран", "удал",
-    "перемест", "скопир", "переимен",
+    "erstell",
+    "schreib",
+    "speicher",
+    "lösch",
+    "verschieb",
+    "kopier",
+    "umbenenn",
+    "anleg",
+    "crée",
+    "créer",
+    "écri",
+    "enregistr",
+    "supprim",
+    "déplac",
+    "renomm",
+    "copie",
+    "crea",
+    "escrib",
+    "guarda",
+    "borra",
+    "elimina",
+    "mueve",
+    "mover",
+    "renombra",
+    "scriv",
+    "salva",
+    "cancell",
+    "sposta",
+    "rinomin",
+    "cria",
+    "criar",
+    "escrev",
+    "salvar",
+    "apag",
+    "exclu",
+    "renome",
+    "maak",
+    "schrijf",
+    "verwijder",
+    "verplaats",
+    "созда",
+    "запиш",
+    "напиш",
+    "сохран",
+    "удал",
+    "перемест",
+    "скопир",
+    "переимен",
 ];
 
 /// English words that begin like one of those and ask for nothing.
 pub(super) const NOT_FOREIGN: &[&str] = &[
-    "creat", "copied", "copies", "cancell", "exclud", "exclus", "eliminat", "salvag", "movers", "guardian", "scrivener",
+    "creat",
+    "copied",
+    "copies",
+    "cancell",
+    "exclud",
+    "exclus",
+    "eliminat",
+    "salvag",
+    "movers",
+    "guardian",
+    "scrivener",
 ];
 
 /// Scripts without spaces: things, acts and question marks as substrings.
 pub(super) const CJK_OBJECTS: &[&str] = &["文件", "資料夾", "目录", "目錄", "ファイル", "フォルダ", "파일", "폴더"];
+pub(super) const CJK_FOLDERS: &[&str] = &["資料夾", "目录", "目錄", "文件夹", "フォルダ", "폴더"];
 pub(super) const CJK_ACTS: &[&str] = &[
-    "创建", "建立", "新建", "写", "寫", "保存", "删除", "刪除", "移动", "移動", "复制", "複製", "重命名", "作成",
-    "作って", "書", "削除", "コピー", "만들", "작성", "저장", "삭제", "이동", "복사",
+    "创建",
+    "建立",
+    "新建",
+    "写",
+    "寫",
+    "保存",
+    "删除",
+    "刪除",
+    "移动",
+    "移動",
+    "复制",
+    "複製",
+    "重命名",
+    "作成",
+    "作って",
+    "書",
+    "削除",
+    "コピー",
+    "만들",
+    "작성",
+    "저장",
+    "삭제",
+    "이동",
+    "복사",
 ];
-pub(super) const CJK_QUESTIONS: &[&str] = &[
-    "哪", "多少", "几个", "幾個", "吗", "嗎", "什么", "什麼", "列出", "查找", "いくつ", "どの", "何", "몇", "어떤",
-];
+pub(super) const CJK_QUESTIONS: &[&str] =
+    &["哪", "多少", "几个", "幾個", "吗", "嗎", "什么", "什麼", "列出", "查找", "いくつ", "どの", "何", "몇", "어떤"];
 pub(super) const CJK_QUANTIFIERS: &[&str] = &["所有", "全部", "没有", "沒有", "すべて", "全て", "ない", "모든", "없"];

@@ -6,9 +6,9 @@ mod prompt;
 mod tests;
 
 use artoo_proto::{
-    CallStatus, Criterion, CriterionVerdict, DispatchManifest, EffectClass, EffectId, FailureClass, Message, ModelFailure, ModelReply,
-    ModelRequest, OutcomeSummary, ReplanRequest, Role, RoleContext, SubTaskMissing, SubTaskOutcome, TaskSpec, ToolCall,
-    ValidateTaskContext, Verdict, VerdictSource,
+    Criterion, CriterionVerdict, DispatchManifest, EffectClass, EffectId, FailureClass, Message, ModelFailure,
+    ModelReply, ModelRequest, OutcomeSummary, ReplanRequest, Role, RoleContext, SubTaskMissing, SubTaskOutcome,
+    TaskSpec, ToolCall, ValidateTaskContext, Verdict, VerdictSource,
 };
 
 use crate::agent_validator::{
@@ -115,18 +115,24 @@ impl MetaValidator {
             let goal = goal(spec);
             Some(CriterionVerdict { evidence: detail, ..fail(&goal, FailureClass::Logical, VerdictSource::Rule, "") })
         };
-        if !may_have_changed(&calls) {
+        // A new folder leaves no record of a changed file, so a call that may make one counts where one is asked for.
+        let for_folder = grounding::speaks_of_folders_only(&spec.raw_input);
+        let unrecorded = |call: &ToolCall| {
+            call.class == EffectClass::Unproven || (for_folder && call.class == EffectClass::Creating)
+        };
+        let acts = calls.iter().filter(|call| may_have_changed(call));
+        if acts.clone().all(|call| !has_changed(call) && !unrecorded(call)) {
             return object("the request asks for a change on this machine, and no call changed anything".to_owned());
         }
-        // Where something was changed without a record of what, the name proves nothing either way.
-        let recorded = calls.iter().filter(|call| call.status == CallStatus::Ok && call.class != EffectClass::ReadOnly);
-        if !recorded.clone().all(has_changed) {
+        // Where something was changed without a record of what, a name proves nothing either way.
+        if acts.clone().any(|call| !has_changed(call) && unrecorded(call)) {
             return None;
         }
         let changed: Vec<String> =
-            recorded.flat_map(|call| &call.changed).map(|change| change.path.to_lowercase()).collect();
+            acts.flat_map(|call| &call.changed).map(|change| change.path.to_lowercase()).collect();
         let named = grounding::named_destinations(&spec.raw_input);
-        let missing = named.iter().find(|name| !changed.iter().any(|path| path.split('/').any(|part| part == *name)))?;
+        let missing =
+            named.iter().find(|name| !changed.iter().any(|path| path.split('/').any(|part| part == *name)))?;
         object(format!("the request names {missing:?} for its result, and no call changed a file of that name"))
     }
 
@@ -134,12 +140,7 @@ impl MetaValidator {
         self.earlier_acts.iter().cloned().chain(gathered.calls()).collect()
     }
 
-    fn review(
-        &mut self,
-        cx: &mut Context<'_>,
-        gathered: Gathered,
-        objection: Option<CriterionVerdict>,
-    ) -> Vec<Effect> {
+    fn review(&mut self, cx: &mut Context<'_>, gathered: Gathered, objection: Option<CriterionVerdict>) -> Vec<Effect> {
         let Some(spec) = &self.spec else { return Vec::new() };
         let merged = gathered.merged_output();
         let mut criteria = gathered.manifest.task_criteria.clone();
@@ -219,7 +220,7 @@ impl MetaValidator {
 
     fn judged(&mut self, mut review: Review, judgement: &Judgement) -> Vec<Effect> {
         let asked = self.spec.as_ref().is_some_and(|spec| grounding::is_question(&spec.raw_input));
-        let all = self.with_earlier_acts(&review.gathered);
+        let all = review.gathered.calls();
         // What this task wrote, or read back from it, is no evidence of a fact the user asked about.
         let calls = if asked { independent(&all) } else { all };
         let words_only = review.gathered.outcomes.iter().all(|outcome| outcome.words_only);
@@ -266,7 +267,7 @@ impl MetaValidator {
         model_failure: Option<ModelFailure>,
     ) -> Vec<Effect> {
         self.state = State::Gathering;
-        let acts = gathered.calls().into_iter().filter(|call| may_have_changed(std::slice::from_ref(call)));
+        let acts = gathered.calls().into_iter().filter(may_have_changed);
         self.earlier_acts.extend(acts);
         vec![Effect::Replan(ReplanRequest {
             task_id: gathered.manifest.task_id.clone(),
@@ -284,8 +285,11 @@ impl MetaValidator {
 
 /// The user's request itself, as the criterion behind every declared one.
 fn goal(spec: &TaskSpec) -> Criterion {
-    let understood =
-        if spec.intent.trim() == spec.raw_input.trim() { String::new() } else { format!(" (understood as: {})", spec.intent) };
+    let understood = if spec.intent.trim() == spec.raw_input.trim() {
+        String::new()
+    } else {
+        format!(" (understood as: {})", spec.intent)
+    };
     Criterion::Prose {
         text: format!("the evidence shows that the request is fulfilled: {}{understood}", spec.raw_input.trim()),
         mode: artoo_proto::Mode::Verifiable,

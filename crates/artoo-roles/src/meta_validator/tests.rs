@@ -1,1 +1,311 @@
-//! Tests of R4b.
+//! R4b: the gate, the joined result, the act rule, and a yes that only evidence gives.
+
+mod fan_in;
+
+use artoo_proto::{
+    Criterion, DispatchManifest, EffectClass, FailureClass, ManifestEntry, Message, ModelFailure, OutcomeSummary,
+    ReplanRequest, RoleContext, SubTaskOutcome, ToolCall, Verdict, VerdictSource,
+};
+
+use super::{Input, MetaValidator, prompt};
+use crate::fixtures::{
+    Bench, HOSTILE, asked, assert_tame, body, checking, contains, count_of, judgement, look, manifest, only, outcome,
+    prose, said, spec, unreachable_model, unreadable, written,
+};
+use crate::machine::{CheckOutcome, RoleEffect};
+
+const QUESTION: &str = "how many reports are there";
+const ACT: &str = "create a file notes.txt with hello";
+
+fn bench(raw_input: &str) -> Bench<MetaValidator> {
+    let mut bench = Bench::new(MetaValidator::new());
+    assert!(bench.step(Input::Task(spec(raw_input))).is_empty());
+    bench
+}
+
+fn gather(
+    bench: &mut Bench<MetaValidator>,
+    manifest: DispatchManifest,
+    outcomes: Vec<SubTaskOutcome>,
+) -> Vec<RoleEffect> {
+    let mut effects = bench.step(Input::Manifest(manifest));
+    for outcome in outcomes {
+        assert!(effects.is_empty(), "released before it was complete");
+        effects = bench.step(Input::Outcome(outcome));
+    }
+    effects
+}
+
+fn replan(effects: &[RoleEffect]) -> ReplanRequest {
+    let Message::ReplanRequest(request) = only(effects) else { panic!("{effects:#?}") };
+    request.clone()
+}
+
+fn summary(effects: &[RoleEffect]) -> OutcomeSummary {
+    let Message::OutcomeSummary(summary) = only(effects) else { panic!("{effects:#?}") };
+    summary.clone()
+}
+
+fn judged(bench: &mut Bench<MetaValidator>, effects: &[RoleEffect], views: &[(u32, &str, &[&str])]) -> Vec<RoleEffect> {
+    let (id, _) = asked(effects);
+    bench.step(Input::Replied(id, judgement(views)))
+}
+
+fn declared() -> Vec<Criterion> {
+    vec![prose("a number of reports is stated")]
+}
+
+/// One matched subtask with these calls, judged like this.
+fn accepts(raw_input: &str, calls: Vec<ToolCall>, views: &[(u32, &str, &[&str])]) -> bool {
+    let mut bench = bench(raw_input);
+    let mut effects = gather(&mut bench, manifest(0, 1, declared()), vec![outcome(1, true, "12", calls)]);
+    if said(&effects).is_empty() {
+        effects = judged(&mut bench, &effects, views);
+    }
+    matches!(only(&effects), Message::OutcomeSummary(_))
+}
+
+const BOTH: &[(u32, &str, &[&str])] = &[(1, "pass", &["e1"]), (2, "pass", &["e1"])];
+
+#[test]
+fn the_users_own_request_is_judged_beside_whatever_a_plan_declares() {
+    let mut bench = bench(QUESTION);
+    let effects = gather(&mut bench, manifest(0, 1, declared()), vec![outcome(1, true, "12", vec![look(1, "12")])]);
+    let (_, question) = asked(&effects);
+    let RoleContext::ValidateTask(context) = &question.context else { panic!() };
+    let claims: Vec<String> = context.open.iter().map(Criterion::claim).collect();
+    let goal = "the evidence shows that the request is fulfilled: how many reports are there";
+    assert_eq!(claims, ["a number of reports is stated", goal]);
+    assert!(context.open[1].required());
+    let effects = judged(&mut bench, &effects, &[(1, "pass", &["e1"]), (2, "fail", &[])]);
+    assert_eq!(replan(&effects).task_verdicts[1].verdict, Verdict::Fail, "a plan that answers only a part");
+
+    let mut bench = self::bench("do it again");
+    bench.machine.spec.as_mut().unwrap().intent = "count the reports".to_owned();
+    let effects = gather(&mut bench, manifest(0, 1, declared()), vec![outcome(1, true, "12", vec![look(1, "12")])]);
+    let (_, question) = asked(&effects);
+    assert!(question.prompt.user.contains("fulfilled: do it again (understood as: count the reports)"));
+}
+
+#[test]
+fn d6_everything_but_a_cited_yes_is_a_no() {
+    let calls = || vec![look(1, "12")];
+    assert!(accepts(QUESTION, calls(), BOTH));
+    assert!(!accepts(QUESTION, calls(), &[(1, "pass", &["e1"])]), "the verdict on the request is missing");
+    assert!(!accepts(QUESTION, calls(), &[(2, "pass", &["e1"])]));
+    assert!(!accepts(QUESTION, calls(), &[]));
+    assert!(!accepts(QUESTION, calls(), &[(1, "pass", &["e1"]), (2, "pass", &[])]), "uncited");
+    assert!(!accepts(QUESTION, calls(), &[(1, "pass", &["e1"]), (2, "pass", &["e7"])]));
+    assert!(!accepts(QUESTION, calls(), &[(1, "pass", &["e1"]), (2, "pass", &["e1"]), (2, "fail", &[])]));
+    let echo = ToolCall { measures: false, ..look(1, "12") };
+    assert!(!accepts(QUESTION, vec![echo], BOTH), "an echo is no evidence");
+    let cut = ToolCall { truncated: true, ..look(1, "12") };
+    assert!(!accepts(QUESTION, vec![cut], BOTH), "how many can't be told from a cut output");
+}
+
+#[test]
+fn the_gate_keeps_the_model_out_of_a_round_in_which_something_failed() {
+    let mut bench = bench(QUESTION);
+    let outcomes = vec![
+        outcome(1, true, "one\n", vec![look(1, "one")]),
+        outcome(2, false, "I think two", vec![look(2, "?")]),
+        outcome(3, true, "three", vec![look(3, "three")]),
+    ];
+    let effects = gather(&mut bench, manifest(0, 3, declared()), outcomes);
+    assert_eq!(effects.len(), 1, "no model and no check");
+    let request = replan(&effects);
+    assert_eq!(request.outcomes.len(), 3, "g9: all of them, not the failed ones");
+    assert_eq!(request.merged_output, "one\nthree", "g21: matched outputs, in order, by code");
+    assert_eq!((request.unverified.len(), request.unverified[0].output.as_str()), (1, "I think two"));
+    assert_eq!(request.unverified[0].intent, "do part 2");
+    assert!(request.task_verdicts.is_empty());
+    assert_eq!(request.gap_summary, "do part 2: not shown");
+}
+
+#[test]
+fn an_outcome_that_contradicts_its_own_verdicts_shuts_the_gate() {
+    let mut two_faced = outcome(1, true, "12", vec![look(1, "12")]);
+    two_faced.criteria_verdicts[0].verdict = Verdict::Fail;
+    replan(&gather(&mut bench(QUESTION), manifest(0, 1, declared()), vec![two_faced]));
+    let empty = gather(&mut bench(QUESTION), manifest(0, 0, declared()), Vec::new());
+    replan(&empty);
+}
+
+#[test]
+fn a_request_for_a_change_is_not_met_by_a_look() {
+    let refused = |calls: Vec<ToolCall>| {
+        let mut bench = bench(ACT);
+        let effects = gather(&mut bench, manifest(0, 1, declared()), vec![outcome(1, true, "done", calls)]);
+        if effects.iter().any(|effect| matches!(effect, RoleEffect::Perform(..))) {
+            return None;
+        }
+        let request = replan(&effects);
+        assert!(request.task_verdicts.iter().all(|v| v.verdict == Verdict::Fail && v.source == VerdictSource::Rule));
+        Some(request.task_verdicts[0].evidence.clone())
+    };
+    let nothing = "the request asks for a change on this machine, and no call changed anything";
+    assert_eq!(refused(vec![look(1, "x")]).as_deref(), Some(nothing));
+    assert_eq!(refused(Vec::new()).as_deref(), Some(nothing));
+    let may_create = ToolCall { class: EffectClass::Creating, ..look(1, "") };
+    assert_eq!(refused(vec![may_create]).as_deref(), Some(nothing), "a call that could have, and did not");
+    assert_eq!(refused(vec![written(1, "/ws/notes.txt")]), None);
+    assert_eq!(refused(vec![written(1, "/ws/NOTES.TXT")]), None);
+    let other = "the request names \"notes.txt\" for its result, and no call changed a file of that name";
+    assert_eq!(refused(vec![written(1, "/ws/scratch.txt")]).as_deref(), Some(other));
+    let allowed = ToolCall { class: EffectClass::Unproven, ..look(1, "") };
+    assert_eq!(refused(vec![allowed.clone()]), None, "what a person allowed leaves no record");
+    assert_eq!(refused(vec![written(1, "/ws/scratch.txt"), allowed]), None);
+
+    let mut folder = bench("create a folder called x");
+    let made = ToolCall { class: EffectClass::Creating, ..look(1, "") };
+    let effects = gather(&mut folder, manifest(0, 1, declared()), vec![outcome(1, true, "", vec![made])]);
+    asked(&effects);
+}
+
+#[test]
+fn an_act_that_never_happened_keeps_a_round_from_being_close_enough() {
+    let mut bench = bench(ACT);
+    let outcomes = vec![outcome(1, true, "x", vec![look(1, "x")]), outcome(2, false, "", vec![look(2, "x")])];
+    let request = replan(&gather(&mut bench, manifest(0, 2, declared()), outcomes));
+    let [verdict] = &request.task_verdicts[..] else { panic!() };
+    assert_eq!(
+        (verdict.source, verdict.failure_class),
+        (VerdictSource::Missing, None),
+        "in D, and in P nobody's fault"
+    );
+    assert!(verdict.criterion.required());
+}
+
+#[test]
+fn what_an_earlier_round_changed_still_stands() {
+    let mut bench = bench(ACT);
+    let outcomes =
+        vec![outcome(1, true, "wrote", vec![written(1, "/ws/notes.txt")]), outcome(2, false, "", vec![look(2, "")])];
+    assert!(
+        replan(&gather(&mut bench, manifest(0, 2, vec![contains("/ws/notes.txt")]), outcomes)).task_verdicts.is_empty()
+    );
+    let second = SubTaskOutcome { round: 1, ..outcome(3, true, "there", vec![look(3, "hello")]) };
+    let mut third = manifest(1, 3, vec![contains("/ws/notes.txt")]);
+    third.subtasks.drain(..2);
+    let effects = gather(&mut bench, third, vec![second]);
+    let (id, _) = checking(&effects);
+    let seen = CheckOutcome { pass: true, evidence: "it is in".to_owned(), environmental: false };
+    let effects = bench.step(Input::Checked(id, vec![seen]));
+    let summary = summary(&judged(&mut bench, &effects, &[(1, "pass", &["e3"])]));
+    assert_eq!((summary.round, summary.task_verdicts[0].source), (1, VerdictSource::Check));
+}
+
+#[test]
+fn what_the_task_wrote_itself_is_no_evidence_of_a_fact() {
+    let calls = || {
+        let read_back = ToolCall { target: "/ws/facts.txt".to_owned(), ..look(2, "42 reports") };
+        vec![written(1, "/ws/facts.txt"), read_back]
+    };
+    let cite = |cites: &'static [&'static str]| accepts(QUESTION, calls(), &[(1, "pass", cites), (2, "pass", cites)]);
+    assert!(!cite(&["e2"]) && !cite(&["e1"]) && !cite(&["e1", "e2"]));
+    let mut with_a_look = calls();
+    with_a_look.push(look(3, "42"));
+    assert!(accepts(QUESTION, with_a_look, &[(1, "pass", &["e3"]), (2, "pass", &["e3"])]));
+    let act = "write the number of reports to facts.txt";
+    assert!(
+        accepts(act, calls(), &[(1, "pass", &["e1"]), (2, "pass", &["e2"])]),
+        "for an act it is what was asked for"
+    );
+}
+
+#[test]
+fn g19_a_recipes_checks_spare_the_model_and_a_models_do_not() {
+    let run = |recipe: bool, pass: bool| {
+        let mut bench = bench(QUESTION);
+        let mut plan = manifest(0, 1, vec![count_of("/home/u")]);
+        plan.subtasks[0] = ManifestEntry { recipe, ..plan.subtasks[0].clone() };
+        let effects = gather(&mut bench, plan, vec![outcome(1, true, "12", vec![look(1, "12")])]);
+        let (id, order) = checking(&effects);
+        assert_eq!(order.output, "12");
+        let seen = CheckOutcome { pass, evidence: "counted".to_owned(), environmental: false };
+        bench.step(Input::Checked(id, vec![seen]))
+    };
+    assert_eq!(summary(&run(true, true)).task_verdicts[0].source, VerdictSource::Check);
+    replan(&run(true, false));
+    asked(&run(false, true));
+    let request = replan(&run(false, false));
+    let classes: Vec<_> = request.task_verdicts.iter().map(|v| (v.source, v.failure_class)).collect();
+    let logical = Some(FailureClass::Logical);
+    assert_eq!(classes, [(VerdictSource::Check, logical), (VerdictSource::Missing, None)]);
+}
+
+#[test]
+fn d6_a_model_that_fails_is_a_no_and_says_so() {
+    let run = |failures: &[ModelFailure]| {
+        let mut bench = bench(QUESTION);
+        let mut effects =
+            gather(&mut bench, manifest(0, 1, declared()), vec![outcome(1, true, "12", vec![look(1, "12")])]);
+        for failure in failures {
+            let (id, _) = asked(&effects);
+            effects = bench.step(Input::Replied(id, Err(failure.clone())));
+        }
+        replan(&effects)
+    };
+    for failures in [vec![unreachable_model()], vec![unreadable(), unreadable()]] {
+        let request = run(&failures);
+        assert_eq!(request.model_failure.as_ref(), failures.last());
+        assert!(request.task_verdicts.iter().all(|v| v.source == VerdictSource::Missing));
+    }
+    let abstention =
+        artoo_proto::Abstention { understood: String::new(), not_understood: Vec::new(), remedy: String::new() };
+    let mut bench = bench(QUESTION);
+    let effects = gather(&mut bench, manifest(0, 1, declared()), vec![outcome(1, true, "12", vec![look(1, "12")])]);
+    let (id, _) = asked(&effects);
+    replan(&bench.step(Input::Replied(id, body(artoo_proto::ReplyBody::Abstain { abstention }))));
+}
+
+#[test]
+fn words_alone_need_no_citation_and_one_call_in_the_round_needs_it_again() {
+    let words = |number| SubTaskOutcome { words_only: true, ..outcome(number, true, "rain", Vec::new()) };
+    let run = |outcomes: Vec<SubTaskOutcome>| {
+        let mut bench = bench("write a haiku about rain");
+        let effects = gather(&mut bench, manifest(0, 2, vec![prose("it speaks of rain")]), outcomes);
+        matches!(only(&judged(&mut bench, &effects, &[(1, "pass", &[]), (2, "pass", &[])])), Message::OutcomeSummary(_))
+    };
+    assert!(run(vec![words(1), words(2)]));
+    assert!(!run(vec![words(1), outcome(2, true, "x", vec![look(2, "x")])]));
+}
+
+#[test]
+fn l38_after_an_abort_nothing_is_said() {
+    let mut bench = bench(QUESTION);
+    let effects = gather(&mut bench, manifest(0, 1, declared()), vec![outcome(1, true, "12", vec![look(1, "12")])]);
+    let (id, _) = asked(&effects);
+    assert!(bench.step(Input::Abort).is_empty());
+    assert!(bench.step(Input::Replied(id, judgement(BOTH))).is_empty());
+    assert!(bench.step(Input::Task(spec(QUESTION))).is_empty());
+}
+
+#[test]
+fn h8_the_prompt_with_hostile_material_inside() {
+    let context = artoo_proto::ValidateTaskContext {
+        raw_input: HOSTILE.to_owned(),
+        intent: HOSTILE.to_owned(),
+        open: vec![prose(HOSTILE)],
+        merged_output: HOSTILE.to_owned(),
+        outcomes: vec![outcome(1, true, HOSTILE, vec![look(1, HOSTILE)]), outcome(2, true, "", Vec::new())],
+    };
+    let prompt = prompt::render(&context);
+    assert_tame(&prompt);
+    insta::assert_snapshot!(prompt.user);
+}
+
+#[test]
+fn many_calls_share_the_room_of_one_prompt() {
+    let calls = |number: u128| (0..24).map(|at| look(at, &format!("{number} {}", "x".repeat(5_000)))).collect();
+    let outcomes = (1..=32).map(|number| outcome(number, true, &"y".repeat(50_000), calls(number))).collect();
+    let context = artoo_proto::ValidateTaskContext {
+        raw_input: QUESTION.to_owned(),
+        intent: QUESTION.to_owned(),
+        open: vec![prose("x")],
+        merged_output: "z".repeat(1_000_000),
+        outcomes,
+    };
+    let chars = prompt::render(&context).user.chars().count();
+    assert!(chars < 600_000, "{chars} characters");
+}

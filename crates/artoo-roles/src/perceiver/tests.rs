@@ -1,1 +1,186 @@
-//! Tests of R1.
+//! R1: what it carries in, what it refuses, when it asks.
+
+use artoo_proto::{
+    Abstention, ClarificationAnswer, Message, PerceptionFailure, ReplyBody, RoleContext, SessionTurn, TaskSpec,
+    UserRequest,
+};
+use serde_json::{Value, json};
+
+use super::{Input, Perceiver, prompt};
+use crate::fixtures::{Bench, HOSTILE, asked, assert_tame, body, only, reply, task_id, unreachable_model, unreadable};
+use crate::limits::{LABEL_CHARS, REQUEST_MAX_BYTES, SESSION_TURNS};
+use crate::machine::RoleEffect;
+use crate::system::testing::environment;
+
+fn request(raw_input: &str, interactive: bool) -> UserRequest {
+    UserRequest {
+        task_id: task_id(),
+        raw_input: raw_input.to_owned(),
+        session: Vec::new(),
+        interactive,
+        hard_limit_ms: 1_000,
+    }
+}
+
+fn bench() -> Bench<Perceiver> {
+    Bench::new(Perceiver::new(environment()))
+}
+
+fn draft(intent: &str, question: Option<&str>, deadline: Option<&str>) -> Value {
+    json!({"task_id": "count_files", "intent": intent, "question": question,
+           "constraints": {"scope": " ", "deadline": deadline}, "success_criteria": ["it is done"], "tools": ["shell"]})
+}
+
+fn understood(effects: &[RoleEffect]) -> TaskSpec {
+    let Message::TaskSpec(spec) = only(effects) else { panic!("{effects:#?}") };
+    spec.clone()
+}
+
+fn failure(effects: &[RoleEffect]) -> PerceptionFailure {
+    let Message::PerceptionFailed(failed) = only(effects) else { panic!("{effects:#?}") };
+    failed.failure.clone()
+}
+
+#[test]
+fn a_task_spec_carries_no_criteria_and_the_runtimes_id() {
+    let mut bench = bench();
+    let (id, _) = asked(&bench.step(Input::Request(request("how many files", false))));
+    let spec = understood(&bench.step(Input::Replied(id, reply(draft("count the files", None, None)))));
+    assert_eq!((spec.task_id.clone(), spec.label.as_str()), (task_id(), "count_files"));
+    assert_eq!((spec.intent.as_str(), spec.raw_input.as_str()), ("count the files", "how many files"));
+    assert_eq!(spec.constraints.scope, None, "a blank scope is none");
+    let wire = serde_json::to_value(&spec).unwrap();
+    assert!(wire.get("success_criteria").is_none() && wire.get("tools").is_none());
+}
+
+#[test]
+fn d16_a_task_id_from_a_model_is_only_a_label() {
+    let mut bench = bench();
+    let (id, _) = asked(&bench.step(Input::Request(request("count", false))));
+    let hostile = format!("../../x\u{1b}[2J\n{}", "y".repeat(500));
+    let reply = reply(json!({"task_id": hostile, "intent": "count", "constraints": {}, "question": null}));
+    let spec = understood(&bench.step(Input::Replied(id, reply)));
+    assert_eq!(spec.task_id, task_id());
+    assert!(
+        !spec.label.contains(['\n', '\u{1b}']) && spec.label.chars().count() < LABEL_CHARS + 40,
+        "{:?}",
+        spec.label
+    );
+}
+
+#[test]
+fn h1_an_empty_or_huge_request_never_reaches_a_model() {
+    for raw in ["", "  \n", &"x".repeat(REQUEST_MAX_BYTES + 1)] {
+        let effects = bench().step(Input::Request(request(raw, true)));
+        assert!(matches!(failure(&effects), PerceptionFailure::BadInput { .. }));
+        assert_eq!(effects.len(), 1);
+    }
+}
+
+#[test]
+fn d11_it_asks_at_most_twice_only_a_person_and_goes_on_after_an_empty_answer() {
+    let ask = |answers: &[&str], interactive: bool| -> (usize, TaskSpec) {
+        let mut bench = bench();
+        let mut effects = bench.step(Input::Request(request("delete it", interactive)));
+        let mut asked_user = 0;
+        loop {
+            let (id, question) = asked(&effects);
+            let RoleContext::Perceive(context) = &question.context else { panic!() };
+            assert_eq!(context.clarifications.len(), asked_user);
+            effects = bench.step(Input::Replied(id, reply(draft("", Some("which one?"), None))));
+            match only(&effects) {
+                Message::ClarificationRequest(request) => {
+                    assert!(context.may_ask, "asked although it may not");
+                    asked_user += 1;
+                    assert_eq!(request.round as usize, asked_user);
+                    let answer = answers[asked_user - 1].to_owned();
+                    effects = bench.step(Input::Clarified(ClarificationAnswer { task_id: task_id(), answer }));
+                }
+                Message::TaskSpec(spec) => {
+                    assert!(!context.may_ask, "it could have asked");
+                    return (asked_user, spec.clone());
+                }
+                other => panic!("{other:?}"),
+            }
+        }
+    };
+    assert_eq!(ask(&["a.txt", "b.txt"], true).0, 2);
+    assert_eq!(ask(&["  "], true).0, 1);
+    let (asked_user, spec) = ask(&[], false);
+    assert_eq!((asked_user, spec.intent.as_str()), (0, "delete it"), "a blank intent is the user's own words");
+}
+
+#[test]
+fn it_resolves_against_the_last_five_turns_oldest_first() {
+    let turn = |number: usize| SessionTurn { input: format!("turn {number}"), summary: "done".to_owned() };
+    let request = UserRequest { session: (1..=8).map(turn).collect(), ..request("do it again", false) };
+    let (_, question) = asked(&bench().step(Input::Request(request)));
+    let RoleContext::Perceive(context) = &question.context else { panic!() };
+    let turns: Vec<&str> = context.session.iter().map(|turn| turn.input.as_str()).collect();
+    assert_eq!(turns, ["turn 4", "turn 5", "turn 6", "turn 7", "turn 8"]);
+    assert_eq!(turns.len(), SESSION_TURNS);
+    let shown = turns.iter().map(|turn| question.prompt.user.find(turn).unwrap()).collect::<Vec<_>>();
+    assert!(shown.is_sorted(), "oldest first in the prompt");
+}
+
+#[test]
+fn a_model_may_only_set_a_deadline_that_lies_ahead() {
+    let deadline = |text: Option<&str>| {
+        let mut bench = bench();
+        let (id, _) = asked(&bench.step(Input::Request(request("count", false))));
+        understood(&bench.step(Input::Replied(id, reply(draft("count", None, text))))).constraints.deadline
+    };
+    assert!(deadline(Some("2099-01-01T00:00:00Z")).is_some());
+    for text in [None, Some("1999-01-01T00:00:00Z"), Some("tomorrow"), Some(""), Some("2099-01-01")] {
+        assert_eq!(deadline(text), None, "{text:?}");
+    }
+}
+
+#[test]
+fn d17_a_request_that_cannot_be_read_is_said_to_the_solver() {
+    let run = |first, second: Option<_>| {
+        let mut bench = bench();
+        let (id, _) = asked(&bench.step(Input::Request(request("count", false))));
+        let effects = bench.step(Input::Replied(id, first));
+        match second {
+            Some(second) => {
+                let (id, _) = asked(&effects);
+                failure(&bench.step(Input::Replied(id, second)))
+            }
+            None => failure(&effects),
+        }
+    };
+    let model = |failure| PerceptionFailure::Model { failure };
+    assert_eq!(run(Err(unreachable_model()), None), model(unreachable_model()));
+    assert_eq!(run(Err(unreadable()), Some(Err(unreadable()))), model(unreadable()));
+    let abstention = Abstention { understood: String::new(), not_understood: Vec::new(), remedy: "r".to_owned() };
+    let abstained = run(body(ReplyBody::Abstain { abstention: abstention.clone() }), None);
+    assert_eq!(abstained, PerceptionFailure::Abstained { abstention });
+}
+
+#[test]
+fn l38_after_an_abort_nothing_is_said_any_more() {
+    let mut bench = bench();
+    let (id, _) = asked(&bench.step(Input::Request(request("count", true))));
+    assert!(bench.step(Input::Abort).is_empty());
+    assert!(bench.step(Input::Replied(id, reply(draft("count", None, None)))).is_empty());
+    assert!(
+        bench.step(Input::Clarified(ClarificationAnswer { task_id: task_id(), answer: "x".to_owned() })).is_empty()
+    );
+    assert!(bench.step(Input::Request(request("again", true))).is_empty());
+}
+
+#[test]
+fn h9_the_prompt_with_hostile_material_inside() {
+    let context = artoo_proto::PerceiveContext {
+        raw_input: HOSTILE.to_owned(),
+        session: vec![SessionTurn { input: HOSTILE.to_owned(), summary: HOSTILE.to_owned() }],
+        clarifications: vec![(HOSTILE.to_owned(), HOSTILE.to_owned())],
+        may_ask: true,
+        environment: environment(),
+        now: crate::fixtures::start(),
+    };
+    let prompt = prompt::render(&context);
+    assert_tame(&prompt);
+    insta::assert_snapshot!(prompt.user);
+}

@@ -2,9 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use artoo_proto::{
-    Advice, Calibration, Environment, MemoryAction, MemoryRecall, PlannedSubtask, TaskId, escape,
-};
+use artoo_proto::{Advice, Calibration, Environment, MemoryAction, MemoryRecall, PlannedSubtask, TaskId, escape};
 
 use crate::blocked;
 use crate::limits::ADVICE_MAX;
@@ -156,7 +154,7 @@ fn describe(advice: &Advice) -> String {
     };
     match (advice.entity.starts_with("via:"), advice.space.starts_with("tool:")) {
         (true, _) => format!("{entity} for {space}{likeness}"),
-        (false, true) if advice.entity.starts_with("path:") => format!("{space} on {entity}{likeness}"),
+        (false, true) if advice.entity.starts_with("path:") => format!("{space} on {entity:?}{likeness}"),
         (false, true) => format!("{space}{likeness}"),
         (false, false) => format!("{space}{likeness}"),
     }

@@ -2,9 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use artoo_proto::{
-    Criterion, Environment, Plan, PlanDirective, PlannedSubtask, ReplanDirective, ToolClass, ToolSpec,
-};
+use artoo_proto::{Criterion, Environment, Plan, PlanDirective, PlannedSubtask, ReplanDirective, ToolClass, ToolSpec};
 use serde_json::Value;
 
 use super::calibration::Advised;
@@ -129,6 +127,7 @@ impl PlanRules<'_> {
             self.subtask(index, subtask, plan, &mut problems);
         }
         if self.from_model
+            && !plan.subtasks.is_empty()
             && (grounding::is_about_this_machine(self.raw_input) || grounding::asks_for_change(self.intent))
             && plan.subtasks.iter().all(|subtask| subtask.tools.is_empty())
         {

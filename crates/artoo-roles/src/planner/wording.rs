@@ -11,9 +11,10 @@ const RESTATEMENT: f64 = 0.9;
 const CONTAINED_MIN_CHARS: usize = 2;
 
 /// Words that carry nothing of an assertion; one made of them alone is empty, whatever the task.
-const EMPTY_WORDS: &str = "the a an is are was were be been has have had done do did task subtask step work works working
+const EMPTY_WORDS: &str =
+    "the a an is are was were be been has have had done do did task subtask step work works working
     successfully successful success succeeded completed complete finished correctly correct properly it this that all
-    everything ok okay fine good well expected as requested request user's user goal met satisfied fulfilled verified
+    everything ok okay fine good well expected as requested request user s goal met satisfied fulfilled verified
     true yes no without any errors error problem problems issue issues of for to and with result results output outcome
     in on by should must will";
 

@@ -57,7 +57,8 @@ impl Hands {
             order.checks.iter().map(|check| decide(check, &order.output, &environment)).collect()
         });
         decided.await.unwrap_or_else(|_| {
-            let failed = CheckOutcome { pass: false, evidence: "the check failed to run".to_owned(), environmental: true };
+            let failed =
+                CheckOutcome { pass: false, evidence: "the check failed to run".to_owned(), environmental: true };
             vec![failed; count]
         })
     }
@@ -97,9 +98,7 @@ fn decide(check: &Check, output: &str, environment: &Environment) -> CheckOutcom
         Some(verdict) => {
             CheckOutcome { pass: verdict.pass, evidence: verdict.evidence, environmental: verdict.environmental }
         }
-        None => {
-            CheckOutcome { pass: false, evidence: "nobody can decide this check".to_owned(), environmental: false }
-        }
+        None => CheckOutcome { pass: false, evidence: "nobody can decide this check".to_owned(), environmental: false },
     }
 }
 

@@ -3,7 +3,9 @@
 use std::path::Path;
 
 use artoo_llm::scripted::{Script, Scripted};
-use artoo_proto::{AbandonReason, Basis, Ending, Environment, FinalResult, Message, ModelRequest, Now, Role, RoleContext};
+use artoo_proto::{
+    AbandonReason, Basis, Ending, Environment, FinalResult, Message, ModelRequest, Now, Role, RoleContext,
+};
 use serde_json::{Value, json};
 
 use super::System;

@@ -13,9 +13,9 @@ use std::collections::BTreeSet;
 
 use artoo_ggs::{BlockedTarget, Controller, Decision, Outcome, Profile, Tool};
 use artoo_proto::{
-    AbandonReason, Abort, CallStatus, ConsentHash, DispatchManifest, EffectId, FinalResult, MegramDraft, Message, ModelFailure,
-    OutcomeStatus, OutcomeSummary, PerceptionFailed, PerceptionFailure, PlanDirective, PlanRejected, ReplanRequest, RoleFailed,
-    SubTaskId, SubTaskOutcome, TaskId, TaskSpec, ToolSpec, UserRequest,
+    AbandonReason, Abort, CallStatus, ConsentHash, DispatchManifest, EffectId, FinalResult, MegramDraft, Message,
+    ModelFailure, OutcomeStatus, OutcomeSummary, PerceptionFailed, PerceptionFailure, PlanDirective, PlanRejected,
+    ReplanRequest, RoleFailed, SubTaskId, SubTaskOutcome, TaskId, TaskSpec, ToolSpec, UserRequest,
 };
 
 use crate::machine::{Completion, Context, Incoming, Machine, Misrouted, RoleEffect, Work};
@@ -331,7 +331,8 @@ impl Machine for Solver {
             return Vec::new();
         }
         match input {
-            Input::Request(request) if self.limit.is_empty() => {
+            // The TaskSpec may have overtaken it, and a deadline of the spec's does not replace the hard limit.
+            Input::Request(request) => {
                 self.task_id = Some(request.task_id);
                 vec![self.wait(cx, request.hard_limit_ms)]
             }
@@ -340,7 +341,8 @@ impl Machine for Solver {
             Input::NotPlanned(rejected) => self.not_planned(cx, rejected),
             Input::Manifest(manifest) => {
                 if manifest.round == self.round {
-                    let tools: BTreeSet<&String> = manifest.subtasks.iter().flat_map(|subtask| &subtask.tools).collect();
+                    let tools: BTreeSet<&String> =
+                        manifest.subtasks.iter().flat_map(|subtask| &subtask.tools).collect();
                     self.account.approach = tools.into_iter().cloned().collect();
                     self.manifest = Some(manifest);
                 }
@@ -366,7 +368,7 @@ impl Machine for Solver {
                 self.stop(cx, AbandonReason::RoleFailed { detail })
             }
             Input::Rang(id) if self.limit.contains(&id) => self.stop(cx, AbandonReason::Deadline),
-            Input::Rang(_) | Input::Request(_) | Input::Feedback => Vec::new(),
+            Input::Rang(_) | Input::Feedback => Vec::new(),
         }
     }
 }

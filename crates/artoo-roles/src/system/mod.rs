@@ -5,6 +5,7 @@
 
 #[cfg(test)]
 mod chaos;
+mod delivery;
 mod digest;
 mod instance;
 mod tasks;
@@ -14,20 +15,17 @@ pub(crate) mod testing;
 mod tests;
 
 use std::collections::{BTreeMap, HashSet};
-use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use artoo_bus::{Bus, Delivery, Refusal, TapEvent};
 use artoo_proto::{
-    Address, EffectFinished, EffectId, EffectStarted, Envelope, Environment, Message, MessageId, MessageKind, Now, Role,
+    Address, EffectFinished, EffectId, EffectStarted, Environment, Message, MessageId, MessageKind, Now, Role,
     RoleFailed, TaskId, Timestamp, ToolSpec, Usage,
 };
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use crate::limits::SOLVER_PANICS_MAX;
-use crate::machine::{Completion, Context, EffectOrigin, Ids, Incoming, RoleEffect, Work};
+use crate::machine::{Completion, EffectOrigin, Ids, Incoming, RoleEffect, Work};
 use crate::memory::Memory;
-use crate::solver;
 use instance::Instance;
 use tasks::Tasks;
 
@@ -98,12 +96,24 @@ pub enum Effect {
     },
 }
 
-/// An instance with the messages it has seen.
+/// An instance with what must outlive its panic.
 #[derive(Debug)]
 struct Slot {
-    instance: Instance,
-    seen: HashSet<MessageId>,
+    /// None after a panic.
+    instance: Option<Instance>,
+    /// Messages it was given.
+    seen: Seen,
+    panics: u32,
 }
+
+impl Slot {
+    fn new(instance: Instance) -> Self {
+        Self { instance: Some(instance), seen: Seen::new(), panics: 0 }
+    }
+}
+
+/// Ids of messages by their task, so that a process's own instance can forget those of tasks long over.
+type Seen = BTreeMap<Option<TaskId>, HashSet<MessageId>>;
 
 /// The roles of every open task, on one bus.
 #[derive(Debug)]
@@ -124,8 +134,8 @@ impl System {
     #[must_use]
     pub fn new(config: SystemConfig, memory: Memory) -> Self {
         let mut instances = BTreeMap::new();
-        let slot = Slot { instance: Instance::Memory(Box::new(memory)), seen: HashSet::new() };
-        instances.insert(Address::of(Role::Memory, None, None), slot);
+        let memory = Slot::new(Instance::Memory(Box::new(memory)));
+        instances.insert(Address::of(Role::Memory, None, None), memory);
         Self {
             ids: Ids::new(config.seed),
             config,
@@ -178,7 +188,7 @@ impl System {
         self.tasks.open()
     }
 
-    /// Instances alive, the memory included.
+    /// Instances, the memory included; one that panicked counts until its task ends.
     #[must_use]
     pub fn instances(&self) -> usize {
         self.instances.len()
@@ -217,116 +227,6 @@ impl System {
         };
         self.bus.observe(now.wall, TapEvent::EffectFinished(finished));
         self.run(now, origin.address, origin.cause, Incoming::Completed(effect_id, completion));
-    }
-
-    /// Delivers one message to one instance, or to the outside.
-    pub fn deliver(&mut self, now: Now, delivery: &Delivery) {
-        let address = delivery.to.clone();
-        let envelope = &delivery.envelope;
-        match address.role {
-            Role::Operator | Role::Auditor => self.hand_out(now, address, envelope),
-            Role::Perceiver
-            | Role::Planner
-            | Role::Dispatcher
-            | Role::Executor
-            | Role::AgentValidator
-            | Role::MetaValidator
-            | Role::Memory
-            | Role::Solver
-            | Role::Runtime => {
-                for address in self.receivers(address, envelope) {
-                    self.run(now, address, envelope.id, Incoming::Message(envelope.clone()));
-                }
-            }
-        }
-    }
-
-    /// An abort is for every instance its role has in the task, and makes none; anything else is for its address.
-    fn receivers(&self, address: Address, envelope: &Envelope) -> Vec<Address> {
-        if envelope.message.kind() != MessageKind::Abort {
-            return vec![address];
-        }
-        let same = |known: &&Address| known.role == address.role && known.task_id == address.task_id;
-        self.instances.keys().filter(same).cloned().collect()
-    }
-
-    /// Each message leaves once, and of a task that has its result only the result does.
-    fn hand_out(&mut self, now: Now, address: Address, envelope: &Envelope) {
-        let message = envelope.message.clone();
-        let is_result = message.kind() == MessageKind::FinalResult;
-        let task_id = message.task_id().cloned();
-        let is_news = match &task_id {
-            Some(task) if is_result => self.tasks.is_open(task),
-            Some(task) => self.tasks.tell(task, envelope.id),
-            None => true,
-        };
-        if !is_news {
-            let detail = format!("{} a second time or after the result", message.kind());
-            return self.ignore(now, address, &detail);
-        }
-        self.flush_observations();
-        self.out.push(Effect::Deliver { to: address.role, message });
-        if let Some(task_id) = task_id.filter(|_| is_result) {
-            self.end(task_id);
-        }
-    }
-
-    /// Why an instance is not given this, if so.
-    fn objection(&self, address: &Address, incoming: &Incoming) -> Option<&'static str> {
-        let kind = match incoming {
-            Incoming::Message(envelope) => Some(envelope.message.kind()),
-            Incoming::Completed(..) => None,
-        };
-        let task = match incoming {
-            // What R7 records outlives its task; everything else dies with it.
-            Incoming::Message(envelope) if kind != Some(MessageKind::Megram) => envelope.message.task_id(),
-            Incoming::Message(_) | Incoming::Completed(..) => address.task_id.as_ref(),
-        };
-        if task.is_some_and(|task| !self.tasks.is_open(task)) {
-            return Some("after the task ended");
-        }
-        let is_abort = kind == Some(MessageKind::Abort);
-        if task.is_some_and(|task| !self.tasks.is_working(task)) && !is_abort {
-            return Some("after the task's result");
-        }
-        // A new R7 is only made to say that the task failed: it knows nothing of what its predecessor decided.
-        let ends = matches!(kind, Some(MessageKind::RoleFailed | MessageKind::CancelRequest));
-        let is_solver = address.role == Role::Solver;
-        (self.tasks.has_fallen(address) && !(is_solver && ends)).then_some("for an instance that panicked")
-    }
-
-    /// One step of one instance; a panic ends the instance and, through R7, its task.
-    fn run(&mut self, now: Now, address: Address, cause: MessageId, incoming: Incoming) {
-        if let Some(objection) = self.objection(&address, &incoming) {
-            return self.ignore(now, address, &format!("{} {objection}", incoming.describe()));
-        }
-        if !self.instances.contains_key(&address) {
-            // Only a message makes an instance; a completion for one that is gone is late.
-            let made = matches!(incoming, Incoming::Message(_)).then(|| Instance::for_role(&address, &self.config));
-            let Some(instance) = made.flatten() else {
-                return self.ignore(now, address, &format!("{} for nobody", incoming.describe()));
-            };
-            self.instances.insert(address.clone(), Slot { instance, seen: HashSet::new() });
-        }
-        let Some(slot) = self.instances.get_mut(&address) else { return };
-        if let Incoming::Message(envelope) = &incoming
-            && !slot.seen.insert(envelope.id)
-        {
-            return self.ignore(now, address, &format!("{} a second time", incoming.describe()));
-        }
-        let mut cx = Context { now, ids: &mut self.ids };
-        #[cfg(test)]
-        let planted = testing::planted_panic(&mut self.panic_next, address.role);
-        let stepped = catch_unwind(AssertUnwindSafe(|| {
-            #[cfg(test)]
-            assert!(!planted, "planted panic");
-            slot.instance.step(&mut cx, incoming)
-        }));
-        match stepped {
-            Ok(Ok(effects)) => self.enact(now, &address, cause, effects),
-            Ok(Err(misrouted)) => self.ignore(now, address, &misrouted.to_string()),
-            Err(panic) => self.panicked(now, address, cause, digest::panic_text(panic.as_ref())),
-        }
     }
 
     fn enact(&mut self, now: Now, address: &Address, cause: MessageId, effects: Vec<RoleEffect>) {
@@ -370,54 +270,12 @@ impl System {
         }
     }
 
-    fn panicked(&mut self, now: Now, address: Address, cause: MessageId, detail: String) {
-        self.instances.remove(&address);
-        self.awaited.retain(|_, origin| origin.address != address);
-        self.bus.observe(now.wall, TapEvent::Panicked { address: address.clone(), detail: detail.clone() });
-        let Some(task_id) = address.task_id.clone() else {
-            // Memory is of the process: it is gone for every task, and says so to whoever asks.
-            let instance = Instance::Memory(Box::new(Memory::unavailable()));
-            self.instances.insert(address, Slot { instance, seen: HashSet::new() });
-            return;
-        };
-        if !self.tasks.is_working(&task_id) {
-            return;
-        }
-        let panics = self.tasks.fall(&task_id, &address);
-        if address.role == Role::Solver && panics > SOLVER_PANICS_MAX {
-            // R7 can't even say that it failed. The task still ends with its one result, from R7's seat.
-            self.publish(now, &address, Some(cause), solver::last_word(task_id, detail).into());
-        } else {
-            self.role_failed(now, task_id, address.role, detail);
-        }
-    }
-
     fn role_failed(&mut self, now: Now, task_id: TaskId, role: Role, detail: String) {
         let runtime = Address::of(Role::Runtime, None, None);
         let failed = RoleFailed { task_id, role, detail, effect_id: None };
         let id = MessageId(self.ids.next_uuid());
         // The bus lets this message through even for a task that has said too much.
         drop(self.bus.publish(now.wall, id, &runtime, None, failed.into()));
-    }
-
-    /// Everything of an ended task goes: instances, awaited effects, waiting deliveries. What R7 recorded stays.
-    fn end(&mut self, task_id: TaskId) {
-        if !self.tasks.end(&task_id) {
-            return;
-        }
-        self.instances.retain(|address, _| address.task_id.as_ref() != Some(&task_id));
-        self.awaited.retain(|_, origin| origin.address.task_id.as_ref() != Some(&task_id));
-        self.bus.forget(&task_id);
-        // The bus forgets by address; what waits for an address of the process is found by its task.
-        let is_stale = |delivery: &Delivery| {
-            let envelope = &delivery.envelope;
-            envelope.correlation_id.as_ref() == Some(&task_id) && envelope.message.kind() != MessageKind::Megram
-        };
-        let stale: Vec<usize> = self.bus.waiting().enumerate().filter(|(_, d)| is_stale(d)).map(|(at, _)| at).collect();
-        for at in stale.into_iter().rev() {
-            drop(self.bus.take(at));
-        }
-        self.out.push(Effect::CancelTask { task_id });
     }
 
     fn ignore(&mut self, now: Now, address: Address, detail: &str) {

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashSet, VecDeque};
 
-use artoo_proto::{Address, MessageId, TaskId};
+use artoo_proto::{MessageId, TaskId};
 
 use crate::limits::ENDED_REMEMBERED;
 
@@ -18,8 +18,6 @@ pub(super) struct Tasks {
 struct OpenTask {
     /// Its result is on the bus: nothing more is done for it.
     concluded: bool,
-    /// Instances that panicked, with how often; no message brings one back.
-    fallen: BTreeMap<Address, u32>,
     /// What the operator was handed, so that nothing is asked twice.
     told: HashSet<MessageId>,
 }
@@ -60,28 +58,11 @@ impl Tasks {
         self.open.get_mut(task).is_some_and(|open| !open.concluded && open.told.insert(message))
     }
 
-    /// Notes a panic; how often this instance has panicked in its task.
-    pub(super) fn fall(&mut self, task: &TaskId, address: &Address) -> u32 {
-        let Some(open) = self.open.get_mut(task) else { return 0 };
-        let falls = open.fallen.entry(address.clone()).or_default();
-        *falls = falls.saturating_add(1);
-        *falls
-    }
-
-    pub(super) fn has_fallen(&self, address: &Address) -> bool {
-        let open = address.task_id.as_ref().and_then(|task| self.open.get(task));
-        open.is_some_and(|open| open.fallen.contains_key(address))
-    }
-
-    /// Its result was handed out; `false` if it was before.
-    pub(super) fn end(&mut self, task: &TaskId) -> bool {
-        if self.open.remove(task).is_none() {
-            return false;
-        }
-        if self.ended.len() == ENDED_REMEMBERED {
-            self.ended.pop_front();
-        }
+    /// Its result was handed out; gives the tasks that are no longer remembered for it, or nothing if it was before.
+    pub(super) fn end(&mut self, task: &TaskId) -> Option<Vec<TaskId>> {
+        self.open.remove(task)?;
         self.ended.push_back(task.clone());
-        true
+        let too_many = self.ended.len().saturating_sub(ENDED_REMEMBERED);
+        Some(self.ended.drain(..too_many).collect())
     }
 }

@@ -12,7 +12,8 @@ const BOUNDS: [&str; 7] = ["usize", "u8", "u32", "u64", "i64", "f64", "Duration"
 
 /// Test code bounds nothing a user meets.
 fn is_product(path: &str) -> bool {
-    path.contains("/src/") && !path.contains("/tests") && !path.contains("testing")
+    let of_tests = ["/tests", "/testing", "/chaos/", "/regressions"];
+    path.contains("/src/") && !of_tests.iter().any(|part| path.contains(part))
 }
 
 /// A constant as its line declares it, with the comment above it.

@@ -19,6 +19,11 @@ fn name_text(item: &Item) -> Option<&Text> {
     (usable && !text.text.contains('/') && !text.text.is_empty()).then_some(text)
 }
 
+/// Text usable as a part of a file's name.
+fn name_part(item: &Item) -> Option<&str> {
+    name_text(item).filter(|text| text.kind != TextKind::BarePlural).map(|text| text.text.as_str())
+}
+
 fn has_wildcard(text: &str) -> bool {
     text.contains(['*', '?', '['])
 }
@@ -57,10 +62,11 @@ fn named(left: &Item, right: &Item) -> Option<Item> {
                 None => None,
             }
         }
-        (Item::Mark(Concept::With), Item::Text(text)) if content_text(right).is_some() => {
-            Some(Item::Partial(Partial::WithText(text.text.clone())))
+        (Item::Mark(Concept::With), Item::Text(text)) if content_text(right).or(name_part(right)).is_some() => {
+            let is_content = content_text(right).is_some();
+            Some(Item::Partial(Partial::WithText { text: text.text.clone(), is_content }))
         }
-        (Item::Partial(Partial::WithText(text)), Item::Mark(Concept::InName)) => {
+        (Item::Partial(Partial::WithText { text, .. }), Item::Mark(Concept::InName)) if !text.contains('/') => {
             Some(name(NameTest::Has(text.clone())))
         }
         (Item::Draft(draft), Item::Mark(Concept::InName)) if draft.only_preds() => match draft.preds.as_slice() {
@@ -111,9 +117,20 @@ fn content(left: &Item, right: &Item) -> Option<Item> {
         (Item::Mark(Concept::TheWord), Item::Text(text)) => {
             Some(Item::Text(Text { text: text.text.clone(), kind: TextKind::Quoted }))
         }
-        (Item::Partial(Partial::WithText(text)), Item::Mark(Concept::InContent)) => {
+        (Item::Partial(Partial::WithText { text, is_content: true }), Item::Mark(Concept::InContent)) => {
             Some(Item::draft(Draft::pred(contains(text))))
         }
+        // "lines with 'x'": of files it would say neither where nor what.
+        (Item::Mark(Concept::With), Item::Text(Text { text, kind: TextKind::Quoted })) => {
+            Some(Item::draft(Draft { needle: Some(text.clone()), ..Draft::default() }))
+        }
+        (Item::Partial(Partial::SearchFor(place)), item) => Some(Item::draft(Draft {
+            verb: Some(Verb::Find),
+            lines: Some(LinesWanted::All),
+            object: Some(place.clone()),
+            preds: vec![contains(content_text(item)?)],
+            ..Draft::default()
+        })),
         (Item::Draft(draft), Item::Mark(Concept::InContent))
             if draft.only_preds_of(|pred| matches!(pred, Pred::Contains { .. })) =>
         {

@@ -3,7 +3,7 @@
 use super::super::draft::{Ask, Draft};
 use super::super::item::{Context, Item, Partial, Text, TextKind};
 use crate::algebra::{Depth, Kind};
-use crate::concept::{Concept, DepthWord};
+use crate::concept::{Concept, DepthWord, Verb};
 use crate::place::{Looks, Place};
 
 const FOLDER: Concept = Concept::Noun { kind: Kind::Folder, plural: false };
@@ -13,6 +13,8 @@ pub(super) fn combine(context: &Context<'_>, left: &Item, right: &Item, found: &
     found.extend(named(context, left, right));
     found.extend(within(context, left, right));
     found.extend(about(context, left, right));
+    found.extend(only(left, right));
+    found.extend(search(context, left, right));
 }
 
 /// "folder src", "the src folder", "the file notes.txt", "a folder called src".
@@ -128,6 +130,41 @@ fn about(context: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
         }
         (Item::Partial(Partial::WhenWas(place)), Item::Mark(Concept::Modified)) => {
             Some(Item::draft(Draft { object: Some(place.clone()), ask: Some(Ask::WhenChanged), ..Draft::default() }))
+        }
+        _ => None,
+    }
+}
+
+/// "only PDFs", "PDFs only", "only in ~/x", "in ~/x only".
+fn only(left: &Item, right: &Item) -> Option<Item> {
+    let (draft, is_before) = match (left, right) {
+        (Item::Mark(Concept::Only), Item::Draft(draft)) => (draft, true),
+        (Item::Draft(draft), Item::Mark(Concept::Only)) => (draft, false),
+        _ => return None,
+    };
+    if draft.scope.is_some() && draft.only_modifiers() {
+        return draft.merge(&Draft { depth: Some(Depth::Direct), ..Draft::default() }).map(Item::draft);
+    }
+    let restricts = if is_before { draft.has_noun() } else { draft.only_types() || draft.only_noun() };
+    restricts.then(|| Item::Draft(draft.clone()))
+}
+
+/// "search ~/x for", "search notes.txt for 'x'".
+fn search(context: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
+    match (left, right) {
+        (Item::Draft(draft), item) if draft.only_verb() == Some(Verb::Find) => {
+            let place = match item {
+                Item::Mark(Concept::PlaceAfterPreposition(name)) => home_folder(context, name)?,
+                item if !matches!(item, Item::Draft(_)) => item.as_draft(context)?.object?,
+                _ => return None,
+            };
+            Some(Item::Partial(Partial::SearchIn(place)))
+        }
+        (Item::Partial(Partial::SearchIn(place)), Item::Mark(Concept::For)) if place.looks == Looks::File => {
+            Some(Item::Partial(Partial::SearchFor(place.clone())))
+        }
+        (Item::Partial(Partial::SearchIn(place)), Item::Mark(Concept::For)) => {
+            Some(Item::draft(Draft { verb: Some(Verb::Find), scope: Some(place.clone()), ..Draft::default() }))
         }
         _ => None,
     }

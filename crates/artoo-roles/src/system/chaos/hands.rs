@@ -1,8 +1,6 @@
 //! Tools, checks and memory writes of a run, with the trouble its weather makes.
 
-use artoo_proto::{
-    CallStatus, ConsentHash, EffectClass, FileChange, ToolCall, ToolOutcome, ToolRequest,
-};
+use artoo_proto::{CallStatus, ConsentHash, EffectClass, FileChange, ToolCall, ToolOutcome, ToolRequest};
 use serde_json::Value;
 
 use super::errand::Errand;

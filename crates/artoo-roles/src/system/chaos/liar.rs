@@ -14,9 +14,14 @@ pub(super) fn reply(rng: &mut Rng, lie: Lie, request: &ModelRequest) -> Result<R
         RoleContext::Perceive(context) => json!({"task_id": "a_task", "intent": context.raw_input, "question": null,
             "constraints": {"scope": null, "deadline": null}}),
         RoleContext::Plan(context) => {
-            let blocked = context.directive.as_ref().map(|directive| directive.blocked_tools.clone()).unwrap_or_default();
-            let free: Vec<&str> =
-                context.tools.iter().map(|tool| tool.name.as_str()).filter(|name| !blocked.iter().any(|b| b == name)).collect();
+            let blocked =
+                context.directive.as_ref().map(|directive| directive.blocked_tools.clone()).unwrap_or_default();
+            let free: Vec<&str> = context
+                .tools
+                .iter()
+                .map(|tool| tool.name.as_str())
+                .filter(|name| !blocked.iter().any(|b| b == name))
+                .collect();
             let tools = if lie == Lie::Words && rng.chance(500) { Vec::new() } else { free };
             let intent = format!("make the file in way {}", rng.below(100_000));
             let criteria = trivial(rng);

@@ -73,7 +73,10 @@ impl Mangler {
                 plan["subtasks"][0]["tools"] = json!([tool]);
             }
             6 => plan["subtasks"][0]["tools"] = json!([]),
-            7 => plan["subtasks"][0]["sequence"] = rng.pick(&[json!(i64::MIN), json!(i64::MAX), json!("1"), json!(1.5)]).clone(),
+            7 => {
+                plan["subtasks"][0]["sequence"] =
+                    rng.pick(&[json!(i64::MIN), json!(i64::MAX), json!("1"), json!(1.5)]).clone()
+            }
             8 => plan["subtasks"][0]["success_criteria"] = json!([]),
             9 => plan["task_criteria"] = json!([]),
             10 => plan["subtasks"][0]["success_criteria"] = json!([{"check": {"kind": "output_not_empty"}}]),
@@ -94,7 +97,8 @@ impl Mangler {
     }
 
     fn verdicts(&mut self, rng: &mut Rng, open: usize, mut value: Value) -> Value {
-        let pass = |number: i64, cites: Value| json!({"number": number, "verdict": "pass", "cites": cites, "evidence": "ok"});
+        let pass =
+            |number: i64, cites: Value| json!({"number": number, "verdict": "pass", "cites": cites, "evidence": "ok"});
         let all = |cites: &Value| {
             let passes = (1..=i64::try_from(open).unwrap()).map(|number| pass(number, cites.clone()));
             passes.collect::<Vec<_>>()

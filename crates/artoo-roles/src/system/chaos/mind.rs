@@ -3,15 +3,15 @@
 use std::collections::BTreeSet;
 
 use artoo_proto::{
-    CallStatus, ExecuteContext, ModelFailure, ModelRequest, PerceiveContext, PlanContext, ReplanDirective,
-    ReplyBody, RoleContext, SubTask, ToolCall, ToolClass, ValidateSubtaskContext, ValidateTaskContext,
+    CallStatus, ExecuteContext, ModelFailure, ModelRequest, PerceiveContext, PlanContext, ReplanDirective, ReplyBody,
+    Role, RoleContext, SubTask, ToolCall, ToolClass, ValidateSubtaskContext, ValidateTaskContext,
 };
 use serde_json::{Value, json};
 
 use super::errand::Errand;
-use super::liar;
 use super::rng::Rng;
 use super::weather::{Climate, Weather};
+use super::{liar, recipes};
 
 /// Criteria of the one subtask of a partial or sinking run.
 const MANY_CRITERIA: usize = 6;
@@ -26,6 +26,9 @@ pub(super) fn reply(
     if let Some(lie) = errand.and_then(|errand| errand.lie) {
         return liar::reply(rng, lie, request);
     }
+    if weather.climate == Climate::Recipes && request.role != Role::Perceiver {
+        return Ok(recipes::reply(rng, request));
+    }
     let value = match &request.context {
         RoleContext::Perceive(context) => perceive(rng, weather, context),
         RoleContext::Plan(context) => plan(rng, weather, context),
@@ -39,8 +42,10 @@ pub(super) fn reply(
 fn perceive(rng: &mut Rng, weather: &Weather, context: &PerceiveContext) -> Value {
     let question = (context.may_ask && rng.chance(250)).then_some("which one do you mean?");
     let soon = context.now.wall.plus_millis(400_000).to_string();
+    let deadlines =
+        [None, Some(soon.as_str()), Some("9999-01-01T00:00:00Z"), Some("2001-01-01T00:00:00Z"), Some("soon")];
     let deadline = match weather.climate {
-        Climate::Slow | Climate::Storm => *rng.pick(&[None, Some(soon.as_str()), Some("2001-01-01T00:00:00Z"), Some("soon")]),
+        Climate::Slow | Climate::Shuffled | Climate::Storm => *rng.pick(&deadlines),
         _ => None,
     };
     json!({"task_id": "a_task", "intent": context.raw_input, "question": question,
@@ -55,8 +60,11 @@ fn plan(rng: &mut Rng, weather: &Weather, context: &PlanContext) -> Value {
     let worn: BTreeSet<ToolClass> =
         context.tools.iter().filter(|tool| blocked.contains(&tool.name)).map(|tool| tool.class).collect();
     let fresh: Vec<_> = free.iter().copied().filter(|tool| !breaking || !worn.contains(&tool.class)).collect();
-    let offered: Vec<&str> = if fresh.is_empty() { &free } else { &fresh }.iter().map(|tool| tool.name.as_str()).collect();
+    let offered: Vec<&str> =
+        if fresh.is_empty() { &free } else { &fresh }.iter().map(|tool| tool.name.as_str()).collect();
     let words = !crate::grounding::mentions_machine(&context.spec.raw_input);
+    // A model that knows what it is asked for writes the file that is named.
+    let named = named_file(&context.spec.raw_input).filter(|_| free.iter().any(|tool| tool.name == "write_file"));
     let many = matches!(weather.climate, Climate::Partial | Climate::Sinking);
     let count = if many { 1 } else { rng.between(1, 3) };
     let subtasks: Vec<Value> = (0..count)
@@ -66,7 +74,13 @@ fn plan(rng: &mut Rng, weather: &Weather, context: &PlanContext) -> Value {
                 tools.clear();
             }
             tools.dedup();
-            json!({"intent": format!("look at part {index} in way {}", rng.below(100_000)), "context": "",
+            let way = rng.below(100_000);
+            let mut intent = format!("look at part {index} in way {way}");
+            if let Some(name) = named.filter(|_| index == 0) {
+                tools = vec!["write_file"];
+                intent = format!("write {name} in way {way}");
+            }
+            json!({"intent": intent, "context": "",
                    "sequence": i64::try_from(rng.below(3)).unwrap() - 1,
                    "success_criteria": criteria(rng, many, &tools), "tools": tools})
         })
@@ -124,13 +138,22 @@ fn execute(rng: &mut Rng, weather: &Weather, context: &ExecuteContext) -> Value 
     json!({"calls": calls, "answer_is_output": rng.chance(600), "status": "uncertain", "output": ""})
 }
 
+/// The file a request names, without its folder.
+fn named_file(text: &str) -> Option<&str> {
+    let word = text.split_whitespace().find(|word| word.ends_with(".txt") || word.ends_with(".md"))?;
+    word.rsplit('/').next()
+}
+
 /// Few inputs, so that siblings and later rounds come back to what an earlier one was refused.
 fn input(rng: &mut Rng, weather: &Weather, tool: &str, context: &ExecuteContext) -> Value {
     let tries = context.earlier_calls.len() + context.calls.len();
     match tool {
         "shell" if rng.chance(weather.danger) => json!({"command": format!("rm -rf /home/u/keep{}", rng.below(2))}),
         "shell" => json!({"command": format!("ls -{tries} /home/u/d{}", rng.below(3))}),
-        "write_file" => json!({"path": "/home/u/artoo_workspace/notes.txt", "text": format!("hello {}", rng.below(3))}),
+        "write_file" => {
+            let name = named_file(&context.subtask.intent).unwrap_or("notes.txt");
+            json!({"path": format!("/home/u/artoo_workspace/{name}"), "text": format!("hello {}", rng.below(3))})
+        }
         "read_file" => json!({"path": format!("/home/u/f{}.txt", rng.below(4)), "from_line": tries}),
         "glob" => json!({"root": format!("/home/u/d{}", rng.below(3)), "pattern": "*", "depth": tries}),
         _ => json!({"query": format!("reports {} {tries}", rng.below(3))}),

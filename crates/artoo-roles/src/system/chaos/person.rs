@@ -6,11 +6,11 @@ use artoo_proto::{
 };
 
 use super::rng::Rng;
-use super::weather::Weather;
+use super::weather::{ANSWER_MS, Weather};
 
 /// What the person says to a question, each with a delay in milliseconds.
 pub(super) fn answers(rng: &mut Rng, weather: &Weather, question: &Message) -> Vec<(usize, Message)> {
-    let delay = rng.below(20_000);
+    let delay = rng.below(ANSWER_MS);
     if rng.chance(weather.silence) {
         return Vec::new();
     }
@@ -49,11 +49,8 @@ pub(super) fn answers(rng: &mut Rng, weather: &Weather, question: &Message) -> V
 pub(super) fn unasked(rng: &mut Rng, task: &TaskId) -> Message {
     let task_id = task.clone();
     match rng.below(5) {
-        0 => MemoryFeedback {
-            task_id,
-            feedback: MemoryFeedbackKind::Wrong { content: "that was not it".to_owned() },
-        }
-        .into(),
+        0 => MemoryFeedback { task_id, feedback: MemoryFeedbackKind::Wrong { content: "that was not it".to_owned() } }
+            .into(),
         1 => Abort { task_id }.into(),
         2 => ClarificationAnswer { task_id, answer: "nobody asked".to_owned() }.into(),
         3 => artoo_proto::RoleFailed {

@@ -2,10 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-use artoo_bus::TapEvent;
-use artoo_proto::{
-    EffectId, Message, ModelReply, ModelRequest, Now, Role, TaskId, Timestamp, ToolOutcome, Usage,
-};
+use artoo_proto::{EffectId, Message, Now, Role, TaskId, Timestamp};
 
 use super::choice::{Choice, Recorded, replay};
 use super::errand::Errand;
@@ -13,43 +10,40 @@ use super::mangle::Mangler;
 use super::rng::Rng;
 use super::tally::Tally;
 use super::watch::Watch;
-use super::weather::Weather;
-use super::{hands, mind, person};
+use super::weather::{LATE_MS, Weather};
 use crate::machine::{Completion, Work};
 use crate::memory::Memory;
-use crate::system::{Effect, Input, System, SystemConfig, testing};
+use crate::system::{Input, System, SystemConfig, testing};
 
 /// Turns of trouble; after them the run may only come to its end.
 const TROUBLED_TURNS: usize = 1_200;
 /// Turns after which a run counts as endless. The longest honest ones need about a tenth.
 const TURNS_MAX: usize = 30_000;
-/// Wall-clock jumps, in milliseconds: two hours back, a second back, a day on.
-const JUMPS_MS: [i64; 3] = [-7_200_000, -1_000, 86_400_000];
 
-struct Job {
-    effect_id: EffectId,
-    task_id: Option<TaskId>,
-    work: Work,
+pub(super) struct Job {
+    pub(super) effect_id: EffectId,
+    pub(super) task_id: Option<TaskId>,
+    pub(super) work: Work,
 }
 
 pub(super) struct Run {
-    seed: u64,
-    rng: Rng,
-    weather: Weather,
-    config: SystemConfig,
-    system: System,
-    now: Now,
-    to_begin: VecDeque<Errand>,
-    errands: BTreeMap<TaskId, Errand>,
-    jobs: Vec<Job>,
+    pub(super) seed: u64,
+    pub(super) rng: Rng,
+    pub(super) weather: Weather,
+    pub(super) config: SystemConfig,
+    pub(super) system: System,
+    pub(super) now: Now,
+    pub(super) to_begin: VecDeque<Errand>,
+    pub(super) errands: BTreeMap<TaskId, Errand>,
+    pub(super) jobs: Vec<Job>,
     /// Work that is done and whose end nobody was told yet.
-    late: Vec<(EffectId, Completion)>,
-    timers: BTreeSet<(u64, EffectId)>,
-    said: Vec<(usize, Message)>,
-    mangler: Mangler,
-    watch: Watch,
-    tally: Tally,
-    record: Option<Vec<Recorded>>,
+    pub(super) late: Vec<(EffectId, Completion)>,
+    pub(super) timers: BTreeSet<(u64, EffectId)>,
+    pub(super) said: Vec<(usize, Message)>,
+    pub(super) mangler: Mangler,
+    pub(super) watch: Watch,
+    pub(super) tally: Tally,
+    pub(super) record: Option<Vec<Recorded>>,
 }
 
 fn memory(weather: &Weather) -> Memory {
@@ -74,7 +68,7 @@ impl Run {
             timers: BTreeSet::new(),
             said: Vec::new(),
             mangler: Mangler::default(),
-            watch: Watch::new(seed),
+            watch: Watch::new(seed, weather.lateness_ms()),
             tally: Tally::default(),
             record: recorded.then(Vec::new),
             weather,
@@ -128,6 +122,11 @@ impl Run {
 
     fn turn(&mut self) {
         self.trouble();
+        let is_due = self.timers.first().is_some_and(|(due, _)| *due <= self.now.uptime_ms);
+        if is_due && self.rng.chance(700) {
+            self.ring();
+            return;
+        }
         let pending = self.system.pending();
         if pending > 0 && !self.rng.chance(self.weather.interleave) {
             return self.deliver_one(pending);
@@ -193,7 +192,7 @@ impl Run {
     }
 
     fn begin(&mut self, errand: Errand) {
-        self.watch.begin(&errand);
+        self.watch.begin(self.now, &errand);
         self.tally.add("tasks");
         if errand.lie.is_some() {
             self.tally.add("tasks with a lying model");
@@ -203,7 +202,7 @@ impl Run {
         self.say(message.into());
     }
 
-    fn say(&mut self, message: Message) {
+    pub(super) fn say(&mut self, message: Message) {
         self.act(Choice::Accept(Box::new(Input::Operator { message })));
     }
 
@@ -216,7 +215,7 @@ impl Run {
         let choice = if !edge && self.rng.chance(self.weather.drop) {
             self.tally.add("drops");
             Choice::Drop(index)
-        } else if self.rng.chance(self.weather.repeat) {
+        } else if delivery.envelope.correlation_id.is_some() && self.rng.chance(self.weather.repeat) {
             self.tally.add("duplicates");
             Choice::Repeat(index)
         } else {
@@ -225,119 +224,26 @@ impl Run {
         self.act(choice);
     }
 
-    fn work(&mut self) {
-        let index = if self.rng.chance(self.weather.reorder) { self.rng.below(self.jobs.len()) } else { 0 };
-        let job = self.jobs.remove(index);
-        let completion = self.perform(&job);
-        if self.rng.chance(self.weather.lose) {
-            return self.tally.add("completions lost");
-        }
-        if self.rng.chance(self.weather.delay) {
-            return self.late.push((job.effect_id, completion));
-        }
-        if self.rng.chance(self.weather.echo) {
-            self.tally.add("completions repeated");
-            self.late.push((job.effect_id, completion.clone()));
-        }
-        self.complete(job.effect_id, completion);
-    }
-
-    fn complete(&mut self, effect_id: EffectId, completion: Completion) {
+    pub(super) fn complete(&mut self, effect_id: EffectId, completion: Completion) {
         self.act(Choice::Accept(Box::new(Input::Completed { effect_id, completion })));
-    }
-
-    fn perform(&mut self, job: &Job) -> Completion {
-        let errand = job.task_id.as_ref().and_then(|task| self.errands.get(task));
-        match &job.work {
-            Work::Model { request } => {
-                let reply = mind::reply(&mut self.rng, &self.weather, errand, request);
-                self.answer(request, reply)
-            }
-            Work::Tool { order } => {
-                let outcome = hands::call(&mut self.rng, &self.weather, errand, order);
-                if let ToolOutcome::Called { call } = &outcome {
-                    self.mangler.evidence.push(call.evidence_id.0.clone());
-                }
-                Completion::Tool(Box::new(outcome))
-            }
-            Work::Checks { order } => Completion::Checks(hands::check(&mut self.rng, &self.weather, order)),
-            Work::Timer { .. } => Completion::Timer,
-            Work::Persist { .. } => {
-                let full = self.rng.chance(self.weather.unwritten);
-                Completion::Persisted(if full { Err("the disk is full".to_owned()) } else { Ok(()) })
-            }
-        }
-    }
-
-    fn answer(
-        &mut self,
-        request: &ModelRequest,
-        mut reply: Result<artoo_proto::ReplyBody, artoo_proto::ModelFailure>,
-    ) -> Completion {
-        let ms = self.rng.between(self.weather.model_ms / 10, self.weather.model_ms);
-        self.advance(u64::try_from(ms).unwrap());
-        if self.rng.chance(self.weather.mangle) {
-            self.tally.add("replies mangled");
-            reply = self.mangler.mangle(&mut self.rng, request, reply);
-            self.watch.smuggled(&self.mangler.smuggled);
-        }
-        let usage = Usage { model_calls: 1, prompt_tokens: 100, completion_tokens: 20 };
-        Completion::Model(reply.map(|body| ModelReply { body, usage, model: "seeded".to_owned() }))
     }
 
     /// Rings the next timer; the clock goes there first, or a little further.
     fn ring(&mut self) -> bool {
         let Some((due, effect_id)) = self.timers.pop_first() else { return false };
-        let lateness = if self.weather.hasty > 0 { self.rng.below(5_000) } else { 0 };
+        let lateness = if self.weather.hasty > 0 { self.rng.below(LATE_MS) } else { 0 };
         self.advance(due.saturating_sub(self.now.uptime_ms) + u64::try_from(lateness).unwrap());
         self.complete(effect_id, Completion::Timer);
         true
     }
 
-    fn advance(&mut self, ms: u64) {
+    pub(super) fn advance(&mut self, ms: u64) {
         self.now.uptime_ms += ms;
         self.now.wall = self.now.wall.plus_millis(i64::try_from(ms).unwrap());
     }
 
-    /// What nobody asked for: panics, cancels, forgeries, jumps of the clock.
-    fn trouble(&mut self) {
-        if self.rng.chance(self.weather.clock) {
-            self.tally.add("clock jumps");
-            self.now.wall = self.now.wall.plus_millis(*self.rng.pick(&JUMPS_MS));
-        }
-        if self.rng.chance(self.weather.panic) {
-            let roles = [
-                Role::Perceiver,
-                Role::Planner,
-                Role::Dispatcher,
-                Role::Executor,
-                Role::AgentValidator,
-                Role::MetaValidator,
-                Role::Solver,
-                Role::Memory,
-            ];
-            let role = *self.rng.pick(&roles);
-            self.act(Choice::Panic(role));
-        }
-        let begun: Vec<TaskId> = self.errands.keys().cloned().collect();
-        if begun.is_empty() {
-            return;
-        }
-        if self.rng.chance(self.weather.cancel) {
-            let task = self.rng.pick(&begun).clone();
-            self.tally.add("cancels");
-            self.say(person::cancel(&task));
-        }
-        if self.rng.chance(self.weather.forge) {
-            let task = self.rng.pick(&begun).clone();
-            let message = person::unasked(&mut self.rng, &task);
-            self.tally.add("forgeries");
-            self.say(message);
-        }
-    }
-
-    fn act(&mut self, choice: Choice) {
-        self.watch.before(&choice, &mut self.system);
+    pub(super) fn act(&mut self, choice: Choice) {
+        self.watch.before(self.now, &choice, &mut self.system);
         let effects = choice.clone().apply(&mut self.system, self.now);
         self.watch.after(&effects, &self.system);
         for effect in &effects {
@@ -345,39 +251,6 @@ impl Run {
         }
         if let Some(record) = &mut self.record {
             record.push(Recorded { now: self.now, choice, effects });
-        }
-    }
-
-    fn take(&mut self, effect: &Effect) {
-        match effect {
-            Effect::Perform { effect_id, work: Work::Timer { after_ms }, .. } => {
-                self.timers.insert((self.now.uptime_ms.saturating_add(*after_ms), *effect_id));
-            }
-            Effect::Perform { effect_id, task_id, work } => {
-                self.jobs.push(Job { effect_id: *effect_id, task_id: task_id.clone(), work: work.clone() });
-            }
-            Effect::Deliver { message, .. } => {
-                if let Message::FinalResult(result) = message {
-                    self.tally.ending(result);
-                }
-                self.said.extend(person::answers(&mut self.rng, &self.weather, message));
-            }
-            // Most cancelled work stops; some of it ends all the same and says so.
-            Effect::CancelTask { task_id } => {
-                let rng = &mut self.rng;
-                self.jobs.retain(|job| job.task_id.as_ref() != Some(task_id) || rng.chance(300));
-            }
-            Effect::Observe { event, .. } => self.count(event),
-        }
-    }
-
-    fn count(&mut self, event: &TapEvent) {
-        match event {
-            TapEvent::Message { envelope } => self.tally.add(&format!("message: {}", envelope.message.kind())),
-            TapEvent::Panicked { address, .. } => self.tally.add(&format!("panic: {}", address.role)),
-            TapEvent::Ignored { .. } => self.tally.add("ignored"),
-            TapEvent::Refused { .. } => self.tally.add("refused by the bus"),
-            _ => {}
         }
     }
 }

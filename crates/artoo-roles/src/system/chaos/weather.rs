@@ -1,6 +1,6 @@
 //! What a run has to live through: a climate drawn from the seed, and the rates that follow from it.
 
-use artoo_proto::{ToolClass, ToolSpec};
+use artoo_proto::{Role, ToolClass, ToolSpec};
 
 use super::rng::Rng;
 use crate::system::testing::tool;
@@ -36,13 +36,15 @@ pub(super) enum Climate {
     Impatient,
     /// The model lies at every role, the tools change nothing, and what is asked for is a change.
     Lying,
+    /// Plans are recipes from code, and there is no model to judge anything.
+    Recipes,
     /// Memory refuses.
     Forgetful,
     /// All of it at once.
     Storm,
 }
 
-const CLIMATES: [(Climate, usize); 16] = [
+const CLIMATES: [(Climate, usize); 17] = [
     (Climate::Fair, 5),
     (Climate::Partial, 2),
     (Climate::Sinking, 1),
@@ -57,8 +59,26 @@ const CLIMATES: [(Climate, usize); 16] = [
     (Climate::Panicky, 2),
     (Climate::Impatient, 2),
     (Climate::Lying, 4),
+    (Climate::Recipes, 2),
     (Climate::Forgetful, 1),
     (Climate::Storm, 4),
+];
+
+/// Longest time a person thinks.
+pub(super) const ANSWER_MS: usize = 20_000;
+/// Most a timer is late by itself.
+pub(super) const LATE_MS: usize = 5_000;
+
+/// Roles that can be made to panic.
+pub(super) const PANICKING: [Role; 8] = [
+    Role::Perceiver,
+    Role::Planner,
+    Role::Dispatcher,
+    Role::Executor,
+    Role::AgentValidator,
+    Role::MetaValidator,
+    Role::Solver,
+    Role::Memory,
 ];
 
 /// Rates in thousandths, per thing they apply to.
@@ -91,6 +111,8 @@ pub(super) struct Weather {
     pub(super) check_fails: u32,
     /// Of turns.
     pub(super) panic: u32,
+    /// This role panics at most of its steps.
+    pub(super) stuck: Option<Role>,
     pub(super) cancel: u32,
     pub(super) forge: u32,
     pub(super) clock: u32,
@@ -120,11 +142,20 @@ impl Weather {
             Climate::Slow => Self { model_ms: 250_000, unmet: 200, ..calm },
             Climate::Lossy => Self { drop: 40, lose: 60, unmet: 100, ..calm },
             Climate::Repeating => Self { repeat: 200, echo: 200, unmet: 150, ..calm },
-            Climate::Shuffled => Self { reorder: 500, interleave: 300, delay: 400, hasty: 10, unmet: 150, ..calm },
+            Climate::Shuffled => {
+                Self { reorder: 500, interleave: 300, delay: 400, hasty: 10, lose: 30, unmet: 150, ..calm }
+            }
             Climate::Hostile => Self { mangle: 250, unmet: 150, ..calm },
             Climate::Broken => Self { trouble: 450, check_fails: 400, unmet: 100, ..calm },
             Climate::Asking => Self { danger: 500, yes: 500, silence: 30, unmet: 200, trouble: 100, ..calm },
-            Climate::Panicky => Self { panic: 25, unmet: 200, reorder: 100, repeat: 100, interleave: 100, ..calm },
+            Climate::Panicky => {
+                let stuck = rng.chance(250).then(|| *rng.pick(&PANICKING));
+                let panic = if stuck.is_some() { 0 } else { 25 };
+                Self { panic, stuck, unmet: 200, reorder: 100, repeat: 100, interleave: 100, ..calm }
+            }
+            Climate::Recipes => {
+                Self { trouble: [0, 0, 300][rng.below(3)], check_fails: [0, 0, 300][rng.below(3)], ..calm }
+            }
             Climate::Impatient => Self { cancel: 15, interleave: 300, delay: 300, forge: 20, unmet: 150, ..calm },
             Climate::Forgetful => Self { no_memory: rng.chance(500), unwritten: 500, unmet: 200, ..calm },
             Climate::Storm => Self {
@@ -188,6 +219,7 @@ impl Weather {
             silence: 0,
             check_fails: 0,
             panic: 0,
+            stuck: None,
             cancel: 0,
             forge: 0,
             clock: 0,
@@ -199,10 +231,16 @@ impl Weather {
         }
     }
 
+    /// How late a timer can ring: behind a run of the longest model calls and of a person's slowest answers.
+    pub(super) fn lateness_ms(&self) -> u64 {
+        u64::try_from(12 * (self.model_ms + ANSWER_MS) + LATE_MS).unwrap()
+    }
+
     /// The same minds and hands, but nothing more is lost, repeated, forged or cancelled.
     pub(super) fn settle(&mut self) {
         let (drop, repeat, lose, echo, hasty) = (0, 0, 0, 0, 0);
         let (panic, cancel, forge, clock, mangle) = (0, 0, 0, 0, 0);
-        *self = Self { drop, repeat, lose, echo, hasty, panic, cancel, forge, clock, mangle, ..self.clone() };
+        let stuck = None;
+        *self = Self { drop, repeat, lose, echo, hasty, panic, stuck, cancel, forge, clock, mangle, ..self.clone() };
     }
 }

@@ -1,6 +1,6 @@
 //! The invariants, checked after every act of the scheduler.
 //!
-//! 1. A task has never more than one FinalResult, and one when its timers have rung.
+//! 1. A task has never more than one FinalResult, and one when its timers have rung, by its hard limit at the latest.
 //! 2. Every message is the table's, names a cause that passed before it, and no role is refused by the bus.
 //! 3. R4b's model is never asked about a round in which an outcome failed or is missing.
 //! 4. Nothing is accepted with an unmet, failed or missing criterion; what is marked checked was checked, what is
@@ -19,6 +19,7 @@
 //! 16. A task fails by its roles only where one panicked.
 //! 17. A later group starts only when every earlier subtask matched.
 
+mod bus;
 mod consent;
 mod rounds;
 mod verdicts;
@@ -27,8 +28,8 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 use artoo_bus::TapEvent;
 use artoo_proto::{
-    Address, Check, DispatchManifest, EffectId, Envelope, ExecutionResult, FinalResult, Message, MessageId,
-    MessageKind, Plan, PlanDirective, Role, SubTask, SubTaskId, SubTaskOutcome, TaskId, route,
+    Address, Check, DispatchManifest, EffectId, ExecutionResult, FinalResult, Message, MessageId, MessageKind, Now,
+    Plan, PlanDirective, Role, SubTask, SubTaskId, SubTaskOutcome, TaskId,
 };
 use uuid::Uuid;
 
@@ -42,6 +43,7 @@ use consent::Consents;
 #[derive(Debug)]
 struct TaskWatch {
     errand: Errand,
+    limited_from_ms: u64,
     passed: HashSet<MessageId>,
     directives: Vec<PlanDirective>,
     plans: BTreeMap<u32, Plan>,
@@ -69,6 +71,8 @@ struct Started {
 #[derive(Debug)]
 pub(super) struct Watch {
     seed: u64,
+    /// How late timers may be.
+    lateness_ms: u64,
     next_seq: u64,
     tasks: BTreeMap<TaskId, TaskWatch>,
     started: HashMap<EffectId, Started>,
@@ -78,12 +82,15 @@ pub(super) struct Watch {
     completed: HashSet<EffectId>,
     /// Why the act under way must have no effect, if so.
     silence: Option<&'static str>,
+    /// Time of the act under way.
+    uptime_ms: u64,
 }
 
 impl Watch {
-    pub(super) fn new(seed: u64) -> Self {
+    pub(super) fn new(seed: u64, lateness_ms: u64) -> Self {
         Self {
             seed,
+            lateness_ms,
             next_seq: 0,
             tasks: BTreeMap::new(),
             started: HashMap::new(),
@@ -92,6 +99,7 @@ impl Watch {
             arrived: HashSet::new(),
             completed: HashSet::new(),
             silence: None,
+            uptime_ms: 0,
         }
     }
 
@@ -100,9 +108,10 @@ impl Watch {
         self.smuggled.extend(ids);
     }
 
-    pub(super) fn begin(&mut self, errand: &Errand) {
+    pub(super) fn begin(&mut self, now: Now, errand: &Errand) {
         let task = TaskWatch {
             errand: errand.clone(),
+            limited_from_ms: now.uptime_ms,
             passed: HashSet::new(),
             directives: Vec::new(),
             plans: BTreeMap::new(),
@@ -129,8 +138,9 @@ impl Watch {
     }
 
     /// What the act is, before it happens.
-    pub(super) fn before(&mut self, choice: &Choice, system: &mut System) {
+    pub(super) fn before(&mut self, now: Now, choice: &Choice, system: &mut System) {
         self.silence = None;
+        self.uptime_ms = now.uptime_ms;
         match choice {
             Choice::Deliver(index) | Choice::Repeat(index) => {
                 let delivery = system.bus().waiting().nth(*index).unwrap().clone();
@@ -140,10 +150,13 @@ impl Watch {
                     self.silence = Some("(15) a message that arrived before");
                 } else if self.is_over(envelope.correlation_id.as_ref()) && !kept {
                     self.silence = Some("(9) a message of a task that is over");
-                } else if let (Role::Executor, Message::ConsentAnswer(answer)) = (delivery.to.role, &envelope.message)
-                    && let Some(task) = self.tasks.get_mut(&answer.task_id)
-                {
-                    task.consents.answered(answer);
+                } else if let Some(task) = envelope.correlation_id.as_ref().and_then(|task| self.tasks.get_mut(task)) {
+                    match (delivery.to.role, &envelope.message) {
+                        (Role::Executor, Message::ConsentAnswer(answer)) => task.consents.answered(answer),
+                        // The hard limit can only run from where R7 is told of it.
+                        (Role::Solver, Message::UserRequest(_)) => task.limited_from_ms = now.uptime_ms,
+                        _ => {}
+                    }
                 }
             }
             Choice::Accept(input) => match input.as_ref() {
@@ -220,64 +233,6 @@ impl Watch {
         let instances: Vec<&Address> = system.instances.keys().collect();
         self.hold(instances.len() == 1, "(9) more than memory is left", || format!("{instances:?}"));
         self.hold(system.bus.waiting().next().is_none(), "(9) deliveries are left", || format!("{:?}", system.bus));
-    }
-
-    fn event(&mut self, event: &TapEvent) {
-        match event {
-            TapEvent::Message { envelope } => {
-                self.on_the_bus(envelope);
-                self.message(envelope);
-            }
-            TapEvent::Refused { from, kind, refusal, .. } => {
-                let forged = from.role == Role::Operator;
-                self.hold(forged, "(2) a role was refused by the bus", || format!("{from} {kind}: {refusal}"));
-            }
-            TapEvent::Ignored { address, detail } => {
-                let misrouted = detail.contains("not for this role") || detail.contains("this role asks for no");
-                self.hold(!misrouted, "(2) a message went to the wrong role", || format!("{address}: {detail}"));
-            }
-            TapEvent::Panicked { address, detail } => {
-                let planted = detail.contains("planted panic");
-                self.hold(planted, "(16) a panic nobody planted", || format!("{address}: {detail}"));
-                match address.task_id.as_ref().and_then(|task| self.tasks.get_mut(task)) {
-                    Some(task) => task.panicked = true,
-                    None => self.hold(address.role == Role::Memory, "(16) a panic of nobody", || address.to_string()),
-                }
-            }
-            TapEvent::EffectStarted(started) => {
-                let entry = Started {
-                    task_id: started.task_id.clone(),
-                    subtask_id: started.subtask_id,
-                    checks: Vec::new(),
-                };
-                let new = self.started.insert(started.effect_id, entry).is_none();
-                self.hold(new, "(15) an effect id twice", || format!("{started:?}"));
-            }
-            TapEvent::Dropped { .. } | TapEvent::EffectFinished(_) | TapEvent::Gap { .. } => {}
-        }
-    }
-
-    /// Order, route and cause of a message.
-    fn on_the_bus(&mut self, envelope: &Envelope) {
-        let kind = envelope.message.kind();
-        let shown = || format!("{kind} from {} at {}", envelope.from, envelope.seq);
-        self.hold(envelope.seq == self.next_seq, "(13) seq has a gap", shown);
-        self.next_seq += 1;
-        let row = route::route(kind).unwrap();
-        self.hold(row.from == envelope.from.role && row.to == envelope.to, "(2) not as the table says", shown);
-        let task_id = envelope.message.task_id();
-        self.hold(envelope.correlation_id.as_ref() == task_id, "(2) not its task", shown);
-        let Some(task) = task_id.and_then(|task| self.tasks.get(task)) else { return };
-        let outside = matches!(envelope.from.role, Role::Operator | Role::Runtime);
-        let caused = match envelope.causation_id {
-            Some(cause) => task.passed.contains(&cause),
-            None => outside,
-        };
-        self.hold(caused, "(2) its cause never passed", shown);
-        self.hold(task.published.is_none(), "(9) said after the result", shown);
-        let task = task_id.and_then(|task| self.tasks.get_mut(task)).unwrap();
-        let new = task.passed.insert(envelope.id);
-        self.hold(new, "(2) a message id twice", shown);
     }
 
     fn deliver(&mut self, to: Role, message: &Message) {

@@ -63,7 +63,8 @@ impl Watch {
         if let Some(before) = before {
             let grows = before.blocked_targets.iter().all(|target| directive.blocked_targets.contains(target));
             self.hold(grows, "(8) blocked targets shrank", shown);
-            let free = |tool: &String| directive.blocked_tools.contains(tool) || directive.released_tools.contains(tool);
+            let free =
+                |tool: &String| directive.blocked_tools.contains(tool) || directive.released_tools.contains(tool);
             self.hold(before.blocked_tools.iter().all(free), "(8) a blocked tool came free unsaid", shown);
         }
     }
@@ -165,6 +166,9 @@ impl Watch {
     fn result(&self, task: &TaskWatch, result: &FinalResult) {
         let shown = || format!("{result:#?}");
         self.hold(task.published.is_none(), "(1) a second FinalResult", shown);
+        let latest = task.limited_from_ms.saturating_add(task.errand.request.hard_limit_ms);
+        let latest = latest.saturating_add(self.lateness_ms);
+        self.hold(self.uptime_ms <= latest, "(1) the hard limit did not end it", shown);
         self.loss(&result.loss);
         self.hold(result.replans as usize <= task.directives.len(), "(8) more replans than directives", shown);
         if task.directives.is_empty() {

@@ -27,7 +27,7 @@ impl Watch {
         self.hold(result.status != ExecutionStatus::Failed, "(4) matched and given up", shown);
         let words = subtask.tools.is_empty() && result.tool_calls.is_empty();
         self.hold(outcome.words_only == words, "(4) words are not marked as words", shown);
-        let ran = result.tool_calls.iter().any(|call| call.status == CallStatus::Ok);
+        let ran = outcome.tool_calls.iter().any(|call| call.status == CallStatus::Ok);
         self.hold(ran || subtask.tools.is_empty(), "(4) matched and no call succeeded", shown);
         let primary = result.tool_calls.iter().rev().find(|call| call.class != EffectClass::ReadOnly);
         let primary = primary.or(result.tool_calls.last());
@@ -37,7 +37,7 @@ impl Watch {
         for verdict in &outcome.criteria_verdicts {
             let by_model = verdict.source == VerdictSource::Model;
             self.hold(!(uncertain && by_model), "(4) uncertain work passed by a model's word", shown);
-            self.pass(task, verdict, &result.tool_calls, &outcome.tool_calls, words);
+            self.pass(task, verdict, &outcome.tool_calls, words);
         }
     }
 
@@ -51,20 +51,19 @@ impl Watch {
             let matched = seen.is_some_and(|outcome| outcome.status == OutcomeStatus::Matched);
             self.hold(matched && seen == said, "(4) all is met, and a subtask did not match", shown);
         }
-        let passed = |c: &Criterion| {
-            summary.task_verdicts.iter().any(|v| v.criterion == *c && v.verdict == Verdict::Pass)
-        };
+        let passed =
+            |c: &Criterion| summary.task_verdicts.iter().any(|v| v.criterion == *c && v.verdict == Verdict::Pass);
         self.hold(manifest.task_criteria.iter().all(passed), "(4) all is met, but a task criterion is not", shown);
         let calls: Vec<ToolCall> = summary.outcomes.iter().flat_map(|outcome| outcome.tool_calls.clone()).collect();
         let words = summary.outcomes.iter().all(|outcome| outcome.words_only);
         for verdict in &summary.task_verdicts {
             self.hold(verdict.verdict == Verdict::Pass, "(4) all is met, with a failed verdict", shown);
-            self.pass(task, verdict, &calls, &calls, words);
+            self.pass(task, verdict, &calls, words);
         }
     }
 
     /// A pass has a source that can give one: a check that ran, or a model that cites this machine.
-    fn pass(&self, task: &TaskWatch, verdict: &CriterionVerdict, citable: &[ToolCall], calls: &[ToolCall], words: bool) {
+    fn pass(&self, task: &TaskWatch, verdict: &CriterionVerdict, calls: &[ToolCall], words: bool) {
         let shown = || format!("{verdict:#?}\ncalls {calls:#?}");
         match verdict.source {
             VerdictSource::Check => {
@@ -86,8 +85,9 @@ impl Watch {
                 let prose = matches!(verdict.criterion, Criterion::Prose { .. });
                 self.hold(prose, "(4) a model decided a check", shown);
                 let evidence = |id: &EvidenceId| {
-                    citable.iter().any(|call| {
-                        let counts = call.measures || !call.changed.is_empty();
+                    calls.iter().any(|call| {
+                        let acted = !call.changed.is_empty() || call.class == EffectClass::Creating;
+                        let counts = call.measures || acted;
                         call.evidence_id == *id && call.status == CallStatus::Ok && counts
                     })
                 };

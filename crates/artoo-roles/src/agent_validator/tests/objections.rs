@@ -1,0 +1,148 @@
+//! What code says against a claim before any model is asked.
+
+use artoo_proto::{
+    CallStatus, DeniedAction, EffectClass, ExecutionResult, ExecutionStatus, FailureClass, Message, OutcomeStatus,
+    SubTask, ToolCall,
+};
+
+use super::super::Input;
+use super::{assigned, correction, judged, outcome, step};
+use crate::fixtures::{asked, failed, look, only, prose, result, subtask, unreachable_model, written};
+
+/// How one attempt is taken.
+#[derive(Debug, PartialEq)]
+enum Taken {
+    /// A model is asked.
+    Judged,
+    /// It is sent back.
+    Corrected(FailureClass),
+    /// It is the end.
+    Final(FailureClass, bool),
+}
+use Taken::{Corrected, Final, Judged};
+
+fn taken_of(subtask: SubTask, result: ExecutionResult) -> Taken {
+    let effects = assigned(subtask).step(Input::Reported(result));
+    if effects.iter().any(|effect| matches!(effect, crate::machine::RoleEffect::Perform(..))) {
+        asked(&effects);
+        return Judged;
+    }
+    match only(&effects) {
+        Message::CorrectionSignal(signal) => Corrected(signal.failure_class),
+        Message::SubTaskOutcome(outcome) => {
+            assert_eq!(outcome.status, OutcomeStatus::Failed);
+            Final(outcome.criteria_verdicts[0].failure_class.unwrap(), outcome.infrastructure)
+        }
+        other => panic!("{other:?}"),
+    }
+}
+
+fn taken(calls: Vec<ToolCall>, output: &str) -> Taken {
+    taken_of(step(), result(1, calls, output))
+}
+
+fn as_status(status: CallStatus, call: ToolCall) -> ToolCall {
+    ToolCall { status, exit_code: None, ..call }
+}
+
+const LOGICAL: FailureClass = FailureClass::Logical;
+const ENVIRONMENTAL: FailureClass = FailureClass::Environmental;
+
+#[test]
+fn l29_a_claim_without_a_successful_call_has_no_evidence() {
+    assert_eq!(taken(vec![look(1, "12")], "12 files"), Judged);
+    assert_eq!(taken(Vec::new(), "12 files"), Corrected(LOGICAL));
+    assert_eq!(taken(vec![failed(look(1, "no"), false)], "12 files"), Corrected(LOGICAL));
+    assert_eq!(taken(vec![failed(look(1, "no"), true)], "12 files"), Corrected(ENVIRONMENTAL));
+}
+
+#[test]
+fn d6_a_failed_or_cut_primary_call_beats_what_follows_it() {
+    let act = |number| ToolCall { class: EffectClass::Creating, ..look(number, "") };
+    assert_eq!(taken(vec![failed(act(1), true), look(2, "it is there")], "there"), Corrected(ENVIRONMENTAL));
+    assert_eq!(taken(vec![failed(act(1), false), act(2), look(3, "")], "there"), Judged, "the act was repaired");
+    assert_eq!(taken(vec![look(1, "a"), failed(look(2, "b"), false)], "a"), Corrected(LOGICAL), "the last look failed");
+    assert_eq!(taken(vec![failed(look(1, "a"), false), look(2, "b")], "b"), Judged);
+    assert_eq!(taken(vec![look(1, "a"), as_status(CallStatus::Cut, look(2, "half"))], "half"), Corrected(LOGICAL));
+    assert_eq!(taken(vec![look(1, "a"), as_status(CallStatus::Denied, look(2, ""))], "a"), Corrected(LOGICAL));
+}
+
+#[test]
+fn a_timeout_or_a_lost_end_is_final_also_where_it_was_the_only_call() {
+    for status in [CallStatus::TimedOut, CallStatus::Uncertain] {
+        let lost = || ToolCall { environmental: true, ..as_status(status, look(2, "")) };
+        assert_eq!(taken(vec![lost()], "12"), Final(ENVIRONMENTAL, true), "{status:?}");
+        assert_eq!(taken(vec![look(1, "a"), lost()], "12"), Final(ENVIRONMENTAL, true), "{status:?}");
+        let act = ToolCall { class: EffectClass::Creating, ..lost() };
+        assert_eq!(taken(vec![act, look(3, "there")], "12"), Final(ENVIRONMENTAL, true), "{status:?}");
+        assert_eq!(taken(vec![lost(), look(3, "b")], "b"), Judged, "another look took its place");
+    }
+}
+
+#[test]
+fn a_step_its_executor_gave_up_is_final_and_its_class_follows_the_evidence() {
+    let given_up = |calls: Vec<ToolCall>| ExecutionResult { status: ExecutionStatus::Failed, ..result(1, calls, "") };
+    assert_eq!(taken_of(step(), given_up(Vec::new())), Final(LOGICAL, false));
+    assert_eq!(taken_of(step(), given_up(vec![failed(look(1, ""), false)])), Final(LOGICAL, false));
+    assert_eq!(taken_of(step(), given_up(vec![failed(look(1, ""), true)])), Final(ENVIRONMENTAL, false));
+    let denied = DeniedAction { action: "shell: rm x".to_owned(), reason: "no".to_owned() };
+    let refused = ExecutionResult { denied: vec![denied.clone()], ..given_up(Vec::new()) };
+    let effects = assigned(step()).step(Input::Reported(refused));
+    assert_eq!(outcome(&effects).denied, [denied]);
+    let dead = ExecutionResult { model_failure: Some(unreachable_model()), ..given_up(Vec::new()) };
+    assert_eq!(taken_of(step(), dead), Final(ENVIRONMENTAL, true));
+}
+
+#[test]
+fn a_claim_of_a_change_needs_a_call_that_made_one() {
+    let claim = "I created the file and verified it.";
+    assert_eq!(taken(vec![look(1, "old text")], claim), Corrected(LOGICAL));
+    assert_eq!(taken(vec![written(1, "/ws/a.txt")], claim), Judged);
+    let same = |mut call: ToolCall| {
+        call.changed[0].before = call.changed[0].after.clone();
+        ToolCall { class: EffectClass::ReadOnly, ..call }
+    };
+    assert_eq!(taken(vec![same(written(1, "/ws/a.txt"))], claim), Corrected(LOGICAL), "nothing is different");
+    let folder = ToolCall { class: EffectClass::Creating, ..look(1, "") };
+    assert_eq!(taken(vec![folder], "I created the folder."), Judged, "a new folder leaves no changed file");
+    let copied = ExecutionResult { output_from_tool: true, ..result(1, vec![look(1, "x")], claim) };
+    assert_eq!(taken_of(step(), copied), Judged, "a tool's own text is no claim of the executor");
+}
+
+#[test]
+fn words_alone_may_not_claim_a_deed() {
+    let words = || subtask(&[], vec![prose("it has three lines")]);
+    for claim in ["I've sent the email to Bob.", "I have restarted nginx."] {
+        assert_eq!(taken_of(words(), result(1, Vec::new(), claim)), Corrected(LOGICAL), "{claim}");
+    }
+    assert_eq!(taken_of(words(), result(1, Vec::new(), "rain\non the roof\nagain")), Judged);
+}
+
+#[test]
+fn a_look_in_a_later_attempt_does_not_prove_an_earlier_failed_act() {
+    let second = |intent: &str, act: ToolCall, then: Vec<ToolCall>| {
+        let mut bench = assigned(SubTask { intent: intent.to_owned(), ..step() });
+        correction(&bench.step(Input::Reported(result(1, vec![act], "there"))));
+        let effects = bench.step(Input::Reported(result(2, then, "there")));
+        effects.iter().any(|effect| matches!(effect, crate::machine::RoleEffect::Perform(..)))
+    };
+    let act = |class| failed(ToolCall { class, ..look(1, "disk full") }, true);
+    assert!(!second("look", act(EffectClass::Creating), vec![look(2, "old")]));
+    assert!(!second("delete the file a.txt", act(EffectClass::Unproven), vec![look(2, "gone")]));
+    assert!(second("count the files", act(EffectClass::Unproven), vec![look(2, "12")]), "that one was a look as well");
+    assert!(second("look", act(EffectClass::Creating), vec![written(2, "/ws/a.txt")]), "the act was repaired");
+}
+
+#[test]
+fn d7_an_empty_answer_of_a_search_that_ran_is_an_answer() {
+    let mut bench = assigned(subtask(&["glob"], vec![prose("matching names are listed, if there are any")]));
+    let empty = ExecutionResult { output_from_tool: true, ..result(1, vec![look(1, "")], "") };
+    let effects = bench.step(Input::Reported(empty));
+    let outcome = outcome(&judged(&mut bench, &effects, &[(1, "pass", &["e1"])]));
+    assert_eq!(outcome.status, OutcomeStatus::Matched);
+    assert_eq!(
+        taken(vec![failed(look(1, ""), true)], ""),
+        Corrected(ENVIRONMENTAL),
+        "a search that was barred is none"
+    );
+}

@@ -1,0 +1,151 @@
+//! What a check decides, what a model's word is worth, and what it must cite.
+
+use artoo_proto::{
+    CallStatus, Check, Criterion, EffectClass, ExecutionResult, ExecutionStatus, FileChange, OutcomeStatus, SubTask,
+    ToolCall, Verdict, VerdictSource,
+};
+
+use super::super::Input;
+use super::{assigned, checked, judged, matched, outcome, step};
+use crate::fixtures::{asked, checking, contains, count_of, judgement, look, prose, result, said, subtask, written};
+use crate::machine::RoleEffect;
+
+#[test]
+fn d6_a_pass_stands_only_on_evidence_of_this_machine() {
+    let calls = || vec![look(1, "12")];
+    assert!(matched(calls(), &[(1, "pass", &["e1"])]));
+    assert!(matched(calls(), &[(1, "pass", &[" e1 "])]), "blanks around an id are nothing");
+    assert!(!matched(calls(), &[(1, "pass", &[])]), "cites nothing");
+    assert!(!matched(calls(), &[(1, "pass", &["e2"])]), "cites what there is not");
+    assert!(!matched(calls(), &[(1, "pass", &["e1", "e9"])]), "one invented id spoils the rest");
+    assert!(!matched(calls(), &[(2, "pass", &["e1"])]), "the verdict is missing");
+    assert!(!matched(calls(), &[]), "no verdict at all");
+    assert!(!matched(calls(), &[(1, "pass", &["e1"]), (1, "fail", &[])]), "one fail beats any pass");
+    assert!(!matched(calls(), &[(1, "fail", &["e1"]), (1, "pass", &["e1"])]));
+    assert!(matched(calls(), &[(1, "pass", &["e1"]), (1, "pass", &["e1"])]));
+    let echo = ToolCall { measures: false, ..look(1, "created notes.txt") };
+    assert!(!matched(vec![echo, look(2, "x")], &[(1, "pass", &["e1"])]), "an echo measures nothing");
+    let barred = ToolCall { status: CallStatus::Failed, ..look(1, "12") };
+    assert!(!matched(vec![barred, look(2, "x")], &[(1, "pass", &["e1"])]), "a failed call shows nothing");
+    assert!(matched(vec![written(1, "/ws/a.txt")], &[(1, "pass", &["e1"])]), "an act shows itself");
+}
+
+#[test]
+fn a_cut_output_shows_neither_all_nor_none() {
+    let judge = |claim: &str, calls: Vec<ToolCall>, cites: &[&str]| {
+        let mut bench = assigned(subtask(&["glob"], vec![prose(claim)]));
+        let effects = bench.step(Input::Reported(result(1, calls, "a list")));
+        let effects = judged(&mut bench, &effects, &[(1, "pass", cites)]);
+        matches!(said(&effects)[..], [artoo_proto::Message::SubTaskOutcome(_)])
+    };
+    let cut = || ToolCall { truncated: true, ..look(1, "a … z") };
+    assert!(!judge("all names are listed", vec![cut()], &["e1"]));
+    assert!(!judge("no PDF is among them", vec![cut()], &["e1"]));
+    assert!(!judge("it states how many there are", vec![cut()], &["e1"]));
+    assert!(judge("the name a.txt is listed", vec![cut()], &["e1"]), "what is there is there");
+    assert!(judge("all names are listed", vec![cut(), look(2, "3")], &["e1", "e2"]));
+    assert!(judge("all names are listed", vec![look(1, "a b")], &["e1"]));
+}
+
+#[test]
+fn uncertain_work_matches_only_on_checks() {
+    let uncertain = |criteria: Vec<Criterion>| {
+        let mut bench = assigned(subtask(&["glob"], criteria));
+        let unsure = ExecutionResult { status: ExecutionStatus::Uncertain, ..result(1, vec![look(1, "12")], "12") };
+        let effects = bench.step(Input::Reported(unsure));
+        (bench, effects)
+    };
+    let (mut bench, effects) = uncertain(vec![count_of("/home/u")]);
+    let (id, _) = checking(&effects);
+    assert_eq!(outcome(&bench.step(Input::Checked(id, vec![checked(true)]))).status, OutcomeStatus::Matched);
+    let (mut bench, effects) = uncertain(vec![prose("a number is named")]);
+    let effects = judged(&mut bench, &effects, &[(1, "pass", &["e1"])]);
+    assert!(matches!(said(&effects)[..], [artoo_proto::Message::CorrectionSignal(_)]));
+}
+
+#[test]
+fn g17_where_checks_decide_everything_no_model_is_asked() {
+    let mut bench = assigned(subtask(&["glob"], vec![count_of("/home/u"), count_of("/home/v")]));
+    let effects = bench.step(Input::Reported(result(1, vec![look(1, "12")], "12")));
+    let (id, order) = checking(&effects);
+    assert_eq!(order.checks.len(), 2);
+    let outcome = outcome(&bench.step(Input::Checked(id, vec![checked(true), checked(true)])));
+    assert_eq!(outcome.status, OutcomeStatus::Matched);
+    let cites: Vec<&str> = outcome.criteria_verdicts[0].cites.iter().map(|id| id.0.as_str()).collect();
+    assert_eq!(cites, ["e1"], "a recount cites the call that measured");
+}
+
+#[test]
+fn g19_a_check_without_an_outcome_failed_and_one_failed_check_decides() {
+    for outcomes in [vec![], vec![checked(true)], vec![checked(true), checked(false)]] {
+        let mut bench =
+            assigned(subtask(&["glob"], vec![count_of("/home/u"), count_of("/home/v"), prose("x is named")]));
+        let effects = bench.step(Input::Reported(result(1, vec![look(1, "12")], "12")));
+        let (id, _) = checking(&effects);
+        let effects = bench.step(Input::Checked(id, outcomes));
+        assert!(matches!(said(&effects)[..], [artoo_proto::Message::CorrectionSignal(_)]), "no model can mend it");
+    }
+}
+
+#[test]
+fn g19_an_unmeasured_number_is_a_guess() {
+    let mut bench = assigned(subtask(&["shell"], vec![count_of("/home/u")]));
+    let echo = ToolCall { measures: false, ..look(1, "12") };
+    let effects = bench.step(Input::Reported(result(1, vec![echo], "12")));
+    assert_eq!(super::correction(&effects).what_was_wrong, "no call measured it");
+}
+
+#[test]
+fn g19_a_file_check_holds_only_for_a_file_this_subtasks_own_call_changed() {
+    let checks = |calls: Vec<ToolCall>, path: &str| {
+        let mut bench = assigned(subtask(&["write_file"], vec![contains(path)]));
+        let effects = bench.step(Input::Reported(result(1, calls, "written")));
+        effects.iter().any(|effect| matches!(effect, RoleEffect::Perform(..)))
+    };
+    let own = || written(1, "/ws/notes.txt");
+    assert!(checks(vec![own()], "/ws/notes.txt"));
+    assert!(!checks(vec![own()], "/home/u/notes.txt"), "another file of the same name");
+    assert!(!checks(vec![own()], "notes.txt"), "the planner names whole paths; nothing is matched by its end");
+    assert!(!checks(vec![look(1, "hello")], "/ws/notes.txt"), "it was there before");
+    assert!(!checks(vec![ToolCall { status: CallStatus::Failed, ..own() }, look(2, "")], "/ws/notes.txt"));
+    let mut same = own();
+    same.changed =
+        vec![FileChange { path: "/ws/notes.txt".to_owned(), before: Some("a".into()), after: Some("a".into()) }];
+    assert!(!checks(vec![same], "/ws/notes.txt"), "the same before and after");
+}
+
+#[test]
+fn g19_form_checks_never_replace_a_judgement() {
+    let form = || {
+        vec![
+            Criterion::checked(Check::OutputNotEmpty {}),
+            Criterion::checked(Check::OutputIsNumber {}),
+            Criterion::checked(Check::ExitCode { code: 0 }),
+        ]
+    };
+    let mut bench = assigned(SubTask { intent: "count the reports".to_owned(), ..subtask(&["glob"], form()) });
+    let effects = bench.step(Input::Reported(result(1, vec![look(1, "12")], "12")));
+    let (id, question) = asked(&effects);
+    assert!(question.prompt.user.contains("1. the evidence shows that this was done: count the reports"));
+    let outcome = outcome(&bench.step(Input::Replied(id, judgement(&[(1, "pass", &["e1"])]))));
+    let sources: Vec<VerdictSource> = outcome.criteria_verdicts.iter().map(|verdict| verdict.source).collect();
+    assert_eq!(sources, [VerdictSource::Check, VerdictSource::Check, VerdictSource::Check, VerdictSource::Model]);
+    let empty = ExecutionResult { output_from_tool: true, ..result(1, vec![look(1, " ")], " ") };
+    let effects = assigned(subtask(&["glob"], form())).step(Input::Reported(empty));
+    assert!(matches!(said(&effects)[..], [artoo_proto::Message::CorrectionSignal(_)]));
+}
+
+#[test]
+fn words_only_work_is_marked_and_judged_without_citations() {
+    let mut bench = assigned(subtask(&[], vec![prose("it has three lines")]));
+    let effects = bench.step(Input::Reported(result(1, Vec::new(), "rain\non the roof\nagain")));
+    let outcome = outcome(&judged(&mut bench, &effects, &[(1, "pass", &["e1"])]));
+    assert!(outcome.words_only && outcome.status == OutcomeStatus::Matched);
+    let verdict = &outcome.criteria_verdicts[0];
+    assert_eq!((verdict.verdict, verdict.cites.len()), (Verdict::Pass, 0));
+    assert_eq!(verdict.evidence, "in words only: I saw it");
+    let mut with_tools = assigned(step());
+    let effects = with_tools.step(Input::Reported(result(1, vec![look(1, "12")], "12")));
+    assert!(!super::outcome(&judged(&mut with_tools, &effects, &[(1, "pass", &["e1"])])).words_only);
+    assert_eq!(look(1, "").class, EffectClass::ReadOnly);
+}

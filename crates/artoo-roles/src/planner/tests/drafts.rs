@@ -1,0 +1,271 @@
+//! The plan validator: a table of drafts and what is wrong with each.
+
+use artoo_proto::{Check, Criterion, Plan, PlanDirective, Recipe, ReplanDirective};
+use serde_json::{Value, json};
+
+use super::super::calibration::Advised;
+use super::super::draft;
+use super::super::validator::{PlanRules, Problem, Signature};
+use super::{directive, good};
+use crate::fixtures::{planned, spec, task_id};
+use crate::limits::{CRITERIA_MAX, SUBTASKS_MAX};
+use crate::system::testing::{config, environment};
+
+const REQUEST: &str = "how many reports are in /home/u/docs";
+
+struct Held<'a> {
+    request: &'a str,
+    directive: Option<PlanDirective>,
+    failed: Vec<Signature>,
+    from_model: bool,
+}
+
+impl Default for Held<'_> {
+    fn default() -> Self {
+        Self { request: REQUEST, directive: None, failed: Vec::new(), from_model: true }
+    }
+}
+
+fn plan(value: &Value, held: &Held<'_>) -> Plan {
+    let drafted: artoo_proto::PlanDraft = serde_json::from_value(value.clone()).unwrap();
+    let directive = held.directive.as_ref();
+    Plan {
+        task_id: task_id(),
+        round: 0,
+        subtasks: drafted.subtasks.into_iter().map(|d| draft::planned(d, &environment())).collect(),
+        task_criteria: draft::criteria(drafted.task_criteria, &environment()),
+        assumptions: Vec::new(),
+        blocked_tools: directive.map(|d| d.blocked_tools.clone()).unwrap_or_default(),
+        blocked_targets: directive.map(|d| d.blocked_targets.clone()).unwrap_or_default(),
+    }
+}
+
+fn problems_of(plan: &Plan, held: &Held<'_>) -> Vec<Problem> {
+    let spec = spec(held.request);
+    let rules = PlanRules {
+        raw_input: &spec.raw_input,
+        intent: &spec.intent,
+        tools: &config(1).tools,
+        environment: &environment(),
+        directive: held.directive.as_ref(),
+        advised: &Advised::default(),
+        failed: &held.failed,
+        from_model: held.from_model,
+    };
+    rules.problems(plan)
+}
+
+/// The names of the problems, in order.
+fn check_held(held: &Held<'_>, value: &Value, expected: &[&str]) {
+    let problems = problems_of(&plan(value, held), held);
+    let names: Vec<String> =
+        problems.iter().map(|p| format!("{p:?}").split([' ', '{']).next().unwrap().to_owned()).collect();
+    assert_eq!(names, expected, "{value}\n{problems:#?}");
+}
+
+fn check(value: &Value, expected: &[&str]) {
+    check_held(&Held::default(), value, expected);
+}
+
+fn with_criteria(subtask: Value, task: Value) -> Value {
+    let mut value = good();
+    value["subtasks"][0]["success_criteria"] = subtask;
+    value["task_criteria"] = task;
+    value
+}
+
+fn of_subtask(criterion: Value) -> Value {
+    with_criteria(json!([criterion]), json!(["the combined output states a number of reports"]))
+}
+
+#[test]
+fn l26_l27_the_shape_of_a_plan() {
+    check(&good(), &[]);
+    check(&json!({"subtasks": []}), &["NoSubtask", "NoTaskCriteria"]);
+    let many = |count: usize| {
+        let mut value = good();
+        value["subtasks"] = json!(vec![good()["subtasks"][0].clone(); count]);
+        value
+    };
+    check(&many(SUBTASKS_MAX), &[]);
+    check(&many(SUBTASKS_MAX + 1), &["TooManySubtasks"]);
+    check(&many(10_000), &["TooManySubtasks"]);
+    check(&with_criteria(json!([]), json!([])), &["NoTaskCriteria", "NoCriteria"]);
+    let sixteen: Vec<String> = (0..=CRITERIA_MAX).map(|number| format!("point {number} is covered")).collect();
+    check(&with_criteria(json!(sixteen), json!(["a number is stated"])), &["TooManyCriteria"]);
+    let mut blank = good();
+    blank["subtasks"][0]["intent"] = json!(" \n");
+    check(&blank, &["NoIntent"]);
+    for sequence in [0, -1, i64::MIN, i64::MAX] {
+        let mut value = good();
+        value["subtasks"][0]["sequence"] = json!(sequence);
+        check(&value, &[]);
+    }
+}
+
+#[test]
+fn l22_tools_are_matched_exactly() {
+    for tool in ["Glob", "glob ", " glob", "g1ob", "ｇlob", "glоb", "rm", ""] {
+        let mut value = good();
+        value["subtasks"][0]["tools"] = json!([tool]);
+        check(&value, &["UnknownTool"]);
+    }
+}
+
+#[test]
+fn g19_criteria_that_show_nothing_are_refused() {
+    for empty in [
+        "",
+        "...",
+        "done",
+        "Done!",
+        "It works as expected.",
+        "The task was completed successfully without any errors.",
+        "everything is fine",
+        "True",
+        "ok",
+        "The result is correct.",
+        "the user's request has been fulfilled",
+    ] {
+        check(&of_subtask(json!(empty)), &["Vacuous"]);
+    }
+    let kind = |kind: &str, path: &str, text: &str| json!({"check": {"kind": kind, "path": path, "text": text}});
+    for vacuous in [
+        kind("file_contains", "a.txt", ""),
+        kind("file_contains", "a.txt", " e "),
+        kind("file_contains", "", "hello"),
+        kind("file_equals", " ", "hello"),
+        json!({"check": {"kind": "file_exists", "path": ""}}),
+        json!({"check": {"kind": "file_count", "path": ""}}),
+        json!({"check": {"kind": "line_count", "path": " "}}),
+    ] {
+        check(&of_subtask(vacuous), &["Vacuous"]);
+    }
+    for (form, problems) in [
+        (json!([{"check": {"kind": "output_not_empty"}}]), &["FormOnly"][..]),
+        (json!([{"check": {"kind": "output_is_number"}}, {"check": {"kind": "exit_code", "code": 0}}]), &["FormOnly"]),
+        (json!([{"check": {"kind": "output_is_number"}}, "a count is given"]), &[]),
+        (json!([{"check": {"kind": "file_count", "path": "~/docs"}}]), &[]),
+    ] {
+        check(&with_criteria(form.clone(), json!(["a number of reports"])), problems);
+        check(&with_criteria(json!(["a number of reports"]), form), problems);
+    }
+}
+
+#[test]
+fn g19_a_criterion_that_restates_the_goal_is_refused() {
+    check(&of_subtask(json!("look at the reports")), &["Restatement"]);
+    check(&of_subtask(json!("The reports have been looked at")), &[]);
+    check(&of_subtask(json!("reports: look at it")), &["Restatement"]);
+    check(&of_subtask(json!(REQUEST)), &["Restatement"]);
+    check(
+        &with_criteria(json!(["a count is named"]), json!(["How many reports are in /home/u/docs?"])),
+        &["Restatement"],
+    );
+    check(&with_criteria(json!(["a count is named"]), json!(["it states how many reports there are"])), &[]);
+}
+
+#[test]
+fn g19_a_models_recomputation_becomes_the_prose_it_would_hide_behind() {
+    let recompute = json!({"check": {"kind": "recompute", "query": {"x": 1}, "reading": "everything is fine"}});
+    check(&of_subtask(recompute), &["Vacuous"]);
+    let recompute = json!({"check": {"kind": "recompute", "query": {"x": 1}, "reading": "count the reports"}});
+    let plan = plan(&of_subtask(recompute), &Held::default());
+    assert!(plan.subtasks[0].success_criteria[0].check().is_none());
+}
+
+#[test]
+fn d13_words_are_no_answer_to_a_question_about_this_machine() {
+    let mut words = good();
+    words["subtasks"][0]["tools"] = json!([]);
+    for request in [REQUEST, "create a file a.txt", "what is the largest file", "crea un archivo a.txt"] {
+        check_held(&Held { request, ..Held::default() }, &words, &["WordsForAnAct"]);
+    }
+    for request in ["write a haiku about rain", "what is a symlink?", "how do I create a folder in Windows?"] {
+        check_held(&Held { request, ..Held::default() }, &words, &[]);
+    }
+}
+
+#[test]
+fn a_recipe_only_comes_from_code() {
+    let held = Held::default();
+    let mut with_recipe = plan(&good(), &held);
+    with_recipe.subtasks[0].recipe = Some(Recipe { steps: Vec::new(), reading: "count".to_owned() });
+    assert_eq!(problems_of(&with_recipe, &held), [Problem::ForeignRecipe]);
+    assert_eq!(problems_of(&with_recipe, &Held { from_model: false, ..Held::default() }), []);
+}
+
+#[test]
+fn l28_d4_a_blocked_tool_or_target_is_not_planned_with() {
+    let mut directive = directive(1, ReplanDirective::ChangePath);
+    directive.blocked_tools = vec!["shell".to_owned()];
+    directive.blocked_targets =
+        vec!["*:/home/u/docs/**".to_owned(), "read_file:/home/u/a.txt".to_owned(), "shell:ls -la".to_owned()];
+    let held = Held { directive: Some(directive), ..Held::default() };
+    let with = |tool: &str, intent: &str, context: &str| {
+        let mut value = good();
+        value["subtasks"][0]["tools"] = json!([tool]);
+        value["subtasks"][0]["intent"] = json!(intent);
+        value["subtasks"][0]["context"] = json!(context);
+        value
+    };
+    check_held(&held, &with("shell", "look at the reports", ""), &["BlockedTool"]);
+    check_held(&held, &with("glob", "look into /home/u/docs/new", ""), &["BlockedTarget"]);
+    check_held(&held, &with("glob", "look around", "the folder is ~/docs/."), &["BlockedTarget"]);
+    check_held(&held, &with("glob", "look around", "the folder is ./x/../docs"), &["BlockedTarget"]);
+    check_held(&held, &with("glob", "look into /home/u/docs2", ""), &[]);
+    check_held(&held, &with("read_file", "read ~/a.txt", ""), &["BlockedTarget"]);
+    check_held(&held, &with("glob", "see who owns ~/a.txt", ""), &[]);
+    // The inputs of a recipe count as words of its step.
+    let mut recipe = planned("count", 0);
+    let call = artoo_proto::ToolRequest { tool: "glob".to_owned(), input: json!({"root": {"path": ["~/docs"]}}) };
+    let step = artoo_proto::RecipeStep { call, answers: true };
+    recipe.recipe = Some(Recipe { steps: vec![step], reading: String::new() });
+    let plan = Plan { subtasks: vec![recipe], ..plan(&good(), &held) };
+    let held = Held { from_model: false, ..held };
+    assert!(matches!(problems_of(&plan, &held)[..], [Problem::BlockedTarget { .. }]));
+}
+
+#[test]
+fn d4_the_plan_that_failed_is_not_planned_again() {
+    let failed = Signature::of(&plan(&good(), &Held::default()));
+    let held = Held { failed: vec![failed], ..Held::default() };
+    let with = |tool: &str, intent: &str| {
+        let mut value = good();
+        value["subtasks"][0]["tools"] = json!([tool]);
+        value["subtasks"][0]["intent"] = json!(intent);
+        value
+    };
+    check_held(&held, &good(), &["Repeated"]);
+    check_held(&held, &with("glob", "Please LOOK at reports, the reports!"), &["Repeated"]);
+    check_held(&held, &with("mdfind", "look at the reports"), &[]);
+    check_held(&held, &with("glob", "look at the reports in /home/u/docs recursively"), &[]);
+}
+
+#[test]
+fn d4_break_symmetry_asks_for_another_class_where_one_is_left() {
+    let with = |tools: Value, blocked: &[&str]| {
+        let mut directive = directive(1, ReplanDirective::BreakSymmetry);
+        directive.blocked_tools = blocked.iter().map(|tool| (*tool).to_owned()).collect();
+        let mut value = good();
+        value["subtasks"][0]["tools"] = tools;
+        (Held { directive: Some(directive), ..Held::default() }, value)
+    };
+    let check = |tools: Value, blocked: &[&str], expected: &[&str]| {
+        let (held, value) = with(tools, blocked);
+        check_held(&held, &value, expected);
+    };
+    check(json!(["mdfind"]), &["glob"], &["SameClass"]);
+    check(json!(["shell"]), &["glob"], &[]);
+    check(json!(["mdfind", "read_file"]), &["glob"], &[]);
+    check(json!(["mdfind"]), &["glob", "read_file", "shell"], &[]);
+    check(json!(["write_file"]), &["glob", "read_file"], &["SameClass"]);
+}
+
+#[test]
+fn a_check_that_reads_the_machine_is_no_form() {
+    let count = Criterion::checked(Check::LineCount { path: "/a".to_owned() });
+    let mut only = plan(&good(), &Held::default());
+    only.task_criteria = vec![count];
+    assert_eq!(problems_of(&only, &Held::default()), []);
+}

@@ -1,0 +1,171 @@
+//! Where a message goes: to an instance, to the outside, or nowhere; and what a panic leaves behind.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use artoo_bus::{Delivery, TapEvent};
+use artoo_proto::{Address, Envelope, MessageId, MessageKind, Now, Role, TaskId};
+
+use super::instance::Instance;
+#[cfg(test)]
+use super::testing;
+use super::{Effect, Slot, System, digest};
+use crate::limits::SOLVER_PANICS_MAX;
+use crate::machine::{Context, Incoming};
+use crate::memory::Memory;
+use crate::solver;
+
+impl System {
+    /// Delivers one message to one instance, or to the outside.
+    pub fn deliver(&mut self, now: Now, delivery: &Delivery) {
+        let address = delivery.to.clone();
+        let envelope = &delivery.envelope;
+        match address.role {
+            Role::Operator | Role::Auditor => self.hand_out(now, address, envelope),
+            Role::Perceiver
+            | Role::Planner
+            | Role::Dispatcher
+            | Role::Executor
+            | Role::AgentValidator
+            | Role::MetaValidator
+            | Role::Memory
+            | Role::Solver
+            | Role::Runtime => {
+                for address in self.receivers(address, envelope) {
+                    self.run(now, address, envelope.id, Incoming::Message(envelope.clone()));
+                }
+            }
+        }
+    }
+
+    /// An abort is for every instance its role has in the task, and makes none; anything else is for its address.
+    fn receivers(&self, address: Address, envelope: &Envelope) -> Vec<Address> {
+        if envelope.message.kind() != MessageKind::Abort {
+            return vec![address];
+        }
+        let same = |known: &&Address| known.role == address.role && known.task_id == address.task_id;
+        self.instances.keys().filter(same).cloned().collect()
+    }
+
+    /// Each message leaves once, and of a task that has its result only the result does.
+    fn hand_out(&mut self, now: Now, address: Address, envelope: &Envelope) {
+        let message = envelope.message.clone();
+        let is_result = message.kind() == MessageKind::FinalResult;
+        let task_id = message.task_id().cloned();
+        let is_news = match &task_id {
+            Some(task) if is_result => self.tasks.is_open(task),
+            Some(task) => self.tasks.tell(task, envelope.id),
+            None => true,
+        };
+        if !is_news {
+            let detail = format!("{} a second time or after the result", message.kind());
+            return self.ignore(now, address, &detail);
+        }
+        self.flush_observations();
+        self.out.push(Effect::Deliver { to: address.role, message });
+        if let Some(task_id) = task_id.filter(|_| is_result) {
+            self.end(task_id);
+        }
+    }
+
+    /// Everything of an ended task goes: instances, awaited effects, waiting deliveries. What R7 recorded stays.
+    fn end(&mut self, task_id: TaskId) {
+        let Some(forgotten) = self.tasks.end(&task_id) else { return };
+        for task in forgotten {
+            self.instances.values_mut().for_each(|slot| drop(slot.seen.remove(&Some(task.clone()))));
+        }
+        self.instances.retain(|address, _| address.task_id.as_ref() != Some(&task_id));
+        self.awaited.retain(|_, origin| origin.address.task_id.as_ref() != Some(&task_id));
+        self.bus.forget(&task_id);
+        // The bus forgets by address; what waits for an address of the process is found by its task.
+        let is_stale = |delivery: &Delivery| {
+            let envelope = &delivery.envelope;
+            envelope.correlation_id.as_ref() == Some(&task_id) && envelope.message.kind() != MessageKind::Megram
+        };
+        let stale: Vec<usize> = self.bus.waiting().enumerate().filter(|(_, d)| is_stale(d)).map(|(at, _)| at).collect();
+        for at in stale.into_iter().rev() {
+            drop(self.bus.take(at));
+        }
+        self.out.push(Effect::CancelTask { task_id });
+    }
+
+    /// Why an instance is not given this, if so.
+    fn objection(&self, address: &Address, incoming: &Incoming) -> Option<&'static str> {
+        let kind = match incoming {
+            Incoming::Message(envelope) => Some(envelope.message.kind()),
+            Incoming::Completed(..) => None,
+        };
+        let task = match incoming {
+            // What R7 records outlives its task; everything else dies with it.
+            Incoming::Message(envelope) if kind != Some(MessageKind::Megram) => envelope.message.task_id(),
+            Incoming::Message(_) | Incoming::Completed(..) => address.task_id.as_ref(),
+        };
+        if task.is_some_and(|task| !self.tasks.is_open(task)) {
+            return Some("after the task ended");
+        }
+        let is_abort = kind == Some(MessageKind::Abort);
+        if task.is_some_and(|task| !self.tasks.is_working(task)) && !is_abort {
+            return Some("after the task's result");
+        }
+        let has_panicked = self.instances.get(address).is_some_and(|slot| slot.instance.is_none());
+        // R7 is made anew only to say that the task failed: the new one knows nothing of what was decided before.
+        let says_so = matches!(kind, Some(MessageKind::RoleFailed | MessageKind::CancelRequest));
+        let is_solver = address.role == Role::Solver;
+        (has_panicked && !(is_solver && says_so)).then_some("for an instance that panicked")
+    }
+
+    /// One step of one instance; a panic ends the instance and, through R7, its task.
+    pub(super) fn run(&mut self, now: Now, address: Address, cause: MessageId, incoming: Incoming) {
+        if let Some(objection) = self.objection(&address, &incoming) {
+            return self.ignore(now, address, &format!("{} {objection}", incoming.describe()));
+        }
+        if !self.instances.contains_key(&address) {
+            // Only a message makes an instance; a completion for one that is gone is late.
+            let made = matches!(incoming, Incoming::Message(_)).then(|| Instance::for_role(&address, &self.config));
+            let Some(instance) = made.flatten() else {
+                return self.ignore(now, address, &format!("{} for nobody", incoming.describe()));
+            };
+            self.instances.insert(address.clone(), Slot::new(instance));
+        }
+        let Some(slot) = self.instances.get_mut(&address) else { return };
+        if let Incoming::Message(envelope) = &incoming
+            && !slot.seen.entry(envelope.correlation_id.clone()).or_default().insert(envelope.id)
+        {
+            return self.ignore(now, address, &format!("{} a second time", incoming.describe()));
+        }
+        if slot.instance.is_none() {
+            slot.instance = Instance::for_role(&address, &self.config);
+        }
+        let Some(instance) = &mut slot.instance else { return };
+        let mut cx = Context { now, ids: &mut self.ids };
+        #[cfg(test)]
+        let planted = testing::planted_panic(&mut self.panic_next, address.role);
+        let stepped = catch_unwind(AssertUnwindSafe(|| {
+            #[cfg(test)]
+            assert!(!planted, "planted panic");
+            instance.step(&mut cx, incoming)
+        }));
+        match stepped {
+            Ok(Ok(effects)) => self.enact(now, &address, cause, effects),
+            Ok(Err(misrouted)) => self.ignore(now, address, &misrouted.to_string()),
+            Err(panic) => self.panicked(now, address, cause, digest::panic_text(panic.as_ref())),
+        }
+    }
+
+    fn panicked(&mut self, now: Now, address: Address, cause: MessageId, detail: String) {
+        self.awaited.retain(|_, origin| origin.address != address);
+        self.bus.observe(now.wall, TapEvent::Panicked { address: address.clone(), detail: detail.clone() });
+        let Some(slot) = self.instances.get_mut(&address) else { return };
+        slot.panics = slot.panics.saturating_add(1);
+        let panics = slot.panics;
+        // Memory is of the process: it is gone for every task, and says so to whoever asks.
+        let is_memory = address.role == Role::Memory;
+        slot.instance = is_memory.then(|| Instance::Memory(Box::new(Memory::unavailable())));
+        let Some(task_id) = address.task_id.clone().filter(|task| self.tasks.is_working(task)) else { return };
+        if address.role == Role::Solver && panics > SOLVER_PANICS_MAX {
+            // R7 can't even say that it failed. The task still ends with its one result, from R7's seat.
+            self.publish(now, &address, Some(cause), solver::last_word(task_id, detail).into());
+        } else {
+            self.role_failed(now, task_id, address.role, detail);
+        }
+    }
+}
