@@ -8,7 +8,7 @@ use artoo_proto::{AbandonReason, Basis, Ending, FinalResult, ModelFailure, Perce
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 pub(crate) enum Exit {
-    /// Accepted, on checks or on judged evidence; or a subcommand found nothing wrong.
+    /// Accepted, with checks in code behind every subtask; or a subcommand found nothing wrong.
     Accepted = 0,
     /// artoo itself failed, or its log is damaged.
     Internal = 1,
@@ -16,8 +16,8 @@ pub(crate) enum Exit {
     Usage = 2,
     /// Delivered, with criteria named that are not met.
     Partial = 3,
-    /// Answered in words; nothing on this machine verified them.
-    WordsOnly = 4,
+    /// Answered, but no check in code supports it: a model's judgement alone, or words alone.
+    ModelsWord = 4,
     /// The request was not understood.
     NotUnderstood = 5,
     /// An action that was needed was not allowed.
@@ -41,8 +41,8 @@ impl Exit {
     /// How a task's result is told to the shell.
     pub(crate) fn of(result: &FinalResult) -> Self {
         match &result.ending {
-            Ending::Accept { basis: Basis::Checked | Basis::Judged } => Self::Accepted,
-            Ending::Accept { basis: Basis::WordsOnly } => Self::WordsOnly,
+            Ending::Accept { basis: Basis::Checked | Basis::Mixed } => Self::Accepted,
+            Ending::Accept { basis: Basis::Judged | Basis::WordsOnly } => Self::ModelsWord,
             Ending::Success { .. } => Self::Partial,
             Ending::Abandon { reason, .. } => Self::of_reason(reason),
         }

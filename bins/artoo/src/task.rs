@@ -3,10 +3,11 @@
 use std::io;
 use std::time::{Duration, Instant};
 
+use artoo_bus::TapEvent;
 use artoo_llm::Model;
-use artoo_roles::runtime::{CloseReport, System, TaskHandle, TaskOutcome, Unattended};
+use artoo_roles::runtime::{CloseReport, Progress, System, TaskHandle, TaskOutcome, Unattended};
 use tokio::signal::unix::{Signal, SignalKind, signal};
-use tokio::time::{MissedTickBehavior, interval, timeout};
+use tokio::time::{MissedTickBehavior, interval};
 
 use crate::display::writer::Screen;
 use crate::display::{Line, json, live, result};
@@ -15,8 +16,8 @@ use crate::failure::Failure;
 use crate::settings::Settings;
 use crate::terminal::Terminal;
 
-/// How often events are taken: fast enough to look immediate, far below the stream's capacity.
-pub(crate) const LOOK_EVERY: Duration = Duration::from_millis(50);
+/// How often the display looks whether a wait has become long enough to mention.
+const LOOK_EVERY: Duration = Duration::from_millis(250);
 
 /// Runs the words as a task and shows what comes of it.
 pub(crate) async fn run(
@@ -66,15 +67,17 @@ async fn watch(
     signals: &mut Signals,
     watcher: &mut Watcher<'_>,
 ) -> Result<TaskOutcome, Failure> {
+    let task_id = handle.task_id().clone();
     let mut look = interval(LOOK_EVERY);
     look.set_missed_tick_behavior(MissedTickBehavior::Delay);
     let mut is_cancelled = false;
     loop {
         tokio::select! {
-            outcome = handle.outcome() => {
-                watcher.take(handle).await;
-                return outcome.map_err(|source| Failure::Runtime { source });
-            }
+            progress = handle.next() => match progress {
+                Progress::Event(event) if live::is_of_task(&event, &task_id) => watcher.event(&event),
+                Progress::Event(_) => {}
+                Progress::Ended(outcome) => return outcome.map_err(|source| Failure::Runtime { source }),
+            },
             () = signals.stop() => {
                 if is_cancelled {
                     leave_at_once();
@@ -83,7 +86,7 @@ async fn watch(
                 handle.cancel();
                 watcher.screen.live(&[Line::warning("cancelling; once more ends artoo at once")]);
             }
-            _ = look.tick() => watcher.take(handle).await,
+            _ = look.tick() => watcher.waits(),
         }
     }
 }
@@ -115,19 +118,16 @@ impl Watcher<'_> {
         }
     }
 
-    /// Takes every event that is there, without waiting for more.
-    async fn take(&mut self, handle: &mut TaskHandle) {
-        let task_id = handle.task_id().clone();
-        while let Ok(Some(event)) = timeout(Duration::ZERO, handle.next_event()).await {
-            if !live::is_of_task(&event, &task_id) {
-                continue;
-            }
-            if self.json {
-                self.screen.json(&json::event(&event));
-            } else if self.screen.is_live() {
-                self.screen.live(&self.live.lines(&event, Instant::now()));
-            }
+    fn event(&mut self, event: &TapEvent) {
+        if self.json {
+            self.screen.json(&json::event(event));
+        } else if self.screen.is_live() {
+            self.screen.live(&self.live.lines(event, Instant::now()));
         }
+    }
+
+    /// Says what is being waited for, once it has taken a while.
+    fn waits(&mut self) {
         if !self.json {
             self.screen.live(&self.live.waits(Instant::now()));
         }

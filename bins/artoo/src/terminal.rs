@@ -2,6 +2,7 @@
 
 use std::io::{self, BufRead, IsTerminal, Read};
 use std::thread;
+use std::time::Duration;
 
 use artoo_proto::{ClarificationRequest, ConsentRequest, escape};
 use artoo_roles::runtime::Operator;
@@ -10,10 +11,12 @@ use tokio::sync::{Mutex, oneshot};
 
 use crate::display::writer::Screen;
 use crate::display::{Line, quoted};
-use crate::task::LOOK_EVERY;
 
 /// Longest answer read, in bytes: a few sentences.
 const ANSWER_MAX_BYTES: u64 = 4_096;
+
+/// Until what led to a question has reached the screen: events and questions come by different ways.
+const SETTLE: Duration = Duration::from_millis(20);
 
 /// Someone who sees standard error and types on standard input.
 pub(crate) struct Terminal {
@@ -32,7 +35,7 @@ impl Terminal {
     async fn ask(&self, lines: &[Line], prompt: &str) -> Option<String> {
         let _turn = self.turn.lock().await;
         // What led to the question is on its way to the screen, and must be read before it.
-        tokio::time::sleep(LOOK_EVERY * 2).await;
+        tokio::time::sleep(SETTLE).await;
         self.screen.ask(lines, prompt);
         // A thread of its own: the read can't be cancelled, and must not keep the process from ending.
         let (sender, answer) = oneshot::channel();

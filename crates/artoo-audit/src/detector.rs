@@ -186,8 +186,9 @@ impl Detector {
 
     fn effect_finished(&mut self, finished: &EffectFinished, seen: &mut Seen) {
         match self.effects.remove(&finished.effect_id).map(|effect| effect.kind) {
-            // A tool's ending is judged by the call's own record in the ExecutionResult; an ended timer is no failure.
-            Some(EffectKind::Tool { .. } | EffectKind::Timer { .. }) => {}
+            // A tool's ending is judged by the call's own record in the ExecutionResult; an ended timer is no failure, and
+            // a check that finds a claim false has done its work.
+            Some(EffectKind::Tool { .. } | EffectKind::Timer { .. } | EffectKind::Checks { .. }) => {}
             Some(kind) if !finished.ok => {
                 let detail = format!("{} of {}: {}", effect_label(&kind), finished.by, finished.digest);
                 seen.find(Rule::EffectFailed, detail);

@@ -162,7 +162,9 @@ pub struct CriterionReport {
 pub enum Basis {
     /// Every criterion was decided by a check in code.
     Checked,
-    /// At least one criterion rests on a model's judgement of evidence from this machine.
+    /// Every subtask passed at least one check in code about the machine; the rest is a model's judgement.
+    Mixed,
+    /// A model's judgement of evidence from this machine; in some subtask no check in code supports it.
     Judged,
     /// Words only: no tool ran, so nothing about this machine was verified.
     WordsOnly,

@@ -48,6 +48,20 @@ pub fn is_about_this_machine(request: &str) -> bool {
     concrete || !is_general(&lower)
 }
 
+/// Whether a whole path may be one the request means: it names that one, or it names none at all.
+#[must_use]
+pub fn may_mean(request: &str, path: &str) -> bool {
+    let lower = request.to_lowercase();
+    let path = path.to_lowercase();
+    let named = lower.split_whitespace().filter(|token| looks_like_path(token) || token.contains('/'));
+    let mut named = named.map(|token| unquoted(token).trim_end_matches(['.', '/'])).peekable();
+    named.peek().is_none()
+        || named.any(|name| {
+            let name = name.strip_prefix("~/").or_else(|| name.strip_prefix("./")).unwrap_or(name);
+            path == name || path.strip_suffix(name).is_some_and(|folder| folder.ends_with('/'))
+        })
+}
+
 /// Whether the request asks for an answer rather than for an act.
 #[must_use]
 pub fn is_question(request: &str) -> bool {

@@ -1,6 +1,6 @@
 //! The result for people: what may be relied on, apart from what may not.
 //!
-//! Standard output holds the bare answer only where the task was accepted on evidence. Every other ending opens with
+//! Standard output holds the bare answer only where checks in code support it. Every other ending opens with
 //! its verdict, and what there is stands quoted under a heading that says what it is.
 
 use std::collections::BTreeMap;
@@ -24,8 +24,17 @@ pub(crate) struct Rendered {
 /// Renders a result.
 pub(crate) fn render(result: &FinalResult, usage: &BTreeMap<Role, Usage>) -> Rendered {
     let mut rendered = match &result.ending {
-        Ending::Accept { basis: Basis::Checked | Basis::Judged } => accepted(result),
-        Ending::Accept { basis: Basis::WordsOnly } => words_only(result),
+        Ending::Accept { basis: Basis::Checked | Basis::Mixed } => accepted(result),
+        Ending::Accept { basis: Basis::Judged } => models_word(
+            result,
+            "Not verified in code: this rests on a model's judgement alone.",
+            "answered on a model's judgement alone",
+        ),
+        Ending::Accept { basis: Basis::WordsOnly } => models_word(
+            result,
+            "Not verified: words only, nothing on this machine was read or changed.",
+            "answered in words only",
+        ),
         Ending::Success { .. } | Ending::Abandon { .. } => short_of_the_goal(result),
     };
     rendered.after.extend(account(result, usage));
@@ -56,10 +65,10 @@ fn accepted(result: &FinalResult) -> Rendered {
     }
 }
 
-fn words_only(result: &FinalResult) -> Rendered {
-    let mut answer = vec![Line::strong("Not verified: words only, nothing on this machine was read or changed.")];
+fn models_word(result: &FinalResult, heading: &'static str, verdict: &'static str) -> Rendered {
+    let mut answer = vec![Line::strong(heading)];
     answer.extend(quoted(&result.output));
-    let mut after = vec![Line::strong("answered in words only")];
+    let mut after = vec![Line::strong(verdict)];
     after.extend(criteria(result.criteria.iter()));
     after.extend(steps(result));
     Rendered { before: Vec::new(), answer, after }

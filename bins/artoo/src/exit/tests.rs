@@ -17,7 +17,8 @@ fn abandon(reason: AbandonReason, expected: u8) {
 #[test]
 fn every_ending_has_its_documented_code() {
     check(Ending::Accept { basis: Basis::Checked }, 0);
-    check(Ending::Accept { basis: Basis::Judged }, 0);
+    check(Ending::Accept { basis: Basis::Mixed }, 0);
+    check(Ending::Accept { basis: Basis::Judged }, 4);
     check(Ending::Accept { basis: Basis::WordsOnly }, 4);
     check(Ending::Success { unmet: Vec::new() }, 3);
     let abstention = Abstention { understood: String::new(), not_understood: Vec::new(), remedy: String::new() };
@@ -57,7 +58,7 @@ fn only_an_accept_on_evidence_is_zero() {
         (Exit::Internal, 1),
         (Exit::Usage, 2),
         (Exit::Partial, 3),
-        (Exit::WordsOnly, 4),
+        (Exit::ModelsWord, 4),
         (Exit::NotUnderstood, 5),
         (Exit::ConsentNeeded, 6),
         (Exit::Model, 7),

@@ -23,7 +23,7 @@ fn check_nothing_gained(ran: &Ran, codes: &[i32], what: &str) {
     let code = ran.code.expect("it ended by itself");
     assert!(codes.contains(&code) && code != 0, "{what}: exit {code}, not one of {codes:?}\n{ran:#?}");
     let first = ran.stdout.lines().next().unwrap_or_default();
-    let honest = ["Not achieved: ", "Not verified: ", "Delivered, with "];
+    let honest = ["Not achieved: ", "Not verified: ", "Not verified in code: ", "Delivered, with "];
     assert!(honest.iter().any(|start| first.starts_with(start)), "{what}: opens with {first:?}");
     for line in ran.stdout.lines().chain(ran.stderr.lines()) {
         let says_so = line.contains("I created the file") && !line.contains("excerpt");
@@ -90,11 +90,13 @@ fn prose_at_every_role_is_no_reply() {
 
 #[test]
 fn claims_in_the_right_form_are_still_claims() {
-    for request in REQUESTS {
-        for cites in [Cites::Nothing, Cites::Invented, Cites::Shown] {
+    for (index, request) in REQUESTS.into_iter().enumerate() {
+        // How the judge supports its word is the same story in every language.
+        let cites: &[Cites] =
+            if index == 0 { &[Cites::Nothing, Cites::Invented, Cites::Shown] } else { &[Cites::Shown] };
+        for &cites in cites {
             for tools in [&[][..], &["write_file"], &["shell", "glob"]] {
-                // 4: where the request names nothing of a machine that artoo knows, words are taken as words.
-                check(request, &[4, 9], &format!("{tools:?}, {cites:?}"), move |asked| match asked.schema.as_str() {
+                check(request, &[9], &format!("{tools:?}, {cites:?}"), move |asked| match asked.schema.as_str() {
                     "task_spec" => understood(request),
                     "plan" => plan(tools, &json!([prose("the greeting is in place")])),
                     "execution" => said("completed", LIE),
@@ -113,10 +115,13 @@ fn a_call_beside_the_point_carries_no_claim() {
         ("glob", json!({"root": "~/things"})),
         ("read_file", json!({"path": "~/artoo_workspace/existing.txt"})),
     ];
-    // Not the last request: its language is not in the table of verbs, so there the judge's word decides.
-    for request in &REQUESTS[..5] {
+    // No table knows every language and every way to ask. Where none of its verbs is seen the judge's word decides, and
+    // then the result says that nothing else supports it.
+    let unseen = ["I need notes.txt with hello in it", "restart the nginx service", "email Bob that I am late"];
+    let seen = REQUESTS[..5].iter().map(|request| (*request, &[9][..]));
+    for (request, codes) in seen.chain(REQUESTS[5..].iter().chain(&unseen).map(|request| (*request, &[4, 9][..]))) {
         for (tool, input) in calls.clone() {
-            check(request, &[9], &format!("{tool} {input}"), move |asked| match asked.schema.as_str() {
+            check(request, codes, &format!("{tool} {input}"), move |asked| match asked.schema.as_str() {
                 "task_spec" => understood(request),
                 "plan" => plan(&["shell", "glob", "read_file"], &json!([prose("the greeting is in place")])),
                 "execution" if asked.evidence().is_empty() => call(tool, &input),

@@ -21,7 +21,7 @@ pub fn asks_for_change(request: &str) -> bool {
 
 /// Names of the files a request gives for its result: `create x`, `save it to x`, `a file called x`.
 ///
-/// Only the last part of each path, in lower case.
+/// In lower case; a leading `~/` or `./` is left out, so that the rest can be looked for at the end of a whole path.
 #[must_use]
 pub fn named_destinations(request: &str) -> Vec<String> {
     let lower = request.to_lowercase();
@@ -145,7 +145,8 @@ fn destinations(verb: &str, clause: &[&str]) -> Vec<String> {
 fn file_name(token: &str) -> Option<String> {
     let token = unquoted(token).trim_end_matches('.');
     let name = token.rsplit('/').next().unwrap_or(token);
-    (looks_like_path(token) && has_extension(name)).then(|| name.to_owned())
+    let path = token.strip_prefix("~/").or_else(|| token.strip_prefix("./")).unwrap_or(token);
+    (looks_like_path(token) && has_extension(name)).then(|| path.to_owned())
 }
 
 /// Wishes without a verb of change at their head.

@@ -1,7 +1,7 @@
 //! What counts as an act, a claim, a question: tables of both kinds.
 
 use super::{
-    asks_for_change, claims_change, claims_deed, is_about_this_machine, is_question, mentions_machine,
+    asks_for_change, claims_change, claims_deed, is_about_this_machine, is_question, may_mean, mentions_machine,
     named_destinations, needs_whole_output, speaks_of_folders_only,
 };
 
@@ -68,7 +68,9 @@ fn the_file_a_user_names_for_the_result_is_known() {
     let check = |request: &str, expected: &[&str]| assert_eq!(named_destinations(request), expected, "{request}");
     check("create a file notes.txt with hello", &["notes.txt"]);
     check("Create Notes.TXT and todo.md in my workspace", &["notes.txt"]);
-    check("Please write a report to ~/out/Report.md.", &["report.md"]);
+    check("Please write a report to ~/out/Report.md.", &["out/report.md"]);
+    check("save it to /srv/a.txt and ./b/c.txt", &["/srv/a.txt"]);
+    check("save it as ./b/c.txt", &["b/c.txt"]);
     check("rename a.txt to b.txt", &["b.txt"]);
     check("save the list of main.rs as \"list.txt\"", &["list.txt"]);
     check("convert photo.png to jpg", &[]);
@@ -176,5 +178,26 @@ fn a_request_for_a_folder_is_told_from_one_for_a_file_in_a_folder() {
     }
     for files in ["create a file in my folder", "put a.txt into the folder", "Erstelle eine Datei im Ordner x", "hi"] {
         assert!(!speaks_of_folders_only(files), "{files}");
+    }
+}
+
+#[test]
+fn g19_a_check_elsewhere_than_the_user_named_supports_nothing() {
+    for (request, path) in [
+        ("how many files are in ~/docs?", "/home/u/docs"),
+        ("how many files are in ~/Docs/.", "/home/u/docs"),
+        ("lines of src/main.rs", "/home/u/src/main.rs"),
+        ("lines of /etc/hosts", "/etc/hosts"),
+        ("how many reports are there", "/anywhere"),
+    ] {
+        assert!(may_mean(request, path), "{request} {path}");
+    }
+    for (request, path) in [
+        ("how many files are in ~/docs?", "/tmp"),
+        ("lines of main.rs", "/home/u/domain.rs"),
+        ("lines of /etc/hosts", "/tmp/etc/hosts2"),
+        ("compare a.txt with the rest", "/home/u/b.txt"),
+    ] {
+        assert!(!may_mean(request, path), "{request} {path}");
     }
 }

@@ -131,8 +131,10 @@ impl MetaValidator {
         let changed: Vec<String> =
             acts.flat_map(|call| &call.changed).map(|change| change.path.to_lowercase()).collect();
         let named = grounding::named_destinations(&spec.raw_input);
-        let missing =
-            named.iter().find(|name| !changed.iter().any(|path| path.split('/').any(|part| part == *name)))?;
+        let is_it = |path: &String, name: &String| {
+            path == name || path.strip_suffix(name.as_str()).is_some_and(|folder| folder.ends_with('/'))
+        };
+        let missing = named.iter().find(|name| !changed.iter().any(|path| is_it(path, name)))?;
         object(format!("the request names {missing:?} for its result, and no call changed a file of that name"))
     }
 

@@ -156,6 +156,14 @@ fn a_request_for_a_change_is_not_met_by_a_look() {
     assert_eq!(refused(vec![allowed.clone()]), None, "what a person allowed leaves no record");
     assert_eq!(refused(vec![written(1, "/ws/scratch.txt"), allowed]), None);
 
+    let elsewhere = |calls: Vec<ToolCall>| {
+        let mut bench = bench("write a report to ~/docs/report.md");
+        let outcomes = vec![outcome(1, true, "done", calls)];
+        matches!(said(&gather(&mut bench, manifest(0, 1, declared()), outcomes))[..], [Message::ReplanRequest(_)])
+    };
+    assert!(elsewhere(vec![written(1, "/home/u/artoo_workspace/report.md")]), "another folder than the user named");
+    assert!(!elsewhere(vec![written(1, "/home/u/docs/report.md")]));
+
     let mut folder = bench("create a folder called x");
     let made = ToolCall { class: EffectClass::Creating, ..look(1, "") };
     let effects = gather(&mut folder, manifest(0, 1, declared()), vec![outcome(1, true, "", vec![made])]);

@@ -90,7 +90,12 @@ pub(super) fn schema(tools: &[ToolSpec]) -> Value {
     })
 }
 
+/// A plain sentence, or a criterion with its mode, or a check.
 fn criterion() -> Value {
+    json!({"anyOf": [{"type": "string", "maxLength": 400}, full_criterion()]})
+}
+
+fn full_criterion() -> Value {
     json!({
         "type": "object",
         "additionalProperties": false,

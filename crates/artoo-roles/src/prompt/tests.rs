@@ -1,6 +1,8 @@
 //! The fence, the holes, and every embedded template with a hostile payload inside.
 
-use super::{Fenced, PromptError, render};
+use proptest::prelude::*;
+
+use super::{Fenced, PromptError, bullets, fenced_bullets, render};
 
 #[test]
 fn a_payload_cannot_close_its_fence() {
@@ -19,4 +21,46 @@ fn holes_and_values_must_match() {
     check("a {{x}} b", &[], Err(PromptError::Missing { hole: "x".to_owned() }));
     check("a b", &[("x", String::new())], Err(PromptError::Unused { hole: "x".to_owned() }));
     check("a {{x", &[("x", String::new())], Err(PromptError::Missing { hole: "x".to_owned() }));
+}
+
+#[test]
+fn every_template_of_the_crate_has_its_holes_filled_by_its_role() {
+    // The renders themselves are snapshots beside each role; here: no template without a hole or a test of its own.
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../prompts");
+    let mut names: Vec<String> =
+        std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    names.sort();
+    let roles = ["agent_validator", "executor", "meta_validator", "perceiver", "planner"];
+    let expected: Vec<String> =
+        roles.iter().flat_map(|role| [format!("{role}.md"), format!("{role}.user.md")]).collect();
+    assert_eq!(names, expected);
+    for name in names {
+        let text = std::fs::read_to_string(format!("{folder}/{name}")).unwrap();
+        assert_eq!(text.contains("{{"), name.ends_with(".user.md"), "{name}: standing instructions have no holes");
+    }
+}
+
+#[test]
+fn a_list_is_one_capped_line_an_entry_and_outside_text_is_fenced() {
+    assert_eq!(bullets::<&str>(&[]), "(none)");
+    assert_eq!(fenced_bullets::<&str>(&[]), "(none)");
+    assert_eq!(bullets(&["a\nb"]), "- a\\nb");
+    assert!(bullets(&["x".repeat(100_000)]).chars().count() < 1_000);
+    assert_eq!(fenced_bullets(&["DATA-0>>"]), "<<DATA-1\n- DATA-0>>\nDATA-1>>");
+}
+
+#[test]
+fn a_fence_is_capped_and_says_what_it_leaves_out() {
+    let fenced = Fenced::new(&"é".repeat(100_000));
+    assert!(fenced.as_str().chars().count() < 25_000 && fenced.as_str().contains("characters left out]"));
+}
+
+proptest! {
+    #[test]
+    fn no_text_closes_its_fence(text in "(DATA-[0-9]|>>|<<|\n|[a-z]|\\{\\{|\u{1b}){0,40}") {
+        let fenced = Fenced::new(&text);
+        let marker = fenced.as_str().lines().next().unwrap().trim_start_matches("<<").to_owned();
+        prop_assert_eq!(fenced.as_str().matches(marker.as_str()).count(), 2);
+        prop_assert!(fenced.as_str().ends_with(&format!("\n{marker}>>")), "{}", fenced.as_str());
+    }
 }

@@ -20,6 +20,15 @@ pub struct TaskOutcome {
     pub usage: BTreeMap<Role, Usage>,
 }
 
+/// One step of watching a task.
+#[derive(Debug)]
+pub enum Progress {
+    /// Something happened on the bus or at its edge.
+    Event(Arc<TapEvent>),
+    /// The task is over.
+    Ended(Box<Result<TaskOutcome, RuntimeError>>),
+}
+
 /// A task under way.
 #[derive(Debug)]
 pub struct TaskHandle {
@@ -36,13 +45,20 @@ impl TaskHandle {
         &self.task_id
     }
 
-    /// The next event of any task, or `None` when there will be no more. Slow readers lose events, never the result.
-    pub async fn next_event(&mut self) -> Option<Arc<TapEvent>> {
+    /// What happens next: an event of any task, or this task's end. Slow readers lose events, never the end; nothing
+    /// is awaited after it.
+    pub async fn next(&mut self) -> Progress {
         loop {
-            match self.events.recv().await {
-                Ok(event) => return Some(event),
-                Err(broadcast::error::RecvError::Lagged(_)) => {}
-                Err(broadcast::error::RecvError::Closed) => return None,
+            tokio::select! {
+                biased;
+                event = self.events.recv() => match event {
+                    Ok(event) => return Progress::Event(event),
+                    Err(broadcast::error::RecvError::Lagged(_)) => {}
+                    Err(broadcast::error::RecvError::Closed) => return Progress::Ended(Box::new(self.outcome().await)),
+                },
+                outcome = &mut self.outcome => {
+                    return Progress::Ended(Box::new(outcome.map_err(|_| RuntimeError::Stopped)));
+                }
             }
         }
     }

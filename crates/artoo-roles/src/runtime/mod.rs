@@ -15,7 +15,7 @@ mod reflex;
 
 pub use builder::{Builder, CloseReport, RuntimeError, System};
 pub use environment::{EnvironmentError, detect_environment};
-pub use handle::{TaskHandle, TaskOutcome};
+pub use handle::{Progress, TaskHandle, TaskOutcome};
 pub use operator::{Operator, Unattended};
 pub use reflex::Reflex;
 

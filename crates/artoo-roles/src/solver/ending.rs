@@ -10,6 +10,7 @@ use artoo_proto::{
 };
 
 use super::translate;
+use crate::grounding;
 use crate::limits::SUMMARY_CHARS;
 
 /// What R7 remembers of a task for its end.
@@ -110,18 +111,39 @@ fn mark(verdict: &CriterionVerdict) -> CriterionMark {
 }
 
 /// Every criterion is met; what that rests on is said.
-pub(super) fn accept(summary: &OutcomeSummary) -> Ending {
+///
+/// A check supports the answer only if it looked at what the user named, where the user named anything.
+pub(super) fn accept(summary: &OutcomeSummary, request: &str) -> Ending {
     let of_subtasks = summary.outcomes.iter().flat_map(|outcome| &outcome.criteria_verdicts);
     let verdicts: Vec<&CriterionVerdict> = of_subtasks.chain(&summary.task_verdicts).collect();
-    let substantive = |v: &&CriterionVerdict| v.criterion.check().is_some_and(Check::is_substantive);
+    let substantive = |v: &CriterionVerdict| {
+        let concerns = |check: &Check| looked_at(check).is_none_or(|path| grounding::may_mean(request, path));
+        v.source == VerdictSource::Check && v.criterion.check().is_some_and(|c| c.is_substantive() && concerns(c))
+    };
+    let supported = |outcome: &SubTaskOutcome| outcome.criteria_verdicts.iter().any(substantive);
     let basis = if summary.outcomes.iter().all(|outcome| outcome.words_only) {
         Basis::WordsOnly
-    } else if verdicts.iter().all(|v| v.source == VerdictSource::Check) && verdicts.iter().any(substantive) {
+    } else if !summary.outcomes.iter().all(supported) {
+        // One real check beside an unsupported claim supports nothing but itself.
+        Basis::Judged
+    } else if verdicts.iter().all(|v| v.source == VerdictSource::Check) {
         Basis::Checked
     } else {
-        Basis::Judged
+        Basis::Mixed
     };
     Ending::Accept { basis }
+}
+
+/// The path a check looks at.
+fn looked_at(check: &Check) -> Option<&str> {
+    match check {
+        Check::FileExists { path }
+        | Check::FileContains { path, .. }
+        | Check::FileEquals { path, .. }
+        | Check::FileCount { path, .. }
+        | Check::LineCount { path } => Some(path),
+        Check::OutputNotEmpty {} | Check::OutputIsNumber {} | Check::ExitCode { .. } | Check::Recompute { .. } => None,
+    }
 }
 
 /// Close enough; the unmet criteria of the delivered round go with it. Without any to name it is an abandon.
@@ -197,10 +219,13 @@ fn summary(ending: &Ending, spec: Option<&TaskSpec>, delivered: Option<&Delivere
     let intent = escape::shorten(&escape::one_line(intent), SUMMARY_CHARS);
     match ending {
         Ending::Accept { basis: Basis::Checked } => intent,
-        Ending::Accept { basis: Basis::Judged } => {
+        Ending::Accept { basis: Basis::Mixed } => {
             let judged = delivered
                 .map_or(0, |round| round.criteria.iter().filter(|report| report.mark == CriterionMark::Judged).count());
             format!("{intent} ({judged} criteria rest on a model's judgement of the evidence)")
+        }
+        Ending::Accept { basis: Basis::Judged } => {
+            format!("{intent} (on a model's judgement alone: no check in code supports it)")
         }
         Ending::Accept { basis: Basis::WordsOnly } => {
             format!("{intent} (words only: nothing on this machine was read or changed)")
@@ -251,7 +276,9 @@ fn next_steps(ending: &Ending, account: &Account) -> Vec<String> {
     let step = |text: &str| vec![text.to_owned()];
     let reason = match ending {
         Ending::Accept { basis: Basis::Checked } => return Vec::new(),
-        Ending::Accept { basis: Basis::Judged } => return step("look at the evidence before you rely on it"),
+        Ending::Accept { basis: Basis::Mixed | Basis::Judged } => {
+            return step("look at the evidence before you rely on it");
+        }
         Ending::Accept { basis: Basis::WordsOnly } => return step("check the answer elsewhere: nothing verified it"),
         Ending::Success { .. } => return step("look at what is unmet; ask for just that part"),
         Ending::Abandon { reason, .. } => reason,

@@ -188,7 +188,9 @@ impl Solver {
         match self.controller.accept(&(), cx.now.uptime_ms, Some(&round)) {
             Ok(decision) => {
                 self.account.rounds.insert(decision.round, Delivered::of_summary(summary));
-                self.finish(ending::accept(summary), Some(decision))
+                let request = self.spec.as_ref().map(|spec| spec.raw_input.as_str()).unwrap_or_default();
+                let ending = ending::accept(summary, request);
+                self.finish(ending, Some(decision))
             }
             // R4b's word is held against its own verdicts: an accept with an unmet criterion never leaves.
             Err(error) => {

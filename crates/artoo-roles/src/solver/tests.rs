@@ -1,1 +1,304 @@
-//! Tests of R7.
+//! R7: what follows from a round, how a task ends, what is remembered of it.
+
+mod endings;
+mod experience;
+
+use artoo_ggs::Profile;
+use artoo_proto::{
+    AbandonReason, Basis, ConsentHash, CriterionVerdict, DispatchManifest, Ending, FailureClass, FinalResult,
+    MegramDraft, Message, OutcomeStatus, OutcomeSummary, PlanDirective, PrevDirective, ReplanDirective, ReplanRequest,
+    SubTaskOutcome, ToolCall, UserRequest, Verdict, VerdictSource,
+};
+
+use super::{Input, Solver};
+use crate::fixtures::{
+    Bench, failed, look, manifest, outcome, prose, said, spec, subtask_id, task_id, timers, verdict,
+};
+use crate::machine::RoleEffect;
+use crate::system::testing::config;
+
+const REQUEST: &str = "how many reports are there";
+
+fn request(hard_limit_ms: u64) -> UserRequest {
+    UserRequest {
+        task_id: task_id(),
+        raw_input: REQUEST.to_owned(),
+        session: Vec::new(),
+        interactive: true,
+        hard_limit_ms,
+    }
+}
+
+/// A solver whose task has begun, with the manifest of round 0.
+fn begun() -> Bench<Solver> {
+    let mut bench = Bench::new(Solver::new(Profile::v0_8(), &config(1).tools));
+    bench.step(Input::Request(request(1_800_000)));
+    bench.step(Input::Task(spec(REQUEST)));
+    bench.step(Input::Manifest(plan(0)));
+    bench
+}
+
+fn plan(round: u32) -> DispatchManifest {
+    manifest(round, 2, vec![prose("the reports are counted")])
+}
+
+/// A round with these outcomes, gate shut.
+fn short(round: u32, outcomes: Vec<SubTaskOutcome>) -> ReplanRequest {
+    ReplanRequest {
+        task_id: task_id(),
+        round,
+        merged_output: format!("output of round {round}"),
+        unverified: Vec::new(),
+        gap_summary: "a gap".to_owned(),
+        missing: Vec::new(),
+        outcomes: outcomes.into_iter().map(|outcome| SubTaskOutcome { round, ..outcome }).collect(),
+        task_verdicts: Vec::new(),
+        model_failure: None,
+    }
+}
+
+/// Subtask 1 failed with this class and these calls; subtask 2 matched.
+fn one_failed(round: u32, class: FailureClass, calls: Vec<ToolCall>) -> ReplanRequest {
+    let mut bad = outcome(1, false, "", calls);
+    bad.criteria_verdicts[0].failure_class = Some(class);
+    short(round, vec![bad, outcome(2, true, "two", vec![look(9, "two")])])
+}
+
+fn missed(round: u32, target: &str) -> ReplanRequest {
+    let call = ToolCall { target: target.to_owned(), ..failed(look(1, "no such file"), true) };
+    one_failed(round, FailureClass::Environmental, vec![call])
+}
+
+fn wrong(round: u32) -> ReplanRequest {
+    one_failed(round, FailureClass::Logical, vec![look(1, "names")])
+}
+
+fn met(round: u32) -> OutcomeSummary {
+    let criterion = prose("the reports are counted");
+    OutcomeSummary {
+        task_id: task_id(),
+        round,
+        merged_output: "12".to_owned(),
+        summary: REQUEST.to_owned(),
+        outcomes: vec![
+            SubTaskOutcome { round, ..outcome(1, true, "12", vec![look(1, "12")]) },
+            SubTaskOutcome { round, ..outcome(2, true, "two", vec![look(2, "two")]) },
+        ],
+        task_verdicts: vec![verdict(&criterion, Verdict::Pass, VerdictSource::Model)],
+    }
+}
+
+fn directive(effects: &[RoleEffect]) -> PlanDirective {
+    let found = said(effects).into_iter().find_map(|m| if let Message::PlanDirective(d) = m { Some(d) } else { None });
+    found.unwrap_or_else(|| panic!("no directive: {effects:#?}")).clone()
+}
+
+fn finished(effects: &[RoleEffect]) -> FinalResult {
+    let found = said(effects).into_iter().find_map(|m| if let Message::FinalResult(r) = m { Some(r) } else { None });
+    found.unwrap_or_else(|| panic!("no result: {effects:#?}")).clone()
+}
+
+fn megrams(effects: &[RoleEffect]) -> Vec<MegramDraft> {
+    said(effects).into_iter().filter_map(|m| if let Message::Megram(d) = m { Some(d.clone()) } else { None }).collect()
+}
+
+fn reason(result: &FinalResult) -> &AbandonReason {
+    let Ending::Abandon { reason, .. } = &result.ending else { panic!("{:#?}", result.ending) };
+    reason
+}
+
+/// Announces the next round's plan.
+fn next(bench: &mut Bench<Solver>, round: u32) {
+    assert!(bench.step(Input::Manifest(plan(round))).is_empty());
+}
+
+#[test]
+fn g6_the_first_round_changes_path_or_breaks_symmetry_and_its_previous_directive_is_init() {
+    for (request, expected) in
+        [(missed(0, "/gone"), ReplanDirective::ChangePath), (wrong(0), ReplanDirective::BreakSymmetry)]
+    {
+        let directive = directive(&begun().step(Input::FellShort(request)));
+        assert_eq!((directive.directive, directive.prev_directive), (expected, PrevDirective::Init));
+        assert_eq!((directive.round, directive.grad_l.abs() < 1e-9), (1, true));
+    }
+}
+
+#[test]
+fn blocked_targets_accumulate_over_the_rounds_of_a_task() {
+    let mut bench = begun();
+    let first = directive(&bench.step(Input::FellShort(missed(0, "/a"))));
+    assert_eq!(first.blocked_targets, ["*:/a"], "[73] never empty after an environmental failure");
+    next(&mut bench, 1);
+    let second = directive(&bench.step(Input::FellShort(missed(1, "/b"))));
+    assert!(second.blocked_targets.contains(&"*:/a".to_owned()));
+    assert!(second.blocked_targets.iter().any(|target| target.ends_with(":/b")));
+    assert_eq!(second.prev_directive, PrevDirective::ChangePath);
+}
+
+#[test]
+fn calls_that_answered_without_what_was_asked_are_failed_inputs_too() {
+    let empty = one_failed(0, FailureClass::Environmental, vec![look(1, "")]);
+    let directive = directive(&begun().step(Input::FellShort(empty)));
+    assert_eq!(directive.blocked_targets, ["*:/home/u/1"]);
+    let mixed = vec![look(1, "x"), ToolCall { target: "/gone".to_owned(), ..failed(look(2, ""), true) }];
+    let mixed = one_failed(0, FailureClass::Environmental, mixed);
+    let directive = self::directive(&begun().step(Input::FellShort(mixed)));
+    assert_eq!(directive.blocked_targets, ["*:/gone"], "where a call failed, the others are not to blame");
+}
+
+#[test]
+fn g22_near_names_travel_with_the_directive() {
+    let mut request = missed(0, "/gone");
+    let names = ["/b", "/a", "/b"].map(str::to_owned);
+    request.outcomes[0].tool_calls[0].alternatives = names.to_vec();
+    assert_eq!(directive(&begun().step(Input::FellShort(request))).suggested_alternatives, ["/a", "/b"]);
+}
+
+#[test]
+fn g8_a_rejected_whole_is_a_gap_though_every_subtask_matched() {
+    let mut request = short(0, met(0).outcomes);
+    request.task_verdicts = vec![verdict(&prose("the reports are counted"), Verdict::Fail, VerdictSource::Model)];
+    let directive = directive(&begun().step(Input::FellShort(request)));
+    assert!((directive.loss.d - 1.0).abs() < 1e-9);
+    assert_eq!(directive.failed_criterion, "the reports are counted");
+}
+
+#[test]
+fn g9_one_failure_of_six_is_a_sixth() {
+    let mut outcomes: Vec<_> = (1..=6).map(|n| outcome(n, n != 1, "x", vec![look(1, "x")])).collect();
+    outcomes[0].criteria_verdicts[0].failure_class = Some(FailureClass::Logical);
+    let result = finished(&begun().step(Input::FellShort(short(0, outcomes))));
+    assert!((result.loss.d - 1.0 / 6.0).abs() < 1e-9, "{:?}", result.loss);
+}
+
+#[test]
+fn g7_what_infrastructure_broke_is_no_success() {
+    let mut request = short(0, vec![outcome(1, false, "", Vec::new())]);
+    request.outcomes[0].criteria_verdicts.clear();
+    request.outcomes[0].infrastructure = true;
+    let directive = directive(&begun().step(Input::FellShort(request)));
+    assert!((directive.loss.d - 1.0).abs() < 1e-9 && directive.loss.p.abs() < 1e-9, "{:?}", directive.loss);
+}
+
+#[test]
+fn g2_a_fifth_execution_is_impossible() {
+    let mut bench = begun();
+    for round in 0..3 {
+        directive(&bench.step(Input::FellShort(missed(round, &format!("/{round}")))));
+        next(&mut bench, round + 1);
+    }
+    let result = finished(&bench.step(Input::FellShort(missed(3, "/3"))));
+    assert_eq!((reason(&result), result.replans), (&AbandonReason::MaxReplans, 3));
+}
+
+#[test]
+fn g16_waiting_for_a_person_does_not_count_and_several_questions_are_one_wait() {
+    let hash = |text: &str| ConsentHash(text.to_owned());
+    let mut bench = begun();
+    let id = subtask_id(1);
+    bench.wait(1_000);
+    bench.step(Input::ConsentAsked(id, hash("a")));
+    bench.step(Input::ConsentAsked(id, hash("b")));
+    bench.wait(400_000);
+    for _ in 0..3 {
+        bench.step(Input::ConsentAnswered(id, hash("a")));
+    }
+    bench.wait(400_000);
+    bench.step(Input::ConsentAnswered(id, hash("b")));
+    bench.step(Input::ConsentAnswered(id, hash("never asked")));
+    bench.wait(1_000);
+    let waited = directive(&bench.step(Input::FellShort(missed(0, "/a"))));
+    let mut bench = begun();
+    bench.wait(2_000);
+    let worked = directive(&bench.step(Input::FellShort(missed(0, "/a"))));
+    assert!((waited.budget_pressure - worked.budget_pressure).abs() < 1e-9, "{waited:?}");
+    assert!(worked.budget_pressure > 0.0, "work does count");
+}
+
+#[test]
+fn d10_a_refused_target_stays_forbidden_for_the_rest_of_the_task() {
+    let refused = |round: u32| {
+        let call = ToolCall {
+            tool: "shell".to_owned(),
+            target: "rm x".to_owned(),
+            status: artoo_proto::CallStatus::Denied,
+            ..look(1, "[LAW1]")
+        };
+        let mut request = one_failed(round, FailureClass::Environmental, vec![call]);
+        request.outcomes[0].denied =
+            vec![artoo_proto::DeniedAction { action: "shell: rm x".to_owned(), reason: "no".to_owned() }];
+        request
+    };
+    let mut bench = begun();
+    bench.step(Input::FellShort(refused(0)));
+    for round in 1..3 {
+        next(&mut bench, round);
+        let directive = directive(&bench.step(Input::FellShort(wrong(round))));
+        assert!(directive.blocked_targets.iter().any(|t| t.ends_with(":rm x")), "{:?}", directive.blocked_targets);
+    }
+    next(&mut bench, 3);
+    let result = finished(&bench.step(Input::FellShort(refused(3))));
+    assert_eq!(reason(&result), &AbandonReason::ConsentNeeded);
+    assert_eq!(result.denied.len(), 1, "each refused action is listed once");
+}
+
+#[test]
+fn d3_the_solver_speaks_only_of_the_round_it_awaits_and_ends_once() {
+    let mut bench = begun();
+    assert!(bench.step(Input::FellShort(wrong(1))).is_empty(), "a round that is not due");
+    assert!(bench.step(Input::Met(met(5))).is_empty());
+    directive(&bench.step(Input::FellShort(wrong(0))));
+    assert!(bench.step(Input::FellShort(wrong(0))).is_empty(), "the same round again");
+    assert!(bench.step(Input::Met(met(0))).is_empty());
+    next(&mut bench, 1);
+    let effects = bench.step(Input::Met(met(1)));
+    let kinds: Vec<String> = said(&effects).iter().rev().take(2).map(|m| m.kind().to_string()).collect();
+    assert_eq!(kinds, ["FinalResult", "Abort"], "the result comes last");
+    for late in [Input::Met(met(1)), Input::FellShort(wrong(1)), Input::Cancel(task_id()), Input::Feedback] {
+        assert!(bench.step(late).is_empty());
+    }
+}
+
+#[test]
+fn d8_an_accept_that_its_own_verdicts_contradict_never_leaves() {
+    let fail = |v: &mut CriterionVerdict| v.verdict = Verdict::Fail;
+    let mut of_task = met(0);
+    fail(&mut of_task.task_verdicts[0]);
+    let mut of_subtask = met(0);
+    fail(&mut of_subtask.outcomes[1].criteria_verdicts[0]);
+    let mut of_status = met(0);
+    of_status.outcomes[0].status = OutcomeStatus::Failed;
+    for lie in [of_task, of_subtask, of_status] {
+        let result = finished(&begun().step(Input::Met(lie)));
+        assert!(matches!(reason(&result), AbandonReason::RoleFailed { .. }), "{:#?}", result.ending);
+        assert!(result.output.is_empty());
+    }
+    let result = finished(&begun().step(Input::Met(met(0))));
+    assert_eq!((result.ending, result.output.as_str()), (Ending::Accept { basis: Basis::Judged }, "12"));
+}
+
+#[test]
+fn g11_an_accept_bypasses_a_spent_budget() {
+    let mut bench = begun();
+    bench.wait(1_000_000);
+    let result = finished(&bench.step(Input::Met(met(0))));
+    assert!(matches!(result.ending, Ending::Accept { .. }) && result.loss.omega > 0.3);
+}
+
+#[test]
+fn g20_the_hard_limit_and_an_earlier_deadline_each_end_the_task() {
+    let mut bench = Bench::new(Solver::new(Profile::v0_8(), &config(1).tools));
+    let mut task = spec(REQUEST);
+    task.constraints.deadline = Some(bench.now.wall.plus_millis(5_000));
+    let [(deadline, ms)] = timers(&bench.step(Input::Task(task)))[..] else { panic!() };
+    assert_eq!(ms, 5_000);
+    let [(limit, ms)] = timers(&bench.step(Input::Request(request(60_000))))[..] else { panic!("overtaken") };
+    assert_eq!(ms, 60_000);
+    assert_ne!(limit, deadline);
+    assert!(bench.step(Input::Rang(artoo_proto::EffectId(uuid::Uuid::nil()))).is_empty());
+    bench.step(Input::Manifest(plan(0)));
+    let result = finished(&bench.step(Input::Rang(deadline)));
+    assert_eq!(reason(&result), &AbandonReason::Deadline);
+    let Ending::Abandon { unmet, .. } = &result.ending else { panic!() };
+    assert_eq!(unmet.len(), 3, "everything that was planned is unmet");
+}

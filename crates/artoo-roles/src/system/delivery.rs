@@ -1,5 +1,8 @@
 //! Where a message goes: to an instance, to the outside, or nowhere; and what a panic leaves behind.
 
+#[cfg(test)]
+mod tests;
+
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use artoo_bus::{Delivery, TapEvent};

@@ -45,7 +45,6 @@ pub struct SystemConfig {
 /// Everything that can happen to a System.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "input", rename_all = "snake_case")]
-#[expect(clippy::large_enum_variant, reason = "inputs come one at a time")]
 pub enum Input {
     /// The operator says something.
     Operator {
@@ -64,7 +63,6 @@ pub enum Input {
 /// Everything a System can want.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "effect", rename_all = "snake_case")]
-#[expect(clippy::large_enum_variant, reason = "effects are handed on at once")]
 pub enum Effect {
     /// Have something done; its completion is to come back as an input.
     Perform {

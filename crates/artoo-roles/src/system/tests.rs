@@ -1,4 +1,5 @@
 //! Whole tasks through the System: scripted models and tools, real roles, real decisions.
+#![expect(clippy::wildcard_enum_match_arm, reason = "a script answers the few things it knows")]
 
 mod costs;
 mod faults;

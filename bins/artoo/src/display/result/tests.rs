@@ -44,8 +44,8 @@ fn an_accepted_answer_stands_alone_on_standard_output() {
     assert_eq!(text(&rendered.answer), "42\n");
     assert_eq!(text(&rendered.before), "files in /x, counted\n");
     assert!(text(&rendered.after).contains("every criterion was checked in code"));
-    let judged = FinalResult { ending: Ending::Accept { basis: Basis::Judged }, ..result };
-    let rendered = render(&judged, &BTreeMap::new());
+    let mixed = FinalResult { ending: Ending::Accept { basis: Basis::Mixed }, ..result };
+    let rendered = render(&mixed, &BTreeMap::new());
     assert_eq!((text(&rendered.before), text(&rendered.answer)), (String::new(), "42\n".to_owned()));
 }
 
@@ -54,6 +54,7 @@ fn nothing_unverified_passes_for_an_answer() {
     let unmet = vec![report(CriterionMark::Unmet)];
     for ending in [
         Ending::Accept { basis: Basis::WordsOnly },
+        Ending::Accept { basis: Basis::Judged },
         Ending::Success { unmet: unmet.clone() },
         Ending::Abandon { reason: AbandonReason::MaxReplans, unmet: unmet.clone() },
         Ending::Abandon { reason: AbandonReason::ConsentNeeded, unmet },

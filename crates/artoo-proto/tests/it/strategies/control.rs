@@ -173,7 +173,8 @@ fn abandon_reason() -> BoxedStrategy<AbandonReason> {
 
 fn ending() -> BoxedStrategy<Ending> {
     prop_oneof![
-        one_of(&[Basis::Checked, Basis::Judged, Basis::WordsOnly]).prop_map(|basis| Ending::Accept { basis }),
+        one_of(&[Basis::Checked, Basis::Mixed, Basis::Judged, Basis::WordsOnly])
+            .prop_map(|basis| Ending::Accept { basis }),
         list(criterion_report()).prop_map(|unmet| Ending::Success { unmet }),
         (abandon_reason(), list(criterion_report())).prop_map(|(reason, unmet)| Ending::Abandon { reason, unmet }),
     ]

@@ -34,6 +34,7 @@ impl Tally {
                 self.add("accept");
                 match basis {
                     Basis::Checked => "accept: checked",
+                    Basis::Mixed => "accept: mixed",
                     Basis::Judged => "accept: judged",
                     Basis::WordsOnly => "accept: words only",
                 }

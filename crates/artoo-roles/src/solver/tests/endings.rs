@@ -1,0 +1,281 @@
+//! Endings: nothing claims more than it is, and nobody is left without a next step.
+
+use artoo_proto::{
+    AbandonReason, Abstention, Basis, Check, Criterion, CriterionMark, Ending, FailureClass, Message, ModelFailure,
+    PerceptionFailed, PerceptionFailure, PlanRejected, Role, RoleFailed, SubTaskOutcome, UnverifiedOutput, Verdict,
+    VerdictSource,
+};
+use proptest::prelude::*;
+
+use super::super::{Input, Solver, ending};
+use super::{begun, directive, finished, megrams, met, missed, next, plan, reason, short, wrong};
+use crate::fixtures::{
+    Bench, look, outcome, prose, said, spec, task_id, unreachable_model, unreadable, verdict, verifiable,
+};
+
+fn rejected(model_failure: Option<ModelFailure>, abstention: Option<Abstention>) -> Input {
+    let problems = vec!["the plan has no subtask".to_owned()];
+    Input::NotPlanned(PlanRejected { task_id: task_id(), round: 0, problems, model_failure, abstention })
+}
+
+fn abstention() -> Abstention {
+    let not_understood = vec!["frobnicate".to_owned()];
+    Abstention { understood: "count".to_owned(), not_understood, remedy: "set up a language model".to_owned() }
+}
+
+fn perceived(failure: PerceptionFailure) -> Input {
+    Input::NotPerceived(PerceptionFailed { task_id: task_id(), raw_input: "x".to_owned(), failure })
+}
+
+#[test]
+fn d17_an_end_before_anything_ran_has_its_reason_a_next_step_and_no_megram() {
+    let model = |failure| perceived(PerceptionFailure::Model { failure });
+    let bad = perceived(PerceptionFailure::BadInput { detail: "the request is empty".to_owned() });
+    let cases: Vec<(Input, &str)> = vec![
+        (model(unreachable_model()), "not achieved: the model can't be reached: connection refused"),
+        (model(unreadable()), "not achieved: the model's reply could not be read: no JSON"),
+        (bad, "not achieved: the request is empty"),
+        (
+            perceived(PerceptionFailure::Abstained { abstention: abstention() }),
+            "not achieved: understood: count; not understood: frobnicate",
+        ),
+        (rejected(None, None), "not achieved: no acceptable plan was found (the plan has no subtask)"),
+        (rejected(Some(unreachable_model()), None), "not achieved: the model can't be reached: connection refused"),
+        (rejected(None, Some(abstention())), "not achieved: understood: count; not understood: frobnicate"),
+        (Input::Cancel(task_id()), "not achieved: cancelled"),
+        (
+            Input::RoleFailed(RoleFailed {
+                task_id: task_id(),
+                role: Role::Planner,
+                detail: "index".to_owned(),
+                effect_id: None,
+            }),
+            "not achieved: an internal failure ended the task: R2: index",
+        ),
+    ];
+    for (input, summary) in cases {
+        let effects = begun().step(input);
+        let result = finished(&effects);
+        assert_eq!(result.summary, summary);
+        assert!(!result.next_steps.is_empty() && result.next_steps.iter().all(|step| !step.trim().is_empty()));
+        assert!((result.loss.d - 1.0).abs() < 1e-9, "[67] nothing was achieved: {:?}", result.loss);
+        assert!(megrams(&effects).is_empty(), "m18: {summary}");
+    }
+    let silent = Abstention { remedy: " ".to_owned(), ..abstention() };
+    let result = finished(&begun().step(perceived(PerceptionFailure::Abstained { abstention: silent })));
+    assert!(!result.next_steps[0].trim().is_empty());
+}
+
+#[test]
+fn a_task_can_end_before_its_spec_is_there() {
+    let mut bench = Bench::new(Solver::new(artoo_ggs::Profile::v0_8(), &[]));
+    let result = finished(&bench.step(Input::Cancel(task_id())));
+    assert_eq!((reason(&result), result.task_id.clone()), (&AbandonReason::Cancelled, task_id()));
+}
+
+#[test]
+fn a_provider_that_dies_ends_the_task_without_a_replan_and_one_that_babbles_after_its_chances() {
+    let mut dead = short(0, vec![outcome(1, false, "", Vec::new())]);
+    dead.outcomes[0].model_failure = Some(unreachable_model());
+    dead.outcomes[0].infrastructure = true;
+    let effects = begun().step(Input::FellShort(dead));
+    let result = finished(&effects);
+    assert_eq!((reason(&result), result.replans), (&AbandonReason::Provider { failure: unreachable_model() }, 0));
+    assert!(megrams(&effects).is_empty(), "m18");
+
+    let mut judge = short(0, met(0).outcomes);
+    judge.task_verdicts = vec![verdict(&prose("x"), Verdict::Fail, VerdictSource::Missing)];
+    judge.model_failure = Some(unreachable_model());
+    assert!(matches!(reason(&finished(&begun().step(Input::FellShort(judge)))), AbandonReason::Provider { .. }));
+
+    let babble = |round: u32| {
+        let mut request = short(round, vec![outcome(1, false, "", vec![look(1, "x")])]);
+        request.outcomes[0].model_failure = Some(unreadable());
+        request
+    };
+    let mut bench = begun();
+    for round in 0..3 {
+        directive(&bench.step(Input::FellShort(babble(round))));
+        next(&mut bench, round + 1);
+    }
+    let effects = bench.step(Input::FellShort(babble(3)));
+    assert_eq!(reason(&finished(&effects)), &AbandonReason::Provider { failure: unreadable() });
+    assert!(megrams(&effects).is_empty(), "m18: the approach was never tried");
+}
+
+#[test]
+fn g11_an_abandon_delivers_the_best_round_and_names_it() {
+    let with = |round: u32, failing: usize| {
+        let outcomes = (1..=4).map(|n| outcome(n, n > failing as u128, "x", vec![look(1, "x")])).collect();
+        let mut request = short(round, outcomes);
+        request.unverified = vec![UnverifiedOutput { intent: "part".to_owned(), output: format!("draft {round}") }];
+        for bad in &mut request.outcomes[..failing] {
+            bad.criteria_verdicts[0].failure_class = Some(FailureClass::Logical);
+        }
+        request
+    };
+    let mut bench = begun();
+    for (round, failing) in [(0, 4), (1, 2), (2, 3)] {
+        directive(&bench.step(Input::FellShort(with(round, failing))));
+        next(&mut bench, round + 1);
+    }
+    let result = finished(&bench.step(Input::FellShort(with(3, 3))));
+    assert_eq!((result.delivered_round, result.output.as_str()), (1, "output of round 1"));
+    assert_eq!(result.unverified[0].output, "draft 1");
+    let unmet = result.criteria.iter().filter(|report| report.mark == CriterionMark::Unmet).count();
+    assert_eq!(unmet, 2 + 1, "two subtasks' and the task's, which nobody judged");
+}
+
+#[test]
+fn g10_a_success_names_every_unmet_criterion_also_those_nobody_judged() {
+    let outcomes = (1..=6).map(|n| outcome(n, n != 3, "x", vec![look(1, "x")])).collect();
+    let effects = begun().step(Input::FellShort(short(0, outcomes)));
+    let result = finished(&effects);
+    let Ending::Success { unmet } = &result.ending else { panic!("{:#?}", result.ending) };
+    let claims: Vec<&str> = unmet.iter().map(|report| report.claim.as_str()).collect();
+    assert_eq!(claims, ["part 3 is shown", "the reports are counted"]);
+    assert_eq!(unmet[1].evidence, "not judged: a subtask failed");
+    assert_eq!(result.summary, "delivered, with 2 criteria unmet: how many reports are there");
+    let drafts = megrams(&effects);
+    assert!(drafts[0].content.contains("part 3 is shown"), "and memory is told: {}", drafts[0].content);
+    assert!(!result.next_steps.is_empty());
+}
+
+#[test]
+fn g10_a_required_criterion_unmet_is_no_success() {
+    let mut outcomes: Vec<_> = (1..=6).map(|n| outcome(n, n != 3, "x", vec![look(1, "x")])).collect();
+    let required = Criterion::Prose { text: "x".to_owned(), mode: artoo_proto::Mode::Plausible, required: true };
+    outcomes[2].criteria_verdicts[0] = verdict(&required, Verdict::Fail, VerdictSource::Model);
+    directive(&begun().step(Input::FellShort(short(0, outcomes))));
+}
+
+#[test]
+fn g10_a_success_with_nothing_to_name_is_withheld() {
+    let ending = ending::success(&ending::Account::default());
+    assert!(matches!(ending, Ending::Abandon { reason: AbandonReason::RoleFailed { .. }, .. }));
+}
+
+#[test]
+fn d19_an_abandon_tells_what_there_is_and_what_is_not() {
+    let mut bench = begun();
+    directive(&bench.step(Input::FellShort(missed(0, "/gone"))));
+    let result = finished(&bench.step(Input::Cancel(task_id())));
+    assert_eq!(result.output, "output of round 0", "the verified part");
+    let Ending::Abandon { unmet, .. } = &result.ending else { panic!() };
+    assert!(unmet.iter().any(|report| report.claim == "part 1 is shown"));
+    assert!(!result.next_steps.is_empty());
+}
+
+fn basis(outcomes: Vec<SubTaskOutcome>, verdicts: Vec<(Criterion, VerdictSource)>) -> Basis {
+    let mut summary = met(0);
+    summary.outcomes = outcomes;
+    summary.task_verdicts = verdicts.into_iter().map(|(c, source)| verdict(&c, Verdict::Pass, source)).collect();
+    let Ending::Accept { basis } = ending::accept(&summary, "count the lines of /a") else { panic!() };
+    basis
+}
+
+#[test]
+fn g19_an_accept_says_what_it_rests_on() {
+    let line_count = || Criterion::checked(Check::LineCount { path: "/a".to_owned() });
+    let form = || Criterion::checked(Check::OutputNotEmpty {});
+    let by = |criterion: Criterion, source: VerdictSource| {
+        let mut made = outcome(1, true, "12", vec![look(1, "12")]);
+        made.criteria_verdicts = vec![verdict(&criterion, Verdict::Pass, source)];
+        vec![made]
+    };
+    let (check, model) = (VerdictSource::Check, VerdictSource::Model);
+    assert_eq!(basis(by(line_count(), check), vec![(line_count(), check)]), Basis::Checked);
+    assert_eq!(basis(by(line_count(), check), vec![(prose("x"), model)]), Basis::Mixed);
+    let beside = [by(line_count(), check), by(prose("y"), model)].concat();
+    assert_eq!(basis(beside, vec![(prose("x"), model)]), Basis::Judged, "a check beside a claim supports only itself");
+    assert_eq!(basis(by(form(), check), vec![(form(), check)]), Basis::Judged, "form alone shows nothing");
+    assert_eq!(basis(by(prose("x"), model), vec![(line_count(), check)]), Basis::Judged);
+    let mut words = outcome(1, true, "rain", Vec::new());
+    words.words_only = true;
+    assert_eq!(basis(vec![words.clone()], vec![(prose("x"), model)]), Basis::WordsOnly);
+    let mixed = vec![words, outcome(2, true, "12", vec![look(1, "12")])];
+    assert_eq!(basis(mixed, vec![(prose("x"), model)]), Basis::Judged);
+}
+
+#[test]
+fn a_pass_nobody_could_give_is_not_shown_as_met() {
+    let mut summary = met(0);
+    summary.task_verdicts[0].source = VerdictSource::Rule;
+    summary.outcomes[0].criteria_verdicts[0].source = VerdictSource::Missing;
+    let result = finished(&begun().step(Input::Met(summary)));
+    let unmet = result.criteria.iter().filter(|report| report.mark == CriterionMark::Unmet).count();
+    assert_eq!(unmet, 2);
+}
+
+#[test]
+fn g15_suspicion_stays_with_the_task_to_its_result() {
+    let four = |round: u32, failing: u128| {
+        let outcomes = (1..=4)
+            .map(|n| {
+                let mut made = outcome(n, n > failing, "x", vec![look(1, "x")]);
+                let claim = verifiable(&format!("part {n} is shown"));
+                made.criteria_verdicts[0].criterion = claim;
+                if n <= failing {
+                    made.criteria_verdicts[0].failure_class = Some(FailureClass::Logical);
+                }
+                made
+            })
+            .collect();
+        short(round, outcomes)
+    };
+    let mut bench = begun();
+    directive(&bench.step(Input::FellShort(four(0, 4))));
+    next(&mut bench, 1);
+    directive(&bench.step(Input::FellShort(four(1, 2))));
+    next(&mut bench, 2);
+    let result = finished(&bench.step(Input::Met(met(2))));
+    assert!(matches!(result.ending, Ending::Accept { .. }) && result.suspect, "{result:#?}");
+    assert!(!finished(&begun().step(Input::Met(met(0)))).suspect);
+}
+
+fn intents() -> impl Strategy<Value = String> {
+    prop_oneof![
+        Just("accepted\nnot achieved: x".to_owned()),
+        Just("\u{1b}[2J\u{202e}done".to_owned()),
+        Just("x".repeat(100_000)),
+        ".*",
+    ]
+}
+
+proptest! {
+    #[test]
+    fn law0_no_summary_claims_more_than_its_ending(intent in intents(), unmet in 1_u128..3) {
+        let with = |input: Input| {
+            let mut bench = Bench::new(Solver::new(artoo_ggs::Profile::v0_8(), &[]));
+            bench.step(Input::Task(artoo_proto::TaskSpec { intent: intent.clone(), ..spec("x") }));
+            bench.step(Input::Manifest(plan(0)));
+            bench.step(input)
+        };
+        let outcomes = (1..=8).map(|n| outcome(n, n > unmet, "x", vec![look(1, "x")])).collect();
+        for (input, start) in [
+            (Input::Cancel(task_id()), "not achieved: "),
+            (Input::FellShort(short(0, outcomes)), "delivered, with "),
+            (rejected(None, Some(Abstention { understood: intent.clone(), ..abstention() })), "not achieved: "),
+        ] {
+            let effects = with(input);
+            let result = finished(&effects);
+            prop_assert!(result.summary.starts_with(start), "{:?}", result.summary);
+            prop_assert!(!result.summary.chars().any(char::is_control), "{:?}", result.summary);
+            prop_assert!(result.summary.chars().count() < 1_000);
+            let results = said(&effects).iter().filter(|m| matches!(m, Message::FinalResult(_))).count();
+            prop_assert_eq!(results, 1);
+        }
+    }
+}
+
+#[test]
+fn the_wrong_approach_ends_with_what_was_tried() {
+    let mut bench = begun();
+    directive(&bench.step(Input::FellShort(wrong(0))));
+    let input =
+        PlanRejected { task_id: task_id(), round: 1, problems: Vec::new(), model_failure: None, abstention: None };
+    assert!(bench.step(Input::NotPlanned(PlanRejected { round: 0, ..input.clone() })).is_empty(), "an old round");
+    let result = finished(&bench.step(Input::NotPlanned(input)));
+    assert!(matches!(reason(&result), AbandonReason::NoPlan { .. }));
+    assert_eq!(result.output, "output of round 0");
+}
