@@ -10,7 +10,7 @@ use crate::finding::Finding;
 use crate::redact::{REDACTED, is_secret_name, redact};
 
 /// Longest text kept of any one field, in characters: a tool's output is already cut to 4,000 for the model, and half
-/// of that is enough to recognise it; the whole is in the task's own log.
+/// of that is enough to recognise it; the whole is in the input log, where one is kept.
 pub const TEXT_MAX_CHARS: usize = 2_000;
 
 /// Longest text kept of a field where the event as a whole is too long.

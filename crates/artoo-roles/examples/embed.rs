@@ -15,8 +15,8 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         println!("{:?}: {}", criterion.mark, visible(&criterion.claim));
     }
     let problems = artoo.close().await.problems;
-    match result.ending {
-        Ending::Accept { .. } if problems.is_empty() => Ok(()),
-        ending => Err(format!("{ending:?}, not kept as promised: {problems:?}").into()),
+    if matches!(result.ending, Ending::Accept { .. }) && problems.is_empty() {
+        return Ok(());
     }
+    Err(format!("{:?}, not kept as promised: {problems:?}", result.ending).into())
 }

@@ -38,10 +38,10 @@ impl<T: DeserializeOwned> Ask<T> {
     /// Starts asking; the effect must be performed.
     #[must_use]
     pub fn start(cx: &mut Context<'_>, request: ModelRequest) -> (Self, EffectId, Work) {
-        Self::ask(cx, Box::new(request), false)
+        Self::begin(cx, Box::new(request), false)
     }
 
-    fn ask(cx: &mut Context<'_>, request: Box<ModelRequest>, asked_again: bool) -> (Self, EffectId, Work) {
+    fn begin(cx: &mut Context<'_>, request: Box<ModelRequest>, asked_again: bool) -> (Self, EffectId, Work) {
         let effect_id = cx.ids.next_effect();
         let work = Work::Model { request: request.clone() };
         (Self { effect_id, request, asked_again, reply: PhantomData }, effect_id, work)
@@ -80,7 +80,7 @@ impl<T: DeserializeOwned> Ask<T> {
              and nothing else.",
             excerpt(&failure.to_string())
         ));
-        let (ask, effect_id, work) = Self::ask(cx, request, true);
+        let (ask, effect_id, work) = Self::begin(cx, request, true);
         Answer::Again(ask, effect_id, work)
     }
 }

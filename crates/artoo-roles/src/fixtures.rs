@@ -1,4 +1,5 @@
 //! Values and a bench for the roles' own tests: one machine, its ids, a clock that is told the time.
+#![expect(clippy::wildcard_enum_match_arm, reason = "a bench looks for the few things it knows")]
 
 use artoo_proto::{
     CallStatus, Check, Criterion, CriterionVerdict, DispatchManifest, EffectClass, EffectId, EvidenceId,

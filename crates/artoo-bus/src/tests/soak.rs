@@ -5,9 +5,8 @@ use std::fs;
 use super::{Bus, drain, publish, request, spec, task};
 use crate::tap;
 
-/// Messages of the soak. A debug build takes about 10 µs for each, so the million of a release build would cost more
-/// than the rest of the tests together; a leak of every second message still shows here.
-const MESSAGES: u64 = if cfg!(debug_assertions) { 200_000 } else { 1_000_000 };
+/// Messages of the soak.
+const MESSAGES: u64 = 1_000_000;
 
 /// Messages a task says before it ends.
 const PER_TASK: u64 = 1_000;

@@ -5,10 +5,11 @@ mod judgement;
 mod prompt;
 #[cfg(test)]
 mod tests;
+mod wire;
 
 use artoo_proto::{
     CorrectionSignal, Criterion, CriterionVerdict, EffectId, EvidenceId, ExecutionResult, ExecutionStatus,
-    FailureClass, GapPoint, Message, ModelFailure, ModelReply, ModelRequest, OutcomeStatus, Role, RoleContext, SubTask,
+    FailureClass, GapPoint, ModelFailure, ModelReply, ModelRequest, OutcomeStatus, Role, RoleContext, SubTask,
     SubTaskOutcome, ToolCall, ValidateSubtaskContext, Verdict,
 };
 
@@ -16,7 +17,7 @@ use crate::ask::{Answer, Ask};
 use crate::limits::{REPLY_TOKENS, RETRIES_MAX};
 pub(crate) use prompt::{numbered, schema as judgement_schema};
 
-use crate::machine::{CheckOrder, CheckOutcome, Completion, Context, Incoming, Machine, Misrouted, RoleEffect, Work};
+use crate::machine::{CheckOrder, CheckOutcome, Context, Machine, Work};
 pub(crate) use evidence::{Ruling, has_changed, independent, left_open, may_have_changed, rule};
 pub(crate) use judgement::{Grounds, Judgement, apply_judgement, fail, pass_by_check};
 
@@ -327,35 +328,6 @@ impl Machine for AgentValidator {
                 self.state = state;
                 Vec::new()
             }
-        }
-    }
-}
-
-impl TryFrom<Incoming> for Input {
-    type Error = Misrouted;
-
-    fn try_from(incoming: Incoming) -> Result<Self, Misrouted> {
-        match incoming {
-            Incoming::Message(envelope) => match &envelope.message {
-                Message::SubTask(subtask) => Ok(Self::Assigned(subtask.clone())),
-                Message::ExecutionResult(result) => Ok(Self::Reported(result.clone())),
-                Message::Abort(_) => Ok(Self::Abort),
-                #[expect(clippy::wildcard_enum_match_arm, reason = "narrowing: everything else is misrouted")]
-                _ => Err(Misrouted::message(&envelope)),
-            },
-            Incoming::Completed(id, Completion::Model(reply)) => Ok(Self::Replied(id, reply)),
-            Incoming::Completed(id, Completion::Checks(outcomes)) => Ok(Self::Checked(id, outcomes)),
-            Incoming::Completed(_, other) => Err(Misrouted::completion(&other)),
-        }
-    }
-}
-
-impl From<Effect> for RoleEffect {
-    fn from(effect: Effect) -> Self {
-        match effect {
-            Effect::Correct(signal) => Self::Publish(signal.into()),
-            Effect::Conclude(outcome) => Self::Publish(outcome.into()),
-            Effect::Perform(id, work) => Self::Perform(id, work),
         }
     }
 }

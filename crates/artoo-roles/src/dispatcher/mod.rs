@@ -225,13 +225,13 @@ impl Machine for Dispatcher {
 impl TryFrom<Incoming> for Input {
     type Error = Misrouted;
 
+    #[expect(clippy::wildcard_enum_match_arm, reason = "narrowing: everything else is misrouted")]
     fn try_from(incoming: Incoming) -> Result<Self, Misrouted> {
         match incoming {
             Incoming::Message(envelope) => match &envelope.message {
                 Message::Plan(plan) => Ok(Self::Planned(plan.clone())),
                 Message::SubTaskOutcome(outcome) => Ok(Self::Outcome(outcome.clone())),
                 Message::Abort(_) => Ok(Self::Abort),
-                #[expect(clippy::wildcard_enum_match_arm, reason = "narrowing: everything else is misrouted")]
                 _ => Err(Misrouted::message(&envelope)),
             },
             Incoming::Completed(id, Completion::Timer) => Ok(Self::Rang(id)),

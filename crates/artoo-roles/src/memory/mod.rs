@@ -124,12 +124,12 @@ impl Machine for Memory {
 impl TryFrom<Incoming> for Input {
     type Error = Misrouted;
 
+    #[expect(clippy::wildcard_enum_match_arm, reason = "narrowing: everything else is misrouted")]
     fn try_from(incoming: Incoming) -> Result<Self, Misrouted> {
         match incoming {
             Incoming::Message(envelope) => match &envelope.message {
                 Message::MemoryQuery(query) => Ok(Self::Query(query.clone())),
                 Message::Megram(draft) => Ok(Self::Record(draft.clone())),
-                #[expect(clippy::wildcard_enum_match_arm, reason = "narrowing: everything else is misrouted")]
                 _ => Err(Misrouted::message(&envelope)),
             },
             Incoming::Completed(id, Completion::Persisted(result)) => Ok(Self::Persisted(id, result)),

@@ -1,24 +1,27 @@
 //! R4b, the Meta-Validator: the fan-in gate, the joined result, and a yes or no on the task's criteria.
 
+mod act;
 mod fan_in;
 mod prompt;
 #[cfg(test)]
 mod tests;
+mod wire;
 
 use artoo_proto::{
-    Criterion, CriterionVerdict, DispatchManifest, EffectClass, EffectId, FailureClass, Message, ModelFailure,
-    ModelReply, ModelRequest, OutcomeSummary, ReplanRequest, Role, RoleContext, SubTaskMissing, SubTaskOutcome,
-    TaskSpec, ToolCall, ValidateTaskContext, Verdict, VerdictSource,
+    Criterion, CriterionVerdict, DispatchManifest, EffectId, FailureClass, ModelFailure, ModelReply, ModelRequest,
+    OutcomeSummary, ReplanRequest, Role, RoleContext, SubTaskMissing, SubTaskOutcome, TaskSpec, ToolCall,
+    ValidateTaskContext, Verdict, VerdictSource,
 };
 
 use crate::agent_validator::{
-    Grounds, Judgement, OpenCheck, Ruling, apply_judgement, fail, has_changed, independent, judgement_schema,
-    left_open, may_have_changed, pass_by_check, rule,
+    Grounds, Judgement, OpenCheck, Ruling, apply_judgement, fail, independent, judgement_schema, left_open,
+    may_have_changed, pass_by_check, rule,
 };
 use crate::ask::{Answer, Ask};
 use crate::grounding;
 use crate::limits::REPLY_TOKENS;
-use crate::machine::{CheckOrder, CheckOutcome, Completion, Context, Incoming, Machine, Misrouted, RoleEffect, Work};
+use crate::machine::{CheckOrder, CheckOutcome, Context, Machine, Work};
+use act::goal;
 use fan_in::{FanIn, Gathered};
 
 /// What R4b may be told.
@@ -102,40 +105,6 @@ impl MetaValidator {
             return self.replan(gathered, verdicts.into_iter().collect(), None);
         }
         self.review(cx, gathered, objection)
-    }
-
-    /// A request for a change needs a call that made one, and a file the user named needs to be among what changed.
-    fn act_objection(&self, gathered: &Gathered) -> Option<CriterionVerdict> {
-        let spec = self.spec.as_ref()?;
-        if !grounding::asks_for_change(&spec.raw_input) && !grounding::asks_for_change(&spec.intent) {
-            return None;
-        }
-        let calls = self.with_earlier_acts(gathered);
-        let object = |detail: String| {
-            let goal = goal(spec);
-            Some(CriterionVerdict { evidence: detail, ..fail(&goal, FailureClass::Logical, VerdictSource::Rule, "") })
-        };
-        // A new folder leaves no record of a changed file, so a call that may make one counts where one is asked for.
-        let for_folder = grounding::speaks_of_folders_only(&spec.raw_input);
-        let unrecorded = |call: &ToolCall| {
-            call.class == EffectClass::Unproven || (for_folder && call.class == EffectClass::Creating)
-        };
-        let acts = calls.iter().filter(|call| may_have_changed(call));
-        if acts.clone().all(|call| !has_changed(call) && !unrecorded(call)) {
-            return object("the request asks for a change on this machine, and no call changed anything".to_owned());
-        }
-        // Where something was changed without a record of what, a name proves nothing either way.
-        if acts.clone().any(|call| !has_changed(call) && unrecorded(call)) {
-            return None;
-        }
-        let changed: Vec<String> =
-            acts.flat_map(|call| &call.changed).map(|change| change.path.to_lowercase()).collect();
-        let named = grounding::named_destinations(&spec.raw_input);
-        let is_it = |path: &String, name: &String| {
-            path == name || path.strip_suffix(name.as_str()).is_some_and(|folder| folder.ends_with('/'))
-        };
-        let missing = named.iter().find(|name| !changed.iter().any(|path| is_it(path, name)))?;
-        object(format!("the request names {missing:?} for its result, and no call changed a file of that name"))
     }
 
     fn with_earlier_acts(&self, gathered: &Gathered) -> Vec<ToolCall> {
@@ -285,20 +254,6 @@ impl MetaValidator {
     }
 }
 
-/// The user's request itself, as the criterion behind every declared one.
-fn goal(spec: &TaskSpec) -> Criterion {
-    let understood = if spec.intent.trim() == spec.raw_input.trim() {
-        String::new()
-    } else {
-        format!(" (understood as: {})", spec.intent)
-    };
-    Criterion::Prose {
-        text: format!("the evidence shows that the request is fulfilled: {}{understood}", spec.raw_input.trim()),
-        mode: artoo_proto::Mode::Verifiable,
-        required: true,
-    }
-}
-
 impl Review {
     fn open(&self) -> impl Iterator<Item = (usize, &Criterion)> {
         let pairs = self.criteria.iter().zip(&self.verdicts).enumerate();
@@ -357,37 +312,6 @@ impl Machine for MetaValidator {
                 self.state = state;
                 Vec::new()
             }
-        }
-    }
-}
-
-impl TryFrom<Incoming> for Input {
-    type Error = Misrouted;
-
-    fn try_from(incoming: Incoming) -> Result<Self, Misrouted> {
-        match incoming {
-            Incoming::Message(envelope) => match &envelope.message {
-                Message::TaskSpec(spec) => Ok(Self::Task(spec.clone())),
-                Message::DispatchManifest(manifest) => Ok(Self::Manifest(manifest.clone())),
-                Message::SubTaskOutcome(outcome) => Ok(Self::Outcome(outcome.clone())),
-                Message::SubTaskMissing(missing) => Ok(Self::Missing(missing.clone())),
-                Message::Abort(_) => Ok(Self::Abort),
-                #[expect(clippy::wildcard_enum_match_arm, reason = "narrowing: everything else is misrouted")]
-                _ => Err(Misrouted::message(&envelope)),
-            },
-            Incoming::Completed(id, Completion::Model(reply)) => Ok(Self::Replied(id, reply)),
-            Incoming::Completed(id, Completion::Checks(outcomes)) => Ok(Self::Checked(id, outcomes)),
-            Incoming::Completed(_, other) => Err(Misrouted::completion(&other)),
-        }
-    }
-}
-
-impl From<Effect> for RoleEffect {
-    fn from(effect: Effect) -> Self {
-        match effect {
-            Effect::Replan(request) => Self::Publish(request.into()),
-            Effect::Summarise(summary) => Self::Publish(summary.into()),
-            Effect::Perform(id, work) => Self::Perform(id, work),
         }
     }
 }

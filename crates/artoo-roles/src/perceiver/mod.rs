@@ -219,13 +219,13 @@ impl Machine for Perceiver {
 impl TryFrom<Incoming> for Input {
     type Error = Misrouted;
 
+    #[expect(clippy::wildcard_enum_match_arm, reason = "narrowing: everything else is misrouted")]
     fn try_from(incoming: Incoming) -> Result<Self, Misrouted> {
         match incoming {
             Incoming::Message(envelope) => match &envelope.message {
                 Message::UserRequest(request) => Ok(Self::Request(request.clone())),
                 Message::ClarificationAnswer(answer) => Ok(Self::Clarified(answer.clone())),
                 Message::Abort(_) => Ok(Self::Abort),
-                #[expect(clippy::wildcard_enum_match_arm, reason = "narrowing: everything else is misrouted")]
                 _ => Err(Misrouted::message(&envelope)),
             },
             Incoming::Completed(id, Completion::Model(reply)) => Ok(Self::Replied(id, reply)),

@@ -6,17 +6,18 @@ mod prompt;
 #[cfg(test)]
 mod tests;
 mod validator;
+mod wire;
 mod wording;
 
 use artoo_proto::{
-    Abstention, EffectId, Environment, MemoryQuery, MemoryRecall, Message, ModelFailure, ModelReply, ModelRequest,
-    Plan, PlanContext, PlanDirective, PlanDraft, PlanRejected, PlannedSubtask, RecipePlan, Role, RoleContext, TaskSpec,
+    Abstention, EffectId, Environment, MemoryQuery, MemoryRecall, ModelFailure, ModelReply, ModelRequest, Plan,
+    PlanContext, PlanDirective, PlanDraft, PlanRejected, PlannedSubtask, RecipePlan, Role, RoleContext, TaskSpec,
     ToolSpec,
 };
 
 use crate::ask::{Answer, Ask};
 use crate::limits::{PLAN_DRAFTS_MAX, RECALL_WAIT_MS, REPLY_TOKENS};
-use crate::machine::{Completion, Context, Incoming, Machine, Misrouted, RoleEffect, Work};
+use crate::machine::{Context, Machine, Work};
 use calibration::Advised;
 use validator::{PlanRules, Problem, Signature};
 
@@ -289,37 +290,6 @@ impl Machine for Planner {
                 self.state = state;
                 Vec::new()
             }
-        }
-    }
-}
-
-impl TryFrom<Incoming> for Input {
-    type Error = Misrouted;
-
-    fn try_from(incoming: Incoming) -> Result<Self, Misrouted> {
-        match incoming {
-            Incoming::Message(envelope) => match &envelope.message {
-                Message::TaskSpec(spec) => Ok(Self::Task(spec.clone())),
-                Message::PlanDirective(directive) => Ok(Self::Directed(directive.clone())),
-                Message::MemoryRecall(recall) => Ok(Self::Recalled(recall.clone())),
-                Message::Abort(_) => Ok(Self::Abort),
-                #[expect(clippy::wildcard_enum_match_arm, reason = "narrowing: everything else is misrouted")]
-                _ => Err(Misrouted::message(&envelope)),
-            },
-            Incoming::Completed(id, Completion::Model(reply)) => Ok(Self::Replied(id, reply)),
-            Incoming::Completed(id, Completion::Timer) => Ok(Self::Rang(id)),
-            Incoming::Completed(_, other) => Err(Misrouted::completion(&other)),
-        }
-    }
-}
-
-impl From<Effect> for RoleEffect {
-    fn from(effect: Effect) -> Self {
-        match effect {
-            Effect::Query(query) => Self::Publish(query.into()),
-            Effect::Planned(plan) => Self::Publish(plan.into()),
-            Effect::Rejected(rejected) => Self::Publish(rejected.into()),
-            Effect::Perform(id, work) => Self::Perform(id, work),
         }
     }
 }

@@ -125,9 +125,12 @@ fn model_text_one_unusable_reply_at_any_role_is_survived_and_two_are_not() {
     for role in [Role::Perceiver, Role::Planner, Role::Executor, Role::AgentValidator, Role::MetaValidator] {
         for reply in bad {
             let mut first = true;
-            let mut world = world(move |request| {
-                if request.role == role && std::mem::take(&mut first) { reply() } else { honest(request) }
-            });
+            let mut world =
+                world(
+                    move |request| {
+                        if request.role == role && std::mem::take(&mut first) { reply() } else { honest(request) }
+                    },
+                );
             assert!(is_accept(&world.run(QUESTION)), "{role}");
             let mut world = self::world(move |request| if request.role == role { reply() } else { honest(request) });
             let result = world.run(QUESTION);
@@ -395,9 +398,11 @@ fn d10_a_refused_deletion_in_other_words_runs_into_the_block() {
 fn the_fast_loop_mends_a_matter_of_form() {
     // The answer was measured; only its form was wrong, and the same call may not be made again.
     let mut world = world(|request| match request.role {
-        Role::Planner => {
-            plan_with(&["glob"], json!([{"check": {"kind": "file_count", "path": "/home/u"}}]), json!(["a number is stated"]))
-        }
+        Role::Planner => plan_with(
+            &["glob"],
+            json!([{"check": {"kind": "file_count", "path": "/home/u"}}]),
+            json!(["a number is stated"]),
+        ),
         Role::Executor => {
             let RoleContext::Execute(context) = &request.context else { panic!() };
             if context.correction.is_some() { says("12") } else { honest(request) }
@@ -410,7 +415,11 @@ fn the_fast_loop_mends_a_matter_of_form() {
         vec![crate::machine::CheckOutcome { pass, evidence: "12".to_owned(), environmental: false }]
     });
     let result = world.run(QUESTION);
-    assert_eq!((result.ending.clone(), result.output.as_str()), (Ending::Accept { basis: Basis::Mixed }, "12"), "{result:#?}");
+    assert_eq!(
+        (result.ending.clone(), result.output.as_str()),
+        (Ending::Accept { basis: Basis::Mixed }, "12"),
+        "{result:#?}"
+    );
     assert_eq!((world.called.len(), result.replans), (1, 0));
 }
 
@@ -427,7 +436,8 @@ fn files_a_task_id_from_a_model_names_no_file() {
 
 #[test]
 fn matched_outcomes_carry_only_passes() {
-    let mut world = world(|request| if request.role == Role::Perceiver { understood(request) } else { honest(request) });
+    let mut world =
+        world(|request| if request.role == Role::Perceiver { understood(request) } else { honest(request) });
     world.run(QUESTION);
     for message in world.published(MessageKind::SubTaskOutcome) {
         let Message::SubTaskOutcome(outcome) = message else { panic!() };

@@ -48,12 +48,16 @@ fn an_unrelated_output_passed_off_as_the_answer_is_judged_and_said_to_be() {
 #[test]
 fn a_fact_written_to_a_file_and_read_back_is_no_evidence() {
     let mut world = world(|request| match request.role {
-        Role::Planner => plan_with(&["write_file", "read_file"], json!(["a number is named"]), json!(["a number is stated"])),
+        Role::Planner => {
+            plan_with(&["write_file", "read_file"], json!(["a number is named"]), json!(["a number is stated"]))
+        }
         Role::Executor => {
             let RoleContext::Execute(context) = &request.context else { panic!() };
             match context.calls.len() {
-                0 => value(json!({"calls": [{"tool": "write_file", "input": {"path": "facts.txt", "text": "42 reports"}}],
-                                  "answer_is_output": false, "status": "uncertain", "output": ""})),
+                0 => value(
+                    json!({"calls": [{"tool": "write_file", "input": {"path": "facts.txt", "text": "42 reports"}}],
+                                  "answer_is_output": false, "status": "uncertain", "output": ""}),
+                ),
                 _ => answer_from(request, "read_file", json!({"path": "facts.txt"})),
             }
         }
@@ -133,7 +137,11 @@ fn an_act_in_words_no_table_knows_is_never_checked() {
     assert!(matches!(super::reason(&result), artoo_proto::AbandonReason::NoPlan { .. }), "{result:#?}");
     let result = words.run("remind me to buy milk");
     assert_eq!(result.ending, Ending::Accept { basis: Basis::WordsOnly }, "{result:#?}");
-    assert!(result.summary.ends_with("(words only: nothing on this machine was read or changed)"), "{}", result.summary);
+    assert!(
+        result.summary.ends_with("(words only: nothing on this machine was read or changed)"),
+        "{}",
+        result.summary
+    );
     assert!(result.criteria.iter().all(|report| report.evidence.starts_with("in words only: ")));
 }
 
@@ -179,11 +187,13 @@ fn criteria_that_weaken_the_request_or_a_plan_for_a_part_of_it_meet_the_request_
 fn a_cut_output_does_not_carry_a_count_or_all() {
     for request in ["how many reports are there", "list all reports"] {
         let mut world = world(honest);
-        world.tools = Box::new(|order| ToolOutcome::Called { call: ToolCall { truncated: true, ..call_of(order, "a … z") } });
+        world.tools =
+            Box::new(|order| ToolOutcome::Called { call: ToolCall { truncated: true, ..call_of(order, "a … z") } });
         assert!(!is_accept(&world.run(request)), "{request}");
     }
     let mut world = world(honest);
-    world.tools = Box::new(|order| ToolOutcome::Called { call: ToolCall { truncated: true, ..call_of(order, "a … z") } });
+    world.tools =
+        Box::new(|order| ToolOutcome::Called { call: ToolCall { truncated: true, ..call_of(order, "a … z") } });
     let result = world.run("show me the start of the log");
     assert!(!is_accept(&result), "the plan's own criterion is about a number");
 }

@@ -20,6 +20,7 @@ use crate::system::{self, Effect, Input};
 /// What the driver is told. Unbounded on purpose: each input answers an effect the System asked for, or is a person's
 /// act, and both are bounded where they arise.
 #[derive(Debug)]
+#[expect(clippy::large_enum_variant, reason = "commands are taken one at a time")]
 pub(super) enum Command {
     Submit { request: UserRequest, reply: oneshot::Sender<TaskOutcome> },
     Input(Input),

@@ -62,10 +62,8 @@ fn folder_with_two_files() -> tempfile::TempDir {
 }
 
 fn reason(result: &FinalResult) -> &AbandonReason {
-    match &result.ending {
-        Ending::Abandon { reason, .. } => reason,
-        other => panic!("not an abandon: {other:?}"),
-    }
+    let Ending::Abandon { reason, .. } = &result.ending else { panic!("not an abandon: {:?}", result.ending) };
+    reason
 }
 
 #[tokio::test]

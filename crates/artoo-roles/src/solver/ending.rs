@@ -5,11 +5,12 @@ use std::collections::BTreeMap;
 use artoo_ggs::Decision;
 use artoo_proto::{
     AbandonReason, Basis, Check, CriterionMark, CriterionReport, CriterionVerdict, DeniedAction, DispatchManifest,
-    Ending, FinalResult, Loss, ModelFailure, OutcomeSummary, PerceptionFailure, PrevDirective, ReplanRequest,
-    SubTaskOutcome, TaskId, TaskSpec, UnverifiedOutput, Verdict, VerdictSource, escape,
+    Ending, FinalResult, Loss, OutcomeSummary, PrevDirective, ReplanRequest, SubTaskOutcome, TaskId, TaskSpec,
+    UnverifiedOutput, Verdict, VerdictSource, escape,
 };
 
 use super::translate;
+use super::wording::{next_steps, reason_words};
 use crate::grounding;
 use crate::limits::SUMMARY_CHARS;
 
@@ -235,87 +236,5 @@ fn summary(ending: &Ending, spec: Option<&TaskSpec>, delivered: Option<&Delivere
             let reason = escape::one_line(&reason_words(reason));
             format!("not achieved: {}", escape::shorten(&reason, SUMMARY_CHARS))
         }
-    }
-}
-
-/// The reason as a person reads it.
-pub(super) fn reason_words(reason: &AbandonReason) -> String {
-    match reason {
-        AbandonReason::BudgetExhausted => "the time and replanning budget is used up".to_owned(),
-        AbandonReason::MaxReplans => "three replans did not get there".to_owned(),
-        AbandonReason::Diverging => "the gap grew twice in a row, so going on would only do harm".to_owned(),
-        AbandonReason::ToolsExhausted => "every tool was tried and failed".to_owned(),
-        AbandonReason::NoPlan { problems } => {
-            format!("no acceptable plan was found ({})", problems.last().map_or("no draft", String::as_str))
-        }
-        AbandonReason::NotUnderstood { failure } => match failure {
-            PerceptionFailure::Abstained { abstention } => not_understood(abstention),
-            PerceptionFailure::BadInput { detail } => detail.clone(),
-            PerceptionFailure::Model { failure } => failure.to_string(),
-        },
-        AbandonReason::ConsentNeeded => "it needs an action that was not allowed".to_owned(),
-        AbandonReason::Provider { failure } => failure.to_string(),
-        AbandonReason::Cancelled => "cancelled".to_owned(),
-        AbandonReason::Deadline => "the time limit was reached".to_owned(),
-        AbandonReason::RoleFailed { detail } => format!("an internal failure ended the task: {detail}"),
-    }
-}
-
-fn not_understood(abstention: &artoo_proto::Abstention) -> String {
-    let words = abstention.not_understood.join(", ");
-    match (abstention.understood.as_str(), words.as_str()) {
-        ("", "") => "the request was not understood".to_owned(),
-        ("", words) => format!("not understood: {words}"),
-        (understood, "") => format!("understood only: {understood}"),
-        (understood, words) => format!("understood: {understood}; not understood: {words}"),
-    }
-}
-
-/// At least one thing the user can do about anything short of an accept.
-fn next_steps(ending: &Ending, account: &Account) -> Vec<String> {
-    let step = |text: &str| vec![text.to_owned()];
-    let reason = match ending {
-        Ending::Accept { basis: Basis::Checked } => return Vec::new(),
-        Ending::Accept { basis: Basis::Mixed | Basis::Judged } => {
-            return step("look at the evidence before you rely on it");
-        }
-        Ending::Accept { basis: Basis::WordsOnly } => return step("check the answer elsewhere: nothing verified it"),
-        Ending::Success { .. } => return step("look at what is unmet; ask for just that part"),
-        Ending::Abandon { reason, .. } => reason,
-    };
-    match reason {
-        AbandonReason::NotUnderstood { failure: PerceptionFailure::Abstained { abstention } }
-            if !abstention.remedy.trim().is_empty() =>
-        {
-            vec![abstention.remedy.clone()]
-        }
-        AbandonReason::NotUnderstood { .. } => step("say it in other words"),
-        AbandonReason::Provider { failure } => step(provider_step(failure)),
-        AbandonReason::ConsentNeeded => {
-            let denied = account.denied.len();
-            vec![format!("run it in a terminal, where artoo can ask you about the {denied} refused action(s)")]
-        }
-        AbandonReason::Deadline => step("give it more time with --deadline, or ask for a smaller part"),
-        AbandonReason::Cancelled => step("run it again when you are ready"),
-        AbandonReason::RoleFailed { .. } => step("run it again; if it happens twice, report it with the audit log"),
-        AbandonReason::NoPlan { .. } => step("say it in other words, or name the folder or file you mean"),
-        AbandonReason::BudgetExhausted
-        | AbandonReason::MaxReplans
-        | AbandonReason::Diverging
-        | AbandonReason::ToolsExhausted => {
-            step("look at what is unmet below; a smaller or more exact request may work")
-        }
-    }
-}
-
-fn provider_step(failure: &ModelFailure) -> &'static str {
-    match failure {
-        ModelFailure::Unreachable { .. } => "check that the model's address is right and its server is running",
-        ModelFailure::Unauthorized { .. } => "check the key in OPENAI_API_KEY",
-        ModelFailure::Rejected { .. } => "check the model's name and what its endpoint supports",
-        ModelFailure::Overloaded { .. } | ModelFailure::TimedOut { .. } => "try again later, or another model",
-        ModelFailure::Cut { .. } | ModelFailure::Unreadable { .. } => "try a more capable model",
-        ModelFailure::Cancelled => "run it again when you are ready",
-        ModelFailure::NotRecorded { .. } => "record the cassette again",
     }
 }

@@ -8,17 +8,19 @@ mod observe;
 #[cfg(test)]
 mod tests;
 mod translate;
+mod wire;
+mod wording;
 
 use std::collections::BTreeSet;
 
 use artoo_ggs::{BlockedTarget, Controller, Decision, Outcome, Profile, Tool};
 use artoo_proto::{
-    AbandonReason, Abort, CallStatus, ConsentHash, DispatchManifest, EffectId, FinalResult, MegramDraft, Message,
-    ModelFailure, OutcomeStatus, OutcomeSummary, PerceptionFailed, PerceptionFailure, PlanDirective, PlanRejected,
-    ReplanRequest, RoleFailed, SubTaskId, SubTaskOutcome, TaskId, TaskSpec, ToolSpec, UserRequest,
+    AbandonReason, Abort, CallStatus, ConsentHash, DispatchManifest, EffectId, FinalResult, MegramDraft, ModelFailure,
+    OutcomeStatus, OutcomeSummary, PerceptionFailed, PerceptionFailure, PlanDirective, PlanRejected, ReplanRequest,
+    RoleFailed, SubTaskId, SubTaskOutcome, TaskId, TaskSpec, ToolSpec, UserRequest,
 };
 
-use crate::machine::{Completion, Context, Incoming, Machine, Misrouted, RoleEffect, Work};
+use crate::machine::{Context, Machine, Work};
 use ending::{Account, Delivered};
 
 /// What R7 may be told.
@@ -81,6 +83,8 @@ pub struct Solver {
     /// Questions a person has before them.
     asking: BTreeSet<(SubTaskId, ConsentHash)>,
     account: Account,
+    /// Why the last round fell short, where every failure in it was a model's unusable reply.
+    unusable: Option<ModelFailure>,
     ended: bool,
 }
 
@@ -99,6 +103,7 @@ impl Solver {
             round: 0,
             asking: BTreeSet::new(),
             account: Account::default(),
+            unusable: None,
             ended: false,
         }
     }
@@ -129,6 +134,7 @@ impl Solver {
             return Vec::new();
         }
         self.note_outcomes(&request.outcomes);
+        self.unusable = unusable_model(&request);
         let failure = provider_failure(&request);
         let round = observe::round(&request, self.manifest.as_ref(), &self.tools);
         if let Some(failure) = failure {
@@ -165,7 +171,7 @@ impl Solver {
             }
             Outcome::Success(_) => self.finish(ending::success(&self.account), Some(decision)),
             Outcome::Abandon(reason) => {
-                let reason = match unusable_model(request) {
+                let reason = match self.unusable.take() {
                     _ if !self.account.denied.is_empty() => AbandonReason::ConsentNeeded,
                     Some(failure) => AbandonReason::Provider { failure },
                     None => translate::stop(*reason),
@@ -282,7 +288,10 @@ impl Solver {
                 AbandonReason::NotUnderstood { failure: PerceptionFailure::Abstained { abstention } }
             }
             (None, None) if !self.account.denied.is_empty() => AbandonReason::ConsentNeeded,
-            (None, None) => AbandonReason::NoPlan { problems: rejected.problems },
+            (None, None) => match self.unusable.take() {
+                Some(failure) => AbandonReason::Provider { failure },
+                None => AbandonReason::NoPlan { problems: rejected.problems },
+            },
         };
         self.stop(cx, reason)
     }
@@ -371,46 +380,6 @@ impl Machine for Solver {
             }
             Input::Rang(id) if self.limit.contains(&id) => self.stop(cx, AbandonReason::Deadline),
             Input::Rang(_) | Input::Feedback => Vec::new(),
-        }
-    }
-}
-
-impl TryFrom<Incoming> for Input {
-    type Error = Misrouted;
-
-    fn try_from(incoming: Incoming) -> Result<Self, Misrouted> {
-        let envelope = match incoming {
-            Incoming::Message(envelope) => envelope,
-            Incoming::Completed(id, Completion::Timer) => return Ok(Self::Rang(id)),
-            Incoming::Completed(_, other) => return Err(Misrouted::completion(&other)),
-        };
-        match &envelope.message {
-            Message::UserRequest(request) => Ok(Self::Request(request.clone())),
-            Message::TaskSpec(spec) => Ok(Self::Task(spec.clone())),
-            Message::PerceptionFailed(failed) => Ok(Self::NotPerceived(failed.clone())),
-            Message::PlanRejected(rejected) => Ok(Self::NotPlanned(rejected.clone())),
-            Message::DispatchManifest(manifest) => Ok(Self::Manifest(manifest.clone())),
-            Message::ReplanRequest(request) => Ok(Self::FellShort(request.clone())),
-            Message::OutcomeSummary(summary) => Ok(Self::Met(summary.clone())),
-            Message::ConsentRequest(asked) => Ok(Self::ConsentAsked(asked.subtask_id, asked.hash.clone())),
-            Message::ConsentAnswer(answer) => Ok(Self::ConsentAnswered(answer.subtask_id, answer.hash.clone())),
-            Message::CancelRequest(cancel) => Ok(Self::Cancel(cancel.task_id.clone())),
-            Message::RoleFailed(failed) => Ok(Self::RoleFailed(failed.clone())),
-            Message::MemoryFeedback(_) => Ok(Self::Feedback),
-            #[expect(clippy::wildcard_enum_match_arm, reason = "narrowing: everything else is misrouted")]
-            _ => Err(Misrouted::message(&envelope)),
-        }
-    }
-}
-
-impl From<Effect> for RoleEffect {
-    fn from(effect: Effect) -> Self {
-        match effect {
-            Effect::Direct(directive) => Self::Publish(directive.into()),
-            Effect::Finish(result) => Self::Publish((*result).into()),
-            Effect::Abort(abort) => Self::Publish(abort.into()),
-            Effect::Record(draft) => Self::Publish(draft.into()),
-            Effect::Wait(id, work) => Self::Perform(id, work),
         }
     }
 }

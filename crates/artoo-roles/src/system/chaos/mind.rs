@@ -45,7 +45,7 @@ fn perceive(rng: &mut Rng, weather: &Weather, context: &PerceiveContext) -> Valu
     let deadlines =
         [None, Some(soon.as_str()), Some("9999-01-01T00:00:00Z"), Some("2001-01-01T00:00:00Z"), Some("soon")];
     let deadline = match weather.climate {
-        Climate::Slow | Climate::Shuffled | Climate::Storm => *rng.pick(&deadlines),
+        Climate::Slow | Climate::Shuffled | Climate::Panicky | Climate::Storm => *rng.pick(&deadlines),
         _ => None,
     };
     json!({"task_id": "a_task", "intent": context.raw_input, "question": question,

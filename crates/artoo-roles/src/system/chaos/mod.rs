@@ -91,6 +91,7 @@ fn chaos_1000_seeds() {
     at_least("accept", 100);
     at_least("accept: of an act", 10);
     at_least("accept: checked", 5);
+    at_least("accept: mixed", 10);
     at_least("accept: judged", 50);
     at_least("accept: words only", 5);
     for what in [

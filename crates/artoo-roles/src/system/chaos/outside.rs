@@ -76,7 +76,7 @@ impl Run {
             self.tally.add("clock jumps");
             self.now.wall = self.now.wall.plus_millis(*self.rng.pick(&JUMPS_MS));
         }
-        let stuck = self.weather.stuck.filter(|_| self.rng.chance(800));
+        let stuck = self.weather.stuck.filter(|_| self.rng.chance(900));
         let panicking = self.rng.chance(self.weather.panic).then(|| *self.rng.pick(&PANICKING));
         if let Some(role) = stuck.or(panicking)
             && self.system.panic_next.is_none()

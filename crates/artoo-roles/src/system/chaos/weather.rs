@@ -147,11 +147,12 @@ impl Weather {
             }
             Climate::Hostile => Self { mangle: 250, unmet: 150, ..calm },
             Climate::Broken => Self { trouble: 450, check_fails: 400, unmet: 100, ..calm },
-            Climate::Asking => Self { danger: 500, yes: 500, silence: 30, unmet: 200, trouble: 100, ..calm },
+            Climate::Asking => Self { danger: 500, yes: 500, silence: 30, forge: 20, unmet: 200, trouble: 100, ..calm },
             Climate::Panicky => {
-                let stuck = rng.chance(250).then(|| *rng.pick(&PANICKING));
+                // R7 most of all: on its word hangs the end of a task.
+                let stuck = rng.chance(400).then(|| if rng.chance(400) { Role::Solver } else { *rng.pick(&PANICKING) });
                 let panic = if stuck.is_some() { 0 } else { 25 };
-                Self { panic, stuck, unmet: 200, reorder: 100, repeat: 100, interleave: 100, ..calm }
+                Self { panic, stuck, unmet: 200, reorder: 300, repeat: 100, interleave: 300, ..calm }
             }
             Climate::Recipes => {
                 Self { trouble: [0, 0, 300][rng.below(3)], check_fails: [0, 0, 300][rng.below(3)], ..calm }

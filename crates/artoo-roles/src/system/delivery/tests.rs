@@ -109,6 +109,21 @@ fn b5_a_question_that_waits_behind_the_result_is_not_asked() {
 }
 
 #[test]
+fn b5_a_question_that_arrives_twice_is_asked_once() {
+    let mut world = World::new(1);
+    world.model = Box::new(|_| value(json!({"task_id": "x", "intent": "y", "question": "which?"})));
+    let interactive = artoo_proto::UserRequest { interactive: true, ..world.request("which reports are there") };
+    accept(&mut world, Input::Operator { message: interactive.into() });
+    until_published(&mut world, MessageKind::ClarificationRequest);
+    let question = |message: &Message| message.kind() == MessageKind::ClarificationRequest;
+    let copy = world.system.bus().waiting().find(|d| question(&d.envelope.message)).cloned().unwrap();
+    world.system.bus().queue(world.now.wall, copy);
+    assert!(deliver(&mut world, |message, _| question(message)));
+    assert!(deliver(&mut world, |message, _| question(message)));
+    assert_eq!(world.delivered.iter().filter(|message| question(message)).count(), 1);
+}
+
+#[test]
 fn an_abort_reaches_the_executors_and_makes_none() {
     let (mut world, task_id) = begun("how many reports are there");
     until_published(&mut world, MessageKind::SubTask);
@@ -137,6 +152,30 @@ fn b3_an_instance_that_panicked_stays_away() {
     let effects = world.system.take_effects();
     assert!(effects.iter().all(|effect| matches!(effect, Effect::Observe { .. })), "{effects:?}");
     assert_eq!(world.work.len(), work);
+}
+
+#[test]
+fn b3_an_r7_made_anew_only_says_that_the_task_failed() {
+    let (mut world, _) = begun("how many reports are there");
+    let to_solver = |message: &Message, role| message.kind() == MessageKind::UserRequest && role == Role::Solver;
+    world.system.panic_next = Some(Role::Solver);
+    assert!(deliver(&mut world, to_solver));
+    assert!(deliver(&mut world, |message, role| message.kind() == MessageKind::UserRequest && role == Role::Perceiver));
+    let (effect_id, work) = world.work.pop_front().unwrap();
+    let completion = world.perform(&work);
+    accept(&mut world, Input::Completed { effect_id, completion });
+    // The spec overtakes the word of the panic; the task is not taken up again where it was left.
+    let events = world.events.len();
+    assert!(deliver(&mut world, |message, role| message.kind() == MessageKind::TaskSpec && role == Role::Solver));
+    let panicked = |event: &artoo_bus::TapEvent| match event {
+        artoo_bus::TapEvent::Ignored { detail, .. } => detail.contains("panicked"),
+        _ => false,
+    };
+    let events = &world.events[events..];
+    assert!(events.len() == 1 && events.iter().all(panicked), "{events:?}");
+    assert!(deliver(&mut world, |message, _| message.kind() == MessageKind::RoleFailed));
+    while deliver(&mut world, |_, _| true) {}
+    assert_eq!(results(&world).len(), 1);
 }
 
 #[test]

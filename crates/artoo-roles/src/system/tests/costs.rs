@@ -36,7 +36,7 @@ fn g17_real_checks_spare_the_agent_validators_call() {
     world.tools = Box::new(|order| ok_call(order, "12"));
     let result = world.run("how many reports are there");
     assert_eq!(world.asked_roles(), [Role::Perceiver, Role::Planner, Role::Executor, Role::MetaValidator]);
-    assert_eq!(result.ending, Ending::Accept { basis: Basis::Judged });
+    assert_eq!(result.ending, Ending::Accept { basis: Basis::Mixed });
     let marks: Vec<CriterionMark> = result.criteria.iter().map(|report| report.mark).collect();
     assert_eq!(marks, [CriterionMark::Checked, CriterionMark::Judged]);
 }

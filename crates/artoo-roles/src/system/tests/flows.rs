@@ -176,7 +176,7 @@ fn a_real_write_with_a_real_check_is_accepted() {
         ToolOutcome::Called { call }
     });
     let result = world.run("Create a file notes.txt in my workspace that says hello");
-    assert_eq!(result.ending, Ending::Accept { basis: Basis::Judged }, "{result:#?}");
+    assert_eq!(result.ending, Ending::Accept { basis: Basis::Mixed }, "{result:#?}");
     assert_eq!(result.criteria[0].mark, CriterionMark::Checked);
 }
 

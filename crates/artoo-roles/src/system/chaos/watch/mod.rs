@@ -16,7 +16,8 @@
 //! 13. `seq` has no gaps.
 //! 14. A recorded run comes out the same again (see `choice`).
 //! 15. What arrives a second time does nothing.
-//! 16. A task fails by its roles only where one panicked.
+//! 16. A task fails by its roles only where one panicked, and what panicked does nothing more but, as R7, say so,
+//!     which it is asked to a few times and no more.
 //! 17. A later group starts only when every earlier subtask matched.
 
 mod bus;
@@ -56,7 +57,8 @@ struct TaskWatch {
     consents: Consents,
     published: Option<FinalResult>,
     delivered: bool,
-    panicked: bool,
+    /// Instances that panicked, with how often.
+    fallen: HashMap<Address, u32>,
 }
 
 /// An effect as it was handed out.
@@ -123,7 +125,7 @@ impl Watch {
             consents: Consents::default(),
             published: None,
             delivered: false,
-            panicked: false,
+            fallen: HashMap::new(),
         };
         self.tasks.insert(errand.request.task_id.clone(), task);
     }

@@ -182,7 +182,7 @@ impl Watch {
             }
             Ending::Abandon { reason, .. } => {
                 let failed = matches!(reason, AbandonReason::RoleFailed { .. });
-                self.hold(!failed || task.panicked, "(16) a role failed without a panic", shown);
+                self.hold(!failed || !task.fallen.is_empty(), "(16) a role failed without a panic", shown);
                 self.hold(!result.next_steps.is_empty(), "(4) an abandon without a next step", shown);
             }
         }

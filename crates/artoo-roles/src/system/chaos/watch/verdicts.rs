@@ -123,6 +123,12 @@ impl Watch {
         let by_check = declared.iter().filter_map(|criterion| criterion.check());
         let solid = by_check.clone().any(Check::is_substantive) && by_check.count() == declared.len();
         self.hold(*basis != Basis::Checked || solid, "(4) rests on checks, and has none", shown);
+        let supported = manifest.subtasks.iter().all(|entry| {
+            let verdicts = &task.outcomes[&entry.subtask_id].criteria_verdicts;
+            let by_check = verdicts.iter().filter(|v| v.source == VerdictSource::Check);
+            by_check.filter_map(|v| v.criterion.check()).any(Check::is_substantive)
+        });
+        self.hold(*basis != Basis::Mixed || supported, "(4) rests on checks in every step, and a step has none", shown);
         let ran = manifest.subtasks.iter().any(|entry| !task.outcomes[&entry.subtask_id].tool_calls.is_empty());
         self.hold((*basis == Basis::WordsOnly) != ran, "(4) words only, or not", shown);
     }
