@@ -127,6 +127,9 @@ fn an_outcome_that_contradicts_its_own_verdicts_shuts_the_gate() {
     let mut two_faced = outcome(1, true, "12", vec![look(1, "12")]);
     two_faced.criteria_verdicts[0].verdict = Verdict::Fail;
     replan(&gather(&mut bench(QUESTION), manifest(0, 1, declared()), vec![two_faced]));
+    let mut given_up = outcome(1, true, "12", vec![look(1, "12")]);
+    given_up.status = artoo_proto::OutcomeStatus::Failed;
+    replan(&gather(&mut bench(QUESTION), manifest(0, 1, declared()), vec![given_up]));
     let empty = gather(&mut bench(QUESTION), manifest(0, 0, declared()), Vec::new());
     replan(&empty);
 }

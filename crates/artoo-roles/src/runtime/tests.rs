@@ -44,13 +44,16 @@ fn counting(root: &Path) -> impl Fn(&ModelRequest) -> Script + Send + Sync + use
                 "answer_is_output": true, "status": "completed", "output": ""
             }),
             RoleContext::ValidateSubtask(_) => panic!("a real check needs no judge"),
-            RoleContext::ValidateTask(context) => judgement(&context.outcomes[0].tool_calls[0].evidence_id.0),
+            RoleContext::ValidateTask(context) => {
+                judgement(context.open.len(), &context.outcomes[0].tool_calls[0].evidence_id.0)
+            }
         })
     }
 }
 
-fn judgement(cite: &str) -> Value {
-    json!({"verdicts": [{"number": 1, "verdict": "pass", "cites": [cite], "evidence": "2"}], "what_to_do": null})
+fn judgement(count: usize, cite: &str) -> Value {
+    let pass = |number: usize| json!({"number": number, "verdict": "pass", "cites": [cite], "evidence": "2"});
+    json!({"verdicts": (1..=count).map(pass).collect::<Vec<_>>(), "what_to_do": null})
 }
 
 fn folder_with_two_files() -> tempfile::TempDir {
