@@ -83,7 +83,7 @@ fn the_fast_loop_corrects_twice_and_then_gives_its_last_word() {
 }
 
 #[test]
-fn the_gap_is_measured_attempt_by_attempt_for_k_of_n() {
+fn g18_the_gap_is_measured_attempt_by_attempt_for_k_of_n() {
     let mut bench = assigned(subtask(&["glob"], vec![prose("one is named"), prose("two is named")]));
     let rounds: [&[(u32, &str, &[&str])]; 3] = [
         &[(1, "fail", &[]), (2, "pass", &["e1"])],

@@ -104,7 +104,7 @@ fn d6_everything_but_a_cited_yes_is_a_no() {
 }
 
 #[test]
-fn the_gate_keeps_the_model_out_of_a_round_in_which_something_failed() {
+fn g21_the_gate_keeps_the_model_out_of_a_round_in_which_something_failed() {
     let mut bench = bench(QUESTION);
     let outcomes = vec![
         outcome(1, true, "one\n", vec![look(1, "one")]),

@@ -90,7 +90,7 @@ fn rejected(message: Message) -> PlanRejected {
 }
 
 #[test]
-fn memory_is_asked_before_every_plan_and_a_silent_one_costs_only_its_wait() {
+fn d2_memory_is_asked_before_every_plan_and_a_silent_one_costs_only_its_wait() {
     let mut bench = bench();
     let effects = bench.step(Input::Task(spec("how many reports are in ~/docs.")));
     let Message::MemoryQuery(query) = only(&effects) else { panic!() };
@@ -229,4 +229,18 @@ fn h8_the_prompt_with_hostile_material_inside() {
     let prompt = prompt::render(&context);
     assert_tame(&prompt);
     insta::assert_snapshot!(prompt.user);
+}
+
+#[test]
+fn g18_a_plain_string_is_a_plausible_criterion_and_an_object_keeps_its_mode() {
+    let mut draft = good();
+    draft["subtasks"][0]["success_criteria"] = json!([
+        "a number of files is named",
+        {"criterion": "their folder is named", "mode": "verifiable", "required": true},
+    ]);
+    let mut bench = bench();
+    let effects = to_question(&mut bench, "how many reports are there");
+    let plan = plan_of(run(&mut bench, effects, &[draft]));
+    let read: Vec<_> = plan.subtasks[0].success_criteria.iter().map(|c| (c.mode(), c.required())).collect();
+    assert_eq!(read, [(artoo_proto::Mode::Plausible, false), (artoo_proto::Mode::Verifiable, true)]);
 }

@@ -302,3 +302,22 @@ fn g20_the_hard_limit_and_an_earlier_deadline_each_end_the_task() {
     let Ending::Abandon { unmet, .. } = &result.ending else { panic!() };
     assert_eq!(unmet.len(), 3, "everything that was planned is unmet");
 }
+
+#[test]
+fn g12_blocked_tools_accumulate_and_the_oldest_is_released_when_none_is_left() {
+    let tools: Vec<_> = config(1).tools.into_iter().filter(|tool| ["glob", "shell"].contains(&&*tool.name)).collect();
+    let mut bench = Bench::new(Solver::new(Profile::v0_8(), &tools));
+    bench.step(Input::Task(spec(REQUEST)));
+    next(&mut bench, 0);
+    let with = |round: u32, tool: &str| {
+        let mut request = wrong(round);
+        request.outcomes[0].tool_calls[0].tool = tool.to_owned();
+        request
+    };
+    let first = directive(&bench.step(Input::FellShort(with(0, "glob"))));
+    assert_eq!((first.blocked_tools, first.released_tools), (vec!["glob".to_owned()], Vec::new()));
+    next(&mut bench, 1);
+    let second = directive(&bench.step(Input::FellShort(with(1, "shell"))));
+    assert_eq!(second.released_tools, ["glob"], "each at most once, the oldest first");
+    assert_eq!(second.blocked_tools, ["shell"]);
+}
