@@ -181,7 +181,7 @@ pub struct ReplanRequest {
     pub outcomes: Vec<SubTaskOutcome>,
     /// Subtasks that never reported, with their criteria.
     pub missing: Vec<MissingOutcome>,
-    /// Verdicts on the task's criteria; empty where the gate kept R4b from judging.
+    /// Verdicts on the task's criteria. Where the gate kept R4b from judging: empty, or the rule that nothing was done.
     pub task_verdicts: Vec<TaskVerdict>,
     /// Matched outputs, joined in sequence order by code.
     pub merged_output: String,
