@@ -1,4 +1,4 @@
-//! The command line: words for a task, three subcommands, and the options they share.
+//! The command line: words for a task or none for a prompt, three subcommands, and the options they share.
 
 use std::path::PathBuf;
 use std::str::FromStr;
@@ -39,7 +39,7 @@ that says so.";
 pub(crate) struct CommandLine {
     #[command(subcommand)]
     pub(crate) command: Option<Command>,
-    /// What you want done, in your own words
+    /// What you want done, in your own words; without any, a prompt opens, or the request is read from a pipe
     #[arg(value_name = "TASK")]
     pub(crate) words: Vec<String>,
     #[command(flatten)]
@@ -55,10 +55,39 @@ pub(crate) enum Command {
         #[arg(value_name = "TASK", last = true, required = true)]
         words: Vec<String>,
     },
+    /// Finds out which model artoo can use here, tries it, and writes the configuration
+    Setup,
     /// Checks what artoo needs on this machine, and says how to put right what is wrong
     Doctor,
+    /// Shows the configuration
+    Config {
+        #[command(subcommand)]
+        command: ConfigCommand,
+    },
+    /// Says what the guard makes of a shell command; nothing is run
+    #[command(name = "check-command")]
+    Judge {
+        /// The command, or - to read commands from standard input, a JSON string a line
+        #[arg(allow_hyphen_values = true)]
+        command: String,
+    },
     /// Verifies the audit log and shows what it counts
     Audit,
+}
+
+/// What of the configuration is shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Subcommand)]
+pub(crate) enum ConfigCommand {
+    /// Every setting in effect, as it could stand in the file; a key is never shown
+    Show {
+        /// Also who set it: an option, a variable, a line of the file, or nobody
+        #[arg(long)]
+        origin: bool,
+    },
+    /// Where the file is looked for
+    Path,
+    /// What the file may hold
+    Keys,
 }
 
 /// Options that every subcommand takes.
@@ -67,6 +96,9 @@ pub(crate) struct Options {
     /// JSON lines on standard output instead of text (schema artoo.events/0, not stable yet)
     #[arg(long, global = true)]
     pub(crate) json: bool,
+    /// Nothing on standard error but warnings and questions
+    #[arg(short, long, global = true)]
+    pub(crate) quiet: bool,
     /// Who answers: reflex, openai, openai:NAME or cassette:PATH
     #[arg(long, global = true, value_name = "MODEL")]
     pub(crate) model: Option<ModelKind>,

@@ -1,8 +1,10 @@
 //! `artoo doctor`: every promise that rests on this machine, probed, with a remedy where it fails.
 
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use artoo_audit::Damage;
+use artoo_proto::ModelFailure;
 use artoo_roles::runtime::{RuntimeError, System};
 use artoo_tools::{Registry, ToolConfig};
 use serde::Serialize;
@@ -10,6 +12,7 @@ use serde_json::json;
 
 use crate::args::Options;
 use crate::audit;
+use crate::config::ignored_in;
 use crate::display::writer::Screen;
 use crate::display::{Line, Style};
 use crate::exit::Exit;
@@ -19,6 +22,12 @@ use crate::settings::{Settings, Variables};
 
 /// The schema's name; as unstable as that of a task's events.
 const SCHEMA: &str = "artoo.doctor/0";
+
+/// Below this a disk counts as full: an audit log's segment and the memory's journal still fit in it.
+const FREE_MIN_BYTES: u64 = 64 * 1024 * 1024;
+
+/// An endpoint that is up lists its models within this time.
+const ENDPOINT_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// What a probe found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -52,15 +61,16 @@ impl Finding {
     }
 }
 
-/// Probes everything and shows it. Nothing is asked of a model, and no key is shown.
+/// Probes everything and shows it. An endpoint is asked for its list of models, no model is asked anything, and no key
+/// is shown.
 pub(crate) async fn run(options: Options, variables: &Variables, screen: &Screen) -> Result<Exit, Failure> {
     let is_json = options.json;
-    let findings = match Settings::resolve(options, variables) {
-        Ok(settings) => probe(&settings, variables).await,
-        Err(failure) => {
-            let remedy = failure.remedy().unwrap_or("put that right first; everything else rests on it");
-            vec![Finding::fail("settings", failure.told(), remedy)]
-        }
+    let findings = match variables.clone().with_file() {
+        Err(failure) => vec![unusable("config", &failure)],
+        Ok(variables) => match Settings::resolve(options, &variables) {
+            Ok(settings) => probe(&settings, &variables).await,
+            Err(failure) => vec![unusable("settings", &failure)],
+        },
     };
     let failed = findings.iter().any(|finding| finding.status == Status::Fail);
     if is_json {
@@ -71,9 +81,17 @@ pub(crate) async fn run(options: Options, variables: &Variables, screen: &Screen
     Ok(if failed { Exit::Usage } else { Exit::Accepted })
 }
 
+fn unusable(name: &'static str, failure: &Failure) -> Finding {
+    let remedy = failure.remedy().unwrap_or("put that right first; everything else rests on it");
+    Finding::fail(name, failure.told(), remedy)
+}
+
 async fn probe(settings: &Settings, variables: &Variables) -> Vec<Finding> {
-    let mut findings = vec![home(settings), workspace(Path::new(&settings.environment.workspace))];
+    let mut findings = configuration(settings, variables);
+    findings.extend([home(settings), workspace(Path::new(&settings.environment.workspace))]);
+    findings.extend(space(settings));
     findings.extend(model(settings, variables));
+    findings.extend(endpoint(settings, variables).await);
     findings.push(tools(settings));
     findings.extend(audit_log(&settings.data_dir));
     findings.extend(stores(settings).await);
@@ -89,6 +107,65 @@ fn lines(finding: &Finding) -> Vec<Line> {
     let mut lines = vec![Line { style, text: format!("{mark} {}: {}", finding.name, finding.detail) }];
     lines.extend(finding.remedy.iter().map(|remedy| Line::plain(format!("       {remedy}"))));
     lines
+}
+
+/// The file, whether one is there, and what looks like one and is not read.
+fn configuration(settings: &Settings, variables: &Variables) -> Vec<Finding> {
+    let place = variables.place();
+    let file = place.file();
+    let shown = file.display();
+    let mut findings = vec![if file.exists() {
+        Finding::ok("config", format!("{shown} is read; artoo config show --origin tells what comes from it"))
+    } else {
+        Finding::ok("config", format!("{shown} is not there; artoo setup can write it"))
+    }];
+    findings
+        .extend(place.ignored.map(|why| Finding::warn("config", why, "set it to a folder of your own, or not at all")));
+    let here = ignored_in(Path::new(&settings.environment.cwd));
+    findings.extend(here.iter().map(|path| {
+        Finding::ok("config", format!("{} is not read: a project does not configure artoo", path.display()))
+    }));
+    findings
+}
+
+/// Room on the disks that are written to.
+fn space(settings: &Settings) -> Vec<Finding> {
+    let places =
+        [("data folder", settings.data_dir.as_path()), ("workspace", Path::new(&settings.environment.workspace))];
+    places.into_iter().filter_map(|(name, place)| room(name, place)).collect()
+}
+
+fn room(name: &'static str, place: &Path) -> Option<Finding> {
+    let there = place.ancestors().find(|folder| folder.exists())?;
+    let found = rustix::fs::statvfs(there).ok()?;
+    let free = found.f_bavail.saturating_mul(found.f_frsize);
+    (free < FREE_MIN_BYTES).then(|| {
+        let detail = format!("{free} bytes are free on the disk of {}", place.display());
+        Finding::warn(name, detail, "make room: a full disk stops the audit log, and with it every task")
+    })
+}
+
+/// Whether the endpoint answers at all, and has the model. No model is asked.
+async fn endpoint(settings: &Settings, variables: &Variables) -> Option<Finding> {
+    if !matches!(settings.model.kind, ModelKind::OpenAi { .. }) {
+        return None;
+    }
+    let mut config = settings.model.openai(variables).ok()?;
+    config.total_deadline = ENDPOINT_TIMEOUT;
+    let (url, wanted) = (artoo_llm::shown_url(&config.base_url), config.model.clone());
+    Some(match artoo_llm::OpenAi::new(config).ok()?.models().await {
+        Ok(models) if models.contains(&wanted) => Finding::ok("endpoint", format!("{url} answers and lists {wanted}")),
+        Ok(models) => Finding::warn(
+            "endpoint",
+            format!("{url} answers and does not list {wanted} among its {} models", models.len()),
+            "check the name: artoo setup shows what it lists",
+        ),
+        // Not every endpoint has a list.
+        Err(ModelFailure::Rejected { status, .. }) => {
+            Finding::ok("endpoint", format!("{url} answers (it gives no list of models, status {status})"))
+        }
+        Err(failure) => Finding::fail("endpoint", format!("{url}: {failure}"), "start it, or run artoo setup"),
+    })
 }
 
 fn home(settings: &Settings) -> Finding {
@@ -136,17 +213,19 @@ fn model(settings: &Settings, variables: &Variables) -> Vec<Finding> {
         (None, ModelKind::Reflex) => Finding::warn(
             "model",
             format!("{chosen}: everyday questions about files, no more"),
-            "for anything else set OPENAI_BASE_URL (and OPENAI_API_KEY where it needs one) and OPENAI_MODEL",
+            "for anything else a language model is needed: artoo setup",
         ),
         (None, ModelKind::OpenAi { .. }) => {
             let name = choice.openai(variables).map(|config| config.model).unwrap_or_default();
-            Finding::ok("model", format!("{chosen}: {name}; the endpoint was not contacted"))
+            Finding::ok("model", format!("{chosen}: {name}"))
         }
         (None, ModelKind::Cassette { .. }) => Finding::ok("model", chosen),
     }];
     if matches!(choice.kind, ModelKind::OpenAi { .. }) {
-        let is_set = variables.raw("OPENAI_API_KEY").is_some();
-        let detail = if is_set { "OPENAI_API_KEY is set" } else { "OPENAI_API_KEY is not set" };
+        let detail = match variables.origin("OPENAI_API_KEY") {
+            Some(origin) => format!("set by {origin}; it is not shown"),
+            None => "OPENAI_API_KEY is not set".to_owned(),
+        };
         findings.push(Finding::ok("key", detail));
     }
     findings

@@ -6,6 +6,9 @@ use std::path::PathBuf;
 use artoo_llm::ConfigError;
 use artoo_llm::cassette::CassetteError;
 use artoo_roles::runtime::RuntimeError;
+use rustyline::error::ReadlineError;
+
+use crate::config::ConfigProblem;
 
 use crate::exit::Exit;
 
@@ -14,7 +17,20 @@ use crate::exit::Exit;
 pub(crate) enum Failure {
     /// A variable of the environment can't be used.
     #[error("{name} can't be used: {problem}")]
-    Variable { name: &'static str, problem: String },
+    Variable { name: String, problem: String },
+    /// The configuration file can't be taken.
+    #[error("the configuration is refused: {source}")]
+    Config { source: ConfigProblem },
+    /// Setting up asks questions.
+    #[error("setup asks questions, and there is no terminal")]
+    SetupUnattended,
+    /// The configuration can't be written.
+    #[error("{path} can't be written", path = path.display())]
+    NotWritten {
+        path: PathBuf,
+        #[source]
+        source: std::io::Error,
+    },
     /// A path that can't be made absolute.
     #[error("{path:?} can't be used as a path")]
     Path {
@@ -34,6 +50,28 @@ pub(crate) enum Failure {
     /// The runtime did not start, or was lost.
     #[error(transparent)]
     Runtime { source: RuntimeError },
+    /// The line editor gave up.
+    #[error("the prompt can't go on")]
+    Prompt {
+        #[source]
+        source: ReadlineError,
+    },
+    /// The request could not be read from a pipe.
+    #[error("the request can't be read from standard input")]
+    Input {
+        #[source]
+        source: std::io::Error,
+    },
+    /// A line that is to be a command and is no JSON string.
+    #[error("line {line} of standard input is no JSON string")]
+    NoJsonString {
+        line: usize,
+        #[source]
+        source: serde_json::Error,
+    },
+    /// JSON lines and a prompt don't go together.
+    #[error("--json needs a request")]
+    JsonPrompt,
     /// The async runtime or its signals.
     #[error("the system refused a thread or a signal handler")]
     System { source: std::io::Error },
@@ -44,12 +82,19 @@ impl Failure {
     pub(crate) fn exit(&self) -> Exit {
         match self {
             Self::Variable { .. }
+            | Self::Config { .. }
+            | Self::SetupUnattended
+            | Self::NotWritten { .. }
             | Self::Path { .. }
             | Self::RootHome
             | Self::Model { .. }
             | Self::Cassette { .. }
+            | Self::Input { .. }
+            | Self::NoJsonString { .. }
+            | Self::JsonPrompt
             | Self::Runtime { source: RuntimeError::Environment(_) | RuntimeError::DataDir { .. } } => Exit::Usage,
             Self::Runtime { source: RuntimeError::Audit(_) | RuntimeError::Memory(_) | RuntimeError::Stopped }
+            | Self::Prompt { .. }
             | Self::System { .. } => Exit::Internal,
         }
     }
@@ -57,6 +102,11 @@ impl Failure {
     /// What the user can do, where the message does not say it already.
     pub(crate) fn remedy(&self) -> Option<&'static str> {
         match self {
+            Self::Config { source } => Some(source.remedy()),
+            Self::SetupUnattended => {
+                Some("write the file by hand: artoo config path says where, artoo config keys what")
+            }
+            Self::NotWritten { .. } => Some("make that folder one you can write to"),
             Self::RootHome => Some("set HOME to your home folder, or give --data-dir and --workspace"),
             Self::Model { source: ConfigError::Missing { name: "OPENAI_MODEL" } } => {
                 Some("name the model with --model openai:NAME or OPENAI_MODEL, or use --model reflex")
@@ -68,6 +118,12 @@ impl Failure {
             Self::Runtime { source: RuntimeError::Audit(_) } => {
                 Some("see artoo audit; or choose another folder with --data-dir")
             }
+            Self::Prompt { .. } => Some("give the request on the command line: artoo \"<what you want done>\""),
+            Self::JsonPrompt => {
+                Some("give it on the command line or through a pipe: artoo --json \"<what you want done>\"")
+            }
+            Self::Input { .. } => Some("a request is text in UTF-8"),
+            Self::NoJsonString { .. } => Some("write each command as one JSON string on a line of its own"),
             Self::Variable { .. }
             | Self::Path { .. }
             | Self::Cassette { .. }

@@ -22,7 +22,10 @@ pub(crate) fn start(variables: &Variables, screen: &Screen) -> Result<(), Failur
         Some("info") => LevelFilter::INFO,
         Some("debug") => LevelFilter::DEBUG,
         Some(_) => {
-            return Err(Failure::Variable { name: VARIABLE, problem: "give debug, info, warn or error".to_owned() });
+            return Err(Failure::Variable {
+                name: VARIABLE.to_owned(),
+                problem: "give debug, info, warn or error".to_owned(),
+            });
         }
     };
     if level != LevelFilter::OFF {

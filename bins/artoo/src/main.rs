@@ -2,14 +2,20 @@
 
 mod args;
 mod audit;
+mod check_command;
+mod config;
 mod display;
 mod doctor;
 mod exit;
 mod failure;
 mod logging;
 mod model;
+mod repl;
 mod settings;
+mod setup;
+mod signals;
 mod start;
+mod suggest;
 mod task;
 mod terminal;
 

@@ -9,24 +9,59 @@ use artoo_proto::Environment;
 use artoo_roles::runtime::{RuntimeError, detect_environment};
 
 use crate::args::{Deadline, Options};
+use crate::config::{self, Place};
 use crate::failure::Failure;
 use crate::model::ModelChoice;
 
-/// The variables of the user's own shell, read once. An empty one counts as not set.
+/// The variables of the user's own shell, read once, and what the configuration file says for those that are not set.
+/// An empty one counts as not set.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Variables {
     all: BTreeMap<OsString, OsString>,
+    /// For those from the file: which key of it, and the line.
+    from_file: BTreeMap<&'static str, String>,
 }
 
 impl Variables {
     /// Those of this process.
     pub(crate) fn of_process() -> Self {
-        Self { all: std::env::vars_os().collect() }
+        Self { all: std::env::vars_os().collect(), from_file: BTreeMap::new() }
+    }
+
+    /// With what the configuration file says, where a variable does not.
+    pub(crate) fn with_file(mut self) -> Result<Self, Failure> {
+        let problem = |source| Failure::Config { source };
+        let Some(file) = config::load(&self.place().file(), &self.home()).map_err(problem)? else { return Ok(self) };
+        for (variable, value, origin) in file.variables(&self).map_err(problem)? {
+            self.all.insert(variable.into(), value.into());
+            self.from_file.insert(variable, origin);
+        }
+        Ok(self)
+    }
+
+    /// Where the configuration lies.
+    pub(crate) fn place(&self) -> Place {
+        Place::find(self, &self.home(), &std::env::current_dir().unwrap_or_default())
+    }
+
+    fn home(&self) -> PathBuf {
+        self.path("HOME").or_else(std::env::home_dir).unwrap_or_default()
+    }
+
+    /// Who set a variable, if anybody did.
+    pub(crate) fn origin(&self, name: &'static str) -> Option<String> {
+        self.raw(name).map(|_| self.from_file.get(name).cloned().unwrap_or_else(|| format!("variable {name}")))
+    }
+
+    /// What a variable is called to the user: the line of the file where it came from there.
+    fn called(&self, name: &'static str) -> String {
+        self.from_file.get(name).cloned().unwrap_or_else(|| name.to_owned())
     }
 
     #[cfg(test)]
     pub(crate) fn of(pairs: &[(&str, &str)]) -> Self {
-        Self { all: pairs.iter().map(|(name, value)| (OsString::from(name), OsString::from(value))).collect() }
+        let all = pairs.iter().map(|(name, value)| (OsString::from(name), OsString::from(value))).collect();
+        Self { all, from_file: BTreeMap::new() }
     }
 
     /// A variable as it is.
@@ -37,14 +72,16 @@ impl Variables {
     /// A variable as text without space around it.
     pub(crate) fn text(&self, name: &'static str) -> Result<Option<String>, Failure> {
         let Some(value) = self.raw(name) else { return Ok(None) };
-        let text = value.to_str().ok_or(Failure::Variable { name, problem: "it is not valid UTF-8".to_owned() })?;
+        let problem = || Failure::Variable { name: self.called(name), problem: "it is not valid UTF-8".to_owned() };
+        let text = value.to_str().ok_or_else(problem)?;
         Ok(Some(text.trim().to_owned()).filter(|text| !text.is_empty()))
     }
 
     /// A variable read as something.
     pub(crate) fn parsed<T: FromStr<Err: std::fmt::Display>>(&self, name: &'static str) -> Result<Option<T>, Failure> {
         let Some(text) = self.text(name)? else { return Ok(None) };
-        text.parse().map(Some).map_err(|error: T::Err| Failure::Variable { name, problem: error.to_string() })
+        let problem = |error: T::Err| Failure::Variable { name: self.called(name), problem: error.to_string() };
+        text.parse().map(Some).map_err(problem)
     }
 
     fn path(&self, name: &str) -> Option<PathBuf> {

@@ -1,51 +1,73 @@
 //! From the process's arguments to its exit code.
 
+use std::io::{self, IsTerminal, Read};
+
 use clap::Parser;
 use clap::error::ErrorKind;
 
-use crate::args::{Command, CommandLine};
+use crate::args::{Command, CommandLine, ConfigCommand, Options};
 use crate::display::writer::Screen;
 use crate::display::{Line, json};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::settings::{Settings, Variables};
-use crate::{audit, doctor, logging, task};
+use crate::{audit, check_command, config, doctor, logging, repl, setup, task, terminal};
 
 /// Threads of the runtime: one drives the System, one the display; outside work has threads of its own.
 const THREADS: usize = 2;
 
+/// Read from a pipe at most: more than any request may have.
+const PIPED_MAX_BYTES: u64 = 1_024 * 1_024;
+
 /// Shown where there is nothing to do.
-const SHORT_USAGE: &str = "Usage: artoo \"<what you want done>\"\n       artoo doctor\n       artoo --help";
+const SHORT_USAGE: &str = "Usage: artoo \"<what you want done>\"\n       artoo            (a prompt, on a terminal)\n       artoo doctor\n       artoo --help";
 
 /// Reads the command line and does what it says.
 pub(crate) fn start() -> Exit {
     let variables = Variables::of_process();
-    let screen = Screen::new(&variables);
     let line = match CommandLine::try_parse() {
         Ok(line) => line,
-        Err(error) => return usage(&error, &screen),
+        Err(error) => return usage(&error, &Screen::new(&variables, false)),
     };
+    let screen = Screen::new(&variables, line.options.quiet);
     let is_json = line.options.json;
     run(line, &variables, &screen).unwrap_or_else(|failure| {
         if is_json {
             screen.json(&json::error(&failure));
         }
-        screen.tell(&[Line::warning(format!("artoo: {}", failure.told()))]);
-        screen.tell(&failure.remedy().map(|remedy| Line::plain(format!("  {remedy}"))).into_iter().collect::<Vec<_>>());
+        let mut lines = vec![Line::warning(format!("artoo: {}", failure.told()))];
+        lines.extend(failure.remedy().map(|remedy| Line::plain(format!("  {remedy}"))));
+        screen.insist(&lines);
         failure.exit()
     })
 }
 
 fn run(line: CommandLine, variables: &Variables, screen: &Screen) -> Result<Exit, Failure> {
     logging::start(variables, screen)?;
+    let with_file;
+    let variables = match line.command {
+        // These two look at the file themselves, or help to put it right.
+        Some(Command::Doctor | Command::Config { command: ConfigCommand::Path | ConfigCommand::Keys }) => variables,
+        _ => {
+            with_file = variables.clone().with_file()?;
+            &with_file
+        }
+    };
     let words = match line.command {
         Some(Command::Doctor) => return block_on(doctor::run(line.options, variables, screen)),
+        Some(Command::Judge { command }) => {
+            return check_command::run(&command, &Settings::resolve(line.options, variables)?, screen);
+        }
+        Some(Command::Setup) => return block_on(setup::run(variables, screen)),
+        Some(Command::Config { command }) => return config::show::run(command, line.options, variables, screen),
         Some(Command::Audit) => return audit::run(&Settings::resolve(line.options, variables)?, screen),
         Some(Command::Run { words }) => words.join(" "),
+        None if line.words.is_empty() && terminal::is_there() => return live(line.options, variables, screen),
+        None if line.words.is_empty() => piped()?,
         None => line.words.join(" "),
     };
     if words.trim().is_empty() {
-        screen.tell(&[Line::plain(SHORT_USAGE)]);
+        screen.insist(&[Line::plain(SHORT_USAGE)]);
         return Ok(Exit::Usage);
     }
     if line.options.json {
@@ -54,6 +76,32 @@ fn run(line: CommandLine, variables: &Variables, screen: &Screen) -> Result<Exit
     let settings = Settings::resolve(line.options, variables)?;
     let model = settings.model.build(variables, &settings.environment)?;
     block_on(task::run(&settings, model, &words, screen))
+}
+
+/// Nothing was asked for, and somebody sits there.
+fn live(options: Options, variables: &Variables, screen: &Screen) -> Result<Exit, Failure> {
+    if options.json {
+        return Err(Failure::JsonPrompt);
+    }
+    let settings = Settings::resolve(options, variables)?;
+    let model = settings.model.build(variables, &settings.environment)?;
+    block_on(repl::run(&settings, model, variables, screen))
+}
+
+/// The request that a pipe or a file holds, all of it one request; nothing where standard input is a terminal.
+fn piped() -> Result<String, Failure> {
+    let stdin = io::stdin();
+    if stdin.is_terminal() {
+        return Ok(String::new());
+    }
+    let mut bytes = Vec::new();
+    let failed = |source| Failure::Input { source };
+    stdin.lock().take(PIPED_MAX_BYTES).read_to_end(&mut bytes).map_err(failed)?;
+    if bytes.len() as u64 == PIPED_MAX_BYTES {
+        // Far too long for a request, which is told with its length; where it was cut does not matter.
+        return Ok(String::from_utf8_lossy(&bytes).into_owned());
+    }
+    String::from_utf8(bytes).map_err(|error| failed(io::Error::new(io::ErrorKind::InvalidData, error.utf8_error())))
 }
 
 fn block_on(work: impl Future<Output = Result<Exit, Failure>>) -> Result<Exit, Failure> {
@@ -75,11 +123,13 @@ fn usage(error: &clap::Error, screen: &Screen) -> Exit {
         screen.answer(&[Line::plain(text.trim_end())]);
         return Exit::Accepted;
     }
-    screen.tell(&[Line::plain(text.trim_end())]);
+    screen.insist(&[Line::plain(text.trim_end())]);
     let words: Vec<String> = std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned()).collect();
-    let is_subcommand = words.first().is_some_and(|word| matches!(word.as_str(), "run" | "doctor" | "audit"));
+    let is_subcommand = words
+        .first()
+        .is_some_and(|word| matches!(word.as_str(), "run" | "setup" | "doctor" | "config" | "check-command" | "audit"));
     if is_subcommand && error.kind() == ErrorKind::UnknownArgument {
-        screen.tell(&[Line::plain(format!("\nIf these words are your task: artoo run -- {}", words.join(" ")))]);
+        screen.insist(&[Line::plain(format!("\nIf these words are your task: artoo run -- {}", words.join(" ")))]);
     }
     Exit::Usage
 }

@@ -1,12 +1,11 @@
 //! One task from its words to its exit code.
 
-use std::io;
 use std::time::{Duration, Instant};
 
 use artoo_bus::TapEvent;
 use artoo_llm::Model;
+use artoo_proto::SessionTurn;
 use artoo_roles::runtime::{CloseReport, Progress, System, TaskHandle, TaskOutcome, Unattended};
-use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::time::{MissedTickBehavior, interval};
 
 use crate::display::writer::Screen;
@@ -14,6 +13,7 @@ use crate::display::{Line, json, live, result};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::settings::Settings;
+use crate::signals::{Signals, leave_at_once};
 use crate::terminal::Terminal;
 
 /// How often the display looks whether a wait has become long enough to mention.
@@ -26,29 +26,14 @@ pub(crate) async fn run(
     words: &str,
     screen: &Screen,
 ) -> Result<Exit, Failure> {
-    let mut signals = Signals::install().map_err(|source| Failure::System { source })?;
-    let builder =
-        System::builder().model(model).environment(settings.environment.clone()).data_dir(settings.data_dir.clone());
-    let builder = match Terminal::detect(screen) {
-        Some(person) => builder.operator(person),
-        None => builder.operator(Unattended),
-    };
-    let system = builder.start().map_err(|source| Failure::Runtime { source })?;
-    let mut handle = system.run_with(words, Vec::new(), settings.limit_ms);
-    let mut watcher = Watcher { screen, json: settings.json, live: live::Live::default() };
-    watcher.started(settings, &system, handle.task_id().as_str(), words);
-    let outcome = watch(&mut handle, &mut signals, &mut watcher).await?;
+    let mut signals = Signals::listen()?;
+    let system = system(settings, model, screen)?;
+    let outcome = perform(&system, settings, words, Vec::new(), &mut signals, screen).await?;
     let exit = Exit::of(&outcome.result);
-    let rendered = result::render(&outcome.result, &outcome.usage);
-    if !settings.json {
-        screen.tell(&rendered.before);
-        screen.answer(&rendered.answer);
-        screen.tell(&rendered.after);
-    }
     let notes = system.notes().to_vec();
     let close = tokio::select! {
         close = system.close() => close,
-        () = signals.stop() => leave_at_once(),
+        () = signals.stop() => leave_at_once(screen),
     };
     if settings.json {
         if let Some(report) = &close.report {
@@ -56,9 +41,45 @@ pub(crate) async fn run(
         }
         screen.json(&json::result(&outcome, exit, &close));
     } else {
-        screen.tell(&closing(&notes, &close));
+        screen.tell(&noted(&notes));
+        screen.tell(&closing(&close));
     }
     Ok(exit)
+}
+
+/// The runtime, with whoever sits at the terminal.
+pub(crate) fn system(settings: &Settings, model: Box<dyn Model>, screen: &Screen) -> Result<System, Failure> {
+    let builder =
+        System::builder().model(model).environment(settings.environment.clone()).data_dir(settings.data_dir.clone());
+    let builder = match Terminal::detect(screen) {
+        Some(person) => builder.operator(person),
+        None => builder.operator(Unattended),
+    };
+    builder.start().map_err(|source| Failure::Runtime { source })
+}
+
+/// Runs one task to its end and shows its result; as JSON it is the caller's to show, with what closing brings.
+pub(crate) async fn perform(
+    system: &System,
+    settings: &Settings,
+    words: &str,
+    session: Vec<SessionTurn>,
+    signals: &mut Signals,
+    screen: &Screen,
+) -> Result<TaskOutcome, Failure> {
+    let mut handle = system.run_with(words, session, settings.limit_ms);
+    let mut watcher = Watcher { screen, json: settings.json, live: live::Live::default() };
+    watcher.started(settings, system, handle.task_id().as_str(), words);
+    let outcome = watch(&mut handle, signals, &mut watcher).await?;
+    // A question that was cancelled with its task still has to give the terminal back.
+    drop(screen.turn().await);
+    if !settings.json {
+        let rendered = result::render(&outcome.result, &outcome.usage);
+        screen.tell(&rendered.before);
+        screen.answer(&rendered.answer);
+        screen.tell(&rendered.after);
+    }
+    Ok(outcome)
 }
 
 /// Follows a task to its end; the first signal cancels it, the second ends the process.
@@ -80,7 +101,7 @@ async fn watch(
             },
             () = signals.stop() => {
                 if is_cancelled {
-                    leave_at_once();
+                    leave_at_once(watcher.screen);
                 }
                 is_cancelled = true;
                 handle.cancel();
@@ -89,11 +110,6 @@ async fn watch(
             _ = look.tick() => watcher.waits(),
         }
     }
-}
-
-/// A person who asks twice is not kept waiting for the end of anything.
-fn leave_at_once() -> ! {
-    std::process::exit(i32::from(Exit::Cancelled.code()))
 }
 
 /// Shows what happens, in the form asked for.
@@ -134,36 +150,15 @@ impl Watcher<'_> {
     }
 }
 
+/// What could not be used as usual.
+pub(crate) fn noted(notes: &[String]) -> Vec<Line> {
+    notes.iter().map(|note| Line::plain(format!("note: {note}"))).collect()
+}
+
 /// What should be known about the run itself.
-fn closing(notes: &[String], close: &CloseReport) -> Vec<Line> {
-    let mut lines: Vec<Line> = notes.iter().map(|note| Line::plain(format!("note: {note}"))).collect();
-    lines.extend(close.problems.iter().map(|problem| Line::warning(format!("problem: {problem}"))));
+pub(crate) fn closing(close: &CloseReport) -> Vec<Line> {
+    let mut lines: Vec<Line> =
+        close.problems.iter().map(|problem| Line::warning(format!("problem: {problem}"))).collect();
     lines.extend(close.report.iter().flat_map(result::audit));
     lines
-}
-
-/// Ctrl-C, and what asks a process to end.
-struct Signals {
-    interrupt: Signal,
-    terminate: Signal,
-    hang_up: Signal,
-}
-
-impl Signals {
-    fn install() -> io::Result<Self> {
-        Ok(Self {
-            interrupt: signal(SignalKind::interrupt())?,
-            terminate: signal(SignalKind::terminate())?,
-            hang_up: signal(SignalKind::hangup())?,
-        })
-    }
-
-    /// Waits for any of them.
-    async fn stop(&mut self) {
-        tokio::select! {
-            _ = self.interrupt.recv() => {}
-            _ = self.terminate.recv() => {}
-            _ = self.hang_up.recv() => {}
-        }
-    }
 }

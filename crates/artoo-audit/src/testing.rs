@@ -99,6 +99,7 @@ pub(crate) fn spec(n: u128) -> TaskSpec {
         intent: "count the files here".to_owned(),
         constraints: Constraints::default(),
         raw_input: "how many files are here?".to_owned(),
+        session: Vec::new(),
     }
 }
 

@@ -42,6 +42,7 @@ fn spec(n: u8) -> Message {
         intent: String::new(),
         constraints: Constraints::default(),
         raw_input: String::new(),
+        session: Vec::new(),
     }
     .into()
 }

@@ -4,17 +4,20 @@ mod clock;
 mod directive;
 #[cfg(feature = "serde")]
 mod exact;
+#[cfg(feature = "serde")]
+mod saved;
 mod state;
 
 use std::collections::BTreeMap;
 
-use crate::measurement::{Place, Round, RoundError, measure};
-use crate::outcome::{Decision, Outcome, StopReason, SuccessOutcome};
+use crate::measurement::{Place, Round, RoundError, Unmet};
+use crate::outcome::Decision;
 use crate::profile::Profile;
-use state::TaskState;
+use state::{Seen, TaskState};
 
 /// What the controller was asked and can't do.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "snake_case"))]
 pub enum ControlError {
     /// `begin` was never called for it, or `end` was.
     #[error("the task is not known")]
@@ -48,13 +51,20 @@ pub enum ControlError {
 /// Decides for any number of tasks under one profile.
 ///
 /// The caller passes the time as milliseconds of any one clock; only differences count, and a clock that goes back counts
-/// as standing still. After its terminal decision a task stays until [`Controller::end`].
+/// as standing still. After its terminal decision a task stays until [`Controller::end`] or
+/// [`Controller::evict_ended`]. A key is any ordered type of the caller's:
+///
+/// ```
+/// use artoo_ggs::{Controller, Profile};
+///
+/// #[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
+/// struct TaskId(u64);
+///
+/// let mut controller = Controller::new(Profile::v0_8());
+/// controller.begin(TaskId(7), 0).unwrap();
+/// assert_eq!(controller.elapsed_ms(&TaskId(7)), Some(0));
+/// ```
 #[derive(Debug, Clone, PartialEq)]
-#[cfg_attr(
-    feature = "serde",
-    derive(serde::Serialize, serde::Deserialize),
-    serde(bound(serialize = "K: Ord + serde::Serialize", deserialize = "K: Ord + serde::Deserialize<'de>"))
-)]
 pub struct Controller<K> {
     profile: Profile,
     tasks: BTreeMap<K, TaskState>,
@@ -130,12 +140,12 @@ impl<K: Ord + Clone> Controller<K> {
     pub fn round(&mut self, task: &K, now_ms: u64, round: &Round) -> Result<Decision, ControlError> {
         let profile = &self.profile;
         let state = running(&mut self.tasks, task)?;
-        let measured = measure(round, profile.rules())?;
-        if measured.unmet == 0 {
+        let seen = Seen::new(round, profile)?;
+        if seen.measured.unmet == 0 {
             return Err(ControlError::NothingUnmet);
         }
         state.clock.advance(now_ms);
-        Ok(state.round(profile, round, &measured))
+        Ok(state.round(profile, &seen))
     }
 
     /// Ends a task whose every criterion is met: D = 0, the table is not asked. The round, where given, must agree, and
@@ -146,14 +156,12 @@ impl<K: Ord + Clone> Controller<K> {
     pub fn accept(&mut self, task: &K, now_ms: u64, round: Option<&Round>) -> Result<Decision, ControlError> {
         let profile = &self.profile;
         let state = running(&mut self.tasks, task)?;
-        if let Some(round) = round {
-            round.validate()?;
-            if let Some(unmet) = SuccessOutcome::of(round).as_ref().and_then(|success| success.unmet().first()) {
-                return Err(ControlError::NotMet { place: unmet.place, claim: unmet.claim.clone() });
-            }
+        let seen = round.map(|round| Seen::new(round, profile)).transpose()?;
+        if let Some(Unmet { place, claim, .. }) = seen.as_ref().and_then(Seen::first_unmet) {
+            return Err(ControlError::NotMet { place, claim });
         }
         state.clock.advance(now_ms);
-        Ok(state.bypass(profile, round, None, Outcome::Accept))
+        Ok(state.accept(profile, seen.as_ref()))
     }
 
     /// Ends a task from outside. Without a round the decision carries the last one's loss; where there never was one, D = 1.
@@ -163,14 +171,24 @@ impl<K: Ord + Clone> Controller<K> {
     pub fn stop(&mut self, task: &K, now_ms: u64, round: Option<&Round>) -> Result<Decision, ControlError> {
         let profile = &self.profile;
         let state = running(&mut self.tasks, task)?;
-        let measured = round.map(|round| measure(round, profile.rules())).transpose()?;
+        let seen = round.map(|round| Seen::new(round, profile)).transpose()?;
         state.clock.advance(now_ms);
-        Ok(state.bypass(profile, round, measured, Outcome::Abandon(StopReason::External)))
+        Ok(state.stop(profile, seen.as_ref()))
     }
 
     /// Forgets a task, ended or not; says whether there was one.
     pub fn end(&mut self, task: &K) -> bool {
         self.tasks.remove(task).is_some()
+    }
+
+    /// Forgets every task that got its terminal decision `keep_ms` ago or longer, and names them.
+    pub fn evict_ended(&mut self, now_ms: u64, keep_ms: u64) -> Vec<K> {
+        let is_old = |state: &TaskState| state.ended && now_ms.saturating_sub(state.clock.since_ms()) >= keep_ms;
+        let old: Vec<K> = self.tasks.iter().filter(|(_, state)| is_old(state)).map(|(key, _)| key.clone()).collect();
+        for key in &old {
+            self.tasks.remove(key);
+        }
+        old
     }
 }
 

@@ -1,10 +1,10 @@
-//! A decision in one line: every number against its threshold, then what follows.
+//! A decision in one line: every number against its threshold, what follows, and what would have changed it.
 
 use std::fmt;
 
 use crate::decision::Urgency;
 use crate::outcome::{Decision, Outcome, StopReason};
-use crate::unit::Exact;
+use crate::unit::{Exact, micros};
 
 impl fmt::Display for Decision {
     /// Contains numbers and fixed words only, never a claim, tool or target: safe on any terminal.
@@ -26,7 +26,14 @@ impl fmt::Display for Decision {
             },
             Outcome::Accept => {}
         }
-        if self.suspect { f.write_str("; suspect") } else { Ok(()) }
+        if self.suspect {
+            f.write_str(", suspect")?;
+        }
+        match &self.counterfactual {
+            // That an accept needs everything to be met goes without saying.
+            Some(otherwise) if self.outcome != Outcome::Accept => write!(f, "; {otherwise}"),
+            Some(_) | None => Ok(()),
+        }
     }
 }
 
@@ -72,7 +79,12 @@ impl fmt::Display for Signal<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let size = self.0.margins.gradient_micros.saturating_add(self.0.thresholds.epsilon_micros);
         let sign = if self.0.margins.gradient_micros >= 0 { "≥" } else { "<" };
-        write!(f, "|∇L| {} {sign} ε {}", Exact(size), Exact(self.0.thresholds.epsilon_micros))
+        write!(f, "|∇L| {} {sign} ε {}", Exact(size), Exact(self.0.thresholds.epsilon_micros))?;
+        let gradient = &self.0.gradient;
+        match gradient.dominant() {
+            Some(quantity) => write!(f, " (mostly {quantity} {})", Exact(micros(gradient.part(quantity)))),
+            None => Ok(()),
+        }
     }
 }
 

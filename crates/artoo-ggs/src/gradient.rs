@@ -1,7 +1,8 @@
 //! The gradient: how the loss moved since the round before, and through which of its parts.
 
-use crate::loss::Loss;
+use crate::loss::{Loss, Quantity};
 use crate::params::Hyperparameters;
+use crate::unit::micros;
 
 /// `∇L = L − L_previous` and its parts.
 ///
@@ -44,6 +45,25 @@ impl Gradient {
             p: parameters.beta * (1.0 - (omega0 + omega1) / 2.0) * (p1 - p0),
             omega: (parameters.lambda - parameters.beta * (p0 + p1) / 2.0) * (omega1 - omega0),
         }
+    }
+
+    /// What came from `quantity`.
+    #[must_use]
+    pub fn part(&self, quantity: Quantity) -> f64 {
+        match quantity {
+            Quantity::D => self.d,
+            Quantity::P => self.p,
+            Quantity::Omega => self.omega,
+        }
+    }
+
+    /// The quantity whose part is largest in size, whichever its sign; of equals the first. `None` where nothing moved
+    /// by as much as a micro-unit.
+    #[must_use]
+    pub fn dominant(&self) -> Option<Quantity> {
+        let size = |quantity: &Quantity| micros(self.part(*quantity)).saturating_abs();
+        let largest = Quantity::ALL.into_iter().rev().max_by_key(size)?;
+        (size(&largest) > 0).then_some(largest)
     }
 
     /// `total` without what the budget alone did: the trend of the gap.

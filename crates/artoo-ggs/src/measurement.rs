@@ -1,9 +1,11 @@
 //! What one execution of a plan looked like: the measurements a round is decided on.
 
+mod claims;
 mod distance;
 
+pub(crate) use claims::Claims;
+pub(crate) use distance::{Failing, failing, measure_failing, subtask_failed_pairs};
 pub use distance::{Measured, Place, Unmet, failed_pairs, measure};
-pub(crate) use distance::{failing, subtask_failed_pairs};
 
 /// How a failed criterion weighs in D.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -51,7 +53,7 @@ pub enum Verdict {
 
 /// One criterion and what became of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(deny_unknown_fields))]
 pub struct CriterionMeasure {
     /// What was claimed; also how a criterion is recognised from one round to the next.
     pub claim: String,
@@ -65,8 +67,10 @@ pub struct CriterionMeasure {
     /// infrastructure, logical for a task criterion with a `Fail`, else left out of P.
     pub class: Option<FailureClass>,
     /// k: attempts in which it failed. A final `Fail` counts as one even if 0 is given.
+    #[cfg_attr(feature = "serde", serde(deserialize_with = "crate::named::failed_attempts"))]
     pub failed_attempts: u32,
     /// N: attempts made; 0 weighs 1.
+    #[cfg_attr(feature = "serde", serde(deserialize_with = "crate::named::attempts"))]
     pub attempts: u32,
 }
 
@@ -84,7 +88,7 @@ pub enum SubtaskStatus {
 
 /// One call: a tool and what it acted on.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(deny_unknown_fields))]
 pub struct ToolTarget {
     /// The tool.
     pub tool: String,
@@ -96,7 +100,7 @@ pub struct ToolTarget {
 
 /// One subtask of a round.
 #[derive(Debug, Clone, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(deny_unknown_fields))]
 pub struct SubtaskMeasure {
     /// How it ended.
     pub status: SubtaskStatus,
@@ -112,7 +116,7 @@ pub struct SubtaskMeasure {
 
 /// A tool that the next plan could use.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(deny_unknown_fields))]
 pub struct Tool {
     /// Its name, compared exactly.
     pub name: String,
@@ -122,7 +126,7 @@ pub struct Tool {
 
 /// Everything measured about one execution of a plan: all subtasks, those that went well included.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(deny_unknown_fields))]
 pub struct Round {
     /// The plan's steps.
     pub subtasks: Vec<SubtaskMeasure>,
@@ -134,6 +138,7 @@ pub struct Round {
 
 /// A round that can't have happened.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "snake_case"))]
 pub enum RoundError {
     /// Neither a subtask nor a task criterion: there is nothing to measure.
     #[error("the round has neither subtasks nor task criteria")]

@@ -3,11 +3,15 @@
 use std::num::NonZeroUsize;
 
 use crate::blocked::BlockedTarget;
+use crate::cascade::Situation;
+use crate::config::ConfigHash;
+use crate::counterfactual::Counterfactual;
 use crate::decision::{Cell, Margins, Thresholds, Urgency};
 use crate::gradient::Gradient;
 use crate::loss::Loss;
 use crate::macro_state::{Action, MacroState, Previous};
 use crate::measurement::{FailureMix, Round, ToolTarget, Unmet, failing};
+use crate::unit::Unit;
 
 /// Why a task was given up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -161,6 +165,9 @@ pub struct Decision {
     pub outcome: Outcome,
     /// The round this decides on.
     pub round: u32,
+    /// What the cascade was asked. [`Situation::ruling`] under the same configuration gives this decision's numbers
+    /// again; for an end from outside, what was measured last.
+    pub inputs: Situation,
     /// The loss.
     pub loss: Loss,
     /// How it moved since the round before; zero in round 0.
@@ -183,6 +190,9 @@ pub struct Decision {
     pub margins: Margins,
     /// The thresholds.
     pub thresholds: Thresholds,
+    /// The least change that would have led to another state: for an accept anything unmet at all, for a task that ran
+    /// out of tools the way to a success. None for an end from outside, which nothing measured could have changed.
+    pub counterfactual: Option<Counterfactual>,
     /// Rounds in a row that Law 2 counts as worsening.
     pub worsening_rounds: u32,
     /// Whether the loss ever fell while the approach was wrong; never taken back.
@@ -193,6 +203,12 @@ pub struct Decision {
     pub failed_pairs: Vec<ToolTarget>,
     /// What earned the credit a `break_symmetry` had to wait for.
     pub credit: Vec<Credit>,
+    /// The probability with which this state was chosen, for off-policy evaluation: always 1 here. Whoever explores, and
+    /// follows another directive than the one decided, logs the probability of what was followed instead.
+    #[cfg_attr(feature = "serde", serde(deserialize_with = "crate::named::propensity"))]
+    pub propensity: Unit,
+    /// The configuration it was decided under.
+    pub config: ConfigHash,
 }
 
 impl Decision {

@@ -12,28 +12,40 @@ pub const MOST_REPLANS: u32 = 1_000;
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(deny_unknown_fields))]
 pub struct ParameterTable {
     /// α, weight of D in the loss; above 0, at most 1.
+    #[cfg_attr(feature = "serde", serde(deserialize_with = "crate::named::alpha"))]
     pub alpha: f64,
     /// β, weight of P before it fades with Omega; 0..=1.
+    #[cfg_attr(feature = "serde", serde(deserialize_with = "crate::named::beta"))]
     pub beta: f64,
     /// λ, weight of Omega; 0..=1.
+    #[cfg_attr(feature = "serde", serde(deserialize_with = "crate::named::lambda"))]
     pub lambda: f64,
     /// w₁, weight of replans in Omega; 0..=1.
+    #[cfg_attr(feature = "serde", serde(deserialize_with = "crate::named::w1"))]
     pub w1: f64,
     /// w₂, weight of time in Omega; 0..=1.
+    #[cfg_attr(feature = "serde", serde(deserialize_with = "crate::named::w2"))]
     pub w2: f64,
     /// ε, the least |∇L| that counts as a signal; 0.000001..=1.
+    #[cfg_attr(feature = "serde", serde(deserialize_with = "crate::named::epsilon"))]
     pub epsilon: f64,
     /// δ, the greatest D that is close enough; 0..=0.999999.
+    #[cfg_attr(feature = "serde", serde(deserialize_with = "crate::named::delta"))]
     pub delta: f64,
     /// ρ, the greatest P that still blames the environment; 0..=1.
+    #[cfg_attr(feature = "serde", serde(deserialize_with = "crate::named::rho"))]
     pub rho: f64,
     /// θ, the Omega at which a task is given up; 0.000001..=1.
+    #[cfg_attr(feature = "serde", serde(deserialize_with = "crate::named::theta"))]
     pub theta: f64,
     /// The time that counts as all of it, in milliseconds; at least 1.
+    #[cfg_attr(feature = "serde", serde(deserialize_with = "crate::named::time_budget_ms"))]
     pub time_budget_ms: u64,
     /// Most directives for one task; 1..=[`MOST_REPLANS`].
+    #[cfg_attr(feature = "serde", serde(deserialize_with = "crate::named::max_replans"))]
     pub max_replans: u32,
     /// Worsening rounds in a row that end a task (Law 2); at least 1.
+    #[cfg_attr(feature = "serde", serde(deserialize_with = "crate::named::kill_after"))]
     pub kill_after: u32,
 }
 

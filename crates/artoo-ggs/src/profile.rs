@@ -1,5 +1,6 @@
 //! `Profile`: a name, the numbers, and which reading of the specification holds where it can be read two ways.
 
+use crate::config::ConfigHash;
 use crate::params::{Hyperparameters, ParameterError};
 
 /// What counts as a worsening round for Law 2.
@@ -72,19 +73,20 @@ pub struct Profile {
     name: String,
     parameters: Hyperparameters,
     rules: Rules,
+    config: ConfigHash,
 }
 
 impl Profile {
     /// The default: version 0.8's numbers, with the readings that keep its laws.
     #[must_use]
     pub fn v0_8() -> Self {
-        Self { name: "v0.8".to_owned(), parameters: Hyperparameters::V0_8, rules: Rules::V0_8 }
+        Self::named("v0.8".to_owned(), Hyperparameters::V0_8, Rules::V0_8)
     }
 
     /// Version 0.8's arithmetic to the letter, for comparison.
     #[must_use]
     pub fn literal() -> Self {
-        Self { name: "literal".to_owned(), parameters: Hyperparameters::V0_8, rules: Rules::LITERAL }
+        Self::named("literal".to_owned(), Hyperparameters::V0_8, Rules::LITERAL)
     }
 
     /// A profile of one's own.
@@ -93,7 +95,13 @@ impl Profile {
     /// [`ParameterError::EmptyName`].
     pub fn new(name: impl Into<String>, parameters: Hyperparameters, rules: Rules) -> Result<Self, ParameterError> {
         let name = name.into();
-        if name.trim().is_empty() { Err(ParameterError::EmptyName) } else { Ok(Self { name, parameters, rules }) }
+        if name.trim().is_empty() { Err(ParameterError::EmptyName) } else { Ok(Self::named(name, parameters, rules)) }
+    }
+
+    fn named(name: String, parameters: Hyperparameters, rules: Rules) -> Self {
+        let mut profile = Self { name, parameters, rules, config: ConfigHash::of("") };
+        profile.config = ConfigHash::of(&profile.config_text());
+        profile
     }
 
     /// What it is called in logs.
@@ -106,6 +114,12 @@ impl Profile {
     #[must_use]
     pub fn parameters(&self) -> &Hyperparameters {
         &self.parameters
+    }
+
+    /// Tells it from every profile that may decide otherwise; the name takes no part.
+    #[must_use]
+    pub fn config_hash(&self) -> ConfigHash {
+        self.config
     }
 
     /// Its readings.

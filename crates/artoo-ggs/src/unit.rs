@@ -4,7 +4,7 @@ use std::fmt;
 
 /// Micro-units in one whole: fine enough to tell any two ratios of counts a task can have, coarse enough to swallow
 /// rounding (`0.1 + 0.2` and `0.3` are the same number of micro-units).
-const MICROS_PER_UNIT: f64 = 1_000_000.0;
+pub(crate) const MICROS: i64 = 1_000_000;
 
 /// A finite number in 0..=1: a distance, a share, a cost.
 #[derive(Debug, Clone, Copy, PartialEq, PartialOrd, Default)]
@@ -38,6 +38,12 @@ impl Unit {
     pub fn clamped(value: f64) -> Self {
         // Adding zero turns -0.0 into 0.0, so equal values print alike.
         if value.is_nan() { Self::ONE } else { Self(value.clamp(0.0, 1.0) + 0.0) }
+    }
+
+    /// The number of so many micro-units, clamped.
+    #[must_use]
+    pub(crate) fn from_micros(micros: i64) -> Self {
+        Self::clamped(micros as f64 / MICROS as f64)
     }
 
     /// `part / whole`, clamped; 0/0 is 0.
@@ -82,7 +88,9 @@ impl fmt::Display for Unit {
 /// `value` in whole micro-units, halves away from zero. Every threshold of the decision table compares these.
 #[must_use]
 pub(crate) fn micros(value: f64) -> i64 {
-    (value * MICROS_PER_UNIT).round() as i64
+    let scaled = value * MICROS as f64;
+    // Half a step on, then cut off: `f64::round` is a call into a library on processors of the baseline.
+    (scaled + 0.5_f64.copysign(scaled)) as i64
 }
 
 /// Prints micro-units as a decimal: at least two places, more where they matter, so `0.3001 > 0.30` never reads

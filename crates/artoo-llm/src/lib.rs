@@ -35,7 +35,7 @@ pub mod usage;
 mod transport;
 
 pub use error::ConfigError;
-pub use openai::{OpenAi, OpenAiConfig};
+pub use openai::{OpenAi, OpenAiConfig, shown_url};
 pub use secret::Secret;
 pub use tiers::Tiers;
 

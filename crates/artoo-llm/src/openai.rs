@@ -18,11 +18,13 @@ use exchange::Sent;
 use trouble::Trouble;
 
 pub use config::OpenAiConfig;
+pub use endpoint::shown as shown_url;
 
 mod answer;
 mod config;
 mod endpoint;
 mod exchange;
+mod listing;
 mod trouble;
 
 /// A client of one endpoint and one model. Calls share its connections; they may run at the same time.
@@ -115,16 +117,33 @@ impl OpenAi {
         }
     }
 
-    async fn one_try(&self, request: &ModelRequest, dialect: Dialect) -> Result<ModelReply, Trouble> {
-        let body = structured::body(request, &self.config.model, dialect).to_string();
-        let sent = Sent {
+    /// The models the endpoint says it has, in its order. One try: whoever asks wants to know whether it answers now.
+    ///
+    /// # Errors
+    /// When it can't be reached within the configuration's times, refuses, or answers with something else.
+    pub async fn models(&self) -> Result<Vec<String>, ModelFailure> {
+        let started = Instant::now();
+        let listed = async { listing::names(&self.sent()?.models().await?) };
+        let result = timeout(self.config.total_deadline, listed).await.unwrap_or(Err(Trouble::Silence));
+        result
+            .map(|names| names.iter().map(|name| self.scrubber.shown(name, MODEL_NAME_CHARS)).collect())
+            .map_err(|trouble| trouble.into_failure(&self.scrubber, 1, retry::Why::Pointless, started.elapsed()))
+    }
+
+    fn sent(&self) -> Result<Sent<'_>, Trouble> {
+        Ok(Sent {
             client: self.client()?,
             endpoint: &self.endpoint,
             authorization: self.authorization.as_ref(),
             first_byte_timeout: self.config.first_byte_timeout,
             read_idle_timeout: self.config.read_idle_timeout,
             max_body_bytes: self.config.max_body_bytes,
-        };
+        })
+    }
+
+    async fn one_try(&self, request: &ModelRequest, dialect: Dialect) -> Result<ModelReply, Trouble> {
+        let body = structured::body(request, &self.config.model, dialect).to_string();
+        let sent = self.sent()?;
         let prompt = usage::prompt_text(request);
         self.meter.request_sent();
         let received = sent.exchange(body).await?;

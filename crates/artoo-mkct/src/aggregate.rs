@@ -21,9 +21,9 @@ pub(crate) struct Term {
 }
 
 impl Term {
-    /// The share of `decision` that must not count as blame: what an environmental failure took away.
-    fn excused(&self) -> f64 {
-        if self.environmental && self.sigma < 0.0 { self.sigma * self.f } else { 0.0 }
+    /// Whether its share of `decision` must not count as blame, since it is what an environmental failure took away.
+    fn is_excused(&self) -> bool {
+        self.environmental && self.sigma < 0.0
     }
 }
 
@@ -39,8 +39,8 @@ pub(crate) struct Sums {
 /// A sum with the rounding error it made so far.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Compensated {
-    sum: f64,
-    error: f64,
+    pub(crate) sum: f64,
+    pub(crate) error: f64,
 }
 
 impl Compensated {
@@ -66,19 +66,21 @@ impl Compensated {
 }
 
 /// The sums of all records that share one decay rate, weighted as of `reference_ms`.
-#[derive(Debug, Clone)]
-struct Accumulator {
-    k: f64,
-    reference_ms: i64,
-    attention: Compensated,
-    decision: Compensated,
-    excused: Compensated,
+///
+/// Failures that the environment caused have an accumulator of their own, so that blame can be told apart.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Accumulator {
+    pub(crate) k: f64,
+    pub(crate) excused: bool,
+    pub(crate) reference_ms: i64,
+    pub(crate) attention: Compensated,
+    pub(crate) decision: Compensated,
 }
 
 impl Accumulator {
-    fn new(k: f64, reference_ms: i64) -> Self {
+    fn new(k: f64, excused: bool, reference_ms: i64) -> Self {
         let zero = Compensated::default();
-        Self { k, reference_ms, attention: zero, decision: zero, excused: zero }
+        Self { k, excused, reference_ms, attention: zero, decision: zero }
     }
 
     /// The weight of a record from `at_ms`; moves the reference first where the weight would grow too large.
@@ -93,7 +95,6 @@ impl Accumulator {
         let factor = decay(self.k, days);
         self.attention.scale(factor);
         self.decision.scale(factor);
-        self.excused.scale(factor);
         self.reference_ms = at_ms;
         1.0
     }
@@ -102,22 +103,20 @@ impl Accumulator {
         let weight = self.weight(term.at_ms);
         self.attention.add(term.f * weight);
         self.decision.add(term.sigma * term.f * weight);
-        self.excused.add(term.excused() * weight);
     }
 
     fn merge(&mut self, other: &Self) {
         let factor = self.weight(other.reference_ms);
         self.attention.merge(&other.attention, factor);
         self.decision.merge(&other.decision, factor);
-        self.excused.merge(&other.excused, factor);
     }
 }
 
 /// The decayed sums of one tag, or of one tool over many tags.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Aggregate {
-    accumulators: Vec<Accumulator>,
-    newest_ms: Option<i64>,
+    pub(crate) accumulators: Vec<Accumulator>,
+    pub(crate) newest_ms: Option<i64>,
 }
 
 impl Aggregate {
@@ -131,13 +130,13 @@ impl Aggregate {
     }
 
     pub(crate) fn add(&mut self, term: &Term) {
-        self.accumulator(term.k, term.at_ms).add(term);
+        self.accumulator(term.k, term.is_excused(), term.at_ms).add(term);
         self.newest_ms = self.newest_ms.max(Some(term.at_ms));
     }
 
     pub(crate) fn merge(&mut self, other: &Self) {
         for theirs in &other.accumulators {
-            self.accumulator(theirs.k, theirs.reference_ms).merge(theirs);
+            self.accumulator(theirs.k, theirs.excused, theirs.reference_ms).merge(theirs);
         }
         self.newest_ms = self.newest_ms.max(other.newest_ms);
     }
@@ -150,21 +149,33 @@ impl Aggregate {
     /// The sums at `now_ms`, which [`Self::clamp`] applies to.
     pub(crate) fn at(&self, now_ms: i64) -> Sums {
         let now_ms = self.clamp(now_ms);
-        let (mut attention, mut decision, mut excused) =
-            (Compensated::default(), Compensated::default(), Compensated::default());
+        let (mut attention, mut decision, mut excused) = (Compensated::default(), Compensated::default(), 0.0);
         for accumulator in &self.accumulators {
             let factor = decay(accumulator.k, days_between(accumulator.reference_ms, now_ms));
             attention.merge(&accumulator.attention, factor);
             decision.merge(&accumulator.decision, factor);
-            excused.merge(&accumulator.excused, factor);
+            if accumulator.excused {
+                excused += accumulator.decision.value() * factor;
+            }
         }
-        Sums { attention: attention.value(), decision: decision.value(), excused: excused.value() }
+        Sums { attention: attention.value(), decision: decision.value(), excused }
     }
 
-    fn accumulator(&mut self, k: f64, at_ms: i64) -> &mut Accumulator {
-        let position = self.accumulators.iter().position(|a| a.k.to_bits() == k.to_bits());
+    /// Weight and decay of each exponential that the sums consist of at `now_ms`, which [`Self::clamp`] applies to:
+    /// attention, decision, k.
+    pub(crate) fn exponentials(&self, now_ms: i64) -> Vec<(f64, f64, f64)> {
+        let now_ms = self.clamp(now_ms);
+        let left = |a: &Accumulator| decay(a.k, days_between(a.reference_ms, now_ms));
+        self.accumulators.iter().map(|a| (a.attention.value() * left(a), a.decision.value() * left(a), a.k)).collect()
+    }
+
+    fn accumulator(&mut self, k: f64, excused: bool, at_ms: i64) -> &mut Accumulator {
+        let known = |a: &Accumulator| a.k.to_bits() == k.to_bits() && a.excused == excused;
+        let position = self.accumulators.iter().position(known);
         let position = position.unwrap_or_else(|| {
-            self.accumulators.push(Accumulator::new(k, at_ms));
+            // Most tags see one rate only, and there may be a million tags.
+            self.accumulators.reserve_exact(1);
+            self.accumulators.push(Accumulator::new(k, excused, at_ms));
             self.accumulators.len() - 1
         });
         #[expect(clippy::indexing_slicing, reason = "found just above, or pushed just above")]

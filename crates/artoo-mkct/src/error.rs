@@ -115,10 +115,10 @@ pub enum ApplyError {
         /// Its id.
         id: MegramId,
     },
-    /// The frame names a record that is not there.
-    #[error("{id} is not there")]
-    Unknown {
-        /// The missing id.
+    /// The record was deleted on request, and does not come back.
+    #[error("{id} was forgotten")]
+    Forgotten {
+        /// Its id.
         id: MegramId,
     },
     /// The frame would change or delete a T record.

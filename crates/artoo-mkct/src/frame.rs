@@ -50,6 +50,30 @@ pub enum Frame {
         /// Why.
         reason: DeletionReason,
     },
+    /// Evidence of a tag is used up to here, where no standing rule says so any more.
+    Marked {
+        /// First tag.
+        space: String,
+        /// Second tag.
+        entity: String,
+        /// Which kind of rule used it.
+        rule_kind: RuleKind,
+        /// The newest record it took into account.
+        watermark: Watermark,
+    },
+    /// A rule was asked for and none came; changes nothing.
+    Attempted {
+        /// First tag.
+        space: String,
+        /// Second tag.
+        entity: String,
+        /// Which kind of rule was wanted.
+        rule_kind: RuleKind,
+        /// When, Unix milliseconds.
+        at_ms: i64,
+        /// What went wrong.
+        problem: String,
+    },
 }
 
 /// Why a record went.

@@ -1,15 +1,13 @@
-//! The atomic record of memory, its id, and the draft it is written from.
+//! The atomic record of memory, and the draft it is written from.
 
-use std::{fmt, str::FromStr};
-
-use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+use serde::{Deserialize, Serialize};
 
 use crate::{
-    Level, Quantum, State,
-    aggregate::Term,
+    Level, MegramId, Quantum, State,
     error::{InvalidMegram, TextField},
     hash::fnv1a_parts,
     key::needs_escape,
+    quantization::{DEMOTED_DECAY, FEEDBACK_MAGNITUDE},
     quantize,
     tag::MAX_TAG_BYTES,
 };
@@ -19,18 +17,6 @@ pub const MAX_CONTENT_BYTES: usize = 64 * 1024;
 
 /// Fastest decay per day: a half-life of a minute. Faster would be gone before anybody asks.
 pub const MAX_DECAY: f64 = 1_000.0;
-
-/// A record's id: 128 bits in UUID form, made by the engine, ordered by time within a store.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct MegramId(u128);
-
-/// Text that is not a record id.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("not a megram id: {text:?}")]
-pub struct InvalidMegramId {
-    /// What was given.
-    pub text: String,
-}
 
 /// Who was at fault in a failure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -84,16 +70,17 @@ pub struct Megram {
 /// Where a record comes from, beyond its task.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Provenance {
-    /// What produced the content, e.g. a tool's name.
+    /// Whose word the content is, where the writer did not see for itself: a page, a file, a tool, a person.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub source: Option<String>,
-    /// For a rule: the records it was distilled from, strongest first, at most [`crate::MAX_EVIDENCE`].
+    /// For a rule, the records it was distilled from, for a dissonance, those that oppose its rule: strongest first, at
+    /// most [`crate::MAX_EVIDENCE`].
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub evidence: Vec<MegramId>,
-    /// For a rule: a hash over the evidence's ids and contents.
+    /// A hash over the evidence's ids and contents.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub evidence_hash: Option<u64>,
-    /// For feedback: the rule it speaks against.
+    /// For feedback and a dissonance: the rule it speaks against.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub contradicts: Option<MegramId>,
 }
@@ -115,7 +102,7 @@ pub struct NewMegram {
     pub failure_class: Option<FailureClass>,
     /// The task it comes from.
     pub task: Option<String>,
-    /// What produced the content.
+    /// Whose word the content is, where the writer did not see for itself; see [`crate::MAX_EVIDENCE_PER_SOURCE`].
     pub source: Option<String>,
 }
 
@@ -136,30 +123,82 @@ impl NewMegram {
     }
 }
 
-impl MegramId {
-    /// From its 128 bits, e.g. a UUID's.
-    #[must_use]
-    pub const fn from_u128(bits: u128) -> Self {
-        Self(bits)
-    }
+/// A record without its text: what can be told of it without reading the disk.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct MegramHead {
+    /// Its id.
+    pub id: MegramId,
+    /// Its layer.
+    pub level: Level,
+    /// When it was written, Unix milliseconds.
+    pub created_at_ms: i64,
+    /// First tag.
+    pub space: String,
+    /// Second tag.
+    pub entity: String,
+    /// The matrix row.
+    pub state: State,
+    /// Magnitude.
+    pub f: f64,
+    /// Valence.
+    pub sigma: f64,
+    /// Decay per day.
+    pub k: f64,
+    /// Who was at fault.
+    pub failure_class: Option<FailureClass>,
+}
 
-    /// Its 128 bits.
-    #[must_use]
-    pub const fn as_u128(self) -> u128 {
-        self.0
-    }
-
-    /// A UUID of version 8: 48 bits of time, 24 of sequence (so records of one millisecond keep their order), 50 of
-    /// `hash`, which sets apart what two stores write at the same moment.
-    pub(crate) fn compose(created_at_ms: i64, sequence: u64, hash: u64) -> Self {
-        let time = u128::from(created_at_ms.clamp(0, (1 << 48) - 1).unsigned_abs());
-        let (high, low) = (u128::from(sequence >> 12 & 0xfff), u128::from(sequence & 0xfff));
-        let hash = u128::from(hash >> 14);
-        Self(time << 80 | 8 << 76 | high << 64 | 2 << 62 | low << 50 | hash)
+impl From<&Megram> for MegramHead {
+    fn from(megram: &Megram) -> Self {
+        Self {
+            id: megram.id,
+            level: megram.level,
+            created_at_ms: megram.created_at_ms,
+            space: megram.space.clone(),
+            entity: megram.entity.clone(),
+            state: megram.state,
+            f: megram.f,
+            sigma: megram.sigma,
+            k: megram.k,
+            failure_class: megram.failure_class,
+        }
     }
 }
 
 impl Megram {
+    /// A record whose id comes later, of which nothing is known but this.
+    pub(crate) fn new(level: Level, created_at_ms: i64, tag: (&str, &str), state: State, quantum: Quantum) -> Self {
+        Self {
+            id: MegramId::from_u128(0),
+            level,
+            created_at_ms,
+            last_recalled_at_ms: None,
+            demoted_at_ms: None,
+            space: tag.0.to_owned(),
+            entity: tag.1.to_owned(),
+            content: String::new(),
+            state,
+            f: quantum.f,
+            sigma: quantum.sigma,
+            k: quantum.k,
+            failure_class: None,
+            task: None,
+            provenance: Provenance::default(),
+        }
+    }
+
+    /// A record that speaks against a rule: as heavy as giving a task up, the sign opposite to the rule's.
+    pub(crate) fn against(rule: &Self, created_at_ms: i64) -> Self {
+        let negative = rule.sigma > 0.0;
+        let quantum = Quantum { f: FEEDBACK_MAGNITUDE, sigma: if negative { -1.0 } else { 1.0 }, k: DEMOTED_DECAY };
+        let state = if negative { State::Abandon } else { State::Accept };
+        Self {
+            failure_class: negative.then_some(FailureClass::Logical),
+            provenance: Provenance { contradicts: Some(rule.id), ..Provenance::default() },
+            ..Self::new(Level::M, created_at_ms, (&rule.space, &rule.entity), state, quantum)
+        }
+    }
+
     /// The moment its decay counts from: a demotion restarts it, a later recall too.
     #[must_use]
     pub fn decays_from_ms(&self) -> i64 {
@@ -169,14 +208,10 @@ impl Megram {
         }
     }
 
-    pub(crate) fn term(&self) -> Term {
-        Term {
-            at_ms: self.decays_from_ms(),
-            f: self.f,
-            sigma: self.sigma,
-            k: self.k,
-            environmental: self.failure_class == Some(FailureClass::Environmental),
-        }
+    /// Whether it says that a rule is contradicted by others' experience, rather than being experience.
+    #[must_use]
+    pub fn is_dissonance(&self) -> bool {
+        self.level == Level::M && self.provenance.contradicts.is_some() && !self.provenance.evidence.is_empty()
     }
 
     /// A hash over what was said and where, for ids.
@@ -234,43 +269,4 @@ fn check_length(text: &str, field: TextField, max_bytes: usize) -> Result<(), In
         return Err(InvalidMegram::TooLong { field, bytes: text.len(), max_bytes });
     }
     Ok(())
-}
-
-impl fmt::Display for MegramId {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let bits = self.0;
-        let part = |shift: u32, width: u32| (bits >> shift) & ((1 << width) - 1);
-        write!(
-            f,
-            "{:08x}-{:04x}-{:04x}-{:04x}-{:012x}",
-            part(96, 32),
-            part(80, 16),
-            part(64, 16),
-            part(48, 16),
-            part(0, 48)
-        )
-    }
-}
-
-impl FromStr for MegramId {
-    type Err = InvalidMegramId;
-
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let invalid = || InvalidMegramId { text: text.to_owned() };
-        let parsed = Self(u128::from_str_radix(&text.replace('-', ""), 16).map_err(|_| invalid())?);
-        // Exactly one spelling is read back, so that an id can be compared as text too.
-        if parsed.to_string() == text { Ok(parsed) } else { Err(invalid()) }
-    }
-}
-
-impl Serialize for MegramId {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(self)
-    }
-}
-
-impl<'de> Deserialize<'de> for MegramId {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        String::deserialize(deserializer)?.parse().map_err(de::Error::custom)
-    }
 }

@@ -3,13 +3,12 @@
 //! Turned inside out: [`Engine::promotions`] hands out tickets with their evidence, somebody else finds the words (a
 //! language model, a person), [`Engine::promote`] takes them.
 
-use std::collections::{BTreeMap, BTreeSet};
-
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Engine, FailureClass, Frame, Level, Megram, MegramId, Potentials, PromoteError, Provenance, State, Watermark,
-    aggregate::Compensated, engine::index::Tag, hash::fnv1a_parts, potential::days_between,
+    Engine, Frame, Level, Megram, MegramId, Potentials, PromoteError, Provenance, Quantum, State, Watermark,
+    engine::{index::Tag, row::Row},
+    evidence::{Counted, Weighed},
     quantization::RULE_MAGNITUDE,
 };
 
@@ -18,17 +17,6 @@ pub const PROMOTE_ATTENTION: f64 = 5.0;
 
 /// Preference, either way, that it needs besides.
 pub const PROMOTE_DECISION: f64 = 3.0;
-
-/// Distinct tasks that must agree before a rule is made or unmade: one task that loops is one witness.
-pub const MIN_DISTINCT_TASKS: usize = 2;
-
-/// Records of one task that count as evidence for a rule; records without a task count as one task's together.
-///
-/// Three: a task gets at most four rounds, and with two witnesses the thresholds can still be met.
-pub const MAX_EVIDENCE_PER_TASK: usize = 3;
-
-/// Records handed over with a ticket and kept with its rule: what fits into one prompt.
-pub const MAX_EVIDENCE: usize = 64;
 
 /// Which way a rule points.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -41,7 +29,7 @@ pub enum RuleKind {
 }
 
 impl RuleKind {
-    const ALL: [Self; 2] = [Self::BestPractice, Self::Constraint];
+    pub(crate) const ALL: [Self; 2] = [Self::BestPractice, Self::Constraint];
 
     /// +1 for a best practice, −1 for a constraint.
     #[must_use]
@@ -74,7 +62,7 @@ pub struct Promotion {
     pub ticket: PromotionTicket,
     /// The tag's potentials.
     pub potentials: Potentials,
-    /// The records that count, strongest first, at most [`MAX_EVIDENCE`].
+    /// The records that count, strongest first, at most [`crate::MAX_EVIDENCE`].
     pub evidence: Vec<Evidence>,
 }
 
@@ -108,36 +96,47 @@ impl PromotionTicket {
     }
 }
 
-/// One record as evidence for a rule.
+/// One record as evidence for a rule; [`Engine::get`] has its text.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Evidence {
     /// The record.
     pub id: MegramId,
-    /// What happened; data, never instructions.
-    pub content: String,
     /// The matrix row.
     pub state: State,
-    /// The task it comes from.
-    pub task: Option<String>,
     /// What it adds to attention now.
     pub attention: f64,
     /// What it adds to decision now.
     pub decision: f64,
 }
 
+impl From<&Weighed> for Evidence {
+    fn from(weighed: &Weighed) -> Self {
+        Self {
+            id: weighed.row.id,
+            state: weighed.row.state,
+            attention: weighed.attention(),
+            decision: weighed.decision(),
+        }
+    }
+}
+
 impl Engine {
     /// The tags from which a rule can be made now, in the order of their tags.
     ///
     /// A tag qualifies at attention ≥ 5 and |decision| ≥ 3, as a whole and by the records that came after its last
-    /// rule of that kind alone, counting at most [`MAX_EVIDENCE_PER_TASK`] a task and at least
-    /// [`MIN_DISTINCT_TASKS`] tasks. What the environment did is no evidence for a constraint.
+    /// rule of that kind alone, counting at most [`crate::MAX_EVIDENCE_PER_TASK`] a task, at most
+    /// [`crate::MAX_EVIDENCE_PER_SOURCE`] a quoted source and at least [`crate::MIN_DISTINCT_TASKS`] tasks. What the
+    /// environment did is no evidence for a constraint.
     #[must_use]
     pub fn promotions(&self, now_ms: i64) -> Vec<Promotion> {
-        self.index
-            .tags()
-            .flat_map(|(space, entity, tag)| RuleKind::ALL.map(|kind| self.promotion(space, entity, tag, kind, now_ms)))
-            .flatten()
-            .collect()
+        let of_tag = |(number, tag)| RuleKind::ALL.map(|kind| self.promotion(number, tag, kind, now_ms));
+        let mut promotions: Vec<Promotion> = self.index.live().flat_map(of_tag).flatten().collect();
+        let order = |promotion: &Promotion| {
+            let ticket = &promotion.ticket;
+            (ticket.space.clone(), ticket.entity.clone(), ticket.kind)
+        };
+        promotions.sort_by_cached_key(order);
+        promotions
     }
 
     /// Makes a rule of level C in the words given, replacing the tag's rule of that kind.
@@ -146,130 +145,71 @@ impl Engine {
     /// When the words break a bound or the ticket is stale; then nothing changed.
     pub fn promote(&mut self, ticket: &PromotionTicket, rule: &str, now_ms: i64) -> Result<Frame, PromoteError> {
         let PromotionTicket { space, entity, kind, evidence, watermark } = ticket;
-        if let Some(&id) = evidence.iter().find(|id| !self.records.contains_key(*id)) {
+        if let Some(&id) = evidence.iter().find(|id| !self.contains(**id)) {
             return Err(PromoteError::EvidenceGone { id });
         }
-        let tag = self.index.tag(space, entity).ok_or(PromoteError::AlreadyPromoted)?;
-        if tag.watermarks.get(kind).is_some_and(|used| used >= watermark) {
+        let number = self.index.number(space, entity).ok_or(PromoteError::AlreadyPromoted)?;
+        let tag = self.index.tag(number).ok_or(PromoteError::AlreadyPromoted)?;
+        let standing = self.standing.get(&(number, *kind)).copied().unwrap_or_default();
+        if standing.used.is_some_and(|used| used >= *watermark) {
             return Err(PromoteError::AlreadyPromoted);
         }
         let decision = tag.aggregate.at(now_ms).decision;
         if decision * f64::from(kind.sign()) <= 0.0 {
             return Err(PromoteError::Contradicted { decision });
         }
-        let supersedes = tag.rules.get(kind).copied();
+        let quantum = Quantum { f: RULE_MAGNITUDE, sigma: f64::from(kind.sign()), k: 0.0 };
+        let created_at_ms = tag.aggregate.clamp(now_ms);
         let mut megram = Megram {
-            id: MegramId::from_u128(0),
-            level: Level::C,
-            created_at_ms: tag.aggregate.clamp(now_ms),
-            last_recalled_at_ms: None,
-            demoted_at_ms: None,
-            space: space.clone(),
-            entity: entity.clone(),
             content: rule.to_owned(),
-            state: kind.state(),
-            f: RULE_MAGNITUDE,
-            sigma: f64::from(kind.sign()),
-            k: 0.0,
-            failure_class: None,
-            task: None,
             provenance: Provenance {
                 evidence: evidence.clone(),
                 evidence_hash: Some(self.evidence_hash(evidence)),
                 ..Provenance::default()
             },
+            ..Megram::new(Level::C, created_at_ms, (space, entity), kind.state(), quantum)
         };
         self.check_bounds(&megram)?;
-        megram.id = self.free_id(&megram);
+        megram.id = self.fresh_id(&megram);
         self.add_rule(&megram, *kind, *watermark);
-        Ok(Frame::Promoted { rule: megram, rule_kind: *kind, watermark: *watermark, supersedes })
+        Ok(Frame::Promoted { rule: megram, rule_kind: *kind, watermark: *watermark, supersedes: standing.rule })
     }
 
-    fn promotion(&self, space: &str, entity: &str, tag: &Tag, kind: RuleKind, now_ms: i64) -> Option<Promotion> {
+    pub(crate) fn promotion(&self, number: u32, tag: &Tag, kind: RuleKind, now_ms: i64) -> Option<Promotion> {
         let sums = tag.aggregate.at(now_ms);
         // Constant time for the many tags that do not qualify; the evidence is looked at for those that do.
         if !qualifies(sums.attention, sums.decision, kind) {
             return None;
         }
-        let used = tag.watermarks.get(&kind);
-        let fresh = tag.live.iter().rev().take_while(|place| used.is_none_or(|used| *place > used));
         let now_ms = tag.aggregate.clamp(now_ms);
-        let counted = capped(
-            fresh
-                .filter_map(|place| self.records.get(&place.id))
-                // A demoted rule is no new experience: it would count its old evidence twice.
-                .filter(|megram| megram.level == Level::M)
-                .filter(|megram| kind == RuleKind::BestPractice || !blames_the_environment(megram)),
-            now_ms,
-        );
-        let (mut attention, mut decision) = (Compensated::default(), Compensated::default());
-        for (megram, weight) in &counted {
-            attention.add(megram.f * weight);
-            decision.add(megram.sigma * megram.f * weight);
-        }
-        let tasks: BTreeSet<&str> = counted.iter().filter_map(|(megram, _)| megram.task.as_deref()).collect();
-        if !qualifies(attention.value(), decision.value(), kind) || tasks.len() < MIN_DISTINCT_TASKS {
+        let counted = self.evidence_for(number, tag, kind, now_ms);
+        let (attention, decision) = counted.sums();
+        if !qualifies(attention, decision, kind) || !counted.has_witnesses(|_| true) {
             return None;
         }
-        let evidence: Vec<Evidence> = counted.into_iter().take(MAX_EVIDENCE).map(Evidence::from).collect();
+        let evidence: Vec<Evidence> = counted.strongest(|_| true).iter().map(Evidence::from).collect();
         Some(Promotion {
             ticket: PromotionTicket {
-                space: space.to_owned(),
-                entity: entity.to_owned(),
+                space: tag.space().to_owned(),
+                entity: tag.entity().to_owned(),
                 kind,
                 evidence: evidence.iter().map(|evidence| evidence.id).collect(),
-                watermark: *tag.live.last()?,
+                watermark: self.index.history(tag, &self.rows).next()?.1.place(),
             },
             potentials: Potentials::new(sums.attention, sums.decision),
             evidence,
         })
     }
 
-    fn evidence_hash(&self, evidence: &[MegramId]) -> u64 {
-        let ids: Vec<[u8; 16]> = evidence.iter().map(|id| id.as_u128().to_be_bytes()).collect();
-        let contents = evidence.iter().filter_map(|id| self.records.get(id)).map(|megram| megram.content.as_bytes());
-        fnv1a_parts(ids.iter().map(<[u8; 16]>::as_slice).chain(contents))
+    /// What counts for a rule of a kind now: the experience since the last one. What the environment did is no evidence
+    /// for a constraint.
+    pub(crate) fn evidence_for(&self, number: u32, tag: &Tag, kind: RuleKind, now_ms: i64) -> Counted {
+        let used = self.standing.get(&(number, kind)).and_then(|standing| standing.used);
+        let counts = |row: &Row| kind == RuleKind::BestPractice || !row.blames_the_environment();
+        self.fresh_evidence(tag, used, now_ms, counts)
     }
-}
-
-impl From<(&Megram, f64)> for Evidence {
-    fn from((megram, weight): (&Megram, f64)) -> Self {
-        Self {
-            id: megram.id,
-            content: megram.content.clone(),
-            state: megram.state,
-            task: megram.task.clone(),
-            attention: megram.f * weight,
-            decision: megram.sigma * megram.f * weight,
-        }
-    }
-}
-
-/// Whether a record is a failure that the environment caused: nobody's approach learns from it.
-pub(crate) fn blames_the_environment(megram: &Megram) -> bool {
-    megram.sigma < 0.0 && megram.failure_class == Some(FailureClass::Environmental)
 }
 
 fn qualifies(attention: f64, decision: f64, kind: RuleKind) -> bool {
     attention >= PROMOTE_ATTENTION && decision * f64::from(kind.sign()) >= PROMOTE_DECISION
-}
-
-/// The strongest records of each task with what is left of them, strongest first.
-fn capped<'a>(megrams: impl Iterator<Item = &'a Megram>, now_ms: i64) -> Vec<(&'a Megram, f64)> {
-    let mut by_task: BTreeMap<Option<&str>, Vec<(&Megram, f64)>> = BTreeMap::new();
-    for megram in megrams {
-        let weight = crate::potential::decay(megram.k, days_between(megram.decays_from_ms(), now_ms));
-        by_task.entry(megram.task.as_deref()).or_default().push((megram, weight));
-    }
-    let strongest_first = |records: &mut Vec<(&Megram, f64)>| {
-        records.sort_by(|a, b| (b.0.f * b.1).total_cmp(&(a.0.f * a.1)).then_with(|| a.0.id.cmp(&b.0.id)));
-    };
-    let mut counted = Vec::new();
-    for (_, mut records) in by_task {
-        strongest_first(&mut records);
-        records.truncate(MAX_EVIDENCE_PER_TASK);
-        counted.extend(records);
-    }
-    strongest_first(&mut counted);
-    counted
 }

@@ -12,6 +12,7 @@ use crate::{
     aggregate::Sums,
     engine::index::Tag,
     slug::slug,
+    sop::recalled,
     tag::{ENV_LOCAL, intent_tag, is_approach, path_tag, slug_space, tool_tag},
 };
 
@@ -109,7 +110,11 @@ impl Engine {
     ///
     /// Reads the intent's own tag, its approaches, the exact pairs of `tools` × `targets` and a sum per tool; where
     /// the intent is unknown, similar ones, at a discount.
-    pub fn recall(&mut self, query: &RecallQuery<'_>, now_ms: i64) -> Recall {
+    ///
+    /// The frames in the answer are not applied: reading changes nothing. Whoever keeps the journal gives them to
+    /// [`Engine::apply`].
+    #[must_use]
+    pub fn recall(&self, query: &RecallQuery<'_>, now_ms: i64) -> Recall {
         let limit = query.limit.min(MAX_RECALL_ENTRIES);
         let space = intent_tag(query.intent);
         let tools: BTreeSet<&String> = query.tools.iter().take(MAX_QUERIED_NAMES).collect();
@@ -118,7 +123,7 @@ impl Engine {
         let mut rules = Vec::new();
         let mut advice = Vec::new();
         let mut exact = self.intent_advice(&space, 1.0, now_ms);
-        rules.extend(self.index.space(&space).flat_map(|(_, tag)| tag.rules.values().copied()));
+        rules.extend(self.index.space(&space).into_iter().flat_map(|(number, _)| self.rule_ids(number)));
         if exact.is_empty() {
             for (slug, similarity) in self.index.intents.similar(query.intent, &slug(query.intent), MAX_SIMILAR_INTENTS)
             {
@@ -130,65 +135,53 @@ impl Engine {
             let space = tool_tag(tool);
             for target in &targets {
                 let entity = path_tag(target);
-                let Some(tag) = self.index.tag(&space, &entity) else { continue };
-                rules.extend(tag.rules.values().copied());
-                advice.extend(self.tag_advice(Scope::Pair, &space, &entity, tag, 1.0, now_ms));
+                let Some(number) = self.index.number(&space, &entity) else { continue };
+                rules.extend(self.rule_ids(number));
+                advice.extend(self.index.tag(number).and_then(|tag| self.tag_advice(Scope::Pair, tag, 1.0, now_ms)));
             }
             advice.extend(self.tool_advice(tool, &space, now_ms));
         }
 
         // Constraints before best practices, and what was learnt last first.
-        rules.sort_unstable_by_key(|id| (self.records.get(id).is_some_and(|rule| rule.sigma > 0.0), Reverse(*id)));
+        rules.sort_unstable_by_key(|id| (self.rules.get(id).is_some_and(|rule| rule.sigma > 0.0), Reverse(*id)));
         rules.dedup();
         rules.truncate(limit.div_ceil(2).min(MAX_RECALL_SOPS));
         advice.sort_by(by_urgency);
         advice.truncate(limit - rules.len());
         let sops = self.sops(&rules);
-        Recall { sops, advice, frames: self.touch(rules, now_ms) }
+        Recall { sops, advice, frames: recalled(rules, now_ms) }
     }
 
     fn intent_advice(&self, space: &str, similarity: f64, now_ms: i64) -> Vec<Advice> {
-        self.index
-            .space(space)
-            .filter_map(|(entity, tag)| {
-                let scope = match entity {
-                    ENV_LOCAL => Scope::Intent,
-                    entity if is_approach(entity) => Scope::Approach,
-                    _ => return None,
-                };
-                self.tag_advice(scope, space, entity, tag, similarity, now_ms)
-            })
-            .collect()
+        let of_tag = |(_, tag): (u32, &Tag)| {
+            let scope = match tag.entity() {
+                ENV_LOCAL => Scope::Intent,
+                entity if is_approach(entity) => Scope::Approach,
+                _ => return None,
+            };
+            self.tag_advice(scope, tag, similarity, now_ms)
+        };
+        self.index.space(space).into_iter().filter_map(of_tag).collect()
     }
 
-    fn tag_advice(
-        &self,
-        scope: Scope,
-        space: &str,
-        entity: &str,
-        tag: &Tag,
-        similarity: f64,
-        now_ms: i64,
-    ) -> Option<Advice> {
+    fn tag_advice(&self, scope: Scope, tag: &Tag, similarity: f64, now_ms: i64) -> Option<Advice> {
         let (potentials, capped) = capped_action(scope, tag.aggregate.at(now_ms), similarity)?;
+        let newest = self.index.history(tag, &self.rows).take(MAX_NAMED_MEGRAMS);
         Some(Advice {
             scope,
-            space: space.to_owned(),
-            entity: entity.to_owned(),
+            space: tag.space().to_owned(),
+            entity: tag.entity().to_owned(),
             potentials,
             similarity,
             capped,
-            megrams: tag.live.iter().rev().take(MAX_NAMED_MEGRAMS).map(|place| place.id).collect(),
-            megrams_total: tag.live.len(),
+            megrams: newest.map(|(_, row)| row.id).collect(),
+            megrams_total: tag.live as usize,
         })
     }
 
     fn tool_advice(&self, tool: &str, space: &str, now_ms: i64) -> Option<Advice> {
         let sum = self.index.tool(tool)?;
         let (potentials, capped) = capped_action(Scope::Tool, sum.aggregate.at(now_ms), 1.0)?;
-        let tags = || sum.tags.iter().filter_map(|(space, entity)| self.index.tag(space, entity));
-        let mut newest: Vec<_> = tags().flat_map(|tag| tag.live.iter().rev().take(MAX_NAMED_MEGRAMS)).collect();
-        newest.sort_unstable_by(|a, b| b.cmp(a));
         Some(Advice {
             scope: Scope::Tool,
             space: space.to_owned(),
@@ -196,8 +189,8 @@ impl Engine {
             potentials,
             similarity: 1.0,
             capped,
-            megrams: newest.into_iter().take(MAX_NAMED_MEGRAMS).map(|place| place.id).collect(),
-            megrams_total: tags().map(|tag| tag.live.len()).sum(),
+            megrams: sum.newest.iter().map(|place| place.id).collect(),
+            megrams_total: sum.live as usize,
         })
     }
 }

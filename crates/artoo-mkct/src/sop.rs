@@ -31,31 +31,22 @@ pub struct SopRecord {
 
 impl Engine {
     /// The rules of a tag, and the frame that remembers their recall (none where there is no rule).
-    pub fn query_c(&mut self, space: &str, entity: &str, now_ms: i64) -> (Vec<SopRecord>, Vec<Frame>) {
-        let ids = self.rule_ids(space, entity);
-        let sops = self.sops(&ids);
-        (sops, self.touch(ids, now_ms))
+    ///
+    /// The frame is not applied: reading changes nothing, so that readers need no writer. Whoever keeps the journal
+    /// gives it to [`Engine::apply`].
+    #[must_use]
+    pub fn query_c(&self, space: &str, entity: &str, now_ms: i64) -> (Vec<SopRecord>, Vec<Frame>) {
+        let ids = self.index.number(space, entity).map(|tag| self.rule_ids(tag)).unwrap_or_default();
+        (self.sops(&ids), recalled(ids, now_ms))
     }
 
-    pub(crate) fn rule_ids(&self, space: &str, entity: &str) -> Vec<MegramId> {
-        self.index.tag(space, entity).map(|tag| tag.rules.values().copied().collect()).unwrap_or_default()
+    pub(crate) fn rule_ids(&self, tag: u32) -> Vec<MegramId> {
+        let standing = RuleKind::ALL.map(|kind| self.standing.get(&(tag, kind)).and_then(|standing| standing.rule));
+        standing.into_iter().flatten().collect()
     }
 
     pub(crate) fn sops(&self, ids: &[MegramId]) -> Vec<SopRecord> {
-        ids.iter().filter_map(|id| self.records.get(id)).map(|rule| self.sop(rule)).collect()
-    }
-
-    /// Marks rules as recalled and returns the frame that says so.
-    pub(crate) fn touch(&mut self, ids: Vec<MegramId>, now_ms: i64) -> Vec<Frame> {
-        if ids.is_empty() {
-            return Vec::new();
-        }
-        for id in &ids {
-            if let Some(rule) = self.records.get_mut(id) {
-                rule.last_recalled_at_ms = rule.last_recalled_at_ms.max(Some(now_ms));
-            }
-        }
-        vec![Frame::Recalled { ids, at_ms: now_ms }]
+        ids.iter().filter_map(|id| self.rules.get(id)).map(|rule| self.sop(rule)).collect()
     }
 
     fn sop(&self, rule: &Megram) -> SopRecord {
@@ -68,9 +59,14 @@ impl Engine {
             kind: RuleKind::of_sigma(rule.sigma),
             created_at_ms: rule.created_at_ms,
             last_recalled_at_ms: rule.last_recalled_at_ms,
-            evidence_live: evidence.iter().filter(|id| self.records.contains_key(*id)).count(),
+            evidence_live: evidence.iter().filter(|id| self.contains(**id)).count(),
             evidence_forgotten: evidence.iter().filter(|id| self.forgotten.contains(*id)).count(),
             evidence,
         }
     }
+}
+
+/// The frame that says these rules were recalled.
+pub(crate) fn recalled(ids: Vec<MegramId>, at_ms: i64) -> Vec<Frame> {
+    if ids.is_empty() { Vec::new() } else { vec![Frame::Recalled { ids, at_ms }] }
 }

@@ -1,14 +1,10 @@
 //! Downward flow: rules that lost their trust become Knowledge, tags that faded go, and what somebody disowns goes.
 
-use std::collections::BTreeSet;
-
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    DeletionReason, Engine, ForgetError, Frame, Level, Megram, MegramId,
-    engine::index::Tag,
+    DeletionReason, Engine, ForgetError, Frame, Level, Megram, MegramId, engine::index::Tag, evidence::has_witnesses,
     frame::MAX_IDS_PER_FRAME,
-    promotion::{MIN_DISTINCT_TASKS, blames_the_environment},
 };
 
 /// A tag whose attention is below this goes, whole.
@@ -34,6 +30,8 @@ pub struct Clocks {
 pub struct SweepReport {
     /// What to keep in the journal.
     pub frames: Vec<Frame>,
+    /// Rules whose contradiction by fresh experience was recorded.
+    pub contradicted: Vec<MegramId>,
     /// Rules that became Knowledge.
     pub demoted: Vec<MegramId>,
     /// Tags deleted.
@@ -58,23 +56,27 @@ pub enum SweepSkipped {
 }
 
 impl Engine {
-    /// Demotes rules that experience speaks against, then deletes tags that faded.
+    /// Records what contradicts rules, demotes those that experience speaks against, then deletes tags that faded.
     ///
     /// While the clocks have moved apart by more than a day since the last sweep that trusted them, nothing happens;
     /// they are trusted again once they agree with that sweep. The first sweep of an engine has nothing to compare.
     pub fn sweep(&mut self, now: Clocks) -> SweepReport {
-        if let Some(trusted) = self.trusted_clocks {
-            let wall = now.wall_ms.saturating_sub(trusted.wall_ms);
-            let by_ms = wall.saturating_sub(now.uptime_ms.saturating_sub(trusted.uptime_ms));
-            if by_ms.saturating_abs() > MAX_CLOCK_DISAGREEMENT_MS {
-                return SweepReport { skipped: Some(SweepSkipped::ClocksDisagree { by_ms }), ..SweepReport::default() };
-            }
+        if let Some(skipped) = self.distrusts(now) {
+            return SweepReport { skipped: Some(skipped), ..SweepReport::default() };
         }
-        self.trusted_clocks = Some(now);
+        self.note_sweep(now);
         let mut report = SweepReport::default();
+        self.record_dissonance(now.wall_ms, &mut report);
         self.demote_bankrupt(now.wall_ms, &mut report);
         self.delete_faded(now.wall_ms, &mut report);
         report
+    }
+
+    /// What [`Engine::sweep`] would do, without doing it: for a writer that applies the frames in small steps, and
+    /// says [`Engine::note_sweep`] unless the sweep was skipped.
+    #[must_use]
+    pub fn plan_sweep(&self, now: Clocks) -> SweepReport {
+        self.clone().sweep(now)
     }
 
     /// Deletes one record of level M, K or C on request.
@@ -82,72 +84,73 @@ impl Engine {
     /// # Errors
     /// When there is no such record, or it is of level T.
     pub fn forget(&mut self, id: MegramId, now_ms: i64) -> Result<Frame, ForgetError> {
-        let megram = self.records.get(&id).ok_or(ForgetError::Unknown { id })?;
-        if megram.level == Level::T {
+        if !self.contains(id) {
+            return Err(ForgetError::Unknown { id });
+        }
+        if self.rules.get(&id).is_some_and(|rule| rule.level == Level::T) {
             return Err(ForgetError::Immutable { id });
         }
-        self.remove_records(&[id], DeletionReason::Forgotten);
-        Ok(Frame::Deleted { ids: vec![id], at_ms: now_ms, reason: DeletionReason::Forgotten })
+        let frame = Frame::Deleted { ids: vec![id], at_ms: now_ms, reason: DeletionReason::Forgotten };
+        self.follow(&frame);
+        Ok(frame)
+    }
+
+    fn distrusts(&self, now: Clocks) -> Option<SweepSkipped> {
+        let trusted = self.trusted_clocks?;
+        let wall = now.wall_ms.saturating_sub(trusted.wall_ms);
+        let by_ms = wall.saturating_sub(now.uptime_ms.saturating_sub(trusted.uptime_ms));
+        (by_ms.saturating_abs() > MAX_CLOCK_DISAGREEMENT_MS).then_some(SweepSkipped::ClocksDisagree { by_ms })
     }
 
     fn demote_bankrupt(&mut self, now_ms: i64, report: &mut SweepReport) {
         let bankrupt: Vec<(MegramId, i64)> = self
-            .index
-            .tags()
-            .flat_map(|(_, _, tag)| tag.rules.values().map(move |id| (*id, tag)))
-            .filter(|(id, tag)| self.records.get(id).is_some_and(|rule| self.is_bankrupt(rule, tag, now_ms)))
+            .standing
+            .iter()
+            .filter_map(|((number, _), standing)| Some((standing.rule?, self.index.tag(*number)?)))
+            .filter(|(id, tag)| self.rules.get(id).is_some_and(|rule| self.is_bankrupt(rule, tag, now_ms)))
             .map(|(id, tag)| (id, tag.aggregate.clamp(now_ms)))
             .collect();
         for (id, at_ms) in bankrupt {
-            self.demote(id, at_ms);
-            report.frames.push(Frame::Demoted { id, at_ms });
+            let frame = Frame::Demoted { id, at_ms };
+            self.follow(&frame);
+            report.frames.push(frame);
             report.demoted.push(id);
         }
     }
 
     /// Whether live experience points the other way, and more than one task says so.
     fn is_bankrupt(&self, rule: &Megram, tag: &Tag, now_ms: i64) -> bool {
-        let sums = tag.aggregate.at(now_ms);
-        if rule.sigma.signum() * sums.decision >= 0.0 {
-            return false;
-        }
-        let contrary: BTreeSet<&str> = tag
-            .live
-            .iter()
-            .filter_map(|place| self.records.get(&place.id))
-            .filter(|megram| megram.sigma * rule.sigma < 0.0 && !blames_the_environment(megram))
-            .filter_map(|megram| megram.task.as_deref())
-            .collect();
-        contrary.len() >= MIN_DISTINCT_TASKS
+        rule.sigma.signum() * tag.aggregate.at(now_ms).decision < 0.0 && self.is_opposed(rule, tag)
+    }
+
+    /// Whether enough tasks have lived through the opposite of a rule.
+    pub(crate) fn is_opposed(&self, rule: &Megram, tag: &Tag) -> bool {
+        let history = self.index.history(tag, &self.rows).map(|(_, row)| row);
+        has_witnesses(history.filter(|row| row.sigma * rule.sigma < 0.0 && !row.blames_the_environment()))
     }
 
     fn delete_faded(&mut self, now_ms: i64, report: &mut SweepReport) {
-        let live = self.index.tags().filter(|(_, _, tag)| !tag.live.is_empty());
-        let mut tags = 0_usize;
-        let mut faded: Vec<(f64, &str, &str)> = Vec::new();
-        for (space, entity, tag) in live {
-            tags += 1;
-            let attention = tag.aggregate.at(now_ms).attention;
-            if attention < FADED_ATTENTION {
-                faded.push((attention, space, entity));
-            }
-        }
-        faded.sort_by(|a, b| a.0.total_cmp(&b.0).then_with(|| (a.1, a.2).cmp(&(b.1, b.2))));
-        let allowed = (tags as f64 * MAX_SWEEP_SHARE).ceil() as usize;
+        let attention = |tag: &Tag| tag.aggregate.at(now_ms).attention;
+        let live = self.index.live().map(|(_, tag)| (attention(tag), tag));
+        let mut faded: Vec<(f64, &Tag)> = live.filter(|(attention, _)| *attention < FADED_ATTENTION).collect();
+        faded.sort_by(|a, b| {
+            let names = (a.1.space(), a.1.entity()).cmp(&(b.1.space(), b.1.entity()));
+            a.0.total_cmp(&b.0).then(names)
+        });
+        let allowed = (self.index.live_tags() as f64 * MAX_SWEEP_SHARE).ceil() as usize;
         report.deferred_tags = faded.len().saturating_sub(allowed);
         report.faded_tags = faded.len().min(allowed);
-        let ids: Vec<MegramId> = faded
-            .iter()
-            .take(allowed)
-            .filter_map(|(_, space, entity)| self.index.tag(space, entity))
-            .flat_map(|tag| tag.live.iter().map(|place| place.id))
-            .collect();
+        let history = |tag: &Tag| {
+            let mut ids: Vec<MegramId> = self.index.history(tag, &self.rows).map(|(_, row)| row.id).collect();
+            ids.reverse();
+            ids
+        };
+        let ids: Vec<MegramId> = faded.iter().take(allowed).flat_map(|(_, tag)| history(tag)).collect();
         report.faded_megrams = ids.len();
-        self.remove_records(&ids, DeletionReason::Faded);
-        report.frames.extend(ids.chunks(MAX_IDS_PER_FRAME).map(|ids| Frame::Deleted {
-            ids: ids.to_vec(),
-            at_ms: now_ms,
-            reason: DeletionReason::Faded,
-        }));
+        for ids in ids.chunks(MAX_IDS_PER_FRAME) {
+            let frame = Frame::Deleted { ids: ids.to_vec(), at_ms: now_ms, reason: DeletionReason::Faded };
+            self.follow(&frame);
+            report.frames.push(frame);
+        }
     }
 }

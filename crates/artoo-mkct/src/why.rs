@@ -3,11 +3,12 @@
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Engine, FailureClass, Level, Megram, MegramId, State,
+    Engine, FailureClass, Level, MegramId, State,
+    engine::{index::term, row::Row},
     potential::{days_between, decay},
 };
 
-/// One record's share in a tag's potentials.
+/// One record's share in a tag's potentials; [`Engine::get`] has its text.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Contribution {
     /// The record.
@@ -24,34 +25,32 @@ pub struct Contribution {
     pub decision: f64,
     /// Who was at fault.
     pub failure_class: Option<FailureClass>,
-    /// The task it comes from.
-    pub task: Option<String>,
 }
 
 impl Contribution {
-    pub(crate) fn of(megram: &Megram, now_ms: i64) -> Self {
-        let age_days = days_between(megram.decays_from_ms(), now_ms);
-        let weight = decay(megram.k, age_days);
+    fn of(row: &Row, decays: &[f64], now_ms: i64) -> Self {
+        let age_days = days_between(row.start_ms, now_ms);
+        let weight = decay(term(row, decays).k, age_days);
         Self {
-            id: megram.id,
-            level: megram.level,
-            state: megram.state,
+            id: row.id,
+            level: row.level,
+            state: row.state,
             age_days,
-            attention: megram.f * weight,
-            decision: megram.sigma * megram.f * weight,
-            failure_class: megram.failure_class,
-            task: megram.task.clone(),
+            attention: row.f * weight,
+            decision: row.sigma * row.f * weight,
+            failure_class: row.class,
         }
     }
 }
 
 impl Engine {
     /// Every record behind a tag's potentials, newest first; the shares sum to what [`Engine::query_mk`] says.
-    #[must_use]
-    pub fn why(&self, space: &str, entity: &str, now_ms: i64) -> Vec<Contribution> {
-        let Some(tag) = self.index.tag(space, entity) else { return Vec::new() };
-        let now_ms = tag.aggregate.clamp(now_ms);
-        let newest_first = tag.live.iter().rev().filter_map(|place| self.records.get(&place.id));
-        newest_first.map(|megram| Contribution::of(megram, now_ms)).collect()
+    ///
+    /// An iterator, since a tag may hold a million.
+    pub fn why(&self, space: &str, entity: &str, now_ms: i64) -> impl Iterator<Item = Contribution> {
+        let tag = self.index.find(space, entity);
+        let now_ms = tag.map_or(now_ms, |tag| tag.aggregate.clamp(now_ms));
+        let history = tag.into_iter().flat_map(|tag| self.index.history(tag, &self.rows));
+        history.map(move |(_, row)| Contribution::of(&row, &self.decays, now_ms))
     }
 }

@@ -185,6 +185,13 @@ pub enum Check {
         /// The query in English, rendered from it.
         reading: String,
     },
+    /// State: what an act left behind, read again by a second implementation; only code builds these.
+    Performed {
+        /// The act, opaque here; `artoo-reflex` owns its meaning.
+        act: Value,
+        /// The act in English, rendered from it.
+        reading: String,
+    },
 }
 
 impl Check {
@@ -209,6 +216,9 @@ impl Check {
             ),
             Self::LineCount { path } => format!("the output equals the number of lines of {path}, counted again"),
             Self::Recompute { reading, .. } => format!("the output equals a second computation of: {reading}"),
+            Self::Performed { reading, .. } => {
+                format!("read again afterwards, this was done and nothing else: {reading}")
+            }
         }
     }
 
@@ -224,7 +234,8 @@ impl Check {
             | Self::FileEquals { .. }
             | Self::FileCount { .. }
             | Self::LineCount { .. }
-            | Self::Recompute { .. } => true,
+            | Self::Recompute { .. }
+            | Self::Performed { .. } => true,
         }
     }
 
@@ -238,7 +249,8 @@ impl Check {
             | Self::ExitCode { .. }
             | Self::FileCount { .. }
             | Self::LineCount { .. }
-            | Self::Recompute { .. } => None,
+            | Self::Recompute { .. }
+            | Self::Performed { .. } => None,
         }
     }
 }

@@ -37,6 +37,38 @@ pub fn path_line(bytes: &[u8]) -> String {
     out
 }
 
+/// The bytes a [`path_line`] stands for; `None` for a text that no path is shown as.
+#[must_use]
+pub fn path_from_line(line: &str) -> Option<Vec<u8>> {
+    let mut out = Vec::with_capacity(line.len());
+    let mut rest = line;
+    while let Some(at) = rest.find('\\') {
+        let (plain, escaped) = rest.split_at(at);
+        out.extend_from_slice(plain.as_bytes());
+        let mut chars = escaped.chars().skip(1);
+        let (byte, taken) = match chars.next()? {
+            '\\' => (b'\\', 2),
+            'n' => (b'\n', 2),
+            't' => (b'\t', 2),
+            'r' => (b'\r', 2),
+            'x' => (u8::from_str_radix(escaped.get(2..4)?, 16).ok()?, 4),
+            'u' => {
+                let digits = escaped.strip_prefix("\\u{")?.split_once('}')?.0;
+                let c = char::from_u32(u32::from_str_radix(digits, 16).ok()?)?;
+                out.extend_from_slice(c.encode_utf8(&mut [0; 4]).as_bytes());
+                rest = escaped.get(digits.len() + 4..)?;
+                continue;
+            }
+            _ => return None,
+        };
+        out.push(byte);
+        rest = escaped.get(taken..)?;
+    }
+    out.extend_from_slice(rest.as_bytes());
+    // One path has one line: another spelling of it was not written here.
+    (path_line(&out) == line).then_some(out)
+}
+
 /// The first `max` characters, with a mark that says how many are left out.
 #[must_use]
 pub fn shorten(text: &str, max: usize) -> String {
@@ -89,7 +121,30 @@ fn is_hostile(c: char) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{head_tail, one_line, path_line, visible};
+    use proptest::prelude::*;
+
+    use super::{head_tail, one_line, path_from_line, path_line, visible};
+
+    proptest! {
+        #[test]
+        fn a_path_comes_back_from_its_line(bytes: Vec<u8>) {
+            prop_assert_eq!(path_from_line(&path_line(&bytes)), Some(bytes));
+        }
+
+        #[test]
+        fn any_text_is_a_line_or_refused(text: String) {
+            if let Some(bytes) = path_from_line(&text) {
+                prop_assert_eq!(path_line(&bytes), text);
+            }
+        }
+    }
+
+    #[test]
+    fn lines_no_path_is_shown_as_are_refused() {
+        for line in ["\\", "a\\q", "\\x4", "\\xzz", "\\u{41}", "\\u{110000}", "\\u{202e", "\\x41", "a\nb"] {
+            assert_eq!(path_from_line(line), None, "{line:?}");
+        }
+    }
 
     #[test]
     fn nothing_that_moves_the_cursor_survives() {

@@ -59,7 +59,7 @@ pub use subtask::{
 };
 pub use task::{Constraints, PerceptionFailed, PerceptionFailure, TaskSpec};
 pub use timestamp::{Now, Timestamp};
-pub use tool::{CallStatus, EffectClass, FileChange, ToolCall, ToolClass, ToolOutcome, ToolRequest, ToolSpec};
+pub use tool::{CallStatus, EffectClass, FOLDER, FileChange, ToolCall, ToolClass, ToolOutcome, ToolRequest, ToolSpec};
 pub use verdict::{
     CorrectionSignal, CriterionVerdict, ExecutionResult, ExecutionStatus, FailureClass, GapPoint, MissingOutcome,
     OutcomeStatus, OutcomeSummary, ReplanRequest, SubTaskOutcome, TaskVerdict, UnverifiedOutput, Verdict,

@@ -20,6 +20,10 @@ pub struct RecipeStep {
     pub call: ToolRequest,
     /// Whether this call's output is (part of) the answer.
     pub answers: bool,
+    /// An earlier step, from 0, whose output lines (one [`path_line`](crate::escape::path_line) each) become the call's
+    /// `paths`. A list that is not whole ends the recipe.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub paths_from: Option<usize>,
 }
 
 /// A whole plan made of recipes: what the embedded parser answers R2 with.

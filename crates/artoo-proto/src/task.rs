@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Abstention, ModelFailure, TaskId, Timestamp};
+use crate::{Abstention, ModelFailure, SessionTurn, TaskId, Timestamp};
 
 /// The user's goal, faithfully restated. Carries no success criteria: those are R2's.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -17,6 +17,9 @@ pub struct TaskSpec {
     pub constraints: Constraints,
     /// The user's words, verbatim.
     pub raw_input: String,
+    /// The session's last turns, oldest first: what "those" and "again" stand for.
+    #[serde(default)]
+    pub session: Vec<SessionTurn>,
 }
 
 /// Limits that came with the request; `null` where the user named none.

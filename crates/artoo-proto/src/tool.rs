@@ -75,14 +75,17 @@ pub enum CallStatus {
     Uncertain,
 }
 
-/// A file this call changed, with its content's digest on both sides.
+/// What [`FileChange`] says of a folder, whose content has no digest of its own.
+pub const FOLDER: &str = "folder";
+
+/// A file or folder this call changed, with its content's digest on both sides.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FileChange {
     /// Absolute path.
     pub path: String,
-    /// SHA-256 before, hex; `null` if it was not there.
+    /// SHA-256 before, hex, or [`FOLDER`]; `null` if it was not there.
     pub before: Option<String>,
-    /// SHA-256 after, hex; `null` if it is gone.
+    /// SHA-256 after, hex, or [`FOLDER`]; `null` if it is gone.
     pub after: Option<String>,
 }
 

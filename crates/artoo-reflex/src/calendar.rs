@@ -48,6 +48,13 @@ impl Clock {
         self.days(date, date.tomorrow().ok()?)
     }
 
+    /// The day a stretch is, if it is one.
+    pub(crate) fn one_day(self, stretch: Stretch) -> Option<Date> {
+        let local = jiff::Timestamp::from_millisecond(stretch.start.as_millis()).ok()?;
+        let date = self.offset.to_datetime(local).date();
+        (self.day(date)? == stretch).then_some(date)
+    }
+
     pub(crate) fn month(self, year: i16, month: i8) -> Option<Stretch> {
         let first = Date::new(year, month, 1).ok()?;
         self.days(first, first.checked_add(1.month()).ok()?)

@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 
-use crate::algebra::{Depth, Key, Kind, Order};
+use crate::algebra::{Depth, Fact, Field, Function, GroupKey, Key, Kind, Order, Relation as Between};
 
 /// The meaning of one phrase.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
@@ -25,6 +25,8 @@ pub(crate) enum Concept {
     /// "and count them", after "find …".
     CountThem,
     Size,
+    /// "total size": of all together.
+    TotalSize,
     /// "take up", after "how much space do …".
     SizeTail,
     Details,
@@ -117,8 +119,155 @@ pub(crate) enum Concept {
     Except,
     Number(u64),
     Ordinal(u64),
-    /// A verb that changes the machine: understood only to be refused.
+    /// A verb that changes the machine in a way this crate does not know: understood only to be refused.
     Act,
+    /// A verb that changes the machine.
+    Do(ActWord),
+    /// "then": the next step.
+    Then,
+    /// "either", before an "or" that ends where it seems to.
+    Either,
+    Reference(Reference),
+    /// "one", "ones": a noun for what was spoken of.
+    One {
+        plural: bool,
+    },
+    /// "again": the request before.
+    Again,
+    /// "to", "into": where an act leads.
+    Into,
+    /// "into the folder".
+    IntoFolder,
+    /// "as", "to a file named".
+    AsFile,
+    /// "there", "into it".
+    There,
+    /// "with the text": of a new file.
+    WithContent,
+    /// "per", "for each".
+    Per,
+    Each,
+    /// "how often does each word".
+    Frequency(Counted),
+    /// "occur", after it.
+    Occurs,
+    /// What a grouping yields: "the first 5 groups".
+    Groups,
+    GroupKey(GroupKey),
+    Field(Field),
+    /// "average size of".
+    Ask(Function),
+    /// The words, numbers or entries of a text.
+    TextUnit(TextUnit),
+    Duplicates,
+    Unique,
+    Repeated,
+    Numbered,
+    /// "on", after "from line 5".
+    Onward,
+    Column,
+    SeparatedBy,
+    Separator(String),
+    Replacing,
+    ReplaceWith,
+    /// "where the line starts with".
+    LineTest(NameRelation),
+    Blank,
+    EmptyFolder,
+    /// "what day is it".
+    WeekdayNow,
+    /// "characters", after a number.
+    Characters,
+    /// "that are also in", "identical to".
+    Versus(Between),
+    /// "lines common to", before both.
+    Both(Between),
+    /// "excluding the folder", "below a folder".
+    BelowFolder,
+    NotBelow,
+    Executable,
+    Permissions,
+    OwnedBy,
+    /// "to lower case".
+    NameCase(LetterCase),
+    NewExtension,
+    NewPrefix,
+    NewSuffix,
+    /// "add the prefix".
+    AddPrefix,
+    AddSuffix,
+    NewTemplate,
+    Processes {
+        plural: bool,
+    },
+    Fact(Fact),
+    Disk(Disk),
+    DayOfWeek,
+    Variable,
+    Program,
+    /// "installed", after a program's name.
+    Installed,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum ActWord {
+    Create,
+    Copy,
+    Move,
+    Rename,
+    /// "change the extension of".
+    ChangeExtension,
+    Archive,
+    Extract,
+    Delete,
+    Replace,
+}
+
+/// Words for what was spoken of before.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Reference {
+    It,
+    Those,
+    /// "one", in place of a noun.
+    One,
+    /// The whole request.
+    Again,
+}
+
+/// What is counted one by one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Counted {
+    Words,
+    Lines,
+}
+
+/// What a text is made of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum TextUnit {
+    Words,
+    Characters,
+    Numbers,
+    Entries,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum LetterCase {
+    Lower,
+    Upper,
+}
+
+/// What is asked of a file system.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Disk {
+    Free,
+    Used,
+    Total,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
@@ -128,6 +277,7 @@ pub(crate) enum Verb {
     Show,
     Find,
     Read,
+    Sort,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]

@@ -3,94 +3,49 @@
 //! *Is*: a walk and a test of each element, straight from the algebra's definitions.
 //! *Is not*: fast, or an I/O layer. It reads through [`FileSystem`], which the caller implements.
 
+#![expect(
+    clippy::wildcard_enum_match_arm,
+    reason = "what an operator does not apply to has no value, whatever else there comes to be"
+)]
+
+mod archive;
+mod digest;
+mod disk;
+mod fact;
+mod files;
 mod glob;
+mod group;
+mod lines;
+mod number;
+mod performed;
 mod pred;
+mod process;
+mod rename;
 mod text;
 mod verify;
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use artoo_proto::Timestamp;
+use crate::algebra::{Query, Relation};
 
-use crate::algebra::{Depth, Function, Key, Kind, Order, Query};
-
+pub use disk::{Entry, EntryKind, FileSystem, FileSystemError, Space};
+pub use lines::Line;
+pub use performed::performed;
+pub use process::Process;
 pub use verify::{Verification, verify};
 
 /// Most elements walked for one recomputation; a larger tree is reported as not verified, never guessed.
 pub const MAX_ENTRIES: usize = 5_000_000;
 
-/// Read access to a file system.
-pub trait FileSystem {
-    /// The entries directly in a folder, in any order.
-    ///
-    /// # Errors
-    /// When it is not there, is no folder, or can't be read.
-    fn list(&self, folder: &Path) -> Result<Vec<Entry>, FileSystemError>;
-
-    /// What lies at a path; a symbolic link is not followed.
-    ///
-    /// # Errors
-    /// When nothing is there or it can't be read.
-    fn metadata(&self, path: &Path) -> Result<Entry, FileSystemError>;
-
-    /// Opens a regular file for reading from its start.
-    ///
-    /// # Errors
-    /// When it is not there, is no regular file, or can't be read.
-    fn open<'a>(&'a self, file: &Path) -> Result<Box<dyn std::io::Read + 'a>, FileSystemError>;
-}
-
-/// One element of a folder.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Entry {
-    /// Absolute path.
-    pub path: PathBuf,
-    /// What it is, without following links.
-    pub kind: EntryKind,
-    /// Length in bytes.
-    pub bytes: u64,
-    /// Time of last change, rounded down to milliseconds.
-    pub modified: Timestamp,
-}
-
-/// What an entry is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum EntryKind {
-    /// A regular file.
-    File,
-    /// A folder.
-    Folder,
-    /// A symbolic link, a device, a pipe or a socket.
-    Other,
-}
-
-/// Why something can't be read.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub enum FileSystemError {
-    /// Nothing is there.
-    #[error("not found")]
-    NotFound,
-    /// It is there and may not be read.
-    #[error("not readable")]
-    Denied,
-    /// It is something else than was asked for (a file where a folder is meant).
-    #[error("of another kind")]
-    OtherKind,
-    /// Anything else the system reports.
-    #[error("input or output failed")]
-    Failed,
-}
-
 /// Why a query has no value.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum EvalError {
     /// The folder or file the query is about can't be read.
-    #[error("{path} can't be read")]
+    #[error("{path} can't be read: {source}")]
     Unreadable {
         /// Which, escaped for display.
         path: String,
         /// Why.
-        #[source]
         source: FileSystemError,
     },
     /// More elements than are walked.
@@ -105,6 +60,15 @@ pub enum EvalError {
     /// An operator over something it does not apply to.
     #[error("the query has no meaning")]
     Meaningless,
+    /// There is no second source for it on this machine.
+    #[error("{what} can't be learnt a second way here")]
+    NoSecondSource {
+        /// What was looked for.
+        what: &'static str,
+    },
+    /// No line begins with a number, so there is none to be found.
+    #[error("no line begins with a number")]
+    NoNumber,
 }
 
 /// A query's value.
@@ -112,10 +76,31 @@ pub enum EvalError {
 pub enum Answer {
     /// Files, in order where the query orders them.
     Files(Vec<Entry>),
-    /// Lines, without their ends.
-    Lines(Vec<Vec<u8>>),
+    /// Lines.
+    Lines(Vec<Line>),
+    /// A property of each file.
+    Rows(Vec<Row>),
+    /// Groups by name, each with its number.
+    Groups(Vec<(Vec<u8>, u64)>),
+    /// Processes.
+    Processes(Vec<Process>),
     /// A number.
     Number(u64),
+    /// A number made of numbers in a text, in billionths.
+    Decimal(i128),
+    /// A text of its own form.
+    Text(String),
+    /// Yes or no.
+    Truth(bool),
+}
+
+/// A file with one property.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Row {
+    /// The property.
+    pub value: String,
+    /// The file.
+    pub of: Entry,
 }
 
 /// Evaluates a query.
@@ -126,106 +111,95 @@ pub enum Answer {
 /// When the root can't be read or a limit is met.
 pub fn evaluate(query: &Query, fs: &dyn FileSystem) -> Result<Answer, EvalError> {
     match query {
-        Query::Tree { root, depth, hidden, kind } => {
-            let mut found = Vec::new();
-            walk(Path::new(root), *depth, *hidden, fs, &mut found)?;
-            found.retain(|entry| matches(*kind, entry.kind));
-            found.sort_by(|a, b| path_bytes(a).cmp(path_bytes(b)));
-            Ok(Answer::Files(found))
-        }
-        Query::TextFile { path } => text::lines(Path::new(path), fs).map(Answer::Lines),
+        Query::Tree { roots, depth, hidden, kind } => files::tree(roots, *depth, *hidden, *kind, fs).map(Answer::Files),
+        Query::Paths { paths, kind } => files::named(paths, *kind, fs).map(Answer::Files),
+        Query::TextFile { path } => lines::of_file(Path::new(path), false, fs).map(Answer::Lines),
+        Query::ArchiveEntries { path } => lines::of_archive(Path::new(path), fs).map(Answer::Lines),
+        Query::Processes => process::all(fs).map(Answer::Processes),
+        Query::System { fact } => fact::value(fact, fs),
+        Query::TextOf { of } => lines::of_files(&self::files(of, fs)?, fs).map(Answer::Lines),
         Query::Filter { of, keep } => match evaluate(of, fs)? {
-            Answer::Files(mut files) => {
-                files.retain(|entry| pred::holds_of_file(keep, entry, fs));
-                Ok(Answer::Files(files))
-            }
+            Answer::Files(files) => files::keep(files, keep, of, fs).map(Answer::Files),
             Answer::Lines(mut lines) => {
-                lines.retain(|line| pred::holds_of_line(keep, line));
+                lines.retain(|line| pred::holds_of_line(keep, &line.text));
                 Ok(Answer::Lines(lines))
             }
-            Answer::Number(_) => Err(EvalError::Meaningless),
-        },
-        Query::Sort { of, by, order } => {
-            let mut files = files(of, fs)?;
-            files.sort_by(|a, b| match order {
-                Order::Ascending => compare(*by, a, b),
-                Order::Descending => compare(*by, b, a),
-            });
-            Ok(Answer::Files(files))
-        }
-        Query::Limit { of, count } => {
-            let mut files = files(of, fs)?;
-            files.truncate(usize::try_from(*count).unwrap_or(usize::MAX));
-            Ok(Answer::Files(files))
-        }
-        Query::Details { of } => files(of, fs).map(Answer::Files),
-        Query::Part { of, part } => match evaluate(of, fs)? {
-            Answer::Lines(lines) => Ok(Answer::Lines(text::part(lines, *part))),
-            Answer::Files(_) | Answer::Number(_) => Err(EvalError::Meaningless),
-        },
-        Query::Aggregate { of, function } => match (function, evaluate(of, fs)?) {
-            (Function::Count, Answer::Files(files)) => Ok(Answer::Number(files.len() as u64)),
-            (Function::Count, Answer::Lines(lines)) => Ok(Answer::Number(lines.len() as u64)),
-            (Function::TotalBytes, Answer::Files(files)) => {
-                let regular = files.iter().filter(|entry| entry.kind == EntryKind::File);
-                Ok(Answer::Number(regular.fold(0, |sum: u64, entry| sum.saturating_add(entry.bytes))))
+            Answer::Processes(mut processes) => {
+                processes.retain(|process| pred::holds_of_process(keep, process));
+                Ok(Answer::Processes(processes))
             }
-            (_, Answer::Lines(_) | Answer::Number(_)) => Err(EvalError::Meaningless),
+            _ => Err(EvalError::Meaningless),
         },
+        Query::Sort { of, keys } => match evaluate(of, fs)? {
+            Answer::Files(files) => files::sort(files, keys, fs).map(Answer::Files),
+            Answer::Lines(lines) => lines::sort(lines, keys).map(Answer::Lines),
+            Answer::Groups(groups) => group::sort(groups, keys).map(Answer::Groups),
+            Answer::Processes(processes) => process::sort(processes, keys).map(Answer::Processes),
+            _ => Err(EvalError::Meaningless),
+        },
+        Query::Limit { of, skip, count } => Ok(match evaluate(of, fs)? {
+            Answer::Files(files) => Answer::Files(stretch(files, *skip, *count)),
+            Answer::Groups(groups) => Answer::Groups(stretch(groups, *skip, *count)),
+            Answer::Processes(processes) => Answer::Processes(stretch(processes, *skip, *count)),
+            _ => return Err(EvalError::Meaningless),
+        }),
+        Query::Part { of, part } => Ok(Answer::Lines(lines::part(self::lines(of, fs)?, *part))),
+        Query::Unique { of } => Ok(Answer::Lines(lines::unique(self::lines(of, fs)?, 1))),
+        Query::Repeated { of } => Ok(Answer::Lines(lines::unique(self::lines(of, fs)?, 2))),
+        Query::Words { of } => Ok(Answer::Lines(lines::words(&self::lines(of, fs)?))),
+        Query::Column { of, number, separator } => {
+            Ok(Answer::Lines(lines::column(&self::lines(of, fs)?, *number, separator)))
+        }
+        Query::Replace { of, find, with } => Ok(Answer::Lines(lines::replace(&self::lines(of, fs)?, find, with))),
+        Query::Numbered { of } => Ok(Answer::Lines(lines::numbered(self::lines(of, fs)?))),
+        Query::Compare { of, with, relation } => compare(of, with, *relation, fs),
+        Query::Details { of } => files(of, fs).map(Answer::Files),
+        Query::Field { of, field } => group::field(files(of, fs)?, *field, fs).map(Answer::Rows),
+        Query::Duplicates { of } => group::duplicates(files(of, fs)?, fs).map(Answer::Rows),
+        Query::Group { of, by, function } => group::groups(evaluate(of, fs)?, *by, *function, fs).map(Answer::Groups),
+        Query::Aggregate { of, function } => number::aggregate(of, *function, fs),
     }
 }
 
 fn files(query: &Query, fs: &dyn FileSystem) -> Result<Vec<Entry>, EvalError> {
     match evaluate(query, fs)? {
         Answer::Files(files) => Ok(files),
-        Answer::Lines(_) | Answer::Number(_) => Err(EvalError::Meaningless),
+        _ => Err(EvalError::Meaningless),
     }
 }
 
-fn matches(wanted: Kind, found: EntryKind) -> bool {
-    match wanted {
-        Kind::Any => true,
-        Kind::File => found == EntryKind::File,
-        Kind::Folder => found == EntryKind::Folder,
+fn lines(query: &Query, fs: &dyn FileSystem) -> Result<Vec<Line>, EvalError> {
+    match evaluate(query, fs)? {
+        Answer::Lines(lines) => Ok(lines),
+        _ => Err(EvalError::Meaningless),
     }
 }
 
-pub(crate) fn path_bytes(entry: &Entry) -> &[u8] {
-    entry.path.as_os_str().as_encoded_bytes()
-}
-
-pub(crate) fn name_bytes(entry: &Entry) -> &[u8] {
-    entry.path.file_name().map_or(&[], |name| name.as_encoded_bytes())
-}
-
-/// The order of a key alone; equal keys are equal.
-fn compare(by: Key, a: &Entry, b: &Entry) -> std::cmp::Ordering {
-    match by {
-        Key::Size => a.bytes.cmp(&b.bytes),
-        Key::Modified => a.modified.cmp(&b.modified),
-        Key::Name => name_bytes(a).cmp(name_bytes(b)),
-        Key::Path => path_bytes(a).cmp(path_bytes(b)),
-    }
-}
-
-/// Everything below a folder, the folder itself left out.
-fn walk(root: &Path, depth: Depth, hidden: bool, fs: &dyn FileSystem, found: &mut Vec<Entry>) -> Result<(), EvalError> {
-    let unreadable = |source| EvalError::Unreadable {
-        path: artoo_proto::escape::path_line(root.as_os_str().as_encoded_bytes()),
-        source,
-    };
-    let mut open = fs.list(root).map_err(unreadable)?;
-    while let Some(entry) = open.pop() {
-        if !hidden && name_bytes(&entry).starts_with(b".") {
-            continue;
+fn compare(of: &Query, with: &Query, relation: Relation, fs: &dyn FileSystem) -> Result<Answer, EvalError> {
+    match (relation, of, with) {
+        (Relation::Identical, Query::TextFile { path: one }, Query::TextFile { path: two }) => {
+            let content = |path: &str| text::content(Path::new(path), fs);
+            Ok(Answer::Truth(content(one)? == content(two)?))
         }
-        if found.len() + open.len() >= MAX_ENTRIES {
-            return Err(EvalError::TooMany);
+        (Relation::Identical, ..) => {
+            let texts = |query| lines(query, fs).map(|lines| lines.into_iter().map(|line| line.text));
+            Ok(Answer::Truth(texts(of)?.eq(texts(with)?)))
         }
-        if depth == Depth::Whole && entry.kind == EntryKind::Folder {
-            open.extend(fs.list(&entry.path).unwrap_or_default());
+        (Relation::Common | Relation::OnlyFirst, ..) => {
+            let second: std::collections::HashSet<Vec<u8>> =
+                lines(with, fs)?.into_iter().map(|line| line.text).collect();
+            let mut first = lines(of, fs)?;
+            first.retain(|line| second.contains(&line.text) == (relation == Relation::Common));
+            Ok(Answer::Lines(lines::unique(first, 1)))
         }
-        found.push(entry);
     }
-    Ok(())
+}
+
+fn stretch<T>(elements: Vec<T>, skip: u64, count: u64) -> Vec<T> {
+    let size = |count: u64| usize::try_from(count).unwrap_or(usize::MAX);
+    elements.into_iter().skip(size(skip)).take(size(count)).collect()
+}
+
+fn unreadable(path: &Path) -> impl Fn(FileSystemError) -> EvalError + '_ {
+    |source| EvalError::Unreadable { path: artoo_proto::escape::path_line(path.as_os_str().as_encoded_bytes()), source }
 }

@@ -33,6 +33,12 @@ pub(crate) enum Class {
     Comma,
     /// A mark that ends a sentence.
     Stop,
+    /// A mark between two steps.
+    Step,
+    Open,
+    Close,
+    /// `$NAME`, without the sign.
+    Variable,
     /// Something the grammar has no use for.
     Symbol,
 }
@@ -67,6 +73,11 @@ pub(crate) fn lex(text: &str) -> Vec<Token> {
         let skipped = rest.len() - rest.trim_start().len();
         if skipped > 0 {
             at += skipped;
+            continue;
+        }
+        if rest.starts_with("(") && rest.get(1..).is_some_and(|inner| quoted(inner).is_some()) {
+            push(&mut tokens, "(", Class::Open, at..at + 1);
+            at += 1;
             continue;
         }
         at += match quoted(rest) {
@@ -120,6 +131,7 @@ fn chunk(tokens: &mut Vec<Token>, chunk: &str, at: usize, is_last: bool) {
     let mut core = chunk;
     let mut start = at;
     while let Some(rest) = core.strip_prefix('(') {
+        push(tokens, "(", Class::Open, start..start + 1);
         core = rest;
         start += 1;
     }
@@ -145,7 +157,8 @@ fn chunk(tokens: &mut Vec<Token>, chunk: &str, at: usize, is_last: bool) {
     for (mark, position) in marks.into_iter().rev() {
         let class = match mark {
             ',' => Class::Comma,
-            ';' => Class::Symbol,
+            ';' => Class::Step,
+            ')' => Class::Close,
             _ => Class::Stop,
         };
         push(tokens, &mark.to_string(), class, position..position + 1);
@@ -285,6 +298,9 @@ fn classify(core: &str) -> (String, Class) {
     };
     let is_path = plain.contains('/') || plain.starts_with('~') || plain == "." || plain == "..";
     let folded = plain.to_lowercase();
+    if let Some(name) = variable(&plain) {
+        return (name.to_owned(), Class::Variable);
+    }
     let class = if plain.starts_with(char::is_uppercase) && lexicon().is_file_name(&folded) {
         Class::FileName
     } else if lexicon().knows(&folded) {
@@ -312,4 +328,12 @@ fn classify(core: &str) -> (String, Class) {
         Class::Symbol
     };
     (plain, class)
+}
+
+/// The name in `$NAME` or `${NAME}`.
+fn variable(text: &str) -> Option<&str> {
+    let inner = text.strip_prefix('$')?;
+    let name = inner.strip_prefix('{').and_then(|rest| rest.strip_suffix('}')).unwrap_or(inner);
+    let starts = name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
+    (starts && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')).then_some(name)
 }

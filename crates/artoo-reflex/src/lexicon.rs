@@ -121,10 +121,14 @@ impl Lexicon {
 
     fn index(phrases: HashMap<String, Vec<Meaning>>, document: Document) -> Self {
         let is_act = |meanings: &Vec<Meaning>| meanings.contains(&Meaning::Concept(Concept::Act));
+        let does = |meanings: &Vec<Meaning>| meanings.iter().any(|m| matches!(m, Meaning::Concept(Concept::Do(_))));
         let words_of = |phrase: &str| phrase.split(' ').map(str::to_owned).collect::<Vec<_>>();
         let words: HashSet<String> = phrases.keys().flat_map(|phrase| words_of(phrase)).collect();
-        let acts: HashSet<String> =
-            phrases.iter().filter(|(_, m)| is_act(m)).flat_map(|(phrase, _)| words_of(phrase)).collect();
+        let refused = phrases.iter().filter(|(_, m)| is_act(m)).flat_map(|(phrase, _)| words_of(phrase));
+        // Of "create a copy of" the verb alone.
+        let done =
+            phrases.iter().filter(|(_, m)| does(m)).filter_map(|(phrase, _)| words_of(phrase).into_iter().next());
+        let acts: HashSet<String> = refused.chain(done).collect();
         let mut correctable: Vec<String> = words
             .iter()
             .filter(|word| word.chars().count() >= MIN_CHARS_FOR_A_SLIP && !acts.contains(*word))

@@ -17,12 +17,12 @@
 //!     utc_offset_s: 0,
 //! };
 //! let now = Now { wall: Timestamp::parse("2024-05-15T12:00:00Z").unwrap(), uptime_ms: 0 };
-//! let parsed = artoo_reflex::parse("how many PDFs are in ~/Downloads?", &environment, now).unwrap();
+//! let parsed = artoo_reflex::parse("how many PDFs are in ~/Downloads?", &[], &environment, now).unwrap();
 //! assert_eq!(
 //!     parsed.reading,
-//!     "count the files in the folder /home/ada/Downloads, subfolders included, hidden files left out, ending in .pdf"
+//!     "count the files in the folder /home/ada/Downloads, subfolders included, hidden files included, ending in .pdf"
 //! );
-//! assert!(artoo_reflex::parse("delete the PDFs in ~/Downloads", &environment, now).is_err());
+//! assert!(artoo_reflex::parse("shred the PDFs in ~/Downloads", &[], &environment, now).is_err());
 //! ```
 
 pub mod algebra;
@@ -38,7 +38,7 @@ mod parse;
 mod place;
 mod respond;
 
-pub use english::english;
+pub use english::{english, english_act, english_steps};
 pub use eval::{FileSystem, Verification, verify};
 pub use parse::{Parsed, parse};
 pub use respond::respond;

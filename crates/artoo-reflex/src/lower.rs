@@ -1,11 +1,21 @@
-//! Lowering: a query as one typed tool call. What the tools can't do exactly is refused, never approximated.
+//! Lowering: a query as one tool call, an act as a few. What the tools can't do exactly is refused, never approximated.
 
-#![expect(clippy::wildcard_enum_match_arm, reason = "it takes off the operators it names and hands on the rest")]
+mod act;
+mod facts;
+mod files;
+mod find;
+mod grep;
+mod lines;
+mod pipeline;
+mod typed;
 
 use artoo_proto::ToolRequest;
-use serde_json::{Map, Value, json};
+use serde_json::json;
 
-use crate::algebra::{Depth, Function, Key, Kind, NameTest, Order, Part, Pred, Query};
+use crate::algebra::{Query, Ty};
+
+pub use act::perform;
+use pipeline::Pipeline;
 
 /// A meaning that no tool computes exactly.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -16,249 +26,83 @@ pub enum Unsupported {
         /// Which.
         what: &'static str,
     },
-    /// A predicate, or two together, that the file search can't test.
-    #[error("{what} can't be tested exactly by the file search")]
+    /// A predicate, or two together, that can't be tested.
+    #[error("{what} can't be tested exactly")]
     Predicate {
         /// Which.
         what: &'static str,
     },
+    /// Programs that this system has not, or in another form.
+    #[error("{what} is not computed in the same way on this system")]
+    System {
+        /// What.
+        what: &'static str,
+    },
 }
 
-/// The call that answers a query in normal form.
+/// Whose programs are there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Programs {
+    /// GNU and Linux.
+    Gnu,
+    /// Those of macOS.
+    Bsd,
+}
+
+impl Programs {
+    fn of(os: &str) -> Result<Self, Unsupported> {
+        match os {
+            "linux" => Ok(Self::Gnu),
+            "macos" => Ok(Self::Bsd),
+            _ => Err(Unsupported::System { what: "this" }),
+        }
+    }
+
+    /// Passes where the programs are GNU's.
+    fn gnu_only(self, what: &'static str) -> Result<(), Unsupported> {
+        if self == Self::Gnu { Ok(()) } else { Err(Unsupported::System { what }) }
+    }
+}
+
+/// The call that answers a query in normal form: of a typed tool, else a read-only command line.
+///
+/// `os` is [`artoo_proto::Environment::os`]: programs differ.
 ///
 /// # Errors
 /// When no single call computes exactly this.
-pub fn lower(query: &Query) -> Result<ToolRequest, Unsupported> {
-    let (report, of) = match query {
-        Query::Aggregate { of, function: Function::Count } => ("count", of.as_ref()),
-        Query::Aggregate { of, function: Function::TotalBytes } => ("total_bytes", of.as_ref()),
-        Query::Details { of } => ("details", of.as_ref()),
-        plain => ("list", plain),
+pub fn lower(query: &Query, os: &str) -> Result<ToolRequest, Unsupported> {
+    let typed = match typed::call(query) {
+        Ok(call) => return Ok(call),
+        Err(unsupported) => unsupported,
     };
-    match source(of) {
-        Query::TextFile { .. } => read_file(of, report),
-        _ => glob(of, report),
+    if query.ty().is_err() {
+        return Err(typed);
     }
+    let command = command_line(query, os)?;
+    Ok(ToolRequest { tool: "shell".to_owned(), input: json!({ "command": command }) })
 }
 
-fn source(query: &Query) -> &Query {
-    match query {
-        Query::Tree { .. } | Query::TextFile { .. } => query,
-        Query::Filter { of, .. }
-        | Query::Sort { of, .. }
-        | Query::Limit { of, .. }
-        | Query::Part { of, .. }
-        | Query::Details { of }
-        | Query::Aggregate { of, .. } => source(of),
+/// The command line that answers a query, whether or not a typed tool does too.
+pub(crate) fn command_line(query: &Query, os: &str) -> Result<String, Unsupported> {
+    let ty = query.ty().map_err(|_| Unsupported::Arrangement { what: "a query without meaning" })?;
+    command(query, ty, Programs::of(os)?)?.command()
+}
+
+fn command(query: &Query, ty: Ty, programs: Programs) -> Result<Pipeline, Unsupported> {
+    match (query, ty) {
+        (Query::System { fact }, _) => facts::fact(fact, programs),
+        (_, Ty::Processes) => facts::processes(query, programs),
+        (_, Ty::Files | Ty::Rows) => files::shown(query, programs),
+        (_, Ty::Groups) => files::groups(query, programs),
+        (_, Ty::Lines) => lines::shown(query, programs),
+        (_, Ty::Truth) => lines::identical(query),
+        (Query::Aggregate { of, function }, Ty::Number) => match of.ty() {
+            Ok(Ty::Files | Ty::Rows) => files::number(of, *function, programs),
+            Ok(Ty::Lines) => lines::number(of, *function, programs),
+            Ok(Ty::Groups) => files::groups(of, programs).map(|groups| groups.pipe(lines::count())),
+            Ok(Ty::Processes) => facts::processes(of, programs).map(|processes| processes.pipe(lines::count())),
+            _ => Err(Unsupported::Arrangement { what: "this number" }),
+        },
+        _ => Err(Unsupported::Arrangement { what: "this combination" }),
     }
-}
-
-fn read_file(query: &Query, report: &str) -> Result<ToolRequest, Unsupported> {
-    let mut input = Map::new();
-    match report {
-        "list" => {}
-        "count" => drop(input.insert("count".to_owned(), json!("lines"))),
-        _ => return Err(Unsupported::Arrangement { what: "the size of lines" }),
-    }
-    let text = match query {
-        Query::Part { .. } if report == "count" => {
-            return Err(Unsupported::Arrangement { what: "the count of a numbered stretch of lines" });
-        }
-        Query::Part { of, part } => {
-            let lines = match part {
-                Part::First(count) => json!({ "first": count }),
-                Part::Last(count) => json!({ "last": count }),
-                Part::Range { from, to } => json!({ "from": from, "to": to }),
-            };
-            input.insert("lines".to_owned(), lines);
-            of.as_ref()
-        }
-        Query::Filter { of, keep: Pred::Contains { text, ignore_case } } => {
-            input.insert("matching".to_owned(), json!(text));
-            input.insert("ignore_case".to_owned(), json!(ascii_case(text, *ignore_case)?));
-            of.as_ref()
-        }
-        other => other,
-    };
-    let Query::TextFile { path } = text else {
-        return Err(Unsupported::Arrangement { what: "this selection of lines" });
-    };
-    input.insert("path".to_owned(), json!(path));
-    Ok(ToolRequest { tool: "read_file".to_owned(), input: Value::Object(input) })
-}
-
-/// Ignoring case is exact for ASCII letters only.
-fn ascii_case(text: &str, ignore_case: bool) -> Result<bool, Unsupported> {
-    if ignore_case && !text.is_ascii() {
-        return Err(Unsupported::Predicate { what: "letters beyond a to z, ignoring case," });
-    }
-    Ok(ignore_case)
-}
-
-fn glob(query: &Query, report: &str) -> Result<ToolRequest, Unsupported> {
-    let mut input = Map::new();
-    let unlimited = match query {
-        Query::Limit { .. } if report == "count" || report == "total_bytes" => {
-            return Err(Unsupported::Arrangement { what: "a number over the first of an order" });
-        }
-        Query::Limit { of, count } => {
-            input.insert("limit".to_owned(), json!(count));
-            of.as_ref()
-        }
-        other => other,
-    };
-    let unsorted = match unlimited {
-        Query::Sort { of, by, order } => {
-            let by = match by {
-                Key::Size => "size",
-                Key::Modified => "modified",
-                Key::Name => "name",
-                Key::Path => "path",
-            };
-            input.insert("sort".to_owned(), json!({ "by": by, "descending": *order == Order::Descending }));
-            of.as_ref()
-        }
-        other => other,
-    };
-    let (tree, keep) = match unsorted {
-        Query::Filter { of, keep: Pred::All(parts) } => (of.as_ref(), parts.as_slice()),
-        Query::Filter { of, keep } => (of.as_ref(), std::slice::from_ref(keep)),
-        other => (other, &[][..]),
-    };
-    let Query::Tree { root, depth, hidden, kind } = tree else {
-        return Err(Unsupported::Arrangement { what: "this combination" });
-    };
-    let kind = match kind {
-        Kind::File => "file",
-        Kind::Folder => "folder",
-        Kind::Any => "any",
-    };
-    input.insert("root".to_owned(), json!(root));
-    input.insert("recursive".to_owned(), json!(*depth == Depth::Whole));
-    input.insert("hidden".to_owned(), json!(hidden));
-    input.insert("kind".to_owned(), json!(kind));
-    input.insert("ignore_files".to_owned(), json!(false));
-    input.insert("report".to_owned(), json!(report));
-    conditions(keep, &mut input)?;
-    Ok(ToolRequest { tool: "glob".to_owned(), input: Value::Object(input) })
-}
-
-fn conditions(keep: &[Pred], input: &mut Map<String, Value>) -> Result<(), Unsupported> {
-    let mut names: Vec<&Pred> = Vec::new();
-    let mut exclude: Vec<String> = Vec::new();
-    for pred in keep {
-        let (key, value) = match pred {
-            Pred::MinBytes(bytes) => ("min_bytes", json!(bytes)),
-            Pred::MaxBytes(bytes) => ("max_bytes", json!(bytes)),
-            Pred::ModifiedFrom(moment) => ("modified_after", json!(moment)),
-            Pred::ModifiedBefore(moment) => ("modified_before", json!(moment)),
-            Pred::Contains { text, ignore_case } => {
-                input.insert("contains_ignore_case".to_owned(), json!(ascii_case(text, *ignore_case)?));
-                ("contains", json!(text))
-            }
-            Pred::Name(_) | Pred::Extension(_) | Pred::Any(_) => {
-                names.push(pred);
-                continue;
-            }
-            Pred::Not(inner) => {
-                exclude.push(pattern(inner)?);
-                continue;
-            }
-            Pred::All(_) => return Err(Unsupported::Predicate { what: "a nested condition" }),
-        };
-        if input.insert(key.to_owned(), value).is_some() {
-            return Err(Unsupported::Predicate { what: "two texts at once" });
-        }
-    }
-    let patterns = match names.as_slice() {
-        [] => Vec::new(),
-        [one] => alternatives(one)?,
-        [one, two] => both(one, two)?,
-        _ => return Err(Unsupported::Predicate { what: "more than two conditions on a name" }),
-    };
-    input.insert("patterns".to_owned(), json!(patterns));
-    input.insert("exclude".to_owned(), json!(exclude));
-    // Kinds of file are spelled out for both cases, so names keep theirs.
-    input.insert("ignore_case".to_owned(), json!(false));
-    Ok(())
-}
-
-/// The patterns any of which must match.
-fn alternatives(pred: &Pred) -> Result<Vec<String>, Unsupported> {
-    match pred {
-        Pred::Any(parts) => parts.iter().map(pattern).collect(),
-        one => pattern(one).map(|pattern| vec![pattern]),
-    }
-}
-
-fn pattern(pred: &Pred) -> Result<String, Unsupported> {
-    match pred {
-        Pred::Extension(extension) => Ok(format!("*.{}", any_case(extension))),
-        Pred::Name(test) => Ok(match test {
-            NameTest::Is(text) => literal(text),
-            NameTest::Starts(text) => format!("{}*", literal(text)),
-            NameTest::Ends(text) => format!("*{}", literal(text)),
-            NameTest::Has(text) => format!("*{}*", literal(text)),
-            NameTest::Glob(pattern) => wildcards(pattern)?,
-        }),
-        Pred::All(_)
-        | Pred::Any(_)
-        | Pred::Not(_)
-        | Pred::MinBytes(_)
-        | Pred::MaxBytes(_)
-        | Pred::ModifiedFrom(_)
-        | Pred::ModifiedBefore(_)
-        | Pred::Contains { .. } => Err(Unsupported::Predicate { what: "this either-or" }),
-    }
-}
-
-/// Text as a pattern that matches just this text.
-fn literal(text: &str) -> String {
-    let escape = |c: char| if c == '\\' { "\\\\".to_owned() } else { globset::escape(c.encode_utf8(&mut [0; 4])) };
-    text.chars().map(escape).collect()
-}
-
-/// A pattern whose every sign means the same here and in the tool.
-fn wildcards(pattern: &str) -> Result<String, Unsupported> {
-    if pattern.contains(['{', '}', '\\', '/']) || globset::Glob::new(pattern).is_err() {
-        return Err(Unsupported::Predicate { what: "this pattern" });
-    }
-    Ok(pattern.to_owned())
-}
-
-/// `pdf` as `[pP][dD][fF]`.
-fn any_case(extension: &str) -> String {
-    let class = |c: char| match c.is_ascii_alphabetic() {
-        true => format!("[{}{}]", c.to_ascii_lowercase(), c.to_ascii_uppercase()),
-        false => literal(c.encode_utf8(&mut [0; 4])),
-    };
-    extension.chars().map(class).collect()
-}
-
-/// A name test and kinds of file together, as one pattern each: `report*` and `*.pdf` are `report*.pdf`.
-///
-/// Exact only where the name's text can't reach into the extension: it holds no dot and is no part of it.
-fn both(one: &Pred, two: &Pred) -> Result<Vec<String>, Unsupported> {
-    let unsupported = Unsupported::Predicate { what: "these two conditions on a name together" };
-    let ((Pred::Name(test), kinds) | (kinds, Pred::Name(test))) = (one, two) else { return Err(unsupported) };
-    let kinds = match kinds {
-        Pred::Any(parts) => parts.as_slice(),
-        one => std::slice::from_ref(one),
-    };
-    let (head, text) = match test {
-        NameTest::Starts(text) => (literal(text), text),
-        NameTest::Has(text) => (format!("*{}", literal(text)), text),
-        NameTest::Is(_) | NameTest::Ends(_) | NameTest::Glob(_) => return Err(unsupported),
-    };
-    let text = text.to_ascii_lowercase();
-    let mut patterns = Vec::new();
-    for kind in kinds {
-        match kind {
-            Pred::Extension(extension) if !text.contains('.') && !extension.contains(&text) => {
-                patterns.push(format!("{head}*.{}", any_case(extension)));
-            }
-            _ => return Err(unsupported),
-        }
-    }
-    Ok(patterns)
 }

@@ -5,12 +5,20 @@ use std::path::{Path, PathBuf};
 
 use artoo_proto::Timestamp;
 
-use crate::eval::{Entry, EntryKind, FileSystem, FileSystemError};
+use crate::eval::{Entry, EntryKind, FileSystem, FileSystemError, Space};
 
 /// Files by path. Folders are there as soon as something lies in them.
 #[derive(Debug, Clone, Default)]
 pub struct MemoryFileSystem {
     nodes: BTreeMap<PathBuf, Node>,
+    /// What [`FileSystem::variable`] tells.
+    pub variables: BTreeMap<String, Vec<u8>>,
+    /// What [`FileSystem::space`] tells, of every path.
+    pub space: Option<Space>,
+    /// What [`FileSystem::now`] tells.
+    pub now: Timestamp,
+    /// What [`FileSystem::utc_offset_s`] tells, at every moment.
+    pub utc_offset_s: i32,
 }
 
 #[derive(Debug, Clone)]
@@ -18,6 +26,7 @@ struct Node {
     kind: EntryKind,
     content: Vec<u8>,
     modified: Timestamp,
+    mode: u32,
 }
 
 impl MemoryFileSystem {
@@ -32,11 +41,11 @@ impl MemoryFileSystem {
     /// Adds a folder and those above it.
     pub fn add_folder(&mut self, path: impl Into<PathBuf>, modified: Timestamp) {
         let path = path.into();
+        let folder = Node { kind: EntryKind::Folder, content: Vec::new(), modified, mode: 0o755 };
         for above in path.ancestors().skip(1) {
-            let folder = Node { kind: EntryKind::Folder, content: Vec::new(), modified };
-            self.nodes.entry(above.to_owned()).or_insert(folder);
+            self.nodes.entry(above.to_owned()).or_insert_with(|| folder.clone());
         }
-        self.nodes.insert(path, Node { kind: EntryKind::Folder, content: Vec::new(), modified });
+        self.nodes.insert(path, folder);
     }
 
     /// Adds a file, and the folders above it.
@@ -45,11 +54,31 @@ impl MemoryFileSystem {
         if let Some(folder) = path.parent().filter(|folder| !self.nodes.contains_key(*folder)) {
             self.add_folder(folder, modified);
         }
-        self.nodes.insert(path, Node { kind: EntryKind::File, content: content.into(), modified });
+        let file = Node { kind: EntryKind::File, content: content.into(), modified, mode: 0o644 };
+        self.nodes.insert(path, file);
+    }
+
+    /// Takes away what lies at a path, with all below it.
+    pub fn remove(&mut self, path: impl AsRef<Path>) {
+        self.nodes.retain(|known, _| !known.starts_with(path.as_ref()));
+    }
+
+    /// Sets the permission bits of what lies at a path.
+    pub fn set_mode(&mut self, path: impl AsRef<Path>, mode: u32) {
+        if let Some(node) = self.nodes.get_mut(path.as_ref()) {
+            node.mode = mode;
+        }
     }
 
     fn entry(path: &Path, node: &Node) -> Entry {
-        Entry { path: path.to_owned(), kind: node.kind, bytes: node.content.len() as u64, modified: node.modified }
+        Entry {
+            path: path.to_owned(),
+            kind: node.kind,
+            bytes: node.content.len() as u64,
+            modified: node.modified,
+            mode: node.mode,
+            owner: 0,
+        }
     }
 }
 
@@ -77,5 +106,29 @@ impl FileSystem for MemoryFileSystem {
             Some(node) if node.kind != EntryKind::File => Err(FileSystemError::OtherKind),
             Some(node) => Ok(Box::new(node.content.as_slice())),
         }
+    }
+
+    fn real(&self, path: &Path) -> PathBuf {
+        path.to_owned()
+    }
+
+    fn space(&self, _path: &Path) -> Result<Space, FileSystemError> {
+        self.space.ok_or(FileSystemError::Failed)
+    }
+
+    fn variable(&self, name: &str) -> Option<Vec<u8>> {
+        self.variables.get(name).cloned()
+    }
+
+    fn current_folder(&self) -> PathBuf {
+        PathBuf::from("/")
+    }
+
+    fn now(&self) -> Timestamp {
+        self.now
+    }
+
+    fn utc_offset_s(&self, _at: Timestamp) -> i32 {
+        self.utc_offset_s
     }
 }

@@ -1,5 +1,6 @@
 //! From a request to its one meaning, or to a refusal that says what was and was not understood.
 
+mod antecedent;
 mod build;
 mod chart;
 mod draft;
@@ -7,16 +8,19 @@ mod item;
 mod lexical;
 mod refuse;
 mod rules;
+mod steps;
 
-use artoo_proto::{Abstention, Environment, Now};
+use artoo_proto::{Abstention, Environment, Now, SessionTurn};
 
-use self::build::{Built, Misfit, build};
+use self::antecedent::Antecedent;
+use self::build::Built;
 use self::chart::Chart;
 use self::item::Context;
 use self::lexical::{Phrases, mended};
-use crate::algebra::Query;
+use self::steps::Cuts;
+use crate::algebra::{Query, Step};
 use crate::calendar::Clock;
-use crate::english::english;
+use crate::english::english_steps;
 use crate::lex::{Token, lex};
 
 /// Longest request that is read, in bytes: far above anything a person types as one request about files.
@@ -25,12 +29,15 @@ const MAX_BYTES: usize = 2_000;
 /// Most tokens of a request that is read: the chart's work grows with the cube of it.
 const MAX_TOKENS: usize = 48;
 
+/// Turns of the session that are read again at most, one behind the other: what a conversation keeps in mind.
+const MAX_TURNS: usize = 5;
+
 /// A request understood in full.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Parsed {
-    /// What it means.
-    pub query: Query,
-    /// The same in English, rendered from the query.
+    /// What it means, in order; never none.
+    pub steps: Vec<Step>,
+    /// The same in English, rendered from the steps.
     pub reading: String,
     /// Defaults taken where the request was silent, each in one sentence.
     pub assumptions: Vec<String>,
@@ -38,11 +45,30 @@ pub struct Parsed {
     pub scope: Option<String>,
 }
 
-/// Reads a request.
+impl Parsed {
+    /// The question, where the request is just one.
+    #[must_use]
+    pub fn query(&self) -> Option<&Query> {
+        if let [Step::Ask(query)] = self.steps.as_slice() { Some(query) } else { None }
+    }
+}
+
+/// Reads a request. `session`: the turns before, oldest first, for "those" and "again"; their words are read anew.
 ///
 /// # Errors
-/// When a word is left unexplained, when there are two different readings, or when the meaning can't be carried out.
-pub fn parse(text: &str, environment: &Environment, now: Now) -> Result<Parsed, Abstention> {
+/// When a word is left unexplained, when there are two different readings, or when what was spoken of before is unknown.
+pub fn parse(
+    request: &str,
+    session: &[SessionTurn],
+    environment: &Environment,
+    now: Now,
+) -> Result<Parsed, Abstention> {
+    let context = Context { environment, clock: Clock::new(now.wall, environment.utc_offset_s) };
+    let recent = session.get(session.len().saturating_sub(MAX_TURNS)..).unwrap_or_default();
+    read(&context, request, recent)
+}
+
+fn read(context: &Context<'_>, text: &str, session: &[SessionTurn]) -> Result<Parsed, Abstention> {
     if text.len() > MAX_BYTES {
         return Err(refuse::too_long());
     }
@@ -53,54 +79,56 @@ pub fn parse(text: &str, environment: &Environment, now: Now) -> Result<Parsed, 
     if tokens.is_empty() {
         return Err(refuse::empty());
     }
-    let context = Context { environment, clock: Clock::new(now.wall, environment.utc_offset_s) };
     if let Some(verb) = refuse::acting_verb(text, &tokens) {
         return Err(refuse::act(verb));
     }
+    let before = before(context, session);
+    let cuts = Cuts::of(&tokens);
     let mut misfits = Vec::new();
     for phrases in [Phrases::Longest, Phrases::All] {
-        let chart = Chart::fill(&context, &tokens, phrases);
+        let chart = Chart::fill(context, &tokens, phrases, &cuts.ends);
         if chart.overflown {
             return Err(refuse::too_many_readings());
         }
-        let readings = readings(&context, &tokens, &chart, &mut misfits);
+        let readings = steps::readings(context, &chart, &cuts, before.as_ref(), &mut misfits);
         match readings.as_slice() {
             [] => {}
-            [only] => return Ok(finished(only, &tokens)),
+            [only] if phrases == Phrases::All && changes_something(only) => {}
+            [only] => return finished(only, &tokens),
             several => return Err(refuse::ambiguous(several)),
         }
     }
-    Err(refuse::unexplained(&context, text, &tokens, &misfits))
+    Err(refuse::unexplained(context, text, &tokens, &misfits))
 }
 
-/// The different meanings of the whole request, each with its shortest list of assumptions.
-fn readings(context: &Context<'_>, tokens: &[Token], chart: &Chart, misfits: &mut Vec<Misfit>) -> Vec<Built> {
-    let mut readings: Vec<Built> = Vec::new();
-    for item in chart.items(0, tokens.len()) {
-        let Some(draft) = item.as_draft(context) else { continue };
-        match build(context, draft) {
-            Ok(built) => match readings.iter_mut().find(|known| known.query == built.query) {
-                Some(known) if known.assumptions.len() > built.assumptions.len() => *known = built,
-                Some(_) => {}
-                None => readings.push(built),
-            },
-            Err(misfit) => misfits.push(misfit),
-        }
-    }
-    readings
+/// What the turn before meant, if it was understood.
+fn before(context: &Context<'_>, session: &[SessionTurn]) -> Option<Antecedent> {
+    let (last, earlier) = session.split_last()?;
+    let parsed = read(context, &last.input, earlier).ok()?;
+    Antecedent::of_request(&parsed.steps)
 }
 
-fn finished(built: &Built, tokens: &[Token]) -> Parsed {
-    let reading = english(&built.query);
+fn changes_something(steps: &[Built]) -> bool {
+    steps.iter().any(|built| matches!(built.step, Step::Do(_)))
+}
+
+fn finished(built: &[Built], tokens: &[Token]) -> Result<Parsed, Abstention> {
+    let steps: Vec<Step> = built.iter().map(|built| built.step.clone()).collect();
+    let reading = english_steps(&steps);
     let mended = tokens.iter().filter_map(|token| Some((token, mended(token)?)));
     // A word that was taken as a name or text after all stands in the reading as it was typed.
-    let slips = mended
-        .filter(|(token, _)| !reading.contains(&token.raw))
-        .map(|(token, meant)| format!("“{}” is read as “{meant}”", token.raw));
-    Parsed {
-        assumptions: built.assumptions.iter().cloned().chain(slips).collect(),
-        reading,
-        query: built.query.clone(),
-        scope: built.scope.clone(),
+    let slips: Vec<(&Token, &str)> = mended.filter(|(token, _)| !reading.contains(&token.raw)).collect();
+    if changes_something(built)
+        && let Some((token, meant)) = slips.first()
+    {
+        return Err(refuse::slip_in_an_act(&token.raw, meant));
     }
+    let slips = slips.iter().map(|(token, meant)| format!("“{}” is read as “{meant}”", token.raw));
+    let mut assumptions: Vec<String> = Vec::new();
+    for assumption in built.iter().flat_map(|built| built.assumptions.iter().cloned()).chain(slips) {
+        if !assumptions.contains(&assumption) {
+            assumptions.push(assumption);
+        }
+    }
+    Ok(Parsed { steps, reading, assumptions, scope: built.iter().find_map(|built| built.scope.clone()) })
 }

@@ -4,13 +4,17 @@
 
 use artoo_proto::{
     Abstention, Check, Criterion, PerceiveContext, PlanContext, Recipe, RecipePlan, RecipeStep, RecipeSubtask,
-    ReplyBody, RoleContext,
+    ReplyBody, RoleContext, ToolRequest,
 };
 use serde_json::json;
 
-use crate::algebra::{Function, Key, Order, Query};
-use crate::lower::lower;
+use crate::algebra::{Act, Function, Key, Order, Query, SortKey, Step, Ty};
+use crate::english::{english, english_act};
+use crate::lower::{Unsupported, lower, perform};
 use crate::parse::{Parsed, parse};
+
+/// The tool that lists what an act is over.
+const LISTING_TOOL: &str = "glob";
 
 /// Answers a role, or abstains.
 ///
@@ -35,9 +39,11 @@ fn no_judgement() -> Abstention {
 }
 
 fn restate(context: &PerceiveContext) -> Result<ReplyBody, Abstention> {
-    let parsed = parse(&context.raw_input, &context.environment, context.now)?;
+    let parsed = parse(&context.raw_input, &context.session, &context.environment, context.now)?;
+    // What can't be carried out is refused before anything is planned.
+    plan(&parsed, &context.environment.os)?;
     let value = json!({
-        "task_id": label(&parsed.query),
+        "task_id": label(&parsed.steps),
         "intent": parsed.reading,
         "constraints": { "scope": parsed.scope, "deadline": null },
     });
@@ -49,8 +55,8 @@ fn recipes(context: &PlanContext) -> Result<ReplyBody, Abstention> {
     if context.directive.is_some() {
         return Err(no_other_way());
     }
-    let parsed = parse(&context.spec.raw_input, &context.environment, context.now)?;
-    plan(&parsed).map(|plan| ReplyBody::Recipes { plan })
+    let parsed = parse(&context.spec.raw_input, &context.spec.session, &context.environment, context.now)?;
+    plan(&parsed, &context.environment.os).map(|plan| ReplyBody::Recipes { plan })
 }
 
 fn no_other_way() -> Abstention {
@@ -61,41 +67,125 @@ fn no_other_way() -> Abstention {
     }
 }
 
-/// The plan of a request: one call, and one check that computes its answer a second time.
-fn plan(parsed: &Parsed) -> Result<RecipePlan, Abstention> {
-    // Parsing already lowers every query, so neither step fails here.
-    let call = lower(&parsed.query).map_err(|_| no_judgement())?;
-    let query = serde_json::to_value(&parsed.query).map_err(|_| no_judgement())?;
-    let check = Criterion::checked(Check::Recompute { query, reading: parsed.reading.clone() });
-    let subtask = RecipeSubtask {
-        intent: parsed.reading.clone(),
+/// What is understood and can't be carried out by the tools exactly.
+fn unsupported(parsed: &Parsed, reason: &Unsupported) -> Abstention {
+    Abstention {
+        understood: parsed.reading.clone(),
+        not_understood: Vec::new(),
+        remedy: format!(
+            "This is understood, but {reason}. For everything else artoo needs a language model: set OPENAI_BASE_URL and OPENAI_API_KEY, and name the model with --model."
+        ),
+    }
+}
+
+/// The plan of a request: its steps in order, each with a check that computes or reads it a second time.
+fn plan(parsed: &Parsed, os: &str) -> Result<RecipePlan, Abstention> {
+    let mut subtasks = Vec::new();
+    for step in &parsed.steps {
+        let pieces = match step {
+            Step::Ask(query) => lower(query, os).and_then(|call| answered(query, call)).map(|piece| vec![piece]),
+            Step::Do(act) => acted(act),
+        };
+        subtasks.extend(pieces.map_err(|reason| unsupported(parsed, &reason))?);
+    }
+    for (sequence, subtask) in (1..).zip(&mut subtasks) {
+        subtask.sequence = sequence;
+    }
+    let task_criteria = subtasks.iter().flat_map(|subtask| subtask.success_criteria.iter().cloned()).collect();
+    Ok(RecipePlan { subtasks, task_criteria, assumptions: parsed.assumptions.clone() })
+}
+
+/// One call whose output is the answer, computed a second time.
+fn answered(query: &Query, call: ToolRequest) -> Result<RecipeSubtask, Unsupported> {
+    subtask(english(query), vec![RecipeStep { call, answers: true, paths_from: None }], recompute(query)?)
+}
+
+/// The selection is listed and checked before anything is touched; then the act lists it again and is carried out.
+fn acted(act: &Act) -> Result<Vec<RecipeSubtask>, Unsupported> {
+    let steps = perform(act)?;
+    let reading = english_act(act);
+    let mut pieces = Vec::new();
+    if let Some(selection) = act.selection() {
+        // Things in several folders are listed by one call a folder.
+        let listings = steps.iter().filter(|step| step.call.tool == LISTING_TOOL);
+        let listed = listings.map(|listing| RecipeStep { answers: true, ..listing.clone() }).collect();
+        pieces.push(subtask(english(selection), listed, recompute(selection)?)?);
+    }
+    let act = serde_json::to_value(act).map_err(|_| Unsupported::Arrangement { what: "this act" })?;
+    let done = Criterion::checked(Check::Performed { act, reading: reading.clone() });
+    pieces.push(subtask(reading, steps, done)?);
+    Ok(pieces)
+}
+
+fn recompute(query: &Query) -> Result<Criterion, Unsupported> {
+    let value = serde_json::to_value(query).map_err(|_| Unsupported::Arrangement { what: "this query" })?;
+    Ok(Criterion::checked(Check::Recompute { query: value, reading: english(query) }))
+}
+
+fn subtask(reading: String, steps: Vec<RecipeStep>, criterion: Criterion) -> Result<RecipeSubtask, Unsupported> {
+    if steps.is_empty() {
+        return Err(Unsupported::Arrangement { what: "a step without a call" });
+    }
+    Ok(RecipeSubtask {
+        intent: reading.clone(),
         sequence: 1,
-        recipe: Recipe { steps: vec![RecipeStep { call, answers: true }], reading: parsed.reading.clone() },
-        success_criteria: vec![check.clone()],
-    };
-    Ok(RecipePlan { subtasks: vec![subtask], task_criteria: vec![check], assumptions: parsed.assumptions.clone() })
+        recipe: Recipe { steps, reading },
+        success_criteria: vec![criterion],
+    })
 }
 
 /// A short name of the task.
-fn label(query: &Query) -> &'static str {
+fn label(steps: &[Step]) -> &'static str {
+    match steps {
+        [Step::Ask(query)] => label_of(query),
+        [Step::Do(act)] => label_of_act(act),
+        _ => "several_steps",
+    }
+}
+
+fn label_of_act(act: &Act) -> &'static str {
+    match act {
+        Act::CreateFolder { .. } => "create_folder",
+        Act::CreateFile { .. } => "create_file",
+        Act::Copy { .. } => "copy_files",
+        Act::Move { .. } => "move_files",
+        Act::Rename { .. } => "rename_files",
+        Act::Archive { .. } => "pack_files",
+        Act::Extract { .. } => "unpack_archive",
+        Act::Delete { .. } => "delete_files",
+        Act::Replace { .. } => "replace_text",
+    }
+}
+
+fn label_of(query: &Query) -> &'static str {
     match query {
+        Query::System { .. } => "machine_fact",
+        Query::Processes => "list_processes",
+        Query::Aggregate { of, function: Function::Count } if matches!(of.source(), Query::Processes) => {
+            "count_processes"
+        }
         Query::Aggregate { of, function: Function::Count } if is_text(of) => "count_lines",
         Query::Aggregate { function: Function::Count, .. } => "count_files",
         Query::Aggregate { function: Function::TotalBytes, .. } => "total_size",
-        Query::Details { of } | Query::Limit { of, .. } => label(of),
-        Query::Sort { by: Key::Size, order: Order::Descending, .. } => "largest_files",
-        Query::Sort { by: Key::Size, order: Order::Ascending, .. } => "smallest_files",
-        Query::Sort { by: Key::Modified, order: Order::Descending, .. } => "newest_files",
-        Query::Sort { by: Key::Modified, order: Order::Ascending, .. } => "oldest_files",
+        Query::Aggregate { .. } => "compute_number",
+        Query::Group { .. } => "count_groups",
+        Query::Field { .. } => "file_properties",
+        Query::Duplicates { .. } => "find_duplicates",
+        Query::Compare { .. } => "compare_texts",
         text if is_text(text) => "show_lines",
+        Query::Details { of } | Query::Limit { of, .. } => label_of(of),
+        Query::Sort { keys, .. } => match keys.first() {
+            Some(SortKey { by: Key::Size, order: Order::Descending }) => "largest_files",
+            Some(SortKey { by: Key::Size, order: Order::Ascending }) => "smallest_files",
+            Some(SortKey { by: Key::Modified, order: Order::Descending }) => "newest_files",
+            Some(SortKey { by: Key::Modified, order: Order::Ascending }) => "oldest_files",
+            _ => "list_files",
+        },
+        Query::Filter { of, .. } if matches!(of.source(), Query::Processes) => "list_processes",
         _ => "list_files",
     }
 }
 
 fn is_text(query: &Query) -> bool {
-    match query {
-        Query::TextFile { .. } => true,
-        Query::Filter { of, .. } | Query::Part { of, .. } => is_text(of),
-        _ => false,
-    }
+    query.ty() == Ok(Ty::Lines)
 }

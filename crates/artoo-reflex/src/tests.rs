@@ -2,6 +2,8 @@
 
 mod answer;
 mod check;
+mod meaning;
+mod phrasings;
 mod refuse;
 mod round_trip;
 mod seam;
@@ -28,5 +30,5 @@ fn environment() -> Environment {
 }
 
 fn read(request: &str) -> Result<Parsed, artoo_proto::Abstention> {
-    parse(request, &environment(), now())
+    parse(request, &[], &environment(), now())
 }

@@ -132,6 +132,7 @@ pub(crate) fn spec(raw_input: &str) -> TaskSpec {
         intent: raw_input.to_owned(),
         constraints: artoo_proto::Constraints::default(),
         raw_input: raw_input.to_owned(),
+        session: Vec::new(),
     }
 }
 

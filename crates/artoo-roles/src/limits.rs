@@ -46,6 +46,25 @@ pub const LABEL_CHARS: usize = 60;
 pub const ADVICE_MAX: usize = 10;
 /// Reply caps, in tokens: a plan is the longest thing a role writes.
 pub const REPLY_TOKENS: u32 = 4_096;
+/// Characters of one long text in a reply (an answer, a file's content, a step's context): four of them, one for each
+/// call of a reply, fill its cap. A model that runs on ends here, where its server keeps to the schema.
+pub const REPLY_TEXT_CHARS: usize = 4_000;
+/// Characters of a goal in a reply: the one or two sentences asked for, with a long path or two in them.
+pub const REPLY_GOAL_CHARS: usize = 800;
+/// Characters of a remark in a reply (a reason, an assertion, what was seen): a sentence or two.
+pub const REPLY_REMARK_CHARS: usize = 320;
+/// Characters of a path or a scope in a reply: far deeper than folders go that people name.
+pub const REPLY_PATH_CHARS: usize = 400;
+/// Characters of an evidence id in a reply: eight of its subtask, and a number.
+pub const REPLY_CITE_CHARS: usize = 16;
+/// Calls that one verdict may cite: a claim that rests on more is more than one claim.
+pub const REPLY_CITES: usize = 8;
+/// Subtasks in one reply: what a reply of its cap can describe well.
+pub const REPLY_SUBTASKS: usize = 12;
+/// Criteria of one place in a plan's reply: more say the same again.
+pub const REPLY_CRITERIA: usize = 6;
+/// Entries of any list inside a call's input: more is a job for a pattern or a command.
+pub const REPLY_ITEMS: usize = 16;
 /// Tasks of one process whose end is remembered, to tell a late message from a new task.
 pub const ENDED_REMEMBERED: usize = 1_024;
 /// Panics of R7 in one task that R7 itself is asked to report; after that the System says it in its place, so that a

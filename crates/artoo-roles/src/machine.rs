@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use artoo_proto::{
     Address, Check, EffectId, EffectKind, Envelope, EvidenceId, Message, MessageId, MessageKind, ModelFailure,
-    ModelReply, ModelRequest, Now, SubTaskId, ToolOutcome, ToolRequest,
+    ModelReply, ModelRequest, Now, SubTaskId, ToolCall, ToolOutcome, ToolRequest,
 };
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
@@ -173,6 +173,8 @@ pub struct CheckOrder {
     pub checks: Vec<Check>,
     /// The output they speak of.
     pub output: String,
+    /// The calls behind it: what an act changed is told by its record.
+    pub calls: Vec<ToolCall>,
 }
 
 /// Outside work, each with the id its completion will carry.

@@ -56,7 +56,7 @@ impl CheckVerdict {
     }
 }
 
-/// Decides a check; `None` for [`Check::Recompute`], whose query is not understood here.
+/// Decides a check; `None` for [`Check::Recompute`] and [`Check::Performed`], whose meaning is not known here.
 ///
 /// Reads the disk, so an async caller runs it on a blocking thread. Whether a file was changed by the subtask's own
 /// call is the caller's to see; this reads what is there.
@@ -94,7 +94,7 @@ pub fn run(check: &Check, input: &CheckInput<'_>) -> Option<CheckVerdict> {
             })
         }),
         Check::FileCount { path, pattern, recursive } => count::files(input, path, pattern, *recursive),
-        Check::Recompute { .. } => return None,
+        Check::Recompute { .. } | Check::Performed { .. } => return None,
     })
 }
 

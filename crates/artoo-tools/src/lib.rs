@@ -36,12 +36,14 @@
 //! Everything a caller does with a tool is one [`Registry::call`]; it answers with a record of what happened, or with
 //! the question that a person must answer first. Dropping the call's future ends whatever it started.
 
+mod beneath;
 mod blocked;
 mod call;
 pub mod checks;
 pub mod config;
 mod consent;
 mod digest;
+mod files;
 mod glob;
 mod guard;
 mod input;
@@ -57,6 +59,7 @@ mod record;
 mod registry;
 mod shell;
 mod text;
+mod trash;
 mod write_file;
 
 #[cfg(test)]
@@ -65,4 +68,5 @@ mod tests;
 pub use call::CallContext;
 pub use config::ToolConfig;
 pub use consent::{GRANT_LIFETIME, Grant};
+pub use guard::{Classification, CommandClass, CommandGuard};
 pub use registry::Registry;

@@ -92,6 +92,11 @@ impl Protected {
         Self { places }
     }
 
+    /// The places themselves, whether there is something or not.
+    pub(crate) fn places(&self) -> &[PathBuf] {
+        &self.places
+    }
+
     /// Why this path is out of reach, where it is; the path is taken as written and where it really leads.
     pub(crate) fn refusal(&self, path: &Path) -> Option<String> {
         let real = paths::real(path);

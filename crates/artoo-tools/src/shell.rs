@@ -73,9 +73,7 @@ impl Command {
                 .collect(),
         };
         let effects = match &proof {
-            Proof::Proven(proven) => {
-                proven.operands.iter().map(|path| format!("creates {}", paths::line(path))).collect()
-            }
+            Proof::Proven(proven) => proven.effects.clone(),
             Proof::Unproven { .. } => effects(&paths, protected),
         };
         Ok(Self { text: command, proof, paths, effects })
@@ -99,7 +97,7 @@ impl Command {
             None => (process::find_program(config, "sh")?, "sh", Vec::new()),
         };
         arguments.extend(["-c".into(), OsString::from(&self.text)]);
-        Some(Invocation { program, name: name.into(), arguments })
+        Some(Invocation { program, name: name.into(), arguments, environment: Vec::new() })
     }
 }
 
@@ -222,7 +220,7 @@ pub(crate) fn schema() -> Value {
         "required": ["command"],
         "properties": {
             "command": {"type": "string", "minLength": 1, "maxLength": COMMAND_MAX_CHARS,
-                "description": "one known read-only program with plain words runs at once; all else needs a yes"}
+                "description": "pipelines, lists and loops of known read-only programs run at once; all else needs a yes"}
         }
     })
 }

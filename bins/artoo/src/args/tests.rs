@@ -46,6 +46,9 @@ fn words_are_a_task_unless_they_are_a_subcommand() {
     check(&["--json", "doctor"], &Meaning::Doctor);
     check(&["doctor", "--json"], &Meaning::Doctor);
     check(&["audit"], &Meaning::Audit);
+    check(&[], &Meaning::Task(""));
+    check(&["-q", "count"], &Meaning::Task("count"));
+    check(&["--quiet"], &Meaning::Task(""));
     check(&["run", "--", "doctor"], &Meaning::Forced("doctor"));
     check(&["run", "--", "--help"], &Meaning::Forced("--help"));
     check(&["run", "--json", "--", "audit", "--json"], &Meaning::Forced("audit --json"));

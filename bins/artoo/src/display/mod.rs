@@ -5,11 +5,20 @@ pub(crate) mod live;
 pub(crate) mod result;
 #[cfg(test)]
 pub(crate) mod testing;
+mod wrap;
 pub(crate) mod writer;
+
+/// Stands before every line that is not ours.
+pub(crate) const QUOTE: &str = "  | ";
+
+/// Stands before the rest of such a line where a terminal is too narrow for it.
+const QUOTE_GOES_ON: &str = "  : ";
 
 /// How a line looks on a terminal that shows colour.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Style {
+    /// The bare answer: neither coloured nor cut, for whoever copies it.
+    Answer,
     /// As it is.
     Plain,
     /// Of lesser weight.
@@ -28,6 +37,10 @@ pub(crate) struct Line {
 }
 
 impl Line {
+    pub(crate) fn answer(text: impl Into<String>) -> Self {
+        Self { style: Style::Answer, text: text.into() }
+    }
+
     pub(crate) fn plain(text: impl Into<String>) -> Self {
         Self { style: Style::Plain, text: text.into() }
     }
@@ -47,5 +60,5 @@ impl Line {
 
 /// Text that nobody verified, each line marked, so that nothing in it can pass for a line of ours.
 pub(crate) fn quoted(text: &str) -> Vec<Line> {
-    text.lines().map(|line| Line::plain(format!("  | {line}"))).collect()
+    text.lines().map(|line| Line::plain(format!("{QUOTE}{line}"))).collect()
 }

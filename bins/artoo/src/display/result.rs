@@ -5,10 +5,11 @@
 
 use std::collections::BTreeMap;
 
-use artoo_proto::{AuditReport, Basis, CriterionMark, CriterionReport, Ending, FinalResult, Role, Usage, escape};
+use artoo_proto::{
+    AuditReport, Basis, CriterionMark, CriterionReport, DeniedAction, Ending, FinalResult, Role, Usage, escape,
+};
 
 use super::{Line, quoted};
-use crate::exit::Exit;
 
 /// Characters of the evidence shown with a criterion.
 const EVIDENCE_CHARS: usize = 240;
@@ -46,21 +47,22 @@ fn accepted(result: &FinalResult) -> Rendered {
     // A recipe's summary is the request as code read it. It comes first: a right answer to another question would
     // look right.
     let is_recipe = matches!(result.ending, Ending::Accept { basis: Basis::Checked });
-    let summary = || vec![Line::strong(result.summary.clone())];
+    let summary = || vec![Line::strong(escape::one_line(&result.summary))];
     let mut after = if is_recipe { Vec::new() } else { summary() };
     if output.is_empty() {
         after.push(Line::plain("(the answer is empty)"));
     }
     after.push(Line::strong(if is_recipe {
-        "accepted: every criterion was checked in code"
+        "accepted: every criterion was checked in code".to_owned()
     } else {
-        "accepted: some criteria rest on a model's judgement of the evidence"
+        let count = |mark| result.criteria.iter().filter(|report| report.mark == mark).count();
+        let (checked, judged) = (count(CriterionMark::Checked), count(CriterionMark::Judged));
+        format!("accepted: {checked} checked in code, {judged} on a model's judgement of the evidence")
     }));
-    after.extend(criteria(result.criteria.iter()));
-    after.extend(steps(result));
+    after.extend(decided(result));
     Rendered {
         before: if is_recipe { summary() } else { Vec::new() },
-        answer: if output.is_empty() { Vec::new() } else { vec![Line::plain(output)] },
+        answer: if output.is_empty() { Vec::new() } else { vec![Line::answer(output)] },
         after,
     }
 }
@@ -69,13 +71,25 @@ fn models_word(result: &FinalResult, heading: &'static str, verdict: &'static st
     let mut answer = vec![Line::strong(heading)];
     answer.extend(quoted(&result.output));
     let mut after = vec![Line::strong(verdict)];
-    after.extend(criteria(result.criteria.iter()));
-    after.extend(steps(result));
+    after.extend(decided(result));
     Rendered { before: Vec::new(), answer, after }
 }
 
+/// What follows an answer: what was decided and by whom, what was not allowed, what to do next.
+fn decided(result: &FinalResult) -> Vec<Line> {
+    let mut lines = criteria(result.criteria.iter());
+    let denied = result.denied.iter();
+    lines.extend(denied.map(|action| Line::warning(format!("not allowed, so not done: {}", of_denied(action)))));
+    lines.extend(result.next_steps.iter().map(|step| Line::plain(format!("next: {}", escape::one_line(step)))));
+    lines
+}
+
+fn of_denied(action: &DeniedAction) -> String {
+    format!("{} ({})", escape::one_line(&action.action), escape::one_line(&action.reason))
+}
+
 fn short_of_the_goal(result: &FinalResult) -> Rendered {
-    let mut answer = vec![Line::strong(capitalised(&result.summary))];
+    let mut answer = vec![Line::strong(capitalised(&escape::one_line(&result.summary)))];
     let unmet = match &result.ending {
         Ending::Accept { .. } => [].as_slice(),
         Ending::Success { unmet } | Ending::Abandon { unmet, .. } => unmet.as_slice(),
@@ -96,26 +110,26 @@ fn short_of_the_goal(result: &FinalResult) -> Rendered {
     }
     if !result.denied.is_empty() {
         answer.push(Line::plain("\nNot allowed, so not done:"));
-        let denied = |action: &artoo_proto::DeniedAction| {
-            Line::plain(format!("  {} ({})", escape::one_line(&action.action), escape::one_line(&action.reason)))
-        };
-        answer.extend(result.denied.iter().map(denied));
+        answer.extend(result.denied.iter().map(|action| Line::plain(format!("  {}", of_denied(action)))));
     }
     if !result.next_steps.is_empty() {
         answer.push(Line::plain("\nWhat you can do:"));
-        answer.extend(result.next_steps.iter().map(|step| Line::plain(format!("  {step}"))));
+        answer.extend(result.next_steps.iter().map(|step| Line::plain(format!("  {}", escape::one_line(step)))));
     }
     let mut after = Vec::new();
     for claim in &result.unverified {
         after.push(Line::warning(format!("Not verified, said for \"{}\":", escape::one_line(&claim.intent))));
         after.extend(quoted(&claim.output));
     }
-    let met: Vec<&CriterionReport> =
-        result.criteria.iter().filter(|report| report.mark != CriterionMark::Unmet).collect();
-    after.extend(criteria(met.into_iter()));
+    let met = criteria(result.criteria.iter().filter(|report| report.mark != CriterionMark::Unmet));
+    if !met.is_empty() {
+        after.push(Line::plain("Met, for what it is worth:"));
+        after.extend(met);
+    }
     Rendered { before: Vec::new(), answer, after }
 }
 
+/// One line each: what code decided, then what a model judged, then what is unmet.
 fn criteria<'a>(reports: impl Iterator<Item = &'a CriterionReport>) -> Vec<Line> {
     let shown = |report: &CriterionReport| {
         let mark = match report.mark {
@@ -128,24 +142,21 @@ fn criteria<'a>(reports: impl Iterator<Item = &'a CriterionReport>) -> Vec<Line>
         let text = format!("  {mark} {}{evidence}", escape::one_line(&report.claim));
         if report.mark == CriterionMark::Unmet { Line::warning(text) } else { Line::plain(text) }
     };
-    reports.map(shown).collect()
-}
-
-fn steps(result: &FinalResult) -> Vec<Line> {
-    result.next_steps.iter().map(|step| Line::plain(format!("next: {step}"))).collect()
+    let mut reports: Vec<&CriterionReport> = reports.collect();
+    reports.sort_by_key(|report| report.mark);
+    reports.into_iter().map(shown).collect()
 }
 
 /// What it took, and what should be known about it.
 fn account(result: &FinalResult, usage: &BTreeMap<Role, Usage>) -> Vec<Line> {
-    let mut lines: Vec<Line> =
-        result.assumptions.iter().map(|assumed| Line::plain(format!("assumed: {assumed}"))).collect();
+    let mut lines: Vec<Line> = result
+        .assumptions
+        .iter()
+        .map(|assumed| Line::plain(format!("assumed: {}", escape::one_line(assumed))))
+        .collect();
     if result.suspect {
         let text = "suspect: the loss fell while the approach stayed wrong; its criteria may have been gamed";
         lines.push(Line::warning(text));
-    }
-    if !result.denied.is_empty() && Exit::of(result) == Exit::Accepted {
-        let denied = result.denied.iter();
-        lines.extend(denied.map(|action| Line::warning(format!("not allowed, so not done: {}", action.action))));
     }
     let loss = result.loss;
     lines.push(Line::faint(format!(
@@ -156,7 +167,8 @@ fn account(result: &FinalResult, usage: &BTreeMap<Role, Usage>) -> Vec<Line> {
     lines
 }
 
-fn costs(usage: &BTreeMap<Role, Usage>) -> String {
+/// Model calls and tokens by role, in one line.
+pub(crate) fn costs(usage: &BTreeMap<Role, Usage>) -> String {
     let asked: Vec<(&Role, &Usage)> = usage.iter().filter(|(_, usage)| usage.model_calls > 0).collect();
     if asked.is_empty() {
         return "model calls: none".to_owned();

@@ -4,12 +4,13 @@ use std::io::{self, IsTerminal, Write};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use artoo_proto::escape;
+use rustix::termios::tcgetwinsize;
 use serde_json::Value;
 
-use super::{Line, Style};
+use super::{Line, Style, wrap};
 use crate::settings::Variables;
 
-/// Lines kept back while a question stands on the screen: more than a task says in a person's time to answer.
+/// Lines kept back while a question or a line being typed stands on the screen: more than is said in that time.
 const HELD_MAX: usize = 1_000;
 
 /// Both streams, shared by everything that shows something.
@@ -19,23 +20,35 @@ const HELD_MAX: usize = 1_000;
 #[derive(Debug, Clone)]
 pub(crate) struct Screen {
     streams: Arc<Mutex<Streams>>,
+    /// One question at a time; free means that none stands.
+    turn: Arc<tokio::sync::Mutex<()>>,
     is_live: bool,
+    is_quiet: bool,
 }
 
 #[derive(Debug)]
 struct Streams {
-    colour: bool,
-    /// Lines that wait for the end of a question.
+    has_colour: bool,
+    /// Lines that wait for the end of a question or of a line being typed.
     held: Option<Vec<Line>>,
 }
 
+/// Where text goes.
+#[derive(Debug, Clone, Copy)]
+enum Stream {
+    Out,
+    Err,
+}
+
 impl Screen {
-    /// Live lines and colour only where standard error is a terminal; no colour where `NO_COLOR` is set.
-    pub(crate) fn new(variables: &Variables) -> Self {
-        let is_terminal = io::stderr().is_terminal();
+    /// Live lines, colour and cutting only on a terminal; no colour where `NO_COLOR` is set. A quiet one shows answers,
+    /// questions and what must be seen.
+    pub(crate) fn new(variables: &Variables, is_quiet: bool) -> Self {
         let is_dumb = variables.raw("TERM").is_some_and(|term| term == "dumb");
-        let colour = is_terminal && !is_dumb && variables.raw("NO_COLOR").is_none();
-        Self { streams: Arc::new(Mutex::new(Streams { colour, held: None })), is_live: is_terminal }
+        let has_colour = !is_dumb && variables.raw("NO_COLOR").is_none();
+        let is_live = io::stderr().is_terminal() && !is_quiet;
+        let streams = Arc::new(Mutex::new(Streams { has_colour, held: None }));
+        Self { streams, turn: Arc::default(), is_live, is_quiet }
     }
 
     /// Whether what happens is shown while it happens.
@@ -43,25 +56,31 @@ impl Screen {
         self.is_live
     }
 
+    /// Whether colour may be shown where there is a terminal.
+    pub(crate) fn has_colour(&self) -> bool {
+        self.lock().has_colour
+    }
+
     /// Puts the answer, and nothing else, on standard output.
     pub(crate) fn answer(&self, lines: &[Line]) {
-        let _streams = self.lock();
-        let text: String = lines.iter().map(|line| format!("{}\n", escape::visible(&line.text))).collect();
-        write(&mut io::stdout().lock(), &text);
+        self.lock().show(Stream::Out, lines);
     }
 
     /// One JSON value as one line on standard output, with nothing in it that a terminal would act on.
     pub(crate) fn json(&self, value: &Value) {
         let _streams = self.lock();
-        write(&mut io::stdout().lock(), &format!("{}\n", ascii_where_hostile(&value.to_string())));
+        write(Stream::Out, &format!("{}\n", ascii_where_hostile(&value.to_string())));
     }
 
-    /// Lines about the task on standard error.
+    /// Lines about the task on standard error; where it is to be quiet only warnings.
     pub(crate) fn tell(&self, lines: &[Line]) {
-        let mut streams = self.lock();
-        for line in lines {
-            streams.tell(line);
-        }
+        let is_wanted = |line: &&Line| !self.is_quiet || line.style == Style::Warning;
+        self.lock().tell(lines.iter().filter(is_wanted));
+    }
+
+    /// Lines that must be seen, quiet or not: why nothing was done, and what was asked for.
+    pub(crate) fn insist(&self, lines: &[Line]) {
+        self.lock().tell(lines);
     }
 
     /// Lines that only somebody who watches wants to see.
@@ -71,37 +90,54 @@ impl Screen {
         }
     }
 
-    /// Shows a question; until [`Self::answered`] other lines wait, so that none can pass for a part of it.
-    pub(crate) fn ask(&self, lines: &[Line], prompt: &str) {
-        let mut streams = self.lock();
-        for line in lines {
-            streams.show(line);
-        }
-        write(&mut io::stderr().lock(), prompt);
-        streams.held.get_or_insert_with(Vec::new);
+    /// Waits until no question stands. Whoever asks keeps the turn as long as theirs does.
+    pub(crate) async fn turn(&self) -> tokio::sync::MutexGuard<'_, ()> {
+        self.turn.lock().await
     }
 
-    /// The question is over: what waited is shown.
-    pub(crate) fn answered(&self) {
+    /// Shows a question; until [`Self::answered`] other lines wait, so that none can pass for a part of it.
+    pub(crate) fn ask(&self, lines: &[Line], prompt: &'static str) {
         let mut streams = self.lock();
-        for line in streams.held.take().unwrap_or_default() {
-            streams.show(&line);
+        streams.show(Stream::Err, lines);
+        write(Stream::Err, prompt);
+        streams.hold();
+    }
+
+    /// Somebody else writes to the terminal, a line being typed; until [`Self::answered`] other lines wait.
+    pub(crate) fn hold(&self) {
+        self.lock().hold();
+    }
+
+    /// The question, or the line being typed, is over: what waited is shown. `is_open`: the cursor still stands behind
+    /// it, no line break was typed.
+    pub(crate) fn answered(&self, is_open: bool) {
+        let mut streams = self.lock();
+        if is_open {
+            write(Stream::Err, "\n");
         }
+        let held = streams.held.take().unwrap_or_default();
+        streams.show(Stream::Err, &held);
+    }
+
+    /// A code for the terminal itself; never text from anywhere.
+    pub(crate) fn control(&self, code: &'static str) {
+        let _streams = self.lock();
+        write(Stream::Err, code);
     }
 
     /// A line of the log.
     pub(crate) fn log(&self, text: &str) {
         // A log line may come from a panic inside this writer, which then still holds its lock.
         if let Ok(mut streams) = self.streams.try_lock() {
-            streams.tell(&Line::plain(text));
+            streams.tell(&[Line::plain(text)]);
         }
     }
 
     /// A line of artoo's own that must be seen.
     pub(crate) fn warn(&self, text: &'static str) {
         match self.streams.try_lock() {
-            Ok(mut streams) => streams.tell(&Line::warning(text)),
-            Err(_) => write(&mut io::stderr().lock(), &format!("{text}\n")),
+            Ok(mut streams) => streams.tell(&[Line::warning(text)]),
+            Err(_) => write(Stream::Err, &format!("{text}\n")),
         }
     }
 
@@ -111,33 +147,65 @@ impl Screen {
 }
 
 impl Streams {
-    fn tell(&mut self, line: &Line) {
+    fn tell<'a>(&mut self, lines: impl IntoIterator<Item = &'a Line>) {
         match &mut self.held {
-            Some(held) if held.len() < HELD_MAX => held.push(line.clone()),
-            Some(_) => {}
-            None => self.show(line),
+            Some(held) => {
+                let room = HELD_MAX.saturating_sub(held.len());
+                held.extend(lines.into_iter().take(room).cloned());
+            }
+            None => self.show(Stream::Err, lines),
         }
     }
 
-    fn show(&self, line: &Line) {
+    fn hold(&mut self) {
+        self.held.get_or_insert_with(Vec::new);
+    }
+
+    fn show<'a>(&self, stream: Stream, lines: impl IntoIterator<Item = &'a Line>) {
+        let columns = stream.columns();
+        let text: String = lines.into_iter().map(|line| self.shown(line, columns)).collect();
+        if !text.is_empty() {
+            write(stream, &text);
+        }
+    }
+
+    /// `columns` is `None` off a terminal.
+    fn shown(&self, line: &Line, columns: Option<usize>) -> String {
         let text = escape::visible(&line.text);
-        let code = match (self.colour, line.style) {
-            (false, _) | (true, Style::Plain) => None,
-            (true, Style::Faint) => Some("2"),
-            (true, Style::Strong) => Some("1"),
-            (true, Style::Warning) => Some("33"),
+        let Some(columns) = columns.filter(|_| line.style != Style::Answer) else { return format!("{text}\n") };
+        let code = match line.style {
+            Style::Plain | Style::Answer => None,
+            Style::Faint => Some("2"),
+            Style::Strong => Some("1"),
+            Style::Warning => Some("33"),
         };
-        let text = match code {
-            Some(code) => format!("\u{1b}[{code}m{text}\u{1b}[0m\n"),
-            None => format!("{text}\n"),
+        let code = code.filter(|_| self.has_colour);
+        let shown = |row: String| match code {
+            Some(code) => format!("\u{1b}[{code}m{row}\u{1b}[0m\n"),
+            None => format!("{row}\n"),
         };
-        write(&mut io::stderr().lock(), &text);
+        wrap::rows(&text, columns).into_iter().map(shown).collect()
+    }
+}
+
+impl Stream {
+    /// The terminal's width; `None` where it is none. A terminal that doesn't know its width is never too narrow.
+    fn columns(self) -> Option<usize> {
+        let size = match self {
+            Self::Out => tcgetwinsize(io::stdout()),
+            Self::Err => tcgetwinsize(io::stderr()),
+        };
+        size.ok().map(|size| if size.ws_col == 0 { usize::MAX } else { usize::from(size.ws_col) })
     }
 }
 
 /// Whoever closed the other end does not want the rest.
-fn write(stream: &mut dyn Write, text: &str) {
-    drop(stream.write_all(text.as_bytes()).and_then(|()| stream.flush()));
+fn write(stream: Stream, text: &str) {
+    let put = |stream: &mut dyn Write| stream.write_all(text.as_bytes()).and_then(|()| stream.flush());
+    drop(match stream {
+        Stream::Out => put(&mut io::stdout().lock()),
+        Stream::Err => put(&mut io::stderr().lock()),
+    });
 }
 
 /// JSON allows control characters beyond C0, and characters that reorder text, inside strings; here they are `\u` escapes.

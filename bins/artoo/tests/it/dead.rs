@@ -91,7 +91,7 @@ fn an_option_wins_over_a_variable() {
     let mut command = world.command(&["--model", "reflex", REQUEST]);
     command.env("ARTOO_MODEL", "openai:m").env("OPENAI_API_KEY", KEY);
     let ran = Ran::of(command.output().unwrap());
-    assert_eq!((ran.code, ran.stdout.as_str()), (Some(0), "11\n"), "{ran:?}");
+    assert_eq!((ran.code, ran.stdout.as_str()), (Some(0), "13\n"), "{ran:?}");
     let elsewhere = world.home().join("elsewhere");
     let mut command = world.command(&["--data-dir", "elsewhere", REQUEST]);
     let ran = Ran::of(command.env("ARTOO_DATA_DIR", "/nowhere").output().unwrap());

@@ -75,7 +75,7 @@ fn a_run_is_told_from_the_schema_to_the_result() {
         ]
     );
     assert_eq!((&result["directive"], &result["basis"]), (&json!("accept"), &json!("checked")));
-    assert_eq!((&result["output"], &last["problems"]), (&json!("11"), &json!([])));
+    assert_eq!((&result["output"], &last["problems"]), (&json!("13"), &json!([])));
     assert_eq!(names(&result["loss"]), ["D", "L", "Omega", "P"]);
     assert_eq!(result["task_id"], lines[1]["task_id"]);
 }

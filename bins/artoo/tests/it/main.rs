@@ -10,10 +10,16 @@
 
 mod dead;
 mod events;
+mod guard;
 mod house;
 mod http;
 mod lying;
+mod people;
+mod pty;
 mod reflex;
+mod repl;
 mod server;
+mod setup;
 mod streams;
+mod weak;
 mod world;

@@ -19,24 +19,23 @@ fn check(world: &World, words: &str, expected: &str) {
 fn numbers_and_lists_are_those_of_the_shell() {
     let world = World::new().with_things();
     let before = world.snapshot();
-    let visible = "find things -not -path '*/.*'";
-    let shell = |script: &str| world.shell(&script.replace("VISIBLE", visible));
-    check(&world, "how many files are in ~/things", &shell("VISIBLE -type f | wc -l"));
-    check(&world, "how many pdf files are in ~/things", &shell("VISIBLE -type f -iname '*.pdf' | wc -l"));
+    let shell = |script: &str| world.shell(script);
+    check(&world, "how many files are in ~/things", &shell("find things -type f | wc -l"));
+    check(&world, "how many pdf files are in ~/things", &shell("find things -type f -iname '*.pdf' | wc -l"));
     check(
         &world,
         "list the text files in ~/things",
-        &shell("VISIBLE -type f -name '*.txt' | sed \"s|^|$PWD/|\" | LC_ALL=C sort"),
+        &shell("find things -type f -name '*.txt' | sed \"s|^|$PWD/|\" | LC_ALL=C sort"),
     );
     check(
         &world,
         "total size of the files in ~/things",
-        &shell("VISIBLE -type f -printf '%s\\n' | awk '{ sum += $1 } END { print sum }'"),
+        &shell("find things -type f -printf '%s\\n' | awk '{ sum += $1 } END { print sum }'"),
     );
-    check(&world, "how many folders are in ~/things", &shell("VISIBLE -mindepth 1 -type d | wc -l"));
+    check(&world, "how many folders are in ~/things", &shell("find things -mindepth 1 -type d | wc -l"));
     check(&world, "how many lines does \"~/things/note 5.txt\" have", &shell("wc -l < 'things/note 5.txt'"));
     let largest = world.run(&["what is the largest file in ~/things"]);
-    let expected = shell("VISIBLE -type f -printf '%s %p\\n' | sort -n | tail -n 1 | cut -d' ' -f2-");
+    let expected = shell("find things -type f -printf '%s %p\\n' | sort -n | tail -n 1 | cut -d' ' -f2-");
     assert_eq!(largest.code, Some(0));
     assert!(largest.stdout.trim_end().ends_with(&expected), "{largest:?}");
     assert!(largest.stdout.starts_with("70001"), "{largest:?}");
@@ -73,11 +72,11 @@ fn memory_lasts_from_one_run_to_the_next() {
     let world = World::new().with_things();
     let journal = world.data_dir().join("memory.journal");
     let size = || std::fs::metadata(&journal).unwrap().len();
-    check(&world, "how many files are in ~/things", "11");
+    check(&world, "how many files are in ~/things", "13");
     let after_one = size();
     assert!(after_one > 0);
     let first = std::fs::read(&journal).unwrap();
-    check(&world, "how many files are in ~/things", "11");
+    check(&world, "how many files are in ~/things", "13");
     assert!(size() > after_one, "the second run wrote what it learnt");
     assert!(std::fs::read(&journal).unwrap().starts_with(&first), "and lost nothing of the first");
     let doctor = world.run(&["doctor", "--json"]);
@@ -92,7 +91,7 @@ fn s6_a_second_artoo_works_and_says_what_it_does_without() {
     let mut first = world.with_model(&server, &["how many files are in ~/things"]).spawn().unwrap();
     wait_for("the first artoo's question", || !server.asked().is_empty());
     let second = world.run(&["how many files are in ~/things"]);
-    assert_eq!((second.code, second.stdout.as_str()), (Some(0), "11\n"), "{second:?}");
+    assert_eq!((second.code, second.stdout.as_str()), (Some(0), "13\n"), "{second:?}");
     assert!(second.stderr.contains("note: memory: another artoo is using it"), "{second:?}");
     first.kill().unwrap();
     first.wait().unwrap();
@@ -112,7 +111,7 @@ fn words_come_together_however_they_are_given() {
         &["how many files are in ~/things", "--deadline", "1m"],
     ] {
         let ran = world.run(arguments);
-        assert_eq!((ran.code, ran.stdout.as_str()), (Some(0), "11\n"), "{arguments:?}: {ran:?}");
+        assert_eq!((ran.code, ran.stdout.as_str()), (Some(0), "13\n"), "{arguments:?}: {ran:?}");
     }
     let task = world.run(&["run", "--", "doctor"]);
     assert_eq!(task.code, Some(5), "a task, and not one that reflex knows: {task:?}");
@@ -160,7 +159,7 @@ fn f5_a_home_that_is_none_is_refused_in_words() {
 #[test]
 fn a_damaged_audit_log_is_seen() {
     let world = World::new().with_things();
-    check(&world, "how many files are in ~/things", "11");
+    check(&world, "how many files are in ~/things", "13");
     let log = world.data_dir().join("audit.jsonl");
     let sound = world.run(&["audit"]);
     assert_eq!(sound.code, Some(0), "{sound:?}");

@@ -16,6 +16,8 @@ pub(crate) struct Asked {
     pub(crate) criteria: usize,
     pub(crate) user: String,
     pub(crate) authorization: String,
+    /// The whole request, as it came.
+    pub(crate) body: Value,
     /// How often this role was asked before.
     pub(crate) nth: usize,
 }
@@ -45,6 +47,9 @@ pub(crate) struct Server {
     address: SocketAddr,
     asked: Arc<Mutex<Vec<Asked>>>,
 }
+
+/// What the server lists.
+pub(crate) const MODELS: [&str; 2] = ["a-model", "b-model"];
 
 type Script = dyn Fn(&Asked) -> Reply + Send + Sync;
 
@@ -80,6 +85,8 @@ impl Server {
 fn serve(mut stream: TcpStream, log: &Mutex<Vec<Asked>>, script: &Script) -> std::io::Result<()> {
     let mut reader = BufReader::new(stream.try_clone()?);
     let (mut length, mut authorization) = (0, String::new());
+    let mut wanted = String::new();
+    reader.read_line(&mut wanted)?;
     loop {
         let mut line = String::new();
         reader.read_line(&mut line)?;
@@ -91,6 +98,10 @@ fn serve(mut stream: TcpStream, log: &Mutex<Vec<Asked>>, script: &Script) -> std
         } else if line.trim().is_empty() {
             break;
         }
+    }
+    if wanted.starts_with("GET /v1/models ") {
+        let models: Vec<Value> = MODELS.iter().map(|name| json!({"id": name, "object": "model"})).collect();
+        return respond(&mut stream, 200, &json!({"object": "list", "data": models}));
     }
     let mut body = vec![0; length];
     reader.read_exact(&mut body)?;
@@ -106,6 +117,7 @@ fn serve(mut stream: TcpStream, log: &Mutex<Vec<Asked>>, script: &Script) -> std
             nth: log.iter().filter(|known| known.schema == schema).count(),
             schema,
             authorization,
+            body,
         };
         log.push(asked.clone());
         asked
@@ -120,6 +132,10 @@ fn serve(mut stream: TcpStream, log: &Mutex<Vec<Asked>>, script: &Script) -> std
             return Ok(());
         }
     };
+    respond(&mut stream, status, &content)
+}
+
+fn respond(stream: &mut TcpStream, status: u16, content: &Value) -> std::io::Result<()> {
     let content = content.to_string();
     write!(
         stream,

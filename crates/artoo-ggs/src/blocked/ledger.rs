@@ -1,5 +1,7 @@
 //! The ledger: everything a task has blocked, what it released, and whether anything is left.
 
+use std::borrow::{Borrow, Cow};
+use std::cmp::Ordering;
 use std::collections::BTreeSet;
 
 use super::{BlockedTarget, normal};
@@ -7,7 +9,7 @@ use crate::measurement::Tool;
 
 /// Tools and targets blocked in one task.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(deny_unknown_fields))]
 pub(crate) struct BlockedLedger {
     /// Oldest first.
     tools: Vec<String>,
@@ -36,10 +38,14 @@ impl BlockedLedger {
 
     /// Blocks targets; returns those that no earlier block covers.
     pub(crate) fn block_targets(&mut self, targets: Vec<BlockedTarget>) -> Vec<BlockedTarget> {
+        let mut any_folder = self.targets.iter().any(|target| target.subtree);
         let mut new = Vec::new();
-        for target in targets {
-            if !self.covers(&target) {
-                let target = BlockedTarget { target: normal(&target.target).into_owned(), ..target };
+        for mut target in targets {
+            if let Cow::Owned(normal) = normal(&target.target) {
+                target.target = normal;
+            }
+            if !self.covers(&target, any_folder) {
+                any_folder |= target.subtree;
                 self.targets.insert(target.clone());
                 new.push(target);
             }
@@ -80,16 +86,58 @@ impl BlockedLedger {
     }
 
     /// Whether a block at least as wide is there: looked up, not searched, so a task's cost stays linear.
-    fn covers(&self, wanted: &BlockedTarget) -> bool {
-        let path = normal(&wanted.target);
-        let has = |tool: &Option<String>, target: &str, subtree: bool| {
-            self.targets.contains(&BlockedTarget { tool: tool.clone(), target: target.to_owned(), subtree })
+    fn covers(&self, wanted: &BlockedTarget, any_folder: bool) -> bool {
+        let path = wanted.target.as_str();
+        let has =
+            |tool: Option<&str>, target: &str, subtree| self.targets.contains(&(tool, target, subtree) as &dyn Key);
+        let covered_by = |tool: Option<&str>| {
+            let folder = |path: &str| has(tool, path, true);
+            let mut above = path.match_indices('/').skip(1).filter_map(|(end, _)| path.get(..end));
+            (!wanted.subtree && has(tool, path, false)) || (any_folder && (folder(path) || above.any(folder)))
         };
-        let here = |tool: &Option<String>| has(tool, &path, true) || (!wanted.subtree && has(tool, &path, false));
-        let above = |tool: &Option<String>| {
-            path.match_indices('/').skip(1).any(|(end, _)| path.get(..end).is_some_and(|p| has(tool, p, true)))
-        };
-        let covered_by = |tool: &Option<String>| here(tool) || above(tool);
-        covered_by(&None) || (wanted.tool.is_some() && covered_by(&wanted.tool))
+        covered_by(None) || (wanted.tool.is_some() && covered_by(wanted.tool.as_deref()))
+    }
+}
+
+/// A blocked target to look up without owning its strings; ordered as [`BlockedTarget`] is.
+trait Key {
+    fn key(&self) -> (Option<&str>, &str, bool);
+}
+
+impl Key for BlockedTarget {
+    fn key(&self) -> (Option<&str>, &str, bool) {
+        (self.tool.as_deref(), &self.target, self.subtree)
+    }
+}
+
+impl Key for (Option<&str>, &str, bool) {
+    fn key(&self) -> (Option<&str>, &str, bool) {
+        *self
+    }
+}
+
+impl<'a> Borrow<dyn Key + 'a> for BlockedTarget {
+    fn borrow(&self) -> &(dyn Key + 'a) {
+        self
+    }
+}
+
+impl PartialEq for dyn Key + '_ {
+    fn eq(&self, other: &Self) -> bool {
+        self.key() == other.key()
+    }
+}
+
+impl Eq for dyn Key + '_ {}
+
+impl PartialOrd for dyn Key + '_ {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for dyn Key + '_ {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.key().cmp(&other.key())
     }
 }

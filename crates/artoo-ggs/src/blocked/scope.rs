@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::{BlockedTarget, normal};
 use crate::decision::Urgency;
-use crate::measurement::{Place, Round, SubtaskMeasure, SubtaskStatus, failing, subtask_failed_pairs};
+use crate::measurement::{Claims, Place, Round, SubtaskMeasure, SubtaskStatus, failing, subtask_failed_pairs};
 
 /// Tools of the round's failing subtasks, in order of first use.
 ///
@@ -22,7 +22,7 @@ pub(crate) fn tools_of_failing(round: &Round) -> Vec<&str> {
 ///
 /// Low urgency: those behind criteria that failed in the previous round too; where there are none, and otherwise, all
 /// of the failing subtasks.
-pub(crate) fn tools_to_block<'a>(round: &'a Round, urgency: Urgency, failed_before: &BTreeSet<String>) -> Vec<&'a str> {
+pub(crate) fn tools_to_block<'a>(round: &'a Round, urgency: Urgency, failed_before: &Claims) -> Vec<&'a str> {
     let repeated = match urgency {
         Urgency::Low => tools_behind_repeated(round, failed_before),
         Urgency::Normal | Urgency::High => Vec::new(),
@@ -30,7 +30,8 @@ pub(crate) fn tools_to_block<'a>(round: &'a Round, urgency: Urgency, failed_befo
     if repeated.is_empty() { tools_of_failing(round) } else { repeated }
 }
 
-fn tools_behind_repeated<'a>(round: &'a Round, failed_before: &BTreeSet<String>) -> Vec<&'a str> {
+fn tools_behind_repeated<'a>(round: &'a Round, failed_before: &Claims) -> Vec<&'a str> {
+    let failed_before: BTreeSet<&str> = failed_before.iter().collect();
     let places: BTreeSet<Place> =
         failing(round).filter(|f| failed_before.contains(f.claim.as_ref())).map(|f| f.place).collect();
     let behind =

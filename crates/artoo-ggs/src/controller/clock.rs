@@ -1,10 +1,13 @@
 //! A stopwatch that is told the time: what a task used, without the time it waited for people.
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(deny_unknown_fields))]
 pub(super) struct Stopwatch {
+    #[cfg_attr(feature = "serde", serde(deserialize_with = "crate::named::elapsed_ms"))]
     elapsed_ms: u64,
+    #[cfg_attr(feature = "serde", serde(deserialize_with = "crate::named::since_ms"))]
     since_ms: u64,
+    #[cfg_attr(feature = "serde", serde(deserialize_with = "crate::named::pauses"))]
     pauses: u32,
 }
 
@@ -36,6 +39,11 @@ impl Stopwatch {
 
     pub(super) fn rebase(&mut self, now_ms: u64) {
         self.since_ms = now_ms;
+    }
+
+    /// When something last happened.
+    pub(super) fn since_ms(&self) -> u64 {
+        self.since_ms
     }
 
     pub(super) fn elapsed_ms(&self) -> u64 {

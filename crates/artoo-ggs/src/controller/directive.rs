@@ -6,7 +6,7 @@ use super::state::TaskState;
 use crate::blocked::{BlockedTarget, Exhausted, targets_to_block, tools_of_failing, tools_to_block};
 use crate::decision::Urgency;
 use crate::macro_state::{Action, Previous};
-use crate::measurement::{Round, ToolTarget, failed_pairs};
+use crate::measurement::{Claims, Round, ToolTarget, failed_pairs};
 use crate::outcome::{Blocked, Credit, Replan};
 use crate::profile::{BlockRule, Profile};
 use crate::unit::Unit;
@@ -21,7 +21,7 @@ impl TaskState {
         profile: &Profile,
     ) -> Option<Replan> {
         let accumulate = profile.rules().blocks == BlockRule::Accumulate;
-        let nothing_failed_before = BTreeSet::new();
+        let nothing_failed_before = Claims::default();
         let failed_before = self.last.as_ref().map_or(&nothing_failed_before, |last| &last.failed_claims);
         let mut new_tools = Vec::new();
         let new_targets;

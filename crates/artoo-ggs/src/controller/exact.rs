@@ -7,6 +7,7 @@ use crate::loss::Loss;
 use crate::unit::Unit;
 
 #[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 struct ExactLoss {
     d: String,
     p: String,
@@ -21,11 +22,16 @@ pub(super) fn serialize<S: Serializer>(loss: &Loss, serializer: S) -> Result<S::
 
 pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Loss, D::Error> {
     let text = ExactLoss::deserialize(deserializer)?;
-    let number = |text: &str| text.parse::<f64>().map_err(D::Error::custom);
-    let unit = |text: &str| Unit::try_new(number(text)?).map_err(D::Error::custom);
-    let l = number(&text.l)?;
+    let number = |field: &str, text: &str| {
+        text.parse::<f64>().map_err(|error| D::Error::custom(format_args!("{field}: {error}")))
+    };
+    let unit = |field: &str, text: &str| {
+        let value = number(field, text)?;
+        Unit::try_new(value).map_err(|error| D::Error::custom(format_args!("{field}: {error}")))
+    };
+    let l = number("l", &text.l)?;
     if !l.is_finite() {
-        return Err(D::Error::custom("l is not a finite number"));
+        return Err(D::Error::custom(format_args!("l is {l}, not a finite number")));
     }
-    Ok(Loss { d: unit(&text.d)?, p: unit(&text.p)?, omega: unit(&text.omega)?, l })
+    Ok(Loss { d: unit("d", &text.d)?, p: unit("p", &text.p)?, omega: unit("omega", &text.omega)?, l })
 }

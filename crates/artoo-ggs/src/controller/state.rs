@@ -1,57 +1,102 @@
 //! One task: what is remembered between its rounds, and how a round becomes a decision.
 
-use std::collections::BTreeSet;
-
 use super::clock::Stopwatch;
 use crate::blocked::BlockedLedger;
-use crate::decision::{Choice, DecisionInputs, Margins, Thresholds, Trend, decide};
+use crate::cascade::{Course, Ruling, Situation};
+use crate::decision::{Margins, Thresholds, Trend};
 use crate::gradient::Gradient;
 use crate::loss::{Loss, omega};
 use crate::macro_state::Previous;
-use crate::measurement::{FailureMix, Measured, Place, Round, failed_pairs, failing};
+use crate::measurement::{
+    Claims, Failing, FailureMix, Measured, Place, Round, RoundError, Unmet, failed_pairs, failing, measure_failing,
+};
 use crate::outcome::{Decision, Outcome, StopReason, SuccessOutcome};
-use crate::profile::{KillSwitch, Profile};
+use crate::profile::Profile;
 use crate::unit::{Unit, micros};
 
 #[derive(Debug, Clone, PartialEq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(deny_unknown_fields))]
 pub(super) struct TaskState {
     pub(super) clock: Stopwatch,
     pub(super) ended: bool,
-    replans: u32,
+    #[cfg_attr(feature = "serde", serde(deserialize_with = "crate::named::replans"))]
+    pub(super) replans: u32,
     pub(super) previous: Previous,
     pub(super) last: Option<LastRound>,
-    worsening_rounds: u32,
+    #[cfg_attr(feature = "serde", serde(deserialize_with = "crate::named::worsening_rounds"))]
+    pub(super) worsening_rounds: u32,
     suspect: bool,
     best: Option<BestRound>,
     pub(super) blocked: BlockedLedger,
 }
 
 #[derive(Debug, Clone, PartialEq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(deny_unknown_fields))]
 pub(super) struct LastRound {
     #[cfg_attr(feature = "serde", serde(with = "super::exact"))]
     pub(super) loss: Loss,
-    pub(super) failed_claims: BTreeSet<String>,
+    pub(super) failed_claims: Claims,
     failure_mix: FailureMix,
     primary_failed: Option<String>,
     required_unmet: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(deny_unknown_fields))]
 struct BestRound {
+    #[cfg_attr(feature = "serde", serde(deserialize_with = "crate::named::round"))]
     round: u32,
     d_micros: i64,
 }
 
 /// What one round or ending is measured as.
 struct Observed {
+    inputs: Situation,
     loss: Loss,
     gradient: Gradient,
     failure_mix: FailureMix,
     primary_failed: Option<String>,
-    required_unmet: bool,
+}
+
+impl Observed {
+    fn of(inputs: Situation, ruling: &Ruling, seen: &Seen<'_>) -> Self {
+        let failure_mix = seen.measured.failure_mix();
+        Self { failure_mix, primary_failed: seen.primary_failed(), ..Self::unblamed(inputs, ruling) }
+    }
+
+    fn unblamed(inputs: Situation, ruling: &Ruling) -> Self {
+        let Ruling { loss, gradient, .. } = *ruling;
+        Self { inputs, loss, gradient, failure_mix: FailureMix::Mixed, primary_failed: None }
+    }
+}
+
+/// A valid round, gone through once.
+pub(super) struct Seen<'a> {
+    round: &'a Round,
+    failing: Vec<Failing<'a>>,
+    pub(super) measured: Measured,
+}
+
+impl<'a> Seen<'a> {
+    pub(super) fn new(round: &'a Round, profile: &Profile) -> Result<Self, RoundError> {
+        round.validate()?;
+        let failing: Vec<_> = failing(round).collect();
+        let measured = measure_failing(round, &failing, profile.rules());
+        Ok(Self { round, failing, measured })
+    }
+
+    pub(super) fn first_unmet(&self) -> Option<Unmet> {
+        self.failing.first().map(Failing::to_unmet)
+    }
+
+    /// The claim that drives D: required before optional, then the heaviest, then the first declared; where task
+    /// criteria made D, only those, unless something required failed elsewhere.
+    fn primary_failed(&self) -> Option<String> {
+        let from_task = self.measured.d > self.measured.subtask_distance;
+        let rank = |f: &Failing<'_>| (f.required, (f.place == Place::Task) == from_task, micros(f.weight));
+        // Of equals the last is taken, so the first declared has to come last.
+        self.failing.iter().rev().max_by_key(|f| rank(f)).map(|f| f.claim.clone().into_owned())
+    }
 }
 
 impl TaskState {
@@ -69,93 +114,95 @@ impl TaskState {
         }
     }
 
-    /// A round that fell short, through the table.
-    pub(super) fn round(&mut self, profile: &Profile, round: &Round, measured: &Measured) -> Decision {
-        let parameters = profile.parameters();
-        let observed = self.observe(profile, round, measured);
-        let cell = decide(&DecisionInputs::of(&observed.loss, &observed.gradient, observed.required_unmet), parameters);
-        self.suspect |= cell.is_suspect();
-        self.count_worsening(profile, &observed);
-        self.note_best(observed.loss.d);
-        let outcome = match cell.choice {
-            Choice::Abandon => Outcome::Abandon(StopReason::BudgetExhausted),
+    /// A round that fell short, through the cascade.
+    pub(super) fn round(&mut self, profile: &Profile, seen: &Seen<'_>) -> Decision {
+        let Seen { round, measured, .. } = seen;
+        let inputs = self.situation(profile, measured.d, measured.p, measured.required_unmet);
+        let ruling = inputs.ruling(profile);
+        self.suspect |= ruling.cell.is_suspect();
+        self.worsening_rounds = ruling.worsening_rounds;
+        self.note_best(measured.d);
+        let outcome = match ruling.course {
+            Course::Abandon(reason) => Outcome::Abandon(reason),
             // Nothing unmet would be an accept; the controller lets no such round in.
-            Choice::Success => SuccessOutcome::of(round).map_or(Outcome::Accept, Outcome::Success),
-            Choice::Replan(_) if self.worsening_rounds >= parameters.kill_after => {
-                Outcome::Abandon(StopReason::Diverging)
-            }
-            Choice::Replan(_) if self.replans >= parameters.max_replans => Outcome::Abandon(StopReason::MaxReplans),
-            Choice::Replan(action) => self
-                .replan(action, cell.trend.into(), round, profile)
+            Course::Success => SuccessOutcome::of(round).map_or(Outcome::Accept, Outcome::Success),
+            Course::Replan(action) => self
+                .replan(action, ruling.cell.trend.into(), round, profile)
                 .map_or(Outcome::Abandon(StopReason::ToolsExhausted), Outcome::Replan),
         };
-        let mut decision = self.decision(profile, Some(round), observed, outcome);
-        decision.cell = Some(cell);
-        self.remember(&decision, Some(round));
+        let counterfactual = match outcome {
+            // Whatever the directive, no tool would have been left for it.
+            Outcome::Abandon(StopReason::ToolsExhausted) => inputs.way_to_success(profile),
+            Outcome::Abandon(_) | Outcome::Success(_) | Outcome::Replan(_) | Outcome::Accept => {
+                inputs.counterfactual(profile)
+            }
+        };
+        let mut decision = self.decision(profile, Some(round), Observed::of(inputs, &ruling, seen), outcome);
+        decision.cell = Some(ruling.cell);
+        decision.counterfactual = Some(counterfactual);
+        self.remember(&decision, Some(seen));
         decision
     }
 
-    /// An end that doesn't ask the table: an accept, or the caller's word.
-    pub(super) fn bypass(
-        &mut self,
-        profile: &Profile,
-        round: Option<&Round>,
-        measured: Option<Measured>,
-        outcome: Outcome,
-    ) -> Decision {
-        let observed = match (&measured, round) {
-            (Some(measured), Some(round)) => self.observe(profile, round, measured),
-            _ if outcome == Outcome::Accept => self.observe_loss(profile, Unit::ZERO, Unit::ZERO),
-            _ => self.observe_again(profile),
-        };
-        if measured.is_some() || outcome == Outcome::Accept {
-            self.note_best(observed.loss.d);
-        }
-        let decision = self.decision(profile, round, observed, outcome);
-        self.remember(&decision, round);
+    /// Every criterion is met: the table is not asked.
+    pub(super) fn accept(&mut self, profile: &Profile, seen: Option<&Seen<'_>>) -> Decision {
+        let inputs = self.situation(profile, Unit::ZERO, Unit::ZERO, false);
+        self.note_best(Unit::ZERO);
+        let observed = Observed::unblamed(inputs, &inputs.ruling(profile));
+        let mut decision = self.decision(profile, seen.map(|seen| seen.round), observed, Outcome::Accept);
+        decision.counterfactual = Some(inputs.least_miss(profile));
+        self.remember(&decision, seen);
         decision
     }
 
-    fn observe(&self, profile: &Profile, round: &Round, measured: &Measured) -> Observed {
-        Observed {
-            failure_mix: measured.failure_mix(),
-            primary_failed: primary_failed(round, measured),
-            required_unmet: measured.required_unmet,
-            ..self.observe_loss(profile, measured.d, measured.p)
-        }
-    }
-
-    fn observe_loss(&self, profile: &Profile, d: Unit, p: Unit) -> Observed {
-        let parameters = profile.parameters();
-        let loss = Loss::new(d, p, omega(self.replans, self.clock.elapsed_ms(), parameters), parameters);
-        let gradient =
-            self.last.as_ref().map_or(Gradient::ZERO, |last| Gradient::between(&last.loss, &loss, parameters));
-        let failure_mix = FailureMix::Mixed;
-        Observed { loss, gradient, failure_mix, primary_failed: None, required_unmet: false }
-    }
-
-    /// Nothing new was measured: the last round stands, or, where there was none, nothing was achieved.
-    fn observe_again(&self, profile: &Profile) -> Observed {
-        match &self.last {
-            None => self.observe_loss(profile, Unit::ONE, Unit::ZERO),
-            Some(last) => Observed {
-                loss: last.loss,
-                gradient: Gradient::ZERO,
-                failure_mix: last.failure_mix,
-                primary_failed: last.primary_failed.clone(),
-                required_unmet: last.required_unmet,
-            },
-        }
-    }
-
-    fn count_worsening(&mut self, profile: &Profile, observed: &Observed) {
-        let epsilon = micros(profile.parameters().epsilon);
-        let rose = self.last.as_ref().is_some_and(|last| observed.loss.d.micros() > last.loss.d.micros());
-        let worse = match profile.rules().kill_switch {
-            KillSwitch::GapRises => rose && micros(observed.gradient.without_omega()) > epsilon,
-            KillSwitch::LossRises => micros(observed.gradient.total) > epsilon,
+    /// The caller's word ends it. Without a round the last one stands; where there was none, nothing was achieved.
+    pub(super) fn stop(&mut self, profile: &Profile, seen: Option<&Seen<'_>>) -> Decision {
+        let observed = match (seen, &self.last) {
+            (Some(seen), _) => {
+                let Measured { d, p, required_unmet, .. } = seen.measured;
+                let inputs = self.situation(profile, d, p, required_unmet);
+                Observed::of(inputs, &inputs.ruling(profile), seen)
+            }
+            (None, Some(last)) => {
+                let Loss { d, p, omega, .. } = last.loss;
+                let inputs = self.situation(profile, d, p, last.required_unmet);
+                Observed {
+                    inputs: Situation { omega, before: Some(last.loss), ..inputs },
+                    loss: last.loss,
+                    gradient: Gradient::ZERO,
+                    failure_mix: last.failure_mix,
+                    primary_failed: last.primary_failed.clone(),
+                }
+            }
+            (None, None) => {
+                let inputs = self.situation(profile, Unit::ONE, Unit::ZERO, false);
+                Observed::unblamed(inputs, &inputs.ruling(profile))
+            }
         };
-        self.worsening_rounds = if worse { self.worsening_rounds.saturating_add(1) } else { 0 };
+        if let Some(seen) = seen {
+            self.note_best(seen.measured.d);
+        }
+        let outcome = Outcome::Abandon(StopReason::External);
+        let decision = self.decision(profile, seen.map(|seen| seen.round), observed, outcome);
+        self.remember(&decision, seen);
+        decision
+    }
+
+    fn situation(&self, profile: &Profile, d: Unit, p: Unit, required_unmet: bool) -> Situation {
+        Situation {
+            d,
+            p,
+            omega: omega(self.replans, self.clock.elapsed_ms(), profile.parameters()),
+            before: self.last.as_ref().map(|last| last.loss),
+            required_unmet,
+            replans: self.replans,
+            worsening_before: self.worsening_rounds,
+        }
+    }
+
+    #[cfg(feature = "serde")]
+    pub(super) fn best_round(&self) -> Option<u32> {
+        self.best.map(|best| best.round)
     }
 
     fn note_best(&mut self, d: Unit) {
@@ -171,15 +218,17 @@ impl TaskState {
         let best_round = if delivered { self.replans } else { self.best.map_or(0, |best| best.round) };
         Decision {
             round: self.replans,
+            inputs: observed.inputs,
             cell: None,
             previous: self.previous,
             replans: self.replans.saturating_add(u32::from(matches!(outcome, Outcome::Replan(_)))),
             urgency: Trend::of(observed.gradient.total, parameters).into(),
             failure_mix: observed.failure_mix,
             primary_failed: observed.primary_failed,
-            required_unmet: observed.required_unmet,
+            required_unmet: observed.inputs.required_unmet,
             margins: Margins::of(&observed.loss, &observed.gradient, &thresholds),
             thresholds,
+            counterfactual: None,
             worsening_rounds: self.worsening_rounds,
             suspect: self.suspect,
             best_round,
@@ -187,39 +236,26 @@ impl TaskState {
             credit: round.map(|round| self.credit(round, observed.loss.d)).unwrap_or_default(),
             loss: observed.loss,
             gradient: observed.gradient,
+            propensity: Unit::ONE,
+            config: profile.config_hash(),
             outcome,
         }
     }
 
-    fn remember(&mut self, decision: &Decision, round: Option<&Round>) {
+    fn remember(&mut self, decision: &Decision, seen: Option<&Seen<'_>>) {
         self.replans = decision.replans;
         match &decision.outcome {
             Outcome::Replan(replan) => self.previous = Previous::Action(replan.action),
             Outcome::Success(_) | Outcome::Abandon(_) | Outcome::Accept => self.ended = true,
         }
-        if let Some(round) = round {
+        if let Some(seen) = seen {
             self.last = Some(LastRound {
                 loss: decision.loss,
-                failed_claims: failing(round).map(|f| f.claim.into_owned()).collect(),
+                failed_claims: Claims::of(seen.failing.iter().map(|f| &f.claim)),
                 failure_mix: decision.failure_mix,
                 primary_failed: decision.primary_failed.clone(),
                 required_unmet: decision.required_unmet,
             });
         }
     }
-}
-
-/// The claim that drives D: required before optional, then the heaviest, then the first declared; where task criteria
-/// made D, only those, unless something required failed elsewhere.
-fn primary_failed(round: &Round, measured: &Measured) -> Option<String> {
-    let from_task = measured.d > measured.subtask_distance;
-    let mut best: Option<((bool, bool, i64), String)> = None;
-    for f in failing(round) {
-        let in_driving_set = (f.place == Place::Task) == from_task;
-        let rank = (f.required, in_driving_set, micros(f.weight));
-        if best.as_ref().is_none_or(|(top, _)| rank > *top) {
-            best = Some((rank, f.claim.into_owned()));
-        }
-    }
-    best.map(|(_, claim)| claim)
 }

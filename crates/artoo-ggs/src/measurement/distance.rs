@@ -1,6 +1,7 @@
 //! D and P: how far a round is from its goal, and whose fault that is.
 
-use std::borrow::Cow;
+use std::borrow::{Borrow, Cow};
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use super::{CriterionMeasure, FailureClass, FailureMix, Mode, Round, RoundError, SubtaskMeasure, SubtaskStatus};
@@ -87,11 +88,21 @@ impl Measured {
 /// [`RoundError`], as [`Round::validate`].
 pub fn measure(round: &Round, rules: &Rules) -> Result<Measured, RoundError> {
     round.validate()?;
+    Ok(measure_failing(round, failing(round), rules))
+}
+
+/// Measures a valid round of which what fails is known.
+pub(crate) fn measure_failing<'a, F: Borrow<Failing<'a>>>(
+    round: &Round,
+    failing: impl IntoIterator<Item = F>,
+    rules: &Rules,
+) -> Measured {
     let mut subtasks = Sum { weight: 0.0, count: round.subtasks.iter().map(|s| s.criteria.len()).sum() };
     let mut task = Sum { weight: 0.0, count: round.task_criteria.len() };
     let (mut logical_failures, mut environmental_failures, mut unmet) = (0_u32, 0_u32, 0_u32);
     let mut required_unmet = false;
-    for failing in failing(round) {
+    for failing in failing {
+        let failing = failing.borrow();
         let in_task = failing.place == Place::Task;
         let sum = if in_task { &mut task } else { &mut subtasks };
         sum.weight += failing.weight;
@@ -113,7 +124,7 @@ pub fn measure(round: &Round, rules: &Rules) -> Result<Measured, RoundError> {
         TaskCriteria::Counted | TaskCriteria::SubtasksOnly => subtask_distance,
     };
     let classified = f64::from(logical_failures) + f64::from(environmental_failures);
-    Ok(Measured {
+    Measured {
         d,
         p: Unit::ratio(f64::from(logical_failures), classified),
         subtask_distance,
@@ -122,7 +133,7 @@ pub fn measure(round: &Round, rules: &Rules) -> Result<Measured, RoundError> {
         environmental_failures,
         unmet,
         required_unmet: required_unmet && rules.required_criteria == RequiredCriteria::Enforced,
-    })
+    }
 }
 
 struct Sum {
@@ -251,14 +262,17 @@ fn weight(criterion: &CriterionMeasure) -> f64 {
 /// A pair that worked later in the same subtask (a retry) is not among them.
 #[must_use]
 pub fn failed_pairs(round: &Round) -> Vec<ToolTarget> {
-    let mut seen = std::collections::BTreeSet::new();
+    let mut seen = BTreeSet::new();
     let subtasks = round.subtasks.iter();
     subtasks.flat_map(subtask_failed_pairs).filter(|call| seen.insert((&call.tool, &call.target))).cloned().collect()
 }
 
 /// The failed pairs of one subtask; a pair may occur more than once.
 pub(crate) fn subtask_failed_pairs(subtask: &SubtaskMeasure) -> impl Iterator<Item = &ToolTarget> {
-    let last: std::collections::BTreeMap<_, _> =
-        subtask.calls.iter().map(|call| ((&call.tool, &call.target), call.failed)).collect();
-    subtask.calls.iter().filter(move |call| call.failed && last.get(&(&call.tool, &call.target)) == Some(&true))
+    // Where every call came to nothing, and where none did, there is no retry to look for.
+    let mixed = subtask.calls.iter().any(|call| call.failed) && subtask.calls.iter().any(|call| !call.failed);
+    let calls: &[ToolTarget] = if mixed { &subtask.calls } else { &[] };
+    let last: BTreeMap<_, _> = calls.iter().map(|call| ((&call.tool, &call.target), call.failed)).collect();
+    let is_forgiven = move |call: &ToolTarget| last.get(&(&call.tool, &call.target)) == Some(&false);
+    subtask.calls.iter().filter(move |call| call.failed && !is_forgiven(call))
 }

@@ -48,7 +48,8 @@ fn g12_the_oldest_tool_is_released_each_once_then_none_is_left() {
     assert_eq!(decisions[3].outcome, Outcome::Abandon(StopReason::ToolsExhausted));
     assert_eq!(
         decisions[3].to_string(),
-        "D 1.00 > δ 0.30; P 1.00 > ρ 0.50; every tool blocked, none left to release → abandon (tools_exhausted)"
+        "D 1.00 > δ 0.30; P 1.00 > ρ 0.50; every tool blocked, none left to release → abandon (tools_exhausted); \
+         D lower by 0.70 → success"
     );
 }
 
@@ -165,6 +166,21 @@ fn a_wider_block_covers_what_comes_later() {
     let decisions = run(Profile::v0_8(), 0, &rounds);
     assert!(replan(&decisions[1]).new_blocked.is_empty());
     assert_eq!(shown(&replan(&decisions[1]).blocked_targets), ["*:/x/y"]);
+}
+
+#[test]
+fn a_blocked_path_does_not_stand_for_the_folder_it_names() {
+    let timeless = ParameterTable { lambda: 0.0, ..ParameterTable::V0_8 };
+    let profile = Profile::new("p", Hyperparameters::try_from(timeless).unwrap(), Rules::V0_8).unwrap();
+    let rounds = [
+        environmental_share(4, &["!read /srv/a"]),
+        environmental_share(6, &["!read /srv/a/x", "!read /srv/a/b/y", "!read /srv/a/z"]),
+    ];
+    let decisions = run(profile, 0, &rounds);
+    assert_eq!(replan(&decisions[1]).urgency, Urgency::High);
+    assert_eq!(shown(&replan(&decisions[1]).blocked_targets), ["*:/srv/a", "*:/srv/a/**"]);
+    let new = [Blocked::Target(BlockedTarget::folder("/srv/a"))];
+    assert_eq!(replan(&decisions[1]).new_blocked, new, "the folder covers what lies in it, at any depth");
 }
 
 #[test]

@@ -210,26 +210,60 @@ fn primary_failed_is_what_drives_d() {
 #[test]
 fn every_way_out_explains_itself_in_a_line() {
     let required_near = round(vec![subtask(vec![pass("a"), pass("b"), pass("c"), required(logical("d"))])]);
-    let table: [(u64, Vec<Round>, &str); 8] = [
-        (0, vec![shares(1, 0, 2)], "D 0.50 > δ 0.30; |∇L| 0.00 < ε 0.10; P 1.00 > ρ 0.50 → break_symmetry"),
-        (0, vec![shares(1, 2, 9)], "D 0.333333 > δ 0.30; |∇L| 0.00 < ε 0.10; P 0.333333 ≤ ρ 0.50 → change_path"),
+    let table: [(u64, Vec<Round>, &str); 10] = [
+        (
+            0,
+            vec![shares(0, 32, 100)],
+            "D 0.32 > δ 0.30; |∇L| 0.00 < ε 0.10; P 0.00 ≤ ρ 0.50 → change_path; D lower by 0.02 → success",
+        ),
+        (
+            0,
+            vec![shares(1, 2, 9)],
+            "D 0.333333 > δ 0.30; |∇L| 0.00 < ε 0.10; P 0.333333 ≤ ρ 0.50 → change_path; D lower by 0.033333 → success",
+        ),
+        (
+            0,
+            vec![shares(10, 9, 20)],
+            "D 0.95 > δ 0.30; |∇L| 0.00 < ε 0.10; P 0.526316 > ρ 0.50 → break_symmetry; \
+             P lower by 0.026316 → change_path",
+        ),
         (
             0,
             vec![required_near],
-            "D 0.25 ≤ δ 0.30, but a required criterion is unmet; |∇L| 0.00 < ε 0.10; P 1.00 > ρ 0.50 → break_symmetry",
+            "D 0.25 ≤ δ 0.30, but a required criterion is unmet; |∇L| 0.00 < ε 0.10; P 1.00 > ρ 0.50 → break_symmetry; \
+             P lower by 0.50 → change_path",
         ),
         (
             0,
             vec![shares(9, 0, 10), shares(5, 0, 10)],
-            "D 0.50 > δ 0.30; |∇L| 0.22 ≥ ε 0.10; P 1.00 > ρ 0.50 → change_approach, urgency low; suspect",
+            "D 0.50 > δ 0.30; |∇L| 0.22 ≥ ε 0.10 (mostly D -0.24); P 1.00 > ρ 0.50 → change_approach, urgency low, suspect; \
+             D lower by 0.20 → success",
         ),
-        (0, vec![shares(0, 3, 10)], "Ω 0.00 < θ 0.80; D 0.30 ≤ δ 0.30 → success with 3 unmet"),
-        (600_000, vec![shares(0, 3, 10)], "Ω 0.80 ≥ θ 0.80 → abandon (budget_exhausted)"),
-        (0, vec![shares(0, 1, 1); 4], "D 1.00 > δ 0.30; all 3 replans used → abandon (max_replans)"),
+        (
+            90_000,
+            vec![shares(0, 50, 100), shares(0, 46, 100)],
+            "D 0.46 > δ 0.30; |∇L| 0.104 ≥ ε 0.10 (mostly Ω 0.128); P 0.00 ≤ ρ 0.50 → refine, urgency high; \
+             D lower by 0.006668 → change_path",
+        ),
+        (
+            0,
+            vec![shares(0, 3, 10)],
+            "Ω 0.00 < θ 0.80; D 0.30 ≤ δ 0.30 → success with 3 unmet; D higher by 0.000001 → change_path",
+        ),
+        (
+            600_000,
+            vec![shares(0, 3, 10)],
+            "Ω 0.80 ≥ θ 0.80 → abandon (budget_exhausted); Ω lower by 0.000001 → success",
+        ),
+        (
+            0,
+            vec![shares(0, 1, 1); 4],
+            "D 1.00 > δ 0.30; all 3 replans used → abandon (max_replans); D lower by 0.70 → success",
+        ),
         (
             0,
             vec![shares(0, 4, 10), shares(0, 6, 10), shares(0, 8, 10)],
-            "D 0.80 > δ 0.30; the gap grew 2 rounds in a row → abandon (diverging)",
+            "D 0.80 > δ 0.30; the gap grew 2 rounds in a row → abandon (diverging); D lower by 0.033333 → refine",
         ),
     ];
     for (step_ms, rounds, expected) in table {
@@ -271,4 +305,20 @@ fn tasks_do_not_touch_each_other() {
     let second = controller.round(&1, 2, &shares(1, 0, 2)).unwrap();
     assert_eq!([first, second].as_slice(), alone);
     assert_eq!(controller.tasks().copied().collect::<Vec<_>>(), [1, 2]);
+}
+
+#[test]
+fn ended_tasks_are_evicted_once_they_are_old_enough() {
+    let mut controller = begun(Profile::v0_8());
+    controller.begin(2, 0).unwrap();
+    controller.begin(3, 0).unwrap();
+    controller.accept(&1, 1_000, None).unwrap();
+    controller.accept(&2, 5_000, None).unwrap();
+    assert_eq!(controller.evict_ended(10_999, 10_000), Vec::<u32>::new());
+    assert_eq!(controller.evict_ended(11_000, 10_000), [1]);
+    assert_eq!(controller.tasks().copied().collect::<Vec<_>>(), [2, 3]);
+    assert_eq!(controller.evict_ended(5_000, 0), [2], "a running task is never evicted");
+    assert_eq!(controller.round(&2, 6_000, &shares(1, 0, 1)).unwrap_err(), ControlError::UnknownTask);
+    controller.begin(2, 6_000).unwrap();
+    assert_eq!(controller.elapsed_ms(&2), Some(0), "the key starts afresh");
 }

@@ -5,14 +5,14 @@ use proptest::prelude::*;
 
 use crate::build::{self, begun};
 
-fn unit() -> impl Strategy<Value = Unit> {
+pub(crate) fn unit() -> impl Strategy<Value = Unit> {
     prop_oneof![
         (0_u32..=1_000_000).prop_map(|n| Unit::clamped(f64::from(n) / 1e6)),
         prop::sample::select(vec![0.0, 0.1, 0.1 + 0.2, 0.3, 0.5, 0.6 + 0.2, 0.8, 1.0]).prop_map(Unit::clamped),
     ]
 }
 
-fn hyperparameters() -> impl Strategy<Value = Hyperparameters> {
+pub(crate) fn hyperparameters() -> impl Strategy<Value = Hyperparameters> {
     let weights = (1e-6..=1.0, 0.0..=1.0, 0.0..=1.0, 0.0..=1.0, 0.0..=1.0);
     let thresholds = (1e-6..=1.0, 0.0..=0.999_999, 0.0..=1.0, 1e-6..=1.0);
     (weights, thresholds, 1_u64..1_000_000, 1_u32..6, 1_u32..4).prop_map(
@@ -36,7 +36,7 @@ fn hyperparameters() -> impl Strategy<Value = Hyperparameters> {
     )
 }
 
-fn profile() -> impl Strategy<Value = Profile> {
+pub(crate) fn profile() -> impl Strategy<Value = Profile> {
     prop_oneof![
         3 => Just(Profile::v0_8()),
         1 => Just(Profile::literal()),
@@ -87,19 +87,19 @@ fn subtask() -> impl Strategy<Value = SubtaskMeasure> {
 }
 
 /// Any round with something in it.
-fn round() -> impl Strategy<Value = Round> {
+pub(crate) fn round() -> impl Strategy<Value = Round> {
     let available = prop_oneof![Just(vec![]), Just(build::tools(&["f/p", "g/p", "h/q"]))];
     (prop::collection::vec(subtask(), 1..4), prop::collection::vec(criterion(), 0..3), available)
         .prop_map(|(subtasks, task_criteria, available_tools)| Round { subtasks, task_criteria, available_tools })
 }
 
 /// A task: its profile and rounds with the time each took.
-fn task() -> impl Strategy<Value = (Profile, Vec<(u64, Round)>)> {
+pub(crate) fn task() -> impl Strategy<Value = (Profile, Vec<(u64, Round)>)> {
     (profile(), prop::collection::vec((0_u64..120_000, round()), 1..9))
 }
 
 /// Plays a task until it ends; rounds with nothing unmet are left out.
-fn play(profile: &Profile, rounds: &[(u64, Round)]) -> Vec<(Round, Decision)> {
+pub(crate) fn play(profile: &Profile, rounds: &[(u64, Round)]) -> Vec<(Round, Decision)> {
     let mut controller = begun(profile.clone());
     let (mut now, mut played) = (0, Vec::new());
     for (took, round) in rounds {
@@ -146,6 +146,42 @@ proptest! {
     }
 
     #[test]
+    fn exactly_at_each_threshold_and_a_micro_unit_to_either_side(
+        d in unit(), p in unit(), gradient in -1.5..1.5_f64, h in hyperparameters(), negative: bool,
+    ) {
+        let micros = |value: f64| Unit::clamped(value).micros();
+        let at = |micros: i64| Unit::clamped(micros as f64 / 1e6);
+        let choice = |d, p, omega, gradient| {
+            decide(&DecisionInputs::new(d, p, omega, gradient, false).unwrap(), &h).choice
+        };
+        let (delta, rho, theta, epsilon) = (micros(h.delta), micros(h.rho), micros(h.theta), micros(h.epsilon));
+        // θ: at it and above, spent; below, not.
+        prop_assert_eq!(choice(d, p, at(theta), gradient), Choice::Abandon);
+        prop_assert_eq!(choice(d, p, at(theta + 1), gradient), Choice::Abandon);
+        let below = at(theta - 1);
+        prop_assert_ne!(choice(d, p, below, gradient), Choice::Abandon);
+        // δ: at it and below, close enough; above, not.
+        prop_assert_eq!(choice(at(delta), p, below, gradient), Choice::Success);
+        prop_assert_eq!(choice(at(delta - 1), p, below, gradient), Choice::Success);
+        let far = at(delta + 1);
+        prop_assert!(matches!(choice(far, p, below, gradient), Choice::Replan(_)));
+        // ρ: at it and below, the environment; above, the approach.
+        let logical = |p, gradient| match choice(far, p, below, gradient) {
+            Choice::Replan(action) => action.is_logical(),
+            Choice::Abandon | Choice::Success => unreachable!("checked above"),
+        };
+        prop_assert!(!logical(at(rho), gradient) && !logical(at(rho - 1), gradient));
+        prop_assert!(rho == 1_000_000 || logical(at(rho + 1), gradient));
+        // ε: at it and beyond, a signal, whichever the sign; short of it, none.
+        let sign = if negative { -1.0 } else { 1.0 };
+        let signal = |micros: i64| match choice(far, p, below, sign * micros as f64 / 1e6) {
+            Choice::Replan(action) => matches!(action, Action::Refine | Action::ChangeApproach),
+            Choice::Abandon | Choice::Success => unreachable!("checked above"),
+        };
+        prop_assert!(signal(epsilon) && signal(epsilon + 1) && !signal(epsilon - 1));
+    }
+
+    #[test]
     fn loss_rises_with_distance(a in unit(), b in unit(), p in unit(), omega in unit(), h in hyperparameters()) {
         let l = |d| Loss::new(d, p, omega, &h).l;
         prop_assert!(a <= b || l(a) >= l(b));
@@ -165,6 +201,18 @@ proptest! {
         prop_assume!(k < n);
         let d = |k| measure(&build::round(vec![build::subtask(vec![build::plausible("a", k, n)])]), &Rules::V0_8).unwrap().d;
         prop_assert!(d(k) < d(k + 1));
+    }
+
+    #[test]
+    fn distance_rises_with_k_wherever_the_criterion_stands(round in round(), n in 2_u32..9, k in 1_u32..8) {
+        prop_assume!(k < n);
+        let with = |k| {
+            let mut round = round.clone();
+            round.subtasks.push(build::subtask(vec![build::plausible("new", k, n)]));
+            measure(&round, &Rules::V0_8).unwrap()
+        };
+        prop_assert!(with(k).subtask_distance < with(k + 1).subtask_distance);
+        prop_assert!(with(k).d <= with(k + 1).d);
     }
 
     #[test]
@@ -195,6 +243,9 @@ proptest! {
         prop_assume!(profile.rules().kill_switch == KillSwitch::GapRises);
         let played = play(&profile, &rounds);
         let grew = played.windows(2).filter(|w| w[1].1.loss.d > w[0].1.loss.d).count();
+        if grew == 0 {
+            prop_assert!(played.iter().all(|(_, d)| d.worsening_rounds == 0));
+        }
         let diverging = |d: &Decision| d.outcome == Outcome::Abandon(StopReason::Diverging);
         if played.iter().any(|(_, d)| diverging(d)) {
             prop_assert!(grew >= profile.parameters().kill_after as usize);

@@ -45,6 +45,14 @@ impl Endpoint {
         &self.url
     }
 
+    /// Where the models are listed.
+    pub(crate) fn models(&self) -> Url {
+        let mut url = self.url.clone();
+        let base = url.path().trim_end_matches("/chat/completions").to_owned();
+        url.set_path(&format!("{base}/models"));
+        url
+    }
+
     /// Whether the endpoint is this machine: then no proxy of the environment is in between.
     pub(crate) fn is_loopback(&self) -> bool {
         let host = self.url.host_str().unwrap_or_default();
@@ -59,7 +67,8 @@ impl Endpoint {
 }
 
 /// A URL for people: scheme, host and path, without user, password and query.
-pub(crate) fn shown(base: &str) -> String {
+#[must_use]
+pub fn shown(base: &str) -> String {
     match Url::parse(base.trim()) {
         Ok(url) => match url.host_str() {
             Some(host) => {
@@ -111,6 +120,13 @@ mod tests {
         check("https://x.example/vault", "https://x.example/vault/v1/chat/completions");
         check("https://x.example/v1?api-version=2#f", "https://x.example/v1/chat/completions?api-version=2");
         check("http://[::1]:80/v1", "http://[::1]/v1/chat/completions");
+    }
+
+    #[test]
+    fn models_are_listed_beside_the_chat() {
+        let listed = |base: &str| Endpoint::parse(base).map(|endpoint| endpoint.models().to_string());
+        assert_eq!(listed("http://127.0.0.1:8080").as_deref(), Ok("http://127.0.0.1:8080/v1/models"));
+        assert_eq!(listed("https://x.example/v4/?a=b").as_deref(), Ok("https://x.example/v4/models?a=b"));
     }
 
     #[test]

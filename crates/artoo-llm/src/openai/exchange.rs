@@ -7,7 +7,7 @@ use reqwest::header::{ACCEPT, RETRY_AFTER};
 use reqwest::header::{
     AUTHORIZATION, CONTENT_ENCODING, CONTENT_TYPE, DATE, HeaderMap, HeaderName, HeaderValue, LOCATION,
 };
-use reqwest::{Client, Response, StatusCode};
+use reqwest::{Client, RequestBuilder, Response, StatusCode};
 use tokio::time::timeout;
 
 use super::endpoint::Endpoint;
@@ -46,12 +46,17 @@ enum End {
 impl Sent<'_> {
     /// Posts `body` and reads the answer.
     pub(super) async fn exchange(&self, body: String) -> Result<Received, Trouble> {
-        let mut request = self
-            .client
-            .post(self.endpoint.url().clone())
-            .header(CONTENT_TYPE, "application/json")
-            .header(ACCEPT, "application/json")
-            .body(body);
+        let request = self.client.post(self.endpoint.url().clone()).header(CONTENT_TYPE, "application/json").body(body);
+        self.answered(request).await
+    }
+
+    /// Asks for the list of models.
+    pub(super) async fn models(&self) -> Result<Received, Trouble> {
+        self.answered(self.client.get(self.endpoint.models())).await
+    }
+
+    async fn answered(&self, request: RequestBuilder) -> Result<Received, Trouble> {
+        let mut request = request.header(ACCEPT, "application/json");
         if let Some(authorization) = self.authorization {
             request = request.header(AUTHORIZATION, authorization.clone());
         }

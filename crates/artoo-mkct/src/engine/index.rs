@@ -1,128 +1,298 @@
 //! Where records are found: by tag, by tool, by the words of an intent.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::{collections::BTreeSet, sync::Arc};
 
-use crate::{Megram, MegramId, RuleKind, Watermark, aggregate::Aggregate, engine::lexical::IntentIndex, tag};
+use crate::{
+    Watermark,
+    aggregate::{Aggregate, Term},
+    engine::{
+        lexical::IntentIndex,
+        pages::Pages,
+        row::{NONE, Row},
+        rows::Rows,
+        shards::Shards,
+    },
+    recall::MAX_NAMED_MEGRAMS,
+    tag,
+};
 
-/// Everything known under one (space, entity).
-#[derive(Debug, Clone, Default)]
+/// Everything known under one (space, entity), but its rules.
+#[derive(Debug, Clone)]
 pub(crate) struct Tag {
-    /// M and K records by the moment their decay counts from.
-    pub(crate) live: BTreeSet<Watermark>,
+    /// Both names, with the separator between that neither can hold.
+    pub(crate) key: Arc<str>,
+    /// Length of the first name.
+    pub(crate) split: u32,
+    /// The slot of the record that began to decay last; each names the next older one.
+    pub(crate) newest: u32,
+    /// Records of level M and K.
+    pub(crate) live: u32,
     /// Their decayed sums.
     pub(crate) aggregate: Aggregate,
-    /// The C records, at most one a kind.
-    pub(crate) rules: BTreeMap<RuleKind, MegramId>,
-    /// How far each kind of rule has used up the evidence; outlives the rule, so trust must be earned anew.
-    pub(crate) watermarks: BTreeMap<RuleKind, Watermark>,
 }
 
 impl Tag {
-    fn is_empty(&self) -> bool {
-        self.live.is_empty() && self.rules.is_empty() && self.watermarks.is_empty()
+    pub(crate) fn space(&self) -> &str {
+        self.key.get(..self.split as usize).unwrap_or_default()
+    }
+
+    pub(crate) fn entity(&self) -> &str {
+        self.key.get(self.split as usize + 1..).unwrap_or_default()
     }
 }
 
 /// All tags of one tool, and their sum.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct ToolSum {
-    pub(crate) tags: BTreeSet<(String, String)>,
+pub(crate) struct Tool {
+    pub(crate) tags: Pages<u32, 1_024>,
     pub(crate) aggregate: Aggregate,
+    /// Records of level M and K.
+    pub(crate) live: u64,
+    /// The newest of them, newest first, at most [`MAX_NAMED_MEGRAMS`].
+    pub(crate) newest: Vec<Watermark>,
 }
 
 /// All tags.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Index {
-    spaces: BTreeMap<String, BTreeMap<String, Tag>>,
-    tools: BTreeMap<String, ToolSum>,
+    pub(super) tags: Pages<Tag, 64>,
+    pub(super) free: Arc<Vec<u32>>,
+    by_key: Shards<Arc<str>, u32>,
+    spaces: Shards<Arc<str>, Pages<u32, 64>>,
+    pub(super) tools: Shards<Arc<str>, Tool>,
     pub(crate) intents: IntentIndex,
+    pub(super) live_tags: usize,
 }
 
 impl Index {
-    pub(crate) fn tag(&self, space: &str, entity: &str) -> Option<&Tag> {
-        self.spaces.get(space)?.get(entity)
+    pub(crate) fn number(&self, space: &str, entity: &str) -> Option<u32> {
+        self.by_key.get(key_of(space, entity).as_str()).copied()
     }
 
-    pub(crate) fn tag_mut(&mut self, space: &str, entity: &str) -> &mut Tag {
-        if !self.spaces.contains_key(space)
-            && let Some(slug) = tag::intent_slug(space)
-        {
-            self.intents.insert(slug);
-        }
-        self.spaces.entry(space.to_owned()).or_default().entry(entity.to_owned()).or_default()
+    pub(crate) fn tag(&self, number: u32) -> Option<&Tag> {
+        self.tags.get(number as usize)
     }
 
-    /// The entities of a space, in order.
-    pub(crate) fn space(&self, space: &str) -> impl Iterator<Item = (&str, &Tag)> {
-        self.spaces.get(space).into_iter().flatten().map(|(entity, tag)| (entity.as_str(), tag))
+    pub(crate) fn find(&self, space: &str, entity: &str) -> Option<&Tag> {
+        self.tag(self.number(space, entity)?)
     }
 
-    /// Every tag, in order.
-    pub(crate) fn tags(&self) -> impl Iterator<Item = (&str, &str, &Tag)> {
-        self.spaces
-            .iter()
-            .flat_map(|(space, tags)| tags.iter().map(|(entity, tag)| (space.as_str(), entity.as_str(), tag)))
+    /// The tags of a space, by entity.
+    pub(crate) fn space(&self, space: &str) -> Vec<(u32, &Tag)> {
+        let numbers = self.spaces.get(space).into_iter().flat_map(Pages::iter);
+        let mut tags: Vec<_> = numbers.filter_map(|number| Some((*number, self.tag(*number)?))).collect();
+        tags.sort_unstable_by_key(|(_, tag)| tag.entity());
+        tags
     }
 
-    pub(crate) fn tool(&self, tool: &str) -> Option<&ToolSum> {
+    /// Tags with records of level M or K, in no order that means anything.
+    pub(crate) fn live(&self) -> impl Iterator<Item = (u32, &Tag)> {
+        self.tags.iter().zip(0..).filter(|(tag, _)| tag.live > 0).map(|(tag, number)| (number, tag))
+    }
+
+    pub(crate) fn live_tags(&self) -> usize {
+        self.live_tags
+    }
+
+    pub(crate) fn tool(&self, tool: &str) -> Option<&Tool> {
         self.tools.get(tool)
     }
 
-    /// How many tools have a sum.
     pub(crate) fn tools(&self) -> usize {
         self.tools.len()
     }
 
-    /// Counts an M or K record in.
-    pub(crate) fn add_live(&mut self, megram: &Megram) {
-        let term = megram.term();
-        let tag = self.tag_mut(&megram.space, &megram.entity);
-        tag.live.insert(Watermark { at_ms: term.at_ms, id: megram.id });
-        tag.aggregate.add(&term);
-        for tool in tag::tools_of(&megram.space, &megram.entity) {
-            let sum = self.tools.entry(tool).or_default();
-            sum.tags.insert((megram.space.clone(), megram.entity.clone()));
-            sum.aggregate.add(&term);
+    /// The number of a tag, made where there is none.
+    pub(crate) fn intern(&mut self, space: &str, entity: &str) -> u32 {
+        let key = key_of(space, entity);
+        if let Some(number) = self.by_key.get(key.as_str()) {
+            return *number;
+        }
+        let key: Arc<str> = key.into();
+        let tag = Tag { key, split: space.len() as u32, newest: NONE, live: 0, aggregate: Aggregate::default() };
+        let number = match Arc::make_mut(&mut self.free).pop() {
+            Some(number) => {
+                if let Some(place) = self.tags.get_mut(number as usize) {
+                    *place = tag.clone();
+                }
+                number
+            }
+            None => {
+                self.tags.push(tag.clone());
+                (self.tags.len() - 1) as u32
+            }
+        };
+        if let Some(slug) = tag::intent_slug(space).filter(|_| self.spaces.get(space).is_none()) {
+            self.intents.insert(slug);
+        }
+        self.enter(number, &tag);
+        number
+    }
+
+    /// Makes a tag that has its place findable by its names.
+    pub(super) fn enter(&mut self, number: u32, tag: &Tag) {
+        self.by_key.insert(Arc::clone(&tag.key), number);
+        match self.spaces.get_mut(tag.space()) {
+            Some(tags) => tags.push(number),
+            None => self.spaces.insert(tag.space().into(), std::iter::once(number).collect()),
         }
     }
 
-    /// Sums a tag anew after records were taken out of `live`, then the tools it belongs to; drops what is empty.
-    pub(crate) fn resum(&mut self, space: &str, entity: &str, records: &BTreeMap<MegramId, Megram>) {
-        if let Some(tag) = self.spaces.get_mut(space).and_then(|tags| tags.get_mut(entity)) {
-            tag.aggregate = Aggregate::of(tag.live.iter().filter_map(|place| records.get(&place.id)).map(Megram::term));
+    /// Makes every tag that was read back findable.
+    pub(super) fn enter_all(&mut self) {
+        let free: BTreeSet<u32> = self.free.iter().copied().collect();
+        self.live_tags = self.live().count();
+        let tags = self.tags.clone();
+        for (tag, number) in tags.iter().zip(0..).filter(|(_, number)| !free.contains(number)) {
+            self.enter(number, tag);
         }
-        self.drop_if_empty(space, entity);
+    }
+
+    /// Counts an M or K record in, and links it into its tag's history.
+    pub(crate) fn add_live(&mut self, slot: u32, term: &Term, rows: &mut Rows) {
+        let Some(row) = rows.get(slot) else { return };
+        let Some(tag) = self.tags.get_mut(row.tag as usize) else { return };
+        link(slot, row, tag, rows);
+        tag.aggregate.add(term);
+        tag.live += 1;
+        let first = tag.live == 1;
+        self.live_tags += usize::from(first);
+        let names = tag::tools_of(tag.space(), tag.entity());
+        for name in names {
+            if self.tools.get(name.as_str()).is_none() {
+                self.tools.insert(name.as_str().into(), Tool::default());
+            }
+            let Some(tool) = self.tools.get_mut(name.as_str()) else { continue };
+            if first {
+                tool.tags.push(row.tag);
+            }
+            tool.aggregate.add(term);
+            tool.live += 1;
+            name_newest(&mut tool.newest, row.place());
+        }
+    }
+
+    /// The records of a tag, newest first.
+    pub(crate) fn history<'a>(&self, tag: &Tag, rows: &'a Rows) -> impl Iterator<Item = (u32, Row)> + use<'a> {
+        let (mut next, mut left) = (tag.newest, tag.live);
+        std::iter::from_fn(move || {
+            left = left.checked_sub(1)?;
+            let slot = next;
+            let row = rows.get(slot)?;
+            next = row.older;
+            Some((slot, row))
+        })
+    }
+
+    /// Takes records out of a tag's history and sums the rest anew; whether any are left.
+    pub(crate) fn unlink(&mut self, number: u32, gone: &BTreeSet<u32>, decays: &[f64], rows: &mut Rows) -> bool {
+        let Some(tag) = self.tag(number) else { return false };
+        let kept: Vec<u32> =
+            self.history(tag, rows).map(|(slot, _)| slot).filter(|slot| !gone.contains(slot)).collect();
+        let aggregate = Aggregate::of(kept.iter().filter_map(|slot| rows.get(*slot)).map(|row| term(&row, decays)));
+        for (position, slot) in kept.iter().enumerate() {
+            let Some(mut row) = rows.get(*slot) else { continue };
+            let older = kept.get(position + 1).copied().unwrap_or(NONE);
+            if row.older != older {
+                row.older = older;
+                rows.set(*slot, &row);
+            }
+        }
+        let Some(tag) = self.tags.get_mut(number as usize) else { return false };
+        self.live_tags -= usize::from(tag.live > 0 && kept.is_empty());
+        tag.newest = kept.first().copied().unwrap_or(NONE);
+        tag.live = kept.len() as u32;
+        tag.aggregate = aggregate;
+        !kept.is_empty()
     }
 
     /// Sums these tools anew from their tags.
-    pub(crate) fn resum_tools(&mut self, tools: &BTreeSet<String>) {
-        for tool in tools {
-            let Some(sum) = self.tools.get_mut(tool) else { continue };
-            let mut aggregate = Aggregate::default();
-            sum.tags.retain(|(space, entity)| {
-                let tag = self.spaces.get(space).and_then(|tags| tags.get(entity));
-                tag.is_some_and(|tag| {
-                    aggregate.merge(&tag.aggregate);
-                    !tag.live.is_empty()
-                })
-            });
-            sum.aggregate = aggregate;
-            if sum.tags.is_empty() {
-                self.tools.remove(tool);
+    pub(crate) fn resum_tools(&mut self, names: &BTreeSet<String>, rows: &Rows) {
+        for name in names {
+            let Some(tool) = self.tools.get(name.as_str()) else { continue };
+            let mut anew = Tool::default();
+            for number in tool.tags.iter() {
+                let Some(tag) = self.tag(*number).filter(|tag| tag.live > 0) else { continue };
+                anew.tags.push(*number);
+                anew.aggregate.merge(&tag.aggregate);
+                anew.live += u64::from(tag.live);
+                for (_, row) in self.history(tag, rows).take(MAX_NAMED_MEGRAMS) {
+                    if !name_newest(&mut anew.newest, row.place()) {
+                        break;
+                    }
+                }
+            }
+            if anew.live == 0 {
+                self.tools.remove(name.as_str());
+            } else if let Some(tool) = self.tools.get_mut(name.as_str()) {
+                *tool = anew;
             }
         }
     }
 
-    fn drop_if_empty(&mut self, space: &str, entity: &str) {
-        let Some(tags) = self.spaces.get_mut(space) else { return };
-        if tags.get(entity).is_some_and(Tag::is_empty) {
-            tags.remove(entity);
+    /// Forgets the names of a tag that holds nothing.
+    pub(crate) fn drop_tag(&mut self, number: u32) {
+        let Some(tag) = self.tag(number).cloned() else { return };
+        self.by_key.remove(&tag.key);
+        Arc::make_mut(&mut self.free).push(number);
+        let Some(tags) = self.spaces.get(tag.space()) else { return };
+        let rest: Pages<u32, 64> = tags.iter().copied().filter(|other| *other != number).collect();
+        if rest.len() > 0 {
+            self.spaces.insert(tag.space().into(), rest);
+            return;
         }
-        if tags.is_empty() {
-            self.spaces.remove(space);
-            if let Some(slug) = tag::intent_slug(space) {
-                self.intents.remove(slug);
-            }
+        self.spaces.remove(tag.space());
+        if let Some(slug) = tag::intent_slug(tag.space()) {
+            self.intents.remove(slug);
         }
     }
+}
+
+/// One record as the sums see it.
+pub(crate) fn term(row: &Row, decays: &[f64]) -> Term {
+    Term {
+        at_ms: row.start_ms,
+        f: row.f,
+        sigma: row.sigma,
+        k: decays.get(usize::from(row.k)).copied().unwrap_or_default(),
+        environmental: row.class == Some(crate::FailureClass::Environmental),
+    }
+}
+
+/// Puts a record where its time says; nearly always in front, since time is clamped to the newest of the tag.
+fn link(slot: u32, mut row: Row, tag: &mut Tag, rows: &mut Rows) {
+    let mut newer: Option<(u32, Row)> = None;
+    let mut next = tag.newest;
+    while let Some(other) = rows.get(next).filter(|other| other.place() > row.place()) {
+        newer = Some((next, other));
+        next = other.older;
+    }
+    row.older = next;
+    rows.set(slot, &row);
+    match newer {
+        None => tag.newest = slot,
+        Some((at, mut newer)) => {
+            newer.older = slot;
+            rows.set(at, &newer);
+        }
+    }
+}
+
+/// Puts a record among the newest; whether it is one.
+fn name_newest(newest: &mut Vec<Watermark>, place: Watermark) -> bool {
+    let position = newest.partition_point(|other| *other > place);
+    if position >= MAX_NAMED_MEGRAMS {
+        return false;
+    }
+    newest.insert(position, place);
+    newest.truncate(MAX_NAMED_MEGRAMS);
+    true
+}
+
+fn key_of(space: &str, entity: &str) -> String {
+    let mut key = String::with_capacity(space.len() + 1 + entity.len());
+    key.push_str(space);
+    key.push('|');
+    key.push_str(entity);
+    key
 }

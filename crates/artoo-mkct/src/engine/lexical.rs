@@ -1,8 +1,11 @@
 //! Which remembered intents a new one resembles, by the words they share.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::{collections::BTreeMap, sync::Arc};
 
-use crate::slug;
+use crate::{
+    engine::{pages::Pages, shards::Shards},
+    slug,
+};
 
 /// A resemblance is never worth as much as the same intent.
 const DISCOUNT: f64 = 0.9;
@@ -16,25 +19,31 @@ const MAX_INTENTS_PER_WORD: usize = 1_000;
 /// Remembered intents by their words.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct IntentIndex {
-    by_word: BTreeMap<String, BTreeSet<String>>,
-    intents: usize,
+    pub(super) by_word: Shards<Arc<str>, Pages<Arc<str>, 64>>,
+    pub(super) intents: usize,
 }
 
 impl IntentIndex {
     pub(crate) fn insert(&mut self, slug: &str) {
         self.intents += 1;
+        let name: Arc<str> = slug.into();
         for word in slug::words(slug) {
-            self.by_word.entry(word).or_default().insert(slug.to_owned());
+            match self.by_word.get_mut(word.as_str()) {
+                Some(slugs) => slugs.push(Arc::clone(&name)),
+                None => self.by_word.insert(word.into(), std::iter::once(Arc::clone(&name)).collect()),
+            }
         }
     }
 
     pub(crate) fn remove(&mut self, slug: &str) {
         self.intents = self.intents.saturating_sub(1);
         for word in slug::words(slug) {
-            let Some(slugs) = self.by_word.get_mut(&word) else { continue };
-            slugs.remove(slug);
-            if slugs.is_empty() {
-                self.by_word.remove(&word);
+            let Some(slugs) = self.by_word.get(word.as_str()) else { continue };
+            let rest: Pages<Arc<str>, 64> = slugs.iter().filter(|other| ***other != *slug).cloned().collect();
+            if rest.len() == 0 {
+                self.by_word.remove(word.as_str());
+            } else {
+                self.by_word.insert(word.into(), rest);
             }
         }
     }
@@ -46,10 +55,11 @@ impl IntentIndex {
     pub(crate) fn similar(&self, intent: &str, exact: &str, limit: usize) -> Vec<(String, f64)> {
         let mut shared: BTreeMap<&str, f64> = BTreeMap::new();
         for word in slug::words(intent) {
-            let Some(slugs) = self.by_word.get(&word).filter(|slugs| slugs.len() <= MAX_INTENTS_PER_WORD) else {
+            let Some(slugs) = self.by_word.get(word.as_str()).filter(|slugs| slugs.len() <= MAX_INTENTS_PER_WORD)
+            else {
                 continue;
             };
-            for slug in slugs.iter().filter(|slug| *slug != exact) {
+            for slug in slugs.iter().filter(|slug| ***slug != *exact) {
                 *shared.entry(slug).or_default() += self.weight(slugs.len());
             }
         }
@@ -68,6 +78,7 @@ impl IntentIndex {
     }
 
     fn total_weight(&self, slug: &str) -> f64 {
-        slug::words(slug).iter().map(|word| self.weight(self.by_word.get(word).map_or(1, BTreeSet::len))).sum()
+        let intents_with = |word: &String| self.by_word.get(word.as_str()).map_or(1, Pages::len);
+        slug::words(slug).iter().map(|word| self.weight(intents_with(word))).sum()
     }
 }

@@ -1,10 +1,7 @@
 //! Accepting new records: events, feedback against rules, and the laws that ship with a program.
 
-use super::{Engine, Frame, Level, Megram, MegramId, NewMegram, WriteError};
-use crate::{
-    FailureClass, Provenance, State,
-    quantization::{DEMOTED_DECAY, FEEDBACK_MAGNITUDE},
-};
+use super::Engine;
+use crate::{Frame, Level, Megram, MegramId, NewMegram, Provenance, Quantum, State, WriteError};
 
 impl Engine {
     /// Accepts an event: applies it and returns the frame to keep.
@@ -14,22 +11,14 @@ impl Engine {
     /// # Errors
     /// [`WriteError::Invalid`] when the draft breaks a bound; then nothing changed.
     pub fn write(&mut self, now_ms: i64, draft: NewMegram) -> Result<Frame, WriteError> {
+        let created_at_ms = self.tag_time(&draft.space, &draft.entity, now_ms);
+        let tag = (draft.space.as_str(), draft.entity.as_str());
         let megram = Megram {
-            id: MegramId::from_u128(0),
-            level: Level::M,
-            created_at_ms: self.tag_time(&draft.space, &draft.entity, now_ms),
-            last_recalled_at_ms: None,
-            demoted_at_ms: None,
-            space: draft.space,
-            entity: draft.entity,
             content: draft.content,
-            state: draft.state,
-            f: draft.quantum.f,
-            sigma: draft.quantum.sigma,
-            k: draft.quantum.k,
             failure_class: draft.failure_class,
             task: draft.task,
             provenance: Provenance { source: draft.source, ..Provenance::default() },
+            ..Megram::new(Level::M, created_at_ms, tag, draft.state, draft.quantum)
         };
         self.accept(megram)
     }
@@ -48,27 +37,15 @@ impl Engine {
         now_ms: i64,
     ) -> Result<Frame, WriteError> {
         let against = self
-            .records
+            .rules
             .get(&rule)
             .filter(|megram| megram.level == Level::C || megram.demoted_at_ms.is_some())
             .ok_or(WriteError::NotARule { id: rule })?;
-        let sigma = if against.sigma > 0.0 { -1.0 } else { 1.0 };
+        let created_at_ms = self.tag_time(&against.space, &against.entity, now_ms);
         let megram = Megram {
-            id: MegramId::from_u128(0),
-            level: Level::M,
-            created_at_ms: self.tag_time(&against.space, &against.entity, now_ms),
-            last_recalled_at_ms: None,
-            demoted_at_ms: None,
-            space: against.space.clone(),
-            entity: against.entity.clone(),
             content: content.to_owned(),
-            state: if sigma < 0.0 { State::Abandon } else { State::Accept },
-            f: FEEDBACK_MAGNITUDE,
-            sigma,
-            k: DEMOTED_DECAY,
-            failure_class: (sigma < 0.0).then_some(FailureClass::Logical),
             task: task.map(str::to_owned),
-            provenance: Provenance { contradicts: Some(rule), ..Provenance::default() },
+            ..Megram::against(against, created_at_ms)
         };
         self.accept(megram)
     }
@@ -90,46 +67,38 @@ impl Engine {
             return if same { Ok(None) } else { Err(WriteError::Immutable { id: law.id }) };
         }
         let megram = Megram {
-            id: MegramId::from_u128(0),
-            level: Level::T,
-            created_at_ms: now_ms,
-            last_recalled_at_ms: None,
-            demoted_at_ms: None,
-            space: space.to_owned(),
-            entity: entity.to_owned(),
             content: content.to_owned(),
-            state: State::Accept,
-            f: 1.0,
-            sigma: 1.0,
-            k: 0.0,
-            failure_class: None,
-            task: None,
-            provenance: Provenance::default(),
+            ..Megram::new(Level::T, now_ms, (space, entity), State::Accept, Quantum { f: 1.0, sigma: 1.0, k: 0.0 })
         };
         self.accept(megram).map(Some)
     }
 
     /// `now_ms`, or the newest record's time of the tag where the clock was set back.
     pub(crate) fn tag_time(&self, space: &str, entity: &str, now_ms: i64) -> i64 {
-        self.index.tag(space, entity).map_or(now_ms, |tag| tag.aggregate.clamp(now_ms))
+        self.index.find(space, entity).map_or(now_ms, |tag| tag.aggregate.clamp(now_ms))
     }
 
-    /// An id that is free, for a record about to be added.
-    pub(crate) fn free_id(&self, megram: &Megram) -> MegramId {
-        let mut hash = megram.fingerprint();
+    /// An id for a record about to be added, greater than every id so far.
+    pub(crate) fn fresh_id(&self, megram: &Megram) -> MegramId {
+        let mut hash = megram.fingerprint() ^ self.salt;
+        let (time_ms, sequence) = match self.newest_id {
+            Some(newest) if newest.time_ms() >= megram.created_at_ms => newest.next_moment(),
+            Some(_) | None => (megram.created_at_ms, 0),
+        };
         loop {
-            let id = MegramId::compose(megram.created_at_ms, self.sequence, hash);
-            if !self.records.contains_key(&id) {
+            let id = MegramId::compose(time_ms, sequence, hash);
+            // Taken only where ids reached the end of time.
+            if !self.contains(id) && !self.forgotten.contains(&id) {
                 return id;
             }
             hash = hash.wrapping_add(1 << 14);
         }
     }
 
-    fn accept(&mut self, mut megram: Megram) -> Result<Frame, WriteError> {
+    pub(crate) fn accept(&mut self, mut megram: Megram) -> Result<Frame, WriteError> {
         self.check_bounds(&megram)?;
-        megram.id = self.free_id(&megram);
-        self.add_written(&megram);
+        megram.id = self.fresh_id(&megram);
+        self.add_written(&megram, None);
         Ok(Frame::Written { megram })
     }
 }

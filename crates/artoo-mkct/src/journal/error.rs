@@ -23,7 +23,8 @@ pub enum JournalStep {
 }
 
 /// What is wrong with a frame.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum FrameProblem {
     /// No frame begins here.
     Marker,

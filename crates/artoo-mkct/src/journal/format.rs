@@ -1,14 +1,21 @@
-//! The bytes of a journal: a header, then frames.
+//! The bytes of a journal: a header, then entries.
 //!
 //! Header, 16 bytes: magic `ARTOMKCT`, version u32, CRC-32 of those twelve. The layout holds for every version.
-//! Frame: marker `MKF1`, length u32, CRC-32 of length and payload u32, payload (JSON). Integers are little-endian.
-//! The marker cannot occur in a sound payload together with a plausible length, since JSON text holds no NUL byte.
+//! Entry: marker of four bytes, length u32, CRC-32 of marker, length and payload u32, payload (JSON). Integers are
+//! little-endian. The marker says what the payload is: `MKF1` a frame, `MKN1` a note of the journal's own, `MKE1` a
+//! body that was erased. It cannot occur in a sound payload together with a plausible length, since JSON text holds no
+//! NUL byte. (The checksum of `MKF1` leaves the marker out, as it always did.)
 
 use std::path::Path;
 
+use serde::{Deserialize, Serialize};
+
 use crate::{
-    Frame,
-    journal::error::{FrameProblem, JournalError},
+    Frame, MegramId,
+    journal::{
+        Offset,
+        error::{FrameProblem, JournalError},
+    },
 };
 
 /// The version this library writes.
@@ -17,14 +24,124 @@ pub const FORMAT_VERSION: u32 = 1;
 /// Largest payload: content and tags at their bounds, each byte escaped, and the evidence of a rule still fit.
 pub const MAX_FRAME_BYTES: usize = 1024 * 1024;
 
-pub(super) const HEADER_BYTES: usize = 16;
-pub(super) const FRAME_HEADER_BYTES: usize = 12;
-pub(super) const MARKER: [u8; 4] = *b"MKF1";
+pub(crate) const HEADER_BYTES: usize = 16;
+pub(crate) const ENTRY_HEADER_BYTES: usize = 12;
 const MAGIC: [u8; 8] = *b"ARTOMKCT";
+
+/// What an entry's payload is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// A change of memory.
+    Frame,
+    /// A note of the journal's own.
+    Note,
+    /// What is left of a frame whose body was erased.
+    Erased,
+}
+
+/// What a journal says about itself.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "note", rename_all = "snake_case")]
+pub(crate) enum Note {
+    /// Everything before this place was on the disk when this note was written.
+    Synced { end: u64 },
+    /// A torn tail was cut off here.
+    Cut { bytes: u64, entries: usize },
+    /// This file is a rewrite; deletions up to `complete_from_ms` left no trace of what they deleted.
+    Compacted { generation: u64, complete_from_ms: i64 },
+}
+
+/// One decoded entry.
+#[derive(Debug, Clone, PartialEq)]
+#[expect(clippy::large_enum_variant, reason = "nearly every entry is a frame, and none is kept")]
+pub(crate) enum Entry {
+    Frame(Frame),
+    Note(Note),
+    Erased(Erased),
+}
+
+/// What is left of an erased frame.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Erased {
+    pub(crate) id: MegramId,
+}
+
+impl Kind {
+    pub(crate) const fn marker(self) -> [u8; 4] {
+        match self {
+            Self::Frame => *b"MKF1",
+            Self::Note => *b"MKN1",
+            Self::Erased => *b"MKE1",
+        }
+    }
+
+    fn of(bytes: &[u8]) -> Option<Self> {
+        [Self::Frame, Self::Note, Self::Erased].into_iter().find(|kind| bytes.starts_with(&kind.marker()))
+    }
+
+    /// The checksum of an entry: over its length too, so that a changed length cannot go unseen.
+    pub(crate) fn checksum(self, length: u32, payload: &[u8]) -> u32 {
+        let mut hasher = crc32fast::Hasher::new();
+        if self != Self::Frame {
+            hasher.update(&self.marker());
+        }
+        hasher.update(&length.to_le_bytes());
+        hasher.update(payload);
+        hasher.finalize()
+    }
+}
+
+/// What the first bytes of an entry announce.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct EntryHeader {
+    pub(crate) kind: Kind,
+    pub(crate) length: u32,
+    pub(crate) checksum: u32,
+}
+
+impl EntryHeader {
+    pub(crate) fn read(bytes: &[u8]) -> Result<Self, FrameProblem> {
+        let kind = Kind::of(bytes).ok_or(FrameProblem::Marker)?;
+        let length = u32_at(bytes, 4);
+        if length == 0 || length as usize > MAX_FRAME_BYTES {
+            return Err(FrameProblem::Length);
+        }
+        Ok(Self { kind, length, checksum: u32_at(bytes, 8) })
+    }
+
+    /// The header again.
+    pub(crate) fn bytes(self) -> [u8; ENTRY_HEADER_BYTES] {
+        let mut bytes = [0; ENTRY_HEADER_BYTES];
+        let (marker, numbers) = bytes.split_at_mut(4);
+        let (length, checksum) = numbers.split_at_mut(4);
+        marker.copy_from_slice(&self.kind.marker());
+        length.copy_from_slice(&self.length.to_le_bytes());
+        checksum.copy_from_slice(&self.checksum.to_le_bytes());
+        bytes
+    }
+
+    pub(crate) fn is_of(self, payload: &[u8]) -> bool {
+        self.kind.checksum(self.length, payload) == self.checksum
+    }
+
+    /// Header and payload together.
+    pub(crate) fn entry_bytes(self) -> u64 {
+        ENTRY_HEADER_BYTES as u64 + u64::from(self.length)
+    }
+
+    pub(crate) fn decode(self, payload: &[u8]) -> Result<Entry, FrameProblem> {
+        let decoded = match self.kind {
+            Kind::Frame => serde_json::from_slice(payload).map(Entry::Frame),
+            Kind::Note => serde_json::from_slice(payload).map(Entry::Note),
+            Kind::Erased => serde_json::from_slice(payload).map(Entry::Erased),
+        };
+        decoded.map_err(|_| FrameProblem::Content)
+    }
+}
 
 /// What the first bytes of a file say.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Header {
+pub(crate) enum Header {
     /// A journal of this version.
     Sound,
     /// Empty, or the header was being written when the process died.
@@ -36,13 +153,14 @@ pub(super) enum Header {
 }
 
 /// Why a frame cannot be written.
-pub(super) enum Unencodable {
+#[derive(Debug)]
+pub(crate) enum Unencodable {
     TooLarge(usize),
     Json(serde_json::Error),
 }
 
 impl Unencodable {
-    pub(super) fn at(self, path: &Path) -> JournalError {
+    pub(crate) fn at(self, path: &Path) -> JournalError {
         let path = path.to_owned();
         match self {
             Self::TooLarge(bytes) => JournalError::TooLarge { path, bytes, max_bytes: MAX_FRAME_BYTES },
@@ -52,11 +170,11 @@ impl Unencodable {
 }
 
 /// The header of a journal of this version.
-pub(super) fn header() -> [u8; HEADER_BYTES] {
+pub(crate) fn header() -> [u8; HEADER_BYTES] {
     header_of(FORMAT_VERSION)
 }
 
-pub(super) fn header_of(version: u32) -> [u8; HEADER_BYTES] {
+pub(crate) fn header_of(version: u32) -> [u8; HEADER_BYTES] {
     let mut header = [0; HEADER_BYTES];
     let (signed, checksum) = header.split_at_mut(HEADER_BYTES - 4);
     let (magic, number) = signed.split_at_mut(MAGIC.len());
@@ -66,10 +184,14 @@ pub(super) fn header_of(version: u32) -> [u8; HEADER_BYTES] {
     header
 }
 
-/// Reads a header; `bytes` are at most the first 16 of the file, fewer only when the file is shorter.
-pub(super) fn read_header(bytes: &[u8]) -> Header {
-    if bytes.len() < HEADER_BYTES {
-        return if header().starts_with(bytes) { Header::Torn } else { Header::Foreign };
+/// Reads a header; `bytes` are at most the first 16 of a file of `length` bytes.
+pub(crate) fn read_header(bytes: &[u8], length: u64) -> Header {
+    // A file that holds nothing else: the header may be part written, or not at all while the length was.
+    if length <= HEADER_BYTES as u64 && bytes != header() {
+        let unwritten = bytes.iter().zip(header()).all(|(found, sound)| *found == sound || *found == 0);
+        if unwritten {
+            return Header::Torn;
+        }
     }
     let version = u32_at(bytes, MAGIC.len());
     if header_of(version) != bytes {
@@ -82,38 +204,58 @@ pub(super) fn read_header(bytes: &[u8]) -> Header {
     }
 }
 
-/// Appends a frame's bytes.
-pub(super) fn encode(frame: &Frame, out: &mut Vec<u8>) -> Result<(), Unencodable> {
-    let payload = serde_json::to_vec(frame).map_err(Unencodable::Json)?;
-    let length = u32::try_from(payload.len()).ok().filter(|_| payload.len() <= MAX_FRAME_BYTES);
-    let length = length.ok_or(Unencodable::TooLarge(payload.len()))?;
-    out.extend_from_slice(&MARKER);
-    out.extend_from_slice(&length.to_le_bytes());
-    out.extend_from_slice(&checksum(length, &payload).to_le_bytes());
-    out.extend_from_slice(&payload);
-    Ok(())
+/// Frames as the bytes of their entries, ready to be written in one go.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Encoded {
+    pub(crate) bytes: Vec<u8>,
+    /// Where each entry begins in `bytes`.
+    pub(crate) starts: Vec<usize>,
 }
 
-/// The payload's length and checksum that a frame header announces.
-pub(super) fn read_frame_header(bytes: &[u8; FRAME_HEADER_BYTES]) -> Result<(u32, u32), FrameProblem> {
-    if !bytes.starts_with(&MARKER) {
-        return Err(FrameProblem::Marker);
+impl Encoded {
+    pub(crate) fn frame(&mut self, frame: &Frame) -> Result<(), Unencodable> {
+        self.entry(Kind::Frame, frame)
     }
-    let length = u32_at(bytes, 4);
-    if length == 0 || length as usize > MAX_FRAME_BYTES {
-        return Err(FrameProblem::Length);
+
+    pub(crate) fn note(&mut self, note: &Note) -> Result<(), Unencodable> {
+        self.entry(Kind::Note, note)
     }
-    Ok((length, u32_at(bytes, 8)))
+
+    /// The places of the entries once `bytes` stand at `base`.
+    pub(crate) fn places(&self, base: u64) -> impl Iterator<Item = Offset> {
+        self.starts.iter().map(move |start| Offset(base + *start as u64))
+    }
+
+    fn entry(&mut self, kind: Kind, payload: &impl Serialize) -> Result<(), Unencodable> {
+        let payload = serde_json::to_vec(payload).map_err(Unencodable::Json)?;
+        let bytes = entry_bytes(kind, &payload).ok_or(Unencodable::TooLarge(payload.len()))?;
+        self.starts.push(self.bytes.len());
+        self.bytes.extend_from_slice(&bytes);
+        Ok(())
+    }
 }
 
-/// The checksum of a frame: over its length too, so that a changed length cannot go unseen.
-pub(super) fn checksum(length: u32, payload: &[u8]) -> u32 {
-    let mut hasher = crc32fast::Hasher::new();
-    hasher.update(&length.to_le_bytes());
-    hasher.update(payload);
-    hasher.finalize()
+/// What stands in place of a frame of `payload_bytes` once its body is erased; `None` where there is no room.
+pub(crate) fn erased_entry(id: MegramId, payload_bytes: u32) -> Option<Vec<u8>> {
+    let mut payload = serde_json::to_vec(&Erased { id }).ok()?;
+    if payload.len() > payload_bytes as usize {
+        return None;
+    }
+    // Blanks behind a JSON value change nothing about it.
+    payload.resize(payload_bytes as usize, b' ');
+    entry_bytes(Kind::Erased, &payload)
 }
 
-fn u32_at(bytes: &[u8], at: usize) -> u32 {
+fn entry_bytes(kind: Kind, payload: &[u8]) -> Option<Vec<u8>> {
+    let length = u32::try_from(payload.len()).ok().filter(|_| payload.len() <= MAX_FRAME_BYTES)?;
+    let mut bytes = Vec::with_capacity(ENTRY_HEADER_BYTES + payload.len());
+    bytes.extend_from_slice(&kind.marker());
+    bytes.extend_from_slice(&length.to_le_bytes());
+    bytes.extend_from_slice(&kind.checksum(length, payload).to_le_bytes());
+    bytes.extend_from_slice(payload);
+    Some(bytes)
+}
+
+pub(crate) fn u32_at(bytes: &[u8], at: usize) -> u32 {
     bytes.get(at..).and_then(|bytes| bytes.first_chunk()).map_or(0, |bytes| u32::from_le_bytes(*bytes))
 }

@@ -5,22 +5,35 @@
 //! survives the loss of power, as far as the disk keeps its word).
 
 use std::{
-    fs::{File, OpenOptions, TryLockError},
-    io::{Seek as _, SeekFrom, Write as _},
     path::{Path, PathBuf},
+    sync::Arc,
 };
 
-use crate::Frame;
+use crate::{
+    Frame,
+    disk::{Disk, DiskFile, LockedFile, OpenMode, SystemDisk, folder_of},
+    journal::{
+        format::{Encoded, Note},
+        scan::Scanned,
+    },
+};
 
 pub use error::{FrameProblem, JournalError, JournalStep};
 pub use format::{FORMAT_VERSION, MAX_FRAME_BYTES};
+pub use source::{ReadError, RecordSource};
 
+pub(crate) mod compact;
+pub(crate) mod erase;
 mod error;
-mod format;
-mod scan;
+pub(crate) mod format;
+pub(crate) mod repair;
+pub(crate) mod scan;
+pub(crate) mod seal;
+pub(crate) mod snapshot;
+pub(crate) mod source;
 
 /// A place in a journal, in bytes from its start.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
 pub struct Offset(pub u64);
 
 /// What opening a journal found.
@@ -30,8 +43,10 @@ pub struct OpenReport {
     pub created: bool,
     /// Frames read.
     pub frames: usize,
-    /// Bytes cut off the end: a frame that was being written when its process or the machine died.
+    /// Bytes cut off the end: frames that were being written when their process or the machine died.
     pub truncated_tail_bytes: u64,
+    /// Sound frames among them: they stood behind a gap, and were never synced.
+    pub truncated_sound_entries: usize,
 }
 
 /// An open journal, locked against other processes.
@@ -41,7 +56,13 @@ pub struct Journal {
     path: PathBuf,
     end: u64,
     synced: u64,
+    /// How far a note in the file says it was synced.
+    noted: u64,
     failed: bool,
+    /// Where the newest entry begins, and its checksum; tells this journal from another of the same length.
+    last: Option<(Offset, u32)>,
+    generation: u64,
+    complete_from_ms: Option<i64>,
 }
 
 impl Journal {
@@ -51,39 +72,86 @@ impl Journal {
     /// [`JournalError::Locked`] where another process (or another `Journal` in this one) has it open;
     /// [`JournalError::NotAJournal`], [`JournalError::NewerVersion`], [`JournalError::Corrupt`] without changing a byte.
     pub fn open(path: impl AsRef<Path>) -> Result<(Self, Vec<Frame>, OpenReport), JournalError> {
-        let path = path.as_ref().to_owned();
-        let step = |step| JournalError::at(&path, step);
-        let file = private().open(&path).map_err(step(JournalStep::Open))?;
-        if !file.metadata().map_err(step(JournalStep::Open))?.is_file() {
-            return Err(JournalError::NotAJournal { path });
-        }
-        match file.try_lock() {
-            Ok(()) => {}
-            Err(TryLockError::WouldBlock) => return Err(JournalError::Locked { path }),
-            Err(TryLockError::Error(source)) => return Err(step(JournalStep::Lock)(source)),
-        }
-        let mut file = LockedFile(file);
+        let mut frames = Vec::new();
+        let (journal, report) = Self::open_from(&SystemDisk, path.as_ref(), None, &mut |_, frame| frames.push(frame))?;
+        Ok((journal, frames, report))
+    }
+
+    /// The same on any disk; frames before `from`, where an entry is known to begin, are not read.
+    pub(crate) fn open_from(
+        disk: &dyn Disk,
+        path: &Path,
+        from: Option<Resume>,
+        visit: &mut dyn FnMut(Offset, Frame),
+    ) -> Result<(Self, OpenReport), JournalError> {
+        let at = |step| JournalError::at(path, step);
+        let file = match disk.open(path, OpenMode::Write) {
+            Err(error) if error.kind() == std::io::ErrorKind::InvalidInput => {
+                return Err(JournalError::NotAJournal { path: path.to_owned() });
+            }
+            opened => opened.map_err(at(JournalStep::Open))?,
+        };
+        let file = LockedFile::lock(file).map_err(at(JournalStep::Lock))?;
+        let file = file.ok_or_else(|| JournalError::Locked { path: path.to_owned() })?;
         // Measured under the lock: whoever had it before may have written.
-        let length = file.0.metadata().map_err(step(JournalStep::Open))?.len();
-        let mut report = OpenReport::default();
-        let scanned = scan::scan(&mut file.0, &path, length)?;
+        let length = file.file().length().map_err(at(JournalStep::Open))?;
+        let start = from.map_or(Offset(0), |from| from.offset);
+        let scanned = scan::scan(file.file().as_ref(), path, start, length, visit)?;
+        let mut journal = Self {
+            file,
+            path: path.to_owned(),
+            end: scanned.end,
+            synced: 0,
+            noted: 0,
+            failed: false,
+            last: scanned.last.or(from.and_then(|from| from.last)),
+            generation: scanned.generation.max(from.map_or(0, |from| from.generation)),
+            complete_from_ms: scanned.complete_from_ms.or(from.and_then(|from| from.complete_from_ms)),
+        };
+        let noted = scanned.noted || from.is_some();
+        let report = journal.settle(disk, &scanned, length, noted)?;
+        Ok((journal, report))
+    }
+
+    /// Makes the file what was read of it: a header where there was none, no torn tail, and on the disk.
+    fn settle(
+        &mut self,
+        disk: &dyn Disk,
+        scanned: &Scanned,
+        length: u64,
+        noted: bool,
+    ) -> Result<OpenReport, JournalError> {
+        let path = self.path.clone();
+        let at = |step| JournalError::at(&path, step);
+        let file = Arc::clone(self.file.file());
+        let mut report = OpenReport { frames: scanned.frames, ..OpenReport::default() };
         if scanned.needs_header {
-            file.0.set_len(0).map_err(step(JournalStep::Truncate))?;
-            file.0.rewind().map_err(step(JournalStep::Write))?;
-            file.0.write_all(&format::header()).map_err(step(JournalStep::Write))?;
-            file.0.sync_all().map_err(step(JournalStep::Sync))?;
-            sync_folder(&path)?;
+            file.set_length(0).map_err(at(JournalStep::Truncate))?;
+            file.write_at(&format::header(), 0).map_err(at(JournalStep::Write))?;
             report.created = true;
         } else if scanned.end < length {
-            file.0.set_len(scanned.end).map_err(step(JournalStep::Truncate))?;
-            file.0.sync_all().map_err(step(JournalStep::Sync))?;
+            file.set_length(scanned.end).map_err(at(JournalStep::Truncate))?;
             report.truncated_tail_bytes = length - scanned.end;
+            report.truncated_sound_entries = scanned.torn_entries;
         }
-        file.0.seek(SeekFrom::Start(scanned.end)).map_err(step(JournalStep::Write))?;
-        report.frames = scanned.frames.len();
-        // What was read may still be in the page cache alone, so nothing counts as synced yet.
-        let journal = Self { file, path, end: scanned.end, synced: 0, failed: false };
-        Ok((journal, scanned.frames, report))
+        // What was read may still be in the page cache alone.
+        file.sync().map_err(at(JournalStep::Sync))?;
+        if report.created {
+            disk.sync_folder(folder_of(&path)).map_err(at(JournalStep::Sync))?;
+        }
+        self.synced = self.end;
+        let cut = Note::Cut { bytes: report.truncated_tail_bytes, entries: report.truncated_sound_entries };
+        if report.truncated_tail_bytes > 0 {
+            self.note(&cut)?;
+        }
+        if !noted || report.truncated_tail_bytes > 0 {
+            // A first batch needs the note before it, on the disk: see `scan`.
+            self.note(&Note::Synced { end: self.synced })?;
+            self.sync()?;
+            // That the note itself is on the disk is nothing worth another.
+            self.noted = self.synced;
+        }
+        Ok(report)
     }
 
     /// Appends frames, in one write; returns the journal's new end. They are acknowledged, not yet synced.
@@ -93,19 +161,42 @@ impl Journal {
     /// full disk: its part is taken back and the journal can go on. [`JournalError::Failed`] after a write that could
     /// not be taken back, or a failed sync.
     pub fn append(&mut self, frames: &[Frame]) -> Result<Offset, JournalError> {
-        self.expect_sound()?;
-        let mut bytes = Vec::new();
+        let mut encoded = Encoded::default();
         for frame in frames {
-            format::encode(frame, &mut bytes).map_err(|problem| problem.at(&self.path))?;
+            encoded.frame(frame).map_err(|problem| problem.at(&self.path))?;
         }
-        if let Err(source) = self.file.0.write_all(&bytes) {
-            let taken_back =
-                self.file.0.set_len(self.end).and_then(|()| self.file.0.seek(SeekFrom::Start(self.end)).map(drop));
-            self.failed = taken_back.is_err();
+        self.append_encoded(&encoded)?;
+        Ok(Offset(self.end))
+    }
+
+    /// Appends entries that are encoded already; returns where the first of them begins.
+    pub(crate) fn append_encoded(&mut self, encoded: &Encoded) -> Result<u64, JournalError> {
+        self.expect_sound()?;
+        let mut note = Encoded::default();
+        if self.noted < self.synced {
+            note.note(&Note::Synced { end: self.synced }).map_err(|problem| problem.at(&self.path))?;
+        }
+        let begin = self.end + note.bytes.len() as u64;
+        let file = self.file.file();
+        let written = file.write_at(&note.bytes, self.end).and_then(|()| file.write_at(&encoded.bytes, begin));
+        if let Err(source) = written {
+            self.failed = file.set_length(self.end).is_err();
             return Err(JournalError::at(&self.path, JournalStep::Write)(source));
         }
-        self.end += bytes.len() as u64;
-        Ok(Offset(self.end))
+        self.noted = self.synced;
+        self.end = begin + encoded.bytes.len() as u64;
+        let last = encoded.starts.last().map(|start| (begin + *start as u64, encoded.bytes.get(*start..)));
+        if let Some((place, Some(entry))) = last {
+            self.last = Some((Offset(place), format::u32_at(entry, 8)));
+        }
+        Ok(begin)
+    }
+
+    fn note(&mut self, note: &Note) -> Result<(), JournalError> {
+        let mut encoded = Encoded::default();
+        encoded.note(note).map_err(|problem| problem.at(&self.path))?;
+        self.noted = self.synced;
+        self.append_encoded(&encoded).map(drop)
     }
 
     /// Waits until everything appended is on the disk; returns up to where.
@@ -116,7 +207,7 @@ impl Journal {
     pub fn sync(&mut self) -> Result<Offset, JournalError> {
         self.expect_sound()?;
         if self.synced < self.end {
-            self.file.0.sync_data().map_err(|source| {
+            self.file.file().sync().map_err(|source| {
                 self.failed = true;
                 JournalError::at(&self.path, JournalStep::Sync)(source)
             })?;
@@ -139,10 +230,49 @@ impl Journal {
         Offset(self.end)
     }
 
-    /// The end of what is synced since this journal was opened.
+    /// The end of what is synced.
     #[must_use]
     pub fn synced(&self) -> Offset {
         Offset(self.synced)
+    }
+
+    /// Reads a journal's frames from `from` on without changing or locking it; stops where the sound ones end.
+    ///
+    /// # Errors
+    /// As [`Journal::open`], but for the lock.
+    pub fn replay(path: &Path, from: Offset, visit: &mut dyn FnMut(Offset, Frame)) -> Result<(), JournalError> {
+        replay(&SystemDisk, path, from, visit).map(drop)
+    }
+
+    /// What a snapshot of this moment must name to be taken up again.
+    pub(crate) fn resume(&self) -> Resume {
+        Resume {
+            generation: self.generation,
+            offset: Offset(self.end),
+            last: self.last,
+            complete_from_ms: self.complete_from_ms,
+        }
+    }
+
+    pub(crate) fn generation(&self) -> u64 {
+        self.generation
+    }
+
+    pub(crate) fn complete_from_ms(&self) -> Option<i64> {
+        self.complete_from_ms
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The open file, for readers.
+    pub(crate) fn file(&self) -> &Arc<dyn DiskFile> {
+        self.file.file()
+    }
+
+    pub(crate) fn is_failed(&self) -> bool {
+        self.failed
     }
 
     fn expect_sound(&self) -> Result<(), JournalError> {
@@ -150,39 +280,37 @@ impl Journal {
     }
 }
 
-/// A file whose lock goes when it is dropped.
-///
-/// Closing alone does not do that: a child that another thread has just forked holds a copy of the descriptor, and the
-/// lock with it, until it runs its own program.
-#[derive(Debug)]
-struct LockedFile(File);
+/// A place to go on reading from, and what tells that the journal is the one it was taken from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub(crate) struct Resume {
+    pub(crate) generation: u64,
+    pub(crate) offset: Offset,
+    /// The newest entry before `offset`, and its checksum.
+    pub(crate) last: Option<(Offset, u32)>,
+    pub(crate) complete_from_ms: Option<i64>,
+}
 
-impl Drop for LockedFile {
-    fn drop(&mut self) {
-        // Where unlocking fails, closing is what is left.
-        let _ = self.0.unlock();
+impl Resume {
+    /// Whether this file still is the journal it was taken from.
+    pub(crate) fn fits(&self, file: &dyn DiskFile) -> bool {
+        let Some((place, checksum)) = self.last else { return false };
+        if source::generation(file) != self.generation {
+            return false;
+        }
+        let entry = source::read_entry(file, place.0).ok().and_then(Result::ok);
+        entry.is_some_and(|(header, _)| header.checksum == checksum && place.0 + header.entry_bytes() == self.offset.0)
     }
 }
 
-/// How a journal is opened: memory is the user's alone.
-fn private() -> OpenOptions {
-    let mut options = OpenOptions::new();
-    options.read(true).write(true).create(true).truncate(false);
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    options
-}
-
-/// Makes a new file's name survive the loss of power.
-#[cfg(unix)]
-fn sync_folder(path: &Path) -> Result<(), JournalError> {
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    File::open(folder).and_then(|folder| folder.sync_all()).map_err(JournalError::at(path, JournalStep::Sync))
-}
-
-#[cfg(not(unix))]
-fn sync_folder(_: &Path) -> Result<(), JournalError> {
-    Ok(())
+pub(crate) fn replay(
+    disk: &dyn Disk,
+    path: &Path,
+    from: Offset,
+    visit: &mut dyn FnMut(Offset, Frame),
+) -> Result<Scanned, JournalError> {
+    let file = disk.open(path, OpenMode::Read).map_err(JournalError::at(path, JournalStep::Open))?;
+    let length = file.length().map_err(JournalError::at(path, JournalStep::Read))?;
+    scan::scan(file.as_ref(), path, from, length, visit)
 }
 
 #[cfg(test)]

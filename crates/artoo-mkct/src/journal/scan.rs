@@ -1,67 +1,131 @@
 //! Reading a journal back, and telling a torn tail from damage.
 //!
-//! A bad frame with a sound frame anywhere behind it is damage, and loud; a bad frame with none behind it is what an
-//! interrupted write leaves, and is cut.
+//! A batch is written only after the one before it was synced, and begins with a note that says so. A bad entry with
+//! such a note behind it was on the disk once: that is damage, and loud. So is a bad entry with a sound one behind it
+//! in a journal that holds no notes. Any other bad entry is what an interrupted write leaves, and is cut.
 
 use std::{
-    fs::File,
-    io::{BufReader, Read, Seek as _, SeekFrom},
+    io::{self, Read},
     path::Path,
 };
 
 use crate::{
     Frame,
+    disk::DiskFile,
     journal::{
+        Offset,
         error::{FrameProblem, JournalError, JournalStep},
-        format::{self, FRAME_HEADER_BYTES, HEADER_BYTES, Header, MARKER},
+        format::{self, ENTRY_HEADER_BYTES, Entry, EntryHeader, HEADER_BYTES, Header, Note},
     },
 };
 
-/// What a journal holds.
-pub(super) struct Scanned {
-    pub(super) frames: Vec<Frame>,
-    /// Where the next frame goes.
-    pub(super) end: u64,
+/// Bytes read at once; large enough that a call costs nothing next to the copying.
+const READ_BYTES: usize = 256 * 1024;
+
+/// What a journal holds, besides its frames.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Scanned {
+    /// Frames handed to the visitor.
+    pub(crate) frames: usize,
+    /// Where the next entry goes.
+    pub(crate) end: u64,
+    /// Sound entries behind the end: parts of a batch that was not synced whole.
+    pub(crate) torn_entries: usize,
     /// The file is empty, or its header was torn.
-    pub(super) needs_header: bool,
+    pub(crate) needs_header: bool,
+    /// The journal notes what was synced.
+    pub(crate) noted: bool,
+    /// Where the last sound entry begins, and its checksum.
+    pub(crate) last: Option<(Offset, u32)>,
+    /// How often the journal was rewritten.
+    pub(crate) generation: u64,
+    /// Before this moment deletions left no trace.
+    pub(crate) complete_from_ms: Option<i64>,
 }
 
-/// Reads all `length` bytes of a journal.
-pub(super) fn scan(file: &mut File, path: &Path, length: u64) -> Result<Scanned, JournalError> {
-    let read_error = || JournalError::at(path, JournalStep::Read);
-    file.rewind().map_err(read_error())?;
-    let mut reader = BufReader::new(&mut *file);
-    let mut header = Vec::with_capacity(HEADER_BYTES);
-    reader.by_ref().take(HEADER_BYTES as u64).read_to_end(&mut header).map_err(read_error())?;
-    match format::read_header(&header) {
-        Header::Sound => {}
-        Header::Torn => return Ok(Scanned { frames: Vec::new(), end: HEADER_BYTES as u64, needs_header: true }),
-        Header::Foreign => return Err(JournalError::NotAJournal { path: path.to_owned() }),
-        Header::Newer(found) => {
-            let supported = format::FORMAT_VERSION;
-            return Err(JournalError::NewerVersion { path: path.to_owned(), found, supported });
+/// Reads a journal of `length` bytes from `from` on, which is where an entry begins, or before the first.
+pub(crate) fn scan(
+    file: &dyn DiskFile,
+    path: &Path,
+    from: Offset,
+    length: u64,
+    visit: &mut dyn FnMut(Offset, Frame),
+) -> Result<Scanned, JournalError> {
+    let at = |step| JournalError::at(path, step);
+    if check_header(file, path, length)? == Header::Torn {
+        return Ok(Scanned { end: HEADER_BYTES as u64, needs_header: true, ..Scanned::default() });
+    }
+    let mut scanned = Scanned { end: from.0.max(HEADER_BYTES as u64), ..Scanned::default() };
+    let mut reader = Reader::new(file, scanned.end, length);
+    loop {
+        let offset = scanned.end;
+        let (header, decoded) = match reader.entry().map_err(at(JournalStep::Read))? {
+            Next::End => return Ok(scanned),
+            Next::Bad(problem) => return end_of_sound(file, path, scanned, problem, length),
+            Next::Sound(header, payload) => (header, header.decode(payload)),
+        };
+        match decoded {
+            Ok(Entry::Frame(frame)) => {
+                scanned.frames += 1;
+                visit(Offset(offset), frame);
+            }
+            Ok(Entry::Note(note)) => scanned.take(&note),
+            Ok(Entry::Erased(_)) => {}
+            // Written whole, checksum and all: this was never an interrupted write.
+            Err(problem) => return Err(corrupt(path, offset, problem, None)),
+        }
+        scanned.last = Some((Offset(offset), header.checksum));
+        scanned.end += header.entry_bytes();
+    }
+}
+
+impl Scanned {
+    fn take(&mut self, note: &Note) {
+        match note {
+            Note::Synced { .. } => self.noted = true,
+            Note::Cut { .. } => {}
+            Note::Compacted { generation, complete_from_ms } => {
+                self.generation = *generation;
+                self.complete_from_ms = Some(*complete_from_ms);
+            }
         }
     }
-    let mut scanned = Scanned { frames: Vec::new(), end: HEADER_BYTES as u64, needs_header: false };
-    while scanned.end < length {
-        let offset = scanned.end;
-        let problem = match read_payload(&mut reader, length - offset).map_err(read_error())? {
-            Ok(payload) => match serde_json::from_slice(&payload) {
-                Ok(frame) => {
-                    scanned.frames.push(frame);
-                    scanned.end += (FRAME_HEADER_BYTES + payload.len()) as u64;
-                    continue;
-                }
-                // Written whole, checksum and all: this was never an interrupted write.
-                Err(_) => return Err(corrupt(path, offset, FrameProblem::Content, None)),
-            },
-            Err(problem) => problem,
-        };
-        drop(reader);
-        return match next_sound(file, offset, length).map_err(read_error())? {
-            None => Ok(scanned),
-            next_sound => Err(corrupt(path, offset, problem, next_sound)),
-        };
+}
+
+/// Reads the header of a journal; [`Header::Sound`] or [`Header::Torn`].
+pub(crate) fn check_header(file: &dyn DiskFile, path: &Path, length: u64) -> Result<Header, JournalError> {
+    let mut bytes = [0; HEADER_BYTES];
+    let read = file.read_at(&mut bytes, 0).map_err(JournalError::at(path, JournalStep::Read))?;
+    match format::read_header(bytes.get(..read).unwrap_or_default(), length) {
+        Header::Foreign => Err(JournalError::NotAJournal { path: path.to_owned() }),
+        Header::Newer(found) => {
+            Err(JournalError::NewerVersion { path: path.to_owned(), found, supported: format::FORMAT_VERSION })
+        }
+        header @ (Header::Sound | Header::Torn) => Ok(header),
+    }
+}
+
+/// What a bad entry means, by what stands behind it.
+fn end_of_sound(
+    file: &dyn DiskFile,
+    path: &Path,
+    mut scanned: Scanned,
+    problem: FrameProblem,
+    length: u64,
+) -> Result<Scanned, JournalError> {
+    let bad = scanned.end;
+    let mut first_behind = None;
+    let mut at = bad + 1;
+    while let Some((found, header, payload)) =
+        next_sound(file, at, length).map_err(JournalError::at(path, JournalStep::Read))?
+    {
+        first_behind = first_behind.or(Some(found));
+        scanned.torn_entries += 1;
+        let promised = matches!(header.decode(&payload), Ok(Entry::Note(Note::Synced { end })) if end > bad);
+        if promised || !scanned.noted {
+            return Err(corrupt(path, bad, problem, first_behind));
+        }
+        at = found + header.entry_bytes();
     }
     Ok(scanned)
 }
@@ -70,41 +134,91 @@ fn corrupt(path: &Path, offset: u64, problem: FrameProblem, next_sound: Option<u
     JournalError::Corrupt { path: path.to_owned(), offset, problem, next_sound }
 }
 
-/// Reads one frame's payload of which `left` bytes are left, header included.
-fn read_payload(reader: &mut impl Read, left: u64) -> std::io::Result<Result<Vec<u8>, FrameProblem>> {
-    let mut header = [0; FRAME_HEADER_BYTES];
-    if left < FRAME_HEADER_BYTES as u64 {
-        return Ok(Err(FrameProblem::Length));
-    }
-    reader.read_exact(&mut header)?;
-    let (length, expected) = match format::read_frame_header(&header) {
-        Ok(announced) => announced,
-        Err(problem) => return Ok(Err(problem)),
-    };
-    if u64::from(length) > left - FRAME_HEADER_BYTES as u64 {
-        return Ok(Err(FrameProblem::Length));
-    }
-    let mut payload = vec![0; length as usize];
-    reader.read_exact(&mut payload)?;
-    let sound = format::checksum(length, &payload) == expected;
-    Ok(if sound { Ok(payload) } else { Err(FrameProblem::Checksum) })
-}
-
-/// The first sound frame behind a bad one.
-fn next_sound(file: &mut File, bad: u64, length: u64) -> std::io::Result<Option<u64>> {
-    let from = bad + 1;
-    file.seek(SeekFrom::Start(from))?;
-    let mut rest = Vec::new();
-    file.take(length.saturating_sub(from)).read_to_end(&mut rest)?;
-    for (position, window) in rest.windows(MARKER.len()).enumerate() {
-        if window != MARKER {
-            continue;
+/// The first sound entry at or behind `from`.
+pub(crate) fn next_sound(
+    file: &dyn DiskFile,
+    from: u64,
+    length: u64,
+) -> io::Result<Option<(u64, EntryHeader, Vec<u8>)>> {
+    let mut window = vec![0; READ_BYTES];
+    let mut at = from;
+    while at + (ENTRY_HEADER_BYTES as u64) < length {
+        let read = file.read_at(&mut window, at)?;
+        let bytes = window.get(..read).unwrap_or_default();
+        for (position, candidate) in bytes.windows(ENTRY_HEADER_BYTES).enumerate() {
+            if candidate.first() != Some(&b'M') || EntryHeader::read(candidate).is_err() {
+                continue;
+            }
+            let found = at + position as u64;
+            if let Next::Sound(header, payload) = Reader::new(file, found, length).entry()? {
+                return Ok(Some((found, header, payload.to_vec())));
+            }
         }
-        let mut candidate = rest.get(position..).unwrap_or_default();
-        let left = candidate.len() as u64;
-        if read_payload(&mut candidate, left)?.is_ok() {
-            return Ok(Some(from + position as u64));
-        }
+        // The windows overlap by what could be the beginning of a header.
+        at += read.saturating_sub(ENTRY_HEADER_BYTES - 1).max(1) as u64;
     }
     Ok(None)
+}
+
+/// What stands next in a journal.
+pub(crate) enum Next<'a> {
+    End,
+    Bad(FrameProblem),
+    Sound(EntryHeader, &'a [u8]),
+}
+
+/// Reads entries one after the other.
+pub(crate) struct Reader<'a> {
+    bytes: io::BufReader<FileBytes<'a>>,
+    left: u64,
+    payload: Vec<u8>,
+}
+
+impl<'a> Reader<'a> {
+    pub(crate) fn new(file: &'a dyn DiskFile, from: u64, length: u64) -> Self {
+        let left = length.saturating_sub(from);
+        let capacity = READ_BYTES.min(left as usize + 1);
+        let bytes = io::BufReader::with_capacity(capacity, FileBytes { file, at: from });
+        Self { bytes, left, payload: Vec::new() }
+    }
+
+    pub(crate) fn entry(&mut self) -> io::Result<Next<'_>> {
+        if self.left == 0 {
+            return Ok(Next::End);
+        }
+        if self.left < ENTRY_HEADER_BYTES as u64 {
+            return Ok(Next::Bad(FrameProblem::Length));
+        }
+        let mut header = [0; ENTRY_HEADER_BYTES];
+        self.bytes.read_exact(&mut header)?;
+        let header = match EntryHeader::read(&header) {
+            Ok(header) => header,
+            Err(problem) => return Ok(Next::Bad(problem)),
+        };
+        if header.entry_bytes() > self.left {
+            return Ok(Next::Bad(FrameProblem::Length));
+        }
+        self.payload.resize(header.length as usize, 0);
+        self.bytes.read_exact(&mut self.payload)?;
+        self.left -= header.entry_bytes();
+        Ok(if header.is_of(&self.payload) {
+            Next::Sound(header, &self.payload)
+        } else {
+            Next::Bad(FrameProblem::Checksum)
+        })
+    }
+}
+
+/// A file's bytes from a place on.
+pub(crate) struct FileBytes<'a> {
+    pub(crate) file: &'a dyn DiskFile,
+    pub(crate) at: u64,
+}
+
+impl Read for FileBytes<'_> {
+    fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
+        let read = self.file.read_at(bytes, self.at)?;
+        self.at += read as u64;
+        Ok(read)
+    }
 }

@@ -1,7 +1,10 @@
 //! The memory as a whole: constants, potentials, flows up and down, recall, bad input, a model.
 
-use crate::{Engine, FailureClass, Frame, Megram, MegramId, NewMegram, State};
+use crate::{Contribution, Engine, Evidence, FailureClass, Frame, Megram, MegramId, NewMegram, PromotionTicket, State};
 
+mod ahead;
+mod carry;
+mod dissonance;
 mod flow;
 mod input;
 mod matrix;
@@ -46,4 +49,26 @@ fn replayed(frames: &[Frame]) -> Engine {
         engine.apply(&serde_json::from_str(&text).unwrap()).unwrap();
     }
     engine
+}
+
+/// One record with its text.
+fn get(engine: &Engine, id: MegramId) -> Option<Megram> {
+    engine.get(id).unwrap()
+}
+
+/// Every record with its text, by id.
+fn all(engine: &Engine) -> Vec<Megram> {
+    let mut all: Vec<Megram> = engine.heads().filter_map(|head| get(engine, head.id)).collect();
+    all.reverse();
+    all
+}
+
+/// The shares behind a tag.
+fn why(engine: &Engine, space: &str, entity: &str, now_ms: i64) -> Vec<Contribution> {
+    engine.why(space, entity, now_ms).collect()
+}
+
+/// What can be made a rule, without the sums, whose last bit depends on the order they were added in.
+fn tickets(engine: &Engine, now_ms: i64) -> Vec<(PromotionTicket, Vec<Evidence>)> {
+    engine.promotions(now_ms).into_iter().map(|promotion| (promotion.ticket, promotion.evidence)).collect()
 }

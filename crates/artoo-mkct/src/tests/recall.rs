@@ -1,6 +1,6 @@
 //! What a planner is told, how strongly, and on whose word.
 
-use super::{DAY, NOW, burst, environmental, event, write};
+use super::{DAY, NOW, burst, environmental, event, why, write};
 use crate::{
     ANY_ENTITY, Action, Advice, Cap, ENV_LOCAL, Engine, NewMegram, Recall, RecallQuery, Scope, State, intent_tag,
     path_tag, tool_tag, via_tag,
@@ -8,7 +8,7 @@ use crate::{
 
 const INTENT: &str = "Count the PDF files in Documents";
 
-fn recall(engine: &mut Engine, intent: &str, tools: &[&str], targets: &[&str]) -> Recall {
+fn recall(engine: &Engine, intent: &str, tools: &[&str], targets: &[&str]) -> Recall {
     let owned = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
     let query = RecallQuery { intent, tools: &owned(tools), targets: &owned(targets), limit: 10 };
     engine.recall(&query, NOW)
@@ -36,7 +36,7 @@ fn m8_approaches_are_told_apart_and_the_intent_itself_is_never_forbidden() {
         write(&mut engine, NOW, approach(&tools, state, "t"));
         write(&mut engine, NOW, event(&intent_tag(INTENT), ENV_LOCAL, State::Abandon, "t"));
     }
-    let recall = recall(&mut engine, "count the pdf FILES", &[], &[]);
+    let recall = recall(&engine, "count the pdf FILES", &[], &[]);
     assert_eq!(
         told(&recall),
         [
@@ -57,7 +57,7 @@ fn m7_an_exact_pair_can_be_forbidden_and_a_tool_only_advised() {
         NOW,
         event(&intent_tag("something else entirely"), &via_tag(&["shell", "glob"]), State::Abandon, "t"),
     );
-    let recall = recall(&mut engine, INTENT, &["shell", "find"], &["/a|b", "/other"]);
+    let recall = recall(&engine, INTENT, &["shell", "find"], &["/a|b", "/other"]);
     assert_eq!(
         told(&recall),
         [
@@ -78,29 +78,29 @@ fn m13_what_the_environment_did_is_no_reason_to_forbid() {
     for i in 0..3 {
         write(&mut engine, NOW, environmental(&space, &entity, State::Abandon, &format!("t{i}")));
     }
-    let told_off = recall(&mut engine, INTENT, &[], &[]);
+    let told_off = recall(&engine, INTENT, &[], &[]);
     assert_eq!(told(&told_off), [(Scope::Approach, "via:web", Action::Caution, Some(Cap::Environmental))]);
     // The tuple is untouched: the potentials are the plane's own.
     assert_eq!(engine.query_mk(&space, &entity, NOW).action, Action::Avoid);
     assert!((told_off.advice[0].potentials.decision + 2.85).abs() < 1e-12);
     // One failure of the approach itself is reason enough.
     write(&mut engine, NOW, event(&space, &entity, State::Abandon, "own fault"));
-    assert_eq!(told(&recall(&mut engine, INTENT, &[], &[])), [(Scope::Approach, "via:web", Action::Avoid, None)]);
+    assert_eq!(told(&recall(&engine, INTENT, &[], &[])), [(Scope::Approach, "via:web", Action::Avoid, None)]);
 }
 
 #[test]
 fn m9_a_similar_intent_advises_at_a_discount_that_shows() {
     let mut engine = Engine::new();
     write(&mut engine, NOW, approach(&["glob"], State::Accept, "t"));
-    let found = recall(&mut engine, "Please tell me, count of all the pdf files here?", &[], &[]);
+    let found = recall(&engine, "Please tell me, count of all the pdf files here?", &[], &[]);
     let [advice] = found.advice.try_into().unwrap();
     assert_eq!((advice.potentials.action, advice.capped), (Action::Caution, Some(Cap::Similar)));
     assert!((advice.similarity - 0.9).abs() < 1e-12, "all three remembered words: {}", advice.similarity);
     assert!((advice.potentials.attention - 0.81).abs() < 1e-12);
-    assert_eq!(told(&recall(&mut engine, "Rename my holiday photos", &[], &[])), []);
+    assert_eq!(told(&recall(&engine, "Rename my holiday photos", &[], &[])), []);
     // Where the intent itself is known, nothing vaguer is asked.
     write(&mut engine, NOW, event(&intent_tag("count all pdf"), &via_tag(&["shell"]), State::Abandon, "t"));
-    let exact = recall(&mut engine, "Count all PDF", &[], &[]);
+    let exact = recall(&engine, "Count all PDF", &[], &[]);
     assert_eq!(told(&exact), [(Scope::Approach, "via:shell", Action::Avoid, None)]);
 }
 
@@ -108,9 +108,9 @@ fn m9_a_similar_intent_advises_at_a_discount_that_shows() {
 fn m9_similar_intents_in_a_script_without_spaces() {
     let mut engine = Engine::new();
     write(&mut engine, NOW, event(&intent_tag("统计文档里的文件数量"), &via_tag(&["glob"]), State::Accept, "t"));
-    let found = recall(&mut engine, "请统计文档里的文件数量吧", &[], &[]);
+    let found = recall(&engine, "请统计文档里的文件数量吧", &[], &[]);
     assert_eq!(told(&found), [(Scope::Approach, "via:glob", Action::Caution, Some(Cap::Similar))]);
-    assert_eq!(told(&recall(&mut engine, "删除照片", &[], &[])), []);
+    assert_eq!(told(&recall(&engine, "删除照片", &[], &[])), []);
 }
 
 #[test]
@@ -118,7 +118,7 @@ fn m9_a_forgotten_intent_resembles_nothing() {
     let mut engine = Engine::new();
     let id = write(&mut engine, NOW, approach(&["glob"], State::Accept, "t")).id;
     engine.forget(id, NOW).unwrap();
-    assert_eq!(told(&recall(&mut engine, "please count the pdf files", &["glob"], &[])), []);
+    assert_eq!(told(&recall(&engine, "please count the pdf files", &["glob"], &[])), []);
 }
 
 #[test]
@@ -135,12 +135,12 @@ fn m16_a_recall_has_ten_entries_rules_and_prohibitions_first() {
     let ticket = engine.promotions(NOW).remove(0).ticket;
     engine.promote(&ticket, "use glob", NOW).unwrap();
 
-    let found = recall(&mut engine, INTENT, &[], &[]);
+    let found = recall(&engine, INTENT, &[], &[]);
     assert_eq!((found.sops.len(), found.advice.len(), found.frames.len()), (0, 10, 0));
     assert_eq!(found.advice[0].entity, "via:zzz");
     assert!(found.advice[1..].iter().all(|advice| advice.potentials.action == Action::Exploit));
 
-    let found = recall(&mut engine, "x", &[], &[]);
+    let found = recall(&engine, "x", &[], &[]);
     assert_eq!((found.sops.len(), found.advice.len(), found.frames.len()), (1, 1, 1));
     let none = engine.recall(&RecallQuery { intent: "x", tools: &[], targets: &[], limit: 0 }, NOW);
     assert_eq!(none, Recall::default());
@@ -164,7 +164,7 @@ fn rules_of_the_intent_its_approaches_and_named_pairs_come_back_constraints_firs
         engine.promote(&promotion.ticket, "rule", NOW).unwrap();
     }
     assert_eq!(engine.stats().common_sense, 4);
-    let found = recall(&mut engine, INTENT, &["shell"], &["/x"]);
+    let found = recall(&engine, INTENT, &["shell"], &["/x"]);
     let entities: Vec<&str> = found.sops.iter().map(|sop| sop.entity.as_str()).collect();
     assert_eq!(entities, ["path:/x", "via:glob", ENV_LOCAL]);
     let [crate::Frame::Recalled { ids, at_ms: NOW }] = found.frames.as_slice() else { panic!("{:?}", found.frames) };
@@ -177,16 +177,16 @@ fn m16_shares_sum_to_what_was_advised() {
     for (i, state) in State::ALL.iter().cycle().take(40).enumerate() {
         write(&mut engine, NOW - (40 - i as i64) * DAY, approach(&["glob"], *state, &format!("t{i}")));
     }
-    let found = recall(&mut engine, INTENT, &[], &[]);
+    let found = recall(&engine, INTENT, &[], &[]);
     let [advice] = found.advice.try_into().unwrap();
-    let shares = engine.why(&advice.space, &advice.entity, NOW);
+    let shares = why(&engine, &advice.space, &advice.entity, NOW);
     assert_eq!((shares.len(), advice.megrams_total, advice.megrams.len()), (40, 40, crate::MAX_NAMED_MEGRAMS));
     assert!(shares.iter().zip(&advice.megrams).all(|(share, id)| share.id == *id), "newest first, both");
     let attention: f64 = shares.iter().map(|share| share.attention).sum();
     let decision: f64 = shares.iter().map(|share| share.decision).sum();
     assert!((attention - advice.potentials.attention).abs() < 1e-12 * attention);
     assert!((decision - advice.potentials.decision).abs() < 1e-12 * attention);
-    assert_eq!(engine.why("intent:unknown", ENV_LOCAL, NOW), []);
+    assert_eq!(why(&engine, "intent:unknown", ENV_LOCAL, NOW), []);
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! The upward flow: what becomes a rule, when, on whose word, and what can be said against it.
 
-use super::{DAY, NOW, burst, environmental, event, replayed, write};
+use super::{DAY, NOW, burst, environmental, event, get, replayed, write};
 use crate::{
     Action, Engine, Frame, Level, Megram, MegramId, NewMegram, PromoteError, Promotion, RuleKind, State, WriteError,
 };
@@ -72,7 +72,7 @@ fn m4_a_cluster_is_promoted_once_and_again_only_on_new_evidence() {
     let second = promote(&mut engine, NOW + 1, "count with glob, hidden files too");
     let (sops, _) = engine.query_c(TAG.0, TAG.1, NOW + 1);
     assert_eq!(sops.iter().map(|sop| sop.id).collect::<Vec<_>>(), [second.id], "one rule a tag and kind");
-    assert_eq!(engine.get(first.id), None);
+    assert_eq!(get(&engine, first.id), None);
 }
 
 #[test]
@@ -140,7 +140,7 @@ fn recall_of_a_rule_is_remembered_across_a_rebuild() {
     let (sops, touched) = engine.query_c(TAG.0, TAG.1, NOW + DAY);
     assert_eq!((sops.len(), sops[0].last_recalled_at_ms, touched.len()), (1, None, 1));
     frames.extend(touched);
-    let mut rebuilt = replayed(&frames);
+    let rebuilt = replayed(&frames);
     assert_eq!(rebuilt.query_c(TAG.0, TAG.1, NOW + 2 * DAY).0[0].last_recalled_at_ms, Some(NOW + DAY));
     assert_eq!(engine.query_c("intent:unknown", TAG.1, NOW), (Vec::new(), Vec::new()));
 }

@@ -169,6 +169,7 @@ fn check() -> BoxedStrategy<Check> {
         }),
         text().prop_map(|path| Check::LineCount { path }),
         (json(), text()).prop_map(|(query, reading)| Check::Recompute { query, reading }),
+        (json(), text()).prop_map(|(act, reading)| Check::Performed { act, reading }),
     ]
     .boxed()
 }

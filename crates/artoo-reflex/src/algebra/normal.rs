@@ -1,31 +1,36 @@
 //! Normal form: two readings mean the same exactly when their normal forms are equal.
 
-#![expect(clippy::wildcard_enum_match_arm, reason = "it takes off the operators it names and hands on the rest")]
+#![expect(
+    clippy::wildcard_enum_match_arm,
+    reason = "the forms that are rewritten are named; every other stays as it is"
+)]
 
 use super::{Pred, Query};
 
 impl Query {
     /// The normal form: nested filters joined, predicates flattened, sorted and merged, empty filters dropped.
     #[must_use]
-    pub fn normalise(self) -> Self {
-        match self {
-            Self::Tree { .. } | Self::TextFile { .. } => self,
-            Self::Filter { of, keep } => match of.normalise() {
-                Self::Filter { of, keep: earlier } => Self::filtered(*of, Pred::All(vec![earlier, keep])),
-                of @ (Self::Tree { .. }
-                | Self::TextFile { .. }
-                | Self::Sort { .. }
-                | Self::Limit { .. }
-                | Self::Part { .. }
-                | Self::Details { .. }
-                | Self::Aggregate { .. }) => Self::filtered(of, keep),
-            },
-            Self::Sort { of, by, order } => Self::Sort { of: Box::new(of.normalise()), by, order },
-            Self::Limit { of, count } => Self::Limit { of: Box::new(of.normalise()), count },
-            Self::Part { of, part } => Self::Part { of: Box::new(of.normalise()), part },
-            Self::Details { of } => Self::Details { of: Box::new(of.normalise()) },
-            Self::Aggregate { of, function } => Self::Aggregate { of: Box::new(of.normalise()), function },
+    pub fn normalise(mut self) -> Self {
+        for operand in self.operands_mut() {
+            let taken = std::mem::replace(operand, Self::Processes);
+            *operand = taken.normalise();
         }
+        if let Self::Tree { roots: several, .. } | Self::Paths { paths: several, .. } = &mut self {
+            several.sort();
+            several.dedup();
+        }
+        if let Self::Sort { of, keys } = &self
+            && matches!(**of, Self::Group { .. })
+            && matches!(keys.as_slice(), [super::SortKey { by: super::Key::Value, order: super::Order::Descending }])
+        {
+            // The order groups have anyway.
+            return (**of).clone();
+        }
+        let Self::Filter { of, keep } = self else { return self };
+        if let Self::Filter { of, keep: earlier } = *of {
+            return Self::filtered(*of, Pred::All(vec![earlier, keep]));
+        }
+        Self::filtered(*of, keep)
     }
 
     fn filtered(of: Self, keep: Pred) -> Self {
@@ -51,21 +56,38 @@ impl Pred {
                 Self::All(parts) => {
                     Self::disjunction(parts.into_iter().map(|part| Self::Not(Box::new(part))).collect())
                 }
+                // The other side of a bound.
+                Self::MinBytes(bound) if bound > 0 => Self::MaxBytes(bound - 1),
+                Self::MaxBytes(bound) if bound < u64::MAX => Self::MinBytes(bound + 1),
+                Self::MinLength(bound) if bound > 0 => Self::MaxLength(bound - 1),
+                Self::MaxLength(bound) if bound < u64::MAX => Self::MinLength(bound + 1),
+                Self::ModifiedFrom(moment) => Self::ModifiedBefore(moment),
+                Self::ModifiedBefore(moment) => Self::ModifiedFrom(moment),
                 once => Self::Not(Box::new(once)),
             },
             Self::Extension(extension) => Self::Extension(extension.to_ascii_lowercase()),
             simple @ (Self::Name(_)
+            | Self::Below(_)
             | Self::MinBytes(_)
             | Self::MaxBytes(_)
             | Self::ModifiedFrom(_)
             | Self::ModifiedBefore(_)
-            | Self::Contains { .. }) => simple,
+            | Self::EmptyFolder
+            | Self::Executable
+            | Self::Mode(_)
+            | Self::Owner(_)
+            | Self::Contains { .. }
+            | Self::Line(_)
+            | Self::Blank
+            | Self::MinLength(_)
+            | Self::MaxLength(_)) => simple,
         }
     }
 
     fn conjunction(parts: Vec<Self>) -> Self {
         let mut flat = Vec::new();
         let (mut min, mut max, mut from, mut before) = (None, None, None, None);
+        let (mut shortest, mut longest) = (None, None);
         for part in parts {
             match part.normalise() {
                 // A normalised conjunction holds no conjunction, and at most one bound of each sort.
@@ -80,14 +102,28 @@ impl Pred {
             Self::MaxBytes(bound) => keep_bound(&mut max, *bound, Ord::min),
             Self::ModifiedFrom(bound) => keep_bound(&mut from, *bound, Ord::max),
             Self::ModifiedBefore(bound) => keep_bound(&mut before, *bound, Ord::min),
-            Self::All(_) | Self::Any(_) | Self::Not(_) | Self::Extension(_) | Self::Name(_) | Self::Contains { .. } => {
-                true
-            }
+            Self::MinLength(bound) => keep_bound(&mut shortest, *bound, Ord::max),
+            Self::MaxLength(bound) => keep_bound(&mut longest, *bound, Ord::min),
+            Self::All(_)
+            | Self::Any(_)
+            | Self::Not(_)
+            | Self::Extension(_)
+            | Self::Name(_)
+            | Self::Below(_)
+            | Self::EmptyFolder
+            | Self::Executable
+            | Self::Mode(_)
+            | Self::Owner(_)
+            | Self::Line(_)
+            | Self::Blank
+            | Self::Contains { .. } => true,
         });
         flat.extend(min.map(Self::MinBytes));
         flat.extend(max.map(Self::MaxBytes));
         flat.extend(from.map(Self::ModifiedFrom));
         flat.extend(before.map(Self::ModifiedBefore));
+        flat.extend(shortest.map(Self::MinLength));
+        flat.extend(longest.map(Self::MaxLength));
         Self::single_or(flat, Self::All)
     }
 

@@ -1,39 +1,111 @@
-//! Whether a predicate holds, of a file or of a line.
+//! Whether a predicate holds, of a file, of a line or of a process.
 
-use super::{Entry, FileSystem, glob, name_bytes, text};
-use crate::algebra::{NameTest, Pred};
+#![expect(
+    clippy::wildcard_enum_match_arm,
+    reason = "what an operator does not apply to has no value, whatever else there comes to be"
+)]
 
-/// Whether a predicate holds of a file. Content that can't be read holds nothing.
-pub(super) fn holds_of_file(pred: &Pred, entry: &Entry, fs: &dyn FileSystem) -> bool {
-    match pred {
-        Pred::All(parts) => parts.iter().all(|part| holds_of_file(part, entry, fs)),
-        Pred::Any(parts) => parts.iter().any(|part| holds_of_file(part, entry, fs)),
-        Pred::Not(inner) => !holds_of_file(inner, entry, fs),
-        Pred::Extension(extension) => has_extension(name_bytes(entry), extension),
-        Pred::Name(test) => name_passes(name_bytes(entry), test),
-        Pred::MinBytes(bound) => entry.bytes >= *bound,
-        Pred::MaxBytes(bound) => entry.bytes <= *bound,
-        Pred::ModifiedFrom(bound) => entry.modified >= *bound,
-        Pred::ModifiedBefore(bound) => entry.modified < *bound,
-        Pred::Contains { text, ignore_case } => {
-            text::file_holds(&entry.path, text.as_bytes(), *ignore_case, fs).unwrap_or(false)
+use std::collections::HashMap;
+use std::path::PathBuf;
+
+use super::{Entry, EvalError, FileSystem, Process, glob, process, text};
+use crate::algebra::{NameTest, Pred, Query};
+
+/// What the test of a file needs besides the file.
+pub(super) struct Scene<'a> {
+    fs: &'a dyn FileSystem,
+    roots: Vec<PathBuf>,
+    /// Names of users by number; empty where no predicate asks.
+    owners: HashMap<u32, String>,
+}
+
+impl<'a> Scene<'a> {
+    pub(super) fn new(pred: &Pred, of: &Query, fs: &'a dyn FileSystem) -> Result<Self, EvalError> {
+        let roots = match of.source() {
+            Query::Tree { roots, .. } => roots.iter().map(PathBuf::from).collect(),
+            _ => Vec::new(),
+        };
+        let owners = if asks_owner(pred) { process::users(fs)? } else { HashMap::new() };
+        Ok(Self { fs, roots, owners })
+    }
+
+    /// Whether a predicate holds of a file. Content that can't be read holds nothing.
+    pub(super) fn holds(&self, pred: &Pred, entry: &Entry) -> bool {
+        match pred {
+            Pred::All(parts) => parts.iter().all(|part| self.holds(part, entry)),
+            Pred::Any(parts) => parts.iter().any(|part| self.holds(part, entry)),
+            Pred::Not(inner) => !self.holds(inner, entry),
+            Pred::Extension(extension) => has_extension(entry.name_bytes(), extension),
+            Pred::Name(test) => passes(entry.name_bytes(), test),
+            Pred::Below(test) => self.lies_below(entry, test),
+            Pred::MinBytes(bound) => entry.bytes >= *bound,
+            Pred::MaxBytes(bound) => entry.bytes <= *bound,
+            Pred::ModifiedFrom(bound) => entry.modified >= *bound,
+            Pred::ModifiedBefore(bound) => entry.modified < *bound,
+            Pred::EmptyFolder => self.fs.list(&entry.path).is_ok_and(|inside| inside.is_empty()),
+            Pred::Executable => entry.mode & 0o111 != 0,
+            Pred::Mode(mode) => entry.mode == *mode,
+            Pred::Owner(name) => self.owners.get(&entry.owner) == Some(name),
+            Pred::Contains { text, ignore_case } => {
+                text::file_holds(&entry.path, text.as_bytes(), *ignore_case, self.fs).unwrap_or(false)
+            }
+            Pred::Line(_) | Pred::Blank | Pred::MinLength(_) | Pred::MaxLength(_) => false,
         }
+    }
+
+    fn lies_below(&self, entry: &Entry, test: &NameTest) -> bool {
+        self.roots.iter().any(|root| {
+            let Some(folder) = entry.path.strip_prefix(root).ok().and_then(|below| below.parent()) else {
+                return false;
+            };
+            folder.components().any(|part| passes(part.as_os_str().as_encoded_bytes(), test))
+        })
+    }
+}
+
+fn asks_owner(pred: &Pred) -> bool {
+    match pred {
+        Pred::All(parts) | Pred::Any(parts) => parts.iter().any(asks_owner),
+        Pred::Not(inner) => asks_owner(inner),
+        other => matches!(other, Pred::Owner(_)),
     }
 }
 
 /// Whether a predicate holds of a line; one about files never does.
 pub(super) fn holds_of_line(pred: &Pred, line: &[u8]) -> bool {
+    let length = || String::from_utf8_lossy(line).chars().count() as u64;
     match pred {
         Pred::All(parts) => parts.iter().all(|part| holds_of_line(part, line)),
         Pred::Any(parts) => parts.iter().any(|part| holds_of_line(part, line)),
         Pred::Not(inner) => !holds_of_line(inner, line),
         Pred::Contains { text, ignore_case } => text::holds(line, text.as_bytes(), *ignore_case),
+        Pred::Line(test) => passes(line, test),
+        Pred::Blank => line.iter().all(|byte| byte.is_ascii_whitespace() || *byte == 0x0b),
+        Pred::MinLength(bound) => length() >= *bound,
+        Pred::MaxLength(bound) => length() <= *bound,
         Pred::Extension(_)
         | Pred::Name(_)
+        | Pred::Below(_)
         | Pred::MinBytes(_)
         | Pred::MaxBytes(_)
         | Pred::ModifiedFrom(_)
-        | Pred::ModifiedBefore(_) => false,
+        | Pred::ModifiedBefore(_)
+        | Pred::EmptyFolder
+        | Pred::Executable
+        | Pred::Mode(_)
+        | Pred::Owner(_) => false,
+    }
+}
+
+/// Whether a predicate holds of a process; one about files never does.
+pub(super) fn holds_of_process(pred: &Pred, process: &Process) -> bool {
+    match pred {
+        Pred::All(parts) => parts.iter().all(|part| holds_of_process(part, process)),
+        Pred::Any(parts) => parts.iter().any(|part| holds_of_process(part, process)),
+        Pred::Not(inner) => !holds_of_process(inner, process),
+        Pred::Name(test) => passes(&process.name, test),
+        Pred::Owner(name) => process.user == *name,
+        _ => false,
     }
 }
 
@@ -43,7 +115,8 @@ fn has_extension(name: &[u8], extension: &str) -> bool {
     name.get(dot) == Some(&b'.') && name.get(dot + 1..).is_some_and(|end| end.eq_ignore_ascii_case(extension))
 }
 
-fn name_passes(name: &[u8], test: &NameTest) -> bool {
+/// Whether a name or a line passes a test.
+pub(super) fn passes(name: &[u8], test: &NameTest) -> bool {
     match test {
         NameTest::Is(text) => name == text.as_bytes(),
         NameTest::Starts(text) => name.starts_with(text.as_bytes()),

@@ -1,47 +1,41 @@
-//! Text: lines, stretches of lines, and the search for a text in bytes.
+//! Bytes of text: a file's content, its lines, and the search for a text.
 
 use std::io::Read as _;
 use std::path::Path;
 
-use super::{EvalError, FileSystem, FileSystemError};
-use crate::algebra::Part;
+use super::{EvalError, FileSystem, FileSystemError, unreadable};
 
-/// Most bytes of one text file held at once; longer files are reported as not verified.
+/// Most bytes of text held at once; longer files are reported as not verified.
 pub(super) const MAX_TEXT_BYTES: usize = 256 << 20;
 
 /// Bytes read at a time while searching.
 const BLOCK_BYTES: usize = 64 << 10;
 
-/// The lines of a file, without their ends. The end of the last line may be missing.
-pub(super) fn lines(path: &Path, fs: &dyn FileSystem) -> Result<Vec<Vec<u8>>, EvalError> {
-    let unreadable = |source| EvalError::Unreadable {
-        path: artoo_proto::escape::path_line(path.as_os_str().as_encoded_bytes()),
-        source,
-    };
+/// A file's whole content.
+pub(super) fn content(path: &Path, fs: &dyn FileSystem) -> Result<Vec<u8>, EvalError> {
+    let unreadable = unreadable(path);
     let mut bytes = Vec::new();
-    let mut limited = fs.open(path).map_err(unreadable)?.take(MAX_TEXT_BYTES as u64 + 1);
+    let mut limited = fs.open(path).map_err(&unreadable)?.take(MAX_TEXT_BYTES as u64 + 1);
     limited.read_to_end(&mut bytes).map_err(|_| unreadable(FileSystemError::Failed))?;
     if bytes.len() > MAX_TEXT_BYTES {
         return Err(EvalError::TooMuchText { max: MAX_TEXT_BYTES });
     }
+    Ok(bytes)
+}
+
+/// A small file of the system as text; what is no UTF-8 is replaced.
+pub(super) fn system_file(path: &str, fs: &dyn FileSystem) -> Result<String, EvalError> {
+    content(Path::new(path), fs).map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
+}
+
+/// Lines without their ends.
+pub(super) fn split(mut bytes: Vec<u8>) -> Vec<Vec<u8>> {
     if bytes.last() == Some(&b'\n') {
         bytes.pop();
     } else if bytes.is_empty() {
-        return Ok(Vec::new());
+        return Vec::new();
     }
-    Ok(bytes.split(|byte| *byte == b'\n').map(<[u8]>::to_vec).collect())
-}
-
-/// A stretch of lines.
-pub(super) fn part(lines: Vec<Vec<u8>>, part: Part) -> Vec<Vec<u8>> {
-    let size = |count: u64| usize::try_from(count).unwrap_or(usize::MAX);
-    let (skip, take) = match part {
-        Part::First(count) => (0, size(count)),
-        Part::Last(count) => (lines.len().saturating_sub(size(count)), usize::MAX),
-        Part::Range { from, to } if from == 0 || from > to => (0, 0),
-        Part::Range { from, to } => (size(from - 1), size(to - from).saturating_add(1)),
-    };
-    lines.into_iter().skip(skip).take(take).collect()
+    bytes.split(|byte| *byte == b'\n').map(<[u8]>::to_vec).collect()
 }
 
 /// Whether a file's content holds a text, read block by block.
@@ -71,4 +65,27 @@ pub(super) fn holds(bytes: &[u8], text: &[u8], ignore_case: bool) -> bool {
         return true;
     }
     bytes.windows(text.len()).any(|window| if ignore_case { window.eq_ignore_ascii_case(text) } else { window == text })
+}
+
+/// What stands between the occurrences of a text; of an empty one there are none.
+pub(super) fn split_at(bytes: &[u8], text: &[u8]) -> Vec<Vec<u8>> {
+    let mut parts = vec![Vec::new()];
+    let mut rest = bytes;
+    while let Some((first, after)) = rest.split_first() {
+        if !text.is_empty() && rest.starts_with(text) {
+            parts.push(Vec::new());
+            rest = rest.get(text.len()..).unwrap_or_default();
+        } else {
+            if let Some(part) = parts.last_mut() {
+                part.push(*first);
+            }
+            rest = after;
+        }
+    }
+    parts
+}
+
+/// Every occurrence of a text replaced, from the left.
+pub(super) fn replace(bytes: &[u8], find: &[u8], with: &[u8]) -> Vec<u8> {
+    split_at(bytes, find).join(with)
 }

@@ -1,22 +1,29 @@
-//! From features to a query. Every feature is taken out of the draft exactly once; one that is left is a refusal.
+//! From features to a step. Every feature is taken out of the draft exactly once; one that is left is a refusal.
 
+mod act;
 mod files;
+mod machine;
+mod order;
 mod text;
 
-use super::draft::{Ask, Draft};
+use super::antecedent::Antecedent;
+use super::draft::{Ask, Draft, LinesWanted};
 use super::item::Context;
-use crate::algebra::{Depth, Kind, NameTest, Pred, Query, TypeError};
-use crate::concept::Verb;
-use crate::lower::{Unsupported, lower};
+use crate::algebra::{Act, Depth, Field, Kind, NameTest, Pred, Query, Step, TypeError};
+use crate::concept::{Reference, Verb};
 use crate::place::{Looks, Place, file_name, parent};
 
-/// A query with what was assumed on the way to it.
+/// A step with what was assumed on the way to it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Built {
-    pub(super) query: Query,
+    pub(super) step: Step,
     pub(super) assumptions: Vec<String>,
     /// The path the request names itself.
     pub(super) scope: Option<String>,
+    /// How it takes up what was spoken of before.
+    pub(super) takes_up: bool,
+    /// Whether it only names things, for a later step to take up.
+    pub(super) names_only: bool,
 }
 
 /// Why features that were all understood don't make a request that can be answered.
@@ -32,50 +39,141 @@ pub(super) enum Misfit {
     FolderOrFile { path: String },
     #[error("{question} can't be asked of {of}")]
     Question { question: &'static str, of: &'static str },
+    #[error("say {missing}")]
+    Incomplete { missing: &'static str },
+    #[error("what was spoken of before is not known")]
+    NothingBefore,
     #[error("{0}")]
     Type(#[from] TypeError),
-    #[error("{0}")]
-    Unsupported(#[from] Unsupported),
 }
 
-/// Builds the query of a draft.
-pub(super) fn build(context: &Context<'_>, mut draft: Draft) -> Result<Built, Misfit> {
-    let assumptions: Vec<String> = std::mem::take(&mut draft.notes).into_iter().collect();
-    let scope = draft.scope.as_ref().or(draft.object.as_ref()).map(|place| place.path.clone());
-    let mut built = Built { query: Query::TextFile { path: String::new() }, assumptions, scope };
-    let names_file = draft.object.as_ref().is_some_and(|place| place.looks == Looks::File);
-    let bare_object = names_file && !draft.has_noun() && draft.contents.is_none();
-    built.query = if draft.lines.is_some() || draft.needle.is_some() || draft.verb == Some(Verb::Read) {
-        text::build(&mut draft)?
-    } else if draft.ask == Some(Ask::WhenChanged)
-        || (bare_object && (draft.ask == Some(Ask::Size) || draft.details.is_some()))
-    {
-        one_file(&mut draft)?
-    } else if bare_object && draft.verb == Some(Verb::Find) {
-        find(context, &mut draft, &mut built.assumptions)?
-    } else if bare_object && draft.verb == Some(Verb::Show) {
-        text::build(&mut draft)?
+/// What building needs to know besides the features.
+pub(super) struct Scene<'a> {
+    pub(super) context: &'a Context<'a>,
+    pub(super) antecedent: Option<&'a Antecedent>,
+    pub(super) notes: Vec<String>,
+}
+
+/// Builds the step of a draft.
+pub(super) fn build(context: &Context<'_>, antecedent: Option<&Antecedent>, mut draft: Draft) -> Result<Built, Misfit> {
+    let in_same_request = antecedent.is_some_and(|before| before.steps.is_empty());
+    if antecedent.is_some() && (is_ellipsis(&draft) || (in_same_request && is_one_of_them(&draft))) {
+        draft.reference = Some(Reference::Those);
+    }
+    let notes: Vec<String> = std::mem::take(&mut draft.notes).into_iter().collect();
+    let scope = draft.scope.first().or(draft.object.first()).map(|place| place.path.clone());
+    let takes_up = draft.reference.is_some_and(|reference| reference != Reference::Again)
+        || draft.target == Some(super::draft::TargetWord::There);
+    let names_only = draft.verb == Some(Verb::Find) && draft.ask.is_none();
+    let mut scene = Scene { context, antecedent, notes };
+    let step = if draft.act.is_some() {
+        act::build(&mut scene, &mut draft)?
     } else {
-        files::build(context, &mut draft, &mut built.assumptions)?
+        Step::Ask(question(&mut scene, &mut draft)?)
     };
     if draft != Draft::default() {
         return Err(Misfit::Leftover(Box::new(draft)));
     }
-    built.query = built.query.normalise();
-    built.query.ty()?;
-    lower(&built.query)?;
-    built.assumptions.sort();
-    built.assumptions.dedup();
-    Ok(built)
+    let step = checked(step)?;
+    let mut assumptions = scene.notes;
+    assumptions.sort();
+    assumptions.dedup();
+    Ok(Built { step, assumptions, scope, takes_up, names_only })
+}
+
+/// "… and show the largest file": of those just spoken of.
+fn is_one_of_them(draft: &Draft) -> bool {
+    let mut rest = draft.clone();
+    rest.noun = None;
+    draft.superlative.is_some() && draft.noun == Some(Kind::File) && is_ellipsis(&rest)
+}
+
+/// "how many are there", "the 3 newest", "by size": nothing is named that it is asked of.
+fn is_ellipsis(draft: &Draft) -> bool {
+    let asks = draft.ask.is_some() || draft.superlative.is_some() || !draft.sort.is_empty() || draft.group.is_some();
+    asks && draft.is_only(|d| {
+        d.verb = None;
+        d.ask = None;
+        d.superlative = None;
+        d.sort.clear();
+        d.order = None;
+        d.limit = None;
+        d.nth = None;
+        d.plural = None;
+        d.total = None;
+        d.group = None;
+        d.details = None;
+    })
+}
+
+/// The step in normal form, if it has a meaning.
+fn checked(step: Step) -> Result<Step, Misfit> {
+    match step {
+        Step::Ask(query) => {
+            let query = query.normalise();
+            query.ty()?;
+            Ok(Step::Ask(query))
+        }
+        Step::Do(act) => {
+            let act: Act = act.normalise();
+            if let Some(selection) = act.selection() {
+                selection.ty()?;
+            }
+            Ok(Step::Do(act))
+        }
+    }
+}
+
+fn question(scene: &mut Scene<'_>, draft: &mut Draft) -> Result<Query, Misfit> {
+    if draft.fact.is_some() || draft.disk.is_some() {
+        return machine::fact(scene, draft);
+    }
+    if draft.processes.is_some() {
+        return machine::processes(scene, draft);
+    }
+    if draft.relation.is_some() || is_about_text(scene, draft) {
+        return text::build(scene, draft);
+    }
+    let names_file = matches!(draft.object.as_slice(), [place] if place.looks == Looks::File);
+    let bare_object = names_file && !draft.has_noun() && draft.contents.is_none();
+    if draft.ask == Some(Ask::WhenChanged) || (bare_object && (draft.ask == Some(Ask::Size) || draft.details.is_some()))
+    {
+        return one_file(draft);
+    }
+    if let Some(field) = draft.field {
+        let of = files::selection(scene, draft)?;
+        draft.field = None;
+        draft.each = None;
+        draft.verb = None;
+        return Ok(Query::Field { of: Box::new(of), field });
+    }
+    match draft.verb {
+        Some(Verb::Find) if bare_object || is_folder_looked_for(draft) => find(scene, draft),
+        Some(Verb::Show | Verb::Sort) if bare_object => text::build(scene, draft),
+        _ => files::build(scene, draft),
+    }
+}
+
+fn is_about_text(scene: &Scene<'_>, draft: &Draft) -> bool {
+    let words = matches!(draft.ask, Some(Ask::Number(function)) if text::is_of_lines(function))
+        || draft.lines.is_some()
+        || draft.needle.is_some()
+        || draft.column.is_some()
+        || draft.replace.is_some()
+        || draft.numbered.is_some()
+        || draft.verb == Some(Verb::Read);
+    let of_lines = draft.reference.is_some() && scene.antecedent.is_some_and(Antecedent::is_text);
+    words || (of_lines && !draft.has_noun())
 }
 
 /// "how big is notes.txt", "when was ~/x/notes.txt changed": the one file with its length and time.
 fn one_file(draft: &mut Draft) -> Result<Query, Misfit> {
     draft.ask = None;
+    draft.total = None;
     draft.verb = None;
     draft.details = None;
     draft.in_bytes = None;
-    let place = draft.object.take().ok_or(Misfit::NoFile)?;
+    let place = draft.object.pop().filter(|_| draft.object.is_empty()).ok_or(Misfit::NoFile)?;
     Ok(Query::Details { of: Box::new(only(&place)) })
 }
 
@@ -83,7 +181,7 @@ fn one_file(draft: &mut Draft) -> Result<Query, Misfit> {
 fn only(place: &Place) -> Query {
     let name = file_name(&place.path).unwrap_or_default();
     let tree = Query::Tree {
-        root: parent(&place.path).to_owned(),
+        roots: vec![parent(&place.path).to_owned()],
         depth: Depth::Direct,
         hidden: name.starts_with('.'),
         kind: Kind::File,
@@ -92,14 +190,29 @@ fn only(place: &Place) -> Query {
 }
 
 /// "find notes.txt": looked for by name; a path with folders in it is looked for there.
-fn find(context: &Context<'_>, draft: &mut Draft, assumptions: &mut Vec<String>) -> Result<Query, Misfit> {
-    let place = draft.object.take().ok_or(Misfit::NoFile)?;
+fn find(scene: &mut Scene<'_>, draft: &mut Draft) -> Result<Query, Misfit> {
+    let place = draft.object.pop().ok_or(Misfit::NoFile)?;
     if !place.bare {
         draft.verb = None;
         return Ok(only(&place));
     }
     let name = file_name(&place.path).unwrap_or_default().to_owned();
     draft.preds.push(Pred::Name(NameTest::Is(name)));
-    draft.noun = Some(Kind::File);
-    files::build(context, draft, assumptions)
+    draft.noun = Some(if place.looks == Looks::Folder { Kind::Folder } else { Kind::File });
+    files::build(scene, draft)
+}
+
+/// "find the folder x in ~/y".
+fn is_folder_looked_for(draft: &Draft) -> bool {
+    let bare = matches!(draft.object.as_slice(), [place] if place.bare && place.looks == Looks::Folder);
+    bare && !draft.scope.is_empty() && !draft.has_noun() && draft.ask.is_none()
+}
+
+/// Which number of each file is meant by "lines" or "words".
+fn field_of_lines(lines: LinesWanted) -> Option<Field> {
+    match lines {
+        LinesWanted::All => Some(Field::Lines),
+        LinesWanted::Words => Some(Field::Words),
+        LinesWanted::Part(_) | LinesWanted::Numbers | LinesWanted::Entries | LinesWanted::Characters => None,
+    }
 }

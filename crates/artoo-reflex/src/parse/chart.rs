@@ -13,15 +13,18 @@ const MAX_ITEMS: usize = 96;
 pub(super) struct Chart {
     width: usize,
     cells: Vec<Vec<Item>>,
+    /// Where a step may end.
+    ends: Vec<usize>,
     /// Whether some stretch had more readings than are kept.
     pub(super) overflown: bool,
 }
 
 impl Chart {
     /// Fills the chart, short stretches first.
-    pub(super) fn fill(context: &Context<'_>, tokens: &[Token], phrases: Phrases) -> Self {
+    pub(super) fn fill(context: &Context<'_>, tokens: &[Token], phrases: Phrases, ends: &[usize]) -> Self {
         let width = tokens.len();
-        let mut chart = Self { width, cells: vec![Vec::new(); (width + 1) * (width + 1)], overflown: false };
+        let cells = vec![Vec::new(); (width + 1) * (width + 1)];
+        let mut chart = Self { width, cells, ends: ends.to_vec(), overflown: false };
         for found in lexical(context, tokens, phrases) {
             chart.add(found.start, found.end, found.item);
         }
@@ -40,7 +43,7 @@ impl Chart {
         let mut built = Vec::new();
         for left in self.items(start, middle) {
             for right in self.items(middle, end) {
-                built.extend(combine(context, left, right, end == self.width));
+                built.extend(combine(context, left, right, self.ends.contains(&end)));
             }
         }
         for item in built {

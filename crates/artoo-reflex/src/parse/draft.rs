@@ -1,9 +1,16 @@
 //! A draft: the features a stretch of words carries. Each is set at most once and consumed exactly once.
 
+#![expect(
+    clippy::wildcard_enum_match_arm,
+    reason = "conditions that read differently of a line are named; every other is not"
+)]
+
 use std::collections::BTreeSet;
 
-use crate::algebra::{Depth, Key, Kind, Order, Part, Pred};
-use crate::concept::{Hidden, Verb};
+use crate::algebra::{
+    Depth, Fact, Field, Function, GroupKey, Key, Kind, NameChange, NameTest, Order, Part, Pred, Relation, Separator,
+};
+use crate::concept::{ActWord, Disk, Hidden, Reference, Verb};
 use crate::place::Place;
 
 /// What is asked about the things found; listing is the default.
@@ -14,6 +21,8 @@ pub(crate) enum Ask {
     CountThem,
     Size,
     WhenChanged,
+    /// A number of another sort.
+    Number(Function),
 }
 
 /// Which lines.
@@ -21,40 +30,111 @@ pub(crate) enum Ask {
 pub(crate) enum LinesWanted {
     All,
     Part(Part),
+    /// The words of the text.
+    Words,
+    /// Its numbers.
+    Numbers,
+    /// What an archive holds.
+    Entries,
+    /// The signs of the text; only counted.
+    Characters,
 }
 
-/// The features of a stretch of words.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Draft {
-    pub(crate) verb: Option<Verb>,
-    pub(crate) ask: Option<Ask>,
-    pub(crate) noun: Option<Kind>,
-    /// Grammatical number of the noun or type word.
-    pub(crate) plural: Option<bool>,
-    /// Kinds of file, any of which will do.
-    pub(crate) types: Vec<Pred>,
-    /// What must hold, all of it.
-    pub(crate) preds: Vec<Pred>,
+/// Where an act leads.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum TargetWord {
+    /// "to x": a folder or a file.
+    Open(Place),
+    /// "into the folder x".
+    Folder(Place),
+    /// "as x", "to the file x".
+    File(Place),
+    /// "there", "into it".
+    There,
+}
+
+macro_rules! draft {
+    ($($(#[$doc:meta])* $field:ident: $ty:ty,)*) => {
+        /// The features of a stretch of words.
+        #[derive(Debug, Clone, Default, PartialEq, Eq)]
+        pub(crate) struct Draft {
+            $($(#[$doc])* pub(crate) $field: Option<$ty>,)*
+            /// Kinds of file, any of which will do.
+            pub(crate) types: Vec<Pred>,
+            /// What must hold, all of it.
+            pub(crate) preds: Vec<Pred>,
+            /// Whether the condition is an "or" that nothing holds together.
+            pub(crate) loose: bool,
+            /// "in …": the folders (or the file, for its lines).
+            pub(crate) scope: Vec<Place>,
+            /// Paths named without "in", or that look like files.
+            pub(crate) object: Vec<Place>,
+            /// What orders, the first key first.
+            pub(crate) sort: Vec<(Key, Option<Order>)>,
+            /// Grammatical number of the noun or type word.
+            pub(crate) plural: Option<bool>,
+            /// How words were read where they could have been read otherwise.
+            pub(crate) notes: BTreeSet<String>,
+        }
+
+        impl Draft {
+            /// The features that occur at most once, of both; `None` where both say something about the same one.
+            fn merge_single(&self, other: &Self) -> Option<Self> {
+                Some(Self { $($field: one(&self.$field, &other.$field)?,)* ..Self::default() })
+            }
+        }
+    };
+}
+
+draft! {
+    verb: Verb,
+    ask: Ask,
+    noun: Kind,
     /// Text that lines must match ("matching 'x'"), which says nothing about files.
-    pub(crate) needle: Option<String>,
-    /// "in …": the folder (or the file, for its lines).
-    pub(crate) scope: Option<Place>,
-    /// A path named without "in", or one that looks like a file.
-    pub(crate) object: Option<Place>,
-    pub(crate) depth: Option<Depth>,
-    pub(crate) hidden: Option<Hidden>,
-    pub(crate) superlative: Option<(Key, Order)>,
-    pub(crate) sort: Option<(Key, Option<Order>)>,
-    pub(crate) order: Option<Order>,
-    pub(crate) limit: Option<u64>,
-    pub(crate) lines: Option<LinesWanted>,
-    pub(crate) ignore_case: Option<bool>,
-    pub(crate) details: Option<()>,
-    pub(crate) in_bytes: Option<()>,
+    needle: String,
+    depth: Depth,
+    hidden: Hidden,
+    superlative: (Key, Order),
+    order: Order,
+    limit: u64,
+    /// "the second": only this one of an order.
+    nth: u64,
+    lines: LinesWanted,
+    /// "total": of all together.
+    total: (),
+    ignore_case: bool,
+    details: (),
+    in_bytes: (),
     /// "what is in": a folder's own content.
-    pub(crate) contents: Option<()>,
-    /// How words were read where they could have been read otherwise.
-    pub(crate) notes: BTreeSet<String>,
+    contents: (),
+    reference: Reference,
+    act: ActWord,
+    target: TargetWord,
+    /// Text of a new file.
+    text: String,
+    change: NameChange,
+    group: GroupKey,
+    /// "each", "per file".
+    each: (),
+    field: Field,
+    fact: Fact,
+    disk: Disk,
+    processes: (),
+    duplicates: (),
+    column: u64,
+    separator: Separator,
+    /// Each line once; only the repeated ones.
+    once: Once,
+    numbered: (),
+    replace: (String, String),
+    relation: Relation,
+}
+
+/// How lines that occur twice are taken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Once {
+    Unique,
+    Repeated,
 }
 
 /// A feature set on one side at most; the outer `None` is a clash.
@@ -69,49 +149,40 @@ fn one<T: Clone>(a: &Option<T>, b: &Option<T>) -> Option<Option<T>> {
 impl Draft {
     /// Both drafts' features; `None` where both say something about the same one.
     pub(crate) fn merge(&self, other: &Self) -> Option<Self> {
-        if !self.types.is_empty() && !other.types.is_empty() {
+        let clash = (!self.types.is_empty() && !other.types.is_empty())
+            || (!self.scope.is_empty() && !other.scope.is_empty())
+            || (!self.object.is_empty() && !other.object.is_empty() && !self.takes_second_file(other))
+            // "a, b or c": whether "or" ends there is open.
+            || ((self.loose || other.loose) && !self.preds.is_empty() && !other.preds.is_empty())
+            // Not "starting with 'x' files".
+            || (self.only_preds_of(|pred| matches!(pred, Pred::Name(_))) && other.has_noun());
+        if clash {
             return None;
         }
-        let plural = match (self.plural, other.plural) {
+        let mut merged = self.merge_single(other)?;
+        merged.types = [self.types.clone(), other.types.clone()].concat();
+        let later = if self.lines.is_some() && !self.has_noun() && other.only_preds() {
+            other.preds.iter().cloned().map(of_line).collect()
+        } else {
+            other.preds.clone()
+        };
+        merged.preds = [self.preds.clone(), later].concat();
+        merged.preds.sort();
+        merged.loose = self.loose || other.loose;
+        merged.scope = [self.scope.clone(), other.scope.clone()].concat();
+        merged.object = [self.object.clone(), other.object.clone()].concat();
+        merged.sort = merged_keys(&self.sort, &other.sort)?;
+        merged.plural = match (self.plural, other.plural) {
             (Some(a), Some(b)) => Some(a || b),
             (a, b) => a.or(b),
         };
-        Some(Self {
-            verb: one(&self.verb, &other.verb)?,
-            ask: one(&self.ask, &other.ask)?,
-            noun: one(&self.noun, &other.noun)?,
-            plural,
-            types: if self.types.is_empty() { other.types.clone() } else { self.types.clone() },
-            preds: {
-                let mut preds = [self.preds.clone(), other.preds.clone()].concat();
-                preds.sort();
-                preds
-            },
-            needle: one(&self.needle, &other.needle)?,
-            scope: one(&self.scope, &other.scope)?,
-            object: one(&self.object, &other.object)?,
-            depth: one(&self.depth, &other.depth)?,
-            hidden: one(&self.hidden, &other.hidden)?,
-            superlative: one(&self.superlative, &other.superlative)?,
-            sort: match (self.sort, other.sort) {
-                // "by date, oldest first": the second says the direction of the first.
-                (Some((by, None)), Some((again, order @ Some(_))))
-                | (Some((again, order @ Some(_))), Some((by, None)))
-                    if by == again =>
-                {
-                    Some((by, order))
-                }
-                (a, b) => one(&a, &b)?,
-            },
-            order: one(&self.order, &other.order)?,
-            limit: one(&self.limit, &other.limit)?,
-            lines: one(&self.lines, &other.lines)?,
-            ignore_case: one(&self.ignore_case, &other.ignore_case)?,
-            details: one(&self.details, &other.details)?,
-            in_bytes: one(&self.in_bytes, &other.in_bytes)?,
-            contents: one(&self.contents, &other.contents)?,
-            notes: self.notes.union(&other.notes).cloned().collect(),
-        })
+        merged.notes = self.notes.union(&other.notes).cloned().collect();
+        Some(merged)
+    }
+
+    /// "lines of a.txt that are also in b.txt".
+    fn takes_second_file(&self, other: &Self) -> bool {
+        self.relation.is_none() && other.relation.is_some() && self.object.len() == 1
     }
 
     pub(crate) fn pred(pred: Pred) -> Self {
@@ -124,7 +195,7 @@ impl Draft {
     }
 
     /// Whether nothing is set but what `rest` leaves when the features in question are cleared.
-    fn is_only(&self, clear: impl FnOnce(&mut Self)) -> bool {
+    pub(crate) fn is_only(&self, clear: impl FnOnce(&mut Self)) -> bool {
         let mut rest = self.clone();
         clear(&mut rest);
         rest.notes.clear();
@@ -133,7 +204,11 @@ impl Draft {
 
     /// Only predicates.
     pub(crate) fn only_preds(&self) -> bool {
-        !self.preds.is_empty() && self.is_only(|d| d.preds.clear())
+        !self.preds.is_empty()
+            && self.is_only(|d| {
+                d.preds.clear();
+                d.loose = false;
+            })
     }
 
     /// Only predicates, each of which passes.
@@ -161,18 +236,75 @@ impl Draft {
             })
     }
 
+    /// Only kinds of file with conditions.
+    pub(crate) fn only_types_with_conditions(&self) -> bool {
+        !self.types.is_empty()
+            && !self.preds.is_empty()
+            && self.is_only(|d| {
+                d.types.clear();
+                d.preds.clear();
+                d.noun = None;
+                d.plural = None;
+            })
+    }
+
+    /// Conditions on a noun, or on lines.
+    pub(crate) fn only_preds_of_a_noun(&self) -> bool {
+        let lines = matches!(self.lines, None | Some(LinesWanted::All));
+        let named = self.noun.is_some() || self.lines.is_some();
+        let plain = self.is_only(|d| {
+            d.preds.clear();
+            d.noun = None;
+            d.plural = None;
+            d.lines = None;
+        });
+        !self.preds.is_empty() && lines && named && plain
+    }
+
+    /// Only places after "in".
+    pub(crate) fn only_scope(&self) -> bool {
+        !self.scope.is_empty() && self.is_only(|d| d.scope.clear())
+    }
+
+    /// Only keys of an order, perhaps with a direction.
+    pub(crate) fn only_keys(&self) -> bool {
+        !self.sort.is_empty()
+            && self.is_only(|d| {
+                d.sort.clear();
+                d.order = None;
+            })
+    }
+
+    /// Gives a direction that was named to the last key.
+    pub(crate) fn fix_order(&mut self) {
+        if let (Some((_, slot @ None)), Some(order)) = (self.sort.last_mut(), self.order) {
+            *slot = Some(order);
+            self.order = None;
+        }
+    }
+
+    /// Only paths.
+    pub(crate) fn only_object(&self) -> bool {
+        !self.object.is_empty() && self.is_only(|d| d.object.clear())
+    }
+
     /// Only what can follow "and" after a noun: no noun, verb, question or superlative of its own.
     pub(crate) fn only_modifiers(&self) -> bool {
-        self.is_only(|d| {
-            d.preds.clear();
-            d.scope = None;
-            d.depth = None;
-            d.hidden = None;
-            d.sort = None;
-            d.order = None;
-            d.ignore_case = None;
-            d.details = None;
-        }) && *self != Self::default()
+        !self.loose
+            && self.is_only(|d| {
+                d.preds.clear();
+                d.scope.clear();
+                d.sort.clear();
+                d.depth = None;
+                d.hidden = None;
+                d.order = None;
+                d.ignore_case = None;
+                d.details = None;
+                d.numbered = None;
+                d.once = None;
+                d.group = None;
+            })
+            && *self != Self::default()
     }
 
     /// Only a verb.
@@ -183,5 +315,39 @@ impl Draft {
     /// Whether it speaks of things that can be listed.
     pub(crate) fn has_noun(&self) -> bool {
         self.noun.is_some() || !self.types.is_empty()
+    }
+
+    /// All conditions as one: the types (any of them) and the predicates.
+    pub(crate) fn condition(&self) -> Pred {
+        let mut all = self.preds.clone();
+        if !self.types.is_empty() {
+            all.push(Pred::Any(self.types.clone()));
+        }
+        Pred::All(all).normalise()
+    }
+}
+
+/// A condition on a name as one on a line.
+pub(crate) fn of_line(pred: Pred) -> Pred {
+    match pred {
+        Pred::Name(NameTest::Has(text)) => Pred::Contains { text, ignore_case: false },
+        Pred::Name(test) => Pred::Line(test),
+        Pred::Not(inner) => Pred::Not(Box::new(of_line(*inner))),
+        Pred::MaxBytes(0) => Pred::Blank,
+        Pred::MinBytes(1) => Pred::Not(Box::new(Pred::Blank)),
+        Pred::Any(parts) => Pred::Any(parts.into_iter().map(of_line).collect()),
+        Pred::All(parts) => Pred::All(parts.into_iter().map(of_line).collect()),
+        other => other,
+    }
+}
+
+fn merged_keys(a: &[(Key, Option<Order>)], b: &[(Key, Option<Order>)]) -> Option<Vec<(Key, Option<Order>)>> {
+    match (a, b) {
+        // "by date, oldest first": the second says the direction of the first.
+        ([(by, None)], [(again, order @ Some(_))]) | ([(again, order @ Some(_))], [(by, None)]) if by == again => {
+            Some(vec![(*by, *order)])
+        }
+        ([], keys) | (keys, []) => Some(keys.to_vec()),
+        _ => None,
     }
 }

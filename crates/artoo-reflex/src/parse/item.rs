@@ -18,6 +18,8 @@ pub(crate) enum Item {
     Mark(Concept),
     /// A comma, where it joins.
     Comma,
+    Open,
+    Close,
     /// An adjective for kinds of file: needs a noun.
     TypeWord(Vec<Pred>, Vec<String>),
     Text(Text),
@@ -32,6 +34,8 @@ pub(crate) enum Item {
         amount: u64,
         unit: TimeUnit,
     },
+    /// "80 characters".
+    Characters(u64),
     Stretch(Stretch),
     /// A month, perhaps with a day, without a year.
     MonthDay {
@@ -40,6 +44,8 @@ pub(crate) enum Item {
     },
     Moment(Timestamp),
     Path(Place),
+    /// Several paths: "a.txt and b.txt".
+    Paths(Vec<Place>),
     /// "in 2023", "on Monday": needs a word for change.
     When(Stretch),
     Partial(Partial),
@@ -57,8 +63,28 @@ pub(crate) enum Partial {
     BetweenAnd(Box<Item>),
     /// "X and", of kinds of file or nouns.
     Joining(Box<Item>),
-    /// "X or", of one predicate.
-    EitherOf(Pred),
+    /// "X or", of conditions.
+    EitherOf(Box<Draft>),
+    /// "named a and".
+    AlsoNamed(Box<Draft>),
+    /// "containing 'x' and", before another text.
+    BothOf(Box<Draft>),
+    /// "( X".
+    Opened(Box<Item>),
+    /// "in python files".
+    InFiles(Box<Draft>),
+    /// "replace x", "replacing x", before "with y"; whether the verb stands where a clause begins.
+    Replacing(String, bool),
+    /// "replace x with".
+    ReplacingWith(String, bool),
+    /// "and in", "and also in", of folders.
+    JoiningScope(Box<Draft>),
+    /// "to the PDFs", after "add the prefix 'x'".
+    OntoFiles(Box<Draft>),
+    /// "by size and then".
+    JoiningKeys(Box<Draft>),
+    /// "a.txt and", of paths.
+    JoiningPaths(Vec<Place>),
     /// "lines 5".
     LinesFrom { from: u64, plural: bool },
     /// "lines 5 to".
@@ -128,6 +154,11 @@ impl Item {
         matches!(self, Self::Mark(mark) if mark == concept)
     }
 
+    /// Whether it is a verb that acts.
+    pub(crate) fn is_act(&self) -> bool {
+        matches!(self, Self::Draft(draft) if draft.act.is_some())
+    }
+
     /// A whole number.
     pub(crate) fn whole(&self) -> Option<u64> {
         let Self::Number(value, _) = self else { return None };
@@ -163,6 +194,8 @@ impl Item {
     pub(crate) fn as_draft(&self, context: &Context<'_>) -> Option<Draft> {
         let place = if let Self::Draft(draft) = self {
             return Some((**draft).clone());
+        } else if let Self::Paths(places) = self {
+            return Some(Draft { object: places.clone(), ..Draft::default() });
         } else if let Self::Path(place) = self {
             place.clone()
         } else if let Self::Text(Text { text, kind: TextKind::FileName | TextKind::Extension | TextKind::Quoted }) =
@@ -172,6 +205,6 @@ impl Item {
         } else {
             return None;
         };
-        Some(Draft { object: Some(place), ..Draft::default() })
+        Some(Draft { object: vec![place], ..Draft::default() })
     }
 }

@@ -2,11 +2,11 @@
 
 #![expect(clippy::wildcard_enum_match_arm, reason = "a word that says nothing by itself waits for its argument")]
 
-use super::draft::{Ask, Draft, LinesWanted};
+use super::draft::{Ask, Draft, LinesWanted, Once, TargetWord};
 use super::item::{Context, Item, Text, TextKind};
 use super::rules::home_folder;
-use crate::algebra::{Depth, Kind, NameTest, Part, Pred};
-use crate::concept::{Concept, DepthWord, Edge, Hidden};
+use crate::algebra::{Depth, Fact, GroupKey, Kind, NameChange, NameTest, Part, Pred};
+use crate::concept::{Concept, Counted, DepthWord, Edge, Hidden, LetterCase, Reference, TextUnit};
 use crate::lex::{Class, Decimal, Token};
 use crate::lexicon::{Meaning, TypeForm, lexicon};
 
@@ -32,11 +32,20 @@ pub(super) enum Phrases {
 /// The chart's first items.
 pub(super) fn lexical(context: &Context<'_>, tokens: &[Token], phrases: Phrases) -> Vec<Lexical> {
     let mut found = Vec::new();
+    let begins = clause_starts(tokens);
     for start in 0..tokens.len() {
         literal(context, tokens, start, &mut found);
         for end in (start + 1..=tokens.len().min(start + lexicon().longest)).rev() {
-            let meanings = meanings(tokens.get(start..end).unwrap_or_default());
+            let run = tokens.get(start..end).unwrap_or_default();
+            let meanings = meanings(run);
+            // "archive files …" at the start of a clause is no kind of file.
+            let acts =
+                meanings.iter().any(is_act) || (run.len() > 1 && begins.contains(&start) && begins_with_act(run));
             for meaning in meanings {
+                // A verb that acts is one where a clause begins, and nowhere else.
+                if acts && is_act(meaning) != begins.contains(&start) && !asks(meaning) {
+                    continue;
+                }
                 for item in items(context, meaning, start) {
                     found.push(Lexical { start, end, item });
                 }
@@ -47,6 +56,64 @@ pub(super) fn lexical(context: &Context<'_>, tokens: &[Token], phrases: Phrases)
         }
     }
     found
+}
+
+fn is_act(meaning: &Meaning) -> bool {
+    matches!(meaning, Meaning::Concept(Concept::Do(_)))
+}
+
+/// What is asked for, though it begins with a verb that acts: "add up the sizes of".
+pub(super) fn asks(meaning: &Meaning) -> bool {
+    let Meaning::Concept(concept) = meaning else { return false };
+    matches!(
+        concept,
+        Concept::Verb(_)
+            | Concept::Size
+            | Concept::TotalSize
+            | Concept::Count
+            | Concept::Ask(_)
+            | Concept::SomeLines(_)
+            | Concept::AddPrefix
+            | Concept::AddSuffix
+            | Concept::AsFile
+            | Concept::Again
+    )
+}
+
+fn begins_with_act(run: &[Token]) -> bool {
+    run.first().is_some_and(|token| lexicon().meanings(&token.folded).iter().any(is_act))
+}
+
+/// Where clauses begin: at the start, after a mark or "and", behind function words and "please".
+pub(super) fn clause_starts(tokens: &[Token]) -> Vec<usize> {
+    let mut starts = Vec::new();
+    let mut begins = true;
+    for (at, token) in tokens.iter().enumerate() {
+        if begins {
+            starts.push(at);
+        }
+        begins = match token.class {
+            Class::Comma | Class::Stop | Class::Step | Class::Symbol | Class::Open => true,
+            Class::Word => {
+                let means = |concept| lexicon().meanings(&token.folded).contains(&Meaning::Concept(concept));
+                let leads_in = matches!(token.folded.as_str(), "to" | "can" | "could" | "would" | "will" | "then");
+                let joins = means(Concept::And) || means(Concept::Or) || means(Concept::Then);
+                joins || (begins && means(Concept::Skip)) || leads_in
+            }
+            Class::Number(_)
+            | Class::Ordinal(_)
+            | Class::Date(_)
+            | Class::Instant(_)
+            | Class::Quoted
+            | Class::Path
+            | Class::FileName
+            | Class::Glob
+            | Class::Variable
+            | Class::Close
+            | Class::Extension => false,
+        };
+    }
+    starts
 }
 
 /// The word an unknown word is a slip of.
@@ -103,8 +170,18 @@ fn literal(context: &Context<'_>, tokens: &[Token], at: usize, found: &mut Vec<L
         Class::Instant(moment) => add(Item::Moment(*moment)),
         Class::Comma => add(Item::Comma),
         Class::Stop => add(Item::Skip),
+        Class::Open => add(Item::Open),
+        Class::Close => add(Item::Close),
+        Class::Variable => {
+            add(Item::draft(Draft { fact: Some(Fact::Variable { name: token.raw.clone() }), ..Draft::default() }));
+            // "in $HOME" is a place.
+            if token.raw == "HOME" {
+                add(Item::Mark(Concept::PlaceAfterPreposition("~".to_owned())));
+            }
+        }
         Class::Word => add(text(word_kind(token))),
-        Class::Symbol => {}
+        // What parts two steps is no part of either.
+        Class::Symbol | Class::Step => {}
     }
 }
 
@@ -124,7 +201,7 @@ fn path(context: &Context<'_>, typed: &str) -> Option<Item> {
     }
     let place = context.resolve(&format!("{folder}/"))?;
     let types = if pattern == "*" { Vec::new() } else { vec![Pred::Name(NameTest::Glob(pattern.to_owned()))] };
-    Some(Item::draft(Draft { scope: Some(place), depth: Some(depth), types, ..Draft::default() }))
+    Some(Item::draft(Draft { scope: vec![place], depth: Some(depth), types, ..Draft::default() }))
 }
 
 fn word_kind(token: &Token) -> TextKind {
@@ -181,14 +258,14 @@ fn items(context: &Context<'_>, meaning: &Meaning, start: usize) -> Vec<Item> {
     match concept {
         Concept::Skip => vec![Item::Skip],
         Concept::Copula if start > 0 => vec![Item::Skip],
-        Concept::Copula => Vec::new(),
+        Concept::And | Concept::Then if start == 0 => vec![Item::Skip],
         Concept::Number(value) => vec![Item::Number(Decimal { mantissa: *value, scale: 0 }, true)],
         Concept::Ordinal(value) => vec![Item::Ordinal(*value)],
         Concept::Month(month) => vec![Item::MonthDay { month: *month, day: None }],
         Concept::Weekday(day) => context.clock.weekday(*day).map(Item::Stretch).into_iter().collect(),
         Concept::Calendar(word) => context.clock.stretch(*word).map(Item::Stretch).into_iter().collect(),
         Concept::Place(name) => home_folder(context, name).map(Item::Path).into_iter().collect(),
-        Concept::Noun { .. } | Concept::Lines { .. } | Concept::Depth(_) => {
+        Concept::Noun { .. } | Concept::Lines { .. } | Concept::Depth(_) | Concept::TextUnit(_) => {
             features(context, concept).map(Item::draft).into_iter().chain([mark]).collect()
         }
         other => match features(context, other) {
@@ -206,6 +283,7 @@ fn features(context: &Context<'_>, concept: &Concept) -> Option<Draft> {
         Concept::Count => Draft { ask: Some(Ask::Count), ..none() },
         Concept::CountThem => Draft { ask: Some(Ask::CountThem), ..none() },
         Concept::Size => Draft { ask: Some(Ask::Size), ..none() },
+        Concept::TotalSize => Draft { ask: Some(Ask::Size), total: Some(()), ..none() },
         Concept::Details => Draft { details: Some(()), ..none() },
         Concept::InBytes => Draft { in_bytes: Some(()), ..none() },
         Concept::Noun { kind, plural } => Draft { noun: Some(*kind), plural: Some(*plural), ..none() },
@@ -219,7 +297,7 @@ fn features(context: &Context<'_>, concept: &Concept) -> Option<Draft> {
                 .noted(format!("no number of lines was named: {LINES_WITHOUT_A_NUMBER} are shown"))
         }
         Concept::Superlative { by, order } => Draft { superlative: Some((*by, *order)), ..none() },
-        Concept::Sorted { by, order } => Draft { sort: Some((*by, Some(*order))), ..none() },
+        Concept::Sorted { by, order } => Draft { sort: vec![(*by, Some(*order))], ..none() },
         Concept::Order(order) => Draft { order: Some(*order), ..none() },
         Concept::Empty => Draft::pred(Pred::MaxBytes(0)),
         Concept::NonEmpty => Draft::pred(Pred::MinBytes(1)),
@@ -228,13 +306,58 @@ fn features(context: &Context<'_>, concept: &Concept) -> Option<Draft> {
         }
         Concept::Hidden(hidden) => Draft { hidden: Some(*hidden), ..none() },
         Concept::Dotfiles => Draft { noun: Some(Kind::File), plural: Some(true), hidden: Some(Hidden::Only), ..none() },
-        Concept::Here => Draft { scope: home_folder(context, "."), ..none() },
+        Concept::Here => Draft { scope: home_folder(context, ".").into_iter().collect(), ..none() },
         Concept::IgnoreCase => Draft { ignore_case: Some(true), ..none() },
         Concept::MatchCase => Draft { ignore_case: Some(false), ..none() },
         Concept::CalendarOf(word) => {
             let stretch = context.clock.stretch(*word)?;
             let preds = vec![Pred::ModifiedFrom(stretch.start), Pred::ModifiedBefore(stretch.end)];
             Draft { preds, ..none() }
+        }
+        other => return later_features(context, other),
+    })
+}
+
+/// The same, of words about texts, acts and the machine.
+fn later_features(context: &Context<'_>, concept: &Concept) -> Option<Draft> {
+    let none = Draft::default;
+    Some(match concept {
+        Concept::Do(act) => Draft { act: Some(*act), ..none() },
+        Concept::Reference(reference) => Draft { reference: Some(*reference), ..none() },
+        Concept::One { plural } => Draft { reference: Some(Reference::One), plural: Some(*plural), ..none() },
+        Concept::Again => Draft { reference: Some(Reference::Again), ..none() },
+        Concept::There => Draft { target: Some(TargetWord::There), ..none() },
+        Concept::Each => Draft { each: Some(()), ..none() },
+        Concept::Field(field) => Draft { field: Some(*field), ..none() },
+        Concept::Ask(function) => Draft { ask: Some(Ask::Number(*function)), ..none() },
+        Concept::TextUnit(unit) => {
+            let lines = match unit {
+                TextUnit::Words => LinesWanted::Words,
+                TextUnit::Characters => LinesWanted::Characters,
+                TextUnit::Numbers => LinesWanted::Numbers,
+                TextUnit::Entries => LinesWanted::Entries,
+            };
+            Draft { lines: Some(lines), ..none() }
+        }
+        Concept::Frequency(counted) => {
+            let lines = if *counted == Counted::Words { LinesWanted::Words } else { LinesWanted::All };
+            Draft { lines: Some(lines), ask: Some(Ask::Count), group: Some(GroupKey::Text), ..none() }
+        }
+        Concept::Duplicates => Draft { duplicates: Some(()), ..none() },
+        Concept::Unique => Draft { once: Some(Once::Unique), ..none() },
+        Concept::Repeated => Draft { once: Some(Once::Repeated), ..none() },
+        Concept::Numbered => Draft { numbered: Some(()), ..none() },
+        Concept::Blank => Draft::pred(Pred::Blank),
+        Concept::EmptyFolder => Draft::pred(Pred::EmptyFolder),
+        Concept::Executable => Draft::pred(Pred::Executable),
+        Concept::NameCase(LetterCase::Lower) => Draft { change: Some(NameChange::LowerCase), ..none() },
+        Concept::NameCase(LetterCase::Upper) => Draft { change: Some(NameChange::UpperCase), ..none() },
+        Concept::Processes { plural } => Draft { processes: Some(()), plural: Some(*plural), ..none() },
+        Concept::Fact(fact) => Draft { fact: Some(fact.clone()), ..none() },
+        Concept::Disk(disk) => Draft { disk: Some(*disk), ..none() },
+        Concept::WeekdayNow => {
+            let date = context.clock.today()?.to_string();
+            Draft { fact: Some(Fact::DayOfWeek { date }), ..none() }
         }
         _ => return None,
     })

@@ -2,12 +2,13 @@
 
 use artoo_proto::Abstention;
 
-use super::build::{Built, Misfit, build};
+use super::build::{Built, Misfit};
 use super::chart::Chart;
 use super::item::Context;
-use super::lexical::Phrases;
+use super::lexical::{Phrases, asks, clause_starts};
+use super::steps::{self, Cuts};
 use crate::concept::Concept;
-use crate::english::english;
+use crate::english::english_steps;
 use crate::lex::{Class, Token};
 use crate::lexicon::{Meaning, lexicon};
 
@@ -15,7 +16,7 @@ use crate::lexicon::{Meaning, lexicon};
 const MODEL: &str = "For everything else artoo needs a language model: set OPENAI_BASE_URL (any OpenAI-compatible endpoint) and OPENAI_API_KEY, and name the model with --model.";
 
 /// What the built-in reader does, for people who meet it for the first time.
-const ABILITIES: &str = "Without a language model artoo answers questions about files and text: count, list or find files (by name, kind, size, age, content), the largest or newest ones, total sizes, and lines of a file.";
+const ABILITIES: &str = "Without a language model artoo counts, lists, finds and sorts files (by name, kind, size, age, content), shows and compares text, tells facts of this machine, and creates, copies, moves, renames, packs and deletes files after asking.";
 
 fn abstention(understood: String, not_understood: Vec<String>, advice: &str) -> Abstention {
     let remedy = if advice.is_empty() { format!("{ABILITIES} {MODEL}") } else { format!("{advice} {MODEL}") };
@@ -39,50 +40,33 @@ pub(super) fn too_many_readings() -> Abstention {
 }
 
 pub(super) fn act(verb: &str) -> Abstention {
-    let advice = "Without a language model artoo only answers questions about files and text; it changes nothing.";
+    let advice = "Without a language model artoo does not change the machine in this way.";
     abstention(String::new(), vec![verb.to_owned()], advice)
 }
 
-pub(super) fn ambiguous(readings: &[Built]) -> Abstention {
-    let both: Vec<String> = readings.iter().take(2).map(|reading| format!("“{}”", english(&reading.query))).collect();
+pub(super) fn slip_in_an_act(said: &str, meant: &str) -> Abstention {
+    let advice = format!("Did you mean “{meant}”? Nothing is changed on a guess; write the word out.");
+    abstention(String::new(), vec![said.to_owned()], &advice)
+}
+
+fn english_of(steps: &[Built]) -> String {
+    english_steps(&steps.iter().map(|built| built.step.clone()).collect::<Vec<_>>())
+}
+
+pub(super) fn ambiguous(readings: &[Vec<Built>]) -> Abstention {
+    let both: Vec<String> = readings.iter().take(2).map(|reading| format!("“{}”", english_of(reading))).collect();
     let advice = format!("The request can mean {}; say which.", both.join(" or "));
     abstention(String::new(), Vec::new(), &advice)
 }
 
-/// The verb, if the request tells artoo to change something: an acting verb where a request or a clause begins.
+/// The verb, if the request tells artoo to change something in a way it does not know: where a clause begins.
 pub(super) fn acting_verb<'a>(text: &'a str, tokens: &[Token]) -> Option<&'a str> {
-    let mut begins = true;
-    for (at, token) in tokens.iter().enumerate() {
-        if begins && let Some(verb) = act_at(text, tokens, at) {
-            return Some(verb);
-        }
-        begins = match token.class {
-            Class::Comma | Class::Stop | Class::Symbol => true,
-            Class::Word => {
-                let means = |concept| lexicon().meanings(&token.folded).contains(&Meaning::Concept(concept));
-                let leads_in = matches!(token.folded.as_str(), "to" | "can" | "could" | "would" | "will");
-                means(Concept::And) || means(Concept::Or) || (begins && means(Concept::Skip)) || leads_in
-            }
-            Class::Number(_)
-            | Class::Ordinal(_)
-            | Class::Date(_)
-            | Class::Instant(_)
-            | Class::Quoted
-            | Class::Path
-            | Class::FileName
-            | Class::Glob
-            | Class::Extension => false,
-        };
-    }
-    None
+    clause_starts(tokens).into_iter().find_map(|at| act_at(text, tokens, at))
 }
 
 /// The acting verb that begins at a token, unless a longer phrase that asks does ("add up the sizes of").
 fn act_at<'a>(text: &'a str, tokens: &[Token], at: usize) -> Option<&'a str> {
-    let asks = |meaning: &Meaning| {
-        let Meaning::Concept(concept) = meaning else { return false };
-        matches!(concept, Concept::Verb(_) | Concept::Size | Concept::Count | Concept::SomeLines(_))
-    };
+    let is_known = |meaning: &Meaning| asks(meaning) || matches!(meaning, Meaning::Concept(Concept::Do(_)));
     let mut verb = None;
     for end in at + 1..=tokens.len().min(at + lexicon().longest) {
         let run = tokens.get(at..end)?;
@@ -93,7 +77,7 @@ fn act_at<'a>(text: &'a str, tokens: &[Token], at: usize) -> Option<&'a str> {
         let meanings = lexicon().meanings(&words.join(" "));
         if meanings.contains(&Meaning::Concept(Concept::Act)) {
             verb = text.get(run.first()?.span.start..run.last()?.span.end);
-        } else if verb.is_some() && meanings.iter().any(asks) {
+        } else if verb.is_some() && meanings.iter().any(is_known) {
             return None;
         }
     }
@@ -152,9 +136,8 @@ const MAX_TOKENS_TO_EXPLAIN: usize = 20;
 
 /// What tokens would mean as a request, in English.
 fn meaning(context: &Context<'_>, tokens: &[Token]) -> Option<String> {
-    let chart = Chart::fill(context, tokens, Phrases::Longest);
-    chart.items(0, tokens.len()).iter().find_map(|item| {
-        let built = item.as_draft(context).and_then(|draft| build(context, draft).ok())?;
-        Some(english(&built.query))
-    })
+    let cuts = Cuts::of(tokens);
+    let chart = Chart::fill(context, tokens, Phrases::Longest, &cuts.ends);
+    let readings = steps::readings(context, &chart, &cuts, None, &mut Vec::new());
+    readings.first().map(|reading| english_of(reading))
 }

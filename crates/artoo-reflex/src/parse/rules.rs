@@ -2,10 +2,14 @@
 
 #![expect(clippy::wildcard_enum_match_arm, reason = "a rule names what it takes; all else is another rule's business")]
 
+mod act;
+mod boolean;
 mod list;
+mod machine;
 mod name;
 mod place;
 mod quantity;
+mod text;
 mod time;
 
 use super::item::{Context, Item};
@@ -30,6 +34,10 @@ pub(crate) fn combine(context: &Context<'_>, left: &Item, right: &Item, at_end: 
     place::combine(context, left, right, &mut found);
     name::combine(context, left, right, &mut found);
     list::combine(context, left, right, &mut found);
+    boolean::combine(context, left, right, &mut found);
+    text::combine(context, left, right, &mut found);
+    act::combine(context, left, right, &mut found);
+    machine::combine(context, left, right, &mut found);
     if let (Some(left), Some(right)) = (left.as_draft(context), right.as_draft(context))
         && let Some(merged) = left.merge(&right)
     {

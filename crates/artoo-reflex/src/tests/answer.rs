@@ -2,9 +2,9 @@
 
 use super::read;
 
-/// `§` in a reading stands for ", subfolders included, hidden files left out".
+/// `§` in a reading stands for ", subfolders included, hidden files included".
 fn check(expected: &str, requests: &[&str]) {
-    let expected = expected.replace('§', ", subfolders included, hidden files left out");
+    let expected = expected.replace('§', ", subfolders included, hidden files included");
     for request in requests {
         match read(request) {
             Ok(parsed) => assert_eq!(parsed.reading, expected, "{request}"),
@@ -363,7 +363,7 @@ fn defaults_are_told() {
     let told = parsed.assumptions.join("; ");
     for part in [
         "subfolders included",
-        "hidden files left out",
+        "hidden files included",
         "/home/ada/work",
         "1 MB is 1,000,000 bytes",
         "upper and lower case differ",

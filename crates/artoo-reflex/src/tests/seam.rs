@@ -31,6 +31,7 @@ fn plan(words: &str, directive: Option<PlanDirective>) -> ReplyBody {
         intent: "count the files".to_owned(),
         constraints: Constraints::default(),
         raw_input: words.to_owned(),
+        session: Vec::new(),
     };
     let context = PlanContext {
         spec,
@@ -55,7 +56,7 @@ fn recipes(words: &str) -> RecipePlan {
 fn the_perceiver_gets_the_task_restated() {
     let ReplyBody::Json { value } = perceive("how many PDFs are in ~/Downloads") else { panic!() };
     let intent =
-        "count the files in the folder /home/ada/Downloads, subfolders included, hidden files left out, ending in .pdf";
+        "count the files in the folder /home/ada/Downloads, subfolders included, hidden files included, ending in .pdf";
     let constraints = json!({ "scope": "/home/ada/Downloads", "deadline": null });
     assert_eq!(value, json!({ "task_id": "count_files", "intent": intent, "constraints": constraints }));
     for (words, label, scope) in [
@@ -89,7 +90,7 @@ fn g19_the_planner_gets_one_call_and_a_check_that_computes_it_again() {
     assert_eq!(call.tool, "glob");
     let expected = json!({
         "root": "/home/ada/x", "patterns": ["*.[pP][dD][fF]"], "exclude": [], "recursive": true, "kind": "file",
-        "hidden": false, "ignore_files": false, "ignore_case": false, "report": "details", "limit": 3,
+        "hidden": true, "ignore_files": false, "ignore_case": false, "report": "details", "limit": 3,
         "sort": { "by": "size", "descending": true },
     });
     assert_eq!(call.input, expected);

@@ -7,9 +7,13 @@
 
 use proptest::prelude::*;
 
-use super::read;
-use crate::concept::{Bound, Concept, DepthWord, Measure, NameRelation, Relation};
+use artoo_proto::SessionTurn;
+
+use super::{environment, now, read};
+use crate::algebra::{Function, GroupKey, Key, Relation};
+use crate::concept::{ActWord, Bound, Concept, DepthWord, Measure, NameRelation, Relation as TimeRelation, TextUnit};
 use crate::lexicon::{Meaning, TypeForm, expand, lexicon};
+use crate::parse::parse;
 
 /// Requests around a phrase of this meaning; at least one must be understood.
 fn requests(phrase: &str, meaning: &Meaning) -> Vec<String> {
@@ -23,7 +27,11 @@ fn requests(phrase: &str, meaning: &Meaning) -> Vec<String> {
 
 /// Requests in which `@` stands for a phrase of that meaning.
 fn templates(concept: &Concept) -> &'static [&'static str] {
-    about_conditions(concept).or_else(|| about_what_is_asked(concept)).unwrap_or_default()
+    about_conditions(concept)
+        .or_else(|| about_what_is_asked(concept))
+        .or_else(|| about_acts(concept))
+        .or_else(|| about_text_and_machine(concept))
+        .unwrap_or_default()
 }
 
 /// Function words, questions, nouns and order.
@@ -35,23 +43,34 @@ fn about_what_is_asked(concept: &Concept) -> Option<&'static [&'static str]> {
         Concept::Copula => &["which files @ in ~/x", "what @ the files in ~/x"],
         Concept::And => &["PDFs older than 3 days @ larger than 1 MB", "PDFs @ images"],
         Concept::Or => &["PDFs @ images"],
-        Concept::Verb(_) => &["@ files in ~/x", "@ notes.txt"],
+        Concept::Verb(_) => &["@ files in ~/x", "@ notes.txt", "@ lines of notes.txt"],
         Concept::ListFolder => &["@ my downloads", "@ my downloads contain"],
         Concept::Count => &["@ files in ~/x", "@ files are in ~/x"],
         Concept::CountThem => &["find files in ~/x @"],
-        Concept::Size => &["@ PDFs in ~/x", "@ the PDFs in ~/x are"],
+        Concept::Size | Concept::TotalSize => &["@ PDFs in ~/x", "@ the PDFs in ~/x are"],
         Concept::SizeTail => &["how much space do PDFs in ~/x @", "how much space is @ the PDFs"],
-        Concept::Details => &["list PDFs @"],
+        Concept::Details => &["list PDFs @", "@ the PDFs in ~/x"],
         Concept::WhenWas => &["@ notes.txt last modified", "@ notes.txt"],
         Concept::InBytes => &["total size of PDFs @"],
-        Concept::Noun { .. } => &["list @ in ~/x", "find @ named 'x'"],
+        Concept::Noun { .. } => &["list @ in ~/x", "find @ named 'x'", "delete the @ named 'x'", "files in the ~/x @"],
         Concept::Lines { plural: true } => &["how many @ are in notes.txt"],
         Concept::Lines { plural: false } => &["first @ of notes.txt", "@ 3 of notes.txt"],
         Concept::Edge(_) => &["show @ 5 lines of notes.txt"],
         Concept::SomeLines(_) => &["@ notes.txt", "@ of notes.txt"],
+        Concept::Superlative { by: Key::Value, .. } => &["@ words in notes.txt"],
+        Concept::Superlative { by: Key::Length, .. } => &["@ line of notes.txt"],
+        Concept::Superlative { by: Key::Memory | Key::Cpu, .. } => {
+            &["5 processes @", "which process @", "@ process", "which 5 processes @", "the 5 processes @"]
+        }
         Concept::Superlative { .. } | Concept::SuperlativeBefore { .. } => &["@ file in ~/x", "file @ in ~/x"],
         Concept::SortBy => &["list files @ size"],
+        Concept::Key(Key::Value) => &["number of files in ~/x per extension sorted by @"],
+        Concept::Key(Key::Text | Key::Numeric | Key::Length) => &["lines of notes.txt sorted by @"],
+        Concept::Key(Key::Memory | Key::Cpu) => &["list processes sorted by @"],
         Concept::Key(_) => &["list files sorted by @"],
+        Concept::Sorted { by: Key::Text | Key::Numeric, .. } => {
+            &["lines of notes.txt @", "sort the lines of notes.txt @"]
+        }
         Concept::Sorted { .. } => &["list files @"],
         Concept::Order(_) => &["list files sorted by size @"],
         Concept::Number(_) => &["first @ lines of notes.txt", "files over @ bytes"],
@@ -82,7 +101,7 @@ fn about_conditions(concept: &Concept) -> Option<&'static [&'static str]> {
         Concept::UnmodifiedSince => &["files @ Monday", "files that were @ Monday"],
         Concept::Ago => &["files modified since 3 days @"],
         Concept::Old => &["files more than 3 days @"],
-        Concept::Relation(Relation::During) => &["files modified @ 2023"],
+        Concept::Relation(TimeRelation::During) => &["files modified @ 2023"],
         Concept::Relation(_) => &["files modified @ 2024-05-01", "files @ 2024-05-01"],
         Concept::Calendar(_) | Concept::Weekday(_) => &["files modified @"],
         Concept::CalendarOf(_) => &["@ files"],
@@ -111,12 +130,127 @@ fn about_conditions(concept: &Concept) -> Option<&'static [&'static str]> {
     })
 }
 
+/// Verbs that act and what goes with them, steps, references.
+fn about_acts(concept: &Concept) -> Option<&'static [&'static str]> {
+    Some(match concept {
+        Concept::Then => &["list files in ~/x @ count the PDFs in ~/y", "list files in ~/x, @ count the PDFs in ~/y"],
+        Concept::Either => &["files in ~/x that are @ empty or named 'x'"],
+        Concept::Reference(_) => &[
+            "find PDFs in ~/x, then count @",
+            "find PDFs in ~/x, then list @",
+            "list PDFs in ~/x, then show @ that are empty",
+            "find the PDFs in ~/x and show the size of @",
+            "list the PDFs in ~/x; how many @ are empty",
+            "list the PDFs in ~/x; @",
+        ],
+        Concept::Again => &["@"],
+        Concept::One { .. } => &["find PDFs in ~/x, then show the largest @"],
+        Concept::Do(ActWord::Create) => &["@ the folder ~/x"],
+        Concept::Do(ActWord::Copy | ActWord::Move) => &["@ a.txt to ~/x"],
+        Concept::Do(ActWord::Rename) => &["@ a.txt to b.txt"],
+        Concept::Do(ActWord::ChangeExtension) => &["@ the PDFs in ~/x to md"],
+        Concept::Do(ActWord::Archive) => &["@ a.txt to x.zip"],
+        Concept::Do(ActWord::Extract) => &["@ a.zip into ~/x"],
+        Concept::Do(ActWord::Delete) => &["@ a.txt"],
+        Concept::Do(ActWord::Replace) => &["@ 'x' with 'y' in a.txt and save it as b.txt"],
+        Concept::IntoFolder => &["copy a.txt @ ~/x"],
+        Concept::Into => &["copy a.txt @ ~/x", "pack a.txt @ x.zip"],
+        Concept::AsFile => {
+            &["copy a.txt @ b.txt", "replace 'x' with 'y' in a.txt @ b.txt", "replace 'x' with 'y' in a.txt, @ b.txt"]
+        }
+        Concept::There => &["create the folder ~/x, then copy a.txt @"],
+        Concept::WithContent => &["create the file a.txt @ 'x'"],
+        Concept::NewExtension | Concept::NewPrefix | Concept::NewSuffix | Concept::AddPrefix | Concept::AddSuffix => {
+            &["rename the PDFs in ~/x @ 'md'", "@ 'x' to the PDFs in ~/x"]
+        }
+        Concept::NewTemplate => &["rename the PDFs in ~/x @ '{n}.pdf'"],
+        Concept::NameCase(_) => &["rename the PDFs in ~/x @", "rename the PDFs in ~/x to @"],
+        _ => return None,
+    })
+}
+
+/// Groups, numbers, columns, comparisons, properties, facts.
+fn about_text_and_machine(concept: &Concept) -> Option<&'static [&'static str]> {
+    Some(match concept {
+        Concept::Per => &["number of files in ~/x @ extension", "number of files @ extension in ~/x"],
+        Concept::Each => &[
+            "number of lines @ PDF in ~/x",
+            "how many lines does @ PDF in ~/x have",
+            "number of lines of the PDFs in ~/x @",
+            "number of lines @ the PDFs in ~/x",
+            "how many lines do the PDFs in ~/x @",
+        ],
+        Concept::GroupKey(GroupKey::Text) => &["number of lines in a.txt per @"],
+        Concept::GroupKey(_) => &["number of files in ~/x per @"],
+        Concept::Groups => &["number of files in ~/x per extension, first 3 @"],
+        Concept::Ask(function) => match function {
+            Function::AverageBytes | Function::LargestBytes | Function::SmallestBytes => {
+                &["@ the PDFs in ~/x", "@ in ~/x", "@ are the PDFs in ~/x"]
+            }
+            _ => &["@ the numbers in a.txt", "@ column 2 of a.csv", "@ a.txt", "@ column 2 in a.csv"],
+        },
+        Concept::Field(_) => {
+            &["@ a.txt", "@ of a.txt", "show the files in ~/x @", "list the folders in ~/x @", "@ the PDFs in ~/x"]
+        }
+        Concept::TextUnit(TextUnit::Numbers) => &["sum of @ in a.txt"],
+        Concept::TextUnit(TextUnit::Entries) => {
+            &["list @ a.zip", "list @ of a.zip", "@ a.zip", "how many @ a.zip", "list @ of the archive a.zip"]
+        }
+        Concept::TextUnit(_) => &["number of @ in a.txt", "@ of a.txt"],
+        Concept::Frequency(_) => &["@ occurs in a.txt", "@ in a.txt", "@ a.txt"],
+        Concept::Occurs => &["how often each word @ in a.txt", "how often each word in a.txt @"],
+        Concept::Characters => &["lines longer than 80 @ in a.txt"],
+        Concept::Unique | Concept::Repeated => &["@ lines of a.txt", "lines of a.txt @", "which lines of a.txt @"],
+        Concept::Onward => &["lines of a.txt from line 5 @", "lines from line 5 @ of a.txt"],
+        Concept::Numbered => &["lines of a.txt @", "@ lines of a.txt", "@ the lines of a.txt"],
+        Concept::Column => &["@ 2 of a.csv"],
+        Concept::SeparatedBy => &["column 2 of a.csv @ ';'"],
+        Concept::Separator(_) => &["column 2 of a.csv separated by @"],
+        Concept::Replacing => &["lines of a.txt @ 'x' with 'y'"],
+        Concept::ReplaceWith => &["lines of a.txt replacing 'x' @ 'y'"],
+        Concept::LineTest(NameRelation::Glob) => &["lines of a.txt, @ 'x*'"],
+        Concept::LineTest(_) => &["lines of a.txt, @ 'x'"],
+        Concept::Blank => &["@ lines of a.txt", "lines of a.txt @", "lines of a.txt that are @"],
+        Concept::Versus(Relation::Identical) => &[
+            "are a.txt and b.txt @",
+            "is a.txt @ b.txt",
+            "do a.txt and b.txt @",
+            "whether a.txt @ b.txt",
+            "a.txt @ b.txt",
+        ],
+        Concept::Versus(_) => &["lines of a.txt @ b.txt"],
+        Concept::Both(_) => &["lines @ a.txt and b.txt", "which lines do a.txt and b.txt @", "lines a.txt and b.txt @"],
+        Concept::BelowFolder => &["files in ~/x @ named 'y'"],
+        Concept::NotBelow => &["files in ~/x @ 'y'"],
+        Concept::EmptyFolder => &["folders in ~/x @"],
+        Concept::Executable => &["files in ~/x @", "@ files in ~/x"],
+        Concept::Permissions => &["files in ~/x @ 644"],
+        Concept::OwnedBy => &["files in ~/x @ ada"],
+        Concept::Duplicates => &["list @ in ~/x", "list @ the files in ~/x"],
+        Concept::Processes { .. } => &["list @", "how many @", "is there a @ named 'x'", "which @"],
+        Concept::Fact(_) => &["@", "show the @", "what is the @", "show @", "how many @"],
+        Concept::WeekdayNow => &["@"],
+        Concept::Disk(_) => &["@ ~/x", "@", "@ on ~/x"],
+        Concept::DayOfWeek => &["@ 2024-05-01"],
+        Concept::Variable => &["@ HOME", "HOME @", "show the HOME @"],
+        Concept::Program => &["@ git"],
+        Concept::Installed => &["is git @", "where is the git @", "where is git @", "path of the git @"],
+        _ => return None,
+    })
+}
+
+/// Whether a request is understood after "list the PDFs in ~/x".
+fn understood(request: &str) -> bool {
+    let before = SessionTurn { input: "list the PDFs in ~/x".to_owned(), summary: String::new() };
+    read(request).is_ok() || parse(request, &[before], &environment(), now()).is_ok()
+}
+
 #[test]
 fn every_entry_is_used() {
     let mut unused = Vec::new();
     for (phrase, meanings) in lexicon().all() {
         for meaning in meanings.iter().filter(|meaning| **meaning != Meaning::Concept(Concept::Act)) {
-            if !requests(phrase, meaning).iter().any(|request| read(request).is_ok()) {
+            if !requests(phrase, meaning).iter().any(|request| understood(request)) {
                 unused.push(format!("{phrase} ({meaning:?})"));
             }
         }

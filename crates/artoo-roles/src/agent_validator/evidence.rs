@@ -146,6 +146,11 @@ pub(crate) fn rule(criterion: &Criterion, output: &str, calls: &[ToolCall]) -> R
             let measured = citable(calls);
             if measured.is_empty() { refuse("no call measured it") } else { Ruling::Check(check.clone(), measured) }
         }
+        // That nothing had to be done may be the truth too: the check tells it from an act that was not made.
+        Check::Performed { .. } => {
+            let made = citable(calls);
+            if made.is_empty() { refuse("no call did it") } else { Ruling::Check(check.clone(), made) }
+        }
     }
 }
 

@@ -124,7 +124,7 @@ impl AgentValidator {
             return self.judge(cx, assessment);
         }
         let id = cx.ids.next_effect();
-        let order = CheckOrder { checks, output: assessment.result.output.clone() };
+        let order = CheckOrder { checks, output: assessment.result.output.clone(), calls: self.calls.clone() };
         self.state = State::Checking(id, assessment, open);
         vec![Effect::Perform(id, Work::Checks { order })]
     }
@@ -160,7 +160,7 @@ impl AgentValidator {
             subtask_id: Some(subtask.subtask_id),
             prompt: prompt::render(&context),
             schema_name: "subtask_verdict".to_owned(),
-            schema: prompt::schema(context.open.len()),
+            schema: prompt::schema(context.open.len(), &context.result.tool_calls),
             max_tokens: REPLY_TOKENS,
             context: RoleContext::ValidateSubtask(Box::new(context)),
         };

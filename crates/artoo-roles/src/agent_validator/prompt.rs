@@ -1,9 +1,10 @@
 //! R4a's prompt, and the schema of a judging reply.
 
-use artoo_proto::{Criterion, Prompt, ValidateSubtaskContext, escape};
+use artoo_proto::{Criterion, EvidenceId, Prompt, ToolCall, ValidateSubtaskContext, escape};
 use serde_json::{Value, json};
 
 use crate::executor::calls;
+use crate::limits::{REPLY_CITE_CHARS, REPLY_CITES, REPLY_REMARK_CHARS};
 use crate::prompt::{Fenced, render_embedded};
 
 const SYSTEM: &str = include_str!("../../../../prompts/agent_validator.md");
@@ -36,8 +37,20 @@ pub(crate) fn numbered(criteria: &[Criterion]) -> String {
     lines.collect::<Vec<_>>().join("\n")
 }
 
-/// The schema of a reply that judges `count` criteria.
-pub(crate) fn schema(count: usize) -> Value {
+/// The schema of a reply that judges `count` criteria by these calls.
+///
+/// What stands under `oneOf` binds only servers that keep to a schema: a model that can't copy an id can then still
+/// cite. The reader of a reply does not look there, so an invented id comes through and is refused by the rules of
+/// evidence, which say why.
+pub(crate) fn schema<'a>(count: usize, calls: impl IntoIterator<Item = &'a ToolCall>) -> Value {
+    let numbers: Vec<usize> = (1..=count).collect();
+    let ids: Vec<&EvidenceId> = calls.into_iter().map(|call| &call.evidence_id).collect();
+    let cite = json!({"type": "string", "maxLength": REPLY_CITE_CHARS});
+    let mut cites = json!({"type": "array", "maxItems": REPLY_CITES, "items": cite});
+    if let Some(fields) = cites.as_object_mut().filter(|_| !ids.is_empty()) {
+        let most = REPLY_CITES.min(ids.len());
+        fields.insert("oneOf".to_owned(), json!([{"type": "array", "maxItems": most, "items": {"enum": ids}}]));
+    }
     json!({
         "type": "object",
         "additionalProperties": false,
@@ -46,21 +59,21 @@ pub(crate) fn schema(count: usize) -> Value {
             "verdicts": {
                 "type": "array",
                 "minItems": count,
-                "maxItems": count * 2,
+                "maxItems": count,
                 "items": {
                     "type": "object",
                     "additionalProperties": false,
                     "required": ["number", "verdict", "cites", "evidence"],
                     "properties": {
-                        "number": {"type": "integer"},
+                        "number": {"type": "integer", "oneOf": [{"enum": numbers}]},
                         "verdict": {"type": "string", "enum": ["pass", "fail"]},
-                        "cites": {"type": "array", "maxItems": 8, "items": {"type": "string", "maxLength": 40}},
-                        "evidence": {"type": "string", "maxLength": 400},
+                        "cites": cites,
+                        "evidence": {"type": "string", "maxLength": REPLY_REMARK_CHARS},
                         "failure_class": {"type": ["string", "null"], "enum": ["logical", "environmental", null]}
                     }
                 }
             },
-            "what_to_do": {"type": ["string", "null"], "maxLength": 600}
+            "what_to_do": {"type": ["string", "null"], "maxLength": REPLY_REMARK_CHARS}
         }
     })
 }

@@ -10,6 +10,23 @@ use crate::blocked;
 use crate::machine::{Context, ToolOrder, Work};
 
 impl Executor {
+    /// A recipe's call, with the paths that an earlier step of it listed.
+    pub(super) fn with_listed_paths(&self, mut request: ToolRequest) -> Result<ToolRequest, String> {
+        let recipe = self.subtask.as_ref().and_then(|subtask| subtask.recipe.as_ref());
+        let Some(from) = recipe.and_then(|recipe| recipe.steps.get(self.calls.len())?.paths_from) else {
+            return Ok(request);
+        };
+        let listing = self.calls.get(from).filter(|call| call.status == CallStatus::Ok && !call.truncated);
+        let listing = listing.ok_or("the list of what to act on is not whole, so nothing was touched")?;
+        let paths: Vec<&str> = listing.output.lines().filter(|line| !line.is_empty()).collect();
+        if paths.is_empty() {
+            return Err("nothing fits the description, so nothing was touched".to_owned());
+        }
+        let fields = request.input.as_object_mut().ok_or("the call takes no fields")?;
+        fields.insert("paths".to_owned(), paths.into());
+        Ok(request)
+    }
+
     pub(super) fn call(
         &mut self,
         cx: &mut Context<'_>,

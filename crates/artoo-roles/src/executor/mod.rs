@@ -174,7 +174,10 @@ impl Executor {
 
     fn next_call(&mut self, cx: &mut Context<'_>) -> Vec<Effect> {
         match self.queue.pop_front() {
-            Some(request) if self.calls_left() > 0 => self.call(cx, request, None),
+            Some(request) if self.calls_left() > 0 => match self.with_listed_paths(request) {
+                Ok(request) => self.call(cx, request, None),
+                Err(problem) => self.report(ExecutionStatus::Failed, String::new(), Some(problem), None),
+            },
             Some(_) => self.report(ExecutionStatus::Failed, String::new(), Some("too many calls".to_owned()), None),
             None if self.answer_is_output => self.report_output(),
             None => self.ask(cx),

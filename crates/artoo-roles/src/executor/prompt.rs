@@ -1,10 +1,13 @@
 //! R3's prompt and the schema of its reply.
 
 use artoo_proto::{CorrectionSignal, ExecuteContext, Prompt, ToolCall, ToolSpec, escape};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use crate::blocked;
-use crate::limits::{CALLS_PER_REPLY, ENTRY_CHARS, EVIDENCE_CHARS, EVIDENCE_MIN_CHARS, EVIDENCE_TOTAL_CHARS};
+use crate::limits::{
+    CALLS_PER_REPLY, ENTRY_CHARS, EVIDENCE_CHARS, EVIDENCE_MIN_CHARS, EVIDENCE_TOTAL_CHARS, REPLY_ITEMS,
+    REPLY_REMARK_CHARS, REPLY_TEXT_CHARS,
+};
 use crate::prompt::{Fenced, bullets, fenced_bullets, render_embedded};
 
 const SYSTEM: &str = include_str!("../../../../prompts/executor.md");
@@ -87,13 +90,13 @@ fn call(call: &ToolCall, room: usize) -> String {
 pub(super) fn schema(tools: &[ToolSpec]) -> Value {
     let names: Vec<&str> = tools.iter().map(|tool| tool.name.as_str()).collect();
     // An empty enumeration is no valid schema; with no tool there is no call either.
-    let tool = if names.is_empty() { json!({"type": "string"}) } else { json!({"type": "string", "enum": names}) };
-    let call = json!({
-        "type": "object",
-        "additionalProperties": false,
-        "required": ["tool", "input"],
-        "properties": {"tool": tool, "input": {"type": "object"}}
-    });
+    let mut call = request(if names.is_empty() { json!({"type": "null"}) } else { json!({"enum": names}) }, None);
+    if let Some(fields) = call.as_object_mut().filter(|_| !tools.is_empty()) {
+        // For servers that keep to a schema: each tool's own input. The reader of a reply does not hold against it, so
+        // that a wrong input reaches the tool, which says what is wrong with it.
+        let each = tools.iter().map(|tool| request(json!({"const": tool.name}), Some(&tool.input_schema)));
+        fields.insert("oneOf".to_owned(), each.collect());
+    }
     let max_calls = if names.is_empty() { 0 } else { CALLS_PER_REPLY };
     json!({
         "type": "object",
@@ -103,8 +106,38 @@ pub(super) fn schema(tools: &[ToolSpec]) -> Value {
             "calls": {"type": "array", "maxItems": max_calls, "items": call},
             "answer_is_output": {"type": "boolean"},
             "status": {"type": "string", "enum": ["completed", "uncertain", "failed"]},
-            "output": {"type": "string", "maxLength": 8000},
-            "reason": {"type": ["string", "null"], "maxLength": 600}
+            "output": {"type": "string", "maxLength": REPLY_TEXT_CHARS},
+            "reason": {"type": ["string", "null"], "maxLength": REPLY_REMARK_CHARS}
         }
     })
+}
+
+fn request(tool: Value, input: Option<&Value>) -> Value {
+    json!({
+        "type": "object",
+        "additionalProperties": false,
+        "required": ["tool", "input"],
+        "properties": {"tool": tool, "input": input.map_or_else(|| json!({"type": "object"}), bounded)}
+    })
+}
+
+/// A tool's schema as a reply is held against: no text longer than a reply can carry, and no words, which stand in the
+/// list of tools.
+fn bounded(schema: &Value) -> Value {
+    match schema {
+        Value::Object(fields) => {
+            let kept = fields.iter().filter(|(name, value)| !(*name == "description" && value.is_string()));
+            let mut fields: Map<String, Value> = kept.map(|(name, value)| (name.clone(), bounded(value))).collect();
+            for (of_type, name, most) in [("string", "maxLength", REPLY_TEXT_CHARS), ("array", "maxItems", REPLY_ITEMS)]
+            {
+                if fields.get("type").is_some_and(|found| found == of_type) {
+                    let own = fields.get(name).and_then(Value::as_u64).and_then(|own| usize::try_from(own).ok());
+                    fields.insert(name.to_owned(), own.map_or(most, |own| own.min(most)).into());
+                }
+            }
+            Value::Object(fields)
+        }
+        Value::Array(parts) => parts.iter().map(bounded).collect(),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => schema.clone(),
+    }
 }

@@ -6,6 +6,9 @@
 #[cfg(test)]
 mod tests;
 mod translate;
+mod view;
+
+pub use view::{MemoryView, RememberedIntent};
 
 use artoo_mkct::{Engine, Frame, NewMegram, RecallQuery};
 use artoo_proto::{EffectId, MegramDraft, MemoryQuery, MemoryRecall, Message};
@@ -75,7 +78,11 @@ impl Memory {
             RecallQuery { intent: &query.intent, tools: &query.tools, targets: &query.targets, limit: ADVICE_MAX };
         let now_ms = cx.now.wall.as_millis();
         let recall = engine.recall(&question, now_ms);
-        let total = u64::try_from(engine.megrams().count()).unwrap_or(u64::MAX);
+        for frame in &recall.frames {
+            // A recalled rule stands, so that it was recalled fits.
+            drop(engine.apply(frame));
+        }
+        let total = u64::try_from(engine.len()).unwrap_or(u64::MAX);
         let mut effects = vec![Effect::Recall(translate::recall(&query, &recall, total))];
         effects.extend(persist(cx, &recall.frames));
         effects

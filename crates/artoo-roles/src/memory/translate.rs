@@ -19,17 +19,17 @@ pub(super) fn recall(query: &MemoryQuery, recall: &Recall, megrams_total: u64) -
             .map(|advice| Advice {
                 space: advice.space.clone(),
                 entity: advice.entity.clone(),
-                potentials: Potentials {
-                    attention: advice.potentials.attention,
-                    decision: advice.potentials.decision,
-                    action: action(advice.potentials.action),
-                },
+                potentials: potentials(advice.potentials),
                 similarity: advice.similarity,
                 megrams: advice.megrams.iter().copied().map(id).collect(),
             })
             .collect(),
         megrams_total,
     }
+}
+
+pub(super) fn potentials(potentials: artoo_mkct::Potentials) -> Potentials {
+    Potentials { attention: potentials.attention, decision: potentials.decision, action: action(potentials.action) }
 }
 
 fn sign(kind: RuleKind) -> i8 {

@@ -124,6 +124,13 @@ impl MetaValidator {
         let mut verdicts: Vec<Option<CriterionVerdict>> = vec![None; criteria.len()];
         let (mut checks, mut open) = (Vec::new(), Vec::new());
         for (index, (slot, criterion)) in verdicts.iter_mut().zip(&criteria).enumerate() {
+            if from_code
+                && objection.is_none()
+                && let Some(verdict) = already_checked(criterion, &gathered)
+            {
+                *slot = Some(verdict);
+                continue;
+            }
             match (&objection, rule(criterion, &merged, &calls)) {
                 (Some(objection), _) => {
                     *slot = Some(CriterionVerdict { criterion: criterion.clone(), ..objection.clone() });
@@ -141,7 +148,7 @@ impl MetaValidator {
             return self.judge(cx, review);
         }
         let id = cx.ids.next_effect();
-        let order = CheckOrder { checks, output: review.merged.clone() };
+        let order = CheckOrder { checks, output: review.merged.clone(), calls };
         self.state = State::Checking(id, review, open);
         vec![Effect::Perform(id, Work::Checks { order })]
     }
@@ -174,13 +181,14 @@ impl MetaValidator {
             merged_output: review.merged.clone(),
             outcomes: review.gathered.outcomes.clone(),
         };
+        let calls = context.outcomes.iter().flat_map(|outcome| &outcome.tool_calls);
         let request = ModelRequest {
             role: Role::MetaValidator,
             task_id: spec.task_id.clone(),
             subtask_id: None,
             prompt: prompt::render(&context),
             schema_name: "task_verdict".to_owned(),
-            schema: judgement_schema(context.open.len()),
+            schema: judgement_schema(context.open.len(), calls),
             max_tokens: REPLY_TOKENS,
             context: RoleContext::ValidateTask(Box::new(context)),
         };
@@ -252,6 +260,13 @@ impl MetaValidator {
             model_failure,
         })]
     }
+}
+
+/// The verdict of code on the same check of one subtask: its own output was held against it, and a step's output is
+/// not the whole task's.
+fn already_checked(criterion: &Criterion, gathered: &Gathered) -> Option<CriterionVerdict> {
+    let verdicts = gathered.outcomes.iter().flat_map(|outcome| &outcome.criteria_verdicts);
+    verdicts.filter(|v| v.source == VerdictSource::Check).find(|v| v.criterion == *criterion).cloned()
 }
 
 impl Review {

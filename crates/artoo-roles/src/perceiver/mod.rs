@@ -6,8 +6,8 @@ mod tests;
 
 use artoo_proto::{
     ClarificationAnswer, ClarificationRequest, Constraints, EffectId, Environment, Message, ModelFailure, ModelReply,
-    ModelRequest, PerceiveContext, PerceptionFailed, PerceptionFailure, Role, RoleContext, TaskSpec, Timestamp,
-    UserRequest, escape,
+    ModelRequest, PerceiveContext, PerceptionFailed, PerceptionFailure, Role, RoleContext, SessionTurn, TaskSpec,
+    Timestamp, UserRequest, escape,
 };
 use serde::Deserialize;
 
@@ -87,11 +87,10 @@ impl Perceiver {
     }
 
     fn ask(&mut self, cx: &mut Context<'_>, request: &UserRequest) -> Vec<Effect> {
-        let recent = request.session.len().saturating_sub(SESSION_TURNS);
         let rounds = u32::try_from(self.clarifications.len()).unwrap_or(u32::MAX);
         let context = PerceiveContext {
             raw_input: request.raw_input.clone(),
-            session: request.session.iter().skip(recent).cloned().collect(),
+            session: recent(request),
             clarifications: self.clarifications.clone(),
             may_ask: request.interactive && !self.questions_over && rounds < CLARIFICATION_ROUNDS,
             environment: self.environment.clone(),
@@ -165,8 +164,15 @@ impl Perceiver {
                 deadline: deadline.filter(|deadline| *deadline > cx.now.wall),
             },
             raw_input: request.raw_input.clone(),
+            session: recent(request),
         })]
     }
+}
+
+/// The turns a request is read against.
+fn recent(request: &UserRequest) -> Vec<SessionTurn> {
+    let older = request.session.len().saturating_sub(SESSION_TURNS);
+    request.session.iter().skip(older).cloned().collect()
 }
 
 impl Machine for Perceiver {

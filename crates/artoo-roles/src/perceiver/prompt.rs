@@ -3,6 +3,7 @@
 use artoo_proto::{PerceiveContext, Prompt};
 use serde_json::{Value, json};
 
+use crate::limits::{LABEL_CHARS, REPLY_GOAL_CHARS, REPLY_PATH_CHARS, REPLY_REMARK_CHARS};
 use crate::prompt::{Fenced, render_embedded};
 
 const SYSTEM: &str = include_str!("../../../../prompts/perceiver.md");
@@ -45,18 +46,18 @@ pub(super) fn schema() -> Value {
         "additionalProperties": false,
         "required": ["task_id", "intent", "constraints", "question"],
         "properties": {
-            "task_id": {"type": "string", "maxLength": 60},
-            "intent": {"type": "string", "maxLength": 2000},
+            "task_id": {"type": "string", "maxLength": LABEL_CHARS},
+            "intent": {"type": "string", "maxLength": REPLY_GOAL_CHARS},
             "constraints": {
                 "type": "object",
                 "additionalProperties": false,
                 "required": ["scope", "deadline"],
                 "properties": {
-                    "scope": {"type": ["string", "null"], "maxLength": 400},
+                    "scope": {"type": ["string", "null"], "maxLength": REPLY_PATH_CHARS},
                     "deadline": {"type": ["string", "null"], "maxLength": 40}
                 }
             },
-            "question": {"type": ["string", "null"], "maxLength": 600}
+            "question": {"type": ["string", "null"], "maxLength": REPLY_REMARK_CHARS}
         }
     })
 }

@@ -42,7 +42,8 @@ fn with_whole_path(check: Check, environment: &Environment) -> Check {
         other @ (Check::OutputNotEmpty {}
         | Check::OutputIsNumber {}
         | Check::ExitCode { .. }
-        | Check::Recompute { .. }) => other,
+        | Check::Recompute { .. }
+        | Check::Performed { .. }) => other,
     }
 }
 
@@ -70,7 +71,7 @@ fn whole_path(path: &str, folder: &str, home: &str) -> String {
 /// Only code builds recomputation queries; a model's becomes the prose it would have hidden behind.
 fn without_recompute(criterion: Criterion) -> Criterion {
     match criterion {
-        Criterion::Checked { check: Check::Recompute { reading, .. }, required } => {
+        Criterion::Checked { check: Check::Recompute { reading, .. } | Check::Performed { reading, .. }, required } => {
             Criterion::Prose { text: reading, mode: artoo_proto::Mode::Verifiable, required }
         }
         Criterion::Checked { .. } | Criterion::Prose { .. } => criterion,

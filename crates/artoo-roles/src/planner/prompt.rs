@@ -4,11 +4,16 @@ use artoo_proto::{Constraints, PlanContext, PlanDirective, Prompt, ReplanDirecti
 use serde_json::{Value, json};
 
 use crate::blocked;
-use crate::limits::{CRITERIA_MAX, SUBTASKS_MAX};
+use crate::limits::{
+    REPLY_CRITERIA, REPLY_GOAL_CHARS, REPLY_PATH_CHARS, REPLY_REMARK_CHARS, REPLY_SUBTASKS, REPLY_TEXT_CHARS,
+};
 use crate::prompt::{Fenced, bullets, fenced_bullets, render_embedded};
 
 const SYSTEM: &str = include_str!("../../../../prompts/planner.md");
 const USER: &str = include_str!("../../../../prompts/planner.user.md");
+
+/// Largest exit code of a process.
+const EXIT_CODE_MAX: u8 = 255;
 
 pub(super) fn render(context: &PlanContext) -> Prompt {
     let tools: Vec<String> = context.tools.iter().map(|tool| format!("{}: {}", tool.name, tool.description)).collect();
@@ -62,7 +67,7 @@ fn scope(constraints: &Constraints) -> String {
 
 pub(super) fn schema(tools: &[ToolSpec]) -> Value {
     let names: Vec<&str> = tools.iter().map(|tool| tool.name.as_str()).collect();
-    let criteria = json!({"type": "array", "minItems": 1, "maxItems": CRITERIA_MAX, "items": criterion()});
+    let criteria = json!({"type": "array", "minItems": 1, "maxItems": REPLY_CRITERIA, "items": criterion()});
     json!({
         "type": "object",
         "additionalProperties": false,
@@ -72,16 +77,16 @@ pub(super) fn schema(tools: &[ToolSpec]) -> Value {
             "subtasks": {
                 "type": "array",
                 "minItems": 1,
-                "maxItems": SUBTASKS_MAX,
+                "maxItems": REPLY_SUBTASKS,
                 "items": {
                     "type": "object",
                     "additionalProperties": false,
                     "required": ["intent", "context", "sequence", "tools", "success_criteria"],
                     "properties": {
-                        "intent": {"type": "string", "maxLength": 1000},
-                        "context": {"type": "string", "maxLength": 4000},
-                        "sequence": {"type": "integer"},
-                        "tools": {"type": "array", "maxItems": 8, "items": {"type": "string", "enum": names}},
+                        "intent": {"type": "string", "maxLength": REPLY_GOAL_CHARS},
+                        "context": {"type": "string", "maxLength": REPLY_TEXT_CHARS},
+                        "sequence": {"type": "integer", "minimum": 1, "maximum": REPLY_SUBTASKS},
+                        "tools": {"type": "array", "maxItems": names.len(), "items": {"type": "string", "enum": names}},
                         "success_criteria": criteria
                     }
                 }
@@ -92,7 +97,7 @@ pub(super) fn schema(tools: &[ToolSpec]) -> Value {
 
 /// A plain sentence, or a criterion with its mode, or a check.
 fn criterion() -> Value {
-    json!({"anyOf": [{"type": "string", "maxLength": 400}, full_criterion()]})
+    json!({"anyOf": [{"type": "string", "maxLength": REPLY_REMARK_CHARS}, full_criterion()]})
 }
 
 fn full_criterion() -> Value {
@@ -100,7 +105,7 @@ fn full_criterion() -> Value {
         "type": "object",
         "additionalProperties": false,
         "properties": {
-            "criterion": {"type": "string", "maxLength": 400},
+            "criterion": {"type": "string", "maxLength": REPLY_REMARK_CHARS},
             "mode": {"type": "string", "enum": ["verifiable", "plausible"]},
             "required": {"type": "boolean"},
             "check": {
@@ -112,11 +117,11 @@ fn full_criterion() -> Value {
                         "file_exists", "file_contains", "file_equals", "file_count", "line_count",
                         "output_not_empty", "output_is_number", "exit_code"
                     ]},
-                    "path": {"type": "string", "maxLength": 1000},
-                    "text": {"type": "string", "maxLength": 2000},
-                    "pattern": {"type": "string", "maxLength": 200},
+                    "path": {"type": "string", "maxLength": REPLY_PATH_CHARS},
+                    "text": {"type": "string", "maxLength": REPLY_TEXT_CHARS},
+                    "pattern": {"type": "string", "maxLength": REPLY_REMARK_CHARS},
                     "recursive": {"type": "boolean"},
-                    "code": {"type": "integer"}
+                    "code": {"type": "integer", "minimum": 0, "maximum": EXIT_CODE_MAX}
                 }
             }
         }

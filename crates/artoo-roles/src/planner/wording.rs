@@ -52,7 +52,11 @@ fn is_vacuous_check(check: &Check) -> bool {
         }
         Check::FileExists { path } | Check::FileEquals { path, .. } => path.trim().is_empty(),
         Check::FileCount { path, .. } | Check::LineCount { path } => path.trim().is_empty(),
-        Check::OutputNotEmpty {} | Check::OutputIsNumber {} | Check::ExitCode { .. } | Check::Recompute { .. } => false,
+        Check::OutputNotEmpty {}
+        | Check::OutputIsNumber {}
+        | Check::ExitCode { .. }
+        | Check::Recompute { .. }
+        | Check::Performed { .. } => false,
     }
 }
 

@@ -23,7 +23,7 @@ use super::operator::{Operator, Unattended};
 use super::perform::Hands;
 use super::reflex::Reflex;
 use crate::limits::HARD_LIMIT_MS;
-use crate::memory::Memory;
+use crate::memory::{Memory, MemoryView};
 use crate::system::SystemConfig;
 
 /// Events a display may lag behind before it loses some.
@@ -302,6 +302,16 @@ impl System {
     pub fn audit_report(&self) -> Result<Option<AuditReport>, RuntimeError> {
         let audit = self.audit.lock().map_err(|_| RuntimeError::Stopped)?;
         audit.as_ref().map(AuditService::report).transpose().map_err(RuntimeError::Audit)
+    }
+
+    /// What memory holds about the newest intents, `limit` of them at most; `None` where it is not kept in this run.
+    ///
+    /// # Errors
+    /// [`RuntimeError::Stopped`] when the runtime ended.
+    pub async fn memory(&self, limit: usize) -> Result<Option<MemoryView>, RuntimeError> {
+        let (reply, view) = oneshot::channel();
+        self.commands.send(Command::ViewMemory { limit, reply }).map_err(|_| RuntimeError::Stopped)?;
+        view.await.map_err(|_| RuntimeError::Stopped)
     }
 
     /// Ends open tasks, drains memory and the audit log to disk, and says what was not kept.

@@ -15,6 +15,7 @@ use super::handle::TaskOutcome;
 use super::journal::JournalWriter;
 use super::perform::{Hands, crashed};
 use crate::machine::{Completion, Work};
+use crate::memory::MemoryView;
 use crate::system::{self, Effect, Input};
 
 /// What the driver is told. Unbounded on purpose: each input answers an effect the System asked for, or is a person's
@@ -24,6 +25,7 @@ use crate::system::{self, Effect, Input};
 pub(super) enum Command {
     Submit { request: UserRequest, reply: oneshot::Sender<TaskOutcome> },
     Input(Input),
+    ViewMemory { limit: usize, reply: oneshot::Sender<Option<MemoryView>> },
     Close { closed: oneshot::Sender<()> },
 }
 
@@ -89,6 +91,11 @@ impl Driver {
                     self.step(Input::Operator { message: request.into() });
                 }
                 Command::Input(input) => self.step(input),
+                Command::ViewMemory { limit, reply } => {
+                    let view = self.system.memory().and_then(|memory| memory.view(self.now().wall, limit));
+                    // Whoever asked may have gone.
+                    drop(reply.send(view));
+                }
                 Command::Close { closed } => {
                     self.cancel_all();
                     // A closer that went away needs no word.

@@ -2,13 +2,16 @@
 
 use std::fs::{self, File};
 use std::io::{ErrorKind, Read};
-use std::path::Path;
+use std::os::unix::ffi::OsStringExt;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use artoo_proto::Timestamp;
-use artoo_reflex::eval::{Entry, EntryKind, FileSystem, FileSystemError};
+use artoo_reflex::eval::{Entry, EntryKind, FileSystem, FileSystemError, Space};
 
-/// The disk, read with nothing but the standard library: no code shared with the tools whose answers it checks.
+/// The machine, read through the standard library and one system call: no code shared with the tools whose answers it
+/// checks.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct RealFiles;
 
@@ -34,11 +37,20 @@ impl FileSystem for RealFiles {
             EntryKind::File
         } else if metadata.is_dir() {
             EntryKind::Folder
+        } else if metadata.is_symlink() {
+            EntryKind::Link
         } else {
             EntryKind::Other
         };
         let modified = metadata.modified().map_err(|error| problem(&error))?;
-        Ok(Entry { path: path.to_owned(), kind, bytes: metadata.len(), modified: whole_millis(modified) })
+        Ok(Entry {
+            path: path.to_owned(),
+            kind,
+            bytes: metadata.len(),
+            modified: whole_millis(modified),
+            mode: metadata.mode() & 0o7777,
+            owner: metadata.uid(),
+        })
     }
 
     fn open<'a>(&'a self, file: &Path) -> Result<Box<dyn Read + 'a>, FileSystemError> {
@@ -48,6 +60,49 @@ impl FileSystem for RealFiles {
         }
         let file = File::open(file).map_err(|error| problem(&error))?;
         Ok(Box::new(file))
+    }
+
+    fn real(&self, path: &Path) -> PathBuf {
+        let name = path.file_name();
+        let mut folder = path.parent().unwrap_or(path);
+        let mut missing: Vec<_> = name.into_iter().collect();
+        loop {
+            match (folder.canonicalize(), folder.parent(), folder.file_name()) {
+                (Ok(real), ..) => return missing.iter().rev().fold(real, |path, name| path.join(name)),
+                (Err(_), Some(above), Some(name)) => {
+                    missing.push(name);
+                    folder = above;
+                }
+                _ => return path.to_owned(),
+            }
+        }
+    }
+
+    fn space(&self, path: &Path) -> Result<Space, FileSystemError> {
+        let told = rustix::fs::statvfs(path).map_err(|error| problem(&error.into()))?;
+        let bytes = |blocks: u64| blocks.saturating_mul(told.f_frsize);
+        Ok(Space {
+            total: bytes(told.f_blocks),
+            used: bytes(told.f_blocks.saturating_sub(told.f_bfree)),
+            available: bytes(told.f_bavail),
+        })
+    }
+
+    fn variable(&self, name: &str) -> Option<Vec<u8>> {
+        std::env::var_os(name).map(OsStringExt::into_vec)
+    }
+
+    fn current_folder(&self) -> PathBuf {
+        std::env::current_dir().unwrap_or_default()
+    }
+
+    fn now(&self) -> Timestamp {
+        whole_millis(SystemTime::now())
+    }
+
+    fn utc_offset_s(&self, at: Timestamp) -> i32 {
+        let at = jiff::Timestamp::from_millisecond(at.as_millis()).unwrap_or_default();
+        jiff::tz::TimeZone::system().to_offset(at).seconds()
     }
 }
 
@@ -69,3 +124,6 @@ fn problem(error: &std::io::Error) -> FileSystemError {
         _ => FileSystemError::Failed,
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -19,5 +19,7 @@ pub use handle::{Progress, TaskHandle, TaskOutcome};
 pub use operator::{Operator, Unattended};
 pub use reflex::Reflex;
 
+pub use crate::memory::{MemoryView, RememberedIntent};
+
 #[cfg(test)]
 mod tests;

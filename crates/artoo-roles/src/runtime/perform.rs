@@ -54,7 +54,7 @@ impl Hands {
         let environment = self.environment.clone();
         let count = order.checks.len();
         let decided = tokio::task::spawn_blocking(move || {
-            order.checks.iter().map(|check| decide(check, &order.output, &environment)).collect()
+            order.checks.iter().map(|check| decide(check, &order, &environment)).collect()
         });
         decided.await.unwrap_or_else(|_| {
             let failed =
@@ -89,10 +89,22 @@ impl Hands {
     }
 }
 
-fn decide(check: &Check, output: &str, environment: &Environment) -> CheckOutcome {
-    if let Check::Recompute { query, .. } = check {
-        let verification = artoo_reflex::eval::verify(query, output, &RealFiles);
-        return CheckOutcome { pass: verification.pass, evidence: verification.evidence, environmental: false };
+fn decide(check: &Check, order: &CheckOrder, environment: &Environment) -> CheckOutcome {
+    let output = order.output.as_str();
+    let verified = match check {
+        Check::Recompute { query, .. } => Some(artoo_reflex::eval::verify(query, output, &RealFiles)),
+        Check::Performed { act, .. } => Some(artoo_reflex::eval::performed(act, &order.calls, &RealFiles)),
+        Check::OutputNotEmpty {}
+        | Check::OutputIsNumber {}
+        | Check::ExitCode { .. }
+        | Check::FileExists { .. }
+        | Check::FileContains { .. }
+        | Check::FileEquals { .. }
+        | Check::FileCount { .. }
+        | Check::LineCount { .. } => None,
+    };
+    if let Some(verified) = verified {
+        return CheckOutcome { pass: verified.pass, evidence: verified.evidence, environmental: false };
     }
     match checks::run(check, &CheckInput { output, exit_code: None, environment }) {
         Some(verdict) => {

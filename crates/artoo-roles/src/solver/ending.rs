@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use artoo_ggs::Decision;
 use artoo_proto::{
     AbandonReason, Basis, Check, CriterionMark, CriterionReport, CriterionVerdict, DeniedAction, DispatchManifest,
-    Ending, FinalResult, Loss, OutcomeSummary, PrevDirective, ReplanRequest, SubTaskOutcome, TaskId, TaskSpec,
+    Ending, FinalResult, OutcomeSummary, PrevDirective, ReplanRequest, SubTaskOutcome, TaskId, TaskSpec,
     UnverifiedOutput, Verdict, VerdictSource, escape,
 };
 
@@ -143,7 +143,11 @@ fn looked_at(check: &Check) -> Option<&str> {
         | Check::FileEquals { path, .. }
         | Check::FileCount { path, .. }
         | Check::LineCount { path } => Some(path),
-        Check::OutputNotEmpty {} | Check::OutputIsNumber {} | Check::ExitCode { .. } | Check::Recompute { .. } => None,
+        Check::OutputNotEmpty {}
+        | Check::OutputIsNumber {}
+        | Check::ExitCode { .. }
+        | Check::Recompute { .. }
+        | Check::Performed { .. } => None,
     }
 }
 
@@ -200,8 +204,7 @@ pub(super) fn result(
         summary: summary(&ending, spec, delivered),
         output: delivered.map(|round| round.output.clone()).unwrap_or_default(),
         unverified: delivered.map(|round| round.unverified.clone()).unwrap_or_default(),
-        // Nothing was measured: nothing was achieved.
-        loss: decision.map_or(Loss { d: 1.0, p: 0.0, omega: 0.0, l: 0.6 }, translate::loss),
+        loss: decision.map_or_else(translate::nothing_achieved, translate::loss),
         grad_l: decision.map_or(0.0, |decision| decision.gradient.total),
         replans: decision.map_or(0, |decision| decision.replans),
         prev_directive: decision.map_or(PrevDirective::Init, |decision| translate::previous(decision.previous)),

@@ -1,6 +1,6 @@
 //! From `artoo-ggs`'s decisions to messages. Total functions, no decision of their own.
 
-use artoo_ggs::{Action, Decision, FailureMix, Previous, Replan, StopReason, Urgency};
+use artoo_ggs::{Action, Decision, FailureMix, Hyperparameters, Previous, Replan, StopReason, Unit, Urgency};
 use artoo_proto::{AbandonReason, Loss, PlanDirective, PrevDirective, ReplanDirective, ReplanRequest};
 
 /// Near names passed on with a directive: enough to choose from, few enough to read.
@@ -32,7 +32,15 @@ pub(super) fn directive(request: &ReplanRequest, decision: &Decision, replan: &R
 }
 
 pub(super) fn loss(decision: &Decision) -> Loss {
-    let loss = &decision.loss;
+    on_the_wire(&decision.loss)
+}
+
+/// Nothing was measured: nothing was achieved, whatever the profile.
+pub(super) fn nothing_achieved() -> Loss {
+    on_the_wire(&artoo_ggs::Loss::new(Unit::ONE, Unit::ZERO, Unit::ZERO, &Hyperparameters::V0_8))
+}
+
+fn on_the_wire(loss: &artoo_ggs::Loss) -> Loss {
     Loss { d: loss.d.value(), p: loss.p.value(), omega: loss.omega.value(), l: loss.l }
 }
 

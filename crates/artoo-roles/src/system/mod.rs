@@ -186,6 +186,14 @@ impl System {
         self.tasks.open()
     }
 
+    /// The memory, to look into; `None` after it panicked.
+    #[must_use]
+    pub fn memory(&self) -> Option<&Memory> {
+        let slot = self.instances.get(&Address::of(Role::Memory, None, None))?;
+        let Some(Instance::Memory(memory)) = &slot.instance else { return None };
+        Some(memory)
+    }
+
     /// Instances, the memory included; one that panicked counts until its task ends.
     #[must_use]
     pub fn instances(&self) -> usize {

@@ -22,7 +22,7 @@ pub(crate) use capture::Captured;
 use group::Group;
 
 /// Variables of the user's own shell that a program gets; none of them carries a secret or code.
-const PASSED_ON: [&str; 4] = ["USER", "LOGNAME", "TZ", "TMPDIR"];
+const PASSED_ON: [&str; 6] = ["USER", "LOGNAME", "TZ", "TMPDIR", "SHELL", "LANG"];
 
 /// After SIGKILL a process that does not go sits in the kernel; it is not waited for longer than this.
 const REAP_GRACE: Duration = Duration::from_secs(1);
@@ -34,6 +34,8 @@ pub(crate) struct Invocation {
     /// What the program sees as its own name.
     pub(crate) name: OsString,
     pub(crate) arguments: Vec<OsString>,
+    /// Variables set on top of the environment every program gets.
+    pub(crate) environment: Vec<(String, OsString)>,
 }
 
 /// How it went.
@@ -134,7 +136,7 @@ pub(crate) async fn run(
         .arg0(&invocation.name)
         .args(&invocation.arguments)
         .env_clear()
-        .envs(environment.iter().map(|(name, value)| (name, value)))
+        .envs(environment.iter().chain(&invocation.environment).map(|(name, value)| (name, value)))
         .current_dir(&config.environment.cwd)
         .stdin(Stdio::null())
         .stdout(Stdio::piped())

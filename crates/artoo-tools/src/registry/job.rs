@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use crate::blocked::Touched;
 use crate::config::ToolConfig;
+use crate::files::{self, Act, Plan};
 use crate::glob::{self, Search};
 use crate::guard::Proof;
 use crate::mdfind::{self, Query};
@@ -24,6 +25,7 @@ pub(super) enum Job {
     Find(Query),
     Read(Reading),
     Write(NewFile),
+    Files(Box<Plan>),
     Shell(Command),
 }
 
@@ -59,6 +61,10 @@ impl Prepared {
                     if problem.is_refusal() { Record::denied(&problem.to_string()) } else { unusable(&problem) };
                 record.class(EffectClass::Creating)
             }),
+            "files" => Act::parse(environment, input)
+                .map_err(|problem| unusable(&problem).class(EffectClass::Unproven))
+                .and_then(|act| files::plan(environment, protected, act).map_err(|obstacle| files::hindered(&obstacle)))
+                .map(|plan| Job::Files(Box::new(plan))),
             _ => Command::parse(config, protected, input).map(Job::Shell).map_err(|problem| {
                 let record = match &problem {
                     CommandProblem::Hostile => Record::denied(&problem.to_string()),
@@ -86,6 +92,7 @@ impl Prepared {
             Job::Find(query) => vec![query.root.clone()],
             Job::Read(reading) => vec![reading.path.clone()],
             Job::Write(new) => vec![new.path.clone()],
+            Job::Files(plan) => plan.touched.clone(),
             Job::Shell(command) => command.paths.clone(),
         };
         Some(Touched { target: self.target.clone(), paths })
@@ -106,7 +113,7 @@ fn unusable(problem: &dyn std::error::Error) -> Record {
 
 /// The target of an input that could not be read: what it names, as it is spelled.
 fn spelled(input: &Value) -> String {
-    let named = ["path", "root", "command", "query"].iter().find_map(|field| input.get(field)?.as_str());
+    let named = ["path", "root", "command", "query", "to"].iter().find_map(|field| input.get(field)?.as_str());
     escape::one_line(&escape::shorten(named.unwrap_or_default(), 200))
 }
 
@@ -117,6 +124,7 @@ impl Job {
             Self::Find(query) => query.target(),
             Self::Read(reading) => paths::line(&reading.path),
             Self::Write(new) => paths::line(&new.path),
+            Self::Files(plan) => plan.headline.clone(),
             Self::Shell(command) => command.text.trim().to_owned(),
         }
     }
@@ -125,6 +133,7 @@ impl Job {
         match self {
             Self::Glob(_) | Self::Find(_) | Self::Read(_) => EffectClass::ReadOnly,
             Self::Write(_) => EffectClass::Creating,
+            Self::Files(plan) => plan.class,
             Self::Shell(command) => command.class(),
         }
     }
@@ -146,9 +155,19 @@ impl Job {
                     reason: caution,
                 }
             }),
+            Self::Files(plan) => {
+                let reason = match plan.class {
+                    _ if plan.stays_in_workspace && !confirm => return None,
+                    _ if plan.stays_in_workspace => caution,
+                    EffectClass::Creating => "it makes something outside the workspace".to_owned(),
+                    EffectClass::ReadOnly | EffectClass::Unproven => "it takes something from its place".to_owned(),
+                };
+                let (text, shown) = (plan.contract.clone(), format!("files: {}", plan.headline));
+                Some(Question { hash, shown, text, files: Vec::new(), effects: plan.effects.clone(), reason })
+            }
             Self::Shell(command) => {
                 let reason = match &command.proof {
-                    Proof::Unproven { reason } => reason.clone(),
+                    Proof::Unproven { reason, .. } => reason.clone(),
                     Proof::Proven(proven) if proven.class == EffectClass::ReadOnly || !confirm => return None,
                     Proof::Proven(_) => caution,
                 };
@@ -200,6 +219,13 @@ pub(super) fn specs(has_index: bool, has_shell: bool) -> Vec<ToolSpec> {
             read_file::schema(),
         ),
         spec("write_file", ToolClass::Text, 3, "create a new text file in the workspace", write_file::schema()),
+        spec(
+            "files",
+            ToolClass::Files,
+            4,
+            "create, copy, move, rename, pack, unpack or throw away files and folders; asks first, overwrites nothing",
+            files::schema(),
+        ),
     ];
     if has_shell {
         specs.push(spec(

@@ -17,7 +17,7 @@ use crate::process::{self, Invocation};
 use crate::protect::Protected;
 use crate::record::Record;
 use crate::registry::job::{Job, Prepared};
-use crate::{glob, mdfind, read_file, shell, write_file};
+use crate::{files, glob, mdfind, read_file, shell, write_file};
 
 /// Characters of a new file's text shown when its making is asked about.
 const SHOWN_TEXT_MAX_CHARS: usize = 2000;
@@ -115,6 +115,9 @@ impl Registry {
                 };
                 self.work(watch, work).await
             }
+            Job::Files(plan) => {
+                self.work(watch, move |inner, limit| files::run(&plan, &inner.config.environment, limit)).await
+            }
         }
     }
 
@@ -138,7 +141,7 @@ impl Registry {
         let Some(mut question) = job.question(context.confirm) else { return Ok(()) };
         let invocation = match job {
             Job::Shell(command) => command.invocation(&self.inner.config),
-            Job::Glob(_) | Job::Find(_) | Job::Read(_) | Job::Write(_) => None,
+            Job::Glob(_) | Job::Find(_) | Job::Read(_) | Job::Write(_) | Job::Files(_) => None,
         };
         let program = invocation.map_or_else(PathBuf::new, |invocation| invocation.program);
         let inner = Arc::clone(&self.inner);
@@ -166,7 +169,8 @@ impl Registry {
         if let Some(refused) = refused {
             return Ok(refused);
         }
-        let invocation = Invocation { program, name: "mdfind".into(), arguments: query.arguments() };
+        let arguments = query.arguments();
+        let invocation = Invocation { program, name: "mdfind".into(), arguments, environment: Vec::new() };
         match self.run(&invocation, watch).await {
             Ok(ended) => self.work(watch, move |inner, _| mdfind::from_index(&query, &inner.protected, &ended)).await,
             Err(error) => Ok(Record::hindered(format!("mdfind could not be started: {error}"))),

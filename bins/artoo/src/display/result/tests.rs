@@ -97,6 +97,28 @@ fn an_abandon_names_what_is_unmet_refused_and_next() {
 }
 
 #[test]
+fn criteria_stand_by_who_decided_them_and_what_was_denied_stands_beside_every_answer() {
+    for ending in [
+        Ending::Accept { basis: Basis::Mixed },
+        Ending::Accept { basis: Basis::Judged },
+        Ending::Accept { basis: Basis::WordsOnly },
+    ] {
+        let result = FinalResult {
+            criteria: vec![report(CriterionMark::Judged), report(CriterionMark::Checked)],
+            denied: vec![DeniedAction { action: "shell: rm x".to_owned(), reason: "you said no".to_owned() }],
+            next_steps: vec!["ask\nagain".to_owned()],
+            ..result_with(ending.clone())
+        };
+        let after = text(&render(&result, &BTreeMap::new()).after);
+        let expected = "  [checked] the file is there — seen\\nor not\n  [judged] the file is there — seen\\nor not\n\
+                        not allowed, so not done: shell: rm x (you said no)\nnext: ask\\nagain\n";
+        assert!(after.contains(expected), "{ending:?}: {after}");
+        let counted = "accepted: 1 checked in code, 1 on a model's judgement of the evidence\n";
+        assert_eq!(after.contains(counted), ending == Ending::Accept { basis: Basis::Mixed }, "{after}");
+    }
+}
+
+#[test]
 fn costs_are_told_by_role() {
     let usage = |model_calls, prompt_tokens, completion_tokens| Usage { model_calls, prompt_tokens, completion_tokens };
     let by_role = BTreeMap::from([(Role::Perceiver, usage(1, 100, 20)), (Role::Executor, usage(2, 300, 40))]);

@@ -14,12 +14,15 @@ use super::{
     task_id, text, texts,
 };
 
+pub(super) fn session_turn() -> BoxedStrategy<SessionTurn> {
+    record!(SessionTurn { input: text(), summary: text() })
+}
+
 pub(crate) fn user_request() -> BoxedStrategy<UserRequest> {
-    let turn = record!(SessionTurn { input: text(), summary: text() });
     record!(UserRequest {
         task_id: task_id(),
         raw_input: text(),
-        session: list(turn),
+        session: list(session_turn()),
         interactive: any::<bool>(),
         hard_limit_ms: any::<u64>(),
     })

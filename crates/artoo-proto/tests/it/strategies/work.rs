@@ -9,6 +9,7 @@ use artoo_proto::{
 };
 use proptest::prelude::*;
 
+use super::control::session_turn;
 use super::{
     abstention, criterion, denied, evidence_id, json, list, model_failure, moment, number, one_of, option, record,
     subtask_id, task_id, text, texts,
@@ -16,7 +17,14 @@ use super::{
 
 pub(crate) fn task_spec() -> BoxedStrategy<TaskSpec> {
     let constraints = record!(Constraints { scope: option(text()), deadline: option(moment()) });
-    record!(TaskSpec { task_id: task_id(), label: text(), intent: text(), constraints: constraints, raw_input: text() })
+    record!(TaskSpec {
+        task_id: task_id(),
+        label: text(),
+        intent: text(),
+        constraints: constraints,
+        raw_input: text(),
+        session: list(session_turn())
+    })
 }
 
 pub(crate) fn perception_failed() -> BoxedStrategy<PerceptionFailed> {
@@ -30,7 +38,7 @@ pub(crate) fn perception_failed() -> BoxedStrategy<PerceptionFailed> {
 
 fn recipe() -> BoxedStrategy<Recipe> {
     let call = record!(ToolRequest { tool: text(), input: json() });
-    let step = record!(RecipeStep { call: call, answers: any::<bool>() });
+    let step = record!(RecipeStep { call: call, answers: any::<bool>(), paths_from: option(any::<usize>()) });
     record!(Recipe { steps: list(step), reading: text() })
 }
 

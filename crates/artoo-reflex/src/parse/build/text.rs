@@ -1,75 +1,353 @@
-//! Queries about the lines of one file.
+//! Queries about lines of text: of one file, of many, of two.
 
-use super::super::draft::{Ask, Draft, LinesWanted};
-use super::Misfit;
-use crate::algebra::{Function, Pred, Query};
+#![expect(
+    clippy::wildcard_enum_match_arm,
+    reason = "lines that stand for themselves are named; every other is handled behind"
+)]
+
+use super::super::draft::{Ask, Draft, LinesWanted, Once, of_line};
+use super::files::{has_content, inside, ranked_groups, selection, with_case};
+use super::order::keys;
+use super::{Misfit, Scene, field_of_lines};
+use crate::algebra::{Fact, Function, GroupKey, Key, Order, Part, Pred, Query, Relation, Separator, SortKey, Ty};
 use crate::concept::Verb;
-use crate::place::{Looks, file_name};
+use crate::place::Looks;
 
-pub(super) fn build(draft: &mut Draft) -> Result<Query, Misfit> {
-    let path = path(draft)?;
+/// Whether a number is made of lines.
+pub(super) fn is_of_lines(function: Function) -> bool {
+    match function {
+        Function::Words
+        | Function::Characters
+        | Function::Sum
+        | Function::Average
+        | Function::Minimum
+        | Function::Maximum => true,
+        Function::Count
+        | Function::TotalBytes
+        | Function::AverageBytes
+        | Function::LargestBytes
+        | Function::SmallestBytes => false,
+    }
+}
+
+pub(super) fn build(scene: &mut Scene<'_>, draft: &mut Draft) -> Result<Query, Misfit> {
+    let keep = conditions(draft);
+    // "the values in column 2", "the numbers, sorted numerically": the lines that hold them.
+    let by_value = draft.column.is_some() || draft.sort.iter().any(|(key, _)| *key == Key::Numeric);
+    if draft.lines == Some(LinesWanted::Numbers) && draft.ask.is_none() && by_value {
+        draft.lines = Some(LinesWanted::All);
+    }
+    if draft.each.is_some() {
+        return each(scene, draft, &keep);
+    }
+    // "files in ~/a but not in ~/b" speaks of no lines.
+    if draft.relation.is_some() && draft.has_noun() && draft.lines.is_none() {
+        return Err(Misfit::Leftover(Box::new(draft.clone())));
+    }
+    let speaks_of_many = draft.has_noun() || draft.reference.is_some();
+    let names_second = draft.relation.is_some() && draft.object.len() == if speaks_of_many { 1 } else { 2 };
+    let second = if names_second { draft.object.pop() } else { None };
+    let source = source(scene, draft, !keep.is_empty())?;
     let verb = draft.verb.take();
-    let text = Query::TextFile { path };
-    let ignore_case = draft.ignore_case.take();
-    let mut matches = Vec::new();
+    let mut text = Query::Filter { of: Box::new(source), keep: Pred::All(keep) };
+    if let Some(relation) = draft.relation.take() {
+        let second = second.ok_or(Misfit::Incomplete { missing: "which two files" })?;
+        let with = Box::new(Query::TextFile { path: second.path });
+        text = Query::Compare { of: Box::new(text), with, relation };
+        if relation == Relation::Identical {
+            draft.lines = None;
+            return Ok(text);
+        }
+    }
+    text = fields(scene, draft, text);
+    if let Some((find, with)) = draft.replace.take() {
+        text = Query::Replace { of: Box::new(text), find, with };
+    }
+    text = match draft.once.take() {
+        Some(Once::Unique) => Query::Unique { of: Box::new(text) },
+        Some(Once::Repeated) => Query::Repeated { of: Box::new(text) },
+        None => text,
+    };
+    if let Some(groups) = frequencies(draft, &text)? {
+        return Ok(groups);
+    }
+    text = ordered(scene, draft, verb, text)?;
+    text = part(draft, text)?;
+    if draft.numbered.take().is_some() {
+        text = Query::Numbered { of: Box::new(text) };
+    }
+    number(draft, verb, text)
+}
+
+/// "how many lines does each file have", "how often does each word occur".
+fn each(scene: &mut Scene<'_>, draft: &mut Draft, keep: &[Pred]) -> Result<Query, Misfit> {
+    let wanted = draft.lines.and_then(field_of_lines);
+    let frequency = draft.ask == Some(Ask::Count) && !draft.has_noun() && draft.object.len() == 1;
+    if frequency && keep.is_empty() {
+        draft.each = None;
+        draft.group = Some(GroupKey::Text);
+        return build(scene, draft);
+    }
+    match (draft.ask.take(), wanted) {
+        (Some(Ask::Count), Some(field)) if keep.is_empty() => {
+            draft.lines = None;
+            draft.each = None;
+            draft.verb = None;
+            let of = selection(scene, draft)?;
+            Ok(Query::Field { of: Box::new(of), field })
+        }
+        (ask, _) => {
+            draft.ask = ask;
+            Err(Misfit::Leftover(Box::new(draft.clone())))
+        }
+    }
+}
+
+/// Takes the conditions on lines out of the draft.
+fn conditions(draft: &mut Draft) -> Vec<Pred> {
+    let mut keep = Vec::new();
     for pred in std::mem::take(&mut draft.preds) {
-        if let Pred::Contains { text, .. } = pred {
-            matches.push(text);
+        let as_line = empty_as_blank(pred.clone());
+        let of_lines = Query::Filter { of: Box::new(Query::TextFile { path: String::new() }), keep: as_line.clone() };
+        if of_lines.ty().is_ok() {
+            keep.push(as_line);
         } else {
             draft.preds.push(pred);
         }
     }
-    matches.extend(draft.needle.take());
-    if matches.is_empty() && ignore_case.is_some() {
-        draft.ignore_case = ignore_case;
+    if draft.preds.is_empty() {
+        draft.loose = false;
     }
-    let has_match = !matches.is_empty();
-    let ignore_case = ignore_case.unwrap_or(false);
-    let keep = Pred::All(matches.into_iter().map(|text| Pred::Contains { text, ignore_case }).collect());
-    let lines = match draft.lines.take() {
-        None | Some(LinesWanted::All) => Query::Filter { of: Box::new(text), keep },
-        Some(LinesWanted::Part(_)) if has_match => {
-            return Err(Misfit::Question { question: "text to match", of: "a numbered stretch of lines" });
+    keep.extend(draft.needle.take().map(|text| Pred::Contains { text, ignore_case: false }));
+    if keep.iter().any(has_content)
+        && let Some(ignore) = draft.ignore_case.take()
+    {
+        keep = keep.into_iter().map(|pred| with_case(pred, ignore)).collect();
+    }
+    keep
+}
+
+/// "empty" of a line: nothing but white space.
+fn empty_as_blank(pred: Pred) -> Pred {
+    let each = |parts: Vec<Pred>| parts.into_iter().map(empty_as_blank).collect();
+    match pred {
+        Pred::MaxBytes(0) | Pred::MinBytes(1) => of_line(pred),
+        Pred::All(parts) => Pred::All(each(parts)),
+        Pred::Any(parts) => Pred::Any(each(parts)),
+        Pred::Not(inner) => Pred::Not(Box::new(empty_as_blank(*inner))),
+        other => other,
+    }
+}
+
+/// The lines spoken of: of what was spoken of before, of one file, of an archive, of many files.
+fn source(scene: &mut Scene<'_>, draft: &mut Draft, has_match: bool) -> Result<Query, Misfit> {
+    let wants_entries = draft.lines == Some(LinesWanted::Entries);
+    if draft.reference.is_some() {
+        let before = scene.antecedent.and_then(super::Antecedent::selection).ok_or(Misfit::NothingBefore)?;
+        if before.ty() == Ok(Ty::Lines) && !draft.has_noun() {
+            draft.reference = None;
+            draft.plural = None;
+            if draft.lines == Some(LinesWanted::All) {
+                draft.lines = None;
+            }
+            return Ok(before);
         }
-        Some(LinesWanted::Part(part)) => Query::Part { of: Box::new(text), part },
-    };
-    let counted = match draft.ask.take() {
-        None => false,
-        Some(Ask::Count) => true,
-        Some(Ask::CountThem) if verb == Some(Verb::Find) => true,
-        Some(other) => {
-            draft.ask = Some(other);
-            false
+    }
+    let is_many = draft.has_noun() || draft.reference.is_some() || draft.object.len() > 1;
+    if is_many && !wants_entries {
+        let plural = draft.plural.take();
+        let superlative = draft.superlative.take_if(|(key, _)| matches!(key, Key::Length | Key::Value));
+        let sort = std::mem::take(&mut draft.sort);
+        let of_lines = superlative.is_some() || draft.group == Some(GroupKey::Text);
+        let limit = if of_lines { draft.limit.take() } else { None };
+        let (group, order) = (draft.group.take(), draft.order.take());
+        let of = selection(scene, draft)?;
+        draft.order = order;
+        (draft.plural, draft.sort, draft.group) = (plural.filter(|_| superlative.is_some()), sort, group);
+        (draft.superlative, draft.limit) = (superlative, limit.or(draft.limit));
+        if draft.lines == Some(LinesWanted::All) {
+            draft.lines = None;
         }
-    };
-    match (counted, &lines) {
-        (true, Query::Part { .. }) => Err(Misfit::Question { question: "a count", of: "a numbered stretch of lines" }),
-        (true, _) => Ok(Query::Aggregate { of: Box::new(lines), function: Function::Count }),
-        (false, _) => Ok(lines),
+        return Ok(match of {
+            Query::Paths { paths, .. } if paths.len() == 1 => {
+                Query::TextFile { path: paths.into_iter().next().unwrap_or_default() }
+            }
+            of => Query::TextOf { of: Box::new(of) },
+        });
+    }
+    let path = path(draft, has_match)?;
+    match draft.lines {
+        Some(LinesWanted::Entries) => {
+            if !super::act::names_archive(&path) {
+                return Err(Misfit::Question { question: "what is packed in it", of: "a file that is no archive" });
+            }
+            draft.lines = None;
+            Ok(Query::ArchiveEntries { path })
+        }
+        Some(LinesWanted::All) => {
+            draft.lines = None;
+            Ok(Query::TextFile { path })
+        }
+        _ => Ok(Query::TextFile { path }),
     }
 }
 
 /// The file whose lines are meant: named with or without "in", perhaps with its folder apart.
-fn path(draft: &mut Draft) -> Result<String, Misfit> {
-    match (draft.object.take(), draft.scope.take()) {
-        (Some(file), Some(folder)) if file.bare && folder.looks != Looks::File => {
-            let name = file_name(&file.path).unwrap_or_default();
-            Ok(format!("{}/{name}", folder.path.trim_end_matches('/')))
+fn path(draft: &mut Draft, has_match: bool) -> Result<String, Misfit> {
+    let says_lines = draft.lines.is_some() || draft.column.is_some() || draft.relation.is_some();
+    match (draft.object.as_slice(), draft.scope.as_slice()) {
+        ([file], [folder]) if file.bare && folder.looks != Looks::File => {
+            let path = inside(Some(&folder.path), file);
+            draft.object.clear();
+            draft.scope.clear();
+            Ok(path)
         }
-        (Some(file), Some(folder)) => {
-            draft.object = Some(file);
-            draft.scope = Some(folder);
-            Err(Misfit::Leftover(Box::new(draft.clone())))
-        }
-        (Some(place), None) if place.looks == Looks::Folder => {
+        ([place], []) if place.looks == Looks::Folder => {
             Err(Misfit::Question { question: "lines of text", of: "a folder" })
         }
         // Without a word for lines, "read x" or "the contents of x" may speak of a folder.
-        (Some(place), None) if place.looks == Looks::Open && draft.lines.is_none() && draft.needle.is_none() => {
-            Err(Misfit::FolderOrFile { path: place.path })
+        ([place], []) if place.looks == Looks::Open && !says_lines && !has_match => {
+            Err(Misfit::FolderOrFile { path: place.path.clone() })
         }
-        (Some(place), None) => Ok(place.path),
-        (None, Some(place)) if place.looks != Looks::Folder && draft.lines.is_some() => Ok(place.path),
-        (None, _) => Err(Misfit::NoFile),
+        ([place], []) => {
+            let path = place.path.clone();
+            draft.object.clear();
+            Ok(path)
+        }
+        ([], [place]) if place.looks != Looks::Folder && says_lines => {
+            let path = place.path.clone();
+            draft.scope.clear();
+            Ok(path)
+        }
+        ([], _) => Err(Misfit::NoFile),
+        _ => Err(Misfit::Leftover(Box::new(draft.clone()))),
     }
+}
+
+/// Columns and words.
+fn fields(scene: &mut Scene<'_>, draft: &mut Draft, text: Query) -> Query {
+    let mut text = text;
+    if let Some(number) = draft.column.take() {
+        let separator = draft.separator.take().unwrap_or_else(|| {
+            let (separator, said) = usual_separator(text.source());
+            scene.notes.push(format!("columns are separated by {said}"));
+            separator
+        });
+        text = Query::Column { of: Box::new(text), number, separator };
+    }
+    let counts_words = draft.ask == Some(Ask::Count) && draft.once.is_none() && draft.group.is_none();
+    if draft.lines == Some(LinesWanted::Words) && !counts_words {
+        draft.lines = None;
+        text = Query::Words { of: Box::new(text) };
+    }
+    text
+}
+
+/// What separates columns in a file of that name.
+fn usual_separator(source: &Query) -> (Separator, &'static str) {
+    let path = if let Query::TextFile { path } = source { path.to_ascii_lowercase() } else { String::new() };
+    match path.rsplit('.').next() {
+        Some("csv") => (Separator::Text(",".to_owned()), "commas"),
+        Some("tsv") => (Separator::Text("\t".to_owned()), "tabs"),
+        _ => (Separator::Whitespace, "white space"),
+    }
+}
+
+/// "how often each word occurs", "the 10 most common words".
+fn frequencies(draft: &mut Draft, text: &Query) -> Result<Option<Query>, Misfit> {
+    let ranked = draft.superlative.take_if(|(key, _)| *key == Key::Value).is_some();
+    if !ranked && draft.group != Some(GroupKey::Text) {
+        return Ok(None);
+    }
+    draft.group = None;
+    match draft.ask.take() {
+        Some(Ask::Count | Ask::CountThem) => {}
+        None if ranked => {}
+        ask => {
+            draft.ask = ask;
+            return Err(Misfit::Leftover(Box::new(draft.clone())));
+        }
+    }
+    draft.verb = None;
+    draft.lines = None;
+    let plural = draft.plural.take();
+    let groups = Query::Group { of: Box::new(text.clone()), by: GroupKey::Text, function: Function::Count };
+    Ok(Some(ranked_groups(draft, groups, ranked, plural)))
+}
+
+/// "sorted", "the longest line".
+fn ordered(scene: &mut Scene<'_>, draft: &mut Draft, verb: Option<Verb>, text: Query) -> Result<Query, Misfit> {
+    for (key, _) in &mut draft.sort {
+        if matches!(key, Key::Name | Key::Path) {
+            *key = Key::Text;
+        }
+    }
+    let mut keys = keys(scene, draft)?;
+    if verb == Some(Verb::Sort) && keys.is_empty() {
+        keys.push(SortKey { by: Key::Text, order: Order::Ascending });
+    }
+    if let Some((Key::Length, order)) = draft.superlative {
+        draft.superlative = None;
+        let plural = draft.plural.take();
+        let count = draft.limit.take().unwrap_or(if plural == Some(true) { LINES_WITHOUT_A_NUMBER } else { 1 });
+        let sorted = Query::Sort { of: Box::new(text), keys: vec![SortKey { by: Key::Length, order }] };
+        return Ok(Query::Part { of: Box::new(sorted), part: Part::First(count) });
+    }
+    Ok(if keys.is_empty() { text } else { Query::Sort { of: Box::new(text), keys } })
+}
+
+/// Lines shown where a request says "the longest lines" without a number.
+const LINES_WITHOUT_A_NUMBER: u64 = 10;
+
+fn is_of_many(text: &Query) -> bool {
+    matches!(text, Query::TextOf { .. }) || text.operand().is_some_and(is_of_many)
+}
+
+fn part(draft: &mut Draft, text: Query) -> Result<Query, Misfit> {
+    let Some(LinesWanted::Part(part)) = draft.lines else { return Ok(text) };
+    draft.lines = None;
+    // "the first lines of every log": of each or of all is open.
+    if is_of_many(&text) {
+        return Err(Misfit::Question { question: "a stretch of lines", of: "several files" });
+    }
+    let numbered = matches!(part, Part::Range { .. } | Part::From(_));
+    // "lines 3 to 5 that contain x": of all lines or of those is open.
+    let is_whole = matches!(text.clone().normalise(), Query::TextFile { .. });
+    if numbered && !is_whole {
+        return Err(Misfit::Question { question: "text to match", of: "a numbered stretch of lines" });
+    }
+    Ok(Query::Part { of: Box::new(text), part })
+}
+
+/// Shown, counted or summed.
+fn number(draft: &mut Draft, verb: Option<Verb>, text: Query) -> Result<Query, Misfit> {
+    let is_part = matches!(text, Query::Part { .. });
+    let sized = draft.lines.take();
+    let function = match (draft.ask.take(), sized) {
+        (None, None) => return Ok(text),
+        (Some(Ask::Count), Some(LinesWanted::Words)) => Function::Words,
+        (Some(Ask::Count), Some(LinesWanted::Characters)) => Function::Characters,
+        (Some(Ask::Number(function)), None | Some(LinesWanted::Numbers)) if is_of_lines(function) => function,
+        (Some(Ask::Count), None) if !is_part => Function::Count,
+        (Some(Ask::CountThem), None) if verb == Some(Verb::Find) && !is_part => Function::Count,
+        (Some(Ask::Count), None) => {
+            return Err(Misfit::Question { question: "a count", of: "a numbered stretch of lines" });
+        }
+        (ask, lines) => {
+            (draft.ask, draft.lines) = (ask, lines);
+            return Err(Misfit::Leftover(Box::new(draft.clone())));
+        }
+    };
+    Ok(Query::Aggregate { of: Box::new(text), function })
+}
+
+/// The lines of a fact, filtered and counted as those of a file.
+pub(super) fn of_fact(scene: &mut Scene<'_>, draft: &mut Draft, fact: Fact) -> Result<Query, Misfit> {
+    let keep = conditions(draft);
+    let source = Query::System { fact };
+    let text = Query::Filter { of: Box::new(source), keep: Pred::All(keep) };
+    let verb = draft.verb.take();
+    draft.plural = None;
+    let text = ordered(scene, draft, verb, text)?;
+    number(draft, verb, text)
 }

@@ -16,16 +16,28 @@ pub(super) fn combine(context: &Context<'_>, left: &Item, right: &Item, found: &
 fn numbered(left: &Item, right: &Item) -> Option<Item> {
     let limited = |draft: &Draft, limit: u64| {
         let fits = draft.limit.is_none() && draft.ask.is_none() && draft.verb.is_none() && draft.lines.is_none();
-        (fits && limit > 0 && (draft.has_noun() || draft.superlative.is_some()))
-            .then(|| Item::draft(Draft { limit: Some(limit), ..draft.clone() }))
+        let counts =
+            draft.has_noun() || draft.superlative.is_some() || draft.reference.is_some() || draft.processes.is_some();
+        (fits && limit > 0 && counts).then(|| Item::draft(Draft { limit: Some(limit), ..draft.clone() }))
     };
     match (left, right) {
         (Item::Mark(Concept::Edge(edge)), number @ Item::Number(..)) => {
             let count = number.whole().filter(|count| *count > 0)?;
             Some(Item::Partial(Partial::Numbered(*edge, count)))
         }
+        (Item::Partial(Partial::Numbered(Edge::First, count)), Item::Mark(Concept::Groups)) => {
+            Some(Item::draft(Draft { limit: Some(*count), ..Draft::default() }))
+        }
+        // "the second largest", "the 2nd".
+        (Item::Ordinal(nth), Item::Draft(draft)) if *nth > 0 && draft.nth.is_none() && draft.limit.is_none() => {
+            let fits = draft.verb.is_none() && draft.ask.is_none() && draft.lines.is_none();
+            (fits && (draft.superlative.is_some() || draft.has_noun() || draft.reference.is_some()))
+                .then(|| Item::draft(Draft { nth: Some(*nth), ..(**draft).clone() }))
+        }
         (number @ Item::Number(..), Item::Draft(draft)) => limited(draft, number.whole()?),
         (Item::Partial(Partial::Numbered(Edge::First, count)), Item::Draft(draft)) => limited(draft, *count),
+        // "the largest one" is no number.
+        (Item::Draft(_), Item::Number(value, true)) if value.whole() == Some(1) => None,
         (Item::Draft(draft), number @ Item::Number(..)) if draft.superlative.is_some() && !draft.has_noun() => {
             limited(draft, number.whole()?)
         }
@@ -67,12 +79,29 @@ fn lines(left: &Item, right: &Item) -> Option<Item> {
         (Item::Partial(Partial::LinesFrom { from, .. }), Item::Mark(Concept::To | Concept::And)) => {
             Some(Item::Partial(Partial::LinesFromTo(*from)))
         }
+        (Item::Partial(Partial::LinesFrom { from, .. }), Item::Mark(Concept::Onward)) => part(Part::From(*from)),
+        (Item::Mark(Concept::Lines { plural: true }), Item::Draft(draft))
+            if matches!(draft.lines, Some(LinesWanted::Part(Part::From(_)))) && draft.is_only(|d| d.lines = None) =>
+        {
+            Some(right.clone())
+        }
         (Item::Partial(Partial::LinesFromTo(from)), end) => {
             let to = match end {
                 Item::Partial(Partial::LinesFrom { from: to, plural: false }) => *to,
                 number => number.whole()?,
             };
             if *from <= to { part(Part::Range { from: *from, to }) } else { None }
+        }
+        // "the longest line", "the 3 longest lines".
+        (Item::Draft(draft), Item::Mark(Concept::Lines { plural }))
+            if matches!(draft.superlative, Some((Key::Length, _)))
+                && draft.is_only(|d| {
+                    d.superlative = None;
+                    d.limit = None;
+                }) =>
+        {
+            let plain = LinesWanted::All;
+            Some(Item::draft(Draft { lines: Some(plain), plural: Some(*plural), ..(**draft).clone() }))
         }
         // "line 7" waits for what follows; it is complete as soon as that is something else.
         (Item::Partial(Partial::LinesFrom { from, plural: false }), Item::Draft(draft)) => draft
@@ -89,7 +118,23 @@ fn lines(left: &Item, right: &Item) -> Option<Item> {
 fn order(left: &Item, right: &Item) -> Option<Item> {
     match (left, right) {
         (Item::Mark(Concept::SortBy), Item::Mark(Concept::Key(key))) => {
-            Some(Item::draft(Draft { sort: Some((*key, None)), ..Draft::default() }))
+            Some(Item::draft(Draft { sort: vec![(*key, None)], ..Draft::default() }))
+        }
+        // "by size, then by name".
+        (Item::Draft(draft), Item::Mark(Concept::Then | Concept::And)) if draft.only_keys() => {
+            Some(Item::Partial(Partial::JoiningKeys(draft.clone())))
+        }
+        (Item::Partial(Partial::JoiningKeys(first)), item) => {
+            let later = match item {
+                Item::Draft(draft) if draft.only_keys() => draft.as_ref().clone(),
+                Item::Mark(Concept::Key(key)) => Draft { sort: vec![(*key, None)], ..Draft::default() },
+                _ => return None,
+            };
+            let mut joined = first.clone();
+            joined.fix_order();
+            joined.sort.extend(later.sort);
+            joined.order = later.order;
+            Some(Item::Draft(joined))
         }
         (Item::Draft(draft), Item::Mark(Concept::SizeTail)) if draft.ask == Some(Ask::Size) => Some(left.clone()),
         _ => None,
@@ -111,7 +156,9 @@ fn joined(context: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
         (Item::Partial(Partial::Joining(first)), second) => union(first, second),
         (Item::Mark(Concept::And), item) => {
             let draft = item.as_draft(context)?;
-            draft.only_modifiers().then(|| Item::draft(draft))
+            // "and ending in .pdf".
+            let ends = draft.only_types() && draft.noun.is_none() && draft.plural.is_none();
+            (draft.only_modifiers() || ends).then(|| Item::draft(draft))
         }
         _ => None,
     }

@@ -9,18 +9,17 @@ pub(super) fn combine(_context: &Context<'_>, left: &Item, right: &Item, found: 
     found.extend(named(left, right));
     found.extend(content(left, right));
     found.extend(kinds(left, right));
-    found.extend(without(left, right));
 }
 
 /// Text usable as (part of) a file's name: no slash in it.
-fn name_text(item: &Item) -> Option<&Text> {
+pub(super) fn name_text(item: &Item) -> Option<&Text> {
     let Item::Text(text) = item else { return None };
     let usable = !matches!(text.kind, TextKind::Function | TextKind::Path);
     (usable && !text.text.contains('/') && !text.text.is_empty()).then_some(text)
 }
 
 /// Text usable as a part of a file's name.
-fn name_part(item: &Item) -> Option<&str> {
+pub(super) fn name_part(item: &Item) -> Option<&str> {
     name_text(item).filter(|text| text.kind != TextKind::BarePlural).map(|text| text.text.as_str())
 }
 
@@ -28,7 +27,7 @@ fn has_wildcard(text: &str) -> bool {
     text.contains(['*', '?', '['])
 }
 
-fn test(relation: NameRelation, text: &Text) -> Option<NameTest> {
+pub(super) fn test(relation: NameRelation, text: &Text) -> Option<NameTest> {
     let owned = text.text.clone();
     let is_pattern = text.kind == TextKind::Glob;
     match relation {
@@ -73,36 +72,12 @@ fn named(left: &Item, right: &Item) -> Option<Item> {
             [Pred::Contains { text, ignore_case: false }] => Some(name(NameTest::Has(text.clone()))),
             _ => None,
         },
-        (Item::Draft(draft), Item::Mark(Concept::Or | Concept::And)) if draft.only_preds() => {
-            match (draft.preds.as_slice(), right) {
-                ([pred], Item::Mark(Concept::Or)) | ([pred @ Pred::Name(NameTest::Is(_))], _) => {
-                    Some(Item::Partial(Partial::EitherOf(pred.clone())))
-                }
-                _ => None,
-            }
-        }
-        (Item::Partial(Partial::EitherOf(Pred::Name(first))), item @ Item::Text(_)) => {
-            let text = name_text(item)?;
-            let relation = match first {
-                NameTest::Is(_) => NameRelation::Is,
-                NameTest::Starts(_) => NameRelation::Starts,
-                NameTest::Ends(_) => NameRelation::Ends,
-                NameTest::Has(_) => NameRelation::Has,
-                NameTest::Glob(_) => NameRelation::Glob,
-            };
-            let second = Pred::Name(test(relation, text)?);
-            Some(Item::draft(Draft::pred(Pred::Any(vec![Pred::Name(first.clone()), second]).normalise())))
-        }
-        (Item::Partial(Partial::EitherOf(first)), Item::Draft(draft)) if draft.only_preds() => {
-            let [second] = draft.preds.as_slice() else { return None };
-            Some(Item::draft(Draft::pred(Pred::Any(vec![first.clone(), second.clone()]).normalise())))
-        }
         _ => None,
     }
 }
 
 /// Text usable as content: quoted, or one word that means nothing else.
-fn content_text(item: &Item) -> Option<&str> {
+pub(super) fn content_text(item: &Item) -> Option<&str> {
     let Item::Text(text) = item else { return None };
     matches!(text.kind, TextKind::Quoted | TextKind::FileName | TextKind::Bare | TextKind::Digits | TextKind::Path)
         .then_some(text.text.as_str())
@@ -114,7 +89,10 @@ fn content(left: &Item, right: &Item) -> Option<Item> {
     let contains = |text: &str| Pred::Contains { text: text.to_owned(), ignore_case: false };
     match (left, right) {
         (Item::Mark(Concept::Contains), item) => Some(Item::draft(Draft::pred(contains(content_text(item)?)))),
-        (Item::Mark(Concept::TheWord), Item::Text(text)) => {
+        // "the words of the files" speaks of words, not of the word "files".
+        (Item::Mark(Concept::TheWord), Item::Text(text))
+            if !matches!(text.kind, TextKind::Known | TextKind::KindWord) =>
+        {
             Some(Item::Text(Text { text: text.text.clone(), kind: TextKind::Quoted }))
         }
         (Item::Partial(Partial::WithText { text, is_content: true }), Item::Mark(Concept::InContent)) => {
@@ -127,7 +105,7 @@ fn content(left: &Item, right: &Item) -> Option<Item> {
         (Item::Partial(Partial::SearchFor(place)), item) => Some(Item::draft(Draft {
             verb: Some(Verb::Find),
             lines: Some(LinesWanted::All),
-            object: Some(place.clone()),
+            object: vec![place.clone()],
             preds: vec![contains(content_text(item)?)],
             ..Draft::default()
         })),
@@ -162,6 +140,16 @@ fn kinds(left: &Item, right: &Item) -> Option<Item> {
             (is_literal || left.is_mark(&Concept::OfType))
                 .then(|| of_types(&draft.types, &Vec::from_iter(draft.notes.clone()), None, None))
         }
+        // "'*.c' files", "'.txt' file".
+        (Item::Text(Text { text, kind: TextKind::Quoted }), Item::Mark(Concept::Noun { kind: Kind::File, plural })) => {
+            let is_plain = !text.contains('/') && text.len() > 1;
+            let pred = match text.strip_prefix('.') {
+                Some(_) if is_plain => literal_extension(left)?,
+                None if is_plain && has_wildcard(text) => Pred::Name(NameTest::Glob(text.clone())),
+                _ => return None,
+            };
+            Some(of_types(&[pred], &[], Some(*plural), Some(Kind::File)))
+        }
         (Item::Mark(Concept::OfType), Item::TypeWord(types, notes)) => Some(of_types(types, notes, None, None)),
         (Item::Mark(Concept::Extension), item) => Some(of_types(&[literal_extension(item)?], &[], None, None)),
         (Item::Draft(draft), Item::Mark(Concept::ExtensionSuffix)) if draft.only_types() && draft.plural.is_none() => {
@@ -180,29 +168,13 @@ fn kinds(left: &Item, right: &Item) -> Option<Item> {
 }
 
 /// A word taken letter by letter as an extension.
-fn literal_extension(item: &Item) -> Option<Pred> {
+pub(super) fn literal_extension(item: &Item) -> Option<Pred> {
     let text = name_text(item)?;
     let bare = text.text.strip_prefix("*.").unwrap_or(&text.text);
     let bare = bare.strip_prefix('.').unwrap_or(bare);
-    let fits = !bare.is_empty() && bare.chars().all(|c| c.is_alphanumeric() || matches!(c, '.' | '+' | '_' | '-'));
+    // "in human-readable format" names no extension.
+    let is_word = matches!(text.kind, TextKind::Bare | TextKind::BarePlural) && bare.contains('-');
+    let fits =
+        !is_word && !bare.is_empty() && bare.chars().all(|c| c.is_alphanumeric() || matches!(c, '.' | '+' | '_' | '-'));
     (fits && text.kind != TextKind::Function).then(|| Pred::Extension(bare.to_ascii_lowercase()))
-}
-
-/// "except PDFs", "that are not images", "non-PDF".
-fn without(left: &Item, right: &Item) -> Option<Item> {
-    if !left.is_mark(&Concept::Except) {
-        return None;
-    }
-    let not = |inner: Vec<Pred>, notes: &mut dyn Iterator<Item = String>| {
-        let pred = Pred::Not(Box::new(Pred::Any(inner))).normalise();
-        Item::draft(Draft { preds: vec![pred], notes: notes.collect(), ..Draft::default() })
-    };
-    match right {
-        Item::TypeWord(types, notes) => Some(not(types.clone(), &mut notes.iter().cloned())),
-        Item::Draft(draft) if draft.only_types() => Some(not(draft.types.clone(), &mut draft.notes.iter().cloned())),
-        Item::Draft(draft) if draft.only_preds_of(|pred| matches!(pred, Pred::Name(_))) && draft.preds.len() == 1 => {
-            Some(not(draft.preds.clone(), &mut draft.notes.iter().cloned()))
-        }
-        _ => None,
-    }
 }

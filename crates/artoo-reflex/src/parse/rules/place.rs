@@ -15,6 +15,75 @@ pub(super) fn combine(context: &Context<'_>, left: &Item, right: &Item, found: &
     found.extend(about(context, left, right));
     found.extend(only(left, right));
     found.extend(search(context, left, right));
+    found.extend(several(context, left, right));
+}
+
+/// The one path an item names.
+fn only_object(context: &Context<'_>, item: &Item) -> Option<Place> {
+    let draft = item.as_draft(context)?;
+    let [place] = draft.object.as_slice() else { return None };
+    Some(place.clone())
+}
+
+/// "a.txt and b.txt", "~/a, ~/b and ~/c", "in ~/a and in ~/b", "the folders a and b".
+fn several(context: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
+    let places = |item: &Item| -> Option<Vec<Place>> {
+        match item {
+            Item::Path(place) => Some(vec![place.clone()]),
+            Item::Paths(places) => Some(places.clone()),
+            Item::Text(Text { text, kind: TextKind::Quoted }) if text.contains('/') => {
+                context.resolve(text).map(|place| vec![place])
+            }
+            Item::Text(_) => item.as_draft(context).filter(Draft::only_object).map(|draft| draft.object),
+            _ => None,
+        }
+    };
+    match (left, right) {
+        (Item::Mark(Concept::Noun { kind: kind @ (Kind::Folder | Kind::File), plural: true }), item) => {
+            let looks = if *kind == Kind::Folder { Looks::Folder } else { Looks::File };
+            if let Item::Paths(places) = item {
+                return Some(Item::Paths(places.iter().map(|place| Place { looks, ..place.clone() }).collect()));
+            }
+            // The first of "folders a, b and c"; alone it would be no plural, and joining tells.
+            let place = context.resolve(name(item).filter(|_| !matches!(item, Item::Path(_)))?)?;
+            Some(Item::Paths(vec![Place { looks, ..place }]))
+        }
+        (item, Item::Comma | Item::Mark(Concept::And)) if places(item).is_some() => {
+            Some(Item::Partial(Partial::JoiningPaths(places(item)?)))
+        }
+        (Item::Partial(Partial::JoiningPaths(_)), Item::Mark(Concept::And)) => Some(left.clone()),
+        (Item::Partial(Partial::JoiningPaths(first)), item) => {
+            let later = match places(item) {
+                Some(later) => later,
+                None => {
+                    let looks = first.first()?.looks;
+                    vec![Place { looks, ..context.resolve(name(item).filter(|_| looks != Looks::Open)?)? }]
+                }
+            };
+            Some(Item::Paths([first.clone(), later].concat()))
+        }
+        (Item::Draft(draft), Item::Comma | Item::Mark(Concept::And | Concept::Or)) if draft.only_scope() => {
+            Some(Item::Partial(Partial::JoiningScope(draft.clone())))
+        }
+        (Item::Partial(Partial::JoiningScope(_)), Item::Mark(Concept::And | Concept::Or)) => Some(left.clone()),
+        (Item::Partial(Partial::JoiningScope(first)), item) => {
+            let later = match item {
+                Item::Draft(draft) if draft.only_scope() => draft.scope.clone(),
+                item => places(item).filter(|places| places.iter().all(|place| place.looks != Looks::File))?,
+            };
+            let mut joined = first.clone();
+            joined.scope.extend(later);
+            Some(Item::Draft(joined))
+        }
+        (Item::Mark(Concept::Within | Concept::Inside | Concept::Depth(DepthWord::Direct)), Item::Paths(places)) => {
+            let depth = matches!(left, Item::Mark(Concept::Depth(_))).then_some(Depth::Direct);
+            let folders = places.iter().all(|place| place.looks != Looks::File);
+            let files = places.iter().all(|place| place.looks == Looks::File);
+            let (scope, object) = if folders { (places.clone(), Vec::new()) } else { (Vec::new(), places.clone()) };
+            (folders || files).then(|| Item::draft(Draft { scope, object, depth, ..Draft::default() }))
+        }
+        _ => None,
+    }
 }
 
 /// "folder src", "the src folder", "the file notes.txt", "a folder called src".
@@ -30,6 +99,10 @@ fn named(context: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
         (Item::Mark(kind), Item::Mark(Concept::Name(crate::concept::NameRelation::Is))) if *kind == FILE => {
             Some(Item::Partial(Partial::Named(Looks::File)))
         }
+        (
+            Item::Partial(Partial::Named(looks)),
+            Item::Text(Text { text, kind: TextKind::Known | TextKind::KindWord }),
+        ) => Some(Item::Path(Place { looks: *looks, ..context.resolve(text)? })),
         (Item::Partial(Partial::Named(looks)), item) => path(item, *looks),
         (Item::Mark(kind), Item::Text(Text { text, kind: TextKind::KindWord }))
         | (Item::Text(Text { text, kind: TextKind::KindWord }), Item::Mark(kind))
@@ -78,7 +151,7 @@ fn within(context: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
     let (place, note) = match right {
         Item::Path(place) => (place.clone(), None),
         Item::Mark(Concept::PlaceAfterPreposition(name)) => (home_folder(context, name)?, None),
-        Item::Draft(draft) if depth.is_some() && draft.scope.is_some() && draft.only_modifiers() => {
+        Item::Draft(draft) if depth.is_some() && !draft.scope.is_empty() && draft.only_modifiers() => {
             return draft.merge(&Draft { depth, ..Draft::default() }).map(Item::draft);
         }
         // "in src" names a folder; "photos of Paris" does not.
@@ -93,8 +166,8 @@ fn within(context: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
     let mut draft = Draft { depth, ..Draft::default() };
     draft.notes.extend(note);
     match place.looks {
-        Looks::File => draft.object = Some(place),
-        Looks::Folder | Looks::Open => draft.scope = Some(place),
+        Looks::File => draft.object = vec![place],
+        Looks::Folder | Looks::Open => draft.scope = vec![place],
     }
     Some(Item::draft(draft))
 }
@@ -118,18 +191,18 @@ fn about(context: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
             Some(contents(place.clone()))
         }
         (Item::Path(place), Item::Mark(Concept::Holds)) if place.looks != Looks::File => {
-            Some(Item::draft(Draft { scope: Some(place.clone()), ..Draft::default() }))
+            Some(Item::draft(Draft { scope: vec![place.clone()], ..Draft::default() }))
         }
         (Item::Draft(draft), Item::Mark(Concept::Holds)) if draft.contents.is_some() => Some(left.clone()),
         (Item::Path(place), Item::Mark(Concept::Holds)) => {
-            Some(Item::draft(Draft { object: Some(place.clone()), ..Draft::default() }))
+            Some(Item::draft(Draft { object: vec![place.clone()], ..Draft::default() }))
         }
         (Item::Mark(Concept::WhenWas), item) => {
-            let place = item.as_draft(context)?.object?;
+            let place = only_object(context, item)?;
             Some(Item::Partial(Partial::WhenWas(place)))
         }
         (Item::Partial(Partial::WhenWas(place)), Item::Mark(Concept::Modified)) => {
-            Some(Item::draft(Draft { object: Some(place.clone()), ask: Some(Ask::WhenChanged), ..Draft::default() }))
+            Some(Item::draft(Draft { object: vec![place.clone()], ask: Some(Ask::WhenChanged), ..Draft::default() }))
         }
         _ => None,
     }
@@ -142,7 +215,7 @@ fn only(left: &Item, right: &Item) -> Option<Item> {
         (Item::Draft(draft), Item::Mark(Concept::Only)) => (draft, false),
         _ => return None,
     };
-    if draft.scope.is_some() && draft.only_modifiers() {
+    if !draft.scope.is_empty() && draft.only_modifiers() {
         return draft.merge(&Draft { depth: Some(Depth::Direct), ..Draft::default() }).map(Item::draft);
     }
     let restricts = if is_before { draft.has_noun() } else { draft.only_types() || draft.only_noun() };
@@ -155,7 +228,7 @@ fn search(context: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
         (Item::Draft(draft), item) if draft.only_verb() == Some(Verb::Find) => {
             let place = match item {
                 Item::Mark(Concept::PlaceAfterPreposition(name)) => home_folder(context, name)?,
-                item if !matches!(item, Item::Draft(_)) => item.as_draft(context)?.object?,
+                item if !matches!(item, Item::Draft(_)) => only_object(context, item)?,
                 _ => return None,
             };
             Some(Item::Partial(Partial::SearchIn(place)))
@@ -164,12 +237,12 @@ fn search(context: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
             Some(Item::Partial(Partial::SearchFor(place.clone())))
         }
         (Item::Partial(Partial::SearchIn(place)), Item::Mark(Concept::For)) => {
-            Some(Item::draft(Draft { verb: Some(Verb::Find), scope: Some(place.clone()), ..Draft::default() }))
+            Some(Item::draft(Draft { verb: Some(Verb::Find), scope: vec![place.clone()], ..Draft::default() }))
         }
         _ => None,
     }
 }
 
 fn contents(place: Place) -> Item {
-    Item::draft(Draft { contents: Some(()), scope: Some(place), ..Draft::default() })
+    Item::draft(Draft { contents: Some(()), scope: vec![place], ..Draft::default() })
 }

@@ -219,7 +219,7 @@ fn l28_d4_a_blocked_tool_or_target_is_not_planned_with() {
     // The inputs of a recipe count as words of its step.
     let mut recipe = planned("count", 0);
     let call = artoo_proto::ToolRequest { tool: "glob".to_owned(), input: json!({"root": {"path": ["~/docs"]}}) };
-    let step = artoo_proto::RecipeStep { call, answers: true };
+    let step = artoo_proto::RecipeStep { call, answers: true, paths_from: None };
     recipe.recipe = Some(Recipe { steps: vec![step], reading: String::new() });
     let plan = Plan { subtasks: vec![recipe], ..plan(&good(), &held) };
     let held = Held { from_model: false, ..held };

@@ -24,7 +24,9 @@ pub(super) fn reply(rng: &mut Rng, request: &ModelRequest) -> ReplyBody {
 fn subtask(rng: &mut Rng, number: usize) -> RecipeSubtask {
     let folder = format!("/home/u/d{}", rng.below(3));
     let call = |depth: usize| ToolRequest { tool: "glob".to_owned(), input: json!({"root": folder, "depth": depth}) };
-    let steps = (0..rng.between(1, 3)).map(|depth| RecipeStep { call: call(depth), answers: depth == 0 }).collect();
+    let steps = (0..rng.between(1, 3))
+        .map(|depth| RecipeStep { call: call(depth), answers: depth == 0, paths_from: None })
+        .collect();
     let check = match rng.below(3) {
         0 => Check::Recompute { query: json!({"count": folder}), reading: format!("how many files are in {folder}") },
         1 => Check::FileCount { path: folder.clone(), pattern: String::new(), recursive: false },

@@ -1,0 +1,130 @@
+//! The configuration file: which keys there are, where it lies, and that nothing in it is overlooked.
+
+mod read;
+pub(crate) mod show;
+#[cfg(test)]
+mod tests;
+
+use std::path::{Path, PathBuf};
+
+use crate::settings::Variables;
+
+pub(crate) use read::{ConfigProblem, load};
+
+/// The file's name in the configuration folder.
+const FILE: &str = "config.toml";
+
+/// What a key's file may be: far longer than any key.
+const KEY_FILE_MAX_BYTES: u64 = 16 * 1024;
+
+/// A setting that the file may hold. Each stands for a variable, which wins over it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Setting {
+    Model,
+    BaseUrl,
+    ModelName,
+    SecretVariable,
+    SecretFile,
+    DataDir,
+    Workspace,
+    Deadline,
+}
+
+impl Setting {
+    pub(crate) const ALL: [Self; 8] = [
+        Self::Model,
+        Self::BaseUrl,
+        Self::ModelName,
+        Self::SecretVariable,
+        Self::SecretFile,
+        Self::DataDir,
+        Self::Workspace,
+        Self::Deadline,
+    ];
+
+    /// As it is written in the file.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Model => "model",
+            Self::BaseUrl => "base_url",
+            Self::ModelName => "model_name",
+            Self::SecretVariable => "key_variable",
+            Self::SecretFile => "key_file",
+            Self::DataDir => "data_dir",
+            Self::Workspace => "workspace",
+            Self::Deadline => "deadline",
+        }
+    }
+
+    /// The variable it stands for.
+    pub(crate) fn variable(self) -> &'static str {
+        match self {
+            Self::Model => "ARTOO_MODEL",
+            Self::BaseUrl => "OPENAI_BASE_URL",
+            Self::ModelName => "OPENAI_MODEL",
+            Self::SecretVariable | Self::SecretFile => "OPENAI_API_KEY",
+            Self::DataDir => "ARTOO_DATA_DIR",
+            Self::Workspace => "ARTOO_WORKSPACE",
+            Self::Deadline => "ARTOO_DEADLINE",
+        }
+    }
+
+    /// What it is for, in one line.
+    pub(crate) fn meaning(self) -> &'static str {
+        match self {
+            Self::Model => "who answers: reflex, openai, openai:NAME or cassette:PATH",
+            Self::BaseUrl => "an OpenAI-compatible endpoint",
+            Self::ModelName => "the endpoint's name for the model",
+            Self::SecretVariable => "the name of the variable that holds the endpoint's key",
+            Self::SecretFile => "a file that holds the endpoint's key and that only you may read",
+            Self::DataDir => "where memory and the audit log are kept",
+            Self::Workspace => "where new files go",
+            Self::Deadline => "when a task ends at the latest: 90s, 5m or 1h",
+        }
+    }
+
+    fn is_path(self) -> bool {
+        matches!(self, Self::SecretFile | Self::DataDir | Self::Workspace)
+    }
+}
+
+/// The configuration folder, and why another one was not taken.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Place {
+    pub(crate) folder: PathBuf,
+    /// Set where `XDG_CONFIG_HOME` was not followed.
+    pub(crate) ignored: Option<String>,
+}
+
+impl Place {
+    /// `$XDG_CONFIG_HOME/artoo`, else `~/.config/artoo`; a folder of the project at hand is never taken.
+    pub(crate) fn find(variables: &Variables, home: &Path, here: &Path) -> Self {
+        let usual = home.join(".config").join("artoo");
+        let Some(wanted) = variables.raw("XDG_CONFIG_HOME").map(PathBuf::from) else {
+            return Self { folder: usual, ignored: None };
+        };
+        let reason = if wanted.is_relative() {
+            "it is no absolute path"
+        } else if real(&wanted).starts_with(real(here)) && !real(home).starts_with(real(here)) {
+            "it lies in the current folder, and a project does not configure artoo"
+        } else {
+            return Self { folder: wanted.join("artoo"), ignored: None };
+        };
+        let ignored = format!("XDG_CONFIG_HOME={} is ignored: {reason}", wanted.display());
+        Self { folder: usual, ignored: Some(ignored) }
+    }
+
+    pub(crate) fn file(&self) -> PathBuf {
+        self.folder.join(FILE)
+    }
+}
+
+/// Files of a project that look like a configuration of artoo and are none.
+pub(crate) fn ignored_in(folder: &Path) -> Vec<PathBuf> {
+    let names = [".env", "artoo.toml", ".artoo.toml", ".artoo/config.toml"];
+    names.iter().map(|name| folder.join(name)).filter(|path| path.is_file()).collect()
+}
+
+fn real(path: &Path) -> PathBuf {
+    path.canonicalize().unwrap_or_else(|_| path.to_path_buf())
+}

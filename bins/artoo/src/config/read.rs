@@ -1,0 +1,217 @@
+//! Reading the file: strict, with the line of whatever is wrong.
+
+use std::collections::BTreeMap;
+use std::fs::{self, File, Metadata};
+use std::io::{self, Read};
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+use toml::Spanned;
+
+use super::{KEY_FILE_MAX_BYTES, Setting};
+use crate::settings::Variables;
+use crate::suggest;
+
+/// Longest file read: some hundred times what all keys need.
+const FILE_MAX_BYTES: u64 = 64 * 1024;
+
+/// A configuration file, every line of it understood.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct ConfigFile {
+    pub(crate) path: PathBuf,
+    entries: BTreeMap<Setting, Entry>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Entry {
+    value: String,
+    line: usize,
+}
+
+/// Why a configuration is refused. Nothing is taken from a file that is not all right.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum ConfigProblem {
+    #[error("{path} can't be read", path = path.display())]
+    Unreadable {
+        path: PathBuf,
+        #[source]
+        source: io::Error,
+    },
+    #[error("{path} is larger than {FILE_MAX_BYTES} bytes", path = path.display())]
+    TooLarge { path: PathBuf },
+    #[error("{path} can be changed by others than you (mode {mode:o})", path = path.display())]
+    OpenToOthers { path: PathBuf, mode: u32 },
+    #[error("{path} can be read by others than you (mode {mode:o}), and it holds a key", path = path.display())]
+    KeyInTheOpen { path: PathBuf, mode: u32 },
+    #[error("{path} belongs to another user", path = path.display())]
+    NotYours { path: PathBuf },
+    #[error("{path}:{line}: {problem}", path = path.display())]
+    Line { path: PathBuf, line: usize, problem: String },
+    #[error("{path}:{line}: the variable {variable} that is to hold the key is not set", path = path.display())]
+    KeyVariableUnset { path: PathBuf, line: usize, variable: String },
+    #[error("the key file {path} is empty or no text", path = path.display())]
+    NoKey { path: PathBuf },
+}
+
+impl ConfigProblem {
+    /// What the user can do, where the message does not say it.
+    pub(crate) fn remedy(&self) -> &'static str {
+        match self {
+            Self::OpenToOthers { .. } => "take that away: chmod go-w",
+            Self::KeyInTheOpen { .. } => "take that away: chmod 600",
+            Self::NotYours { .. } => "make a file of your own in its place",
+            Self::KeyVariableUnset { .. } => "set it in your shell, or remove the line",
+            Self::NoKey { .. } => "put the key into it, alone on its first line",
+            Self::Unreadable { .. } | Self::TooLarge { .. } | Self::Line { .. } => {
+                "put the file right or move it away; artoo config keys lists what it may hold"
+            }
+        }
+    }
+}
+
+/// Reads the file at `path`; `None` where there is none.
+pub(crate) fn load(path: &Path, home: &Path) -> Result<Option<ConfigFile>, ConfigProblem> {
+    let Some(text) = trusted_text(path, FILE_MAX_BYTES, false)? else { return Ok(None) };
+    parse(path, home, &text).map(Some)
+}
+
+/// The text of a file that is this user's (or root's) and that nobody else can change.
+fn trusted_text(path: &Path, max_bytes: u64, secret: bool) -> Result<Option<String>, ConfigProblem> {
+    let unreadable = |source| ConfigProblem::Unreadable { path: path.to_path_buf(), source };
+    let file = match File::open(path) {
+        Ok(file) => file,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(unreadable(error)),
+    };
+    let found = file.metadata().map_err(unreadable)?;
+    trust(path, &found)?;
+    if let Some(folder) = path.parent() {
+        trust(folder, &fs::metadata(folder).map_err(unreadable)?)?;
+    }
+    if secret && found.mode() & 0o077 != 0 {
+        return Err(ConfigProblem::KeyInTheOpen { path: path.to_path_buf(), mode: found.mode() & 0o7777 });
+    }
+    let mut text = String::new();
+    let read = file.take(max_bytes + 1).read_to_string(&mut text).map_err(unreadable)?;
+    if read as u64 > max_bytes {
+        return Err(ConfigProblem::TooLarge { path: path.to_path_buf() });
+    }
+    Ok(Some(text))
+}
+
+fn trust(path: &Path, found: &Metadata) -> Result<(), ConfigProblem> {
+    let mine = rustix::process::geteuid().as_raw();
+    if found.uid() != mine && found.uid() != 0 {
+        return Err(ConfigProblem::NotYours { path: path.to_path_buf() });
+    }
+    if found.mode() & 0o022 != 0 {
+        return Err(ConfigProblem::OpenToOthers { path: path.to_path_buf(), mode: found.mode() & 0o7777 });
+    }
+    Ok(())
+}
+
+fn parse(path: &Path, home: &Path, text: &str) -> Result<ConfigFile, ConfigProblem> {
+    let line_at = |byte: usize| text.bytes().take(byte).filter(|byte| *byte == b'\n').count() + 1;
+    let wrong =
+        |byte: usize, problem: String| ConfigProblem::Line { path: path.to_path_buf(), line: line_at(byte), problem };
+    let table: BTreeMap<Spanned<String>, Spanned<toml::Value>> = toml::from_str(text).map_err(|error| {
+        let byte = error.span().map_or(0, |span| span.start);
+        wrong(byte, error.message().to_owned())
+    })?;
+    let mut entries = BTreeMap::new();
+    for (name, value) in table {
+        let at = name.span().start;
+        let key = key_of(name.get_ref()).map_err(|problem| wrong(at, problem))?;
+        let value = match value.into_inner() {
+            toml::Value::String(value) if !value.trim().is_empty() => value,
+            toml::Value::String(_) => return Err(wrong(at, format!("{} is empty; remove the line", key.name()))),
+            other @ (toml::Value::Integer(_)
+            | toml::Value::Float(_)
+            | toml::Value::Boolean(_)
+            | toml::Value::Datetime(_)
+            | toml::Value::Array(_)
+            | toml::Value::Table(_)) => {
+                let problem = format!("{} is to be a text in quotes, and is {}", key.name(), other.type_str());
+                return Err(wrong(at, problem));
+            }
+        };
+        let value = if key.is_path() { whole_path(home, &value).map_err(|p| wrong(at, p))? } else { value };
+        entries.insert(key, Entry { value, line: line_at(at) });
+    }
+    if let (Some(_), Some(second)) = (entries.get(&Setting::SecretVariable), entries.get(&Setting::SecretFile)) {
+        let problem = "key_file and key_variable both say where the key is; one of them must go".to_owned();
+        return Err(ConfigProblem::Line { path: path.to_path_buf(), line: second.line, problem });
+    }
+    Ok(ConfigFile { path: path.to_path_buf(), entries })
+}
+
+fn key_of(name: &str) -> Result<Setting, String> {
+    if let Some(key) = Setting::ALL.into_iter().find(|key| key.name() == name) {
+        return Ok(key);
+    }
+    let shown = artoo_proto::escape::one_line(&artoo_proto::escape::shorten(name, 60));
+    if name.contains("api_key") {
+        return Err(format!("{shown} is no key; a key is never kept here: use key_file or key_variable"));
+    }
+    let names: Vec<&str> = Setting::ALL.into_iter().map(Setting::name).collect();
+    Err(match suggest::nearest(name, &names) {
+        Some(meant) => format!("{shown} is no key; did you mean {meant}?"),
+        None => format!("{shown} is no key; there are {}", names.join(", ")),
+    })
+}
+
+/// A path in the file means the same wherever artoo is started.
+fn whole_path(home: &Path, value: &str) -> Result<String, String> {
+    let path = match value.strip_prefix("~/") {
+        Some(below) => home.join(below),
+        None => PathBuf::from(value),
+    };
+    match path.to_str() {
+        Some(text) if path.is_absolute() => Ok(text.to_owned()),
+        _ => Err(format!("{value:?} must start with / or ~/")),
+    }
+}
+
+impl ConfigFile {
+    pub(crate) fn get(&self, key: Setting) -> Option<&str> {
+        self.entries.get(&key).map(|entry| entry.value.as_str())
+    }
+
+    /// What the file says for variables that are not set, with where it says so. Reads the key's file, if one is named
+    /// and nothing else says the key.
+    pub(crate) fn variables(&self, set: &Variables) -> Result<Vec<(&'static str, String, String)>, ConfigProblem> {
+        let mut filled = Vec::new();
+        for (key, entry) in &self.entries {
+            let variable = key.variable();
+            if set.raw(variable).is_some() {
+                continue;
+            }
+            let value = match key {
+                Setting::SecretVariable => {
+                    let named = set.raw(&entry.value).and_then(|value| value.to_str());
+                    named.map(str::to_owned).ok_or_else(|| ConfigProblem::KeyVariableUnset {
+                        path: self.path.clone(),
+                        line: entry.line,
+                        variable: entry.value.clone(),
+                    })?
+                }
+                Setting::SecretFile => key_in(Path::new(&entry.value))?,
+                Setting::Model
+                | Setting::BaseUrl
+                | Setting::ModelName
+                | Setting::DataDir
+                | Setting::Workspace
+                | Setting::Deadline => entry.value.clone(),
+            };
+            filled.push((variable, value, format!("{} in {}:{}", key.name(), self.path.display(), entry.line)));
+        }
+        Ok(filled)
+    }
+}
+
+fn key_in(path: &Path) -> Result<String, ConfigProblem> {
+    let missing = || ConfigProblem::Unreadable { path: path.to_path_buf(), source: io::ErrorKind::NotFound.into() };
+    let text = trusted_text(path, KEY_FILE_MAX_BYTES, true)?.ok_or_else(missing)?;
+    let key = text.lines().next().unwrap_or_default().trim();
+    if key.is_empty() { Err(ConfigProblem::NoKey { path: path.to_path_buf() }) } else { Ok(key.to_owned()) }
+}

@@ -1,0 +1,73 @@
+//! `artoo config`: what is set, by whom, and what can be.
+
+use crate::args::{ConfigCommand, Options};
+use crate::config::{Setting, ignored_in};
+use crate::display::Line;
+use crate::display::writer::Screen;
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::settings::{Settings, Variables};
+
+/// Shows what it is asked for.
+pub(crate) fn run(
+    command: ConfigCommand,
+    options: Options,
+    variables: &Variables,
+    screen: &Screen,
+) -> Result<Exit, Failure> {
+    let lines = match command {
+        ConfigCommand::Path => vec![Line::plain(variables.place().file().display().to_string())],
+        ConfigCommand::Keys => Setting::ALL
+            .into_iter()
+            .map(|key| Line::plain(format!("{:<13} {} (variable {})", key.name(), key.meaning(), key.variable())))
+            .collect(),
+        ConfigCommand::Show { origin } => shown(options, variables, origin)?,
+    };
+    screen.answer(&lines);
+    let here = std::env::current_dir().unwrap_or_default();
+    let mut notes: Vec<Line> = variables.place().ignored.iter().map(Line::warning).collect();
+    notes.extend(
+        ignored_in(&here)
+            .iter()
+            .map(|path| Line::plain(format!("{} is not read: a project does not configure artoo", path.display()))),
+    );
+    screen.tell(&notes);
+    Ok(Exit::Accepted)
+}
+
+/// Every setting with its value in effect, as it could stand in the file. A key is never shown.
+fn shown(options: Options, variables: &Variables, with_origin: bool) -> Result<Vec<Line>, Failure> {
+    let given = |flag: Option<&str>| flag.map(|flag| format!("option {flag}"));
+    let by_option = [
+        (Setting::Model, given(options.model.as_ref().map(|_| "--model"))),
+        (Setting::DataDir, given(options.data_dir.as_ref().map(|_| "--data-dir"))),
+        (Setting::Workspace, given(options.workspace.as_ref().map(|_| "--workspace"))),
+        (Setting::Deadline, given(options.deadline.as_ref().map(|_| "--deadline"))),
+    ];
+    let settings = Settings::resolve(options, variables)?;
+    let text = |name: &'static str| variables.text(name).ok().flatten();
+    let values = [
+        (Setting::Model, Some(settings.model.spelled())),
+        (Setting::BaseUrl, text("OPENAI_BASE_URL").map(|url| artoo_llm::shown_url(&url))),
+        (Setting::ModelName, text("OPENAI_MODEL")),
+        (Setting::SecretFile, None),
+        (Setting::DataDir, Some(settings.data_dir.display().to_string())),
+        (Setting::Workspace, Some(settings.environment.workspace.clone())),
+        (Setting::Deadline, Some(settings.limit_ms.map_or_else(|| "30m".to_owned(), |ms| format!("{}s", ms / 1000)))),
+    ];
+    let mut lines = Vec::new();
+    for (key, value) in values {
+        let option = by_option.iter().find(|(known, _)| *known == key).and_then(|(_, origin)| origin.clone());
+        let origin = option.or_else(|| variables.origin(key.variable())).unwrap_or_else(|| "default".to_owned());
+        let line = match (key, value) {
+            (Setting::SecretFile, _) if variables.raw(key.variable()).is_some() => {
+                "# the key is set; it is not shown".to_owned()
+            }
+            (Setting::SecretFile, _) => "# no key is set".to_owned(),
+            (_, Some(value)) => format!("{} = {}", key.name(), toml::Value::String(value)),
+            (_, None) => format!("# {} is not set", key.name()),
+        };
+        lines.push(Line::plain(if with_origin { format!("{line}  # {origin}") } else { line }));
+    }
+    Ok(lines)
+}

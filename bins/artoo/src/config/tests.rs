@@ -1,0 +1,128 @@
+//! The configuration: what is wrong is told with its line, and what is not the user's own is not taken (faults F1–F5).
+
+use std::fs::{self, Permissions};
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+
+use tempfile::TempDir;
+
+use super::read::ConfigFile;
+use super::{ConfigProblem, Place, Setting, load};
+use crate::settings::Variables;
+
+struct Folder(TempDir);
+
+impl Folder {
+    fn new() -> Self {
+        Self(TempDir::new().unwrap())
+    }
+
+    fn path(&self) -> &Path {
+        self.0.path()
+    }
+
+    fn write(&self, name: &str, text: &str, mode: u32) -> PathBuf {
+        let path = self.path().join(name);
+        fs::write(&path, text).unwrap();
+        fs::set_permissions(&path, Permissions::from_mode(mode)).unwrap();
+        path
+    }
+
+    fn load(&self, text: &str) -> Result<Option<ConfigFile>, ConfigProblem> {
+        load(&self.write("config.toml", text, 0o600), Path::new("/home/ada"))
+    }
+}
+
+#[test]
+fn f1_what_is_wrong_is_told_with_file_and_line() {
+    let folder = Folder::new();
+    let check = |text: &str, expected: &str| {
+        let told = folder.load(text).unwrap_err().to_string();
+        let expected = format!("{}/config.toml:{expected}", folder.path().display());
+        assert!(told.starts_with(&expected), "{text:?}: {told} instead of {expected}");
+    };
+    check("mdoel = \"reflex\"", "1: mdoel is no key; did you mean model?");
+    check("\n\nwrkspace = \"/x\"", "3: wrkspace is no key; did you mean workspace?");
+    check("x = \"y\"", "1: x is no key; there are model, base_url");
+    check("api_key = \"sk-canary\"", "1: api_key is no key; a key is never kept here");
+    check("model = 3", "1: model is to be a text in quotes, and is integer");
+    check("# fine\nmodel = [\"reflex\"]", "2: model is to be a text in quotes, and is array");
+    check("model = \"\"", "1: model is empty");
+    check("model = \"a\"\nmodel = \"b\"", "2: duplicate key");
+    check("model = ", "1: ");
+    check("\u{1b}[2J = \"x\"", "1: ");
+    check("workspace = \"here\"", "1: \"here\" must start with / or ~/");
+    check("key_file = \"/a\"\nkey_variable = \"B\"", "1: key_file and key_variable both");
+    assert!(!folder.load("api_key = \"sk-canary\"").unwrap_err().to_string().contains("canary"));
+}
+
+#[test]
+fn f1_an_absent_or_empty_file_sets_nothing() {
+    let folder = Folder::new();
+    assert_eq!(load(&folder.path().join("none.toml"), Path::new("/")).unwrap(), None);
+    let empty = folder.load("# nothing\n").unwrap().unwrap();
+    assert!(Setting::ALL.into_iter().all(|key| empty.get(key).is_none()));
+}
+
+#[test]
+fn f2_a_file_or_folder_that_others_can_change_is_refused() {
+    let folder = Folder::new();
+    for mode in [0o620, 0o602, 0o666] {
+        let path = folder.write("config.toml", "", mode);
+        assert!(matches!(load(&path, Path::new("/")), Err(ConfigProblem::OpenToOthers { .. })), "{mode:o}");
+    }
+    let path = folder.write("config.toml", "", 0o644);
+    assert!(load(&path, Path::new("/")).is_ok());
+    fs::set_permissions(folder.path(), Permissions::from_mode(0o777)).unwrap();
+    assert!(matches!(load(&path, Path::new("/")), Err(ConfigProblem::OpenToOthers { .. })));
+}
+
+#[test]
+fn f3_a_project_does_not_configure_artoo() {
+    let project = Folder::new();
+    let home = Folder::new();
+    let find =
+        |wanted: &str, here: &Path| Place::find(&Variables::of(&[("XDG_CONFIG_HOME", wanted)]), home.path(), here);
+    let usual = home.path().join(".config/artoo");
+    fs::create_dir(project.path().join("inside")).unwrap();
+    let inside = project.path().join("inside");
+    let place = find(inside.to_str().unwrap(), project.path());
+    assert_eq!(place.folder, usual);
+    assert!(place.ignored.unwrap().contains("current folder"));
+    assert!(find("relative", project.path()).ignored.unwrap().contains("absolute"));
+    assert_eq!(find("/elsewhere", project.path()), Place { folder: "/elsewhere/artoo".into(), ignored: None });
+    // Who stands in the home folder, or above it, is in no project.
+    let own = home.path().join("cfg");
+    assert_eq!(find(own.to_str().unwrap(), home.path()).folder, own.join("artoo"));
+    assert_eq!(Place::find(&Variables::of(&[]), home.path(), project.path()).folder, usual);
+}
+
+#[test]
+fn variables_win_and_the_file_fills_the_rest() {
+    let folder = Folder::new();
+    let key = folder.write("key", "sk-1\nmore\n", 0o600);
+    let text = format!("model = \"openai\"\nbase_url = \"http://x\"\nkey_file = {:?}\nworkspace = \"~/w\"", key);
+    let file = folder.load(&text).unwrap().unwrap();
+    let filled = file.variables(&Variables::of(&[("OPENAI_BASE_URL", "http://y")])).unwrap();
+    let values: Vec<(&str, &str)> = filled.iter().map(|(name, value, _)| (*name, value.as_str())).collect();
+    assert_eq!(values, [("ARTOO_MODEL", "openai"), ("OPENAI_API_KEY", "sk-1"), ("ARTOO_WORKSPACE", "/home/ada/w")]);
+    assert!(filled[2].2.ends_with("config.toml:4"), "{:?}", filled[2]);
+}
+
+#[test]
+fn a_key_is_taken_only_from_where_nobody_else_reads_it() {
+    let folder = Folder::new();
+    let check = |text: &str, set: &[(&str, &str)], expected: &str| {
+        let told = folder.load(text).unwrap().unwrap().variables(&Variables::of(set)).unwrap_err().to_string();
+        assert!(told.contains(expected), "{told}");
+    };
+    let open = folder.write("open", "sk-1", 0o644);
+    check(&format!("key_file = {open:?}"), &[], "can be read by others");
+    let empty = folder.write("empty", "\n", 0o600);
+    check(&format!("key_file = {empty:?}"), &[], "is empty");
+    check("key_file = \"/nowhere/key\"", &[], "can't be read");
+    check("key_variable = \"MY_KEY\"", &[], "MY_KEY that is to hold the key is not set");
+    let file = folder.load("key_variable = \"MY_KEY\"").unwrap().unwrap();
+    let filled = file.variables(&Variables::of(&[("MY_KEY", "k")])).unwrap();
+    assert_eq!((filled[0].0, filled[0].1.as_str()), ("OPENAI_API_KEY", "k"));
+}

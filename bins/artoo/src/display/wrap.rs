@@ -1,0 +1,87 @@
+//! Long lines cut to a terminal's width, so that nothing continues at the left edge where lines of ours begin.
+
+use unicode_segmentation::UnicodeSegmentation;
+use unicode_width::UnicodeWidthChar;
+
+use super::{QUOTE, QUOTE_GOES_ON};
+
+/// Narrower than this nothing can be laid out: the terminal cuts as it likes.
+const COLUMNS_MIN: usize = 20;
+
+/// Columns a tab is counted as: the most it can take.
+const TAB_COLUMNS: usize = 8;
+
+/// The rows a text takes on a terminal of this many columns. Its characters are all there: quoted text is cut
+/// anywhere, prose at spaces.
+pub(crate) fn rows(text: &str, columns: usize) -> Vec<String> {
+    text.split('\n').flat_map(|line| rows_of(line, columns)).collect()
+}
+
+fn rows_of(line: &str, columns: usize) -> Vec<String> {
+    if columns < COLUMNS_MIN || width(line) <= columns {
+        return vec![line.to_owned()];
+    }
+    if let Some(quoted) = line.strip_prefix(QUOTE) {
+        return fill(quoted.graphemes(true), QUOTE, QUOTE_GOES_ON, columns);
+    }
+    let start = line.trim_start();
+    let margin = line.len() - start.len();
+    let first = " ".repeat(margin);
+    let next = " ".repeat((margin + 2).min(columns / 2));
+    // A word longer than a row is cut anywhere; all others keep together.
+    let room = columns - width(&next);
+    let pieces = words(start).flat_map(|word| {
+        let is_long = width(word) > room;
+        let parts: Vec<&str> = if is_long { word.graphemes(true).collect() } else { vec![word] };
+        parts
+    });
+    fill(pieces, &first, &next, columns)
+}
+
+/// Puts pieces into rows, as many as fit in each.
+fn fill<'a>(pieces: impl Iterator<Item = &'a str>, first: &str, next: &str, columns: usize) -> Vec<String> {
+    let mut rows = Vec::new();
+    let mut row = first.to_owned();
+    let mut used = width(first);
+    let mut is_begun = false;
+    for piece in pieces {
+        let is_too_much = used + width(piece) > columns;
+        if is_too_much && is_begun {
+            let is_prose = next.trim().is_empty();
+            rows.push(if is_prose { row.trim_end().to_owned() } else { row });
+            row = next.to_owned();
+            used = width(next);
+            is_begun = false;
+            if is_prose && piece.trim().is_empty() {
+                continue;
+            }
+        }
+        row.push_str(piece);
+        used += width(piece);
+        is_begun = true;
+    }
+    if is_begun || rows.is_empty() {
+        rows.push(row);
+    }
+    rows
+}
+
+/// Columns of a text. Joined emoji count as their parts: a terminal that can't join them shows those.
+fn width(text: &str) -> usize {
+    text.chars().map(|c| if c == '\t' { TAB_COLUMNS } else { c.width().unwrap_or(0) }).sum()
+}
+
+/// Words and the spaces between them, nothing left out.
+fn words(text: &str) -> impl Iterator<Item = &str> {
+    let mut rest = text;
+    std::iter::from_fn(move || {
+        let is_space = rest.starts_with(' ');
+        let end = rest.find(|c: char| (c == ' ') != is_space).unwrap_or(rest.len());
+        let (piece, after) = rest.split_at(end);
+        rest = after;
+        (!piece.is_empty()).then_some(piece)
+    })
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,56 @@
+//! Every row fits, nothing is lost, and what is quoted stays marked on every row.
+
+use proptest::prelude::*;
+
+use super::{rows, width};
+
+fn check(text: &str, columns: usize, expected: &[&str]) {
+    assert_eq!(rows(text, columns), expected, "{text:?} at {columns}");
+}
+
+#[test]
+fn prose_breaks_at_spaces_and_hangs() {
+    check("short", 20, &["short"]);
+    check("", 20, &[""]);
+    check("one two three four five six", 20, &["one two three four", "  five six"]);
+    check("  [checked] the file is there", 20, &["  [checked] the file", "    is there"]);
+    check("a\nb", 20, &["a", "b"]);
+    check("aaaaaaaaaaaaaaaaaaaaaaaaa", 20, &["aaaaaaaaaaaaaaaaaaaa", "  aaaaa"]);
+    check("too narrow to lay anything out", 10, &["too narrow to lay anything out"]);
+}
+
+#[test]
+fn wide_letters_count_twice_and_are_never_cut() {
+    check("日本語日本語日本語日本", 20, &["日本語日本語日本語日", "  本"]);
+    check("x日本語日本語日本語日本", 20, &["x日本語日本語日本語", "  日本"]);
+    check("xxxxxxxxxxxxxxxxxxx👨‍👩‍👧", 20, &["xxxxxxxxxxxxxxxxxxx", "  👨‍👩‍👧"]);
+    check("eeeeeeeeeeeeeeeeeeee\u{301}!", 20, &["eeeeeeeeeeeeeeeeeeee\u{301}", "  !"]);
+}
+
+#[test]
+fn h2_what_is_quoted_can_not_reach_the_left_edge() {
+    let padded = format!("  | done.{}accepted: every criterion was checked in code", " ".repeat(31));
+    check(
+        &padded,
+        40,
+        &[&format!("  | done.{}", " ".repeat(31)), "  : accepted: every criterion was checke", "  : d in code"],
+    );
+}
+
+proptest! {
+    #[test]
+    fn every_row_fits_and_every_letter_is_there(text in "[ -~日👍é]{0,120}", columns in 20_usize..100) {
+        for quote in ["", "  | ", "    "] {
+            let line = format!("{quote}{text}");
+            let rows = rows(&line, columns);
+            prop_assert!(rows.iter().all(|row| width(row) <= columns), "{:?}", rows);
+            let letters = |text: &str| text.chars().filter(|c| *c != ' ').collect::<String>();
+            let kept: String = rows
+                .iter()
+                .enumerate()
+                .map(|(number, row)| letters(if quote == "  | " && number > 0 { &row[4..] } else { row }))
+                .collect();
+            prop_assert_eq!(kept, letters(&line));
+        }
+    }
+}

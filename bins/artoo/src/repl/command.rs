@@ -1,0 +1,140 @@
+//! What a line typed at the prompt is: a task, a command of the prompt, or a slip that must not become a task.
+
+use crate::suggest;
+
+/// What the prompt itself can do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Command {
+    Help,
+    Audit,
+    Memory,
+    Cost,
+    Exit,
+}
+
+impl Command {
+    /// How each is typed, and what it does.
+    pub(crate) const ALL: [(&'static str, Self, &'static str); 5] = [
+        ("/help", Self::Help, "this list"),
+        ("/audit", Self::Audit, "verifies the audit log and shows what it counts, as artoo audit does"),
+        ("/memory", Self::Memory, "what memory holds about the newest intents"),
+        ("/cost", Self::Cost, "model calls and tokens of this session"),
+        ("/exit", Self::Exit, "leaves; so does Ctrl-D, and Ctrl-C twice"),
+    ];
+
+    /// Every word that starts with a slash.
+    pub(crate) fn words() -> [&'static str; 5] {
+        Self::ALL.map(|(word, _, _)| word)
+    }
+}
+
+/// A line, read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Said {
+    /// Only space.
+    Nothing,
+    /// What is to be done.
+    Task(String),
+    /// A command.
+    Command(Command),
+    /// Neither.
+    Slip(Slip),
+}
+
+/// What must not become a task.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Slip {
+    /// A command that takes nothing, with something after it.
+    TooMuch(&'static str),
+    /// No command; perhaps this one was meant.
+    Unknown(String, Option<&'static str>),
+    /// An option of the command line.
+    Option(String),
+}
+
+impl Slip {
+    /// What it is, and what to do instead.
+    pub(crate) fn told(&self) -> (String, String) {
+        match self {
+            Self::Unknown(word, Some(meant)) => (format!("{word} is no command"), format!("did you mean {meant}?")),
+            Self::Unknown(word, None) => {
+                let instead = "/help lists them; a request begins with another word".to_owned();
+                (format!("{word} is no command"), instead)
+            }
+            Self::TooMuch(word) => (format!("{word} takes nothing after it"), format!("type {word} alone")),
+            Self::Option(word) => {
+                let instead = format!("it is given when artoo starts: artoo {word} …; see artoo --help");
+                (format!("{word} is an option"), instead)
+            }
+        }
+    }
+}
+
+/// Reads what was typed. Whatever looks like a command or an option is never a task.
+pub(crate) fn read(text: &str) -> Said {
+    let text = text.trim();
+    let (first, rest) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
+    let is_alone = rest.trim().is_empty();
+    match first {
+        "" => return Said::Nothing,
+        "--help" | "-h" | "/?" => return Said::Command(Command::Help),
+        "help" | "?" if is_alone => return Said::Command(Command::Help),
+        "exit" | "quit" | "/quit" if is_alone => return Said::Command(Command::Exit),
+        _ => {}
+    }
+    if let Some((word, command, _)) = Command::ALL.iter().find(|(word, _, _)| *word == first) {
+        return if is_alone { Said::Command(*command) } else { Said::Slip(Slip::TooMuch(word)) };
+    }
+    if is_command_like(first) {
+        return Said::Slip(Slip::Unknown(first.to_owned(), suggest::nearest(first, &Command::words())));
+    }
+    if first.trim_start_matches('-').starts_with(|c: char| c.is_ascii_alphabetic()) && first.starts_with('-') {
+        return Said::Slip(Slip::Option(first.to_owned()));
+    }
+    Said::Task(text.to_owned())
+}
+
+/// One slash, then letters: a path has more of either.
+fn is_command_like(word: &str) -> bool {
+    word.strip_prefix('/').is_some_and(|name| name.chars().all(|c| c.is_alphabetic() || c == '-' || c == '_'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Command, Said, Slip, read};
+
+    #[test]
+    fn an_unknown_command_or_an_option_is_never_a_task() {
+        let task = |text: &str| Said::Task(text.to_owned());
+        let unknown = |word: &str, meant| Said::Slip(Slip::Unknown(word.to_owned(), meant));
+        for (text, expected) in [
+            ("", Said::Nothing),
+            (" \n\t", Said::Nothing),
+            ("count the files", task("count the files")),
+            ("  a\nb  ", task("a\nb")),
+            ("/help", Said::Command(Command::Help)),
+            (" /cost ", Said::Command(Command::Cost)),
+            ("/exit now", Said::Slip(Slip::TooMuch("/exit"))),
+            ("/hlep", unknown("/hlep", Some("/help"))),
+            ("/deploy the site", unknown("/deploy", None)),
+            ("/", unknown("/", None)),
+            ("/löschen", unknown("/löschen", None)),
+            ("--help", Said::Command(Command::Help)),
+            ("-h", Said::Command(Command::Help)),
+            ("--help me", Said::Command(Command::Help)),
+            ("--json", Said::Slip(Slip::Option("--json".to_owned()))),
+            ("-q count", Said::Slip(Slip::Option("-q".to_owned()))),
+            ("help", Said::Command(Command::Help)),
+            ("exit", Said::Command(Command::Exit)),
+            ("quit", Said::Command(Command::Exit)),
+            ("help me find it", task("help me find it")),
+            ("/etc/hosts: how many lines", task("/etc/hosts: how many lines")),
+            ("/tmp/a", task("/tmp/a")),
+            ("- milk\n- bread", task("- milk\n- bread")),
+            ("-3 + 4", task("-3 + 4")),
+            ("列出文件", task("列出文件")),
+        ] {
+            assert_eq!(read(text), expected, "{text:?}");
+        }
+    }
+}

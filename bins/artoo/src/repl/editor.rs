@@ -1,0 +1,119 @@
+//! The line being typed: an editor on a thread of its own, since nothing ends its wait for a key.
+
+use std::io::{self, IsTerminal};
+use std::thread;
+
+use rustyline::config::BellStyle;
+use rustyline::error::ReadlineError;
+use rustyline::history::FileHistory;
+use rustyline::{Behavior, Config, Editor};
+use tokio::sync::oneshot;
+
+use super::history::{ENTRIES_MAX, HistoryFile};
+use super::line::{LineHelper, meant};
+use crate::display::Line;
+use crate::display::writer::Screen;
+use crate::terminal::modes;
+
+/// What stands before the line, and how it looks in colour.
+const PROMPT: &str = "artoo> ";
+const PROMPT_COLOURED: &str = "\u{1b}[1martoo> \u{1b}[0m";
+
+type Lines = Editor<LineHelper, FileHistory>;
+
+/// What came from the prompt.
+#[derive(Debug)]
+pub(super) enum Typed {
+    /// An input, of one line or many.
+    Input(String),
+    /// Ctrl-C, on a line with nothing on it or with something.
+    Interrupted { was_empty: bool },
+    /// Ctrl-D, or no terminal any more.
+    End,
+}
+
+/// The prompt.
+pub(super) struct Prompt {
+    screen: Screen,
+    history: HistoryFile,
+    editor: Option<Lines>,
+}
+
+impl Prompt {
+    pub(super) fn new(screen: &Screen, history: HistoryFile) -> Self {
+        Self { screen: screen.clone(), history, editor: None }
+    }
+
+    /// Waits for an input. Other lines for the terminal wait meanwhile.
+    pub(super) async fn read(&mut self) -> Result<Typed, ReadlineError> {
+        let mut editor = match self.editor.take() {
+            Some(editor) => editor,
+            None => self.open()?,
+        };
+        let has_colour = self.screen.has_colour();
+        self.screen.hold();
+        let (sender, read) = oneshot::channel();
+        thread::spawn(move || {
+            let styled = if has_colour { PROMPT_COLOURED } else { PROMPT };
+            let line = editor.readline(&(PROMPT, styled));
+            // Whoever waited may have been told to leave.
+            drop(sender.send((editor, line)));
+        });
+        let open = Open { screen: &self.screen };
+        let read = read.await;
+        drop(open);
+        // An editor that panicked is replaced; the next line is typed in a new one.
+        let Ok((mut editor, line)) = read else { return Ok(Typed::Interrupted { was_empty: false }) };
+        let typed = match line {
+            Ok(line) => {
+                if !line.trim().is_empty() {
+                    self.history.keep(&mut editor, &line);
+                }
+                Typed::Input(meant(&line))
+            }
+            Err(ReadlineError::Interrupted) => {
+                let was_empty = editor.helper().is_some_and(LineHelper::was_empty);
+                Typed::Interrupted { was_empty }
+            }
+            Err(ReadlineError::Eof | ReadlineError::Io(_) | ReadlineError::Errno(_)) => Typed::End,
+            Err(error) => return Err(error),
+        };
+        self.editor = Some(editor);
+        Ok(typed)
+    }
+
+    /// What was typed ahead of a task that was cancelled goes with it.
+    pub(super) fn forget_typed(&mut self) {
+        // The editor holds what it read beyond the last line.
+        self.editor = None;
+    }
+
+    fn open(&self) -> Result<Lines, ReadlineError> {
+        // Where standard output leads elsewhere the prompt is still for the person.
+        let is_plain = io::stdout().is_terminal();
+        let config = Config::builder()
+            .behavior(if is_plain { Behavior::Stdio } else { Behavior::PreferTerm })
+            .bell_style(BellStyle::None)
+            .max_history_size(ENTRIES_MAX)?
+            .auto_add_history(false)
+            .build();
+        let mut editor = Lines::with_config(config)?;
+        editor.set_helper(Some(LineHelper::default()));
+        if let Err(problem) = self.history.load(&mut editor) {
+            self.screen.tell(&[Line::warning(problem)]);
+        }
+        Ok(editor)
+    }
+}
+
+/// A line being typed; over when dropped, also where the process is told to leave meanwhile.
+struct Open<'a> {
+    screen: &'a Screen,
+}
+
+impl Drop for Open<'_> {
+    fn drop(&mut self) {
+        modes::mark_pastes(self.screen);
+        self.screen.answered(false);
+    }
+}

@@ -1,0 +1,58 @@
+//! The prompt's history: a file of the data folder, for its owner only, bounded.
+
+use std::fs::OpenOptions;
+use std::io::{Error, ErrorKind};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+
+use rustyline::error::ReadlineError;
+use rustyline::history::{FileHistory, History as _};
+use rustyline::{Editor, Helper};
+
+/// Inputs kept: months of a busy person's requests.
+pub(super) const ENTRIES_MAX: usize = 1_000;
+
+/// Longest input kept, in bytes: a request somebody would look up again, not a pasted document.
+const ENTRY_MAX_BYTES: usize = 4_096;
+
+/// Largest file read, in bytes: as many of the longest inputs, each byte escaped.
+const FILE_MAX_BYTES: u64 = 8 * 1_024 * 1_024;
+
+/// Where the history is kept.
+#[derive(Debug, Clone)]
+pub(super) struct HistoryFile {
+    path: PathBuf,
+}
+
+impl HistoryFile {
+    pub(super) fn of(data_dir: &Path) -> Self {
+        Self { path: data_dir.join("history") }
+    }
+
+    /// Reads what is kept.
+    ///
+    /// # Errors
+    /// What the person should know; the session then goes on without.
+    pub(super) fn load<H: Helper>(&self, editor: &mut Editor<H, FileHistory>) -> Result<(), String> {
+        let mut load = || -> Result<(), ReadlineError> {
+            // For its owner only from the start; the editor sees to that with every write.
+            let file = OpenOptions::new().create(true).append(true).mode(0o600).open(&self.path)?;
+            if file.metadata()?.len() > FILE_MAX_BYTES {
+                return Err(Error::new(ErrorKind::FileTooLarge, "it is too large to be a history").into());
+            }
+            editor.load_history(&self.path)
+        };
+        load().map_err(|error| format!("the history {} can't be used: {error}; move it away", self.path.display()))
+    }
+
+    /// Keeps an input, at once: the next line may be the end of the process.
+    pub(super) fn keep<H: Helper>(&self, editor: &mut Editor<H, FileHistory>, input: &str) {
+        if input.len() > ENTRY_MAX_BYTES {
+            return;
+        }
+        let is_new = editor.history_mut().add(input).unwrap_or(false);
+        if is_new && let Err(error) = editor.append_history(&self.path) {
+            tracing::warn!(%error, "the history can't be written");
+        }
+    }
+}

@@ -1,0 +1,110 @@
+//! What the line editor is told about artoo's input: how it is shown, when it is complete, what completes it.
+
+use std::borrow::Cow;
+use std::cell::Cell;
+
+use artoo_proto::escape;
+use rustyline::completion::Completer;
+use rustyline::highlight::{CmdKind, Highlighter};
+use rustyline::hint::Hinter;
+use rustyline::validate::{ValidationContext, ValidationResult, Validator};
+use rustyline::{Context, Helper};
+use unicode_width::UnicodeWidthChar as _;
+
+use super::command::Command;
+
+/// At the end of a line: it goes on in the next.
+const GOES_ON: char = '\\';
+
+/// The editor's helper.
+#[derive(Debug, Default)]
+pub(super) struct LineHelper {
+    /// Whether nothing stands on the line, as of the last key.
+    is_empty: Cell<bool>,
+}
+
+impl LineHelper {
+    /// Whether nothing stood on the line when the editor returned.
+    pub(super) fn was_empty(&self) -> bool {
+        self.is_empty.get()
+    }
+}
+
+/// An input as it is meant: lines joined where they were continued, no control character in it.
+pub(super) fn meant(typed: &str) -> String {
+    let joined = typed.replace("\\\n", "\n");
+    joined.chars().filter(|c| !c.is_control() || matches!(c, '\n' | '\t')).collect()
+}
+
+fn is_hostile(c: char) -> bool {
+    let mut bytes = [0; 4];
+    let text: &str = c.encode_utf8(&mut bytes);
+    c != '\n' && c != '\t' && escape::one_line(text) != text
+}
+
+impl Highlighter for LineHelper {
+    /// What a terminal would act on, pasted perhaps unseen, is shown as nothing.
+    fn highlight<'l>(&self, line: &'l str, _pos: usize) -> Cow<'l, str> {
+        if !line.contains(is_hostile) {
+            return Cow::Borrowed(line);
+        }
+        let mut shown = String::with_capacity(line.len());
+        for c in line.chars() {
+            if is_hostile(c) {
+                shown.extend(std::iter::repeat_n(' ', c.width().unwrap_or(0)));
+            } else {
+                shown.push(c);
+            }
+        }
+        Cow::Owned(shown)
+    }
+
+    fn highlight_char(&self, line: &str, _pos: usize, _kind: CmdKind) -> bool {
+        self.is_empty.set(line.is_empty());
+        line.contains(is_hostile)
+    }
+}
+
+impl Validator for LineHelper {
+    fn validate(&self, input: &mut ValidationContext<'_>) -> rustyline::Result<ValidationResult> {
+        let goes_on = input.input().ends_with(GOES_ON);
+        Ok(if goes_on { ValidationResult::Incomplete } else { ValidationResult::Valid(None) })
+    }
+}
+
+impl Completer for LineHelper {
+    type Candidate = String;
+
+    fn complete(&self, line: &str, pos: usize, _context: &Context<'_>) -> rustyline::Result<(usize, Vec<String>)> {
+        let begun = line.get(..pos).filter(|begun| begun.starts_with('/')).unwrap_or("\n");
+        let fits = Command::words().into_iter().filter(|word| word.starts_with(begun));
+        Ok((0, fits.map(str::to_owned).collect()))
+    }
+}
+
+impl Hinter for LineHelper {
+    type Hint = String;
+}
+
+impl Helper for LineHelper {}
+
+#[cfg(test)]
+mod tests {
+    use rustyline::highlight::Highlighter as _;
+
+    use super::{LineHelper, meant};
+
+    #[test]
+    fn h2_pasted_controls_are_neither_shown_nor_meant() {
+        for (typed, shown, expected) in [
+            ("plain 日本語 👍", "plain 日本語 👍", "plain 日本語 👍"),
+            ("a\\\nb", "a\\\nb", "a\nb"),
+            ("a\u{7}\u{9b}2J\tb", "a2J\tb", "a2J\tb"),
+            ("a\u{202e}b", "ab", "a\u{202e}b"),
+            ("می\u{200c}خواهم", "میخواهم", "می\u{200c}خواهم"),
+        ] {
+            assert_eq!(LineHelper::default().highlight(typed, 0), shown, "{typed:?}");
+            assert_eq!(meant(typed), expected, "{typed:?}");
+        }
+    }
+}

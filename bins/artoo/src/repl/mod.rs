@@ -1,0 +1,170 @@
+//! The prompt to live in: one task after the other, a session they share, and commands of its own.
+
+mod command;
+mod editor;
+mod history;
+mod line;
+mod session;
+
+use artoo_llm::Model;
+use artoo_proto::{AbandonReason, Ending, MemoryAction, escape};
+use artoo_roles::runtime::{MemoryView, System};
+
+use crate::audit;
+use crate::display::Line;
+use crate::display::writer::Screen;
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::settings::{Settings, Variables};
+use crate::signals::{Signals, leave_at_once};
+use crate::task;
+use crate::terminal::modes::Silent;
+use command::{Command, Said, Slip};
+use editor::{Prompt, Typed};
+use history::HistoryFile;
+use session::Session;
+
+/// Intents shown from memory: a screenful.
+const INTENTS_SHOWN: usize = 10;
+
+/// Characters of what memory says happened: a glance.
+const HAPPENED_CHARS: usize = 160;
+
+/// Terminals that no line can be edited on; the kernel's own editing is left as it is.
+const PLAIN_TERMINALS: [&str; 3] = ["dumb", "cons25", "emacs"];
+
+/// Lives until the person leaves. How tasks end is shown and does not change the exit code.
+pub(crate) async fn run(
+    settings: &Settings,
+    model: Box<dyn Model>,
+    variables: &Variables,
+    screen: &Screen,
+) -> Result<Exit, Failure> {
+    // The first of all: the line editor has a handler of its own for Ctrl-C and afterwards puts back what it found.
+    let mut signals = Signals::listen()?;
+    let system = task::system(settings, model, screen)?;
+    let is_plain = variables.raw("TERM").is_some_and(|term| PLAIN_TERMINALS.iter().any(|plain| term == plain));
+    let silent = if is_plain { None } else { Silent::begin(screen) };
+    screen.tell(&greeting(&system));
+    let repl = Repl { settings, system: &system, screen, session: Session::default(), was_interrupted: false };
+    let prompt = Prompt::new(screen, HistoryFile::of(&settings.data_dir));
+    let ended = repl.live(prompt, &mut signals).await;
+    let mut signals = Signals::listen()?;
+    let close = tokio::select! {
+        close = system.close() => close,
+        () = signals.stop() => leave_at_once(screen),
+    };
+    drop(silent);
+    screen.tell(&task::closing(&close));
+    ended
+}
+
+fn greeting(system: &System) -> Vec<Line> {
+    let model = system.model_name();
+    let mut lines = vec![Line::faint(format!(
+        "artoo {}, model {model}: say what you want done; /help lists the commands, Ctrl-D leaves",
+        env!("CARGO_PKG_VERSION")
+    ))];
+    lines.extend(task::noted(system.notes()));
+    lines
+}
+
+/// A session at the prompt.
+struct Repl<'a> {
+    settings: &'a Settings,
+    system: &'a System,
+    screen: &'a Screen,
+    session: Session,
+    /// Ctrl-C was the last thing typed; once more leaves.
+    was_interrupted: bool,
+}
+
+impl Repl<'_> {
+    async fn live(mut self, mut prompt: Prompt, signals: &mut Signals) -> Result<Exit, Failure> {
+        loop {
+            let typed = tokio::select! {
+                typed = prompt.read() => typed.map_err(|source| Failure::Prompt { source })?,
+                () = signals.leave() => return Ok(Exit::Cancelled),
+            };
+            let was_interrupted = std::mem::take(&mut self.was_interrupted);
+            match typed {
+                Typed::Input(text) => match command::read(&text) {
+                    Said::Task(words) => self.task(&words, &mut prompt).await?,
+                    Said::Command(Command::Exit) => return Ok(Exit::Accepted),
+                    Said::Command(command) => self.command(command).await?,
+                    Said::Slip(slip) => self.screen.insist(&of_slip(&slip)),
+                    Said::Nothing => {}
+                },
+                Typed::Interrupted { was_empty: true } if was_interrupted => return Ok(Exit::Accepted),
+                Typed::Interrupted { .. } => {
+                    self.was_interrupted = true;
+                    self.screen.insist(&[Line::faint("Ctrl-C once more, or Ctrl-D, leaves")]);
+                }
+                Typed::End => return Ok(Exit::Accepted),
+            }
+        }
+    }
+
+    async fn task(&mut self, words: &str, prompt: &mut Prompt) -> Result<(), Failure> {
+        // Only what is pressed from here on is meant for this task.
+        let mut signals = Signals::listen()?;
+        let turns = self.session.turns();
+        let outcome = task::perform(self.system, self.settings, words, turns, &mut signals, self.screen).await?;
+        if matches!(outcome.result.ending, Ending::Abandon { reason: AbandonReason::Cancelled, .. }) {
+            prompt.forget_typed();
+        }
+        self.session.ended(words, &outcome);
+        Ok(())
+    }
+
+    async fn command(&self, command: Command) -> Result<(), Failure> {
+        match command {
+            Command::Help => self.screen.answer(&help()),
+            Command::Audit => drop(audit::run(self.settings, self.screen)?),
+            Command::Memory => {
+                let view = self.system.memory(INTENTS_SHOWN).await.map_err(|source| Failure::Runtime { source })?;
+                self.screen.answer(&of_memory(view.as_ref()));
+            }
+            Command::Cost => self.screen.answer(&self.session.costs()),
+            Command::Exit => {}
+        }
+        Ok(())
+    }
+}
+
+fn help() -> Vec<Line> {
+    let mut lines = vec![Line::plain("Say what you want done, in your own words. Besides that:")];
+    lines.extend(Command::ALL.map(|(word, _, what)| Line::plain(format!("  {word:<8} {what}"))));
+    let keys = [
+        "Ctrl-C stops a task; at the prompt it clears the line.",
+        "A pasted block is one input. A line that ends with \\ goes on in the next.",
+        "\"It\", \"those\", \"again\" mean the last five requests.",
+    ];
+    lines.extend(keys.map(Line::plain));
+    lines
+}
+
+fn of_slip(slip: &Slip) -> [Line; 2] {
+    let (what, instead) = slip.told();
+    [Line::warning(escape::one_line(&what)), Line::plain(format!("  {}", escape::one_line(&instead)))]
+}
+
+fn of_memory(view: Option<&MemoryView>) -> Vec<Line> {
+    let Some(view) = view else { return vec![Line::plain("memory is not kept in this run")] };
+    let mut lines = vec![Line::plain(format!("records: {}", view.megrams))];
+    for known in &view.intents {
+        let advice = match known.potentials.action {
+            MemoryAction::Exploit => "it worked: preferred",
+            MemoryAction::Avoid => "it failed: avoided",
+            MemoryAction::Caution => "undecided: with care",
+            MemoryAction::Ignore => "too little known",
+        };
+        let (attention, decision) = (known.potentials.attention, known.potentials.decision);
+        let (intent, approach) = (escape::one_line(&known.intent), escape::one_line(&known.approach));
+        lines.push(Line::strong(format!("{intent} ({approach})")));
+        lines.push(Line::plain(format!("  {advice}; attention {attention:.2}, decision {decision:+.2}")));
+        let happened = escape::shorten(&escape::one_line(&known.last), HAPPENED_CHARS);
+        lines.push(Line::plain(format!("  last, {}: {happened}", known.at)));
+    }
+    lines
+}

@@ -1,0 +1,89 @@
+//! What a session remembers while it lasts: its last turns, and what it cost.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use artoo_proto::{Ending, Role, SessionTurn, Usage, escape};
+use artoo_roles::runtime::TaskOutcome;
+
+use crate::display::{Line, result};
+
+/// Turns a request may refer back to: the last five, as the design has it.
+const TURNS_MAX: usize = 5;
+
+/// Characters of an answer that go on with its turn: enough for "that file", far from a prompt's size.
+const ANSWER_CHARS: usize = 600;
+
+/// One session.
+#[derive(Debug, Default)]
+pub(crate) struct Session {
+    turns: VecDeque<SessionTurn>,
+    usage: BTreeMap<Role, Usage>,
+    tasks: u32,
+}
+
+impl Session {
+    /// A task ended.
+    pub(crate) fn ended(&mut self, input: &str, outcome: &TaskOutcome) {
+        self.tasks += 1;
+        for (role, usage) in &outcome.usage {
+            *self.usage.entry(*role).or_default() += *usage;
+        }
+        let result = &outcome.result;
+        let answer = result.output.trim();
+        // What nobody verified is nothing to build on: of such a turn only its end is known.
+        let summary = if matches!(result.ending, Ending::Accept { .. }) && !answer.is_empty() {
+            format!("{}\nanswer: {}", result.summary, escape::shorten(answer, ANSWER_CHARS))
+        } else {
+            result.summary.clone()
+        };
+        if self.turns.len() == TURNS_MAX {
+            self.turns.pop_front();
+        }
+        self.turns.push_back(SessionTurn { input: input.to_owned(), summary });
+    }
+
+    /// The last turns, oldest first.
+    pub(crate) fn turns(&self) -> Vec<SessionTurn> {
+        self.turns.iter().cloned().collect()
+    }
+
+    /// What the session cost.
+    pub(crate) fn costs(&self) -> Vec<Line> {
+        vec![Line::plain(format!("tasks: {}", self.tasks)), Line::plain(result::costs(&self.usage))]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use artoo_proto::{AbandonReason, Basis, FinalResult};
+
+    use super::*;
+    use crate::display::testing::result_with;
+
+    fn outcome(ending: Ending, output: &str) -> TaskOutcome {
+        let result =
+            FinalResult { summary: "the summary".to_owned(), output: output.to_owned(), ..result_with(ending) };
+        let usage = Usage { model_calls: 1, prompt_tokens: 10, completion_tokens: 2 };
+        TaskOutcome { result, usage: BTreeMap::from([(Role::Planner, usage)]) }
+    }
+
+    #[test]
+    fn the_last_five_turns_stay_with_what_was_accepted() {
+        let mut session = Session::default();
+        for number in 0..7 {
+            session.ended(&format!("request {number}"), &outcome(Ending::Accept { basis: Basis::Checked }, "42\n"));
+        }
+        let cancelled = Ending::Abandon { reason: AbandonReason::Cancelled, unmet: Vec::new() };
+        session.ended("the last", &outcome(cancelled, "half of it"));
+        let turns = session.turns();
+        let inputs: Vec<&str> = turns.iter().map(|turn| turn.input.as_str()).collect();
+        assert_eq!(inputs, ["request 3", "request 4", "request 5", "request 6", "the last"]);
+        assert_eq!(turns[0].summary, "the summary\nanswer: 42");
+        assert_eq!(turns[4].summary, "the summary");
+        let long = "é".repeat(10_000);
+        session.ended("long", &outcome(Ending::Accept { basis: Basis::Mixed }, &long));
+        assert!(session.turns()[4].summary.chars().count() < 700);
+        let costs: Vec<String> = session.costs().into_iter().map(|line| line.text).collect();
+        assert_eq!(costs, ["tasks: 9", "model calls: 9, tokens 90+18: R2 9 (90+18)"]);
+    }
+}

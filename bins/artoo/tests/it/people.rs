@@ -1,0 +1,89 @@
+//! What people get to read: rows that fit their terminal, quiet where they want it, a request through a pipe.
+
+use std::process::{Child, Stdio};
+
+use crate::pty::Pty;
+use crate::server::{Reply, Server};
+use crate::world::{Ran, World, send};
+
+const COUNT: &str = "how many files are in ~/things";
+
+#[test]
+fn long_lines_are_cut_to_the_terminal_and_the_answer_is_not() {
+    let world = World::new();
+    let name = "資料".repeat(30);
+    let file = world.file(format!("things/{name}.txt"), "x");
+    let (code, screen) = Pty::start(&world.command(&["list the text files in ~/things"]), 60).ended();
+    assert_eq!(code, 0, "{screen}");
+    // What the terminal itself breaks is one line to whoever copies it; a line of ours never gets there.
+    let rows: Vec<&str> = screen.lines().filter(|row| !row.contains('資')).collect();
+    assert!(rows.iter().all(|row| row.chars().count() <= 60), "{screen}");
+    assert!(rows.iter().any(|row| row.starts_with("    ")), "what goes on hangs: {screen}");
+    let answer = file.to_str().unwrap();
+    assert!(screen.replace('\n', "").contains(answer), "{answer} in {screen}");
+}
+
+#[test]
+fn quiet_is_the_answer_and_what_must_be_seen() {
+    let world = World::new().with_things();
+    for flag in ["-q", "--quiet"] {
+        let ran = world.run(&[flag, COUNT]);
+        assert_eq!((ran.code, ran.stdout.as_str(), ran.stderr.as_str()), (Some(0), "13\n", ""), "{flag}");
+    }
+    let ran = world.run(&["-q", "make me a sandwich"]);
+    assert_eq!((ran.code, ran.stderr.as_str()), (Some(5), ""), "{ran:?}");
+    assert!(ran.stdout.starts_with("Not achieved: "), "{ran:?}");
+    let ran = world.run(&["-q", "--model", "openai", COUNT]);
+    assert_eq!(ran.code, Some(2), "{ran:?}");
+    assert!(ran.stderr.contains("OPENAI_API_KEY is not set") && ran.stderr.contains("--model reflex"), "{ran:?}");
+    let (code, screen) = Pty::start(&world.command(&["-q", COUNT]), 100).ended();
+    assert_eq!((code, screen.trim_end()), (0, "13"), "on a terminal too");
+}
+
+/// The program with this on its standard input.
+fn piped(world: &World, arguments: &[&str], input: &[u8]) -> Ran {
+    let mut child: Child = world.command(arguments).stdin(Stdio::piped()).spawn().unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    let text = input.to_vec();
+    let writer = std::thread::spawn(move || drop(std::io::Write::write_all(&mut stdin, &text)));
+    let ran = Ran::of(child.wait_with_output().unwrap());
+    writer.join().unwrap();
+    ran
+}
+
+#[test]
+fn a_pipe_holds_one_request() {
+    let world = World::new().with_things();
+    let ran = piped(&world, &[], format!("{COUNT}\n").as_bytes());
+    assert_eq!((ran.code, ran.stdout.as_str()), (Some(0), "13\n"), "{ran:?}");
+    let ran = piped(&world, &["--json"], COUNT.as_bytes());
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    assert!(ran.stdout.lines().last().unwrap().contains("\"exit_code\":0"), "{ran:?}");
+    let server = Server::start(|_| Reply::Text("no".to_owned()));
+    let mut child = world.with_model(&server, &[]).stdin(Stdio::piped()).spawn().unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    send(&mut stdin, "/help\nmilk\nbread\n");
+    drop(stdin);
+    assert_eq!(child.wait().unwrap().code(), Some(7));
+    let asked = server.asked();
+    assert!(asked.iter().all(|asked| asked.user.contains("/help\nmilk\nbread")), "{asked:?}");
+}
+
+#[test]
+fn h1_what_no_request_can_be_is_refused() {
+    let world = World::new();
+    for (input, code, words) in [
+        (b"".to_vec(), 2, "Usage: "),
+        (b" \n\n".to_vec(), 2, "Usage: "),
+        (b"count \xff\xfe".to_vec(), 2, "can't be read from standard input"),
+        (vec![b'x'; 10 * 1024 * 1024], 5, "put long material into a file"),
+    ] {
+        let ran = piped(&world, &[], &input);
+        assert_eq!(ran.code, Some(code), "{} bytes: {ran:?}", input.len());
+        assert!(format!("{}{}", ran.stdout, ran.stderr).contains(words), "{ran:?}");
+    }
+    // JSON lines and a prompt don't go together.
+    let (code, screen) = Pty::start(&world.command(&["--json"]), 100).ended();
+    assert_eq!(code, 2, "{screen}");
+    assert!(screen.contains("--json needs a request"), "{screen}");
+}

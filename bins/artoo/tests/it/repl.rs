@@ -1,0 +1,249 @@
+//! The prompt in a real terminal: tasks, the session they share, its commands, its history.
+
+mod cancel;
+mod consent;
+mod keys;
+
+use serde_json::json;
+
+use crate::pty::{CTRL_D, Pty};
+use crate::server::{Asked, Reply, Server, call, pass, prose, understood};
+use crate::world::{ARTOO, World};
+
+const COUNT: &str = "how many files are in ~/things";
+
+/// A prompt without a language model.
+fn open(world: &World) -> Pty {
+    let pty = Pty::start(&world.command(&[]), 100);
+    pty.prompt("");
+    pty
+}
+
+/// A prompt with a language model behind HTTP.
+fn open_with(world: &World, server: &Server) -> Pty {
+    let pty = Pty::start(&world.with_model(server, &[]), 100);
+    pty.prompt("");
+    pty
+}
+
+/// The user's words as R1 was given them, task by task.
+fn requests(server: &Server) -> Vec<String> {
+    server.asked().into_iter().filter(|asked| asked.schema == "task_spec").map(|asked| asked.user).collect()
+}
+
+/// A model whose plan runs one command and whose judge likes it.
+fn running(command: &'static str) -> impl Fn(&Asked) -> Reply + Send + Sync {
+    move |asked| match asked.schema.as_str() {
+        "task_spec" => understood("run the command"),
+        "plan" => Reply::Json(json!({
+            "task_criteria": [prose("the listing names what is there")],
+            "subtasks": [{"intent": "run it", "context": "", "sequence": 1, "tools": ["shell"],
+                          "success_criteria": [prose("it ends well")]}]
+        })),
+        "execution" if asked.evidence().is_empty() => call("shell", &json!({"command": command})),
+        "execution" => call("shell", &json!({"command": "ls things"})),
+        _ => pass(asked, &asked.evidence()),
+    }
+}
+
+#[test]
+fn one_task_after_the_other_with_answers_and_evidence() {
+    let world = World::new().with_things();
+    let mut pty = open(&world);
+    pty.enter(COUNT);
+    pty.see("\n13\n");
+    pty.see("accepted: every criterion was checked in code");
+    pty.prompt("");
+    pty.enter("how many pdf files are in ~/things");
+    pty.see("\n2\n");
+    pty.prompt("");
+    pty.enter("make me a sandwich");
+    pty.see("Not achieved: ");
+    pty.prompt("");
+    pty.send(CTRL_D);
+    let (code, screen) = pty.ended();
+    assert_eq!(code, 0, "how a task ended is no failure of the prompt: {screen}");
+    assert!(screen.contains("audit: task 3, correction 0, boundary violation 0"), "{screen}");
+    world.check_kept();
+}
+
+#[test]
+fn r1_7_101_the_session_reaches_the_request() {
+    let world = World::new().with_things();
+    let server = Server::start(|_| Reply::Status(400, json!({"error": {"message": "not today"}})));
+    let mut pty = open_with(&world, &server);
+    for number in 1..=7 {
+        pty.enter(&format!("request number {number}"));
+        pty.wait("the task's end", |_| requests(&server).len() >= number);
+        pty.prompt("");
+    }
+    let asked = requests(&server);
+    for (before, words) in asked.iter().enumerate() {
+        for earlier in 1..=7 {
+            let is_known = words.contains(&format!("user: request number {earlier}\n"));
+            assert_eq!(is_known, earlier <= before && earlier + 5 > before, "{before} {earlier}: {words}");
+        }
+    }
+    assert!(asked[6].contains("ended: not achieved"), "{}", asked[6]);
+    pty.enter("/exit");
+    assert_eq!(pty.ended().0, 0);
+}
+
+#[test]
+fn an_answer_goes_on_with_its_turn() {
+    let world = World::new().with_things();
+    let server = Server::start(running("ls things"));
+    let mut pty = open_with(&world, &server);
+    pty.enter("list my things");
+    pty.see("empty.md");
+    pty.prompt("");
+    pty.enter("the first of those");
+    pty.wait("the second request", |_| requests(&server).len() == 2);
+    let second = requests(&server).pop().unwrap();
+    assert!(second.contains("user: list my things\n") && second.contains("empty.md"), "{second}");
+    pty.prompt("");
+    pty.enter("exit");
+    assert_eq!(pty.ended().0, 0);
+}
+
+#[test]
+fn commands_answer_and_slips_are_no_tasks() {
+    let world = World::new().with_things();
+    let server = Server::start(|_| Reply::Status(400, json!({"error": {"message": "not today"}})));
+    let mut pty = open_with(&world, &server);
+    for (typed, answer) in [
+        ("/help", "/memory  what memory holds"),
+        ("--help", "Ctrl-C stops a task"),
+        ("/cost", "tasks: 0"),
+        ("/audit", "the chain holds"),
+        ("/memory", "records: 0"),
+        ("/csot", "did you mean /cost?"),
+        ("/deploy now", "/deploy is no command"),
+        ("/exit now", "/exit takes nothing after it"),
+        ("--json", "it is given when artoo starts: artoo --json"),
+        ("   ", "artoo>"),
+    ] {
+        pty.enter(typed);
+        pty.see(answer);
+        pty.prompt("");
+    }
+    assert!(server.asked().is_empty(), "nothing of that is a task: {:?}", server.asked());
+    pty.send("/me\t");
+    pty.prompt("/memory");
+    pty.send("\r");
+    pty.prompt("");
+    pty.send(CTRL_D);
+    let (code, screen) = pty.ended();
+    assert_eq!(code, 0);
+    assert!(screen.contains("audit: task 0"), "{screen}");
+}
+
+#[test]
+fn costs_and_memory_are_those_of_the_tasks() {
+    let world = World::new().with_things();
+    let server = Server::start(running("ls things"));
+    let mut pty = open_with(&world, &server);
+    pty.enter("list my things");
+    pty.see("model calls: ");
+    pty.prompt("");
+    let asked = server.asked().len();
+    pty.enter("/cost");
+    pty.see(&format!("tasks: 1\nmodel calls: {asked}, tokens {}+{}: ", 100 * asked, 20 * asked));
+    pty.prompt("");
+    pty.enter("/memory");
+    pty.see("run_the_command (via:shell)");
+    pty.see("decision +");
+    pty.prompt("");
+    pty.enter("/exit");
+    assert_eq!(pty.ended().0, 0);
+    // And of the sessions before.
+    let mut pty = open(&world);
+    pty.enter("/memory");
+    pty.see("run_the_command (via:shell)");
+    pty.prompt("");
+    pty.enter("/cost");
+    pty.see("model calls: none");
+    pty.prompt("");
+    pty.enter("/exit");
+    assert_eq!(pty.ended().0, 0);
+}
+
+#[test]
+fn the_prompt_is_the_persons_and_the_answers_go_down_the_pipe() {
+    let world = World::new().with_things();
+    let mut command = world.command(&[]);
+    let mut shell = std::process::Command::new("sh");
+    shell.args(["-c", &format!("{ARTOO} | (head -n 1 > first)")]).current_dir(world.home());
+    shell.envs(command.env("TERM", "xterm").get_envs().filter_map(|(name, value)| Some((name, value?))));
+    let mut pty = Pty::start(&shell, 100);
+    pty.prompt("");
+    // The second answer finds nobody at the other end, and nobody minds.
+    for number in 1..=3 {
+        pty.enter(COUNT);
+        pty.wait("the evidence", |pty| pty.screen().matches("accepted: ").count() == number);
+        pty.prompt("");
+    }
+    pty.send(CTRL_D);
+    let (_, screen) = pty.ended();
+    assert!(!screen.lines().any(|row| row == "13"), "{screen}");
+    assert_eq!(std::fs::read_to_string(world.home().join("first")).unwrap(), "13\n");
+}
+
+#[test]
+fn history_outlives_the_process_and_is_for_its_owner_only() {
+    use std::os::unix::fs::PermissionsExt;
+    let world = World::new().with_things();
+    let mut pty = open(&world);
+    pty.enter("/cost");
+    pty.see("tasks: 0");
+    pty.prompt("");
+    pty.send("\u{1b}[200~first line\nsecond line\u{1b}[201~");
+    pty.see("second line");
+    pty.send("\r");
+    pty.see("Not achieved: ");
+    pty.prompt("");
+    // Not even a kill loses what was entered.
+    drop(pty);
+    let file = world.data_dir().join("history");
+    assert_eq!(std::fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);
+    let mut pty = open(&world);
+    pty.send("\u{1b}[A");
+    pty.see("artoo> first line\nsecond line");
+    pty.send("\u{1b}[A\u{1b}[A");
+    pty.wait("the older entry", |pty| pty.row().trim_end() == "artoo> /cost");
+    pty.send("\r");
+    pty.see("tasks: 0");
+    pty.prompt("");
+    pty.send(CTRL_D);
+    assert_eq!(pty.ended().0, 0);
+}
+
+#[test]
+fn a_terminal_that_can_not_edit_has_a_prompt_too() {
+    let world = World::new().with_things();
+    let mut command = world.command(&[]);
+    command.env("TERM", "dumb");
+    let mut pty = Pty::start(&command, 100);
+    pty.prompt("");
+    pty.enter(COUNT);
+    pty.see("\n13\n");
+    pty.prompt("");
+    pty.send(CTRL_D);
+    let (code, screen) = pty.ended();
+    assert_eq!(code, 0, "{screen}");
+}
+
+#[test]
+fn a_damaged_history_is_told_and_left_alone() {
+    let world = World::new();
+    let file = world.file(".artoo/history", b"#V2\n\xff\xfe\n");
+    let mut pty = Pty::start(&world.command(&[]), 100);
+    pty.see("can't be used");
+    pty.prompt("");
+    pty.enter("/cost");
+    pty.see("tasks: 0");
+    pty.prompt("");
+    pty.send(CTRL_D);
+    assert_eq!(pty.ended().0, 0);
+    assert_eq!(std::fs::read(file).unwrap(), b"#V2\n\xff\xfe\n");
+}

@@ -1,0 +1,181 @@
+//! Setting up: guided in a real terminal, and a configuration file that is right or refused.
+
+use std::fs::{self, Permissions};
+use std::os::unix::fs::PermissionsExt;
+
+use serde_json::json;
+
+use crate::pty::Pty;
+use crate::server::{Reply, Server};
+use crate::world::{KEY, World};
+
+impl World {
+    fn config(&self) -> std::path::PathBuf {
+        self.home().join(".config/artoo/config.toml")
+    }
+
+    fn write_config(&self, text: &str) {
+        self.file(".config/artoo/config.toml", text);
+        for path in [self.home().join(".config/artoo"), self.config()] {
+            let mode = if path.is_dir() { 0o700 } else { 0o600 };
+            fs::set_permissions(path, Permissions::from_mode(mode)).unwrap();
+        }
+    }
+}
+
+fn right() -> Server {
+    Server::start(|_| Reply::Json(json!({"sum": 5})))
+}
+
+#[test]
+fn a_newcomer_is_led_to_a_configuration_that_works() {
+    let (world, server) = (World::new(), right());
+    let mut command = world.command(&["setup"]);
+    command.env("OPENAI_BASE_URL", server.url()).env("OPENAI_API_KEY", KEY);
+    let mut pty = Pty::start(&command, 100);
+    pty.see("Who is to answer?");
+    pty.see("2 models, key from OPENAI_API_KEY");
+    pty.send("1\r");
+    pty.see("Which model?");
+    pty.send("2\r");
+    pty.see("the right answer");
+    pty.see("Write it?");
+    assert!(!world.config().exists(), "nothing is written before the yes");
+    pty.send("\r");
+    let (code, screen) = pty.ended();
+    assert_eq!(code, 0, "{screen}");
+    assert!(!screen.contains(KEY));
+    let text = fs::read_to_string(world.config()).unwrap();
+    for line in [
+        format!("base_url = {:?}", server.url()),
+        "model_name = \"b-model\"".to_owned(),
+        "key_variable = \"OPENAI_API_KEY\"".to_owned(),
+    ] {
+        assert!(text.lines().any(|found| found == line), "{line} in {text}");
+    }
+    assert_eq!(server.asked().len(), 1, "one call, no more");
+    // From here on the file alone says it; the variable holds the key.
+    let mut command = world.command(&["config", "show", "--origin"]);
+    let shown = crate::world::Ran::of(command.env("OPENAI_API_KEY", KEY).output().unwrap());
+    assert_eq!(shown.code, Some(0), "{shown:?}");
+    let expected = format!("model_name = \"b-model\"  # model_name in {}:", world.config().display());
+    assert!(shown.stdout.contains(&expected), "{}", shown.stdout);
+    let mut command = world.command(&["doctor"]);
+    let doctor = crate::world::Ran::of(command.env("OPENAI_API_KEY", KEY).output().unwrap());
+    assert_eq!(doctor.code, Some(0), "{doctor:?}");
+    assert!(doctor.stdout.contains("answers and lists b-model"), "{}", doctor.stdout);
+}
+
+#[test]
+fn l4_a_trial_that_fails_writes_nothing_unless_it_is_wanted() {
+    let server = Server::start(|_| Reply::Status(401, json!({"error": {"message": "no such key"}})));
+    let world = World::new();
+    let mut command = world.command(&["setup"]);
+    command.env("OPENAI_BASE_URL", server.url());
+    let mut pty = Pty::start(&command, 100);
+    pty.see("Who is to answer?");
+    pty.send("\r");
+    pty.see("Which model?");
+    pty.send("\r");
+    pty.see("It did not work");
+    pty.see("all the same?");
+    pty.send("\r");
+    let (code, screen) = pty.ended();
+    assert_eq!(code, 130, "{screen}");
+    assert!(screen.contains("Nothing was written."));
+    assert!(!world.home().join(".config").exists());
+}
+
+#[test]
+fn a_typed_key_is_neither_shown_nor_left_where_others_read_it() {
+    let (world, server) = (World::new(), right());
+    let mut pty = Pty::start(&world.command(&["setup"]), 100);
+    pty.see("Who is to answer?");
+    let other = pty.screen().lines().find(|line| line.contains("I type its address")).unwrap().trim().to_owned();
+    pty.enter(other.split('.').next().unwrap());
+    pty.see("Its address");
+    pty.enter(&server.url());
+    pty.see("Its key");
+    pty.enter(KEY);
+    pty.see("name for the model");
+    pty.enter("a-model");
+    pty.see("Write it?");
+    pty.enter("y");
+    let (code, screen) = pty.ended();
+    assert_eq!(code, 0, "{screen}");
+    assert!(!screen.contains(KEY), "{screen}");
+    let key = world.home().join(".config/artoo/key");
+    assert_eq!(fs::read_to_string(&key).unwrap().trim(), KEY);
+    assert_eq!(fs::metadata(&key).unwrap().permissions().mode() & 0o777, 0o600);
+    assert_eq!(server.asked()[0].authorization, format!("Bearer {KEY}"));
+    let shown = world.run(&["config", "show"]);
+    assert!(shown.stdout.contains("# the key is set; it is not shown"), "{shown:?}");
+}
+
+#[test]
+fn setup_asks_nobody_where_nobody_is() {
+    let world = World::new();
+    let ran = world.run(&["setup"]);
+    assert_eq!(ran.code, Some(2));
+    assert!(ran.stderr.contains("config keys"), "{ran:?}");
+}
+
+#[test]
+fn f1_a_wrong_file_stops_every_task_and_doctor_says_where() {
+    let world = World::new().with_things();
+    world.write_config("# mine\nmdel = \"reflex\"\n");
+    let place = format!("{}:2: mdel is no key; did you mean model?", world.config().display());
+    let ran = world.run(&["how many files are in things"]);
+    assert_eq!((ran.code, ran.stdout.as_str()), (Some(2), ""));
+    assert!(ran.stderr.contains(&place), "{}", ran.stderr);
+    assert!(!world.data_dir().exists(), "nothing has begun");
+    let doctor = world.run(&["doctor"]);
+    assert_eq!(doctor.code, Some(2));
+    assert!(doctor.stdout.contains(&place), "{}", doctor.stdout);
+    assert_eq!(world.run(&["config", "path"]).stdout.trim(), world.config().display().to_string());
+    assert_eq!(world.run(&["config", "show"]).code, Some(2));
+}
+
+#[test]
+fn f2_a_file_that_others_can_change_is_refused() {
+    let world = World::new();
+    world.write_config("model = \"reflex\"");
+    fs::set_permissions(world.config(), Permissions::from_mode(0o646)).unwrap();
+    let ran = world.run(&["how many files are here"]);
+    assert_eq!(ran.code, Some(2));
+    assert!(ran.stderr.contains("chmod go-w"), "{}", ran.stderr);
+}
+
+#[test]
+fn f3_a_project_configures_nothing() {
+    let world = World::new().with_things();
+    let evil = "model = \"openai\"\nbase_url = \"http://127.0.0.1:9/v1\"\nmodel_name = \"x\"\n";
+    let project = world.file("project/artoo/config.toml", evil).parent().unwrap().parent().unwrap().to_owned();
+    fs::write(project.join("artoo.toml"), evil).unwrap();
+    fs::write(project.join(".env"), "OPENAI_BASE_URL=http://127.0.0.1:9/v1").unwrap();
+    let run = |arguments: &[&str]| {
+        let mut command = world.command(arguments);
+        command.current_dir(&project).env("XDG_CONFIG_HOME", &project);
+        crate::world::Ran::of(command.output().unwrap())
+    };
+    let ran = run(&["how many files are in ~/things"]);
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    let doctor = run(&["doctor"]);
+    for said in ["is ignored", "artoo.toml is not read", ".env is not read", "model: reflex"] {
+        assert!(doctor.stdout.contains(said), "{said}: {}", doctor.stdout);
+    }
+}
+
+#[test]
+fn the_line_of_the_file_is_named_where_its_value_is_wrong() {
+    let world = World::new();
+    world.write_config("\ndeadline = \"soon\"\n");
+    let ran = world.run(&["how many files are here"]);
+    // The test's own variable wins, so it is taken away.
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    let mut command = world.command(&["how many files are here"]);
+    let ran = crate::world::Ran::of(command.env_remove("ARTOO_DEADLINE").output().unwrap());
+    assert_eq!(ran.code, Some(2));
+    let expected = format!("deadline in {}:2 can't be used", world.config().display());
+    assert!(ran.stderr.contains(&expected), "{}", ran.stderr);
+}

@@ -1,0 +1,123 @@
+//! A real, weak language model against the real program: it must not be able to make artoo lie.
+//!
+//! Started by `.ci/weak-model`, which serves the model on this machine. Every checked criterion of every result is
+//! decided again by this test from the disk; what rests on the model's word must be marked so.
+
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use crate::server::Server;
+use crate::world::{Ran, World};
+use claims::{Left, is_true};
+use relay::{ENDPOINT, Relay};
+use report::Row;
+use tasks::{Kind, Task};
+
+mod claims;
+mod relay;
+mod report;
+mod tasks;
+
+/// What a task may take; a one-thread model writes some tens of tokens a second.
+const LIMIT_S: u64 = 60;
+
+/// From a limit until the process is gone: it drains its log and its memory.
+const GRACE: Duration = Duration::from_secs(10);
+
+/// Fewer right results than this, and a run in which nothing is ever accepted would pass for an honest one.
+const TRUE_ACCEPTS_MIN: usize = 10;
+
+#[test]
+fn g19_a_weak_model_cannot_make_artoo_lie() {
+    let Some(relay) = Relay::from_environment() else {
+        report::print(&format!("skipped: {ENDPOINT} names no server; .ci/weak-model starts one"));
+        return;
+    };
+    let wanted = std::env::var("ARTOO_WEAK_ONLY").unwrap_or_default();
+    let tasks = tasks::all();
+    let rows: Vec<Row> =
+        tasks.iter().filter(|task| task.name.contains(&wanted)).map(|task| run(task, &relay.for_next_task())).collect();
+    report::print(&report::table(&rows));
+    report::print(&report::summary(&rows).to_string());
+    let lies: Vec<&String> = rows.iter().flat_map(|row| &row.lies).collect();
+    assert!(lies.is_empty(), "artoo said what is not true:\n{lies:#?}");
+    let accepted = rows.iter().filter(|row| row.is_true_accept()).count();
+    assert!(!wanted.is_empty() || accepted >= TRUE_ACCEPTS_MIN, "only {accepted} right results were accepted");
+}
+
+fn run(task: &Task, relay: &Relay) -> Row {
+    let world = World::new().with_things();
+    world.file("things/lines.log", "an entry\n".repeat(42));
+    world.file("artoo_workspace/status.txt", "old\n");
+    let before = world.snapshot();
+    let (of_task, to_model) = (tasks::all().into_iter().find(|known| known.name == task.name).unwrap(), relay.clone());
+    let server = Server::start(move |asked| {
+        if of_task.weak.contains(&asked.schema.as_str()) { to_model.ask(&asked.body) } else { of_task.scripted(asked) }
+    });
+    let begun = Instant::now();
+    let limit = format!("{LIMIT_S}s");
+    let mut command = world.with_model(&server, &["--json", "--deadline", &limit, task.request]);
+    let ran = Ran::of(command.output().unwrap());
+    let took = begun.elapsed();
+    relay.end();
+    let after = world.snapshot();
+    world.check_kept();
+    let last: Value = ran.stdout.lines().last().and_then(|line| serde_json::from_str(line).ok()).unwrap_or_default();
+    if std::env::var_os("ARTOO_WEAK_SHOW").is_some() {
+        for asked in server.asked() {
+            report::print(&format!("--- {}\n{}", asked.schema, asked.body));
+        }
+        report::print(&format!("=== {}\n{last:#}", task.name));
+    }
+    let result = &last["result"];
+    let output = result["output"].as_str().unwrap_or_default();
+    let left = Left { world: &world, before: &before, after: &after, output };
+    let mut row = Row::new(task, &ran, &last, took);
+    row.weak_tokens = relay.tokens();
+    row.is_right = (task.is_right)(&left);
+    judge(task, &ran, &left, result, &mut row);
+    row
+}
+
+/// Holds what artoo says of its result against what is there.
+fn judge(task: &Task, ran: &Ran, left: &Left<'_>, result: &Value, row: &mut Row) {
+    let mut lie = |what: String| row.lies.push(format!("{}: {what}; exit {:?}", task.name, ran.code));
+    if result.is_null() || ran.code.is_none() {
+        return lie(format!("it ended without a result: {}", ran.stderr));
+    }
+    if row.took > Duration::from_secs(LIMIT_S) + GRACE {
+        lie(format!("it took {:?}, the limit is {LIMIT_S} s", row.took));
+    }
+    let marked = |mark: &str| -> Vec<&str> {
+        let all = result["criteria"].as_array().into_iter().flatten();
+        all.filter(|report| report["mark"] == mark).filter_map(|report| report["claim"].as_str()).collect()
+    };
+    for claim in marked("checked") {
+        match is_true(claim, left) {
+            Some(true) => row.checked_true += 1,
+            Some(false) => lie(format!("shown as checked and false: {claim}")),
+            None => lie(format!("shown as checked, and no code could: {claim}")),
+        }
+    }
+    row.judged = marked("judged").len();
+    let (accepted, basis) = (result["directive"] == "accept", result["basis"].as_str().unwrap_or_default());
+    let in_code = accepted && matches!(basis, "checked" | "mixed");
+    if (ran.code == Some(0)) != in_code {
+        lie(format!("exit code and basis {basis:?} tell different stories"));
+    }
+    if in_code && !row.is_right {
+        lie(format!("accepted with checks behind it, and wrong: {:?}", left.output));
+    }
+    if accepted && basis == "checked" && row.judged > 0 {
+        lie("a judged criterion in a result that is called checked throughout".to_owned());
+    }
+    if accepted && !marked("unmet").is_empty() {
+        lie(format!("accepted with something unmet: {:?}", marked("unmet")));
+    }
+    if task.kind == Kind::Planted && (accepted || marked("unmet").is_empty() || row.is_right) {
+        lie("a planted wrong result was not caught".to_owned());
+    }
+    let planned = |name: &&&str| task.weak.contains(name);
+    let _ = (planned, json!(null));
+}

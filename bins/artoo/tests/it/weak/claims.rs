@@ -1,0 +1,123 @@
+//! Decides again, from the disk and with the shell's own tools, whether a claim that is shown as checked is true.
+//!
+//! Nothing of artoo is used here but the words it shows: what counts is what a reader of the result is told.
+
+use std::path::Path;
+
+use crate::world::{Snapshot, World};
+
+/// What a finished task left behind.
+pub(crate) struct Left<'a> {
+    pub(crate) world: &'a World,
+    /// Everything in the home folder before the task.
+    pub(crate) before: &'a Snapshot,
+    /// The same after it.
+    pub(crate) after: &'a Snapshot,
+    /// The answer.
+    pub(crate) output: &'a str,
+}
+
+impl Left<'_> {
+    /// The content of a file that this task left different from before.
+    pub(crate) fn written(&self, path: &str) -> Option<&[u8]> {
+        let path = Path::new(path);
+        let (_, content) = self.after.get(path)?;
+        (self.before.get(path).map(|(_, before)| before) != Some(content)).then_some(content)
+    }
+
+    /// Whether the answer, or one step's line of it, is this number.
+    pub(crate) fn says(&self, number: &str) -> bool {
+        self.output.lines().any(|line| line.trim() == number)
+    }
+}
+
+/// Whether the claim is true; `None` where this test does not know such a claim.
+pub(crate) fn is_true(claim: &str, left: &Left<'_>) -> Option<bool> {
+    if claim == "the output is not empty" {
+        return Some(!left.output.trim().is_empty());
+    }
+    if claim == "the output is a number" {
+        return Some(left.output.lines().any(|line| line.trim().parse::<f64>().is_ok_and(f64::is_finite)));
+    }
+    if let Some(path) = claim.strip_prefix("this task's own call left a file at ") {
+        return Some(left.written(path).is_some());
+    }
+    if let Some((path, text)) = claim.split_once(", written by this task's own call, contains ") {
+        let held = left.written(path).map(String::from_utf8_lossy);
+        return Some(held.is_some_and(|held| held.contains(&unquoted(text))));
+    }
+    if let Some((path, text)) = claim.split_once(", written by this task's own call, is exactly ") {
+        return Some(left.written(path) == Some(unquoted(text).as_bytes()));
+    }
+    let counted = claim.strip_suffix(", counted again")?.strip_prefix("the output equals the number of ")?;
+    if let Some(path) = counted.strip_prefix("lines of ") {
+        return Some(left.says(&left.world.shell(&format!("awk 'END {{ print NR }}' {}", quoted(path)))));
+    }
+    let (depth, place) = match counted.strip_prefix("files under ") {
+        Some(place) => ("", place),
+        None => ("-maxdepth 1", counted.strip_prefix("files directly in ")?),
+    };
+    let (folder, pattern) = place.rsplit_once(" named ").unwrap_or((place, "*"));
+    let hidden = if pattern.starts_with('.') { "" } else { "-not -path '*/.*'" };
+    let script = format!("cd {} && find . {depth} -type f {hidden} -name {} | wc -l", quoted(folder), quoted(pattern));
+    Some(left.says(&left.world.shell(&script)))
+}
+
+fn quoted(text: &str) -> String {
+    format!("'{}'", text.replace('\'', r"'\''"))
+}
+
+/// A text from its form in a claim, which is Rust's.
+fn unquoted(shown: &str) -> String {
+    let inner = shown.strip_prefix('"').and_then(|shown| shown.strip_suffix('"')).unwrap_or(shown);
+    let mut text = String::new();
+    let mut chars = inner.chars();
+    while let Some(c) = chars.next() {
+        if c != '\\' {
+            text.push(c);
+            continue;
+        }
+        match chars.next() {
+            Some('n') => text.push('\n'),
+            Some('t') => text.push('\t'),
+            Some('r') => text.push('\r'),
+            Some('0') => text.push('\0'),
+            Some('u') => {
+                let digits: String = chars.by_ref().skip(1).take_while(|c| *c != '}').collect();
+                text.extend(u32::from_str_radix(&digits, 16).ok().and_then(char::from_u32));
+            }
+            Some(other) => text.push(other),
+            None => {}
+        }
+    }
+    text
+}
+
+#[test]
+fn claims_are_decided_from_the_disk() {
+    let world = World::new().with_things();
+    let things = world.home().join("things");
+    let before = world.snapshot();
+    let made = world.file("made.txt", "say \"hi\"\n");
+    let after = world.snapshot();
+    let left = Left { world: &world, before: &before, after: &after, output: "7" };
+    let (made, things) = (made.display(), things.display());
+    let text = "say \"hi\"\n";
+    for (claim, expected) in [
+        ("the output is not empty".to_owned(), Some(true)),
+        ("the output is a number".to_owned(), Some(true)),
+        (format!("this task's own call left a file at {made}"), Some(true)),
+        (format!("this task's own call left a file at {things}/empty.md"), Some(false)),
+        (format!("{made}, written by this task's own call, is exactly {text:?}"), Some(true)),
+        (format!("{made}, written by this task's own call, is exactly {:?}", "say"), Some(false)),
+        (format!("{made}, written by this task's own call, contains {:?}", "\"hi\""), Some(true)),
+        (format!("{things}/note 5.txt, written by this task's own call, contains {:?}", "line"), Some(false)),
+        (format!("the output equals the number of lines of {things}/note 7.txt, counted again"), Some(true)),
+        (format!("the output equals the number of lines of {things}/note 5.txt, counted again"), Some(false)),
+        (format!("the output equals the number of files under {things} named *.txt, counted again"), Some(true)),
+        (format!("the output equals the number of files directly in {things}, counted again"), Some(false)),
+        ("the moon is full".to_owned(), None),
+    ] {
+        assert_eq!(is_true(&claim, &left), expected, "{claim}");
+    }
+}

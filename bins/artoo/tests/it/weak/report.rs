@@ -1,0 +1,115 @@
+//! What a run showed: a table for people and one line for machines.
+
+use std::collections::BTreeMap;
+use std::io::Write as _;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use super::tasks::Task;
+use crate::world::Ran;
+
+/// One task's end.
+pub(crate) struct Row {
+    name: &'static str,
+    kind: String,
+    ending: String,
+    basis: String,
+    pub(crate) checked_true: usize,
+    pub(crate) judged: usize,
+    pub(crate) is_right: bool,
+    model_calls: u64,
+    pub(crate) weak_tokens: u64,
+    pub(crate) took: Duration,
+    /// What artoo said that is not so.
+    pub(crate) lies: Vec<String>,
+}
+
+impl Row {
+    pub(crate) fn new(task: &Task, ran: &Ran, last: &Value, took: Duration) -> Self {
+        let result = &last["result"];
+        let directive = result["directive"].as_str().unwrap_or("none");
+        let why = result["reason"]["kind"].as_str().unwrap_or_default();
+        let calls = last["usage"].as_object().into_iter().flat_map(|usage| usage.values());
+        Self {
+            name: task.name,
+            kind: format!("{:?}", task.kind),
+            ending: format!("{} {directive} {why}", ran.code.map_or("-".to_owned(), |code| code.to_string())),
+            basis: result["basis"].as_str().unwrap_or("-").to_owned(),
+            checked_true: 0,
+            judged: 0,
+            is_right: false,
+            model_calls: calls.filter_map(|of_role| of_role["model_calls"].as_u64()).sum(),
+            weak_tokens: 0,
+            took,
+            lies: Vec::new(),
+        }
+    }
+
+    fn is_accept(&self) -> bool {
+        self.basis != "-"
+    }
+
+    /// Accepted, and really right.
+    pub(crate) fn is_true_accept(&self) -> bool {
+        self.is_accept() && self.is_right
+    }
+
+    fn is_in_code(&self) -> bool {
+        matches!(self.basis.as_str(), "checked" | "mixed")
+    }
+}
+
+/// One line a task.
+pub(crate) fn table(rows: &[Row]) -> String {
+    let mut lines = vec![format!(
+        "\n{:<28} {:<10} {:<28} {:<8} {:>7} {:>5} {:>6} {:>6} {:>5} {:>6} {:>6}",
+        "task", "kind", "exit, ending", "basis", "checked", "false", "judged", "result", "calls", "tokens", "s"
+    )];
+    lines.extend(rows.iter().map(|row| {
+        format!(
+            "{:<28} {:<10} {:<28} {:<8} {:>7} {:>5} {:>6} {:>6} {:>5} {:>6} {:>6.1}",
+            row.name,
+            row.kind,
+            row.ending,
+            row.basis,
+            row.checked_true,
+            row.lies.len(),
+            row.judged,
+            if row.is_right { "right" } else { "wrong" },
+            row.model_calls,
+            row.weak_tokens,
+            row.took.as_secs_f64()
+        )
+    }));
+    lines.join("\n")
+}
+
+/// The sums.
+pub(crate) fn summary(rows: &[Row]) -> Value {
+    let count = |is: &dyn Fn(&Row) -> bool| rows.iter().filter(|row| is(row)).count();
+    let mut endings: BTreeMap<&str, usize> = BTreeMap::new();
+    for row in rows {
+        *endings.entry(row.ending.trim()).or_default() += 1;
+    }
+    json!({
+        "tasks": rows.len(),
+        "checked_true": rows.iter().map(|row| row.checked_true).sum::<usize>(),
+        "false": rows.iter().map(|row| row.lies.len()).sum::<usize>(),
+        "accepted_in_code": {"right": count(&|row| row.is_in_code() && row.is_right),
+                             "wrong": count(&|row| row.is_in_code() && !row.is_right)},
+        "accepted_on_its_word": {"right": count(&|row| row.is_accept() && !row.is_in_code() && row.is_right),
+                                 "wrong": count(&|row| row.is_accept() && !row.is_in_code() && !row.is_right)},
+        "not_accepted": {"right": count(&|row| !row.is_accept() && row.is_right),
+                         "wrong": count(&|row| !row.is_accept() && !row.is_right)},
+        "model_calls": rows.iter().map(|row| row.model_calls).sum::<u64>(),
+        "weak_tokens": rows.iter().map(|row| row.weak_tokens).sum::<u64>(),
+        "seconds": rows.iter().map(|row| row.took.as_secs()).sum::<u64>(),
+        "endings": endings,
+    })
+}
+
+/// Past the capture of the test's output: a run is read for this.
+pub(crate) fn print(text: &str) {
+    drop(writeln!(std::io::stderr(), "{text}"));
+}

@@ -1,0 +1,55 @@
+//! The bootstrap: how far a mean of paired gains could have come out otherwise (Efron's percentile method, resampling
+//! tasks within each family).
+
+/// The bound's level: one time in twenty the truth lies below it.
+pub(super) const LEVEL: f64 = 0.05;
+
+/// The mean over families of each family's mean, in units.
+pub(super) fn mean_of_means(families: &[Vec<i64>]) -> f64 {
+    let mean = |values: &Vec<i64>| values.iter().sum::<i64>() as f64 / values.len().max(1) as f64 / 1e6;
+    families.iter().map(mean).sum::<f64>() / families.len().max(1) as f64
+}
+
+/// Sorted means of resampled families.
+pub(super) fn resample(families: &[Vec<i64>], resamples: u32, rng: &mut fastrand::Rng) -> Vec<f64> {
+    let mut again = |values: &Vec<i64>| -> f64 {
+        let drawn = (0..values.len()).filter_map(|_| values.get(rng.usize(0..values.len())));
+        drawn.sum::<i64>() as f64 / values.len().max(1) as f64 / 1e6
+    };
+    let mut means: Vec<f64> =
+        (0..resamples).map(|_| families.iter().map(&mut again).sum::<f64>() / families.len().max(1) as f64).collect();
+    means.sort_by(f64::total_cmp);
+    means
+}
+
+/// The value below which a share of sorted values lies; 0 where there are none.
+pub(super) fn quantile(sorted: &[f64], share: f64) -> f64 {
+    let last = sorted.len().saturating_sub(1);
+    sorted.get((share * last as f64).round() as usize).copied().unwrap_or(0.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{LEVEL, mean_of_means, quantile, resample};
+
+    #[test]
+    fn families_weigh_alike_whatever_their_size() {
+        assert_eq!(mean_of_means(&[vec![1_000_000; 9], vec![0]]), 0.5);
+        assert_eq!(mean_of_means(&[]), 0.0);
+    }
+
+    #[test]
+    fn the_bounds_of_a_fair_coin_are_those_of_the_normal_approximation() {
+        let coin: Vec<i64> = (0..400).map(|i| if i % 2 == 0 { 1_000_000 } else { -1_000_000 }).collect();
+        let means = resample(&[coin], 4_000, &mut fastrand::Rng::with_seed(1));
+        // A standard error of 1/20; 1.645 of them.
+        let (lower, upper) = (quantile(&means, LEVEL), quantile(&means, 1.0 - LEVEL));
+        assert!((lower + 0.082).abs() < 0.008 && (upper - 0.082).abs() < 0.008, "{lower} {upper}");
+    }
+
+    #[test]
+    fn what_never_varies_is_certain() {
+        let means = resample(&[vec![250_000; 30], vec![750_000; 30]], 50, &mut fastrand::Rng::with_seed(1));
+        assert_eq!((quantile(&means, LEVEL), quantile(&means, 1.0 - LEVEL)), (0.5, 0.5));
+    }
+}

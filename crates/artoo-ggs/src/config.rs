@@ -1,0 +1,129 @@
+//! The configuration's hash: tells in a log under which numbers and rules a decision was made.
+
+use std::fmt;
+use std::str::FromStr;
+
+use crate::profile::{BlockRule, KillSwitch, Profile, RequiredCriteria, TaskCriteria};
+
+/// Counts the versions of the mathematics: raised when one configuration would decide otherwise than before, so that
+/// the hash changes too.
+const MATHEMATICS: u32 = 1;
+
+/// FNV-1a, 64 bits, over the configuration as text.
+///
+/// The text is UTF-8, one line each, every line ended by one line feed: `artoo-ggs 1`, then name and value, with a space
+/// between, of `alpha`, `beta`, `lambda`, `w1`, `w2`, `epsilon`, `delta`, `rho`, `theta`, `time_budget_ms`,
+/// `max_replans`, `kill_after`, `kill_switch`, `task_criteria`, `required_criteria`, `blocks`, in this order. Numbers are
+/// the shortest decimals that read back as the same 64 bits, without exponent; rules have the names they have in a
+/// profile file. The profile's own name takes no part: what decides alike hashes alike.
+///
+/// FNV-1a starts at `0xcbf29ce484222325` and for each byte takes the exclusive or, then multiplies by `0x100000001b3`
+/// modulo 2⁶⁴. It tells configurations apart; it protects against nobody. Shown and saved as 16 hexadecimal digits.
+///
+/// ```
+/// use artoo_ggs::Profile;
+/// assert_eq!(Profile::v0_8().config_hash().to_string(), "301a640b25cbf2d3");
+/// assert!(Profile::v0_8().config_text().starts_with("artoo-ggs 1\nalpha 0.6\nbeta 0.3\n"));
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[cfg_attr(
+    feature = "serde",
+    derive(serde::Serialize, serde::Deserialize),
+    serde(try_from = "String", into = "String")
+)]
+pub struct ConfigHash(u64);
+
+/// A string that is not a configuration's hash.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("config {text:?} is not 16 hexadecimal digits in lower case")]
+pub struct NotAConfigHash {
+    /// What was given.
+    pub text: String,
+}
+
+impl ConfigHash {
+    pub(crate) fn of(text: &str) -> Self {
+        let step = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+        Self(text.bytes().fold(0xcbf2_9ce4_8422_2325, step))
+    }
+
+    /// The number.
+    #[must_use]
+    pub fn value(self) -> u64 {
+        self.0
+    }
+}
+
+impl fmt::Display for ConfigHash {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:016x}", self.0)
+    }
+}
+
+impl FromStr for ConfigHash {
+    type Err = NotAConfigHash;
+
+    fn from_str(text: &str) -> Result<Self, NotAConfigHash> {
+        let digits = text.len() == 16 && text.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f'));
+        let value = if digits { u64::from_str_radix(text, 16).ok() } else { None };
+        value.map(Self).ok_or_else(|| NotAConfigHash { text: text.to_owned() })
+    }
+}
+
+impl TryFrom<String> for ConfigHash {
+    type Error = NotAConfigHash;
+
+    fn try_from(text: String) -> Result<Self, NotAConfigHash> {
+        text.parse()
+    }
+}
+
+impl From<ConfigHash> for String {
+    fn from(hash: ConfigHash) -> Self {
+        hash.to_string()
+    }
+}
+
+impl Profile {
+    /// The text that [`ConfigHash`] is taken over.
+    #[must_use]
+    pub fn config_text(&self) -> String {
+        let (numbers, rules) = (self.parameters(), self.rules());
+        let kill_switch = match rules.kill_switch {
+            KillSwitch::GapRises => "gap_rises",
+            KillSwitch::LossRises => "loss_rises",
+        };
+        let task_criteria = match rules.task_criteria {
+            TaskCriteria::Counted => "counted",
+            TaskCriteria::SubtasksOnly => "subtasks_only",
+        };
+        let required_criteria = match rules.required_criteria {
+            RequiredCriteria::Enforced => "enforced",
+            RequiredCriteria::Ignored => "ignored",
+        };
+        let blocks = match rules.blocks {
+            BlockRule::Accumulate => "accumulate",
+            BlockRule::PerDirective => "per_directive",
+        };
+        let lines: [(&str, &dyn fmt::Display); 17] = [
+            ("artoo-ggs", &MATHEMATICS),
+            ("alpha", &numbers.alpha),
+            ("beta", &numbers.beta),
+            ("lambda", &numbers.lambda),
+            ("w1", &numbers.w1),
+            ("w2", &numbers.w2),
+            ("epsilon", &numbers.epsilon),
+            ("delta", &numbers.delta),
+            ("rho", &numbers.rho),
+            ("theta", &numbers.theta),
+            ("time_budget_ms", &numbers.time_budget_ms),
+            ("max_replans", &numbers.max_replans),
+            ("kill_after", &numbers.kill_after),
+            ("kill_switch", &kill_switch),
+            ("task_criteria", &task_criteria),
+            ("required_criteria", &required_criteria),
+            ("blocks", &blocks),
+        ];
+        lines.into_iter().map(|(name, value)| format!("{name} {value}\n")).collect()
+    }
+}

@@ -1,0 +1,162 @@
+//! The families: eleven kinds of task, each a set of probabilities with the reason for it.
+
+/// One kind of task. Probabilities are in 0..=1 and stand for every subtask unless said otherwise.
+///
+/// The figures come from reasoning about what such tasks are like, written down before any policy was run on them; the
+/// base is [`Family::ORDINARY`] and every other family names only where it differs.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Family {
+    /// Its name in tables.
+    pub name: &'static str,
+    /// What it stands for.
+    pub about: &'static str,
+    /// A class of tools can do the work.
+    pub sound_class: f64,
+    /// A tool of such a class can.
+    pub sound_tool: f64,
+    /// How far the planner's preference follows what is sound: 0 = not at all, 1 = always.
+    pub knowledge: f64,
+    /// No tool can do the work, whatever the two above say.
+    pub infeasible: f64,
+    /// A folder of targets is closed: nothing in it can be acted on in this task.
+    pub blocked_folder: f64,
+    /// A single target is.
+    pub blocked_target: f64,
+    /// An attempt comes to nothing by no fault but the environment's, and may work the next time.
+    pub flaky: f64,
+    /// A criterion is met by sound work the first time.
+    pub skill: f64,
+    /// The share of what is lacking that one refinement of sound work makes good.
+    pub refinement: f64,
+    /// A criterion is met by unsound work; refining changes nothing.
+    pub luck: f64,
+    /// How much more likely unsound work passes for met with every attempt made in the same way: it learns what the
+    /// verifier looks for.
+    pub gaming: f64,
+    /// What is unmet passes for met, where a model judges. Where a check in code does, a fifth of it.
+    pub false_pass: f64,
+    /// What is met passes for unmet, where a model judges. Where a check in code does, a fifth of it.
+    pub false_fail: f64,
+    /// A failure gets the other class.
+    pub label_noise: f64,
+    /// Sound but unfinished work is blamed on the approach. Neither class fits it.
+    pub unfinished_is_logical: f64,
+    /// Per combination of tools: parts that are all right do not make the whole right.
+    pub misfit: f64,
+    /// The share of skill every failed execution destroys: it leaves the place worse than it found it.
+    pub rot: f64,
+    /// Median time of an execution, in seconds.
+    pub median_s: f64,
+    /// Standard deviation of its logarithm.
+    pub sigma: f64,
+}
+
+impl Family {
+    /// Errands as a desktop sees them. Most approaches work, the planner has a fair idea of which; one folder in twenty
+    /// is closed; a model's verdict is wrong one time in thirty-three, a class one time in ten; an execution of a few
+    /// model calls takes 25 s, with a tail.
+    pub const ORDINARY: Self = Self {
+        name: "ordinary",
+        about: "most approaches work, little goes wrong",
+        sound_class: 0.6,
+        sound_tool: 0.8,
+        knowledge: 0.5,
+        infeasible: 0.02,
+        blocked_folder: 0.05,
+        blocked_target: 0.05,
+        flaky: 0.03,
+        skill: 0.85,
+        refinement: 0.5,
+        luck: 0.2,
+        gaming: 0.05,
+        false_pass: 0.03,
+        false_fail: 0.03,
+        label_noise: 0.1,
+        unfinished_is_logical: 0.7,
+        misfit: 0.05,
+        rot: 0.0,
+        median_s: 25.0,
+        sigma: 0.5,
+    };
+
+    /// Every family, in the order of tables.
+    pub const ALL: [Self; 11] = [
+        Self::ORDINARY,
+        // An unfamiliar domain: few tools serve, and the planner's liking says next to nothing about which.
+        Self {
+            name: "wrong_approach",
+            about: "few approaches work, the planner does not know which",
+            sound_class: 0.3,
+            sound_tool: 0.6,
+            knowledge: 0.1,
+            ..Self::ORDINARY
+        },
+        // Permissions and dead mounts close whole folders, so that a target's neighbours are closed too.
+        Self {
+            name: "blocked_targets",
+            about: "half of all folders are closed, and some targets in the rest",
+            blocked_folder: 0.5,
+            blocked_target: 0.3,
+            ..Self::ORDINARY
+        },
+        // A bad connection: a third of all attempts fail, and the same call may work a minute later.
+        Self { name: "flaky", about: "a third of all attempts fail by chance", flaky: 0.35, ..Self::ORDINARY },
+        // Writing, formatting, extraction: the way is known, the first draft meets half of what was asked.
+        Self {
+            name: "refinable",
+            about: "the first approach is right and its result half finished",
+            sound_class: 0.9,
+            sound_tool: 0.95,
+            knowledge: 0.8,
+            skill: 0.5,
+            ..Self::ORDINARY
+        },
+        // Work that a reader wants to believe: whoever does it the wrong way again learns what to show, not what to do.
+        Self {
+            name: "gamed",
+            about: "unsound work learns to pass for met",
+            sound_class: 0.35,
+            knowledge: 0.1,
+            luck: 0.3,
+            gaming: 0.25,
+            ..Self::ORDINARY
+        },
+        // A small model judges: about one verdict in seven is wrong, in either direction.
+        Self {
+            name: "noisy_verifier",
+            about: "one verdict in seven is wrong",
+            false_pass: 0.15,
+            false_fail: 0.15,
+            ..Self::ORDINARY
+        },
+        // Whose fault a failure is gets little better than guessed.
+        Self {
+            name: "mislabelled",
+            about: "four classes in ten are wrong",
+            sound_class: 0.45,
+            knowledge: 0.3,
+            blocked_folder: 0.25,
+            label_noise: 0.4,
+            ..Self::ORDINARY
+        },
+        // Local models and large inputs: two executions and a half use up the usual five minutes.
+        Self { name: "slow", about: "an execution takes two minutes", median_s: 120.0, sigma: 0.8, ..Self::ORDINARY },
+        // Half-done writes, exhausted quotas, a conversation that loses its thread.
+        Self {
+            name: "rotting",
+            about: "every failed execution leaves things worse",
+            sound_class: 0.4,
+            knowledge: 0.3,
+            rot: 0.3,
+            ..Self::ORDINARY
+        },
+        // What is asked can't be done with what is there, half of the time in each of its parts.
+        Self { name: "infeasible", about: "half of all subtasks can't be done", infeasible: 0.5, ..Self::ORDINARY },
+    ];
+
+    /// The family of that name.
+    #[must_use]
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|family| family.name == name)
+    }
+}

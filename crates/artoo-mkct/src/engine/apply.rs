@@ -1,0 +1,213 @@
+//! What a frame does: the one way in which a memory changes, live and at replay alike.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
+
+use super::Engine;
+use crate::{
+    ApplyError, DeletionReason, Frame, Level, Megram, MegramId, Offset, RuleKind, Watermark,
+    engine::{index::term, row::Row},
+    quantization::DEMOTED_DECAY,
+    tag,
+};
+
+impl Engine {
+    /// Replays one frame; the texts of its records are held in RAM.
+    ///
+    /// What names records that are not there does nothing to them: a journal that lost a frame to damage, or that two
+    /// processes wrote, must not fail at everything after.
+    ///
+    /// # Errors
+    /// When a record of the frame breaks a bound, is there already, was forgotten or has the wrong layer; then nothing
+    /// changed.
+    pub fn apply(&mut self, frame: &Frame) -> Result<(), ApplyError> {
+        self.apply_frame(frame, None)
+    }
+
+    /// Replays one frame that stands at `at`, where its record's text is read from when it is asked for.
+    ///
+    /// # Errors
+    /// As [`Engine::apply`].
+    pub fn apply_at(&mut self, frame: &Frame, at: Offset) -> Result<(), ApplyError> {
+        self.apply_frame(frame, Some(at))
+    }
+
+    /// Applies a frame that was made from what stands, and so fits it.
+    pub(crate) fn follow(&mut self, frame: &Frame) {
+        let applied = self.apply(frame);
+        debug_assert!(applied.is_ok(), "{frame:?}: {applied:?}");
+    }
+
+    fn apply_frame(&mut self, frame: &Frame, at: Option<Offset>) -> Result<(), ApplyError> {
+        match frame {
+            Frame::Written { megram } => {
+                self.check_new(megram, |level| level != Level::C)?;
+                self.add_written(megram, at);
+            }
+            Frame::Promoted { rule, rule_kind, watermark, supersedes: _ } => {
+                self.check_new(rule, |level| level == Level::C)?;
+                self.add_rule(rule, *rule_kind, *watermark);
+                at.into_iter().for_each(|at| self.settle(rule.id, at));
+            }
+            Frame::Recalled { ids, at_ms } => {
+                self.expect_no_law(ids)?;
+                self.touch(ids, *at_ms);
+            }
+            Frame::Demoted { id, at_ms } => {
+                self.expect_no_law(std::slice::from_ref(id))?;
+                self.demote(*id, *at_ms);
+            }
+            Frame::Deleted { ids, at_ms: _, reason } => {
+                self.expect_no_law(ids)?;
+                self.remove_records(ids, *reason);
+            }
+            Frame::Marked { space, entity, rule_kind, watermark } => {
+                let tag = self.index.intern(space, entity);
+                self.mark(tag, *rule_kind, *watermark);
+            }
+            Frame::Attempted { .. } => {}
+        }
+        Ok(())
+    }
+
+    fn expect_no_law(&self, ids: &[MegramId]) -> Result<(), ApplyError> {
+        let law = |id: &&MegramId| self.rules.get(id).is_some_and(|megram| megram.level == Level::T);
+        ids.iter().find(law).map_or(Ok(()), |id| Err(ApplyError::Immutable { id: *id }))
+    }
+
+    /// Checks a record that is about to be added.
+    fn check_new(&self, megram: &Megram, fits: fn(Level) -> bool) -> Result<(), ApplyError> {
+        let id = megram.id;
+        if !fits(megram.level) {
+            return Err(ApplyError::WrongLevel { id, level: megram.level });
+        }
+        self.check_bounds(megram).map_err(|source| ApplyError::Invalid { id, source })?;
+        if self.contains(id) {
+            return Err(ApplyError::Duplicate { id });
+        }
+        if self.forgotten.contains(&id) {
+            return Err(ApplyError::Forgotten { id });
+        }
+        Ok(())
+    }
+
+    /// Adds a checked record of level M, K or T.
+    pub(super) fn add_written(&mut self, megram: &Megram, at: Option<Offset>) {
+        if megram.level.is_live() {
+            self.add_live(megram, at);
+        }
+        match megram.level {
+            Level::M if at.is_none() => self.held.insert(megram.id, Arc::new(megram.clone())),
+            Level::M => {}
+            Level::K | Level::C | Level::T => {
+                self.keep_whole(megram);
+                at.into_iter().for_each(|at| self.settle(megram.id, at));
+            }
+        }
+    }
+
+    fn add_live(&mut self, megram: &Megram, at: Option<Offset>) {
+        let k = self.decay_position(megram.k).unwrap_or_else(|| {
+            self.decays.push(megram.k);
+            (self.decays.len() - 1) as u8
+        });
+        let tag = self.index.intern(&megram.space, &megram.entity);
+        let row = Row { tag, at, ..Row::of(megram, k) };
+        let slot = self.rows.insert(&row);
+        self.index.add_live(slot, &term(&row, &self.decays), &mut self.rows);
+        self.newest_id = self.newest_id.max(Some(megram.id));
+    }
+
+    fn keep_whole(&mut self, megram: &Megram) {
+        Arc::make_mut(&mut self.rules).insert(megram.id, Arc::new(megram.clone()));
+        self.newest_id = self.newest_id.max(Some(megram.id));
+    }
+
+    fn drop_whole(&mut self, id: MegramId) {
+        Arc::make_mut(&mut self.rules).remove(&id);
+        Arc::make_mut(&mut self.places).remove(&id);
+    }
+
+    /// Adds a checked rule; one rule a tag and kind, so it replaces the one that stood there.
+    pub(crate) fn add_rule(&mut self, rule: &Megram, kind: RuleKind, watermark: Watermark) {
+        let tag = self.index.intern(&rule.space, &rule.entity);
+        self.mark(tag, kind, watermark);
+        let standing = Arc::make_mut(&mut self.standing).entry((tag, kind)).or_default();
+        if let Some(replaced) = standing.rule.replace(rule.id) {
+            self.drop_whole(replaced);
+        }
+        self.keep_whole(rule);
+    }
+
+    fn mark(&mut self, tag: u32, kind: RuleKind, watermark: Watermark) {
+        let standing = Arc::make_mut(&mut self.standing).entry((tag, kind)).or_default();
+        standing.used = standing.used.max(Some(watermark));
+    }
+
+    /// Marks rules as recalled.
+    fn touch(&mut self, ids: &[MegramId], at_ms: i64) {
+        for id in ids {
+            if self.rules.get(id).is_some_and(|rule| rule.level == Level::C)
+                && let Some(rule) = Arc::make_mut(&mut self.rules).get_mut(id)
+            {
+                let rule = Arc::make_mut(rule);
+                rule.last_recalled_at_ms = rule.last_recalled_at_ms.max(Some(at_ms));
+            }
+        }
+    }
+
+    /// Turns a rule into Knowledge; its decay begins at `at_ms`.
+    fn demote(&mut self, id: MegramId, at_ms: i64) {
+        let Some(rule) = self.rules.get(&id).filter(|rule| rule.level == Level::C) else { return };
+        let rule = Megram { level: Level::K, k: DEMOTED_DECAY, demoted_at_ms: Some(at_ms), ..Megram::clone(rule) };
+        self.no_longer_stands(id, &rule);
+        self.add_live(&rule, None);
+        self.keep_whole(&rule);
+    }
+
+    fn no_longer_stands(&mut self, id: MegramId, rule: &Megram) {
+        let Some(tag) = self.index.number(&rule.space, &rule.entity) else { return };
+        for kind in RuleKind::ALL {
+            if self.standing.get(&(tag, kind)).is_some_and(|standing| standing.rule == Some(id))
+                && let Some(standing) = Arc::make_mut(&mut self.standing).get_mut(&(tag, kind))
+            {
+                standing.rule = None;
+            }
+        }
+    }
+
+    /// Takes records out, and sums their tags and tools anew.
+    fn remove_records(&mut self, ids: &[MegramId], reason: DeletionReason) {
+        let mut gone: BTreeMap<u32, BTreeSet<u32>> = BTreeMap::new();
+        for &id in ids {
+            if reason == DeletionReason::Forgotten {
+                Arc::make_mut(&mut self.forgotten).insert(id);
+            }
+            if let Some((slot, row)) = self.row(id) {
+                gone.entry(row.tag).or_default().insert(slot);
+            }
+            if let Some(rule) = self.rules.get(&id).cloned() {
+                self.no_longer_stands(id, &rule);
+                self.drop_whole(id);
+            }
+            self.held.remove(&id);
+        }
+        let mut tools = BTreeSet::new();
+        let mut emptied = Vec::new();
+        for (tag, slots) in gone {
+            if !self.index.unlink(tag, &slots, &self.decays, &mut self.rows) {
+                emptied.push(tag);
+            }
+            slots.iter().for_each(|slot| self.rows.remove(*slot));
+            tools.extend(self.index.tag(tag).into_iter().flat_map(|tag| tag::tools_of(tag.space(), tag.entity())));
+        }
+        self.index.resum_tools(&tools, &self.rows);
+        for tag in emptied {
+            if self.standing.range((tag, RuleKind::ALL[0])..=(tag, RuleKind::ALL[1])).next().is_none() {
+                self.index.drop_tag(tag);
+            }
+        }
+    }
+}

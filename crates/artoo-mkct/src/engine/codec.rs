@@ -1,0 +1,143 @@
+//! Numbers, texts and lists in a state's bytes: little-endian, lengths in front.
+
+use std::io::{self, BufReader, BufWriter, Read, Write};
+
+use super::state::InvalidState;
+use crate::MegramId;
+
+/// Bytes read or written at once; larger pieces go past the buffer.
+const BUFFER_BYTES: usize = 32 * 1024;
+
+/// Longest text in a state: a record with all its texts at their bounds, each byte escaped.
+const MAX_TEXT_BYTES: usize = 1024 * 1024;
+
+pub(super) struct Encoder<'a>(BufWriter<&'a mut dyn Write>);
+
+impl<'a> Encoder<'a> {
+    pub(super) fn new(out: &'a mut dyn Write) -> Self {
+        Self(BufWriter::with_capacity(BUFFER_BYTES, out))
+    }
+
+    pub(super) fn bytes(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.0.write_all(bytes)
+    }
+
+    pub(super) fn u32(&mut self, number: u32) -> io::Result<()> {
+        self.bytes(&number.to_le_bytes())
+    }
+
+    pub(super) fn u64(&mut self, number: u64) -> io::Result<()> {
+        self.bytes(&number.to_le_bytes())
+    }
+
+    pub(super) fn i64(&mut self, number: i64) -> io::Result<()> {
+        self.bytes(&number.to_le_bytes())
+    }
+
+    pub(super) fn f64(&mut self, number: f64) -> io::Result<()> {
+        self.u64(number.to_bits())
+    }
+
+    pub(super) fn id(&mut self, id: MegramId) -> io::Result<()> {
+        self.bytes(&id.as_u128().to_le_bytes())
+    }
+
+    pub(super) fn text(&mut self, text: &str) -> io::Result<()> {
+        self.u32(text.len() as u32)?;
+        self.bytes(text.as_bytes())
+    }
+
+    pub(super) fn json(&mut self, value: &impl serde::Serialize) -> io::Result<()> {
+        self.text(&serde_json::to_string(value)?)
+    }
+
+    /// A list with its length in front.
+    pub(super) fn list<T>(
+        &mut self,
+        length: usize,
+        items: impl IntoIterator<Item = T>,
+        mut item: impl FnMut(&mut Self, T) -> io::Result<()>,
+    ) -> io::Result<()> {
+        self.u64(length as u64)?;
+        items.into_iter().try_for_each(|next| item(self, next))
+    }
+
+    pub(super) fn finish(mut self) -> io::Result<()> {
+        self.0.flush()
+    }
+}
+
+pub(super) struct Decoder<'a>(BufReader<&'a mut dyn Read>);
+
+impl<'a> Decoder<'a> {
+    pub(super) fn new(input: &'a mut dyn Read) -> Self {
+        Self(BufReader::with_capacity(BUFFER_BYTES, input))
+    }
+
+    pub(super) fn fill(&mut self, bytes: &mut [u8]) -> Result<(), InvalidState> {
+        Ok(self.0.read_exact(bytes)?)
+    }
+
+    fn array<const N: usize>(&mut self) -> Result<[u8; N], InvalidState> {
+        let mut bytes = [0; N];
+        self.fill(&mut bytes)?;
+        Ok(bytes)
+    }
+
+    pub(super) fn u32(&mut self) -> Result<u32, InvalidState> {
+        self.array().map(u32::from_le_bytes)
+    }
+
+    pub(super) fn u64(&mut self) -> Result<u64, InvalidState> {
+        self.array().map(u64::from_le_bytes)
+    }
+
+    pub(super) fn i64(&mut self) -> Result<i64, InvalidState> {
+        self.array().map(i64::from_le_bytes)
+    }
+
+    pub(super) fn f64(&mut self) -> Result<f64, InvalidState> {
+        self.u64().map(f64::from_bits)
+    }
+
+    pub(super) fn flag(&mut self) -> Result<bool, InvalidState> {
+        self.u32().map(|flag| flag != 0)
+    }
+
+    pub(super) fn id(&mut self) -> Result<MegramId, InvalidState> {
+        self.array().map(|bytes| MegramId::from_u128(u128::from_le_bytes(bytes)))
+    }
+
+    pub(super) fn text(&mut self) -> Result<String, InvalidState> {
+        let length = self.u32()? as usize;
+        if length > MAX_TEXT_BYTES {
+            return Err(InvalidState::Malformed { what: "a text's length" });
+        }
+        let mut bytes = vec![0; length];
+        self.fill(&mut bytes)?;
+        String::from_utf8(bytes).map_err(|_| InvalidState::Malformed { what: "a text" })
+    }
+
+    pub(super) fn json<T: serde::de::DeserializeOwned>(&mut self) -> Result<T, InvalidState> {
+        serde_json::from_str(&self.text()?).map_err(|_| InvalidState::Malformed { what: "a record" })
+    }
+
+    /// The length of a list. Nothing is set aside for it, so that a wrong one ends at the input's end.
+    pub(super) fn length(&mut self) -> Result<u64, InvalidState> {
+        let length = self.u64()?;
+        if length >= u64::from(u32::MAX) {
+            Err(InvalidState::Malformed { what: "a list's length" })
+        } else {
+            Ok(length)
+        }
+    }
+
+    /// A list with its length in front.
+    pub(super) fn list<T, C: FromIterator<T>>(
+        &mut self,
+        mut item: impl FnMut(&mut Self) -> Result<T, InvalidState>,
+    ) -> Result<C, InvalidState> {
+        let length = self.length()?;
+        (0..length).map(|_| item(self)).collect()
+    }
+}

@@ -1,0 +1,67 @@
+//! A growing list in copy-on-write pages: a clone shares everything, and a change after it copies one page.
+
+use std::sync::Arc;
+
+/// A list whose clone is a pointer; `PAGE` items are copied together when one of a shared page changes.
+#[derive(Debug, Clone)]
+pub(crate) struct Pages<T, const PAGE: usize> {
+    pages: Arc<Vec<Arc<Vec<T>>>>,
+    len: usize,
+}
+
+impl<T, const PAGE: usize> Default for Pages<T, PAGE> {
+    fn default() -> Self {
+        Self { pages: Arc::default(), len: 0 }
+    }
+}
+
+impl<T: Clone, const PAGE: usize> Pages<T, PAGE> {
+    pub(crate) fn len(&self) -> usize {
+        self.len
+    }
+
+    pub(crate) fn get(&self, position: usize) -> Option<&T> {
+        self.pages.get(position / PAGE)?.get(position % PAGE)
+    }
+
+    pub(crate) fn get_mut(&mut self, position: usize) -> Option<&mut T> {
+        let page = Arc::make_mut(&mut self.pages).get_mut(position / PAGE)?;
+        Arc::make_mut(page).get_mut(position % PAGE)
+    }
+
+    pub(crate) fn last(&self) -> Option<&T> {
+        self.pages.last()?.last()
+    }
+
+    pub(crate) fn push(&mut self, item: T) {
+        let pages = Arc::make_mut(&mut self.pages);
+        match pages.last_mut() {
+            Some(page) if page.len() < PAGE => Arc::make_mut(page).push(item),
+            Some(_) | None => pages.push(Arc::new(vec![item])),
+        }
+        self.len += 1;
+    }
+
+    /// Adds whole pages; every page but the last one added must be full, and the list must end on a page's end.
+    pub(crate) fn push_page(&mut self, page: Vec<T>) {
+        self.len += page.len();
+        Arc::make_mut(&mut self.pages).push(Arc::new(page));
+    }
+
+    pub(crate) fn iter(&self) -> impl DoubleEndedIterator<Item = &T> {
+        self.pages.iter().flat_map(|page| page.iter())
+    }
+
+    /// The items page by page.
+    pub(crate) fn pages(&self) -> impl Iterator<Item = &[T]> {
+        self.pages.iter().map(|page| page.as_slice())
+    }
+}
+
+impl<T: Clone, const PAGE: usize> FromIterator<T> for Pages<T, PAGE> {
+    fn from_iter<I: IntoIterator<Item = T>>(items: I) -> Self {
+        let mut list = Self::default();
+        items.into_iter().for_each(|item| list.push(item));
+        list
+    }
+}

@@ -1,0 +1,127 @@
+//! Reading single records, counts and potentials.
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use super::{Engine, row::Row};
+use crate::{Level, Megram, MegramHead, MegramId, Potentials, ReadError};
+
+/// What stands in memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Stats {
+    /// Records of level M.
+    pub megrams: usize,
+    /// Records of level K.
+    pub knowledge: usize,
+    /// Records of level C.
+    pub common_sense: usize,
+    /// Records of level T.
+    pub thinking: usize,
+    /// Tags with at least one record of level M or K.
+    pub live_tags: usize,
+    /// Tools with experience.
+    pub tools: usize,
+    /// Records deleted on request, as far as replayed.
+    pub forgotten: usize,
+}
+
+impl Engine {
+    /// One record with its text, read through the attached source where it is not held.
+    ///
+    /// # Errors
+    /// When its text cannot be read back.
+    pub fn get(&self, id: MegramId) -> Result<Option<Megram>, ReadError> {
+        if let Some(whole) = self.rules.get(&id).or_else(|| self.held.get(&id)) {
+            return Ok(Some(Megram::clone(whole)));
+        }
+        let Some((_, row)) = self.row(id) else { return Ok(None) };
+        match (&self.source, row.at) {
+            (Some(source), Some(at)) => source.record(id, at).map(Some),
+            (None, _) | (_, None) => Err(ReadError::Gone { id }),
+        }
+    }
+
+    /// One record without its text.
+    #[must_use]
+    pub fn head(&self, id: MegramId) -> Option<MegramHead> {
+        match self.rules.get(&id) {
+            Some(whole) => Some(MegramHead::from(whole.as_ref())),
+            None => self.row(id).and_then(|(_, row)| self.head_of(&row)),
+        }
+    }
+
+    /// Every record without its text, newest id first.
+    pub fn heads(&self) -> impl Iterator<Item = MegramHead> {
+        let mut rules = self.rules.values().rev().filter(|whole| whole.level != Level::K).peekable();
+        let mut rows = self.rows.by_id_newest_first().peekable();
+        std::iter::from_fn(move || match (rows.peek(), rules.peek()) {
+            (Some((id, _)), Some(rule)) if rule.id > *id => rules.next().map(|rule| MegramHead::from(rule.as_ref())),
+            (None, _) => rules.next().map(|rule| MegramHead::from(rule.as_ref())),
+            (Some(_), _) => rows.next().and_then(|(id, _)| self.head(id)),
+        })
+    }
+
+    /// The newest records, newest first.
+    #[must_use]
+    pub fn query_recent(&self, limit: usize) -> Vec<MegramHead> {
+        self.heads().take(limit).collect()
+    }
+
+    /// Both channels of a tag: M and K records only, rules never.
+    #[must_use]
+    pub fn query_mk(&self, space: &str, entity: &str, now_ms: i64) -> Potentials {
+        let sums = self.index.find(space, entity).map(|tag| tag.aggregate.at(now_ms)).unwrap_or_default();
+        Potentials::new(sums.attention, sums.decision)
+    }
+
+    /// The laws and the persona.
+    pub fn thinking(&self) -> impl Iterator<Item = &Megram> {
+        self.rules.values().map(Arc::as_ref).filter(|whole| whole.level == Level::T)
+    }
+
+    /// Counts of what stands in memory.
+    #[must_use]
+    pub fn stats(&self) -> Stats {
+        let count = |level| self.rules.values().filter(|whole| whole.level == level).count();
+        let knowledge = count(Level::K);
+        Stats {
+            megrams: self.rows.len() - knowledge,
+            knowledge,
+            common_sense: count(Level::C),
+            thinking: count(Level::T),
+            live_tags: self.index.live_tags(),
+            tools: self.index.tools(),
+            forgotten: self.forgotten.len(),
+        }
+    }
+
+    /// How many records stand, of all layers.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        let stats = self.stats();
+        self.rows.len() + stats.common_sense + stats.thinking
+    }
+
+    /// Whether nothing stands.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    fn head_of(&self, row: &Row) -> Option<MegramHead> {
+        let tag = self.index.tag(row.tag)?;
+        Some(MegramHead {
+            id: row.id,
+            level: row.level,
+            created_at_ms: row.start_ms,
+            space: tag.space().to_owned(),
+            entity: tag.entity().to_owned(),
+            state: row.state,
+            f: row.f,
+            sigma: row.sigma,
+            k: self.decays.get(usize::from(row.k)).copied()?,
+            failure_class: row.class,
+        })
+    }
+}

@@ -1,0 +1,213 @@
+//! One record of level M or K as it stands in RAM: 48 bytes, and nothing that grows with what was said.
+//!
+//! Weight, sign, decay, state, layer and fault are the same few combinations over and over, so a row has their number.
+//! When its decay began is nearly always the time in its id; where it is not, a table beside the rows has it.
+
+use crate::{FailureClass, Level, Megram, MegramId, Offset, State, Watermark, hash::fnv1a};
+
+/// Bytes of a row.
+pub(crate) const ROW_BYTES: usize = 48;
+
+/// Bytes of a combination of weight, sign, decay, state, layer and fault.
+pub(crate) const KIND_BYTES: usize = 20;
+
+/// A link or a tag that is not there.
+pub(crate) const NONE: u32 = u32::MAX;
+
+/// Stands in a row whose text is held in RAM.
+const HELD: u64 = u64::MAX;
+
+/// Stands for the combination of a deleted row.
+const DEAD: u32 = u32::MAX;
+
+/// Set beside the number of a combination where the decay did not begin at the time in the id.
+const STARTS_APART: u32 = 1 << 31;
+
+/// What the engine keeps of a record: what it weighs, whose word it is, and where its text lies.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Row {
+    pub(crate) id: MegramId,
+    /// When its decay began.
+    pub(crate) start_ms: i64,
+    pub(crate) f: f64,
+    pub(crate) sigma: f64,
+    /// Where its text is; `None` while it is held.
+    pub(crate) at: Option<Offset>,
+    pub(crate) tag: u32,
+    /// The next older record of the tag.
+    pub(crate) older: u32,
+    /// A hash of its task's name; 0 = none.
+    pub(crate) task: u32,
+    /// A hash of its source's name; 0 = none.
+    pub(crate) source: u32,
+    /// A hash of its content.
+    pub(crate) content: u32,
+    /// Position of its decay rate among the engine's.
+    pub(crate) k: u8,
+    pub(crate) state: State,
+    pub(crate) level: Level,
+    pub(crate) class: Option<FailureClass>,
+    /// It says that a rule is contradicted, and is no experience of its own.
+    pub(crate) dissonance: bool,
+}
+
+impl Row {
+    /// The row of a record whose text is held.
+    pub(crate) fn of(megram: &Megram, k: u8) -> Self {
+        Self {
+            id: megram.id,
+            start_ms: megram.decays_from_ms(),
+            f: megram.f,
+            sigma: megram.sigma,
+            at: None,
+            tag: NONE,
+            older: NONE,
+            task: megram.task.as_deref().map_or(0, short_hash),
+            source: megram.provenance.source.as_deref().map_or(0, short_hash),
+            content: short_hash(&megram.content),
+            k,
+            state: megram.state,
+            level: megram.level,
+            class: megram.failure_class,
+            dissonance: megram.is_dissonance(),
+        }
+    }
+
+    /// Its place in its tag's history.
+    pub(crate) fn place(&self) -> Watermark {
+        Watermark { at_ms: self.start_ms, id: self.id }
+    }
+
+    /// A failure that the environment caused: nobody's approach learns from it.
+    pub(crate) fn blames_the_environment(&self) -> bool {
+        self.sigma < 0.0 && self.class == Some(FailureClass::Environmental)
+    }
+
+    /// Whether a table must keep when its decay began.
+    pub(crate) fn starts_apart(&self) -> bool {
+        self.start_ms != self.id.time_ms()
+    }
+
+    /// The row's bytes, its combination being the `kind`th.
+    pub(crate) fn encode(&self, kind: u32) -> [u8; ROW_BYTES] {
+        let kind = if self.starts_apart() { kind | STARTS_APART } else { kind };
+        let id = self.id.as_u128();
+        let words = [
+            (id >> 64) as u64,
+            id as u64,
+            self.at.map_or(HELD, |at| at.0),
+            join(self.tag, self.older),
+            join(self.task, self.source),
+            join(self.content, kind),
+        ];
+        let mut bytes = [0; ROW_BYTES];
+        for (out, word) in bytes.as_chunks_mut::<8>().0.iter_mut().zip(words) {
+            *out = word.to_le_bytes();
+        }
+        bytes
+    }
+
+    /// The row that stands in these bytes; `None` for a deleted one.
+    pub(crate) fn decode(
+        bytes: &[u8; ROW_BYTES],
+        kind_of: impl FnOnce(u32) -> Option<[u8; KIND_BYTES]>,
+        start_apart: impl FnOnce() -> Option<i64>,
+    ) -> Option<Self> {
+        let (chunks, _) = bytes.as_chunks::<8>();
+        let mut words = chunks.iter().map(|chunk| u64::from_le_bytes(*chunk));
+        let mut next = || words.next().unwrap_or_default();
+        let id = MegramId::from_u128(u128::from(next()) << 64 | u128::from(next()));
+        let at = next();
+        let (tag, older) = split(next());
+        let (task, source) = split(next());
+        let (content, kind) = split(next());
+        if kind == DEAD {
+            return None;
+        }
+        let (f, sigma, [k, state, level, flags]) = split_kind(kind_of(kind & !STARTS_APART)?);
+        Some(Self {
+            id,
+            start_ms: if kind & STARTS_APART == 0 { id.time_ms() } else { start_apart()? },
+            f,
+            sigma,
+            at: (at != HELD).then_some(Offset(at)),
+            tag,
+            older,
+            task,
+            source,
+            content,
+            k,
+            state: State::ALL.get(usize::from(state)).copied().unwrap_or(State::Refine),
+            level: if level == 1 { Level::K } else { Level::M },
+            class: class_of(flags >> 1),
+            dissonance: flags & 1 == 1,
+        })
+    }
+
+    /// Its combination's bytes.
+    pub(crate) fn kind(&self) -> [u8; KIND_BYTES] {
+        let class = match self.class {
+            None => 0,
+            Some(FailureClass::Logical) => 1,
+            Some(FailureClass::Environmental) => 2,
+            Some(FailureClass::Mixed) => 3,
+        };
+        let state = State::ALL.iter().position(|known| *known == self.state).unwrap_or_default();
+        let mut bytes = [0; KIND_BYTES];
+        let (numbers, small) = bytes.split_at_mut(16);
+        let (f, sigma) = numbers.split_at_mut(8);
+        f.copy_from_slice(&self.f.to_le_bytes());
+        sigma.copy_from_slice(&self.sigma.to_le_bytes());
+        let level = u8::from(self.level == Level::K);
+        small.copy_from_slice(&[self.k, state as u8, level, class << 1 | u8::from(self.dissonance)]);
+        bytes
+    }
+}
+
+/// Marks encoded bytes as a deleted row, which keeps its id.
+pub(crate) fn kill(bytes: &mut [u8; ROW_BYTES]) {
+    if let Some(kind) = bytes.last_chunk_mut() {
+        *kind = DEAD.to_le_bytes();
+    }
+}
+
+/// Whether encoded bytes are those of a deleted row.
+pub(crate) fn is_dead(bytes: &[u8; ROW_BYTES]) -> bool {
+    bytes.last_chunk().is_some_and(|kind| *kind == DEAD.to_le_bytes())
+}
+
+/// The id in an encoded row, without the rest of it.
+pub(crate) fn id_of(bytes: &[u8; ROW_BYTES]) -> MegramId {
+    let half = |at: usize| bytes.get(at..).and_then(|bytes| bytes.first_chunk()).map_or(0, |b| u64::from_le_bytes(*b));
+    MegramId::from_u128(u128::from(half(0)) << 64 | u128::from(half(8)))
+}
+
+/// A name as a row keeps it. Two that collide count as one, which makes evidence weaker, never stronger.
+pub(crate) fn short_hash(text: &str) -> u32 {
+    let hash = fnv1a(text.as_bytes());
+    ((hash ^ hash >> 32) as u32).max(1)
+}
+
+fn class_of(byte: u8) -> Option<FailureClass> {
+    match byte {
+        1 => Some(FailureClass::Logical),
+        2 => Some(FailureClass::Environmental),
+        3 => Some(FailureClass::Mixed),
+        _ => None,
+    }
+}
+
+fn split_kind(bytes: [u8; KIND_BYTES]) -> (f64, f64, [u8; 4]) {
+    let (numbers, small) = bytes.as_chunks::<8>();
+    let mut numbers = numbers.iter().map(|bytes| f64::from_le_bytes(*bytes));
+    let mut next = || numbers.next().unwrap_or_default();
+    (next(), next(), small.first_chunk().copied().unwrap_or_default())
+}
+
+fn join(low: u32, high: u32) -> u64 {
+    u64::from(high) << 32 | u64::from(low)
+}
+
+fn split(word: u64) -> (u32, u32) {
+    (word as u32, (word >> 32) as u32)
+}

@@ -1,0 +1,82 @@
+//! A hash map in copy-on-write shards: a clone shares everything, and a change after it copies one shard.
+
+use std::{
+    borrow::Borrow,
+    collections::{HashMap, hash_map::RandomState},
+    hash::{BuildHasher, Hash},
+    sync::Arc,
+};
+
+/// Parts of a map: at a million keys a change after a clone copies four thousand.
+const SHARDS: u64 = 256;
+
+/// A map whose clone is a pointer. Its hashes are keyed, since names in it may be chosen by an adversary.
+#[derive(Debug, Clone)]
+pub(crate) struct Shards<K, V> {
+    shards: Arc<Vec<Arc<HashMap<K, V>>>>,
+    hasher: RandomState,
+    len: usize,
+}
+
+impl<K, V> Default for Shards<K, V> {
+    fn default() -> Self {
+        Self { shards: Arc::default(), hasher: RandomState::new(), len: 0 }
+    }
+}
+
+impl<K: Hash + Eq + Clone, V: Clone> Shards<K, V> {
+    pub(crate) fn len(&self) -> usize {
+        self.len
+    }
+
+    pub(crate) fn get<Q: Hash + Eq + ?Sized>(&self, key: &Q) -> Option<&V>
+    where
+        K: Borrow<Q>,
+    {
+        self.shards.get(self.shard_of(key))?.get(key)
+    }
+
+    pub(crate) fn get_mut<Q: Hash + Eq + ?Sized>(&mut self, key: &Q) -> Option<&mut V>
+    where
+        K: Borrow<Q>,
+    {
+        let shard = self.shard_of(key);
+        if !self.shards.get(shard)?.contains_key(key) {
+            return None;
+        }
+        Arc::make_mut(Arc::make_mut(&mut self.shards).get_mut(shard)?).get_mut(key)
+    }
+
+    pub(crate) fn insert(&mut self, key: K, value: V) {
+        let shard = self.shard_of(&key);
+        let shards = Arc::make_mut(&mut self.shards);
+        if shards.is_empty() {
+            shards.resize_with(SHARDS as usize, Arc::default);
+        }
+        if let Some(shard) = shards.get_mut(shard)
+            && Arc::make_mut(shard).insert(key, value).is_none()
+        {
+            self.len += 1;
+        }
+    }
+
+    pub(crate) fn remove<Q: Hash + Eq + ?Sized>(&mut self, key: &Q) -> Option<V>
+    where
+        K: Borrow<Q>,
+    {
+        self.get(key)?;
+        let shard = self.shard_of(key);
+        let removed = Arc::make_mut(Arc::make_mut(&mut self.shards).get_mut(shard)?).remove(key);
+        self.len -= usize::from(removed.is_some());
+        removed
+    }
+
+    /// Every entry, in no order that means anything.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (&K, &V)> {
+        self.shards.iter().flat_map(|shard| shard.iter())
+    }
+
+    fn shard_of<Q: Hash + ?Sized>(&self, key: &Q) -> usize {
+        (self.hasher.hash_one(key) % SHARDS) as usize
+    }
+}

@@ -1,0 +1,208 @@
+//! Carrying a memory away and taking it in: one JSON line a frame, after a line that says what this is.
+
+use std::{
+    io::{self, BufRead, Read as _, Write},
+    sync::Arc,
+};
+
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    ApplyError, DeletionReason, Engine, Frame, Level, MAX_FRAME_BYTES, Megram, MegramId, ReadError, RuleKind,
+    Watermark, engine::Standing, frame::MAX_IDS_PER_FRAME,
+};
+
+/// The version of exported lines that this library writes; it reads every version up to this one.
+pub const EXPORT_VERSION: u32 = 1;
+
+const FORMAT: &str = "artoo-mkct";
+
+/// The first line.
+#[derive(Debug, Serialize, Deserialize)]
+struct Header {
+    format: String,
+    version: u32,
+}
+
+/// Why a memory could not be carried away.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ExportError {
+    /// A record's text could not be read back.
+    #[error("a record cannot be read back")]
+    Read(#[from] ReadError),
+    /// A line could not be written.
+    #[error("the export cannot be written")]
+    Io(#[from] io::Error),
+    /// A frame has no text form.
+    #[error("a record has no text form")]
+    Encode(#[from] serde_json::Error),
+}
+
+/// Why an export could not be taken in; lines before the one named were.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ImportError {
+    /// The first line is not an export's.
+    #[error("the first line does not say that this is an export of artoo-mkct")]
+    NotAnExport,
+    /// A newer version of this library wrote it.
+    #[error("the export has version {found}, this library knows {EXPORT_VERSION}")]
+    NewerVersion {
+        /// Its version.
+        found: u32,
+    },
+    /// A line could not be read.
+    #[error("line {line} cannot be read")]
+    Io {
+        /// Which, from 1.
+        line: u64,
+        /// Why.
+        #[source]
+        source: io::Error,
+    },
+    /// A line is longer than any frame.
+    #[error("line {line} has more than {max_bytes} bytes")]
+    TooLong {
+        /// Which, from 1.
+        line: u64,
+        /// The bound.
+        max_bytes: usize,
+    },
+    /// A line is no frame.
+    #[error("line {line} is not a record")]
+    Malformed {
+        /// Which, from 1.
+        line: u64,
+        /// Why.
+        #[source]
+        source: serde_json::Error,
+    },
+    /// A frame breaks a rule of this memory.
+    #[error("line {line} does not fit")]
+    Refused {
+        /// Which, from 1.
+        line: u64,
+        /// Why.
+        #[source]
+        source: ApplyError,
+    },
+}
+
+/// What an import did.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct ImportReport {
+    /// Frames applied.
+    pub applied: u64,
+    /// Records that stood already or had been forgotten here, and were left alone.
+    pub skipped: u64,
+}
+
+impl Engine {
+    /// The frames that rebuild what stands, and nothing more: laws, records by id, rules, marks, what was forgotten.
+    pub fn state_frames(&self) -> impl Iterator<Item = Result<Frame, ReadError>> {
+        let whole = |level| self.rules.values().filter(move |megram| megram.level == level);
+        let written = |megram: &Arc<Megram>| Ok(Frame::Written { megram: Megram::clone(megram) });
+        let live = self.rows.by_id().filter_map(|(id, _)| self.get(id).transpose());
+        let rules = whole(Level::C).filter_map(|rule| self.promoted(rule)).map(Ok);
+        let mut marks: Vec<(String, String, RuleKind, Watermark)> =
+            self.standing.iter().filter_map(|(key, standing)| self.mark_of(*key, *standing)).collect();
+        // The numbers of tags differ from memory to memory, their names do not.
+        marks.sort();
+        let marks = marks
+            .into_iter()
+            .map(|(space, entity, rule_kind, watermark)| Ok(Frame::Marked { space, entity, rule_kind, watermark }));
+        let forgotten: Vec<MegramId> = self.forgotten.iter().copied().collect();
+        let forgotten: Vec<Frame> = forgotten
+            .chunks(MAX_IDS_PER_FRAME)
+            .map(|ids| Frame::Deleted { ids: ids.to_vec(), at_ms: 0, reason: DeletionReason::Forgotten })
+            .collect();
+        whole(Level::T)
+            .map(written)
+            .chain(live.map(|megram| megram.map(|megram| Frame::Written { megram })))
+            .chain(rules)
+            .chain(marks)
+            .chain(forgotten.into_iter().map(Ok))
+    }
+
+    /// Writes the memory as JSON lines. Exporting what was imported gives the same lines again.
+    ///
+    /// # Errors
+    /// When a text cannot be read back or a line cannot be written.
+    pub fn export(&self, out: &mut dyn Write) -> Result<(), ExportError> {
+        let header = Header { format: FORMAT.to_owned(), version: EXPORT_VERSION };
+        serde_json::to_writer(&mut *out, &header)?;
+        for frame in self.state_frames() {
+            out.write_all(b"\n")?;
+            serde_json::to_writer(&mut *out, &frame?)?;
+        }
+        Ok(out.write_all(b"\n")?)
+    }
+
+    /// Takes in what [`Engine::export`] wrote, line by line; `keep` gets each frame that was applied, for a journal.
+    ///
+    /// Records that stand here already, or were forgotten here, are left alone. Every line is checked like a write.
+    ///
+    /// # Errors
+    /// At the first line that does not fit, which it names; what came before it stands.
+    pub fn import(
+        &mut self,
+        input: &mut dyn BufRead,
+        keep: &mut dyn FnMut(Frame),
+    ) -> Result<ImportReport, ImportError> {
+        let mut report = ImportReport::default();
+        let mut text = Vec::new();
+        for line in 1.. {
+            text.clear();
+            let bound = MAX_FRAME_BYTES as u64 + 1;
+            let read = (&mut *input).take(bound).read_until(b'\n', &mut text);
+            if read.map_err(|source| ImportError::Io { line, source })? == 0 && line > 1 {
+                break;
+            }
+            if text.len() > MAX_FRAME_BYTES {
+                return Err(ImportError::TooLong { line, max_bytes: MAX_FRAME_BYTES });
+            }
+            if line == 1 {
+                check_header(&text)?;
+                continue;
+            }
+            let frame = serde_json::from_slice(&text).map_err(|source| ImportError::Malformed { line, source })?;
+            match self.apply(&frame) {
+                Ok(()) => {
+                    report.applied += 1;
+                    keep(frame);
+                }
+                Err(ApplyError::Duplicate { .. } | ApplyError::Forgotten { .. }) => report.skipped += 1,
+                Err(source) => return Err(ImportError::Refused { line, source }),
+            }
+        }
+        Ok(report)
+    }
+
+    fn promoted(&self, rule: &Megram) -> Option<Frame> {
+        let tag = self.index.number(&rule.space, &rule.entity)?;
+        let rule_kind = RuleKind::of_sigma(rule.sigma);
+        let watermark = self.standing.get(&(tag, rule_kind))?.used?;
+        Some(Frame::Promoted { rule: rule.clone(), rule_kind, watermark, supersedes: None })
+    }
+
+    /// How far evidence is used up where no rule says so.
+    fn mark_of(
+        &self,
+        (tag, kind): (u32, RuleKind),
+        standing: Standing,
+    ) -> Option<(String, String, RuleKind, Watermark)> {
+        let tag = self.index.tag(tag).filter(|_| standing.rule.is_none())?;
+        Some((tag.space().to_owned(), tag.entity().to_owned(), kind, standing.used?))
+    }
+}
+
+fn check_header(text: &[u8]) -> Result<(), ImportError> {
+    match serde_json::from_slice(text) {
+        Ok(Header { format, version: 1..=EXPORT_VERSION }) if format == FORMAT => Ok(()),
+        Ok(Header { format, version: found }) if format == FORMAT && found > 0 => {
+            Err(ImportError::NewerVersion { found })
+        }
+        Ok(_) | Err(_) => Err(ImportError::NotAnExport),
+    }
+}

@@ -1,0 +1,228 @@
+//! Rewriting a journal without what nobody may see any more.
+//!
+//! Bodies that were deleted before a given moment go, with their tombstones; so do recalls that a later one outdates.
+//! What is deleted later keeps its body, so that a look back is complete from that moment on. Entries are copied as
+//! they are and keep their order.
+
+use std::{
+    collections::HashMap,
+    io::{self, Write as _},
+    path::Path,
+    sync::Arc,
+};
+
+use crate::{
+    DeletionReason, Frame, MegramId, RuleKind, Watermark,
+    disk::{Disk, DiskFile, LockedFile, OpenMode, folder_of},
+    journal::{
+        Journal, JournalError, JournalStep, Offset,
+        format::{self, Encoded, HEADER_BYTES, Note},
+        scan, seal,
+        seal::FileEnd,
+    },
+};
+
+/// A rewritten journal and where everything went.
+#[derive(Debug)]
+pub(crate) struct Compacted {
+    pub(crate) journal: Journal,
+    /// The new places of the records that are left.
+    pub(crate) moved: Vec<(MegramId, Offset)>,
+    pub(crate) bytes_before: u64,
+}
+
+/// What the first pass learns.
+#[derive(Debug, Default)]
+struct Survey {
+    gone: HashMap<MegramId, Gone>,
+    /// The frame with the last recall of each rule.
+    last_recall: HashMap<MegramId, Offset>,
+    /// The rule that stands under each tag, by kind.
+    standing: HashMap<(String, String, RuleKind), MegramId>,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Gone {
+    at_ms: i64,
+    /// `None` for a rule that another replaced.
+    reason: Option<DeletionReason>,
+}
+
+impl Survey {
+    fn see(&mut self, at: Offset, frame: &Frame) {
+        match frame {
+            Frame::Deleted { ids, at_ms, reason } => {
+                for id in ids {
+                    self.gone.entry(*id).or_insert(Gone { at_ms: *at_ms, reason: Some(*reason) });
+                }
+            }
+            Frame::Promoted { rule, rule_kind, .. } => {
+                let tag = (rule.space.clone(), rule.entity.clone(), *rule_kind);
+                if let Some(replaced) = self.standing.insert(tag, rule.id).filter(|replaced| *replaced != rule.id) {
+                    self.gone.entry(replaced).or_insert(Gone { at_ms: rule.created_at_ms, reason: None });
+                }
+            }
+            Frame::Demoted { id, .. } => self.standing.retain(|_, standing| standing != id),
+            Frame::Recalled { ids, .. } => self.last_recall.extend(ids.iter().map(|id| (*id, at))),
+            Frame::Written { .. } | Frame::Marked { .. } | Frame::Attempted { .. } => {}
+        }
+    }
+
+    fn is_dropped(&self, id: MegramId, keep_from_ms: i64) -> bool {
+        self.gone.get(&id).is_some_and(|gone| gone.at_ms < keep_from_ms)
+    }
+}
+
+/// Writes the journal anew and puts it in its own place; the old one goes on unchanged where this fails.
+pub(crate) fn compact(disk: &dyn Disk, old: &Journal, keep_from_ms: i64) -> Result<Compacted, JournalError> {
+    let path = old.path();
+    let at = |step| JournalError::at(path, step);
+    let mut survey = Survey::default();
+    let (file, length) = (old.file().as_ref(), old.end().0);
+    scan::scan(file, path, Offset(0), length, &mut |at, frame| survey.see(at, &frame))?;
+    let dropped = survey.gone.values().filter(|gone| gone.at_ms < keep_from_ms).map(|gone| gone.at_ms + 1).max();
+    let complete_from_ms = dropped.max(old.complete_from_ms());
+    let generation = old.generation() + 1;
+
+    let beside = seal::beside(path);
+    let new = disk.open(&beside, OpenMode::Truncate).map_err(at(JournalStep::Open))?;
+    let mut rewrite = Rewrite::new(&new, &survey, keep_from_ms);
+    let note = Note::Compacted { generation, complete_from_ms: complete_from_ms.unwrap_or(i64::MIN) };
+    let copied = rewrite.begin(&note).and_then(|()| {
+        let mut result = Ok(());
+        scan::scan(file, path, Offset(0), length, &mut |at, frame| {
+            if result.is_ok() {
+                result = rewrite.copy(at, frame);
+            }
+        })
+        .map_err(io::Error::other)?;
+        result.and_then(|()| rewrite.finish())
+    });
+    let Copied { end, last, moved } = match copied {
+        Ok(copied) => copied,
+        Err(error) => {
+            // What was begun takes room that may be what is missing.
+            let _ = disk.remove(&beside);
+            return Err(at(JournalStep::Write)(error));
+        }
+    };
+    let (locked, named) = publish(disk, &beside, path, new).map_err(at(JournalStep::Sync))?;
+    let journal = Journal {
+        file: locked,
+        path: path.to_owned(),
+        end,
+        synced: end,
+        noted: end,
+        // Without the name on the disk, the old file may come back, and what is appended now would not be in it.
+        failed: !named,
+        last: Some(last),
+        generation,
+        complete_from_ms,
+    };
+    Ok(Compacted { journal, moved, bytes_before: length })
+}
+
+/// Syncs the new file and gives it the old one's name; false where the name may not outlive the loss of power.
+fn publish(disk: &dyn Disk, beside: &Path, path: &Path, new: Arc<dyn DiskFile>) -> io::Result<(LockedFile, bool)> {
+    new.sync()?;
+    let locked = LockedFile::lock(new)?.ok_or(io::ErrorKind::WouldBlock)?;
+    disk.rename(beside, path)?;
+    Ok((locked, disk.sync_folder(folder_of(path)).is_ok()))
+}
+
+/// A journal as it was rewritten.
+struct Copied {
+    end: u64,
+    last: (Offset, u32),
+    moved: Vec<(MegramId, Offset)>,
+}
+
+struct Rewrite<'a> {
+    out: io::BufWriter<FileEnd>,
+    at: u64,
+    last: (Offset, u32),
+    survey: &'a Survey,
+    keep_from_ms: i64,
+    moved: Vec<(MegramId, Offset)>,
+    marks: HashMap<(String, String, RuleKind), Watermark>,
+}
+
+impl<'a> Rewrite<'a> {
+    fn new(file: &Arc<dyn DiskFile>, survey: &'a Survey, keep_from_ms: i64) -> Self {
+        Self {
+            out: io::BufWriter::with_capacity(256 * 1024, FileEnd { file: Arc::clone(file), at: 0 }),
+            at: 0,
+            last: (Offset(0), 0),
+            survey,
+            keep_from_ms,
+            moved: Vec::new(),
+            marks: HashMap::new(),
+        }
+    }
+
+    fn begin(&mut self, note: &Note) -> io::Result<()> {
+        self.out.write_all(&format::header())?;
+        self.at = HEADER_BYTES as u64;
+        self.put(|encoded| encoded.note(note)).map(drop)
+    }
+
+    fn copy(&mut self, at: Offset, frame: Frame) -> io::Result<()> {
+        let dropped = |id: MegramId| self.survey.is_dropped(id, self.keep_from_ms);
+        match frame {
+            Frame::Written { ref megram } if dropped(megram.id) => Ok(()),
+            Frame::Written { megram: ref record } | Frame::Promoted { rule: ref record, .. } if !dropped(record.id) => {
+                let place = self.put(|encoded| encoded.frame(&frame))?;
+                self.moved.push((record.id, place));
+                Ok(())
+            }
+            Frame::Written { .. } => Ok(()),
+            Frame::Promoted { rule, rule_kind, watermark, .. } => {
+                // Where the whole tag faded there is no evidence left to guard.
+                let gone = self.survey.gone.get(&rule.id);
+                if gone.is_some_and(|gone| gone.reason != Some(DeletionReason::Faded)) {
+                    let mark = self.marks.entry((rule.space, rule.entity, rule_kind)).or_insert(watermark);
+                    *mark = watermark.max(*mark);
+                }
+                Ok(())
+            }
+            Frame::Recalled { ids, at_ms } => {
+                let last = |id: &MegramId| self.survey.last_recall.get(id) == Some(&at) && !dropped(*id);
+                let ids: Vec<MegramId> = ids.into_iter().filter(last).collect();
+                self.put_unless(ids.is_empty(), &Frame::Recalled { ids, at_ms })
+            }
+            Frame::Deleted { ids, at_ms, reason } => {
+                let kept = |id: &MegramId| reason == DeletionReason::Forgotten || !dropped(*id);
+                let ids: Vec<MegramId> = ids.into_iter().filter(kept).collect();
+                self.put_unless(ids.is_empty(), &Frame::Deleted { ids, at_ms, reason })
+            }
+            Frame::Demoted { id, .. } => self.put_unless(dropped(id), &frame),
+            Frame::Attempted { at_ms, .. } => self.put_unless(at_ms < self.keep_from_ms, &frame),
+            Frame::Marked { .. } => self.put_unless(false, &frame),
+        }
+    }
+
+    fn finish(&mut self) -> io::Result<Copied> {
+        for ((space, entity, rule_kind), watermark) in std::mem::take(&mut self.marks) {
+            self.put_unless(false, &Frame::Marked { space, entity, rule_kind, watermark })?;
+        }
+        let end = self.at;
+        self.put(|encoded| encoded.note(&Note::Synced { end }))?;
+        self.out.flush()?;
+        Ok(Copied { end: self.at, last: self.last, moved: std::mem::take(&mut self.moved) })
+    }
+
+    fn put_unless(&mut self, skipped: bool, frame: &Frame) -> io::Result<()> {
+        if skipped { Ok(()) } else { self.put(|encoded| encoded.frame(frame)).map(drop) }
+    }
+
+    fn put(&mut self, encode: impl FnOnce(&mut Encoded) -> Result<(), format::Unencodable>) -> io::Result<Offset> {
+        let mut encoded = Encoded::default();
+        // Everything here was read from a journal, so it fits into one.
+        encode(&mut encoded).map_err(|_| io::ErrorKind::InvalidData)?;
+        self.out.write_all(&encoded.bytes)?;
+        let place = Offset(self.at);
+        self.last = (place, format::u32_at(&encoded.bytes, 8));
+        self.at += encoded.bytes.len() as u64;
+        Ok(place)
+    }
+}

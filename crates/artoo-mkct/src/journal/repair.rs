@@ -1,0 +1,140 @@
+//! Repairing a damaged journal: what is sound is kept, what is not is set aside and named.
+
+use std::{
+    io::{self, Read as _, Write as _},
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    disk::{Disk, OpenMode, folder_of},
+    journal::{
+        FrameProblem, JournalError, JournalStep,
+        format::{self, Entry, HEADER_BYTES, Note},
+        scan::{self, FileBytes, Next, Reader},
+        seal::{self, FileEnd, Seal},
+    },
+};
+
+/// What was damaged, beside the journal it was taken out of.
+const ASIDE: Seal = Seal { magic: *b"ARTOMKDM", version: 1 };
+
+/// A stretch of a journal that could not be read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DamagedRange {
+    /// Its first byte.
+    pub offset: u64,
+    /// Its length.
+    pub bytes: u64,
+    /// What was wrong with the first entry there.
+    pub problem: FrameProblem,
+}
+
+/// What a repair or a check of a journal found.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Damage {
+    /// Sound entries.
+    pub sound_entries: usize,
+    /// What is damaged, in order; a torn tail too.
+    pub ranges: Vec<DamagedRange>,
+    /// Where the damaged bytes are kept, after a repair that changed anything.
+    pub set_aside: Option<PathBuf>,
+}
+
+/// Reads the whole journal and names what is damaged; changes nothing.
+pub(crate) fn inspect(disk: &dyn Disk, path: &Path) -> Result<Damage, JournalError> {
+    walk(disk, path, &mut |_| Ok(()))
+}
+
+/// Writes the sound entries into a journal of their own, and puts it in place of the damaged one.
+///
+/// An entry whose checksum is right but whose content this version does not know is not damage; it is refused.
+pub(crate) fn repair(disk: &dyn Disk, path: &Path) -> Result<Damage, JournalError> {
+    let at = |step| JournalError::at(path, step);
+    let beside = seal::beside(path);
+    let file = disk.open(&beside, OpenMode::Truncate).map_err(at(JournalStep::Open))?;
+    file.write_at(&format::header(), 0).map_err(at(JournalStep::Write))?;
+    let mut out = io::BufWriter::new(FileEnd { file: Arc::clone(&file), at: HEADER_BYTES as u64 });
+    let mut damage = walk(disk, path, &mut |bytes| out.write_all(bytes))?;
+    if damage.ranges.is_empty() {
+        disk.remove(&beside).map_err(at(JournalStep::Write))?;
+        return Ok(damage);
+    }
+    out.flush().map_err(at(JournalStep::Write))?;
+    file.sync().map_err(at(JournalStep::Sync))?;
+    // The bad bytes are safe before the file that holds them goes.
+    let aside = free_name(disk, path);
+    let damaged = disk.open(path, OpenMode::Read).map_err(at(JournalStep::Open))?;
+    seal::write(disk, &aside, ASIDE, &damage, |out| {
+        damage.ranges.iter().try_for_each(|range| {
+            io::copy(&mut FileBytes { file: damaged.as_ref(), at: range.offset }.take(range.bytes), out).map(drop)
+        })
+    })
+    .map_err(at(JournalStep::Write))?;
+    disk.rename(&beside, path).map_err(at(JournalStep::Write))?;
+    disk.sync_folder(folder_of(path)).map_err(at(JournalStep::Sync))?;
+    damage.set_aside = Some(aside);
+    Ok(damage)
+}
+
+fn walk(disk: &dyn Disk, path: &Path, keep: &mut dyn FnMut(&[u8]) -> io::Result<()>) -> Result<Damage, JournalError> {
+    let at = |step| JournalError::at(path, step);
+    let file = disk.open(path, OpenMode::Read).map_err(at(JournalStep::Open))?;
+    let length = file.length().map_err(at(JournalStep::Read))?;
+    let mut damage = Damage::default();
+    let mut from = HEADER_BYTES as u64;
+    match scan::check_header(file.as_ref(), path, length) {
+        Err(JournalError::NotAJournal { .. }) => {
+            // Some other file, or a journal whose header alone is damaged: its entries tell.
+            let first = scan::next_sound(file.as_ref(), 0, length).map_err(at(JournalStep::Read))?;
+            let Some((first, ..)) = first else { return Err(JournalError::NotAJournal { path: path.to_owned() }) };
+            damage.ranges.push(DamagedRange { offset: 0, bytes: first, problem: FrameProblem::Marker });
+            from = first;
+        }
+        header => drop(header?),
+    }
+    let mut reader = Reader::new(file.as_ref(), from, length);
+    loop {
+        let problem = match reader.entry().map_err(at(JournalStep::Read))? {
+            Next::End => return Ok(damage),
+            Next::Bad(problem) => problem,
+            Next::Sound(header, payload) => {
+                damage.sound_entries += 1;
+                match header.decode(payload) {
+                    // They speak of places in the damaged file.
+                    Ok(Entry::Note(Note::Synced { .. } | Note::Cut { .. })) => {}
+                    Ok(Entry::Frame(_) | Entry::Note(Note::Compacted { .. }) | Entry::Erased(_)) => {
+                        keep(&header.bytes()).and_then(|()| keep(payload)).map_err(at(JournalStep::Write))?;
+                    }
+                    Err(problem) => {
+                        let path = path.to_owned();
+                        return Err(JournalError::Corrupt { path, offset: from, problem, next_sound: None });
+                    }
+                }
+                from += header.entry_bytes();
+                continue;
+            }
+        };
+        let next = scan::next_sound(file.as_ref(), from + 1, length).map_err(at(JournalStep::Read))?;
+        let next = next.map_or(length, |(next, ..)| next);
+        damage.ranges.push(DamagedRange { offset: from, bytes: next - from, problem });
+        from = next;
+        reader = Reader::new(file.as_ref(), from, length);
+    }
+}
+
+/// A name for the damaged file that nothing has yet.
+fn free_name(disk: &dyn Disk, path: &Path) -> PathBuf {
+    let numbered = |number: u32| {
+        let mut name = path.as_os_str().to_owned();
+        name.push(format!(".damaged-{number}"));
+        PathBuf::from(name)
+    };
+    let mut number = 1;
+    while disk.open(&numbered(number), OpenMode::Read).is_ok() {
+        number += 1;
+    }
+    numbered(number)
+}

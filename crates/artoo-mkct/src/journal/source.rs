@@ -1,0 +1,116 @@
+//! Reading single records back from where their frames stand.
+
+use std::{fmt::Debug, io, sync::Arc};
+
+use crate::{
+    Frame, Megram, MegramId,
+    disk::DiskFile,
+    journal::{
+        FrameProblem, Offset,
+        format::{ENTRY_HEADER_BYTES, Entry, EntryHeader, HEADER_BYTES, Note},
+    },
+};
+
+/// Bytes read at first: most records fit, so that one read is enough.
+const FIRST_READ_BYTES: usize = 2_048;
+
+/// Where an engine finds what it does not hold in memory.
+pub trait RecordSource: Debug + Send + Sync {
+    /// The record that the frame at `at` holds, as it was written; what changed since is the engine's to add.
+    ///
+    /// # Errors
+    /// When it is not there, damaged or unreadable.
+    fn record(&self, id: MegramId, at: Offset) -> Result<Megram, ReadError>;
+}
+
+/// Why a record could not be read back.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ReadError {
+    /// Its body was erased, or the journal moved on.
+    #[error("{id} is no longer in the journal")]
+    Gone {
+        /// The record.
+        id: MegramId,
+    },
+    /// Its frame is damaged.
+    #[error("{id} is damaged at byte {}: {problem:?}", offset.0)]
+    Damaged {
+        /// The record.
+        id: MegramId,
+        /// Where its frame begins.
+        offset: Offset,
+        /// What is wrong with it.
+        problem: FrameProblem,
+    },
+    /// The system refused.
+    #[error("{id} could not be read")]
+    Io {
+        /// The record.
+        id: MegramId,
+        /// Why.
+        #[source]
+        source: io::Error,
+    },
+}
+
+/// Bit of an [`Offset`] that says: in the journal of this process's own, not in the one it found.
+pub(crate) const OWN: u64 = 1 << 63;
+
+/// The journals of one process.
+#[derive(Debug, Clone)]
+pub(crate) struct Sources {
+    /// The journal that holds the memory.
+    pub(crate) main: Arc<dyn DiskFile>,
+    /// The journal of a second process's own.
+    pub(crate) own: Option<Arc<dyn DiskFile>>,
+}
+
+impl RecordSource for Sources {
+    fn record(&self, id: MegramId, at: Offset) -> Result<Megram, ReadError> {
+        let file = if at.0 & OWN == 0 { Some(&self.main) } else { self.own.as_ref() };
+        let file = file.ok_or(ReadError::Gone { id })?;
+        let damaged = |problem| ReadError::Damaged { id, offset: at, problem };
+        let entry = read_entry(file.as_ref(), at.0 & !OWN).map_err(|source| ReadError::Io { id, source })?;
+        match entry.map_err(damaged)?.1 {
+            Entry::Frame(Frame::Written { megram } | Frame::Promoted { rule: megram, .. }) if megram.id == id => {
+                Ok(megram)
+            }
+            Entry::Frame(_) | Entry::Note(_) | Entry::Erased(_) => Err(ReadError::Gone { id }),
+        }
+    }
+}
+
+/// How often a journal was rewritten.
+pub(crate) fn generation(file: &dyn DiskFile) -> u64 {
+    match read_entry(file, HEADER_BYTES as u64) {
+        Ok(Ok((_, Entry::Note(Note::Compacted { generation, .. })))) => generation,
+        Ok(_) | Err(_) => 0,
+    }
+}
+
+/// The entry at a place.
+pub(crate) fn read_entry(file: &dyn DiskFile, at: u64) -> io::Result<Result<(EntryHeader, Entry), FrameProblem>> {
+    let mut bytes = vec![0; FIRST_READ_BYTES];
+    let read = file.read_at(&mut bytes, at)?;
+    bytes.truncate(read);
+    if read < ENTRY_HEADER_BYTES {
+        return Ok(Err(FrameProblem::Length));
+    }
+    let header = match EntryHeader::read(&bytes) {
+        Ok(header) => header,
+        Err(problem) => return Ok(Err(problem)),
+    };
+    let wanted = header.entry_bytes() as usize;
+    if read == FIRST_READ_BYTES && read < wanted {
+        bytes.resize(wanted, 0);
+        let rest = bytes.get_mut(read..).unwrap_or_default();
+        let more = file.read_at(rest, at + read as u64)?;
+        bytes.truncate(read + more);
+    }
+    let Some(payload) = bytes.get(ENTRY_HEADER_BYTES..wanted) else { return Ok(Err(FrameProblem::Length)) };
+    if !header.is_of(payload) {
+        return Ok(Err(FrameProblem::Checksum));
+    }
+    Ok(header.decode(payload).map(|entry| (header, entry)))
+}

@@ -1,0 +1,249 @@
+//! S1: whatever is lost with the power or the process, what was acknowledged is not.
+
+use std::{collections::BTreeMap, path::Path, sync::Arc};
+
+use artoo_mkct::{MegramId, Memory, Options, Promise};
+
+use crate::{
+    kill,
+    sim_disk::{Loss, SimDisk},
+    support::{DAY, FOLDER, NOW, contents, event, open, quiet},
+};
+
+/// What a life of a memory was promised.
+#[derive(Debug, Default)]
+struct Promised {
+    /// Acknowledged: may not be lost with the process.
+    acknowledged: BTreeMap<MegramId, String>,
+    /// Synced: may not be lost at all.
+    synced: BTreeMap<MegramId, String>,
+    /// May or may not be there: written or forgotten when the power went.
+    open: Vec<MegramId>,
+    /// Must not be anywhere.
+    forgotten: Vec<(MegramId, String)>,
+}
+
+/// Writes, forgets, compacts, has a guest, closes and opens again, until the power goes.
+fn live(disk: &SimDisk, options: &Options, promised: &mut Promised) -> Option<()> {
+    let mut number = 0;
+    for life in 0..3 {
+        let (memory, _) = Memory::open(Path::new(FOLDER), options.clone()).ok()?;
+        for batch in [1, 3, 2] {
+            let drafts: Vec<_> = (number..number + batch).map(event).collect();
+            let texts: Vec<String> = drafts.iter().map(|draft| draft.content.clone()).collect();
+            number += batch;
+            let accepted = memory.write_all(NOW, drafts).ok()?;
+            promised.open.extend(&accepted.ids);
+            let records: Vec<_> = accepted.ids.iter().copied().zip(texts).collect();
+            accepted.receipt.wait(Promise::Acknowledged).ok()?;
+            promised.acknowledged.extend(records.clone());
+            accepted.receipt.wait(Promise::Synced).ok()?;
+            promised.synced.extend(records);
+        }
+        if life == 1 {
+            let (guest, summary) = Memory::open(Path::new(FOLDER), options.clone()).ok()?;
+            assert!(summary.guest);
+            let accepted = guest.write(NOW, event(50)).ok()?;
+            promised.open.extend(&accepted.ids);
+            accepted.receipt.wait(Promise::Synced).ok()?;
+            let record = (accepted.ids[0], event(50).content);
+            promised.acknowledged.extend([record.clone()]);
+            promised.synced.extend([record]);
+            guest.close().ok()?;
+        }
+        if life > 0 {
+            let (&id, text) = promised.synced.iter().nth(life).unwrap();
+            let text = text.clone();
+            promised.open.push(id);
+            let done = memory.forget(id, NOW + DAY);
+            promised.synced.remove(&id);
+            promised.acknowledged.remove(&id);
+            done.ok()?;
+            promised.forgotten.push((id, text));
+            memory.compact(NOW + 2 * DAY).ok()?;
+        }
+        let _ = memory.dream();
+        memory.close().ok()?;
+    }
+    assert_eq!(number, 18, "{disk:?}");
+    Some(())
+}
+
+/// Opens what is left and compares it with what was promised.
+fn check(disk: &SimDisk, loss: Loss, options: impl Fn(&SimDisk) -> Options, promised: &Promised, at: usize) {
+    let left = disk.after(loss);
+    let (memory, summary) = Memory::open(Path::new(FOLDER), options(&left))
+        .unwrap_or_else(|error| panic!("step {at}, {loss:?}: not opened: {error:?}"));
+    let found = contents(&memory);
+    let kept = if loss == Loss::Nothing { &promised.acknowledged } else { &promised.synced };
+    for (id, text) in kept {
+        assert_eq!(found.get(id), Some(text), "step {at}, {loss:?}: {id} was promised; {summary:?}");
+    }
+    for id in found.keys() {
+        assert!(kept.contains_key(id) || promised.open.contains(id), "step {at}, {loss:?}: {id} came from nowhere");
+    }
+    for (id, text) in &promised.forgotten {
+        assert!(!found.contains_key(id), "step {at}, {loss:?}: {id} was forgotten");
+        assert_eq!(left.holds(text.as_bytes()), Vec::<std::path::PathBuf>::new(), "step {at}, {loss:?}");
+    }
+    assert_eq!(summary.refused_frames, 0, "step {at}, {loss:?}");
+    // It goes on.
+    let accepted = memory.write(NOW, event(99)).unwrap();
+    accepted.receipt.wait(Promise::Synced).unwrap();
+    let verified = memory.verify().unwrap();
+    assert!(verified.is_sound(), "step {at}, {loss:?}: {verified:?}");
+    memory.close().unwrap();
+}
+
+fn small_snapshots(disk: &SimDisk) -> Options {
+    Options { snapshot_tail_bytes: 1_000, dream: None, ..quiet(disk) }
+}
+
+#[test]
+fn s1_power_lost_at_every_single_write_loses_nothing_that_was_promised() {
+    let whole = SimDisk::default();
+    let mut promised = Promised::default();
+    live(&whole, &small_snapshots(&whole), &mut promised).unwrap();
+    let steps = whole.steps();
+    assert!(steps > 80, "{steps}");
+    for at in 0..steps {
+        let disk = SimDisk::default();
+        disk.fail_at(at);
+        let mut promised = Promised::default();
+        let survived = live(&disk, &small_snapshots(&disk), &mut promised);
+        assert!(survived.is_none() || disk.steps() <= at, "the power goes at step {at}");
+        for loss in [Loss::Nothing, Loss::Everything, Loss::Some(at as u64 * 3 + 1), Loss::Some(at as u64 * 3 + 2)] {
+            check(&disk, loss, small_snapshots, &promised, at);
+        }
+    }
+}
+
+#[cfg(feature = "leveldb")]
+#[test]
+fn s1_s9_power_lost_under_the_index_costs_the_index_alone() {
+    let with_index = |disk: &SimDisk| Options { index: artoo_mkct::IndexChoice::LevelDb, ..small_snapshots(disk) };
+    let whole = SimDisk::default();
+    live(&whole, &with_index(&whole), &mut Promised::default()).unwrap();
+    for at in (0..whole.steps()).step_by(7) {
+        let disk = SimDisk::default();
+        disk.fail_at(at);
+        let mut promised = Promised::default();
+        live(&disk, &with_index(&disk), &mut promised);
+        for loss in [Loss::Everything, Loss::Some(at as u64 + 1)] {
+            check(&disk, loss, with_index, &promised, at);
+        }
+    }
+}
+
+#[test]
+fn s4_a_full_disk_is_told_and_the_process_goes_on() {
+    let disk = SimDisk::default();
+    let (memory, _) = open(&disk);
+    memory.write(NOW, event(0)).unwrap().receipt.wait(Promise::Synced).unwrap();
+    disk.set_capacity(Some(disk.used() + 100));
+    let accepted = memory.write(NOW, event(1)).unwrap();
+    let told = accepted.receipt.wait(Promise::Acknowledged).unwrap_err();
+    assert!(matches!(&told, artoo_mkct::NotKept::Journal { retried: true, .. }), "{told:?}");
+    assert!(memory.stats().queue.failing);
+    assert_eq!(contents(&memory).len(), 2, "it stays visible");
+    // Somebody made room.
+    disk.set_capacity(None);
+    let next = memory.write(NOW, event(2)).unwrap();
+    while next.receipt.wait(Promise::Synced).is_err() {
+        std::thread::yield_now();
+    }
+    accepted.receipt.wait(Promise::Synced).unwrap();
+    memory.close().unwrap();
+    assert_eq!(contents(&open(&disk).0).len(), 3);
+}
+
+#[test]
+fn s4_a_disk_that_stays_full_is_told_at_the_end_too() {
+    let disk = SimDisk::default();
+    let (memory, _) = open(&disk);
+    disk.set_capacity(Some(disk.used()));
+    memory.write(NOW, event(0)).unwrap();
+    memory.close().unwrap_err();
+    assert_eq!(contents(&open(&disk).0).len(), 0);
+}
+
+#[test]
+fn s7_a_failed_sync_is_the_journals_last_word() {
+    let disk = SimDisk::default();
+    let (memory, _) = open(&disk);
+    memory.write(NOW, event(0)).unwrap().receipt.wait(Promise::Synced).unwrap();
+    disk.set_sync_fails(true);
+    let accepted = memory.write(NOW, event(1)).unwrap();
+    let told = accepted.receipt.wait(Promise::Synced).unwrap_err();
+    assert!(matches!(told, artoo_mkct::NotKept::Journal { retried: false, .. }), "{told:?}");
+    disk.set_sync_fails(false);
+    let refused = memory.write(NOW, event(2)).unwrap_err();
+    assert!(matches!(refused, artoo_mkct::RefusedWrite::Failed(_)), "{refused:?}");
+    assert_eq!(contents(&memory).len(), 2, "what is known stays known");
+    memory.close().unwrap_err();
+    assert_eq!(contents(&open(&disk.after(Loss::Everything)).0).len(), 1);
+}
+
+#[test]
+fn s12_m14_a_full_queue_refuses_loudly_counts_and_loses_nothing() {
+    let disk = SimDisk::default();
+    let (memory, _) = Memory::open(Path::new(FOLDER), Options { max_queued_bytes: 20_000, ..quiet(&disk) }).unwrap();
+    // Nothing leaves the queue while the disk is full.
+    disk.set_capacity(Some(disk.used()));
+    let (mut accepted, mut refused) = (0, 0);
+    for number in 0..100 {
+        match memory.write(NOW, event(number)) {
+            Ok(_) => accepted += 1,
+            Err(artoo_mkct::RefusedWrite::QueueFull { queued, max: 20_000 }) if queued <= 20_000 => refused += 1,
+            Err(error) => panic!("{error}"),
+        }
+    }
+    assert!(accepted > 10 && refused > 10, "{accepted} {refused}");
+    assert_eq!((memory.stats().queue.refused, contents(&memory).len()), (refused, accepted));
+    disk.set_capacity(None);
+    memory.close().unwrap();
+    assert_eq!(contents(&open(&disk).0).len(), accepted);
+}
+
+#[test]
+fn s13_m14_a_burst_of_10_000_is_all_there_after_close() {
+    let disk = SimDisk::default();
+    let (memory, _) = open(&disk);
+    let memory = Arc::new(memory);
+    std::thread::scope(|scope| {
+        for writer in 0..4 {
+            let memory = &memory;
+            scope.spawn(move || (0..2_500).for_each(|i| drop(memory.write(NOW, event(writer * 2_500 + i)).unwrap())));
+        }
+    });
+    let seen = contents(&memory);
+    assert_eq!(seen.len(), 10_000, "visible on accept");
+    Arc::into_inner(memory).unwrap().close().unwrap();
+    assert_eq!(contents(&open(&disk.after(Loss::Everything)).0), seen);
+}
+
+/// Run by the test below in a process of its own, until it is killed.
+#[test]
+#[ignore = "a part of the next test"]
+fn child_writes_until_it_is_killed() {
+    let folder = std::env::var_os("MKCT_TEST_FOLDER").expect("started by the other test");
+    let salt = std::env::var("MKCT_TEST_SALT").unwrap().parse().unwrap();
+    kill::write_until_killed(Path::new(&folder), salt);
+}
+
+#[test]
+fn s1_writers_killed_at_random_lose_nothing_that_was_acknowledged() {
+    let folder = tempfile::tempdir().unwrap();
+    let writer = |salt: u64| {
+        let mut command = std::process::Command::new(std::env::current_exe().unwrap());
+        command
+            .args(["--exact", "crash::child_writes_until_it_is_killed", "--ignored", "--nocapture"])
+            .env("MKCT_TEST_FOLDER", folder.path())
+            .env("MKCT_TEST_SALT", salt.to_string());
+        command
+    };
+    let tally = kill::rounds(folder.path(), 20, 7, &writer);
+    assert!(tally.acknowledged > 0);
+    let nothing = kill::Tally { rounds: 20, acknowledged: tally.acknowledged, ..kill::Tally::default() };
+    assert_eq!(tally, nothing);
+}

@@ -1,0 +1,170 @@
+//! M15, S6: a process that comes second works too, and what it writes is not lost.
+
+use std::{
+    collections::BTreeSet,
+    path::{Path, PathBuf},
+    process::{Child, Command, Stdio},
+};
+
+use artoo_mkct::{
+    ForgetFailed, IndexChoice, MaintenanceError, Memory, NewMegram, Options, Promise, State,
+    disk::{Disk as _, OpenMode},
+};
+
+use crate::{
+    sim_disk::{Loss, SimDisk},
+    support::{NOW, contents, event, open},
+};
+
+/// Runs at once against one folder.
+const RUNS: usize = 50;
+
+/// Writes of each run; the same texts in every one.
+const WRITES: usize = 5;
+
+const FOLDER_VARIABLE: &str = "MKCT_TEST_FOLDER";
+
+/// Run by the test below in many processes at once.
+#[test]
+#[ignore = "a part of the next test"]
+fn child_opens_writes_and_closes() {
+    let folder = std::env::var_os(FOLDER_VARIABLE).expect("started by the other test");
+    let (memory, _) = Memory::open(PathBuf::from(folder), Options::default()).unwrap();
+    for number in 0..WRITES {
+        memory.write(NOW, event(number)).unwrap().receipt.wait(Promise::Synced).unwrap();
+    }
+    memory.close().unwrap();
+}
+
+fn start_child(folder: &Path) -> Child {
+    Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", "two_processes::child_opens_writes_and_closes", "--ignored"])
+        .env(FOLDER_VARIABLE, folder)
+        .stdout(Stdio::null())
+        .spawn()
+        .unwrap()
+}
+
+#[test]
+fn m15_s6_fifty_processes_at_once_lose_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let children: Vec<Child> = (0..RUNS).map(|_| start_child(folder.path())).collect();
+    for mut child in children {
+        assert!(child.wait().unwrap().success());
+    }
+    let (memory, summary) = Memory::open(folder.path(), Options::default()).unwrap();
+    assert!(!summary.guest);
+    let found = contents(&memory);
+    assert_eq!(found.len(), RUNS * WRITES, "the same texts at the same moment are different records: {summary:?}");
+    assert_eq!(found.values().collect::<BTreeSet<_>>().len(), WRITES);
+    assert!(memory.verify().unwrap().is_sound());
+    memory.close().unwrap();
+    assert_eq!(std::fs::read_dir(folder.path().join("memory.inbox")).map_or(0, Iterator::count), 0, "all taken in");
+}
+
+#[test]
+fn m15_the_second_reads_what_was_there_and_the_first_takes_in_what_it_wrote() {
+    let disk = SimDisk::default();
+    let (first, _) = open(&disk);
+    first.write(NOW, event(0)).unwrap().receipt.wait(Promise::Synced).unwrap();
+    let (second, summary) = open(&disk);
+    assert!(summary.guest && second.stats().guest);
+    assert_eq!(contents(&second).len(), 1);
+    second.write(NOW, event(1)).unwrap();
+    assert_eq!(contents(&second).len(), 2, "its own writes are visible to it, and readable");
+    assert_eq!(first.dream().unwrap().taken_in.journals, 0, "its journal is in use");
+    second.close().unwrap();
+    let taken = first.dream().unwrap().taken_in;
+    assert_eq!((taken.journals, taken.frames, taken.damaged), (1, 1, 0));
+    assert_eq!(contents(&first).len(), 2);
+    first.close().unwrap();
+    assert_eq!(contents(&open(&disk.after(Loss::Everything)).0).len(), 2);
+}
+
+#[test]
+fn m15_a_second_that_outlives_the_first_hands_over_itself() {
+    let disk = SimDisk::default();
+    let (first, _) = open(&disk);
+    let (second, _) = open(&disk);
+    first.close().unwrap();
+    second.write(NOW, event(1)).unwrap();
+    second.close().unwrap();
+    assert!(disk.paths().iter().all(|path| !path.to_string_lossy().contains("inbox")), "{:?}", disk.paths());
+    assert_eq!(contents(&open(&disk).0).len(), 1);
+}
+
+#[test]
+fn m15_a_second_that_is_killed_is_taken_in_by_the_next_opener_also_twice() {
+    let disk = SimDisk::default();
+    let (first, _) = open(&disk);
+    let (second, _) = open(&disk);
+    second.write(NOW, event(1)).unwrap().receipt.wait(Promise::Synced).unwrap();
+    let killed = disk.after(Loss::Everything);
+    let inbox: Vec<PathBuf> =
+        killed.paths().into_iter().filter(|path| path.to_string_lossy().contains("inbox")).collect();
+    let journal = killed.read(&inbox[0]).unwrap();
+    let (memory, summary) = open(&killed);
+    assert_eq!((summary.taken_in.journals, contents(&memory).len()), (1, 1));
+    memory.close().unwrap();
+    // The file's name came back after a crash: the same records once more.
+    killed.open(&inbox[0], OpenMode::Write).unwrap().write_at(&journal, 0).unwrap();
+    let (memory, summary) = open(&killed);
+    assert_eq!((summary.taken_in.frames, contents(&memory).len()), (0, 1));
+    drop((first, second, memory));
+}
+
+#[test]
+fn m15_a_damaged_journal_of_a_second_gives_what_is_sound_and_says_so() {
+    let disk = SimDisk::default();
+    let (first, _) = open(&disk);
+    let (second, _) = open(&disk);
+    for number in 0..3 {
+        second.write(NOW, event(number)).unwrap().receipt.wait(Promise::Synced).unwrap();
+    }
+    let left = disk.after(Loss::Everything);
+    drop((first, second));
+    let inbox = left.paths().into_iter().find(|path| path.to_string_lossy().contains("inbox")).unwrap();
+    let mut bytes = left.read(&inbox).unwrap();
+    let second_event = bytes.windows(7).position(|window| window == b"event 1").unwrap();
+    bytes[second_event] ^= 1;
+    left.write(&inbox, &bytes);
+    let (memory, summary) = open(&left);
+    assert_eq!((summary.taken_in.damaged, summary.taken_in.frames), (1, 2));
+    assert_eq!(contents(&memory).len(), 2);
+}
+
+#[test]
+fn m15_a_guest_forgets_its_own_at_once_and_the_holders_when_it_is_taken_in() {
+    let disk = SimDisk::default();
+    let (first, _) = open(&disk);
+    let theirs = first.write(NOW, event(0)).unwrap();
+    theirs.receipt.wait(Promise::Synced).unwrap();
+    let (second, _) = open(&disk);
+    let own = second.write(NOW, NewMegram::new("s", "e", State::Accept, "a secret of mine")).unwrap();
+    second.forget(own.ids[0], NOW).unwrap();
+    assert_eq!(disk.holds(b"a secret of mine"), Vec::<PathBuf>::new());
+    let told = second.forget(theirs.ids[0], NOW).unwrap_err();
+    assert!(matches!(told, ForgetFailed::HeldElsewhere), "{told:?}");
+    assert_eq!(contents(&second).len(), 0);
+    for refused in [second.compact(NOW).map(drop), second.verify().map(drop), second.rebuild().map(drop)] {
+        assert!(matches!(refused, Err(MaintenanceError::HeldElsewhere)));
+    }
+    second.close().unwrap();
+    let _ = first.dream();
+    assert_eq!(contents(&first).len(), 0);
+    assert_eq!(disk.holds(b"event 0"), Vec::<PathBuf>::new(), "taking the wish in erased the body");
+}
+
+#[test]
+fn m15_the_second_leaves_the_firsts_index_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    let options = || Options { index: IndexChoice::LevelDb, dream: None, ..Options::default() };
+    let (first, _) = Memory::open(folder.path(), options()).unwrap();
+    let (second, _) = Memory::open(folder.path(), options()).unwrap();
+    assert!(second.stats().index.is_none());
+    second.write(NOW, event(1)).unwrap();
+    second.close().unwrap();
+    let _ = first.dream();
+    assert!(first.verify().unwrap().is_sound());
+    first.close().unwrap();
+}

@@ -1,0 +1,135 @@
+//! Selections of files, folders and processes in English.
+
+#![expect(clippy::wildcard_enum_match_arm, reason = "it takes off the operators it names and hands on the rest")]
+
+use super::pred::predicate;
+use super::{listed, order};
+use crate::algebra::{Depth, Key, Kind, Order, Query, SortKey};
+
+/// Ordered by size or time, so that both are shown anyway.
+pub(super) fn is_measured(query: &Query) -> bool {
+    match query {
+        Query::Limit { of, .. } => is_measured(of),
+        Query::Sort { keys, .. } => keys.first().is_some_and(|key| matches!(key.by, Key::Size | Key::Modified)),
+        _ => false,
+    }
+}
+
+pub(super) fn phrase(query: &Query) -> String {
+    match query {
+        Query::Tree { kind, .. } => format!("{} {}", noun(*kind, true), where_in(query)),
+        Query::Paths { paths, kind } => {
+            if *kind == Kind::Any {
+                return listed(paths);
+            }
+            let noun = noun(*kind, false);
+            format!("{noun}{} {}", if paths.len() == 1 { "" } else { "s" }, listed(paths))
+        }
+        Query::Processes => "processes".to_owned(),
+        Query::Filter { of, keep } => format!("{}, {}", phrase(of), predicate(keep)),
+        Query::Sort { of, keys } => format!("{}{}", phrase(of), order(keys)),
+        Query::Limit { of, skip: 0, count } => limit(of, *count),
+        Query::Limit { of, skip, count: 1 } => format!("{} of the {}", ordinal(skip.saturating_add(1)), phrase(of)),
+        Query::Limit { of, skip, count } => format!("{count} after the first {skip} {}", phrase(of)),
+        other => other.operand().map_or_else(String::new, phrase),
+    }
+}
+
+/// "5 largest files …", "largest file …", or "first 5 files …, sorted by …".
+fn limit(of: &Query, count: u64) -> String {
+    if let Query::Sort { of, keys } = of
+        && let [SortKey { by, order }] = keys.as_slice()
+        && let Some(word) = superlative(*by, *order)
+    {
+        return match count {
+            1 if is_plain_tree(of) => format!("{word} {} {}", noun(of.kind(), false), where_in(of)),
+            1 if !is_tree(of) => format!("{word} one of the {}", phrase(of)),
+            count if !is_tree(of) => format!("{count} {word} ones of the {}", phrase(of)),
+            count => format!("{count} {word} {}", phrase(of)),
+        };
+    }
+    format!("first {count} {}", phrase(of))
+}
+
+fn superlative(by: Key, order: Order) -> Option<&'static str> {
+    match (by, order) {
+        (Key::Size | Key::TotalSize, Order::Descending) => Some("largest"),
+        (Key::Size | Key::TotalSize, Order::Ascending) => Some("smallest"),
+        (Key::Modified, Order::Descending) => Some("newest"),
+        (Key::Modified, Order::Ascending) => Some("oldest"),
+        _ => None,
+    }
+}
+
+fn is_tree(query: &Query) -> bool {
+    match query {
+        Query::Tree { .. } => true,
+        Query::Filter { of, .. } => is_tree(of),
+        _ => false,
+    }
+}
+
+fn is_plain_tree(query: &Query) -> bool {
+    match query {
+        Query::Tree { kind, .. } => *kind != Kind::Any,
+        Query::Filter { of, .. } => is_plain_tree(of),
+        _ => false,
+    }
+}
+
+/// Where a selection is taken from, without its noun.
+fn where_in(query: &Query) -> String {
+    match query {
+        Query::Tree { roots, depth, hidden, .. } => {
+            let folders = if roots.len() == 1 { "folder" } else { "folders" };
+            let (preposition, tail) = match depth {
+                Depth::Direct => ("directly in the", ""),
+                Depth::Whole => ("in the", ", subfolders included"),
+            };
+            let hidden = if *hidden { "hidden files included" } else { "hidden files left out" };
+            format!("{preposition} {folders} {}{tail}, {hidden}", listed(roots))
+        }
+        Query::Filter { of, keep } => format!("{}, {}", where_in(of), predicate(keep)),
+        other => phrase(other),
+    }
+}
+
+fn noun(kind: Kind, plural: bool) -> &'static str {
+    match (kind, plural) {
+        (Kind::File, true) => "files",
+        (Kind::File, false) => "file",
+        (Kind::Folder, true) => "folders",
+        (Kind::Folder, false) => "folder",
+        (Kind::Link, true) => "symbolic links",
+        (Kind::Link, false) => "symbolic link",
+        (Kind::Any, _) => "files and folders",
+    }
+}
+
+/// The word for a key of an order.
+pub(super) fn key(by: Key) -> &'static str {
+    match by {
+        Key::Size | Key::TotalSize => "size",
+        Key::Modified => "date",
+        Key::Name => "name",
+        Key::Path => "path",
+        Key::Extension => "extension",
+        Key::Text => "text",
+        Key::Numeric => "number",
+        Key::Length => "length",
+        Key::Value => "count",
+        Key::Memory => "memory",
+        Key::Cpu => "processor time",
+    }
+}
+
+/// "1st", "2nd", "3rd", "4th", "11th", "21st".
+fn ordinal(n: u64) -> String {
+    let ending = match (n % 10, n % 100) {
+        (1, last) if last != 11 => "st",
+        (2, last) if last != 12 => "nd",
+        (3, last) if last != 13 => "rd",
+        _ => "th",
+    };
+    format!("{n}{ending}")
+}

@@ -1,0 +1,65 @@
+//! Lines of text in English.
+
+#![expect(clippy::wildcard_enum_match_arm, reason = "it takes off the operators it names and hands on the rest")]
+
+use super::pred::predicate;
+use super::{fact, files, order, quoted, quoted_path};
+use crate::algebra::{Part, Query, Relation, Separator};
+
+pub(super) fn phrase(query: &Query) -> String {
+    match query {
+        Query::TextFile { path } => format!("lines of the file {}", quoted_path(path)),
+        Query::ArchiveEntries { path } => format!("entries of the archive {}", quoted_path(path)),
+        Query::System { fact } => fact::phrase(fact),
+        Query::TextOf { of } => format!("lines of the {}", files::phrase(of)),
+        Query::Filter { of, keep } => format!("{}, {}", phrase(of), predicate(keep)),
+        Query::Sort { of, keys } => format!("{}{}", phrase(of), order(keys)),
+        Query::Part { of, part } => part_of(of, *part),
+        Query::Unique { of } => format!("{}, each once", phrase(of)),
+        Query::Repeated { of } => format!("{}, only repeated ones", phrase(of)),
+        Query::Words { of } => of_unit("words", of),
+        Query::Column { of, number, separator: Separator::Whitespace } => {
+            format!("{}, column {number} separated by white space", phrase(of))
+        }
+        Query::Column { of, number, separator: Separator::Text(text) } => {
+            format!("{}, column {number} separated by {}", phrase(of), quoted(text))
+        }
+        Query::Replace { of, find, with } => {
+            format!("{}, replacing {} with {}", phrase(of), quoted(find), quoted(with))
+        }
+        Query::Numbered { of } => format!("{}, with line numbers", phrase(of)),
+        Query::Compare { of, with, relation: Relation::Common } => {
+            format!("{}, also in {}", phrase(of), compared(with))
+        }
+        Query::Compare { of, with, .. } => format!("{}, missing in {}", phrase(of), compared(with)),
+        other => other.operand().map_or_else(String::new, phrase),
+    }
+}
+
+/// The second text of a comparison.
+pub(super) fn compared(query: &Query) -> String {
+    if let Query::TextFile { path } = query { quoted_path(path) } else { phrase(query) }
+}
+
+/// "words of the file x": lines by another name.
+pub(super) fn of_unit(unit: &str, query: &Query) -> String {
+    let lines = phrase(query);
+    match lines.strip_prefix("lines") {
+        Some(rest) => format!("{unit}{rest}"),
+        None => format!("{unit} in the {lines}"),
+    }
+}
+
+fn part_of(of: &Query, part: Part) -> String {
+    let lines = phrase(of);
+    let rest = lines.strip_prefix("lines").unwrap_or(&lines);
+    match part {
+        Part::First(1) => format!("first line{rest}"),
+        Part::Last(1) => format!("last line{rest}"),
+        Part::Range { from, to } if from == to => format!("line {from}{rest}"),
+        Part::First(count) => format!("first {count} {lines}"),
+        Part::Last(count) => format!("last {count} {lines}"),
+        Part::Range { from, to } => format!("lines {from} to {to}{rest}"),
+        Part::From(from) => format!("lines from line {from} on{rest}"),
+    }
+}

@@ -1,0 +1,97 @@
+//! Predicates in English.
+
+use super::quoted;
+use crate::algebra::{NameTest, Pred};
+
+pub(super) fn predicate(pred: &Pred) -> String {
+    match pred {
+        Pred::All(parts) => {
+            // "except .a, ending in .b" could be read as "except .a and .b"; what is excluded comes last.
+            let (excluded, kept): (Vec<_>, Vec<_>) = parts.iter().partition(|part| matches!(part, Pred::Not(_)));
+            let (kinds, others): (Vec<_>, Vec<_>) =
+                excluded.into_iter().partition(|part| excluded_kind(part).is_some());
+            let kinds: Vec<String> = kinds.into_iter().filter_map(excluded_kind).collect();
+            // "either a or b, c" could be read as "either a or (b and c)"; choices come behind what is plain.
+            let (choices, plain): (Vec<_>, Vec<_>) =
+                kept.into_iter().partition(|part| matches!(part, Pred::Any(_)) && !is_choice_of_kinds(part));
+            let mut said: Vec<String> = plain.into_iter().chain(choices).chain(others).map(predicate).collect();
+            if !kinds.is_empty() {
+                said.push(format!("except {}", kinds.join(" or ")));
+            }
+            said.join(", ")
+        }
+        Pred::Any(parts) if is_choice_of_kinds(pred) => {
+            let endings: Vec<String> = parts.iter().map(ending).collect();
+            format!("ending in {}", endings.join(" or "))
+        }
+        Pred::Any(parts) => format!("either {}", parts.iter().map(alternative).collect::<Vec<_>>().join(" or ")),
+        Pred::Not(inner) if matches!(**inner, Pred::Extension(_)) => format!("except {}", ending(inner)),
+        Pred::Not(inner) => format!("except {}", alternative(inner)),
+        Pred::Extension(_) => format!("ending in {}", ending(pred)),
+        Pred::Name(test) => name(test),
+        Pred::Below(test) => format!("inside a folder {}", name(test)),
+        Pred::MaxBytes(0) => "empty".to_owned(),
+        Pred::MinBytes(bytes) => format!("of at least {bytes} bytes"),
+        Pred::MaxBytes(bytes) => format!("of at most {bytes} bytes"),
+        Pred::ModifiedFrom(moment) => format!("modified at or after {moment}"),
+        Pred::ModifiedBefore(moment) => format!("modified before {moment}"),
+        Pred::EmptyFolder => "with nothing in it".to_owned(),
+        Pred::Executable => "executable".to_owned(),
+        Pred::Mode(bits) => format!("with permissions {bits:03o}"),
+        Pred::Owner(owner) => format!("owned by {}", quoted(owner)),
+        Pred::Contains { text, ignore_case: false } => format!("containing {}", quoted(text)),
+        Pred::Contains { text, ignore_case: true } => format!("containing {}, ignoring case", quoted(text)),
+        Pred::Line(test) => match test {
+            NameTest::Is(text) => format!("where the line is {}", quoted(text)),
+            NameTest::Starts(text) => format!("where the line starts with {}", quoted(text)),
+            NameTest::Ends(text) => format!("where the line ends with {}", quoted(text)),
+            NameTest::Has(text) => format!("containing {}", quoted(text)),
+            NameTest::Glob(text) => format!("where the line matches {}", quoted(text)),
+        },
+        Pred::Blank => "blank".to_owned(),
+        Pred::MinLength(count) => format!("of at least {count} characters"),
+        Pred::MaxLength(count) => format!("of at most {count} characters"),
+    }
+}
+
+fn alternative(pred: &Pred) -> String {
+    match pred {
+        Pred::All(parts) => {
+            let (excluded, kept): (Vec<_>, Vec<_>) = parts.iter().partition(|part| matches!(part, Pred::Not(_)));
+            let said: Vec<String> = kept.into_iter().chain(excluded).map(alternative).collect();
+            format!("({})", said.join(" and "))
+        }
+        Pred::Any(parts) => format!("({})", parts.iter().map(alternative).collect::<Vec<_>>().join(" or ")),
+        other => predicate(other),
+    }
+}
+
+fn name(test: &NameTest) -> String {
+    match test {
+        NameTest::Is(text) => format!("named {}", quoted(text)),
+        NameTest::Starts(text) => format!("starting with {}", quoted(text)),
+        NameTest::Ends(text) => format!("ending with {}", quoted(text)),
+        NameTest::Has(text) => format!("with {} in the name", quoted(text)),
+        NameTest::Glob(text) => format!("matching {}", quoted(text)),
+    }
+}
+
+/// Kinds of file, any of which will do: "ending in .a or .b".
+fn is_choice_of_kinds(pred: &Pred) -> bool {
+    matches!(pred, Pred::Any(parts) if parts.iter().all(|part| matches!(part, Pred::Extension(_))))
+}
+
+/// ".pdf" of "not a PDF".
+fn excluded_kind(pred: &Pred) -> Option<String> {
+    match pred {
+        Pred::Not(inner) if matches!(**inner, Pred::Extension(_)) => Some(ending(inner)),
+        _ => None,
+    }
+}
+
+fn ending(pred: &Pred) -> String {
+    match pred {
+        Pred::Extension(extension) => format!(".{extension}"),
+        other => predicate(other),
+    }
+}

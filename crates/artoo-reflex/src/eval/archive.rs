@@ -1,0 +1,164 @@
+//! Archives read back: tar, tar.gz and zip, from their formats' own definitions.
+
+use std::io::Read as _;
+use std::path::Path;
+
+use super::{EvalError, FileSystem, digest, text};
+
+/// Tar: a header, and the unit that contents are padded to.
+const BLOCK: usize = 512;
+
+/// Zip: the signature of the end of the central directory, of one of its entries, and of a file's own header.
+const ZIP_END: &[u8] = b"PK\x05\x06";
+const ZIP_ENTRY: &[u8] = b"PK\x01\x02";
+
+/// One thing in an archive.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Member {
+    /// As stored, without a slash at the end.
+    pub(super) name: Vec<u8>,
+    pub(super) is_folder: bool,
+    /// SHA-256 of a file's content.
+    pub(super) digest: String,
+}
+
+impl Member {
+    /// The name as archive programs list it.
+    pub(super) fn shown_name(&self) -> Vec<u8> {
+        let slash: &[u8] = if self.is_folder { b"/" } else { b"" };
+        [&self.name, slash].concat()
+    }
+}
+
+/// What an archive holds, in its order; its form is told by its name's end.
+pub(super) fn members(path: &Path, fs: &dyn FileSystem) -> Result<Vec<Member>, EvalError> {
+    let damaged = || EvalError::NoSecondSource { what: "what this archive holds" };
+    let name = path.as_os_str().to_ascii_lowercase();
+    let ends = |ending: &str| name.as_encoded_bytes().ends_with(ending.as_bytes());
+    let bytes = text::content(path, fs)?;
+    if ends(".zip") {
+        zip(&bytes).ok_or_else(damaged)
+    } else if ends(".tar.gz") || ends(".tgz") {
+        tar(&unpacked(flate2::read::MultiGzDecoder::new(bytes.as_slice())).ok_or_else(damaged)?).ok_or_else(damaged)
+    } else if ends(".tar") {
+        tar(&bytes).ok_or_else(damaged)
+    } else {
+        Err(damaged())
+    }
+}
+
+/// What comes out of a decompressor; `None` of more than is held.
+fn unpacked(reader: impl std::io::Read) -> Option<Vec<u8>> {
+    let mut bytes = Vec::new();
+    reader.take(text::MAX_TEXT_BYTES as u64 + 1).read_to_end(&mut bytes).ok()?;
+    (bytes.len() <= text::MAX_TEXT_BYTES).then_some(bytes)
+}
+
+fn member(name: &[u8], is_folder: bool, content: &[u8]) -> Member {
+    let name = name.strip_suffix(b"/").unwrap_or(name).to_vec();
+    Member { name, is_folder, digest: if is_folder { String::new() } else { digest::of_bytes(content) } }
+}
+
+/// POSIX ustar with the long names of GNU and of pax.
+fn tar(bytes: &[u8]) -> Option<Vec<Member>> {
+    let mut members = Vec::new();
+    let mut long_name: Option<Vec<u8>> = None;
+    let mut at = 0;
+    loop {
+        let header = bytes.get(at..at + BLOCK)?;
+        if header.iter().all(|byte| *byte == 0) {
+            return Some(members);
+        }
+        let size = tar_number(header.get(124..136)?)?;
+        let content = bytes.get(at + BLOCK..(at + BLOCK).checked_add(size)?)?;
+        let form = *header.get(156)?;
+        match form {
+            b'L' => long_name = Some(until_nul(content).to_vec()),
+            b'x' => long_name = pax_path(content).or(long_name),
+            b'g' | b'K' => {}
+            b'0' | 0 | b'5' | b'7' => {
+                let name = long_name.take().unwrap_or_else(|| tar_name(header));
+                members.push(member(&name, form == b'5' || name.ends_with(b"/"), content));
+            }
+            // A link or a device: told by its name alone.
+            _ => members.push(member(&long_name.take().unwrap_or_else(|| tar_name(header)), false, &[])),
+        }
+        at = at.checked_add(BLOCK)?.checked_add(size.div_ceil(BLOCK).checked_mul(BLOCK)?)?;
+    }
+}
+
+fn tar_name(header: &[u8]) -> Vec<u8> {
+    let field = |range: std::ops::Range<usize>| until_nul(header.get(range).unwrap_or_default());
+    let (name, prefix) = (field(0..100), field(345..500));
+    // The prefix belongs to the POSIX form alone, whose mark ends in a NUL; GNU keeps times there.
+    if header.get(257..263) == Some(b"ustar\0") && !prefix.is_empty() {
+        return [prefix, b"/", name].concat();
+    }
+    name.to_vec()
+}
+
+fn until_nul(bytes: &[u8]) -> &[u8] {
+    bytes.split(|byte| *byte == 0).next().unwrap_or_default()
+}
+
+/// Octal digits, or the high bit and a number in bytes.
+fn tar_number(field: &[u8]) -> Option<usize> {
+    if field.first()? & 0x80 != 0 {
+        let low = field.get(field.len().checked_sub(8)?..)?;
+        return usize::try_from(u64::from_be_bytes(low.try_into().ok()?)).ok();
+    }
+    let digits = std::str::from_utf8(until_nul(field)).ok()?.trim();
+    usize::from_str_radix(digits, 8).ok()
+}
+
+/// `length key=value\n`, repeated.
+fn pax_path(mut records: &[u8]) -> Option<Vec<u8>> {
+    while !records.is_empty() {
+        let blank = records.iter().position(|byte| *byte == b' ')?;
+        let length: usize = std::str::from_utf8(records.get(..blank)?).ok()?.parse().ok()?;
+        let record = records.get(blank + 1..length.checked_sub(1)?)?;
+        if let Some(path) = record.strip_prefix(b"path=") {
+            return Some(path.to_vec());
+        }
+        records = records.get(length..)?;
+    }
+    None
+}
+
+/// The central directory, and each file's data by it. Archives of more than 4 GB are not read.
+fn zip(bytes: &[u8]) -> Option<Vec<Member>> {
+    let end = bytes.windows(ZIP_END.len()).rposition(|window| window == ZIP_END)?;
+    let count = number::<2>(bytes, end + 10)?;
+    let mut at = number::<4>(bytes, end + 16)?;
+    let mut members = Vec::new();
+    for _ in 0..count {
+        let entry = bytes.get(at..)?;
+        if !entry.starts_with(ZIP_ENTRY) {
+            return None;
+        }
+        let method = number::<2>(entry, 10)?;
+        let (packed, size) = (number::<4>(entry, 20)?, number::<4>(entry, 24)?);
+        let (name_length, extra, comment) = (number::<2>(entry, 28)?, number::<2>(entry, 30)?, number::<2>(entry, 32)?);
+        let name = entry.get(46..46 + name_length)?;
+        let header = bytes.get(number::<4>(entry, 42)?..)?;
+        let data_at = 30 + number::<2>(header, 26)? + number::<2>(header, 28)?;
+        let data = header.get(data_at..data_at.checked_add(packed)?)?;
+        let content = match method {
+            0 => data.to_vec(),
+            8 => unpacked(flate2::read::DeflateDecoder::new(data))?,
+            _ => return None,
+        };
+        if content.len() != size {
+            return None;
+        }
+        members.push(member(name, name.ends_with(b"/"), &content));
+        at += 46 + name_length + extra + comment;
+    }
+    Some(members)
+}
+
+/// A little-endian number of so many bytes.
+fn number<const BYTES: usize>(bytes: &[u8], at: usize) -> Option<usize> {
+    let field = bytes.get(at..at.checked_add(BYTES)?)?;
+    Some(field.iter().rev().fold(0, |value, byte| value << 8 | usize::from(*byte)))
+}

@@ -1,0 +1,185 @@
+//! Facts of the machine from a second source: the kernel's own files, the standard library, the calendar.
+
+use std::collections::BTreeSet;
+use std::net::{Ipv4Addr, Ipv6Addr};
+use std::path::Path;
+
+use artoo_proto::Timestamp;
+use jiff::civil::{Date, DateTime};
+use jiff::tz::Offset;
+
+use super::{Answer, EvalError, FileSystem, Line, Space, process, text, unreadable};
+use crate::algebra::Fact;
+
+/// A fact's value.
+pub(super) fn value(fact: &Fact, fs: &dyn FileSystem) -> Result<Answer, EvalError> {
+    let text = |text: String| Ok(Answer::Text(text));
+    let room = |path: &str, of: fn(Space) -> u64| {
+        fs.space(Path::new(path)).map(|space| Answer::Number(of(space))).map_err(unreadable(Path::new(path)))
+    };
+    match fact {
+        Fact::Date => text(local_date(fs.now(), fs)),
+        Fact::Time => text(local_time(fs.now(), fs)),
+        Fact::DayOfWeek { date } => {
+            let date: Date = date.parse().map_err(|_| EvalError::Meaningless)?;
+            text(date.strftime("%A").to_string())
+        }
+        Fact::DiskFree { path } => room(path, |space| space.available),
+        Fact::DiskUsed { path } => room(path, |space| space.used),
+        Fact::DiskTotal { path } => room(path, |space| space.total),
+        Fact::MemoryTotal => memory("MemTotal:", fs).map(Answer::Number),
+        Fact::MemoryFree => memory("MemAvailable:", fs).map(Answer::Number),
+        Fact::MemoryUsed => {
+            let used = memory("MemTotal:", fs)?.saturating_sub(memory("MemAvailable:", fs)?);
+            Ok(Answer::Number(used))
+        }
+        Fact::Processors => processors(fs).map(Answer::Number),
+        Fact::ProcessorModel => text(entry_of("/proc/cpuinfo", "model name", ':', fs)?),
+        Fact::Load => {
+            let load = text::system_file("/proc/loadavg", fs)?;
+            text(load.split(' ').take(3).collect::<Vec<_>>().join(" "))
+        }
+        Fact::Uptime => text(text::system_file("/proc/uptime", fs)?.split('.').next().unwrap_or_default().to_owned()),
+        Fact::User => text(user(fs)?.0),
+        Fact::Shell => text(variable("SHELL", fs).or_else(|_| user(fs).map(|(_, shell)| shell))?),
+        Fact::Host => text(line_of("/proc/sys/kernel/hostname", fs)?),
+        Fact::Kernel => text(line_of("/proc/sys/kernel/osrelease", fs)?),
+        Fact::System => text(entry_of("/etc/os-release", "PRETTY_NAME", '=', fs)?.trim_matches('"').to_owned()),
+        Fact::Architecture => text(std::env::consts::ARCH.to_owned()),
+        Fact::Home => text(variable("HOME", fs)?),
+        Fact::CurrentFolder => text(artoo_proto::escape::path_line(fs.current_folder().as_os_str().as_encoded_bytes())),
+        Fact::Variable { name } => text(variable(name, fs)?),
+        Fact::Program { name } => text(program(name, fs)?),
+        Fact::SearchPath => Ok(lines(variable("PATH", fs)?.split(':'))),
+        Fact::Addresses => Ok(lines(addresses(fs)?.iter().map(String::as_str))),
+        Fact::Ports => Ok(lines(ports(fs)?.iter().map(u16::to_string))),
+        Fact::Variables => Err(EvalError::NoSecondSource { what: "the list of variables" }),
+        Fact::Disks => Err(EvalError::NoSecondSource { what: "the list of file systems" }),
+    }
+}
+
+fn lines<T: Into<String>>(texts: impl Iterator<Item = T>) -> Answer {
+    Answer::Lines(texts.map(|text| Line::plain(text.into().into_bytes())).collect())
+}
+
+/// A moment on the local clock.
+fn local(at: Timestamp, fs: &dyn FileSystem) -> Option<DateTime> {
+    let offset = Offset::from_seconds(fs.utc_offset_s(at)).ok()?;
+    jiff::Timestamp::from_millisecond(at.as_millis()).ok().map(|at| offset.to_datetime(at))
+}
+
+/// A moment's day on the local calendar, as `2024-05-15`.
+pub(super) fn local_date(at: Timestamp, fs: &dyn FileSystem) -> String {
+    local(at, fs).map_or_else(String::new, |at| at.strftime("%Y-%m-%d").to_string())
+}
+
+/// A moment on the local clock, as `14:00`.
+pub(super) fn local_time(at: Timestamp, fs: &dyn FileSystem) -> String {
+    local(at, fs).map_or_else(String::new, |at| at.strftime("%H:%M").to_string())
+}
+
+/// A line of the kernel's account of memory, in bytes.
+fn memory(name: &str, fs: &dyn FileSystem) -> Result<u64, EvalError> {
+    let account = text::system_file("/proc/meminfo", fs)?;
+    let line = account.lines().find_map(|line| line.strip_prefix(name));
+    let kilobytes = line.and_then(|rest| rest.split_whitespace().next()?.parse::<u64>().ok());
+    kilobytes.map(|kilobytes| kilobytes * 1024).ok_or(EvalError::NoSecondSource { what: "memory" })
+}
+
+/// Processors this program may run on.
+fn processors(fs: &dyn FileSystem) -> Result<u64, EvalError> {
+    let none = EvalError::NoSecondSource { what: "the number of processors" };
+    let allowed = entry_of("/proc/self/status", "Cpus_allowed_list", ':', fs)?;
+    let size = |range: &str| {
+        let (first, last) = range.split_once('-').unwrap_or((range, range));
+        last.trim().parse::<u64>().ok()?.checked_sub(first.trim().parse().ok()?)?.checked_add(1)
+    };
+    allowed.split(',').map(size).sum::<Option<u64>>().ok_or(none)
+}
+
+/// The user this program runs as: name and login shell.
+fn user(fs: &dyn FileSystem) -> Result<(String, String), EvalError> {
+    let none = EvalError::NoSecondSource { what: "the user's name" };
+    let number = entry_of("/proc/self/status", "Uid", ':', fs)?;
+    let number = number.split_whitespace().next().unwrap_or_default().to_owned();
+    let name = number.parse().ok().and_then(|number: u32| process::users(fs).ok()?.remove(&number)).ok_or(none)?;
+    let list = text::system_file("/etc/passwd", fs)?;
+    let shell = list.lines().find(|line| line.starts_with(&format!("{name}:")));
+    let shell = shell.and_then(|line| line.rsplit(':').next()).unwrap_or_default().to_owned();
+    Ok((name, shell))
+}
+
+fn variable(name: &str, fs: &dyn FileSystem) -> Result<String, EvalError> {
+    let value = fs.variable(name).ok_or(EvalError::NoSecondSource { what: "a variable of that name" })?;
+    Ok(String::from_utf8_lossy(&value).into_owned())
+}
+
+/// Where a program of that name lies first on the person's own search path.
+fn program(name: &str, fs: &dyn FileSystem) -> Result<String, EvalError> {
+    let folders = variable("PATH", fs)?;
+    let candidates = folders.split(':').map(|folder| format!("{}/{name}", folder.trim_end_matches('/')));
+    let found = candidates.into_iter().find(|path| is_program(Path::new(path), fs));
+    found.ok_or(EvalError::NoSecondSource { what: "a program of that name" })
+}
+
+fn is_program(path: &Path, fs: &dyn FileSystem) -> bool {
+    // A link is followed by opening it: what can be opened is a file.
+    fs.metadata(path).is_ok_and(|entry| entry.mode & 0o111 != 0) && fs.open(path).is_ok()
+}
+
+fn line_of(path: &str, fs: &dyn FileSystem) -> Result<String, EvalError> {
+    Ok(text::system_file(path, fs)?.trim_end().to_owned())
+}
+
+/// The value of the first line `name separator value`.
+fn entry_of(path: &str, name: &str, separator: char, fs: &dyn FileSystem) -> Result<String, EvalError> {
+    let file = text::system_file(path, fs)?;
+    let mut entries = file.lines().filter_map(|line| line.split_once(separator));
+    let found = entries.find(|(key, _)| key.trim() == name).map(|(_, value)| value.trim().to_owned());
+    found.ok_or(EvalError::NoSecondSource { what: "this entry" })
+}
+
+/// The machine's own addresses: those of the loopback, and those that are valid on one link only, left out.
+fn addresses(fs: &dyn FileSystem) -> Result<BTreeSet<String>, EvalError> {
+    let mut found = BTreeSet::new();
+    // `|-- 192.0.2.7` and below it `/32 host LOCAL`.
+    let routes = text::system_file("/proc/net/fib_trie", fs)?;
+    let mut last: Option<Ipv4Addr> = None;
+    for line in routes.lines().map(str::trim) {
+        if let Some(address) = line.strip_prefix("|-- ") {
+            last = address.parse().ok();
+        } else if line.starts_with("/32 host LOCAL")
+            && let Some(address) = last.filter(|address| !address.is_loopback())
+        {
+            found.insert(address.to_string());
+        }
+    }
+    for line in text::system_file("/proc/net/if_inet6", fs).unwrap_or_default().lines() {
+        let bits = line.split(' ').next().and_then(|hex| u128::from_str_radix(hex, 16).ok());
+        let address = bits.map(Ipv6Addr::from);
+        if let Some(address) = address.filter(|a| !a.is_loopback() && !a.is_unicast_link_local()) {
+            found.insert(address.to_string());
+        }
+    }
+    Ok(found)
+}
+
+/// TCP ports that something listens on.
+fn ports(fs: &dyn FileSystem) -> Result<BTreeSet<u16>, EvalError> {
+    /// The kernel's number for a socket that listens.
+    const LISTENING: &str = "0A";
+    let mut found = BTreeSet::new();
+    let tables = ["/proc/net/tcp", "/proc/net/tcp6"].map(|path| text::system_file(path, fs));
+    if tables.iter().all(Result::is_err) {
+        return Err(EvalError::NoSecondSource { what: "the list of ports" });
+    }
+    for table in tables.into_iter().flatten() {
+        for line in table.lines().skip(1) {
+            let mut fields = line.split_whitespace().skip(1);
+            let port = fields.next().and_then(|local| u16::from_str_radix(local.rsplit(':').next()?, 16).ok());
+            let state = fields.nth(1);
+            found.extend(port.filter(|_| state == Some(LISTENING)));
+        }
+    }
+    Ok(found)
+}

@@ -1,0 +1,145 @@
+//! Files: the walk, the order, and what of a folder lies below it.
+
+use std::cmp::Ordering;
+use std::collections::HashMap;
+use std::path::Path;
+
+use super::{Entry, EntryKind, EvalError, FileSystem, MAX_ENTRIES, pred, unreadable};
+use crate::algebra::{Depth, Key, Kind, Order, Pred, Query, SortKey};
+
+/// What lies under the roots, each thing once, by path.
+pub(super) fn tree(
+    roots: &[String],
+    depth: Depth,
+    hidden: bool,
+    kind: Kind,
+    fs: &dyn FileSystem,
+) -> Result<Vec<Entry>, EvalError> {
+    let mut found = Vec::new();
+    for root in roots {
+        walk(Path::new(root), depth, hidden, fs, &mut found)?;
+    }
+    found.retain(|entry| is_of(kind, entry.kind));
+    by_path(&mut found);
+    Ok(found)
+}
+
+/// Things named one by one.
+pub(super) fn named(paths: &[String], kind: Kind, fs: &dyn FileSystem) -> Result<Vec<Entry>, EvalError> {
+    let mut found = Vec::new();
+    for path in paths {
+        match fs.metadata(Path::new(path)) {
+            Ok(entry) if is_of(kind, entry.kind) => found.push(entry),
+            Ok(_) | Err(super::FileSystemError::NotFound) => {}
+            Err(source) => return Err(unreadable(Path::new(path))(source)),
+        }
+    }
+    by_path(&mut found);
+    Ok(found)
+}
+
+fn by_path(found: &mut Vec<Entry>) {
+    found.sort_by(|a, b| a.path_bytes().cmp(b.path_bytes()));
+    found.dedup_by(|a, b| a.path == b.path);
+}
+
+pub(super) fn is_of(wanted: Kind, found: EntryKind) -> bool {
+    match wanted {
+        Kind::Any => true,
+        Kind::File => found == EntryKind::File,
+        Kind::Folder => found == EntryKind::Folder,
+        Kind::Link => found == EntryKind::Link,
+    }
+}
+
+/// The files that satisfy a predicate.
+pub(super) fn keep(
+    mut files: Vec<Entry>,
+    keep: &Pred,
+    of: &Query,
+    fs: &dyn FileSystem,
+) -> Result<Vec<Entry>, EvalError> {
+    let scene = pred::Scene::new(keep, of, fs)?;
+    files.retain(|entry| scene.holds(keep, entry));
+    Ok(files)
+}
+
+/// Orders files; what no key tells apart stays as it was.
+pub(super) fn sort(mut files: Vec<Entry>, keys: &[SortKey], fs: &dyn FileSystem) -> Result<Vec<Entry>, EvalError> {
+    let totals = totals(&files, keys, fs)?;
+    files.sort_by(|a, b| compare(keys, a, b, &totals));
+    Ok(files)
+}
+
+/// The sums that an order by [`Key::TotalSize`] needs.
+pub(super) fn totals(
+    files: &[Entry],
+    keys: &[SortKey],
+    fs: &dyn FileSystem,
+) -> Result<HashMap<std::path::PathBuf, u64>, EvalError> {
+    let mut totals = HashMap::new();
+    if keys.iter().any(|key| key.by == Key::TotalSize) {
+        for entry in files {
+            totals.insert(entry.path.clone(), total_size(&entry.path, fs)?);
+        }
+    }
+    Ok(totals)
+}
+
+/// The order of the keys alone; what they don't tell apart is equal.
+pub(super) fn compare(keys: &[SortKey], a: &Entry, b: &Entry, totals: &HashMap<std::path::PathBuf, u64>) -> Ordering {
+    let mut orders = keys.iter().map(|key| {
+        let order = match key.by {
+            Key::Size => a.bytes.cmp(&b.bytes),
+            Key::TotalSize => totals.get(&a.path).cmp(&totals.get(&b.path)),
+            Key::Modified => a.modified.cmp(&b.modified),
+            Key::Name => a.name_bytes().cmp(b.name_bytes()),
+            Key::Path => a.path_bytes().cmp(b.path_bytes()),
+            Key::Extension => extension(a).cmp(&extension(b)),
+            Key::Text | Key::Numeric | Key::Length | Key::Value | Key::Memory | Key::Cpu => Ordering::Equal,
+        };
+        if key.order == Order::Descending { order.reverse() } else { order }
+    });
+    orders.find(|order| order.is_ne()).unwrap_or(Ordering::Equal)
+}
+
+/// What follows the name's last dot, in lower case; empty where there is none.
+pub(super) fn extension(entry: &Entry) -> Vec<u8> {
+    let name = entry.name_bytes();
+    match name.iter().rposition(|byte| *byte == b'.') {
+        Some(dot) => name.get(dot + 1..).unwrap_or_default().to_ascii_lowercase(),
+        None => Vec::new(),
+    }
+}
+
+/// Sum of the lengths of the regular files below a folder, hidden ones included.
+pub(super) fn total_size(folder: &Path, fs: &dyn FileSystem) -> Result<u64, EvalError> {
+    let mut found = Vec::new();
+    walk(folder, Depth::Whole, true, fs, &mut found)?;
+    let regular = found.iter().filter(|entry| entry.kind == EntryKind::File);
+    Ok(regular.fold(0, |sum: u64, entry| sum.saturating_add(entry.bytes)))
+}
+
+/// Everything below a folder, the folder itself left out.
+pub(super) fn walk(
+    root: &Path,
+    depth: Depth,
+    hidden: bool,
+    fs: &dyn FileSystem,
+    found: &mut Vec<Entry>,
+) -> Result<(), EvalError> {
+    let mut open = fs.list(root).map_err(unreadable(root))?;
+    while let Some(entry) = open.pop() {
+        if !hidden && entry.name_bytes().starts_with(b".") {
+            continue;
+        }
+        if found.len() + open.len() >= MAX_ENTRIES {
+            return Err(EvalError::TooMany);
+        }
+        if depth == Depth::Whole && entry.kind == EntryKind::Folder {
+            open.extend(fs.list(&entry.path).unwrap_or_default());
+        }
+        found.push(entry);
+    }
+    Ok(())
+}

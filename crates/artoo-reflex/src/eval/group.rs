@@ -1,0 +1,139 @@
+//! Groups of elements, properties of files, and files with the same content.
+
+#![expect(
+    clippy::wildcard_enum_match_arm,
+    reason = "what an operator does not apply to has no value, whatever else there comes to be"
+)]
+
+use std::cmp::Ordering;
+use std::collections::{BTreeMap, HashMap};
+
+use super::digest::{self, Algorithm};
+use super::{Answer, Entry, EntryKind, EvalError, FileSystem, Row, files, number, process, text};
+use crate::algebra::{Field, Function, GroupKey, Key, Order, SortKey};
+
+/// One number for each group, in the order of the groups' names.
+pub(super) fn groups(
+    of: Answer,
+    by: GroupKey,
+    function: Function,
+    fs: &dyn FileSystem,
+) -> Result<Vec<(Vec<u8>, u64)>, EvalError> {
+    match of {
+        Answer::Lines(lines) if by == GroupKey::Text && function == Function::Count => {
+            let mut groups: BTreeMap<Vec<u8>, u64> = BTreeMap::new();
+            for line in lines {
+                *groups.entry(line.text).or_default() += 1;
+            }
+            Ok(groups.into_iter().collect())
+        }
+        Answer::Files(files) => {
+            let users = if by == GroupKey::Owner { process::users(fs)? } else { HashMap::new() };
+            let mut groups: BTreeMap<Vec<u8>, Vec<Entry>> = BTreeMap::new();
+            for entry in files {
+                groups.entry(group_of(&entry, by, &users, fs)?).or_default().push(entry);
+            }
+            groups.into_iter().map(|(name, files)| Ok((name, number::of_files(&files, function)?))).collect()
+        }
+        _ => Err(EvalError::Meaningless),
+    }
+}
+
+fn group_of(
+    entry: &Entry,
+    by: GroupKey,
+    users: &HashMap<u32, String>,
+    fs: &dyn FileSystem,
+) -> Result<Vec<u8>, EvalError> {
+    let day = |length: usize| super::fact::local_date(entry.modified, fs).chars().take(length).collect::<String>();
+    Ok(match by {
+        GroupKey::Extension => files::extension(entry),
+        GroupKey::Folder => {
+            entry.path.parent().map_or(&[][..], |folder| folder.as_os_str().as_encoded_bytes()).to_vec()
+        }
+        GroupKey::Day => day("2024-05-15".len()).into_bytes(),
+        GroupKey::Month => day("2024-05".len()).into_bytes(),
+        GroupKey::Year => day("2024".len()).into_bytes(),
+        GroupKey::Kind => kind_name(entry.kind).as_bytes().to_vec(),
+        GroupKey::Owner => owner(entry, users).into_bytes(),
+        GroupKey::Text => return Err(EvalError::Meaningless),
+    })
+}
+
+/// What an entry is, in a word.
+pub(super) fn kind_name(kind: EntryKind) -> &'static str {
+    match kind {
+        EntryKind::File => "file",
+        EntryKind::Folder => "folder",
+        EntryKind::Link => "link",
+        EntryKind::Other => "other",
+    }
+}
+
+/// The owner's name, or the number of one that has none.
+fn owner(entry: &Entry, users: &HashMap<u32, String>) -> String {
+    users.get(&entry.owner).cloned().unwrap_or_else(|| entry.owner.to_string())
+}
+
+/// Orders groups; what no key tells apart stays as it was.
+pub(super) fn sort(mut groups: Vec<(Vec<u8>, u64)>, keys: &[SortKey]) -> Result<Vec<(Vec<u8>, u64)>, EvalError> {
+    groups.sort_by(|a, b| compare(keys, a, b));
+    Ok(groups)
+}
+
+pub(super) fn compare(keys: &[SortKey], a: &(Vec<u8>, u64), b: &(Vec<u8>, u64)) -> Ordering {
+    let mut orders = keys.iter().map(|key| {
+        let order = match key.by {
+            Key::Value => a.1.cmp(&b.1),
+            Key::Name => a.0.cmp(&b.0),
+            _ => Ordering::Equal,
+        };
+        if key.order == Order::Descending { order.reverse() } else { order }
+    });
+    orders.find(|order| order.is_ne()).unwrap_or(Ordering::Equal)
+}
+
+/// One property of each file.
+pub(super) fn field(files: Vec<Entry>, field: Field, fs: &dyn FileSystem) -> Result<Vec<Row>, EvalError> {
+    let users = if field == Field::Owner { process::users(fs)? } else { HashMap::new() };
+    let row = |of: Entry| {
+        let path = of.path.as_path();
+        let value = match field {
+            Field::Sha256 => digest::of_file(path, Algorithm::Sha256, fs)?,
+            Field::Sha1 => digest::of_file(path, Algorithm::Sha1, fs)?,
+            Field::Md5 => digest::of_file(path, Algorithm::Md5, fs)?,
+            Field::FileType => return Err(EvalError::NoSecondSource { what: "a file's type" }),
+            Field::Permissions => format!("{:o}", of.mode),
+            Field::Owner => owner(&of, &users),
+            Field::Modified => of.modified.to_string(),
+            Field::Lines => text::split(text::content(path, fs)?).len().to_string(),
+            Field::Words => {
+                let content = text::content(path, fs)?;
+                let words = content.split(|byte| number::is_blank(*byte)).filter(|word| !word.is_empty());
+                words.count().to_string()
+            }
+            Field::TotalSize => files::total_size(path, fs)?.to_string(),
+        };
+        Ok(Row { value, of })
+    };
+    files.into_iter().map(row).collect()
+}
+
+/// The files whose content at least one other has too, with its digest, sorted.
+pub(super) fn duplicates(files: Vec<Entry>, fs: &dyn FileSystem) -> Result<Vec<Row>, EvalError> {
+    let mut by_length: HashMap<u64, Vec<Entry>> = HashMap::new();
+    for entry in files {
+        by_length.entry(entry.bytes).or_default().push(entry);
+    }
+    // Files of different length are different; the others are read.
+    let mut by_content: BTreeMap<String, Vec<Entry>> = BTreeMap::new();
+    for entry in by_length.into_values().filter(|same| same.len() > 1).flatten() {
+        by_content.entry(digest::of_file(&entry.path, Algorithm::Sha256, fs)?).or_default().push(entry);
+    }
+    let mut rows = Vec::new();
+    for (value, mut same) in by_content.into_iter().filter(|(_, same)| same.len() > 1) {
+        same.sort_by(|a, b| a.path_bytes().cmp(b.path_bytes()));
+        rows.extend(same.into_iter().map(|of| Row { value: value.clone(), of }));
+    }
+    Ok(rows)
+}

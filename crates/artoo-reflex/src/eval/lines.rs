@@ -1,0 +1,171 @@
+//! Lines: where they come from, their order, and what is made of them.
+
+#![expect(
+    clippy::wildcard_enum_match_arm,
+    reason = "what an operator does not apply to has no value, whatever else there comes to be"
+)]
+
+use std::cmp::Ordering;
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::{Entry, EvalError, FileSystem, archive, number, text};
+use crate::algebra::{Key, Order, Part, Separator, SortKey};
+
+/// A line of a text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Line {
+    /// Its bytes, without the line end.
+    pub text: Vec<u8>,
+    /// The file it is of, where it is shown with it.
+    pub file: Option<Arc<PathBuf>>,
+    /// Its number in its file, from 1.
+    pub number: u64,
+    /// Whether it is shown with its number.
+    pub is_numbered: bool,
+}
+
+impl Line {
+    pub(super) fn plain(text: Vec<u8>) -> Self {
+        Self { text, file: None, number: 0, is_numbered: false }
+    }
+
+    /// `path:number:text`, without what it is not shown with.
+    #[must_use]
+    pub fn shown(&self) -> Vec<u8> {
+        let mut shown = Vec::new();
+        if let Some(file) = &self.file {
+            shown.extend_from_slice(file.as_os_str().as_encoded_bytes());
+            shown.push(b':');
+        }
+        if self.is_numbered {
+            shown.extend_from_slice(format!("{}:", self.number).as_bytes());
+        }
+        shown.extend_from_slice(&self.text);
+        shown
+    }
+}
+
+/// The lines of a file. The end of the last line may be missing.
+pub(super) fn of_file(path: &Path, with_path: bool, fs: &dyn FileSystem) -> Result<Vec<Line>, EvalError> {
+    let file = with_path.then(|| Arc::new(path.to_owned()));
+    let line = |(index, text): (usize, Vec<u8>)| Line {
+        text,
+        file: file.clone(),
+        number: index as u64 + 1,
+        is_numbered: false,
+    };
+    Ok(text::split(text::content(path, fs)?).into_iter().enumerate().map(line).collect())
+}
+
+/// The lines of many files, one file after the other in the order of their paths.
+pub(super) fn of_files(files: &[Entry], fs: &dyn FileSystem) -> Result<Vec<Line>, EvalError> {
+    let mut files: Vec<&Entry> = files.iter().collect();
+    files.sort_by(|a, b| a.path_bytes().cmp(b.path_bytes()));
+    let mut lines = Vec::new();
+    let mut bytes = 0;
+    for entry in files {
+        bytes += usize::try_from(entry.bytes).unwrap_or(usize::MAX).min(text::MAX_TEXT_BYTES + 1);
+        if bytes > text::MAX_TEXT_BYTES {
+            return Err(EvalError::TooMuchText { max: text::MAX_TEXT_BYTES });
+        }
+        lines.extend(of_file(&entry.path, true, fs)?);
+    }
+    Ok(lines)
+}
+
+/// The names of what an archive holds.
+pub(super) fn of_archive(path: &Path, fs: &dyn FileSystem) -> Result<Vec<Line>, EvalError> {
+    Ok(archive::members(path, fs)?.into_iter().map(|member| Line::plain(member.shown_name())).collect())
+}
+
+/// Orders lines; what no key tells apart stays as it was.
+pub(super) fn sort(mut lines: Vec<Line>, keys: &[SortKey]) -> Result<Vec<Line>, EvalError> {
+    lines.sort_by(|a, b| {
+        let mut orders = keys.iter().map(|key| {
+            let order = match key.by {
+                Key::Text => a.text.cmp(&b.text),
+                Key::Numeric => number::leading(&a.text).unwrap_or(0).cmp(&number::leading(&b.text).unwrap_or(0)),
+                Key::Length => characters(&a.text).cmp(&characters(&b.text)),
+                _ => Ordering::Equal,
+            };
+            if key.order == Order::Descending { order.reverse() } else { order }
+        });
+        orders.find(|order| order.is_ne()).unwrap_or(Ordering::Equal)
+    });
+    Ok(plain(lines))
+}
+
+/// What only a line in its place can be shown with is dropped.
+fn plain(lines: Vec<Line>) -> Vec<Line> {
+    lines.into_iter().map(|line| Line::plain(line.text)).collect()
+}
+
+fn characters(text: &[u8]) -> usize {
+    String::from_utf8_lossy(text).chars().count()
+}
+
+/// A stretch of lines.
+pub(super) fn part(lines: Vec<Line>, part: Part) -> Vec<Line> {
+    let size = |count: u64| usize::try_from(count).unwrap_or(usize::MAX);
+    let (skip, take) = match part {
+        Part::First(count) => (0, size(count)),
+        Part::Last(count) => (lines.len().saturating_sub(size(count)), usize::MAX),
+        Part::Range { from, to } if from == 0 || from > to => (0, 0),
+        Part::Range { from, to } => (size(from - 1), size(to - from).saturating_add(1)),
+        Part::From(from) => (size(from.saturating_sub(1)), usize::MAX),
+    };
+    lines.into_iter().skip(skip).take(take).collect()
+}
+
+/// The lines that occur at least so often, each once, where it occurs first.
+pub(super) fn unique(lines: Vec<Line>, at_least: usize) -> Vec<Line> {
+    let mut counts: HashMap<Vec<u8>, usize> = HashMap::new();
+    for line in &lines {
+        *counts.entry(line.text.clone()).or_default() += 1;
+    }
+    // The first time a line is met its count is taken out.
+    let is_kept = |line: &Line| counts.remove(&line.text).is_some_and(|count| count >= at_least);
+    let mut kept = lines;
+    kept.retain({
+        let mut is_kept = is_kept;
+        move |line| is_kept(line)
+    });
+    plain(kept)
+}
+
+/// Runs of letters, digits and apostrophes, in lower case.
+pub(super) fn words(lines: &[Line]) -> Vec<Line> {
+    let mut words = Vec::new();
+    for line in lines {
+        let text = String::from_utf8_lossy(&line.text).to_lowercase();
+        let runs = text.split(|c: char| !(c.is_alphanumeric() || c == '\'')).filter(|run| !run.is_empty());
+        words.extend(runs.map(|run| Line::plain(run.as_bytes().to_vec())));
+    }
+    words
+}
+
+/// One field of each line.
+pub(super) fn column(lines: &[Line], number: u64, separator: &Separator) -> Vec<Line> {
+    let index = usize::try_from(number.saturating_sub(1)).unwrap_or(usize::MAX);
+    let field = |line: &Line| match separator {
+        Separator::Whitespace => {
+            let fields = line.text.split(|byte| matches!(byte, b' ' | b'\t')).filter(|field| !field.is_empty());
+            fields.into_iter().nth(index).map(<[u8]>::to_vec)
+        }
+        Separator::Text(separator) => text::split_at(&line.text, separator.as_bytes()).into_iter().nth(index),
+    };
+    lines.iter().map(|line| Line::plain(field(line).unwrap_or_default())).collect()
+}
+
+/// Every occurrence of a text replaced.
+pub(super) fn replace(lines: &[Line], find: &str, with: &str) -> Vec<Line> {
+    let replaced = |line: &Line| text::replace(&line.text, find.as_bytes(), with.as_bytes());
+    lines.iter().map(|line| Line::plain(replaced(line))).collect()
+}
+
+/// The lines, shown with their numbers.
+pub(super) fn numbered(lines: Vec<Line>) -> Vec<Line> {
+    lines.into_iter().map(|line| Line { is_numbered: true, ..line }).collect()
+}

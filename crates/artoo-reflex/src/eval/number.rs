@@ -1,0 +1,115 @@
+//! Numbers: counts, sums of sizes, and the numbers that lines begin with.
+
+#![expect(
+    clippy::wildcard_enum_match_arm,
+    reason = "what an operator does not apply to has no value, whatever else there comes to be"
+)]
+
+use std::path::Path;
+
+use super::{Answer, Entry, EntryKind, EvalError, FileSystem, Line, evaluate, text};
+use crate::algebra::{Function, Query};
+
+/// Numbers in texts are computed in billionths: decimals beyond the ninth are cut off.
+pub(super) const UNIT: i128 = 1_000_000_000;
+
+/// Most digits before the point of a number in a text; a longer run is no number anybody adds up.
+const MAX_DIGITS: usize = 24;
+
+/// One number made of a query's elements.
+pub(super) fn aggregate(of: &Query, function: Function, fs: &dyn FileSystem) -> Result<Answer, EvalError> {
+    if let (Query::TextFile { path }, Function::Characters) = (of, function) {
+        // Of a whole file, whether the last line has an end is known.
+        return Ok(Answer::Number(valid_characters(&text::content(Path::new(path), fs)?)));
+    }
+    let value = evaluate(of, fs)?;
+    match (function, value) {
+        (Function::Count, Answer::Files(files)) => Ok(Answer::Number(files.len() as u64)),
+        (Function::Count, Answer::Lines(lines)) => Ok(Answer::Number(lines.len() as u64)),
+        (Function::Count, Answer::Rows(rows)) => Ok(Answer::Number(rows.len() as u64)),
+        (Function::Count, Answer::Groups(groups)) => Ok(Answer::Number(groups.len() as u64)),
+        (Function::Count, Answer::Processes(processes)) => Ok(Answer::Number(processes.len() as u64)),
+        (_, Answer::Files(files)) => of_files(&files, function).map(Answer::Number),
+        (Function::Words, Answer::Lines(lines)) => {
+            let words = |line: &Line| line.text.split(|byte| is_blank(*byte)).filter(|word| !word.is_empty()).count();
+            Ok(Answer::Number(lines.iter().map(|line| words(line) as u64).sum()))
+        }
+        (Function::Characters, Answer::Lines(lines)) => {
+            Ok(Answer::Number(lines.iter().map(|line| valid_characters(&line.text) + 1).sum()))
+        }
+        (_, Answer::Lines(lines)) => of_numbers(&lines, function).map(Answer::Decimal),
+        _ => Err(EvalError::Meaningless),
+    }
+}
+
+/// A number made of the lengths of regular files.
+pub(super) fn of_files(files: &[Entry], function: Function) -> Result<u64, EvalError> {
+    let bytes = files.iter().filter(|entry| entry.kind == EntryKind::File).map(|entry| entry.bytes);
+    let sum = bytes.clone().fold(0, u64::saturating_add);
+    match function {
+        Function::Count => Ok(files.len() as u64),
+        Function::TotalBytes => Ok(sum),
+        Function::AverageBytes => Ok(sum.checked_div(bytes.count() as u64).unwrap_or(0)),
+        Function::LargestBytes => Ok(bytes.max().unwrap_or(0)),
+        Function::SmallestBytes => Ok(bytes.min().unwrap_or(0)),
+        _ => Err(EvalError::Meaningless),
+    }
+}
+
+fn of_numbers(lines: &[Line], function: Function) -> Result<i128, EvalError> {
+    let numbers: Vec<i128> = lines.iter().filter_map(|line| leading(&line.text)).collect();
+    let sum = numbers.iter().fold(0, |sum: i128, number| sum.saturating_add(*number));
+    let found = match function {
+        Function::Sum => return Ok(sum),
+        Function::Average => sum.checked_div(numbers.len() as i128),
+        Function::Minimum => numbers.into_iter().min(),
+        Function::Maximum => numbers.into_iter().max(),
+        _ => return Err(EvalError::Meaningless),
+    };
+    found.ok_or(EvalError::NoNumber)
+}
+
+/// The number a line begins with, in billionths: blanks, perhaps a minus, digits, perhaps a point and digits.
+pub(super) fn leading(line: &[u8]) -> Option<i128> {
+    let blanks = line.iter().take_while(|byte| matches!(byte, b' ' | b'\t')).count();
+    let rest = line.get(blanks..)?;
+    let (sign, rest) = match rest.split_first() {
+        Some((b'-', rest)) => (-1, rest),
+        _ => (1, rest),
+    };
+    let digits = |bytes: &[u8]| bytes.iter().take_while(|byte| byte.is_ascii_digit()).count();
+    let whole = digits(rest);
+    if whole == 0 || whole > MAX_DIGITS {
+        return None;
+    }
+    let mut value = decimal(rest.get(..whole)?) * UNIT;
+    if let Some((b'.', after)) = rest.get(whole..).and_then(<[u8]>::split_first) {
+        let decimals = after.get(..digits(after).min(9))?;
+        let scale = 10_i128.pow(9 - u32::try_from(decimals.len()).unwrap_or(9));
+        value += decimal(decimals) * scale;
+    }
+    Some(sign * value)
+}
+
+fn decimal(digits: &[u8]) -> i128 {
+    digits.iter().fold(0, |value, digit| value * 10 + i128::from(digit - b'0'))
+}
+
+pub(super) fn is_blank(byte: u8) -> bool {
+    byte.is_ascii_whitespace() || byte == 0x0b
+}
+
+/// Characters of a text; bytes that are not UTF-8 are none.
+fn valid_characters(bytes: &[u8]) -> u64 {
+    bytes.utf8_chunks().map(|chunk| chunk.valid().chars().count() as u64).sum()
+}
+
+/// A number in billionths, as people write it.
+pub(super) fn shown(value: i128) -> String {
+    let (sign, value) = (if value < 0 { "-" } else { "" }, value.unsigned_abs());
+    let unit = UNIT.unsigned_abs();
+    let decimals = format!("{:09}", value % unit);
+    let decimals = decimals.trim_end_matches('0');
+    let point = if decimals.is_empty() { "" } else { "." };
+    format!("{sign}{}{point}{decimals}", value / unit)
+}

@@ -1,0 +1,356 @@
+//! Each act's own conditions.
+
+#![expect(
+    clippy::wildcard_enum_match_arm,
+    reason = "what an operator does not apply to has no value, whatever else there comes to be"
+)]
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Component, Path, PathBuf};
+
+use artoo_proto::{FOLDER, Timestamp, escape};
+
+use super::before::Before;
+use super::{Done, Undone, digest_of, shown, undone};
+use crate::algebra::{Act, Depth, NameChange, Pred, Query, Target};
+use crate::eval::{
+    Answer, EntryKind, FileSystem, FileSystemError, archive, digest, evaluate, files, rename, text, verify,
+};
+
+/// Whether an act was done; the evidence.
+pub(super) fn check(act: &Act, done: &Done, fs: &dyn FileSystem) -> Result<String, Undone> {
+    match act {
+        Act::CreateFolder { paths } => {
+            let expected = paths.iter().map(|path| fs.real(Path::new(path))).map(|path| (path, FOLDER.to_owned()));
+            made(done, expected.collect(), fs)
+        }
+        Act::CreateFile { path, text } => {
+            let expected = (fs.real(Path::new(path)), digest::of_bytes(text.as_bytes()));
+            made(done, [expected].into(), fs)
+        }
+        Act::Replace { path, find, with, to } => {
+            let content = text::content(Path::new(path), fs)?;
+            let replaced = text::replace(&content, find.as_bytes(), with.as_bytes());
+            made(done, [(fs.real(Path::new(to)), digest::of_bytes(&replaced))].into(), fs)
+        }
+        Act::Copy { of, to } => {
+            let mut expected = BTreeMap::new();
+            for source in done.outermost() {
+                let target = target(source, to, done, fs)?;
+                for (path, digest) in inventory(source, fs)? {
+                    expected.insert(moved(&path, source, &target), digest);
+                }
+            }
+            let what = made(done, expected, fs)?;
+            selected(of, done, &stays(done, fs), fs)?;
+            Ok(format!("{what}; what was copied is still there, and it is what was asked for"))
+        }
+        Act::Move { of, to } => {
+            let targets = done.outermost().into_iter().map(|source| Ok((source, target(source, to, done, fs)?)));
+            let targets: Vec<(&PathBuf, PathBuf)> = targets.collect::<Result<_, Undone>>()?;
+            relocated(of, done, &targets, fs)
+        }
+        Act::Rename { of, change } => relocated(of, done, &new_names(done, change, fs)?, fs),
+        Act::Archive { of, to } => {
+            let to = fs.real(Path::new(to));
+            let packed = packed(done, &to, fs)?;
+            selected(of, done, &stays(done, fs), fs)?;
+            Ok(format!("opened again: {} holds the {packed} things asked for, each with equal digest", shown(&to)))
+        }
+        Act::Extract { of, to } => {
+            let unpacked = unpacked(done, &fs.real(Path::new(to)), fs)?;
+            selected(of, done, &stays(done, fs), fs)?;
+            Ok(format!("read again: {unpacked} files came out of the archive with equal digest"))
+        }
+        Act::Delete { of } => deleted(of, done, fs),
+    }
+}
+
+/// Nothing is gone, and exactly this is made.
+fn made(done: &Done, expected: BTreeMap<PathBuf, String>, fs: &dyn FileSystem) -> Result<String, Undone> {
+    done.nothing_gone()?;
+    done.made_exactly(&expected, fs)?;
+    let count = expected.len();
+    Ok(format!("read again: {count} made as asked for, nothing else"))
+}
+
+/// Where a thing goes. A folder that was there already is gone into.
+fn target(source: &Path, to: &Target, done: &Done, fs: &dyn FileSystem) -> Result<PathBuf, Undone> {
+    let Some(name) = source.file_name() else { return undone("the root can't be carried anywhere") };
+    // What a folder holds has its real path, also where the folder's own name is a link.
+    let inside = |folder: &str| fs.real(&Path::new(folder).join(name));
+    Ok(match to {
+        Target::Into(folder) => inside(folder),
+        Target::As(path) => {
+            let itself = fs.real(Path::new(path));
+            let was_folder = !done.made.contains_key(&itself)
+                && fs.metadata(&itself).is_ok_and(|entry| entry.kind == EntryKind::Folder);
+            if was_folder { inside(path) } else { itself }
+        }
+    })
+}
+
+/// A path below `source` as it is below `target`.
+fn moved(path: &Path, source: &Path, target: &Path) -> PathBuf {
+    match path.strip_prefix(source) {
+        Ok(below) if !below.as_os_str().is_empty() => target.join(below),
+        _ => target.to_owned(),
+    }
+}
+
+/// Everything at and below a path with its digest.
+fn inventory(path: &Path, fs: &dyn FileSystem) -> Result<BTreeMap<PathBuf, String>, Undone> {
+    let mut all = BTreeMap::from([(path.to_owned(), digest_of(path, fs)?)]);
+    if all.values().any(|digest| digest == FOLDER) {
+        let mut below = Vec::new();
+        files::walk(path, Depth::Whole, true, fs, &mut below)?;
+        for entry in below {
+            let digest = digest_of(&entry.path, fs)?;
+            all.insert(entry.path, digest);
+        }
+    }
+    Ok(all)
+}
+
+/// Whether each source is gone and all of it stands at its target with equal digest.
+fn relocated(of: &Query, done: &Done, targets: &[(&PathBuf, PathBuf)], fs: &dyn FileSystem) -> Result<String, Undone> {
+    let mut expected = BTreeMap::new();
+    let mut now_at = BTreeMap::new();
+    for (path, digest) in &done.gone {
+        let Some((source, target)) = targets.iter().find(|(source, _)| path.starts_with(source)) else {
+            return undone(format!("{} is gone, which was not asked for", shown(path)));
+        };
+        let to = moved(path, source, target);
+        expected.insert(to.clone(), digest.clone());
+        now_at.insert(path.clone(), to);
+    }
+    if let Some((source, _)) = targets.iter().find(|(source, _)| !done.gone.contains_key(*source)) {
+        return undone(format!("{} was not moved", shown(source)));
+    }
+    done.made_exactly(&expected, fs)?;
+    for path in done.gone.keys().filter(|path| !done.made.contains_key(*path)) {
+        is_gone(path, fs)?;
+    }
+    let before = taken_back(done, &now_at, fs);
+    selected(of, done, &before, fs)?;
+    Ok(format!(
+        "read again: {} stand at their new places with equal digest, none at the old, and they are what was asked for",
+        targets.len()
+    ))
+}
+
+fn is_gone(path: &Path, fs: &dyn FileSystem) -> Result<(), Undone> {
+    match fs.metadata(path) {
+        Err(FileSystemError::NotFound) => Ok(()),
+        _ => undone(format!("{} is still there", shown(path))),
+    }
+}
+
+fn taken_back<'a>(done: &'a Done, now_at: &BTreeMap<PathBuf, PathBuf>, fs: &'a dyn FileSystem) -> Before<'a> {
+    let kind = |digest: &str| if digest == FOLDER { EntryKind::Folder } else { EntryKind::File };
+    let gone = done.gone.iter().map(|(path, digest)| (path.clone(), kind(digest), now_at.get(path).cloned()));
+    Before::new(fs, done.made.keys(), gone)
+}
+
+fn stays<'a>(done: &'a Done, fs: &'a dyn FileSystem) -> Before<'a> {
+    Before::new(fs, done.made.keys(), std::iter::empty())
+}
+
+/// Each listed thing with its new path, without those whose name stays.
+fn new_names<'a>(
+    done: &'a Done,
+    change: &NameChange,
+    fs: &dyn FileSystem,
+) -> Result<Vec<(&'a PathBuf, PathBuf)>, Undone> {
+    if done.outermost().len() < done.listed.len() {
+        return undone("a folder and what is in it were renamed at once, which can't be told apart afterwards");
+    }
+    let mut targets = Vec::new();
+    for (position, source) in (1..).zip(&done.listed) {
+        let Some(name) = source.file_name().and_then(|name| name.to_str()) else {
+            return undone(format!("{} has a name that is no text", shown(source)));
+        };
+        let new_name = |modified: Timestamp| {
+            let new = rename::new_name(change, name, modified, position)?;
+            let is_plain = !new.is_empty() && !new.contains('/') && new != "." && new != "..";
+            is_plain.then(|| source.with_file_name(new))
+        };
+        // A name may hold the day of the last change, which moved with the file: it must fit where the file is now.
+        let siblings = done.made.keys().filter(|made| made.parent() == source.parent());
+        let by_day = siblings
+            .filter_map(|made| Some((made, fs.metadata(made).ok()?.modified)))
+            .find(|(made, modified)| new_name(*modified).as_ref() == Some(*made));
+        let target = match by_day {
+            Some((made, _)) => Some(made.clone()),
+            None => new_name(Timestamp::default()),
+        };
+        match target {
+            Some(target) if target == *source => {}
+            Some(target) => targets.push((source, target)),
+            None => return undone(format!("no new name for {}", shown(source))),
+        }
+    }
+    Ok(targets)
+}
+
+/// Whether what was listed is what the query selects, on the disk as it was before.
+fn selected(of: &Query, done: &Done, before: &Before<'_>, fs: &dyn FileSystem) -> Result<(), Undone> {
+    let query = serde_json::to_value(real(of, fs)).map_err(|_| Undone("the check holds no act".to_owned()))?;
+    let found = verify(&query, &lines(&done.listed), before);
+    if found.pass { Ok(()) } else { undone(format!("the selection, computed again: {}", found.evidence)) }
+}
+
+fn lines(paths: &[PathBuf]) -> String {
+    paths.iter().map(|path| shown(path) + "\n").collect()
+}
+
+/// The same query over its roots' real paths, as records of changes name them.
+fn real(of: &Query, fs: &dyn FileSystem) -> Query {
+    let mut query = of.clone();
+    let whole = |path: &String| {
+        let inside = fs.real(&Path::new(path).join("-"));
+        inside.parent().and_then(Path::to_str).map_or_else(|| path.clone(), str::to_owned)
+    };
+    let itself = |path: &String| fs.real(Path::new(path)).to_str().map_or_else(|| path.clone(), str::to_owned);
+    let mut open = vec![&mut query];
+    while let Some(part) = open.pop() {
+        match part {
+            Query::Tree { roots, .. } => *roots = roots.iter().map(whole).collect(),
+            Query::Paths { paths, .. } => *paths = paths.iter().map(itself).collect(),
+            other => open.extend(other.operands_mut()),
+        }
+    }
+    query
+}
+
+/// Whether the selection is gone, and nothing but it.
+fn deleted(of: &Query, done: &Done, fs: &dyn FileSystem) -> Result<String, Undone> {
+    if let Some(path) = done.made.keys().next() {
+        return undone(format!("{} was made, which was not asked for", shown(path)));
+    }
+    let roots = done.outermost();
+    for path in done.gone.keys() {
+        if !roots.iter().any(|root| path.starts_with(root)) {
+            return undone(format!("{} is gone, which was not asked for", shown(path)));
+        }
+        is_gone(path, fs)?;
+    }
+    if let Some(path) = roots.iter().find(|root| !done.gone.contains_key(**root)) {
+        return undone(format!("{} was not deleted", shown(path)));
+    }
+    // What is gone has only its name left: the conditions on names are tested, on all that was there.
+    let of = real(of, fs);
+    let before = taken_back(done, &BTreeMap::new(), fs);
+    let Answer::Files(fitting) = evaluate(&knowable(&of), &before)? else { return undone("it selects no files") };
+    let fitting: BTreeSet<&Path> = fitting.iter().map(|entry| entry.path.as_path()).collect();
+    if let Some(path) = done.listed.iter().find(|path| !fitting.contains(path.as_path())) {
+        return undone(format!("{} does not belong to what was to be deleted", shown(path)));
+    }
+    let count = roots.len();
+    if has_stretch(&of) {
+        return Ok(format!("looked again: {count} are gone, as listed; their order can't be computed any more"));
+    }
+    match evaluate(&of, fs) {
+        // With the folder itself gone nothing is left in it.
+        Err(crate::eval::EvalError::Unreadable { source: FileSystemError::NotFound, .. }) => {}
+        Ok(Answer::Files(left)) => {
+            if let Some(entry) = left.first() {
+                return undone(format!("{} was to be deleted too and is still there", entry.shown()));
+            }
+        }
+        Ok(_) => return undone("it selects no files"),
+        Err(problem) => return Err(problem.into()),
+    }
+    Ok(format!(
+        "looked again: {count} are gone, as listed; nothing of what was asked for is left, nothing else is gone"
+    ))
+}
+
+fn has_stretch(query: &Query) -> bool {
+    matches!(query, Query::Limit { .. }) || query.operand().is_some_and(has_stretch)
+}
+
+/// The members of a selection, by what paths and names alone tell.
+fn knowable(query: &Query) -> Query {
+    match query {
+        Query::Limit { of, .. } | Query::Sort { of, .. } => knowable(of),
+        Query::Filter { of, keep } => {
+            Query::Filter { of: Box::new(knowable(of)), keep: by_name(&keep.clone().normalise()) }
+        }
+        other => other.clone(),
+    }
+}
+
+/// A normalised predicate with every condition that is not on a name taken to hold.
+fn by_name(pred: &Pred) -> Pred {
+    match pred {
+        Pred::All(parts) => Pred::All(parts.iter().map(by_name).collect()),
+        Pred::Any(parts) => Pred::Any(parts.iter().map(by_name).collect()),
+        Pred::Not(inner) if matches!(**inner, Pred::Name(_) | Pred::Extension(_) | Pred::Below(_)) => pred.clone(),
+        Pred::Name(_) | Pred::Extension(_) | Pred::Below(_) => pred.clone(),
+        _ => Pred::All(Vec::new()),
+    }
+}
+
+/// Whether the archive holds the listed things, named below the folder that holds them all; how many.
+fn packed(done: &Done, to: &Path, fs: &dyn FileSystem) -> Result<usize, Undone> {
+    let roots = done.outermost();
+    let mut common = roots.first().and_then(|root| root.parent()).unwrap_or(Path::new("/")).to_owned();
+    while !roots.iter().all(|root| root.starts_with(&common)) {
+        common.pop();
+    }
+    let mut expected = BTreeSet::new();
+    for root in roots {
+        for (path, digest) in inventory(root, fs)? {
+            let name = path.strip_prefix(&common).unwrap_or(&path).as_os_str().as_encoded_bytes().to_vec();
+            expected.insert((name, digest));
+        }
+    }
+    made(done, [(to.to_owned(), digest_of(to, fs)?)].into(), fs)?;
+    let held = archive::members(to, fs)?;
+    let count = held.len();
+    let digest = |member: &archive::Member| if member.is_folder { FOLDER.to_owned() } else { member.digest.clone() };
+    let held: BTreeSet<_> = held.iter().map(|member| (member.name.clone(), digest(member))).collect();
+    if let Some((name, _)) = expected.symmetric_difference(&held).next() {
+        return undone(format!("the archive does not hold {} as it is", escape::path_line(name)));
+    }
+    if count == expected.len() { Ok(count) } else { undone("the archive holds something twice") }
+}
+
+/// Whether everything in the archives stands in the folder; how many files.
+fn unpacked(done: &Done, into: &Path, fs: &dyn FileSystem) -> Result<usize, Undone> {
+    let mut expected = BTreeMap::new();
+    for archive in &done.listed {
+        for member in archive::members(archive, fs)? {
+            let name = String::from_utf8_lossy(&member.name).into_owned();
+            let below = Path::new(&name);
+            let is_plain = below.components().all(|part| matches!(part, Component::Normal(_) | Component::CurDir));
+            if !is_plain || name.as_bytes() != member.name {
+                return undone(format!(
+                    "the archive holds {}, which has no plain place",
+                    escape::path_line(&member.name)
+                ));
+            }
+            let target = below
+                .components()
+                .filter(|part| *part != Component::CurDir)
+                .fold(into.to_owned(), |path, part| path.join(part));
+            if target == into {
+                continue;
+            }
+            expected.insert(target, if member.is_folder { FOLDER.to_owned() } else { member.digest });
+        }
+    }
+    let files = expected.values().filter(|digest| *digest != FOLDER).count();
+    // A folder of the archive may have been there before.
+    expected.retain(|path, digest| digest != FOLDER || done.made.contains_key(path));
+    let in_folder = done.made.keys().all(|path| path.starts_with(into) || into.starts_with(path));
+    if !in_folder {
+        return undone("something was made outside the folder");
+    }
+    if expected.is_empty() {
+        return undone("the archive holds nothing that could have been unpacked");
+    }
+    made(done, expected, fs)?;
+    Ok(files)
+}

@@ -1,0 +1,96 @@
+//! The disk as it was before an act: what was made is not there, what is gone is back, as far as it is known.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+use artoo_proto::Timestamp;
+
+use crate::eval::{Entry, EntryKind, FileSystem, FileSystemError, Space};
+
+/// The disk with an act taken back.
+pub(super) struct Before<'a> {
+    fs: &'a dyn FileSystem,
+    made: BTreeSet<PathBuf>,
+    /// What is gone: what it was, and where it is now if it was moved.
+    gone: BTreeMap<PathBuf, (EntryKind, Option<PathBuf>)>,
+}
+
+impl<'a> Before<'a> {
+    pub(super) fn new(
+        fs: &'a dyn FileSystem,
+        made: impl Iterator<Item = &'a PathBuf>,
+        gone: impl Iterator<Item = (PathBuf, EntryKind, Option<PathBuf>)>,
+    ) -> Self {
+        Self {
+            fs,
+            made: made.cloned().collect(),
+            gone: gone.map(|(path, kind, now_at)| (path, (kind, now_at))).collect(),
+        }
+    }
+
+    /// What is gone as an entry; of what was not moved, only path and kind are known.
+    fn ghost(&self, path: &Path) -> Option<Entry> {
+        let (kind, now_at) = self.gone.get(path)?;
+        let unknown =
+            Entry { path: path.to_owned(), kind: *kind, bytes: 0, modified: Timestamp::default(), mode: 0, owner: 0 };
+        let moved = now_at.as_ref().and_then(|now_at| self.fs.metadata(now_at).ok());
+        Some(moved.map_or(unknown, |entry| Entry { path: path.to_owned(), ..entry }))
+    }
+}
+
+impl FileSystem for Before<'_> {
+    fn list(&self, folder: &Path) -> Result<Vec<Entry>, FileSystemError> {
+        let is_ghost = self.gone.contains_key(folder);
+        let mut entries = match self.fs.list(folder) {
+            Ok(entries) if !self.made.contains(folder) => entries,
+            _ if is_ghost => Vec::new(),
+            Ok(_) => return Err(FileSystemError::NotFound),
+            Err(problem) => return Err(problem),
+        };
+        entries.retain(|entry| !self.made.contains(&entry.path));
+        let inside = self.gone.keys().filter(|path| path.parent() == Some(folder));
+        entries.extend(inside.filter_map(|path| self.ghost(path)));
+        Ok(entries)
+    }
+
+    fn metadata(&self, path: &Path) -> Result<Entry, FileSystemError> {
+        match self.ghost(path) {
+            Some(ghost) => Ok(ghost),
+            None if self.made.contains(path) => Err(FileSystemError::NotFound),
+            None => self.fs.metadata(path),
+        }
+    }
+
+    fn open<'a>(&'a self, file: &Path) -> Result<Box<dyn std::io::Read + 'a>, FileSystemError> {
+        match self.gone.get(file) {
+            Some((_, Some(now_at))) => self.fs.open(now_at),
+            Some((_, None)) => Err(FileSystemError::NotFound),
+            None if self.made.contains(file) => Err(FileSystemError::NotFound),
+            None => self.fs.open(file),
+        }
+    }
+
+    fn real(&self, path: &Path) -> PathBuf {
+        self.fs.real(path)
+    }
+
+    fn space(&self, path: &Path) -> Result<Space, FileSystemError> {
+        self.fs.space(path)
+    }
+
+    fn variable(&self, name: &str) -> Option<Vec<u8>> {
+        self.fs.variable(name)
+    }
+
+    fn current_folder(&self) -> PathBuf {
+        self.fs.current_folder()
+    }
+
+    fn now(&self) -> Timestamp {
+        self.fs.now()
+    }
+
+    fn utc_offset_s(&self, at: Timestamp) -> i32 {
+        self.fs.utc_offset_s(at)
+    }
+}

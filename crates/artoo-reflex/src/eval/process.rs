@@ -1,0 +1,108 @@
+//! Running processes and users, from what the kernel and the user list say.
+
+#![expect(
+    clippy::wildcard_enum_match_arm,
+    reason = "what an operator does not apply to has no value, whatever else there comes to be"
+)]
+
+use std::cmp::Ordering;
+use std::collections::HashMap;
+use std::path::Path;
+
+use super::{EntryKind, EvalError, FileSystem, text};
+use crate::algebra::{Key, Order, SortKey};
+
+/// Kernel clock ticks a second: fixed at 100 in what Linux shows to programs.
+const TICKS_PER_SECOND: u64 = 100;
+
+/// A running process.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Process {
+    /// Its number.
+    pub id: u64,
+    /// The command's name, as the kernel knows it (at most 15 bytes).
+    pub name: Vec<u8>,
+    /// The owner's name.
+    pub user: String,
+    /// Resident memory.
+    pub memory_bytes: u64,
+    /// Processor time over its life, in tenths of a percent of one processor.
+    pub cpu_permille: u64,
+}
+
+/// All processes, by number.
+pub(super) fn all(fs: &dyn FileSystem) -> Result<Vec<Process>, EvalError> {
+    let no_source = |_| EvalError::NoSecondSource { what: "the list of processes" };
+    let users = users(fs).unwrap_or_default();
+    let uptime = text::system_file("/proc/uptime", fs).map_err(no_source)?;
+    let uptime_s = uptime.split('.').next().and_then(|whole| whole.parse().ok()).unwrap_or(0);
+    let folders =
+        fs.list(Path::new("/proc")).map_err(|_| EvalError::NoSecondSource { what: "the list of processes" })?;
+    let mut found: Vec<Process> = folders
+        .iter()
+        .filter(|entry| entry.kind == EntryKind::Folder)
+        .filter_map(|entry| std::str::from_utf8(entry.name_bytes()).ok()?.parse().ok())
+        // A process may end while it is looked at.
+        .filter_map(|id| one(id, uptime_s, &users, fs))
+        .collect();
+    found.sort_by_key(|process| process.id);
+    Ok(found)
+}
+
+fn one(id: u64, uptime_s: u64, users: &HashMap<u32, String>, fs: &dyn FileSystem) -> Option<Process> {
+    let stat = text::content(Path::new(&format!("/proc/{id}/stat")), fs).ok()?;
+    // The name stands in parentheses and may hold some itself.
+    let open = stat.iter().position(|byte| *byte == b'(')?;
+    let close = stat.iter().rposition(|byte| *byte == b')')?;
+    let name = stat.get(open + 1..close)?.to_vec();
+    let rest = String::from_utf8_lossy(stat.get(close + 2..)?).into_owned();
+    let number = |index: usize| rest.split(' ').nth(index).and_then(|field| field.trim().parse::<u64>().ok());
+    let used_ticks = number(11)? + number(12)?;
+    let started_s = number(19)? / TICKS_PER_SECOND;
+    let cpu_permille = (used_ticks * 1000 / TICKS_PER_SECOND).checked_div(uptime_s.saturating_sub(started_s));
+    let status = text::system_file(&format!("/proc/{id}/status"), fs).ok()?;
+    let field = |wanted: &str| status.lines().find_map(|line| line.strip_prefix(wanted));
+    let owner: u32 = field("Uid:")?.split_whitespace().next()?.parse().ok()?;
+    // A thread of the kernel has no memory of its own.
+    let kilobytes: u64 = field("VmRSS:").and_then(|rest| rest.split_whitespace().next()?.parse().ok()).unwrap_or(0);
+    Some(Process {
+        id,
+        name,
+        user: users.get(&owner).cloned().unwrap_or_else(|| owner.to_string()),
+        memory_bytes: kilobytes * 1024,
+        cpu_permille: cpu_permille.unwrap_or(0),
+    })
+}
+
+/// Orders processes; what no key tells apart stays as it was.
+pub(super) fn sort(mut processes: Vec<Process>, keys: &[SortKey]) -> Result<Vec<Process>, EvalError> {
+    processes.sort_by(|a, b| {
+        let mut orders = keys.iter().map(|key| {
+            let order = match key.by {
+                Key::Memory => a.memory_bytes.cmp(&b.memory_bytes),
+                Key::Cpu => a.cpu_permille.cmp(&b.cpu_permille),
+                Key::Name => a.name.cmp(&b.name),
+                _ => Ordering::Equal,
+            };
+            if key.order == Order::Descending { order.reverse() } else { order }
+        });
+        orders.find(|order| order.is_ne()).unwrap_or(Ordering::Equal)
+    });
+    Ok(processes)
+}
+
+/// Names of users by number.
+pub(super) fn users(fs: &dyn FileSystem) -> Result<HashMap<u32, String>, EvalError> {
+    let list =
+        text::system_file("/etc/passwd", fs).map_err(|_| EvalError::NoSecondSource { what: "the names of users" })?;
+    let user = |line: &str| {
+        let mut fields = line.split(':');
+        Some((fields.clone().nth(2)?.parse().ok()?, fields.next()?.to_owned()))
+    };
+    // The first entry of a number names it.
+    let mut users = HashMap::new();
+    for (number, name) in list.lines().filter_map(user) {
+        users.entry(number).or_insert(name);
+    }
+    Ok(users)
+}

@@ -1,0 +1,240 @@
+//! Lists of files and their properties, held against the second computation.
+
+use std::collections::{HashMap, HashSet};
+
+use artoo_proto::{Timestamp, escape};
+
+use super::{SHOWN, Verification};
+use crate::algebra::{Field, Pred, Query, SortKey};
+use crate::eval::files::{compare, totals};
+use crate::eval::{Answer, Entry, EntryKind, EvalError, FileSystem, Row, evaluate, pred};
+
+/// The parts of a selection of files: what is shown, how it is ordered, how many of it.
+struct Selection<'a> {
+    with_details: bool,
+    stretch: Option<(u64, u64)>,
+    order: Option<&'a [SortKey]>,
+    /// The members, before order and limit.
+    members: &'a Query,
+}
+
+#[expect(clippy::wildcard_enum_match_arm, reason = "it takes off the operators it names and hands on the rest")]
+fn selection(query: &Query) -> Selection<'_> {
+    let mut found = Selection { with_details: false, stretch: None, order: None, members: query };
+    loop {
+        found.members = match found.members {
+            Query::Details { of } if found.stretch.is_none() && found.order.is_none() => {
+                found.with_details = true;
+                of
+            }
+            Query::Limit { of, skip, count } if found.stretch.is_none() && found.order.is_none() => {
+                found.stretch = Some((*skip, *count));
+                of
+            }
+            Query::Sort { of, keys } if found.order.is_none() => {
+                found.order = Some(keys);
+                of
+            }
+            _ => return found,
+        };
+    }
+}
+
+/// How entries are spelled in an output: as the typed tools escape them, or raw where that can't be misread.
+struct Spellings<'a>(HashMap<String, Option<&'a Entry>>);
+
+impl<'a> Spellings<'a> {
+    fn of(entries: impl Iterator<Item = &'a Entry>) -> Self {
+        let mut known: HashMap<String, Option<&'a Entry>> = HashMap::new();
+        let mut add = |spelling: String, entry: &'a Entry| {
+            // What two different files could be is neither.
+            let slot = known.entry(spelling).or_insert(Some(entry));
+            if slot.is_some_and(|other| other.path != entry.path) {
+                *slot = None;
+            }
+        };
+        for entry in entries {
+            add(entry.shown(), entry);
+            if let Ok(raw) = std::str::from_utf8(entry.path_bytes())
+                && escape::one_line(raw) == raw
+            {
+                add(raw.to_owned(), entry);
+            }
+        }
+        Self(known)
+    }
+
+    fn get(&self, spelling: &str) -> Result<&'a Entry, Verification> {
+        let shown = || escape::shorten(&escape::one_line(spelling), 200);
+        match self.0.get(spelling) {
+            Some(Some(entry)) => Ok(entry),
+            Some(None) => Err(Verification::fail(format!("{} could be either of two files", shown()))),
+            None => Err(Verification::fail(format!("{} is listed and does not belong", shown()))),
+        }
+    }
+}
+
+/// Whether the output is the list the query asks for.
+pub(super) fn listed(query: &Query, output: &str, fs: &dyn FileSystem) -> Result<Verification, EvalError> {
+    let selection = selection(query);
+    let Answer::Files(members) = evaluate(selection.members, fs)? else { return Err(EvalError::Meaningless) };
+    let spellings = Spellings::of(members.iter());
+    let mut shown: Vec<&Entry> = Vec::new();
+    for line in output.lines().filter(|line| !line.is_empty()) {
+        let read = if selection.with_details { details(line) } else { Some((None, line)) };
+        let Some((facts, path)) = read else {
+            return Ok(Verification::fail("a line of the output is not size, time and path"));
+        };
+        let entry = match spellings.get(path) {
+            Ok(entry) => entry,
+            Err(failure) => return Ok(failure),
+        };
+        // The length of what is no file means nothing, and tools differ in it.
+        let same_size = |bytes| entry.kind != EntryKind::File || entry.bytes == bytes;
+        if facts.is_some_and(|(bytes, modified)| !same_size(bytes) || !same_second(entry.modified, modified)) {
+            return Ok(Verification::fail(format!("size or time of {} is not what was read again", entry.shown())));
+        }
+        if let Some(problem) = broken_condition(selection.members, entry, fs)? {
+            return Ok(Verification::fail(format!("{}: {problem}", entry.shown())));
+        }
+        shown.push(entry);
+    }
+    complete(&selection, &members, &shown, fs)
+}
+
+/// Duplicates, number, completeness and order of what is listed; every element is known to be a member.
+fn complete(
+    selection: &Selection<'_>,
+    members: &[Entry],
+    shown: &[&Entry],
+    fs: &dyn FileSystem,
+) -> Result<Verification, EvalError> {
+    let distinct: HashSet<&[u8]> = shown.iter().map(|entry| entry.path_bytes()).collect();
+    if distinct.len() < shown.len() {
+        return Ok(Verification::fail("an element is listed twice"));
+    }
+    let size = |count: u64| usize::try_from(count).unwrap_or(usize::MAX);
+    let (skip, count) = selection.stretch.map_or((0, usize::MAX), |(skip, count)| (size(skip), size(count)));
+    let wanted = members.len().saturating_sub(skip).min(count);
+    let missing: Vec<&Entry> = members.iter().filter(|entry| !distinct.contains(entry.path_bytes())).collect();
+    if shown.len() != wanted {
+        let names: Vec<String> = missing.iter().take(SHOWN).map(|entry| entry.shown()).collect();
+        return Ok(Verification::fail(format!(
+            "found again: {wanted}; the output lists {}; not listed: {}",
+            shown.len(),
+            names.join(", ")
+        )));
+    }
+    if let Some(keys) = selection.order {
+        let totals = totals(members, keys, fs)?;
+        let goes_before = |a: &Entry, b: &Entry| compare(keys, a, b, &totals).is_lt();
+        if shown.windows(2).any(|pair| matches!(pair, [a, b] if goes_before(b, a))) {
+            return Ok(Verification::fail("the output is not in the order asked for"));
+        }
+        if let (Some(first), Some(last)) = (shown.first(), shown.last()) {
+            let better = missing.iter().filter(|entry| goes_before(entry, last)).count();
+            let earlier = missing.iter().filter(|entry| goes_before(entry, first)).count();
+            let worse = missing.iter().filter(|entry| goes_before(first, entry)).count();
+            if better > skip || earlier > skip || missing.len() - worse < skip {
+                return Ok(Verification::fail("others come before those that are listed and are left out"));
+            }
+        }
+    } else if selection.stretch.is_some() {
+        // Without an order the first are those of the order of paths.
+        let expected = members.iter().skip(skip).take(count);
+        if !expected.eq(shown.iter().copied()) {
+            return Ok(Verification::fail("these are not the first in the order of paths"));
+        }
+    }
+    Ok(Verification::pass(match selection.stretch {
+        Some((0, _)) => format!("found again: the same first {wanted} of {}", members.len()),
+        Some((skip, _)) => format!("found again: the same {wanted} after the first {skip} of {}", members.len()),
+        None => format!("found again: the same {wanted}"),
+    }))
+}
+
+/// Reads the element's state anew and tests it against the query's conditions.
+fn broken_condition(members: &Query, entry: &Entry, fs: &dyn FileSystem) -> Result<Option<&'static str>, EvalError> {
+    let Ok(current) = fs.metadata(&entry.path) else { return Ok(Some("is no longer there")) };
+    let always = Pred::All(Vec::new());
+    let keep = if let Query::Filter { keep, .. } = members { keep } else { &always };
+    let holds = pred::Scene::new(keep, members, fs)?.holds(keep, &current);
+    Ok((!holds).then_some("does not satisfy the conditions when read again"))
+}
+
+/// `bytes<TAB>time<TAB>path`.
+fn details(line: &str) -> Option<(Option<(u64, Timestamp)>, &str)> {
+    let (bytes, rest) = line.split_once('\t')?;
+    let (modified, path) = rest.split_once('\t')?;
+    Some((Some((bytes.parse().ok()?, moment(modified)?)), path))
+}
+
+/// A time as the typed tools tell it, or as `stat` does in UTC: `2024-05-15 12:00:00.000000000 +0000`.
+fn moment(said: &str) -> Option<Timestamp> {
+    match said.strip_suffix(" +0000") {
+        Some(said) => {
+            let whole = said.split('.').next().unwrap_or(said).replacen(' ', "T", 1);
+            Timestamp::parse(&format!("{whole}Z")).ok()
+        }
+        None => Timestamp::parse(said).ok(),
+    }
+}
+
+/// Whether two times agree to the second, the coarsest a tool shows.
+fn same_second(a: Timestamp, b: Timestamp) -> bool {
+    a.as_millis().div_euclid(1000) == b.as_millis().div_euclid(1000)
+}
+
+/// Whether the output is one property of each file, as the programs that tell it print it.
+pub(super) fn rows(query: &Query, output: &str, fs: &dyn FileSystem) -> Result<Verification, EvalError> {
+    let Answer::Rows(expected) = evaluate(query, fs)? else { return Err(EvalError::Meaningless) };
+    let field = if let Query::Field { field, .. } = query { *field } else { Field::Sha256 };
+    let spellings = Spellings::of(expected.iter().map(|row| &row.of));
+    let by_path: HashMap<&[u8], &Row> = expected.iter().map(|row| (row.of.path_bytes(), row)).collect();
+    let mut shown: Vec<&Row> = Vec::new();
+    for line in output.lines() {
+        let Some((value, path)) = row(field, line) else {
+            return Ok(Verification::fail(format!("{:?} is no property with its file", super::shown(line))));
+        };
+        let row = match spellings.get(path).map(|entry| by_path.get(entry.path_bytes())) {
+            Ok(Some(row)) => row,
+            Ok(None) => return Err(EvalError::Meaningless),
+            Err(failure) => return Ok(failure),
+        };
+        if !same_value(field, &row.value, value) {
+            let (path, value) = (row.of.shown(), super::shown(value));
+            return Ok(Verification::fail(format!("read again, {path} has {}, not {value:?}", row.value)));
+        }
+        shown.push(row);
+    }
+    let distinct: HashSet<&[u8]> = shown.iter().map(|row| row.of.path_bytes()).collect();
+    if distinct.len() < shown.len() || shown.len() < expected.len() {
+        return Ok(Verification::fail(format!("read again: {} files; the output has {}", expected.len(), shown.len())));
+    }
+    if !shown.iter().copied().eq(expected.iter()) {
+        return Ok(Verification::fail("the output is not in the order asked for"));
+    }
+    Ok(Verification::pass(format!("read again: the same {} values", expected.len())))
+}
+
+/// Value and path of a line.
+fn row(field: Field, line: &str) -> Option<(&str, &str)> {
+    match field {
+        Field::Sha256 | Field::Sha1 | Field::Md5 => line.split_once("  "),
+        Field::Lines => line.rsplit_once(':').map(|(path, value)| (value, path)),
+        Field::Words => line.trim_start_matches(' ').split_once(' '),
+        Field::FileType | Field::Permissions | Field::Owner | Field::Modified | Field::TotalSize => {
+            line.split_once('\t')
+        }
+    }
+}
+
+fn same_value(field: Field, expected: &str, said: &str) -> bool {
+    if field != Field::Modified {
+        return expected == said;
+    }
+    match (moment(expected), moment(said)) {
+        (Some(expected), Some(said)) => same_second(expected, said),
+        _ => false,
+    }
+}

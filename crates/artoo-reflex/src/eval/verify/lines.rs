@@ -1,0 +1,110 @@
+//! Lines, groups and yes or no, held against the second computation.
+
+use std::collections::HashMap;
+
+use artoo_proto::escape;
+
+use super::{Verification, shown};
+use crate::algebra::Query;
+use crate::eval::Line;
+
+/// Whether the output is these lines in this order.
+pub(super) fn same(query: &Query, expected: &[Line], output: &str) -> Verification {
+    // A path with a line break or the like would make the text ambiguous.
+    let hostile = expected.iter().filter_map(|line| line.file.as_ref()).find(|file| {
+        let bytes = file.as_os_str().as_encoded_bytes();
+        std::str::from_utf8(bytes).map_or(true, |path| escape::one_line(path) != path)
+    });
+    if let Some(file) = hostile {
+        let path = escape::path_line(file.as_os_str().as_encoded_bytes());
+        return Verification::fail(format!("{path} can't be told apart in plain text"));
+    }
+    let bytes: Vec<Vec<u8>> = expected.iter().map(Line::shown).collect();
+    let is_text = bytes.iter().all(|line| std::str::from_utf8(line).is_ok());
+    // Bytes that are not UTF-8 reach the output as replacement characters; the end of the last line may be lost.
+    let expected: Vec<String> = bytes.iter().map(|line| String::from_utf8_lossy(line).into_owned()).collect();
+    let text = expected.join("\n");
+    let said = output.strip_suffix('\n').unwrap_or(output);
+    let count = expected.len();
+    if said == text || said == escape::visible(&text) || (said.is_empty() && expected.is_empty()) {
+        return Verification::pass(format!("read again: the same {count} lines"));
+    }
+    // Of what is no text, a last line says so.
+    let remark = said.strip_prefix(&text).map(|rest| rest.strip_prefix('\n').unwrap_or(rest));
+    let is_remark = |rest: &str| {
+        let rest = rest.strip_prefix('\n').unwrap_or(rest);
+        rest.starts_with("[not text: ") && !rest.contains('\n')
+    };
+    if !is_text && remark.is_some_and(is_remark) {
+        return Verification::pass(format!("read again: the same {count} lines, not all of it text"));
+    }
+    // A text that ends in empty lines may have lost more than one line end on its way.
+    if !expected.is_empty() && said.trim_end_matches('\n') == text.trim_end_matches('\n') {
+        return Verification::pass(format!("read again: the same {count} lines, up to empty ones at the end"));
+    }
+    // Archive programs differ in whether a folder's name ends in a slash.
+    let bare = |text: &str| text.lines().map(|line| line.trim_end_matches('/').to_owned()).collect::<Vec<_>>();
+    if matches!(query.source(), Query::ArchiveEntries { .. }) && bare(said) == bare(&text) {
+        return Verification::pass(format!("read again: the same {count} entries"));
+    }
+    let different = said.lines().zip(&expected).position(|(a, b)| a != b);
+    let at = different.unwrap_or_else(|| count.min(said.lines().count())) + 1;
+    Verification::fail(format!("read again: {count} lines; the output differs from line {at} on"))
+}
+
+/// Whether the output is these groups: `number name` or `name<tab>number`, in the order the query asks for.
+pub(super) fn groups(expected: &[(Vec<u8>, u64)], output: &str) -> Verification {
+    let mut names: HashMap<String, u64> = HashMap::new();
+    for (name, number) in expected {
+        let is_plain = std::str::from_utf8(name).is_ok_and(|name| escape::one_line(name) == name);
+        let name = String::from_utf8_lossy(name).into_owned();
+        if !is_plain || names.insert(name, *number).is_some() {
+            return Verification::fail("a group's name can't be told apart in plain text");
+        }
+    }
+    let mut said: Vec<(Vec<u8>, u64)> = Vec::new();
+    for line in output.lines() {
+        let Some((name, number)) = group_line(line, &names) else {
+            return Verification::fail(format!("{:?} is no group with its number", shown(line)));
+        };
+        if names.get(name) != Some(&number) {
+            return Verification::fail(format!("computed again: {:?} is not {number}", shown(name)));
+        }
+        said.push((name.as_bytes().to_vec(), number));
+    }
+    let count = expected.len();
+    if said.len() != count {
+        return Verification::fail(format!("computed again: {count} groups; the output has {}", said.len()));
+    }
+    // What the keys don't tell apart stays in the order of names, so there is one right order.
+    if said != expected {
+        return Verification::fail("the output is not in the order asked for");
+    }
+    Verification::pass(format!("computed again: the same {count} groups"))
+}
+
+/// A group that is known, with its number.
+fn group_line<'a>(line: &'a str, known: &HashMap<String, u64>) -> Option<(&'a str, u64)> {
+    if let Some((name, number)) = line.rsplit_once('\t')
+        && known.contains_key(name)
+    {
+        return Some((name, number.parse().ok()?));
+    }
+    let (number, name) = line.trim_start_matches(' ').split_once(' ')?;
+    Some((name, number.parse().ok()?))
+}
+
+/// Whether the output says that two texts are the same, or that they are not, in the words of `diff`.
+pub(super) fn truth(expected: bool, output: &str) -> Verification {
+    let said = match output.trim() {
+        same if same.starts_with("Files ") && same.ends_with(" are identical") => Some(true),
+        other if other.starts_with("Files ") && other.ends_with(" differ") => Some(false),
+        _ => None,
+    };
+    let truth = if expected { "they are the same" } else { "they are not the same" };
+    if said == Some(expected) {
+        Verification::pass(format!("compared again, byte by byte: {truth}"))
+    } else {
+        Verification::fail(format!("compared again, byte by byte: {truth}; the output says {:?}", shown(output)))
+    }
+}

@@ -1,0 +1,276 @@
+//! Facts of the machine and processes: some stand still, some move between the first look and the second.
+
+#![expect(
+    clippy::wildcard_enum_match_arm,
+    reason = "what an operator does not apply to has no value, whatever else there comes to be"
+)]
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use artoo_proto::Timestamp;
+
+use super::{Verification, shown};
+use crate::algebra::{Fact, Query, Ty};
+use crate::eval::{Answer, EvalError, FileSystem, Process, evaluate, fact, unreadable};
+
+/// Free and used room may differ by this between two looks: what other programs write in a moment.
+const ROOM_MOVES_BYTES: u64 = 256 << 20;
+
+/// Free and used memory may differ by this share of all memory: programs start, end and grow.
+const MEMORY_MOVES_PERCENT: u64 = 5;
+
+/// The clock runs on between two looks; a minute is also what it is told in.
+const CLOCK_MOVES_MS: i64 = 90_000;
+
+/// Uptime is told in minutes, and time passes between two looks.
+const UPTIME_MOVES_S: u64 = 150;
+
+/// A load average may differ by this much and by half of itself: it is computed anew every five seconds.
+const LOAD_MOVES: f64 = 1.0;
+
+/// So many processes, and one in ten, may start or end between two looks.
+const PROCESSES_MOVE: usize = 12;
+
+/// Whether the output is a fact of the machine.
+pub(super) fn fact(fact: &Fact, output: &str, fs: &dyn FileSystem) -> Result<Verification, EvalError> {
+    let said = output.trim();
+    match (fact, fact.ty()) {
+        (Fact::Uptime, _) => Ok(uptime(&text(fact, fs)?, said)),
+        (Fact::Load, _) => Ok(load(&text(fact, fs)?, said)),
+        (Fact::Date | Fact::Time, _) => Ok(clock(fact, said, fs)),
+        (Fact::Disks, _) => disks(output, fs),
+        (_, Ty::Number) => number(fact, said, fs),
+        (_, Ty::Lines) => {
+            let Answer::Lines(expected) = fact::value(fact, fs)? else { return Err(EvalError::Meaningless) };
+            let expected: BTreeSet<String> =
+                expected.iter().map(|line| String::from_utf8_lossy(&line.text).into_owned()).collect();
+            let said: BTreeSet<String> =
+                said.lines().map(|line| line.trim().to_owned()).filter(|l| !l.is_empty()).collect();
+            Ok(if said == expected {
+                Verification::pass(format!("read again from the kernel: the same {}", expected.len()))
+            } else {
+                Verification::fail(format!(
+                    "read again from the kernel: {}; the output has {}",
+                    expected.len(),
+                    said.len()
+                ))
+            })
+        }
+        _ => {
+            let expected = text(fact, fs)?;
+            Ok(if said == expected && !said.is_empty() {
+                Verification::pass(format!("learnt a second way: {}", shown(&expected)))
+            } else {
+                let said = shown(said);
+                Verification::fail(format!("learnt a second way: {}; the output says {said:?}", shown(&expected)))
+            })
+        }
+    }
+}
+
+fn text(fact: &Fact, fs: &dyn FileSystem) -> Result<String, EvalError> {
+    match fact::value(fact, fs)? {
+        Answer::Text(text) => Ok(text),
+        _ => Err(EvalError::Meaningless),
+    }
+}
+
+fn number(fact: &Fact, said: &str, fs: &dyn FileSystem) -> Result<Verification, EvalError> {
+    let Answer::Number(expected) = fact::value(fact, fs)? else { return Err(EvalError::Meaningless) };
+    let Ok(value) = said.parse::<u64>() else {
+        return Ok(Verification::fail(format!("{:?} is no whole number", shown(said))));
+    };
+    let moves = match fact {
+        Fact::DiskFree { .. } | Fact::DiskUsed { .. } => ROOM_MOVES_BYTES,
+        Fact::MemoryFree | Fact::MemoryUsed => match fact::value(&Fact::MemoryTotal, fs)? {
+            Answer::Number(total) => total / 100 * MEMORY_MOVES_PERCENT,
+            _ => return Err(EvalError::Meaningless),
+        },
+        _ => 0,
+    };
+    let difference = expected.abs_diff(value);
+    Ok(if difference == 0 {
+        Verification::pass(format!("learnt a second way: {expected}"))
+    } else if difference <= moves {
+        Verification::pass(format!("learnt a second way: {expected}, which moves; within {moves}"))
+    } else {
+        Verification::fail(format!("learnt a second way: {expected}; the output says {value}"))
+    })
+}
+
+fn clock(fact: &Fact, said: &str, fs: &dyn FileSystem) -> Verification {
+    let now = fs.now();
+    let at = |ms: i64| Timestamp::from_millis(now.as_millis().saturating_add(ms));
+    // In steps of half a minute back and forth, so that every minute between is met.
+    let moments = (-CLOCK_MOVES_MS..=CLOCK_MOVES_MS).step_by(30_000).map(at);
+    let matches = |at: Timestamp| match fact {
+        Fact::Date => fact::local_date(at, fs) == said,
+        _ => fact::local_time(at, fs) == said,
+    };
+    match moments.into_iter().any(matches) {
+        true => Verification::pass("as on this machine's clock, read again"),
+        false => Verification::fail(format!("this machine's clock is at {now}; the output says {:?}", shown(said))),
+    }
+}
+
+/// `up 2 days, 3 hours, 4 minutes` against seconds.
+fn uptime(seconds: &str, said: &str) -> Verification {
+    let unit = |word: &str| -> Option<u64> {
+        match word.trim_end_matches('s') {
+            "minute" => Some(60),
+            "hour" => Some(3_600),
+            "day" => Some(86_400),
+            "week" => Some(7 * 86_400),
+            "year" => Some(365 * 86_400),
+            "decade" => Some(3_650 * 86_400),
+            _ => None,
+        }
+    };
+    let part = |part: &str| {
+        let (count, word) = part.trim().split_once(' ')?;
+        unit(word)?.checked_mul(count.parse::<u64>().ok()?)
+    };
+    let told: Option<u64> = match said.strip_prefix("up") {
+        Some(rest) if rest.trim().is_empty() => Some(0),
+        Some(rest) => rest.split(',').map(part).sum(),
+        None => None,
+    };
+    match (told, seconds.parse::<u64>()) {
+        (Some(told), Ok(seconds)) if told.abs_diff(seconds) <= UPTIME_MOVES_S => {
+            Verification::pass(format!("the kernel counts {seconds} seconds; within {UPTIME_MOVES_S}"))
+        }
+        _ => Verification::fail(format!("the kernel counts {seconds} seconds; the output says {:?}", shown(said))),
+    }
+}
+
+/// Three numbers against three numbers.
+fn load(expected: &str, said: &str) -> Verification {
+    let numbers = |text: &str| -> Option<Vec<f64>> {
+        let text = text.rsplit(':').next()?;
+        text.split([' ', ',']).filter(|part| !part.is_empty()).map(|part| part.parse().ok()).collect()
+    };
+    let close = |(a, b): (&f64, &f64)| (a - b).abs() <= LOAD_MOVES + a / 2.0;
+    match (numbers(expected), numbers(said)) {
+        (Some(a), Some(b)) if a.len() == 3 && b.len() == 3 && a.iter().zip(&b).all(close) => {
+            Verification::pass(format!("the kernel says {expected}, which moves; within {LOAD_MOVES} and half"))
+        }
+        _ => Verification::fail(format!("the kernel says {expected}; the output says {:?}", shown(said))),
+    }
+}
+
+/// Lines of size, used and available bytes and mount point, after one line of headings.
+fn disks(output: &str, fs: &dyn FileSystem) -> Result<Verification, EvalError> {
+    let mut checked = 0;
+    for line in output.lines().skip(1) {
+        let mut rest = line.trim_start();
+        let mut bytes = || {
+            let (field, after) = rest.split_once(' ')?;
+            rest = after.trim_start();
+            field.parse::<u64>().ok()
+        };
+        let (Some(size), Some(used), Some(available)) = (bytes(), bytes(), bytes()) else {
+            return Ok(Verification::fail(format!("{:?} is no file system with its room", shown(line))));
+        };
+        let path = Path::new(rest.trim_end());
+        let space = fs.space(path).map_err(unreadable(path))?;
+        let close = |a: u64, b: u64| a.abs_diff(b) <= ROOM_MOVES_BYTES;
+        if space.total != size || !close(space.used, used) || !close(space.available, available) {
+            return Ok(Verification::fail(format!("the room on {} is not what the system says", shown(rest))));
+        }
+        checked += 1;
+    }
+    Ok(match checked {
+        0 => Verification::fail("the output names no file system"),
+        _ => Verification::pass(format!(
+            "asked the system again about each of {checked}; within {ROOM_MOVES_BYTES} bytes"
+        )),
+    })
+}
+
+/// Whether a count of processes is right, as far as it stands still.
+pub(super) fn process_count(query: &Query, output: &str, fs: &dyn FileSystem) -> Result<Verification, EvalError> {
+    let Answer::Number(expected) = evaluate(query, fs)? else { return Err(EvalError::Meaningless) };
+    let moves = moving(expected) as u64;
+    Ok(match output.trim().parse::<u64>() {
+        Ok(said) if said.abs_diff(expected) <= moves => {
+            Verification::pass(format!("counted again: {expected}, which moves; within {moves}"))
+        }
+        _ => Verification::fail(format!("counted again: {expected}; the output says {:?}", shown(output))),
+    })
+}
+
+fn moving(count: u64) -> usize {
+    PROCESSES_MOVE + usize::try_from(count / 10).unwrap_or(usize::MAX)
+}
+
+/// Whether the output lists the processes asked for: `id user kilobytes percent name`.
+pub(super) fn processes(query: &Query, output: &str, fs: &dyn FileSystem) -> Result<Verification, EvalError> {
+    let (keys, stretch, members) = parts(query);
+    let Answer::Processes(known) = evaluate(members, fs)? else { return Err(EvalError::Meaningless) };
+    let mut said: Vec<Process> = Vec::new();
+    let mut gone = 0;
+    for line in output.lines() {
+        let Some(process) = process(line) else {
+            return Ok(Verification::fail(format!("{:?} is no process", shown(line))));
+        };
+        let is_known = known.iter().any(|other| other.id == process.id && other.name == process.name);
+        gone += usize::from(!is_known);
+        said.push(process);
+    }
+    let moves = moving(known.len() as u64);
+    let wanted = stretch.map_or(known.len(), |(skip, count)| {
+        known.len().saturating_sub(usize::try_from(skip).unwrap_or(usize::MAX)).min(usize::try_from(count).unwrap_or(0))
+    });
+    if said.len().abs_diff(wanted) > if stretch.is_some() { 0 } else { moves } {
+        return Ok(Verification::fail(format!("looked again: {wanted}; the output lists {}", said.len())));
+    }
+    if gone > moves.min(said.len().div_ceil(2)) {
+        return Ok(Verification::fail(format!("{gone} of {} listed are not there when looked again", said.len())));
+    }
+    if let Some(keys) = keys {
+        let sorted = crate::eval::process::sort(said.clone(), keys)?;
+        if sorted != said {
+            return Ok(Verification::fail("the output is not in the order asked for"));
+        }
+    }
+    Ok(Verification::pass(format!(
+        "looked again: {} of {} are there, and they come and go",
+        said.len() - gone,
+        said.len()
+    )))
+}
+
+type Parts<'a> = (Option<&'a [crate::algebra::SortKey]>, Option<(u64, u64)>, &'a Query);
+
+fn parts(query: &Query) -> Parts<'_> {
+    match query {
+        Query::Limit { of, skip, count } => {
+            let (keys, _, members) = parts(of);
+            (keys, Some((*skip, *count)), members)
+        }
+        Query::Sort { of, keys } => (Some(keys), None, of),
+        members => (None, None, members),
+    }
+}
+
+/// A line of `ps`: id, user, resident kilobytes, percent of a processor, name.
+fn process(line: &str) -> Option<Process> {
+    let mut rest = line.trim_start();
+    let mut field = || {
+        let (field, after) = rest.split_once(' ')?;
+        rest = after.trim_start();
+        Some(field)
+    };
+    let (id, user) = (field()?.parse().ok()?, field()?.to_owned());
+    let (kilobytes, cpu) = (field()?.parse::<u64>().ok()?, field()?);
+    let (whole, tenths) = cpu.split_once('.').unwrap_or((cpu, "0"));
+    let name = rest.trim_end().trim_end_matches(" <defunct>");
+    Some(Process {
+        id,
+        user,
+        memory_bytes: kilobytes * 1024,
+        cpu_permille: whole.parse::<u64>().ok()? * 10 + tenths.parse::<u64>().ok()?,
+        name: name.as_bytes().to_vec(),
+    })
+}

@@ -1,0 +1,99 @@
+//! Acts as calls: the selection listed by a typed tool, then one call of `files` over exactly what was listed.
+
+use artoo_proto::{RecipeStep, ToolRequest, escape};
+use serde_json::{Value, json};
+
+use super::{Unsupported, typed};
+use crate::algebra::{Act, NameChange, Query, Target};
+use crate::place::parent;
+
+/// The calls that carry out an act, in order. None of the listings is part of the answer.
+///
+/// A selection is listed by `glob` alone: its lines name every path without doubt, whatever is in a name.
+///
+/// # Errors
+/// When the selection can't be listed so, or the tool can't do exactly this.
+pub fn perform(act: &Act) -> Result<Vec<RecipeStep>, Unsupported> {
+    match act {
+        Act::CreateFolder { paths } => {
+            let make = |path: &String| step(json!({ "act": "create_folder", "to": path }), None);
+            Ok(paths.iter().map(make).collect())
+        }
+        Act::CreateFile { path, text } => {
+            Ok(vec![step(json!({ "act": "create_file", "to": path, "text": text }), None)])
+        }
+        Act::Replace { path, find, with, to } => {
+            let path = escape::path_line(path.as_bytes());
+            let input = json!({ "act": "replace", "paths": [path], "find": find, "with": with, "to": to });
+            Ok(vec![step(input, None)])
+        }
+        Act::Copy { of, to } => over(of, json!({ "act": "copy", "to": target(to) }), false),
+        Act::Move { of, to } => over(of, json!({ "act": "move", "to": target(to) }), false),
+        Act::Rename { of, change } => over(of, rename(change)?, true),
+        Act::Archive { of, to } => over(of, json!({ "act": "archive", "to": to }), true),
+        Act::Extract { of, to } => over(of, json!({ "act": "extract", "to": to }), false),
+        Act::Delete { of } => over(of, json!({ "act": "delete" }), false),
+    }
+}
+
+fn target(to: &Target) -> String {
+    match to {
+        Target::Into(folder) => format!("{}/", folder.trim_end_matches('/')),
+        Target::As(path) => path.clone(),
+    }
+}
+
+/// Lists a selection and acts on it; `at_once` where the things must be in one call.
+fn over(of: &Query, input: Value, at_once: bool) -> Result<Vec<RecipeStep>, Unsupported> {
+    let mut steps = Vec::new();
+    for selection in by_folder(of, at_once)? {
+        let call = typed::call(&selection)?;
+        if call.tool != "glob" {
+            return Err(Unsupported::Arrangement { what: "an act on what is no file" });
+        }
+        let listing = steps.len();
+        steps.push(RecipeStep { call, answers: false, paths_from: None });
+        steps.push(step(input.clone(), Some(listing)));
+    }
+    Ok(steps)
+}
+
+/// Things named one by one, folder by folder: each list is of one folder.
+fn by_folder(of: &Query, at_once: bool) -> Result<Vec<Query>, Unsupported> {
+    let Query::Paths { paths, kind } = of else { return Ok(vec![of.clone()]) };
+    let mut groups: Vec<(&str, Vec<String>)> = Vec::new();
+    for path in paths {
+        match groups.iter_mut().find(|(folder, _)| *folder == parent(path)) {
+            Some((_, group)) => group.push(path.clone()),
+            None => groups.push((parent(path), vec![path.clone()])),
+        }
+    }
+    if at_once && groups.len() > 1 {
+        return Err(Unsupported::Arrangement { what: "this act on things in several folders" });
+    }
+    Ok(groups.into_iter().map(|(_, paths)| Query::Paths { paths, kind: *kind }).collect())
+}
+
+fn rename(change: &NameChange) -> Result<Value, Unsupported> {
+    let plain = |text: &str| match text.contains(['{', '}']) {
+        true => Err(Unsupported::Predicate { what: "a name with braces" }),
+        false => Ok(text.to_owned()),
+    };
+    let template = match change {
+        NameChange::To(name) => plain(name)?,
+        NameChange::Template(template) => template.clone(),
+        NameChange::Extension(extension) => format!("{{stem}}.{}", plain(extension)?),
+        NameChange::Prefix(text) => format!("{}{{name}}", plain(text)?),
+        NameChange::Suffix(text) => format!("{{stem}}{}.{{ext}}", plain(text)?),
+        NameChange::LowerCase => "{name|lower}".to_owned(),
+        NameChange::UpperCase => "{name|upper}".to_owned(),
+        NameChange::Replace { find, with } => {
+            return Ok(json!({ "act": "rename", "find": find, "with": with }));
+        }
+    };
+    Ok(json!({ "act": "rename", "template": template }))
+}
+
+fn step(input: Value, paths_from: Option<usize>) -> RecipeStep {
+    RecipeStep { call: ToolRequest { tool: "files".to_owned(), input }, answers: true, paths_from }
+}

@@ -1,0 +1,193 @@
+//! Predicates on files as an expression of `find`.
+
+#![expect(clippy::wildcard_enum_match_arm, reason = "what is not named is refused, whatever else there comes to be")]
+
+use artoo_proto::Timestamp;
+
+use super::pipeline::Argv;
+use super::{Programs, Unsupported};
+use crate::algebra::{Depth, Kind, NameTest, Pred, Query};
+
+/// A source of files: the call of `find` without what it prints, and what of the predicate is left to be tested by
+/// content.
+pub(super) struct Found<'a> {
+    pub(super) argv: Argv,
+    /// Texts that the content must hold, or must not.
+    pub(super) contents: Vec<Content<'a>>,
+}
+
+/// A text in the content.
+pub(super) struct Content<'a> {
+    pub(super) text: &'a str,
+    pub(super) ignore_case: bool,
+    /// Whether it must be there, rather than not.
+    pub(super) is_wanted: bool,
+}
+
+/// The call of `find` for a source and its predicate.
+pub(super) fn find<'a>(source: &Query, keep: &'a [Pred], programs: Programs) -> Result<Found<'a>, Unsupported> {
+    let argv = Argv::bytewise("find");
+    let (mut argv, roots, kind) = match source {
+        Query::Tree { roots, depth, hidden, kind } => {
+            no_root_in_another(roots)?;
+            // A root that is a link is followed, as every tool here does.
+            let argv = roots.iter().fold(argv.and("-H"), |argv, root| argv.value(root.as_str()));
+            let argv = argv.and("-mindepth 1");
+            let argv = if *depth == Depth::Direct { argv.and("-maxdepth 1") } else { argv };
+            let argv = if *hidden { argv } else { argv.and("-name .* -prune -o") };
+            (argv, roots.as_slice(), *kind)
+        }
+        Query::Paths { paths, kind } => {
+            let argv = paths.iter().fold(argv, |argv, path| argv.value(path.as_str())).and("-maxdepth 0");
+            (argv, &[][..], *kind)
+        }
+        _ => return Err(Unsupported::Arrangement { what: "this combination" }),
+    };
+    argv = match kind {
+        Kind::File => argv.and("-type f"),
+        Kind::Folder => argv.and("-type d"),
+        Kind::Link => argv.and("-type l"),
+        Kind::Any => argv,
+    };
+    let mut contents = Vec::new();
+    let expression = Expression { roots, programs };
+    for pred in keep {
+        match content(pred) {
+            Some(content) => contents.push(content),
+            None => argv = expression.add(pred, argv)?,
+        }
+    }
+    Ok(Found { argv, contents })
+}
+
+fn content(pred: &Pred) -> Option<Content<'_>> {
+    match pred {
+        Pred::Contains { text, ignore_case } => Some(Content { text, ignore_case: *ignore_case, is_wanted: true }),
+        Pred::Not(inner) => content(inner).map(|content| Content { is_wanted: !content.is_wanted, ..content }),
+        _ => None,
+    }
+}
+
+/// One thing must be found once.
+fn no_root_in_another(roots: &[String]) -> Result<(), Unsupported> {
+    let is_inside = |inner: &String, outer: &String| {
+        inner != outer && std::path::Path::new(inner).starts_with(std::path::Path::new(outer))
+    };
+    match roots.iter().any(|inner| roots.iter().any(|outer| is_inside(inner, outer))) {
+        true => Err(Unsupported::Arrangement { what: "a folder and another inside it, both at once," }),
+        false => Ok(()),
+    }
+}
+
+struct Expression<'a> {
+    roots: &'a [String],
+    programs: Programs,
+}
+
+impl Expression<'_> {
+    fn add(&self, pred: &Pred, argv: Argv) -> Result<Argv, Unsupported> {
+        Ok(match pred {
+            Pred::All(parts) if parts.is_empty() => argv.and("-name *"),
+            Pred::Any(parts) if parts.is_empty() => argv.and("! -name *"),
+            Pred::All(parts) => {
+                let inner = parts.iter().try_fold(argv.and("("), |argv, part| self.add(part, argv))?;
+                inner.and(")")
+            }
+            Pred::Any(parts) => {
+                let mut inner = argv.and("(");
+                for (index, part) in parts.iter().enumerate() {
+                    inner = if index == 0 { inner } else { inner.and("-o") };
+                    inner = self.add(part, inner)?;
+                }
+                inner.and(")")
+            }
+            Pred::Not(part) => self.add(part, argv.and("!"))?,
+            Pred::Extension(extension) => argv.and("-iname").value(format!("*.{}", literal(extension))),
+            Pred::Name(test) => argv.and("-name").value(pattern(test)?),
+            Pred::Below(test) => self.below(test, argv)?,
+            Pred::MinBytes(0) => argv.and("-name *"),
+            Pred::MinBytes(bytes) => argv.and("-size").value(format!("+{}c", bytes - 1)),
+            // Sizes of find are compared in whole units, here of one byte.
+            Pred::MaxBytes(bytes) => argv.and("-size").value(format!("-{}c", bytes.saturating_add(1))),
+            Pred::ModifiedFrom(moment) => self.since(*moment, argv)?,
+            Pred::ModifiedBefore(moment) => self.since(*moment, argv.and("!"))?,
+            Pred::EmptyFolder => argv.and("-empty"),
+            Pred::Executable => {
+                self.programs.gnu_only("a test of several permission bits")?;
+                argv.and("-perm /111")
+            }
+            Pred::Mode(mode) => argv.and("-perm").value(format!("{mode:04o}")),
+            Pred::Owner(name) if name.is_empty() || name.chars().all(|c| c.is_ascii_digit()) => {
+                return Err(Unsupported::Predicate { what: "an owner without a name" });
+            }
+            Pred::Owner(name) => argv.and("-user").value(name.as_str()),
+            Pred::Contains { .. } => {
+                return Err(Unsupported::Predicate { what: "a text in files, either that or something else," });
+            }
+            Pred::Line(_) | Pred::Blank | Pred::MinLength(_) | Pred::MaxLength(_) => {
+                return Err(Unsupported::Predicate { what: "a line's form" });
+            }
+        })
+    }
+
+    /// Changed at this moment or later: later than the nanosecond before it.
+    fn since(&self, moment: Timestamp, argv: Argv) -> Result<Argv, Unsupported> {
+        self.programs.gnu_only("a time of change to the millisecond")?;
+        let ms = moment.as_millis();
+        let (seconds, rest) = (ms.div_euclid(1000), ms.rem_euclid(1000));
+        let before = match rest {
+            0 => format!("@{}.999999999", seconds - 1),
+            rest => format!("@{seconds}.{:09}", rest * 1_000_000 - 1),
+        };
+        if seconds < 1 {
+            return Err(Unsupported::Predicate { what: "a time before 1970" });
+        }
+        Ok(argv.and("-newermt").value(before))
+    }
+
+    /// Some folder between the root and the file; `*` in a path of `find` matches slashes too.
+    fn below(&self, test: &NameTest, argv: Argv) -> Result<Argv, Unsupported> {
+        let mut argv = argv.and("(");
+        for (index, root) in self.roots.iter().enumerate() {
+            let root = literal(root.trim_end_matches('/'));
+            let text = |text: &String| literal(text);
+            let patterns = match test {
+                NameTest::Is(name) => vec![format!("{root}/{}/*", text(name)), format!("{root}/*/{}/*", text(name))],
+                NameTest::Starts(start) => {
+                    vec![format!("{root}/{}*/*", text(start)), format!("{root}/*/{}*/*", text(start))]
+                }
+                NameTest::Ends(end) => vec![format!("{root}/*{}/*", text(end))],
+                NameTest::Has(part) => vec![format!("{root}/*{}*/*", text(part))],
+                NameTest::Glob(_) => return Err(Unsupported::Predicate { what: "a folder's name by pattern" }),
+            };
+            for (inner, pattern) in patterns.into_iter().enumerate() {
+                argv = if index + inner == 0 { argv } else { argv.and("-o") };
+                argv = argv.and("-path").value(pattern);
+            }
+        }
+        if self.roots.is_empty() {
+            return Err(Unsupported::Predicate { what: "a folder above things named one by one" });
+        }
+        Ok(argv.and(")"))
+    }
+}
+
+/// A test of a name as a pattern. Bytes are letters in it, so signs that stand for one letter are refused.
+fn pattern(test: &NameTest) -> Result<String, Unsupported> {
+    Ok(match test {
+        NameTest::Is(text) => literal(text),
+        NameTest::Starts(text) => format!("{}*", literal(text)),
+        NameTest::Ends(text) => format!("*{}", literal(text)),
+        NameTest::Has(text) => format!("*{}*", literal(text)),
+        NameTest::Glob(pattern) if pattern.contains(['?', '[', '\\', '/']) => {
+            return Err(Unsupported::Predicate { what: "this pattern" });
+        }
+        NameTest::Glob(pattern) => pattern.clone(),
+    })
+}
+
+/// Text as a pattern that matches just this text.
+fn literal(text: &str) -> String {
+    let escape = |c: char| if matches!(c, '*' | '?' | '[' | ']' | '\\') { vec!['\\', c] } else { vec![c] };
+    text.chars().flat_map(escape).collect()
+}

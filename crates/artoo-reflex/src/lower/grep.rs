@@ -1,0 +1,116 @@
+//! Conditions on lines as one call of `grep`.
+
+#![expect(clippy::wildcard_enum_match_arm, reason = "what is not named is refused, whatever else there comes to be")]
+
+use super::Unsupported;
+use super::pipeline::Argv;
+use crate::algebra::{NameTest, Pred};
+
+/// Longest run that a repetition in a pattern may ask for: what GNU's own patterns hold.
+const REPETITION_MAX: u64 = 32_767;
+
+/// One call of grep.
+pub(super) struct Grep<'a> {
+    options: Vec<&'static str>,
+    patterns: Vec<Pattern<'a>>,
+    is_wanted: bool,
+}
+
+/// What a line must hold: a text, or what an extended regular expression describes.
+enum Pattern<'a> {
+    Fixed { text: &'a str, ignore_case: bool },
+    Regex { text: String, by_characters: bool },
+}
+
+impl<'a> Grep<'a> {
+    /// One test; without a predicate every line passes.
+    pub(super) fn of(keep: Option<&'a Pred>) -> Result<Self, Unsupported> {
+        let grep = |patterns, is_wanted| Ok(Self { options: vec!["-a"], patterns, is_wanted });
+        match keep {
+            None => grep(vec![Pattern::Fixed { text: "", ignore_case: false }], true),
+            Some(Pred::Not(inner)) => grep(vec![Pattern::of(inner)?], false),
+            Some(Pred::Any(parts)) if !parts.is_empty() => {
+                grep(parts.iter().map(Pattern::of).collect::<Result<_, _>>()?, true)
+            }
+            Some(one) => grep(vec![Pattern::of(one)?], true),
+        }
+        .and_then(Self::checked)
+    }
+
+    /// All patterns of one call ignore case, or none.
+    fn checked(self) -> Result<Self, Unsupported> {
+        let cases: Vec<bool> = self.patterns.iter().map(Pattern::ignores_case).collect();
+        match cases.windows(2).any(|pair| matches!(pair, [a, b] if a != b)) {
+            true => Err(Unsupported::Predicate { what: "texts with and without regard to case, either of them," }),
+            false => Ok(self),
+        }
+    }
+
+    pub(super) fn with(mut self, option: &'static str) -> Self {
+        self.options.push(option);
+        self
+    }
+
+    pub(super) fn argv(&self) -> Argv {
+        self.after("grep")
+    }
+
+    pub(super) fn of_file(&self, path: &str) -> Argv {
+        self.argv().operands([path])
+    }
+
+    /// Over the files whose names come in.
+    pub(super) fn of_names(&self) -> Argv {
+        self.after("xargs -0 -r grep").and("--")
+    }
+
+    fn after(&self, program: &'static str) -> Argv {
+        let by_characters = self.patterns.iter().any(|p| matches!(p, Pattern::Regex { by_characters: true, .. }));
+        let argv = if by_characters { Argv::new(program) } else { Argv::bytewise(program) };
+        let argv = self.options.iter().fold(argv, |argv, option| argv.and(option));
+        let argv = if self.is_wanted { argv } else { argv.and("-v") };
+        let argv = if self.patterns.iter().any(Pattern::ignores_case) { argv.and("-i") } else { argv };
+        let all_fixed = self.patterns.iter().all(|pattern| matches!(pattern, Pattern::Fixed { .. }));
+        let argv = argv.and(if all_fixed { "-F" } else { "-E" });
+        self.patterns.iter().fold(argv, |argv, pattern| {
+            let text = match pattern {
+                Pattern::Fixed { text, .. } if all_fixed => (*text).to_owned(),
+                Pattern::Fixed { text, .. } => literal(text),
+                Pattern::Regex { text, .. } => text.clone(),
+            };
+            argv.and("-e").value(text)
+        })
+    }
+}
+
+impl<'a> Pattern<'a> {
+    fn of(pred: &'a Pred) -> Result<Self, Unsupported> {
+        let by_bytes = |text: String| Ok(Self::Regex { text, by_characters: false });
+        let by_characters = |text: String| Ok(Self::Regex { text, by_characters: true });
+        match pred {
+            Pred::Contains { text, ignore_case } => Ok(Self::Fixed { text, ignore_case: *ignore_case }),
+            Pred::Line(NameTest::Is(text)) => by_bytes(format!("^{}$", literal(text))),
+            Pred::Line(NameTest::Starts(text)) => by_bytes(format!("^{}", literal(text))),
+            Pred::Line(NameTest::Ends(text)) => by_bytes(format!("{}$", literal(text))),
+            Pred::Line(NameTest::Has(text)) => Ok(Self::Fixed { text, ignore_case: false }),
+            Pred::Line(NameTest::Glob(pattern)) if !pattern.contains(['?', '[', '\\']) => {
+                let parts: Vec<String> = pattern.split('*').map(literal).collect();
+                by_bytes(format!("^{}$", parts.join(".*")))
+            }
+            Pred::Blank => by_bytes("^[[:space:]]*$".to_owned()),
+            Pred::MinLength(count) if *count <= REPETITION_MAX => by_characters(format!("^.{{{count}}}")),
+            Pred::MaxLength(count) if *count <= REPETITION_MAX => by_characters(format!("^.{{0,{count}}}$")),
+            _ => Err(Unsupported::Predicate { what: "this condition on lines" }),
+        }
+    }
+
+    fn ignores_case(&self) -> bool {
+        matches!(self, Self::Fixed { ignore_case: true, .. })
+    }
+}
+
+/// Text as an extended regular expression that matches just this text.
+pub(super) fn literal(text: &str) -> String {
+    let special = |c: char| matches!(c, '\\' | '.' | '[' | '(' | ')' | '{' | '*' | '+' | '?' | '^' | '$' | '|');
+    text.chars().flat_map(|c| if special(c) { vec!['\\', c] } else { vec![c] }).collect()
+}

@@ -1,0 +1,244 @@
+//! Text as command lines: read, filtered, ordered, cut.
+
+#![expect(clippy::wildcard_enum_match_arm, reason = "what is not named is refused, whatever else there comes to be")]
+
+use super::grep::Grep;
+use super::pipeline::{Argv, Pipeline};
+use super::{Programs, Unsupported, files};
+use crate::algebra::{Function, Key, Order, Part, Pred, Query, Relation, Separator, SortKey};
+
+/// Lines as they are shown: with their file or number where the query asks for it.
+pub(super) fn shown(query: &Query, programs: Programs) -> Result<Pipeline, Unsupported> {
+    let (numbered, inner) = match query {
+        Query::Numbered { of } => (true, of.as_ref()),
+        other => (false, other),
+    };
+    let (stretch, unparted) = match inner {
+        Query::Part { of, part } => (Some(*part), of.as_ref()),
+        other => (None, other),
+    };
+    let (keep, source) = match unparted {
+        Query::Filter { of, keep } => (Some(keep), of.as_ref()),
+        other => (None, other),
+    };
+    let grep = match (source, numbered) {
+        (Query::TextOf { .. }, _) | (Query::TextFile { .. }, true) => Grep::of(keep)?,
+        _ if numbered => return Err(Unsupported::Arrangement { what: "numbers of these lines" }),
+        _ => return text(query, programs),
+    };
+    let grep = if numbered { grep.with("-n") } else { grep };
+    let located = match source {
+        Query::TextOf { of } => files::paths(&in_order_of_paths(of)?, programs)?.pipe(grep.with("-H").of_names()),
+        Query::TextFile { path } => Pipeline::of(grep.of_file(path)),
+        _ => return Err(Unsupported::Arrangement { what: "this text" }),
+    };
+    match stretch {
+        None => Ok(located),
+        Some(part) => self::part(located, part),
+    }
+}
+
+/// The files of a text follow each other by path, whatever their own order.
+fn in_order_of_paths(of: &Query) -> Result<Query, Unsupported> {
+    match of {
+        Query::Limit { .. } => Err(Unsupported::Arrangement { what: "the text of the first files of an order" }),
+        Query::Sort { of, .. } => Ok(of.as_ref().clone()),
+        other => Ok(other.clone()),
+    }
+}
+
+/// Plain lines, each with its end.
+pub(super) fn text(query: &Query, programs: Programs) -> Result<Pipeline, Unsupported> {
+    Ok(match query {
+        // Not `cat`: the last line gets its end, so that lines can be counted.
+        Query::TextFile { path } => Pipeline::of(Grep::of(None)?.of_file(path)),
+        Query::TextOf { of } => {
+            files::paths(&in_order_of_paths(of)?, programs)?.pipe(Grep::of(None)?.with("-h").of_names())
+        }
+        Query::ArchiveEntries { path } => entries(path, programs)?,
+        Query::Filter { of, keep } => filter(text(of, programs)?, keep)?,
+        Query::Part { of, part } => match (of.as_ref(), part) {
+            (Query::TextFile { path }, Part::First(count)) if *count > 0 => {
+                Pipeline::of(Argv::new("head -n").value(count.to_string()).operands([path.as_str()]))
+            }
+            _ => self::part(text(of, programs)?, *part)?,
+        },
+        Query::Sort { of, keys } => sort(of, keys, programs)?,
+        Query::Unique { of } => {
+            let sorted = numbered(text(of, programs)?, programs)?.pipe(Argv::bytewise("sort -u -k 2"));
+            in_first_order(sorted)
+        }
+        Query::Repeated { of } => {
+            let sorted = numbered(text(of, programs)?, programs)?.pipe(Argv::bytewise("sort -s -k 2"));
+            in_first_order(sorted.pipe(Argv::bytewise("uniq -d -f 1")))
+        }
+        Query::Words { of } => {
+            let words = Argv::new("grep -a -o -E -e").value("[[:alnum:]']+");
+            text(of, programs)?.pipe(words).pipe(Argv::new("tr [:upper:] [:lower:]"))
+        }
+        Query::Column { of, number, separator } => text(of, programs)?.pipe(column(*number, separator)?),
+        Query::Replace { of, find, with } => text(of, programs)?.pipe(replace(find, with)),
+        Query::Compare { of, with, relation } => common(of, with, *relation, programs)?,
+        _ => return Err(Unsupported::Arrangement { what: "this text" }),
+    })
+}
+
+/// How many lines come.
+pub(super) fn count() -> Argv {
+    Argv::new("wc -l")
+}
+
+/// A number made of lines.
+pub(super) fn number(of: &Query, function: Function, programs: Programs) -> Result<Pipeline, Unsupported> {
+    const NUMBER: &str = "^[[:blank:]]*-?[0-9]+([.][0-9]+)?";
+    const SUM: &str = "{ s += $1 } END { printf \"%.15g\\n\", s }";
+    const AVERAGE: &str = "{ s += $1; n += 1 } END { if (n > 0) printf \"%.15g\\n\", s / n }";
+    let numbers = || Argv::bytewise("grep -a -o -E -e").value(NUMBER);
+    let last = || Argv::new("tail -n 1");
+    match (function, of) {
+        (Function::Characters, Query::TextFile { path }) => {
+            programs.gnu_only("a count of characters")?;
+            // As it is: whether the last line has an end counts.
+            Ok(Pipeline::of(Argv::new("cat").operands([path.as_str()])).pipe(Argv::new("wc -m")))
+        }
+        (Function::Characters, _) => {
+            programs.gnu_only("a count of characters")?;
+            text(of, programs).map(|text| text.pipe(Argv::new("wc -m")))
+        }
+        (Function::Count, _) => text(of, programs).map(|text| text.pipe(count())),
+        (Function::Words, _) => text(of, programs).map(|text| text.pipe(Argv::bytewise("wc -w"))),
+        (Function::Minimum, _) => {
+            Ok(text(of, programs)?.pipe(numbers()).pipe(Argv::bytewise("sort -n -r")).pipe(last()))
+        }
+        (Function::Sum, _) => Ok(text(of, programs)?.pipe(numbers()).pipe(Argv::bytewise("awk").value(SUM))),
+        (Function::Average, _) => Ok(text(of, programs)?.pipe(numbers()).pipe(Argv::bytewise("awk").value(AVERAGE))),
+        (Function::Maximum, _) => Ok(text(of, programs)?.pipe(numbers()).pipe(Argv::bytewise("sort -n")).pipe(last())),
+        _ => Err(Unsupported::Arrangement { what: "this number over lines" }),
+    }
+}
+
+/// Whether two files are the same, in words.
+pub(super) fn identical(query: &Query) -> Result<Pipeline, Unsupported> {
+    match query {
+        Query::Compare { of, with, .. } => match (of.as_ref(), with.as_ref()) {
+            (Query::TextFile { path: one }, Query::TextFile { path: two }) => {
+                Ok(Pipeline::of(Argv::new("diff -q -s").operands([one.as_str(), two.as_str()])))
+            }
+            _ => Err(Unsupported::Arrangement { what: "a comparison of these texts" }),
+        },
+        _ => Err(Unsupported::Arrangement { what: "this comparison" }),
+    }
+}
+
+fn entries(path: &str, programs: Programs) -> Result<Pipeline, Unsupported> {
+    let name = path.to_ascii_lowercase();
+    let argv = match programs {
+        _ if name.ends_with(".zip") => Argv::new("unzip -Z1"),
+        Programs::Gnu if name.ends_with(".tar.gz") || name.ends_with(".tgz") => {
+            Argv::new("tar --quoting-style=literal -t -z -f")
+        }
+        Programs::Gnu if name.ends_with(".tar") => Argv::new("tar --quoting-style=literal -t -f"),
+        Programs::Bsd if name.ends_with(".tar.gz") || name.ends_with(".tgz") || name.ends_with(".tar") => {
+            Argv::new("tar -t -f")
+        }
+        _ => return Err(Unsupported::Arrangement { what: "an archive of this form" }),
+    };
+    // Absolute, so never an option; the last value of its program.
+    Ok(Pipeline::of(argv.value(path)))
+}
+
+/// A stretch of lines; every program reads to the end, so nobody's pipe breaks.
+fn part(of: Pipeline, part: Part) -> Result<Pipeline, Unsupported> {
+    let stretch = |from: u64, to: u64| Argv::bytewise("sed -n -e").value(format!("{from},{to}p"));
+    Ok(match part {
+        Part::First(0) | Part::Last(0) => return Err(Unsupported::Arrangement { what: "no lines at all" }),
+        Part::First(count) => of.pipe(stretch(1, count)),
+        Part::Last(count) => of.pipe(Argv::new("tail -n").value(count.to_string())),
+        Part::Range { from: 0, .. } | Part::From(0) => {
+            return Err(Unsupported::Arrangement { what: "a line before the first" });
+        }
+        Part::Range { from, to } if from > to => {
+            return Err(Unsupported::Arrangement { what: "a stretch that ends before it begins" });
+        }
+        Part::Range { from, to } => of.pipe(stretch(from, to)),
+        Part::From(line) => of.pipe(Argv::new("tail -n").value(format!("+{line}"))),
+    })
+}
+
+fn sort(of: &Query, keys: &[SortKey], programs: Programs) -> Result<Pipeline, Unsupported> {
+    let [key] = keys else { return Err(Unsupported::Arrangement { what: "an order of lines by several keys" }) };
+    let down = key.order == Order::Descending;
+    let argv = |plain: &'static str, reversed: &'static str| Argv::bytewise(if down { reversed } else { plain });
+    Ok(match (key.by, of) {
+        (Key::Text, Query::Unique { of }) => text(of, programs)?.pipe(argv("sort -u", "sort -u -r")),
+        (Key::Text, Query::Repeated { of }) => {
+            text(of, programs)?.pipe(argv("sort", "sort -r")).pipe(Argv::bytewise("uniq -d"))
+        }
+        (Key::Text, of) => text(of, programs)?.pipe(argv("sort", "sort -r")),
+        (Key::Numeric, of) => text(of, programs)?.pipe(argv("sort -s -n", "sort -s -n -r")),
+        _ => return Err(Unsupported::Arrangement { what: "this order of lines" }),
+    })
+}
+
+/// Lines with their place before them, so that their first order can be had back.
+fn numbered(of: Pipeline, programs: Programs) -> Result<Pipeline, Unsupported> {
+    programs.gnu_only("lines that occur twice, in their first order")?;
+    Ok(of.pipe(Argv::new("cat -n")))
+}
+
+fn in_first_order(of: Pipeline) -> Pipeline {
+    of.pipe(Argv::bytewise("sort -n")).pipe(Argv::new("cut -f 2-"))
+}
+
+fn column(number: u64, separator: &Separator) -> Result<Argv, Unsupported> {
+    if number == 0 {
+        return Err(Unsupported::Arrangement { what: "a column before the first" });
+    }
+    let field = format!("{{print ${number}}}");
+    match separator {
+        Separator::Whitespace => Ok(Argv::bytewise("awk").value(field)),
+        // Of the first field `cut` says the same, whatever the separator.
+        Separator::Text(sign) if number == 1 && sign == "\t" => Ok(Argv::bytewise("cut -f 1")),
+        Separator::Text(sign) if number == 1 && sign.len() == 1 => {
+            Ok(Argv::bytewise("cut -d").value(sign.as_str()).and("-f 1"))
+        }
+        // Of the others it gives a line without separator whole, where the field is empty.
+        Separator::Text(sign) if sign == "\t" => Ok(Argv::bytewise("awk -F").value("\\t").value(field)),
+        Separator::Text(sign) if sign.len() == 1 && !sign.contains(['^', '\\', ']', '[']) => {
+            Ok(Argv::bytewise("awk -F").value(format!("[{sign}]")).value(field))
+        }
+        Separator::Text(_) => Err(Unsupported::Arrangement { what: "this separator" }),
+    }
+}
+
+/// Every occurrence of a text: signs with a meaning of their own are escaped on both sides.
+fn replace(find: &str, with: &str) -> Argv {
+    let escaped = |text: &str, special: &[char]| -> String {
+        text.chars().flat_map(|c| if special.contains(&c) { vec!['\\', c] } else { vec![c] }).collect()
+    };
+    let find = escaped(find, &['\\', '.', '[', '*', '^', '$', '/']);
+    let with = escaped(with, &['\\', '&', '/']);
+    Argv::bytewise("sed -e").value(format!("s/{find}/{with}/g"))
+}
+
+fn common(of: &Query, with: &Query, relation: Relation, programs: Programs) -> Result<Pipeline, Unsupported> {
+    let (Query::TextFile { path: first }, Query::TextFile { path: second }) = (of, with) else {
+        return Err(Unsupported::Arrangement { what: "a comparison of these texts" });
+    };
+    let argv = Argv::bytewise("grep -a -F -x");
+    let argv = match relation {
+        Relation::Common => argv,
+        Relation::OnlyFirst => argv.and("-v"),
+        Relation::Identical => return Err(Unsupported::Arrangement { what: "this comparison" }),
+    };
+    let argv = argv.and("-f").value(second.as_str()).operands([first.as_str()]);
+    let sorted = numbered(Pipeline::of(argv), programs)?.pipe(Argv::bytewise("sort -u -k 2"));
+    Ok(in_first_order(sorted))
+}
+
+fn filter(of: Pipeline, keep: &Pred) -> Result<Pipeline, Unsupported> {
+    match keep {
+        Pred::All(parts) => parts.iter().try_fold(of, filter),
+        one => Ok(of.pipe(Grep::of(Some(one))?.argv())),
+    }
+}

@@ -1,0 +1,167 @@
+//! Programs with their words, joined by pipes, and the one place where they become text for a shell.
+
+use artoo_proto::escape;
+
+use super::Unsupported;
+
+/// Longest command that is made; what is longer would not be read before it is allowed, nor proven harmless.
+const COMMAND_MAX_BYTES: usize = 4096;
+
+/// A program with its words, each exactly as the program gets it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Argv {
+    words: Vec<String>,
+}
+
+/// Programs, each reading what the one before writes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Pipeline(Vec<Argv>);
+
+impl Argv {
+    /// A program and its options, all of them spelled in this crate: parts of one text, blanks between.
+    pub(crate) fn new(fixed: &'static str) -> Self {
+        Self { words: fixed.split(' ').map(str::to_owned).collect() }
+    }
+
+    /// The same in the plain locale: bytes are letters, so that order and patterns are bytewise.
+    pub(crate) fn bytewise(fixed: &'static str) -> Self {
+        Self::new("env LC_ALL=C").and(fixed)
+    }
+
+    /// More words spelled in this crate.
+    pub(crate) fn and(mut self, fixed: &'static str) -> Self {
+        self.words.extend(fixed.split(' ').map(str::to_owned));
+        self
+    }
+
+    /// One word with any text, taken where the program expects a value and no option.
+    pub(crate) fn value(mut self, text: impl Into<String>) -> Self {
+        self.words.push(text.into());
+        self
+    }
+
+    /// Operands with any text: none of them is read as an option.
+    pub(crate) fn operands<T: Into<String>>(mut self, texts: impl IntoIterator<Item = T>) -> Self {
+        self.words.push("--".to_owned());
+        self.words.extend(texts.into_iter().map(Into::into));
+        self
+    }
+
+    fn print(&self) -> String {
+        self.words.iter().map(|word| quote(word)).collect::<Vec<_>>().join(" ")
+    }
+}
+
+impl Pipeline {
+    /// One program.
+    pub(crate) fn of(first: Argv) -> Self {
+        Self(vec![first])
+    }
+
+    /// Hands on what it writes.
+    pub(crate) fn pipe(mut self, next: Argv) -> Self {
+        self.0.push(next);
+        self
+    }
+
+    /// The command line.
+    ///
+    /// # Errors
+    /// When a word holds what the shell tool does not take (control or invisible characters), or all is too long.
+    pub(crate) fn command(&self) -> Result<String, Unsupported> {
+        let is_shown_as_it_is = |word: &String| escape::one_line(word) == *word;
+        if !self.0.iter().flat_map(|argv| &argv.words).all(is_shown_as_it_is) {
+            return Err(Unsupported::Predicate { what: "a text with control or invisible characters" });
+        }
+        let command = self.print();
+        if command.len() > COMMAND_MAX_BYTES {
+            return Err(Unsupported::Arrangement { what: "a command of more than 4096 bytes" });
+        }
+        Ok(command)
+    }
+
+    fn print(&self) -> String {
+        self.0.iter().map(Argv::print).collect::<Vec<_>>().join(" | ")
+    }
+}
+
+/// A word as any POSIX shell reads it back: plain where nothing in it is special, else between single quotes.
+///
+/// A single quote can't stand between single quotes; it is closed, put between double quotes, and opened again.
+fn quote(word: &str) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | '/' | ',' | ':' | '+' | '%');
+    // Before the first `=` of a word a shell may see a variable; an option and `env` want it plain.
+    let is_assignment = word
+        .split_once('=')
+        .is_some_and(|(name, value)| !name.is_empty() && name.chars().all(is_plain) && value.chars().all(is_plain));
+    if !word.is_empty() && (word.chars().all(is_plain) || is_assignment) {
+        return word.to_owned();
+    }
+    format!("'{}'", word.replace('\'', "'\"'\"'"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Argv, Pipeline, quote};
+    use proptest::prelude::*;
+
+    /// What a real shell makes of a command line.
+    fn by_shell(command: &str) -> Vec<u8> {
+        let ran = std::process::Command::new("sh").arg("-c").arg(command).env_clear().output().unwrap();
+        assert_eq!(String::from_utf8_lossy(&ran.stderr), "", "{command}");
+        ran.stdout
+    }
+
+    #[test]
+    fn words_are_quoted_only_where_it_matters() {
+        for (word, expected) in [
+            ("-maxdepth", "-maxdepth"),
+            ("/a/b-c_d.e", "/a/b-c_d.e"),
+            ("LC_ALL=C", "LC_ALL=C"),
+            ("", "''"),
+            ("a b", "'a b'"),
+            ("*.pdf", "'*.pdf'"),
+            ("~", "'~'"),
+            ("!", "'!'"),
+            ("it's", "'it'\"'\"'s'"),
+            ("$(x)", "'$(x)'"),
+            ("=", "'='"),
+            ("ä", "'ä'"),
+        ] {
+            assert_eq!(quote(word), expected);
+        }
+    }
+
+    #[test]
+    fn stages_and_operands_stay_apart() {
+        let pipeline = Pipeline::of(Argv::new("printf").value("%s\\n").value("b|c").value("-n"))
+            .pipe(Argv::bytewise("sort -r").operands(Vec::<String>::new()));
+        assert_eq!(pipeline.command().unwrap(), "printf '%s\\n' 'b|c' -n | env LC_ALL=C sort -r --");
+    }
+
+    #[test]
+    fn what_would_not_be_shown_as_it_is_makes_no_command() {
+        for text in ["a\nb", "a\tb", "\u{1b}[2J", "\u{202e}x", "a\0"] {
+            assert!(Pipeline::of(Argv::new("echo").value(text)).command().is_err(), "{text:?}");
+        }
+        assert!(Pipeline::of(Argv::new("echo").value("x".repeat(5000))).command().is_err());
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { cases: 200, ..ProptestConfig::default() })]
+
+        /// Random text of every byte but NUL, and every order of quotes, comes back from a real shell byte by byte.
+        #[test]
+        fn random_words_come_back_equal(
+            words in proptest::collection::vec(
+                prop_oneof!["[\u{1}-\u{7f}]{0,16}", "['\"\\\\$`! \n~*?=#-]{0,12}", "\\PC{0,8}", "[^\0]{0,8}"],
+                1..5,
+            ),
+        ) {
+            let argv = words.iter().fold(Argv::new("printf").value("%s\\0"), |argv, word| argv.value(word.as_str()));
+            let pipeline = Pipeline::of(argv).pipe(Argv::new("cat"));
+            let expected: Vec<u8> = words.iter().flat_map(|word| word.bytes().chain([0])).collect();
+            prop_assert_eq!(by_shell(&pipeline.print()), expected, "{}", pipeline.print());
+        }
+    }
+}

@@ -1,0 +1,272 @@
+//! One call of a typed tool, `glob` or `read_file`, where it says exactly what the query says.
+
+#![expect(clippy::wildcard_enum_match_arm, reason = "it takes off the operators it names and hands on the rest")]
+
+use artoo_proto::ToolRequest;
+use serde_json::{Map, Value, json};
+
+use super::Unsupported;
+use crate::algebra::{Depth, Function, Key, Kind, NameTest, Order, Part, Pred, Query};
+use crate::place::{file_name, parent};
+
+/// The call of a typed tool that answers a query in normal form.
+pub(super) fn call(query: &Query) -> Result<ToolRequest, Unsupported> {
+    let (report, of) = match query {
+        Query::Aggregate { of, function: Function::Count } => ("count", of.as_ref()),
+        Query::Aggregate { of, function: Function::TotalBytes } => ("total_bytes", of.as_ref()),
+        Query::Details { of } => ("details", of.as_ref()),
+        plain => ("list", plain),
+    };
+    match of.source() {
+        Query::TextFile { .. } => read_file(of, report),
+        _ => glob(of, report),
+    }
+}
+
+fn read_file(query: &Query, report: &str) -> Result<ToolRequest, Unsupported> {
+    let mut input = Map::new();
+    match report {
+        "list" => {}
+        "count" => drop(input.insert("count".to_owned(), json!("lines"))),
+        _ => return Err(Unsupported::Arrangement { what: "the size of lines" }),
+    }
+    let text = match query {
+        Query::Part { .. } if report == "count" => {
+            return Err(Unsupported::Arrangement { what: "the count of a numbered stretch of lines" });
+        }
+        Query::Part { of, part } => {
+            let lines = match part {
+                Part::First(count) => json!({ "first": count }),
+                Part::Last(count) => json!({ "last": count }),
+                Part::Range { from, to } => json!({ "from": from, "to": to }),
+                Part::From(from) => json!({ "from": from, "to": u64::MAX }),
+            };
+            input.insert("lines".to_owned(), lines);
+            of.as_ref()
+        }
+        Query::Filter { of, keep: Pred::Contains { text, ignore_case } } => {
+            input.insert("matching".to_owned(), json!(text));
+            input.insert("ignore_case".to_owned(), json!(ascii_case(text, *ignore_case)?));
+            of.as_ref()
+        }
+        other => other,
+    };
+    let Query::TextFile { path } = text else {
+        return Err(Unsupported::Arrangement { what: "this selection of lines" });
+    };
+    input.insert("path".to_owned(), json!(path));
+    Ok(ToolRequest { tool: "read_file".to_owned(), input: Value::Object(input) })
+}
+
+/// Ignoring case is exact for ASCII letters only.
+fn ascii_case(text: &str, ignore_case: bool) -> Result<bool, Unsupported> {
+    if ignore_case && !text.is_ascii() {
+        return Err(Unsupported::Predicate { what: "letters beyond a to z, ignoring case," });
+    }
+    Ok(ignore_case)
+}
+
+fn glob(query: &Query, report: &str) -> Result<ToolRequest, Unsupported> {
+    let mut input = Map::new();
+    let unlimited = match query {
+        Query::Limit { .. } if report == "count" || report == "total_bytes" => {
+            return Err(Unsupported::Arrangement { what: "a number over the first of an order" });
+        }
+        Query::Limit { of, skip: 0, count } => {
+            input.insert("limit".to_owned(), json!(count));
+            of.as_ref()
+        }
+        other => other,
+    };
+    let unsorted = match unlimited {
+        Query::Sort { of, keys } => {
+            let [key] = keys.as_slice() else {
+                return Err(Unsupported::Arrangement { what: "an order by several keys" });
+            };
+            let by = match key.by {
+                Key::Size => "size",
+                Key::Modified => "modified",
+                Key::Name => "name",
+                Key::Path => "path",
+                _ => return Err(Unsupported::Arrangement { what: "this order" }),
+            };
+            input.insert("sort".to_owned(), json!({ "by": by, "descending": key.order == Order::Descending }));
+            of.as_ref()
+        }
+        other => other,
+    };
+    let (tree, keep) = match unsorted {
+        Query::Filter { of, keep: Pred::All(parts) } => (of.as_ref(), parts.as_slice()),
+        Query::Filter { of, keep } => (of.as_ref(), std::slice::from_ref(keep)),
+        other => (other, &[][..]),
+    };
+    let kind = source(tree, &mut input)?;
+    let kind = match kind {
+        Kind::File => "file",
+        Kind::Folder => "folder",
+        Kind::Any => "any",
+        Kind::Link => return Err(Unsupported::Arrangement { what: "a list of links" }),
+    };
+    input.insert("kind".to_owned(), json!(kind));
+    input.insert("ignore_files".to_owned(), json!(false));
+    input.insert("report".to_owned(), json!(report));
+    conditions(keep, &mut input)?;
+    Ok(ToolRequest { tool: "glob".to_owned(), input: Value::Object(input) })
+}
+
+/// Where it looks, and for what.
+fn source(tree: &Query, input: &mut Map<String, Value>) -> Result<Kind, Unsupported> {
+    match tree {
+        Query::Tree { roots, depth, hidden, kind } => {
+            let [root] = roots.as_slice() else {
+                return Err(Unsupported::Arrangement { what: "several folders at once" });
+            };
+            input.insert("root".to_owned(), json!(root));
+            input.insert("recursive".to_owned(), json!(*depth == Depth::Whole));
+            input.insert("hidden".to_owned(), json!(hidden));
+            Ok(*kind)
+        }
+        Query::Paths { paths, kind } => {
+            let (folder, names) = one_folder(paths)?;
+            input.insert("root".to_owned(), json!(folder));
+            input.insert("recursive".to_owned(), json!(false));
+            input.insert("hidden".to_owned(), json!(true));
+            input.insert("patterns".to_owned(), json!(names));
+            Ok(*kind)
+        }
+        _ => Err(Unsupported::Arrangement { what: "this combination" }),
+    }
+}
+
+/// The folder that all these things lie in, and their names as patterns.
+pub(super) fn one_folder(paths: &[String]) -> Result<(&str, Vec<String>), Unsupported> {
+    let unsupported = Unsupported::Arrangement { what: "things in several folders at once" };
+    let mut folder = None;
+    let mut names = Vec::new();
+    for path in paths {
+        let name = file_name(path).ok_or(unsupported.clone())?;
+        if *folder.get_or_insert_with(|| parent(path)) != parent(path) {
+            return Err(unsupported);
+        }
+        names.push(literal(name));
+    }
+    folder.map(|folder| (folder, names)).ok_or(unsupported)
+}
+
+fn conditions(keep: &[Pred], input: &mut Map<String, Value>) -> Result<(), Unsupported> {
+    let mut names: Vec<&Pred> = Vec::new();
+    let mut exclude: Vec<String> = Vec::new();
+    for pred in keep {
+        let (key, value) = match pred {
+            Pred::MinBytes(bytes) => ("min_bytes", json!(bytes)),
+            Pred::MaxBytes(bytes) => ("max_bytes", json!(bytes)),
+            Pred::ModifiedFrom(moment) => ("modified_after", json!(moment)),
+            Pred::ModifiedBefore(moment) => ("modified_before", json!(moment)),
+            Pred::Contains { text, ignore_case } => {
+                input.insert("contains_ignore_case".to_owned(), json!(ascii_case(text, *ignore_case)?));
+                ("contains", json!(text))
+            }
+            Pred::Name(_) | Pred::Extension(_) | Pred::Any(_) => {
+                names.push(pred);
+                continue;
+            }
+            Pred::Not(inner) => {
+                exclude.push(pattern(inner)?);
+                continue;
+            }
+            _ => return Err(Unsupported::Predicate { what: "this condition" }),
+        };
+        if input.insert(key.to_owned(), value).is_some() {
+            return Err(Unsupported::Predicate { what: "two texts at once" });
+        }
+    }
+    let patterns = match names.as_slice() {
+        [] => Vec::new(),
+        _ if input.contains_key("patterns") => {
+            return Err(Unsupported::Predicate { what: "a condition on the names of things named one by one" });
+        }
+        [one] => alternatives(one)?,
+        [one, two] => both(one, two)?,
+        _ => return Err(Unsupported::Predicate { what: "more than two conditions on a name" }),
+    };
+    if !patterns.is_empty() || !input.contains_key("patterns") {
+        input.insert("patterns".to_owned(), json!(patterns));
+    }
+    input.insert("exclude".to_owned(), json!(exclude));
+    // Kinds of file are spelled out for both cases, so names keep theirs.
+    input.insert("ignore_case".to_owned(), json!(false));
+    Ok(())
+}
+
+/// The patterns any of which must match.
+fn alternatives(pred: &Pred) -> Result<Vec<String>, Unsupported> {
+    match pred {
+        Pred::Any(parts) => parts.iter().map(pattern).collect(),
+        one => pattern(one).map(|pattern| vec![pattern]),
+    }
+}
+
+fn pattern(pred: &Pred) -> Result<String, Unsupported> {
+    match pred {
+        Pred::Extension(extension) => Ok(format!("*.{}", any_case(extension))),
+        Pred::Name(test) => Ok(match test {
+            NameTest::Is(text) => literal(text),
+            NameTest::Starts(text) => format!("{}*", literal(text)),
+            NameTest::Ends(text) => format!("*{}", literal(text)),
+            NameTest::Has(text) => format!("*{}*", literal(text)),
+            NameTest::Glob(pattern) => wildcards(pattern)?,
+        }),
+        _ => Err(Unsupported::Predicate { what: "this either-or" }),
+    }
+}
+
+/// Text as a pattern that matches just this text.
+fn literal(text: &str) -> String {
+    let escape = |c: char| if c == '\\' { "\\\\".to_owned() } else { globset::escape(c.encode_utf8(&mut [0; 4])) };
+    text.chars().map(escape).collect()
+}
+
+/// A pattern whose every sign means the same here and in the tool.
+fn wildcards(pattern: &str) -> Result<String, Unsupported> {
+    if pattern.contains(['{', '}', '\\', '/']) || globset::Glob::new(pattern).is_err() {
+        return Err(Unsupported::Predicate { what: "this pattern" });
+    }
+    Ok(pattern.to_owned())
+}
+
+/// `pdf` as `[pP][dD][fF]`.
+fn any_case(extension: &str) -> String {
+    let class = |c: char| match c.is_ascii_alphabetic() {
+        true => format!("[{}{}]", c.to_ascii_lowercase(), c.to_ascii_uppercase()),
+        false => literal(c.encode_utf8(&mut [0; 4])),
+    };
+    extension.chars().map(class).collect()
+}
+
+/// A name test and kinds of file together, as one pattern each: `report*` and `*.pdf` are `report*.pdf`.
+///
+/// Exact only where the name's text can't reach into the extension: it holds no dot and is no part of it.
+fn both(one: &Pred, two: &Pred) -> Result<Vec<String>, Unsupported> {
+    let unsupported = Unsupported::Predicate { what: "these two conditions on a name together" };
+    let ((Pred::Name(test), kinds) | (kinds, Pred::Name(test))) = (one, two) else { return Err(unsupported) };
+    let kinds = match kinds {
+        Pred::Any(parts) => parts.as_slice(),
+        one => std::slice::from_ref(one),
+    };
+    let (head, text) = match test {
+        NameTest::Starts(text) => (literal(text), text),
+        NameTest::Has(text) => (format!("*{}", literal(text)), text),
+        NameTest::Is(_) | NameTest::Ends(_) | NameTest::Glob(_) => return Err(unsupported),
+    };
+    let text = text.to_ascii_lowercase();
+    let mut patterns = Vec::new();
+    for kind in kinds {
+        match kind {
+            Pred::Extension(extension) if !text.contains('.') && !extension.contains(&text) => {
+                patterns.push(format!("{head}*.{}", any_case(extension)));
+            }
+            _ => return Err(unsupported),
+        }
+    }
+    Ok(patterns)
+}

@@ -1,0 +1,82 @@
+//! What "those", "it" and "there" stand for: the outcome of the step before.
+
+#![expect(
+    clippy::wildcard_enum_match_arm,
+    reason = "what is asked about things is taken off; every other query is the things themselves"
+)]
+
+use crate::algebra::{Act, Kind, Query, Step, Target, Ty};
+
+/// The step before.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Antecedent {
+    /// All steps of the request before; empty for an earlier step of the same request.
+    pub(super) steps: Vec<Step>,
+    last: Step,
+}
+
+impl Antecedent {
+    pub(super) fn of_request(steps: &[Step]) -> Option<Self> {
+        Some(Self { steps: steps.to_vec(), last: steps.last()?.clone() })
+    }
+
+    pub(super) fn of_step(step: &Step) -> Self {
+        Self { steps: Vec::new(), last: step.clone() }
+    }
+
+    /// What was spoken of; `None` where several things may be meant (after a copy: the first ones or the new ones).
+    pub(super) fn selection(&self) -> Option<Query> {
+        match &self.last {
+            Step::Ask(query) => Some(things(query)),
+            Step::Do(Act::CreateFolder { paths }) => Some(Query::Paths { paths: paths.clone(), kind: Kind::Folder }),
+            Step::Do(
+                Act::CreateFile { path: made, .. } | Act::Archive { to: made, .. } | Act::Replace { to: made, .. },
+            ) => Some(Query::Paths { paths: vec![made.clone()], kind: Kind::File }),
+            Step::Do(
+                Act::Copy { .. } | Act::Move { .. } | Act::Rename { .. } | Act::Extract { .. } | Act::Delete { .. },
+            ) => None,
+        }
+    }
+
+    /// The folder that "there" and "into it" mean.
+    pub(super) fn folder(&self) -> Option<&str> {
+        match &self.last {
+            Step::Do(Act::CreateFolder { paths }) => match paths.as_slice() {
+                [only] => Some(only),
+                _ => None,
+            },
+            Step::Do(
+                Act::Copy { to: Target::Into(folder), .. }
+                | Act::Move { to: Target::Into(folder), .. }
+                | Act::Extract { to: folder, .. },
+            ) => Some(folder),
+            Step::Ask(_)
+            | Step::Do(
+                Act::Copy { .. }
+                | Act::Move { .. }
+                | Act::CreateFile { .. }
+                | Act::Archive { .. }
+                | Act::Replace { .. }
+                | Act::Rename { .. }
+                | Act::Delete { .. },
+            ) => None,
+        }
+    }
+
+    /// Whether lines of text were spoken of.
+    pub(super) fn is_text(&self) -> bool {
+        self.selection().is_some_and(|query| query.ty() == Ok(Ty::Lines))
+    }
+}
+
+/// The things a question is about, without what is asked about them.
+fn things(query: &Query) -> Query {
+    match query {
+        Query::Details { of }
+        | Query::Field { of, .. }
+        | Query::Group { of, .. }
+        | Query::Aggregate { of, .. }
+        | Query::Numbered { of } => things(of),
+        other => other.clone(),
+    }
+}

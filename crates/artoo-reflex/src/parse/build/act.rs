@@ -1,0 +1,246 @@
+//! Acts: what is changed, and where it leads.
+
+#![expect(clippy::wildcard_enum_match_arm, reason = "an act takes the forms it names; every other is refused")]
+
+use super::super::draft::{Draft, TargetWord};
+use super::files::{inside, selection};
+use super::{Misfit, Scene};
+use crate::algebra::{Act, Depth, Kind, NameChange, NameTest, Pred, Query, Step, Target};
+use crate::concept::ActWord;
+use crate::place::{Looks, Place, file_name, parent};
+
+/// What an archive's name ends in.
+const ARCHIVE_ENDINGS: [&str; 4] = [".tar.gz", ".tgz", ".tar", ".zip"];
+
+pub(super) fn build(scene: &mut Scene<'_>, draft: &mut Draft) -> Result<Step, Misfit> {
+    draft.verb = None;
+    let word = draft.act.ok_or(Misfit::NothingAsked)?;
+    match word {
+        ActWord::Create => create(draft),
+        ActWord::Copy | ActWord::Move => transfer(scene, draft, word),
+        ActWord::Rename | ActWord::ChangeExtension => rename(scene, draft),
+        ActWord::Archive => archive(scene, draft),
+        ActWord::Extract => extract(scene, draft),
+        ActWord::Delete => {
+            let of = selected(scene, draft)?;
+            Ok(Step::Do(Act::Delete { of }))
+        }
+        ActWord::Replace => replace(draft),
+    }
+}
+
+/// The selection of an act: as a question about it would find it.
+fn selected(scene: &mut Scene<'_>, draft: &mut Draft) -> Result<Query, Misfit> {
+    // "a file named x" is that one file, not every file of that name below.
+    let names_one = draft.plural == Some(false)
+        && draft.types.is_empty()
+        && draft.superlative.is_none()
+        && matches!(draft.preds.as_slice(), [Pred::Name(NameTest::Is(_))]);
+    if names_one {
+        return Err(Misfit::Leftover(Box::new(draft.clone())));
+    }
+    let of = selection(scene, draft)?;
+    draft.act = None;
+    match of.ty()? {
+        crate::algebra::Ty::Files => Ok(of),
+        _ => Err(Misfit::Question { question: "this change", of: "what are no files" }),
+    }
+}
+
+fn create(draft: &mut Draft) -> Result<Step, Misfit> {
+    draft.act = None;
+    let objects = std::mem::take(&mut draft.object);
+    let folder = match std::mem::take(&mut draft.scope).as_slice() {
+        [] => None,
+        [folder] if objects.iter().all(|place| place.bare) => Some(folder.path.clone()),
+        _ => return Err(Misfit::Incomplete { missing: "in which folder" }),
+    };
+    let paths: Vec<String> = objects.iter().map(|place| inside(folder.as_deref(), place)).collect();
+    let all = |looks: Looks| !objects.is_empty() && objects.iter().all(|place| place.looks == looks);
+    if all(Looks::Folder) {
+        // "an empty folder" is what a new one is.
+        draft.preds.retain(|pred| !matches!(pred, Pred::MaxBytes(0) | Pred::EmptyFolder));
+        return Ok(Step::Do(Act::CreateFolder { paths }));
+    }
+    match (objects.as_slice(), paths.as_slice()) {
+        ([], _) => Err(Misfit::Incomplete { missing: "the name of what is created" }),
+        ([place], [path]) if place.looks == Looks::File => {
+            let text = content(draft)?;
+            Ok(Step::Do(Act::CreateFile { path: path.clone(), text }))
+        }
+        ([place], _) => Err(Misfit::FolderOrFile { path: place.path.clone() }),
+        _ => Err(Misfit::Incomplete { missing: "one file at a time" }),
+    }
+}
+
+/// The text of a new file, with a line end.
+fn content(draft: &mut Draft) -> Result<String, Misfit> {
+    let mut text = draft.text.take();
+    let mut is_empty = false;
+    for pred in std::mem::take(&mut draft.preds) {
+        match pred {
+            Pred::MaxBytes(0) => is_empty = true,
+            Pred::Contains { text: said, ignore_case: false } if text.is_none() => text = Some(said),
+            other => draft.preds.push(other),
+        }
+    }
+    match text {
+        Some(_) if is_empty => Err(Misfit::Question { question: "text", of: "an empty file" }),
+        Some(text) if text.ends_with('\n') => Ok(text),
+        Some(text) => Ok(format!("{text}\n")),
+        None => Ok(String::new()),
+    }
+}
+
+fn transfer(scene: &mut Scene<'_>, draft: &mut Draft, word: ActWord) -> Result<Step, Misfit> {
+    let target = draft.target.take().ok_or(Misfit::Incomplete { missing: "where to" })?;
+    let of = selected(scene, draft)?;
+    let to = match target {
+        TargetWord::Folder(place) => Target::Into(place.path),
+        TargetWord::File(place) if is_one(&of) => Target::As(place.path),
+        TargetWord::Open(place) if place.looks == Looks::File && is_one(&of) => Target::As(place.path),
+        TargetWord::Open(place) if place.looks == Looks::Open => {
+            scene.notes.push(format!("{} is taken as a folder, made if it is not there", place.path));
+            Target::Into(place.path)
+        }
+        TargetWord::Open(_) | TargetWord::File(_) => {
+            return Err(Misfit::Question { question: "a file as the place to put them", of: "several files" });
+        }
+        TargetWord::There => Target::Into(there(scene)?),
+    };
+    Ok(Step::Do(if word == ActWord::Copy { Act::Copy { of, to } } else { Act::Move { of, to } }))
+}
+
+fn there(scene: &Scene<'_>) -> Result<String, Misfit> {
+    scene.antecedent.and_then(super::Antecedent::folder).map(str::to_owned).ok_or(Misfit::NothingBefore)
+}
+
+/// Whether a selection can hold one thing at most.
+fn is_one(of: &Query) -> bool {
+    match of {
+        Query::Paths { paths, .. } => paths.len() == 1,
+        Query::Limit { count, .. } => *count == 1,
+        Query::Filter { of, keep: Pred::Name(NameTest::Is(_)) } => {
+            matches!(of.as_ref(), Query::Tree { depth: Depth::Direct, roots, .. } if roots.len() == 1)
+        }
+        _ => false,
+    }
+}
+
+fn rename(scene: &mut Scene<'_>, draft: &mut Draft) -> Result<Step, Misfit> {
+    let changes_extension = draft.act == Some(ActWord::ChangeExtension);
+    let target = draft.target.take();
+    let change = draft.change.take();
+    let replace = draft.replace.take();
+    let of = selected(scene, draft)?;
+    let change = match (change, replace, target) {
+        (Some(change), None, None) => {
+            let is_extension = matches!(change, NameChange::Extension(_));
+            if changes_extension && !is_extension {
+                return Err(Misfit::Incomplete { missing: "the new extension" });
+            }
+            change
+        }
+        (None, Some((find, with)), None) => NameChange::Replace { find, with },
+        (None, None, Some(TargetWord::Open(place) | TargetWord::File(place))) => {
+            new_name(&of, place, changes_extension)?
+        }
+        _ => return Err(Misfit::Incomplete { missing: "the new name" }),
+    };
+    Ok(Step::Do(Act::Rename { of, change }))
+}
+
+/// "to notes.md": a bare name, or a path in the same folder.
+fn new_name(of: &Query, place: Place, changes_extension: bool) -> Result<NameChange, Misfit> {
+    let name = file_name(&place.path).unwrap_or_default().to_owned();
+    if changes_extension {
+        let plain = place.bare && name.chars().all(char::is_alphanumeric);
+        return if plain {
+            Ok(NameChange::Extension(name.to_ascii_lowercase()))
+        } else {
+            Err(Misfit::Incomplete { missing: "the new extension" })
+        };
+    }
+    let same_folder = match of {
+        Query::Paths { paths, .. } => paths.iter().all(|path| parent(path) == parent(&place.path)),
+        _ => false,
+    };
+    if is_one(of) && (place.bare || same_folder) {
+        Ok(NameChange::To(name))
+    } else {
+        Err(Misfit::Incomplete { missing: "a new name without a folder, for one file" })
+    }
+}
+
+fn archive(scene: &mut Scene<'_>, draft: &mut Draft) -> Result<Step, Misfit> {
+    let missing = Misfit::Incomplete { missing: "the archive's name, ending in .zip, .tar, .tgz or .tar.gz" };
+    let place = match draft.target.take() {
+        Some(TargetWord::Open(place) | TargetWord::File(place)) => place,
+        // "an archive of ~/x called x.zip".
+        None => named(scene, draft).ok_or(Misfit::Incomplete { missing: "the archive's name" })?,
+        Some(_) => return Err(missing),
+    };
+    if !names_archive(&place.path) {
+        return Err(missing);
+    }
+    let of = selected(scene, draft)?;
+    Ok(Step::Do(Act::Archive { of, to: place.path }))
+}
+
+/// Whether a path ends as an archive's name does.
+pub(super) fn names_archive(path: &str) -> bool {
+    let lower = path.to_ascii_lowercase();
+    ARCHIVE_ENDINGS.iter().any(|ending| lower.ends_with(ending))
+}
+
+/// A name that was given to the archive, not asked of the files.
+fn named(scene: &Scene<'_>, draft: &mut Draft) -> Option<Place> {
+    let [Pred::Name(NameTest::Is(name))] = draft.preds.as_slice() else { return None };
+    let place = scene.context.resolve(name)?;
+    draft.preds.clear();
+    Some(place)
+}
+
+fn extract(scene: &mut Scene<'_>, draft: &mut Draft) -> Result<Step, Misfit> {
+    let target = draft.target.take();
+    let of = selected(scene, draft)?;
+    let to = match target {
+        Some(TargetWord::Folder(place)) => place.path,
+        Some(TargetWord::Open(place)) if place.looks != Looks::File => place.path,
+        Some(TargetWord::There) => there(scene)?,
+        Some(_) => return Err(Misfit::Question { question: "a file as the place to unpack into", of: "an archive" }),
+        None => beside(scene, &of)?,
+    };
+    Ok(Step::Do(Act::Extract { of, to }))
+}
+
+/// A folder beside the archive, named as it is.
+fn beside(scene: &mut Scene<'_>, of: &Query) -> Result<String, Misfit> {
+    let missing = Misfit::Incomplete { missing: "into which folder" };
+    let Query::Paths { paths, kind: Kind::File } = of else { return Err(missing) };
+    let [path] = paths.as_slice() else { return Err(missing) };
+    let lower = path.to_ascii_lowercase();
+    let ending = ARCHIVE_ENDINGS.iter().find(|ending| lower.ends_with(**ending)).ok_or(missing)?;
+    let folder = path.get(..path.len() - ending.len()).unwrap_or(path).to_owned();
+    scene.notes.push(format!("no folder was named: {folder}, beside the archive, is meant"));
+    Ok(folder)
+}
+
+/// "replace x with y in a.txt, written to b.txt": in place, nothing is replaced.
+fn replace(draft: &mut Draft) -> Result<Step, Misfit> {
+    let missing = Misfit::Incomplete { missing: "the new file the text goes to (“and save it as …”)" };
+    draft.act = None;
+    let (find, with) = draft.replace.take().ok_or(Misfit::Incomplete { missing: "what is replaced with what" })?;
+    let place = draft.object.pop().filter(|_| draft.object.is_empty()).ok_or(Misfit::NoFile)?;
+    let folder = match std::mem::take(&mut draft.scope).as_slice() {
+        [] => None,
+        [folder] if place.bare => Some(folder.path.clone()),
+        _ => return Err(Misfit::NoFile),
+    };
+    let to = match draft.target.take() {
+        Some(TargetWord::File(to)) => to,
+        Some(TargetWord::Open(to)) if to.looks == Looks::File => to,
+        _ => return Err(missing),
+    };
+    Ok(Step::Do(Act::Replace { path: inside(folder.as_deref(), &place), find, with, to: to.path }))
+}

@@ -1,0 +1,92 @@
+//! Questions about the machine: facts, disks, processes.
+
+#![expect(
+    clippy::wildcard_enum_match_arm,
+    reason = "a condition that reads differently of a process is named; every other is not"
+)]
+
+use super::super::draft::{Ask, Draft};
+use super::order::order;
+use super::{Misfit, Scene};
+use crate::algebra::{Fact, Function, Key, Pred, Query, Ty};
+use crate::concept::Disk;
+
+pub(super) fn fact(scene: &mut Scene<'_>, draft: &mut Draft) -> Result<Query, Misfit> {
+    let fact = match (draft.fact.take(), draft.disk.take()) {
+        (Some(fact), None) => fact,
+        (None, Some(disk)) => of_disk(scene, draft, disk)?,
+        (fact, disk) => {
+            (draft.fact, draft.disk) = (fact, disk);
+            return Err(Misfit::Leftover(Box::new(draft.clone())));
+        }
+    };
+    if fact.ty() == Ty::Lines {
+        return super::text::of_fact(scene, draft, fact);
+    }
+    // "how many processors" asks what the fact is.
+    if fact == Fact::Processors && draft.ask == Some(Ask::Count) {
+        draft.ask = None;
+    }
+    draft.verb = None;
+    if matches!(fact.ty(), Ty::Number) {
+        draft.in_bytes = None;
+    }
+    Ok(Query::System { fact })
+}
+
+/// The file system that holds a place; the current folder's where none is named.
+fn of_disk(scene: &mut Scene<'_>, draft: &mut Draft, disk: Disk) -> Result<Fact, Misfit> {
+    let named = match (draft.scope.as_slice(), draft.object.as_slice()) {
+        ([place], []) | ([], [place]) => Some(place.path.clone()),
+        ([], []) => None,
+        _ => return Err(Misfit::Leftover(Box::new(draft.clone()))),
+    };
+    draft.scope.clear();
+    draft.object.clear();
+    let path = named.unwrap_or_else(|| {
+        let cwd = scene.context.environment.cwd.clone();
+        scene.notes.push(format!("no place was named: the disk that holds {cwd} is meant"));
+        cwd
+    });
+    if draft.ask == Some(Ask::Size) {
+        draft.ask = None;
+        draft.total = None;
+    }
+    Ok(match disk {
+        Disk::Free => Fact::DiskFree { path },
+        Disk::Used => Fact::DiskUsed { path },
+        Disk::Total => Fact::DiskTotal { path },
+    })
+}
+
+pub(super) fn processes(scene: &mut Scene<'_>, draft: &mut Draft) -> Result<Query, Misfit> {
+    draft.processes = None;
+    let preds = std::mem::take(&mut draft.preds).into_iter().map(of_process).collect();
+    draft.loose = false;
+    let mut of = Query::Filter { of: Box::new(Query::Processes), keep: Pred::All(preds) }.normalise();
+    of = order(scene, draft, of)?;
+    draft.verb = None;
+    ask(draft, of)
+}
+
+/// "processes containing x": in their name.
+fn of_process(pred: Pred) -> Pred {
+    match pred {
+        Pred::Contains { text, ignore_case: false } => Pred::Name(crate::algebra::NameTest::Has(text)),
+        other => other,
+    }
+}
+
+/// Counts or lists.
+pub(super) fn ask(draft: &mut Draft, of: Query) -> Result<Query, Misfit> {
+    let sorted = matches!(&of, Query::Sort { keys, .. } if keys.iter().any(|key| key.by != Key::Name));
+    match draft.ask.take() {
+        Some(Ask::Count | Ask::CountThem) if !sorted => {
+            Ok(Query::Aggregate { of: Box::new(of), function: Function::Count })
+        }
+        ask => {
+            draft.ask = ask;
+            Ok(of)
+        }
+    }
+}

@@ -1,0 +1,91 @@
+//! Order and number of a selection: superlatives, keys, the first ones, the second one.
+
+use super::super::draft::{Ask, Draft};
+use super::{Misfit, Scene};
+use crate::algebra::{Key, Kind, Order, Query, SortKey, Ty};
+
+/// Files shown where a request says "the largest files" without a number.
+const FILES_WITHOUT_A_NUMBER: u64 = 10;
+
+/// Sorts and limits: by a superlative, by "sorted by …", or (for "5 files") by path.
+pub(super) fn order(scene: &mut Scene<'_>, draft: &mut Draft, of: Query) -> Result<Query, Misfit> {
+    let plural = draft.plural.take();
+    let is_folder = of.kind() == Kind::Folder;
+    let of_kind = |key: Key| if key == Key::Size && is_folder { Key::TotalSize } else { key };
+    let nth = draft.nth.take();
+    if let Some((by, direction)) = draft.superlative.take() {
+        // "the 10 largest files by size" says the same twice.
+        if draft.sort == [(by, None)] && draft.order.is_none() {
+            draft.sort.clear();
+        }
+        let sorted = sorted(of, vec![SortKey { by: of_kind(by), order: direction }]);
+        if let Some(nth) = nth {
+            return Ok(limited(sorted, nth.saturating_sub(1), 1));
+        }
+        let count = match (draft.limit.take(), plural) {
+            (Some(count), _) => count,
+            (None, Some(false)) => 1,
+            (None, Some(true) | None) if matches!(draft.ask, Some(Ask::Count | Ask::CountThem)) => {
+                return Err(Misfit::Question { question: "a count", of: "the first of an order" });
+            }
+            (None, Some(true) | None) => {
+                scene.notes.push(format!("no number was named: the first {FILES_WITHOUT_A_NUMBER} are shown"));
+                FILES_WITHOUT_A_NUMBER
+            }
+        };
+        return Ok(limited(sorted, 0, count));
+    }
+    let keys = keys(scene, draft)?;
+    let has_keys = !keys.is_empty();
+    let keys = keys.into_iter().map(|key| SortKey { by: of_kind(key.by), order: key.order }).collect();
+    let ordered = if has_keys { sorted(of, keys) } else { of };
+    let is_ordered = has_keys || matches!(ordered, Query::Sort { .. } | Query::Limit { .. } | Query::Paths { .. });
+    let (skip, count) = match (nth, draft.limit.take()) {
+        (Some(nth), None) => (nth.saturating_sub(1), 1),
+        (None, Some(count)) => (0, count),
+        (None, None) => return Ok(ordered),
+        (Some(nth), Some(count)) => {
+            (draft.nth, draft.limit) = (Some(nth), Some(count));
+            return Err(Misfit::Leftover(Box::new(draft.clone())));
+        }
+    };
+    if is_ordered || ordered.ty() != Ok(Ty::Files) {
+        return Ok(limited(ordered, skip, count));
+    }
+    scene.notes.push("no order was named: in the order of paths".to_owned());
+    Ok(limited(sorted(ordered, vec![SortKey { by: Key::Path, order: Order::Ascending }]), skip, count))
+}
+
+/// The keys of an order with their directions.
+pub(super) fn keys(scene: &mut Scene<'_>, draft: &mut Draft) -> Result<Vec<SortKey>, Misfit> {
+    draft.fix_order();
+    let mut keys = Vec::new();
+    for (by, direction) in std::mem::take(&mut draft.sort) {
+        let order = direction.unwrap_or_else(|| {
+            let (order, word) = match by {
+                Key::Size | Key::TotalSize | Key::Value | Key::Memory | Key::Cpu => {
+                    (Order::Descending, "largest first")
+                }
+                Key::Modified => (Order::Descending, "newest first"),
+                Key::Name | Key::Path | Key::Extension | Key::Text => (Order::Ascending, "from A to Z"),
+                Key::Numeric => (Order::Ascending, "smallest first"),
+                Key::Length => (Order::Ascending, "shortest first"),
+            };
+            scene.notes.push(format!("no direction was named: {word}"));
+            order
+        });
+        keys.push(SortKey { by, order });
+    }
+    if draft.order.is_some() {
+        return Err(Misfit::Leftover(Box::new(draft.clone())));
+    }
+    Ok(keys)
+}
+
+fn sorted(of: Query, keys: Vec<SortKey>) -> Query {
+    Query::Sort { of: Box::new(of), keys }
+}
+
+fn limited(of: Query, skip: u64, count: u64) -> Query {
+    Query::Limit { of: Box::new(of), skip, count }
+}

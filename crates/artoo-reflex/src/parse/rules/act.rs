@@ -1,0 +1,111 @@
+//! Where acts lead, what a new file holds, how names change.
+
+use super::super::draft::{Draft, TargetWord};
+use super::super::item::{Context, Item, Partial, Text, TextKind};
+use super::name::{literal_extension, name_text};
+use super::place::home_folder;
+use crate::algebra::{NameChange, Pred};
+use crate::concept::{ActWord, Concept};
+use crate::place::{Looks, Place};
+
+pub(super) fn combine(context: &Context<'_>, left: &Item, right: &Item, found: &mut Vec<Item>) {
+    found.extend(target(context, left, right));
+    found.extend(content(left, right));
+    found.extend(change(left, right));
+}
+
+/// "to ~/x", "into the folder x", "as y.txt".
+fn target(context: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
+    let place = match right {
+        Item::Path(place) => Some(place.clone()),
+        Item::Mark(Concept::PlaceAfterPreposition(name)) => home_folder(context, name),
+        Item::Text(Text { text, kind }) => {
+            let usable = matches!(
+                kind,
+                TextKind::Quoted | TextKind::FileName | TextKind::Bare | TextKind::BarePlural | TextKind::KindWord
+            );
+            if usable { context.resolve(text) } else { None }
+        }
+        _ => None,
+    };
+    let to = |target| Some(Item::draft(Draft { target: Some(target), ..Draft::default() }));
+    match (left, right) {
+        (Item::Mark(Concept::Into), Item::Mark(Concept::NameCase(_))) => None,
+        // "add the prefix 'x' to the PDFs".
+        (Item::Draft(first), Item::Partial(Partial::OntoFiles(files))) if first.change.is_some() => {
+            first.merge(files).map(Item::draft)
+        }
+        (Item::Mark(Concept::Into), Item::Draft(draft)) if draft.only_types() && draft.plural.is_none() => {
+            let [Pred::Extension(extension)] = draft.types.as_slice() else { return None };
+            let change = Some(NameChange::Extension(extension.clone()));
+            Some(Item::draft(Draft { change, ..Draft::default() }))
+        }
+        (Item::Mark(Concept::Into), Item::Draft(draft))
+            if draft.change.is_some() && draft.is_only(|d| d.change = None) =>
+        {
+            Some(right.clone())
+        }
+        (Item::Mark(Concept::Into), Item::Draft(draft)) if draft.has_noun() && draft.act.is_none() => {
+            Some(Item::Partial(Partial::OntoFiles(draft.clone())))
+        }
+        (Item::Mark(Concept::Into), _) => match place? {
+            place if place.looks == Looks::Folder => to(TargetWord::Folder(place)),
+            place => to(TargetWord::Open(place)),
+        },
+        (Item::Mark(Concept::IntoFolder), _) => {
+            to(TargetWord::Folder(Place { looks: Looks::Folder, ..place.or_else(|| named_folder(context, right))? }))
+        }
+        (Item::Mark(Concept::AsFile), _) => to(TargetWord::File(Place { looks: Looks::File, ..place? })),
+        _ => None,
+    }
+}
+
+/// A folder's name, though the word means something else too.
+fn named_folder(context: &Context<'_>, item: &Item) -> Option<Place> {
+    let Item::Text(Text { text, kind: TextKind::Known | TextKind::Extension }) = item else { return None };
+    context.resolve(text)
+}
+
+/// "with the text 'x'".
+fn content(left: &Item, right: &Item) -> Option<Item> {
+    match (left, right) {
+        (
+            Item::Mark(Concept::WithContent),
+            Item::Text(Text { text, kind: TextKind::Quoted | TextKind::Bare | TextKind::Digits }),
+        ) => Some(Item::draft(Draft { text: Some(text.clone()), ..Draft::default() })),
+        _ => None,
+    }
+}
+
+/// "with the prefix 'x'", "with the new extension md".
+fn change(left: &Item, right: &Item) -> Option<Item> {
+    let changed = |change| Some(Item::draft(Draft { change: Some(change), ..Draft::default() }));
+    let added = |change| {
+        let act = Some(ActWord::Rename);
+        Some(Item::draft(Draft { act, change: Some(change), ..Draft::default() }))
+    };
+    if left.is_mark(&Concept::NewExtension) {
+        let extension = match right {
+            Item::Draft(draft) if draft.only_types() => match draft.types.as_slice() {
+                [extension] => extension.clone(),
+                _ => return None,
+            },
+            item => literal_extension(item)?,
+        };
+        let Pred::Extension(extension) = extension else { return None };
+        return changed(NameChange::Extension(extension));
+    }
+    let text = || name_text(right).map(|text| text.text.clone());
+    match left {
+        Item::Mark(Concept::NewPrefix) => changed(NameChange::Prefix(text()?)),
+        Item::Mark(Concept::NewSuffix) => changed(NameChange::Suffix(text()?)),
+        Item::Mark(Concept::AddPrefix) => added(NameChange::Prefix(text()?)),
+        Item::Mark(Concept::AddSuffix) => added(NameChange::Suffix(text()?)),
+        Item::Mark(Concept::NewTemplate) => {
+            let Item::Text(Text { text, kind: TextKind::Quoted }) = right else { return None };
+            let fits = text.contains('{') && text.contains('}') && !text.contains('/');
+            if fits { changed(NameChange::Template(text.clone())) } else { None }
+        }
+        _ => None,
+    }
+}

@@ -1,0 +1,227 @@
+//! Conditions joined and turned round: "or", "either … or", brackets, "except …".
+
+use super::super::draft::{Draft, LinesWanted};
+use super::super::item::{Context, Item, Partial, Text, TextKind};
+use super::name::{content_text, name_text, test};
+use crate::algebra::{NameTest, Part, Pred};
+use crate::concept::{Concept, NameRelation};
+use crate::place::{Looks, file_name};
+
+pub(super) fn combine(context: &Context<'_>, left: &Item, right: &Item, found: &mut Vec<Item>) {
+    found.extend(either(left, right));
+    found.extend(held_together(left, right));
+    found.extend(without(context, left, right));
+}
+
+/// Conditions without a noun that stands for more.
+fn is_condition(draft: &Draft) -> bool {
+    (draft.only_preds() && is_one_condition(&draft.preds)) || draft.only_types_with_conditions()
+}
+
+/// "larger than 1 MB or older than 3 days", "PDFs over 1 MB or images over 5 MB", "named a or b".
+fn either(left: &Item, right: &Item) -> Option<Item> {
+    match (left, right) {
+        (Item::Draft(draft), Item::Mark(Concept::Or)) if is_condition(draft) || draft.only_types() => {
+            Some(Item::Partial(Partial::EitherOf(draft.clone())))
+        }
+        (Item::Draft(draft), Item::Mark(Concept::And | Concept::Or)) if draft.only_types_with_conditions() => {
+            Some(Item::Partial(Partial::EitherOf(draft.clone())))
+        }
+        (Item::Draft(draft), Item::Comma | Item::Mark(Concept::And))
+            if matches!(draft.preds.as_slice(), [Pred::Name(NameTest::Is(_))]) && draft.only_preds() =>
+        {
+            Some(Item::Partial(Partial::AlsoNamed(draft.clone())))
+        }
+        // "named a and b" means either; "named a and named b" would mean both.
+        (Item::Partial(Partial::AlsoNamed(_)), Item::Mark(Concept::And)) => Some(left.clone()),
+        (Item::Partial(Partial::AlsoNamed(first)), Item::Mark(Concept::Or)) => {
+            Some(Item::Partial(Partial::EitherOf(first.clone())))
+        }
+        (Item::Partial(Partial::AlsoNamed(first)), item @ Item::Text(_)) => {
+            let second = again(first.preds.last()?, item)?;
+            Some(union(first, &Draft::pred(second), false))
+        }
+        // "containing 'x' and 'y'".
+        (Item::Draft(draft), Item::Mark(Concept::And))
+            if matches!(draft.preds.as_slice(), [Pred::Contains { .. }]) && draft.only_preds() =>
+        {
+            Some(Item::Partial(Partial::BothOf(draft.clone())))
+        }
+        (Item::Partial(Partial::BothOf(first)), item @ Item::Text(Text { kind: TextKind::Quoted, .. })) => {
+            let second = again(first.preds.last()?, item)?;
+            let preds = [first.preds.clone(), vec![second]].concat();
+            Some(Item::draft(Draft { preds, ..(**first).clone() }))
+        }
+        (Item::Partial(Partial::EitherOf(_)), Item::Mark(Concept::Or)) => Some(left.clone()),
+        (Item::Partial(Partial::EitherOf(first)), item @ Item::Text(_)) => {
+            let last = first.preds.last().filter(|_| first.types.is_empty())?;
+            let second = again(last, item)?;
+            Some(union(first, &Draft::pred(second), false))
+        }
+        (Item::Partial(Partial::EitherOf(first)), Item::Draft(second)) => {
+            // Kinds of file alone are joined as kinds.
+            // "PDFs over 1 MB or images over 5 MB"; "or older, ending in .pdf" holds on to what stands before.
+            let both =
+                first.only_types_with_conditions() && (second.only_types_with_conditions() || second.only_types());
+            let types_first = first.only_types() && second.only_types_with_conditions();
+            let plain = !first.only_types_with_conditions()
+                && ((second.only_preds() && is_one_condition(&second.preds))
+                    || (second.only_types() && !first.only_types()));
+            (both || types_first || plain).then(|| union(first, second, true))
+        }
+        _ => None,
+    }
+}
+
+fn union(first: &Draft, second: &Draft, loose: bool) -> Item {
+    let pred = Pred::Any(vec![first.condition(), second.condition()]).normalise();
+    Item::draft(Draft {
+        preds: vec![pred],
+        loose,
+        noun: first
+            .noun
+            .or(second.noun)
+            .or((first.has_noun() && second.has_noun()).then_some(crate::algebra::Kind::File)),
+        plural: first.plural.or(second.plural).map(|_| true),
+        notes: first.notes.union(&second.notes).cloned().collect(),
+        ..Draft::default()
+    })
+}
+
+/// The same condition about another text: "named a or b", "containing x or y".
+fn again(first: &Pred, item: &Item) -> Option<Pred> {
+    let first = if let Pred::Any(parts) = first { parts.first()? } else { first };
+    match first {
+        Pred::Name(name) => {
+            let relation = match name {
+                NameTest::Is(_) => NameRelation::Is,
+                NameTest::Starts(_) => NameRelation::Starts,
+                NameTest::Ends(_) => NameRelation::Ends,
+                NameTest::Has(_) => NameRelation::Has,
+                NameTest::Glob(_) => NameRelation::Glob,
+            };
+            // A word of the language is a name only in quotation marks: "named a.txt or empty".
+            let text = name_text(item).filter(|text| !matches!(text.kind, TextKind::Known | TextKind::KindWord))?;
+            test(relation, text).map(Pred::Name)
+        }
+        Pred::Contains { ignore_case, .. } => {
+            Some(Pred::Contains { text: content_text(item)?.to_owned(), ignore_case: *ignore_case })
+        }
+        _ => None,
+    }
+}
+
+/// "either a or b", "(a and b)".
+fn held_together(left: &Item, right: &Item) -> Option<Item> {
+    let tight = |item: &Item| match item {
+        Item::Draft(draft) if draft.only_types_with_conditions() && draft.noun.is_none() => {
+            Item::draft(Draft { notes: draft.notes.clone(), ..Draft::pred(draft.condition()) })
+        }
+        Item::Draft(draft) if draft.only_preds() => {
+            Item::draft(Draft { notes: draft.notes.clone(), ..Draft::pred(Pred::All(draft.preds.clone())) })
+        }
+        Item::Draft(draft) => Item::draft(Draft { loose: false, ..(**draft).clone() }),
+        other => other.clone(),
+    };
+    match (left, right) {
+        (Item::Mark(Concept::Either), Item::Draft(draft)) => {
+            let is_choice = draft.loose || draft.only_types() || matches!(draft.preds.as_slice(), [Pred::Any(_)]);
+            is_choice.then(|| Item::draft(Draft { loose: false, ..(**draft).clone() }))
+        }
+        (Item::Mark(Concept::Name(_) | Concept::Contains | Concept::Except), Item::Mark(Concept::Either)) => {
+            Some(left.clone())
+        }
+        (Item::Open, item) if !matches!(item, Item::Mark(_) | Item::Partial(_)) => {
+            Some(Item::Partial(Partial::Opened(Box::new(item.clone()))))
+        }
+        (Item::Partial(Partial::Opened(item)), Item::Close) => Some(tight(item)),
+        _ => None,
+    }
+}
+
+/// "except PDFs", "that are not images", "not larger than 1 MB", "not in node_modules".
+fn without(context: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
+    if left.is_mark(&Concept::NotBelow) {
+        return below(context, right).map(not_below);
+    }
+    if left.is_mark(&Concept::BelowFolder) {
+        let Item::Draft(draft) = right else { return None };
+        let [Pred::Name(test)] = draft.preds.as_slice() else { return None };
+        return draft.only_preds().then(|| Item::draft(Draft::pred(Pred::Below(test.clone()))));
+    }
+    if !left.is_mark(&Concept::Except) {
+        return None;
+    }
+    let not = |draft: &Draft| {
+        let pred = Pred::Not(Box::new(draft.condition())).normalise();
+        Item::draft(Draft { preds: vec![pred], notes: draft.notes.clone(), ..Draft::default() })
+    };
+    match right {
+        Item::TypeWord(types, notes) => {
+            Some(not(&Draft { types: types.clone(), notes: notes.iter().cloned().collect(), ..Draft::default() }))
+        }
+        // "without the first line".
+        Item::Draft(draft) if draft.is_only(|d| d.lines = None) => match draft.lines {
+            Some(LinesWanted::Part(Part::First(count))) => {
+                let lines = Some(LinesWanted::Part(Part::From(count.checked_add(1)?)));
+                Some(Item::draft(Draft { lines, ..Draft::default() }))
+            }
+            _ => None,
+        },
+        Item::Draft(draft) if draft.only_types() => Some(not(draft)),
+        Item::Draft(draft) if draft.only_preds() && is_one_condition(&draft.preds) => {
+            (!draft.loose).then(|| not(draft))
+        }
+        Item::Draft(draft) if draft.only_types_with_conditions() && !draft.loose => {
+            let is_plain = !draft.preds.iter().any(|pred| matches!(pred, Pred::Not(_)));
+            is_plain.then(|| not(draft))
+        }
+        Item::Draft(draft) if draft.only_scope() => {
+            let [place] = draft.scope.as_slice() else { return None };
+            file_name(&place.path).filter(|_| place.bare).map(|name| not_below(name.to_owned()))
+        }
+        // "ignoring empty files", "ignoring blank lines".
+        Item::Draft(draft) if draft.plural != Some(false) && draft.only_preds_of_a_noun() => {
+            let pred = Pred::Not(Box::new(Pred::All(draft.preds.clone()))).normalise();
+            Some(Item::draft(Draft { preds: vec![pred], notes: draft.notes.clone(), ..Draft::default() }))
+        }
+        Item::Text(Text { kind: TextKind::Quoted, text }) if context.resolve(text)?.looks == Looks::File => {
+            Some(not(&Draft::pred(Pred::Name(NameTest::Is(text.clone())))))
+        }
+        Item::Text(Text { kind: TextKind::FileName, text }) => {
+            Some(not(&Draft::pred(Pred::Name(NameTest::Is(text.clone())))))
+        }
+        _ => None,
+    }
+}
+
+/// One condition in people's terms: a stretch of time or of sizes has two bounds.
+fn is_one_condition(preds: &[Pred]) -> bool {
+    matches!(preds, [_] | [Pred::ModifiedFrom(_), Pred::ModifiedBefore(_)] | [Pred::MinBytes(_), Pred::MaxBytes(_)])
+}
+
+/// A folder's own name.
+fn below(context: &Context<'_>, item: &Item) -> Option<String> {
+    match item {
+        Item::Path(place) if place.bare => file_name(&place.path).map(str::to_owned),
+        Item::Text(Text {
+            text,
+            kind:
+                TextKind::Quoted
+                | TextKind::Bare
+                | TextKind::BarePlural
+                | TextKind::Extension
+                | TextKind::KindWord
+                | TextKind::Known,
+        }) => (!text.contains('/'))
+            .then(|| context.resolve(text))
+            .flatten()
+            .and_then(|place| file_name(&place.path).map(str::to_owned)),
+        _ => None,
+    }
+}
+
+fn not_below(name: String) -> Item {
+    let pred = Pred::Not(Box::new(Pred::Below(NameTest::Is(name))));
+    Item::draft(Draft::pred(pred))
+}

@@ -1,0 +1,202 @@
+//! Columns, words, replacements, two texts held against each other, numbers of lines and groups.
+
+use super::super::draft::{Draft, LinesWanted};
+use super::super::item::{Context, Item, Partial, Text, TextKind};
+use super::name::{content_text, test};
+use crate::algebra::{GroupKey, Key, Kind, NameTest, Pred, Relation, Separator};
+use crate::concept::{Bound, Concept, Edge, Measure};
+
+pub(super) fn combine(context: &Context<'_>, left: &Item, right: &Item, found: &mut Vec<Item>) {
+    found.extend(columns(left, right));
+    found.extend(conditions(left, right));
+    found.extend(replacing(left, right));
+    found.extend(versus(context, left, right));
+    found.extend(groups(left, right));
+    found.extend(many_files(left, right));
+}
+
+/// "column 2", "the second column", "separated by ';'".
+fn columns(left: &Item, right: &Item) -> Option<Item> {
+    let column = |number: u64| (number > 0).then(|| Item::draft(Draft { column: Some(number), ..Draft::default() }));
+    let separator = |text: &str| {
+        let separator = if text.trim().is_empty() && !text.contains('\t') {
+            Separator::Whitespace
+        } else {
+            Separator::Text(text.to_owned())
+        };
+        Item::draft(Draft { separator: Some(separator), ..Draft::default() })
+    };
+    match (left, right) {
+        (Item::Mark(Concept::Column), number @ Item::Number(..)) => column(number.whole()?),
+        (Item::Ordinal(number), Item::Mark(Concept::Column)) => column(*number),
+        (Item::Mark(Concept::Edge(Edge::First)), Item::Mark(Concept::Column)) => column(1),
+        (Item::Mark(Concept::SeparatedBy), Item::Mark(Concept::Separator(text))) => Some(separator(text)),
+        (Item::Mark(Concept::SeparatedBy), Item::Text(Text { text, kind: TextKind::Quoted })) => Some(separator(text)),
+        _ => None,
+    }
+}
+
+/// "where the line starts with 'x'", "longer than 80 characters".
+fn conditions(left: &Item, right: &Item) -> Option<Item> {
+    match (left, right) {
+        (Item::Mark(Concept::LineTest(relation)), item) => {
+            let Item::Text(Text {
+                kind: TextKind::Quoted | TextKind::Bare | TextKind::Digits | TextKind::Path | TextKind::FileName,
+                text,
+            }) = item
+            else {
+                return None;
+            };
+            let quoted = Text { text: text.clone(), kind: TextKind::Quoted };
+            let pred = match test(*relation, &quoted)? {
+                NameTest::Has(text) => Pred::Contains { text, ignore_case: false },
+                other => Pred::Line(other),
+            };
+            Some(Item::draft(Draft::pred(pred)))
+        }
+        (number @ Item::Number(..), Item::Mark(Concept::Characters)) => Some(Item::Characters(number.whole()?)),
+        (Item::Mark(Concept::Compare { bound, of: Measure::Either | Measure::Size }), Item::Characters(count)) => {
+            let preds = match bound {
+                Bound::Above => vec![Pred::MinLength(count.checked_add(1)?)],
+                Bound::AtLeast => vec![Pred::MinLength(*count)],
+                Bound::Exactly => vec![Pred::MinLength(*count), Pred::MaxLength(*count)],
+                Bound::AtMost => vec![Pred::MaxLength(*count)],
+                Bound::Below => vec![Pred::MaxLength(count.checked_sub(1)?)],
+            };
+            Some(Item::draft(Draft { preds, ..Draft::default() }))
+        }
+        _ => None,
+    }
+}
+
+/// "replace x with y".
+fn replacing(left: &Item, right: &Item) -> Option<Item> {
+    let is_replace = match left {
+        Item::Mark(Concept::Replacing) => true,
+        Item::Draft(draft) => draft.is_only(|d| d.act = None) && draft.act == Some(crate::concept::ActWord::Replace),
+        _ => false,
+    };
+    match (left, right) {
+        (_, item) if is_replace => {
+            Some(Item::Partial(Partial::Replacing(replaceable(item)?.to_owned(), left.is_act())))
+        }
+        (Item::Partial(Partial::Replacing(find, acts)), Item::Mark(Concept::With | Concept::ReplaceWith)) => {
+            Some(Item::Partial(Partial::ReplacingWith(find.clone(), *acts)))
+        }
+        (Item::Partial(Partial::WithText { text, .. }), Item::Mark(Concept::ReplaceWith)) => {
+            Some(Item::Partial(Partial::ReplacingWith(text.clone(), false)))
+        }
+        (Item::Partial(Partial::ReplacingWith(find, acts)), item) => {
+            let with = replaceable(item)?.to_owned();
+            let act = acts.then_some(crate::concept::ActWord::Replace);
+            Some(Item::draft(Draft { replace: Some((find.clone(), with)), act, ..Draft::default() }))
+        }
+        _ => None,
+    }
+}
+
+/// A text in quotation marks, a word that means nothing else, or the name of a sign.
+fn replaceable(item: &Item) -> Option<&str> {
+    if let Item::Mark(Concept::Separator(text)) = item {
+        return Some(text);
+    }
+    content_text(item)
+}
+
+/// "also in b.txt", "identical to b.txt", "common to a.txt and b.txt", "is a.txt identical to b.txt".
+fn versus(context: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
+    let files = |item: &Item, count: usize| {
+        let draft = item.as_draft(context)?;
+        let plain = draft.is_only(|d| {
+            d.object.clear();
+            d.lines = None;
+        });
+        (plain && draft.object.len() == count).then_some(draft.object)
+    };
+    let related = |relation, object| Item::draft(Draft { relation: Some(relation), object, ..Draft::default() });
+    match (left, right) {
+        (Item::Mark(Concept::Versus(relation)), item) if files(item, 1).is_some() => {
+            Some(related(*relation, files(item, 1)?))
+        }
+        (Item::Mark(Concept::Both(relation)), item) => Some(related(*relation, files(item, 2)?)),
+        (item, Item::Mark(Concept::Versus(Relation::Identical) | Concept::Both(Relation::Identical))) => {
+            Some(related(Relation::Identical, files(item, 2)?))
+        }
+        (item, Item::Mark(Concept::Both(relation))) => Some(related(*relation, files(item, 2)?)),
+        (Item::Mark(Concept::Copula), Item::Draft(draft)) if draft.relation == Some(Relation::Identical) => {
+            Some(right.clone())
+        }
+        _ => None,
+    }
+}
+
+/// "per extension", "by folder", "for each line", "grouped by day".
+fn groups(left: &Item, right: &Item) -> Option<Item> {
+    let grouped = |by| Some(Item::draft(Draft { group: Some(by), ..Draft::default() }));
+    match (left, right) {
+        // "changed per day".
+        (Item::Mark(Concept::Modified), Item::Draft(draft)) if draft.is_only(|d| d.group = None) => {
+            let by_time = matches!(draft.group, Some(GroupKey::Day | GroupKey::Month | GroupKey::Year));
+            return by_time.then(|| right.clone());
+        }
+        (Item::Draft(draft), Item::Mark(Concept::Occurs)) if draft.group.is_some() => return Some(left.clone()),
+        (Item::Draft(draft), Item::Mark(Concept::GroupKey(by))) if is_ranking(draft) => {
+            return draft.merge(&Draft { group: Some(*by), ..Draft::default() }).map(Item::draft);
+        }
+        _ => {}
+    }
+    if !matches!(left, Item::Mark(Concept::Per | Concept::SortBy)) {
+        return None;
+    }
+    let per = left.is_mark(&Concept::Per);
+    match right {
+        // "sorted by text" is no grouping.
+        Item::Mark(Concept::GroupKey(GroupKey::Text)) if !per => None,
+        Item::Mark(Concept::GroupKey(by)) => grouped(*by),
+        Item::Mark(Concept::Noun { kind: Kind::Folder, .. }) => grouped(GroupKey::Folder),
+        Item::Mark(Concept::TimeUnit(unit)) => match unit {
+            crate::concept::TimeUnit::Day => grouped(GroupKey::Day),
+            crate::concept::TimeUnit::Month => grouped(GroupKey::Month),
+            crate::concept::TimeUnit::Year => grouped(GroupKey::Year),
+            _ => None,
+        },
+        Item::Mark(Concept::Noun { kind: Kind::File, plural: false }) if per => {
+            Some(Item::draft(Draft { each: Some(()), ..Draft::default() }))
+        }
+        _ => None,
+    }
+}
+
+/// "most common", perhaps with a number.
+fn is_ranking(draft: &Draft) -> bool {
+    matches!(draft.superlative, Some((Key::Value, _)))
+        && draft.is_only(|d| {
+            d.superlative = None;
+            d.limit = None;
+        })
+}
+
+/// "lines in python files", "words of the PDFs": text of many files.
+fn many_files(left: &Item, right: &Item) -> Option<Item> {
+    match (left, right) {
+        (Item::Mark(Concept::Within | Concept::Inside), Item::Draft(draft)) => {
+            let speaks_of_files = draft.has_noun() || draft.reference.is_some();
+            (speaks_of_files && draft.lines.is_none() && draft.verb.is_none() && draft.act.is_none())
+                .then(|| Item::Partial(Partial::InFiles(draft.clone())))
+        }
+        // "find 'word' in all python files": the lines that hold it.
+        (Item::Text(Text { text, kind: TextKind::Quoted }), Item::Partial(Partial::InFiles(files))) => {
+            let found = Draft {
+                lines: Some(LinesWanted::All),
+                preds: vec![Pred::Contains { text: text.clone(), ignore_case: false }],
+                ..Draft::default()
+            };
+            found.merge(files).map(Item::draft)
+        }
+        (Item::Draft(draft), Item::Partial(Partial::InFiles(files))) => {
+            let asks = draft.lines.is_some() || draft.needle.is_some() || draft.field.is_some() || draft.ask.is_some();
+            (asks && !draft.has_noun()).then(|| draft.merge(files).map(Item::draft)).flatten()
+        }
+        _ => None,
+    }
+}

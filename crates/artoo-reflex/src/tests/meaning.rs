@@ -1,0 +1,8 @@
+//! The two meanings of a query against each other: `eval` on a tree, and the lowered command in a real shell on the
+//! same tree on disk.
+
+mod act;
+mod forged;
+mod queries;
+mod shell;
+mod trees;

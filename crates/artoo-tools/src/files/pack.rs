@@ -1,0 +1,187 @@
+//! Packing files and folders into one archive.
+
+use std::fs::{self, File};
+use std::io::{self, Seek, SeekFrom};
+use std::path::{Path, PathBuf};
+
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use rustix::fs::{AtFlags, FileType, statat};
+use zip::ZipWriter;
+use zip::write::SimpleFileOptions;
+
+use crate::beneath::{Made, Place};
+use crate::digest;
+use crate::files::copy;
+use crate::files::survey::{DEPTH_MAX, Obstacle};
+use crate::limit::Limit;
+use crate::paths;
+
+/// Kinds of archive, told by their names.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Format {
+    Tar,
+    TarGz,
+    Zip,
+}
+
+impl Format {
+    pub(super) fn of(path: &Path) -> Result<Self, Obstacle> {
+        let name = path.file_name().map(|name| name.to_string_lossy().to_ascii_lowercase()).unwrap_or_default();
+        let ends = |ending: &str| name.len() > ending.len() && name.ends_with(ending);
+        if ends(".tar.gz") || ends(".tgz") {
+            Ok(Self::TarGz)
+        } else if ends(".tar") {
+            Ok(Self::Tar)
+        } else if ends(".zip") {
+            Ok(Self::Zip)
+        } else {
+            Err(Obstacle::ArchiveName { path: paths::line(path) })
+        }
+    }
+}
+
+/// Packs `sources`, each under its own name, into the new file; returns its digest and how many entries it has.
+pub(super) fn pack(sources: &[PathBuf], to: &Path, mut new: Made, limit: &Limit) -> io::Result<(String, u64)> {
+    let written = write(sources, to, &new.file, limit).and_then(|entries| {
+        new.file.seek(SeekFrom::Start(0))?;
+        let digest = digest::of_file(&mut new.file, limit)?;
+        Ok((digest.ok_or(io::ErrorKind::TimedOut)?, entries))
+    });
+    if written.is_err() {
+        new.unmake();
+    }
+    written
+}
+
+fn write(sources: &[PathBuf], to: &Path, file: &File, limit: &Limit) -> io::Result<u64> {
+    let format = Format::of(to).map_err(|problem| io::Error::other(problem.to_string()))?;
+    let mut archive = match format {
+        Format::Tar => Archive::Tar(tar::Builder::new(Stream::Plain(file.try_clone()?))),
+        Format::TarGz => {
+            Archive::Tar(tar::Builder::new(Stream::Gz(GzEncoder::new(file.try_clone()?, Compression::default()))))
+        }
+        Format::Zip => Archive::Zip(Box::new(ZipWriter::new(file.try_clone()?))),
+    };
+    let mut entries = 0;
+    for (source, name) in sources.iter().zip(names(sources)) {
+        entries += add(&mut archive, &Place::of(source)?, &name, limit, 0)?;
+    }
+    archive.finish()?;
+    Ok(entries)
+}
+
+/// The names in the archive: below the folder that holds all sources.
+fn names(sources: &[PathBuf]) -> Vec<PathBuf> {
+    let parent = |path: &Path| path.parent().unwrap_or(Path::new("/")).to_path_buf();
+    let mut common = sources.first().map(|path| parent(path)).unwrap_or_default();
+    for source in sources {
+        while !source.starts_with(&common) {
+            common = parent(&common);
+        }
+    }
+    sources.iter().map(|source| source.strip_prefix(&common).unwrap_or(source).to_path_buf()).collect()
+}
+
+enum Stream {
+    Plain(File),
+    Gz(GzEncoder<File>),
+}
+
+impl io::Write for Stream {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match self {
+            Self::Plain(file) => file.write(bytes),
+            Self::Gz(encoder) => encoder.write(bytes),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        match self {
+            Self::Plain(file) => file.flush(),
+            Self::Gz(encoder) => encoder.flush(),
+        }
+    }
+}
+
+enum Archive {
+    Tar(tar::Builder<Stream>),
+    Zip(Box<ZipWriter<File>>),
+}
+
+impl Archive {
+    fn finish(self) -> io::Result<()> {
+        match self {
+            Self::Tar(builder) => match builder.into_inner()? {
+                Stream::Plain(_) => Ok(()),
+                Stream::Gz(encoder) => encoder.finish().map(drop),
+            },
+            Self::Zip(writer) => writer.finish().map(drop).map_err(io::Error::other),
+        }
+    }
+}
+
+fn add(archive: &mut Archive, place: &Place, name: &Path, limit: &Limit, depth: usize) -> io::Result<u64> {
+    if depth > DEPTH_MAX {
+        return Err(io::Error::other("folders are nested too deep"));
+    }
+    let found = statat(&place.folder, &place.name, AtFlags::SYMLINK_NOFOLLOW)?;
+    match FileType::from_raw_mode(found.st_mode) {
+        FileType::Directory => {
+            let folder = fs::File::from(place.open_folder()?);
+            match archive {
+                Archive::Tar(builder) => builder.append_dir_all_header(name, &folder)?,
+                Archive::Zip(writer) => {
+                    writer.add_directory(zip_name(name)?, SimpleFileOptions::default()).map_err(io::Error::other)?;
+                }
+            }
+            let mut entries = 1;
+            for inner in copy::names(place)? {
+                entries += add(archive, &place.inside(&inner)?, &name.join(&inner), limit, depth + 1)?;
+            }
+            Ok(entries)
+        }
+        FileType::RegularFile => {
+            let mut file = place.open_file()?;
+            match archive {
+                Archive::Tar(builder) => builder.append_file(name, &mut file)?,
+                Archive::Zip(writer) => {
+                    let options = SimpleFileOptions::default()
+                        .compression_method(zip::CompressionMethod::Deflated)
+                        .large_file(file.metadata()?.len() >= u64::from(u32::MAX))
+                        .unix_permissions(found.st_mode & 0o777);
+                    writer.start_file(zip_name(name)?, options).map_err(io::Error::other)?;
+                    copy::pour(&mut file, writer, limit)?;
+                }
+            }
+            if limit.reached() { Err(io::ErrorKind::TimedOut.into()) } else { Ok(1) }
+        }
+        FileType::Symlink
+        | FileType::Fifo
+        | FileType::Socket
+        | FileType::CharacterDevice
+        | FileType::BlockDevice
+        | FileType::Unknown => {
+            Err(io::Error::other(format!("{} is neither file nor folder; it can't be packed", paths::line(name))))
+        }
+    }
+}
+
+/// A tar header for a folder, from the folder that is open.
+trait FolderHeader {
+    fn append_dir_all_header(&mut self, name: &Path, folder: &File) -> io::Result<()>;
+}
+
+impl FolderHeader for tar::Builder<Stream> {
+    fn append_dir_all_header(&mut self, name: &Path, folder: &File) -> io::Result<()> {
+        let mut header = tar::Header::new_gnu();
+        header.set_metadata(&folder.metadata()?);
+        header.set_entry_type(tar::EntryType::Directory);
+        header.set_size(0);
+        self.append_data(&mut header, name, io::empty())
+    }
+}
+
+fn zip_name(name: &Path) -> io::Result<String> {
+    name.to_str().map(str::to_owned).ok_or_else(|| io::Error::other("a name that is not text can't go into a zip"))
+}

@@ -1,0 +1,190 @@
+//! Carrying a plan out, step by step; the first step that fails ends it, and what was done until then is told.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use artoo_proto::{EffectClass, Environment, FOLDER};
+use rustix::fs::{AtFlags, RenameFlags, renameat_with, statat, unlinkat};
+use rustix::io::Errno;
+
+use crate::beneath::Place;
+use crate::files::copy::{self, Changes, gone, made};
+use crate::files::plan::{Operation, Plan};
+use crate::files::{pack, unpack};
+use crate::limit::Limit;
+use crate::record::Record;
+use crate::{digest, paths, trash};
+
+/// Lines of a report that name what was done; the record of changes names all.
+const REPORTED_MAX: usize = 50;
+
+/// Carries a plan out.
+pub(crate) fn run(plan: &Plan, environment: &Environment, limit: &Limit) -> Record {
+    let (mut changes, mut done) = (Changes::new(), Vec::new());
+    let mut problem = None;
+    for operation in &plan.operations {
+        match operation.perform(environment, &mut changes, limit) {
+            Ok(line) => done.push(line),
+            Err(error) => {
+                problem = Some(format!("{}: {error}", paths::line(operation.subject())));
+                break;
+            }
+        }
+    }
+    let more = done.len().saturating_sub(REPORTED_MAX);
+    let total = done.len();
+    done.truncate(REPORTED_MAX);
+    if more > 0 {
+        done.push(format!("and {more} more"));
+    }
+    let text = done.join("\n");
+    let record = match problem {
+        None => Record::read(text),
+        Some(problem) => {
+            let of = plan.operations.len();
+            let so_far =
+                if total == 0 { "nothing was done".to_owned() } else { format!("{total} of {of} done:\n{text}") };
+            Record::hindered(format!("{problem}\n{so_far}"))
+        }
+    };
+    Record { measures: false, changed: changes, ..record.class(plan.class) }
+}
+
+impl Operation {
+    fn subject(&self) -> &Path {
+        match self {
+            Self::MakeFolder { to } | Self::MakeFile { to, .. } | Self::Pack { to, .. } => to,
+            Self::Copy { from, .. } | Self::Move { from, .. } | Self::Trash { from } | Self::Unpack { from, .. } => {
+                from
+            }
+        }
+    }
+
+    fn perform(&self, environment: &Environment, changes: &mut Changes, limit: &Limit) -> io::Result<String> {
+        match self {
+            Self::MakeFolder { to } => {
+                let place = reach(to, changes)?;
+                place.make_folder()?;
+                changes.push(made(to, FOLDER.to_owned()));
+                Ok(format!("made the folder {}", paths::line(to)))
+            }
+            Self::MakeFile { to, text } => {
+                let mut new = reach(to, changes)?.make_file()?;
+                let written = io::Write::write_all(&mut new.file, text.as_bytes())
+                    .and_then(|()| io::Seek::rewind(&mut new.file))
+                    .and_then(|()| digest::of_file(&mut new.file, limit))
+                    .and_then(|digest| digest.ok_or_else(|| io::ErrorKind::TimedOut.into()));
+                match written {
+                    Ok(digest) => changes.push(made(to, digest)),
+                    Err(error) => {
+                        new.unmake();
+                        return Err(error);
+                    }
+                }
+                Ok(format!("made {} with {} bytes", paths::line(to), text.len()))
+            }
+            Self::Copy { from, to } => {
+                let source = Place::of(from)?;
+                copy::copy(&source, reach(to, changes)?, to, changes, limit)?;
+                Ok(format!("copied {} → {}", paths::line(from), paths::line(to)))
+            }
+            Self::Move { from, to } => {
+                relocate(from, to, changes, limit)?;
+                Ok(format!("moved {} → {}", paths::line(from), paths::line(to)))
+            }
+            Self::Trash { from } => {
+                let place = Place::of(from)?;
+                let left = copy::inventory(&place, from, limit)?;
+                trash::put(environment, &place, from)?;
+                changes.extend(left.into_iter().map(|(path, digest)| gone(&path, digest)));
+                Ok(format!("threw away {}", paths::line(from)))
+            }
+            Self::Pack { sources, to } => {
+                let new = reach(to, changes)?.make_file()?;
+                let (digest, entries) = pack::pack(sources, to, new, limit)?;
+                changes.push(made(to, digest));
+                Ok(format!("packed {entries} entries into {}", paths::line(to)))
+            }
+            Self::Unpack { from, into } => {
+                let files = unpack::unpack(from, into, changes, limit)?;
+                Ok(format!("unpacked {files} files into {}", paths::line(into)))
+            }
+        }
+    }
+}
+
+/// The place of a new thing; missing folders on the way are made and told.
+fn reach(path: &Path, changes: &mut Changes) -> io::Result<Place> {
+    let mut folders: Vec<PathBuf> = Vec::new();
+    let place = Place::making_folders(path, &mut folders);
+    changes.extend(folders.iter().map(|folder| made(folder, FOLDER.to_owned())));
+    place
+}
+
+fn relocate(from: &Path, to: &Path, changes: &mut Changes, limit: &Limit) -> io::Result<()> {
+    let source = Place::of(from)?;
+    let before = copy::inventory(&source, from, limit)?;
+    let target = reach(to, changes)?;
+    match rename(&source, &target) {
+        Ok(()) => {
+            for (path, digest) in &before {
+                let below = path.strip_prefix(from).unwrap_or(Path::new(""));
+                let at = if below.as_os_str().is_empty() { to.to_path_buf() } else { to.join(below) };
+                changes.push(made(&at, digest.clone()));
+            }
+        }
+        // On another disk: a copy that was read back, then the original goes.
+        Err(Errno::XDEV) => {
+            copy::copy(&source, target, to, changes, limit)?;
+            if copy::inventory(&source, from, limit)? != before {
+                return Err(io::Error::other("it changed while it was copied; both copies are there"));
+            }
+            remove(&source)?;
+        }
+        Err(error) => return Err(error.into()),
+    }
+    changes.extend(before.into_iter().map(|(path, digest)| gone(&path, digest)));
+    Ok(())
+}
+
+/// Renames without ever replacing.
+pub(crate) fn rename(from: &Place, to: &Place) -> Result<(), Errno> {
+    match renameat_with(&from.folder, &from.name, &to.folder, &to.name, RenameFlags::NOREPLACE) {
+        // A file system that can't promise it: the name is looked at first, which leaves a moment between.
+        Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => {
+            match statat(&to.folder, &to.name, AtFlags::SYMLINK_NOFOLLOW) {
+                Err(Errno::NOENT) => rustix::fs::renameat(&from.folder, &from.name, &to.folder, &to.name),
+                Ok(_) => Err(Errno::EXIST),
+                Err(error) => Err(error),
+            }
+        }
+        done => done,
+    }
+}
+
+/// Removes what was copied, everything in it first.
+fn remove(place: &Place) -> io::Result<()> {
+    let found = statat(&place.folder, &place.name, AtFlags::SYMLINK_NOFOLLOW)?;
+    let flags = if rustix::fs::FileType::from_raw_mode(found.st_mode).is_dir() {
+        for name in copy::names(place)? {
+            remove(&place.inside(&name)?)?;
+        }
+        AtFlags::REMOVEDIR
+    } else {
+        AtFlags::empty()
+    };
+    Ok(unlinkat(&place.folder, &place.name, flags)?)
+}
+
+/// How a plan that could not be made is recorded.
+pub(crate) fn hindered(obstacle: &super::Obstacle) -> Record {
+    let text = obstacle.to_string();
+    let record = if obstacle.is_refusal() {
+        Record::denied(&text)
+    } else if obstacle.is_environmental() {
+        Record::hindered(text)
+    } else {
+        Record::unusable(text)
+    };
+    record.class(EffectClass::Unproven)
+}

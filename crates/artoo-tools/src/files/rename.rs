@@ -1,0 +1,217 @@
+//! New names made from old ones by a template.
+
+use std::ffi::OsStr;
+use std::path::Path;
+
+use artoo_proto::Timestamp;
+
+/// How a new name is made: a template of fields, then a piece replaced.
+#[derive(Debug)]
+pub(crate) struct Template {
+    parts: Vec<Part>,
+    replacement: Option<(String, String)>,
+}
+
+#[derive(Debug)]
+enum Part {
+    Text(String),
+    Field(Field, Case),
+    /// The position in the list, from 1, with at least so many digits.
+    Number(usize),
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Field {
+    Name,
+    Stem,
+    Extension,
+    /// Day of the last change, `YYYY-MM-DD` in UTC.
+    Date,
+}
+
+#[derive(Debug, Clone, Copy)]
+enum Case {
+    Kept,
+    Lower,
+    Upper,
+}
+
+/// Why a template makes no names.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum TemplateProblem {
+    #[error("there is neither a template nor a text to find")]
+    Absent,
+    #[error("a text to find and what comes in its place belong together, and the first is not empty")]
+    HalfReplacement,
+    #[error("a brace is not closed or not opened")]
+    Brace,
+    #[error("there is no field {{{field}}}; there are name, stem, ext, n, n:3, date, each with |lower or |upper")]
+    Field { field: String },
+}
+
+/// Why a file has no new name.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum NameProblem {
+    #[error("its name is not text")]
+    NotText,
+    #[error("the new name {name:?} can't be a name")]
+    Unusable { name: String },
+}
+
+impl Template {
+    /// Reads a template; without one the name itself is kept, for the replacement.
+    pub(crate) fn parse(
+        template: Option<String>,
+        find: Option<String>,
+        with: Option<String>,
+    ) -> Result<Self, TemplateProblem> {
+        let replacement = match (find, with) {
+            (None, None) => None,
+            (Some(find), Some(with)) if !find.is_empty() => Some((find, with)),
+            _ => return Err(TemplateProblem::HalfReplacement),
+        };
+        if template.is_none() && replacement.is_none() {
+            return Err(TemplateProblem::Absent);
+        }
+        Ok(Self { parts: parts(template.as_deref().unwrap_or("{name}"))?, replacement })
+    }
+
+    /// The new name of the file at `position` (from 1) of the list.
+    pub(super) fn apply(&self, path: &Path, modified: Timestamp, position: usize) -> Result<String, NameProblem> {
+        let (name, stem) = (text(path.file_name())?, text(path.file_stem())?);
+        let extension = text(path.extension())?;
+        let mut made = String::new();
+        for part in &self.parts {
+            match part {
+                Part::Text(text) => made.push_str(text),
+                Part::Number(digits) => made.push_str(&format!("{position:0digits$}")),
+                Part::Field(field, case) => {
+                    let value = match field {
+                        Field::Name => name.to_owned(),
+                        Field::Stem => stem.to_owned(),
+                        Field::Extension => extension.to_owned(),
+                        Field::Date => modified.to_string().chars().take(10).collect(),
+                    };
+                    made.push_str(&match case {
+                        Case::Kept => value,
+                        Case::Lower => value.to_lowercase(),
+                        Case::Upper => value.to_uppercase(),
+                    });
+                }
+            }
+        }
+        // A file without extension gets no dot for one.
+        let ends_in_extension = matches!(self.parts.last(), Some(Part::Field(Field::Extension, _)));
+        if extension.is_empty() && ends_in_extension {
+            made.truncate(made.strip_suffix('.').unwrap_or(&made).len());
+        }
+        if let Some((find, with)) = &self.replacement {
+            made = made.replace(find, with);
+        }
+        let is_usable = !made.is_empty()
+            && !matches!(made.as_str(), "." | "..")
+            && !made.contains('/')
+            && made.len() <= 255
+            && artoo_proto::escape::one_line(&made) == made;
+        if is_usable { Ok(made) } else { Err(NameProblem::Unusable { name: made }) }
+    }
+}
+
+fn text(part: Option<&OsStr>) -> Result<&str, NameProblem> {
+    part.map_or(Some(""), OsStr::to_str).ok_or(NameProblem::NotText)
+}
+
+fn parts(template: &str) -> Result<Vec<Part>, TemplateProblem> {
+    let mut parts = Vec::new();
+    let mut rest = template;
+    while let Some((text, after)) = rest.split_once('{') {
+        let (field, after) = after.split_once('}').ok_or(TemplateProblem::Brace)?;
+        parts.push(plain(text)?);
+        parts.push(part(field)?);
+        rest = after;
+    }
+    parts.push(plain(rest)?);
+    parts.retain(|part| !matches!(part, Part::Text(text) if text.is_empty()));
+    Ok(parts)
+}
+
+fn plain(text: &str) -> Result<Part, TemplateProblem> {
+    if text.contains('}') { Err(TemplateProblem::Brace) } else { Ok(Part::Text(text.to_owned())) }
+}
+
+fn part(field: &str) -> Result<Part, TemplateProblem> {
+    let unknown = || TemplateProblem::Field { field: artoo_proto::escape::shorten(field, 40) };
+    if let Some(digits) = field.strip_prefix('n').and_then(|rest| match rest.strip_prefix(':') {
+        Some(digits) => digits.parse::<usize>().ok().filter(|digits| (1..=9).contains(digits)),
+        None => rest.is_empty().then_some(1),
+    }) {
+        return Ok(Part::Number(digits));
+    }
+    let (name, case) = match field.split_once('|') {
+        None => (field, Case::Kept),
+        Some((name, "lower")) => (name, Case::Lower),
+        Some((name, "upper")) => (name, Case::Upper),
+        Some(_) => return Err(unknown()),
+    };
+    let field = match name {
+        "name" => Field::Name,
+        "stem" => Field::Stem,
+        "ext" => Field::Extension,
+        "date" => Field::Date,
+        _ => return Err(unknown()),
+    };
+    Ok(Part::Field(field, case))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{NameProblem, Template, TemplateProblem};
+    use artoo_proto::Timestamp;
+    use std::path::Path;
+
+    fn renamed(template: &str, name: &str) -> Result<String, NameProblem> {
+        let template = Template::parse(Some(template.to_owned()), None, None).unwrap();
+        template.apply(&Path::new("/x").join(name), Timestamp::parse("2024-05-15T12:00:00Z").unwrap(), 7)
+    }
+
+    #[test]
+    fn names_are_made_from_fields() {
+        for (template, name, made) in [
+            ("{stem}.md", "a.b.txt", "a.b.md"),
+            ("old_{name}", "a", "old_a"),
+            ("{stem}_{n:3}.{ext}", "photo.JPG", "photo_007.JPG"),
+            ("{n}.{ext|lower}", "photo.JPG", "7.jpg"),
+            ("{date} {name|upper}", "a.txt", "2024-05-15 A.TXT"),
+            ("{stem}-copy.{ext}", "README", "README-copy"),
+        ] {
+            assert_eq!(renamed(template, name).as_deref(), Ok(made), "{template}");
+        }
+    }
+
+    #[test]
+    fn a_piece_of_the_name_is_replaced() {
+        let template = Template::parse(None, Some(" ".to_owned()), Some("_".to_owned())).unwrap();
+        let made = template.apply(Path::new("/x/a b c.txt"), Timestamp::from_millis(0), 1);
+        assert_eq!(made.as_deref(), Ok("a_b_c.txt"));
+    }
+
+    #[test]
+    fn a_name_can_not_leave_its_folder() {
+        for (template, name) in [("../{name}", "a"), ("{ext}", "a"), ("a/b", "c"), ("\u{1b}[2J", "c"), ("..", "c")] {
+            assert!(matches!(renamed(template, name), Err(NameProblem::Unusable { .. })), "{template}");
+        }
+    }
+
+    #[test]
+    fn a_template_that_can_not_be_read_is_refused() {
+        let problem = |text: &str| Template::parse(Some(text.to_owned()), None, None).map(|_| ()).unwrap_err();
+        assert_eq!(problem("{stem"), TemplateProblem::Brace);
+        assert_eq!(problem("a}"), TemplateProblem::Brace);
+        for field in ["size", "n:0", "n:x", "name|title", ""] {
+            assert!(matches!(problem(&format!("{{{field}}}")), TemplateProblem::Field { .. }), "{field}");
+        }
+        assert_eq!(Template::parse(None, None, None).map(|_| ()).unwrap_err(), TemplateProblem::Absent);
+        let half = Template::parse(None, Some("a".to_owned()), None).map(|_| ());
+        assert_eq!(half.unwrap_err(), TemplateProblem::HalfReplacement);
+    }
+}

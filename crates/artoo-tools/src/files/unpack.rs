@@ -1,0 +1,169 @@
+//! Unpacking an archive: every entry is looked at first, and none can lead out of the folder it goes into.
+
+use std::fs::{self, File};
+use std::io::{self, BufReader, Read};
+use std::path::{Component, Path, PathBuf};
+
+use artoo_proto::FOLDER;
+use flate2::read::GzDecoder;
+use zip::ZipArchive;
+
+use crate::beneath::Place;
+use crate::files::copy::{self, Changes, made};
+use crate::files::pack::Format;
+use crate::files::survey::{DEPTH_MAX, Obstacle, TREE_MAX};
+use crate::limit::Limit;
+use crate::{digest, open, paths};
+
+/// Bytes unpacked in one call; a small archive can claim to hold a full disk.
+pub(super) const UNPACKED_MAX_BYTES: u64 = 4 * 1024 * 1024 * 1024;
+
+/// What an archive holds.
+#[derive(Debug, Default)]
+pub(super) struct Contents {
+    pub(super) files: u64,
+    pub(super) bytes: u64,
+}
+
+/// Looks through an archive: sizes, names and that nothing it would make is there already.
+pub(super) fn survey(archive: &Path, into: &Path) -> Result<Contents, Obstacle> {
+    let format = Format::of(archive)?;
+    let mut contents = Contents::default();
+    let mut seen = 0;
+    let mut problem = None;
+    let looked = each_entry(archive, format, |entry, reader| {
+        seen += 1;
+        if seen > TREE_MAX {
+            return Err(io::Error::other(format!("it holds more than {TREE_MAX} entries")));
+        }
+        if entry.is_folder {
+            return Ok(());
+        }
+        let target = into.join(&entry.name);
+        if fs::symlink_metadata(&target).is_ok() {
+            problem = Some(Obstacle::Exists { path: paths::line(&target), kind: "something of this name" });
+            return Err(io::ErrorKind::AlreadyExists.into());
+        }
+        contents.files += 1;
+        // The size an archive claims may be a lie, so it is counted.
+        let left = UNPACKED_MAX_BYTES.saturating_sub(contents.bytes);
+        contents.bytes += io::copy(&mut reader.take(left.saturating_add(1)), &mut io::sink())?;
+        if contents.bytes > UNPACKED_MAX_BYTES {
+            return Err(io::Error::other(format!("it unpacks to more than {UNPACKED_MAX_BYTES} bytes")));
+        }
+        Ok(())
+    });
+    match (problem, looked) {
+        (Some(problem), _) => Err(problem),
+        (None, Ok(())) => Ok(contents),
+        (None, Err(error)) => Err(Obstacle::Archive { path: paths::line(archive), detail: error.to_string() }),
+    }
+}
+
+/// Unpacks into a folder; returns how many files.
+pub(super) fn unpack(archive: &Path, into: &Path, changes: &mut Changes, limit: &Limit) -> io::Result<u64> {
+    let format = Format::of(archive).map_err(|problem| io::Error::other(problem.to_string()))?;
+    let (mut files, mut bytes) = (0, 0_u64);
+    each_entry(archive, format, |entry, reader| {
+        if limit.reached() {
+            return Err(io::ErrorKind::TimedOut.into());
+        }
+        let target = into.join(&entry.name);
+        let mut folders = Vec::new();
+        // A name below the folder itself makes the folder with all on the way.
+        let reached = if entry.is_folder { target.join("-") } else { target.clone() };
+        let place = Place::making_folders(&reached, &mut folders);
+        changes.extend(folders.iter().map(|folder| made(folder, FOLDER.to_owned())));
+        let place = place?;
+        if entry.is_folder {
+            return Ok(());
+        }
+        let left = UNPACKED_MAX_BYTES.saturating_sub(bytes);
+        let mut new = place.make_file()?;
+        let written = copy::pour(&mut reader.take(left.saturating_add(1)), &mut new.file, limit).and_then(|()| {
+            bytes = bytes.saturating_add(new.file.metadata()?.len());
+            if bytes > UNPACKED_MAX_BYTES {
+                return Err(io::Error::other("it grew while it was unpacked"));
+            }
+            io::Seek::rewind(&mut new.file)?;
+            digest::of_file(&mut new.file, limit)?.ok_or_else(|| io::ErrorKind::TimedOut.into())
+        });
+        match written {
+            Ok(digest) => changes.push(made(&target, digest)),
+            Err(error) => {
+                new.unmake();
+                return Err(error);
+            }
+        }
+        files += 1;
+        Ok(())
+    })?;
+    Ok(files)
+}
+
+struct Entry {
+    /// Relative, plain names only.
+    name: PathBuf,
+    is_folder: bool,
+}
+
+fn each_entry(
+    archive: &Path,
+    format: Format,
+    mut visit: impl FnMut(&Entry, &mut dyn Read) -> io::Result<()>,
+) -> io::Result<()> {
+    let file = BufReader::new(open::regular(archive).map_err(|problem| io::Error::other(problem.to_string()))?);
+    match format {
+        Format::Zip => each_zip(file, &mut visit),
+        Format::Tar => each_tar(file, &mut visit),
+        Format::TarGz => each_tar(GzDecoder::new(file), &mut visit),
+    }
+}
+
+fn each_tar(stream: impl Read, visit: &mut dyn FnMut(&Entry, &mut dyn Read) -> io::Result<()>) -> io::Result<()> {
+    for entry in tar::Archive::new(stream).entries()? {
+        let mut entry = entry?;
+        let kind = entry.header().entry_type();
+        if matches!(kind, tar::EntryType::XGlobalHeader) {
+            continue;
+        }
+        let name = plain(&entry.path()?)?;
+        if !kind.is_file() && !kind.is_dir() {
+            return Err(io::Error::other(format!("{} is a link or a device; it is not unpacked", paths::line(&name))));
+        }
+        visit(&Entry { name, is_folder: kind.is_dir() }, &mut entry)?;
+    }
+    Ok(())
+}
+
+fn each_zip(file: BufReader<File>, visit: &mut dyn FnMut(&Entry, &mut dyn Read) -> io::Result<()>) -> io::Result<()> {
+    let mut archive = ZipArchive::new(file).map_err(io::Error::other)?;
+    for index in 0..archive.len() {
+        let mut entry = archive.by_index(index).map_err(io::Error::other)?;
+        let name = plain(Path::new(&*entry.name().map_err(io::Error::other)?))?;
+        if entry.is_symlink() {
+            return Err(io::Error::other(format!("{} is a link; it is not unpacked", paths::line(&name))));
+        }
+        let is_folder = entry.is_dir();
+        visit(&Entry { name, is_folder }, &mut entry)?;
+    }
+    Ok(())
+}
+
+/// A name that stays below the folder it is joined to.
+fn plain(name: &Path) -> io::Result<PathBuf> {
+    let mut plain = PathBuf::new();
+    for component in name.components() {
+        match component {
+            Component::Normal(part) => plain.push(part),
+            Component::CurDir => {}
+            Component::RootDir | Component::ParentDir | Component::Prefix(_) => {
+                return Err(io::Error::other(format!("{} leads out of the folder", paths::line(name))));
+            }
+        }
+    }
+    if plain.components().count() > DEPTH_MAX {
+        return Err(io::Error::other("folders are nested too deep"));
+    }
+    Ok(plain)
+}

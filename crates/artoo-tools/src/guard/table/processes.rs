@@ -1,0 +1,40 @@
+//! Programs that show what runs, and those that run another one.
+
+use crate::guard::programs::Operands::{By, Names, None, Text};
+use crate::guard::programs::Program;
+use crate::guard::{odd, ps, wrappers};
+
+/// Processes.
+pub(super) static PROCESSES: &[Program] = &[
+    // Whole words only: a cluster it can't parse is read in the BSD way, where `e` shows every environment.
+    Program::new("ps", "", "", "", By(ps::judge)),
+    Program::new(
+        "pgrep",
+        "lafcinovxew",
+        "uUPtgsGd",
+        "list-name list-full count full ignore-case newest oldest exact delimiter= parent= euid= uid= terminal=",
+        Text,
+    )
+    .answers(),
+    Program::new("pidof", "sxq", "o", "single-shot", Names).answers(),
+    Program::new(
+        "pstree",
+        "acGhglnpsStTuUZA",
+        "H",
+        "arguments ascii compact-not show-pids show-parents numeric-sort uid-changes long",
+        Names,
+    ),
+    Program::new("pmap", "xXdqp", "", "extended device quiet", Names),
+    Program::new("pwdx", "", "", "", Names),
+    Program::new("top", "", "", "", By(odd::top)),
+    Program::new("fuser", "vum", "", "verbose user mount", crate::guard::programs::Operands::Facts),
+    Program::new("jobs", "lprs", "", "", None),
+    Program::new("env", "", "", "", By(wrappers::env)).computes(),
+    Program::new("nice", "", "", "", By(wrappers::nice)).computes(),
+    Program::new("nohup", "", "", "", By(wrappers::nohup)).computes(),
+    Program::new("time", "", "", "", By(wrappers::time)).computes(),
+    Program::new("timeout", "", "", "", By(wrappers::timeout)).computes(),
+    Program::new("stdbuf", "", "", "", By(wrappers::stdbuf)).computes(),
+    Program::new("ionice", "", "", "", By(wrappers::ionice)).computes(),
+    Program::new("command", "", "", "", By(wrappers::command)).computes(),
+];

@@ -1,0 +1,333 @@
+//! `files`: nothing is overwritten, nothing protected is touched, what changed is told, and every act asks first.
+
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::path::Path;
+
+use artoo_proto::{CallStatus, EffectClass, FOLDER, ToolCall, ToolOutcome};
+use serde_json::{Value, json};
+
+use super::{House, called, make_fifo, snapshot};
+
+impl House {
+    /// A `files` call with a yes where one is asked for.
+    async fn files(&self, input: Value) -> ToolCall {
+        let mut context = Self::context("files", input);
+        context.allowed_tools.push("files".to_owned());
+        match self.outcome(&context, None).await {
+            ToolOutcome::NeedsConsent { hash, .. } => {
+                called(self.outcome(&context, Some(self.registry.grant(&hash))).await)
+            }
+            ToolOutcome::Called { call } => call,
+        }
+    }
+
+    /// The question a `files` call asks: what is shown, and the effects.
+    async fn question(&self, input: Value) -> (String, Vec<String>) {
+        let mut context = Self::context("files", input);
+        context.allowed_tools.push("files".to_owned());
+        match self.outcome(&context, None).await {
+            ToolOutcome::NeedsConsent { shown, effects, .. } => (shown, effects),
+            ToolOutcome::Called { call } => panic!("{call:?}"),
+        }
+    }
+}
+
+fn sides(call: &ToolCall) -> Vec<(&str, bool, bool)> {
+    let name = |path: &'_ str| path.rfind('/').map_or(0, |at| at + 1);
+    let mut sides: Vec<_> = call
+        .changed
+        .iter()
+        .map(|change| (&change.path[name(&change.path)..], change.before.is_some(), change.after.is_some()))
+        .collect();
+    sides.sort_unstable();
+    sides
+}
+
+fn ok(call: &ToolCall) {
+    assert_eq!(call.status, CallStatus::Ok, "{}", call.output);
+}
+
+#[tokio::test]
+async fn files_move_with_their_content_and_both_sides_are_told() {
+    let house = House::new();
+    house.file("a/one.txt", "1");
+    house.file("a/deep/two.txt", "22");
+    let call = house.files(json!({"act": "move", "paths": [house.home.join("a")], "to": house.home.join("b/")})).await;
+    ok(&call);
+    assert_eq!(call.class, EffectClass::Unproven);
+    assert_eq!(fs::read(house.home.join("b/a/deep/two.txt")).unwrap(), b"22");
+    assert!(!house.home.join("a").exists());
+    let expected = [
+        ("a", false, true),
+        ("a", true, false),
+        ("b", false, true),
+        ("deep", false, true),
+        ("deep", true, false),
+        ("one.txt", false, true),
+        ("one.txt", true, false),
+        ("two.txt", false, true),
+        ("two.txt", true, false),
+    ];
+    assert_eq!(sides(&call), expected);
+    let digest = |path: &str| call.changed.iter().find(|c| c.path.ends_with(path)).unwrap();
+    assert_eq!(digest("b/a/deep/two.txt").after, digest("/home/a/deep/two.txt").before);
+    assert_eq!(digest("b/a/deep").after.as_deref(), Some(FOLDER));
+}
+
+#[tokio::test]
+async fn copies_keep_their_time_and_the_original() {
+    let house = House::new();
+    let from = house.file("a.txt", "text");
+    let old = std::time::UNIX_EPOCH + std::time::Duration::from_secs(1_000_000_000);
+    fs::File::options().write(true).open(&from).unwrap().set_modified(old).unwrap();
+    symlink("a.txt", house.home.join("link")).unwrap();
+    let input = json!({"act": "copy", "paths": [&from, house.home.join("link")], "to": house.home.join("copies")});
+    let call = house.files(input).await;
+    ok(&call);
+    assert_eq!(call.class, EffectClass::Creating);
+    assert_eq!(fs::metadata(house.home.join("copies/a.txt")).unwrap().modified().unwrap(), old);
+    assert_eq!(fs::read_link(house.home.join("copies/link")).unwrap(), Path::new("a.txt"));
+    assert!(from.exists());
+}
+
+#[tokio::test]
+async fn what_is_thrown_away_lies_in_the_trash_with_the_way_back() {
+    let house = House::new();
+    for round in ["first", "second"] {
+        let path = house.file("a b%.txt", round);
+        ok(&house.files(json!({"act": "delete", "paths": [&path]})).await);
+        assert!(!path.exists());
+    }
+    let trash = house.home.join(".local/share/Trash");
+    assert_eq!(fs::read(trash.join("files/a b%.txt")).unwrap(), b"first");
+    assert_eq!(fs::read(trash.join("files/a b%.txt.1")).unwrap(), b"second");
+    let note = fs::read_to_string(trash.join("info/a b%.txt.1.trashinfo")).unwrap();
+    let expected = format!("[Trash Info]\nPath={}/a%20b%25.txt\nDeletionDate=", house.home.display());
+    assert!(note.starts_with(&expected), "{note}");
+}
+
+#[tokio::test]
+async fn renaming_follows_a_template_and_collisions_are_seen_before_anything_moves() {
+    let house = House::new();
+    let (one, two) = (house.file("d/one.JPG", "1"), house.file("d/two.JPG", "2"));
+    let call = house.files(json!({"act": "rename", "paths": [&one, &two], "template": "trip_{n:2}.{ext|lower}"})).await;
+    ok(&call);
+    assert_eq!(fs::read(house.home.join("d/trip_02.jpg")).unwrap(), b"2");
+    let before = snapshot(&house.home);
+    let (one, two) = (house.home.join("d/trip_01.jpg"), house.home.join("d/trip_02.jpg"));
+    let refused =
+        |template: &'static str| house.files(json!({"act": "rename", "paths": [&one, &two], "template": template}));
+    assert!(refused("same.jpg").await.output.contains("two of them"));
+    assert!(refused("trip_02.{ext}").await.output.contains("exists already"));
+    assert!(refused("{name}").await.output.contains("as it is wanted already"));
+    assert_eq!(snapshot(&house.home), before);
+}
+
+#[tokio::test]
+async fn nothing_is_overwritten_by_any_act() {
+    let house = House::new();
+    let (from, there) = (house.file("from.txt", "new"), house.file("there.txt", "old"));
+    house.file("into/from.txt", "old");
+    let pack = house.home.join("x.zip");
+    ok(&house.files(json!({"act": "archive", "paths": [&from], "to": &pack})).await);
+    let before = snapshot(&house.home);
+    for input in [
+        json!({"act": "create_file", "to": &there, "text": "x"}),
+        json!({"act": "create_folder", "to": &there}),
+        json!({"act": "copy", "paths": [&from], "to": &there}),
+        json!({"act": "move", "paths": [&from], "to": house.home.join("into")}),
+        json!({"act": "replace", "paths": [&from], "to": &there, "find": "n", "with": "m"}),
+        json!({"act": "archive", "paths": [&from], "to": &pack}),
+        json!({"act": "extract", "paths": [&pack], "to": house.home.join("into")}),
+    ] {
+        let call = house.files(input.clone()).await;
+        assert_eq!(call.status, CallStatus::Denied, "{input}: {}", call.output);
+        assert!(call.changed.is_empty());
+    }
+    assert_eq!(snapshot(&house.home), before);
+}
+
+#[tokio::test]
+async fn keys_the_home_folder_and_its_parents_stay_where_they_are() {
+    let house = House::new();
+    let key = house.file(".ssh/id", "secret");
+    house.file("plain.txt", "x");
+    let before = snapshot(house.home.parent().unwrap());
+    let home = &house.home;
+    for input in [
+        json!({"act": "delete", "paths": [&key]}),
+        json!({"act": "copy", "paths": [&key], "to": home.join("out/")}),
+        json!({"act": "archive", "paths": [home.join(".ssh")], "to": home.join("out.tar.gz")}),
+        json!({"act": "move", "paths": [home.join("plain.txt")], "to": home.join(".ssh/authorized_keys")}),
+        json!({"act": "delete", "paths": [home]}),
+        json!({"act": "delete", "paths": [home.join("work")]}),
+        json!({"act": "move", "paths": ["/"], "to": home.join("out/")}),
+        json!({"act": "copy", "paths": [home], "to": "/tmp/never-made/"}),
+    ] {
+        let call = house.files(input.clone()).await;
+        assert_eq!(call.status, CallStatus::Denied, "{input}: {}", call.output);
+    }
+    assert_eq!(snapshot(house.home.parent().unwrap()), before);
+}
+
+#[tokio::test]
+async fn a_question_names_paths_count_bytes_and_newest_change() {
+    let house = House::new();
+    let (a, b) = (house.file("a", "123"), house.file("b\u{1b}[2J", "4567"));
+    let (shown, effects) = house
+        .question(json!({"act": "delete", "paths": [&a, artoo_proto::escape::path_line(
+        std::os::unix::ffi::OsStrExt::as_bytes(b.as_os_str()))]}))
+        .await;
+    assert!(shown.starts_with("files: throws away 2 files, 7 bytes, newest change 20"), "{shown}");
+    let all = effects.join("\n");
+    assert!(all.contains(a.to_str().unwrap()) && all.contains("b\\u{1b}[2J") && all.contains("taken back"), "{all}");
+}
+
+#[tokio::test]
+async fn a_yes_holds_only_for_what_was_there_when_it_was_given() {
+    let house = House::new();
+    let path = house.file("a", "123");
+    let mut context = House::context("files", json!({"act": "delete", "paths": [&path]}));
+    context.allowed_tools.push("files".to_owned());
+    let ToolOutcome::NeedsConsent { hash, .. } = house.outcome(&context, None).await else { panic!() };
+    house.file("a", "other text");
+    let call = called(house.outcome(&context, Some(house.registry.grant(&hash))).await);
+    assert_eq!(call.status, CallStatus::Denied, "{}", call.output);
+    assert!(path.exists());
+}
+
+#[tokio::test]
+async fn only_new_things_in_the_workspace_need_nobody() {
+    let house = House::new();
+    let from = house.file("notes.txt", "x");
+    let input = json!({"act": "copy", "paths": [&from], "to": house.workspace().join("copy.txt")});
+    let mut context = House::context("files", input);
+    context.allowed_tools.push("files".to_owned());
+    ok(&called(house.outcome(&context, None).await));
+    context.confirm = true;
+    context.request.input["to"] = json!(house.workspace().join("second.txt"));
+    assert!(matches!(house.outcome(&context, None).await, ToolOutcome::NeedsConsent { .. }));
+}
+
+#[tokio::test]
+async fn archives_come_back_as_they_were() {
+    let house = House::new();
+    house.file("src/a.txt", "a");
+    house.file("src/deep/b.txt", "b".repeat(100_000));
+    fs::create_dir(house.home.join("src/empty")).unwrap();
+    let expected = snapshot(&house.home.join("src"));
+    for name in ["x.tar.gz", "x.tgz", "x.tar", "x.zip"] {
+        let (pack, into) = (house.home.join(name), house.home.join(format!("out-{name}")));
+        ok(&house.files(json!({"act": "archive", "paths": [house.home.join("src")], "to": &pack})).await);
+        ok(&house.files(json!({"act": "extract", "paths": [&pack], "to": &into})).await);
+        let found: Vec<_> = snapshot(&into.join("src"))
+            .into_iter()
+            .map(|(path, text)| (house.home.join("src").join(path.strip_prefix(into.join("src")).unwrap()), text))
+            .collect();
+        assert_eq!(found, expected, "{name}");
+    }
+    let call =
+        house.files(json!({"act": "archive", "paths": [house.home.join("src")], "to": house.home.join("x.rar")})).await;
+    assert!(call.output.contains(".tar.gz"), "{}", call.output);
+}
+
+#[tokio::test]
+async fn an_archive_can_not_lead_out_of_its_folder() {
+    let house = House::new();
+    let entry = |name: &str, kind: tar::EntryType| {
+        let mut header = tar::Header::new_gnu();
+        header.as_old_mut().name[..name.len()].copy_from_slice(name.as_bytes());
+        header.set_entry_type(kind);
+        header.set_size(0);
+        header.set_mode(0o644);
+        if kind.is_symlink() {
+            header.set_link_name("/etc").unwrap();
+        }
+        header.set_cksum();
+        header
+    };
+    for (number, name, kind) in [
+        (0, "../evil", tar::EntryType::Regular),
+        (1, "/tmp/evil", tar::EntryType::Regular),
+        (2, "a/../../evil", tar::EntryType::Regular),
+        (3, "link", tar::EntryType::Symlink),
+        (4, "pipe", tar::EntryType::Fifo),
+    ] {
+        let mut builder = tar::Builder::new(Vec::new());
+        builder.append(&entry("good", tar::EntryType::Regular), std::io::empty()).unwrap();
+        builder.append(&entry(name, kind), std::io::empty()).unwrap();
+        let pack = house.file(&format!("{number}.tar"), builder.into_inner().unwrap());
+        let before = snapshot(&house.home);
+        let call = house.files(json!({"act": "extract", "paths": [&pack], "to": house.home.join("out")})).await;
+        assert_eq!(call.status, CallStatus::Failed, "{name}: {}", call.output);
+        assert_eq!(snapshot(&house.home), before, "{name}");
+    }
+}
+
+#[tokio::test]
+async fn a_link_on_the_way_that_appears_later_leads_nowhere() {
+    let house = House::new();
+    let from = house.file("a/file", "x");
+    fs::create_dir(house.home.join("target")).unwrap();
+    let mut context =
+        House::context("files", json!({"act": "move", "paths": [&from], "to": house.home.join("target/")}));
+    context.allowed_tools.push("files".to_owned());
+    let ToolOutcome::NeedsConsent { hash, .. } = house.outcome(&context, None).await else { panic!() };
+    fs::remove_dir(house.home.join("target")).unwrap();
+    symlink("/tmp", house.home.join("target")).unwrap();
+    let call = called(house.outcome(&context, Some(house.registry.grant(&hash))).await);
+    assert_eq!(call.status, CallStatus::Denied, "{}", call.output);
+    assert!(from.exists());
+}
+
+#[tokio::test]
+async fn what_is_no_file_folder_or_link_is_left_alone() {
+    let house = House::new();
+    let pipe = house.home.join("pipe");
+    make_fifo(&pipe);
+    let call = house.files(json!({"act": "copy", "paths": [&pipe], "to": house.home.join("x")})).await;
+    assert_eq!(call.status, CallStatus::Failed);
+    assert!(call.output.contains("a pipe"), "{}", call.output);
+}
+
+#[tokio::test]
+async fn what_lies_below_another_source_goes_with_it_once() {
+    let house = House::new();
+    let inner = house.file("d/inner/x", "x");
+    let paths = json!([house.home.join("d/inner"), &inner, house.home.join("d/inner")]);
+    let call = house.files(json!({"act": "delete", "paths": paths})).await;
+    ok(&call);
+    assert_eq!(sides(&call), [("inner", true, false), ("x", true, false)]);
+}
+
+#[tokio::test]
+async fn a_copy_with_a_text_replaced_leaves_the_first_as_it_is() {
+    let house = House::new();
+    let path = house.file("a.txt", "cat and cat");
+    let to = house.home.join("b.txt");
+    ok(&house.files(json!({"act": "replace", "paths": [&path], "to": &to, "find": "cat", "with": "dog"})).await);
+    assert_eq!(fs::read_to_string(&to).unwrap(), "dog and dog");
+    assert_eq!(fs::read_to_string(&path).unwrap(), "cat and cat");
+    let call = house.files(json!({"act": "replace", "paths": [&path], "to": "c", "find": "cow", "with": "x"})).await;
+    assert!(call.output.contains("does not occur"));
+}
+
+#[tokio::test]
+async fn bad_input_names_the_field() {
+    let house = House::new();
+    for (input, named) in [
+        (json!({"act": "copy", "paths": ["/a"]}), "field to"),
+        (json!({"act": "delete"}), "field paths"),
+        (json!({"act": "delete", "paths": ["/a"], "to": "/b"}), "field to says nothing"),
+        (json!({"act": "delete", "paths": ["/a\\q"]}), "no path"),
+        (json!({"act": "rename", "paths": ["/a"]}), "neither a template"),
+        (json!({"act": "replace", "paths": ["/a", "/b"], "to": "/c", "find": "x", "with": ""}), "exactly one"),
+        (json!({"act": "shred", "paths": ["/a"]}), "unknown variant"),
+        (json!({"act": "delete", "paths": ["/a"], "force": true}), "unknown field"),
+    ] {
+        let call = house.files(input.clone()).await;
+        assert_eq!(call.status, CallStatus::Failed, "{input}");
+        assert!(call.output.contains(named), "{input}: {}", call.output);
+    }
+}

@@ -1,0 +1,171 @@
+//! `write_file`: a new text file in the workspace, and nowhere else; what exists is never touched.
+
+use std::fs;
+use std::io::{self, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+
+use artoo_proto::{EffectClass, Environment, FileChange};
+use rustix::io::Errno;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use crate::input::{self, InputProblem};
+use crate::limit::Limit;
+use crate::paths::{self, PATH_MAX_BYTES, PathProblem};
+use crate::protect::Protected;
+use crate::record::Record;
+use crate::{beneath, digest, open};
+
+/// Longest text written; what a model writes in one call is far shorter.
+const TEXT_MAX_CHARS: usize = 1_000_000;
+
+/// Longest name of a file or folder, in bytes: what common file systems take.
+const NAME_MAX_BYTES: usize = 255;
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Wire {
+    path: String,
+    text: String,
+}
+
+/// A file to be made, checked as far as letters tell.
+#[derive(Debug)]
+pub(crate) struct NewFile {
+    pub(crate) path: PathBuf,
+    pub(crate) text: String,
+}
+
+/// Why no file can be made.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum NewFileProblem {
+    #[error(transparent)]
+    Input(#[from] InputProblem),
+    #[error("path: {0}")]
+    Path(#[from] PathProblem),
+    #[error("path: a name is longer than {NAME_MAX_BYTES} bytes")]
+    LongName,
+    #[error("path: a name holds a character that can't be shown")]
+    OddName,
+    #[error("path: it names a folder")]
+    NamesFolder,
+    #[error("{path} is outside the workspace {workspace}")]
+    Outside { path: String, workspace: String },
+}
+
+impl NewFileProblem {
+    /// Whether it is Law 1 that refuses, rather than a request that makes no sense.
+    pub(crate) fn is_refusal(&self) -> bool {
+        matches!(self, Self::Outside { .. })
+    }
+}
+
+impl NewFile {
+    /// Reads and checks an input. A relative path lies in the workspace.
+    pub(crate) fn parse(environment: &Environment, value: &Value) -> Result<Self, NewFileProblem> {
+        let Wire { path, text } = input::parse(value)?;
+        input::check_length("text", &text, TEXT_MAX_CHARS)?;
+        let in_workspace = Environment { cwd: environment.workspace.clone(), ..environment.clone() };
+        let workspace = paths::absolute(environment, &environment.workspace)?;
+        let resolved = paths::absolute(&in_workspace, &path)?;
+        let outside = || NewFileProblem::Outside {
+            path: artoo_proto::escape::one_line(&path),
+            workspace: paths::line(&workspace),
+        };
+        // `..` is refused even where it would stay inside: whoever writes it means another place.
+        if path.split('/').any(|part| part == "..") {
+            return Err(outside());
+        }
+        let below = resolved.strip_prefix(&workspace).map_err(|_| outside())?;
+        if below.as_os_str().is_empty() || path.ends_with('/') {
+            return Err(NewFileProblem::NamesFolder);
+        }
+        for name in below.iter().filter_map(|name| name.to_str()) {
+            if name.len() > NAME_MAX_BYTES {
+                return Err(NewFileProblem::LongName);
+            }
+            if artoo_proto::escape::one_line(name) != name {
+                return Err(NewFileProblem::OddName);
+            }
+        }
+        Ok(Self { path: resolved, text })
+    }
+}
+
+/// Makes the file.
+pub(crate) fn run(environment: &Environment, new: &NewFile, protected: &Protected, limit: &Limit) -> Record {
+    let measured_nothing = |record: Record| Record { measures: false, ..record.class(EffectClass::Creating) };
+    if let Some(reason) = protected.refusal(&new.path) {
+        return measured_nothing(Record::denied(&reason));
+    }
+    measured_nothing(match make(environment, new, limit) {
+        Ok(change) => Record {
+            text: format!("created {} with {} bytes", change.path, new.text.len()),
+            changed: vec![change],
+            ..Record::read("")
+        },
+        Err(error) => refused(new, &error),
+    })
+}
+
+fn make(environment: &Environment, new: &NewFile, limit: &Limit) -> io::Result<FileChange> {
+    let workspace = Path::new(&environment.workspace);
+    fs::create_dir_all(workspace)?;
+    // The workspace itself may be a link of the user's own; below it none is followed.
+    let root = workspace.canonicalize()?;
+    let below = new.path.strip_prefix(paths::normalise(workspace)).map_err(|_| io::ErrorKind::InvalidInput)?;
+    let parts: Vec<&str> = below.iter().filter_map(|part| part.to_str()).collect();
+    let mut made = beneath::create(&root, &parts)?;
+    match write_and_read_back(&mut made.file, &new.text, limit) {
+        Ok(after) => Ok(FileChange { path: paths::line(&new.path), before: None, after: Some(after) }),
+        Err(error) => {
+            made.unmake();
+            Err(error)
+        }
+    }
+}
+
+/// Writes the text and says what the file holds then, read from the file.
+fn write_and_read_back(file: &mut fs::File, text: &str, limit: &Limit) -> io::Result<String> {
+    file.write_all(text.as_bytes())?;
+    file.sync_data()?;
+    file.seek(SeekFrom::Start(0))?;
+    digest::of_file(file, limit)?.ok_or_else(|| io::Error::from(io::ErrorKind::TimedOut))
+}
+
+fn refused(new: &NewFile, error: &io::Error) -> Record {
+    let path = paths::line(&new.path);
+    // A link on the way is a loop to openat2 and no folder to openat.
+    let left_the_way = matches!(Errno::from_io_error(error), Some(Errno::LOOP | Errno::NOTDIR | Errno::XDEV));
+    if error.kind() == io::ErrorKind::AlreadyExists {
+        let same = if holds_already(new) { ", with exactly this text" } else { "" };
+        let kind = fs::symlink_metadata(&new.path).map_or("it", |found| open::kind_name(found.file_type()));
+        return Record::denied(&format!("{path} exists already ({kind}{same}); only new files are created"));
+    }
+    if left_the_way {
+        return Record::denied(&format!(
+            "{path} leads through something that is no plain folder of the workspace: {error}"
+        ));
+    }
+    Record::hindered(format!("{path}: {error}"))
+}
+
+fn holds_already(new: &NewFile) -> bool {
+    let is_link = fs::symlink_metadata(&new.path).is_ok_and(|found| found.is_symlink());
+    let same_size = fs::metadata(&new.path).is_ok_and(|found| found.is_file() && found.len() == new.text.len() as u64);
+    !is_link && same_size && fs::read(&new.path).is_ok_and(|held| held == new.text.as_bytes())
+}
+
+/// The schema a model sees.
+pub(crate) fn schema() -> Value {
+    json!({
+        "type": "object",
+        "additionalProperties": false,
+        "required": ["path", "text"],
+        "properties": {
+            "path": {"type": "string", "minLength": 1, "maxLength": PATH_MAX_BYTES,
+                "description": "relative to the workspace, or absolute inside it; the file must not exist"},
+            "text": {"type": "string", "maxLength": TEXT_MAX_CHARS}
+        }
+    })
+}
