@@ -18,6 +18,8 @@ pub(crate) enum Concept {
     For,
     And,
     Or,
+    /// "nor": joins kinds after "neither", and nothing else.
+    Nor,
     Verb(Verb),
     /// "what is in": lists a folder's own content.
     ListFolder,
@@ -267,6 +269,8 @@ pub(crate) enum LetterCase {
 pub(crate) enum Disk {
     Free,
     Used,
+    /// Used, as a share of all.
+    Share,
     Total,
 }
 

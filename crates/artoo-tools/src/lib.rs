@@ -1,14 +1,14 @@
 //! Tools that leave evidence, behind a guard that denies by default.
 //!
-//! *Is*: the tools this machine has (`mdfind`, `glob`, `read_file`, `write_file`, `shell`), a [`Registry`] that makes a
-//! call only if its subtask may make it, the guard that proves a command harmless or asks, the [`checks`] that read
-//! state again after an act.
+//! *Is*: the tools this machine has (`mdfind`, `glob`, `read_file`, `write_file`, `files`, `shell`), a [`Registry`] that
+//! makes a call only if its subtask may make it, the guard that proves a command harmless or asks ([`CommandGuard`]), the
+//! [`checks`] that read state again after an act.
 //!
 //! *Is not*: a judge of results, a retry policy, a user interface. It knows no bus and no model.
 //!
 //! *Limits today*: the guard proves by reading the command and the disk before the call; nothing yet holds a running
 //! program in place, so what a person allows runs with that person's own rights. A process that leaves its group (a
-//! daemon with a session of its own) is not found again. Overwriting and deleting are not offered.
+//! daemon with a session of its own) is not found again. Overwriting is not offered; deleting is moving to the trash.
 //!
 //! ```
 //! use artoo_proto::{Environment, EvidenceId, ToolOutcome, ToolRequest};

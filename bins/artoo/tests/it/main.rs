@@ -21,5 +21,6 @@ mod repl;
 mod server;
 mod setup;
 mod streams;
+mod transcript;
 mod weak;
 mod world;

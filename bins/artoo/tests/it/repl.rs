@@ -55,7 +55,7 @@ fn one_task_after_the_other_with_answers_and_evidence() {
     pty.see("accepted: every criterion was checked in code");
     pty.prompt("");
     pty.enter("how many pdf files are in ~/things");
-    pty.see("\n2\n");
+    pty.see("\n3\n");
     pty.prompt("");
     pty.enter("make me a sandwich");
     pty.see("Not achieved: ");

@@ -1,6 +1,6 @@
 //! What a memory is asked: writes, queries, and care on request.
 
-use std::sync::{Arc, PoisonError, mpsc::channel};
+use std::sync::{Arc, PoisonError, atomic::Ordering, mpsc::channel};
 
 use crate::{
     Engine, Frame, MegramId, NewMegram, Potentials, Recall, RecallQuery, SopRecord, WriteError,
@@ -144,7 +144,7 @@ impl Memory {
 
     /// A task ended: the Dreamer has a look once its writes have settled.
     pub fn task_ended(&self) {
-        if let Some((calls, _)) = &self.dreamer {
+        if let Some((calls, _)) = self.dreamer.as_ref().filter(|_| !self.task_ended.swap(true, Ordering::AcqRel)) {
             // A Dreamer that is gone dreams no more.
             let _ = calls.send(Call::TaskEnded);
         }

@@ -6,6 +6,7 @@ use std::{
     collections::HashMap,
     sync::{
         Arc,
+        atomic::{AtomicBool, Ordering},
         mpsc::{Receiver, RecvTimeoutError, Sender},
     },
     time::Duration,
@@ -107,6 +108,10 @@ pub(super) struct Dreamer {
     pub(super) shared: Arc<Shared>,
     pub(super) clock: Arc<dyn Clock>,
     pub(super) asker: Option<Asker>,
+    /// Cleared when a call about it is heard.
+    pub(super) task_ended: Arc<AtomicBool>,
+    /// The memory is being closed.
+    pub(super) stopping: Arc<AtomicBool>,
     pub(super) times: Option<DreamTimes>,
     pub(super) keep_deleted_ms: i64,
     /// When a rule for a tag could last not be made.
@@ -116,17 +121,21 @@ pub(super) struct Dreamer {
 impl Dreamer {
     pub(super) fn run(mut self, calls: &Receiver<Call>) {
         let mut schedule = self.times.map(|times| Schedule::new(times, self.clock.now().uptime_ms));
-        loop {
+        while !self.stopping.load(Ordering::Acquire) {
             let call = match &schedule {
                 None => calls.recv().map_err(|_| RecvTimeoutError::Disconnected),
                 Some(schedule) => calls.recv_timeout(schedule.left(self.clock.now().uptime_ms)),
             };
             match call {
                 Ok(Call::TaskEnded) => {
-                    if let Some(schedule) = &mut schedule {
-                        schedule.task_ended(self.clock.now().uptime_ms);
+                    self.task_ended.store(false, Ordering::Release);
+                    let Some(schedule) = &mut schedule else { continue };
+                    schedule.task_ended(self.clock.now().uptime_ms);
+                    // However many tasks end: what is due is due.
+                    if !schedule.left(self.clock.now().uptime_ms).is_zero() {
+                        continue;
                     }
-                    continue;
+                    drop(self.dream());
                 }
                 Ok(Call::Now(answer)) => {
                     // Whoever asked may not wait for the answer.
@@ -285,5 +294,30 @@ fn in_steps(frame: Frame) -> Vec<Frame> {
         | Frame::Demoted { .. }
         | Frame::Marked { .. }
         | Frame::Attempted { .. }) => vec![frame],
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::Schedule;
+    use crate::DreamTimes;
+
+    #[test]
+    fn it_runs_every_five_minutes_and_ten_seconds_after_a_task_however_many_end() {
+        let mut schedule = Schedule::new(DreamTimes::default(), 0);
+        assert_eq!(schedule.left(0), Duration::from_secs(300));
+        schedule.task_ended(20_000);
+        assert_eq!(schedule.left(20_000), Duration::from_secs(10));
+        for ended_ms in (20_000..30_000).step_by(100) {
+            schedule.task_ended(ended_ms);
+        }
+        assert_eq!(schedule.left(30_000), Duration::ZERO, "a task that ends does not put off another's");
+        schedule.ran(30_500);
+        assert_eq!(schedule.left(30_500), Duration::from_secs(300));
+        schedule.task_ended(330_400);
+        assert_eq!(schedule.left(330_500), Duration::ZERO, "nor the timer");
+        assert_eq!(schedule.left(i64::MAX), Duration::ZERO);
     }
 }

@@ -9,6 +9,7 @@ use std::{
     io,
     path::{Path, PathBuf},
     sync::Arc,
+    time::Duration,
 };
 
 use serde::{Deserialize, Serialize};
@@ -31,6 +32,9 @@ use crate::{
 
 /// Attempts of a second process to read a journal that the first is writing at this moment.
 const GUEST_ATTEMPTS: usize = 5;
+
+/// Time between two of these: a batch is written in less.
+const GUEST_PAUSE: Duration = Duration::from_millis(5);
 
 /// Attempts to make a journal of one's own that nobody took for an abandoned one.
 const NAME_ATTEMPTS: usize = 100;
@@ -242,6 +246,7 @@ fn open_as_guest(home: Home) -> Result<Opened, OpenError> {
         if attempt.is_ok() {
             break;
         }
+        std::thread::sleep(GUEST_PAUSE);
         attempt = read_as_guest(&home, &mut summary);
     }
     let (main, mut engine) = attempt?;
@@ -253,7 +258,12 @@ fn open_as_guest(home: Home) -> Result<Opened, OpenError> {
 fn read_as_guest(home: &Home, summary: &mut OpenSummary) -> Result<(Arc<dyn DiskFile>, Engine), JournalError> {
     let path = home.journal();
     let at = |step| JournalError::at(&path, step);
-    let file = home.disk.open(&path, OpenMode::Read).map_err(at(JournalStep::Open))?;
+    let file = match home.disk.open(&path, OpenMode::Read) {
+        // The holder is about to make it; an empty one is as good as none to it.
+        Err(error) if error.kind() == io::ErrorKind::NotFound => home.disk.open(&path, OpenMode::Write),
+        opened => opened,
+    };
+    let file = file.map_err(at(JournalStep::Open))?;
     let source = Arc::new(Sources { main: Arc::clone(&file), own: None });
     let saved = snapshot::load(home.disk.as_ref(), &home.snapshot(), &file, source);
     summary.from_snapshot = saved.is_some();

@@ -1,6 +1,7 @@
 //! The index's thread: follows the journal at its own pace, and starts over whenever it doubts what it has.
 
 use std::{
+    io,
     path::PathBuf,
     sync::{
         Arc, Mutex, PoisonError,
@@ -14,7 +15,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     Frame, Offset,
-    disk::{Disk, DiskFile},
+    disk::{Disk, DiskFile, folder_of},
     journal::{
         format::{ENTRY_HEADER_BYTES, Entry, HEADER_BYTES},
         scan::{Next, Reader},
@@ -55,7 +56,7 @@ pub struct IndexStatus {
 enum Order {
     Advance(Offset),
     Follow { old_end: Offset, file: Arc<dyn DiskFile>, generation: u64, end: Offset },
-    Wipe(Sender<()>),
+    Wipe(Sender<io::Result<()>>),
     Check(Sender<Result<u64, StoreError>>),
     Close,
 }
@@ -99,12 +100,12 @@ impl Indexer {
         let _ = self.orders.send(Order::Follow { old_end, file, generation, end });
     }
 
-    /// Removes the index and makes it anew; returns once it is removed.
-    pub(super) fn wipe(&self) {
+    /// Removes the index and makes it anew; returns once it is gone from the disk.
+    pub(super) fn wipe(&self) -> io::Result<()> {
         let (done, answer) = channel();
-        if self.orders.send(Order::Wipe(done)).is_ok() {
-            let _ = answer.recv();
-        }
+        let gone = || io::Error::from(io::ErrorKind::BrokenPipe);
+        self.orders.send(Order::Wipe(done)).map_err(|_| gone())?;
+        answer.recv().map_err(|_| gone())?
     }
 
     /// Asks for a check of every key; the answer comes when the index has caught up.
@@ -153,8 +154,8 @@ impl Worker {
                 Ok(Order::Advance(end)) => self.source.end = self.source.end.max(end),
                 Ok(Order::Follow { old_end, file, generation, end }) => self.follow(old_end, file, generation, end),
                 Ok(Order::Wipe(done)) => {
-                    self.start_over(None);
-                    let _ = done.send(());
+                    // Whoever asked waits for the answer.
+                    let _ = done.send(self.start_over(None));
                 }
                 Ok(Order::Check(done)) => checks.push(done),
                 Ok(Order::Close) | Err(()) => return self.close(),
@@ -207,7 +208,7 @@ impl Worker {
                     status.given_up = false;
                 });
             }
-            Err(error) => self.start_over(Some(&error)),
+            Err(error) => drop(self.start_over(Some(&error))),
         }
     }
 
@@ -242,10 +243,10 @@ impl Worker {
     }
 
     /// Removes what there is; the next step begins anew.
-    fn start_over(&mut self, problem: Option<&StoreError>) {
+    fn start_over(&mut self, problem: Option<&StoreError>) -> io::Result<()> {
         self.index = None;
         self.failures = if problem.is_some() { self.failures + 1 } else { 0 };
-        let removed = self.source.disk.remove_folder(&self.source.folder);
+        let removed = self.remove();
         let (given_up, problem) = (self.failures >= MAX_FAILURES, problem.map(chain));
         self.report(|status, end| {
             *status = IndexStatus {
@@ -255,12 +256,26 @@ impl Worker {
                 problem: problem.or_else(|| status.problem.take()),
                 given_up,
             };
-            if let Err(error) = removed
-                && error.kind() != std::io::ErrorKind::NotFound
-            {
+            if let Err(error) = &removed {
                 status.problem = Some(format!("the index could not be removed: {error}"));
             }
         });
+        removed
+    }
+
+    /// Removes the index so that the loss of power does not bring it back.
+    fn remove(&self) -> io::Result<()> {
+        let (disk, folder) = (self.source.disk.as_ref(), self.source.folder.as_path());
+        let names = match disk.list(folder) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+            names => names?,
+        };
+        for name in names {
+            disk.remove(&folder.join(name))?;
+        }
+        disk.sync_folder(folder)?;
+        disk.remove_folder(folder)?;
+        disk.sync_folder(folder_of(folder))
     }
 
     fn follow(&mut self, old_end: Offset, file: Arc<dyn DiskFile>, generation: u64, end: Offset) {
@@ -273,8 +288,8 @@ impl Worker {
         (self.source.file, self.source.generation, self.source.end) = (file, generation, end);
         match followed {
             Some(Ok(index)) => self.index = Some(index),
-            Some(Err(error)) => self.start_over(Some(&error)),
-            None => self.start_over(None),
+            Some(Err(error)) => drop(self.start_over(Some(&error))),
+            None => drop(self.start_over(None)),
         }
     }
 
@@ -294,7 +309,8 @@ impl Worker {
     fn close(mut self) {
         self.catch_up(MAX_CLOSING_BYTES);
         if let Some(Err(error)) = self.index.take().map(Index::close) {
-            self.start_over(Some(&error));
+            // What it says is in the status; the next opening makes it anew.
+            let _ = self.start_over(Some(&error));
         }
     }
 

@@ -31,6 +31,8 @@ pub struct Memory {
     pub(super) shared: Arc<Shared>,
     keeper: Option<JoinHandle<()>>,
     pub(super) dreamer: Option<(Sender<Call>, JoinHandle<()>)>,
+    /// A task ended that the Dreamer has not heard of yet: one call says it for any number.
+    pub(super) task_ended: Arc<AtomicBool>,
     stopping: Arc<AtomicBool>,
     pub(super) index: Option<Arc<Mutex<IndexStatus>>>,
     pub(super) guest: bool,
@@ -84,7 +86,7 @@ impl Memory {
         let has_index = index.is_some();
         let erased = summary.erasures_finished > 0 || summary.damage.is_some();
         if let Some(index) = index.as_ref().filter(|_| erased) {
-            index.wipe();
+            index.wipe().map_err(|source| OpenError::Io { path: folder.to_owned(), source })?;
         }
         let keeper = Keeper::new(opened, Arc::clone(&shared), index, options.snapshot_tail_bytes);
         let failed = |source| OpenError::Io { path: folder.to_owned(), source };
@@ -93,6 +95,7 @@ impl Memory {
             shared,
             keeper: Some(thread.map_err(failed)?),
             dreamer: None,
+            task_ended: Arc::new(AtomicBool::new(false)),
             stopping: Arc::new(AtomicBool::new(false)),
             index: has_index.then_some(status),
             guest,
@@ -114,6 +117,8 @@ impl Memory {
         let dreamer = Dreamer {
             shared: Arc::clone(&self.shared),
             clock: Arc::clone(&options.clock),
+            task_ended: Arc::clone(&self.task_ended),
+            stopping: Arc::clone(&self.stopping),
             asker,
             times: options.dream,
             keep_deleted_ms: i64::from(options.keep_deleted_days) * MILLIS_PER_DAY,

@@ -94,7 +94,7 @@ impl Keeper {
         }
         erase::overwrite(file.as_ref(), intent)?;
         if let Some(index) = &self.index {
-            index.wipe();
+            index.wipe()?;
         }
         if self.role.is_guest() { Ok(()) } else { erase::done(self.home.disk.as_ref(), &self.home.erasing()) }
     }
@@ -194,7 +194,8 @@ impl Keeper {
         }
         drop(master);
         if let Some(index) = &self.index {
-            index.wipe();
+            // Whether it went is in its status.
+            let _ = index.wipe();
         }
         Ok(refused)
     }

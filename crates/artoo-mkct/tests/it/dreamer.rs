@@ -130,9 +130,9 @@ fn closing_does_not_wait_for_a_distiller() {
         let draft = NewMegram::new("intent:count", "via:glob", State::Accept, format!("it worked {task}"));
         memory.write(now, NewMegram { task: Some(format!("task-{task}")), ..draft }).unwrap();
     }
+    memory.task_ended();
     while distiller.asked.load(Ordering::SeqCst) == 0 {
-        memory.task_ended();
-        std::thread::yield_now();
+        std::thread::sleep(Duration::from_millis(1));
     }
     // While it hangs, writes and queries go on.
     memory.write(now, event(1)).unwrap().receipt.wait(Promise::Synced).unwrap();

@@ -38,7 +38,7 @@ fn child_opens_writes_and_closes() {
 
 fn start_child(folder: &Path) -> Child {
     Command::new(std::env::current_exe().unwrap())
-        .args(["--exact", "two_processes::child_opens_writes_and_closes", "--ignored"])
+        .args(["--exact", "two_processes::child_opens_writes_and_closes", "--ignored", "--nocapture"])
         .env(FOLDER_VARIABLE, folder)
         .stdout(Stdio::null())
         .spawn()
@@ -79,6 +79,20 @@ fn m15_the_second_reads_what_was_there_and_the_first_takes_in_what_it_wrote() {
     assert_eq!(contents(&first).len(), 2);
     first.close().unwrap();
     assert_eq!(contents(&open(&disk.after(Loss::Everything)).0).len(), 2);
+}
+
+#[test]
+fn m15_a_second_that_comes_before_the_first_made_the_journal_works_too() {
+    let disk = SimDisk::default();
+    let lock = disk.open(std::path::Path::new("/memory/memory.lock"), OpenMode::Write).unwrap();
+    assert!(lock.try_lock().unwrap());
+    let (guest, summary) = open(&disk);
+    assert!(summary.guest);
+    guest.write(NOW, event(0)).unwrap();
+    guest.close().unwrap();
+    lock.unlock();
+    let (memory, summary) = open(&disk);
+    assert_eq!((summary.taken_in.journals, contents(&memory).len()), (1, 1));
 }
 
 #[test]

@@ -32,6 +32,11 @@ pub enum Fact {
         /// Absolute.
         path: String,
     },
+    /// Share of the room that the user can have which is used, on the file system that holds a path, as `27%`, rounded up.
+    DiskShare {
+        /// Absolute.
+        path: String,
+    },
     /// Bytes of main memory that programs can still get.
     MemoryFree,
     /// Bytes of main memory in use: all but what programs can still get.
@@ -48,6 +53,8 @@ pub enum Fact {
     Uptime,
     /// The user's name.
     User,
+    /// The names of the groups that the user belongs to, one a line.
+    Groups,
     /// The machine's name in the network.
     Host,
     /// Name and version of the operating system.
@@ -96,7 +103,7 @@ impl Fact {
             | Self::MemoryUsed
             | Self::MemoryTotal
             | Self::Processors => Ty::Number,
-            Self::Addresses | Self::Ports | Self::Variables | Self::SearchPath => Ty::Lines,
+            Self::Groups | Self::Addresses | Self::Ports | Self::Variables | Self::SearchPath => Ty::Lines,
             Self::Date
             | Self::Time
             | Self::DayOfWeek { .. }
@@ -113,6 +120,7 @@ impl Fact {
             | Self::Shell
             | Self::Variable { .. }
             | Self::Program { .. }
+            | Self::DiskShare { .. }
             | Self::Disks => Ty::Text,
         }
     }

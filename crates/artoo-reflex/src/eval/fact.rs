@@ -27,6 +27,13 @@ pub(super) fn value(fact: &Fact, fs: &dyn FileSystem) -> Result<Answer, EvalErro
         Fact::DiskFree { path } => room(path, |space| space.available),
         Fact::DiskUsed { path } => room(path, |space| space.used),
         Fact::DiskTotal { path } => room(path, |space| space.total),
+        Fact::DiskShare { path } => {
+            let room = fs.space(Path::new(path)).map_err(unreadable(Path::new(path)))?;
+            let all = u128::from(room.used) + u128::from(room.available);
+            let none = EvalError::NoSecondSource { what: "the share of room in use" };
+            let share = (u128::from(room.used) * 100).checked_next_multiple_of(all.max(1)).filter(|_| all > 0).ok_or(none)?;
+            text(format!("{}%", share / all))
+        }
         Fact::MemoryTotal => memory("MemTotal:", fs).map(Answer::Number),
         Fact::MemoryFree => memory("MemAvailable:", fs).map(Answer::Number),
         Fact::MemoryUsed => {
@@ -41,6 +48,7 @@ pub(super) fn value(fact: &Fact, fs: &dyn FileSystem) -> Result<Answer, EvalErro
         }
         Fact::Uptime => text(text::system_file("/proc/uptime", fs)?.split('.').next().unwrap_or_default().to_owned()),
         Fact::User => text(user(fs)?.0),
+        Fact::Groups => Ok(lines(groups(fs)?.into_iter())),
         Fact::Shell => text(variable("SHELL", fs).or_else(|_| user(fs).map(|(_, shell)| shell))?),
         Fact::Host => text(line_of("/proc/sys/kernel/hostname", fs)?),
         Fact::Kernel => text(line_of("/proc/sys/kernel/osrelease", fs)?),
@@ -107,6 +115,24 @@ fn user(fs: &dyn FileSystem) -> Result<(String, String), EvalError> {
     let shell = list.lines().find(|line| line.starts_with(&format!("{name}:")));
     let shell = shell.and_then(|line| line.rsplit(':').next()).unwrap_or_default().to_owned();
     Ok((name, shell))
+}
+
+/// Names of the groups this program runs with.
+fn groups(fs: &dyn FileSystem) -> Result<BTreeSet<String>, EvalError> {
+    let none = || EvalError::NoSecondSource { what: "the names of groups" };
+    let mut numbers = entry_of("/proc/self/status", "Groups", ':', fs)?;
+    // Real and effective group come first of four.
+    let own = entry_of("/proc/self/status", "Gid", ':', fs)?;
+    for number in own.split_whitespace().take(2) {
+        numbers.push(' ');
+        numbers.push_str(number);
+    }
+    let list = text::system_file("/etc/group", fs)?;
+    let name_of = |number: &str| {
+        let mut entries = list.lines().filter(|line| line.split(':').nth(2) == Some(number));
+        entries.next().and_then(|line| line.split(':').next()).map(str::to_owned).ok_or_else(none)
+    };
+    numbers.split_whitespace().map(name_of).collect()
 }
 
 fn variable(name: &str, fs: &dyn FileSystem) -> Result<String, EvalError> {

@@ -26,6 +26,9 @@ pub(super) fn fact(fact: &Fact, programs: Programs) -> Result<Pipeline, Unsuppor
         Fact::DiskFree { path } => Ok(room("df -B1 --output=avail", path)),
         Fact::DiskUsed { path } => Ok(room("df -B1 --output=used", path)),
         Fact::DiskTotal { path } => Ok(room("df -B1 --output=size", path)),
+        Fact::DiskShare { path } => {
+            Ok(room("df -B1 --output=pcent", path).pipe(Argv::new("tr -d").value(" ")))
+        }
         Fact::Disks => one("df -B1 --output=size,used,avail,target"),
         Fact::MemoryTotal => Ok(memory("2")),
         Fact::MemoryUsed => Ok(memory("3")),
@@ -41,6 +44,7 @@ pub(super) fn fact(fact: &Fact, programs: Programs) -> Result<Pipeline, Unsuppor
         }
         Fact::Uptime => Ok(Pipeline::of(Argv::bytewise("uptime -p"))),
         Fact::User => one("id -un"),
+        Fact::Groups => Ok(Pipeline::of(Argv::new("id -Gn")).pipe(Argv::new("tr").value(" ").value("\\n"))),
         Fact::Shell => one("printenv SHELL"),
         Fact::Host => one("uname -n"),
         Fact::Kernel => one("uname -r"),

@@ -140,6 +140,10 @@ fn question(scene: &mut Scene<'_>, draft: &mut Draft) -> Result<Query, Misfit> {
     {
         return one_file(draft);
     }
+    // "of each .txt file" speaks of no single file.
+    if draft.each.is_some() && draft.field.is_some() && names_file && !draft.has_noun() {
+        return Err(Misfit::Leftover(Box::new(draft.clone())));
+    }
     if let Some(field) = draft.field {
         let of = files::selection(scene, draft)?;
         draft.field = None;

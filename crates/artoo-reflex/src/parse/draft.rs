@@ -159,6 +159,10 @@ impl Draft {
         if clash {
             return None;
         }
+        // "directly in x, not counting subfolders" says one thing twice.
+        let mut other = other.clone();
+        other.depth = other.depth.filter(|depth| self.depth != Some(*depth));
+        let other = &other;
         let mut merged = self.merge_single(other)?;
         merged.types = [self.types.clone(), other.types.clone()].concat();
         let later = if self.lines.is_some() && !self.has_noun() && other.only_preds() {
@@ -245,6 +249,17 @@ impl Draft {
                 d.preds.clear();
                 d.noun = None;
                 d.plural = None;
+            })
+    }
+
+    /// Only lines, of which something is said.
+    pub(crate) fn only_lines_with_conditions(&self) -> bool {
+        self.lines == Some(LinesWanted::All)
+            && !self.preds.is_empty()
+            && !self.loose
+            && self.is_only(|d| {
+                d.lines = None;
+                d.preds.clear();
             })
     }
 

@@ -93,6 +93,8 @@ pub(crate) enum Partial {
     Numbered(Edge, u64),
     /// "with 'x'", before "in the name" or, if the text can be content, "in it".
     WithText { text: String, is_content: bool },
+    /// "the last 3 non-empty": lines follow.
+    NumberedOf { edge: Edge, count: u64, exact: bool, draft: Box<Draft> },
     /// ".rs extension", after "with".
     ExtensionPhrase(Pred),
     /// "folder named", "file named": a path's name follows.

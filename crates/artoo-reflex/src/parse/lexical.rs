@@ -97,7 +97,9 @@ pub(super) fn clause_starts(tokens: &[Token]) -> Vec<usize> {
             Class::Word => {
                 let means = |concept| lexicon().meanings(&token.folded).contains(&Meaning::Concept(concept));
                 let leads_in = matches!(token.folded.as_str(), "to" | "can" | "could" | "would" | "will" | "then");
-                let joins = means(Concept::And) || means(Concept::Or) || means(Concept::Then);
+                // "recursively rename …".
+                let adverb = begins && means(Concept::Depth(DepthWord::Whole));
+                let joins = adverb || means(Concept::And) || means(Concept::Or) || means(Concept::Then);
                 joins || (begins && means(Concept::Skip)) || leads_in
             }
             Class::Number(_)

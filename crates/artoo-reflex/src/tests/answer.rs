@@ -300,7 +300,6 @@ fn sums_of_sizes() {
     check(
         "total size of the files in the folder /var/log, subfolders included, hidden files included",
         &[
-            "disk usage of /var/log",
             "how big is /var/log?",
             "how much space does /var/log take up",
             "total size of /var/log",

@@ -310,6 +310,7 @@ fn machine() -> BoxedStrategy<Query> {
         Fact::Load,
         Fact::Uptime,
         Fact::User,
+        Fact::Groups,
         Fact::Host,
         Fact::System,
         Fact::Kernel,
@@ -327,12 +328,13 @@ fn machine() -> BoxedStrategy<Query> {
         root().prop_map(|path| Fact::DiskFree { path }),
         root().prop_map(|path| Fact::DiskUsed { path }),
         root().prop_map(|path| Fact::DiskTotal { path }),
+        root().prop_map(|path| Fact::DiskShare { path }),
         "[A-Z_]{1,8}".prop_map(|name| Fact::Variable { name }),
         "[a-z0-9-]{0,6}[a-z]".prop_map(|name| Fact::Program { name }),
         (1970i16..2100, 1i8..13, 1i8..29)
             .prop_map(|(year, month, day)| Fact::DayOfWeek { date: format!("{year:04}-{month:02}-{day:02}") }),
     ];
-    let lines = proptest::sample::select(vec![Fact::Addresses, Fact::Ports, Fact::Variables, Fact::SearchPath])
+    let lines = proptest::sample::select(vec![Fact::Groups, Fact::Addresses, Fact::Ports, Fact::Variables, Fact::SearchPath])
         .prop_map(|fact| Query::Aggregate { of: boxed(Query::System { fact }), function: Function::Count });
     let key = proptest::sample::select(vec![Key::Memory, Key::Cpu]);
     let processes = (proptest::option::of(name_test()), key, order(), 0u8..4, 1u64..30).prop_map(

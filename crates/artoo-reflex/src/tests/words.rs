@@ -43,6 +43,7 @@ fn about_what_is_asked(concept: &Concept) -> Option<&'static [&'static str]> {
         Concept::Copula => &["which files @ in ~/x", "what @ the files in ~/x"],
         Concept::And => &["PDFs older than 3 days @ larger than 1 MB", "PDFs @ images"],
         Concept::Or => &["PDFs @ images"],
+        Concept::Nor => &["files in ~/x that are neither PDFs @ images"],
         Concept::Verb(_) => &["@ files in ~/x", "@ notes.txt", "@ lines of notes.txt"],
         Concept::ListFolder => &["@ my downloads", "@ my downloads contain"],
         Concept::Count => &["@ files in ~/x", "@ files are in ~/x"],

@@ -11,8 +11,7 @@ use crate::world::Ran;
 
 /// One task's end.
 pub(crate) struct Row {
-    name: &'static str,
-    kind: String,
+    name: String,
     ending: String,
     basis: String,
     pub(crate) checked_true: usize,
@@ -32,8 +31,8 @@ impl Row {
         let why = result["reason"]["kind"].as_str().unwrap_or_default();
         let calls = last["usage"].as_object().into_iter().flat_map(|usage| usage.values());
         Self {
-            name: task.name,
-            kind: format!("{:?}", task.kind),
+            name: task.name(),
+
             ending: format!("{} {directive} {why}", ran.code.map_or("-".to_owned(), |code| code.to_string())),
             basis: result["basis"].as_str().unwrap_or("-").to_owned(),
             checked_true: 0,
@@ -63,14 +62,13 @@ impl Row {
 /// One line a task.
 pub(crate) fn table(rows: &[Row]) -> String {
     let mut lines = vec![format!(
-        "\n{:<28} {:<10} {:<28} {:<8} {:>7} {:>5} {:>6} {:>6} {:>5} {:>6} {:>6}",
-        "task", "kind", "exit, ending", "basis", "checked", "false", "judged", "result", "calls", "tokens", "s"
+        "\n{:<27} {:<26} {:<8} {:>7} {:>5} {:>6} {:>6} {:>5} {:>6} {:>6}",
+        "task", "exit, ending", "basis", "checked", "false", "judged", "result", "calls", "tokens", "s"
     )];
     lines.extend(rows.iter().map(|row| {
         format!(
-            "{:<28} {:<10} {:<28} {:<8} {:>7} {:>5} {:>6} {:>6} {:>5} {:>6} {:>6.1}",
+            "{:<27} {:<26} {:<8} {:>7} {:>5} {:>6} {:>6} {:>5} {:>6} {:>6.1}",
             row.name,
-            row.kind,
             row.ending,
             row.basis,
             row.checked_true,

@@ -55,6 +55,7 @@ fn of_disk(scene: &mut Scene<'_>, draft: &mut Draft, disk: Disk) -> Result<Fact,
     Ok(match disk {
         Disk::Free => Fact::DiskFree { path },
         Disk::Used => Fact::DiskUsed { path },
+        Disk::Share => Fact::DiskShare { path },
         Disk::Total => Fact::DiskTotal { path },
     })
 }

@@ -1,6 +1,6 @@
 //! Conditions joined and turned round: "or", "either … or", brackets, "except …".
 
-use super::super::draft::{Draft, LinesWanted};
+use super::super::draft::{Draft, LinesWanted, of_line};
 use super::super::item::{Context, Item, Partial, Text, TextKind};
 use super::name::{content_text, name_text, test};
 use crate::algebra::{NameTest, Part, Pred};
@@ -168,6 +168,11 @@ fn without(context: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
             }
             _ => None,
         },
+        // "ignoring empty lines".
+        Item::Draft(draft) if draft.only_lines_with_conditions() => {
+            let preds = draft.preds.iter().cloned().map(of_line).collect::<Vec<_>>();
+            is_one_condition(&preds).then(|| not(&Draft { preds, lines: None, ..(**draft).clone() }))
+        }
         Item::Draft(draft) if draft.only_types() => Some(not(draft)),
         Item::Draft(draft) if draft.only_preds() && is_one_condition(&draft.preds) => {
             (!draft.loose).then(|| not(draft))

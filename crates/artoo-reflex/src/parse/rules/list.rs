@@ -1,9 +1,10 @@
 //! Order, the first of an order, stretches of lines, and lists joined by "and" and "or".
 
 use super::super::draft::{Ask, Draft, LinesWanted};
-use super::super::item::{Context, Item, Partial};
-use crate::algebra::{Key, Kind, Order, Part};
+use super::super::item::{Context, Item, Partial, Text, TextKind};
+use crate::algebra::{Key, Kind, NameTest, Order, Part, Pred};
 use crate::concept::{Concept, Edge};
+use crate::place::{Looks, Place, file_name};
 
 pub(super) fn combine(context: &Context<'_>, left: &Item, right: &Item, found: &mut Vec<Item>) {
     found.extend(numbered(left, right));
@@ -67,6 +68,20 @@ fn lines(left: &Item, right: &Item) -> Option<Item> {
             part(edge_part(*edge, *count))
         }
         (Item::Mark(Concept::Edge(edge)), Item::Mark(Concept::Lines { plural: false })) => part(edge_part(*edge, 1)),
+        // "the last non-empty line", "the first 3 non-empty lines".
+        (Item::Mark(Concept::Edge(edge)), Item::Draft(draft)) if draft.only_preds() && !draft.loose => {
+            Some(Item::Partial(Partial::NumberedOf { edge: *edge, count: 1, exact: false, draft: draft.clone() }))
+        }
+        (Item::Partial(Partial::Numbered(edge, count)), Item::Draft(draft)) if draft.only_preds() && !draft.loose => {
+            let (edge, count) = (*edge, *count);
+            Some(Item::Partial(Partial::NumberedOf { edge, count, exact: true, draft: draft.clone() }))
+        }
+        (Item::Partial(Partial::NumberedOf { edge, count, exact, draft }), Item::Mark(Concept::Lines { plural }))
+            if *exact || !*plural =>
+        {
+            let lines = Some(LinesWanted::Part(edge_part(*edge, *count)));
+            draft.merge(&Draft { lines, ..Draft::default() }).map(Item::draft)
+        }
         (Item::Ordinal(n), Item::Mark(Concept::Lines { plural: false })) if *n > 0 => {
             part(Part::Range { from: *n, to: *n })
         }
@@ -145,14 +160,37 @@ fn order(left: &Item, right: &Item) -> Option<Item> {
 fn joined(context: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
     let joins = |item: &Item| match item {
         Item::TypeWord(..) => true,
-        Item::Draft(draft) => draft.only_types() || draft.only_noun(),
+        Item::Draft(draft) => draft.only_types() || draft.only_noun() || draft.only_lines_with_conditions(),
         _ => false,
     };
     match (left, right) {
-        (item, Item::Comma | Item::Mark(Concept::And | Concept::Or)) if joins(item) => {
+        // "photos (jpg)": the narrower of two kinds.
+        (Item::Draft(draft), Item::TypeWord(types, notes))
+            if draft.only_types() && types.iter().all(|kind| draft.types.contains(kind)) =>
+        {
+            let notes = notes.iter().cloned().collect();
+            Some(Item::draft(Draft { types: types.clone(), notes, ..(**draft).clone() }))
+        }
+        (item, Item::Comma | Item::Mark(Concept::And | Concept::Or | Concept::Nor)) if joins(item) => {
             Some(Item::Partial(Partial::Joining(Box::new(item.clone()))))
         }
         (Item::Partial(Partial::Joining(_)), Item::Mark(Concept::And | Concept::Or)) => Some(left.clone()),
+        // "a.out and *.o": a name beside a pattern is a name looked for.
+        (Item::Partial(Partial::JoiningPaths(places)), Item::Draft(draft)) if draft.only_types() => {
+            let is_pattern = |kind: &Pred| matches!(kind, Pred::Name(NameTest::Glob(_)));
+            let names = places.iter().map(name_looked_for).collect::<Option<Vec<_>>>()?;
+            draft.types.iter().any(is_pattern).then(|| {
+                Item::draft(Draft { types: merged(&names, &draft.types), plural: Some(true), ..(**draft).clone() })
+            })
+        }
+        // "*.o and a.out".
+        (Item::Partial(Partial::Joining(first)), Item::Text(Text { text, kind: TextKind::FileName })) => {
+            let Item::Draft(draft) = first.as_ref() else { return None };
+            let is_pattern = |kind: &Pred| matches!(kind, Pred::Name(NameTest::Glob(_)));
+            let name = Pred::Name(NameTest::Is(text.clone()));
+            (draft.only_types() && draft.types.iter().any(is_pattern))
+                .then(|| Item::draft(Draft { types: merged(&[name], &draft.types), ..(**draft).clone() }))
+        }
         (Item::Partial(Partial::Joining(first)), second) => union(first, second),
         (Item::Mark(Concept::And), item) => {
             let draft = item.as_draft(context)?;
@@ -162,6 +200,18 @@ fn joined(context: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
         }
         _ => None,
     }
+}
+
+fn name_looked_for(place: &Place) -> Option<Pred> {
+    let is_name = place.bare && place.looks == Looks::File;
+    file_name(&place.path).filter(|_| is_name).map(|name| Pred::Name(NameTest::Is(name.to_owned())))
+}
+
+/// "empty lines and lines with spaces only": either.
+fn either_lines(first: &Draft, second: &Draft) -> Option<Item> {
+    let preds = vec![Pred::Any(vec![first.condition(), second.condition()]).normalise()];
+    let both = first.only_lines_with_conditions() && second.only_lines_with_conditions();
+    both.then(|| Item::draft(Draft { preds, ..first.clone() }))
 }
 
 fn union(first: &Item, second: &Item) -> Option<Item> {
@@ -177,6 +227,7 @@ fn union(first: &Item, second: &Item) -> Option<Item> {
             notes: a.notes.union(&b.notes).cloned().collect(),
             ..Draft::default()
         })),
+        (Item::Draft(a), Item::Draft(b)) if a.lines.is_some() => either_lines(a, b),
         (Item::Draft(a), Item::Draft(b)) if a.only_noun() && b.only_noun() => match (a.noun, b.noun) {
             (Some(Kind::File), Some(Kind::Folder)) | (Some(Kind::Folder), Some(Kind::File)) => {
                 Some(Item::draft(Draft { noun: Some(Kind::Any), plural: Some(true), ..Draft::default() }))

@@ -3,7 +3,7 @@
 use super::super::draft::Draft;
 use super::super::item::{Context, Item, Text, TextKind};
 use crate::algebra::{Fact, Pred};
-use crate::concept::Concept;
+use crate::concept::{Concept, Verb};
 
 pub(super) fn combine(context: &Context<'_>, left: &Item, right: &Item, found: &mut Vec<Item>) {
     found.extend(facts(context, left, right));
@@ -27,6 +27,14 @@ fn facts(context: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
         }
         (Item::Mark(Concept::Program), Item::Text(text)) | (Item::Text(text), Item::Mark(Concept::Installed)) => {
             program(text).and_then(fact)
+        }
+        // "the path of the bash executable": where it is, however that is asked.
+        (Item::Draft(verb), Item::Draft(draft))
+            if verb.only_verb() == Some(Verb::Find)
+                && matches!(draft.fact, Some(Fact::Program { .. }))
+                && draft.is_only(|d| d.fact = None) =>
+        {
+            Some(right.clone())
         }
         // "is docker installed"
         (Item::Mark(Concept::Copula), Item::Draft(draft))

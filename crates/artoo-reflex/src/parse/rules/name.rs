@@ -102,6 +102,12 @@ fn content(left: &Item, right: &Item) -> Option<Item> {
         (Item::Mark(Concept::With), Item::Text(Text { text, kind: TextKind::Quoted })) => {
             Some(Item::draft(Draft { needle: Some(text.clone()), ..Draft::default() }))
         }
+        // A word in capitals stands for itself.
+        (Item::Mark(Concept::With), Item::Text(Text { text, kind: TextKind::Bare }))
+            if text.chars().all(|c| c.is_ascii_uppercase()) =>
+        {
+            Some(Item::draft(Draft { needle: Some(text.clone()), ..Draft::default() }))
+        }
         (Item::Partial(Partial::SearchFor(place)), item) => Some(Item::draft(Draft {
             verb: Some(Verb::Find),
             lines: Some(LinesWanted::All),

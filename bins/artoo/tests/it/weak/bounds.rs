@@ -1,0 +1,54 @@
+//! What a model may write at most: every text and every list of every reply has an end that its schema names.
+//!
+//! A weak model that runs on stops nowhere else, where its server keeps to the schema.
+
+use serde_json::Value;
+
+use super::{jobs, tasks};
+use crate::server::Server;
+use crate::world::{Ran, World};
+
+/// The parts of a schema that have no end, as a server sees them that follows alternatives where there are any.
+fn endless(schema: &Value, place: &str) -> Vec<String> {
+    let below = |name: &str, part: &Value| endless(part, &format!("{place}/{name}"));
+    for alternatives in ["oneOf", "anyOf"] {
+        if let Some(parts) = schema[alternatives].as_array() {
+            return parts.iter().flat_map(|part| below(alternatives, part)).collect();
+        }
+    }
+    if schema.get("enum").is_some() || schema.get("const").is_some() {
+        return Vec::new();
+    }
+    let is =
+        |name: &str| schema["type"] == name || schema["type"].as_array().is_some_and(|all| all.contains(&name.into()));
+    let mut found = Vec::new();
+    if is("string") && !schema["maxLength"].is_u64() {
+        found.push(format!("{place}: a text"));
+    }
+    if is("array") {
+        found.extend((!schema["maxItems"].is_u64()).then(|| format!("{place}: a list")));
+        found.extend(below("items", &schema["items"]));
+    }
+    if is("object") {
+        found.extend((schema["additionalProperties"] != false).then(|| format!("{place}: an object")));
+        let fields = schema["properties"].as_object().into_iter().flatten();
+        found.extend(fields.flat_map(|(name, part)| below(name, part)));
+    }
+    if schema.get("type").is_none() {
+        found.push(format!("{place}: anything"));
+    }
+    found
+}
+
+#[test]
+fn every_reply_asked_for_has_an_end() {
+    let world = World::new().with_things();
+    let server = Server::start(|asked| tasks::judges_alone(jobs::list_markdown()).scripted(asked));
+    let ran = Ran::of(world.with_model(&server, &[jobs::list_markdown().request]).output().unwrap());
+    assert_eq!(ran.code, Some(4), "{ran:#?}");
+    assert_eq!(server.schemas(), ["task_spec", "plan", "execution", "subtask_verdict", "task_verdict"]);
+    for asked in server.asked() {
+        let schema = &asked.body["response_format"]["json_schema"]["schema"];
+        assert_eq!(endless(schema, &asked.schema), Vec::<String>::new());
+    }
+}
