@@ -55,7 +55,9 @@ pub(crate) fn scan(
     if check_header(file, path, length)? == Header::Torn {
         return Ok(Scanned { end: HEADER_BYTES as u64, needs_header: true, ..Scanned::default() });
     }
-    let mut scanned = Scanned { end: from.0.max(HEADER_BYTES as u64), ..Scanned::default() };
+    let begin = HEADER_BYTES as u64;
+    // Whoever knows a place in the middle has opened the journal before, and left a note at the latest then.
+    let mut scanned = Scanned { end: from.0.max(begin), noted: from.0 > begin, ..Scanned::default() };
     let mut reader = Reader::new(file, scanned.end, length);
     loop {
         let offset = scanned.end;

@@ -295,6 +295,28 @@ fn what_an_earlier_build_wrote_without_notes_gets_one() {
     assert_eq!(read(&place.path), frames);
 }
 
+#[test]
+fn s1_a_hole_right_behind_a_snapshot_is_an_interrupted_write_too() {
+    let (place, frames) = (place(), frames(4));
+    let (mut journal, _, _) = Journal::open(&place.path).unwrap();
+    journal.append(&frames[..2]).unwrap();
+    journal.sync().unwrap();
+    let resume = journal.resume();
+    journal.append(&frames[2..]).unwrap();
+    journal.close().unwrap();
+    let mut bytes = fs::read(&place.path).unwrap();
+    let begin = resume.offset.0 as usize;
+    // The note alone did not reach the disk.
+    let note = format::ENTRY_HEADER_BYTES + format::u32_at(&bytes, begin + 4) as usize;
+    bytes[begin..begin + note].fill(0);
+    fs::write(&place.path, &bytes).unwrap();
+    let mut found = Vec::new();
+    let visit = &mut |_, frame| found.push(frame);
+    let (_, report) = Journal::open_from(&crate::disk::SystemDisk, &place.path, Some(resume), visit).unwrap();
+    assert_eq!((found.len(), report.truncated_sound_entries), (0, 2));
+    assert_eq!(read(&place.path), frames[..2]);
+}
+
 /// Run by the test below in a process of its own: appends, says so, and waits to be killed.
 #[test]
 #[ignore = "a part of the next test"]

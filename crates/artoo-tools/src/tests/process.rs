@@ -131,7 +131,10 @@ async fn t19_the_environment_is_an_allow_list() {
     // Cargo sets plenty of variables for this very process; none may arrive.
     assert!(std::env::var_os("CARGO_MANIFEST_DIR").is_some());
     let call = house.allowed("env").await;
-    let known = ["HOME", "PATH", "LC_ALL", "TERM", "USER", "LOGNAME", "TZ", "TMPDIR", "PWD", "SHLVL", "_", "OLDPWD"];
+    let known = [
+        "HOME", "PATH", "LC_ALL", "TERM", "USER", "LOGNAME", "TZ", "TMPDIR", "SHELL", "LANG", "PWD", "SHLVL", "_",
+        "OLDPWD",
+    ];
     for line in call.output.lines() {
         let name = line.split('=').next().unwrap();
         assert!(known.contains(&name), "{line} got through");

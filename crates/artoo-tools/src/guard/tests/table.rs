@@ -119,6 +119,8 @@ fn the_answer_is_the_promised_json() {
         assert_eq!((&asked["class"], &asked["ask"]), (&class.into(), &true.into()), "{asked}");
         assert!(asked["reason"].as_str().is_some_and(|reason| !reason.is_empty()), "{asked}");
     }
+    // Who asks must find the answer again; whoever shows it escapes it.
     let hostile = answer("ls\u{1b}[2K\u{202e}");
-    assert!(!hostile["command"].as_str().unwrap().contains(['\u{1b}', '\u{202e}']), "{hostile}");
+    assert_eq!((&hostile["command"], &hostile["ask"]), (&"ls\u{1b}[2K\u{202e}".into(), &true.into()));
+    assert!(!hostile["reason"].as_str().unwrap().contains(['\u{1b}', '\u{202e}']), "{hostile}");
 }
