@@ -101,7 +101,7 @@ pub enum Query {
         /// Lines.
         of: Box<Self>,
     },
-    /// The words of a text, one a line: runs of letters, digits and apostrophes, in lower case.
+    /// The words of a text, one a line: runs of letters, digits and apostrophes, A to Z in lower case.
     Words {
         /// Lines.
         of: Box<Self>,

@@ -31,7 +31,8 @@ pub(super) fn value(fact: &Fact, fs: &dyn FileSystem) -> Result<Answer, EvalErro
             let room = fs.space(Path::new(path)).map_err(unreadable(Path::new(path)))?;
             let all = u128::from(room.used) + u128::from(room.available);
             let none = EvalError::NoSecondSource { what: "the share of room in use" };
-            let share = (u128::from(room.used) * 100).checked_next_multiple_of(all.max(1)).filter(|_| all > 0).ok_or(none)?;
+            let share =
+                (u128::from(room.used) * 100).checked_next_multiple_of(all.max(1)).filter(|_| all > 0).ok_or(none)?;
             text(format!("{}%", share / all))
         }
         Fact::MemoryTotal => memory("MemTotal:", fs).map(Answer::Number),

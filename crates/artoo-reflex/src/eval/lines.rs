@@ -135,11 +135,11 @@ pub(super) fn unique(lines: Vec<Line>, at_least: usize) -> Vec<Line> {
     plain(kept)
 }
 
-/// Runs of letters, digits and apostrophes, in lower case.
+/// Runs of letters, digits and apostrophes; A to Z in lower case, as the plain tools have it.
 pub(super) fn words(lines: &[Line]) -> Vec<Line> {
     let mut words = Vec::new();
     for line in lines {
-        let text = String::from_utf8_lossy(&line.text).to_lowercase();
+        let text = String::from_utf8_lossy(&line.text).to_ascii_lowercase();
         let runs = text.split(|c: char| !(c.is_alphanumeric() || c == '\'')).filter(|run| !run.is_empty());
         words.extend(runs.map(|run| Line::plain(run.as_bytes().to_vec())));
     }

@@ -26,9 +26,7 @@ pub(super) fn fact(fact: &Fact, programs: Programs) -> Result<Pipeline, Unsuppor
         Fact::DiskFree { path } => Ok(room("df -B1 --output=avail", path)),
         Fact::DiskUsed { path } => Ok(room("df -B1 --output=used", path)),
         Fact::DiskTotal { path } => Ok(room("df -B1 --output=size", path)),
-        Fact::DiskShare { path } => {
-            Ok(room("df -B1 --output=pcent", path).pipe(Argv::new("tr -d").value(" ")))
-        }
+        Fact::DiskShare { path } => Ok(room("df -B1 --output=pcent", path).pipe(Argv::new("tr -d").value(" "))),
         Fact::Disks => one("df -B1 --output=size,used,avail,target"),
         Fact::MemoryTotal => Ok(memory("2")),
         Fact::MemoryUsed => Ok(memory("3")),

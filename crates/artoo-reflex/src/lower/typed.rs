@@ -108,7 +108,8 @@ fn glob(query: &Query, report: &str) -> Result<ToolRequest, Unsupported> {
         Kind::Link => return Err(Unsupported::Arrangement { what: "a list of links" }),
     };
     // The tool passes over an excluded folder with all that lies below it; here only the folder itself is left out.
-    if kind != "file" && input.get("recursive") == Some(&json!(true)) && keep.iter().any(|p| matches!(p, Pred::Not(_))) {
+    if kind != "file" && input.get("recursive") == Some(&json!(true)) && keep.iter().any(|p| matches!(p, Pred::Not(_)))
+    {
         return Err(Unsupported::Predicate { what: "folders with an exception" });
     }
     input.insert("kind".to_owned(), json!(kind));

@@ -159,10 +159,6 @@ impl Draft {
         if clash {
             return None;
         }
-        // "directly in x, not counting subfolders" says one thing twice.
-        let mut other = other.clone();
-        other.depth = other.depth.filter(|depth| self.depth != Some(*depth));
-        let other = &other;
         let mut merged = self.merge_single(other)?;
         merged.types = [self.types.clone(), other.types.clone()].concat();
         let later = if self.lines.is_some() && !self.has_noun() && other.only_preds() {

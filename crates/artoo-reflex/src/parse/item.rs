@@ -93,6 +93,10 @@ pub(crate) enum Partial {
     Numbered(Edge, u64),
     /// "with 'x'", before "in the name" or, if the text can be content, "in it".
     WithText { text: String, is_content: bool },
+    /// "a text file nor": its second half follows.
+    Nor(Box<Item>),
+    /// "a text file nor a pdf": "neither" stands before it.
+    NeitherNor(Box<Item>),
     /// "the last 3 non-empty": lines follow.
     NumberedOf { edge: Edge, count: u64, exact: bool, draft: Box<Draft> },
     /// ".rs extension", after "with".

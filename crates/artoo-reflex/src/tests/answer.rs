@@ -299,11 +299,7 @@ fn sums_of_sizes() {
     );
     check(
         "total size of the files in the folder /var/log, subfolders included, hidden files included",
-        &[
-            "how big is /var/log?",
-            "how much space does /var/log take up",
-            "total size of /var/log",
-        ],
+        &["how big is /var/log?", "how much space does /var/log take up", "total size of /var/log"],
     );
     check(
         "list the files directly in the folder /home/ada/work, hidden files left out, named \"notes.txt\", with sizes",

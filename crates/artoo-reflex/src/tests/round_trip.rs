@@ -334,8 +334,9 @@ fn machine() -> BoxedStrategy<Query> {
         (1970i16..2100, 1i8..13, 1i8..29)
             .prop_map(|(year, month, day)| Fact::DayOfWeek { date: format!("{year:04}-{month:02}-{day:02}") }),
     ];
-    let lines = proptest::sample::select(vec![Fact::Groups, Fact::Addresses, Fact::Ports, Fact::Variables, Fact::SearchPath])
-        .prop_map(|fact| Query::Aggregate { of: boxed(Query::System { fact }), function: Function::Count });
+    let lines =
+        proptest::sample::select(vec![Fact::Groups, Fact::Addresses, Fact::Ports, Fact::Variables, Fact::SearchPath])
+            .prop_map(|fact| Query::Aggregate { of: boxed(Query::System { fact }), function: Function::Count });
     let key = proptest::sample::select(vec![Key::Memory, Key::Cpu]);
     let processes = (proptest::option::of(name_test()), key, order(), 0u8..4, 1u64..30).prop_map(
         |(named, by, order, form, count)| {
@@ -419,8 +420,10 @@ fn act() -> BoxedStrategy<Act> {
 }
 
 /// Readings longer than a request may be are not read back.
+/// Short enough, and no "either except .pdf or ending in .md or …": how far such an exception reaches is open, and refused.
 fn fits(reading: &str) -> bool {
-    crate::lex::lex(reading).len() <= 48 && reading.len() <= 2_000
+    let is_open = reading.contains("either except .") && reading.contains(" or ending in .");
+    !is_open && crate::lex::lex(reading).len() <= 48 && reading.len() <= 2_000
 }
 
 proptest! {

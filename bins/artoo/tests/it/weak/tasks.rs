@@ -53,7 +53,9 @@ impl Task {
 /// All of them. Every plan is good but where the weak model plans itself.
 pub(crate) fn all() -> Vec<Task> {
     let mut tasks: Vec<Task> = [jobs::count_text(), jobs::greet(), jobs::largest()].into_iter().map(all_weak).collect();
-    tasks.extend([jobs::count_text(), jobs::count_lines(), jobs::greet(), jobs::note(), jobs::report()].map(reads));
+    let read =
+        [jobs::count_text(), jobs::count_pdf(), jobs::count_lines(), jobs::greet(), jobs::note(), jobs::report()];
+    tasks.extend(read.map(reads));
     tasks.extend([jobs::count_text(), jobs::greet(), jobs::note()].map(acts));
     let judged =
         [jobs::count_pdf(), jobs::count_text(), jobs::count_lines(), jobs::greet(), jobs::note(), jobs::report()];
@@ -98,7 +100,7 @@ fn planted() -> Vec<Task> {
     };
     let seen = prose("the answer comes from the call itself");
     let (count, greet, lines, status) = (jobs::count_text(), jobs::greet(), jobs::count_lines(), jobs::status());
-    let (count_check, greet_check) = (count.check(), greet.check());
+    let (count_check, greet_check, status_check) = (count.check(), greet.check(), status.check());
     let unchecked = plant("a wrong name", jobs::largest(), None, &prose("it is one name"), |asked| {
         then_says(asked, jobs::sizes(asked), "paper.PDF")
     });
@@ -111,7 +113,7 @@ fn planted() -> Vec<Task> {
             let gone = call("read_file", &json!({"path": "~/things/gone.log", "count": "lines"}));
             then_says(asked, gone, "9")
         }),
-        plant("a stale file", status, None, &seen, |asked| {
+        plant("a stale file", status, Some(&seen), &status_check, |asked| {
             then_says(asked, jobs::wrote("status-2.txt", "new"), "status.txt says new")
         }),
         Task { kind: Kind::Unchecked, ..unchecked },

@@ -157,6 +157,9 @@ fn without(context: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
         Item::draft(Draft { preds: vec![pred], notes: draft.notes.clone(), ..Draft::default() })
     };
     match right {
+        Item::Partial(Partial::NeitherNor(both)) => {
+            both.as_draft(context).filter(Draft::only_types).map(|draft| not(&draft))
+        }
         Item::TypeWord(types, notes) => {
             Some(not(&Draft { types: types.clone(), notes: notes.iter().cloned().collect(), ..Draft::default() }))
         }

@@ -171,7 +171,7 @@ fn joined(context: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
             let notes = notes.iter().cloned().collect();
             Some(Item::draft(Draft { types: types.clone(), notes, ..(**draft).clone() }))
         }
-        (item, Item::Comma | Item::Mark(Concept::And | Concept::Or | Concept::Nor)) if joins(item) => {
+        (item, Item::Comma | Item::Mark(Concept::And | Concept::Or)) if joins(item) => {
             Some(Item::Partial(Partial::Joining(Box::new(item.clone()))))
         }
         (Item::Partial(Partial::Joining(_)), Item::Mark(Concept::And | Concept::Or)) => Some(left.clone()),
@@ -180,8 +180,16 @@ fn joined(context: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
             let is_pattern = |kind: &Pred| matches!(kind, Pred::Name(NameTest::Glob(_)));
             let names = places.iter().map(name_looked_for).collect::<Option<Vec<_>>>()?;
             draft.types.iter().any(is_pattern).then(|| {
-                Item::draft(Draft { types: merged(&names, &draft.types), plural: Some(true), ..(**draft).clone() })
+                let noun = draft.noun.or(Some(Kind::File));
+                let types = merged(&names, &draft.types);
+                Item::draft(Draft { types, noun, plural: Some(true), ..(**draft).clone() })
             })
+        }
+        // "a text file nor a pdf", after "neither".
+        (item, Item::Mark(Concept::Nor)) if joins(item) => Some(Item::Partial(Partial::Nor(Box::new(item.clone())))),
+        (Item::Partial(Partial::Nor(first)), second) => {
+            let both = union(first, second)?;
+            Some(Item::Partial(Partial::NeitherNor(Box::new(both))))
         }
         // "*.o and a.out".
         (Item::Partial(Partial::Joining(first)), Item::Text(Text { text, kind: TextKind::FileName })) => {

@@ -67,6 +67,10 @@ fn rights(left: &Item, right: &Item) -> Option<Item> {
             Item::Mark(Concept::OwnedBy),
             Item::Text(Text { text, kind: TextKind::Quoted | TextKind::Bare | TextKind::Known | TextKind::KindWord }),
         ) => Some(Item::draft(Draft::pred(Pred::Owner(text.clone())))),
+        // The one account that every machine has is no vague word here.
+        (Item::Mark(Concept::OwnedBy), Item::Text(Text { text, .. })) if text == "root" => {
+            Some(Item::draft(Draft::pred(Pred::Owner(text.clone()))))
+        }
         (Item::Mark(Concept::Permissions), Item::Text(Text { text, kind: TextKind::Digits })) => {
             let bits = u32::from_str_radix(text, 8).ok().filter(|bits| *bits <= 0o7777 && text.len() >= 3)?;
             Some(Item::draft(Draft::pred(Pred::Mode(bits))))

@@ -43,6 +43,11 @@ fn size(left: &Item, right: &Item) -> Option<Item> {
         | (Item::Bytes { value, unit }, Item::Mark(Concept::OrBound { bound, of: Measure::Size | Measure::Either })) => {
             Some(Item::draft(Draft { preds: bytes(*bound, *value)?, notes: unit_note(*unit), ..Draft::default() }))
         }
+        // Nothing needs no unit: "with size 0".
+        (
+            Item::Mark(Concept::Compare { bound: bound @ (Bound::Exactly | Bound::Above), of: Measure::Size }),
+            number,
+        ) if number.whole() == Some(0) => Some(Item::draft(Draft { preds: bytes(*bound, 0)?, ..Draft::default() })),
         (Item::Mark(Concept::SizeField), Item::Draft(draft))
         | (Item::Draft(draft), Item::Mark(Concept::SizeSuffix))
             if draft.only_preds_of(|pred| matches!(pred, Pred::MinBytes(_) | Pred::MaxBytes(_))) =>
