@@ -36,7 +36,7 @@ fn transcript() -> String {
     command.env("TZ", "UTC");
     let mut pty = Pty::start(&command, COLUMNS);
     pty.prompt("");
-    let mut ask = |pty: &mut Pty, words: &str, nth: usize| {
+    let ask = |pty: &mut Pty, words: &str, nth: usize| {
         pty.enter(words);
         pty.wait("the task's end", |pty| pty.screen().matches("model calls:").count() == nth);
         pty.prompt("");
