@@ -63,6 +63,21 @@ pub(crate) fn count_pdf() -> Job {
     }
 }
 
+pub(crate) fn count_notes() -> Job {
+    Job {
+        what: "count notes",
+        request: "how many files whose name begins with note are in ~/things",
+        steps: vec![(
+            "search below things and count",
+            "call glob with root ~/things, pattern note* and report count; its output is the answer",
+            "glob",
+            json!({"check": {"kind": "file_count", "path": "~/things", "pattern": "note*", "recursive": true}}),
+        )],
+        right: |_| globbed("note*"),
+        is_right: |left| left.says(&left.world.shell("find things -type f -name 'note*' -not -path '*/.*' | wc -l")),
+    }
+}
+
 pub(crate) fn count_lines() -> Job {
     Job {
         what: "count lines",
@@ -105,6 +120,21 @@ pub(crate) fn note() -> Job {
         )],
         right: |_| wrote("note.txt", "see you at ten"),
         is_right: |left| holds(left, "note.txt", "see you at ten"),
+    }
+}
+
+pub(crate) fn list() -> Job {
+    Job {
+        what: "write a list",
+        request: "write a file shopping.txt with the words milk, eggs and bread, each on its own line",
+        steps: vec![(
+            "put the list where it belongs",
+            "call write_file with the path shopping.txt and the three words",
+            "write_file",
+            exactly("shopping.txt", "milk\neggs\nbread"),
+        )],
+        right: |_| wrote("shopping.txt", "milk\neggs\nbread"),
+        is_right: |left| holds(left, "shopping.txt", "milk\neggs\nbread"),
     }
 }
 

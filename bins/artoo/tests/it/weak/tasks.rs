@@ -53,16 +53,26 @@ impl Task {
 /// All of them. Every plan is good but where the weak model plans itself.
 pub(crate) fn all() -> Vec<Task> {
     let mut tasks: Vec<Task> = [jobs::count_text(), jobs::greet(), jobs::largest()].into_iter().map(all_weak).collect();
-    let read =
-        [jobs::count_text(), jobs::count_pdf(), jobs::count_lines(), jobs::greet(), jobs::note(), jobs::report()];
-    tasks.extend(read.map(reads));
+    tasks.extend(checkable().map(reads));
     tasks.extend([jobs::count_text(), jobs::greet(), jobs::note()].map(acts));
-    let judged =
-        [jobs::count_pdf(), jobs::count_text(), jobs::count_lines(), jobs::greet(), jobs::note(), jobs::report()];
-    tasks.extend(judged.map(judges));
+    tasks.extend(checkable().map(judges));
     tasks.push(judges_alone(jobs::list_markdown()));
     tasks.extend(planted());
     tasks
+}
+
+/// Jobs whose results a check in code decides.
+fn checkable() -> [Job; 8] {
+    [
+        jobs::count_text(),
+        jobs::count_pdf(),
+        jobs::count_notes(),
+        jobs::count_lines(),
+        jobs::greet(),
+        jobs::note(),
+        jobs::list(),
+        jobs::report(),
+    ]
 }
 
 fn all_weak(job: Job) -> Task {
