@@ -1,7 +1,7 @@
 //! SHA-256 of texts and files, in hex.
 
 use std::fs::File;
-use std::io::{self, Read};
+use std::io::{self, Read, Seek};
 
 use sha2::{Digest, Sha256};
 
@@ -34,6 +34,12 @@ pub(crate) fn of_file(file: &mut File, limit: &Limit) -> io::Result<Option<Strin
         }
         hasher.update(chunk.get(..read).unwrap_or_default());
     }
+}
+
+/// Hex digest of all that an open file holds, read from its start; the limit reached is an error of its own.
+pub(crate) fn of_whole(file: &mut File, limit: &Limit) -> io::Result<String> {
+    file.rewind()?;
+    of_file(file, limit)?.ok_or_else(|| io::ErrorKind::TimedOut.into())
 }
 
 fn hex(bytes: &[u8]) -> String {

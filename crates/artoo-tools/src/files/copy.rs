@@ -1,7 +1,7 @@
 //! Copying a file, a folder or a link, name by name, with what was made told and read back.
 
 use std::ffi::{OsStr, OsString};
-use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::io::{self, Read, Write};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
@@ -60,11 +60,7 @@ fn file(from: &Place, to: Place, to_path: &Path, changes: &mut Changes, limit: &
     let mut new = to.make_file()?;
     let copied = pour(&mut source, &mut new.file, limit).and_then(|()| {
         keep_facts(&new.file, &facts)?;
-        let read = |file: &mut std::fs::File| {
-            file.seek(SeekFrom::Start(0))?;
-            digest::of_file(file, limit)?.ok_or_else(|| io::Error::from(io::ErrorKind::TimedOut))
-        };
-        let (before, after) = (read(&mut source)?, read(&mut new.file)?);
+        let (before, after) = (digest::of_whole(&mut source, limit)?, digest::of_whole(&mut new.file, limit)?);
         if before == after { Ok(after) } else { Err(io::Error::other("it changed while it was copied")) }
     });
     match copied {

@@ -1,7 +1,7 @@
 //! Packing files and folders into one archive.
 
 use std::fs::{self, File};
-use std::io::{self, Seek, SeekFrom};
+use std::io;
 use std::path::{Path, PathBuf};
 
 use flate2::Compression;
@@ -43,11 +43,8 @@ impl Format {
 
 /// Packs `sources`, each under its own name, into the new file; returns its digest and how many entries it has.
 pub(super) fn pack(sources: &[PathBuf], to: &Path, mut new: Made, limit: &Limit) -> io::Result<(String, u64)> {
-    let written = write(sources, to, &new.file, limit).and_then(|entries| {
-        new.file.seek(SeekFrom::Start(0))?;
-        let digest = digest::of_file(&mut new.file, limit)?;
-        Ok((digest.ok_or(io::ErrorKind::TimedOut)?, entries))
-    });
+    let written =
+        write(sources, to, &new.file, limit).and_then(|entries| Ok((digest::of_whole(&mut new.file, limit)?, entries)));
     if written.is_err() {
         new.unmake();
     }

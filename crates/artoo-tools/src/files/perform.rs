@@ -71,9 +71,7 @@ impl Operation {
             Self::MakeFile { to, text } => {
                 let mut new = reach(to, changes)?.make_file()?;
                 let written = io::Write::write_all(&mut new.file, text.as_bytes())
-                    .and_then(|()| io::Seek::rewind(&mut new.file))
-                    .and_then(|()| digest::of_file(&mut new.file, limit))
-                    .and_then(|digest| digest.ok_or_else(|| io::ErrorKind::TimedOut.into()));
+                    .and_then(|()| digest::of_whole(&mut new.file, limit));
                 match written {
                     Ok(digest) => changes.push(made(to, digest)),
                     Err(error) => {

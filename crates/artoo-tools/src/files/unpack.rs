@@ -85,8 +85,7 @@ pub(super) fn unpack(archive: &Path, into: &Path, changes: &mut Changes, limit: 
             if bytes > UNPACKED_MAX_BYTES {
                 return Err(io::Error::other("it grew while it was unpacked"));
             }
-            io::Seek::rewind(&mut new.file)?;
-            digest::of_file(&mut new.file, limit)?.ok_or_else(|| io::ErrorKind::TimedOut.into())
+            digest::of_whole(&mut new.file, limit)
         });
         match written {
             Ok(digest) => changes.push(made(&target, digest)),
