@@ -59,6 +59,7 @@ mod record;
 mod registry;
 mod shell;
 mod text;
+mod tool;
 mod trash;
 mod write_file;
 
