@@ -39,11 +39,21 @@ pub(crate) trait Job: Send {
     /// What it may do to the machine.
     fn class(&self) -> EffectClass;
 
-    /// What a person must be asked before it runs; `None` when nobody must. `confirm` is caution.
-    fn question(&self, machine: &Machine, confirm: bool) -> Option<Question>;
+    /// What a person must be asked before it runs; `None` when nobody must.
+    fn question(&self, machine: &Machine, said: &Said<'_>) -> Option<Question>;
 
     /// Carries it out. Dropping the future ends whatever it started.
     fn run(self: Box<Self>, call: Call) -> Running;
+}
+
+/// What the person said that decides whether to ask.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Said<'a> {
+    /// Caution: a call that is not read-only asks even if it only creates.
+    pub(crate) confirm: bool,
+    /// The task in the person's own words.
+    #[cfg_attr(not(feature = "web"), expect(dead_code, reason = "only the network asks for them"))]
+    pub(crate) words: &'a str,
 }
 
 /// A job at work.

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::files::{self, Act, Plan};
 use crate::record::Record;
-use crate::tool::{CAUTION, Call, Job, Machine, Question, Running, Tool, spec, unusable};
+use crate::tool::{CAUTION, Call, Job, Machine, Question, Running, Said, Tool, spec, unusable};
 
 #[derive(Debug)]
 pub(crate) struct Files;
@@ -40,9 +40,9 @@ impl Job for Plan {
         self.class
     }
 
-    fn question(&self, _: &Machine, confirm: bool) -> Option<Question> {
+    fn question(&self, _: &Machine, said: &Said<'_>) -> Option<Question> {
         let reason = match self.class {
-            _ if self.stays_in_workspace && !confirm => return None,
+            _ if self.stays_in_workspace && !said.confirm => return None,
             _ if self.stays_in_workspace => CAUTION,
             EffectClass::Creating => "it makes something outside the workspace",
             EffectClass::ReadOnly | EffectClass::Unproven => "it takes something from its place",

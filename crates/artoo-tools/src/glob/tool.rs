@@ -8,7 +8,7 @@ use serde_json::Value;
 use crate::glob::{self, Search};
 use crate::paths;
 use crate::record::Record;
-use crate::tool::{Call, Job, Machine, Question, Running, Tool, spec, unusable};
+use crate::tool::{Call, Job, Machine, Question, Running, Said, Tool, spec, unusable};
 
 #[derive(Debug)]
 pub(crate) struct Glob;
@@ -50,7 +50,7 @@ impl Job for Search {
         EffectClass::ReadOnly
     }
 
-    fn question(&self, _: &Machine, _: bool) -> Option<Question> {
+    fn question(&self, _: &Machine, _: &Said<'_>) -> Option<Question> {
         None
     }
 

@@ -11,7 +11,7 @@ use crate::limit::Stopped;
 use crate::mdfind::{self, Query};
 use crate::process::{self, Invocation};
 use crate::record::Record;
-use crate::tool::{Call, Job, Machine, Question, Running, Tool, spec, unusable};
+use crate::tool::{Call, Job, Machine, Question, Running, Said, Tool, spec, unusable};
 use crate::{glob, paths};
 
 #[derive(Debug)]
@@ -60,7 +60,7 @@ impl Job for Find {
         EffectClass::ReadOnly
     }
 
-    fn question(&self, _: &Machine, _: bool) -> Option<Question> {
+    fn question(&self, _: &Machine, _: &Said<'_>) -> Option<Question> {
         None
     }
 

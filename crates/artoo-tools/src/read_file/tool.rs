@@ -8,7 +8,7 @@ use serde_json::Value;
 use crate::paths;
 use crate::read_file::{self, Reading};
 use crate::record::Record;
-use crate::tool::{Call, Job, Machine, Question, Running, Tool, spec, unusable};
+use crate::tool::{Call, Job, Machine, Question, Running, Said, Tool, spec, unusable};
 
 #[derive(Debug)]
 pub(crate) struct ReadFile;
@@ -38,7 +38,7 @@ impl Job for Reading {
         EffectClass::ReadOnly
     }
 
-    fn question(&self, _: &Machine, _: bool) -> Option<Question> {
+    fn question(&self, _: &Machine, _: &Said<'_>) -> Option<Question> {
         None
     }
 

@@ -19,7 +19,9 @@ use crate::read_file::ReadFile;
 use crate::record::Record;
 use crate::registry::prepared::Prepared;
 use crate::shell::Shell;
-use crate::tool::{Call, Machine, Question, Tool, Watch};
+use crate::tool::{Call, Machine, Question, Said, Tool, Watch};
+#[cfg(feature = "web")]
+use crate::web::Search;
 use crate::write_file::WriteFile;
 
 /// Characters of a new file's text shown when its making is asked about.
@@ -94,7 +96,8 @@ impl Registry {
         let prepared = watch.blocking(read).await?;
         *target = prepared.target().to_owned();
         let job = prepared.into_job().map_err(|record| Instead::Record(*record))?;
-        if let Some(question) = job.question(&self.machine, context.confirm) {
+        let said = Said { confirm: context.confirm, words: &context.said };
+        if let Some(question) = job.question(&self.machine, &said) {
             self.ask_first(name, job.class(), question, grant, watch).await?;
         }
         Ok(job.run(Call { machine: Arc::clone(&self.machine), watch }).await?)
@@ -132,6 +135,10 @@ fn installed(config: &ToolConfig) -> Vec<Arc<dyn Tool>> {
     ];
     if let Some(shell) = Shell::detect(config) {
         tools.push(Arc::new(shell));
+    }
+    #[cfg(feature = "web")]
+    if let Some(search) = Search::detect(config) {
+        tools.push(Arc::new(search));
     }
     tools
 }

@@ -11,7 +11,7 @@ use crate::limit::{Stopped, blocking};
 use crate::process;
 use crate::record::Record;
 use crate::shell::{self, Command, CommandProblem};
-use crate::tool::{CAUTION, Call, Job, Machine, Question, Running, Tool, spec, unusable};
+use crate::tool::{CAUTION, Call, Job, Machine, Question, Running, Said, Tool, spec, unusable};
 
 #[derive(Debug)]
 pub(crate) struct Shell;
@@ -57,10 +57,10 @@ impl Job for Command {
         }
     }
 
-    fn question(&self, machine: &Machine, confirm: bool) -> Option<Question> {
+    fn question(&self, machine: &Machine, said: &Said<'_>) -> Option<Question> {
         let reason = match &self.proof {
             Proof::Unproven { reason, .. } => reason.clone(),
-            Proof::Proven(proven) if proven.class == EffectClass::ReadOnly || !confirm => return None,
+            Proof::Proven(proven) if proven.class == EffectClass::ReadOnly || !said.confirm => return None,
             Proof::Proven(_) => CAUTION.to_owned(),
         };
         Some(Question {

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::paths;
 use crate::record::Record;
-use crate::tool::{CAUTION, Call, Job, Machine, Question, Running, Tool, spec, unusable};
+use crate::tool::{CAUTION, Call, Job, Machine, Question, Running, Said, Tool, spec, unusable};
 use crate::write_file::{self, NewFile};
 
 #[derive(Debug)]
@@ -41,8 +41,8 @@ impl Job for NewFile {
         EffectClass::Creating
     }
 
-    fn question(&self, _: &Machine, confirm: bool) -> Option<Question> {
-        confirm.then(|| {
+    fn question(&self, _: &Machine, said: &Said<'_>) -> Option<Question> {
+        said.confirm.then(|| {
             let path = paths::line(&self.path);
             Question {
                 text: self.text.clone(),
