@@ -18,4 +18,7 @@ pub struct CallContext {
     pub blocked_targets: Vec<String>,
     /// Caution: a call that is not read-only asks even if it only creates.
     pub confirm: bool,
+    /// The task as the person put it, empty where nobody did: what a question to the network may be made of without
+    /// asking.
+    pub said: String,
 }

@@ -43,6 +43,9 @@ pub struct ToolConfig {
     pub program_path: Vec<PathBuf>,
     /// Paths no tool may read or write, besides the built-in list (keys, artoo's own data).
     pub protected: Vec<PathBuf>,
+    /// Search engines; with none there is no `search` tool.
+    #[cfg(feature = "web")]
+    pub web: crate::web::WebConfig,
 }
 
 impl ToolConfig {
@@ -57,6 +60,8 @@ impl ToolConfig {
             output_max_chars: OUTPUT_MAX_CHARS,
             program_path: PROGRAM_PATH.iter().map(PathBuf::from).collect(),
             protected: Vec::new(),
+            #[cfg(feature = "web")]
+            web: crate::web::WebConfig::default(),
         }
     }
 }

@@ -27,6 +27,7 @@
 //!     blocked_tools: vec![],
 //!     blocked_targets: vec![],
 //!     confirm: false,
+//!     said: String::new(),
 //! };
 //! // Nothing has run: somebody must say yes to exactly this first.
 //! assert!(matches!(registry.call(&context, None).await, ToolOutcome::NeedsConsent { .. }));
@@ -59,7 +60,10 @@ mod record;
 mod registry;
 mod shell;
 mod text;
+mod tool;
 mod trash;
+#[cfg(feature = "web")]
+mod web;
 mod write_file;
 
 #[cfg(test)]
@@ -70,3 +74,5 @@ pub use config::ToolConfig;
 pub use consent::{GRANT_LIFETIME, Grant};
 pub use guard::{Classification, CommandClass, CommandGuard};
 pub use registry::Registry;
+#[cfg(feature = "web")]
+pub use web::{Engine, EngineProblem, WebConfig};

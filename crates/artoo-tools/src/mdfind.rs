@@ -1,10 +1,12 @@
 //! `mdfind`: a person's own files by words, from Spotlight where it is installed, else from a walk over the names.
 
+mod tool;
+
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-use artoo_proto::{Environment, escape};
+use artoo_proto::Environment;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -15,6 +17,8 @@ use crate::paths::{self, PATH_MAX_BYTES, PathProblem};
 use crate::process::Ended;
 use crate::protect::Protected;
 use crate::record::Record;
+
+pub(crate) use tool::Mdfind;
 
 /// Longest query; words a person remembers of a name are few.
 const QUERY_MAX_CHARS: usize = 500;
@@ -67,11 +71,6 @@ impl Query {
         }
         let root = paths::absolute(environment, wire.root.as_deref().unwrap_or("~"))?;
         Ok(Self { words, root, kind: wire.kind.unwrap_or_default(), limit: wire.limit.unwrap_or(LIMIT_DEFAULT) })
-    }
-
-    /// Words and folder as one line.
-    pub(crate) fn target(&self) -> String {
-        format!("{} in {}", escape::one_line(&self.words.join(" ")), paths::line(&self.root))
     }
 
     /// Arguments for Spotlight; answers come NUL-separated, since a name may hold a line break.

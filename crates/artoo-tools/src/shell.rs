@@ -1,5 +1,7 @@
 //! `shell`: a command line. Proven ones run at once and without a shell; the others only as a person allowed them.
 
+mod tool;
+
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fs;
@@ -19,7 +21,10 @@ use crate::limit::Limit;
 use crate::process::{self, Ended, Invocation};
 use crate::protect::Protected;
 use crate::record::Record;
+use crate::tool::Job;
 use crate::{nearby, open, paths};
+
+pub(crate) use tool::Shell;
 
 /// Longest command taken at all; the system itself ends near this.
 const COMMAND_MAX_CHARS: usize = 32_768;
@@ -77,14 +82,6 @@ impl Command {
             Proof::Unproven { .. } => effects(&paths, protected),
         };
         Ok(Self { text: command, proof, paths, effects })
-    }
-
-    /// What it was proven to do.
-    pub(crate) fn class(&self) -> EffectClass {
-        match &self.proof {
-            Proof::Proven(proven) => proven.class,
-            Proof::Unproven { .. } => EffectClass::Unproven,
-        }
     }
 
     /// What would run: the program itself, or a shell over exactly the bytes that are shown.

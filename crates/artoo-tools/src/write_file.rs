@@ -1,5 +1,7 @@
 //! `write_file`: a new text file in the workspace, and nowhere else; what exists is never touched.
 
+mod tool;
+
 use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -15,6 +17,8 @@ use crate::paths::{self, PATH_MAX_BYTES, PathProblem};
 use crate::protect::Protected;
 use crate::record::Record;
 use crate::{beneath, digest, open};
+
+pub(crate) use tool::WriteFile;
 
 /// Longest text written; what a model writes in one call is far shorter.
 const TEXT_MAX_CHARS: usize = 1_000_000;

@@ -33,6 +33,8 @@ pub(super) enum Command {
 struct Waiting {
     reply: oneshot::Sender<TaskOutcome>,
     usage: BTreeMap<Role, Usage>,
+    /// The person's own words.
+    said: String,
 }
 
 /// The driver's own state; the System's is inside it.
@@ -86,7 +88,7 @@ impl Driver {
         while let Some(command) = self.commands.recv().await {
             match command {
                 Command::Submit { request, reply } => {
-                    let waiting = Waiting { reply, usage: BTreeMap::new() };
+                    let waiting = Waiting { reply, usage: BTreeMap::new(), said: request.raw_input.clone() };
                     self.waiting.insert(request.task_id.clone(), waiting);
                     self.step(Input::Operator { message: request.into() });
                 }
@@ -156,6 +158,8 @@ impl Driver {
             (Work::Persist { frames }, Some(journal)) => Some(journal.write(frames.clone())),
             _ => None,
         };
+        let waiting = task_id.as_ref().and_then(|task| self.waiting.get(task));
+        let said = waiting.map(|waiting| waiting.said.clone()).unwrap_or_default();
         let tasks = self.work.entry(task_id).or_default();
         while tasks.try_join_next().is_some() {}
         if let Some(written) = writer {
@@ -170,7 +174,7 @@ impl Driver {
             let on_crash = crashed(&work);
             // A set of one: dropped with its owner, so that cancelling the task stops the work inside.
             let mut inner = JoinSet::new();
-            inner.spawn(hands.perform(work));
+            inner.spawn(hands.perform(work, said));
             match inner.join_next().await {
                 Some(Ok(completion)) => report(completion),
                 Some(Err(_)) | None => report(on_crash),

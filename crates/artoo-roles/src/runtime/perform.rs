@@ -23,11 +23,12 @@ pub(super) struct Hands {
 }
 
 impl Hands {
-    /// Does the work and says how it ended; a panic inside is one failed effect, not a lost one.
-    pub(super) async fn perform(self: Arc<Self>, work: Work) -> Completion {
+    /// Does the work and says how it ended; a panic inside is one failed effect, not a lost one. `said` is the task in
+    /// the person's own words.
+    pub(super) async fn perform(self: Arc<Self>, work: Work, said: String) -> Completion {
         match work {
             Work::Model { request } => Completion::Model(self.model.ask(&request).await),
-            Work::Tool { order } => Completion::Tool(Box::new(self.call(*order).await)),
+            Work::Tool { order } => Completion::Tool(Box::new(self.call(*order, said).await)),
             Work::Checks { order } => Completion::Checks(self.check(order).await),
             Work::Timer { after_ms } => {
                 tokio::time::sleep(std::time::Duration::from_millis(after_ms)).await;
@@ -37,7 +38,7 @@ impl Hands {
         }
     }
 
-    async fn call(&self, order: ToolOrder) -> ToolOutcome {
+    async fn call(&self, order: ToolOrder, said: String) -> ToolOutcome {
         let grant = order.consent.as_ref().map(|hash| self.tools.grant(hash));
         let context = CallContext {
             request: order.request,
@@ -46,6 +47,7 @@ impl Hands {
             blocked_tools: order.blocked_tools,
             blocked_targets: order.blocked_targets,
             confirm: order.confirm,
+            said,
         };
         self.tools.call(&context, grant).await
     }

@@ -7,9 +7,11 @@ mod perform;
 mod plan;
 mod rename;
 mod survey;
+mod tool;
 mod unpack;
 
 pub(crate) use act::{Act, schema};
 pub(crate) use perform::{hindered, rename, run};
 pub(crate) use plan::{Plan, plan};
 pub(crate) use survey::Obstacle;
+pub(crate) use tool::Files;

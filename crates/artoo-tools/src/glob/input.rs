@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use artoo_proto::{Environment, Timestamp, escape};
+use artoo_proto::{Environment, Timestamp};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -154,23 +154,6 @@ impl Search {
             limit: wire.limit,
             report,
         })
-    }
-
-    /// Root and patterns as one line.
-    pub(crate) fn target(&self) -> String {
-        let root = paths::line(&self.root);
-        let root = root.trim_end_matches('/');
-        let rest = match self.spelled.as_slice() {
-            [] if self.recursive => "**".to_owned(),
-            [] => "*".to_owned(),
-            [one] if !self.recursive || one.contains('/') => {
-                one.trim_start_matches("./").trim_start_matches('/').to_owned()
-            }
-            [one] => format!("**/{one}"),
-            many if self.recursive => format!("**/{{{}}}", many.join(",")),
-            many => format!("{{{}}}", many.join(",")),
-        };
-        format!("{root}/{}", escape::one_line(&rest))
     }
 
     /// How deep a match can lie: 1 = directly in the root.

@@ -3,6 +3,7 @@
 mod content;
 mod input;
 mod pattern;
+mod tool;
 mod walk;
 
 use std::ffi::{OsStr, OsString};
@@ -17,6 +18,7 @@ use ignore::DirEntry;
 
 pub(crate) use content::Needle;
 pub(crate) use input::{Kind, Search, schema};
+pub(crate) use tool::Glob;
 pub(crate) use walk::{Walk, Walked};
 
 use crate::glob::input::{Report, SortKey};

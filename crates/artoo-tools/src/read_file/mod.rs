@@ -1,6 +1,7 @@
 //! `read_file`: a text file, some of its lines, the lines with a text in them, or how many there are.
 
 mod lines;
+mod tool;
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
@@ -21,6 +22,7 @@ use crate::{nearby, text};
 
 pub(crate) use lines::count;
 use lines::{matching, some_lines};
+pub(crate) use tool::ReadFile;
 
 /// Bytes of text kept in memory at each end; far more than a record shows.
 const KEPT_BYTES: u64 = 1024 * 1024;

@@ -8,6 +8,8 @@ mod must_not;
 mod process;
 mod read_file;
 mod shell;
+#[cfg(feature = "web")]
+mod web;
 mod write_file;
 
 use std::fs;
@@ -20,7 +22,7 @@ use tempfile::TempDir;
 
 use crate::{CallContext, Grant, Registry, ToolConfig};
 
-const ALL_TOOLS: [&str; 5] = ["mdfind", "glob", "read_file", "write_file", "shell"];
+const ALL_TOOLS: [&str; 6] = ["mdfind", "glob", "read_file", "write_file", "shell", "search"];
 
 /// A home folder of its own with a registry over it.
 struct House {
@@ -75,6 +77,7 @@ impl House {
             blocked_tools: Vec::new(),
             blocked_targets: Vec::new(),
             confirm: false,
+            said: String::new(),
         }
     }
 

@@ -55,6 +55,7 @@ impl Machine {
             blocked_tools: vec![],
             blocked_targets: vec![],
             confirm: false,
+            said: String::new(),
         };
         runtime.block_on(async {
             match self.registry.call(&context, None).await {

@@ -1,0 +1,65 @@
+//! `files` as the registry knows it.
+
+use std::path::PathBuf;
+
+use artoo_proto::{EffectClass, ToolClass, ToolSpec};
+use serde_json::Value;
+
+use crate::files::{self, Act, Plan};
+use crate::record::Record;
+use crate::tool::{CAUTION, Call, Job, Machine, Question, Running, Said, Tool, spec, unusable};
+
+#[derive(Debug)]
+pub(crate) struct Files;
+
+impl Tool for Files {
+    fn spec(&self) -> ToolSpec {
+        let description =
+            "create, copy, move, rename, pack, unpack or throw away files and folders; asks first, overwrites nothing";
+        spec("files", ToolClass::Files, 4, description, files::schema())
+    }
+
+    fn read(&self, machine: &Machine, input: &Value) -> Result<Box<dyn Job>, Box<Record>> {
+        let environment = &machine.config.environment;
+        let act = Act::parse(environment, input).map_err(|problem| unusable(&problem).class(EffectClass::Unproven))?;
+        let plan = files::plan(environment, &machine.protected, act).map_err(|obstacle| files::hindered(&obstacle))?;
+        Ok(Box::new(plan))
+    }
+}
+
+impl Job for Plan {
+    fn target(&self) -> String {
+        self.headline.clone()
+    }
+
+    fn paths(&self) -> Vec<PathBuf> {
+        self.touched.clone()
+    }
+
+    fn class(&self) -> EffectClass {
+        self.class
+    }
+
+    fn question(&self, _: &Machine, said: &Said<'_>) -> Option<Question> {
+        let reason = match self.class {
+            _ if self.stays_in_workspace && !said.confirm => return None,
+            _ if self.stays_in_workspace => CAUTION,
+            EffectClass::Creating => "it makes something outside the workspace",
+            EffectClass::ReadOnly | EffectClass::Unproven => "it takes something from its place",
+        };
+        Some(Question {
+            text: self.contract.clone(),
+            program: PathBuf::new(),
+            files: Vec::new(),
+            shown: format!("files: {}", self.headline),
+            effects: self.effects.clone(),
+            reason: reason.to_owned(),
+        })
+    }
+
+    fn run(self: Box<Self>, call: Call) -> Running {
+        Box::pin(
+            async move { call.work(move |machine, limit| files::run(&self, &machine.config.environment, limit)).await },
+        )
+    }
+}

@@ -1,0 +1,155 @@
+//! Searching: what goes out unasked, what each engine's answer means, and the chain.
+
+use artoo_proto::{CallStatus, ToolOutcome};
+use serde_json::json;
+
+use super::server::{Reply, Server, html, json as as_json, to};
+use super::{allowed, context, house, unasked, with_searxng};
+use crate::web::Engine;
+
+const SEARXNG: &str = r#"{"query":"x","results":[
+    {"url":"https://one.example/a","title":"One  \u001b[31mred","content":"first\nline"},
+    {"url":"javascript:alert(1)","title":"no address"},
+    {"url":"https://two.example/","title":"Two","content":null}],"unresponsive_engines":[]}"#;
+
+const DUCK: &str = r#"<html><body><div class="result results_links"><h2>
+    <a rel="nofollow" class="result__a" href="//duckduckgo.com/l/?uddg=https%3A%2F%2Fone.example%2Fa%3Fb%3D1&amp;rut=9">One &amp; <b>more</b></a></h2>
+    <a class="result__snippet" href="x">A <b>snippet</b> of it</a></div>
+    <div class="result result--ad"><a class="result__a" href="https://duckduckgo.com/y.js?ad_domain=shop.example">Buy</a></div>
+    </body></html>"#;
+
+#[tokio::test]
+async fn own_words_go_out_unasked_to_a_chosen_engine_and_others_do_not() {
+    let server = Server::start(vec![("/search", as_json(SEARXNG))]);
+    let house = with_searxng(&server);
+    let said = "what is the population of Lisbon?";
+    let call = unasked(&house, json!({"query": "population of lisbon"}), said).await;
+    assert_eq!(call.status, CallStatus::Ok, "{call:?}");
+    let expected = "1. One \\u{1b}[31mred\n   https://one.example/a\n   first line\n2. Two\n   https://two.example/\n\
+                    [SearXNG at 127.0.0.1 on \"population of lisbon\": 2 results]";
+    assert_eq!(call.output, expected);
+    assert_eq!(server.asked().len(), 1);
+    assert!(server.asked()[0].starts_with("GET /search?q=population+of+lisbon&format=json "), "{:?}", server.asked());
+    let head = server.asked()[0].to_ascii_lowercase();
+    assert!(head.contains("user-agent: artoo/") && !head.contains("cookie") && !head.contains("referer"), "{head}");
+
+    let leaking = context(json!({"query": "population of lisbon hunter2"}), said);
+    let ToolOutcome::NeedsConsent { shown, effects, reason, .. } = house.outcome(&leaking, None).await else {
+        panic!("a word from elsewhere left unasked");
+    };
+    assert_eq!(shown, "search: population of lisbon hunter2");
+    assert_eq!(effects, ["sends these words to SearXNG at 127.0.0.1"]);
+    assert!(reason.contains("not your own"), "{reason}");
+    assert_eq!(server.asked().len(), 1, "nothing was sent");
+    let call = allowed(&house, json!({"query": "hunter2"})).await;
+    assert_eq!(call.status, CallStatus::Ok, "{call:?}");
+}
+
+#[tokio::test]
+async fn an_engine_that_nobody_chose_is_asked_about_even_for_own_words() {
+    let server = Server::start(vec![("/html/", html(DUCK))]);
+    let duck = || Engine::duckduckgo(false).unwrap().at(&format!("http://site.test:{}/html/", server.address.port()));
+    let house = house(vec![Engine::searxng(&server.url("/")).unwrap(), duck()], &server);
+    let own = context(json!({"query": "lisbon"}), "lisbon");
+    let ToolOutcome::NeedsConsent { effects, reason, .. } = house.outcome(&own, None).await else { panic!("unasked") };
+    assert!(reason.contains("have not chosen"), "{reason}");
+    assert_eq!(effects, ["sends these words to SearXNG at 127.0.0.1, and if that gives no answer DuckDuckGo"]);
+    assert_eq!(server.asked().len(), 0);
+}
+
+/// Decision D7: nothing found is an answer only where the engine says that it looked; a page that asks for proof of a
+/// person, an engine that is down and an answer that can't be read are none.
+#[tokio::test]
+async fn d7_an_empty_answer_is_told_from_no_answer() {
+    let check = async |engine: &str, reply: Reply, status: CallStatus, expected: &str| {
+        let server = Server::start(vec![("/search", reply.clone()), ("/", reply)]);
+        let site = format!("http://site.test:{}/", server.address.port());
+        let engine = match engine {
+            "searxng" => Engine::searxng(&server.url("/")).unwrap(),
+            "brave" => Engine::brave("k").unwrap().at(&site),
+            "google" => Engine::google("k", "c").unwrap().at(&site),
+            _ => Engine::duckduckgo(true).unwrap().at(&site),
+        };
+        let call = unasked(&house(vec![engine], &server), json!({"query": "word"}), "word").await;
+        assert_eq!(call.status, status, "{call:?}");
+        assert_eq!(call.environmental, status != CallStatus::Ok, "{call:?}");
+        assert!(call.output.contains(expected), "{expected}: {call:?}");
+    };
+    let (ok, failed) = (CallStatus::Ok, CallStatus::Failed);
+    let status = |status| Reply::Plain(status, vec![], b"{}".to_vec());
+    check("searxng", as_json(r#"{"results":[]}"#), ok, "it looked and found nothing").await;
+    check("searxng", as_json(r#"{"results":[],"unresponsive_engines":[["bing","timeout"]]}"#), failed, "bing").await;
+    check("searxng", as_json("{}"), failed, "could not be read").await;
+    check("searxng", html("<p>please"), failed, "could not be read").await;
+    check("searxng", status("403 Forbidden"), failed, "status 403").await;
+    check("searxng", status("429 Too Many Requests"), failed, "no more questions").await;
+    check("searxng", to("http://site.test/"), failed, "status 302").await;
+    check("brave", as_json(r#"{"type":"search","web":{"results":[]}}"#), ok, "found nothing").await;
+    check("brave", as_json(r#"{"type":"search"}"#), ok, "found nothing").await;
+    check("brave", as_json(r#"{"type":"ErrorResponse"}"#), failed, "ErrorResponse").await;
+    let one = r#"{"type":"search","web":{"results":[{"url":"https://a.example","title":"<b>A</b> &amp; B"}]}}"#;
+    check("brave", as_json(one), ok, "1. A & B\n   https://a.example/\n[Brave on").await;
+    check("google", as_json(r#"{"searchInformation":{"totalResults":"0"}}"#), ok, "found nothing").await;
+    check("google", as_json(r#"{"kind":"customsearch#search"}"#), failed, "does not say that there are none").await;
+    let one = r#"{"items":[{"link":"https://a.example/","title":"A","snippet":"s"}]}"#;
+    check("google", as_json(one), ok, "1. A\n   https://a.example/\n   s\n[Google on").await;
+    check("duck", html(DUCK), ok, "1. One & more\n   https://one.example/a?b=1\n   A snippet of it\n[Duck").await;
+    check("duck", html(r#"<div class="no-results">No results.</div>"#), ok, "found nothing").await;
+    check("duck", html("<html><body>hello</body></html>"), failed, "does not say that there are none").await;
+    let modal = r#"<div class="anomaly-modal__title">Unfortunately, bots use DuckDuckGo too.</div>"#;
+    check("duck", html(modal), failed, "proof of a person").await;
+    let captcha = Reply::Plain("202 Accepted", vec![], b"<p>Please confirm this search was made by a human".to_vec());
+    check("duck", captcha, failed, "proof of a person").await;
+}
+
+#[tokio::test]
+async fn d15_the_chain_goes_on_where_an_engine_gives_no_answer_and_says_so() {
+    let down = Server::start(vec![("/search", Reply::Plain("503 Busy", vec![], vec![]))]);
+    let up = Server::start(vec![("/", as_json(r#"{"type":"search","web":{"results":[]}}"#))]);
+    let site = format!("http://site.test:{}/", up.address.port());
+    let searxng = || Engine::searxng(&down.url("/")).unwrap();
+    let brave = || Engine::brave("secret-key").unwrap().at(&site);
+    let call = unasked(&house(vec![searxng(), brave()], &up), json!({"query": "word"}), "word").await;
+    assert_eq!(call.status, CallStatus::Ok, "{call:?}");
+    assert!(
+        call.output.contains("[Brave on \"word\": it looked and found nothing; no answer from SearXNG"),
+        "{call:?}"
+    );
+    assert_eq!((down.asked().len(), up.asked().len()), (1, 1), "an empty answer is one: nobody else is asked");
+    let call = unasked(&house(vec![brave(), searxng()], &up), json!({"query": "word"}), "word").await;
+    assert_eq!((call.status, down.asked().len()), (CallStatus::Ok, 1), "{call:?}");
+    let call = unasked(&house(vec![searxng()], &up), json!({"query": "word"}), "word").await;
+    assert_eq!((call.status, call.environmental), (CallStatus::Failed, true), "{call:?}");
+    assert!(call.output.contains("nothing is known of what there is"), "{call:?}");
+}
+
+/// A key goes into a header and nowhere else, whatever the server does with it.
+#[tokio::test]
+async fn h7_no_key_is_in_an_address_or_an_error() {
+    for status in ["200 OK", "401 Unauthorized", "500 Oops"] {
+        let echo = Reply::Plain(status, vec![], b"your key canary-4f9a is bad".to_vec());
+        let server = Server::start(vec![("/", echo)]);
+        let site = format!("http://site.test:{}/", server.address.port());
+        let engines = [Engine::brave("canary-4f9a").unwrap(), Engine::google("canary-4f9a", "cx1").unwrap()];
+        let house = house(engines.map(|engine| engine.at(&site)).to_vec(), &server);
+        let call = unasked(&house, json!({"query": "word"}), "word").await;
+        assert!(!format!("{call:?} {:?} {:?}", house.registry, house.config).contains("canary"), "{call:?}");
+        let asked = server.asked();
+        assert!(asked[0].contains("x-subscription-token: canary-4f9a"), "{asked:?}");
+        assert!(asked[1].contains("x-goog-api-key: canary-4f9a"), "{asked:?}");
+        assert!(asked.iter().all(|head| !head.lines().next().unwrap().contains("canary")), "{asked:?}");
+    }
+    assert!(Engine::brave(" \n").is_err() && Engine::google("a b", "c").is_err());
+}
+
+#[test]
+fn an_address_of_an_instance_is_a_plain_one() {
+    let check = |url: &str, expected: bool| assert_eq!(Engine::searxng(url).is_ok(), expected, "{url}");
+    check("http://localhost:8888", true);
+    check("https://searx.example/sub", true);
+    for refused in ["searx.example", "ftp://searx.example", "https://a:b@searx.example", "https://searx.example/?a=b"] {
+        check(refused, false);
+    }
+    let told = Engine::searxng("https://me:hunter2@searx.example").unwrap_err().to_string();
+    assert!(!told.contains("hunter2"), "{told}");
+}

@@ -1,0 +1,194 @@
+//! Fetching a page: where it may lie, how much of it is read, and what of it is told.
+
+use std::time::Duration;
+
+use artoo_proto::{CallStatus, ToolOutcome};
+use serde_json::json;
+
+use super::server::{Reply, Server, html, json as as_json, to};
+use super::{allowed, context, unasked, with_searxng};
+
+const PAGE: &str = "<html><head><title>A  page</title><style>p{}</style><script>var a='<p>no</p>';</script></head>
+    <body><h1>Head &amp; shoulders</h1><p>One<br>two <b>three</b></p><ul><li>x<li>y</ul>
+    <div style='display: none'>hidden <div>deep</div> still</div><div hidden>gone</div>
+    <table><tr><td>1</td><td>2</td></tr></table><p hidden>open-ended<p>end\u{202e}\u{1b}[2J</body></html>";
+
+#[tokio::test]
+async fn a_page_is_read_as_a_person_reads_it() {
+    let server = Server::start(vec![("/a", html(PAGE))]);
+    let call = allowed(&with_searxng(&server), json!({"url": server.url("/a")})).await;
+    assert_eq!(call.status, CallStatus::Ok, "{call:?}");
+    let lines: Vec<&str> = call.output.lines().collect();
+    assert_eq!(
+        lines,
+        [
+            format!("[{}]", server.url("/a")).as_str(),
+            "A page",
+            "Head & shoulders",
+            "One",
+            "two three",
+            "x",
+            "y",
+            "1 2",
+            "open-ended",
+            "end\\u{202e}\\u{1b}[2J",
+            "[the whole text, 70 characters]",
+        ]
+    );
+}
+
+#[tokio::test]
+async fn a_page_goes_out_unasked_only_if_the_person_or_an_engine_named_it() {
+    let found = as_json(r#"{"results":[{"url":"http://site.test/found","title":"t"}]}"#);
+    let server = Server::start(vec![("/search", found), ("/found", html("found it")), ("/other", html("other"))]);
+    let house = with_searxng(&server);
+    let fetch = |path: &str, said: &str| context(json!({"url": format!("http://site.test{path}")}), said);
+    let check = async |path: &str, said: &str, is_asked: bool| {
+        let outcome = house.outcome(&fetch(path, said), None).await;
+        assert_eq!(matches!(outcome, ToolOutcome::NeedsConsent { .. }), is_asked, "{path} {said}: {outcome:?}");
+        outcome
+    };
+    let asked = check("/found?secret=hunter2", "look it up", true).await;
+    let ToolOutcome::NeedsConsent { shown, effects, .. } = asked else { unreachable!() };
+    assert_eq!(shown, "search: GET http://site.test/found?secret=hunter2");
+    assert_eq!(effects, ["sends this address to site.test, with whatever is written in it"]);
+    check("/other", "read http://site.test/other, please", false).await;
+    check("/found", "look it up", true).await;
+    let call = unasked(&house, json!({"query": "it"}), "look it up").await;
+    assert_eq!(call.status, CallStatus::Ok, "{call:?}");
+    check("/found", "look it up", false).await;
+    check("/found?secret=hunter2", "look it up", true).await;
+    check("/found/more", "look it up", true).await;
+}
+
+/// Every hop is checked like the first, by its letters and by the address it resolves to.
+#[tokio::test]
+async fn t21_a_page_that_leads_inside_is_not_followed() {
+    let inside = Server::start(vec![("/secret", html("secret"))]);
+    let secret = inside.url("/secret");
+    for (location, expected) in [
+        ("http://169.254.169.254/latest/meta-data/", "no public address"),
+        ("http://[::1]/", "no public address"),
+        ("http://0x7f000001/", "no public address"),
+        ("http://localhost:9999/", "no public address"),
+        ("file:///etc/passwd", "only http and https"),
+        ("//127.0.0.1:8022/", "no public address"),
+        ("https://a:b@site.test/", "user name"),
+        ("http://[", "led to an address that is none"),
+        (secret.as_str(), "no public address"),
+    ] {
+        let server = Server::start(vec![("/a", to("/b")), ("/b", to(location))]);
+        let call = allowed(&with_searxng(&server), json!({"url": server.url("/a")})).await;
+        assert_eq!((call.status, call.environmental), (CallStatus::Failed, true), "{location}: {call:?}");
+        assert!(call.output.contains(expected), "{location}: {call:?}");
+    }
+    assert_eq!(inside.asked().len(), 0);
+}
+
+/// A name of the outside that leads inside (rebinding): the addresses that are connected to are the checked ones.
+#[tokio::test]
+async fn t21_a_name_that_leads_inside_is_not_asked() {
+    let server = Server::start(vec![("/", html("inside"))]);
+    let port = server.address.port();
+    let house = with_searxng(&server);
+    let call = allowed(&house, json!({"url": format!("http://localhost:{port}/")})).await;
+    assert_eq!((call.status, call.environmental), (CallStatus::Failed, true), "{call:?}");
+    assert!(call.output.contains("localhost leads to") && call.output.contains("no public address"), "{call:?}");
+    assert_eq!(server.asked().len(), 0);
+}
+
+#[tokio::test]
+async fn t21_size_time_and_hops_are_bounded() {
+    let big = Reply::Plain("200 OK", vec![("content-type", "text/html".to_owned())], vec![b'x'; 10 * 1024 * 1024]);
+    let server = Server::start(vec![
+        ("/big", big),
+        ("/endless", Reply::Endless),
+        ("/silence", Reply::Silence),
+        ("/round", to("/round")),
+        ("/hop", to("/hop2")),
+        ("/hop2", html("arrived")),
+    ]);
+    let mut house = with_searxng(&server);
+    let check = async |house: &super::House, path: &str, status: CallStatus, expected: &str| {
+        let call = allowed(house, json!({"url": server.url(path)})).await;
+        assert_eq!(call.status, status, "{path}: {call:?}");
+        assert!(call.output.contains(expected), "{path}: {call:?}");
+        assert!(call.output.len() < 4_000, "{path}");
+    };
+    check(&house, "/big", CallStatus::Failed, "sent more than 5242880 bytes").await;
+    check(&house, "/endless", CallStatus::Failed, "sent more than 5242880 bytes").await;
+    check(&house, "/round", CallStatus::Failed, "led on more than 5 times").await;
+    assert_eq!(server.asked().iter().filter(|head| head.starts_with("GET /round ")).count(), 6);
+    check(
+        &house,
+        "/hop",
+        CallStatus::Ok,
+        &format!("[{}, led here from {}]\narrived", server.url("/hop2"), server.url("/hop")),
+    )
+    .await;
+    house.config.call_timeout = Duration::from_millis(300);
+    house.registry = crate::Registry::detect(house.config.clone());
+    check(&house, "/silence", CallStatus::TimedOut, "time was up").await;
+}
+
+#[tokio::test]
+async fn t21_a_network_that_is_down_is_an_environmental_failure() {
+    let server = Server::start(vec![]);
+    let house = with_searxng(&server);
+    // Nobody listens on a port that was just given back.
+    let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let mut config = house.config.clone();
+    config.web.loopback.insert("gone.test".to_owned(), ([127, 0, 0, 1], port).into());
+    let registry = crate::Registry::detect(config);
+    let house = super::House { registry, ..house };
+    let call = allowed(&house, json!({"url": "http://gone.test/?q=hunter2"})).await;
+    assert_eq!((call.status, call.environmental), (CallStatus::Failed, true), "{call:?}");
+    assert!(call.output.contains("gone.test could not be asked") && !call.output.contains("hunter2"), "{call:?}");
+}
+
+#[tokio::test]
+async fn d7_a_page_that_turns_programs_away_is_no_page() {
+    let status = |status, text: &str| Reply::Plain(status, vec![("content-type", "text/html".to_owned())], text.into());
+    let article = format!("<p>How to solve the captcha: are you a robot? {}</p>", "word ".repeat(400));
+    let server = Server::start(vec![
+        ("/cf", status("403 Forbidden", "<title>Just a moment...</title><script src=/cdn-cgi/challenge-platform/x>")),
+        ("/human", html("<h1>Please verify you are human</h1>")),
+        ("/many", status("429 Too Many Requests", "slow down")),
+        ("/article", html(&article)),
+        ("/gone", status("410 Gone", "gone")),
+        ("/zip", Reply::Plain("200 OK", vec![("content-type", "application/zip".to_owned())], b"PK".to_vec())),
+    ]);
+    let house = with_searxng(&server);
+    let check = async |path: &str, status: CallStatus, expected: &str| {
+        let call = allowed(&house, json!({"url": server.url(path)})).await;
+        assert_eq!((call.status, call.environmental), (status, status != CallStatus::Ok), "{path}: {call:?}");
+        assert!(call.output.contains(expected), "{path}: {call:?}");
+    };
+    check("/cf", CallStatus::Failed, "proof of a person").await;
+    check("/human", CallStatus::Failed, "proof of a person").await;
+    check("/many", CallStatus::Failed, "no more questions").await;
+    check("/gone", CallStatus::Failed, "status 410").await;
+    check("/zip", CallStatus::Failed, "application/zip").await;
+    check("/article", CallStatus::Ok, "How to solve the captcha").await;
+}
+
+#[tokio::test]
+async fn a_long_page_is_read_in_parts_and_says_how_much_there_is() {
+    let text: String = (0..3000).map(|n| format!("word{n} ")).collect();
+    let server = Server::start(vec![("/long", html(&text))]);
+    let house = with_searxng(&server);
+    let mut from = 0;
+    let mut whole = String::new();
+    loop {
+        let call = allowed(&house, json!({"url": server.url("/long"), "from": from})).await;
+        assert!(call.status == CallStatus::Ok && !call.truncated, "{call:?}");
+        let lines: Vec<&str> = call.output.lines().collect();
+        whole.push_str(lines[1]);
+        let range = lines[2].trim_start_matches("[characters ").split(['t', 'o', ' ']).filter(|w| !w.is_empty());
+        from = range.clone().nth(1).unwrap().parse().unwrap();
+        if lines[2].contains(&format!("to {from} of {from};")) {
+            break;
+        }
+    }
+    assert_eq!(whole, text.trim_end());
+}

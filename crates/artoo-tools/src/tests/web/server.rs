@@ -1,0 +1,95 @@
+//! A real HTTP server on loopback that answers by path and keeps what it was asked.
+
+use std::collections::BTreeMap;
+use std::io::{BufRead, BufReader, Write};
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::sync::{Arc, Mutex};
+use std::thread;
+
+/// What it sends for a path.
+#[derive(Clone)]
+pub(super) enum Reply {
+    /// Status line's rest, headers, body.
+    Plain(&'static str, Vec<(&'static str, String)>, Vec<u8>),
+    /// A body that never ends, in chunks.
+    Endless,
+    /// Nothing, for ever.
+    Silence,
+}
+
+pub(super) struct Server {
+    pub(super) address: SocketAddr,
+    asked: Arc<Mutex<Vec<String>>>,
+}
+
+impl Server {
+    pub(super) fn start(replies: Vec<(&'static str, Reply)>) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap();
+        let asked = Arc::new(Mutex::new(Vec::new()));
+        let (seen, replies) = (Arc::clone(&asked), Arc::new(replies.into_iter().collect::<BTreeMap<_, _>>()));
+        thread::spawn(move || {
+            for stream in listener.incoming().flatten() {
+                let (seen, replies) = (Arc::clone(&seen), Arc::clone(&replies));
+                thread::spawn(move || serve(stream, &seen, &replies));
+            }
+        });
+        Self { address, asked }
+    }
+
+    /// Whole requests, head and all, as they came.
+    pub(super) fn asked(&self) -> Vec<String> {
+        self.asked.lock().unwrap().clone()
+    }
+
+    pub(super) fn url(&self, path: &str) -> String {
+        format!("http://{}{path}", self.address)
+    }
+}
+
+fn serve(mut stream: TcpStream, seen: &Mutex<Vec<String>>, replies: &BTreeMap<&str, Reply>) {
+    let mut head = String::new();
+    let mut reader = BufReader::new(stream.try_clone().unwrap());
+    while !head.ends_with("\r\n\r\n") {
+        if reader.read_line(&mut head).unwrap_or(0) == 0 {
+            return;
+        }
+    }
+    seen.lock().unwrap().push(head.clone());
+    let path = head.split(' ').nth(1).unwrap_or_default().split('?').next().unwrap_or_default();
+    let missing = Reply::Plain("404 Not Found", vec![], b"no such page".to_vec());
+    // A client that hangs up early is what some tests are about.
+    let _ = match replies.get(path).unwrap_or(&missing) {
+        Reply::Plain(status, headers, body) => {
+            let headers: String = headers.iter().map(|(name, value)| format!("{name}: {value}\r\n")).collect();
+            let length = body.len();
+            let head = format!("HTTP/1.1 {status}\r\n{headers}content-length: {length}\r\nconnection: close\r\n\r\n");
+            stream.write_all(head.as_bytes()).and_then(|()| stream.write_all(body))
+        }
+        Reply::Endless => endless(&mut stream),
+        Reply::Silence => {
+            thread::park();
+            Ok(())
+        }
+    };
+}
+
+fn endless(stream: &mut TcpStream) -> std::io::Result<()> {
+    stream.write_all(b"HTTP/1.1 200 OK\r\ncontent-type: text/html\r\ntransfer-encoding: chunked\r\n\r\n")?;
+    let chunk = [b"4000\r\n".as_slice(), &[b'x'; 0x4000], b"\r\n"].concat();
+    loop {
+        stream.write_all(&chunk)?;
+    }
+}
+
+pub(super) fn html(body: &str) -> Reply {
+    Reply::Plain("200 OK", vec![("content-type", "text/html; charset=utf-8".to_owned())], body.as_bytes().to_vec())
+}
+
+pub(super) fn json(body: &str) -> Reply {
+    Reply::Plain("200 OK", vec![("content-type", "application/json".to_owned())], body.as_bytes().to_vec())
+}
+
+pub(super) fn to(location: &str) -> Reply {
+    Reply::Plain("302 Found", vec![("location", location.to_owned())], Vec::new())
+}

@@ -1,0 +1,60 @@
+//! A page's bytes as text: by its mark, by what the server says, by what the page says, else UTF-8 or Latin letters.
+
+use encoding_rs::{Encoding, UTF_8, WINDOWS_1252};
+
+/// Where a page may say its encoding (HTML's own rule).
+const PRESCAN_BYTES: usize = 1024;
+
+/// The text, as the first of these has it: a byte order mark, the server's header, the page's own head, UTF-8 where the
+/// bytes are valid, else windows-1252. Bytes that fit nothing become U+FFFD.
+pub(crate) fn decode(content_type: &str, body: &[u8]) -> String {
+    let named = Encoding::for_bom(body).map(|(encoding, _)| encoding);
+    let named = named.or_else(|| Encoding::for_label(parameter(content_type, "charset")?.as_bytes()));
+    let named = named.or_else(|| in_page(body));
+    let guessed = || if std::str::from_utf8(body).is_ok() { UTF_8 } else { WINDOWS_1252 };
+    named.unwrap_or_else(guessed).decode(body).0.into_owned()
+}
+
+fn parameter<'a>(text: &'a str, name: &str) -> Option<&'a str> {
+    let (_, rest) = text.split_once(name)?;
+    let value = rest.trim_start().strip_prefix('=')?.trim_start().trim_start_matches(['"', '\'']);
+    let end = value.find([';', '"', '\'', ' ', '>', '/']).unwrap_or(value.len());
+    value.get(..end)
+}
+
+fn in_page(body: &[u8]) -> Option<&'static Encoding> {
+    let head = body.get(..PRESCAN_BYTES.min(body.len()))?;
+    let head = String::from_utf8_lossy(head).to_ascii_lowercase();
+    let metas = head.match_indices("<meta").filter_map(|(at, _)| head.get(at..)?.split('>').next());
+    let named = metas.filter_map(|meta| parameter(meta, "charset")).next()?;
+    let encoding = Encoding::for_label(named.as_bytes())?;
+    // A head that could be read this far is in no encoding of two bytes a letter, whatever it says.
+    Some(if encoding.is_ascii_compatible() { encoding } else { UTF_8 })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::decode;
+
+    #[test]
+    fn a_page_is_read_in_the_encoding_it_is_written_in() {
+        let check = |content_type: &str, body: &[u8], expected: &str| {
+            assert_eq!(decode(content_type, body), expected, "{content_type} {body:?}");
+        };
+        check("text/html", "grün".as_bytes(), "grün");
+        check("text/html", b"gr\xfcn", "grün");
+        check("text/html; charset=utf-8", b"gr\xfcn", "gr\u{fffd}n");
+        check("text/html; charset=\"iso-8859-1\"", "ü".as_bytes(), "Ã¼");
+        check("text/html; charset=shift_jis", b"\x93\xfa\x96{", "日本");
+        check("text/html", b"<meta charset='koi8-r'>\xcd\xc9\xd2", "<meta charset='koi8-r'>мир");
+        check(
+            "text/html",
+            b"<META http-equiv=x content='text/html; charset=koi8-r'>\xcd",
+            "<META http-equiv=x content='text/html; charset=koi8-r'>м",
+        );
+        check("text/html", b"<meta charset=utf-16>\xc3\xbc", "<meta charset=utf-16>ü");
+        check("text/html; charset=koi8-r", b"\xef\xbb\xbf\xc3\xbc", "ü");
+        check("text/html; charset=utf-16le", b"a\0b\0", "ab");
+        check("text/html; charset=nonsense", b"a", "a");
+    }
+}

@@ -1,0 +1,196 @@
+//! HTML as a person reads it: the words in their order, one block a line, without what is not shown.
+
+use html5gum::emitters::default::DefaultEmitter;
+use html5gum::{StartTag, Token, Tokenizer};
+
+use crate::limit::Limit;
+
+/// Elements whose content nobody reads.
+const UNREAD: [&str; 12] = [
+    "script", "style", "noscript", "template", "svg", "math", "iframe", "object", "canvas", "audio", "video", "select",
+];
+
+/// Elements that end a line.
+const BLOCKS: [&str; 36] = [
+    "address",
+    "article",
+    "aside",
+    "blockquote",
+    "body",
+    "br",
+    "caption",
+    "dd",
+    "details",
+    "div",
+    "dl",
+    "dt",
+    "figcaption",
+    "figure",
+    "footer",
+    "form",
+    "h1",
+    "h2",
+    "h3",
+    "h4",
+    "h5",
+    "h6",
+    "header",
+    "hr",
+    "html",
+    "li",
+    "main",
+    "nav",
+    "ol",
+    "p",
+    "pre",
+    "section",
+    "summary",
+    "table",
+    "tr",
+    "ul",
+];
+
+/// Elements without an end, which therefore hide nothing.
+const VOID: [&str; 13] =
+    ["area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track", "wbr"];
+
+/// Elements whose end may be left out, so that what they would hide has no certain end.
+const OPEN_ENDED: [&str; 8] = ["p", "li", "dt", "dd", "td", "th", "tr", "option"];
+
+/// One event of a page.
+#[derive(Debug)]
+pub(crate) enum Event<'a> {
+    Start(&'a StartTag<()>),
+    End(&'a [u8]),
+    Text(&'a str),
+}
+
+/// A page in words.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(crate) struct Readable {
+    pub(crate) title: String,
+    pub(crate) text: String,
+    /// The limit was reached before the end of the page.
+    pub(crate) is_cut: bool,
+}
+
+/// Goes through a page's tags and texts; `false` when the limit was reached before its end.
+pub(crate) fn events(html: &str, limit: &Limit, mut visit: impl FnMut(Event<'_>)) -> bool {
+    let mut emitter = DefaultEmitter::default();
+    // So that a script's text is its text and not more tags.
+    emitter.naively_switch_states(true);
+    for (count, token) in Tokenizer::new_with_emitter(html, emitter).flatten().enumerate() {
+        if count % 1024 == 0 && limit.reached() {
+            return false;
+        }
+        match token {
+            Token::StartTag(tag) => visit(Event::Start(&tag)),
+            Token::EndTag(tag) => visit(Event::End(&tag.name)),
+            Token::String(text) => visit(Event::Text(&String::from_utf8_lossy(&text))),
+            Token::Comment(_) | Token::Doctype(_) | Token::Error(_) => {}
+        }
+    }
+    true
+}
+
+/// An attribute's value.
+pub(crate) fn attribute(tag: &StartTag<()>, name: &str) -> Option<String> {
+    tag.attributes.get(name.as_bytes()).map(|value| String::from_utf8_lossy(value).into_owned())
+}
+
+/// Whether the attribute `class` holds this word.
+pub(crate) fn has_class(tag: &StartTag<()>, class: &str) -> bool {
+    attribute(tag, "class").is_some_and(|classes| classes.split_ascii_whitespace().any(|word| word == class))
+}
+
+/// The page in words.
+pub(crate) fn readable(html: &str, limit: &Limit) -> Readable {
+    let mut reader = Reader::default();
+    let is_whole = events(html, limit, |event| reader.see(event));
+    Readable { title: joined(&reader.title), text: reader.lines(), is_cut: !is_whole }
+}
+
+/// Runs of blanks as one space.
+pub(crate) fn joined(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+#[derive(Default)]
+struct Reader {
+    title: String,
+    text: String,
+    in_title: bool,
+    /// The element that hides all in it, and how deep elements of its name lie in it.
+    hidden: Option<(Vec<u8>, usize)>,
+}
+
+impl Reader {
+    fn see(&mut self, event: Event<'_>) {
+        match event {
+            Event::Start(tag) => self.start(tag),
+            Event::End(name) => self.end(name),
+            Event::Text(_) if self.hidden.is_some() => {}
+            Event::Text(text) if self.in_title => self.title.push_str(text),
+            Event::Text(text) => self.text.push_str(&text.replace(['\n', '\r', '\t'], " ")),
+        }
+    }
+
+    fn start(&mut self, tag: &StartTag<()>) {
+        let name: &[u8] = &tag.name;
+        if let Some((hiding, depth)) = &mut self.hidden {
+            if hiding.as_slice() == name {
+                *depth += 1;
+            }
+            return;
+        }
+        self.break_line(name);
+        if name == b"title" {
+            self.in_title = self.title.is_empty();
+        } else if name == b"td" || name == b"th" {
+            self.text.push(' ');
+        } else if !is_one_of(&VOID, name) && (is_one_of(&UNREAD, name) || hides(tag)) {
+            self.hidden = Some((name.to_vec(), 1));
+        }
+    }
+
+    fn end(&mut self, name: &[u8]) {
+        if let Some((hiding, depth)) = &mut self.hidden {
+            if hiding.as_slice() == name {
+                *depth -= 1;
+            }
+            if *depth == 0 {
+                self.hidden = None;
+            }
+            return;
+        }
+        if name == b"title" {
+            self.in_title = false;
+        }
+        self.break_line(name);
+    }
+
+    fn break_line(&mut self, name: &[u8]) {
+        if is_one_of(&BLOCKS, name) {
+            self.text.push('\n');
+        }
+    }
+
+    fn lines(&self) -> String {
+        let lines = self.text.split('\n').map(joined).filter(|line| !line.is_empty());
+        lines.collect::<Vec<_>>().join("\n")
+    }
+}
+
+fn is_one_of(names: &[&str], name: &[u8]) -> bool {
+    names.iter().any(|known| known.as_bytes() == name)
+}
+
+fn hides(tag: &StartTag<()>) -> bool {
+    if is_one_of(&OPEN_ENDED, &tag.name) {
+        return false;
+    }
+    let style = attribute(tag, "style").unwrap_or_default().to_ascii_lowercase().replace(' ', "");
+    tag.attributes.contains_key(b"hidden".as_slice())
+        || style.contains("display:none")
+        || style.contains("visibility:hidden")
+}

@@ -1,0 +1,93 @@
+//! The input of `search`: a question, or a page.
+
+use reqwest::Url;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use crate::input::{self, InputProblem};
+use crate::web::client::URL_MAX_CHARS;
+
+/// Longest question; engines themselves cut near this.
+const QUERY_MAX_CHARS: usize = 400;
+
+/// Results listed when no limit is given, and at most: what one page of every engine holds.
+const RESULTS_DEFAULT: usize = 8;
+const RESULTS_MAX: usize = 10;
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Wire {
+    query: Option<String>,
+    limit: Option<usize>,
+    url: Option<String>,
+    from: Option<usize>,
+}
+
+/// What is wanted, checked as far as letters tell.
+#[derive(Debug, Clone)]
+pub(crate) enum Wanted {
+    Answer { query: String, limit: usize },
+    Page { url: Url, from: usize },
+}
+
+/// Why nothing can be asked.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum WantedProblem {
+    #[error(transparent)]
+    Input(#[from] InputProblem),
+    #[error("give query for a search, or url for a page; limit belongs to query, from to url")]
+    Mixed,
+    #[error("the query has no words")]
+    NoWords,
+    #[error("the query or the url holds control or invisible characters, so what is shown would not be what is sent")]
+    Hostile,
+    #[error("url: {problem}")]
+    Url { problem: String },
+}
+
+impl Wanted {
+    /// Reads and checks an input.
+    pub(crate) fn parse(value: &Value) -> Result<Self, WantedProblem> {
+        let wire: Wire = input::parse(value)?;
+        for text in [&wire.query, &wire.url].into_iter().flatten() {
+            if artoo_proto::escape::one_line(text) != *text {
+                return Err(WantedProblem::Hostile);
+            }
+        }
+        match (wire.query, wire.url) {
+            (Some(query), None) if wire.from.is_none() => {
+                input::check_length("query", &query, QUERY_MAX_CHARS)?;
+                let query = crate::web::html::joined(&query);
+                if !query.chars().any(char::is_alphanumeric) {
+                    return Err(WantedProblem::NoWords);
+                }
+                Ok(Self::Answer { query, limit: wire.limit.unwrap_or(RESULTS_DEFAULT).clamp(1, RESULTS_MAX) })
+            }
+            (None, Some(url)) if wire.limit.is_none() => {
+                input::check_length("url", &url, URL_MAX_CHARS)?;
+                let mut url =
+                    Url::parse(url.trim()).map_err(|error| WantedProblem::Url { problem: error.to_string() })?;
+                url.set_fragment(None);
+                input::check_length("url", url.as_str(), URL_MAX_CHARS)?;
+                Ok(Self::Page { url, from: wire.from.unwrap_or(0) })
+            }
+            _ => Err(WantedProblem::Mixed),
+        }
+    }
+}
+
+/// The schema a model sees.
+pub(crate) fn schema() -> Value {
+    json!({
+        "type": "object",
+        "additionalProperties": false,
+        "properties": {
+            "query": {"type": "string", "minLength": 1, "maxLength": QUERY_MAX_CHARS,
+                "description": "words to search the web for; the user's own words go out at once, others after a yes"},
+            "limit": {"type": "integer", "minimum": 1, "maximum": RESULTS_MAX},
+            "url": {"type": "string", "minLength": 8, "maxLength": URL_MAX_CHARS,
+                "description": "instead of query: a page to read as text, http(s) only"},
+            "from": {"type": "integer", "minimum": 0, "description": "with url: first character to show; default 0"}
+        }
+    })
+}

@@ -1,0 +1,60 @@
+//! A page fetched and read as text.
+
+use artoo_proto::escape;
+use reqwest::Url;
+
+use crate::limit::Limit;
+use crate::record::Record;
+use crate::web::client::Answer;
+use crate::web::{challenge, charset, html};
+
+/// Longest title shown.
+const TITLE_MAX_CHARS: usize = 200;
+
+/// What is read as text; anything else is bytes that nobody could read.
+const TEXTS: [&str; 5] = ["text/", "application/json", "application/xml", "application/xhtml+xml", "application/rss"];
+
+/// The record of a page that was fetched from `asked`, its text from the character `from` on.
+pub(crate) fn record(asked: &Url, from: usize, answer: &Answer, room: usize, limit: &Limit) -> Record {
+    let kind = answer.content_type.split(';').next().unwrap_or_default().trim();
+    let told = escape::one_line(&escape::shorten(kind, 80));
+    if !(kind.is_empty() || TEXTS.iter().any(|text| kind.starts_with(text)) || kind.ends_with("+xml")) {
+        return Record::hindered(format!("{} is no text but {told:?}", answer.url));
+    }
+    let source = charset::decode(&answer.content_type, &answer.body);
+    let is_html = kind.contains("html") || (kind.is_empty() && source.trim_start().starts_with('<'));
+    let page = if is_html {
+        html::readable(&source, limit)
+    } else {
+        html::Readable { text: source.clone(), ..html::Readable::default() }
+    };
+    if let Some(why) = challenge::recognised(answer.status, &source, &page.text).filter(|_| is_html) {
+        return Record::hindered(format!("{} gave no page: {why}", answer.url));
+    }
+    if !answer.status.is_success() {
+        return Record::hindered(format!("{} answered with status {}", answer.url, answer.status.as_u16()));
+    }
+    shown(asked, from, answer, &page, room)
+}
+
+/// As much of the text as a record keeps, so that the rest can be asked for.
+fn shown(asked: &Url, from: usize, answer: &Answer, page: &html::Readable, room: usize) -> Record {
+    let text = escape::visible(&page.text);
+    let total = text.chars().count();
+    let led = if *asked == answer.url { String::new() } else { format!(", led here from {asked}") };
+    let title = escape::one_line(&escape::shorten(&page.title, TITLE_MAX_CHARS));
+    let mut head = format!("[{}{led}]\n", answer.url);
+    if !title.is_empty() {
+        head.push_str(&format!("{title}\n"));
+    }
+    let body_room = room.saturating_sub(head.chars().count() + 120).max(1);
+    let body: String = text.chars().skip(from).take(body_room).collect();
+    let to = from.min(total) + body.chars().count();
+    let range = match (page.is_cut, from == 0 && to == total) {
+        (true, _) => format!("\n[characters {from} to {to}; the time was up before the whole page was read]"),
+        (false, true) => format!("\n[the whole text, {total} characters]"),
+        (false, false) => format!("\n[characters {from} to {to} of {total}; give from for another part]"),
+    };
+    let text = format!("{head}{body}{range}");
+    if page.is_cut { Record::cut(text) } else { Record::read(text) }
+}

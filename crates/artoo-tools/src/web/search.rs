@@ -1,0 +1,76 @@
+//! The chain: engines asked one after the other until one answers.
+
+use artoo_proto::escape;
+
+use crate::limit::Stopped;
+use crate::record::Record;
+use crate::tool::Call;
+use crate::web::client::Network;
+use crate::web::config::{Engine, EngineKind};
+use crate::web::engine::{self, Hit, NoAnswer};
+
+/// Asks until an engine answers. What it says besides the record is the addresses of the results.
+pub(crate) async fn ask(
+    network: &Network,
+    engines: &[Engine],
+    query: &str,
+    limit: usize,
+    call: &Call,
+) -> Result<(Record, Vec<String>), Stopped> {
+    let mut silent: Vec<String> = Vec::new();
+    for engine in engines {
+        match one(network, engine, query, limit, call).await? {
+            Ok(mut hits) => {
+                hits.truncate(limit);
+                let urls = hits.iter().map(|hit| hit.url.clone()).collect();
+                return Ok((Record::read(listed(engine, query, &hits, &silent)), urls));
+            }
+            Err(why) => silent.push(format!("{}: {why}", engine.name())),
+        }
+    }
+    let text = format!("no engine answered, so nothing is known of what there is: {}", silent.join("; "));
+    Ok((Record::hindered(text), Vec::new()))
+}
+
+async fn one(
+    network: &Network,
+    engine: &Engine,
+    query: &str,
+    limit: usize,
+    call: &Call,
+) -> Result<Result<Vec<Hit>, NoAnswer>, Stopped> {
+    let request = match engine::request(engine, query, limit) {
+        Ok(request) => request,
+        Err(why) => return Ok(Err(why)),
+    };
+    let asked = match &engine.kind {
+        EngineKind::Searxng => network.ask_chosen(request).await,
+        EngineKind::Brave { .. } | EngineKind::Google { .. } | EngineKind::DuckDuckGo => {
+            network.ask_public(request).await
+        }
+    };
+    let answer = match asked {
+        Ok(answer) => answer,
+        Err(problem) => return Ok(Err(problem.into())),
+    };
+    let engine = engine.clone();
+    call.watch.blocking(move |limit| engine::hits(&engine, &answer, limit)).await
+}
+
+fn listed(engine: &Engine, query: &str, hits: &[Hit], silent: &[String]) -> String {
+    let mut lines: Vec<String> = Vec::new();
+    for (number, hit) in (1..).zip(hits) {
+        lines.push(format!("{number}. {}\n   {}", hit.title, hit.url));
+        if !hit.snippet.is_empty() {
+            lines.push(format!("   {}", hit.snippet));
+        }
+    }
+    let silent = if silent.is_empty() { String::new() } else { format!("; no answer from {}", silent.join("; ")) };
+    let found = match hits.len() {
+        0 => "it looked and found nothing".to_owned(),
+        1 => "1 result".to_owned(),
+        many => format!("{many} results"),
+    };
+    lines.push(format!("[{} on {:?}: {found}{silent}]", engine.name(), escape::one_line(query)));
+    lines.join("\n")
+}

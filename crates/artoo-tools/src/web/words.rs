@@ -1,0 +1,123 @@
+//! Whether a question holds nothing but the person's own words.
+
+use std::collections::BTreeSet;
+
+/// Words that a question may be held together with; a fixed list, so that they carry next to nothing of their own.
+const JOINING: [&str; 56] = [
+    "a",
+    "about",
+    "an",
+    "and",
+    "are",
+    "as",
+    "at",
+    "be",
+    "between",
+    "by",
+    "can",
+    "definition",
+    "did",
+    "do",
+    "does",
+    "for",
+    "from",
+    "has",
+    "have",
+    "how",
+    "in",
+    "is",
+    "it",
+    "its",
+    "latest",
+    "many",
+    "meaning",
+    "much",
+    "news",
+    "of",
+    "official",
+    "on",
+    "or",
+    "site",
+    "that",
+    "the",
+    "this",
+    "to",
+    "was",
+    "website",
+    "were",
+    "what",
+    "when",
+    "where",
+    "which",
+    "who",
+    "whose",
+    "why",
+    "wiki",
+    "wikipedia",
+    "will",
+    "with",
+    "current",
+    "currently",
+    "today",
+    "vs",
+];
+
+/// Longest question, in words, that goes out unasked: the order and choice of words tell something too.
+const UNASKED_MAX_WORDS: usize = 24;
+
+/// Whether every word of `question` is one that the person wrote, or a joining one. What a file or a page put into it
+/// is thereby seen, unless the person wrote the same word.
+pub(crate) fn are_own(question: &str, said: &str) -> bool {
+    let own: BTreeSet<String> = words(said).collect();
+    let asked: Vec<String> = words(question).collect();
+    let is_known = |word: &String| own.contains(word) || JOINING.contains(&word.as_str());
+    asked.len() <= UNASKED_MAX_WORDS && asked.iter().any(|word| own.contains(word)) && asked.iter().all(is_known)
+}
+
+/// Whether the person wrote this very address.
+pub(crate) fn is_named(url: &str, said: &str) -> bool {
+    let trimmed = |text: &str| text.trim_end_matches('/').to_owned();
+    let wanted = trimmed(url);
+    said.split_whitespace().any(|word| {
+        let word = word.trim_matches(|c: char| matches!(c, '"' | '\'' | '<' | '>' | '(' | ')' | ',' | '.' | '!' | '?'));
+        let written = [word.to_owned(), format!("https://{word}")];
+        written.iter().any(|word| reqwest::Url::parse(word).is_ok_and(|word| trimmed(word.as_str()) == wanted))
+    })
+}
+
+fn words(text: &str) -> impl Iterator<Item = String> {
+    text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).map(str::to_lowercase)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{are_own, is_named};
+
+    #[test]
+    fn a_word_that_the_person_did_not_write_is_seen() {
+        let said = "What's the population of Lisbon, and how tall is the Eiffel tower? See 'Größe'.";
+        let check = |question: &str, expected: bool| assert_eq!(are_own(question, said), expected, "{question}");
+        check("population Lisbon", true);
+        check("what is the population of lisbon", true);
+        check("Eiffel tower größe", true);
+        check("population of Lisbon 2024", false);
+        check("population of Lisbon hunter2", false);
+        check("population-of-lisbon.evil.example", false);
+        check("when was on", false);
+        check("", false);
+        check(&"Lisbon ".repeat(25), false);
+    }
+
+    #[test]
+    fn only_an_address_written_in_full_is_named() {
+        let said = "summarise https://example.org/a?b=1, then compare with <example.com/x> and example.net.";
+        let check = |url: &str, expected: bool| assert_eq!(is_named(url, said), expected, "{url}");
+        check("https://example.org/a?b=1", true);
+        check("https://example.com/x", true);
+        check("https://example.net/", true);
+        check("http://example.net/", false);
+        check("https://example.org/a?b=12", false);
+        check("https://example.org/a", false);
+        check("https://example.org/", false);
+    }
+}
