@@ -43,6 +43,7 @@ mod call;
 pub mod checks;
 pub mod config;
 mod consent;
+mod custom;
 mod digest;
 mod files;
 mod glob;
@@ -62,6 +63,7 @@ mod shell;
 mod text;
 mod tool;
 mod trash;
+pub mod trust;
 #[cfg(feature = "web")]
 mod web;
 mod write_file;
@@ -72,6 +74,7 @@ mod tests;
 pub use call::CallContext;
 pub use config::ToolConfig;
 pub use consent::{GRANT_LIFETIME, Grant};
+pub use custom::{ManifestProblem, ToolProblem};
 pub use guard::{Classification, CommandClass, CommandGuard};
 pub use registry::Registry;
 #[cfg(feature = "web")]
