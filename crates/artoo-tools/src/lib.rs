@@ -59,6 +59,7 @@ mod protect;
 mod read_file;
 mod record;
 mod registry;
+mod session;
 mod shell;
 mod text;
 mod tool;
