@@ -3,7 +3,7 @@
 use std::io::{self, BufRead};
 
 use artoo_proto::escape;
-use artoo_tools::{Classification, CommandGuard, ToolConfig};
+use artoo_tools::{Classification, CommandGuard};
 
 use crate::display::Line;
 use crate::display::writer::Screen;
@@ -13,7 +13,7 @@ use crate::settings::Settings;
 
 /// Judges one command, or with `-` each line of standard input, which is a command as a JSON string.
 pub(crate) fn run(command: &str, settings: &Settings, screen: &Screen) -> Result<Exit, Failure> {
-    let guard = CommandGuard::new(ToolConfig::new(settings.environment.clone()));
+    let guard = CommandGuard::new(settings.tools.clone());
     if command != "-" {
         show(&guard.check(command), settings, screen);
         return Ok(Exit::Accepted);

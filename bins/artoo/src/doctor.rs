@@ -6,7 +6,7 @@ use std::time::Duration;
 use artoo_audit::Damage;
 use artoo_proto::ModelFailure;
 use artoo_roles::runtime::{RuntimeError, System};
-use artoo_tools::{Registry, ToolConfig};
+use artoo_tools::Registry;
 use serde::Serialize;
 use serde_json::json;
 
@@ -92,7 +92,7 @@ async fn probe(settings: &Settings, variables: &Variables) -> Vec<Finding> {
     findings.extend(space(settings));
     findings.extend(model(settings, variables));
     findings.extend(endpoint(settings, variables).await);
-    findings.push(tools(settings));
+    findings.extend(tools(settings));
     findings.extend(audit_log(&settings.data_dir));
     findings.extend(stores(settings).await);
     findings
@@ -231,13 +231,18 @@ fn model(settings: &Settings, variables: &Variables) -> Vec<Finding> {
     findings
 }
 
-fn tools(settings: &Settings) -> Finding {
-    let specs = Registry::detect(ToolConfig::new(settings.environment.clone())).specs();
-    let names: Vec<String> = specs.into_iter().map(|spec| spec.name).collect();
-    if names.is_empty() {
-        return Finding::fail("tools", "none", "this machine lacks even a file system to search; report this");
-    }
-    Finding::ok("tools", names.join(", "))
+fn tools(settings: &Settings) -> Vec<Finding> {
+    let registry = Registry::detect(settings.tools.clone());
+    let names: Vec<String> = registry.specs().into_iter().map(|spec| spec.name).collect();
+    let mut findings = vec![if names.is_empty() {
+        Finding::fail("tools", "none", "this machine lacks even a file system to search; report this")
+    } else {
+        Finding::ok("tools", names.join(", "))
+    }];
+    findings.extend(registry.problems().iter().map(|problem| {
+        Finding::warn("your tool", problem.to_string(), "it is not offered; put its manifest right or take it away")
+    }));
+    findings
 }
 
 fn audit_log(data_dir: &Path) -> Vec<Finding> {

@@ -8,6 +8,7 @@ mod display;
 mod doctor;
 mod exit;
 mod failure;
+mod hands;
 mod logging;
 mod model;
 mod repl;

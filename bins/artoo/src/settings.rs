@@ -7,10 +7,12 @@ use std::str::FromStr;
 
 use artoo_proto::Environment;
 use artoo_roles::runtime::{RuntimeError, detect_environment};
+use artoo_tools::ToolConfig;
 
 use crate::args::{Deadline, Options};
 use crate::config::{self, Place};
 use crate::failure::Failure;
+use crate::hands;
 use crate::model::ModelChoice;
 
 /// The variables of the user's own shell, read once, and what the configuration file says for those that are not set.
@@ -54,7 +56,7 @@ impl Variables {
     }
 
     /// What a variable is called to the user: the line of the file where it came from there.
-    fn called(&self, name: &'static str) -> String {
+    pub(crate) fn called(&self, name: &'static str) -> String {
         self.from_file.get(name).cloned().unwrap_or_else(|| name.to_owned())
     }
 
@@ -98,6 +100,7 @@ pub(crate) struct Settings {
     /// `None`: the runtime's own limit.
     pub(crate) limit_ms: Option<u64>,
     pub(crate) json: bool,
+    pub(crate) tools: ToolConfig,
 }
 
 impl Settings {
@@ -117,6 +120,7 @@ impl Settings {
         };
         Ok(Self {
             data_dir: data_dir.unwrap_or_else(|| Path::new(&environment.home).join(".artoo")),
+            tools: hands::tools(&environment, variables)?,
             environment,
             model: ModelChoice::resolve(options.model, variables)?,
             limit_ms: deadline.map(|deadline| deadline.limit_ms),

@@ -49,8 +49,11 @@ pub(crate) async fn run(
 
 /// The runtime, with whoever sits at the terminal.
 pub(crate) fn system(settings: &Settings, model: Box<dyn Model>, screen: &Screen) -> Result<System, Failure> {
-    let builder =
-        System::builder().model(model).environment(settings.environment.clone()).data_dir(settings.data_dir.clone());
+    let builder = System::builder()
+        .model(model)
+        .environment(settings.environment.clone())
+        .tools(settings.tools.clone())
+        .data_dir(settings.data_dir.clone());
     let builder = match Terminal::detect(screen) {
         Some(person) => builder.operator(person),
         None => builder.operator(Unattended),

@@ -43,6 +43,8 @@ pub struct ToolConfig {
     pub program_path: Vec<PathBuf>,
     /// Paths no tool may read or write, besides the built-in list (keys, artoo's own data).
     pub protected: Vec<PathBuf>,
+    /// A folder of manifests of the person's own tools.
+    pub custom: Option<PathBuf>,
     /// Search engines; with none there is no `search` tool.
     #[cfg(feature = "web")]
     pub web: crate::web::WebConfig,
@@ -60,6 +62,7 @@ impl ToolConfig {
             output_max_chars: OUTPUT_MAX_CHARS,
             program_path: PROGRAM_PATH.iter().map(PathBuf::from).collect(),
             protected: Vec::new(),
+            custom: None,
             #[cfg(feature = "web")]
             web: crate::web::WebConfig::default(),
         }

@@ -43,6 +43,7 @@ mod call;
 pub mod checks;
 pub mod config;
 mod consent;
+mod custom;
 mod digest;
 mod files;
 mod glob;
@@ -58,10 +59,12 @@ mod protect;
 mod read_file;
 mod record;
 mod registry;
+mod session;
 mod shell;
 mod text;
 mod tool;
 mod trash;
+pub mod trust;
 #[cfg(feature = "web")]
 mod web;
 mod write_file;
@@ -72,6 +75,7 @@ mod tests;
 pub use call::CallContext;
 pub use config::ToolConfig;
 pub use consent::{GRANT_LIFETIME, Grant};
+pub use custom::{ManifestProblem, ToolProblem};
 pub use guard::{Classification, CommandClass, CommandGuard};
 pub use registry::Registry;
 #[cfg(feature = "web")]

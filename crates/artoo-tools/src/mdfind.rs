@@ -1,5 +1,6 @@
-//! `mdfind`: a person's own files by words, from Spotlight where it is installed, else from a walk over the names.
+//! `mdfind`: a person's own files by words, from an index where one is installed, else from a walk over the names.
 
+mod index;
 mod tool;
 
 use std::ffi::OsStr;
@@ -18,6 +19,7 @@ use crate::process::Ended;
 use crate::protect::Protected;
 use crate::record::Record;
 
+use index::Index;
 pub(crate) use tool::Mdfind;
 
 /// Longest query; words a person remembers of a name are few.
@@ -72,16 +74,10 @@ impl Query {
         let root = paths::absolute(environment, wire.root.as_deref().unwrap_or("~"))?;
         Ok(Self { words, root, kind: wire.kind.unwrap_or_default(), limit: wire.limit.unwrap_or(LIMIT_DEFAULT) })
     }
-
-    /// Arguments for Spotlight; answers come NUL-separated, since a name may hold a line break.
-    pub(crate) fn arguments(&self) -> Vec<std::ffi::OsString> {
-        let words = self.words.join(" ");
-        vec!["-0".into(), "-onlyin".into(), self.root.clone().into_os_string(), words.into()]
-    }
 }
 
 /// Walks the folder and compares names: every word must occur in the name, letter case ignored.
-pub(crate) fn walk(query: &Query, protected: &Protected, limit: &Limit) -> Record {
+pub(crate) fn walk(query: &Query, protected: &Protected, silent: &[String], limit: &Limit) -> Record {
     if let Some(refused) = glob::unusable_root(&query.root, protected) {
         return refused;
     }
@@ -107,10 +103,11 @@ pub(crate) fn walk(query: &Query, protected: &Protected, limit: &Limit) -> Recor
     let gap = walked.gap();
     let state = gap.as_ref().map_or("complete".to_owned(), |gap| format!("incomplete: {gap}"));
     let summary = format!(
-        "[walked {} and {} folders below it, {state}; hidden names left out; {} of {matches} matches shown]",
+        "[walked {} and {} folders below it, {state}; hidden names left out; {} of {matches} matches shown{}]",
         paths::line(&query.root),
         walked.folders,
         found.len(),
+        told(silent),
     );
     let text = with_summary(&found, &summary);
     match gap {
@@ -136,31 +133,40 @@ fn is_wanted(kind: Kind, found: std::fs::FileType) -> bool {
     }
 }
 
-/// The answer of Spotlight, in its own order.
-pub(crate) fn from_index(query: &Query, protected: &Protected, ended: &Ended) -> Record {
-    if let Some(problem) = ended.problem() {
-        return problem;
-    }
-    if ended.exit_code != Some(0) || !ended.stdout.is_whole() {
-        return Record::hindered(format!("the index gave no complete answer: {}", ended.text()));
-    }
-    let listed: Vec<PathBuf> = ended
-        .stdout
-        .head()
-        .split(|byte| *byte == 0)
-        .filter(|path| !path.is_empty())
-        .map(|path| PathBuf::from(OsStr::from_bytes(path)))
+/// What an index found below the folder, in its own order; `None` where that is nothing, which only a walk can confirm:
+/// what an index does not know may be there all the same.
+pub(crate) fn from_index(
+    query: &Query,
+    protected: &Protected,
+    index: &Index,
+    ended: &Ended,
+    silent: &[String],
+) -> Result<Option<Record>, String> {
+    let listed: Vec<PathBuf> = index
+        .paths(ended)?
+        .into_iter()
         .filter(|path| path.starts_with(&query.root) && protected.refusal(path).is_none())
         .filter(|path| path.symlink_metadata().is_ok_and(|found| is_wanted(query.kind, found.file_type())))
         .collect();
+    if listed.is_empty() {
+        return Ok(None);
+    }
     let shown = listed.get(..query.limit.min(listed.len())).unwrap_or_default();
     let summary = format!(
-        "[from the Spotlight index below {}; what is not indexed is not found; {} of {} matches shown]",
+        "[from {} below {}; {}; {} of {} matches shown{}]",
+        index.name(),
         paths::line(&query.root),
+        index.remark(std::time::SystemTime::now()),
         shown.len(),
         listed.len(),
+        told(silent),
     );
-    Record::read(with_summary(shown, &summary))
+    Ok(Some(Record::read(with_summary(shown, &summary))))
+}
+
+/// What the indexes before said, for the summary.
+fn told(silent: &[String]) -> String {
+    silent.iter().map(|why| format!("; {why}")).collect()
 }
 
 fn with_summary(found: &[PathBuf], summary: &str) -> String {

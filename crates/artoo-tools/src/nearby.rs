@@ -34,6 +34,13 @@ pub(crate) fn alternatives(missing: &Path) -> Vec<String> {
     near.into_iter().map(|(_, name)| paths::line(&folder.join(name))).collect()
 }
 
+/// The known word nearest to one that is none, if any is near.
+pub(crate) fn nearest(wanted: &str, known: &[&'static str]) -> Option<&'static str> {
+    let wanted = wanted.to_lowercase();
+    let near = known.iter().filter_map(|word| Some((distance(&wanted, &word.to_lowercase())?, *word)));
+    near.min().map(|(_, word)| word)
+}
+
 fn first_missing(path: &Path) -> Option<(&Path, &std::ffi::OsStr)> {
     let mut missing = path;
     loop {

@@ -108,7 +108,13 @@ impl Call {
 
     /// Runs a program in the time that is left.
     pub(crate) async fn run(&self, invocation: &Invocation) -> std::io::Result<Ended> {
-        process::run(&self.machine.config, &self.machine.child_environment, invocation, self.watch.left()).await
+        self.run_for(invocation, self.watch.left()).await
+    }
+
+    /// Runs a program in a time of its own, which may be no longer than what is left.
+    pub(crate) async fn run_for(&self, invocation: &Invocation, time: Duration) -> std::io::Result<Ended> {
+        let time = time.min(self.watch.left());
+        process::run(&self.machine.config, &self.machine.child_environment, invocation, time).await
     }
 }
 

@@ -28,10 +28,15 @@ pub(crate) enum Setting {
     DataDir,
     Workspace,
     Deadline,
+    Search,
+    SearxngUrl,
+    BraveFile,
+    GoogleFile,
+    GoogleEngine,
 }
 
 impl Setting {
-    pub(crate) const ALL: [Self; 8] = [
+    pub(crate) const ALL: [Self; 13] = [
         Self::Model,
         Self::BaseUrl,
         Self::ModelName,
@@ -40,6 +45,11 @@ impl Setting {
         Self::DataDir,
         Self::Workspace,
         Self::Deadline,
+        Self::Search,
+        Self::SearxngUrl,
+        Self::BraveFile,
+        Self::GoogleFile,
+        Self::GoogleEngine,
     ];
 
     /// As it is written in the file.
@@ -53,6 +63,11 @@ impl Setting {
             Self::DataDir => "data_dir",
             Self::Workspace => "workspace",
             Self::Deadline => "deadline",
+            Self::Search => "search",
+            Self::SearxngUrl => "searxng_url",
+            Self::BraveFile => "brave_key_file",
+            Self::GoogleFile => "google_key_file",
+            Self::GoogleEngine => "google_engine",
         }
     }
 
@@ -66,6 +81,11 @@ impl Setting {
             Self::DataDir => "ARTOO_DATA_DIR",
             Self::Workspace => "ARTOO_WORKSPACE",
             Self::Deadline => "ARTOO_DEADLINE",
+            Self::Search => "ARTOO_SEARCH",
+            Self::SearxngUrl => "ARTOO_SEARXNG_URL",
+            Self::BraveFile => "ARTOO_BRAVE_KEY",
+            Self::GoogleFile => "ARTOO_GOOGLE_KEY",
+            Self::GoogleEngine => "ARTOO_GOOGLE_ENGINE",
         }
     }
 
@@ -80,11 +100,16 @@ impl Setting {
             Self::DataDir => "where memory and the audit log are kept",
             Self::Workspace => "where new files go",
             Self::Deadline => "when a task ends at the latest: 90s, 5m or 1h",
+            Self::Search => "off: no search at all; duckduckgo: your own words may go there unasked",
+            Self::SearxngUrl => "a SearXNG instance to search with, its JSON format switched on",
+            Self::BraveFile => "a file that holds a key for Brave's search and that only you may read",
+            Self::GoogleFile => "the same for Google's Custom Search, which ends on 2027-01-01",
+            Self::GoogleEngine => "the id of the Google search engine, its cx",
         }
     }
 
     fn is_path(self) -> bool {
-        matches!(self, Self::SecretFile | Self::DataDir | Self::Workspace)
+        matches!(self, Self::SecretFile | Self::DataDir | Self::Workspace | Self::BraveFile | Self::GoogleFile)
     }
 }
 

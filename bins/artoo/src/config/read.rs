@@ -195,13 +195,16 @@ impl ConfigFile {
                         variable: entry.value.clone(),
                     })?
                 }
-                Setting::SecretFile => key_in(Path::new(&entry.value))?,
+                Setting::SecretFile | Setting::BraveFile | Setting::GoogleFile => key_in(Path::new(&entry.value))?,
                 Setting::Model
                 | Setting::BaseUrl
                 | Setting::ModelName
                 | Setting::DataDir
                 | Setting::Workspace
-                | Setting::Deadline => entry.value.clone(),
+                | Setting::Deadline
+                | Setting::Search
+                | Setting::SearxngUrl
+                | Setting::GoogleEngine => entry.value.clone(),
             };
             filled.push((variable, value, format!("{} in {}:{}", key.name(), self.path.display(), entry.line)));
         }

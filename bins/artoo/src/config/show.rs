@@ -54,6 +54,11 @@ fn shown(options: Options, variables: &Variables, with_origin: bool) -> Result<V
         (Setting::DataDir, Some(settings.data_dir.display().to_string())),
         (Setting::Workspace, Some(settings.environment.workspace.clone())),
         (Setting::Deadline, Some(settings.limit_ms.map_or_else(|| "30m".to_owned(), |ms| format!("{}s", ms / 1000)))),
+        (Setting::Search, text("ARTOO_SEARCH")),
+        (Setting::SearxngUrl, text("ARTOO_SEARXNG_URL").map(|url| artoo_llm::shown_url(&url))),
+        (Setting::BraveFile, None),
+        (Setting::GoogleFile, None),
+        (Setting::GoogleEngine, text("ARTOO_GOOGLE_ENGINE")),
     ];
     let mut lines = Vec::new();
     for (key, value) in values {
@@ -64,6 +69,9 @@ fn shown(options: Options, variables: &Variables, with_origin: bool) -> Result<V
                 "# the key is set; it is not shown".to_owned()
             }
             (Setting::SecretFile, _) => "# no key is set".to_owned(),
+            (Setting::BraveFile | Setting::GoogleFile, _) if variables.raw(key.variable()).is_some() => {
+                format!("# {} is set; it is not shown", key.name())
+            }
             (_, Some(value)) => format!("{} = {}", key.name(), toml::Value::String(value)),
             (_, None) => format!("# {} is not set", key.name()),
         };

@@ -29,7 +29,7 @@ use crate::system::SystemConfig;
 /// Events a display may lag behind before it loses some.
 const EVENTS: usize = 1_024;
 /// Characters of a tool's output carried in messages: whole answers, not excerpts; prompts cut it further.
-const OUTPUT_CHARS: usize = 200_000;
+pub const OUTPUT_CHARS: usize = 200_000;
 
 /// The runtime could not start, or is gone.
 #[derive(Debug, thiserror::Error)]
@@ -155,6 +155,7 @@ impl Builder {
             notes.extend(found);
         }
         let tools = Arc::new(Registry::detect(tool_config));
+        notes.extend(tools.problems().iter().map(|problem| format!("a tool of yours is not offered: {problem}")));
         let config = SystemConfig {
             environment: environment.clone(),
             tools: tools.specs(),

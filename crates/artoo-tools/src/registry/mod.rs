@@ -11,6 +11,7 @@ use crate::blocked;
 use crate::call::CallContext;
 use crate::config::ToolConfig;
 use crate::consent::{self, Grant, Subject};
+use crate::custom::{self, Custom, ToolProblem};
 use crate::files::Files;
 use crate::glob::Glob;
 use crate::limit::{Limit, Stopped};
@@ -32,14 +33,23 @@ const SHOWN_TEXT_MAX_CHARS: usize = 2000;
 pub struct Registry {
     machine: Arc<Machine>,
     tools: Arc<[(ToolSpec, Arc<dyn Tool>)]>,
+    problems: Arc<[ToolProblem]>,
 }
 
 impl Registry {
     /// Looks at what is installed and offers the tools that have a backend here.
     #[must_use]
     pub fn detect(config: ToolConfig) -> Self {
-        let tools = installed(&config).into_iter().map(|tool| (tool.spec(), tool)).collect();
-        Self { machine: Arc::new(Machine::new(config)), tools }
+        let mut tools = installed(&config);
+        let problems = add_custom(&config, &mut tools);
+        let tools = tools.into_iter().map(|tool| (tool.spec(), tool)).collect();
+        Self { machine: Arc::new(Machine::new(config)), tools, problems: problems.into() }
+    }
+
+    /// Tools of the person's own that can't be offered, each with what is wrong.
+    #[must_use]
+    pub fn problems(&self) -> &[ToolProblem] {
+        &self.problems
     }
 
     /// The tools there are, first choice first.
@@ -141,6 +151,29 @@ fn installed(config: &ToolConfig) -> Vec<Arc<dyn Tool>> {
         tools.push(Arc::new(search));
     }
     tools
+}
+
+/// Every name that artoo may ever give a tool of its own, here or on another machine.
+const OWN_NAMES: [&str; 11] = [
+    "mdfind",
+    "glob",
+    "read_file",
+    "write_file",
+    "files",
+    "shell",
+    "search",
+    "desktop",
+    "applescript",
+    "shortcuts",
+    "trash",
+];
+
+/// Adds the tools that the person wrote; what is wrong with some of them is given back.
+fn add_custom(config: &ToolConfig, tools: &mut Vec<Arc<dyn Tool>>) -> Vec<ToolProblem> {
+    let Some(folder) = &config.custom else { return Vec::new() };
+    let (manifests, problems) = custom::load(config, folder, &OWN_NAMES);
+    tools.extend(manifests.into_iter().map(|manifest| Arc::new(Custom::new(manifest)) as Arc<dyn Tool>));
+    problems
 }
 
 fn unless_blocked(prepared: Prepared, machine: &Machine, tool: &str, blocked_targets: &[String]) -> Prepared {

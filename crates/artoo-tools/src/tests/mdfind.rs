@@ -50,24 +50,27 @@ async fn queries_that_could_be_options_and_missing_roots_are_told() {
     assert_eq!(call.alternatives, [format!("{}/Music", house.home.display())]);
 }
 
-/// A program of that name on the path is used: this one answers as Spotlight does.
-fn with_index(script: &str) -> House {
-    let script = script.to_owned();
-    House::with(move |config| {
+/// A house with stand-ins on the path: name and script.
+fn with_programs(programs: &[(&str, &str)]) -> House {
+    House::with(|config| {
         let bin = std::path::Path::new(&config.environment.home).join("bin");
         fs::create_dir_all(&bin).unwrap();
-        fs::write(bin.join("mdfind"), script).unwrap();
-        fs::set_permissions(bin.join("mdfind"), fs::Permissions::from_mode(0o755)).unwrap();
-        config.program_path.insert(0, bin);
+        for (name, script) in programs {
+            fs::write(bin.join(name), script).unwrap();
+            fs::set_permissions(bin.join(name), fs::Permissions::from_mode(0o755)).unwrap();
+        }
+        // The machine's own indexes would answer, too; the shell is found by its first line.
+        config.program_path = vec![bin];
     })
 }
 
 #[tokio::test]
 async fn d14_an_installed_index_is_asked_and_its_answer_checked() {
-    let house = with_index(
+    let house = with_programs(&[(
+        "mdfind",
         "#!/bin/sh\n[ \"$1 $2\" = '-0 -onlyin' ] || exit 9\n\
          printf '%s\\0' \"$3/a b.txt\" \"$3/gone.txt\" \"$3/.ssh/key\" /etc/passwd \"$3/n\nl.txt\"\n",
-    );
+    )]);
     house.file("a b.txt", "");
     house.file("n\nl.txt", "");
     house.file(".ssh/key", "");
@@ -78,10 +81,84 @@ async fn d14_an_installed_index_is_asked_and_its_answer_checked() {
     assert!(output.contains("2 of 2 matches"), "what is gone, outside or protected is left out: {output}");
 }
 
+/// An index that fails, hangs or knows of nothing proves nothing: the next one is asked, and at last the folder walked.
 #[tokio::test]
-async fn an_index_that_fails_is_an_environmental_failure() {
-    let house = with_index("#!/bin/sh\necho broken >&2\nexit 1\n");
-    let call = house.call("mdfind", json!({"query": "x"})).await;
-    assert_eq!((call.status, call.environmental), (CallStatus::Failed, true), "{call:?}");
-    assert!(call.output.contains("broken"), "{call:?}");
+async fn d14_the_walk_answers_where_no_index_does() {
+    let check = async |programs: &[(&str, &str)], expected: &[&str]| {
+        let house = with_programs(programs);
+        house.file("tax.txt", "");
+        let output = house.output("mdfind", json!({"query": "tax"})).await;
+        assert!(output.starts_with(&format!("{}/tax.txt\n[walked ", house.home.display())), "{output}");
+        expected.iter().for_each(|part| assert!(output.contains(part), "{part}: {output}"));
+    };
+    let broken = "#!/bin/sh\necho broken >&2\nexit 1\n";
+    let empty = "#!/bin/sh\nexit 0\n";
+    check(&[], &["complete", "1 of 1 matches shown]"]).await;
+    check(&[("mdfind", broken)], &["the Spotlight index was of no use", "broken"]).await;
+    check(&[("mdfind", empty)], &["the Spotlight index knows of none"]).await;
+    check(&[("locate", "#!/bin/sh\nexit 1\n")], &["locate's database knows of none"]).await;
+    check(&[("plocate", broken)], &["locate's database was of no use", "broken"]).await;
+    check(&[("tracker3", "#!/bin/sh\nyes | head -c 9000000\n")], &["LocalSearch", "no complete answer"]).await;
+    let both = [("localsearch", empty), ("plocate", broken)];
+    check(&both, &["the LocalSearch index knows of none; locate's database was of no use"]).await;
+    check(&[("localsearch", "not even a program")], &["could not be started"]).await;
+}
+
+#[tokio::test]
+async fn d14_localsearch_and_locate_are_asked_in_their_own_ways() {
+    let local = "#!/bin/sh\n[ \"$1\" = search ] && [ \"$6 $7 $8\" = '-- my tax' ] || exit 9\n\
+        echo Results:; echo \"  file://$HOME/my%20tax.txt\"; echo '  file:///etc/passwd'\n";
+    let locate = "#!/bin/sh\n[ \"$4 $5 $6 $7\" = '--all -- *my* *tax*' ] || exit 9\n\
+        printf '%s\\0' \"$HOME/my tax.txt\" /etc/tax\n";
+    for (program, script, expected) in [
+        ("localsearch", local, "from the LocalSearch index"),
+        ("tracker3", local, "from the LocalSearch index"),
+        ("plocate", locate, "from locate's database"),
+        ("locate", locate, "from locate's database"),
+    ] {
+        let house = with_programs(&[(program, script)]);
+        house.file("my tax.txt", "");
+        let output = house.output("mdfind", json!({"query": "my tax"})).await;
+        assert!(
+            output.starts_with(&format!("{}/my tax.txt\n[{expected}", house.home.display())),
+            "{program}: {output}"
+        );
+        assert!(output.contains("1 of 1 matches shown]"), "{program}: {output}");
+        assert_eq!(
+            output.contains("old, and what came later") || output.contains("age is not known"),
+            script == locate
+        );
+    }
+}
+
+/// The real thing, where it is installed: a database of its own over a folder of its own.
+#[tokio::test]
+async fn d14_the_installed_plocate_understands_what_it_is_asked() {
+    let Some(updatedb) = ["/usr/sbin/updatedb.plocate", "/usr/bin/updatedb.plocate", "/usr/sbin/updatedb"]
+        .into_iter()
+        .find(|path| std::path::Path::new(path).exists())
+        .filter(|_| std::path::Path::new("/usr/bin/plocate").exists())
+    else {
+        eprintln!("skipped: plocate is not installed");
+        return;
+    };
+    let house = with_programs(&[]);
+    let database = house.home.join("db");
+    house.file("My [Tax] 2024.txt", "");
+    house.file("tax.txt", "");
+    let built = std::process::Command::new(updatedb)
+        .args(["-l", "0", "--prunepaths", "", "--prunefs", "", "--prune-bind-mounts", "no", "-U"])
+        .arg(&house.home)
+        .arg("-o")
+        .arg(&database)
+        .status();
+    assert!(built.unwrap().success());
+    let script = format!("#!/bin/sh\nexec /usr/bin/plocate -d {} \"$@\"\n", database.display());
+    let bin = house.home.join("bin");
+    fs::write(bin.join("plocate"), script).unwrap();
+    fs::set_permissions(bin.join("plocate"), fs::Permissions::from_mode(0o755)).unwrap();
+    let house = House { registry: crate::Registry::detect(house.config.clone()), ..house };
+    let output = house.output("mdfind", json!({"query": "my [tax]"})).await;
+    assert!(output.starts_with(&format!("{}/My [Tax] 2024.txt\n[from locate's", house.home.display())), "{output}");
+    assert!(output.contains("1 of 1"), "{output}");
 }

@@ -1,6 +1,7 @@
 //! Every tool through the registry, on real files and real processes.
 
 mod consent;
+mod custom;
 mod files;
 mod glob;
 mod mdfind;

@@ -125,7 +125,8 @@ impl Engine {
     }
 
     /// What it is called, with its host.
-    pub(crate) fn name(&self) -> String {
+    #[must_use]
+    pub fn name(&self) -> String {
         let host = self.base.host_str().unwrap_or_default();
         match &self.kind {
             EngineKind::Searxng => format!("SearXNG at {host}"),

@@ -10,8 +10,10 @@ use crate::web::client::URL_MAX_CHARS;
 /// Longest question; engines themselves cut near this.
 const QUERY_MAX_CHARS: usize = 400;
 
-/// Results listed when no limit is given, and at most: what one page of every engine holds.
+/// Results listed when no limit is given: with their snippets about what a model sees of an output.
 const RESULTS_DEFAULT: usize = 8;
+
+/// Most results: what one page of every engine holds.
 const RESULTS_MAX: usize = 10;
 
 #[derive(Debug, Deserialize)]

@@ -11,6 +11,9 @@ use crate::web::{challenge, charset, html};
 /// Longest title shown.
 const TITLE_MAX_CHARS: usize = 200;
 
+/// Characters shown at once: what a model sees of an output without a gap in it, head and marks included.
+const PART_MAX_CHARS: usize = 3500;
+
 /// What is read as text; anything else is bytes that nobody could read.
 const TEXTS: [&str; 5] = ["text/", "application/json", "application/xml", "application/xhtml+xml", "application/rss"];
 
@@ -37,7 +40,7 @@ pub(crate) fn record(asked: &Url, from: usize, answer: &Answer, room: usize, lim
     shown(asked, from, answer, &page, room)
 }
 
-/// As much of the text as a record keeps, so that the rest can be asked for.
+/// As much of the text as can be seen at once, so that the rest can be asked for.
 fn shown(asked: &Url, from: usize, answer: &Answer, page: &html::Readable, room: usize) -> Record {
     let text = escape::visible(&page.text);
     let total = text.chars().count();
@@ -47,7 +50,7 @@ fn shown(asked: &Url, from: usize, answer: &Answer, page: &html::Readable, room:
     if !title.is_empty() {
         head.push_str(&format!("{title}\n"));
     }
-    let body_room = room.saturating_sub(head.chars().count() + 120).max(1);
+    let body_room = room.min(PART_MAX_CHARS).saturating_sub(head.chars().count() + 120).max(1);
     let body: String = text.chars().skip(from).take(body_room).collect();
     let to = from.min(total) + body.chars().count();
     let range = match (page.is_cut, from == 0 && to == total) {

@@ -14,8 +14,10 @@ use crate::web::client::{Answer, NetworkProblem};
 use crate::web::config::{ApiKey, Engine, EngineKind};
 use crate::web::{challenge, charset};
 
-/// Longest title and snippet shown.
+/// Longest title shown.
 const TITLE_MAX_CHARS: usize = 150;
+
+/// Longest snippet shown; engines give about half of it.
 const SNIPPET_MAX_CHARS: usize = 400;
 
 /// One result.

@@ -1,0 +1,185 @@
+//! One input of a tool of the person's own: what values it takes, as a manifest says it and as a schema shows it.
+
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+/// Longest text where the manifest gives no length of its own.
+const TEXT_MAX_CHARS: usize = 1000;
+
+/// Longest text that a manifest may allow: an argument must stay far below what the system takes.
+const TEXT_LIMIT_CHARS: usize = 20_000;
+
+/// Texts in a list where the manifest says nothing.
+const ITEMS_MAX: usize = 16;
+
+/// Texts in a list that a manifest may allow.
+const ITEMS_LIMIT: usize = 100;
+
+/// Choices of a field.
+const CHOICES_MAX: usize = 100;
+
+/// Longest remark on a field: it stands in every prompt.
+const DESCRIPTION_MAX_CHARS: usize = 200;
+
+/// The keys of a field, for the suggestion beside a wrong one.
+pub(super) const KEYS: [&str; 9] =
+    ["type", "description", "optional", "enum", "minLength", "maxLength", "minimum", "maximum", "maxItems"];
+
+/// A field as it is written.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+pub(super) struct Wire {
+    #[serde(rename = "type")]
+    kind: WireKind,
+    description: Option<String>,
+    #[serde(default)]
+    optional: bool,
+    #[serde(rename = "enum", default)]
+    choices: Vec<String>,
+    min_length: Option<usize>,
+    max_length: Option<usize>,
+    minimum: Option<i64>,
+    maximum: Option<i64>,
+    max_items: Option<usize>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum WireKind {
+    String,
+    Integer,
+    Boolean,
+    /// A list of texts.
+    Array,
+}
+
+/// A field, checked.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Field {
+    pub(super) kind: Kind,
+    pub(super) optional: bool,
+    description: Option<String>,
+}
+
+/// What values a field takes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Kind {
+    Text { min_chars: usize, max_chars: usize, choices: Vec<String> },
+    Integer { least: i64, most: i64 },
+    Switch,
+    Texts { max_items: usize, max_chars: usize },
+}
+
+/// A value that fits its field, as arguments.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Given {
+    Text(String),
+    Number(i64),
+    Switch(bool),
+    Texts(Vec<String>),
+}
+
+impl Field {
+    pub(super) fn new(wire: Wire) -> Result<Self, String> {
+        let text_only = wire.choices.is_empty() && wire.min_length.is_none();
+        let numbers_only = wire.minimum.is_none() && wire.maximum.is_none();
+        let max_chars = wire.max_length.unwrap_or(TEXT_MAX_CHARS);
+        let max_items = wire.max_items.unwrap_or(ITEMS_MAX);
+        if !(1..=TEXT_LIMIT_CHARS).contains(&max_chars) || !(1..=ITEMS_LIMIT).contains(&max_items) {
+            return Err(format!("maxLength goes from 1 to {TEXT_LIMIT_CHARS}, maxItems from 1 to {ITEMS_LIMIT}"));
+        }
+        let strange = "a key of another type stands here".to_owned();
+        let kind = match wire.kind {
+            WireKind::String if numbers_only && wire.max_items.is_none() => {
+                let shown = |choice: &String| !choice.is_empty() && artoo_proto::escape::one_line(choice) == *choice;
+                if wire.choices.len() > CHOICES_MAX || !wire.choices.iter().all(shown) {
+                    return Err(format!("enum: give at most {CHOICES_MAX} texts that can be shown"));
+                }
+                Kind::Text { min_chars: wire.min_length.unwrap_or(0), max_chars, choices: wire.choices }
+            }
+            WireKind::Integer if text_only && wire.max_length.is_none() && wire.max_items.is_none() => {
+                Kind::Integer { least: wire.minimum.unwrap_or(i64::MIN), most: wire.maximum.unwrap_or(i64::MAX) }
+            }
+            WireKind::Boolean if text_only && numbers_only && wire.max_length.is_none() && wire.max_items.is_none() => {
+                Kind::Switch
+            }
+            WireKind::Array if text_only && numbers_only => Kind::Texts { max_items, max_chars },
+            WireKind::String | WireKind::Integer | WireKind::Boolean | WireKind::Array => return Err(strange),
+        };
+        let description = wire.description.filter(|text| !text.is_empty());
+        let is_shown = |text: &String| {
+            text.chars().count() <= DESCRIPTION_MAX_CHARS && artoo_proto::escape::one_line(text) == *text
+        };
+        if !description.iter().all(is_shown) {
+            return Err(format!("description: one line of at most {DESCRIPTION_MAX_CHARS} characters"));
+        }
+        Ok(Self { kind, optional: wire.optional, description })
+    }
+
+    /// The value as arguments, or what is wrong with it.
+    pub(super) fn take(&self, value: &Value) -> Result<Given, String> {
+        match (&self.kind, value) {
+            (Kind::Text { min_chars, max_chars, choices }, Value::String(text)) => {
+                let chars = checked(text, *max_chars)?;
+                if chars < *min_chars {
+                    return Err(format!("it is {chars} characters long; the least is {min_chars}"));
+                }
+                if !choices.is_empty() && !choices.contains(text) {
+                    return Err(format!("it is none of {}", choices.join(", ")));
+                }
+                Ok(Given::Text(text.clone()))
+            }
+            (Kind::Integer { least, most }, Value::Number(number)) => {
+                let number = number.as_i64().filter(|number| (least..=most).contains(&number));
+                number.map(Given::Number).ok_or_else(|| format!("it is no whole number from {least} to {most}"))
+            }
+            (Kind::Switch, Value::Bool(on)) => Ok(Given::Switch(*on)),
+            (Kind::Texts { max_items, max_chars }, Value::Array(items)) => {
+                if items.len() > *max_items {
+                    return Err(format!("it has {} entries; the limit is {max_items}", items.len()));
+                }
+                let text = |item: &Value| {
+                    let text = item.as_str().ok_or("an entry is no text")?;
+                    checked(text, *max_chars)?;
+                    Ok::<_, String>(text.to_owned())
+                };
+                items.iter().map(text).collect::<Result<_, _>>().map(Given::Texts)
+            }
+            (Kind::Text { .. }, _) => Err("it is no text".to_owned()),
+            (Kind::Integer { .. }, _) => Err("it is no whole number".to_owned()),
+            (Kind::Switch, _) => Err("it is neither true nor false".to_owned()),
+            (Kind::Texts { .. }, _) => Err("it is no list".to_owned()),
+        }
+    }
+
+    /// As a model sees it.
+    pub(super) fn schema(&self) -> Value {
+        let mut schema = match &self.kind {
+            Kind::Text { choices, .. } if !choices.is_empty() => json!({"enum": choices}),
+            Kind::Text { min_chars, max_chars, .. } => {
+                json!({"type": "string", "minLength": min_chars, "maxLength": max_chars})
+            }
+            Kind::Integer { least, most } => json!({"type": "integer", "minimum": least, "maximum": most}),
+            Kind::Switch => json!({"type": "boolean"}),
+            Kind::Texts { max_items, max_chars } => {
+                json!({"type": "array", "maxItems": max_items, "items": {"type": "string", "maxLength": max_chars}})
+            }
+        };
+        if let (Some(fields), Some(description)) = (schema.as_object_mut(), &self.description) {
+            fields.insert("description".to_owned(), description.as_str().into());
+        }
+        schema
+    }
+}
+
+/// The number of its characters, if it may be an argument at all.
+fn checked(text: &str, max_chars: usize) -> Result<usize, String> {
+    let chars = text.chars().count();
+    if chars > max_chars {
+        return Err(format!("it is {chars} characters long; the limit is {max_chars}"));
+    }
+    if artoo_proto::escape::visible(text) != text {
+        return Err("it holds invisible or control characters, so what is shown would not be what runs".to_owned());
+    }
+    Ok(chars)
+}

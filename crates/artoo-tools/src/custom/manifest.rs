@@ -1,0 +1,259 @@
+//! A manifest: read strictly, every word of it understood, or refused whole.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use artoo_proto::EffectClass;
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+
+use crate::config::{CONSENTED_PATH, ToolConfig};
+use crate::custom::field::{self, Field};
+use crate::custom::problem::ManifestProblem;
+use crate::custom::template::{self, Group, ValueProblem};
+use crate::{nearby, paths, process, trust};
+
+/// Longest manifest: some hundred times what one needs.
+const FILE_MAX_BYTES: u64 = 64 * 1024;
+
+/// Longest name of a tool or an input.
+const NAME_MAX_CHARS: usize = 32;
+
+/// Longest description: it stands in every prompt.
+const DESCRIPTION_MAX_CHARS: usize = 300;
+
+/// Inputs of one tool: a model fills no more of them in without slips.
+const INPUTS_MAX: usize = 16;
+
+/// Arguments that a command has before its inputs are filled in.
+const ARGUMENTS_MAX: usize = 64;
+
+/// Longest a tool may ask for; a call's own time may be shorter.
+const TIMEOUT_MAX_S: u64 = 600;
+
+/// How long a tool may take where its manifest says nothing.
+const TIMEOUT_S: u64 = 30;
+
+const KEYS: [&str; 6] = ["name", "description", "command", "effect", "timeout_s", "input"];
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Wire {
+    name: String,
+    description: String,
+    command: Vec<Argument>,
+    effect: Effect,
+    timeout_s: Option<u64>,
+    #[serde(default)]
+    input: BTreeMap<String, field::Wire>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(untagged)]
+enum Argument {
+    One(String),
+    Group(Vec<String>),
+}
+
+/// What its author says that it does. Nothing proves it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Effect {
+    ReadOnly,
+    Creating,
+    Changing,
+}
+
+/// A tool of the person's own, checked.
+#[derive(Debug, Clone)]
+pub(crate) struct Manifest {
+    pub(crate) name: String,
+    pub(crate) description: String,
+    pub(crate) program: PathBuf,
+    pub(crate) effect: Effect,
+    pub(crate) timeout: Duration,
+    fields: BTreeMap<String, Field>,
+    groups: Vec<Group>,
+}
+
+impl Effect {
+    pub(crate) fn class(self) -> EffectClass {
+        match self {
+            Self::ReadOnly => EffectClass::ReadOnly,
+            Self::Creating => EffectClass::Creating,
+            Self::Changing => EffectClass::Unproven,
+        }
+    }
+}
+
+impl Manifest {
+    /// Reads a manifest and looks at its program; nothing is run.
+    pub(crate) fn read(config: &ToolConfig, path: &Path) -> Result<Self, ManifestProblem> {
+        let text = trust::text(path, FILE_MAX_BYTES)?.unwrap_or_default();
+        let wire = parse(&text)?;
+        if !is_name(&wire.name) {
+            let name = artoo_proto::escape::shorten(&wire.name, 80);
+            return Err(ManifestProblem::Name { name, max: NAME_MAX_CHARS });
+        }
+        check_text("description", &wire.description, DESCRIPTION_MAX_CHARS)?;
+        let timeout_s = wire.timeout_s.unwrap_or(TIMEOUT_S);
+        if !(1..=TIMEOUT_MAX_S).contains(&timeout_s) {
+            return Err(ManifestProblem::Timeout { max: TIMEOUT_MAX_S });
+        }
+        let fields = fields(wire.input)?;
+        let Some((Argument::One(program), arguments)) = wire.command.split_first() else {
+            return Err(ManifestProblem::Command { max: ARGUMENTS_MAX });
+        };
+        let folder = path.parent().unwrap_or(Path::new("/"));
+        let program = find(config, folder, program)?;
+        let texts: Vec<Vec<String>> = arguments.iter().map(Argument::texts).collect();
+        if texts.iter().map(Vec::len).sum::<usize>() > ARGUMENTS_MAX {
+            return Err(ManifestProblem::Command { max: ARGUMENTS_MAX });
+        }
+        for text in texts.iter().flatten() {
+            if artoo_proto::escape::visible(text) != *text {
+                return Err(ManifestProblem::Text { key: "command", max: usize::MAX });
+            }
+        }
+        let groups = template::groups(&texts, &fields, |at| matches!(arguments.get(at), Some(Argument::Group(_))))?;
+        Ok(Self {
+            name: wire.name,
+            description: wire.description,
+            program,
+            effect: wire.effect,
+            timeout: Duration::from_secs(timeout_s),
+            fields,
+            groups,
+        })
+    }
+
+    /// The schema a model sees.
+    pub(crate) fn schema(&self) -> Value {
+        let properties: Map<String, Value> =
+            self.fields.iter().map(|(name, field)| (name.clone(), field.schema())).collect();
+        let required: Vec<&String> =
+            self.fields.iter().filter(|(_, field)| !field.optional).map(|(name, _)| name).collect();
+        json!({"type": "object", "additionalProperties": false, "required": required, "properties": properties})
+    }
+
+    /// The arguments that an input makes; inputs that are not declared are refused.
+    pub(crate) fn arguments(&self, input: &Map<String, Value>) -> Result<Vec<String>, ValueProblem> {
+        let mut given = BTreeMap::new();
+        for (name, value) in input {
+            let field = self.fields.get(name).ok_or_else(|| ValueProblem::new(name, "there is no such input"))?;
+            given.insert(name.clone(), field.take(value).map_err(|reason| ValueProblem::new(name, reason))?);
+        }
+        if let Some((name, _)) = self.fields.iter().find(|(name, field)| !field.optional && !given.contains_key(*name))
+        {
+            return Err(ValueProblem::new(name, "it is missing"));
+        }
+        template::arguments(&self.groups, &given)
+    }
+}
+
+impl Argument {
+    fn texts(&self) -> Vec<String> {
+        match self {
+            Self::One(text) => vec![text.clone()],
+            Self::Group(texts) => texts.clone(),
+        }
+    }
+}
+
+/// A name for tools and inputs alike.
+pub(super) fn is_name(text: &str) -> bool {
+    let is_part = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_';
+    text.len() <= NAME_MAX_CHARS && text.starts_with(|c: char| c.is_ascii_lowercase()) && text.bytes().all(is_part)
+}
+
+fn parse(text: &str) -> Result<Wire, ManifestProblem> {
+    let wrong = |error: toml::de::Error| {
+        let at = error.span().map_or(0, |span| span.start);
+        let line = text.bytes().take(at).filter(|byte| *byte == b'\n').count() + 1;
+        ManifestProblem::Toml { line, message: artoo_proto::escape::one_line(error.message()) }
+    };
+    let table: toml::Table = toml::from_str(text).map_err(wrong)?;
+    check_keys("", table.keys(), &KEYS)?;
+    for (name, field) in table.get("input").and_then(toml::Value::as_table).into_iter().flatten() {
+        check_keys(&format!("input.{name}."), field.as_table().into_iter().flat_map(toml::Table::keys), &field::KEYS)?;
+    }
+    toml::from_str(text).map_err(wrong)
+}
+
+fn check_keys<'a>(
+    table: &str,
+    keys: impl IntoIterator<Item = &'a String>,
+    known: &'static [&'static str],
+) -> Result<(), ManifestProblem> {
+    let Some(unknown) = keys.into_iter().find(|key| !known.contains(&key.as_str())) else { return Ok(()) };
+    let key = artoo_proto::escape::one_line(&artoo_proto::escape::shorten(&format!("{table}{unknown}"), 80));
+    Err(ManifestProblem::UnknownKey { key, meant: nearby::nearest(unknown, known), known })
+}
+
+fn fields(wires: BTreeMap<String, field::Wire>) -> Result<BTreeMap<String, Field>, ManifestProblem> {
+    let problem = |field: String, reason: String| Err(ManifestProblem::Input { field, reason });
+    if wires.len() > INPUTS_MAX {
+        return problem(String::new(), format!("at most {INPUTS_MAX} inputs"));
+    }
+    let mut fields = BTreeMap::new();
+    for (name, wire) in wires {
+        if !is_name(&name) {
+            let name = artoo_proto::escape::one_line(&artoo_proto::escape::shorten(&name, 80));
+            return problem(name, "an input's name holds a to z, 0 to 9 and _, a letter first".to_owned());
+        }
+        match Field::new(wire) {
+            Ok(field) => drop(fields.insert(name, field)),
+            Err(reason) => return problem(name, reason),
+        }
+    }
+    Ok(fields)
+}
+
+fn check_text(key: &'static str, text: &str, max: usize) -> Result<(), ManifestProblem> {
+    let is_shown = artoo_proto::escape::one_line(text) == text;
+    if text.trim().is_empty() || text.chars().count() > max || !is_shown {
+        return Err(ManifestProblem::Text { key, max });
+    }
+    Ok(())
+}
+
+/// The program: by its absolute path, beside the manifest (`./name`), or on the fixed path. It must be nobody else's.
+fn find(config: &ToolConfig, folder: &Path, spelled: &str) -> Result<PathBuf, ManifestProblem> {
+    let refused = |reason: String| {
+        let program = artoo_proto::escape::one_line(&artoo_proto::escape::shorten(spelled, 200));
+        ManifestProblem::Program { program, reason }
+    };
+    let path = match spelled.strip_prefix("./") {
+        Some(name) if !name.contains('/') && name != ".." => folder.join(name),
+        Some(_) => return Err(refused("must lie beside the manifest".to_owned())),
+        None if spelled.starts_with('/') => paths::normalise(Path::new(spelled)),
+        None if spelled.contains('/') => return Err(refused("is neither absolute nor ./name nor a name".to_owned())),
+        None => process::find_program(config, spelled)
+            .or_else(|| {
+                let consented = CONSENTED_PATH.iter().map(|folder| Path::new(folder).join(spelled));
+                consented.into_iter().find(|path| path.is_file())
+            })
+            .ok_or_else(|| refused("is not found where programs lie".to_owned()))?,
+    };
+    check_program(config, &path).map_err(refused)?;
+    Ok(path)
+}
+
+/// Whether nobody but the person can have put this program there.
+pub(super) fn check_program(config: &ToolConfig, path: &Path) -> Result<(), String> {
+    let real = path.canonicalize().map_err(|error| format!("can't be found: {error}"))?;
+    let found = fs::metadata(&real).map_err(|error| format!("can't be looked at: {error}"))?;
+    if !found.is_file() || found.permissions().mode() & 0o111 == 0 {
+        return Err("is no program".to_owned());
+    }
+    if real.starts_with(paths::real(Path::new(&config.environment.workspace))) {
+        return Err("lies in the workspace, where the tools themselves write".to_owned());
+    }
+    trust::check(&real, &found).map_err(|distrust| format!("is not trusted: {distrust}"))?;
+    let folder = real.parent().unwrap_or(Path::new("/"));
+    let around = fs::metadata(folder).map_err(|error| format!("can't be looked at: {error}"))?;
+    trust::check(folder, &around).map_err(|distrust| format!("is not trusted: {distrust}"))
+}

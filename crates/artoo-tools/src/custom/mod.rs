@@ -1,0 +1,77 @@
+//! Tools that a person adds: a manifest each, in the configuration folder.
+//!
+//! ```toml
+//! name = "weather"
+//! description = "the weather at a place"
+//! command = ["/usr/local/bin/weather", ["--days", "{days}"], "--", "{place}"]
+//! effect = "read_only" # or "creating", "changing": the author's claim; only "changing" asks each time
+//! timeout_s = 20
+//!
+//! [input.place]
+//! type = "string"
+//! maxLength = 80
+//!
+//! [input.days]
+//! type = "integer"
+//! minimum = 1
+//! maximum = 14
+//! optional = true # the group in brackets that names it is then left out
+//! ```
+//!
+//! Arguments reach the program one by one; no shell reads them.
+
+mod field;
+mod manifest;
+mod problem;
+mod template;
+mod tool;
+
+use std::path::{Path, PathBuf};
+
+use crate::config::ToolConfig;
+
+pub(crate) use manifest::Manifest;
+pub use problem::{ManifestProblem, ToolProblem};
+pub(crate) use tool::Custom;
+
+/// Manifests read from one folder: far more than a person writes, few enough for a prompt.
+const MANIFESTS_MAX: usize = 64;
+
+/// Every manifest of a folder that can be used, by name, and what is wrong with the others. A folder that is not there
+/// holds none.
+pub(crate) fn load(config: &ToolConfig, folder: &Path, taken: &[&str]) -> (Vec<Manifest>, Vec<ToolProblem>) {
+    let (mut manifests, mut problems): (Vec<Manifest>, Vec<ToolProblem>) = (Vec::new(), Vec::new());
+    for path in files(folder, &mut problems) {
+        let found = Manifest::read(config, &path).and_then(|manifest| {
+            let is_taken = taken.contains(&manifest.name.as_str());
+            let twice = manifests.iter().any(|known| known.name == manifest.name);
+            if is_taken || twice { Err(ManifestProblem::Taken { name: manifest.name }) } else { Ok(manifest) }
+        });
+        match found {
+            Ok(manifest) => manifests.push(manifest),
+            Err(problem) => problems.push(ToolProblem { path, problem }),
+        }
+    }
+    (manifests, problems)
+}
+
+/// The folder's manifests in the order of their names.
+fn files(folder: &Path, problems: &mut Vec<ToolProblem>) -> Vec<PathBuf> {
+    let mut problem = |problem| problems.push(ToolProblem { path: folder.to_path_buf(), problem });
+    let entries = match std::fs::read_dir(folder) {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Vec::new(),
+        Err(source) => {
+            problem(ManifestProblem::Folder { source });
+            return Vec::new();
+        }
+    };
+    let paths = entries.filter_map(Result::ok).map(|entry| entry.path());
+    let mut paths: Vec<PathBuf> = paths.filter(|path| path.extension().is_some_and(|end| end == "toml")).collect();
+    paths.sort();
+    if paths.len() > MANIFESTS_MAX {
+        problem(ManifestProblem::TooMany { found: paths.len() });
+        paths.truncate(MANIFESTS_MAX);
+    }
+    paths
+}

@@ -1,0 +1,176 @@
+//! A tool of the person's own as the registry knows it.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use artoo_proto::{CallStatus, EffectClass, ToolClass, ToolSpec, escape};
+use serde_json::{Map, Value};
+
+use crate::custom::manifest::{self, Effect, Manifest};
+use crate::input::{self, InputProblem};
+use crate::limit::Stopped;
+use crate::paths;
+use crate::process::{Ended, Invocation};
+use crate::record::Record;
+use crate::tool::{CAUTION, Call, Job, Machine, Question, Running, Said, Tool, unusable};
+
+/// Tried after the tools that come with artoo and before a command of a model's own.
+const PRIORITY: u8 = 5;
+
+/// The tool.
+#[derive(Debug)]
+pub(crate) struct Custom {
+    manifest: Arc<Manifest>,
+}
+
+/// A call of one.
+pub(crate) struct CustomCall {
+    manifest: Arc<Manifest>,
+    arguments: Vec<String>,
+    paths: Vec<PathBuf>,
+}
+
+impl Custom {
+    pub(crate) fn new(manifest: Manifest) -> Self {
+        Self { manifest: Arc::new(manifest) }
+    }
+}
+
+impl Tool for Custom {
+    fn spec(&self) -> ToolSpec {
+        ToolSpec {
+            name: self.manifest.name.clone(),
+            description: self.manifest.description.clone(),
+            class: ToolClass::Shell,
+            input_schema: self.manifest.schema(),
+            priority: PRIORITY,
+        }
+    }
+
+    fn read(&self, machine: &Machine, input: &Value) -> Result<Box<dyn Job>, Box<Record>> {
+        CustomCall::read(&self.manifest, machine, input).map(|call| Box::new(call) as Box<dyn Job>)
+    }
+}
+
+impl CustomCall {
+    /// Reads an input for this manifest.
+    pub(crate) fn read(manifest: &Arc<Manifest>, machine: &Machine, input: &Value) -> Result<Self, Box<Record>> {
+        let class = manifest.effect.class();
+        let unusable = |problem: &dyn std::error::Error| Box::new(unusable(problem).class(class));
+        let fields: Map<String, Value> = input::parse(input).map_err(|problem: InputProblem| unusable(&problem))?;
+        let arguments = manifest.arguments(&fields).map_err(|problem| unusable(&problem))?;
+        let environment = &machine.config.environment;
+        let spelled = arguments.iter().filter(|argument| argument.contains('/') || argument.starts_with('~'));
+        let named = spelled.flat_map(|argument| {
+            // `--file=/a/b` names a path, too.
+            let value = argument.split_once('=').map(|(_, value)| value);
+            [Some(argument.as_str()), value].into_iter().flatten()
+        });
+        let paths: Vec<PathBuf> = named.filter_map(|text| paths::absolute(environment, text).ok()).collect();
+        if let Some(reason) = paths.iter().find_map(|path| machine.protected.refusal(path)) {
+            return Err(Box::new(Record::denied(&reason).class(class)));
+        }
+        // It was the person's alone when artoo started; a call looks again.
+        manifest::check_program(&machine.config, &manifest.program).map_err(|reason| {
+            let program = paths::line(&manifest.program);
+            Box::new(Record::denied(&format!("{program} {reason}")).class(class))
+        })?;
+        Ok(Self { manifest: Arc::clone(manifest), arguments, paths })
+    }
+
+    fn shown(&self) -> String {
+        let arguments = self.arguments.iter().map(|argument| format!(" {}", quoted(argument)));
+        format!("{}: {}{}", self.manifest.name, paths::line(&self.manifest.program), arguments.collect::<String>())
+    }
+
+    fn invocation(&self) -> Invocation {
+        let program = self.manifest.program.clone();
+        Invocation {
+            name: program.clone().into_os_string(),
+            program,
+            arguments: self.arguments.iter().map(OsString::from).collect(),
+            environment: Vec::new(),
+        }
+    }
+}
+
+impl Job for CustomCall {
+    fn target(&self) -> String {
+        escape::one_line(&self.arguments.join(" "))
+    }
+
+    fn paths(&self) -> Vec<PathBuf> {
+        self.paths.clone()
+    }
+
+    fn class(&self) -> EffectClass {
+        self.manifest.effect.class()
+    }
+
+    fn question(&self, _: &Machine, said: &Said<'_>) -> Option<Question> {
+        let reason = match self.manifest.effect {
+            Effect::ReadOnly => return None,
+            Effect::Creating if !said.confirm => return None,
+            Effect::Creating => CAUTION,
+            Effect::Changing => "its manifest says that it changes something",
+        };
+        let text = self.shown();
+        Some(Question {
+            shown: text.clone(),
+            text,
+            program: self.manifest.program.clone(),
+            files: [self.manifest.program.clone()].into_iter().chain(self.paths.clone()).collect(),
+            effects: vec![format!("runs your own tool {}: {}", self.manifest.name, self.manifest.description)],
+            reason: reason.to_owned(),
+        })
+    }
+
+    fn run(self: Box<Self>, call: Call) -> Running {
+        Box::pin(run(*self, call))
+    }
+}
+
+async fn run(custom: CustomCall, call: Call) -> Result<Record, Stopped> {
+    let class = custom.manifest.effect.class();
+    match call.run_for(&custom.invocation(), custom.manifest.timeout).await {
+        Ok(ended) => Ok(record(&custom.manifest, &ended)),
+        Err(error) => {
+            let program = paths::line(&custom.manifest.program);
+            Ok(Record { measures: false, ..Record::hindered(format!("{program}: {error}")).class(class) })
+        }
+    }
+}
+
+fn record(manifest: &Manifest, ended: &Ended) -> Record {
+    let class = manifest.effect.class();
+    if let Some(timed_out) = ended.problem() {
+        return timed_out.class(class);
+    }
+    let mut text = ended.text();
+    if let Some(signal) = ended.signal {
+        text.push_str(&format!("\n[ended by signal {signal}]"));
+    }
+    let claim = match manifest.effect {
+        Effect::ReadOnly => "that it changes nothing is its manifest's word, not proven",
+        Effect::Creating => "that it only adds is its manifest's word, not proven",
+        Effect::Changing => "what it changed is not recorded",
+    };
+    let line = if text.is_empty() || text.ends_with('\n') { "" } else { "\n" };
+    text.push_str(&format!("{line}[{}: {claim}]", manifest.name));
+    Record {
+        status: if ended.exit_code == Some(0) { CallStatus::Ok } else { CallStatus::Failed },
+        exit_code: ended.exit_code,
+        signal: ended.signal,
+        output_bytes: Some(ended.total()),
+        truncated: !(ended.stdout.is_whole() && ended.stderr.is_whole()),
+        ..Record::read(text).class(class)
+    }
+}
+
+/// An argument as a person reads it: where blanks or odd characters are in it, its ends are marked.
+pub(crate) fn quoted(argument: &str) -> String {
+    let is_plain =
+        |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | '.' | '/' | ':' | '=' | ',' | '+' | '@' | '%');
+    if !argument.is_empty() && argument.chars().all(is_plain) { argument.to_owned() } else { format!("{argument:?}") }
+}

@@ -1,0 +1,191 @@
+//! The indexes that may know where a file is: Spotlight, GNOME's LocalSearch (once Tracker), and locate's database.
+
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+use crate::config::ToolConfig;
+use crate::mdfind::Query;
+use crate::process::{Ended, Invocation, find_program};
+use crate::session;
+
+/// Where locate's database lies, as the common packages have it.
+const DATABASES: [&str; 3] =
+    ["/var/lib/plocate/plocate.db", "/var/lib/mlocate/mlocate.db", "/var/cache/locate/locatedb"];
+
+/// Answers of an index that can't be asked for a folder alone: enough that those below the folder are among them.
+const ANSWERS_MAX: &str = "10000";
+
+/// An index that is installed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Index {
+    kind: Kind,
+    program: PathBuf,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Spotlight,
+    /// `localsearch search` or `tracker3 search`.
+    LocalSearch,
+    Locate,
+}
+
+impl Index {
+    /// Those that are installed here, the one that knows most first.
+    pub(crate) fn installed(config: &ToolConfig) -> Vec<Self> {
+        let programs = [
+            (Kind::Spotlight, "mdfind"),
+            (Kind::LocalSearch, "localsearch"),
+            (Kind::LocalSearch, "tracker3"),
+            (Kind::Locate, "plocate"),
+            (Kind::Locate, "locate"),
+        ];
+        let mut found: Vec<Self> = Vec::new();
+        for (kind, name) in programs {
+            // One of a kind: the second name is the older program.
+            if found.iter().all(|index| index.kind != kind)
+                && let Some(program) = find_program(config, name)
+            {
+                found.push(Self { kind, program });
+            }
+        }
+        found
+    }
+
+    /// What it is called.
+    pub(crate) fn name(&self) -> &'static str {
+        match self.kind {
+            Kind::Spotlight => "the Spotlight index",
+            Kind::LocalSearch => "the LocalSearch index",
+            Kind::Locate => "locate's database",
+        }
+    }
+
+    /// How it is asked.
+    pub(crate) fn invocation(&self, query: &Query) -> Invocation {
+        let words = || query.words.iter().map(OsString::from);
+        let arguments: Vec<OsString> = match self.kind {
+            // NUL-separated, since a name may hold a line break.
+            Kind::Spotlight => {
+                let folder = query.root.clone().into_os_string();
+                vec!["-0".into(), "-onlyin".into(), folder, query.words.join(" ").into()]
+            }
+            Kind::LocalSearch => {
+                let options = ["search", "--disable-snippets", "--disable-color", "--limit", ANSWERS_MAX, "--"];
+                options.into_iter().map(OsString::from).chain(words()).collect()
+            }
+            // Every word must occur in the name.
+            Kind::Locate => {
+                let options = ["--null", "--ignore-case", "--basename", "--all", "--"];
+                let patterns = query.words.iter().map(|word| OsString::from(containing(word)));
+                options.into_iter().map(OsString::from).chain(patterns).collect()
+            }
+        };
+        let name = self.program.file_name().unwrap_or_default().to_owned();
+        Invocation { program: self.program.clone(), name, arguments, environment: session::environment() }
+    }
+
+    /// The paths it names, wherever they lie; an error is why its answer is none.
+    pub(crate) fn paths(&self, ended: &Ended) -> Result<Vec<PathBuf>, String> {
+        if let Some(time) = ended.timed_out {
+            return Err(format!("it gave no answer in {} ms", time.as_millis()));
+        }
+        // locate ends with 1 where it found nothing, and where it could not look.
+        let found_none = self.kind == Kind::Locate && ended.exit_code == Some(1) && ended.total() == 0;
+        if !(ended.exit_code == Some(0) || found_none) || !ended.stdout.is_whole() {
+            return Err(format!("it gave no complete answer: {}", artoo_proto::escape::shorten(&ended.text(), 300)));
+        }
+        let answer = ended.stdout.head();
+        Ok(match self.kind {
+            Kind::Spotlight | Kind::Locate => {
+                let paths = answer.split(|byte| *byte == 0).filter(|path| !path.is_empty());
+                paths.map(|path| PathBuf::from(OsStr::from_bytes(path))).collect()
+            }
+            Kind::LocalSearch => String::from_utf8_lossy(answer).lines().filter_map(of_uri).collect(),
+        })
+    }
+
+    /// How far its knowledge goes, in words.
+    pub(crate) fn remark(&self, now: SystemTime) -> String {
+        if self.kind != Kind::Locate {
+            return "what is not indexed is not found".to_owned();
+        }
+        let written = DATABASES.iter().find_map(|path| Path::new(path).metadata().ok()?.modified().ok());
+        match written.and_then(|written| now.duration_since(written).ok()) {
+            Some(age) => format!("it is {} old, and what came later is not in it", ago(age)),
+            None => "its age is not known, and what came later is not in it".to_owned(),
+        }
+    }
+}
+
+fn ago(age: Duration) -> String {
+    let minutes = age.as_secs() / 60;
+    match minutes {
+        0..120 => format!("{minutes} minutes"),
+        120..2880 => format!("{} hours", minutes / 60),
+        _ => format!("{} days", minutes / 1440),
+    }
+}
+
+/// A pattern for names that hold this word; its letters mean themselves.
+fn containing(word: &str) -> String {
+    let mut pattern = String::from("*");
+    for letter in word.chars() {
+        if matches!(letter, '*' | '?' | '[' | ']' | '\\') {
+            pattern.push('\\');
+        }
+        pattern.push(letter);
+    }
+    pattern + "*"
+}
+
+/// The path of a line that holds a `file://` address.
+fn of_uri(line: &str) -> Option<PathBuf> {
+    let (_, rest) = line.split_once("file://")?;
+    let encoded = rest.split(['\u{1b}', ' ', '\t']).next()?;
+    let mut bytes = Vec::with_capacity(encoded.len());
+    let mut left = encoded.as_bytes();
+    while let Some((byte, rest)) = left.split_first() {
+        left = rest;
+        if *byte != b'%' {
+            bytes.push(*byte);
+            continue;
+        }
+        let (digits, rest) = left.split_at_checked(2)?;
+        bytes.push(u8::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok()?);
+        left = rest;
+    }
+    let path = PathBuf::from(OsStr::from_bytes(&bytes));
+    path.is_absolute().then_some(path)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::PathBuf;
+    use std::time::Duration;
+
+    use super::{ago, containing, of_uri};
+
+    #[test]
+    fn an_address_of_a_file_is_its_path() {
+        let check =
+            |line: &str, expected: Option<&str>| assert_eq!(of_uri(line), expected.map(PathBuf::from), "{line}");
+        check("  file:///home/a/x.txt", Some("/home/a/x.txt"));
+        check("  \u{1b}[1mfile:///home/a/x%20y%C3%BC\u{1b}[0m", Some("/home/a/x yü"));
+        check("Results:", None);
+        check("  file://host/x", None);
+        check("  file:///a%2", None);
+        check("  file:///a%zz", None);
+    }
+
+    #[test]
+    fn a_word_for_locate_means_its_letters() {
+        assert_eq!(containing("tax"), "*tax*");
+        assert_eq!(containing("a[1]*?\\"), "*a\\[1\\]\\*\\?\\\\*");
+        assert_eq!(ago(Duration::from_secs(119 * 60)), "119 minutes");
+        assert_eq!(ago(Duration::from_secs(47 * 3600)), "47 hours");
+        assert_eq!(ago(Duration::from_secs(49 * 3600)), "2 days");
+    }
+}

@@ -1,0 +1,249 @@
+//! Tools of the person's own: what a manifest may say, and how a call of one runs.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+
+use artoo_proto::{CallStatus, EffectClass, ToolCall, ToolOutcome};
+use serde_json::{Value, json};
+
+use super::{House, called};
+use crate::{CallContext, Registry};
+
+/// Prints each argument on a line of its own, marked at both ends.
+const SHOW: &str = "#!/bin/sh\nfor a in \"$@\"; do printf '<%s>\\n' \"$a\"; done\n";
+
+const GREET: &str = r#"
+name = "greet"
+description = "greets"
+command = ["./show", "--", "{who}"]
+effect = "read_only"
+[input.who]
+type = "string"
+"#;
+
+fn put(path: &Path, text: &str, mode: u32) {
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    fs::write(path, text).unwrap();
+    fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
+}
+
+/// A house with manifests `0.toml`, `1.toml` … beside a program that shows its arguments.
+fn house(manifests: &[&str]) -> House {
+    House::with(|config| {
+        let folder = Path::new(&config.environment.home).join("tools");
+        put(&folder.join("show"), SHOW, 0o755);
+        fs::set_permissions(&folder, fs::Permissions::from_mode(0o755)).unwrap();
+        for (number, manifest) in manifests.iter().enumerate() {
+            put(&folder.join(format!("{number}.toml")), manifest, 0o644);
+        }
+        config.custom = Some(folder);
+    })
+}
+
+fn context(tool: &str, input: Value) -> CallContext {
+    CallContext { allowed_tools: vec![tool.to_owned()], ..House::context(tool, input) }
+}
+
+async fn call(house: &House, tool: &str, input: Value) -> ToolCall {
+    called(house.outcome(&context(tool, input), None).await)
+}
+
+fn names(registry: &Registry) -> Vec<String> {
+    registry.specs().into_iter().map(|spec| spec.name).collect()
+}
+
+#[tokio::test]
+async fn an_argument_stays_one_argument_whatever_is_in_it() {
+    let house = house(&[GREET]);
+    assert_eq!(house.registry.problems().len(), 0, "{:?}", house.registry.problems());
+    for who in ["Ada", "a b", "$(touch x)", "; rm -rf ~", "`id`", "'\"\\", "-rf", "{who}", "a\nb", "*", "größe"] {
+        let call = call(&house, "greet", json!({"who": who})).await;
+        let expected = format!("<-->\n<{who}>\n[greet: that it changes nothing is its manifest's word, not proven]");
+        assert_eq!((call.status, call.output.as_str()), (CallStatus::Ok, expected.as_str()));
+        assert_eq!((call.class, call.exit_code), (EffectClass::ReadOnly, Some(0)));
+    }
+}
+
+#[tokio::test]
+async fn inputs_are_held_to_the_manifest() {
+    let house = house(&[r#"
+name = "many"
+description = "all kinds"
+command = ["./show", "--mode={mode}", ["-n", "{count}"], ["--loud", "{loud}"], ["--", "{names}"], "{who}"]
+effect = "creating"
+timeout_s = 5
+[input.mode]
+type = "string"
+enum = ["fast", "slow"]
+[input.count]
+type = "integer"
+minimum = 1
+maximum = 9
+optional = true
+[input.loud]
+type = "boolean"
+optional = true
+[input.names]
+type = "array"
+maxItems = 2
+maxLength = 5
+optional = true
+[input.who]
+type = "string"
+minLength = 2
+"#]);
+    assert_eq!(house.registry.problems().len(), 0, "{:?}", house.registry.problems());
+    let good = async |input: Value, expected: &str| {
+        let call = call(&house, "many", input.clone()).await;
+        assert_eq!((call.status, call.class), (CallStatus::Ok, EffectClass::Creating), "{input}: {call:?}");
+        let shown: Vec<&str> = call.output.lines().filter(|line| !line.starts_with('[')).collect();
+        assert_eq!(shown.concat(), expected, "{input}");
+    };
+    good(json!({"mode": "fast", "who": "Ada"}), "<--mode=fast><Ada>").await;
+    good(json!({"mode": "slow", "who": "Ada", "count": 3}), "<--mode=slow><-n><3><Ada>").await;
+    good(json!({"mode": "slow", "who": "Ada", "loud": true}), "<--mode=slow><--loud><Ada>").await;
+    good(json!({"mode": "slow", "who": "Ada", "loud": false}), "<--mode=slow><Ada>").await;
+    good(json!({"mode": "fast", "who": "Ada", "names": ["a", "b"]}), "<--mode=fast><--><a><b><Ada>").await;
+    let bad = async |input: Value, expected: &str| {
+        let call = call(&house, "many", input.clone()).await;
+        assert_eq!(call.status, CallStatus::Failed, "{input}: {call:?}");
+        assert!(call.output.contains(expected) && !call.measures, "{input}: {call:?}");
+    };
+    bad(json!({"mode": "fast"}), "who: it is missing").await;
+    bad(json!({"mode": "odd", "who": "Ada"}), "mode: it is none of fast, slow").await;
+    bad(json!({"mode": "fast", "who": "A"}), "who: it is 1 characters long; the least is 2").await;
+    bad(json!({"mode": "fast", "who": "Ada", "count": 10}), "count: it is no whole number from 1 to 9").await;
+    bad(json!({"mode": "fast", "who": "Ada", "count": "3"}), "count: it is no whole number").await;
+    bad(json!({"mode": "fast", "who": "Ada", "names": ["a", "b", "c"]}), "names: it has 3 entries").await;
+    bad(json!({"mode": "fast", "who": "Ada", "names": ["toolong"]}), "names: it is 7 characters").await;
+    bad(json!({"mode": "fast", "who": "Ada", "names": ["-x"]}), "taken for an option").await;
+    bad(json!({"mode": "fast", "who": "--help"}), "who: it begins with -").await;
+    bad(json!({"mode": "fast", "who": "a\u{1b}[2J"}), "invisible or control").await;
+    bad(json!({"mode": "fast", "who": "Ada", "rm": "x"}), "rm: there is no such input").await;
+    bad(json!(["fast"]), "must be a JSON object").await;
+    let spec = house.registry.specs().into_iter().find(|spec| spec.name == "many").unwrap();
+    assert_eq!(spec.input_schema["additionalProperties"], false);
+    assert_eq!(spec.input_schema["required"], json!(["mode", "who"]));
+    assert_eq!(spec.input_schema["properties"]["count"], json!({"type": "integer", "minimum": 1, "maximum": 9}));
+}
+
+#[test]
+fn a_manifest_is_understood_whole_or_refused_with_the_reason() {
+    let check = |change: &[(&str, &str)], expected: &str| {
+        let manifest = change.iter().fold(GREET.to_owned(), |text, (from, to)| {
+            assert!(text.contains(from), "{from}");
+            text.replacen(from, to, 1)
+        });
+        let house = house(&[&manifest]);
+        let told: Vec<String> = house.registry.problems().iter().map(ToString::to_string).collect();
+        assert!(told.len() == 1 && told[0].contains(expected), "{manifest}: {told:?} instead of {expected}");
+        assert!(!names(&house.registry).contains(&"greet".to_owned()));
+    };
+    check(&[("effect", "efect")], "efect is no key (did you mean effect?)");
+    check(&[("type", "tipe")], "input.who.tipe is no key (did you mean type?)");
+    check(&[("read_only", "harmless")], "line 5: ");
+    check(&[("\"greet\"", "3")], "line 2: ");
+    check(&[("\"greet\"", "\"shell\"")], "name: there is a tool named shell already");
+    check(&[("\"greet\"", "\"applescript\"")], "name: there is a tool named applescript already");
+    check(&[("\"greet\"", "\"Greet Me\"")], "name: \"Greet Me\" is no name");
+    check(&[("\"greets\"", "\"\"")], "description: it is empty");
+    check(&[("\"greets\"", "\"a\\u001b[2J\"")], "description: it is empty, longer");
+    check(&[("[\"./show\", \"--\", \"{who}\"]", "[]")], "command: give the program");
+    check(&[("./show", "./none")], "command: ./none can't be found");
+    check(&[("./show", "../show")], "is neither absolute nor ./name nor a name");
+    check(&[("./show", "./../show")], "must lie beside the manifest");
+    check(&[("./show", "no-such-program-at-all")], "is not found where programs lie");
+    check(&[("./show", "/etc/passwd")], "is no program");
+    check(&[("{who}", "{whom}")], "command: {whom} names no input");
+    check(&[("{who}", "x")], "command: {who} is an input that no argument uses");
+    check(
+        &[("type = \"string\"", "type = \"string\"\noptional = true")],
+        "{who} is optional, so it must stand in brackets",
+    );
+    check(&[("type = \"string\"", "type = \"boolean\"")], "{who} is true or false, so");
+    check(&[("type = \"string\"", "type = \"string\"\nmaximum = 3")], "input.who: a key of another type");
+    check(&[("type = \"string\"", "type = \"string\"\nmaxLength = 99999999")], "input.who: maxLength goes from 1");
+    check(&[("\"read_only\"", "\"read_only\"\ntimeout_s = 0")], "timeout_s: give 1 to 600");
+}
+
+#[test]
+fn a_manifest_or_program_that_others_can_change_is_refused() {
+    let check = |change: &dyn Fn(&Path), expected: &str| {
+        let house = house(&[GREET]);
+        change(&house.home.join("tools"));
+        let registry = Registry::detect(house.config.clone());
+        let told: Vec<String> = registry.problems().iter().map(ToString::to_string).collect();
+        assert!(told.len() == 1 && told[0].contains(expected), "{told:?} instead of {expected}");
+    };
+    let mode = |path: &Path, mode| fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
+    check(&|folder| mode(&folder.join("0.toml"), 0o666), "0.toml can be changed by others");
+    check(&|folder| mode(&folder.join("show"), 0o775), "./show is not trusted");
+    check(&|folder| mode(&folder.join("show"), 0o644), "./show is no program");
+    check(&|folder| mode(folder, 0o777), "tools can be changed by others");
+    check(&|folder| put(&folder.join("1.toml"), GREET, 0o644), "1.toml: name: there is a tool named greet already");
+    check(&|folder| fs::write(folder.join("0.toml"), "#".repeat(70_000)).unwrap(), "is larger than 65536 bytes");
+    // Nobody told of the folder, nobody has tools in it.
+    let mut config = house(&[GREET]).config.clone();
+    config.custom = None;
+    assert!(!names(&Registry::detect(config)).contains(&"greet".to_owned()));
+}
+
+/// A program that came out of the workspace is a model's own work.
+#[test]
+fn a_program_in_the_workspace_is_no_tool() {
+    let house = house(&[]);
+    let program = house.workspace().join("made");
+    put(&program, SHOW, 0o755);
+    put(&house.home.join("tools/0.toml"), &GREET.replace("./show", program.to_str().unwrap()), 0o644);
+    let registry = Registry::detect(house.config.clone());
+    assert!(registry.problems()[0].to_string().contains("lies in the workspace"), "{:?}", registry.problems());
+}
+
+#[tokio::test]
+async fn what_changes_something_asks_with_the_very_arguments_and_the_program_s_bytes() {
+    let changing = GREET.replace("read_only", "changing");
+    let house = house(&[&changing]);
+    let wanted = context("greet", json!({"who": "a b"}));
+    let ToolOutcome::NeedsConsent { hash, shown, effects, reason } = house.outcome(&wanted, None).await else {
+        panic!("was not asked about");
+    };
+    assert_eq!(shown, format!("greet: {}/tools/show -- \"a b\"", house.home.display()));
+    assert_eq!(effects, ["runs your own tool greet: greets"]);
+    assert!(reason.contains("manifest says"), "{reason}");
+    put(&house.home.join("tools/show"), "#!/bin/sh\necho other\n", 0o755);
+    let call = called(house.outcome(&wanted, Some(house.registry.grant(&hash))).await);
+    assert_eq!(call.status, CallStatus::Denied, "the program was changed after the yes: {call:?}");
+    let ToolOutcome::NeedsConsent { hash, .. } = house.outcome(&wanted, None).await else { panic!() };
+    let call = called(house.outcome(&wanted, Some(house.registry.grant(&hash))).await);
+    assert_eq!((call.status, call.class), (CallStatus::Ok, EffectClass::Unproven), "{call:?}");
+    assert_eq!(call.output, "other\n[greet: what it changed is not recorded]");
+    let cautious = CallContext { confirm: true, ..wanted };
+    let house = super::custom::house(&[&GREET.replace("read_only", "creating")]);
+    assert!(matches!(house.outcome(&cautious, None).await, ToolOutcome::NeedsConsent { .. }), "D22");
+}
+
+#[tokio::test]
+async fn a_call_is_held_to_time_blocks_and_protected_places() {
+    let slow =
+        GREET.replace("./show\", \"--\"", "./slow\", \"--\"").replace("read_only\"", "read_only\"\ntimeout_s = 1");
+    let house = house(&[GREET]);
+    put(&house.home.join("tools/slow"), "#!/bin/sh\necho begun\nsleep 60\n", 0o755);
+    put(&house.home.join("tools/1.toml"), &slow.replace("\"greet\"", "\"slow\""), 0o644);
+    let house = House { registry: Registry::detect(house.config.clone()), ..house };
+    assert_eq!(house.registry.problems().len(), 0, "{:?}", house.registry.problems());
+    let call_slow = call(&house, "slow", json!({"who": "x"})).await;
+    assert_eq!(call_slow.status, CallStatus::TimedOut, "{call_slow:?}");
+    assert!(call_slow.output.contains("begun") && call_slow.elapsed_ms < 10_000, "{call_slow:?}");
+    house.file(".ssh/id", "");
+    for who in ["~/.ssh/id", "/etc/shadow", "--file=/etc/shadow", "../.ssh/id"] {
+        let call = call(&house, "greet", json!({"who": who})).await;
+        assert_eq!(call.status, CallStatus::Denied, "{who}: {call:?}");
+    }
+    let blocked = CallContext { blocked_targets: vec!["/srv/x".into()], ..context("greet", json!({"who": "/srv/x"})) };
+    assert_eq!(called(house.outcome(&blocked, None).await).status, CallStatus::Denied);
+    // The program was the person's alone when artoo started, and is not any more.
+    fs::set_permissions(house.home.join("tools/show"), fs::Permissions::from_mode(0o777)).unwrap();
+    let call = call(&house, "greet", json!({"who": "x"})).await;
+    assert_eq!(call.status, CallStatus::Denied, "{call:?}");
+}
