@@ -93,6 +93,7 @@ async fn probe(settings: &Settings, variables: &Variables) -> Vec<Finding> {
     findings.extend(model(settings, variables));
     findings.extend(endpoint(settings, variables).await);
     findings.push(tools(settings));
+    findings.push(fence(settings));
     findings.extend(audit_log(&settings.data_dir));
     findings.extend(stores(settings).await);
     findings
@@ -238,6 +239,16 @@ fn tools(settings: &Settings) -> Finding {
         return Finding::fail("tools", "none", "this machine lacks even a file system to search; report this");
     }
     Finding::ok("tools", names.join(", "))
+}
+
+/// What holds a running command, tried out.
+fn fence(settings: &Settings) -> Finding {
+    let report = Registry::detect(ToolConfig::new(settings.environment.clone())).fence_report();
+    let detail = report.words.join("; ");
+    if report.holds {
+        return Finding::ok("fence", detail);
+    }
+    Finding::warn("fence", detail, "every command that is not proven to only read asks first")
 }
 
 fn audit_log(data_dir: &Path) -> Vec<Finding> {

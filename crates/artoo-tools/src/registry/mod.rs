@@ -12,6 +12,7 @@ use crate::blocked;
 use crate::call::CallContext;
 use crate::config::ToolConfig;
 use crate::consent::{self, Grant, Subject};
+use crate::fence::{self, Fence, FenceReport};
 use crate::limit::{Stopped, blocking};
 use crate::process::{self, Invocation};
 use crate::protect::Protected;
@@ -35,6 +36,7 @@ struct Inner {
     child_environment: Vec<(String, std::ffi::OsString)>,
     /// Spotlight, where it is installed.
     index: Option<PathBuf>,
+    fence: FenceReport,
     specs: Vec<ToolSpec>,
 }
 
@@ -47,7 +49,14 @@ impl Registry {
         let protected = Protected::new(&config.environment, &config.protected);
         let child_environment = process::environment(&config);
         let specs = job::specs(index.is_some(), has_shell);
-        Self { inner: Arc::new(Inner { config, protected, child_environment, index, specs }) }
+        let fence = fence::report();
+        Self { inner: Arc::new(Inner { config, protected, child_environment, index, fence, specs }) }
+    }
+
+    /// What this machine can hold a running command to, found out by trying.
+    #[must_use]
+    pub fn fence_report(&self) -> FenceReport {
+        self.inner.fence.clone()
     }
 
     /// The tools there are, first choice first.
@@ -138,7 +147,9 @@ impl Registry {
         grant: Option<Grant>,
         watch: &Watch,
     ) -> Result<(), Instead> {
-        let Some(mut question) = job.question(context.confirm) else { return Ok(()) };
+        // Where nothing holds a running command, whatever may change something asks.
+        let is_held = !matches!(job, Job::Shell(_)) || self.inner.fence.holds;
+        let Some(mut question) = job.question(context.confirm || !is_held) else { return Ok(()) };
         let invocation = match job {
             Job::Shell(command) => command.invocation(&self.inner.config),
             Job::Glob(_) | Job::Find(_) | Job::Read(_) | Job::Write(_) | Job::Files(_) => None,
@@ -171,7 +182,7 @@ impl Registry {
         }
         let arguments = query.arguments();
         let invocation = Invocation { program, name: "mdfind".into(), arguments, environment: Vec::new() };
-        match self.run(&invocation, watch).await {
+        match self.run(invocation, Fence::of_proven(&self.inner.config, &[]), watch).await {
             Ok(ended) => self.work(watch, move |inner, _| mdfind::from_index(&query, &inner.protected, &ended)).await,
             Err(error) => Ok(Record::hindered(format!("mdfind could not be started: {error}"))),
         }
@@ -186,7 +197,12 @@ impl Registry {
         let named = if read_only { Vec::new() } else { command.paths.clone() };
         let paths = named.clone();
         let before = watch.blocking(move |limit| shell::digests(&paths, limit)).await?;
-        match self.run(&invocation, watch).await {
+        let fence = command.fence(config);
+        if !read_only {
+            // What can't be made is missed by the command itself, which says so.
+            let _ = std::fs::create_dir_all(&config.environment.workspace);
+        }
+        match self.run(invocation.clone(), fence, watch).await {
             Err(error) => Ok(shell::not_started(&command, &invocation, &config.environment.cwd, &error)),
             // The command has run: whatever time it took, what it changed is looked at.
             Ok(ended) => {
@@ -199,8 +215,10 @@ impl Registry {
         }
     }
 
-    async fn run(&self, invocation: &Invocation, watch: &Watch) -> std::io::Result<process::Ended> {
-        process::run(&self.inner.config, &self.inner.child_environment, invocation, watch.left()).await
+    async fn run(&self, invocation: Invocation, fence: Fence, watch: &Watch) -> std::io::Result<process::Ended> {
+        let Inner { config, protected, child_environment, .. } = &*self.inner;
+        let order = invocation.order(config, protected, child_environment, fence);
+        process::run(config, order, watch.left()).await
     }
 }
 
