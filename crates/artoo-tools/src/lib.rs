@@ -45,6 +45,7 @@ pub mod config;
 mod consent;
 mod custom;
 mod digest;
+mod fence;
 mod files;
 mod glob;
 mod guard;
@@ -76,6 +77,7 @@ pub use call::CallContext;
 pub use config::ToolConfig;
 pub use consent::{GRANT_LIFETIME, Grant};
 pub use custom::{ManifestProblem, ToolProblem};
+pub use fence::FenceReport;
 pub use guard::{Classification, CommandClass, CommandGuard};
 pub use registry::Registry;
 #[cfg(feature = "web")]

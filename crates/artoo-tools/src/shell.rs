@@ -15,6 +15,7 @@ use serde_json::{Value, json};
 
 use crate::config::ToolConfig;
 use crate::consent::{self, PATHS_MAX};
+use crate::fence::Fence;
 use crate::guard::{self, ExitOne, Proof};
 use crate::input::{self, InputProblem};
 use crate::limit::Limit;
@@ -82,6 +83,14 @@ impl Command {
             Proof::Unproven { .. } => effects(&paths, protected),
         };
         Ok(Self { text: command, proof, paths, effects })
+    }
+
+    /// What the kernel lets it do: a proven one what it was proven to do, another what was shown to a person.
+    pub(crate) fn fence(&self, config: &ToolConfig) -> Fence {
+        match &self.proof {
+            Proof::Proven(_) => Fence::of_proven(config, &self.paths),
+            Proof::Unproven { .. } => Fence::of_allowed(config, &self.paths, false),
+        }
     }
 
     /// What would run: the program itself, or a shell over exactly the bytes that are shown.

@@ -7,7 +7,9 @@ use std::sync::Arc;
 use artoo_proto::{CallStatus, EffectClass, ToolClass, ToolSpec, escape};
 use serde_json::{Map, Value};
 
+use crate::config::ToolConfig;
 use crate::custom::manifest::{self, Effect, Manifest};
+use crate::fence::Fence;
 use crate::input::{self, InputProblem};
 use crate::limit::Stopped;
 use crate::paths;
@@ -84,6 +86,15 @@ impl CustomCall {
         format!("{}: {}{}", self.manifest.name, paths::line(&self.manifest.program), arguments.collect::<String>())
     }
 
+    /// Held to what its manifest says of it.
+    fn fence(&self, config: &ToolConfig) -> Fence {
+        match self.manifest.effect {
+            Effect::ReadOnly => Fence::of_reading(&self.paths),
+            Effect::Creating => Fence::of_proven(config, &self.paths),
+            Effect::Changing => Fence::of_allowed(config, &self.paths, false),
+        }
+    }
+
     fn invocation(&self) -> Invocation {
         let program = self.manifest.program.clone();
         Invocation {
@@ -133,7 +144,8 @@ impl Job for CustomCall {
 
 async fn run(custom: CustomCall, call: Call) -> Result<Record, Stopped> {
     let class = custom.manifest.effect.class();
-    match call.run_for(&custom.invocation(), custom.manifest.timeout).await {
+    let fence = custom.fence(&call.machine.config);
+    match call.run(custom.invocation(), fence, custom.manifest.timeout).await {
         Ok(ended) => Ok(record(&custom.manifest, &ended)),
         Err(error) => {
             let program = paths::line(&custom.manifest.program);
