@@ -30,6 +30,9 @@ pub(crate) use tool::Shell;
 /// Longest command taken at all; the system itself ends near this.
 const COMMAND_MAX_CHARS: usize = 32_768;
 
+/// What helps a command that the fence kept from something.
+const REMEDY: &str = "a command changes the workspace, a temporary folder and what it was allowed by name";
+
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Wire {
@@ -158,6 +161,9 @@ pub(crate) fn record(command: &Command, ended: Ended, changed: Vec<FileChange>) 
     let mut text = ended.text();
     if let Some(signal) = ended.signal {
         text.push_str(&format!("\n[ended by signal {signal}]"));
+    }
+    if let Some(kept) = ended.kept.as_ref().filter(|_| !succeeded) {
+        text.push_str(&format!("\n[{kept}; {REMEDY}]"));
     }
     let hindrance = if succeeded { None } else { hindrance(command, &ended) };
     Record {

@@ -1,6 +1,8 @@
 //! The fence as seccomp's filters: the network, and what Landlock does not cover.
 
 use std::collections::BTreeMap;
+use std::io;
+use std::os::fd::OwnedFd;
 use std::sync::{Arc, OnceLock};
 
 use libc::c_long;
@@ -9,7 +11,7 @@ use seccompiler::{
     SeccompRule, TargetArch, apply_filter, sock_filter,
 };
 
-use super::Fence;
+use super::{Fence, kernel};
 
 /// First number of a system call that was not looked at when this was written (Linux 6.13). What comes later does not
 /// exist for a fenced program; programs have learnt to do without new calls.
@@ -105,6 +107,55 @@ const ATTRIBUTES: &[c_long] = &[
     libc::SYS_fremovexattr,
 ];
 
+/// Modes, owners and times: no Landlock right covers them. They are asked about, or denied where nobody can be asked.
+const FACTS: &[c_long] = &[
+    libc::SYS_fchmod,
+    libc::SYS_fchmodat,
+    libc::SYS_fchmodat2,
+    libc::SYS_fchown,
+    libc::SYS_fchownat,
+    libc::SYS_utimensat,
+    #[cfg(target_arch = "x86_64")]
+    libc::SYS_chmod,
+    #[cfg(target_arch = "x86_64")]
+    libc::SYS_chown,
+    #[cfg(target_arch = "x86_64")]
+    libc::SYS_lchown,
+    #[cfg(target_arch = "x86_64")]
+    libc::SYS_utime,
+    #[cfg(target_arch = "x86_64")]
+    libc::SYS_utimes,
+    #[cfg(target_arch = "x86_64")]
+    libc::SYS_futimesat,
+];
+
+/// What adds, takes away or renames an entry of a folder, and a new session, at which a program's limits are set.
+const ENTRIES: &[c_long] = &[
+    libc::SYS_setsid,
+    libc::SYS_unlinkat,
+    libc::SYS_mkdirat,
+    libc::SYS_symlinkat,
+    libc::SYS_linkat,
+    libc::SYS_renameat2,
+    libc::SYS_truncate,
+    #[cfg(target_arch = "x86_64")]
+    libc::SYS_renameat,
+    #[cfg(target_arch = "x86_64")]
+    libc::SYS_unlink,
+    #[cfg(target_arch = "x86_64")]
+    libc::SYS_rmdir,
+    #[cfg(target_arch = "x86_64")]
+    libc::SYS_mkdir,
+    #[cfg(target_arch = "x86_64")]
+    libc::SYS_symlink,
+    #[cfg(target_arch = "x86_64")]
+    libc::SYS_link,
+    #[cfg(target_arch = "x86_64")]
+    libc::SYS_rename,
+    #[cfg(target_arch = "x86_64")]
+    libc::SYS_creat,
+];
+
 /// New namespaces: in one of its own a program would have rights it has not got here.
 const NAMESPACES: u64 = (libc::CLONE_NEWCGROUP
     | libc::CLONE_NEWIPC
@@ -136,6 +187,9 @@ type Rules = BTreeMap<i64, Vec<SeccompRule>>;
 #[derive(Debug, Clone)]
 pub(crate) struct Filters {
     programs: Arc<Vec<BpfProgram>>,
+    asking: Arc<BpfProgram>,
+    /// In the place of `asking` where nobody can be asked.
+    denying: Arc<BpfProgram>,
 }
 
 impl Filters {
@@ -156,7 +210,7 @@ impl Filters {
         denied.extend(namespaces()?);
         denied.insert(libc::SYS_ioctl, requests()?);
         denied.insert(libc::SYS_prlimit64, limits_of_others()?);
-        let network = if fence.network { network_allowed()? } else { network_denied()? };
+        let network = if fence.network { network_allowed()? } else { pairs()? };
         let mut first = known_calls_only();
         first.extend(compile(denied, libc::EPERM)?);
         let programs = vec![
@@ -165,12 +219,23 @@ impl Filters {
             compile(always(ATTRIBUTES), libc::EOPNOTSUPP)?,
             compile(network, libc::EACCES)?,
         ];
-        Ok(Self { programs: Arc::new(programs) })
+        let asking = Arc::new(asking(compile(asked(fence)?, 0)?));
+        Ok(Self {
+            programs: Arc::new(programs),
+            asking,
+            denying: Arc::new(compile(denied_instead(fence), libc::EPERM)?),
+        })
     }
 
-    /// Puts the filters onto the calling thread and on all it will start.
-    pub(crate) fn apply(&self) -> Result<(), seccompiler::Error> {
-        self.programs.iter().try_for_each(|program| apply_filter(program))
+    /// Puts the filters onto the calling thread and on all it will start, and returns what answers the questions that
+    /// will be asked; `None` where this process can't be asked, since another already is.
+    pub(crate) fn apply(&self) -> io::Result<Option<OwnedFd>> {
+        let listener = kernel::listen(&self.asking).ok();
+        if listener.is_none() {
+            apply_filter(&self.denying).map_err(io::Error::other)?;
+        }
+        self.programs.iter().try_for_each(|program| apply_filter(program)).map_err(io::Error::other)?;
+        Ok(listener)
     }
 }
 
@@ -178,6 +243,52 @@ fn compile(rules: Rules, errno: i32) -> Result<BpfProgram, BackendError> {
     let action = SeccompAction::Errno(u32::try_from(errno).unwrap_or(1));
     let arch = TargetArch::try_from(std::env::consts::ARCH)?;
     SeccompFilter::new(rules, SeccompAction::Allow, action, arch)?.try_into()
+}
+
+/// What is asked about: facts and entries of files, files opened to be written, and, to be told afterwards, sockets.
+fn asked(fence: &Fence) -> Result<Rules, BackendError> {
+    let mut rules = always(FACTS);
+    rules.extend(always(ENTRIES));
+    let writes = |argument: u8| -> Result<Vec<SeccompRule>, BackendError> {
+        let of = |mask: i32, value: i32| {
+            let (mask, value) = (u64::from(mask.unsigned_abs()), u64::from(value.unsigned_abs()));
+            rule(&[(argument, SeccompCmpOp::MaskedEq(mask), value)])
+        };
+        Ok(vec![
+            of(libc::O_ACCMODE, libc::O_WRONLY)?,
+            of(libc::O_ACCMODE, libc::O_RDWR)?,
+            of(libc::O_CREAT, libc::O_CREAT)?,
+            of(libc::O_TRUNC, libc::O_TRUNC)?,
+        ])
+    };
+    rules.insert(libc::SYS_openat, writes(2)?);
+    #[cfg(target_arch = "x86_64")]
+    rules.insert(libc::SYS_open, writes(1)?);
+    if !fence.network {
+        rules.extend(always(&[libc::SYS_socket]));
+    }
+    Ok(rules)
+}
+
+/// What is denied where nobody can be asked.
+fn denied_instead(fence: &Fence) -> Rules {
+    let mut rules = always(FACTS);
+    if !fence.network {
+        rules.extend(always(&[libc::SYS_socket]));
+    }
+    rules
+}
+
+/// Turns every "fails" of a program into "is asked about", for which the compiler has no word.
+fn asking(mut program: BpfProgram) -> BpfProgram {
+    const RETURN: u16 = 0x06;
+    const ERRNO: u32 = libc::SECCOMP_RET_ERRNO;
+    for instruction in &mut program {
+        if instruction.code == RETURN && instruction.k & libc::SECCOMP_RET_ACTION_FULL == ERRNO {
+            instruction.k = libc::SECCOMP_RET_USER_NOTIF;
+        }
+    }
+    program
 }
 
 fn always(calls: &[c_long]) -> Rules {
@@ -218,13 +329,6 @@ fn limits_of_others() -> Result<Vec<SeccompRule>, BackendError> {
     let new_limit = SeccompCondition::new(2, SeccompCmpArgLen::Qword, SeccompCmpOp::Ne, 0)?;
     let other = SeccompCondition::new(0, SeccompCmpArgLen::Dword, SeccompCmpOp::Ne, 0)?;
     Ok(vec![SeccompRule::new(vec![new_limit, other])?])
-}
-
-/// No socket of any family. Pairs within the program remain, as long as they can't be turned towards others.
-fn network_denied() -> Result<Rules, BackendError> {
-    let mut rules = always(&[libc::SYS_socket]);
-    rules.extend(pairs()?);
-    Ok(rules)
 }
 
 /// The internet's two families, and asking the kernel about routes, which looking up a name does. Never sockets of

@@ -4,11 +4,17 @@
 //! as it was and every process that comes of the program is held. On macOS `sandbox-exec` holds it.
 
 #[cfg(target_os = "linux")]
+mod broker;
+#[cfg(target_os = "linux")]
+mod call;
+#[cfg(target_os = "linux")]
 mod capabilities;
 #[cfg(target_os = "linux")]
 mod filter;
 #[cfg(target_os = "linux")]
 pub(crate) mod kernel;
+#[cfg(target_os = "linux")]
+mod place;
 mod readable;
 mod report;
 #[cfg(target_os = "linux")]
@@ -19,6 +25,8 @@ use std::path::{Path, PathBuf};
 use crate::config::ToolConfig;
 use crate::paths;
 
+#[cfg(target_os = "linux")]
+pub(crate) use broker::{Broker, Notes};
 #[cfg(target_os = "linux")]
 pub(crate) use capabilities::drop_capabilities;
 #[cfg(target_os = "linux")]

@@ -31,13 +31,6 @@ pub(crate) fn ruleset(fence: &Fence, protected: &Protected, scratch: &Path) -> R
     let names: BitFlags<AccessFs> = AccessFs::ReadDir.into();
     let readable = readable::beside(Path::new("/"), &hidden(protected)).whole;
     let devices = DEVICES.iter().map(Path::new).filter(|device| device.metadata().is_ok_and(|found| is_data(&found)));
-    let entries = AccessFs::MakeReg
-        | AccessFs::MakeDir
-        | AccessFs::MakeSym
-        | AccessFs::RemoveFile
-        | AccessFs::RemoveDir
-        | AccessFs::Refer;
-    let parents = fence.granted.iter().filter_map(|path| path.parent());
     let writable = fence.writable.iter().chain([&scratch.to_path_buf()]).cloned().collect::<Vec<_>>();
     ruleset
         .create()?
@@ -45,7 +38,6 @@ pub(crate) fn ruleset(fence: &Fence, protected: &Protected, scratch: &Path) -> R
         .add_rules(path_beneath_rules(readable, read))?
         .add_rules(path_beneath_rules(&fence.readable, read))?
         .add_rules(path_beneath_rules(devices, AccessFs::ReadFile | AccessFs::WriteFile))?
-        .add_rules(path_beneath_rules(parents, entries))?
         .add_rules(path_beneath_rules(writable.iter().chain(&fence.granted), write))
 }
 

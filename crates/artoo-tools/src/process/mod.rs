@@ -1,7 +1,7 @@
 //! Running one program: its own session, no stdin, a scrubbed environment, a fence, an end in every case.
 
 mod capture;
-mod limits;
+pub(crate) mod limits;
 mod plain;
 mod running;
 #[cfg(target_os = "linux")]
@@ -81,6 +81,8 @@ pub(crate) struct Ended {
     pub(crate) timed_out: Option<Duration>,
     /// Other processes that came of it were still running after its end, and were ended.
     pub(crate) left_behind: bool,
+    /// What the fence kept it from, in words.
+    pub(crate) kept: Option<String>,
     /// The limit that ended it, in words.
     pub(crate) struck: Option<String>,
 }
@@ -171,12 +173,14 @@ pub(crate) struct Order {
 }
 
 /// How a program ended.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Verdict {
     pub(crate) exit_code: Option<i32>,
     pub(crate) signal: Option<i32>,
     /// Others were still running after its end, and were ended.
     pub(crate) left_behind: bool,
+    /// What the fence kept it from, in words.
+    pub(crate) kept: Option<String>,
 }
 
 /// Runs a program to its end, or to the end of its time.
@@ -220,6 +224,7 @@ pub(crate) async fn run(config: &ToolConfig, order: Order, time: Duration) -> io
         stderr,
         timed_out,
         left_behind: verdict.left_behind && timed_out.is_none(),
+        kept: verdict.kept,
         struck: verdict.signal.and_then(|signal| limits::struck(signal, &limits)),
     })
 }

@@ -60,7 +60,7 @@ impl Plain {
             // The group's number may be given to others from now on.
             self.group = None;
         }
-        Some(Verdict { exit_code: status.code(), signal: status.signal(), left_behind })
+        Some(Verdict { exit_code: status.code(), signal: status.signal(), left_behind, kept: None })
     }
 
     fn signal(&self, signal: Signal) {

@@ -39,20 +39,18 @@ impl Census {
         all.iter().filter(|(pid, process)| is_inside(**pid, process)).map(|(pid, _)| *pid).collect()
     }
 
-    /// Sends a signal to each of them; those that have gone in the meantime are gone.
+    /// Signals all of them: inside the fence at one stroke, so that none can start another or see one go before it is
+    /// told itself. Those that have gone in the meantime are gone.
     pub(super) fn signal(&self, signal: Signal) {
+        if self.by_fence
+            && let Ok(signal) = NixSignal::try_from(signal.as_raw())
+        {
+            // Everyone whom the caller may signal, without its own process: inside the fence just the fence's own.
+            let _ = kill(nix::unistd::Pid::from_raw(-1), signal);
+            return;
+        }
         for pid in self.inside() {
             let _ = kill_process(pid, signal);
-        }
-    }
-
-    /// Kills all of them: inside the fence at one stroke, so that none can start another in the meantime.
-    pub(super) fn kill(&self) {
-        if self.by_fence {
-            // Everyone whom the caller may signal, without its own process: inside the fence just the fence's own.
-            let _ = kill(nix::unistd::Pid::from_raw(-1), NixSignal::SIGKILL);
-        } else {
-            self.signal(Signal::KILL);
         }
     }
 

@@ -49,7 +49,6 @@ impl Numbers {
 
 /// The whole life of one program.
 pub(super) fn run(orders: Orders, numbers: Numbers, tell: &mpsc::Sender<Stage>) {
-    let limits = orders.limits.clone();
     let program = match begin(orders, numbers, tell) {
         Ok(program) => program,
         Err(error) => {
@@ -57,8 +56,6 @@ pub(super) fn run(orders: Orders, numbers: Numbers, tell: &mpsc::Sender<Stage>) 
             return;
         }
     };
-    // A program that has ended already has no limits to be set.
-    let _ = limits::apply(program.pid, &limits);
     let _ = tell.send(Stage::Started(Ok(())));
     let _ = tell.send(Stage::Ended(program.see_through()));
 }
@@ -67,13 +64,22 @@ pub(super) fn run(orders: Orders, numbers: Numbers, tell: &mpsc::Sender<Stage>) 
 fn begin(orders: Orders, numbers: Numbers, tell: &mpsc::Sender<Stage>) -> io::Result<Program> {
     drop_capabilities()?;
     let fenced = orders.ruleset.restrict_self().map_err(io::Error::other)?;
-    orders.filters.apply().map_err(io::Error::other)?;
+    let listener = orders.filters.apply()?;
+    let is_asked = listener.is_some();
+    if let Some(listener) = listener {
+        let _ = tell.send(Stage::Listener(listener));
+    }
     unshare(CloneFlags::CLONE_FILES | CloneFlags::CLONE_FS)?;
     take_files(numbers)?;
     let _ = tell.send(Stage::HasFiles);
     std::env::set_current_dir(&orders.cwd)?;
     let nothing = File::open("/dev/null")?;
     let pid = spawn(&nothing, &orders.program, &orders.arguments, &orders.environment)?;
+    if !is_asked {
+        // With somebody to ask this was done before the program's first instruction. One that has ended already has no
+        // limits to be set.
+        let _ = limits::apply(pid, &orders.limits);
+    }
     // Their readers must see the end when the program closes them, not when this thread does.
     rustix::stdio::dup2_stdout(&nothing)?;
     rustix::stdio::dup2_stderr(&nothing)?;
@@ -132,6 +138,7 @@ impl Program {
             exit_code: status.and_then(rustix::process::WaitStatus::exit_status),
             signal: status.and_then(rustix::process::WaitStatus::terminating_signal),
             left_behind,
+            kept: None,
         }
     }
 
@@ -180,7 +187,7 @@ impl Program {
     fn kill_all(&self) {
         let until = Instant::now() + GONE_GRACE;
         loop {
-            self.census.kill();
+            self.census.signal(Signal::KILL);
             if self.census.inside().is_empty() || Instant::now() >= until {
                 return;
             }

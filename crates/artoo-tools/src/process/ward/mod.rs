@@ -13,7 +13,8 @@ use std::io::{self, PipeReader, PipeWriter, Write};
 use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
-use std::sync::mpsc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{PoisonError, mpsc};
 use std::thread;
 
 use landlock::RulesetCreated;
@@ -23,7 +24,7 @@ use tokio::sync::oneshot;
 use super::scratch::Scratch;
 use super::{Order, Verdict};
 use crate::config::ProcessLimits;
-use crate::fence::{self, Filters};
+use crate::fence::{self, Broker, Filters, Notes};
 
 /// What the outer side says to the inner one, a byte each. The end of the pipe means: kill.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -44,6 +45,8 @@ pub(crate) struct Ward {
 /// How far the inner thread is.
 #[derive(Debug)]
 enum Stage {
+    /// What the program will ask is answered through this.
+    Listener(OwnedFd),
     /// It has its own copies of the pipes' ends.
     HasFiles,
     Started(io::Result<()>),
@@ -110,7 +113,7 @@ impl Ward {
 
 fn outer(order: Order, ends: Ends, started: oneshot::Sender<io::Result<()>>, verdict: oneshot::Sender<Verdict>) {
     // Removed when everything is over.
-    let (scratch, orders) = match prepare(order) {
+    let (scratch, orders, rights) = match prepare(order) {
         Ok(prepared) => prepared,
         Err(error) => {
             let _ = started.send(Err(error));
@@ -118,6 +121,8 @@ fn outer(order: Order, ends: Ends, started: oneshot::Sender<io::Result<()>>, ver
         }
     };
     let (tell, told) = mpsc::channel();
+    let notes = Notes::default();
+    let is_over = AtomicBool::new(false);
     thread::scope(|scope| {
         let numbers = inner::Numbers::of(&ends);
         scope.spawn(move || inner::run(orders, numbers, &tell));
@@ -125,23 +130,39 @@ fn outer(order: Order, ends: Ends, started: oneshot::Sender<io::Result<()>>, ver
         let mut ends = Some(ends);
         let mut started = Some(started);
         let mut verdict = Some(verdict);
+        let mut rights = Some(rights);
         // The inner thread wakes nobody itself: what wakes a runtime is a file, and it has got none of ours any more.
         for stage in told {
             match stage {
+                Stage::Listener(listener) => {
+                    if let Some(Rights { writable, granted, limits }) = rights.take() {
+                        let broker = Broker::new(listener, writable, granted, limits, Notes::clone(&notes));
+                        scope.spawn(|| broker.serve(|| is_over.load(Ordering::Relaxed)));
+                    }
+                }
                 Stage::HasFiles => drop(ends.take()),
                 Stage::Started(outcome) => {
                     let _ = started.take().map(|started| started.send(outcome));
                 }
                 Stage::Ended(how) => {
-                    let _ = verdict.take().map(|verdict| verdict.send(how));
+                    let kept = notes.lock().unwrap_or_else(PoisonError::into_inner).in_words();
+                    let _ = verdict.take().map(|verdict| verdict.send(Verdict { kept, ..how }));
                 }
             }
         }
+        is_over.store(true, Ordering::Relaxed);
     });
     drop(scratch);
 }
 
-fn prepare(order: Order) -> io::Result<(Scratch, Orders)> {
+/// What the broker decides by.
+struct Rights {
+    writable: Vec<PathBuf>,
+    granted: Vec<PathBuf>,
+    limits: ProcessLimits,
+}
+
+fn prepare(order: Order) -> io::Result<(Scratch, Orders, Rights)> {
     let scratch = Scratch::new()?;
     let fence_of_it = order.fence.clone().unwrap_or_default();
     let ruleset = fence::ruleset(&fence_of_it, &order.protected, scratch.path()).map_err(io::Error::other)?;
@@ -166,7 +187,10 @@ fn prepare(order: Order) -> io::Result<(Scratch, Orders)> {
         filters,
         signals_are_held: fence::signals_are_held(),
     };
-    Ok((scratch, orders))
+    let mut writable = order.fence.writable;
+    writable.push(scratch.path().to_path_buf());
+    let rights = Rights { writable, granted: order.fence.granted, limits: orders.limits.clone() };
+    Ok((scratch, orders, rights))
 }
 
 fn text(bytes: &[u8]) -> io::Result<CString> {
