@@ -13,6 +13,7 @@ pub(crate) fn tools(environment: &Environment, variables: &Variables) -> Result<
     config.output_max_chars = OUTPUT_CHARS;
     let folder = variables.place().folder;
     config.custom = Some(folder.join("tools"));
+    config.shortcuts = Some(folder.join("shortcuts"));
     // What decides over the tools is out of their reach, wherever it lies.
     config.protected.push(folder);
     let search = SearchChoice::read(variables)?;

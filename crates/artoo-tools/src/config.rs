@@ -1,5 +1,6 @@
 //! What the tools are told at start: the machine's facts and every limit, each a named constant with its reason.
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -88,8 +89,12 @@ pub struct ToolConfig {
     pub program_path: Vec<PathBuf>,
     /// Paths no tool may read or write, besides the built-in list (keys, artoo's own data).
     pub protected: Vec<PathBuf>,
+    /// Variables that lead to the person's session (its bus, its screen); only programs of the desktop get them.
+    pub session: Vec<(String, OsString)>,
     /// A folder of manifests of the person's own tools.
     pub custom: Option<PathBuf>,
+    /// A folder of manifests of the person's own programs for `shortcuts`, where the system has no such thing.
+    pub shortcuts: Option<PathBuf>,
     /// Search engines; with none there is no `search` tool.
     #[cfg(feature = "web")]
     pub web: crate::web::WebConfig,
@@ -108,7 +113,9 @@ impl ToolConfig {
             limits: ProcessLimits::default(),
             program_path: PROGRAM_PATH.iter().map(PathBuf::from).collect(),
             protected: Vec::new(),
+            session: crate::session::environment(),
             custom: None,
+            shortcuts: None,
             #[cfg(feature = "web")]
             web: crate::web::WebConfig::default(),
         }

@@ -37,6 +37,7 @@
 //! Everything a caller does with a tool is one [`Registry::call`]; it answers with a record of what happened, or with
 //! the question that a person must answer first. Dropping the call's future ends whatever it started.
 
+mod applescript;
 mod beneath;
 mod blocked;
 mod call;
@@ -44,6 +45,7 @@ pub mod checks;
 pub mod config;
 mod consent;
 mod custom;
+mod desktop;
 mod digest;
 mod fence;
 mod files;
@@ -62,6 +64,7 @@ mod record;
 mod registry;
 mod session;
 mod shell;
+mod shortcuts;
 mod text;
 mod tool;
 mod trash;

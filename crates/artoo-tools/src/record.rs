@@ -5,6 +5,7 @@ use std::time::Duration;
 use artoo_proto::{CallStatus, EffectClass, FileChange, ToolCall, escape};
 
 use crate::call::CallContext;
+use crate::process::Ended;
 
 /// What a tool reports, before it is cut to size and given its place.
 #[derive(Debug)]
@@ -69,6 +70,24 @@ impl Record {
     /// A part of the answer, and why it is not the whole.
     pub(crate) fn cut(text: impl Into<String>) -> Self {
         Self { environmental: true, truncated: true, ..Self::new(CallStatus::Cut, text) }
+    }
+
+    /// How a program ended, when its exit code alone says whether it succeeded.
+    pub(crate) fn of_program(ended: &Ended) -> Self {
+        if let Some(timed_out) = ended.problem() {
+            return timed_out;
+        }
+        let mut text = ended.text();
+        if let Some(signal) = ended.signal {
+            text.push_str(&format!("\n[ended by signal {signal}]"));
+        }
+        Self {
+            exit_code: ended.exit_code,
+            signal: ended.signal,
+            output_bytes: Some(ended.total()),
+            truncated: !(ended.stdout.is_whole() && ended.stderr.is_whole()),
+            ..Self::new(if ended.exit_code == Some(0) { CallStatus::Ok } else { CallStatus::Failed }, text)
+        }
     }
 
     pub(crate) fn class(self, class: EffectClass) -> Self {

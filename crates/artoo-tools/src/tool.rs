@@ -113,8 +113,8 @@ impl Call {
         self.start(invocation, Some(fence), time).await
     }
 
-    /// Runs a program of the system's own with arguments of ours: what it answers from lies behind a socket, or belongs
-    /// to a group that it alone gets, and a fence would keep it from both.
+    /// Runs a program of the system's own, with arguments of ours or what a person allowed: what it works on lies behind a
+    /// socket, or belongs to a group that it alone gets, and a fence would keep it from both.
     pub(crate) async fn ask_system(&self, invocation: Invocation, time: Duration) -> std::io::Result<Ended> {
         self.start(invocation, None, time).await
     }

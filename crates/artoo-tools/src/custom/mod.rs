@@ -32,7 +32,7 @@ use crate::config::ToolConfig;
 
 pub(crate) use manifest::Manifest;
 pub use problem::{ManifestProblem, ToolProblem};
-pub(crate) use tool::Custom;
+pub(crate) use tool::{Custom, CustomCall};
 
 /// Manifests read from one folder: far more than a person writes, few enough for a prompt.
 const MANIFESTS_MAX: usize = 64;

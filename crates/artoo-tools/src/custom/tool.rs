@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use artoo_proto::{CallStatus, EffectClass, ToolClass, ToolSpec, escape};
+use artoo_proto::{EffectClass, ToolClass, ToolSpec, escape};
 use serde_json::{Map, Value};
 
 use crate::config::ToolConfig;
@@ -155,29 +155,14 @@ async fn run(custom: CustomCall, call: Call) -> Result<Record, Stopped> {
 }
 
 fn record(manifest: &Manifest, ended: &Ended) -> Record {
-    let class = manifest.effect.class();
-    if let Some(timed_out) = ended.problem() {
-        return timed_out.class(class);
-    }
-    let mut text = ended.text();
-    if let Some(signal) = ended.signal {
-        text.push_str(&format!("\n[ended by signal {signal}]"));
-    }
     let claim = match manifest.effect {
         Effect::ReadOnly => "that it changes nothing is its manifest's word, not proven",
         Effect::Creating => "that it only adds is its manifest's word, not proven",
         Effect::Changing => "what it changed is not recorded",
     };
-    let line = if text.is_empty() || text.ends_with('\n') { "" } else { "\n" };
-    text.push_str(&format!("{line}[{}: {claim}]", manifest.name));
-    Record {
-        status: if ended.exit_code == Some(0) { CallStatus::Ok } else { CallStatus::Failed },
-        exit_code: ended.exit_code,
-        signal: ended.signal,
-        output_bytes: Some(ended.total()),
-        truncated: !(ended.stdout.is_whole() && ended.stderr.is_whole()),
-        ..Record::read(text).class(class)
-    }
+    let record = Record::of_program(ended).class(manifest.effect.class());
+    let line = if record.text.is_empty() || record.text.ends_with('\n') { "" } else { "\n" };
+    Record { text: format!("{}{line}[{}: {claim}]", record.text, manifest.name), ..record }
 }
 
 /// An argument as a person reads it: where blanks or odd characters are in it, its ends are marked.

@@ -8,7 +8,6 @@ use std::time::{Duration, SystemTime};
 use crate::config::ToolConfig;
 use crate::mdfind::Query;
 use crate::process::{Ended, Invocation, find_program};
-use crate::session;
 
 /// Where locate's database lies, as the common packages have it.
 const DATABASES: [&str; 3] =
@@ -64,7 +63,7 @@ impl Index {
     }
 
     /// How it is asked.
-    pub(crate) fn invocation(&self, query: &Query) -> Invocation {
+    pub(crate) fn invocation(&self, query: &Query, config: &ToolConfig) -> Invocation {
         let words = || query.words.iter().map(OsString::from);
         let arguments: Vec<OsString> = match self.kind {
             // NUL-separated, since a name may hold a line break.
@@ -84,7 +83,7 @@ impl Index {
             }
         };
         let name = self.program.file_name().unwrap_or_default().to_owned();
-        Invocation { program: self.program.clone(), name, arguments, environment: session::environment() }
+        Invocation { program: self.program.clone(), name, arguments, environment: config.session.clone() }
     }
 
     /// The paths it names, wherever they lie; an error is why its answer is none.

@@ -7,11 +7,13 @@ use std::time::Instant;
 
 use artoo_proto::{ConsentHash, EffectClass, ToolOutcome, ToolSpec, escape};
 
+use crate::applescript::AppleScript;
 use crate::blocked;
 use crate::call::CallContext;
 use crate::config::ToolConfig;
 use crate::consent::{self, Grant, Subject};
 use crate::custom::{self, Custom, ToolProblem};
+use crate::desktop::Desktop;
 use crate::fence::FenceReport;
 use crate::files::Files;
 use crate::glob::Glob;
@@ -21,6 +23,7 @@ use crate::read_file::ReadFile;
 use crate::record::Record;
 use crate::registry::prepared::Prepared;
 use crate::shell::Shell;
+use crate::shortcuts::Shortcuts;
 use crate::tool::{Call, Machine, Question, Said, Tool, Watch};
 #[cfg(feature = "web")]
 use crate::web::Search;
@@ -42,7 +45,7 @@ impl Registry {
     #[must_use]
     pub fn detect(config: ToolConfig) -> Self {
         let mut tools = installed(&config);
-        let problems = add_custom(&config, &mut tools);
+        let problems = add_own(&config, &mut tools);
         let tools = tools.into_iter().map(|tool| (tool.spec(), tool)).collect();
         Self { machine: Arc::new(Machine::new(config)), tools, problems: problems.into() }
     }
@@ -150,6 +153,12 @@ fn installed(config: &ToolConfig) -> Vec<Arc<dyn Tool>> {
         Arc::new(WriteFile),
         Arc::new(Files),
     ];
+    if let Some(script) = AppleScript::detect(config) {
+        tools.push(Arc::new(script));
+    }
+    if let Some(desktop) = Desktop::detect(config) {
+        tools.push(Arc::new(desktop));
+    }
     if let Some(shell) = Shell::detect(config) {
         tools.push(Arc::new(shell));
     }
@@ -176,9 +185,12 @@ const OWN_NAMES: [&str; 11] = [
 ];
 
 /// Adds the tools that the person wrote; what is wrong with some of them is given back.
-fn add_custom(config: &ToolConfig, tools: &mut Vec<Arc<dyn Tool>>) -> Vec<ToolProblem> {
-    let Some(folder) = &config.custom else { return Vec::new() };
-    let (manifests, problems) = custom::load(config, folder, &OWN_NAMES);
+fn add_own(config: &ToolConfig, tools: &mut Vec<Arc<dyn Tool>>) -> Vec<ToolProblem> {
+    let (shortcuts, mut problems) = Shortcuts::detect(config);
+    tools.extend(shortcuts.map(|shortcuts| Arc::new(shortcuts) as Arc<dyn Tool>));
+    let Some(folder) = &config.custom else { return problems };
+    let (manifests, more) = custom::load(config, folder, &OWN_NAMES);
+    problems.extend(more);
     tools.extend(manifests.into_iter().map(|manifest| Arc::new(Custom::new(manifest)) as Arc<dyn Tool>));
     problems
 }

@@ -7,7 +7,7 @@ use std::path::Path;
 use artoo_proto::{CallStatus, EffectClass, ToolCall, ToolOutcome};
 use serde_json::{Value, json};
 
-use super::{House, called};
+use super::{House, called, put};
 use crate::{CallContext, Registry};
 
 /// Prints each argument on a line of its own, marked at both ends.
@@ -21,12 +21,6 @@ effect = "read_only"
 [input.who]
 type = "string"
 "#;
-
-fn put(path: &Path, text: &str, mode: u32) {
-    fs::create_dir_all(path.parent().unwrap()).unwrap();
-    fs::write(path, text).unwrap();
-    fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
-}
 
 /// A house with manifests `0.toml`, `1.toml` … beside a program that shows its arguments.
 fn house(manifests: &[&str]) -> House {

@@ -1,12 +1,11 @@
 //! `mdfind`: the index where one is installed (a stand-in here), a walk elsewhere.
 
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
 
 use artoo_proto::CallStatus;
 use serde_json::{Value, json};
 
-use super::House;
+use super::{House, put, with_programs};
 
 #[tokio::test]
 async fn d14_without_an_index_names_are_walked_and_completeness_is_said() {
@@ -48,20 +47,6 @@ async fn queries_that_could_be_options_and_missing_roots_are_told() {
     let call = house.call("mdfind", json!({"query": "a", "root": "~/Musik"})).await;
     assert_eq!((call.status, call.environmental), (CallStatus::Failed, true), "{call:?}");
     assert_eq!(call.alternatives, [format!("{}/Music", house.home.display())]);
-}
-
-/// A house with stand-ins on the path: name and script.
-fn with_programs(programs: &[(&str, &str)]) -> House {
-    House::with(|config| {
-        let bin = std::path::Path::new(&config.environment.home).join("bin");
-        fs::create_dir_all(&bin).unwrap();
-        for (name, script) in programs {
-            fs::write(bin.join(name), script).unwrap();
-            fs::set_permissions(bin.join(name), fs::Permissions::from_mode(0o755)).unwrap();
-        }
-        // The machine's own indexes would answer, too; the shell is found by its first line.
-        config.program_path = vec![bin];
-    })
 }
 
 #[tokio::test]
@@ -154,9 +139,7 @@ async fn d14_the_installed_plocate_understands_what_it_is_asked() {
         .status();
     assert!(built.unwrap().success());
     let script = format!("#!/bin/sh\nexec /usr/bin/plocate -d {} \"$@\"\n", database.display());
-    let bin = house.home.join("bin");
-    fs::write(bin.join("plocate"), script).unwrap();
-    fs::set_permissions(bin.join("plocate"), fs::Permissions::from_mode(0o755)).unwrap();
+    put(&house.home.join("bin/plocate"), &script, 0o755);
     let house = House { registry: crate::Registry::detect(house.config.clone()), ..house };
     let output = house.output("mdfind", json!({"query": "my [tax]"})).await;
     assert!(output.starts_with(&format!("{}/My [Tax] 2024.txt\n[from locate's", house.home.display())), "{output}");

@@ -2,6 +2,7 @@
 
 mod consent;
 mod custom;
+mod desktop;
 mod files;
 mod glob;
 mod mdfind;
@@ -14,6 +15,7 @@ mod web;
 mod write_file;
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -23,7 +25,8 @@ use tempfile::TempDir;
 
 use crate::{CallContext, Grant, Registry, ToolConfig};
 
-const ALL_TOOLS: [&str; 6] = ["mdfind", "glob", "read_file", "write_file", "shell", "search"];
+const ALL_TOOLS: [&str; 9] =
+    ["mdfind", "glob", "read_file", "write_file", "shell", "search", "desktop", "applescript", "shortcuts"];
 
 /// A home folder of its own with a registry over it.
 struct House {
@@ -108,6 +111,25 @@ impl House {
         assert_eq!(shown, command, "shown is what runs, byte for byte");
         called(self.outcome(&context, Some(self.registry.grant(&hash))).await)
     }
+}
+
+/// A file with its folders and mode.
+fn put(path: &Path, text: &str, mode: u32) {
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    fs::write(path, text).unwrap();
+    fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
+}
+
+/// A house in which these stand-ins, name and script, are all the programs there are.
+fn with_programs(programs: &[(&str, &str)]) -> House {
+    House::with(|config| only_programs(config, programs))
+}
+
+fn only_programs(config: &mut ToolConfig, programs: &[(&str, &str)]) {
+    let bin = Path::new(&config.environment.home).join("bin");
+    fs::create_dir_all(&bin).unwrap();
+    programs.iter().for_each(|(name, script)| put(&bin.join(name), script, 0o755));
+    config.program_path = vec![bin];
 }
 
 fn called(outcome: ToolOutcome) -> ToolCall {

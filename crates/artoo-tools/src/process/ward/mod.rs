@@ -164,9 +164,10 @@ struct Rights {
 
 fn prepare(order: Order) -> io::Result<(Scratch, Orders, Rights)> {
     let scratch = Scratch::new()?;
-    let fence_of_it = order.fence.clone().unwrap_or_default();
-    let ruleset = fence::ruleset(&fence_of_it, &order.protected, scratch.path()).map_err(io::Error::other)?;
-    let filters = Filters::of(&fence_of_it).map_err(io::Error::other)?;
+    // Without one nobody asks for a ward; the narrowest there is would be right.
+    let held_to = order.fence.unwrap_or_default();
+    let ruleset = fence::ruleset(&held_to, &order.protected, scratch.path()).map_err(io::Error::other)?;
+    let filters = Filters::of(&held_to).map_err(io::Error::other)?;
     let temporary = [("TMPDIR".to_owned(), scratch.path().as_os_str().to_owned())];
     let mut variables: Vec<(String, OsString)> = order.environment;
     variables.retain(|(name, _)| name != "TMPDIR");
@@ -187,9 +188,9 @@ fn prepare(order: Order) -> io::Result<(Scratch, Orders, Rights)> {
         filters,
         signals_are_held: fence::signals_are_held(),
     };
-    let mut writable = order.fence.writable;
+    let mut writable = held_to.writable;
     writable.push(scratch.path().to_path_buf());
-    let rights = Rights { writable, granted: order.fence.granted, limits: orders.limits.clone() };
+    let rights = Rights { writable, granted: held_to.granted, limits: orders.limits.clone() };
     Ok((scratch, orders, rights))
 }
 

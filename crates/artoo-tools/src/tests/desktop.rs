@@ -1,0 +1,260 @@
+//! `desktop`, `applescript` and `shortcuts`: offered where a program for them is, and what asks.
+
+use std::fs;
+
+use artoo_proto::{CallStatus, EffectClass, ToolCall, ToolOutcome};
+use serde_json::{Value, json};
+
+use super::{House, called, only_programs, put};
+use crate::CallContext;
+
+/// A stand-in that writes down how it was called and then does something.
+fn noting(then: &str) -> String {
+    format!(
+        "#!/bin/sh\n{{ printf '%s' \"${{0##*/}}\"; for a in \"$@\"; do printf ' <%s>' \"$a\"; done; echo; }} \
+         >> \"$HOME/log\"\n{then}\n"
+    )
+}
+
+const WAYLAND: [(&str, &str); 3] =
+    [("XDG_RUNTIME_DIR", "/run/user/7"), ("WAYLAND_DISPLAY", "wayland-0"), ("DISPLAY", ":0")];
+
+fn house(programs: &[(&str, &str)], session: &[(&str, &str)]) -> House {
+    House::with(|config| {
+        only_programs(config, programs);
+        config.session = session.iter().map(|(name, value)| ((*name).to_owned(), value.into())).collect();
+    })
+}
+
+fn log(house: &House) -> String {
+    fs::read_to_string(house.home.join("log")).unwrap_or_default()
+}
+
+fn has(house: &House, tool: &str) -> bool {
+    house.registry.specs().iter().any(|spec| spec.name == tool)
+}
+
+/// What a person is asked, and the record after a yes.
+async fn asked(house: &House, tool: &str, input: Value) -> (String, ToolCall) {
+    let context = House::context(tool, input.clone());
+    let before = log(house);
+    let ToolOutcome::NeedsConsent { hash, shown, .. } = house.outcome(&context, None).await else {
+        panic!("{input} was not asked about")
+    };
+    assert_eq!(log(house), before, "nothing ran before the yes");
+    (shown, called(house.outcome(&context, Some(house.registry.grant(&hash))).await))
+}
+
+#[test]
+fn d14_an_act_is_offered_only_where_its_program_and_a_session_are() {
+    let check = |programs: &[&str], session: &[(&str, &str)], expected: &str| {
+        let script = noting("");
+        let programs: Vec<(&str, &str)> = programs.iter().map(|name| (*name, script.as_str())).collect();
+        let house = house(&programs, session);
+        let spec = house.registry.specs().into_iter().find(|spec| spec.name == "desktop");
+        let found = spec.as_ref().map_or("", |spec| spec.description.trim_start_matches("the person's desktop: "));
+        assert_eq!(found, expected, "{programs:?} {session:?}");
+        let acts = expected.split(", ").filter(|act| !act.is_empty()).count();
+        assert_eq!(spec.map_or(0, |spec| spec.input_schema["oneOf"].as_array().unwrap().len()), acts);
+    };
+    let x11 = [("DBUS_SESSION_BUS_ADDRESS", "unix:path=/x"), ("DISPLAY", ":0")];
+    let all = ["notify-send", "xdg-open", "systemd-run", "wl-paste", "wl-copy", "xclip", "gdbus"];
+    check(&[], &WAYLAND, "");
+    check(&all, &[], "");
+    check(&all, &WAYLAND, "notify, open, read_clipboard, write_clipboard, media");
+    check(&all, &x11, "notify, open, read_clipboard, media");
+    check(&["xclip"], &x11, "read_clipboard");
+    check(&["xsel"], &x11, "read_clipboard");
+    check(&["wl-copy", "xdg-open"], &WAYLAND, "");
+    check(&["gio", "systemd-run"], &x11, "open");
+    check(&["notify-send", "gdbus"], &[("DISPLAY", ":0")], "");
+}
+
+#[tokio::test]
+async fn what_is_seen_at_once_does_not_ask_and_its_text_is_only_text() {
+    let house = house(&[("notify-send", &noting(""))], &WAYLAND);
+    let input = json!({"action": "notify", "title": "-x <b>", "text": "<a href='x'>1 & 2</a>"});
+    let call = house.call("desktop", input.clone()).await;
+    assert_eq!((call.status, call.class, call.measures), (CallStatus::Ok, EffectClass::Creating, false), "{call:?}");
+    assert_eq!(log(&house), "notify-send <--app-name=artoo> <--> <-x <b>> <&lt;a href='x'&gt;1 &amp; 2&lt;/a&gt;>\n");
+    let cautious = CallContext { confirm: true, ..House::context("desktop", input) };
+    assert!(matches!(house.outcome(&cautious, None).await, ToolOutcome::NeedsConsent { .. }), "D22");
+    for (input, expected) in [
+        (json!({"action": "notify", "title": ""}), "title"),
+        (json!({"action": "notify", "title": "a\u{1b}]0;x"}), "title"),
+        (json!({"action": "notify", "title": "a", "icon": "x"}), "icon"),
+        (json!({"action": "reboot"}), "reboot"),
+        (json!({"action": "read_clipboard"}), "no program for read_clipboard"),
+    ] {
+        let call = house.call("desktop", input.clone()).await;
+        assert_eq!(call.status, CallStatus::Failed, "{input}: {call:?}");
+        assert!(call.output.contains(expected), "{input}: {call:?}");
+    }
+}
+
+#[tokio::test]
+async fn opening_and_the_clipboard_ask_and_outlive_the_call() {
+    let house = house(
+        &[
+            ("systemd-run", &noting("")),
+            ("xdg-open", &noting("exit 9")),
+            ("wl-copy", &noting("exit 9")),
+            ("wl-paste", &noting("printf 'copied\\n text'")),
+        ],
+        &WAYLAND,
+    );
+    let start = "systemd-run <--user> <--quiet> <--collect> <--property=ExitType=cgroup> \
+                 <--setenv=XDG_RUNTIME_DIR=/run/user/7> <--setenv=WAYLAND_DISPLAY=wayland-0> <--setenv=DISPLAY=:0> <-->";
+    let bin = house.home.join("bin");
+    let file = house.file("my notes.txt", "x");
+    let (shown, call) = asked(&house, "desktop", json!({"action": "open", "target": "~/my notes.txt"})).await;
+    assert_eq!(shown, format!("desktop: open {}", file.display()));
+    assert_eq!((call.status, call.class), (CallStatus::Ok, EffectClass::Unproven), "{call:?}");
+    assert_eq!(log(&house), format!("{start} <{}/xdg-open> <{}>\n", bin.display(), file.display()));
+    let (shown, _) = asked(&house, "desktop", json!({"action": "open", "target": "https://a.example/?q=1"})).await;
+    assert_eq!(shown, "desktop: open https://a.example/?q=1");
+    let (shown, call) = asked(&house, "desktop", json!({"action": "write_clipboard", "text": "-x\ny"})).await;
+    assert_eq!((shown.as_str(), call.status), ("desktop: write the clipboard: \"-x\\ny\"", CallStatus::Ok));
+    let wl_copy = format!("{}/wl-copy> <--foreground> <--type> <text/plain> <--> <-x\ny>\n", bin.display());
+    assert!(log(&house).ends_with(&wl_copy), "{}", log(&house));
+    let (_, call) = asked(&house, "desktop", json!({"action": "read_clipboard"})).await;
+    assert_eq!((call.output.as_str(), call.class, call.measures), ("copied\n text", EffectClass::ReadOnly, true));
+}
+
+#[tokio::test]
+async fn a_program_a_launcher_and_a_protected_file_are_not_opened() {
+    let house = house(&[("systemd-run", &noting("")), ("xdg-open", &noting(""))], &WAYLAND);
+    house.file(".ssh/id", "");
+    house.file("evil.desktop", "[Desktop Entry]");
+    put(&house.home.join("run"), "#!/bin/sh\n", 0o755);
+    for (target, status) in [
+        ("~/.ssh/id", CallStatus::Denied),
+        ("~/evil.desktop", CallStatus::Denied),
+        ("~/run", CallStatus::Denied),
+        ("~/missing", CallStatus::Failed),
+        ("javascript:alert(1)", CallStatus::Failed),
+        ("file:///etc/passwd", CallStatus::Failed),
+        ("https://a.example/ x", CallStatus::Failed),
+        ("https://ехample.org/", CallStatus::Failed),
+    ] {
+        let call = house.call("desktop", json!({"action": "open", "target": target})).await;
+        assert_eq!(call.status, status, "{target}: {call:?}");
+    }
+    assert_eq!(log(&house), "");
+}
+
+#[tokio::test]
+async fn a_player_is_told_and_what_it_does_then_is_read_back() {
+    let bus = noting(
+        "case \"$*\" in *ListNames) echo \"(['org.freedesktop.DBus', 'org.mpris.MediaPlayer2.vlc'],)\";; \
+         *PlaybackStatus) echo \"(<'Paused'>,)\";; *Next) echo no next >&2; exit 1;; esac",
+    );
+    let house = house(&[("gdbus", &bus)], &WAYLAND);
+    let call = house.call("desktop", json!({"action": "media", "command": "pause"})).await;
+    assert_eq!((call.status, call.measures), (CallStatus::Ok, true), "{call:?}");
+    assert_eq!(call.output, "vlc was told Pause; it says that it is Paused");
+    assert!(
+        log(&house).contains(
+            "<org.mpris.MediaPlayer2.vlc> <--object-path> </org/mpris/MediaPlayer2> <--method> \
+        <org.mpris.MediaPlayer2.Player.Pause>\n"
+        ),
+        "{}",
+        log(&house)
+    );
+    let call = house.call("desktop", json!({"action": "media", "command": "next"})).await;
+    assert_eq!((call.status, call.environmental), (CallStatus::Failed, true), "{call:?}");
+    assert!(call.output.contains("no next"), "{call:?}");
+    let call = house.call("desktop", json!({"action": "media", "command": "play", "player": "mpd"})).await;
+    assert!(call.output.contains("no player of that name runs; there are vlc"), "{call:?}");
+}
+
+/// The real `gdbus` on a real bus without a player.
+#[tokio::test]
+async fn a_real_bus_without_a_player_is_told_apart_from_none() {
+    let [gdbus, daemon] = ["/usr/bin/gdbus", "/usr/bin/dbus-daemon"].map(std::path::PathBuf::from);
+    if !gdbus.exists() || !daemon.exists() {
+        eprintln!("skipped: gdbus or dbus-daemon is not installed");
+        return;
+    }
+    let socket = tempfile::TempDir::new().unwrap();
+    let address = format!("unix:path={}/bus", socket.path().display());
+    let mut bus = std::process::Command::new(daemon)
+        .args(["--session", "--nofork", "--nopidfile", "--print-address=1", "--address", &address])
+        .stdout(std::process::Stdio::piped())
+        .stderr(std::process::Stdio::null())
+        .spawn()
+        .unwrap();
+    let mut line = String::new();
+    std::io::BufRead::read_line(&mut std::io::BufReader::new(bus.stdout.take().unwrap()), &mut line).unwrap();
+    let house = House::with(|config| config.session = vec![("DBUS_SESSION_BUS_ADDRESS".into(), line.trim().into())]);
+    let call = house.call("desktop", json!({"action": "media", "command": "play"})).await;
+    bus.kill().unwrap();
+    bus.wait().unwrap();
+    assert_eq!((call.status, call.output.as_str()), (CallStatus::Failed, "no media player runs"), "{call:?}");
+    let call = house.call("desktop", json!({"action": "media", "command": "play"})).await;
+    assert!(call.output.contains("gave no answer"), "{call:?}");
+}
+
+#[tokio::test]
+async fn d14_applescript_always_asks_and_runs_exactly_what_was_shown() {
+    assert!(!has(&house(&[], &[]), "applescript"));
+    let house = house(&[("osascript", &noting("echo '3 messages'"))], &[]);
+    let script = "tell application \"Mail\"\n  count messages of inbox\nend tell";
+    let (shown, call) = asked(&house, "applescript", json!({"script": script})).await;
+    assert_eq!(shown, script);
+    assert_eq!((call.status, call.class), (CallStatus::Ok, EffectClass::Unproven), "{call:?}");
+    assert_eq!((call.output.as_str(), log(&house)), ("3 messages\n", format!("osascript <-e> <{script}>\n")));
+    for (script, status) in [
+        ("", CallStatus::Failed),
+        ("say \"\u{202e}x\"", CallStatus::Denied),
+        ("say \"a\"\r", CallStatus::Denied),
+        (&"x".repeat(8001), CallStatus::Failed),
+    ] {
+        let call = house.call("applescript", json!({"script": script})).await;
+        assert_eq!(call.status, status, "{script:?}: {call:?}");
+    }
+}
+
+#[tokio::test]
+async fn d14_shortcuts_of_macos_are_listed_and_run_by_name_after_a_yes() {
+    assert!(!has(&house(&[], &[]), "shortcuts"));
+    let house = house(&[("shortcuts", &noting("[ \"$1\" = list ] && echo 'Water plants'; exit 0"))], &[]);
+    let call = house.call("shortcuts", json!({"list": true})).await;
+    assert_eq!((call.output.as_str(), call.class), ("Water plants\n", EffectClass::ReadOnly), "{call:?}");
+    let (shown, call) = asked(&house, "shortcuts", json!({"name": "Water plants"})).await;
+    assert_eq!((shown.as_str(), call.status), ("shortcuts run \"Water plants\"", CallStatus::Ok));
+    assert!(log(&house).ends_with("shortcuts <run> <Water plants>\n"), "{}", log(&house));
+    for input in
+        [json!({}), json!({"name": "-h"}), json!({"name": "a", "list": true}), json!({"name": "a", "input": 1})]
+    {
+        let call = house.call("shortcuts", input.clone()).await;
+        assert_eq!(call.status, CallStatus::Failed, "{input}: {call:?}");
+    }
+}
+
+#[tokio::test]
+async fn d14_elsewhere_shortcuts_are_the_person_s_own_programs_in_a_folder() {
+    let manifest = "name = \"lights\"\ndescription = \"lights on or off\"\ncommand = [\"./lights\", \"{state}\"]\n\
+        effect = \"changing\"\n[input.state]\ntype = \"string\"\nenum = [\"on\", \"off\"]\n";
+    let house = House::with(|config| {
+        let folder = std::path::Path::new(&config.environment.home).join("shortcuts");
+        put(&folder.join("lights"), &noting("echo done"), 0o755);
+        put(&folder.join("lights.toml"), manifest, 0o644);
+        put(&folder.join("bad.toml"), "name = 3", 0o644);
+        config.shortcuts = Some(folder);
+    });
+    assert_eq!(house.registry.problems().len(), 1, "{:?}", house.registry.problems());
+    let (shown, call) = asked(&house, "shortcuts", json!({"name": "lights", "input": {"state": "off"}})).await;
+    assert_eq!(shown, format!("lights: {}/shortcuts/lights off", house.home.display()));
+    assert!(call.status == CallStatus::Ok && call.output.starts_with("done\n"), "{call:?}");
+    assert_eq!(log(&house), "lights <off>\n");
+    for (input, expected) in [
+        (json!({"name": "light", "input": {}}), "there are lights"),
+        (json!({"name": "lights", "input": {"state": "dim"}}), "none of on, off"),
+        (json!({"name": "lights"}), "state: it is missing"),
+        (json!({"list": true}), "give name"),
+    ] {
+        let call = house.call("shortcuts", input.clone()).await;
+        assert!(call.status == CallStatus::Failed && call.output.contains(expected), "{input}: {call:?}");
+    }
+}
