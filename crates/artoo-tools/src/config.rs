@@ -5,6 +5,8 @@ use std::time::Duration;
 
 use artoo_proto::Environment;
 
+use crate::undo::UndoConfig;
+
 /// Longest a single call may take; long enough for a walk over a large home folder on a slow disk.
 pub const CALL_TIMEOUT: Duration = Duration::from_secs(60);
 
@@ -43,6 +45,8 @@ pub struct ToolConfig {
     pub program_path: Vec<PathBuf>,
     /// Paths no tool may read or write, besides the built-in list (keys, artoo's own data).
     pub protected: Vec<PathBuf>,
+    /// Where what is changed is kept for undo; without it nothing is, and every question says so.
+    pub undo: Option<UndoConfig>,
 }
 
 impl ToolConfig {
@@ -57,6 +61,7 @@ impl ToolConfig {
             output_max_chars: OUTPUT_MAX_CHARS,
             program_path: PROGRAM_PATH.iter().map(PathBuf::from).collect(),
             protected: Vec::new(),
+            undo: None,
         }
     }
 }

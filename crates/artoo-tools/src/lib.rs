@@ -22,6 +22,7 @@
 //! let registry = Registry::detect(ToolConfig::new(environment));
 //! let context = CallContext {
 //!     request: ToolRequest { tool: "shell".into(), input: serde_json::json!({"command": "rm -rf /nowhere"}) },
+//!     task_id: None,
 //!     evidence_id: EvidenceId("e1".into()),
 //!     allowed_tools: vec!["shell".into()],
 //!     blocked_tools: vec![],
@@ -60,6 +61,7 @@ mod registry;
 mod shell;
 mod text;
 mod trash;
+pub mod undo;
 mod write_file;
 
 #[cfg(test)]

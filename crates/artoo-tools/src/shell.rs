@@ -6,7 +6,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use artoo_proto::{CallStatus, EffectClass, FileChange, escape};
+use artoo_proto::{CallStatus, EffectClass, Environment, FileChange, escape};
 use rustix::fs::{Access, access};
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -85,6 +85,15 @@ impl Command {
             Proof::Proven(proven) => proven.class,
             Proof::Unproven { .. } => EffectClass::Unproven,
         }
+    }
+
+    /// Where it may change something: what it names, and the workspace unless the names are proven to be all.
+    pub(crate) fn may_change(&self, environment: &Environment) -> Vec<PathBuf> {
+        let workspace = match &self.proof {
+            Proof::Proven(_) => None,
+            Proof::Unproven { .. } => Some(PathBuf::from(&environment.workspace)),
+        };
+        self.paths.iter().cloned().chain(workspace).collect()
     }
 
     /// What would run: the program itself, or a shell over exactly the bytes that are shown.

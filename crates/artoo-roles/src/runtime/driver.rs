@@ -156,7 +156,7 @@ impl Driver {
             (Work::Persist { frames }, Some(journal)) => Some(journal.write(frames.clone())),
             _ => None,
         };
-        let tasks = self.work.entry(task_id).or_default();
+        let tasks = self.work.entry(task_id.clone()).or_default();
         while tasks.try_join_next().is_some() {}
         if let Some(written) = writer {
             tasks.spawn(async move {
@@ -170,7 +170,7 @@ impl Driver {
             let on_crash = crashed(&work);
             // A set of one: dropped with its owner, so that cancelling the task stops the work inside.
             let mut inner = JoinSet::new();
-            inner.spawn(hands.perform(work));
+            inner.spawn(hands.perform(task_id, work));
             match inner.join_next().await {
                 Some(Ok(completion)) => report(completion),
                 Some(Err(_)) | None => report(on_crash),

@@ -13,7 +13,7 @@ mod operator;
 mod perform;
 mod reflex;
 
-pub use builder::{Builder, CloseReport, RuntimeError, System};
+pub use builder::{Builder, CloseReport, RuntimeError, System, UNDO};
 pub use environment::{EnvironmentError, detect_environment};
 pub use handle::{Progress, TaskHandle, TaskOutcome};
 pub use operator::{Operator, Unattended};

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use artoo_llm::Model;
 use artoo_proto::{
     CallStatus, Check, ClarificationAnswer, ConsentAnswer, EffectClass, Environment, EvidenceId, Message, ModelFailure,
-    ToolCall, ToolOutcome,
+    TaskId, ToolCall, ToolOutcome,
 };
 use artoo_tools::checks::{self, CheckInput};
 use artoo_tools::{CallContext, Registry};
@@ -24,10 +24,10 @@ pub(super) struct Hands {
 
 impl Hands {
     /// Does the work and says how it ended; a panic inside is one failed effect, not a lost one.
-    pub(super) async fn perform(self: Arc<Self>, work: Work) -> Completion {
+    pub(super) async fn perform(self: Arc<Self>, task_id: Option<TaskId>, work: Work) -> Completion {
         match work {
             Work::Model { request } => Completion::Model(self.model.ask(&request).await),
-            Work::Tool { order } => Completion::Tool(Box::new(self.call(*order).await)),
+            Work::Tool { order } => Completion::Tool(Box::new(self.call(task_id, *order).await)),
             Work::Checks { order } => Completion::Checks(self.check(order).await),
             Work::Timer { after_ms } => {
                 tokio::time::sleep(std::time::Duration::from_millis(after_ms)).await;
@@ -37,10 +37,11 @@ impl Hands {
         }
     }
 
-    async fn call(&self, order: ToolOrder) -> ToolOutcome {
+    async fn call(&self, task_id: Option<TaskId>, order: ToolOrder) -> ToolOutcome {
         let grant = order.consent.as_ref().map(|hash| self.tools.grant(hash));
         let context = CallContext {
             request: order.request,
+            task_id,
             evidence_id: order.evidence_id,
             allowed_tools: order.allowed_tools,
             blocked_tools: order.blocked_tools,

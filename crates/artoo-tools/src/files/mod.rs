@@ -10,6 +10,7 @@ mod survey;
 mod unpack;
 
 pub(crate) use act::{Act, schema};
-pub(crate) use perform::{hindered, rename, run};
+pub(crate) use copy::{inventory, pour};
+pub(crate) use perform::{Side, carry, hindered, rename, run};
 pub(crate) use plan::{Plan, plan};
 pub(crate) use survey::Obstacle;

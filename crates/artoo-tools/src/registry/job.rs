@@ -42,7 +42,7 @@ pub(super) struct Question {
     pub(super) text: String,
     pub(super) files: Vec<PathBuf>,
     shown: String,
-    effects: Vec<String>,
+    pub(super) effects: Vec<String>,
     reason: String,
 }
 

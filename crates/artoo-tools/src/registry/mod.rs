@@ -1,6 +1,7 @@
 //! The one door to every tool: who may call what, what must be asked first, and the record of what happened.
 
 mod job;
+mod recording;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -17,6 +18,8 @@ use crate::process::{self, Invocation};
 use crate::protect::Protected;
 use crate::record::Record;
 use crate::registry::job::{Job, Prepared};
+use crate::registry::recording::Prospect;
+use crate::undo::Journal;
 use crate::{files, glob, mdfind, read_file, shell, write_file};
 
 /// Characters of a new file's text shown when its making is asked about.
@@ -32,6 +35,8 @@ pub struct Registry {
 struct Inner {
     config: ToolConfig,
     protected: Protected,
+    /// Where what is changed is kept for undo.
+    journal: Option<Journal>,
     child_environment: Vec<(String, std::ffi::OsString)>,
     /// Spotlight, where it is installed.
     index: Option<PathBuf>,
@@ -41,13 +46,15 @@ struct Inner {
 impl Registry {
     /// Looks at what is installed and offers the tools that have a backend here.
     #[must_use]
-    pub fn detect(config: ToolConfig) -> Self {
+    pub fn detect(mut config: ToolConfig) -> Self {
+        config.protected.extend(config.undo.iter().map(|undo| undo.folder.clone()));
         let index = process::find_program(&config, "mdfind");
         let has_shell = ["bash", "sh"].iter().any(|name| process::find_program(&config, name).is_some());
         let protected = Protected::new(&config.environment, &config.protected);
         let child_environment = process::environment(&config);
         let specs = job::specs(index.is_some(), has_shell);
-        Self { inner: Arc::new(Inner { config, protected, child_environment, index, specs }) }
+        let journal = config.undo.clone().map(|undo| Journal::new(undo, protected.clone()));
+        Self { inner: Arc::new(Inner { config, protected, journal, child_environment, index, specs }) }
     }
 
     /// The tools there are, first choice first.
@@ -99,10 +106,11 @@ impl Registry {
         let prepared = watch.blocking(move |_| inner.prepare(&request, &blocked_targets)).await?;
         *target = prepared.target().to_owned();
         let job = prepared.into_job()?;
-        self.ask_first(context, &job, grant, watch).await?;
+        let prospect = self.prospect(context, &job, watch).await?;
+        self.ask_first(context, &job, &prospect, grant, watch).await?;
         match job {
             Job::Find(query) => self.find(query, watch).await,
-            Job::Shell(command) => self.shell(command, watch).await,
+            Job::Shell(command) => self.shell(context, command, prospect, watch).await,
             Job::Glob(search) => {
                 self.work(watch, move |inner, limit| glob::run(*search, &inner.protected, limit)).await
             }
@@ -110,13 +118,20 @@ impl Registry {
                 self.work(watch, move |inner, limit| read_file::run(&reading, &inner.protected, limit)).await
             }
             Job::Write(new) => {
-                let work = move |inner: &Inner, limit: &_| {
-                    write_file::run(&inner.config.environment, &new, &inner.protected, limit)
+                let (context, what) = (context.clone(), target.clone());
+                let work = move |inner: &Inner, limit: &_| match inner.begin(&context, &what, &prospect, limit) {
+                    Ok(act) => write_file::run(&inner.config.environment, &new, &inner.protected, act, limit),
+                    Err(record) => record.class(EffectClass::Creating),
                 };
                 self.work(watch, work).await
             }
             Job::Files(plan) => {
-                self.work(watch, move |inner, limit| files::run(&plan, &inner.config.environment, limit)).await
+                let (context, what) = (context.clone(), target.clone());
+                let work = move |inner: &Inner, limit: &_| match inner.begin(&context, &what, &prospect, limit) {
+                    Ok(act) => files::run(&plan, &inner.config.environment, act, limit),
+                    Err(record) => record.class(plan.class),
+                };
+                self.work(watch, work).await
             }
         }
     }
@@ -135,10 +150,12 @@ impl Registry {
         &self,
         context: &CallContext,
         job: &Job,
+        prospect: &Prospect,
         grant: Option<Grant>,
         watch: &Watch,
     ) -> Result<(), Instead> {
         let Some(mut question) = job.question(context.confirm) else { return Ok(()) };
+        question.effects.extend(prospect.said());
         let invocation = match job {
             Job::Shell(command) => command.invocation(&self.inner.config),
             Job::Glob(_) | Job::Find(_) | Job::Read(_) | Job::Write(_) | Job::Files(_) => None,
@@ -146,6 +163,7 @@ impl Registry {
         let program = invocation.map_or_else(PathBuf::new, |invocation| invocation.program);
         let inner = Arc::clone(&self.inner);
         let (tool, text, files) = (context.request.tool.clone(), question.text.clone(), question.files.clone());
+        let text = format!("{text}\0{}", prospect.term());
         let hash = watch.blocking(move |limit| inner.consent_hash(&tool, &text, &program, &files, limit)).await?;
         match grant {
             None => {
@@ -177,26 +195,48 @@ impl Registry {
         }
     }
 
-    async fn shell(&self, command: shell::Command, watch: &Watch) -> Result<Record, Instead> {
+    async fn shell(
+        &self,
+        context: &CallContext,
+        command: shell::Command,
+        prospect: Prospect,
+        watch: &Watch,
+    ) -> Result<Record, Instead> {
         let config = &self.inner.config;
         let Some(invocation) = command.invocation(config) else {
             return Ok(Record::hindered("no shell is installed").class(EffectClass::Unproven));
         };
         let read_only = command.class() == EffectClass::ReadOnly;
         let named = if read_only { Vec::new() } else { command.paths.clone() };
-        let paths = named.clone();
-        let before = watch.blocking(move |limit| shell::digests(&paths, limit)).await?;
-        match self.run(&invocation, watch).await {
-            Err(error) => Ok(shell::not_started(&command, &invocation, &config.environment.cwd, &error)),
-            // The command has run: whatever time it took, what it changed is looked at.
-            Ok(ended) => {
-                let look = move |limit: &_| {
+        let (paths, inner, begun_for) = (named.clone(), Arc::clone(&self.inner), context.clone());
+        let (what, class) = (escape::one_line(&command.text), command.class());
+        let begin = move |limit: &_| {
+            let act = inner.begin(&begun_for, &what, &prospect, limit)?;
+            Ok((act, shell::digests(&paths, limit)))
+        };
+        let (act, before) = match watch.blocking(begin).await? {
+            Ok(begun) => begun,
+            Err(record) => return Ok(Record::class(record, class)),
+        };
+        let ended = self.run(&invocation, watch).await;
+        let cwd = config.environment.cwd.clone();
+        // The command has run: whatever time it took, what it changed is looked at.
+        let look = move |limit: &_| {
+            let noted = act.end(&[], limit);
+            let mut record = match ended {
+                Err(error) => shell::not_started(&command, &invocation, &cwd, &error),
+                Ok(ended) => {
                     let changed = shell::changes(&before, &shell::digests(&named, limit));
                     shell::record(&command, ended, changed)
-                };
-                blocking(config.call_timeout, look).await.map_err(Instead::from)
+                }
+            };
+            if let Err(error) = noted {
+                // The journal still holds it as begun, and an undo looks again.
+                record.text.push_str(&format!("\n[what it changed is not yet noted for undo: {error}]"));
             }
-        }
+            record
+        };
+        blocking(config.call_timeout, look).await.map_err(Instead::from)
     }
 
     async fn run(&self, invocation: &Invocation, watch: &Watch) -> std::io::Result<process::Ended> {

@@ -8,19 +8,25 @@ mod must_not;
 mod process;
 mod read_file;
 mod shell;
+mod undo;
 mod write_file;
 
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use artoo_proto::{CallStatus, Environment, EvidenceId, ToolCall, ToolOutcome, ToolRequest};
+use artoo_proto::{CallStatus, Environment, EvidenceId, TaskId, ToolCall, ToolOutcome, ToolRequest};
 use serde_json::Value;
 use tempfile::TempDir;
 
 use crate::{CallContext, Grant, Registry, ToolConfig};
 
 const ALL_TOOLS: [&str; 5] = ["mdfind", "glob", "read_file", "write_file", "shell"];
+
+/// The task of every call.
+fn task() -> TaskId {
+    TaskId::try_from("task-00000000-0000-4000-8000-000000000001".to_owned()).unwrap()
+}
 
 /// A home folder of its own with a registry over it.
 struct House {
@@ -70,6 +76,7 @@ impl House {
     fn context(tool: &str, input: Value) -> CallContext {
         CallContext {
             request: ToolRequest { tool: tool.to_owned(), input },
+            task_id: Some(task()),
             evidence_id: EvidenceId("e1".to_owned()),
             allowed_tools: ALL_TOOLS.map(str::to_owned).to_vec(),
             blocked_tools: Vec::new(),
