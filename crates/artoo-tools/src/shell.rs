@@ -93,7 +93,12 @@ impl Command {
             Proof::Proven(_) => None,
             Proof::Unproven { .. } => Some(PathBuf::from(&environment.workspace)),
         };
-        self.paths.iter().cloned().chain(workspace).collect()
+        // The paths a consent looks at leave out what a variable stands for.
+        let home = &environment.home;
+        let spelled = self.text.replace("${HOME}", home).replace("$HOME", home);
+        let words = if workspace.is_some() { guard::path_like(&spelled) } else { Vec::new() };
+        let named = words.iter().filter_map(|word| paths::absolute(environment, word).ok());
+        self.paths.iter().cloned().chain(named).map(|path| before_pattern(&path)).chain(workspace).collect()
     }
 
     /// What would run: the program itself, or a shell over exactly the bytes that are shown.
@@ -108,6 +113,16 @@ impl Command {
         arguments.extend(["-c".into(), OsString::from(&self.text)]);
         Some(Invocation { program, name: name.into(), arguments, environment: Vec::new() })
     }
+}
+
+/// The path, or where it holds a pattern of the shell's, the folder that the pattern is looked for in.
+fn before_pattern(path: &Path) -> PathBuf {
+    let holds_pattern =
+        |part: &std::ffi::OsStr| std::os::unix::ffi::OsStrExt::as_bytes(part).iter().any(|byte| b"*?[{".contains(byte));
+    if fs::symlink_metadata(path).is_ok() {
+        return path.to_path_buf();
+    }
+    path.iter().take_while(|part| !holds_pattern(part)).collect()
 }
 
 /// What an unproven command would touch, in words: what it names, no more.

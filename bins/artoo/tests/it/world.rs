@@ -161,14 +161,27 @@ impl World {
     pub(crate) fn check_kept(&self) {
         let mode = fs::metadata(self.data_dir()).unwrap().permissions().mode() & 0o777;
         assert_eq!(mode, 0o700, "the data folder is private");
-        for entry in fs::read_dir(self.data_dir()).unwrap() {
-            let path = entry.unwrap().path();
-            let kept = String::from_utf8_lossy(&fs::read(&path).unwrap()).into_owned();
-            assert!(!kept.contains(KEY), "the key stands in {}", path.display());
-            if path.extension().is_some_and(|extension| extension == "jsonl") {
-                let verified = artoo_audit::verify(&path).unwrap();
-                assert!(verified.lines > 0, "{}", path.display());
+        let mut folders = vec![self.data_dir()];
+        while let Some(folder) = folders.pop() {
+            for entry in fs::read_dir(folder).unwrap() {
+                let path = entry.unwrap().path();
+                if path.is_dir() {
+                    let mode = fs::metadata(&path).unwrap().permissions().mode() & 0o777;
+                    assert_eq!(mode, 0o700, "{} is private", path.display());
+                    folders.push(path);
+                    continue;
+                }
+                Self::check_kept_file(&path);
             }
+        }
+    }
+
+    fn check_kept_file(path: &Path) {
+        let kept = String::from_utf8_lossy(&fs::read(path).unwrap()).into_owned();
+        assert!(!kept.contains(KEY), "the key stands in {}", path.display());
+        if path.extension().is_some_and(|extension| extension == "jsonl") {
+            let verified = artoo_audit::verify(path).unwrap();
+            assert!(verified.lines > 0, "{}", path.display());
         }
     }
 }
