@@ -117,6 +117,13 @@ impl Thrown<'_> {
     }
 }
 
+/// Where the note of a thing in the trash is, if it is there.
+pub(crate) fn note_of(thrown: &Path) -> Option<PathBuf> {
+    let (files, mut name) = (thrown.parent()?, thrown.file_name()?.to_owned());
+    name.push(".trashinfo");
+    files.ends_with("files").then(|| files.with_file_name("info").join(name))
+}
+
 fn reach(folder: &Path, act: &mut Act) -> io::Result<Place> {
     act.creating(folder)?;
     let place = Place::making_folders(&folder.join("name"), &mut Vec::new())?;

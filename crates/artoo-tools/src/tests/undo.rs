@@ -1,5 +1,10 @@
 //! Undo: what artoo changed comes back, byte for byte, and nobody else's change is touched.
 
+mod crash;
+mod limits;
+mod random;
+mod since;
+
 use std::collections::BTreeMap;
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
@@ -12,8 +17,11 @@ use serde_json::json;
 use super::House;
 use crate::undo::{ItemOutcome, Report, UndoConfig, UndoStore};
 
+/// Paths with mode, and content, target or kind.
+type Tree = BTreeMap<PathBuf, (u32, Vec<u8>)>;
+
 /// Everything below a folder: mode, and content, target or kind.
-pub(super) fn tree(folder: &Path) -> BTreeMap<PathBuf, (u32, Vec<u8>)> {
+fn tree(folder: &Path) -> Tree {
     let mut all = BTreeMap::new();
     let mut open = vec![folder.to_path_buf()];
     while let Some(folder) = open.pop() {

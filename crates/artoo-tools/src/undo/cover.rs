@@ -12,8 +12,11 @@ use crate::limit::Limit;
 use crate::paths;
 use crate::protect::Protected;
 
-/// Places whose files are not anybody's: the kernel's, and devices.
+/// Places whose files are the kernel's, and devices.
 const SYSTEM_PLACES: [&str; 3] = ["/proc", "/sys", "/dev"];
+
+/// Ordinary files among the devices: memory that is used as a disk.
+const MEMORY_DISK: &str = "/dev/shm";
 
 /// Room left on the disk of the journal beyond what is kept there: the journal must not be what fills it.
 const ROOM_LEFT_BYTES: u64 = 16 * 1024 * 1024;
@@ -75,7 +78,11 @@ impl Cover {
 
 /// Whether a walk leaves a place alone: keys and artoo's own data are not copied around.
 pub(super) fn is_skipped(protected: &Protected, path: &Path) -> bool {
-    protected.refusal(path).is_some() || SYSTEM_PLACES.iter().any(|place| path.starts_with(place))
+    protected.refusal(path).is_some() || is_system(path)
+}
+
+fn is_system(path: &Path) -> bool {
+    SYSTEM_PLACES.iter().any(|place| path.starts_with(place)) && !path.starts_with(MEMORY_DISK)
 }
 
 fn look(config: &UndoConfig, protected: &Protected, roots: &[PathBuf], limit: &Limit) -> io::Result<Verdict> {
@@ -105,7 +112,7 @@ fn look(config: &UndoConfig, protected: &Protected, roots: &[PathBuf], limit: &L
                     }
                 }
                 State::Odd { .. } => unkept.push(seen.path.to_path_buf()),
-                State::Absent | State::Folder(_) | State::Link { .. } => {}
+                State::Absent | State::Folder(_) | State::Pipe(_) | State::Link { .. } => {}
             }
             over = too_much(entries, bytes);
             if over.is_some() { Err(io::ErrorKind::FileTooLarge.into()) } else { Ok(()) }
@@ -140,7 +147,7 @@ fn roots(may_change: &[PathBuf]) -> Vec<PathBuf> {
         }
         all.insert(topmost_missing(&named));
     }
-    all.retain(|path| !SYSTEM_PLACES.iter().any(|place| path.starts_with(place)));
+    all.retain(|path| !is_system(path));
     // Sorted by name, a folder comes right before what lies below it.
     let mut roots: Vec<PathBuf> = Vec::new();
     for path in all {

@@ -16,6 +16,7 @@ mod format;
 mod journal;
 mod preview;
 mod restore;
+mod resumed;
 mod settle;
 mod shelf;
 mod state;

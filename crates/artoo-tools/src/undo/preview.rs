@@ -1,12 +1,12 @@
 //! What an undo would do, found without touching anything.
 
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use super::format::Done;
 use super::restore::{Told, judge};
+use super::resumed::Resumed;
 use super::state::{self, State};
-use super::store::{Item, ItemOutcome, is_left, items};
+use super::store::{Item, ItemOutcome, items};
 use crate::limit::Limit;
 use crate::paths;
 
@@ -18,18 +18,18 @@ pub(super) struct Preview {
 }
 
 impl Preview {
-    pub(super) fn add(&mut self, done: &Done, left_by_undo: &BTreeMap<PathBuf, State>, limit: &Limit) {
+    pub(super) fn add(&mut self, done: &Done, resumed: &Resumed, limit: &Limit) {
         let (mut told, mut seen): (Vec<Told>, Vec<PathBuf>) = (Vec::new(), Vec::new());
         match done {
             Done::Changed { changes } => {
                 for change in changes {
                     let action = if change.before == State::Absent { "removed" } else { "brought back" };
-                    let outcome = if self.is_touched(&change.path) {
+                    let outcome = if self.is_touched(&change.path) || resumed.has_brought(&change.path, &change.before)
+                    {
                         ItemOutcome::Done
                     } else {
-                        let left = |path: &Path, state: &State| is_left(left_by_undo, path, state);
                         match state::at(&change.path, limit) {
-                            Ok(present) => judge(change, &present, &left).unwrap_or(ItemOutcome::Done),
+                            Ok(present) => judge(change, &present, resumed).unwrap_or(ItemOutcome::Done),
                             Err(error) => ItemOutcome::Impossible { reason: error.to_string() },
                         }
                     };

@@ -1,5 +1,6 @@
 //! Bringing back what one act changed: never over something that the act did not leave.
 
+use std::collections::BTreeMap;
 use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -11,6 +12,7 @@ use super::act::{Act, tree_digest};
 use super::facts::{set_facts, set_mode, set_owner, set_time, swap};
 use super::fault;
 use super::format::{Before, Change, Done, Step};
+use super::resumed::Resumed;
 use super::shelf::Shelf;
 use super::state::{self, FileState, State};
 use super::store::ItemOutcome;
@@ -29,13 +31,19 @@ pub(super) struct Restoring<'a> {
     pub(super) act: &'a mut Act,
     /// What the act that is taken back kept.
     pub(super) source: &'a Shelf,
-    /// What an earlier undo of the same entry left there, cut off in the middle.
-    pub(super) left_by_undo: &'a dyn Fn(&Path, &State) -> bool,
+    /// What earlier undos of the same entry did, cut off in the middle.
+    pub(super) resumed: &'a Resumed,
     pub(super) limit: &'a Limit,
     /// The next number something is kept under.
     pub(super) next: u64,
     /// Bytes that may still be kept.
     pub(super) room: u64,
+    /// Paths that stay.
+    pub(super) left: Vec<PathBuf>,
+    /// Files with more than one name in what is being taken back.
+    pub(super) shared: BTreeMap<PathBuf, FileState>,
+    /// Of those, device and inode of the ones whose bytes were overwritten, with the number of what they held.
+    pub(super) overwritten: BTreeMap<(u64, u64), u64>,
 }
 
 /// What came of one thing that was done.
@@ -47,6 +55,10 @@ impl Restoring<'_> {
         match done {
             Done::Moved { from, to, tree } => {
                 let outcome = self.move_back(from, to, tree).unwrap_or_else(|error| told(&error));
+                if is_left(&outcome) {
+                    self.left.push(to.clone());
+                    self.left.extend(crate::trash::note_of(to));
+                }
                 vec![(to.clone(), "moved back", outcome)]
             }
             Done::Torn { from, to } => {
@@ -62,9 +74,17 @@ impl Restoring<'_> {
     fn group(&mut self, changes: &[Change]) -> Vec<Told> {
         let mut ordered: Vec<&Change> = changes.iter().collect();
         ordered.sort_by_key(|change| (change.path.components().count(), change.path.as_path()));
+        self.shared = self.shared_files(&ordered);
         let mut all = Vec::new();
         for change in ordered.iter().rev().filter(|change| change.before == State::Absent) {
+            // What stays keeps the folders it is in, and in the trash the note that tells where it came from.
+            if self.left.iter().any(|left| left.starts_with(&change.path)) {
+                continue;
+            }
             let outcome = self.bring(change).unwrap_or_else(|error| told(&error));
+            if is_left(&outcome) {
+                self.left.push(change.path.clone());
+            }
             all.push((change.path.clone(), "removed", outcome));
         }
         let mut folders = Vec::new();
@@ -86,16 +106,42 @@ impl Restoring<'_> {
         all
     }
 
+    /// Files with other names, as they stand before the first of their names gets its bytes back.
+    fn shared_files(&self, changes: &[&Change]) -> BTreeMap<PathBuf, FileState> {
+        let is_shared = |change: &&&Change| change.after.file().is_some_and(|file| file.links > 1);
+        let standing =
+            changes.iter().filter(is_shared).filter_map(|change| match state::at(&change.path, self.limit) {
+                Ok(State::File(file)) => Some((change.path.clone(), file)),
+                _ => None,
+            });
+        standing.collect()
+    }
+
+    /// Another name of a file that has its bytes back already: noted, so that it can be taken back by itself.
+    fn tell_shared(&mut self, change: &Change) -> io::Result<()> {
+        let Some(file) = self.shared.get(&change.path) else { return Ok(()) };
+        let Some(number) = self.overwritten.get(&(file.device, file.inode)) else { return Ok(()) };
+        let before = State::File(FileState { saved: Some(*number), ..file.clone() });
+        self.announce(&change.path, &before, None)?;
+        self.tell(change, &before)
+    }
+
     fn bring(&mut self, change: &Change) -> io::Result<ItemOutcome> {
+        if self.resumed.has_brought(&change.path, &change.before) {
+            return Ok(ItemOutcome::Already);
+        }
         let place = match Place::of(&change.path) {
             Ok(place) => place,
-            Err(error) if state::is_missing(&error) && change.before == State::Absent => {
+            Err(error) if state::is_missing(&change.path, &error) && change.before == State::Absent => {
                 return Ok(ItemOutcome::Already);
             }
             Err(error) => return Err(error),
         };
         let present = state::read(&place, self.limit)?;
-        if let Some(outcome) = judge(change, &present, self.left_by_undo) {
+        if let Some(outcome) = judge(change, &present, self.resumed) {
+            if outcome == ItemOutcome::Already {
+                self.tell_shared(change)?;
+            }
             if outcome == ItemOutcome::Already
                 && let (State::File(before), State::File(file)) = (&change.before, &present)
                 && !before.facts.same_time(&file.facts)
@@ -149,6 +195,14 @@ impl Restoring<'_> {
             self.announce(&change.path, &State::Absent, None)?;
             rustix::fs::mkdirat(&place.folder, &place.name, Mode::RWXU)?;
             set_owner(place, facts);
+            self.tell(change, &State::Absent)?;
+            return Ok(ItemOutcome::Done);
+        }
+        if let State::Pipe(facts) = &change.before {
+            self.announce(&change.path, &State::Absent, None)?;
+            rustix::fs::mkfifoat(&place.folder, &place.name, Mode::RUSR | Mode::WUSR)?;
+            set_owner(place, facts);
+            set_facts(place, facts)?;
             self.tell(change, &State::Absent)?;
             return Ok(ItemOutcome::Done);
         }
@@ -220,6 +274,7 @@ impl Restoring<'_> {
         if let (Some(shelf), Some(number)) = (self.act.shelf(), number) {
             shelf.keep(&mut file, number, self.limit)?;
             shelf.open(number)?.sync_all()?;
+            self.overwritten.insert((was.device, was.inode), number);
         }
         let mut source = self.checked(was)?;
         self.announce(&change.path, &kept, None)?;
@@ -237,15 +292,20 @@ impl Restoring<'_> {
         let tree_at = |place: &Place, path: &Path, limit: &Limit| -> io::Result<String> {
             Ok(tree_digest(path, &files::inventory(place, path, limit)?))
         };
-        let target = Place::of(from)?;
-        let source = Place::of(to)?;
-        let moved = state::at(to, self.limit)? != State::Absent;
-        let stands = state::read(&target, self.limit)? != State::Absent;
-        if !moved {
-            let is_back = stands && tree_at(&target, from, self.limit)? == tree;
-            let reason = "it is no longer where it was moved to".to_owned();
-            return Ok(if is_back { ItemOutcome::Already } else { ItemOutcome::Conflict { reason } });
+        if self.resumed.has_moved(to, from) {
+            return Ok(ItemOutcome::Already);
         }
+        let target = Place::of(from)?;
+        let stands = stands(&target)?;
+        let source = match Place::of(to) {
+            Ok(source) if self::stands(&source)? => source,
+            Err(error) if !state::is_missing(to, &error) => return Err(error),
+            Ok(_) | Err(_) => {
+                let is_back = stands && tree_at(&target, from, self.limit)? == tree;
+                let reason = "it is no longer where it was moved to".to_owned();
+                return Ok(if is_back { ItemOutcome::Already } else { ItemOutcome::Conflict { reason } });
+            }
+        };
         if stands {
             return Ok(ItemOutcome::Conflict { reason: format!("something stands at {} now", paths::line(from)) });
         }
@@ -286,7 +346,9 @@ impl Restoring<'_> {
                     let _ = unlinkat(&aside.folder, &aside.name, AtFlags::empty());
                 })
             }
-            State::Absent | State::Folder(_) | State::Odd { .. } => Err(io::ErrorKind::InvalidInput.into()),
+            State::Absent | State::Folder(_) | State::Pipe(_) | State::Odd { .. } => {
+                Err(io::ErrorKind::InvalidInput.into())
+            }
         }
     }
 
@@ -346,15 +408,11 @@ impl Restoring<'_> {
 }
 
 /// What can be said without touching anything; `None` where it is to be brought back.
-pub(super) fn judge(
-    change: &Change,
-    present: &State,
-    left_by_undo: &dyn Fn(&Path, &State) -> bool,
-) -> Option<ItemOutcome> {
+pub(super) fn judge(change: &Change, present: &State, resumed: &Resumed) -> Option<ItemOutcome> {
     if present.same(&change.before) {
         return Some(ItemOutcome::Already);
     }
-    if !present.same(&change.after) && !left_by_undo(&change.path, present) {
+    if !present.same(&change.after) && !resumed.has_left(&change.path, present) {
         let reason = format!("changed since: {} stands there that the task did not leave", present.name());
         return Some(ItemOutcome::Conflict { reason });
     }
@@ -364,14 +422,27 @@ pub(super) fn judge(
         State::File(was) if was.digest.is_none() => {
             impossible("its content could not be read, so it was not kept".into())
         }
-        State::Absent | State::File(_) | State::Folder(_) | State::Link { .. } => None,
+        State::Absent | State::File(_) | State::Folder(_) | State::Pipe(_) | State::Link { .. } => None,
     }
+}
+
+/// Whether anything is there.
+fn stands(place: &Place) -> io::Result<bool> {
+    match rustix::fs::statat(&place.folder, &place.name, AtFlags::SYMLINK_NOFOLLOW) {
+        Ok(_) => Ok(true),
+        Err(Errno::NOENT) => Ok(false),
+        Err(error) => Err(error.into()),
+    }
+}
+
+fn is_left(outcome: &ItemOutcome) -> bool {
+    matches!(outcome, ItemOutcome::Conflict { .. } | ItemOutcome::Impossible { .. })
 }
 
 fn told(error: &io::Error) -> ItemOutcome {
     let reason = match Errno::from_io_error(error) {
-        Some(Errno::LOOP) => "a folder on the way is a link now".to_owned(),
-        Some(Errno::NOENT | Errno::NOTDIR) => "the folder it was in is gone".to_owned(),
+        Some(Errno::LOOP | Errno::NOTDIR) => "a folder on the way is a link now, or no folder".to_owned(),
+        Some(Errno::NOENT) => "the folder it was in is gone".to_owned(),
         _ => error.to_string(),
     };
     ItemOutcome::Impossible { reason }
@@ -395,6 +466,6 @@ fn too_large() -> ItemOutcome {
 fn with_number(state: &State, number: Option<u64>) -> State {
     match state {
         State::File(file) => State::File(FileState { saved: number, ..file.clone() }),
-        State::Absent | State::Folder(_) | State::Link { .. } | State::Odd { .. } => state.clone(),
+        State::Absent | State::Folder(_) | State::Pipe(_) | State::Link { .. } | State::Odd { .. } => state.clone(),
     }
 }

@@ -169,13 +169,16 @@ impl Settling<'_> {
         if let Some(name) = aside {
             let place = Place::of(&before.path.with_file_name(name))?;
             let beside = state::read(&place, self.limit)?;
+            let remove = || rustix::fs::unlinkat(&place.folder, &place.name, rustix::fs::AtFlags::empty());
             let missing = before.state.saved().filter(|number| !self.shelf.holds(*number));
             match missing {
+                _ if beside == State::Absent => {}
                 Some(number) if before.state.same(&beside) => rename(&place, &self.shelf.place(number)?)?,
-                // What was to be put there, while the old still stands; its source is kept. Anything else stays.
-                _ if before.state.same(&state::at(&before.path, self.limit)?) && beside != State::Absent => {
-                    rustix::fs::unlinkat(&place.folder, &place.name, rustix::fs::AtFlags::empty())?;
-                }
+                // Displaced, and its content is kept or it has none.
+                None if before.state.same(&beside) => remove()?,
+                // What was to be put there, while the old still stands; its source is kept.
+                _ if before.state.same(&state::at(&before.path, self.limit)?) => remove()?,
+                // Anything else is not known here, and stays.
                 _ => {}
             }
         }
@@ -201,7 +204,7 @@ fn join(done: &mut Vec<Done>, told: Done) {
 fn found_moved(from: &Path, to: &Path, tree: &str) -> io::Result<Option<Done>> {
     let stands = |path: &Path| match std::fs::symlink_metadata(path) {
         Ok(_) => Ok(true),
-        Err(error) if state::is_missing(&error) => Ok(false),
+        Err(error) if state::is_missing(path, &error) => Ok(false),
         Err(error) => Err(error),
     };
     let (from, to) = ((from, stands(from)?), (to, stands(to)?));

@@ -27,7 +27,9 @@ pub(crate) enum State {
     Link {
         target: String,
     },
-    /// A pipe, a socket, a device, a folder that can't be read: nothing to keep a copy of.
+    /// A named pipe, which holds nothing to keep.
+    Pipe(Facts),
+    /// A socket, a device, a folder that can't be read: nothing to make again.
     Odd {
         what: String,
     },
@@ -67,10 +69,13 @@ impl State {
             (Self::File(one), Self::File(two)) => {
                 one.facts.mode == two.facts.mode && one.digest.is_some() && one.digest == two.digest
             }
-            (Self::Folder(one), Self::Folder(two)) => one.mode == two.mode,
+            (Self::Folder(one), Self::Folder(two)) | (Self::Pipe(one), Self::Pipe(two)) => one.mode == two.mode,
             (Self::Link { target: one }, Self::Link { target: two }) => one == two,
             (Self::Odd { what: one }, Self::Odd { what: two }) => one == two,
-            (Self::Absent | Self::File(_) | Self::Folder(_) | Self::Link { .. } | Self::Odd { .. }, _) => false,
+            (
+                Self::Absent | Self::File(_) | Self::Folder(_) | Self::Pipe(_) | Self::Link { .. } | Self::Odd { .. },
+                _,
+            ) => false,
         }
     }
 
@@ -80,6 +85,7 @@ impl State {
             Self::Absent => "nothing",
             Self::File(_) => "a file",
             Self::Folder(_) => "a folder",
+            Self::Pipe(_) => "a pipe",
             Self::Link { .. } => "a symbolic link",
             Self::Odd { what } => what,
         }
@@ -88,7 +94,7 @@ impl State {
     pub(super) fn file(&self) -> Option<&FileState> {
         match self {
             Self::File(file) => Some(file),
-            Self::Absent | Self::Folder(_) | Self::Link { .. } | Self::Odd { .. } => None,
+            Self::Absent | Self::Folder(_) | Self::Pipe(_) | Self::Link { .. } | Self::Odd { .. } => None,
         }
     }
 
@@ -131,14 +137,19 @@ pub(super) fn read(place: &Place, limit: &Limit) -> io::Result<State> {
 pub(super) fn at(path: &Path, limit: &Limit) -> io::Result<State> {
     match Place::of(path) {
         Ok(place) => read(&place, limit),
-        Err(error) if is_missing(&error) => Ok(State::Absent),
+        Err(error) if is_missing(path, &error) => Ok(State::Absent),
         Err(error) => Err(error),
     }
 }
 
-/// A name on the way that is not there, or is no folder.
-pub(super) fn is_missing(error: &io::Error) -> bool {
-    matches!(Errno::from_io_error(error), Some(Errno::NOENT | Errno::NOTDIR))
+/// Whether a name on the way to a path is not there, or is no folder; a link there is something else.
+pub(super) fn is_missing(path: &Path, error: &io::Error) -> bool {
+    let is_link = |folder: &Path| std::fs::symlink_metadata(folder).is_ok_and(|found| found.is_symlink());
+    match Errno::from_io_error(error) {
+        Some(Errno::NOENT) => true,
+        Some(Errno::NOTDIR) => !path.ancestors().skip(1).any(is_link),
+        _ => false,
+    }
 }
 
 /// What a stat tells; content is not read.
@@ -160,7 +171,7 @@ pub(super) fn seen(place: &Place, found: &Stat) -> io::Result<State> {
             let target = readlinkat(&place.folder, &place.name, Vec::new())?;
             State::Link { target: artoo_proto::escape::path_line(target.as_bytes()) }
         }
-        FileType::Fifo => odd("a pipe"),
+        FileType::Fifo => State::Pipe(Facts::of(found)),
         FileType::Socket => odd("a socket"),
         FileType::CharacterDevice | FileType::BlockDevice => odd("a device"),
         FileType::Unknown => odd("a special file"),

@@ -2,18 +2,17 @@
 
 use std::collections::BTreeMap;
 use std::io;
-use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use artoo_proto::{Environment, Timestamp};
 
 use super::UndoConfig;
-use super::format::{Change, Done, Ended, Header, VERSION};
+use super::format::{Done, Ended, Header, VERSION};
 use super::journal::{self, Journal};
 use super::preview::Preview;
 use super::restore::{Restoring, Told};
+use super::resumed::Resumed;
 use super::shelf::Shelf;
-use super::state::State;
 use crate::limit::Limit;
 use crate::paths;
 use crate::protect::Protected;
@@ -193,10 +192,10 @@ impl UndoStore {
         let _lock = self.lock()?;
         self.journal.settle_open(&self.journal.config.folder.join(id), &limit)?;
         let mut preview = Preview::default();
-        let left_by_undo = self.left_by_undo(id)?;
+        let resumed = self.resumed(id)?;
         for (_, ended) in self.ended(id)?.into_iter().rev() {
             for done in ended.done.iter().rev() {
-                preview.add(done, &left_by_undo, &limit);
+                preview.add(done, &resumed, &limit);
             }
         }
         Ok(Report { items: preview.items, not_undoable: entry.not_undoable, redo: None })
@@ -216,7 +215,7 @@ impl UndoStore {
         for undo in &earlier {
             self.journal.settle_open(&folder.join(undo), &limit)?;
         }
-        let left_by_undo = self.left_by_undo(id)?;
+        let resumed = self.resumed(id)?;
         let own = self.next_undo()?;
         let header = Header {
             version: VERSION,
@@ -228,20 +227,23 @@ impl UndoStore {
         };
         let mut act = self.journal.open(&folder.join(&own), header, None, lock, &limit)?;
         let mut told: Vec<Told> = Vec::new();
-        let (mut next, mut room) = (0, self.journal.config.max_bytes);
+        let (mut next, mut room, mut left) = (0, self.journal.config.max_bytes, Vec::new());
         for (shelf, ended) in self.ended(id)?.into_iter().rev() {
             let mut restoring = Restoring {
                 act: &mut act,
                 source: &shelf,
-                left_by_undo: &|path, state| is_left(&left_by_undo, path, state),
+                resumed: &resumed,
                 limit: &limit,
                 next,
                 room,
+                left,
+                shared: BTreeMap::new(),
+                overwritten: BTreeMap::new(),
             };
             for done in ended.done.iter().rev() {
                 told.extend(restoring.take_back(done));
             }
-            (next, room) = (restoring.next, restoring.room);
+            (next, room, left) = (restoring.next, restoring.room, restoring.left);
         }
         let items = items(told);
         let is_left = |item: &Item| !matches!(item.outcome, ItemOutcome::Done | ItemOutcome::Already);
@@ -290,19 +292,15 @@ impl UndoStore {
         Ok(entries.filter(|entry| entry.undoes.as_deref() == Some(id)).map(|entry| entry.id).collect())
     }
 
-    /// What undos of this entry that were cut off left behind: theirs to go on from.
-    fn left_by_undo(&self, id: &str) -> Result<BTreeMap<PathBuf, State>, UndoError> {
-        let mut left = BTreeMap::new();
-        for undo in self.undos_of(id)? {
-            for (_, ended) in self.ended(&undo)?.into_iter().filter(|(_, ended)| ended.interrupted) {
-                let changes = ended.done.into_iter().flat_map(|done| match done {
-                    Done::Changed { changes } => changes,
-                    Done::Moved { .. } | Done::Torn { .. } => Vec::new(),
-                });
-                left.extend(changes.map(|Change { path, after, .. }| (path, after)));
-            }
+    /// What undos of this entry did that were cut off, and still stands.
+    fn resumed(&self, id: &str) -> Result<Resumed, UndoError> {
+        let mut resumed = Resumed::default();
+        let entries = self.entries()?.into_iter().rev();
+        for undo in entries.filter(|entry| entry.undoes.as_deref() == Some(id) && !entry.undone) {
+            let cut_off = self.ended(&undo.id)?.into_iter().filter(|(_, ended)| ended.interrupted);
+            cut_off.for_each(|(_, ended)| resumed.add(ended));
         }
-        Ok(left)
+        Ok(resumed)
     }
 
     fn next_undo(&self) -> io::Result<String> {
@@ -310,10 +308,6 @@ impl UndoStore {
         let numbers = names.iter().filter_map(|name| name.strip_prefix(UNDO_PREFIX)?.parse::<u64>().ok());
         Ok(format!("{UNDO_PREFIX}{}", numbers.max().unwrap_or(0) + 1))
     }
-}
-
-pub(super) fn is_left(left: &BTreeMap<PathBuf, State>, path: &Path, state: &State) -> bool {
-    left.get(path).is_some_and(|left| left.same(state))
 }
 
 fn entry(id: String, acts: &[Ended]) -> Option<Entry> {

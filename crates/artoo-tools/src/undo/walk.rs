@@ -30,7 +30,7 @@ pub(super) fn walk(
 ) -> io::Result<()> {
     let place = match Place::of(root) {
         Ok(place) => place,
-        Err(error) if state::is_missing(&error) => return Ok(()),
+        Err(error) if state::is_missing(root, &error) => return Ok(()),
         Err(error) => return Err(error),
     };
     Walk { skip, limit, visit }.step(place, root.to_path_buf(), 0)
