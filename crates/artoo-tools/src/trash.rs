@@ -218,3 +218,6 @@ fn now(environment: &Environment) -> String {
     let local = Timestamp::from_millis(ms).plus_millis(i64::from(environment.utc_offset_s) * 1000);
     local.to_string().chars().take(19).collect()
 }
+
+#[cfg(test)]
+mod tests;

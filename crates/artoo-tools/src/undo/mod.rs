@@ -75,6 +75,9 @@ impl UndoConfig {
     }
 }
 
+#[cfg(all(test, target_os = "linux"))]
+mod tests;
+
 fn survey_problem(error: &io::Error) -> String {
     if error.kind() == io::ErrorKind::TimedOut {
         return "what it may change could not be looked over in time".to_owned();

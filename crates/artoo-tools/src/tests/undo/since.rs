@@ -179,3 +179,32 @@ async fn every_task_has_an_entry_of_its_own() {
     store.undo(other.as_str()).unwrap();
     assert!(!house.workspace().join("two").exists());
 }
+
+#[tokio::test]
+async fn what_lies_on_another_disk_goes_to_that_disks_trash_and_comes_back() {
+    use std::os::unix::fs::MetadataExt;
+    let house = House::keeping();
+    let Ok(dir) = tempfile::TempDir::new_in("/dev/shm") else {
+        eprintln!("skipped: there is no /dev/shm");
+        return;
+    };
+    if fs::metadata(dir.path()).unwrap().dev() == fs::metadata(&house.home).unwrap().dev() {
+        eprintln!("skipped: /dev/shm is on the disk of the home");
+        return;
+    }
+    let name = format!("a b {}", std::process::id());
+    let path = dir.path().join(&name);
+    fs::write(&path, "far").unwrap();
+    house.act(json!({"act": "delete", "paths": [&path]})).await;
+    assert!(!path.exists());
+    let user = rustix::process::getuid().as_raw();
+    let trash = [format!("/dev/shm/.Trash/{user}"), format!("/dev/shm/.Trash-{user}")];
+    let trash = trash.iter().map(std::path::Path::new).find(|path| path.join("files").join(&name).exists());
+    let note = trash.unwrap().join("info").join(format!("{name}.trashinfo"));
+    let text = fs::read_to_string(&note).unwrap();
+    let below = path.strip_prefix("/dev/shm").unwrap().to_str().unwrap().replace(' ', "%20");
+    assert!(text.starts_with(&format!("[Trash Info]\nPath={below}\nDeletionDate=")), "{text}");
+    let report = house.store().undo(&house.store().last().unwrap().unwrap().id).unwrap();
+    assert_eq!(fs::read_to_string(&path).unwrap(), "far", "{report:#?}");
+    assert!(!note.exists(), "{report:#?}");
+}
