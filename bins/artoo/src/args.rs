@@ -1,4 +1,4 @@
-//! The command line: words for a task or none for a prompt, three subcommands, and the options they share.
+//! The command line: words for a task or none for a prompt, the subcommands, and the options they share.
 
 use std::path::PathBuf;
 use std::str::FromStr;
@@ -73,6 +73,21 @@ pub(crate) enum Command {
     },
     /// Verifies the audit log and shows what it counts
     Audit,
+    /// Brings back what a task changed: what it deleted, overwrote, moved or made
+    Undo(UndoOptions),
+}
+
+/// What is to be undone.
+#[derive(Debug, Clone, PartialEq, Eq, Args)]
+pub(crate) struct UndoOptions {
+    /// The task, or the beginning of its name [default: the last one that changed something]
+    pub(crate) task: Option<String>,
+    /// Lists what can be undone
+    #[arg(long, conflicts_with_all = ["task", "yes"])]
+    pub(crate) list: bool,
+    /// Does it without asking
+    #[arg(short, long)]
+    pub(crate) yes: bool,
 }
 
 /// What of the configuration is shown.

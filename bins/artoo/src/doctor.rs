@@ -248,7 +248,7 @@ fn tools(settings: &Settings) -> Vec<Finding> {
 
 /// What holds a running command, tried out.
 fn fence(settings: &Settings) -> Finding {
-    let report = Registry::detect(ToolConfig::new(settings.environment.clone())).fence_report();
+    let report = Registry::detect(settings.tools.clone()).fence_report();
     let detail = report.words.join("; ");
     if report.holds {
         return Finding::ok("fence", detail);

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use artoo_llm::ConfigError;
 use artoo_llm::cassette::CassetteError;
 use artoo_roles::runtime::RuntimeError;
+use artoo_tools::undo::UndoError;
 use rustyline::error::ReadlineError;
 
 use crate::config::ConfigProblem;
@@ -50,6 +51,12 @@ pub(crate) enum Failure {
     /// The runtime did not start, or was lost.
     #[error(transparent)]
     Runtime { source: RuntimeError },
+    /// What was changed can't be brought back.
+    #[error(transparent)]
+    Undo {
+        #[from]
+        source: UndoError,
+    },
     /// The line editor gave up.
     #[error("the prompt can't go on")]
     Prompt {
@@ -92,9 +99,12 @@ impl Failure {
             | Self::Input { .. }
             | Self::NoJsonString { .. }
             | Self::JsonPrompt
+            | Self::Undo { source: UndoError::Unknown { .. } | UndoError::Ambiguous { .. } }
             | Self::Runtime { source: RuntimeError::Environment(_) | RuntimeError::DataDir { .. } } => Exit::Usage,
+            Self::Undo { source: UndoError::Busy | UndoError::Undone { .. } } => Exit::NotAchieved,
             Self::Runtime { source: RuntimeError::Audit(_) | RuntimeError::Memory(_) | RuntimeError::Stopped }
             | Self::Prompt { .. }
+            | Self::Undo { source: UndoError::Io(_) }
             | Self::System { .. } => Exit::Internal,
         }
     }
@@ -124,7 +134,15 @@ impl Failure {
             }
             Self::Input { .. } => Some("a request is text in UTF-8"),
             Self::NoJsonString { .. } => Some("write each command as one JSON string on a line of its own"),
+            Self::Undo { source: UndoError::Unknown { .. } | UndoError::Ambiguous { .. } } => {
+                Some("artoo undo --list names what can be undone")
+            }
+            Self::Undo { source: UndoError::Busy } => Some("try again when it is done"),
+            Self::Undo { source: UndoError::Undone { .. } } => {
+                Some("artoo undo --list names the undo, which can itself be undone")
+            }
             Self::Variable { .. }
+            | Self::Undo { source: UndoError::Io(_) }
             | Self::Path { .. }
             | Self::Cassette { .. }
             | Self::Runtime { .. }

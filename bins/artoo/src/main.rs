@@ -19,6 +19,7 @@ mod start;
 mod suggest;
 mod task;
 mod terminal;
+mod undo;
 
 use std::panic::catch_unwind;
 use std::process::ExitCode;

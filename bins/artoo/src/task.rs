@@ -6,6 +6,7 @@ use artoo_bus::TapEvent;
 use artoo_llm::Model;
 use artoo_proto::SessionTurn;
 use artoo_roles::runtime::{CloseReport, Progress, System, TaskHandle, TaskOutcome, Unattended};
+use artoo_tools::undo::Entry;
 use tokio::time::{MissedTickBehavior, interval};
 
 use crate::display::writer::Screen;
@@ -15,6 +16,7 @@ use crate::failure::Failure;
 use crate::settings::Settings;
 use crate::signals::{Signals, leave_at_once};
 use crate::terminal::Terminal;
+use crate::undo;
 
 /// How often the display looks whether a wait has become long enough to mention.
 const LOOK_EVERY: Duration = Duration::from_millis(250);
@@ -39,7 +41,8 @@ pub(crate) async fn run(
         if let Some(report) = &close.report {
             screen.json(&json::audit(report));
         }
-        screen.json(&json::result(&outcome, exit, &close));
+        let changed = changed(settings, &outcome);
+        screen.json(&json::result(&outcome, exit, &close, changed.as_ref()));
     } else {
         screen.tell(&noted(&notes));
         screen.tell(&closing(&close));
@@ -81,8 +84,14 @@ pub(crate) async fn perform(
         screen.tell(&rendered.before);
         screen.answer(&rendered.answer);
         screen.tell(&rendered.after);
+        screen.tell(&changed(settings, &outcome).iter().flat_map(result::undoable).collect::<Vec<_>>());
     }
     Ok(outcome)
+}
+
+/// What the task changed, as the undo journal has it; a journal that can't be read is told by `artoo undo`.
+fn changed(settings: &Settings, outcome: &TaskOutcome) -> Option<Entry> {
+    undo::store(settings).find(outcome.result.task_id.as_str()).ok()
 }
 
 /// Follows a task to its end; the first signal cancels it, the second ends the process.

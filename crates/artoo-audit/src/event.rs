@@ -105,6 +105,17 @@ pub enum Note {
         /// The report.
         report: AuditReport,
     },
+    /// The person had a task's changes brought back.
+    Undone {
+        /// The task, or the undo that was itself undone.
+        entry: String,
+        /// The undo's own entry in the undo journal.
+        by: Option<String>,
+        /// Paths brought back.
+        brought_back: u64,
+        /// Paths left as they are.
+        left: u64,
+    },
     /// Something found that belongs to no single event.
     Found,
     /// The bus is closed and everything seen is written.

@@ -11,6 +11,7 @@ use std::time::Duration;
 use artoo_bus::Tap;
 use artoo_proto::{AuditReport, Timestamp};
 
+use crate::event::Note;
 use crate::log::LogError;
 use crate::stats::StatsError;
 use files::{Files, FilesError};
@@ -108,6 +109,7 @@ pub struct AuditService {
 #[derive(Debug)]
 enum Command {
     Report(Sender<AuditReport>),
+    Note(Note),
     Close(Sender<Result<AuditSummary, AuditError>>),
 }
 
@@ -145,6 +147,14 @@ impl AuditService {
             std::sync::mpsc::RecvTimeoutError::Timeout => AuditError::ReportTooLate,
             std::sync::mpsc::RecvTimeoutError::Disconnected => AuditError::Gone,
         })
+    }
+
+    /// Has something written to the log that no bus told of: what a person had done by a command of its own.
+    ///
+    /// # Errors
+    /// [`AuditError::Gone`] when the thread is.
+    pub fn note(&self, note: Note) -> Result<(), AuditError> {
+        self.ask(Command::Note(note))
     }
 
     /// Reports made since the last call that nobody called [`AuditService::report`] for: by the timer, or for an

@@ -95,6 +95,24 @@ impl Place {
         if file.metadata()?.is_file() { Ok(file) } else { Err(io::ErrorKind::InvalidInput.into()) }
     }
 
+    /// Opens the file that stands here for writing; its bytes stay.
+    pub(crate) fn open_to_write(&self) -> io::Result<File> {
+        let flags = OFlags::RDWR | OFlags::NONBLOCK | OFlags::CLOEXEC | OFlags::NOCTTY;
+        let file = File::from(beneath(&self.folder, &self.name, flags, Mode::empty())?);
+        if file.metadata()?.is_file() { Ok(file) } else { Err(io::ErrorKind::InvalidInput.into()) }
+    }
+
+    /// Holds what stands here fast, to act on it and on nothing that is put in its place.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn open_path(&self) -> io::Result<OwnedFd> {
+        beneath(&self.folder, &self.name, OFlags::PATH | OFlags::CLOEXEC, Mode::empty())
+    }
+
+    /// The same place once more.
+    pub(crate) fn again(&self) -> io::Result<Self> {
+        Ok(Self { folder: rustix::io::dup(&self.folder)?, name: self.name.clone() })
+    }
+
     /// Makes a folder here; nothing may stand here yet.
     pub(crate) fn make_folder(&self) -> io::Result<()> {
         Ok(mkdirat(&self.folder, &self.name, FOLDER_MODE)?)

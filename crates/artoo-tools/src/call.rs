@@ -1,12 +1,14 @@
 //! A call with everything that decides whether it may be made.
 
-use artoo_proto::{EvidenceId, ToolRequest};
+use artoo_proto::{EvidenceId, TaskId, ToolRequest};
 
 /// A requested call and the rules of its subtask.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CallContext {
     /// What to call.
     pub request: ToolRequest,
+    /// For which task; what is changed without one can't be undone.
+    pub task_id: Option<TaskId>,
     /// Where its evidence will be cited.
     pub evidence_id: EvidenceId,
     /// Tools the subtask may use; a tool that is not here is refused, so an empty list allows none.

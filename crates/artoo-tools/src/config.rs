@@ -6,6 +6,8 @@ use std::time::Duration;
 
 use artoo_proto::Environment;
 
+use crate::undo::UndoConfig;
+
 /// Longest a single call may take; long enough for a walk over a large home folder on a slow disk.
 pub const CALL_TIMEOUT: Duration = Duration::from_secs(60);
 
@@ -98,6 +100,8 @@ pub struct ToolConfig {
     /// Search engines; with none there is no `search` tool.
     #[cfg(feature = "web")]
     pub web: crate::web::WebConfig,
+    /// Where what is changed is kept for undo; without it nothing is, and every question says so.
+    pub undo: Option<UndoConfig>,
 }
 
 impl ToolConfig {
@@ -118,6 +122,7 @@ impl ToolConfig {
             shortcuts: None,
             #[cfg(feature = "web")]
             web: crate::web::WebConfig::default(),
+            undo: None,
         }
     }
 }

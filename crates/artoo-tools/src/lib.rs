@@ -22,6 +22,7 @@
 //! let registry = Registry::detect(ToolConfig::new(environment));
 //! let context = CallContext {
 //!     request: ToolRequest { tool: "shell".into(), input: serde_json::json!({"command": "rm -rf /nowhere"}) },
+//!     task_id: None,
 //!     evidence_id: EvidenceId("e1".into()),
 //!     allowed_tools: vec!["shell".into()],
 //!     blocked_tools: vec![],
@@ -61,6 +62,7 @@ mod process;
 mod protect;
 mod read_file;
 mod record;
+mod recording;
 mod registry;
 mod session;
 mod shell;
@@ -69,6 +71,7 @@ mod text;
 mod tool;
 mod trash;
 pub mod trust;
+pub mod undo;
 #[cfg(feature = "web")]
 mod web;
 mod write_file;

@@ -73,6 +73,14 @@ pub(crate) fn real(path: &Path) -> PathBuf {
     }
 }
 
+/// The path with links resolved on the way to its last name, which itself is left as it is.
+pub(crate) fn without_links(path: &Path) -> PathBuf {
+    match (path.parent(), path.file_name()) {
+        (Some(parent), Some(name)) => real(parent).join(name),
+        _ => path.to_path_buf(),
+    }
+}
+
 /// A path on one line, reversible.
 pub(crate) fn line(path: &Path) -> String {
     escape::path_line(path.as_os_str().as_bytes())

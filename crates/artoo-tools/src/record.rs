@@ -1,5 +1,6 @@
 //! From what a tool found to the evidence that stays: one place where records are cut to size.
 
+use std::io;
 use std::time::Duration;
 
 use artoo_proto::{CallStatus, EffectClass, FileChange, ToolCall, escape};
@@ -92,6 +93,15 @@ impl Record {
 
     pub(crate) fn class(self, class: EffectClass) -> Self {
         Self { class, ..self }
+    }
+
+    /// With what the undo journal had to say at the end of a command.
+    pub(crate) fn noted(mut self, noted: io::Result<()>) -> Self {
+        if let Err(error) = noted {
+            // The journal still holds it as begun, and an undo looks again.
+            self.text.push_str(&format!("\n[what it changed is not yet noted for undo: {error}]"));
+        }
+        self
     }
 
     pub(crate) fn alternatives(self, alternatives: Vec<String>) -> Self {

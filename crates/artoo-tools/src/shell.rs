@@ -8,7 +8,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use artoo_proto::{CallStatus, EffectClass, FileChange, escape};
+use artoo_proto::{CallStatus, EffectClass, Environment, FileChange, escape};
 use rustix::fs::{Access, access};
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -96,6 +96,20 @@ impl Command {
         }
     }
 
+    /// Where it may change something: what it names, and the workspace unless the names are proven to be all.
+    pub(crate) fn may_change(&self, environment: &Environment) -> Vec<PathBuf> {
+        let workspace = match &self.proof {
+            Proof::Proven(_) => None,
+            Proof::Unproven { .. } => Some(PathBuf::from(&environment.workspace)),
+        };
+        // The paths a consent looks at leave out what a variable stands for.
+        let home = &environment.home;
+        let spelled = self.text.replace("${HOME}", home).replace("$HOME", home);
+        let words = if workspace.is_some() { guard::path_like(&spelled) } else { Vec::new() };
+        let named = words.iter().filter_map(|word| paths::absolute(environment, word).ok());
+        self.paths.iter().cloned().chain(named).map(|path| before_pattern(&path)).chain(workspace).collect()
+    }
+
     /// What would run: the program itself, or a shell over exactly the bytes that are shown.
     pub(crate) fn invocation(&self, config: &ToolConfig) -> Option<Invocation> {
         if let Proof::Proven(proven) = &self.proof {
@@ -108,6 +122,16 @@ impl Command {
         arguments.extend(["-c".into(), OsString::from(&self.text)]);
         Some(Invocation { program, name: name.into(), arguments, environment: Vec::new() })
     }
+}
+
+/// The path, or where it holds a pattern of the shell's, the folder that the pattern is looked for in.
+fn before_pattern(path: &Path) -> PathBuf {
+    let holds_pattern =
+        |part: &std::ffi::OsStr| std::os::unix::ffi::OsStrExt::as_bytes(part).iter().any(|byte| b"*?[{".contains(byte));
+    if fs::symlink_metadata(path).is_ok() {
+        return path.to_path_buf();
+    }
+    path.iter().take_while(|part| !holds_pattern(part)).collect()
 }
 
 /// What an unproven command would touch, in words: what it names, no more.

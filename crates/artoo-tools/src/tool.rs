@@ -16,6 +16,8 @@ use crate::limit::{Limit, Stopped, blocking};
 use crate::process::{self, Ended, Invocation};
 use crate::protect::Protected;
 use crate::record::Record;
+use crate::recording::{Recorder, Recording};
+use crate::undo::{Act, Journal};
 
 /// Why a call that only creates is asked about under [`crate::CallContext::confirm`].
 pub(crate) const CAUTION: &str = "caution is advised for this step, and the call is not read-only";
@@ -42,6 +44,11 @@ pub(crate) trait Job: Send {
 
     /// What a person must be asked before it runs; `None` when nobody must.
     fn question(&self, machine: &Machine, said: &Said<'_>) -> Option<Question>;
+
+    /// How what it changes is kept for undo.
+    fn recording(&self, _: &Machine) -> Recording {
+        Recording::None
+    }
 
     /// Carries it out. Dropping the future ends whatever it started.
     fn run(self: Box<Self>, call: Call) -> Running;
@@ -81,13 +88,16 @@ pub(crate) struct Machine {
     pub(crate) protected: Protected,
     pub(crate) child_environment: Vec<(String, OsString)>,
     pub(crate) fence: FenceReport,
+    /// Where what is changed is kept for undo.
+    pub(crate) journal: Option<Journal>,
 }
 
 impl Machine {
     pub(crate) fn new(config: ToolConfig) -> Self {
         let protected = Protected::new(&config.environment, &config.protected);
         let child_environment = process::environment(&config);
-        Self { config, protected, child_environment, fence: fence::report() }
+        let journal = config.undo.clone().map(|undo| Journal::new(undo, protected.clone()));
+        Self { config, protected, child_environment, fence: fence::report(), journal }
     }
 }
 
@@ -96,6 +106,7 @@ impl Machine {
 pub(crate) struct Call {
     pub(crate) machine: Arc<Machine>,
     pub(crate) watch: Watch,
+    pub(crate) recorder: Recorder,
 }
 
 impl Call {
@@ -106,6 +117,20 @@ impl Call {
     ) -> Result<Record, Stopped> {
         let machine = Arc::clone(&self.machine);
         self.watch.blocking(move |limit| work(&machine, limit)).await
+    }
+
+    /// Work that changes files, with what records it.
+    pub(crate) async fn act(
+        self,
+        class: EffectClass,
+        work: impl FnOnce(&Machine, Act, &Limit) -> Record + Send + 'static,
+    ) -> Result<Record, Stopped> {
+        let recorder = self.recorder.clone();
+        self.work(move |machine, limit| match recorder.begin(machine, limit) {
+            Ok(act) => work(machine, act, limit),
+            Err(record) => record.class(class),
+        })
+        .await
     }
 
     /// Runs a program in a fence, for `time` or as long as is left.

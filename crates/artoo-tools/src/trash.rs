@@ -1,75 +1,199 @@
 //! The desktop's trash: what is thrown away goes there, so that it can be taken back.
 //!
-//! Linux: the home trash of the freedesktop.org trash specification (1.0), also for desktops that have none open.
-//! macOS: `~/.Trash`, where the Finder offers no "put back" for what other programs moved.
+//! Linux: the freedesktop.org trash specification (1.0), also for desktops that have none open: the home trash, and on
+//! another disk the one at its top. macOS: `~/.Trash`, where the Finder offers no "put back" for what other programs
+//! moved.
 
 use std::ffi::OsString;
+use std::fs;
 use std::io::{self, Write};
 use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use artoo_proto::{Environment, Timestamp};
+use rustix::fs::Mode;
 use rustix::io::Errno;
+use rustix::process::getuid;
 
 use crate::beneath::Place;
 use crate::files;
+use crate::paths;
+use crate::undo::Act;
 
 /// Names tried for what is already in the trash under the same one.
 const NAMES_MAX: u32 = 10_000;
 
-/// Moves what stands at `place` to the trash.
+/// Set on a folder in which nobody removes what is another's.
+const STICKY: u32 = 0o1000;
+
+/// Moves what stands at `place` to the trash; `tree` is its digest for the recording.
 ///
 /// # Errors
-/// When the trash can't be made, or lies on another disk: copying there would not be one step, and half a deletion is
-/// worse than none.
-pub(crate) fn put(environment: &Environment, place: &Place, path: &Path) -> io::Result<()> {
-    let trash = folder(Path::new(&environment.home));
-    let mut made = Vec::new();
-    // The name is only there to reach the folder.
-    let names = Place::making_folders(&trash.files.join("name"), &mut made)?;
-    let info = trash.info.as_ref().map(|info| Place::making_folders(&info.join("name"), &mut made)).transpose()?;
-    for number in 0..NAMES_MAX {
-        let name = numbered(place, number);
-        let note = match &info {
-            None => None,
-            Some(info) => match write_note(info, &name, path, environment) {
-                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => continue,
-                note => Some(note?),
-            },
-        };
-        let to = Place { folder: rustix::io::dup(&names.folder)?, name };
-        match files::rename(place, &to) {
-            Ok(()) => return Ok(()),
-            Err(error) => {
-                if let Some(note) = note {
-                    note.unmake();
-                }
-                match error {
-                    Errno::EXIST | Errno::NOTEMPTY => {}
-                    Errno::XDEV => {
-                        return Err(io::Error::other("it lies on another disk than the trash; it was not deleted"));
+/// When the trash can't be made, or can't be reached in one step: half a deletion is worse than none.
+pub(crate) fn put(environment: &Environment, place: &Place, path: &Path, tree: &str, act: &mut Act) -> io::Result<()> {
+    let home = Trash::of_home(Path::new(&environment.home));
+    let mut thrown = Thrown { environment, place, path, tree, act };
+    if home.is_on_the_disk_of(path) {
+        match thrown.land_in(&home) {
+            Err(error) if Errno::from_io_error(&error) == Some(Errno::XDEV) => {}
+            done => return done,
+        }
+    }
+    let top = top_of_disk(path)?;
+    let trash = Trash::of_disk(&top, getuid().as_raw(), thrown.act)?;
+    thrown.land_in(&trash).map_err(|error| match Errno::from_io_error(&error) {
+        Some(Errno::XDEV) => io::Error::other("it can't be moved into a trash in one step; it was not deleted"),
+        _ => error,
+    })
+}
+
+/// Something on its way.
+struct Thrown<'a> {
+    environment: &'a Environment,
+    place: &'a Place,
+    path: &'a Path,
+    tree: &'a str,
+    act: &'a mut Act,
+}
+
+impl Thrown<'_> {
+    fn land_in(&mut self, trash: &Trash) -> io::Result<()> {
+        // The name is only there to reach the folder.
+        let names = reach(&trash.files, self.act)?;
+        let info = trash.info.as_ref().map(|info| reach(info, self.act)).transpose()?;
+        for number in 0..NAMES_MAX {
+            let name = numbered(self.place, number);
+            let note = match (&info, &trash.info) {
+                (Some(place), Some(folder)) => match self.write_note(trash, place, folder, &name) {
+                    Err(error) if error.kind() == io::ErrorKind::AlreadyExists => continue,
+                    note => Some(note?),
+                },
+                _ => None,
+            };
+            let to_path = trash.files.join(&name);
+            let to = Place { folder: rustix::io::dup(&names.folder)?, name };
+            self.act.moving(self.path, &to_path, self.tree)?;
+            match files::rename(self.place, &to) {
+                Ok(()) => return self.act.moved(self.path, &to_path, self.tree),
+                Err(error) => {
+                    if let Some(note) = note {
+                        note.unmake();
                     }
-                    error => return Err(error.into()),
+                    if !matches!(error, Errno::EXIST | Errno::NOTEMPTY) {
+                        return Err(error.into());
+                    }
                 }
             }
         }
+        Err(io::Error::other("the trash holds too many things of this name; empty it first"))
     }
-    Err(io::Error::other("the trash holds too many things of this name; empty it first"))
+
+    /// Claims a name by its note, which says where the thing came from.
+    fn write_note(
+        &mut self,
+        trash: &Trash,
+        info: &Place,
+        folder: &Path,
+        name: &OsString,
+    ) -> io::Result<crate::beneath::Made> {
+        let mut note_name = name.clone();
+        note_name.push(".trashinfo");
+        let path = folder.join(&note_name);
+        self.act.creating(&path)?;
+        let mut note = Place { folder: rustix::io::dup(&info.folder)?, name: note_name }.make_file()?;
+        self.act.made(&path);
+        // On another disk it is told from its top, so that it holds wherever the disk is.
+        let from = trash.top.as_ref().and_then(|top| self.path.strip_prefix(top).ok()).unwrap_or(self.path);
+        let text = format!("[Trash Info]\nPath={}\nDeletionDate={}\n", encoded(from), now(self.environment));
+        match note.file.write_all(text.as_bytes()) {
+            Ok(()) => Ok(note),
+            Err(error) => {
+                note.unmake();
+                Err(error)
+            }
+        }
+    }
 }
 
-struct Folders {
+/// Where the note of a thing in the trash is, if it is there.
+pub(crate) fn note_of(thrown: &Path) -> Option<PathBuf> {
+    let (files, mut name) = (thrown.parent()?, thrown.file_name()?.to_owned());
+    name.push(".trashinfo");
+    files.ends_with("files").then(|| files.with_file_name("info").join(name))
+}
+
+fn reach(folder: &Path, act: &mut Act) -> io::Result<Place> {
+    act.creating(folder)?;
+    let place = Place::making_folders(&folder.join("name"), &mut Vec::new())?;
+    act.made(folder);
+    Ok(place)
+}
+
+#[derive(Debug)]
+struct Trash {
     files: PathBuf,
     info: Option<PathBuf>,
+    /// The top of its disk, where it is not the home's.
+    top: Option<PathBuf>,
 }
 
-fn folder(home: &Path) -> Folders {
-    let home = crate::paths::real(home);
-    if cfg!(target_os = "macos") {
-        return Folders { files: home.join(".Trash"), info: None };
+impl Trash {
+    fn of_home(home: &Path) -> Self {
+        let home = paths::real(home);
+        if cfg!(target_os = "macos") {
+            return Self { files: home.join(".Trash"), info: None, top: None };
+        }
+        Self::in_folder(&home.join(".local/share/Trash"), None)
     }
-    let trash = home.join(".local/share/Trash");
-    Folders { files: trash.join("files"), info: Some(trash.join("info")) }
+
+    fn in_folder(folder: &Path, top: Option<PathBuf>) -> Self {
+        Self { files: folder.join("files"), info: Some(folder.join("info")), top }
+    }
+
+    fn is_on_the_disk_of(&self, path: &Path) -> bool {
+        let existing = self.files.ancestors().find_map(|folder| fs::symlink_metadata(folder).ok());
+        let there = fs::symlink_metadata(path).ok();
+        existing.zip(there).is_none_or(|(existing, there)| existing.dev() == there.dev())
+    }
+
+    /// The trash at the top of a disk: a user's part of the one an administrator made, if that is a real folder with
+    /// the sticky bit, else the user's own.
+    fn of_disk(top: &Path, user: u32, act: &mut Act) -> io::Result<Self> {
+        let shared = top.join(".Trash");
+        let is_sound = fs::symlink_metadata(&shared).is_ok_and(|found| found.is_dir() && found.mode() & STICKY != 0);
+        let shared = is_sound.then(|| own_folder(&shared.join(user.to_string()), user, act).ok()).flatten();
+        let folder = match shared {
+            Some(folder) => folder,
+            None => own_folder(&top.join(format!(".Trash-{user}")), user, act).map_err(|error| {
+                io::Error::other(format!("its disk has no trash and none can be made ({error}); it was not deleted"))
+            })?,
+        };
+        Ok(Self::in_folder(&folder, Some(top.to_path_buf())))
+    }
+}
+
+/// A real folder that is the user's and nobody else's, made where it is missing.
+fn own_folder(path: &Path, user: u32, act: &mut Act) -> io::Result<PathBuf> {
+    let place = Place::of(path)?;
+    act.creating(path)?;
+    match rustix::fs::mkdirat(&place.folder, &place.name, Mode::RWXU) {
+        Ok(()) => act.made(path),
+        Err(Errno::EXIST) => {}
+        Err(error) => return Err(error.into()),
+    }
+    let found = rustix::fs::fstat(place.open_folder()?)?;
+    let is_own = found.st_uid == user && found.st_mode & 0o077 == 0;
+    if is_own { Ok(path.to_path_buf()) } else { Err(io::Error::other("it is not a private folder of the user")) }
+}
+
+/// Where the disk that holds a path begins.
+fn top_of_disk(path: &Path) -> io::Result<PathBuf> {
+    let device = fs::symlink_metadata(path)?.dev();
+    let is_on_it = |folder: &&Path| fs::symlink_metadata(folder).is_ok_and(|found| found.dev() == device);
+    let top = path.ancestors().skip(1).take_while(is_on_it).last();
+    top.map(Path::to_path_buf).ok_or_else(|| io::Error::other("it is a disk of its own"))
 }
 
 fn numbered(place: &Place, number: u32) -> OsString {
@@ -78,26 +202,6 @@ fn numbered(place: &Place, number: u32) -> OsString {
         name.push(format!(".{number}"));
     }
     name
-}
-
-/// Claims a name by its note, which says where the thing came from.
-fn write_note(
-    info: &Place,
-    name: &OsString,
-    path: &Path,
-    environment: &Environment,
-) -> io::Result<crate::beneath::Made> {
-    let mut note_name = name.clone();
-    note_name.push(".trashinfo");
-    let mut note = Place { folder: rustix::io::dup(&info.folder)?, name: note_name }.make_file()?;
-    let text = format!("[Trash Info]\nPath={}\nDeletionDate={}\n", encoded(path), now(environment));
-    match note.file.write_all(text.as_bytes()) {
-        Ok(()) => Ok(note),
-        Err(error) => {
-            note.unmake();
-            Err(error)
-        }
-    }
 }
 
 /// The path as the specification wants it: URL escapes for all but plain characters.
@@ -114,3 +218,6 @@ fn now(environment: &Environment) -> String {
     let local = Timestamp::from_millis(ms).plus_millis(i64::from(environment.utc_offset_s) * 1000);
     local.to_string().chars().take(19).collect()
 }
+
+#[cfg(test)]
+mod tests;

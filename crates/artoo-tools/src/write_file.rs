@@ -16,6 +16,7 @@ use crate::limit::Limit;
 use crate::paths::{self, PATH_MAX_BYTES, PathProblem};
 use crate::protect::Protected;
 use crate::record::Record;
+use crate::undo::Act;
 use crate::{beneath, digest, open};
 
 pub(crate) use tool::WriteFile;
@@ -97,14 +98,28 @@ impl NewFile {
 }
 
 /// Makes the file.
-pub(crate) fn run(environment: &Environment, new: &NewFile, protected: &Protected, limit: &Limit) -> Record {
+pub(crate) fn run(
+    environment: &Environment,
+    new: &NewFile,
+    protected: &Protected,
+    mut act: Act,
+    limit: &Limit,
+) -> Record {
     let measured_nothing = |record: Record| Record { measures: false, ..record.class(EffectClass::Creating) };
     if let Some(reason) = protected.refusal(&new.path) {
         return measured_nothing(Record::denied(&reason));
     }
-    measured_nothing(match make(environment, new, limit) {
+    let made = make(environment, new, &mut act, limit);
+    let noted = act.end(made.as_ref().map(std::slice::from_ref).unwrap_or_default(), limit);
+    measured_nothing(match made {
         Ok(change) => Record {
-            text: format!("created {} with {} bytes", change.path, new.text.len()),
+            // Where it could not be noted the journal still holds it as begun, and an undo looks again.
+            text: format!(
+                "created {} with {} bytes{}",
+                change.path,
+                new.text.len(),
+                noted.err().map(|error| format!(" (not yet noted for undo: {error})")).unwrap_or_default()
+            ),
             changed: vec![change],
             ..Record::read("")
         },
@@ -112,14 +127,18 @@ pub(crate) fn run(environment: &Environment, new: &NewFile, protected: &Protecte
     })
 }
 
-fn make(environment: &Environment, new: &NewFile, limit: &Limit) -> io::Result<FileChange> {
+fn make(environment: &Environment, new: &NewFile, act: &mut Act, limit: &Limit) -> io::Result<FileChange> {
     let workspace = Path::new(&environment.workspace);
+    act.creating(&paths::real(workspace))?;
     fs::create_dir_all(workspace)?;
     // The workspace itself may be a link of the user's own; below it none is followed.
     let root = workspace.canonicalize()?;
     let below = new.path.strip_prefix(paths::normalise(workspace)).map_err(|_| io::ErrorKind::InvalidInput)?;
     let parts: Vec<&str> = below.iter().filter_map(|part| part.to_str()).collect();
+    let path = root.join(below);
+    act.creating(&path)?;
     let mut made = beneath::create(&root, &parts)?;
+    act.made(&path);
     match write_and_read_back(&mut made.file, &new.text, limit) {
         Ok(after) => Ok(FileChange { path: paths::line(&new.path), before: None, after: Some(after) }),
         Err(error) => {

@@ -6,10 +6,12 @@
 use artoo_bus::TapEvent;
 use artoo_proto::{AuditReport, Message};
 use artoo_roles::runtime::{CloseReport, TaskOutcome};
+use artoo_tools::undo::Entry;
 use serde_json::{Value, json};
 
 use crate::exit::Exit;
 use crate::failure::Failure;
+use crate::undo;
 
 /// The schema's name.
 pub(crate) const SCHEMA: &str = "artoo.events/0";
@@ -93,9 +95,9 @@ pub(crate) fn audit(report: &AuditReport) -> Value {
 }
 
 /// The last line of a task.
-pub(crate) fn result(outcome: &TaskOutcome, exit: Exit, close: &CloseReport) -> Value {
+pub(crate) fn result(outcome: &TaskOutcome, exit: Exit, close: &CloseReport, undo: Option<&Entry>) -> Value {
     json!({
-        "event": "result", "exit_code": exit.code(), "result": outcome.result, "usage": outcome.usage,
+        "event": "result", "exit_code": exit.code(), "result": outcome.result, "usage": outcome.usage, "undo": undo.map(undo::of_entry),
         "problems": close.problems, "audit_log": close.audit.as_ref().map(|audit| &audit.log)
     })
 }

@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use artoo_proto::{
     AuditReport, Basis, CriterionMark, CriterionReport, DeniedAction, Ending, FinalResult, Role, Usage, escape,
 };
+use artoo_tools::undo::Entry;
 
 use super::{Line, quoted};
 
@@ -186,6 +187,22 @@ pub(crate) fn costs(usage: &BTreeMap<Role, Usage>) -> String {
         total.completion_tokens,
         roles.join(", ")
     )
+}
+
+/// Whether what the task changed can be brought back, and how; the last line about a task that changed something.
+pub(crate) fn undoable(entry: &Entry) -> Vec<Line> {
+    let mut lines: Vec<Line> = entry
+        .not_undoable
+        .iter()
+        .map(|reason| Line::warning(format!("not undoable: {}", escape::one_line(reason))))
+        .collect();
+    let paths = if entry.changes == 1 { "1 path".to_owned() } else { format!("{} paths", entry.changes) };
+    if entry.interrupted {
+        lines.push(Line::warning("cut off while it changed files: artoo undo shows what it left, and brings it back"));
+    } else if entry.changes > 0 {
+        lines.push(Line::plain(format!("changed {paths}; artoo undo brings them back")));
+    }
+    lines
 }
 
 /// What the auditor saw: the report in one line, and each finding.

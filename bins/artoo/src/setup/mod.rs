@@ -1,7 +1,7 @@
 //! `artoo setup`: finds what can answer here, tries it with one call, and writes the configuration after a yes.
 
 mod find;
-mod person;
+pub(crate) mod person;
 mod write;
 
 use std::collections::BTreeMap;

@@ -12,8 +12,8 @@ use crate::display::writer::Screen;
 const TRIES: u32 = 5;
 
 /// Who sits at the terminal.
-pub(super) struct Person<'a> {
-    pub(super) screen: &'a Screen,
+pub(crate) struct Person<'a> {
+    pub(crate) screen: &'a Screen,
 }
 
 impl Person<'_> {
@@ -67,7 +67,7 @@ impl Person<'_> {
         typed
     }
 
-    pub(super) fn agrees(&self, question: &str, by_default: bool) -> bool {
+    pub(crate) fn agrees(&self, question: &str, by_default: bool) -> bool {
         self.says(question);
         let prompt = if by_default { "[Y/n] " } else { "[y/N] " };
         match self.types(prompt) {

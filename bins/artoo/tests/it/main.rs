@@ -22,5 +22,6 @@ mod server;
 mod setup;
 mod streams;
 mod transcript;
+mod undo;
 mod weak;
 mod world;

@@ -163,23 +163,25 @@ impl World {
         assert_eq!(mode, 0o700, "the data folder is private");
         let mut folders = vec![self.data_dir()];
         while let Some(folder) = folders.pop() {
-            self.check_folder_kept(&folder, &mut folders);
+            for entry in fs::read_dir(folder).unwrap() {
+                let path = entry.unwrap().path();
+                if path.is_dir() {
+                    let mode = fs::metadata(&path).unwrap().permissions().mode() & 0o777;
+                    assert_eq!(mode, 0o700, "{} is private", path.display());
+                    folders.push(path);
+                    continue;
+                }
+                Self::check_kept_file(&path);
+            }
         }
     }
 
-    fn check_folder_kept(&self, folder: &Path, folders: &mut Vec<PathBuf>) {
-        for entry in fs::read_dir(folder).unwrap() {
-            let path = entry.unwrap().path();
-            if path.is_dir() {
-                folders.push(path);
-                continue;
-            }
-            let kept = String::from_utf8_lossy(&fs::read(&path).unwrap()).into_owned();
-            assert!(!kept.contains(KEY), "the key stands in {}", path.display());
-            if path.extension().is_some_and(|extension| extension == "jsonl") {
-                let verified = artoo_audit::verify(&path).unwrap();
-                assert!(verified.lines > 0, "{}", path.display());
-            }
+    fn check_kept_file(path: &Path) {
+        let kept = String::from_utf8_lossy(&fs::read(path).unwrap()).into_owned();
+        assert!(!kept.contains(KEY), "the key stands in {}", path.display());
+        if path.extension().is_some_and(|extension| extension == "jsonl") {
+            let verified = artoo_audit::verify(path).unwrap();
+            assert!(verified.lines > 0, "{}", path.display());
         }
     }
 }

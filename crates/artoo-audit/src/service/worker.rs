@@ -82,6 +82,10 @@ impl Worker {
                     // Whoever asked may have stopped waiting; the report stands in the log.
                     let _ = reply.send(report);
                 }
+                Ok(Command::Note(note)) => {
+                    let at = (self.config.clock)();
+                    self.append(&AuditEvent::note(at, note));
+                }
                 Ok(Command::Close(reply)) => break Some(reply),
                 Err(RecvTimeoutError::Disconnected) => break None,
                 Err(RecvTimeoutError::Timeout) => self.wait_for_event(),
@@ -250,6 +254,7 @@ fn about_trail(note: &Note) -> Option<Finding> {
         | Note::SegmentStarted { .. }
         | Note::WriteLost { .. }
         | Note::Report { .. }
+        | Note::Undone { .. }
         | Note::Found
         | Note::LogClosed { .. } => return None,
     };

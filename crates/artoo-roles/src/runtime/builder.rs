@@ -10,6 +10,7 @@ use artoo_bus::TAP_CAPACITY;
 use artoo_llm::Model;
 use artoo_mkct::OpenError;
 use artoo_proto::{AuditReport, Environment, SessionTurn, TaskId, Timestamp, UserRequest};
+use artoo_tools::undo::UndoConfig;
 use artoo_tools::{Registry, ToolConfig};
 use tokio::sync::{broadcast, mpsc, oneshot};
 use tokio::task::JoinHandle;
@@ -30,6 +31,9 @@ use crate::system::SystemConfig;
 const EVENTS: usize = 1_024;
 /// Characters of a tool's output carried in messages: whole answers, not excerpts; prompts cut it further.
 pub const OUTPUT_CHARS: usize = 200_000;
+
+/// Where undo is kept, in the data folder.
+pub const UNDO: &str = "undo";
 
 /// The runtime could not start, or is gone.
 #[derive(Debug, thiserror::Error)]
@@ -146,6 +150,7 @@ impl Builder {
         if let Some(dir) = &self.data_dir {
             make_private_dir(dir)?;
             tool_config.protected.push(dir.clone());
+            tool_config.undo.get_or_insert_with(|| UndoConfig::new(dir.join(UNDO)));
             let (sender, receiver) = artoo_bus::tap(TAP_CAPACITY);
             let config = AuditConfig { dir: dir.clone(), clock: Box::new(wall_clock), report_every: REPORT_EVERY };
             audit = Some(artoo_audit::spawn(receiver, config)?);

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use artoo_llm::Model;
 use artoo_proto::{
     CallStatus, Check, ClarificationAnswer, ConsentAnswer, EffectClass, Environment, EvidenceId, Message, ModelFailure,
-    ToolCall, ToolOutcome,
+    TaskId, ToolCall, ToolOutcome,
 };
 use artoo_tools::checks::{self, CheckInput};
 use artoo_tools::{CallContext, Registry};
@@ -25,10 +25,10 @@ pub(super) struct Hands {
 impl Hands {
     /// Does the work and says how it ended; a panic inside is one failed effect, not a lost one. `said` is the task in
     /// the person's own words.
-    pub(super) async fn perform(self: Arc<Self>, work: Work, said: String) -> Completion {
+    pub(super) async fn perform(self: Arc<Self>, task_id: Option<TaskId>, work: Work, said: String) -> Completion {
         match work {
             Work::Model { request } => Completion::Model(self.model.ask(&request).await),
-            Work::Tool { order } => Completion::Tool(Box::new(self.call(*order, said).await)),
+            Work::Tool { order } => Completion::Tool(Box::new(self.call(task_id, *order, said).await)),
             Work::Checks { order } => Completion::Checks(self.check(order).await),
             Work::Timer { after_ms } => {
                 tokio::time::sleep(std::time::Duration::from_millis(after_ms)).await;
@@ -38,10 +38,11 @@ impl Hands {
         }
     }
 
-    async fn call(&self, order: ToolOrder, said: String) -> ToolOutcome {
+    async fn call(&self, task_id: Option<TaskId>, order: ToolOrder, said: String) -> ToolOutcome {
         let grant = order.consent.as_ref().map(|hash| self.tools.grant(hash));
         let context = CallContext {
             request: order.request,
+            task_id,
             evidence_id: order.evidence_id,
             allowed_tools: order.allowed_tools,
             blocked_tools: order.blocked_tools,

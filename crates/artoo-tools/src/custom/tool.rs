@@ -11,10 +11,11 @@ use crate::config::ToolConfig;
 use crate::custom::manifest::{self, Effect, Manifest};
 use crate::fence::Fence;
 use crate::input::{self, InputProblem};
-use crate::limit::Stopped;
+use crate::limit::{Limit, Stopped, blocking};
 use crate::paths;
 use crate::process::{Ended, Invocation};
 use crate::record::Record;
+use crate::recording::Recording;
 use crate::tool::{CAUTION, Call, Job, Machine, Question, Running, Said, Tool, unusable};
 
 /// Tried after the tools that come with artoo and before a command of a model's own.
@@ -137,21 +138,36 @@ impl Job for CustomCall {
         })
     }
 
+    fn recording(&self, machine: &Machine) -> Recording {
+        let workspace = PathBuf::from(&machine.config.environment.workspace);
+        Recording::Places(self.paths.iter().cloned().chain([workspace]).collect())
+    }
+
     fn run(self: Box<Self>, call: Call) -> Running {
         Box::pin(run(*self, call))
     }
 }
 
 async fn run(custom: CustomCall, call: Call) -> Result<Record, Stopped> {
-    let class = custom.manifest.effect.class();
-    let fence = custom.fence(&call.machine.config);
-    match call.run(custom.invocation(), fence, custom.manifest.timeout).await {
-        Ok(ended) => Ok(record(&custom.manifest, &ended)),
-        Err(error) => {
-            let program = paths::line(&custom.manifest.program);
-            Ok(Record { measures: false, ..Record::hindered(format!("{program}: {error}")).class(class) })
-        }
-    }
+    let (config, class) = (&call.machine.config, custom.manifest.effect.class());
+    let (machine, recorder) = (Arc::clone(&call.machine), call.recorder.clone());
+    let act = match call.watch.blocking(move |limit| recorder.begin(&machine, limit)).await? {
+        Ok(act) => act,
+        Err(record) => return Ok(record.class(class)),
+    };
+    let ended = call.run(custom.invocation(), custom.fence(config), custom.manifest.timeout).await;
+    let look = move |limit: &Limit| {
+        let noted = act.end(&[], limit);
+        let record = match ended {
+            Ok(ended) => record(&custom.manifest, &ended),
+            Err(error) => {
+                let program = paths::line(&custom.manifest.program);
+                Record { measures: false, ..Record::hindered(format!("{program}: {error}")).class(class) }
+            }
+        };
+        record.noted(noted)
+    };
+    blocking(config.call_timeout, look).await
 }
 
 fn record(manifest: &Manifest, ended: &Ended) -> Record {

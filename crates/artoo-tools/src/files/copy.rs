@@ -76,7 +76,7 @@ fn file(from: &Place, to: Place, to_path: &Path, changes: &mut Changes, limit: &
 }
 
 /// Copies bytes until the source ends or the time is up.
-pub(super) fn pour(source: &mut impl Read, to: &mut impl Write, limit: &Limit) -> io::Result<()> {
+pub(crate) fn pour(source: &mut impl Read, to: &mut impl Write, limit: &Limit) -> io::Result<()> {
     let mut chunk = vec![0; CHUNK_BYTES];
     loop {
         if limit.reached() {
@@ -109,7 +109,7 @@ pub(super) fn digest_of(place: &Place, limit: &Limit) -> io::Result<String> {
 }
 
 /// Everything at and below a place with its digest, the place itself first.
-pub(super) fn inventory(place: &Place, path: &Path, limit: &Limit) -> io::Result<Vec<(PathBuf, String)>> {
+pub(crate) fn inventory(place: &Place, path: &Path, limit: &Limit) -> io::Result<Vec<(PathBuf, String)>> {
     let mut all = Vec::new();
     listed(place, path, limit, &mut all, 0)?;
     Ok(all)

@@ -11,7 +11,8 @@ mod tool;
 mod unpack;
 
 pub(crate) use act::{Act, schema};
-pub(crate) use perform::{hindered, rename, run};
+pub(crate) use copy::{inventory, pour};
+pub(crate) use perform::{Side, carry, hindered, rename, run};
 pub(crate) use plan::{Plan, plan};
 pub(crate) use survey::Obstacle;
 pub(crate) use tool::Files;

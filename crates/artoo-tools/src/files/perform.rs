@@ -13,23 +13,28 @@ use crate::files::plan::{Operation, Plan};
 use crate::files::{pack, unpack};
 use crate::limit::Limit;
 use crate::record::Record;
+use crate::undo::{Act, tree_digest};
 use crate::{digest, paths, trash};
 
 /// Lines of a report that name what was done; the record of changes names all.
 const REPORTED_MAX: usize = 50;
 
 /// Carries a plan out.
-pub(crate) fn run(plan: &Plan, environment: &Environment, limit: &Limit) -> Record {
+pub(crate) fn run(plan: &Plan, environment: &Environment, mut act: Act, limit: &Limit) -> Record {
     let (mut changes, mut done) = (Changes::new(), Vec::new());
     let mut problem = None;
     for operation in &plan.operations {
-        match operation.perform(environment, &mut changes, limit) {
+        match operation.perform(environment, &mut changes, &mut act, limit) {
             Ok(line) => done.push(line),
             Err(error) => {
                 problem = Some(format!("{}: {error}", paths::line(operation.subject())));
                 break;
             }
         }
+    }
+    if let Err(error) = act.end(&changes, limit) {
+        // It stays in the journal as begun, and is looked at again by an undo.
+        problem.get_or_insert_with(|| format!("what was done is not yet noted for undo: {error}"));
     }
     let more = done.len().saturating_sub(REPORTED_MAX);
     let total = done.len();
@@ -60,16 +65,22 @@ impl Operation {
         }
     }
 
-    fn perform(&self, environment: &Environment, changes: &mut Changes, limit: &Limit) -> io::Result<String> {
+    fn perform(
+        &self,
+        environment: &Environment,
+        changes: &mut Changes,
+        act: &mut Act,
+        limit: &Limit,
+    ) -> io::Result<String> {
         match self {
             Self::MakeFolder { to } => {
-                let place = reach(to, changes)?;
+                let place = reach(to, changes, act)?;
                 place.make_folder()?;
                 changes.push(made(to, FOLDER.to_owned()));
                 Ok(format!("made the folder {}", paths::line(to)))
             }
             Self::MakeFile { to, text } => {
-                let mut new = reach(to, changes)?.make_file()?;
+                let mut new = reach(to, changes, act)?.make_file()?;
                 let written = io::Write::write_all(&mut new.file, text.as_bytes())
                     .and_then(|()| digest::of_whole(&mut new.file, limit));
                 match written {
@@ -83,28 +94,28 @@ impl Operation {
             }
             Self::Copy { from, to } => {
                 let source = Place::of(from)?;
-                copy::copy(&source, reach(to, changes)?, to, changes, limit)?;
+                copy::copy(&source, reach(to, changes, act)?, to, changes, limit)?;
                 Ok(format!("copied {} → {}", paths::line(from), paths::line(to)))
             }
             Self::Move { from, to } => {
-                relocate(from, to, changes, limit)?;
+                relocate(from, to, changes, act, limit)?;
                 Ok(format!("moved {} → {}", paths::line(from), paths::line(to)))
             }
             Self::Trash { from } => {
                 let place = Place::of(from)?;
                 let left = copy::inventory(&place, from, limit)?;
-                trash::put(environment, &place, from)?;
+                trash::put(environment, &place, from, &tree_digest(from, &left), act)?;
                 changes.extend(left.into_iter().map(|(path, digest)| gone(&path, digest)));
                 Ok(format!("threw away {}", paths::line(from)))
             }
             Self::Pack { sources, to } => {
-                let new = reach(to, changes)?.make_file()?;
+                let new = reach(to, changes, act)?.make_file()?;
                 let (digest, entries) = pack::pack(sources, to, new, limit)?;
                 changes.push(made(to, digest));
                 Ok(format!("packed {entries} entries into {}", paths::line(to)))
             }
             Self::Unpack { from, into } => {
-                let files = unpack::unpack(from, into, changes, limit)?;
+                let files = unpack::unpack(from, into, changes, act, limit)?;
                 Ok(format!("unpacked {files} files into {}", paths::line(into)))
             }
         }
@@ -112,37 +123,63 @@ impl Operation {
 }
 
 /// The place of a new thing; missing folders on the way are made and told.
-fn reach(path: &Path, changes: &mut Changes) -> io::Result<Place> {
+fn reach(path: &Path, changes: &mut Changes, act: &mut Act) -> io::Result<Place> {
+    act.creating(path)?;
     let mut folders: Vec<PathBuf> = Vec::new();
     let place = Place::making_folders(path, &mut folders);
     changes.extend(folders.iter().map(|folder| made(folder, FOLDER.to_owned())));
     place
 }
 
-fn relocate(from: &Path, to: &Path, changes: &mut Changes, limit: &Limit) -> io::Result<()> {
+fn relocate(from: &Path, to: &Path, changes: &mut Changes, act: &mut Act, limit: &Limit) -> io::Result<()> {
     let source = Place::of(from)?;
     let before = copy::inventory(&source, from, limit)?;
-    let target = reach(to, changes)?;
-    match rename(&source, &target) {
+    let target = match to.parent() {
+        // Only the folders on the way are made; the thing itself comes.
+        Some(parent) if !parent.is_dir() => reach(to, changes, act)?,
+        _ => Place::of(to)?,
+    };
+    let tree = tree_digest(from, &before);
+    act.moving(from, to, &tree)?;
+    carry(Side { place: source, path: from }, Side { place: target, path: to }, &before, changes, limit)?;
+    act.moved(from, to, &tree)?;
+    changes.extend(before.into_iter().map(|(path, digest)| gone(&path, digest)));
+    Ok(())
+}
+
+/// One end of a move.
+pub(crate) struct Side<'a> {
+    pub(crate) place: Place,
+    pub(crate) path: &'a Path,
+}
+
+/// Carries a thing from one place to another, where nothing may stand; `before` is what it holds.
+pub(crate) fn carry(
+    from: Side<'_>,
+    to: Side<'_>,
+    before: &[(PathBuf, String)],
+    changes: &mut Changes,
+    limit: &Limit,
+) -> io::Result<()> {
+    match rename(&from.place, &to.place) {
         Ok(()) => {
-            for (path, digest) in &before {
-                let below = path.strip_prefix(from).unwrap_or(Path::new(""));
-                let at = if below.as_os_str().is_empty() { to.to_path_buf() } else { to.join(below) };
+            for (path, digest) in before {
+                let below = path.strip_prefix(from.path).unwrap_or(Path::new(""));
+                let at = if below.as_os_str().is_empty() { to.path.to_path_buf() } else { to.path.join(below) };
                 changes.push(made(&at, digest.clone()));
             }
+            Ok(())
         }
         // On another disk: a copy that was read back, then the original goes.
         Err(Errno::XDEV) => {
-            copy::copy(&source, target, to, changes, limit)?;
-            if copy::inventory(&source, from, limit)? != before {
+            copy::copy(&from.place, to.place, to.path, changes, limit)?;
+            if copy::inventory(&from.place, from.path, limit)? != before {
                 return Err(io::Error::other("it changed while it was copied; both copies are there"));
             }
-            remove(&source)?;
+            remove(&from.place)
         }
-        Err(error) => return Err(error.into()),
+        Err(error) => Err(error.into()),
     }
-    changes.extend(before.into_iter().map(|(path, digest)| gone(&path, digest)));
-    Ok(())
 }
 
 /// Renames without ever replacing.

@@ -161,7 +161,7 @@ fn extraction(protected: &Protected, sources: Vec<Source>, into: &Path) -> Resul
     if let Some(reason) = protected.refusal(into) {
         return Err(Obstacle::Protected(reason));
     }
-    let into = survey::without_links(into);
+    let into = paths::without_links(into);
     let (mut files, mut bytes) = (0, 0);
     for source in &sources {
         let found = unpack::survey(&source.real, &into)?;

@@ -109,7 +109,7 @@ pub(super) fn source(
     if let Some(reason) = protected.refusal(path) {
         return Err(Obstacle::Protected(reason));
     }
-    let real = without_links(path);
+    let real = paths::without_links(path);
     let found = fs::symlink_metadata(&real).map_err(|error| Obstacle::io(path, error))?;
     let kind = match found.file_type() {
         kind if kind.is_file() => Kind::File,
@@ -145,19 +145,11 @@ pub(super) fn free_place(protected: &Protected, path: &Path) -> Result<PathBuf, 
     if let Some(reason) = protected.refusal(path) {
         return Err(Obstacle::Protected(reason));
     }
-    let real = without_links(path);
+    let real = paths::without_links(path);
     match fs::symlink_metadata(&real) {
         Ok(found) => Err(Obstacle::Exists { path: paths::line(path), kind: open::kind_name(found.file_type()) }),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(real),
         Err(error) => Err(Obstacle::io(path, error)),
-    }
-}
-
-/// The path with links resolved on the way to its last name, which itself is left as it is.
-pub(super) fn without_links(path: &Path) -> PathBuf {
-    match (path.parent(), path.file_name()) {
-        (Some(parent), Some(name)) => paths::real(parent).join(name),
-        _ => path.to_path_buf(),
     }
 }
 

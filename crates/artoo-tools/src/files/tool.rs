@@ -6,7 +6,9 @@ use artoo_proto::{EffectClass, ToolClass, ToolSpec};
 use serde_json::Value;
 
 use crate::files::{self, Act, Plan};
+use crate::limit::Limit;
 use crate::record::Record;
+use crate::recording::Recording;
 use crate::tool::{CAUTION, Call, Job, Machine, Question, Running, Said, Tool, spec, unusable};
 
 #[derive(Debug)]
@@ -57,9 +59,14 @@ impl Job for Plan {
         })
     }
 
+    fn recording(&self, _: &Machine) -> Recording {
+        Recording::Steps
+    }
+
     fn run(self: Box<Self>, call: Call) -> Running {
-        Box::pin(
-            async move { call.work(move |machine, limit| files::run(&self, &machine.config.environment, limit)).await },
-        )
+        let class = self.class;
+        let work =
+            move |machine: &Machine, act, limit: &Limit| files::run(&self, &machine.config.environment, act, limit);
+        Box::pin(call.act(class, work))
     }
 }

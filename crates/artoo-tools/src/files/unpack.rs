@@ -13,6 +13,7 @@ use crate::files::copy::{self, Changes, made};
 use crate::files::pack::Format;
 use crate::files::survey::{DEPTH_MAX, Obstacle, TREE_MAX};
 use crate::limit::Limit;
+use crate::undo::Act;
 use crate::{digest, open, paths};
 
 /// Bytes unpacked in one call; a small archive can claim to hold a full disk.
@@ -61,7 +62,13 @@ pub(super) fn survey(archive: &Path, into: &Path) -> Result<Contents, Obstacle> 
 }
 
 /// Unpacks into a folder; returns how many files.
-pub(super) fn unpack(archive: &Path, into: &Path, changes: &mut Changes, limit: &Limit) -> io::Result<u64> {
+pub(super) fn unpack(
+    archive: &Path,
+    into: &Path,
+    changes: &mut Changes,
+    act: &mut Act,
+    limit: &Limit,
+) -> io::Result<u64> {
     let format = Format::of(archive).map_err(|problem| io::Error::other(problem.to_string()))?;
     let (mut files, mut bytes) = (0, 0_u64);
     each_entry(archive, format, |entry, reader| {
@@ -72,6 +79,7 @@ pub(super) fn unpack(archive: &Path, into: &Path, changes: &mut Changes, limit: 
         let mut folders = Vec::new();
         // A name below the folder itself makes the folder with all on the way.
         let reached = if entry.is_folder { target.join("-") } else { target.clone() };
+        act.creating(&target)?;
         let place = Place::making_folders(&reached, &mut folders);
         changes.extend(folders.iter().map(|folder| made(folder, FOLDER.to_owned())));
         let place = place?;

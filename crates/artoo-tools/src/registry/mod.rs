@@ -21,6 +21,7 @@ use crate::limit::{Limit, Stopped};
 use crate::mdfind::Mdfind;
 use crate::read_file::ReadFile;
 use crate::record::Record;
+use crate::recording::{Prospect, Recorder};
 use crate::registry::prepared::Prepared;
 use crate::shell::Shell;
 use crate::shortcuts::Shortcuts;
@@ -43,7 +44,8 @@ pub struct Registry {
 impl Registry {
     /// Looks at what is installed and offers the tools that have a backend here.
     #[must_use]
-    pub fn detect(config: ToolConfig) -> Self {
+    pub fn detect(mut config: ToolConfig) -> Self {
+        config.protected.extend(config.undo.iter().map(|undo| undo.folder.clone()));
         let mut tools = installed(&config);
         let problems = add_own(&config, &mut tools);
         let tools = tools.into_iter().map(|tool| (tool.spec(), tool)).collect();
@@ -117,10 +119,18 @@ impl Registry {
         *target = prepared.target().to_owned();
         let job = prepared.into_job().map_err(|record| Instead::Record(*record))?;
         let said = Said { confirm: context.confirm, words: &context.said };
-        if let Some(question) = job.question(&self.machine, &said) {
+        let task = context.task_id.as_ref();
+        let prospect = match Prospect::of(&self.machine, task, job.as_ref()) {
+            Ok(prospect) => prospect,
+            Err(places) => Prospect::of_places(&self.machine, places, watch).await?,
+        };
+        if let Some(mut question) = job.question(&self.machine, &said) {
+            question.effects.extend(prospect.said());
+            question.text = format!("{}\0{}", question.text, prospect.term());
             self.ask_first(name, job.class(), question, grant, watch).await?;
         }
-        Ok(job.run(Call { machine: Arc::clone(&self.machine), watch }).await?)
+        let recorder = Recorder { task: task.cloned(), tool: name.to_owned(), what: target.clone(), prospect };
+        Ok(job.run(Call { machine: Arc::clone(&self.machine), watch, recorder }).await?)
     }
 
     /// Passes when the grant holds for exactly this call.

@@ -1,15 +1,17 @@
 //! `shell` as the registry knows it.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use artoo_proto::{EffectClass, ToolClass, ToolSpec};
 use serde_json::Value;
 
 use crate::config::ToolConfig;
 use crate::guard::Proof;
-use crate::limit::{Stopped, blocking};
+use crate::limit::{Limit, Stopped, blocking};
 use crate::process;
 use crate::record::Record;
+use crate::recording::Recording;
 use crate::shell::{self, Command, CommandProblem};
 use crate::tool::{CAUTION, Call, Job, Machine, Question, Running, Said, Tool, spec, unusable};
 
@@ -78,6 +80,10 @@ impl Job for Command {
         })
     }
 
+    fn recording(&self, machine: &Machine) -> Recording {
+        Recording::Places(self.may_change(&machine.config.environment))
+    }
+
     fn run(self: Box<Self>, call: Call) -> Running {
         Box::pin(run(*self, call))
     }
@@ -88,24 +94,36 @@ async fn run(command: Command, call: Call) -> Result<Record, Stopped> {
     let Some(invocation) = command.invocation(config) else {
         return Ok(Record::hindered("no shell is installed").class(EffectClass::Unproven));
     };
-    let read_only = command.class() == EffectClass::ReadOnly;
+    let class = command.class();
+    let read_only = class == EffectClass::ReadOnly;
     let named = if read_only { Vec::new() } else { command.paths.clone() };
-    let paths = named.clone();
-    let before = call.watch.blocking(move |limit| shell::digests(&paths, limit)).await?;
     let fence = command.fence(config);
     if !read_only {
         // What can't be made is missed by the command itself, which says so.
         let _ = std::fs::create_dir_all(&config.environment.workspace);
     }
-    match call.run(invocation.clone(), fence, call.watch.left()).await {
-        Err(error) => Ok(shell::not_started(&command, &invocation, &config.environment.cwd, &error)),
-        // The command has run: whatever time it took, what it changed is looked at.
-        Ok(ended) => {
-            let look = move |limit: &_| {
+    let (paths, machine, recorder) = (named.clone(), Arc::clone(&call.machine), call.recorder.clone());
+    let begin = move |limit: &Limit| {
+        let act = recorder.begin(&machine, limit)?;
+        Ok((act, shell::digests(&paths, limit)))
+    };
+    let (act, before) = match call.watch.blocking(begin).await? {
+        Ok(begun) => begun,
+        Err(record) => return Ok(Record::class(record, class)),
+    };
+    let ended = call.run(invocation.clone(), fence, call.watch.left()).await;
+    let cwd = config.environment.cwd.clone();
+    // The command has run: whatever time it took, what it changed is looked at.
+    let look = move |limit: &Limit| {
+        let noted = act.end(&[], limit);
+        let record = match ended {
+            Err(error) => shell::not_started(&command, &invocation, &cwd, &error),
+            Ok(ended) => {
                 let changed = shell::changes(&before, &shell::digests(&named, limit));
                 shell::record(&command, ended, changed)
-            };
-            blocking(config.call_timeout, look).await
-        }
-    }
+            }
+        };
+        record.noted(noted)
+    };
+    blocking(config.call_timeout, look).await
 }

@@ -11,7 +11,7 @@ use super::{House, called, make_fifo, snapshot};
 
 impl House {
     /// A `files` call with a yes where one is asked for.
-    async fn files(&self, input: Value) -> ToolCall {
+    pub(super) async fn files(&self, input: Value) -> ToolCall {
         let mut context = Self::context("files", input);
         context.allowed_tools.push("files".to_owned());
         match self.outcome(&context, None).await {

@@ -10,6 +10,7 @@ mod must_not;
 mod process;
 mod read_file;
 mod shell;
+mod undo;
 #[cfg(feature = "web")]
 mod web;
 mod write_file;
@@ -19,7 +20,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use artoo_proto::{CallStatus, Environment, EvidenceId, ToolCall, ToolOutcome, ToolRequest};
+use artoo_proto::{CallStatus, Environment, EvidenceId, TaskId, ToolCall, ToolOutcome, ToolRequest};
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -27,6 +28,11 @@ use crate::{CallContext, Grant, Registry, ToolConfig};
 
 const ALL_TOOLS: [&str; 9] =
     ["mdfind", "glob", "read_file", "write_file", "shell", "search", "desktop", "applescript", "shortcuts"];
+
+/// The task of every call.
+fn task() -> TaskId {
+    TaskId::try_from("task-00000000-0000-4000-8000-000000000001".to_owned()).unwrap()
+}
 
 /// A home folder of its own with a registry over it.
 struct House {
@@ -76,6 +82,7 @@ impl House {
     fn context(tool: &str, input: Value) -> CallContext {
         CallContext {
             request: ToolRequest { tool: tool.to_owned(), input },
+            task_id: Some(task()),
             evidence_id: EvidenceId("e1".to_owned()),
             allowed_tools: ALL_TOOLS.map(str::to_owned).to_vec(),
             blocked_tools: Vec::new(),

@@ -5,8 +5,10 @@ use std::path::PathBuf;
 use artoo_proto::{EffectClass, ToolClass, ToolSpec, escape};
 use serde_json::Value;
 
+use crate::limit::Limit;
 use crate::paths;
 use crate::record::Record;
+use crate::recording::Recording;
 use crate::tool::{CAUTION, Call, Job, Machine, Question, Running, Said, Tool, spec, unusable};
 use crate::write_file::{self, NewFile};
 
@@ -55,12 +57,14 @@ impl Job for NewFile {
         })
     }
 
+    fn recording(&self, _: &Machine) -> Recording {
+        Recording::Steps
+    }
+
     fn run(self: Box<Self>, call: Call) -> Running {
-        Box::pin(async move {
-            let work = move |machine: &Machine, limit: &_| {
-                write_file::run(&machine.config.environment, &self, &machine.protected, limit)
-            };
-            call.work(work).await
-        })
+        let work = move |machine: &Machine, act, limit: &Limit| {
+            write_file::run(&machine.config.environment, &self, &machine.protected, act, limit)
+        };
+        Box::pin(call.act(EffectClass::Creating, work))
     }
 }

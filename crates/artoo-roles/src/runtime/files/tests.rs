@@ -50,6 +50,7 @@ impl Machine {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         let context = CallContext {
             request: request.clone(),
+            task_id: None,
             evidence_id: EvidenceId("e1".to_owned()),
             allowed_tools: vec![request.tool.clone()],
             blocked_tools: vec![],

@@ -1,0 +1,232 @@
+//! `artoo undo`: shows what a task changed, asks, brings it back, and says what it can't bring back.
+
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use artoo_audit::{AuditConfig, Note, REPORT_EVERY};
+use artoo_proto::{Timestamp, escape};
+use artoo_roles::runtime::UNDO;
+use artoo_tools::undo::{Entry, Item, ItemOutcome, Report, UndoConfig, UndoStore};
+use serde_json::{Value, json};
+
+use crate::args::UndoOptions;
+use crate::display::Line;
+use crate::display::writer::Screen;
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::settings::Settings;
+use crate::setup::person::Person;
+use crate::terminal;
+
+/// The schema's name; as unstable as that of a task's events.
+const SCHEMA: &str = "artoo.undo/0";
+
+/// Paths shown one by one before the rest is counted: a screenful.
+const SHOWN_MAX: usize = 40;
+
+/// Acts named of an entry.
+const ACTS_MAX: usize = 5;
+
+/// The journal of the data folder.
+pub(crate) fn store(settings: &Settings) -> UndoStore {
+    UndoStore::open(UndoConfig::new(settings.data_dir.join(UNDO)), &settings.environment)
+}
+
+/// Lists what can be undone, or undoes one entry.
+pub(crate) fn run(asked: &UndoOptions, settings: &Settings, screen: &Screen) -> Result<Exit, Failure> {
+    let store = store(settings);
+    if asked.list {
+        return list(&store, settings, screen);
+    }
+    let entry = match &asked.task {
+        Some(given) => Some(store.find(given)?),
+        None => store.last()?,
+    };
+    let Some(entry) = entry else {
+        if settings.json {
+            screen.json(&json!({"schema": SCHEMA, "stable": false, "undone": false, "entry": null, "items": []}));
+        } else {
+            screen.answer(&[Line::plain("nothing to undo: no task has changed anything that is not back already")]);
+        }
+        return Ok(Exit::NotAchieved);
+    };
+    let preview = store.preview(&entry.id)?;
+    let is_anything = preview.items.iter().any(|item| item.outcome == ItemOutcome::Done);
+    if !settings.json {
+        screen.tell(&before(&entry, &preview));
+    }
+    if is_anything && !asked.yes && !agrees(settings, screen) {
+        told(&entry, &preview, false, settings, screen);
+        return Ok(Exit::ConsentNeeded);
+    }
+    if !is_anything {
+        told(&entry, &preview, false, settings, screen);
+        return Ok(if is_whole(&preview) { Exit::Accepted } else { Exit::NotAchieved });
+    }
+    let report = store.undo(&entry.id)?;
+    note(&entry, &report, settings, screen);
+    told(&entry, &report, true, settings, screen);
+    let is_done = report.items.iter().any(|item| item.outcome == ItemOutcome::Done);
+    Ok(match (is_whole(&report), is_done) {
+        (true, _) => Exit::Accepted,
+        (false, true) => Exit::Partial,
+        (false, false) => Exit::NotAchieved,
+    })
+}
+
+/// A yes of the person at the terminal; nobody there is a no.
+fn agrees(settings: &Settings, screen: &Screen) -> bool {
+    if settings.json || !terminal::is_there() {
+        screen.insist(&[Line::warning("nothing was undone: there is nobody to ask; artoo undo --yes does it unasked")]);
+        return false;
+    }
+    Person { screen }.agrees("Bring this back?", false)
+}
+
+fn is_left(item: &Item) -> bool {
+    matches!(item.outcome, ItemOutcome::Conflict { .. } | ItemOutcome::Impossible { .. })
+}
+
+fn is_whole(report: &Report) -> bool {
+    report.not_undoable.is_empty() && !report.items.iter().any(is_left)
+}
+
+/// What the undo would do.
+fn before(entry: &Entry, preview: &Report) -> Vec<Line> {
+    let mut lines = vec![Line::strong(format!("Undoing {} (last act {}):", entry.id, entry.at))];
+    lines.extend(acts(entry));
+    if entry.interrupted {
+        let text = "artoo ended in the middle of it; what was changed in its places since counts as its doing";
+        lines.push(Line::warning(text));
+    }
+    let ready = preview.items.iter().filter(|item| item.outcome == ItemOutcome::Done);
+    lines.extend(capped(ready.map(|item| Line::plain(format!("  would be {}: {}", item.action, item.path))).collect()));
+    lines.extend(left(preview));
+    lines
+}
+
+fn acts(entry: &Entry) -> Vec<Line> {
+    let more = entry.acts.len().saturating_sub(ACTS_MAX);
+    let named = entry.acts.iter().take(ACTS_MAX);
+    let mut lines: Vec<Line> = named.map(|act| Line::faint(format!("  {}", escape::one_line(act)))).collect();
+    lines.extend((more > 0).then(|| Line::faint(format!("  and {more} more acts"))));
+    lines
+}
+
+/// What is not brought back, and why; all of it.
+fn left(report: &Report) -> Vec<Line> {
+    let mut lines: Vec<Line> =
+        report.not_undoable.iter().map(|reason| Line::warning(format!("not undoable: {reason}"))).collect();
+    lines.extend(report.items.iter().filter_map(|item| match &item.outcome {
+        ItemOutcome::Conflict { reason } => {
+            Some(Line::warning(format!("left as it is: {} ({})", item.path, escape::one_line(reason))))
+        }
+        ItemOutcome::Impossible { reason } => {
+            Some(Line::warning(format!("can't be {}: {} ({})", item.action, item.path, escape::one_line(reason))))
+        }
+        ItemOutcome::Done | ItemOutcome::Already => None,
+    }));
+    lines
+}
+
+fn capped(mut lines: Vec<Line>) -> Vec<Line> {
+    let more = lines.len().saturating_sub(SHOWN_MAX);
+    lines.truncate(SHOWN_MAX);
+    lines.extend((more > 0).then(|| Line::plain(format!("  and {more} more"))));
+    lines
+}
+
+/// What came of it.
+fn told(entry: &Entry, report: &Report, is_done: bool, settings: &Settings, screen: &Screen) {
+    if settings.json {
+        screen.json(&json!({
+            "schema": SCHEMA, "stable": false, "undone": is_done, "entry": of_entry(entry),
+            "items": report.items.iter().map(of_item).collect::<Vec<_>>(), "redo": report.redo
+        }));
+        return;
+    }
+    let count = |wanted: fn(&Item) -> bool| report.items.iter().filter(|item| wanted(item)).count();
+    let (back, already) =
+        (count(|item| item.outcome == ItemOutcome::Done), count(|item| item.outcome == ItemOutcome::Already));
+    if !is_done {
+        let text = if back > 0 { "nothing was undone" } else { "nothing to bring back" };
+        screen.answer(&[Line::plain(text)]);
+        return;
+    }
+    let mut lines =
+        vec![Line::strong(format!("undone: {back} brought back, {already} were so already, {} left", count(is_left)))];
+    lines.extend(left(report));
+    lines.extend(report.redo.iter().map(|redo| Line::plain(format!("the other way round: artoo undo {redo}"))));
+    screen.answer(&lines);
+}
+
+fn list(store: &UndoStore, settings: &Settings, screen: &Screen) -> Result<Exit, Failure> {
+    let (entries, forgotten) = (store.entries()?, store.forgotten());
+    if settings.json {
+        let entries: Vec<Value> = entries.iter().map(of_entry).collect();
+        screen.json(&json!({"schema": SCHEMA, "stable": false, "entries": entries, "forgotten": forgotten}));
+        return Ok(Exit::Accepted);
+    }
+    let mut lines = Vec::new();
+    for entry in &entries {
+        let state = match (entry.undone, entry.not_undoable.is_empty()) {
+            (true, _) => "undone",
+            (false, true) => "can be undone",
+            (false, false) => "can be undone in part",
+        };
+        lines.push(Line::strong(format!("{}  {}  {} paths, {state}", entry.at, entry.id, entry.changes)));
+        lines.extend(acts(entry));
+        lines.extend(entry.not_undoable.iter().map(|reason| Line::warning(format!("  not undoable: {reason}"))));
+    }
+    if entries.is_empty() {
+        lines.push(Line::plain("no task has changed anything"));
+    }
+    if forgotten > 0 {
+        lines.push(Line::plain(format!("{forgotten} older are no longer kept")));
+    }
+    screen.answer(&lines);
+    Ok(Exit::Accepted)
+}
+
+/// An entry as JSON.
+pub(crate) fn of_entry(entry: &Entry) -> Value {
+    json!({
+        "id": entry.id, "at": entry.at, "acts": entry.acts, "changes": entry.changes,
+        "not_undoable": entry.not_undoable, "interrupted": entry.interrupted, "undone": entry.undone,
+        "undoes": entry.undoes
+    })
+}
+
+fn of_item(item: &Item) -> Value {
+    let (outcome, reason) = match &item.outcome {
+        ItemOutcome::Done => ("done", None),
+        ItemOutcome::Already => ("already", None),
+        ItemOutcome::Conflict { reason } => ("conflict", Some(reason)),
+        ItemOutcome::Impossible { reason } => ("impossible", Some(reason)),
+    };
+    json!({"path": item.path, "action": item.action, "outcome": outcome, "reason": reason})
+}
+
+/// Has it noted in the audit log; the files are back whether or not that works, so it is told and no more.
+fn note(entry: &Entry, report: &Report, settings: &Settings, screen: &Screen) {
+    let count = |wanted: fn(&Item) -> bool| report.items.iter().filter(|item| wanted(item)).count() as u64;
+    let note = Note::Undone {
+        entry: entry.id.clone(),
+        by: report.redo.clone(),
+        brought_back: count(|item| item.outcome == ItemOutcome::Done),
+        left: count(is_left),
+    };
+    let (_bus, tap) = artoo_bus::tap(1);
+    let config = AuditConfig { dir: settings.data_dir.clone(), clock: Box::new(now), report_every: REPORT_EVERY };
+    let noted = artoo_audit::spawn(tap, config).and_then(|service| {
+        service.note(note)?;
+        service.close()
+    });
+    if let Err(error) = noted {
+        screen.insist(&[Line::warning(format!("the undo is not in the audit log: {error}"))]);
+    }
+}
+
+fn now() -> Timestamp {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    Timestamp::from_millis(i64::try_from(since.as_millis()).unwrap_or(i64::MAX))
+}

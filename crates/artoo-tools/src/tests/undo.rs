@@ -1,0 +1,166 @@
+//! Undo: what artoo changed comes back, byte for byte, and nobody else's change is touched.
+
+mod crash;
+mod limits;
+mod random;
+mod since;
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
+use std::path::{Path, PathBuf};
+
+use artoo_proto::CallStatus;
+use serde_json::json;
+
+use super::House;
+use crate::undo::{ItemOutcome, Report, UndoConfig, UndoStore};
+
+/// Paths with mode, and content, target or kind.
+type Tree = BTreeMap<PathBuf, (u32, Vec<u8>)>;
+
+/// Everything below a folder: mode, and content, target or kind.
+fn tree(folder: &Path) -> Tree {
+    let mut all = BTreeMap::new();
+    let mut open = vec![folder.to_path_buf()];
+    while let Some(folder) = open.pop() {
+        for entry in fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            let found = fs::symlink_metadata(&path).unwrap();
+            let content = if found.is_dir() {
+                open.push(path.clone());
+                Vec::new()
+            } else if found.is_symlink() {
+                fs::read_link(&path).unwrap().as_os_str().as_bytes().to_vec()
+            } else if found.is_file() {
+                fs::read(&path).unwrap()
+            } else {
+                b"odd".to_vec()
+            };
+            all.insert(path, (found.mode(), content));
+        }
+    }
+    all
+}
+
+impl House {
+    /// A house whose registry keeps what it changes, beside the home folder.
+    pub(super) fn keeping() -> Self {
+        Self::keeping_with(|_| {})
+    }
+
+    pub(super) fn keeping_with(change: impl FnOnce(&mut UndoConfig)) -> Self {
+        Self::with(|config| {
+            let mut undo = UndoConfig::new(Path::new(&config.environment.home).with_file_name("journal"));
+            change(&mut undo);
+            config.undo = Some(undo);
+        })
+    }
+
+    pub(super) fn store(&self) -> UndoStore {
+        UndoStore::open(self.config.undo.clone().unwrap(), &self.config.environment)
+    }
+
+    /// Undoes the last task whole.
+    #[track_caller]
+    fn undo(&self) -> Report {
+        let last = self.store().last().unwrap().expect("something was changed");
+        let report = self.store().undo(&last.id).unwrap();
+        assert!(report.items.iter().all(|item| is_fine(&item.outcome)), "{report:#?}");
+        report
+    }
+
+    async fn act(&self, input: serde_json::Value) {
+        let call = self.files(input.clone()).await;
+        assert_eq!(call.status, CallStatus::Ok, "{input}: {}", call.output);
+    }
+}
+
+fn is_fine(outcome: &ItemOutcome) -> bool {
+    matches!(outcome, ItemOutcome::Done | ItemOutcome::Already)
+}
+
+fn mode(path: &Path, mode: u32) {
+    fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
+}
+
+/// A workspace with files of many kinds.
+fn furnish(house: &House) {
+    let ws = house.workspace();
+    for (path, content) in [
+        ("a.txt", "alpha\n"),
+        ("b.txt", "beta\n"),
+        ("deep/er/c.bin", "\0\u{1}\u{2}"),
+        ("deep/empty", ""),
+        ("new\nline \u{1b}[2J", "odd name"),
+        ("run.sh", "#!/bin/sh\n"),
+    ] {
+        let path = ws.join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, content).unwrap();
+    }
+    mode(&ws.join("run.sh"), 0o750);
+    mode(&ws.join("b.txt"), 0o600);
+    symlink("a.txt", ws.join("link")).unwrap();
+    symlink("nowhere", ws.join("dangling")).unwrap();
+    fs::create_dir(ws.join("void")).unwrap();
+    mode(&ws.join("void"), 0o711);
+}
+
+#[tokio::test]
+async fn what_shell_commands_change_comes_back() {
+    let house = House::keeping();
+    furnish(&house);
+    let before = tree(&house.home);
+    for command in [
+        "rm -rf {}/deep",
+        "sed -i s/alpha/omega/ {}/a.txt",
+        "chmod 400 {}/run.sh",
+        "mv {}/b.txt {}/moved.txt",
+        "ln -sfn b.txt {}/link",
+        "rm {}/dangling && mkdir {}/dangling && echo x > {}/dangling/y",
+        "rmdir {}/void; echo file > {}/void",
+        "mkdir -p {}/n/e/w; echo 1 > {}/n/e/w/f",
+        "cd {}; rm *line*",
+    ] {
+        let command = command.replace("{}", house.workspace().to_str().unwrap());
+        let call = house.allowed(&command).await;
+        assert_eq!(call.status, CallStatus::Ok, "{command}: {}", call.output);
+    }
+    let after = tree(&house.home);
+    assert_ne!(after, before);
+    let report = house.undo();
+    assert_eq!(tree(&house.home), before, "{report:#?}");
+    // And the other way round.
+    let redo = report.redo.unwrap();
+    let again = house.store().undo(&redo).unwrap();
+    assert_eq!(tree(&house.home), after, "{again:#?}");
+    house.undo();
+    assert_eq!(tree(&house.home), before);
+}
+
+#[tokio::test]
+async fn what_acts_on_files_change_comes_back() {
+    let house = House::keeping();
+    furnish(&house);
+    house.file("docs/one.txt", "1");
+    house.file("docs/sub/two.txt", "2");
+    let before = tree(&house.home);
+    let home = &house.home;
+    house.act(json!({"act": "copy", "paths": [home.join("docs")], "to": home.join("copies/deep/docs")})).await;
+    house.act(json!({"act": "move", "paths": [home.join("docs/sub")], "to": home.join("fresh/place/")})).await;
+    let renamed = json!({"act": "rename", "paths": [home.join("docs/one.txt")], "template": "{stem}_{n}.{ext}"});
+    house.act(renamed).await;
+    house.act(json!({"act": "archive", "paths": [home.join("docs")], "to": home.join("x.zip")})).await;
+    house.act(json!({"act": "extract", "paths": [home.join("x.zip")], "to": home.join("out")})).await;
+    house.act(json!({"act": "create_file", "to": home.join("note.txt"), "text": "n"})).await;
+    house.act(json!({"act": "create_folder", "to": home.join("p/q")})).await;
+    let paths = json!([home.join("docs"), house.workspace().join("a.txt"), house.workspace().join("link")]);
+    house.act(json!({"act": "delete", "paths": paths})).await;
+    assert_eq!(house.call("write_file", json!({"path": "w/x.txt", "text": "w"})).await.status, CallStatus::Ok);
+    assert!(home.join(".local/share/Trash/info/docs.trashinfo").exists());
+    let report = house.undo();
+    assert_eq!(tree(&house.home), before, "{report:#?}");
+    assert!(house.store().last().unwrap().is_none(), "nothing is left to undo");
+}

@@ -1,0 +1,166 @@
+//! The process ends between any two writes of the journal: afterwards every file is as before, or told.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use artoo_proto::Environment;
+use serde_json::json;
+use tempfile::TempDir;
+
+use super::{House, furnish, tree};
+use crate::undo::{Report, UndoConfig, UndoStore};
+use crate::{Registry, ToolConfig};
+
+/// The number of the moment at which the child ends itself; see `undo/fault.rs`.
+const KILL_AT: &str = "ARTOO_TEST_KILL_AT";
+
+/// In whose home the child acts.
+const HOME: &str = "ARTOO_TEST_HOME";
+
+/// What the child does: `act` or `undo`.
+const ROLE: &str = "ARTOO_TEST_ROLE";
+
+/// More moments than there are; the loop ends when a child comes to its end.
+const MOMENTS_MAX: u64 = 400;
+
+impl House {
+    /// A house at a given place, for the child and its parent alike.
+    fn at(home: &Path, dir: TempDir) -> Self {
+        let text = |path: PathBuf| path.to_str().unwrap().to_owned();
+        let mut config = ToolConfig::new(Environment {
+            cwd: text(home.join("work")),
+            home: text(home.to_path_buf()),
+            workspace: text(home.join("artoo_workspace")),
+            os: std::env::consts::OS.to_owned(),
+            utc_offset_s: 0,
+        });
+        config.undo = Some(UndoConfig::new(home.with_file_name("journal")));
+        Self { _dir: dir, home: home.to_path_buf(), registry: Registry::detect(config.clone()), config }
+    }
+}
+
+fn fresh() -> House {
+    // In memory where there is such a place: a disk takes its time for every sync.
+    let dir = TempDir::new_in("/dev/shm").or_else(|_| TempDir::new()).unwrap();
+    let home = dir.path().canonicalize().unwrap().join("home");
+    fs::create_dir_all(home.join("work")).unwrap();
+    let house = House::at(&home, dir);
+    furnish(&house);
+    house.file("docs/one.txt", "1");
+    house.file("docs/sub/two.txt", "22");
+    house
+}
+
+/// Everything the child does to the home.
+async fn change(house: &House) {
+    let ws = house.workspace();
+    let ws = ws.to_str().unwrap();
+    house.allowed(&format!("rm -r {ws}/deep; echo new > {ws}/a.txt; chmod 640 {ws}/run.sh; mkdir {ws}/n")).await;
+    let docs = house.home.join("docs");
+    house.files(json!({"act": "move", "paths": [docs.join("sub")], "to": house.home.join("x/y/")})).await;
+    house.files(json!({"act": "copy", "paths": [&docs], "to": house.home.join("copy")})).await;
+    house.files(json!({"act": "delete", "paths": [&docs, house.home.join("x/y/sub/two.txt")]})).await;
+    house.call("write_file", json!({"path": "w/new.txt", "text": "w"})).await;
+    house
+        .allowed(&format!("rm {ws}/b.txt; ln -s a.txt {ws}/b.txt; ln {ws}/a.txt {ws}/hard; echo more >> {ws}/hard"))
+        .await;
+}
+
+/// Not a test of its own: what the child process runs, and nothing without its variables.
+#[tokio::test]
+async fn child() {
+    let (Ok(home), Ok(role)) = (std::env::var(HOME), std::env::var(ROLE)) else { return };
+    let house = House::at(Path::new(&home), TempDir::new().unwrap());
+    match role.as_str() {
+        "act" => change(&house).await,
+        _ => {
+            if let Some(last) = house.store().last().unwrap() {
+                house.store().undo(&last.id).unwrap();
+            }
+        }
+    }
+}
+
+/// Runs the child; whether it came to its end.
+fn run(house: &House, role: &str, kill_at: Option<u64>) -> bool {
+    let mut command = Command::new(std::env::current_exe().unwrap());
+    command.args(["--exact", "tests::undo::crash::child", "--test-threads=1"]).env(HOME, &house.home).env(ROLE, role);
+    command.envs(kill_at.map(|at| (KILL_AT, at.to_string()))).stdout(Stdio::null()).stderr(Stdio::null());
+    let status = command.status().unwrap();
+    let was_killed = std::os::unix::process::ExitStatusExt::signal(&status) == Some(9);
+    assert!(status.success() || was_killed, "the child failed: {status}");
+    status.success()
+}
+
+/// Undoes whatever there is; what was told of what.
+fn undo_all(store: &UndoStore) -> Vec<Report> {
+    let mut reports = Vec::new();
+    while let Some(last) = store.last().unwrap() {
+        let report = store.undo(&last.id).unwrap();
+        let is_whole = report.redo.is_some();
+        reports.push(report);
+        // What can't be brought back stays in the list.
+        if !is_whole || reports.len() > 3 {
+            break;
+        }
+    }
+    reports
+}
+
+/// Every path is as before or was told of.
+#[track_caller]
+fn check(house: &House, before: &super::Tree, reports: &[Report], moment: &str) {
+    let found = tree(&house.home);
+    let told: BTreeSet<&str> = reports
+        .iter()
+        .flat_map(|report| &report.items)
+        .filter(|item| !super::is_fine(&item.outcome))
+        .map(|item| item.path.as_str())
+        .collect();
+    let all: BTreeSet<&PathBuf> = before.keys().chain(found.keys()).collect();
+    for path in all.into_iter().filter(|path| before.get(*path) != found.get(*path)) {
+        let line = crate::paths::line(path);
+        let is_trash = path.starts_with(house.home.join(".local"));
+        assert!(told.contains(line.as_str()) || is_trash, "{moment}: {line} is not as before\n{reports:#?}");
+    }
+    let rests: Vec<&PathBuf> = found.keys().filter(|path| path.to_string_lossy().contains(".artoo-undo-")).collect();
+    assert!(rests.is_empty(), "{moment}: {rests:?} is left lying around");
+}
+
+#[test]
+fn a_kill_at_any_step_of_an_act_leaves_all_that_undo_needs() {
+    let mut told = 0;
+    for moment in 0..MOMENTS_MAX {
+        let house = fresh();
+        let before = tree(&house.home);
+        let ended = run(&house, "act", Some(moment));
+        let reports = undo_all(&house.store());
+        check(&house, &before, &reports, &format!("killed at moment {moment} of the acts"));
+        told += reports.iter().flat_map(|report| &report.items).filter(|item| !super::is_fine(&item.outcome)).count();
+        if ended {
+            assert!(moment > 40, "only {moment} moments: the child does not act");
+            assert_eq!(told, 0, "nothing had to be left");
+            return;
+        }
+    }
+    panic!("the child never came to its end");
+}
+
+#[test]
+fn a_kill_at_any_step_of_an_undo_is_gone_on_from() {
+    for moment in 0..MOMENTS_MAX {
+        let house = fresh();
+        let before = tree(&house.home);
+        assert!(run(&house, "act", None));
+        let ended = run(&house, "undo", Some(moment));
+        let reports = undo_all(&house.store());
+        check(&house, &before, &reports, &format!("killed at moment {moment} of the undo"));
+        if ended {
+            assert!(moment > 40, "only {moment} moments: the child does not undo");
+            return;
+        }
+    }
+    panic!("the child never came to its end");
+}

@@ -1,0 +1,209 @@
+//! Where undo ends: too much to keep, no room, a journal that is cut short or full, nothing to keep it in.
+
+use std::fs::{self, OpenOptions};
+use std::io::Write;
+use std::os::unix::fs::PermissionsExt;
+use std::process::Command;
+
+use artoo_proto::{CallStatus, TaskId, ToolOutcome};
+use serde_json::json;
+
+use super::{House, furnish, tree};
+
+impl House {
+    /// What is said about undo when this command is asked about.
+    async fn said(&self, command: &str) -> String {
+        let context = Self::context("shell", json!({"command": command}));
+        match self.outcome(&context, None).await {
+            ToolOutcome::NeedsConsent { effects, .. } => effects.last().unwrap().clone(),
+            ToolOutcome::Called { call } => panic!("{call:?}"),
+        }
+    }
+}
+
+#[tokio::test]
+async fn what_is_too_much_is_said_before_and_named_after() {
+    let house = House::keeping_with(|undo| (undo.max_bytes, undo.max_entries) = (10_000, 50));
+    furnish(&house);
+    let ws = house.workspace();
+    let command = format!("rm {}/a.txt", ws.display());
+    assert!(house.said(&command).await.starts_with("can be undone with artoo undo"));
+    fs::write(ws.join("large"), vec![0; 10_001]).unwrap();
+    let said = house.said(&command).await;
+    assert!(
+        said.starts_with("is not undoable: what it may change is too large to keep (") && said.contains("10000"),
+        "{said}"
+    );
+    let call = house.allowed(&command).await;
+    assert_eq!(call.status, CallStatus::Ok, "{}", call.output);
+    let entry = house.store().last().unwrap().unwrap();
+    assert_eq!((entry.changes, entry.not_undoable.len()), (0, 1), "{entry:?}");
+    fs::remove_file(ws.join("large")).unwrap();
+    for number in 0..50 {
+        fs::write(ws.join(format!("many{number}")), "").unwrap();
+    }
+    assert!(house.said(&command).await.contains("too large to keep"));
+    assert!(house.said("rm -rf /x; ls /").await.starts_with("is not undoable: it may change the whole disk"));
+    let report = house.store().undo(&entry.id).unwrap();
+    assert!(report.items.is_empty() && report.not_undoable.len() == 1, "{report:?}");
+}
+
+#[tokio::test]
+async fn a_yes_to_what_can_be_undone_is_none_to_what_can_not() {
+    let house = House::keeping_with(|undo| undo.max_bytes = 10_000);
+    furnish(&house);
+    let ws = house.workspace();
+    let context = House::context("shell", json!({"command": format!("rm {}/a.txt", ws.display())}));
+    let ToolOutcome::NeedsConsent { hash, .. } = house.outcome(&context, None).await else { panic!() };
+    fs::write(ws.join("large"), vec![0; 10_001]).unwrap();
+    let call = super::super::called(house.outcome(&context, Some(house.registry.grant(&hash))).await);
+    assert_eq!(call.status, CallStatus::Denied, "{}", call.output);
+    assert!(ws.join("a.txt").exists());
+}
+
+#[tokio::test]
+async fn without_a_journal_every_question_says_so() {
+    let house = House::new();
+    furnish(&house);
+    let said = house.said(&format!("rm {}/a.txt", house.workspace().display())).await;
+    assert_eq!(said, "is not undoable: nothing is kept for undo in this run");
+    let house = House::keeping();
+    let mut context = House::context("shell", json!({"command": "rm x"}));
+    context.task_id = None;
+    let ToolOutcome::NeedsConsent { effects, .. } = house.outcome(&context, None).await else { panic!() };
+    assert!(effects.last().unwrap().contains("nothing is kept"), "{effects:?}");
+}
+
+#[tokio::test]
+async fn patterns_and_the_home_variable_are_covered() {
+    let house = House::keeping();
+    house.file("p/one.tmp", "1");
+    house.file("p/two.tmp", "2");
+    house.file("q/three", "3");
+    let before = tree(&house.home);
+    let home = house.home.display();
+    for command in [format!("rm {home}/p/*.tmp"), "rm $HOME/q/three; rmdir \"${HOME}/q\"".to_owned()] {
+        let call = house.allowed(&command).await;
+        assert_eq!(call.status, CallStatus::Ok, "{command}: {}", call.output);
+    }
+    assert_ne!(tree(&house.home), before);
+    house.undo();
+    assert_eq!(tree(&house.home), before);
+}
+
+#[tokio::test]
+async fn keys_in_the_way_are_not_copied_into_the_journal() {
+    let house = House::keeping();
+    house.file(".ssh/id", "the very secret key");
+    house.file("plain", "x");
+    house.allowed(&format!("cd {}; echo y > plain", house.home.display())).await;
+    for (path, (_, content)) in tree(&house.config.undo.as_ref().unwrap().folder) {
+        assert!(!String::from_utf8_lossy(&content).contains("very secret"), "{}", path.display());
+        let mode = fs::metadata(&path).unwrap().permissions().mode() & 0o077;
+        // A displaced file keeps its mode; nobody else gets to it.
+        assert!(mode == 0 || path.parent().unwrap().ends_with("saved"), "{} {mode:o}", path.display());
+    }
+}
+
+#[tokio::test]
+async fn the_oldest_tasks_are_forgotten_and_counted() {
+    let house = House::keeping_with(|undo| undo.max_tasks = 3);
+    for number in 1..=5 {
+        let task = TaskId::try_from(format!("t{number}-00000000-0000-4000-8000-000000000002")).unwrap();
+        let mut context = House::context("write_file", json!({"path": format!("f{number}"), "text": "x"}));
+        context.task_id = Some(task);
+        assert!(matches!(house.outcome(&context, None).await, ToolOutcome::Called { .. }));
+        // Entries are ordered by the millisecond.
+        std::thread::sleep(std::time::Duration::from_millis(2));
+    }
+    let entries = house.store().entries().unwrap();
+    let names: Vec<&str> = entries.iter().map(|entry| &entry.id[..2]).collect();
+    assert_eq!((names, house.store().forgotten()), (vec!["t5", "t4", "t3"], 2));
+    let house = House::keeping_with(|undo| undo.max_total_bytes = 100);
+    for number in 1..=3 {
+        let task = TaskId::try_from(format!("t{number}-00000000-0000-4000-8000-000000000002")).unwrap();
+        let mut context = House::context("write_file", json!({"path": format!("f{number}"), "text": "x"}));
+        context.task_id = Some(task);
+        house.outcome(&context, None).await;
+    }
+    assert_eq!(house.store().entries().unwrap().len(), 1, "the newest stays whatever it weighs");
+}
+
+#[tokio::test]
+async fn a_journal_cut_short_anywhere_still_undoes_what_it_holds() {
+    let whole = {
+        let house = House::keeping();
+        interrupted(&house).await;
+        fs::read(steps(&house)).unwrap().len()
+    };
+    for length in (0..=whole).step_by(7) {
+        let house = House::keeping();
+        let before = tree(&house.home);
+        interrupted(&house).await;
+        let bytes = fs::read(steps(&house)).unwrap();
+        fs::write(steps(&house), &bytes[..length.min(bytes.len())]).unwrap();
+        let mut tail = OpenOptions::new().append(true).open(steps(&house)).unwrap();
+        tail.write_all(b"{\"step\":\"creat").unwrap();
+        let report = house.store().undo(&house.store().last().unwrap().unwrap().id).unwrap();
+        assert!(report.items.iter().all(|item| super::is_fine(&item.outcome)), "{report:#?}");
+        if length == whole {
+            assert_eq!(tree(&house.home), before);
+        }
+    }
+}
+
+/// Makes files and takes the end of the act away, as a kill in the middle does.
+async fn interrupted(house: &House) {
+    house.act(json!({"act": "create_file", "to": house.home.join("n/e/w"), "text": "x"})).await;
+    let entry = fs::read_dir(&house.config.undo.as_ref().unwrap().folder).unwrap();
+    let entry = entry.map(|entry| entry.unwrap().path()).find(|path| path.is_dir()).unwrap();
+    let act = entry.join("000001");
+    let ended: serde_json::Value = serde_json::from_slice(&fs::read(act.join("ended.json")).unwrap()).unwrap();
+    let begun = json!({"header": ended["header"], "roots": [], "before": []});
+    fs::write(act.join("begun.json"), begun.to_string()).unwrap();
+    let root = house.home.join("n").to_str().unwrap().to_owned();
+    fs::write(act.join("steps.jsonl"), format!("{}\n", json!({"step": "creating", "root": root}))).unwrap();
+    fs::remove_file(act.join("ended.json")).unwrap();
+}
+
+fn steps(house: &House) -> std::path::PathBuf {
+    let folder = &house.config.undo.as_ref().unwrap().folder;
+    folder.join(super::super::task().as_str()).join("000001/steps.jsonl")
+}
+
+/// Not a test of its own: what runs where files can't grow, and nothing without its variable.
+#[tokio::test]
+async fn full() {
+    if std::env::var("ARTOO_TEST_FULL").is_err() {
+        return;
+    }
+    let house = House::keeping();
+    furnish(&house);
+    let ws = house.workspace();
+    // Two files, each as large as a file may get here, sparse so that they could be made.
+    let large = fs::File::create(ws.join("large")).unwrap();
+    large.set_len(64 * 1024).unwrap();
+    let before = tree(&house.home);
+    let call = house.allowed(&format!("rm {}/large", ws.display())).await;
+    assert_eq!(call.status, CallStatus::Ok, "{}", call.output);
+    house.undo();
+    assert_eq!(tree(&house.home), before);
+    // The journal's own notes no longer fit.
+    for number in 0..600 {
+        fs::write(ws.join(format!("a file with a long name, so that the manifest grows {number}")), "").unwrap();
+    }
+    let before = tree(&house.home);
+    let call = house.allowed(&format!("rm {}/large", ws.display())).await;
+    assert_eq!(call.status, CallStatus::Failed, "{}", call.output);
+    assert!(call.output.contains("could not be made undoable, so it was not done"), "{}", call.output);
+    assert_eq!(tree(&house.home), before);
+}
+
+#[test]
+fn where_nothing_more_can_be_written_nothing_is_done() {
+    let script = "trap '' XFSZ; ulimit -f 128; exec \"$0\" --exact tests::undo::limits::full --test-threads=1";
+    let me = std::env::current_exe().unwrap();
+    // bash counts in units of 1024 bytes.
+    let output = Command::new("bash").args(["-c", script]).arg(me).env("ARTOO_TEST_FULL", "1").output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
+}

@@ -1,0 +1,210 @@
+//! What somebody changed since stays; what can't be brought back is told; twice is not twice.
+
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::time::Duration;
+
+use artoo_proto::{CallStatus, TaskId, ToolOutcome};
+use serde_json::json;
+
+use super::{House, furnish, is_fine, mode, tree};
+use crate::undo::{ItemOutcome, Report, UndoError, UndoStore};
+
+fn outcome<'a>(report: &'a Report, name: &str) -> &'a ItemOutcome {
+    let fits = |path: &str| path.ends_with(&format!("/{name}"));
+    let found = report.items.iter().find(|item| fits(&item.path));
+    &found.unwrap_or_else(|| panic!("{name} is not told of: {report:#?}")).outcome
+}
+
+#[tokio::test]
+async fn what_was_changed_since_is_left_and_named_and_the_rest_comes_back() {
+    let house = House::keeping();
+    furnish(&house);
+    let ws = house.workspace();
+    let ws_text = ws.to_str().unwrap();
+    let before = tree(&house.home);
+    house.allowed(&format!("cd {ws_text}; echo 1 > a.txt; echo 2 > b.txt; rm run.sh deep/empty; mkdir made")).await;
+    // The person goes on working.
+    fs::write(ws.join("a.txt"), "mine").unwrap();
+    fs::write(ws.join("run.sh"), "mine too").unwrap();
+    fs::write(ws.join("made/inside"), "mine as well").unwrap();
+    mode(&ws.join("b.txt"), 0o640);
+    let store = house.store();
+    let last = store.last().unwrap().unwrap();
+    let preview = store.preview(&last.id).unwrap();
+    let report = store.undo(&last.id).unwrap();
+    for name in ["a.txt", "b.txt", "run.sh", "made"] {
+        assert!(matches!(outcome(&report, name), ItemOutcome::Conflict { .. }), "{name}: {report:#?}");
+    }
+    for name in ["a.txt", "b.txt", "run.sh"] {
+        assert!(matches!(outcome(&preview, name), ItemOutcome::Conflict { .. }), "{name}: {preview:#?}");
+    }
+    assert_eq!(outcome(&report, "empty"), &ItemOutcome::Done);
+    assert_eq!(fs::read_to_string(ws.join("a.txt")).unwrap(), "mine");
+    assert_eq!(fs::read_to_string(ws.join("run.sh")).unwrap(), "mine too");
+    assert_eq!(fs::read_to_string(ws.join("made/inside")).unwrap(), "mine as well");
+    assert!(ws.join("deep/empty").exists());
+    // It stays in the list; once the person's own is out of the way the rest can follow.
+    fs::remove_file(ws.join("run.sh")).unwrap();
+    fs::remove_file(ws.join("made/inside")).unwrap();
+    fs::write(ws.join("a.txt"), "1\n").unwrap();
+    mode(&ws.join("b.txt"), 0o600);
+    assert_eq!(store.last().unwrap().unwrap().id, last.id);
+    let second = store.undo(&last.id).unwrap();
+    assert!(second.items.iter().all(|item| is_fine(&item.outcome)), "{second:#?}");
+    assert_eq!(tree(&house.home), before);
+}
+
+#[tokio::test]
+async fn a_moved_or_thrown_away_thing_that_changed_or_whose_place_is_taken_stays() {
+    let house = House::keeping();
+    let (one, two, three) = (house.file("d/one", "1"), house.file("d/two", "2"), house.file("d/three", "3"));
+    let home = house.home.clone();
+    house.act(json!({"act": "delete", "paths": [&one, &two]})).await;
+    house.act(json!({"act": "move", "paths": [&three], "to": home.join("moved")})).await;
+    fs::write(&one, "another").unwrap();
+    fs::write(home.join(".local/share/Trash/files/two"), "changed in the trash").unwrap();
+    fs::write(home.join("moved"), "changed").unwrap();
+    let kept = tree(&home);
+    let report = house.store().undo(&house.store().last().unwrap().unwrap().id).unwrap();
+    assert_eq!(report.items.iter().filter(|item| !is_fine(&item.outcome)).count(), 3, "{report:#?}");
+    let trash = ["files/one", "files/two", "info/one.trashinfo", "info/two.trashinfo"];
+    let trash = trash.map(|path| format!(".local/share/Trash/{path}"));
+    for path in trash.iter().map(String::as_str).chain(["d/one", "moved"]) {
+        assert_eq!(tree(&home).get(&home.join(path)), kept.get(&home.join(path)), "{path}: {report:#?}");
+    }
+}
+
+#[tokio::test]
+async fn undone_is_undone_and_its_undo_is_the_other_way_round() {
+    let house = House::keeping();
+    house.act(json!({"act": "create_file", "to": house.home.join("f"), "text": "t"})).await;
+    let store = house.store();
+    let id = store.last().unwrap().unwrap().id;
+    let redo = store.undo(&id).unwrap().redo.unwrap();
+    assert!(!house.home.join("f").exists());
+    assert!(matches!(store.undo(&id), Err(UndoError::Undone { .. })));
+    assert!(store.last().unwrap().is_none());
+    let back = store.undo(&redo).unwrap();
+    assert!(house.home.join("f").exists() && back.redo.as_deref() == Some("undo-2"));
+    assert_eq!(store.last().unwrap().unwrap().id, id, "and can be undone again");
+    assert!(matches!(store.undo(&redo), Err(UndoError::Undone { .. })));
+    store.undo(&id).unwrap();
+    assert!(!house.home.join("f").exists());
+    assert!(matches!(store.find("task-0000"), Ok(entry) if entry.id == id));
+    assert!(matches!(store.find("undo-"), Err(UndoError::Ambiguous { .. })));
+    for unknown in ["", "x", "../journal", "lock"] {
+        assert!(
+            matches!(store.find(unknown), Err(UndoError::Unknown { .. } | UndoError::Ambiguous { .. })),
+            "{unknown}"
+        );
+        assert!(matches!(store.undo(unknown), Err(UndoError::Unknown { .. })), "{unknown}");
+    }
+}
+
+#[tokio::test]
+async fn an_act_that_was_cut_off_counts_until_it_is_looked_at() {
+    let house = House::keeping();
+    furnish(&house);
+    let before = tree(&house.home);
+    let ws = house.workspace();
+    let command = format!("cd {}; echo x > a.txt; rm b.txt; touch started; sleep 60", ws.display());
+    let context = House::context("shell", json!({"command": command}));
+    let ToolOutcome::NeedsConsent { hash, .. } = house.outcome(&context, None).await else { panic!() };
+    let call = house.outcome(&context, Some(house.registry.grant(&hash)));
+    let started = async {
+        while !ws.join("started").exists() {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    };
+    tokio::select! {
+        _ = call => panic!("it was to be cut off"),
+        () = started => {}
+    }
+    let entry = house.store().last().unwrap().unwrap();
+    assert!(entry.interrupted && entry.changes == 0, "{entry:?}");
+    // The next act of the task settles it before it begins, so that each has its own.
+    house.allowed(&format!("echo y > {}/later", ws.display())).await;
+    let entry = house.store().last().unwrap().unwrap();
+    assert!(entry.interrupted && entry.acts.len() == 2 && entry.changes > 2, "{entry:?}");
+    house.undo();
+    assert_eq!(tree(&house.home), before);
+}
+
+#[tokio::test]
+async fn while_an_act_goes_on_nothing_is_undone() {
+    let house = House::keeping();
+    house.act(json!({"act": "create_file", "to": house.home.join("f"), "text": "t"})).await;
+    let command = format!("touch {0}/started; while [ ! -e {0}/go ]; do sleep 0.01; done", house.home.display());
+    let (home, store) = (house.home.clone(), house.store());
+    let undo = tokio::task::spawn_blocking(move || {
+        while !home.join("started").exists() {
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        let refused = store.undo(&store.last().unwrap().unwrap().id);
+        fs::write(home.join("go"), "").unwrap();
+        refused
+    });
+    let call = house.allowed(&command).await;
+    assert_eq!(call.status, CallStatus::Ok, "{}", call.output);
+    assert!(matches!(undo.await.unwrap(), Err(UndoError::Busy)));
+}
+
+#[tokio::test]
+async fn a_folder_that_became_a_link_is_not_followed() {
+    let house = House::keeping();
+    house.file("ws/d/f", "old");
+    house.allowed(&format!("rm {0}/ws/d/f; echo 1 > {0}/ws/d/g", house.home.display())).await;
+    fs::rename(house.home.join("ws/d"), house.home.join("elsewhere")).unwrap();
+    symlink(house.home.join("elsewhere"), house.home.join("ws/d")).unwrap();
+    let before = tree(&house.home);
+    let report = house.store().undo(&house.store().last().unwrap().unwrap().id).unwrap();
+    assert!(report.items.iter().all(|item| !is_fine(&item.outcome)), "{report:#?}");
+    assert_eq!(tree(&house.home), before);
+}
+
+#[tokio::test]
+async fn every_task_has_an_entry_of_its_own() {
+    let house = House::keeping();
+    let other = TaskId::try_from("other-00000000-0000-4000-8000-000000000002".to_owned()).unwrap();
+    house.call("write_file", json!({"path": "one", "text": "1"})).await;
+    let mut context = House::context("write_file", json!({"path": "two", "text": "2"}));
+    context.task_id = Some(other.clone());
+    house.outcome(&context, None).await;
+    let store: UndoStore = house.store();
+    assert_eq!(store.last().unwrap().unwrap().id, other.as_str());
+    store.undo(super::super::task().as_str()).unwrap();
+    assert!(!house.workspace().join("one").exists() && house.workspace().join("two").exists());
+    // The first made the workspace, which now holds the other's file.
+    store.undo(other.as_str()).unwrap();
+    assert!(!house.workspace().join("two").exists());
+}
+
+#[tokio::test]
+async fn what_lies_on_another_disk_goes_to_that_disks_trash_and_comes_back() {
+    use std::os::unix::fs::MetadataExt;
+    let house = House::keeping();
+    let Ok(dir) = tempfile::TempDir::new_in("/dev/shm") else {
+        eprintln!("skipped: there is no /dev/shm");
+        return;
+    };
+    if fs::metadata(dir.path()).unwrap().dev() == fs::metadata(&house.home).unwrap().dev() {
+        eprintln!("skipped: /dev/shm is on the disk of the home");
+        return;
+    }
+    let name = format!("a b {}", std::process::id());
+    let path = dir.path().join(&name);
+    fs::write(&path, "far").unwrap();
+    house.act(json!({"act": "delete", "paths": [&path]})).await;
+    assert!(!path.exists());
+    let user = rustix::process::getuid().as_raw();
+    let trash = [format!("/dev/shm/.Trash/{user}"), format!("/dev/shm/.Trash-{user}")];
+    let trash = trash.iter().map(std::path::Path::new).find(|path| path.join("files").join(&name).exists());
+    let note = trash.unwrap().join("info").join(format!("{name}.trashinfo"));
+    let text = fs::read_to_string(&note).unwrap();
+    let below = path.strip_prefix("/dev/shm").unwrap().to_str().unwrap().replace(' ', "%20");
+    assert!(text.starts_with(&format!("[Trash Info]\nPath={below}\nDeletionDate=")), "{text}");
+    let report = house.store().undo(&house.store().last().unwrap().unwrap().id).unwrap();
+    assert_eq!(fs::read_to_string(&path).unwrap(), "far", "{report:#?}");
+    assert!(!note.exists(), "{report:#?}");
+}

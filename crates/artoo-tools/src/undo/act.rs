@@ -1,0 +1,168 @@
+//! An act under way: what it is about to do is written down first, what it has done when it is over.
+
+use std::fs::File;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use artoo_proto::FileChange;
+
+use super::cover::topmost_missing;
+use super::fault;
+use super::format::{Begun, Change, Done, Ended, Step};
+use super::journal::{Journal, Lock};
+use super::settle::settle;
+use super::shelf::Shelf;
+use crate::digest;
+use crate::limit::Limit;
+use crate::paths;
+
+/// Steps of one act that are synced one by one: so many a power cut can't take. Those after them survive the end of
+/// artoo itself, not of the machine: an act on thousands of files would else wait minutes for the disk.
+const SYNCED_MAX: usize = 256;
+
+/// A recording of one act, or of none where nothing is kept.
+#[derive(Debug, Default)]
+pub(crate) struct Act {
+    open: Option<Open>,
+}
+
+#[derive(Debug)]
+struct Open {
+    journal: Journal,
+    shelf: Shelf,
+    begun: Begun,
+    steps: Vec<Step>,
+    log: Option<File>,
+    /// What was made that its own record does not name.
+    made: Vec<PathBuf>,
+    _lock: Lock,
+}
+
+impl Act {
+    pub(super) fn new(journal: Journal, shelf: Shelf, begun: Begun, lock: Lock) -> Self {
+        Self { open: Some(Open { journal, shelf, begun, steps: Vec::new(), log: None, made: Vec::new(), _lock: lock }) }
+    }
+
+    /// Something is about to be made here, with the folders missing on the way.
+    pub(crate) fn creating(&mut self, path: &Path) -> io::Result<()> {
+        let Some(open) = &mut self.open else { return Ok(()) };
+        let root = topmost_missing(path);
+        // What stands there is not the act's, which will fail on it.
+        if std::fs::symlink_metadata(&root).is_ok() {
+            return Ok(());
+        }
+        let is_known = open.steps.iter().filter_map(Step::creating).any(|known| root.starts_with(known));
+        if is_known { Ok(()) } else { open.write(Step::Creating { root }) }
+    }
+
+    /// It has been made, with the folders on the way.
+    pub(crate) fn made(&mut self, path: &Path) {
+        let Some(open) = &mut self.open else { return };
+        let roots: Vec<&PathBuf> = open.steps.iter().filter_map(Step::creating).collect();
+        let own = path.ancestors().take_while(|path| roots.iter().any(|root| path.starts_with(root)));
+        open.made.extend(own.map(Path::to_path_buf));
+    }
+
+    /// All that stands at one path is about to go to the other; `tree` is what [`tree_digest`] makes of it.
+    pub(crate) fn moving(&mut self, from: &Path, to: &Path, tree: &str) -> io::Result<()> {
+        let Some(open) = &mut self.open else { return Ok(()) };
+        open.write(Step::Moving { from: from.to_path_buf(), to: to.to_path_buf(), tree: tree.to_owned() })
+    }
+
+    /// It has gone there.
+    pub(crate) fn moved(&mut self, from: &Path, to: &Path, tree: &str) -> io::Result<()> {
+        let Some(open) = &mut self.open else { return Ok(()) };
+        let (from, to, tree) = (from.to_path_buf(), to.to_path_buf(), tree.to_owned());
+        open.write(Step::Done { done: Done::Moved { from, to, tree } })
+    }
+
+    /// This path is about to be brought back.
+    pub(super) fn bringing(&mut self, step: Step) -> io::Result<()> {
+        self.open.as_mut().map_or(Ok(()), |open| open.write(step))
+    }
+
+    /// It has been.
+    pub(super) fn brought(&mut self, change: Change) -> io::Result<()> {
+        let Some(open) = &mut self.open else { return Ok(()) };
+        open.write(Step::Done { done: Done::Changed { changes: vec![change] } })
+    }
+
+    /// Where contents are kept.
+    pub(super) fn shelf(&self) -> Option<&Shelf> {
+        self.open.as_ref().map(|open| &open.shelf)
+    }
+
+    /// Writes down what the act did; of what it was to make only what `made` names is its own.
+    pub(crate) fn end(self, made: &[FileChange], limit: &Limit) -> io::Result<()> {
+        self.close(made, false, limit)
+    }
+
+    /// Likewise for an undo; `complete`: nothing was left that it was to bring back.
+    pub(super) fn close(self, made: &[FileChange], complete: bool, limit: &Limit) -> io::Result<()> {
+        let Some(open) = self.open else { return Ok(()) };
+        fault::point("the act is over");
+        let recorded = made.iter().filter_map(|change| Some((change.path.clone(), Some(change.after.clone()?))));
+        let others = open.made.iter().map(|path| (paths::line(path), None));
+        let made = recorded.chain(others).collect();
+        let done = settle(&open.journal, &open.shelf, &open.begun, &open.steps, Some(made), limit)?;
+        let header = open.begun.header;
+        if done.is_empty() && header.not_undoable.is_none() {
+            open.shelf.forget()?;
+            // Another act may be in it.
+            let _ = open.shelf.folder.parent().map(std::fs::remove_dir);
+            return Ok(());
+        }
+        fault::point("the act is settled");
+        let numbers = done.iter().flat_map(Done::saved).collect();
+        open.shelf.write_ended(&Ended { header, done, interrupted: false, complete })?;
+        open.shelf.keep_only(&numbers)
+    }
+}
+
+impl Open {
+    fn write(&mut self, step: Step) -> io::Result<()> {
+        let log = match &mut self.log {
+            Some(log) => log,
+            None => self.log.insert(self.shelf.steps_log()?),
+        };
+        let mut line = serde_json::to_vec(&step)?;
+        line.push(b'\n');
+        fault::point("a step is due");
+        log.write_all(&line)?;
+        let is_announcement = !matches!(step, Step::Done { .. });
+        if is_announcement && self.steps.len() < SYNCED_MAX {
+            log.sync_data()?;
+        }
+        fault::point("a step is written");
+        self.steps.push(step);
+        Ok(())
+    }
+}
+
+impl Step {
+    fn creating(&self) -> Option<&PathBuf> {
+        match self {
+            Self::Creating { root } => Some(root),
+            Self::Moving { .. } | Self::Bringing { .. } | Self::Done { .. } => None,
+        }
+    }
+}
+
+impl Done {
+    fn saved(&self) -> Vec<u64> {
+        match self {
+            Self::Changed { changes } => changes.iter().filter_map(|change| change.before.saved()).collect(),
+            Self::Moved { .. } | Self::Torn { .. } => Vec::new(),
+        }
+    }
+}
+
+/// One digest for everything at and below a path, as an inventory lists it.
+pub(crate) fn tree_digest(root: &Path, inventory: &[(PathBuf, String)]) -> String {
+    let parts = inventory.iter().flat_map(|(path, digest)| {
+        use std::os::unix::ffi::OsStrExt;
+        let below = path.strip_prefix(root).unwrap_or(path);
+        [below.as_os_str().as_bytes(), digest.as_bytes()]
+    });
+    digest::of_parts(parts)
+}

@@ -1,0 +1,18 @@
+//! Where tests end the process: between any two writes of the journal.
+
+/// A moment at which the power may go.
+#[cfg(not(test))]
+pub(super) fn point(_what: &'static str) {}
+
+/// Ends the process at the moment that the environment numbers, as `kill -9` does.
+#[cfg(test)]
+pub(super) fn point(what: &'static str) {
+    use std::sync::atomic::{AtomicU64, Ordering};
+    static PASSED: AtomicU64 = AtomicU64::new(0);
+    let Some(at) = std::env::var("ARTOO_TEST_KILL_AT").ok().and_then(|text| text.parse::<u64>().ok()) else { return };
+    if PASSED.fetch_add(1, Ordering::SeqCst) == at {
+        eprintln!("killed: {what}");
+        let _ = rustix::process::kill_process(rustix::process::getpid(), rustix::process::Signal::KILL);
+        std::thread::sleep(std::time::Duration::from_secs(60));
+    }
+}

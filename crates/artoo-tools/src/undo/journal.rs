@@ -1,0 +1,270 @@
+//! The journal's folder: one act at a time, in the order they were made, the oldest task forgotten first.
+
+use std::fs::{self, File, OpenOptions};
+use std::io;
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use artoo_proto::{TaskId, Timestamp};
+use rustix::fs::{FlockOperation, flock};
+use serde::{Deserialize, Serialize};
+
+use super::act::Act;
+use super::cover::{Cover, is_skipped};
+use super::format::{Before, Begun, Ended, Header, VERSION};
+use super::settle::settle;
+use super::shelf::{Shelf, private_folder, sync_folder};
+use super::state::State;
+use super::walk::walk;
+use super::{DAYS_MAX, UndoConfig, fault};
+use crate::limit::Limit;
+use crate::protect::Protected;
+
+/// How often it is looked whether another act is over.
+const LOOK_EVERY: Duration = Duration::from_millis(5);
+
+const LOCK: &str = "lock";
+const FORGOTTEN: &str = "forgotten.json";
+const DAY_MS: i64 = 24 * 60 * 60 * 1000;
+
+/// The journal that acts are written to.
+#[derive(Debug, Clone)]
+pub(crate) struct Journal {
+    pub(super) config: UndoConfig,
+    pub(super) protected: Protected,
+}
+
+/// Who acts, and what is done.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Subject<'a> {
+    /// The task, which names the entry.
+    pub(crate) task: &'a TaskId,
+    pub(crate) tool: &'a str,
+    /// In one line.
+    pub(crate) what: &'a str,
+}
+
+/// Held while an act goes on: two at once could not be told apart afterwards.
+#[derive(Debug)]
+pub(super) struct Lock {
+    _file: File,
+}
+
+/// What is no longer there.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub(super) struct Forgotten {
+    /// Tasks.
+    pub(super) tasks: u64,
+}
+
+impl Journal {
+    pub(crate) fn new(config: UndoConfig, protected: Protected) -> Self {
+        Self { config, protected }
+    }
+
+    /// Looks over what a command may change.
+    pub(crate) fn survey(&self, may_change: &[PathBuf], limit: &Limit) -> Cover {
+        Cover::survey(&self.config, &self.protected, may_change, limit)
+    }
+
+    /// Begins an act: when this returns, all that is needed to take it back is on the disk.
+    pub(crate) fn begin(&self, subject: Subject<'_>, cover: Option<&Cover>, limit: &Limit) -> io::Result<Act> {
+        let lock = self.lock(limit)?;
+        let entry = self.config.folder.join(subject.task.as_str());
+        if !entry.is_dir() {
+            self.forget_oldest()?;
+        }
+        let header = Header {
+            version: VERSION,
+            at: now(),
+            tool: subject.tool.to_owned(),
+            what: subject.what.to_owned(),
+            not_undoable: cover.and_then(Cover::not_undoable).map(str::to_owned),
+            undoes: None,
+        };
+        self.open(&entry, header, cover, lock, limit)
+    }
+
+    pub(super) fn open(
+        &self,
+        entry: &Path,
+        header: Header,
+        cover: Option<&Cover>,
+        lock: Lock,
+        limit: &Limit,
+    ) -> io::Result<Act> {
+        self.settle_open(entry, limit)?;
+        let number = acts(entry)?.last().map_or(1, |(number, _)| number + 1);
+        let shelf = Shelf::make(entry.join(format!("{number:06}")))?;
+        let begun = self.snapshot(&shelf, header, cover.filter(|cover| cover.not_undoable().is_none()), limit);
+        let begun = begun.and_then(|begun| {
+            fault::point("contents are kept");
+            shelf.write_begun(&begun)?;
+            // The names of the folders themselves, up to the data folder.
+            sync_folder(entry)?;
+            sync_folder(&self.config.folder)?;
+            Ok(begun)
+        });
+        match begun {
+            Ok(begun) => Ok(Act::new(self.clone(), shelf, begun, lock)),
+            Err(error) => {
+                // Nothing has been begun, so nothing is lost with it.
+                let _ = shelf.forget();
+                let _ = fs::remove_dir(entry);
+                Err(error)
+            }
+        }
+    }
+
+    /// Keeps what stands in the places a command may change.
+    fn snapshot(&self, shelf: &Shelf, header: Header, cover: Option<&Cover>, limit: &Limit) -> io::Result<Begun> {
+        let mut begun = Begun { header, roots: Vec::new(), before: Vec::new() };
+        let Some(cover) = cover else { return Ok(begun) };
+        begun.roots.clone_from(&cover.roots);
+        let (mut saved, mut bytes) = (0_u64, 0_u64);
+        for root in &cover.roots {
+            let skip = |path: &Path| is_skipped(&self.protected, path);
+            walk(root, &skip, limit, &mut |seen| {
+                let mut state = seen.state;
+                if let State::File(file) = &mut state
+                    && let Ok(mut source) = seen.place.open_file()
+                {
+                    // It may have grown since it was looked over.
+                    bytes = bytes.saturating_add(file.bytes);
+                    let is_over = bytes > self.config.max_bytes || saved >= self.config.max_entries;
+                    if is_over {
+                        return Err(io::Error::other("what it may change has grown beyond what is kept"));
+                    }
+                    shelf.keep(&mut source, saved, limit)?;
+                    fault::point("one content is kept");
+                    file.saved = Some(saved);
+                    saved += 1;
+                }
+                begun.before.push(Before { path: seen.path.to_path_buf(), state });
+                Ok(())
+            })?;
+        }
+        shelf.sync_saved(saved)?;
+        Ok(begun)
+    }
+
+    /// Waits until no other act goes on.
+    pub(super) fn lock(&self, limit: &Limit) -> io::Result<Lock> {
+        private_folder(&self.config.folder)?;
+        let path = self.config.folder.join(LOCK);
+        let file = OpenOptions::new().create(true).truncate(false).write(true).mode(0o600).open(path)?;
+        loop {
+            match flock(&file, FlockOperation::NonBlockingLockExclusive) {
+                Ok(()) => return Ok(Lock { _file: file }),
+                Err(rustix::io::Errno::WOULDBLOCK) if !limit.reached() => std::thread::sleep(LOOK_EVERY),
+                Err(rustix::io::Errno::WOULDBLOCK) => {
+                    return Err(io::Error::new(io::ErrorKind::TimedOut, "another act is still changing files"));
+                }
+                Err(error) => return Err(error.into()),
+            }
+        }
+    }
+
+    /// Ends what was begun and not seen to its end: what is found now counts as its doing.
+    pub(super) fn settle_open(&self, entry: &Path, limit: &Limit) -> io::Result<()> {
+        for (_, shelf) in acts(entry)? {
+            if shelf.ended()?.is_some() {
+                continue;
+            }
+            let Some(begun) = shelf.begun()? else {
+                // Cut off before it could do anything.
+                shelf.forget()?;
+                continue;
+            };
+            let done = settle(self, &shelf, &begun, &shelf.steps()?, None, limit)?;
+            shelf.write_ended(&Ended { header: begun.header, done, interrupted: true, complete: false })?;
+        }
+        Ok(())
+    }
+
+    /// Makes room for one more task.
+    fn forget_oldest(&self) -> io::Result<()> {
+        let mut entries = Vec::new();
+        for name in entry_names(&self.config.folder)? {
+            let folder = self.config.folder.join(&name);
+            let at = begun_at(&folder).unwrap_or(Timestamp::from_millis(0));
+            entries.push((at, size(&folder), folder));
+        }
+        entries.sort();
+        let too_old = now().as_millis().saturating_sub(DAYS_MAX * DAY_MS);
+        let mut bytes: u64 = entries.iter().map(|(_, bytes, _)| bytes).sum();
+        let mut left = entries.len();
+        let mut gone = 0;
+        for (at, its_bytes, folder) in entries {
+            let is_over = left >= self.config.max_tasks || bytes > self.config.max_total_bytes;
+            if !is_over && at.as_millis() >= too_old {
+                break;
+            }
+            fs::remove_dir_all(&folder)?;
+            left -= 1;
+            bytes = bytes.saturating_sub(its_bytes);
+            gone += 1;
+        }
+        if gone > 0 {
+            let mut forgotten = forgotten(&self.config.folder);
+            forgotten.tasks += gone;
+            fs::write(self.config.folder.join(FORGOTTEN), serde_json::to_vec(&forgotten)?)?;
+        }
+        Ok(())
+    }
+}
+
+/// What is no longer there, as far as it is known.
+pub(super) fn forgotten(folder: &Path) -> Forgotten {
+    fs::read(folder.join(FORGOTTEN)).ok().and_then(|bytes| serde_json::from_slice(&bytes).ok()).unwrap_or_default()
+}
+
+/// Names of the entries.
+pub(super) fn entry_names(folder: &Path) -> io::Result<Vec<String>> {
+    let mut names = Vec::new();
+    let entries = match fs::read_dir(folder) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(names),
+        entries => entries?,
+    };
+    for entry in entries {
+        let entry = entry?;
+        if entry.file_type()?.is_dir() {
+            names.extend(entry.file_name().into_string().ok());
+        }
+    }
+    Ok(names)
+}
+
+/// The acts of an entry, in their order.
+pub(super) fn acts(entry: &Path) -> io::Result<Vec<(u64, Shelf)>> {
+    let mut acts: Vec<(u64, Shelf)> = entry_names(entry)?
+        .into_iter()
+        .filter_map(|name| Some((name.parse::<u64>().ok()?, Shelf { folder: entry.join(name) })))
+        .collect();
+    acts.sort_by_key(|(number, _)| *number);
+    Ok(acts)
+}
+
+/// When the entry's newest act began.
+fn begun_at(entry: &Path) -> Option<Timestamp> {
+    let acts = acts(entry).ok()?;
+    let header = |shelf: &Shelf| {
+        let ended = shelf.ended().ok().flatten().map(|ended| ended.header);
+        ended.or_else(|| shelf.begun().ok().flatten().map(|begun| begun.header))
+    };
+    acts.iter().rev().find_map(|(_, shelf)| header(shelf)).map(|header| header.at)
+}
+
+fn size(folder: &Path) -> u64 {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    entries
+        .filter_map(|entry| entry.metadata().ok().map(|found| (entry, found)))
+        .map(|(entry, found)| if found.is_dir() { size(&entry.path()) } else { found.len() })
+        .sum()
+}
+
+pub(super) fn now() -> Timestamp {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    Timestamp::from_millis(i64::try_from(since.as_millis()).unwrap_or(i64::MAX))
+}

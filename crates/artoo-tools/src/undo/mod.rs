@@ -1,0 +1,86 @@
+//! Undo: what artoo changes in a person's files, kept first, so that it can be brought back.
+//!
+//! Every act that may change files goes through a [`journal`](journal::Journal). Before a command runs, what stands in
+//! the places it may change is kept; afterwards the journal holds only what differs. Moves and deletions are noted
+//! before they are made, and taken back by moving. [`UndoStore`] brings an entry back, and is an act itself.
+//!
+//! *Limits today*: what a command changes outside the workspace and the paths it names is not seen. Extended
+//! attributes, access lists and holes in files are not kept. What somebody else changes in those places while a command
+//! runs counts as the command's doing.
+
+mod act;
+mod cover;
+mod facts;
+mod fault;
+mod format;
+mod journal;
+mod preview;
+mod restore;
+mod resumed;
+mod settle;
+mod shelf;
+mod state;
+mod store;
+mod walk;
+
+use std::io;
+use std::path::PathBuf;
+
+pub(crate) use act::{Act, tree_digest};
+pub(crate) use cover::Cover;
+pub(crate) use journal::{Journal, Subject};
+pub use store::{Entry, Item, ItemOutcome, Report, UndoError, UndoStore};
+
+/// Bytes kept before one command: a large source tree fits, and copying it stays within a second or two.
+pub const KEPT_MAX_BYTES: u64 = 512 * 1024 * 1024;
+
+/// Files and folders kept before one command.
+pub const KEPT_MAX_ENTRIES: u64 = 20_000;
+
+/// Tasks whose changes can be brought back; the oldest goes first.
+pub const TASKS_MAX: usize = 50;
+
+/// Bytes of all that is kept, before the oldest task goes.
+pub const JOURNAL_MAX_BYTES: u64 = 2 * 1024 * 1024 * 1024;
+
+/// Days after which a task's changes are no longer brought back: who has not missed a file in a month has let it go.
+pub const DAYS_MAX: i64 = 30;
+
+/// Where the journal lies, and how much it keeps.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UndoConfig {
+    /// Its folder, made with mode 0700.
+    pub folder: PathBuf,
+    /// Bytes kept before one command.
+    pub max_bytes: u64,
+    /// Files and folders kept before one command.
+    pub max_entries: u64,
+    /// Tasks kept.
+    pub max_tasks: usize,
+    /// Bytes kept of all tasks.
+    pub max_total_bytes: u64,
+}
+
+impl UndoConfig {
+    /// The default limits.
+    #[must_use]
+    pub fn new(folder: PathBuf) -> Self {
+        Self {
+            folder,
+            max_bytes: KEPT_MAX_BYTES,
+            max_entries: KEPT_MAX_ENTRIES,
+            max_tasks: TASKS_MAX,
+            max_total_bytes: JOURNAL_MAX_BYTES,
+        }
+    }
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests;
+
+fn survey_problem(error: &io::Error) -> String {
+    if error.kind() == io::ErrorKind::TimedOut {
+        return "what it may change could not be looked over in time".to_owned();
+    }
+    format!("what it may change can't be looked over: {error}")
+}

@@ -1,0 +1,216 @@
+//! What an act did, told from what stood there before and what stands there now.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::io;
+use std::path::{Path, PathBuf};
+
+use super::cover::is_skipped;
+use super::format::{Before, Begun, Change, Done, Step};
+use super::journal::Journal;
+use super::shelf::Shelf;
+use super::state::{self, State};
+use super::walk::{Seen, walk};
+use crate::beneath::Place;
+use crate::digest;
+use crate::files::rename;
+use crate::limit::Limit;
+use crate::paths;
+
+/// Everything an act did, in the order of doing. `made`: what it says it made, where it came to its end.
+pub(super) fn settle(
+    journal: &Journal,
+    shelf: &Shelf,
+    begun: &Begun,
+    steps: &[Step],
+    made: Option<Made>,
+    limit: &Limit,
+) -> io::Result<Vec<Done>> {
+    let settling = Settling { journal, shelf, limit, made };
+    let mut done = Vec::new();
+    if !begun.roots.is_empty() {
+        let changes = settling.watched(begun)?;
+        done.extend((!changes.is_empty()).then_some(Done::Changed { changes }));
+    }
+    settling.steps(steps, &mut done)?;
+    Ok(done)
+}
+
+/// Paths, as lines, that an act made, with the digests it took.
+pub(super) type Made = BTreeMap<String, Option<String>>;
+
+struct Settling<'a> {
+    journal: &'a Journal,
+    shelf: &'a Shelf,
+    limit: &'a Limit,
+    made: Option<Made>,
+}
+
+impl Settling<'_> {
+    /// What differs below the watched paths.
+    fn watched(&self, begun: &Begun) -> io::Result<Vec<Change>> {
+        let mut before: BTreeMap<&Path, &State> =
+            begun.before.iter().map(|Before { path, state }| (path.as_path(), state)).collect();
+        let mut changes = Vec::new();
+        for root in &begun.roots {
+            let skip = |path: &Path| is_skipped(&self.journal.protected, path);
+            walk(root, &skip, self.limit, &mut |seen| {
+                let was = before.remove(seen.path).cloned().unwrap_or(State::Absent);
+                let path = seen.path.to_path_buf();
+                if let Some((before, after)) = self.difference(was, &seen)? {
+                    changes.push(Change { path, before, after });
+                }
+                Ok(())
+            })?;
+        }
+        for (path, was) in before {
+            changes.push(Change {
+                path: path.to_path_buf(),
+                before: self.digested(was.clone())?,
+                after: State::Absent,
+            });
+        }
+        changes.sort_by(|one, two| one.path.cmp(&two.path));
+        Ok(changes)
+    }
+
+    /// Both sides of a difference, with their digests; `None` where there is none.
+    fn difference(&self, before: State, seen: &Seen<'_>) -> io::Result<Option<(State, State)>> {
+        if let (State::File(was), State::File(is)) = (&before, &seen.state) {
+            let same_facts = was.facts.mode == is.facts.mode && was.facts.same_time(&is.facts) && was.bytes == is.bytes;
+            let same_bytes = match was.saved {
+                Some(number) if was.bytes == is.bytes => match seen.place.open_file() {
+                    Ok(mut file) => state::equal(&mut file, &mut self.shelf.open(number)?, self.limit)?,
+                    Err(_) => same_facts && was.inode == is.inode,
+                },
+                Some(_) => false,
+                // What could not be read is known by what the system keeps.
+                None => same_facts && was.inode == is.inode,
+            };
+            if same_facts && same_bytes {
+                return Ok(None);
+            }
+        } else if before.same(&seen.state) {
+            return Ok(None);
+        }
+        Ok(Some((self.digested(before)?, self.current(seen.place, seen.path, &seen.state)?)))
+    }
+
+    /// The state with the digest of what was kept.
+    fn digested(&self, mut state: State) -> io::Result<State> {
+        if let State::File(file) = &mut state
+            && let (None, Some(number)) = (&file.digest, file.saved)
+        {
+            file.digest = Some(digest::of_whole(&mut self.shelf.open(number)?, self.limit)?);
+        }
+        Ok(state)
+    }
+
+    fn current(&self, place: &Place, path: &Path, state: &State) -> io::Result<State> {
+        let mut state = state.clone();
+        if let State::File(file) = &mut state {
+            file.digest = match self.told(path).flatten() {
+                Some(digest) => Some(digest.to_owned()),
+                // One that can't be read is not known again, and is left alone.
+                None => match place.open_file() {
+                    Ok(mut file) => Some(digest::of_whole(&mut file, self.limit)?),
+                    Err(_) => None,
+                },
+            };
+        }
+        Ok(state)
+    }
+
+    /// What the act says of something it made: its digest, if it took one.
+    fn told(&self, path: &Path) -> Option<Option<&str>> {
+        self.made.as_ref()?.get(paths::line(path).as_str()).map(Option::as_deref)
+    }
+
+    fn steps(&self, steps: &[Step], done: &mut Vec<Done>) -> io::Result<()> {
+        let arrived: BTreeSet<&PathBuf> = steps
+            .iter()
+            .filter_map(|step| match step {
+                Step::Moving { to, .. } => Some(to),
+                Step::Creating { .. } | Step::Bringing { .. } | Step::Done { .. } => None,
+            })
+            .collect();
+        let mut rest = steps.iter().peekable();
+        while let Some(step) = rest.next() {
+            let is_told = matches!(rest.peek(), Some(Step::Done { .. }));
+            match step {
+                Step::Creating { root } => {
+                    let changes = self.created(root, &arrived)?;
+                    done.extend((!changes.is_empty()).then_some(Done::Changed { changes }));
+                }
+                Step::Moving { .. } | Step::Bringing { .. } if is_told => {}
+                Step::Moving { from, to, tree } => done.extend(found_moved(from, to, tree)?),
+                Step::Bringing { before, aside } => done.extend(self.half_brought(before, aside.as_deref())?),
+                Step::Done { done: told } => join(done, told.clone()),
+            }
+        }
+        Ok(())
+    }
+
+    /// Everything at and below a path where nothing stood, but for what was moved there.
+    fn created(&self, root: &Path, arrived: &BTreeSet<&PathBuf>) -> io::Result<Vec<Change>> {
+        let mut changes = Vec::new();
+        let skip = |path: &Path| is_skipped(&self.journal.protected, path) || arrived.iter().any(|to| *to == path);
+        walk(root, &skip, self.limit, &mut |seen| {
+            if self.made.is_none() || self.told(seen.path).is_some() {
+                let after = self.current(seen.place, seen.path, &seen.state)?;
+                changes.push(Change { path: seen.path.to_path_buf(), before: State::Absent, after });
+            }
+            Ok(())
+        })?;
+        Ok(changes)
+    }
+
+    /// A path that was being brought back when artoo ended.
+    fn half_brought(&self, before: &Before, aside: Option<&str>) -> io::Result<Option<Done>> {
+        if let Some(name) = aside {
+            let place = Place::of(&before.path.with_file_name(name))?;
+            let beside = state::read(&place, self.limit)?;
+            let remove = || rustix::fs::unlinkat(&place.folder, &place.name, rustix::fs::AtFlags::empty());
+            let missing = before.state.saved().filter(|number| !self.shelf.holds(*number));
+            match missing {
+                _ if beside == State::Absent => {}
+                Some(number) if before.state.same(&beside) => rename(&place, &self.shelf.place(number)?)?,
+                // Displaced, and its content is kept or it has none.
+                None if before.state.same(&beside) => remove()?,
+                // What was to be put there, while the old still stands; its source is kept.
+                _ if before.state.same(&state::at(&before.path, self.limit)?) => remove()?,
+                // Anything else is not known here, and stays.
+                _ => {}
+            }
+        }
+        let after = state::at(&before.path, self.limit)?;
+        let change = Change { path: before.path.clone(), before: before.state.clone(), after };
+        Ok((!change.before.same(&change.after)).then(|| Done::Changed { changes: vec![change] }))
+    }
+}
+
+/// Adds what was done; changes that follow one another are one, but never two of the same path: their order matters.
+fn join(done: &mut Vec<Done>, told: Done) {
+    match (done.last_mut(), told) {
+        (Some(Done::Changed { changes }), Done::Changed { changes: more })
+            if !more.iter().any(|one| changes.iter().any(|other| other.path == one.path)) =>
+        {
+            changes.extend(more);
+        }
+        (_, told) => done.push(told),
+    }
+}
+
+/// A move that nobody saw the end of: what stands where tells.
+fn found_moved(from: &Path, to: &Path, tree: &str) -> io::Result<Option<Done>> {
+    let stands = |path: &Path| match std::fs::symlink_metadata(path) {
+        Ok(_) => Ok(true),
+        Err(error) if state::is_missing(path, &error) => Ok(false),
+        Err(error) => Err(error),
+    };
+    let (from, to) = ((from, stands(from)?), (to, stands(to)?));
+    Ok(match (from.1, to.1) {
+        (false, true) => Some(Done::Moved { from: from.0.into(), to: to.0.into(), tree: tree.to_owned() }),
+        (true, true) => Some(Done::Torn { from: from.0.into(), to: to.0.into() }),
+        (_, false) => None,
+    })
+}

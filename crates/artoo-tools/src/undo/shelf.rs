@@ -1,0 +1,185 @@
+//! The folder of one act in the journal: its notes, and the contents that were kept.
+
+use std::fs::{self, DirBuilder, File, OpenOptions};
+use std::io::{self, Read, Write};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use super::fault;
+use super::format::{Begun, Ended, Step};
+use crate::files;
+use crate::limit::Limit;
+
+const BEGUN: &str = "begun.json";
+const STEPS: &str = "steps.jsonl";
+const ENDED: &str = "ended.json";
+const SAVED: &str = "saved";
+
+/// Longest note read: the manifest of as many entries as are ever kept stays well below.
+const NOTE_MAX_BYTES: u64 = 64 * 1024 * 1024;
+
+/// One act's folder; nobody but the user may look into it.
+#[derive(Debug, Clone)]
+pub(super) struct Shelf {
+    pub(super) folder: PathBuf,
+}
+
+impl Shelf {
+    /// Makes the folder of a new act.
+    pub(super) fn make(folder: PathBuf) -> io::Result<Self> {
+        private_folder(&folder.join(SAVED))?;
+        Ok(Self { folder })
+    }
+
+    fn saved(&self, number: u64) -> PathBuf {
+        self.folder.join(SAVED).join(number.to_string())
+    }
+
+    /// Keeps the content of an open file: shared blocks where the file system can, else a copy.
+    pub(super) fn keep(&self, source: &mut File, number: u64, limit: &Limit) -> io::Result<()> {
+        let mut copy = private_file(&self.saved(number))?;
+        #[cfg(target_os = "linux")]
+        if rustix::fs::ioctl_ficlone(&copy, &*source).is_ok() {
+            return Ok(());
+        }
+        io::Seek::rewind(source)?;
+        files::pour(source, &mut copy, limit)
+    }
+
+    /// The content that was kept.
+    pub(super) fn open(&self, number: u64) -> io::Result<File> {
+        let flags = rustix::fs::OFlags::RDONLY | rustix::fs::OFlags::NOFOLLOW | rustix::fs::OFlags::CLOEXEC;
+        Ok(File::from(rustix::fs::open(self.saved(number), flags, rustix::fs::Mode::empty())?))
+    }
+
+    pub(super) fn holds(&self, number: u64) -> bool {
+        self.saved(number).is_file()
+    }
+
+    /// The place of a content, to move a file there.
+    pub(super) fn place(&self, number: u64) -> io::Result<crate::beneath::Place> {
+        let folder = rustix::fs::open(
+            self.folder.join(SAVED),
+            rustix::fs::OFlags::DIRECTORY | rustix::fs::OFlags::CLOEXEC,
+            rustix::fs::Mode::empty(),
+        )?;
+        Ok(crate::beneath::Place { folder, name: number.to_string().into() })
+    }
+
+    /// Has what was kept on the disk itself: from here on a power cut can't take it.
+    pub(super) fn sync_saved(&self, numbers: u64) -> io::Result<()> {
+        /// More files than this are cheaper to flush with their whole file system.
+        const EACH_MAX: u64 = 64;
+        if numbers > EACH_MAX {
+            #[cfg(target_os = "linux")]
+            return Ok(rustix::fs::syncfs(File::open(&self.folder)?)?);
+            #[cfg(not(target_os = "linux"))]
+            rustix::fs::sync();
+        }
+        for number in 0..numbers {
+            match File::open(self.saved(number)) {
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+                file => file?.sync_all()?,
+            }
+        }
+        sync_folder(&self.folder.join(SAVED))
+    }
+
+    /// Forgets contents nobody refers to.
+    pub(super) fn keep_only(&self, numbers: &std::collections::BTreeSet<u64>) -> io::Result<()> {
+        for entry in fs::read_dir(self.folder.join(SAVED))? {
+            let entry = entry?;
+            let number = entry.file_name().to_str().and_then(|name| name.parse::<u64>().ok());
+            if number.is_none_or(|number| !numbers.contains(&number)) {
+                fs::remove_file(entry.path())?;
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) fn write_begun(&self, begun: &Begun) -> io::Result<()> {
+        self.write(BEGUN, begun)
+    }
+
+    pub(super) fn begun(&self) -> io::Result<Option<Begun>> {
+        self.read(BEGUN)
+    }
+
+    pub(super) fn write_ended(&self, ended: &Ended) -> io::Result<()> {
+        self.write(ENDED, ended)?;
+        fault::point("ended is written");
+        // What stood everywhere is no longer needed; where this fails it is only room.
+        let _ = fs::remove_file(self.folder.join(BEGUN));
+        let _ = fs::remove_file(self.folder.join(STEPS));
+        Ok(())
+    }
+
+    pub(super) fn ended(&self) -> io::Result<Option<Ended>> {
+        self.read(ENDED)
+    }
+
+    /// Where steps are added.
+    pub(super) fn steps_log(&self) -> io::Result<File> {
+        OpenOptions::new().create(true).append(true).mode(0o600).open(self.folder.join(STEPS))
+    }
+
+    /// The steps as far as they can be read: a line cut off in the middle is the last one, and tells of nothing that
+    /// was begun.
+    pub(super) fn steps(&self) -> io::Result<Vec<Step>> {
+        let bytes = match limited(&self.folder.join(STEPS)) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+            bytes => bytes?,
+        };
+        let whole = bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
+        let lines = bytes.get(..whole).unwrap_or_default().split(|byte| *byte == b'\n');
+        Ok(lines.map_while(|line| serde_json::from_slice(line).ok()).collect())
+    }
+
+    /// Takes the whole act out of the journal.
+    pub(super) fn forget(&self) -> io::Result<()> {
+        fs::remove_dir_all(&self.folder)
+    }
+
+    /// A note appears whole or not at all, and stays: the file is synced before it gets its name, the folder after.
+    fn write(&self, name: &str, note: &impl Serialize) -> io::Result<()> {
+        let part = self.folder.join(format!("{name}.part"));
+        let _ = fs::remove_file(&part);
+        let mut file = private_file(&part)?;
+        fault::point("a note is made");
+        file.write_all(&serde_json::to_vec(note)?)?;
+        file.sync_all()?;
+        fault::point("a note is synced");
+        fs::rename(&part, self.folder.join(name))?;
+        sync_folder(&self.folder)
+    }
+
+    fn read<T: DeserializeOwned>(&self, name: &str) -> io::Result<Option<T>> {
+        match limited(&self.folder.join(name)) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            bytes => Ok(Some(serde_json::from_slice(&bytes?)?)),
+        }
+    }
+}
+
+fn limited(path: &Path) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    File::open(path)?.take(NOTE_MAX_BYTES).read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+/// Makes a folder, and those on the way, for its owner alone.
+pub(super) fn private_folder(path: &Path) -> io::Result<()> {
+    DirBuilder::new().recursive(true).mode(0o700).create(path)
+}
+
+fn private_file(path: &Path) -> io::Result<File> {
+    OpenOptions::new().read(true).write(true).create_new(true).mode(0o600).open(path)
+}
+
+/// Names made or removed in a folder are on the disk after this.
+pub(super) fn sync_folder(path: &Path) -> io::Result<()> {
+    File::open(path)?.sync_all()
+}

@@ -1,0 +1,342 @@
+//! What can be brought back, entry by entry, and bringing it back.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::time::Duration;
+
+use artoo_proto::{Environment, Timestamp};
+
+use super::UndoConfig;
+use super::format::{Done, Ended, Header, VERSION};
+use super::journal::{self, Journal};
+use super::preview::Preview;
+use super::restore::{Restoring, Told};
+use super::resumed::Resumed;
+use super::shelf::Shelf;
+use crate::limit::Limit;
+use crate::paths;
+use crate::protect::Protected;
+
+/// Longest wait for an act that is still going on; who asks to undo does not want to wait for a command's end.
+const WAIT: Duration = Duration::from_secs(2);
+
+/// Longest undo: every file may have to be copied on a slow disk.
+const UNDO_TIMEOUT: Duration = Duration::from_secs(600);
+
+/// How entries of undos are called, with a number behind.
+const UNDO_PREFIX: &str = "undo-";
+
+/// The journal, to look at and to undo from.
+#[derive(Debug, Clone)]
+pub struct UndoStore {
+    journal: Journal,
+}
+
+/// One task that changed something, or one undo.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Entry {
+    /// Its name: a task's id, or `undo-` and a number.
+    pub id: String,
+    /// When its last act began.
+    pub at: Timestamp,
+    /// What was done, an act a line.
+    pub acts: Vec<String>,
+    /// Paths that differ.
+    pub changes: usize,
+    /// Acts whose changes can't be brought back, and why.
+    pub not_undoable: Vec<String>,
+    /// artoo ended before it saw the end of one of them.
+    pub interrupted: bool,
+    /// All of it has been brought back.
+    pub undone: bool,
+    /// The entry that was brought back by this one.
+    pub undoes: Option<String>,
+}
+
+/// What becomes of one path.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Item {
+    /// The path on one line, with escapes.
+    pub path: String,
+    /// What is done with it: `removed`, `brought back`, `moved back`, `given its mode`.
+    pub action: &'static str,
+    /// Whether it was, or why not.
+    pub outcome: ItemOutcome,
+}
+
+/// Whether a path was brought back.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ItemOutcome {
+    /// Yes; in a preview: it would be.
+    Done,
+    /// It was so already.
+    Already,
+    /// Somebody changed it since; both are left.
+    Conflict {
+        /// What is found.
+        reason: String,
+    },
+    /// It can't be.
+    Impossible {
+        /// Why.
+        reason: String,
+    },
+}
+
+/// What came of an undo.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Report {
+    /// What became of each path.
+    pub items: Vec<Item>,
+    /// Acts whose changes can't be brought back, and why.
+    pub not_undoable: Vec<String>,
+    /// The undo's own entry: undoing it brings the task's changes again. `None` where nothing was changed.
+    pub redo: Option<String>,
+}
+
+/// Why nothing was undone.
+#[derive(Debug, thiserror::Error)]
+pub enum UndoError {
+    /// No entry of that name, or more than one that begins so.
+    #[error("there is no entry {given:?} in the undo journal")]
+    Unknown {
+        /// What was given.
+        given: String,
+    },
+    /// It begins like more than one.
+    #[error("{given:?} begins more than one entry of the undo journal")]
+    Ambiguous {
+        /// What was given.
+        given: String,
+    },
+    /// Something still changes files.
+    #[error("another artoo is changing files right now")]
+    Busy,
+    /// Everything has been brought back already.
+    #[error("{id} was undone already")]
+    Undone {
+        /// Which.
+        id: String,
+    },
+    /// The journal can't be read or written.
+    #[error("the undo journal can't be used")]
+    Io(#[from] io::Error),
+}
+
+impl UndoStore {
+    /// The journal of a folder; nothing is made.
+    #[must_use]
+    pub fn open(config: UndoConfig, environment: &Environment) -> Self {
+        let protected = Protected::new(environment, std::slice::from_ref(&config.folder));
+        Self { journal: Journal::new(config, protected) }
+    }
+
+    /// Every entry, newest first.
+    ///
+    /// # Errors
+    /// When the journal can't be read.
+    pub fn entries(&self) -> Result<Vec<Entry>, UndoError> {
+        let mut entries = Vec::new();
+        for id in journal::entry_names(&self.journal.config.folder)? {
+            let acts = self.acts(&id)?;
+            entries.extend(entry(id, &acts));
+        }
+        entries.sort_by(|one, two| (two.at, &two.id).cmp(&(one.at, &one.id)));
+        // Until here the flag says that an undo brought back all it was to.
+        let undone: Vec<bool> = entries.iter().map(|entry| is_undone(&entry.id, &entries, 0)).collect();
+        for (entry, undone) in entries.iter_mut().zip(undone) {
+            entry.undone = undone;
+        }
+        Ok(entries)
+    }
+
+    /// Tasks that are no longer in the journal because of its limits.
+    #[must_use]
+    pub fn forgotten(&self) -> u64 {
+        journal::forgotten(&self.journal.config.folder).tasks
+    }
+
+    /// The entry of that name, or the only one that begins so.
+    ///
+    /// # Errors
+    /// When there is none, or more than one.
+    pub fn find(&self, given: &str) -> Result<Entry, UndoError> {
+        let entries = self.entries()?;
+        if let Some(entry) = entries.iter().find(|entry| entry.id == given) {
+            return Ok(entry.clone());
+        }
+        let mut fitting = entries.into_iter().filter(|entry| !given.is_empty() && entry.id.starts_with(given));
+        match (fitting.next(), fitting.next()) {
+            (Some(entry), None) => Ok(entry),
+            (Some(_), Some(_)) => Err(UndoError::Ambiguous { given: given.to_owned() }),
+            (None, _) => Err(UndoError::Unknown { given: given.to_owned() }),
+        }
+    }
+
+    /// The newest task that changed something which has not been brought back.
+    ///
+    /// # Errors
+    /// When the journal can't be read.
+    pub fn last(&self) -> Result<Option<Entry>, UndoError> {
+        Ok(self.entries()?.into_iter().find(|entry| entry.undoes.is_none() && !entry.undone))
+    }
+
+    /// What an undo of this entry would do now. Where a later act of the entry changed the same place, it is not known
+    /// before that is taken back.
+    ///
+    /// # Errors
+    /// When the entry is not there, was undone, or is still being written.
+    pub fn preview(&self, id: &str) -> Result<Report, UndoError> {
+        let entry = self.ready(id)?;
+        let limit = Limit::after(UNDO_TIMEOUT);
+        let _lock = self.lock()?;
+        self.journal.settle_open(&self.journal.config.folder.join(id), &limit)?;
+        let mut preview = Preview::default();
+        let resumed = self.resumed(id)?;
+        for (_, ended) in self.ended(id)?.into_iter().rev() {
+            for done in ended.done.iter().rev() {
+                preview.add(done, &resumed, &limit);
+            }
+        }
+        Ok(Report { items: preview.items, not_undoable: entry.not_undoable, redo: None })
+    }
+
+    /// Brings back what the entry changed, its last act first, as far as nothing has been changed since.
+    ///
+    /// # Errors
+    /// When the entry is not there, was undone, or is still being written.
+    pub fn undo(&self, id: &str) -> Result<Report, UndoError> {
+        let entry = self.ready(id)?;
+        let limit = Limit::after(UNDO_TIMEOUT);
+        let lock = self.lock()?;
+        let folder = &self.journal.config.folder;
+        self.journal.settle_open(&folder.join(id), &limit)?;
+        let earlier = self.undos_of(id)?;
+        for undo in &earlier {
+            self.journal.settle_open(&folder.join(undo), &limit)?;
+        }
+        let resumed = self.resumed(id)?;
+        let own = self.next_undo()?;
+        let header = Header {
+            version: VERSION,
+            at: journal::now(),
+            tool: "undo".to_owned(),
+            what: format!("undoes {id}"),
+            not_undoable: None,
+            undoes: Some(id.to_owned()),
+        };
+        let mut act = self.journal.open(&folder.join(&own), header, None, lock, &limit)?;
+        let mut told: Vec<Told> = Vec::new();
+        let (mut next, mut room, mut left) = (0, self.journal.config.max_bytes, Vec::new());
+        for (shelf, ended) in self.ended(id)?.into_iter().rev() {
+            let mut restoring = Restoring {
+                act: &mut act,
+                source: &shelf,
+                resumed: &resumed,
+                limit: &limit,
+                next,
+                room,
+                left,
+                shared: BTreeMap::new(),
+                overwritten: BTreeMap::new(),
+            };
+            for done in ended.done.iter().rev() {
+                told.extend(restoring.take_back(done));
+            }
+            (next, room, left) = (restoring.next, restoring.room, restoring.left);
+        }
+        let items = items(told);
+        let is_left = |item: &Item| !matches!(item.outcome, ItemOutcome::Done | ItemOutcome::Already);
+        act.close(&[], !items.iter().any(is_left), &limit)?;
+        let redo = folder.join(&own).is_dir().then_some(own);
+        Ok(Report { items, not_undoable: entry.not_undoable, redo })
+    }
+
+    fn ready(&self, id: &str) -> Result<Entry, UndoError> {
+        let entry = self.entries()?.into_iter().find(|entry| entry.id == id);
+        let entry = entry.ok_or_else(|| UndoError::Unknown { given: id.to_owned() })?;
+        if entry.undone { Err(UndoError::Undone { id: entry.id }) } else { Ok(entry) }
+    }
+
+    fn lock(&self) -> Result<journal::Lock, UndoError> {
+        self.journal.lock(&Limit::after(WAIT)).map_err(|error| {
+            if error.kind() == io::ErrorKind::TimedOut { UndoError::Busy } else { UndoError::Io(error) }
+        })
+    }
+
+    /// The acts of an entry, as far as they are known.
+    fn acts(&self, id: &str) -> io::Result<Vec<Ended>> {
+        let mut all = Vec::new();
+        for (_, shelf) in journal::acts(&self.journal.config.folder.join(id))? {
+            match (shelf.ended()?, shelf.begun()) {
+                (Some(ended), _) => all.push(ended),
+                (None, Ok(Some(begun))) => {
+                    all.push(Ended { header: begun.header, done: Vec::new(), interrupted: true, complete: false });
+                }
+                (None, _) => {}
+            }
+        }
+        Ok(all)
+    }
+
+    fn ended(&self, id: &str) -> io::Result<Vec<(Shelf, Ended)>> {
+        let mut all = Vec::new();
+        for (_, shelf) in journal::acts(&self.journal.config.folder.join(id))? {
+            all.extend(shelf.ended()?.map(|ended| (shelf, ended)));
+        }
+        Ok(all)
+    }
+
+    fn undos_of(&self, id: &str) -> Result<Vec<String>, UndoError> {
+        let entries = self.entries()?.into_iter();
+        Ok(entries.filter(|entry| entry.undoes.as_deref() == Some(id)).map(|entry| entry.id).collect())
+    }
+
+    /// What undos of this entry did that were cut off, and still stands.
+    fn resumed(&self, id: &str) -> Result<Resumed, UndoError> {
+        let mut resumed = Resumed::default();
+        let entries = self.entries()?.into_iter().rev();
+        for undo in entries.filter(|entry| entry.undoes.as_deref() == Some(id) && !entry.undone) {
+            let cut_off = self.ended(&undo.id)?.into_iter().filter(|(_, ended)| ended.interrupted);
+            cut_off.for_each(|(_, ended)| resumed.add(ended));
+        }
+        Ok(resumed)
+    }
+
+    fn next_undo(&self) -> io::Result<String> {
+        let names = journal::entry_names(&self.journal.config.folder)?;
+        let numbers = names.iter().filter_map(|name| name.strip_prefix(UNDO_PREFIX)?.parse::<u64>().ok());
+        Ok(format!("{UNDO_PREFIX}{}", numbers.max().unwrap_or(0) + 1))
+    }
+}
+
+fn entry(id: String, acts: &[Ended]) -> Option<Entry> {
+    let last = acts.last()?;
+    let changed = |done: &Done| match done {
+        Done::Changed { changes } => changes.len(),
+        Done::Moved { .. } | Done::Torn { .. } => 1,
+    };
+    let reason =
+        |ended: &Ended| ended.header.not_undoable.as_ref().map(|reason| format!("{}: {reason}", ended.header.what));
+    Some(Entry {
+        id,
+        at: last.header.at,
+        acts: acts.iter().map(|ended| format!("{}: {}", ended.header.tool, ended.header.what)).collect(),
+        changes: acts.iter().flat_map(|ended| ended.done.iter().map(changed)).sum(),
+        not_undoable: acts.iter().filter_map(reason).collect(),
+        interrupted: acts.iter().any(|ended| ended.interrupted),
+        undone: acts.iter().all(|ended| ended.complete),
+        undoes: last.header.undoes.clone(),
+    })
+}
+
+/// Whether an entry's changes are gone: a whole undo of it is there that is itself not undone.
+fn is_undone(id: &str, entries: &[Entry], depth: usize) -> bool {
+    let undoing = |entry: &&Entry| entry.undoes.as_deref() == Some(id) && entry.undone;
+    // A chain is no longer than the journal.
+    depth <= entries.len() && entries.iter().filter(undoing).any(|undo| !is_undone(&undo.id, entries, depth + 1))
+}
+
+pub(super) fn items(told: Vec<Told>) -> Vec<Item> {
+    told.into_iter().map(|(path, action, outcome)| Item { path: paths::line(&path), action, outcome }).collect()
+}

@@ -1,0 +1,172 @@
+//! H5 for undo and the trash: a folder exchanged with a link again and again never lets anything in or out.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use artoo_proto::Environment;
+use rustix::fs::{CWD, RenameFlags, renameat_with};
+use tempfile::TempDir;
+
+use super::Act;
+use super::format::{Change, Done};
+use super::restore::Restoring;
+use super::resumed::Resumed;
+use super::shelf::Shelf;
+use super::state::{self, State};
+use super::store::ItemOutcome;
+use crate::beneath::Place;
+use crate::limit::Limit;
+use crate::trash;
+
+const ITERATIONS: usize = 10_000;
+
+/// A folder `swap` with a file, and `outside` with one of the same name, which a link leads to.
+struct Race {
+    _dir: TempDir,
+    home: PathBuf,
+}
+
+impl Race {
+    fn new() -> Self {
+        let dir = TempDir::new_in("/dev/shm").or_else(|_| TempDir::new()).unwrap();
+        let home = dir.path().canonicalize().unwrap();
+        for folder in ["swap", "outside"] {
+            fs::create_dir(home.join(folder)).unwrap();
+        }
+        symlink("outside", home.join("link")).unwrap();
+        fs::write(home.join("outside/f"), "outside").unwrap();
+        fs::set_permissions(home.join("outside/f"), fs::Permissions::from_mode(0o640)).unwrap();
+        Self { _dir: dir, home }
+    }
+
+    /// Runs `step` while another thread exchanges folder and link; how often each answer came.
+    fn run(&self, mut step: impl FnMut(usize) -> bool) -> (usize, usize) {
+        let (swap, link) = (self.home.join("swap"), self.home.join("link"));
+        let stop = AtomicBool::new(false);
+        let mut done = 0;
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                while !stop.load(Ordering::Relaxed) {
+                    renameat_with(CWD, &swap, CWD, &link, RenameFlags::EXCHANGE).unwrap();
+                }
+            });
+            for n in 0..ITERATIONS {
+                done += usize::from(step(n));
+            }
+            stop.store(true, Ordering::Relaxed);
+        });
+        (done, ITERATIONS - done)
+    }
+
+    #[track_caller]
+    fn check_outside(&self) {
+        let outside = self.home.join("outside");
+        let names: Vec<_> = fs::read_dir(&outside).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+        assert_eq!(names, ["f"], "something got out");
+        assert_eq!(fs::read_to_string(outside.join("f")).unwrap(), "outside");
+        assert_eq!(fs::metadata(outside.join("f")).unwrap().mode() & 0o7777, 0o640);
+    }
+
+    /// The file in the folder itself, which may be on its way from one name to the other.
+    fn real(&self) -> PathBuf {
+        loop {
+            for folder in ["swap", "link"].map(|folder| self.home.join(folder)) {
+                if fs::symlink_metadata(&folder).is_ok_and(|found| found.is_dir()) {
+                    return folder.join("f");
+                }
+            }
+        }
+    }
+}
+
+fn limit() -> Limit {
+    Limit::after(Duration::from_secs(600))
+}
+
+#[test]
+fn h5_an_undo_in_a_swapped_folder_touches_nothing_outside() {
+    let race = Race::new();
+    let shelf = Shelf::make(race.home.join("shelf")).unwrap();
+    let path = race.home.join("swap/f");
+    // Of each kind there is one: bytes, a mode, what is made and what is taken away, a link.
+    let mut states = vec![State::Absent];
+    for (number, (text, mode)) in [("one", 0o600), ("two", 0o755), ("two", 0o611)].into_iter().enumerate() {
+        fs::write(&path, text).unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(mode)).unwrap();
+        let mut state = state::at(&path, &limit()).unwrap();
+        let number = number as u64;
+        shelf.keep(&mut fs::File::open(&path).unwrap(), number, &limit()).unwrap();
+        if let State::File(file) = &mut state {
+            file.saved = Some(number);
+        }
+        states.push(state);
+    }
+    fs::remove_file(&path).unwrap();
+    states.push(State::Link { target: "nowhere".to_owned() });
+    let resumed = Resumed::default();
+    let (mut at, mut next) = (0, 0);
+    let (done, refused) = race.run(|n| {
+        let to = (at + 1 + n % (states.len() - 1)) % states.len();
+        let changes = vec![Change { path: path.clone(), before: states[to].clone(), after: states[at].clone() }];
+        let mut act = Act::default();
+        let mut restoring = Restoring {
+            act: &mut act,
+            source: &shelf,
+            resumed: &resumed,
+            limit: &limit(),
+            next,
+            room: u64::MAX,
+            left: Vec::new(),
+            shared: BTreeMap::new(),
+            overwritten: BTreeMap::new(),
+        };
+        let told = restoring.take_back(&Done::Changed { changes });
+        next = restoring.next;
+        let is_done = told.iter().all(|(_, _, outcome)| *outcome == ItemOutcome::Done);
+        // What stands there now decides where the next begins: an act cut in the middle is one too.
+        let now = state::at(&race.real(), &limit()).unwrap_or(State::Absent);
+        at = states.iter().position(|state| state.same(&now)).unwrap_or(at);
+        is_done
+    });
+    race.check_outside();
+    assert!(done > 100 && refused > 100, "the race was never on: {done} done, {refused} refused");
+}
+
+#[test]
+fn h5_what_is_thrown_away_from_a_swapped_folder_is_never_somebody_elses() {
+    let race = Race::new();
+    let home = race.home.to_str().unwrap().to_owned();
+    let environment = Environment {
+        cwd: home.clone(),
+        home: home.clone(),
+        workspace: home.clone(),
+        os: "linux".into(),
+        utc_offset_s: 0,
+    };
+    let path = race.home.join("swap/f");
+    let thrown_to = race.home.join(".local/share/Trash/files");
+    let (done, refused) = race.run(|_| {
+        // In the folder itself there is one to throw away each time.
+        if let Ok(place) = Place::of(&race.real())
+            && let Ok(made) = place.make_file()
+        {
+            drop(made);
+        }
+        let put = Place::of(&path).and_then(|place| trash::put(&environment, &place, &path, "", &mut Act::default()));
+        // The trash stays small, so that a name is found at once.
+        for entry in fs::read_dir(&thrown_to).into_iter().flatten().flatten() {
+            assert_ne!(fs::read_to_string(entry.path()).unwrap(), "outside", "another's file was thrown away");
+            fs::remove_file(entry.path()).unwrap();
+        }
+        for entry in fs::read_dir(thrown_to.with_file_name("info")).into_iter().flatten().flatten() {
+            fs::remove_file(entry.path()).unwrap();
+        }
+        put.is_ok()
+    });
+    race.check_outside();
+    assert!(done > 100 && refused > 100, "the race was never on: {done} thrown away, {refused} refused");
+}

@@ -1,0 +1,89 @@
+//! Everything at and below a path, reached from folder to folder, links left unfollowed, parents before children.
+
+use std::ffi::{OsStr, OsString};
+use std::io;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{AtFlags, Dir, statat};
+
+use super::state::{self, State};
+use crate::beneath::Place;
+use crate::limit::Limit;
+
+/// Folders inside folders; deeper ones are made to exhaust whoever follows them.
+pub(super) const DEPTH_MAX: usize = 128;
+
+/// One thing that was come by; a file's content has not been read.
+pub(super) struct Seen<'a> {
+    pub(super) path: &'a Path,
+    pub(super) place: &'a Place,
+    pub(super) state: State,
+}
+
+/// Shows `visit` what stands at `root` and below, except below what `skip` names; nothing where nothing stands.
+pub(super) fn walk(
+    root: &Path,
+    skip: &dyn Fn(&Path) -> bool,
+    limit: &Limit,
+    visit: &mut dyn FnMut(Seen<'_>) -> io::Result<()>,
+) -> io::Result<()> {
+    let place = match Place::of(root) {
+        Ok(place) => place,
+        Err(error) if state::is_missing(root, &error) => return Ok(()),
+        Err(error) => return Err(error),
+    };
+    Walk { skip, limit, visit }.step(place, root.to_path_buf(), 0)
+}
+
+struct Walk<'a> {
+    skip: &'a dyn Fn(&Path) -> bool,
+    limit: &'a Limit,
+    visit: &'a mut dyn FnMut(Seen<'_>) -> io::Result<()>,
+}
+
+impl Walk<'_> {
+    fn step(&mut self, place: Place, path: PathBuf, depth: usize) -> io::Result<()> {
+        if (self.skip)(&path) {
+            return Ok(());
+        }
+        if self.limit.reached() {
+            return Err(io::ErrorKind::TimedOut.into());
+        }
+        if depth > DEPTH_MAX {
+            return Err(io::Error::other(format!("folders are nested deeper than {DEPTH_MAX}")));
+        }
+        let found = match statat(&place.folder, &place.name, AtFlags::SYMLINK_NOFOLLOW) {
+            Err(rustix::io::Errno::NOENT) => return Ok(()),
+            found => found?,
+        };
+        let state = state::seen(&place, &found)?;
+        if !matches!(state, State::Folder(_)) {
+            return (self.visit)(Seen { path: &path, place: &place, state });
+        }
+        let inside = place.open_folder();
+        if matches!(&inside, Err(error) if error.kind() == io::ErrorKind::PermissionDenied) {
+            let state = State::Odd { what: "a folder that can't be read".to_owned() };
+            return (self.visit)(Seen { path: &path, place: &place, state });
+        }
+        (self.visit)(Seen { path: &path, place: &place, state })?;
+        let folder = inside?;
+        for name in names(&folder)? {
+            let below = path.join(&name);
+            self.step(Place { folder: rustix::io::dup(&folder)?, name }, below, depth + 1)?;
+        }
+        Ok(())
+    }
+}
+
+fn names(folder: &rustix::fd::OwnedFd) -> io::Result<Vec<OsString>> {
+    let mut names = Vec::new();
+    for entry in Dir::read_from(folder)? {
+        let name = entry?.file_name().to_bytes().to_owned();
+        if name != b"." && name != b".." {
+            names.push(OsStr::from_bytes(&name).to_owned());
+        }
+    }
+    names.sort();
+    Ok(names)
+}
