@@ -51,6 +51,7 @@ mod input;
 mod limit;
 mod mdfind;
 mod nearby;
+mod network;
 mod open;
 mod paths;
 mod process;

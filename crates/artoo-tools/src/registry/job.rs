@@ -68,7 +68,7 @@ impl Prepared {
             _ => Command::parse(config, protected, input).map(Job::Shell).map_err(|problem| {
                 let record = match &problem {
                     CommandProblem::Hostile => Record::denied(&problem.to_string()),
-                    CommandProblem::Input(_) | CommandProblem::Empty => unusable(&problem),
+                    CommandProblem::Input(_) | CommandProblem::Writes(_) | CommandProblem::Empty => unusable(&problem),
                 };
                 record.class(EffectClass::Unproven)
             }),
@@ -93,7 +93,7 @@ impl Prepared {
             Job::Read(reading) => vec![reading.path.clone()],
             Job::Write(new) => vec![new.path.clone()],
             Job::Files(plan) => plan.touched.clone(),
-            Job::Shell(command) => command.paths.clone(),
+            Job::Shell(command) => command.touched(),
         };
         Some(Touched { target: self.target.clone(), paths })
     }
@@ -172,7 +172,7 @@ impl Job {
                     Proof::Proven(_) => caution,
                 };
                 let effects = command.effects.clone();
-                let (text, files) = (command.text.clone(), command.paths.clone());
+                let (text, files) = (command.consent_text(), command.paths.clone());
                 Some(Question { hash, shown: text.clone(), text, files, effects, reason })
             }
         }

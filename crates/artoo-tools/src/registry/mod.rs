@@ -182,7 +182,7 @@ impl Registry {
         }
         let arguments = query.arguments();
         let invocation = Invocation { program, name: "mdfind".into(), arguments, environment: Vec::new() };
-        match self.run(invocation, Fence::of_proven(&self.inner.config, &[]), watch).await {
+        match self.run(invocation, Fence::of_proven(&self.inner.config, &self.inner.protected, &[]), watch).await {
             Ok(ended) => self.work(watch, move |inner, _| mdfind::from_index(&query, &inner.protected, &ended)).await,
             Err(error) => Ok(Record::hindered(format!("mdfind could not be started: {error}"))),
         }
@@ -197,7 +197,7 @@ impl Registry {
         let named = if read_only { Vec::new() } else { command.paths.clone() };
         let paths = named.clone();
         let before = watch.blocking(move |limit| shell::digests(&paths, limit)).await?;
-        let fence = command.fence(config);
+        let fence = command.fence(config, &self.inner.protected);
         if !read_only {
             // What can't be made is missed by the command itself, which says so.
             let _ = std::fs::create_dir_all(&config.environment.workspace);
