@@ -17,7 +17,7 @@ use crate::fence::Fence;
 use crate::guard::{self, ExitOne, Proof};
 use crate::input::{self, InputProblem};
 use crate::limit::Limit;
-use crate::paths::PathProblem;
+use crate::paths::{PATH_MAX_BYTES, PathProblem};
 use crate::process::{self, Ended, Invocation};
 use crate::protect::Protected;
 use crate::record::Record;
@@ -277,7 +277,7 @@ pub(crate) fn schema() -> Value {
             "command": {"type": "string", "minLength": 1, "maxLength": COMMAND_MAX_CHARS,
                 "description": "pipelines, lists and loops of known read-only programs run at once; all else needs a yes"},
             "network": {"type": "boolean", "description": "true if it must reach the network; asks a person"},
-            "writes": {"type": "array", "maxItems": WRITES_MAX, "items": {"type": "string", "minLength": 1},
+            "writes": {"type": "array", "maxItems": WRITES_MAX, "items": {"type": "string", "minLength": 1, "maxLength": PATH_MAX_BYTES},
                 "description": "folders or files it must change and does not name; the workspace is always writable"}
         }
     })
