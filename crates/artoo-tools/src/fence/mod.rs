@@ -19,6 +19,7 @@ mod readable;
 mod report;
 #[cfg(target_os = "linux")]
 mod rules;
+pub(crate) mod seatbelt;
 
 use std::path::{Path, PathBuf};
 
@@ -88,5 +89,5 @@ fn real(named: &[PathBuf]) -> Vec<PathBuf> {
     named.iter().map(|path| paths::real(path)).collect()
 }
 
-#[cfg(all(test, target_os = "linux"))]
+#[cfg(test)]
 mod tests;

@@ -4,7 +4,6 @@ mod capture;
 pub(crate) mod limits;
 mod plain;
 mod running;
-#[cfg(target_os = "linux")]
 mod scratch;
 #[cfg(target_os = "linux")]
 mod ward;

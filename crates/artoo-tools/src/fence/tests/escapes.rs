@@ -14,7 +14,7 @@ fn has(program: &str) -> bool {
     let found =
         ["/usr/bin", "/bin", "/usr/local/bin"].iter().any(|folder| std::path::Path::new(folder).join(program).exists());
     if !found {
-        println!("not tried with {program}: it is not installed");
+        super::say(&format!("not tried with {program}: it is not installed"));
     }
     found
 }

@@ -149,8 +149,8 @@ fn law1_the_fence_alone_keeps_every_row_inside_the_workspace() {
         let after = everything(&yard, is_alone);
         if before.facts != after.facts {
             let is_other = |path: &&PathBuf| before.facts.get(*path) != after.facts.get(*path);
-            let paths = before.facts.keys().chain(after.facts.keys());
-            escaped.push(format!("{}: {command:?} changed {:?}", row.class, paths.filter(is_other).next()));
+            let mut paths = before.facts.keys().chain(after.facts.keys());
+            escaped.push(format!("{}: {command:?} changed {:?}", row.class, paths.find(is_other)));
         } else if before.times != after.times {
             *counts.entry("times alone changed".to_owned()).or_default() += 1;
         }
@@ -158,7 +158,7 @@ fn law1_the_fence_alone_keeps_every_row_inside_the_workspace() {
             escaped.push(format!("{}: {command:?} reached a listener", row.class));
         }
     }
-    println!("rows: {counts:?}; escaped: {}", escaped.len());
+    super::say(&format!("rows: {counts:?}; escaped: {}", escaped.len()));
     if is_control {
         assert!(!escaped.is_empty(), "without the fence nothing happened either: the rows show nothing");
         return;
