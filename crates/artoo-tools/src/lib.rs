@@ -56,6 +56,7 @@ mod input;
 mod limit;
 mod mdfind;
 mod nearby;
+mod network;
 mod open;
 mod paths;
 mod process;

@@ -52,6 +52,9 @@ const HOME_PLACES: [&str; 41] = [
     ".python_history",
 ];
 
+/// Those of them that are artoo's own, besides the configured ones.
+const OWN_PLACES: [&str; 2] = [".artoo", ".config/artoo"];
+
 /// Under the home folder as well: what a shell runs when it starts. A tool may show them; a command finds them shut
 /// unless it names them.
 const START_UP: [&str; 16] = [
@@ -99,6 +102,7 @@ const PROC_FACTS: [&str; 14] = [
 pub(crate) struct Protected {
     places: Vec<PathBuf>,
     start_up: Vec<PathBuf>,
+    own_data: Vec<PathBuf>,
 }
 
 impl Protected {
@@ -113,7 +117,14 @@ impl Protected {
         places.sort();
         places.dedup();
         let start_up = START_UP.iter().map(|place| paths::real(&home.join(place))).collect();
-        Self { places, start_up }
+        let own = OWN_PLACES.iter().map(|place| home.join(place)).chain(more.iter().cloned());
+        let own_data = own.map(|place| paths::real(&place)).collect();
+        Self { places, start_up, own_data }
+    }
+
+    /// Where artoo keeps its own data, as it really lies: no command changes that, allowed or not.
+    pub(crate) fn own_data(&self) -> Vec<PathBuf> {
+        self.own_data.clone()
     }
 
     /// What a fenced command may not read, where it really lies.

@@ -19,11 +19,12 @@ use crate::fence::Fence;
 use crate::guard::{self, ExitOne, Proof};
 use crate::input::{self, InputProblem};
 use crate::limit::Limit;
+use crate::paths::{PATH_MAX_BYTES, PathProblem};
 use crate::process::{self, Ended, Invocation};
 use crate::protect::Protected;
 use crate::record::Record;
 use crate::tool::Job;
-use crate::{nearby, open, paths};
+use crate::{nearby, network, open, paths};
 
 pub(crate) use tool::Shell;
 
@@ -31,12 +32,20 @@ pub(crate) use tool::Shell;
 const COMMAND_MAX_CHARS: usize = 32_768;
 
 /// What helps a command that the fence kept from something.
-const REMEDY: &str = "a command changes the workspace, a temporary folder and what it was allowed by name";
+const REMEDY: &str =
+    "name the path in the command or in \"writes\", or ask for \"network\"; a person is shown it and decides";
+
+/// Places one command may ask to change besides those it names; a person reads each of them.
+const WRITES_MAX: usize = 16;
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Wire {
     command: String,
+    #[serde(default)]
+    network: bool,
+    #[serde(default)]
+    writes: Vec<String>,
 }
 
 /// A command with what the guard says of it.
@@ -48,6 +57,12 @@ pub(crate) struct Command {
     pub(crate) paths: Vec<PathBuf>,
     /// What it would touch, in words, for a command that must be asked about.
     pub(crate) effects: Vec<String>,
+    /// Folders and files it asks to change although it does not name them.
+    writes: Vec<PathBuf>,
+    /// Whether it may reach the network once a person has allowed it.
+    network: bool,
+    /// Whether it asked for the network by its input and not by its words.
+    asks_network: bool,
 }
 
 /// Why a command is not even asked about.
@@ -55,6 +70,8 @@ pub(crate) struct Command {
 pub(crate) enum CommandProblem {
     #[error(transparent)]
     Input(#[from] InputProblem),
+    #[error("writes: {0}")]
+    Writes(#[from] PathProblem),
     #[error("the command is empty")]
     Empty,
     #[error("the command holds invisible or control characters, so what is shown would not be what runs")]
@@ -64,7 +81,8 @@ pub(crate) enum CommandProblem {
 impl Command {
     /// Reads an input and classifies the command; nothing is run.
     pub(crate) fn parse(config: &ToolConfig, protected: &Protected, value: &Value) -> Result<Self, CommandProblem> {
-        let Wire { command } = input::parse(value)?;
+        let Wire { command, network: asks_network, writes } = input::parse(value)?;
+        input::check_count("writes", writes.len(), WRITES_MAX)?;
         input::check_length("command", &command, COMMAND_MAX_CHARS)?;
         if command.trim().is_empty() {
             return Err(CommandProblem::Empty);
@@ -81,18 +99,33 @@ impl Command {
                 .take(PATHS_MAX)
                 .collect(),
         };
+        let writes =
+            writes.iter().map(|path| paths::absolute(&config.environment, path)).collect::<Result<Vec<_>, _>>()?;
+        let network = asks_network || network::is_named(&command);
         let effects = match &proof {
             Proof::Proven(proven) => proven.effects.clone(),
-            Proof::Unproven { .. } => effects(&paths, protected),
+            Proof::Unproven { .. } => effects(&paths, &writes, network, protected),
         };
-        Ok(Self { text: command, proof, paths, effects })
+        Ok(Self { text: command, proof, paths, effects, writes, network, asks_network })
+    }
+
+    /// Every path it names or asks for.
+    pub(crate) fn touched(&self) -> Vec<PathBuf> {
+        [self.paths.as_slice(), &self.writes].concat()
+    }
+
+    /// The bytes a consent is for: the command, and what it asks for beyond its words.
+    pub(crate) fn consent_text(&self) -> String {
+        let writes = self.writes.iter().map(|path| format!("\n[may change everything in {}]", paths::line(path)));
+        let network = self.asks_network.then(|| "\n[may reach the network]".to_owned());
+        std::iter::once(self.text.clone()).chain(writes).chain(network).collect()
     }
 
     /// What the kernel lets it do: a proven one what it was proven to do, another what was shown to a person.
-    pub(crate) fn fence(&self, config: &ToolConfig) -> Fence {
+    pub(crate) fn fence(&self, config: &ToolConfig, protected: &Protected) -> Fence {
         match &self.proof {
-            Proof::Proven(_) => Fence::of_proven(config, &self.paths),
-            Proof::Unproven { .. } => Fence::of_allowed(config, &self.paths, false),
+            Proof::Proven(_) => Fence::of_proven(config, protected, &self.paths),
+            Proof::Unproven { .. } => Fence::of_allowed(config, protected, &self.touched(), self.network),
         }
     }
 
@@ -107,7 +140,7 @@ impl Command {
         let spelled = self.text.replace("${HOME}", home).replace("$HOME", home);
         let words = if workspace.is_some() { guard::path_like(&spelled) } else { Vec::new() };
         let named = words.iter().filter_map(|word| paths::absolute(environment, word).ok());
-        self.paths.iter().cloned().chain(named).map(|path| before_pattern(&path)).chain(workspace).collect()
+        self.touched().into_iter().chain(named).map(|path| before_pattern(&path)).chain(workspace).collect()
     }
 
     /// What would run: the program itself, or a shell over exactly the bytes that are shown.
@@ -135,8 +168,15 @@ fn before_pattern(path: &Path) -> PathBuf {
 }
 
 /// What an unproven command would touch, in words: what it names, no more.
-fn effects(named: &[PathBuf], protected: &Protected) -> Vec<String> {
+fn effects(named: &[PathBuf], writes: &[PathBuf], network: bool, protected: &Protected) -> Vec<String> {
     let mut effects = vec!["runs a command whose effects are not proven".to_owned()];
+    if network {
+        effects.push("may reach the network".to_owned());
+    }
+    for path in writes {
+        effects.extend(protected.refusal(path));
+        effects.push(format!("may change everything in {}", paths::line(path)));
+    }
     for path in named {
         effects.extend(protected.refusal(path));
         let Ok(found) = fs::symlink_metadata(path) else { continue };
@@ -256,7 +296,10 @@ pub(crate) fn schema() -> Value {
         "required": ["command"],
         "properties": {
             "command": {"type": "string", "minLength": 1, "maxLength": COMMAND_MAX_CHARS,
-                "description": "pipelines, lists and loops of known read-only programs run at once; all else needs a yes"}
+                "description": "pipelines, lists and loops of known read-only programs run at once; all else needs a yes"},
+            "network": {"type": "boolean", "description": "true if it must reach the network; asks a person"},
+            "writes": {"type": "array", "maxItems": WRITES_MAX, "items": {"type": "string", "minLength": 1, "maxLength": PATH_MAX_BYTES},
+                "description": "folders or files it must change and does not name; the workspace is always writable"}
         }
     })
 }

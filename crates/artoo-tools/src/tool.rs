@@ -13,7 +13,7 @@ use serde_json::Value;
 use crate::config::ToolConfig;
 use crate::fence::{self, Fence, FenceReport};
 use crate::limit::{Limit, Stopped, blocking};
-use crate::process::{self, Ended, Invocation};
+use crate::process::{self, Ended, Invocation, Order};
 use crate::protect::Protected;
 use crate::record::Record;
 use crate::recording::{Recorder, Recording};
@@ -135,18 +135,24 @@ impl Call {
 
     /// Runs a program in a fence, for `time` or as long as is left.
     pub(crate) async fn run(&self, invocation: Invocation, fence: Fence, time: Duration) -> std::io::Result<Ended> {
-        self.start(invocation, Some(fence), time).await
+        self.start(invocation, fence, true, time).await
     }
 
     /// Runs a program of the system's own, with arguments of ours or what a person allowed: what it works on lies behind a
     /// socket, or belongs to a group that it alone gets, and a fence would keep it from both.
     pub(crate) async fn ask_system(&self, invocation: Invocation, time: Duration) -> std::io::Result<Ended> {
-        self.start(invocation, None, time).await
+        self.start(invocation, Fence::default(), false, time).await
     }
 
-    async fn start(&self, invocation: Invocation, fence: Option<Fence>, time: Duration) -> std::io::Result<Ended> {
+    async fn start(
+        &self,
+        invocation: Invocation,
+        fence: Fence,
+        is_held: bool,
+        time: Duration,
+    ) -> std::io::Result<Ended> {
         let Machine { config, protected, child_environment, .. } = &*self.machine;
-        let order = invocation.order(config, protected, child_environment, fence);
+        let order = Order { is_held, ..invocation.order(config, protected, child_environment, fence) };
         process::run(config, order, time.min(self.watch.left())).await
     }
 }

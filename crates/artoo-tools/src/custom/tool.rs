@@ -7,7 +7,6 @@ use std::sync::Arc;
 use artoo_proto::{EffectClass, ToolClass, ToolSpec, escape};
 use serde_json::{Map, Value};
 
-use crate::config::ToolConfig;
 use crate::custom::manifest::{self, Effect, Manifest};
 use crate::fence::Fence;
 use crate::input::{self, InputProblem};
@@ -88,11 +87,12 @@ impl CustomCall {
     }
 
     /// Held to what its manifest says of it.
-    fn fence(&self, config: &ToolConfig) -> Fence {
+    fn fence(&self, machine: &Machine) -> Fence {
+        let (config, protected) = (&machine.config, &machine.protected);
         match self.manifest.effect {
             Effect::ReadOnly => Fence::of_reading(&self.paths),
-            Effect::Creating => Fence::of_proven(config, &self.paths),
-            Effect::Changing => Fence::of_allowed(config, &self.paths, false),
+            Effect::Creating => Fence::of_proven(config, protected, &self.paths),
+            Effect::Changing => Fence::of_allowed(config, protected, &self.paths, false),
         }
     }
 
@@ -149,13 +149,13 @@ impl Job for CustomCall {
 }
 
 async fn run(custom: CustomCall, call: Call) -> Result<Record, Stopped> {
-    let (config, class) = (&call.machine.config, custom.manifest.effect.class());
+    let class = custom.manifest.effect.class();
     let (machine, recorder) = (Arc::clone(&call.machine), call.recorder.clone());
     let act = match call.watch.blocking(move |limit| recorder.begin(&machine, limit)).await? {
         Ok(act) => act,
         Err(record) => return Ok(record.class(class)),
     };
-    let ended = call.run(custom.invocation(), custom.fence(config), custom.manifest.timeout).await;
+    let ended = call.run(custom.invocation(), custom.fence(&call.machine), custom.manifest.timeout).await;
     let look = move |limit: &Limit| {
         let noted = act.end(&[], limit);
         let record = match ended {
@@ -167,7 +167,7 @@ async fn run(custom: CustomCall, call: Call) -> Result<Record, Stopped> {
         };
         record.noted(noted)
     };
-    blocking(config.call_timeout, look).await
+    blocking(call.machine.config.call_timeout, look).await
 }
 
 fn record(manifest: &Manifest, ended: &Ended) -> Record {

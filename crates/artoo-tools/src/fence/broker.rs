@@ -16,6 +16,7 @@ use rustix::fs::{
 };
 use rustix::process::Pid;
 
+use super::Fence;
 use super::call::{self, Call, PathArgument, Subject, TimeFormat};
 use super::kernel::{self, Answer, Asked};
 use super::place::{self, Caller, Place};
@@ -48,6 +49,7 @@ pub(crate) struct Broker {
     listener: OwnedFd,
     writable: Vec<PathBuf>,
     granted: Vec<PathBuf>,
+    kept_back: Vec<PathBuf>,
     limits: ProcessLimits,
     /// Files the program has made beside those it may change, by device and number: its own temporary files.
     made: BTreeSet<(u64, u64)>,
@@ -65,15 +67,18 @@ enum Standing {
 }
 
 impl Broker {
-    /// `writable` and `granted` as they really lie.
-    pub(crate) fn new(
-        listener: OwnedFd,
-        writable: Vec<PathBuf>,
-        granted: Vec<PathBuf>,
-        limits: ProcessLimits,
-        notes: Notes,
-    ) -> Self {
-        Self { listener, writable, granted, limits, made: BTreeSet::new(), notes }
+    /// `scratch` is the program's own temporary folder.
+    pub(crate) fn new(listener: OwnedFd, fence: &Fence, scratch: &Path, limits: ProcessLimits, notes: Notes) -> Self {
+        let writable = fence.writable.iter().map(PathBuf::as_path).chain([scratch]).map(Path::to_path_buf).collect();
+        Self {
+            listener,
+            writable,
+            granted: fence.granted.clone(),
+            kept_back: fence.kept_back.clone(),
+            limits,
+            made: BTreeSet::new(),
+            notes,
+        }
     }
 
     /// Answers until nobody is left who could ask, or `is_over` says so.
@@ -246,7 +251,9 @@ impl Broker {
     }
 
     fn standing(&self, path: &Path) -> Standing {
-        if self.writable.iter().any(|folder| path.starts_with(folder)) {
+        if self.kept_back.iter().any(|kept| path.starts_with(kept) || kept.starts_with(path)) {
+            Standing::Outside
+        } else if self.writable.iter().any(|folder| path.starts_with(folder)) {
             Standing::Writable
         } else if self.granted.iter().any(|granted| path.starts_with(granted)) {
             Standing::Granted
@@ -256,10 +263,8 @@ impl Broker {
     }
 
     fn standing_of(&self, place: &Place) -> Standing {
-        match self.standing(&place.path) {
-            Standing::Outside if self.is_made(place) => Standing::Granted,
-            standing => standing,
-        }
+        let standing = self.standing(&place.path);
+        if standing == Standing::Outside && self.is_made(place) { Standing::Granted } else { standing }
     }
 
     fn is_made(&self, place: &Place) -> bool {

@@ -19,11 +19,13 @@ mod readable;
 mod report;
 #[cfg(target_os = "linux")]
 mod rules;
+pub(crate) mod seatbelt;
 
 use std::path::{Path, PathBuf};
 
 use crate::config::ToolConfig;
 use crate::paths;
+use crate::protect::Protected;
 
 #[cfg(target_os = "linux")]
 pub(crate) use broker::{Broker, Notes};
@@ -45,6 +47,8 @@ pub(crate) struct Fence {
     pub(crate) writable: Vec<PathBuf>,
     /// Paths a person was shown and allowed: these may be changed, made and removed, and what lies below them.
     pub(crate) granted: Vec<PathBuf>,
+    /// Places that stay as they are even where a folder above them was allowed: artoo's own data.
+    pub(crate) kept_back: Vec<PathBuf>,
     /// Paths that may be read although they would otherwise be kept back.
     pub(crate) readable: Vec<PathBuf>,
     /// Whether it may reach the network.
@@ -58,14 +62,20 @@ impl Fence {
     }
 
     /// The fence of a command that was proven harmless: the workspace is writable, and what it names is readable.
-    pub(crate) fn of_proven(config: &ToolConfig, named: &[PathBuf]) -> Self {
-        Self { writable: vec![workspace(config)], readable: real(named), ..Self::default() }
+    pub(crate) fn of_proven(config: &ToolConfig, protected: &Protected, named: &[PathBuf]) -> Self {
+        let kept_back = protected.own_data();
+        Self { writable: vec![workspace(config)], readable: real(named), kept_back, ..Self::default() }
     }
 
-    /// The fence of a command a person allowed: also what they were shown.
-    pub(crate) fn of_allowed(config: &ToolConfig, shown: &[PathBuf], network: bool) -> Self {
-        let shown = real(shown);
-        Self { writable: vec![workspace(config)], granted: shown.clone(), readable: shown, network }
+    /// The fence of a command a person allowed: also what they were shown, artoo's own data never.
+    pub(crate) fn of_allowed(config: &ToolConfig, protected: &Protected, shown: &[PathBuf], network: bool) -> Self {
+        let kept_back = protected.own_data();
+        let is_own = |path: &PathBuf| kept_back.iter().any(|kept| path.starts_with(kept));
+        let shown: Vec<PathBuf> = real(shown).into_iter().filter(|path| !is_own(path)).collect();
+        // Reading all below a folder that holds artoo's own data would read that too.
+        let readable = shown.iter().filter(|path| !kept_back.iter().any(|kept| kept.starts_with(path)));
+        let readable = readable.cloned().collect();
+        Self { writable: vec![workspace(config)], granted: shown, kept_back, readable, network }
     }
 }
 
@@ -83,3 +93,6 @@ fn workspace(config: &ToolConfig) -> PathBuf {
 fn real(named: &[PathBuf]) -> Vec<PathBuf> {
     named.iter().map(|path| paths::real(path)).collect()
 }
+
+#[cfg(test)]
+mod tests;

@@ -31,6 +31,10 @@ pub(crate) fn ruleset(fence: &Fence, protected: &Protected, scratch: &Path) -> R
     let names: BitFlags<AccessFs> = AccessFs::ReadDir.into();
     let readable = readable::beside(Path::new("/"), &hidden(protected)).whole;
     let devices = DEVICES.iter().map(Path::new).filter(|device| device.metadata().is_ok_and(|found| is_data(&found)));
+    // A folder that holds artoo's own data is opened beside them only; its own entries are made by the broker.
+    let kept_back: BTreeSet<PathBuf> = fence.kept_back.iter().cloned().collect();
+    let granted: Vec<PathBuf> =
+        fence.granted.iter().flat_map(|path| readable::beside(path, &kept_back).whole).collect();
     let writable = fence.writable.iter().chain([&scratch.to_path_buf()]).cloned().collect::<Vec<_>>();
     ruleset
         .create()?
@@ -38,7 +42,7 @@ pub(crate) fn ruleset(fence: &Fence, protected: &Protected, scratch: &Path) -> R
         .add_rules(path_beneath_rules(readable, read))?
         .add_rules(path_beneath_rules(&fence.readable, read))?
         .add_rules(path_beneath_rules(devices, AccessFs::ReadFile | AccessFs::WriteFile))?
-        .add_rules(path_beneath_rules(writable.iter().chain(&fence.granted), write))
+        .add_rules(path_beneath_rules(writable.iter().chain(&granted), write))
 }
 
 /// Rules that allow nothing at all, to try out what they hold.

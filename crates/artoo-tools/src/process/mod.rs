@@ -4,7 +4,6 @@ mod capture;
 pub(crate) mod limits;
 mod plain;
 mod running;
-#[cfg(target_os = "linux")]
 mod scratch;
 #[cfg(target_os = "linux")]
 mod ward;
@@ -44,13 +43,13 @@ pub(crate) struct Invocation {
 }
 
 impl Invocation {
-    /// This program on this machine; without a fence it is held by its group alone.
+    /// This program on this machine, in a fence.
     pub(crate) fn order(
         self,
         config: &ToolConfig,
         protected: &Protected,
         environment: &[(String, OsString)],
-        fence: Option<Fence>,
+        fence: Fence,
     ) -> Order {
         let mut variables = environment.to_vec();
         for (name, value) in self.environment {
@@ -64,6 +63,7 @@ impl Invocation {
             environment: variables,
             cwd: PathBuf::from(&config.environment.cwd),
             fence,
+            is_held: true,
             protected: protected.clone(),
             limits: config.limits.clone(),
         }
@@ -167,7 +167,9 @@ pub(crate) struct Order {
     /// The whole environment.
     pub(crate) environment: Vec<(String, OsString)>,
     pub(crate) cwd: PathBuf,
-    pub(crate) fence: Option<Fence>,
+    pub(crate) fence: Fence,
+    /// Whether the fence is put around it at all.
+    pub(crate) is_held: bool,
     pub(crate) protected: Protected,
     pub(crate) limits: ProcessLimits,
 }

@@ -1,30 +1,41 @@
-//! A program held by its process group: what there is where the kernel offers no more.
+//! A program held by its process group, and by macOS's sandbox: what there is where the kernel offers no more.
 
 use std::io;
 use std::os::unix::process::ExitStatusExt;
+use std::path::Path;
 use std::process::Stdio;
 
 use rustix::process::{Pid, Signal, kill_process_group, test_kill_process_group};
 use tokio::process::{Child, ChildStderr, ChildStdout, Command};
 
+use super::scratch::Scratch;
 use super::{Order, Verdict};
+use crate::fence::seatbelt;
 
 /// A running program and its group; dropping it kills the group.
 #[derive(Debug)]
 pub(crate) struct Plain {
     child: Child,
     group: Option<Pid>,
+    /// Its own temporary folder, gone with it.
+    _scratch: Scratch,
 }
 
 impl Plain {
-    /// Starts a program as the first of a group of its own.
-    pub(crate) fn start(order: &Order) -> io::Result<(Self, ChildStdout, ChildStderr)> {
+    /// Starts a program as the first of a group of its own, behind `sandbox-exec` where there is one.
+    pub(crate) fn start(order: Order, seatbelt: Option<&Path>) -> io::Result<(Self, ChildStdout, ChildStderr)> {
+        let scratch = Scratch::new()?;
+        let order = match seatbelt {
+            Some(program) => seatbelt::wrapped(program, order, scratch.path()),
+            None => order,
+        };
         let mut command = Command::new(&order.program);
         command
             .arg0(&order.name)
             .args(&order.arguments)
             .env_clear()
             .envs(order.environment.iter().map(|(name, value)| (name, value)))
+            .env("TMPDIR", scratch.path())
             .current_dir(&order.cwd)
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
@@ -34,7 +45,7 @@ impl Plain {
         let mut child = command.spawn()?;
         let raw = child.id().and_then(|id| i32::try_from(id).ok()).filter(|id| *id > 1);
         let (stdout, stderr) = (child.stdout.take(), child.stderr.take());
-        let plain = Self { child, group: raw.and_then(Pid::from_raw) };
+        let plain = Self { child, group: raw.and_then(Pid::from_raw), _scratch: scratch };
         match (stdout, stderr) {
             (Some(stdout), Some(stderr)) => Ok((plain, stdout, stderr)),
             _ => Err(io::Error::other("the program's streams are missing")),
@@ -74,5 +85,52 @@ impl Plain {
 impl Drop for Plain {
     fn drop(&mut self) {
         self.kill();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::os::unix::fs::PermissionsExt;
+    use std::path::PathBuf;
+
+    use artoo_proto::Environment;
+    use tokio::io::AsyncReadExt;
+
+    use super::*;
+    use crate::config::ToolConfig;
+    use crate::fence::Fence;
+    use crate::process::Invocation;
+    use crate::protect::Protected;
+
+    /// D14: a stand-in shows that the profile and the program arrive, wherever the test runs.
+    #[tokio::test]
+    async fn d14_the_sandbox_gets_the_profile_and_the_program() {
+        let dir = tempfile::TempDir::new().unwrap();
+        let stand_in = dir.path().join("sandbox-exec");
+        fs::write(
+            &stand_in,
+            "#!/bin/sh\n[ \"$1\" = -p ] || exit 9\nprintf '%s' \"$2\" | head -n 1\nshift 2\nexec \"$@\"\n",
+        )
+        .unwrap();
+        fs::set_permissions(&stand_in, fs::Permissions::from_mode(0o755)).unwrap();
+        let home = dir.path().to_str().unwrap().to_owned();
+        let environment =
+            Environment { cwd: home.clone(), home: home.clone(), workspace: home, os: "macos".into(), utc_offset_s: 0 };
+        let config = ToolConfig::new(environment.clone());
+        let protected = Protected::new(&environment, &[]);
+        let invocation = Invocation {
+            program: PathBuf::from("/bin/sh"),
+            name: "sh".into(),
+            arguments: ["-c", "echo ran \"$1\" >&1; sleep 60 &", "sh", "a b"].map(Into::into).to_vec(),
+            environment: Vec::new(),
+        };
+        let order = invocation.order(&config, &protected, &[], Fence::of_proven(&config, &protected, &[]));
+        let (mut plain, mut stdout, _) = Plain::start(order, Some(&stand_in)).unwrap();
+        let verdict = plain.ended().await.unwrap();
+        let mut text = String::new();
+        stdout.read_to_string(&mut text).await.unwrap();
+        assert_eq!((text.as_str(), verdict.exit_code), ("(version 1)\nran a b\n", Some(0)));
+        assert!(verdict.left_behind, "its child was still there and has been ended");
     }
 }

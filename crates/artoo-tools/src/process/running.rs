@@ -10,6 +10,7 @@ use super::ward::Ward;
 use super::{Order, Verdict};
 #[cfg(target_os = "linux")]
 use crate::fence;
+use crate::fence::seatbelt;
 
 /// Dropping it ends the program and every process that came of it.
 #[derive(Debug)]
@@ -25,11 +26,11 @@ impl Running {
     /// Starts a program.
     pub(crate) async fn start(order: Order) -> io::Result<(Self, ChildStdout, ChildStderr)> {
         #[cfg(target_os = "linux")]
-        if order.fence.is_some() && fence::can_be_made() {
+        if order.is_held && fence::can_be_made() {
             let (ward, stdout, stderr) = Ward::start(order).await?;
             return Ok((Self::Ward(ward), stdout, stderr));
         }
-        let (plain, stdout, stderr) = Plain::start(&order)?;
+        let (plain, stdout, stderr) = Plain::start(order, seatbelt::program().as_deref())?;
         Ok((Self::Plain(Box::new(plain)), stdout, stderr))
     }
 

@@ -38,7 +38,7 @@ impl Tool for Shell {
         let command = Command::parse(&machine.config, &machine.protected, input).map_err(|problem| {
             let record = match &problem {
                 CommandProblem::Hostile => Record::denied(&problem.to_string()),
-                CommandProblem::Input(_) | CommandProblem::Empty => unusable(&problem),
+                CommandProblem::Input(_) | CommandProblem::Writes(_) | CommandProblem::Empty => unusable(&problem),
             };
             record.class(EffectClass::Unproven)
         })?;
@@ -52,7 +52,7 @@ impl Job for Command {
     }
 
     fn paths(&self) -> Vec<PathBuf> {
-        self.paths.clone()
+        self.touched()
     }
 
     fn class(&self) -> EffectClass {
@@ -71,10 +71,10 @@ impl Job for Command {
             Proof::Proven(_) => CAUTION.to_owned(),
         };
         Some(Question {
-            text: self.text.clone(),
+            text: self.consent_text(),
             program: self.invocation(&machine.config).map_or_else(PathBuf::new, |invocation| invocation.program),
             files: self.paths.clone(),
-            shown: self.text.clone(),
+            shown: self.consent_text(),
             effects: self.effects.clone(),
             reason,
         })
@@ -97,7 +97,7 @@ async fn run(command: Command, call: Call) -> Result<Record, Stopped> {
     let class = command.class();
     let read_only = class == EffectClass::ReadOnly;
     let named = if read_only { Vec::new() } else { command.paths.clone() };
-    let fence = command.fence(config);
+    let fence = command.fence(config, &call.machine.protected);
     if !read_only {
         // What can't be made is missed by the command itself, which says so.
         let _ = std::fs::create_dir_all(&config.environment.workspace);

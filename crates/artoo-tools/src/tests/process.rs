@@ -142,6 +142,170 @@ async fn t19_the_environment_is_an_allow_list() {
     assert!(call.output.contains(&format!("HOME={}\n", house.home.display())));
 }
 
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn t3_what_leaves_its_session_and_its_parents_ends_with_the_call() {
+    let house = House::new();
+    for (number, escape) in [
+        "setsid sleep NAP & true",
+        "(setsid sh -c 'setsid sleep NAP & sleep NAP' &) ; true",
+        "setsid sh -c '(setsid sh -c \"setsid sleep NAP &\" &) ; exit' ; true",
+        "nohup setsid sh -c 'trap \"\" TERM HUP; sleep NAP; sleep NAP' >/dev/null 2>&1 < /dev/null & true",
+    ]
+    .iter()
+    .enumerate()
+    {
+        let nap = mark(80 + u32::try_from(number).unwrap());
+        let call = house.allowed(&escape.replace("NAP", &nap)).await;
+        assert_eq!(call.status, CallStatus::Ok, "{call:?}");
+        assert!(call.output.contains("[processes it left running were ended]"), "{call:?}");
+        assert!(gone(&nap).await, "a survivor of {escape}");
+    }
+}
+
+/// T3, T4: dropped calls, each with a tree of its own, half of which has left its session.
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn t3_t4_nobody_is_alive_after_200_killed_commands() {
+    let house = House::new();
+    let nap = mark(90);
+    let own_zombies = || {
+        let own = std::process::id();
+        let tasks = fs::read_dir(format!("/proc/{own}/task")).unwrap().flatten();
+        let children = tasks.filter_map(|task| fs::read_to_string(task.path().join("children")).ok());
+        let children: Vec<String> =
+            children.flat_map(|line| line.split_whitespace().map(str::to_owned).collect::<Vec<_>>()).collect();
+        children
+            .iter()
+            .filter(|pid| fs::read_to_string(format!("/proc/{pid}/stat")).is_ok_and(|stat| stat.contains(") Z ")))
+            .count()
+    };
+    for _ in 0..20 {
+        let command = format!("setsid sleep {nap} & sleep {nap} & (setsid sh -c 'sleep {nap}' &); sleep {nap}; true");
+        let context = House::context("shell", json!({"command": command}));
+        let ToolOutcome::NeedsConsent { hash, .. } = house.outcome(&context, None).await else { panic!() };
+        let calls = (0..10).map(|_| {
+            let (registry, context, grant) = (house.registry.clone(), context.clone(), house.registry.grant(&hash));
+            tokio::spawn(async move { registry.call(&context, Some(grant)).await })
+        });
+        let calls: Vec<_> = calls.collect();
+        // Some are killed before they have started anything, some after.
+        tokio::time::sleep(Duration::from_millis(60)).await;
+        for call in calls {
+            call.abort();
+            let _ = call.await;
+        }
+    }
+    assert!(gone(&nap).await, "{} alive", alive(&nap));
+    for _ in 0..200 {
+        if own_zombies() == 0 {
+            return;
+        }
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    panic!("{} zombies of ours", own_zombies());
+}
+
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn t12_a_file_past_the_limit_ends_the_program_and_is_told() {
+    let house = House::with(|config| config.limits.file_bytes = 1024 * 1024);
+    let call = house.allowed("exec head -c 5000000 /dev/zero > ~/artoo_workspace/fill").await;
+    assert_eq!((call.status, call.signal), (CallStatus::Failed, Some(25)), "{call:?}");
+    assert!(call.output.contains("wrote a file past the limit of 1048576 bytes"), "{call:?}");
+    assert_eq!(fs::metadata(house.workspace().join("fill")).unwrap().len(), 1024 * 1024);
+    let call = house.allowed("fallocate -l 900G ~/artoo_workspace/big").await;
+    assert_eq!(call.status, CallStatus::Failed, "{call:?}");
+}
+
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn t14_memory_and_processor_time_are_limited() {
+    let house = House::with(|config| {
+        config.limits.memory_bytes = 64 * 1024 * 1024;
+        config.limits.cpu_s = 1;
+    });
+    // bash itself keeps the text in memory.
+    let call = house.allowed("x=$(head -c 200000000 /dev/zero | tr '\\0' x); echo ${#x}").await;
+    assert_eq!(call.status, CallStatus::Failed, "{call:?}");
+    assert!(call.output.contains("memory") || call.signal.is_some(), "it says what it likes: {call:?}");
+    let call = house.allowed("while :; do :; done").await;
+    assert_eq!((call.status, call.signal), (CallStatus::Failed, Some(9)), "the hard limit: {call:?}");
+}
+
+/// Root is not held to a number of processes, so an ordinary user of a namespace of its own tries.
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn t13_a_fork_bomb_ends_with_its_call() {
+    let house = House::with(|config| {
+        config.call_timeout = Duration::from_millis(1500);
+        config.limits.processes = 300;
+        config.limits.cpu_s = 20;
+    });
+    let nap = mark(95);
+    let command =
+        format!("b() {{ [ $1 -gt 7 ] || {{ b $(($1 + 1)) & b $(($1 + 1)) & }}; exec setsid sleep {nap}; }}; b 0; wait");
+    let call = house.allowed(&command).await;
+    assert!(matches!(call.status, CallStatus::TimedOut | CallStatus::Failed), "{call:?}");
+    assert!(gone(&nap).await, "{} alive", alive(&nap));
+}
+
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn t11_there_is_no_terminal_to_ask_for_a_password_at() {
+    let house = House::new();
+    let call = house.allowed("echo password? > /dev/tty; stty -a < /dev/tty; ps -o tty= -p $$; ps -o sid= -p $$ | grep -qw $$ && echo own").await;
+    assert!(call.output.contains("/dev/tty") && call.output.contains("own"), "{call:?}");
+}
+
+/// A command that a person allowed, and that the fence kept from what nobody was shown, says so.
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn law1_what_the_fence_kept_is_told_with_a_remedy_and_never_claimed_as_done() {
+    let house = House::new();
+    house.file("work/Makefile", "all:\n\techo built > out.txt\n");
+    let call = house.allowed("bash -c 'echo built > $(printf out).txt'").await;
+    assert_eq!((call.status, call.exit_code), (CallStatus::Failed, Some(1)), "{call:?}");
+    let expected = format!("it was not allowed to change {}/work/out.txt; name the path", house.home.display());
+    assert!(call.output.contains(&expected), "{call:?}");
+    let call =
+        house.allowed("python3 -c 'import socket; socket.create_connection((\"127.0.0.1\", 9))' || exit 7").await;
+    if call.exit_code == Some(7) && call.output.contains("socket") {
+        assert!(call.output.contains("it was not allowed to reach the network"), "{call:?}");
+    }
+    // The remedy is one: what is asked for is shown, hashed into the yes, and then works.
+    let input = json!({"command": "bash -c 'echo built > $(printf out).txt'", "writes": ["~/work"]});
+    let context = House::context("shell", input);
+    let ToolOutcome::NeedsConsent { hash, shown, effects, .. } = house.outcome(&context, None).await else { panic!() };
+    let line = format!("may change everything in {}/work", house.home.display());
+    assert!(shown.ends_with(&format!("[{line}]")) && effects.contains(&line), "{shown} {effects:?}");
+    let plain = House::context("shell", json!({"command": "bash -c 'echo built > $(printf out).txt'"}));
+    let stolen = called(house.outcome(&plain, Some(house.registry.grant(&hash))).await);
+    assert_eq!(stolen.status, CallStatus::Denied, "a yes to more is none to less: {stolen:?}");
+    let call = called(house.outcome(&context, Some(house.registry.grant(&hash))).await);
+    assert_eq!(call.status, CallStatus::Ok, "{call:?}");
+    assert_eq!(fs::read_to_string(house.home.join("work/out.txt")).unwrap(), "built\n");
+}
+
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn law1_the_network_is_there_only_when_the_question_said_so() {
+    let house = House::new();
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    listener.set_nonblocking(true).unwrap();
+    let port = listener.local_addr().unwrap().port();
+    // Spelled so that nothing in the words says it.
+    let hidden = format!("exec 5<>/dev/t\"\"cp/127.0.0.1/{port}");
+    let call = house.allowed(&hidden).await;
+    assert!(call.status == CallStatus::Failed && listener.accept().is_err(), "{call:?}");
+    let open = format!("exec 5<>/dev/tcp/127.0.0.1/{port}");
+    let context = House::context("shell", json!({"command": open}));
+    let ToolOutcome::NeedsConsent { effects, .. } = house.outcome(&context, None).await else { panic!() };
+    assert!(effects.contains(&"may reach the network".to_owned()), "{effects:?}");
+    let call = house.allowed(&open).await;
+    assert!(call.status == CallStatus::Ok && listener.accept().is_ok(), "{call:?}");
+}
+
 /// The promise a cancel rests on: dropping the future ends the whole group at once.
 #[tokio::test]
 async fn dropping_a_call_leaves_no_process() {

@@ -41,7 +41,7 @@ fn run(yard: &Yard, proven: &crate::guard::Proven) {
     // A program that is not installed is a run without effects.
     // Nothing holds it back here: what is tried is the proof, not the fence.
     let open = Fence { writable: vec!["/".into()], network: true, ..Fence::default() };
-    let order = proven.invocation.clone().order(&yard.config, &yard.protected, &environment, Some(open));
+    let order = proven.invocation.clone().order(&yard.config, &yard.protected, &environment, open);
     let _ = runtime.block_on(process::run(&yard.config, order, TIME));
 }
 

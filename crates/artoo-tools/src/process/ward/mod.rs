@@ -112,8 +112,9 @@ impl Ward {
 }
 
 fn outer(order: Order, ends: Ends, started: oneshot::Sender<io::Result<()>>, verdict: oneshot::Sender<Verdict>) {
-    // Removed when everything is over.
-    let (scratch, orders, rights) = match prepare(order) {
+    let (fence, limits) = (order.fence.clone(), order.limits.clone());
+    // Its folder is removed when everything is over.
+    let (scratch, orders) = match prepare(order) {
         Ok(prepared) => prepared,
         Err(error) => {
             let _ = started.send(Err(error));
@@ -130,13 +131,13 @@ fn outer(order: Order, ends: Ends, started: oneshot::Sender<io::Result<()>>, ver
         let mut ends = Some(ends);
         let mut started = Some(started);
         let mut verdict = Some(verdict);
-        let mut rights = Some(rights);
+        let mut rights = Some((fence, limits));
         // The inner thread wakes nobody itself: what wakes a runtime is a file, and it has got none of ours any more.
         for stage in told {
             match stage {
                 Stage::Listener(listener) => {
-                    if let Some(Rights { writable, granted, limits }) = rights.take() {
-                        let broker = Broker::new(listener, writable, granted, limits, Notes::clone(&notes));
+                    if let Some((rights, limits)) = rights.take() {
+                        let broker = Broker::new(listener, &rights, scratch.path(), limits, Notes::clone(&notes));
                         scope.spawn(|| broker.serve(|| is_over.load(Ordering::Relaxed)));
                     }
                 }
@@ -155,19 +156,10 @@ fn outer(order: Order, ends: Ends, started: oneshot::Sender<io::Result<()>>, ver
     drop(scratch);
 }
 
-/// What the broker decides by.
-struct Rights {
-    writable: Vec<PathBuf>,
-    granted: Vec<PathBuf>,
-    limits: ProcessLimits,
-}
-
-fn prepare(order: Order) -> io::Result<(Scratch, Orders, Rights)> {
+fn prepare(order: Order) -> io::Result<(Scratch, Orders)> {
     let scratch = Scratch::new()?;
-    // Without one nobody asks for a ward; the narrowest there is would be right.
-    let held_to = order.fence.unwrap_or_default();
-    let ruleset = fence::ruleset(&held_to, &order.protected, scratch.path()).map_err(io::Error::other)?;
-    let filters = Filters::of(&held_to).map_err(io::Error::other)?;
+    let ruleset = fence::ruleset(&order.fence, &order.protected, scratch.path()).map_err(io::Error::other)?;
+    let filters = Filters::of(&order.fence).map_err(io::Error::other)?;
     let temporary = [("TMPDIR".to_owned(), scratch.path().as_os_str().to_owned())];
     let mut variables: Vec<(String, OsString)> = order.environment;
     variables.retain(|(name, _)| name != "TMPDIR");
@@ -188,10 +180,7 @@ fn prepare(order: Order) -> io::Result<(Scratch, Orders, Rights)> {
         filters,
         signals_are_held: fence::signals_are_held(),
     };
-    let mut writable = held_to.writable;
-    writable.push(scratch.path().to_path_buf());
-    let rights = Rights { writable, granted: held_to.granted, limits: orders.limits.clone() };
-    Ok((scratch, orders, rights))
+    Ok((scratch, orders))
 }
 
 fn text(bytes: &[u8]) -> io::Result<CString> {

@@ -1,0 +1,126 @@
+//! The fence as a profile for macOS's `sandbox-exec`.
+
+use std::ffi::OsString;
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+
+use super::Fence;
+use crate::process::Order;
+
+/// Where the system keeps it; a program of that name elsewhere is somebody else's.
+const PROGRAM: &str = "/usr/bin/sandbox-exec";
+
+/// The program, where this machine has it.
+pub(crate) fn program() -> Option<PathBuf> {
+    let program = PathBuf::from(PROGRAM);
+    program.is_file().then_some(program)
+}
+
+/// The same order, run by `sandbox-exec` behind a profile.
+pub(crate) fn wrapped(program: &Path, order: Order, scratch: &Path) -> Order {
+    let hidden = order.protected.hidden_places().into_iter().collect::<Vec<_>>();
+    let profile = profile(&order.fence, &hidden, scratch);
+    // `sandbox-exec` takes a path and no other name; a program that asks for its name sees the path.
+    let arguments = [OsString::from("-p"), profile.into(), order.program.clone().into_os_string()];
+    let arguments = arguments.into_iter().chain(order.arguments.clone()).collect();
+    Order { program: program.to_path_buf(), name: "sandbox-exec".into(), arguments, ..order }
+}
+
+/// The profile's text. The last rule that fits decides.
+pub(crate) fn profile(fence: &Fence, hidden: &[PathBuf], scratch: &Path) -> String {
+    let mut text = String::from(
+        "(version 1)\n(allow default)\n(deny file-write*)\n(deny network*)\n(deny mach-lookup)\n(deny appleevent-send)\n\
+         (deny signal (target others))\n(deny process-info* (target others))\n(deny file-link)\n(deny system-socket)\n",
+    );
+    // Looking up users, names and the time.
+    for service in ["com.apple.system.opendirectoryd.libinfo", "com.apple.system.notification_center", "com.apple.logd"]
+    {
+        rule(&mut text, "allow mach-lookup", "global-name", service);
+    }
+    for device in ["/dev/null", "/dev/zero", "/dev/random", "/dev/urandom"] {
+        rule(&mut text, "allow file-write-data", "literal", device);
+    }
+    for path in fence.writable.iter().map(PathBuf::as_path).chain([scratch]) {
+        path_rule(&mut text, "allow file-write*", path);
+        path_rule(&mut text, "allow file-link", path);
+    }
+    if fence.network {
+        text.push_str(
+            "(allow network-outbound (remote ip))\n(allow network-inbound (local ip))\n(allow system-socket)\n",
+        );
+        rule(&mut text, "allow network-outbound", "literal", "/private/var/run/mDNSResponder");
+    }
+    for path in hidden {
+        path_rule(&mut text, "deny file-read-data file-write*", path);
+    }
+    for path in &fence.readable {
+        path_rule(&mut text, "allow file-read-data", path);
+    }
+    for path in &fence.granted {
+        path_rule(&mut text, "allow file-write*", path);
+    }
+    for path in &fence.kept_back {
+        path_rule(&mut text, "deny file-read-data file-write*", path);
+    }
+    // Whatever was allowed, nobody else is let act with the owner's rights.
+    text.push_str("(deny file-write-setugid)\n");
+    text
+}
+
+fn path_rule(text: &mut String, action: &str, path: &Path) {
+    rule(text, action, "subpath", &path.to_string_lossy());
+}
+
+fn rule(text: &mut String, action: &str, kind: &str, name: &str) {
+    let escaped = name.replace('\\', "\\\\").replace('"', "\\\"");
+    // Writing to a text does not fail.
+    let _ = writeln!(text, "({action} ({kind} \"{escaped}\"))");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_profile_denies_first_and_artoos_own_data_last() {
+        let fence = Fence {
+            writable: vec!["/Users/ada/artoo_workspace".into()],
+            granted: vec!["/Users/ada/a \"quoted\"\\ name".into()],
+            kept_back: vec!["/Users/ada/.artoo".into()],
+            readable: vec!["/Users/ada/.zshrc".into()],
+            network: false,
+        };
+        let hidden = ["/Users/ada/.ssh".into(), "/Users/ada/.zshrc".into()];
+        let expected = r#"(version 1)
+(allow default)
+(deny file-write*)
+(deny network*)
+(deny mach-lookup)
+(deny appleevent-send)
+(deny signal (target others))
+(deny process-info* (target others))
+(deny file-link)
+(deny system-socket)
+(allow mach-lookup (global-name "com.apple.system.opendirectoryd.libinfo"))
+(allow mach-lookup (global-name "com.apple.system.notification_center"))
+(allow mach-lookup (global-name "com.apple.logd"))
+(allow file-write-data (literal "/dev/null"))
+(allow file-write-data (literal "/dev/zero"))
+(allow file-write-data (literal "/dev/random"))
+(allow file-write-data (literal "/dev/urandom"))
+(allow file-write* (subpath "/Users/ada/artoo_workspace"))
+(allow file-link (subpath "/Users/ada/artoo_workspace"))
+(allow file-write* (subpath "/private/tmp/artoo-1"))
+(allow file-link (subpath "/private/tmp/artoo-1"))
+(deny file-read-data file-write* (subpath "/Users/ada/.ssh"))
+(deny file-read-data file-write* (subpath "/Users/ada/.zshrc"))
+(allow file-read-data (subpath "/Users/ada/.zshrc"))
+(allow file-write* (subpath "/Users/ada/a \"quoted\"\\ name"))
+(deny file-read-data file-write* (subpath "/Users/ada/.artoo"))
+(deny file-write-setugid)
+"#;
+        assert_eq!(profile(&fence, &hidden, Path::new("/private/tmp/artoo-1")), expected);
+        let open = profile(&Fence { network: true, ..fence }, &hidden, Path::new("/private/tmp/artoo-1"));
+        assert!(open.contains("(allow network-outbound (remote ip))"), "{open}");
+    }
+}

@@ -1,0 +1,237 @@
+//! Ways out of the fence that somebody might think of, each tried.
+
+use std::fs;
+use std::io::{Read, Write};
+use std::os::linux::net::SocketAddrExt;
+use std::os::unix::fs::symlink;
+use std::os::unix::net::SocketAddr;
+use std::os::unix::net::{UnixDatagram, UnixListener};
+use std::time::Duration;
+
+use super::yard::Yard;
+
+fn has(program: &str) -> bool {
+    let found =
+        ["/usr/bin", "/bin", "/usr/local/bin"].iter().any(|folder| std::path::Path::new(folder).join(program).exists());
+    if !found {
+        super::say(&format!("not tried with {program}: it is not installed"));
+    }
+    found
+}
+
+/// Each of these would change something outside the workspace if the fence had a hole there.
+#[test]
+fn law1_no_way_round_changes_anything_outside() {
+    for command in [
+        // by another name for the same file
+        "ln ~/work/prize ~/artoo_workspace/hard && echo gone > ~/artoo_workspace/hard",
+        "ln -s ~/work/prize ~/artoo_workspace/soft && echo gone > ~/artoo_workspace/soft",
+        "ln -s ~/work ~/artoo_workspace/soft && rm ~/artoo_workspace/soft/prize",
+        "ln -s ~/work/prize ~/artoo_workspace/soft && chmod 777 ~/artoo_workspace/soft",
+        "echo gone > /proc/self/root$HOME/work/prize",
+        "echo gone > /proc/$$/cwd/prize",
+        "rm /proc/self/cwd/prize",
+        "exec 5< prize; echo gone > /proc/self/fd/5",
+        "exec 5< prize; chmod 777 /proc/self/fd/5",
+        "exec 5< prize; chmod 777 /dev/fd/5",
+        "cd /proc/self/cwd && chmod 777 prize",
+        // by moving it
+        "mv prize ~/artoo_workspace/",
+        "mv ~/work ~/artoo_workspace/w",
+        "echo new > ~/artoo_workspace/new && mv -f ~/artoo_workspace/new prize",
+        "cd ~/artoo_workspace && mkdir -p a/b && cd a/b && mv ../../a ../../c; rm ../../../work/prize",
+        // by another program
+        "cp /bin/rm $TMPDIR/innocent && $TMPDIR/innocent prize",
+        "/lib64/ld-linux-x86-64.so.2 /bin/rm prize",
+        "find . -name prize -delete",
+        "sed -i s/held/gone/ prize",
+        "tee prize < /dev/null",
+        "dd if=/dev/zero of=prize bs=1 count=1 conv=notrunc",
+        "truncate -s 0 prize",
+        // facts no Landlock right covers
+        "chmod 777 prize",
+        "chmod -R 000 ~/work",
+        "chown 12345 prize",
+        "chgrp 12345 prize",
+        "setfattr -n user.x -v y prize",
+        "chattr +i prize",
+        // by more rights
+        "unshare -r sh -c 'echo gone > prize'",
+        "unshare -rm sh -c 'mount -t tmpfs none ~/work'",
+        "mount --bind ~/artoo_workspace ~/work",
+        "chroot / rm prize",
+        "sudo -n rm prize",
+        "su -c 'rm prize'",
+        "mknod ~/artoo_workspace/disk b 254 0",
+        "nsenter -t 1 -m rm $PWD/prize",
+        // what others run later
+        "echo 'rm prize' >> ~/.bashrc",
+        "mkdir -p ~/.config/autostart && echo x > ~/.config/autostart/x.desktop",
+        "(crontab -l; echo '* * * * * rm prize') | crontab -",
+        "echo 'rm prize' | at now",
+        "systemd-run --user rm $PWD/prize",
+        // the temporary folder itself
+        "rmdir $TMPDIR && ln -s ~/work $TMPDIR && rm $TMPDIR/prize",
+        "TMPDIR=$PWD mktemp",
+        // dumps
+        "ulimit -c unlimited; kill -SEGV $$",
+    ] {
+        let yard = Yard::new();
+        yard.file("work/prize", "held dear\n");
+        yard.file(".bashrc", "# mine\n");
+        let before = yard.state();
+        let ended = yard.run(command);
+        let after = yard.state();
+        assert_eq!(after.facts, before.facts, "{command}: {}", ended.text());
+        assert_eq!(after.times, before.times, "{command}: {}", ended.text());
+    }
+}
+
+/// A script for programs that speak to the kernel more directly than a shell does.
+#[test]
+fn law1_no_system_call_leads_out() {
+    if !has("python3") {
+        return;
+    }
+    let yard = Yard::new();
+    let prize = yard.file("work/prize", "held dear\n");
+    let before = yard.state();
+    for (name, script) in [
+        (
+            "process_vm_writev and ptrace",
+            "import ctypes,os\nl=ctypes.CDLL(None,use_errno=True)\nassert l.ptrace(16,os.getppid(),0,0)==-1",
+        ),
+        ("x32 numbers", "import ctypes\nl=ctypes.CDLL(None)\nassert l.syscall(0x40000000+90,b'prize',0o777)==-1"),
+        ("io_uring", "import ctypes\nl=ctypes.CDLL(None)\nassert l.syscall(425,8,0)==-1"),
+        (
+            "memfd",
+            "import os\nfd=os.memfd_create('x')\nos.write(fd,open('/bin/rm','rb').read())\nos.execv(f'/proc/self/fd/{fd}',['rm','prize'])",
+        ),
+        ("handles", "import ctypes\nl=ctypes.CDLL(None)\nassert l.syscall(304,0,0,0)==-1"),
+        ("keys", "import ctypes\nl=ctypes.CDLL(None)\nassert l.syscall(250,0,-3,0)==-1"),
+        ("bpf", "import ctypes\nl=ctypes.CDLL(None)\nassert l.syscall(321,0,0,0)==-1"),
+        ("futimens", "import os\nf=os.open('prize',os.O_RDONLY)\nos.utime(f,(1,1))"),
+        ("fchmod", "import os\nf=os.open('prize',os.O_RDONLY)\nos.fchmod(f,0o777)"),
+        (
+            "at_empty_path",
+            "import ctypes,os\nf=os.open('prize',os.O_RDONLY)\nl=ctypes.CDLL(None)\nl.syscall(452,f,b'',0o777,0x1000)",
+        ),
+        (
+            "parent",
+            "import os,signal\nos.kill(os.getppid(),0)\np=int(open('/proc/self/stat').read().split()[3])\nos.kill(p,signal.SIGSTOP) if p!=os.getppid() else None",
+        ),
+        (
+            "swap",
+            "import os,threading\nos.chdir(os.environ['HOME']+'/artoo_workspace')\nopen('f','w').close()\nos.symlink('../work/prize','l')\ngo=True\ndef swap():\n  while go:\n    try:\n      os.rename('f','t');os.rename('l','f');os.rename('f','l');os.rename('t','f')\n    except OSError: pass\nt=threading.Thread(target=swap);t.start()\nfor i in range(500):\n  try: os.chmod('f',0o777)\n  except OSError: pass\ngo=False;t.join()",
+        ),
+    ] {
+        let script = format!("python3 - <<'EOF'\n{script}\nEOF");
+        let ended = yard.run(&script);
+        let after = yard.state();
+        assert_eq!(after.facts, before.facts, "{name}: {}", ended.text());
+        assert_eq!(after.times.get(&prize), before.times.get(&prize), "{name}: {}", ended.text());
+    }
+    for check in [
+        "import socket\nfor f in (socket.AF_INET,socket.AF_INET6,socket.AF_UNIX,socket.AF_NETLINK,17,38,40):\n for k in (1,2,3):\n  try: socket.socket(f,k)\n  except OSError: continue\n  raise SystemExit(9)",
+        "import socket\ntry: socket.socketpair(socket.AF_UNIX,socket.SOCK_DGRAM)\nexcept OSError: pass\nelse: raise SystemExit(9)\nsocket.socketpair()",
+        "import os\nfor n in ('environ','mem','maps','root/etc'):\n try: open(f'/proc/{os.getppid()}/{n}','rb')\n except OSError: continue\n",
+        "import fcntl\ntry: open('/dev/tty','r+b')\nexcept OSError: pass\nelse: raise SystemExit(9)",
+        "import resource\nassert resource.getrlimit(resource.RLIMIT_CORE)==(1,1)\ntry: resource.setrlimit(resource.RLIMIT_FSIZE,(-1,-1))\nexcept (ValueError,OSError): pass\nelse: raise SystemExit(9)",
+    ] {
+        let ended = yard.run(&format!("python3 - <<'EOF'\n{check}\nEOF"));
+        assert_eq!(ended.exit_code, Some(0), "{check}\n{}", ended.text());
+    }
+}
+
+#[test]
+fn law1_keys_start_up_files_and_this_process_can_not_be_read() {
+    let yard = Yard::new();
+    for secret in [".ssh/id_rsa", ".artoo/audit.jsonl", ".bashrc", ".aws/credentials", ".config/gh/hosts.yml"] {
+        yard.file(secret, "SECRET");
+    }
+    yard.file(".config/other", "open");
+    symlink(yard.home.join(".ssh"), yard.home.join("work/keys")).unwrap();
+    let own = std::process::id();
+    let ended = yard.run(&format!(
+        "cat ~/.ssh/id_rsa ~/.artoo/* ~/.bashrc ~/.aws/credentials ~/.config/gh/hosts.yml keys/id_rsa; \
+         cat /proc/self/root$HOME/.ssh/id_rsa; cp -r ~/.ssh ~/artoo_workspace/; cat ~/artoo_workspace/.ssh/*; \
+         cat /proc/{own}/environ /proc/{own}/mem /proc/{own}/maps | head -c 100 | tr '\\0' '\\n'; \
+         readlink /proc/{own}/fd/1 /proc/{own}/cwd; ls /proc/{own}/root/; cat ~/.config/other"
+    ));
+    assert_eq!(ended.stdout.text(), "open", "{}", ended.text());
+}
+
+#[test]
+fn law1_no_socket_of_this_machine_and_no_pipe_of_another_program_is_reached() {
+    if !has("python3") {
+        return;
+    }
+    let yard = Yard::new();
+    let path = yard.home.join("socket");
+    let listener = UnixListener::bind(&path).unwrap();
+    listener.set_nonblocking(true).unwrap();
+    let mail = yard.home.join("mail");
+    let box_ = UnixDatagram::bind(&mail).unwrap();
+    box_.set_nonblocking(true).unwrap();
+    let name = format!("artoo-test-{}", std::process::id());
+    let hidden = UnixListener::bind_addr(&SocketAddr::from_abstract_name(&name).unwrap()).unwrap();
+    hidden.set_nonblocking(true).unwrap();
+    assert!(std::process::Command::new("mkfifo").arg(yard.home.join("pipe")).status().unwrap().success());
+    let mut pipe = fs::OpenOptions::new().read(true).write(true).open(yard.home.join("pipe")).unwrap();
+    let script = format!(
+        "python3 - <<'EOF'\nimport socket,os\nfor a in ({path:?},'\\0{name}'):\n try: socket.socket(socket.AF_UNIX).connect(a)\n except OSError: pass\n\
+         try:\n a,b=socket.socketpair(socket.AF_UNIX,socket.SOCK_STREAM)\n a.sendmsg([b'x'],[],0,{mail:?})\nexcept OSError: pass\n\
+         try: os.write(os.open({pipe:?},os.O_WRONLY|os.O_NONBLOCK),b'x')\nexcept OSError: pass\nEOF",
+        path = path.to_str().unwrap(),
+        mail = mail.to_str().unwrap(),
+        pipe = yard.home.join("pipe").to_str().unwrap(),
+    );
+    let ended = yard.run(&script);
+    assert_eq!(ended.exit_code, Some(0), "{}", ended.text());
+    assert!(listener.accept().is_err() && hidden.accept().is_err() && box_.recv(&mut [0; 8]).is_err());
+    // The only byte in the pipe is our own.
+    pipe.write_all(b"o").unwrap();
+    let mut byte = [0; 1];
+    pipe.read_exact(&mut byte).unwrap();
+    assert_eq!(&byte, b"o");
+}
+
+#[test]
+fn law1_nobody_outside_is_signalled() {
+    let yard = Yard::new();
+    let mut outside = std::process::Command::new("sleep").arg("60").spawn().unwrap();
+    let ended = yard.run(&format!("kill -9 {0}; kill -TERM -- -{0}; kill -9 -1; kill -9 $PPID; true", outside.id()));
+    let alive = outside.try_wait().unwrap().is_none();
+    outside.kill().unwrap();
+    outside.wait().unwrap();
+    assert!(alive, "{}", ended.text());
+}
+
+/// A file that another thread of this process has open without close-on-exec is not the program's to write to.
+#[test]
+fn t18_even_an_inheritable_file_of_ours_is_not_inherited() {
+    let yard = Yard::new();
+    let ours = fs::File::create(yard.home.join("ours")).unwrap();
+    rustix::io::fcntl_setfd(&ours, rustix::io::FdFlags::empty()).unwrap();
+    let ended = yard
+        .run("for f in /proc/self/fd/*; do readlink $f; done; for n in 3 4 5 6 7 8 9 10 11 12; do echo x >&$n; done");
+    assert!(!ended.stdout.text().contains("ours"), "{}", ended.text());
+    assert_eq!(fs::read(yard.home.join("ours")).unwrap(), b"");
+}
+
+#[test]
+fn the_temporary_folder_is_private_and_gone_afterwards() {
+    let yard = Yard::new();
+    let ended = yard.run("stat -c '%a %n' $TMPDIR; echo x > $TMPDIR/f; cat $TMPDIR/f");
+    let text = ended.stdout.text();
+    let (mode, rest) = text.split_once(' ').unwrap();
+    let (folder, content) = rest.split_once('\n').unwrap();
+    assert_eq!((mode, content), ("700", "x\n"), "{}", ended.text());
+    for _ in 0..200 {
+        if !std::path::Path::new(folder).exists() {
+            return;
+        }
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    panic!("{folder} is still there");
+}

@@ -1,0 +1,86 @@
+//! What a person allowed by name can be done, and nothing beside it.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use super::yard::Yard;
+use crate::fence::Fence;
+use crate::process::Ended;
+
+fn allowed(yard: &Yard, shown: &[&str], command: &str) -> Ended {
+    let shown: Vec<PathBuf> = shown.iter().map(|path| yard.home.join(path)).collect();
+    let fence = Fence::of_allowed(&yard.config, &yard.protected, &shown, false);
+    yard.run_in(fence, command, Duration::from_secs(20)).unwrap()
+}
+
+/// Each command changes what it was allowed to by name, and `kept` is there afterwards as it was.
+#[test]
+fn law1_a_yes_to_one_path_is_none_to_its_neighbours() {
+    for (shown, command, done, undone) in [
+        (vec!["work/a"], "rm a", "! test -e a", "rm b"),
+        (vec!["work/a"], "echo new > a", "test \"$(cat a)\" = new", "echo new > b"),
+        (vec!["work/a"], "sed -i s/old/new/ a", "grep -q new a", "sed -i s/old/new/ b"),
+        (vec!["work/a"], "chmod 600 a", "test \"$(stat -c %a a)\" = 600", "chmod 600 b"),
+        (vec!["work/a"], "touch -d 2001-01-01 a", "test \"$(stat -c %Y a)\" -lt 1000000000", "touch -d 2001-01-01 b"),
+        (vec!["work/n"], "echo x > n", "test -s n", "echo x > m"),
+        (vec!["work/n"], "mkdir n && echo x > n/inside", "test -s n/inside", "mkdir m"),
+        (vec!["work/n"], "ln -s a n", "test -L n", "ln -s a m"),
+        (vec!["work/a", "work/n"], "mv a n", "test -s n && ! test -e a", "mv b m"),
+        (vec!["work/a"], "mv a ~/artoo_workspace/", "test -s ~/artoo_workspace/a", "mv b ~/artoo_workspace/"),
+        (vec!["work/d"], "rm -r d", "! test -e d", "rm -r e"),
+        (vec!["work/d"], "chmod -R u=rwx,go= d", "test \"$(stat -c %a d/f)\" = 700", "chmod -R u=rwx,go= e"),
+    ] {
+        let yard = Yard::new();
+        for name in ["work/a", "work/b", "work/d/f", "work/e/f"] {
+            yard.file(name, "old\n");
+        }
+        let before = yard.state();
+        let ended = allowed(&yard, &shown, &format!("{undone}; true"));
+        assert_eq!(yard.state().facts, before.facts, "{undone}: {}", ended.text());
+        assert!(ended.kept.is_some(), "{undone} is told: {}", ended.text());
+        let ended = allowed(&yard, &shown, command);
+        assert_eq!(ended.exit_code, Some(0), "{command}: {}", ended.text());
+        assert_eq!(yard.run(done).exit_code, Some(0), "{command}");
+    }
+}
+
+#[test]
+fn law1_no_command_changes_artoos_own_data_whatever_was_allowed() {
+    let yard = Yard::new();
+    let log = yard.file(".artoo/audit.jsonl", "one\n");
+    yard.file("work/x", "");
+    for command in [
+        "rm -rf ~/.artoo",
+        "echo > ~/.artoo/audit.jsonl",
+        "mv ~/.artoo ~/other",
+        "chmod 777 ~/.artoo/audit.jsonl",
+        "cat ~/.artoo/audit.jsonl",
+    ] {
+        for shown in [vec![".artoo", ".artoo/audit.jsonl"], vec![""]] {
+            let ended = allowed(&yard, &shown, command);
+            assert_ne!(ended.exit_code, Some(0), "{command}: {}", ended.text());
+            assert_eq!(fs::read(&log).unwrap(), b"one\n", "{command}");
+        }
+    }
+    assert_eq!(allowed(&yard, &[""], "rm ~/work/x").exit_code, Some(0), "a whole folder was allowed");
+}
+
+#[test]
+fn modes_in_the_workspace_are_set_and_never_let_others_act() {
+    let yard = Yard::new();
+    let at = |name: &str| yard.home.join("artoo_workspace").join(name);
+    let ended = yard.run("cd ~/artoo_workspace && echo 'echo ran' > s && chmod +x s && ./s && chmod 4755 s");
+    assert_eq!((ended.exit_code, ended.stdout.text().as_str()), (Some(1), "ran\n"), "{}", ended.text());
+    assert_eq!(fs::metadata(at("s")).unwrap().permissions().mode() & 0o7777, 0o755 & !umask());
+    let ended = yard.run("cd ~/artoo_workspace && cp -p s t && tar cf - s | tar xf - -C $TMPDIR && git init -q r");
+    assert_eq!(ended.exit_code, Some(0), "{}", ended.text());
+}
+
+/// `chmod +x` leaves to the umask what it does not say.
+fn umask() -> u32 {
+    let status = fs::read_to_string("/proc/self/status").unwrap();
+    let mask = status.lines().find_map(|line| line.strip_prefix("Umask:")).unwrap();
+    u32::from_str_radix(mask.trim(), 8).unwrap()
+}

@@ -1,0 +1,168 @@
+//! A table of commands, each run for real behind the fence alone: our own, or the one `ARTOO_FENCE_TABLE` names.
+//!
+//! A row is class, command, why, run; `json:` marks a command written as a JSON string. Run is `yes` (it is run, and
+//! nothing outside the workspace may change), `net` (likewise, and nothing may reach a listener) or `no` (never run).
+//! `.ci/measure/fence` runs this in namespaces of its own, where every address leads to the listeners here.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::net::{Ipv4Addr, TcpListener, UdpSocket};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use super::yard::{State, Yard, state};
+use crate::fence::Fence;
+
+const OWN: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/commands/fence.tsv");
+
+/// Time for one command; those that wait for something are ended.
+const TIME: Duration = Duration::from_millis(2500);
+
+/// Ports somebody listens at in a network of our own; elsewhere only one that is free.
+const PORTS: [u16; 12] = [21, 22, 25, 53, 80, 443, 587, 873, 4444, 5432, 6379, 9418];
+
+/// Folders that are watched besides the home, in namespaces of our own.
+const WATCHED: [&str; 5] = ["/tmp", "/var/tmp", "/dev/shm", "/run", "/etc"];
+
+struct Row {
+    class: String,
+    command: String,
+    run: String,
+}
+
+fn rows(table: &str) -> Vec<Row> {
+    let is_row = |line: &&str| !line.starts_with('#') && !line.starts_with("class\t") && !line.trim().is_empty();
+    table.lines().filter(is_row).map(row).collect()
+}
+
+fn row(line: &str) -> Row {
+    let fields: Vec<&str> = line.split('\t').collect();
+    let [class, command, .., run] = fields.as_slice() else { panic!("not a row: {line:?}") };
+    let command = match command.strip_prefix("json:") {
+        Some(text) => serde_json::from_str(text).unwrap_or_else(|error| panic!("{line:?}: {error}")),
+        None => (*command).to_owned(),
+    };
+    Row { class: (*class).to_owned(), command, run: (*run).trim().to_owned() }
+}
+
+/// Everything a row may name, so that there is something to lose.
+fn furnish(yard: &Yard, command: &str) {
+    for name in [".artoo/audit.jsonl", ".artoo/config.json", ".bashrc", ".ssh/id_rsa", ".ssh/id_ed25519", ".netrc"] {
+        yard.file(name, "held dear\n");
+    }
+    for name in [".aws/credentials", "Documents/letter.txt", "Downloads/a.zip", "work/src/main.rs", "work/build/out.o"]
+    {
+        yard.file(name, "held dear\n");
+    }
+    yard.file("work/Makefile", "all:\n\trm -f keep_notes.md\n");
+    for name in ["work/x", "work/x.sh", "work/ls", "work/keep_tool"] {
+        yard.program(name, "rm -rf keep_notes.md keep_dir; echo gone > keep_a.txt");
+    }
+    yard.file("work/keep_script.sh", "rm -f keep_notes.md\n");
+    yard.file("work/keep_env.sh", "rm -f keep_notes.md\n");
+    for name in ["notes.md", "a.txt", "b.txt", "names.txt", "list.txt", "data.json", "x.bak"] {
+        yard.file(&format!("work/keep_{name}"), "keep_notes.md\n");
+    }
+    yard.file("work/-keep_file", "x");
+    yard.file("work/.bak.bak", "x");
+    yard.file("work/keep_dir/inside.txt", "x");
+    yard.file("work/keep_mirror/inside.txt", "x");
+    let is_name = |c: char| c.is_alphanumeric() || "_-.".contains(c);
+    for word in command.split(|c| !is_name(c)).filter(|word| word.starts_with("keep_")) {
+        let path = yard.home.join("work").join(word);
+        if !path.exists() {
+            fs::write(path, "held dear\n").unwrap();
+        }
+    }
+    let setup = "tar -czf keep_backup.tgz keep_notes.md; tar -cf keep_a.tar keep_notes.md; \
+                 git init -q . && git add -A . && git -c user.name=a -c user.email=a@b commit -qm one; true";
+    let open = Fence { writable: vec![yard.home.clone()], ..yard.fence() };
+    let _ = yard.run_in(open, setup, Duration::from_secs(20));
+}
+
+/// Counts whoever arrives at any of the ports.
+fn listen(ports: &[u16]) -> (Arc<AtomicUsize>, Vec<u16>) {
+    let reached = Arc::new(AtomicUsize::new(0));
+    let mut heard = Vec::new();
+    for port in ports {
+        if let Ok(listener) = TcpListener::bind((Ipv4Addr::UNSPECIFIED, *port)) {
+            let (reached, port) = (Arc::clone(&reached), listener.local_addr().unwrap().port());
+            heard.push(port);
+            std::thread::spawn(move || {
+                listener.incoming().for_each(|_| {
+                    reached.fetch_add(1, Ordering::SeqCst);
+                })
+            });
+        }
+        if let Ok(socket) = UdpSocket::bind((Ipv4Addr::UNSPECIFIED, *port)) {
+            let reached = Arc::clone(&reached);
+            std::thread::spawn(move || {
+                while socket.recv_from(&mut [0; 16]).is_ok() {
+                    reached.fetch_add(1, Ordering::SeqCst);
+                }
+            });
+        }
+    }
+    (reached, heard)
+}
+
+fn everything(yard: &Yard, is_alone: bool) -> State {
+    let mut roots = vec![yard.home.as_path()];
+    if is_alone {
+        roots.extend(WATCHED.iter().map(Path::new));
+    }
+    let mut found = state(&roots, Path::new(&yard.config.environment.workspace));
+    // The folders of temporary files themselves change with every private folder made and removed in them.
+    found.times.retain(|path, _| path.starts_with(&yard.home));
+    found
+}
+
+#[test]
+fn law1_the_fence_alone_keeps_every_row_inside_the_workspace() {
+    let path = std::env::var_os("ARTOO_FENCE_TABLE").map_or_else(|| PathBuf::from(OWN), PathBuf::from);
+    let is_alone = std::env::var_os("ARTOO_FENCE_ALONE").is_some();
+    // A control: the same rows without the fence, which must show that the rows do harm.
+    let is_control = std::env::var_os("ARTOO_FENCE_OFF").is_some() && is_alone;
+    let table = fs::read_to_string(&path).unwrap();
+    let (reached, ports) = listen(if is_alone { &PORTS } else { &[0] });
+    let mut counts: BTreeMap<String, usize> = BTreeMap::new();
+    let mut escaped = Vec::new();
+    for row in rows(&table) {
+        *counts.entry(row.run.clone()).or_default() += 1;
+        if row.run == "no" {
+            continue;
+        }
+        let command = row.command.replace("{port}", &ports.first().unwrap().to_string());
+        let yard = Yard::new();
+        furnish(&yard, &command);
+        let before = everything(&yard, is_alone);
+        let reached_before = reached.load(Ordering::SeqCst);
+        let fence = if is_control {
+            Fence { writable: vec!["/".into()], network: true, ..Fence::default() }
+        } else {
+            yard.fence()
+        };
+        // What can't be started has no effect.
+        let _ = yard.run_in(fence, &command, TIME);
+        let after = everything(&yard, is_alone);
+        if before.facts != after.facts {
+            let is_other = |path: &&PathBuf| before.facts.get(*path) != after.facts.get(*path);
+            let mut paths = before.facts.keys().chain(after.facts.keys());
+            escaped.push(format!("{}: {command:?} changed {:?}", row.class, paths.find(is_other)));
+        } else if before.times != after.times {
+            *counts.entry("times alone changed".to_owned()).or_default() += 1;
+        }
+        if reached.load(Ordering::SeqCst) != reached_before {
+            escaped.push(format!("{}: {command:?} reached a listener", row.class));
+        }
+    }
+    super::say(&format!("rows: {counts:?}; escaped: {}", escaped.len()));
+    if is_control {
+        assert!(!escaped.is_empty(), "without the fence nothing happened either: the rows show nothing");
+        return;
+    }
+    assert!(escaped.is_empty(), "{escaped:#?}");
+    assert!(counts.contains_key("yes"), "{} has no row to run", path.display());
+}

@@ -1,0 +1,119 @@
+//! A scratch home with something to lose in it, and a digest of all of it.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use artoo_proto::Environment;
+use tempfile::TempDir;
+
+use crate::config::ToolConfig;
+use crate::digest;
+use crate::fence::Fence;
+use crate::process::{self, Ended, Invocation};
+use crate::protect::Protected;
+
+/// Bytes, mode and owner of everything below some folders, and apart from these the times of change.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct State {
+    pub(super) facts: BTreeMap<PathBuf, String>,
+    pub(super) times: BTreeMap<PathBuf, (i64, i64)>,
+}
+
+pub(super) struct Yard {
+    _dir: TempDir,
+    pub(super) home: PathBuf,
+    pub(super) config: ToolConfig,
+    pub(super) protected: Protected,
+}
+
+impl Yard {
+    pub(super) fn new() -> Self {
+        let dir = TempDir::with_prefix("yard-").unwrap();
+        let home = dir.path().canonicalize().unwrap().join("home");
+        let text = |path: PathBuf| path.to_str().unwrap().to_owned();
+        fs::create_dir_all(home.join("work")).unwrap();
+        fs::create_dir_all(home.join("artoo_workspace")).unwrap();
+        let environment = Environment {
+            cwd: text(home.join("work")),
+            home: text(home.clone()),
+            workspace: text(home.join("artoo_workspace")),
+            os: std::env::consts::OS.to_owned(),
+            utc_offset_s: 0,
+        };
+        let mut config = ToolConfig::new(environment.clone());
+        config.kill_grace = Duration::from_millis(200);
+        config.limits.file_bytes = 64 * 1024 * 1024;
+        config.limits.memory_bytes = 512 * 1024 * 1024;
+        Self { _dir: dir, home, config, protected: Protected::new(&environment, &[]) }
+    }
+
+    pub(super) fn file(&self, path: &str, content: impl AsRef<[u8]>) -> PathBuf {
+        let path = self.home.join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(&path, content).unwrap();
+        path
+    }
+
+    pub(super) fn program(&self, path: &str, script: &str) -> PathBuf {
+        let path = self.file(path, format!("#!/bin/sh\n{script}\n"));
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+        path
+    }
+
+    /// The fence of a command that was taken for harmless.
+    pub(super) fn fence(&self) -> Fence {
+        Fence::of_proven(&self.config, &self.protected, &[])
+    }
+
+    /// Runs a command that nobody has looked at.
+    pub(super) fn run_in(&self, fence: Fence, command: &str, time: Duration) -> std::io::Result<Ended> {
+        let invocation = Invocation {
+            program: process::find_program(&self.config, "bash").unwrap(),
+            name: "bash".into(),
+            arguments: ["--noprofile", "--norc", "-c", command].map(Into::into).to_vec(),
+            environment: Vec::new(),
+        };
+        let environment = process::environment(&self.config);
+        let order = invocation.order(&self.config, &self.protected, &environment, fence);
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        runtime.block_on(process::run(&self.config, order, time))
+    }
+
+    pub(super) fn run(&self, command: &str) -> Ended {
+        self.run_in(self.fence(), command, Duration::from_secs(20)).unwrap()
+    }
+
+    /// The whole home but the workspace.
+    pub(super) fn state(&self) -> State {
+        state(&[&self.home], Path::new(&self.config.environment.workspace))
+    }
+}
+
+pub(super) fn state(roots: &[&Path], without: &Path) -> State {
+    let mut state = State::default();
+    let mut open: Vec<PathBuf> = roots.iter().map(|root| root.to_path_buf()).collect();
+    while let Some(path) = open.pop() {
+        if path == without {
+            continue;
+        }
+        let Ok(found) = fs::symlink_metadata(&path) else { continue };
+        let content = if found.is_file() {
+            digest::of_parts([fs::read(&path).unwrap_or_default().as_slice()])
+        } else if found.is_symlink() {
+            format!("{:?}", fs::read_link(&path))
+        } else {
+            String::new()
+        };
+        let attributes = if found.is_dir() { 0 } else { found.nlink() };
+        let facts = format!("{:o} {} {} {attributes} {content}", found.mode(), found.uid(), found.gid());
+        state.facts.insert(path.clone(), facts);
+        state.times.insert(path.clone(), (found.mtime(), found.mtime_nsec()));
+        if found.is_dir() {
+            open.extend(fs::read_dir(&path).into_iter().flatten().flatten().map(|entry| entry.path()));
+        }
+    }
+    state
+}
