@@ -9,7 +9,7 @@ mod rename;
 mod survey;
 mod unpack;
 
-pub(crate) use act::{Act, schema};
+pub(crate) use act::{Act, ActProblem, schema, trash_schema};
 pub(crate) use copy::{inventory, pour};
 pub(crate) use perform::{Side, carry, hindered, rename, run};
 pub(crate) use plan::{Plan, plan};

@@ -2,12 +2,12 @@
 
 use std::path::PathBuf;
 
-use artoo_proto::{ConsentHash, EffectClass, ToolClass, ToolOutcome, ToolRequest, ToolSpec, escape};
+use artoo_proto::{ConsentHash, EffectClass, Environment, ToolClass, ToolOutcome, ToolRequest, ToolSpec, escape};
 use serde_json::Value;
 
 use crate::blocked::Touched;
 use crate::config::ToolConfig;
-use crate::files::{self, Act, Plan};
+use crate::files::{self, Act, ActProblem, Plan};
 use crate::glob::{self, Search};
 use crate::guard::Proof;
 use crate::mdfind::{self, Query};
@@ -61,7 +61,7 @@ impl Prepared {
                     if problem.is_refusal() { Record::denied(&problem.to_string()) } else { unusable(&problem) };
                 record.class(EffectClass::Creating)
             }),
-            "files" => Act::parse(environment, input)
+            tool @ ("files" | "trash") => act(tool, environment, input)
                 .map_err(|problem| unusable(&problem).class(EffectClass::Unproven))
                 .and_then(|act| files::plan(environment, protected, act).map_err(|obstacle| files::hindered(&obstacle)))
                 .map(|plan| Job::Files(Box::new(plan))),
@@ -103,6 +103,10 @@ impl Prepared {
         let class = self.job.as_ref().map_or(EffectClass::Unproven, Job::class);
         Self { job: Err(Box::new(Record::denied(reason).class(class))), ..self }
     }
+}
+
+fn act(tool: &str, environment: &Environment, input: &Value) -> Result<Act, ActProblem> {
+    if tool == "trash" { Act::parse_trash(environment, input) } else { Act::parse(environment, input) }
 }
 
 fn unusable(problem: &dyn std::error::Error) -> Record {
@@ -225,6 +229,13 @@ pub(super) fn specs(has_index: bool, has_shell: bool) -> Vec<ToolSpec> {
             4,
             "create, copy, move, rename, pack, unpack or throw away files and folders; asks first, overwrites nothing",
             files::schema(),
+        ),
+        spec(
+            "trash",
+            ToolClass::Files,
+            4,
+            "throw files and folders away, into the trash, from where they can be taken back; asks first",
+            files::trash_schema(),
         ),
     ];
     if has_shell {
