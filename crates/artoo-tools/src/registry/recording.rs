@@ -87,3 +87,14 @@ impl Inner {
         }
     }
 }
+
+#[cfg(test)]
+impl Registry {
+    /// A recording of an act that a test does by hand.
+    pub(crate) fn begin_for_test(&self, tool: &str) -> Act {
+        let task = crate::tests::task();
+        let subject = Subject { task: &task, tool, what: "by hand" };
+        let limit = Limit::after(std::time::Duration::from_secs(5));
+        self.inner.journal.as_ref().unwrap().begin(subject, None, &limit).unwrap()
+    }
+}

@@ -24,7 +24,7 @@ use crate::{CallContext, Grant, Registry, ToolConfig};
 const ALL_TOOLS: [&str; 5] = ["mdfind", "glob", "read_file", "write_file", "shell"];
 
 /// The task of every call.
-fn task() -> TaskId {
+pub(crate) fn task() -> TaskId {
     TaskId::try_from("task-00000000-0000-4000-8000-000000000001".to_owned()).unwrap()
 }
 
