@@ -237,3 +237,21 @@ async fn what_lies_on_another_disk_goes_to_that_disks_trash_and_comes_back() {
     assert_eq!(fs::read_to_string(&path).unwrap(), "far", "{report:#?}");
     assert!(!note.exists(), "{report:#?}");
 }
+
+#[tokio::test]
+async fn folders_that_are_closed_before_or_after_are_no_loss() {
+    let house = House::keeping();
+    furnish(&house);
+    let ws = house.workspace();
+    fs::create_dir(ws.join("closed")).unwrap();
+    fs::write(ws.join("closed/own"), "own").unwrap();
+    mode(&ws.join("closed"), 0o000);
+    let names = |folder: &str| fs::read_dir(ws.join(folder)).unwrap().count();
+    let call = house.allowed(&format!("cd {}; chmod 700 closed; chmod 000 deep; rm a.txt", ws.display())).await;
+    assert_eq!(call.status, CallStatus::Ok, "{}", call.output);
+    house.store().undo(&house.store().last().unwrap().unwrap().id).unwrap();
+    assert!(ws.join("a.txt").exists());
+    // An ordinary user could not look into the first, so that it is only told; root can, and has it back.
+    mode(&ws.join("closed"), 0o700);
+    assert_eq!((names("closed"), names("deep")), (1, 2));
+}
