@@ -87,6 +87,17 @@ impl Prospect {
     }
 }
 
+#[cfg(test)]
+impl crate::Registry {
+    /// A recording of an act that a test does by hand.
+    pub(crate) fn begin_for_test(&self, tool: &str) -> Act {
+        let task = crate::tests::task();
+        let subject = Subject { task: &task, tool, what: "by hand" };
+        let limit = Limit::after(std::time::Duration::from_secs(5));
+        self.machine().journal.as_ref().unwrap().begin(subject, None, &limit).unwrap()
+    }
+}
+
 impl Recorder {
     /// Begins the recording; what can't be recorded although that was said is not done.
     pub(crate) fn begin(&self, machine: &Machine, limit: &Limit) -> Result<Act, Record> {

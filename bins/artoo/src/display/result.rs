@@ -196,11 +196,10 @@ pub(crate) fn undoable(entry: &Entry) -> Vec<Line> {
         .iter()
         .map(|reason| Line::warning(format!("not undoable: {}", escape::one_line(reason))))
         .collect();
-    let paths = if entry.changes == 1 { "1 path".to_owned() } else { format!("{} paths", entry.changes) };
     if entry.interrupted {
         lines.push(Line::warning("cut off while it changed files: artoo undo shows what it left, and brings it back"));
     } else if entry.changes > 0 {
-        lines.push(Line::plain(format!("changed {paths}; artoo undo brings them back")));
+        lines.push(Line::plain("artoo undo brings back what this changed"));
     }
     lines
 }

@@ -28,7 +28,7 @@ fn allowed(world: &World, command: &str) {
     pty.see("Allow it? [y/N]");
     pty.send("y\r");
     let (_, screen) = pty.ended();
-    assert!(screen.contains("artoo undo brings"), "{screen}");
+    assert!(screen.contains("artoo undo brings back what this changed"), "{screen}");
 }
 
 fn json_of(world: &World, arguments: &[&str], code: i32) -> Value {
@@ -76,4 +76,74 @@ fn a_command_of_a_model_is_undone_after_a_yes() {
     assert_eq!(world.run(&["undo", "--yes"]).code, Some(0));
     assert_eq!(world.snapshot(), before);
     world.check_kept();
+}
+
+#[test]
+fn an_act_without_a_model_is_undone_and_the_result_says_how() {
+    let world = World::new().with_things();
+    let before = world.snapshot();
+    let mut pty = Pty::start(&world.command(&["delete the files in ~/things ending in .txt"]), 160);
+    pty.see("it can be undone with artoo undo");
+    pty.see("Allow it? [y/N]");
+    pty.send("y\r");
+    let (code, screen) = pty.ended();
+    assert_eq!(code, 0, "{screen}");
+    assert!(screen.contains("artoo undo brings back what this changed"), "{screen}");
+    assert!(!world.home().join("things/note 1.txt").exists());
+    let listed = json_of(&world, &["undo", "--list", "--json"], 0);
+    assert_eq!((listed["entries"].as_array().unwrap().len(), &listed["forgotten"]), (1, &json!(0)), "{listed}");
+    let task = listed["entries"][0]["id"].as_str().unwrap();
+    let ran = world.run(&["undo", "--yes", &task[..12]]);
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    assert_eq!(world.snapshot(), before, "{ran:?}");
+    world.check_kept();
+}
+
+#[test]
+fn names_and_commands_of_strangers_stay_text_in_what_undo_shows() {
+    let world = World::new().with_things();
+    let odd = world.file("artoo_workspace/\u{1b}]0;x\u{7}\u{202e}name\nundone: 1 brought back", "odd");
+    let before = world.snapshot();
+    allowed(&world, "rm -r artoo_workspace/* # undone: 9 brought back");
+    assert!(!odd.exists());
+    for arguments in [&["undo"][..], &["undo", "--list"], &["undo", "--json"]] {
+        // `Ran::of` looks for raw control characters.
+        let ran = world.run(arguments);
+        assert!(!ran.stdout.starts_with("undone"), "{ran:?}");
+    }
+    let mut pty = Pty::start(&world.command(&["undo"]), 200);
+    pty.see("Bring this back?");
+    pty.send("y\r");
+    let raw_before_end = pty.raw();
+    assert!(!raw_before_end.contains("\u{1b}]0;") && !raw_before_end.contains('\u{202e}'), "{raw_before_end:?}");
+    let (code, screen) = pty.ended();
+    assert_eq!(code, 0, "{screen}");
+    let claims = screen.lines().filter(|line| line.starts_with("undone: ")).count();
+    assert_eq!(claims, 1, "{screen}");
+    assert_eq!(world.snapshot(), before);
+}
+
+#[test]
+fn what_was_changed_since_is_left_and_the_exit_code_says_so() {
+    let world = World::new().with_things();
+    allowed(&world, "echo one >> things/empty.md; rm things/paper.PDF");
+    world.file("things/empty.md", "mine");
+    let ran = world.run(&["undo", "--yes"]);
+    assert_eq!(ran.code, Some(3), "{ran:?}");
+    assert!(ran.stdout.contains("left as it is: ") && ran.stdout.contains("things/empty.md (changed since"), "{ran:?}");
+    assert_eq!(std::fs::read(world.home().join("things/empty.md")).unwrap(), b"mine");
+    assert!(world.home().join("things/paper.PDF").exists());
+    let again = json_of(&world, &["undo", "--yes", "--json"], 9);
+    assert_eq!((&again["undone"], &again["items"][0]["outcome"]), (&json!(false), &json!("conflict")), "{again}");
+    for (arguments, code) in
+        [(&["undo", "nothing-like-it"][..], 2), (&["undo", "--list", "--yes"], 2), (&["undo", "a", "b"], 2)]
+    {
+        let ran = world.run(arguments);
+        assert_eq!(ran.code, Some(code), "{arguments:?}: {ran:?}");
+        assert!(!ran.stderr.is_empty(), "{ran:?}");
+    }
+    let empty = World::new();
+    assert_eq!(empty.run(&["undo"]).code, Some(9));
+    assert_eq!(empty.run(&["undo", "--list"]).code, Some(0));
+    assert!(!empty.data_dir().join("undo").exists(), "looking makes nothing");
 }

@@ -10,6 +10,7 @@ use artoo_proto::{Address, AuditQuery, Message, Role, Trigger, route};
 use serde_json::Value;
 
 use super::{AuditConfig, AuditError, AuditService, REPORT_EVERY, REPORT_WITHIN, spawn};
+use crate::event::Note;
 use crate::stats::load_stats;
 use crate::testing::{accept, at, id, lines, request, result, spec, task, values};
 use crate::verify::verify;
@@ -93,6 +94,20 @@ fn every_message_has_a_line_and_a_report_answers_at_once() {
     assert_eq!(events(&log, "refused")[0]["findings"][0]["rule"], "refused");
     assert_eq!(events(&log, "report")[0]["report"]["tasks_observed"], 1);
     assert_eq!(values(&log).last().unwrap()["event"], "log_closed");
+}
+
+#[test]
+fn what_a_person_had_undone_is_noted_in_the_chain() {
+    let dir = tempfile::tempdir().unwrap();
+    let (_sender, receiver) = tap(1);
+    let service = start(dir.path(), receiver);
+    let note = Note::Undone { entry: "t".to_owned(), by: Some("undo-1".to_owned()), brought_back: 2, left: 1 };
+    service.note(note).unwrap();
+    service.close().unwrap();
+    let log = dir.path().join("audit.jsonl");
+    assert_eq!(verify(&log).unwrap().lines, 3);
+    let text = fs::read_to_string(&log).unwrap();
+    assert!(text.contains(r#""event":"undone","entry":"t","by":"undo-1","brought_back":2,"left":1"#), "{text}");
 }
 
 #[test]

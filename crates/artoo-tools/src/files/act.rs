@@ -90,6 +90,13 @@ pub(crate) enum Act {
     },
 }
 
+/// The input of `trash`.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct TrashWire {
+    paths: Vec<String>,
+}
+
 /// Where copies go: a trailing slash says that it is a folder.
 #[derive(Debug)]
 pub(crate) struct Destination {
@@ -157,6 +164,14 @@ impl Act {
     }
 }
 
+impl Act {
+    /// Reads the input of `trash`, which is a deletion and nothing else.
+    pub(crate) fn parse_trash(environment: &Environment, value: &Value) -> Result<Self, ActProblem> {
+        let TrashWire { paths } = input::parse(value)?;
+        Self::parse(environment, &json!({"act": "delete", "paths": paths}))
+    }
+}
+
 fn missing(field: &'static str) -> ActProblem {
     ActProblem::Missing { field }
 }
@@ -217,6 +232,19 @@ impl Fields<'_> {
             None => Ok(()),
         }
     }
+}
+
+/// The schema of `trash`.
+pub(crate) fn trash_schema() -> Value {
+    json!({
+        "type": "object",
+        "additionalProperties": false,
+        "required": ["paths"],
+        "properties": {
+            "paths": {"type": "array", "minItems": 1, "maxItems": PATHS_MAX, "description": "as listed by glob",
+                "items": {"type": "string", "minLength": 1, "maxLength": PATH_MAX_BYTES}}
+        }
+    })
 }
 
 /// The schema a model sees.

@@ -10,9 +10,9 @@ mod survey;
 mod tool;
 mod unpack;
 
-pub(crate) use act::{Act, schema};
+pub(crate) use act::{Act, ActProblem, schema, trash_schema};
 pub(crate) use copy::{inventory, pour};
 pub(crate) use perform::{Side, carry, hindered, rename, run};
 pub(crate) use plan::{Plan, plan};
 pub(crate) use survey::Obstacle;
-pub(crate) use tool::Files;
+pub(crate) use tool::{Files, Trash};

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use artoo_proto::{EffectClass, ToolClass, ToolSpec};
 use serde_json::Value;
 
-use crate::files::{self, Act, Plan};
+use crate::files::{self, Act, ActProblem, Plan};
 use crate::limit::Limit;
 use crate::record::Record;
 use crate::recording::Recording;
@@ -13,6 +13,21 @@ use crate::tool::{CAUTION, Call, Job, Machine, Question, Running, Said, Tool, sp
 
 #[derive(Debug)]
 pub(crate) struct Files;
+
+/// The one act of `files` that the design lists as a tool of its own.
+#[derive(Debug)]
+pub(crate) struct Trash;
+
+impl Tool for Trash {
+    fn spec(&self) -> ToolSpec {
+        let description = "throw files and folders away, into the trash, from where they can be taken back; asks first";
+        spec("trash", ToolClass::Files, 4, description, files::trash_schema())
+    }
+
+    fn read(&self, machine: &Machine, input: &Value) -> Result<Box<dyn Job>, Box<Record>> {
+        planned(machine, Act::parse_trash(&machine.config.environment, input))
+    }
+}
 
 impl Tool for Files {
     fn spec(&self) -> ToolSpec {
@@ -22,11 +37,15 @@ impl Tool for Files {
     }
 
     fn read(&self, machine: &Machine, input: &Value) -> Result<Box<dyn Job>, Box<Record>> {
-        let environment = &machine.config.environment;
-        let act = Act::parse(environment, input).map_err(|problem| unusable(&problem).class(EffectClass::Unproven))?;
-        let plan = files::plan(environment, &machine.protected, act).map_err(|obstacle| files::hindered(&obstacle))?;
-        Ok(Box::new(plan))
+        planned(machine, Act::parse(&machine.config.environment, input))
     }
+}
+
+fn planned(machine: &Machine, act: Result<Act, ActProblem>) -> Result<Box<dyn Job>, Box<Record>> {
+    let environment = &machine.config.environment;
+    let act = act.map_err(|problem| unusable(&problem).class(EffectClass::Unproven))?;
+    let plan = files::plan(environment, &machine.protected, act).map_err(|obstacle| files::hindered(&obstacle))?;
+    Ok(Box::new(plan))
 }
 
 impl Job for Plan {

@@ -30,7 +30,8 @@ impl Running {
             let (ward, stdout, stderr) = Ward::start(order).await?;
             return Ok((Self::Ward(ward), stdout, stderr));
         }
-        let (plain, stdout, stderr) = Plain::start(order, seatbelt::program().as_deref())?;
+        let seatbelt = seatbelt::program().filter(|_| order.is_held);
+        let (plain, stdout, stderr) = Plain::start(order, seatbelt.as_deref())?;
         Ok((Self::Plain(Box::new(plain)), stdout, stderr))
     }
 

@@ -15,7 +15,7 @@ use crate::consent::{self, Grant, Subject};
 use crate::custom::{self, Custom, ToolProblem};
 use crate::desktop::Desktop;
 use crate::fence::FenceReport;
-use crate::files::Files;
+use crate::files::{Files, Trash};
 use crate::glob::Glob;
 use crate::limit::{Limit, Stopped};
 use crate::mdfind::Mdfind;
@@ -56,6 +56,11 @@ impl Registry {
     #[must_use]
     pub fn fence_report(&self) -> FenceReport {
         self.machine.fence.clone()
+    }
+
+    #[cfg(test)]
+    pub(crate) fn machine(&self) -> &Machine {
+        &self.machine
     }
 
     /// Tools of the person's own that can't be offered, each with what is wrong.
@@ -162,6 +167,7 @@ fn installed(config: &ToolConfig) -> Vec<Arc<dyn Tool>> {
         Arc::new(ReadFile),
         Arc::new(WriteFile),
         Arc::new(Files),
+        Arc::new(Trash),
     ];
     if let Some(script) = AppleScript::detect(config) {
         tools.push(Arc::new(script));

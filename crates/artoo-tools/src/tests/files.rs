@@ -331,3 +331,81 @@ async fn bad_input_names_the_field() {
         assert!(call.output.contains(named), "{input}: {}", call.output);
     }
 }
+
+#[tokio::test]
+async fn trash_is_a_tool_of_its_own_with_the_rules_of_a_deletion() {
+    let house = House::new();
+    let path = house.file("a", "123");
+    let mut context = House::context("trash", json!({"paths": [&path]}));
+    context.allowed_tools.push("trash".to_owned());
+    let ToolOutcome::NeedsConsent { hash, effects, .. } = house.outcome(&context, None).await else { panic!() };
+    assert!(effects[0].contains("1 file, 3 bytes"), "{effects:?}");
+    let call = called(house.outcome(&context, Some(house.registry.grant(&hash))).await);
+    ok(&call);
+    assert_eq!((call.tool.as_str(), sides(&call).as_slice()), ("trash", &[("a", true, false)][..]));
+    assert!(house.home.join(".local/share/Trash/files/a").exists() && !path.exists());
+    for input in [json!({"paths": []}), json!({"paths": ["a"], "act": "copy"}), json!({}), json!({"paths": ["a\0b"]})] {
+        context.request.input = input.clone();
+        let call = called(house.outcome(&context, None).await);
+        assert_eq!(call.status, CallStatus::Failed, "{input}: {call:?}");
+    }
+}
+
+#[tokio::test]
+async fn h4_no_spelling_throws_away_what_was_not_meant() {
+    let house = House::new();
+    let outside = house.file("outside/keep", "keep");
+    house.file("Case", "upper");
+    let (link, parent) = (house.home.join("link"), house.home.join("way"));
+    symlink(&outside, &link).unwrap();
+    symlink(house.home.join("outside"), &parent).unwrap();
+    fs::hard_link(&outside, house.home.join("hard")).unwrap();
+    make_fifo(&house.home.join("pipe"));
+    let home = house.home.display().to_string();
+    let long = "n".repeat(300);
+    let trash = |path: String| {
+        let mut context = House::context("trash", json!({"paths": [path]}));
+        context.allowed_tools.push("trash".to_owned());
+        context
+    };
+    for path in [
+        "pipe",
+        "/dev/null",
+        "/dev/tty",
+        "~",
+        "~/",
+        "/",
+        "..",
+        ".",
+        "../work",
+        "a\0b",
+        "case",
+        "Case.",
+        "Case ",
+        "outside/keep/..",
+        "~/outside/keep/x",
+        &long,
+        &format!("{home}/{long}/x"),
+    ] {
+        let before = snapshot(&house.home);
+        let path = if path.starts_with(['/', '~', '.']) || path.contains('\0') {
+            path.to_owned()
+        } else {
+            format!("{home}/{path}")
+        };
+        // Its spelling leads to the folder it lies in: that is another thing, which is asked about as such.
+        if let ToolOutcome::NeedsConsent { shown, .. } = house.outcome(&trash(path.clone()), None).await {
+            assert!(path.ends_with("/..") && shown.ends_with("/outside"), "{path}: {shown}");
+        }
+        assert_eq!(snapshot(&house.home), before, "{path}");
+    }
+    // A link goes itself, and a name of a file that has others goes alone.
+    for path in [link, house.home.join("hard"), parent.join("keep")] {
+        let context = trash(path.to_str().unwrap().to_owned());
+        let ToolOutcome::NeedsConsent { hash, .. } = house.outcome(&context, None).await else { panic!("{path:?}") };
+        assert!(outside.exists());
+        ok(&called(house.outcome(&context, Some(house.registry.grant(&hash))).await));
+        assert!(fs::symlink_metadata(&path).is_err(), "{path:?}");
+    }
+    assert!(!outside.exists() && parent.exists(), "through the folder's other name it was the file that was meant");
+}

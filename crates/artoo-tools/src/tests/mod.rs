@@ -30,7 +30,7 @@ const ALL_TOOLS: [&str; 9] =
     ["mdfind", "glob", "read_file", "write_file", "shell", "search", "desktop", "applescript", "shortcuts"];
 
 /// The task of every call.
-fn task() -> TaskId {
+pub(crate) fn task() -> TaskId {
     TaskId::try_from("task-00000000-0000-4000-8000-000000000001".to_owned()).unwrap()
 }
 
@@ -48,7 +48,15 @@ impl House {
     }
 
     fn with(change: impl FnOnce(&mut ToolConfig)) -> Self {
-        let dir = TempDir::new().unwrap();
+        Self::within(TempDir::new().unwrap(), change)
+    }
+
+    /// In memory where there is such a place: for what is done ten thousand times.
+    fn in_memory() -> Self {
+        Self::within(TempDir::new_in("/dev/shm").or_else(|_| TempDir::new()).unwrap(), |_| {})
+    }
+
+    fn within(dir: TempDir, change: impl FnOnce(&mut ToolConfig)) -> Self {
         // Without symlinks in it, so that paths can be compared as they are.
         let home = dir.path().canonicalize().unwrap().join("home");
         let text = |path: PathBuf| path.to_str().unwrap().to_owned();

@@ -141,6 +141,45 @@ async fn what_shell_commands_change_comes_back() {
 }
 
 #[tokio::test]
+async fn a_file_with_a_name_elsewhere_comes_back_under_both() {
+    let house = House::keeping();
+    furnish(&house);
+    let outside = house.home.join("elsewhere");
+    fs::hard_link(house.workspace().join("a.txt"), &outside).unwrap();
+    let before = tree(&house.home);
+    house.allowed(&format!("echo more >> {}/a.txt", house.workspace().display())).await;
+    assert_eq!(fs::read_to_string(&outside).unwrap(), "alpha\nmore\n");
+    house.undo();
+    assert_eq!(tree(&house.home), before);
+    assert_eq!(fs::metadata(&outside).unwrap().nlink(), 2);
+}
+
+#[tokio::test]
+async fn an_act_that_found_something_in_its_place_owns_nothing_of_it() {
+    let house = House::keeping();
+    let there = house.workspace().join("there/f");
+    fs::create_dir_all(there.parent().unwrap()).unwrap();
+    fs::write(&there, "mine").unwrap();
+    house.call("write_file", json!({"path": "there/f", "text": "mine"})).await;
+    house.call("write_file", json!({"path": "there/f/g", "text": "t"})).await;
+    assert!(house.store().last().unwrap().is_none(), "nothing was changed");
+    // Where somebody is faster than the act, what they made stays theirs.
+    let new = house.workspace().join("new");
+    let made = new.clone();
+    crate::undo::fault::meanwhile(move |what| {
+        if what == "a step is written" {
+            fs::create_dir_all(&made).unwrap();
+            fs::write(made.join("x"), "mine").unwrap();
+        }
+    });
+    let mut act = house.registry.begin_for_test("write_file");
+    act.creating(&new.join("x")).unwrap();
+    crate::undo::fault::meanwhile(|_| {});
+    act.end(&[], &crate::limit::Limit::after(std::time::Duration::from_secs(5))).unwrap();
+    assert!(house.store().last().unwrap().is_none() && new.join("x").exists());
+}
+
+#[tokio::test]
 async fn what_acts_on_files_change_comes_back() {
     let house = House::keeping();
     furnish(&house);

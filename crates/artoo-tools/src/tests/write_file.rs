@@ -120,7 +120,7 @@ async fn f5_a_workspace_that_is_a_link_of_the_users_own_works() {
 fn h5_a_parent_swapped_for_a_link_lets_nothing_out() {
     use rustix::fs::{CWD, RenameFlags, renameat_with};
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-    let house = House::new();
+    let house = House::in_memory();
     let outside = house.home.join("outside");
     let (swap, link) = (house.workspace().join("swap"), house.workspace().join("link"));
     fs::create_dir_all(&outside).unwrap();

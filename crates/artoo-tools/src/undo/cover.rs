@@ -112,6 +112,7 @@ fn look(config: &UndoConfig, protected: &Protected, roots: &[PathBuf], limit: &L
                     }
                 }
                 State::Odd { .. } => unkept.push(seen.path.to_path_buf()),
+                State::Folder(_) if seen.is_closed => unkept.push(seen.path.to_path_buf()),
                 State::Absent | State::Folder(_) | State::Pipe(_) | State::Link { .. } => {}
             }
             over = too_much(entries, bytes);

@@ -1,12 +1,25 @@
-//! Where tests end the process: between any two writes of the journal.
+//! Where tests end the process, or act as somebody else: between any two writes of the journal.
 
 /// A moment at which the power may go.
 #[cfg(not(test))]
 pub(super) fn point(_what: &'static str) {}
 
+#[cfg(test)]
+thread_local! {
+    /// What a test does at such a moment, on this thread.
+    static MEANWHILE: std::cell::RefCell<Option<Box<dyn FnMut(&'static str)>>> = const { std::cell::RefCell::new(None) };
+}
+
+/// Has `what` done at every moment from here on.
+#[cfg(test)]
+pub(crate) fn meanwhile(what: impl FnMut(&'static str) + 'static) {
+    MEANWHILE.set(Some(Box::new(what)));
+}
+
 /// Ends the process at the moment that the environment numbers, as `kill -9` does.
 #[cfg(test)]
 pub(super) fn point(what: &'static str) {
+    MEANWHILE.with_borrow_mut(|meanwhile| meanwhile.iter_mut().for_each(|meanwhile| meanwhile(what)));
     use std::sync::atomic::{AtomicU64, Ordering};
     static PASSED: AtomicU64 = AtomicU64::new(0);
     let Some(at) = std::env::var("ARTOO_TEST_KILL_AT").ok().and_then(|text| text.parse::<u64>().ok()) else { return };

@@ -24,6 +24,9 @@ use crate::protect::Protected;
 /// How often it is looked whether another act is over.
 const LOOK_EVERY: Duration = Duration::from_millis(5);
 
+/// What a folder is called that can't be looked into.
+pub(super) const CLOSED: &str = "a folder that can't be read";
+
 const LOCK: &str = "lock";
 const FORGOTTEN: &str = "forgotten.json";
 const DAY_MS: i64 = 24 * 60 * 60 * 1000;
@@ -140,6 +143,9 @@ impl Journal {
                     fault::point("one content is kept");
                     file.saved = Some(saved);
                     saved += 1;
+                }
+                if seen.is_closed {
+                    state = State::Odd { what: CLOSED.to_owned() };
                 }
                 begun.before.push(Before { path: seen.path.to_path_buf(), state });
                 Ok(())

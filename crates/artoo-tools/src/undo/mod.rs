@@ -11,7 +11,7 @@
 mod act;
 mod cover;
 mod facts;
-mod fault;
+pub(crate) mod fault;
 mod format;
 mod journal;
 mod preview;
@@ -75,7 +75,7 @@ impl UndoConfig {
     }
 }
 
-#[cfg(all(test, target_os = "linux"))]
+#[cfg(test)]
 mod tests;
 
 fn survey_problem(error: &io::Error) -> String {

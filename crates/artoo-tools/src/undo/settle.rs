@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use super::cover::is_skipped;
 use super::format::{Before, Begun, Change, Done, Step};
-use super::journal::Journal;
+use super::journal::{CLOSED, Journal};
 use super::shelf::Shelf;
 use super::state::{self, State};
 use super::walk::{Seen, walk};
@@ -50,9 +50,15 @@ impl Settling<'_> {
     fn watched(&self, begun: &Begun) -> io::Result<Vec<Change>> {
         let mut before: BTreeMap<&Path, &State> =
             begun.before.iter().map(|Before { path, state }| (path.as_path(), state)).collect();
+        // What shows in a folder that could not be looked into may have been there all along.
+        let is_closed = |before: &&Before| matches!(&before.state, State::Odd { what } if what == CLOSED);
+        let closed: Vec<&PathBuf> = begun.before.iter().filter(is_closed).map(|before| &before.path).collect();
         let mut changes = Vec::new();
         for root in &begun.roots {
-            let skip = |path: &Path| is_skipped(&self.journal.protected, path);
+            let skip = |path: &Path| {
+                let is_below = closed.iter().any(|folder| path != folder.as_path() && path.starts_with(folder));
+                is_below || is_skipped(&self.journal.protected, path)
+            };
             walk(root, &skip, self.limit, &mut |seen| {
                 let was = before.remove(seen.path).cloned().unwrap_or(State::Absent);
                 let path = seen.path.to_path_buf();

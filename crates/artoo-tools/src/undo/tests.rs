@@ -1,5 +1,7 @@
 //! H5 for undo and the trash: a folder exchanged with a link again and again never lets anything in or out.
 
+#![cfg(target_os = "linux")]
+
 use std::collections::BTreeMap;
 use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};

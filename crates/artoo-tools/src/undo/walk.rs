@@ -19,6 +19,8 @@ pub(super) struct Seen<'a> {
     pub(super) path: &'a Path,
     pub(super) place: &'a Place,
     pub(super) state: State,
+    /// A folder that can't be looked into.
+    pub(super) is_closed: bool,
 }
 
 /// Shows `visit` what stands at `root` and below, except below what `skip` names; nothing where nothing stands.
@@ -59,14 +61,14 @@ impl Walk<'_> {
         };
         let state = state::seen(&place, &found)?;
         if !matches!(state, State::Folder(_)) {
-            return (self.visit)(Seen { path: &path, place: &place, state });
+            return (self.visit)(Seen { path: &path, place: &place, state, is_closed: false });
         }
         let inside = place.open_folder();
-        if matches!(&inside, Err(error) if error.kind() == io::ErrorKind::PermissionDenied) {
-            let state = State::Odd { what: "a folder that can't be read".to_owned() };
-            return (self.visit)(Seen { path: &path, place: &place, state });
+        let is_closed = matches!(&inside, Err(error) if error.kind() == io::ErrorKind::PermissionDenied);
+        (self.visit)(Seen { path: &path, place: &place, state, is_closed })?;
+        if is_closed {
+            return Ok(());
         }
-        (self.visit)(Seen { path: &path, place: &place, state })?;
         let folder = inside?;
         for name in names(&folder)? {
             let below = path.join(&name);

@@ -164,6 +164,35 @@ async fn a_folder_that_became_a_link_is_not_followed() {
 }
 
 #[tokio::test]
+async fn what_somebody_writes_at_the_last_moment_is_not_lost() {
+    for (command, moment, name) in [
+        // Changed: the exchange finds what it did not expect, and is taken back.
+        ("echo x > a.txt", "the new stands aside", "a.txt"),
+        // Gone: its name is taken before the old gets it.
+        ("rm b.txt", "the new stands aside", "b.txt"),
+        // Made: it changes while it is taken away, by a handle or a name that is followed.
+        ("echo x > made", "the old stands aside", ".artoo-undo-2"),
+    ] {
+        let house = House::keeping();
+        furnish(&house);
+        let ws = house.workspace();
+        house.allowed(&format!("cd {}; {command}", ws.display())).await;
+        let target = ws.join(name);
+        crate::undo::fault::meanwhile(move |what| {
+            if what == moment && (!target.ends_with("made") || target.exists()) {
+                fs::write(&target, "mine").unwrap();
+            }
+        });
+        let report = house.store().undo(&house.store().last().unwrap().unwrap().id).unwrap();
+        crate::undo::fault::meanwhile(|_| {});
+        assert!(matches!(report.items[0].outcome, ItemOutcome::Conflict { .. }), "{command}: {report:#?}");
+        let mine: Vec<_> = tree(&ws).into_iter().filter(|(_, (_, content))| content == b"mine").collect();
+        assert_eq!(mine.len(), 1, "{command}: {mine:?}");
+        assert!(!mine[0].0.to_string_lossy().contains(".artoo-undo"), "{command}: {mine:?}");
+    }
+}
+
+#[tokio::test]
 async fn every_task_has_an_entry_of_its_own() {
     let house = House::keeping();
     let other = TaskId::try_from("other-00000000-0000-4000-8000-000000000002".to_owned()).unwrap();
@@ -207,4 +236,22 @@ async fn what_lies_on_another_disk_goes_to_that_disks_trash_and_comes_back() {
     let report = house.store().undo(&house.store().last().unwrap().unwrap().id).unwrap();
     assert_eq!(fs::read_to_string(&path).unwrap(), "far", "{report:#?}");
     assert!(!note.exists(), "{report:#?}");
+}
+
+#[tokio::test]
+async fn folders_that_are_closed_before_or_after_are_no_loss() {
+    let house = House::keeping();
+    furnish(&house);
+    let ws = house.workspace();
+    fs::create_dir(ws.join("closed")).unwrap();
+    fs::write(ws.join("closed/own"), "own").unwrap();
+    mode(&ws.join("closed"), 0o000);
+    let names = |folder: &str| fs::read_dir(ws.join(folder)).unwrap().count();
+    let call = house.allowed(&format!("cd {}; chmod 700 closed; chmod 000 deep; rm a.txt", ws.display())).await;
+    assert_eq!(call.status, CallStatus::Ok, "{}", call.output);
+    house.store().undo(&house.store().last().unwrap().unwrap().id).unwrap();
+    assert!(ws.join("a.txt").exists());
+    // An ordinary user could not look into the first, so that it is only told; root can, and has it back.
+    mode(&ws.join("closed"), 0o700);
+    assert_eq!((names("closed"), names("deep")), (1, 2));
 }
