@@ -52,6 +52,8 @@ mod glob;
 mod guard;
 mod input;
 mod limit;
+#[cfg(feature = "mcp")]
+mod mcp;
 mod mdfind;
 mod nearby;
 mod open;

@@ -31,6 +31,8 @@ use std::path::{Path, PathBuf};
 use crate::config::ToolConfig;
 
 pub(crate) use manifest::Manifest;
+#[cfg(feature = "mcp")]
+pub(crate) use manifest::{check_keys, find_program, from_toml, is_name, read_toml, timeout};
 pub use problem::{ManifestProblem, ToolProblem};
 pub(crate) use tool::{Custom, CustomCall};
 
@@ -56,7 +58,7 @@ pub(crate) fn load(config: &ToolConfig, folder: &Path, taken: &[&str]) -> (Vec<M
 }
 
 /// The folder's manifests in the order of their names.
-fn files(folder: &Path, problems: &mut Vec<ToolProblem>) -> Vec<PathBuf> {
+pub(crate) fn files(folder: &Path, problems: &mut Vec<ToolProblem>) -> Vec<PathBuf> {
     let mut problem = |problem| problems.push(ToolProblem { path: folder.to_path_buf(), problem });
     let entries = match std::fs::read_dir(folder) {
         Ok(entries) => entries,

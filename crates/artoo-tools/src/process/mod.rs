@@ -2,6 +2,8 @@
 
 mod capture;
 mod group;
+#[cfg(feature = "mcp")]
+mod serving;
 
 use std::ffi::OsString;
 use std::io;
@@ -20,6 +22,8 @@ use crate::record::Record;
 
 pub(crate) use capture::Captured;
 use group::Group;
+#[cfg(feature = "mcp")]
+pub(crate) use serving::{Serving, serve};
 
 /// Variables of the user's own shell that a program gets; none of them carries a secret or code.
 const PASSED_ON: [&str; 6] = ["USER", "LOGNAME", "TZ", "TMPDIR", "SHELL", "LANG"];

@@ -17,6 +17,8 @@ use crate::desktop::Desktop;
 use crate::files::Files;
 use crate::glob::Glob;
 use crate::limit::{Limit, Stopped};
+#[cfg(feature = "mcp")]
+use crate::mcp;
 use crate::mdfind::Mdfind;
 use crate::read_file::ReadFile;
 use crate::record::Record;
@@ -44,9 +46,17 @@ impl Registry {
     #[must_use]
     pub fn detect(config: ToolConfig) -> Self {
         let mut tools = installed(&config);
-        let problems = add_own(&config, &mut tools);
+        #[cfg_attr(not(feature = "mcp"), expect(unused_mut, reason = "only servers add to them"))]
+        let mut problems = add_own(&config, &mut tools);
+        let machine = Arc::new(Machine::new(config));
+        #[cfg(feature = "mcp")]
+        {
+            let (remote, more) = mcp::tools(&machine);
+            tools.extend(remote);
+            problems.extend(more);
+        }
         let tools = tools.into_iter().map(|tool| (tool.spec(), tool)).collect();
-        Self { machine: Arc::new(Machine::new(config)), tools, problems: problems.into() }
+        Self { machine, tools, problems: problems.into() }
     }
 
     /// Tools of the person's own that can't be offered, each with what is wrong.
