@@ -93,6 +93,7 @@ async fn probe(settings: &Settings, variables: &Variables) -> Vec<Finding> {
     findings.extend(model(settings, variables));
     findings.extend(endpoint(settings, variables).await);
     findings.extend(tools(settings));
+    findings.push(fence(settings));
     findings.extend(audit_log(&settings.data_dir));
     findings.extend(stores(settings).await);
     findings
@@ -243,6 +244,16 @@ fn tools(settings: &Settings) -> Vec<Finding> {
         Finding::warn("your tool", problem.to_string(), "it is not offered; put its manifest right or take it away")
     }));
     findings
+}
+
+/// What holds a running command, tried out.
+fn fence(settings: &Settings) -> Finding {
+    let report = Registry::detect(ToolConfig::new(settings.environment.clone())).fence_report();
+    let detail = report.words.join("; ");
+    if report.holds {
+        return Finding::ok("fence", detail);
+    }
+    Finding::warn("fence", detail, "every command that is not proven to only read asks first")
 }
 
 fn audit_log(data_dir: &Path) -> Vec<Finding> {

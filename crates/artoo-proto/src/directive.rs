@@ -217,6 +217,9 @@ pub struct DeniedAction {
     pub action: String,
     /// Why it was not allowed.
     pub reason: String,
+    /// Whether a person saw the question and said no; otherwise nobody could be asked, or a rule refused.
+    #[serde(default)]
+    pub by_person: bool,
 }
 
 /// How a task ended, with what honesty demands of each ending.

@@ -1,5 +1,7 @@
 //! R2's contract: drafts from a model, checked plans, and what the dispatcher makes of them.
 
+use std::fmt;
+
 use serde::{Deserialize, Serialize};
 
 use crate::{Criterion, ModelFailure, Recipe, SubTaskId, TaskId, Timestamp};
@@ -172,4 +174,14 @@ pub enum MissingReason {
     NoReport,
     /// The task's hard limit was reached.
     Deadline,
+}
+
+impl fmt::Display for MissingReason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::EarlierGroupFailed => "not run, since an earlier step failed",
+            Self::NoReport => "started, and not heard of in its time",
+            Self::Deadline => "the time limit was reached first",
+        })
+    }
 }

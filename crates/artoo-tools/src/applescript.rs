@@ -116,7 +116,7 @@ impl Job for Script {
             let arguments = vec!["-e".into(), self.text.clone().into()];
             let (program, name) = (self.program.clone(), "osascript".into());
             let invocation = Invocation { program, name, arguments, environment: Vec::new() };
-            Ok(match call.run(&invocation).await {
+            Ok(match call.ask_system(invocation, call.watch.left()).await {
                 Ok(ended) => Record::of_program(&ended),
                 Err(error) => Record::hindered(format!("osascript could not be started: {error}")),
             }

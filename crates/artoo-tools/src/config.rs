@@ -21,11 +21,54 @@ pub const OUTPUT_MAX_CHARS: usize = 4000;
 /// Bytes of a program's output kept at each end; with two ends and two streams at most 4 MB are held a call.
 pub const CAPTURE_END_BYTES: usize = 1024 * 1024;
 
+/// Largest file a command may write; far above what a person's documents are, and a full disk away from most disks' size.
+pub const FILE_BYTES_MAX: u64 = 4 * 1024 * 1024 * 1024;
+
+/// Memory one process of a command may fill; enough to build large programs, not enough to starve the machine at once.
+pub const MEMORY_BYTES_MAX: u64 = 4 * 1024 * 1024 * 1024;
+
+/// Addresses one process of a command may reserve; runtimes reserve many times what they fill.
+pub const ADDRESS_BYTES_MAX: u64 = 64 * 1024 * 1024 * 1024;
+
+/// Processes and threads of the user, all taken together, above which a command starts no more; a desktop has about a
+/// thousand. The kernel does not hold root to it.
+pub const PROCESSES_MAX: u64 = 4096;
+
+/// Seconds of processor time of one process of a command; several times what a call lasts.
+pub const CPU_SECONDS_MAX: u64 = 600;
+
 /// Where programs are looked for, in this order: folders only an administrator writes to come first.
 pub const PROGRAM_PATH: [&str; 5] = ["/usr/bin", "/bin", "/usr/sbin", "/sbin", "/run/current-system/sw/bin"];
 
 /// Where a command that a person allowed may find more programs; a proven command never runs from here.
 pub const CONSENTED_PATH: [&str; 3] = ["/usr/local/bin", "/usr/local/sbin", "/opt/homebrew/bin"];
+
+/// What a command and each process it starts may use.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ProcessLimits {
+    /// Size of a file it writes, in bytes.
+    pub file_bytes: u64,
+    /// Memory it fills, in bytes.
+    pub memory_bytes: u64,
+    /// Addresses it reserves, in bytes.
+    pub address_bytes: u64,
+    /// Processes and threads of the user above which it starts no more.
+    pub processes: u64,
+    /// Seconds of processor time.
+    pub cpu_s: u64,
+}
+
+impl Default for ProcessLimits {
+    fn default() -> Self {
+        Self {
+            file_bytes: FILE_BYTES_MAX,
+            memory_bytes: MEMORY_BYTES_MAX,
+            address_bytes: ADDRESS_BYTES_MAX,
+            processes: PROCESSES_MAX,
+            cpu_s: CPU_SECONDS_MAX,
+        }
+    }
+}
 
 /// How a [`crate::Registry`] is set up.
 #[derive(Debug, Clone)]
@@ -40,6 +83,8 @@ pub struct ToolConfig {
     pub exit_grace: Duration,
     /// Characters of output kept in a record.
     pub output_max_chars: usize,
+    /// What a command may use.
+    pub limits: ProcessLimits,
     /// Folders in which programs are looked for.
     pub program_path: Vec<PathBuf>,
     /// Paths no tool may read or write, besides the built-in list (keys, artoo's own data).
@@ -68,6 +113,7 @@ impl ToolConfig {
             kill_grace: KILL_GRACE,
             exit_grace: EXIT_GRACE,
             output_max_chars: OUTPUT_MAX_CHARS,
+            limits: ProcessLimits::default(),
             program_path: PROGRAM_PATH.iter().map(PathBuf::from).collect(),
             protected: Vec::new(),
             session: crate::session::environment(),

@@ -1,6 +1,7 @@
 //! Tools that leave evidence, behind a guard that denies by default.
 //!
-//! *Is*: the tools this machine has (`mdfind`, `glob`, `read_file`, `write_file`, `files`, `shell`), a [`Registry`] that
+//! *Is*: the tools this machine has (`mdfind`, `glob`, `read_file`, `write_file`, `files`, `shell`,
+//! `search`, `desktop`, `applescript`, `shortcuts`, and the person's own), a [`Registry`] that
 //! makes a call only if its subtask may make it, the guard that proves a command harmless or asks ([`CommandGuard`]), the
 //! [`checks`] that read state again after an act.
 //!
@@ -47,6 +48,7 @@ mod consent;
 mod custom;
 mod desktop;
 mod digest;
+mod fence;
 mod files;
 mod glob;
 mod guard;
@@ -81,6 +83,7 @@ pub use call::CallContext;
 pub use config::ToolConfig;
 pub use consent::{GRANT_LIFETIME, Grant};
 pub use custom::{ManifestProblem, ToolProblem};
+pub use fence::FenceReport;
 pub use guard::{Classification, CommandClass, CommandGuard};
 pub use registry::Registry;
 #[cfg(feature = "web")]

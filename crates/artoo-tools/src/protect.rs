@@ -1,5 +1,6 @@
 //! Places no tool reads or writes without a person: keys, passwords, shell start-up and history, artoo's own data.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use artoo_proto::Environment;
@@ -51,6 +52,27 @@ const HOME_PLACES: [&str; 41] = [
     ".python_history",
 ];
 
+/// Under the home folder as well: what a shell runs when it starts. A tool may show them; a command finds them shut
+/// unless it names them.
+const START_UP: [&str; 16] = [
+    ".bashrc",
+    ".bash_profile",
+    ".bash_login",
+    ".bash_logout",
+    ".profile",
+    ".zshrc",
+    ".zshenv",
+    ".zprofile",
+    ".zlogin",
+    ".zlogout",
+    ".kshrc",
+    ".config/fish",
+    ".config/environment.d",
+    ".xprofile",
+    ".xsessionrc",
+    ".pam_environment",
+];
+
 /// Outside it.
 const SYSTEM_PLACES: [&str; 5] = ["/etc/shadow", "/etc/gshadow", "/etc/sudoers", "/etc/sudoers.d", "/etc/ssl/private"];
 
@@ -76,6 +98,7 @@ const PROC_FACTS: [&str; 14] = [
 #[derive(Debug, Clone)]
 pub(crate) struct Protected {
     places: Vec<PathBuf>,
+    start_up: Vec<PathBuf>,
 }
 
 impl Protected {
@@ -89,7 +112,13 @@ impl Protected {
         places.extend(led_to);
         places.sort();
         places.dedup();
-        Self { places }
+        let start_up = START_UP.iter().map(|place| paths::real(&home.join(place))).collect();
+        Self { places, start_up }
+    }
+
+    /// What a fenced command may not read, where it really lies.
+    pub(crate) fn hidden_places(&self) -> BTreeSet<PathBuf> {
+        self.places.iter().chain(&self.start_up).map(|place| paths::real(place)).collect()
     }
 
     /// The places themselves, whether there is something or not.

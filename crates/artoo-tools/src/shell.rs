@@ -15,6 +15,7 @@ use serde_json::{Value, json};
 
 use crate::config::ToolConfig;
 use crate::consent::{self, PATHS_MAX};
+use crate::fence::Fence;
 use crate::guard::{self, ExitOne, Proof};
 use crate::input::{self, InputProblem};
 use crate::limit::Limit;
@@ -28,6 +29,9 @@ pub(crate) use tool::Shell;
 
 /// Longest command taken at all; the system itself ends near this.
 const COMMAND_MAX_CHARS: usize = 32_768;
+
+/// What helps a command that the fence kept from something.
+const REMEDY: &str = "a command changes the workspace, a temporary folder and what it was allowed by name";
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -82,6 +86,14 @@ impl Command {
             Proof::Unproven { .. } => effects(&paths, protected),
         };
         Ok(Self { text: command, proof, paths, effects })
+    }
+
+    /// What the kernel lets it do: a proven one what it was proven to do, another what was shown to a person.
+    pub(crate) fn fence(&self, config: &ToolConfig) -> Fence {
+        match &self.proof {
+            Proof::Proven(_) => Fence::of_proven(config, &self.paths),
+            Proof::Unproven { .. } => Fence::of_allowed(config, &self.paths, false),
+        }
     }
 
     /// What would run: the program itself, or a shell over exactly the bytes that are shown.
@@ -149,6 +161,9 @@ pub(crate) fn record(command: &Command, ended: Ended, changed: Vec<FileChange>) 
     let mut text = ended.text();
     if let Some(signal) = ended.signal {
         text.push_str(&format!("\n[ended by signal {signal}]"));
+    }
+    if let Some(kept) = ended.kept.as_ref().filter(|_| !succeeded) {
+        text.push_str(&format!("\n[{kept}; {REMEDY}]"));
     }
     let hindrance = if succeeded { None } else { hindrance(command, &ended) };
     Record {

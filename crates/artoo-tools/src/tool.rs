@@ -11,6 +11,7 @@ use artoo_proto::{EffectClass, ToolClass, ToolSpec};
 use serde_json::Value;
 
 use crate::config::ToolConfig;
+use crate::fence::{self, Fence, FenceReport};
 use crate::limit::{Limit, Stopped, blocking};
 use crate::process::{self, Ended, Invocation};
 use crate::protect::Protected;
@@ -79,13 +80,14 @@ pub(crate) struct Machine {
     pub(crate) config: ToolConfig,
     pub(crate) protected: Protected,
     pub(crate) child_environment: Vec<(String, OsString)>,
+    pub(crate) fence: FenceReport,
 }
 
 impl Machine {
     pub(crate) fn new(config: ToolConfig) -> Self {
         let protected = Protected::new(&config.environment, &config.protected);
         let child_environment = process::environment(&config);
-        Self { config, protected, child_environment }
+        Self { config, protected, child_environment, fence: fence::report() }
     }
 }
 
@@ -106,15 +108,21 @@ impl Call {
         self.watch.blocking(move |limit| work(&machine, limit)).await
     }
 
-    /// Runs a program in the time that is left.
-    pub(crate) async fn run(&self, invocation: &Invocation) -> std::io::Result<Ended> {
-        self.run_for(invocation, self.watch.left()).await
+    /// Runs a program in a fence, for `time` or as long as is left.
+    pub(crate) async fn run(&self, invocation: Invocation, fence: Fence, time: Duration) -> std::io::Result<Ended> {
+        self.start(invocation, Some(fence), time).await
     }
 
-    /// Runs a program in a time of its own, which may be no longer than what is left.
-    pub(crate) async fn run_for(&self, invocation: &Invocation, time: Duration) -> std::io::Result<Ended> {
-        let time = time.min(self.watch.left());
-        process::run(&self.machine.config, &self.machine.child_environment, invocation, time).await
+    /// Runs a program of the system's own, with arguments of ours or what a person allowed: what it works on lies behind a
+    /// socket, or belongs to a group that it alone gets, and a fence would keep it from both.
+    pub(crate) async fn ask_system(&self, invocation: Invocation, time: Duration) -> std::io::Result<Ended> {
+        self.start(invocation, None, time).await
+    }
+
+    async fn start(&self, invocation: Invocation, fence: Option<Fence>, time: Duration) -> std::io::Result<Ended> {
+        let Machine { config, protected, child_environment, .. } = &*self.machine;
+        let order = invocation.order(config, protected, child_environment, fence);
+        process::run(config, order, time.min(self.watch.left())).await
     }
 }
 

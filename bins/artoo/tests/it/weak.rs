@@ -21,8 +21,8 @@ mod relay;
 mod report;
 mod tasks;
 
-/// What a task may take; a one-thread model writes some tens of tokens a second.
-const LIMIT_S: u64 = 60;
+/// What a task may take; a one-thread model writes some tens of tokens a second, fewer where others work too.
+const LIMIT_S: u64 = 90;
 
 /// From a limit until the process is gone: it drains its log and its memory.
 const GRACE: Duration = Duration::from_secs(10);

@@ -161,8 +161,19 @@ impl World {
     pub(crate) fn check_kept(&self) {
         let mode = fs::metadata(self.data_dir()).unwrap().permissions().mode() & 0o777;
         assert_eq!(mode, 0o700, "the data folder is private");
-        for entry in fs::read_dir(self.data_dir()).unwrap() {
+        let mut folders = vec![self.data_dir()];
+        while let Some(folder) = folders.pop() {
+            self.check_folder_kept(&folder, &mut folders);
+        }
+    }
+
+    fn check_folder_kept(&self, folder: &Path, folders: &mut Vec<PathBuf>) {
+        for entry in fs::read_dir(folder).unwrap() {
             let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+                continue;
+            }
             let kept = String::from_utf8_lossy(&fs::read(&path).unwrap()).into_owned();
             assert!(!kept.contains(KEY), "the key stands in {}", path.display());
             if path.extension().is_some_and(|extension| extension == "jsonl") {

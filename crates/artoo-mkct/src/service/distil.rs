@@ -56,9 +56,12 @@ impl Asker {
         let (distiller, asking) = (Arc::clone(&self.distiller), Arc::clone(&self.asking));
         asking.store(true, Ordering::Release);
         let asked = thread::Builder::new().name("mkct-distiller".to_owned()).spawn(move || {
-            let _free = Freed(asking);
+            let free = Freed(asking);
+            let words = distiller.distil(&promotion, &evidence);
+            // Before the answer, so that whoever gets it can ask the next question at once.
+            drop(free);
             // Whoever asked may have given up.
-            let _ = answer.send(distiller.distil(&promotion, &evidence));
+            let _ = answer.send(words);
         });
         if asked.is_err() {
             self.asking.store(false, Ordering::Release);

@@ -175,7 +175,7 @@ fn check() -> BoxedStrategy<Check> {
 }
 
 pub(crate) fn denied() -> BoxedStrategy<DeniedAction> {
-    record!(DeniedAction { action: text(), reason: text() })
+    record!(DeniedAction { action: text(), reason: text(), by_person: any::<bool>() })
 }
 
 pub(crate) fn abstention() -> BoxedStrategy<Abstention> {

@@ -14,7 +14,14 @@ pub(super) fn predicate(pred: &Pred) -> String {
             // "either a or b, c" could be read as "either a or (b and c)"; choices come behind what is plain.
             let (choices, plain): (Vec<_>, Vec<_>) =
                 kept.into_iter().partition(|part| matches!(part, Pred::Any(_)) && !is_choice_of_kinds(part));
-            let mut said: Vec<String> = plain.into_iter().chain(choices).chain(others).map(predicate).collect();
+            // "either a or b, except c" could be read as "either a or (b except c)"; brackets say where a choice ends.
+            let is_open = !choices.is_empty() && (!others.is_empty() || !kinds.is_empty());
+            let choices = choices.into_iter().map(|choice| match predicate(choice) {
+                choice if is_open => format!("({choice})"),
+                choice => choice,
+            });
+            let others = others.into_iter().map(predicate);
+            let mut said: Vec<String> = plain.into_iter().map(predicate).chain(choices).chain(others).collect();
             if !kinds.is_empty() {
                 said.push(format!("except {}", kinds.join(" or ")));
             }
@@ -62,6 +69,10 @@ fn alternative(pred: &Pred) -> String {
             format!("({})", said.join(" and "))
         }
         Pred::Any(parts) => format!("({})", parts.iter().map(alternative).collect::<Vec<_>>().join(" or ")),
+        // "except .a or .b" excepts both.
+        Pred::Not(inner) if excluded_kind(pred).is_some() || is_choice_of_kinds(inner) => {
+            format!("({})", predicate(pred))
+        }
         other => predicate(other),
     }
 }

@@ -108,7 +108,12 @@ pub(super) fn number(of: &Query, function: Function, programs: Programs) -> Resu
             text(of, programs).map(|text| text.pipe(Argv::new("wc -m")))
         }
         (Function::Count, _) => text(of, programs).map(|text| text.pipe(count())),
-        (Function::Words, _) => text(of, programs).map(|text| text.pipe(Argv::bytewise("wc -w"))),
+        // What wc takes for a word differs by version and locale: it counts no "ß" in the C locale.
+        (Function::Words, _) => {
+            let a_word_a_line = Argv::bytewise("tr -s [:space:] \\n");
+            let not_empty = Argv::bytewise("grep -a -v -x -F -e").value("");
+            Ok(text(of, programs)?.pipe(a_word_a_line).pipe(not_empty).pipe(count()))
+        }
         (Function::Minimum, _) => {
             Ok(text(of, programs)?.pipe(numbers()).pipe(Argv::bytewise("sort -n -r")).pipe(last()))
         }

@@ -71,7 +71,7 @@ pub(super) fn build(context: &Context<'_>, antecedent: Option<&Antecedent>, mut 
     } else {
         Step::Ask(question(&mut scene, &mut draft)?)
     };
-    if draft != Draft::default() {
+    if !draft.is_only(|_| {}) {
         return Err(Misfit::Leftover(Box::new(draft)));
     }
     let step = checked(step)?;

@@ -65,6 +65,8 @@ macro_rules! draft {
             pub(crate) preds: Vec<Pred>,
             /// Whether the condition is an "or" that nothing holds together.
             pub(crate) loose: bool,
+            /// Whether it ends in an exception of kinds that nothing holds together: how far that reaches is open.
+            pub(crate) excepts: bool,
             /// "in …": the folders (or the file, for its lines).
             pub(crate) scope: Vec<Place>,
             /// Paths named without "in", or that look like files.
@@ -169,6 +171,7 @@ impl Draft {
         merged.preds = [self.preds.clone(), later].concat();
         merged.preds.sort();
         merged.loose = self.loose || other.loose;
+        merged.excepts = other.excepts;
         merged.scope = [self.scope.clone(), other.scope.clone()].concat();
         merged.object = [self.object.clone(), other.object.clone()].concat();
         merged.sort = merged_keys(&self.sort, &other.sort)?;
@@ -199,6 +202,7 @@ impl Draft {
         let mut rest = self.clone();
         clear(&mut rest);
         rest.notes.clear();
+        rest.excepts = false;
         rest == Self::default()
     }
 

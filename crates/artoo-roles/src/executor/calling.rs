@@ -62,11 +62,11 @@ impl Executor {
             }
             // What was allowed is not what would run now: a yes is never stretched (fault H11).
             ToolOutcome::NeedsConsent { shown, .. } if order.allowed => {
-                self.refused(order.request, &shown, "what was allowed has changed before it ran".to_owned())
+                self.refused(order.request, &shown, "what was allowed has changed before it ran".to_owned(), false)
             }
             // Nobody is asked twice: a no holds for the rest of the task (decision D10).
             ToolOutcome::NeedsConsent { shown, .. } if self.was_refused(&order.request.tool, &shown) => {
-                self.refused(order.request, &shown, "it was refused before in this task".to_owned())
+                self.refused(order.request, &shown, "it was refused before in this task".to_owned(), false)
             }
             ToolOutcome::NeedsConsent { hash, shown, effects, reason } => {
                 let Some(subtask) = &self.subtask else { return Vec::new() };
@@ -88,7 +88,7 @@ impl Executor {
         let must_not = status == CallStatus::Denied && self.is_must_not(&call);
         if status == CallStatus::Denied && !must_not {
             let action = format!("{}: {}", call.tool, call.target);
-            self.denied.push(DeniedAction { action, reason: call.output.clone() });
+            self.denied.push(DeniedAction { action, reason: call.output.clone(), by_person: false });
         }
         self.calls.push(call);
         match status {
@@ -141,14 +141,18 @@ impl Executor {
             self.confirm = false;
             return self.call(cx, request, Some(answer.hash));
         }
-        self.refused(request, &shown, answer.note.unwrap_or_else(|| "you did not allow it".to_owned()))
+        let by_person = answer.note.is_none();
+        let reason = answer.note.unwrap_or_else(|| "you did not allow it".to_owned());
+        self.refused(request, &shown, reason, by_person)
     }
 
     /// Law 1: the call was not made, and the record says so.
-    fn refused(&mut self, request: ToolRequest, shown: &str, reason: String) -> Vec<Effect> {
+    fn refused(&mut self, request: ToolRequest, shown: &str, reason: String, by_person: bool) -> Vec<Effect> {
         self.evidence_drawn += 1;
         let Some(subtask) = &self.subtask else { return Vec::new() };
-        self.denied.push(DeniedAction { action: format!("{}: {shown}", request.tool), reason: reason.clone() });
+        let prefix = format!("{}: ", request.tool);
+        let action = if shown.starts_with(&prefix) { shown.to_owned() } else { prefix + shown };
+        self.denied.push(DeniedAction { action, reason: reason.clone(), by_person });
         self.calls.push(ToolCall {
             tool: request.tool,
             target: shown.to_owned(),

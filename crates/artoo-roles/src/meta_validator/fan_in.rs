@@ -125,7 +125,7 @@ impl Gathered {
                 format!("{}: {}", self.intent_of(outcome.subtask_id), escape::shorten(reason, REASON_CHARS))
             })
             .collect();
-        lines.extend(self.missing.iter().map(|m| format!("{}: {:?}", self.intent_of(m.subtask_id), m.reason)));
+        lines.extend(self.missing.iter().map(|m| format!("{}: {}", self.intent_of(m.subtask_id), m.reason)));
         let unmet = task_verdicts.iter().filter(|verdict| verdict.verdict == Verdict::Fail);
         lines.extend(unmet.map(|verdict| format!("{}: {}", verdict.criterion.claim(), verdict.evidence)));
         lines.join("\n")

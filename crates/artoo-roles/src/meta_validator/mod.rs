@@ -24,6 +24,9 @@ use crate::machine::{CheckOrder, CheckOutcome, Context, Machine, Work};
 use act::goal;
 use fan_in::{FanIn, Gathered};
 
+/// Said of a check that was made before later steps changed things.
+const CHECKED_AT_ITS_STEP: &str = "; looked at right after this step, and a later step has changed things since";
+
 /// What R4b may be told.
 #[derive(Debug)]
 pub enum Input {
@@ -264,9 +267,18 @@ impl MetaValidator {
 
 /// The verdict of code on the same check of one subtask: its own output was held against it, and a step's output is
 /// not the whole task's.
+///
+/// It holds for the moment after that step. Where a later one may have changed something since, the evidence says so;
+/// a recipe's steps run one after the other, in the order of their outcomes.
 fn already_checked(criterion: &Criterion, gathered: &Gathered) -> Option<CriterionVerdict> {
-    let verdicts = gathered.outcomes.iter().flat_map(|outcome| &outcome.criteria_verdicts);
-    verdicts.filter(|v| v.source == VerdictSource::Check).find(|v| v.criterion == *criterion).cloned()
+    let of_check = |v: &&CriterionVerdict| v.source == VerdictSource::Check && v.criterion == *criterion;
+    let (step, verdict) = (gathered.outcomes.iter().enumerate())
+        .find_map(|(step, outcome)| Some((step, outcome.criteria_verdicts.iter().find(of_check)?)))?;
+    let mut verdict = verdict.clone();
+    if gathered.outcomes.iter().skip(step + 1).flat_map(|later| &later.tool_calls).any(may_have_changed) {
+        verdict.evidence.push_str(CHECKED_AT_ITS_STEP);
+    }
+    Some(verdict)
 }
 
 impl Review {

@@ -3,14 +3,14 @@
 mod fan_in;
 
 use artoo_proto::{
-    Criterion, DispatchManifest, EffectClass, FailureClass, ManifestEntry, Message, ModelFailure, OutcomeSummary,
-    ReplanRequest, RoleContext, SubTaskOutcome, ToolCall, Verdict, VerdictSource,
+    Criterion, CriterionVerdict, DispatchManifest, EffectClass, FailureClass, ManifestEntry, Message, ModelFailure,
+    OutcomeSummary, ReplanRequest, RoleContext, SubTaskOutcome, ToolCall, Verdict, VerdictSource,
 };
 
 use super::{Input, MetaValidator, prompt};
 use crate::fixtures::{
     Bench, HOSTILE, asked, assert_tame, body, checking, contains, count_of, judgement, look, manifest, only, outcome,
-    prose, said, spec, unreachable_model, unreadable, written,
+    prose, said, spec, unreachable_model, unreadable, verdict, written,
 };
 use crate::machine::{CheckOutcome, RoleEffect};
 
@@ -243,6 +243,31 @@ fn g19_a_recipes_checks_spare_the_model_and_a_models_do_not() {
     let classes: Vec<_> = request.task_verdicts.iter().map(|v| (v.source, v.failure_class)).collect();
     let logical = Some(FailureClass::Logical);
     assert_eq!(classes, [(VerdictSource::Check, logical), (VerdictSource::Missing, None)]);
+}
+
+/// A recipe's check is looked at once, after its own step; what was true then may be so no more.
+#[test]
+fn g19_a_check_before_a_later_change_says_so() {
+    let evidence = |later: ToolCall| {
+        let of_step = [count_of("/home/u"), count_of("/home/v")];
+        let outcomes =
+            [look(1, "12"), later].into_iter().zip((1..).zip(&of_step)).map(|(call, (number, criterion))| {
+                let seen = CriterionVerdict {
+                    evidence: "counted".to_owned(),
+                    ..verdict(criterion, Verdict::Pass, VerdictSource::Check)
+                };
+                SubTaskOutcome { criteria_verdicts: vec![seen], ..outcome(number, true, "12", vec![call]) }
+            });
+        let outcomes: Vec<SubTaskOutcome> = outcomes.collect();
+        let mut plan = manifest(0, 2, of_step.to_vec());
+        plan.subtasks.iter_mut().for_each(|entry| entry.recipe = true);
+        let verdicts = summary(&gather(&mut bench(QUESTION), plan, outcomes)).task_verdicts;
+        verdicts.into_iter().map(|verdict| verdict.evidence).collect::<Vec<_>>()
+    };
+    assert_eq!(evidence(look(2, "12")), ["counted", "counted"]);
+    let after_a_change = evidence(written(2, "/home/u/new"));
+    assert!(after_a_change[0].contains("a later step has changed"), "{after_a_change:?}");
+    assert_eq!(after_a_change[1], "counted");
 }
 
 #[test]

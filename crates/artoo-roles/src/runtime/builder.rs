@@ -8,7 +8,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use artoo_audit::{AuditConfig, AuditError, AuditService, AuditSummary, REPORT_EVERY};
 use artoo_bus::TAP_CAPACITY;
 use artoo_llm::Model;
-use artoo_mkct::JournalError;
+use artoo_mkct::OpenError;
 use artoo_proto::{AuditReport, Environment, SessionTurn, TaskId, Timestamp, UserRequest};
 use artoo_tools::{Registry, ToolConfig};
 use tokio::sync::{broadcast, mpsc, oneshot};
@@ -18,10 +18,10 @@ use uuid::Uuid;
 use super::driver::{Command, Driver, Parts};
 use super::environment::{EnvironmentError, detect_environment};
 use super::handle::TaskHandle;
-use super::journal::{self, JournalWriter};
 use super::operator::{Operator, Unattended};
 use super::perform::Hands;
 use super::reflex::Reflex;
+use super::store::{self, Store};
 use crate::limits::HARD_LIMIT_MS;
 use crate::memory::{Memory, MemoryView};
 use crate::system::SystemConfig;
@@ -49,9 +49,9 @@ pub enum RuntimeError {
     /// The audit log can't be written, and without it nothing runs.
     #[error("the audit log can't be written, and artoo does not run unobserved")]
     Audit(#[from] AuditError),
-    /// The memory's journal is damaged.
-    #[error("the memory's journal can't be opened; move it away to start with an empty memory")]
-    Memory(#[source] JournalError),
+    /// The memory can't be used.
+    #[error("the memory can't be opened; move memory.journal away to start with an empty one")]
+    Memory(#[from] OpenError),
     /// The runtime ended.
     #[error("the runtime has stopped")]
     Stopped,
@@ -141,7 +141,7 @@ impl Builder {
         let (commands, receiver) = mpsc::unbounded_channel();
         let (events, _) = broadcast::channel(EVENTS);
         let mut notes = Vec::new();
-        let (mut tap, mut audit, mut writer) = (None, None, None);
+        let (mut tap, mut audit, mut store) = (None, None, None);
         let mut memory = Memory::new(artoo_mkct::Engine::new());
         if let Some(dir) = &self.data_dir {
             make_private_dir(dir)?;
@@ -150,7 +150,9 @@ impl Builder {
             let config = AuditConfig { dir: dir.clone(), clock: Box::new(wall_clock), report_every: REPORT_EVERY };
             audit = Some(artoo_audit::spawn(receiver, config)?);
             tap = Some(sender);
-            (memory, writer) = open_memory(dir, &mut notes)?;
+            let (opened, engine, found) = store::open(dir)?;
+            (memory, store) = (Memory::new(engine), Some(opened));
+            notes.extend(found);
         }
         let tools = Arc::new(Registry::detect(tool_config));
         notes.extend(tools.problems().iter().map(|problem| format!("a tool of yours is not offered: {problem}")));
@@ -175,25 +177,10 @@ impl Builder {
             sender: commands.clone(),
             tap,
             events: events.clone(),
-            journal: writer,
+            store,
             input_log,
         });
         Ok(System { commands, events, hands, driver: tokio::spawn(driver.run()), audit: Mutex::new(audit), notes })
-    }
-}
-
-/// A memory that another process holds is no reason not to work: this run goes without, and says so.
-fn open_memory(dir: &Path, notes: &mut Vec<String>) -> Result<(Memory, Option<JournalWriter>), RuntimeError> {
-    match journal::open(&dir.join("memory.journal")) {
-        Ok((writer, engine, found)) => {
-            notes.extend(found);
-            Ok((Memory::new(engine), Some(writer)))
-        }
-        Err(JournalError::Locked { .. }) => {
-            notes.push("memory: another artoo is using it; this run neither reads nor writes it".to_owned());
-            Ok((Memory::unavailable(), None))
-        }
-        Err(error) => Err(RuntimeError::Memory(error)),
     }
 }
 
@@ -235,7 +222,7 @@ pub struct System {
     commands: mpsc::UnboundedSender<Command>,
     events: broadcast::Sender<Arc<artoo_bus::TapEvent>>,
     hands: Arc<Hands>,
-    driver: JoinHandle<Option<JournalWriter>>,
+    driver: JoinHandle<Option<Store>>,
     // Taken once, at the end; never held across a wait.
     audit: Mutex<Option<AuditService>>,
     notes: Vec<String>,
@@ -322,13 +309,13 @@ impl System {
         if self.commands.send(Command::Close { closed }).is_ok() {
             drop(done.await);
         }
-        let writer = self.driver.await.unwrap_or_else(|_| {
+        let store = self.driver.await.unwrap_or_else(|_| {
             close.problems.push("the driver ended by a panic".to_owned());
             None
         });
         let audit = self.audit.into_inner().ok().flatten();
         let drained = tokio::task::spawn_blocking(move || {
-            let memory = writer.map_or(Ok(()), |mut writer| writer.close());
+            let memory = store.map_or(Ok(()), Store::close);
             let report = audit.as_ref().map(AuditService::report);
             (memory, report, audit.map(AuditService::close))
         });

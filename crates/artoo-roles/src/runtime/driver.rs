@@ -12,8 +12,8 @@ use tokio::sync::{broadcast, mpsc, oneshot};
 use tokio::task::JoinSet;
 
 use super::handle::TaskOutcome;
-use super::journal::JournalWriter;
 use super::perform::{Hands, crashed};
+use super::store::Store;
 use crate::machine::{Completion, Work};
 use crate::memory::MemoryView;
 use crate::system::{self, Effect, Input};
@@ -45,7 +45,7 @@ pub(super) struct Driver {
     pub(super) sender: mpsc::UnboundedSender<Command>,
     pub(super) tap: Option<TapSender>,
     pub(super) events: broadcast::Sender<Arc<TapEvent>>,
-    pub(super) journal: Option<JournalWriter>,
+    pub(super) store: Option<Store>,
     pub(super) input_log: Option<File>,
     pub(super) started: Instant,
     /// Outside work by task; dropping a set stops it.
@@ -61,13 +61,13 @@ pub(super) struct Parts {
     pub(super) sender: mpsc::UnboundedSender<Command>,
     pub(super) tap: Option<TapSender>,
     pub(super) events: broadcast::Sender<Arc<TapEvent>>,
-    pub(super) journal: Option<JournalWriter>,
+    pub(super) store: Option<Store>,
     pub(super) input_log: Option<File>,
 }
 
 impl Driver {
     pub(super) fn new(parts: Parts) -> Self {
-        let Parts { system, hands, commands, sender, tap, events, journal, input_log } = parts;
+        let Parts { system, hands, commands, sender, tap, events, store, input_log } = parts;
         Self {
             system,
             hands,
@@ -75,7 +75,7 @@ impl Driver {
             sender,
             tap,
             events,
-            journal,
+            store,
             input_log,
             started: Instant::now(),
             work: BTreeMap::new(),
@@ -83,8 +83,8 @@ impl Driver {
         }
     }
 
-    /// Runs until told to close; gives back the journal so that its last writes can be waited for.
-    pub(super) async fn run(mut self) -> Option<JournalWriter> {
+    /// Runs until told to close; gives back the store so that its last writes can be waited for.
+    pub(super) async fn run(mut self) -> Option<Store> {
         while let Some(command) = self.commands.recv().await {
             match command {
                 Command::Submit { request, reply } => {
@@ -106,7 +106,7 @@ impl Driver {
                 }
             }
         }
-        self.journal
+        self.store
     }
 
     /// Ends every open task with a result of its own before the runtime goes.
@@ -137,6 +137,9 @@ impl Driver {
         match effect {
             Effect::Perform { effect_id, task_id, work } => self.perform(effect_id, task_id, work),
             Effect::Deliver { to: Role::Operator, message: Message::FinalResult(result) } => {
+                if let Some(store) = &self.store {
+                    store.task_ended();
+                }
                 if let Some(waiting) = self.waiting.remove(&result.task_id) {
                     // A caller that went away does not want the result.
                     drop(waiting.reply.send(TaskOutcome { result, usage: waiting.usage }));
@@ -154,8 +157,8 @@ impl Driver {
             // A driver that is gone awaits nothing.
             drop(sender.send(Command::Input(Input::Completed { effect_id, completion })));
         };
-        let writer = match (&work, &self.journal) {
-            (Work::Persist { frames }, Some(journal)) => Some(journal.write(frames.clone())),
+        let writer = match (&work, &self.store) {
+            (Work::Persist { frames }, Some(store)) => Some(store.write(frames.clone())),
             _ => None,
         };
         let waiting = task_id.as_ref().and_then(|task| self.waiting.get(task));
@@ -164,7 +167,7 @@ impl Driver {
         while tasks.try_join_next().is_some() {}
         if let Some(written) = writer {
             tasks.spawn(async move {
-                let result = written.await.unwrap_or_else(|_| Err("the memory's journal is closed".to_owned()));
+                let result = written.await.unwrap_or_else(|_| Err("the memory is closed".to_owned()));
                 report(Completion::Persisted(result));
             });
             return;

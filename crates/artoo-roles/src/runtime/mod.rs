@@ -4,14 +4,15 @@
 //! comes back as an input. Embedders use [`System::builder`] and nothing below it.
 
 mod builder;
+mod distiller;
 mod driver;
 mod environment;
 mod files;
 mod handle;
-mod journal;
 mod operator;
 mod perform;
 mod reflex;
+mod store;
 
 pub use builder::{Builder, CloseReport, OUTPUT_CHARS, RuntimeError, System};
 pub use environment::{EnvironmentError, detect_environment};

@@ -43,7 +43,7 @@ impl Delivered {
             criteria.extend(missing.criteria.iter().map(|criterion| CriterionReport {
                 claim: criterion.claim(),
                 mark: CriterionMark::Unmet,
-                evidence: format!("not run: {:?}", missing.reason),
+                evidence: missing.reason.to_string(),
             }));
         }
         for outcome in request.outcomes.iter().filter(|outcome| outcome.criteria_verdicts.is_empty()) {
@@ -92,9 +92,9 @@ fn reports(outcomes: &[SubTaskOutcome], task: &[CriterionVerdict]) -> Vec<Criter
             mark: mark(verdict),
             evidence: verdict.evidence.clone(),
         };
-        // A recipe's task criterion is its subtask's: one line for one claim, the worse mark winning.
+        // A recipe's task criterion is its subtask's: one line for one claim, the worse mark winning, else the later word.
         match reports.iter_mut().find(|known| known.claim == report.claim) {
-            Some(known) if report.mark > known.mark => *known = report,
+            Some(known) if report.mark >= known.mark => *known = report,
             Some(_) => {}
             None => reports.push(report),
         }

@@ -284,10 +284,11 @@ impl Solver {
         }
         let reason = match (rejected.model_failure, rejected.abstention) {
             (Some(failure), _) => AbandonReason::Provider { failure },
+            // What was refused is why there is no other plan.
+            (None, _) if !self.account.denied.is_empty() => AbandonReason::ConsentNeeded,
             (None, Some(abstention)) => {
                 AbandonReason::NotUnderstood { failure: PerceptionFailure::Abstained { abstention } }
             }
-            (None, None) if !self.account.denied.is_empty() => AbandonReason::ConsentNeeded,
             (None, None) => match self.unusable.take() {
                 Some(failure) => AbandonReason::Provider { failure },
                 None => AbandonReason::NoPlan { problems: rejected.problems },

@@ -225,8 +225,11 @@ fn d10_a_refused_target_stays_forbidden_for_the_rest_of_the_task() {
             ..look(1, "[LAW1]")
         };
         let mut request = one_failed(round, FailureClass::Environmental, vec![call]);
-        request.outcomes[0].denied =
-            vec![artoo_proto::DeniedAction { action: "shell: rm x".to_owned(), reason: "no".to_owned() }];
+        request.outcomes[0].denied = vec![artoo_proto::DeniedAction {
+            action: "shell: rm x".to_owned(),
+            reason: "no".to_owned(),
+            by_person: false,
+        }];
         request
     };
     let mut bench = begun();
@@ -240,6 +243,38 @@ fn d10_a_refused_target_stays_forbidden_for_the_rest_of_the_task() {
     let result = finished(&bench.step(Input::FellShort(refused(3))));
     assert_eq!(reason(&result), &AbandonReason::ConsentNeeded);
     assert_eq!(result.denied.len(), 1, "each refused action is listed once");
+}
+
+/// The built-in reader has no second way; what was refused is the reason, not the request's words.
+#[test]
+fn d10_a_plan_that_fails_after_a_no_ends_for_want_of_a_yes() {
+    let ended_after_a_no = |by_person: bool| {
+        let mut request = one_failed(0, FailureClass::Environmental, vec![look(1, "[LAW1]")]);
+        request.outcomes[0].denied = vec![artoo_proto::DeniedAction {
+            action: "files: makes a.txt".to_owned(),
+            reason: "no".to_owned(),
+            by_person,
+        }];
+        let mut bench = begun();
+        directive(&bench.step(Input::FellShort(request)));
+        let abstention = artoo_proto::Abstention {
+            understood: String::new(),
+            not_understood: Vec::new(),
+            remedy: "set up a model".to_owned(),
+        };
+        finished(&bench.step(Input::NotPlanned(artoo_proto::PlanRejected {
+            task_id: task_id(),
+            round: 1,
+            problems: Vec::new(),
+            model_failure: None,
+            abstention: Some(abstention),
+        })))
+    };
+    let (said_no, nobody_there) = (ended_after_a_no(true), ended_after_a_no(false));
+    assert_eq!(reason(&said_no), &AbandonReason::ConsentNeeded);
+    assert_eq!(reason(&nobody_there), &AbandonReason::ConsentNeeded);
+    assert!(said_no.next_steps[0].contains("you said no"), "{:?}", said_no.next_steps);
+    assert!(nobody_there.next_steps[0].contains("in a terminal"), "{:?}", nobody_there.next_steps);
 }
 
 #[test]

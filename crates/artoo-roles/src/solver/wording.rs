@@ -57,6 +57,9 @@ pub(super) fn next_steps(ending: &Ending, account: &Account) -> Vec<String> {
         }
         AbandonReason::NotUnderstood { .. } => step("say it in other words"),
         AbandonReason::Provider { failure } => step(provider_step(failure)),
+        AbandonReason::ConsentNeeded if account.denied.iter().any(|denied| denied.by_person) => {
+            step("you said no, and nothing was done in its place; ask again if you want it after all")
+        }
         AbandonReason::ConsentNeeded => {
             let denied = account.denied.len();
             vec![format!("run it in a terminal, where artoo can ask you about the {denied} refused action(s)")]

@@ -37,7 +37,7 @@ const TIMEOUT_MAX_S: u64 = 600;
 /// How long a tool may take where its manifest says nothing.
 const TIMEOUT_S: u64 = 30;
 
-const KEYS: [&str; 6] = ["name", "description", "command", "effect", "timeout_s", "input"];
+const KEYS: [&str; 8] = ["name", "description", "command", "effect", "network", "granted", "timeout_s", "input"];
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -46,6 +46,10 @@ struct Wire {
     description: String,
     command: Vec<Argument>,
     effect: Effect,
+    #[serde(default)]
+    network: bool,
+    #[serde(default)]
+    granted: bool,
     timeout_s: Option<u64>,
     #[serde(default)]
     input: BTreeMap<String, field::Wire>,
@@ -74,6 +78,10 @@ pub(crate) struct Manifest {
     pub(crate) description: String,
     pub(crate) program: PathBuf,
     pub(crate) effect: Effect,
+    /// It may reach the network; without that its fence keeps it from it.
+    pub(crate) network: bool,
+    /// Its person said that it need not be asked about.
+    pub(crate) granted: bool,
     pub(crate) timeout: Duration,
     fields: BTreeMap<String, Field>,
     groups: Vec<Group>,
@@ -117,6 +125,8 @@ impl Manifest {
             description: wire.description,
             program,
             effect: wire.effect,
+            network: wire.network,
+            granted: wire.granted,
             timeout: timeout(wire.timeout_s)?,
             fields,
             groups,

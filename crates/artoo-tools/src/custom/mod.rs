@@ -4,7 +4,9 @@
 //! name = "weather"
 //! description = "the weather at a place"
 //! command = ["/usr/local/bin/weather", ["--days", "{days}"], "--", "{place}"]
-//! effect = "read_only" # or "creating", "changing": the author's claim; only "changing" asks each time
+//! effect = "read_only" # or "creating", "changing": the author's claim, which its fence holds it to where there is one
+//! network = true # without it, the fence keeps the program from the network
+//! granted = true # without it, a tool that changes something or reaches the network is asked about each time
 //! timeout_s = 20
 //!
 //! [input.place]

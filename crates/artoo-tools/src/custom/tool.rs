@@ -7,7 +7,9 @@ use std::sync::Arc;
 use artoo_proto::{EffectClass, ToolClass, ToolSpec, escape};
 use serde_json::{Map, Value};
 
+use crate::config::ToolConfig;
 use crate::custom::manifest::{self, Effect, Manifest};
+use crate::fence::Fence;
 use crate::input::{self, InputProblem};
 use crate::limit::Stopped;
 use crate::paths;
@@ -84,6 +86,16 @@ impl CustomCall {
         format!("{}: {}{}", self.manifest.name, paths::line(&self.manifest.program), arguments.collect::<String>())
     }
 
+    /// Held to what its manifest says of it.
+    fn fence(&self, config: &ToolConfig) -> Fence {
+        let network = self.manifest.network;
+        match self.manifest.effect {
+            Effect::ReadOnly => Fence { network, ..Fence::of_reading(&self.paths) },
+            Effect::Creating => Fence { network, ..Fence::of_proven(config, &self.paths) },
+            Effect::Changing => Fence::of_allowed(config, &self.paths, network),
+        }
+    }
+
     fn invocation(&self) -> Invocation {
         let program = self.manifest.program.clone();
         Invocation {
@@ -109,11 +121,13 @@ impl Job for CustomCall {
     }
 
     fn question(&self, _: &Machine, said: &Said<'_>) -> Option<Question> {
-        let reason = match self.manifest.effect {
+        let Manifest { effect, network, granted, .. } = *self.manifest;
+        let reason = match effect {
+            Effect::ReadOnly | Effect::Creating if network && !granted => "what it is given may leave this machine",
             Effect::ReadOnly => return None,
-            Effect::Creating if !said.confirm => return None,
-            Effect::Creating => CAUTION,
-            Effect::Changing => "its manifest says that it changes something",
+            Effect::Changing if !granted => "its manifest says that it changes something",
+            Effect::Creating | Effect::Changing if !said.confirm => return None,
+            Effect::Creating | Effect::Changing => CAUTION,
         };
         let text = self.shown();
         Some(Question {
@@ -133,7 +147,8 @@ impl Job for CustomCall {
 
 async fn run(custom: CustomCall, call: Call) -> Result<Record, Stopped> {
     let class = custom.manifest.effect.class();
-    match call.run_for(&custom.invocation(), custom.manifest.timeout).await {
+    let fence = custom.fence(&call.machine.config);
+    match call.run(custom.invocation(), fence, custom.manifest.timeout).await {
         Ok(ended) => Ok(record(&custom.manifest, &ended)),
         Err(error) => {
             let program = paths::line(&custom.manifest.program);

@@ -57,7 +57,7 @@ async fn answer(
     let options = ["call", "--session", "--timeout", "5", "--dest", destination, "--object-path", path, "--method"];
     let arguments = options.iter().chain(method).map(OsString::from).collect();
     let ended: Ended = call
-        .run(&desktop.program(bus.to_path_buf(), arguments))
+        .ask_system(desktop.program(bus.to_path_buf(), arguments), call.watch.left())
         .await
         .map_err(|error| format!("gdbus could not be started: {error}"))?;
     if ended.exit_code != Some(0) {

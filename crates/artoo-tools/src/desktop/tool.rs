@@ -113,10 +113,13 @@ async fn run(doing: Doing, call: Call) -> Result<Record, Stopped> {
         (Act::Media { command, player }, Some(bus), _) => {
             media::run(&doing.desktop, bus, *command, player.as_deref(), &call).await
         }
-        (_, _, Some(invocation)) => match call.run(&invocation).await {
-            Ok(ended) => done(&doing, &ended),
-            Err(error) => Record::hindered(format!("{}: {error}", invocation.program.display())),
-        },
+        (_, _, Some(invocation)) => {
+            let program = invocation.program.clone();
+            match call.ask_system(invocation, call.watch.left()).await {
+                Ok(ended) => done(&doing, &ended),
+                Err(error) => Record::hindered(format!("{}: {error}", program.display())),
+            }
+        }
         (_, _, None) => Record::hindered("there is no program for it here any more"),
     };
     Ok(Record { measures, ..record.class(class) })

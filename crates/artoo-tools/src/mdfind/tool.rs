@@ -80,7 +80,7 @@ async fn find(find: Find, call: Call) -> Result<Record, Stopped> {
     let mut silent: Vec<String> = Vec::new();
     for index in indexes {
         // Whatever an index does, half of the time is left for the walk.
-        let asked = call.run_for(&index.invocation(&query, &call.machine.config), call.watch.left() / 2).await;
+        let asked = call.ask_system(index.invocation(&query, &call.machine.config), call.watch.left() / 2).await;
         let name = index.name();
         let found = match asked {
             Err(error) => Err(format!("it could not be started: {error}")),

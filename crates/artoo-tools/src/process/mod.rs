@@ -1,27 +1,32 @@
-//! Running one program: its own process group, no stdin, a scrubbed environment, an end in every case.
+//! Running one program: its own session, no stdin, a scrubbed environment, a fence, an end in every case.
 
 mod capture;
-mod group;
+pub(crate) mod limits;
+mod plain;
+mod running;
+#[cfg(target_os = "linux")]
+mod scratch;
 #[cfg(feature = "mcp")]
 mod serving;
+#[cfg(target_os = "linux")]
+mod ward;
 
 use std::ffi::OsString;
 use std::io;
 use std::os::unix::fs::PermissionsExt;
-use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::pin::pin;
-use std::process::{ExitStatus, Stdio};
 use std::time::Duration;
 
-use tokio::process::{Child, Command};
 use tokio::time::{Instant, sleep_until, timeout};
 
-use crate::config::{CAPTURE_END_BYTES, CONSENTED_PATH, ToolConfig};
+use crate::config::{CAPTURE_END_BYTES, CONSENTED_PATH, ProcessLimits, ToolConfig};
+use crate::fence::Fence;
+use crate::protect::Protected;
 use crate::record::Record;
 
 pub(crate) use capture::Captured;
-use group::Group;
+use running::Running;
 #[cfg(feature = "mcp")]
 pub(crate) use serving::{Serving, serve};
 
@@ -42,6 +47,33 @@ pub(crate) struct Invocation {
     pub(crate) environment: Vec<(String, OsString)>,
 }
 
+impl Invocation {
+    /// This program on this machine; without a fence it is held by its group alone.
+    pub(crate) fn order(
+        self,
+        config: &ToolConfig,
+        protected: &Protected,
+        environment: &[(String, OsString)],
+        fence: Option<Fence>,
+    ) -> Order {
+        let mut variables = environment.to_vec();
+        for (name, value) in self.environment {
+            variables.retain(|(known, _)| *known != name);
+            variables.push((name, value));
+        }
+        Order {
+            program: self.program,
+            name: self.name,
+            arguments: self.arguments,
+            environment: variables,
+            cwd: PathBuf::from(&config.environment.cwd),
+            fence,
+            protected: protected.clone(),
+            limits: config.limits.clone(),
+        }
+    }
+}
+
 /// How it went.
 #[derive(Debug)]
 pub(crate) struct Ended {
@@ -51,8 +83,12 @@ pub(crate) struct Ended {
     pub(crate) stderr: Captured,
     /// The time was up and it was ended.
     pub(crate) timed_out: Option<Duration>,
-    /// Other processes of its group were still running after its end, and were ended.
+    /// Other processes that came of it were still running after its end, and were ended.
     pub(crate) left_behind: bool,
+    /// What the fence kept it from, in words.
+    pub(crate) kept: Option<String>,
+    /// The limit that ended it, in words.
+    pub(crate) struck: Option<String>,
 }
 
 impl Ended {
@@ -73,6 +109,9 @@ impl Ended {
         };
         if self.stderr.total() > 0 {
             remark("[stderr]\n", &self.stderr.text());
+        }
+        if let Some(limit) = &self.struck {
+            remark(&format!("[{limit}]"), "");
         }
         if self.left_behind {
             remark("[processes it left running were ended]", "");
@@ -123,94 +162,90 @@ pub(crate) fn find_program(config: &ToolConfig, name: &str) -> Option<PathBuf> {
         .find(|path| path.metadata().is_ok_and(|found| found.is_file() && found.permissions().mode() & 0o111 != 0))
 }
 
+/// A program with all that decides how it runs.
+#[derive(Debug, Clone)]
+pub(crate) struct Order {
+    pub(crate) program: PathBuf,
+    pub(crate) name: OsString,
+    pub(crate) arguments: Vec<OsString>,
+    /// The whole environment.
+    pub(crate) environment: Vec<(String, OsString)>,
+    pub(crate) cwd: PathBuf,
+    pub(crate) fence: Option<Fence>,
+    pub(crate) protected: Protected,
+    pub(crate) limits: ProcessLimits,
+}
+
+/// How a program ended.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Verdict {
+    pub(crate) exit_code: Option<i32>,
+    pub(crate) signal: Option<i32>,
+    /// Others were still running after its end, and were ended.
+    pub(crate) left_behind: bool,
+    /// What the fence kept it from, in words.
+    pub(crate) kept: Option<String>,
+}
+
 /// Runs a program to its end, or to the end of its time.
 ///
-/// Dropping the future ends the program and every other process of its group at once.
+/// Dropping the future ends the program and every other process that came of it at once.
 ///
 /// # Errors
 /// When it can't be started: not found, not executable, arguments too long.
-pub(crate) async fn run(
-    config: &ToolConfig,
-    environment: &[(String, OsString)],
-    invocation: &Invocation,
-    time: Duration,
-) -> io::Result<Ended> {
-    let mut command = Command::new(&invocation.program);
-    command
-        .arg0(&invocation.name)
-        .args(&invocation.arguments)
-        .env_clear()
-        .envs(environment.iter().chain(&invocation.environment).map(|(name, value)| (name, value)))
-        .current_dir(&config.environment.cwd)
-        .stdin(Stdio::null())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .process_group(0)
-        .kill_on_drop(true);
-    let mut child = command.spawn()?;
-    let mut group = Group::of(child.id());
+pub(crate) async fn run(config: &ToolConfig, order: Order, time: Duration) -> io::Result<Ended> {
+    let limits = order.limits.clone();
+    let (mut running, out, err) = Running::start(order).await?;
     let mut stdout = Captured::new(CAPTURE_END_BYTES);
     let mut stderr = Captured::new(CAPTURE_END_BYTES);
-    let (out, err) = (child.stdout.take(), child.stderr.take());
-    let (status, timed_out) = {
-        let drain = async {
-            // A stream that can't be read on is as good as ended: the exit status still tells.
-            let out = async {
-                if let Some(out) = out {
-                    let _ = stdout.drain(out).await;
-                }
-            };
-            let err = async {
-                if let Some(err) = err {
-                    let _ = stderr.drain(err).await;
-                }
-            };
-            tokio::join!(out, err);
-        };
-        let mut drain = pin!(drain);
+    let (verdict, timed_out) = {
+        // A stream that can't be read on is as good as ended: the exit status still tells.
+        let drain = async { tokio::join!(stdout.drain(out), stderr.drain(err)) };
+        let mut drain = pin!(async {
+            let _ = drain.await;
+        });
         let mut drained = false;
-        let deadline = Instant::now() + time;
-        let mut status = wait(&mut child, drain.as_mut(), &mut drained, deadline).await?;
-        let timed_out = status.is_none().then_some(time);
-        if status.is_none() {
-            group.ask_to_end();
-            let grace = Instant::now() + config.kill_grace;
-            status = wait(&mut child, drain.as_mut(), &mut drained, grace).await?;
+        let mut verdict = wait(&mut running, drain.as_mut(), &mut drained, time).await;
+        let timed_out = verdict.is_none().then_some(time);
+        if verdict.is_none() {
+            running.ask_to_end();
+            verdict = wait(&mut running, drain.as_mut(), &mut drained, config.kill_grace).await;
         }
-        if status.is_none() {
-            group.kill();
-            status = timeout(REAP_GRACE, child.wait()).await.ok().transpose()?;
+        if verdict.is_none() {
+            running.kill();
+            verdict = timeout(REAP_GRACE, running.ended()).await.ok();
         }
         if !drained {
             // Something else may hold the pipe open for ever.
             let _ = timeout(config.exit_grace, drain).await;
         }
-        (status, timed_out)
+        (verdict.flatten().unwrap_or_default(), timed_out)
     };
-    // What is left of the group ends with this scope.
-    let left_behind = group.is_alive() && timed_out.is_none();
     Ok(Ended {
-        exit_code: status.and_then(|status| status.code()),
-        signal: status.and_then(|status| status.signal()),
+        exit_code: verdict.exit_code,
+        signal: verdict.signal,
         stdout,
         stderr,
         timed_out,
-        left_behind,
+        left_behind: verdict.left_behind && timed_out.is_none(),
+        kept: verdict.kept,
+        struck: verdict.signal.and_then(|signal| limits::struck(signal, &limits)),
     })
 }
 
-/// Waits for the program's end while its output is read; `None` when the moment came first.
+/// Waits for the program's end while its output is read; `None` when the time was up first.
 async fn wait(
-    child: &mut Child,
+    running: &mut Running,
     mut drain: std::pin::Pin<&mut impl Future<Output = ()>>,
     drained: &mut bool,
-    until: Instant,
-) -> io::Result<Option<ExitStatus>> {
+    time: Duration,
+) -> Option<Option<Verdict>> {
+    let until = Instant::now() + time;
     loop {
         tokio::select! {
-            status = child.wait() => return status.map(Some),
+            verdict = running.ended() => return Some(verdict),
             () = drain.as_mut(), if !*drained => *drained = true,
-            () = sleep_until(until) => return Ok(None),
+            () = sleep_until(until) => return None,
         }
     }
 }

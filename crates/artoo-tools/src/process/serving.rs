@@ -1,20 +1,20 @@
-//! A program that stays and is spoken to: the same group, environment and end as one that is run, with its input open.
+//! A program that stays and is spoken to: the same environment and end as one that is run, with its input open. No fence
+//! is around it: a person set it up as a server, and what it works on may lie anywhere.
 
 use std::io;
 use std::process::Stdio;
+use std::time::Duration;
 
-use tokio::process::{Child, ChildStdin, ChildStdout, Command};
+use tokio::process::{ChildStdin, ChildStdout, Command};
+use tokio::time::timeout;
 
-use crate::process::group::Group;
+use crate::process::plain::Plain;
 use crate::process::{Invocation, REAP_GRACE};
 use crate::tool::Machine;
 
 /// A started server. Dropping it ends its whole group.
 #[derive(Debug)]
-pub(crate) struct Serving {
-    child: Child,
-    group: Group,
-}
+pub(crate) struct Serving(Plain);
 
 /// Starts a program whose input and output stay open; what it says on standard error is not kept.
 ///
@@ -33,21 +33,22 @@ pub(crate) fn serve(machine: &Machine, invocation: &Invocation) -> io::Result<(S
         .process_group(0)
         .kill_on_drop(true)
         .spawn()?;
-    let group = Group::of(child.id());
-    let (Some(input), Some(output)) = (child.stdin.take(), child.stdout.take()) else {
-        return Err(io::ErrorKind::BrokenPipe.into());
-    };
-    Ok((Serving { child, group }, input, output))
+    let (input, output) = (child.stdin.take(), child.stdout.take());
+    let serving = Serving(Plain::of(child));
+    match (input, output) {
+        (Some(input), Some(output)) => Ok((serving, input, output)),
+        _ => Err(io::Error::other("the program's streams are missing")),
+    }
 }
 
 impl Serving {
-    /// Ends it: asked first, killed after a moment.
-    pub(crate) async fn end(mut self, grace: std::time::Duration) {
-        self.group.ask_to_end();
-        if tokio::time::timeout(grace, self.child.wait()).await.is_err() {
-            self.group.kill();
+    /// Ends it with its group: asked first, killed after a moment.
+    pub(crate) async fn end(mut self, grace: Duration) {
+        self.0.ask_to_end();
+        if timeout(grace, self.0.ended()).await.is_err() {
+            self.0.kill();
             // A process that does not go now sits in the kernel.
-            let _ = tokio::time::timeout(REAP_GRACE, self.child.wait()).await;
+            let _ = timeout(REAP_GRACE, self.0.ended()).await;
         }
     }
 }

@@ -14,6 +14,7 @@ use crate::config::ToolConfig;
 use crate::consent::{self, Grant, Subject};
 use crate::custom::{self, Custom, ToolProblem};
 use crate::desktop::Desktop;
+use crate::fence::FenceReport;
 use crate::files::Files;
 use crate::glob::Glob;
 use crate::limit::{Limit, Stopped};
@@ -57,6 +58,12 @@ impl Registry {
         }
         let tools = tools.into_iter().map(|tool| (tool.spec(), tool)).collect();
         Self { machine, tools, problems: problems.into() }
+    }
+
+    /// What this machine can hold a running command to, found out by trying.
+    #[must_use]
+    pub fn fence_report(&self) -> FenceReport {
+        self.machine.fence.clone()
     }
 
     /// Tools of the person's own that can't be offered, each with what is wrong.

@@ -13,6 +13,9 @@ use crate::record::Record;
 use crate::shell::{self, Command, CommandProblem};
 use crate::tool::{CAUTION, Call, Job, Machine, Question, Running, Said, Tool, spec, unusable};
 
+/// Why a proven command that creates something is asked about on some machines.
+const UNHELD: &str = "nothing on this machine holds a running command, and this one is not read-only";
+
 #[derive(Debug)]
 pub(crate) struct Shell;
 
@@ -60,7 +63,9 @@ impl Job for Command {
     fn question(&self, machine: &Machine, said: &Said<'_>) -> Option<Question> {
         let reason = match &self.proof {
             Proof::Unproven { reason, .. } => reason.clone(),
-            Proof::Proven(proven) if proven.class == EffectClass::ReadOnly || !said.confirm => return None,
+            Proof::Proven(proven) if proven.class == EffectClass::ReadOnly => return None,
+            Proof::Proven(_) if !machine.fence.holds => UNHELD.to_owned(),
+            Proof::Proven(_) if !said.confirm => return None,
             Proof::Proven(_) => CAUTION.to_owned(),
         };
         Some(Question {
@@ -87,7 +92,12 @@ async fn run(command: Command, call: Call) -> Result<Record, Stopped> {
     let named = if read_only { Vec::new() } else { command.paths.clone() };
     let paths = named.clone();
     let before = call.watch.blocking(move |limit| shell::digests(&paths, limit)).await?;
-    match call.run(&invocation).await {
+    let fence = command.fence(config);
+    if !read_only {
+        // What can't be made is missed by the command itself, which says so.
+        let _ = std::fs::create_dir_all(&config.environment.workspace);
+    }
+    match call.run(invocation.clone(), fence, call.watch.left()).await {
         Err(error) => Ok(shell::not_started(&command, &invocation, &config.environment.cwd, &error)),
         // The command has run: whatever time it took, what it changed is looked at.
         Ok(ended) => {

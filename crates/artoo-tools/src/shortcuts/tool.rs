@@ -140,7 +140,7 @@ impl Job for AppleShortcut {
             let class = self.class();
             let (program, name) = (self.program.clone(), "shortcuts".into());
             let invocation = Invocation { program, name, arguments, environment: Vec::new() };
-            Ok(match call.run(&invocation).await {
+            Ok(match call.ask_system(invocation, call.watch.left()).await {
                 Ok(ended) => Record::of_program(&ended),
                 Err(error) => Record::hindered(format!("shortcuts could not be started: {error}")),
             }

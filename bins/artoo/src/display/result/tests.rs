@@ -26,7 +26,11 @@ fn lying(ending: Ending) -> FinalResult {
         output: LIE.to_owned(),
         unverified: vec![UnverifiedOutput { intent: "write it".to_owned(), output: LIE.to_owned() }],
         criteria: vec![report(CriterionMark::Checked), report(CriterionMark::Unmet)],
-        denied: vec![DeniedAction { action: "shell: rm x".to_owned(), reason: "no terminal".to_owned() }],
+        denied: vec![DeniedAction {
+            action: "shell: rm x".to_owned(),
+            reason: "no terminal".to_owned(),
+            by_person: false,
+        }],
         next_steps: vec!["ask again".to_owned()],
         delivered_round: 1,
         ..result_with(ending)
@@ -105,7 +109,11 @@ fn criteria_stand_by_who_decided_them_and_what_was_denied_stands_beside_every_an
     ] {
         let result = FinalResult {
             criteria: vec![report(CriterionMark::Judged), report(CriterionMark::Checked)],
-            denied: vec![DeniedAction { action: "shell: rm x".to_owned(), reason: "you said no".to_owned() }],
+            denied: vec![DeniedAction {
+                action: "shell: rm x".to_owned(),
+                reason: "you said no".to_owned(),
+                by_person: true,
+            }],
             next_steps: vec!["ask\nagain".to_owned()],
             ..result_with(ending.clone())
         };

@@ -21,6 +21,8 @@ fn is_condition(draft: &Draft) -> bool {
 /// "larger than 1 MB or older than 3 days", "PDFs over 1 MB or images over 5 MB", "named a or b".
 fn either(left: &Item, right: &Item) -> Option<Item> {
     match (left, right) {
+        // "except PDFs or images" excepts both.
+        (Item::Draft(draft), Item::Mark(Concept::Or)) if draft.excepts => None,
         (Item::Draft(draft), Item::Mark(Concept::Or)) if is_condition(draft) || draft.only_types() => {
             Some(Item::Partial(Partial::EitherOf(draft.clone())))
         }
@@ -120,7 +122,7 @@ fn held_together(left: &Item, right: &Item) -> Option<Item> {
         Item::Draft(draft) if draft.only_preds() => {
             Item::draft(Draft { notes: draft.notes.clone(), ..Draft::pred(Pred::All(draft.preds.clone())) })
         }
-        Item::Draft(draft) => Item::draft(Draft { loose: false, ..(**draft).clone() }),
+        Item::Draft(draft) => Item::draft(Draft { loose: false, excepts: false, ..(**draft).clone() }),
         other => other.clone(),
     };
     match (left, right) {
@@ -161,7 +163,8 @@ fn without(context: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
             both.as_draft(context).filter(Draft::only_types).map(|draft| not(&draft))
         }
         Item::TypeWord(types, notes) => {
-            Some(not(&Draft { types: types.clone(), notes: notes.iter().cloned().collect(), ..Draft::default() }))
+            let kinds = Draft { types: types.clone(), notes: notes.iter().cloned().collect(), ..Draft::default() };
+            without(context, left, &Item::draft(kinds))
         }
         // "without the first line".
         Item::Draft(draft) if draft.is_only(|d| d.lines = None) => match draft.lines {
@@ -176,7 +179,15 @@ fn without(context: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
             let preds = draft.preds.iter().cloned().map(of_line).collect::<Vec<_>>();
             is_one_condition(&preds).then(|| not(&Draft { preds, lines: None, ..(**draft).clone() }))
         }
-        Item::Draft(draft) if draft.only_types() => Some(not(draft)),
+        Item::Draft(draft) if draft.only_types() => {
+            let pred = Pred::Not(Box::new(draft.condition())).normalise();
+            Some(Item::draft(Draft {
+                preds: vec![pred],
+                excepts: true,
+                notes: draft.notes.clone(),
+                ..Draft::default()
+            }))
+        }
         Item::Draft(draft) if draft.only_preds() && is_one_condition(&draft.preds) => {
             (!draft.loose).then(|| not(draft))
         }

@@ -85,7 +85,7 @@ fn a_step_its_executor_gave_up_is_final_and_its_class_follows_the_evidence() {
     assert_eq!(taken_of(step(), given_up(Vec::new())), Final(LOGICAL, false));
     assert_eq!(taken_of(step(), given_up(vec![failed(look(1, ""), false)])), Final(LOGICAL, false));
     assert_eq!(taken_of(step(), given_up(vec![failed(look(1, ""), true)])), Final(ENVIRONMENTAL, false));
-    let denied = DeniedAction { action: "shell: rm x".to_owned(), reason: "no".to_owned() };
+    let denied = DeniedAction { action: "shell: rm x".to_owned(), reason: "no".to_owned(), by_person: false };
     let refused = ExecutionResult { denied: vec![denied.clone()], ..given_up(Vec::new()) };
     let effects = assigned(step()).step(Input::Reported(refused));
     assert_eq!(outcome(&effects).denied, [denied]);

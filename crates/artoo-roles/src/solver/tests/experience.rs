@@ -141,7 +141,8 @@ fn m18_refusals_cancels_and_words_teach_nothing() {
     };
     let refused = |round: u32| {
         let mut request = one_failed(round, FailureClass::Environmental, vec![call.clone()]);
-        request.outcomes[0].denied = vec![DeniedAction { action: "shell: rm x".to_owned(), reason: "no".to_owned() }];
+        request.outcomes[0].denied =
+            vec![DeniedAction { action: "shell: rm x".to_owned(), reason: "no".to_owned(), by_person: false }];
         request
     };
     let mut bench = begun();

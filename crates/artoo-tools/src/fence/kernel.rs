@@ -1,0 +1,124 @@
+//! The system calls no crate offers safely. Each is a few lines; everything that decides lies elsewhere.
+#![expect(unsafe_code, reason = "close_range and seccomp's listener have no safe interface in any crate we use")]
+
+use std::io;
+use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
+
+use seccompiler::sock_filter;
+
+/// Closes every file of the calling thread from `first` on.
+///
+/// The thread must have a table of files of its own, and nothing in it may use one of these files afterwards.
+pub(crate) fn close_from(first: u32) -> io::Result<()> {
+    // SAFETY: the call takes three integers. That the numbers are no longer used is the caller's promise, as above.
+    let done = unsafe { libc::syscall(libc::SYS_close_range, first, u32::MAX, 0) };
+    if done == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+}
+
+/// A file by its number, for the moment in which it is copied.
+///
+/// The number must belong to an open file of the calling thread's table.
+pub(crate) fn borrowed(number: RawFd) -> BorrowedFd<'static> {
+    // SAFETY: the caller's promise; the only use copies the file at once.
+    unsafe { BorrowedFd::borrow_raw(number) }
+}
+
+/// A call that waits for an answer.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Asked {
+    pub(crate) id: u64,
+    /// The thread that made it.
+    pub(crate) thread: i32,
+    pub(crate) call: libc::c_long,
+    pub(crate) arguments: [u64; 6],
+}
+
+/// What becomes of a call that waits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Answer {
+    /// The kernel makes it as if nobody had been asked; everything else that holds the program still decides.
+    GoOn,
+    /// It has been made for the program.
+    Done,
+    /// It fails with this error.
+    Fails(i32),
+}
+
+/// `_IOW('!', 2, u64)`, which libc does not name.
+const IS_VALID: libc::Ioctl = 0x4008_2102;
+
+/// Puts a filter onto the calling thread whose questions are answered through the file this returns.
+pub(crate) fn listen(program: &[sock_filter]) -> io::Result<OwnedFd> {
+    let length = u16::try_from(program.len()).map_err(io::Error::other)?;
+    let program = libc::sock_fprog { len: length, filter: program.as_ptr().cast_mut().cast() };
+    // A signal must not make a program ask again what has been done already; kernels before 5.19 do not offer that.
+    for flags in [
+        libc::SECCOMP_FILTER_FLAG_NEW_LISTENER | libc::SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV,
+        libc::SECCOMP_FILTER_FLAG_NEW_LISTENER,
+    ] {
+        // SAFETY: `sock_filter` of seccompiler has the kernel's layout; the kernel copies the program and keeps no
+        // reference to it.
+        let file =
+            unsafe { libc::syscall(libc::SYS_seccomp, libc::SECCOMP_SET_MODE_FILTER, flags, &raw const program) };
+        if let Ok(file) = RawFd::try_from(file)
+            && file >= 0
+        {
+            // SAFETY: the kernel has just opened it for us.
+            return Ok(unsafe { OwnedFd::from_raw_fd(file) });
+        }
+    }
+    Err(io::Error::last_os_error())
+}
+
+/// The next call that waits for an answer.
+pub(crate) fn receive(listener: BorrowedFd<'_>) -> io::Result<Asked> {
+    // SAFETY: the kernel wants the structure zeroed, and all zeros is a value of it.
+    let mut asked: libc::seccomp_notif = unsafe { std::mem::zeroed() };
+    request(listener, libc::SECCOMP_IOCTL_NOTIF_RECV, &raw mut asked)?;
+    Ok(Asked {
+        id: asked.id,
+        thread: i32::try_from(asked.pid).unwrap_or(0),
+        call: asked.data.nr.into(),
+        arguments: asked.data.args,
+    })
+}
+
+/// Whether the call still waits: what was looked up by its thread's number was that thread's.
+pub(crate) fn still_waits(listener: BorrowedFd<'_>, asked: Asked) -> bool {
+    let mut id = asked.id;
+    request(listener, IS_VALID, &raw mut id).is_ok()
+}
+
+/// Answers it. A thread that has gone in the meantime needs no answer.
+pub(crate) fn answer(listener: BorrowedFd<'_>, asked: Asked, answer: Answer) {
+    let (error, flags) = match answer {
+        Answer::GoOn => (0, libc::SECCOMP_USER_NOTIF_FLAG_CONTINUE as u32),
+        Answer::Done => (0, 0),
+        Answer::Fails(error) => (-error, 0),
+    };
+    let mut response = libc::seccomp_notif_resp { id: asked.id, val: 0, error, flags };
+    let _ = request(listener, libc::SECCOMP_IOCTL_NOTIF_SEND, &raw mut response);
+}
+
+/// Answers a call that opens a file with this one.
+pub(crate) fn answer_with_file(
+    listener: BorrowedFd<'_>,
+    asked: Asked,
+    file: BorrowedFd<'_>,
+    close_on_exec: bool,
+) -> io::Result<()> {
+    let mut added = libc::seccomp_notif_addfd {
+        id: asked.id,
+        flags: libc::SECCOMP_ADDFD_FLAG_SEND as u32,
+        srcfd: file.as_raw_fd().unsigned_abs(),
+        newfd: 0,
+        newfd_flags: if close_on_exec { libc::O_CLOEXEC.unsigned_abs() } else { 0 },
+    };
+    request(listener, libc::SECCOMP_IOCTL_NOTIF_ADDFD, &raw mut added)
+}
+
+fn request<T>(listener: BorrowedFd<'_>, number: libc::Ioctl, argument: *mut T) -> io::Result<()> {
+    // SAFETY: each request above is made with the structure it is defined for, which outlives the call.
+    let done = unsafe { libc::ioctl(listener.as_raw_fd(), number, argument) };
+    if done < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
+}

@@ -1,0 +1,44 @@
+//! What one program and everything it starts may use, set from outside before its first instruction where possible.
+
+#[cfg(target_os = "linux")]
+use std::io;
+
+use crate::config::ProcessLimits;
+
+/// A limit that may have ended a program, by the signal it ended with. The kernel tells no more than that: a program
+/// that is refused memory or a process sees an error and says, or does not say, what it likes.
+pub(crate) fn struck(signal: i32, limits: &ProcessLimits) -> Option<String> {
+    match signal {
+        libc_signal::SIGXFSZ => {
+            Some(format!("it wrote a file past the limit of {} bytes and was ended", limits.file_bytes))
+        }
+        libc_signal::SIGXCPU => Some(format!("it used more than {} s of processor time and was ended", limits.cpu_s)),
+        _ => None,
+    }
+}
+
+mod libc_signal {
+    //! Numbers that are the same on every system artoo runs on, except SIGXFSZ and SIGXCPU on MIPS and the like.
+    pub(super) const SIGXCPU: i32 = 24;
+    pub(super) const SIGXFSZ: i32 = 25;
+}
+
+/// Sets the limits of a process; what it starts inherits them, and none can be raised again.
+#[cfg(target_os = "linux")]
+pub(crate) fn apply(pid: rustix::process::Pid, limits: &ProcessLimits) -> io::Result<()> {
+    use rustix::process::{Resource, Rlimit, getrlimit, prlimit};
+    for (resource, most) in [
+        // One byte, not none: at none a core dump still goes to a program the system may have named for it.
+        (Resource::Core, 1),
+        (Resource::Cpu, limits.cpu_s),
+        (Resource::Fsize, limits.file_bytes),
+        (Resource::Data, limits.memory_bytes),
+        (Resource::As, limits.address_bytes),
+        (Resource::Nproc, limits.processes),
+    ] {
+        let held = getrlimit(resource);
+        let most = held.maximum.map_or(most, |maximum| maximum.min(most));
+        prlimit(Some(pid), resource, Rlimit { current: Some(most), maximum: Some(most) })?;
+    }
+    Ok(())
+}

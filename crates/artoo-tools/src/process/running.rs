@@ -1,0 +1,62 @@
+//! A started program, whichever way it is held on this machine.
+
+use std::io;
+
+use tokio::process::{ChildStderr, ChildStdout};
+
+use super::plain::Plain;
+#[cfg(target_os = "linux")]
+use super::ward::Ward;
+use super::{Order, Verdict};
+#[cfg(target_os = "linux")]
+use crate::fence;
+
+/// Dropping it ends the program and every process that came of it.
+#[derive(Debug)]
+pub(crate) enum Running {
+    /// By a fenced thread.
+    #[cfg(target_os = "linux")]
+    Ward(Ward),
+    /// By its process group alone.
+    Plain(Box<Plain>),
+}
+
+impl Running {
+    /// Starts a program.
+    pub(crate) async fn start(order: Order) -> io::Result<(Self, ChildStdout, ChildStderr)> {
+        #[cfg(target_os = "linux")]
+        if order.fence.is_some() && fence::can_be_made() {
+            let (ward, stdout, stderr) = Ward::start(order).await?;
+            return Ok((Self::Ward(ward), stdout, stderr));
+        }
+        let (plain, stdout, stderr) = Plain::start(&order)?;
+        Ok((Self::Plain(Box::new(plain)), stdout, stderr))
+    }
+
+    /// Asks every process to end.
+    pub(crate) fn ask_to_end(&mut self) {
+        match self {
+            #[cfg(target_os = "linux")]
+            Self::Ward(ward) => ward.ask_to_end(),
+            Self::Plain(plain) => plain.ask_to_end(),
+        }
+    }
+
+    /// Ends every process.
+    pub(crate) fn kill(&mut self) {
+        match self {
+            #[cfg(target_os = "linux")]
+            Self::Ward(ward) => ward.kill(),
+            Self::Plain(plain) => plain.kill(),
+        }
+    }
+
+    /// Waits for the program's end; `None` where it can't be known. May be dropped and called again.
+    pub(crate) async fn ended(&mut self) -> Option<Verdict> {
+        match self {
+            #[cfg(target_os = "linux")]
+            Self::Ward(ward) => ward.ended().await,
+            Self::Plain(plain) => plain.ended().await,
+        }
+    }
+}

@@ -1,0 +1,98 @@
+//! Who came of the program: everyone whom a thread inside the fence may signal.
+
+use std::collections::HashMap;
+use std::fs;
+
+use nix::sys::signal::{Signal as NixSignal, kill};
+use rustix::process::{Pid, Signal, getpid, getppid, kill_process, test_kill_process};
+
+/// Tells the program's processes from all others.
+///
+/// Landlock lets a thread signal its own domain and those within it, and nobody else; a signal of number 0 asks without
+/// sending anything. Neither a new session nor a new parent takes a process out of its domain.
+///
+/// Where the kernel is too old for that, they are told by their session and by their parents: one that has left both is
+/// not found.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Census {
+    leader: Pid,
+    by_fence: bool,
+}
+
+impl Census {
+    /// For the program started by the calling thread. `is_fenced`: the thread has restricted itself, and that this holds
+    /// signals has been tried out; artoo's own parent, whom it could signal otherwise, is asked again.
+    pub(super) fn new(leader: Pid, is_fenced: bool) -> Self {
+        let parent_is_out_of_reach = getppid().is_none_or(|parent| test_kill_process(parent).is_err());
+        Self { leader, by_fence: is_fenced && parent_is_out_of_reach }
+    }
+
+    /// The living processes.
+    pub(super) fn inside(&self) -> Vec<Pid> {
+        let all = processes();
+        let own = getpid();
+        let is_inside = |pid: Pid, process: &Process| {
+            pid != own
+                && !process.is_dead
+                && if self.by_fence { test_kill_process(pid).is_ok() } else { self.descends(pid, process, &all) }
+        };
+        all.iter().filter(|(pid, process)| is_inside(**pid, process)).map(|(pid, _)| *pid).collect()
+    }
+
+    /// Signals all of them: inside the fence at one stroke, so that none can start another or see one go before it is
+    /// told itself. Those that have gone in the meantime are gone.
+    pub(super) fn signal(&self, signal: Signal) {
+        if self.by_fence
+            && let Ok(signal) = NixSignal::try_from(signal.as_raw())
+        {
+            // Everyone whom the caller may signal, without its own process: inside the fence just the fence's own.
+            let _ = kill(nix::unistd::Pid::from_raw(-1), signal);
+            return;
+        }
+        for pid in self.inside() {
+            let _ = kill_process(pid, signal);
+        }
+    }
+
+    fn descends(&self, pid: Pid, process: &Process, all: &HashMap<Pid, Process>) -> bool {
+        if pid == self.leader || process.session == Some(self.leader) {
+            return true;
+        }
+        let mut parent = process.parent;
+        // As many steps as there are processes: a list read while it changes may hold a ring.
+        for _ in 0..all.len() {
+            match parent {
+                Some(pid) if pid == self.leader => return true,
+                Some(pid) => parent = all.get(&pid).and_then(|process| process.parent),
+                None => return false,
+            }
+        }
+        false
+    }
+}
+
+/// What the system says of one process.
+struct Process {
+    is_dead: bool,
+    parent: Option<Pid>,
+    session: Option<Pid>,
+}
+
+fn processes() -> HashMap<Pid, Process> {
+    let Ok(entries) = fs::read_dir("/proc") else { return HashMap::new() };
+    let numbers = entries.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok().and_then(Pid::from_raw));
+    numbers.filter_map(|pid| process(pid).map(|process| (pid, process))).collect()
+}
+
+fn process(pid: Pid) -> Option<Process> {
+    let stat = fs::read(format!("/proc/{}/stat", pid.as_raw_nonzero())).ok()?;
+    // The name before the state may hold anything, a parenthesis too.
+    let end = stat.iter().rposition(|byte| *byte == b')')?;
+    let facts = String::from_utf8_lossy(stat.get(end + 1..)?).into_owned();
+    let mut facts = facts.split_whitespace();
+    let state = facts.next()?;
+    let mut number = || facts.next()?.parse().ok().and_then(Pid::from_raw);
+    let parent = number();
+    let _group = number();
+    Some(Process { is_dead: matches!(state, "Z" | "X"), parent, session: number() })
+}
