@@ -14,6 +14,10 @@ pub(crate) fn tools(environment: &Environment, variables: &Variables) -> Result<
     let folder = variables.place().folder;
     config.custom = Some(folder.join("tools"));
     config.shortcuts = Some(folder.join("shortcuts"));
+    #[cfg(feature = "mcp")]
+    {
+        config.mcp = Some(folder.join("mcp"));
+    }
     // What decides over the tools is out of their reach, wherever it lies.
     config.protected.push(folder);
     let search = SearchChoice::read(variables)?;

@@ -97,6 +97,9 @@ pub struct ToolConfig {
     pub custom: Option<PathBuf>,
     /// A folder of manifests of the person's own programs for `shortcuts`, where the system has no such thing.
     pub shortcuts: Option<PathBuf>,
+    /// A folder of manifests of servers that speak the Model Context Protocol.
+    #[cfg(feature = "mcp")]
+    pub mcp: Option<PathBuf>,
     /// Search engines; with none there is no `search` tool.
     #[cfg(feature = "web")]
     pub web: crate::web::WebConfig,
@@ -120,6 +123,8 @@ impl ToolConfig {
             session: crate::session::environment(),
             custom: None,
             shortcuts: None,
+            #[cfg(feature = "mcp")]
+            mcp: None,
             #[cfg(feature = "web")]
             web: crate::web::WebConfig::default(),
             undo: None,

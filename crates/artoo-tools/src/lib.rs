@@ -1,6 +1,7 @@
 //! Tools that leave evidence, behind a guard that denies by default.
 //!
-//! *Is*: the tools this machine has (`mdfind`, `glob`, `read_file`, `write_file`, `files`, `shell`), a [`Registry`] that
+//! *Is*: the tools this machine has (`mdfind`, `glob`, `read_file`, `write_file`, `files`, `shell`,
+//! `search`, `desktop`, `applescript`, `shortcuts`, and the person's own), a [`Registry`] that
 //! makes a call only if its subtask may make it, the guard that proves a command harmless or asks ([`CommandGuard`]), the
 //! [`checks`] that read state again after an act.
 //!
@@ -54,6 +55,8 @@ mod glob;
 mod guard;
 mod input;
 mod limit;
+#[cfg(feature = "mcp")]
+mod mcp;
 mod mdfind;
 mod nearby;
 mod network;

@@ -20,7 +20,7 @@ use crate::{nearby, paths, process, trust};
 const FILE_MAX_BYTES: u64 = 64 * 1024;
 
 /// Longest name of a tool or an input.
-const NAME_MAX_CHARS: usize = 32;
+pub(super) const NAME_MAX_CHARS: usize = 32;
 
 /// Longest description: it stands in every prompt.
 const DESCRIPTION_MAX_CHARS: usize = 300;
@@ -37,7 +37,7 @@ const TIMEOUT_MAX_S: u64 = 600;
 /// How long a tool may take where its manifest says nothing.
 const TIMEOUT_S: u64 = 30;
 
-const KEYS: [&str; 6] = ["name", "description", "command", "effect", "timeout_s", "input"];
+const KEYS: [&str; 8] = ["name", "description", "command", "effect", "network", "granted", "timeout_s", "input"];
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -46,6 +46,10 @@ struct Wire {
     description: String,
     command: Vec<Argument>,
     effect: Effect,
+    #[serde(default)]
+    network: bool,
+    #[serde(default)]
+    granted: bool,
     timeout_s: Option<u64>,
     #[serde(default)]
     input: BTreeMap<String, field::Wire>,
@@ -74,6 +78,10 @@ pub(crate) struct Manifest {
     pub(crate) description: String,
     pub(crate) program: PathBuf,
     pub(crate) effect: Effect,
+    /// It may reach the network; without that its fence keeps it from it.
+    pub(crate) network: bool,
+    /// Its person said that it need not be asked about.
+    pub(crate) granted: bool,
     pub(crate) timeout: Duration,
     fields: BTreeMap<String, Field>,
     groups: Vec<Group>,
@@ -92,23 +100,16 @@ impl Effect {
 impl Manifest {
     /// Reads a manifest and looks at its program; nothing is run.
     pub(crate) fn read(config: &ToolConfig, path: &Path) -> Result<Self, ManifestProblem> {
-        let text = trust::text(path, FILE_MAX_BYTES)?.unwrap_or_default();
+        let text = read_toml(path)?;
         let wire = parse(&text)?;
-        if !is_name(&wire.name) {
-            let name = artoo_proto::escape::shorten(&wire.name, 80);
-            return Err(ManifestProblem::Name { name, max: NAME_MAX_CHARS });
-        }
+        is_name(&wire.name).then_some(()).ok_or_else(|| ManifestProblem::name(&wire.name))?;
         check_text("description", &wire.description, DESCRIPTION_MAX_CHARS)?;
-        let timeout_s = wire.timeout_s.unwrap_or(TIMEOUT_S);
-        if !(1..=TIMEOUT_MAX_S).contains(&timeout_s) {
-            return Err(ManifestProblem::Timeout { max: TIMEOUT_MAX_S });
-        }
         let fields = fields(wire.input)?;
         let Some((Argument::One(program), arguments)) = wire.command.split_first() else {
             return Err(ManifestProblem::Command { max: ARGUMENTS_MAX });
         };
         let folder = path.parent().unwrap_or(Path::new("/"));
-        let program = find(config, folder, program)?;
+        let program = find_program(config, folder, program)?;
         let texts: Vec<Vec<String>> = arguments.iter().map(Argument::texts).collect();
         if texts.iter().map(Vec::len).sum::<usize>() > ARGUMENTS_MAX {
             return Err(ManifestProblem::Command { max: ARGUMENTS_MAX });
@@ -124,7 +125,9 @@ impl Manifest {
             description: wire.description,
             program,
             effect: wire.effect,
-            timeout: Duration::from_secs(timeout_s),
+            network: wire.network,
+            granted: wire.granted,
+            timeout: timeout(wire.timeout_s)?,
             fields,
             groups,
         })
@@ -164,26 +167,42 @@ impl Argument {
 }
 
 /// A name for tools and inputs alike.
-pub(super) fn is_name(text: &str) -> bool {
+pub(crate) fn is_name(text: &str) -> bool {
     let is_part = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_';
     text.len() <= NAME_MAX_CHARS && text.starts_with(|c: char| c.is_ascii_lowercase()) && text.bytes().all(is_part)
 }
 
-fn parse(text: &str) -> Result<Wire, ManifestProblem> {
-    let wrong = |error: toml::de::Error| {
+/// The text of a manifest that is nobody else's word.
+pub(crate) fn read_toml(path: &Path) -> Result<String, ManifestProblem> {
+    Ok(trust::text(path, FILE_MAX_BYTES)?.unwrap_or_default())
+}
+
+/// A manifest's text as what it says, with the line of what is wrong.
+pub(crate) fn from_toml<T: serde::de::DeserializeOwned>(text: &str) -> Result<T, ManifestProblem> {
+    toml::from_str(text).map_err(|error| {
         let at = error.span().map_or(0, |span| span.start);
         let line = text.bytes().take(at).filter(|byte| *byte == b'\n').count() + 1;
         ManifestProblem::Toml { line, message: artoo_proto::escape::one_line(error.message()) }
-    };
-    let table: toml::Table = toml::from_str(text).map_err(wrong)?;
+    })
+}
+
+/// The time a manifest asks for.
+pub(crate) fn timeout(seconds: Option<u64>) -> Result<Duration, ManifestProblem> {
+    let seconds = seconds.unwrap_or(TIMEOUT_S);
+    let is_one = (1..=TIMEOUT_MAX_S).contains(&seconds);
+    if is_one { Ok(Duration::from_secs(seconds)) } else { Err(ManifestProblem::Timeout { max: TIMEOUT_MAX_S }) }
+}
+
+fn parse(text: &str) -> Result<Wire, ManifestProblem> {
+    let table: toml::Table = from_toml(text)?;
     check_keys("", table.keys(), &KEYS)?;
     for (name, field) in table.get("input").and_then(toml::Value::as_table).into_iter().flatten() {
         check_keys(&format!("input.{name}."), field.as_table().into_iter().flat_map(toml::Table::keys), &field::KEYS)?;
     }
-    toml::from_str(text).map_err(wrong)
+    from_toml(text)
 }
 
-fn check_keys<'a>(
+pub(crate) fn check_keys<'a>(
     table: &str,
     keys: impl IntoIterator<Item = &'a String>,
     known: &'static [&'static str],
@@ -221,7 +240,7 @@ fn check_text(key: &'static str, text: &str, max: usize) -> Result<(), ManifestP
 }
 
 /// The program: by its absolute path, beside the manifest (`./name`), or on the fixed path. It must be nobody else's.
-fn find(config: &ToolConfig, folder: &Path, spelled: &str) -> Result<PathBuf, ManifestProblem> {
+pub(crate) fn find_program(config: &ToolConfig, folder: &Path, spelled: &str) -> Result<PathBuf, ManifestProblem> {
     let refused = |reason: String| {
         let program = artoo_proto::escape::one_line(&artoo_proto::escape::shorten(spelled, 200));
         ManifestProblem::Program { program, reason }

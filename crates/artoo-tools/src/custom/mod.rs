@@ -4,7 +4,9 @@
 //! name = "weather"
 //! description = "the weather at a place"
 //! command = ["/usr/local/bin/weather", ["--days", "{days}"], "--", "{place}"]
-//! effect = "read_only" # or "creating", "changing": the author's claim; only "changing" asks each time
+//! effect = "read_only" # or "creating", "changing": the author's claim, which its fence holds it to where there is one
+//! network = true # without it, the fence keeps the program from the network
+//! granted = true # without it, a tool that changes something or reaches the network is asked about each time
 //! timeout_s = 20
 //!
 //! [input.place]
@@ -31,6 +33,8 @@ use std::path::{Path, PathBuf};
 use crate::config::ToolConfig;
 
 pub(crate) use manifest::Manifest;
+#[cfg(feature = "mcp")]
+pub(crate) use manifest::{check_keys, find_program, from_toml, is_name, read_toml, timeout};
 pub use problem::{ManifestProblem, ToolProblem};
 pub(crate) use tool::{Custom, CustomCall};
 
@@ -56,7 +60,7 @@ pub(crate) fn load(config: &ToolConfig, folder: &Path, taken: &[&str]) -> (Vec<M
 }
 
 /// The folder's manifests in the order of their names.
-fn files(folder: &Path, problems: &mut Vec<ToolProblem>) -> Vec<PathBuf> {
+pub(crate) fn files(folder: &Path, problems: &mut Vec<ToolProblem>) -> Vec<PathBuf> {
     let mut problem = |problem| problems.push(ToolProblem { path: folder.to_path_buf(), problem });
     let entries = match std::fs::read_dir(folder) {
         Ok(entries) => entries,

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use crate::custom::MANIFESTS_MAX;
+use crate::custom::manifest::NAME_MAX_CHARS;
 use crate::trust::Distrust;
 
 /// A tool of the person's own that can't be offered, and why.
@@ -103,10 +104,25 @@ pub enum ManifestProblem {
         /// What is wrong with it.
         reason: String,
     },
+    /// A server that can't be used, or a tool of one.
+    #[error("the server {name} can't be used as it is: {reason}")]
+    Server {
+        /// Its name.
+        name: String,
+        /// What is wrong.
+        reason: String,
+    },
     /// The time is none or too long.
     #[error("timeout_s: give 1 to {max} seconds")]
     Timeout {
         /// Longest.
         max: u64,
     },
+}
+
+impl ManifestProblem {
+    /// A name that can't be one.
+    pub(crate) fn name(spelled: &str) -> Self {
+        Self::Name { name: artoo_proto::escape::shorten(spelled, 80), max: NAME_MAX_CHARS }
+    }
 }

@@ -88,11 +88,11 @@ impl CustomCall {
 
     /// Held to what its manifest says of it.
     fn fence(&self, machine: &Machine) -> Fence {
-        let (config, protected) = (&machine.config, &machine.protected);
+        let (config, protected, network) = (&machine.config, &machine.protected, self.manifest.network);
         match self.manifest.effect {
-            Effect::ReadOnly => Fence::of_reading(&self.paths),
-            Effect::Creating => Fence::of_proven(config, protected, &self.paths),
-            Effect::Changing => Fence::of_allowed(config, protected, &self.paths, false),
+            Effect::ReadOnly => Fence { network, ..Fence::of_reading(&self.paths) },
+            Effect::Creating => Fence { network, ..Fence::of_proven(config, protected, &self.paths) },
+            Effect::Changing => Fence::of_allowed(config, protected, &self.paths, network),
         }
     }
 
@@ -121,11 +121,13 @@ impl Job for CustomCall {
     }
 
     fn question(&self, _: &Machine, said: &Said<'_>) -> Option<Question> {
-        let reason = match self.manifest.effect {
+        let Manifest { effect, network, granted, .. } = *self.manifest;
+        let reason = match effect {
+            Effect::ReadOnly | Effect::Creating if network && !granted => "what it is given may leave this machine",
             Effect::ReadOnly => return None,
-            Effect::Creating if !said.confirm => return None,
-            Effect::Creating => CAUTION,
-            Effect::Changing => "its manifest says that it changes something",
+            Effect::Changing if !granted => "its manifest says that it changes something",
+            Effect::Creating | Effect::Changing if !said.confirm => return None,
+            Effect::Creating | Effect::Changing => CAUTION,
         };
         let text = self.shown();
         Some(Question {

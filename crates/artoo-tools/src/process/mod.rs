@@ -5,6 +5,8 @@ pub(crate) mod limits;
 mod plain;
 mod running;
 mod scratch;
+#[cfg(feature = "mcp")]
+mod serving;
 #[cfg(target_os = "linux")]
 mod ward;
 
@@ -24,6 +26,8 @@ use crate::record::Record;
 
 pub(crate) use capture::Captured;
 use running::Running;
+#[cfg(feature = "mcp")]
+pub(crate) use serving::{Serving, serve};
 
 /// Variables of the user's own shell that a program gets; none of them carries a secret or code.
 const PASSED_ON: [&str; 6] = ["USER", "LOGNAME", "TZ", "TMPDIR", "SHELL", "LANG"];

@@ -18,7 +18,7 @@ pub(crate) struct Plain {
     child: Child,
     group: Option<Pid>,
     /// Its own temporary folder, gone with it.
-    _scratch: Scratch,
+    scratch: Option<Scratch>,
 }
 
 impl Plain {
@@ -43,13 +43,19 @@ impl Plain {
             .process_group(0)
             .kill_on_drop(true);
         let mut child = command.spawn()?;
-        let raw = child.id().and_then(|id| i32::try_from(id).ok()).filter(|id| *id > 1);
         let (stdout, stderr) = (child.stdout.take(), child.stderr.take());
-        let plain = Self { child, group: raw.and_then(Pid::from_raw), _scratch: scratch };
+        let mut plain = Self::of(child);
+        plain.scratch = Some(scratch);
         match (stdout, stderr) {
             (Some(stdout), Some(stderr)) => Ok((plain, stdout, stderr)),
             _ => Err(io::Error::other("the program's streams are missing")),
         }
+    }
+
+    /// A program that was started as the first of a group of its own.
+    pub(crate) fn of(child: Child) -> Self {
+        let raw = child.id().and_then(|id| i32::try_from(id).ok()).filter(|id| *id > 1);
+        Self { child, group: raw.and_then(Pid::from_raw), scratch: None }
     }
 
     pub(crate) fn ask_to_end(&self) {

@@ -18,6 +18,8 @@ use crate::fence::FenceReport;
 use crate::files::{Files, Trash};
 use crate::glob::Glob;
 use crate::limit::{Limit, Stopped};
+#[cfg(feature = "mcp")]
+use crate::mcp;
 use crate::mdfind::Mdfind;
 use crate::read_file::ReadFile;
 use crate::record::Record;
@@ -47,9 +49,17 @@ impl Registry {
     pub fn detect(mut config: ToolConfig) -> Self {
         config.protected.extend(config.undo.iter().map(|undo| undo.folder.clone()));
         let mut tools = installed(&config);
-        let problems = add_own(&config, &mut tools);
+        #[cfg_attr(not(feature = "mcp"), expect(unused_mut, reason = "only servers add to them"))]
+        let mut problems = add_own(&config, &mut tools);
+        let machine = Arc::new(Machine::new(config));
+        #[cfg(feature = "mcp")]
+        {
+            let (remote, more) = mcp::tools(&machine);
+            tools.extend(remote);
+            problems.extend(more);
+        }
         let tools = tools.into_iter().map(|tool| (tool.spec(), tool)).collect();
-        Self { machine: Arc::new(Machine::new(config)), tools, problems: problems.into() }
+        Self { machine, tools, problems: problems.into() }
     }
 
     /// What this machine can hold a running command to, found out by trying.

@@ -212,6 +212,15 @@ async fn what_changes_something_asks_with_the_very_arguments_and_the_program_s_b
     let call = called(house.outcome(&wanted, Some(house.registry.grant(&hash))).await);
     assert_eq!((call.status, call.class), (CallStatus::Ok, EffectClass::Unproven), "{call:?}");
     assert_eq!(call.output, "other\n[greet: what it changed is not recorded]");
+    let asks = async |from: &str, to: &str| {
+        let house = super::custom::house(&[&GREET.replace(from, to)]);
+        assert_eq!(house.registry.problems().len(), 0, "{:?}", house.registry.problems());
+        matches!(house.outcome(&wanted, None).await, ToolOutcome::NeedsConsent { .. })
+    };
+    assert!(asks("\"read_only\"", "\"read_only\"\nnetwork = true").await, "what it is given may leave");
+    assert!(asks("\"read_only\"", "\"creating\"\nnetwork = true").await);
+    assert!(!asks("\"read_only\"", "\"read_only\"\nnetwork = true\ngranted = true").await);
+    assert!(!asks("\"read_only\"", "\"changing\"\ngranted = true").await);
     let cautious = CallContext { confirm: true, ..wanted };
     let house = super::custom::house(&[&GREET.replace("read_only", "creating")]);
     assert!(matches!(house.outcome(&cautious, None).await, ToolOutcome::NeedsConsent { .. }), "D22");

@@ -5,6 +5,8 @@ mod custom;
 mod desktop;
 mod files;
 mod glob;
+#[cfg(feature = "mcp")]
+mod mcp;
 mod mdfind;
 mod must_not;
 mod process;
