@@ -206,6 +206,19 @@ pub(crate) enum Concept {
     Disk(Disk),
     DayOfWeek,
     Variable,
+    /// "date", before how many days from today it is.
+    DateWord,
+    /// "after today", behind a number of days.
+    AfterToday,
+    BeforeToday,
+    /// "kernel parameter", before its name.
+    KernelParameter,
+    /// "groups of the user", before a name.
+    GroupsOf,
+    /// "belongs to", behind it.
+    IsMember,
+    /// "user number of the user", before a name.
+    UserIdOf,
     Program,
     /// "installed", after a program's name.
     Installed,

@@ -11,6 +11,8 @@ use jiff::tz::Offset;
 use super::{Answer, EvalError, FileSystem, Line, Space, process, text, unreadable};
 use crate::algebra::Fact;
 
+mod system;
+
 /// A fact's value.
 pub(super) fn value(fact: &Fact, fs: &dyn FileSystem) -> Result<Answer, EvalError> {
     let text = |text: String| Ok(Answer::Text(text));
@@ -64,6 +66,7 @@ pub(super) fn value(fact: &Fact, fs: &dyn FileSystem) -> Result<Answer, EvalErro
         Fact::Ports => Ok(lines(ports(fs)?.iter().map(u16::to_string))),
         Fact::Variables => Err(EvalError::NoSecondSource { what: "the list of variables" }),
         Fact::Disks => Err(EvalError::NoSecondSource { what: "the list of file systems" }),
+        other => system::value(other, fs),
     }
 }
 
@@ -210,3 +213,5 @@ fn ports(fs: &dyn FileSystem) -> Result<BTreeSet<u16>, EvalError> {
     }
     Ok(found)
 }
+
+pub(super) use system::processor_details;

@@ -57,7 +57,19 @@ pub(super) fn text(query: &Query, programs: Programs) -> Result<Pipeline, Unsupp
         }
         Query::ArchiveEntries { path } => entries(path, programs)?,
         // One name or number a line; other facts come with lines that are none.
-        Query::System { fact: fact @ (Fact::Groups | Fact::Ports) } => super::facts::fact(fact, programs)?,
+        Query::System {
+            fact:
+                fact @ (Fact::Groups
+                | Fact::Ports
+                | Fact::GroupsOf { .. }
+                | Fact::AllUsers
+                | Fact::AllGroups
+                | Fact::LoggedIn
+                | Fact::Shells
+                | Fact::NameServers
+                | Fact::Interfaces
+                | Fact::KernelModules),
+        } => super::facts::fact(fact, programs)?,
         Query::Filter { of, keep } => filter(text(of, programs)?, keep)?,
         Query::Part { of, part } => match (of.as_ref(), part) {
             (Query::TextFile { path }, Part::First(count)) if *count > 0 => {

@@ -107,6 +107,8 @@ pub(crate) enum Partial {
     SearchIn(Place),
     /// "search x for", x a file.
     SearchFor(Place),
+    /// "3 days after today", negative before it.
+    Days(i32),
     /// "when was x".
     WhenWas(Place),
 }

@@ -1,9 +1,9 @@
 //! Facts of the machine that need an argument: a variable, a program, a day, an owner, permissions.
 
 use super::super::draft::Draft;
-use super::super::item::{Context, Item, Text, TextKind};
+use super::super::item::{Context, Item, Partial, Text, TextKind};
 use crate::algebra::{Fact, Pred};
-use crate::concept::{Concept, Verb};
+use crate::concept::{Concept, TimeUnit, Verb};
 
 pub(super) fn combine(context: &Context<'_>, left: &Item, right: &Item, found: &mut Vec<Item>) {
     found.extend(facts(context, left, right));
@@ -45,12 +45,53 @@ fn facts(context: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
         (Item::Draft(draft), Item::Mark(Concept::Installed)) if matches!(draft.fact, Some(Fact::Program { .. })) => {
             Some(left.clone())
         }
+        (Item::Mark(Concept::KernelParameter), Item::Text(text)) => {
+            let is_name = text.text.contains('.') && !text.text.contains('/');
+            if is_name { fact(Fact::KernelParameter { name: text.text.clone() }) } else { None }
+        }
+        (Item::Mark(Concept::GroupsOf), item) => fact(Fact::GroupsOf { user: user(item)? }),
+        (Item::Draft(draft), Item::Mark(Concept::IsMember)) => {
+            let said = matches!(draft.fact, Some(Fact::GroupsOf { .. })) && draft.is_only(|d| d.fact = None);
+            said.then(|| left.clone())
+        }
+        (Item::Mark(Concept::UserIdOf), item) => fact(Fact::UserIdOf { user: user(item)? }),
+        (Item::Mark(Concept::DateWord), item) => match item {
+            Item::Partial(Partial::Days(days)) => fact(Fact::DateInDays { days: *days }),
+            _ => None,
+        },
+        (Item::Age { amount, unit }, Item::Mark(Concept::AfterToday)) => days(*amount, *unit, 1),
+        (Item::Age { amount, unit }, Item::Mark(Concept::BeforeToday | Concept::Ago)) => days(*amount, *unit, -1),
+        // "the date in 30 days".
+        (Item::Mark(Concept::Inside), Item::Age { amount, unit }) => days(*amount, *unit, 1),
         (Item::Mark(Concept::DayOfWeek), item) => {
             let stretch = item.stretch(context.clock)?;
             fact(Fact::DayOfWeek { date: context.clock.one_day(stretch)?.to_string() })
         }
         _ => None,
     }
+}
+
+/// So many days from today; months and years have no fixed length.
+fn days(amount: u64, unit: TimeUnit, sign: i32) -> Option<Item> {
+    let length = match unit {
+        TimeUnit::Day => 1,
+        TimeUnit::Week => 7,
+        TimeUnit::Fortnight => 14,
+        TimeUnit::Second | TimeUnit::Minute | TimeUnit::Hour | TimeUnit::Month | TimeUnit::Year => return None,
+    };
+    let days = i32::try_from(amount.checked_mul(length)?).ok().filter(|days| (1..=MAX_DAYS).contains(days))?;
+    Some(Item::Partial(Partial::Days(sign * days)))
+}
+
+/// Farthest day that is computed, back or ahead: a thousand years, within what every calendar here holds.
+const MAX_DAYS: i32 = 365_000;
+
+/// The name of an account.
+fn user(item: &Item) -> Option<String> {
+    let Item::Text(Text { text, kind }) = item else { return None };
+    let usable = matches!(kind, TextKind::Quoted | TextKind::Bare | TextKind::BarePlural | TextKind::Known | TextKind::KindWord);
+    let plain = text.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.'));
+    ((usable || text == "root") && plain && !text.is_empty()).then(|| text.clone())
 }
 
 /// A program's name: a word, perhaps with digits and signs.
