@@ -10,6 +10,8 @@ use super::Ty;
 pub enum Fact {
     /// Today's date, local, as `2024-05-15`.
     Date,
+    /// Day and time of day, local, as `2024-05-15 14:00`.
+    DateTime,
     /// The time of day, local, as `14:00`.
     Time,
     /// The English name of a day's weekday.
@@ -34,6 +36,11 @@ pub enum Fact {
     },
     /// Share of the room that the user can have which is used, on the file system that holds a path, as `27%`, rounded up.
     DiskShare {
+        /// Absolute.
+        path: String,
+    },
+    /// Bytes on disk that a folder with all below it, or a file, takes.
+    DiskUsage {
         /// Absolute.
         path: String,
     },
@@ -177,6 +184,7 @@ impl Fact {
             Self::DiskFree { .. }
             | Self::DiskUsed { .. }
             | Self::DiskTotal { .. }
+            | Self::DiskUsage { .. }
             | Self::MemoryFree
             | Self::MemoryUsed
             | Self::MemoryTotal
@@ -205,6 +213,7 @@ impl Fact {
             | Self::Interfaces => Ty::Lines,
             Self::Date
             | Self::Time
+            | Self::DateTime
             | Self::DayOfWeek { .. }
             | Self::ProcessorModel
             | Self::Load

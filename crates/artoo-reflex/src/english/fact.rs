@@ -14,6 +14,8 @@ pub(super) fn phrase(fact: &Fact) -> String {
         Fact::Program { name } => format!("location of the program {}", quoted(name)),
         Fact::Date => "today's date".to_owned(),
         Fact::Time => "current time".to_owned(),
+        Fact::DateTime => "date and time".to_owned(),
+        Fact::DiskUsage { path } => format!("disk usage of {}", quoted_path(path)),
         Fact::MemoryFree => "free memory".to_owned(),
         Fact::MemoryUsed => "used memory".to_owned(),
         Fact::MemoryTotal => "total memory".to_owned(),

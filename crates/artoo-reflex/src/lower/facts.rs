@@ -15,6 +15,7 @@ pub(super) fn fact(fact: &Fact, programs: Programs) -> Result<Pipeline, Unsuppor
     match fact {
         Fact::Date => return one("date +%Y-%m-%d"),
         Fact::Time => return one("date +%H:%M"),
+        Fact::DateTime => return Ok(Pipeline::of(Argv::new("date").value("+%Y-%m-%d %H:%M"))),
         Fact::CurrentFolder => return one("pwd"),
         Fact::Home => return one("printenv HOME"),
         Fact::Variable { name } => return variable(name),
@@ -27,6 +28,9 @@ pub(super) fn fact(fact: &Fact, programs: Programs) -> Result<Pipeline, Unsuppor
         Fact::DiskUsed { path } => Ok(room("df -B1 --output=used", path)),
         Fact::DiskTotal { path } => Ok(room("df -B1 --output=size", path)),
         Fact::DiskShare { path } => Ok(room("df -B1 --output=pcent", path).pipe(Argv::new("tr -d").value(" "))),
+        Fact::DiskUsage { path } => {
+            Ok(Pipeline::of(Argv::new("du -s -B1").operands([path])).pipe(Argv::new("cut -f 1")))
+        }
         Fact::Disks => one("df -B1 --output=size,used,avail,target"),
         Fact::MemoryTotal => Ok(memory("2")),
         Fact::MemoryUsed => Ok(memory("3")),
@@ -96,14 +100,10 @@ fn more(fact: &Fact) -> Result<Pipeline, Unsupported> {
             let names = Pipeline::of(Argv::new("id -Gn").value(user.as_str()));
             Ok(names.pipe(Argv::new("tr").value(" ").value("\\n")))
         }
-        Fact::UserIdOf { user } if is_plain_name(user) => {
-            Ok(Pipeline::of(Argv::new("id -u").value(user.as_str())))
-        }
+        Fact::UserIdOf { user } if is_plain_name(user) => Ok(Pipeline::of(Argv::new("id -u").value(user.as_str()))),
         Fact::AllUsers => names("getent passwd"),
         Fact::AllGroups => names("getent group"),
-        Fact::LoggedIn => {
-            Ok(Pipeline::of(Argv::bytewise("who")).pipe(fields("1")).pipe(Argv::bytewise("sort -u")))
-        }
+        Fact::LoggedIn => Ok(Pipeline::of(Argv::bytewise("who")).pipe(fields("1")).pipe(Argv::bytewise("sort -u"))),
         Fact::Shells => {
             let lines = Argv::new("grep -E -e").value("^/").operands(["/etc/shells"]);
             Ok(Pipeline::of(lines))

@@ -35,9 +35,7 @@ pub(super) fn value(fact: &Fact, fs: &dyn FileSystem) -> Result<Answer, EvalErro
         Fact::BootTime => text(boot_time(fs)?),
         Fact::SwapTotal => memory("SwapTotal:", fs).map(Answer::Number),
         Fact::SwapFree => memory("SwapFree:", fs).map(Answer::Number),
-        Fact::SwapUsed => {
-            Ok(Answer::Number(memory("SwapTotal:", fs)?.saturating_sub(memory("SwapFree:", fs)?)))
-        }
+        Fact::SwapUsed => Ok(Answer::Number(memory("SwapTotal:", fs)?.saturating_sub(memory("SwapFree:", fs)?))),
         Fact::WordSize => Ok(Answer::Number(u64::from(usize::BITS))),
         Fact::KernelName => text(line_of("/proc/sys/kernel/ostype", fs)?),
         Fact::SystemDetails => text(system_details(fs)?),
@@ -66,7 +64,8 @@ pub(super) fn value(fact: &Fact, fs: &dyn FileSystem) -> Result<Answer, EvalErro
             names(list.lines().filter_map(server).collect())
         }
         Fact::Gateway => {
-            let gateway = routes(fs)?.into_iter().find(|route| route.is_default()).map(|route| route.gateway.to_string());
+            let gateway =
+                routes(fs)?.into_iter().find(|route| route.is_default()).map(|route| route.gateway.to_string());
             text(gateway.ok_or(EvalError::NoSecondSource { what: "a way to the outside" })?)
         }
         Fact::Routes => {
@@ -114,8 +113,8 @@ pub(in crate::eval) fn shown(at: DateTime) -> String {
 
 /// The parts of `uname -a`, from the kernel's own files.
 fn system_details(fs: &dyn FileSystem) -> Result<String, EvalError> {
-    let parts = ["ostype", "hostname", "osrelease", "version"]
-        .map(|name| line_of(&format!("/proc/sys/kernel/{name}"), fs));
+    let parts =
+        ["ostype", "hostname", "osrelease", "version"].map(|name| line_of(&format!("/proc/sys/kernel/{name}"), fs));
     let mut said = Vec::new();
     for part in parts {
         said.push(part?);
@@ -239,4 +238,3 @@ pub(in crate::eval) fn processor_details(fs: &dyn FileSystem) -> Result<Vec<(&'s
         ("CPU(s)", online.to_string()),
     ])
 }
-

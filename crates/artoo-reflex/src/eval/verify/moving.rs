@@ -41,7 +41,7 @@ pub(super) fn fact(fact: &Fact, output: &str, fs: &dyn FileSystem) -> Result<Ver
     match (fact, fact.ty()) {
         (Fact::Uptime, _) => Ok(uptime(&text(fact, fs)?, said)),
         (Fact::Load, _) => Ok(load(&text(fact, fs)?, said)),
-        (Fact::Date | Fact::Time, _) => Ok(clock(fact, said, fs)),
+        (Fact::Date | Fact::Time | Fact::DateTime, _) => Ok(clock(fact, said, fs)),
         (Fact::Disks, _) => disks(output, fs),
         (Fact::BootTime, _) => Ok(same_moment(&text(fact, fs)?, said)),
         (Fact::ProcessorDetails, _) => Ok(details(&fact::processor_details(fs)?, said)),
@@ -142,7 +142,11 @@ fn routes(fact: &Fact, said: &str, fs: &dyn FileSystem) -> Result<Verification, 
     Ok(if said.len() == expected.len() && expected.iter().all(is_told) {
         Verification::pass(format!("read again from the kernel: the same {} routes", expected.len()))
     } else {
-        Verification::fail(format!("read again from the kernel: {} routes; the output has {}", expected.len(), said.len()))
+        Verification::fail(format!(
+            "read again from the kernel: {} routes; the output has {}",
+            expected.len(),
+            said.len()
+        ))
     })
 }
 
@@ -153,6 +157,7 @@ fn clock(fact: &Fact, said: &str, fs: &dyn FileSystem) -> Verification {
     let moments = (-CLOCK_MOVES_MS..=CLOCK_MOVES_MS).step_by(30_000).map(at);
     let matches = |at: Timestamp| match fact {
         Fact::Date => fact::local_date(at, fs) == said,
+        Fact::DateTime => fact::local_minute(at, fs) == said,
         _ => fact::local_time(at, fs) == said,
     };
     match moments.into_iter().any(matches) {

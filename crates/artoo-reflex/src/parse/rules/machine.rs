@@ -89,7 +89,8 @@ const MAX_DAYS: i32 = 365_000;
 /// The name of an account.
 fn user(item: &Item) -> Option<String> {
     let Item::Text(Text { text, kind }) = item else { return None };
-    let usable = matches!(kind, TextKind::Quoted | TextKind::Bare | TextKind::BarePlural | TextKind::Known | TextKind::KindWord);
+    let usable =
+        matches!(kind, TextKind::Quoted | TextKind::Bare | TextKind::BarePlural | TextKind::Known | TextKind::KindWord);
     let plain = text.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.'));
     ((usable || text == "root") && plain && !text.is_empty()).then(|| text.clone())
 }
@@ -108,14 +109,46 @@ fn rights(left: &Item, right: &Item) -> Option<Item> {
             Item::Mark(Concept::OwnedBy),
             Item::Text(Text { text, kind: TextKind::Quoted | TextKind::Bare | TextKind::Known | TextKind::KindWord }),
         ) => Some(Item::draft(Draft::pred(Pred::Owner(text.clone())))),
-        // The one account that every machine has is no vague word here.
-        (Item::Mark(Concept::OwnedBy), Item::Text(Text { text, .. })) if text == "root" => {
+        (
+            Item::Mark(Concept::OfGroup),
+            Item::Text(Text { text, kind: TextKind::Quoted | TextKind::Bare | TextKind::Known | TextKind::KindWord }),
+        ) => Some(Item::draft(Draft::pred(Pred::Group(text.clone())))),
+        (Item::Mark(Concept::OfGroup), Item::Text(Text { text, .. })) if text == "root" || text == "users" => {
+            Some(Item::draft(Draft::pred(Pred::Group(text.clone()))))
+        }
+        (Item::Mark(Concept::AllPermissions), Item::Text(Text { text, kind: TextKind::Digits })) => {
+            octal(text).map(|bits| Item::draft(Draft::pred(Pred::ModeAll(bits))))
+        }
+        (Item::Mark(Concept::Permissions), Item::Text(Text { text, .. })) if symbolic(text).is_some() => {
+            symbolic(text).map(|bits| Item::draft(Draft::pred(Pred::Mode(bits))))
+        }
+        // "with 777 permissions".
+        (Item::Partial(Partial::WithText { text, .. }), Item::Mark(Concept::RightsBehind)) => {
+            octal(text).or_else(|| symbolic(text)).map(|bits| Item::draft(Draft::pred(Pred::Mode(bits))))
+        }
+        // The accounts that every machine has are no vague words here.
+        (Item::Mark(Concept::OwnedBy), Item::Text(Text { text, .. })) if matches!(text.as_str(), "root" | "nobody") => {
             Some(Item::draft(Draft::pred(Pred::Owner(text.clone()))))
         }
         (Item::Mark(Concept::Permissions), Item::Text(Text { text, kind: TextKind::Digits })) => {
-            let bits = u32::from_str_radix(text, 8).ok().filter(|bits| *bits <= 0o7777 && text.len() >= 3)?;
-            Some(Item::draft(Draft::pred(Pred::Mode(bits))))
+            octal(text).map(|bits| Item::draft(Draft::pred(Pred::Mode(bits))))
         }
         _ => None,
     }
+}
+
+/// Permission bits as three or four octal digits.
+fn octal(text: &str) -> Option<u32> {
+    u32::from_str_radix(text, 8).ok().filter(|bits| *bits <= 0o7777 && text.len() >= 3)
+}
+
+/// Permission bits as `rw-r--r--`.
+fn symbolic(text: &str) -> Option<u32> {
+    const SIGNS: &str = "rwxrwxrwx";
+    let bits = text.chars().zip(SIGNS.chars()).try_fold(0, |bits: u32, (said, sign)| match said {
+        '-' => Some(bits << 1),
+        said if said == sign => Some((bits << 1) | 1),
+        _ => None,
+    })?;
+    (text.len() == SIGNS.len()).then_some(bits)
 }
