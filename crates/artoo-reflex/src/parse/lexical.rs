@@ -222,6 +222,11 @@ fn word_kind(token: &Token) -> TextKind {
     if lexicon().is_vague(folded) {
         return TextKind::Function;
     }
+    // A word in capitals that means nothing by itself stands for itself: "INFO", though there is "cpu info".
+    let in_capitals = token.raw.len() > 1 && token.raw.chars().all(|c| c.is_ascii_uppercase());
+    if in_capitals && lexicon().meanings(folded).is_empty() {
+        return TextKind::Bare;
+    }
     if !lexicon().knows(folded) {
         let is_plural = folded.len() > 3 && folded.ends_with('s') && !folded.ends_with("ss");
         let is_plain = token.raw.chars().all(|c| c.is_ascii_lowercase());

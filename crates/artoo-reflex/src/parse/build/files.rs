@@ -146,7 +146,9 @@ fn tree(scene: &mut Scene<'_>, draft: &mut Draft) -> Result<Query, Misfit> {
         }
         None => {
             // A search goes everywhere; a look into one folder shows what a folder shows.
-            let hidden = depth == Depth::Whole || names_hidden || whole;
+            // Of a number nobody sees what it leaves out.
+            let is_counted = matches!(draft.ask, Some(Ask::Count | Ask::CountThem));
+            let hidden = depth == Depth::Whole || names_hidden || whole || is_counted;
             scene.notes.push(if hidden { "hidden files included" } else { "hidden files left out" }.to_owned());
             hidden
         }
