@@ -124,6 +124,31 @@ pub enum Query {
         /// What takes its place.
         with: String,
     },
+    /// The occurrences of a text, one a line, as they stand there, from the left, none overlapping another.
+    Matches {
+        /// Lines.
+        of: Box<Self>,
+        /// The text, never empty.
+        text: String,
+        /// Whether the case of ASCII letters is ignored.
+        ignore_case: bool,
+        /// Whether neither an ASCII letter, a digit nor `_` may stand beside it.
+        whole_word: bool,
+    },
+    /// The text written otherwise.
+    Rewritten {
+        /// Lines.
+        of: Box<Self>,
+        /// How.
+        how: Rewrite,
+    },
+    /// A part of each path as a line, in the order of the files.
+    Names {
+        /// Files.
+        of: Box<Self>,
+        /// Which part.
+        part: NamePart,
+    },
     /// The lines with their numbers in their file, as `number:line`.
     Numbered {
         /// Lines of files, perhaps filtered or a stretch of them.
@@ -276,6 +301,38 @@ pub enum Separator {
     Text(String),
 }
 
+/// How a text is written otherwise.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Rewrite {
+    /// ASCII letters become capital.
+    UpperCase,
+    /// ASCII letters become small.
+    LowerCase,
+    /// The signs of each line in reversed order.
+    Mirrored,
+    /// The lines in reversed order.
+    Reversed,
+    /// Lines are cut after so many columns.
+    Wrapped(u64),
+    /// All lines as one, this between them: nothing, or one sign.
+    Joined(String),
+    /// Of each line the last field between runs of spaces and tabs; of a blank one nothing.
+    LastField,
+}
+
+/// A part of a path.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum NamePart {
+    /// The name without its folder.
+    Name,
+    /// The folder it lies in.
+    Folder,
+    /// What follows the name's last dot, in lower case; a name without one gives no line.
+    Extension,
+}
+
 /// What is asked of two texts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -286,6 +343,8 @@ pub enum Relation {
     OnlyFirst,
     /// Whether both are the same, byte by byte.
     Identical,
+    /// What is to be changed in the first file to get the second, as `diff` tells it.
+    Difference,
 }
 
 /// A property of one file or folder, shown beside its path.

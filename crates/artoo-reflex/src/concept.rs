@@ -2,7 +2,9 @@
 
 use serde::Deserialize;
 
-use crate::algebra::{Depth, Fact, Field, Function, GroupKey, Key, Kind, Order, Relation as Between};
+use crate::algebra::{
+    Depth, Fact, Field, Function, GroupKey, Key, Kind, NamePart, Order, Relation as Between, Rewrite,
+};
 
 /// The meaning of one phrase.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
@@ -206,6 +208,66 @@ pub(crate) enum Concept {
     Disk(Disk),
     DayOfWeek,
     Variable,
+    /// "with their counts", of lines.
+    WithCounts,
+    /// "of each line", behind a column.
+    OfEachLine,
+    /// "using", before a separator.
+    Using,
+    /// "as the separator", behind one.
+    AsSeparator,
+    /// "permissions", behind digits.
+    RightsBehind,
+    /// "and print the result": nothing is written.
+    Printed,
+    /// "scripts", behind ".sh".
+    KindNoun,
+    /// "bare names of".
+    NamePart(NamePart),
+    /// "folders that contain", before files: each once.
+    FoldersOf,
+    /// "duplicate file names".
+    RepeatedNames,
+    /// "occurrences of", before a text; whether they are counted, and stand alone as words.
+    Occurrences {
+        counted: bool,
+        whole: bool,
+    },
+    /// "containing the whole word".
+    ContainsWord,
+    /// "as a whole word", behind it.
+    AsWord,
+    Rewrite(Rewrite),
+    /// "wrapped at", before a number of characters.
+    WrappedAt,
+    /// "joined by", before a sign.
+    JoinedBy,
+    /// "whatever the case of its letters", behind a name.
+    AnyCase,
+    /// "lying below", before a folder.
+    LyingBelow,
+    /// "of the group", before its name.
+    OfGroup,
+    /// Permission bits, all of which are meant.
+    Rights(u32),
+    /// "with all of the permissions", before digits.
+    AllPermissions,
+    Accessed,
+    Unaccessed,
+    UnaccessedSince,
+    /// "date", before how many days from today it is.
+    DateWord,
+    /// "after today", behind a number of days.
+    AfterToday,
+    BeforeToday,
+    /// "kernel parameter", before its name.
+    KernelParameter,
+    /// "groups of the user", before a name.
+    GroupsOf,
+    /// "belongs to", behind it.
+    IsMember,
+    /// "user number of the user", before a name.
+    UserIdOf,
     Program,
     /// "installed", after a program's name.
     Installed,
@@ -215,6 +277,8 @@ pub(crate) enum Concept {
 #[serde(rename_all = "snake_case")]
 pub(crate) enum ActWord {
     Create,
+    /// "mkdir".
+    CreateFolder,
     Copy,
     Move,
     Rename,
@@ -271,6 +335,8 @@ pub(crate) enum Disk {
     Used,
     /// Used, as a share of all.
     Share,
+    /// What one folder or file takes.
+    OfFolder,
     Total,
 }
 
@@ -389,4 +455,6 @@ pub(crate) enum NameRelation {
     Ends,
     Has,
     Glob,
+    /// Exactly so, though it holds signs of a pattern.
+    Literally,
 }

@@ -23,6 +23,9 @@ pub fn english(query: &Query) -> String {
         Query::Compare { of, with, relation: Relation::Identical } => {
             format!("whether {} is identical to {}", lines::compared(of), lines::compared(with))
         }
+        Query::Compare { of, with, relation: Relation::Difference } => {
+            format!("show the differences between {} and {}", lines::compared(of), lines::compared(with))
+        }
         Query::Details { of } if files::is_measured(of) => format!("list the {}", files::phrase(of)),
         Query::Details { of } => format!("list the {}, with sizes", files::phrase(of)),
         Query::Field { of, field: Field::Modified } => format!("list the {}, with dates", files::phrase(of)),
@@ -47,6 +50,9 @@ pub fn english(query: &Query) -> String {
         | Query::Column { .. }
         | Query::Replace { .. }
         | Query::Numbered { .. }
+        | Query::Matches { .. }
+        | Query::Rewritten { .. }
+        | Query::Names { .. }
         | Query::Compare { relation: Relation::Common | Relation::OnlyFirst, .. } => {
             let verb = if is_lines(query) { "show" } else { "list" };
             format!("{verb} the {}", things(query))

@@ -21,6 +21,7 @@ mod performed;
 mod pred;
 mod process;
 mod rename;
+mod rewrite;
 mod text;
 mod verify;
 
@@ -151,6 +152,11 @@ pub fn evaluate(query: &Query, fs: &dyn FileSystem) -> Result<Answer, EvalError>
             Ok(Answer::Lines(lines::column(&self::lines(of, fs)?, *number, separator)))
         }
         Query::Replace { of, find, with } => Ok(Answer::Lines(lines::replace(&self::lines(of, fs)?, find, with))),
+        Query::Matches { of, text, ignore_case, whole_word } => {
+            Ok(Answer::Lines(rewrite::matches(&self::lines(of, fs)?, text, *ignore_case, *whole_word)))
+        }
+        Query::Rewritten { of, how } => rewrite::rewritten(self::lines(of, fs)?, how).map(Answer::Lines),
+        Query::Names { of, part } => Ok(Answer::Lines(rewrite::names(&self::files(of, fs)?, *part))),
         Query::Numbered { of } => Ok(Answer::Lines(lines::numbered(self::lines(of, fs)?))),
         Query::Compare { of, with, relation } => compare(of, with, *relation, fs),
         Query::Details { of } => files(of, fs).map(Answer::Files),
@@ -185,6 +191,7 @@ fn compare(of: &Query, with: &Query, relation: Relation, fs: &dyn FileSystem) ->
             let texts = |query| lines(query, fs).map(|lines| lines.into_iter().map(|line| line.text));
             Ok(Answer::Truth(texts(of)?.eq(texts(with)?)))
         }
+        (Relation::Difference, ..) => Err(EvalError::NoSecondSource { what: "a difference by itself" }),
         (Relation::Common | Relation::OnlyFirst, ..) => {
             let second: std::collections::HashSet<Vec<u8>> =
                 lines(with, fs)?.into_iter().map(|line| line.text).collect();

@@ -4,6 +4,7 @@ mod act;
 mod facts;
 mod files;
 mod find;
+mod folders;
 mod grep;
 mod lines;
 mod pipeline;
@@ -12,7 +13,7 @@ mod typed;
 use artoo_proto::ToolRequest;
 use serde_json::json;
 
-use crate::algebra::{Query, Ty};
+use crate::algebra::{Query, Relation, Ty};
 
 pub use act::perform;
 use pipeline::Pipeline;
@@ -91,6 +92,7 @@ pub(crate) fn command_line(query: &Query, os: &str) -> Result<String, Unsupporte
 fn command(query: &Query, ty: Ty, programs: Programs) -> Result<Pipeline, Unsupported> {
     match (query, ty) {
         (Query::System { fact }, _) => facts::fact(fact, programs),
+        (Query::Compare { of, with, relation: Relation::Difference }, _) => lines::difference(of, with),
         (_, Ty::Processes) => facts::processes(query, programs),
         (_, Ty::Files | Ty::Rows) => files::shown(query, programs),
         (_, Ty::Groups) => files::groups(query, programs),

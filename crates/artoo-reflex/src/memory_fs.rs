@@ -7,6 +7,9 @@ use artoo_proto::Timestamp;
 
 use crate::eval::{Entry, EntryKind, FileSystem, FileSystemError, Space};
 
+/// Room is given in whole blocks of this size, as most file systems do.
+const BLOCK_BYTES: u64 = 4096;
+
 /// Files by path. Folders are there as soon as something lies in them.
 #[derive(Debug, Clone, Default)]
 pub struct MemoryFileSystem {
@@ -78,6 +81,9 @@ impl MemoryFileSystem {
             modified: node.modified,
             mode: node.mode,
             owner: 0,
+            group: 0,
+            accessed: node.modified,
+            disk_bytes: (node.content.len() as u64).next_multiple_of(BLOCK_BYTES),
         }
     }
 }

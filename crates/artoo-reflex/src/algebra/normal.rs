@@ -63,10 +63,20 @@ impl Pred {
                 Self::MaxLength(bound) if bound < u64::MAX => Self::MinLength(bound + 1),
                 Self::ModifiedFrom(moment) => Self::ModifiedBefore(moment),
                 Self::ModifiedBefore(moment) => Self::ModifiedFrom(moment),
+                Self::AccessedFrom(moment) => Self::AccessedBefore(moment),
+                Self::AccessedBefore(moment) => Self::AccessedFrom(moment),
                 once => Self::Not(Box::new(once)),
             },
             Self::Extension(extension) => Self::Extension(extension.to_ascii_lowercase()),
             simple @ (Self::Name(_)
+            | Self::NameIgnoringCase(_)
+            | Self::Inside(_)
+            | Self::AccessedFrom(_)
+            | Self::NewerThan(_)
+            | Self::AccessedBefore(_)
+            | Self::ModeAll(_)
+            | Self::Group(_)
+            | Self::Word { .. }
             | Self::Below(_)
             | Self::MinBytes(_)
             | Self::MaxBytes(_)
@@ -109,6 +119,14 @@ impl Pred {
             | Self::Not(_)
             | Self::Extension(_)
             | Self::Name(_)
+            | Self::NameIgnoringCase(_)
+            | Self::Inside(_)
+            | Self::AccessedFrom(_)
+            | Self::NewerThan(_)
+            | Self::AccessedBefore(_)
+            | Self::ModeAll(_)
+            | Self::Group(_)
+            | Self::Word { .. }
             | Self::Below(_)
             | Self::EmptyFolder
             | Self::Executable

@@ -17,6 +17,10 @@ pub enum Pred {
     Extension(String),
     /// A property of the file's, folder's or process's own name; case counts.
     Name(NameTest),
+    /// The same, the case of ASCII letters ignored.
+    NameIgnoringCase(NameTest),
+    /// It lies below the folder at this absolute path.
+    Inside(String),
     /// A folder between the root (itself not counted) and the file has such a name; case counts.
     Below(NameTest),
     /// The length in bytes is at least this.
@@ -27,16 +31,33 @@ pub enum Pred {
     ModifiedFrom(Timestamp),
     /// Last changed before this moment.
     ModifiedBefore(Timestamp),
+    /// Last changed later than what lies at this absolute path.
+    NewerThan(String),
+    /// Last read at this moment or later.
+    AccessedFrom(Timestamp),
+    /// Last read before this moment.
+    AccessedBefore(Timestamp),
     /// A folder with nothing in it, hidden things included.
     EmptyFolder,
     /// A regular file that somebody may execute (one of the three execute bits is set).
     Executable,
     /// The permission bits are these, of the lowest nine and the three special ones.
     Mode(u32),
+    /// All of these permission bits are set, perhaps more.
+    ModeAll(u32),
+    /// The owning group has this name.
+    Group(String),
     /// The owner has this name.
     Owner(String),
     /// The content (of a file) or the text (of a line) holds this text.
     Contains {
+        /// The text, never empty.
+        text: String,
+        /// Whether the case of ASCII letters is ignored.
+        ignore_case: bool,
+    },
+    /// The same with neither an ASCII letter, a digit nor `_` beside it.
+    Word {
         /// The text, never empty.
         text: String,
         /// Whether the case of ASCII letters is ignored.

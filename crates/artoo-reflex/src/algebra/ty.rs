@@ -87,11 +87,18 @@ impl Query {
             Self::Words { of } => of.expect("words", Ty::Lines),
             Self::Column { of, .. } => of.expect("a column", Ty::Lines),
             Self::Replace { of, .. } => of.expect("a replacement", Ty::Lines),
+            Self::Matches { of, .. } => of.expect("occurrences of a text", Ty::Lines),
+            Self::Rewritten { of, .. } => of.expect("another way to write it", Ty::Lines),
+            Self::Names { of, .. } => of.expect("names", Ty::Files).map(|_| Ty::Lines),
             Self::Numbered { of } => of.numbered(),
             Self::Compare { of, with, relation } => {
                 of.expect("a comparison", Ty::Lines)?;
                 with.expect("a comparison", Ty::Lines)?;
-                Ok(if *relation == Relation::Identical { Ty::Truth } else { Ty::Lines })
+                Ok(match relation {
+                    Relation::Identical => Ty::Truth,
+                    Relation::Difference => Ty::Text,
+                    Relation::Common | Relation::OnlyFirst => Ty::Lines,
+                })
             }
             Self::Details { of } => of.expect("details", Ty::Files).map(|_| Ty::Rows),
             Self::Field { of, field } => {
@@ -137,6 +144,9 @@ impl Query {
             | Self::Column { .. }
             | Self::Replace { .. }
             | Self::Numbered { .. }
+            | Self::Matches { .. }
+            | Self::Rewritten { .. }
+            | Self::Names { .. }
             | Self::Compare { .. }
             | Self::Details { .. }
             | Self::Field { .. }
@@ -249,14 +259,21 @@ impl Pred {
             Self::Not(inner) if matches!(**inner, Self::Extension(_)) && kind == Kind::Any => Ok(()),
             Self::Not(inner) => inner.check_on_files(kind),
             Self::MinBytes(_) | Self::MaxBytes(_) => of_files_only(kind, "a size"),
-            Self::Contains { .. } => of_files_only(kind, "text"),
+            Self::Contains { .. } | Self::Word { .. } => of_files_only(kind, "text"),
             Self::Extension(_) => of_files_only(kind, "a file type"),
             Self::Executable => of_files_only(kind, "the right to be executed"),
             Self::EmptyFolder => of_folders_only(kind, "emptiness of a folder"),
             Self::Name(_)
+            | Self::NameIgnoringCase(_)
             | Self::Below(_)
+            | Self::Inside(_)
             | Self::Mode(_)
+            | Self::ModeAll(_)
             | Self::Owner(_)
+            | Self::Group(_)
+            | Self::AccessedFrom(_)
+            | Self::AccessedBefore(_)
+            | Self::NewerThan(_)
             | Self::ModifiedFrom(_)
             | Self::ModifiedBefore(_) => Ok(()),
             Self::Line(_) | Self::Blank | Self::MinLength(_) | Self::MaxLength(_) => {
@@ -270,11 +287,27 @@ impl Pred {
         match self {
             Self::All(parts) | Self::Any(parts) => parts.iter().try_for_each(Self::check_on_lines),
             Self::Not(inner) => inner.check_on_lines(),
-            Self::Contains { .. } | Self::Line(_) | Self::Blank | Self::MinLength(_) | Self::MaxLength(_) => Ok(()),
+            Self::Contains { .. }
+            | Self::Word { .. }
+            | Self::Line(_)
+            | Self::Blank
+            | Self::MinLength(_)
+            | Self::MaxLength(_) => Ok(()),
             Self::MinBytes(_) | Self::MaxBytes(_) => of_files("a file size"),
-            Self::Extension(_) | Self::Name(_) | Self::Below(_) => of_files("a name"),
-            Self::ModifiedFrom(_) | Self::ModifiedBefore(_) => of_files("a time of change"),
-            Self::EmptyFolder | Self::Executable | Self::Mode(_) | Self::Owner(_) => of_files("permissions"),
+            Self::Extension(_) | Self::Name(_) | Self::NameIgnoringCase(_) | Self::Below(_) | Self::Inside(_) => {
+                of_files("a name")
+            }
+            Self::ModifiedFrom(_)
+            | Self::ModifiedBefore(_)
+            | Self::AccessedFrom(_)
+            | Self::AccessedBefore(_)
+            | Self::NewerThan(_) => of_files("a time of change"),
+            Self::EmptyFolder
+            | Self::Executable
+            | Self::Mode(_)
+            | Self::ModeAll(_)
+            | Self::Owner(_)
+            | Self::Group(_) => of_files("permissions"),
         }
     }
 
@@ -292,6 +325,14 @@ impl Pred {
             | Self::EmptyFolder
             | Self::Executable
             | Self::Mode(_)
+            | Self::ModeAll(_)
+            | Self::Group(_)
+            | Self::NameIgnoringCase(_)
+            | Self::Inside(_)
+            | Self::AccessedFrom(_)
+            | Self::AccessedBefore(_)
+            | Self::NewerThan(_)
+            | Self::Word { .. }
             | Self::Contains { .. }
             | Self::Line(_)
             | Self::Blank

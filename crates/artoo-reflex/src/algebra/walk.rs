@@ -23,6 +23,9 @@ impl Query {
             | Self::Words { of }
             | Self::Column { of, .. }
             | Self::Replace { of, .. }
+            | Self::Matches { of, .. }
+            | Self::Rewritten { of, .. }
+            | Self::Names { of, .. }
             | Self::Numbered { of }
             | Self::Compare { of, .. }
             | Self::Details { of }
@@ -53,6 +56,9 @@ impl Query {
             | Self::Words { of }
             | Self::Column { of, .. }
             | Self::Replace { of, .. }
+            | Self::Matches { of, .. }
+            | Self::Rewritten { of, .. }
+            | Self::Names { of, .. }
             | Self::Numbered { of }
             | Self::Details { of }
             | Self::Field { of, .. }

@@ -4,7 +4,7 @@
 
 use super::pred::predicate;
 use super::{fact, files, order, quoted, quoted_path};
-use crate::algebra::{Part, Query, Relation, Separator};
+use crate::algebra::{NamePart, Part, Query, Relation, Rewrite, Separator};
 
 pub(super) fn phrase(query: &Query) -> String {
     match query {
@@ -27,12 +27,40 @@ pub(super) fn phrase(query: &Query) -> String {
         Query::Replace { of, find, with } => {
             format!("{}, replacing {} with {}", phrase(of), quoted(find), quoted(with))
         }
+        Query::Matches { of, text, ignore_case, whole_word } => {
+            let word = if *whole_word { "the whole word " } else { "" };
+            let case = if *ignore_case { ", ignoring case" } else { "" };
+            format!("{}, occurrences of {word}{}{case}", phrase(of), quoted(text))
+        }
+        Query::Rewritten { of, how } => format!("{}, {}", phrase(of), rewrite(how)),
+        Query::Names { of, part } => format!("{} of the {}", name_part(*part), files::phrase(of)),
         Query::Numbered { of } => format!("{}, with line numbers", phrase(of)),
         Query::Compare { of, with, relation: Relation::Common } => {
             format!("{}, also in {}", phrase(of), compared(with))
         }
         Query::Compare { of, with, .. } => format!("{}, missing in {}", phrase(of), compared(with)),
         other => other.operand().map_or_else(String::new, phrase),
+    }
+}
+
+fn rewrite(how: &Rewrite) -> String {
+    match how {
+        Rewrite::UpperCase => "in upper case".to_owned(),
+        Rewrite::LowerCase => "in lower case".to_owned(),
+        Rewrite::Mirrored => "each line reversed".to_owned(),
+        Rewrite::Reversed => "last line first".to_owned(),
+        Rewrite::Wrapped(width) => format!("wrapped at {width} characters"),
+        Rewrite::Joined(between) if between.is_empty() => "without line breaks".to_owned(),
+        Rewrite::Joined(between) => format!("joined by {}", quoted(between)),
+        Rewrite::LastField => "last field".to_owned(),
+    }
+}
+
+fn name_part(part: NamePart) -> &'static str {
+    match part {
+        NamePart::Name => "bare names",
+        NamePart::Folder => "containing folders",
+        NamePart::Extension => "extensions",
     }
 }
 

@@ -36,6 +36,15 @@ pub(super) fn predicate(pred: &Pred) -> String {
         Pred::Not(inner) => format!("except {}", alternative(inner)),
         Pred::Extension(_) => format!("ending in {}", ending(pred)),
         Pred::Name(test) => name(test),
+        Pred::NameIgnoringCase(test) => format!("{}, whatever the case of its letters", name(test)),
+        Pred::Inside(folder) => format!("lying below {}", super::quoted_path(folder)),
+        Pred::NewerThan(path) => format!("newer than the file {}", super::quoted_path(path)),
+        Pred::AccessedFrom(moment) => format!("accessed at or after {moment}"),
+        Pred::AccessedBefore(moment) => format!("accessed before {moment}"),
+        Pred::ModeAll(bits) => format!("with all of the permissions {bits:03o}"),
+        Pred::Group(group) => format!("of the group {}", quoted(group)),
+        Pred::Word { text, ignore_case: false } => format!("containing the whole word {}", quoted(text)),
+        Pred::Word { text, ignore_case: true } => format!("containing the whole word {}, ignoring case", quoted(text)),
         Pred::Below(test) => format!("inside a folder {}", name(test)),
         Pred::MaxBytes(0) => "empty".to_owned(),
         Pred::MinBytes(bytes) => format!("of at least {bytes} bytes"),
@@ -79,6 +88,7 @@ fn alternative(pred: &Pred) -> String {
 
 fn name(test: &NameTest) -> String {
     match test {
+        NameTest::Is(text) if text.contains(['*', '?', '[']) => format!("named literally {}", quoted(text)),
         NameTest::Is(text) => format!("named {}", quoted(text)),
         NameTest::Starts(text) => format!("starting with {}", quoted(text)),
         NameTest::Ends(text) => format!("ending with {}", quoted(text)),

@@ -72,6 +72,12 @@ pub struct Entry {
     pub mode: u32,
     /// The owner's number.
     pub owner: u32,
+    /// The owning group's number.
+    pub group: u32,
+    /// Time of last reading, rounded down to milliseconds.
+    pub accessed: Timestamp,
+    /// Room it takes on disk, in bytes.
+    pub disk_bytes: u64,
 }
 
 /// What an entry is.

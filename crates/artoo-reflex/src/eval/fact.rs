@@ -8,8 +8,10 @@ use artoo_proto::Timestamp;
 use jiff::civil::{Date, DateTime};
 use jiff::tz::Offset;
 
-use super::{Answer, EvalError, FileSystem, Line, Space, process, text, unreadable};
-use crate::algebra::Fact;
+use super::{Answer, EntryKind, EvalError, FileSystem, Line, Space, files, process, text, unreadable};
+use crate::algebra::{Depth, Fact};
+
+mod system;
 
 /// A fact's value.
 pub(super) fn value(fact: &Fact, fs: &dyn FileSystem) -> Result<Answer, EvalError> {
@@ -20,6 +22,8 @@ pub(super) fn value(fact: &Fact, fs: &dyn FileSystem) -> Result<Answer, EvalErro
     match fact {
         Fact::Date => text(local_date(fs.now(), fs)),
         Fact::Time => text(local_time(fs.now(), fs)),
+        Fact::DateTime => text(local_minute(fs.now(), fs)),
+        Fact::DiskUsage { path } => disk_usage(Path::new(path), fs).map(Answer::Number),
         Fact::DayOfWeek { date } => {
             let date: Date = date.parse().map_err(|_| EvalError::Meaningless)?;
             text(date.strftime("%A").to_string())
@@ -64,6 +68,7 @@ pub(super) fn value(fact: &Fact, fs: &dyn FileSystem) -> Result<Answer, EvalErro
         Fact::Ports => Ok(lines(ports(fs)?.iter().map(u16::to_string))),
         Fact::Variables => Err(EvalError::NoSecondSource { what: "the list of variables" }),
         Fact::Disks => Err(EvalError::NoSecondSource { what: "the list of file systems" }),
+        other => system::value(other, fs),
     }
 }
 
@@ -85,6 +90,21 @@ pub(super) fn local_date(at: Timestamp, fs: &dyn FileSystem) -> String {
 /// A moment on the local clock, as `14:00`.
 pub(super) fn local_time(at: Timestamp, fs: &dyn FileSystem) -> String {
     local(at, fs).map_or_else(String::new, |at| at.strftime("%H:%M").to_string())
+}
+
+/// Both, as `2024-05-15 14:00`.
+pub(super) fn local_minute(at: Timestamp, fs: &dyn FileSystem) -> String {
+    format!("{} {}", local_date(at, fs), local_time(at, fs))
+}
+
+/// What a folder with all below it takes on disk. A file with two names would count twice here, and so not pass.
+fn disk_usage(path: &Path, fs: &dyn FileSystem) -> Result<u64, EvalError> {
+    let itself = fs.metadata(path).map_err(unreadable(path))?;
+    let mut below = Vec::new();
+    if itself.kind == EntryKind::Folder {
+        files::walk(path, Depth::Whole, true, fs, &mut below)?;
+    }
+    Ok(below.iter().fold(itself.disk_bytes, |sum, entry| sum.saturating_add(entry.disk_bytes)))
 }
 
 /// A line of the kernel's account of memory, in bytes.
@@ -210,3 +230,5 @@ fn ports(fs: &dyn FileSystem) -> Result<BTreeSet<u16>, EvalError> {
     }
     Ok(found)
 }
+
+pub(super) use system::processor_details;

@@ -120,6 +120,11 @@ pub(super) fn total_size(folder: &Path, fs: &dyn FileSystem) -> Result<u64, Eval
     Ok(regular.fold(0, |sum: u64, entry| sum.saturating_add(entry.bytes)))
 }
 
+/// Whether a path is where the kernel shows itself.
+fn is_of_the_kernel(path: &Path) -> bool {
+    path == Path::new("/proc") || path == Path::new("/sys")
+}
+
 /// Everything below a folder, the folder itself left out.
 pub(super) fn walk(
     root: &Path,
@@ -131,6 +136,10 @@ pub(super) fn walk(
     let mut open = fs.list(root).map_err(unreadable(root))?;
     while let Some(entry) = open.pop() {
         if !hidden && entry.name_bytes().starts_with(b".") {
+            continue;
+        }
+        // What the kernel makes up anew at each look is no part of a search through all.
+        if root == Path::new("/") && depth == Depth::Whole && is_of_the_kernel(&entry.path) {
             continue;
         }
         if found.len() + open.len() >= MAX_ENTRIES {

@@ -6,7 +6,7 @@
 )]
 
 use std::collections::HashMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use super::{Entry, EvalError, FileSystem, Process, glob, process, text};
 use crate::algebra::{NameTest, Pred, Query};
@@ -17,6 +17,8 @@ pub(super) struct Scene<'a> {
     roots: Vec<PathBuf>,
     /// Names of users by number; empty where no predicate asks.
     owners: HashMap<u32, String>,
+    /// The same of groups.
+    groups: HashMap<u32, String>,
 }
 
 impl<'a> Scene<'a> {
@@ -25,8 +27,10 @@ impl<'a> Scene<'a> {
             Query::Tree { roots, .. } => roots.iter().map(PathBuf::from).collect(),
             _ => Vec::new(),
         };
-        let owners = if asks_owner(pred) { process::users(fs)? } else { HashMap::new() };
-        Ok(Self { fs, roots, owners })
+        let owners = if asks(pred, |one| matches!(one, Pred::Owner(_))) { process::users(fs)? } else { HashMap::new() };
+        let groups =
+            if asks(pred, |one| matches!(one, Pred::Group(_))) { process::groups(fs)? } else { HashMap::new() };
+        Ok(Self { fs, roots, owners, groups })
     }
 
     /// Whether a predicate holds of a file. Content that can't be read holds nothing.
@@ -37,6 +41,19 @@ impl<'a> Scene<'a> {
             Pred::Not(inner) => !self.holds(inner, entry),
             Pred::Extension(extension) => has_extension(entry.name_bytes(), extension),
             Pred::Name(test) => passes(entry.name_bytes(), test),
+            Pred::NameIgnoringCase(test) => passes_ignoring_case(entry.name_bytes(), test),
+            Pred::Inside(folder) => entry.path != Path::new(folder) && entry.path.starts_with(folder),
+            Pred::NewerThan(path) => {
+                self.fs.metadata(Path::new(path)).is_ok_and(|other| entry.modified > other.modified)
+            }
+            Pred::AccessedFrom(bound) => entry.accessed >= *bound,
+            Pred::AccessedBefore(bound) => entry.accessed < *bound,
+            Pred::ModeAll(bits) => entry.mode & bits == *bits,
+            Pred::Group(name) => self.groups.get(&entry.group) == Some(name),
+            Pred::Word { text, ignore_case } => {
+                let lines = text::content(&entry.path, self.fs).map(text::split).unwrap_or_default();
+                lines.iter().any(|line| !text::occurrences(line, text.as_bytes(), *ignore_case, true).is_empty())
+            }
             Pred::Below(test) => self.lies_below(entry, test),
             Pred::MinBytes(bound) => entry.bytes >= *bound,
             Pred::MaxBytes(bound) => entry.bytes <= *bound,
@@ -63,11 +80,11 @@ impl<'a> Scene<'a> {
     }
 }
 
-fn asks_owner(pred: &Pred) -> bool {
+fn asks(pred: &Pred, is_asked: fn(&Pred) -> bool) -> bool {
     match pred {
-        Pred::All(parts) | Pred::Any(parts) => parts.iter().any(asks_owner),
-        Pred::Not(inner) => asks_owner(inner),
-        other => matches!(other, Pred::Owner(_)),
+        Pred::All(parts) | Pred::Any(parts) => parts.iter().any(|part| asks(part, is_asked)),
+        Pred::Not(inner) => asks(inner, is_asked),
+        other => is_asked(other),
     }
 }
 
@@ -79,6 +96,7 @@ pub(super) fn holds_of_line(pred: &Pred, line: &[u8]) -> bool {
         Pred::Any(parts) => parts.iter().any(|part| holds_of_line(part, line)),
         Pred::Not(inner) => !holds_of_line(inner, line),
         Pred::Contains { text, ignore_case } => text::holds(line, text.as_bytes(), *ignore_case),
+        Pred::Word { text, ignore_case } => !text::occurrences(line, text.as_bytes(), *ignore_case, true).is_empty(),
         Pred::Line(test) => passes(line, test),
         Pred::Blank => line.iter().all(|byte| byte.is_ascii_whitespace() || *byte == 0x0b),
         Pred::MinLength(bound) => length() >= *bound,
@@ -93,6 +111,13 @@ pub(super) fn holds_of_line(pred: &Pred, line: &[u8]) -> bool {
         | Pred::EmptyFolder
         | Pred::Executable
         | Pred::Mode(_)
+        | Pred::ModeAll(_)
+        | Pred::Group(_)
+        | Pred::NameIgnoringCase(_)
+        | Pred::Inside(_)
+        | Pred::AccessedFrom(_)
+        | Pred::NewerThan(_)
+        | Pred::AccessedBefore(_)
         | Pred::Owner(_) => false,
     }
 }
@@ -113,6 +138,19 @@ fn has_extension(name: &[u8], extension: &str) -> bool {
     let extension = extension.as_bytes();
     let Some(dot) = name.len().checked_sub(extension.len() + 1) else { return false };
     name.get(dot) == Some(&b'.') && name.get(dot + 1..).is_some_and(|end| end.eq_ignore_ascii_case(extension))
+}
+
+/// The same with ASCII letters in lower case on both sides.
+fn passes_ignoring_case(name: &[u8], test: &NameTest) -> bool {
+    let small = |text: &String| text.to_ascii_lowercase();
+    let test = match test {
+        NameTest::Is(text) => NameTest::Is(small(text)),
+        NameTest::Starts(text) => NameTest::Starts(small(text)),
+        NameTest::Ends(text) => NameTest::Ends(small(text)),
+        NameTest::Has(text) => NameTest::Has(small(text)),
+        NameTest::Glob(pattern) => NameTest::Glob(small(pattern)),
+    };
+    passes(&name.to_ascii_lowercase(), &test)
 }
 
 /// Whether a name or a line passes a test.

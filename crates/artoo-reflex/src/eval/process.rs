@@ -93,8 +93,16 @@ pub(super) fn sort(mut processes: Vec<Process>, keys: &[SortKey]) -> Result<Vec<
 
 /// Names of users by number.
 pub(super) fn users(fs: &dyn FileSystem) -> Result<HashMap<u32, String>, EvalError> {
-    let list =
-        text::system_file("/etc/passwd", fs).map_err(|_| EvalError::NoSecondSource { what: "the names of users" })?;
+    by_number("/etc/passwd", fs)
+}
+
+/// Names of groups by number.
+pub(super) fn groups(fs: &dyn FileSystem) -> Result<HashMap<u32, String>, EvalError> {
+    by_number("/etc/group", fs)
+}
+
+fn by_number(list: &str, fs: &dyn FileSystem) -> Result<HashMap<u32, String>, EvalError> {
+    let list = text::system_file(list, fs).map_err(|_| EvalError::NoSecondSource { what: "the names of users" })?;
     let user = |line: &str| {
         let mut fields = line.split(':');
         Some((fields.clone().nth(2)?.parse().ok()?, fields.next()?.to_owned()))

@@ -89,3 +89,24 @@ pub(super) fn split_at(bytes: &[u8], text: &[u8]) -> Vec<Vec<u8>> {
 pub(super) fn replace(bytes: &[u8], find: &[u8], with: &[u8]) -> Vec<u8> {
     split_at(bytes, find).join(with)
 }
+
+/// The occurrences of a text, from the left, none overlapping another; with `whole_word` only where neither an ASCII
+/// letter, a digit nor `_` stands beside it.
+pub(super) fn occurrences<'a>(bytes: &'a [u8], text: &[u8], ignore_case: bool, whole_word: bool) -> Vec<&'a [u8]> {
+    let is_of_a_word = |at: Option<usize>| {
+        at.and_then(|at| bytes.get(at)).is_some_and(|byte| byte.is_ascii_alphanumeric() || *byte == b'_')
+    };
+    let mut found = Vec::new();
+    let mut at = 0;
+    while let Some(window) = bytes.get(at..at + text.len()).filter(|_| !text.is_empty()) {
+        let is_same = if ignore_case { window.eq_ignore_ascii_case(text) } else { window == text };
+        let stands_alone = !is_of_a_word(at.checked_sub(1)) && !is_of_a_word(Some(at + text.len()));
+        if is_same && (!whole_word || stands_alone) {
+            found.push(window);
+            at += text.len();
+        } else {
+            at += 1;
+        }
+    }
+    found
+}

@@ -5,6 +5,7 @@
     reason = "what an operator does not apply to has no value, whatever else there comes to be"
 )]
 
+mod difference;
 mod files;
 mod lines;
 mod moving;
@@ -13,7 +14,7 @@ use artoo_proto::escape;
 use serde_json::Value;
 
 use super::{Answer, EvalError, FileSystem, evaluate, number};
-use crate::algebra::{Function, Query, Ty};
+use crate::algebra::{Function, Query, Relation, Ty};
 
 /// Names of differing elements shown as evidence; enough to act on, short enough to read.
 const SHOWN: usize = 3;
@@ -62,6 +63,9 @@ pub fn verify(query: &Value, output: &str, fs: &dyn FileSystem) -> Verification 
 fn value(query: &Query, output: &str, fs: &dyn FileSystem) -> Result<Verification, EvalError> {
     match query {
         Query::System { fact } => return moving::fact(fact, output, fs),
+        Query::Compare { of, with, relation: Relation::Difference } => {
+            return difference::applied(of, with, output, fs);
+        }
         Query::Aggregate { of, .. } if of.ty() == Ok(Ty::Processes) => return moving::process_count(query, output, fs),
         _ => {}
     }

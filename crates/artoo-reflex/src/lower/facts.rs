@@ -15,6 +15,7 @@ pub(super) fn fact(fact: &Fact, programs: Programs) -> Result<Pipeline, Unsuppor
     match fact {
         Fact::Date => return one("date +%Y-%m-%d"),
         Fact::Time => return one("date +%H:%M"),
+        Fact::DateTime => return Ok(Pipeline::of(Argv::new("date").value("+%Y-%m-%d %H:%M"))),
         Fact::CurrentFolder => return one("pwd"),
         Fact::Home => return one("printenv HOME"),
         Fact::Variable { name } => return variable(name),
@@ -27,6 +28,9 @@ pub(super) fn fact(fact: &Fact, programs: Programs) -> Result<Pipeline, Unsuppor
         Fact::DiskUsed { path } => Ok(room("df -B1 --output=used", path)),
         Fact::DiskTotal { path } => Ok(room("df -B1 --output=size", path)),
         Fact::DiskShare { path } => Ok(room("df -B1 --output=pcent", path).pipe(Argv::new("tr -d").value(" "))),
+        Fact::DiskUsage { path } => {
+            Ok(Pipeline::of(Argv::new("du -s -B1").operands([path])).pipe(Argv::new("cut -f 1")))
+        }
         Fact::Disks => one("df -B1 --output=size,used,avail,target"),
         Fact::MemoryTotal => Ok(memory("2")),
         Fact::MemoryUsed => Ok(memory("3")),
@@ -57,6 +61,64 @@ pub(super) fn fact(fact: &Fact, programs: Programs) -> Result<Pipeline, Unsuppor
             Ok(local.pipe(Argv::new("grep -o -E -e").value("[0-9]+$")).pipe(Argv::new("sort -n -u")))
         }
         Fact::Program { name } if is_plain_name(name) => Ok(Pipeline::of(Argv::new("which").value(name.as_str()))),
+        _ => more(fact),
+    }
+}
+
+/// Facts of the calendar, of users, of the kernel and of the network.
+fn more(fact: &Fact) -> Result<Pipeline, Unsupported> {
+    let one = |fixed: &'static str| Ok(Pipeline::of(Argv::new(fixed)));
+    let names = |database: &'static str| Ok(Pipeline::of(Argv::new(database)).pipe(Argv::new("cut -d : -f 1")));
+    match fact {
+        Fact::DateInDays { days } => {
+            Ok(Pipeline::of(Argv::bytewise("date -d").value(format!("{days} days")).and("+%Y-%m-%d")))
+        }
+        Fact::Year => one("date +%Y"),
+        Fact::Month => Ok(Pipeline::of(Argv::bytewise("date +%B"))),
+        Fact::Week => one("date +%V"),
+        Fact::UnixTime => one("date +%s"),
+        Fact::TimeZone => one("date +%z"),
+        Fact::BootTime => one("uptime -s"),
+        Fact::SwapTotal => Ok(account("Swap:", "2")),
+        Fact::SwapUsed => Ok(account("Swap:", "3")),
+        Fact::SwapFree => Ok(account("Swap:", "4")),
+        Fact::ProcessorDetails => Ok(Pipeline::of(Argv::bytewise("lscpu"))),
+        Fact::WordSize => one("getconf LONG_BIT"),
+        Fact::KernelName => one("uname -s"),
+        Fact::SystemDetails => one("uname -a"),
+        Fact::KernelParameter { name } if is_plain_name(name) => {
+            Ok(Pipeline::of(Argv::new("sysctl -n").value(name.as_str())))
+        }
+        Fact::KernelModules => {
+            let list = Pipeline::of(Argv::new("lsmod")).pipe(Argv::new("tail -n +2"));
+            Ok(list.pipe(fields("1")))
+        }
+        Fact::UserId => one("id -u"),
+        Fact::GroupId => one("id -g"),
+        Fact::GroupName => one("id -gn"),
+        Fact::GroupsOf { user } if is_plain_name(user) => {
+            let names = Pipeline::of(Argv::new("id -Gn").value(user.as_str()));
+            Ok(names.pipe(Argv::new("tr").value(" ").value("\\n")))
+        }
+        Fact::UserIdOf { user } if is_plain_name(user) => Ok(Pipeline::of(Argv::new("id -u").value(user.as_str()))),
+        Fact::AllUsers => names("getent passwd"),
+        Fact::AllGroups => names("getent group"),
+        Fact::LoggedIn => Ok(Pipeline::of(Argv::bytewise("who")).pipe(fields("1")).pipe(Argv::bytewise("sort -u"))),
+        Fact::Shells => {
+            let lines = Argv::new("grep -E -e").value("^/").operands(["/etc/shells"]);
+            Ok(Pipeline::of(lines))
+        }
+        Fact::NameServers => {
+            let lines = Argv::new("grep -E -e").value("^nameserver ").operands(["/etc/resolv.conf"]);
+            Ok(Pipeline::of(lines).pipe(Argv::new("tr -s").value(" ")).pipe(fields("2")))
+        }
+        Fact::Gateway => Ok(Pipeline::of(Argv::new("ip -4 route show default")).pipe(fields("3"))),
+        Fact::Routes => one("ip -4 route show"),
+        Fact::Interfaces => one("ls -1 /sys/class/net"),
+        Fact::Locale => one("printenv LANG"),
+        Fact::ProcessLimit => one("ulimit -u"),
+        Fact::OpenFilesLimit => one("ulimit -n"),
+        Fact::Umask => one("umask"),
         _ => Err(Unsupported::Arrangement { what: "this fact of the machine" }),
     }
 }
@@ -80,7 +142,12 @@ fn room(program: &'static str, path: &str) -> Pipeline {
 }
 
 fn memory(column: &str) -> Pipeline {
-    let line = Pipeline::of(Argv::bytewise("free -b")).pipe(Argv::new("grep -F -e Mem:"));
+    account("Mem:", column)
+}
+
+/// A column of the account of memory or of swap space.
+fn account(of: &'static str, column: &str) -> Pipeline {
+    let line = Pipeline::of(Argv::bytewise("free -b")).pipe(Argv::new("grep -F -e").value(of));
     line.pipe(Argv::new("tr -s").value(" ")).pipe(fields(column))
 }
 

@@ -46,6 +46,7 @@ fn grep(content: &Content<'_>) -> Argv {
     let argv = Argv::bytewise("xargs -0 -r grep --null -a -F");
     let argv = argv.and(if content.is_wanted { "-l" } else { "-L" });
     let argv = if content.ignore_case { argv.and("-i") } else { argv };
+    let argv = if content.whole_word { argv.and("-w") } else { argv };
     argv.and("-e").value(content.text).and("--")
 }
 
@@ -161,6 +162,9 @@ fn stat(format: &str, of: &Query, programs: Programs) -> Result<Pipeline, Unsupp
 }
 
 fn field(of: &Query, field: Field, programs: Programs) -> Result<Pipeline, Unsupported> {
+    if field == Field::TotalSize {
+        return super::folders::sizes(of, programs);
+    }
     let program = match (field, programs) {
         (Field::Permissions, _) => return stat("%a\\t%n\\n", of, programs),
         (Field::Owner, _) => return stat("%U\\t%n\\n", of, programs),

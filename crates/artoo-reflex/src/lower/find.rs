@@ -20,6 +20,8 @@ pub(super) struct Found<'a> {
 pub(super) struct Content<'a> {
     pub(super) text: &'a str,
     pub(super) ignore_case: bool,
+    /// Whether nothing of a word may stand beside it.
+    pub(super) whole_word: bool,
     /// Whether it must be there, rather than not.
     pub(super) is_wanted: bool,
 }
@@ -35,6 +37,9 @@ pub(super) fn find<'a>(source: &Query, keep: &'a [Pred], programs: Programs) -> 
             let argv = argv.and("-mindepth 1");
             let argv = if *depth == Depth::Direct { argv.and("-maxdepth 1") } else { argv };
             let argv = if *hidden { argv } else { argv.and("-name .* -prune -o") };
+            // What the kernel makes up anew at each look is no part of a search through all.
+            let through_all = *depth == Depth::Whole && roots.iter().any(|root| root == "/");
+            let argv = if through_all { argv.and("-path /proc -prune -o -path /sys -prune -o") } else { argv };
             (argv, roots.as_slice(), *kind)
         }
         Query::Paths { paths, kind } => {
@@ -62,14 +67,19 @@ pub(super) fn find<'a>(source: &Query, keep: &'a [Pred], programs: Programs) -> 
 
 fn content(pred: &Pred) -> Option<Content<'_>> {
     match pred {
-        Pred::Contains { text, ignore_case } => Some(Content { text, ignore_case: *ignore_case, is_wanted: true }),
+        Pred::Contains { text, ignore_case } => {
+            Some(Content { text, ignore_case: *ignore_case, whole_word: false, is_wanted: true })
+        }
+        Pred::Word { text, ignore_case } => {
+            Some(Content { text, ignore_case: *ignore_case, whole_word: true, is_wanted: true })
+        }
         Pred::Not(inner) => content(inner).map(|content| Content { is_wanted: !content.is_wanted, ..content }),
         _ => None,
     }
 }
 
 /// One thing must be found once.
-fn no_root_in_another(roots: &[String]) -> Result<(), Unsupported> {
+pub(super) fn no_root_in_another(roots: &[String]) -> Result<(), Unsupported> {
     let is_inside = |inner: &String, outer: &String| {
         inner != outer && std::path::Path::new(inner).starts_with(std::path::Path::new(outer))
     };
@@ -79,13 +89,13 @@ fn no_root_in_another(roots: &[String]) -> Result<(), Unsupported> {
     }
 }
 
-struct Expression<'a> {
-    roots: &'a [String],
-    programs: Programs,
+pub(super) struct Expression<'a> {
+    pub(super) roots: &'a [String],
+    pub(super) programs: Programs,
 }
 
 impl Expression<'_> {
-    fn add(&self, pred: &Pred, argv: Argv) -> Result<Argv, Unsupported> {
+    pub(super) fn add(&self, pred: &Pred, argv: Argv) -> Result<Argv, Unsupported> {
         Ok(match pred {
             Pred::All(parts) if parts.is_empty() => argv.and("-name *"),
             Pred::Any(parts) if parts.is_empty() => argv.and("! -name *"),
@@ -104,13 +114,23 @@ impl Expression<'_> {
             Pred::Not(part) => self.add(part, argv.and("!"))?,
             Pred::Extension(extension) => argv.and("-iname").value(format!("*.{}", literal(extension))),
             Pred::Name(test) => argv.and("-name").value(pattern(test)?),
+            Pred::NameIgnoringCase(test) => argv.and("-iname").value(pattern(test)?),
+            Pred::Inside(folder) => argv.and("-path").value(format!("{}/*", literal(folder.trim_end_matches('/')))),
+            Pred::NewerThan(path) => argv.and("-newer").value(path.as_str()),
+            Pred::AccessedFrom(moment) => self.since("-newerat", *moment, argv)?,
+            Pred::AccessedBefore(moment) => self.since("-newerat", *moment, argv.and("!"))?,
+            Pred::ModeAll(bits) => argv.and("-perm").value(format!("-{bits:04o}")),
+            Pred::Group(name) if name.is_empty() || name.chars().all(|c| c.is_ascii_digit()) => {
+                return Err(Unsupported::Predicate { what: "a group without a name" });
+            }
+            Pred::Group(name) => argv.and("-group").value(name.as_str()),
             Pred::Below(test) => self.below(test, argv)?,
             Pred::MinBytes(0) => argv.and("-name *"),
             Pred::MinBytes(bytes) => argv.and("-size").value(format!("+{}c", bytes - 1)),
             // Sizes of find are compared in whole units, here of one byte.
             Pred::MaxBytes(bytes) => argv.and("-size").value(format!("-{}c", bytes.saturating_add(1))),
-            Pred::ModifiedFrom(moment) => self.since(*moment, argv)?,
-            Pred::ModifiedBefore(moment) => self.since(*moment, argv.and("!"))?,
+            Pred::ModifiedFrom(moment) => self.since("-newermt", *moment, argv)?,
+            Pred::ModifiedBefore(moment) => self.since("-newermt", *moment, argv.and("!"))?,
             Pred::EmptyFolder => argv.and("-empty"),
             Pred::Executable => {
                 self.programs.gnu_only("a test of several permission bits")?;
@@ -121,7 +141,7 @@ impl Expression<'_> {
                 return Err(Unsupported::Predicate { what: "an owner without a name" });
             }
             Pred::Owner(name) => argv.and("-user").value(name.as_str()),
-            Pred::Contains { .. } => {
+            Pred::Contains { .. } | Pred::Word { .. } => {
                 return Err(Unsupported::Predicate { what: "a text in files, either that or something else," });
             }
             Pred::Line(_) | Pred::Blank | Pred::MinLength(_) | Pred::MaxLength(_) => {
@@ -130,8 +150,8 @@ impl Expression<'_> {
         })
     }
 
-    /// Changed at this moment or later: later than the nanosecond before it.
-    fn since(&self, moment: Timestamp, argv: Argv) -> Result<Argv, Unsupported> {
+    /// Changed (or read) at this moment or later: later than the nanosecond before it.
+    fn since(&self, test: &'static str, moment: Timestamp, argv: Argv) -> Result<Argv, Unsupported> {
         self.programs.gnu_only("a time of change to the millisecond")?;
         let ms = moment.as_millis();
         let (seconds, rest) = (ms.div_euclid(1000), ms.rem_euclid(1000));
@@ -142,7 +162,7 @@ impl Expression<'_> {
         if seconds < 1 {
             return Err(Unsupported::Predicate { what: "a time before 1970" });
         }
-        Ok(argv.and("-newermt").value(before))
+        Ok(argv.and(test).value(before))
     }
 
     /// Some folder between the root and the file; `*` in a path of `find` matches slashes too.
@@ -187,7 +207,7 @@ fn pattern(test: &NameTest) -> Result<String, Unsupported> {
 }
 
 /// Text as a pattern that matches just this text.
-fn literal(text: &str) -> String {
+pub(super) fn literal(text: &str) -> String {
     let escape = |c: char| if matches!(c, '*' | '?' | '[' | ']' | '\\') { vec!['\\', c] } else { vec![c] };
     text.chars().flat_map(escape).collect()
 }

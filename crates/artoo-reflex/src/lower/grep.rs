@@ -28,6 +28,13 @@ impl<'a> Grep<'a> {
         let grep = |patterns, is_wanted| Ok(Self { options: vec!["-a"], patterns, is_wanted });
         match keep {
             None => grep(vec![Pattern::Fixed { text: "", ignore_case: false }], true),
+            Some(Pred::Word { text, ignore_case }) => {
+                let pattern = Pattern::Fixed { text, ignore_case: *ignore_case };
+                Ok(Self { options: vec!["-a", "-w"], patterns: vec![pattern], is_wanted: true })
+            }
+            Some(Pred::Not(inner)) if matches!(**inner, Pred::Word { .. }) => {
+                Self::of(Some(inner)).map(|word| Self { is_wanted: false, ..word })
+            }
             Some(Pred::Not(inner)) => grep(vec![Pattern::of(inner)?], false),
             Some(Pred::Any(parts)) if !parts.is_empty() => {
                 grep(parts.iter().map(Pattern::of).collect::<Result<_, _>>()?, true)

@@ -5,7 +5,7 @@
 use super::grep::Grep;
 use super::pipeline::{Argv, Pipeline};
 use super::{Programs, Unsupported, files};
-use crate::algebra::{Fact, Function, Key, Order, Part, Pred, Query, Relation, Separator, SortKey};
+use crate::algebra::{Fact, Function, Key, NamePart, Order, Part, Pred, Query, Relation, Rewrite, Separator, SortKey};
 
 /// Lines as they are shown: with their file or number where the query asks for it.
 pub(super) fn shown(query: &Query, programs: Programs) -> Result<Pipeline, Unsupported> {
@@ -57,7 +57,19 @@ pub(super) fn text(query: &Query, programs: Programs) -> Result<Pipeline, Unsupp
         }
         Query::ArchiveEntries { path } => entries(path, programs)?,
         // One name or number a line; other facts come with lines that are none.
-        Query::System { fact: fact @ (Fact::Groups | Fact::Ports) } => super::facts::fact(fact, programs)?,
+        Query::System {
+            fact:
+                fact @ (Fact::Groups
+                | Fact::Ports
+                | Fact::GroupsOf { .. }
+                | Fact::AllUsers
+                | Fact::AllGroups
+                | Fact::LoggedIn
+                | Fact::Shells
+                | Fact::NameServers
+                | Fact::Interfaces
+                | Fact::KernelModules),
+        } => super::facts::fact(fact, programs)?,
         Query::Filter { of, keep } => filter(text(of, programs)?, keep)?,
         Query::Part { of, part } => match (of.as_ref(), part) {
             (Query::TextFile { path }, Part::First(count)) if *count > 0 => {
@@ -81,6 +93,14 @@ pub(super) fn text(query: &Query, programs: Programs) -> Result<Pipeline, Unsupp
         Query::Column { of, number, separator } => text(of, programs)?.pipe(column(*number, separator)?),
         Query::Replace { of, find, with } => text(of, programs)?.pipe(replace(find, with)),
         Query::Compare { of, with, relation } => common(of, with, *relation, programs)?,
+        Query::Matches { of, text: wanted, ignore_case, whole_word } => {
+            let argv = Argv::bytewise("grep -a -o -F");
+            let argv = if *ignore_case { argv.and("-i") } else { argv };
+            let argv = if *whole_word { argv.and("-w") } else { argv };
+            text(of, programs)?.pipe(argv.and("-e").value(wanted.as_str()))
+        }
+        Query::Rewritten { of, how } => text(of, programs)?.pipe(rewritten(how, programs)?),
+        Query::Names { of, part } => names(of, *part, programs)?,
         _ => return Err(Unsupported::Arrangement { what: "this text" }),
     })
 }
@@ -137,6 +157,57 @@ pub(super) fn identical(query: &Query) -> Result<Pipeline, Unsupported> {
     }
 }
 
+/// What is to be changed in one file to get the other.
+pub(super) fn difference(of: &Query, with: &Query) -> Result<Pipeline, Unsupported> {
+    match (of, with) {
+        (Query::TextFile { path: one }, Query::TextFile { path: two }) => {
+            Ok(Pipeline::of(Argv::bytewise("diff -a").operands([one.as_str(), two.as_str()])))
+        }
+        _ => Err(Unsupported::Arrangement { what: "a comparison of these texts" }),
+    }
+}
+
+fn rewritten(how: &Rewrite, programs: Programs) -> Result<Argv, Unsupported> {
+    Ok(match how {
+        Rewrite::UpperCase => Argv::bytewise("tr [:lower:] [:upper:]"),
+        Rewrite::LowerCase => Argv::bytewise("tr [:upper:] [:lower:]"),
+        Rewrite::Mirrored => Argv::new("rev"),
+        Rewrite::Reversed => {
+            programs.gnu_only("lines in reversed order")?;
+            Argv::new("tac")
+        }
+        Rewrite::Wrapped(0) => return Err(Unsupported::Arrangement { what: "lines without any room" }),
+        Rewrite::Wrapped(width) => Argv::bytewise("fold -w").value(width.to_string()),
+        Rewrite::Joined(between) if between.is_empty() => Argv::bytewise("paste -s -d").value("\\0"),
+        Rewrite::Joined(between) if between == "\t" => Argv::bytewise("paste -s"),
+        Rewrite::Joined(between) if between.len() == 1 && between != "\\" => {
+            Argv::bytewise("paste -s -d").value(between.as_str())
+        }
+        Rewrite::Joined(_) => return Err(Unsupported::Arrangement { what: "more than one sign between lines" }),
+        Rewrite::LastField => Argv::bytewise("awk").value("{ if (NF > 0) print $NF; else print \"\" }"),
+    })
+}
+
+/// A part of each path, a line each.
+fn names(of: &Query, part: NamePart, programs: Programs) -> Result<Pipeline, Unsupported> {
+    programs.gnu_only("parts of names")?;
+    let paths = files::paths(of, programs)?;
+    let sed = |script: &'static str| Argv::bytewise("sed -z -e").value(script);
+    let lines = || Argv::new("tr \\0 \\n");
+    Ok(match part {
+        NamePart::Name => paths.pipe(sed("s/.*[/]//")).pipe(lines()),
+        // What lies directly in the root keeps its slash.
+        NamePart::Folder => {
+            let folder = sed("s/^[/][^/]*$/\\/\\//").and("-e").value("s/\\(.\\)[/][^/]*$/\\1/");
+            paths.pipe(folder).pipe(lines())
+        }
+        NamePart::Extension => {
+            let extension = "NF > 1 { print tolower($NF) }";
+            paths.pipe(sed("s/.*[/]//")).pipe(lines()).pipe(Argv::bytewise("awk -F .").value(extension))
+        }
+    })
+}
+
 fn entries(path: &str, programs: Programs) -> Result<Pipeline, Unsupported> {
     let name = path.to_ascii_lowercase();
     let argv = match programs {
@@ -182,6 +253,10 @@ fn sort(of: &Query, keys: &[SortKey], programs: Programs) -> Result<Pipeline, Un
             text(of, programs)?.pipe(argv("sort", "sort -r")).pipe(Argv::bytewise("uniq -d"))
         }
         (Key::Text, of) => text(of, programs)?.pipe(argv("sort", "sort -r")),
+        (Key::Length, of) => {
+            let measured = text(of, programs)?.pipe(Argv::bytewise("awk").value("{ print length($0) \"\\t\" $0 }"));
+            measured.pipe(argv("sort -s -n -k 1,1", "sort -s -n -r -k 1,1")).pipe(Argv::bytewise("cut -f 2-"))
+        }
         (Key::Numeric, of) => text(of, programs)?.pipe(argv("sort -s -n", "sort -s -n -r")),
         _ => return Err(Unsupported::Arrangement { what: "this order of lines" }),
     })
@@ -236,7 +311,9 @@ fn common(of: &Query, with: &Query, relation: Relation, programs: Programs) -> R
     let argv = match relation {
         Relation::Common => argv,
         Relation::OnlyFirst => argv.and("-v"),
-        Relation::Identical => return Err(Unsupported::Arrangement { what: "this comparison" }),
+        Relation::Identical | Relation::Difference => {
+            return Err(Unsupported::Arrangement { what: "this comparison" });
+        }
     };
     let argv = argv.and("-f").value(second.as_str()).operands([first.as_str()]);
     let sorted = numbered(Pipeline::of(argv), programs)?.pipe(Argv::bytewise("sort -u -k 2"));

@@ -126,6 +126,10 @@ fn source(tree: &Query, input: &mut Map<String, Value>) -> Result<Kind, Unsuppor
             let [root] = roots.as_slice() else {
                 return Err(Unsupported::Arrangement { what: "several folders at once" });
             };
+            // The tool would walk what the kernel makes up anew at each look.
+            if root == "/" && *depth == Depth::Whole {
+                return Err(Unsupported::Arrangement { what: "a change of things in all of the machine" });
+            }
             input.insert("root".to_owned(), json!(root));
             input.insert("recursive".to_owned(), json!(*depth == Depth::Whole));
             input.insert("hidden".to_owned(), json!(hidden));

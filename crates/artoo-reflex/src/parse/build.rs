@@ -9,7 +9,7 @@ mod text;
 use super::antecedent::Antecedent;
 use super::draft::{Ask, Draft, LinesWanted};
 use super::item::Context;
-use crate::algebra::{Act, Depth, Field, Kind, NameTest, Pred, Query, Step, TypeError};
+use crate::algebra::{Act, Depth, Field, Kind, NameChange, NameTest, Pred, Query, Step, TypeError};
 use crate::concept::{Reference, Verb};
 use crate::place::{Looks, Place, file_name, parent};
 
@@ -90,7 +90,11 @@ fn is_one_of_them(draft: &Draft) -> bool {
 
 /// "how many are there", "the 3 newest", "by size": nothing is named that it is asked of.
 fn is_ellipsis(draft: &Draft) -> bool {
-    let asks = draft.ask.is_some() || draft.superlative.is_some() || !draft.sort.is_empty() || draft.group.is_some();
+    let asks = draft.ask.is_some()
+        || draft.superlative.is_some()
+        || !draft.sort.is_empty()
+        || draft.group.is_some()
+        || draft.names.is_some();
     asks && draft.is_only(|d| {
         d.verb = None;
         d.ask = None;
@@ -103,6 +107,8 @@ fn is_ellipsis(draft: &Draft) -> bool {
         d.total = None;
         d.group = None;
         d.details = None;
+        d.names = None;
+        d.once = None;
     })
 }
 
@@ -125,6 +131,8 @@ fn checked(step: Step) -> Result<Step, Misfit> {
 }
 
 fn question(scene: &mut Scene<'_>, draft: &mut Draft) -> Result<Query, Misfit> {
+    // A question writes nothing anyway.
+    draft.printed = None;
     if draft.fact.is_some() || draft.disk.is_some() {
         return machine::fact(scene, draft);
     }
@@ -145,6 +153,10 @@ fn question(scene: &mut Scene<'_>, draft: &mut Draft) -> Result<Query, Misfit> {
         return Err(Misfit::Leftover(Box::new(draft.clone())));
     }
     if let Some(field) = draft.field {
+        // "the owner of each file": the noun went into "each".
+        if draft.each.is_some() && !draft.has_noun() && draft.object.is_empty() && draft.reference.is_none() {
+            draft.noun = Some(Kind::File);
+        }
         let of = files::selection(scene, draft)?;
         draft.field = None;
         draft.each = None;
@@ -165,6 +177,10 @@ fn is_about_text(scene: &Scene<'_>, draft: &Draft) -> bool {
         || draft.column.is_some()
         || draft.replace.is_some()
         || draft.numbered.is_some()
+        || draft.names.is_some()
+        || draft.matches.is_some()
+        || draft.rewrite.is_some()
+        || matches!(draft.change, Some(NameChange::UpperCase | NameChange::LowerCase))
         || draft.verb == Some(Verb::Read);
     let of_lines = draft.reference.is_some() && scene.antecedent.is_some_and(Antecedent::is_text);
     words || (of_lines && !draft.has_noun())

@@ -8,7 +8,8 @@
 use std::collections::BTreeSet;
 
 use crate::algebra::{
-    Depth, Fact, Field, Function, GroupKey, Key, Kind, NameChange, NameTest, Order, Part, Pred, Relation, Separator,
+    Depth, Fact, Field, Function, GroupKey, Key, Kind, NameChange, NamePart, NameTest, Order, Part, Pred, Relation,
+    Rewrite, Separator,
 };
 use crate::concept::{ActWord, Disk, Hidden, Reference, Verb};
 use crate::place::Place;
@@ -130,6 +131,15 @@ draft! {
     numbered: (),
     replace: (String, String),
     relation: Relation,
+    /// Parts of paths rather than paths.
+    names: NamePart,
+    /// Occurrences of a text, and whether they stand alone as words.
+    matches: (String, bool),
+    rewrite: Rewrite,
+    /// Texts looked for stand alone as words.
+    whole_word: (),
+    /// "and print the result": nothing is written.
+    printed: (),
 }
 
 /// How lines that occur twice are taken.
@@ -161,7 +171,9 @@ impl Draft {
         if clash {
             return None;
         }
-        let mut merged = self.merge_single(other)?;
+        // "directly in ~/x, not counting subfolders" says the same twice.
+        let once = if self.depth == other.depth { &Self { depth: None, ..other.clone() } } else { other };
+        let mut merged = self.merge_single(once)?;
         merged.types = [self.types.clone(), other.types.clone()].concat();
         let later = if self.lines.is_some() && !self.has_noun() && other.only_preds() {
             other.preds.iter().cloned().map(of_line).collect()

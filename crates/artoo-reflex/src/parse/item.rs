@@ -69,6 +69,8 @@ pub(crate) enum Partial {
     AlsoNamed(Box<Draft>),
     /// "containing 'x' and", before another text.
     BothOf(Box<Draft>),
+    /// "containing 'x' but not".
+    ButNot(Box<Draft>),
     /// "( X".
     Opened(Box<Item>),
     /// "in python files".
@@ -87,6 +89,8 @@ pub(crate) enum Partial {
     JoiningPaths(Vec<Place>),
     /// "lines 5".
     LinesFrom { from: u64, plural: bool },
+    /// "between line 5".
+    LinesBetween(u64),
     /// "lines 5 to".
     LinesFromTo(u64),
     /// "first 5", "last 5".
@@ -107,6 +111,8 @@ pub(crate) enum Partial {
     SearchIn(Place),
     /// "search x for", x a file.
     SearchFor(Place),
+    /// "3 days after today", negative before it.
+    Days(i32),
     /// "when was x".
     WhenWas(Place),
 }

@@ -5,7 +5,7 @@
 use super::draft::{Ask, Draft, LinesWanted, Once, TargetWord};
 use super::item::{Context, Item, Text, TextKind};
 use super::rules::home_folder;
-use crate::algebra::{Depth, Fact, GroupKey, Kind, NameChange, NameTest, Part, Pred};
+use crate::algebra::{Depth, Fact, GroupKey, Kind, NameChange, NamePart, NameTest, Part, Pred};
 use crate::concept::{Concept, Counted, DepthWord, Edge, Hidden, LetterCase, Reference, TextUnit};
 use crate::lex::{Class, Decimal, Token};
 use crate::lexicon::{Meaning, TypeForm, lexicon};
@@ -46,6 +46,10 @@ pub(super) fn lexical(context: &Context<'_>, tokens: &[Token], phrases: Phrases)
                 if acts && is_act(meaning) != begins.contains(&start) && !asks(meaning) {
                     continue;
                 }
+                // "every second line" is no second line.
+                if matches!(meaning, Meaning::Concept(Concept::Ordinal(_))) && is_one_of_many(tokens, start) {
+                    continue;
+                }
                 for item in items(context, meaning, start) {
                     found.push(Lexical { start, end, item });
                 }
@@ -56,6 +60,12 @@ pub(super) fn lexical(context: &Context<'_>, tokens: &[Token], phrases: Phrases)
         }
     }
     found
+}
+
+/// Whether "every" stands before an ordinal.
+fn is_one_of_many(tokens: &[Token], at: usize) -> bool {
+    let before = at.checked_sub(1).and_then(|before| tokens.get(before));
+    before.is_some_and(|token| matches!(token.folded.as_str(), "every" | "each"))
 }
 
 fn is_act(meaning: &Meaning) -> bool {
@@ -163,7 +173,8 @@ fn literal(context: &Context<'_>, tokens: &[Token], at: usize, found: &mut Vec<L
             add(text(TextKind::Digits));
             add(Item::Number(*value, false));
         }
-        Class::Ordinal(value) => add(Item::Ordinal(*value)),
+        Class::Ordinal(value) if !is_one_of_many(tokens, at) => add(Item::Ordinal(*value)),
+        Class::Ordinal(_) => {}
         Class::Date(date) => found.extend(context.clock.day(*date).map(|day| Lexical {
             start: at,
             end: at + 1,
@@ -210,6 +221,11 @@ fn word_kind(token: &Token) -> TextKind {
     let folded = token.folded.as_str();
     if lexicon().is_vague(folded) {
         return TextKind::Function;
+    }
+    // A word in capitals that means nothing by itself stands for itself: "INFO", though there is "cpu info".
+    let in_capitals = token.raw.len() > 1 && token.raw.chars().all(|c| c.is_ascii_uppercase());
+    if in_capitals && lexicon().meanings(folded).is_empty() {
+        return TextKind::Bare;
     }
     if !lexicon().knows(folded) {
         let is_plural = folded.len() > 3 && folded.ends_with('s') && !folded.ends_with("ss");
@@ -349,6 +365,14 @@ fn later_features(context: &Context<'_>, concept: &Concept) -> Option<Draft> {
         Concept::Unique => Draft { once: Some(Once::Unique), ..none() },
         Concept::Repeated => Draft { once: Some(Once::Repeated), ..none() },
         Concept::Numbered => Draft { numbered: Some(()), ..none() },
+        Concept::NamePart(part) => Draft { names: Some(*part), ..none() },
+        Concept::FoldersOf => Draft { names: Some(NamePart::Folder), once: Some(Once::Unique), ..none() },
+        Concept::RepeatedNames => Draft { names: Some(NamePart::Name), once: Some(Once::Repeated), ..none() },
+        Concept::Printed => Draft { printed: Some(()), ..none() },
+        Concept::WithCounts => Draft { ask: Some(Ask::Count), group: Some(GroupKey::Text), ..none() },
+        Concept::AsWord => Draft { whole_word: Some(()), ..none() },
+        Concept::Rewrite(how) => Draft { rewrite: Some(how.clone()), ..none() },
+        Concept::Rights(bits) => Draft::pred(Pred::ModeAll(*bits)),
         Concept::Blank => Draft::pred(Pred::Blank),
         Concept::EmptyFolder => Draft::pred(Pred::EmptyFolder),
         Concept::Executable => Draft::pred(Pred::Executable),

@@ -36,7 +36,7 @@ fn counting() {
         ],
     );
     check(
-        "count the folders directly in the folder /etc, hidden files left out",
+        "count the folders directly in the folder /etc, hidden files included",
         &["how many directories are there in /etc, not including subfolders?", "count the folders directly in /etc"],
     );
     check(

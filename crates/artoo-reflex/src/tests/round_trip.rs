@@ -2,13 +2,15 @@
 
 #![expect(clippy::wildcard_enum_match_arm, reason = "a generator names the forms it treats apart")]
 
+mod machine;
+
 use artoo_proto::Timestamp;
 use proptest::prelude::*;
 
 use super::read;
 use crate::algebra::{
-    Act, Depth, Fact, Field, Function, GroupKey, Key, Kind, NameChange, NameTest, Order, Part, Pred, Query, Relation,
-    Separator, SortKey, Step, Target,
+    Act, Depth, Fact, Field, Function, GroupKey, Key, Kind, NameChange, NamePart, NameTest, Order, Part, Pred, Query,
+    Relation, Rewrite, Separator, SortKey, Step, Target,
 };
 use crate::english::{english, english_act, english_steps};
 
@@ -46,6 +48,13 @@ fn atom(kind: Kind) -> BoxedStrategy<Pred> {
         1 => moment().prop_map(Pred::ModifiedFrom),
         1 => moment().prop_map(Pred::ModifiedBefore),
         1 => name_test().prop_map(Pred::Below),
+        1 => name_test().prop_map(Pred::NameIgnoringCase),
+        1 => root().prop_map(Pred::Inside),
+        1 => moment().prop_map(Pred::AccessedFrom),
+        1 => file().prop_map(Pred::NewerThan),
+        1 => moment().prop_map(Pred::AccessedBefore),
+        1 => (1u32..0o7777).prop_map(Pred::ModeAll),
+        1 => "[a-z]{3,6}".prop_map(Pred::Group),
         1 => (0u32..0o7777).prop_map(Pred::Mode),
         1 => "[a-z]{3,6}".prop_map(Pred::Owner),
     ];
@@ -57,6 +66,7 @@ fn atom(kind: Kind) -> BoxedStrategy<Pred> {
             1 => (0u64..1 << 40).prop_map(Pred::MaxBytes),
             1 => Just(Pred::Executable),
             1 => text().prop_map(|text| Pred::Contains { text, ignore_case: false }),
+            1 => text().prop_map(|text| Pred::Word { text, ignore_case: false }),
         ]
         .boxed(),
         Kind::Folder => prop_oneof![4 => any_kind, 1 => Just(Pred::EmptyFolder)].boxed(),
@@ -109,10 +119,24 @@ fn tree(kind: Kind) -> BoxedStrategy<Query> {
     (roots, any::<bool>(), any::<bool>(), keep)
         .prop_map(move |(roots, direct, hidden, keep)| {
             let depth = if direct { Depth::Direct } else { Depth::Whole };
+            let first = roots.first().cloned().unwrap_or_default();
+            let keep = keep.into_iter().map(|pred| below(pred, first.trim_end_matches('/'))).collect();
             let tree = Query::Tree { roots, depth, hidden, kind };
             Query::Filter { of: boxed(tree), keep: Pred::All(keep) }
         })
         .boxed()
+}
+
+/// The same with the folders it names below the root.
+fn below(pred: Pred, root: &str) -> Pred {
+    let each = |parts: Vec<Pred>| parts.into_iter().map(|part| below(part, root)).collect();
+    match pred {
+        Pred::Inside(folder) => Pred::Inside(format!("{root}{folder}x")),
+        Pred::All(parts) => Pred::All(each(parts)),
+        Pred::Any(parts) => Pred::Any(each(parts)),
+        Pred::Not(inner) => Pred::Not(Box::new(below(*inner, root))),
+        other => other,
+    }
 }
 
 /// A selection: a tree, ordered and limited or not.
@@ -238,6 +262,34 @@ fn line_atom() -> BoxedStrategy<Pred> {
     .boxed()
 }
 
+fn rewrite(which: u64, width: u64) -> Rewrite {
+    match which % 7 {
+        0 => Rewrite::UpperCase,
+        1 => Rewrite::LowerCase,
+        2 => Rewrite::Mirrored,
+        3 => Rewrite::Reversed,
+        4 => Rewrite::Wrapped(width + 1),
+        5 => Rewrite::Joined(if width % 2 == 0 { String::new() } else { ";".to_owned() }),
+        _ => Rewrite::LastField,
+    }
+}
+
+/// Parts of paths, perhaps each once, counted or not.
+fn names() -> BoxedStrategy<Query> {
+    let part = proptest::sample::select(vec![NamePart::Name, NamePart::Folder, NamePart::Extension]);
+    (tree(Kind::File), part, 0u8..4)
+        .prop_map(|(of, part, form)| {
+            let names = Query::Names { of: boxed(of), part };
+            match form {
+                0 => names,
+                1 => Query::Unique { of: boxed(names) },
+                2 => Query::Repeated { of: boxed(names) },
+                _ => Query::Aggregate { of: boxed(names), function: Function::Count },
+            }
+        })
+        .boxed()
+}
+
 /// Lines of one file or of many, in the order in which the parser applies operators.
 fn lines() -> BoxedStrategy<Query> {
     let plain_tree = (root(), any::<bool>(), extension()).prop_map(|(root, direct, extension)| {
@@ -249,7 +301,7 @@ fn lines() -> BoxedStrategy<Query> {
     let separator = prop_oneof![Just(Separator::Whitespace), "[,;:|]".prop_map(Separator::Text)];
     let keep = proptest::collection::vec(condition(line_atom()), 0..3);
     let middle = (1u64..20, separator, text(), text(), file());
-    (source, keep, middle, 0u8..8, 0u8..8, order(), 1u64..5000, 0u64..5000)
+    (source, keep, middle, 0u8..10, 0u8..8, order(), 1u64..5000, 0u64..5000)
         .prop_map(|(source, keep, (number, separator, find, with, path), middle, end, order, a, b)| {
             let is_bare = keep.is_empty();
             let text = Query::Filter { of: boxed(source), keep: Pred::All(keep) };
@@ -262,9 +314,11 @@ fn lines() -> BoxedStrategy<Query> {
                     with: boxed(Query::TextFile { path }),
                     relation: if a % 2 == 0 { Relation::Common } else { Relation::OnlyFirst },
                 },
+                4 => Query::Matches { of: boxed(text), text: find, ignore_case: false, whole_word: a % 2 == 0 },
+                5 => Query::Rewritten { of: boxed(text), how: rewrite(a, b) },
                 _ => text,
             };
-            let plain = middle > 3;
+            let plain = middle > 5;
             let sort = |of, by| Query::Sort { of: boxed(of), keys: vec![SortKey { by, order }] };
             match end {
                 0 => Query::Unique { of: boxed(text) },
@@ -278,7 +332,7 @@ fn lines() -> BoxedStrategy<Query> {
                     Query::Part { of: boxed(text), part }
                 }
                 5 if plain => Query::Numbered { of: boxed(text) },
-                6 if middle != 1 && middle != 3 => {
+                6 if middle != 1 && middle != 3 && middle != 4 && middle != 5 => {
                     let functions = [Function::Count, Function::Words, Function::Characters];
                     let numbers = [Function::Sum, Function::Average, Function::Minimum, Function::Maximum];
                     let at = usize::try_from(b).unwrap();
@@ -298,82 +352,9 @@ fn lines() -> BoxedStrategy<Query> {
         .boxed()
 }
 
-fn machine() -> BoxedStrategy<Query> {
-    let fact = proptest::sample::select(vec![
-        Fact::Date,
-        Fact::Time,
-        Fact::MemoryFree,
-        Fact::MemoryUsed,
-        Fact::MemoryTotal,
-        Fact::Processors,
-        Fact::ProcessorModel,
-        Fact::Load,
-        Fact::Uptime,
-        Fact::User,
-        Fact::Groups,
-        Fact::Host,
-        Fact::System,
-        Fact::Kernel,
-        Fact::Architecture,
-        Fact::Home,
-        Fact::CurrentFolder,
-        Fact::Shell,
-        Fact::Addresses,
-        Fact::Ports,
-        Fact::Variables,
-        Fact::SearchPath,
-        Fact::Disks,
-    ]);
-    let with_argument = prop_oneof![
-        root().prop_map(|path| Fact::DiskFree { path }),
-        root().prop_map(|path| Fact::DiskUsed { path }),
-        root().prop_map(|path| Fact::DiskTotal { path }),
-        root().prop_map(|path| Fact::DiskShare { path }),
-        "[A-Z_]{1,8}".prop_map(|name| Fact::Variable { name }),
-        "[a-z0-9-]{0,6}[a-z]".prop_map(|name| Fact::Program { name }),
-        (1970i16..2100, 1i8..13, 1i8..29)
-            .prop_map(|(year, month, day)| Fact::DayOfWeek { date: format!("{year:04}-{month:02}-{day:02}") }),
-    ];
-    let lines =
-        proptest::sample::select(vec![Fact::Groups, Fact::Addresses, Fact::Ports, Fact::Variables, Fact::SearchPath])
-            .prop_map(|fact| Query::Aggregate { of: boxed(Query::System { fact }), function: Function::Count });
-    let key = proptest::sample::select(vec![Key::Memory, Key::Cpu]);
-    let processes = (proptest::option::of(name_test()), key, order(), 0u8..4, 1u64..30).prop_map(
-        |(named, by, order, form, count)| {
-            let keep = Pred::All(named.into_iter().map(Pred::Name).collect());
-            let of = Query::Filter { of: boxed(Query::Processes), keep };
-            let sorted = Query::Sort { of: boxed(of.clone()), keys: vec![SortKey { by, order }] };
-            match form {
-                0 => of,
-                1 => Query::Aggregate { of: boxed(of), function: Function::Count },
-                2 => sorted,
-                _ => Query::Limit { of: boxed(sorted), skip: 0, count },
-            }
-        },
-    );
-    let archive = (file(), any::<bool>()).prop_map(|(path, counted)| {
-        let path = format!("{path}.zip");
-        let of = Query::ArchiveEntries { path };
-        if counted { Query::Aggregate { of: boxed(of), function: Function::Count } } else { of }
-    });
-    let same = (file(), file()).prop_map(|(a, b)| Query::Compare {
-        of: boxed(Query::TextFile { path: a }),
-        with: boxed(Query::TextFile { path: b }),
-        relation: Relation::Identical,
-    });
-    prop_oneof![
-        3 => prop_oneof![3 => fact, 1 => with_argument].prop_map(|fact| Query::System { fact }),
-        1 => lines,
-        2 => processes,
-        1 => archive,
-        1 => same,
-    ]
-    .boxed()
-}
-
 /// Random queries, in the arrangements that the parser builds.
 pub(super) fn query() -> BoxedStrategy<Query> {
-    prop_oneof![3 => files(), 2 => lines(), 1 => machine()]
+    prop_oneof![3 => files(), 2 => lines(), 1 => machine::machine(), 1 => names()]
         .prop_map(Query::normalise)
         .prop_filter("has a meaning", |query| query.ty().is_ok())
         .boxed()
@@ -416,6 +397,8 @@ fn act() -> BoxedStrategy<Act> {
         (file(), text(), text(), file()).prop_map(|(path, find, with, to)| Act::Replace { path, find, with, to }),
     ]
     .prop_map(Act::normalise)
+    // A change of what is newer than a file is not carried out.
+    .prop_filter("carried out", |act| !format!("{act:?}").contains("NewerThan"))
     .boxed()
 }
 

@@ -122,7 +122,7 @@ fn calls_are_what_the_tools_take() {
         assert_eq!((call.tool.as_str(), &call.input), (tool, &input), "{words}");
     }
     let call = |words: &str| recipes(words).subtasks[0].recipe.steps[0].call.input.clone();
-    let input = call("files in ~/x named '[a]*.txt' over 1 KiB modified before 2024-01-01T00:00:00Z");
+    let input = call("files in ~/x named literally '[a]*.txt' over 1 KiB modified before 2024-01-01T00:00:00Z");
     assert_eq!(input["patterns"], json!(["[[]a[]][*].txt"]));
     assert_eq!((&input["min_bytes"], &input["modified_before"]), (&json!(1025), &json!("2024-01-01T00:00:00.000Z")));
     assert_eq!(call("count files in ~/x starting with 'r' that are PDFs")["patterns"], json!(["r*.[pP][dD][fF]"]));

@@ -50,6 +50,10 @@ impl FileSystem for RealFiles {
             modified: whole_millis(modified),
             mode: metadata.mode() & 0o7777,
             owner: metadata.uid(),
+            group: metadata.gid(),
+            accessed: whole_millis(metadata.accessed().map_err(|error| problem(&error))?),
+            // What the kernel counts in is 512 bytes, whatever the file system does.
+            disk_bytes: metadata.blocks().saturating_mul(512),
         })
     }
 

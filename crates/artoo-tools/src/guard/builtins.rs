@@ -58,8 +58,10 @@ pub(super) fn run(
         }
         "type" | "hash" | "command" if is_look_up(name, arguments) => nothing,
         "umask" | "ulimit" | "times" | "wait"
-            if arguments.iter().all(|word| matches!(word.text(), Some("-S" | "-a"))) =>
+            if arguments.iter().all(|word| matches!(word.text(), Some("-S" | "-a")))
+                || (name == "ulimit" && is_limit_asked(arguments)) =>
         {
+            judge.effects.measures = true;
             nothing
         }
         "exit" | "return" | "break" | "continue" if arguments.len() <= 1 => match arguments.first() {
@@ -73,9 +75,17 @@ pub(super) fn run(
         {
             nothing
         }
-        "printenv" => printed_variables(arguments),
+        "printenv" => {
+            judge.effects.measures = true;
+            printed_variables(arguments)
+        }
         _ => return None,
     })
+}
+
+/// `ulimit -n`: with a number behind it a limit would be set.
+fn is_limit_asked(arguments: &[Arg]) -> bool {
+    matches!(arguments, [option] if matches!(option.text(), Some("-c" | "-d" | "-f" | "-n" | "-s" | "-t" | "-u" | "-v")))
 }
 
 /// `command -v name`, `type name`: says what a name is.

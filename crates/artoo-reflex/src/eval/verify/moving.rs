@@ -23,6 +23,9 @@ const MEMORY_MOVES_PERCENT: u64 = 5;
 /// The clock runs on between two looks; a minute is also what it is told in.
 const CLOCK_MOVES_MS: i64 = 90_000;
 
+/// The moment of the start is computed from the clock, which is corrected now and then.
+const BOOT_MOVES_S: u64 = 90;
+
 /// Uptime is told in minutes, and time passes between two looks.
 const UPTIME_MOVES_S: u64 = 150;
 
@@ -38,8 +41,11 @@ pub(super) fn fact(fact: &Fact, output: &str, fs: &dyn FileSystem) -> Result<Ver
     match (fact, fact.ty()) {
         (Fact::Uptime, _) => Ok(uptime(&text(fact, fs)?, said)),
         (Fact::Load, _) => Ok(load(&text(fact, fs)?, said)),
-        (Fact::Date | Fact::Time, _) => Ok(clock(fact, said, fs)),
+        (Fact::Date | Fact::Time | Fact::DateTime, _) => Ok(clock(fact, said, fs)),
         (Fact::Disks, _) => disks(output, fs),
+        (Fact::BootTime, _) => Ok(same_moment(&text(fact, fs)?, said)),
+        (Fact::ProcessorDetails, _) => Ok(details(&fact::processor_details(fs)?, said)),
+        (Fact::Routes, _) => routes(fact, said, fs),
         (_, Ty::Number) => number(fact, said, fs),
         (_, Ty::Lines) => {
             let Answer::Lines(expected) = fact::value(fact, fs)? else { return Err(EvalError::Meaningless) };
@@ -83,6 +89,8 @@ fn number(fact: &Fact, said: &str, fs: &dyn FileSystem) -> Result<Verification, 
     };
     let moves = match fact {
         Fact::DiskFree { .. } | Fact::DiskUsed { .. } => ROOM_MOVES_BYTES,
+        Fact::UnixTime => CLOCK_MOVES_MS.unsigned_abs() / 1_000,
+        Fact::SwapFree | Fact::SwapUsed => ROOM_MOVES_BYTES,
         Fact::MemoryFree | Fact::MemoryUsed => match fact::value(&Fact::MemoryTotal, fs)? {
             Answer::Number(total) => total / 100 * MEMORY_MOVES_PERCENT,
             _ => return Err(EvalError::Meaningless),
@@ -99,6 +107,49 @@ fn number(fact: &Fact, said: &str, fs: &dyn FileSystem) -> Result<Verification, 
     })
 }
 
+/// Two moments as `2024-05-15 08:00:00`, at most so far apart as clocks are corrected.
+fn same_moment(expected: &str, said: &str) -> Verification {
+    let moment = |text: &str| text.replacen(' ', "T", 1).parse::<jiff::civil::DateTime>().ok();
+    let apart = moment(expected).zip(moment(said)).map(|(a, b)| a.duration_since(b).as_secs().unsigned_abs());
+    match apart {
+        Some(apart) if apart <= BOOT_MOVES_S => {
+            Verification::pass(format!("the kernel says {expected}; within {BOOT_MOVES_S} seconds"))
+        }
+        _ => Verification::fail(format!("the kernel says {expected}; the output says {:?}", shown(said))),
+    }
+}
+
+/// Lines `name: value`, some of which are known a second way; those must be there as they are known.
+fn details(known: &[(&'static str, String)], said: &str) -> Verification {
+    for (name, expected) in known {
+        let line = said.lines().find_map(|line| line.trim_start().strip_prefix(name)?.strip_prefix(':'));
+        if line.map(|value| value.split_whitespace().collect::<Vec<_>>().join(" "))
+            != Some(expected.split_whitespace().collect::<Vec<_>>().join(" "))
+        {
+            return Verification::fail(format!("learnt a second way: {name} is {}", shown(expected)));
+        }
+    }
+    let names: Vec<&str> = known.iter().map(|(name, _)| *name).collect();
+    Verification::pass(format!("learnt a second way: {}; the rest is the program's own word", names.join(", ")))
+}
+
+/// Routes as `ip` tells them, each beginning as one of the kernel's table does, and none left out.
+fn routes(fact: &Fact, said: &str, fs: &dyn FileSystem) -> Result<Verification, EvalError> {
+    let Answer::Lines(expected) = fact::value(fact, fs)? else { return Err(EvalError::Meaningless) };
+    let expected: Vec<String> = expected.iter().map(|line| String::from_utf8_lossy(&line.text).into_owned()).collect();
+    let said: Vec<&str> = said.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+    let is_told = |route: &String| said.iter().any(|line| format!("{line} ").starts_with(&format!("{route} ")));
+    Ok(if said.len() == expected.len() && expected.iter().all(is_told) {
+        Verification::pass(format!("read again from the kernel: the same {} routes", expected.len()))
+    } else {
+        Verification::fail(format!(
+            "read again from the kernel: {} routes; the output has {}",
+            expected.len(),
+            said.len()
+        ))
+    })
+}
+
 fn clock(fact: &Fact, said: &str, fs: &dyn FileSystem) -> Verification {
     let now = fs.now();
     let at = |ms: i64| Timestamp::from_millis(now.as_millis().saturating_add(ms));
@@ -106,6 +157,7 @@ fn clock(fact: &Fact, said: &str, fs: &dyn FileSystem) -> Verification {
     let moments = (-CLOCK_MOVES_MS..=CLOCK_MOVES_MS).step_by(30_000).map(at);
     let matches = |at: Timestamp| match fact {
         Fact::Date => fact::local_date(at, fs) == said,
+        Fact::DateTime => fact::local_minute(at, fs) == said,
         _ => fact::local_time(at, fs) == said,
     };
     match moments.into_iter().any(matches) {

@@ -2,7 +2,7 @@
 
 #![expect(clippy::wildcard_enum_match_arm, reason = "an act takes the forms it names; every other is refused")]
 
-use super::super::draft::{Draft, TargetWord};
+use super::super::draft::{Draft, TargetWord, of_line};
 use super::files::{inside, selection};
 use super::{Misfit, Scene};
 use crate::algebra::{Act, Depth, Kind, NameChange, NameTest, Pred, Query, Step, Target};
@@ -17,13 +17,24 @@ pub(super) fn build(scene: &mut Scene<'_>, draft: &mut Draft) -> Result<Step, Mi
     let word = draft.act.ok_or(Misfit::NothingAsked)?;
     match word {
         ActWord::Create => create(draft),
+        ActWord::CreateFolder => {
+            for place in &mut draft.object {
+                place.looks = Looks::Folder;
+            }
+            create(draft)
+        }
         ActWord::Copy | ActWord::Move => transfer(scene, draft, word),
         ActWord::Rename | ActWord::ChangeExtension => rename(scene, draft),
         ActWord::Archive => archive(scene, draft),
         ActWord::Extract => extract(scene, draft),
+        ActWord::Delete if draft.printed.is_some() => without_lines(scene, draft),
         ActWord::Delete => {
             let of = selected(scene, draft)?;
             Ok(Step::Do(Act::Delete { of }))
+        }
+        ActWord::Replace if draft.printed.is_some() => {
+            (draft.act, draft.printed) = (None, None);
+            super::text::build(scene, draft).map(Step::Ask)
         }
         ActWord::Replace => replace(draft),
     }
@@ -41,10 +52,26 @@ fn selected(scene: &mut Scene<'_>, draft: &mut Draft) -> Result<Query, Misfit> {
     }
     let of = selection(scene, draft)?;
     draft.act = None;
+    // A folder goes with everything in it.
+    if matches!(&of, Query::Paths { kind: Kind::Folder, .. }) {
+        draft.depth.take_if(|depth| *depth == Depth::Whole);
+    }
     match of.ty()? {
         crate::algebra::Ty::Files => Ok(of),
         _ => Err(Misfit::Question { question: "this change", of: "what are no files" }),
     }
+}
+
+/// "remove the empty lines from a.txt and print the result": nothing is removed on disk.
+fn without_lines(scene: &mut Scene<'_>, draft: &mut Draft) -> Result<Step, Misfit> {
+    let says_which = draft.lines.is_some() && !draft.preds.is_empty() && !draft.loose;
+    if !says_which || draft.once.is_some() {
+        return Err(Misfit::Leftover(Box::new(draft.clone())));
+    }
+    let removed = Pred::All(std::mem::take(&mut draft.preds).into_iter().map(of_line).collect());
+    draft.preds = vec![Pred::Not(Box::new(removed))];
+    (draft.act, draft.printed) = (None, None);
+    super::text::build(scene, draft).map(Step::Ask)
 }
 
 fn create(draft: &mut Draft) -> Result<Step, Misfit> {
@@ -64,6 +91,10 @@ fn create(draft: &mut Draft) -> Result<Step, Misfit> {
     }
     match (objects.as_slice(), paths.as_slice()) {
         ([], _) => Err(Misfit::Incomplete { missing: "the name of what is created" }),
+        // "create an archive x.zip containing y" asks for no text.
+        ([place], _) if place.looks == Looks::File && names_archive(&place.path) => {
+            Err(Misfit::Incomplete { missing: "what is packed (“pack … into …”)" })
+        }
         ([place], [path]) if place.looks == Looks::File => {
             let text = content(draft)?;
             Ok(Step::Do(Act::CreateFile { path: path.clone(), text }))

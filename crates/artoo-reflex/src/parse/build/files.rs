@@ -124,14 +124,15 @@ fn tree(scene: &mut Scene<'_>, draft: &mut Draft) -> Result<Query, Misfit> {
     let is_here = matches!((places.as_slice(), &here), ([place], Some(here)) if place.path == here.path);
     let (kind, whole) = kind(draft, !places.is_empty(), is_here)?;
     let is_content = draft.contents.take().is_some() || kind.is_none();
-    let kind = kind.unwrap_or(Kind::Any);
+    let kind = measured_kind(scene, draft, kind.unwrap_or(Kind::Any));
+    let is_look = is_look_around(draft, &places, is_here);
     let mut preds = predicates(scene, draft);
     if kind == Kind::Folder {
         preds = preds.into_iter().map(of_folder).collect();
     }
     let names_hidden = preds.iter().any(is_about_hidden_names);
     let depth = draft.depth.take().unwrap_or_else(|| {
-        let depth = if is_content { Depth::Direct } else { Depth::Whole };
+        let depth = if is_content || is_look { Depth::Direct } else { Depth::Whole };
         let said = if depth == Depth::Direct { "subfolders not entered" } else { "subfolders included" };
         scene.notes.push(said.to_owned());
         depth
@@ -145,7 +146,9 @@ fn tree(scene: &mut Scene<'_>, draft: &mut Draft) -> Result<Query, Misfit> {
         }
         None => {
             // A search goes everywhere; a look into one folder shows what a folder shows.
-            let hidden = depth == Depth::Whole || names_hidden || whole;
+            // Of a number nobody sees what it leaves out.
+            let is_counted = matches!(draft.ask, Some(Ask::Count | Ask::CountThem));
+            let hidden = depth == Depth::Whole || names_hidden || whole || is_counted;
             scene.notes.push(if hidden { "hidden files included" } else { "hidden files left out" }.to_owned());
             hidden
         }
@@ -161,6 +164,9 @@ fn tree(scene: &mut Scene<'_>, draft: &mut Draft) -> Result<Query, Misfit> {
     if places.is_empty() && draft.act.is_some() {
         return Err(Misfit::Incomplete { missing: "in which folder (“here” is the current one)" });
     }
+    if depth == Depth::Whole && places.iter().any(|place| place.path == "/") {
+        scene.notes.push("/proc and /sys, where the kernel shows itself, are left out".to_owned());
+    }
     let roots = if places.is_empty() {
         let environment = scene.context.environment;
         let cwd = scene.context.resolve(".").map_or_else(|| environment.cwd.clone(), |here| here.path);
@@ -169,8 +175,40 @@ fn tree(scene: &mut Scene<'_>, draft: &mut Draft) -> Result<Query, Misfit> {
     } else {
         places.into_iter().map(|place| place.path).collect()
     };
+    // "in ~/a but not in ~/b": what is not below cannot be left out; other files of that name may be meant.
+    let is_below = |folder: &String| roots.iter().any(|root| std::path::Path::new(folder).starts_with(root));
+    if preds.iter().any(|pred| inside_of(pred).is_some_and(|folder| !is_below(folder))) {
+        return Err(Misfit::Question { question: "to leave out a folder that lies elsewhere", of: "a folder" });
+    }
     let tree = Query::Tree { roots, depth, hidden, kind };
     Ok(Query::Filter { of: Box::new(tree), keep: Pred::All(preds) }.normalise())
+}
+
+/// The folder of a condition that things lie below it, or don't.
+fn inside_of(pred: &Pred) -> Option<&String> {
+    match pred {
+        Pred::Inside(folder) => Some(folder),
+        Pred::Not(inner) => inside_of(inner),
+        _ => None,
+    }
+}
+
+/// "everything by size": folders have no length of their own.
+fn measured_kind(scene: &mut Scene<'_>, draft: &Draft, kind: Kind) -> Kind {
+    let by_size = draft.sort.first().map(|(key, _)| *key).or(draft.superlative.map(|(key, _)| key)) == Some(Key::Size);
+    if kind != Kind::Any || !by_size || draft.act.is_some() {
+        return kind;
+    }
+    scene.notes.push("folders are left out: they have no length of their own".to_owned());
+    Kind::File
+}
+
+/// "list the files here", without anything said about them: what `ls` shows.
+fn is_look_around(draft: &Draft, places: &[Place], is_here: bool) -> bool {
+    let looks = matches!(draft.verb, Some(Verb::List | Verb::Show)) && draft.act.is_none();
+    let says_nothing = draft.types.is_empty() && draft.preds.is_empty() && draft.ask.is_none();
+    let is_all = draft.superlative.is_none() && draft.group.is_none() && draft.duplicates.is_none();
+    looks && says_nothing && is_all && draft.field.is_none() && (places.is_empty() || is_here)
 }
 
 /// "empty" of a folder: nothing in it.
@@ -246,12 +284,23 @@ pub(super) fn predicates(scene: &mut Scene<'_>, draft: &mut Draft) -> Vec<Pred> 
     if !types.is_empty() {
         preds.push(Pred::Any(types));
     }
+    if draft.whole_word.take_if(|()| preds.iter().any(has_content)).is_some() {
+        preds = preds.into_iter().map(as_word).collect();
+    }
+    let has_names = preds.iter().any(has_name);
     if preds.iter().any(has_content) {
         if let Some(ignore) = draft.ignore_case.take() {
             preds = preds.into_iter().map(|pred| with_case(pred, ignore)).collect();
         } else {
             scene.notes.push("upper and lower case differ in the text looked for".to_owned());
         }
+    }
+    if has_names
+        && let Some(true) = draft.ignore_case
+        && draft.names.is_none()
+    {
+        draft.ignore_case = None;
+        preds = preds.into_iter().map(in_any_case).collect();
     }
     if preds.iter().any(|pred| matches!(pred, Pred::Name(_))) {
         scene.notes.push("upper and lower case differ in names".to_owned());
@@ -262,7 +311,7 @@ pub(super) fn predicates(scene: &mut Scene<'_>, draft: &mut Draft) -> Vec<Pred> 
 /// Whether a condition is (also) about content.
 pub(super) fn has_content(pred: &Pred) -> bool {
     match pred {
-        Pred::Contains { .. } => true,
+        Pred::Contains { .. } | Pred::Word { .. } => true,
         Pred::All(parts) | Pred::Any(parts) => parts.iter().any(has_content),
         Pred::Not(inner) => has_content(inner),
         _ => false,
@@ -274,9 +323,44 @@ pub(super) fn with_case(pred: Pred, ignore_case: bool) -> Pred {
     let each = |parts: Vec<Pred>| parts.into_iter().map(|part| with_case(part, ignore_case)).collect();
     match pred {
         Pred::Contains { text, .. } => Pred::Contains { text, ignore_case },
+        Pred::Word { text, .. } => Pred::Word { text, ignore_case },
         Pred::All(parts) => Pred::All(each(parts)),
         Pred::Any(parts) => Pred::Any(each(parts)),
         Pred::Not(inner) => Pred::Not(Box::new(with_case(*inner, ignore_case))),
+        other => other,
+    }
+}
+
+/// Whether a condition is (also) about a name.
+fn has_name(pred: &Pred) -> bool {
+    match pred {
+        Pred::Name(_) => true,
+        Pred::All(parts) | Pred::Any(parts) => parts.iter().any(has_name),
+        Pred::Not(inner) => has_name(inner),
+        _ => false,
+    }
+}
+
+/// The same with the text standing alone as a word.
+pub(super) fn as_word(pred: Pred) -> Pred {
+    let each = |parts: Vec<Pred>| parts.into_iter().map(as_word).collect();
+    match pred {
+        Pred::Contains { text, ignore_case } => Pred::Word { text, ignore_case },
+        Pred::All(parts) => Pred::All(each(parts)),
+        Pred::Any(parts) => Pred::Any(each(parts)),
+        Pred::Not(inner) => Pred::Not(Box::new(as_word(*inner))),
+        other => other,
+    }
+}
+
+/// The same with the letter case of names ignored.
+fn in_any_case(pred: Pred) -> Pred {
+    let each = |parts: Vec<Pred>| parts.into_iter().map(in_any_case).collect();
+    match pred {
+        Pred::Name(test) => Pred::NameIgnoringCase(test),
+        Pred::All(parts) => Pred::All(each(parts)),
+        Pred::Any(parts) => Pred::Any(each(parts)),
+        Pred::Not(inner) => Pred::Not(Box::new(in_any_case(*inner))),
         other => other,
     }
 }

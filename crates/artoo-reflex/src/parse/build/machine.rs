@@ -45,7 +45,10 @@ fn of_disk(scene: &mut Scene<'_>, draft: &mut Draft, disk: Disk) -> Result<Fact,
     draft.object.clear();
     let path = named.unwrap_or_else(|| {
         let cwd = scene.context.environment.cwd.clone();
-        scene.notes.push(format!("no place was named: the disk that holds {cwd} is meant"));
+        scene.notes.push(match disk {
+            Disk::OfFolder => format!("no place was named: {cwd} is meant"),
+            _ => format!("no place was named: the disk that holds {cwd} is meant"),
+        });
         cwd
     });
     if draft.ask == Some(Ask::Size) {
@@ -57,6 +60,7 @@ fn of_disk(scene: &mut Scene<'_>, draft: &mut Draft, disk: Disk) -> Result<Fact,
         Disk::Used => Fact::DiskUsed { path },
         Disk::Share => Fact::DiskShare { path },
         Disk::Total => Fact::DiskTotal { path },
+        Disk::OfFolder => Fact::DiskUsage { path },
     })
 }
 

@@ -15,7 +15,7 @@ pub(super) fn order(scene: &mut Scene<'_>, draft: &mut Draft, of: Query) -> Resu
     let nth = draft.nth.take();
     if let Some((by, direction)) = draft.superlative.take() {
         // "the 10 largest files by size" says the same twice.
-        if draft.sort == [(by, None)] && draft.order.is_none() {
+        if (draft.sort == [(by, None)] || draft.sort == [(by, Some(direction))]) && draft.order.is_none() {
             draft.sort.clear();
         }
         let sorted = sorted(of, vec![SortKey { by: of_kind(by), order: direction }]);

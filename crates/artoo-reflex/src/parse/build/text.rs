@@ -6,10 +6,13 @@
 )]
 
 use super::super::draft::{Ask, Draft, LinesWanted, Once, of_line};
-use super::files::{has_content, inside, ranked_groups, selection, with_case};
+use super::files::{as_word, has_content, inside, ranked_groups, selection, with_case};
 use super::order::keys;
 use super::{Misfit, Scene, field_of_lines};
-use crate::algebra::{Fact, Function, GroupKey, Key, Order, Part, Pred, Query, Relation, Separator, SortKey, Ty};
+use crate::algebra::{
+    Fact, Function, GroupKey, Key, Kind, NameChange, Order, Part, Pred, Query, Relation, Rewrite, Separator, SortKey,
+    Ty,
+};
 use crate::concept::Verb;
 use crate::place::Looks;
 
@@ -47,6 +50,16 @@ pub(super) fn build(scene: &mut Scene<'_>, draft: &mut Draft) -> Result<Query, M
     let speaks_of_many = draft.has_noun() || draft.reference.is_some();
     let names_second = draft.relation.is_some() && draft.object.len() == if speaks_of_many { 1 } else { 2 };
     let second = if names_second { draft.object.pop() } else { None };
+    // "the lines with their counts", "the words sorted by frequency": each once anyway.
+    if draft.sort.iter().any(|(key, _)| *key == Key::Value) && draft.group.is_none() && draft.ask.is_none() {
+        (draft.group, draft.ask) = (Some(GroupKey::Text), Some(Ask::Count));
+    }
+    if draft.group == Some(GroupKey::Text) && draft.ask == Some(Ask::Count) {
+        draft.once.take_if(|once| *once == Once::Unique);
+        if draft.lines.is_none() {
+            draft.lines = Some(LinesWanted::All);
+        }
+    }
     let source = source(scene, draft, !keep.is_empty())?;
     let verb = draft.verb.take();
     let mut text = Query::Filter { of: Box::new(source), keep: Pred::All(keep) };
@@ -54,7 +67,7 @@ pub(super) fn build(scene: &mut Scene<'_>, draft: &mut Draft) -> Result<Query, M
         let second = second.ok_or(Misfit::Incomplete { missing: "which two files" })?;
         let with = Box::new(Query::TextFile { path: second.path });
         text = Query::Compare { of: Box::new(text), with, relation };
-        if relation == Relation::Identical {
+        if matches!(relation, Relation::Identical | Relation::Difference) {
             draft.lines = None;
             return Ok(text);
         }
@@ -62,6 +75,16 @@ pub(super) fn build(scene: &mut Scene<'_>, draft: &mut Draft) -> Result<Query, M
     text = fields(scene, draft, text);
     if let Some((find, with)) = draft.replace.take() {
         text = Query::Replace { of: Box::new(text), find, with };
+    }
+    let text_order = draft.rewrite.take_if(|how| *how == Rewrite::Reversed && verb == Some(Verb::Sort));
+    if text_order.is_some() || (draft.rewrite == Some(Rewrite::Reversed) && !draft.sort.is_empty()) {
+        draft.rewrite = None;
+        in_descending_order(draft)?;
+    }
+    // Each once, or counted: of what is written, not of the lines as they were.
+    let is_part = matches!(draft.lines, Some(LinesWanted::Part(_)));
+    if !is_part {
+        text = rewritten(scene, draft, text)?;
     }
     text = match draft.once.take() {
         Some(Once::Unique) => Query::Unique { of: Box::new(text) },
@@ -73,10 +96,61 @@ pub(super) fn build(scene: &mut Scene<'_>, draft: &mut Draft) -> Result<Query, M
     }
     text = ordered(scene, draft, verb, text)?;
     text = part(draft, text)?;
+    if is_part {
+        text = rewritten(scene, draft, text)?;
+    }
     if draft.numbered.take().is_some() {
         text = Query::Numbered { of: Box::new(text) };
     }
     number(draft, verb, text)
+}
+
+/// "sorted in reverse order".
+fn in_descending_order(draft: &mut Draft) -> Result<(), Misfit> {
+    if draft.order.replace(Order::Descending).is_some() {
+        return Err(Misfit::Leftover(Box::new(draft.clone())));
+    }
+    Ok(())
+}
+
+/// "occurrences of 'x'", "in upper case", "last line first", "wrapped at 40 characters".
+fn rewritten(scene: &mut Scene<'_>, draft: &mut Draft, text: Query) -> Result<Query, Misfit> {
+    let mut text = text;
+    if let Some((wanted, whole_word)) = draft.matches.take() {
+        let ignore_case = draft.ignore_case.take().unwrap_or(false);
+        let whole_word = whole_word || draft.whole_word.take().is_some();
+        if !whole_word {
+            scene.notes.push(format!("“{wanted}” counts within longer words too"));
+        }
+        text = Query::Matches { of: Box::new(text), text: wanted, ignore_case, whole_word };
+    }
+    let cased = match draft.change.take() {
+        Some(NameChange::UpperCase) => Some(Rewrite::UpperCase),
+        Some(NameChange::LowerCase) => Some(Rewrite::LowerCase),
+        // "duplicate file names, ignoring case".
+        None => draft.ignore_case.take_if(|ignore| *ignore && is_names(&text)).map(|_| Rewrite::LowerCase),
+        change => {
+            draft.change = change;
+            None
+        }
+    };
+    for how in [cased, draft.rewrite.take()].into_iter().flatten() {
+        // What parts the fields of a table is no white space.
+        if how == Rewrite::LastField && usual_separator(text.source()).0 != Separator::Whitespace {
+            return Err(Misfit::Incomplete { missing: "the column's number" });
+        }
+        text = Query::Rewritten { of: Box::new(text), how };
+    }
+    Ok(text)
+}
+
+/// Whether these are names of files, not a file's own text.
+fn is_names(text: &Query) -> bool {
+    match text {
+        Query::Names { .. } => true,
+        Query::Filter { of, .. } => is_names(of),
+        _ => false,
+    }
 }
 
 /// "how many lines does each file have", "how often does each word occur".
@@ -106,6 +180,10 @@ fn each(scene: &mut Scene<'_>, draft: &mut Draft, keep: &[Pred]) -> Result<Query
 /// Takes the conditions on lines out of the draft.
 fn conditions(draft: &mut Draft) -> Vec<Pred> {
     let mut keep = Vec::new();
+    // Of names, all that is said is said of the files.
+    if draft.names.is_some() {
+        return keep;
+    }
     for pred in std::mem::take(&mut draft.preds) {
         let as_line = empty_as_blank(pred.clone());
         let of_lines = Query::Filter { of: Box::new(Query::TextFile { path: String::new() }), keep: as_line.clone() };
@@ -119,6 +197,9 @@ fn conditions(draft: &mut Draft) -> Vec<Pred> {
         draft.loose = false;
     }
     keep.extend(draft.needle.take().map(|text| Pred::Contains { text, ignore_case: false }));
+    if draft.whole_word.take_if(|()| keep.iter().any(has_content)).is_some() {
+        keep = keep.into_iter().map(as_word).collect();
+    }
     if keep.iter().any(has_content)
         && let Some(ignore) = draft.ignore_case.take()
     {
@@ -152,6 +233,23 @@ fn source(scene: &mut Scene<'_>, draft: &mut Draft, has_match: bool) -> Result<Q
             }
             return Ok(before);
         }
+    }
+    if let Some(part) = draft.names.take() {
+        if !draft.has_noun() && draft.reference.is_none() {
+            draft.noun = Some(Kind::File);
+        }
+        let once = draft.once.take();
+        let of = selection(scene, draft)?;
+        draft.once = once;
+        return Ok(Query::Names { of: Box::new(of), part });
+    }
+    // "the file /etc/hosts" is that file, never files in it.
+    if draft.noun == Some(Kind::File)
+        && draft.plural == Some(false)
+        && draft.types.is_empty()
+        && !draft.object.is_empty()
+    {
+        return Err(Misfit::Leftover(Box::new(draft.clone())));
     }
     let is_many = draft.has_noun() || draft.reference.is_some() || draft.object.len() > 1;
     if is_many && !wants_entries {
@@ -282,9 +380,11 @@ fn ordered(scene: &mut Scene<'_>, draft: &mut Draft, verb: Option<Verb>, text: Q
             *key = Key::Text;
         }
     }
+    let reversed = if draft.sort.is_empty() { draft.order.take() } else { None };
     let mut keys = keys(scene, draft)?;
     if verb == Some(Verb::Sort) && keys.is_empty() {
-        keys.push(SortKey { by: Key::Text, order: Order::Ascending });
+        let order = reversed.unwrap_or(Order::Ascending);
+        keys.push(SortKey { by: Key::Text, order });
     }
     if let Some((Key::Length, order)) = draft.superlative {
         draft.superlative = None;
@@ -292,6 +392,9 @@ fn ordered(scene: &mut Scene<'_>, draft: &mut Draft, verb: Option<Verb>, text: Q
         let count = draft.limit.take().unwrap_or(if plural == Some(true) { LINES_WITHOUT_A_NUMBER } else { 1 });
         let sorted = Query::Sort { of: Box::new(text), keys: vec![SortKey { by: Key::Length, order }] };
         return Ok(Query::Part { of: Box::new(sorted), part: Part::First(count) });
+    }
+    if reversed.is_some() && verb != Some(Verb::Sort) {
+        draft.order = reversed;
     }
     Ok(if keys.is_empty() { text } else { Query::Sort { of: Box::new(text), keys } })
 }
@@ -312,6 +415,11 @@ fn part(draft: &mut Draft, text: Query) -> Result<Query, Misfit> {
     }
     let numbered = matches!(part, Part::Range { .. } | Part::From(_));
     // "lines 3 to 5 that contain x": of all lines or of those is open.
+    // "the first 3 lines, sorted": sorted before or after is open.
+    let sorted = |keys: &[SortKey]| keys.iter().any(|key| matches!(key.by, Key::Text | Key::Numeric));
+    if matches!(&text, Query::Sort { keys, .. } if sorted(keys)) {
+        return Err(Misfit::Question { question: "an order", of: "a stretch of lines (say “then”)" });
+    }
     let is_whole = matches!(text.clone().normalise(), Query::TextFile { .. });
     if numbered && !is_whole {
         return Err(Misfit::Question { question: "text to match", of: "a numbered stretch of lines" });

@@ -13,6 +13,10 @@ pub(super) fn combine(context: &Context<'_>, left: &Item, right: &Item, found: &
     found.extend(without(context, left, right));
 }
 
+fn is_content(pred: &Pred) -> bool {
+    matches!(pred, Pred::Contains { .. })
+}
+
 /// Conditions without a noun that stands for more.
 fn is_condition(draft: &Draft) -> bool {
     (draft.only_preds() && is_one_condition(&draft.preds)) || draft.only_types_with_conditions()
@@ -52,6 +56,18 @@ fn either(left: &Item, right: &Item) -> Option<Item> {
         (Item::Partial(Partial::BothOf(first)), item @ Item::Text(Text { kind: TextKind::Quoted, .. })) => {
             let second = again(first.preds.last()?, item)?;
             let preds = [first.preds.clone(), vec![second]].concat();
+            Some(Item::draft(Draft { preds, ..(**first).clone() }))
+        }
+        // "containing 'x' but not 'y'".
+        (Item::Draft(draft), Item::Mark(Concept::Except)) if draft.only_preds_of(is_content) => {
+            Some(Item::Partial(Partial::ButNot(draft.clone())))
+        }
+        (
+            Item::Partial(Partial::ButNot(first)),
+            item @ Item::Text(Text { kind: TextKind::Quoted | TextKind::Bare, .. }),
+        ) => {
+            let second = again(first.preds.last()?, item)?;
+            let preds = [first.preds.clone(), vec![Pred::Not(Box::new(second))]].concat();
             Some(Item::draft(Draft { preds, ..(**first).clone() }))
         }
         (Item::Partial(Partial::EitherOf(_)), Item::Mark(Concept::Or)) => Some(left.clone()),
@@ -143,6 +159,22 @@ fn held_together(left: &Item, right: &Item) -> Option<Item> {
 
 /// "except PDFs", "that are not images", "not larger than 1 MB", "not in node_modules".
 fn without(context: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
+    if left.is_mark(&Concept::LyingBelow) {
+        let place = match right {
+            Item::Path(place) => place.clone(),
+            Item::Text(Text { text, kind: TextKind::Quoted }) => context.resolve(text)?,
+            _ => return None,
+        };
+        return Some(Item::draft(Draft::pred(Pred::Inside(place.path))));
+    }
+    // "except those in ~/x/photos".
+    if let (Item::Mark(Concept::NotBelow), Item::Path(place)) = (left, right)
+        && !place.bare
+        && place.looks != Looks::File
+    {
+        let inside = Pred::Inside(place.path.clone());
+        return Some(Item::draft(Draft::pred(Pred::Not(Box::new(inside)))));
+    }
     if left.is_mark(&Concept::NotBelow) {
         return below(context, right).map(not_below);
     }
@@ -197,7 +229,10 @@ fn without(context: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
         }
         Item::Draft(draft) if draft.only_scope() => {
             let [place] = draft.scope.as_slice() else { return None };
-            file_name(&place.path).filter(|_| place.bare).map(|name| not_below(name.to_owned()))
+            match place.bare {
+                true => file_name(&place.path).map(|name| not_below(name.to_owned())),
+                false => without(context, &Item::Mark(Concept::NotBelow), &Item::Path(place.clone())),
+            }
         }
         // "ignoring empty files", "ignoring blank lines".
         Item::Draft(draft) if draft.plural != Some(false) && draft.only_preds_of_a_noun() => {
@@ -216,7 +251,12 @@ fn without(context: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
 
 /// One condition in people's terms: a stretch of time or of sizes has two bounds.
 fn is_one_condition(preds: &[Pred]) -> bool {
-    matches!(preds, [_] | [Pred::ModifiedFrom(_), Pred::ModifiedBefore(_)] | [Pred::MinBytes(_), Pred::MaxBytes(_)])
+    matches!(
+        preds,
+        [_] | [Pred::ModifiedFrom(_), Pred::ModifiedBefore(_)]
+            | [Pred::AccessedFrom(_), Pred::AccessedBefore(_)]
+            | [Pred::MinBytes(_), Pred::MaxBytes(_)]
+    )
 }
 
 /// A folder's own name.

@@ -89,14 +89,30 @@ fn lines(left: &Item, right: &Item) -> Option<Item> {
             let from = number.whole().filter(|from| *from > 0)?;
             Some(Item::Partial(Partial::LinesFrom { from, plural: *plural }))
         }
-        (Item::Mark(Concept::Between), Item::Partial(Partial::LinesFrom { .. })) => Some(right.clone()),
-        (Item::Mark(Concept::Lines { .. }), Item::Partial(Partial::BetweenAnd(_) | Partial::Between(_))) => None,
-        (Item::Partial(Partial::LinesFrom { from, .. }), Item::Mark(Concept::To | Concept::And)) => {
+        (Item::Mark(Concept::Between), Item::Partial(Partial::LinesFrom { from, .. })) => {
+            Some(Item::Partial(Partial::LinesBetween(*from)))
+        }
+        (Item::Mark(Concept::Lines { plural: true }), Item::Partial(Partial::BetweenAnd(from))) => {
+            Some(Item::Partial(Partial::LinesFromTo(from.whole().filter(|from| *from > 0)?)))
+        }
+        (Item::Partial(Partial::LinesBetween(from)), Item::Mark(Concept::To | Concept::And)) => {
+            Some(Item::Partial(Partial::LinesFromTo(*from)))
+        }
+        (Item::Partial(Partial::LinesBetween(from)), Item::Mark(Concept::Onward)) => part(Part::From(*from)),
+        // "lines 5 and 7" are two lines, no stretch.
+        (Item::Partial(Partial::LinesFrom { from, .. }), Item::Mark(Concept::To)) => {
             Some(Item::Partial(Partial::LinesFromTo(*from)))
         }
         (Item::Partial(Partial::LinesFrom { from, .. }), Item::Mark(Concept::Onward)) => part(Part::From(*from)),
         (Item::Mark(Concept::Lines { plural: true }), Item::Draft(draft))
             if matches!(draft.lines, Some(LinesWanted::Part(Part::From(_)))) && draft.is_only(|d| d.lines = None) =>
+        {
+            Some(right.clone())
+        }
+        // "the lines between line 5 and line 9".
+        (Item::Mark(Concept::Lines { plural: true }), Item::Draft(draft))
+            if matches!(draft.lines, Some(LinesWanted::Part(Part::Range { .. })))
+                && draft.is_only(|d| d.lines = None) =>
         {
             Some(right.clone())
         }

@@ -1,9 +1,9 @@
 //! Facts of the machine that need an argument: a variable, a program, a day, an owner, permissions.
 
 use super::super::draft::Draft;
-use super::super::item::{Context, Item, Text, TextKind};
+use super::super::item::{Context, Item, Partial, Text, TextKind};
 use crate::algebra::{Fact, Pred};
-use crate::concept::{Concept, Verb};
+use crate::concept::{Concept, TimeUnit, Verb};
 
 pub(super) fn combine(context: &Context<'_>, left: &Item, right: &Item, found: &mut Vec<Item>) {
     found.extend(facts(context, left, right));
@@ -45,12 +45,54 @@ fn facts(context: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
         (Item::Draft(draft), Item::Mark(Concept::Installed)) if matches!(draft.fact, Some(Fact::Program { .. })) => {
             Some(left.clone())
         }
+        (Item::Mark(Concept::KernelParameter), Item::Text(text)) => {
+            let is_name = text.text.contains('.') && !text.text.contains('/');
+            if is_name { fact(Fact::KernelParameter { name: text.text.clone() }) } else { None }
+        }
+        (Item::Mark(Concept::GroupsOf), item) => fact(Fact::GroupsOf { user: user(item)? }),
+        (Item::Draft(draft), Item::Mark(Concept::IsMember)) => {
+            let said = matches!(draft.fact, Some(Fact::GroupsOf { .. })) && draft.is_only(|d| d.fact = None);
+            said.then(|| left.clone())
+        }
+        (Item::Mark(Concept::UserIdOf), item) => fact(Fact::UserIdOf { user: user(item)? }),
+        (Item::Mark(Concept::DateWord), item) => match item {
+            Item::Partial(Partial::Days(days)) => fact(Fact::DateInDays { days: *days }),
+            _ => None,
+        },
+        (Item::Age { amount, unit }, Item::Mark(Concept::AfterToday)) => days(*amount, *unit, 1),
+        (Item::Age { amount, unit }, Item::Mark(Concept::BeforeToday | Concept::Ago)) => days(*amount, *unit, -1),
+        // "the date in 30 days".
+        (Item::Mark(Concept::Inside), Item::Age { amount, unit }) => days(*amount, *unit, 1),
         (Item::Mark(Concept::DayOfWeek), item) => {
             let stretch = item.stretch(context.clock)?;
             fact(Fact::DayOfWeek { date: context.clock.one_day(stretch)?.to_string() })
         }
         _ => None,
     }
+}
+
+/// So many days from today; months and years have no fixed length.
+fn days(amount: u64, unit: TimeUnit, sign: i32) -> Option<Item> {
+    let length = match unit {
+        TimeUnit::Day => 1,
+        TimeUnit::Week => 7,
+        TimeUnit::Fortnight => 14,
+        TimeUnit::Second | TimeUnit::Minute | TimeUnit::Hour | TimeUnit::Month | TimeUnit::Year => return None,
+    };
+    let days = i32::try_from(amount.checked_mul(length)?).ok().filter(|days| (1..=MAX_DAYS).contains(days))?;
+    Some(Item::Partial(Partial::Days(sign * days)))
+}
+
+/// Farthest day that is computed, back or ahead: a thousand years, within what every calendar here holds.
+const MAX_DAYS: i32 = 365_000;
+
+/// The name of an account.
+fn user(item: &Item) -> Option<String> {
+    let Item::Text(Text { text, kind }) = item else { return None };
+    let usable =
+        matches!(kind, TextKind::Quoted | TextKind::Bare | TextKind::BarePlural | TextKind::Known | TextKind::KindWord);
+    let plain = text.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.'));
+    ((usable || text == "root") && plain && !text.is_empty()).then(|| text.clone())
 }
 
 /// A program's name: a word, perhaps with digits and signs.
@@ -67,14 +109,46 @@ fn rights(left: &Item, right: &Item) -> Option<Item> {
             Item::Mark(Concept::OwnedBy),
             Item::Text(Text { text, kind: TextKind::Quoted | TextKind::Bare | TextKind::Known | TextKind::KindWord }),
         ) => Some(Item::draft(Draft::pred(Pred::Owner(text.clone())))),
-        // The one account that every machine has is no vague word here.
-        (Item::Mark(Concept::OwnedBy), Item::Text(Text { text, .. })) if text == "root" => {
+        (
+            Item::Mark(Concept::OfGroup),
+            Item::Text(Text { text, kind: TextKind::Quoted | TextKind::Bare | TextKind::Known | TextKind::KindWord }),
+        ) => Some(Item::draft(Draft::pred(Pred::Group(text.clone())))),
+        (Item::Mark(Concept::OfGroup), Item::Text(Text { text, .. })) if text == "root" || text == "users" => {
+            Some(Item::draft(Draft::pred(Pred::Group(text.clone()))))
+        }
+        (Item::Mark(Concept::AllPermissions), Item::Text(Text { text, kind: TextKind::Digits })) => {
+            octal(text).map(|bits| Item::draft(Draft::pred(Pred::ModeAll(bits))))
+        }
+        (Item::Mark(Concept::Permissions), Item::Text(Text { text, .. })) if symbolic(text).is_some() => {
+            symbolic(text).map(|bits| Item::draft(Draft::pred(Pred::Mode(bits))))
+        }
+        // "with 777 permissions".
+        (Item::Partial(Partial::WithText { text, .. }), Item::Mark(Concept::RightsBehind)) => {
+            octal(text).or_else(|| symbolic(text)).map(|bits| Item::draft(Draft::pred(Pred::Mode(bits))))
+        }
+        // The accounts that every machine has are no vague words here.
+        (Item::Mark(Concept::OwnedBy), Item::Text(Text { text, .. })) if matches!(text.as_str(), "root" | "nobody") => {
             Some(Item::draft(Draft::pred(Pred::Owner(text.clone()))))
         }
         (Item::Mark(Concept::Permissions), Item::Text(Text { text, kind: TextKind::Digits })) => {
-            let bits = u32::from_str_radix(text, 8).ok().filter(|bits| *bits <= 0o7777 && text.len() >= 3)?;
-            Some(Item::draft(Draft::pred(Pred::Mode(bits))))
+            octal(text).map(|bits| Item::draft(Draft::pred(Pred::Mode(bits))))
         }
         _ => None,
     }
+}
+
+/// Permission bits as three or four octal digits.
+fn octal(text: &str) -> Option<u32> {
+    u32::from_str_radix(text, 8).ok().filter(|bits| *bits <= 0o7777 && text.len() >= 3)
+}
+
+/// Permission bits as `rw-r--r--`.
+fn symbolic(text: &str) -> Option<u32> {
+    const SIGNS: &str = "rwxrwxrwx";
+    let bits = text.chars().zip(SIGNS.chars()).try_fold(0, |bits: u32, (said, sign)| match said {
+        '-' => Some(bits << 1),
+        said if said == sign => Some((bits << 1) | 1),
+        _ => None,
+    })?;
+    (text.len() == SIGNS.len()).then_some(bits)
 }

@@ -4,6 +4,7 @@ use super::super::draft::{Draft, LinesWanted};
 use super::super::item::{Context, Item, Partial, Text, TextKind};
 use crate::algebra::{Kind, NameTest, Pred};
 use crate::concept::{Concept, NameRelation, Verb};
+use crate::lexicon::{Meaning, lexicon};
 
 pub(super) fn combine(_context: &Context<'_>, left: &Item, right: &Item, found: &mut Vec<Item>) {
     found.extend(named(left, right));
@@ -29,14 +30,15 @@ fn has_wildcard(text: &str) -> bool {
 
 pub(super) fn test(relation: NameRelation, text: &Text) -> Option<NameTest> {
     let owned = text.text.clone();
-    let is_pattern = text.kind == TextKind::Glob;
+    let is_pattern = text.kind == TextKind::Glob || (text.kind == TextKind::Quoted && has_wildcard(&owned));
     match relation {
+        NameRelation::Literally => Some(NameTest::Is(owned)),
         NameRelation::Is if is_pattern => Some(NameTest::Glob(owned)),
         NameRelation::Is => Some(NameTest::Is(owned)),
         // "starting with numbers" speaks of numbers, not of a name.
         _ if text.kind == TextKind::BarePlural => None,
         NameRelation::Glob => has_wildcard(&owned).then_some(NameTest::Glob(owned)),
-        _ if is_pattern => None,
+        _ if text.kind == TextKind::Glob => None,
         NameRelation::Starts => Some(NameTest::Starts(owned)),
         // ".rs" after "ending in" is a kind of file, whatever its case.
         NameRelation::Ends => (text.kind != TextKind::Extension).then_some(NameTest::Ends(owned)),
@@ -68,6 +70,10 @@ fn named(left: &Item, right: &Item) -> Option<Item> {
         (Item::Partial(Partial::WithText { text, .. }), Item::Mark(Concept::InName)) if !text.contains('/') => {
             Some(name(NameTest::Has(text.clone())))
         }
+        (Item::Draft(draft), Item::Mark(Concept::AnyCase)) if draft.only_preds() => match draft.preds.as_slice() {
+            [Pred::Name(test)] => Some(Item::draft(Draft::pred(Pred::NameIgnoringCase(test.clone())))),
+            _ => None,
+        },
         (Item::Draft(draft), Item::Mark(Concept::InName)) if draft.only_preds() => match draft.preds.as_slice() {
             [Pred::Contains { text, ignore_case: false }] => Some(name(NameTest::Has(text.clone()))),
             _ => None,
@@ -84,6 +90,29 @@ pub(super) fn content_text(item: &Item) -> Option<&str> {
         .filter(|text| !text.is_empty())
 }
 
+/// A word that says where or with what: "all letters in …" looks for no "in".
+fn leads_on(text: &Text) -> bool {
+    let leads = |meaning: &Meaning| {
+        matches!(
+            meaning,
+            Meaning::Concept(
+                Concept::Inside
+                    | Concept::Within
+                    | Concept::With
+                    | Concept::Contains
+                    | Concept::Holds
+                    | Concept::And
+                    | Concept::Or
+                    | Concept::Except
+                    | Concept::Copula
+                    | Concept::Name(_)
+                    | Concept::Into
+            )
+        )
+    };
+    text.kind == TextKind::Function && lexicon().meanings(&text.text.to_lowercase()).iter().any(leads)
+}
+
 /// "containing 'x'", "with 'x' in it", "the word x", "grep x".
 fn content(left: &Item, right: &Item) -> Option<Item> {
     let contains = |text: &str| Pred::Contains { text: text.to_owned(), ignore_case: false };
@@ -91,7 +120,7 @@ fn content(left: &Item, right: &Item) -> Option<Item> {
         (Item::Mark(Concept::Contains), item) => Some(Item::draft(Draft::pred(contains(content_text(item)?)))),
         // "the words of the files" speaks of words, not of the word "files".
         (Item::Mark(Concept::TheWord), Item::Text(text))
-            if !matches!(text.kind, TextKind::Known | TextKind::KindWord) =>
+            if !matches!(text.kind, TextKind::Known | TextKind::KindWord) && !leads_on(text) =>
         {
             Some(Item::Text(Text { text: text.text.clone(), kind: TextKind::Quoted }))
         }
@@ -145,6 +174,11 @@ fn kinds(left: &Item, right: &Item) -> Option<Item> {
             let is_literal = draft.plural.is_none();
             (is_literal || left.is_mark(&Concept::OfType))
                 .then(|| of_types(&draft.types, &Vec::from_iter(draft.notes.clone()), None, None))
+        }
+        // ".sh scripts".
+        (Item::Draft(draft), Item::Mark(Concept::KindNoun)) if draft.only_types() && draft.noun.is_none() => {
+            let is_literal = draft.plural.is_none();
+            is_literal.then(|| of_types(&draft.types, &[], Some(true), Some(Kind::File)))
         }
         // "'*.c' files", "'.txt' file".
         (Item::Text(Text { text, kind: TextKind::Quoted }), Item::Mark(Concept::Noun { kind: Kind::File, plural })) => {

@@ -112,7 +112,8 @@ fn named(context: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
         }
         (Item::Mark(kind), item) | (item, Item::Mark(kind)) if *kind == FOLDER => path(item, Looks::Folder),
         (Item::Mark(kind), item) if *kind == FILE => path(item, Looks::File),
-        (item, Item::Mark(kind)) if *kind == FILE && !is_bare(item) => path(item, Looks::File),
+        // ".txt file" is a kind, no name.
+        (item, Item::Mark(kind)) if *kind == FILE && !is_bare(item) && !is_kind(item) => path(item, Looks::File),
         (Item::Draft(draft), Item::Text(Text { text, kind: TextKind::FileName }))
             if draft.only_types() && draft.plural == Some(false) =>
         {
@@ -135,6 +136,15 @@ fn name(item: &Item) -> Option<&str> {
         TextKind::Quoted | TextKind::FileName | TextKind::Bare | TextKind::BarePlural | TextKind::Extension
     );
     usable.then_some(text.text.as_str())
+}
+
+/// Text that stands for a kind of file before the word "file".
+fn is_kind(item: &Item) -> bool {
+    match item {
+        Item::Text(Text { kind: TextKind::Extension, .. }) => true,
+        Item::Text(Text { kind: TextKind::Quoted, text }) => text.starts_with('.') || text.contains(['*', '?', '[']),
+        _ => false,
+    }
 }
 
 fn is_bare(item: &Item) -> bool {
@@ -218,7 +228,8 @@ fn only(left: &Item, right: &Item) -> Option<Item> {
     if !draft.scope.is_empty() && draft.only_modifiers() {
         return draft.merge(&Draft { depth: Some(Depth::Direct), ..Draft::default() }).map(Item::draft);
     }
-    let restricts = if is_before { draft.has_noun() } else { draft.only_types() || draft.only_noun() };
+    let of_text = draft.lines.is_some() || draft.once.is_some() || draft.column.is_some();
+    let restricts = if is_before { draft.has_noun() || of_text } else { draft.only_types() || draft.only_noun() };
     restricts.then(|| Item::Draft(draft.clone()))
 }
 
@@ -232,6 +243,15 @@ fn search(context: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
                 _ => return None,
             };
             Some(Item::Partial(Partial::SearchIn(place)))
+        }
+        // "search recursively in ~/x for".
+        (Item::Draft(draft), Item::Mark(Concept::For)) if draft.verb == Some(Verb::Find) && !draft.scope.is_empty() => {
+            let rest = draft.is_only(|d| {
+                d.verb = None;
+                d.scope.clear();
+                d.depth = None;
+            });
+            rest.then(|| left.clone())
         }
         (Item::Partial(Partial::SearchIn(place)), Item::Mark(Concept::For)) if place.looks == Looks::File => {
             Some(Item::Partial(Partial::SearchFor(place.clone())))

@@ -1,10 +1,10 @@
 //! Columns, words, replacements, two texts held against each other, numbers of lines and groups.
 
-use super::super::draft::{Draft, LinesWanted};
+use super::super::draft::{Ask, Draft, LinesWanted};
 use super::super::item::{Context, Item, Partial, Text, TextKind};
 use super::name::{content_text, test};
-use crate::algebra::{GroupKey, Key, Kind, NameTest, Pred, Relation, Separator};
-use crate::concept::{Bound, Concept, Edge, Measure};
+use crate::algebra::{GroupKey, Key, Kind, NameTest, Pred, Relation, Rewrite, Separator};
+use crate::concept::{Bound, Concept, Edge, Measure, NameRelation};
 
 pub(super) fn combine(context: &Context<'_>, left: &Item, right: &Item, found: &mut Vec<Item>) {
     found.extend(columns(left, right));
@@ -13,6 +13,7 @@ pub(super) fn combine(context: &Context<'_>, left: &Item, right: &Item, found: &
     found.extend(versus(context, left, right));
     found.extend(groups(left, right));
     found.extend(many_files(left, right));
+    found.extend(rewritten(left, right));
 }
 
 /// "column 2", "the second column", "separated by ';'".
@@ -31,6 +32,20 @@ fn columns(left: &Item, right: &Item) -> Option<Item> {
         (Item::Ordinal(number), Item::Mark(Concept::Column)) => column(*number),
         (Item::Mark(Concept::Edge(Edge::First)), Item::Mark(Concept::Column)) => column(1),
         (Item::Mark(Concept::SeparatedBy), Item::Mark(Concept::Separator(text))) => Some(separator(text)),
+        // "the second field of each line".
+        (Item::Draft(draft), Item::Mark(Concept::OfEachLine)) if draft.is_only(|d| d.column = None) => {
+            draft.column.map(|_| left.clone())
+        }
+        // "the numbers in column 2".
+        (Item::Mark(Concept::Inside | Concept::Within), Item::Draft(draft)) if draft.is_only(|d| d.column = None) => {
+            draft.column.map(|_| right.clone())
+        }
+        // "using ':' as the delimiter".
+        (Item::Mark(Concept::Using), Item::Text(Text { text, kind: TextKind::Quoted }))
+        | (Item::Mark(Concept::Using | Concept::With), Item::Mark(Concept::Separator(text))) => {
+            Some(Item::Partial(Partial::WithText { text: text.clone(), is_content: false }))
+        }
+        (Item::Partial(Partial::WithText { text, .. }), Item::Mark(Concept::AsSeparator)) => Some(separator(text)),
         (Item::Mark(Concept::SeparatedBy), Item::Text(Text { text, kind: TextKind::Quoted })) => Some(separator(text)),
         _ => None,
     }
@@ -48,7 +63,9 @@ fn conditions(left: &Item, right: &Item) -> Option<Item> {
                 return None;
             };
             let quoted = Text { text: text.clone(), kind: TextKind::Quoted };
-            let pred = match test(*relation, &quoted)? {
+            // A line is exactly this, whatever signs of a pattern it holds.
+            let relation = if *relation == NameRelation::Is { NameRelation::Literally } else { *relation };
+            let pred = match test(relation, &quoted)? {
                 NameTest::Has(text) => Pred::Contains { text, ignore_case: false },
                 other => Pred::Line(other),
             };
@@ -176,6 +193,30 @@ fn is_ranking(draft: &Draft) -> bool {
         })
 }
 
+/// "occurrences of 'x'", "wrapped at 40 characters", "joined by ','".
+fn rewritten(left: &Item, right: &Item) -> Option<Item> {
+    let written = |how| Some(Item::draft(Draft { rewrite: Some(how), ..Draft::default() }));
+    match (left, right) {
+        (Item::Mark(Concept::Occurrences { counted, whole }), item) => {
+            let matches = Some((content_text(item)?.to_owned(), *whole));
+            let ask = counted.then_some(Ask::Count);
+            Some(Item::draft(Draft { matches, ask, ..Draft::default() }))
+        }
+        (Item::Draft(draft), Item::Mark(Concept::Occurs)) if draft.matches.is_some() => Some(left.clone()),
+        (Item::Mark(Concept::WrappedAt), Item::Characters(width)) => written(Rewrite::Wrapped(*width)),
+        (Item::Mark(Concept::WrappedAt), number @ Item::Number(..)) => written(Rewrite::Wrapped(number.whole()?)),
+        (Item::Mark(Concept::JoinedBy), Item::Mark(Concept::Separator(text)))
+        | (Item::Mark(Concept::JoinedBy), Item::Text(Text { text, kind: TextKind::Quoted })) => {
+            written(Rewrite::Joined(text.clone()))
+        }
+        (Item::Mark(Concept::ContainsWord), item) => {
+            let text = content_text(item)?.to_owned();
+            Some(Item::draft(Draft::pred(Pred::Word { text, ignore_case: false })))
+        }
+        _ => None,
+    }
+}
+
 /// "lines in python files", "words of the PDFs": text of many files.
 fn many_files(left: &Item, right: &Item) -> Option<Item> {
     match (left, right) {
@@ -194,7 +235,11 @@ fn many_files(left: &Item, right: &Item) -> Option<Item> {
             found.merge(files).map(Item::draft)
         }
         (Item::Draft(draft), Item::Partial(Partial::InFiles(files))) => {
-            let asks = draft.lines.is_some() || draft.needle.is_some() || draft.field.is_some() || draft.ask.is_some();
+            let asks = draft.lines.is_some()
+                || draft.needle.is_some()
+                || draft.field.is_some()
+                || draft.ask.is_some()
+                || draft.matches.is_some();
             (asks && !draft.has_noun()).then(|| draft.merge(files).map(Item::draft)).flatten()
         }
         _ => None,

@@ -138,6 +138,39 @@ fn changed(context: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
         (Item::Mark(Concept::Modified), Item::Draft(draft)) => draft.only_preds_of(is_time).then(|| right.clone()),
         (Item::Mark(Concept::Modified), Item::When(stretch)) => Some(Item::draft(inside(*stretch))),
         (Item::Mark(Concept::Modified), item) => Some(Item::draft(inside(item.stretch(context.clock)?))),
+        // "newer than a.txt", "older than a.txt": what changed at the same moment is neither.
+        (Item::Mark(Concept::Compare { bound: Bound::Below, of: Measure::Age }), item) => {
+            Some(Item::draft(Draft::pred(Pred::NewerThan(one_file(context, item)?))))
+        }
+        (Item::Mark(Concept::Accessed), item) => {
+            changed(context, &Item::Mark(Concept::Modified), item).and_then(as_accessed)
+        }
+        (Item::Mark(Concept::Unaccessed), item) => {
+            age(context, &Item::Mark(Concept::Unmodified), item).and_then(as_accessed)
+        }
+        (Item::Mark(Concept::UnaccessedSince), item) => {
+            relation(context, &Item::Mark(Concept::UnmodifiedSince), item).and_then(as_accessed)
+        }
         _ => None,
     }
+}
+
+/// The same stretch of time, said of the time of last reading.
+fn as_accessed(item: Item) -> Option<Item> {
+    let Item::Draft(mut draft) = item else { return None };
+    for pred in &mut draft.preds {
+        *pred = match pred {
+            Pred::ModifiedFrom(moment) => Pred::AccessedFrom(*moment),
+            Pred::ModifiedBefore(moment) => Pred::AccessedBefore(*moment),
+            _ => return None,
+        };
+    }
+    Some(Item::Draft(draft))
+}
+
+/// The one file an item names.
+fn one_file(context: &Context<'_>, item: &Item) -> Option<String> {
+    let draft = item.as_draft(context).filter(Draft::only_object)?;
+    let [place] = draft.object.as_slice() else { return None };
+    Some(place.path.clone())
 }

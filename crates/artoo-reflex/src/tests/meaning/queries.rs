@@ -4,7 +4,8 @@ use artoo_proto::Timestamp;
 use proptest::prelude::*;
 
 use crate::algebra::{
-    Depth, Field, Function, GroupKey, Key, Kind, NameTest, Order, Part, Pred, Query, Relation, Separator, SortKey,
+    Depth, Field, Function, GroupKey, Key, Kind, NamePart, NameTest, Order, Part, Pred, Query, Relation, Rewrite,
+    Separator, SortKey,
 };
 
 /// Stands for the root in what is generated.
@@ -41,6 +42,9 @@ fn of_file(kind: Kind) -> BoxedStrategy<Pred> {
         1 => name_test().prop_map(Pred::Below),
         1 => moment().prop_map(Pred::ModifiedFrom),
         1 => moment().prop_map(Pred::ModifiedBefore),
+        1 => name_test().prop_map(Pred::NameIgnoringCase),
+        1 => prop_oneof![Just("one"), Just("two"), Just("one/deep")].prop_map(|below| Pred::Inside(format!("{ROOT}/{below}"))),
+        1 => prop_oneof![Just(0o444u32), Just(0o100), Just(0o22)].prop_map(Pred::ModeAll),
         1 => prop_oneof![Just(0o644u32), Just(0o755), Just(0o600)].prop_map(Pred::Mode),
     ];
     match kind {
@@ -69,8 +73,9 @@ fn nested(leaf: BoxedStrategy<Pred>) -> BoxedStrategy<Pred> {
 }
 
 fn contains() -> impl Strategy<Value = Pred> {
-    (prop_oneof!["[ab]{1,2}", "[A-B.*]{1,2}"], any::<bool>(), any::<bool>()).prop_map(|(text, ignore_case, not)| {
-        let pred = Pred::Contains { text, ignore_case };
+    let flags = (any::<bool>(), any::<bool>(), any::<bool>());
+    (prop_oneof!["[ab]{1,2}", "[A-B.*]{1,2}"], flags).prop_map(|(text, (ignore_case, not, whole))| {
+        let pred = if whole { Pred::Word { text, ignore_case } } else { Pred::Contains { text, ignore_case } };
         if not { Pred::Not(Box::new(pred)) } else { pred }
     })
 }
@@ -167,6 +172,7 @@ fn of_line() -> BoxedStrategy<Pred> {
     let contains = (text(), any::<bool>()).prop_map(|(text, ignore_case)| Pred::Contains { text, ignore_case });
     let leaf = prop_oneof![
         3 => contains,
+        1 => (text(), any::<bool>()).prop_map(|(text, ignore_case)| Pred::Word { text, ignore_case }),
         1 => text().prop_map(|text| Pred::Line(NameTest::Is(text))),
         1 => text().prop_map(|text| Pred::Line(NameTest::Starts(text))),
         1 => text().prop_map(|text| Pred::Line(NameTest::Ends(text))),
@@ -177,9 +183,26 @@ fn of_line() -> BoxedStrategy<Pred> {
     nested(leaf.boxed())
 }
 
+/// Another way to write a text, or occurrences in it.
+fn rewrite() -> impl Strategy<Value = Result<Rewrite, (String, bool, bool)>> {
+    prop_oneof![
+        Just(Ok(Rewrite::UpperCase)),
+        Just(Ok(Rewrite::LowerCase)),
+        Just(Ok(Rewrite::Mirrored)),
+        Just(Ok(Rewrite::Reversed)),
+        (1u64..12).prop_map(|width| Ok(Rewrite::Wrapped(width))),
+        "[,; |]?".prop_map(|between| Ok(Rewrite::Joined(between))),
+        Just(Ok(Rewrite::LastField)),
+        ("[abA.]{1,2}", any::<bool>(), any::<bool>()).prop_map(Err),
+    ]
+}
+
 /// Questions about text, over one file or many.
 pub(super) fn of_text() -> BoxedStrategy<Query> {
+    let part = proptest::sample::select(vec![NamePart::Name, NamePart::Folder, NamePart::Extension]);
+    let names = (selection(Kind::File), part).prop_map(|(of, part)| Query::Names { of: Box::new(of), part });
     let source = prop_oneof![
+        1 => names,
         3 => Just(Query::TextFile { path: format!("{ROOT}/first.txt") }),
         1 => selection(Kind::File).prop_map(|of| Query::TextOf { of: Box::new(of) }),
     ];
@@ -212,9 +235,9 @@ pub(super) fn of_text() -> BoxedStrategy<Query> {
         proptest::option::weighted(0.4, key),
         proptest::option::weighted(0.4, part),
         prop_oneof![3 => Just(None), 1 => Just(Some(None)), 2 => proptest::sample::select(functions).prop_map(|f| Some(Some(f)))],
-        any::<bool>(),
+        (any::<bool>(), proptest::option::weighted(0.4, rewrite())),
     )
-        .prop_map(|(of, column, words, set, key, part, number, numbered)| {
+        .prop_map(|(of, column, words, set, key, part, number, (numbered, rewrite))| {
             let b = Box::new;
             let of = column.map_or(of.clone(), |(number, separator)| Query::Column { of: b(of), number, separator });
             let of = match words {
@@ -223,6 +246,13 @@ pub(super) fn of_text() -> BoxedStrategy<Query> {
                 None => of,
             };
             let second = || Box::new(Query::TextFile { path: format!("{ROOT}/second.txt") });
+            let of = match rewrite {
+                Some(Ok(how)) => Query::Rewritten { of: b(of), how },
+                Some(Err((text, ignore_case, whole_word))) => {
+                    Query::Matches { of: b(of), text, ignore_case, whole_word }
+                }
+                None => of,
+            };
             let of = match set {
                 Some(0) => Query::Unique { of: b(of) },
                 Some(1) => Query::Repeated { of: b(of) },

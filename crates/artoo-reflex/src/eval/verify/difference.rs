@@ -1,0 +1,51 @@
+//! A difference of two files, held to its meaning: made in the first, it gives the second.
+
+use super::{Verification, shown};
+use crate::algebra::Query;
+use crate::eval::{EvalError, FileSystem, Line, lines};
+
+/// Whether what `diff` printed turns the lines of the first file into those of the second.
+pub(super) fn applied(of: &Query, with: &Query, output: &str, fs: &dyn FileSystem) -> Result<Verification, EvalError> {
+    let text = |lines: Vec<Line>| -> Vec<String> {
+        lines.iter().map(|line| String::from_utf8_lossy(&line.text).into_owned()).collect()
+    };
+    let (first, second) = (text(lines(of, fs)?), text(lines(with, fs)?));
+    let changed = output.lines().filter(|line| !line.starts_with('\\'));
+    Ok(match patched(&first, changed) {
+        Some(made) if made == second => Verification::pass("made in the first file, the difference gives the second"),
+        Some(_) => Verification::fail("made in the first file, the difference gives something else than the second"),
+        None => Verification::fail(format!("{:?} is no difference of these files", shown(output))),
+    })
+}
+
+/// The lines with the changes of an output in the plain form of `diff` made.
+fn patched<'a>(first: &[String], changes: impl Iterator<Item = &'a str>) -> Option<Vec<String>> {
+    let mut made = Vec::new();
+    // Lines of the first file that are taken over or passed.
+    let mut at = 0;
+    for line in changes {
+        if let Some(removed) = line.strip_prefix("< ") {
+            if first.get(at)? != removed {
+                return None;
+            }
+            at += 1;
+        } else if let Some(added) = line.strip_prefix("> ") {
+            made.push(added.to_owned());
+        } else if line != "---" {
+            let (before, adds) = head(line)?;
+            // Behind the line named where lines are only added, else up to it.
+            let upto = if adds { before } else { before.checked_sub(1)? };
+            made.extend_from_slice(first.get(at..upto)?);
+            at = upto;
+        }
+    }
+    made.extend_from_slice(first.get(at..)?);
+    Some(made)
+}
+
+/// The first number of `5,7c8`, and whether lines are only added there.
+fn head(line: &str) -> Option<(usize, bool)> {
+    let at = line.find(['a', 'c', 'd'])?;
+    let before = line.get(..at)?.split(',').next()?.parse().ok()?;
+    Some((before, line.get(at..=at)? == "a"))
+}

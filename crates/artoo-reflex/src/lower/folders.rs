@@ -1,0 +1,92 @@
+//! Folders with the sums of what lies below them: one walk tells the folders and the files, and `awk` adds up.
+
+use super::find::{Expression, literal, no_root_in_another};
+use super::pipeline::{Argv, Pipeline};
+use super::{Programs, Unsupported};
+use crate::algebra::{Depth, Kind, Order, Pred, Query, SortKey};
+
+/// Adds the length of a file to every folder above it, then tells the folders that are asked for.
+const ADD_UP: &str = "$1 == \"d\" { wanted[$2] = 1; next } { n = split($2, part, \"/\"); path = \"\"; \
+for (i = 2; i < n; i++) { path = path \"/\" part[i]; sum[path] += $1 } } \
+END { for (path in wanted) printf \"%.0f\\t%s\\n\", sum[path], path }";
+
+/// `bytes<tab>folder`, in the order and stretch asked for; names with tabs or line breaks don't pass the check.
+pub(super) fn sizes(of: &Query, programs: Programs) -> Result<Pipeline, Unsupported> {
+    programs.gnu_only("sums of folders")?;
+    let (stretch, unlimited) = match of {
+        Query::Limit { of, skip, count } => (Some((*skip, *count)), of.as_ref()),
+        other => (None, other),
+    };
+    let (keys, unsorted) = match unlimited {
+        Query::Sort { of, keys } => (keys.as_slice(), of.as_ref()),
+        other => (&[][..], other),
+    };
+    let (keep, source) = match unsorted {
+        Query::Filter { of, keep: Pred::All(parts) } => (parts.as_slice(), of.as_ref()),
+        Query::Filter { of, keep } => (std::slice::from_ref(keep), of.as_ref()),
+        other => (&[][..], other),
+    };
+    let Query::Tree { roots, depth, hidden, kind: Kind::Folder } = source else {
+        return Err(Unsupported::Arrangement { what: "the sums of these folders" });
+    };
+    let walk = walk(roots, *depth, *hidden, keep, programs)?;
+    let summed = Pipeline::of(walk).pipe(Argv::bytewise("awk -F").value("\\t").value(ADD_UP));
+    let Some((skip, count)) = stretch else { return Ok(summed.pipe(sort(keys, false)?)) };
+    if count == 0 {
+        return Err(Unsupported::Arrangement { what: "none of them" });
+    }
+    let last = Argv::new("tail -n").value(skip.saturating_add(count).to_string());
+    let best = summed.pipe(sort(keys, true)?).pipe(last).pipe(sort(keys, false)?);
+    Ok(if skip == 0 { best } else { best.pipe(Argv::new("tail -n").value(format!("+{}", skip + 1))) })
+}
+
+/// The folders that are asked for, and all files: the first must not be pruned for the second's sake.
+fn walk(roots: &[String], depth: Depth, hidden: bool, keep: &[Pred], programs: Programs) -> Result<Argv, Unsupported> {
+    no_root_in_another(roots)?;
+    if roots.iter().any(|root| root == "/") {
+        return Err(Unsupported::Arrangement { what: "sums over all of the machine" });
+    }
+    let argv = roots.iter().fold(Argv::bytewise("find -H"), |argv, root| argv.value(root.as_str()));
+    let mut argv = argv.and("-mindepth 1 ( -type d");
+    for root in roots {
+        let root = literal(root);
+        if depth == Depth::Direct {
+            argv = argv.and("! -path").value(format!("{root}/*/*"));
+        }
+        if !hidden {
+            argv = argv.and("! -path").value(format!("{root}/.*")).and("! -path").value(format!("{root}/*/.*"));
+        }
+    }
+    let expression = Expression { roots, programs };
+    let argv = keep.iter().try_fold(argv, |argv, pred| expression.add(pred, argv))?;
+    Ok(argv.and("-printf").value("d\\t%p\\n").and(") , ( -type f -printf").value("%s\\t%p\\n").and(")"))
+}
+
+/// By size or by path; what the keys don't tell apart stays in the order of paths.
+fn sort(keys: &[SortKey], reversed: bool) -> Result<Argv, Unsupported> {
+    use crate::algebra::Key;
+    let r = |order: Order| if (order == Order::Descending) != reversed { "r" } else { "" };
+    // Blanks part the fields; the second key runs to the end of the line, blanks in a path included.
+    let mut argv = Argv::bytewise("sort");
+    let mut path = Order::Ascending;
+    for key in keys {
+        match key.by {
+            Key::TotalSize => argv = argv.and("-k").value(format!("1,1n{}", r(key.order))),
+            Key::Path => {
+                path = key.order;
+                break;
+            }
+            Key::Size
+            | Key::Modified
+            | Key::Name
+            | Key::Extension
+            | Key::Text
+            | Key::Numeric
+            | Key::Length
+            | Key::Value
+            | Key::Memory
+            | Key::Cpu => return Err(Unsupported::Arrangement { what: "this order of folders with their sums" }),
+        }
+    }
+    Ok(argv.and("-k").value(format!("2{}", r(path))))
+}
