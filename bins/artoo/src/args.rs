@@ -6,6 +6,7 @@ use std::str::FromStr;
 use clap::{Args, Parser, Subcommand};
 
 use crate::model::ModelKind;
+use crate::money::Dollars;
 
 /// Shown under `--help`: what has no option of its own.
 const AFTER_HELP: &str = "\
@@ -16,7 +17,14 @@ Environment (options win over it):
   OPENAI_BASE_URL   an OpenAI-compatible endpoint, such as http://localhost:8080/v1
   OPENAI_API_KEY    its key; never shown, never written down
   OPENAI_MODEL      the endpoint's name for the model
+  ANTHROPIC_BASE_URL, ANTHROPIC_API_KEY, ANTHROPIC_MODEL; OLLAMA_HOST, OLLAMA_MODEL
+                    the same for --model anthropic and --model ollama
   ARTOO_MODEL       as --model
+  ARTOO_HANDS       who carries out and checks single steps, spelled as --model
+  ARTOO_FALLBACK    who steps in where the model can't answer, several divided by commas
+  ARTOO_MAX_TOKENS, ARTOO_MAX_COST
+                    as --max-tokens and --max-cost
+  ARTOO_PRICES      NAME=IN/OUT or NAME=IN/CACHED/OUT in dollars a million tokens
   ARTOO_DATA_DIR    as --data-dir
   ARTOO_WORKSPACE   as --workspace
   ARTOO_DEADLINE    as --deadline
@@ -99,7 +107,7 @@ pub(crate) struct Options {
     /// Nothing on standard error but warnings and questions
     #[arg(short, long, global = true)]
     pub(crate) quiet: bool,
-    /// Who answers: reflex, openai, openai:NAME or cassette:PATH
+    /// Who answers: reflex, cassette:PATH, or openai, responses, anthropic or ollama, alone, with :NAME or :NAME@URL
     #[arg(long, global = true, value_name = "MODEL")]
     pub(crate) model: Option<ModelKind>,
     /// Where memory and the audit log are kept [default: ~/.artoo]
@@ -111,6 +119,12 @@ pub(crate) struct Options {
     /// Ends the task after this time: 90s, 5m or 1h [default: 30m]
     #[arg(long, global = true, value_name = "TIME")]
     pub(crate) deadline: Option<Deadline>,
+    /// No call is made that could take the run above so many tokens
+    #[arg(long, global = true, value_name = "N")]
+    pub(crate) max_tokens: Option<u64>,
+    /// No call is made that could take the run above so many US dollars; needs the model's price (ARTOO_PRICES)
+    #[arg(long, global = true, value_name = "DOLLARS")]
+    pub(crate) max_cost: Option<Dollars>,
 }
 
 /// A limit on a task's time.

@@ -17,7 +17,7 @@ use crate::display::writer::Screen;
 use crate::display::{Line, Style};
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::model::ModelKind;
+use crate::model::{ModelKind, Models, Place, remote};
 use crate::settings::{Settings, Variables};
 
 /// The schema's name; as unstable as that of a task's events.
@@ -147,14 +147,16 @@ fn room(name: &'static str, place: &Path) -> Option<Finding> {
 
 /// Whether the endpoint answers at all, and has the model. No model is asked.
 async fn endpoint(settings: &Settings, variables: &Variables) -> Option<Finding> {
-    if !matches!(settings.model.kind, ModelKind::OpenAi { .. }) {
+    if !matches!(settings.model.kind, ModelKind::Remote { .. }) {
         return None;
     }
-    let mut config = settings.model.openai(variables).ok()?;
+    let mut config = remote(&settings.model.kind, Place::First, variables).ok()?;
     config.total_deadline = ENDPOINT_TIMEOUT;
     let (url, wanted) = (artoo_llm::shown_url(&config.base_url), config.model.clone());
-    Some(match artoo_llm::OpenAi::new(config).ok()?.models().await {
-        Ok(models) if models.contains(&wanted) => Finding::ok("endpoint", format!("{url} answers and lists {wanted}")),
+    Some(match artoo_llm::Remote::new(config).ok()?.models().await {
+        Ok(models) if models.iter().any(|model| model.name == wanted) => {
+            Finding::ok("endpoint", format!("{url} answers and lists {wanted}"))
+        }
         Ok(models) => Finding::warn(
             "endpoint",
             format!("{url} answers and does not list {wanted} among its {} models", models.len()),
@@ -205,8 +207,8 @@ fn tempfile_in(folder: &Path) -> std::io::Result<()> {
 
 fn model(settings: &Settings, variables: &Variables) -> Vec<Finding> {
     let choice = &settings.model;
-    let chosen = format!("{} ({})", choice.spelled(), choice.why);
-    let built = choice.build(variables, &settings.environment);
+    let chosen = format!("{} ({})", choice.kind, choice.why);
+    let built = Models::build(settings, variables);
     let problem = built.err().map(|failure| (failure.told(), failure.remedy().unwrap_or("see artoo --help")));
     let mut findings = vec![match (&problem, &choice.kind) {
         (Some((problem, remedy)), _) => Finding::fail("model", format!("{chosen}: {problem}"), *remedy),
@@ -215,16 +217,18 @@ fn model(settings: &Settings, variables: &Variables) -> Vec<Finding> {
             format!("{chosen}: everyday questions about files, no more"),
             "for anything else a language model is needed: artoo setup",
         ),
-        (None, ModelKind::OpenAi { .. }) => {
-            let name = choice.openai(variables).map(|config| config.model).unwrap_or_default();
+        (None, ModelKind::Remote { .. }) => {
+            let name = remote(&choice.kind, Place::First, variables).map(|config| config.model).unwrap_or_default();
             Finding::ok("model", format!("{chosen}: {name}"))
         }
         (None, ModelKind::Cassette { .. }) => Finding::ok("model", chosen),
     }];
-    if matches!(choice.kind, ModelKind::OpenAi { .. }) {
-        let detail = match variables.origin("OPENAI_API_KEY") {
+    if let ModelKind::Remote { protocol, .. } = &choice.kind {
+        let name = artoo_llm::remote::Variables::of(*protocol).key;
+        let in_file = variables.of_file("OPENAI_API_KEY").and_then(|_| variables.origin("OPENAI_API_KEY"));
+        let detail = match variables.origin(name).or(in_file) {
             Some(origin) => format!("set by {origin}; it is not shown"),
-            None => "OPENAI_API_KEY is not set".to_owned(),
+            None => format!("{name} is not set"),
         };
         findings.push(Finding::ok("key", detail));
     }

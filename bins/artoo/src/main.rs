@@ -10,6 +10,7 @@ mod exit;
 mod failure;
 mod logging;
 mod model;
+mod money;
 mod repl;
 mod settings;
 mod setup;
@@ -18,6 +19,7 @@ mod start;
 mod suggest;
 mod task;
 mod terminal;
+mod watching;
 
 use std::panic::catch_unwind;
 use std::process::ExitCode;

@@ -10,6 +10,7 @@ use crate::display::writer::Screen;
 use crate::display::{Line, json};
 use crate::exit::Exit;
 use crate::failure::Failure;
+use crate::model::Models;
 use crate::settings::{Settings, Variables};
 use crate::{audit, check_command, config, doctor, logging, repl, setup, task, terminal};
 
@@ -74,8 +75,8 @@ fn run(line: CommandLine, variables: &Variables, screen: &Screen) -> Result<Exit
         screen.json(&json::schema());
     }
     let settings = Settings::resolve(line.options, variables)?;
-    let model = settings.model.build(variables, &settings.environment)?;
-    block_on(task::run(&settings, model, &words, screen))
+    let models = Models::build(&settings, variables)?;
+    block_on(task::run(&settings, models, &words, screen))
 }
 
 /// Nothing was asked for, and somebody sits there.
@@ -84,8 +85,8 @@ fn live(options: Options, variables: &Variables, screen: &Screen) -> Result<Exit
         return Err(Failure::JsonPrompt);
     }
     let settings = Settings::resolve(options, variables)?;
-    let model = settings.model.build(variables, &settings.environment)?;
-    block_on(repl::run(&settings, model, variables, screen))
+    let models = Models::build(&settings, variables)?;
+    block_on(repl::run(&settings, models, variables, screen))
 }
 
 /// The request that a pipe or a file holds, all of it one request; nothing where standard input is a terminal.

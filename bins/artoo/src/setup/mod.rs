@@ -7,7 +7,7 @@ mod write;
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
-use artoo_llm::{Model, OpenAi, OpenAiConfig, Secret};
+use artoo_llm::{Model, Protocol, Remote, RemoteConfig, Secret};
 use artoo_proto::{
     ModelFailure, ModelRequest, Now, PerceiveContext, Prompt, ReplyBody, Role, RoleContext, TaskId, Timestamp, escape,
 };
@@ -60,7 +60,7 @@ pub(crate) async fn run(variables: &Variables, screen: &Screen) -> Result<Exit, 
         Choice::Reflex => BTreeMap::from([(Setting::Model, "reflex".to_owned())]),
         Choice::Endpoint { base_url, models, key } => {
             let Some(name) = choose_model(&person, &models) else { return Ok(given_up(screen)) };
-            let mut config = OpenAiConfig::new(base_url.clone(), name.clone());
+            let mut config = RemoteConfig::new(Protocol::Chat, base_url.clone(), name.clone());
             config.total_deadline = TRIAL_TIMEOUT;
             config.api_key = key.as_ref().and_then(|key| key.secret(variables));
             if !tried(&person, config).await && !person.agrees("Write the configuration all the same?", false) {
@@ -137,10 +137,10 @@ fn choose_model(person: &Person<'_>, models: &[String]) -> Option<String> {
 }
 
 /// One real call; says how it went.
-async fn tried(person: &Person<'_>, config: OpenAiConfig) -> bool {
+async fn tried(person: &Person<'_>, config: RemoteConfig) -> bool {
     let shown = format!("{} at {}", escape::one_line(&config.model), artoo_llm::shown_url(&config.base_url));
     person.says(&format!("Asking {shown} one question …"));
-    let model = match OpenAi::new(config) {
+    let model = match Remote::new(config) {
         Ok(model) => model,
         Err(problem) => {
             person.warns(&problem.to_string());
