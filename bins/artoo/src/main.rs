@@ -2,6 +2,7 @@
 
 mod args;
 mod audit;
+mod bench;
 mod check_command;
 mod config;
 mod display;

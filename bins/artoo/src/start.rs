@@ -12,7 +12,7 @@ use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::model::Models;
 use crate::settings::{Settings, Variables};
-use crate::{audit, check_command, config, doctor, logging, repl, setup, task, terminal};
+use crate::{audit, bench, check_command, config, doctor, logging, repl, setup, task, terminal};
 
 /// Threads of the runtime: one drives the System, one the display; outside work has threads of its own.
 const THREADS: usize = 2;
@@ -61,6 +61,7 @@ fn run(line: CommandLine, variables: &Variables, screen: &Screen) -> Result<Exit
         }
         Some(Command::Setup) => return block_on(setup::run(variables, screen)),
         Some(Command::Config { command }) => return config::show::run(command, line.options, variables, screen),
+        Some(Command::Bench(bench)) => return block_on(bench::run(bench, variables, screen)),
         Some(Command::Audit) => return audit::run(&Settings::resolve(line.options, variables)?, screen),
         Some(Command::Run { words }) => words.join(" "),
         None if line.words.is_empty() && terminal::is_there() => return live(line.options, variables, screen),
@@ -126,9 +127,9 @@ fn usage(error: &clap::Error, screen: &Screen) -> Exit {
     }
     screen.insist(&[Line::plain(text.trim_end())]);
     let words: Vec<String> = std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned()).collect();
-    let is_subcommand = words
-        .first()
-        .is_some_and(|word| matches!(word.as_str(), "run" | "setup" | "doctor" | "config" | "check-command" | "audit"));
+    let is_subcommand = words.first().is_some_and(|word| {
+        matches!(word.as_str(), "run" | "bench" | "setup" | "doctor" | "config" | "check-command" | "audit")
+    });
     if is_subcommand && error.kind() == ErrorKind::UnknownArgument {
         screen.insist(&[Line::plain(format!("\nIf these words are your task: artoo run -- {}", words.join(" ")))]);
     }

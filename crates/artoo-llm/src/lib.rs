@@ -21,6 +21,7 @@ use artoo_proto::{ModelFailure, ModelReply, ModelRequest};
 use async_trait::async_trait;
 
 pub mod abilities;
+pub mod bare;
 pub mod cassette;
 pub mod error;
 pub mod ledger;

@@ -209,6 +209,11 @@ impl Remote {
     }
 }
 
+/// Where a configuration's calls go.
+pub(crate) fn call_url(config: &RemoteConfig) -> Result<reqwest::Url, ConfigError> {
+    Ok(Endpoint::parse(&config.base_url, config.protocol.wire().paths())?.url().clone())
+}
+
 /// OpenAI's own endpoint takes schemas in its strict form only, and has renamed the cap.
 fn first_dialect(config: &RemoteConfig, endpoint: &Endpoint) -> Dialect {
     let own = Endpoint::parse(Variables::of(config.protocol).own_url, config.protocol.wire().paths());
@@ -242,7 +247,7 @@ impl Model for Remote {
         let mut paid = Usage::default();
         let answered = timeout(self.config.total_deadline, self.ask_until_settled(request, &mut paid)).await;
         let elapsed = millis(started.elapsed());
-        let result = answered.unwrap_or_else(|_| Err(ModelFailure::TimedOut { after_ms: elapsed, usage: paid }));
+        let result = answered.unwrap_or(Err(ModelFailure::TimedOut { after_ms: elapsed, usage: paid }));
         self.shared.ledger.took(request, elapsed);
         self.tell(request, || Step::Done);
         tracing::debug!(

@@ -78,7 +78,7 @@ impl Scrubber {
     }
 
     fn scrub(&self, text: &str) -> String {
-        self.keys.iter().fold(text.to_owned(), |text, key| scrub_one(text, key))
+        self.keys.iter().fold(text.to_owned(), scrub_one)
     }
 }
 

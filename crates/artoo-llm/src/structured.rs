@@ -8,6 +8,8 @@ use crate::wire::{Asking, Protocol};
 
 pub(crate) mod strict;
 
+pub use strict::form as strict_form;
+
 /// How the shape of the reply is asked for, strongest first. The schema's text is in the prompt in every case.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

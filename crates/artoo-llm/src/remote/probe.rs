@@ -79,10 +79,8 @@ impl Remote {
                 schema_in_prompt: false,
             };
             let mut draft = Draft::default();
-            let trouble = match self.try_with(&asking, &mut draft, &mut Usage::default()).await {
-                Ok(_) => return Ok((Held::Kept, dialect, draft.reasoning_chars > 0)),
-                Err(trouble) => trouble,
-            };
+            let outcome = self.try_with(&asking, &mut draft, &mut Usage::default()).await;
+            let Err(trouble) = outcome else { return Ok((Held::Kept, dialect, draft.reasoning_chars > 0)) };
             match &trouble {
                 Trouble::Reader { error, .. } => {
                     // An object that only ran into the limit was one all the same.

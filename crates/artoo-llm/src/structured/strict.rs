@@ -27,7 +27,8 @@ const KEPT: [&str; 12] = [
 const LEVELS_MAX: usize = 10;
 
 /// The schema in strict form; `None` where it has none.
-pub(crate) fn form(schema: &Value) -> Option<Value> {
+#[must_use]
+pub fn form(schema: &Value) -> Option<Value> {
     // The whole reply must be an object, not a choice.
     if schema.get("type").and_then(Value::as_str) != Some("object") {
         return None;
@@ -42,7 +43,10 @@ fn strict(schema: &Value, levels_left: usize) -> Option<Value> {
         // What stands beside the alternatives is said again, and narrower, by each of them.
         let strict: Option<Vec<Value>> =
             alternatives.as_array()?.iter().map(|alternative| strict(alternative, levels_left)).collect();
-        return Some(json!({"anyOf": strict?}));
+        return match strict?.as_slice() {
+            [only] => Some(only.clone()),
+            several => Some(json!({"anyOf": several})),
+        };
     }
     let mut out: Map<String, Value> = fields
         .iter()
@@ -69,8 +73,29 @@ fn strict(schema: &Value, levels_left: usize) -> Option<Value> {
     if let Some(items) = fields.get("items") {
         out.insert("items".to_owned(), strict(items, levels_left)?);
     }
-    // A part about which nothing is said could be anything.
-    (out.contains_key("type") || out.contains_key("enum") || out.contains_key("const")).then_some(Value::Object(out))
+    if !out.contains_key("type") {
+        // A part about which nothing is said could be anything.
+        out.insert("type".to_owned(), type_of_values(&out)?);
+    }
+    Some(Value::Object(out))
+}
+
+/// The types of the values that a part lists.
+fn type_of_values(fields: &Map<String, Value>) -> Option<Value> {
+    let listed = fields.get("enum").and_then(Value::as_array).map(Vec::as_slice);
+    let values =
+        listed.or_else(|| fields.get("const").map(std::slice::from_ref)).filter(|values| !values.is_empty())?;
+    let mut names: Vec<&str> = values
+        .iter()
+        .map(|value| match value {
+            Value::Number(number) if number.is_f64() => "number",
+            Value::Number(_) => "integer",
+            other => crate::schema::type_name(other),
+        })
+        .collect();
+    names.sort_unstable();
+    names.dedup();
+    Some(if let [only] = names.as_slice() { json!(only) } else { json!(names) })
 }
 
 fn names(schema: &Value) -> Vec<&str> {
@@ -159,10 +184,18 @@ mod tests {
             closed(json!({"a": {"type": ["string", "null"]}}), json!([])),
             Some(closed(json!({"a": {"type": ["string", "null"]}}), json!(["a"]))),
         );
-        let call = closed(json!({"tool": {"const": "ls"}}), json!(["tool"]));
+        let call = |tool: Value| closed(json!({"tool": tool}), json!(["tool"]));
+        let list = |items: Value| closed(json!({"calls": {"type": "array", "items": items}}), json!(["calls"]));
         check(
-            closed(json!({"calls": {"type": "array", "items": {"type": "object", "oneOf": [call]}}}), json!(["calls"])),
-            Some(closed(json!({"calls": {"type": "array", "items": {"anyOf": [call]}}}), json!(["calls"]))),
+            list(json!({"type": "object", "oneOf": [call(json!({"const": "ls"})), call(json!({"enum": [1, null]}))]})),
+            Some(list(json!({"anyOf": [
+                call(json!({"const": "ls", "type": "string"})),
+                call(json!({"enum": [1, null], "type": ["integer", "null"]}))
+            ]}))),
+        );
+        check(
+            list(json!({"type": "integer", "oneOf": [{"enum": [1, 2]}]})),
+            Some(list(json!({"enum": [1, 2], "type": "integer"}))),
         );
         check(closed(json!({"open": {"type": "object"}}), json!(["open"])), None);
         check(closed(json!({"any": {}}), json!(["any"])), None);
