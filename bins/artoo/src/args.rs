@@ -66,7 +66,11 @@ pub(crate) enum Command {
     /// Finds out which model artoo can use here, tries it, and writes the configuration
     Setup,
     /// Checks what artoo needs on this machine, and says how to put right what is wrong
-    Doctor,
+    Doctor {
+        /// Also asks the model a few small questions to find out what its endpoint can do, and remembers that
+        #[arg(long)]
+        probe: bool,
+    },
     /// Shows the configuration
     Config {
         #[command(subcommand)]

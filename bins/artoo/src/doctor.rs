@@ -1,5 +1,7 @@
 //! `artoo doctor`: every promise that rests on this machine, probed, with a remedy where it fails.
 
+mod abilities;
+
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -61,14 +63,19 @@ impl Finding {
     }
 }
 
-/// Probes everything and shows it. An endpoint is asked for its list of models, no model is asked anything, and no key
-/// is shown.
-pub(crate) async fn run(options: Options, variables: &Variables, screen: &Screen) -> Result<Exit, Failure> {
+/// Probes everything and shows it. An endpoint is asked for its list of models; a model is asked something only with
+/// `--probe`. No key is shown.
+pub(crate) async fn run(
+    options: Options,
+    with_probe: bool,
+    variables: &Variables,
+    screen: &Screen,
+) -> Result<Exit, Failure> {
     let is_json = options.json;
     let findings = match variables.clone().with_file() {
         Err(failure) => vec![unusable("config", &failure)],
         Ok(variables) => match Settings::resolve(options, &variables) {
-            Ok(settings) => probe(&settings, &variables).await,
+            Ok(settings) => probe(&settings, with_probe, &variables).await,
             Err(failure) => vec![unusable("settings", &failure)],
         },
     };
@@ -86,12 +93,13 @@ fn unusable(name: &'static str, failure: &Failure) -> Finding {
     Finding::fail(name, failure.told(), remedy)
 }
 
-async fn probe(settings: &Settings, variables: &Variables) -> Vec<Finding> {
+async fn probe(settings: &Settings, with_probe: bool, variables: &Variables) -> Vec<Finding> {
     let mut findings = configuration(settings, variables);
     findings.extend([home(settings), workspace(Path::new(&settings.environment.workspace))]);
     findings.extend(space(settings));
     findings.extend(model(settings, variables));
     findings.extend(endpoint(settings, variables).await);
+    findings.extend(abilities::finding(settings, with_probe, variables).await);
     findings.push(tools(settings));
     findings.extend(audit_log(&settings.data_dir));
     findings.extend(stores(settings).await);

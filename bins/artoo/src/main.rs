@@ -1,5 +1,6 @@
 //! The program `artoo`: arguments, display and exit codes around `artoo-roles`. Decides nothing about a task.
 
+mod abilities;
 mod args;
 mod audit;
 mod bench;

@@ -48,14 +48,16 @@ fn run(line: CommandLine, variables: &Variables, screen: &Screen) -> Result<Exit
     let with_file;
     let variables = match line.command {
         // These two look at the file themselves, or help to put it right.
-        Some(Command::Doctor | Command::Config { command: ConfigCommand::Path | ConfigCommand::Keys }) => variables,
+        Some(Command::Doctor { .. } | Command::Config { command: ConfigCommand::Path | ConfigCommand::Keys }) => {
+            variables
+        }
         _ => {
             with_file = variables.clone().with_file()?;
             &with_file
         }
     };
     let words = match line.command {
-        Some(Command::Doctor) => return block_on(doctor::run(line.options, variables, screen)),
+        Some(Command::Doctor { probe }) => return block_on(doctor::run(line.options, probe, variables, screen)),
         Some(Command::Judge { command }) => {
             return check_command::run(&command, &Settings::resolve(line.options, variables)?, screen);
         }

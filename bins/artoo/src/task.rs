@@ -98,7 +98,11 @@ async fn watch(
             progress = handle.next() => match progress {
                 Progress::Event(event) if live::is_of_task(&event, &task_id) => watcher.event(&event),
                 Progress::Event(_) => {}
-                Progress::Ended(outcome) => return outcome.map_err(|source| Failure::Runtime { source }),
+                Progress::Ended(outcome) => {
+                    // What was said since the last look: a short task may end before the first.
+                    watcher.waits();
+                    return outcome.map_err(|source| Failure::Runtime { source });
+                }
             },
             () = signals.stop() => {
                 if is_cancelled {

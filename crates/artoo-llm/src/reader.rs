@@ -292,4 +292,6 @@ fn holds_object(value: &Value) -> bool {
 }
 
 #[cfg(test)]
+mod conformance;
+#[cfg(test)]
 mod tests;

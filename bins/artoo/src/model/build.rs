@@ -5,12 +5,13 @@ use std::sync::Arc;
 use artoo_llm::cassette::{Masks, Player};
 use artoo_llm::ledger::{Budget, Ledger};
 use artoo_llm::remote::Variables as Names;
-use artoo_llm::{ConfigError, Model, Protocol, Remote, RemoteConfig, Secret, Shared, Tiers};
+use artoo_llm::{AbilityBook, ConfigError, Model, Protocol, Remote, RemoteConfig, Secret, Shared, Tiers};
 use artoo_proto::{ModelFailure, ModelReply, ModelRequest};
 use artoo_roles::runtime::Reflex;
 use async_trait::async_trait;
 
-use super::{ModelChoice, ModelKind};
+use super::ModelKind;
+use crate::abilities;
 use crate::failure::Failure;
 use crate::money::Prices;
 use crate::settings::{Settings, Variables};
@@ -61,17 +62,23 @@ impl Models {
             ModelKind::Remote { .. } => {
                 let observer = Arc::clone(&watching) as Arc<dyn artoo_llm::observe::Observer>;
                 let shared = Shared { ledger: Arc::clone(&ledger), observer: Some(observer), ..Shared::default() };
-                tiers(choice, variables, &shared)?
+                tiers(settings, variables, &shared)?
             }
         };
         Ok(Self { model, ledger, watching })
     }
 }
 
-fn tiers(choice: &ModelChoice, variables: &Variables, shared: &Shared) -> Result<Arc<dyn Model>, Failure> {
+fn tiers(settings: &Settings, variables: &Variables, shared: &Shared) -> Result<Arc<dyn Model>, Failure> {
+    let choice = &settings.model;
+    let book = AbilityBook::open(abilities::file(&settings.data_dir));
     let client = |kind: &ModelKind, place: Place| -> Result<Arc<dyn Model>, Failure> {
-        let config = remote(kind, place, variables)?;
+        let mut config = remote(kind, place, variables)?;
+        let found = abilities::apply(&book, &mut config);
         let client = Remote::sharing(config, shared).map_err(|source| Failure::Model { source })?;
+        if let Some(found) = found {
+            client.speak(found.dialect);
+        }
         Ok(Arc::new(client))
     };
     let first = client(&choice.kind, Place::First)?;

@@ -8,11 +8,10 @@ use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use artoo_llm::{Model, Protocol, Remote, RemoteConfig, Secret};
-use artoo_proto::{
-    ModelFailure, ModelRequest, Now, PerceiveContext, Prompt, ReplyBody, Role, RoleContext, TaskId, Timestamp, escape,
-};
+use artoo_proto::{ModelFailure, ReplyBody, escape};
 use serde_json::json;
 
+use crate::abilities;
 use crate::config::Setting;
 use crate::display::Line;
 use crate::display::writer::Screen;
@@ -148,7 +147,10 @@ async fn tried(person: &Person<'_>, config: RemoteConfig) -> bool {
         }
     };
     let began = Instant::now();
-    let Some(question) = question() else { return false };
+    let words = "What is 2 + 3?";
+    let Some(question) = abilities::question(words, "Reply with one JSON object: {\"sum\": <number>}") else {
+        return false;
+    };
     match model.ask(&question).await {
         Ok(reply) => {
             let is_right = matches!(&reply.body, ReplyBody::Json { value } if value == &json!({"sum": 5}));
@@ -166,40 +168,6 @@ async fn tried(person: &Person<'_>, config: RemoteConfig) -> bool {
             false
         }
     }
-}
-
-/// The smallest question that shows whether replies come in the form that artoo needs.
-fn question() -> Option<ModelRequest> {
-    let raw_input = "What is 2 + 3?".to_owned();
-    let environment = artoo_proto::Environment {
-        cwd: "/".to_owned(),
-        home: "/".to_owned(),
-        workspace: "/".to_owned(),
-        os: std::env::consts::OS.to_owned(),
-        utc_offset_s: 0,
-    };
-    Some(ModelRequest {
-        role: Role::Perceiver,
-        task_id: TaskId::try_from("setup-00000000-0000-4000-8000-000000000000".to_owned()).ok()?,
-        subtask_id: None,
-        context: RoleContext::Perceive(PerceiveContext {
-            raw_input: raw_input.clone(),
-            session: Vec::new(),
-            clarifications: Vec::new(),
-            may_ask: false,
-            environment,
-            now: Now { wall: Timestamp::from_millis(0), uptime_ms: 0 },
-        }),
-        prompt: Prompt { system: "Reply with one JSON object: {\"sum\": <number>}".to_owned(), user: raw_input },
-        schema_name: "trial".to_owned(),
-        schema: json!({
-            "type": "object",
-            "additionalProperties": false,
-            "required": ["sum"],
-            "properties": {"sum": {"type": "integer"}}
-        }),
-        max_tokens: 64,
-    })
 }
 
 fn save(person: &Person<'_>, variables: &Variables, settings: BTreeMap<Setting, String>) -> Result<Exit, Failure> {

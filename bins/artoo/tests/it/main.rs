@@ -14,6 +14,7 @@ mod guard;
 mod house;
 mod http;
 mod lying;
+mod model_faults;
 mod people;
 mod pty;
 mod reflex;

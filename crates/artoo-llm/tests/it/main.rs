@@ -8,11 +8,13 @@
     reason = "helpers of tests fail as tests do"
 )]
 
+mod abilities;
 mod canary;
 mod cassette;
 mod client;
 mod fault_server;
 mod faults;
+mod money;
 mod mutations;
 mod retries;
 mod scripted;
