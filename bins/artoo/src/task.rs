@@ -150,8 +150,8 @@ impl Watcher<'_> {
 
     /// Says what is being waited for, once it has taken a while.
     fn waits(&mut self) {
-        // Asked for in any case, so that remarks don't pile up.
-        let told = self.watching.lines(Instant::now());
+        let (remarks, told) = (self.watching.remarks(), self.watching.waits(Instant::now()));
+        self.screen.tell(&remarks.iter().map(|remark| Line::warning(remark.as_str())).collect::<Vec<_>>());
         if !self.json {
             self.screen.live(&told.iter().map(|line| Line::faint(format!("  {line}"))).collect::<Vec<_>>());
             self.screen.live(&self.live.waits(Instant::now()));

@@ -56,10 +56,15 @@ impl Watching {
         Ok(Self { seen: Mutex::default(), file })
     }
 
-    /// What is worth a line now.
-    pub(crate) fn lines(&self, now: Instant) -> Vec<String> {
+    /// What must be said whoever looks: that another model answered. Each is given once.
+    pub(crate) fn remarks(&self) -> Vec<String> {
+        self.seen.lock().unwrap_or_else(PoisonError::into_inner).remarks.drain(..).collect()
+    }
+
+    /// The waits that are worth a line now.
+    pub(crate) fn waits(&self, now: Instant) -> Vec<String> {
         let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut lines: Vec<String> = seen.remarks.drain(..).collect();
+        let mut lines = Vec::new();
         seen.waits.retain(|_, wait| wait.until > now);
         for ((_, role), wait) in &mut seen.waits {
             let is_due = wait.told.is_none_or(|told| now.saturating_duration_since(told) >= TOLD_EVERY);
@@ -112,5 +117,38 @@ impl Observer for Watching {
         if let Err(error) = file.write_all(&line) {
             tracing::warn!(%error, "an exchange was not kept");
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::{Duration, Instant};
+
+    use artoo_llm::observe::{Caller, Observer, Step};
+    use artoo_proto::{Role, TaskId};
+
+    use super::Watching;
+    use crate::settings::Variables;
+
+    #[test]
+    fn d18_a_wait_counts_down_until_it_is_over() {
+        let watching = Watching::start(&Variables::default()).unwrap();
+        let task_id = TaskId::try_from("t-00000000-0000-4000-8000-000000000001".to_owned()).unwrap();
+        let caller = Caller { role: Role::Planner, task_id, subtask_id: None };
+        let wait = Duration::from_secs(12);
+        watching.step(&caller, &Step::Waiting { wait, tries: 1, tries_max: 4, why: "status 429: busy".to_owned() });
+        let began = Instant::now();
+        let at = |seconds: u64| watching.waits(began + Duration::from_secs(seconds));
+        assert_eq!(at(0), ["R2: status 429: busy; try 2 of 4 in 12 s"]);
+        assert!(at(3).is_empty(), "not told again so soon");
+        assert_eq!(at(6), ["R2: status 429: busy; try 2 of 4 in 6 s"]);
+        assert!(at(13).is_empty() && at(14).is_empty(), "it is over");
+        watching.step(&caller, &Step::Waiting { wait, tries: 2, tries_max: 4, why: String::new() });
+        watching.step(&caller, &Step::Done);
+        assert!(watching.waits(began).is_empty(), "the answer came");
+        let fell_back = Step::FellBack { from: "a".to_owned(), to: "b".to_owned(), why: "away".to_owned() };
+        watching.step(&caller, &fell_back);
+        assert_eq!(watching.remarks(), ["R2: b answers in place of a (away)"]);
+        assert!(watching.remarks().is_empty());
     }
 }

@@ -231,8 +231,8 @@ fn first_dialect(config: &RemoteConfig, endpoint: &Endpoint) -> Dialect {
     }
 }
 
-/// Longest model name taken from a reply, in characters; names are shown in lists.
-const MODEL_NAME_CHARS: usize = 100;
+/// Longest model name taken from a reply, in characters; names are shown in lists, and some servers name a path.
+const MODEL_NAME_CHARS: usize = 256;
 
 #[async_trait]
 impl Model for Remote {

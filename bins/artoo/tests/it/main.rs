@@ -22,6 +22,7 @@ mod repl;
 mod server;
 mod setup;
 mod streams;
+mod strict_schemas;
 mod transcript;
 mod weak;
 mod world;

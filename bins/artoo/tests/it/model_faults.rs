@@ -187,22 +187,6 @@ fn d12_a_fallback_steps_in_and_that_is_said() {
 }
 
 #[test]
-fn d18_a_wait_for_the_endpoint_is_told_with_a_countdown() {
-    let world = World::new();
-    world.file("note.txt", "buy milk\n");
-    let server = Server::start(|asked| {
-        if asked.schema == "task_spec" && asked.nth == 0 {
-            let head = "HTTP/1.1 429 X\r\nretry-after: 1\r\ncontent-length: 0\r\nconnection: close\r\n\r\n";
-            return Reply::Raw(head.as_bytes().to_vec());
-        }
-        Reply::Json(good(asked))
-    });
-    let ran = Ran::of(world.with_model(&server, &[REQUEST]).output().unwrap());
-    assert_eq!(ran.code, Some(4), "{ran:?}");
-    assert!(ran.stderr.contains("status 429") && ran.stderr.contains("try 2 of 4 in"), "{ran:?}");
-}
-
-#[test]
 fn doctor_finds_out_what_an_endpoint_can_do_and_remembers_it() {
     let world = World::new();
     std::fs::create_dir_all(world.data_dir()).unwrap();

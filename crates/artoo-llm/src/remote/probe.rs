@@ -88,7 +88,10 @@ impl Remote {
                     return Ok((held, dialect, draft.reasoning_chars > 0));
                 }
                 Trouble::Cut { .. } | Trouble::Unreadable { .. } => {
-                    return Ok((Held::Ignored, dialect, draft.reasoning_chars > 0));
+                    // Small models fill an object that nobody described until the limit: it was one all the same.
+                    let is_object = draft.content.trim_start().starts_with('{');
+                    let held = if is_object { Held::Kept } else { Held::Ignored };
+                    return Ok((held, dialect, draft.reasoning_chars > 0));
                 }
                 Trouble::Unusable { .. }
                 | Trouble::NoConnection { .. }
