@@ -28,7 +28,7 @@ fn good(asked: &Asked) -> Value {
     };
     match reply {
         Reply::Json(value) => value,
-        _ => panic!("a good reply is JSON"),
+        Reply::Text(_) | Reply::Status(..) | Reply::Raw(_) | Reply::Silence => panic!("a good reply is JSON"),
     }
 }
 

@@ -69,6 +69,7 @@ impl Remote {
         QUESTION.clone_into(&mut request.prompt.user);
         request.max_tokens = ANSWER_TOKENS;
         request.schema = schema(dialect.format);
+        let mut tried_again = false;
         for _ in 0..REFUSALS_MAX {
             let room = self.room().await?;
             let asking = Asking {
@@ -100,6 +101,10 @@ impl Remote {
                 | Trouble::Silence
                 | Trouble::DoesNotFit { .. }
                 | Trouble::OverBudget { .. } => {}
+            }
+            if matches!(trouble, Trouble::NoConnection { .. }) && !std::mem::replace(&mut tried_again, true) {
+                // The server had closed a connection that was kept for the next question.
+                continue;
             }
             let formats = self.config.protocol.wire().formats();
             match trouble.refused_part().map(|about| dialect.without_refused_part(about, formats)) {

@@ -90,7 +90,9 @@ fn type_of_values(fields: &Map<String, Value>) -> Option<Value> {
         .map(|value| match value {
             Value::Number(number) if number.is_f64() => "number",
             Value::Number(_) => "integer",
-            other => crate::schema::type_name(other),
+            Value::Null | Value::Bool(_) | Value::String(_) | Value::Array(_) | Value::Object(_) => {
+                crate::schema::type_name(value)
+            }
         })
         .collect();
     names.sort_unstable();
