@@ -6,6 +6,7 @@ use std::str::FromStr;
 use clap::{Args, Parser, Subcommand};
 
 use crate::model::ModelKind;
+use crate::money::Dollars;
 
 /// Shown under `--help`: what has no option of its own.
 const AFTER_HELP: &str = "\
@@ -16,7 +17,14 @@ Environment (options win over it):
   OPENAI_BASE_URL   an OpenAI-compatible endpoint, such as http://localhost:8080/v1
   OPENAI_API_KEY    its key; never shown, never written down
   OPENAI_MODEL      the endpoint's name for the model
+  ANTHROPIC_BASE_URL, ANTHROPIC_API_KEY, ANTHROPIC_MODEL; OLLAMA_HOST, OLLAMA_MODEL
+                    the same for --model anthropic and --model ollama
   ARTOO_MODEL       as --model
+  ARTOO_HANDS       who carries out and checks single steps, spelled as --model
+  ARTOO_FALLBACK    who steps in where the model can't answer, several divided by commas
+  ARTOO_MAX_TOKENS, ARTOO_MAX_COST
+                    as --max-tokens and --max-cost
+  ARTOO_PRICES      NAME=IN/OUT or NAME=IN/CACHED/OUT in dollars a million tokens
   ARTOO_DATA_DIR    as --data-dir
   ARTOO_WORKSPACE   as --workspace
   ARTOO_DEADLINE    as --deadline
@@ -60,7 +68,11 @@ pub(crate) enum Command {
     /// Finds out which model artoo can use here, tries it, and writes the configuration
     Setup,
     /// Checks what artoo needs on this machine, and says how to put right what is wrong
-    Doctor,
+    Doctor {
+        /// Also asks the model a few small questions to find out what its endpoint can do, and remembers that
+        #[arg(long)]
+        probe: bool,
+    },
     /// Shows the configuration
     Config {
         #[command(subcommand)]
@@ -77,6 +89,8 @@ pub(crate) enum Command {
     Audit,
     /// Brings back what a task changed: what it deleted, overwrote, moved or made
     Undo(UndoOptions),
+    /// Measures artoo's own cost against an endpoint, beside a bare program that makes the same calls
+    Bench(Bench),
 }
 
 /// What is to be undone.
@@ -90,6 +104,36 @@ pub(crate) struct UndoOptions {
     /// Does it without asking
     #[arg(short, long)]
     pub(crate) yes: bool,
+}
+
+/// What is measured.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct Bench {
+    /// An endpoint that speaks Chat Completions
+    #[arg(long, value_name = "URL")]
+    pub(crate) base_url: String,
+    /// Parallel subtasks of a task, 1 to 1024
+    #[arg(long, value_name = "N", default_value_t = 8, value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub(crate) n: u16,
+    /// Tasks that are measured
+    #[arg(long, value_name = "T", default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    pub(crate) tasks: u32,
+    /// Tasks under way at once
+    #[arg(long, value_name = "C", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=4096))]
+    pub(crate) concurrency: u32,
+    /// Tasks before those that are measured
+    #[arg(long, value_name = "W", default_value_t = 2)]
+    pub(crate) warmup: u32,
+    /// What each subtask calls: a process, or a tool that starts none
+    #[arg(long, value_enum, default_value_t = BenchTool::Proc)]
+    pub(crate) tool: BenchTool,
+}
+
+/// What a subtask calls.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum BenchTool {
+    Proc,
+    Noop,
 }
 
 /// What of the configuration is shown.
@@ -116,7 +160,7 @@ pub(crate) struct Options {
     /// Nothing on standard error but warnings and questions
     #[arg(short, long, global = true)]
     pub(crate) quiet: bool,
-    /// Who answers: reflex, openai, openai:NAME or cassette:PATH
+    /// Who answers: reflex, cassette:PATH, or openai, responses, anthropic or ollama, alone, with :NAME or :NAME@URL
     #[arg(long, global = true, value_name = "MODEL")]
     pub(crate) model: Option<ModelKind>,
     /// Where memory and the audit log are kept [default: ~/.artoo]
@@ -128,6 +172,12 @@ pub(crate) struct Options {
     /// Ends the task after this time: 90s, 5m or 1h [default: 30m]
     #[arg(long, global = true, value_name = "TIME")]
     pub(crate) deadline: Option<Deadline>,
+    /// No call is made that could take the run above so many tokens
+    #[arg(long, global = true, value_name = "N")]
+    pub(crate) max_tokens: Option<u64>,
+    /// No call is made that could take the run above so many US dollars; needs the model's price (ARTOO_PRICES)
+    #[arg(long, global = true, value_name = "DOLLARS")]
+    pub(crate) max_cost: Option<Dollars>,
 }
 
 /// A limit on a task's time.

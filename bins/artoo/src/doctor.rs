@@ -1,5 +1,7 @@
 //! `artoo doctor`: every promise that rests on this machine, probed, with a remedy where it fails.
 
+mod abilities;
+
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -17,7 +19,7 @@ use crate::display::writer::Screen;
 use crate::display::{Line, Style};
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::model::ModelKind;
+use crate::model::{ModelKind, Models, Place, remote};
 use crate::settings::{Settings, Variables};
 
 /// The schema's name; as unstable as that of a task's events.
@@ -61,14 +63,19 @@ impl Finding {
     }
 }
 
-/// Probes everything and shows it. An endpoint is asked for its list of models, no model is asked anything, and no key
-/// is shown.
-pub(crate) async fn run(options: Options, variables: &Variables, screen: &Screen) -> Result<Exit, Failure> {
+/// Probes everything and shows it. An endpoint is asked for its list of models; a model is asked something only with
+/// `--probe`. No key is shown.
+pub(crate) async fn run(
+    options: Options,
+    with_probe: bool,
+    variables: &Variables,
+    screen: &Screen,
+) -> Result<Exit, Failure> {
     let is_json = options.json;
     let findings = match variables.clone().with_file() {
         Err(failure) => vec![unusable("config", &failure)],
         Ok(variables) => match Settings::resolve(options, &variables) {
-            Ok(settings) => probe(&settings, &variables).await,
+            Ok(settings) => probe(&settings, with_probe, &variables).await,
             Err(failure) => vec![unusable("settings", &failure)],
         },
     };
@@ -86,12 +93,13 @@ fn unusable(name: &'static str, failure: &Failure) -> Finding {
     Finding::fail(name, failure.told(), remedy)
 }
 
-async fn probe(settings: &Settings, variables: &Variables) -> Vec<Finding> {
+async fn probe(settings: &Settings, with_probe: bool, variables: &Variables) -> Vec<Finding> {
     let mut findings = configuration(settings, variables);
     findings.extend([home(settings), workspace(Path::new(&settings.environment.workspace))]);
     findings.extend(space(settings));
     findings.extend(model(settings, variables));
     findings.extend(endpoint(settings, variables).await);
+    findings.extend(abilities::finding(settings, with_probe, variables).await);
     findings.extend(tools(settings));
     findings.push(fence(settings));
     findings.extend(audit_log(&settings.data_dir));
@@ -148,14 +156,16 @@ fn room(name: &'static str, place: &Path) -> Option<Finding> {
 
 /// Whether the endpoint answers at all, and has the model. No model is asked.
 async fn endpoint(settings: &Settings, variables: &Variables) -> Option<Finding> {
-    if !matches!(settings.model.kind, ModelKind::OpenAi { .. }) {
+    if !matches!(settings.model.kind, ModelKind::Remote { .. }) {
         return None;
     }
-    let mut config = settings.model.openai(variables).ok()?;
+    let mut config = remote(&settings.model.kind, Place::First, variables).ok()?;
     config.total_deadline = ENDPOINT_TIMEOUT;
     let (url, wanted) = (artoo_llm::shown_url(&config.base_url), config.model.clone());
-    Some(match artoo_llm::OpenAi::new(config).ok()?.models().await {
-        Ok(models) if models.contains(&wanted) => Finding::ok("endpoint", format!("{url} answers and lists {wanted}")),
+    Some(match artoo_llm::Remote::new(config).ok()?.models().await {
+        Ok(models) if models.iter().any(|model| model.name == wanted) => {
+            Finding::ok("endpoint", format!("{url} answers and lists {wanted}"))
+        }
         Ok(models) => Finding::warn(
             "endpoint",
             format!("{url} answers and does not list {wanted} among its {} models", models.len()),
@@ -206,8 +216,8 @@ fn tempfile_in(folder: &Path) -> std::io::Result<()> {
 
 fn model(settings: &Settings, variables: &Variables) -> Vec<Finding> {
     let choice = &settings.model;
-    let chosen = format!("{} ({})", choice.spelled(), choice.why);
-    let built = choice.build(variables, &settings.environment);
+    let chosen = format!("{} ({})", choice.kind, choice.why);
+    let built = Models::build(settings, variables);
     let problem = built.err().map(|failure| (failure.told(), failure.remedy().unwrap_or("see artoo --help")));
     let mut findings = vec![match (&problem, &choice.kind) {
         (Some((problem, remedy)), _) => Finding::fail("model", format!("{chosen}: {problem}"), *remedy),
@@ -216,16 +226,18 @@ fn model(settings: &Settings, variables: &Variables) -> Vec<Finding> {
             format!("{chosen}: everyday questions about files, no more"),
             "for anything else a language model is needed: artoo setup",
         ),
-        (None, ModelKind::OpenAi { .. }) => {
-            let name = choice.openai(variables).map(|config| config.model).unwrap_or_default();
+        (None, ModelKind::Remote { .. }) => {
+            let name = remote(&choice.kind, Place::First, variables).map(|config| config.model).unwrap_or_default();
             Finding::ok("model", format!("{chosen}: {name}"))
         }
         (None, ModelKind::Cassette { .. }) => Finding::ok("model", chosen),
     }];
-    if matches!(choice.kind, ModelKind::OpenAi { .. }) {
-        let detail = match variables.origin("OPENAI_API_KEY") {
+    if let ModelKind::Remote { protocol, .. } = &choice.kind {
+        let name = artoo_llm::remote::Variables::of(*protocol).key;
+        let in_file = variables.of_file("OPENAI_API_KEY").and_then(|_| variables.origin("OPENAI_API_KEY"));
+        let detail = match variables.origin(name).or(in_file) {
             Some(origin) => format!("set by {origin}; it is not shown"),
-            None => "OPENAI_API_KEY is not set".to_owned(),
+            None => format!("{name} is not set"),
         };
         findings.push(Finding::ok("key", detail));
     }

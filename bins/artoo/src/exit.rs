@@ -77,6 +77,8 @@ impl Exit {
             | ModelFailure::TimedOut { .. }
             | ModelFailure::Cut { .. }
             | ModelFailure::Unreadable { .. }
+            | ModelFailure::DoesNotFit { .. }
+            | ModelFailure::OverBudget { .. }
             | ModelFailure::NotRecorded { .. } => Self::Model,
         }
     }

@@ -1,7 +1,9 @@
 //! The program `artoo`: arguments, display and exit codes around `artoo-roles`. Decides nothing about a task.
 
+mod abilities;
 mod args;
 mod audit;
+mod bench;
 mod check_command;
 mod config;
 mod display;
@@ -11,6 +13,7 @@ mod failure;
 mod hands;
 mod logging;
 mod model;
+mod money;
 mod repl;
 mod settings;
 mod setup;
@@ -20,6 +23,7 @@ mod suggest;
 mod task;
 mod terminal;
 mod undo;
+mod watching;
 
 use std::panic::catch_unwind;
 use std::process::ExitCode;

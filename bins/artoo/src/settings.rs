@@ -14,6 +14,7 @@ use crate::config::{self, Place};
 use crate::failure::Failure;
 use crate::hands;
 use crate::model::ModelChoice;
+use crate::money::Dollars;
 
 /// The variables of the user's own shell, read once, and what the configuration file says for those that are not set.
 /// An empty one counts as not set.
@@ -53,6 +54,12 @@ impl Variables {
     /// Who set a variable, if anybody did.
     pub(crate) fn origin(&self, name: &'static str) -> Option<String> {
         self.raw(name).map(|_| self.from_file.get(name).cloned().unwrap_or_else(|| format!("variable {name}")))
+    }
+
+    /// What the configuration file says for a variable that is not set.
+    pub(crate) fn of_file(&self, name: &'static str) -> Option<String> {
+        self.from_file.get(name)?;
+        self.raw(name)?.to_str().map(|value| value.trim().to_owned())
     }
 
     /// What a variable is called to the user: the line of the file where it came from there.
@@ -101,6 +108,10 @@ pub(crate) struct Settings {
     pub(crate) limit_ms: Option<u64>,
     pub(crate) json: bool,
     pub(crate) tools: ToolConfig,
+    /// Tokens that the run may take.
+    pub(crate) max_tokens: Option<u64>,
+    /// Money that it may take.
+    pub(crate) max_cost: Option<Dollars>,
 }
 
 impl Settings {
@@ -125,6 +136,10 @@ impl Settings {
             model: ModelChoice::resolve(options.model, variables)?,
             limit_ms: deadline.map(|deadline| deadline.limit_ms),
             json: options.json,
+            max_tokens: options
+                .max_tokens
+                .map_or_else(|| variables.parsed("ARTOO_MAX_TOKENS"), |most| Ok(Some(most)))?,
+            max_cost: options.max_cost.map_or_else(|| variables.parsed("ARTOO_MAX_COST"), |most| Ok(Some(most)))?,
         })
     }
 }

@@ -10,8 +10,9 @@ use crate::display::writer::Screen;
 use crate::display::{Line, json};
 use crate::exit::Exit;
 use crate::failure::Failure;
+use crate::model::Models;
 use crate::settings::{Settings, Variables};
-use crate::{audit, check_command, config, doctor, logging, repl, setup, task, terminal, undo};
+use crate::{audit, bench, check_command, config, doctor, logging, repl, setup, task, terminal, undo};
 
 /// Threads of the runtime: one drives the System, one the display; outside work has threads of its own.
 const THREADS: usize = 2;
@@ -47,19 +48,22 @@ fn run(line: CommandLine, variables: &Variables, screen: &Screen) -> Result<Exit
     let with_file;
     let variables = match line.command {
         // These two look at the file themselves, or help to put it right.
-        Some(Command::Doctor | Command::Config { command: ConfigCommand::Path | ConfigCommand::Keys }) => variables,
+        Some(Command::Doctor { .. } | Command::Config { command: ConfigCommand::Path | ConfigCommand::Keys }) => {
+            variables
+        }
         _ => {
             with_file = variables.clone().with_file()?;
             &with_file
         }
     };
     let words = match line.command {
-        Some(Command::Doctor) => return block_on(doctor::run(line.options, variables, screen)),
+        Some(Command::Doctor { probe }) => return block_on(doctor::run(line.options, probe, variables, screen)),
         Some(Command::Judge { command }) => {
             return check_command::run(&command, &Settings::resolve(line.options, variables)?, screen);
         }
         Some(Command::Setup) => return block_on(setup::run(variables, screen)),
         Some(Command::Config { command }) => return config::show::run(command, line.options, variables, screen),
+        Some(Command::Bench(bench)) => return block_on(bench::run(bench, variables, screen)),
         Some(Command::Audit) => return audit::run(&Settings::resolve(line.options, variables)?, screen),
         Some(Command::Undo(asked)) => return undo::run(&asked, &Settings::resolve(line.options, variables)?, screen),
         Some(Command::Run { words }) => words.join(" "),
@@ -75,8 +79,8 @@ fn run(line: CommandLine, variables: &Variables, screen: &Screen) -> Result<Exit
         screen.json(&json::schema());
     }
     let settings = Settings::resolve(line.options, variables)?;
-    let model = settings.model.build(variables, &settings.environment)?;
-    block_on(task::run(&settings, model, &words, screen))
+    let models = Models::build(&settings, variables)?;
+    block_on(task::run(&settings, models, &words, screen))
 }
 
 /// Nothing was asked for, and somebody sits there.
@@ -85,8 +89,8 @@ fn live(options: Options, variables: &Variables, screen: &Screen) -> Result<Exit
         return Err(Failure::JsonPrompt);
     }
     let settings = Settings::resolve(options, variables)?;
-    let model = settings.model.build(variables, &settings.environment)?;
-    block_on(repl::run(&settings, model, variables, screen))
+    let models = Models::build(&settings, variables)?;
+    block_on(repl::run(&settings, models, variables, screen))
 }
 
 /// The request that a pipe or a file holds, all of it one request; nothing where standard input is a terminal.
@@ -127,7 +131,7 @@ fn usage(error: &clap::Error, screen: &Screen) -> Exit {
     screen.insist(&[Line::plain(text.trim_end())]);
     let words: Vec<String> = std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned()).collect();
     let is_subcommand = words.first().is_some_and(|word| {
-        matches!(word.as_str(), "run" | "setup" | "doctor" | "config" | "check-command" | "audit" | "undo")
+        matches!(word.as_str(), "run" | "bench" | "setup" | "doctor" | "config" | "check-command" | "audit" | "undo")
     });
     if is_subcommand && error.kind() == ErrorKind::UnknownArgument {
         screen.insist(&[Line::plain(format!("\nIf these words are your task: artoo run -- {}", words.join(" ")))]);

@@ -1,9 +1,10 @@
 //! One task from its words to its exit code.
 
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use artoo_bus::TapEvent;
-use artoo_llm::Model;
+use artoo_llm::ledger::{DollarsShown, Ledger};
 use artoo_proto::SessionTurn;
 use artoo_roles::runtime::{CloseReport, Progress, System, TaskHandle, TaskOutcome, Unattended};
 use artoo_tools::undo::Entry;
@@ -13,24 +14,22 @@ use crate::display::writer::Screen;
 use crate::display::{Line, json, live, result};
 use crate::exit::Exit;
 use crate::failure::Failure;
+use crate::model::Models;
 use crate::settings::Settings;
 use crate::signals::{Signals, leave_at_once};
 use crate::terminal::Terminal;
 use crate::undo;
+use crate::watching::Watching;
 
 /// How often the display looks whether a wait has become long enough to mention.
 const LOOK_EVERY: Duration = Duration::from_millis(250);
 
 /// Runs the words as a task and shows what comes of it.
-pub(crate) async fn run(
-    settings: &Settings,
-    model: Box<dyn Model>,
-    words: &str,
-    screen: &Screen,
-) -> Result<Exit, Failure> {
+pub(crate) async fn run(settings: &Settings, models: Models, words: &str, screen: &Screen) -> Result<Exit, Failure> {
     let mut signals = Signals::listen()?;
-    let system = system(settings, model, screen)?;
-    let outcome = perform(&system, settings, words, Vec::new(), &mut signals, screen).await?;
+    let (watching, ledger) = (Arc::clone(&models.watching), Arc::clone(&models.ledger));
+    let system = system(settings, models, screen)?;
+    let outcome = perform(&system, settings, words, Vec::new(), &mut signals, screen, &watching).await?;
     let exit = Exit::of(&outcome.result);
     let notes = system.notes().to_vec();
     let close = tokio::select! {
@@ -45,15 +44,16 @@ pub(crate) async fn run(
         screen.json(&json::result(&outcome, exit, &close, changed.as_ref()));
     } else {
         screen.tell(&noted(&notes));
+        screen.tell(&cost(&ledger));
         screen.tell(&closing(&close));
     }
     Ok(exit)
 }
 
 /// The runtime, with whoever sits at the terminal.
-pub(crate) fn system(settings: &Settings, model: Box<dyn Model>, screen: &Screen) -> Result<System, Failure> {
+pub(crate) fn system(settings: &Settings, models: Models, screen: &Screen) -> Result<System, Failure> {
     let builder = System::builder()
-        .model(model)
+        .model(models)
         .environment(settings.environment.clone())
         .tools(settings.tools.clone())
         .data_dir(settings.data_dir.clone());
@@ -72,9 +72,10 @@ pub(crate) async fn perform(
     session: Vec<SessionTurn>,
     signals: &mut Signals,
     screen: &Screen,
+    watching: &Watching,
 ) -> Result<TaskOutcome, Failure> {
     let mut handle = system.run_with(words, session, settings.limit_ms);
-    let mut watcher = Watcher { screen, json: settings.json, live: live::Live::default() };
+    let mut watcher = Watcher { screen, json: settings.json, live: live::Live::default(), watching };
     watcher.started(settings, system, handle.task_id().as_str(), words);
     let outcome = watch(&mut handle, signals, &mut watcher).await?;
     // A question that was cancelled with its task still has to give the terminal back.
@@ -109,7 +110,11 @@ async fn watch(
             progress = handle.next() => match progress {
                 Progress::Event(event) if live::is_of_task(&event, &task_id) => watcher.event(&event),
                 Progress::Event(_) => {}
-                Progress::Ended(outcome) => return outcome.map_err(|source| Failure::Runtime { source }),
+                Progress::Ended(outcome) => {
+                    // What was said since the last look: a short task may end before the first.
+                    watcher.waits();
+                    return outcome.map_err(|source| Failure::Runtime { source });
+                }
             },
             () = signals.stop() => {
                 if is_cancelled {
@@ -129,6 +134,7 @@ struct Watcher<'a> {
     screen: &'a Screen,
     json: bool,
     live: live::Live,
+    watching: &'a Watching,
 }
 
 impl Watcher<'_> {
@@ -156,7 +162,10 @@ impl Watcher<'_> {
 
     /// Says what is being waited for, once it has taken a while.
     fn waits(&mut self) {
+        let (remarks, told) = (self.watching.remarks(), self.watching.waits(Instant::now()));
+        self.screen.tell(&remarks.iter().map(|remark| Line::warning(remark.as_str())).collect::<Vec<_>>());
         if !self.json {
+            self.screen.live(&told.iter().map(|line| Line::faint(format!("  {line}"))).collect::<Vec<_>>());
             self.screen.live(&self.live.waits(Instant::now()));
         }
     }
@@ -165,6 +174,13 @@ impl Watcher<'_> {
 /// What could not be used as usual.
 pub(crate) fn noted(notes: &[String]) -> Vec<Line> {
     notes.iter().map(|note| Line::plain(format!("note: {note}"))).collect()
+}
+
+/// What the run has cost, where prices are known.
+pub(crate) fn cost(ledger: &Ledger) -> Vec<Line> {
+    let total = ledger.total();
+    let told = |cost: u64| Line::plain(format!("cost: ${}", DollarsShown(cost)));
+    (total.cost > 0).then(|| told(total.cost)).into_iter().collect()
 }
 
 /// What should be known about the run itself.

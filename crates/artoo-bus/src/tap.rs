@@ -81,7 +81,8 @@ pub struct Observed {
 /// The bus's end of a tap. Never blocks.
 #[derive(Debug)]
 pub struct TapSender {
-    sender: SyncSender<Observed>,
+    // Boxed: the queue touches all its room when it is made, and an event is several hundred bytes.
+    sender: SyncSender<Box<Observed>>,
     /// A slot of its own for the losses still untold when the bus goes away.
     last_word: SyncSender<Observed>,
     next: u64,
@@ -92,7 +93,7 @@ pub struct TapSender {
 /// The observer's end of a tap.
 #[derive(Debug)]
 pub struct Tap {
-    receiver: Receiver<Observed>,
+    receiver: Receiver<Box<Observed>>,
     last_word: Receiver<Observed>,
 }
 
@@ -134,7 +135,7 @@ impl TapSender {
 
     fn try_send(&mut self, at: Timestamp, event: TapEvent) -> Result<(), ()> {
         let n = self.next;
-        match self.sender.try_send(Observed { n, at, event }) {
+        match self.sender.try_send(Box::new(Observed { n, at, event })) {
             Ok(()) => {
                 self.next += 1;
                 Ok(())
@@ -160,7 +161,7 @@ impl Tap {
     /// The next event; `None` when the bus is gone and everything was read.
     #[must_use]
     pub fn recv(&self) -> Option<Observed> {
-        self.receiver.recv().or_else(|_| self.last_word.recv()).ok()
+        self.receiver.recv().map(|observed| *observed).or_else(|_| self.last_word.recv()).ok()
     }
 
     /// The next event within `timeout`; `Ok(None)` when none came, `Err` when the bus is gone.
@@ -169,7 +170,7 @@ impl Tap {
     /// [`TapClosed`] when the sender was dropped and everything was read.
     pub fn recv_timeout(&self, timeout: Duration) -> Result<Option<Observed>, TapClosed> {
         match self.receiver.recv_timeout(timeout) {
-            Ok(observed) => Ok(Some(observed)),
+            Ok(observed) => Ok(Some(*observed)),
             Err(RecvTimeoutError::Timeout) => Ok(None),
             Err(RecvTimeoutError::Disconnected) => self.last_word.try_recv().map(Some).map_err(|_| TapClosed),
         }

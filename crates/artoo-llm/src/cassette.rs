@@ -207,6 +207,7 @@ impl Model for Player {
             return Err(ModelFailure::Unreadable {
                 detail: artoo_proto::escape::one_line(&misfit.to_string()),
                 excerpt,
+                usage: reply.usage,
             });
         }
         Ok(reply)

@@ -26,6 +26,12 @@ pub enum ConfigError {
     /// The key holds characters that no HTTP header can carry.
     #[error("the API key holds characters that can't be sent in a header")]
     KeyNotSendable,
+    /// A header can't be sent.
+    #[error("the header {name} can't be sent")]
+    Header {
+        /// Its name.
+        name: String,
+    },
     /// A duration or a count is zero where that can't work.
     #[error("{name} must be more than zero")]
     Zero {

@@ -1,7 +1,7 @@
 //! Language models, honestly spoken to: one trait, an HTTP client that owns transport retries, and a strict reader.
 //!
-//! *Is*: the [`Model`] seam; [`openai::OpenAi`] for every endpoint that speaks Chat Completions; [`scripted::Scripted`]
-//! and the [`cassette`]s for tests; [`Tiers`] to give roles different models.
+//! *Is*: the [`Model`] seam; [`Remote`] for every endpoint that speaks one of the [`Protocol`]s; [`scripted::Scripted`]
+//! and the [`cassette`]s for tests; [`Tiers`] to give roles different models; a [`Ledger`] that bounds what they cost.
 //! *Is not*: a judge of meaning. Whether a reply is worth asking for again is the roles' business; here a reply is
 //! either one JSON value that fits the schema, or a typed failure. Nothing is ever repaired.
 //! *Must not know*: roles' state, tools, memory, the bus.
@@ -20,10 +20,15 @@ use std::sync::Arc;
 use artoo_proto::{ModelFailure, ModelReply, ModelRequest};
 use async_trait::async_trait;
 
+pub mod abilities;
+pub mod bare;
 pub mod cassette;
 pub mod error;
-pub mod openai;
+pub mod ledger;
+pub mod observe;
+pub mod pool;
 pub mod reader;
+pub mod remote;
 pub mod retry;
 pub mod schema;
 pub mod scripted;
@@ -33,11 +38,15 @@ pub mod tiers;
 pub mod usage;
 
 mod transport;
+mod wire;
 
+pub use abilities::{Abilities, AbilityBook};
 pub use error::ConfigError;
-pub use openai::{OpenAi, OpenAiConfig, shown_url};
+pub use ledger::Ledger;
+pub use remote::{Remote, RemoteConfig, Shared, shown_url};
 pub use secret::Secret;
 pub use tiers::Tiers;
+pub use wire::Protocol;
 
 /// Something that answers requests: a remote endpoint, a script, a recording, a parser.
 ///

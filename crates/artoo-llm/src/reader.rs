@@ -5,7 +5,7 @@
 //! does not survive the trip, and a text that ends inside a value is cut, whatever it began with. Of several complete
 //! objects the first that fits counts. A part of a broken or larger object never does.
 
-use artoo_proto::{ModelFailure, escape};
+use artoo_proto::{ModelFailure, Usage, escape};
 use serde_json::Value;
 
 use crate::schema::{self, Misfit};
@@ -85,7 +85,7 @@ impl ReaderError {
     pub fn into_failure(self, text: &str) -> ModelFailure {
         let detail = escape::one_line(&self.to_string());
         match self {
-            Self::Cut { .. } => ModelFailure::Cut { detail },
+            Self::Cut { .. } => ModelFailure::Cut { detail, usage: Usage::default() },
             Self::Empty
             | Self::TooLong { .. }
             | Self::NoObject
@@ -93,7 +93,9 @@ impl ReaderError {
             | Self::DuplicateKey { .. }
             | Self::TooDeep { .. }
             | Self::InexactNumber
-            | Self::DoesNotFit { .. } => ModelFailure::Unreadable { detail, excerpt: excerpt(text) },
+            | Self::DoesNotFit { .. } => {
+                ModelFailure::Unreadable { detail, excerpt: excerpt(text), usage: Usage::default() }
+            }
         }
     }
 }
@@ -289,5 +291,7 @@ fn holds_object(value: &Value) -> bool {
     value.as_array().is_some_and(|items| items.iter().any(|item| item.is_object() || holds_object(item)))
 }
 
+#[cfg(test)]
+mod conformance;
 #[cfg(test)]
 mod tests;

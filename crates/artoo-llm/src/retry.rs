@@ -32,6 +32,18 @@ impl Default for RetryPolicy {
     }
 }
 
+impl RetryPolicy {
+    /// Tries in all after such an outcome.
+    #[must_use]
+    pub fn allowed(&self, outcome: Outcome) -> u32 {
+        match outcome {
+            Outcome::Final => 0,
+            Outcome::NoConnection => self.connect_tries,
+            Outcome::Busy { .. } => self.busy_tries,
+        }
+    }
+}
+
 /// What came of one try.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Outcome {
@@ -89,15 +101,15 @@ pub fn next(
     elapsed: Duration,
     random: &mut dyn FnMut() -> f64,
 ) -> Decision {
-    let (allowed, hint) = match outcome {
+    let hint = match outcome {
         Outcome::Final => return Decision::GiveUp { why: Why::Pointless },
-        Outcome::NoConnection => (policy.connect_tries, None),
-        Outcome::Busy { retry_after } => (policy.busy_tries, retry_after),
+        Outcome::NoConnection => None,
+        Outcome::Busy { retry_after } => retry_after,
     };
     if let Some(asked) = hint.filter(|asked| *asked > policy.max_retry_after) {
         return Decision::GiveUp { why: Why::WaitTooLong { asked } };
     }
-    if tries >= allowed {
+    if tries >= policy.allowed(outcome) {
         return Decision::GiveUp { why: Why::TriesSpent };
     }
     let share = random().clamp(0.0, 1.0);

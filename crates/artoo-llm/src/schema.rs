@@ -149,7 +149,7 @@ fn is_of(value: &Value, name: &str) -> bool {
     }
 }
 
-fn type_name(value: &Value) -> &'static str {
+pub(crate) fn type_name(value: &Value) -> &'static str {
     match value {
         Value::Null => "null",
         Value::Bool(_) => "boolean",

@@ -78,7 +78,9 @@ impl Model for Scripted {
             Script::Never => std::future::pending().await,
         };
         let usage = match &body {
-            ReplyBody::Json { .. } => usage::of_call(None, &usage::prompt_text(request), &written),
+            ReplyBody::Json { .. } => {
+                usage::of_call(usage::Counts::default(), usage::prompt_tokens(request), written.chars().count())
+            }
             ReplyBody::Recipes { .. } | ReplyBody::Abstain { .. } => Usage::default(),
         };
         Ok(ModelReply { body, usage, model: self.name.clone() })

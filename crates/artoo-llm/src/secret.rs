@@ -53,12 +53,12 @@ impl fmt::Display for Secret {
 /// Takes a key out of every text that leaves this crate.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Scrubber {
-    key: Option<Secret>,
+    keys: Vec<Secret>,
 }
 
 impl Scrubber {
-    pub(crate) fn new(key: Option<Secret>) -> Self {
-        Self { key: key.filter(|key| !key.is_empty()) }
+    pub(crate) fn new(keys: impl IntoIterator<Item = Secret>) -> Self {
+        Self { keys: keys.into_iter().filter(|key| !key.is_empty()).collect() }
     }
 
     /// Text for an error: without the key (plain, JSON-escaped or percent-encoded), on one line, at most `max` characters.
@@ -68,26 +68,32 @@ impl Scrubber {
 
     /// An answer's text without the key, should an endpoint quote it.
     pub(crate) fn answer(&self, text: String) -> String {
-        match &self.key {
-            Some(key) if key.0.len() >= ANSWER_KEY_MIN_CHARS && text.contains(&key.0) => text.replace(&key.0, MARK),
-            Some(_) | None => text,
-        }
+        let long = self.keys.iter().filter(|key| key.0.len() >= ANSWER_KEY_MIN_CHARS);
+        long.fold(text, |text, key| if text.contains(&key.0) { text.replace(&key.0, MARK) } else { text })
+    }
+
+    /// A whole body without the key, in any spelling.
+    pub(crate) fn whole(&self, text: &str) -> String {
+        self.scrub(text)
     }
 
     fn scrub(&self, text: &str) -> String {
-        let Some(key) = &self.key else { return text.to_owned() };
-        let mut out = text.replace(&key.0, MARK);
-        for spelled in spellings(&key.0) {
-            if spelled != key.0 {
-                out = out.replace(&spelled, MARK);
-            }
+        self.keys.iter().fold(text.to_owned(), scrub_one)
+    }
+}
+
+fn scrub_one(text: String, key: &Secret) -> String {
+    let mut out = text.replace(&key.0, MARK);
+    for spelled in spellings(&key.0) {
+        if spelled != key.0 {
+            out = out.replace(&spelled, MARK);
         }
-        // A text that was cut in the middle of the key ends with a part of it.
-        let longest = (PARTIAL_KEY_MIN_CHARS..key.0.len()).rev().find_map(|len| out.strip_suffix(key.0.get(..len)?));
-        match longest {
-            Some(head) => format!("{head}{MARK}"),
-            None => out,
-        }
+    }
+    // A text that was cut in the middle of the key ends with a part of it.
+    let longest = (PARTIAL_KEY_MIN_CHARS..key.0.len()).rev().find_map(|len| out.strip_suffix(key.0.get(..len)?));
+    match longest {
+        Some(head) => format!("{head}{MARK}"),
+        None => out,
     }
 }
 
@@ -117,7 +123,7 @@ mod tests {
 
     #[test]
     fn l4_no_spelling_of_the_key_survives_in_an_error() {
-        let scrubber = Scrubber::new(Some(Secret::new(KEY)));
+        let scrubber = Scrubber::new([Secret::new(KEY)]);
         let check = |text: &str, expected: &str| assert_eq!(scrubber.shown(text, 100), expected);
         check("bad key sk-canary/4f9a+77!", "bad key [key]!");
         check("bad key sk-canary\\/4f9a+77!", "bad key [key]!");
@@ -131,12 +137,12 @@ mod tests {
     fn a_secret_does_not_print() {
         let secret = Secret::new(format!("{KEY}\n"));
         assert_eq!(secret.expose(), KEY);
-        assert!(!format!("{secret:?} {secret} {:?}", Scrubber::new(Some(secret.clone()))).contains("canary"));
+        assert!(!format!("{secret:?} {secret} {:?}", Scrubber::new([secret.clone()])).contains("canary"));
     }
 
     #[test]
     fn a_dummy_key_does_not_change_an_answer() {
-        let answer = |key: &str, text: &str| Scrubber::new(Some(Secret::new(key))).answer(text.to_owned());
+        let answer = |key: &str, text: &str| Scrubber::new([Secret::new(key)]).answer(text.to_owned());
         assert_eq!(answer("ollama", "ask ollama"), "ask ollama");
         assert_eq!(answer(KEY, &format!("ask {KEY}")), "ask [key]");
     }

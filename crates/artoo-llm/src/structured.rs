@@ -1,21 +1,33 @@
-//! How a request becomes a Chat Completions body that asks for JSON, and what to leave out when an endpoint refuses a part.
+//! How a reply in JSON is asked for, what to leave out when an endpoint refuses a part, and what its errors say.
 
 use artoo_proto::ModelRequest;
-use serde_json::{Value, json};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::wire::{Asking, Protocol};
+
+pub(crate) mod strict;
+
+pub use strict::form as strict_form;
 
 /// How the shape of the reply is asked for, strongest first. The schema's text is in the prompt in every case.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum ReplyFormat {
-    /// `response_format` of type `json_schema`, strict.
+    /// The schema as it is, for servers that hold to all of it.
     JsonSchema,
-    /// `response_format` of type `json_object`.
+    /// The schema in the form that OpenAI's strict mode takes.
+    StrictSchema,
+    /// Any JSON object.
     JsonObject,
+    /// A call of one tool that takes the reply as its input.
+    ForcedTool,
     /// The prompt alone.
     PromptOnly,
 }
 
 /// How an endpoint wants to be spoken to; starts with everything and only ever loses parts.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Dialect {
     /// How JSON is asked for.
     pub format: ReplyFormat,
@@ -23,6 +35,12 @@ pub struct Dialect {
     pub completion_tokens_field: bool,
     /// Sampling temperature, where the endpoint takes one.
     pub temperature: Option<f64>,
+    /// Whether the answer is to come in pieces.
+    pub stream: bool,
+    /// Whether the pieces are to end with the cost.
+    pub stream_usage: bool,
+    /// Whether the prompt's stable part is marked for the endpoint's cache, where the protocol has such a mark.
+    pub cache: bool,
 }
 
 /// What an endpoint says about a refused request.
@@ -39,78 +57,98 @@ pub struct Complaint {
 }
 
 /// Words by which endpoints that name no parameter say that they can't keep to a format.
-const FORMAT_WORDS: [&str; 7] =
-    ["response_format", "json_schema", "json_object", "json schema", "structured output", "grammar", "guided"];
+const FORMAT_WORDS: [&str; 9] = [
+    "response_format",
+    "text.format",
+    "json_schema",
+    "json_object",
+    "json schema",
+    "structured output",
+    "grammar",
+    "guided",
+    "invalid schema",
+];
+
+/// The same of a forced call.
+const TOOL_WORDS: [&str; 2] = ["tool", "function"];
+
+/// Parameters that carry a format.
+const FORMAT_PARAMS: [&str; 5] = ["response_format", "text", "tools", "tool_choice", "format"];
 
 /// Longest schema name endpoints take.
 const SCHEMA_NAME_MAX: usize = 64;
 
+/// Classes and codes of errors, with the status an endpoint gives them where it can: a stream has begun with 200.
+const STATUS_OF: [(&str, u16); 14] = [
+    ("overloaded_error", 529),
+    ("rate_limit_error", 429),
+    ("rate_limit_exceeded", 429),
+    ("insufficient_quota", 429),
+    ("api_error", 500),
+    ("server_error", 500),
+    ("internal_server_error", 500),
+    ("timeout_error", 504),
+    ("authentication_error", 401),
+    ("invalid_api_key", 401),
+    ("permission_error", 403),
+    ("billing_error", 402),
+    ("not_found_error", 404),
+    ("invalid_request_error", 400),
+];
+
+impl Complaint {
+    /// The status that its class or code stands for.
+    #[must_use]
+    pub fn status_in_words(&self) -> Option<u16> {
+        let named = |word: &Option<String>| {
+            let word = word.as_deref()?;
+            STATUS_OF.into_iter().find(|(known, _)| *known == word).map(|(_, status)| status)
+        };
+        named(&self.code).or_else(|| named(&self.kind))
+    }
+}
+
 impl Dialect {
-    /// What to try after a refusal: one part less, where the complaint is about such a part.
+    /// What to try after a refusal: one part less, where the complaint is about such a part. `formats` are the
+    /// protocol's, strongest first.
     ///
     /// Endpoints that name the parameter are taken at their word; of the others only the message tells.
     #[must_use]
-    pub fn without_refused_part(self, complaint: &Complaint) -> Option<Self> {
+    pub(crate) fn without_refused_part(self, complaint: &Complaint, formats: &[ReplyFormat]) -> Option<Self> {
         let message = complaint.message.to_ascii_lowercase();
-        let about = |param: &str, words: &[&str]| match &complaint.param {
-            Some(named) => named == param || named.starts_with(&format!("{param}.")),
+        let about = |params: &[&str], words: &[&str]| match &complaint.param {
+            Some(named) => params.iter().any(|param| named == param || named.starts_with(&format!("{param}."))),
             None => words.iter().any(|word| message.contains(word)),
         };
-        if !self.completion_tokens_field && about("max_tokens", &["max_completion_tokens"]) {
+        if !self.completion_tokens_field && about(&["max_tokens"], &["max_completion_tokens"]) {
             return Some(Self { completion_tokens_field: true, ..self });
         }
-        if self.temperature.is_some() && about("temperature", &["temperature"]) {
+        if self.temperature.is_some() && about(&["temperature"], &["temperature"]) {
             return Some(Self { temperature: None, ..self });
         }
-        if !about("response_format", &FORMAT_WORDS) {
-            return None;
+        if self.stream_usage && about(&["stream_options"], &["stream_options"]) {
+            return Some(Self { stream_usage: false, ..self });
         }
-        match self.format {
-            ReplyFormat::JsonSchema => Some(Self { format: ReplyFormat::JsonObject, ..self }),
-            ReplyFormat::JsonObject => Some(Self { format: ReplyFormat::PromptOnly, ..self }),
-            ReplyFormat::PromptOnly => None,
+        if self.stream && about(&["stream"], &["streaming", "'stream'", "`stream`", "\"stream\""]) {
+            return Some(Self { stream: false, ..self });
         }
+        if self.cache && about(&["cache_control"], &["cache_control"]) {
+            return Some(Self { cache: false, ..self });
+        }
+        let weaker = formats.iter().skip_while(|format| **format != self.format).nth(1)?;
+        let words: &[&str] = if self.format == ReplyFormat::ForcedTool { &TOOL_WORDS } else { &FORMAT_WORDS };
+        about(&FORMAT_PARAMS, words).then_some(Self { format: *weaker, ..self })
     }
 }
 
-/// The body of a Chat Completions request: the stable part first, the schema last.
+/// The body of a request, as a protocol words it: the stable part first, the schema last.
 #[must_use]
-pub fn body(request: &ModelRequest, model: &str, dialect: Dialect) -> Value {
-    let user = format!(
-        "{}\n\nAnswer with one JSON object that fits this JSON schema, and with nothing else:\n{}",
-        request.prompt.user, request.schema
-    );
-    let mut messages = Vec::new();
-    if !request.prompt.system.is_empty() {
-        messages.push(json!({"role": "system", "content": request.prompt.system}));
-    }
-    messages.push(json!({"role": "user", "content": user}));
-    let mut body = json!({"model": model, "messages": messages, "stream": false});
-    let mut set = |name: &str, value: Value| {
-        if let Some(fields) = body.as_object_mut() {
-            fields.insert(name.to_owned(), value);
-        }
-    };
-    set(
-        if dialect.completion_tokens_field { "max_completion_tokens" } else { "max_tokens" },
-        request.max_tokens.into(),
-    );
-    if let Some(temperature) = dialect.temperature {
-        set("temperature", temperature.into());
-    }
-    match dialect.format {
-        ReplyFormat::JsonSchema => {
-            let named = json!({"name": schema_name(&request.schema_name), "strict": true, "schema": request.schema});
-            set("response_format", json!({"type": "json_schema", "json_schema": named}));
-        }
-        ReplyFormat::JsonObject => set("response_format", json!({"type": "json_object"})),
-        ReplyFormat::PromptOnly => {}
-    }
-    body
+pub fn body(protocol: Protocol, request: &ModelRequest, model: &str, dialect: Dialect) -> Value {
+    protocol.wire().body(&Asking { request, model, dialect, context_tokens: None, schema_in_prompt: true })
 }
 
 /// Endpoints take letters, digits, `_` and `-` only.
-fn schema_name(name: &str) -> String {
+pub(crate) fn schema_name(name: &str) -> String {
     let kept = |c: char| if c.is_ascii_alphanumeric() || c == '-' { c } else { '_' };
     let name: String = name.chars().take(SCHEMA_NAME_MAX).map(kept).collect();
     if name.is_empty() { "reply".to_owned() } else { name }
@@ -142,3 +180,6 @@ pub(crate) fn complaint_of(parsed: &Value) -> Complaint {
         kind: field("type"),
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -10,7 +10,7 @@ use rustls::pki_types::pem::PemObject;
 use rustls::{ClientConfig, RootCertStore, crypto::ring};
 
 /// What a client is built from.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) struct ClientSettings {
     pub(crate) connect_timeout: Duration,
     /// Certificates in PEM to trust besides the bundled roots.

@@ -3,7 +3,8 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use artoo_proto::{ModelRequest, Usage};
-use serde_json::Value;
+
+pub use crate::wire::draft::Counts;
 
 /// Characters to one token where the endpoint counts nothing: the usual rule of thumb for English text.
 const CHARS_PER_TOKEN: usize = 4;
@@ -11,22 +12,26 @@ const CHARS_PER_TOKEN: usize = 4;
 /// Tokens in `text`, estimated, rounded up.
 #[must_use]
 pub fn estimated_tokens(text: &str) -> u64 {
-    u64::try_from(text.chars().count().div_ceil(CHARS_PER_TOKEN)).unwrap_or(u64::MAX)
+    tokens_of(text.chars().count())
 }
 
-/// Everything a request sends as text, for estimates.
-pub(crate) fn prompt_text(request: &ModelRequest) -> String {
-    format!("{}{}", request.prompt.system, request.prompt.user)
+fn tokens_of(chars: usize) -> u64 {
+    u64::try_from(chars.div_ceil(CHARS_PER_TOKEN)).unwrap_or(u64::MAX)
 }
 
-/// One answered call: the endpoint's `usage` object where it is usable, field by field, else an estimate.
+/// Everything a request sends as text, for estimates; the schema stands at its end in every format.
+pub(crate) fn prompt_tokens(request: &ModelRequest) -> u64 {
+    let prompt = request.prompt.system.chars().count() + request.prompt.user.chars().count();
+    tokens_of(prompt + request.schema.to_string().chars().count())
+}
+
+/// One answered call: the endpoint's counts where there are any, field by field, else an estimate.
 #[must_use]
-pub fn of_call(reported: Option<&Value>, prompt: &str, completion: &str) -> Usage {
-    let count = |name: &str| reported.and_then(|usage| usage.get(name)).and_then(Value::as_u64);
+pub fn of_call(counts: Counts, prompt_tokens: u64, written_chars: usize) -> Usage {
     Usage {
         model_calls: 1,
-        prompt_tokens: count("prompt_tokens").unwrap_or_else(|| estimated_tokens(prompt)),
-        completion_tokens: count("completion_tokens").unwrap_or_else(|| estimated_tokens(completion)),
+        prompt_tokens: counts.prompt.unwrap_or(prompt_tokens),
+        completion_tokens: counts.completion.unwrap_or_else(|| tokens_of(written_chars)),
     }
 }
 
@@ -36,6 +41,7 @@ pub struct Meter {
     requests: AtomicU64,
     answers: AtomicU64,
     prompt_tokens: AtomicU64,
+    cached_tokens: AtomicU64,
     completion_tokens: AtomicU64,
 }
 
@@ -48,6 +54,8 @@ pub struct Spent {
     pub answers: u64,
     /// Tokens sent with those.
     pub prompt_tokens: u64,
+    /// Of these, tokens that the endpoint took from its cache.
+    pub cached_tokens: u64,
     /// Tokens received with those.
     pub completion_tokens: u64,
 }
@@ -60,6 +68,7 @@ impl Meter {
             requests: self.requests.load(Ordering::Relaxed),
             answers: self.answers.load(Ordering::Relaxed),
             prompt_tokens: self.prompt_tokens.load(Ordering::Relaxed),
+            cached_tokens: self.cached_tokens.load(Ordering::Relaxed),
             completion_tokens: self.completion_tokens.load(Ordering::Relaxed),
         }
     }
@@ -68,9 +77,10 @@ impl Meter {
         self.requests.fetch_add(1, Ordering::Relaxed);
     }
 
-    pub(crate) fn answered(&self, usage: Usage) {
+    pub(crate) fn answered(&self, usage: Usage, cached: u64) {
         self.answers.fetch_add(u64::from(usage.model_calls), Ordering::Relaxed);
         self.prompt_tokens.fetch_add(usage.prompt_tokens, Ordering::Relaxed);
+        self.cached_tokens.fetch_add(cached, Ordering::Relaxed);
         self.completion_tokens.fetch_add(usage.completion_tokens, Ordering::Relaxed);
     }
 }
@@ -78,20 +88,18 @@ impl Meter {
 #[cfg(test)]
 mod tests {
     use artoo_proto::Usage;
-    use serde_json::{Value, json};
 
-    use super::of_call;
+    use super::{Counts, estimated_tokens, of_call};
 
     #[test]
     fn counts_come_from_the_endpoint_or_are_estimated_field_by_field() {
-        let check = |reported: Option<Value>, prompt_tokens: u64, completion_tokens: u64| {
+        let check = |prompt: Option<u64>, completion: Option<u64>, prompt_tokens: u64, completion_tokens: u64| {
             let expected = Usage { model_calls: 1, prompt_tokens, completion_tokens };
-            assert_eq!(of_call(reported.as_ref(), "12345678", "äöüßa"), expected, "{reported:?}");
+            assert_eq!(of_call(Counts { prompt, completion, cached: None }, 2, 5), expected);
         };
-        check(Some(json!({"prompt_tokens": 70, "completion_tokens": 30})), 70, 30);
-        check(Some(json!({"prompt_tokens": 70})), 70, 2);
-        check(Some(json!({"prompt_tokens": -1, "completion_tokens": "many"})), 2, 2);
-        check(Some(json!(null)), 2, 2);
-        check(None, 2, 2);
+        check(Some(70), Some(30), 70, 30);
+        check(Some(70), None, 70, 2);
+        check(None, None, 2, 2);
+        assert_eq!(estimated_tokens("äöüßa"), 2);
     }
 }

@@ -219,6 +219,14 @@ pub struct Usage {
     pub completion_tokens: u64,
 }
 
+impl Usage {
+    /// Whether nothing was spent.
+    #[must_use]
+    pub fn is_nothing(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
 impl std::ops::AddAssign for Usage {
     fn add_assign(&mut self, other: Self) {
         self.model_calls = self.model_calls.saturating_add(other.model_calls);
@@ -261,11 +269,17 @@ pub enum ModelFailure {
     TimedOut {
         /// After how long, in milliseconds.
         after_ms: u64,
+        /// What was paid for all the same.
+        #[serde(default, skip_serializing_if = "Usage::is_nothing")]
+        usage: Usage,
     },
     /// The reply ended before it was complete.
     Cut {
         /// How that was seen.
         detail: String,
+        /// What was paid for it.
+        #[serde(default, skip_serializing_if = "Usage::is_nothing")]
+        usage: Usage,
     },
     /// The reply holds no acceptable JSON value.
     Unreadable {
@@ -273,6 +287,21 @@ pub enum ModelFailure {
         detail: String,
         /// Its beginning, escaped.
         excerpt: String,
+        /// What was paid for it.
+        #[serde(default, skip_serializing_if = "Usage::is_nothing")]
+        usage: Usage,
+    },
+    /// The prompt and its reply would not fit the model's context; nothing was sent.
+    DoesNotFit {
+        /// Tokens they would take, estimated.
+        needed: u64,
+        /// Tokens there are.
+        room: u64,
+    },
+    /// The call might have cost more than is left of the budget; nothing was sent.
+    OverBudget {
+        /// Which bound, what is spent, what the call might have added.
+        detail: String,
     },
     /// The task was cancelled.
     Cancelled,
@@ -294,9 +323,44 @@ impl ModelFailure {
             | Self::Rejected { .. }
             | Self::Overloaded { .. }
             | Self::TimedOut { .. }
+            | Self::DoesNotFit { .. }
+            | Self::OverBudget { .. }
             | Self::Cancelled
             | Self::NotRecorded { .. } => false,
         }
+    }
+
+    /// What the failed call cost. One that came to nothing was a call all the same, unless it was never made.
+    #[must_use]
+    pub fn usage(&self) -> Usage {
+        match self {
+            Self::TimedOut { usage, .. } | Self::Cut { usage, .. } | Self::Unreadable { usage, .. } => {
+                Usage { model_calls: usage.model_calls.max(1), ..*usage }
+            }
+            Self::Unreachable { .. } | Self::Unauthorized { .. } | Self::Rejected { .. } | Self::Overloaded { .. } => {
+                Usage { model_calls: 1, ..Usage::default() }
+            }
+            Self::DoesNotFit { .. } | Self::OverBudget { .. } | Self::Cancelled | Self::NotRecorded { .. } => {
+                Usage::default()
+            }
+        }
+    }
+
+    /// The same failure with what was paid for it, where its kind can carry that.
+    #[must_use]
+    pub fn with_usage(mut self, paid: Usage) -> Self {
+        match &mut self {
+            Self::TimedOut { usage, .. } | Self::Cut { usage, .. } | Self::Unreadable { usage, .. } => *usage = paid,
+            Self::Unreachable { .. }
+            | Self::Unauthorized { .. }
+            | Self::Rejected { .. }
+            | Self::Overloaded { .. }
+            | Self::DoesNotFit { .. }
+            | Self::OverBudget { .. }
+            | Self::Cancelled
+            | Self::NotRecorded { .. } => {}
+        }
+        self
     }
 }
 
@@ -307,9 +371,13 @@ impl std::fmt::Display for ModelFailure {
             Self::Unauthorized { status, detail } => write!(f, "the key was not accepted ({status}): {detail}"),
             Self::Rejected { status, detail } => write!(f, "the model rejected the request ({status}): {detail}"),
             Self::Overloaded { status, detail } => write!(f, "the model is overloaded ({status}): {detail}"),
-            Self::TimedOut { after_ms } => write!(f, "the model gave no answer within {after_ms} ms"),
-            Self::Cut { detail } => write!(f, "the model's reply was cut off: {detail}"),
+            Self::TimedOut { after_ms, .. } => write!(f, "the model gave no answer within {after_ms} ms"),
+            Self::Cut { detail, .. } => write!(f, "the model's reply was cut off: {detail}"),
             Self::Unreadable { detail, .. } => write!(f, "the model's reply could not be read: {detail}"),
+            Self::DoesNotFit { needed, room } => {
+                write!(f, "the prompt does not fit the model: about {needed} tokens, and its context has {room}")
+            }
+            Self::OverBudget { detail } => write!(f, "the budget is spent: {detail}"),
             Self::Cancelled => f.write_str("cancelled"),
             Self::NotRecorded { detail } => write!(f, "no recorded reply: {detail}"),
         }

@@ -2,7 +2,7 @@
 
 use std::marker::PhantomData;
 
-use artoo_proto::{Abstention, EffectId, ModelFailure, ModelReply, ModelRequest, RecipePlan, ReplyBody, escape};
+use artoo_proto::{Abstention, EffectId, ModelFailure, ModelReply, ModelRequest, RecipePlan, ReplyBody, Usage, escape};
 use serde::de::DeserializeOwned;
 
 use crate::machine::{Context, Work};
@@ -67,6 +67,7 @@ impl<T: DeserializeOwned> Ask<T> {
                         excerpt(&error.to_string())
                     ),
                     excerpt: excerpt(&value.to_string()),
+                    usage: Usage::default(),
                 },
             },
             Err(failure) => failure,

@@ -103,7 +103,11 @@ pub(crate) fn body(body: ReplyBody) -> Result<ModelReply, ModelFailure> {
 }
 
 pub(crate) fn unreadable() -> ModelFailure {
-    ModelFailure::Unreadable { detail: "no JSON".to_owned(), excerpt: "I can't help with that".to_owned() }
+    ModelFailure::Unreadable {
+        detail: "no JSON".to_owned(),
+        excerpt: "I can't help with that".to_owned(),
+        usage: Usage::default(),
+    }
 }
 
 pub(crate) fn unreachable_model() -> ModelFailure {

@@ -6,8 +6,8 @@ pub const REQUEST_MAX_BYTES: usize = 64 * 1024;
 pub const SESSION_TURNS: usize = 5;
 /// Rounds of questions R1 may ask (decision D11).
 pub const CLARIFICATION_ROUNDS: u32 = 2;
-/// Subtasks of one plan: more can't be judged well, and every queue is sized from it.
-pub const SUBTASKS_MAX: usize = 32;
+/// Subtasks of one plan: one for each of a few dozen files; a longer plan was not thought through.
+pub const SUBTASKS_MAX: usize = 64;
 /// Criteria of one subtask or task: more means one assertion was split into words.
 pub const CRITERIA_MAX: usize = 16;
 /// Drafts R2 may write in one round before R7 is told: a first one and two that know the problems.

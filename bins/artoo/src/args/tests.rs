@@ -23,7 +23,7 @@ fn check(arguments: &[&str], expected: &Meaning) {
         (Ok(CommandLine { command: Some(Command::Run { words: given }), .. }), Meaning::Forced(task)) => {
             words(given, task)
         }
-        (Ok(CommandLine { command: Some(Command::Doctor), .. }), Meaning::Doctor)
+        (Ok(CommandLine { command: Some(Command::Doctor { .. }), .. }), Meaning::Doctor)
         | (Ok(CommandLine { command: Some(Command::Audit), .. }), Meaning::Audit) => true,
         (Err(error), Meaning::Error(kind)) => error.kind() == *kind,
         _ => false,

@@ -1,5 +1,6 @@
 //! The configuration file: which keys there are, where it lies, and that nothing in it is overlooked.
 
+mod command;
 mod read;
 pub(crate) mod show;
 #[cfg(test)]
@@ -25,6 +26,16 @@ pub(crate) enum Setting {
     ModelName,
     SecretVariable,
     SecretFile,
+    SecretCommand,
+    Hands,
+    HandsSecretVariable,
+    HandsSecretFile,
+    Fallback,
+    Prices,
+    MaxTokens,
+    MaxCost,
+    ContextTokens,
+    Parallel,
     DataDir,
     Workspace,
     Deadline,
@@ -36,12 +47,22 @@ pub(crate) enum Setting {
 }
 
 impl Setting {
-    pub(crate) const ALL: [Self; 13] = [
+    pub(crate) const ALL: [Self; 23] = [
         Self::Model,
         Self::BaseUrl,
         Self::ModelName,
         Self::SecretVariable,
         Self::SecretFile,
+        Self::SecretCommand,
+        Self::Hands,
+        Self::HandsSecretVariable,
+        Self::HandsSecretFile,
+        Self::Fallback,
+        Self::Prices,
+        Self::MaxTokens,
+        Self::MaxCost,
+        Self::ContextTokens,
+        Self::Parallel,
         Self::DataDir,
         Self::Workspace,
         Self::Deadline,
@@ -60,6 +81,16 @@ impl Setting {
             Self::ModelName => "model_name",
             Self::SecretVariable => "key_variable",
             Self::SecretFile => "key_file",
+            Self::SecretCommand => "key_command",
+            Self::Hands => "hands",
+            Self::HandsSecretVariable => "hands_key_variable",
+            Self::HandsSecretFile => "hands_key_file",
+            Self::Fallback => "fallback",
+            Self::Prices => "prices",
+            Self::MaxTokens => "max_tokens",
+            Self::MaxCost => "max_cost",
+            Self::ContextTokens => "context_tokens",
+            Self::Parallel => "parallel",
             Self::DataDir => "data_dir",
             Self::Workspace => "workspace",
             Self::Deadline => "deadline",
@@ -77,7 +108,15 @@ impl Setting {
             Self::Model => "ARTOO_MODEL",
             Self::BaseUrl => "OPENAI_BASE_URL",
             Self::ModelName => "OPENAI_MODEL",
-            Self::SecretVariable | Self::SecretFile => "OPENAI_API_KEY",
+            Self::SecretVariable | Self::SecretFile | Self::SecretCommand => "OPENAI_API_KEY",
+            Self::HandsSecretVariable | Self::HandsSecretFile => "ARTOO_HANDS_KEY",
+            Self::Hands => "ARTOO_HANDS",
+            Self::Fallback => "ARTOO_FALLBACK",
+            Self::Prices => "ARTOO_PRICES",
+            Self::MaxTokens => "ARTOO_MAX_TOKENS",
+            Self::MaxCost => "ARTOO_MAX_COST",
+            Self::ContextTokens => "ARTOO_CONTEXT_TOKENS",
+            Self::Parallel => "ARTOO_PARALLEL",
             Self::DataDir => "ARTOO_DATA_DIR",
             Self::Workspace => "ARTOO_WORKSPACE",
             Self::Deadline => "ARTOO_DEADLINE",
@@ -92,11 +131,25 @@ impl Setting {
     /// What it is for, in one line.
     pub(crate) fn meaning(self) -> &'static str {
         match self {
-            Self::Model => "who answers: reflex, openai, openai:NAME or cassette:PATH",
-            Self::BaseUrl => "an OpenAI-compatible endpoint",
+            Self::Model => {
+                "who answers: reflex, cassette:PATH, or openai, responses, anthropic or ollama, alone, with :NAME or :NAME@URL"
+            }
+            Self::BaseUrl => "the model's endpoint",
             Self::ModelName => "the endpoint's name for the model",
             Self::SecretVariable => "the name of the variable that holds the endpoint's key",
             Self::SecretFile => "a file that holds the endpoint's key and that only you may read",
+            Self::SecretCommand => "a command whose first line of output is the endpoint's key",
+            Self::Hands => "who carries out and checks single steps, if not the model; spelled as model",
+            Self::HandsSecretVariable => "the name of the variable that holds the key for hands",
+            Self::HandsSecretFile => "a file that holds the key for hands and that only you may read",
+            Self::Fallback => "who steps in where the model can't answer, several divided by commas; spelled as model",
+            Self::Prices => {
+                "NAME=IN/OUT or NAME=IN/CACHED/OUT in US dollars a million tokens, several divided by commas"
+            }
+            Self::MaxTokens => "no call is made that could take a run above so many tokens",
+            Self::MaxCost => "no call is made that could take a run above so many US dollars",
+            Self::ContextTokens => "how many tokens the model's context has, or is to have (Ollama)",
+            Self::Parallel => "calls under way at one endpoint at once",
             Self::DataDir => "where memory and the audit log are kept",
             Self::Workspace => "where new files go",
             Self::Deadline => "when a task ends at the latest: 90s, 5m or 1h",
@@ -109,7 +162,15 @@ impl Setting {
     }
 
     fn is_path(self) -> bool {
-        matches!(self, Self::SecretFile | Self::DataDir | Self::Workspace | Self::BraveFile | Self::GoogleFile)
+        matches!(
+            self,
+            Self::SecretFile
+                | Self::HandsSecretFile
+                | Self::DataDir
+                | Self::Workspace
+                | Self::BraveFile
+                | Self::GoogleFile
+        )
     }
 }
 

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 
 use toml::Spanned;
 
+use super::command::{self, CommandProblem};
 use super::{KEY_FILE_MAX_BYTES, Setting};
 use crate::settings::Variables;
 use crate::suggest;
@@ -49,6 +50,8 @@ pub(crate) enum ConfigProblem {
     Line { path: PathBuf, line: usize, problem: String },
     #[error("{path}:{line}: the variable {variable} that is to hold the key is not set", path = path.display())]
     KeyVariableUnset { path: PathBuf, line: usize, variable: String },
+    #[error("{path}:{line}: the command that is to give the key {problem}", path = path.display())]
+    KeyCommand { path: PathBuf, line: usize, problem: CommandProblem },
     #[error("the key file {path} is empty or no text", path = path.display())]
     NoKey { path: PathBuf },
 }
@@ -61,6 +64,7 @@ impl ConfigProblem {
             Self::KeyInTheOpen { .. } => "take that away: chmod 600",
             Self::NotYours { .. } => "make a file of your own in its place",
             Self::KeyVariableUnset { .. } => "set it in your shell, or remove the line",
+            Self::KeyCommand { .. } => "try it in your shell; its first line of output is taken",
             Self::NoKey { .. } => "put the key into it, alone on its first line",
             Self::Unreadable { .. } | Self::TooLarge { .. } | Self::Line { .. } => {
                 "put the file right or move it away; artoo config keys lists what it may hold"
@@ -138,11 +142,25 @@ fn parse(path: &Path, home: &Path, text: &str) -> Result<ConfigFile, ConfigProbl
         let value = if key.is_path() { whole_path(home, &value).map_err(|p| wrong(at, p))? } else { value };
         entries.insert(key, Entry { value, line: line_at(at) });
     }
-    if let (Some(_), Some(second)) = (entries.get(&Setting::SecretVariable), entries.get(&Setting::SecretFile)) {
-        let problem = "key_file and key_variable both say where the key is; one of them must go".to_owned();
-        return Err(ConfigProblem::Line { path: path.to_path_buf(), line: second.line, problem });
-    }
+    one_key_each(path, &entries)?;
     Ok(ConfigFile { path: path.to_path_buf(), entries })
+}
+
+/// A key has one place.
+fn one_key_each(path: &Path, entries: &BTreeMap<Setting, Entry>) -> Result<(), ConfigProblem> {
+    let places = [
+        vec![Setting::SecretFile, Setting::SecretVariable, Setting::SecretCommand],
+        vec![Setting::HandsSecretFile, Setting::HandsSecretVariable],
+    ];
+    for places in places {
+        let given: Vec<Setting> = places.into_iter().filter(|place| entries.contains_key(place)).collect();
+        if let [one, other, ..] = given.as_slice() {
+            let problem = format!("{} and {} both say where the key is; one of them must go", one.name(), other.name());
+            let line = entries.get(one).map_or(0, |entry| entry.line);
+            return Err(ConfigProblem::Line { path: path.to_path_buf(), line, problem });
+        }
+    }
+    Ok(())
 }
 
 fn key_of(name: &str) -> Result<Setting, String> {
@@ -151,7 +169,7 @@ fn key_of(name: &str) -> Result<Setting, String> {
     }
     let shown = artoo_proto::escape::one_line(&artoo_proto::escape::shorten(name, 60));
     if name.contains("api_key") {
-        return Err(format!("{shown} is no key; a key is never kept here: use key_file or key_variable"));
+        return Err(format!("{shown} is no key; a key is never kept here: use key_file, key_variable or key_command"));
     }
     let names: Vec<&str> = Setting::ALL.into_iter().map(Setting::name).collect();
     Err(match suggest::nearest(name, &names) {
@@ -187,7 +205,7 @@ impl ConfigFile {
                 continue;
             }
             let value = match key {
-                Setting::SecretVariable => {
+                Setting::SecretVariable | Setting::HandsSecretVariable => {
                     let named = set.raw(&entry.value).and_then(|value| value.to_str());
                     named.map(str::to_owned).ok_or_else(|| ConfigProblem::KeyVariableUnset {
                         path: self.path.clone(),
@@ -195,10 +213,22 @@ impl ConfigFile {
                         variable: entry.value.clone(),
                     })?
                 }
-                Setting::SecretFile | Setting::BraveFile | Setting::GoogleFile => key_in(Path::new(&entry.value))?,
+                Setting::SecretFile | Setting::HandsSecretFile | Setting::BraveFile | Setting::GoogleFile => {
+                    key_in(Path::new(&entry.value))?
+                }
+                Setting::SecretCommand => command::key_from(&entry.value).map_err(|problem| {
+                    ConfigProblem::KeyCommand { path: self.path.clone(), line: entry.line, problem }
+                })?,
                 Setting::Model
                 | Setting::BaseUrl
                 | Setting::ModelName
+                | Setting::Hands
+                | Setting::Fallback
+                | Setting::Prices
+                | Setting::MaxTokens
+                | Setting::MaxCost
+                | Setting::ContextTokens
+                | Setting::Parallel
                 | Setting::DataDir
                 | Setting::Workspace
                 | Setting::Deadline

@@ -43,11 +43,13 @@ fn shown(options: Options, variables: &Variables, with_origin: bool) -> Result<V
         (Setting::DataDir, given(options.data_dir.as_ref().map(|_| "--data-dir"))),
         (Setting::Workspace, given(options.workspace.as_ref().map(|_| "--workspace"))),
         (Setting::Deadline, given(options.deadline.as_ref().map(|_| "--deadline"))),
+        (Setting::MaxTokens, given(options.max_tokens.map(|_| "--max-tokens"))),
+        (Setting::MaxCost, given(options.max_cost.map(|_| "--max-cost"))),
     ];
     let settings = Settings::resolve(options, variables)?;
     let text = |name: &'static str| variables.text(name).ok().flatten();
     let values = [
-        (Setting::Model, Some(settings.model.spelled())),
+        (Setting::Model, Some(settings.model.kind.to_string())),
         (Setting::BaseUrl, text("OPENAI_BASE_URL").map(|url| artoo_llm::shown_url(&url))),
         (Setting::ModelName, text("OPENAI_MODEL")),
         (Setting::SecretFile, None),
@@ -60,18 +62,29 @@ fn shown(options: Options, variables: &Variables, with_origin: bool) -> Result<V
         (Setting::GoogleFile, None),
         (Setting::GoogleEngine, text("ARTOO_GOOGLE_ENGINE")),
     ];
+    let rest = [
+        (Setting::Hands, settings.model.hands.as_ref().map(ToString::to_string)),
+        (Setting::HandsSecretFile, None),
+        (Setting::Fallback, text("ARTOO_FALLBACK")),
+        (Setting::Prices, text("ARTOO_PRICES")),
+        (Setting::MaxTokens, settings.max_tokens.map(|most| most.to_string())),
+        (Setting::MaxCost, settings.max_cost.map(|most| artoo_llm::ledger::DollarsShown(most.micro).to_string())),
+        (Setting::ContextTokens, text("ARTOO_CONTEXT_TOKENS")),
+        (Setting::Parallel, text("ARTOO_PARALLEL")),
+    ];
     let mut lines = Vec::new();
-    for (key, value) in values {
+    for (key, value) in values.into_iter().chain(rest) {
         let option = by_option.iter().find(|(known, _)| *known == key).and_then(|(_, origin)| origin.clone());
         let origin = option.or_else(|| variables.origin(key.variable())).unwrap_or_else(|| "default".to_owned());
         let line = match (key, value) {
-            (Setting::SecretFile, _) if variables.raw(key.variable()).is_some() => {
+            (Setting::SecretFile | Setting::HandsSecretFile, _) if variables.raw(key.variable()).is_some() => {
                 "# the key is set; it is not shown".to_owned()
             }
             (Setting::SecretFile, _) => "# no key is set".to_owned(),
             (Setting::BraveFile | Setting::GoogleFile, _) if variables.raw(key.variable()).is_some() => {
                 format!("# {} is set; it is not shown", key.name())
             }
+            (Setting::HandsSecretFile, _) => "# no key is set for hands".to_owned(),
             (_, Some(value)) => format!("{} = {}", key.name(), toml::Value::String(value)),
             (_, None) => format!("# {} is not set", key.name()),
         };

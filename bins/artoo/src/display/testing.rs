@@ -1,6 +1,6 @@
 //! Results for tests of what is shown.
 
-use artoo_proto::{Ending, Environment, FinalResult, Loss, PrevDirective, TaskId};
+use artoo_proto::{Ending, FinalResult, Loss, PrevDirective, TaskId};
 
 /// A result with this ending and nothing else in it.
 pub(crate) fn result_with(ending: Ending) -> FinalResult {
@@ -20,16 +20,5 @@ pub(crate) fn result_with(ending: Ending) -> FinalResult {
         denied: Vec::new(),
         assumptions: Vec::new(),
         next_steps: Vec::new(),
-    }
-}
-
-/// A machine.
-pub(crate) fn environment() -> Environment {
-    Environment {
-        cwd: "/home/u/here".to_owned(),
-        home: "/home/u".to_owned(),
-        workspace: "/home/u/artoo_workspace".to_owned(),
-        os: "linux".to_owned(),
-        utc_offset_s: 0,
     }
 }

@@ -1,6 +1,6 @@
 //! Every ending and the code it leads to.
 
-use artoo_proto::{AbandonReason, Abstention, Basis, Ending, ModelFailure, PerceptionFailure};
+use artoo_proto::{AbandonReason, Abstention, Basis, Ending, ModelFailure, PerceptionFailure, Usage};
 
 use super::Exit;
 use crate::display::testing::result_with;
@@ -39,9 +39,9 @@ fn every_ending_has_its_documented_code() {
         (ModelFailure::Unauthorized { status: 401, detail: text() }, 7),
         (ModelFailure::Rejected { status: 400, detail: text() }, 7),
         (ModelFailure::Overloaded { status: 503, detail: text() }, 7),
-        (ModelFailure::TimedOut { after_ms: 1 }, 7),
-        (ModelFailure::Cut { detail: text() }, 7),
-        (ModelFailure::Unreadable { detail: text(), excerpt: text() }, 7),
+        (ModelFailure::TimedOut { after_ms: 1, usage: Usage::default() }, 7),
+        (ModelFailure::Cut { detail: text(), usage: Usage::default() }, 7),
+        (ModelFailure::Unreadable { detail: text(), excerpt: text(), usage: Usage::default() }, 7),
         (ModelFailure::NotRecorded { detail: text() }, 7),
         (ModelFailure::Cancelled, 130),
     ] {

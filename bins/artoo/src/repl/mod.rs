@@ -6,7 +6,8 @@ mod history;
 mod line;
 mod session;
 
-use artoo_llm::Model;
+use std::sync::Arc;
+
 use artoo_proto::{AbandonReason, Ending, MemoryAction, escape};
 use artoo_roles::runtime::{MemoryView, System};
 
@@ -15,10 +16,12 @@ use crate::display::Line;
 use crate::display::writer::Screen;
 use crate::exit::Exit;
 use crate::failure::Failure;
+use crate::model::Models;
 use crate::settings::{Settings, Variables};
 use crate::signals::{Signals, leave_at_once};
 use crate::task;
 use crate::terminal::modes::Silent;
+use crate::watching::Watching;
 use command::{Command, Said, Slip};
 use editor::{Prompt, Typed};
 use history::HistoryFile;
@@ -36,17 +39,25 @@ const PLAIN_TERMINALS: [&str; 3] = ["dumb", "cons25", "emacs"];
 /// Lives until the person leaves. How tasks end is shown and does not change the exit code.
 pub(crate) async fn run(
     settings: &Settings,
-    model: Box<dyn Model>,
+    models: Models,
     variables: &Variables,
     screen: &Screen,
 ) -> Result<Exit, Failure> {
     // The first of all: the line editor has a handler of its own for Ctrl-C and afterwards puts back what it found.
     let mut signals = Signals::listen()?;
-    let system = task::system(settings, model, screen)?;
+    let (watching, ledger) = (Arc::clone(&models.watching), Arc::clone(&models.ledger));
+    let system = task::system(settings, models, screen)?;
     let is_plain = variables.raw("TERM").is_some_and(|term| PLAIN_TERMINALS.iter().any(|plain| term == plain));
     let silent = if is_plain { None } else { Silent::begin(screen) };
     screen.tell(&greeting(&system));
-    let repl = Repl { settings, system: &system, screen, session: Session::default(), was_interrupted: false };
+    let repl = Repl {
+        settings,
+        system: &system,
+        screen,
+        watching: &watching,
+        session: Session::default(),
+        was_interrupted: false,
+    };
     let prompt = Prompt::new(screen, HistoryFile::of(&settings.data_dir));
     let ended = repl.live(prompt, &mut signals).await;
     let mut signals = Signals::listen()?;
@@ -55,6 +66,7 @@ pub(crate) async fn run(
         () = signals.stop() => leave_at_once(screen),
     };
     drop(silent);
+    screen.tell(&task::cost(&ledger));
     screen.tell(&task::closing(&close));
     ended
 }
@@ -74,6 +86,7 @@ struct Repl<'a> {
     settings: &'a Settings,
     system: &'a System,
     screen: &'a Screen,
+    watching: &'a Watching,
     session: Session,
     /// Ctrl-C was the last thing typed; once more leaves.
     was_interrupted: bool,
@@ -109,7 +122,8 @@ impl Repl<'_> {
         // Only what is pressed from here on is meant for this task.
         let mut signals = Signals::listen()?;
         let turns = self.session.turns();
-        let outcome = task::perform(self.system, self.settings, words, turns, &mut signals, self.screen).await?;
+        let outcome =
+            task::perform(self.system, self.settings, words, turns, &mut signals, self.screen, self.watching).await?;
         if matches!(outcome.result.ending, Ending::Abandon { reason: AbandonReason::Cancelled, .. }) {
             prompt.forget_typed();
         }

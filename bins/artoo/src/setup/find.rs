@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use artoo_llm::{OpenAi, OpenAiConfig, Secret};
+use artoo_llm::{Protocol, Remote, RemoteConfig, Secret};
 
 use crate::settings::Variables;
 
@@ -94,8 +94,9 @@ async fn named(base_url: String, key: Option<String>) -> Option<Found> {
 }
 
 async fn listed(base_url: &str, key: Option<String>) -> Option<Vec<String>> {
-    let mut config = OpenAiConfig::new(base_url, "any");
+    let mut config = RemoteConfig::new(Protocol::Chat, base_url, "any");
     config.api_key = key.map(Secret::new);
     config.total_deadline = LOOK_TIMEOUT;
-    OpenAi::new(config).ok()?.models().await.ok()
+    let listed = Remote::new(config).ok()?.models().await.ok()?;
+    Some(listed.into_iter().map(|model| model.name).collect())
 }

@@ -7,12 +7,11 @@ mod write;
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
-use artoo_llm::{Model, OpenAi, OpenAiConfig, Secret};
-use artoo_proto::{
-    ModelFailure, ModelRequest, Now, PerceiveContext, Prompt, ReplyBody, Role, RoleContext, TaskId, Timestamp, escape,
-};
+use artoo_llm::{Model, Protocol, Remote, RemoteConfig, Secret};
+use artoo_proto::{ModelFailure, ReplyBody, escape};
 use serde_json::json;
 
+use crate::abilities;
 use crate::config::Setting;
 use crate::display::Line;
 use crate::display::writer::Screen;
@@ -60,7 +59,7 @@ pub(crate) async fn run(variables: &Variables, screen: &Screen) -> Result<Exit, 
         Choice::Reflex => BTreeMap::from([(Setting::Model, "reflex".to_owned())]),
         Choice::Endpoint { base_url, models, key } => {
             let Some(name) = choose_model(&person, &models) else { return Ok(given_up(screen)) };
-            let mut config = OpenAiConfig::new(base_url.clone(), name.clone());
+            let mut config = RemoteConfig::new(Protocol::Chat, base_url.clone(), name.clone());
             config.total_deadline = TRIAL_TIMEOUT;
             config.api_key = key.as_ref().and_then(|key| key.secret(variables));
             if !tried(&person, config).await && !person.agrees("Write the configuration all the same?", false) {
@@ -137,10 +136,10 @@ fn choose_model(person: &Person<'_>, models: &[String]) -> Option<String> {
 }
 
 /// One real call; says how it went.
-async fn tried(person: &Person<'_>, config: OpenAiConfig) -> bool {
+async fn tried(person: &Person<'_>, config: RemoteConfig) -> bool {
     let shown = format!("{} at {}", escape::one_line(&config.model), artoo_llm::shown_url(&config.base_url));
     person.says(&format!("Asking {shown} one question …"));
-    let model = match OpenAi::new(config) {
+    let model = match Remote::new(config) {
         Ok(model) => model,
         Err(problem) => {
             person.warns(&problem.to_string());
@@ -148,7 +147,10 @@ async fn tried(person: &Person<'_>, config: OpenAiConfig) -> bool {
         }
     };
     let began = Instant::now();
-    let Some(question) = question() else { return false };
+    let words = "What is 2 + 3?";
+    let Some(question) = abilities::question(words, "Reply with one JSON object: {\"sum\": <number>}") else {
+        return false;
+    };
     match model.ask(&question).await {
         Ok(reply) => {
             let is_right = matches!(&reply.body, ReplyBody::Json { value } if value == &json!({"sum": 5}));
@@ -166,40 +168,6 @@ async fn tried(person: &Person<'_>, config: OpenAiConfig) -> bool {
             false
         }
     }
-}
-
-/// The smallest question that shows whether replies come in the form that artoo needs.
-fn question() -> Option<ModelRequest> {
-    let raw_input = "What is 2 + 3?".to_owned();
-    let environment = artoo_proto::Environment {
-        cwd: "/".to_owned(),
-        home: "/".to_owned(),
-        workspace: "/".to_owned(),
-        os: std::env::consts::OS.to_owned(),
-        utc_offset_s: 0,
-    };
-    Some(ModelRequest {
-        role: Role::Perceiver,
-        task_id: TaskId::try_from("setup-00000000-0000-4000-8000-000000000000".to_owned()).ok()?,
-        subtask_id: None,
-        context: RoleContext::Perceive(PerceiveContext {
-            raw_input: raw_input.clone(),
-            session: Vec::new(),
-            clarifications: Vec::new(),
-            may_ask: false,
-            environment,
-            now: Now { wall: Timestamp::from_millis(0), uptime_ms: 0 },
-        }),
-        prompt: Prompt { system: "Reply with one JSON object: {\"sum\": <number>}".to_owned(), user: raw_input },
-        schema_name: "trial".to_owned(),
-        schema: json!({
-            "type": "object",
-            "additionalProperties": false,
-            "required": ["sum"],
-            "properties": {"sum": {"type": "integer"}}
-        }),
-        max_tokens: 64,
-    })
 }
 
 fn save(person: &Person<'_>, variables: &Variables, settings: BTreeMap<Setting, String>) -> Result<Exit, Failure> {

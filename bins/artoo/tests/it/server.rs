@@ -38,6 +38,8 @@ pub(crate) enum Reply {
     Text(String),
     /// An error.
     Status(u16, Value),
+    /// These bytes, head and all, and then the connection closes.
+    Raw(Vec<u8>),
     /// Nothing, until the other side gives up.
     Silence,
 }
@@ -126,6 +128,7 @@ fn serve(mut stream: TcpStream, log: &Mutex<Vec<Asked>>, script: &Script) -> std
         Reply::Json(value) => (200, completion(&value.to_string())),
         Reply::Text(text) => (200, completion(&text)),
         Reply::Status(status, body) => (status, body),
+        Reply::Raw(bytes) => return stream.write_all(&bytes),
         Reply::Silence => {
             let mut nothing = [0; 1];
             drop(reader.read(&mut nothing));

@@ -1,6 +1,6 @@
 //! A key that an endpoint quotes back on every path is in no failure, no reply and no debug output.
 
-use artoo_llm::{Model, OpenAi};
+use artoo_llm::{Model, Remote};
 use serde_json::json;
 
 use crate::fault_server::{Act, FaultServer};
@@ -42,7 +42,7 @@ async fn l4_no_path_shows_the_key() {
     for act in acts {
         let shown = format!("{act:?}").chars().take(100).collect::<String>();
         let server = FaultServer::start(vec![act]).await;
-        let outcome = OpenAi::new(config(&server.url())).unwrap().ask(&request("list")).await;
+        let outcome = Remote::new(config(&server.url())).unwrap().ask(&request("list")).await;
         let text = format!("{outcome:?} {}", outcome.as_ref().err().map(ToString::to_string).unwrap_or_default());
         assert!(!text.contains("canary"), "{shown}: {text}");
         assert!(!server.seen().is_empty());
@@ -54,6 +54,6 @@ fn a_configuration_and_its_errors_do_not_show_the_key() {
     let mut config = config("http://127.0.0.1:1/v1?token=canary");
     assert!(!format!("{config:?}").contains("canary"), "{config:?}");
     config.base_url = format!("http://user:{KEY}@127.0.0.1");
-    let error = OpenAi::new(config.clone()).map(|_| ()).unwrap_err();
+    let error = Remote::new(config.clone()).map(|_| ()).unwrap_err();
     assert!(!format!("{error:?} {error} {config:?}").contains("canary"), "{error:?}");
 }

@@ -3,7 +3,7 @@
 use artoo_llm::Model;
 use artoo_llm::cassette::{CassetteError, Masks, Player, Recorder};
 use artoo_llm::scripted::{Script, Scripted};
-use artoo_proto::{Abstention, ModelFailure, ReplyBody, Role};
+use artoo_proto::{Abstention, ModelFailure, ReplyBody, Role, Usage};
 use serde_json::{Value, json};
 
 use crate::{kind, request, value};
@@ -11,7 +11,7 @@ use crate::{kind, request, value};
 fn model() -> Scripted {
     let calls = std::sync::atomic::AtomicU64::new(0);
     Scripted::new(move |request| match request.prompt.user.as_str() {
-        "fail" => Script::Fail(ModelFailure::Cut { detail: "early".to_owned() }),
+        "fail" => Script::Fail(ModelFailure::Cut { detail: "early".to_owned(), usage: Usage::default() }),
         "abstain" => Script::Body(ReplyBody::Abstain {
             abstention: Abstention { understood: String::new(), not_understood: vec![], remedy: String::new() },
         }),

@@ -108,6 +108,11 @@ async fn serve(
     act: &(dyn Fn(usize, &Value) -> Act + Send + Sync),
 ) -> std::io::Result<()> {
     let Some(request) = read_request(&mut stream).await? else { return Ok(()) };
+    if let Some(about) = about_models(&request.head) {
+        let head = "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\nconnection: close\r\n";
+        stream.write_all(format!("{head}content-length: {}\r\n\r\n{about}", about.len()).as_bytes()).await?;
+        return stream.shutdown().await;
+    }
     let (n, body) = {
         let mut seen = seen.lock().unwrap();
         seen.push(request);
@@ -149,6 +154,14 @@ async fn serve(
         Act::Close => {}
     }
     stream.shutdown().await
+}
+
+/// What Ollama says about models when asked; no part of the faults.
+fn about_models(head: &str) -> Option<String> {
+    if head.starts_with("POST /api/show ") {
+        return Some(serde_json::json!({"model_info": {"family.context_length": 32_768}}).to_string());
+    }
+    head.starts_with("GET /api/ps ").then(|| serde_json::json!({"models": []}).to_string())
 }
 
 fn success_head(length: usize) -> Vec<u8> {

@@ -8,19 +8,24 @@
     reason = "helpers of tests fail as tests do"
 )]
 
+mod abilities;
 mod canary;
 mod cassette;
 mod client;
 mod fault_server;
+mod faults;
+mod money;
+mod mutations;
 mod retries;
 mod scripted;
+mod speech;
 mod structured;
 mod tls;
 
 use std::time::Duration;
 
 use artoo_llm::retry::RetryPolicy;
-use artoo_llm::{OpenAi, OpenAiConfig, Secret};
+use artoo_llm::{Protocol, Remote, RemoteConfig, Secret};
 use artoo_proto::{ModelFailure, ModelReply, ModelRequest, ReplyBody};
 use serde_json::{Value, json};
 
@@ -52,20 +57,20 @@ fn request(user: &str) -> ModelRequest {
 }
 
 /// A client with short patience: a test waits for silence at most as long as this says.
-fn config(base_url: &str) -> OpenAiConfig {
-    OpenAiConfig {
+fn config(base_url: &str) -> RemoteConfig {
+    RemoteConfig {
         api_key: Some(Secret::new(KEY)),
         connect_timeout: Duration::from_secs(1),
         first_byte_timeout: Duration::from_millis(1500),
         read_idle_timeout: Duration::from_millis(500),
         total_deadline: Duration::from_secs(10),
         retry: RetryPolicy { base_delay: Duration::from_millis(1), ..RetryPolicy::default() },
-        ..OpenAiConfig::new(base_url, "test-model")
+        ..RemoteConfig::new(Protocol::Chat, base_url, "test-model")
     }
 }
 
-fn client(base_url: &str) -> OpenAi {
-    OpenAi::new(config(base_url)).unwrap()
+fn client(base_url: &str) -> Remote {
+    Remote::new(config(base_url)).unwrap()
 }
 
 /// A complete answer with this content.
@@ -95,6 +100,8 @@ fn kind(failure: &ModelFailure) -> String {
         ModelFailure::TimedOut { .. } => "timed out".to_owned(),
         ModelFailure::Cut { .. } => "cut".to_owned(),
         ModelFailure::Unreadable { .. } => "unreadable".to_owned(),
+        ModelFailure::DoesNotFit { .. } => "does not fit".to_owned(),
+        ModelFailure::OverBudget { .. } => "over budget".to_owned(),
         ModelFailure::Cancelled => "cancelled".to_owned(),
         ModelFailure::NotRecorded { .. } => "not recorded".to_owned(),
     }

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use artoo_llm::{Model, OpenAi, OpenAiConfig};
+use artoo_llm::{Model, Remote, RemoteConfig};
 use serde_json::json;
 
 use crate::fault_server::{Act, FaultServer};
@@ -64,7 +64,7 @@ async fn a_spent_quota_is_not_a_burst() {
 #[tokio::test]
 async fn waits_count_into_the_total_deadline() {
     let server = FaultServer::start(vec![busy(429).with("retry-after", "30")]).await;
-    let config = OpenAiConfig { total_deadline: Duration::from_millis(300), ..config(&server.url()) };
-    let failure = OpenAi::new(config).unwrap().ask(&request("list")).await.unwrap_err();
+    let config = RemoteConfig { total_deadline: Duration::from_millis(300), ..config(&server.url()) };
+    let failure = Remote::new(config).unwrap().ask(&request("list")).await.unwrap_err();
     assert_eq!(kind(&failure), "timed out");
 }

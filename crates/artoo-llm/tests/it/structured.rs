@@ -1,20 +1,26 @@
 //! How requests are worded, and how a client learns what an endpoint does not take.
 
-use artoo_llm::structured::{Complaint, Dialect, ReplyFormat, body, complaint};
-use artoo_llm::{ConfigError, Model, OpenAiConfig};
+use artoo_llm::structured::{Dialect, ReplyFormat, body, complaint};
+use artoo_llm::{ConfigError, Model, Protocol, RemoteConfig};
 use serde_json::{Value, json};
 
 use crate::fault_server::{Act, FaultServer};
 use crate::{client, kind, request};
 
-const FULL: Dialect =
-    Dialect { format: ReplyFormat::JsonSchema, completion_tokens_field: false, temperature: Some(0.0) };
+const FULL: Dialect = Dialect {
+    format: ReplyFormat::JsonSchema,
+    completion_tokens_field: false,
+    temperature: Some(0.0),
+    stream: false,
+    stream_usage: true,
+    cache: true,
+};
 
 #[test]
 fn the_schema_stands_at_the_end_of_the_prompt_in_every_format() {
     for format in [ReplyFormat::JsonSchema, ReplyFormat::JsonObject, ReplyFormat::PromptOnly] {
         let request = request("list the files");
-        let body = body(&request, "m", Dialect { format, ..FULL });
+        let body = body(Protocol::Chat, &request, "m", Dialect { format, ..FULL });
         assert_eq!(body["messages"][0], json!({"role": "system", "content": "You call tools."}));
         let user = body["messages"][1]["content"].as_str().unwrap();
         assert!(user.starts_with("list the files\n") && user.ends_with(&request.schema.to_string()), "{user}");
@@ -25,7 +31,7 @@ fn the_schema_stands_at_the_end_of_the_prompt_in_every_format() {
                 "json_schema": {"name": "tool_call", "strict": true, "schema": request.schema}
             }),
             ReplyFormat::JsonObject => json!({"type": "json_object"}),
-            ReplyFormat::PromptOnly => Value::Null,
+            _ => Value::Null,
         };
         assert_eq!(body["response_format"], wanted);
     }
@@ -45,26 +51,6 @@ fn every_form_of_an_error_body_is_understood() {
     check("[1]", "[1]", None);
 }
 
-#[test]
-fn a_dialect_loses_the_part_the_complaint_is_about_and_no_other() {
-    let check = |from: Dialect, message: &str, param: Option<&str>, expected: Option<Dialect>| {
-        let about = Complaint { message: message.to_owned(), param: param.map(str::to_owned), ..Complaint::default() };
-        assert_eq!(from.without_refused_part(&about), expected, "{message} {param:?}");
-    };
-    let object = Dialect { format: ReplyFormat::JsonObject, ..FULL };
-    let prompt = Dialect { format: ReplyFormat::PromptOnly, ..FULL };
-    check(FULL, "", Some("response_format"), Some(object));
-    check(FULL, "bad schema", Some("response_format.json_schema"), Some(object));
-    check(object, "This response_format type is unavailable now", None, Some(prompt));
-    check(prompt, "This response_format type is unavailable now", None, None);
-    check(FULL, "failed to parse grammar", None, Some(object));
-    check(FULL, "response_format is fine, the key is not", Some("messages"), None);
-    check(FULL, "Use 'max_completion_tokens' instead.", None, Some(Dialect { completion_tokens_field: true, ..FULL }));
-    check(FULL, "", Some("max_tokens"), Some(Dialect { completion_tokens_field: true, ..FULL }));
-    check(FULL, "", Some("temperature"), Some(Dialect { temperature: None, ..FULL }));
-    check(FULL, "context length exceeded", None, None);
-}
-
 #[tokio::test]
 async fn a_refused_response_format_is_left_out_and_remembered() {
     let server = FaultServer::deciding(|_, body| match body["response_format"]["type"].as_str() {
@@ -75,10 +61,10 @@ async fn a_refused_response_format_is_left_out_and_remembered() {
     let client = client(&server.url());
     let reply = client.ask(&request("list")).await.unwrap();
     assert_eq!(reply.usage.model_calls, 1);
-    assert_eq!(server.seen().len(), 3);
-    assert_eq!(client.dialect().format, ReplyFormat::PromptOnly);
-    client.ask(&request("list")).await.unwrap();
     assert_eq!(server.seen().len(), 4);
+    assert_eq!(client.dialect().format, ReplyFormat::ForcedTool);
+    client.ask(&request("list")).await.unwrap();
+    assert_eq!(server.seen().len(), 5);
 }
 
 #[tokio::test]
@@ -91,17 +77,17 @@ async fn an_endpoint_that_refuses_every_form_is_asked_a_bounded_number_of_times(
     let client = client(&server.url());
     let failure = client.ask(&request("list")).await.unwrap_err();
     assert_eq!(kind(&failure), "rejected 400");
-    assert!(server.seen().len() <= 6, "{}", server.seen().len());
+    assert!(server.seen().len() <= 9, "{}", server.seen().len());
     assert_eq!(client.dialect().format, ReplyFormat::JsonSchema);
 }
 
 #[test]
 fn f6_what_is_missing_is_said_before_anything_is_asked() {
     let check = |set: &[(&str, &str)], expected: Result<&str, ConfigError>| {
-        let config = OpenAiConfig::from_variables(|name| {
+        let config = RemoteConfig::from_variables(Protocol::Chat, |name| {
             Ok(set.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value).to_owned()))
         });
-        let client = config.and_then(artoo_llm::OpenAi::new).map(|client| client.name());
+        let client = config.and_then(artoo_llm::Remote::new).map(|client| client.name());
         assert_eq!(client.as_deref(), expected.as_ref().copied(), "{set:?}");
     };
     let missing = |name| Err(ConfigError::Missing { name });

@@ -5,7 +5,7 @@ use std::net::TcpListener;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use artoo_llm::{Model, OpenAi, OpenAiConfig};
+use artoo_llm::{Model, Remote, RemoteConfig};
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::{ServerConfig, ServerConnection, StreamOwned};
@@ -56,7 +56,7 @@ fn answer(stream: impl Read + Write) -> std::io::Result<()> {
 }
 
 async fn ask(base_url: &str, ca_file: Option<PathBuf>) -> Result<String, String> {
-    let client = OpenAi::new(OpenAiConfig { ca_file, ..config(base_url) }).unwrap();
+    let client = Remote::new(RemoteConfig { ca_file, ..config(base_url) }).unwrap();
     client.ask(&request("list")).await.map(|reply| value(&reply).to_string()).map_err(|failure| kind(&failure))
 }
 

@@ -189,11 +189,22 @@ pub(crate) fn model_failure() -> BoxedStrategy<ModelFailure> {
         (any::<u16>(), text()).prop_map(|(status, detail)| F::Unauthorized { status, detail }),
         (any::<u16>(), text()).prop_map(|(status, detail)| F::Rejected { status, detail }),
         (any::<u16>(), text()).prop_map(|(status, detail)| F::Overloaded { status, detail }),
-        any::<u64>().prop_map(|after_ms| F::TimedOut { after_ms }),
-        text().prop_map(|detail| F::Cut { detail }),
-        (text(), text()).prop_map(|(detail, excerpt)| F::Unreadable { detail, excerpt }),
+        (any::<u64>(), usage()).prop_map(|(after_ms, usage)| F::TimedOut { after_ms, usage }),
+        (text(), usage()).prop_map(|(detail, usage)| F::Cut { detail, usage }),
+        (text(), text(), usage()).prop_map(|(detail, excerpt, usage)| F::Unreadable { detail, excerpt, usage }),
+        (any::<u64>(), any::<u64>()).prop_map(|(needed, room)| F::DoesNotFit { needed, room }),
+        text().prop_map(|detail| F::OverBudget { detail }),
         Just(F::Cancelled),
         text().prop_map(|detail| F::NotRecorded { detail }),
     ]
     .boxed()
+}
+
+fn usage() -> BoxedStrategy<artoo_proto::Usage> {
+    let usage = |(model_calls, prompt_tokens, completion_tokens)| artoo_proto::Usage {
+        model_calls,
+        prompt_tokens,
+        completion_tokens,
+    };
+    any::<(u32, u64, u64)>().prop_map(usage).boxed()
 }

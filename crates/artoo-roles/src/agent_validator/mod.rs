@@ -10,7 +10,7 @@ mod wire;
 use artoo_proto::{
     CorrectionSignal, Criterion, CriterionVerdict, EffectId, EvidenceId, ExecutionResult, ExecutionStatus,
     FailureClass, GapPoint, ModelFailure, ModelReply, ModelRequest, OutcomeStatus, Role, RoleContext, SubTask,
-    SubTaskOutcome, ToolCall, ValidateSubtaskContext, Verdict,
+    SubTaskOutcome, ToolCall, Usage, ValidateSubtaskContext, Verdict,
 };
 
 use crate::ask::{Answer, Ask};
@@ -316,7 +316,10 @@ impl Machine for AgentValidator {
                     Answer::Failed(failure) => self.unjudged(assessment, &failure),
                     Answer::Recipes(_) | Answer::Abstained(_) => {
                         let detail = "no language model is set up to judge this".to_owned();
-                        self.unjudged(assessment, &ModelFailure::Unreadable { detail, excerpt: String::new() })
+                        self.unjudged(
+                            assessment,
+                            &ModelFailure::Unreadable { detail, excerpt: String::new(), usage: Usage::default() },
+                        )
                     }
                 }
             }

@@ -1,6 +1,6 @@
 //! One question, one second chance.
 
-use artoo_proto::{Abstention, EffectId, ModelFailure, ModelReply, RecipePlan, ReplyBody};
+use artoo_proto::{Abstention, EffectId, ModelFailure, ModelReply, RecipePlan, ReplyBody, Usage};
 use serde::Deserialize;
 use serde_json::json;
 use uuid::Uuid;
@@ -66,7 +66,7 @@ fn d18_a_provider_that_is_gone_is_not_asked_again_here() {
     for failure in [
         unreachable_model(),
         ModelFailure::Unauthorized { status: 401, detail: String::new() },
-        ModelFailure::TimedOut { after_ms: 1 },
+        ModelFailure::TimedOut { after_ms: 1, usage: Usage::default() },
         ModelFailure::Overloaded { status: 529, detail: String::new() },
         ModelFailure::Cancelled,
     ] {
@@ -82,7 +82,7 @@ fn l33_what_is_repeated_of_a_bad_reply_is_escaped_and_short() {
     let mut ids = Ids::new(Uuid::from_u128(1));
     let (ask, _) = begin(&mut ids);
     let key = format!("\u{1b}[2J\u{202e}{}", "x".repeat(5_000));
-    let failure = ModelFailure::Unreadable { detail: key, excerpt: String::new() };
+    let failure = ModelFailure::Unreadable { detail: key, excerpt: String::new(), usage: Usage::default() };
     let (_, _, prompt) = again(answer(&mut ids, ask, Err(failure)));
     assert!(!prompt.contains(['\u{1b}', '\u{202e}']) && prompt.len() < 1_000, "{prompt:?}");
 }

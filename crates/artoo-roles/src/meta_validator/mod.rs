@@ -9,7 +9,7 @@ mod wire;
 
 use artoo_proto::{
     Criterion, CriterionVerdict, DispatchManifest, EffectId, FailureClass, ModelFailure, ModelReply, ModelRequest,
-    OutcomeSummary, ReplanRequest, Role, RoleContext, SubTaskMissing, SubTaskOutcome, TaskSpec, ToolCall,
+    OutcomeSummary, ReplanRequest, Role, RoleContext, SubTaskMissing, SubTaskOutcome, TaskSpec, ToolCall, Usage,
     ValidateTaskContext, Verdict, VerdictSource,
 };
 
@@ -332,7 +332,10 @@ impl Machine for MetaValidator {
                 Answer::Failed(failure) => self.decide(review, Some(failure)),
                 Answer::Recipes(_) | Answer::Abstained(_) => {
                     let detail = "no language model is set up to judge this".to_owned();
-                    self.decide(review, Some(ModelFailure::Unreadable { detail, excerpt: String::new() }))
+                    self.decide(
+                        review,
+                        Some(ModelFailure::Unreadable { detail, excerpt: String::new(), usage: Usage::default() }),
+                    )
                 }
             },
             (state, _) => {

@@ -7,7 +7,7 @@ mod tests;
 use artoo_proto::{
     ClarificationAnswer, ClarificationRequest, Constraints, EffectId, Environment, Message, ModelFailure, ModelReply,
     ModelRequest, PerceiveContext, PerceptionFailed, PerceptionFailure, Role, RoleContext, SessionTurn, TaskSpec,
-    Timestamp, UserRequest, escape,
+    Timestamp, Usage, UserRequest, escape,
 };
 use serde::Deserialize;
 
@@ -199,6 +199,7 @@ impl Machine for Perceiver {
                         let failure = ModelFailure::Unreadable {
                             detail: "a plan where a task was asked for".to_owned(),
                             excerpt: String::new(),
+                            usage: Usage::default(),
                         };
                         self.fail(&request, PerceptionFailure::Model { failure })
                     }

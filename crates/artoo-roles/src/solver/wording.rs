@@ -80,10 +80,12 @@ pub(super) fn next_steps(ending: &Ending, account: &Account) -> Vec<String> {
 fn provider_step(failure: &ModelFailure) -> &'static str {
     match failure {
         ModelFailure::Unreachable { .. } => "check that the model's address is right and its server is running",
-        ModelFailure::Unauthorized { .. } => "check the key in OPENAI_API_KEY",
+        ModelFailure::Unauthorized { .. } => "check the key: artoo config show --origin tells where it comes from",
         ModelFailure::Rejected { .. } => "check the model's name and what its endpoint supports",
         ModelFailure::Overloaded { .. } | ModelFailure::TimedOut { .. } => "try again later, or another model",
         ModelFailure::Cut { .. } | ModelFailure::Unreadable { .. } => "try a more capable model",
+        ModelFailure::DoesNotFit { .. } => "use a model with a larger context, or ask for a smaller part",
+        ModelFailure::OverBudget { .. } => "allow more with --max-tokens or --max-cost, or ask for a smaller part",
         ModelFailure::Cancelled => "run it again when you are ready",
         ModelFailure::NotRecorded { .. } => "record the cassette again",
     }

@@ -57,8 +57,7 @@ pub(super) fn is_ok(completion: &Completion) -> bool {
 pub(super) fn usage(completion: &Completion) -> Usage {
     match completion {
         Completion::Model(Ok(reply)) => reply.usage,
-        // A call that gave nothing usable was a call all the same.
-        Completion::Model(Err(_)) => Usage { model_calls: 1, ..Usage::default() },
+        Completion::Model(Err(failure)) => failure.usage(),
         Completion::Tool(_) | Completion::Checks(_) | Completion::Timer | Completion::Persisted(_) => Usage::default(),
     }
 }

@@ -1,6 +1,6 @@
 //! What can be wrong with a reply: every way a model has been seen, or can be imagined, to get one wrong.
 
-use artoo_proto::{Abstention, ModelFailure, ModelRequest, RecipePlan, ReplyBody, RoleContext};
+use artoo_proto::{Abstention, ModelFailure, ModelRequest, RecipePlan, ReplyBody, RoleContext, Usage};
 use serde_json::{Value, json};
 use uuid::Uuid;
 
@@ -197,9 +197,13 @@ fn body(rng: &mut Rng) -> ReplyBody {
 /// Failures that are worth asking again for.
 fn soft_failure(rng: &mut Rng) -> ModelFailure {
     if rng.chance(500) {
-        return ModelFailure::Cut { detail: "the stream ended".to_owned() };
+        return ModelFailure::Cut { detail: "the stream ended".to_owned(), usage: Usage::default() };
     }
-    ModelFailure::Unreadable { detail: "no JSON value".to_owned(), excerpt: "Sure! Here is".to_owned() }
+    ModelFailure::Unreadable {
+        detail: "no JSON value".to_owned(),
+        excerpt: "Sure! Here is".to_owned(),
+        usage: Usage::default(),
+    }
 }
 
 fn failure(rng: &mut Rng) -> ModelFailure {
@@ -209,7 +213,7 @@ fn failure(rng: &mut Rng) -> ModelFailure {
         1 => ModelFailure::Unauthorized { status: 401, detail },
         2 => ModelFailure::Rejected { status: 400, detail },
         3 => ModelFailure::Overloaded { status: 529, detail },
-        4 => ModelFailure::TimedOut { after_ms: 90_000 },
+        4 => ModelFailure::TimedOut { after_ms: 90_000, usage: Usage::default() },
         5 => ModelFailure::Cancelled,
         _ => ModelFailure::NotRecorded { detail },
     }

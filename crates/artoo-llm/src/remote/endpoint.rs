@@ -1,22 +1,24 @@
-//! The one URL requests go to, from the many ways in which people write a base URL.
+//! The URLs requests go to, from the many ways in which people write a base URL.
 
 use reqwest::Url;
 
 use crate::ConfigError;
+use crate::wire::Paths;
 
-/// What follows the base.
-const CHAT: [&str; 2] = ["chat", "completions"];
+/// What people copy behind the base along with it, longest first.
+const TAILS: [&[&str]; 5] = [&["chat", "completions"], &["api", "chat"], &["responses"], &["messages"], &["api"]];
 
-/// Where Chat Completions are posted.
+/// Where one protocol's calls are posted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Endpoint {
+    base: Url,
     url: Url,
 }
 
 impl Endpoint {
     /// Reads a base URL: slashes at the end or doubled, a doubled `/v1` or the full path make no difference, and a
-    /// base without any version segment gets `/v1`.
-    pub(crate) fn parse(base: &str) -> Result<Self, ConfigError> {
+    /// base without a version segment gets `/v1` where the protocol has one, and loses it where it has none.
+    pub(crate) fn parse(base: &str, paths: Paths) -> Result<Self, ConfigError> {
         let base = base.trim();
         let wrong = |problem| ConfigError::BaseUrl { shown: shown(base), problem };
         let mut url = Url::parse(base).map_err(|_| wrong("it is not a URL such as http://127.0.0.1:8080/v1"))?;
@@ -28,29 +30,42 @@ impl Endpoint {
         }
         let path = url.path().to_owned();
         let mut segments: Vec<&str> = path.split('/').filter(|segment| !segment.is_empty()).collect();
-        while segments.ends_with(&CHAT) {
-            segments.truncate(segments.len() - CHAT.len());
+        let of_protocol = |tail: &&&[&str]| **tail != ["api"] || !paths.versioned;
+        while let Some(tail) = TAILS.iter().filter(of_protocol).find(|tail| segments.ends_with(tail)) {
+            segments.truncate(segments.len() - tail.len());
         }
         segments.dedup_by(|next, previous| next == previous && is_version(next));
-        if !segments.iter().any(|segment| is_version(segment)) {
+        if !paths.versioned {
+            segments.pop_if(|last| is_version(last));
+        } else if !segments.iter().any(|segment| is_version(segment)) {
             segments.push("v1");
         }
-        segments.extend(CHAT);
         url.set_path(&segments.join("/"));
         url.set_fragment(None);
-        Ok(Self { url })
+        Ok(Self { url: below(&url, paths.call), base: url })
     }
 
+    /// Where calls go.
     pub(crate) fn url(&self) -> &Url {
         &self.url
     }
 
-    /// Where the models are listed.
-    pub(crate) fn models(&self) -> Url {
-        let mut url = self.url.clone();
-        let base = url.path().trim_end_matches("/chat/completions").to_owned();
-        url.set_path(&format!("{base}/models"));
+    /// Another place below the base.
+    pub(crate) fn at(&self, path: &[&str]) -> Url {
+        below(&self.base, path)
+    }
+
+    /// A place from the server's root.
+    pub(crate) fn beside(&self, path: &str) -> Url {
+        let mut url = self.base.clone();
+        url.set_path(path);
+        url.set_query(None);
         url
+    }
+
+    /// Scheme, host and port: what a connection, a limit and a key belong to.
+    pub(crate) fn origin(&self) -> String {
+        self.base.origin().ascii_serialization()
     }
 
     /// Whether the endpoint is this machine: then no proxy of the environment is in between.
@@ -59,11 +74,20 @@ impl Endpoint {
         let ip = host.trim_start_matches('[').trim_end_matches(']').parse::<std::net::IpAddr>();
         host == "localhost" || ip.is_ok_and(|ip| ip.is_loopback())
     }
+}
 
-    /// Whether it is OpenAI's own, which answers nobody without a key.
-    pub(crate) fn is_openai(&self) -> bool {
-        self.url.host_str() == Some("api.openai.com")
-    }
+/// Whether two base URLs have scheme, host and port in common: a key of one may go to the other.
+#[must_use]
+pub fn same_origin(one: &str, other: &str) -> bool {
+    let origin = |base: &str| Url::parse(base.trim()).ok().map(|url| url.origin());
+    origin(one).zip(origin(other)).is_some_and(|(one, other)| one.is_tuple() && one == other)
+}
+
+fn below(base: &Url, path: &[&str]) -> Url {
+    let mut url = base.clone();
+    let head = base.path().trim_end_matches('/').to_owned();
+    url.set_path(&format!("{head}/{}", path.join("/")));
+    url
 }
 
 /// A URL for people: scheme, host and path, without user, password and query.
@@ -91,11 +115,16 @@ fn is_version(segment: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::Endpoint;
+    use crate::wire::Protocol;
+
+    fn parse(base: &str) -> Result<Endpoint, crate::ConfigError> {
+        Endpoint::parse(base, Protocol::Chat.wire().paths())
+    }
 
     #[test]
     fn every_form_of_a_base_url_leads_to_one_endpoint() {
         let check = |base: &str, expected: &str| {
-            let endpoint = Endpoint::parse(base).map(|endpoint| endpoint.url.to_string());
+            let endpoint = parse(base).map(|endpoint| endpoint.url.to_string());
             assert_eq!(endpoint.as_deref(), Ok(expected), "{base}");
         };
         let local = "http://127.0.0.1:8080/v1/chat/completions";
@@ -123,8 +152,27 @@ mod tests {
     }
 
     #[test]
+    fn every_protocol_has_its_own_paths_below_one_base() {
+        let check = |protocol: Protocol, base: &str, expected: &str| {
+            let endpoint = Endpoint::parse(base, protocol.wire().paths()).map(|endpoint| endpoint.url.to_string());
+            assert_eq!(endpoint.as_deref(), Ok(expected), "{base}");
+        };
+        for base in ["https://x.example", "https://x.example/v1", "https://x.example/v1/responses"] {
+            check(Protocol::Responses, base, "https://x.example/v1/responses");
+        }
+        for base in ["https://x.example/", "https://x.example/v1/", "https://x.example/v1/messages"] {
+            check(Protocol::Anthropic, base, "https://x.example/v1/messages");
+        }
+        let ollama = "http://127.0.0.1:11434/api/chat";
+        for base in ["http://127.0.0.1:11434", "http://127.0.0.1:11434/v1", "http://127.0.0.1:11434/api", ollama] {
+            check(Protocol::Ollama, base, ollama);
+        }
+        check(Protocol::Chat, "https://x.example/api", "https://x.example/api/v1/chat/completions");
+    }
+
+    #[test]
     fn models_are_listed_beside_the_chat() {
-        let listed = |base: &str| Endpoint::parse(base).map(|endpoint| endpoint.models().to_string());
+        let listed = |base: &str| parse(base).map(|endpoint| endpoint.at(&["models"]).to_string());
         assert_eq!(listed("http://127.0.0.1:8080").as_deref(), Ok("http://127.0.0.1:8080/v1/models"));
         assert_eq!(listed("https://x.example/v4/?a=b").as_deref(), Ok("https://x.example/v4/models?a=b"));
     }
@@ -134,7 +182,7 @@ mod tests {
         for base in
             ["", "127.0.0.1:8080", "localhost:8080", "ftp://x.example", "https://", "https://me:canary@x.example"]
         {
-            let error = Endpoint::parse(base).map(|_| ()).expect_err(base).to_string();
+            let error = parse(base).map(|_| ()).expect_err(base).to_string();
             assert!(!error.contains("canary"), "{error}");
         }
     }
@@ -142,7 +190,7 @@ mod tests {
     #[test]
     fn a_proxy_never_stands_before_this_machine() {
         let check = |base: &str, expected: bool| {
-            assert_eq!(Endpoint::parse(base).map(|endpoint| endpoint.is_loopback()), Ok(expected), "{base}");
+            assert_eq!(parse(base).map(|endpoint| endpoint.is_loopback()), Ok(expected), "{base}");
         };
         check("http://127.9.9.9:1", true);
         check("http://localhost", true);

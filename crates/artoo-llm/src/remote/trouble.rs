@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use artoo_proto::ModelFailure;
+use artoo_proto::{ModelFailure, Usage};
 
 use crate::reader::{self, ReaderError};
 use crate::retry::{Outcome, Why};
@@ -11,6 +11,9 @@ use crate::structured::Complaint;
 
 /// How much of an endpoint's own words is passed on, in characters: two lines of a terminal or so.
 const DETAIL_CHARS: usize = 400;
+
+/// The same while a person waits, in characters: part of one line.
+const WAIT_CHARS: usize = 80;
 
 /// One failed try.
 #[derive(Debug)]
@@ -31,9 +34,54 @@ pub(super) enum Trouble {
     Unreadable { detail: String, text: String },
     /// An answer whose text the reader refuses.
     Reader { error: ReaderError, content: String },
+    /// More than the model's context holds; nothing was sent.
+    DoesNotFit { needed: u64, room: u64 },
+    /// More than is left to spend; nothing was sent.
+    OverBudget { detail: String },
+}
+
+/// How an ask ended that got nowhere.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Ended {
+    pub(super) tries: u32,
+    pub(super) why: Why,
+    pub(super) elapsed: Duration,
+    /// What all its tries cost.
+    pub(super) usage: Usage,
 }
 
 impl Trouble {
+    /// Whether the endpoint took in the prompt, so that it may charge for it.
+    pub(super) fn was_read(&self) -> bool {
+        match self {
+            Self::Silence | Self::Cut { .. } | Self::Unreadable { .. } | Self::Reader { .. } => true,
+            Self::Unusable { .. }
+            | Self::NoConnection { .. }
+            | Self::Status { .. }
+            | Self::Redirect { .. }
+            | Self::DoesNotFit { .. }
+            | Self::OverBudget { .. } => false,
+        }
+    }
+
+    /// In a few words, for whoever waits.
+    pub(super) fn in_words(&self, scrubber: &Scrubber) -> String {
+        match self {
+            Self::NoConnection { .. } => "no connection".to_owned(),
+            Self::Status { status, complaint, .. } => {
+                format!("status {status}: {}", scrubber.shown(&complaint.message, WAIT_CHARS))
+            }
+            Self::Silence => "no answer in time".to_owned(),
+            Self::Cut { .. } => "the answer broke off".to_owned(),
+            Self::Unusable { .. }
+            | Self::Redirect { .. }
+            | Self::Unreadable { .. }
+            | Self::Reader { .. }
+            | Self::DoesNotFit { .. }
+            | Self::OverBudget { .. } => "it can't be used".to_owned(),
+        }
+    }
+
     /// What the retry policy needs to know.
     pub(super) fn outcome(&self) -> Outcome {
         match self {
@@ -47,7 +95,9 @@ impl Trouble {
             | Self::Silence
             | Self::Cut { .. }
             | Self::Unreadable { .. }
-            | Self::Reader { .. } => Outcome::Final,
+            | Self::Reader { .. }
+            | Self::DoesNotFit { .. }
+            | Self::OverBudget { .. } => Outcome::Final,
         }
     }
 
@@ -62,12 +112,15 @@ impl Trouble {
             | Self::Silence
             | Self::Cut { .. }
             | Self::Unreadable { .. }
-            | Self::Reader { .. } => None,
+            | Self::Reader { .. }
+            | Self::DoesNotFit { .. }
+            | Self::OverBudget { .. } => None,
         }
     }
 
     /// What the role is told. Every text from outside is scrubbed of the key, escaped and shortened.
-    pub(super) fn into_failure(self, scrubber: &Scrubber, tries: u32, why: Why, elapsed: Duration) -> ModelFailure {
+    pub(super) fn into_failure(self, scrubber: &Scrubber, ended: &Ended) -> ModelFailure {
+        let Ended { tries, why, elapsed, usage } = *ended;
         let shown = |text: &str| scrubber.shown(text, DETAIL_CHARS);
         let ending = ending(tries, why);
         match self {
@@ -90,13 +143,16 @@ impl Trouble {
                     format!("the endpoint redirects to {target}; redirects are not followed, the key stays here");
                 ModelFailure::Rejected { status, detail }
             }
-            Self::Silence => ModelFailure::TimedOut { after_ms: super::millis(elapsed) },
-            Self::Cut { detail } => ModelFailure::Cut { detail: shown(&detail) },
+            Self::Silence => ModelFailure::TimedOut { after_ms: super::millis(elapsed), usage },
+            Self::Cut { detail } => ModelFailure::Cut { detail: shown(&detail), usage },
             Self::Unreadable { detail, text } => ModelFailure::Unreadable {
                 detail: shown(&detail),
                 excerpt: reader::excerpt(&scrubber.shown(&text, DETAIL_CHARS)),
+                usage,
             },
-            Self::Reader { error, content } => scrubbed(error.into_failure(&content), scrubber),
+            Self::Reader { error, content } => scrubbed(error.into_failure(&content), scrubber).with_usage(usage),
+            Self::DoesNotFit { needed, room } => ModelFailure::DoesNotFit { needed, room },
+            Self::OverBudget { detail } => ModelFailure::OverBudget { detail: shown(&detail) },
         }
     }
 }
@@ -109,7 +165,8 @@ fn may_pass(status: u16) -> bool {
 /// A spent quota says 429 as a burst does, but no wait helps.
 fn is_quota(complaint: &Complaint) -> bool {
     let spent = |word: &Option<String>| {
-        matches!(word.as_deref(), Some("insufficient_quota" | "billing_hard_limit_reached" | "insufficient_balance"))
+        let known = ["insufficient_quota", "billing_hard_limit_reached", "insufficient_balance", "billing_error"];
+        word.as_deref().is_some_and(|word| known.contains(&word))
     };
     spent(&complaint.code) || spent(&complaint.kind)
 }
@@ -126,9 +183,10 @@ fn ending(tries: u32, why: Why) -> String {
 /// A reader's words may quote a piece of the reply.
 fn scrubbed(failure: ModelFailure, scrubber: &Scrubber) -> ModelFailure {
     match failure {
-        ModelFailure::Unreadable { detail, excerpt } => ModelFailure::Unreadable {
+        ModelFailure::Unreadable { detail, excerpt, usage } => ModelFailure::Unreadable {
             detail: scrubber.shown(&detail, DETAIL_CHARS),
             excerpt: scrubber.shown(&excerpt, DETAIL_CHARS),
+            usage,
         },
         other @ (ModelFailure::Cut { .. }
         | ModelFailure::Unreachable { .. }
@@ -136,6 +194,8 @@ fn scrubbed(failure: ModelFailure, scrubber: &Scrubber) -> ModelFailure {
         | ModelFailure::Rejected { .. }
         | ModelFailure::Overloaded { .. }
         | ModelFailure::TimedOut { .. }
+        | ModelFailure::DoesNotFit { .. }
+        | ModelFailure::OverBudget { .. }
         | ModelFailure::Cancelled
         | ModelFailure::NotRecorded { .. }) => other,
     }

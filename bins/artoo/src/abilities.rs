@@ -1,0 +1,79 @@
+//! What endpoints were found to be able to do: where that is kept, and finding it out.
+
+use std::path::{Path, PathBuf};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use artoo_llm::{Abilities, AbilityBook, Remote, RemoteConfig};
+use artoo_proto::{
+    Environment, ModelFailure, ModelRequest, Now, PerceiveContext, Prompt, Role, RoleContext, TaskId, Timestamp,
+};
+use serde_json::json;
+
+/// Where it is kept, in the data folder.
+const FILE: &str = "endpoints.json";
+
+/// The file in a data folder.
+pub(crate) fn file(data_dir: &Path) -> PathBuf {
+    data_dir.join(FILE)
+}
+
+/// Seconds since 1970.
+pub(crate) fn now_s() -> i64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    i64::try_from(since.as_secs()).unwrap_or(i64::MAX)
+}
+
+/// Sets a configuration up with what is known of its endpoint; what the user says wins.
+pub(crate) fn apply(book: &AbilityBook, config: &mut RemoteConfig) -> Option<Abilities> {
+    let found = book.fresh(config, now_s())?.clone();
+    let is_set_by_call = config.protocol == artoo_llm::Protocol::Ollama;
+    if !is_set_by_call {
+        config.context_tokens = config.context_tokens.or(found.context_tokens);
+    }
+    Some(found)
+}
+
+/// Asks the model's endpoint what it can do, and remembers it where there is a folder for it.
+pub(crate) async fn find_out(remote: &Remote, data_dir: &Path) -> Result<Abilities, ModelFailure> {
+    let Some(like) = question("What is 2 + 3?", "") else { return Err(ModelFailure::Cancelled) };
+    let found = remote.probe(&like, now_s()).await?;
+    let mut book = AbilityBook::open(file(data_dir));
+    if let Err(error) = book.remember(remote.config(), found.clone()) {
+        tracing::warn!(%error, "what was found is not kept");
+    }
+    Ok(found)
+}
+
+/// A small question of no task: whether replies come in the form that artoo needs.
+pub(crate) fn question(words: &str, system: &str) -> Option<ModelRequest> {
+    let root = || "/".to_owned();
+    let environment = Environment {
+        cwd: root(),
+        home: root(),
+        workspace: root(),
+        os: std::env::consts::OS.to_owned(),
+        utc_offset_s: 0,
+    };
+    Some(ModelRequest {
+        role: Role::Perceiver,
+        task_id: TaskId::try_from("setup-00000000-0000-4000-8000-000000000000".to_owned()).ok()?,
+        subtask_id: None,
+        context: RoleContext::Perceive(PerceiveContext {
+            raw_input: words.to_owned(),
+            session: Vec::new(),
+            clarifications: Vec::new(),
+            may_ask: false,
+            environment,
+            now: Now { wall: Timestamp::from_millis(0), uptime_ms: 0 },
+        }),
+        prompt: Prompt { system: system.to_owned(), user: words.to_owned() },
+        schema_name: "trial".to_owned(),
+        schema: json!({
+            "type": "object",
+            "additionalProperties": false,
+            "required": ["sum"],
+            "properties": {"sum": {"type": "integer"}}
+        }),
+        max_tokens: 64,
+    })
+}

@@ -1,0 +1,73 @@
+//! A key from a command of the user's own, such as a password manager's: bounded in time and in output.
+
+use std::io::Read;
+use std::process::{Command, Stdio};
+use std::sync::mpsc;
+use std::thread;
+use std::time::Duration;
+
+use super::KEY_FILE_MAX_BYTES;
+
+/// A password manager may ask its person for something first.
+const WITHIN: Duration = Duration::from_secs(60);
+
+/// Why a command gave no key. What it wrote is never repeated.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum CommandProblem {
+    #[error("can't be run")]
+    NotRun(#[source] std::io::Error),
+    #[error("failed with status {0}")]
+    Failed(i32),
+    #[error("gave nothing within {WITHIN:?}")]
+    TooSlow,
+    #[error("gave no text")]
+    Nothing,
+}
+
+/// The first line that `command` writes. Its standard error goes to the user: it may hold a question.
+pub(super) fn key_from(command: &str) -> Result<String, CommandProblem> {
+    let mut child = Command::new("sh")
+        .args(["-c", command])
+        .stdin(Stdio::inherit())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::inherit())
+        .spawn()
+        .map_err(CommandProblem::NotRun)?;
+    let output = child.stdout.take();
+    let (sender, written) = mpsc::channel();
+    // Reads until the command closes its output; one that never does is left to the system once it is killed.
+    thread::spawn(move || {
+        let mut text = String::new();
+        let read = output.map(|output| output.take(KEY_FILE_MAX_BYTES).read_to_string(&mut text));
+        drop(sender.send(read.and_then(Result::ok).map(|_| text)));
+    });
+    let Ok(text) = written.recv_timeout(WITHIN) else {
+        drop(child.kill());
+        drop(child.wait());
+        return Err(CommandProblem::TooSlow);
+    };
+    let status = child.wait().map_err(CommandProblem::NotRun)?;
+    if !status.success() {
+        return Err(CommandProblem::Failed(status.code().unwrap_or(-1)));
+    }
+    let text = text.unwrap_or_default();
+    let key = text.lines().next().unwrap_or_default().trim();
+    if key.is_empty() { Err(CommandProblem::Nothing) } else { Ok(key.to_owned()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::key_from;
+
+    #[test]
+    fn the_first_line_is_the_key_and_nothing_else_of_it_is_repeated() {
+        let check = |command: &str, expected: Result<&str, &str>| {
+            let key = key_from(command).map_err(|problem| problem.to_string());
+            assert_eq!(key.as_deref().map_err(String::as_str), expected, "{command}");
+        };
+        check("echo ' sk-1 '; echo more", Ok("sk-1"));
+        check("echo sk-canary; exit 3", Err("failed with status 3"));
+        check("true", Err("gave no text"));
+        check("printf '\\377'", Err("gave no text"));
+    }
+}

@@ -1,0 +1,28 @@
+//! What doctor says of an endpoint's abilities.
+
+use artoo_llm::{AbilityBook, Remote};
+
+use super::Finding;
+use crate::abilities;
+use crate::model::{ModelKind, Place, remote};
+use crate::settings::{Settings, Variables};
+
+/// What is known of the model's endpoint, found out now where that was asked for.
+pub(super) async fn finding(settings: &Settings, with_probe: bool, variables: &Variables) -> Option<Finding> {
+    if !matches!(settings.model.kind, ModelKind::Remote { .. }) {
+        return None;
+    }
+    let config = remote(&settings.model.kind, Place::First, variables).ok()?;
+    if with_probe {
+        let remote = Remote::new(config).ok()?;
+        return Some(match abilities::find_out(&remote, &settings.data_dir).await {
+            Ok(found) => Finding::ok("abilities", found.told(abilities::now_s())),
+            Err(failure) => Finding::fail("abilities", failure.to_string(), "see the endpoint above"),
+        });
+    }
+    let book = AbilityBook::open(abilities::file(&settings.data_dir));
+    Some(match book.fresh(&config, abilities::now_s()) {
+        Some(found) => Finding::ok("abilities", found.told(abilities::now_s())),
+        None => Finding::ok("abilities", "not found out yet; artoo doctor --probe asks a few small questions"),
+    })
+}

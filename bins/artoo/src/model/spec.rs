@@ -1,0 +1,95 @@
+//! How a choice of model is spelled.
+
+use std::fmt;
+use std::path::PathBuf;
+use std::str::FromStr;
+
+use artoo_llm::Protocol;
+
+/// A choice of model, as `--model` and `ARTOO_MODEL` spell it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum ModelKind {
+    /// The embedded parser: no language model.
+    Reflex,
+    /// A model behind HTTP.
+    Remote {
+        protocol: Protocol,
+        /// The endpoint's name for the model; the protocol's variable says it if not given.
+        name: Option<String>,
+        /// Its endpoint; the protocol's variable says it if not given.
+        base_url: Option<String>,
+    },
+    /// Recorded replies.
+    Cassette {
+        /// The recording.
+        path: PathBuf,
+    },
+}
+
+/// A word that names no model.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "give reflex, cassette:PATH, or openai, responses, anthropic or ollama, each alone, with :NAME or with :NAME@URL"
+)]
+pub(crate) struct UnknownModel;
+
+impl ModelKind {
+    /// A model behind Chat Completions, at the endpoint that the environment names.
+    pub(crate) fn openai(name: Option<String>) -> Self {
+        Self::Remote { protocol: Protocol::Chat, name, base_url: None }
+    }
+}
+
+impl FromStr for ModelKind {
+    type Err = UnknownModel;
+
+    fn from_str(text: &str) -> Result<Self, UnknownModel> {
+        let (word, rest) = text.split_once(':').map_or((text, None), |(word, rest)| (word, Some(rest.trim())));
+        if let Some(protocol) = Protocol::ALL.into_iter().find(|protocol| protocol.name() == word) {
+            let Some(rest) = rest else { return Ok(Self::Remote { protocol, name: None, base_url: None }) };
+            let url = rest.find("@http://").or_else(|| rest.find("@https://"));
+            let (name, base_url) = match url.and_then(|at| rest.split_at_checked(at)) {
+                Some((name, url)) => (name.trim(), Some(url.trim_start_matches('@').to_owned())),
+                None => (rest, None),
+            };
+            if name.is_empty() {
+                return Err(UnknownModel);
+            }
+            return Ok(Self::Remote { protocol, name: Some(name.to_owned()), base_url });
+        }
+        match (word, rest) {
+            ("reflex", None) => Ok(Self::Reflex),
+            ("cassette", Some(path)) if !path.is_empty() => Ok(Self::Cassette { path: PathBuf::from(path) }),
+            _ => Err(UnknownModel),
+        }
+    }
+}
+
+impl fmt::Display for ModelKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Reflex => f.write_str("reflex"),
+            Self::Cassette { path } => write!(f, "cassette:{}", path.display()),
+            Self::Remote { protocol, name, base_url } => {
+                f.write_str(protocol.name())?;
+                if let Some(name) = name {
+                    write!(f, ":{name}")?;
+                }
+                base_url.as_ref().map_or(Ok(()), |url| write!(f, "@{}", artoo_llm::shown_url(url)))
+            }
+        }
+    }
+}
+
+/// Several choices, divided by commas or spaces.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Several(pub(crate) Vec<ModelKind>);
+
+impl FromStr for Several {
+    type Err = UnknownModel;
+
+    fn from_str(text: &str) -> Result<Self, UnknownModel> {
+        let words = text.split([',', ' ']).map(str::trim).filter(|word| !word.is_empty());
+        words.map(str::parse).collect::<Result<_, _>>().map(Self)
+    }
+}

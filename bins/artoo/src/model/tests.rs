@@ -1,0 +1,95 @@
+//! How a model is chosen, and whom its key is for.
+
+use artoo_llm::Protocol;
+
+use super::{ModelChoice, ModelKind, Place, remote};
+use crate::settings::Variables;
+
+fn openai(name: Option<&str>) -> ModelKind {
+    ModelKind::openai(name.map(str::to_owned))
+}
+
+#[test]
+fn a_model_is_spelled_exactly() {
+    for (text, expected) in [
+        ("reflex", Some(ModelKind::Reflex)),
+        ("openai", Some(openai(None))),
+        ("openai:qwen3:8b", Some(openai(Some("qwen3:8b")))),
+        ("cassette:/a/b.jsonl", Some(ModelKind::Cassette { path: "/a/b.jsonl".into() })),
+        (
+            "ollama:qwen3:8b@http://h:1",
+            Some(ModelKind::Remote {
+                protocol: Protocol::Ollama,
+                name: Some("qwen3:8b".to_owned()),
+                base_url: Some("http://h:1".to_owned()),
+            }),
+        ),
+        ("anthropic", Some(ModelKind::Remote { protocol: Protocol::Anthropic, name: None, base_url: None })),
+        ("anthropic:@http://h", None),
+        ("openai:", None),
+        ("cassette:", None),
+        ("Reflex", None),
+        ("reflexx", None),
+        ("", None),
+    ] {
+        assert_eq!(text.parse::<ModelKind>().ok(), expected, "{text:?}");
+    }
+}
+
+#[test]
+fn the_nearest_wish_wins() {
+    let check = |option: Option<ModelKind>, set: &[(&str, &str)], expected: ModelKind, why: &str| {
+        let choice = ModelChoice::resolve(option, &Variables::of(set)).unwrap();
+        assert_eq!((choice.kind, choice.why), (expected, why), "{set:?}");
+    };
+    let all = [("ARTOO_MODEL", "openai:a"), ("OPENAI_BASE_URL", "http://x"), ("OPENAI_API_KEY", "k")];
+    check(Some(ModelKind::Reflex), &all, ModelKind::Reflex, "--model says so");
+    check(None, &all, openai(Some("a")), "ARTOO_MODEL says so");
+    check(None, &all[1..], openai(None), "OPENAI_BASE_URL is set");
+    check(None, &all[2..], openai(None), "OPENAI_API_KEY is set");
+    check(None, &[("OPENAI_API_KEY", "  ")], ModelKind::Reflex, "no language model is set up");
+    check(None, &[], ModelKind::Reflex, "no language model is set up");
+    assert!(ModelChoice::resolve(None, &Variables::of(&[("ARTOO_MODEL", "gpt")])).is_err());
+}
+
+#[test]
+fn f6_an_endpoint_without_what_it_needs_is_refused_before_anything_runs() {
+    let check = |set: &[(&str, &str)], named: Option<&str>, expected: Option<&str>| {
+        let problem =
+            remote(&openai(named), Place::First, &Variables::of(set)).err().map(|failure| failure.to_string());
+        assert_eq!(problem.as_deref(), expected, "{set:?} {named:?}");
+    };
+    check(&[], None, Some("the model can't be used: OPENAI_API_KEY is not set"));
+    check(&[("OPENAI_API_KEY", "k")], None, Some("the model can't be used: OPENAI_MODEL is not set"));
+    check(&[("OPENAI_API_KEY", "k")], Some("m"), None);
+    check(&[("OPENAI_BASE_URL", "http://localhost:1/v1")], Some("m"), None);
+}
+
+#[test]
+fn a_key_goes_to_its_own_address_and_nowhere_else() {
+    let check = |set: &[(&str, &str)], spec: &str, place: Place, has_key: bool| {
+        let config = remote(&spec.parse().unwrap(), place, &Variables::of(set)).unwrap();
+        assert_eq!(config.api_key.is_some(), has_key, "{set:?} {spec} {place:?}");
+    };
+    let key = ("OPENAI_API_KEY", "k");
+    let home = ("OPENAI_BASE_URL", "https://a.example/v1");
+    check(&[key, home], "openai:m", Place::First, true);
+    check(&[key, home], "openai:m@https://a.example/other", Place::First, true);
+    check(&[key, home], "openai:m@https://b.example", Place::First, false);
+    check(&[key, home], "openai:m@http://a.example", Place::Hands, false);
+    check(&[key], "openai:m@https://api.openai.com", Place::Fallback, true);
+    check(&[key, ("ARTOO_HANDS_KEY", "h")], "openai:m@https://b.example", Place::Hands, true);
+    check(&[key, ("ARTOO_HANDS_KEY", "h")], "openai:m@https://b.example", Place::Fallback, false);
+    check(&[("ANTHROPIC_API_KEY", "a")], "anthropic:m", Place::First, true);
+    check(&[key], "ollama:m", Place::First, false);
+}
+
+#[test]
+fn others_stand_beside_an_endpoint_only() {
+    let set = [("ARTOO_HANDS", "ollama:m"), ("ARTOO_FALLBACK", "openai:a, anthropic:b")];
+    let choice = |kind: &str| ModelChoice::resolve(Some(kind.parse().unwrap()), &Variables::of(&set)).unwrap();
+    let with = choice("openai:m");
+    assert_eq!((with.hands.map(|hands| hands.to_string()), with.fallback.len()), (Some("ollama:m".to_owned()), 2));
+    let alone = choice("reflex");
+    assert_eq!((alone.hands, alone.fallback.len()), (None, 0));
+}

@@ -1,0 +1,154 @@
+//! What the models are doing: waits with a countdown, fallbacks, how much is written; and exchanges kept in a file.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::fs::{File, OpenOptions};
+use std::io::Write as _;
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::PathBuf;
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use artoo_llm::observe::{Caller, Exchange, Observer, Step};
+use artoo_proto::{Role, TaskId};
+
+use crate::failure::Failure;
+use crate::settings::Variables;
+
+/// Remarks kept until the display asks for them; older ones are lost, as a display's may be.
+const REMARKS_MAX: usize = 64;
+
+/// A countdown is told at its start and again after each such stretch.
+const TOLD_EVERY: Duration = Duration::from_secs(5);
+
+/// Calls of one role in one task: those of subtasks count as one, which is what a line shows.
+type Call = (TaskId, Role);
+
+/// What looks on while models are asked.
+pub(crate) struct Watching {
+    // Held for a look only, never across a wait.
+    seen: Mutex<Seen>,
+    // Held for one line's write.
+    file: Option<Mutex<File>>,
+}
+
+#[derive(Default)]
+struct Seen {
+    remarks: VecDeque<String>,
+    waits: BTreeMap<Call, Wait>,
+}
+
+struct Wait {
+    until: Instant,
+    tries: u32,
+    tries_max: u32,
+    why: String,
+    told: Option<Instant>,
+}
+
+impl Watching {
+    /// Keeps exchanges where `ARTOO_EXCHANGES` names a file; only its owner may read it.
+    pub(crate) fn start(variables: &Variables) -> Result<Self, Failure> {
+        let open = |path: PathBuf| {
+            let opened = OpenOptions::new().create(true).append(true).mode(0o600).open(&path);
+            opened.map(Mutex::new).map_err(|source| Failure::NotWritten { path, source })
+        };
+        let file = variables.text("ARTOO_EXCHANGES")?.map(PathBuf::from).map(open).transpose()?;
+        Ok(Self { seen: Mutex::default(), file })
+    }
+
+    /// What must be said whoever looks: that another model answered. Each is given once.
+    pub(crate) fn remarks(&self) -> Vec<String> {
+        self.seen.lock().unwrap_or_else(PoisonError::into_inner).remarks.drain(..).collect()
+    }
+
+    /// The waits that are worth a line now.
+    pub(crate) fn waits(&self, now: Instant) -> Vec<String> {
+        let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut lines = Vec::new();
+        seen.waits.retain(|_, wait| wait.until > now);
+        for ((_, role), wait) in &mut seen.waits {
+            let is_due = wait.told.is_none_or(|told| now.saturating_duration_since(told) >= TOLD_EVERY);
+            if is_due {
+                wait.told = Some(now);
+                let left = wait.until.saturating_duration_since(now).as_secs_f64().ceil();
+                let (next, tries_max, why) = (wait.tries + 1, wait.tries_max, &wait.why);
+                lines.push(format!("{role}: {why}; try {next} of {tries_max} in {left} s"));
+            }
+        }
+        lines
+    }
+}
+
+impl Observer for Watching {
+    fn step(&self, caller: &Caller, step: &Step) {
+        let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        let call = (caller.task_id.clone(), caller.role);
+        match step {
+            Step::Writing { .. } => {}
+            Step::Waiting { wait, tries, tries_max, why } => {
+                let wait = Wait {
+                    until: Instant::now() + *wait,
+                    tries: *tries,
+                    tries_max: *tries_max,
+                    why: why.clone(),
+                    told: None,
+                };
+                seen.waits.insert(call, wait);
+            }
+            Step::FellBack { from, to, why } => {
+                if seen.remarks.len() >= REMARKS_MAX {
+                    seen.remarks.pop_front();
+                }
+                seen.remarks.push_back(format!("{}: {to} answers in place of {from} ({why})", caller.role));
+            }
+            Step::Done => drop(seen.waits.remove(&call)),
+        }
+    }
+
+    fn wants_exchanges(&self) -> bool {
+        self.file.is_some()
+    }
+
+    fn exchange(&self, exchange: &Exchange) {
+        let Some(file) = &self.file else { return };
+        let Ok(mut line) = serde_json::to_vec(exchange) else { return };
+        line.push(b'\n');
+        let mut file = file.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Err(error) = file.write_all(&line) {
+            tracing::warn!(%error, "an exchange was not kept");
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::{Duration, Instant};
+
+    use artoo_llm::observe::{Caller, Observer, Step};
+    use artoo_proto::{Role, TaskId};
+
+    use super::Watching;
+    use crate::settings::Variables;
+
+    #[test]
+    fn d18_a_wait_counts_down_until_it_is_over() {
+        let watching = Watching::start(&Variables::default()).unwrap();
+        let task_id = TaskId::try_from("t-00000000-0000-4000-8000-000000000001".to_owned()).unwrap();
+        let caller = Caller { role: Role::Planner, task_id, subtask_id: None };
+        let wait = Duration::from_secs(12);
+        watching.step(&caller, &Step::Waiting { wait, tries: 1, tries_max: 4, why: "status 429: busy".to_owned() });
+        let began = Instant::now();
+        let at = |seconds: u64| watching.waits(began + Duration::from_secs(seconds));
+        assert_eq!(at(0), ["R2: status 429: busy; try 2 of 4 in 12 s"]);
+        assert!(at(3).is_empty(), "not told again so soon");
+        assert_eq!(at(6), ["R2: status 429: busy; try 2 of 4 in 6 s"]);
+        assert!(at(13).is_empty() && at(14).is_empty(), "it is over");
+        watching.step(&caller, &Step::Waiting { wait, tries: 2, tries_max: 4, why: String::new() });
+        watching.step(&caller, &Step::Done);
+        assert!(watching.waits(began).is_empty(), "the answer came");
+        let fell_back = Step::FellBack { from: "a".to_owned(), to: "b".to_owned(), why: "away".to_owned() };
+        watching.step(&caller, &fell_back);
+        assert_eq!(watching.remarks(), ["R2: b answers in place of a (away)"]);
+        assert!(watching.remarks().is_empty());
+    }
+}

@@ -1,0 +1,207 @@
+//! Every fault of an endpoint at every calling role, through the real program: each ends in the right state, nothing is
+//! called from a broken reply, and no key is anywhere afterwards.
+
+use std::path::Path;
+use std::thread;
+
+use serde_json::{Value, json};
+
+use crate::server::{Asked, Reply, Server, call, pass, prose, understood};
+use crate::world::{KEY, Ran, World};
+
+const REQUEST: &str = "what does the note in my folder say";
+
+/// The roles that ask a model, by the name of their reply's schema.
+const ROLES: [&str; 5] = ["task_spec", "plan", "execution", "subtask_verdict", "task_verdict"];
+
+/// A good reply of every role.
+fn good(asked: &Asked) -> Value {
+    let reply = match asked.schema.as_str() {
+        "task_spec" => understood(REQUEST),
+        "plan" => Reply::Json(json!({
+            "task_criteria": [prose("the note's words are given")],
+            "subtasks": [{"intent": "read the note", "context": "", "sequence": 1, "tools": ["read_file"],
+                "success_criteria": [prose("the note's words are given")]}]
+        })),
+        "execution" => call("read_file", &json!({"path": "note.txt"})),
+        _ => pass(asked, &asked.evidence()),
+    };
+    match reply {
+        Reply::Json(value) => value,
+        Reply::Text(_) | Reply::Status(..) | Reply::Raw(_) | Reply::Silence => panic!("a good reply is JSON"),
+    }
+}
+
+type Fault = (&'static str, fn(&Value) -> Reply);
+
+fn raw(content_type: &str, body: &str) -> Reply {
+    Reply::Raw(
+        format!("HTTP/1.1 200 OK\r\ncontent-type: {content_type}\r\nconnection: close\r\n\r\n{body}").into_bytes(),
+    )
+}
+
+fn piece(text: &str, finish: &Value) -> String {
+    let choice = json!({"index": 0, "delta": {"content": text}, "finish_reason": finish});
+    format!("data: {}\n\n", json!({"choices": [choice]}))
+}
+
+/// A whole reply of which only the envelope's end tells that it was cut.
+fn ended(finish: &'static str) -> impl Fn(&Value) -> Reply {
+    move |value| {
+        let choice = json!({"index": 0, "finish_reason": finish, "message": {"content": value.to_string()}});
+        raw("application/json", &json!({"choices": [choice]}).to_string())
+    }
+}
+
+fn faults() -> Vec<Fault> {
+    vec![
+        ("400", |_| Reply::Status(400, json!({"error": {"message": format!("what is {KEY}?")}}))),
+        ("401", |_| Reply::Status(401, json!({"error": {"message": format!("bad key {KEY}")}}))),
+        ("quota", |_| Reply::Status(429, json!({"error": {"message": "spent", "code": "insufficient_quota"}}))),
+        ("redirect", |_| Reply::Status(302, json!({}))),
+        ("error under 200", |_| Reply::Status(200, json!({"error": {"message": KEY, "code": 403}}))),
+        ("empty", |_| raw("application/json", "")),
+        ("page", |_| raw("text/html", &format!("<html>{KEY}</html>"))),
+        ("prose", |_| Reply::Text(format!("I am sorry. {KEY}"))),
+        ("at the limit", |value| ended("length")(value)),
+        ("filtered", |value| ended("content_filter")(value)),
+        ("no end", |value| raw("text/event-stream", &piece(&value.to_string(), &Value::Null))),
+        ("half a stream", |value| {
+            let text = value.to_string();
+            raw("text/event-stream", &piece(&text[..text.len() / 2], &Value::Null))
+        }),
+        ("half a value", |value| {
+            let text = value.to_string();
+            Reply::Text(text[..text.len() - 2].to_owned())
+        }),
+        ("a key twice", |value| {
+            Reply::Text(value.to_string().replacen('{', &format!("{{\"x\":1,\"x\":\"{KEY}\",",), 1))
+        }),
+        ("a trailing comma", |value| {
+            let text = value.to_string();
+            Reply::Text(format!("{},}}", &text[..text.len() - 1]))
+        }),
+        ("wrong types", |_| Reply::Json(json!({"calls": 7, "verdicts": 7, "subtasks": 7, "intent": 7}))),
+        ("another's reply", |_| Reply::Json(json!({"answer": KEY}))),
+    ]
+}
+
+/// Everything below a folder holds no key.
+fn check_no_key(folder: &Path) {
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            check_no_key(&path);
+        } else {
+            let kept = std::fs::read(&path).unwrap();
+            let found = kept.windows(KEY.len()).any(|window| window == KEY.as_bytes());
+            assert!(!found, "the key stands in {}", path.display());
+        }
+    }
+}
+
+fn run(role: &'static str, fault: fn(&Value) -> Reply) -> (Ran, World) {
+    let world = World::new();
+    world.file("note.txt", "buy milk\n");
+    let server = Server::start(move |asked| {
+        let value = good(asked);
+        if asked.schema == role { fault(&value) } else { Reply::Json(value) }
+    });
+    let mut command = world.with_model(&server, &[REQUEST]);
+    command.env("ARTOO_LOG", "debug").env("ARTOO_EXCHANGES", world.home().join("exchanges.jsonl"));
+    (Ran::of(command.output().unwrap()), world)
+}
+
+#[test]
+fn the_good_replies_are_accepted() {
+    let (ran, world) = run("none", |_| Reply::Silence);
+    // Nothing but the model judged it, and that is said.
+    assert_eq!(ran.code, Some(4), "{ran:?}");
+    assert!(ran.stdout.contains("buy milk"), "{ran:?}");
+    let kept = std::fs::read_to_string(world.home().join("exchanges.jsonl")).unwrap();
+    assert_eq!(kept.lines().count(), 5, "{kept}");
+}
+
+#[test]
+fn l1_to_l37_every_fault_at_every_role_ends_in_the_right_state_and_shows_no_key() {
+    let jobs: Vec<_> = ROLES.iter().flat_map(|role| faults().into_iter().map(move |fault| (*role, fault))).collect();
+    let wrong: Vec<String> = thread::scope(|scope| {
+        // As many at once as the machine has room for.
+        let runs: Vec<_> = jobs
+            .chunks(jobs.len().div_ceil(4))
+            .map(|chunk| {
+                scope.spawn(move || {
+                    chunk.iter().filter_map(|(role, (name, fault))| check(role, name, *fault)).collect::<Vec<_>>()
+                })
+            })
+            .collect();
+        runs.into_iter().flat_map(|run| run.join().unwrap()).collect()
+    });
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+fn check(role: &'static str, name: &str, fault: fn(&Value) -> Reply) -> Option<String> {
+    let (ran, world) = run(role, fault);
+    check_no_key(&world.home());
+    // Without a plan, or with nobody to carry it out, the model can't be used. Unjudged work is delivered as such.
+    let expected: &[i32] = match role {
+        "task_spec" | "plan" | "execution" => &[7],
+        _ => &[7, 9],
+    };
+    let is_right = ran.code.is_some_and(|code| expected.contains(&code)) && !ran.stdout.starts_with("Accepted");
+    (!is_right).then(|| format!("{role}, {name}: {ran:?}"))
+}
+
+#[test]
+fn law3_no_call_is_made_over_the_budget() {
+    let world = World::new();
+    let server = Server::start(|asked| Reply::Json(good(asked)));
+    for arguments in [["--max-tokens", "100"], ["--max-cost", "0.01"]] {
+        let ran = Ran::of(world.with_model(&server, &[arguments[0], arguments[1], REQUEST]).output().unwrap());
+        assert_eq!(ran.code, Some(7), "{ran:?}");
+        assert!(ran.stdout.contains("the budget is spent"), "{ran:?}");
+    }
+    assert!(server.asked().is_empty(), "a call was made");
+    let mut command = world.with_model(&server, &["--max-cost", "5", REQUEST]);
+    world.file("note.txt", "buy milk\n");
+    let ran = Ran::of(command.env("ARTOO_PRICES", "a-model=1/2").output().unwrap());
+    // Five calls of 100 tokens sent at 1 and 20 received at 2 dollars a million.
+    assert_eq!(ran.code, Some(4), "{ran:?}");
+    assert!(ran.stderr.contains("cost: $0.0007"), "{ran:?}");
+}
+
+#[test]
+fn d12_a_fallback_steps_in_and_that_is_said() {
+    let world = World::new();
+    world.file("note.txt", "buy milk\n");
+    let first = Server::start(|_| Reply::Status(401, json!({"error": {"message": "no"}})));
+    let second = Server::start(|asked| Reply::Json(good(asked)));
+    let mut command = world.with_model(&first, &[REQUEST]);
+    command.env("ARTOO_FALLBACK", format!("openai:spare@{}", second.url()));
+    let ran = Ran::of(command.output().unwrap());
+    assert_eq!(ran.code, Some(4), "{ran:?}");
+    assert!(ran.stderr.contains("spare answers in place of a-model"), "{ran:?}");
+    // The first one's key stays with it.
+    assert_eq!(second.asked().len(), 5);
+    assert!(second.asked().iter().all(|asked| asked.authorization.is_empty()), "the key went elsewhere");
+}
+
+#[test]
+fn doctor_finds_out_what_an_endpoint_can_do_and_remembers_it() {
+    let world = World::new();
+    std::fs::create_dir_all(world.data_dir()).unwrap();
+    let server = Server::start(|asked| match asked.body["response_format"]["type"].as_str() {
+        Some("json_schema") => {
+            Reply::Status(400, json!({"error": {"message": "response_format", "param": "response_format"}}))
+        }
+        Some(_) => Reply::Json(json!({"sea": "wide"})),
+        None => Reply::Text("The sea is wide.".to_owned()),
+    });
+    let doctor = |arguments: &[&str]| Ran::of(world.with_model(&server, arguments).output().unwrap()).stdout;
+    assert!(doctor(&["doctor"]).contains("abilities: not found out yet"));
+    assert!(server.asked().is_empty(), "a model was asked without being told to");
+    let found = doctor(&["doctor", "--probe"]);
+    assert!(found.contains("asked by JSON object, JSON schema refused"), "{found}");
+    let remembered = doctor(&["doctor"]);
+    assert!(remembered.contains("asked by JSON object") && remembered.contains("found 0 days ago"), "{remembered}");
+}

@@ -1,0 +1,82 @@
+//! Every role's schema, as the real program sends it with this machine's tools in it, has a form that OpenAI's strict
+//! mode takes.
+
+use artoo_llm::structured::strict_form;
+use serde_json::{Value, json};
+
+use crate::server::{Reply, Server, call, pass, prose, understood};
+use crate::world::World;
+
+/// What the documented subset takes.
+const KNOWN: [&str; 18] = [
+    "type",
+    "enum",
+    "const",
+    "anyOf",
+    "properties",
+    "required",
+    "additionalProperties",
+    "items",
+    "pattern",
+    "minimum",
+    "maximum",
+    "exclusiveMinimum",
+    "exclusiveMaximum",
+    "multipleOf",
+    "minItems",
+    "maxItems",
+    "description",
+    "format",
+];
+
+/// What it refuses in a schema.
+fn problems(schema: &Value, place: &str, found: &mut Vec<String>) {
+    let fields = schema.as_object().unwrap_or_else(|| panic!("{place} is no schema: {schema}"));
+    found.extend(fields.keys().filter(|key| !KNOWN.contains(&key.as_str())).map(|key| format!("{place}: {key}")));
+    if !fields.contains_key("type") && !fields.contains_key("anyOf") {
+        found.push(format!("{place}: no type"));
+    }
+    let is_object = fields.get("type").is_some_and(|name| name == "object");
+    if is_object && fields.get("additionalProperties") != Some(&json!(false)) {
+        found.push(format!("{place}: an open object"));
+    }
+    if let Some(properties) = fields.get("properties").and_then(Value::as_object) {
+        let names: Vec<&String> = properties.keys().collect();
+        if fields["required"] != json!(names) {
+            found.push(format!("{place}: not every property is required"));
+        }
+        properties.iter().for_each(|(name, part)| problems(part, &format!("{place}/{name}"), found));
+    }
+    fields.get("items").into_iter().for_each(|items| problems(items, &format!("{place}/*"), found));
+    let alternatives = fields.get("anyOf").and_then(Value::as_array).into_iter().flatten();
+    alternatives.for_each(|part| problems(part, &format!("{place}|"), found));
+}
+
+#[test]
+fn every_role_has_a_schema_that_strict_mode_takes() {
+    let world = World::new();
+    world.file("note.txt", "buy milk\n");
+    let request = "what does the note in my folder say";
+    let server = Server::start(move |asked| match asked.schema.as_str() {
+        "task_spec" => understood(request),
+        "plan" => Reply::Json(json!({
+            "task_criteria": [prose("the note's words are given")],
+            "subtasks": [{"intent": "read the note", "context": "", "sequence": 1,
+                "tools": ["glob", "read_file", "write_file", "files", "shell"],
+                "success_criteria": [prose("the note's words are given")]}]
+        })),
+        "execution" => call("read_file", &json!({"path": "note.txt"})),
+        _ => pass(asked, &asked.evidence()),
+    });
+    world.ask(&server, request);
+    let mut roles = Vec::new();
+    for asked in server.asked() {
+        let schema = &asked.body["response_format"]["json_schema"]["schema"];
+        let strict = strict_form(schema).unwrap_or_else(|| panic!("{} has no strict form: {schema}", asked.schema));
+        let mut found = Vec::new();
+        problems(&strict, &asked.schema, &mut found);
+        assert!(found.is_empty(), "{found:?}");
+        roles.push(asked.schema);
+    }
+    assert_eq!(roles, ["task_spec", "plan", "execution", "subtask_verdict", "task_verdict"]);
+}

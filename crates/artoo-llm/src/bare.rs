@@ -1,0 +1,41 @@
+//! The plainest client there can be: one post, the text of the first choice. What the real one is measured against.
+
+use serde_json::{Value, json};
+
+use crate::ConfigError;
+use crate::remote::RemoteConfig;
+use crate::transport::{self, ClientSettings};
+
+/// A client without retries, bounds, checks or secrets.
+#[derive(Debug, Clone)]
+pub struct Bare {
+    client: reqwest::Client,
+    url: reqwest::Url,
+    model: String,
+}
+
+impl Bare {
+    /// For the same endpoint as a real client of Chat Completions.
+    ///
+    /// # Errors
+    /// When the URL or the client can't be used.
+    pub fn new(config: &RemoteConfig) -> Result<Self, ConfigError> {
+        let url = crate::remote::call_url(config)?;
+        let settings = ClientSettings { connect_timeout: config.connect_timeout, ca_file: None, direct: true };
+        let unusable = |_| ConfigError::Missing { name: "an HTTP client" };
+        let client = transport::client(&settings).map_err(unusable)?;
+        Ok(Self { client, url, model: config.model.clone() })
+    }
+
+    /// What the endpoint answers to two messages; nothing where anything goes wrong.
+    pub async fn ask(&self, system: &str, user: &str) -> Option<String> {
+        let body = json!({
+            "model": self.model,
+            "messages": [{"role": "system", "content": system}, {"role": "user", "content": user}]
+        });
+        let request = self.client.post(self.url.clone()).header("content-type", "application/json");
+        let response = request.body(body.to_string()).send().await.ok()?;
+        let answer: Value = serde_json::from_slice(&response.bytes().await.ok()?).ok()?;
+        answer.pointer("/choices/0/message/content")?.as_str().map(str::to_owned)
+    }
+}

@@ -1,0 +1,266 @@
+//! A client of one model behind HTTP, whatever its protocol: the one owner of transport retries, costs counted.
+
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use artoo_proto::{ModelFailure, ModelReply, ModelRequest, Usage};
+use async_trait::async_trait;
+use reqwest::header::HeaderMap;
+use tokio::sync::{OnceCell, Semaphore};
+use tokio::time::{Instant, sleep, timeout};
+
+use crate::ledger::Ledger;
+use crate::observe::{Caller, Observer, Step};
+use crate::pool::{self, ClientSlot, Pool};
+use crate::secret::Scrubber;
+use crate::structured::{Dialect, ReplyFormat};
+use crate::transport::ClientSettings;
+use crate::usage::{Meter, Spent};
+use crate::{ConfigError, Model, retry};
+use endpoint::Endpoint;
+use exchange::Sent;
+use trouble::{Ended, Trouble};
+
+pub use config::{RemoteConfig, Variables};
+pub use endpoint::{same_origin, shown as shown_url};
+pub use listing::Listed;
+pub use recorded::read_recorded;
+
+mod config;
+mod context;
+mod endpoint;
+mod exchange;
+mod listing;
+mod probe;
+mod recorded;
+mod tries;
+mod trouble;
+mod waits;
+
+/// What several clients have in common.
+#[derive(Clone, Default)]
+pub struct Shared {
+    /// Connections and limits.
+    pub pool: Arc<Pool>,
+    /// The book, with its bounds.
+    pub ledger: Arc<Ledger>,
+    /// Who looks on.
+    pub observer: Option<Arc<dyn Observer>>,
+}
+
+/// A client of one endpoint and one model. Calls share its connections; they may run at the same time.
+pub struct Remote {
+    config: RemoteConfig,
+    endpoint: Endpoint,
+    headers: HeaderMap,
+    scrubber: Scrubber,
+    settings: ClientSettings,
+    client: ClientSlot,
+    gate: Arc<Semaphore>,
+    shared: Shared,
+    // Held for a copy only, never across a wait.
+    dialect: Mutex<Dialect>,
+    /// Tokens of context, once the endpoint was asked for them.
+    context: OnceCell<Option<u64>>,
+    /// What the running model really has, where the endpoint tells.
+    context_checked: OnceCell<Option<u64>>,
+    meter: Meter,
+}
+
+impl Remote {
+    /// Checks the configuration; connects to nothing and reads no file yet. Shares nothing.
+    ///
+    /// # Errors
+    /// See [`ConfigError`].
+    pub fn new(config: RemoteConfig) -> Result<Self, ConfigError> {
+        Self::sharing(config, &Shared::default())
+    }
+
+    /// The same among others.
+    ///
+    /// # Errors
+    /// See [`ConfigError`].
+    pub fn sharing(config: RemoteConfig, shared: &Shared) -> Result<Self, ConfigError> {
+        let endpoint = Endpoint::parse(&config.base_url, config.protocol.wire().paths())?;
+        config.check(&endpoint)?;
+        let settings = ClientSettings {
+            connect_timeout: config.connect_timeout,
+            ca_file: config.ca_file.clone(),
+            direct: endpoint.is_loopback(),
+        };
+        let secrets = config.api_key.iter().chain(config.headers.iter().map(|(_, value)| value)).cloned();
+        Ok(Self {
+            headers: config.all_headers()?,
+            scrubber: Scrubber::new(secrets),
+            client: shared.pool.client(&settings),
+            gate: shared.pool.gate(endpoint.origin(), config.parallel),
+            shared: shared.clone(),
+            dialect: Mutex::new(first_dialect(&config, &endpoint)),
+            context: OnceCell::new(),
+            context_checked: OnceCell::new(),
+            meter: Meter::default(),
+            settings,
+            endpoint,
+            config,
+        })
+    }
+
+    /// What every call of this client has cost, including those that failed.
+    #[must_use]
+    pub fn spent(&self) -> Spent {
+        self.meter.spent()
+    }
+
+    /// How it was set up.
+    #[must_use]
+    pub fn config(&self) -> &RemoteConfig {
+        &self.config
+    }
+
+    /// How the endpoint has been found to want its requests.
+    #[must_use]
+    pub fn dialect(&self) -> Dialect {
+        *self.dialect.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Speaks as it was found out another time.
+    pub fn speak(&self, dialect: Dialect) {
+        *self.dialect.lock().unwrap_or_else(PoisonError::into_inner) = dialect;
+    }
+
+    fn sent(&self) -> Result<Sent<'_>, Trouble> {
+        let client = pool::built(&self.client, &self.settings).map_err(|detail| Trouble::Unusable { detail })?;
+        Ok(Sent {
+            client,
+            headers: &self.headers,
+            first_byte_timeout: self.config.first_byte_timeout,
+            read_idle_timeout: self.config.read_idle_timeout,
+            max_body_bytes: self.config.max_body_bytes,
+        })
+    }
+
+    async fn ask_until_settled(&self, request: &ModelRequest, paid: &mut Usage) -> Result<ModelReply, ModelFailure> {
+        let started = Instant::now();
+        let mut dialect = self.dialect();
+        let mut tries = 1;
+        loop {
+            let trouble = match self.one_try(request, dialect, paid).await {
+                Ok(reply) => {
+                    self.speak(dialect);
+                    return Ok(reply);
+                }
+                Err(trouble) => trouble,
+            };
+            // Another request, not the same one again: bounded, since a dialect only loses parts.
+            let formats = self.config.protocol.wire().formats();
+            if let Some(plainer) = trouble.refused_part().and_then(|about| dialect.without_refused_part(about, formats))
+            {
+                tracing::debug!(role = %request.role, ?plainer, "the endpoint refused a part of the request");
+                dialect = plainer;
+                continue;
+            }
+            let policy = &self.config.retry;
+            let outcome = trouble.outcome();
+            match retry::next(policy, tries, outcome, started.elapsed(), &mut retry::random_share) {
+                retry::Decision::Retry { after } => {
+                    let why = trouble.in_words(&self.scrubber);
+                    tracing::debug!(role = %request.role, tries, wait = ?after, why, "trying again");
+                    self.tell(request, || Step::Waiting {
+                        wait: after,
+                        tries,
+                        tries_max: policy.allowed(outcome),
+                        why,
+                    });
+                    sleep(after).await;
+                    tries += 1;
+                }
+                retry::Decision::GiveUp { why } => {
+                    let ended = Ended { tries, why, elapsed: started.elapsed(), usage: *paid };
+                    return Err(trouble.into_failure(&self.scrubber, &ended));
+                }
+            }
+        }
+    }
+
+    /// The models the endpoint says it has, in its order. One try: whoever asks wants to know whether it answers now.
+    ///
+    /// # Errors
+    /// When it can't be reached within the configuration's times, refuses, or answers with something else.
+    pub async fn models(&self) -> Result<Vec<Listed>, ModelFailure> {
+        let started = Instant::now();
+        let listed = async {
+            let sent = self.sent()?;
+            let url = self.endpoint.at(self.config.protocol.wire().paths().models);
+            listing::models(&sent.document(sent.client.get(url)).await?)
+        };
+        let result = timeout(self.config.total_deadline, listed).await.unwrap_or(Err(Trouble::Silence));
+        let shown = |model: Listed| Listed { name: self.scrubber.shown(&model.name, MODEL_NAME_CHARS), ..model };
+        result.map(|models| models.into_iter().map(shown).collect()).map_err(|trouble| {
+            let ended =
+                Ended { tries: 1, why: retry::Why::Pointless, elapsed: started.elapsed(), usage: Usage::default() };
+            trouble.into_failure(&self.scrubber, &ended)
+        })
+    }
+
+    fn tell(&self, request: &ModelRequest, step: impl FnOnce() -> Step) {
+        if let Some(observer) = &self.shared.observer {
+            observer.step(&Caller::of(request), &step());
+        }
+    }
+}
+
+/// Where a configuration's calls go.
+pub(crate) fn call_url(config: &RemoteConfig) -> Result<reqwest::Url, ConfigError> {
+    Ok(Endpoint::parse(&config.base_url, config.protocol.wire().paths())?.url().clone())
+}
+
+/// OpenAI's own endpoint takes schemas in its strict form only, and has renamed the cap.
+fn first_dialect(config: &RemoteConfig, endpoint: &Endpoint) -> Dialect {
+    let own = Endpoint::parse(Variables::of(config.protocol).own_url, config.protocol.wire().paths());
+    let is_own = own.is_ok_and(|own| own.origin() == endpoint.origin());
+    let formats = config.protocol.wire().formats();
+    let strict = formats.iter().find(|format| is_own && **format == ReplyFormat::StrictSchema);
+    let first = strict.or(formats.first()).copied().unwrap_or(ReplyFormat::PromptOnly);
+    Dialect {
+        format: config.format.unwrap_or(first),
+        completion_tokens_field: is_own,
+        temperature: config.temperature,
+        stream: config.stream,
+        stream_usage: true,
+        cache: true,
+    }
+}
+
+/// Longest model name taken from a reply, in characters; names are shown in lists, and some servers name a path.
+const MODEL_NAME_CHARS: usize = 256;
+
+#[async_trait]
+impl Model for Remote {
+    fn name(&self) -> String {
+        self.config.model.clone()
+    }
+
+    async fn ask(&self, request: &ModelRequest) -> Result<ModelReply, ModelFailure> {
+        // Whoever waits for a turn has not begun; the task's own limit runs all the time. The gate is never closed.
+        let _turn = self.gate.acquire().await;
+        let started = Instant::now();
+        let mut paid = Usage::default();
+        let answered = timeout(self.config.total_deadline, self.ask_until_settled(request, &mut paid)).await;
+        let elapsed = millis(started.elapsed());
+        let result = answered.unwrap_or(Err(ModelFailure::TimedOut { after_ms: elapsed, usage: paid }));
+        self.shared.ledger.took(request, elapsed);
+        self.tell(request, || Step::Done);
+        tracing::debug!(
+            role = %request.role,
+            schema = %request.schema_name,
+            elapsed_ms = elapsed,
+            failed = result.is_err(),
+            "model asked"
+        );
+        result
+    }
+}
+
+fn millis(time: Duration) -> u64 {
+    u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
+}

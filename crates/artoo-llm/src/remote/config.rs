@@ -1,0 +1,264 @@
+//! What a client needs to know, its defaults, and where the environment says it.
+
+use std::fmt;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use artoo_proto::escape;
+use reqwest::header::{AUTHORIZATION, HeaderMap, HeaderName, HeaderValue};
+
+use super::endpoint::{self, Endpoint};
+use crate::ledger::Price;
+use crate::retry::RetryPolicy;
+use crate::structured::ReplyFormat;
+use crate::wire::{KeyHeader, Protocol};
+use crate::{ConfigError, Secret};
+
+/// Long enough for a slow link and a TLS handshake; a black-holed address shows within ten seconds.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// A small machine reads a long prompt for minutes before it writes, and a model may have to come from disk first.
+const FIRST_BYTE_TIMEOUT: Duration = Duration::from_secs(180);
+
+/// Once bytes flow they flow; half a minute of silence is a dead peer.
+const READ_IDLE_TIMEOUT: Duration = Duration::from_secs(30);
+
+/// One ask with all its tries: beyond this a person has given up.
+const TOTAL_DEADLINE: Duration = Duration::from_secs(300);
+
+/// Largest body read: four times the largest text that the reader takes, for escapes and the envelope.
+const MAX_BODY_BYTES: usize = 4 << 20;
+
+/// Calls under way at one endpoint at once: a plan's subtasks, several times over; a server that takes fewer queues them.
+const PARALLEL: usize = 128;
+
+/// How to reach one endpoint. `Debug` shows no key, and of the URL neither user nor query.
+#[derive(Clone)]
+pub struct RemoteConfig {
+    /// What it speaks.
+    pub protocol: Protocol,
+    /// `http(s)://host[:port][/path]`, with or without `/v1`, with or without a slash at the end.
+    pub base_url: String,
+    /// Sent in the header that the protocol has for it; local servers need none.
+    pub api_key: Option<Secret>,
+    /// Headers that every call carries besides; their values are as secret as a key.
+    pub headers: Vec<(String, Secret)>,
+    /// The endpoint's name for the model.
+    pub model: String,
+    /// Until a connection stands, TLS included.
+    pub connect_timeout: Duration,
+    /// From the request to the first byte of its answer.
+    pub first_byte_timeout: Duration,
+    /// Between two pieces of an answer.
+    pub read_idle_timeout: Duration,
+    /// One ask, retries and waits included.
+    pub total_deadline: Duration,
+    /// Transport retries.
+    pub retry: RetryPolicy,
+    /// Cap on an answer's bytes.
+    pub max_body_bytes: usize,
+    /// The way of asking for JSON to begin with; `None`: the strongest that the endpoint may have.
+    pub format: Option<ReplyFormat>,
+    /// Sampling temperature; 0 keeps replies as repeatable as the endpoint allows.
+    pub temperature: Option<f64>,
+    /// Certificates in PEM to trust besides the bundled roots (a company proxy, say); read at the first call.
+    pub ca_file: Option<PathBuf>,
+    /// Whether answers are to come in pieces.
+    pub stream: bool,
+    /// Calls under way at this endpoint at once.
+    pub parallel: usize,
+    /// The model's context in tokens, where it is known: a prompt that does not fit is refused before it is sent.
+    /// Where the protocol sets the context, this is what it is set to.
+    pub context_tokens: Option<u64>,
+    /// What its tokens cost.
+    pub price: Option<Price>,
+}
+
+impl RemoteConfig {
+    /// Defaults for a model at a base URL, without a key.
+    #[must_use]
+    pub fn new(protocol: Protocol, base_url: impl Into<String>, model: impl Into<String>) -> Self {
+        Self {
+            protocol,
+            base_url: base_url.into(),
+            api_key: None,
+            headers: Vec::new(),
+            model: model.into(),
+            connect_timeout: CONNECT_TIMEOUT,
+            first_byte_timeout: FIRST_BYTE_TIMEOUT,
+            read_idle_timeout: READ_IDLE_TIMEOUT,
+            total_deadline: TOTAL_DEADLINE,
+            retry: RetryPolicy::default(),
+            max_body_bytes: MAX_BODY_BYTES,
+            format: None,
+            temperature: Some(0.0),
+            ca_file: None,
+            stream: true,
+            parallel: PARALLEL,
+            context_tokens: None,
+            price: None,
+        }
+    }
+
+    /// From variables as `lookup` knows them; an empty one counts as absent. Which ones: [`Variables::of`].
+    ///
+    /// Without a base URL the endpoint is the protocol's own, which may need a key; any other may do without.
+    ///
+    /// # Errors
+    /// When the model's name is absent, when the key is absent where one is needed, or what `lookup` says.
+    pub fn from_variables(
+        protocol: Protocol,
+        lookup: impl Fn(&'static str) -> Result<Option<String>, ConfigError>,
+    ) -> Result<Self, ConfigError> {
+        let given = |name| {
+            let value: Option<String> = lookup(name)?;
+            Ok(value.map(|value| value.trim().to_owned()).filter(|value| !value.is_empty()))
+        };
+        let names = Variables::of(protocol);
+        let base_url = given(names.base_url)?.map(|base| with_scheme(protocol, base));
+        let api_key = given(names.key)?.map(Secret::new);
+        if base_url.is_none() && api_key.is_none() && names.needs_key {
+            return Err(ConfigError::Missing { name: names.key });
+        }
+        let model = given(names.model)?.ok_or(ConfigError::Missing { name: names.model })?;
+        let ca_file = given("SSL_CERT_FILE")?.map(PathBuf::from);
+        let base_url = base_url.unwrap_or_else(|| names.own_url.to_owned());
+        Ok(Self { api_key, ca_file, ..Self::new(protocol, base_url, model) })
+    }
+
+    /// What [`super::Remote::new`] refuses besides a bad URL.
+    pub(super) fn check(&self, endpoint: &Endpoint) -> Result<(), ConfigError> {
+        if self.model.trim().is_empty() {
+            return Err(ConfigError::Missing { name: "the model's name" });
+        }
+        let has_key = self.api_key.as_ref().is_some_and(|key| !key.is_empty());
+        let names = Variables::of(self.protocol);
+        let own = Endpoint::parse(names.own_url, self.protocol.wire().paths())?;
+        if names.needs_key && own.origin() == endpoint.origin() && !has_key {
+            return Err(ConfigError::Missing { name: names.key });
+        }
+        let times = [
+            ("connect_timeout", self.connect_timeout),
+            ("first_byte_timeout", self.first_byte_timeout),
+            ("read_idle_timeout", self.read_idle_timeout),
+            ("total_deadline", self.total_deadline),
+        ];
+        match times.into_iter().find(|(_, time)| time.is_zero()) {
+            Some((name, _)) => Err(ConfigError::Zero { name }),
+            None if self.max_body_bytes == 0 => Err(ConfigError::Zero { name: "max_body_bytes" }),
+            None if self.parallel == 0 => Err(ConfigError::Zero { name: "parallel" }),
+            None => Ok(()),
+        }
+    }
+
+    /// The headers of every call, those that hold secrets marked so that nothing prints them.
+    pub(super) fn all_headers(&self) -> Result<HeaderMap, ConfigError> {
+        let wire = self.protocol.wire();
+        let mut headers = HeaderMap::new();
+        for (name, value) in wire.headers() {
+            headers.insert(HeaderName::from_static(name), HeaderValue::from_static(value));
+        }
+        if let Some(key) = self.api_key.as_ref().filter(|key| !key.is_empty()) {
+            let (name, value) = match wire.key_header() {
+                KeyHeader::Bearer => (AUTHORIZATION, format!("Bearer {}", key.expose())),
+                KeyHeader::Named(name) => (HeaderName::from_static(name), key.expose().to_owned()),
+            };
+            if !key.expose().bytes().all(|byte| byte.is_ascii_graphic()) {
+                return Err(ConfigError::KeyNotSendable);
+            }
+            headers.insert(name, secret_value(&value).ok_or(ConfigError::KeyNotSendable)?);
+        }
+        for (name, value) in &self.headers {
+            let unusable = || ConfigError::Header { name: escape::one_line(name) };
+            let header = HeaderName::from_bytes(name.as_bytes()).map_err(|_| unusable())?;
+            headers.insert(header, secret_value(value.expose()).ok_or_else(unusable)?);
+        }
+        Ok(headers)
+    }
+}
+
+fn secret_value(text: &str) -> Option<HeaderValue> {
+    let mut value = HeaderValue::from_str(text).ok()?;
+    value.set_sensitive(true);
+    Some(value)
+}
+
+/// Ollama's variable holds `host:port`, and may hold the address it listens on.
+fn with_scheme(protocol: Protocol, base: String) -> String {
+    if protocol != Protocol::Ollama || base.contains("://") {
+        return base;
+    }
+    let reachable = base.replacen("0.0.0.0", "127.0.0.1", 1);
+    let port = if reachable.contains(':') { "" } else { ":11434" };
+    format!("http://{reachable}{port}")
+}
+
+/// Where the environment says how a protocol's endpoint is reached.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Variables {
+    /// The base URL.
+    pub base_url: &'static str,
+    /// The key.
+    pub key: &'static str,
+    /// The model's name.
+    pub model: &'static str,
+    /// Where calls go without a base URL.
+    pub own_url: &'static str,
+    /// Whether that one answers nobody without a key.
+    pub needs_key: bool,
+}
+
+impl Variables {
+    /// The variables of a protocol.
+    #[must_use]
+    pub fn of(protocol: Protocol) -> Self {
+        match protocol {
+            Protocol::Chat | Protocol::Responses => Self {
+                base_url: "OPENAI_BASE_URL",
+                key: "OPENAI_API_KEY",
+                model: "OPENAI_MODEL",
+                own_url: "https://api.openai.com/v1",
+                needs_key: true,
+            },
+            Protocol::Anthropic => Self {
+                base_url: "ANTHROPIC_BASE_URL",
+                key: "ANTHROPIC_API_KEY",
+                model: "ANTHROPIC_MODEL",
+                own_url: "https://api.anthropic.com",
+                needs_key: true,
+            },
+            Protocol::Ollama => Self {
+                base_url: "OLLAMA_HOST",
+                key: "OLLAMA_API_KEY",
+                model: "OLLAMA_MODEL",
+                own_url: "http://127.0.0.1:11434",
+                needs_key: false,
+            },
+        }
+    }
+}
+
+impl fmt::Debug for RemoteConfig {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("RemoteConfig")
+            .field("protocol", &self.protocol)
+            .field("base_url", &endpoint::shown(&self.base_url))
+            .field("api_key", &self.api_key)
+            .field("headers", &self.headers)
+            .field("model", &self.model)
+            .field("connect_timeout", &self.connect_timeout)
+            .field("first_byte_timeout", &self.first_byte_timeout)
+            .field("read_idle_timeout", &self.read_idle_timeout)
+            .field("total_deadline", &self.total_deadline)
+            .field("retry", &self.retry)
+            .field("max_body_bytes", &self.max_body_bytes)
+            .field("format", &self.format)
+            .field("temperature", &self.temperature)
+            .field("ca_file", &self.ca_file)
+            .field("stream", &self.stream)
+            .field("parallel", &self.parallel)
+            .field("context_tokens", &self.context_tokens)
+            .field("price", &self.price)
+            .finish()
+    }
+}

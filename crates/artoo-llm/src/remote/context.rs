@@ -1,0 +1,75 @@
+//! How much a model's context holds, for endpoints that leave its size to the caller and for those that tell it.
+
+use serde_json::Value;
+
+use super::Remote;
+use super::trouble::Trouble;
+use crate::wire::Asking;
+use crate::wire::draft::Draft;
+
+/// Asked for where nothing is configured: the longest prompts of the roles with their replies fit, and a model of a few
+/// billion parameters still fits an ordinary machine's memory with it.
+const CONTEXT_TOKENS: u64 = 16_384;
+
+impl Remote {
+    /// Tokens there are for a prompt and its reply; `None` where nobody knows. The endpoint is asked once.
+    pub(super) async fn room(&self) -> Result<Option<u64>, Trouble> {
+        if !self.config.protocol.wire().sets_context() {
+            return Ok(self.config.context_tokens);
+        }
+        let room = self.context.get_or_try_init(|| async {
+            let wanted = self.config.context_tokens.unwrap_or(CONTEXT_TOKENS);
+            let most = self.longest_context().await?;
+            Ok::<_, Trouble>(Some(most.map_or(wanted, |most| most.min(wanted))))
+        });
+        room.await.copied()
+    }
+
+    /// The most that the model can have. A server that does not tell is no failure; one that is not there is.
+    async fn longest_context(&self) -> Result<Option<u64>, Trouble> {
+        let wire = self.config.protocol.wire();
+        let Some((path, question)) = wire.about_model(&self.config.model) else { return Ok(None) };
+        let sent = self.sent()?;
+        let request = sent.client.post(self.endpoint.at(path)).body(question.to_string());
+        match sent.document(request.header("content-type", "application/json")).await {
+            Ok(about) => Ok(wire.context_of(&about)),
+            Err(trouble @ (Trouble::NoConnection { .. } | Trouble::Unusable { .. } | Trouble::Silence)) => Err(trouble),
+            // The call itself will say what is wrong, if anything is.
+            Err(_) => Ok(None),
+        }
+    }
+
+    /// Whether the endpoint kept to the context that was set: one that is full may have lost the prompt's beginning.
+    pub(super) async fn check_room(&self, asking: &Asking<'_>, draft: &Draft) -> Result<(), Trouble> {
+        let Some(room) = asking.context_tokens.filter(|_| self.config.protocol.wire().sets_context()) else {
+            return Ok(());
+        };
+        let given = self.context_given().await.unwrap_or(room).min(room);
+        let used = draft.counts.prompt.unwrap_or(0).saturating_add(draft.counts.completion.unwrap_or(0));
+        if used >= given {
+            return Err(Trouble::DoesNotFit { needed: used, room: given });
+        }
+        let estimated = crate::usage::prompt_tokens(asking.request);
+        if given < room && estimated.saturating_add(u64::from(asking.request.max_tokens)) > given {
+            return Err(Trouble::DoesNotFit { needed: estimated + u64::from(asking.request.max_tokens), room: given });
+        }
+        Ok(())
+    }
+
+    /// What the running model has, as newer servers tell.
+    async fn context_given(&self) -> Option<u64> {
+        let given = self.context_checked.get_or_init(|| async {
+            let sent = self.sent().ok()?;
+            let running = sent.document(sent.client.get(self.endpoint.at(&["api", "ps"]))).await.ok()?;
+            let models = running.get("models")?.as_array()?;
+            let named = |model: &&Value| {
+                ["name", "model"].iter().any(|field| {
+                    let name = model.get(field).and_then(Value::as_str).unwrap_or_default();
+                    name == self.config.model || name.strip_suffix(":latest") == Some(self.config.model.as_str())
+                })
+            };
+            models.iter().find(named)?.get("context_length")?.as_u64()
+        });
+        *given.await
+    }
+}

@@ -1,0 +1,121 @@
+//! One try of a call: room and budget checked, sent, taken in, read, accounted for however it ends.
+
+use artoo_proto::{ModelReply, ModelRequest, ReplyBody, Usage};
+use serde_json::Value;
+
+use super::exchange::{Seen, shown_with};
+use super::trouble::Trouble;
+use super::{MODEL_NAME_CHARS, Remote, endpoint};
+use crate::observe::{Caller, Exchange, Step};
+use crate::reader::{self, ReaderError};
+use crate::structured::{Dialect, ReplyFormat, strict};
+use crate::wire::Asking;
+use crate::wire::draft::Draft;
+use crate::{Model, schema, usage};
+
+impl Remote {
+    /// Adds to `paid` what the try cost.
+    pub(super) async fn one_try(
+        &self,
+        request: &ModelRequest,
+        dialect: Dialect,
+        paid: &mut Usage,
+    ) -> Result<ModelReply, Trouble> {
+        let room = self.room().await?;
+        let model = self.config.model.as_str();
+        let asking = Asking { request, model, dialect, context_tokens: room, schema_in_prompt: true };
+        let mut draft = Draft::default();
+        let value = self.try_with(&asking, &mut draft, paid).await?;
+        let answering = draft.model.as_deref().map(|name| self.scrubber.shown(name, MODEL_NAME_CHARS));
+        Ok(ModelReply {
+            body: ReplyBody::Json { value },
+            usage: *paid,
+            model: answering.unwrap_or_else(|| self.name()),
+        })
+    }
+
+    /// The same for a call that is already put together.
+    pub(super) async fn try_with(
+        &self,
+        asking: &Asking<'_>,
+        draft: &mut Draft,
+        paid: &mut Usage,
+    ) -> Result<Value, Trouble> {
+        let request = asking.request;
+        let prompt_tokens = usage::prompt_tokens(request);
+        let needed = prompt_tokens.saturating_add(u64::from(request.max_tokens));
+        if let Some(room) = asking.context_tokens.filter(|room| needed > *room) {
+            return Err(Trouble::DoesNotFit { needed, room });
+        }
+        let reservation = self
+            .shared
+            .ledger
+            .reserve(request, prompt_tokens, asking.model, self.config.price)
+            .map_err(|over| Trouble::OverBudget { detail: over.to_string() })?;
+        let outcome = self.sent_and_read(asking, draft).await;
+        let was_read = outcome.as_ref().err().is_none_or(Trouble::was_read);
+        let spent = if was_read || draft.written_chars() > 0 {
+            usage::of_call(draft.counts, prompt_tokens, draft.written_chars())
+        } else {
+            Usage::default()
+        };
+        let cached = draft.counts.cached.unwrap_or(0);
+        reservation.settle(spent, cached);
+        self.meter.answered(spent, cached);
+        *paid += spent;
+        outcome
+    }
+
+    async fn sent_and_read(&self, asking: &Asking<'_>, draft: &mut Draft) -> Result<Value, Trouble> {
+        let wire = self.config.protocol.wire();
+        let sent = self.sent()?;
+        let body = wire.body(asking).to_string();
+        let kept = self.shared.observer.as_ref().filter(|observer| observer.wants_exchanges()).map(|_| body.clone());
+        self.meter.request_sent();
+        let grown = |draft: &Draft| {
+            self.tell(asking.request, || Step::Writing {
+                chars: draft.content.len() + draft.tool_input.len(),
+                reasoning_chars: draft.reasoning_chars,
+            });
+        };
+        let mut seen = Seen::default();
+        let exchanged = sent.exchange(self.endpoint.url(), body, wire, draft, &mut seen, &grown).await;
+        if let Some(request) = kept {
+            self.keep(asking.request, request, &seen, exchanged.as_ref().err());
+        }
+        exchanged?;
+        self.check_room(asking, draft).await?;
+        let by_tool = asking.dialect.format == ReplyFormat::ForcedTool;
+        let content = draft.settle(by_tool).map_err(|fault| shown_with(fault, &seen.body))?;
+        let content = self.scrubber.answer(content.to_owned());
+        read(&content, &asking.request.schema, asking.dialect.format)
+            .map_err(|error| Trouble::Reader { error, content })
+    }
+
+    fn keep(&self, request: &ModelRequest, sent: String, seen: &Seen, trouble: Option<&Trouble>) {
+        let Some(observer) = &self.shared.observer else { return };
+        observer.exchange(&Exchange {
+            caller: Caller::of(request),
+            url: endpoint::shown(self.endpoint.url().as_str()),
+            request: self.scrubber.whole(&sent),
+            status: seen.status,
+            response: self.scrubber.whole(&String::from_utf8_lossy(&seen.body)),
+            trouble: trouble.map(|trouble| trouble.in_words(&self.scrubber)),
+        });
+    }
+}
+
+/// The value in an answer's text. One that was asked for in the strict form may hold nulls that only this form has.
+pub(super) fn read(content: &str, schema: &Value, format: ReplyFormat) -> Result<Value, ReaderError> {
+    let plain = reader::read(content, schema);
+    if format != ReplyFormat::StrictSchema {
+        return plain;
+    }
+    let value = match (plain, strict::form(schema)) {
+        (Err(ReaderError::DoesNotFit { .. }), Some(strict)) => reader::read(content, &strict)?,
+        (plain, _) => plain?,
+    };
+    let value = strict::back(value, schema);
+    schema::fit(&value, schema).map_err(|misfit| ReaderError::DoesNotFit { misfit })?;
+    Ok(value)
+}

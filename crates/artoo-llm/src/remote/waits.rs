@@ -1,0 +1,56 @@
+//! How long an endpoint asks to be left alone.
+
+use std::time::Duration;
+
+use reqwest::header::{DATE, HeaderMap, HeaderName, RETRY_AFTER};
+
+/// The wait an endpoint asks for: `retry-after-ms`, or `retry-after` as seconds or as an HTTP date, which is taken
+/// relative to the answer's own `date` where it has one, since the two clocks may differ.
+pub(super) fn retry_after(headers: &HeaderMap) -> Option<Duration> {
+    let text = |name: &HeaderName| headers.get(name).and_then(|value| value.to_str().ok()).map(str::trim);
+    let seconds = |text: &str| text.parse::<f64>().ok().and_then(|s| Duration::try_from_secs_f64(s).ok());
+    let ms = headers.get("retry-after-ms").and_then(|value| value.to_str().ok()).and_then(seconds);
+    if let Some(ms) = ms {
+        return Some(ms / 1000);
+    }
+    let asked = text(&RETRY_AFTER)?;
+    seconds(asked).or_else(|| {
+        let now = text(&DATE).and_then(http_date).unwrap_or_else(jiff::Timestamp::now);
+        let wait = http_date(asked)?.duration_since(now);
+        Some(Duration::try_from(wait).unwrap_or_default())
+    })
+}
+
+fn http_date(text: &str) -> Option<jiff::Timestamp> {
+    jiff::fmt::rfc2822::DateTimeParser::new().parse_timestamp(text).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
+
+    use super::retry_after;
+
+    #[test]
+    fn l1_every_form_of_retry_after_is_understood() {
+        let check = |headers: &[(&'static str, &'static str)], expected: Option<f64>| {
+            let map: HeaderMap = headers
+                .iter()
+                .map(|(name, value)| (HeaderName::from_static(name), HeaderValue::from_static(value)))
+                .collect();
+            assert_eq!(retry_after(&map), expected.map(Duration::from_secs_f64), "{headers:?}");
+        };
+        check(&[("retry-after", "7")], Some(7.0));
+        check(&[("retry-after", " 0.5 ")], Some(0.5));
+        check(&[("retry-after-ms", "1500"), ("retry-after", "9")], Some(1.5));
+        let date = ("date", "Sun, 06 Nov 1994 08:49:00 GMT");
+        check(&[date, ("retry-after", "Sun, 06 Nov 1994 08:49:37 GMT")], Some(37.0));
+        check(&[date, ("retry-after", "Sun, 06 Nov 1994 08:48:00 GMT")], Some(0.0));
+        check(&[("retry-after", "-3")], None);
+        check(&[("retry-after", "soon")], None);
+        check(&[("retry-after", "1e999")], None);
+        check(&[], None);
+    }
+}

@@ -1,0 +1,236 @@
+//! A schema in the form that OpenAI's strict mode takes, and the way back for a reply written to it.
+//!
+//! That mode wants every object closed and every property required, knows `anyOf` but not `oneOf`, and has no bounds
+//! on the length of a text. What may be left out is therefore asked for as "or null", and a null that only this form
+//! allowed is left out again. A schema with an open object has no such form.
+//! Source: OpenAI's guide to structured outputs, "supported schemas".
+
+use serde_json::{Map, Value, json};
+
+/// Keywords that the mode takes as they are.
+const KEPT: [&str; 12] = [
+    "type",
+    "enum",
+    "const",
+    "pattern",
+    "minimum",
+    "maximum",
+    "exclusiveMinimum",
+    "exclusiveMaximum",
+    "multipleOf",
+    "minItems",
+    "maxItems",
+    "description",
+];
+
+/// Deepest nesting that the mode takes.
+const LEVELS_MAX: usize = 10;
+
+/// The schema in strict form; `None` where it has none.
+#[must_use]
+pub fn form(schema: &Value) -> Option<Value> {
+    // The whole reply must be an object, not a choice.
+    if schema.get("type").and_then(Value::as_str) != Some("object") {
+        return None;
+    }
+    strict(schema, LEVELS_MAX)
+}
+
+fn strict(schema: &Value, levels_left: usize) -> Option<Value> {
+    let fields = schema.as_object()?;
+    let alternatives = fields.get("anyOf").or_else(|| fields.get("oneOf"));
+    if let Some(alternatives) = alternatives {
+        // What stands beside the alternatives is said again, and narrower, by each of them.
+        let strict: Option<Vec<Value>> =
+            alternatives.as_array()?.iter().map(|alternative| strict(alternative, levels_left)).collect();
+        return match strict?.as_slice() {
+            [only] => Some(only.clone()),
+            several => Some(json!({"anyOf": several})),
+        };
+    }
+    let mut out: Map<String, Value> = fields
+        .iter()
+        .filter(|(name, _)| KEPT.contains(&name.as_str()))
+        .map(|(name, value)| (name.clone(), value.clone()))
+        .collect();
+    if fields.get("type").is_some_and(|found| found == "object") {
+        let levels_left = levels_left.checked_sub(1)?;
+        let properties = fields.get("properties").and_then(Value::as_object)?;
+        if fields.get("additionalProperties") != Some(&Value::Bool(false)) {
+            return None;
+        }
+        let required = names(schema);
+        let mut strict_properties = Map::new();
+        for (name, property) in properties {
+            let property = strict(property, levels_left)?;
+            let property = if required.contains(&name.as_str()) { property } else { or_null(property) };
+            strict_properties.insert(name.clone(), property);
+        }
+        out.insert("required".to_owned(), properties.keys().map(String::as_str).collect());
+        out.insert("properties".to_owned(), Value::Object(strict_properties));
+        out.insert("additionalProperties".to_owned(), Value::Bool(false));
+    }
+    if let Some(items) = fields.get("items") {
+        out.insert("items".to_owned(), strict(items, levels_left)?);
+    }
+    if !out.contains_key("type") {
+        // A part about which nothing is said could be anything.
+        out.insert("type".to_owned(), type_of_values(&out)?);
+    }
+    Some(Value::Object(out))
+}
+
+/// The types of the values that a part lists.
+fn type_of_values(fields: &Map<String, Value>) -> Option<Value> {
+    let listed = fields.get("enum").and_then(Value::as_array).map(Vec::as_slice);
+    let values =
+        listed.or_else(|| fields.get("const").map(std::slice::from_ref)).filter(|values| !values.is_empty())?;
+    let mut names: Vec<&str> = values
+        .iter()
+        .map(|value| match value {
+            Value::Number(number) if number.is_f64() => "number",
+            Value::Number(_) => "integer",
+            Value::Null | Value::Bool(_) | Value::String(_) | Value::Array(_) | Value::Object(_) => {
+                crate::schema::type_name(value)
+            }
+        })
+        .collect();
+    names.sort_unstable();
+    names.dedup();
+    Some(if let [only] = names.as_slice() { json!(only) } else { json!(names) })
+}
+
+fn names(schema: &Value) -> Vec<&str> {
+    schema.get("required").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str).collect()
+}
+
+fn or_null(schema: Value) -> Value {
+    if allows_null(&schema) { schema } else { json!({"anyOf": [schema, {"type": "null"}]}) }
+}
+
+fn allows_null(schema: &Value) -> bool {
+    match schema.get("type") {
+        Some(Value::String(name)) => name == "null",
+        Some(Value::Array(names)) => names.iter().any(|name| name == "null"),
+        Some(Value::Null | Value::Bool(_) | Value::Number(_) | Value::Object(_)) | None => {
+            let alternatives = schema.get("anyOf").or_else(|| schema.get("oneOf")).and_then(Value::as_array);
+            alternatives.is_some_and(|alternatives| alternatives.iter().any(allows_null))
+        }
+    }
+}
+
+/// A reply written to the strict form, as the schema itself has it: a null where nothing is wanted is left out.
+pub(crate) fn back(value: Value, schema: &Value) -> Value {
+    match value {
+        Value::Object(fields) => {
+            let schema = alternative_for(&fields, schema);
+            let required = names(schema);
+            let of = |name: &str| schema.get("properties").and_then(|properties| properties.get(name));
+            let stays = |name: &str, part: &Value| {
+                !part.is_null() || required.contains(&name) || of(name).is_none_or(allows_null)
+            };
+            let kept = fields.into_iter().filter(|(name, part)| stays(name, part));
+            kept.map(|(name, part)| {
+                let part = match of(&name) {
+                    Some(schema) => back(part, schema),
+                    None => part,
+                };
+                (name, part)
+            })
+            .collect()
+        }
+        Value::Array(items) => match schema.get("items") {
+            Some(schema) => items.into_iter().map(|item| back(item, schema)).collect(),
+            None => Value::Array(items),
+        },
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => value,
+    }
+}
+
+/// Of several alternatives the one that a reply names by its constants, else the first that has all its keys.
+fn alternative_for<'s>(fields: &Map<String, Value>, schema: &'s Value) -> &'s Value {
+    let alternatives = schema.get("anyOf").or_else(|| schema.get("oneOf")).and_then(Value::as_array);
+    let suits = |alternative: &&Value| {
+        let properties = alternative.get("properties").and_then(Value::as_object);
+        properties.is_some_and(|properties| {
+            fields.iter().all(|(name, value)| {
+                let property = properties.get(name);
+                property.is_some_and(|property| property.get("const").is_none_or(|only| only == value))
+            })
+        })
+    };
+    alternatives.and_then(|alternatives| alternatives.iter().find(suits)).unwrap_or(schema)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::{back, form};
+
+    #[test]
+    fn a_schema_becomes_one_that_strict_mode_takes() {
+        let check = |schema: Value, expected: Option<Value>| assert_eq!(form(&schema), expected, "{schema}");
+        let closed = |properties: Value, required: Value| json!({"type": "object", "additionalProperties": false, "required": required, "properties": properties});
+        check(
+            closed(
+                json!({"a": {"type": "string", "maxLength": 9}, "b": {"type": "integer", "minimum": 1}}),
+                json!(["a"]),
+            ),
+            Some(closed(
+                json!({"a": {"type": "string"}, "b": {"anyOf": [{"type": "integer", "minimum": 1}, {"type": "null"}]}}),
+                json!(["a", "b"]),
+            )),
+        );
+        check(
+            closed(json!({"a": {"type": ["string", "null"]}}), json!([])),
+            Some(closed(json!({"a": {"type": ["string", "null"]}}), json!(["a"]))),
+        );
+        let call = |tool: Value| closed(json!({"tool": tool}), json!(["tool"]));
+        let list = |items: Value| closed(json!({"calls": {"type": "array", "items": items}}), json!(["calls"]));
+        check(
+            list(json!({"type": "object", "oneOf": [call(json!({"const": "ls"})), call(json!({"enum": [1, null]}))]})),
+            Some(list(json!({"anyOf": [
+                call(json!({"const": "ls", "type": "string"})),
+                call(json!({"enum": [1, null], "type": ["integer", "null"]}))
+            ]}))),
+        );
+        check(
+            list(json!({"type": "integer", "oneOf": [{"enum": [1, 2]}]})),
+            Some(list(json!({"enum": [1, 2], "type": "integer"}))),
+        );
+        check(closed(json!({"open": {"type": "object"}}), json!(["open"])), None);
+        check(closed(json!({"any": {}}), json!(["any"])), None);
+        check(json!({"type": "array", "items": {"type": "string"}}), None);
+        check(json!({"type": "object", "properties": {}}), None);
+        let mut deep = json!({"type": "string"});
+        for _ in 0..11 {
+            deep = closed(json!({"a": deep}), json!(["a"]));
+        }
+        check(deep, None);
+    }
+
+    #[test]
+    fn a_null_that_only_the_strict_form_allowed_is_left_out_again() {
+        let schema = json!({
+            "type": "object", "required": ["must"],
+            "properties": {
+                "must": {"type": "string"},
+                "may": {"type": "string"},
+                "nullable": {"type": ["string", "null"]},
+                "list": {"type": "array", "items": {"anyOf": [
+                    {"type": "string"},
+                    {"type": "object", "required": ["kind"], "properties": {"kind": {"const": "x"}, "n": {"type": "integer"}}}
+                ]}}
+            }
+        });
+        let check = |value: Value, expected: Value| assert_eq!(back(value, &schema), expected);
+        check(json!({"must": "a", "may": null, "nullable": null}), json!({"must": "a", "nullable": null}));
+        check(json!({"must": null}), json!({"must": null}));
+        check(
+            json!({"must": "a", "list": ["b", {"kind": "x", "n": null}]}),
+            json!({"must": "a", "list": ["b", {"kind": "x"}]}),
+        );
+        check(json!({"must": "a", "unknown": null}), json!({"must": "a", "unknown": null}));
+    }
+}

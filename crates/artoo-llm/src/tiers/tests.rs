@@ -1,0 +1,107 @@
+//! Who is asked for whom, in which order, and what is told.
+
+use std::sync::{Arc, Mutex};
+
+use artoo_proto::{ModelFailure, ModelRequest, Role};
+use serde_json::json;
+
+use super::Tiers;
+use crate::Model;
+use crate::observe::{Caller, Observer, Step};
+use crate::scripted::{Script, Scripted};
+
+fn request(role: Role) -> ModelRequest {
+    let environment = json!({"cwd": "/", "home": "/", "workspace": "/", "os": "linux", "utc_offset_s": 0});
+    let request = json!({
+        "role": role, "task_id": "t-67e55044-10b1-426f-9247-bb680e5fe0c8", "subtask_id": null,
+        "context": {
+            "kind": "perceive", "raw_input": "x", "session": [], "clarifications": [], "may_ask": false,
+            "environment": environment, "now": {"wall": "2026-02-03T04:05:06Z", "uptime_ms": 7}
+        },
+        "prompt": {"system": "s", "user": "u"}, "schema_name": "n", "schema": {"type": "object"}, "max_tokens": 9
+    });
+    serde_json::from_value(request).unwrap()
+}
+
+/// A model that answers, or fails for as long as told.
+fn model(name: &str, failure: Option<ModelFailure>) -> Arc<dyn Model> {
+    let script = move |_: &ModelRequest| failure.clone().map_or_else(|| Script::Json(json!({})), Script::Fail);
+    Arc::new(Scripted::new(script).named(name))
+}
+
+fn away() -> Option<ModelFailure> {
+    Some(ModelFailure::Unreachable { detail: "away".to_owned() })
+}
+
+async fn answering(tiers: &Tiers, role: Role) -> String {
+    tiers.ask(&request(role)).await.map_or_else(|failure| format!("failed: {failure}"), |reply| reply.model)
+}
+
+#[derive(Default)]
+struct Notes(Mutex<Vec<String>>);
+
+impl Observer for Notes {
+    fn step(&self, _: &Caller, step: &Step) {
+        if let Step::FellBack { from, to, .. } = step {
+            self.0.lock().unwrap().push(format!("{from}>{to}"));
+        }
+    }
+}
+
+#[tokio::test]
+async fn d12_each_role_is_served_by_its_tier() {
+    let tiers = Tiers::new(vec![model("brain", None)], vec![model("hands", None)], None);
+    for role in [Role::Perceiver, Role::Planner, Role::MetaValidator, Role::Memory] {
+        assert_eq!(answering(&tiers, role).await, "brain", "{role}");
+    }
+    for role in [Role::Executor, Role::AgentValidator] {
+        assert_eq!(answering(&tiers, role).await, "hands", "{role}");
+    }
+    assert_eq!(tiers.name(), "brain and hands");
+    let single = Tiers::new(vec![model("one", None)], Vec::new(), None);
+    assert_eq!((single.name(), answering(&single, Role::Executor).await), ("one".to_owned(), "one".to_owned()));
+}
+
+#[tokio::test]
+async fn d12_the_judge_is_never_below_the_planner() {
+    // The planner was served by the first: when that is gone, the second may not judge.
+    let gone = Arc::new(Mutex::new(false));
+    let flag = Arc::clone(&gone);
+    let first: Arc<dyn Model> = Arc::new(
+        Scripted::new(
+            move |_| if *flag.lock().unwrap() { Script::Fail(away().unwrap()) } else { Script::Json(json!({})) },
+        )
+        .named("first"),
+    );
+    let tiers = Tiers::new(vec![Arc::clone(&first), model("second", None)], Vec::new(), None);
+    assert_eq!(answering(&tiers, Role::Planner).await, "first");
+    *gone.lock().unwrap() = true;
+    assert!(answering(&tiers, Role::MetaValidator).await.starts_with("failed"), "a weaker judge was taken");
+    assert_eq!(answering(&tiers, Role::Perceiver).await, "second");
+    // Once the second has planned, it may judge, and so may the first.
+    assert_eq!(answering(&tiers, Role::Planner).await, "second");
+    assert_eq!(answering(&tiers, Role::MetaValidator).await, "second");
+}
+
+#[tokio::test]
+async fn a_fallback_is_told_and_the_one_that_failed_rests() {
+    let notes = Arc::new(Notes::default());
+    let observer: Arc<dyn Observer> = Arc::clone(&notes) as Arc<dyn Observer>;
+    let tiers = Tiers::new(vec![model("first", away()), model("second", None)], Vec::new(), Some(observer));
+    assert_eq!(answering(&tiers, Role::Perceiver).await, "second");
+    assert_eq!(answering(&tiers, Role::Perceiver).await, "second");
+    assert_eq!(*notes.0.lock().unwrap(), ["first>second"]);
+}
+
+#[tokio::test]
+async fn what_a_model_said_is_no_reason_to_ask_another() {
+    let usage = artoo_proto::Usage::default();
+    for failure in [
+        ModelFailure::Cut { detail: String::new(), usage },
+        ModelFailure::Unreadable { detail: String::new(), excerpt: String::new(), usage },
+        ModelFailure::OverBudget { detail: String::new() },
+    ] {
+        let tiers = Tiers::new(vec![model("first", Some(failure.clone())), model("second", None)], Vec::new(), None);
+        assert_eq!(tiers.ask(&request(Role::Planner)).await, Err(failure));
+    }
+}

@@ -1,0 +1,212 @@
+//! Anthropic's Messages.
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use super::draft::{Draft, End};
+use super::{Asking, Fault, KeyHeader, Paths, Wire, parsed, refused};
+use crate::structured::{ReplyFormat, schema_name};
+
+/// The protocol.
+pub(super) struct Anthropic;
+
+const PATHS: Paths = Paths { versioned: true, call: &["messages"], models: &["models"] };
+
+/// A forced call of a tool is what every model and every gateway of this protocol takes.
+const FORMATS: [ReplyFormat; 2] = [ReplyFormat::ForcedTool, ReplyFormat::PromptOnly];
+
+#[derive(Serialize)]
+struct Request<'a> {
+    model: &'a str,
+    max_tokens: u32,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    system: Vec<Value>,
+    messages: Value,
+    stream: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    temperature: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tools: Option<Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tool_choice: Option<Value>,
+}
+
+#[derive(Deserialize)]
+struct Message {
+    #[serde(rename = "type")]
+    kind: Option<String>,
+    #[serde(default)]
+    content: Vec<Block>,
+    model: Option<Value>,
+    stop_reason: Option<String>,
+    usage: Option<Value>,
+    error: Option<Value>,
+}
+
+#[derive(Deserialize)]
+struct Block {
+    #[serde(rename = "type")]
+    kind: Option<String>,
+    text: Option<String>,
+    thinking: Option<String>,
+    input: Option<Value>,
+}
+
+#[derive(Deserialize)]
+struct Event {
+    #[serde(rename = "type")]
+    kind: Option<String>,
+    message: Option<Message>,
+    content_block: Option<Block>,
+    delta: Option<Delta>,
+    usage: Option<Value>,
+    error: Option<Value>,
+}
+
+#[derive(Deserialize)]
+struct Delta {
+    text: Option<String>,
+    partial_json: Option<String>,
+    thinking: Option<String>,
+    stop_reason: Option<String>,
+}
+
+impl Wire for Anthropic {
+    fn paths(&self) -> Paths {
+        PATHS
+    }
+
+    fn key_header(&self) -> KeyHeader {
+        KeyHeader::Named("x-api-key")
+    }
+
+    fn headers(&self) -> &'static [(&'static str, &'static str)] {
+        &[("anthropic-version", "2023-06-01")]
+    }
+
+    fn formats(&self) -> &'static [ReplyFormat] {
+        &FORMATS
+    }
+
+    /// The standing instructions carry the mark up to which the endpoint may cache: tools and system come before it.
+    fn body(&self, asking: &Asking<'_>) -> Value {
+        let Asking { request, dialect, .. } = asking;
+        let name = schema_name(&request.schema_name);
+        let mut system = Vec::new();
+        if !request.prompt.system.is_empty() {
+            let mut block = json!({"type": "text", "text": request.prompt.system});
+            if let Some(fields) = block.as_object_mut().filter(|_| dialect.cache) {
+                fields.insert("cache_control".to_owned(), json!({"type": "ephemeral"}));
+            }
+            system.push(block);
+        }
+        let is_forced = dialect.format == ReplyFormat::ForcedTool;
+        let tool = || {
+            let about = "Takes the answer.";
+            json!([{"name": name, "description": about, "input_schema": request.schema}])
+        };
+        let body = Request {
+            model: asking.model,
+            max_tokens: request.max_tokens,
+            system,
+            messages: json!([{"role": "user", "content": asking.user()}]),
+            stream: dialect.stream,
+            temperature: dialect.temperature,
+            tools: is_forced.then(tool),
+            tool_choice: is_forced.then(|| json!({"type": "tool", "name": name, "disable_parallel_tool_use": true})),
+        };
+        serde_json::to_value(body).unwrap_or_default()
+    }
+
+    fn whole(&self, draft: &mut Draft, body: &str) -> Result<(), Fault> {
+        let message: Message = parsed(body, "message")?;
+        let is_message = message.kind.as_deref() == Some("message") || !message.content.is_empty();
+        if !is_message && message.error.is_none() {
+            return Err(Fault::Unreadable("the answer is no message".to_owned()));
+        }
+        take(draft, message)?;
+        draft.closed = true;
+        Ok(())
+    }
+
+    fn piece(&self, draft: &mut Draft, data: &str) -> Result<(), Fault> {
+        draft.must_close = true;
+        let event: Event = parsed(data, "event of a message")?;
+        match event.kind.as_deref() {
+            Some("message_start") => event.message.map_or(Ok(()), |message| take(draft, message)),
+            Some("content_block_start") => {
+                if let Some(block) = event.content_block {
+                    take_block(draft, block);
+                }
+                Ok(())
+            }
+            Some("content_block_delta") => {
+                if let Some(delta) = event.delta {
+                    draft.content.push_str(delta.text.as_deref().unwrap_or_default());
+                    draft.tool_input.push_str(delta.partial_json.as_deref().unwrap_or_default());
+                    draft.reasoning_chars += delta.thinking.map_or(0, |text| text.len());
+                }
+                Ok(())
+            }
+            Some("message_delta") => {
+                if let Some(usage) = &event.usage {
+                    take_usage(draft, usage);
+                }
+                if let Some(reason) = event.delta.and_then(|delta| delta.stop_reason) {
+                    draft.end = Some(End::of(&reason));
+                }
+                Ok(())
+            }
+            Some("message_stop") => {
+                draft.closed = true;
+                Ok(())
+            }
+            Some("error") => Err(refused(&event.error.unwrap_or_default())),
+            Some(_) | None => event.error.as_ref().map_or(Ok(()), |error| Err(refused(error))),
+        }
+    }
+}
+
+fn take(draft: &mut Draft, message: Message) -> Result<(), Fault> {
+    if let Some(error) = message.error.filter(|error| !error.is_null()) {
+        return Err(refused(&error));
+    }
+    if let Some(usage) = &message.usage {
+        take_usage(draft, usage);
+    }
+    draft.model = message.model.as_ref().and_then(Value::as_str).map(str::to_owned);
+    for block in message.content {
+        take_block(draft, block);
+    }
+    if let Some(reason) = message.stop_reason {
+        draft.end = Some(End::of(&reason));
+    }
+    Ok(())
+}
+
+fn take_block(draft: &mut Draft, block: Block) {
+    match block.kind.as_deref() {
+        Some("text") => draft.content.push_str(block.text.as_deref().unwrap_or_default()),
+        Some("thinking") => draft.reasoning_chars += block.thinking.map_or(0, |text| text.len()),
+        // In a stream the block begins with an empty input, and its pieces follow.
+        Some("tool_use") => match block.input {
+            Some(Value::Object(fields)) if !fields.is_empty() => {
+                draft.tool_input.push_str(&Value::Object(fields).to_string());
+            }
+            Some(_) | None => {}
+        },
+        Some(_) | None => {}
+    }
+}
+
+/// Input tokens come without those written to and read from the cache; gateways send zero first and the count later.
+fn take_usage(draft: &mut Draft, usage: &Value) {
+    let count = |name: &str| usage.get(name).and_then(Value::as_u64);
+    let cached = count("cache_read_input_tokens");
+    if let Some(fresh) = count("input_tokens").filter(|fresh| *fresh > 0 || draft.counts.prompt.is_none()) {
+        let written = count("cache_creation_input_tokens").unwrap_or(0);
+        draft.counts.prompt = Some(fresh.saturating_add(written).saturating_add(cached.unwrap_or(0)));
+    }
+    draft.counts.cached = cached.or(draft.counts.cached);
+    draft.counts.completion = count("output_tokens").or(draft.counts.completion);
+}

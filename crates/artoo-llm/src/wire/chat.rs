@@ -1,0 +1,230 @@
+//! OpenAI's Chat Completions, as OpenAI and the many servers that follow it word it.
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use super::draft::{Counts, Draft, End};
+use super::{Asking, Fault, Paths, Wire, parsed, refused};
+use crate::structured::{ReplyFormat, schema_name, strict};
+
+/// The protocol.
+pub(super) struct Chat;
+
+const PATHS: Paths = Paths { versioned: true, call: &["chat", "completions"], models: &["models"] };
+
+const FORMATS: [ReplyFormat; 5] = [
+    ReplyFormat::JsonSchema,
+    ReplyFormat::StrictSchema,
+    ReplyFormat::JsonObject,
+    ReplyFormat::ForcedTool,
+    ReplyFormat::PromptOnly,
+];
+
+/// What a stream ends with.
+const DONE: &str = "[DONE]";
+
+#[derive(Serialize)]
+struct Request<'a> {
+    model: &'a str,
+    messages: Vec<Said<'a>>,
+    stream: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    stream_options: Option<Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    max_tokens: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    max_completion_tokens: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    temperature: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    response_format: Option<Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tools: Option<Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tool_choice: Option<Value>,
+}
+
+#[derive(Serialize)]
+pub(super) struct Said<'a> {
+    pub(super) role: &'static str,
+    pub(super) content: std::borrow::Cow<'a, str>,
+}
+
+/// The messages of a call: the stable part first.
+pub(super) fn messages<'a>(asking: &Asking<'a>) -> Vec<Said<'a>> {
+    let system = asking.request.prompt.system.as_str();
+    let mut messages = Vec::new();
+    if !system.is_empty() {
+        messages.push(Said { role: "system", content: system.into() });
+    }
+    messages.push(Said { role: "user", content: asking.user().into() });
+    messages
+}
+
+/// A whole answer, and each piece of a stream.
+#[derive(Deserialize)]
+struct Envelope {
+    #[serde(default)]
+    choices: Option<Vec<Choice>>,
+    usage: Option<Value>,
+    model: Option<Value>,
+    error: Option<Value>,
+}
+
+#[derive(Deserialize)]
+struct Choice {
+    index: Option<Value>,
+    message: Option<Message>,
+    delta: Option<Message>,
+    finish_reason: Option<Value>,
+}
+
+#[derive(Deserialize)]
+struct Message {
+    content: Option<Value>,
+    refusal: Option<Value>,
+    reasoning_content: Option<Value>,
+    reasoning: Option<Value>,
+    tool_calls: Option<Vec<Call>>,
+}
+
+#[derive(Deserialize)]
+struct Call {
+    index: Option<u64>,
+    function: Option<Function>,
+}
+
+#[derive(Deserialize)]
+struct Function {
+    arguments: Option<Value>,
+}
+
+impl Wire for Chat {
+    fn paths(&self) -> Paths {
+        PATHS
+    }
+
+    fn formats(&self) -> &'static [ReplyFormat] {
+        &FORMATS
+    }
+
+    /// llama.cpp's server.
+    fn about_server(&self) -> Option<&'static str> {
+        Some("/props")
+    }
+
+    fn body(&self, asking: &Asking<'_>) -> Value {
+        let Asking { request, dialect, .. } = asking;
+        let name = schema_name(&request.schema_name);
+        let by_schema = |schema: &Value, strict: bool| json!({"type": "json_schema", "json_schema": {"name": name, "strict": strict, "schema": schema}});
+        let is_forced = dialect.format == ReplyFormat::ForcedTool;
+        let tool = || json!([{"type": "function", "function": {"name": name, "parameters": request.schema}}]);
+        let body = Request {
+            model: asking.model,
+            messages: messages(asking),
+            stream: dialect.stream,
+            stream_options: (dialect.stream && dialect.stream_usage).then(|| json!({"include_usage": true})),
+            max_tokens: (!dialect.completion_tokens_field).then_some(request.max_tokens),
+            max_completion_tokens: dialect.completion_tokens_field.then_some(request.max_tokens),
+            temperature: dialect.temperature,
+            response_format: match dialect.format {
+                ReplyFormat::JsonSchema => Some(by_schema(&request.schema, true)),
+                ReplyFormat::StrictSchema => Some(match strict::form(&request.schema) {
+                    Some(strict) => by_schema(&strict, true),
+                    None => by_schema(&request.schema, false),
+                }),
+                ReplyFormat::JsonObject => Some(json!({"type": "json_object"})),
+                ReplyFormat::ForcedTool | ReplyFormat::PromptOnly => None,
+            },
+            tools: is_forced.then(tool),
+            tool_choice: is_forced.then(|| json!({"type": "function", "function": {"name": name}})),
+        };
+        serde_json::to_value(body).unwrap_or_default()
+    }
+
+    fn whole(&self, draft: &mut Draft, body: &str) -> Result<(), Fault> {
+        let envelope: Envelope = parsed(body, "chat completion")?;
+        let has_choice = envelope.choices.as_ref().is_some_and(|choices| !choices.is_empty());
+        let is_error = envelope.error.as_ref().is_some_and(|error| !error.is_null());
+        if !has_choice && !is_error {
+            return Err(Fault::Unreadable("the answer has no choices".to_owned()));
+        }
+        take(draft, envelope)?;
+        draft.closed = true;
+        Ok(())
+    }
+
+    fn piece(&self, draft: &mut Draft, data: &str) -> Result<(), Fault> {
+        if data.trim() == DONE {
+            draft.closed = true;
+            return Ok(());
+        }
+        take(draft, parsed(data, "piece of a chat completion")?)
+    }
+}
+
+fn take(draft: &mut Draft, envelope: Envelope) -> Result<(), Fault> {
+    if let Some(error) = envelope.error.filter(|error| !error.is_null()) {
+        return Err(refused(&error));
+    }
+    if let Some(usage) = &envelope.usage {
+        draft.counts = counts(usage, draft.counts);
+    }
+    if draft.model.is_none() {
+        draft.model = envelope.model.as_ref().and_then(Value::as_str).map(str::to_owned);
+    }
+    // Of several choices the first counts, in a stream as in a whole answer.
+    let is_first = |choice: &Choice| choice.index.as_ref().and_then(Value::as_u64).unwrap_or(0) == 0;
+    let Some(choice) = envelope.choices.into_iter().flatten().find(is_first) else { return Ok(()) };
+    if let Some(message) = choice.message.or(choice.delta) {
+        take_message(draft, message);
+    }
+    if let Some(Value::String(word)) = &choice.finish_reason {
+        draft.end = Some(End::of(word));
+    }
+    Ok(())
+}
+
+fn take_message(draft: &mut Draft, message: Message) {
+    if let Some(Value::String(refusal)) = message.refusal.filter(|refusal| refusal != "") {
+        draft.refusal.get_or_insert_default().push_str(&refusal);
+    }
+    for reasoning in [message.reasoning_content, message.reasoning].iter().flatten() {
+        draft.reasoning_chars += reasoning.as_str().map_or(0, str::len);
+    }
+    match message.content {
+        Some(Value::String(text)) => draft.content.push_str(&text),
+        Some(Value::Array(parts)) => draft.content.push_str(&text_of_parts(&parts)),
+        Some(Value::Null | Value::Bool(_) | Value::Number(_) | Value::Object(_)) | None => {}
+    }
+    // One call is forced; another beside it is none of ours.
+    let first = message.tool_calls.into_iter().flatten().filter(|call| call.index.unwrap_or(0) == 0);
+    for arguments in first.filter_map(|call| call.function?.arguments) {
+        match arguments {
+            Value::String(text) => draft.tool_input.push_str(&text),
+            Value::Object(_) => draft.tool_input.push_str(&arguments.to_string()),
+            Value::Null | Value::Bool(_) | Value::Number(_) | Value::Array(_) => {}
+        }
+    }
+}
+
+/// Content in parts: the texts, without parts of another kind such as reasoning.
+fn text_of_parts(parts: &[Value]) -> String {
+    parts
+        .iter()
+        .filter(|part| part.get("type").and_then(Value::as_str) == Some("text"))
+        .filter_map(|part| part.get("text").and_then(Value::as_str))
+        .collect()
+}
+
+fn counts(usage: &Value, known: Counts) -> Counts {
+    let count = |pointer: &str| usage.pointer(pointer).and_then(Value::as_u64);
+    Counts {
+        prompt: count("/prompt_tokens").or(known.prompt),
+        completion: count("/completion_tokens").or(known.completion),
+        // OpenAI's place, then DeepSeek's.
+        cached: count("/prompt_tokens_details/cached_tokens")
+            .or_else(|| count("/prompt_cache_hit_tokens"))
+            .or(known.cached),
+    }
+}

@@ -1,0 +1,146 @@
+//! Dividing a body that comes in pieces: server-sent events and lines, bounded by whoever feeds them.
+
+use super::Framing;
+
+/// Cuts bytes into the data of events or lines, wherever the network cut them.
+#[derive(Debug)]
+pub(crate) struct Frames {
+    framing: Framing,
+    line: Vec<u8>,
+    /// `data:` lines of the event under way.
+    data: Option<String>,
+    last_was_cr: bool,
+    at_start: bool,
+}
+
+/// A line is no text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct NoText;
+
+const BYTE_ORDER_MARK: char = '\u{feff}';
+
+impl Frames {
+    pub(crate) fn new(framing: Framing) -> Self {
+        Self { framing, line: Vec::new(), data: None, last_was_cr: false, at_start: true }
+    }
+
+    /// Takes bytes; gives the data that is complete with them.
+    pub(crate) fn push(&mut self, bytes: &[u8]) -> Result<Vec<String>, NoText> {
+        let mut complete = Vec::new();
+        for &byte in bytes {
+            let after_cr = std::mem::replace(&mut self.last_was_cr, byte == b'\r');
+            match byte {
+                b'\n' if after_cr => {}
+                b'\n' | b'\r' => complete.extend(self.end_line()?),
+                byte => self.line.push(byte),
+            }
+        }
+        Ok(complete)
+    }
+
+    /// What stands at the end without the line break that would have ended it. An event without its blank line is not
+    /// delivered (the standard says so); a last line is.
+    pub(crate) fn rest(&mut self) -> Result<Option<String>, NoText> {
+        match self.framing {
+            Framing::Events => Ok(None),
+            Framing::Lines | Framing::Whole => self.end_line(),
+        }
+    }
+
+    fn end_line(&mut self) -> Result<Option<String>, NoText> {
+        let line = String::from_utf8(std::mem::take(&mut self.line)).map_err(|_| NoText)?;
+        let line = if std::mem::take(&mut self.at_start) { line.trim_start_matches(BYTE_ORDER_MARK) } else { &line };
+        match self.framing {
+            Framing::Events => Ok(self.event_line(line)),
+            Framing::Lines | Framing::Whole => Ok(Some(line.to_owned()).filter(|line| !line.trim().is_empty())),
+        }
+    }
+
+    /// A blank line ends an event; `data` lines add up; other fields and comments say nothing that the data does not.
+    fn event_line(&mut self, line: &str) -> Option<String> {
+        if line.is_empty() {
+            return self.data.take();
+        }
+        let value = line.strip_prefix("data").and_then(|rest| match rest.strip_prefix(':') {
+            Some(value) => Some(value.strip_prefix(' ').unwrap_or(value)),
+            None => rest.is_empty().then_some(""),
+        });
+        if let Some(value) = value {
+            match &mut self.data {
+                Some(data) => {
+                    data.push('\n');
+                    data.push_str(value);
+                }
+                None => self.data = Some(value.to_owned()),
+            }
+        }
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::{Frames, Framing, NoText};
+
+    fn all(framing: Framing, pieces: &[&[u8]]) -> Result<Vec<String>, NoText> {
+        let mut frames = Frames::new(framing);
+        let mut found = Vec::new();
+        for piece in pieces {
+            found.extend(frames.push(piece)?);
+        }
+        found.extend(frames.rest()?);
+        Ok(found)
+    }
+
+    #[test]
+    fn events_are_divided_as_the_standard_says() {
+        let check = |text: &str, expected: &[&str]| {
+            assert_eq!(all(Framing::Events, &[text.as_bytes()]).unwrap(), expected, "{text:?}");
+        };
+        check("data: a\n\ndata: b\n\n", &["a", "b"]);
+        check("data:a\r\n\r\ndata:b\r\r", &["a", "b"]);
+        check("\u{feff}data: a\n\n", &["a"]);
+        check(": ping\n\nevent: x\ndata: a\nid: 7\nretry: 9\n\n", &["a"]);
+        check("data: a\ndata: b\n\n", &["a\nb"]);
+        check("data\n\n", &[""]);
+        check("data:  a\n\n", &[" a"]);
+        check("database: a\n\n", &[]);
+        check("data: a\n\ndata: cut", &["a"]);
+        check("data: a\n\ndata: cut\n", &["a"]);
+        check("", &[]);
+    }
+
+    #[test]
+    fn lines_are_divided_and_the_last_one_counts() {
+        let check = |text: &str, expected: &[&str]| {
+            assert_eq!(all(Framing::Lines, &[text.as_bytes()]).unwrap(), expected, "{text:?}");
+        };
+        check("{}\n{}\r\n\n{}", &["{}", "{}", "{}"]);
+        check("\u{feff}{}", &["{}"]);
+        check("", &[]);
+    }
+
+    #[test]
+    fn l14_bytes_that_are_no_text_are_refused() {
+        assert_eq!(all(Framing::Events, &[b"data: \xff\n\n"]), Err(NoText));
+        assert_eq!(all(Framing::Lines, &[b"\xff"]), Err(NoText));
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+        /// Wherever the network cuts, the same events arrive.
+        #[test]
+        fn cuts_of_the_network_change_nothing(text in "(data: ?[a-zä\n\r]{0,9}(\n|\r|\r\n)){0,9}", cut in 0_usize..99) {
+            let bytes = text.as_bytes();
+            let (head, tail) = bytes.split_at(cut.min(bytes.len()));
+            for framing in [Framing::Events, Framing::Lines] {
+                prop_assert_eq!(all(framing, &[head, tail]), all(framing, &[bytes]));
+                let single: Vec<&[u8]> = bytes.chunks(1).collect();
+                prop_assert_eq!(all(framing, &single), all(framing, &[bytes]));
+            }
+        }
+    }
+}

@@ -1,0 +1,138 @@
+//! Ollama's native chat: the context's size is set with every call, and a prompt that does not fit is an error.
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use super::chat::{Said, messages};
+use super::draft::{Draft, End};
+use super::{Asking, Fault, Framing, Paths, Wire, parsed, refused};
+use crate::structured::ReplyFormat;
+
+/// The protocol.
+pub(super) struct Ollama;
+
+const PATHS: Paths = Paths { versioned: false, call: &["api", "chat"], models: &["v1", "models"] };
+
+const FORMATS: [ReplyFormat; 3] = [ReplyFormat::JsonSchema, ReplyFormat::JsonObject, ReplyFormat::PromptOnly];
+
+#[derive(Serialize)]
+struct Request<'a> {
+    model: &'a str,
+    messages: Vec<Said<'a>>,
+    stream: bool,
+    /// Newer servers refuse a prompt that is too long, and end a reply that grows too long, where these are false;
+    /// older ones leave both aside.
+    truncate: bool,
+    shift: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    format: Option<Value>,
+    options: Options,
+}
+
+#[derive(Serialize)]
+struct Options {
+    num_predict: u32,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    num_ctx: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    temperature: Option<f64>,
+}
+
+/// A whole answer, and each line of a stream.
+#[derive(Deserialize)]
+struct Line {
+    model: Option<Value>,
+    message: Option<Message>,
+    done: Option<bool>,
+    done_reason: Option<String>,
+    prompt_eval_count: Option<u64>,
+    eval_count: Option<u64>,
+    error: Option<Value>,
+}
+
+#[derive(Deserialize)]
+struct Message {
+    content: Option<String>,
+    thinking: Option<String>,
+}
+
+impl Wire for Ollama {
+    fn paths(&self) -> Paths {
+        PATHS
+    }
+
+    fn formats(&self) -> &'static [ReplyFormat] {
+        &FORMATS
+    }
+
+    fn body(&self, asking: &Asking<'_>) -> Value {
+        let Asking { request, dialect, .. } = asking;
+        let body = Request {
+            model: asking.model,
+            messages: messages(asking),
+            stream: dialect.stream,
+            truncate: false,
+            shift: false,
+            format: match dialect.format {
+                ReplyFormat::JsonSchema | ReplyFormat::StrictSchema => Some(request.schema.clone()),
+                ReplyFormat::JsonObject => Some(json!("json")),
+                ReplyFormat::ForcedTool | ReplyFormat::PromptOnly => None,
+            },
+            options: Options {
+                num_predict: request.max_tokens,
+                num_ctx: asking.context_tokens,
+                temperature: dialect.temperature,
+            },
+        };
+        serde_json::to_value(body).unwrap_or_default()
+    }
+
+    /// Lines in every case: a whole answer is one.
+    fn framing(&self, content_type: &str) -> Framing {
+        if content_type == "application/x-ndjson" { Framing::Lines } else { Framing::Whole }
+    }
+
+    fn whole(&self, draft: &mut Draft, body: &str) -> Result<(), Fault> {
+        self.piece(draft, body)
+    }
+
+    fn piece(&self, draft: &mut Draft, data: &str) -> Result<(), Fault> {
+        draft.must_close = true;
+        let line: Line = parsed(data, "line of a chat")?;
+        if let Some(error) = line.error {
+            return Err(refused(&json!({"error": error})));
+        }
+        if draft.closed {
+            return Err(Fault::Unreadable("the answer goes on behind its end".to_owned()));
+        }
+        if let Some(message) = line.message {
+            draft.content.push_str(message.content.as_deref().unwrap_or_default());
+            draft.reasoning_chars += message.thinking.map_or(0, |text| text.len());
+        }
+        draft.counts.prompt = line.prompt_eval_count.or(draft.counts.prompt);
+        draft.counts.completion = line.eval_count.or(draft.counts.completion);
+        if draft.model.is_none() {
+            draft.model = line.model.as_ref().and_then(Value::as_str).map(str::to_owned);
+        }
+        if line.done == Some(true) {
+            draft.closed = true;
+            // Servers before `done_reason` said nothing here whether the limit was reached: that is no clean end.
+            draft.end = line.done_reason.as_deref().map(End::of);
+        }
+        Ok(())
+    }
+
+    fn about_model(&self, model: &str) -> Option<(&'static [&'static str], Value)> {
+        Some((&["api", "show"], json!({"model": model})))
+    }
+
+    fn context_of(&self, about: &Value) -> Option<u64> {
+        let info = about.get("model_info")?.as_object()?;
+        let (_, length) = info.iter().find(|(name, _)| name.ends_with(".context_length"))?;
+        length.as_u64()
+    }
+
+    fn sets_context(&self) -> bool {
+        true
+    }
+}

@@ -1,0 +1,200 @@
+//! OpenAI's Responses.
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use super::draft::{Counts, Draft, End};
+use super::{Asking, Fault, Paths, Wire, parsed, refused};
+use crate::structured::{ReplyFormat, schema_name, strict};
+
+/// The protocol.
+pub(super) struct Responses;
+
+const PATHS: Paths = Paths { versioned: true, call: &["responses"], models: &["models"] };
+
+const FORMATS: [ReplyFormat; 4] =
+    [ReplyFormat::StrictSchema, ReplyFormat::JsonObject, ReplyFormat::ForcedTool, ReplyFormat::PromptOnly];
+
+#[derive(Serialize)]
+struct Request<'a> {
+    model: &'a str,
+    #[serde(skip_serializing_if = "str::is_empty")]
+    instructions: &'a str,
+    input: String,
+    stream: bool,
+    /// Nothing is to be kept at the endpoint.
+    store: bool,
+    max_output_tokens: u32,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    temperature: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    text: Option<Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tools: Option<Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tool_choice: Option<Value>,
+}
+
+/// A whole answer; the last event of a stream carries one too.
+#[derive(Deserialize)]
+struct Response {
+    status: Option<String>,
+    error: Option<Value>,
+    incomplete_details: Option<Value>,
+    #[serde(default)]
+    output: Vec<Item>,
+    usage: Option<Value>,
+    model: Option<Value>,
+}
+
+#[derive(Deserialize)]
+struct Item {
+    #[serde(rename = "type")]
+    kind: Option<String>,
+    #[serde(default)]
+    content: Option<Vec<Part>>,
+    arguments: Option<Value>,
+}
+
+#[derive(Deserialize)]
+struct Part {
+    #[serde(rename = "type")]
+    kind: Option<String>,
+    text: Option<String>,
+    refusal: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct Event {
+    #[serde(rename = "type")]
+    kind: Option<String>,
+    delta: Option<Value>,
+    response: Option<Response>,
+    error: Option<Value>,
+    code: Option<Value>,
+    message: Option<Value>,
+}
+
+impl Wire for Responses {
+    fn paths(&self) -> Paths {
+        PATHS
+    }
+
+    fn formats(&self) -> &'static [ReplyFormat] {
+        &FORMATS
+    }
+
+    fn body(&self, asking: &Asking<'_>) -> Value {
+        let Asking { request, dialect, .. } = asking;
+        let name = schema_name(&request.schema_name);
+        let by_schema = || match strict::form(&request.schema) {
+            Some(schema) => json!({"type": "json_schema", "name": name, "strict": true, "schema": schema}),
+            None => json!({"type": "json_schema", "name": name, "strict": false, "schema": request.schema}),
+        };
+        let is_forced = dialect.format == ReplyFormat::ForcedTool;
+        let tool = || json!([{"type": "function", "name": name, "parameters": request.schema, "strict": false}]);
+        let body = Request {
+            model: asking.model,
+            instructions: &request.prompt.system,
+            input: asking.user(),
+            stream: dialect.stream,
+            store: false,
+            max_output_tokens: request.max_tokens,
+            temperature: dialect.temperature,
+            text: match dialect.format {
+                ReplyFormat::JsonSchema | ReplyFormat::StrictSchema => Some(json!({"format": by_schema()})),
+                ReplyFormat::JsonObject => Some(json!({"format": {"type": "json_object"}})),
+                ReplyFormat::ForcedTool | ReplyFormat::PromptOnly => None,
+            },
+            tools: is_forced.then(tool),
+            tool_choice: is_forced.then(|| json!({"type": "function", "name": name})),
+        };
+        serde_json::to_value(body).unwrap_or_default()
+    }
+
+    fn whole(&self, draft: &mut Draft, body: &str) -> Result<(), Fault> {
+        take(draft, parsed(body, "response")?)
+    }
+
+    /// The pieces only show that something comes; the whole answer in the last event is what counts.
+    fn piece(&self, draft: &mut Draft, data: &str) -> Result<(), Fault> {
+        draft.must_close = true;
+        if data.trim() == "[DONE]" {
+            return Ok(());
+        }
+        let event: Event = parsed(data, "event of a response")?;
+        match event.kind.as_deref() {
+            Some("response.completed" | "response.incomplete" | "response.failed") => {
+                let Some(response) = event.response else {
+                    return Err(Fault::Unreadable("the last event holds no response".to_owned()));
+                };
+                draft.content.clear();
+                draft.tool_input.clear();
+                take(draft, response)
+            }
+            Some("error") => {
+                let own = json!({"code": event.code, "message": event.message});
+                Err(refused(event.error.as_ref().unwrap_or(&own)))
+            }
+            Some("response.output_text.delta") => {
+                draft.content.push_str(event.delta.as_ref().and_then(Value::as_str).unwrap_or_default());
+                Ok(())
+            }
+            Some("response.function_call_arguments.delta") => {
+                draft.tool_input.push_str(event.delta.as_ref().and_then(Value::as_str).unwrap_or_default());
+                Ok(())
+            }
+            Some(kind) if kind.starts_with("response.reasoning") => {
+                draft.reasoning_chars += event.delta.as_ref().and_then(Value::as_str).map_or(0, str::len);
+                Ok(())
+            }
+            Some(_) => Ok(()),
+            None => event.error.as_ref().map_or(Ok(()), |error| Err(refused(error))),
+        }
+    }
+}
+
+fn take(draft: &mut Draft, response: Response) -> Result<(), Fault> {
+    if let Some(usage) = &response.usage {
+        let count = |pointer: &str| usage.pointer(pointer).and_then(Value::as_u64);
+        draft.counts = Counts {
+            prompt: count("/input_tokens"),
+            completion: count("/output_tokens"),
+            cached: count("/input_tokens_details/cached_tokens"),
+        };
+    }
+    if let Some(error) = response.error.filter(|error| !error.is_null()) {
+        return Err(refused(&error));
+    }
+    draft.model = response.model.as_ref().and_then(Value::as_str).map(str::to_owned);
+    for item in response.output {
+        if item.kind.as_deref() == Some("function_call") {
+            draft.tool_input = item.arguments.and_then(|input| input.as_str().map(str::to_owned)).unwrap_or_default();
+        }
+        if item.kind.as_deref() != Some("message") {
+            continue;
+        }
+        for part in item.content.into_iter().flatten() {
+            match part.kind.as_deref() {
+                Some("output_text") => draft.content.push_str(part.text.as_deref().unwrap_or_default()),
+                Some("refusal") => draft.refusal = Some(part.refusal.unwrap_or_default()),
+                Some(_) | None => {}
+            }
+        }
+    }
+    draft.end = match response.status.as_deref() {
+        None => None,
+        Some("completed") if draft.content.is_empty() && !draft.tool_input.is_empty() => Some(End::Tool),
+        Some("completed") => Some(End::Complete),
+        Some(status) => {
+            let reason = response.incomplete_details.as_ref().and_then(|details| details.get("reason"));
+            Some(match End::of(reason.and_then(Value::as_str).unwrap_or(status)) {
+                // Whatever the reason is called, it did not complete.
+                End::Complete | End::Tool => End::Other(status.to_owned()),
+                other @ (End::Length | End::Other(_)) => other,
+            })
+        }
+    };
+    draft.closed = true;
+    Ok(())
+}

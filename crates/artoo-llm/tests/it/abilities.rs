@@ -1,0 +1,228 @@
+//! What an endpoint can do is found out, how much its model holds is kept to, and what happens meanwhile is told.
+
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use artoo_llm::abilities::Held;
+use artoo_llm::observe::{Caller, Exchange, Observer, Step};
+use artoo_llm::structured::ReplyFormat;
+use artoo_llm::{Model, Protocol, Remote, RemoteConfig, Shared};
+use artoo_proto::ModelFailure;
+use serde_json::{Value, json};
+
+use crate::fault_server::{Act, FaultServer};
+use crate::speech::{Ends, frames, whole};
+use crate::{KEY, config, kind, request, value};
+
+const CALL: &str = r#"{"tool":"ls"}"#;
+
+fn chat(content: &str) -> Act {
+    Act::json(200, &whole(Protocol::Chat, content, Ends::ByItself))
+}
+
+/// Answers a probe as an endpoint that holds to these kinds of format, ignores or refuses the others.
+fn probed(kept: &'static [&'static str], refused: &'static [&'static str]) -> impl Fn(usize, &Value) -> Act {
+    move |_, body| {
+        let schema = &body["response_format"]["json_schema"]["schema"];
+        let format = match body["response_format"]["type"].as_str() {
+            Some(format) => format,
+            None if body["tool_choice"].is_object() => "tool",
+            None => "none",
+        };
+        if refused.contains(&format) {
+            return Act::json(
+                400,
+                &json!({"error": {"message": format!("{format} is not supported: response_format, tools")}}),
+            );
+        }
+        if !kept.contains(&format) {
+            return chat("The sea is wide.");
+        }
+        match format {
+            "json_schema" => {
+                let colour = schema["properties"]["colour"]["enum"][0].clone();
+                chat(&json!({"colour": colour}).to_string())
+            }
+            _ => chat(r#"{"sea": "wide", "colour": "zinc-7"}"#),
+        }
+    }
+}
+
+#[tokio::test]
+async fn the_strongest_way_that_an_endpoint_keeps_to_is_found_out() {
+    use Held::{Ignored, Kept, Refused};
+    use ReplyFormat::{ForcedTool, JsonObject, JsonSchema, PromptOnly, StrictSchema};
+    type Row = (&'static [&'static str], &'static [&'static str], ReplyFormat, Vec<(ReplyFormat, Held)>);
+    let rows: [Row; 4] = [
+        (&["json_schema", "json_object"], &[], JsonSchema, vec![(JsonSchema, Kept)]),
+        (
+            &["json_object"],
+            &["json_schema"],
+            JsonObject,
+            vec![(JsonSchema, Refused), (StrictSchema, Refused), (JsonObject, Kept)],
+        ),
+        (&["json_object"], &[], JsonObject, vec![(JsonSchema, Ignored), (StrictSchema, Ignored), (JsonObject, Kept)]),
+        (
+            &[],
+            &["json_schema", "json_object", "tool"],
+            PromptOnly,
+            vec![(JsonSchema, Refused), (StrictSchema, Refused), (JsonObject, Refused), (ForcedTool, Refused)],
+        ),
+    ];
+    for (kept, refused, expected, formats) in rows {
+        let server = FaultServer::deciding(probed(kept, refused)).await;
+        let client = Remote::new(config(&server.url())).unwrap();
+        let found = client.probe(&request("x"), 77).await.unwrap();
+        assert_eq!((found.dialect.format, found.formats), (expected, formats), "{kept:?} {refused:?}");
+        assert_eq!((client.dialect().format, found.found_at_s), (expected, 77));
+        // The shape is asked for by the format alone: the prompt says nothing of it.
+        assert!(server.seen().iter().all(|seen| !seen.body["messages"].to_string().contains("zinc")));
+    }
+}
+
+#[tokio::test]
+async fn a_probe_of_an_endpoint_that_is_not_there_says_so() {
+    let server = FaultServer::start(vec![Act::json(401, &json!({"error": "no"}))]).await;
+    let failure = Remote::new(config(&server.url())).unwrap().probe(&request("x"), 0).await.unwrap_err();
+    assert_eq!(kind(&failure), "unauthorized 401");
+}
+
+#[tokio::test]
+async fn a_prompt_that_does_not_fit_is_never_sent() {
+    let long = request(&"word ".repeat(20_000));
+    for protocol in [Protocol::Chat, Protocol::Ollama] {
+        let server = FaultServer::start(vec![Act::json(200, &whole(protocol, CALL, Ends::ByItself))]).await;
+        let config = RemoteConfig { protocol, context_tokens: Some(8_192), ..config(&server.url()) };
+        let failure = Remote::new(config).unwrap().ask(&long).await.unwrap_err();
+        assert!(matches!(failure, ModelFailure::DoesNotFit { needed: 25_000.., room: 8_192 }), "{failure}");
+        assert!(server.seen().is_empty());
+    }
+}
+
+#[tokio::test]
+async fn ollamas_context_is_set_bounded_by_the_model_and_a_full_one_is_refused() {
+    // The model has 32,768: more is not asked for.
+    let server = FaultServer::start(vec![Act::json(200, &whole(Protocol::Ollama, CALL, Ends::ByItself))]).await;
+    let config =
+        |tokens| RemoteConfig { protocol: Protocol::Ollama, context_tokens: Some(tokens), ..config(&server.url()) };
+    for (wanted, set) in [(8_192, 8_192), (100_000, 32_768)] {
+        Remote::new(config(wanted)).unwrap().ask(&request("list")).await.unwrap();
+        assert_eq!(server.seen().last().unwrap().body["options"]["num_ctx"], set);
+    }
+    // Counts that fill the context: the prompt's beginning may be gone.
+    let mut full = whole(Protocol::Ollama, CALL, Ends::ByItself);
+    full["prompt_eval_count"] = json!(8_190);
+    let server = FaultServer::start(vec![Act::json(200, &full)]).await;
+    let config = RemoteConfig { base_url: server.url(), ..config(8_192) };
+    let failure = Remote::new(config).unwrap().ask(&request("list")).await.unwrap_err();
+    assert_eq!(failure, ModelFailure::DoesNotFit { needed: 8_195, room: 8_192 });
+}
+
+#[derive(Default)]
+struct Notes {
+    steps: Mutex<Vec<Step>>,
+    exchanges: Mutex<Vec<Exchange>>,
+}
+
+impl Observer for Notes {
+    fn step(&self, _: &Caller, step: &Step) {
+        self.steps.lock().unwrap().push(step.clone());
+    }
+
+    fn wants_exchanges(&self) -> bool {
+        true
+    }
+
+    fn exchange(&self, exchange: &Exchange) {
+        self.exchanges.lock().unwrap().push(exchange.clone());
+    }
+}
+
+#[tokio::test]
+async fn waits_pieces_and_exchanges_are_told_and_hold_no_key() {
+    let stream = frames(Protocol::Chat, CALL, Ends::ByItself).concat();
+    let raw = format!("HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\n{stream}");
+    let busy = Act::json(429, &json!({"error": {"message": format!("slow down, {KEY}")}})).with("retry-after-ms", "5");
+    let server = FaultServer::start(vec![busy, Act::Raw(raw.into_bytes())]).await;
+    let notes = Arc::new(Notes::default());
+    let observer: Arc<dyn Observer> = Arc::clone(&notes) as Arc<dyn Observer>;
+    let shared = Shared { observer: Some(observer), ..Shared::default() };
+    let reply = Remote::sharing(config(&server.url()), &shared).unwrap().ask(&request(KEY)).await.unwrap();
+    assert_eq!(value(&reply), &json!({"tool": "ls"}));
+    let steps = notes.steps.lock().unwrap().clone();
+    let waited = steps.iter().find_map(|step| match step {
+        Step::Waiting { wait, tries, tries_max, why } => Some((*wait, *tries, *tries_max, why.clone())),
+        _ => None,
+    });
+    let (wait, tries, tries_max, why) = waited.unwrap();
+    assert!(wait >= Duration::from_millis(5) && (tries, tries_max) == (1, 4) && why.contains("429"), "{why}");
+    let chars: Vec<usize> = steps
+        .iter()
+        .filter_map(|step| match step {
+            Step::Writing { chars, .. } => Some(*chars),
+            _ => None,
+        })
+        .collect();
+    assert!(chars.is_sorted() && chars.last() == Some(&CALL.len()), "{chars:?}");
+    assert_eq!(steps.last(), Some(&Step::Done));
+    let exchanges = notes.exchanges.lock().unwrap().clone();
+    let statuses: Vec<Option<u16>> = exchanges.iter().map(|exchange| exchange.status).collect();
+    assert_eq!(statuses, [Some(429), Some(200)]);
+    assert!(exchanges[1].response.contains("[DONE]") && exchanges[1].request.contains("\"model\":\"test-model\""));
+    assert!(!format!("{steps:?} {exchanges:?}").contains("canary"));
+    // What was kept can be read again as it was read then.
+    let schema = request("x").schema;
+    let body = exchanges[1].response.as_bytes();
+    let again =
+        artoo_llm::remote::read_recorded(Protocol::Chat, "text/event-stream", body, ReplyFormat::JsonSchema, &schema);
+    assert_eq!(again.as_ref(), Ok(value(&reply)));
+}
+
+#[tokio::test]
+async fn calls_at_one_endpoint_wait_for_their_turn() {
+    let server = FaultServer::start(vec![Act::Silence]).await;
+    let shared = Shared::default();
+    let config = RemoteConfig { parallel: 2, first_byte_timeout: Duration::from_secs(60), ..config(&server.url()) };
+    let mut asks = tokio::task::JoinSet::new();
+    for _ in 0..6 {
+        // Clients of their own count together, too.
+        let client = Remote::sharing(config.clone(), &shared).unwrap();
+        asks.spawn(async move { client.ask(&request("x")).await });
+    }
+    let deadline = std::time::Instant::now() + Duration::from_secs(10);
+    while server.seen().len() < 2 && std::time::Instant::now() < deadline {
+        tokio::time::sleep(Duration::from_millis(1)).await;
+    }
+    // Time enough for the others, had they a turn.
+    tokio::time::sleep(Duration::from_millis(150)).await;
+    assert_eq!(server.seen().len(), 2);
+    asks.abort_all();
+}
+
+#[test]
+fn the_stable_part_of_a_prompt_comes_first_and_stays() {
+    use artoo_llm::structured::{Dialect, body};
+    let dialect = Dialect {
+        format: ReplyFormat::JsonSchema,
+        completion_tokens_field: false,
+        temperature: None,
+        stream: true,
+        stream_usage: true,
+        cache: true,
+    };
+    for protocol in Protocol::ALL {
+        let parts = |user: &str| {
+            let body = body(protocol, &request(user), "m", dialect);
+            let (stable, varying) = match protocol {
+                Protocol::Chat | Protocol::Ollama => (body["messages"][0].clone(), body["messages"][1].clone()),
+                Protocol::Responses => (body["instructions"].clone(), body["input"].clone()),
+                Protocol::Anthropic => (json!([body["tools"], body["system"]]), body["messages"].clone()),
+            };
+            (stable.to_string(), varying.to_string())
+        };
+        let (one, other) = (parts("first question"), parts("second question"));
+        assert_eq!(one.0, other.0, "{protocol:?}");
+        assert!(one.0.contains("You call tools.") && !one.1.contains("You call tools."), "{protocol:?}: {one:?}");
+        assert!(one.1.contains("first question") && !one.0.contains("question"), "{protocol:?}: {one:?}");
+    }
+}

@@ -1,0 +1,145 @@
+//! A hundred thousand spoilt answers: nothing panics, nothing that does not fit gets through, and no cut one does.
+
+use std::collections::BTreeMap;
+
+use artoo_llm::remote::read_recorded;
+use artoo_llm::structured::ReplyFormat;
+use artoo_llm::{Protocol, schema};
+use artoo_proto::ModelFailure;
+use serde_json::{Value, json};
+
+use crate::request;
+use crate::speech::{Ends, frames, stream_type, whole};
+
+/// For each of eight bodies: 100,000 in all.
+const MUTANTS_EACH: u64 = 12_500;
+
+const CALL: &str = r#"{"tool":"list_files"}"#;
+
+/// Numbers that look random and are the same in every run (xorshift).
+struct Numbers(u64);
+
+impl Numbers {
+    fn below(&mut self, bound: usize) -> usize {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        usize::try_from(self.0 % u64::try_from(bound.max(1)).unwrap()).unwrap()
+    }
+}
+
+const WORDS: [&[u8]; 12] = [
+    b"\"stop\"",
+    b"\"length\"",
+    b"null",
+    b"true",
+    b"false",
+    b"{\"tool\":\"rm\"}",
+    b"\\\"",
+    b"}",
+    b"\n\n",
+    b"data: ",
+    b"\xff",
+    b"[DONE]",
+];
+
+/// A spoilt body, and whether it was only cut.
+fn mutant(body: &[u8], numbers: &mut Numbers) -> (Vec<u8>, Option<usize>) {
+    let mut out = body.to_vec();
+    let kind = numbers.below(6);
+    if kind == 0 {
+        let at = numbers.below(body.len());
+        out.truncate(at);
+        return (out, Some(at));
+    }
+    for _ in 0..=numbers.below(3) {
+        let (at, len) = (numbers.below(out.len()), 1 + numbers.below(12));
+        let end = (at + len).min(out.len());
+        match kind {
+            1 => drop(out.drain(at..end)),
+            2 => out[at] ^= 1 << numbers.below(8),
+            3 => out.splice(at..at, WORDS[numbers.below(WORDS.len())].iter().copied()).for_each(drop),
+            4 => out.splice(at..end, WORDS[numbers.below(WORDS.len())].iter().copied()).for_each(drop),
+            _ => {
+                let piece = out[at..end].to_vec();
+                let to = numbers.below(out.len());
+                out.splice(to..to, piece).for_each(drop);
+            }
+        }
+        if out.is_empty() {
+            break;
+        }
+    }
+    (out, None)
+}
+
+/// Where the answer is complete: behind the mark that ends it.
+fn complete_at(protocol: Protocol, body: &str, is_stream: bool) -> usize {
+    if !is_stream {
+        return body.len();
+    }
+    let mark = match protocol {
+        Protocol::Chat => "\"finish_reason\":\"stop\"",
+        Protocol::Responses => "\"response.completed\"",
+        Protocol::Anthropic => "\"message_stop\"",
+        Protocol::Ollama => "\"done\":true",
+    };
+    body.rfind(mark).unwrap()
+}
+
+fn kind(failure: &ModelFailure) -> String {
+    crate::kind(failure)
+}
+
+fn check(protocol: Protocol) {
+    let schema = request("x").schema;
+    let good: Value = json!({"tool": "list_files"});
+    let streamed = frames(protocol, CALL, Ends::ByItself).concat();
+    let plain = whole(protocol, CALL, Ends::ByItself).to_string();
+    let mut ends: BTreeMap<String, u64> = BTreeMap::new();
+    for (body, content_type, is_stream) in
+        [(&plain, "application/json", false), (&streamed, stream_type(protocol), true)]
+    {
+        let read = |bytes: &[u8]| read_recorded(protocol, content_type, bytes, ReplyFormat::JsonSchema, &schema);
+        assert_eq!(read(body.as_bytes()), Ok(good.clone()), "{protocol:?}");
+        let complete = complete_at(protocol, body, is_stream);
+        let mut numbers = Numbers(0x9e37_79b9_7f4a_7c15);
+        for _ in 0..MUTANTS_EACH {
+            let (bytes, cut_at) = mutant(body.as_bytes(), &mut numbers);
+            let shown = || format!("{protocol:?}: {}", String::from_utf8_lossy(&bytes));
+            match (read(&bytes), cut_at) {
+                (Ok(value), Some(at)) => {
+                    assert!(at > complete && value == good, "a cut answer was taken: {}", shown());
+                }
+                (Ok(value), None) => assert_eq!(schema::fit(&value, &schema), Ok(()), "{}", shown()),
+                (Err(failure), cut_at) => {
+                    // What is only cut is called cut, or was nothing yet, or had bytes of half a letter at its end.
+                    let is_told = kind(&failure) == "cut" || cut_at.is_none() || bytes.len() < 2;
+                    assert!(is_told, "{failure}: {}", shown());
+                    *ends.entry(kind(&failure)).or_default() += 1;
+                }
+            }
+        }
+    }
+    assert!(ends["cut"] > 1_000 && ends["unreadable"] > 1_000, "the mutants are of one kind: {ends:?}");
+}
+
+#[test]
+fn l9_no_cut_or_spoilt_answer_of_chat_completions_gets_through() {
+    check(Protocol::Chat);
+}
+
+#[test]
+fn l9_no_cut_or_spoilt_answer_of_responses_gets_through() {
+    check(Protocol::Responses);
+}
+
+#[test]
+fn l9_no_cut_or_spoilt_answer_of_anthropic_gets_through() {
+    check(Protocol::Anthropic);
+}
+
+#[test]
+fn l9_no_cut_or_spoilt_answer_of_ollama_gets_through() {
+    check(Protocol::Ollama);
+}

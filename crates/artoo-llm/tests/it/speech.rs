@@ -1,0 +1,160 @@
+//! How each protocol words an answer, whole and in pieces, for servers that speak it.
+
+use artoo_llm::Protocol;
+use serde_json::{Value, json};
+
+/// How an answer ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Ends {
+    ByItself,
+    AtTheLimit,
+    Oddly,
+    WithoutAWord,
+}
+
+/// A whole answer.
+pub(crate) fn whole(protocol: Protocol, content: &str, ends: Ends) -> Value {
+    match protocol {
+        Protocol::Chat => {
+            let mut choice = json!({"index": 0, "finish_reason": word(protocol, ends),
+                "message": {"role": "assistant", "content": content, "reasoning_content": "{\"tool\":\"rm\"}"}});
+            if ends == Ends::WithoutAWord {
+                choice.as_object_mut().unwrap().remove("finish_reason");
+            }
+            json!({"id": "c1", "object": "chat.completion", "model": "m-7b", "choices": [choice],
+                "usage": {"prompt_tokens": 11, "completion_tokens": 5, "prompt_tokens_details": {"cached_tokens": 3}}})
+        }
+        Protocol::Responses => {
+            let output = json!([
+                {"type": "reasoning", "summary": [{"type": "summary_text", "text": "{\"tool\":\"rm\"}"}]},
+                {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": content}]}
+            ]);
+            json!({"id": "r1", "object": "response", "model": "m-7b", "output": output,
+                "status": match ends {
+                    Ends::ByItself => json!("completed"),
+                    Ends::AtTheLimit | Ends::Oddly => json!("incomplete"),
+                    Ends::WithoutAWord => Value::Null,
+                },
+                "incomplete_details": match ends {
+                    Ends::AtTheLimit => json!({"reason": "max_output_tokens"}),
+                    Ends::Oddly => json!({"reason": "content_filter"}),
+                    Ends::ByItself | Ends::WithoutAWord => Value::Null,
+                },
+                "usage": {"input_tokens": 11, "output_tokens": 5, "input_tokens_details": {"cached_tokens": 3}}})
+        }
+        Protocol::Anthropic => json!({"id": "m1", "type": "message", "role": "assistant", "model": "m-7b",
+            "content": [{"type": "thinking", "thinking": "{\"tool\":\"rm\"}"}, {"type": "text", "text": content}],
+            "stop_reason": word(protocol, ends),
+            "usage": {"input_tokens": 8, "cache_read_input_tokens": 3, "output_tokens": 5}}),
+        Protocol::Ollama => {
+            let message = json!({"role": "assistant", "content": content, "thinking": "{\"tool\":\"rm\"}"});
+            json!({"model": "m-7b", "message": message, "done": true, "done_reason": word(protocol, ends),
+                "prompt_eval_count": 11, "eval_count": 5})
+        }
+    }
+}
+
+fn word(protocol: Protocol, ends: Ends) -> Value {
+    let (by_itself, limit) = match protocol {
+        Protocol::Chat | Protocol::Responses | Protocol::Ollama => ("stop", "length"),
+        Protocol::Anthropic => ("end_turn", "max_tokens"),
+    };
+    match ends {
+        Ends::ByItself => json!(by_itself),
+        Ends::AtTheLimit => json!(limit),
+        Ends::Oddly => json!("something new"),
+        Ends::WithoutAWord => Value::Null,
+    }
+}
+
+/// The content type of an answer in pieces.
+pub(crate) fn stream_type(protocol: Protocol) -> &'static str {
+    match protocol {
+        Protocol::Chat | Protocol::Responses | Protocol::Anthropic => "text/event-stream",
+        Protocol::Ollama => "application/x-ndjson",
+    }
+}
+
+/// An answer in pieces, each a whole frame.
+pub(crate) fn frames(protocol: Protocol, content: &str, ends: Ends) -> Vec<String> {
+    let letters: Vec<char> = content.chars().collect();
+    let pieces: Vec<String> = letters.chunks(3).map(|letters| letters.iter().collect()).collect();
+    let mut events: Vec<Value> = Vec::new();
+    match protocol {
+        Protocol::Chat => {
+            let piece = |delta: Value, finish: Value| json!({"model": "m-7b", "choices": [{"index": 0, "delta": delta, "finish_reason": finish}]});
+            events.push(piece(json!({"role": "assistant", "reasoning_content": "{\"tool\":\"rm\"}"}), Value::Null));
+            events.extend(pieces.iter().map(|text| piece(json!({"content": text}), Value::Null)));
+            if ends != Ends::WithoutAWord {
+                events.push(piece(json!({}), word(protocol, ends)));
+            }
+            let usage =
+                json!({"prompt_tokens": 11, "completion_tokens": 5, "prompt_tokens_details": {"cached_tokens": 3}});
+            events.push(json!({"choices": [], "usage": usage}));
+        }
+        Protocol::Responses => {
+            events.push(json!({"type": "response.created", "response": {"status": "in_progress", "output": []}}));
+            events.push(json!({"type": "response.reasoning_summary_text.delta", "delta": "{\"tool\":\"rm\"}"}));
+            events.extend(pieces.iter().map(|text| json!({"type": "response.output_text.delta", "delta": text})));
+            if ends != Ends::WithoutAWord {
+                let kind = if ends == Ends::ByItself { "response.completed" } else { "response.incomplete" };
+                events.push(json!({"type": kind, "response": whole(protocol, content, ends)}));
+            }
+        }
+        Protocol::Anthropic => {
+            let usage = json!({"input_tokens": 8, "cache_read_input_tokens": 3, "output_tokens": 1});
+            let message = json!({"type": "message", "model": "m-7b", "content": [], "usage": usage});
+            events.push(json!({"type": "message_start", "message": message}));
+            events.push(json!({"type": "ping"}));
+            let thinking = json!({"type": "thinking_delta", "thinking": "{\"tool\":\"rm\"}"});
+            events.push(json!({"type": "content_block_delta", "index": 0, "delta": thinking}));
+            let start = json!({"type": "text", "text": ""});
+            events.push(json!({"type": "content_block_start", "index": 1, "content_block": start}));
+            events.extend(pieces.iter().map(|text| {
+                let delta = json!({"type": "text_delta", "text": text});
+                json!({"type": "content_block_delta", "index": 1, "delta": delta})
+            }));
+            events.push(json!({"type": "content_block_stop", "index": 1}));
+            if ends != Ends::WithoutAWord {
+                let delta = json!({"stop_reason": word(protocol, ends)});
+                events.push(json!({"type": "message_delta", "delta": delta, "usage": {"output_tokens": 5}}));
+            }
+            events.push(json!({"type": "message_stop"}));
+        }
+        Protocol::Ollama => {
+            let line = |message: Value| json!({"model": "m-7b", "message": message, "done": false});
+            events.push(line(json!({"role": "assistant", "content": "", "thinking": "{\"tool\":\"rm\"}"})));
+            events.extend(pieces.iter().map(|text| line(json!({"role": "assistant", "content": text}))));
+            let mut last = whole(protocol, "", ends);
+            if ends == Ends::WithoutAWord {
+                last.as_object_mut().unwrap().remove("done_reason");
+            }
+            events.push(last);
+        }
+    }
+    let mut frames: Vec<String> = events.iter().map(|event| frame(protocol, event)).collect();
+    if protocol == Protocol::Chat && ends != Ends::WithoutAWord {
+        frames.push("data: [DONE]\n\n".to_owned());
+    }
+    frames
+}
+
+/// One event or line.
+pub(crate) fn frame(protocol: Protocol, event: &Value) -> String {
+    match protocol {
+        Protocol::Ollama => format!("{event}\n"),
+        Protocol::Chat | Protocol::Responses => format!("data: {event}\n\n"),
+        Protocol::Anthropic => format!("event: {}\ndata: {event}\n\n", event["type"].as_str().unwrap_or("x")),
+    }
+}
+
+/// An error in the middle of a stream: the endpoint is overloaded.
+pub(crate) fn overloaded(protocol: Protocol) -> String {
+    let error = json!({"type": "overloaded_error", "message": "Overloaded"});
+    let event = match protocol {
+        Protocol::Chat | Protocol::Anthropic => json!({"type": "error", "error": error}),
+        Protocol::Responses => json!({"type": "error", "code": "overloaded_error", "message": "Overloaded"}),
+        Protocol::Ollama => json!({"error": error}),
+    };
+    frame(protocol, &event)
+}
