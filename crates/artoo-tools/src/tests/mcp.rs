@@ -73,7 +73,9 @@ async fn every_call_asks_whatever_the_server_says_of_itself() {
 
 #[tokio::test]
 async fn only_the_person_s_manifest_grants() {
-    let Some(house) = house("good", "granted = [\"echo\", \"fail\"]\nread_only = [\"echo\"]\n") else { return };
+    let Some(house) = house("good", "granted = [\"echo\", \"fail\"]\nread_only = [\"echo\", \"slow\"]\n") else {
+        return;
+    };
     let call = called(house.outcome(&context("test.echo", json!({"text": "a"})), None).await);
     assert_eq!((call.status, call.class), (CallStatus::Ok, EffectClass::ReadOnly), "{call:?}");
     let call = called(house.outcome(&context("test.fail", json!({})), None).await);
@@ -81,6 +83,7 @@ async fn only_the_person_s_manifest_grants() {
     let asks =
         async |context: CallContext| matches!(house.outcome(&context, None).await, ToolOutcome::NeedsConsent { .. });
     assert!(asks(context("test.variables", json!({}))).await);
+    assert!(asks(context("test.slow", json!({}))).await, "read-only on this machine may still send what it is given");
     assert!(asks(CallContext { confirm: true, ..context("test.fail", json!({})) }).await, "D22");
     assert!(!asks(CallContext { confirm: true, ..context("test.echo", json!({"text": "a"})) }).await);
 }
@@ -146,10 +149,18 @@ async fn a_server_that_fails_is_told_and_the_others_stay() {
 
 #[tokio::test]
 async fn a_server_gets_only_the_variables_its_manifest_passes() {
-    let Some(house) = house("good", "pass = [\"CARGO_MANIFEST_DIR\"]\ngranted = [\"variables\"]") else { return };
+    let usual =
+        ["USER", "LOGNAME", "TZ", "TMPDIR", "SHELL", "LANG", "HOME", "PATH", "LC_ALL", "LC_CTYPE", "TERM", "PWD"];
+    let is_plain = |name: &String| name.bytes().all(|byte| byte.is_ascii_uppercase() || byte == b'_');
+    let names = std::env::vars().map(|(name, _)| name).filter(|name| is_plain(name) && !usual.contains(&name.as_str()));
+    let names: Vec<String> = names.collect();
+    let Some((passed, kept)) = names.split_first() else { return eprintln!("skipped: no variable to pass") };
+    let manifest = format!("pass = [{passed:?}]\ngranted = [\"variables\"]");
+    let Some(house) = house("good", &manifest) else { return };
     let call = allowed(&house, "test.variables", json!({})).await;
-    assert!(call.output.contains("CARGO_MANIFEST_DIR") && call.output.contains("HOME"), "{call:?}");
-    assert!(!call.output.contains("CARGO_PKG_NAME") && !call.output.contains("CARGO_TARGET_DIR"), "{call:?}");
+    let got: Vec<&str> = call.output.lines().next().unwrap().split(' ').collect();
+    assert!(got.contains(&passed.as_str()) && got.contains(&"HOME"), "{passed}: {call:?}");
+    assert!(!kept.iter().any(|name| got.contains(&name.as_str())), "{kept:?}: {call:?}");
 }
 
 /// A server that never answers holds the start no longer than its time, and nothing of it is left.

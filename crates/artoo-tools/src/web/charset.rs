@@ -8,10 +8,10 @@ const PRESCAN_BYTES: usize = 1024;
 /// The text, as the first of these has it: a byte order mark, the server's header, the page's own head, UTF-8 where the
 /// bytes are valid, else windows-1252. Bytes that fit nothing become U+FFFD.
 pub(crate) fn decode(content_type: &str, body: &[u8]) -> String {
-    let named = Encoding::for_bom(body).map(|(encoding, _)| encoding);
-    let named = named.or_else(|| Encoding::for_label(parameter(content_type, "charset")?.as_bytes()));
+    let named = parameter(content_type, "charset").and_then(|label| Encoding::for_label(label.as_bytes()));
     let named = named.or_else(|| in_page(body));
     let guessed = || if std::str::from_utf8(body).is_ok() { UTF_8 } else { WINDOWS_1252 };
+    // Decoding itself looks for the mark first.
     named.unwrap_or_else(guessed).decode(body).0.into_owned()
 }
 

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread;
 
@@ -20,6 +21,8 @@ pub(super) enum Reply {
 pub(super) struct Server {
     pub(super) address: SocketAddr,
     asked: Arc<Mutex<Vec<String>>>,
+    /// Bytes of endless bodies that were taken.
+    sent: Arc<AtomicUsize>,
 }
 
 impl Server {
@@ -27,14 +30,20 @@ impl Server {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
         let asked = Arc::new(Mutex::new(Vec::new()));
+        let sent = Arc::new(AtomicUsize::new(0));
+        let taken = Arc::clone(&sent);
         let (seen, replies) = (Arc::clone(&asked), Arc::new(replies.into_iter().collect::<BTreeMap<_, _>>()));
         thread::spawn(move || {
             for stream in listener.incoming().flatten() {
-                let (seen, replies) = (Arc::clone(&seen), Arc::clone(&replies));
-                thread::spawn(move || serve(stream, &seen, &replies));
+                let (seen, replies, taken) = (Arc::clone(&seen), Arc::clone(&replies), Arc::clone(&taken));
+                thread::spawn(move || serve(stream, &seen, &replies, &taken));
             }
         });
-        Self { address, asked }
+        Self { address, asked, sent }
+    }
+
+    pub(super) fn sent(&self) -> usize {
+        self.sent.load(Ordering::Relaxed)
     }
 
     /// Whole requests, head and all, as they came.
@@ -47,7 +56,7 @@ impl Server {
     }
 }
 
-fn serve(mut stream: TcpStream, seen: &Mutex<Vec<String>>, replies: &BTreeMap<&str, Reply>) {
+fn serve(mut stream: TcpStream, seen: &Mutex<Vec<String>>, replies: &BTreeMap<&str, Reply>, sent: &AtomicUsize) {
     let mut head = String::new();
     let mut reader = BufReader::new(stream.try_clone().unwrap());
     while !head.ends_with("\r\n\r\n") {
@@ -66,7 +75,7 @@ fn serve(mut stream: TcpStream, seen: &Mutex<Vec<String>>, replies: &BTreeMap<&s
             let head = format!("HTTP/1.1 {status}\r\n{headers}content-length: {length}\r\nconnection: close\r\n\r\n");
             stream.write_all(head.as_bytes()).and_then(|()| stream.write_all(body))
         }
-        Reply::Endless => endless(&mut stream),
+        Reply::Endless => endless(&mut stream, sent),
         Reply::Silence => {
             thread::park();
             Ok(())
@@ -74,11 +83,12 @@ fn serve(mut stream: TcpStream, seen: &Mutex<Vec<String>>, replies: &BTreeMap<&s
     };
 }
 
-fn endless(stream: &mut TcpStream) -> std::io::Result<()> {
+fn endless(stream: &mut TcpStream, sent: &AtomicUsize) -> std::io::Result<()> {
     stream.write_all(b"HTTP/1.1 200 OK\r\ncontent-type: text/html\r\ntransfer-encoding: chunked\r\n\r\n")?;
     let chunk = [b"4000\r\n".as_slice(), &[b'x'; 0x4000], b"\r\n"].concat();
     loop {
         stream.write_all(&chunk)?;
+        sent.fetch_add(chunk.len(), Ordering::Relaxed);
     }
 }
 
