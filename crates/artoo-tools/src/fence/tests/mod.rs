@@ -2,6 +2,7 @@
 
 #![cfg(target_os = "linux")]
 
+mod bomb;
 mod escapes;
 mod grants;
 mod table;
