@@ -3,6 +3,7 @@
 #![cfg(target_os = "linux")]
 
 mod bomb;
+mod cost;
 mod escapes;
 mod grants;
 mod table;
