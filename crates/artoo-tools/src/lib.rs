@@ -7,9 +7,10 @@
 //!
 //! *Is not*: a judge of results, a retry policy, a user interface. It knows no bus and no model.
 //!
-//! *Limits today*: the guard proves by reading the command and the disk before the call; nothing yet holds a running
-//! program in place, so what a person allows runs with that person's own rights. A process that leaves its group (a
-//! daemon with a session of its own) is not found again. Overwriting is not offered; deleting is moving to the trash.
+//! *Limits today*: on Linux a kernel with Landlock and seccomp holds every command ([`Registry::fence_report`] says what
+//! it holds here): names and sizes of protected files stay visible, a command may read another program's named pipe, and
+//! what a person was shown by name may be changed in any way. macOS's sandbox has been tried with a stand-in only.
+//! Overwriting is not offered; deleting is moving to the trash.
 //!
 //! ```
 //! use artoo_proto::{Environment, EvidenceId, ToolOutcome, ToolRequest};

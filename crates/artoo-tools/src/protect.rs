@@ -127,9 +127,9 @@ impl Protected {
         self.own_data.clone()
     }
 
-    /// What a fenced command may not read, where it really lies.
+    /// What a fenced command may not read: as written and where it led when the list was made.
     pub(crate) fn hidden_places(&self) -> BTreeSet<PathBuf> {
-        self.places.iter().chain(&self.start_up).map(|place| paths::real(place)).collect()
+        self.places.iter().chain(&self.start_up).cloned().collect()
     }
 
     /// The places themselves, whether there is something or not.

@@ -32,8 +32,9 @@ pub(crate) use serving::{Serving, serve};
 /// Variables of the user's own shell that a program gets; none of them carries a secret or code.
 const PASSED_ON: [&str; 6] = ["USER", "LOGNAME", "TZ", "TMPDIR", "SHELL", "LANG"];
 
-/// After SIGKILL a process that does not go sits in the kernel; it is not waited for longer than this.
-const REAP_GRACE: Duration = Duration::from_secs(1);
+/// After SIGKILL a process that does not go sits in the kernel; it is not waited for longer than this. A machine that is
+/// busy with the dying needs some of it.
+const REAP_GRACE: Duration = Duration::from_secs(4);
 
 /// What is to be run.
 #[derive(Debug, Clone)]

@@ -228,15 +228,18 @@ async fn t14_memory_and_processor_time_are_limited() {
     // bash itself keeps the text in memory.
     let call = house.allowed("x=$(head -c 200000000 /dev/zero | tr '\\0' x); echo ${#x}").await;
     assert_eq!(call.status, CallStatus::Failed, "{call:?}");
-    assert!(call.output.contains("memory") || call.signal.is_some(), "it says what it likes: {call:?}");
+    assert!(
+        call.output.contains("memory") || call.output.contains("alloc") || call.signal.is_some(),
+        "it says what it likes: {call:?}"
+    );
     let call = house.allowed("while :; do :; done").await;
     assert_eq!((call.status, call.signal), (CallStatus::Failed, Some(9)), "the hard limit: {call:?}");
 }
 
-/// Root is not held to a number of processes, so an ordinary user of a namespace of its own tries.
+/// A tree of several hundred, each in a session of its own.
 #[cfg(target_os = "linux")]
 #[tokio::test]
-async fn t13_a_fork_bomb_ends_with_its_call() {
+async fn t13_a_tree_of_sessions_ends_with_its_call() {
     let house = House::with(|config| {
         config.call_timeout = Duration::from_millis(1500);
         config.limits.processes = 300;
@@ -246,7 +249,7 @@ async fn t13_a_fork_bomb_ends_with_its_call() {
     let command =
         format!("b() {{ [ $1 -gt 7 ] || {{ b $(($1 + 1)) & b $(($1 + 1)) & }}; exec setsid sleep {nap}; }}; b 0; wait");
     let call = house.allowed(&command).await;
-    assert!(matches!(call.status, CallStatus::TimedOut | CallStatus::Failed), "{call:?}");
+    assert!(call.status != CallStatus::Ok || call.output.contains("left running were ended"), "{call:?}");
     assert!(gone(&nap).await, "{} alive", alive(&nap));
 }
 

@@ -2,6 +2,8 @@
 
 #![cfg(target_os = "linux")]
 
+mod bomb;
+mod cost;
 mod escapes;
 mod grants;
 mod table;

@@ -29,13 +29,15 @@ impl Census {
 
     /// The living processes.
     pub(super) fn inside(&self) -> Vec<Pid> {
-        let all = processes();
         let own = getpid();
-        let is_inside = |pid: Pid, process: &Process| {
-            pid != own
-                && !process.is_dead
-                && if self.by_fence { test_kill_process(pid).is_ok() } else { self.descends(pid, process, &all) }
-        };
+        if self.by_fence {
+            let reached = numbers().filter(|pid| *pid != own && test_kill_process(*pid).is_ok());
+            return reached.filter(|pid| process(*pid).is_some_and(|process| !process.is_dead)).collect();
+        }
+        let all: HashMap<Pid, Process> =
+            numbers().filter_map(|pid| process(pid).map(|process| (pid, process))).collect();
+        let is_inside =
+            |pid: Pid, process: &Process| pid != own && !process.is_dead && self.descends(pid, process, &all);
         all.iter().filter(|(pid, process)| is_inside(**pid, process)).map(|(pid, _)| *pid).collect()
     }
 
@@ -78,10 +80,10 @@ struct Process {
     session: Option<Pid>,
 }
 
-fn processes() -> HashMap<Pid, Process> {
-    let Ok(entries) = fs::read_dir("/proc") else { return HashMap::new() };
-    let numbers = entries.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok().and_then(Pid::from_raw));
-    numbers.filter_map(|pid| process(pid).map(|process| (pid, process))).collect()
+/// Every process there is, by number.
+fn numbers() -> impl Iterator<Item = Pid> {
+    let entries = fs::read_dir("/proc").into_iter().flatten();
+    entries.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok().and_then(Pid::from_raw))
 }
 
 fn process(pid: Pid) -> Option<Process> {

@@ -27,8 +27,9 @@ const ABOVE_STANDARD: RawFd = 16;
 /// How long what a program left running may go on: long enough for a pipe's other end to write what it has read.
 const LEFT_GRACE: Duration = Duration::from_millis(300);
 
-/// Between two looks at who is still there.
-const LOOK_EVERY: Duration = Duration::from_millis(2);
+/// Between the first looks at who is still there; each pause is twice the one before, up to the second number.
+const LOOK_FIRST: Duration = Duration::from_millis(1);
+const LOOK_LATER: Duration = Duration::from_millis(32);
 
 /// A killed process that does not go sits in the kernel; it is not waited for longer than this.
 const GONE_GRACE: Duration = Duration::from_secs(1);
@@ -166,6 +167,7 @@ impl Program {
 
     fn all_gone_within(&self, grace: Duration) -> bool {
         let until = Instant::now() + grace;
+        let mut pause = LOOK_FIRST;
         loop {
             if self.census.inside().is_empty() {
                 return true;
@@ -173,7 +175,8 @@ impl Program {
             if Instant::now() >= until || is_word_waiting() {
                 return false;
             }
-            thread::sleep(LOOK_EVERY);
+            thread::sleep(pause);
+            pause = (pause * 2).min(LOOK_LATER);
         }
     }
 
@@ -186,12 +189,14 @@ impl Program {
     /// Kills every process until none is left.
     fn kill_all(&self) {
         let until = Instant::now() + GONE_GRACE;
+        let mut pause = LOOK_FIRST;
         loop {
             self.census.signal(Signal::KILL);
             if self.census.inside().is_empty() || Instant::now() >= until {
                 return;
             }
-            thread::sleep(LOOK_EVERY);
+            thread::sleep(pause);
+            pause = (pause * 2).min(LOOK_LATER);
         }
     }
 }

@@ -1,0 +1,81 @@
+//! A fork bomb, in a PID namespace of its own: there is nothing in it but the bomb, and it ends with the namespace.
+
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use super::yard::Yard;
+
+const INSIDE: &str = "ARTOO_BOMB_INSIDE";
+
+/// T13: it is held to its number of processes, and ends with its call to the last one.
+#[test]
+fn t13_a_fork_bomb_is_held_and_ends_with_its_call() {
+    if std::env::var_os(INSIDE).is_some() {
+        return explode();
+    }
+    let own = std::env::current_exe().unwrap();
+    // The kernel holds everybody but the machine's own root to a number of processes, in whatever namespace.
+    let mut command = if rustix::process::getuid().is_root() {
+        let mut command = Command::new("setpriv");
+        command.args(["--reuid", "54321", "--regid", "54321", "--clear-groups", "unshare"]);
+        command
+    } else {
+        Command::new("unshare")
+    };
+    let unshare = command
+        .args(["--user", "--map-user=12345", "--pid", "--fork", "--kill-child", "--mount-proc", "--mount"])
+        .arg(own)
+        .args(["--exact", "fence::tests::bomb::t13_a_fork_bomb_is_held_and_ends_with_its_call", "--nocapture"])
+        .env(INSIDE, "1")
+        .stdin(Stdio::null())
+        .output();
+    match unshare {
+        Ok(output) if output.status.success() => {}
+        Ok(output) => {
+            let said = String::from_utf8_lossy(&output.stderr) + String::from_utf8_lossy(&output.stdout);
+            let is_refused = ["unshare:", "setpriv:"].iter().any(|program| said.contains(program));
+            assert!(is_refused, "{said}");
+            super::say(&format!("no bomb was tried, namespaces are not allowed here: {said}"));
+        }
+        Err(error) => super::say(&format!("no bomb was tried, there is no unshare: {error}")),
+    }
+}
+
+fn explode() {
+    let mut yard = Yard::new();
+    // All threads of this process count as well.
+    yard.config.limits.processes = 120;
+    let started = Instant::now();
+    let most = std::sync::Arc::new(std::sync::atomic::AtomicUsize::new(0));
+    let (seen, over) = (std::sync::Arc::clone(&most), std::sync::Arc::new(std::sync::atomic::AtomicBool::new(false)));
+    let is_over = std::sync::Arc::clone(&over);
+    let watch = std::thread::spawn(move || {
+        while !is_over.load(std::sync::atomic::Ordering::Relaxed) {
+            seen.fetch_max(processes(), std::sync::atomic::Ordering::Relaxed);
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    });
+    let ended = yard.run_in(yard.fence(), "b() { b | b & }; b; sleep 9", Duration::from_millis(1500)).unwrap();
+    over.store(true, std::sync::atomic::Ordering::Relaxed);
+    watch.join().unwrap();
+    let most = most.load(std::sync::atomic::Ordering::Relaxed);
+    assert!(ended.timed_out.is_some() || ended.left_behind || ended.stderr.total() > 0, "{}", ended.text());
+    assert!((3..=140).contains(&most), "{most} processes at once");
+    assert!(started.elapsed() < Duration::from_secs(20), "{:?}", started.elapsed());
+    for _ in 0..500 {
+        if processes() == 1 {
+            return;
+        }
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    panic!("{} processes are left", processes() - 1);
+}
+
+/// Those that are alive; the dead wait for a parent that is this namespace's first process and does not ask.
+fn processes() -> usize {
+    let stats = std::fs::read_dir("/proc").unwrap().flatten().filter_map(|entry| {
+        entry.file_name().to_str()?.parse::<u32>().ok()?;
+        std::fs::read_to_string(entry.path().join("stat")).ok()
+    });
+    stats.filter(|stat| !stat.contains(") Z ")).count()
+}

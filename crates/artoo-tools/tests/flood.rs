@@ -1,0 +1,72 @@
+//! T6, T7: a command that prints 1 GB, in a process of its own, so that all memory it takes can be measured.
+#![expect(clippy::print_stdout, clippy::expect_used, clippy::panic, reason = "a test without a harness")]
+
+use std::time::Duration;
+
+use artoo_proto::{CallStatus, Environment, EvidenceId, ToolOutcome, ToolRequest};
+use artoo_tools::{CallContext, Registry, ToolConfig};
+
+/// What the whole process may take, with the test's own runtime.
+const PROCESS_MAX_KIB: u64 = 64 * 1024;
+
+/// What the output may add: at most 4 MB of kept ends, and their text once more while it is joined and cut.
+const ADDED_MAX_KIB: u64 = 16 * 1024;
+
+const BYTES: u64 = 1_000_000_000;
+
+fn main() {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
+    runtime.block_on(async {
+        flood("true").await;
+        let Some(before) = peak_kib() else {
+            println!("not measured: this system does not tell a process its peak");
+            return;
+        };
+        for line in ["y", "y\\n"] {
+            let call = flood(&format!("yes \"$(printf '{line}')\" | tr -d '\\n' | head -c {BYTES}")).await;
+            assert_eq!((call.output_bytes, call.status), (BYTES, CallStatus::Ok), "{call:?}");
+        }
+        let call = flood(&format!("yes | head -c {BYTES}")).await;
+        assert_eq!((call.output_bytes, call.truncated), (BYTES, true), "{call:?}");
+        let peak = peak_kib().expect("told a moment ago");
+        println!("peak {peak} KiB, {} KiB of them by 1 GB of output", peak - before);
+        assert!(peak <= PROCESS_MAX_KIB, "{peak} KiB");
+        assert!(peak - before <= ADDED_MAX_KIB, "{} KiB", peak - before);
+    });
+}
+
+async fn flood(command: &str) -> artoo_proto::ToolCall {
+    let dir = tempfile::tempdir().expect("a folder");
+    let home = dir.path().to_str().expect("a path in Unicode").to_owned();
+    let environment = Environment {
+        cwd: home.clone(),
+        home: home.clone(),
+        workspace: format!("{home}/ws"),
+        os: std::env::consts::OS.to_owned(),
+        utc_offset_s: 0,
+    };
+    let config = ToolConfig { call_timeout: Duration::from_secs(300), ..ToolConfig::new(environment) };
+    let registry = Registry::detect(config);
+    let context = CallContext {
+        request: ToolRequest { tool: "shell".into(), input: serde_json::json!({"command": command}) },
+        evidence_id: EvidenceId("e1".into()),
+        allowed_tools: vec!["shell".into()],
+        blocked_tools: Vec::new(),
+        blocked_targets: Vec::new(),
+        confirm: false,
+    };
+    let grant = match registry.call(&context, None).await {
+        ToolOutcome::Called { call } => return call,
+        ToolOutcome::NeedsConsent { hash, .. } => registry.grant(&hash),
+    };
+    match registry.call(&context, Some(grant)).await {
+        ToolOutcome::Called { call } => call,
+        ToolOutcome::NeedsConsent { reason, .. } => panic!("asks again: {reason}"),
+    }
+}
+
+/// The most this process has held in memory at once.
+fn peak_kib() -> Option<u64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?.split_whitespace().next()?.parse().ok()
+}
