@@ -42,8 +42,8 @@ pub(super) fn rewritten(lines: Vec<Line>, how: &Rewrite) -> Result<Vec<Line>, Ev
         }
         Rewrite::LastField => {
             let last = |line: &[u8]| {
-                let fields = line.split(|byte| matches!(byte, b' ' | b'\t')).filter(|field| !field.is_empty());
-                fields.last().unwrap_or_default().to_vec()
+                let mut fields = line.split(|byte| matches!(byte, b' ' | b'\t')).filter(|field| !field.is_empty());
+                fields.next_back().unwrap_or_default().to_vec()
             };
             each(last)
         }

@@ -1,5 +1,7 @@
 //! Folders with the sums of what lies below them: one walk tells the folders and the files, and `awk` adds up.
 
+#![expect(clippy::wildcard_enum_match_arm, reason = "it takes off the operators it names and hands on the rest")]
+
 use super::find::{Expression, literal, no_root_in_another};
 use super::pipeline::{Argv, Pipeline};
 use super::{Programs, Unsupported};

@@ -51,7 +51,6 @@ fn atom(kind: Kind) -> BoxedStrategy<Pred> {
         1 => name_test().prop_map(Pred::NameIgnoringCase),
         1 => root().prop_map(Pred::Inside),
         1 => moment().prop_map(Pred::AccessedFrom),
-        1 => file().prop_map(Pred::NewerThan),
         1 => moment().prop_map(Pred::AccessedBefore),
         1 => (1u32..0o7777).prop_map(Pred::ModeAll),
         1 => "[a-z]{3,6}".prop_map(Pred::Group),

@@ -10,6 +10,7 @@ use crate::place::{Looks, file_name};
 pub(super) fn combine(context: &Context<'_>, left: &Item, right: &Item, found: &mut Vec<Item>) {
     found.extend(either(left, right));
     found.extend(held_together(left, right));
+    found.extend(by_place(context, left, right));
     found.extend(without(context, left, right));
 }
 
@@ -157,8 +158,8 @@ fn held_together(left: &Item, right: &Item) -> Option<Item> {
     }
 }
 
-/// "except PDFs", "that are not images", "not larger than 1 MB", "not in node_modules".
-fn without(context: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
+/// "lying below ~/x/y", "outside of old", "inside a folder named x".
+fn by_place(context: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
     if left.is_mark(&Concept::LyingBelow) {
         let place = match right {
             Item::Path(place) => place.clone(),
@@ -183,6 +184,11 @@ fn without(context: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
         let [Pred::Name(test)] = draft.preds.as_slice() else { return None };
         return draft.only_preds().then(|| Item::draft(Draft::pred(Pred::Below(test.clone()))));
     }
+    None
+}
+
+/// "except PDFs", "that are not images", "not larger than 1 MB", "not in node_modules".
+fn without(context: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
     if !left.is_mark(&Concept::Except) {
         return None;
     }
@@ -231,7 +237,7 @@ fn without(context: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
             let [place] = draft.scope.as_slice() else { return None };
             match place.bare {
                 true => file_name(&place.path).map(|name| not_below(name.to_owned())),
-                false => without(context, &Item::Mark(Concept::NotBelow), &Item::Path(place.clone())),
+                false => by_place(context, &Item::Mark(Concept::NotBelow), &Item::Path(place.clone())),
             }
         }
         // "ignoring empty files", "ignoring blank lines".

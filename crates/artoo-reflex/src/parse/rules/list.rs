@@ -9,6 +9,7 @@ use crate::place::{Looks, Place, file_name};
 pub(super) fn combine(context: &Context<'_>, left: &Item, right: &Item, found: &mut Vec<Item>) {
     found.extend(numbered(left, right));
     found.extend(lines(left, right));
+    found.extend(stretch(left, right));
     found.extend(order(left, right));
     found.extend(joined(context, left, right));
 }
@@ -89,16 +90,6 @@ fn lines(left: &Item, right: &Item) -> Option<Item> {
             let from = number.whole().filter(|from| *from > 0)?;
             Some(Item::Partial(Partial::LinesFrom { from, plural: *plural }))
         }
-        (Item::Mark(Concept::Between), Item::Partial(Partial::LinesFrom { from, .. })) => {
-            Some(Item::Partial(Partial::LinesBetween(*from)))
-        }
-        (Item::Mark(Concept::Lines { plural: true }), Item::Partial(Partial::BetweenAnd(from))) => {
-            Some(Item::Partial(Partial::LinesFromTo(from.whole().filter(|from| *from > 0)?)))
-        }
-        (Item::Partial(Partial::LinesBetween(from)), Item::Mark(Concept::To | Concept::And)) => {
-            Some(Item::Partial(Partial::LinesFromTo(*from)))
-        }
-        (Item::Partial(Partial::LinesBetween(from)), Item::Mark(Concept::Onward)) => part(Part::From(*from)),
         // "lines 5 and 7" are two lines, no stretch.
         (Item::Partial(Partial::LinesFrom { from, .. }), Item::Mark(Concept::To)) => {
             Some(Item::Partial(Partial::LinesFromTo(*from)))
@@ -115,13 +106,6 @@ fn lines(left: &Item, right: &Item) -> Option<Item> {
                 && draft.is_only(|d| d.lines = None) =>
         {
             Some(right.clone())
-        }
-        (Item::Partial(Partial::LinesFromTo(from)), end) => {
-            let to = match end {
-                Item::Partial(Partial::LinesFrom { from: to, plural: false }) => *to,
-                number => number.whole()?,
-            };
-            if *from <= to { part(Part::Range { from: *from, to }) } else { None }
         }
         // "the longest line", "the 3 longest lines".
         (Item::Draft(draft), Item::Mark(Concept::Lines { plural }))
@@ -141,6 +125,31 @@ fn lines(left: &Item, right: &Item) -> Option<Item> {
                 ..Draft::default()
             })
             .map(Item::draft),
+        _ => None,
+    }
+}
+
+/// "lines between 5 and 9", "between line 5 and line 9", "lines 5 to 10".
+fn stretch(left: &Item, right: &Item) -> Option<Item> {
+    let part = |part| Some(Item::draft(Draft { lines: Some(LinesWanted::Part(part)), ..Draft::default() }));
+    match (left, right) {
+        (Item::Mark(Concept::Between), Item::Partial(Partial::LinesFrom { from, .. })) => {
+            Some(Item::Partial(Partial::LinesBetween(*from)))
+        }
+        (Item::Mark(Concept::Lines { plural: true }), Item::Partial(Partial::BetweenAnd(from))) => {
+            Some(Item::Partial(Partial::LinesFromTo(from.whole().filter(|from| *from > 0)?)))
+        }
+        (Item::Partial(Partial::LinesBetween(from)), Item::Mark(Concept::To | Concept::And)) => {
+            Some(Item::Partial(Partial::LinesFromTo(*from)))
+        }
+        (Item::Partial(Partial::LinesBetween(from)), Item::Mark(Concept::Onward)) => part(Part::From(*from)),
+        (Item::Partial(Partial::LinesFromTo(from)), end) => {
+            let to = match end {
+                Item::Partial(Partial::LinesFrom { from: to, plural: false }) => *to,
+                number => number.whole()?,
+            };
+            if *from <= to { part(Part::Range { from: *from, to }) } else { None }
+        }
         _ => None,
     }
 }

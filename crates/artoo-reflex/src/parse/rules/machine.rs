@@ -55,10 +55,7 @@ fn facts(context: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
             said.then(|| left.clone())
         }
         (Item::Mark(Concept::UserIdOf), item) => fact(Fact::UserIdOf { user: user(item)? }),
-        (Item::Mark(Concept::DateWord), item) => match item {
-            Item::Partial(Partial::Days(days)) => fact(Fact::DateInDays { days: *days }),
-            _ => None,
-        },
+        (Item::Mark(Concept::DateWord), Item::Partial(Partial::Days(days))) => fact(Fact::DateInDays { days: *days }),
         (Item::Age { amount, unit }, Item::Mark(Concept::AfterToday)) => days(*amount, *unit, 1),
         (Item::Age { amount, unit }, Item::Mark(Concept::BeforeToday | Concept::Ago)) => days(*amount, *unit, -1),
         // "the date in 30 days".
