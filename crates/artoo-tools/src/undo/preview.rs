@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use super::format::Done;
-use super::restore::{Told, judge};
+use super::restore::{Told, judge, moved_from};
 use super::resumed::Resumed;
 use super::state::{self, State};
 use super::store::{Item, ItemOutcome, items};
@@ -38,7 +38,7 @@ impl Preview {
                 }
             }
             Done::Moved { from, to, .. } => {
-                told.push((to.clone(), "moved back", ItemOutcome::Done));
+                told.push((from.clone(), moved_from(to), ItemOutcome::Done));
                 seen.extend([from.clone(), to.clone()]);
             }
             Done::Torn { from, to } => {

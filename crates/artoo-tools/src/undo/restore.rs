@@ -59,7 +59,7 @@ impl Restoring<'_> {
                     self.left.push(to.clone());
                     self.left.extend(crate::trash::note_of(to));
                 }
-                vec![(to.clone(), "moved back", outcome)]
+                vec![(from.clone(), moved_from(to), outcome)]
             }
             Done::Torn { from, to } => {
                 let reason = format!("it was being moved to {}; what is at both places is left", paths::line(to));
@@ -302,16 +302,17 @@ impl Restoring<'_> {
             Err(error) if !state::is_missing(to, &error) => return Err(error),
             Ok(_) | Err(_) => {
                 let is_back = stands && tree_at(&target, from, self.limit)? == tree;
-                let reason = "it is no longer where it was moved to".to_owned();
+                let reason = format!("it is no longer at {}", paths::line(to));
                 return Ok(if is_back { ItemOutcome::Already } else { ItemOutcome::Conflict { reason } });
             }
         };
         if stands {
-            return Ok(ItemOutcome::Conflict { reason: format!("something stands at {} now", paths::line(from)) });
+            let reason = format!("something stands there now; the old one is at {}", paths::line(to));
+            return Ok(ItemOutcome::Conflict { reason });
         }
         let inventory = files::inventory(&source, to, self.limit)?;
         if tree_digest(to, &inventory) != tree {
-            return Ok(changed_meanwhile());
+            return Ok(ItemOutcome::Conflict { reason: format!("changed since, at {}", paths::line(to)) });
         }
         self.act.moving(to, from, tree)?;
         fault::point("a move back is due");
@@ -424,6 +425,12 @@ pub(super) fn judge(change: &Change, present: &State, resumed: &Resumed) -> Opti
         }
         State::Absent | State::File(_) | State::Folder(_) | State::Pipe(_) | State::Link { .. } => None,
     }
+}
+
+/// What taking a thing back from there is called.
+pub(super) fn moved_from(to: &Path) -> &'static str {
+    let is_trash = crate::trash::note_of(to).is_some_and(|note| crate::trash::is_bookkeeping(&note));
+    if is_trash { "taken out of the trash" } else { "moved back" }
 }
 
 /// Whether anything is there.
