@@ -3,10 +3,11 @@
 use std::path::{Path, PathBuf};
 
 use super::format::Done;
-use super::restore::{Told, judge, moved_from};
+use super::restore::Told;
 use super::resumed::Resumed;
 use super::state::{self, State};
 use super::store::{Item, ItemOutcome, items};
+use super::verdict::{judge, moved_from};
 use crate::limit::Limit;
 use crate::paths;
 
