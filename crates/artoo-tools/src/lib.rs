@@ -1,9 +1,9 @@
 //! Tools that leave evidence, behind a guard that denies by default.
 //!
-//! *Is*: the tools this machine has (`mdfind`, `glob`, `read_file`, `write_file`, `files`, `shell`,
-//! `search`, `desktop`, `applescript`, `shortcuts`, and the person's own), a [`Registry`] that
-//! makes a call only if its subtask may make it, the guard that proves a command harmless or asks ([`CommandGuard`]), the
-//! [`checks`] that read state again after an act.
+//! *Is*: the tools this machine has (`mdfind`, `glob`, `read_file`, `write_file`, `files`, `trash`, `shell`, `search`,
+//! `desktop`, `applescript`, `shortcuts`, and the person's own), a [`Registry`] that makes a call only if its subtask may
+//! make it, the guard that proves a command harmless or asks ([`CommandGuard`]), the fence that holds what runs, the
+//! [`checks`] that read state again after an act, the journal from which an act is taken back ([`undo`]).
 //!
 //! *Is not*: a judge of results, a retry policy, a user interface. It knows no bus and no model.
 //!

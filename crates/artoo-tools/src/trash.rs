@@ -124,6 +124,13 @@ pub(crate) fn note_of(thrown: &Path) -> Option<PathBuf> {
     files.ends_with("files").then(|| files.with_file_name("info").join(name))
 }
 
+/// Whether a path is the trash's own: a note, or one of its folders.
+pub(crate) fn is_bookkeeping(path: &Path) -> bool {
+    let folder = |path: &Path| ["Trash/files", "Trash/info", "share/Trash"].iter().any(|end| path.ends_with(end));
+    let is_note = path.extension().is_some_and(|end| end == "trashinfo") && path.parent().is_some_and(folder);
+    is_note || folder(path)
+}
+
 fn reach(folder: &Path, act: &mut Act) -> io::Result<Place> {
     act.creating(folder)?;
     let place = Place::making_folders(&folder.join("name"), &mut Vec::new())?;

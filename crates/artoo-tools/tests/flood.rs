@@ -48,6 +48,8 @@ async fn flood(command: &str) -> artoo_proto::ToolCall {
     let config = ToolConfig { call_timeout: Duration::from_secs(300), ..ToolConfig::new(environment) };
     let registry = Registry::detect(config);
     let context = CallContext {
+        task_id: None,
+        said: String::new(),
         request: ToolRequest { tool: "shell".into(), input: serde_json::json!({"command": command}) },
         evidence_id: EvidenceId("e1".into()),
         allowed_tools: vec!["shell".into()],

@@ -175,7 +175,7 @@ impl Journal {
     /// Ends what was begun and not seen to its end: what is found now counts as its doing.
     pub(super) fn settle_open(&self, entry: &Path, limit: &Limit) -> io::Result<()> {
         for (_, shelf) in acts(entry)? {
-            if shelf.ended()?.is_some() {
+            if shelf.is_ended() {
                 continue;
             }
             let Some(begun) = shelf.begun()? else {

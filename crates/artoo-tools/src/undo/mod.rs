@@ -21,6 +21,7 @@ mod settle;
 mod shelf;
 mod state;
 mod store;
+mod verdict;
 mod walk;
 
 use std::io;

@@ -3,10 +3,11 @@
 use std::path::{Path, PathBuf};
 
 use super::format::Done;
-use super::restore::{Told, judge};
+use super::restore::Told;
 use super::resumed::Resumed;
 use super::state::{self, State};
 use super::store::{Item, ItemOutcome, items};
+use super::verdict::{judge, moved_from};
 use crate::limit::Limit;
 use crate::paths;
 
@@ -38,7 +39,7 @@ impl Preview {
                 }
             }
             Done::Moved { from, to, .. } => {
-                told.push((to.clone(), "moved back", ItemOutcome::Done));
+                told.push((from.clone(), moved_from(to), ItemOutcome::Done));
                 seen.extend([from.clone(), to.clone()]);
             }
             Done::Torn { from, to } => {

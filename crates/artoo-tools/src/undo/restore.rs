@@ -16,6 +16,9 @@ use super::resumed::Resumed;
 use super::shelf::Shelf;
 use super::state::{self, FileState, State};
 use super::store::ItemOutcome;
+use super::verdict::{
+    changed_meanwhile, conflict_or, is_left, judge, moved_from, stands, told, too_large, with_number,
+};
 use crate::beneath::Place;
 use crate::digest;
 use crate::files;
@@ -59,7 +62,7 @@ impl Restoring<'_> {
                     self.left.push(to.clone());
                     self.left.extend(crate::trash::note_of(to));
                 }
-                vec![(to.clone(), "moved back", outcome)]
+                vec![(from.clone(), moved_from(to), outcome)]
             }
             Done::Torn { from, to } => {
                 let reason = format!("it was being moved to {}; what is at both places is left", paths::line(to));
@@ -302,16 +305,17 @@ impl Restoring<'_> {
             Err(error) if !state::is_missing(to, &error) => return Err(error),
             Ok(_) | Err(_) => {
                 let is_back = stands && tree_at(&target, from, self.limit)? == tree;
-                let reason = "it is no longer where it was moved to".to_owned();
+                let reason = format!("it is no longer at {}", paths::line(to));
                 return Ok(if is_back { ItemOutcome::Already } else { ItemOutcome::Conflict { reason } });
             }
         };
         if stands {
-            return Ok(ItemOutcome::Conflict { reason: format!("something stands at {} now", paths::line(from)) });
+            let reason = format!("something stands there now; the old one is at {}", paths::line(to));
+            return Ok(ItemOutcome::Conflict { reason });
         }
         let inventory = files::inventory(&source, to, self.limit)?;
         if tree_digest(to, &inventory) != tree {
-            return Ok(changed_meanwhile());
+            return Ok(ItemOutcome::Conflict { reason: format!("changed since, at {}", paths::line(to)) });
         }
         self.act.moving(to, from, tree)?;
         fault::point("a move back is due");
@@ -404,68 +408,5 @@ impl Restoring<'_> {
 
     fn tell_state(&mut self, path: &Path, before: &State, after: State) -> io::Result<()> {
         self.act.brought(Change { path: path.to_path_buf(), before: before.clone(), after })
-    }
-}
-
-/// What can be said without touching anything; `None` where it is to be brought back.
-pub(super) fn judge(change: &Change, present: &State, resumed: &Resumed) -> Option<ItemOutcome> {
-    if present.same(&change.before) {
-        return Some(ItemOutcome::Already);
-    }
-    if !present.same(&change.after) && !resumed.has_left(&change.path, present) {
-        let reason = format!("changed since: {} stands there that the task did not leave", present.name());
-        return Some(ItemOutcome::Conflict { reason });
-    }
-    let impossible = |reason: String| Some(ItemOutcome::Impossible { reason });
-    match &change.before {
-        State::Odd { what } => impossible(format!("it was {what}, which can't be made again")),
-        State::File(was) if was.digest.is_none() => {
-            impossible("its content could not be read, so it was not kept".into())
-        }
-        State::Absent | State::File(_) | State::Folder(_) | State::Pipe(_) | State::Link { .. } => None,
-    }
-}
-
-/// Whether anything is there.
-fn stands(place: &Place) -> io::Result<bool> {
-    match rustix::fs::statat(&place.folder, &place.name, AtFlags::SYMLINK_NOFOLLOW) {
-        Ok(_) => Ok(true),
-        Err(Errno::NOENT) => Ok(false),
-        Err(error) => Err(error.into()),
-    }
-}
-
-fn is_left(outcome: &ItemOutcome) -> bool {
-    matches!(outcome, ItemOutcome::Conflict { .. } | ItemOutcome::Impossible { .. })
-}
-
-fn told(error: &io::Error) -> ItemOutcome {
-    let reason = match Errno::from_io_error(error) {
-        Some(Errno::LOOP | Errno::NOTDIR) => "a folder on the way is a link now, or no folder".to_owned(),
-        Some(Errno::NOENT) => "the folder it was in is gone".to_owned(),
-        _ => error.to_string(),
-    };
-    ItemOutcome::Impossible { reason }
-}
-
-fn conflict_or(error: Errno) -> io::Result<ItemOutcome> {
-    match error {
-        Errno::EXIST | Errno::NOTEMPTY => Ok(changed_meanwhile()),
-        error => Err(error.into()),
-    }
-}
-
-fn changed_meanwhile() -> ItemOutcome {
-    ItemOutcome::Conflict { reason: "changed since".to_owned() }
-}
-
-fn too_large() -> ItemOutcome {
-    ItemOutcome::Impossible { reason: "it is too large to keep a copy of, so it is not taken away".to_owned() }
-}
-
-fn with_number(state: &State, number: Option<u64>) -> State {
-    match state {
-        State::File(file) => State::File(FileState { saved: number, ..file.clone() }),
-        State::Absent | State::Folder(_) | State::Pipe(_) | State::Link { .. } | State::Odd { .. } => state.clone(),
     }
 }

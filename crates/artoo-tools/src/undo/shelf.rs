@@ -117,6 +117,10 @@ impl Shelf {
         Ok(())
     }
 
+    pub(super) fn is_ended(&self) -> bool {
+        self.folder.join(ENDED).exists()
+    }
+
     pub(super) fn ended(&self) -> io::Result<Option<Ended>> {
         self.read(ENDED)
     }

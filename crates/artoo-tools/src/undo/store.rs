@@ -16,6 +16,7 @@ use super::shelf::Shelf;
 use crate::limit::Limit;
 use crate::paths;
 use crate::protect::Protected;
+use crate::trash;
 
 /// Longest wait for an act that is still going on; who asks to undo does not want to wait for a command's end.
 const WAIT: Duration = Duration::from_secs(2);
@@ -58,7 +59,7 @@ pub struct Entry {
 pub struct Item {
     /// The path on one line, with escapes.
     pub path: String,
-    /// What is done with it: `removed`, `brought back`, `moved back`, `given its mode`.
+    /// What is done with it: `removed`, `brought back`, `moved back`, `taken out of the trash`, `given its mode`.
     pub action: &'static str,
     /// Whether it was, or why not.
     pub outcome: ItemOutcome,
@@ -313,7 +314,7 @@ impl UndoStore {
 fn entry(id: String, acts: &[Ended]) -> Option<Entry> {
     let last = acts.last()?;
     let changed = |done: &Done| match done {
-        Done::Changed { changes } => changes.len(),
+        Done::Changed { changes } => changes.iter().filter(|change| !trash::is_bookkeeping(&change.path)).count(),
         Done::Moved { .. } | Done::Torn { .. } => 1,
     };
     let reason =
@@ -338,5 +339,10 @@ fn is_undone(id: &str, entries: &[Entry], depth: usize) -> bool {
 }
 
 pub(super) fn items(told: Vec<Told>) -> Vec<Item> {
-    told.into_iter().map(|(path, action, outcome)| Item { path: paths::line(&path), action, outcome }).collect()
+    // The trash's own notes go with what was thrown away; they are told only where they don't.
+    let is_told = |(path, _, outcome): &Told| {
+        !matches!(outcome, ItemOutcome::Done | ItemOutcome::Already) || !trash::is_bookkeeping(path)
+    };
+    let item = |(path, action, outcome): Told| Item { path: paths::line(&path), action, outcome };
+    told.into_iter().filter(is_told).map(item).collect()
 }

@@ -96,7 +96,8 @@ async fn keys_in_the_way_are_not_copied_into_the_journal() {
     let house = House::keeping();
     house.file(".ssh/id", "the very secret key");
     house.file("plain", "x");
-    house.allowed(&format!("cd {}; echo y > plain", house.home.display())).await;
+    // Changed by the command, it would stay in the journal if it had been kept.
+    house.allowed(&format!("cd {}; echo y > plain; echo z >> .ssh/id", house.home.display())).await;
     for (path, (_, content)) in tree(&house.config.undo.as_ref().unwrap().folder) {
         assert!(!String::from_utf8_lossy(&content).contains("very secret"), "{}", path.display());
         let mode = fs::metadata(&path).unwrap().permissions().mode() & 0o077;
