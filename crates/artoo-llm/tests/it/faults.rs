@@ -163,7 +163,7 @@ async fn check_all(protocol: Protocol) {
             tokio::spawn(async move {
                 let server = FaultServer::start(vec![act]).await;
                 let outcome = Remote::new(patient(protocol, &server.url())).unwrap().ask(&request("list")).await;
-                let got = outcome.as_ref().map_or_else(|failure| kind(failure), |reply| value(reply).to_string());
+                let got = outcome.as_ref().map_or_else(kind, |reply| value(reply).to_string());
                 (name, ends, requests, got, server.seen().len(), format!("{outcome:?}"))
             })
         })
