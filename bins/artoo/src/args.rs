@@ -73,6 +73,23 @@ pub(crate) enum Command {
     },
     /// Verifies the audit log and shows what it counts
     Audit,
+    /// Shows what you allowed beyond one call, and takes it back
+    Rules {
+        #[command(subcommand)]
+        command: RulesCommand,
+    },
+}
+
+/// What is done with the rules.
+#[derive(Debug, Clone, PartialEq, Eq, Subcommand)]
+pub(crate) enum RulesCommand {
+    /// Every rule that holds: its id, what it covers, since when and until when, when it was last used
+    List,
+    /// Takes a rule back; from then on artoo asks again
+    Revoke {
+        /// The rule's id, as the list shows it
+        id: String,
+    },
 }
 
 /// What of the configuration is shown.

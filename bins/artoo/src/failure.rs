@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use artoo_llm::ConfigError;
 use artoo_llm::cassette::CassetteError;
 use artoo_roles::runtime::RuntimeError;
+use artoo_tools::rules::RuleProblem;
 use rustyline::error::ReadlineError;
 
 use crate::config::ConfigProblem;
@@ -72,6 +73,12 @@ pub(crate) enum Failure {
     /// JSON lines and a prompt don't go together.
     #[error("--json needs a request")]
     JsonPrompt,
+    /// The rules can't be used.
+    #[error("the rules can't be used: {source}")]
+    Rules { source: RuleProblem },
+    /// There is no such rule.
+    #[error("no rule {id:?} holds")]
+    NoRule { id: String },
     /// The async runtime or its signals.
     #[error("the system refused a thread or a signal handler")]
     System { source: std::io::Error },
@@ -92,6 +99,8 @@ impl Failure {
             | Self::Input { .. }
             | Self::NoJsonString { .. }
             | Self::JsonPrompt
+            | Self::Rules { .. }
+            | Self::NoRule { .. }
             | Self::Runtime { source: RuntimeError::Environment(_) | RuntimeError::DataDir { .. } } => Exit::Usage,
             Self::Runtime { source: RuntimeError::Audit(_) | RuntimeError::Memory(_) | RuntimeError::Stopped }
             | Self::Prompt { .. }
@@ -124,8 +133,10 @@ impl Failure {
             }
             Self::Input { .. } => Some("a request is text in UTF-8"),
             Self::NoJsonString { .. } => Some("write each command as one JSON string on a line of its own"),
+            Self::NoRule { .. } => Some("artoo rules list shows those that do"),
             Self::Variable { .. }
             | Self::Path { .. }
+            | Self::Rules { .. }
             | Self::Cassette { .. }
             | Self::Runtime { .. }
             | Self::System { .. } => None,

@@ -11,6 +11,7 @@ mod failure;
 mod logging;
 mod model;
 mod repl;
+mod rules;
 mod settings;
 mod setup;
 mod signals;

@@ -1,10 +1,12 @@
 //! A call with everything that decides whether it may be made.
 
-use artoo_proto::{EvidenceId, ToolRequest};
+use artoo_proto::{EvidenceId, TaskId, ToolRequest};
 
 /// A requested call and the rules of its subtask.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CallContext {
+    /// Whose call it is: what a person allowed or refused, and what failed, is remembered by task.
+    pub task_id: TaskId,
     /// What to call.
     pub request: ToolRequest,
     /// Where its evidence will be cited.

@@ -41,6 +41,8 @@ pub struct ToolConfig {
     pub output_max_chars: usize,
     /// Folders in which programs are looked for.
     pub program_path: Vec<PathBuf>,
+    /// artoo's own folder, where rules and evidence are kept; without one nothing lasts longer than the process.
+    pub data_dir: Option<PathBuf>,
     /// Paths no tool may read or write, besides the built-in list (keys, artoo's own data).
     pub protected: Vec<PathBuf>,
 }
@@ -56,6 +58,7 @@ impl ToolConfig {
             exit_grace: EXIT_GRACE,
             output_max_chars: OUTPUT_MAX_CHARS,
             program_path: PROGRAM_PATH.iter().map(PathBuf::from).collect(),
+            data_dir: None,
             protected: Vec::new(),
         }
     }

@@ -11,7 +11,7 @@
 //! daemon with a session of its own) is not found again. Overwriting is not offered; deleting is moving to the trash.
 //!
 //! ```
-//! use artoo_proto::{Environment, EvidenceId, ToolOutcome, ToolRequest};
+//! use artoo_proto::{Environment, EvidenceId, TaskId, ToolOutcome, ToolRequest};
 //! use artoo_tools::{CallContext, Registry, ToolConfig};
 //!
 //! # let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
@@ -21,6 +21,7 @@
 //! };
 //! let registry = Registry::detect(ToolConfig::new(environment));
 //! let context = CallContext {
+//!     task_id: TaskId::try_from("tidy-00000000-0000-4000-8000-000000000001".to_owned()).unwrap(),
 //!     request: ToolRequest { tool: "shell".into(), input: serde_json::json!({"command": "rm -rf /nowhere"}) },
 //!     evidence_id: EvidenceId("e1".into()),
 //!     allowed_tools: vec!["shell".into()],
@@ -57,6 +58,7 @@ mod protect;
 mod read_file;
 mod record;
 mod registry;
+pub mod rules;
 mod shell;
 mod text;
 mod trash;
@@ -70,3 +72,4 @@ pub use config::ToolConfig;
 pub use consent::{GRANT_LIFETIME, Grant};
 pub use guard::{Classification, CommandClass, CommandGuard};
 pub use registry::Registry;
+pub use rules::{Rule, RuleBook};

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use artoo_proto::{CallStatus, EffectClass, FileChange, ToolCall, escape};
+use artoo_proto::{CallStatus, EffectClass, FileChange, KeptOutput, Leave, ToolCall, escape};
 
 use crate::call::CallContext;
 
@@ -22,6 +22,16 @@ pub(crate) struct Record {
     pub(crate) environmental: bool,
     pub(crate) changed: Vec<FileChange>,
     pub(crate) alternatives: Vec<String>,
+}
+
+/// What is known of a call besides what its tool reports.
+#[derive(Debug, Default)]
+pub(crate) struct Noted {
+    pub(crate) target: String,
+    /// With whose leave it ran.
+    pub(crate) leave: Option<Leave>,
+    /// Its output in the evidence store.
+    pub(crate) kept: Vec<KeptOutput>,
 }
 
 impl Record {
@@ -83,7 +93,7 @@ impl Record {
     pub(crate) fn into_call(
         self,
         context: &CallContext,
-        target: String,
+        noted: Noted,
         elapsed: Duration,
         max_chars: usize,
     ) -> ToolCall {
@@ -92,7 +102,7 @@ impl Record {
         ToolCall {
             tool: context.request.tool.clone(),
             input: context.request.input.clone(),
-            target,
+            target: noted.target,
             status: self.status,
             class: self.class,
             measures: self.measures,
@@ -106,6 +116,8 @@ impl Record {
             environmental: self.environmental,
             changed: self.changed,
             alternatives: self.alternatives,
+            leave: noted.leave,
+            kept: noted.kept,
         }
     }
 }

@@ -11,6 +11,7 @@ use rustix::fs::{Access, access};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
+use crate::blocked::{self, Named};
 use crate::config::ToolConfig;
 use crate::consent::{self, PATHS_MAX};
 use crate::guard::{self, ExitOne, Proof};
@@ -37,6 +38,8 @@ pub(crate) struct Command {
     pub(crate) proof: Proof,
     /// Paths it seems to name: all of them for a proven command, best effort for another.
     pub(crate) paths: Vec<PathBuf>,
+    /// What it names, however it is spelled.
+    pub(crate) named: Named,
     /// What it would touch, in words, for a command that must be asked about.
     pub(crate) effects: Vec<String>,
 }
@@ -63,6 +66,7 @@ impl Command {
         if escape::visible(&command) != command {
             return Err(CommandProblem::Hostile);
         }
+        let named = blocked::named(config, &command);
         let proof = guard::classify(config, protected, &command);
         let paths = match &proof {
             Proof::Proven(proven) => proven.operands.clone(),
@@ -76,7 +80,7 @@ impl Command {
             Proof::Proven(proven) => proven.effects.clone(),
             Proof::Unproven { .. } => effects(&paths, protected),
         };
-        Ok(Self { text: command, proof, paths, effects })
+        Ok(Self { text: command, proof, paths, named, effects })
     }
 
     /// What it was proven to do.

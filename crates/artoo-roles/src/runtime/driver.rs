@@ -135,6 +135,7 @@ impl Driver {
         match effect {
             Effect::Perform { effect_id, task_id, work } => self.perform(effect_id, task_id, work),
             Effect::Deliver { to: Role::Operator, message: Message::FinalResult(result) } => {
+                self.hands.forget(&result.task_id);
                 if let Some(waiting) = self.waiting.remove(&result.task_id) {
                     // A caller that went away does not want the result.
                     drop(waiting.reply.send(TaskOutcome { result, usage: waiting.usage }));
@@ -156,6 +157,7 @@ impl Driver {
             (Work::Persist { frames }, Some(journal)) => Some(journal.write(frames.clone())),
             _ => None,
         };
+        let of = task_id.clone();
         let tasks = self.work.entry(task_id).or_default();
         while tasks.try_join_next().is_some() {}
         if let Some(written) = writer {
@@ -170,7 +172,7 @@ impl Driver {
             let on_crash = crashed(&work);
             // A set of one: dropped with its owner, so that cancelling the task stops the work inside.
             let mut inner = JoinSet::new();
-            inner.spawn(hands.perform(work));
+            inner.spawn(hands.perform(of, work));
             match inner.join_next().await {
                 Some(Ok(completion)) => report(completion),
                 Some(Err(_)) | None => report(on_crash),

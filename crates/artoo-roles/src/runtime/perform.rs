@@ -5,7 +5,7 @@ use std::sync::Arc;
 use artoo_llm::Model;
 use artoo_proto::{
     CallStatus, Check, ClarificationAnswer, ConsentAnswer, EffectClass, Environment, EvidenceId, Message, ModelFailure,
-    ToolCall, ToolOutcome,
+    TaskId, ToolCall, ToolOutcome,
 };
 use artoo_tools::checks::{self, CheckInput};
 use artoo_tools::{CallContext, Registry};
@@ -24,10 +24,14 @@ pub(super) struct Hands {
 
 impl Hands {
     /// Does the work and says how it ended; a panic inside is one failed effect, not a lost one.
-    pub(super) async fn perform(self: Arc<Self>, work: Work) -> Completion {
+    pub(super) async fn perform(self: Arc<Self>, task_id: Option<TaskId>, work: Work) -> Completion {
         match work {
             Work::Model { request } => Completion::Model(self.model.ask(&request).await),
-            Work::Tool { order } => Completion::Tool(Box::new(self.call(*order).await)),
+            Work::Tool { order } => match task_id {
+                Some(task_id) => Completion::Tool(Box::new(self.call(task_id, *order).await)),
+                // Only an executor asks for tools, and it belongs to a task.
+                None => crashed(&Work::Tool { order }),
+            },
             Work::Checks { order } => Completion::Checks(self.check(order).await),
             Work::Timer { after_ms } => {
                 tokio::time::sleep(std::time::Duration::from_millis(after_ms)).await;
@@ -37,9 +41,10 @@ impl Hands {
         }
     }
 
-    async fn call(&self, order: ToolOrder) -> ToolOutcome {
-        let grant = order.consent.as_ref().map(|hash| self.tools.grant(hash));
+    async fn call(&self, task_id: TaskId, order: ToolOrder) -> ToolOutcome {
+        let grant = order.consent.as_ref().map(|hash| self.tools.grant(hash, order.scope));
         let context = CallContext {
+            task_id,
             request: order.request,
             evidence_id: order.evidence_id,
             allowed_tools: order.allowed_tools,
@@ -63,19 +68,30 @@ impl Hands {
         })
     }
 
+    /// A task is over: what was allowed, refused and tried in it is no more.
+    pub(super) fn forget(&self, task_id: &TaskId) {
+        self.tools.forget(task_id);
+    }
+
     /// Asks the person; what they say goes back over the bus.
     pub(super) async fn ask_operator(self: Arc<Self>, message: Message) -> Option<Message> {
         #[expect(clippy::wildcard_enum_match_arm, reason = "only these two await an answer")]
         match message {
             Message::ConsentRequest(request) => {
                 let present = self.operator.is_present();
-                let allowed = present && self.operator.consent(&request).await;
+                let scope = if present { self.operator.consent(&request).await } else { None };
+                // Known at the hand before the answer is on its way: nothing slips in between.
+                if scope.is_none() {
+                    self.tools.refuse(&request.task_id, &request.hash);
+                }
+                let offered = scope.filter(|scope| request.offers.include(*scope)).unwrap_or_default();
                 let note = (!present).then(|| "there is no terminal to ask on".to_owned());
                 let answer = ConsentAnswer {
                     task_id: request.task_id,
                     subtask_id: request.subtask_id,
                     hash: request.hash,
-                    allowed,
+                    allowed: scope.is_some(),
+                    scope: offered,
                     note,
                 };
                 Some(answer.into())
@@ -137,6 +153,8 @@ pub(super) fn crashed(work: &Work) -> Completion {
                 environmental: true,
                 changed: Vec::new(),
                 alternatives: Vec::new(),
+                leave: None,
+                kept: Vec::new(),
             };
             Completion::Tool(Box::new(ToolOutcome::Called { call }))
         }

@@ -2,14 +2,16 @@
 
 use std::path::PathBuf;
 
-use artoo_proto::{ConsentHash, EffectClass, ToolClass, ToolOutcome, ToolRequest, ToolSpec, escape};
+use artoo_proto::{ConsentHash, ConsentOffers, EffectClass, ToolClass, ToolOutcome, ToolRequest, ToolSpec, escape};
 use serde_json::Value;
 
-use crate::blocked::Touched;
+use crate::blocked::{self, Touched};
 use crate::config::ToolConfig;
+use crate::consent;
+use crate::consent::{Deed, Footprint, Reach, Verb};
 use crate::files::{self, Act, Plan};
 use crate::glob::{self, Search};
-use crate::guard::Proof;
+use crate::guard::{CommandClass, Proof};
 use crate::mdfind::{self, Query};
 use crate::paths;
 use crate::protect::Protected;
@@ -33,6 +35,7 @@ pub(super) enum Job {
 pub(super) struct Prepared {
     target: String,
     job: Result<Job, Box<Record>>,
+    looks: String,
 }
 
 /// What a person is asked.
@@ -42,8 +45,9 @@ pub(super) struct Question {
     pub(super) text: String,
     pub(super) files: Vec<PathBuf>,
     shown: String,
-    effects: Vec<String>,
-    reason: String,
+    pub(super) effects: Vec<String>,
+    pub(super) reason: String,
+    pub(super) offers: ConsentOffers,
 }
 
 impl Prepared {
@@ -74,7 +78,7 @@ impl Prepared {
             }),
         };
         let target = job.as_ref().map_or_else(|_| spelled(input), Job::target);
-        Self { target, job: job.map_err(Box::new) }
+        Self { target, job: job.map_err(Box::new), looks: String::new() }
     }
 
     pub(super) fn target(&self) -> &str {
@@ -93,9 +97,23 @@ impl Prepared {
             Job::Read(reading) => vec![reading.path.clone()],
             Job::Write(new) => vec![new.path.clone()],
             Job::Files(plan) => plan.touched.clone(),
-            Job::Shell(command) => command.paths.clone(),
+            Job::Shell(command) => command.paths.iter().chain(&command.named.places).cloned().collect(),
         };
-        Some(Touched { target: self.target.clone(), paths })
+        let commands = match self.job.as_ref().ok()? {
+            Job::Shell(command) => command.named.commands.clone(),
+            Job::Glob(_) | Job::Find(_) | Job::Read(_) | Job::Write(_) | Job::Files(_) => Vec::new(),
+        };
+        Some(Touched { target: self.target.clone(), paths, commands })
+    }
+
+    /// The same request, with what the places it names look like now.
+    pub(super) fn looked_at(self, looks: String) -> Self {
+        Self { looks, ..self }
+    }
+
+    /// What it changes, as far as is known, and what its places look like before it.
+    pub(super) fn known(&self) -> (Option<Footprint>, String) {
+        (self.job.as_ref().ok().and_then(Job::footprint), self.looks.clone())
     }
 
     /// The same request, refused.
@@ -138,10 +156,68 @@ impl Job {
         }
     }
 
+    /// The program that would run, where it is one.
+    pub(super) fn program(&self, config: &ToolConfig) -> Option<PathBuf> {
+        match self {
+            Self::Shell(command) => command.invocation(config).map(|invocation| invocation.program),
+            Self::Glob(_) | Self::Find(_) | Self::Read(_) | Self::Write(_) | Self::Files(_) => None,
+        }
+    }
+
+    /// What it changes, as far as that is known; `None` for a call that changes nothing.
+    pub(super) fn footprint(&self) -> Option<Footprint> {
+        match self {
+            Self::Glob(_) | Self::Find(_) | Self::Read(_) => None,
+            Self::Write(new) => {
+                let made = Deed { verb: Verb::Make, path: consent::place(&new.path), whole: false };
+                Reach::of([made]).map(Footprint::Known)
+            }
+            Self::Files(plan) => {
+                let unknown = || Footprint::Named { named: blocked::Named::default(), is_destructive: true };
+                Some(plan.reach().map_or_else(unknown, Footprint::Known))
+            }
+            Self::Shell(command) => {
+                let is_destructive = match &command.proof {
+                    Proof::Proven(proven) if proven.class == EffectClass::ReadOnly => return None,
+                    Proof::Proven(_) => false,
+                    Proof::Unproven { class, .. } => *class == CommandClass::Irreversible,
+                };
+                Some(Footprint::Named { named: command.named.clone(), is_destructive })
+            }
+        }
+    }
+
+    /// Whether what it does can be brought back, in words for the person who is asked.
+    pub(super) fn undoable(&self) -> &'static str {
+        match self {
+            Self::Glob(_) | Self::Find(_) | Self::Read(_) => "changes nothing that would have to be undone",
+            Self::Write(_) => "can be undone by throwing away what it makes",
+            Self::Files(_) => "can be undone: it overwrites nothing, and what it throws away lies in the trash",
+            Self::Shell(_) => "can't be undone by artoo",
+        }
+    }
+
+    /// Whether it reaches other machines, in words for the person who is asked.
+    pub(super) fn network(&self) -> String {
+        match self {
+            Self::Glob(_) | Self::Find(_) | Self::Read(_) | Self::Write(_) | Self::Files(_) => {
+                "uses no network".to_owned()
+            }
+            Self::Shell(command) => match &command.proof {
+                Proof::Proven(_) => "uses no network".to_owned(),
+                Proof::Unproven { .. } if command.named.hosts.is_empty() => "may use the network".to_owned(),
+                Proof::Unproven { .. } => {
+                    let hosts: Vec<&str> = command.named.hosts.iter().map(String::as_str).collect();
+                    format!("may use the network and names {}", escape::one_line(&hosts.join(", ")))
+                }
+            },
+        }
+    }
+
     /// What a person must be asked before this runs; `None` when nobody must.
     pub(super) fn question(&self, confirm: bool) -> Option<Question> {
         let caution = "caution is advised for this step, and the call is not read-only".to_owned();
-        let hash = ConsentHash(String::new());
+        let (hash, offers) = (ConsentHash(String::new()), ConsentOffers::default());
         match self {
             Self::Glob(_) | Self::Find(_) | Self::Read(_) => None,
             Self::Write(new) => confirm.then(|| {
@@ -153,6 +229,7 @@ impl Job {
                     shown: format!("write_file {path}\n{}", escape::visible(&new.text)),
                     effects: vec![format!("creates {path} ({} bytes)", new.text.len())],
                     reason: caution,
+                    offers,
                 }
             }),
             Self::Files(plan) => {
@@ -163,7 +240,7 @@ impl Job {
                     EffectClass::ReadOnly | EffectClass::Unproven => "it takes something from its place".to_owned(),
                 };
                 let (text, shown) = (plan.contract.clone(), format!("files: {}", plan.headline));
-                Some(Question { hash, shown, text, files: Vec::new(), effects: plan.effects.clone(), reason })
+                Some(Question { hash, shown, text, files: Vec::new(), effects: plan.effects.clone(), reason, offers })
             }
             Self::Shell(command) => {
                 let reason = match &command.proof {
@@ -173,7 +250,7 @@ impl Job {
                 };
                 let effects = command.effects.clone();
                 let (text, files) = (command.text.clone(), command.paths.clone());
-                Some(Question { hash, shown: text.clone(), text, files, effects, reason })
+                Some(Question { hash, shown: text.clone(), text, files, effects, reason, offers })
             }
         }
     }
@@ -183,8 +260,9 @@ impl Question {
     /// The question as an outcome. A command is shown whole; only a file's text is shortened, and says so.
     pub(super) fn into_outcome(self, max_chars: usize) -> ToolOutcome {
         let is_command = self.shown == self.text;
-        let shown = if is_command { self.shown } else { escape::shorten(&self.shown, max_chars) };
-        ToolOutcome::NeedsConsent { hash: self.hash, shown, effects: self.effects, reason: self.reason }
+        let shown = if is_command { self.shown.clone() } else { escape::shorten(&self.shown, max_chars) };
+        let Self { hash, effects, reason, offers, .. } = self;
+        ToolOutcome::NeedsConsent { hash, shown, effects, reason, offers }
     }
 }
 

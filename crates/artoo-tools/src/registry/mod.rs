@@ -1,22 +1,24 @@
 //! The one door to every tool: who may call what, what must be asked first, and the record of what happened.
 
 mod job;
+mod leave;
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use artoo_proto::{ConsentHash, EffectClass, ToolOutcome, ToolSpec, escape};
+use artoo_proto::{ConsentHash, ConsentScope, EffectClass, TaskId, ToolOutcome, ToolSpec, escape};
 
 use crate::blocked;
 use crate::call::CallContext;
 use crate::config::ToolConfig;
-use crate::consent::{self, Grant, Subject};
+use crate::consent::{CallKey, Grant, Tasks, looks};
 use crate::limit::{Stopped, blocking};
 use crate::process::{self, Invocation};
 use crate::protect::Protected;
-use crate::record::Record;
+use crate::record::{Noted, Record};
 use crate::registry::job::{Job, Prepared};
+use crate::rules::RuleBook;
 use crate::{files, glob, mdfind, read_file, shell, write_file};
 
 /// Characters of a new file's text shown when its making is asked about.
@@ -36,6 +38,9 @@ struct Inner {
     /// Spotlight, where it is installed.
     index: Option<PathBuf>,
     specs: Vec<ToolSpec>,
+    tasks: Tasks,
+    /// Where there is a data folder to keep them in.
+    rules: Option<RuleBook>,
 }
 
 impl Registry {
@@ -47,7 +52,9 @@ impl Registry {
         let protected = Protected::new(&config.environment, &config.protected);
         let child_environment = process::environment(&config);
         let specs = job::specs(index.is_some(), has_shell);
-        Self { inner: Arc::new(Inner { config, protected, child_environment, index, specs }) }
+        let rules = config.data_dir.as_ref().map(RuleBook::new);
+        let tasks = Tasks::default();
+        Self { inner: Arc::new(Inner { config, protected, child_environment, index, specs, tasks, rules }) }
     }
 
     /// The tools there are, first choice first.
@@ -57,9 +64,21 @@ impl Registry {
     }
 
     /// A person's yes to the call with this hash, as [`ToolOutcome::NeedsConsent`] named it.
+    ///
+    /// A scope that was not offered with the question is one to this call, once.
     #[must_use]
-    pub fn grant(&self, hash: &ConsentHash) -> Grant {
-        Grant::new(hash.clone())
+    pub fn grant(&self, hash: &ConsentHash, scope: ConsentScope) -> Grant {
+        Grant::new(hash.clone(), scope)
+    }
+
+    /// A person's no to the call with this hash: nothing known to do the same is done for the rest of the task.
+    pub fn refuse(&self, task_id: &TaskId, hash: &ConsentHash) {
+        self.inner.tasks.refused(task_id, hash);
+    }
+
+    /// The task is over: what was allowed, refused and tried in it is forgotten.
+    pub fn forget(&self, task_id: &TaskId) {
+        self.inner.tasks.forget(task_id);
     }
 
     /// Makes a call, or says what a person must allow first.
@@ -68,12 +87,12 @@ impl Registry {
     /// inside a tokio runtime with time and I/O; dropping the future ends every process of the call's group.
     pub async fn call(&self, context: &CallContext, grant: Option<Grant>) -> ToolOutcome {
         let watch = Watch { started: Instant::now(), time: self.inner.config.call_timeout };
-        let mut target = String::new();
-        let outcome = self.attempt(context, grant, &watch, &mut target).await;
+        let mut noted = Noted::default();
+        let outcome = self.attempt(context, grant, &watch, &mut noted).await;
         match outcome {
             Ok(record) | Err(Instead::Record(record)) => {
                 let max_chars = self.inner.config.output_max_chars;
-                ToolOutcome::Called { call: record.into_call(context, target, watch.started.elapsed(), max_chars) }
+                ToolOutcome::Called { call: record.into_call(context, noted, watch.started.elapsed(), max_chars) }
             }
             Err(Instead::Question(question)) => *question,
         }
@@ -84,7 +103,7 @@ impl Registry {
         context: &CallContext,
         grant: Option<Grant>,
         watch: &Watch,
-        target: &mut String,
+        noted: &mut Noted,
     ) -> Result<Record, Instead> {
         let tool = context.request.tool.as_str();
         if !self.inner.specs.iter().any(|spec| spec.name == tool) {
@@ -97,9 +116,23 @@ impl Registry {
         let (inner, request) = (Arc::clone(&self.inner), context.request.clone());
         let blocked_targets = context.blocked_targets.clone();
         let prepared = watch.blocking(move |_| inner.prepare(&request, &blocked_targets)).await?;
-        *target = prepared.target().to_owned();
+        noted.target = prepared.target().to_owned();
+        let key = CallKey::of(&context.request);
+        let (footprint, looks) = prepared.known();
         let job = prepared.into_job()?;
-        self.ask_first(context, &job, grant, watch).await?;
+        if let Some(record) = self.inner.tasks.failed(&context.task_id, &key, &looks, Instant::now()) {
+            return Err(Instead::Record(record.class(job.class())));
+        }
+        noted.leave = self.leave(context, &job, footprint.as_ref(), grant, watch).await?;
+        let record = match self.perform(job, watch).await {
+            Ok(record) | Err(Instead::Record(record)) => record,
+            Err(question) => return Err(question),
+        };
+        self.inner.tasks.ended(&context.task_id, key, looks, &record, Instant::now());
+        Ok(record)
+    }
+
+    async fn perform(&self, job: Job, watch: &Watch) -> Result<Record, Instead> {
         match job {
             Job::Find(query) => self.find(query, watch).await,
             Job::Shell(command) => self.shell(command, watch).await,
@@ -128,34 +161,6 @@ impl Registry {
     ) -> Result<Record, Instead> {
         let inner = Arc::clone(&self.inner);
         watch.blocking(move |limit| work(&inner, limit)).await
-    }
-
-    /// Passes when nobody must be asked, or when the grant holds for exactly this call.
-    async fn ask_first(
-        &self,
-        context: &CallContext,
-        job: &Job,
-        grant: Option<Grant>,
-        watch: &Watch,
-    ) -> Result<(), Instead> {
-        let Some(mut question) = job.question(context.confirm) else { return Ok(()) };
-        let invocation = match job {
-            Job::Shell(command) => command.invocation(&self.inner.config),
-            Job::Glob(_) | Job::Find(_) | Job::Read(_) | Job::Write(_) | Job::Files(_) => None,
-        };
-        let program = invocation.map_or_else(PathBuf::new, |invocation| invocation.program);
-        let inner = Arc::clone(&self.inner);
-        let (tool, text, files) = (context.request.tool.clone(), question.text.clone(), question.files.clone());
-        let hash = watch.blocking(move |limit| inner.consent_hash(&tool, &text, &program, &files, limit)).await?;
-        match grant {
-            None => {
-                question.hash = hash;
-                Err(Instead::Question(Box::new(question.into_outcome(SHOWN_TEXT_MAX_CHARS))))
-            }
-            Some(grant) => grant
-                .redeem(&hash)
-                .map_err(|problem| Instead::Record(Record::denied(&problem.to_string()).class(job.class()))),
-        }
     }
 
     async fn find(&self, query: mdfind::Query, watch: &Watch) -> Result<Record, Instead> {
@@ -208,29 +213,10 @@ impl Inner {
     fn prepare(&self, request: &artoo_proto::ToolRequest, blocked_targets: &[String]) -> Prepared {
         let prepared = Prepared::new(&self.config, &self.protected, request);
         let Some(touched) = prepared.touched() else { return prepared };
-        match blocked::target_refusal(&self.config.environment, &request.tool, &touched, blocked_targets) {
-            None => prepared,
+        match blocked::target_refusal(&self.config, &request.tool, &touched, blocked_targets) {
+            None => prepared.looked_at(looks(&touched.paths)),
             Some(reason) => prepared.refused(&reason),
         }
-    }
-
-    fn consent_hash(
-        &self,
-        tool: &str,
-        text: &str,
-        program: &Path,
-        files: &[PathBuf],
-        limit: &crate::limit::Limit,
-    ) -> ConsentHash {
-        let subject = Subject {
-            tool,
-            text,
-            program,
-            cwd: &self.config.environment.cwd,
-            environment: &self.child_environment,
-            files,
-        };
-        consent::hash(&subject, limit)
     }
 }
 

@@ -7,14 +7,16 @@ mod mdfind;
 mod must_not;
 mod process;
 mod read_file;
+mod scope;
 mod shell;
 mod write_file;
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use artoo_proto::{CallStatus, Environment, EvidenceId, ToolCall, ToolOutcome, ToolRequest};
+use artoo_proto::{CallStatus, ConsentScope, Environment, EvidenceId, TaskId, ToolCall, ToolOutcome, ToolRequest};
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -69,6 +71,7 @@ impl House {
 
     fn context(tool: &str, input: Value) -> CallContext {
         CallContext {
+            task_id: next_task(),
             request: ToolRequest { tool: tool.to_owned(), input },
             evidence_id: EvidenceId("e1".to_owned()),
             allowed_tools: ALL_TOOLS.map(str::to_owned).to_vec(),
@@ -102,8 +105,15 @@ impl House {
             ToolOutcome::Called { call } => return call,
         };
         assert_eq!(shown, command, "shown is what runs, byte for byte");
-        called(self.outcome(&context, Some(self.registry.grant(&hash))).await)
+        called(self.outcome(&context, Some(self.registry.grant(&hash, ConsentScope::Once))).await)
     }
+}
+
+/// Another task each time: what one call leaves behind is no other test's matter.
+fn next_task() -> TaskId {
+    static NEXT: AtomicU64 = AtomicU64::new(1);
+    let number = NEXT.fetch_add(1, Ordering::Relaxed);
+    TaskId::try_from(format!("test-00000000-0000-4000-8000-{number:012}")).unwrap()
 }
 
 fn called(outcome: ToolOutcome) -> ToolCall {
@@ -134,4 +144,9 @@ fn snapshot(folder: &Path) -> Vec<(PathBuf, Vec<u8>)> {
 
 fn make_fifo(path: &Path) {
     assert!(std::process::Command::new("mkfifo").arg(path).status().unwrap().success());
+}
+
+fn now() -> artoo_proto::Timestamp {
+    let since_1970 = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap();
+    artoo_proto::Timestamp::from_millis(since_1970.as_millis().try_into().unwrap())
 }

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use artoo_proto::{CallStatus, ToolOutcome};
+use artoo_proto::{CallStatus, ConsentScope, ToolOutcome};
 use serde_json::json;
 
 use super::{House, called};
@@ -150,7 +150,7 @@ async fn dropping_a_call_leaves_no_process() {
     let command = format!("sleep {nap} & (sleep {nap}; true) & sleep {nap}; true");
     let context = House::context("shell", json!({"command": command}));
     let ToolOutcome::NeedsConsent { hash, .. } = house.outcome(&context, None).await else { panic!() };
-    let grant = house.registry.grant(&hash);
+    let grant = house.registry.grant(&hash, ConsentScope::Once);
     {
         let call = house.registry.call(&context, Some(grant));
         tokio::pin!(call);
