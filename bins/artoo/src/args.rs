@@ -78,6 +78,23 @@ pub(crate) enum Command {
         #[command(subcommand)]
         command: RulesCommand,
     },
+    /// Shows what tools put out, whole, as it was kept
+    Evidence {
+        #[command(subcommand)]
+        command: EvidenceCommand,
+    },
+}
+
+/// What of the evidence is shown.
+#[derive(Debug, Clone, PartialEq, Eq, Subcommand)]
+pub(crate) enum EvidenceCommand {
+    /// The calls whose output is kept, oldest first
+    List,
+    /// What a call put out, verified
+    Show {
+        /// The id under which it is cited, or the first letters of its digest
+        id: String,
+    },
 }
 
 /// What is done with the rules.

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use artoo_llm::ConfigError;
 use artoo_llm::cassette::CassetteError;
 use artoo_roles::runtime::RuntimeError;
+use artoo_tools::evidence::EvidenceProblem;
 use artoo_tools::rules::RuleProblem;
 use rustyline::error::ReadlineError;
 
@@ -79,6 +80,12 @@ pub(crate) enum Failure {
     /// There is no such rule.
     #[error("no rule {id:?} holds")]
     NoRule { id: String },
+    /// The evidence can't be shown.
+    #[error(transparent)]
+    Evidence { source: EvidenceProblem },
+    /// There is none of this name.
+    #[error("no evidence {id:?} is kept")]
+    NoEvidence { id: String },
     /// The async runtime or its signals.
     #[error("the system refused a thread or a signal handler")]
     System { source: std::io::Error },
@@ -101,9 +108,11 @@ impl Failure {
             | Self::JsonPrompt
             | Self::Rules { .. }
             | Self::NoRule { .. }
+            | Self::NoEvidence { .. }
             | Self::Runtime { source: RuntimeError::Environment(_) | RuntimeError::DataDir { .. } } => Exit::Usage,
             Self::Runtime { source: RuntimeError::Audit(_) | RuntimeError::Memory(_) | RuntimeError::Stopped }
             | Self::Prompt { .. }
+            | Self::Evidence { .. }
             | Self::System { .. } => Exit::Internal,
         }
     }
@@ -134,9 +143,11 @@ impl Failure {
             Self::Input { .. } => Some("a request is text in UTF-8"),
             Self::NoJsonString { .. } => Some("write each command as one JSON string on a line of its own"),
             Self::NoRule { .. } => Some("artoo rules list shows those that do"),
+            Self::NoEvidence { .. } => Some("artoo evidence list shows what there is; it is kept for 30 days"),
             Self::Variable { .. }
             | Self::Path { .. }
             | Self::Rules { .. }
+            | Self::Evidence { .. }
             | Self::Cassette { .. }
             | Self::Runtime { .. }
             | Self::System { .. } => None,

@@ -6,6 +6,7 @@ mod check_command;
 mod config;
 mod display;
 mod doctor;
+mod evidence;
 mod exit;
 mod failure;
 mod logging;

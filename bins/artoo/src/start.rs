@@ -11,7 +11,7 @@ use crate::display::{Line, json};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::settings::{Settings, Variables};
-use crate::{audit, check_command, config, doctor, logging, repl, rules, setup, task, terminal};
+use crate::{audit, check_command, config, doctor, evidence, logging, repl, rules, setup, task, terminal};
 
 /// Threads of the runtime: one drives the System, one the display; outside work has threads of its own.
 const THREADS: usize = 2;
@@ -63,6 +63,9 @@ fn run(line: CommandLine, variables: &Variables, screen: &Screen) -> Result<Exit
         Some(Command::Audit) => return audit::run(&Settings::resolve(line.options, variables)?, screen),
         Some(Command::Rules { command }) => {
             return rules::run(&command, &Settings::resolve(line.options, variables)?, screen);
+        }
+        Some(Command::Evidence { command }) => {
+            return evidence::run(&command, &Settings::resolve(line.options, variables)?, screen);
         }
         Some(Command::Run { words }) => words.join(" "),
         None if line.words.is_empty() && terminal::is_there() => return live(line.options, variables, screen),
@@ -129,7 +132,10 @@ fn usage(error: &clap::Error, screen: &Screen) -> Exit {
     screen.insist(&[Line::plain(text.trim_end())]);
     let words: Vec<String> = std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned()).collect();
     let is_subcommand = words.first().is_some_and(|word| {
-        matches!(word.as_str(), "run" | "setup" | "doctor" | "config" | "check-command" | "audit" | "rules")
+        matches!(
+            word.as_str(),
+            "run" | "setup" | "doctor" | "config" | "check-command" | "audit" | "rules" | "evidence"
+        )
     });
     if is_subcommand && matches!(error.kind(), ErrorKind::UnknownArgument | ErrorKind::InvalidSubcommand) {
         screen.insist(&[Line::plain(format!("\nIf these words are your task: artoo run -- {}", words.join(" ")))]);

@@ -19,6 +19,8 @@ use crate::digest;
 use crate::limit::Limit;
 use crate::open;
 
+#[cfg(test)]
+pub(crate) use failed::FailedCalls;
 pub(crate) use failed::{CallKey, looks};
 pub(crate) use reach::{Cover, Deed, Reach, Verb, place};
 pub(crate) use refusal::Footprint;

@@ -42,7 +42,13 @@ pub(crate) fn of_whole(file: &mut File, limit: &Limit) -> io::Result<String> {
     of_file(file, limit)?.ok_or_else(|| io::ErrorKind::TimedOut.into())
 }
 
-fn hex(bytes: &[u8]) -> String {
+/// Hex digest of bytes.
+pub(crate) fn of_bytes(bytes: &[u8]) -> String {
+    hex(&Sha256::digest(bytes))
+}
+
+/// Bytes in hex.
+pub(crate) fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 

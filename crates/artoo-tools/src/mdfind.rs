@@ -137,13 +137,16 @@ fn is_wanted(kind: Kind, found: std::fs::FileType) -> bool {
     }
 }
 
+/// Characters told of what a program said that gave no answer.
+const SHOWN_CHARS: usize = 2_000;
+
 /// The answer of Spotlight, in its own order.
 pub(crate) fn from_index(query: &Query, protected: &Protected, ended: &Ended) -> Record {
-    if let Some(problem) = ended.problem() {
+    if let Some(problem) = ended.problem(SHOWN_CHARS) {
         return problem;
     }
     if ended.exit_code != Some(0) || !ended.stdout.is_whole() {
-        return Record::hindered(format!("the index gave no complete answer: {}", ended.text()));
+        return Record::hindered(format!("the index gave no complete answer: {}", ended.text(SHOWN_CHARS).0));
     }
     let listed: Vec<PathBuf> = ended
         .stdout

@@ -7,7 +7,7 @@ use artoo_proto::{CallStatus, EffectClass, FileChange, KeptOutput, Leave, ToolCa
 use crate::call::CallContext;
 
 /// What a tool reports, before it is cut to size and given its place.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Record {
     pub(crate) status: CallStatus,
     pub(crate) class: EffectClass,

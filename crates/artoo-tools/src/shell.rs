@@ -143,17 +143,17 @@ pub(crate) fn changes(
 }
 
 /// The record of a command that was run.
-pub(crate) fn record(command: &Command, ended: Ended, changed: Vec<FileChange>) -> Record {
+pub(crate) fn record(command: &Command, ended: Ended, changed: Vec<FileChange>, max_chars: usize) -> Record {
     let (class, measures, exit_one) = match &command.proof {
         Proof::Proven(proven) => (proven.class, proven.measures, proven.exit_one),
         Proof::Unproven { .. } => (EffectClass::Unproven, true, ExitOne::Failure),
     };
-    if let Some(timed_out) = ended.problem() {
+    if let Some(timed_out) = ended.problem(max_chars) {
         return Record { changed, measures, ..timed_out.class(class) };
     }
     let is_answer = ended.exit_code == Some(1) && exit_one == ExitOne::Answer && ended.stderr.total() == 0;
     let succeeded = ended.exit_code == Some(0) || is_answer;
-    let mut text = ended.text();
+    let (mut text, is_cut) = ended.text(max_chars);
     if let Some(signal) = ended.signal {
         text.push_str(&format!("\n[ended by signal {signal}]"));
     }
@@ -164,7 +164,7 @@ pub(crate) fn record(command: &Command, ended: Ended, changed: Vec<FileChange>) 
         exit_code: ended.exit_code,
         signal: ended.signal,
         output_bytes: Some(ended.total()),
-        truncated: !(ended.stdout.is_whole() && ended.stderr.is_whole()),
+        truncated: is_cut,
         environmental: hindrance.is_some(),
         alternatives: hindrance.map(|missing| missing.alternatives).unwrap_or_default(),
         changed,

@@ -161,11 +161,20 @@ impl World {
     pub(crate) fn check_kept(&self) {
         let mode = fs::metadata(self.data_dir()).unwrap().permissions().mode() & 0o777;
         assert_eq!(mode, 0o700, "the data folder is private");
-        for entry in fs::read_dir(self.data_dir()).unwrap() {
-            let path = entry.unwrap().path();
+        let mut entries: Vec<PathBuf> = Vec::new();
+        let mut folders = vec![self.data_dir()];
+        while let Some(folder) = folders.pop() {
+            for entry in fs::read_dir(folder).unwrap() {
+                let path = entry.unwrap().path();
+                if path.is_dir() { folders.push(path) } else { entries.push(path) }
+            }
+        }
+        for path in entries {
             let kept = String::from_utf8_lossy(&fs::read(&path).unwrap()).into_owned();
             assert!(!kept.contains(KEY), "the key stands in {}", path.display());
-            if path.extension().is_some_and(|extension| extension == "jsonl") {
+            if path.file_name().is_some_and(|name| name.to_string_lossy().starts_with("audit"))
+                && path.extension().is_some_and(|extension| extension == "jsonl")
+            {
                 let verified = artoo_audit::verify(&path).unwrap();
                 assert!(verified.lines > 0, "{}", path.display());
             }

@@ -174,7 +174,7 @@ fn touched(footprint: &Footprint) -> Option<String> {
 }
 
 /// The wall clock: a real edge, since rules are for days and survive the process.
-fn now() -> Timestamp {
+pub(super) fn now() -> Timestamp {
     let since_1970 = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     Timestamp::from_millis(i64::try_from(since_1970.as_millis()).unwrap_or(i64::MAX))
 }

@@ -1,11 +1,13 @@
 //! The one door to every tool: who may call what, what must be asked first, and the record of what happened.
 
 mod job;
+mod keep;
 mod leave;
 
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::sync::atomic::AtomicU64;
+use std::time::{Duration, Instant, SystemTime};
 
 use artoo_proto::{ConsentHash, ConsentScope, EffectClass, TaskId, ToolOutcome, ToolSpec, escape};
 
@@ -13,6 +15,7 @@ use crate::blocked;
 use crate::call::CallContext;
 use crate::config::ToolConfig;
 use crate::consent::{CallKey, Grant, Tasks, looks};
+use crate::evidence::EvidenceStore;
 use crate::limit::{Stopped, blocking};
 use crate::process::{self, Invocation};
 use crate::protect::Protected;
@@ -41,6 +44,9 @@ struct Inner {
     tasks: Tasks,
     /// Where there is a data folder to keep them in.
     rules: Option<RuleBook>,
+    evidence: Option<EvidenceStore>,
+    /// Bytes kept since the store was last swept.
+    unswept: AtomicU64,
 }
 
 impl Registry {
@@ -53,8 +59,24 @@ impl Registry {
         let child_environment = process::environment(&config);
         let specs = job::specs(index.is_some(), has_shell);
         let rules = config.data_dir.as_ref().map(RuleBook::new);
+        let evidence = config.data_dir.as_deref().map(EvidenceStore::new);
+        if let Some(evidence) = &evidence {
+            // A store that can't be swept is no reason not to work; there may be none yet.
+            drop(evidence.sweep(SystemTime::now()));
+        }
         let tasks = Tasks::default();
-        Self { inner: Arc::new(Inner { config, protected, child_environment, index, specs, tasks, rules }) }
+        let inner = Inner {
+            config,
+            protected,
+            child_environment,
+            index,
+            specs,
+            tasks,
+            rules,
+            evidence,
+            unswept: AtomicU64::new(0),
+        };
+        Self { inner: Arc::new(inner) }
     }
 
     /// The tools there are, first choice first.
@@ -91,6 +113,7 @@ impl Registry {
         let outcome = self.attempt(context, grant, &watch, &mut noted).await;
         match outcome {
             Ok(record) | Err(Instead::Record(record)) => {
+                let record = self.keep(context, record, &mut noted).await;
                 let max_chars = self.inner.config.output_max_chars;
                 ToolOutcome::Called { call: record.into_call(context, noted, watch.started.elapsed(), max_chars) }
             }
@@ -124,7 +147,7 @@ impl Registry {
             return Err(Instead::Record(record.class(job.class())));
         }
         noted.leave = self.leave(context, &job, footprint.as_ref(), grant, watch).await?;
-        let record = match self.perform(job, watch).await {
+        let record = match self.perform(job, noted, watch).await {
             Ok(record) | Err(Instead::Record(record)) => record,
             Err(question) => return Err(question),
         };
@@ -132,10 +155,10 @@ impl Registry {
         Ok(record)
     }
 
-    async fn perform(&self, job: Job, watch: &Watch) -> Result<Record, Instead> {
+    async fn perform(&self, job: Job, noted: &mut Noted, watch: &Watch) -> Result<Record, Instead> {
         match job {
             Job::Find(query) => self.find(query, watch).await,
-            Job::Shell(command) => self.shell(command, watch).await,
+            Job::Shell(command) => self.shell(command, noted, watch).await,
             Job::Glob(search) => {
                 self.work(watch, move |inner, limit| glob::run(*search, &inner.protected, limit)).await
             }
@@ -182,7 +205,7 @@ impl Registry {
         }
     }
 
-    async fn shell(&self, command: shell::Command, watch: &Watch) -> Result<Record, Instead> {
+    async fn shell(&self, command: shell::Command, noted: &mut Noted, watch: &Watch) -> Result<Record, Instead> {
         let config = &self.inner.config;
         let Some(invocation) = command.invocation(config) else {
             return Ok(Record::hindered("no shell is installed").class(EffectClass::Unproven));
@@ -194,12 +217,16 @@ impl Registry {
         match self.run(&invocation, watch).await {
             Err(error) => Ok(shell::not_started(&command, &invocation, &config.environment.cwd, &error)),
             // The command has run: whatever time it took, what it changed is looked at.
-            Ok(ended) => {
+            Ok(mut ended) => {
+                let max_chars = config.output_max_chars;
                 let look = move |limit: &_| {
                     let changed = shell::changes(&before, &shell::digests(&named, limit));
-                    shell::record(&command, ended, changed)
+                    let kept = ended.keep();
+                    (shell::record(&command, ended, changed, max_chars), kept)
                 };
-                blocking(config.call_timeout, look).await.map_err(Instead::from)
+                let (record, kept) = blocking(config.call_timeout, look).await?;
+                noted.kept = kept;
+                Ok(record)
             }
         }
     }

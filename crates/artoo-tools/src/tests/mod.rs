@@ -1,6 +1,9 @@
 //! Every tool through the registry, on real files and real processes.
 
 mod consent;
+mod covered;
+mod evidence;
+mod failed;
 mod files;
 mod glob;
 mod mdfind;

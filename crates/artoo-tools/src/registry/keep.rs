@@ -1,0 +1,53 @@
+//! What a call put out, settled in the evidence store before its record is given back.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::{Duration, SystemTime};
+
+use artoo_proto::CallStatus;
+
+use super::Registry;
+use super::leave::now;
+use crate::call::CallContext;
+use crate::evidence::KeptCall;
+use crate::limit::blocking;
+use crate::record::{Noted, Record};
+
+/// Bytes kept after which the store is swept again: a part of what it may hold in all.
+const SWEEP_EVERY_BYTES: u64 = 64 * 1024 * 1024;
+
+/// Longest a call waits for its evidence to be written; a disk that is slower loses it, and the record names none.
+const KEEPING: Duration = Duration::from_secs(10);
+
+impl Registry {
+    /// Keeps the output of a call that did something. What can't be kept is not named in the record.
+    pub(super) async fn keep(&self, context: &CallContext, record: Record, noted: &mut Noted) -> Record {
+        let nothing = record.status == CallStatus::Denied || (noted.kept.is_empty() && record.text.is_empty());
+        let Some(store) = self.inner.evidence.clone().filter(|_| !nothing) else { return record };
+        let streams = std::mem::take(&mut noted.kept);
+        let (task_id, evidence_id) = (context.task_id.clone(), context.evidence_id.clone());
+        let tool = context.request.tool.clone();
+        // Shared, so that the record is still there when the disk does not answer.
+        let record = Arc::new(record);
+        let (shared, inner) = (Arc::clone(&record), Arc::clone(&self.inner));
+        let kept = blocking(KEEPING, move |_| {
+            let kept =
+                if streams.is_empty() { store.keep("output", &shared.text).into_iter().collect() } else { streams };
+            drop(shared);
+            let call = KeptCall { at: now(), task_id, evidence_id, tool, kept };
+            if !call.kept.is_empty() {
+                // Without its line an item is still found by its digest.
+                drop(store.note(&call));
+            }
+            let kept_bytes: u64 = call.kept.iter().map(|kept| kept.bytes).sum();
+            if inner.unswept.fetch_add(kept_bytes, Ordering::Relaxed) + kept_bytes > SWEEP_EVERY_BYTES {
+                inner.unswept.store(0, Ordering::Relaxed);
+                // What can't be removed now is removed later.
+                drop(store.sweep(SystemTime::now()));
+            }
+            call.kept
+        });
+        noted.kept = kept.await.unwrap_or_default();
+        Arc::unwrap_or_clone(record)
+    }
+}
