@@ -5,6 +5,8 @@ use std::time::Duration;
 
 use artoo_proto::Environment;
 
+use crate::evidence::EvidenceStore;
+
 /// Longest a single call may take; long enough for a walk over a large home folder on a slow disk.
 pub const CALL_TIMEOUT: Duration = Duration::from_secs(60);
 
@@ -43,6 +45,8 @@ pub struct ToolConfig {
     pub program_path: Vec<PathBuf>,
     /// artoo's own folder, where rules and evidence are kept; without one nothing lasts longer than the process.
     pub data_dir: Option<PathBuf>,
+    /// The store of that folder, put here by the registry.
+    pub(crate) evidence: Option<EvidenceStore>,
     /// Paths no tool may read or write, besides the built-in list (keys, artoo's own data).
     pub protected: Vec<PathBuf>,
 }
@@ -59,6 +63,7 @@ impl ToolConfig {
             output_max_chars: OUTPUT_MAX_CHARS,
             program_path: PROGRAM_PATH.iter().map(PathBuf::from).collect(),
             data_dir: None,
+            evidence: None,
             protected: Vec::new(),
         }
     }

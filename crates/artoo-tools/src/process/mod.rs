@@ -17,7 +17,6 @@ use tokio::process::{Child, Command};
 use tokio::time::{Instant, sleep_until, timeout};
 
 use crate::config::{CAPTURE_END_BYTES, CONSENTED_PATH, ToolConfig};
-use crate::evidence::EvidenceStore;
 use crate::record::Record;
 
 pub(crate) use capture::Captured;
@@ -160,7 +159,7 @@ pub(crate) async fn run(
         .kill_on_drop(true);
     let mut child = command.spawn()?;
     let mut group = Group::of(child.id());
-    let spill = || config.data_dir.as_deref().and_then(|dir| EvidenceStore::new(dir).spill().ok());
+    let spill = || config.evidence.as_ref().and_then(|store| store.spill().ok());
     let mut stdout = Captured::new(CAPTURE_END_BYTES).with_spill(spill());
     let mut stderr = Captured::new(CAPTURE_END_BYTES).with_spill(spill());
     let (out, err) = (child.stdout.take(), child.stderr.take());

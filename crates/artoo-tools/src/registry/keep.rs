@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, SystemTime};
 
-use artoo_proto::CallStatus;
+use artoo_proto::{CallStatus, KeptOutput};
 
 use super::Registry;
 use super::leave::now;
@@ -23,7 +23,7 @@ impl Registry {
     /// Keeps the output of a call that did something. What can't be kept is not named in the record.
     pub(super) async fn keep(&self, context: &CallContext, record: Record, noted: &mut Noted) -> Record {
         let nothing = record.status == CallStatus::Denied || (noted.kept.is_empty() && record.text.is_empty());
-        let Some(store) = self.inner.evidence.clone().filter(|_| !nothing) else { return record };
+        let Some(store) = self.inner.config.evidence.clone().filter(|_| !nothing) else { return record };
         let streams = std::mem::take(&mut noted.kept);
         let (task_id, evidence_id) = (context.task_id.clone(), context.evidence_id.clone());
         let tool = context.request.tool.clone();
@@ -31,21 +31,22 @@ impl Registry {
         let record = Arc::new(record);
         let (shared, inner) = (Arc::clone(&record), Arc::clone(&self.inner));
         let kept = blocking(KEEPING, move |_| {
-            let kept =
-                if streams.is_empty() { store.keep("output", &shared.text).into_iter().collect() } else { streams };
+            let kept: Vec<KeptOutput> = match streams.is_empty() {
+                true => store.keep("output", &shared.text).into_iter().collect(),
+                false => streams,
+            };
             drop(shared);
-            let call = KeptCall { at: now(), task_id, evidence_id, tool, kept };
-            if !call.kept.is_empty() {
+            if !kept.is_empty() {
                 // Without its line an item is still found by its digest.
-                drop(store.note(&call));
+                drop(store.note(KeptCall { at: now(), task_id, evidence_id, tool, kept: kept.clone() }));
             }
-            let kept_bytes: u64 = call.kept.iter().map(|kept| kept.bytes).sum();
-            if inner.unswept.fetch_add(kept_bytes, Ordering::Relaxed) + kept_bytes > SWEEP_EVERY_BYTES {
+            let bytes: u64 = kept.iter().map(|kept| kept.bytes).sum();
+            if inner.unswept.fetch_add(bytes, Ordering::Relaxed) + bytes > SWEEP_EVERY_BYTES {
                 inner.unswept.store(0, Ordering::Relaxed);
-                // What can't be removed now is removed later.
-                drop(store.sweep(SystemTime::now()));
+                store.sweep(SystemTime::now());
+                drop(store.prepare(now()));
             }
-            call.kept
+            kept
         });
         noted.kept = kept.await.unwrap_or_default();
         Arc::unwrap_or_clone(record)

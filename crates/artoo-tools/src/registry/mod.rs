@@ -44,7 +44,6 @@ struct Inner {
     tasks: Tasks,
     /// Where there is a data folder to keep them in.
     rules: Option<RuleBook>,
-    evidence: Option<EvidenceStore>,
     /// Bytes kept since the store was last swept.
     unswept: AtomicU64,
 }
@@ -52,30 +51,22 @@ struct Inner {
 impl Registry {
     /// Looks at what is installed and offers the tools that have a backend here.
     #[must_use]
-    pub fn detect(config: ToolConfig) -> Self {
+    pub fn detect(mut config: ToolConfig) -> Self {
         let index = process::find_program(&config, "mdfind");
         let has_shell = ["bash", "sh"].iter().any(|name| process::find_program(&config, name).is_some());
         let protected = Protected::new(&config.environment, &config.protected);
         let child_environment = process::environment(&config);
         let specs = job::specs(index.is_some(), has_shell);
         let rules = config.data_dir.as_ref().map(RuleBook::new);
-        let evidence = config.data_dir.as_deref().map(EvidenceStore::new);
-        if let Some(evidence) = &evidence {
-            // A store that can't be swept is no reason not to work; there may be none yet.
-            drop(evidence.sweep(SystemTime::now()));
+        config.evidence = config.data_dir.as_deref().map(EvidenceStore::new);
+        if let Some(evidence) = &config.evidence {
+            evidence.sweep(SystemTime::now());
+            // A store that can't be used is no reason not to work: then no record names any.
+            drop(evidence.prepare(leave::now()));
         }
         let tasks = Tasks::default();
-        let inner = Inner {
-            config,
-            protected,
-            child_environment,
-            index,
-            specs,
-            tasks,
-            rules,
-            evidence,
-            unswept: AtomicU64::new(0),
-        };
+        let inner =
+            Inner { config, protected, child_environment, index, specs, tasks, rules, unswept: AtomicU64::new(0) };
         Self { inner: Arc::new(inner) }
     }
 

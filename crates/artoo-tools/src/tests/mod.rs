@@ -10,6 +10,7 @@ mod mdfind;
 mod must_not;
 mod process;
 mod read_file;
+mod rewrites;
 mod scope;
 mod shell;
 mod write_file;
