@@ -94,6 +94,11 @@ async fn h9_h11_a_yes_for_the_task_covers_its_effects_and_no_more() {
     ] {
         assert!(asks(&house, &beyond).await, "{:?}", beyond.request);
     }
+    // A yes to a file is none to a folder that stands in its place later.
+    house.file("work/single", "1");
+    allowed(&house, &delete(&task, &["single"]), ConsentScope::Task).await;
+    house.file("work/single/deep", "1");
+    assert!(asks(&house, &delete(&task, &["single"])).await);
     // And once the task is over, so does the same.
     house.registry.forget(&task);
     assert!(asks(&house, &delete(&task, &["old/a"])).await);

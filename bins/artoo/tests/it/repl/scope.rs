@@ -173,3 +173,50 @@ fn h3_a_long_question_is_read_page_by_page_before_it_can_be_answered() {
     check(&["\r", "n\r"], false);
     check(&["\r", "\r", "\r"], false);
 }
+
+#[test]
+fn d10_what_was_refused_is_not_asked_again_in_other_words_and_evidence_is_shown_by_its_id() {
+    let world = World::new().with_things();
+    let attempts = ["rm things/empty.md", "unlink ./things/sub/../empty.md", "sh -c \"r\\m $HOME/things/empty.md\""];
+    let server = Server::start(move |asked| match asked.schema.as_str() {
+        "task_spec" => understood("tidy up"),
+        "plan" => Reply::Json(json!({
+            "task_criteria": [prose("it is tidy")],
+            "subtasks": [{"intent": format!("tidy up, way {}", asked.nth), "context": "", "sequence": 1,
+                          "tools": if asked.nth == 0 { json!(["shell", "glob"]) } else { json!(["shell"]) },
+                          "success_criteria": [prose("it is tidy")]}]
+        })),
+        "execution" if asked.evidence().is_empty() && asked.nth == 0 => Reply::Json(json!({
+            "calls": [{"tool": "glob", "input": {"root": "things"}}], "answer_is_output": false,
+            "status": "completed", "output": "", "reason": null
+        })),
+        "execution" => call("shell", &json!({"command": attempts[asked.nth.saturating_sub(1).min(2)]})),
+        _ => pass(asked, &asked.evidence()),
+    });
+    let mut pty = open_with(&world, &server);
+    pty.enter("tidy up");
+    pty.wait("the question", |pty| pty.row().starts_with(QUESTION));
+    pty.send("n\r");
+    pty.see("loss: D");
+    pty.prompt("");
+    assert_eq!(questions(&pty), 1, "{}", pty.screen());
+    assert!(world.home().join("things/empty.md").exists());
+    pty.send(CTRL_D);
+    assert_eq!(pty.ended().0, 0);
+    let listed: Value = serde_json::from_str(&world.run(&["evidence", "list", "--json"]).stdout).unwrap();
+    let listing = &listed["calls"][0];
+    assert_eq!(listing["tool"], "glob", "{listed}");
+    for id in [listing["evidence_id"].as_str().unwrap(), &listing["streams"][0]["sha256"].as_str().unwrap()[..12]] {
+        let shown = world.run(&["evidence", "show", id]);
+        assert!(shown.code == Some(0) && shown.stdout.contains("/things/paper.PDF\n"), "{shown:?}");
+    }
+    assert_eq!(world.run(&["evidence", "show", "nothing"]).code, Some(2));
+    for entry in fs::read_dir(world.data_dir().join("evidence")).unwrap() {
+        let path = entry.unwrap().path();
+        let damaged = fs::read_to_string(&path).unwrap().replace("paper.PDF", "paper.pdf");
+        fs::write(path, damaged).unwrap();
+    }
+    let shown = world.run(&["evidence", "show", listing["evidence_id"].as_str().unwrap()]);
+    assert_eq!(shown.code, Some(1), "what was changed is no evidence: {shown:?}");
+    assert!(!shown.stdout.contains("paper.pdf"), "{shown:?}");
+}
