@@ -157,6 +157,6 @@ fn calls_in(line: &Value) -> Vec<Value> {
         }
         Value::Object(fields) => fields.values().flat_map(calls_in).collect(),
         Value::Array(entries) => entries.iter().flat_map(calls_in).collect(),
-        _ => Vec::new(),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => Vec::new(),
     }
 }
