@@ -12,7 +12,7 @@ mod spill;
 mod sweep;
 
 use std::fs::{self, DirBuilder, File, OpenOptions};
-use std::io;
+use std::io::{self, Read};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -189,17 +189,16 @@ impl EvidenceStore {
 
     /// Notes a call.
     pub(crate) fn note(&self, call: KeptCall) -> io::Result<()> {
-        self.with_pack(|pack| pack.append(&Frame::Call(call), &[]))
+        self.with_pack(|pack| pack.append(&Frame::Call(call), &mut io::empty()))
     }
 
     /// Puts an item into the pack, unless it is there already and sound.
-    fn settle(&self, sha256: &str, bytes: &[u8]) -> io::Result<()> {
+    fn settle(&self, sha256: &str, mut item: impl Read, bytes: u64) -> io::Result<()> {
         self.with_pack(|pack| {
             if pack.holds(sha256) {
                 return Ok(());
             }
-            let frame = Frame::Item { sha256: sha256.to_owned(), bytes: bytes.len() as u64 };
-            pack.append(&frame, bytes)
+            pack.append(&Frame::Item { sha256: sha256.to_owned(), bytes }, &mut item)
         })
     }
 

@@ -66,31 +66,38 @@ impl Pack {
     /// Whether the item is here and sound.
     pub(super) fn holds(&mut self, sha256: &str) -> bool {
         let Some(place) = self.known.get(sha256) else { return false };
-        item(&mut self.file, *place).is_ok_and(|bytes| digest::of_bytes(&bytes) == sha256)
+        let found = self.file.seek(SeekFrom::Start(place.at));
+        let found = found.and_then(|_| digest::of_reader(Read::by_ref(&mut self.file).take(place.bytes)));
+        found.is_ok_and(|found| found == sha256)
     }
 
-    /// Adds a frame. One that can't be written whole is taken back.
-    pub(super) fn append(&mut self, frame: &Frame, bytes: &[u8]) -> io::Result<()> {
+    /// Adds a frame with the bytes that belong to it. One that can't be written whole is taken back.
+    pub(super) fn append(&mut self, frame: &Frame, item: &mut dyn Read) -> io::Result<()> {
         let mut line = serde_json::to_vec(frame)?;
         line.push(b'\n');
-        let at_of_bytes = line.len() as u64;
-        line.extend_from_slice(bytes);
-        if matches!(frame, Frame::Item { .. }) {
-            line.push(b'\n');
-        }
         // Another process may write to the same pack.
         self.file.lock()?;
-        let written = self.file.seek(SeekFrom::End(0)).and_then(|start| match self.file.write_all(&line) {
+        let written = self.file.seek(SeekFrom::End(0)).and_then(|start| match self.write(&line, frame, item) {
             Ok(()) => Ok(start),
             Err(error) => self.file.set_len(start).and(Err(error)),
         });
         self.file.unlock()?;
-        let start = written?;
-        self.end = start + line.len() as u64;
+        let at = written? + line.len() as u64;
+        self.end = at;
         if let Frame::Item { sha256, bytes } = frame {
-            self.known.insert(sha256.clone(), Place { at: start + at_of_bytes, bytes: *bytes });
+            self.end += bytes + 1;
+            self.known.insert(sha256.clone(), Place { at, bytes: *bytes });
         }
         Ok(())
+    }
+
+    fn write(&mut self, line: &[u8], frame: &Frame, item: &mut dyn Read) -> io::Result<()> {
+        self.file.write_all(line)?;
+        let Frame::Item { bytes, .. } = frame else { return Ok(()) };
+        if io::copy(&mut item.take(*bytes), &mut self.file)? < *bytes {
+            return Err(io::ErrorKind::UnexpectedEof.into());
+        }
+        self.file.write_all(b"\n")
     }
 }
 

@@ -1,10 +1,11 @@
 //! A stream on its way into the store: its beginning goes to disk as it comes, its end is added when it is over.
 
 use std::fs::{self, File};
-use std::io::{self, Read, Seek, Write};
+use std::io::{self, Seek, Write};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use artoo_proto::KeptOutput;
+use sha2::{Digest, Sha256};
 
 use super::{EvidenceStore, ITEM_MAX_BYTES, open_own};
 use crate::digest;
@@ -21,6 +22,7 @@ pub(crate) struct Spill {
     store: EvidenceStore,
     /// Without a name: it is gone with its last holder, and no count of files ever sees it.
     file: File,
+    hasher: Sha256,
     head: u64,
     total: u64,
     /// A write failed: the rest is counted and not kept.
@@ -36,7 +38,7 @@ impl Spill {
         drop(fs::remove_file(&path));
         let file = open_own(&path)?;
         fs::remove_file(&path)?;
-        Ok(Self { store, file, head: 0, total: 0, failed: None })
+        Ok(Self { store, file, hasher: Sha256::new(), head: 0, total: 0, failed: None })
     }
 
     /// The next bytes of the stream.
@@ -44,17 +46,19 @@ impl Spill {
         self.total = self.total.saturating_add(bytes.len() as u64);
         let room = usize::try_from(HEAD_BYTES - self.head).unwrap_or(usize::MAX);
         let kept = bytes.get(..room.min(bytes.len())).unwrap_or_default();
-        if self.failed.is_none() {
-            self.failed = self.file.write_all(kept).err();
-        }
+        self.write(kept);
         self.head += kept.len() as u64;
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        if self.failed.is_none() {
+            self.failed = self.file.write_all(bytes).err();
+            self.hasher.update(bytes);
+        }
     }
 
     /// The stream is over; `tail` is its last bytes, as many as are known.
     pub(crate) fn keep(mut self, stream: &str, tail: &[u8]) -> io::Result<KeptOutput> {
-        if let Some(error) = self.failed.take() {
-            return Err(error);
-        }
         let missing = self.total - self.head;
         let known = tail.len() as u64;
         let (left_out, end) = if known <= missing {
@@ -63,15 +67,17 @@ impl Spill {
             let overlap = usize::try_from(known - missing).unwrap_or(usize::MAX);
             (0, tail.get(overlap..).unwrap_or_default())
         };
-        let mut whole = Vec::new();
-        self.file.rewind()?;
-        self.file.take(HEAD_BYTES).read_to_end(&mut whole)?;
         if left_out > 0 {
-            whole.extend_from_slice(format!("\n… [{left_out} bytes left out] …\n").as_bytes());
+            self.write(format!("\n… [{left_out} bytes left out] …\n").as_bytes());
         }
-        whole.extend_from_slice(end);
-        let sha256 = digest::of_bytes(&whole);
-        self.store.settle(&sha256, &whole)?;
+        self.write(end);
+        if let Some(error) = self.failed.take() {
+            return Err(error);
+        }
+        let bytes = self.file.stream_position()?;
+        self.file.rewind()?;
+        let sha256 = digest::hex(&self.hasher.finalize());
+        self.store.settle(&sha256, &mut self.file, bytes)?;
         Ok(KeptOutput { stream: stream.to_owned(), sha256, bytes: self.head + end.len() as u64, left_out })
     }
 }
