@@ -91,6 +91,16 @@ pub(crate) enum Command {
     Undo(UndoOptions),
     /// Measures artoo's own cost against an endpoint, beside a bare program that makes the same calls
     Bench(Bench),
+    /// Shows what you allowed beyond one call, and takes it back
+    Rules {
+        #[command(subcommand)]
+        command: RulesCommand,
+    },
+    /// Shows what tools put out, whole, as it was kept
+    Evidence {
+        #[command(subcommand)]
+        command: EvidenceCommand,
+    },
 }
 
 /// What is to be undone.
@@ -134,6 +144,30 @@ pub(crate) struct Bench {
 pub(crate) enum BenchTool {
     Proc,
     Noop,
+}
+
+/// What of the evidence is shown.
+#[derive(Debug, Clone, PartialEq, Eq, Subcommand)]
+pub(crate) enum EvidenceCommand {
+    /// The calls whose output is kept, oldest first
+    List,
+    /// What a call put out, verified
+    Show {
+        /// The id under which it is cited, or the first letters of its digest
+        id: String,
+    },
+}
+
+/// What is done with the rules.
+#[derive(Debug, Clone, PartialEq, Eq, Subcommand)]
+pub(crate) enum RulesCommand {
+    /// Every rule that holds: its id, what it covers, since when and until when, when it was last used
+    List,
+    /// Takes a rule back; from then on artoo asks again
+    Revoke {
+        /// The rule's id, as the list shows it
+        id: String,
+    },
 }
 
 /// What of the configuration is shown.

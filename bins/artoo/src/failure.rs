@@ -6,6 +6,8 @@ use std::path::PathBuf;
 use artoo_llm::ConfigError;
 use artoo_llm::cassette::CassetteError;
 use artoo_roles::runtime::RuntimeError;
+use artoo_tools::evidence::EvidenceProblem;
+use artoo_tools::rules::RuleProblem;
 use artoo_tools::undo::UndoError;
 use rustyline::error::ReadlineError;
 
@@ -79,6 +81,18 @@ pub(crate) enum Failure {
     /// JSON lines and a prompt don't go together.
     #[error("--json needs a request")]
     JsonPrompt,
+    /// The rules can't be used.
+    #[error("the rules can't be used: {source}")]
+    Rules { source: RuleProblem },
+    /// There is no such rule.
+    #[error("no rule {id:?} holds")]
+    NoRule { id: String },
+    /// The evidence can't be shown.
+    #[error(transparent)]
+    Evidence { source: EvidenceProblem },
+    /// There is none of this name.
+    #[error("no evidence {id:?} is kept")]
+    NoEvidence { id: String },
     /// The async runtime or its signals.
     #[error("the system refused a thread or a signal handler")]
     System { source: std::io::Error },
@@ -100,11 +114,15 @@ impl Failure {
             | Self::NoJsonString { .. }
             | Self::JsonPrompt
             | Self::Undo { source: UndoError::Unknown { .. } | UndoError::Ambiguous { .. } }
+            | Self::Rules { .. }
+            | Self::NoRule { .. }
+            | Self::NoEvidence { .. }
             | Self::Runtime { source: RuntimeError::Environment(_) | RuntimeError::DataDir { .. } } => Exit::Usage,
             Self::Undo { source: UndoError::Busy | UndoError::Undone { .. } } => Exit::NotAchieved,
             Self::Runtime { source: RuntimeError::Audit(_) | RuntimeError::Memory(_) | RuntimeError::Stopped }
             | Self::Prompt { .. }
             | Self::Undo { source: UndoError::Io(_) }
+            | Self::Evidence { .. }
             | Self::System { .. } => Exit::Internal,
         }
     }
@@ -141,9 +159,13 @@ impl Failure {
             Self::Undo { source: UndoError::Undone { .. } } => {
                 Some("artoo undo --list names the undo, which can itself be undone")
             }
+            Self::NoRule { .. } => Some("artoo rules list shows those that do"),
+            Self::NoEvidence { .. } => Some("artoo evidence list shows what there is; it is kept for 30 days"),
             Self::Variable { .. }
             | Self::Undo { source: UndoError::Io(_) }
             | Self::Path { .. }
+            | Self::Rules { .. }
+            | Self::Evidence { .. }
             | Self::Cassette { .. }
             | Self::Runtime { .. }
             | Self::System { .. } => None,

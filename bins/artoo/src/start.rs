@@ -12,7 +12,7 @@ use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::model::Models;
 use crate::settings::{Settings, Variables};
-use crate::{audit, bench, check_command, config, doctor, logging, repl, setup, task, terminal, undo};
+use crate::{audit, bench, check_command, config, doctor, evidence, logging, repl, rules, setup, task, terminal, undo};
 
 /// Threads of the runtime: one drives the System, one the display; outside work has threads of its own.
 const THREADS: usize = 2;
@@ -66,6 +66,12 @@ fn run(line: CommandLine, variables: &Variables, screen: &Screen) -> Result<Exit
         Some(Command::Bench(bench)) => return block_on(bench::run(bench, variables, screen)),
         Some(Command::Audit) => return audit::run(&Settings::resolve(line.options, variables)?, screen),
         Some(Command::Undo(asked)) => return undo::run(&asked, &Settings::resolve(line.options, variables)?, screen),
+        Some(Command::Rules { command }) => {
+            return rules::run(&command, &Settings::resolve(line.options, variables)?, screen);
+        }
+        Some(Command::Evidence { command }) => {
+            return evidence::run(&command, &Settings::resolve(line.options, variables)?, screen);
+        }
         Some(Command::Run { words }) => words.join(" "),
         None if line.words.is_empty() && terminal::is_there() => return live(line.options, variables, screen),
         None if line.words.is_empty() => piped()?,
@@ -131,9 +137,12 @@ fn usage(error: &clap::Error, screen: &Screen) -> Exit {
     screen.insist(&[Line::plain(text.trim_end())]);
     let words: Vec<String> = std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned()).collect();
     let is_subcommand = words.first().is_some_and(|word| {
-        matches!(word.as_str(), "run" | "bench" | "setup" | "doctor" | "config" | "check-command" | "audit" | "undo")
+        matches!(
+            word.as_str(),
+            "run" | "bench" | "setup" | "doctor" | "config" | "check-command" | "audit" | "undo" | "rules" | "evidence"
+        )
     });
-    if is_subcommand && error.kind() == ErrorKind::UnknownArgument {
+    if is_subcommand && matches!(error.kind(), ErrorKind::UnknownArgument | ErrorKind::InvalidSubcommand) {
         screen.insist(&[Line::plain(format!("\nIf these words are your task: artoo run -- {}", words.join(" ")))]);
     }
     Exit::Usage

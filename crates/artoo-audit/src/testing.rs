@@ -154,6 +154,8 @@ pub(crate) fn call(tool: &str, status: CallStatus, output: &str) -> ToolCall {
         environmental: false,
         changed: vec![],
         alternatives: vec![],
+        leave: None,
+        kept: vec![],
     }
 }
 

@@ -54,7 +54,8 @@ fn missing(n: u8, s: u8) -> Message {
 
 fn consent(n: u8, s: u8) -> Message {
     let hash = ConsentHash(String::new());
-    ConsentAnswer { task_id: task(n), subtask_id: subtask(s), hash, allowed: false, note: None }.into()
+    let scope = artoo_proto::ConsentScope::Once;
+    ConsentAnswer { task_id: task(n), subtask_id: subtask(s), hash, allowed: false, scope, note: None }.into()
 }
 
 fn memory_query(n: u8) -> Message {

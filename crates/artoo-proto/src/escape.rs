@@ -80,7 +80,7 @@ pub fn shorten(text: &str, max: usize) -> String {
     format!("{head}… [{} more characters]", total - max)
 }
 
-/// Head and tail of a long text, `max` characters in all, with a mark for what is left out between.
+/// Head and tail of a long text, `max` characters in all, with a mark of how many bytes are left out between.
 ///
 /// Returns the text and whether anything was left out.
 #[must_use]
@@ -92,7 +92,8 @@ pub fn head_tail(text: &str, max: usize) -> (String, bool) {
     let half = max / 2;
     let head: String = text.chars().take(half).collect();
     let tail: String = text.chars().skip(total - (max - half)).collect();
-    (format!("{head}\n… [{} characters left out] …\n{tail}", total - max), true)
+    let left_out = text.len() - head.len() - tail.len();
+    (format!("{head}\n… [{left_out} bytes left out] …\n{tail}"), true)
 }
 
 fn escape(text: &str, keep_layout: bool) -> String {
@@ -161,7 +162,7 @@ mod tests {
     fn head_and_tail_keep_both_ends_and_say_what_is_missing() {
         let (cut, was_cut) = head_tail(&"ä".repeat(5000), 4000);
         assert!(was_cut);
-        assert!(cut.contains("[1000 characters left out]"), "{cut}");
+        assert!(cut.contains("[2000 bytes left out]"), "{cut}");
         assert_eq!(head_tail("short", 4000), ("short".to_owned(), false));
     }
 }

@@ -48,8 +48,8 @@ pub use model::{
     PlanContext, Prompt, ReplyBody, RoleContext, Usage, ValidateSubtaskContext, ValidateTaskContext,
 };
 pub use operator::{
-    Abort, CancelRequest, ClarificationAnswer, ClarificationRequest, ConsentAnswer, ConsentRequest, MemoryFeedback,
-    MemoryFeedbackKind, RoleFailed, SessionTurn, UserRequest,
+    Abort, CancelRequest, ClarificationAnswer, ClarificationRequest, ConsentAnswer, ConsentOffers, ConsentRequest,
+    ConsentScope, MemoryFeedback, MemoryFeedbackKind, RoleFailed, SessionTurn, UserRequest,
 };
 pub use recipe::{Recipe, RecipePlan, RecipeStep, RecipeSubtask};
 pub use role::Role;
@@ -59,7 +59,10 @@ pub use subtask::{
 };
 pub use task::{Constraints, PerceptionFailed, PerceptionFailure, TaskSpec};
 pub use timestamp::{Now, Timestamp};
-pub use tool::{CallStatus, EffectClass, FOLDER, FileChange, ToolCall, ToolClass, ToolOutcome, ToolRequest, ToolSpec};
+pub use tool::{
+    CallStatus, EffectClass, FOLDER, FileChange, KeptOutput, Leave, ToolCall, ToolClass, ToolOutcome, ToolRequest,
+    ToolSpec,
+};
 pub use verdict::{
     CorrectionSignal, CriterionVerdict, ExecutionResult, ExecutionStatus, FailureClass, GapPoint, MissingOutcome,
     OutcomeStatus, OutcomeSummary, ReplanRequest, SubTaskOutcome, TaskVerdict, UnverifiedOutput, Verdict,

@@ -63,6 +63,46 @@ pub struct ConsentRequest {
     pub effects: Vec<String>,
     /// Why it needs a yes.
     pub reason: String,
+    /// Wider answers that may be given besides a yes to this once.
+    #[serde(default)]
+    pub offers: ConsentOffers,
+}
+
+/// How far a yes reaches.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum ConsentScope {
+    /// This call, once.
+    #[default]
+    Once,
+    /// Any call of this task whose effects are all among those of this one.
+    Task,
+    /// Any call, of any task, that does the same in the same folders: a rule, until it ends or is revoked.
+    Path {
+        /// Days from now.
+        days: u32,
+    },
+}
+
+/// What a wider yes would cover, in words. A scope without words is not offered.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct ConsentOffers {
+    /// What [`ConsentScope::Task`] would cover, a line each.
+    pub task: Vec<String>,
+    /// What [`ConsentScope::Path`] would cover, a line each.
+    pub path: Vec<String>,
+}
+
+impl ConsentOffers {
+    /// Whether an answer of this scope was offered.
+    #[must_use]
+    pub fn include(&self, scope: ConsentScope) -> bool {
+        match scope {
+            ConsentScope::Once => true,
+            ConsentScope::Task => !self.task.is_empty(),
+            ConsentScope::Path { .. } => !self.path.is_empty(),
+        }
+    }
 }
 
 /// Operator to R3.
@@ -76,6 +116,9 @@ pub struct ConsentAnswer {
     pub hash: ConsentHash,
     /// Yes or no; silence is no.
     pub allowed: bool,
+    /// How far a yes reaches.
+    #[serde(default)]
+    pub scope: ConsentScope,
     /// Why no, where nobody could be asked.
     pub note: Option<String>,
 }

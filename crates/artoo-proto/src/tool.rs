@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::{ConsentHash, EvidenceId};
+use crate::{ConsentHash, ConsentOffers, EvidenceId};
 
 /// A family of tools; `break_symmetry` asks for another one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -89,6 +89,34 @@ pub struct FileChange {
     pub after: Option<String>,
 }
 
+/// With whose leave a call was made that needed one.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum Leave {
+    /// A person's yes to exactly this.
+    Once,
+    /// A person's yes to this and all that does no more, in this task.
+    Task,
+    /// A person's yes that became a rule.
+    Rule {
+        /// The rule's id.
+        id: String,
+    },
+}
+
+/// A stream of output as the evidence store keeps it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct KeptOutput {
+    /// Which: `output`, `stdout` or `stderr`.
+    pub stream: String,
+    /// SHA-256 of what is kept, hex; the key in the store.
+    pub sha256: String,
+    /// Bytes kept.
+    pub bytes: u64,
+    /// Bytes of the stream that are not kept: they lay between the beginning and the end that are.
+    pub left_out: u64,
+}
+
 /// One call that was made, with the evidence it left. The spec's string form is its `Display`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ToolCall {
@@ -124,6 +152,12 @@ pub struct ToolCall {
     pub changed: Vec<FileChange>,
     /// Names seen near a target that was not there; may be empty.
     pub alternatives: Vec<String>,
+    /// With whose leave it ran, where it needed one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub leave: Option<Leave>,
+    /// Its whole output in the evidence store; empty where nothing is kept.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub kept: Vec<KeptOutput>,
 }
 
 impl std::fmt::Display for ToolCall {
@@ -152,5 +186,8 @@ pub enum ToolOutcome {
         effects: Vec<String>,
         /// Why it was not proven harmless.
         reason: String,
+        /// Wider answers that may be given.
+        #[serde(default)]
+        offers: ConsentOffers,
     },
 }

@@ -196,6 +196,8 @@ pub(crate) fn look(number: u32, output: &str) -> ToolCall {
         environmental: false,
         changed: Vec::new(),
         alternatives: Vec::new(),
+        leave: None,
+        kept: Vec::new(),
     }
 }
 

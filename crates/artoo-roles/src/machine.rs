@@ -164,6 +164,9 @@ pub struct ToolOrder {
     pub confirm: bool,
     /// The consent it runs under.
     pub consent: Option<artoo_proto::ConsentHash>,
+    /// How far that consent reaches.
+    #[serde(default)]
+    pub scope: artoo_proto::ConsentScope,
 }
 
 /// Checks as handed to the outside.

@@ -1,19 +1,28 @@
 //! MUST NOT at the hand: which tools and targets a call may not use, whatever a plan said.
 
+mod named;
+mod words;
+
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use artoo_proto::Environment;
+use globset::GlobBuilder;
 
+use crate::config::ToolConfig;
 use crate::paths;
+
+pub(crate) use named::{Named, is_pattern, named};
 
 /// What a call would act on, in every form it may have been blocked under.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Touched {
     /// The target as the record shows it.
     pub(crate) target: String,
-    /// Paths the call would use, absolute.
+    /// Paths the call would use, absolute; a pattern stands for what it matches.
     pub(crate) paths: Vec<PathBuf>,
+    /// What a command line consists of, however it is spelled; empty for other tools.
+    pub(crate) commands: Vec<Vec<String>>,
 }
 
 /// Why the tool may not be called, if so. A plan may not widen a block by spelling, so blocks ignore case and blanks.
@@ -28,12 +37,7 @@ pub(crate) fn tool_refusal(tool: &str, allowed: &[String], blocked: &[String]) -
 }
 
 /// Why the target may not be used, if so.
-pub(crate) fn target_refusal(
-    environment: &Environment,
-    tool: &str,
-    touched: &Touched,
-    blocked: &[String],
-) -> Option<String> {
+pub(crate) fn target_refusal(config: &ToolConfig, tool: &str, touched: &Touched, blocked: &[String]) -> Option<String> {
     let mut forms = BTreeSet::from([single_spaced(&touched.target)]);
     let mut places: Vec<PathBuf> = Vec::new();
     for path in &touched.paths {
@@ -43,7 +47,7 @@ pub(crate) fn target_refusal(
     }
     let hit = blocked.iter().find(|entry| {
         let entry = entry.strip_prefix(tool).and_then(|rest| rest.strip_prefix(':')).unwrap_or(entry);
-        is_hit(environment, entry, &forms, &places)
+        is_hit(&config.environment, entry, &forms, &places) || is_same_command(config, entry, &touched.commands)
     })?;
     Some(format!("the target {} is blocked for this task", artoo_proto::escape::one_line(hit)))
 }
@@ -61,7 +65,22 @@ fn is_hit(environment: &Environment, entry: &str, forms: &BTreeSet<String>, plac
     if entry.trim_end().ends_with('/') && path != Path::new("/") {
         return places.iter().any(|place| place.starts_with(&path) || place.starts_with(&real));
     }
-    places.iter().any(|place| *place == path || *place == real)
+    places.iter().any(|place| is_at(place, &path) || is_at(place, &real))
+}
+
+/// Whether the place is this path, or a pattern that matches it.
+pub(crate) fn is_at(place: &Path, path: &Path) -> bool {
+    let Some(pattern) = place.to_str().filter(|text| is_pattern(text)) else { return place == path };
+    place == path
+        || GlobBuilder::new(pattern).literal_separator(true).build().is_ok_and(|glob| {
+            let matcher = glob.compile_matcher();
+            matcher.is_match(path)
+        })
+}
+
+/// Quotes, `./`, links, variables and wrappers do not make another command of it.
+fn is_same_command(config: &ToolConfig, entry: &str, commands: &[Vec<String>]) -> bool {
+    !commands.is_empty() && named(config, entry).commands == commands
 }
 
 /// Runs of blanks as one space, none at the ends: `ls  -l ` is the command `ls -l`.

@@ -5,10 +5,10 @@ use artoo_proto::{EvidenceId, TaskId, ToolRequest};
 /// A requested call and the rules of its subtask.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CallContext {
+    /// Whose call it is: what a person allowed or refused, what failed and what was changed is kept by task.
+    pub task_id: TaskId,
     /// What to call.
     pub request: ToolRequest,
-    /// For which task; what is changed without one can't be undone.
-    pub task_id: Option<TaskId>,
     /// Where its evidence will be cited.
     pub evidence_id: EvidenceId,
     /// Tools the subtask may use; a tool that is not here is refused, so an empty list allows none.

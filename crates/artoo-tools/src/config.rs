@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use artoo_proto::Environment;
 
+use crate::evidence::EvidenceStore;
 use crate::undo::UndoConfig;
 
 /// Longest a single call may take; long enough for a walk over a large home folder on a slow disk.
@@ -89,6 +90,10 @@ pub struct ToolConfig {
     pub limits: ProcessLimits,
     /// Folders in which programs are looked for.
     pub program_path: Vec<PathBuf>,
+    /// artoo's own folder, where rules and evidence are kept; without one nothing lasts longer than the process.
+    pub data_dir: Option<PathBuf>,
+    /// The store of that folder, put here by the registry.
+    pub(crate) evidence: Option<EvidenceStore>,
     /// Paths no tool may read or write, besides the built-in list (keys, artoo's own data).
     pub protected: Vec<PathBuf>,
     /// Variables that lead to the person's session (its bus, its screen); only programs of the desktop get them.
@@ -119,6 +124,8 @@ impl ToolConfig {
             output_max_chars: OUTPUT_MAX_CHARS,
             limits: ProcessLimits::default(),
             program_path: PROGRAM_PATH.iter().map(PathBuf::from).collect(),
+            data_dir: None,
+            evidence: None,
             protected: Vec::new(),
             session: crate::session::environment(),
             custom: None,

@@ -1,5 +1,11 @@
 //! What a person is asked to allow, as a digest of all that decides what would happen, and the permission itself.
 
+mod failed;
+mod reach;
+mod refusal;
+mod survey;
+mod task;
+
 use std::ffi::OsString;
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
@@ -7,11 +13,19 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use artoo_proto::ConsentHash;
+use artoo_proto::{ConsentHash, ConsentScope};
 
 use crate::digest;
 use crate::limit::Limit;
 use crate::open;
+
+#[cfg(test)]
+pub(crate) use failed::FailedCalls;
+pub(crate) use failed::{CallKey, looks};
+pub(crate) use reach::{Cover, Deed, Reach, Verb, place};
+pub(crate) use refusal::Footprint;
+pub(crate) use survey::survey;
+pub(crate) use task::Tasks;
 
 /// How long a yes holds: long enough to start the call, too short to be found lying around.
 pub const GRANT_LIFETIME: Duration = Duration::from_secs(300);
@@ -29,6 +43,7 @@ pub(crate) const PATHS_MAX: usize = 64;
 #[derive(Debug)]
 pub struct Grant {
     hash: ConsentHash,
+    scope: ConsentScope,
     issued: Instant,
 }
 
@@ -42,19 +57,19 @@ pub(crate) enum GrantProblem {
 }
 
 impl Grant {
-    pub(crate) fn new(hash: ConsentHash) -> Self {
-        Self { hash, issued: Instant::now() }
+    pub(crate) fn new(hash: ConsentHash, scope: ConsentScope) -> Self {
+        Self { hash, scope, issued: Instant::now() }
     }
 
-    /// Uses the permission up; it holds for `hash` or for nothing.
-    pub(crate) fn redeem(self, hash: &ConsentHash) -> Result<(), GrantProblem> {
+    /// Uses the permission up; it holds for `hash` or for nothing. Gives how far it reaches.
+    pub(crate) fn redeem(self, hash: &ConsentHash) -> Result<ConsentScope, GrantProblem> {
         if self.hash != *hash {
             return Err(GrantProblem::Mismatch);
         }
         if self.issued.elapsed() > GRANT_LIFETIME {
             return Err(GrantProblem::Expired);
         }
-        Ok(())
+        Ok(self.scope)
     }
 }
 

@@ -42,7 +42,25 @@ pub(crate) fn of_whole(file: &mut File, limit: &Limit) -> io::Result<String> {
     of_file(file, limit)?.ok_or_else(|| io::ErrorKind::TimedOut.into())
 }
 
-fn hex(bytes: &[u8]) -> String {
+/// Hex digest of bytes.
+pub(crate) fn of_bytes(bytes: &[u8]) -> String {
+    hex(&Sha256::digest(bytes))
+}
+
+/// Hex digest of all that a reader gives, a piece at a time.
+pub(crate) fn of_reader(mut reader: impl Read) -> io::Result<String> {
+    let mut hasher = Sha256::new();
+    let mut chunk = vec![0; CHUNK_BYTES];
+    loop {
+        match reader.read(&mut chunk)? {
+            0 => return Ok(hex(&hasher.finalize())),
+            read => hasher.update(chunk.get(..read).unwrap_or_default()),
+        }
+    }
+}
+
+/// Bytes in hex.
+pub(crate) fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 

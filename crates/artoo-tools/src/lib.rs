@@ -13,7 +13,7 @@
 //! Overwriting is not offered; deleting is moving to the trash.
 //!
 //! ```
-//! use artoo_proto::{Environment, EvidenceId, ToolOutcome, ToolRequest};
+//! use artoo_proto::{Environment, EvidenceId, TaskId, ToolOutcome, ToolRequest};
 //! use artoo_tools::{CallContext, Registry, ToolConfig};
 //!
 //! # let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
@@ -23,8 +23,8 @@
 //! };
 //! let registry = Registry::detect(ToolConfig::new(environment));
 //! let context = CallContext {
+//!     task_id: TaskId::try_from("tidy-00000000-0000-4000-8000-000000000001".to_owned()).unwrap(),
 //!     request: ToolRequest { tool: "shell".into(), input: serde_json::json!({"command": "rm -rf /nowhere"}) },
-//!     task_id: None,
 //!     evidence_id: EvidenceId("e1".into()),
 //!     allowed_tools: vec!["shell".into()],
 //!     blocked_tools: vec![],
@@ -50,6 +50,7 @@ mod consent;
 mod custom;
 mod desktop;
 mod digest;
+pub mod evidence;
 mod fence;
 mod files;
 mod glob;
@@ -69,6 +70,7 @@ mod read_file;
 mod record;
 mod recording;
 mod registry;
+pub mod rules;
 mod session;
 mod shell;
 mod shortcuts;
@@ -88,8 +90,10 @@ pub use call::CallContext;
 pub use config::ToolConfig;
 pub use consent::{GRANT_LIFETIME, Grant};
 pub use custom::{ManifestProblem, ToolProblem};
+pub use evidence::EvidenceStore;
 pub use fence::FenceReport;
 pub use guard::{Classification, CommandClass, CommandGuard};
 pub use registry::Registry;
+pub use rules::{Rule, RuleBook};
 #[cfg(feature = "web")]
 pub use web::{Engine, EngineProblem, WebConfig};

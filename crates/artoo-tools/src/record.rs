@@ -3,13 +3,13 @@
 use std::io;
 use std::time::Duration;
 
-use artoo_proto::{CallStatus, EffectClass, FileChange, ToolCall, escape};
+use artoo_proto::{CallStatus, EffectClass, FileChange, KeptOutput, Leave, ToolCall, escape};
 
 use crate::call::CallContext;
 use crate::process::Ended;
 
 /// What a tool reports, before it is cut to size and given its place.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Record {
     pub(crate) status: CallStatus,
     pub(crate) class: EffectClass,
@@ -24,6 +24,16 @@ pub(crate) struct Record {
     pub(crate) environmental: bool,
     pub(crate) changed: Vec<FileChange>,
     pub(crate) alternatives: Vec<String>,
+    /// What a program put out, in the evidence store.
+    pub(crate) kept: Vec<KeptOutput>,
+}
+
+/// What is known of a call besides what its tool reports.
+#[derive(Debug, Default)]
+pub(crate) struct Noted {
+    pub(crate) target: String,
+    /// With whose leave it ran.
+    pub(crate) leave: Option<Leave>,
 }
 
 impl Record {
@@ -40,6 +50,7 @@ impl Record {
             environmental: false,
             changed: Vec::new(),
             alternatives: Vec::new(),
+            kept: Vec::new(),
         }
     }
 
@@ -74,11 +85,12 @@ impl Record {
     }
 
     /// How a program ended, when its exit code alone says whether it succeeded.
-    pub(crate) fn of_program(ended: &Ended) -> Self {
-        if let Some(timed_out) = ended.problem() {
-            return timed_out;
+    pub(crate) fn of_program(mut ended: Ended, max_chars: usize) -> Self {
+        let kept = ended.keep();
+        if let Some(timed_out) = ended.problem(max_chars) {
+            return Self { kept, ..timed_out };
         }
-        let mut text = ended.text();
+        let (mut text, is_cut) = ended.text(max_chars);
         if let Some(signal) = ended.signal {
             text.push_str(&format!("\n[ended by signal {signal}]"));
         }
@@ -86,7 +98,8 @@ impl Record {
             exit_code: ended.exit_code,
             signal: ended.signal,
             output_bytes: Some(ended.total()),
-            truncated: !(ended.stdout.is_whole() && ended.stderr.is_whole()),
+            truncated: is_cut,
+            kept,
             ..Self::new(if ended.exit_code == Some(0) { CallStatus::Ok } else { CallStatus::Failed }, text)
         }
     }
@@ -112,7 +125,7 @@ impl Record {
     pub(crate) fn into_call(
         self,
         context: &CallContext,
-        target: String,
+        noted: Noted,
         elapsed: Duration,
         max_chars: usize,
     ) -> ToolCall {
@@ -121,7 +134,7 @@ impl Record {
         ToolCall {
             tool: context.request.tool.clone(),
             input: context.request.input.clone(),
-            target,
+            target: noted.target,
             status: self.status,
             class: self.class,
             measures: self.measures,
@@ -135,6 +148,8 @@ impl Record {
             environmental: self.environmental,
             changed: self.changed,
             alternatives: self.alternatives,
+            leave: noted.leave,
+            kept: self.kept,
         }
     }
 }

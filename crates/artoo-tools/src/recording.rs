@@ -37,7 +37,7 @@ pub(crate) enum Prospect {
 /// What begins the recording of one call.
 #[derive(Debug, Clone)]
 pub(crate) struct Recorder {
-    pub(crate) task: Option<TaskId>,
+    pub(crate) task: TaskId,
     pub(crate) tool: String,
     pub(crate) what: String,
     pub(crate) prospect: Prospect,
@@ -45,11 +45,11 @@ pub(crate) struct Recorder {
 
 impl Prospect {
     /// What can be said without a look at the disk; else the places to look at.
-    pub(crate) fn of(machine: &Machine, task: Option<&TaskId>, job: &dyn Job) -> Result<Self, Vec<PathBuf>> {
+    pub(crate) fn of(machine: &Machine, job: &dyn Job) -> Result<Self, Vec<PathBuf>> {
         if job.class() == EffectClass::ReadOnly {
             return Ok(Self::ReadOnly);
         }
-        if machine.journal.is_none() || task.is_none() {
+        if machine.journal.is_none() {
             return Ok(Self::Unkept);
         }
         match job.recording(machine) {
@@ -101,8 +101,8 @@ impl crate::Registry {
 impl Recorder {
     /// Begins the recording; what can't be recorded although that was said is not done.
     pub(crate) fn begin(&self, machine: &Machine, limit: &Limit) -> Result<Act, Record> {
-        let (Some(journal), Some(task)) = (&machine.journal, &self.task) else { return Ok(Act::default()) };
-        let subject = Subject { task, tool: &self.tool, what: &self.what };
+        let Some(journal) = &machine.journal else { return Ok(Act::default()) };
+        let subject = Subject { task: &self.task, tool: &self.tool, what: &self.what };
         let cover = match &self.prospect {
             Prospect::ReadOnly | Prospect::Unkept => return Ok(Act::default()),
             Prospect::Noted => None,

@@ -13,6 +13,7 @@ use rustix::fs::{Access, access};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
+use crate::blocked::{self, Named};
 use crate::config::ToolConfig;
 use crate::consent::{self, PATHS_MAX};
 use crate::fence::Fence;
@@ -55,12 +56,14 @@ pub(crate) struct Command {
     pub(crate) proof: Proof,
     /// Paths it seems to name: all of them for a proven command, best effort for another.
     pub(crate) paths: Vec<PathBuf>,
+    /// What it names, however it is spelled.
+    pub(crate) named: Named,
     /// What it would touch, in words, for a command that must be asked about.
     pub(crate) effects: Vec<String>,
     /// Folders and files it asks to change although it does not name them.
     writes: Vec<PathBuf>,
     /// Whether it may reach the network once a person has allowed it.
-    network: bool,
+    pub(crate) network: bool,
     /// Whether it asked for the network by its input and not by its words.
     asks_network: bool,
 }
@@ -90,6 +93,7 @@ impl Command {
         if escape::visible(&command) != command {
             return Err(CommandProblem::Hostile);
         }
+        let mut named = blocked::named(config, &command);
         let proof = guard::classify(config, protected, &command);
         let paths = match &proof {
             Proof::Proven(proven) => proven.operands.clone(),
@@ -101,12 +105,13 @@ impl Command {
         };
         let writes =
             writes.iter().map(|path| paths::absolute(&config.environment, path)).collect::<Result<Vec<_>, _>>()?;
+        named.places.extend(writes.iter().filter(|path| !named.places.contains(path)).cloned().collect::<Vec<_>>());
         let network = asks_network || network::is_named(&command);
         let effects = match &proof {
             Proof::Proven(proven) => proven.effects.clone(),
-            Proof::Unproven { .. } => effects(&paths, &writes, network, protected),
+            Proof::Unproven { .. } => effects(&paths, &writes, protected),
         };
-        Ok(Self { text: command, proof, paths, effects, writes, network, asks_network })
+        Ok(Self { text: command, proof, paths, named, effects, writes, network, asks_network })
     }
 
     /// Every path it names or asks for.
@@ -168,11 +173,8 @@ fn before_pattern(path: &Path) -> PathBuf {
 }
 
 /// What an unproven command would touch, in words: what it names, no more.
-fn effects(named: &[PathBuf], writes: &[PathBuf], network: bool, protected: &Protected) -> Vec<String> {
+fn effects(named: &[PathBuf], writes: &[PathBuf], protected: &Protected) -> Vec<String> {
     let mut effects = vec!["runs a command whose effects are not proven".to_owned()];
-    if network {
-        effects.push("may reach the network".to_owned());
-    }
     for path in writes {
         effects.extend(protected.refusal(path));
         effects.push(format!("may change everything in {}", paths::line(path)));
@@ -212,22 +214,23 @@ pub(crate) fn changes(
 }
 
 /// The record of a command that was run.
-pub(crate) fn record(command: &Command, ended: Ended, changed: Vec<FileChange>) -> Record {
+pub(crate) fn record(command: &Command, mut ended: Ended, changed: Vec<FileChange>, max_chars: usize) -> Record {
     let (class, measures, exit_one) = match &command.proof {
         Proof::Proven(proven) => (proven.class, proven.measures, proven.exit_one),
         Proof::Unproven { .. } => (EffectClass::Unproven, true, ExitOne::Failure),
     };
-    if let Some(timed_out) = ended.problem() {
-        return Record { changed, measures, ..timed_out.class(class) };
+    let kept = ended.keep();
+    if let Some(timed_out) = ended.problem(max_chars) {
+        return Record { changed, measures, kept, ..timed_out.class(class) };
     }
     let is_answer = ended.exit_code == Some(1) && exit_one == ExitOne::Answer && ended.stderr.total() == 0;
     let succeeded = ended.exit_code == Some(0) || is_answer;
-    let mut text = ended.text();
+    let (mut text, is_cut) = ended.text(max_chars);
     if let Some(signal) = ended.signal {
         text.push_str(&format!("\n[ended by signal {signal}]"));
     }
-    if let Some(kept) = ended.kept.as_ref().filter(|_| !succeeded) {
-        text.push_str(&format!("\n[{kept}; {REMEDY}]"));
+    if let Some(held) = ended.kept.as_ref().filter(|_| !succeeded) {
+        text.push_str(&format!("\n[{held}; {REMEDY}]"));
     }
     let hindrance = if succeeded { None } else { hindrance(command, &ended) };
     Record {
@@ -236,10 +239,11 @@ pub(crate) fn record(command: &Command, ended: Ended, changed: Vec<FileChange>) 
         exit_code: ended.exit_code,
         signal: ended.signal,
         output_bytes: Some(ended.total()),
-        truncated: !(ended.stdout.is_whole() && ended.stderr.is_whole()),
+        truncated: is_cut,
         environmental: hindrance.is_some(),
         alternatives: hindrance.map(|missing| missing.alternatives).unwrap_or_default(),
         changed,
+        kept,
         ..Record::read(text).class(class)
     }
 }

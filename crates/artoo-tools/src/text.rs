@@ -13,13 +13,116 @@ pub(crate) fn from_bytes(bytes: &[u8]) -> String {
 
 /// Two ends of something longer, with how much is missing between.
 pub(crate) fn with_gap(head: &[u8], left_out: u64, tail: &[u8]) -> String {
-    if left_out == 0 {
-        return from_bytes(&[head, tail].concat());
+    ends(head, left_out, tail, usize::MAX).0
+}
+
+/// Likewise in at most `max_chars` characters and the mark; whether anything is missing.
+///
+/// Cut between characters only; the number is that of the bytes that are not shown, exactly.
+pub(crate) fn ends(head: &[u8], left_out: u64, tail: &[u8], max_chars: usize) -> (String, bool) {
+    let (half, rest) = (max_chars / 2, max_chars - max_chars / 2);
+    let whole;
+    let (first, last, missing) = if left_out == 0 {
+        whole = [head, tail].concat();
+        if characters(&whole) <= max_chars {
+            return (from_bytes(&whole), false);
+        }
+        let (first, last) = (beginning(&whole, half), end(&whole, rest));
+        (first, last, whole.len() - first.len() - last.len())
+    } else {
+        // Both ends may be cut inside a character; what is left of it is missing too.
+        let (first, last) = (beginning(without_torn_end(head), half), end(without_torn_start(tail), rest));
+        (first, last, head.len() - first.len() + tail.len() - last.len())
+    };
+    let missing = left_out + missing as u64;
+    let is_text = std::str::from_utf8(first).is_ok() && std::str::from_utf8(last).is_ok();
+    let remark = if is_text { "" } else { "\n[not text: bytes that are not UTF-8 are shown as \u{fffd}]" };
+    let (first, last) = (String::from_utf8_lossy(first), String::from_utf8_lossy(last));
+    (format!("{first}\n… [{missing} bytes left out] …\n{last}{remark}"), true)
+}
+
+/// Where each character of the bytes begins; what is not UTF-8 counts as it is shown.
+fn starts(bytes: &[u8]) -> impl Iterator<Item = usize> + '_ {
+    let mut at = 0;
+    bytes.utf8_chunks().flat_map(move |chunk| {
+        let base = at;
+        let invalid = base + chunk.valid().len();
+        at = invalid + chunk.invalid().len();
+        let odd = (!chunk.invalid().is_empty()).then_some(invalid);
+        chunk.valid().char_indices().map(move |(index, _)| base + index).chain(odd)
+    })
+}
+
+fn characters(bytes: &[u8]) -> usize {
+    starts(bytes).count()
+}
+
+fn beginning(bytes: &[u8], characters: usize) -> &[u8] {
+    let to = starts(bytes).nth(characters).unwrap_or(bytes.len());
+    bytes.get(..to).unwrap_or_default()
+}
+
+fn end(bytes: &[u8], wanted: usize) -> &[u8] {
+    let skipped = characters(bytes).saturating_sub(wanted);
+    let from = starts(bytes).nth(skipped).unwrap_or(bytes.len());
+    bytes.get(from..).unwrap_or_default()
+}
+
+/// The bytes without the beginning of a character whose rest is missing.
+fn without_torn_end(bytes: &[u8]) -> &[u8] {
+    match std::str::from_utf8(bytes) {
+        Err(error) if error.error_len().is_none() => bytes.get(..error.valid_up_to()).unwrap_or_default(),
+        _ => bytes,
     }
-    // Both ends may be cut inside a character; that is the cut's fault, not the data's.
-    let head = String::from_utf8_lossy(head);
-    let tail = String::from_utf8_lossy(tail);
-    let bad = head.matches('\u{fffd}').count() + tail.matches('\u{fffd}').count();
-    let remark = if bad > 2 { "\n[not text: bytes that are not UTF-8 are shown as \u{fffd}]" } else { "" };
-    format!("{head}\n… [{left_out} bytes left out] …\n{tail}{remark}")
+}
+
+/// The bytes without the rest of a character whose beginning is missing: at most three bytes.
+fn without_torn_start(bytes: &[u8]) -> &[u8] {
+    let torn = bytes.iter().take(3).take_while(|byte| **byte & 0b1100_0000 == 0b1000_0000).count();
+    bytes.get(torn..).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::ends;
+
+    /// The mark's number and what stands around it.
+    fn parts(cut: &str) -> (&str, u64, &str) {
+        let (first, rest) = cut.split_once("\n… [").unwrap();
+        let (number, last) = rest.split_once(" bytes left out] …\n").unwrap();
+        (first, number.parse().unwrap(), last)
+    }
+
+    proptest! {
+        /// Whatever the text and wherever it was cut before, what is shown are true ends and the number is exact.
+        #[test]
+        fn d21_the_cut_is_between_characters_and_its_number_is_exact(
+            text in "[aäß漢🦀\n]{0,80}", head in 0_usize..400, tail in 0_usize..400, max in 0_usize..60,
+        ) {
+            let bytes = text.as_bytes();
+            let head = head.min(bytes.len());
+            let tail = tail.min(bytes.len() - head);
+            let left_out = (bytes.len() - head - tail) as u64;
+            let (shown, is_cut) = ends(&bytes[..head], left_out, &bytes[bytes.len() - tail..], max);
+            prop_assert_eq!(is_cut, left_out > 0 || text.chars().count() > max);
+            if is_cut {
+                let (first, missing, last) = parts(&shown);
+                prop_assert!(text.starts_with(first) && text.ends_with(last));
+                prop_assert_eq!(first.len() + last.len() + missing as usize, text.len());
+                prop_assert!(first.chars().count() + last.chars().count() <= max);
+            } else {
+                prop_assert_eq!(shown, text);
+            }
+        }
+
+        #[test]
+        fn bytes_of_any_kind_are_counted_as_shown(bytes: Vec<u8>, max in 0_usize..40) {
+            let (shown, is_cut) = ends(&bytes, 0, &[], max);
+            let lossy = String::from_utf8_lossy(&bytes).chars().count();
+            prop_assert_eq!(is_cut, lossy > max);
+            prop_assert!(shown.chars().count() <= max + 120);
+        }
+    }
 }

@@ -5,18 +5,22 @@ use std::fmt;
 use std::path::PathBuf;
 use std::pin::Pin;
 use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
 use std::time::{Duration, Instant};
 
 use artoo_proto::{EffectClass, ToolClass, ToolSpec};
 use serde_json::Value;
 
+use crate::blocked::Named;
 use crate::config::ToolConfig;
+use crate::consent::{Footprint, Tasks};
 use crate::fence::{self, Fence, FenceReport};
 use crate::limit::{Limit, Stopped, blocking};
 use crate::process::{self, Ended, Invocation, Order};
 use crate::protect::Protected;
 use crate::record::Record;
 use crate::recording::{Recorder, Recording};
+use crate::rules::RuleBook;
 use crate::undo::{Act, Journal};
 
 /// Why a call that only creates is asked about under [`crate::CallContext::confirm`].
@@ -32,15 +36,31 @@ pub(crate) trait Tool: fmt::Debug + Send + Sync {
 }
 
 /// A request that makes sense.
-pub(crate) trait Job: Send {
+pub(crate) trait Job: Send + Sync {
     /// What it acts on, in one line.
     fn target(&self) -> String;
 
     /// The paths it would use, absolute.
     fn paths(&self) -> Vec<PathBuf>;
 
+    /// The simple commands it consists of, however they are spelled; none where it is no command line.
+    fn commands(&self) -> Vec<Vec<String>> {
+        Vec::new()
+    }
+
     /// What it may do to the machine.
     fn class(&self) -> EffectClass;
+
+    /// What it changes, as far as that is known; `None` for a call that changes nothing.
+    fn footprint(&self) -> Option<Footprint> {
+        let named = Named { places: self.paths(), ..Named::default() };
+        (self.class() != EffectClass::ReadOnly).then_some(Footprint::Named { named, is_destructive: true })
+    }
+
+    /// Whether it reaches other machines, in words for the person who is asked, after "it".
+    fn network(&self, _: &Machine) -> String {
+        "may reach the network".to_owned()
+    }
 
     /// What a person must be asked before it runs; `None` when nobody must.
     fn question(&self, machine: &Machine, said: &Said<'_>) -> Option<Question>;
@@ -90,6 +110,12 @@ pub(crate) struct Machine {
     pub(crate) fence: FenceReport,
     /// Where what is changed is kept for undo.
     pub(crate) journal: Option<Journal>,
+    /// What is remembered of the tasks under way.
+    pub(crate) tasks: Tasks,
+    /// Where there is a data folder to keep them in.
+    pub(crate) rules: Option<RuleBook>,
+    /// Bytes of evidence kept since its store was last swept.
+    pub(crate) unswept: AtomicU64,
 }
 
 impl Machine {
@@ -97,7 +123,9 @@ impl Machine {
         let protected = Protected::new(&config.environment, &config.protected);
         let child_environment = process::environment(&config);
         let journal = config.undo.clone().map(|undo| Journal::new(undo, protected.clone()));
-        Self { config, protected, child_environment, fence: fence::report(), journal }
+        let rules = config.data_dir.as_ref().map(RuleBook::new);
+        let (fence, tasks, unswept) = (fence::report(), Tasks::default(), AtomicU64::new(0));
+        Self { config, protected, child_environment, fence, journal, tasks, rules, unswept }
     }
 }
 
@@ -177,6 +205,9 @@ impl Watch {
         blocking(self.left(), work).await
     }
 }
+
+/// What is told of a tool that works on files alone, after "it".
+pub(crate) const NO_NETWORK: &str = "uses no network";
 
 /// A built-in tool's spec.
 pub(crate) fn spec(name: &str, class: ToolClass, priority: u8, description: &str, input_schema: Value) -> ToolSpec {

@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use artoo_proto::{CallStatus, Environment, EvidenceId, ToolOutcome, ToolRequest};
+use artoo_proto::{CallStatus, ConsentScope, Environment, EvidenceId, TaskId, ToolOutcome, ToolRequest};
 use artoo_tools::{CallContext, Registry, ToolConfig};
 
 /// What the whole process may take, with the test's own runtime.
@@ -48,7 +48,7 @@ async fn flood(command: &str) -> artoo_proto::ToolCall {
     let config = ToolConfig { call_timeout: Duration::from_secs(300), ..ToolConfig::new(environment) };
     let registry = Registry::detect(config);
     let context = CallContext {
-        task_id: None,
+        task_id: TaskId::try_from("flood-00000000-0000-4000-8000-000000000001".to_owned()).expect("a task id"),
         said: String::new(),
         request: ToolRequest { tool: "shell".into(), input: serde_json::json!({"command": command}) },
         evidence_id: EvidenceId("e1".into()),
@@ -59,7 +59,7 @@ async fn flood(command: &str) -> artoo_proto::ToolCall {
     };
     let grant = match registry.call(&context, None).await {
         ToolOutcome::Called { call } => return call,
-        ToolOutcome::NeedsConsent { hash, .. } => registry.grant(&hash),
+        ToolOutcome::NeedsConsent { hash, .. } => registry.grant(&hash, ConsentScope::Once),
     };
     match registry.call(&context, Some(grant)).await {
         ToolOutcome::Called { call } => call,

@@ -46,6 +46,10 @@ fn words_are_a_task_unless_they_are_a_subcommand() {
     check(&["--json", "doctor"], &Meaning::Doctor);
     check(&["doctor", "--json"], &Meaning::Doctor);
     check(&["audit"], &Meaning::Audit);
+    check(&["rules", "for", "chess"], &Meaning::Error(E::InvalidSubcommand));
+    check(&["run", "--", "rules", "for", "chess"], &Meaning::Forced("rules for chess"));
+    check(&["rules", "revoke"], &Meaning::Error(E::MissingRequiredArgument));
+    check(&["evidence", "of", "life"], &Meaning::Error(E::InvalidSubcommand));
     check(&[], &Meaning::Task(""));
     check(&["-q", "count"], &Meaning::Task("count"));
     check(&["--quiet"], &Meaning::Task(""));

@@ -61,10 +61,12 @@ pub(crate) fn event(event: &TapEvent) -> Value {
                     set(&mut line, "action", json!(asked.shown));
                     set(&mut line, "effects", json!(asked.effects));
                     set(&mut line, "reason", json!(asked.reason));
+                    set(&mut line, "offers", json!(asked.offers));
                 }
                 Message::ConsentAnswer(answer) => {
                     set(&mut line, "event", json!("consent_answered"));
                     set(&mut line, "allowed", json!(answer.allowed));
+                    set(&mut line, "scope", json!(answer.scope));
                     set(&mut line, "note", json!(answer.note));
                 }
                 _ => {}

@@ -5,7 +5,7 @@ pub(crate) mod live;
 pub(crate) mod result;
 #[cfg(test)]
 pub(crate) mod testing;
-mod wrap;
+pub(crate) mod wrap;
 pub(crate) mod writer;
 
 /// Stands before every line that is not ours.

@@ -11,8 +11,10 @@
 mod dead;
 mod events;
 mod guard;
+mod hostile;
 mod house;
 mod http;
+mod injected;
 mod lying;
 mod model_faults;
 mod people;

@@ -140,7 +140,14 @@ impl Pty {
 
     /// Waits for the program's end; the terminal must be as it was found.
     #[track_caller]
-    pub(crate) fn ended(mut self) -> (i32, String) {
+    pub(crate) fn ended(self) -> (i32, String) {
+        let (code, screen, _) = self.ended_with_bytes();
+        (code, screen)
+    }
+
+    /// Likewise, also with every byte that came.
+    #[track_caller]
+    pub(crate) fn ended_with_bytes(mut self) -> (i32, String, String) {
         let end = Instant::now() + DEADLINE;
         let status = loop {
             if let Some(status) = self.child.try_wait().unwrap() {
@@ -158,7 +165,7 @@ impl Pty {
         let raw = self.raw();
         assert!(raw.rfind("\u{1b}[?2004l") >= raw.rfind("\u{1b}[?2004h"), "pastes are still marked");
         assert!(!raw.contains("panicked"), "{raw}");
-        (status.code().expect("it ended by itself"), self.screen())
+        (status.code().expect("it ended by itself"), self.screen(), raw)
     }
 }
 

@@ -3,6 +3,7 @@
 mod cancel;
 mod consent;
 mod keys;
+mod scope;
 
 use serde_json::json;
 

@@ -1,8 +1,8 @@
 //! Making calls: under which conditions, with whose leave, and what a refusal leads to.
 
 use artoo_proto::{
-    CallStatus, ConsentAnswer, ConsentHash, ConsentRequest, DeniedAction, EffectClass, EvidenceId, ExecutionStatus,
-    ToolCall, ToolOutcome, ToolRequest,
+    CallStatus, ConsentAnswer, ConsentHash, ConsentRequest, ConsentScope, DeniedAction, EffectClass, EvidenceId,
+    ExecutionStatus, ToolCall, ToolOutcome, ToolRequest,
 };
 
 use super::{Effect, Executor, Order, State, short};
@@ -31,7 +31,7 @@ impl Executor {
         &mut self,
         cx: &mut Context<'_>,
         request: ToolRequest,
-        consent: Option<ConsentHash>,
+        consent: Option<(ConsentHash, ConsentScope)>,
     ) -> Vec<Effect> {
         let Some(subtask) = &self.subtask else { return Vec::new() };
         // The dispatcher has given this subtask up: an act now would belong to no round.
@@ -40,6 +40,7 @@ impl Executor {
             return self.report(ExecutionStatus::Failed, String::new(), reason, None);
         }
         let allowed = consent.is_some();
+        let (consent, scope) = consent.map_or((None, ConsentScope::Once), |(hash, scope)| (Some(hash), scope));
         let order = ToolOrder {
             evidence_id: EvidenceId(format!("{}.e{}", short(subtask), self.evidence_drawn + 1)),
             allowed_tools: subtask.tools.clone(),
@@ -48,6 +49,7 @@ impl Executor {
             confirm: self.confirm,
             request: request.clone(),
             consent,
+            scope,
         };
         let id = cx.ids.next_effect();
         self.state = State::Calling(Order { id, request, allowed });
@@ -68,7 +70,7 @@ impl Executor {
             ToolOutcome::NeedsConsent { shown, .. } if self.was_refused(&order.request.tool, &shown) => {
                 self.refused(order.request, &shown, "it was refused before in this task".to_owned(), false)
             }
-            ToolOutcome::NeedsConsent { hash, shown, effects, reason } => {
+            ToolOutcome::NeedsConsent { hash, shown, effects, reason, offers } => {
                 let Some(subtask) = &self.subtask else { return Vec::new() };
                 self.state = State::AwaitingConsent(hash.clone(), order.request, shown.clone());
                 vec![Effect::AskConsent(ConsentRequest {
@@ -78,6 +80,7 @@ impl Executor {
                     shown,
                     effects,
                     reason,
+                    offers,
                 })]
             }
         }
@@ -139,7 +142,7 @@ impl Executor {
     ) -> Vec<Effect> {
         if answer.allowed {
             self.confirm = false;
-            return self.call(cx, request, Some(answer.hash));
+            return self.call(cx, request, Some((answer.hash, answer.scope)));
         }
         let by_person = answer.note.is_none();
         let reason = answer.note.unwrap_or_else(|| "you did not allow it".to_owned());
@@ -170,6 +173,8 @@ impl Executor {
             environmental: true,
             changed: Vec::new(),
             alternatives: Vec::new(),
+            leave: None,
+            kept: Vec::new(),
         });
         let reason = Some("[LAW1] a needed call was not allowed".to_owned());
         self.report(ExecutionStatus::Failed, String::new(), reason, None)

@@ -86,12 +86,14 @@ fn needs_consent(hash: &str) -> ToolOutcome {
         shown: "rm x".to_owned(),
         effects: vec!["deletes x".to_owned()],
         reason: "rm removes".to_owned(),
+        offers: artoo_proto::ConsentOffers::default(),
     }
 }
 
 fn answer(hash: &str, allowed: bool) -> Input {
     let hash = ConsentHash(hash.to_owned());
-    Input::Answered(ConsentAnswer { task_id: task_id(), subtask_id: subtask_id(1), hash, allowed, note: None })
+    let scope = artoo_proto::ConsentScope::Once;
+    Input::Answered(ConsentAnswer { task_id: task_id(), subtask_id: subtask_id(1), hash, allowed, scope, note: None })
 }
 
 #[test]

@@ -52,7 +52,7 @@ fn a_list_is_one_capped_line_an_entry_and_outside_text_is_fenced() {
 #[test]
 fn a_fence_is_capped_and_says_what_it_leaves_out() {
     let fenced = Fenced::new(&"é".repeat(100_000));
-    assert!(fenced.as_str().chars().count() < 25_000 && fenced.as_str().contains("characters left out]"));
+    assert!(fenced.as_str().chars().count() < 25_000 && fenced.as_str().contains("bytes left out]"));
 }
 
 proptest! {

@@ -373,6 +373,7 @@ fn d10_a_refused_deletion_in_other_words_runs_into_the_block() {
             shown: "rm -rf /home/u/keep".to_owned(),
             effects: Vec::new(),
             reason: "rm removes".to_owned(),
+            offers: artoo_proto::ConsentOffers::default(),
         }
     });
     world.operator = Box::new(|message| match message {
@@ -382,6 +383,7 @@ fn d10_a_refused_deletion_in_other_words_runs_into_the_block() {
                 subtask_id: request.subtask_id,
                 hash: request.hash.clone(),
                 allowed: false,
+                scope: artoo_proto::ConsentScope::Once,
                 note: None,
             }
             .into(),

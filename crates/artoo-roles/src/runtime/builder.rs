@@ -151,6 +151,7 @@ impl Builder {
             make_private_dir(dir)?;
             tool_config.protected.push(dir.clone());
             tool_config.undo.get_or_insert_with(|| UndoConfig::new(dir.join(UNDO)));
+            tool_config.data_dir = Some(dir.clone());
             let (sender, receiver) = artoo_bus::tap(TAP_CAPACITY);
             let config = AuditConfig { dir: dir.clone(), clock: Box::new(wall_clock), report_every: REPORT_EVERY };
             audit = Some(artoo_audit::spawn(receiver, config)?);

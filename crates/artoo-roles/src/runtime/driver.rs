@@ -140,6 +140,7 @@ impl Driver {
                 if let Some(store) = &self.store {
                     store.task_ended();
                 }
+                self.hands.forget(&result.task_id);
                 if let Some(waiting) = self.waiting.remove(&result.task_id) {
                     // A caller that went away does not want the result.
                     drop(waiting.reply.send(TaskOutcome { result, usage: waiting.usage }));
@@ -163,7 +164,8 @@ impl Driver {
         };
         let waiting = task_id.as_ref().and_then(|task| self.waiting.get(task));
         let said = waiting.map(|waiting| waiting.said.clone()).unwrap_or_default();
-        let tasks = self.work.entry(task_id.clone()).or_default();
+        let of = task_id.clone();
+        let tasks = self.work.entry(task_id).or_default();
         while tasks.try_join_next().is_some() {}
         if let Some(written) = writer {
             tasks.spawn(async move {
@@ -177,7 +179,7 @@ impl Driver {
             let on_crash = crashed(&work);
             // A set of one: dropped with its owner, so that cancelling the task stops the work inside.
             let mut inner = JoinSet::new();
-            inner.spawn(hands.perform(task_id, work, said));
+            inner.spawn(hands.perform(of, work, said));
             match inner.join_next().await {
                 Some(Ok(completion)) => report(completion),
                 Some(Err(_)) | None => report(on_crash),

@@ -28,7 +28,11 @@ impl Hands {
     pub(super) async fn perform(self: Arc<Self>, task_id: Option<TaskId>, work: Work, said: String) -> Completion {
         match work {
             Work::Model { request } => Completion::Model(self.model.ask(&request).await),
-            Work::Tool { order } => Completion::Tool(Box::new(self.call(task_id, *order, said).await)),
+            Work::Tool { order } => match task_id {
+                Some(task_id) => Completion::Tool(Box::new(self.call(task_id, *order, said).await)),
+                // Only an executor asks for tools, and it belongs to a task.
+                None => crashed(&Work::Tool { order }),
+            },
             Work::Checks { order } => Completion::Checks(self.check(order).await),
             Work::Timer { after_ms } => {
                 tokio::time::sleep(std::time::Duration::from_millis(after_ms)).await;
@@ -38,11 +42,11 @@ impl Hands {
         }
     }
 
-    async fn call(&self, task_id: Option<TaskId>, order: ToolOrder, said: String) -> ToolOutcome {
-        let grant = order.consent.as_ref().map(|hash| self.tools.grant(hash));
+    async fn call(&self, task_id: TaskId, order: ToolOrder, said: String) -> ToolOutcome {
+        let grant = order.consent.as_ref().map(|hash| self.tools.grant(hash, order.scope));
         let context = CallContext {
-            request: order.request,
             task_id,
+            request: order.request,
             evidence_id: order.evidence_id,
             allowed_tools: order.allowed_tools,
             blocked_tools: order.blocked_tools,
@@ -66,19 +70,30 @@ impl Hands {
         })
     }
 
+    /// A task is over: what was allowed, refused and tried in it is no more.
+    pub(super) fn forget(&self, task_id: &TaskId) {
+        self.tools.forget(task_id);
+    }
+
     /// Asks the person; what they say goes back over the bus.
     pub(super) async fn ask_operator(self: Arc<Self>, message: Message) -> Option<Message> {
         #[expect(clippy::wildcard_enum_match_arm, reason = "only these two await an answer")]
         match message {
             Message::ConsentRequest(request) => {
                 let present = self.operator.is_present();
-                let allowed = present && self.operator.consent(&request).await;
+                let scope = if present { self.operator.consent(&request).await } else { None };
+                // Known at the hand before the answer is on its way: nothing slips in between.
+                if scope.is_none() {
+                    self.tools.refuse(&request.task_id, &request.hash);
+                }
+                let offered = scope.filter(|scope| request.offers.include(*scope)).unwrap_or_default();
                 let note = (!present).then(|| "there is no terminal to ask on".to_owned());
                 let answer = ConsentAnswer {
                     task_id: request.task_id,
                     subtask_id: request.subtask_id,
                     hash: request.hash,
-                    allowed,
+                    allowed: scope.is_some(),
+                    scope: offered,
                     note,
                 };
                 Some(answer.into())
@@ -140,6 +155,8 @@ pub(super) fn crashed(work: &Work) -> Completion {
                 environmental: true,
                 changed: Vec::new(),
                 alternatives: Vec::new(),
+                leave: None,
+                kept: Vec::new(),
             };
             Completion::Tool(Box::new(ToolOutcome::Called { call }))
         }

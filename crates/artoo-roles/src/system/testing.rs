@@ -96,6 +96,8 @@ pub(crate) fn call_of(order: &ToolOrder, output: &str) -> ToolCall {
         environmental: false,
         changed: Vec::new(),
         alternatives: Vec::new(),
+        leave: None,
+        kept: Vec::new(),
     }
 }
 

@@ -11,6 +11,7 @@ use crate::custom::manifest::{self, Effect, Manifest};
 use crate::fence::Fence;
 use crate::input::{self, InputProblem};
 use crate::limit::{Limit, Stopped, blocking};
+use crate::network;
 use crate::paths;
 use crate::process::{Ended, Invocation};
 use crate::record::Record;
@@ -140,6 +141,10 @@ impl Job for CustomCall {
         })
     }
 
+    fn network(&self, machine: &Machine) -> String {
+        network::said(self.manifest.network, machine)
+    }
+
     fn recording(&self, machine: &Machine) -> Recording {
         let workspace = PathBuf::from(&machine.config.environment.workspace);
         Recording::Places(self.paths.iter().cloned().chain([workspace]).collect())
@@ -158,10 +163,11 @@ async fn run(custom: CustomCall, call: Call) -> Result<Record, Stopped> {
         Err(record) => return Ok(record.class(class)),
     };
     let ended = call.run(custom.invocation(), custom.fence(&call.machine), custom.manifest.timeout).await;
+    let max_chars = call.machine.config.output_max_chars;
     let look = move |limit: &Limit| {
         let noted = act.end(&[], limit);
         let record = match ended {
-            Ok(ended) => record(&custom.manifest, &ended),
+            Ok(ended) => record(&custom.manifest, ended, max_chars),
             Err(error) => {
                 let program = paths::line(&custom.manifest.program);
                 Record { measures: false, ..Record::hindered(format!("{program}: {error}")).class(class) }
@@ -172,13 +178,13 @@ async fn run(custom: CustomCall, call: Call) -> Result<Record, Stopped> {
     blocking(call.machine.config.call_timeout, look).await
 }
 
-fn record(manifest: &Manifest, ended: &Ended) -> Record {
+fn record(manifest: &Manifest, ended: Ended, max_chars: usize) -> Record {
     let claim = match manifest.effect {
         Effect::ReadOnly => "that it changes nothing is its manifest's word, not proven",
         Effect::Creating => "that it only adds is its manifest's word, not proven",
         Effect::Changing => "what it changed is not recorded",
     };
-    let record = Record::of_program(ended).class(manifest.effect.class());
+    let record = Record::of_program(ended, max_chars).class(manifest.effect.class());
     let line = if record.text.is_empty() || record.text.ends_with('\n') { "" } else { "\n" };
     Record { text: format!("{}{line}[{}: {claim}]", record.text, manifest.name), ..record }
 }

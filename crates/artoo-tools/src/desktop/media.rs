@@ -9,6 +9,9 @@ use crate::process::Ended;
 use crate::record::Record;
 use crate::tool::Call;
 
+/// Characters told of what the bus said that gave no answer.
+const SHOWN_CHARS: usize = 300;
+
 /// What every player's name on the bus begins with.
 const PLAYERS: &str = "org.mpris.MediaPlayer2.";
 
@@ -61,7 +64,7 @@ async fn answer(
         .await
         .map_err(|error| format!("gdbus could not be started: {error}"))?;
     if ended.exit_code != Some(0) {
-        return Err(format!("{destination} gave no answer: {}", ended.text()));
+        return Err(format!("{destination} gave no answer: {}", ended.text(SHOWN_CHARS).0));
     }
     Ok(String::from_utf8_lossy(ended.stdout.head()).into_owned())
 }

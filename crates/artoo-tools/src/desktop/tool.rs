@@ -11,7 +11,7 @@ use crate::desktop::media;
 use crate::limit::Stopped;
 use crate::process::Ended;
 use crate::record::Record;
-use crate::tool::{CAUTION, Call, Job, Machine, Question, Running, Said, Tool, spec, unusable};
+use crate::tool::{CAUTION, Call, Job, Machine, NO_NETWORK, Question, Running, Said, Tool, spec, unusable};
 
 struct Doing {
     desktop: Desktop,
@@ -101,6 +101,14 @@ impl Job for Doing {
         })
     }
 
+    fn network(&self, _: &Machine) -> String {
+        match self.act {
+            // What opens it decides, and what a player plays may come from anywhere.
+            Act::Open { .. } | Act::Media { .. } => "may reach the network".to_owned(),
+            Act::Notify { .. } | Act::ReadClipboard {} | Act::WriteClipboard { .. } => NO_NETWORK.to_owned(),
+        }
+    }
+
     fn run(self: Box<Self>, call: Call) -> Running {
         Box::pin(run(*self, call))
     }
@@ -116,7 +124,7 @@ async fn run(doing: Doing, call: Call) -> Result<Record, Stopped> {
         (_, _, Some(invocation)) => {
             let program = invocation.program.clone();
             match call.ask_system(invocation, call.watch.left()).await {
-                Ok(ended) => done(&doing, &ended),
+                Ok(ended) => done(&doing, &ended, call.machine.config.output_max_chars),
                 Err(error) => Record::hindered(format!("{}: {error}", program.display())),
             }
         }
@@ -125,14 +133,14 @@ async fn run(doing: Doing, call: Call) -> Result<Record, Stopped> {
     Ok(Record { measures, ..record.class(class) })
 }
 
-fn done(doing: &Doing, ended: &Ended) -> Record {
-    if let Some(timed_out) = ended.problem() {
+fn done(doing: &Doing, ended: &Ended, max_chars: usize) -> Record {
+    if let Some(timed_out) = ended.problem(max_chars) {
         return timed_out;
     }
-    let text = match (&doing.act, ended.exit_code) {
-        (Act::ReadClipboard {}, Some(0)) => ended.stdout.text(),
-        (_, Some(0)) => format!("done: {}", doing.target()),
-        (_, _) => ended.text(),
+    let (text, truncated) = match (&doing.act, ended.exit_code) {
+        (Act::ReadClipboard {}, Some(0)) => ended.stdout.text(max_chars),
+        (_, Some(0)) => (format!("done: {}", doing.target()), false),
+        (_, _) => ended.text(max_chars),
     };
     let is_done = ended.exit_code == Some(0);
     Record {
@@ -140,7 +148,7 @@ fn done(doing: &Doing, ended: &Ended) -> Record {
         exit_code: ended.exit_code,
         signal: ended.signal,
         environmental: !is_done,
-        truncated: !ended.stdout.is_whole(),
+        truncated,
         ..Record::read(text)
     }
 }

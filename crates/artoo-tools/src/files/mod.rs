@@ -5,6 +5,7 @@ mod copy;
 mod pack;
 mod perform;
 mod plan;
+mod reach;
 mod rename;
 mod survey;
 mod tool;

@@ -5,11 +5,13 @@ use std::path::PathBuf;
 use artoo_proto::{EffectClass, ToolClass, ToolSpec};
 use serde_json::Value;
 
+use crate::blocked::Named;
+use crate::consent::Footprint;
 use crate::files::{self, Act, ActProblem, Plan};
 use crate::limit::Limit;
 use crate::record::Record;
 use crate::recording::Recording;
-use crate::tool::{CAUTION, Call, Job, Machine, Question, Running, Said, Tool, spec, unusable};
+use crate::tool::{CAUTION, Call, Job, Machine, NO_NETWORK, Question, Running, Said, Tool, spec, unusable};
 
 #[derive(Debug)]
 pub(crate) struct Files;
@@ -76,6 +78,15 @@ impl Job for Plan {
             effects: self.effects.clone(),
             reason: reason.to_owned(),
         })
+    }
+
+    fn footprint(&self) -> Option<Footprint> {
+        let unknown = || Footprint::Named { named: Named::default(), is_destructive: true };
+        Some(self.reach().map_or_else(unknown, Footprint::Known))
+    }
+
+    fn network(&self, _: &Machine) -> String {
+        NO_NETWORK.to_owned()
     }
 
     fn recording(&self, _: &Machine) -> Recording {

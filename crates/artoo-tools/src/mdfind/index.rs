@@ -16,6 +16,9 @@ const DATABASES: [&str; 3] =
 /// Answers of an index that can't be asked for a folder alone: enough that those below the folder are among them.
 const ANSWERS_MAX: &str = "10000";
 
+/// Characters told of what an index said that gave no answer.
+const SHOWN_CHARS: usize = 300;
+
 /// An index that is installed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Index {
@@ -94,7 +97,7 @@ impl Index {
         // locate ends with 1 where it found nothing, and where it could not look.
         let found_none = self.kind == Kind::Locate && ended.exit_code == Some(1) && ended.total() == 0;
         if !(ended.exit_code == Some(0) || found_none) || !ended.stdout.is_whole() {
-            return Err(format!("it gave no complete answer: {}", artoo_proto::escape::shorten(&ended.text(), 300)));
+            return Err(format!("it gave no complete answer: {}", ended.text(SHOWN_CHARS).0));
         }
         let answer = ended.stdout.head();
         Ok(match self.kind {

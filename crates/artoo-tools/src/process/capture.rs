@@ -2,7 +2,10 @@
 
 use std::io;
 
+use artoo_proto::KeptOutput;
 use tokio::io::{AsyncRead, AsyncReadExt};
+
+use crate::evidence::Spill;
 
 /// Bytes read at a time.
 const CHUNK_BYTES: usize = 64 * 1024;
@@ -16,12 +19,25 @@ pub(crate) struct Captured {
     tail: Vec<u8>,
     next: usize,
     total: u64,
+    /// Where all of it goes, up to the store's cap.
+    spill: Option<Spill>,
 }
 
 impl Captured {
     /// Keeps at most `end_bytes` at each end.
     pub(crate) fn new(end_bytes: usize) -> Self {
-        Self { end_bytes, head: Vec::new(), tail: Vec::new(), next: 0, total: 0 }
+        Self { end_bytes, head: Vec::new(), tail: Vec::new(), next: 0, total: 0, spill: None }
+    }
+
+    /// Also keeps the stream as evidence.
+    pub(crate) fn with_spill(self, spill: Option<Spill>) -> Self {
+        Self { spill, ..self }
+    }
+
+    /// Settles the stream in the evidence store; `None` where it is empty or nothing is kept.
+    pub(crate) fn keep(&mut self, stream: &str) -> Option<KeptOutput> {
+        let end = if self.tail.is_empty() { self.head.clone() } else { self.tail() };
+        self.spill.take().filter(|_| self.total > 0)?.keep(stream, &end).ok()
     }
 
     /// All bytes that came, kept or not.
@@ -51,12 +67,16 @@ impl Captured {
         [older, newer].concat()
     }
 
-    /// Both ends as text, with a mark for what is missing.
-    pub(crate) fn text(&self) -> String {
-        crate::text::with_gap(&self.head, self.left_out(), &self.tail())
+    /// Both ends as text of at most `max_chars` characters, with a mark for what is missing;
+    /// whether anything is.
+    pub(crate) fn text(&self, max_chars: usize) -> (String, bool) {
+        crate::text::ends(&self.head, self.left_out(), &self.tail(), max_chars)
     }
 
     fn push(&mut self, bytes: &[u8]) {
+        if let Some(spill) = &mut self.spill {
+            spill.take(bytes);
+        }
         self.total = self.total.saturating_add(u64::try_from(bytes.len()).unwrap_or(u64::MAX));
         let room = self.end_bytes.saturating_sub(self.head.len()).min(bytes.len());
         let (first, rest) = bytes.split_at(room);

@@ -17,6 +17,7 @@ use std::path::{Path, PathBuf};
 use std::pin::pin;
 use std::time::Duration;
 
+use artoo_proto::KeptOutput;
 use tokio::time::{Instant, sleep_until, timeout};
 
 use crate::config::{CAPTURE_END_BYTES, CONSENTED_PATH, ProcessLimits, ToolConfig};
@@ -35,6 +36,9 @@ const PASSED_ON: [&str; 6] = ["USER", "LOGNAME", "TZ", "TMPDIR", "SHELL", "LANG"
 /// After SIGKILL a process that does not go sits in the kernel; it is not waited for longer than this. A machine that is
 /// busy with the dying needs some of it.
 const REAP_GRACE: Duration = Duration::from_secs(4);
+
+/// Characters that marks and remarks around the streams take at most.
+const REMARKS_CHARS: usize = 400;
 
 /// What is to be run.
 #[derive(Debug, Clone)]
@@ -98,9 +102,19 @@ impl Ended {
         self.stdout.total().saturating_add(self.stderr.total())
     }
 
-    /// Both streams as text: what went to standard error follows under a mark.
-    pub(crate) fn text(&self) -> String {
-        let mut text = self.stdout.text();
+    /// Both streams settled in the evidence store.
+    pub(crate) fn keep(&mut self) -> Vec<KeptOutput> {
+        [self.stdout.keep("stdout"), self.stderr.keep("stderr")].into_iter().flatten().collect()
+    }
+
+    /// Both streams as text of at most `max_chars` characters: what went to standard error follows under a mark. Also
+    /// whether anything of them is left out.
+    pub(crate) fn text(&self, max_chars: usize) -> (String, bool) {
+        let max_chars = max_chars.saturating_sub(REMARKS_CHARS.min(max_chars / 4));
+        // A program that fails says why on standard error, and seldom at length.
+        let for_stderr = if self.stderr.total() > 0 { max_chars / 4 } else { 0 };
+        let (mut text, is_cut) = self.stdout.text(max_chars - for_stderr);
+        let (errors, errors_cut) = self.stderr.text(for_stderr);
         let mut remark = |mark: &str, more: &str| {
             if !text.is_empty() && !text.ends_with('\n') {
                 text.push('\n');
@@ -109,7 +123,7 @@ impl Ended {
             text.push_str(more);
         };
         if self.stderr.total() > 0 {
-            remark("[stderr]\n", &self.stderr.text());
+            remark("[stderr]\n", &errors);
         }
         if let Some(limit) = &self.struck {
             remark(&format!("[{limit}]"), "");
@@ -117,13 +131,13 @@ impl Ended {
         if self.left_behind {
             remark("[processes it left running were ended]", "");
         }
-        text
+        (text, is_cut || errors_cut)
     }
 
     /// The record of a program that did not end by itself in time.
-    pub(crate) fn problem(&self) -> Option<Record> {
+    pub(crate) fn problem(&self, max_chars: usize) -> Option<Record> {
         let after = self.timed_out?;
-        let text = self.text();
+        let (text, _) = self.text(max_chars);
         let line = if text.is_empty() { "" } else { "\n" };
         Some(Record {
             signal: self.signal,
@@ -199,8 +213,9 @@ pub(crate) struct Verdict {
 pub(crate) async fn run(config: &ToolConfig, order: Order, time: Duration) -> io::Result<Ended> {
     let limits = order.limits.clone();
     let (mut running, out, err) = Running::start(order).await?;
-    let mut stdout = Captured::new(CAPTURE_END_BYTES);
-    let mut stderr = Captured::new(CAPTURE_END_BYTES);
+    let spill = || config.evidence.as_ref().and_then(|store| store.spill().ok());
+    let mut stdout = Captured::new(CAPTURE_END_BYTES).with_spill(spill());
+    let mut stderr = Captured::new(CAPTURE_END_BYTES).with_spill(spill());
     let (verdict, timed_out) = {
         // A stream that can't be read on is as good as ended: the exit status still tells.
         let drain = async { tokio::join!(stdout.drain(out), stderr.drain(err)) };

@@ -1,19 +1,22 @@
 //! The one door to every tool: who may call what, what must be asked first, and the record of what happened.
 
+mod keep;
+mod leave;
 mod prepared;
 
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Instant, SystemTime};
 
-use artoo_proto::{ConsentHash, EffectClass, ToolOutcome, ToolSpec, escape};
+use artoo_proto::{ConsentHash, ConsentScope, EffectClass, TaskId, ToolOutcome, ToolSpec, escape};
 
 use crate::applescript::AppleScript;
 use crate::blocked;
 use crate::call::CallContext;
 use crate::config::ToolConfig;
-use crate::consent::{self, Grant, Subject};
+use crate::consent::{CallKey, Grant, looks};
 use crate::custom::{self, Custom, ToolProblem};
 use crate::desktop::Desktop;
+use crate::evidence::EvidenceStore;
 use crate::fence::FenceReport;
 use crate::files::{Files, Trash};
 use crate::glob::Glob;
@@ -22,18 +25,16 @@ use crate::limit::{Limit, Stopped};
 use crate::mcp;
 use crate::mdfind::Mdfind;
 use crate::read_file::ReadFile;
-use crate::record::Record;
+use crate::record::{Noted, Record};
 use crate::recording::{Prospect, Recorder};
+use crate::registry::leave::Asking;
 use crate::registry::prepared::Prepared;
 use crate::shell::Shell;
 use crate::shortcuts::Shortcuts;
-use crate::tool::{Call, Machine, Question, Said, Tool, Watch};
+use crate::tool::{Call, Machine, Tool, Watch};
 #[cfg(feature = "web")]
 use crate::web::Search;
 use crate::write_file::WriteFile;
-
-/// Characters of a new file's text shown when its making is asked about.
-const SHOWN_TEXT_MAX_CHARS: usize = 2000;
 
 /// The tools of this machine. Cheap to clone; clones are the same registry.
 #[derive(Debug, Clone)]
@@ -48,6 +49,12 @@ impl Registry {
     #[must_use]
     pub fn detect(mut config: ToolConfig) -> Self {
         config.protected.extend(config.undo.iter().map(|undo| undo.folder.clone()));
+        config.evidence = config.data_dir.as_deref().map(EvidenceStore::new);
+        if let Some(evidence) = &config.evidence {
+            evidence.sweep(SystemTime::now());
+            // A store that can't be used is no reason not to work: then no record names any.
+            drop(evidence.prepare(leave::now()));
+        }
         let mut tools = installed(&config);
         #[cfg_attr(not(feature = "mcp"), expect(unused_mut, reason = "only servers add to them"))]
         let mut problems = add_own(&config, &mut tools);
@@ -86,9 +93,21 @@ impl Registry {
     }
 
     /// A person's yes to the call with this hash, as [`ToolOutcome::NeedsConsent`] named it.
+    ///
+    /// A scope that was not offered with the question is one to this call, once.
     #[must_use]
-    pub fn grant(&self, hash: &ConsentHash) -> Grant {
-        Grant::new(hash.clone())
+    pub fn grant(&self, hash: &ConsentHash, scope: ConsentScope) -> Grant {
+        Grant::new(hash.clone(), scope)
+    }
+
+    /// A person's no to the call with this hash: nothing known to do the same is done for the rest of the task.
+    pub fn refuse(&self, task_id: &TaskId, hash: &ConsentHash) {
+        self.machine.tasks.refused(task_id, hash);
+    }
+
+    /// The task is over: what was allowed, refused and tried in it is forgotten.
+    pub fn forget(&self, task_id: &TaskId) {
+        self.machine.tasks.forget(task_id);
     }
 
     /// Makes a call, or says what a person must allow first.
@@ -98,11 +117,12 @@ impl Registry {
     pub async fn call(&self, context: &CallContext, grant: Option<Grant>) -> ToolOutcome {
         let config = &self.machine.config;
         let watch = Watch { started: Instant::now(), time: config.call_timeout };
-        let mut target = String::new();
-        let outcome = self.attempt(context, grant, watch, &mut target).await;
+        let mut noted = Noted::default();
+        let outcome = self.attempt(context, grant, watch, &mut noted).await;
         match outcome {
             Ok(record) | Err(Instead::Record(record)) => {
-                let call = record.into_call(context, target, watch.started.elapsed(), config.output_max_chars);
+                let record = self.keep(context, record).await;
+                let call = record.into_call(context, noted, watch.started.elapsed(), config.output_max_chars);
                 ToolOutcome::Called { call }
             }
             Err(Instead::Question(question)) => *question,
@@ -114,7 +134,7 @@ impl Registry {
         context: &CallContext,
         grant: Option<Grant>,
         watch: Watch,
-        target: &mut String,
+        noted: &mut Noted,
     ) -> Result<Record, Instead> {
         let name = context.request.tool.as_str();
         let Some((_, tool)) = self.tools.iter().find(|(spec, _)| spec.name == name) else {
@@ -131,41 +151,25 @@ impl Registry {
             unless_blocked(prepared, &machine, &request.tool, &blocked_targets)
         };
         let prepared = watch.blocking(read).await?;
-        *target = prepared.target().to_owned();
+        prepared.target().clone_into(&mut noted.target);
+        let (footprint, looks) = prepared.known();
         let job = prepared.into_job().map_err(|record| Instead::Record(*record))?;
-        let said = Said { confirm: context.confirm, words: &context.said };
-        let task = context.task_id.as_ref();
-        let prospect = match Prospect::of(&self.machine, task, job.as_ref()) {
+        let key = CallKey::of(&context.request);
+        if let Some(record) = self.machine.tasks.failed(&context.task_id, &key, &looks, Instant::now()) {
+            return Err(Instead::Record(record.class(job.class())));
+        }
+        let prospect = match Prospect::of(&self.machine, job.as_ref()) {
             Ok(prospect) => prospect,
             Err(places) => Prospect::of_places(&self.machine, places, watch).await?,
         };
-        if let Some(mut question) = job.question(&self.machine, &said) {
-            question.effects.extend(prospect.said());
-            question.text = format!("{}\0{}", question.text, prospect.term());
-            self.ask_first(name, job.class(), question, grant, watch).await?;
-        }
-        let recorder = Recorder { task: task.cloned(), tool: name.to_owned(), what: target.clone(), prospect };
-        Ok(job.run(Call { machine: Arc::clone(&self.machine), watch, recorder }).await?)
-    }
-
-    /// Passes when the grant holds for exactly this call.
-    async fn ask_first(
-        &self,
-        tool: &str,
-        class: EffectClass,
-        question: Question,
-        grant: Option<Grant>,
-        watch: Watch,
-    ) -> Result<(), Instead> {
-        let (machine, tool) = (Arc::clone(&self.machine), tool.to_owned());
-        let hash_of = move |limit: &Limit| (consent_hash(&machine, &tool, &question, limit), question);
-        let (hash, question) = watch.blocking(hash_of).await?;
-        match grant {
-            None => Err(Instead::Question(Box::new(asked(hash, question)))),
-            Some(grant) => grant
-                .redeem(&hash)
-                .map_err(|problem| Instead::Record(Record::denied(&problem.to_string()).class(class))),
-        }
+        let asking = Asking { context, job: job.as_ref(), footprint: footprint.as_ref(), prospect: &prospect, watch };
+        noted.leave = self.leave(&asking, grant).await?;
+        let (task, tool, what) = (context.task_id.clone(), name.to_owned(), noted.target.clone());
+        let recorder = Recorder { task, tool, what, prospect };
+        let call = Call { machine: Arc::clone(&self.machine), watch, recorder };
+        let record = job.run(call).await.unwrap_or_else(stopped);
+        self.machine.tasks.ended(&context.task_id, key, looks, &record, Instant::now());
+        Ok(record)
     }
 }
 
@@ -223,29 +227,10 @@ fn add_own(config: &ToolConfig, tools: &mut Vec<Arc<dyn Tool>>) -> Vec<ToolProbl
 
 fn unless_blocked(prepared: Prepared, machine: &Machine, tool: &str, blocked_targets: &[String]) -> Prepared {
     let Some(touched) = prepared.touched() else { return prepared };
-    match blocked::target_refusal(&machine.config.environment, tool, &touched, blocked_targets) {
-        None => prepared,
+    match blocked::target_refusal(&machine.config, tool, &touched, blocked_targets) {
+        None => prepared.looked_at(looks(&touched.paths)),
         Some(reason) => prepared.refused(&reason),
     }
-}
-
-fn consent_hash(machine: &Machine, tool: &str, question: &Question, limit: &Limit) -> ConsentHash {
-    let subject = Subject {
-        tool,
-        text: &question.text,
-        program: &question.program,
-        cwd: &machine.config.environment.cwd,
-        environment: &machine.child_environment,
-        files: &question.files,
-    };
-    consent::hash(&subject, limit)
-}
-
-/// The question as an outcome. A command is shown whole; only a file's text is shortened, and says so.
-fn asked(hash: ConsentHash, question: Question) -> ToolOutcome {
-    let Question { text, shown, effects, reason, .. } = question;
-    let shown = if shown == text { shown } else { escape::shorten(&shown, SHOWN_TEXT_MAX_CHARS) };
-    ToolOutcome::NeedsConsent { hash, shown, effects, reason }
 }
 
 /// What ends an attempt before its tool has run.
@@ -255,11 +240,15 @@ enum Instead {
 }
 
 impl From<Stopped> for Instead {
-    fn from(stopped: Stopped) -> Self {
-        Self::Record(match stopped {
-            Stopped::TimedOut => Record::timed_out("the time was up; the file system did not answer"),
-            Stopped::Panicked => Record::unusable("the tool failed on an error of its own"),
-        })
+    fn from(why: Stopped) -> Self {
+        Self::Record(stopped(why))
+    }
+}
+
+fn stopped(why: Stopped) -> Record {
+    match why {
+        Stopped::TimedOut => Record::timed_out("the time was up; the file system did not answer"),
+        Stopped::Panicked => Record::unusable("the tool failed on an error of its own"),
     }
 }
 

@@ -4,6 +4,7 @@ use artoo_proto::{EffectClass, escape};
 use serde_json::Value;
 
 use crate::blocked::Touched;
+use crate::consent::Footprint;
 use crate::record::Record;
 use crate::tool::{Job, Machine, Tool};
 
@@ -11,13 +12,14 @@ use crate::tool::{Job, Machine, Tool};
 pub(super) struct Prepared {
     target: String,
     job: Result<Box<dyn Job>, Box<Record>>,
+    looks: String,
 }
 
 impl Prepared {
     pub(super) fn new(tool: &dyn Tool, machine: &Machine, input: &Value) -> Self {
         let job = tool.read(machine, input);
         let target = job.as_ref().map_or_else(|_| spelled(input), |job| job.target());
-        Self { target, job }
+        Self { target, job, looks: String::new() }
     }
 
     pub(super) fn target(&self) -> &str {
@@ -30,8 +32,18 @@ impl Prepared {
 
     /// What the job would act on, if there is one.
     pub(super) fn touched(&self) -> Option<Touched> {
-        let paths = self.job.as_ref().ok()?.paths();
-        Some(Touched { target: self.target.clone(), paths })
+        let job = self.job.as_ref().ok()?;
+        Some(Touched { target: self.target.clone(), paths: job.paths(), commands: job.commands() })
+    }
+
+    /// The same request, with what the places it names look like now.
+    pub(super) fn looked_at(self, looks: String) -> Self {
+        Self { looks, ..self }
+    }
+
+    /// What it changes, as far as is known, and what its places look like before it.
+    pub(super) fn known(&self) -> (Option<Footprint>, String) {
+        (self.job.as_ref().ok().and_then(|job| job.footprint()), self.looks.clone())
     }
 
     /// The same request, refused.

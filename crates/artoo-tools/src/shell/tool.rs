@@ -3,12 +3,14 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use artoo_proto::{EffectClass, ToolClass, ToolSpec};
+use artoo_proto::{EffectClass, ToolClass, ToolSpec, escape};
 use serde_json::Value;
 
 use crate::config::ToolConfig;
-use crate::guard::Proof;
+use crate::consent::Footprint;
+use crate::guard::{CommandClass, Proof};
 use crate::limit::{Limit, Stopped, blocking};
+use crate::network;
 use crate::process;
 use crate::record::Record;
 use crate::recording::Recording;
@@ -52,7 +54,11 @@ impl Job for Command {
     }
 
     fn paths(&self) -> Vec<PathBuf> {
-        self.touched()
+        self.touched().into_iter().chain(self.named.places.iter().cloned()).collect()
+    }
+
+    fn commands(&self) -> Vec<Vec<String>> {
+        self.named.commands.clone()
     }
 
     fn class(&self) -> EffectClass {
@@ -78,6 +84,22 @@ impl Job for Command {
             effects: self.effects.clone(),
             reason,
         })
+    }
+
+    fn footprint(&self) -> Option<Footprint> {
+        let is_destructive = match &self.proof {
+            Proof::Proven(proven) if proven.class == EffectClass::ReadOnly => return None,
+            Proof::Proven(_) => false,
+            Proof::Unproven { class, .. } => *class == CommandClass::Irreversible,
+        };
+        Some(Footprint::Named { named: self.named.clone(), is_destructive })
+    }
+
+    fn network(&self, machine: &Machine) -> String {
+        let is_allowed = matches!(self.proof, Proof::Unproven { .. }) && self.network;
+        let said = network::said(is_allowed, machine);
+        let hosts: Vec<&str> = self.named.hosts.iter().map(String::as_str).collect();
+        if hosts.is_empty() { said } else { format!("{said} and names {}", escape::one_line(&hosts.join(", "))) }
     }
 
     fn recording(&self, machine: &Machine) -> Recording {
@@ -112,7 +134,7 @@ async fn run(command: Command, call: Call) -> Result<Record, Stopped> {
         Err(record) => return Ok(Record::class(record, class)),
     };
     let ended = call.run(invocation.clone(), fence, call.watch.left()).await;
-    let cwd = config.environment.cwd.clone();
+    let (cwd, max_chars) = (config.environment.cwd.clone(), config.output_max_chars);
     // The command has run: whatever time it took, what it changed is looked at.
     let look = move |limit: &Limit| {
         let noted = act.end(&[], limit);
@@ -120,7 +142,7 @@ async fn run(command: Command, call: Call) -> Result<Record, Stopped> {
             Err(error) => shell::not_started(&command, &invocation, &cwd, &error),
             Ok(ended) => {
                 let changed = shell::changes(&before, &shell::digests(&named, limit));
-                shell::record(&command, ended, changed)
+                shell::record(&command, ended, changed, max_chars)
             }
         };
         record.noted(noted)

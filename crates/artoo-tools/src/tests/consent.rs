@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use artoo_proto::{CallStatus, ConsentHash, EffectClass, ToolOutcome};
+use artoo_proto::{CallStatus, ConsentHash, ConsentScope, EffectClass, ToolOutcome};
 use serde_json::json;
 
 use super::{House, called, snapshot};
@@ -31,7 +31,7 @@ async fn nothing_runs_before_a_yes_and_the_effects_are_named() {
     assert!(effects.contains(&expected), "{effects:?}");
     assert!(reason.contains("is not inside the workspace"), "{reason}");
     let (hash, ..) = asked(&house, &context).await;
-    let call = called(house.outcome(&context, Some(house.registry.grant(&hash))).await);
+    let call = called(house.outcome(&context, Some(house.registry.grant(&hash, ConsentScope::Once))).await);
     assert_eq!((call.status, call.class), (CallStatus::Ok, EffectClass::Unproven), "{call:?}");
     let changed: Vec<_> = call.changed.iter().map(|change| (change.before.is_some(), change.after.is_some())).collect();
     assert_eq!(changed, [(true, false), (false, true)], "removed and created: {call:?}");
@@ -43,11 +43,11 @@ async fn h11_a_yes_to_one_command_is_none_to_another() {
     house.file("work/a", "");
     let (hash, ..) = asked(&house, &command("rm a")).await;
     for other in ["rm  a", "rm b", "rm a ", "rm -r a"] {
-        let call = called(house.outcome(&command(other), Some(house.registry.grant(&hash))).await);
+        let call = called(house.outcome(&command(other), Some(house.registry.grant(&hash, ConsentScope::Once))).await);
         assert_eq!(call.status, CallStatus::Denied, "{other}: {call:?}");
     }
     assert!(house.home.join("work/a").exists());
-    let forged = house.registry.grant(&ConsentHash(String::new()));
+    let forged = house.registry.grant(&ConsentHash(String::new()), ConsentScope::Once);
     assert_eq!(called(house.outcome(&command("rm a"), Some(forged)).await).status, CallStatus::Denied);
 }
 
@@ -56,7 +56,7 @@ async fn h11_a_yes_in_one_folder_is_none_in_another() {
     let here = House::new();
     let there = House::new();
     let (hash, ..) = asked(&here, &command("make")).await;
-    let call = called(there.outcome(&command("make"), Some(there.registry.grant(&hash))).await);
+    let call = called(there.outcome(&command("make"), Some(there.registry.grant(&hash, ConsentScope::Once))).await);
     assert_eq!(call.status, CallStatus::Denied, "{call:?}");
 }
 
@@ -68,11 +68,11 @@ async fn h12_a_script_edited_after_the_yes_does_not_run() {
     let (hash, ..) = asked(&house, &context).await;
     // Same length, same name: only the content tells.
     fs::write(&script, "echo other\n").unwrap();
-    let call = called(house.outcome(&context, Some(house.registry.grant(&hash))).await);
+    let call = called(house.outcome(&context, Some(house.registry.grant(&hash, ConsentScope::Once))).await);
     assert_eq!(call.status, CallStatus::Denied, "{call:?}");
     assert!(call.output.contains("has changed since"), "{call:?}");
     let (fresh, ..) = asked(&house, &context).await;
-    let call = called(house.outcome(&context, Some(house.registry.grant(&fresh))).await);
+    let call = called(house.outcome(&context, Some(house.registry.grant(&fresh, ConsentScope::Once))).await);
     assert_eq!(call.output, "other\n");
 }
 
@@ -95,8 +95,11 @@ async fn h11_the_second_run_needs_a_new_yes_when_the_first_changed_its_files() {
     house.file("work/count", "");
     let context = command("echo x >> count");
     let (hash, ..) = asked(&house, &context).await;
-    assert_eq!(called(house.outcome(&context, Some(house.registry.grant(&hash))).await).status, CallStatus::Ok);
-    let again = called(house.outcome(&context, Some(house.registry.grant(&hash))).await);
+    assert_eq!(
+        called(house.outcome(&context, Some(house.registry.grant(&hash, ConsentScope::Once))).await).status,
+        CallStatus::Ok
+    );
+    let again = called(house.outcome(&context, Some(house.registry.grant(&hash, ConsentScope::Once))).await);
     assert_eq!(again.status, CallStatus::Denied, "{again:?}");
     assert_eq!(fs::read_to_string(house.home.join("work/count")).unwrap(), "x\n");
 }
@@ -109,10 +112,10 @@ async fn d22_under_caution_creating_asks_and_reading_does_not() {
     let ToolOutcome::NeedsConsent { hash, shown, effects, .. } = house.outcome(&write, None).await else { panic!() };
     assert!(shown.contains("artoo_workspace/n\nhello") && effects[0].contains("(5 bytes)"), "{shown} {effects:?}");
     assert!(!house.workspace().join("n").exists());
-    let call = called(house.outcome(&write, Some(house.registry.grant(&hash))).await);
+    let call = called(house.outcome(&write, Some(house.registry.grant(&hash, ConsentScope::Once))).await);
     assert_eq!(call.status, CallStatus::Ok, "{call:?}");
     let other = cautious("write_file", json!({"path": "n2", "text": "hello"}));
-    let call = called(house.outcome(&other, Some(house.registry.grant(&hash))).await);
+    let call = called(house.outcome(&other, Some(house.registry.grant(&hash, ConsentScope::Once))).await);
     assert_eq!(call.status, CallStatus::Denied, "another file, the same text: {call:?}");
     let (_, effects, _) = asked(&house, &cautious("shell", json!({"command": "mkdir ~/artoo_workspace/d"}))).await;
     assert!(effects[0].starts_with("creates "), "{effects:?}");

@@ -4,7 +4,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
-use artoo_proto::{CallStatus, EffectClass, ToolCall, ToolOutcome};
+use artoo_proto::{CallStatus, ConsentScope, EffectClass, ToolCall, ToolOutcome};
 use serde_json::{Value, json};
 
 use super::{House, called, put};
@@ -199,17 +199,17 @@ async fn what_changes_something_asks_with_the_very_arguments_and_the_program_s_b
     let changing = GREET.replace("read_only", "changing");
     let house = house(&[&changing]);
     let wanted = context("greet", json!({"who": "a b"}));
-    let ToolOutcome::NeedsConsent { hash, shown, effects, reason } = house.outcome(&wanted, None).await else {
+    let ToolOutcome::NeedsConsent { hash, shown, effects, reason, .. } = house.outcome(&wanted, None).await else {
         panic!("was not asked about");
     };
     assert_eq!(shown, format!("greet: {}/tools/show -- \"a b\"", house.home.display()));
-    assert_eq!(effects, ["runs your own tool greet: greets"]);
+    assert_eq!(effects.first().unwrap(), "runs your own tool greet: greets");
     assert!(reason.contains("manifest says"), "{reason}");
     put(&house.home.join("tools/show"), "#!/bin/sh\necho other\n", 0o755);
-    let call = called(house.outcome(&wanted, Some(house.registry.grant(&hash))).await);
+    let call = called(house.outcome(&wanted, Some(house.registry.grant(&hash, ConsentScope::Once))).await);
     assert_eq!(call.status, CallStatus::Denied, "the program was changed after the yes: {call:?}");
     let ToolOutcome::NeedsConsent { hash, .. } = house.outcome(&wanted, None).await else { panic!() };
-    let call = called(house.outcome(&wanted, Some(house.registry.grant(&hash))).await);
+    let call = called(house.outcome(&wanted, Some(house.registry.grant(&hash, ConsentScope::Once))).await);
     assert_eq!((call.status, call.class), (CallStatus::Ok, EffectClass::Unproven), "{call:?}");
     assert_eq!(call.output, "other\n[greet: what it changed is not recorded]");
     let asks = async |from: &str, to: &str| {

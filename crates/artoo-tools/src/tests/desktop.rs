@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use artoo_proto::{CallStatus, EffectClass, ToolCall, ToolOutcome};
+use artoo_proto::{CallStatus, ConsentScope, EffectClass, ToolCall, ToolOutcome};
 use serde_json::{Value, json};
 
 use super::{House, called, only_programs, put};
@@ -42,7 +42,7 @@ async fn asked(house: &House, tool: &str, input: Value) -> (String, ToolCall) {
         panic!("{input} was not asked about")
     };
     assert_eq!(log(house), before, "nothing ran before the yes");
-    (shown, called(house.outcome(&context, Some(house.registry.grant(&hash))).await))
+    (shown, called(house.outcome(&context, Some(house.registry.grant(&hash, ConsentScope::Once))).await))
 }
 
 #[test]

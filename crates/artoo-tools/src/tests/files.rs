@@ -4,7 +4,7 @@ use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::Path;
 
-use artoo_proto::{CallStatus, EffectClass, FOLDER, ToolCall, ToolOutcome};
+use artoo_proto::{CallStatus, ConsentScope, EffectClass, FOLDER, ToolCall, ToolOutcome};
 use serde_json::{Value, json};
 
 use super::{House, called, make_fifo, snapshot};
@@ -16,7 +16,7 @@ impl House {
         context.allowed_tools.push("files".to_owned());
         match self.outcome(&context, None).await {
             ToolOutcome::NeedsConsent { hash, .. } => {
-                called(self.outcome(&context, Some(self.registry.grant(&hash))).await)
+                called(self.outcome(&context, Some(self.registry.grant(&hash, ConsentScope::Once))).await)
             }
             ToolOutcome::Called { call } => call,
         }
@@ -192,7 +192,7 @@ async fn a_yes_holds_only_for_what_was_there_when_it_was_given() {
     context.allowed_tools.push("files".to_owned());
     let ToolOutcome::NeedsConsent { hash, .. } = house.outcome(&context, None).await else { panic!() };
     house.file("a", "other text");
-    let call = called(house.outcome(&context, Some(house.registry.grant(&hash))).await);
+    let call = called(house.outcome(&context, Some(house.registry.grant(&hash, ConsentScope::Once))).await);
     assert_eq!(call.status, CallStatus::Denied, "{}", call.output);
     assert!(path.exists());
 }
@@ -276,7 +276,7 @@ async fn a_link_on_the_way_that_appears_later_leads_nowhere() {
     let ToolOutcome::NeedsConsent { hash, .. } = house.outcome(&context, None).await else { panic!() };
     fs::remove_dir(house.home.join("target")).unwrap();
     symlink("/tmp", house.home.join("target")).unwrap();
-    let call = called(house.outcome(&context, Some(house.registry.grant(&hash))).await);
+    let call = called(house.outcome(&context, Some(house.registry.grant(&hash, ConsentScope::Once))).await);
     assert_eq!(call.status, CallStatus::Denied, "{}", call.output);
     assert!(from.exists());
 }
@@ -340,7 +340,7 @@ async fn trash_is_a_tool_of_its_own_with_the_rules_of_a_deletion() {
     context.allowed_tools.push("trash".to_owned());
     let ToolOutcome::NeedsConsent { hash, effects, .. } = house.outcome(&context, None).await else { panic!() };
     assert!(effects[0].contains("1 file, 3 bytes"), "{effects:?}");
-    let call = called(house.outcome(&context, Some(house.registry.grant(&hash))).await);
+    let call = called(house.outcome(&context, Some(house.registry.grant(&hash, ConsentScope::Once))).await);
     ok(&call);
     assert_eq!((call.tool.as_str(), sides(&call).as_slice()), ("trash", &[("a", true, false)][..]));
     assert!(house.home.join(".local/share/Trash/files/a").exists() && !path.exists());
@@ -404,7 +404,7 @@ async fn h4_no_spelling_throws_away_what_was_not_meant() {
         let context = trash(path.to_str().unwrap().to_owned());
         let ToolOutcome::NeedsConsent { hash, .. } = house.outcome(&context, None).await else { panic!("{path:?}") };
         assert!(outside.exists());
-        ok(&called(house.outcome(&context, Some(house.registry.grant(&hash))).await));
+        ok(&called(house.outcome(&context, Some(house.registry.grant(&hash, ConsentScope::Once))).await));
         assert!(fs::symlink_metadata(&path).is_err(), "{path:?}");
     }
     assert!(!outside.exists() && parent.exists(), "through the folder's other name it was the file that was meant");

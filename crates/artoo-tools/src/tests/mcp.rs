@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use artoo_proto::{CallStatus, EffectClass, ToolCall, ToolOutcome};
+use artoo_proto::{CallStatus, ConsentScope, EffectClass, ToolCall, ToolOutcome};
 use serde_json::{Value, json};
 
 use super::{House, called, put};
@@ -32,7 +32,7 @@ async fn allowed(house: &House, tool: &str, input: Value) -> ToolCall {
     let context = context(tool, input);
     match house.outcome(&context, None).await {
         ToolOutcome::NeedsConsent { hash, .. } => {
-            called(house.outcome(&context, Some(house.registry.grant(&hash))).await)
+            called(house.outcome(&context, Some(house.registry.grant(&hash, ConsentScope::Once))).await)
         }
         ToolOutcome::Called { call } => call,
     }

@@ -1,8 +1,11 @@
 //! Every tool through the registry, on real files and real processes.
 
 mod consent;
+mod covered;
 mod custom;
 mod desktop;
+mod evidence;
+mod failed;
 mod files;
 mod glob;
 #[cfg(feature = "mcp")]
@@ -11,6 +14,8 @@ mod mdfind;
 mod must_not;
 mod process;
 mod read_file;
+mod rewrites;
+mod scope;
 mod shell;
 mod undo;
 #[cfg(feature = "web")]
@@ -20,9 +25,10 @@ mod write_file;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use artoo_proto::{CallStatus, Environment, EvidenceId, TaskId, ToolCall, ToolOutcome, ToolRequest};
+use artoo_proto::{CallStatus, ConsentScope, Environment, EvidenceId, TaskId, ToolCall, ToolOutcome, ToolRequest};
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -31,7 +37,7 @@ use crate::{CallContext, Grant, Registry, ToolConfig};
 const ALL_TOOLS: [&str; 9] =
     ["mdfind", "glob", "read_file", "write_file", "shell", "search", "desktop", "applescript", "shortcuts"];
 
-/// The task of every call.
+/// The task of every call that can be undone.
 pub(crate) fn task() -> TaskId {
     TaskId::try_from("task-00000000-0000-4000-8000-000000000001".to_owned()).unwrap()
 }
@@ -91,8 +97,8 @@ impl House {
 
     fn context(tool: &str, input: Value) -> CallContext {
         CallContext {
+            task_id: next_task(),
             request: ToolRequest { tool: tool.to_owned(), input },
-            task_id: Some(task()),
             evidence_id: EvidenceId("e1".to_owned()),
             allowed_tools: ALL_TOOLS.map(str::to_owned).to_vec(),
             blocked_tools: Vec::new(),
@@ -103,7 +109,14 @@ impl House {
     }
 
     async fn outcome(&self, context: &CallContext, grant: Option<Grant>) -> ToolOutcome {
-        self.registry.call(context, grant).await
+        self.registry.call(&self.in_task(context), grant).await
+    }
+
+    /// Where what is changed is kept for undo, all calls are one task's, so that they are undone together.
+    fn in_task(&self, context: &CallContext) -> CallContext {
+        let is_any = self.config.undo.is_some() && context.task_id.as_str().starts_with("test-");
+        let task_id = if is_any { task() } else { context.task_id.clone() };
+        CallContext { task_id, ..context.clone() }
     }
 
     /// The record of a call that needs nobody's consent.
@@ -126,7 +139,7 @@ impl House {
             ToolOutcome::Called { call } => return call,
         };
         assert_eq!(shown, command, "shown is what runs, byte for byte");
-        called(self.outcome(&context, Some(self.registry.grant(&hash))).await)
+        called(self.outcome(&context, Some(self.registry.grant(&hash, ConsentScope::Once))).await)
     }
 }
 
@@ -147,6 +160,13 @@ fn only_programs(config: &mut ToolConfig, programs: &[(&str, &str)]) {
     fs::create_dir_all(&bin).unwrap();
     programs.iter().for_each(|(name, script)| put(&bin.join(name), script, 0o755));
     config.program_path = vec![bin];
+}
+
+/// Another task each time: what one call leaves behind is no other test's matter.
+fn next_task() -> TaskId {
+    static NEXT: AtomicU64 = AtomicU64::new(1);
+    let number = NEXT.fetch_add(1, Ordering::Relaxed);
+    TaskId::try_from(format!("test-00000000-0000-4000-8000-{number:012}")).unwrap()
 }
 
 fn called(outcome: ToolOutcome) -> ToolCall {
@@ -177,4 +197,9 @@ fn snapshot(folder: &Path) -> Vec<(PathBuf, Vec<u8>)> {
 
 fn make_fifo(path: &Path) {
     assert!(std::process::Command::new("mkfifo").arg(path).status().unwrap().success());
+}
+
+fn now() -> artoo_proto::Timestamp {
+    let since_1970 = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap();
+    artoo_proto::Timestamp::from_millis(since_1970.as_millis().try_into().unwrap())
 }

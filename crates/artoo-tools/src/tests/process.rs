@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use artoo_proto::{CallStatus, ToolOutcome};
+use artoo_proto::{CallStatus, ConsentScope, ToolOutcome};
 use serde_json::json;
 
 use super::{House, called};
@@ -185,7 +185,8 @@ async fn t3_t4_nobody_is_alive_after_200_killed_commands() {
         let context = House::context("shell", json!({"command": command}));
         let ToolOutcome::NeedsConsent { hash, .. } = house.outcome(&context, None).await else { panic!() };
         let calls = (0..10).map(|_| {
-            let (registry, context, grant) = (house.registry.clone(), context.clone(), house.registry.grant(&hash));
+            let (registry, context, grant) =
+                (house.registry.clone(), context.clone(), house.registry.grant(&hash, ConsentScope::Once));
             tokio::spawn(async move { registry.call(&context, Some(grant)).await })
         });
         let calls: Vec<_> = calls.collect();
@@ -283,9 +284,9 @@ async fn law1_what_the_fence_kept_is_told_with_a_remedy_and_never_claimed_as_don
     let line = format!("may change everything in {}/work", house.home.display());
     assert!(shown.ends_with(&format!("[{line}]")) && effects.contains(&line), "{shown} {effects:?}");
     let plain = House::context("shell", json!({"command": "bash -c 'echo built > $(printf out).txt'"}));
-    let stolen = called(house.outcome(&plain, Some(house.registry.grant(&hash))).await);
+    let stolen = called(house.outcome(&plain, Some(house.registry.grant(&hash, ConsentScope::Once))).await);
     assert_eq!(stolen.status, CallStatus::Denied, "a yes to more is none to less: {stolen:?}");
-    let call = called(house.outcome(&context, Some(house.registry.grant(&hash))).await);
+    let call = called(house.outcome(&context, Some(house.registry.grant(&hash, ConsentScope::Once))).await);
     assert_eq!(call.status, CallStatus::Ok, "{call:?}");
     assert_eq!(fs::read_to_string(house.home.join("work/out.txt")).unwrap(), "built\n");
 }
@@ -317,7 +318,7 @@ async fn dropping_a_call_leaves_no_process() {
     let command = format!("sleep {nap} & (sleep {nap}; true) & sleep {nap}; true");
     let context = House::context("shell", json!({"command": command}));
     let ToolOutcome::NeedsConsent { hash, .. } = house.outcome(&context, None).await else { panic!() };
-    let grant = house.registry.grant(&hash);
+    let grant = house.registry.grant(&hash, ConsentScope::Once);
     {
         let call = house.registry.call(&context, Some(grant));
         tokio::pin!(call);

@@ -100,6 +100,10 @@ impl Job for Asking {
         Some(Question { shown: text.clone(), text, program, files, effects, reason: reason.to_owned() })
     }
 
+    fn network(&self, _: &Machine) -> String {
+        "reaches the network".to_owned()
+    }
+
     fn run(self: Box<Self>, call: Call) -> Running {
         Box::pin(async move {
             let time = call.watch.left();

@@ -5,11 +5,12 @@ use std::path::PathBuf;
 use artoo_proto::{EffectClass, ToolClass, ToolSpec, escape};
 use serde_json::Value;
 
+use crate::consent::{self, Deed, Footprint, Reach, Verb};
 use crate::limit::Limit;
 use crate::paths;
 use crate::record::Record;
 use crate::recording::Recording;
-use crate::tool::{CAUTION, Call, Job, Machine, Question, Running, Said, Tool, spec, unusable};
+use crate::tool::{CAUTION, Call, Job, Machine, NO_NETWORK, Question, Running, Said, Tool, spec, unusable};
 use crate::write_file::{self, NewFile};
 
 #[derive(Debug)]
@@ -55,6 +56,15 @@ impl Job for NewFile {
                 reason: CAUTION.to_owned(),
             }
         })
+    }
+
+    fn footprint(&self) -> Option<Footprint> {
+        let made = Deed { verb: Verb::Make, path: consent::place(&self.path), whole: false };
+        Reach::of([made]).map(Footprint::Known)
+    }
+
+    fn network(&self, _: &Machine) -> String {
+        NO_NETWORK.to_owned()
     }
 
     fn recording(&self, _: &Machine) -> Recording {

@@ -2,9 +2,9 @@
 
 use artoo_proto::{
     AbandonReason, Abort, Advice, Basis, CancelRequest, ClarificationAnswer, ClarificationRequest, ConsentAnswer,
-    ConsentRequest, CriterionMark, CriterionReport, Ending, FailureMix, FinalResult, Loss, MacroState, MegramDraft,
-    MegramId, MemoryAction, MemoryFeedback, MemoryFeedbackKind, MemoryQuery, MemoryRecall, PlanDirective, Potentials,
-    PrevDirective, ReplanDirective, RoleFailed, SessionTurn, Sop, Urgency, UserRequest,
+    ConsentOffers, ConsentRequest, ConsentScope, CriterionMark, CriterionReport, Ending, FailureMix, FinalResult, Loss,
+    MacroState, MegramDraft, MegramId, MemoryAction, MemoryFeedback, MemoryFeedbackKind, MemoryQuery, MemoryRecall,
+    PlanDirective, Potentials, PrevDirective, ReplanDirective, RoleFailed, SessionTurn, Sop, Urgency, UserRequest,
 };
 use proptest::prelude::*;
 
@@ -44,6 +44,7 @@ pub(crate) fn consent_request() -> BoxedStrategy<ConsentRequest> {
         shown: text(),
         effects: texts(),
         reason: text(),
+        offers: record!(ConsentOffers { task: texts(), path: texts() }),
     })
 }
 
@@ -53,6 +54,11 @@ pub(crate) fn consent_answer() -> BoxedStrategy<ConsentAnswer> {
         subtask_id: subtask_id(),
         hash: consent_hash(),
         allowed: any::<bool>(),
+        scope: prop_oneof![
+            Just(ConsentScope::Once),
+            Just(ConsentScope::Task),
+            any::<u32>().prop_map(|days| ConsentScope::Path { days }),
+        ],
         note: option(text()),
     })
 }

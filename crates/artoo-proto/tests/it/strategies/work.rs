@@ -2,10 +2,10 @@
 
 use artoo_proto::{
     CallStatus, Constraints, CorrectionSignal, CriterionVerdict, DispatchManifest, EffectClass, ExecutionResult,
-    ExecutionStatus, FailureClass, FileChange, GapPoint, ManifestEntry, MissingOutcome, MissingReason, OutcomeStatus,
-    OutcomeSummary, PerceptionFailed, PerceptionFailure, Plan, PlanRejected, PlannedSubtask, Recipe, RecipeStep,
-    ReplanRequest, SubTask, SubTaskMissing, SubTaskOutcome, TaskSpec, ToolCall, ToolRequest, UnverifiedOutput, Verdict,
-    VerdictSource,
+    ExecutionStatus, FailureClass, FileChange, GapPoint, KeptOutput, Leave, ManifestEntry, MissingOutcome,
+    MissingReason, OutcomeStatus, OutcomeSummary, PerceptionFailed, PerceptionFailure, Plan, PlanRejected,
+    PlannedSubtask, Recipe, RecipeStep, ReplanRequest, SubTask, SubTaskMissing, SubTaskOutcome, TaskSpec, ToolCall,
+    ToolRequest, UnverifiedOutput, Verdict, VerdictSource,
 };
 use proptest::prelude::*;
 
@@ -112,6 +112,8 @@ pub(crate) fn sub_task() -> BoxedStrategy<SubTask> {
 fn tool_call() -> BoxedStrategy<ToolCall> {
     use CallStatus as S;
     let change = record!(FileChange { path: text(), before: option(text()), after: option(text()) });
+    let leave = prop_oneof![Just(Leave::Once), Just(Leave::Task), text().prop_map(|id| Leave::Rule { id })];
+    let kept = record!(KeptOutput { stream: text(), sha256: text(), bytes: any::<u64>(), left_out: any::<u64>() });
     record!(ToolCall {
         tool: text(),
         input: json(),
@@ -129,6 +131,8 @@ fn tool_call() -> BoxedStrategy<ToolCall> {
         environmental: any::<bool>(),
         changed: list(change),
         alternatives: texts(),
+        leave: option(leave),
+        kept: list(kept),
     })
 }
 

@@ -61,6 +61,8 @@ fn call(tool: &str, input: Value, output: String, changed: Vec<FileChange>) -> T
         environmental: false,
         changed,
         alternatives: Vec::new(),
+        leave: None,
+        kept: Vec::new(),
     }
 }
 

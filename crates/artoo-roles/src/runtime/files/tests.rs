@@ -49,8 +49,8 @@ impl Machine {
     fn call(&self, request: &ToolRequest) -> (ToolCall, bool) {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         let context = CallContext {
+            task_id: artoo_proto::TaskId::new("test", uuid::Uuid::new_v4()),
             request: request.clone(),
-            task_id: None,
             evidence_id: EvidenceId("e1".to_owned()),
             allowed_tools: vec![request.tool.clone()],
             blocked_tools: vec![],
@@ -62,7 +62,11 @@ impl Machine {
             match self.registry.call(&context, None).await {
                 ToolOutcome::Called { call } => (call, false),
                 ToolOutcome::NeedsConsent { hash, .. } => {
-                    match self.registry.call(&context, Some(self.registry.grant(&hash))).await {
+                    match self
+                        .registry
+                        .call(&context, Some(self.registry.grant(&hash, artoo_proto::ConsentScope::Once)))
+                        .await
+                    {
                         ToolOutcome::Called { call } => (call, true),
                         again @ ToolOutcome::NeedsConsent { .. } => panic!("asked twice: {again:?}"),
                     }

@@ -1,6 +1,8 @@
 //! Tools, checks and memory writes of a run, with the trouble its weather makes.
 
-use artoo_proto::{CallStatus, ConsentHash, EffectClass, FileChange, ToolCall, ToolOutcome, ToolRequest};
+use artoo_proto::{
+    CallStatus, ConsentHash, ConsentOffers, EffectClass, FileChange, ToolCall, ToolOutcome, ToolRequest,
+};
 use serde_json::Value;
 
 use super::errand::Errand;
@@ -47,7 +49,8 @@ pub(super) fn call(rng: &mut Rng, weather: &Weather, errand: Option<&Errand>, or
             _ => format!("{} {}\n{}", request.tool, target(request), request.input),
         };
         let (effects, reason) = (vec!["changes something".to_owned()], "it could not be proven harmless".to_owned());
-        return ToolOutcome::NeedsConsent { hash, shown, effects, reason };
+        let offers = ConsentOffers { task: effects.clone(), path: Vec::new() };
+        return ToolOutcome::NeedsConsent { hash, shown, effects, reason, offers };
     }
     if rng.chance(weather.trouble) {
         return ToolOutcome::Called { call: trouble(rng, base) };

@@ -1,8 +1,8 @@
 //! The operator of a run: answers questions, says no, keeps silent, answers twice, and is impersonated.
 
 use artoo_proto::{
-    Abort, CancelRequest, ClarificationAnswer, ConsentAnswer, ConsentHash, MemoryFeedback, MemoryFeedbackKind, Message,
-    TaskId,
+    Abort, CancelRequest, ClarificationAnswer, ConsentAnswer, ConsentHash, ConsentScope, MemoryFeedback,
+    MemoryFeedbackKind, Message, TaskId,
 };
 
 use super::rng::Rng;
@@ -26,6 +26,7 @@ pub(super) fn answers(rng: &mut Rng, weather: &Weather, question: &Message) -> V
                 subtask_id: asked.subtask_id,
                 hash: asked.hash.clone(),
                 allowed,
+                scope: if rng.chance(300) { ConsentScope::Task } else { ConsentScope::Once },
                 note: (!allowed && rng.chance(300)).then(|| "there is no terminal to ask on".to_owned()),
             };
             let mut answers = Vec::new();

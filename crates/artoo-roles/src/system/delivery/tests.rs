@@ -250,6 +250,7 @@ fn d10_what_was_refused_is_not_asked_again_in_a_later_round() {
         shown: "rm -rf /home/u/keep".to_owned(),
         effects: Vec::new(),
         reason: "rm removes".to_owned(),
+        offers: artoo_proto::ConsentOffers::default(),
     });
     world.operator = Box::new(|message| match message {
         Message::ConsentRequest(asked) => Some(
@@ -258,6 +259,7 @@ fn d10_what_was_refused_is_not_asked_again_in_a_later_round() {
                 subtask_id: asked.subtask_id,
                 hash: asked.hash.clone(),
                 allowed: false,
+                scope: artoo_proto::ConsentScope::Once,
                 note: None,
             }
             .into(),

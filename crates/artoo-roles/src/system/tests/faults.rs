@@ -22,6 +22,7 @@ fn a_refused_call_ends_in_consent_needed_and_is_listed() {
             shown: "rm -rf /home/u/keep".to_owned(),
             effects: vec!["deletes /home/u/keep".to_owned()],
             reason: "rm removes".to_owned(),
+            offers: artoo_proto::ConsentOffers::default(),
         }
     });
     world.operator = Box::new(|message| match message {
@@ -31,6 +32,7 @@ fn a_refused_call_ends_in_consent_needed_and_is_listed() {
                 subtask_id: request.subtask_id,
                 hash: request.hash.clone(),
                 allowed: false,
+                scope: artoo_proto::ConsentScope::Once,
                 note: Some("there is no terminal to ask on".to_owned()),
             }
             .into(),

@@ -8,6 +8,7 @@ use std::os::unix::net::SocketAddr;
 use std::os::unix::net::{UnixDatagram, UnixListener};
 use std::time::Duration;
 
+use super::SHOWN_CHARS;
 use super::yard::Yard;
 
 fn has(program: &str) -> bool {
@@ -82,8 +83,8 @@ fn law1_no_way_round_changes_anything_outside() {
         let before = yard.state();
         let ended = yard.run(command);
         let after = yard.state();
-        assert_eq!(after.facts, before.facts, "{command}: {}", ended.text());
-        assert_eq!(after.times, before.times, "{command}: {}", ended.text());
+        assert_eq!(after.facts, before.facts, "{command}: {}", ended.text(SHOWN_CHARS).0);
+        assert_eq!(after.times, before.times, "{command}: {}", ended.text(SHOWN_CHARS).0);
     }
 }
 
@@ -128,8 +129,8 @@ fn law1_no_system_call_leads_out() {
         let script = format!("python3 - <<'EOF'\n{script}\nEOF");
         let ended = yard.run(&script);
         let after = yard.state();
-        assert_eq!(after.facts, before.facts, "{name}: {}", ended.text());
-        assert_eq!(after.times.get(&prize), before.times.get(&prize), "{name}: {}", ended.text());
+        assert_eq!(after.facts, before.facts, "{name}: {}", ended.text(SHOWN_CHARS).0);
+        assert_eq!(after.times.get(&prize), before.times.get(&prize), "{name}: {}", ended.text(SHOWN_CHARS).0);
     }
     for check in [
         "import socket\nfor f in (socket.AF_INET,socket.AF_INET6,socket.AF_UNIX,socket.AF_NETLINK,17,38,40):\n for k in (1,2,3):\n  try: socket.socket(f,k)\n  except OSError: continue\n  raise SystemExit(9)",
@@ -139,7 +140,7 @@ fn law1_no_system_call_leads_out() {
         "import resource\nassert resource.getrlimit(resource.RLIMIT_CORE)==(1,1)\ntry: resource.setrlimit(resource.RLIMIT_FSIZE,(-1,-1))\nexcept (ValueError,OSError): pass\nelse: raise SystemExit(9)",
     ] {
         let ended = yard.run(&format!("python3 - <<'EOF'\n{check}\nEOF"));
-        assert_eq!(ended.exit_code, Some(0), "{check}\n{}", ended.text());
+        assert_eq!(ended.exit_code, Some(0), "{check}\n{}", ended.text(SHOWN_CHARS).0);
     }
 }
 
@@ -158,7 +159,7 @@ fn law1_keys_start_up_files_and_this_process_can_not_be_read() {
          cat /proc/{own}/environ /proc/{own}/mem /proc/{own}/maps | head -c 100 | tr '\\0' '\\n'; \
          readlink /proc/{own}/fd/1 /proc/{own}/cwd; ls /proc/{own}/root/; cat ~/.config/other"
     ));
-    assert_eq!(ended.stdout.text(), "open", "{}", ended.text());
+    assert_eq!(ended.stdout.text(SHOWN_CHARS).0, "open", "{}", ended.text(SHOWN_CHARS).0);
 }
 
 #[test]
@@ -187,7 +188,7 @@ fn law1_no_socket_of_this_machine_and_no_pipe_of_another_program_is_reached() {
         pipe = yard.home.join("pipe").to_str().unwrap(),
     );
     let ended = yard.run(&script);
-    assert_eq!(ended.exit_code, Some(0), "{}", ended.text());
+    assert_eq!(ended.exit_code, Some(0), "{}", ended.text(SHOWN_CHARS).0);
     assert!(listener.accept().is_err() && hidden.accept().is_err() && box_.recv(&mut [0; 8]).is_err());
     // The only byte in the pipe is our own.
     pipe.write_all(b"o").unwrap();
@@ -204,7 +205,7 @@ fn law1_nobody_outside_is_signalled() {
     let alive = outside.try_wait().unwrap().is_none();
     outside.kill().unwrap();
     outside.wait().unwrap();
-    assert!(alive, "{}", ended.text());
+    assert!(alive, "{}", ended.text(SHOWN_CHARS).0);
 }
 
 /// A file that another thread of this process has open without close-on-exec is not the program's to write to.
@@ -215,7 +216,7 @@ fn t18_even_an_inheritable_file_of_ours_is_not_inherited() {
     rustix::io::fcntl_setfd(&ours, rustix::io::FdFlags::empty()).unwrap();
     let ended = yard
         .run("for f in /proc/self/fd/*; do readlink $f; done; for n in 3 4 5 6 7 8 9 10 11 12; do echo x >&$n; done");
-    assert!(!ended.stdout.text().contains("ours"), "{}", ended.text());
+    assert!(!ended.stdout.text(SHOWN_CHARS).0.contains("ours"), "{}", ended.text(SHOWN_CHARS).0);
     assert_eq!(fs::read(yard.home.join("ours")).unwrap(), b"");
 }
 
@@ -223,10 +224,10 @@ fn t18_even_an_inheritable_file_of_ours_is_not_inherited() {
 fn the_temporary_folder_is_private_and_gone_afterwards() {
     let yard = Yard::new();
     let ended = yard.run("stat -c '%a %n' $TMPDIR; echo x > $TMPDIR/f; cat $TMPDIR/f");
-    let text = ended.stdout.text();
+    let text = ended.stdout.text(SHOWN_CHARS).0;
     let (mode, rest) = text.split_once(' ').unwrap();
     let (folder, content) = rest.split_once('\n').unwrap();
-    assert_eq!((mode, content), ("700", "x\n"), "{}", ended.text());
+    assert_eq!((mode, content), ("700", "x\n"), "{}", ended.text(SHOWN_CHARS).0);
     for _ in 0..200 {
         if !std::path::Path::new(folder).exists() {
             return;

@@ -5,6 +5,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use super::SHOWN_CHARS;
 use super::yard::Yard;
 use crate::fence::Fence;
 use crate::process::Ended;
@@ -38,10 +39,10 @@ fn law1_a_yes_to_one_path_is_none_to_its_neighbours() {
         }
         let before = yard.state();
         let ended = allowed(&yard, &shown, &format!("{undone}; true"));
-        assert_eq!(yard.state().facts, before.facts, "{undone}: {}", ended.text());
-        assert!(ended.kept.is_some(), "{undone} is told: {}", ended.text());
+        assert_eq!(yard.state().facts, before.facts, "{undone}: {}", ended.text(SHOWN_CHARS).0);
+        assert!(ended.kept.is_some(), "{undone} is told: {}", ended.text(SHOWN_CHARS).0);
         let ended = allowed(&yard, &shown, command);
-        assert_eq!(ended.exit_code, Some(0), "{command}: {}", ended.text());
+        assert_eq!(ended.exit_code, Some(0), "{command}: {}", ended.text(SHOWN_CHARS).0);
         assert_eq!(yard.run(done).exit_code, Some(0), "{command}");
     }
 }
@@ -60,7 +61,7 @@ fn law1_no_command_changes_artoos_own_data_whatever_was_allowed() {
     ] {
         for shown in [vec![".artoo", ".artoo/audit.jsonl"], vec![""]] {
             let ended = allowed(&yard, &shown, command);
-            assert_ne!(ended.exit_code, Some(0), "{command}: {}", ended.text());
+            assert_ne!(ended.exit_code, Some(0), "{command}: {}", ended.text(SHOWN_CHARS).0);
             assert_eq!(fs::read(&log).unwrap(), b"one\n", "{command}");
         }
     }
@@ -72,10 +73,15 @@ fn modes_in_the_workspace_are_set_and_never_let_others_act() {
     let yard = Yard::new();
     let at = |name: &str| yard.home.join("artoo_workspace").join(name);
     let ended = yard.run("cd ~/artoo_workspace && echo 'echo ran' > s && chmod +x s && ./s && chmod 4755 s");
-    assert_eq!((ended.exit_code, ended.stdout.text().as_str()), (Some(1), "ran\n"), "{}", ended.text());
+    assert_eq!(
+        (ended.exit_code, ended.stdout.text(SHOWN_CHARS).0.as_str()),
+        (Some(1), "ran\n"),
+        "{}",
+        ended.text(SHOWN_CHARS).0
+    );
     assert_eq!(fs::metadata(at("s")).unwrap().permissions().mode() & 0o7777, 0o755 & !umask());
     let ended = yard.run("cd ~/artoo_workspace && cp -p s t && tar cf - s | tar xf - -C $TMPDIR && git init -q r");
-    assert_eq!(ended.exit_code, Some(0), "{}", ended.text());
+    assert_eq!(ended.exit_code, Some(0), "{}", ended.text(SHOWN_CHARS).0);
 }
 
 /// `chmod +x` leaves to the umask what it does not say.

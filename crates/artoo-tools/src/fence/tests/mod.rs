@@ -9,6 +9,9 @@ mod grants;
 mod table;
 mod yard;
 
+/// Characters of what a command put out; no row puts out more.
+const SHOWN_CHARS: usize = 20_000;
+
 /// Says so, loudly, where a row can't be tried on this machine.
 fn say(text: &str) {
     println!("{text}");

@@ -4,7 +4,7 @@ use std::fs;
 use std::os::unix::fs::symlink;
 use std::time::Duration;
 
-use artoo_proto::{CallStatus, TaskId, ToolOutcome};
+use artoo_proto::{CallStatus, ConsentScope, TaskId, ToolOutcome};
 use serde_json::json;
 
 use super::{House, furnish, is_fine, mode, tree};
@@ -111,7 +111,7 @@ async fn an_act_that_was_cut_off_counts_until_it_is_looked_at() {
     let command = format!("cd {}; echo x > a.txt; rm b.txt; touch started; sleep 60", ws.display());
     let context = House::context("shell", json!({"command": command}));
     let ToolOutcome::NeedsConsent { hash, .. } = house.outcome(&context, None).await else { panic!() };
-    let call = house.outcome(&context, Some(house.registry.grant(&hash)));
+    let call = house.outcome(&context, Some(house.registry.grant(&hash, ConsentScope::Once)));
     let started = async {
         while !ws.join("started").exists() {
             tokio::time::sleep(Duration::from_millis(5)).await;
@@ -198,7 +198,7 @@ async fn every_task_has_an_entry_of_its_own() {
     let other = TaskId::try_from("other-00000000-0000-4000-8000-000000000002".to_owned()).unwrap();
     house.call("write_file", json!({"path": "one", "text": "1"})).await;
     let mut context = House::context("write_file", json!({"path": "two", "text": "2"}));
-    context.task_id = Some(other.clone());
+    context.task_id = other.clone();
     house.outcome(&context, None).await;
     let store: UndoStore = house.store();
     assert_eq!(store.last().unwrap().unwrap().id, other.as_str());

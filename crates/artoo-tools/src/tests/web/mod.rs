@@ -4,7 +4,7 @@ mod engines;
 mod pages;
 mod server;
 
-use artoo_proto::{CallStatus, ToolCall, ToolOutcome};
+use artoo_proto::{CallStatus, ConsentScope, ToolCall, ToolOutcome};
 use serde_json::json;
 
 use self::server::Server;
@@ -37,7 +37,7 @@ async fn allowed(house: &House, input: serde_json::Value) -> ToolCall {
     let context = context(input, "");
     match house.outcome(&context, None).await {
         ToolOutcome::NeedsConsent { hash, .. } => {
-            called(house.outcome(&context, Some(house.registry.grant(&hash))).await)
+            called(house.outcome(&context, Some(house.registry.grant(&hash, ConsentScope::Once))).await)
         }
         ToolOutcome::Called { call } => call,
     }

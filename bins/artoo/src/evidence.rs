@@ -1,0 +1,86 @@
+//! `artoo evidence`: what tools put out, as it was kept, verified before it is shown.
+
+use artoo_proto::KeptOutput;
+use artoo_tools::EvidenceStore;
+use artoo_tools::evidence::KeptCall;
+use serde_json::{Value, json};
+
+use crate::args::EvidenceCommand;
+use crate::display::Line;
+use crate::display::writer::Screen;
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::settings::Settings;
+
+/// The schema's name; as unstable as that of a task's events.
+const SCHEMA: &str = "artoo.evidence/0";
+
+/// Letters of a digest that are enough to name it.
+const PREFIX_MIN_CHARS: usize = 8;
+
+/// Lists the calls whose output is kept, or shows what one put out.
+pub(crate) fn run(command: &EvidenceCommand, settings: &Settings, screen: &Screen) -> Result<Exit, Failure> {
+    let store = EvidenceStore::new(&settings.data_dir);
+    let failed = |source| Failure::Evidence { source };
+    let calls = store.calls().map_err(failed)?;
+    let (shown, with_text) = match command {
+        EvidenceCommand::List => (calls, false),
+        EvidenceCommand::Show { id } => (named(calls, id), true),
+    };
+    if let EvidenceCommand::Show { id } = command
+        && shown.is_empty()
+    {
+        return Err(Failure::NoEvidence { id: id.clone() });
+    }
+    let mut values = Vec::new();
+    for call in &shown {
+        let mut streams = Vec::new();
+        if !settings.json {
+            screen.answer(&[Line::strong(head(call))]);
+        }
+        for kept in &call.kept {
+            let text = if with_text { Some(store.read(&kept.sha256).map_err(failed)?) } else { None };
+            let text = text.map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
+            if settings.json {
+                streams.push(stream(kept, text));
+            } else {
+                screen.answer(&[Line::plain(in_words(kept))]);
+                screen.answer(
+                    &text.map(|text| Line::answer(text.trim_end_matches('\n'))).into_iter().collect::<Vec<_>>(),
+                );
+            }
+        }
+        values.push(json!({
+            "at": call.at, "task_id": call.task_id, "evidence_id": call.evidence_id, "tool": call.tool,
+            "streams": streams
+        }));
+    }
+    if settings.json {
+        screen.json(&json!({"schema": SCHEMA, "stable": false, "folder": store.folder(), "calls": values}));
+    } else if shown.is_empty() {
+        screen.answer(&[Line::plain("no evidence is kept")]);
+    }
+    Ok(Exit::Accepted)
+}
+
+/// The calls of this id, or those with an item whose digest begins so.
+fn named(calls: Vec<KeptCall>, id: &str) -> Vec<KeptCall> {
+    let is_prefix = id.len() >= PREFIX_MIN_CHARS && id.bytes().all(|byte| byte.is_ascii_hexdigit());
+    let has_item = |call: &KeptCall| call.kept.iter().any(|kept| kept.sha256.starts_with(id));
+    calls.into_iter().filter(|call| call.evidence_id.0 == id || (is_prefix && has_item(call))).collect()
+}
+
+fn head(call: &KeptCall) -> String {
+    format!("{} {}, {}, task {}", call.evidence_id.0, call.tool, call.at, call.task_id.as_str())
+}
+
+fn in_words(kept: &KeptOutput) -> String {
+    let left_out = if kept.left_out > 0 { format!(", {} more are not kept", kept.left_out) } else { String::new() };
+    format!("  {} {}: {} bytes{left_out}", kept.stream, kept.sha256, kept.bytes)
+}
+
+fn stream(kept: &KeptOutput, text: Option<String>) -> Value {
+    json!({
+        "stream": kept.stream, "sha256": kept.sha256, "bytes": kept.bytes, "left_out": kept.left_out, "text": text
+    })
+}

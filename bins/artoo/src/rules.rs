@@ -1,0 +1,71 @@
+//! `artoo rules`: what a person allowed beyond one call, shown and taken back.
+
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use artoo_proto::{Timestamp, escape};
+use artoo_tools::{Rule, RuleBook};
+use serde_json::{Value, json};
+
+use crate::args::RulesCommand;
+use crate::display::Line;
+use crate::display::writer::Screen;
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::settings::Settings;
+
+/// The schema's name; as unstable as that of a task's events.
+const SCHEMA: &str = "artoo.rules/0";
+
+/// Shows the rules that hold, or takes one back.
+pub(crate) fn run(command: &RulesCommand, settings: &Settings, screen: &Screen) -> Result<Exit, Failure> {
+    let book = RuleBook::new(&settings.data_dir);
+    let failed = |source| Failure::Rules { source };
+    let now = now();
+    match command {
+        RulesCommand::List => {
+            let rules = book.list(now).map_err(failed)?;
+            if settings.json {
+                let rules: Vec<Value> = rules.iter().map(value).collect();
+                screen.json(&json!({"schema": SCHEMA, "stable": false, "path": book.path(), "rules": rules}));
+            } else if rules.is_empty() {
+                screen.answer(&[Line::plain("no rules: artoo asks each time")]);
+            } else {
+                screen.answer(&rules.iter().flat_map(lines).collect::<Vec<_>>());
+            }
+            Ok(Exit::Accepted)
+        }
+        RulesCommand::Revoke { id } => {
+            let revoked = book.revoke(id, now).map_err(failed)?.ok_or_else(|| Failure::NoRule { id: id.clone() })?;
+            if settings.json {
+                screen.json(&json!({"schema": SCHEMA, "stable": false, "revoked": value(&revoked)}));
+            } else {
+                let head = Line::strong(format!("revoked {}: artoo asks again", escape::one_line(&revoked.id)));
+                screen.answer(&[vec![head], covers(&revoked)].concat());
+            }
+            Ok(Exit::Accepted)
+        }
+    }
+}
+
+fn lines(rule: &Rule) -> Vec<Line> {
+    let (id, tool) = (escape::one_line(&rule.id), escape::one_line(&rule.tool));
+    let used = rule.last_used.map_or_else(|| "never used".to_owned(), |at| format!("last used {at}"));
+    let head = Line::strong(format!("{id}: {tool}, since {}, until {}, {used}", rule.since, rule.until));
+    [vec![head], covers(rule)].concat()
+}
+
+fn covers(rule: &Rule) -> Vec<Line> {
+    rule.in_words().iter().map(|cover| Line::plain(format!("  {cover}"))).collect()
+}
+
+fn value(rule: &Rule) -> Value {
+    json!({
+        "id": rule.id, "tool": rule.tool, "covers": rule.in_words(), "since": rule.since, "until": rule.until,
+        "last_used": rule.last_used
+    })
+}
+
+fn now() -> Timestamp {
+    let since_1970 = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    Timestamp::from_millis(i64::try_from(since_1970.as_millis()).unwrap_or(i64::MAX))
+}

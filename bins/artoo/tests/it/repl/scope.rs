@@ -1,0 +1,222 @@
+//! Wider answers at the question: for the task, for folders until a date; long questions in pages; rules shown and revoked.
+
+use std::fs;
+use std::sync::Mutex;
+
+use serde_json::{Value, json};
+
+use super::{open_with, running};
+use crate::pty::{CTRL_D, Pty};
+use crate::server::{Asked, Reply, Server, call, pass, prose, understood};
+use crate::world::World;
+
+const QUESTION: &str = "Allow it? [y/N]";
+
+/// A model that makes these calls one after the other, in one subtask a task.
+fn calling(calls: Vec<Value>) -> impl Fn(&Asked) -> Reply + Send + Sync {
+    let left = Mutex::new(calls.into_iter());
+    move |asked| match asked.schema.as_str() {
+        "task_spec" => understood("tidy up"),
+        "plan" => Reply::Json(json!({
+            "task_criteria": [prose("it is tidy")],
+            "subtasks": [{"intent": "tidy up", "context": "", "sequence": 1, "tools": ["files", "shell"],
+                          "success_criteria": [prose("it is tidy")]}]
+        })),
+        "execution" => match left.lock().unwrap().next() {
+            Some(input) => Reply::Json(json!({
+                "calls": [{"tool": "files", "input": input}], "answer_is_output": false, "status": "completed",
+                "output": "", "reason": null
+            })),
+            None => call("shell", &json!({"command": "ls things"})),
+        },
+        _ => pass(asked, &asked.evidence()),
+    }
+}
+
+fn delete(path: &str) -> Value {
+    json!({"act": "delete", "paths": [path]})
+}
+
+fn questions(pty: &Pty) -> usize {
+    pty.raw().matches(QUESTION).count()
+}
+
+#[test]
+fn h9_a_yes_for_the_task_covers_what_it_says_and_is_written_down() {
+    let world = World::new().with_things();
+    let server = Server::start(calling(vec![
+        delete("~/things/sub"),
+        json!({"act": "create_folder", "to": "~/things/sub/deep"}),
+    ]));
+    let mut pty = open_with(&world, &server);
+    pty.enter("tidy up");
+    pty.wait("the question", |pty| pty.row().starts_with(QUESTION));
+    pty.see("t also whatever else this task does of the following");
+    pty.send("t\r");
+    // Making something where a thing was thrown away is another effect: it asks.
+    pty.wait("the second question", |pty| questions(pty) == 2 && pty.row().trim_end() == QUESTION);
+    assert!(!world.home().join("things/sub").exists());
+    pty.send("\r");
+    pty.see("Not allowed, so not done:");
+    pty.prompt("");
+    assert!(!world.home().join("things/sub").exists());
+    pty.send(CTRL_D);
+    assert_eq!(pty.ended().0, 0);
+    let log = fs::read_to_string(world.data_dir().join("audit.jsonl")).unwrap();
+    assert!(log.contains(r#""scope":{"kind":"task"}"#), "the answer's scope is in the audit log");
+    assert!(log.contains(r#""leave":{"kind":"task"}"#), "and under whose leave the call ran");
+    world.check_kept();
+}
+
+#[test]
+fn a_rule_is_given_used_shown_and_revoked() {
+    let world = World::new().with_things();
+    let server = Server::start(calling(vec![delete("~/things/sub/big.bin")]));
+    let mut pty = open_with(&world, &server);
+    pty.enter("tidy up");
+    pty.wait("the question", |pty| pty.row().starts_with(QUESTION));
+    pty.send("p\r");
+    pty.wait("the days", |pty| pty.row().starts_with("For how many days"));
+    pty.send("3\r");
+    pty.see("loss: D");
+    pty.prompt("");
+    assert!(!world.home().join("things/sub/big.bin").exists());
+    pty.send(CTRL_D);
+    assert_eq!(pty.ended().0, 0);
+    // Another run, and nobody there to ask: the rule holds for what lies in the folder and for nothing else.
+    let server = Server::start(calling(vec![delete("~/things/sub/deep/report.pdf")]));
+    world.ask(&server, "tidy up");
+    assert!(!world.home().join("things/sub/deep/report.pdf").exists());
+    let server = Server::start(calling(vec![delete("~/things/paper.PDF")]));
+    assert_eq!(world.ask(&server, "tidy up").code, Some(6));
+    assert!(world.home().join("things/paper.PDF").exists());
+    let listed = world.run(&["rules", "list", "--json"]);
+    let listed: Value = serde_json::from_str(&listed.stdout).unwrap();
+    let rule = &listed["rules"][0];
+    assert_eq!((&rule["id"], &rule["tool"]), (&json!("r1"), &json!("files")), "{listed}");
+    assert!(rule["covers"][0].as_str().unwrap().contains("anything in ") && rule["last_used"].is_string(), "{listed}");
+    let shown = world.run(&["rules", "list"]);
+    assert!(shown.stdout.starts_with("r1: files, since ") && shown.stdout.contains(", until "), "{shown:?}");
+    let log = fs::read_to_string(world.data_dir().join("audit.jsonl")).unwrap();
+    assert!(log.contains(r#""scope":{"days":3,"kind":"path"}"#) || log.contains(r#""scope":{"kind":"path","days":3}"#));
+    assert!(log.matches(r#""id":"r1""#).count() >= 2, "the rule's id is in the audit log, given and used");
+    assert_eq!(world.run(&["rules", "revoke", "r9"]).code, Some(2));
+    assert_eq!(world.run(&["rules", "revoke", "r1"]).code, Some(0));
+    assert_eq!(world.run(&["rules", "list"]).stdout, "no rules: artoo asks each time\n");
+    world.file("things/sub/again", "x");
+    let server = Server::start(calling(vec![delete("~/things/sub/again")]));
+    assert_eq!(world.ask(&server, "tidy up").code, Some(6));
+    assert!(world.home().join("things/sub/again").exists());
+    world.check_kept();
+}
+
+#[test]
+fn h3_a_wider_answer_that_is_not_offered_and_a_number_that_is_none_are_no() {
+    for (command, keys) in [("rm things/empty.md", vec!["t\r"]), ("rm things/empty.md", vec!["p\r"])] {
+        let world = World::new().with_things();
+        let server = Server::start(running(command));
+        let mut pty = open_with(&world, &server);
+        pty.enter("tidy up");
+        pty.wait("the question", |pty| pty.row().starts_with(QUESTION));
+        assert!(!pty.screen().contains("t also"), "{}", pty.screen());
+        keys.iter().for_each(|keys| pty.send(keys));
+        pty.see("Not allowed, so not done:");
+        pty.prompt("");
+        assert!(world.home().join("things/empty.md").exists(), "{keys:?}");
+        pty.send(CTRL_D);
+        assert_eq!(pty.ended().0, 0);
+    }
+    for days in ["99\r", "soon\r", CTRL_D] {
+        let world = World::new().with_things();
+        let server = Server::start(calling(vec![delete("~/things/sub/big.bin")]));
+        let mut pty = open_with(&world, &server);
+        pty.enter("tidy up");
+        pty.wait("the question", |pty| pty.row().starts_with(QUESTION));
+        pty.send("p\r");
+        pty.wait("the days", |pty| pty.row().starts_with("For how many days"));
+        pty.send(days);
+        pty.see("Not allowed, so not done:");
+        pty.prompt("");
+        assert!(world.home().join("things/sub/big.bin").exists(), "{days:?}");
+        pty.send(CTRL_D);
+        assert_eq!(pty.ended().0, 0);
+    }
+}
+
+#[test]
+fn h3_a_long_question_is_read_page_by_page_before_it_can_be_answered() {
+    let check = |keys: &[&str], runs: bool| {
+        let world = World::new().with_things();
+        let filler: String = (0..400).map(|number| format!("# line {number}\n")).collect();
+        let command = format!("rm things/empty.md\n{filler}true");
+        let server = Server::start(running(Box::leak(command.into_boxed_str())));
+        let mut pty = open_with(&world, &server);
+        pty.enter("tidy up");
+        pty.wait("the first page", |pty| pty.row().starts_with("Enter shows more"));
+        assert!(pty.screen().contains("| rm things/empty.md") && !pty.raw().contains(QUESTION), "{}", pty.screen());
+        for (nth, keys) in keys.iter().enumerate() {
+            // Only what is typed behind the prompt of a page answers it.
+            pty.wait("the page", |pty| {
+                let is_asked = pty.row().starts_with("Enter shows more") || pty.row().starts_with(QUESTION);
+                is_asked && pty.screen().contains(&format!("[lines {} to ", nth * 147 + 1))
+            });
+            pty.send(keys);
+        }
+        pty.see("loss: D");
+        pty.prompt("");
+        assert_eq!(!world.home().join("things/empty.md").exists(), runs, "{keys:?}: {}", pty.screen());
+        pty.send(CTRL_D);
+        assert_eq!(pty.ended().0, 0);
+    };
+    check(&["\r", "\r", "y\r"], true);
+    check(&["y\r"], false);
+    check(&["\r", "n\r"], false);
+    check(&["\r", "\r", "\r"], false);
+}
+
+#[test]
+fn d10_what_was_refused_is_not_asked_again_in_other_words_and_evidence_is_shown_by_its_id() {
+    let world = World::new().with_things();
+    let attempts = ["rm things/empty.md", "unlink ./things/sub/../empty.md", "sh -c \"r\\m $HOME/things/empty.md\""];
+    let server = Server::start(move |asked| match asked.schema.as_str() {
+        "task_spec" => understood("tidy up"),
+        "plan" => Reply::Json(json!({
+            "task_criteria": [prose("it is tidy")],
+            "subtasks": [{"intent": format!("tidy up, way {}", asked.nth), "context": "", "sequence": 1,
+                          "tools": if asked.nth == 0 { json!(["shell", "glob"]) } else { json!(["shell"]) },
+                          "success_criteria": [prose("it is tidy")]}]
+        })),
+        "execution" if asked.evidence().is_empty() && asked.nth == 0 => Reply::Json(json!({
+            "calls": [{"tool": "glob", "input": {"root": "things"}}], "answer_is_output": false,
+            "status": "completed", "output": "", "reason": null
+        })),
+        "execution" => call("shell", &json!({"command": attempts[asked.nth.saturating_sub(1).min(2)]})),
+        _ => pass(asked, &asked.evidence()),
+    });
+    let mut pty = open_with(&world, &server);
+    pty.enter("tidy up");
+    pty.wait("the question", |pty| pty.row().starts_with(QUESTION));
+    pty.send("n\r");
+    pty.see("loss: D");
+    pty.prompt("");
+    assert_eq!(questions(&pty), 1, "{}", pty.screen());
+    assert!(world.home().join("things/empty.md").exists());
+    pty.send(CTRL_D);
+    assert_eq!(pty.ended().0, 0);
+    let listed: Value = serde_json::from_str(&world.run(&["evidence", "list", "--json"]).stdout).unwrap();
+    let listing = &listed["calls"][0];
+    assert_eq!(listing["tool"], "glob", "{listed}");
+    for id in [listing["evidence_id"].as_str().unwrap(), &listing["streams"][0]["sha256"].as_str().unwrap()[..12]] {
+        let shown = world.run(&["evidence", "show", id]);
+        assert!(shown.code == Some(0) && shown.stdout.contains("/things/paper.PDF\n"), "{shown:?}");
+    }
+    assert_eq!(world.run(&["evidence", "show", "nothing"]).code, Some(2));
+    for entry in fs::read_dir(world.data_dir().join("evidence")).unwrap() {
+        let path = entry.unwrap().path();
+        let damaged = fs::read_to_string(&path).unwrap().replace("paper.PDF", "paper.pdf");
+        fs::write(path, damaged).unwrap();
+    }
+    let shown = world.run(&["evidence", "show", listing["evidence_id"].as_str().unwrap()]);
+    assert_eq!(shown.code, Some(1), "what was changed is no evidence: {shown:?}");
+    assert!(!shown.stdout.contains("paper.pdf"), "{shown:?}");
+}

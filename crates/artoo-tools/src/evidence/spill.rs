@@ -1,0 +1,83 @@
+//! A stream on its way into the store: its beginning goes to disk as it comes, its end is added when it is over.
+
+use std::fs::{self, File};
+use std::io::{self, Seek, Write};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use artoo_proto::KeptOutput;
+use sha2::{Digest, Sha256};
+
+use super::{EvidenceStore, ITEM_MAX_BYTES, open_own};
+use crate::digest;
+
+/// Bytes of a stream's end that are kept with its beginning; what whoever reads it holds in memory anyway.
+pub(super) const TAIL_BYTES: usize = 1024 * 1024;
+
+/// Bytes of its beginning: with the end and the mark between them no more than an item may have.
+const HEAD_BYTES: u64 = ITEM_MAX_BYTES - TAIL_BYTES as u64 - 1024;
+
+/// A stream being kept.
+#[derive(Debug)]
+pub(crate) struct Spill {
+    store: EvidenceStore,
+    /// Without a name: it is gone with its last holder, and no count of files ever sees it.
+    file: File,
+    hasher: Sha256,
+    head: u64,
+    total: u64,
+    /// A write failed: the rest is counted and not kept.
+    failed: Option<io::Error>,
+}
+
+impl Spill {
+    pub(super) fn begin(store: EvidenceStore) -> io::Result<Self> {
+        static NEXT: AtomicU64 = AtomicU64::new(0);
+        let number = NEXT.fetch_add(1, Ordering::Relaxed);
+        let path = store.folder.join(format!(".new-{}-{number}", std::process::id()));
+        // What an earlier process of the same number left behind.
+        drop(fs::remove_file(&path));
+        let file = open_own(&path)?;
+        fs::remove_file(&path)?;
+        Ok(Self { store, file, hasher: Sha256::new(), head: 0, total: 0, failed: None })
+    }
+
+    /// The next bytes of the stream.
+    pub(crate) fn take(&mut self, bytes: &[u8]) {
+        self.total = self.total.saturating_add(bytes.len() as u64);
+        let room = usize::try_from(HEAD_BYTES - self.head).unwrap_or(usize::MAX);
+        let kept = bytes.get(..room.min(bytes.len())).unwrap_or_default();
+        self.write(kept);
+        self.head += kept.len() as u64;
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        if self.failed.is_none() {
+            self.failed = self.file.write_all(bytes).err();
+            self.hasher.update(bytes);
+        }
+    }
+
+    /// The stream is over; `tail` is its last bytes, as many as are known.
+    pub(crate) fn keep(mut self, stream: &str, tail: &[u8]) -> io::Result<KeptOutput> {
+        let missing = self.total - self.head;
+        let known = tail.len() as u64;
+        let (left_out, end) = if known <= missing {
+            (missing - known, tail)
+        } else {
+            let overlap = usize::try_from(known - missing).unwrap_or(usize::MAX);
+            (0, tail.get(overlap..).unwrap_or_default())
+        };
+        if left_out > 0 {
+            self.write(format!("\n… [{left_out} bytes left out] …\n").as_bytes());
+        }
+        self.write(end);
+        if let Some(error) = self.failed.take() {
+            return Err(error);
+        }
+        let bytes = self.file.stream_position()?;
+        self.file.rewind()?;
+        let sha256 = digest::hex(&self.hasher.finalize());
+        self.store.settle(&sha256, &mut self.file, bytes)?;
+        Ok(KeptOutput { stream: stream.to_owned(), sha256, bytes: self.head + end.len() as u64, left_out })
+    }
+}

@@ -1,0 +1,37 @@
+//! Letting go of evidence: packs older than their time, and the oldest where there is too much.
+
+use std::fs;
+use std::io;
+use std::path::PathBuf;
+use std::time::{Duration, SystemTime};
+
+use super::{EvidenceStore, KEPT_DAYS, TOTAL_MAX_BYTES};
+
+const DAY: Duration = Duration::from_secs(24 * 60 * 60);
+
+impl EvidenceStore {
+    /// Removes what is too old or too much. What can't be removed stays; nothing else is touched.
+    pub(crate) fn sweep(&self, now: SystemTime) {
+        self.sweep_to(now, TOTAL_MAX_BYTES);
+    }
+
+    pub(crate) fn sweep_to(&self, now: SystemTime, total_max: u64) {
+        let look = |path: PathBuf| -> io::Result<(SystemTime, u64, PathBuf)> {
+            let found = fs::metadata(&path)?;
+            Ok((found.modified()?, found.len(), path))
+        };
+        let packs = self.packs().unwrap_or_default();
+        let mut packs: Vec<_> = packs.into_iter().filter_map(|path| look(path).ok()).collect();
+        // Newest first: what comes behind the cap, or behind its time, goes.
+        packs.sort_by(|a, b| b.cmp(a));
+        let mut total = 0_u64;
+        for (modified, bytes, path) in packs {
+            total = total.saturating_add(bytes);
+            let is_old = now.duration_since(modified).unwrap_or_default() > DAY * KEPT_DAYS;
+            if is_old || total > total_max {
+                // Another process may have removed it.
+                drop(fs::remove_file(path));
+            }
+        }
+    }
+}

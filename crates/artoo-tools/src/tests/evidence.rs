@@ -1,0 +1,231 @@
+//! The evidence store through real calls: whole, private, found again, verified, let go.
+
+use std::fs::{self, File};
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+use artoo_proto::{CallStatus, KeptOutput, ToolCall};
+use serde_json::json;
+
+use super::{House, called};
+use crate::EvidenceStore;
+use crate::evidence::{EvidenceProblem, ITEM_MAX_BYTES};
+
+const DAY: Duration = Duration::from_secs(86_400);
+
+fn with_data() -> House {
+    House::with(|config| {
+        let data = Path::new(&config.environment.home).join(".artoo");
+        fs::create_dir_all(&data).unwrap();
+        config.data_dir = Some(data);
+        config.output_max_chars = 500;
+    })
+}
+
+fn store(house: &House) -> EvidenceStore {
+    EvidenceStore::new(&house.home.join(".artoo"))
+}
+
+async fn shell(house: &House, command: &str) -> ToolCall {
+    called(house.outcome(&House::context("shell", json!({"command": command})), None).await)
+}
+
+fn packs(house: &House) -> Vec<PathBuf> {
+    let mut packs: Vec<_> = fs::read_dir(store(house).folder()).unwrap().map(|entry| entry.unwrap().path()).collect();
+    packs.sort();
+    packs
+}
+
+#[tokio::test]
+async fn d5_what_a_program_said_is_kept_whole_and_what_a_model_sees_says_what_is_missing() {
+    let house = with_data();
+    house.file("work/long", "ä line\n".repeat(1_000));
+    let call = shell(&house, "cat long; cat gone").await;
+    let streams: Vec<&str> = call.kept.iter().map(|kept| kept.stream.as_str()).collect();
+    assert_eq!(streams, ["stdout", "stderr"]);
+    let whole = store(&house).read(&call.kept[0].sha256).unwrap();
+    assert_eq!(whole, "ä line\n".repeat(1_000).into_bytes());
+    assert_eq!((call.kept[0].bytes, call.kept[0].left_out), (8_000, 0));
+    assert!(call.truncated && call.output.chars().count() <= 500, "{call:?}");
+    // The mark's number and what is shown of the stream are all there was.
+    let (first, rest) = call.output.split_once("\n… [").unwrap();
+    let (missing, rest) = rest.split_once(" bytes left out] …\n").unwrap();
+    let (last, _) = rest.split_once("[stderr]\n").unwrap();
+    assert_eq!(first.len() + last.len() + missing.parse::<usize>().unwrap(), 8_000);
+    assert!(String::from_utf8(whole).unwrap().ends_with(last));
+    let calls = store(&house).calls().unwrap();
+    assert_eq!(calls.len(), 1);
+    assert_eq!((&calls[0].kept, &calls[0].evidence_id), (&call.kept, &call.evidence_id));
+}
+
+#[tokio::test]
+async fn other_tools_are_kept_as_well_and_refusals_are_not() {
+    let house = with_data();
+    house.file("work/a", "hello");
+    let call = house.call("read_file", json!({"path": "a"})).await;
+    assert_eq!(call.kept.len(), 1);
+    assert_eq!(store(&house).read(&call.kept[0].sha256).unwrap(), b"hello");
+    let denied = house.call("read_file", json!({"path": "~/.ssh/id"})).await;
+    assert_eq!((denied.status, denied.kept.len()), (CallStatus::Denied, 0));
+    let house = House::new();
+    house.file("work/a", "hello");
+    assert!(house.call("read_file", json!({"path": "a"})).await.kept.is_empty(), "nowhere to keep it");
+}
+
+#[tokio::test]
+async fn the_same_output_is_one_item_private_and_mended_where_it_was_damaged() {
+    let house = with_data();
+    house.file("work/a", "the same\n");
+    let first = shell(&house, "cat a").await;
+    let second = shell(&house, "head a").await;
+    assert_eq!(first.kept, second.kept);
+    let (sha256, path) = (&first.kept[0].sha256, packs(&house).remove(0));
+    let content = || fs::read_to_string(&path).unwrap();
+    assert_eq!((content().matches("the same\n").count(), store(&house).calls().unwrap().len()), (1, 2));
+    let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+    assert_eq!((mode(store(&house).folder()), mode(&path)), (0o700, 0o600));
+    fs::write(&path, content().replace("the same\n", "THE SAME\n")).unwrap();
+    assert!(matches!(store(&house).read(sha256), Err(EvidenceProblem::Damaged { .. })));
+    shell(&house, "tail a").await;
+    assert_eq!(store(&house).read(sha256).unwrap(), b"the same\n");
+    assert!(matches!(store(&house).read(&"0".repeat(64)), Err(EvidenceProblem::Missing { .. })));
+    for odd in ["", "../calls.jsonl", &"g".repeat(64), &"0".repeat(63)] {
+        assert!(matches!(store(&house).read(odd), Err(EvidenceProblem::NoDigest { .. })), "{odd}");
+    }
+}
+
+#[tokio::test]
+async fn t6_a_flood_keeps_its_beginning_and_its_end_and_counts_the_rest() {
+    let house = with_data();
+    let call = house.allowed("yes 0123456 | head -c 18000000; printf THE-END").await;
+    let kept = &call.kept[0];
+    assert_eq!(kept.bytes + kept.left_out, 18_000_007, "{kept:?}");
+    let whole = store(&house).read(&kept.sha256).unwrap();
+    assert!(whole.len() as u64 <= ITEM_MAX_BYTES, "{}", whole.len());
+    assert!(whole.starts_with(b"0123456\n0123456\n") && whole.ends_with(b"0123456\nTHE-END"));
+    let mark = format!("\n… [{} bytes left out] …\n", kept.left_out);
+    assert_eq!(whole.len() as u64, kept.bytes + mark.len() as u64);
+    assert!(String::from_utf8(whole).unwrap().contains(&mark));
+}
+
+#[test]
+fn any_stream_is_kept_as_far_as_it_is_known() {
+    let dir = tempfile::TempDir::new().unwrap();
+    let store = EvidenceStore::new(dir.path());
+    store.prepare(super::now()).unwrap();
+    let cap = ITEM_MAX_BYTES as usize;
+    for total in [1, 1_000, cap - 1_049_600, cap - 1_049_599, cap + 900_000] {
+        let bytes: Vec<u8> = (0..total).map(|at| (at % 251) as u8).collect();
+        let mut spill = store.spill().unwrap();
+        for piece in bytes.chunks(700_001) {
+            spill.take(piece);
+        }
+        let KeptOutput { sha256, bytes: kept, left_out, .. } =
+            spill.keep("stdout", &bytes[total.saturating_sub(1024 * 1024)..]).unwrap();
+        assert_eq!(kept + left_out, total as u64);
+        let whole = store.read(&sha256).unwrap();
+        let gap = whole.len() - kept as usize;
+        assert_eq!(gap > 0, left_out > 0, "{total}");
+        let end = kept.min(1024 * 1024) as usize;
+        assert_eq!(whole[..kept as usize - end], bytes[..kept as usize - end], "{total}");
+        assert_eq!(whole[whole.len() - end..], bytes[total - end..], "{total}");
+    }
+    drop(store.spill().unwrap());
+    let left = fs::read_dir(store.folder()).unwrap().count();
+    assert_eq!(left, 1, "what is not kept leaves nothing behind");
+}
+
+#[tokio::test]
+async fn what_is_too_old_or_too_much_goes_oldest_first_and_nothing_else() {
+    let house = with_data();
+    house.file("work/a", "x".repeat(1_000));
+    let kept = shell(&house, "cat a").await.kept.remove(0).sha256;
+    let now = SystemTime::now();
+    let today = packs(&house).remove(0);
+    let folder = store(&house).folder().to_path_buf();
+    let days = [31, 29, 2, 1].map(|days| (days, folder.join(format!("2020-01-{days:02}.000.pack"))));
+    for (days, path) in &days {
+        fs::copy(&today, path).unwrap();
+        File::options().write(true).open(path).unwrap().set_modified(now - DAY * *days).unwrap();
+    }
+    let other = house.file(".artoo/evidence/notes.txt", "not ours");
+    File::options().write(true).open(&other).unwrap().set_modified(now - DAY * 300).unwrap();
+    let there = || days.iter().map(|(_, path)| path.exists()).collect::<Vec<_>>();
+    store(&house).sweep(now);
+    assert_eq!(there(), [false, true, true, true]);
+    assert!(other.exists() && store(&house).read(&kept).is_ok());
+    let one = fs::metadata(&today).unwrap().len();
+    store(&house).sweep_to(now, one * 2 + one / 2);
+    assert_eq!((there(), today.exists()), (vec![false, false, false, true], true));
+    store(&house).sweep_to(now, 0);
+    assert!(matches!(store(&house).read(&kept), Err(EvidenceProblem::Missing { .. })));
+}
+
+/// A file that comes or goes while a program counts files would make its answer wrong.
+#[tokio::test]
+async fn keeping_evidence_changes_no_count_of_files() {
+    let house = with_data();
+    house.file("work/a", "1");
+    let count = "find ~ | wc -l";
+    let first = house.allowed(count).await;
+    assert_eq!(first.status, CallStatus::Ok, "{first:?}");
+    assert_eq!(house.call("read_file", json!({"path": "a"})).await.kept.len(), 1);
+    assert_eq!(house.allowed(count).await.output, first.output);
+}
+
+#[tokio::test]
+async fn s2_a_torn_end_is_cut_off_and_what_came_before_it_stays() {
+    let house = with_data();
+    house.file("work/a", "first\n");
+    house.file("work/b", "second\n");
+    let first = shell(&house, "cat a").await.kept.remove(0).sha256;
+    let path = packs(&house).remove(0);
+    for torn in ["{\"item\"", "{\"item\":{\"sha256\":\"00\",\"bytes\":9}}\nabc", "\u{0}\u{1}"] {
+        let whole = fs::read(&path).unwrap();
+        fs::write(&path, [whole.as_slice(), torn.as_bytes()].concat()).unwrap();
+        let again = House::with(|config| {
+            config.data_dir = Some(house.home.join(".artoo"));
+            config.environment = house.config.environment.clone();
+        });
+        assert_eq!(fs::read(&path).unwrap(), whole, "{torn:?}");
+        let second = shell(&again, "cat b").await.kept.remove(0).sha256;
+        assert_eq!(store(&house).read(&first).unwrap(), b"first\n");
+        assert_eq!(store(&house).read(&second).unwrap(), b"second\n");
+    }
+}
+
+/// Several processes write to the pack of one day.
+#[test]
+fn writers_beside_each_other_lose_nothing() {
+    let dir = tempfile::TempDir::new().unwrap();
+    let keep = |store: &EvidenceStore, writer: usize, n: usize| {
+        store.keep("output", &format!("{writer} {n} {}", "x".repeat(n * 97))).unwrap()
+    };
+    let writers: Vec<_> = (0..4)
+        .map(|writer| {
+            let store = EvidenceStore::new(dir.path());
+            std::thread::spawn(move || {
+                store.prepare(super::now()).unwrap();
+                (0..50).map(|n| keep(&store, writer, n)).collect::<Vec<_>>()
+            })
+        })
+        .collect();
+    let store = EvidenceStore::new(dir.path());
+    for kept in writers.into_iter().flat_map(|writer| writer.join().unwrap()) {
+        assert_eq!(store.read(&kept.sha256).unwrap().len() as u64, kept.bytes);
+    }
+}
+
+#[tokio::test]
+async fn t12_a_store_that_can_not_be_written_stops_no_call_and_no_record_claims_it() {
+    let house = House::with(|config| {
+        let data = Path::new(&config.environment.home).join(".artoo");
+        fs::create_dir_all(&data).unwrap();
+        fs::write(data.join("evidence"), "in the way").unwrap();
+        config.data_dir = Some(data);
+    });
+    house.file("work/a", "hello");
+    let call = shell(&house, "cat a").await;
+    assert_eq!((call.status, call.output.as_str(), call.kept.len()), (CallStatus::Ok, "hello", 0));
+}

