@@ -3,6 +3,7 @@
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
+use super::SHOWN_CHARS;
 use super::yard::Yard;
 
 const INSIDE: &str = "ARTOO_BOMB_INSIDE";
@@ -59,7 +60,11 @@ fn explode() {
     over.store(true, std::sync::atomic::Ordering::Relaxed);
     watch.join().unwrap();
     let most = most.load(std::sync::atomic::Ordering::Relaxed);
-    assert!(ended.timed_out.is_some() || ended.left_behind || ended.stderr.total() > 0, "{}", ended.text());
+    assert!(
+        ended.timed_out.is_some() || ended.left_behind || ended.stderr.total() > 0,
+        "{}",
+        ended.text(SHOWN_CHARS).0
+    );
     assert!((3..=140).contains(&most), "{most} processes at once");
     assert!(started.elapsed() < Duration::from_secs(20), "{:?}", started.elapsed());
     for _ in 0..500 {

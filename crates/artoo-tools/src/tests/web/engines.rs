@@ -38,7 +38,7 @@ async fn own_words_go_out_unasked_to_a_chosen_engine_and_others_do_not() {
         panic!("a word from elsewhere left unasked");
     };
     assert_eq!(shown, "search: population of lisbon hunter2");
-    assert_eq!(effects, ["sends these words to SearXNG at 127.0.0.1"]);
+    assert_eq!(effects.first().unwrap(), "sends these words to SearXNG at 127.0.0.1");
     assert!(reason.contains("not your own"), "{reason}");
     assert_eq!(server.asked().len(), 1, "nothing was sent");
     let call = allowed(&house, json!({"query": "hunter2"})).await;
@@ -53,7 +53,10 @@ async fn an_engine_that_nobody_chose_is_asked_about_even_for_own_words() {
     let own = context(json!({"query": "lisbon"}), "lisbon");
     let ToolOutcome::NeedsConsent { effects, reason, .. } = house.outcome(&own, None).await else { panic!("unasked") };
     assert!(reason.contains("have not chosen"), "{reason}");
-    assert_eq!(effects, ["sends these words to SearXNG at 127.0.0.1, and if that gives no answer DuckDuckGo"]);
+    assert_eq!(
+        effects.first().unwrap(),
+        "sends these words to SearXNG at 127.0.0.1, and if that gives no answer DuckDuckGo"
+    );
     assert_eq!(server.asked().len(), 0);
 }
 

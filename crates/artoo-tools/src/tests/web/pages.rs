@@ -51,7 +51,7 @@ async fn a_page_goes_out_unasked_only_if_the_person_or_an_engine_named_it() {
     let asked = check("/found?secret=hunter2", "look it up", true).await;
     let ToolOutcome::NeedsConsent { shown, effects, .. } = asked else { unreachable!() };
     assert_eq!(shown, "search: GET http://site.test/found?secret=hunter2");
-    assert_eq!(effects, ["sends this address to site.test, with whatever is written in it"]);
+    assert_eq!(effects.first().unwrap(), "sends this address to site.test, with whatever is written in it");
     check("/other", "read http://site.test/other, please", false).await;
     check("/found", "look it up", true).await;
     let call = unasked(&house, json!({"query": "it"}), "look it up").await;
