@@ -1,5 +1,6 @@
 //! `shell`: a command line. Proven ones run at once and without a shell; the others only as a person allowed them.
 
+mod spelled;
 mod tool;
 
 use std::collections::BTreeMap;
@@ -15,7 +16,7 @@ use serde_json::{Value, json};
 
 use crate::blocked::{self, Named};
 use crate::config::ToolConfig;
-use crate::consent::{self, PATHS_MAX};
+use crate::consent;
 use crate::fence::Fence;
 use crate::guard::{self, ExitOne, Proof};
 use crate::input::{self, InputProblem};
@@ -27,6 +28,7 @@ use crate::record::Record;
 use crate::tool::Job;
 use crate::{nearby, network, open, paths};
 
+use spelled::Spelled;
 pub(crate) use tool::Shell;
 
 /// Longest command taken at all; the system itself ends near this.
@@ -95,17 +97,18 @@ impl Command {
         }
         let mut named = blocked::named(config, &command);
         let proof = guard::classify(config, protected, &command);
-        let paths = match &proof {
-            Proof::Proven(proven) => proven.operands.clone(),
-            Proof::Unproven { .. } => guard::path_like(&command)
-                .iter()
-                .filter_map(|part| paths::absolute(&config.environment, part).ok())
-                .take(PATHS_MAX)
-                .collect(),
+        let (paths, patterns) = match &proof {
+            Proof::Proven(proven) => (proven.operands.clone(), Vec::new()),
+            Proof::Unproven { .. } => {
+                let Spelled { paths, folders } = Spelled::of(&config.environment, &command);
+                (paths, folders)
+            }
         };
-        let writes =
-            writes.iter().map(|path| paths::absolute(&config.environment, path)).collect::<Result<Vec<_>, _>>()?;
+        let asked = writes.iter().map(|path| paths::absolute(&config.environment, path));
+        let mut writes = asked.collect::<Result<Vec<_>, _>>()?;
+        // A pattern is named as such: a no to it is none to the rest of its folder.
         named.places.extend(writes.iter().filter(|path| !named.places.contains(path)).cloned().collect::<Vec<_>>());
+        writes.extend(patterns);
         let network = asks_network || network::is_named(&command);
         let effects = match &proof {
             Proof::Proven(proven) => proven.effects.clone(),
@@ -140,12 +143,7 @@ impl Command {
             Proof::Proven(_) => None,
             Proof::Unproven { .. } => Some(PathBuf::from(&environment.workspace)),
         };
-        // The paths a consent looks at leave out what a variable stands for.
-        let home = &environment.home;
-        let spelled = self.text.replace("${HOME}", home).replace("$HOME", home);
-        let words = if workspace.is_some() { guard::path_like(&spelled) } else { Vec::new() };
-        let named = words.iter().filter_map(|word| paths::absolute(environment, word).ok());
-        self.touched().into_iter().chain(named).map(|path| before_pattern(&path)).chain(workspace).collect()
+        self.touched().into_iter().chain(workspace).collect()
     }
 
     /// What would run: the program itself, or a shell over exactly the bytes that are shown.
@@ -160,16 +158,6 @@ impl Command {
         arguments.extend(["-c".into(), OsString::from(&self.text)]);
         Some(Invocation { program, name: name.into(), arguments, environment: Vec::new() })
     }
-}
-
-/// The path, or where it holds a pattern of the shell's, the folder that the pattern is looked for in.
-fn before_pattern(path: &Path) -> PathBuf {
-    let holds_pattern =
-        |part: &std::ffi::OsStr| std::os::unix::ffi::OsStrExt::as_bytes(part).iter().any(|byte| b"*?[{".contains(byte));
-    if fs::symlink_metadata(path).is_ok() {
-        return path.to_path_buf();
-    }
-    path.iter().take_while(|part| !holds_pattern(part)).collect()
 }
 
 /// What an unproven command would touch, in words: what it names, no more.

@@ -45,7 +45,8 @@ async fn flood(command: &str) -> artoo_proto::ToolCall {
         os: std::env::consts::OS.to_owned(),
         utc_offset_s: 0,
     };
-    let config = ToolConfig { call_timeout: Duration::from_secs(300), ..ToolConfig::new(environment) };
+    let mut config = ToolConfig::new(environment);
+    config.call_timeout = Duration::from_secs(300);
     let registry = Registry::detect(config);
     let context = CallContext {
         task_id: TaskId::try_from("flood-00000000-0000-4000-8000-000000000001".to_owned()).expect("a task id"),

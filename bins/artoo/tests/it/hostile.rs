@@ -79,7 +79,7 @@ fn h2_no_control_byte_reaches_a_terminal_from_a_name_a_file_a_model_or_the_reque
         pty.wait("the consent", |pty| pty.row().starts_with("Allow it? [y/N]"));
         pty.send("y\r");
         let (_, _, shown) = pty.ended_with_bytes();
-        assert_eq!(acted_on(&shown), [], "{arguments:?}: {shown}");
+        assert_eq!(acted_on(&shown), Vec::<char>::new(), "{arguments:?}: {shown}");
         assert!(shown.contains("\\u{1b}[2J") || shown.contains("\\u001b[2J"), "it was shown, escaped: {shown}");
         let questions = shown.lines().filter(|line| line.starts_with("Allow it? [y/N]")).count();
         assert_eq!(questions, 1, "nothing else asks in our name: {shown}");

@@ -49,6 +49,7 @@ use judge::Judge;
 pub(crate) use named::path_like;
 pub use objection::CommandClass;
 use objection::Objection;
+pub(crate) use pattern::matches_now;
 pub(crate) use programs::ExitOne;
 pub use report::{Classification, CommandGuard};
 

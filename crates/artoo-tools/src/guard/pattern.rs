@@ -149,3 +149,10 @@ pub(crate) fn compiled(part: &str) -> Pattern {
     };
     part.chars().map(as_element).collect()
 }
+
+/// What a path with `*` and `?` matches now; `None` for sets and braces, which are not told apart here, and for too much.
+pub(crate) fn matches_now(path: &Path) -> Option<Vec<PathBuf>> {
+    let text = path.to_str().filter(|text| !text.contains(['[', '{']))?;
+    let names = found(&compiled(text), Path::new("/")).ok()?;
+    Some(names.into_iter().map(PathBuf::from).collect())
+}

@@ -120,13 +120,13 @@ async fn run(command: Command, call: Call) -> Result<Record, Stopped> {
     let read_only = class == EffectClass::ReadOnly;
     let named = if read_only { Vec::new() } else { command.paths.clone() };
     let fence = command.fence(config, &call.machine.protected);
-    if !read_only {
-        // What can't be made is missed by the command itself, which says so.
-        let _ = std::fs::create_dir_all(&config.environment.workspace);
-    }
     let (paths, machine, recorder) = (named.clone(), Arc::clone(&call.machine), call.recorder.clone());
     let begin = move |limit: &Limit| {
         let act = recorder.begin(&machine, limit)?;
+        if !read_only {
+            // What can't be made is missed by the command itself, which says so.
+            let _ = std::fs::create_dir_all(&machine.config.environment.workspace);
+        }
         Ok((act, shell::digests(&paths, limit)))
     };
     let (act, before) = match call.watch.blocking(begin).await? {

@@ -1,0 +1,55 @@
+//! The places an unproven command spells, with what its patterns match now.
+
+use std::path::{Path, PathBuf};
+
+use artoo_proto::Environment;
+
+use crate::consent::PATHS_MAX;
+use crate::{guard, paths};
+
+/// What is spelled.
+#[derive(Debug, Default)]
+pub(super) struct Spelled {
+    /// Paths, best effort: every word that could be one.
+    pub(super) paths: Vec<PathBuf>,
+    /// Folders of patterns that match too much to be listed, or that are not read here: all in them may change.
+    pub(super) folders: Vec<PathBuf>,
+}
+
+impl Spelled {
+    /// Looks at the disk for what patterns match.
+    pub(super) fn of(environment: &Environment, command: &str) -> Self {
+        let home = &environment.home;
+        let text = command.replace("${HOME}", home).replace("$HOME", home);
+        let mut spelled = Self::default();
+        let words = guard::path_like(&text);
+        for path in words.iter().filter_map(|word| paths::absolute(environment, word).ok()) {
+            let before = before_pattern(&path);
+            if before == path {
+                spelled.paths.push(path);
+                continue;
+            }
+            let room = PATHS_MAX.saturating_sub(spelled.paths.len());
+            match guard::matches_now(&path).filter(|matches| matches.len() <= room) {
+                Some(matches) => spelled.paths.extend(matches),
+                // The home folder itself is never meant as a whole: such a command has to name what it changes.
+                None if Path::new(home).starts_with(&before) => {}
+                None => spelled.folders.push(before),
+            }
+        }
+        spelled.paths.truncate(PATHS_MAX);
+        spelled.folders.sort_unstable();
+        spelled.folders.dedup();
+        spelled
+    }
+}
+
+/// The path, or where it holds a pattern of the shell's, the folder that the pattern is looked for in.
+pub(super) fn before_pattern(path: &Path) -> PathBuf {
+    let holds_pattern =
+        |part: &std::ffi::OsStr| std::os::unix::ffi::OsStrExt::as_bytes(part).iter().any(|byte| b"*?[{".contains(byte));
+    if std::fs::symlink_metadata(path).is_ok() {
+        return path.to_path_buf();
+    }
+    path.iter().take_while(|part| !holds_pattern(part)).collect()
+}
