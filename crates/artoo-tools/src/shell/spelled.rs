@@ -29,6 +29,10 @@ impl Spelled {
                 spelled.paths.push(path);
                 continue;
             }
+            // What the kernel shows of processes, artoo's own among them, is nothing a person allows to be changed.
+            if before.starts_with("/proc") {
+                continue;
+            }
             let room = PATHS_MAX.saturating_sub(spelled.paths.len());
             match guard::matches_now(&path).filter(|matches| matches.len() <= room) {
                 Some(matches) => spelled.paths.extend(matches),
@@ -46,10 +50,41 @@ impl Spelled {
 
 /// The path, or where it holds a pattern of the shell's, the folder that the pattern is looked for in.
 pub(super) fn before_pattern(path: &Path) -> PathBuf {
-    let holds_pattern =
-        |part: &std::ffi::OsStr| std::os::unix::ffi::OsStrExt::as_bytes(part).iter().any(|byte| b"*?[{".contains(byte));
     if std::fs::symlink_metadata(path).is_ok() {
         return path.to_path_buf();
     }
-    path.iter().take_while(|part| !holds_pattern(part)).collect()
+    path.iter().take_while(|part| !is_pattern(&part.to_string_lossy())).collect()
+}
+
+/// A bracket or a brace alone is the shell's own word, and no pattern.
+fn is_pattern(part: &str) -> bool {
+    let within =
+        |open, close| part.split_once(open).and_then(|(_, rest)| rest.rsplit_once(close)).map(|(inner, _)| inner);
+    part.contains(['*', '?'])
+        || within('[', ']').is_some_and(|set| !set.is_empty())
+        || within('{', '}').is_some_and(|choice| choice.contains(',') || choice.contains(".."))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_pattern;
+
+    #[test]
+    fn the_shell_s_own_brackets_are_no_patterns() {
+        for (part, expected) in [
+            ("*.tmp", true),
+            ("a?", true),
+            ("[ab]c", true),
+            ("x{a,b}", true),
+            ("{1..9}", true),
+            ("[", false),
+            ("]", false),
+            ("[]", false),
+            ("{", false),
+            ("{#x}", false),
+            ("plain", false),
+        ] {
+            assert_eq!(is_pattern(part), expected, "{part}");
+        }
+    }
 }

@@ -154,6 +154,7 @@ async fn while_an_act_goes_on_nothing_is_undone() {
 async fn a_folder_that_became_a_link_is_not_followed() {
     let house = House::keeping();
     house.file("ws/d/f", "old");
+    fs::create_dir(house.workspace()).unwrap();
     house.allowed(&format!("rm {0}/ws/d/f; echo 1 > {0}/ws/d/g", house.home.display())).await;
     fs::rename(house.home.join("ws/d"), house.home.join("elsewhere")).unwrap();
     symlink(house.home.join("elsewhere"), house.home.join("ws/d")).unwrap();
