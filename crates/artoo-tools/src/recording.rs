@@ -100,7 +100,7 @@ impl crate::Registry {
 
 impl Recorder {
     /// Begins the recording; what can't be recorded although that was said is not done.
-    pub(crate) fn begin(&self, machine: &Machine, limit: &Limit) -> Result<Act, Record> {
+    pub(crate) fn begin(&self, machine: &Machine, limit: &Limit) -> Result<Act, Box<Record>> {
         let Some(journal) = &machine.journal else { return Ok(Act::default()) };
         let subject = Subject { task: &self.task, tool: &self.tool, what: &self.what };
         let cover = match &self.prospect {
@@ -112,10 +112,10 @@ impl Recorder {
             Ok(act) => Ok(act),
             // It was allowed as something that can't be undone.
             Err(_) if cover.is_some_and(|cover| cover.not_undoable().is_some()) => Ok(Act::default()),
-            Err(error) => Err(Record {
+            Err(error) => Err(Box::new(Record {
                 measures: false,
                 ..Record::hindered(format!("it could not be made undoable, so it was not done: {error}"))
-            }),
+            })),
         }
     }
 }

@@ -127,11 +127,11 @@ async fn run(command: Command, call: Call) -> Result<Record, Stopped> {
             // What can't be made is missed by the command itself, which says so.
             let _ = std::fs::create_dir_all(&machine.config.environment.workspace);
         }
-        Ok((act, shell::digests(&paths, limit)))
+        Ok::<_, Box<Record>>((act, shell::digests(&paths, limit)))
     };
     let (act, before) = match call.watch.blocking(begin).await? {
         Ok(begun) => begun,
-        Err(record) => return Ok(Record::class(record, class)),
+        Err(record) => return Ok(record.class(class)),
     };
     let ended = call.run(invocation.clone(), fence, call.watch.left()).await;
     let (cwd, max_chars) = (config.environment.cwd.clone(), config.output_max_chars);
