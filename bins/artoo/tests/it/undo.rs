@@ -134,7 +134,8 @@ fn what_was_changed_since_is_left_and_the_exit_code_says_so() {
     assert_eq!(std::fs::read(world.home().join("things/empty.md")).unwrap(), b"mine");
     assert!(world.home().join("things/paper.PDF").exists());
     let again = json_of(&world, &["undo", "--yes", "--json"], 9);
-    assert_eq!((&again["undone"], &again["items"][0]["outcome"]), (&json!(false), &json!("conflict")), "{again}");
+    let left = again["items"].as_array().unwrap().iter().filter(|item| item["outcome"] == "conflict").count();
+    assert_eq!((&again["undone"], left), (&json!(false), 1), "{again}");
     for (arguments, code) in
         [(&["undo", "nothing-like-it"][..], 2), (&["undo", "--list", "--yes"], 2), (&["undo", "a", "b"], 2)]
     {

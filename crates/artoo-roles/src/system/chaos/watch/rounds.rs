@@ -86,7 +86,7 @@ impl Watch {
         let mut used = plan.subtasks.iter().flat_map(|subtask| &subtask.tools).chain(steps.map(|step| &step.call.tool));
         self.hold(!used.any(|tool| tools.contains(tool)), "(5) the plan uses a blocked tool", shown);
         self.hold(plan.blocked_tools == tools && plan.blocked_targets == targets, "(5) blocks got lost", shown);
-        self.hold(!plan.subtasks.is_empty() && plan.subtasks.len() <= 32, "(5) the plan's size", shown);
+        self.hold(!plan.subtasks.is_empty() && plan.subtasks.len() <= 64, "(5) the plan's size", shown);
         let criteria = plan.subtasks.iter().all(|subtask| !subtask.success_criteria.is_empty());
         self.hold(criteria && !plan.task_criteria.is_empty(), "(4) a plan without criteria", shown);
     }
