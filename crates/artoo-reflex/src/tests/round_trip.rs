@@ -268,7 +268,7 @@ fn rewrite(which: u64, width: u64) -> Rewrite {
         2 => Rewrite::Mirrored,
         3 => Rewrite::Reversed,
         4 => Rewrite::Wrapped(width + 1),
-        5 => Rewrite::Joined(if width % 2 == 0 { String::new() } else { ";".to_owned() }),
+        5 => Rewrite::Joined(if width.is_multiple_of(2) { String::new() } else { ";".to_owned() }),
         _ => Rewrite::LastField,
     }
 }

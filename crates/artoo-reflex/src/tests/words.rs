@@ -172,6 +172,7 @@ fn about_acts(concept: &Concept) -> Option<&'static [&'static str]> {
 }
 
 /// Groups, numbers, columns, comparisons, properties, facts.
+#[expect(clippy::too_many_lines, reason = "one table: a concept a line")]
 fn about_text_and_machine(concept: &Concept) -> Option<&'static [&'static str]> {
     Some(match concept {
         Concept::Per => &["number of files in ~/x @ extension", "number of files @ extension in ~/x"],

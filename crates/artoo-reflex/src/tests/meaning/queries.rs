@@ -198,6 +198,7 @@ fn rewrite() -> impl Strategy<Value = Result<Rewrite, (String, bool, bool)>> {
 }
 
 /// Questions about text, over one file or many.
+#[expect(clippy::too_many_lines, reason = "one table: a form of question a line")]
 pub(super) fn of_text() -> BoxedStrategy<Query> {
     let part = proptest::sample::select(vec![NamePart::Name, NamePart::Folder, NamePart::Extension]);
     let names = (selection(Kind::File), part).prop_map(|(of, part)| Query::Names { of: Box::new(of), part });
