@@ -1,6 +1,6 @@
 //! Undo: what artoo changes in a person's files, kept first, so that it can be brought back.
 //!
-//! Every act that may change files goes through a [`journal`](journal::Journal). Before a command runs, what stands in
+//! Every act that may change files goes through a journal. Before a command runs, what stands in
 //! the places it may change is kept; afterwards the journal holds only what differs. Moves and deletions are noted
 //! before they are made, and taken back by moving. [`UndoStore`] brings an entry back, and is an act itself.
 //!
