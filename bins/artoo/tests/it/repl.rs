@@ -8,7 +8,7 @@ mod scope;
 use serde_json::json;
 
 use crate::pty::{CTRL_D, Pty};
-use crate::server::{Asked, Reply, Server, call, pass, prose, understood};
+use crate::server::{Reply, Server, running};
 use crate::world::{ARTOO, World};
 
 const COUNT: &str = "how many files are in ~/things";
@@ -30,21 +30,6 @@ fn open_with(world: &World, server: &Server) -> Pty {
 /// The user's words as R1 was given them, task by task.
 fn requests(server: &Server) -> Vec<String> {
     server.asked().into_iter().filter(|asked| asked.schema == "task_spec").map(|asked| asked.user).collect()
-}
-
-/// A model whose plan runs one command and whose judge likes it.
-fn running(command: &'static str) -> impl Fn(&Asked) -> Reply + Send + Sync {
-    move |asked| match asked.schema.as_str() {
-        "task_spec" => understood("run the command"),
-        "plan" => Reply::Json(json!({
-            "task_criteria": [prose("the listing names what is there")],
-            "subtasks": [{"intent": "run it", "context": "", "sequence": 1, "tools": ["shell"],
-                          "success_criteria": [prose("it ends well")]}]
-        })),
-        "execution" if asked.evidence().is_empty() => call("shell", &json!({"command": command})),
-        "execution" => call("shell", &json!({"command": "ls things"})),
-        _ => pass(asked, &asked.evidence()),
-    }
 }
 
 #[test]

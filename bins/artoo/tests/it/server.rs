@@ -187,3 +187,19 @@ pub(crate) fn pass(asked: &Asked, cites: &[String]) -> Reply {
 pub(crate) fn prose(text: &str) -> Value {
     json!({"criterion": text, "mode": "verifiable"})
 }
+
+/// A model whose plan runs one command and whose judge likes it.
+pub(crate) fn running(command: impl Into<String>) -> impl Fn(&Asked) -> Reply + Send + Sync {
+    let command = command.into();
+    move |asked| match asked.schema.as_str() {
+        "task_spec" => understood("run the command"),
+        "plan" => Reply::Json(json!({
+            "task_criteria": [prose("the listing names what is there")],
+            "subtasks": [{"intent": "run it", "context": "", "sequence": 1, "tools": ["shell"],
+                          "success_criteria": [prose("it ends well")]}]
+        })),
+        "execution" if asked.evidence().is_empty() => call("shell", &json!({"command": command})),
+        "execution" => call("shell", &json!({"command": "ls things"})),
+        _ => pass(asked, &asked.evidence()),
+    }
+}

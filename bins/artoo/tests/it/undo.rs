@@ -3,23 +3,8 @@
 use serde_json::{Value, json};
 
 use crate::pty::Pty;
-use crate::server::{Asked, Reply, Server, call, pass, prose, understood};
+use crate::server::{Server, running};
 use crate::world::World;
-
-/// A model whose plan runs one command and whose judge likes it.
-fn running(command: String) -> impl Fn(&Asked) -> Reply + Send + Sync {
-    move |asked| match asked.schema.as_str() {
-        "task_spec" => understood("run the command"),
-        "plan" => Reply::Json(json!({
-            "task_criteria": [prose("the listing names what is there")],
-            "subtasks": [{"intent": "run it", "context": "", "sequence": 1, "tools": ["shell"],
-                          "success_criteria": [prose("it ends well")]}]
-        })),
-        "execution" if asked.evidence().is_empty() => call("shell", &json!({"command": command})),
-        "execution" => call("shell", &json!({"command": "ls things"})),
-        _ => pass(asked, &asked.evidence()),
-    }
-}
 
 /// Has a model's command run after a yes.
 fn allowed(world: &World, command: &str) {

@@ -8,14 +8,14 @@ use super::{Programs, Unsupported, lines};
 use crate::algebra::{Field, Function, GroupKey, Key, Order, Pred, Query, SortKey};
 
 /// The layers of a selection, from the outside in.
-struct Selection<'a> {
-    stretch: Option<(u64, u64)>,
-    keys: &'a [SortKey],
-    keep: &'a [Pred],
-    source: &'a Query,
+pub(super) struct Selection<'a> {
+    pub(super) stretch: Option<(u64, u64)>,
+    pub(super) keys: &'a [SortKey],
+    pub(super) keep: &'a [Pred],
+    pub(super) source: &'a Query,
 }
 
-fn selection(query: &Query) -> Result<Selection<'_>, Unsupported> {
+pub(super) fn selection(query: &Query) -> Result<Selection<'_>, Unsupported> {
     let (stretch, unlimited) = match query {
         Query::Limit { of, skip, count } => (Some((*skip, *count)), of.as_ref()),
         other => (None, other),

@@ -1,7 +1,6 @@
 //! Folders with the sums of what lies below them: one walk tells the folders and the files, and `awk` adds up.
 
-#![expect(clippy::wildcard_enum_match_arm, reason = "it takes off the operators it names and hands on the rest")]
-
+use super::files::{Selection, selection};
 use super::find::{Expression, literal, no_root_in_another};
 use super::pipeline::{Argv, Pipeline};
 use super::{Programs, Unsupported};
@@ -15,19 +14,7 @@ END { for (path in wanted) printf \"%.0f\\t%s\\n\", sum[path], path }";
 /// `bytes<tab>folder`, in the order and stretch asked for; names with tabs or line breaks don't pass the check.
 pub(super) fn sizes(of: &Query, programs: Programs) -> Result<Pipeline, Unsupported> {
     programs.gnu_only("sums of folders")?;
-    let (stretch, unlimited) = match of {
-        Query::Limit { of, skip, count } => (Some((*skip, *count)), of.as_ref()),
-        other => (None, other),
-    };
-    let (keys, unsorted) = match unlimited {
-        Query::Sort { of, keys } => (keys.as_slice(), of.as_ref()),
-        other => (&[][..], other),
-    };
-    let (keep, source) = match unsorted {
-        Query::Filter { of, keep: Pred::All(parts) } => (parts.as_slice(), of.as_ref()),
-        Query::Filter { of, keep } => (std::slice::from_ref(keep), of.as_ref()),
-        other => (&[][..], other),
-    };
+    let Selection { stretch, keys, keep, source } = selection(of)?;
     let Query::Tree { roots, depth, hidden, kind: Kind::Folder } = source else {
         return Err(Unsupported::Arrangement { what: "the sums of these folders" });
     };
