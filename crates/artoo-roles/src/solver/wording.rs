@@ -30,7 +30,7 @@ pub(super) fn reason_words(reason: &AbandonReason) -> String {
 fn not_understood(abstention: &artoo_proto::Abstention) -> String {
     let words = abstention.not_understood.join(", ");
     match (abstention.understood.as_str(), words.as_str()) {
-        ("", "") => "the request was not understood".to_owned(),
+        ("", "") => "it can't be answered as it stands".to_owned(),
         ("", words) => format!("not understood: {words}"),
         (understood, "") => format!("understood only: {understood}"),
         (understood, words) => format!("understood: {understood}; not understood: {words}"),
