@@ -132,9 +132,8 @@ impl Program {
         while !self.has_ended() {}
         let status = waitpid(Some(self.pid), WaitOptions::empty()).ok().flatten().map(|(_, status)| status);
         let left_behind = !self.all_gone_within(LEFT_GRACE);
-        if left_behind {
-            self.kill_all();
-        }
+        // Also where nobody was seen: a list that is read while processes start each other may miss the newest.
+        self.kill_all();
         Verdict {
             exit_code: status.and_then(rustix::process::WaitStatus::exit_status),
             signal: status.and_then(rustix::process::WaitStatus::terminating_signal),
@@ -168,10 +167,14 @@ impl Program {
     fn all_gone_within(&self, grace: Duration) -> bool {
         let until = Instant::now() + grace;
         let mut pause = LOOK_FIRST;
+        let mut was_empty = false;
         loop {
-            if self.census.inside().is_empty() {
+            // One that started another and went may have hidden it from the first look.
+            let is_empty = self.census.inside().is_empty();
+            if is_empty && was_empty {
                 return true;
             }
+            was_empty = is_empty;
             if Instant::now() >= until || is_word_waiting() {
                 return false;
             }
