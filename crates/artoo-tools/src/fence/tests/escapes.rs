@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use super::SHOWN_CHARS;
 use super::yard::Yard;
+use crate::fence::Fence;
 
 fn has(program: &str) -> bool {
     let found =
@@ -187,8 +188,11 @@ fn law1_no_socket_of_this_machine_and_no_pipe_of_another_program_is_reached() {
         mail = mail.to_str().unwrap(),
         pipe = yard.home.join("pipe").to_str().unwrap(),
     );
-    let ended = yard.run(&script);
-    assert_eq!(ended.exit_code, Some(0), "{}", ended.text(SHOWN_CHARS).0);
+    // Who was allowed the network was not allowed the services of this machine.
+    for network in [false, true] {
+        let ended = yard.run_in(Fence { network, ..yard.fence() }, &script, Duration::from_secs(20)).unwrap();
+        assert_eq!(ended.exit_code, Some(0), "{}", ended.text(SHOWN_CHARS).0);
+    }
     assert!(listener.accept().is_err() && hidden.accept().is_err() && box_.recv(&mut [0; 8]).is_err());
     // The only byte in the pipe is our own.
     pipe.write_all(b"o").unwrap();
