@@ -100,8 +100,9 @@ async fn probe(settings: &Settings, with_probe: bool, variables: &Variables) -> 
     findings.extend(model(settings, variables));
     findings.extend(endpoint(settings, variables).await);
     findings.extend(abilities::finding(settings, with_probe, variables).await);
-    findings.extend(tools(settings));
-    findings.push(fence(settings));
+    let registry = Registry::detect(settings.tools.clone());
+    findings.extend(tools(&registry));
+    findings.push(fence(&registry));
     findings.extend(audit_log(&settings.data_dir));
     findings.extend(stores(settings).await);
     findings
@@ -244,8 +245,7 @@ fn model(settings: &Settings, variables: &Variables) -> Vec<Finding> {
     findings
 }
 
-fn tools(settings: &Settings) -> Vec<Finding> {
-    let registry = Registry::detect(settings.tools.clone());
+fn tools(registry: &Registry) -> Vec<Finding> {
     let names: Vec<String> = registry.specs().into_iter().map(|spec| spec.name).collect();
     let mut findings = vec![if names.is_empty() {
         Finding::fail("tools", "none", "this machine lacks even a file system to search; report this")
@@ -259,8 +259,8 @@ fn tools(settings: &Settings) -> Vec<Finding> {
 }
 
 /// What holds a running command, tried out.
-fn fence(settings: &Settings) -> Finding {
-    let report = Registry::detect(settings.tools.clone()).fence_report();
+fn fence(registry: &Registry) -> Finding {
+    let report = registry.fence_report();
     let detail = report.words.join("; ");
     if report.holds {
         return Finding::ok("fence", detail);

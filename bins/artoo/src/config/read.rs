@@ -6,6 +6,7 @@ use std::io::{self, Read};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
+use artoo_tools::trust::{self, Distrust};
 use toml::Spanned;
 
 use super::command::{self, CommandProblem};
@@ -103,15 +104,14 @@ fn trusted_text(path: &Path, max_bytes: u64, secret: bool) -> Result<Option<Stri
     Ok(Some(text))
 }
 
+/// The same rule as for a manifest of the person's own tools.
 fn trust(path: &Path, found: &Metadata) -> Result<(), ConfigProblem> {
-    let mine = rustix::process::geteuid().as_raw();
-    if found.uid() != mine && found.uid() != 0 {
-        return Err(ConfigProblem::NotYours { path: path.to_path_buf() });
-    }
-    if found.mode() & 0o022 != 0 {
-        return Err(ConfigProblem::OpenToOthers { path: path.to_path_buf(), mode: found.mode() & 0o7777 });
-    }
-    Ok(())
+    trust::check(path, found).map_err(|distrust| match distrust {
+        Distrust::Unreadable { path, source } => ConfigProblem::Unreadable { path, source },
+        Distrust::TooLarge { path, .. } => ConfigProblem::TooLarge { path },
+        Distrust::OpenToOthers { path, mode } => ConfigProblem::OpenToOthers { path, mode },
+        Distrust::NotYours { path } => ConfigProblem::NotYours { path },
+    })
 }
 
 fn parse(path: &Path, home: &Path, text: &str) -> Result<ConfigFile, ConfigProblem> {

@@ -49,7 +49,7 @@ impl Spelled {
 }
 
 /// The path, or where it holds a pattern of the shell's, the folder that the pattern is looked for in.
-pub(super) fn before_pattern(path: &Path) -> PathBuf {
+fn before_pattern(path: &Path) -> PathBuf {
     if std::fs::symlink_metadata(path).is_ok() {
         return path.to_path_buf();
     }
