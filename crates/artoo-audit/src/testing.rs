@@ -153,6 +153,7 @@ pub(crate) fn call(tool: &str, status: CallStatus, output: &str) -> ToolCall {
         elapsed_ms: 3,
         environmental: false,
         changed: vec![],
+        changes_known: false,
         alternatives: vec![],
         leave: None,
         kept: vec![],

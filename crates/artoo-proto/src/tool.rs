@@ -79,6 +79,9 @@ pub enum CallStatus {
 pub const FOLDER: &str = "folder";
 
 /// A file or folder this call changed, with its content's digest on both sides.
+///
+/// What has no content is named in words (`folder`, `link to x`), and where the content stayed as it was, the words after
+/// the digest say what did not (`mode 0600`).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FileChange {
     /// Absolute path.
@@ -150,6 +153,9 @@ pub struct ToolCall {
     pub environmental: bool,
     /// Files it changed.
     pub changed: Vec<FileChange>,
+    /// Whether everything it could change was compared before and after it, so that `changed` is all of it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub changes_known: bool,
     /// Names seen near a target that was not there; may be empty.
     pub alternatives: Vec<String>,
     /// With whose leave it ran, where it needed one.

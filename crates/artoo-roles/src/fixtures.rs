@@ -195,6 +195,7 @@ pub(crate) fn look(number: u32, output: &str) -> ToolCall {
         elapsed_ms: 1,
         environmental: false,
         changed: Vec::new(),
+        changes_known: false,
         alternatives: Vec::new(),
         leave: None,
         kept: Vec::new(),

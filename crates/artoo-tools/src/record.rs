@@ -7,6 +7,7 @@ use artoo_proto::{CallStatus, EffectClass, FileChange, KeptOutput, Leave, ToolCa
 
 use crate::call::CallContext;
 use crate::process::Ended;
+use crate::undo::Account;
 
 /// What a tool reports, before it is cut to size and given its place.
 #[derive(Debug, Clone)]
@@ -23,6 +24,8 @@ pub(crate) struct Record {
     pub(crate) truncated: bool,
     pub(crate) environmental: bool,
     pub(crate) changed: Vec<FileChange>,
+    /// Whether `changed` is all it changed.
+    pub(crate) changes_known: bool,
     pub(crate) alternatives: Vec<String>,
     /// What a program put out, in the evidence store.
     pub(crate) kept: Vec<KeptOutput>,
@@ -49,6 +52,7 @@ impl Record {
             truncated: false,
             environmental: false,
             changed: Vec::new(),
+            changes_known: false,
             alternatives: Vec::new(),
             kept: Vec::new(),
         }
@@ -108,11 +112,18 @@ impl Record {
         Self { class, ..self }
     }
 
-    /// With what the undo journal had to say at the end of a command.
-    pub(crate) fn noted(mut self, noted: io::Result<()>) -> Self {
-        if let Err(error) = noted {
+    /// With what the undo journal had to say at the end of a command; `is_held`: it could change nothing but what the
+    /// journal may look at.
+    pub(crate) fn noted(mut self, noted: io::Result<Account>, is_held: bool) -> Self {
+        match noted {
+            Ok(account) => {
+                self.changes_known = is_held && account.is_whole;
+                let is_new = |change: &FileChange| !account.changed.iter().any(|known| known.path == change.path);
+                let others: Vec<FileChange> = self.changed.into_iter().filter(is_new).collect();
+                self.changed = [account.changed, others].concat();
+            }
             // The journal still holds it as begun, and an undo looks again.
-            self.text.push_str(&format!("\n[what it changed is not yet noted for undo: {error}]"));
+            Err(error) => self.text.push_str(&format!("\n[what it changed is not yet noted for undo: {error}]")),
         }
         self
     }
@@ -147,6 +158,7 @@ impl Record {
             elapsed_ms: u64::try_from(elapsed.as_millis()).unwrap_or(u64::MAX),
             environmental: self.environmental,
             changed: self.changed,
+            changes_known: self.changes_known,
             alternatives: self.alternatives,
             leave: noted.leave,
             kept: self.kept,

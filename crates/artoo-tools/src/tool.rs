@@ -127,6 +127,11 @@ impl Machine {
         let (fence, tasks, unswept) = (fence::report(), Tasks::default(), AtomicU64::new(0));
         Self { config, protected, child_environment, fence, journal, tasks, rules, unswept }
     }
+
+    /// Whether a program in this fence can change nothing but files in the places it was given.
+    pub(crate) fn holds(&self, fence: &Fence) -> bool {
+        self.fence.holds && !fence.network
+    }
 }
 
 /// A call under way: the machine, and the time that is left.

@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use crate::pty::Pty;
 use crate::server::{Asked, Reply, Server, call, pass, prose, said, understood};
 use crate::world::{Ran, World};
 
@@ -235,5 +236,43 @@ fn what_deletes_or_overwrites_is_refused_listed_and_never_a_success() {
         let name = shown.rsplit('/').next().unwrap();
         let is_listed = listed.lines().any(|line| line.contains(tool) && line.contains(name));
         assert!(is_listed, "{shown} is listed among what was refused: {ran:#?}");
+    }
+}
+
+/// A person trusts the command and says yes; it does nothing, exits with zero, and the model says that it is done.
+#[test]
+fn law1_an_allowed_command_that_changed_nothing_is_no_act() {
+    let commands = [
+        "cp things/empty.md no/such/folder 2>/dev/null || echo 1",
+        "touch \"$(dirname \"$(dirname \"$PWD\")\")/notes.txt\" 2>/dev/null; echo 1",
+        "sed -i s/hello/hello/ things/no-such-file 2>/dev/null; echo 1",
+    ];
+    for command in commands {
+        let world = World::new().with_things();
+        world.file("artoo_workspace/existing.txt", "precious\n");
+        let before = world.snapshot();
+        // A true check beside the point stands beside the judge's word: without the act rule this was an accept.
+        let beside = json!({"check": {"kind": "file_count", "path": "~/things", "pattern": "*.md", "recursive": true}});
+        let server = Server::start(move |asked| match asked.schema.as_str() {
+            "task_spec" => understood(REQUESTS[0]),
+            "plan" => plan(&["shell", "glob"], &json!([prose("the greeting is in place"), beside])),
+            "execution" if asked.evidence().is_empty() => call("shell", &json!({"command": command})),
+            "execution" => said("completed", LIE),
+            _ => judge(asked, Cites::Shown),
+        });
+        let mut pty = Pty::start(&world.with_model(&server, &[REQUESTS[0]]), 160);
+        let mut answered = 0;
+        while !pty.has_ended() {
+            let asked = pty.screen().matches("Allow it? [y/N]").count();
+            if asked > answered {
+                answered = asked;
+                pty.send("y\r");
+            }
+            std::thread::sleep(std::time::Duration::from_millis(20));
+        }
+        let (code, screen) = pty.ended();
+        assert!(answered > 0 && matches!(code, 6 | 9), "{command}: exit {code}\n{screen}");
+        assert!(screen.contains("Not achieved: "), "{command}: {screen}");
+        assert_eq!(world.snapshot(), before, "{command}: {screen}");
     }
 }

@@ -168,12 +168,12 @@ fn f3_a_project_configures_nothing() {
 
 #[test]
 fn the_line_of_the_file_is_named_where_its_value_is_wrong() {
-    let world = World::new();
+    let world = World::new().with_things();
     world.write_config("\ndeadline = \"soon\"\n");
-    let ran = world.run(&["how many files are here"]);
+    let ran = world.run(&["how many files are in ~/things"]);
     // The test's own variable wins, so it is taken away.
     assert_eq!(ran.code, Some(0), "{ran:?}");
-    let mut command = world.command(&["how many files are here"]);
+    let mut command = world.command(&["how many files are in ~/things"]);
     let ran = crate::world::Ran::of(command.env_remove("ARTOO_DEADLINE").output().unwrap());
     assert_eq!(ran.code, Some(2));
     let expected = format!("deadline in {}:2 can't be used", world.config().display());

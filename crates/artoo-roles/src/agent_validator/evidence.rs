@@ -98,10 +98,11 @@ fn was_interrupted(call: &ToolCall) -> bool {
     matches!(call.status, CallStatus::TimedOut | CallStatus::Uncertain)
 }
 
-/// Whether the call changed a file, or may have changed what leaves no record of its own: a new folder, an allowed
-/// command.
+/// Whether the call changed a file, or may have changed what leaves no record of its own: a new folder, a command that
+/// could reach more than was looked at.
 pub(crate) fn may_have_changed(call: &ToolCall) -> bool {
-    call.status == CallStatus::Ok && (has_changed(call) || call.class != EffectClass::ReadOnly)
+    let is_unrecorded = call.class != EffectClass::ReadOnly && !call.changes_known;
+    call.status == CallStatus::Ok && (has_changed(call) || is_unrecorded)
 }
 
 /// Whether the call is recorded to have left a file different from before.

@@ -172,6 +172,7 @@ impl Executor {
             elapsed_ms: 0,
             environmental: true,
             changed: Vec::new(),
+            changes_known: false,
             alternatives: Vec::new(),
             leave: None,
             kept: Vec::new(),

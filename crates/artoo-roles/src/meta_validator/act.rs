@@ -22,7 +22,9 @@ impl MetaValidator {
         // A new folder leaves no record of a changed file, so a call that may make one counts where one is asked for.
         let for_folder = grounding::speaks_of_folders_only(&spec.raw_input);
         let unrecorded = |call: &ToolCall| {
-            call.class == EffectClass::Unproven || (for_folder && call.class == EffectClass::Creating)
+            let leaves_none =
+                call.class == EffectClass::Unproven || (for_folder && call.class == EffectClass::Creating);
+            leaves_none && !call.changes_known
         };
         let acts = calls.iter().filter(|call| may_have_changed(call));
         if acts.clone().all(|call| !has_changed(call) && !unrecorded(call)) {
@@ -35,9 +37,8 @@ impl MetaValidator {
         let changed: Vec<String> =
             acts.flat_map(|call| &call.changed).map(|change| change.path.to_lowercase()).collect();
         let named = grounding::named_destinations(&spec.raw_input);
-        let is_it = |path: &String, name: &String| {
-            path == name || path.strip_suffix(name.as_str()).is_some_and(|folder| folder.ends_with('/'))
-        };
+        // What was changed in a folder of that name is in the result, too.
+        let is_it = |path: &String, name: &String| format!("/{path}/").contains(&format!("/{name}/"));
         let missing = named.iter().find(|name| !changed.iter().any(|path| is_it(path, name)))?;
         object(format!("the request names {missing:?} for its result, and no call changed a file of that name"))
     }

@@ -157,7 +157,14 @@ fn a_request_for_a_change_is_not_met_by_a_look() {
     assert_eq!(refused(vec![written(1, "/ws/scratch.txt")]).as_deref(), Some(other));
     let allowed = ToolCall { class: EffectClass::Unproven, ..look(1, "") };
     assert_eq!(refused(vec![allowed.clone()]), None, "what a person allowed leaves no record");
-    assert_eq!(refused(vec![written(1, "/ws/scratch.txt"), allowed]), None);
+    assert_eq!(refused(vec![written(1, "/ws/scratch.txt"), allowed.clone()]), None);
+    // Unless all it could change was looked at.
+    let watched = ToolCall { changes_known: true, ..allowed };
+    assert_eq!(refused(vec![watched.clone()]).as_deref(), Some(nothing));
+    let elsewhere = ToolCall { changed: written(1, "/ws/scratch.txt").changed, ..watched.clone() };
+    assert_eq!(refused(vec![elsewhere]).as_deref(), Some(other));
+    let it = ToolCall { changed: written(1, "/ws/notes.txt").changed, ..watched };
+    assert_eq!(refused(vec![it]), None);
 
     let elsewhere = |calls: Vec<ToolCall>| {
         let mut bench = bench("write a report to ~/docs/report.md");
@@ -169,8 +176,11 @@ fn a_request_for_a_change_is_not_met_by_a_look() {
 
     let mut folder = bench("create a folder called x");
     let made = ToolCall { class: EffectClass::Creating, ..look(1, "") };
-    let effects = gather(&mut folder, manifest(0, 1, declared()), vec![outcome(1, true, "", vec![made])]);
+    let effects = gather(&mut folder, manifest(0, 1, declared()), vec![outcome(1, true, "", vec![made.clone()])]);
     asked(&effects);
+    let mut none = bench("create a folder called x");
+    let watched = ToolCall { changes_known: true, ..made };
+    replan(&gather(&mut none, manifest(0, 1, declared()), vec![outcome(1, true, "", vec![watched])]));
 }
 
 #[test]

@@ -154,6 +154,7 @@ pub(super) fn crashed(work: &Work) -> Completion {
                 elapsed_ms: 0,
                 environmental: true,
                 changed: Vec::new(),
+                changes_known: false,
                 alternatives: Vec::new(),
                 leave: None,
                 kept: Vec::new(),

@@ -95,6 +95,7 @@ pub(crate) fn call_of(order: &ToolOrder, output: &str) -> ToolCall {
         elapsed_ms: 3,
         environmental: false,
         changed: Vec::new(),
+        changes_known: false,
         alternatives: Vec::new(),
         leave: None,
         kept: Vec::new(),

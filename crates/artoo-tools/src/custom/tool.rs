@@ -162,7 +162,9 @@ async fn run(custom: CustomCall, call: Call) -> Result<Record, Stopped> {
         Ok(act) => act,
         Err(record) => return Ok(record.class(class)),
     };
-    let ended = call.run(custom.invocation(), custom.fence(&call.machine), custom.manifest.timeout).await;
+    let fence = custom.fence(&call.machine);
+    let is_held = call.machine.holds(&fence);
+    let ended = call.run(custom.invocation(), fence, custom.manifest.timeout).await;
     let max_chars = call.machine.config.output_max_chars;
     let look = move |limit: &Limit| {
         let noted = act.end(&[], limit);
@@ -173,7 +175,7 @@ async fn run(custom: CustomCall, call: Call) -> Result<Record, Stopped> {
                 Record { measures: false, ..Record::hindered(format!("{program}: {error}")).class(class) }
             }
         };
-        record.noted(noted)
+        record.noted(noted, is_held)
     };
     blocking(call.machine.config.call_timeout, look).await
 }

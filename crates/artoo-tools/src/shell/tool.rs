@@ -1,9 +1,10 @@
 //! `shell` as the registry knows it.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use artoo_proto::{EffectClass, ToolClass, ToolSpec, escape};
+use artoo_proto::{EffectClass, Environment, ToolClass, ToolSpec, escape};
 use serde_json::Value;
 
 use crate::config::ToolConfig;
@@ -11,6 +12,7 @@ use crate::consent::Footprint;
 use crate::guard::{CommandClass, Proof};
 use crate::limit::{Limit, Stopped, blocking};
 use crate::network;
+use crate::paths;
 use crate::process;
 use crate::record::Record;
 use crate::recording::Recording;
@@ -120,16 +122,15 @@ async fn run(command: Command, call: Call) -> Result<Record, Stopped> {
     let read_only = class == EffectClass::ReadOnly;
     let named = if read_only { Vec::new() } else { command.paths.clone() };
     let fence = command.fence(config, &call.machine.protected);
+    let is_held = call.machine.holds(&fence);
     let (paths, machine, recorder) = (named.clone(), Arc::clone(&call.machine), call.recorder.clone());
     let begin = move |limit: &Limit| {
         let act = recorder.begin(&machine, limit)?;
-        if !read_only {
-            // What can't be made is missed by the command itself, which says so.
-            let _ = std::fs::create_dir_all(&machine.config.environment.workspace);
-        }
-        Ok::<_, Box<Record>>((act, shell::digests(&paths, limit)))
+        let own = if read_only { None } else { make_workspace(&machine.config.environment) };
+        let digests = if act.sees_all() { BTreeMap::new() } else { shell::digests(&paths, limit) };
+        Ok::<_, Box<Record>>((act, digests, own))
     };
-    let (act, before) = match call.watch.blocking(begin).await? {
+    let (act, before, own) = match call.watch.blocking(begin).await? {
         Ok(begun) => begun,
         Err(record) => return Ok(record.class(class)),
     };
@@ -137,7 +138,7 @@ async fn run(command: Command, call: Call) -> Result<Record, Stopped> {
     let (cwd, max_chars) = (config.environment.cwd.clone(), config.output_max_chars);
     // The command has run: whatever time it took, what it changed is looked at.
     let look = move |limit: &Limit| {
-        let noted = act.end(&[], limit);
+        let noted = act.end(&[], limit).map(|account| account.without(own.as_deref()));
         let record = match ended {
             Err(error) => shell::not_started(&command, &invocation, &cwd, &error),
             Ok(ended) => {
@@ -145,7 +146,15 @@ async fn run(command: Command, call: Call) -> Result<Record, Stopped> {
                 shell::record(&command, ended, changed, max_chars)
             }
         };
-        record.noted(noted)
+        record.noted(noted, is_held)
     };
     blocking(config.call_timeout, look).await
+}
+
+/// Makes the workspace where it is missing: undone with the command, and not its doing. What can't be made is missed by
+/// the command, which says so.
+fn make_workspace(environment: &Environment) -> Option<PathBuf> {
+    let workspace = PathBuf::from(&environment.workspace);
+    let is_missing = !workspace.exists();
+    (is_missing && std::fs::create_dir_all(&workspace).is_ok()).then(|| paths::real(&workspace))
 }

@@ -1,5 +1,6 @@
 //! Every tool through the registry, on real files and real processes.
 
+mod account;
 mod consent;
 mod covered;
 mod custom;

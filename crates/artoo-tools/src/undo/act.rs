@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use artoo_proto::FileChange;
 
+use super::account::Account;
 use super::cover::topmost_missing;
 use super::fault;
 use super::format::{Begun, Change, Done, Ended, Step};
@@ -24,6 +25,8 @@ const SYNCED_MAX: usize = 256;
 #[derive(Debug, Default)]
 pub(crate) struct Act {
     open: Option<Open>,
+    /// Whether all that it may change was looked at before it began.
+    sees_all: bool,
 }
 
 #[derive(Debug)]
@@ -40,7 +43,18 @@ struct Open {
 
 impl Act {
     pub(super) fn new(journal: Journal, shelf: Shelf, begun: Begun, lock: Lock) -> Self {
-        Self { open: Some(Open { journal, shelf, begun, steps: Vec::new(), log: None, made: Vec::new(), _lock: lock }) }
+        let open = Open { journal, shelf, begun, steps: Vec::new(), log: None, made: Vec::new(), _lock: lock };
+        Self { open: Some(open), sees_all: false }
+    }
+
+    /// The act as one of which all is seen that it may change, or not.
+    pub(super) fn seeing(self, sees_all: bool) -> Self {
+        Self { sees_all, ..self }
+    }
+
+    /// Whether [`Act::end`] will tell everything the act changed.
+    pub(crate) fn sees_all(&self) -> bool {
+        self.sees_all
     }
 
     /// Something is about to be made here, with the folders missing on the way.
@@ -92,14 +106,16 @@ impl Act {
         self.open.as_ref().map(|open| &open.shelf)
     }
 
-    /// Writes down what the act did; of what it was to make only what `made` names is its own.
-    pub(crate) fn end(self, made: &[FileChange], limit: &Limit) -> io::Result<()> {
-        self.close(made, false, limit)
+    /// Writes down what the act did, and tells it; of what it was to make only what `made` names is its own.
+    pub(crate) fn end(self, made: &[FileChange], limit: &Limit) -> io::Result<Account> {
+        let sees_all = self.sees_all;
+        let done = self.close(made, false, limit)?;
+        Ok(Account::of(&done, sees_all))
     }
 
     /// Likewise for an undo; `complete`: nothing was left that it was to bring back.
-    pub(super) fn close(self, made: &[FileChange], complete: bool, limit: &Limit) -> io::Result<()> {
-        let Some(open) = self.open else { return Ok(()) };
+    pub(super) fn close(self, made: &[FileChange], complete: bool, limit: &Limit) -> io::Result<Vec<Done>> {
+        let Some(open) = self.open else { return Ok(Vec::new()) };
         fault::point("the act is over");
         let recorded = made.iter().filter_map(|change| Some((change.path.clone(), Some(change.after.clone()?))));
         let others = open.made.iter().map(|path| (paths::line(path), None));
@@ -110,12 +126,14 @@ impl Act {
             open.shelf.forget()?;
             // Another act may be in it.
             let _ = open.shelf.folder.parent().map(std::fs::remove_dir);
-            return Ok(());
+            return Ok(done);
         }
         fault::point("the act is settled");
         let numbers = done.iter().flat_map(Done::saved).collect();
-        open.shelf.write_ended(&Ended { header, done, interrupted: false, complete })?;
-        open.shelf.keep_only(&numbers)
+        let ended = Ended { header, done, interrupted: false, complete };
+        open.shelf.write_ended(&ended)?;
+        open.shelf.keep_only(&numbers)?;
+        Ok(ended.done)
     }
 }
 

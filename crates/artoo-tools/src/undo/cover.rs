@@ -1,5 +1,6 @@
 //! What of an act could be brought back: the places it may change, looked over before anyone is asked.
 
+use std::cell::Cell;
 use std::collections::BTreeSet;
 use std::fs;
 use std::io;
@@ -18,6 +19,10 @@ const SYSTEM_PLACES: [&str; 3] = ["/proc", "/sys", "/dev"];
 /// Ordinary files among the devices: memory that is used as a disk.
 const MEMORY_DISK: &str = "/dev/shm";
 
+/// Devices that keep nothing of what is written to them.
+const SINKS: [&str; 7] =
+    ["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/stdout", "/dev/stderr"];
+
 /// Room left on the disk of the journal beyond what is kept there: the journal must not be what fills it.
 const ROOM_LEFT_BYTES: u64 = 16 * 1024 * 1024;
 
@@ -29,6 +34,8 @@ const NAMED_MAX: usize = 3;
 pub(crate) struct Cover {
     /// Real paths, none below another: each with all below it.
     pub(super) roots: Vec<PathBuf>,
+    /// Whether something it may change is left out of every look: keys, artoo's own data, the kernel's files.
+    leaves_out: bool,
     verdict: Verdict,
 }
 
@@ -42,9 +49,20 @@ impl Cover {
     /// Looks over what a command may change.
     pub(crate) fn survey(config: &UndoConfig, protected: &Protected, may_change: &[PathBuf], limit: &Limit) -> Self {
         let roots = roots(may_change);
-        let verdict = look(config, protected, &roots, limit)
+        let leaves_out = Cell::new(may_change.iter().any(|path| is_system(path) && !is_sink(path)));
+        let skip = |path: &Path| {
+            let is_skipped = is_skipped(protected, path);
+            leaves_out.set(leaves_out.get() || is_skipped);
+            is_skipped
+        };
+        let verdict = look(config, &roots, &skip, limit)
             .unwrap_or_else(|error| Verdict::NotKept { reason: survey_problem(&error) });
-        Self { roots, verdict }
+        Self { roots, leaves_out: leaves_out.get(), verdict }
+    }
+
+    /// Whether what differs afterwards is all that was changed in these places.
+    pub(crate) fn sees_all(&self) -> bool {
+        !self.leaves_out && matches!(&self.verdict, Verdict::Kept { unkept, .. } if unkept.is_empty())
     }
 
     /// Why it can't be undone, if so.
@@ -85,7 +103,11 @@ fn is_system(path: &Path) -> bool {
     SYSTEM_PLACES.iter().any(|place| path.starts_with(place)) && !path.starts_with(MEMORY_DISK)
 }
 
-fn look(config: &UndoConfig, protected: &Protected, roots: &[PathBuf], limit: &Limit) -> io::Result<Verdict> {
+fn is_sink(path: &Path) -> bool {
+    SINKS.iter().any(|sink| path == Path::new(sink))
+}
+
+fn look(config: &UndoConfig, roots: &[PathBuf], skip: &dyn Fn(&Path) -> bool, limit: &Limit) -> io::Result<Verdict> {
     if roots.iter().any(|root| root.parent().is_none()) {
         return Ok(Verdict::NotKept { reason: "it may change the whole disk".to_owned() });
     }
@@ -101,8 +123,7 @@ fn look(config: &UndoConfig, protected: &Protected, roots: &[PathBuf], limit: &L
     };
     let mut over = None;
     for root in roots {
-        let skip = |path: &Path| is_skipped(protected, path);
-        let looked = walk(root, &skip, limit, &mut |seen| {
+        let looked = walk(root, skip, limit, &mut |seen| {
             entries += 1;
             match &seen.state {
                 State::File(file) => {

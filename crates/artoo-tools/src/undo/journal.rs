@@ -110,7 +110,7 @@ impl Journal {
             Ok(begun)
         });
         match begun {
-            Ok(begun) => Ok(Act::new(self.clone(), shelf, begun, lock)),
+            Ok(begun) => Ok(Act::new(self.clone(), shelf, begun, lock).seeing(cover.is_some_and(Cover::sees_all))),
             Err(error) => {
                 // Nothing has been begun, so nothing is lost with it.
                 let _ = shelf.forget();

@@ -8,6 +8,7 @@
 //! attributes, access lists and holes in files are not kept. What somebody else changes in those places while a command
 //! runs counts as the command's doing.
 
+mod account;
 mod act;
 mod cover;
 mod facts;
@@ -27,6 +28,7 @@ mod walk;
 use std::io;
 use std::path::PathBuf;
 
+pub(crate) use account::Account;
 pub(crate) use act::{Act, tree_digest};
 pub(crate) use cover::Cover;
 pub(crate) use journal::{Journal, Subject};

@@ -130,6 +130,7 @@ fn tool_call() -> BoxedStrategy<ToolCall> {
         elapsed_ms: any::<u64>(),
         environmental: any::<bool>(),
         changed: list(change),
+        changes_known: any::<bool>(),
         alternatives: texts(),
         leave: option(leave),
         kept: list(kept),

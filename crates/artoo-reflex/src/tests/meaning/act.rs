@@ -60,6 +60,7 @@ fn call(tool: &str, input: Value, output: String, changed: Vec<FileChange>) -> T
         elapsed_ms: 1,
         environmental: false,
         changed,
+        changes_known: false,
         alternatives: Vec::new(),
         leave: None,
         kept: Vec::new(),

@@ -1,0 +1,87 @@
+//! What a command changed is told whole, or it is said that it is not known: an act nobody saw is no evidence of one.
+
+use artoo_proto::{CallStatus, FOLDER, ToolCall};
+
+use super::House;
+
+fn has_changed(call: &ToolCall) -> bool {
+    call.changed.iter().any(|change| change.before != change.after)
+}
+
+/// The ends of the paths it changed, where all of them are known.
+fn known(call: &ToolCall) -> Option<Vec<&str>> {
+    call.changes_known.then(|| call.changed.iter().map(|change| change.path.as_str()).collect())
+}
+
+/// Runs it with a yes; `expected`: the ends of all paths it changed, `None` where that is not known.
+async fn check(command: &str, expected: Option<&[&str]>) -> ToolCall {
+    let house = House::keeping();
+    if !house.registry.fence_report().holds {
+        eprintln!("SKIPPED: nothing on this machine holds a command, so what it changes is never known");
+        return house.allowed(command).await;
+    }
+    house.file("work/a.txt", "one\n");
+    house.file("work/sub/b.txt", "two\n");
+    let call = house.allowed(command).await;
+    let Some(expected) = expected else {
+        assert_eq!(known(&call), None, "{command}: {call:?}");
+        return call;
+    };
+    let changed = known(&call).unwrap_or_else(|| panic!("{command}: what it changed is not known: {call:?}"));
+    let is_same = changed.len() == expected.len()
+        && changed
+            .iter()
+            .zip(expected)
+            .all(|(path, end)| path.strip_suffix(end).is_some_and(|rest| rest.ends_with('/')));
+    assert!(is_same, "{command}: changed {changed:?}, expected {expected:?}\n{call:?}");
+    assert_eq!(has_changed(&call), !expected.is_empty(), "{command}: {call:?}");
+    call
+}
+
+#[tokio::test]
+async fn law1_a_command_that_changed_nothing_is_known_to_have_changed_nothing() {
+    for command in [
+        "cp a.txt no/such/folder 2>/dev/null || true",
+        "touch \"$(dirname \"$PWD\")/stray\" 2>/dev/null; echo created a.txt",
+        "python3 -c 'import os; open(os.path.dirname(os.getcwd()) + chr(47) + \"stray\", \"w\")' 2>/dev/null; true",
+        "rm -f gone.txt",
+        "rm -f gone.txt > /dev/null 2>&1",
+        "sed -i s/three/four/ gone.txt 2>/dev/null || echo done",
+        "cd \"$TMPDIR\" && touch private",
+    ] {
+        let call = check(command, Some(&[])).await;
+        assert_eq!(call.status, CallStatus::Ok, "{command}: {call:?}");
+    }
+}
+
+#[tokio::test]
+async fn law1_what_a_command_changed_is_told_however_it_was_spelled() {
+    check("echo new > a.txt", Some(&["work/a.txt"])).await;
+    check("rm a.txt sub/b.txt; rmdir sub", Some(&["work/a.txt", "work/sub", "work/sub/b.txt"])).await;
+    check(
+        "cd ~/artoo_workspace; for i in 1 2; do echo $i > f$i; done",
+        Some(&["artoo_workspace/f1", "artoo_workspace/f2"]),
+    )
+    .await;
+    let made = check("mkdir -p ~/artoo_workspace/x/y", Some(&["artoo_workspace/x", "artoo_workspace/x/y"])).await;
+    assert_eq!(made.changed[0].after.as_deref(), Some(FOLDER), "{made:?}");
+    check("rm a.txt; ln -s sub/b.txt a.txt", Some(&["work/a.txt"])).await;
+    // The bytes stay, and something else does not.
+    for command in ["chmod 600 a.txt", "chmod 700 sub", "touch -d 2001-01-01 a.txt"] {
+        let end = if command.contains("sub") { "work/sub" } else { "work/a.txt" };
+        check(command, Some(&[end])).await;
+    }
+}
+
+#[tokio::test]
+async fn law1_a_command_that_could_reach_further_is_not_known_to_have_done_nothing() {
+    check("curl --version; true", None).await;
+    // Keys, the kernel's files: nobody looks there.
+    check("true; ls ~/.ssh", None).await;
+    check("true; cat /proc/self/status", None).await;
+    // Nothing is kept for undo here, so nobody looks at all.
+    let unkept = House::new().allowed("true; true").await;
+    assert_eq!((unkept.status, known(&unkept)), (CallStatus::Ok, None), "{unkept:?}");
+    let many = check("cd ~/artoo_workspace; for i in $(seq 300); do echo > $i; done", None).await;
+    assert!((200..=256).contains(&many.changed.len()), "the list is cut, and does not pass for the whole");
+}

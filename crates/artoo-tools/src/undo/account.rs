@@ -1,0 +1,73 @@
+//! What an act changed, as the journal found it: the evidence that something was done, or that nothing was.
+
+use std::path::Path;
+
+use artoo_proto::{FOLDER, FileChange};
+
+use super::format::{Change, Done};
+use super::state::State;
+use crate::paths;
+
+/// Changes that one record lists: a person and a model read them, and a build makes thousands.
+const LISTED_MAX: usize = 256;
+
+/// What was changed.
+#[derive(Debug, Default)]
+pub(crate) struct Account {
+    /// In the order of paths, at most [`LISTED_MAX`].
+    pub(crate) changed: Vec<FileChange>,
+    /// Whether that is everything in the places that were looked at.
+    pub(crate) is_whole: bool,
+}
+
+impl Account {
+    pub(super) fn of(done: &[Done], sees_all: bool) -> Self {
+        let changes = done.iter().flat_map(|done| match done {
+            Done::Changed { changes } => changes.as_slice(),
+            Done::Moved { .. } | Done::Torn { .. } => &[],
+        });
+        let mut changed: Vec<FileChange> = changes.take(LISTED_MAX + 1).map(told).collect();
+        let is_whole = sees_all && changed.len() <= LISTED_MAX;
+        changed.truncate(LISTED_MAX);
+        Self { changed, is_whole }
+    }
+
+    /// Without a folder that artoo itself made during the act, and those it made on the way.
+    pub(crate) fn without(self, own: Option<&Path>) -> Self {
+        let Some(own) = own else { return self };
+        let on_the_way: Vec<String> = own.ancestors().map(paths::line).collect();
+        let is_own = |change: &FileChange| change.before.is_none() && on_the_way.contains(&change.path);
+        Self { changed: self.changed.into_iter().filter(|change| !is_own(change)).collect(), ..self }
+    }
+}
+
+fn told(change: &Change) -> FileChange {
+    let (mut before, mut after) = (name(&change.before), name(&change.after));
+    if before == after {
+        before = before.map(|name| name + &particulars(&change.before));
+        after = after.map(|name| name + &particulars(&change.after));
+    }
+    FileChange { path: paths::line(&change.path), before, after }
+}
+
+fn name(state: &State) -> Option<String> {
+    match state {
+        State::Absent => None,
+        State::File(file) => Some(file.digest.clone().unwrap_or_else(|| "a file that was not read".to_owned())),
+        State::Folder(_) => Some(FOLDER.to_owned()),
+        State::Link { target } => Some(format!("link to {target}")),
+        State::Pipe(_) | State::Odd { .. } => Some(state.name().to_owned()),
+    }
+}
+
+/// What may differ although the content does not.
+fn particulars(state: &State) -> String {
+    match state {
+        State::File(file) => {
+            let facts = &file.facts;
+            format!(" mode {:04o} modified {}.{:09}", facts.mode, facts.modified_s, facts.modified_ns)
+        }
+        State::Folder(facts) | State::Pipe(facts) => format!(" mode {:04o}", facts.mode),
+        State::Absent | State::Link { .. } | State::Odd { .. } => String::new(),
+    }
+}
