@@ -11,8 +11,8 @@ mod words;
 
 pub use acts::{asks_for_change, named_destinations};
 use words::{
-    CJK_FOLDERS, CJK_OBJECTS, CJK_QUANTIFIERS, CLAIMS, COMPOSITIONS, DEEDS, DEICTIC, FOLDERS, INDEFINITE, OBJECTS,
-    POLITE, QUANTIFIERS, QUESTIONS,
+    CJK_FOLDERS, CJK_NUMBERS, CJK_OBJECTS, CJK_QUANTIFIERS, CLAIMS, COMPOSITIONS, DEEDS, DEICTIC, FOLDERS, INDEFINITE,
+    NUMBERS, OBJECTS, POLITE, QUANTIFIERS, QUESTIONS,
 };
 
 /// Whether the text speaks of files, folders or paths of a machine.
@@ -68,6 +68,13 @@ pub fn is_question(request: &str) -> bool {
     let lower = request.to_lowercase();
     bare_words(&lower).find(|word| !POLITE.has(word)).is_some_and(|word| QUESTIONS.has(word))
         && !asks_for_change(request)
+}
+
+/// Whether the request asks, somewhere in it, how many or how much.
+#[must_use]
+pub fn asks_for_number(request: &str) -> bool {
+    let lower = request.to_lowercase();
+    bare_words(&lower).any(|word| NUMBERS.has(word)) || CJK_NUMBERS.iter().any(|word| lower.contains(word))
 }
 
 /// Whether an output claims, in the first person or as its opening, that something on the machine was changed.

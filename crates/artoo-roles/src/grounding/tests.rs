@@ -1,8 +1,8 @@
 //! What counts as an act, a claim, a question: tables of both kinds.
 
 use super::{
-    asks_for_change, claims_change, claims_deed, is_about_this_machine, is_question, may_mean, mentions_machine,
-    named_destinations, needs_whole_output, speaks_of_folders_only,
+    asks_for_change, asks_for_number, claims_change, claims_deed, is_about_this_machine, is_question, may_mean,
+    mentions_machine, named_destinations, needs_whole_output, speaks_of_folders_only,
 };
 
 #[test]
@@ -168,6 +168,28 @@ fn claims_of_all_none_or_how_many_need_the_whole_output() {
     }
     for claim in ["the text of the notes is shown", "notes.txt is named"] {
         assert!(!needs_whole_output(claim), "{claim}");
+    }
+}
+
+#[test]
+fn a_request_for_a_number_is_told_from_any_other() {
+    for number in [
+        "how many files are here",
+        "Count the lines of x",
+        "the size of my music",
+        "Wie viele Bilder habe ich?",
+        "combien de fichiers",
+        "¿cuántos archivos hay?",
+        "сколько файлов здесь",
+        "这里有几个文件",
+        "파일이 몇 개",
+    ] {
+        assert!(asks_for_number(number), "{number}");
+    }
+    for other in
+        ["which file is the newest", "summarise a.txt", "is my disk healthy", "list the files", "rename a to b"]
+    {
+        assert!(!asks_for_number(other), "{other}");
     }
 }
 

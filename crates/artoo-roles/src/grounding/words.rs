@@ -75,6 +75,11 @@ words! {
     DEEDS = "deleted removed erased moved renamed copied sent emailed installed uninstalled scheduled booked ordered
         restarted started stopped launched opened closed enabled disabled saved stored downloaded uploaded ran executed
         searched scanned inspected configured";
+    /// Words of a request for how many or how much.
+    NUMBERS = "many much count counts counted counting number numbers amount total totals sum quantity tally size
+        anzahl viele vieler wieviel wieviele zähl zähle zählen groß grosse größe combien nombre compte compter taille
+        cuánto cuánta cuántos cuántas número cuenta contar tamaño quanto quanta quanti quante numero conta contare
+        quantos quantas tamanho hoeveel aantal tel grootte сколько количество число посчитай ile ilu liczba policz";
     /// Words that speak of all, of none, or of how many: a cut-off output can't carry them.
     QUANTIFIERS = "all every each none no nothing never only complete completely entire whole exhaustive missing absent
         without many number count total sum average largest smallest newest oldest biggest longest shortest most least
@@ -181,4 +186,5 @@ pub(super) const CJK_ACTS: &[&str] = &[
 ];
 pub(super) const CJK_QUESTIONS: &[&str] =
     &["哪", "多少", "几个", "幾個", "吗", "嗎", "什么", "什麼", "列出", "查找", "いくつ", "どの", "何", "몇", "어떤"];
+pub(super) const CJK_NUMBERS: &[&str] = &["多少", "几", "幾", "数", "數", "いくつ", "何", "몇", "개수"];
 pub(super) const CJK_QUANTIFIERS: &[&str] = &["所有", "全部", "没有", "沒有", "すべて", "全て", "ない", "모든", "없"];

@@ -113,12 +113,15 @@ fn mark(verdict: &CriterionVerdict) -> CriterionMark {
 
 /// Every criterion is met; what that rests on is said.
 ///
-/// A check supports the answer only if it looked at what the user named, where the user named anything.
+/// A check supports the answer only if it shows what was asked for: a count where a number was, the content of a file
+/// where a change was; and if it looked at what the user named, where the user named anything.
 pub(super) fn accept(summary: &OutcomeSummary, request: &str) -> Ending {
     let of_subtasks = summary.outcomes.iter().flat_map(|outcome| &outcome.criteria_verdicts);
     let verdicts: Vec<&CriterionVerdict> = of_subtasks.chain(&summary.task_verdicts).collect();
     let substantive = |v: &CriterionVerdict| {
-        let concerns = |check: &Check| looked_at(check).is_none_or(|path| grounding::may_mean(request, path));
+        let concerns = |check: &Check| {
+            is_asked_for(check, request) && looked_at(check).is_none_or(|path| grounding::may_mean(request, path))
+        };
         v.source == VerdictSource::Check && v.criterion.check().is_some_and(|c| c.is_substantive() && concerns(c))
     };
     let supported = |outcome: &SubTaskOutcome| outcome.criteria_verdicts.iter().any(substantive);
@@ -133,6 +136,19 @@ pub(super) fn accept(summary: &OutcomeSummary, request: &str) -> Ending {
         Basis::Mixed
     };
     Ending::Accept { basis }
+}
+
+/// Whether what the check shows is of the kind that was asked for.
+fn is_asked_for(check: &Check, request: &str) -> bool {
+    match check {
+        Check::FileExists { .. } | Check::FileContains { .. } | Check::FileEquals { .. } => {
+            grounding::asks_for_change(request)
+        }
+        Check::FileCount { .. } | Check::LineCount { .. } => grounding::asks_for_number(request),
+        // Recipes alone carry these, and code made them from the request.
+        Check::Recompute { .. } | Check::Performed { .. } => true,
+        Check::OutputNotEmpty {} | Check::OutputIsNumber {} | Check::ExitCode { .. } => false,
+    }
 }
 
 /// The path a check looks at.

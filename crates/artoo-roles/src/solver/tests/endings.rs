@@ -167,10 +167,14 @@ fn d19_an_abandon_tells_what_there_is_and_what_is_not() {
 }
 
 fn basis(outcomes: Vec<SubTaskOutcome>, verdicts: Vec<(Criterion, VerdictSource)>) -> Basis {
+    basis_of("count the lines of /a", outcomes, verdicts)
+}
+
+fn basis_of(request: &str, outcomes: Vec<SubTaskOutcome>, verdicts: Vec<(Criterion, VerdictSource)>) -> Basis {
     let mut summary = met(0);
     summary.outcomes = outcomes;
     summary.task_verdicts = verdicts.into_iter().map(|(c, source)| verdict(&c, Verdict::Pass, source)).collect();
-    let Ending::Accept { basis } = ending::accept(&summary, "count the lines of /a") else { panic!() };
+    let Ending::Accept { basis } = ending::accept(&summary, request) else { panic!() };
     basis
 }
 
@@ -195,6 +199,31 @@ fn g19_an_accept_says_what_it_rests_on() {
     assert_eq!(basis(vec![words.clone()], vec![(prose("x"), model)]), Basis::WordsOnly);
     let mixed = vec![words, outcome(2, true, "12", vec![look(1, "12")])];
     assert_eq!(basis(mixed, vec![(prose("x"), model)]), Basis::Judged);
+}
+
+#[test]
+fn g19_a_true_check_of_what_nobody_asked_for_supports_nothing() {
+    let count = || Check::FileCount { path: "/a".to_owned(), pattern: String::new(), recursive: false };
+    let lines = || Check::LineCount { path: "/a/b.txt".to_owned() };
+    let file = || Check::FileContains { path: "/a/b.txt".to_owned(), text: "hello".to_owned() };
+    for (request, check, expected) in [
+        ("how many reports are there", count(), Basis::Mixed),
+        ("Wie viele Dateien sind hier", count(), Basis::Mixed),
+        ("有多少个文件", count(), Basis::Mixed),
+        ("are my backups in order", count(), Basis::Judged),
+        ("which report is the newest", count(), Basis::Judged),
+        ("what does the contract say about rent", lines(), Basis::Judged),
+        ("summarise /a/b.txt", lines(), Basis::Judged),
+        ("what does the contract say about rent", file(), Basis::Judged),
+        ("write hello to b.txt", file(), Basis::Mixed),
+        ("write hello to c.txt", file(), Basis::Judged),
+    ] {
+        let criterion = Criterion::checked(check);
+        let mut made = outcome(1, true, "12", vec![look(1, "12")]);
+        made.criteria_verdicts = vec![verdict(&criterion, Verdict::Pass, VerdictSource::Check)];
+        let judged = vec![(prose("x"), VerdictSource::Model)];
+        assert_eq!(basis_of(request, vec![made], judged), expected, "{request}: {criterion:?}");
+    }
 }
 
 #[test]

@@ -15,9 +15,11 @@ pub(super) const ACTS: [&str; 6] = [
     "创建一个文件 hello.txt",
     "count the files, then delete the largest file",
 ];
-const QUESTIONS: [&str; 5] = [
+const QUESTIONS: [&str; 7] = [
     "how many reports are in /home/u/docs",
     "list the newest files in /home/u/d1",
+    "how many files are in my folders",
+    "count the files of my folders, all of them",
     "count the lines of /home/u/f1.txt",
     "which file in my folders speaks of taxes?",
     "how big is the folder downloads",
