@@ -16,7 +16,7 @@ use crate::secret::Scrubber;
 use crate::structured::{Dialect, ReplyFormat};
 use crate::transport::ClientSettings;
 use crate::usage::{Meter, Spent};
-use crate::{ConfigError, Model, retry};
+use crate::{ConfigError, Model, Protocol, retry};
 use endpoint::Endpoint;
 use exchange::Sent;
 use trouble::{Ended, Trouble};
@@ -209,6 +209,14 @@ impl Remote {
     }
 }
 
+/// Where a configuration's calls go, for people: without the query.
+///
+/// # Errors
+/// When the base URL can't be used.
+pub fn call_address(config: &RemoteConfig) -> Result<String, ConfigError> {
+    call_url(config).map(|url| shown_url(url.as_str()))
+}
+
 /// Where a configuration's calls go.
 pub(crate) fn call_url(config: &RemoteConfig) -> Result<reqwest::Url, ConfigError> {
     Ok(Endpoint::parse(&config.base_url, config.protocol.wire().paths())?.url().clone())
@@ -227,7 +235,8 @@ fn first_dialect(config: &RemoteConfig, endpoint: &Endpoint) -> Dialect {
         temperature: config.temperature,
         stream: config.stream,
         stream_usage: true,
-        cache: true,
+        // A mark belongs to Anthropic's protocol; a name is OpenAI's own, and others may refuse it.
+        cache: is_own || config.protocol == Protocol::Anthropic,
     }
 }
 
@@ -248,7 +257,7 @@ impl Model for Remote {
         let answered = timeout(self.config.total_deadline, self.ask_until_settled(request, &mut paid)).await;
         let elapsed = millis(started.elapsed());
         let result = answered.unwrap_or(Err(ModelFailure::TimedOut { after_ms: elapsed, usage: paid }));
-        self.shared.ledger.took(request, elapsed);
+        self.shared.ledger.took(request, &self.config.model, elapsed);
         self.tell(request, || Step::Done);
         tracing::debug!(
             role = %request.role,

@@ -144,7 +144,7 @@ impl Setting {
             Self::HandsSecretFile => "a file that holds the key for hands and that only you may read",
             Self::Fallback => "who steps in where the model can't answer, several divided by commas; spelled as model",
             Self::Prices => {
-                "NAME=IN/OUT or NAME=IN/CACHED/OUT in US dollars a million tokens, several divided by commas"
+                "NAME=IN/OUT, NAME=IN/CACHED/OUT or NAME=IN/CACHED/WRITTEN/OUT in US dollars a million tokens, several divided by commas"
             }
             Self::MaxTokens => "no call is made that could take a run above so many tokens",
             Self::MaxCost => "no call is made that could take a run above so many US dollars",
