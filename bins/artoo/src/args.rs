@@ -30,7 +30,7 @@ Environment (options win over it):
   ARTOO_DEADLINE    as --deadline
   ARTOO_SEARCH      off, or duckduckgo: your own words may go there unasked
   ARTOO_SEARXNG_URL, ARTOO_BRAVE_KEY, ARTOO_GOOGLE_KEY with ARTOO_GOOGLE_ENGINE: to search with
-  ARTOO_LOG         debug, info, warn or error: a log on standard error
+  ARTOO_LOG         trace, debug, info, warn or error: a log on standard error
   NO_COLOR          no colour if not empty
 
 Exit codes:

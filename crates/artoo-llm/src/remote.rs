@@ -89,6 +89,7 @@ impl Remote {
             direct: endpoint.is_loopback(),
         };
         let secrets = config.api_key.iter().chain(config.headers.iter().map(|(_, value)| value)).cloned();
+        let secrets = secrets.chain(endpoint.secrets());
         Ok(Self {
             headers: config.all_headers()?,
             scrubber: Scrubber::new(secrets),

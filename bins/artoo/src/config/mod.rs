@@ -161,6 +161,20 @@ impl Setting {
         }
     }
 
+    /// Whether it says where a key is.
+    fn is_of_secret(self) -> bool {
+        matches!(
+            self,
+            Self::SecretVariable
+                | Self::SecretFile
+                | Self::SecretCommand
+                | Self::HandsSecretVariable
+                | Self::HandsSecretFile
+                | Self::BraveFile
+                | Self::GoogleFile
+        )
+    }
+
     fn is_path(self) -> bool {
         matches!(
             self,
