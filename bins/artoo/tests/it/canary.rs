@@ -112,8 +112,11 @@ fn quoting(status: u16) -> impl Fn() -> Reply {
     move || Reply::Status(status, json!({"error": {"message": format!("bad key {KEY}"), "code": KEY, "param": KEY}}))
 }
 
+/// A failing endpoint's answer.
+type Fault = Box<dyn Fn() -> Reply + Send + Sync>;
+
 /// Every way in which an endpoint fails, the key in each.
-fn faults() -> Vec<(&'static str, Box<dyn Fn() -> Reply + Send + Sync>)> {
+fn faults() -> Vec<(&'static str, Fault)> {
     let json_type = "content-type: application/json";
     let stream = "200 OK\r\ncontent-type: text/event-stream";
     vec![

@@ -220,6 +220,28 @@ fn d12_who_stepped_in_and_why_stands_in_the_result() {
     assert!(!world.data_dir().join("spending.json").exists());
 }
 
+/// The names in a value, without what they hold; of a list its first entry.
+fn shape(value: &Value) -> Value {
+    match value {
+        Value::Object(fields) => fields.iter().map(|(name, part)| (name.clone(), shape(part))).collect(),
+        Value::Array(parts) => parts.first().map_or(Value::Null, |first| json!([shape(first)])),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => Value::Null,
+    }
+}
+
+#[test]
+fn what_the_page_about_models_shows_of_the_json_is_what_comes() {
+    let page = include_str!("../../../../docs/models.md");
+    let documented = page.split("```json\n").nth(1).unwrap().split("```").next().unwrap();
+    let documented: Value = serde_json::from_str(documented).unwrap();
+    let world = world();
+    let first = Server::start(|_| Reply::Status(401, json!({"error": {"message": "worn out"}})));
+    let second = Server::start(honest);
+    let spare = format!("openai:spare@{}", second.url());
+    let ran = run(&world, &first, &["--json", REQUEST], &[PRICES, ("ARTOO_FALLBACK", &spare)]);
+    assert_eq!(shape(&last(&ran)["spending"]), shape(&documented), "{ran:?}");
+}
+
 #[test]
 fn d12_tiers_that_make_no_order_are_refused_with_the_setting_s_name() {
     let (world, server) = (world(), Server::start(honest));
