@@ -28,7 +28,9 @@ impl ModelChoice {
         let hands: Option<ModelKind> = variables.parsed("ARTOO_HANDS")?;
         let fallback = variables.parsed::<spec::Several>("ARTOO_FALLBACK")?.unwrap_or_default().0;
         for (name, others) in [("ARTOO_HANDS", hands.as_slice()), ("ARTOO_FALLBACK", fallback.as_slice())] {
-            if let Some(other) = others.iter().find(|kind| !matches!(kind, ModelKind::Remote { .. })) {
+            if let Some(other) =
+                others.iter().find(|kind| matches!(kind, ModelKind::Reflex | ModelKind::Cassette { .. }))
+            {
                 let problem = format!("{other} answers every role or none; name an endpoint's model");
                 return Err(Failure::Variable { name: variables.called(name), problem });
             }

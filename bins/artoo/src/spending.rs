@@ -24,7 +24,7 @@ pub(crate) const CURRENCY: &str = "USD";
 #[derive(Debug, Clone)]
 pub(crate) struct InUse {
     pub(crate) config: RemoteConfig,
-    /// `brain`, `hands`, or both at once.
+    /// What it is asked for.
     pub(crate) tier: Tier,
 }
 
@@ -55,13 +55,13 @@ impl Tier {
 }
 
 impl InUse {
-    /// One for all roles, or one for each tier.
-    pub(crate) fn line_up(first: &RemoteConfig, hands: Option<&RemoteConfig>) -> Vec<Self> {
-        let in_use = |config: &RemoteConfig, tier| Self { config: config.clone(), tier };
-        match hands {
-            None => vec![in_use(first, Tier::All)],
-            Some(hands) => vec![in_use(first, Tier::Brain), in_use(hands, Tier::Hands)],
-        }
+    /// One for all roles, or one for each tier; those that are reached over the wire.
+    pub(crate) fn line_up(first: Option<&RemoteConfig>, hands: Option<Option<&RemoteConfig>>) -> Vec<Self> {
+        let tiers = match hands {
+            None => vec![(first, Tier::All)],
+            Some(hands) => vec![(first, Tier::Brain), (hands, Tier::Hands)],
+        };
+        tiers.into_iter().filter_map(|(config, tier)| Some(Self { config: config?.clone(), tier })).collect()
     }
 }
 

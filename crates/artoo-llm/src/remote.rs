@@ -203,6 +203,16 @@ impl Remote {
         })
     }
 
+    /// Whether the server says that it is Ollama, whatever protocol this client speaks. One try.
+    pub async fn is_ollama(&self) -> bool {
+        let version = async {
+            let sent = self.sent()?;
+            sent.document(sent.client.get(self.endpoint.beside(listing::OLLAMA_VERSION))).await
+        };
+        let told = timeout(self.config.total_deadline, version).await;
+        told.is_ok_and(|told| told.is_ok_and(|told| told.get("version").is_some_and(serde_json::Value::is_string)))
+    }
+
     fn tell(&self, request: &ModelRequest, step: impl FnOnce() -> Step) {
         if let Some(observer) = &self.shared.observer {
             observer.step(&Caller::of(request), &step());

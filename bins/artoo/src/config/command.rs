@@ -27,7 +27,7 @@ pub(crate) enum CommandProblem {
 
 /// The first line that `command` writes. Its standard error goes to whoever sits there, since it may hold a question;
 /// where nobody does it goes nowhere, since it may hold the key, and what is written there is kept.
-pub(super) fn key_from(command: &str) -> Result<String, CommandProblem> {
+pub(crate) fn key_from(command: &str) -> Result<String, CommandProblem> {
     let mut child = Command::new("sh")
         .args(["-c", command])
         .stdin(Stdio::inherit())

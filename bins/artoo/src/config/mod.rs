@@ -10,7 +10,8 @@ use std::path::{Path, PathBuf};
 
 use crate::settings::Variables;
 
-pub(crate) use read::{ConfigProblem, load};
+pub(crate) use command::key_from;
+pub(crate) use read::{ConfigProblem, key_in, load};
 
 /// The file's name in the configuration folder.
 const FILE: &str = "config.toml";

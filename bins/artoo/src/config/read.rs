@@ -255,7 +255,8 @@ impl ConfigFile {
     }
 }
 
-fn key_in(path: &Path) -> Result<String, ConfigProblem> {
+/// The key in a file that only its owner may read.
+pub(crate) fn key_in(path: &Path) -> Result<String, ConfigProblem> {
     let missing = || ConfigProblem::Unreadable { path: path.to_path_buf(), source: io::ErrorKind::NotFound.into() };
     let text = trusted_text(path, KEY_FILE_MAX_BYTES, true)?.ok_or_else(missing)?;
     let key = text.lines().next().unwrap_or_default().trim();

@@ -76,48 +76,49 @@ impl Models {
 fn tiers(settings: &Settings, variables: &Variables, shared: &Shared) -> Result<(Arc<dyn Model>, Vec<InUse>), Failure> {
     let choice = &settings.model;
     let book = AbilityBook::open(abilities::file(&settings.data_dir));
-    let client = |kind: &ModelKind, place: Place| -> Result<Arc<Remote>, Failure> {
+    let client = |kind: &ModelKind, place: Place| -> Result<Client, Failure> {
         let mut config = remote(kind, place, variables)?;
         let found = abilities::apply(&book, &mut config);
-        let client = Remote::sharing(config, shared).map_err(|source| Failure::Model { source })?;
+        let client = Remote::sharing(config.clone(), shared).map_err(|source| Failure::Model { source })?;
         if let Some(found) = found {
             client.speak(found.dialect);
         }
-        Ok(Arc::new(client))
+        Ok(Client { model: Arc::new(client), config: Some(config) })
     };
     let first = client(&choice.kind, Place::First)?;
     let hands = choice.hands.iter().map(|kind| client(kind, Place::Hands)).collect::<Result<Vec<_>, _>>()?;
-    let line_up = InUse::line_up(first.config(), hands.first().map(|client| client.config()));
+    let line_up = InUse::line_up(first.config.as_ref(), hands.first().map(|client| client.config.as_ref()));
     let fallback = choice.fallback.iter().map(|kind| client(kind, Place::Fallback));
     let brain = std::iter::once(Ok(first)).chain(fallback).collect::<Result<Vec<_>, _>>()?;
     refuse_repeated(&brain, variables)?;
-    let as_models = |clients: Vec<Arc<Remote>>| clients.into_iter().map(|client| client as Arc<dyn Model>);
-    let (mut brain, hands): (Vec<_>, Vec<_>) = (as_models(brain).collect(), as_models(hands).collect());
-    Ok((
-        match brain.pop() {
-            Some(only) if brain.is_empty() && hands.is_empty() => only,
-            last => {
-                brain.extend(last);
-                Arc::new(Tiers::new(brain, hands, shared.observer.clone()))
-            }
-        },
-        line_up,
-    ))
+    let models = |clients: Vec<Client>| clients.into_iter().map(|client| client.model).collect::<Vec<_>>();
+    let (mut brain, hands) = (models(brain), models(hands));
+    let model = match brain.pop() {
+        Some(only) if brain.is_empty() && hands.is_empty() => only,
+        last => {
+            brain.extend(last);
+            Arc::new(Tiers::new(brain, hands, shared.observer.clone()))
+        }
+    };
+    Ok((model, line_up))
+}
+
+/// A model of the choice, and how it is reached where that is over the wire.
+struct Client {
+    model: Arc<dyn Model>,
+    config: Option<RemoteConfig>,
 }
 
 /// A model that stands twice in the chain would step in for itself, and its rank among the judges would be two.
-fn refuse_repeated(chain: &[Arc<Remote>], variables: &Variables) -> Result<(), Failure> {
-    let who = |client: &Remote| {
-        let config = client.config();
-        (config.protocol, config.model.clone(), artoo_llm::call_address(config).ok())
-    };
-    let mut rest = chain;
-    while let Some((first, behind)) = rest.split_first() {
-        if behind.iter().any(|other| who(other) == who(first)) {
-            let problem = format!("{} stands in the chain twice", artoo_proto::escape::one_line(&first.name()));
+fn refuse_repeated(chain: &[Client], variables: &Variables) -> Result<(), Failure> {
+    let mut seen = Vec::new();
+    for config in chain.iter().filter_map(|client| client.config.as_ref()) {
+        let who = (config.protocol, &config.model, artoo_llm::call_address(config).ok());
+        if seen.contains(&who) {
+            let problem = format!("{} stands in the chain twice", artoo_proto::escape::one_line(&config.model));
             return Err(Failure::Variable { name: variables.called("ARTOO_FALLBACK"), problem });
         }
-        rest = behind;
+        seen.push(who);
     }
     Ok(())
 }
