@@ -24,13 +24,13 @@ Environment (options win over it):
   ARTOO_FALLBACK    who steps in where the model can't answer, several divided by commas
   ARTOO_MAX_TOKENS, ARTOO_MAX_COST
                     as --max-tokens and --max-cost
-  ARTOO_PRICES      NAME=IN/OUT or NAME=IN/CACHED/OUT in dollars a million tokens
+  ARTOO_PRICES      NAME=IN/OUT, NAME=IN/CACHED/OUT or NAME=IN/CACHED/WRITTEN/OUT in dollars a million tokens
   ARTOO_DATA_DIR    as --data-dir
   ARTOO_WORKSPACE   as --workspace
   ARTOO_DEADLINE    as --deadline
   ARTOO_SEARCH      off, or duckduckgo: your own words may go there unasked
   ARTOO_SEARXNG_URL, ARTOO_BRAVE_KEY, ARTOO_GOOGLE_KEY with ARTOO_GOOGLE_ENGINE: to search with
-  ARTOO_LOG         debug, info, warn or error: a log on standard error
+  ARTOO_LOG         trace, debug, info, warn or error: a log on standard error
   NO_COLOR          no colour if not empty
 
 Exit codes:
@@ -209,6 +209,9 @@ pub(crate) struct Options {
     /// No call is made that could take the run above so many tokens
     #[arg(long, global = true, value_name = "N")]
     pub(crate) max_tokens: Option<u64>,
+    /// Says what the task would take at least, likely and at most, and asks no model
+    #[arg(long, global = true)]
+    pub(crate) estimate: bool,
     /// No call is made that could take the run above so many US dollars; needs the model's price (ARTOO_PRICES)
     #[arg(long, global = true, value_name = "DOLLARS")]
     pub(crate) max_cost: Option<Dollars>,

@@ -78,9 +78,18 @@ pub(crate) enum Failure {
         #[source]
         source: serde_json::Error,
     },
-    /// JSON lines and a prompt don't go together.
-    #[error("--json needs a request")]
-    JsonPrompt,
+    /// An option that a prompt has no use for.
+    #[error("{option} needs a request")]
+    NoRequest { option: &'static str },
+    /// A bound that no task of this kind can stay within.
+    #[error(
+        "{option} leaves {left}, and to get to its end this task needs {needed} free: no call is made whose longest reply \
+         could not be paid for"
+    )]
+    BoundTooLow { option: &'static str, left: String, needed: String },
+    /// A bound on money without a price.
+    #[error("there is a bound on money, and no price is known for {model}")]
+    NoPrice { model: String },
     /// The rules can't be used.
     #[error("the rules can't be used: {source}")]
     Rules { source: RuleProblem },
@@ -112,7 +121,9 @@ impl Failure {
             | Self::Cassette { .. }
             | Self::Input { .. }
             | Self::NoJsonString { .. }
-            | Self::JsonPrompt
+            | Self::NoRequest { .. }
+            | Self::BoundTooLow { .. }
+            | Self::NoPrice { .. }
             | Self::Undo { source: UndoError::Unknown { .. } | UndoError::Ambiguous { .. } }
             | Self::Rules { .. }
             | Self::NoRule { .. }
@@ -147,9 +158,13 @@ impl Failure {
                 Some("see artoo audit; or choose another folder with --data-dir")
             }
             Self::Prompt { .. } => Some("give the request on the command line: artoo \"<what you want done>\""),
-            Self::JsonPrompt => {
+            Self::NoRequest { .. } => {
                 Some("give it on the command line or through a pipe: artoo --json \"<what you want done>\"")
             }
+            Self::BoundTooLow { .. } => {
+                Some("allow more, or leave the bound out; artoo --estimate \"<what you want done>\" says what it takes")
+            }
+            Self::NoPrice { .. } => Some("say its price with ARTOO_PRICES, or bound the tokens with --max-tokens"),
             Self::Input { .. } => Some("a request is text in UTF-8"),
             Self::NoJsonString { .. } => Some("write each command as one JSON string on a line of its own"),
             Self::Undo { source: UndoError::Unknown { .. } | UndoError::Ambiguous { .. } } => {

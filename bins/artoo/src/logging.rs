@@ -21,10 +21,11 @@ pub(crate) fn start(variables: &Variables, screen: &Screen) -> Result<(), Failur
         Some("warn") => LevelFilter::WARN,
         Some("info") => LevelFilter::INFO,
         Some("debug") => LevelFilter::DEBUG,
+        Some("trace") => LevelFilter::TRACE,
         Some(_) => {
             return Err(Failure::Variable {
                 name: VARIABLE.to_owned(),
-                problem: "give debug, info, warn or error".to_owned(),
+                problem: "give trace, debug, info, warn or error".to_owned(),
             });
         }
     };

@@ -25,8 +25,16 @@ impl ModelChoice {
     /// The option wins over `ARTOO_MODEL`, which wins over an endpoint or key in the environment; else it is reflex.
     pub(crate) fn resolve(option: Option<ModelKind>, variables: &Variables) -> Result<Self, Failure> {
         let (kind, why) = Self::first(option, variables)?;
-        let hands = variables.parsed("ARTOO_HANDS")?;
+        let hands: Option<ModelKind> = variables.parsed("ARTOO_HANDS")?;
         let fallback = variables.parsed::<spec::Several>("ARTOO_FALLBACK")?.unwrap_or_default().0;
+        for (name, others) in [("ARTOO_HANDS", hands.as_slice()), ("ARTOO_FALLBACK", fallback.as_slice())] {
+            if let Some(other) =
+                others.iter().find(|kind| matches!(kind, ModelKind::Reflex | ModelKind::Cassette { .. }))
+            {
+                let problem = format!("{other} answers every role or none; name an endpoint's model");
+                return Err(Failure::Variable { name: variables.called(name), problem });
+            }
+        }
         // Reflex and recordings answer every role or none.
         let is_alone = !matches!(kind, ModelKind::Remote { .. });
         Ok(if is_alone {

@@ -2,6 +2,7 @@
 
 use std::str::FromStr;
 
+use artoo_llm::Protocol;
 use artoo_llm::ledger::Price;
 
 /// Dollars, kept in millionths.
@@ -39,11 +40,23 @@ fn number(text: &str) -> Option<f64> {
 
 /// Prices by the beginning of a model's name.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub(crate) struct Prices(Vec<(String, Price)>);
+pub(crate) struct Prices(Vec<(String, Row)>);
+
+/// What one name costs, as far as it was said.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Row {
+    prompt: f64,
+    cached: Option<f64>,
+    written: Option<f64>,
+    completion: f64,
+}
 
 /// No list of prices.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("give NAME=IN/OUT or NAME=IN/CACHED/OUT in US dollars a million tokens, several divided by commas")]
+#[error(
+    "give NAME=IN/OUT, NAME=IN/CACHED/OUT or NAME=IN/CACHED/WRITTEN/OUT in US dollars a million tokens, several divided \
+     by commas"
+)]
 pub(crate) struct NoPrices;
 
 impl FromStr for Prices {
@@ -54,30 +67,37 @@ impl FromStr for Prices {
         let price = |entry: &str| {
             let (name, prices) = entry.rsplit_once('=').ok_or(NoPrices)?;
             let numbers: Option<Vec<f64>> = prices.split('/').map(|price| number(price.trim())).collect();
-            match numbers.as_deref() {
-                Some([prompt, completion]) => {
-                    Ok((name.trim().to_owned(), Price { prompt: *prompt, cached: *prompt, completion: *completion }))
-                }
-                Some([prompt, cached, completion]) => {
-                    Ok((name.trim().to_owned(), Price { prompt: *prompt, cached: *cached, completion: *completion }))
-                }
-                Some(_) | None => Err(NoPrices),
-            }
+            let (prompt, cached, written, completion) = match numbers.as_deref() {
+                Some([prompt, completion]) => (*prompt, None, None, *completion),
+                Some([prompt, cached, completion]) => (*prompt, Some(*cached), None, *completion),
+                Some([prompt, cached, written, completion]) => (*prompt, Some(*cached), Some(*written), *completion),
+                Some(_) | None => return Err(NoPrices),
+            };
+            Ok((name.trim().to_owned(), Row { prompt, cached, written, completion }))
         };
         entries.map(price).collect::<Result<_, _>>().map(Self)
     }
 }
 
 impl Prices {
-    /// The price of a model: that of the longest name it begins with.
-    pub(crate) fn of(&self, model: &str) -> Option<Price> {
+    /// The price of a model: that of the longest name it begins with. What was not said of the cache is what the
+    /// protocol's endpoints usually take.
+    pub(crate) fn of(&self, model: &str, protocol: Protocol) -> Option<Price> {
         let fitting = self.0.iter().filter(|(name, _)| model.starts_with(name.as_str()));
-        fitting.max_by_key(|(name, _)| name.len()).map(|(_, price)| *price)
+        let (_, row) = fitting.max_by_key(|(name, _)| name.len())?;
+        Some(Price {
+            prompt: row.prompt,
+            cached: row.cached.unwrap_or(row.prompt),
+            written: row.written.unwrap_or(row.prompt * protocol.cache_write_factor()),
+            completion: row.completion,
+        })
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use artoo_llm::Protocol;
+
     use super::{Dollars, Prices};
 
     #[test]
@@ -95,13 +115,20 @@ mod tests {
 
     #[test]
     fn the_longest_name_that_fits_gives_the_price() {
-        let prices: Prices = "gpt=1/8, gpt-mini=0.25/0.02/2".parse().unwrap();
-        let check = |model: &str, prompt: Option<f64>| {
-            assert_eq!(prices.of(model).map(|price| price.prompt), prompt, "{model}");
+        let prices: Prices = "gpt=1/8, gpt-mini=0.25/0.02/2, claude=4/0.5/20, claude-x=4/1/7/9".parse().unwrap();
+        let check = |model: &str, protocol: Protocol, expected: Option<[f64; 4]>| {
+            let found = prices.of(model, protocol);
+            let found = found.map(|price| [price.prompt, price.cached, price.written, price.completion]);
+            assert_eq!(found, expected, "{model}");
         };
-        check("gpt-mini-2026", Some(0.25));
-        check("gpt-large", Some(1.0));
-        check("claude", None);
-        assert!("gpt".parse::<Prices>().is_err() && "gpt=1".parse::<Prices>().is_err());
+        check("gpt-mini-2026", Protocol::Chat, Some([0.25, 0.02, 0.25, 2.0]));
+        check("gpt-large", Protocol::Responses, Some([1.0, 1.0, 1.0, 8.0]));
+        check("claude-1", Protocol::Anthropic, Some([4.0, 0.5, 5.0, 20.0]));
+        check("claude-1", Protocol::Chat, Some([4.0, 0.5, 4.0, 20.0]));
+        check("claude-x", Protocol::Anthropic, Some([4.0, 1.0, 7.0, 9.0]));
+        check("qwen", Protocol::Chat, None);
+        for text in ["gpt", "gpt=1", "gpt=1/2/3/4/5", "gpt=1/-2"] {
+            assert!(text.parse::<Prices>().is_err(), "{text}");
+        }
     }
 }

@@ -47,7 +47,8 @@ impl Variables {
         Place::find(self, &self.home(), &std::env::current_dir().unwrap_or_default())
     }
 
-    fn home(&self) -> PathBuf {
+    /// The user's home folder.
+    pub(crate) fn home(&self) -> PathBuf {
         self.path("HOME").or_else(std::env::home_dir).unwrap_or_default()
     }
 

@@ -12,7 +12,9 @@ use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::model::Models;
 use crate::settings::{Settings, Variables};
-use crate::{audit, bench, check_command, config, doctor, evidence, logging, repl, rules, setup, task, terminal, undo};
+use crate::{
+    audit, bench, check_command, config, doctor, estimate, evidence, logging, repl, rules, setup, task, terminal, undo,
+};
 
 /// Threads of the runtime: one drives the System, one the display; outside work has threads of its own.
 const THREADS: usize = 2;
@@ -84,15 +86,20 @@ fn run(line: CommandLine, variables: &Variables, screen: &Screen) -> Result<Exit
     if line.options.json {
         screen.json(&json::schema());
     }
+    let is_estimate = line.options.estimate;
     let settings = Settings::resolve(line.options, variables)?;
     let models = Models::build(&settings, variables)?;
+    if is_estimate {
+        return estimate::run(&settings, &models, &words, screen);
+    }
     block_on(task::run(&settings, models, &words, screen))
 }
 
 /// Nothing was asked for, and somebody sits there.
 fn live(options: Options, variables: &Variables, screen: &Screen) -> Result<Exit, Failure> {
-    if options.json {
-        return Err(Failure::JsonPrompt);
+    let needs_request = [("--json", options.json), ("--estimate", options.estimate)];
+    if let Some((option, _)) = needs_request.into_iter().find(|(_, is_given)| *is_given) {
+        return Err(Failure::NoRequest { option });
     }
     let settings = Settings::resolve(options, variables)?;
     let models = Models::build(&settings, variables)?;

@@ -4,19 +4,21 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use artoo_bus::TapEvent;
-use artoo_llm::ledger::{DollarsShown, Ledger};
 use artoo_proto::SessionTurn;
 use artoo_roles::runtime::{CloseReport, Progress, System, TaskHandle, TaskOutcome, Unattended};
 use artoo_tools::undo::Entry;
+use serde_json::Value;
 use tokio::time::{MissedTickBehavior, interval};
 
 use crate::display::writer::Screen;
 use crate::display::{Line, json, live, result};
+use crate::estimate::Estimate;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::model::Models;
 use crate::settings::Settings;
 use crate::signals::{Signals, leave_at_once};
+use crate::spending::Spending;
 use crate::terminal::Terminal;
 use crate::undo;
 use crate::watching::Watching;
@@ -27,10 +29,10 @@ const LOOK_EVERY: Duration = Duration::from_millis(250);
 /// Runs the words as a task and shows what comes of it.
 pub(crate) async fn run(settings: &Settings, models: Models, words: &str, screen: &Screen) -> Result<Exit, Failure> {
     let mut signals = Signals::listen()?;
-    let (watching, ledger) = (Arc::clone(&models.watching), Arc::clone(&models.ledger));
+    let spending = Arc::clone(&models.spending);
     let system = system(settings, models, screen)?;
-    let outcome = perform(&system, settings, words, Vec::new(), &mut signals, screen, &watching).await?;
-    let exit = Exit::of(&outcome.result);
+    let performed = perform(&system, settings, words, Vec::new(), &mut signals, screen, &spending).await?;
+    let exit = Exit::of(&performed.outcome.result);
     let notes = system.notes().to_vec();
     let close = tokio::select! {
         close = system.close() => close,
@@ -40,11 +42,10 @@ pub(crate) async fn run(settings: &Settings, models: Models, words: &str, screen
         if let Some(report) = &close.report {
             screen.json(&json::audit(report));
         }
-        let changed = changed(settings, &outcome);
-        screen.json(&json::result(&outcome, exit, &close, changed.as_ref()));
+        let changed = changed(settings, &performed.outcome);
+        screen.json(&json::result(&performed, exit, &close, changed.as_ref()));
     } else {
         screen.tell(&noted(&notes));
-        screen.tell(&cost(&ledger));
         screen.tell(&closing(&close));
     }
     Ok(exit)
@@ -64,6 +65,14 @@ pub(crate) fn system(settings: &Settings, models: Models, screen: &Screen) -> Re
     builder.start().map_err(|source| Failure::Runtime { source })
 }
 
+/// A task that has ended.
+#[derive(Debug)]
+pub(crate) struct Performed {
+    pub(crate) outcome: TaskOutcome,
+    /// What it took beside what it was estimated to take; null where no model was asked over the wire.
+    pub(crate) spending: Value,
+}
+
 /// Runs one task to its end and shows its result; as JSON it is the caller's to show, with what closing brings.
 pub(crate) async fn perform(
     system: &System,
@@ -72,22 +81,30 @@ pub(crate) async fn perform(
     session: Vec<SessionTurn>,
     signals: &mut Signals,
     screen: &Screen,
-    watching: &Watching,
-) -> Result<TaskOutcome, Failure> {
+    spending: &Spending,
+) -> Result<Performed, Failure> {
+    let expected = Estimate::of(settings, spending, &system.tools(), words, &session);
+    expected.as_ref().map_or(Ok(()), |expected| expected.check(spending))?;
     let mut handle = system.run_with(words, session, settings.limit_ms);
-    let mut watcher = Watcher { screen, json: settings.json, live: live::Live::default(), watching };
+    let mut watcher =
+        Watcher { screen, json: settings.json, live: live::Live::default(), watching: &spending.watching };
     watcher.started(settings, system, handle.task_id().as_str(), words);
+    watcher.expects(expected.as_ref());
     let outcome = watch(&mut handle, signals, &mut watcher).await?;
     // A question that was cancelled with its task still has to give the terminal back.
     drop(screen.turn().await);
+    spending.learn(&outcome.result);
+    let task_id = &outcome.result.task_id;
     if !settings.json {
         let rendered = result::render(&outcome.result, &outcome.usage);
         screen.tell(&rendered.before);
         screen.answer(&rendered.answer);
         screen.tell(&rendered.after);
+        screen.tell(&spending.lines(task_id, expected.as_ref()));
         screen.tell(&changed(settings, &outcome).iter().flat_map(result::undoable).collect::<Vec<_>>());
     }
-    Ok(outcome)
+    let spending = spending.json(task_id, expected.as_ref());
+    Ok(Performed { outcome, spending })
 }
 
 /// What the task changed, as the undo journal has it; a journal that can't be read is told by `artoo undo`.
@@ -152,6 +169,16 @@ impl Watcher<'_> {
         }
     }
 
+    /// Money is worth a line before it is spent; tokens alone are told to whoever asks.
+    fn expects(&self, expected: Option<&Estimate>) {
+        let Some(expected) = expected else { return };
+        if self.json {
+            self.screen.json(&json::estimate(&expected.json()));
+        } else if expected.has_price() {
+            self.screen.live(&[Line::faint(expected.line())]);
+        }
+    }
+
     fn event(&mut self, event: &TapEvent) {
         if self.json {
             self.screen.json(&json::event(event));
@@ -174,13 +201,6 @@ impl Watcher<'_> {
 /// What could not be used as usual.
 pub(crate) fn noted(notes: &[String]) -> Vec<Line> {
     notes.iter().map(|note| Line::plain(format!("note: {note}"))).collect()
-}
-
-/// What the run has cost, where prices are known.
-pub(crate) fn cost(ledger: &Ledger) -> Vec<Line> {
-    let total = ledger.total();
-    let told = |cost: u64| Line::plain(format!("cost: ${}", DollarsShown(cost)));
-    (total.cost > 0).then(|| told(total.cost)).into_iter().collect()
 }
 
 /// What should be known about the run itself.

@@ -23,6 +23,15 @@ const TOLD_EVERY: Duration = Duration::from_secs(5);
 /// Calls of one role in one task: those of subtasks count as one, which is what a line shows.
 type Call = (TaskId, Role);
 
+/// A model that answered in place of another.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct FellBack {
+    pub(crate) role: Role,
+    pub(crate) from: String,
+    pub(crate) to: String,
+    pub(crate) why: String,
+}
+
 /// What looks on while models are asked.
 pub(crate) struct Watching {
     // Held for a look only, never across a wait.
@@ -34,6 +43,7 @@ pub(crate) struct Watching {
 #[derive(Default)]
 struct Seen {
     remarks: VecDeque<String>,
+    fell_back: VecDeque<(TaskId, FellBack)>,
     waits: BTreeMap<Call, Wait>,
 }
 
@@ -59,6 +69,13 @@ impl Watching {
     /// What must be said whoever looks: that another model answered. Each is given once.
     pub(crate) fn remarks(&self) -> Vec<String> {
         self.seen.lock().unwrap_or_else(PoisonError::into_inner).remarks.drain(..).collect()
+    }
+
+    /// Who answered in place of whom in a task, oldest first.
+    pub(crate) fn fallbacks(&self, task_id: &TaskId) -> Vec<FellBack> {
+        let seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        let of_task = seen.fell_back.iter().filter(|(of, _)| of == task_id);
+        of_task.map(|(_, fell_back)| fell_back.clone()).collect()
     }
 
     /// The waits that are worth a line now.
@@ -100,6 +117,11 @@ impl Observer for Watching {
                     seen.remarks.pop_front();
                 }
                 seen.remarks.push_back(format!("{}: {to} answers in place of {from} ({why})", caller.role));
+                if seen.fell_back.len() >= REMARKS_MAX {
+                    seen.fell_back.pop_front();
+                }
+                let (from, to, why) = (from.clone(), to.clone(), why.clone());
+                seen.fell_back.push_back((call.0, FellBack { role: caller.role, from, to, why }));
             }
             Step::Done => drop(seen.waits.remove(&call)),
         }

@@ -1,23 +1,20 @@
 //! What an endpoint can do with one model, found out by asking it, and the file in which that is remembered.
 
 use std::collections::BTreeMap;
-use std::fs;
-use std::io::{self, Write};
-use std::path::{Path, PathBuf};
+use std::io;
+use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
 use crate::remote::RemoteConfig;
 use crate::structured::{Dialect, ReplyFormat};
+use crate::whole_file;
 
 /// Servers are updated and models replaced under their names; what was found counts this long.
 const FRESH_FOR_S: i64 = 30 * 24 * 60 * 60;
 
 /// Endpoints remembered; the oldest goes first.
 const ENTRIES_MAX: usize = 64;
-
-/// Longest file read: several times what its entries can need.
-const FILE_MAX_BYTES: u64 = 256 * 1024;
 
 /// What became of one way of asking for JSON.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -86,9 +83,7 @@ impl AbilityBook {
     #[must_use]
     pub fn open(path: impl Into<PathBuf>) -> Self {
         let path = path.into();
-        let is_small = fs::metadata(&path).is_ok_and(|found| found.len() <= FILE_MAX_BYTES);
-        let text = is_small.then(|| fs::read(&path).ok()).flatten().unwrap_or_default();
-        let entries = serde_json::from_slice(&text).unwrap_or_default();
+        let entries = whole_file::read(&path);
         Self { path, entries }
     }
 
@@ -109,28 +104,14 @@ impl AbilityBook {
             let oldest = self.entries.iter().min_by_key(|(_, found)| found.found_at_s).map(|(key, _)| key.clone());
             oldest.map(|key| self.entries.remove(&key));
         }
-        write_whole(&self.path, &serde_json::to_vec_pretty(&self.entries)?)
+        whole_file::write(&self.path, &self.entries)
     }
 }
 
 /// Protocol, address without user and query, model: nothing of it is secret.
-fn key(config: &RemoteConfig) -> String {
+pub(crate) fn key(config: &RemoteConfig) -> String {
     let base = crate::shown_url(&config.base_url);
     format!("{} {} {}", config.protocol.name(), base.trim_end_matches('/'), config.model)
-}
-
-fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let beside = path.with_extension(format!("new-{}", std::process::id()));
-    let written = fs::File::create(&beside).and_then(|mut file| {
-        file.write_all(bytes)?;
-        file.sync_all()
-    });
-    let renamed = written.and_then(|()| fs::rename(&beside, path));
-    if renamed.is_err() {
-        // What could not be put in place is of no use.
-        drop(fs::remove_file(&beside));
-    }
-    renamed
 }
 
 #[cfg(test)]

@@ -1,12 +1,21 @@
 //! What a run has spent, by role and task, and the bounds that are held before a call is made.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use artoo_proto::{ModelRequest, Role, TaskId, Usage};
 
 /// Micro-dollars to a dollar; sums of money are whole numbers of them.
-const MICRO: f64 = 1_000_000.0;
+const MICRO: u64 = 1_000_000;
+
+/// Below this many micro-dollars, a cent, four digits behind the point would hide most of a sum.
+const SMALL: u64 = 10_000;
+
+/// Micro-dollars in the fourth digit behind the point.
+const FOURTH_DIGIT: u64 = 100;
+
+/// Names under which one model answered that are kept: a router may have a handful behind one name.
+const NAMES_MAX: usize = 8;
 
 /// What a million tokens cost, in US dollars.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -15,23 +24,50 @@ pub struct Price {
     pub prompt: f64,
     /// Sent, and found in the endpoint's cache.
     pub cached: f64,
+    /// Sent, and put into the endpoint's cache, where it counts these apart.
+    pub written: f64,
     /// Received.
     pub completion: f64,
+}
+
+/// What a cache of the endpoint did for one call; both are among the tokens sent.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Cache {
+    /// Tokens that were found there.
+    pub read: u64,
+    /// Tokens that were put there.
+    pub written: u64,
 }
 
 impl Price {
     /// Money for so many tokens, in micro-dollars, rounded up: a bound is never missed by rounding.
     #[must_use]
-    pub fn of(&self, usage: Usage, cached: u64) -> u64 {
-        let cached = cached.min(usage.prompt_tokens);
+    pub fn of(&self, usage: Usage, cache: Cache) -> u64 {
+        let read = cache.read.min(usage.prompt_tokens);
+        let written = cache.written.min(usage.prompt_tokens - read);
         #[expect(clippy::cast_precision_loss, reason = "2^53 tokens are more than any run has")]
-        let dollars_per_million = (usage.prompt_tokens - cached) as f64 * self.prompt
-            + cached as f64 * self.cached
+        let dollars_per_million = (usage.prompt_tokens - read - written) as f64 * self.prompt
+            + read as f64 * self.cached
+            + written as f64 * self.written
             + usage.completion_tokens as f64 * self.completion;
         // Dollars a million tokens are micro-dollars a token.
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "saturates; never negative")]
         let money = dollars_per_million.ceil() as u64;
         money
+    }
+
+    /// The most that so many tokens can cost, whatever a cache does with them.
+    #[must_use]
+    pub fn most(&self, usage: Usage) -> u64 {
+        let written = Cache { read: 0, written: usage.prompt_tokens };
+        self.of(usage, Cache::default()).max(self.of(usage, written))
+    }
+
+    /// The least that so many tokens can cost.
+    #[must_use]
+    pub fn least(&self, usage: Usage) -> u64 {
+        let read = Cache { read: usage.prompt_tokens, written: 0 };
+        self.of(usage, Cache::default()).min(self.of(usage, read))
     }
 }
 
@@ -53,6 +89,8 @@ pub struct Account {
     pub cached_tokens: u64,
     /// Money in micro-dollars, as far as prices are known.
     pub cost: u64,
+    /// Calls of models whose price is not known: what they cost is not in the sum.
+    pub unpriced_calls: u64,
     /// Time the calls took, in milliseconds, waits for retries included.
     pub time_ms: u64,
 }
@@ -94,9 +132,41 @@ pub struct DollarsShown(pub u64);
 
 impl std::fmt::Display for DollarsShown {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        #[expect(clippy::cast_precision_loss, reason = "for people, four digits behind the point")]
-        let dollars = self.0 as f64 / MICRO;
-        write!(f, "{dollars:.4}")
+        let (dollars, micro) = (self.0 / MICRO, self.0 % MICRO);
+        if self.0 >= SMALL || micro.is_multiple_of(FOURTH_DIGIT) {
+            // Rounded up, as sums are.
+            let tenths = micro.div_ceil(FOURTH_DIGIT);
+            let per_dollar = MICRO / FOURTH_DIGIT;
+            return write!(f, "{}.{:04}", dollars + tenths / per_dollar, tenths % per_dollar);
+        }
+        write!(f, "{dollars}.{micro:06}")
+    }
+}
+
+/// Whose calls an account is about.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Spender {
+    /// The task.
+    pub task_id: TaskId,
+    /// The role in it.
+    pub role: Role,
+    /// The model it asked, as it is configured.
+    pub model: String,
+}
+
+impl Spender {
+    fn of(request: &ModelRequest, model: &str) -> Self {
+        Self { task_id: request.task_id.clone(), role: request.role, model: model.to_owned() }
+    }
+}
+
+impl std::ops::AddAssign for Account {
+    fn add_assign(&mut self, other: Self) {
+        self.usage += other.usage;
+        self.cached_tokens += other.cached_tokens;
+        self.cost += other.cost;
+        self.unpriced_calls += other.unpriced_calls;
+        self.time_ms += other.time_ms;
     }
 }
 
@@ -110,7 +180,9 @@ pub struct Ledger {
 
 #[derive(Debug, Default)]
 struct Book {
-    accounts: BTreeMap<(TaskId, Role), Account>,
+    accounts: BTreeMap<Spender, Account>,
+    /// Under which names a configured model answered.
+    answered_as: BTreeMap<String, BTreeSet<String>>,
     total: Account,
     reserved_tokens: u64,
     reserved_cost: u64,
@@ -129,10 +201,16 @@ impl Ledger {
         self.with(|book| book.total)
     }
 
-    /// By task and role.
+    /// By task, role and model.
     #[must_use]
-    pub fn accounts(&self) -> BTreeMap<(TaskId, Role), Account> {
+    pub fn accounts(&self) -> BTreeMap<Spender, Account> {
         self.with(|book| book.accounts.clone())
+    }
+
+    /// The names under which each configured model answered, in the endpoints' own words.
+    #[must_use]
+    pub fn answered_as(&self) -> BTreeMap<String, BTreeSet<String>> {
+        self.with(|book| book.answered_as.clone())
     }
 
     /// The bounds.
@@ -155,7 +233,7 @@ impl Ledger {
         let most = Usage { model_calls: 1, prompt_tokens, completion_tokens: u64::from(request.max_tokens) };
         let tokens = prompt_tokens.saturating_add(most.completion_tokens);
         let cost = match price {
-            Some(price) => price.of(most, 0),
+            Some(price) => price.most(most),
             None if self.budget.max_cost.is_some() => return Err(OverBudget::NoPrice { model: model.to_owned() }),
             None => 0,
         };
@@ -173,15 +251,25 @@ impl Ledger {
             book.reserved_cost += cost;
             Ok(())
         })?;
-        let whose = (request.task_id.clone(), request.role);
+        let whose = Spender::of(request, model);
         Ok(Reservation { ledger: Arc::clone(self), whose, price, tokens, cost, prompt_tokens, settled: false })
     }
 
     /// Adds time that a call took.
-    pub(crate) fn took(&self, request: &ModelRequest, time_ms: u64) {
+    pub(crate) fn took(&self, request: &ModelRequest, model: &str, time_ms: u64) {
         self.with(|book| {
             book.total.time_ms += time_ms;
-            book.accounts.entry((request.task_id.clone(), request.role)).or_default().time_ms += time_ms;
+            book.accounts.entry(Spender::of(request, model)).or_default().time_ms += time_ms;
+        });
+    }
+
+    /// A model answered under this name.
+    pub(crate) fn answered(&self, model: &str, name: &str) {
+        self.with(|book| {
+            let names = book.answered_as.entry(model.to_owned()).or_default();
+            if names.len() < NAMES_MAX {
+                names.insert(name.to_owned());
+            }
         });
     }
 
@@ -195,7 +283,7 @@ impl Ledger {
 #[derive(Debug)]
 pub struct Reservation {
     ledger: Arc<Ledger>,
-    whose: (TaskId, Role),
+    whose: Spender,
     price: Option<Price>,
     tokens: u64,
     cost: u64,
@@ -205,21 +293,25 @@ pub struct Reservation {
 
 impl Reservation {
     /// Replaces what was set aside by what was spent.
-    pub fn settle(mut self, usage: Usage, cached: u64) {
-        self.close(usage, cached);
+    pub fn settle(mut self, usage: Usage, cache: Cache) {
+        self.close(usage, cache);
     }
 
-    fn close(&mut self, usage: Usage, cached: u64) {
+    fn close(&mut self, usage: Usage, cache: Cache) {
         self.settled = true;
-        let cost = self.price.map_or(0, |price| price.of(usage, cached));
+        let spent = Account {
+            usage,
+            cached_tokens: cache.read.min(usage.prompt_tokens),
+            cost: self.price.map_or(0, |price| price.of(usage, cache)),
+            unpriced_calls: if self.price.is_some() { 0 } else { u64::from(usage.model_calls) },
+            time_ms: 0,
+        };
         let (tokens, set_aside) = (self.tokens, self.cost);
         self.ledger.with(|book| {
             book.reserved_tokens = book.reserved_tokens.saturating_sub(tokens);
             book.reserved_cost = book.reserved_cost.saturating_sub(set_aside);
             for account in [&mut book.total, book.accounts.entry(self.whose.clone()).or_default()] {
-                account.usage += usage;
-                account.cached_tokens += cached;
-                account.cost += cost;
+                *account += spent;
             }
         });
     }
@@ -229,7 +321,7 @@ impl Drop for Reservation {
     fn drop(&mut self) {
         if !self.settled {
             let sent = Usage { model_calls: 1, prompt_tokens: self.prompt_tokens, completion_tokens: 0 };
-            self.close(sent, 0);
+            self.close(sent, Cache::default());
         }
     }
 }

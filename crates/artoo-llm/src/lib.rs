@@ -33,17 +33,19 @@ pub mod retry;
 pub mod schema;
 pub mod scripted;
 pub mod secret;
+pub mod spending;
 pub mod structured;
 pub mod tiers;
 pub mod usage;
 
 mod transport;
+mod whole_file;
 mod wire;
 
 pub use abilities::{Abilities, AbilityBook};
 pub use error::ConfigError;
 pub use ledger::Ledger;
-pub use remote::{Remote, RemoteConfig, Shared, shown_url};
+pub use remote::{Remote, RemoteConfig, Shared, call_address, shown_url};
 pub use secret::Secret;
 pub use tiers::Tiers;
 pub use wire::Protocol;

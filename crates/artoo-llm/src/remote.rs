@@ -16,7 +16,7 @@ use crate::secret::Scrubber;
 use crate::structured::{Dialect, ReplyFormat};
 use crate::transport::ClientSettings;
 use crate::usage::{Meter, Spent};
-use crate::{ConfigError, Model, retry};
+use crate::{ConfigError, Model, Protocol, retry};
 use endpoint::Endpoint;
 use exchange::Sent;
 use trouble::{Ended, Trouble};
@@ -89,6 +89,7 @@ impl Remote {
             direct: endpoint.is_loopback(),
         };
         let secrets = config.api_key.iter().chain(config.headers.iter().map(|(_, value)| value)).cloned();
+        let secrets = secrets.chain(endpoint.secrets());
         Ok(Self {
             headers: config.all_headers()?,
             scrubber: Scrubber::new(secrets),
@@ -202,11 +203,29 @@ impl Remote {
         })
     }
 
+    /// Whether the server says that it is Ollama, whatever protocol this client speaks. One try.
+    pub async fn is_ollama(&self) -> bool {
+        let version = async {
+            let sent = self.sent()?;
+            sent.document(sent.client.get(self.endpoint.beside(listing::OLLAMA_VERSION))).await
+        };
+        let told = timeout(self.config.total_deadline, version).await;
+        told.is_ok_and(|told| told.is_ok_and(|told| told.get("version").is_some_and(serde_json::Value::is_string)))
+    }
+
     fn tell(&self, request: &ModelRequest, step: impl FnOnce() -> Step) {
         if let Some(observer) = &self.shared.observer {
             observer.step(&Caller::of(request), &step());
         }
     }
+}
+
+/// Where a configuration's calls go, for people: without the query.
+///
+/// # Errors
+/// When the base URL can't be used.
+pub fn call_address(config: &RemoteConfig) -> Result<String, ConfigError> {
+    call_url(config).map(|url| shown_url(url.as_str()))
 }
 
 /// Where a configuration's calls go.
@@ -227,7 +246,8 @@ fn first_dialect(config: &RemoteConfig, endpoint: &Endpoint) -> Dialect {
         temperature: config.temperature,
         stream: config.stream,
         stream_usage: true,
-        cache: true,
+        // A mark belongs to Anthropic's protocol; a name is OpenAI's own, and others may refuse it.
+        cache: is_own || config.protocol == Protocol::Anthropic,
     }
 }
 
@@ -248,7 +268,7 @@ impl Model for Remote {
         let answered = timeout(self.config.total_deadline, self.ask_until_settled(request, &mut paid)).await;
         let elapsed = millis(started.elapsed());
         let result = answered.unwrap_or(Err(ModelFailure::TimedOut { after_ms: elapsed, usage: paid }));
-        self.shared.ledger.took(request, elapsed);
+        self.shared.ledger.took(request, &self.config.model, elapsed);
         self.tell(request, || Step::Done);
         tracing::debug!(
             role = %request.role,

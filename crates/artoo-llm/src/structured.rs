@@ -39,7 +39,7 @@ pub struct Dialect {
     pub stream: bool,
     /// Whether the pieces are to end with the cost.
     pub stream_usage: bool,
-    /// Whether the prompt's stable part is marked for the endpoint's cache, where the protocol has such a mark.
+    /// Whether the prompt's stable part is marked (Anthropic) or named (OpenAI) for the endpoint's cache.
     pub cache: bool,
 }
 
@@ -71,6 +71,9 @@ const FORMAT_WORDS: [&str; 9] = [
 
 /// The same of a forced call.
 const TOOL_WORDS: [&str; 2] = ["tool", "function"];
+
+/// Parameters that are about the endpoint's cache.
+const CACHE_PARAMS: [&str; 2] = ["cache_control", "prompt_cache_key"];
 
 /// Parameters that carry a format.
 const FORMAT_PARAMS: [&str; 5] = ["response_format", "text", "tools", "tool_choice", "format"];
@@ -132,7 +135,7 @@ impl Dialect {
         if self.stream && about(&["stream"], &["streaming", "'stream'", "`stream`", "\"stream\""]) {
             return Some(Self { stream: false, ..self });
         }
-        if self.cache && about(&["cache_control"], &["cache_control"]) {
+        if self.cache && about(&CACHE_PARAMS, &CACHE_PARAMS) {
             return Some(Self { cache: false, ..self });
         }
         let weaker = formats.iter().skip_while(|format| **format != self.format).nth(1)?;

@@ -57,10 +57,11 @@ impl Tiers {
         Self { brain: ranked(brain), hands: ranked(hands), observer, planned_by: Mutex::default() }
     }
 
-    /// The models that may serve a call, best first, with their ranks.
-    fn serving(&self, request: &ModelRequest) -> &[Ranked] {
-        let list = match request.role {
-            Role::Executor | Role::AgentValidator => &self.hands,
+    /// Whether the hands serve a role, rather than the brain.
+    #[must_use]
+    pub fn is_for_hands(role: Role) -> bool {
+        match role {
+            Role::Executor | Role::AgentValidator => true,
             Role::Perceiver
             | Role::Planner
             | Role::Dispatcher
@@ -69,15 +70,21 @@ impl Tiers {
             | Role::Auditor
             | Role::Solver
             | Role::Operator
-            | Role::Runtime => &self.brain,
-        };
-        let lowest = if request.role == Role::MetaValidator { self.planners_rank(&request.task_id) } else { None };
+            | Role::Runtime => false,
+        }
+    }
+
+    /// The models that may serve a call, best first, with their ranks.
+    fn serving(&self, request: &ModelRequest) -> &[Ranked] {
+        let list = if Self::is_for_hands(request.role) { &self.hands } else { &self.brain };
+        let lowest = (request.role == Role::MetaValidator).then(|| self.planners_rank(&request.task_id));
         list.get(..lowest.map_or(list.len(), |rank| rank + 1)).unwrap_or(list)
     }
 
-    fn planners_rank(&self, task_id: &TaskId) -> Option<usize> {
+    /// Where nobody knows who planned, it may have been the best.
+    fn planners_rank(&self, task_id: &TaskId) -> usize {
         let planned = self.planned_by.lock().unwrap_or_else(PoisonError::into_inner);
-        planned.iter().rev().find(|(known, _)| known == task_id).map(|(_, rank)| *rank)
+        planned.iter().rev().find(|(known, _)| known == task_id).map_or(0, |(_, rank)| *rank)
     }
 
     fn planned(&self, task_id: &TaskId, rank: usize) {

@@ -9,6 +9,9 @@ pub use crate::wire::draft::Counts;
 /// Characters to one token where the endpoint counts nothing: the usual rule of thumb for English text.
 const CHARS_PER_TOKEN: usize = 4;
 
+/// Characters to one token at the most, over a whole prompt: English prose, which packs best, stays below.
+const CHARS_PER_TOKEN_MOST: usize = 6;
+
 /// Tokens in `text`, estimated, rounded up.
 #[must_use]
 pub fn estimated_tokens(text: &str) -> u64 {
@@ -19,10 +22,23 @@ fn tokens_of(chars: usize) -> u64 {
     u64::try_from(chars.div_ceil(CHARS_PER_TOKEN)).unwrap_or(u64::MAX)
 }
 
-/// Everything a request sends as text, for estimates; the schema stands at its end in every format.
-pub(crate) fn prompt_tokens(request: &ModelRequest) -> u64 {
+/// Tokens that a request sends, estimated; what a call is held to a budget and a context with before it is made.
+#[must_use]
+pub fn prompt_tokens(request: &ModelRequest) -> u64 {
+    tokens_of(sent_chars(request))
+}
+
+/// Tokens that so many characters have at the least.
+#[must_use]
+pub fn least_tokens(chars: usize) -> u64 {
+    u64::try_from(chars / CHARS_PER_TOKEN_MOST).unwrap_or(u64::MAX)
+}
+
+/// Everything a request sends as text; the schema stands at its end in every format.
+#[must_use]
+pub fn sent_chars(request: &ModelRequest) -> usize {
     let prompt = request.prompt.system.chars().count() + request.prompt.user.chars().count();
-    tokens_of(prompt + request.schema.to_string().chars().count())
+    prompt + request.schema.to_string().chars().count()
 }
 
 /// One answered call: the endpoint's counts where there are any, field by field, else an estimate.
@@ -95,7 +111,7 @@ mod tests {
     fn counts_come_from_the_endpoint_or_are_estimated_field_by_field() {
         let check = |prompt: Option<u64>, completion: Option<u64>, prompt_tokens: u64, completion_tokens: u64| {
             let expected = Usage { model_calls: 1, prompt_tokens, completion_tokens };
-            assert_eq!(of_call(Counts { prompt, completion, cached: None }, 2, 5), expected);
+            assert_eq!(of_call(Counts { prompt, completion, ..Counts::default() }, 2, 5), expected);
         };
         check(Some(70), Some(30), 70, 30);
         check(Some(70), None, 70, 2);

@@ -23,6 +23,7 @@ pub mod planner;
 pub mod prompt;
 #[cfg(test)]
 mod regressions;
+pub mod rehearsal;
 #[cfg(feature = "runtime")]
 pub mod runtime;
 pub mod solver;

@@ -7,6 +7,7 @@ use std::thread;
 use std::time::Duration;
 
 use super::KEY_FILE_MAX_BYTES;
+use crate::terminal;
 
 /// A password manager may ask its person for something first.
 const WITHIN: Duration = Duration::from_secs(60);
@@ -24,13 +25,14 @@ pub(crate) enum CommandProblem {
     Nothing,
 }
 
-/// The first line that `command` writes. Its standard error goes to the user: it may hold a question.
-pub(super) fn key_from(command: &str) -> Result<String, CommandProblem> {
+/// The first line that `command` writes. Its standard error goes to whoever sits there, since it may hold a question;
+/// where nobody does it goes nowhere, since it may hold the key, and what is written there is kept.
+pub(crate) fn key_from(command: &str) -> Result<String, CommandProblem> {
     let mut child = Command::new("sh")
         .args(["-c", command])
         .stdin(Stdio::inherit())
         .stdout(Stdio::piped())
-        .stderr(Stdio::inherit())
+        .stderr(if terminal::is_there() { Stdio::inherit() } else { Stdio::null() })
         .spawn()
         .map_err(CommandProblem::NotRun)?;
     let output = child.stdout.take();

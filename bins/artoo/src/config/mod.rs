@@ -10,7 +10,8 @@ use std::path::{Path, PathBuf};
 
 use crate::settings::Variables;
 
-pub(crate) use read::{ConfigProblem, load};
+pub(crate) use command::key_from;
+pub(crate) use read::{ConfigProblem, key_in, load};
 
 /// The file's name in the configuration folder.
 const FILE: &str = "config.toml";
@@ -144,7 +145,7 @@ impl Setting {
             Self::HandsSecretFile => "a file that holds the key for hands and that only you may read",
             Self::Fallback => "who steps in where the model can't answer, several divided by commas; spelled as model",
             Self::Prices => {
-                "NAME=IN/OUT or NAME=IN/CACHED/OUT in US dollars a million tokens, several divided by commas"
+                "NAME=IN/OUT, NAME=IN/CACHED/OUT or NAME=IN/CACHED/WRITTEN/OUT in US dollars a million tokens, several divided by commas"
             }
             Self::MaxTokens => "no call is made that could take a run above so many tokens",
             Self::MaxCost => "no call is made that could take a run above so many US dollars",
@@ -159,6 +160,20 @@ impl Setting {
             Self::GoogleFile => "the same for Google's Custom Search, which ends on 2027-01-01",
             Self::GoogleEngine => "the id of the Google search engine, its cx",
         }
+    }
+
+    /// Whether it says where a key is.
+    fn is_of_secret(self) -> bool {
+        matches!(
+            self,
+            Self::SecretVariable
+                | Self::SecretFile
+                | Self::SecretCommand
+                | Self::HandsSecretVariable
+                | Self::HandsSecretFile
+                | Self::BraveFile
+                | Self::GoogleFile
+        )
     }
 
     fn is_path(self) -> bool {

@@ -17,6 +17,9 @@ use crate::suggest;
 /// Longest file read: some hundred times what all keys need.
 const FILE_MAX_BYTES: u64 = 64 * 1024;
 
+/// Longest word repeated as a name: longer than any setting's or usual variable's.
+const NAME_MAX_CHARS: usize = 40;
+
 /// A configuration file, every line of it understood.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct ConfigFile {
@@ -139,7 +142,7 @@ fn parse(path: &Path, home: &Path, text: &str) -> Result<ConfigFile, ConfigProbl
                 return Err(wrong(at, problem));
             }
         };
-        let value = if key.is_path() { whole_path(home, &value).map_err(|p| wrong(at, p))? } else { value };
+        let value = if key.is_path() { whole_path(home, &value, key).map_err(|p| wrong(at, p))? } else { value };
         entries.insert(key, Entry { value, line: line_at(at) });
     }
     one_key_each(path, &entries)?;
@@ -167,7 +170,7 @@ fn key_of(name: &str) -> Result<Setting, String> {
     if let Some(key) = Setting::ALL.into_iter().find(|key| key.name() == name) {
         return Ok(key);
     }
-    let shown = artoo_proto::escape::one_line(&artoo_proto::escape::shorten(name, 60));
+    let shown = shown_if_name(name, |c| c.is_ascii_lowercase());
     if name.contains("api_key") {
         return Err(format!("{shown} is no key; a key is never kept here: use key_file, key_variable or key_command"));
     }
@@ -178,14 +181,24 @@ fn key_of(name: &str) -> Result<Setting, String> {
     })
 }
 
-/// A path in the file means the same wherever artoo is started.
-fn whole_path(home: &Path, value: &str) -> Result<String, String> {
+/// A word of a person's that is to be a name: repeated only if it is spelled as names are, for it may be a key that was
+/// put in the wrong place.
+fn shown_if_name(word: &str, is_letter: fn(&char) -> bool) -> String {
+    let is_of_names = |c: char| is_letter(&c) || c.is_ascii_digit() || c == '_';
+    let is_name = word.chars().count() <= NAME_MAX_CHARS && word.chars().all(is_of_names);
+    if is_name { word.to_owned() } else { "(not shown, it may be a key)".to_owned() }
+}
+
+/// A path in the file means the same wherever artoo is started. What stands in the place of a key's file may be the
+/// key itself, and is not repeated.
+fn whole_path(home: &Path, value: &str, key: Setting) -> Result<String, String> {
     let path = match value.strip_prefix("~/") {
         Some(below) => home.join(below),
         None => PathBuf::from(value),
     };
     match path.to_str() {
         Some(text) if path.is_absolute() => Ok(text.to_owned()),
+        _ if key.is_of_secret() => Err(format!("the path of {} must start with / or ~/", key.name())),
         _ => Err(format!("{value:?} must start with / or ~/")),
     }
 }
@@ -210,7 +223,7 @@ impl ConfigFile {
                     named.map(str::to_owned).ok_or_else(|| ConfigProblem::KeyVariableUnset {
                         path: self.path.clone(),
                         line: entry.line,
-                        variable: entry.value.clone(),
+                        variable: shown_if_name(&entry.value, |c| c.is_ascii_uppercase()),
                     })?
                 }
                 Setting::SecretFile | Setting::HandsSecretFile | Setting::BraveFile | Setting::GoogleFile => {
@@ -242,7 +255,8 @@ impl ConfigFile {
     }
 }
 
-fn key_in(path: &Path) -> Result<String, ConfigProblem> {
+/// The key in a file that only its owner may read.
+pub(crate) fn key_in(path: &Path) -> Result<String, ConfigProblem> {
     let missing = || ConfigProblem::Unreadable { path: path.to_path_buf(), source: io::ErrorKind::NotFound.into() };
     let text = trusted_text(path, KEY_FILE_MAX_BYTES, true)?.ok_or_else(missing)?;
     let key = text.lines().next().unwrap_or_default().trim();

@@ -6,6 +6,7 @@ use crate::display::Line;
 use crate::display::writer::Screen;
 use crate::exit::Exit;
 use crate::failure::Failure;
+use crate::model::ModelKind;
 use crate::settings::{Settings, Variables};
 
 /// Shows what it is asked for.
@@ -33,6 +34,11 @@ pub(crate) fn run(
     );
     screen.tell(&notes);
     Ok(Exit::Accepted)
+}
+
+/// Choices as they could stand in the file, addresses without what may be secret in them.
+fn several(kinds: &[ModelKind]) -> String {
+    kinds.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
 }
 
 /// Every setting with its value in effect, as it could stand in the file. A key is never shown.
@@ -65,7 +71,7 @@ fn shown(options: Options, variables: &Variables, with_origin: bool) -> Result<V
     let rest = [
         (Setting::Hands, settings.model.hands.as_ref().map(ToString::to_string)),
         (Setting::HandsSecretFile, None),
-        (Setting::Fallback, text("ARTOO_FALLBACK")),
+        (Setting::Fallback, Some(several(&settings.model.fallback)).filter(|text| !text.is_empty())),
         (Setting::Prices, text("ARTOO_PRICES")),
         (Setting::MaxTokens, settings.max_tokens.map(|most| most.to_string())),
         (Setting::MaxCost, settings.max_cost.map(|most| artoo_llm::ledger::DollarsShown(most.micro).to_string())),

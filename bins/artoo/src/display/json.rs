@@ -5,12 +5,13 @@
 
 use artoo_bus::TapEvent;
 use artoo_proto::{AuditReport, Message};
-use artoo_roles::runtime::{CloseReport, TaskOutcome};
+use artoo_roles::runtime::CloseReport;
 use artoo_tools::undo::Entry;
 use serde_json::{Value, json};
 
 use crate::exit::Exit;
 use crate::failure::Failure;
+use crate::task::Performed;
 use crate::undo;
 
 /// The schema's name.
@@ -96,10 +97,17 @@ pub(crate) fn audit(report: &AuditReport) -> Value {
     json!({"event": "audit", "report": report})
 }
 
+/// What a task is to take, before its first call; it may stand in the place of a task.
+pub(crate) fn estimate(estimate: &Value) -> Value {
+    json!({"event": "estimate", "estimate": estimate})
+}
+
 /// The last line of a task.
-pub(crate) fn result(outcome: &TaskOutcome, exit: Exit, close: &CloseReport, undo: Option<&Entry>) -> Value {
+pub(crate) fn result(performed: &Performed, exit: Exit, close: &CloseReport, undo: Option<&Entry>) -> Value {
+    let outcome = &performed.outcome;
     json!({
         "event": "result", "exit_code": exit.code(), "result": outcome.result, "usage": outcome.usage, "undo": undo.map(undo::of_entry),
+        "spending": performed.spending,
         "problems": close.problems, "audit_log": close.audit.as_ref().map(|audit| &audit.log)
     })
 }

@@ -15,6 +15,7 @@ use crate::abilities;
 use crate::failure::Failure;
 use crate::money::Prices;
 use crate::settings::{Settings, Variables};
+use crate::spending::{InUse, Spending};
 use crate::watching::Watching;
 
 /// Where a model stands in the choice: whose key and endpoint may be meant for it.
@@ -40,10 +41,8 @@ impl Place {
 /// The models of a run, with their book.
 pub(crate) struct Models {
     model: Arc<dyn Model>,
-    /// What they have cost.
-    pub(crate) ledger: Arc<Ledger>,
-    /// What they are doing.
-    pub(crate) watching: Arc<Watching>,
+    /// What they do and cost.
+    pub(crate) spending: Arc<Spending>,
 }
 
 impl Models {
@@ -53,6 +52,7 @@ impl Models {
         let budget = Budget { max_tokens: settings.max_tokens, max_cost: settings.max_cost.map(|money| money.micro) };
         let ledger = Arc::new(Ledger::new(budget));
         let watching = Arc::new(Watching::start(variables)?);
+        let mut line_up = Vec::new();
         let model: Arc<dyn Model> = match &choice.kind {
             ModelKind::Reflex => Arc::new(Reflex),
             ModelKind::Cassette { path } => {
@@ -62,33 +62,65 @@ impl Models {
             ModelKind::Remote { .. } => {
                 let observer = Arc::clone(&watching) as Arc<dyn artoo_llm::observe::Observer>;
                 let shared = Shared { ledger: Arc::clone(&ledger), observer: Some(observer), ..Shared::default() };
-                tiers(settings, variables, &shared)?
+                let (model, lined_up) = tiers(settings, variables, &shared)?;
+                line_up = lined_up;
+                model
             }
         };
-        Ok(Self { model, ledger, watching })
+        let spending = Arc::new(Spending { ledger, watching, line_up, data_dir: settings.data_dir.clone() });
+        Ok(Self { model, spending })
     }
 }
 
-fn tiers(settings: &Settings, variables: &Variables, shared: &Shared) -> Result<Arc<dyn Model>, Failure> {
+/// The models behind one, and the first of each tier, whom an estimate is about.
+fn tiers(settings: &Settings, variables: &Variables, shared: &Shared) -> Result<(Arc<dyn Model>, Vec<InUse>), Failure> {
     let choice = &settings.model;
     let book = AbilityBook::open(abilities::file(&settings.data_dir));
-    let client = |kind: &ModelKind, place: Place| -> Result<Arc<dyn Model>, Failure> {
+    let client = |kind: &ModelKind, place: Place| -> Result<Client, Failure> {
         let mut config = remote(kind, place, variables)?;
         let found = abilities::apply(&book, &mut config);
-        let client = Remote::sharing(config, shared).map_err(|source| Failure::Model { source })?;
+        let client = Remote::sharing(config.clone(), shared).map_err(|source| Failure::Model { source })?;
         if let Some(found) = found {
             client.speak(found.dialect);
         }
-        Ok(Arc::new(client))
+        Ok(Client { model: Arc::new(client), config: Some(config) })
     };
     let first = client(&choice.kind, Place::First)?;
-    if choice.hands.is_none() && choice.fallback.is_empty() {
-        return Ok(first);
-    }
+    let hands = choice.hands.iter().map(|kind| client(kind, Place::Hands)).collect::<Result<Vec<_>, _>>()?;
+    let line_up = InUse::line_up(first.config.as_ref(), hands.first().map(|client| client.config.as_ref()));
     let fallback = choice.fallback.iter().map(|kind| client(kind, Place::Fallback));
     let brain = std::iter::once(Ok(first)).chain(fallback).collect::<Result<Vec<_>, _>>()?;
-    let hands = choice.hands.iter().map(|kind| client(kind, Place::Hands)).collect::<Result<Vec<_>, _>>()?;
-    Ok(Arc::new(Tiers::new(brain, hands, shared.observer.clone())))
+    refuse_repeated(&brain, variables)?;
+    let models = |clients: Vec<Client>| clients.into_iter().map(|client| client.model).collect::<Vec<_>>();
+    let (mut brain, hands) = (models(brain), models(hands));
+    let model = match brain.pop() {
+        Some(only) if brain.is_empty() && hands.is_empty() => only,
+        last => {
+            brain.extend(last);
+            Arc::new(Tiers::new(brain, hands, shared.observer.clone()))
+        }
+    };
+    Ok((model, line_up))
+}
+
+/// A model of the choice, and how it is reached where that is over the wire.
+struct Client {
+    model: Arc<dyn Model>,
+    config: Option<RemoteConfig>,
+}
+
+/// A model that stands twice in the chain would step in for itself, and its rank among the judges would be two.
+fn refuse_repeated(chain: &[Client], variables: &Variables) -> Result<(), Failure> {
+    let mut seen = Vec::new();
+    for config in chain.iter().filter_map(|client| client.config.as_ref()) {
+        let who = (config.protocol, &config.model, artoo_llm::call_address(config).ok());
+        if seen.contains(&who) {
+            let problem = format!("{} stands in the chain twice", artoo_proto::escape::one_line(&config.model));
+            return Err(Failure::Variable { name: variables.called("ARTOO_FALLBACK"), problem });
+        }
+        seen.push(who);
+    }
+    Ok(())
 }
 
 /// The configuration of a model behind HTTP.
@@ -132,7 +164,7 @@ pub(crate) fn remote(kind: &ModelKind, place: Place, variables: &Variables) -> R
     if let Some(parallel) = variables.parsed("ARTOO_PARALLEL")? {
         config.parallel = parallel;
     }
-    config.price = variables.parsed::<Prices>("ARTOO_PRICES")?.and_then(|prices| prices.of(&config.model));
+    config.price = variables.parsed::<Prices>("ARTOO_PRICES")?.and_then(|prices| prices.of(&config.model, *protocol));
     config.headers = headers(variables, place)?;
     Ok(config)
 }

@@ -19,9 +19,9 @@ use crate::failure::Failure;
 use crate::model::Models;
 use crate::settings::{Settings, Variables};
 use crate::signals::{Signals, leave_at_once};
+use crate::spending::Spending;
 use crate::task;
 use crate::terminal::modes::Silent;
-use crate::watching::Watching;
 use command::{Command, Said, Slip};
 use editor::{Prompt, Typed};
 use history::HistoryFile;
@@ -45,7 +45,7 @@ pub(crate) async fn run(
 ) -> Result<Exit, Failure> {
     // The first of all: the line editor has a handler of its own for Ctrl-C and afterwards puts back what it found.
     let mut signals = Signals::listen()?;
-    let (watching, ledger) = (Arc::clone(&models.watching), Arc::clone(&models.ledger));
+    let spending = Arc::clone(&models.spending);
     let system = task::system(settings, models, screen)?;
     let is_plain = variables.raw("TERM").is_some_and(|term| PLAIN_TERMINALS.iter().any(|plain| term == plain));
     let silent = if is_plain { None } else { Silent::begin(screen) };
@@ -54,7 +54,7 @@ pub(crate) async fn run(
         settings,
         system: &system,
         screen,
-        watching: &watching,
+        spending: &spending,
         session: Session::default(),
         was_interrupted: false,
     };
@@ -66,7 +66,7 @@ pub(crate) async fn run(
         () = signals.stop() => leave_at_once(screen),
     };
     drop(silent);
-    screen.tell(&task::cost(&ledger));
+    screen.tell(&spending.total());
     screen.tell(&task::closing(&close));
     ended
 }
@@ -86,7 +86,7 @@ struct Repl<'a> {
     settings: &'a Settings,
     system: &'a System,
     screen: &'a Screen,
-    watching: &'a Watching,
+    spending: &'a Spending,
     session: Session,
     /// Ctrl-C was the last thing typed; once more leaves.
     was_interrupted: bool,
@@ -122,8 +122,17 @@ impl Repl<'_> {
         // Only what is pressed from here on is meant for this task.
         let mut signals = Signals::listen()?;
         let turns = self.session.turns();
-        let outcome =
-            task::perform(self.system, self.settings, words, turns, &mut signals, self.screen, self.watching).await?;
+        let performed =
+            task::perform(self.system, self.settings, words, turns, &mut signals, self.screen, self.spending).await;
+        let outcome = match performed {
+            Ok(performed) => performed.outcome,
+            // What is left is for this prompt to say, not to end with: a shorter request may still be affordable.
+            Err(failure @ (Failure::BoundTooLow { .. } | Failure::NoPrice { .. })) => {
+                self.screen.insist(&[Line::warning(failure.told())]);
+                return Ok(());
+            }
+            Err(failure) => return Err(failure),
+        };
         if matches!(outcome.result.ending, Ending::Abandon { reason: AbandonReason::Cancelled, .. }) {
             prompt.forget_typed();
         }
@@ -139,7 +148,10 @@ impl Repl<'_> {
                 let view = self.system.memory(INTENTS_SHOWN).await.map_err(|source| Failure::Runtime { source })?;
                 self.screen.answer(&of_memory(view.as_ref()));
             }
-            Command::Cost => self.screen.answer(&self.session.costs()),
+            Command::Cost => {
+                self.screen.answer(&self.session.costs());
+                self.screen.answer(&self.spending.total());
+            }
             Command::Exit => {}
         }
         Ok(())

@@ -1,33 +1,44 @@
-//! What could answer here: servers that listen on this machine, and keys in the environment.
+//! What could answer here: servers that listen on this machine, and keys and addresses in the environment.
 
 use std::time::Duration;
 
-use artoo_llm::{Protocol, Remote, RemoteConfig, Secret};
+use artoo_llm::remote::Variables as Names;
+use artoo_llm::{Protocol, Remote, RemoteConfig};
 
 use crate::settings::Variables;
 
 /// A server on this machine answers at once or is not there.
 const LOOK_TIMEOUT: Duration = Duration::from_millis(800);
 
-/// Programs that serve models, with the ports they listen on by default.
-const SERVERS: [(&str, u16); 4] = [("Ollama", 11434), ("llama.cpp", 8080), ("LM Studio", 1234), ("vLLM", 8000)];
+/// Programs that serve models, the ports they listen on by default, and how they are best spoken to.
+const SERVERS: [(&str, u16, Protocol); 4] = [
+    ("Ollama", 11434, Protocol::Ollama),
+    ("llama.cpp", 8080, Protocol::Chat),
+    ("LM Studio", 1234, Protocol::Chat),
+    ("vLLM", 8000, Protocol::Chat),
+];
 
 /// Variables that hold a key by convention, and the endpoint each is for.
-const KEYS: [(&str, &str); 8] = [
-    ("OPENAI_API_KEY", "https://api.openai.com/v1"),
-    ("DEEPSEEK_API_KEY", "https://api.deepseek.com/v1"),
-    ("OPENROUTER_API_KEY", "https://openrouter.ai/api/v1"),
-    ("GROQ_API_KEY", "https://api.groq.com/openai/v1"),
-    ("MISTRAL_API_KEY", "https://api.mistral.ai/v1"),
-    ("TOGETHER_API_KEY", "https://api.together.xyz/v1"),
-    ("XAI_API_KEY", "https://api.x.ai/v1"),
-    ("GEMINI_API_KEY", "https://generativelanguage.googleapis.com/v1beta/openai"),
+const KEYS: [(&str, Protocol, &str); 9] = [
+    ("OPENAI_API_KEY", Protocol::Chat, "https://api.openai.com/v1"),
+    ("ANTHROPIC_API_KEY", Protocol::Anthropic, "https://api.anthropic.com"),
+    ("DEEPSEEK_API_KEY", Protocol::Chat, "https://api.deepseek.com/v1"),
+    ("OPENROUTER_API_KEY", Protocol::Chat, "https://openrouter.ai/api/v1"),
+    ("GROQ_API_KEY", Protocol::Chat, "https://api.groq.com/openai/v1"),
+    ("MISTRAL_API_KEY", Protocol::Chat, "https://api.mistral.ai/v1"),
+    ("TOGETHER_API_KEY", Protocol::Chat, "https://api.together.xyz/v1"),
+    ("XAI_API_KEY", Protocol::Chat, "https://api.x.ai/v1"),
+    ("GEMINI_API_KEY", Protocol::Chat, "https://generativelanguage.googleapis.com/v1beta/openai"),
 ];
+
+/// Protocols whose address a person may have put into the environment.
+const NAMED: [Protocol; 3] = [Protocol::Chat, Protocol::Anthropic, Protocol::Ollama];
 
 /// Something that could answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Found {
     name: String,
+    pub(super) protocol: Protocol,
     pub(super) base_url: String,
     /// Those it lists; empty where it was not asked.
     pub(super) models: Vec<String>,
@@ -47,32 +58,37 @@ impl Found {
     }
 }
 
-/// Looks everywhere at once. Only this machine is contacted: a key's endpoint is not, before it is chosen.
+/// Looks everywhere at once. Only this machine and the addresses in the environment are contacted: a key's endpoint is
+/// not, before it is chosen.
 pub(super) async fn look(variables: &Variables) -> Vec<Found> {
-    let mut looks: Vec<_> = SERVERS
+    let named: Vec<(Protocol, RemoteConfig)> =
+        NAMED.into_iter().filter_map(|protocol| Some((protocol, named(protocol, variables)?))).collect();
+    let mut looks: Vec<_> = named
         .iter()
-        .map(|(name, port)| {
-            let base_url = format!("http://127.0.0.1:{port}/v1");
-            tokio::spawn(server((*name).to_owned(), base_url))
+        .map(|(protocol, config)| {
+            let names = Names::of(*protocol);
+            let key_variable = config.api_key.is_some().then(|| names.key.to_owned());
+            tokio::spawn(answering(names.base_url.to_owned(), config.clone(), key_variable, true))
         })
         .collect();
-    let told = variables.text("OPENAI_BASE_URL").ok().flatten();
-    let base_key = variables.text("OPENAI_API_KEY").ok().flatten();
-    if let Some(base_url) = told.clone() {
-        looks.insert(0, tokio::spawn(named(base_url, base_key)));
-    }
+    looks.extend(SERVERS.map(|(name, port, protocol)| {
+        let config = RemoteConfig::new(protocol, local(protocol, port), "any");
+        tokio::spawn(answering(format!("{name}'s port"), config, None, false))
+    }));
     let mut found: Vec<Found> = Vec::new();
     for look in looks {
         let Ok(Some(server)) = look.await else { continue };
-        if !found.iter().any(|other| other.base_url == server.base_url) {
+        let is_known = |other: &Found| artoo_llm::remote::same_origin(&other.base_url, &server.base_url);
+        if !found.iter().any(is_known) {
             found.push(server);
         }
     }
-    // With an address of its own the key is that address's.
-    let is_free = |variable: &str| variable != "OPENAI_API_KEY" || told.is_none();
-    let keys = KEYS.iter().filter(|(variable, _)| is_free(variable) && variables.raw(variable).is_some());
-    found.extend(keys.map(|(variable, base_url)| Found {
+    // With an address of its own a key is that address's.
+    let is_free = |variable: &str| !named.iter().any(|(protocol, _)| Names::of(*protocol).key == variable);
+    let keys = KEYS.iter().filter(|(variable, ..)| is_free(variable) && variables.raw(variable).is_some());
+    found.extend(keys.map(|(variable, protocol, base_url)| Found {
         name: "the endpoint".to_owned(),
+        protocol: *protocol,
         base_url: (*base_url).to_owned(),
         models: Vec::new(),
         key_variable: Some((*variable).to_owned()),
@@ -80,23 +96,144 @@ pub(super) async fn look(variables: &Variables) -> Vec<Found> {
     found
 }
 
-/// A server that lists its models; anything else on that port is none.
-async fn server(name: String, base_url: String) -> Option<Found> {
-    let models = listed(&base_url, None).await?;
-    Some(Found { name, base_url, models, key_variable: None })
+/// The address and key of a protocol in the environment, where an address is there.
+fn named(protocol: Protocol, variables: &Variables) -> Option<RemoteConfig> {
+    let names = Names::of(protocol);
+    variables.text(names.base_url).ok().flatten()?;
+    let lookup = |name: &'static str| {
+        let own = variables.text(name).ok().flatten();
+        Ok(if name == names.model { Some("any".to_owned()) } else { own })
+    };
+    RemoteConfig::from_variables(protocol, lookup).ok()
 }
 
-/// The endpoint that OPENAI_BASE_URL names, whether it answers or not.
-async fn named(base_url: String, key: Option<String>) -> Option<Found> {
-    let key_variable = key.is_some().then(|| "OPENAI_API_KEY".to_owned());
-    let models = listed(&base_url, key).await.unwrap_or_default();
-    Some(Found { name: "OPENAI_BASE_URL".to_owned(), base_url, models, key_variable })
+fn local(protocol: Protocol, port: u16) -> String {
+    let version = if protocol == Protocol::Ollama { "" } else { "/v1" };
+    format!("http://127.0.0.1:{port}{version}")
 }
 
-async fn listed(base_url: &str, key: Option<String>) -> Option<Vec<String>> {
-    let mut config = RemoteConfig::new(Protocol::Chat, base_url, "any");
-    config.api_key = key.map(Secret::new);
-    config.total_deadline = LOOK_TIMEOUT;
+/// A server that lists its models; anything else there is none, unless the person named it.
+async fn answering(name: String, config: RemoteConfig, key_variable: Option<String>, is_named: bool) -> Option<Found> {
+    let listed = listed(&config).await;
+    if listed.is_none() && !is_named {
+        return None;
+    }
+    let (protocol, models) = (config.protocol, listed.unwrap_or_default());
+    Some(Found { name, protocol, base_url: config.base_url, models, key_variable })
+}
+
+/// The names of the models that an endpoint lists at once; `None` where it does not.
+pub(super) async fn listed(config: &RemoteConfig) -> Option<Vec<String>> {
+    let config = RemoteConfig { total_deadline: LOOK_TIMEOUT, ..config.clone() };
     let listed = Remote::new(config).ok()?.models().await.ok()?;
     Some(listed.into_iter().map(|model| model.name).collect())
+}
+
+/// What an address is likely to speak: by what people copy behind it, by its host, or because Ollama says it is there.
+pub(super) async fn likely(base_url: &str) -> Protocol {
+    let path = base_url.trim_end_matches('/');
+    let tails =
+        [("/messages", Protocol::Anthropic), ("/responses", Protocol::Responses), ("/api/chat", Protocol::Ollama)];
+    if let Some((_, protocol)) = tails.into_iter().find(|(tail, _)| path.ends_with(tail)) {
+        return protocol;
+    }
+    if artoo_llm::remote::same_origin(base_url, Names::of(Protocol::Anthropic).own_url) {
+        return Protocol::Anthropic;
+    }
+    let config = RemoteConfig { total_deadline: LOOK_TIMEOUT, ..RemoteConfig::new(Protocol::Ollama, base_url, "any") };
+    match Remote::new(config) {
+        Ok(remote) if remote.is_ollama().await => Protocol::Ollama,
+        Ok(_) | Err(_) => Protocol::Chat,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::{Read, Write};
+    use std::net::TcpListener;
+    use std::time::Instant;
+
+    use artoo_llm::Protocol;
+
+    use super::{Found, LOOK_TIMEOUT, likely, look};
+    use crate::settings::Variables;
+
+    /// A server that answers everything with this, or takes connections and is silent.
+    fn server(answer: Option<&'static str>) -> String {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap();
+        std::thread::spawn(move || {
+            let mut kept = Vec::new();
+            for mut stream in listener.incoming().flatten() {
+                if let Some(body) = answer {
+                    let mut bytes = [0; 4096];
+                    drop(stream.read(&mut bytes));
+                    let head = "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\nconnection: close\r\n";
+                    drop(write!(stream, "{head}content-length: {}\r\n\r\n{body}", body.len()));
+                } else {
+                    kept.push(stream);
+                }
+            }
+        });
+        format!("{address}")
+    }
+
+    const MODELS: &str = r#"{"data": [{"id": "m1"}, {"id": "m2"}], "version": "0.5.1"}"#;
+
+    fn places(found: &[Found]) -> Vec<(Protocol, String, usize, Option<&str>)> {
+        let of =
+            |found: &Found| (found.protocol, found.base_url.clone(), found.models.len(), found.key_variable.clone());
+        let known = ["OPENAI_BASE_URL", "ANTHROPIC_BASE_URL", "OLLAMA_HOST", "the endpoint"];
+        let named = found.iter().filter(|found| known.contains(&found.name.as_str()));
+        named
+            .map(of)
+            .map(|(protocol, url, models, key)| {
+                let key = ["OPENAI_API_KEY", "ANTHROPIC_API_KEY", "GROQ_API_KEY"]
+                    .into_iter()
+                    .find(|name| Some(*name) == key.as_deref());
+                (protocol, url, models, key)
+            })
+            .collect()
+    }
+
+    #[tokio::test]
+    async fn every_address_in_the_environment_is_looked_at_at_once_and_silence_is_not_waited_for_twice() {
+        let (answers, silent) = (server(Some(MODELS)), server(None));
+        let variables = Variables::of(&[
+            ("OPENAI_BASE_URL", &format!("http://{silent}/v1")),
+            ("ANTHROPIC_BASE_URL", &format!("http://{silent}/other")),
+            ("ANTHROPIC_API_KEY", "a"),
+            ("OLLAMA_HOST", &answers),
+            ("GROQ_API_KEY", "g"),
+        ]);
+        let began = Instant::now();
+        let found = look(&variables).await;
+        // All looks together take one look's time, however many are silent; twice that is a loaded machine's.
+        assert!(began.elapsed() < LOOK_TIMEOUT * 2, "{:?}", began.elapsed());
+        let groq = "https://api.groq.com/openai/v1".to_owned();
+        assert_eq!(
+            places(&found),
+            [
+                // The second address of one server is the same server.
+                (Protocol::Chat, format!("http://{silent}/v1"), 0, None),
+                (Protocol::Ollama, format!("http://{answers}"), 2, None),
+                (Protocol::Chat, groq, 0, Some("GROQ_API_KEY")),
+            ]
+        );
+    }
+
+    #[tokio::test]
+    async fn what_an_address_speaks_is_guessed_from_its_end_its_host_or_its_answer() {
+        let ollama = server(Some(MODELS));
+        let other = server(Some(r#"{"data": []}"#));
+        let check = async |url: &str, expected: Protocol| assert_eq!(likely(url).await, expected, "{url}");
+        check(&format!("http://{ollama}"), Protocol::Ollama).await;
+        check(&format!("http://{ollama}/v1"), Protocol::Ollama).await;
+        check(&format!("http://{other}/v1"), Protocol::Chat).await;
+        check("http://127.0.0.1:9/v1", Protocol::Chat).await;
+        check("https://x.example/v1/messages/", Protocol::Anthropic).await;
+        check("https://api.anthropic.com/v1", Protocol::Anthropic).await;
+        check("https://x.example/v1/responses", Protocol::Responses).await;
+        check("no address", Protocol::Chat).await;
+    }
 }

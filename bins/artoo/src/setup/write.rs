@@ -10,8 +10,14 @@ use crate::config::{Setting, load};
 use crate::failure::Failure;
 
 /// What only setup decides; the rest of a file stays as it is.
-const CHOSEN: [Setting; 5] =
-    [Setting::Model, Setting::BaseUrl, Setting::ModelName, Setting::SecretVariable, Setting::SecretFile];
+const CHOSEN: [Setting; 6] = [
+    Setting::Model,
+    Setting::BaseUrl,
+    Setting::ModelName,
+    Setting::SecretVariable,
+    Setting::SecretFile,
+    Setting::SecretCommand,
+];
 
 /// Settings of the file that is there which setup does not decide.
 pub(super) fn kept(path: &Path, chosen: &BTreeMap<Setting, String>) -> BTreeMap<Setting, String> {

@@ -8,6 +8,8 @@
     reason = "helpers of tests fail as tests do"
 )]
 
+mod canary;
+mod costs;
 mod dead;
 mod events;
 mod guard;

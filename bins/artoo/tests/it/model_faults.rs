@@ -152,16 +152,28 @@ fn check(role: &'static str, name: &str, fault: fn(&Value) -> Reply) -> Option<S
     (!is_right).then(|| format!("{role}, {name}: {ran:?}"))
 }
 
+/// A reply that cost nine thousand tokens.
+fn dear_reply(value: &Value) -> Reply {
+    let choice = json!({"index": 0, "finish_reason": "stop", "message": {"content": value.to_string()}});
+    let usage = json!({"prompt_tokens": 8_900, "completion_tokens": 100});
+    raw("application/json", &json!({"model": "a-model", "choices": [choice], "usage": usage}).to_string())
+}
+
 #[test]
 fn law3_no_call_is_made_over_the_budget() {
     let world = World::new();
     let server = Server::start(|asked| Reply::Json(good(asked)));
     for arguments in [["--max-tokens", "100"], ["--max-cost", "0.01"]] {
         let ran = Ran::of(world.with_model(&server, &[arguments[0], arguments[1], REQUEST]).output().unwrap());
-        assert_eq!(ran.code, Some(7), "{ran:?}");
-        assert!(ran.stdout.contains("the budget is spent"), "{ran:?}");
+        // Neither can carry the task to its end, so nothing is begun.
+        assert_eq!(ran.code, Some(2), "{ran:?}");
     }
     assert!(server.asked().is_empty(), "a call was made");
+    // Enough to begin with, and used up on the way: each call counts what the endpoint says it took.
+    let dear = Server::start(|asked| dear_reply(&good(asked)));
+    let ran = Ran::of(world.with_model(&dear, &["--max-tokens", "12000", REQUEST]).output().unwrap());
+    assert_eq!((ran.code, dear.asked().len()), (Some(7), 1), "{ran:?}");
+    assert!(ran.stdout.contains("the budget is spent"), "{ran:?}");
     let mut command = world.with_model(&server, &["--max-cost", "5", REQUEST]);
     world.file("note.txt", "buy milk\n");
     let ran = Ran::of(command.env("ARTOO_PRICES", "a-model=1/2").output().unwrap());

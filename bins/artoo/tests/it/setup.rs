@@ -1,5 +1,7 @@
 //! Setting up: guided in a real terminal, and a configuration file that is right or refused.
 
+mod protocols;
+
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt;
 
@@ -95,10 +97,14 @@ fn a_typed_key_is_neither_shown_nor_left_where_others_read_it() {
     pty.enter(other.split('.').next().unwrap());
     pty.see("Its address");
     pty.enter(&server.url());
+    pty.see("What does it speak?");
+    pty.enter("");
+    pty.see("5. I type the key");
+    pty.enter("5");
     pty.see("Its key");
     pty.enter(KEY);
-    pty.see("name for the model");
-    pty.enter("a-model");
+    pty.see("Which model?");
+    pty.enter("1");
     pty.see("Write it?");
     pty.enter("y");
     let (code, screen) = pty.ended();

@@ -2,11 +2,14 @@
 
 use reqwest::Url;
 
-use crate::ConfigError;
 use crate::wire::Paths;
+use crate::{ConfigError, Secret};
 
 /// What people copy behind the base along with it, longest first.
 const TAILS: [&[&str]; 5] = [&["chat", "completions"], &["api", "chat"], &["responses"], &["messages"], &["api"]];
+
+/// Shortest value in a query that is taken for a key: versions and regions are shorter.
+const SECRET_MIN_CHARS: usize = 16;
 
 /// Where one protocol's calls are posted.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -66,6 +69,12 @@ impl Endpoint {
     /// Scheme, host and port: what a connection, a limit and a key belong to.
     pub(crate) fn origin(&self) -> String {
         self.base.origin().ascii_serialization()
+    }
+
+    /// What of its address may be a key: long values in its query.
+    pub(crate) fn secrets(&self) -> impl Iterator<Item = Secret> {
+        let values = self.base.query_pairs().map(|(_, value)| value.into_owned());
+        values.filter(|value| value.len() >= SECRET_MIN_CHARS).map(Secret::new)
     }
 
     /// Whether the endpoint is this machine: then no proxy of the environment is in between.

@@ -11,6 +11,9 @@ const MODELS_MAX: usize = 1_000;
 const CONTEXT_POINTERS: [&str; 5] =
     ["/max_model_len", "/context_length", "/context_window", "/max_context_length", "/meta/n_ctx"];
 
+/// Where Ollama, and nobody else, tells its version.
+pub(super) const OLLAMA_VERSION: &str = "/api/version";
+
 /// A model as its endpoint lists it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Listed {

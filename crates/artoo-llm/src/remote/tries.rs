@@ -6,6 +6,7 @@ use serde_json::Value;
 use super::exchange::{Seen, shown_with};
 use super::trouble::Trouble;
 use super::{MODEL_NAME_CHARS, Remote, endpoint};
+use crate::ledger::Cache;
 use crate::observe::{Caller, Exchange, Step};
 use crate::reader::{self, ReaderError};
 use crate::structured::{Dialect, ReplyFormat, strict};
@@ -27,11 +28,9 @@ impl Remote {
         let mut draft = Draft::default();
         let value = self.try_with(&asking, &mut draft, paid).await?;
         let answering = draft.model.as_deref().map(|name| self.scrubber.shown(name, MODEL_NAME_CHARS));
-        Ok(ModelReply {
-            body: ReplyBody::Json { value },
-            usage: *paid,
-            model: answering.unwrap_or_else(|| self.name()),
-        })
+        let answering = answering.unwrap_or_else(|| self.name());
+        self.shared.ledger.answered(model, &answering);
+        Ok(ModelReply { body: ReplyBody::Json { value }, usage: *paid, model: answering })
     }
 
     /// The same for a call that is already put together.
@@ -59,9 +58,9 @@ impl Remote {
         } else {
             Usage::default()
         };
-        let cached = draft.counts.cached.unwrap_or(0);
-        reservation.settle(spent, cached);
-        self.meter.answered(spent, cached);
+        let cache = Cache { read: draft.counts.cached.unwrap_or(0), written: draft.counts.written.unwrap_or(0) };
+        reservation.settle(spent, cache);
+        self.meter.answered(spent, cache.read);
         *paid += spent;
         outcome
     }

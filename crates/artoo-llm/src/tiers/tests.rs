@@ -84,6 +84,39 @@ async fn d12_the_judge_is_never_below_the_planner() {
 }
 
 #[tokio::test]
+async fn d12_a_judge_whose_planner_nobody_knows_is_the_best_or_none() {
+    let tiers = Tiers::new(vec![model("first", away()), model("second", None)], Vec::new(), None);
+    assert!(answering(&tiers, Role::MetaValidator).await.starts_with("failed"));
+}
+
+#[tokio::test]
+async fn d12_whoever_fails_when_no_judge_stands_below_its_planner() {
+    // Three in the brain, one in the hands; each call finds some of them away, in every combination of two calls.
+    let names = ["a", "b", "c"];
+    for (at_plan, at_verdict) in (0_u8..8).flat_map(|one| (0_u8..8).map(move |other| (one, other))) {
+        let absent = Arc::new(Mutex::new(at_plan));
+        let brain = (0..names.len()).map(|rank| {
+            let absent = Arc::clone(&absent);
+            let script = move |_: &ModelRequest| {
+                let is_away = *absent.lock().unwrap() & (1 << rank) != 0;
+                if is_away { Script::Fail(away().unwrap()) } else { Script::Json(json!({})) }
+            };
+            Arc::new(Scripted::new(script).named(names[rank])) as Arc<dyn Model>
+        });
+        let tiers = Tiers::new(brain.collect(), vec![model("hands", None)], None);
+        let planner = answering(&tiers, Role::Planner).await;
+        *absent.lock().unwrap() = at_verdict;
+        let judge = answering(&tiers, Role::MetaValidator).await;
+        let rank = |name: &str| names.iter().position(|known| *known == name);
+        let lowest = rank(&planner).unwrap_or(0);
+        match rank(&judge) {
+            Some(rank) => assert!(rank <= lowest, "{at_plan:03b} {at_verdict:03b}: {planner} planned, {judge} judged"),
+            None => assert!(judge.starts_with("failed"), "{at_plan:03b} {at_verdict:03b}: {judge} judged"),
+        }
+    }
+}
+
+#[tokio::test]
 async fn a_fallback_is_told_and_the_one_that_failed_rests() {
     let notes = Arc::new(Notes::default());
     let observer: Arc<dyn Observer> = Arc::clone(&notes) as Arc<dyn Observer>;

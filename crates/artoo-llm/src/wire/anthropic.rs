@@ -208,5 +208,6 @@ fn take_usage(draft: &mut Draft, usage: &Value) {
         draft.counts.prompt = Some(fresh.saturating_add(written).saturating_add(cached.unwrap_or(0)));
     }
     draft.counts.cached = cached.or(draft.counts.cached);
+    draft.counts.written = count("cache_creation_input_tokens").or(draft.counts.written);
     draft.counts.completion = count("output_tokens").or(draft.counts.completion);
 }

@@ -20,6 +20,10 @@ const FORMATS: [ReplyFormat; 5] = [
     ReplyFormat::PromptOnly,
 ];
 
+/// Where servers write how much of a prompt came from their cache: OpenAI's place, DeepSeek's, Moonshot's.
+const CACHED_POINTERS: [&str; 3] =
+    ["/prompt_tokens_details/cached_tokens", "/prompt_cache_hit_tokens", "/cached_tokens"];
+
 /// What a stream ends with.
 const DONE: &str = "[DONE]";
 
@@ -36,6 +40,8 @@ struct Request<'a> {
     max_completion_tokens: Option<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]
     temperature: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    prompt_cache_key: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     response_format: Option<Value>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -127,6 +133,7 @@ impl Wire for Chat {
             max_tokens: (!dialect.completion_tokens_field).then_some(request.max_tokens),
             max_completion_tokens: dialect.completion_tokens_field.then_some(request.max_tokens),
             temperature: dialect.temperature,
+            prompt_cache_key: asking.cache_key(),
             response_format: match dialect.format {
                 ReplyFormat::JsonSchema => Some(by_schema(&request.schema, true)),
                 ReplyFormat::StrictSchema => Some(match strict::form(&request.schema) {
@@ -222,9 +229,7 @@ fn counts(usage: &Value, known: Counts) -> Counts {
     Counts {
         prompt: count("/prompt_tokens").or(known.prompt),
         completion: count("/completion_tokens").or(known.completion),
-        // OpenAI's place, then DeepSeek's.
-        cached: count("/prompt_tokens_details/cached_tokens")
-            .or_else(|| count("/prompt_cache_hit_tokens"))
-            .or(known.cached),
+        cached: CACHED_POINTERS.iter().find_map(|pointer| count(pointer)).or(known.cached),
+        written: known.written,
     }
 }

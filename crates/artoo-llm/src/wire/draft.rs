@@ -40,6 +40,8 @@ pub struct Counts {
     pub completion: Option<u64>,
     /// Tokens sent that a cache of the endpoint held.
     pub cached: Option<u64>,
+    /// Tokens sent that were put into it, where that has a price of its own.
+    pub written: Option<u64>,
 }
 
 /// An answer so far.

@@ -41,6 +41,17 @@ impl Protocol {
         }
     }
 
+    /// What a token put into the endpoint's cache costs, in the price of a token sent, where no other price is given.
+    ///
+    /// Anthropic's five-minute cache takes a quarter more for writing; the others take nothing for it.
+    #[must_use]
+    pub fn cache_write_factor(self) -> f64 {
+        match self {
+            Self::Anthropic => 1.25,
+            Self::Chat | Self::Responses | Self::Ollama => 1.0,
+        }
+    }
+
     pub(crate) fn wire(self) -> &'static dyn Wire {
         match self {
             Self::Chat => &chat::Chat,
@@ -64,6 +75,11 @@ pub(crate) struct Asking<'a> {
 }
 
 impl Asking<'_> {
+    /// A name for the stable part of the prompt, which OpenAI uses to send calls where that part is cached.
+    pub(crate) fn cache_key(&self) -> Option<String> {
+        self.dialect.cache.then(|| format!("artoo-{}", self.request.role.code()))
+    }
+
     /// The call's material, with the schema last, so that everything before it can be cached.
     pub(crate) fn user(&self) -> String {
         if !self.schema_in_prompt {

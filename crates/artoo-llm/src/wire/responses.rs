@@ -28,6 +28,8 @@ struct Request<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     temperature: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    prompt_cache_key: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     text: Option<Value>,
     #[serde(skip_serializing_if = "Option::is_none")]
     tools: Option<Value>,
@@ -101,6 +103,7 @@ impl Wire for Responses {
             store: false,
             max_output_tokens: request.max_tokens,
             temperature: dialect.temperature,
+            prompt_cache_key: asking.cache_key(),
             text: match dialect.format {
                 ReplyFormat::JsonSchema | ReplyFormat::StrictSchema => Some(json!({"format": by_schema()})),
                 ReplyFormat::JsonObject => Some(json!({"format": {"type": "json_object"}})),
@@ -161,6 +164,7 @@ fn take(draft: &mut Draft, response: Response) -> Result<(), Fault> {
             prompt: count("/input_tokens"),
             completion: count("/output_tokens"),
             cached: count("/input_tokens_details/cached_tokens"),
+            written: None,
         };
     }
     if let Some(error) = response.error.filter(|error| !error.is_null()) {

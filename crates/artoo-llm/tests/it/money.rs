@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use artoo_llm::ledger::{Account, Budget, Ledger, Price};
+use artoo_llm::ledger::{Account, Budget, DollarsShown, Ledger, Price};
 use artoo_llm::{Model, Protocol, Remote, RemoteConfig, Shared};
 use artoo_proto::{ModelFailure, Role, Usage};
 
@@ -12,7 +12,7 @@ use crate::speech::{Ends, frames, whole};
 use crate::{config, kind, request};
 
 const CALL: &str = r#"{"tool":"ls"}"#;
-const PRICE: Price = Price { prompt: 3.0, cached: 0.3, completion: 15.0 };
+const PRICE: Price = Price { prompt: 3.0, cached: 0.3, written: 3.75, completion: 15.0 };
 
 fn client(url: &str, budget: Budget) -> (Remote, Arc<Ledger>) {
     let ledger = Arc::new(Ledger::new(budget));
@@ -32,10 +32,12 @@ async fn a_call_stands_in_the_book_by_task_and_role_with_its_money() {
     client.ask(&request("list")).await.unwrap();
     let usage = Usage { model_calls: 1, prompt_tokens: 11, completion_tokens: 5 };
     // 8 fresh at 3, 3 cached at 0.3, 5 written at 15: in micro-dollars, rounded up.
-    let expected = Account { usage, cached_tokens: 3, cost: 100, time_ms: 0 };
+    let expected = Account { usage, cached_tokens: 3, cost: 100, unpriced_calls: 0, time_ms: 0 };
     let accounts = ledger.accounts();
-    let ((task, role), account) = accounts.first_key_value().unwrap();
-    assert_eq!((task.as_str().starts_with("list-"), *role), (true, Role::Executor));
+    let (spender, account) = accounts.first_key_value().unwrap();
+    assert!(spender.task_id.as_str().starts_with("list-"), "{spender:?}");
+    assert_eq!((spender.role, spender.model.as_str()), (Role::Executor, "test-model"));
+    assert_eq!(ledger.answered_as()["test-model"].iter().next().unwrap(), "m-7b");
     assert_eq!(Account { time_ms: 0, ..*account }, expected);
     assert_eq!(Account { time_ms: 0, ..ledger.total() }, expected);
 }
@@ -131,4 +133,86 @@ async fn a_refused_call_costs_nothing_and_a_dropped_one_its_prompt() {
     assert!(dropped.is_err());
     let usage = ledger.total().usage;
     assert!(usage.model_calls == 1 && usage.prompt_tokens > 0 && usage.completion_tokens == 0, "{usage:?}");
+}
+
+/// An answer of this protocol with this account of its tokens.
+fn answer_with(protocol: Protocol, usage: &serde_json::Value) -> Act {
+    let mut body = whole(protocol, CALL, Ends::ByItself);
+    match protocol {
+        Protocol::Chat | Protocol::Responses | Protocol::Anthropic => body["usage"] = usage.clone(),
+        Protocol::Ollama => {
+            for (name, count) in usage.as_object().unwrap() {
+                body[name] = count.clone();
+            }
+        }
+    }
+    Act::json(200, &body)
+}
+
+#[tokio::test]
+async fn law3_tokens_of_a_cache_have_a_price_of_their_own_in_every_protocol() {
+    use serde_json::json;
+    // Sent at 3, from the cache at 0.3, into it at 3.75, received at 15 micro-dollars.
+    let check = async |protocol: Protocol, counts: serde_json::Value, sent: u64, cached_tokens: u64, cost: u64| {
+        let server = FaultServer::start(vec![answer_with(protocol, &counts)]).await;
+        let ledger = Arc::new(Ledger::default());
+        let shared = Shared { ledger: Arc::clone(&ledger), ..Shared::default() };
+        let base = server.url().replace("/v1", "");
+        let config = RemoteConfig { price: Some(PRICE), protocol, ..config(&base) };
+        Remote::sharing(config, &shared).unwrap().ask(&request("list")).await.unwrap();
+        let usage = Usage { model_calls: 1, prompt_tokens: sent, completion_tokens: 10 };
+        let expected = Account { usage, cached_tokens, cost, unpriced_calls: 0, time_ms: 0 };
+        assert_eq!(Account { time_ms: 0, ..ledger.total() }, expected, "{protocol:?} {counts}");
+    };
+    let chat = |cached| json!({"prompt_tokens": 100, "completion_tokens": 10, "prompt_tokens_details": cached});
+    check(Protocol::Chat, chat(json!({"cached_tokens": 40})), 100, 40, 60 * 3 + 12 + 150).await;
+    check(Protocol::Chat, chat(json!(null)), 100, 0, 450).await;
+    // DeepSeek's words, then Moonshot's.
+    let hit = json!({"prompt_tokens": 100, "completion_tokens": 10, "prompt_cache_hit_tokens": 100,
+        "prompt_cache_miss_tokens": 0});
+    check(Protocol::Chat, hit, 100, 100, 30 + 150).await;
+    check(Protocol::Chat, json!({"prompt_tokens": 100, "completion_tokens": 10, "cached_tokens": 10}), 100, 10, 423)
+        .await;
+    // More from the cache than was sent is no gain.
+    check(Protocol::Chat, chat(json!({"cached_tokens": 4_000})), 100, 100, 180).await;
+    let responses = json!({"input_tokens": 100, "output_tokens": 10, "input_tokens_details": {"cached_tokens": 50}});
+    check(Protocol::Responses, responses, 100, 50, 150 + 15 + 150).await;
+    // Anthropic counts those apart.
+    let anthropic = |read: u64, written: u64| {
+        json!({"input_tokens": 20, "output_tokens": 10, "cache_read_input_tokens": read,
+            "cache_creation_input_tokens": written})
+    };
+    check(Protocol::Anthropic, anthropic(80, 0), 100, 80, 60 + 24 + 150).await;
+    check(Protocol::Anthropic, anthropic(0, 80), 100, 0, 60 + 300 + 150).await;
+    check(Protocol::Anthropic, anthropic(40, 40), 100, 40, 60 + 12 + 150 + 150).await;
+    check(Protocol::Ollama, json!({"prompt_eval_count": 100, "eval_count": 10}), 100, 0, 450).await;
+}
+
+#[tokio::test]
+async fn law3_a_bound_on_money_reckons_with_the_dearest_kind_of_token() {
+    let server = FaultServer::start(vec![Act::json(200, &whole(Protocol::Chat, CALL, Ends::ByItself))]).await;
+    let asked = request("list");
+    let sent = artoo_llm::usage::prompt_tokens(&asked);
+    let most = Usage { model_calls: 1, prompt_tokens: sent, completion_tokens: u64::from(asked.max_tokens) };
+    for (spare, is_made) in [(0, true), (1, false)] {
+        let budget = Budget { max_tokens: None, max_cost: Some(PRICE.most(most) - spare) };
+        let (client, _) = client(&server.url(), budget);
+        assert_eq!(client.ask(&asked).await.is_ok(), is_made, "{spare}");
+    }
+    assert_eq!(PRICE.most(most), (3.75 * sent as f64 + 15.0 * 256.0).ceil() as u64);
+    assert_eq!(PRICE.least(most), (0.3 * sent as f64 + 15.0 * 256.0).ceil() as u64);
+}
+
+#[test]
+fn money_is_shown_so_that_nothing_passes_for_nothing() {
+    let check = |micro: u64, expected: &str| assert_eq!(DollarsShown(micro).to_string(), expected, "{micro}");
+    check(0, "0.0000");
+    check(1, "0.000001");
+    check(712, "0.000712");
+    check(700, "0.0007");
+    check(9_999, "0.009999");
+    check(10_001, "0.0101");
+    check(999_901, "1.0000");
+    check(1_234_567, "1.2346");
+    check(25_000_000, "25.0000");
 }

@@ -9,7 +9,7 @@ use artoo_audit::{AuditConfig, AuditError, AuditService, AuditSummary, REPORT_EV
 use artoo_bus::TAP_CAPACITY;
 use artoo_llm::Model;
 use artoo_mkct::OpenError;
-use artoo_proto::{AuditReport, Environment, SessionTurn, TaskId, Timestamp, UserRequest};
+use artoo_proto::{AuditReport, Environment, SessionTurn, TaskId, Timestamp, ToolSpec, UserRequest};
 use artoo_tools::undo::UndoConfig;
 use artoo_tools::{Registry, ToolConfig};
 use tokio::sync::{broadcast, mpsc, oneshot};
@@ -262,6 +262,12 @@ impl System {
     #[must_use]
     pub fn model_name(&self) -> String {
         self.hands.model.name()
+    }
+
+    /// The tools that roles are told of.
+    #[must_use]
+    pub fn tools(&self) -> Vec<ToolSpec> {
+        self.hands.tools.specs()
     }
 
     /// Starts a task with the default limit and no session.

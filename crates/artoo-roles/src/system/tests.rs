@@ -5,6 +5,7 @@ mod costs;
 mod faults;
 mod flows;
 mod lies;
+mod prefixes;
 
 use artoo_proto::{AbandonReason, Ending, ModelFailure, ModelRequest, ReplyBody, Role};
 use serde_json::{Value, json};

@@ -1,0 +1,153 @@
+//! An endpoint that a person describes: what it speaks, where its key is, which of its models.
+
+use artoo_llm::{Protocol, RemoteConfig, Secret};
+
+use super::find;
+use super::person::Person;
+use crate::config::{self, Setting};
+use crate::settings::Variables;
+
+/// What an endpoint may speak, as a person chooses it.
+const SPOKEN: [(Protocol, &str); 4] = [
+    (Protocol::Chat, "OpenAI's Chat Completions, which most servers speak"),
+    (Protocol::Responses, "OpenAI's Responses"),
+    (Protocol::Anthropic, "Anthropic's Messages"),
+    (Protocol::Ollama, "Ollama's own protocol"),
+];
+
+/// Places of a key, as a person chooses them.
+const PLACES: [&str; 5] = [
+    "it needs none",
+    "a variable of the environment: I type its name",
+    "a file that only I can read: I type its path",
+    "a command, such as a password manager's: I type it",
+    "I type the key",
+];
+
+/// Models of one endpoint shown to choose from; more are chosen by typing the name.
+const MODELS_SHOWN: usize = 20;
+
+/// Answers that lead nowhere before it is taken as leaving.
+const TRIES: u32 = 5;
+
+/// How an endpoint is reached, as far as a person chose it.
+pub(super) struct Endpoint {
+    pub(super) protocol: Protocol,
+    pub(super) base_url: String,
+    /// Those it lists.
+    pub(super) models: Vec<String>,
+    pub(super) key: Option<KeyPlace>,
+}
+
+/// Where the endpoint's key is. Has no `Debug`: one may be in it.
+pub(super) enum KeyPlace {
+    Variable(String),
+    File(String),
+    Command(String),
+    /// Lives as long as setup does.
+    Typed(String),
+}
+
+impl KeyPlace {
+    /// The setting that says so; a key that was typed first needs a file.
+    pub(super) fn setting(&self) -> Option<(Setting, String)> {
+        match self {
+            Self::Variable(name) => Some((Setting::SecretVariable, name.clone())),
+            Self::File(path) => Some((Setting::SecretFile, path.clone())),
+            Self::Command(command) => Some((Setting::SecretCommand, command.clone())),
+            Self::Typed(_) => None,
+        }
+    }
+
+    /// The key itself, or why there is none, in words that do not hold it.
+    pub(super) fn secret(&self, variables: &Variables) -> Result<Secret, String> {
+        match self {
+            Self::Variable(name) => {
+                let value = variables.raw(name).and_then(|value| value.to_str());
+                value.map(|key| Secret::new(key.trim())).ok_or_else(|| "that variable is not set here".to_owned())
+            }
+            Self::File(path) => config::key_in(std::path::Path::new(path))
+                .map(Secret::new)
+                .map_err(|problem| format!("{problem}; {}", problem.remedy())),
+            Self::Command(command) => {
+                config::key_from(command).map(Secret::new).map_err(|problem| format!("that command {problem}"))
+            }
+            Self::Typed(key) => Ok(Secret::new(key.as_str())),
+        }
+    }
+}
+
+/// Asks for an endpoint's address, protocol and key; `None` when the person leaves.
+pub(super) async fn described(person: &Person<'_>, variables: &Variables) -> Option<Endpoint> {
+    let base_url = usable_address(person)?;
+    let protocol = spoken(person, find::likely(&base_url).await)?;
+    let (key, secret) = key_of(person, variables)?;
+    let mut config = RemoteConfig::new(protocol, base_url.clone(), "any");
+    config.api_key = secret;
+    let models = find::listed(&config).await.unwrap_or_default();
+    Some(Endpoint { protocol, base_url, models, key })
+}
+
+fn usable_address(person: &Person<'_>) -> Option<String> {
+    for _ in 0..TRIES {
+        let typed = person.types("Its address, such as http://localhost:8080/v1: ")?;
+        match artoo_llm::call_address(&RemoteConfig::new(Protocol::Chat, typed.clone(), "any")) {
+            Ok(_) => return Some(typed),
+            Err(problem) => person.warns(&problem.to_string()),
+        }
+    }
+    None
+}
+
+/// The likely one comes first.
+fn spoken(person: &Person<'_>, likely: Protocol) -> Option<Protocol> {
+    let mut spoken = SPOKEN.to_vec();
+    spoken.sort_by_key(|(protocol, _)| *protocol != likely);
+    let lines: Vec<String> = spoken.iter().map(|(_, words)| (*words).to_owned()).collect();
+    let picked = person.picks("What does it speak?", &lines)?;
+    spoken.get(picked).map(|(protocol, _)| *protocol)
+}
+
+/// Where the key is, and the key; one that is not there is asked about again.
+fn key_of(person: &Person<'_>, variables: &Variables) -> Option<(Option<KeyPlace>, Option<Secret>)> {
+    for _ in 0..TRIES {
+        let place = match person.picks("Where is its key?", &PLACES.map(str::to_owned))? {
+            0 => return Some((None, None)),
+            1 => KeyPlace::Variable(person.types("The variable's name: ")?),
+            2 => KeyPlace::File(whole(&person.types("The file's path: ")?, variables)),
+            3 => KeyPlace::Command(person.types("The command; the first line it prints is the key: ")?),
+            _ => KeyPlace::Typed(person.types_secret("Its key (nothing is shown while you type): ")?),
+        };
+        match place.secret(variables) {
+            Ok(secret) if secret.is_empty() => person.warns("There is no key in that."),
+            Ok(secret) => return Some((Some(place), Some(secret))),
+            Err(problem) => person.warns(&format!("There is no key: {problem}.")),
+        }
+    }
+    None
+}
+
+/// A path below the home folder, spelled out.
+fn whole(path: &str, variables: &Variables) -> String {
+    match path.strip_prefix("~/") {
+        Some(below) => variables.home().join(below).to_string_lossy().into_owned(),
+        None => path.to_owned(),
+    }
+}
+
+/// Which model; `None` when the person leaves.
+pub(super) fn choose_model(person: &Person<'_>, models: &[String]) -> Option<String> {
+    match models {
+        [] => person.types("The endpoint's name for the model: ").filter(|name| !name.is_empty()),
+        [one] => Some(one.clone()),
+        many => {
+            let mut lines: Vec<String> = many.iter().take(MODELS_SHOWN).cloned().collect();
+            lines.push(format!("another of its {} models: I type the name", many.len()));
+            let picked = person.picks("Which model?", &lines)?;
+            match many.get(picked).filter(|_| picked + 1 < lines.len()) {
+                Some(name) => Some(name.clone()),
+                None => person.types("The model's name: ").filter(|name| !name.is_empty()),
+            }
+        }
+    }
+}

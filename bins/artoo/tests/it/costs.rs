@@ -1,0 +1,259 @@
+//! What a task costs: estimated before, held to its bounds, told by role and model afterwards, learnt for the next one.
+
+use serde_json::{Value, json};
+
+use crate::pty::Pty;
+use crate::server::{Asked, Reply, Server, call, pass, prose, understood};
+use crate::world::{Ran, World};
+
+const REQUEST: &str = "what does the note in my folder say";
+
+const PRICES: (&str, &str) = ("ARTOO_PRICES", "a-model=10/1/40");
+
+/// A reply of which 60 of 100 tokens sent came from the endpoint's cache, and 20 were received; answered under a name
+/// of the endpoint's own.
+fn cached(value: &Value) -> Reply {
+    let choice = json!({"index": 0, "finish_reason": "stop", "message": {"content": value.to_string()}});
+    let details = json!({"cached_tokens": 60});
+    let usage = json!({"prompt_tokens": 100, "completion_tokens": 20, "prompt_tokens_details": details});
+    let body = json!({"model": "a-model-2026", "choices": [choice], "usage": usage});
+    let head = "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\nconnection: close\r\n\r\n";
+    Reply::Raw(format!("{head}{body}").into_bytes())
+}
+
+fn honest(asked: &Asked) -> Reply {
+    let reply = match asked.schema.as_str() {
+        "task_spec" => understood(REQUEST),
+        "plan" => Reply::Json(json!({
+            "task_criteria": [prose("the note's words are given")],
+            "subtasks": [{"intent": "read the note", "context": "", "sequence": 1, "tools": ["read_file"],
+                "success_criteria": [prose("the note's words are given")]}]
+        })),
+        "execution" => call("read_file", &json!({"path": "note.txt"})),
+        _ => pass(asked, &asked.evidence()),
+    };
+    match reply {
+        Reply::Json(value) => cached(&value),
+        other @ (Reply::Text(_) | Reply::Status(..) | Reply::Raw(_) | Reply::Silence) => other,
+    }
+}
+
+fn world() -> World {
+    let world = World::new();
+    world.file("note.txt", "buy milk\n");
+    world
+}
+
+fn run(world: &World, server: &Server, arguments: &[&str], variables: &[(&str, &str)]) -> Ran {
+    let mut command = world.with_model(server, arguments);
+    Ran::of(command.envs(variables.iter().copied()).output().unwrap())
+}
+
+fn last(ran: &Ran) -> Value {
+    serde_json::from_str(ran.stdout.lines().last().unwrap()).unwrap()
+}
+
+/// The same with every time set to zero.
+fn timeless(mut value: Value) -> Value {
+    value["total"]["time_ms"] = json!(0);
+    value["roles"].as_array_mut().unwrap().iter_mut().for_each(|row| row["time_ms"] = json!(0));
+    value
+}
+
+#[test]
+fn law3_spending_is_told_by_role_and_model_in_json() {
+    let (world, server) = (world(), Server::start(honest));
+    let ran = run(&world, &server, &["--json", REQUEST], &[PRICES]);
+    assert_eq!(ran.code, Some(4), "{ran:?}");
+    let mut spending = timeless(last(&ran)["spending"].take());
+    let estimate = spending["estimate"].take();
+    // 40 at 10, 60 at 1 and 20 at 40 micro-dollars: 1260 a call.
+    let row = |role: &str| {
+        json!({
+            "role": role, "model": "a-model", "answered_as": ["a-model-2026"], "calls": 1, "tokens_in": 100,
+            "tokens_cached": 60, "tokens_out": 20, "cost": "0.001260", "unpriced_calls": 0, "time_ms": 0
+        })
+    };
+    let mut roles = spending["roles"].take().as_array().unwrap().clone();
+    roles.sort_by_key(|row| row["role"].to_string());
+    assert_eq!(roles, ["agent_validator", "executor", "meta_validator", "perceiver", "planner"].map(row));
+    let total = json!({
+        "calls": 5, "tokens_in": 500, "tokens_cached": 300, "tokens_out": 100, "cost": "0.006300", "unpriced_calls": 0,
+        "time_ms": 0
+    });
+    let whole = json!({"currency": "USD", "total": total, "roles": null, "fallbacks": [], "estimate": null});
+    assert_eq!(spending, whole);
+    // The estimate came before, in a line of its own.
+    let lines: Vec<Value> = ran.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!((&lines[1]["event"], &lines[2]["event"]), (&json!("started"), &json!("estimate")));
+    assert_eq!(lines[2]["estimate"], estimate);
+    for part in ["least", "likely"] {
+        let names: Vec<&String> = estimate[part].as_object().unwrap().keys().collect();
+        assert_eq!(names, ["calls", "cost", "tokens_in", "tokens_out"], "{part}");
+    }
+    let names: Vec<&String> = estimate.as_object().unwrap().keys().collect();
+    assert_eq!(names, ["basis", "currency", "least", "likely", "most", "tasks_learnt_from", "unpriced_models"]);
+    assert_eq!((&estimate["least"]["calls"], &estimate["likely"]["calls"]), (&json!(4), &json!(5)));
+}
+
+#[test]
+fn law3_no_money_is_told_where_no_price_is_known() {
+    let (world, server) = (world(), Server::start(honest));
+    let ran = run(&world, &server, &["--json", REQUEST], &[]);
+    let spending = &last(&ran)["spending"];
+    assert_eq!(spending["total"]["cost"], Value::Null, "{spending}");
+    assert_eq!(spending["total"]["unpriced_calls"], 5, "{spending}");
+    assert_eq!(spending["estimate"]["least"]["cost"], Value::Null, "{spending}");
+    assert_eq!(spending["estimate"]["unpriced_models"], json!(["a-model"]), "{spending}");
+    let ran = run(&world, &server, &[REQUEST], &[]);
+    assert!(ran.stderr.contains("cost: price unknown (estimated: likely "), "{ran:?}");
+    assert!(!ran.stderr.contains('$'), "{ran:?}");
+    let ran = run(&world, &server, &["--estimate", REQUEST], &[]);
+    assert!(ran.stdout.contains("the price of a-model is unknown") && !ran.stdout.contains('$'), "{ran:?}");
+}
+
+#[test]
+fn law3_the_page_shows_what_was_spent_beside_what_was_expected() {
+    let (world, server) = (world(), Server::start(honest));
+    let ran = run(&world, &server, &[REQUEST], &[PRICES]);
+    let row = "  R2 a-model as a-model-2026: 1 call, 100 tokens sent (60 from the cache), 20 received, $0.001260, ";
+    for shown in [row, "cost: $0.0063 (estimated: likely $", " for 5 calls, at least $"] {
+        assert!(ran.stderr.contains(shown), "{shown}: {}", ran.stderr);
+    }
+    assert!(!ran.stderr.contains("estimate: likely"), "before the task it is for whoever watches: {ran:?}");
+    let mut command = world.with_model(&server, &["--max-cost", "2", REQUEST]);
+    let (code, screen) = Pty::start(command.env(PRICES.0, PRICES.1), 160).ended();
+    assert_eq!(code, 4, "{screen}");
+    let before = screen.find("estimate: likely $").expect(&screen);
+    assert!(screen[before..].contains("at most $2.0000"), "{screen}");
+    assert!(before < screen.find("understood:").unwrap(), "{screen}");
+}
+
+#[test]
+fn law3_an_estimate_asks_no_model_and_leaves_nothing() {
+    let (world, server) = (world(), Server::start(honest));
+    let before = world.snapshot();
+    let ran = run(&world, &server, &["--estimate", REQUEST], &[PRICES]);
+    assert_eq!((ran.code, ran.stderr.as_str()), (Some(0), ""), "{ran:?}");
+    for shown in ["at least: 4 calls", "likely:   5 calls", "assumed: one step", "3,494 calls", "(--max-tokens)"] {
+        assert!(ran.stdout.contains(shown), "{shown}: {}", ran.stdout);
+    }
+    let ran = run(&world, &server, &["--estimate", "--json", REQUEST], &[PRICES]);
+    assert_eq!(last(&ran)["event"], "estimate", "{ran:?}");
+    let ran = world.run(&["--estimate", "how many files are here"]);
+    assert_eq!(
+        (ran.code, ran.stdout.as_str()),
+        (Some(0), "no language model is asked over the wire: no tokens, no money\n")
+    );
+    assert!(server.asked().is_empty(), "a model was asked");
+    assert_eq!(world.snapshot(), before);
+    assert!(!world.data_dir().exists());
+    let (code, screen) = Pty::start(&world.command(&["--estimate"]), 100).ended();
+    assert!(code == 2 && screen.contains("--estimate needs a request"), "{screen}");
+}
+
+#[test]
+fn law3_a_bound_that_no_task_can_keep_is_refused_before_any_call() {
+    let (world, server) = (world(), Server::start(honest));
+    let check = |arguments: &[&str], variables: &[(&str, &str)], told: &str, remedy: &str| {
+        let ran = run(&world, &server, &[arguments, &[REQUEST]].concat(), variables);
+        assert_eq!((ran.code, ran.stdout.as_str()), (Some(2), ""), "{ran:?}");
+        assert!(ran.stderr.contains(told) && ran.stderr.contains(remedy), "{ran:?}");
+    };
+    check(&["--max-tokens", "5000"], &[], "--max-tokens leaves 5,000 tokens, and ", "artoo --estimate");
+    check(&["--max-cost", "0.15"], &[PRICES], "--max-cost leaves $0.1500, and ", "artoo --estimate");
+    check(&["--max-cost", "5"], &[], "no price is known for a-model", "ARTOO_PRICES");
+    let hands = [("ARTOO_HANDS", "openai:small"), PRICES];
+    check(&["--max-cost", "5"], &hands, "no price is known for small", "ARTOO_PRICES");
+    assert!(server.asked().is_empty(), "a call was made");
+    let ran = run(&world, &server, &["--max-cost", "5", "--max-tokens", "50000", REQUEST], &[PRICES]);
+    assert_eq!(ran.code, Some(4), "{ran:?}");
+    // What an estimate calls enough is enough to begin with.
+    let ran = run(&world, &server, &["--estimate", "--max-tokens", "5000", REQUEST], &[]);
+    assert_eq!(ran.code, Some(2), "{ran:?}");
+    let needed = ran.stderr.split("needs ").nth(1).unwrap().split(' ').next().unwrap().replace(',', "");
+    let ran = run(&world, &server, &["--max-tokens", &needed, REQUEST], &[]);
+    assert_ne!(ran.code, Some(2), "{ran:?}");
+    assert!(server.asked().len() > 5, "{ran:?}");
+}
+
+#[test]
+fn law3_the_likely_cost_is_learnt_from_tasks_with_the_same_models() {
+    let (world, server) = (world(), Server::start(honest));
+    let basis = |variables: &[(&str, &str)]| {
+        let ran = run(&world, &server, &["--estimate", "--json", REQUEST], variables);
+        last(&ran)["estimate"].clone()
+    };
+    for tasks in 0..3 {
+        assert_eq!(basis(&[PRICES])["basis"], "assumed", "after {tasks}");
+        run(&world, &server, &[REQUEST], &[]);
+    }
+    let learnt = basis(&[PRICES]);
+    assert_eq!((&learnt["basis"], &learnt["tasks_learnt_from"]), (&json!("learnt"), &json!(3)));
+    // 500 sent, 300 of them cached, 100 received, at today's price. It is never told to be below the least.
+    assert_eq!(learnt["likely"]["calls"], 5);
+    assert_eq!(learnt["likely"]["tokens_out"], 100);
+    assert!(learnt["likely"]["tokens_in"].as_u64() >= learnt["least"]["tokens_in"].as_u64());
+    assert_eq!(basis(&[PRICES, ("OPENAI_MODEL", "b-model")])["basis"], "assumed");
+    assert_eq!(basis(&[PRICES, ("ARTOO_HANDS", "openai:b-model")])["basis"], "assumed");
+    world.check_kept();
+}
+
+#[test]
+fn d12_who_stepped_in_and_why_stands_in_the_result() {
+    let world = world();
+    let first = Server::start(|_| Reply::Status(503, json!({"error": {"message": "worn out"}})));
+    let second = Server::start(honest);
+    let spare = format!("openai:spare@{}", second.url());
+    let ran = run(&world, &first, &["--json", REQUEST], &[PRICES, ("ARTOO_FALLBACK", &spare)]);
+    assert_eq!(ran.code, Some(4), "{ran:?}");
+    let spending = &last(&ran)["spending"];
+    let stepped_in = &spending["fallbacks"][0];
+    let of = |name: &str| stepped_in[name].as_str().unwrap_or_default().to_owned();
+    assert_eq!((of("role"), of("from"), of("to")), ("perceiver".into(), "a-model".into(), "spare".into()));
+    assert!(of("why").contains("worn out"), "{stepped_in}");
+    let models: Vec<&Value> = spending["roles"].as_array().unwrap().iter().map(|row| &row["model"]).collect();
+    assert!(models.len() == 5 && models.iter().all(|model| *model == "spare"), "{spending}");
+    // The spare one has no price: nothing is told of its money.
+    assert_eq!((&spending["total"]["cost"], &spending["total"]["unpriced_calls"]), (&Value::Null, &json!(5)));
+    // A task that another model helped out in teaches nothing about the first.
+    assert!(!world.data_dir().join("spending.json").exists());
+}
+
+/// The names in a value, without what they hold; of a list its first entry.
+fn shape(value: &Value) -> Value {
+    match value {
+        Value::Object(fields) => fields.iter().map(|(name, part)| (name.clone(), shape(part))).collect(),
+        Value::Array(parts) => parts.first().map_or(Value::Null, |first| json!([shape(first)])),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => Value::Null,
+    }
+}
+
+#[test]
+fn what_the_page_about_models_shows_of_the_json_is_what_comes() {
+    let page = include_str!("../../../../docs/models.md");
+    let documented = page.split("```json\n").nth(1).unwrap().split("```").next().unwrap();
+    let documented: Value = serde_json::from_str(documented).unwrap();
+    let world = world();
+    let first = Server::start(|_| Reply::Status(401, json!({"error": {"message": "worn out"}})));
+    let second = Server::start(honest);
+    let spare = format!("openai:spare@{}", second.url());
+    let ran = run(&world, &first, &["--json", REQUEST], &[PRICES, ("ARTOO_FALLBACK", &spare)]);
+    assert_eq!(shape(&last(&ran)["spending"]), shape(&documented), "{ran:?}");
+}
+
+#[test]
+fn d12_tiers_that_make_no_order_are_refused_with_the_setting_s_name() {
+    let (world, server) = (world(), Server::start(honest));
+    let check = |variables: &[(&str, &str)], told: &str| {
+        let ran = run(&world, &server, &[REQUEST], variables);
+        assert_eq!(ran.code, Some(2), "{ran:?}");
+        assert!(ran.stderr.contains(told), "{told}: {ran:?}");
+    };
+    check(&[("ARTOO_FALLBACK", "reflex")], "ARTOO_FALLBACK can't be used: reflex answers every role or none");
+    check(&[("ARTOO_HANDS", "cassette:/x")], "ARTOO_HANDS can't be used: cassette:/x answers every role or none");
+    check(&[("ARTOO_FALLBACK", "openai:b, openai")], "ARTOO_FALLBACK can't be used: a-model stands in the chain twice");
+    let again = format!("openai:b, openai:b@{}/", server.url());
+    check(&[("ARTOO_FALLBACK", &again)], "b stands in the chain twice");
+    assert!(server.asked().is_empty());
+}

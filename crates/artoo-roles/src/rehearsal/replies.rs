@@ -1,0 +1,85 @@
+//! What a rehearsed model answers: the shortest that will do, or a reply of ordinary length.
+
+use artoo_proto::{ModelRequest, RoleContext, ToolCall, ToolSpec};
+use serde_json::{Value, json};
+
+use super::{Course, filler};
+
+/// Characters of an ordinary reply's longer texts (a step's context, what a judge saw): two sentences.
+const USUAL_CHARS: usize = 160;
+
+/// Characters of an ordinary call's output: a page of a listing or of a file.
+const USUAL_OUTPUT_CHARS: usize = 2_000;
+
+/// The tool that the rehearsed step uses: the one told in the fewest words, or the first choice.
+pub(super) fn tool(tools: &[ToolSpec], course: Course) -> Option<&ToolSpec> {
+    match course {
+        Course::Words => None,
+        Course::Checked => tools.iter().min_by_key(|tool| tool.input_schema.to_string().len()),
+        Course::Judged => tools.iter().min_by_key(|tool| tool.priority),
+    }
+}
+
+/// Characters that the rehearsed call puts out.
+pub(super) fn output_chars(course: Course) -> usize {
+    match course {
+        Course::Checked | Course::Words => 1,
+        Course::Judged => USUAL_OUTPUT_CHARS,
+    }
+}
+
+/// A reply with which the task goes on.
+pub(super) fn reply(request: &ModelRequest, course: Course, tool: Option<&ToolSpec>) -> Value {
+    match &request.context {
+        RoleContext::Perceive(context) => {
+            let intent = if course == Course::Judged { context.raw_input.clone() } else { filler(1) };
+            json!({"task_id": "t", "intent": intent, "constraints": {"scope": null, "deadline": null}, "question": null})
+        }
+        RoleContext::Plan(context) => plan(&context.environment.workspace, course, tool),
+        RoleContext::Execute(_) => execution(course, tool),
+        RoleContext::ValidateSubtask(context) => {
+            verdicts(context.open.len(), context.result.tool_calls.first(), course)
+        }
+        RoleContext::ValidateTask(context) => {
+            let first = context.outcomes.iter().flat_map(|outcome| &outcome.tool_calls).next();
+            verdicts(context.open.len(), first, course)
+        }
+    }
+}
+
+fn text(course: Course) -> String {
+    filler(if course == Course::Judged { USUAL_CHARS } else { 1 })
+}
+
+fn plan(folder: &str, course: Course, tool: Option<&ToolSpec>) -> Value {
+    let claim = |what: &str| match course {
+        Course::Judged => json!({"criterion": format!("{what}: {}", text(course)), "mode": "verifiable"}),
+        Course::Checked | Course::Words => json!(what),
+    };
+    let criterion = match course {
+        Course::Checked => json!({"check": {"kind": "file_count", "path": folder}}),
+        Course::Words | Course::Judged => claim("ipsum"),
+    };
+    json!({
+        "task_criteria": [claim("dolor")],
+        "subtasks": [{
+            "intent": text(course), "context": text(course), "sequence": 1,
+            "tools": tool.map(|tool| &tool.name).into_iter().collect::<Vec<_>>(), "success_criteria": [criterion]
+        }]
+    })
+}
+
+fn execution(course: Course, tool: Option<&ToolSpec>) -> Value {
+    let input = if course == Course::Judged { json!({"text": text(course)}) } else { json!({}) };
+    let calls: Vec<Value> = tool.iter().map(|tool| json!({"tool": tool.name, "input": input})).collect();
+    let output = if calls.is_empty() { text(course) } else { String::new() };
+    json!({
+        "answer_is_output": !calls.is_empty(), "calls": calls, "status": "completed", "output": output, "reason": null
+    })
+}
+
+fn verdicts(count: usize, call: Option<&ToolCall>, course: Course) -> Value {
+    let cites: Vec<&str> = call.map(|call| call.evidence_id.0.as_str()).into_iter().collect();
+    let verdict = |number| json!({"number": number, "verdict": "pass", "cites": cites, "evidence": text(course), "failure_class": null});
+    json!({"verdicts": (1..=count).map(verdict).collect::<Vec<_>>(), "what_to_do": null})
+}
