@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, mpsc};
 
 use artoo_llm::files::{FilesError, Found, Offered, Progress, Standing, Vouched};
 
@@ -166,9 +166,8 @@ async fn what_came_of_another_address_is_not_gone_on_with() {
 #[tokio::test]
 async fn two_at_once_do_not_write_one_file() {
     let content = model();
-    let hold = Arc::new(Mutex::new(()));
-    let held = hold.lock().unwrap();
-    let (gate, served) = (Arc::clone(&hold), content.clone());
+    let (held, hold) = mpsc::channel::<()>();
+    let (gate, served) = (Arc::new(Mutex::new(hold)), content.clone());
     let server = FileServer::start(move |get| {
         let mut reply = sound(&served, TAG, get);
         if !get.is_look() && get.nth == 0 {

@@ -2,6 +2,7 @@
 
 use std::io::{BufRead, BufReader, Write};
 use std::net::{TcpListener, TcpStream};
+use std::sync::mpsc::Receiver;
 use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
@@ -45,8 +46,8 @@ pub(crate) struct Reply {
     pub(crate) sent: usize,
     /// Sent a byte at a time, with this in between.
     pub(crate) drip: Option<Duration>,
-    /// What was sent is followed by silence until this is given up.
-    pub(crate) hold: Option<Arc<Mutex<()>>>,
+    /// What was sent is followed by silence until the other end of this is dropped.
+    pub(crate) hold: Option<Arc<Mutex<Receiver<()>>>>,
     /// What was sent comes again and again.
     pub(crate) endless: bool,
 }
@@ -172,11 +173,13 @@ fn send(mut stream: TcpStream, reply: &Reply) -> std::io::Result<()> {
         }
         None => stream.write_all(sent)?,
     }
-    while reply.endless {
-        stream.write_all(sent)?;
+    if reply.endless {
+        loop {
+            stream.write_all(sent)?;
+        }
     }
     if let Some(hold) = &reply.hold {
-        drop(hold.lock());
+        let _ = hold.lock().unwrap().recv();
     }
     Ok(())
 }
