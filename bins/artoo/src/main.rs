@@ -15,6 +15,7 @@ mod failure;
 mod hands;
 mod logging;
 mod model;
+mod model_files;
 mod money;
 mod repl;
 mod rules;

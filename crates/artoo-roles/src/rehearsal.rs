@@ -167,6 +167,7 @@ impl Stage<'_> {
             elapsed_ms: 0,
             environmental: false,
             changed: Vec::new(),
+            changes_known: false,
             alternatives: Vec::new(),
             leave: None,
             kept: Vec::new(),

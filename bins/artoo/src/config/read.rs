@@ -242,6 +242,7 @@ impl ConfigFile {
                 | Setting::MaxCost
                 | Setting::ContextTokens
                 | Setting::Parallel
+                | Setting::Threads
                 | Setting::DataDir
                 | Setting::Workspace
                 | Setting::Deadline

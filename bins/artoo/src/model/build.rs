@@ -10,7 +10,7 @@ use artoo_proto::{ModelFailure, ModelReply, ModelRequest};
 use artoo_roles::runtime::Reflex;
 use async_trait::async_trait;
 
-use super::ModelKind;
+use super::{ModelKind, file};
 use crate::abilities;
 use crate::failure::Failure;
 use crate::money::Prices;
@@ -59,7 +59,7 @@ impl Models {
                 let player = Player::open(path, masks(&settings.environment));
                 Arc::new(player.map_err(|source| Failure::Cassette { source })?)
             }
-            ModelKind::Remote { .. } => {
+            ModelKind::Remote { .. } | ModelKind::File { .. } => {
                 let observer = Arc::clone(&watching) as Arc<dyn artoo_llm::observe::Observer>;
                 let shared = Shared { ledger: Arc::clone(&ledger), observer: Some(observer), ..Shared::default() };
                 let (model, lined_up) = tiers(settings, variables, &shared)?;
@@ -77,6 +77,9 @@ fn tiers(settings: &Settings, variables: &Variables, shared: &Shared) -> Result<
     let choice = &settings.model;
     let book = AbilityBook::open(abilities::file(&settings.data_dir));
     let client = |kind: &ModelKind, place: Place| -> Result<Client, Failure> {
+        if let ModelKind::File { model } = kind {
+            return Ok(Client { model: file::build(model, settings, variables)?, config: None });
+        }
         let mut config = remote(kind, place, variables)?;
         let found = abilities::apply(&book, &mut config);
         let client = Remote::sharing(config.clone(), shared).map_err(|source| Failure::Model { source })?;
