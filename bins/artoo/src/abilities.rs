@@ -75,5 +75,6 @@ pub(crate) fn question(words: &str, system: &str) -> Option<ModelRequest> {
             "properties": {"sum": {"type": "integer"}}
         }),
         max_tokens: 64,
+        by_tools: None,
     })
 }

@@ -37,6 +37,7 @@ pub mod structured;
 pub mod tiers;
 pub mod usage;
 
+mod native;
 mod transport;
 mod wire;
 

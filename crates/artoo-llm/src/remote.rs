@@ -13,7 +13,7 @@ use crate::ledger::Ledger;
 use crate::observe::{Caller, Observer, Step};
 use crate::pool::{self, ClientSlot, Pool};
 use crate::secret::Scrubber;
-use crate::structured::{Dialect, ReplyFormat};
+use crate::structured::{Dialect, ReplyFormat, ToolCalls};
 use crate::transport::ClientSettings;
 use crate::usage::{Meter, Spent};
 use crate::{ConfigError, Model, retry};
@@ -24,7 +24,7 @@ use trouble::{Ended, Trouble};
 pub use config::{RemoteConfig, Variables};
 pub use endpoint::{same_origin, shown as shown_url};
 pub use listing::Listed;
-pub use recorded::read_recorded;
+pub use recorded::{read_recorded, read_recorded_calls};
 
 mod config;
 mod context;
@@ -32,6 +32,7 @@ mod endpoint;
 mod exchange;
 mod listing;
 mod probe;
+mod probe_tools;
 mod recorded;
 mod tries;
 mod trouble;
@@ -153,8 +154,12 @@ impl Remote {
             };
             // Another request, not the same one again: bounded, since a dialect only loses parts.
             let formats = self.config.protocol.wire().formats();
-            if let Some(plainer) = trouble.refused_part().and_then(|about| dialect.without_refused_part(about, formats))
-            {
+            let offers_tools = self.by_tools(request, dialect).is_some();
+            let plainer = trouble.refused_part().and_then(|about| {
+                let without_tools = dialect.without_refused_tools(about).filter(|_| offers_tools);
+                without_tools.or_else(|| dialect.without_refused_part(about, formats))
+            });
+            if let Some(plainer) = plainer {
                 tracing::debug!(role = %request.role, ?plainer, "the endpoint refused a part of the request");
                 dialect = plainer;
                 continue;
@@ -228,6 +233,7 @@ fn first_dialect(config: &RemoteConfig, endpoint: &Endpoint) -> Dialect {
         stream: config.stream,
         stream_usage: true,
         cache: true,
+        tool_calls: ToolCalls::Off,
     }
 }
 

@@ -19,8 +19,10 @@ mod mutations;
 mod retries;
 mod scripted;
 mod speech;
+mod speech_calls;
 mod structured;
 mod tls;
+mod tool_calls;
 
 use std::time::Duration;
 

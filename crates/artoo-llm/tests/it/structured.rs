@@ -1,6 +1,6 @@
 //! How requests are worded, and how a client learns what an endpoint does not take.
 
-use artoo_llm::structured::{Dialect, ReplyFormat, body, complaint};
+use artoo_llm::structured::{Dialect, ReplyFormat, ToolCalls, body, complaint};
 use artoo_llm::{ConfigError, Model, Protocol, RemoteConfig};
 use serde_json::{Value, json};
 
@@ -14,6 +14,7 @@ const FULL: Dialect = Dialect {
     stream: false,
     stream_usage: true,
     cache: true,
+    tool_calls: ToolCalls::Off,
 };
 
 #[test]
