@@ -6,12 +6,12 @@ use std::time::Duration;
 use artoo_proto::{ModelFailure, ModelReply, ModelRequest, Usage};
 use async_trait::async_trait;
 use reqwest::header::HeaderMap;
-use tokio::sync::{OnceCell, Semaphore};
+use tokio::sync::OnceCell;
 use tokio::time::{Instant, sleep, timeout};
 
 use crate::ledger::Ledger;
 use crate::observe::{Caller, Observer, Step};
-use crate::pool::{self, ClientSlot, Pool};
+use crate::pool::{self, ClientSlot, Gate, Pool, Turn};
 use crate::secret::Scrubber;
 use crate::structured::{Dialect, ReplyFormat, ToolCalls};
 use crate::transport::ClientSettings;
@@ -57,7 +57,7 @@ pub struct Remote {
     scrubber: Scrubber,
     settings: ClientSettings,
     client: ClientSlot,
-    gate: Arc<Semaphore>,
+    gate: Arc<Gate>,
     shared: Shared,
     // Held for a copy only, never across a wait.
     dialect: Mutex<Dialect>,
@@ -140,18 +140,33 @@ impl Remote {
         })
     }
 
-    async fn ask_until_settled(&self, request: &ModelRequest, paid: &mut Usage) -> Result<ModelReply, ModelFailure> {
+    async fn ask_until_settled(
+        &self,
+        request: &ModelRequest,
+        first: Turn,
+        paid: &mut Usage,
+    ) -> Result<ModelReply, ModelFailure> {
         let started = Instant::now();
         let mut dialect = self.dialect();
         let mut tries = 1;
+        let mut turn = Some(first);
         loop {
+            // Whoever waits before another try gives its turn away.
+            let under_way = match turn.take() {
+                Some(turn) => turn,
+                None => self.gate.turn().await,
+            };
             let trouble = match self.one_try(request, dialect, paid).await {
                 Ok(reply) => {
+                    under_way.went_well();
                     self.speak(dialect);
                     return Ok(reply);
                 }
                 Err(trouble) => trouble,
             };
+            if trouble.was_too_many() {
+                under_way.was_too_many();
+            }
             // Another request, not the same one again: bounded, since a dialect only loses parts.
             let formats = self.config.protocol.wire().formats();
             let offers_tools = self.by_tools(request, dialect).is_some();
@@ -162,6 +177,7 @@ impl Remote {
             if let Some(plainer) = plainer {
                 tracing::debug!(role = %request.role, ?plainer, "the endpoint refused a part of the request");
                 dialect = plainer;
+                turn = Some(under_way);
                 continue;
             }
             let policy = &self.config.retry;
@@ -176,6 +192,7 @@ impl Remote {
                         tries_max: policy.allowed(outcome),
                         why,
                     });
+                    drop(under_way);
                     sleep(after).await;
                     tries += 1;
                 }
@@ -247,11 +264,11 @@ impl Model for Remote {
     }
 
     async fn ask(&self, request: &ModelRequest) -> Result<ModelReply, ModelFailure> {
-        // Whoever waits for a turn has not begun; the task's own limit runs all the time. The gate is never closed.
-        let _turn = self.gate.acquire().await;
+        // Whoever waits for a turn has not begun; the task's own limit runs all the time.
+        let turn = self.gate.turn().await;
         let started = Instant::now();
         let mut paid = Usage::default();
-        let answered = timeout(self.config.total_deadline, self.ask_until_settled(request, &mut paid)).await;
+        let answered = timeout(self.config.total_deadline, self.ask_until_settled(request, turn, &mut paid)).await;
         let elapsed = millis(started.elapsed());
         let result = answered.unwrap_or(Err(ModelFailure::TimedOut { after_ms: elapsed, usage: paid }));
         self.shared.ledger.took(request, elapsed);

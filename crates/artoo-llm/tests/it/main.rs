@@ -14,6 +14,7 @@ mod cassette;
 mod client;
 mod fault_server;
 mod faults;
+mod leaving;
 mod money;
 mod mutations;
 mod retries;
