@@ -10,7 +10,7 @@ pub(crate) mod strict;
 
 pub use strict::form as strict_form;
 
-/// How the shape of the reply is asked for, strongest first. The schema's text is in the prompt in every case.
+/// How the shape of the reply is asked for, strongest first. The form of the reply is in the prompt in every case.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ReplyFormat {

@@ -19,7 +19,8 @@ fn tokens_of(chars: usize) -> u64 {
     u64::try_from(chars.div_ceil(CHARS_PER_TOKEN)).unwrap_or(u64::MAX)
 }
 
-/// Everything a request sends as text, for estimates; the schema stands at its end in every format.
+/// Everything a request sends, for estimates: the schema as it is, of which the prompt holds a shorter form, since some
+/// endpoints count the schema that comes beside the prompt.
 pub(crate) fn prompt_tokens(request: &ModelRequest) -> u64 {
     let prompt = request.prompt.system.chars().count() + request.prompt.user.chars().count();
     tokens_of(prompt + request.schema.to_string().chars().count())

@@ -100,7 +100,7 @@ fn calls_in_the_endpoint_s_own_way_do_the_work_where_they_are_wanted() {
 
 #[test]
 fn l9_l11_l22_nothing_is_done_that_was_not_called_in_full() {
-    let write = r#"{"path":"made.txt","content":"made"}"#;
+    let write = r#"{"path":"made.txt","text":"made"}"#;
     type Row = (&'static str, fn(&str) -> Reply);
     let rows: [Row; 6] = [
         ("at the limit", |write| calls(&[("write_file", write)], "length")),

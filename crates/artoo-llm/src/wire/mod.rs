@@ -82,9 +82,10 @@ impl<'a> Asking<'a> {
         if !self.schema_in_prompt {
             return self.request.prompt.user.clone();
         }
+        let form = artoo_proto::shape(&self.request.schema);
         format!(
-            "{}\n\nAnswer with one JSON object that fits this JSON schema, and with nothing else:\n{}",
-            self.request.prompt.user, self.request.schema
+            "{}\n\nAnswer with one JSON object of this form, and with nothing else:\n{form}",
+            self.request.prompt.user
         )
     }
 }

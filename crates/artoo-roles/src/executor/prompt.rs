@@ -17,8 +17,8 @@ pub(super) fn render(context: &ExecuteContext) -> Prompt {
     let tools: Vec<String> = context
         .tools
         .iter()
-        // Not capped: a schema cut short would be one nobody can follow.
-        .map(|tool| format!("- {}: {} Input: {}", tool.name, tool.description, tool.input_schema))
+        // Not capped: a form cut short would be one nobody can follow.
+        .map(|tool| format!("- {}: {} Input: {}", tool.name, tool.description, artoo_proto::shape(&tool.input_schema)))
         .collect();
     let tools = if tools.is_empty() { bullets(&tools) } else { tools.join("\n") };
     Prompt { system: SYSTEM.to_owned(), user: user(context, tools) }
