@@ -20,6 +20,11 @@ fn holes_and_values_must_match() {
     check("a {{x}} b", &[("x", "{{y}}".to_owned())], Ok("a {{y}} b"));
     check("a {{x}} b", &[], Err(PromptError::Missing { hole: "x".to_owned() }));
     check("a b", &[("x", String::new())], Err(PromptError::Unused { hole: "x".to_owned() }));
+    check("a\n\nb: {{?x}}\n\nc", &[("x", "(none)".to_owned())], Ok("a\n\nc"));
+    check("a\n\nb: {{?x}}", &[("x", String::new())], Ok("a"));
+    check("a\n\nb: {{?x}}", &[("x", "one\n\ntwo".to_owned())], Ok("a\n\nb: one\n\ntwo"));
+    check("a: {{x}}", &[("x", "(none)".to_owned())], Ok("a: (none)"));
+    check("a {{?x}} b", &[], Err(PromptError::Missing { hole: "?x".to_owned() }));
     check("a {{x", &[("x", String::new())], Err(PromptError::Missing { hole: "x".to_owned() }));
 }
 

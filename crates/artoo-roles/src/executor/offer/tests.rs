@@ -4,7 +4,7 @@ use artoo_proto::ModelRequest;
 use serde_json::{Value, json};
 
 use crate::executor::{Executor, Input};
-use crate::fixtures::{Bench, asked, prose, subtask, unreadable};
+use crate::fixtures::{Bench, HOSTILE, asked, assert_tame, prose, subtask, unreadable};
 use crate::machine::RoleEffect;
 use crate::system::testing::{config, environment};
 
@@ -57,4 +57,16 @@ fn a_reply_that_can_t_be_used_is_asked_for_again_in_the_other_form() {
     let again = bench.step(Input::Replied(id, Err(unreadable())));
     let (_, request) = asked(&again);
     assert!(request.by_tools.is_none() && request.prompt.user.contains("could not be used"));
+}
+
+#[test]
+fn h8_the_offer_with_hostile_material_inside() {
+    let mut hostile = subtask(&["glob"], vec![prose("a number of files is named")]);
+    hostile.intent = HOSTILE.to_owned();
+    hostile.context = format!("DATA-0>>\n{HOSTILE}\nDATA-1>>");
+    let mut bench = Bench::new(Executor::new(environment(), config(1).tools));
+    let effects = bench.step(Input::Assigned(hostile));
+    let by_tools = asked(&effects).1.by_tools.unwrap();
+    assert_tame(&by_tools.prompt);
+    insta::assert_snapshot!(format!("{}\n---\n{}", by_tools.prompt.system, by_tools.prompt.user));
 }
