@@ -24,8 +24,12 @@ pub(crate) fn now_s() -> i64 {
 }
 
 /// Sets a configuration up with what is known of its endpoint; what the user says wins.
-pub(crate) fn apply(book: &AbilityBook, config: &mut RemoteConfig) -> Option<Abilities> {
+pub(crate) fn apply(book: &AbilityBook, config: &mut RemoteConfig, parallel_is_set: bool) -> Option<Abilities> {
     let found = book.fresh(config, now_s())?.clone();
+    if let Some(parallel) = found.parallel.filter(|parallel| *parallel > 0 && !parallel_is_set) {
+        // More would wait at the endpoint, in silence that looks like none being there.
+        config.parallel = parallel;
+    }
     let is_set_by_call = config.protocol == artoo_llm::Protocol::Ollama;
     if !is_set_by_call {
         config.context_tokens = config.context_tokens.or(found.context_tokens);
@@ -75,5 +79,6 @@ pub(crate) fn question(words: &str, system: &str) -> Option<ModelRequest> {
             "properties": {"sum": {"type": "integer"}}
         }),
         max_tokens: 64,
+        by_tools: None,
     })
 }

@@ -35,6 +35,9 @@ pub struct Abilities {
     pub dialect: Dialect,
     /// Each way of asking for JSON that was tried, strongest first.
     pub formats: Vec<(ReplyFormat, Held)>,
+    /// What became of its own way of calling tools; `None`: not tried.
+    #[serde(default)]
+    pub tool_calls: Option<Held>,
     /// Tokens of context, where it tells.
     pub context_tokens: Option<u64>,
     /// Calls it works on at once, where it tells.
@@ -56,13 +59,15 @@ impl Abilities {
             ReplyFormat::ForcedTool => "forced tool call",
             ReplyFormat::PromptOnly => "prompt alone",
         };
-        let tried = self.formats.iter().map(|(format, held)| match held {
-            Held::Kept => format!("{} kept", word(*format)),
-            Held::Ignored => format!("{} ignored", word(*format)),
-            Held::Refused => format!("{} refused", word(*format)),
-        });
+        let became = |held: Held| match held {
+            Held::Kept => "kept",
+            Held::Ignored => "ignored",
+            Held::Refused => "refused",
+        };
+        let tried = self.formats.iter().map(|(format, held)| format!("{} {}", word(*format), became(*held)));
         let mut parts = vec![format!("asked by {}", word(self.dialect.format))];
         parts.extend(tried);
+        parts.extend(self.tool_calls.map(|held| format!("tool calls {}", became(held))));
         parts.extend(self.context_tokens.map(|tokens| format!("context {tokens} tokens")));
         parts.extend(self.parallel.map(|calls| format!("{calls} at once")));
         parts.extend(self.reasoning.then(|| "reasons apart".to_owned()));
@@ -117,7 +122,7 @@ pub(crate) fn key(config: &RemoteConfig) -> String {
 #[cfg(test)]
 mod tests {
     use super::{Abilities, AbilityBook, ENTRIES_MAX, FRESH_FOR_S, Held};
-    use crate::structured::{Dialect, ReplyFormat};
+    use crate::structured::{Dialect, ReplyFormat, ToolCalls};
     use crate::{Protocol, RemoteConfig};
 
     fn found(found_at_s: i64) -> Abilities {
@@ -128,9 +133,19 @@ mod tests {
             stream: false,
             stream_usage: false,
             cache: true,
+            tool_calls: ToolCalls::Off,
         };
         let formats = vec![(ReplyFormat::JsonSchema, Held::Refused), (ReplyFormat::JsonObject, Held::Kept)];
-        Abilities { dialect, formats, context_tokens: Some(8192), parallel: Some(2), reasoning: false, found_at_s }
+        let tool_calls = Some(Held::Kept);
+        Abilities {
+            dialect,
+            formats,
+            tool_calls,
+            context_tokens: Some(8192),
+            parallel: Some(2),
+            reasoning: false,
+            found_at_s,
+        }
     }
 
     fn config(url: &str) -> RemoteConfig {
@@ -151,6 +166,15 @@ mod tests {
         assert_eq!(again.fresh(&config("http://b/v1"), 1_001), None);
         let told = found(1_000).told(1_000 + 3 * 86_400);
         assert!(told.contains("JSON schema refused") && told.contains("found 3 days ago"), "{told}");
+    }
+
+    #[test]
+    fn what_was_found_before_tool_calls_were_asked_about_is_still_known() {
+        let mut old = serde_json::to_value(found(1_000)).unwrap();
+        old.as_object_mut().unwrap().remove("tool_calls");
+        old["dialect"].as_object_mut().unwrap().remove("tool_calls");
+        let read: Abilities = serde_json::from_value(old).unwrap();
+        assert_eq!((read.tool_calls, read.dialect.tool_calls), (None, ToolCalls::Off));
     }
 
     #[test]

@@ -39,6 +39,7 @@ pub mod structured;
 pub mod tiers;
 pub mod usage;
 
+mod native;
 mod transport;
 mod whole_file;
 mod wire;

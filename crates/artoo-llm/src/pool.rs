@@ -3,9 +3,10 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use tokio::sync::Semaphore;
-
 use crate::transport::{self, ClientSettings, TransportError};
+pub(crate) use gate::{Gate, Turn};
+
+mod gate;
 
 /// A client that is built at the first call, so that a program that asks no model never pays for TLS.
 pub(crate) type ClientSlot = Arc<OnceLock<Result<reqwest::Client, TransportError>>>;
@@ -15,7 +16,7 @@ pub(crate) type ClientSlot = Arc<OnceLock<Result<reqwest::Client, TransportError
 pub struct Pool {
     // Both held for a look-up only, never across a wait or a build.
     clients: Mutex<HashMap<ClientSettings, ClientSlot>>,
-    gates: Mutex<HashMap<String, Arc<Semaphore>>>,
+    gates: Mutex<HashMap<String, Arc<Gate>>>,
 }
 
 impl Pool {
@@ -25,10 +26,9 @@ impl Pool {
     }
 
     /// The gate of an endpoint; whoever names it first sets its width.
-    pub(crate) fn gate(&self, origin: String, parallel: usize) -> Arc<Semaphore> {
+    pub(crate) fn gate(&self, origin: String, parallel: usize) -> Arc<Gate> {
         let mut gates = self.gates.lock().unwrap_or_else(PoisonError::into_inner);
-        let width = parallel.min(Semaphore::MAX_PERMITS);
-        Arc::clone(gates.entry(origin).or_insert_with(|| Arc::new(Semaphore::new(width))))
+        Arc::clone(gates.entry(origin).or_insert_with(|| Arc::new(Gate::new(parallel))))
     }
 }
 

@@ -124,6 +124,29 @@ pub fn read(text: &str, schema: &Value) -> Result<Value, ReaderError> {
     }
 }
 
+/// Reads a text that is one JSON value and nothing else, such as the input of a tool's call. Nothing around it is
+/// tolerated, and a string in it stays a string.
+///
+/// # Errors
+/// See [`ReaderError`]; never [`ReaderError::NoObject`] or [`ReaderError::DoesNotFit`].
+pub fn exactly(text: &str) -> Result<Value, ReaderError> {
+    if text.len() > MAX_TEXT_BYTES {
+        return Err(ReaderError::TooLong { bytes: text.len(), limit: MAX_TEXT_BYTES });
+    }
+    let is_space = |c: char| matches!(c, ' ' | '\t' | '\n' | '\r');
+    let text = text.trim_matches(is_space);
+    if text.is_empty() {
+        return Err(ReaderError::Empty);
+    }
+    match strict::prefix(text) {
+        strict::Prefix::Value { value, len } if len == text.len() => Ok(value),
+        strict::Prefix::Value { .. } => Err(ReaderError::Malformed { problem: "more follows behind it".to_owned() }),
+        strict::Prefix::Cut => Err(ReaderError::Cut { inside: "a value" }),
+        strict::Prefix::Flawed(flaw) => Err(refusal(flaw)),
+        strict::Prefix::Malformed(problem) => Err(ReaderError::Malformed { problem }),
+    }
+}
+
 /// One pass over a text; every byte is looked at a bounded number of times.
 struct Scan<'a> {
     text: &'a str,

@@ -6,14 +6,14 @@ use std::time::Duration;
 use artoo_proto::{ModelFailure, ModelReply, ModelRequest, Usage};
 use async_trait::async_trait;
 use reqwest::header::HeaderMap;
-use tokio::sync::{OnceCell, Semaphore};
+use tokio::sync::OnceCell;
 use tokio::time::{Instant, sleep, timeout};
 
 use crate::ledger::Ledger;
 use crate::observe::{Caller, Observer, Step};
-use crate::pool::{self, ClientSlot, Pool};
+use crate::pool::{self, ClientSlot, Gate, Pool, Turn};
 use crate::secret::Scrubber;
-use crate::structured::{Dialect, ReplyFormat};
+use crate::structured::{Dialect, ReplyFormat, ToolCalls};
 use crate::transport::ClientSettings;
 use crate::usage::{Meter, Spent};
 use crate::{ConfigError, Model, Protocol, retry};
@@ -28,7 +28,7 @@ pub(crate) use waits::retry_after;
 pub use config::{RemoteConfig, Variables};
 pub use endpoint::{same_origin, shown as shown_url};
 pub use listing::Listed;
-pub use recorded::read_recorded;
+pub use recorded::{read_recorded, read_recorded_calls};
 
 mod config;
 mod context;
@@ -36,6 +36,7 @@ mod endpoint;
 mod exchange;
 mod listing;
 mod probe;
+mod probe_tools;
 mod recorded;
 mod tries;
 mod trouble;
@@ -60,7 +61,7 @@ pub struct Remote {
     scrubber: Scrubber,
     settings: ClientSettings,
     client: ClientSlot,
-    gate: Arc<Semaphore>,
+    gate: Arc<Gate>,
     shared: Shared,
     // Held for a copy only, never across a wait.
     dialect: Mutex<Dialect>,
@@ -144,24 +145,44 @@ impl Remote {
         })
     }
 
-    async fn ask_until_settled(&self, request: &ModelRequest, paid: &mut Usage) -> Result<ModelReply, ModelFailure> {
+    async fn ask_until_settled(
+        &self,
+        request: &ModelRequest,
+        first: Turn,
+        paid: &mut Usage,
+    ) -> Result<ModelReply, ModelFailure> {
         let started = Instant::now();
         let mut dialect = self.dialect();
         let mut tries = 1;
+        let mut turn = Some(first);
         loop {
+            // Whoever waits before another try gives its turn away.
+            let under_way = match turn.take() {
+                Some(turn) => turn,
+                None => self.gate.turn().await,
+            };
             let trouble = match self.one_try(request, dialect, paid).await {
                 Ok(reply) => {
+                    under_way.went_well();
                     self.speak(dialect);
                     return Ok(reply);
                 }
                 Err(trouble) => trouble,
             };
+            if trouble.was_too_many() {
+                under_way.was_too_many();
+            }
             // Another request, not the same one again: bounded, since a dialect only loses parts.
             let formats = self.config.protocol.wire().formats();
-            if let Some(plainer) = trouble.refused_part().and_then(|about| dialect.without_refused_part(about, formats))
-            {
+            let offers_tools = self.by_tools(request, dialect).is_some();
+            let plainer = trouble.refused_part().and_then(|about| {
+                let without_tools = dialect.without_refused_tools(about).filter(|_| offers_tools);
+                without_tools.or_else(|| dialect.without_refused_part(about, formats))
+            });
+            if let Some(plainer) = plainer {
                 tracing::debug!(role = %request.role, ?plainer, "the endpoint refused a part of the request");
                 dialect = plainer;
+                turn = Some(under_way);
                 continue;
             }
             let policy = &self.config.retry;
@@ -176,6 +197,7 @@ impl Remote {
                         tries_max: policy.allowed(outcome),
                         why,
                     });
+                    drop(under_way);
                     sleep(after).await;
                     tries += 1;
                 }
@@ -252,6 +274,7 @@ fn first_dialect(config: &RemoteConfig, endpoint: &Endpoint) -> Dialect {
         stream_usage: true,
         // A mark belongs to Anthropic's protocol; a name is OpenAI's own, and others may refuse it.
         cache: is_own || config.protocol == Protocol::Anthropic,
+        tool_calls: ToolCalls::Off,
     }
 }
 
@@ -265,11 +288,11 @@ impl Model for Remote {
     }
 
     async fn ask(&self, request: &ModelRequest) -> Result<ModelReply, ModelFailure> {
-        // Whoever waits for a turn has not begun; the task's own limit runs all the time. The gate is never closed.
-        let _turn = self.gate.acquire().await;
+        // Whoever waits for a turn has not begun; the task's own limit runs all the time.
+        let turn = self.gate.turn().await;
         let started = Instant::now();
         let mut paid = Usage::default();
-        let answered = timeout(self.config.total_deadline, self.ask_until_settled(request, &mut paid)).await;
+        let answered = timeout(self.config.total_deadline, self.ask_until_settled(request, turn, &mut paid)).await;
         let elapsed = millis(started.elapsed());
         let result = answered.unwrap_or(Err(ModelFailure::TimedOut { after_ms: elapsed, usage: paid }));
         self.shared.ledger.took(request, &self.config.model, elapsed);

@@ -10,7 +10,7 @@ pub(crate) mod strict;
 
 pub use strict::form as strict_form;
 
-/// How the shape of the reply is asked for, strongest first. The schema's text is in the prompt in every case.
+/// How the shape of the reply is asked for, strongest first. The form of the reply is in the prompt in every case.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ReplyFormat {
@@ -24,6 +24,19 @@ pub enum ReplyFormat {
     ForcedTool,
     /// The prompt alone.
     PromptOnly,
+}
+
+/// Whether an endpoint's own way of calling tools may be used, as a probe has shown it.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ToolCalls {
+    /// Not shown to work.
+    #[default]
+    Off,
+    /// It calls the right tool where it may also answer in words.
+    Free,
+    /// It calls the right tool where it is told to call one.
+    Required,
 }
 
 /// How an endpoint wants to be spoken to; starts with everything and only ever loses parts.
@@ -41,6 +54,9 @@ pub struct Dialect {
     pub stream_usage: bool,
     /// Whether the prompt's stable part is marked (Anthropic) or named (OpenAI) for the endpoint's cache.
     pub cache: bool,
+    /// Whether it may call tools in its own way.
+    #[serde(default)]
+    pub tool_calls: ToolCalls,
 }
 
 /// What an endpoint says about a refused request.
@@ -111,7 +127,30 @@ impl Complaint {
     }
 }
 
+impl ReplyFormat {
+    /// Whether an endpoint that keeps to this format gives nothing but the wanted shape.
+    #[must_use]
+    pub fn holds_to_schema(self) -> bool {
+        matches!(self, Self::JsonSchema | Self::StrictSchema)
+    }
+}
+
 impl Dialect {
+    /// What to try after a refusal of a request that offers tools: less of a demand, then none of them.
+    #[must_use]
+    pub(crate) fn without_refused_tools(self, complaint: &Complaint) -> Option<Self> {
+        let message = complaint.message.to_ascii_lowercase();
+        let is_about_tools = match &complaint.param {
+            Some(named) => named.starts_with("tool"),
+            None => TOOL_WORDS.iter().any(|word| message.contains(word)),
+        };
+        let weaker = match self.tool_calls {
+            ToolCalls::Required => ToolCalls::Free,
+            ToolCalls::Free | ToolCalls::Off => ToolCalls::Off,
+        };
+        (is_about_tools && self.tool_calls != ToolCalls::Off).then_some(Self { tool_calls: weaker, ..self })
+    }
+
     /// What to try after a refusal: one part less, where the complaint is about such a part. `formats` are the
     /// protocol's, strongest first.
     ///
@@ -147,7 +186,14 @@ impl Dialect {
 /// The body of a request, as a protocol words it: the stable part first, the schema last.
 #[must_use]
 pub fn body(protocol: Protocol, request: &ModelRequest, model: &str, dialect: Dialect) -> Value {
-    protocol.wire().body(&Asking { request, model, dialect, context_tokens: None, schema_in_prompt: true })
+    protocol.wire().body(&Asking {
+        request,
+        model,
+        dialect,
+        context_tokens: None,
+        schema_in_prompt: true,
+        by_tools: None,
+    })
 }
 
 /// Endpoints take letters, digits, `_` and `-` only.

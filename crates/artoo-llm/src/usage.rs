@@ -34,7 +34,8 @@ pub fn least_tokens(chars: usize) -> u64 {
     u64::try_from(chars / CHARS_PER_TOKEN_MOST).unwrap_or(u64::MAX)
 }
 
-/// Everything a request sends as text; the schema stands at its end in every format.
+/// Everything a request sends as text: the schema as it is, of which the prompt holds a shorter form, since some
+/// endpoints count the schema that comes beside the prompt.
 #[must_use]
 pub fn sent_chars(request: &ModelRequest) -> usize {
     let prompt = request.prompt.system.chars().count() + request.prompt.user.chars().count();

@@ -24,6 +24,7 @@ pub mod operator;
 pub mod recipe;
 pub mod role;
 pub mod route;
+pub mod shape;
 pub mod subtask;
 pub mod task;
 pub mod timestamp;
@@ -44,8 +45,8 @@ pub use memory::{
 };
 pub use message::{Message, MessageKind};
 pub use model::{
-    Abstention, Calibration, Environment, ExecuteContext, ModelFailure, ModelReply, ModelRequest, PerceiveContext,
-    PlanContext, Prompt, ReplyBody, RoleContext, Usage, ValidateSubtaskContext, ValidateTaskContext,
+    Abstention, ByTools, Calibration, Environment, ExecuteContext, ModelFailure, ModelReply, ModelRequest, OfferedTool,
+    PerceiveContext, PlanContext, Prompt, ReplyBody, RoleContext, Usage, ValidateSubtaskContext, ValidateTaskContext,
 };
 pub use operator::{
     Abort, CancelRequest, ClarificationAnswer, ClarificationRequest, ConsentAnswer, ConsentOffers, ConsentRequest,
@@ -53,6 +54,7 @@ pub use operator::{
 };
 pub use recipe::{Recipe, RecipePlan, RecipeStep, RecipeSubtask};
 pub use role::Role;
+pub use shape::shape;
 pub use subtask::{
     DispatchManifest, ManifestEntry, MissingReason, Plan, PlanDraft, PlanRejected, PlannedSubtask, SubTask,
     SubTaskMissing, SubtaskDraft,

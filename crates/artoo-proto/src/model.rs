@@ -1,7 +1,7 @@
 //! The model seam: what a role asks, what comes back, how it fails.
 
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::{
     CorrectionSignal, Criterion, ExecutionResult, MemoryRecall, Now, PlanDirective, RecipePlan, Role, SessionTurn,
@@ -42,6 +42,34 @@ pub struct ModelRequest {
     pub schema: Value,
     /// Cap on the reply.
     pub max_tokens: u32,
+    /// The same for an endpoint that calls tools in its own way; where the reply is about no calls, nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub by_tools: Option<Box<ByTools>>,
+}
+
+/// A request whose reply is calls of tools. They become the reply that [`ModelRequest::schema`] describes: the calls of
+/// `tools` are its list `calls` of `{tool, input}`, the input of `ending` are its other fields.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ByTools {
+    /// The prompt, without the list of tools and without the schema.
+    pub prompt: Prompt,
+    /// What may be called, first choice first.
+    pub tools: Vec<OfferedTool>,
+    /// The tool by which the model says that it has come to an end.
+    pub ending: OfferedTool,
+    /// The reply's other fields while the model has not come to an end.
+    pub going_on: Map<String, Value>,
+}
+
+/// A tool as a model is told of it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct OfferedTool {
+    /// Exact name.
+    pub name: String,
+    /// What it does.
+    pub description: String,
+    /// JSON schema of its input, an object.
+    pub input_schema: Value,
 }
 
 /// A rendered prompt; the first part is stable between calls.

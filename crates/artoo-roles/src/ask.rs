@@ -76,6 +76,8 @@ impl<T: DeserializeOwned> Ask<T> {
             return Answer::Failed(failure);
         }
         let mut request = self.request;
+        // The second chance is another way of asking, too: an endpoint that calls its tools badly is asked for JSON.
+        request.by_tools = None;
         request.prompt.user.push_str(&format!(
             "\n\nYour last reply could not be used: {}. Answer again with exactly one JSON object that fits the schema, \
              and nothing else.",

@@ -331,6 +331,7 @@ pub(crate) fn perceive_request() -> ModelRequest {
         schema_name: "count".to_owned(),
         schema: json!({}),
         max_tokens: 10,
+        by_tools: None,
     }
 }
 

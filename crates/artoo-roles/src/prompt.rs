@@ -45,29 +45,45 @@ pub enum PromptError {
     },
 }
 
-/// Fills the `{{holes}}` of a template; values are not searched for holes.
+/// What stands in a list of nothing.
+const NONE: &str = "(none)";
+
+/// Fills the `{{holes}}` of a template; values are not searched for holes. A paragraph with a `{{?hole}}` is left out
+/// where its value is empty or `(none)`: what is not there needs no words.
 ///
 /// # Errors
 /// A hole without a value, or a value without a hole.
 pub fn render(template: &str, values: &[(&str, String)]) -> Result<String, PromptError> {
-    let mut out = String::with_capacity(template.len());
     let mut used = vec![false; values.len()];
-    let mut rest = template;
+    let mut kept = Vec::new();
+    for paragraph in template.split("\n\n") {
+        kept.extend(filled(paragraph, values, &mut used)?);
+    }
+    match values.iter().zip(&used).find(|(_, used)| !**used) {
+        Some(((name, _), _)) => Err(PromptError::Unused { hole: (*name).to_owned() }),
+        None => Ok(kept.join("\n\n")),
+    }
+}
+
+/// One paragraph; `None` where it is left out.
+fn filled(paragraph: &str, values: &[(&str, String)], used: &mut [bool]) -> Result<Option<String>, PromptError> {
+    let mut out = String::with_capacity(paragraph.len());
+    let mut rest = paragraph;
+    let mut is_kept = true;
     while let Some((before, after)) = rest.split_once("{{") {
         out.push_str(before);
         let (hole, tail) =
             after.split_once("}}").ok_or_else(|| PromptError::Missing { hole: escape::shorten(after, 20) })?;
-        let found = values.iter().zip(&mut used).find(|((name, _), _)| *name == hole.trim());
-        let ((_, value), used) = found.ok_or_else(|| PromptError::Missing { hole: hole.trim().to_owned() })?;
+        let name = hole.strip_prefix('?').unwrap_or(hole);
+        let found = values.iter().zip(used.iter_mut()).find(|((known, _), _)| *known == name);
+        let ((_, value), used) = found.ok_or_else(|| PromptError::Missing { hole: hole.to_owned() })?;
         *used = true;
+        is_kept &= name == hole || !(value.is_empty() || value == NONE);
         out.push_str(value);
         rest = tail;
     }
     out.push_str(rest);
-    match values.iter().zip(&used).find(|(_, used)| !**used) {
-        Some(((name, _), _)) => Err(PromptError::Unused { hole: (*name).to_owned() }),
-        None => Ok(out),
-    }
+    Ok(is_kept.then_some(out))
 }
 
 /// Renders an embedded template. A mismatch is a defect of this crate, held by a test over every template; the
@@ -81,7 +97,7 @@ pub fn render_embedded(template: &str, values: &[(&str, String)]) -> String {
 #[must_use]
 pub fn bullets<T: AsRef<str>>(lines: &[T]) -> String {
     if lines.is_empty() {
-        return "(none)".to_owned();
+        return NONE.to_owned();
     }
     let line = |text: &str| format!("- {}", escape::shorten(&escape::one_line(text), ENTRY_CHARS));
     lines.iter().map(|text| line(text.as_ref())).collect::<Vec<_>>().join("\n")

@@ -81,7 +81,7 @@ fn tiers(settings: &Settings, variables: &Variables, shared: &Shared) -> Result<
             return Ok(Client { model: file::build(model, settings, variables)?, config: None });
         }
         let mut config = remote(kind, place, variables)?;
-        let found = abilities::apply(&book, &mut config);
+        let found = abilities::apply(&book, &mut config, variables.raw("ARTOO_PARALLEL").is_some());
         let client = Remote::sharing(config.clone(), shared).map_err(|source| Failure::Model { source })?;
         if let Some(found) = found {
             client.speak(found.dialect);
@@ -167,6 +167,7 @@ pub(crate) fn remote(kind: &ModelKind, place: Place, variables: &Variables) -> R
     if let Some(parallel) = variables.parsed("ARTOO_PARALLEL")? {
         config.parallel = parallel;
     }
+    config.tool_calls = tool_calls(variables)?;
     config.price = variables.parsed::<Prices>("ARTOO_PRICES")?.and_then(|prices| prices.of(&config.model, *protocol));
     config.headers = headers(variables, place)?;
     Ok(config)
@@ -178,6 +179,20 @@ fn is_keys_home(protocol: Protocol, url: &str, variables: &Variables, place: Pla
     let in_file = variables.of_file("OPENAI_BASE_URL").filter(|_| place == Place::First);
     let home = variables.text(names.base_url)?.or(in_file).unwrap_or_else(|| names.own_url.to_owned());
     Ok(artoo_llm::remote::same_origin(url, &home))
+}
+
+/// Whether endpoints are asked to call tools in their own way: where a probe showed that they are good at it, always or
+/// never; not set, where they hold to no schema.
+fn tool_calls(variables: &Variables) -> Result<Option<bool>, Failure> {
+    match variables.text("ARTOO_TOOL_CALLS")?.as_deref() {
+        None => Ok(None),
+        Some("always") => Ok(Some(true)),
+        Some("never") => Ok(Some(false)),
+        Some(_) => Err(Failure::Variable {
+            name: "ARTOO_TOOL_CALLS".to_owned(),
+            problem: "give always or never, or leave it out".to_owned(),
+        }),
+    }
 }
 
 /// Headers for the first endpoint, `Name: value` divided by semicolons; as secret as a key.

@@ -27,6 +27,7 @@ mod server;
 mod setup;
 mod streams;
 mod strict_schemas;
+mod tool_calls;
 mod transcript;
 mod undo;
 mod weak;

@@ -59,6 +59,9 @@ pub struct RemoteConfig {
     pub max_body_bytes: usize,
     /// The way of asking for JSON to begin with; `None`: the strongest that the endpoint may have.
     pub format: Option<ReplyFormat>,
+    /// Whether an endpoint that is good at calling tools is asked to, also where it holds to a schema; `None`: only where
+    /// it does not.
+    pub tool_calls: Option<bool>,
     /// Sampling temperature; 0 keeps replies as repeatable as the endpoint allows.
     pub temperature: Option<f64>,
     /// Certificates in PEM to trust besides the bundled roots (a company proxy, say); read at the first call.
@@ -91,6 +94,7 @@ impl RemoteConfig {
             retry: RetryPolicy::default(),
             max_body_bytes: MAX_BODY_BYTES,
             format: None,
+            tool_calls: None,
             temperature: Some(0.0),
             ca_file: None,
             stream: true,
@@ -253,6 +257,7 @@ impl fmt::Debug for RemoteConfig {
             .field("retry", &self.retry)
             .field("max_body_bytes", &self.max_body_bytes)
             .field("format", &self.format)
+            .field("tool_calls", &self.tool_calls)
             .field("temperature", &self.temperature)
             .field("ca_file", &self.ca_file)
             .field("stream", &self.stream)

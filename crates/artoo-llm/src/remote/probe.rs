@@ -24,7 +24,7 @@ const ANSWER_TOKENS: u32 = 256;
 const REFUSALS_MAX: usize = 6;
 
 impl Remote {
-    /// Asks up to five small questions; `like` lends them its task. `now_s` is the time in seconds since 1970.
+    /// Asks up to seven small questions; `like` lends them its task. `now_s` is the time in seconds since 1970.
     ///
     /// # Errors
     /// When the endpoint can't be reached or refuses every question.
@@ -57,9 +57,10 @@ impl Remote {
         if dialect.format == ReplyFormat::PromptOnly {
             dialect = self.held(like, dialect).await?.1;
         }
+        let (tool_calls, dialect) = self.tools_held(like, dialect).await?;
         self.speak(dialect);
         let (context_tokens, parallel) = self.size().await;
-        Ok(Abilities { dialect, formats, context_tokens, parallel, reasoning, found_at_s: now_s })
+        Ok(Abilities { dialect, formats, tool_calls, context_tokens, parallel, reasoning, found_at_s: now_s })
     }
 
     /// What becomes of one format, and the dialect in which the question was taken.
@@ -78,6 +79,7 @@ impl Remote {
                 dialect,
                 context_tokens: room,
                 schema_in_prompt: false,
+                by_tools: None,
             };
             let mut draft = Draft::default();
             let outcome = self.try_with(&asking, &mut draft, &mut Usage::default()).await;

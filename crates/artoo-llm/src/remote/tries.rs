@@ -1,6 +1,6 @@
 //! One try of a call: room and budget checked, sent, taken in, read, accounted for however it ends.
 
-use artoo_proto::{ModelReply, ModelRequest, ReplyBody, Usage};
+use artoo_proto::{ByTools, ModelReply, ModelRequest, ReplyBody, Usage};
 use serde_json::Value;
 
 use super::exchange::{Seen, shown_with};
@@ -9,10 +9,10 @@ use super::{MODEL_NAME_CHARS, Remote, endpoint};
 use crate::ledger::Cache;
 use crate::observe::{Caller, Exchange, Step};
 use crate::reader::{self, ReaderError};
-use crate::structured::{Dialect, ReplyFormat, strict};
+use crate::structured::{Dialect, ReplyFormat, ToolCalls, strict};
 use crate::wire::Asking;
 use crate::wire::draft::Draft;
-use crate::{Model, schema, usage};
+use crate::{Model, native, schema, usage};
 
 impl Remote {
     /// Adds to `paid` what the try cost.
@@ -24,7 +24,8 @@ impl Remote {
     ) -> Result<ModelReply, Trouble> {
         let room = self.room().await?;
         let model = self.config.model.as_str();
-        let asking = Asking { request, model, dialect, context_tokens: room, schema_in_prompt: true };
+        let by_tools = self.by_tools(request, dialect);
+        let asking = Asking { request, model, dialect, context_tokens: room, schema_in_prompt: true, by_tools };
         let mut draft = Draft::default();
         let value = self.try_with(&asking, &mut draft, paid).await?;
         let answering = draft.model.as_deref().map(|name| self.scrubber.shown(name, MODEL_NAME_CHARS));
@@ -41,7 +42,7 @@ impl Remote {
         paid: &mut Usage,
     ) -> Result<Value, Trouble> {
         let request = asking.request;
-        let prompt_tokens = usage::prompt_tokens(request);
+        let prompt_tokens = asking.prompt_tokens();
         let needed = prompt_tokens.saturating_add(u64::from(request.max_tokens));
         if let Some(room) = asking.context_tokens.filter(|room| needed > *room) {
             return Err(Trouble::DoesNotFit { needed, room });
@@ -73,7 +74,7 @@ impl Remote {
         self.meter.request_sent();
         let grown = |draft: &Draft| {
             self.tell(asking.request, || Step::Writing {
-                chars: draft.content.len() + draft.tool_input.len(),
+                chars: draft.content.len() + draft.calls.written_chars(),
                 reasoning_chars: draft.reasoning_chars,
             });
         };
@@ -84,11 +85,25 @@ impl Remote {
         }
         exchanged?;
         self.check_room(asking, draft).await?;
+        if let Some(by_tools) = asking.by_tools {
+            draft.calls.each_input(|input| self.scrubber.answer(input));
+            let ended = draft.ended();
+            let value = ended.and_then(|()| native::reply(by_tools, draft.calls.all(), &asking.request.schema));
+            return value.map_err(|fault| shown_with(fault, &seen.body));
+        }
         let by_tool = asking.dialect.format == ReplyFormat::ForcedTool;
         let content = draft.settle(by_tool).map_err(|fault| shown_with(fault, &seen.body))?;
         let content = self.scrubber.answer(content.to_owned());
         read(&content, &asking.request.schema, asking.dialect.format)
             .map_err(|error| Trouble::Reader { error, content })
+    }
+
+    /// The request as calls of tools, where it is such a one, the endpoint was shown to be good at them, and asking so
+    /// is wanted: where it holds to a schema nothing is gained by it.
+    pub(super) fn by_tools<'r>(&self, request: &'r ModelRequest, dialect: Dialect) -> Option<&'r ByTools> {
+        let is_wanted = self.config.tool_calls.unwrap_or(!dialect.format.holds_to_schema());
+        let is_able = dialect.tool_calls != ToolCalls::Off;
+        request.by_tools.as_deref().filter(|tools| is_wanted && is_able && native::can_be_offered(tools))
     }
 
     fn keep(&self, request: &ModelRequest, sent: String, seen: &Seen, trouble: Option<&Trouble>) {

@@ -64,6 +64,11 @@ impl Trouble {
         }
     }
 
+    /// Whether the endpoint says that it is asked too often at once; a spent quota is none of that.
+    pub(super) fn was_too_many(&self) -> bool {
+        matches!(self, Self::Status { status: 429 | 529, complaint, .. } if !is_quota(complaint))
+    }
+
     /// In a few words, for whoever waits.
     pub(super) fn in_words(&self, scrubber: &Scrubber) -> String {
         match self {

@@ -1,6 +1,6 @@
 //! What is left out after a refusal, and what is not.
 
-use super::{Complaint, Dialect, ReplyFormat};
+use super::{Complaint, Dialect, ReplyFormat, ToolCalls};
 use crate::wire::Protocol;
 
 const FULL: Dialect = Dialect {
@@ -10,6 +10,7 @@ const FULL: Dialect = Dialect {
     stream: true,
     stream_usage: true,
     cache: true,
+    tool_calls: ToolCalls::Off,
 };
 
 #[track_caller]

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
+use super::calls::Piece;
 use super::draft::{Draft, End};
 use super::{Asking, Fault, KeyHeader, Paths, Wire, parsed, refused};
 use crate::structured::{ReplyFormat, schema_name};
@@ -50,6 +51,8 @@ struct Block {
     text: Option<String>,
     thinking: Option<String>,
     input: Option<Value>,
+    id: Option<Value>,
+    name: Option<Value>,
 }
 
 #[derive(Deserialize)]
@@ -57,6 +60,7 @@ struct Event {
     #[serde(rename = "type")]
     kind: Option<String>,
     message: Option<Message>,
+    index: Option<u64>,
     content_block: Option<Block>,
     delta: Option<Delta>,
     usage: Option<Value>,
@@ -93,14 +97,14 @@ impl Wire for Anthropic {
         let Asking { request, dialect, .. } = asking;
         let name = schema_name(&request.schema_name);
         let mut system = Vec::new();
-        if !request.prompt.system.is_empty() {
-            let mut block = json!({"type": "text", "text": request.prompt.system});
+        if !asking.system().is_empty() {
+            let mut block = json!({"type": "text", "text": asking.system()});
             if let Some(fields) = block.as_object_mut().filter(|_| dialect.cache) {
                 fields.insert("cache_control".to_owned(), json!({"type": "ephemeral"}));
             }
             system.push(block);
         }
-        let is_forced = dialect.format == ReplyFormat::ForcedTool;
+        let is_forced = asking.format() == ReplyFormat::ForcedTool;
         let tool = || {
             let about = "Takes the answer.";
             json!([{"name": name, "description": about, "input_schema": request.schema}])
@@ -112,8 +116,11 @@ impl Wire for Anthropic {
             messages: json!([{"role": "user", "content": asking.user()}]),
             stream: dialect.stream,
             temperature: dialect.temperature,
-            tools: is_forced.then(tool),
-            tool_choice: is_forced.then(|| json!({"type": "tool", "name": name, "disable_parallel_tool_use": true})),
+            tools: asking.offered(offered).or_else(|| is_forced.then(tool)),
+            tool_choice: match asking.must_call() {
+                Some(must) => Some(json!({"type": if must { "any" } else { "auto" }})),
+                None => is_forced.then(|| json!({"type": "tool", "name": name, "disable_parallel_tool_use": true})),
+            },
         };
         serde_json::to_value(body).unwrap_or_default()
     }
@@ -135,17 +142,17 @@ impl Wire for Anthropic {
         match event.kind.as_deref() {
             Some("message_start") => event.message.map_or(Ok(()), |message| take(draft, message)),
             Some("content_block_start") => {
-                if let Some(block) = event.content_block {
-                    take_block(draft, block);
-                }
-                Ok(())
+                event.content_block.map_or(Ok(()), |block| take_block(draft, block, event.index))
             }
             Some("content_block_delta") => {
-                if let Some(delta) = event.delta {
-                    draft.content.push_str(delta.text.as_deref().unwrap_or_default());
-                    draft.tool_input.push_str(delta.partial_json.as_deref().unwrap_or_default());
-                    draft.reasoning_chars += delta.thinking.map_or(0, |text| text.len());
-                }
+                let Some(delta) = event.delta else { return Ok(()) };
+                draft.content.push_str(delta.text.as_deref().unwrap_or_default());
+                draft.reasoning_chars += delta.thinking.map_or(0, |text| text.len());
+                let Some(input) = delta.partial_json else { return Ok(()) };
+                draft.calls.piece(Piece { place: event.index, input: Some(input.into()), ..Piece::default() })
+            }
+            Some("content_block_stop") => {
+                draft.calls.stopped(event.index);
                 Ok(())
             }
             Some("message_delta") => {
@@ -176,7 +183,7 @@ fn take(draft: &mut Draft, message: Message) -> Result<(), Fault> {
     }
     draft.model = message.model.as_ref().and_then(Value::as_str).map(str::to_owned);
     for block in message.content {
-        take_block(draft, block);
+        take_block(draft, block, None)?;
     }
     if let Some(reason) = message.stop_reason {
         draft.end = Some(End::of(&reason));
@@ -184,19 +191,24 @@ fn take(draft: &mut Draft, message: Message) -> Result<(), Fault> {
     Ok(())
 }
 
-fn take_block(draft: &mut Draft, block: Block) {
+fn take_block(draft: &mut Draft, block: Block, place: Option<u64>) -> Result<(), Fault> {
     match block.kind.as_deref() {
         Some("text") => draft.content.push_str(block.text.as_deref().unwrap_or_default()),
         Some("thinking") => draft.reasoning_chars += block.thinking.map_or(0, |text| text.len()),
         // In a stream the block begins with an empty input, and its pieces follow.
-        Some("tool_use") => match block.input {
-            Some(Value::Object(fields)) if !fields.is_empty() => {
-                draft.tool_input.push_str(&Value::Object(fields).to_string());
-            }
-            Some(_) | None => {}
-        },
+        Some("tool_use") => {
+            let text = |value: Option<Value>| value.as_ref().and_then(Value::as_str).map(str::to_owned);
+            let is_begun = |input: &Value| place.is_some() && input.as_object().is_some_and(serde_json::Map::is_empty);
+            let input = block.input.filter(|input| !is_begun(input));
+            draft.calls.whole(Piece { place, id: text(block.id), name: text(block.name), input })?;
+        }
         Some(_) | None => {}
     }
+    Ok(())
+}
+
+fn offered(name: &str, description: &str, schema: &Value) -> Value {
+    json!({"name": name, "description": description, "input_schema": schema})
 }
 
 /// Input tokens come without those written to and read from the cache; gateways send zero first and the count later.

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
+use super::calls::{Calls, Piece};
 use super::draft::{Counts, Draft, End};
 use super::{Asking, Fault, Paths, Wire, parsed, refused};
 use crate::structured::{ReplyFormat, schema_name, strict};
@@ -58,7 +59,7 @@ pub(super) struct Said<'a> {
 
 /// The messages of a call: the stable part first.
 pub(super) fn messages<'a>(asking: &Asking<'a>) -> Vec<Said<'a>> {
-    let system = asking.request.prompt.system.as_str();
+    let system = asking.system();
     let mut messages = Vec::new();
     if !system.is_empty() {
         messages.push(Said { role: "system", content: system.into() });
@@ -95,13 +96,15 @@ struct Message {
 }
 
 #[derive(Deserialize)]
-struct Call {
+pub(super) struct Call {
     index: Option<u64>,
+    id: Option<Value>,
     function: Option<Function>,
 }
 
 #[derive(Deserialize)]
 struct Function {
+    name: Option<Value>,
     arguments: Option<Value>,
 }
 
@@ -123,7 +126,7 @@ impl Wire for Chat {
         let Asking { request, dialect, .. } = asking;
         let name = schema_name(&request.schema_name);
         let by_schema = |schema: &Value, strict: bool| json!({"type": "json_schema", "json_schema": {"name": name, "strict": strict, "schema": schema}});
-        let is_forced = dialect.format == ReplyFormat::ForcedTool;
+        let is_forced = asking.format() == ReplyFormat::ForcedTool;
         let tool = || json!([{"type": "function", "function": {"name": name, "parameters": request.schema}}]);
         let body = Request {
             model: asking.model,
@@ -134,7 +137,7 @@ impl Wire for Chat {
             max_completion_tokens: dialect.completion_tokens_field.then_some(request.max_tokens),
             temperature: dialect.temperature,
             prompt_cache_key: asking.cache_key(),
-            response_format: match dialect.format {
+            response_format: match asking.format() {
                 ReplyFormat::JsonSchema => Some(by_schema(&request.schema, true)),
                 ReplyFormat::StrictSchema => Some(match strict::form(&request.schema) {
                     Some(strict) => by_schema(&strict, true),
@@ -143,8 +146,11 @@ impl Wire for Chat {
                 ReplyFormat::JsonObject => Some(json!({"type": "json_object"})),
                 ReplyFormat::ForcedTool | ReplyFormat::PromptOnly => None,
             },
-            tools: is_forced.then(tool),
-            tool_choice: is_forced.then(|| json!({"type": "function", "function": {"name": name}})),
+            tools: asking.offered(offered).or_else(|| is_forced.then(tool)),
+            tool_choice: match asking.must_call() {
+                Some(must) => Some(json!(if must { "required" } else { "auto" })),
+                None => is_forced.then(|| json!({"type": "function", "function": {"name": name}})),
+            },
         };
         serde_json::to_value(body).unwrap_or_default()
     }
@@ -183,8 +189,10 @@ fn take(draft: &mut Draft, envelope: Envelope) -> Result<(), Fault> {
     // Of several choices the first counts, in a stream as in a whole answer.
     let is_first = |choice: &Choice| choice.index.as_ref().and_then(Value::as_u64).unwrap_or(0) == 0;
     let Some(choice) = envelope.choices.into_iter().flatten().find(is_first) else { return Ok(()) };
-    if let Some(message) = choice.message.or(choice.delta) {
-        take_message(draft, message);
+    if let Some(message) = choice.message {
+        take_message(draft, message, Calls::whole)?;
+    } else if let Some(delta) = choice.delta {
+        take_message(draft, delta, Calls::piece)?;
     }
     if let Some(Value::String(word)) = &choice.finish_reason {
         draft.end = Some(End::of(word));
@@ -192,7 +200,11 @@ fn take(draft: &mut Draft, envelope: Envelope) -> Result<(), Fault> {
     Ok(())
 }
 
-fn take_message(draft: &mut Draft, message: Message) {
+fn take_message(
+    draft: &mut Draft,
+    message: Message,
+    take_call: fn(&mut Calls, Piece) -> Result<(), Fault>,
+) -> Result<(), Fault> {
     if let Some(Value::String(refusal)) = message.refusal.filter(|refusal| refusal != "") {
         draft.refusal.get_or_insert_default().push_str(&refusal);
     }
@@ -204,15 +216,25 @@ fn take_message(draft: &mut Draft, message: Message) {
         Some(Value::Array(parts)) => draft.content.push_str(&text_of_parts(&parts)),
         Some(Value::Null | Value::Bool(_) | Value::Number(_) | Value::Object(_)) | None => {}
     }
-    // One call is forced; another beside it is none of ours.
-    let first = message.tool_calls.into_iter().flatten().filter(|call| call.index.unwrap_or(0) == 0);
-    for arguments in first.filter_map(|call| call.function?.arguments) {
-        match arguments {
-            Value::String(text) => draft.tool_input.push_str(&text),
-            Value::Object(_) => draft.tool_input.push_str(&arguments.to_string()),
-            Value::Null | Value::Bool(_) | Value::Number(_) | Value::Array(_) => {}
-        }
+    for call in message.tool_calls.into_iter().flatten() {
+        take_call(&mut draft.calls, call.into_piece())?;
     }
+    Ok(())
+}
+
+impl Call {
+    pub(super) fn into_piece(self) -> Piece {
+        let (name, input) = self.function.map_or((None, None), |function| (function.name, function.arguments));
+        Piece { place: self.index, id: text(self.id), name: text(name), input }
+    }
+}
+
+fn text(value: Option<Value>) -> Option<String> {
+    value.as_ref().and_then(Value::as_str).map(str::to_owned)
+}
+
+pub(super) fn offered(name: &str, description: &str, schema: &Value) -> Value {
+    json!({"type": "function", "function": {"name": name, "description": description, "parameters": schema}})
 }
 
 /// Content in parts: the texts, without parts of another kind such as reasoning.

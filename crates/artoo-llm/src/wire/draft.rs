@@ -1,6 +1,7 @@
 //! An answer while it comes in, whatever its protocol; nothing of it counts before it has ended by itself.
 
 use super::Fault;
+use super::calls::Calls;
 
 /// How the model ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -49,8 +50,8 @@ pub struct Counts {
 pub(crate) struct Draft {
     /// What the model wrote; reasoning that the endpoint keeps apart is not in it.
     pub(crate) content: String,
-    /// The input of the tool it called, as JSON text.
-    pub(crate) tool_input: String,
+    /// The tools it called.
+    pub(crate) calls: Calls,
     /// Characters of reasoning kept apart.
     pub(crate) reasoning_chars: usize,
     pub(crate) end: Option<End>,
@@ -66,8 +67,8 @@ pub(crate) struct Draft {
 }
 
 impl Draft {
-    /// The text of a complete answer. `by_tool`: a forced call of a tool carries it.
-    pub(crate) fn settle(&self, by_tool: bool) -> Result<&str, Fault> {
+    /// Whether it is complete: it ended by itself or with calls, with every mark that its protocol has for that.
+    pub(crate) fn ended(&self) -> Result<(), Fault> {
         if let Some(refusal) = &self.refusal {
             return Err(Fault::Unreadable(format!("the model refused: {refusal}")));
         }
@@ -77,15 +78,22 @@ impl Draft {
                 return Err(Fault::Cut("the token limit was reached (finish_reason length)".to_owned()));
             }
             Some(End::Other(word)) => return Err(Fault::Cut(format!("finish_reason is {word:?}, not stop"))),
-            Some(End::Tool) if !by_tool => {
-                return Err(Fault::Unreadable("the model called a tool instead of answering".to_owned()));
-            }
             Some(End::Complete | End::Tool) => {}
         }
         if self.must_close && !self.closed {
             return Err(Fault::Cut("the answer lacks its closing mark".to_owned()));
         }
-        let text = if by_tool && !self.tool_input.trim().is_empty() { &self.tool_input } else { &self.content };
+        Ok(())
+    }
+
+    /// The text of a complete answer. `by_tool`: a forced call of a tool carries it.
+    pub(crate) fn settle(&self, by_tool: bool) -> Result<&str, Fault> {
+        self.ended()?;
+        if self.end == Some(End::Tool) && !by_tool {
+            return Err(Fault::Unreadable("the model called a tool instead of answering".to_owned()));
+        }
+        let input = self.calls.first_input();
+        let text = if by_tool && !input.trim().is_empty() { input } else { &self.content };
         if text.trim().is_empty() {
             return Err(Fault::Unreadable("the answer has no content".to_owned()));
         }
@@ -94,6 +102,6 @@ impl Draft {
 
     /// Everything written so far, for an estimate of its cost.
     pub(crate) fn written_chars(&self) -> usize {
-        self.content.len() + self.tool_input.len() + self.reasoning_chars
+        self.content.len() + self.calls.written_chars() + self.reasoning_chars
     }
 }

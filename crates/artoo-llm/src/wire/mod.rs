@@ -1,12 +1,14 @@
 //! Wire formats: how each protocol writes a request and words its answer. Pure; a file a protocol, one trait over all.
 
-use artoo_proto::ModelRequest;
+use artoo_proto::{ByTools, ModelRequest, OfferedTool};
 use serde_json::Value;
 
-use crate::structured::{Complaint, Dialect, ReplyFormat};
+use crate::native;
+use crate::structured::{Complaint, Dialect, ReplyFormat, ToolCalls};
 use draft::Draft;
 
 mod anthropic;
+pub(crate) mod calls;
 mod chat;
 pub(crate) mod draft;
 pub(crate) mod frames;
@@ -72,23 +74,62 @@ pub(crate) struct Asking<'a> {
     pub(crate) context_tokens: Option<u64>,
     /// Whether the schema stands in the prompt; a probe leaves it out to see whether the endpoint holds to it.
     pub(crate) schema_in_prompt: bool,
+    /// The request in native tool calls, where the endpoint is to be asked that way.
+    pub(crate) by_tools: Option<&'a ByTools>,
 }
 
-impl Asking<'_> {
+impl<'a> Asking<'a> {
     /// A name for the stable part of the prompt, which OpenAI uses to send calls where that part is cached.
     pub(crate) fn cache_key(&self) -> Option<String> {
         self.dialect.cache.then(|| format!("artoo-{}", self.request.role.code()))
     }
 
-    /// The call's material, with the schema last, so that everything before it can be cached.
+    /// The standing instructions.
+    pub(crate) fn system(&self) -> &'a str {
+        self.by_tools.map_or(&self.request.prompt, |by_tools| &by_tools.prompt).system.as_str()
+    }
+
+    /// The call's material, with the schema last, so that everything before it can be cached. Tools say what they take
+    /// themselves.
     pub(crate) fn user(&self) -> String {
+        if let Some(by_tools) = self.by_tools {
+            return by_tools.prompt.user.clone();
+        }
         if !self.schema_in_prompt {
             return self.request.prompt.user.clone();
         }
+        let form = artoo_proto::shape(&self.request.schema);
         format!(
-            "{}\n\nAnswer with one JSON object that fits this JSON schema, and with nothing else:\n{}",
-            self.request.prompt.user, self.request.schema
+            "{}\n\nAnswer with one JSON object of this form, and with nothing else:\n{form}",
+            self.request.prompt.user
         )
+    }
+}
+
+impl Asking<'_> {
+    /// How the reply is asked for; with native calls the tools are all that is said of it.
+    pub(crate) fn format(&self) -> ReplyFormat {
+        if self.by_tools.is_some() { ReplyFormat::PromptOnly } else { self.dialect.format }
+    }
+
+    /// The tools offered, as `worded` by the protocol.
+    pub(crate) fn offered(&self, worded: impl Fn(&str, &str, &Value) -> Value) -> Option<Value> {
+        let word = |tool: &OfferedTool| worded(&native::wire_name(&tool.name), &tool.description, &tool.input_schema);
+        self.by_tools.map(|by_tools| native::offered(by_tools).map(word).collect())
+    }
+
+    /// Whether the endpoint is told to call a tool, where tools are offered.
+    pub(crate) fn must_call(&self) -> Option<bool> {
+        self.by_tools.map(|_| self.dialect.tool_calls == ToolCalls::Required)
+    }
+
+    /// Tokens of everything that is sent as text, estimated.
+    pub(crate) fn prompt_tokens(&self) -> u64 {
+        let Some(by_tools) = self.by_tools else { return crate::usage::prompt_tokens(self.request) };
+        let offered = self.offered(|name, about, schema| format!("{name}{about}{schema}").into());
+        let offered = offered.map_or(0, |tools| crate::usage::estimated_tokens(&tools.to_string()));
+        let prompt = &by_tools.prompt;
+        crate::usage::estimated_tokens(&prompt.system) + crate::usage::estimated_tokens(&prompt.user) + offered
     }
 }
 

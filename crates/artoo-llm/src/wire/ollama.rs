@@ -3,7 +3,8 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::chat::{Said, messages};
+use super::calls::Piece;
+use super::chat::{Call, Said, messages, offered};
 use super::draft::{Draft, End};
 use super::{Asking, Fault, Framing, Paths, Wire, parsed, refused};
 use crate::structured::ReplyFormat;
@@ -26,6 +27,8 @@ struct Request<'a> {
     shift: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     format: Option<Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tools: Option<Value>,
     options: Options,
 }
 
@@ -54,6 +57,7 @@ struct Line {
 struct Message {
     content: Option<String>,
     thinking: Option<String>,
+    tool_calls: Option<Vec<Call>>,
 }
 
 impl Wire for Ollama {
@@ -73,7 +77,8 @@ impl Wire for Ollama {
             stream: dialect.stream,
             truncate: false,
             shift: false,
-            format: match dialect.format {
+            tools: asking.offered(offered),
+            format: match asking.format() {
                 ReplyFormat::JsonSchema | ReplyFormat::StrictSchema => Some(request.schema.clone()),
                 ReplyFormat::JsonObject => Some(json!("json")),
                 ReplyFormat::ForcedTool | ReplyFormat::PromptOnly => None,
@@ -108,6 +113,10 @@ impl Wire for Ollama {
         if let Some(message) = line.message {
             draft.content.push_str(message.content.as_deref().unwrap_or_default());
             draft.reasoning_chars += message.thinking.map_or(0, |text| text.len());
+            // Every call comes whole, also in a line of a stream.
+            for call in message.tool_calls.into_iter().flatten() {
+                draft.calls.whole(Piece { place: None, ..call.into_piece() })?;
+            }
         }
         draft.counts.prompt = line.prompt_eval_count.or(draft.counts.prompt);
         draft.counts.completion = line.eval_count.or(draft.counts.completion);

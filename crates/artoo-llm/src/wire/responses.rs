@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
+use super::calls::Piece;
 use super::draft::{Counts, Draft, End};
 use super::{Asking, Fault, Paths, Wire, parsed, refused};
 use crate::structured::{ReplyFormat, schema_name, strict};
@@ -56,6 +57,8 @@ struct Item {
     #[serde(default)]
     content: Option<Vec<Part>>,
     arguments: Option<Value>,
+    name: Option<Value>,
+    call_id: Option<Value>,
 }
 
 #[derive(Deserialize)]
@@ -71,6 +74,7 @@ struct Event {
     #[serde(rename = "type")]
     kind: Option<String>,
     delta: Option<Value>,
+    output_index: Option<u64>,
     response: Option<Response>,
     error: Option<Value>,
     code: Option<Value>,
@@ -93,24 +97,27 @@ impl Wire for Responses {
             Some(schema) => json!({"type": "json_schema", "name": name, "strict": true, "schema": schema}),
             None => json!({"type": "json_schema", "name": name, "strict": false, "schema": request.schema}),
         };
-        let is_forced = dialect.format == ReplyFormat::ForcedTool;
+        let is_forced = asking.format() == ReplyFormat::ForcedTool;
         let tool = || json!([{"type": "function", "name": name, "parameters": request.schema, "strict": false}]);
         let body = Request {
             model: asking.model,
-            instructions: &request.prompt.system,
+            instructions: asking.system(),
             input: asking.user(),
             stream: dialect.stream,
             store: false,
             max_output_tokens: request.max_tokens,
             temperature: dialect.temperature,
             prompt_cache_key: asking.cache_key(),
-            text: match dialect.format {
+            text: match asking.format() {
                 ReplyFormat::JsonSchema | ReplyFormat::StrictSchema => Some(json!({"format": by_schema()})),
                 ReplyFormat::JsonObject => Some(json!({"format": {"type": "json_object"}})),
                 ReplyFormat::ForcedTool | ReplyFormat::PromptOnly => None,
             },
-            tools: is_forced.then(tool),
-            tool_choice: is_forced.then(|| json!({"type": "function", "name": name})),
+            tools: asking.offered(offered).or_else(|| is_forced.then(tool)),
+            tool_choice: match asking.must_call() {
+                Some(must) => Some(json!(if must { "required" } else { "auto" })),
+                None => is_forced.then(|| json!({"type": "function", "name": name})),
+            },
         };
         serde_json::to_value(body).unwrap_or_default()
     }
@@ -132,7 +139,7 @@ impl Wire for Responses {
                     return Err(Fault::Unreadable("the last event holds no response".to_owned()));
                 };
                 draft.content.clear();
-                draft.tool_input.clear();
+                draft.calls.clear();
                 take(draft, response)
             }
             Some("error") => {
@@ -144,8 +151,8 @@ impl Wire for Responses {
                 Ok(())
             }
             Some("response.function_call_arguments.delta") => {
-                draft.tool_input.push_str(event.delta.as_ref().and_then(Value::as_str).unwrap_or_default());
-                Ok(())
+                let place = event.output_index;
+                draft.calls.piece(Piece { place, input: event.delta, ..Piece::default() })
             }
             Some(kind) if kind.starts_with("response.reasoning") => {
                 draft.reasoning_chars += event.delta.as_ref().and_then(Value::as_str).map_or(0, str::len);
@@ -155,6 +162,10 @@ impl Wire for Responses {
             None => event.error.as_ref().map_or(Ok(()), |error| Err(refused(error))),
         }
     }
+}
+
+fn offered(name: &str, description: &str, schema: &Value) -> Value {
+    json!({"type": "function", "name": name, "description": description, "parameters": schema, "strict": false})
 }
 
 fn take(draft: &mut Draft, response: Response) -> Result<(), Fault> {
@@ -173,7 +184,10 @@ fn take(draft: &mut Draft, response: Response) -> Result<(), Fault> {
     draft.model = response.model.as_ref().and_then(Value::as_str).map(str::to_owned);
     for item in response.output {
         if item.kind.as_deref() == Some("function_call") {
-            draft.tool_input = item.arguments.and_then(|input| input.as_str().map(str::to_owned)).unwrap_or_default();
+            let text = |value: Option<Value>| value.as_ref().and_then(Value::as_str).map(str::to_owned);
+            let piece = Piece { place: None, id: text(item.call_id), name: text(item.name), input: item.arguments };
+            draft.calls.whole(piece)?;
+            continue;
         }
         if item.kind.as_deref() != Some("message") {
             continue;
@@ -188,7 +202,7 @@ fn take(draft: &mut Draft, response: Response) -> Result<(), Fault> {
     }
     draft.end = match response.status.as_deref() {
         None => None,
-        Some("completed") if draft.content.is_empty() && !draft.tool_input.is_empty() => Some(End::Tool),
+        Some("completed") if draft.content.is_empty() && !draft.calls.all().is_empty() => Some(End::Tool),
         Some("completed") => Some(End::Complete),
         Some(status) => {
             let reason = response.incomplete_details.as_ref().and_then(|details| details.get("reason"));

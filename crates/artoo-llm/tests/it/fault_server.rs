@@ -18,6 +18,8 @@ pub(crate) enum Act {
     Raw(Vec<u8>),
     /// The head of a success, then nothing until the client goes.
     HeadThenSilence,
+    /// These bytes, then nothing until the client goes.
+    RawThenSilence(Vec<u8>),
     /// Nothing at all until the client goes.
     Silence,
     /// A success, one byte at a time.
@@ -92,6 +94,28 @@ impl FaultServer {
         server
     }
 
+    /// Decides from how many requests are under way at once, each of which takes `time`.
+    pub(crate) async fn counting(time: Duration, act: impl Fn(usize) -> Act + Send + Sync + 'static) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        let server = Self { address, seen: Arc::default(), left: Arc::default() };
+        let (seen, left, act) = (Arc::clone(&server.seen), Arc::clone(&server.left), Arc::new(act));
+        let under_way = Arc::new(AtomicUsize::new(0));
+        tokio::spawn(async move {
+            while let Ok((stream, _)) = listener.accept().await {
+                let (seen, left, act, under_way) =
+                    (Arc::clone(&seen), Arc::clone(&left), Arc::clone(&act), Arc::clone(&under_way));
+                tokio::spawn(async move {
+                    let at_once = under_way.fetch_add(1, Ordering::SeqCst) + 1;
+                    tokio::time::sleep(time).await;
+                    let _ = serve(stream, &seen, &left, &|_, _| act(at_once)).await;
+                    under_way.fetch_sub(1, Ordering::SeqCst);
+                });
+            }
+        });
+        server
+    }
+
     pub(crate) fn url(&self) -> String {
         format!("http://{}/v1", self.address)
     }
@@ -130,6 +154,10 @@ async fn serve(
         Act::Raw(bytes) => stream.write_all(&bytes).await?,
         Act::HeadThenSilence => {
             stream.write_all(&success_head(1000)).await?;
+            wait_for_leave(&mut stream, left).await;
+        }
+        Act::RawThenSilence(bytes) => {
+            stream.write_all(&bytes).await?;
             wait_for_leave(&mut stream, left).await;
         }
         Act::Silence => wait_for_leave(&mut stream, left).await,

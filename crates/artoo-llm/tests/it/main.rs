@@ -15,13 +15,16 @@ mod client;
 mod fault_server;
 mod faults;
 mod files;
+mod leaving;
 mod money;
 mod mutations;
 mod retries;
 mod scripted;
 mod speech;
+mod speech_calls;
 mod structured;
 mod tls;
+mod tool_calls;
 
 use std::time::Duration;
 

@@ -1,6 +1,6 @@
 //! How requests are worded, and how a client learns what an endpoint does not take.
 
-use artoo_llm::structured::{Dialect, ReplyFormat, body, complaint};
+use artoo_llm::structured::{Dialect, ReplyFormat, ToolCalls, body, complaint};
 use artoo_llm::{ConfigError, Model, Protocol, RemoteConfig};
 use serde_json::{Value, json};
 
@@ -14,16 +14,17 @@ const FULL: Dialect = Dialect {
     stream: false,
     stream_usage: true,
     cache: true,
+    tool_calls: ToolCalls::Off,
 };
 
 #[test]
-fn the_schema_stands_at_the_end_of_the_prompt_in_every_format() {
+fn the_form_of_the_reply_stands_at_the_end_of_the_prompt_in_every_format() {
     for format in [ReplyFormat::JsonSchema, ReplyFormat::JsonObject, ReplyFormat::PromptOnly] {
         let request = request("list the files");
         let body = body(Protocol::Chat, &request, "m", Dialect { format, ..FULL });
         assert_eq!(body["messages"][0], json!({"role": "system", "content": "You call tools."}));
         let user = body["messages"][1]["content"].as_str().unwrap();
-        assert!(user.starts_with("list the files\n") && user.ends_with(&request.schema.to_string()), "{user}");
+        assert!(user.starts_with("list the files\n") && user.ends_with(":\n{\"tool\": string}"), "{user}");
         assert_eq!((&body["model"], &body["stream"], &body["max_tokens"]), (&json!("m"), &json!(false), &json!(256)));
         let wanted = match format {
             ReplyFormat::JsonSchema => json!({

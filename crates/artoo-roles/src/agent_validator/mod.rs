@@ -162,6 +162,7 @@ impl AgentValidator {
             schema_name: "subtask_verdict".to_owned(),
             schema: prompt::schema(context.open.len(), &context.result.tool_calls),
             max_tokens: REPLY_TOKENS,
+            by_tools: None,
             context: RoleContext::ValidateSubtask(Box::new(context)),
         };
         let (ask, id, work) = Ask::start(cx, request);

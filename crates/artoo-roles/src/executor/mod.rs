@@ -1,6 +1,7 @@
 //! R3, the Executor: carries out one subtask with tools and reports what it did. It never judges itself.
 
 mod calling;
+mod offer;
 mod prompt;
 #[cfg(test)]
 mod tests;
@@ -165,6 +166,7 @@ impl Executor {
             schema_name: "execution".to_owned(),
             schema: prompt::schema(&context.tools),
             max_tokens: REPLY_TOKENS,
+            by_tools: offer::by_tools(&context),
             context: RoleContext::Execute(Box::new(context)),
         };
         let (ask, id, work) = Ask::start(cx, request);

@@ -14,20 +14,25 @@ const SYSTEM: &str = include_str!("../../../../prompts/executor.md");
 const USER: &str = include_str!("../../../../prompts/executor.user.md");
 
 pub(super) fn render(context: &ExecuteContext) -> Prompt {
-    let subtask = &context.subtask;
     let tools: Vec<String> = context
         .tools
         .iter()
-        // Not capped: a schema cut short would be one nobody can follow.
-        .map(|tool| format!("- {}: {} Input: {}", tool.name, tool.description, tool.input_schema))
+        // Not capped: a form cut short would be one nobody can follow.
+        .map(|tool| format!("- {}: {} Input: {}", tool.name, tool.description, artoo_proto::shape(&tool.input_schema)))
         .collect();
     let tools = if tools.is_empty() { bullets(&tools) } else { tools.join("\n") };
+    Prompt { system: SYSTEM.to_owned(), user: user(context, tools) }
+}
+
+/// The material of a call, with the list of tools as given.
+pub(super) fn user(context: &ExecuteContext, tools: String) -> String {
+    let subtask = &context.subtask;
     let criteria: Vec<String> = subtask.success_criteria.iter().map(artoo_proto::Criterion::claim).collect();
     let tools_blocked = subtask.blocked_tools.iter().map(|tool| format!("the tool {tool}"));
     let targets_blocked = subtask.blocked_targets.iter().map(|target| blocked::worded(target));
     let must_not: Vec<String> = tools_blocked.chain(targets_blocked).collect();
     let environment = &context.environment;
-    let user = render_embedded(
+    render_embedded(
         USER,
         &[
             ("cwd", escape::one_line(&environment.cwd)),
@@ -44,8 +49,7 @@ pub(super) fn render(context: &ExecuteContext) -> Prompt {
             ("calls", calls(&context.calls, context.calls.len())),
             ("remarks", fenced_bullets(&context.remarks)),
         ],
-    );
-    Prompt { system: SYSTEM.to_owned(), user }
+    )
 }
 
 fn correction(correction: &CorrectionSignal) -> String {
@@ -123,7 +127,7 @@ fn request(tool: Value, input: Option<&Value>) -> Value {
 
 /// A tool's schema as a reply is held against: no text longer than a reply can carry, and no words, which stand in the
 /// list of tools.
-fn bounded(schema: &Value) -> Value {
+pub(super) fn bounded(schema: &Value) -> Value {
     match schema {
         Value::Object(fields) => {
             let kept = fields.iter().filter(|(name, value)| !(*name == "description" && value.is_string()));

@@ -193,6 +193,7 @@ impl MetaValidator {
             schema_name: "task_verdict".to_owned(),
             schema: judgement_schema(context.open.len(), calls),
             max_tokens: REPLY_TOKENS,
+            by_tools: None,
             context: RoleContext::ValidateTask(Box::new(context)),
         };
         let (ask, id, work) = Ask::start(cx, request);

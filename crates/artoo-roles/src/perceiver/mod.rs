@@ -105,6 +105,7 @@ impl Perceiver {
             schema_name: "task_spec".to_owned(),
             schema: prompt::schema(),
             max_tokens: REPLY_TOKENS,
+            by_tools: None,
         };
         let (ask, id, work) = Ask::start(cx, model_request);
         self.state = State::Asking(ask);

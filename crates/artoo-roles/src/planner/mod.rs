@@ -138,6 +138,7 @@ impl Planner {
             schema_name: "plan".to_owned(),
             schema: prompt::schema(&self.tools),
             max_tokens: REPLY_TOKENS,
+            by_tools: None,
             context: RoleContext::Plan(Box::new(context)),
         };
         self.drafts += 1;

@@ -20,6 +20,11 @@ fn holes_and_values_must_match() {
     check("a {{x}} b", &[("x", "{{y}}".to_owned())], Ok("a {{y}} b"));
     check("a {{x}} b", &[], Err(PromptError::Missing { hole: "x".to_owned() }));
     check("a b", &[("x", String::new())], Err(PromptError::Unused { hole: "x".to_owned() }));
+    check("a\n\nb: {{?x}}\n\nc", &[("x", "(none)".to_owned())], Ok("a\n\nc"));
+    check("a\n\nb: {{?x}}", &[("x", String::new())], Ok("a"));
+    check("a\n\nb: {{?x}}", &[("x", "one\n\ntwo".to_owned())], Ok("a\n\nb: one\n\ntwo"));
+    check("a: {{x}}", &[("x", "(none)".to_owned())], Ok("a: (none)"));
+    check("a {{?x}} b", &[], Err(PromptError::Missing { hole: "?x".to_owned() }));
     check("a {{x", &[("x", String::new())], Err(PromptError::Missing { hole: "x".to_owned() }));
 }
 
@@ -31,8 +36,10 @@ fn every_template_of_the_crate_has_its_holes_filled_by_its_role() {
         std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
     names.sort();
     let roles = ["agent_validator", "executor", "meta_validator", "perceiver", "planner"];
-    let expected: Vec<String> =
+    let mut expected: Vec<String> =
         roles.iter().flat_map(|role| [format!("{role}.md"), format!("{role}.user.md")]).collect();
+    expected.push("executor.tools.md".to_owned());
+    expected.sort();
     assert_eq!(names, expected);
     for name in names {
         let text = std::fs::read_to_string(format!("{folder}/{name}")).unwrap();

@@ -1,7 +1,7 @@
 //! What comes first in a prompt is the same bytes from call to call, so that an endpoint's cache finds it.
 
 use artoo_llm::Protocol;
-use artoo_llm::structured::{Dialect, ReplyFormat, body};
+use artoo_llm::structured::{Dialect, ReplyFormat, ToolCalls, body};
 use artoo_proto::{ModelRequest, Role, RoleContext};
 use serde_json::{Value, json};
 
@@ -74,6 +74,7 @@ fn law3_the_standing_part_of_a_prompt_is_the_same_bytes_in_every_call() {
                 temperature: Some(0.0),
                 stream: true,
                 stream_usage: true,
+                tool_calls: ToolCalls::Off,
                 cache: true,
             };
             let prefixes = requests.iter().map(|request| {
@@ -101,10 +102,10 @@ fn law3_a_step_s_turns_and_its_schema_share_all_that_comes_before_the_calls() {
         let [first, second] = pair else { panic!() };
         assert_eq!(first.schema, second.schema);
         let shared = common(&first.prompt.user, &second.prompt.user);
-        assert!(shared.contains("Calls made so far:"), "{shared}");
+        assert!(shared.contains("It will be judged by:\n- "), "{shared}");
     }
     // The planner's tools come before what differs from task to task.
     let other = asked(2, "tell me how many pictures lie on my desk");
     let shared = common(&of(Role::Planner, &requests)[0].prompt.user, &of(Role::Planner, &other)[0].prompt.user);
-    assert!(shared.contains("Tools, first choice first:") && shared.contains("MUST NOT:"), "{shared}");
+    assert!(shared.contains("Tools, first choice first:") && shared.contains("Clock: "), "{shared}");
 }

@@ -1,0 +1,146 @@
+//! An endpoint that calls tools in its own way, through the real program: found out, used where wanted, and nothing is
+//! done that was not called in full.
+
+use serde_json::{Value, json};
+
+use crate::server::{Asked, Reply, Server, call, pass, prose, said, understood};
+use crate::world::{Ran, World};
+
+const REQUEST: &str = "what does the note in my folder say";
+
+/// An answer of calls, with words beside them.
+fn calls(made: &[(&str, &str)], finish: &str) -> Reply {
+    let made: Vec<Value> = made
+        .iter()
+        .enumerate()
+        .map(|(n, (name, input))| {
+            json!({"id": format!("c{n}"), "type": "function", "function": {"name": name, "arguments": input}})
+        })
+        .collect();
+    let message = json!({"role": "assistant", "content": "I read the note.", "tool_calls": made});
+    let usage = json!({"prompt_tokens": 100, "completion_tokens": 20});
+    Reply::Status(200, json!({"choices": [{"index": 0, "finish_reason": finish, "message": message}], "usage": usage}))
+}
+
+/// Answers the probe as an endpoint that holds to a schema and is good at calls; everything else as `rest` says.
+fn able(rest: impl Fn(&Asked) -> Reply + Send + Sync + 'static) -> impl Fn(&Asked) -> Reply + Send + Sync {
+    move |asked| {
+        let text = asked.body.to_string();
+        if text.contains("set_lamp") {
+            let is_lamp = asked.user.contains("zinc-9");
+            return if is_lamp {
+                calls(&[("set_lamp", r#"{"colour":"zinc-9","level":3}"#)], "tool_calls")
+            } else {
+                calls(&[("report", r#"{"output":"copper-4"}"#)], "tool_calls")
+            };
+        }
+        if text.contains("zinc-7") { Reply::Json(json!({"colour": "zinc-7"})) } else { rest(asked) }
+    }
+}
+
+fn offers_tools(asked: &Asked) -> bool {
+    asked.body["tools"].is_array()
+}
+
+/// All the other roles, well behaved.
+fn other_roles(asked: &Asked) -> Reply {
+    match asked.schema.as_str() {
+        "task_spec" => understood(REQUEST),
+        "plan" => Reply::Json(json!({
+            "task_criteria": [prose("the note's words are given")],
+            "subtasks": [{"intent": "read the note", "context": "", "sequence": 1, "tools": ["read_file", "write_file"],
+                "success_criteria": [prose("the note's words are given")]}]
+        })),
+        _ => pass(asked, &asked.evidence()),
+    }
+}
+
+fn probed(server: &Server) -> World {
+    let world = World::new();
+    world.file("note.txt", "buy milk\n");
+    std::fs::create_dir_all(world.data_dir()).unwrap();
+    let told = Ran::of(world.with_model(server, &["doctor", "--probe"]).output().unwrap()).stdout;
+    assert!(told.contains("tool calls kept"), "{told}");
+    world
+}
+
+fn run(world: &World, server: &Server, wanted: Option<&str>) -> Ran {
+    let mut command = world.with_model(server, &[REQUEST]);
+    if let Some(wanted) = wanted {
+        command.env("ARTOO_TOOL_CALLS", wanted);
+    }
+    Ran::of(command.output().unwrap())
+}
+
+#[test]
+fn calls_in_the_endpoint_s_own_way_do_the_work_where_they_are_wanted() {
+    let read = r#"{"path":"note.txt"}"#;
+    let ending = r#"{"status":"completed","output":"","answer_is_output":true}"#;
+    let server = Server::start(able(move |asked| match asked.schema.as_str() {
+        _ if offers_tools(asked) => calls(&[("read_file", read), ("report", ending)], "tool_calls"),
+        "execution" => call("read_file", &json!({"path": "note.txt"})),
+        _ => other_roles(asked),
+    }));
+    // The endpoint holds to a schema, so calls of its own bring nothing and are asked for only on demand.
+    for (wanted, expected) in [(None, 0), (Some("always"), 1), (Some("never"), 0)] {
+        let world = probed(&server);
+        let before = server.asked().len();
+        let ran = run(&world, &server, wanted);
+        assert_eq!(ran.code, Some(4), "{ran:?}");
+        assert!(ran.stdout.contains("buy milk"), "{ran:?}");
+        let asked = server.asked();
+        let of_run = &asked[before..];
+        assert_eq!(of_run.iter().filter(|asked| offers_tools(asked)).count(), expected, "{wanted:?}");
+        assert_eq!(of_run.len(), 5, "{wanted:?}");
+    }
+    let world = probed(&server);
+    let ran = run(&world, &server, Some("perhaps"));
+    assert!(ran.code == Some(2) && ran.stderr.contains("ARTOO_TOOL_CALLS"), "{ran:?}");
+}
+
+#[test]
+fn l9_l11_l22_nothing_is_done_that_was_not_called_in_full() {
+    let write = r#"{"path":"made.txt","text":"made"}"#;
+    type Row = (&'static str, fn(&str) -> Reply);
+    let rows: [Row; 6] = [
+        ("at the limit", |write| calls(&[("write_file", write)], "length")),
+        ("filtered", |write| calls(&[("write_file", write)], "content_filter")),
+        ("half an input", |write| calls(&[("write_file", &write[..write.len() - 3])], "tool_calls")),
+        ("another case", |write| calls(&[("Write_File", write)], "tool_calls")),
+        ("beside one that is not there", |write| calls(&[("write_file", write), ("run", "{}")], "tool_calls")),
+        ("words alone", |_| calls(&[], "stop")),
+    ];
+    for (name, reply) in rows {
+        let server = Server::start(able(move |asked| match asked.schema.as_str() {
+            _ if offers_tools(asked) => reply(write),
+            // The second chance is in the other form, and says the truth.
+            "execution" => said("failed", ""),
+            _ => other_roles(asked),
+        }));
+        let world = probed(&server);
+        let ran = run(&world, &server, Some("always"));
+        assert!(ran.code.is_some_and(|code| code != 0 && code != 4), "{name}: {ran:?}");
+        let asked = server.asked();
+        assert!(asked.iter().any(offers_tools) && asked.iter().any(|asked| asked.schema == "execution"), "{name}");
+        let made = walk(&world.home()).into_iter().any(|file| file.ends_with("made.txt"));
+        assert!(!made, "{name}: a call was made of less than a call: {ran:?}");
+    }
+    // The same call whole is made: what the rows lack is what keeps them from it.
+    let server = Server::start(able(move |asked| match asked.schema.as_str() {
+        _ if offers_tools(asked) => calls(&[("write_file", write)], "tool_calls"),
+        _ => other_roles(asked),
+    }));
+    let world = probed(&server);
+    run(&world, &server, Some("always"));
+    assert!(walk(&world.home()).into_iter().any(|file| file.ends_with("made.txt")));
+}
+
+fn walk(folder: &std::path::Path) -> Vec<String> {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    entries
+        .flat_map(|entry| {
+            let path = entry.path();
+            if path.is_dir() { walk(&path) } else { vec![path.display().to_string()] }
+        })
+        .collect()
+}

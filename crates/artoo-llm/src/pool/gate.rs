@@ -1,0 +1,187 @@
+//! How many calls may be under way at one endpoint: as many as configured, fewer once it says that it is too many.
+//!
+//! An endpoint that answers 429 while several calls are under way gets half as many from then on, and one more each time
+//! as many calls as may run have gone well: the same endpoint is not run against its limit again and again, and a limit
+//! that was lifted is found. (Additive increase, multiplicative decrease, as TCP does it.)
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::time::Instant;
+
+/// The bound and its present width.
+pub(crate) struct Gate {
+    turns: Arc<Semaphore>,
+    widest: usize,
+    // Held for a few sums only, never across a wait.
+    width: Mutex<Width>,
+}
+
+struct Width {
+    /// Calls that may run at once now.
+    now: usize,
+    /// Turns still out that are taken in when they come back.
+    owed: usize,
+    /// Calls that went well since the width last changed.
+    went_well: usize,
+    /// When it was last narrowed: what began before that tells nothing new.
+    narrowed_at: Option<Instant>,
+}
+
+/// One call's turn; it comes back when dropped.
+pub(crate) struct Turn {
+    gate: Arc<Gate>,
+    permit: Option<OwnedSemaphorePermit>,
+    began: Instant,
+}
+
+impl Gate {
+    pub(crate) fn new(parallel: usize) -> Self {
+        let widest = parallel.clamp(1, Semaphore::MAX_PERMITS);
+        let width = Mutex::new(Width { now: widest, owed: 0, went_well: 0, narrowed_at: None });
+        Self { turns: Arc::new(Semaphore::new(widest)), widest, width }
+    }
+
+    /// Waits for a turn; turns are given in the order in which they were asked for.
+    pub(crate) async fn turn(self: &Arc<Self>) -> Turn {
+        // The semaphore is never closed; were it, calls would run unbounded rather than not at all.
+        let permit = Arc::clone(&self.turns).acquire_owned().await.ok();
+        Turn { gate: Arc::clone(self), permit, began: Instant::now() }
+    }
+
+    /// Calls that may run at once now.
+    #[cfg(test)]
+    fn width(&self) -> usize {
+        self.width.lock().unwrap_or_else(PoisonError::into_inner).now
+    }
+}
+
+impl Turn {
+    /// The endpoint said that it was asked too often: half as many calls from now on as were under way.
+    pub(crate) fn was_too_many(&self) {
+        let mut width = self.gate.width.lock().unwrap_or_else(PoisonError::into_inner);
+        if width.narrowed_at.is_some_and(|narrowed| self.began <= narrowed) {
+            return;
+        }
+        let under_way = (width.now + width.owed).saturating_sub(self.gate.turns.available_permits());
+        let to = (under_way / 2).clamp(1, width.now);
+        let fewer = width.now - to;
+        width.now = to;
+        width.owed += fewer - self.gate.turns.forget_permits(fewer);
+        width.went_well = 0;
+        width.narrowed_at = Some(Instant::now());
+    }
+
+    /// The endpoint answered.
+    pub(crate) fn went_well(&self) {
+        let mut width = self.gate.width.lock().unwrap_or_else(PoisonError::into_inner);
+        width.went_well += 1;
+        if width.now == self.gate.widest || width.went_well < width.now {
+            return;
+        }
+        width.went_well = 0;
+        width.now += 1;
+        match width.owed.checked_sub(1) {
+            Some(owed) => width.owed = owed,
+            None => self.gate.turns.add_permits(1),
+        }
+    }
+}
+
+impl Drop for Turn {
+    fn drop(&mut self) {
+        let mut width = self.gate.width.lock().unwrap_or_else(PoisonError::into_inner);
+        if let (Some(permit), Some(owed)) = (self.permit.take_if(|_| width.owed > 0), width.owed.checked_sub(1)) {
+            permit.forget();
+            width.owed = owed;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+    use std::time::Duration;
+
+    use tokio::time::{advance, timeout};
+
+    use super::{Gate, Turn};
+
+    async fn turns(gate: &Arc<Gate>, count: usize) -> Vec<Turn> {
+        let mut turns = Vec::new();
+        for _ in 0..count {
+            turns.push(gate.turn().await);
+        }
+        turns
+    }
+
+    /// How many turns there are before one has to wait.
+    async fn free(gate: &Arc<Gate>) -> usize {
+        let mut taken = Vec::new();
+        while let Ok(turn) = timeout(Duration::from_millis(1), gate.turn()).await {
+            taken.push(turn);
+        }
+        taken.len()
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn an_endpoint_that_is_asked_too_often_is_asked_half_as_often_and_then_slowly_more() {
+        let gate = Arc::new(Gate::new(128));
+        let running = turns(&gate, 8).await;
+        advance(Duration::from_millis(5)).await;
+        // Eight refusals of one burst are one.
+        running.iter().for_each(Turn::was_too_many);
+        assert_eq!(gate.width(), 4);
+        // Those under way run on; no more begin until fewer than four run.
+        assert_eq!(free(&gate).await, 0);
+        drop(running);
+        assert_eq!(free(&gate).await, 4);
+        advance(Duration::from_millis(5)).await;
+        let again = turns(&gate, 4).await;
+        again.iter().for_each(Turn::was_too_many);
+        drop(again);
+        assert_eq!((gate.width(), free(&gate).await), (2, 2));
+        // Two calls that go well are one more, then three are.
+        for (well, width) in [(1, 2), (1, 3), (2, 3), (1, 4)] {
+            for _ in 0..well {
+                gate.turn().await.went_well();
+            }
+            assert_eq!((gate.width(), free(&gate).await), (width, width));
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn it_never_closes_and_never_grows_beyond_what_was_configured() {
+        let gate = Arc::new(Gate::new(2));
+        for _ in 0..9 {
+            advance(Duration::from_millis(5)).await;
+            gate.turn().await.was_too_many();
+        }
+        assert_eq!((gate.width(), free(&gate).await), (1, 1));
+        for _ in 0..99 {
+            gate.turn().await.went_well();
+        }
+        assert_eq!((gate.width(), free(&gate).await), (2, 2));
+        // A turn that is waited for and given up leaves nothing behind.
+        let both = turns(&gate, 2).await;
+        assert!(timeout(Duration::from_millis(1), gate.turn()).await.is_err());
+        drop(both);
+        assert_eq!(free(&gate).await, 2);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_width_that_grows_while_turns_are_owed_gives_none_out_twice() {
+        let gate = Arc::new(Gate::new(8));
+        let mut running = turns(&gate, 8).await;
+        advance(Duration::from_millis(5)).await;
+        running[0].was_too_many();
+        assert_eq!(gate.width(), 4);
+        for _ in 0..4 {
+            running.pop().unwrap().went_well();
+        }
+        // Four came back and were taken in; one more may run than the four that still do.
+        assert_eq!((gate.width(), free(&gate).await), (5, 1));
+        drop(running);
+        assert_eq!(free(&gate).await, 5);
+    }
+}

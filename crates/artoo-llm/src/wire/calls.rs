@@ -1,0 +1,193 @@
+//! The tools that a model calls while its answer comes in: whole or in pieces, in any order, bounded.
+
+use serde_json::Value;
+
+use super::Fault;
+
+/// Calls taken of one answer; roles take a handful, and every piece looks through all of them.
+const CALLS_MAX: usize = 64;
+
+/// A call as far as it has come in.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Called {
+    place: Option<u64>,
+    id: String,
+    pub(crate) name: String,
+    /// Its input, as JSON text.
+    pub(crate) input: String,
+}
+
+/// One piece of a call, as a protocol words it.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Piece {
+    /// Its call's number in the answer.
+    pub(crate) place: Option<u64>,
+    /// Its call's id.
+    pub(crate) id: Option<String>,
+    pub(crate) name: Option<String>,
+    pub(crate) input: Option<Value>,
+}
+
+/// The calls of one answer, in the order in which they began.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Calls(Vec<Called>);
+
+impl Calls {
+    pub(crate) fn all(&self) -> &[Called] {
+        &self.0
+    }
+
+    pub(crate) fn clear(&mut self) {
+        self.0.clear();
+    }
+
+    /// Passes every input through `change`.
+    pub(crate) fn each_input(&mut self, change: impl Fn(String) -> String) {
+        for call in &mut self.0 {
+            call.input = change(std::mem::take(&mut call.input));
+        }
+    }
+
+    /// The input of the first call: where one is forced, another beside it is none of ours.
+    pub(crate) fn first_input(&self) -> &str {
+        self.0.first().map_or("", |call| call.input.as_str())
+    }
+
+    pub(crate) fn written_chars(&self) -> usize {
+        self.0.iter().map(|call| call.name.len() + call.input.len()).sum()
+    }
+
+    /// Takes a call that came whole.
+    pub(crate) fn whole(&mut self, piece: Piece) -> Result<(), Fault> {
+        if self.0.len() == CALLS_MAX {
+            return Err(Fault::Unreadable(format!("the answer calls more than {CALLS_MAX} tools")));
+        }
+        let id = piece.id.as_deref().unwrap_or_default();
+        if !id.is_empty() && self.0.iter().any(|call| call.id == id) {
+            return Err(Fault::Unreadable("two calls of the answer have the same id".to_owned()));
+        }
+        let mut call = Called { place: piece.place, ..Called::default() };
+        call.add(piece)?;
+        self.0.push(call);
+        Ok(())
+    }
+
+    /// Takes a piece of a call: of the one at its place, or without a place of the last one. One with another id than
+    /// that begins a new call, since some servers number every call 0.
+    pub(crate) fn piece(&mut self, piece: Piece) -> Result<(), Fault> {
+        let id = piece.id.as_deref().unwrap_or_default();
+        let goes_on = |call: &&mut Called| {
+            let is_there = piece.place.is_none() || call.place == piece.place;
+            is_there && (id.is_empty() || call.id.is_empty() || id == call.id)
+        };
+        let last_there = self.0.iter_mut().rfind(|call| piece.place.is_none() || call.place == piece.place);
+        match last_there.filter(goes_on) {
+            Some(call) => call.add(piece),
+            None => self.whole(piece),
+        }
+    }
+
+    /// The endpoint says that the call at a place has all of its input: one of which nothing came takes nothing.
+    pub(crate) fn stopped(&mut self, place: Option<u64>) {
+        for call in self.0.iter_mut().filter(|call| call.place == place && call.input.trim().is_empty()) {
+            "{}".clone_into(&mut call.input);
+        }
+    }
+}
+
+impl Called {
+    /// A name is never put together from pieces: what a half of one would match is another tool.
+    fn add(&mut self, piece: Piece) -> Result<(), Fault> {
+        if let Some(id) = piece.id.filter(|id| !id.is_empty()) {
+            self.id = id;
+        }
+        if let Some(name) = piece.name.filter(|name| !name.is_empty() && *name != self.name) {
+            if !self.name.is_empty() {
+                return Err(Fault::Unreadable("one call of the answer has two names".to_owned()));
+            }
+            self.name = name;
+        }
+        match piece.input {
+            Some(Value::String(text)) => self.input.push_str(&text),
+            Some(input @ Value::Object(_)) => self.input.push_str(&input.to_string()),
+            Some(Value::Null) | None => {}
+            Some(Value::Bool(_) | Value::Number(_) | Value::Array(_)) => {
+                return Err(Fault::Unreadable("the input of a call is no object".to_owned()));
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::{CALLS_MAX, Calls, Fault, Piece};
+
+    fn piece(place: impl Into<Option<u64>>, id: &str, name: &str, input: Value) -> Piece {
+        Piece {
+            place: place.into(),
+            id: Some(id.to_owned()).filter(|id| !id.is_empty()),
+            name: Some(name.to_owned()).filter(|name| !name.is_empty()),
+            input: Some(input),
+        }
+    }
+
+    fn check(pieces: Vec<Piece>, expected: Result<&[(&str, &str)], &str>) {
+        let shown = format!("{pieces:?}");
+        let mut calls = Calls::default();
+        let taken = pieces.into_iter().try_for_each(|piece| calls.piece(piece));
+        let found: Vec<(&str, &str)> =
+            calls.all().iter().map(|call| (call.name.as_str(), call.input.as_str())).collect();
+        match (taken, expected) {
+            (Ok(()), Ok(expected)) => assert_eq!(found, expected, "{shown}"),
+            (Err(Fault::Unreadable(problem)), Err(expected)) => assert!(problem.contains(expected), "{problem}"),
+            (taken, expected) => panic!("{taken:?}, not {expected:?}: {shown}"),
+        }
+    }
+
+    #[test]
+    fn pieces_find_their_call_however_a_server_numbers_them() {
+        let a = || piece(0, "a", "ls", json!(""));
+        check(vec![a(), piece(0, "", "", json!("{\"x\"")), piece(0, "", "", json!(":1}"))], Ok(&[("ls", "{\"x\":1}")]));
+        // Two calls in turns.
+        let b = || piece(1, "b", "cat", json!(""));
+        let turns =
+            vec![a(), b(), piece(0, "", "", json!("1")), piece(1, "", "", json!("2")), piece(0, "", "", json!("3"))];
+        check(turns, Ok(&[("ls", "13"), ("cat", "2")]));
+        // Every call numbered 0, each with its own id; or no number at all.
+        check(
+            vec![piece(0, "a", "ls", json!("1")), piece(0, "b", "cat", json!("2")), piece(0, "", "", json!("3"))],
+            Ok(&[("ls", "1"), ("cat", "23")]),
+        );
+        check(
+            vec![
+                piece(None, "a", "ls", json!("1")),
+                piece(None, "", "", json!("2")),
+                piece(None, "b", "cat", json!({})),
+            ],
+            Ok(&[("ls", "12"), ("cat", "{}")]),
+        );
+        // The name and the id said again with every piece.
+        check(vec![piece(0, "a", "ls", json!("1")), piece(0, "a", "ls", json!("2"))], Ok(&[("ls", "12")]));
+    }
+
+    #[test]
+    fn l22_a_name_is_never_put_together_and_ids_are_not_shared() {
+        check(vec![piece(0, "a", "read", json!("")), piece(0, "", "_file", json!("{}"))], Err("two names"));
+        check(
+            vec![piece(0, "a", "ls", json!("{}")), piece(1, "b", "ls", json!("{}")), piece(2, "a", "rm", json!("{}"))],
+            Err("the same id"),
+        );
+        check(vec![piece(0, "a", "ls", json!([1]))], Err("no object"));
+    }
+
+    #[test]
+    fn an_answer_of_nothing_but_calls_is_bounded() {
+        let mut calls = Calls::default();
+        let taken = (0..).take(CALLS_MAX).try_for_each(|n| calls.piece(piece(n, "", "ls", json!("{}"))));
+        assert_eq!(taken, Ok(()));
+        assert!(calls.piece(piece(9_999, "", "ls", json!("{}"))).is_err());
+    }
+}

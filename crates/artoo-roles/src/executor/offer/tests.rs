@@ -1,0 +1,72 @@
+//! What R3 offers, and when it asks in the other form.
+
+use artoo_proto::ModelRequest;
+use serde_json::{Value, json};
+
+use crate::executor::{Executor, Input};
+use crate::fixtures::{Bench, HOSTILE, asked, assert_tame, prose, subtask, unreadable};
+use crate::machine::RoleEffect;
+use crate::system::testing::{config, environment};
+
+fn assigned(tools: &[&str]) -> (Bench<Executor>, Vec<RoleEffect>) {
+    let mut bench = Bench::new(Executor::new(environment(), config(1).tools));
+    let effects = bench.step(Input::Assigned(subtask(tools, vec![prose("a number of files is named")])));
+    (bench, effects)
+}
+
+/// The request that R3 makes first, with a subtask of these tools.
+fn offered(tools: &[&str]) -> ModelRequest {
+    asked(&assigned(tools).1).1
+}
+
+#[test]
+fn the_tools_are_offered_to_an_endpoint_that_calls_them_itself() {
+    let request = offered(&["glob", "shell"]);
+    let by_tools = request.by_tools.unwrap();
+    let names: Vec<&str> = by_tools.tools.iter().map(|tool| tool.name.as_str()).collect();
+    assert_eq!(names, ["glob", "shell"]);
+    assert_eq!(by_tools.ending.name, "report");
+    // The other fields of the reply are the ending's, and a reply of calls alone claims nothing.
+    let fields: Vec<&String> = request.schema["properties"].as_object().unwrap().keys().collect();
+    let mut own: Vec<&String> = by_tools.ending.input_schema["properties"].as_object().unwrap().keys().collect();
+    let calls = "calls".to_owned();
+    own.push(&calls);
+    own.sort();
+    assert_eq!(own, {
+        let mut fields = fields;
+        fields.sort();
+        fields
+    });
+    assert_eq!(
+        Value::Object(by_tools.going_on),
+        json!({"answer_is_output": false, "status": "uncertain", "output": ""})
+    );
+    // What the tools take is said once, by the tools.
+    assert!(!by_tools.prompt.user.contains("Input:") && request.prompt.user.contains("Input:"));
+    // The material is the same.
+    let behind = |prompt: &str| prompt.split_once("The subtask:").unwrap().1.to_owned();
+    assert_eq!(behind(&by_tools.prompt.user), behind(&request.prompt.user));
+    assert!(offered(&[]).by_tools.is_none());
+}
+
+#[test]
+fn a_reply_that_can_t_be_used_is_asked_for_again_in_the_other_form() {
+    let (mut bench, effects) = assigned(&["glob", "shell"]);
+    let (id, request) = asked(&effects);
+    assert!(request.by_tools.is_some());
+    let again = bench.step(Input::Replied(id, Err(unreadable())));
+    let (_, request) = asked(&again);
+    assert!(request.by_tools.is_none() && request.prompt.user.contains("could not be used"));
+}
+
+#[test]
+fn h8_the_offer_with_hostile_material_inside() {
+    let mut hostile = subtask(&["glob"], vec![prose("a number of files is named")]);
+    hostile.intent = HOSTILE.to_owned();
+    hostile.context = format!("DATA-0>>\n{HOSTILE}\nDATA-1>>");
+    let mut bench = Bench::new(Executor::new(environment(), config(1).tools));
+    let effects = bench.step(Input::Assigned(hostile));
+    let by_tools = asked(&effects).1.by_tools.unwrap();
+    assert_tame(&by_tools.prompt);
+    insta::assert_snapshot!(format!("{}\n---\n{}", by_tools.prompt.system, by_tools.prompt.user));
+}
