@@ -1,6 +1,7 @@
 //! What broke in practice, and where a lie could pass: each through the whole System with a scripted model.
 #![expect(clippy::wildcard_enum_match_arm, reason = "a script answers the few things it knows")]
 
+mod faults;
 mod flow;
 mod lies;
 

@@ -30,5 +30,6 @@ mod strict_schemas;
 mod tool_calls;
 mod transcript;
 mod undo;
+mod way_there;
 mod weak;
 mod world;

@@ -86,6 +86,89 @@ fn faults() -> Vec<Fault> {
     ]
 }
 
+/// A stream that breaks off, in ways of which each is told by something else.
+fn streams() -> Vec<Fault> {
+    vec![
+        ("a stream of nothing", |_| raw("text/event-stream", "")),
+        ("a stream cut inside an event", |value| {
+            let text = piece(&value.to_string(), &json!("stop"));
+            raw("text/event-stream", &text[..text.len() - 9])
+        }),
+        ("a stream of garbage", |value| {
+            raw("text/event-stream", &format!("{}data: }}{{\n\n", piece(&value.to_string(), &Value::Null)))
+        }),
+        ("a stream ended at the limit", |value| raw("text/event-stream", &piece(&value.to_string(), &json!("length")))),
+        ("a stream that ends in an error", |value| {
+            let error = json!({"error": {"message": KEY, "type": "invalid_request_error"}});
+            raw("text/event-stream", &format!("{}data: {error}\n\n", piece(&value.to_string(), &Value::Null)))
+        }),
+        ("a stream that is no text", |value| {
+            let head = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\n";
+            let piece = piece(&value.to_string(), &json!("stop"));
+            Reply::Raw([head.as_bytes(), b"data: \xff\xfe\n\n", piece.as_bytes()].concat())
+        }),
+        ("a chunk cut off", |value| {
+            let piece = piece(&value.to_string(), &json!("stop"));
+            let head = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n";
+            Reply::Raw(format!("{head}{:x}\r\n{}", piece.len(), &piece[..piece.len() / 2]).into_bytes())
+        }),
+    ]
+}
+
+/// A success whose body is a whole answer with this content, under other headers or in other bytes.
+fn answered(head: &str, content: &str, change: impl Fn(Vec<u8>) -> Vec<u8>) -> Reply {
+    let choice = json!({"index": 0, "finish_reason": "stop", "message": {"content": content}});
+    let body = change(json!({"choices": [choice]}).to_string().into_bytes());
+    Reply::Raw([format!("HTTP/1.1 200 OK\r\n{head}connection: close\r\n\r\n").as_bytes(), &body].concat())
+}
+
+/// What is wrong before the text, and in it.
+fn bodies() -> Vec<Fault> {
+    const JSON: &str = "content-type: application/json\r\n";
+    vec![
+        ("402", |_| Reply::Status(402, json!({"error": {"message": KEY}}))),
+        ("403", |_| Reply::Status(403, json!({"error": {"message": KEY}}))),
+        ("404", |_| Reply::Status(404, json!({"error": {"message": "no such model"}}))),
+        ("413", |_| Reply::Status(413, json!({"error": "too large"}))),
+        ("422", |_| Reply::Status(422, json!({"detail": [{"msg": KEY}]}))),
+        ("500 again and again", |_| Reply::Status(500, json!({"error": {"message": KEY}}))),
+        ("too long a wait", |_| {
+            Reply::Raw(
+                b"HTTP/1.1 429 X\r\nretry-after: 3600\r\ncontent-length: 0\r\nconnection: close\r\n\r\n".to_vec(),
+            )
+        }),
+        ("closed before the head", |_| Reply::Raw(Vec::new())),
+        ("no HTTP", |_| Reply::Raw(b"220 mail\r\n".to_vec())),
+        ("null", |_| raw("application/json", "null")),
+        ("no choices", |_| raw("application/json", r#"{"choices":[]}"#)),
+        ("null content", |_| {
+            raw("application/json", r#"{"choices":[{"finish_reason":"stop","message":{"content":null}}]}"#)
+        }),
+        ("half a body", |value| answered(&format!("{JSON}content-length: 99999\r\n"), &value.to_string(), |body| body)),
+        ("compressed", |value| answered(&format!("{JSON}content-encoding: gzip\r\n"), &value.to_string(), |body| body)),
+        ("a picture", |value| answered("content-type: image/png\r\n", &value.to_string(), |body| body)),
+        ("no text", |value| {
+            answered(JSON, &value.to_string(), |mut body| {
+                body.insert(40, 0xff);
+                body
+            })
+        }),
+        ("deep", |_| raw("application/json", &"[".repeat(100_000))),
+        ("deep in its text", |_| Reply::Text(format!("{{\"a\":{}", "[".repeat(100_000)))),
+        ("NaN", |value| Reply::Text(value.to_string().replacen('{', "{\"x\":NaN,", 1))),
+        ("a number too large", |value| Reply::Text(value.to_string().replacen('{', "{\"x\":1e400,", 1))),
+        ("a comment", |value| Reply::Text(value.to_string().replacen('{', "{// so\n", 1))),
+        ("reasoning without an end", |value| Reply::Text(format!("<think>{value}"))),
+        ("a refusal", |_| {
+            raw(
+                "application/json",
+                r#"{"choices":[{"finish_reason":"stop","message":{"refusal":"No.","content":null}}]}"#,
+            )
+        }),
+        ("a flood", |_| raw("application/json", &" ".repeat(8 << 20))),
+    ]
+}
+
 /// Everything below a folder holds no key.
 fn check_no_key(folder: &Path) {
     for entry in std::fs::read_dir(folder).unwrap() {
@@ -124,7 +207,9 @@ fn the_good_replies_are_accepted() {
 
 #[test]
 fn l1_to_l37_every_fault_at_every_role_ends_in_the_right_state_and_shows_no_key() {
-    let jobs: Vec<_> = ROLES.iter().flat_map(|role| faults().into_iter().map(move |fault| (*role, fault))).collect();
+    let all = || faults().into_iter().chain(streams()).chain(bodies());
+    assert!(all().count() >= 38, "{}", all().count());
+    let jobs: Vec<_> = ROLES.iter().flat_map(|role| all().map(move |fault| (*role, fault))).collect();
     let wrong: Vec<String> = thread::scope(|scope| {
         // As many at once as the machine has room for.
         let runs: Vec<_> = jobs

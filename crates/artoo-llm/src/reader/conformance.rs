@@ -2,7 +2,9 @@
 
 use serde_json::{Value, json};
 
-use super::read;
+use super::{exactly, read};
+
+mod generated;
 
 /// The document as the value of an object's only key: a reply is an object.
 fn inside(document: &str) -> Option<Value> {
@@ -195,6 +197,7 @@ fn every_document_that_is_json_is_taken_as_it_is() {
         // −0 is read as 0, and a whole float keeps its value whatever it is printed as.
         let is_same = found.as_ref() == Some(&expected) || found.as_ref().and_then(Value::as_f64) == expected.as_f64();
         assert!(found.is_some() && is_same, "{document}: {found:?}");
+        assert_eq!(exactly(document).ok(), found, "alone: {document}");
     }
 }
 
@@ -202,6 +205,7 @@ fn every_document_that_is_json_is_taken_as_it_is() {
 fn no_document_that_is_no_json_is_taken() {
     for document in NO_JSON {
         assert_eq!(inside(document), None, "{document:?}");
+        assert!(exactly(document).is_err(), "alone: {document:?}");
     }
 }
 

@@ -73,6 +73,7 @@ impl Trouble {
     pub(super) fn in_words(&self, scrubber: &Scrubber) -> String {
         match self {
             Self::NoConnection { .. } => "no connection".to_owned(),
+            Self::Status { status, complaint, .. } if complaint.message.is_empty() => format!("status {status}"),
             Self::Status { status, complaint, .. } => {
                 format!("status {status}: {}", scrubber.shown(&complaint.message, WAIT_CHARS))
             }

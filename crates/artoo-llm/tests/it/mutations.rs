@@ -1,8 +1,8 @@
-//! A hundred thousand spoilt answers: nothing panics, nothing that does not fit gets through, and no cut one does.
+//! A hundred thousand spoilt answers, and as many of calls of tools: nothing panics, nothing that does not fit gets through, and no cut one does.
 
 use std::collections::BTreeMap;
 
-use artoo_llm::remote::read_recorded;
+use artoo_llm::remote::{read_recorded, read_recorded_calls};
 use artoo_llm::structured::ReplyFormat;
 use artoo_llm::{Protocol, schema};
 use artoo_proto::ModelFailure;
@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 
 use crate::request;
 use crate::speech::{Ends, frames, stream_type, whole};
+use crate::speech_calls::{frames_calls, offering, whole_calls};
 
 /// For each of eight bodies: 100,000 in all.
 const MUTANTS_EACH: u64 = 12_500;
@@ -142,4 +143,53 @@ fn l9_no_cut_or_spoilt_answer_of_anthropic_gets_through() {
 #[test]
 fn l9_no_cut_or_spoilt_answer_of_ollama_gets_through() {
     check(Protocol::Ollama);
+}
+
+/// The same for an answer of calls.
+fn calls_complete_at(protocol: Protocol, body: &str, is_stream: bool) -> usize {
+    match protocol {
+        Protocol::Chat if is_stream => body.rfind("\"finish_reason\":\"tool_calls\"").unwrap(),
+        Protocol::Chat | Protocol::Responses | Protocol::Anthropic | Protocol::Ollama => {
+            complete_at(protocol, body, is_stream)
+        }
+    }
+}
+
+/// The calls that are read, spoilt or not, name offered tools in full; and a cut answer comes to none.
+fn check_calls(protocol: Protocol) {
+    let asked = offering("x");
+    let by_tools = asked.by_tools.as_deref().unwrap();
+    let made = [("list_files", r#"{"path":"a"}"#), ("notes_find", r#"{"path":"b"}"#)];
+    let streamed = frames_calls(protocol, "words", &made, Ends::ByItself).concat();
+    let plain = whole_calls(protocol, "words", &made, Ends::ByItself).to_string();
+    let mut ends: BTreeMap<String, u64> = BTreeMap::new();
+    for (body, content_type, is_stream) in
+        [(&plain, "application/json", false), (&streamed, stream_type(protocol), true)]
+    {
+        let read = |bytes: &[u8]| read_recorded_calls(protocol, content_type, bytes, by_tools, &asked.schema);
+        let good = read(body.as_bytes()).unwrap();
+        assert_eq!(good["calls"].as_array().map(Vec::len), Some(2), "{protocol:?}");
+        let complete = calls_complete_at(protocol, body, is_stream);
+        let mut numbers = Numbers(0x9e37_79b9_7f4a_7c15);
+        for _ in 0..MUTANTS_EACH {
+            let (bytes, cut_at) = mutant(body.as_bytes(), &mut numbers);
+            let shown = || format!("{protocol:?}: {}", String::from_utf8_lossy(&bytes));
+            match read(&bytes) {
+                Ok(value) => {
+                    assert_eq!(schema::fit(&value, &asked.schema), Ok(()), "{}", shown());
+                    assert!(cut_at.is_none_or(|at| at > complete && value == good), "a cut one: {}", shown());
+                    let names = value["calls"].as_array().into_iter().flatten().map(|call| &call["tool"]);
+                    names.for_each(|name| assert!(name == "list_files" || name == "notes.find", "{name} {}", shown()));
+                    *ends.entry("read".to_owned()).or_default() += 1;
+                }
+                Err(failure) => *ends.entry(kind(&failure)).or_default() += 1,
+            }
+        }
+    }
+    assert!(ends["cut"] > 1_000 && ends["unreadable"] > 1_000, "the mutants are of one kind: {ends:?}");
+}
+
+#[test]
+fn l9_l11_no_cut_or_spoilt_answer_of_calls_comes_to_another_call() {
+    Protocol::ALL.into_iter().for_each(check_calls);
 }

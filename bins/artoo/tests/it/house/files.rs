@@ -101,6 +101,8 @@ fn holes(text: &str) -> Result<BTreeSet<&str>, String> {
     let mut rest = text;
     while let Some((_, after)) = rest.split_once("{{") {
         let (hole, tail) = after.split_once("}}").ok_or("a hole is not closed")?;
+        // With a question mark its paragraph is left out where there is nothing to say.
+        let hole = hole.strip_prefix('?').unwrap_or(hole);
         let well_formed = !hole.is_empty() && hole.chars().all(|c| c.is_ascii_lowercase() || c == '_');
         if !well_formed || !holes.insert(hole) {
             return Err(format!("the hole {hole:?} is malformed or stands twice"));
@@ -118,6 +120,9 @@ fn malformed_templates_are_seen() {
     check("none", Some(0));
     check("{{cwd}} {{cwd}}", None);
     check("{{ cwd }}", None);
+    check("{{?cwd}} and {{home}}", Some(2));
+    check("{{?cwd}} {{cwd}}", None);
+    check("{{??cwd}}", None);
     check("{{cwd", None);
     check("{\"check\": {\"kind\": 1}}", Some(0));
     check("{{}}", None);

@@ -8,6 +8,9 @@ use super::{files_ending, read};
 /// Decisions that bend a statement of the specification; each has its place in the first decision record after 0000.
 const BENT: [&str; 9] = ["G4", "G10", "G12", "G18", "M1", "M2", "M3", "M8", "M18"];
 
+/// Faults of a model and its endpoint that have a name.
+const FAULTS: usize = 38;
+
 /// Names of all tests, and of all types and constants, of the workspace.
 struct Names {
     tests: BTreeSet<String>,
@@ -97,6 +100,21 @@ fn what_the_laws_rest_on_exists() {
         tests += names_exist("docs/laws.md", held_by, &names);
     }
     assert!(tests > 60, "the laws rest on {tests} tests");
+}
+
+#[test]
+fn every_fault_of_a_model_has_its_test() {
+    let names = names();
+    let page = rows(&read("docs/faults.md"));
+    for row in &page {
+        let place = row.values().next().cloned().unwrap_or_default();
+        let held_by = row.get("held by").unwrap_or_else(|| panic!("no column `held by`: {row:?}"));
+        assert!(names_exist("docs/faults.md", held_by, &names) > 0, "{place:?} is held by no test: {held_by}");
+    }
+    let ids: Vec<String> = page.iter().filter_map(|row| row.get("fault").cloned()).collect();
+    let expected: Vec<String> = (1..=FAULTS).map(|number| format!("L{number}")).collect();
+    assert_eq!(ids, expected, "each fault has one row, in order");
+    assert!(page.len() > ids.len() + 15, "the promises are missing");
 }
 
 #[test]

@@ -1,0 +1,165 @@
+//! Whole families of documents, built part by part, each held against the grammar's own words rather than a parser.
+
+use std::fmt::Write as _;
+
+use super::inside;
+use crate::reader::{ReaderError, exactly};
+
+/// Both readers take the document, or neither does.
+#[track_caller]
+fn check(document: &str, is_json: bool) -> usize {
+    assert_eq!(inside(document).is_some(), is_json, "in a reply: {document:?}");
+    assert_eq!(exactly(document).is_ok(), is_json, "alone: {document:?}");
+    1
+}
+
+#[test]
+fn a_number_is_what_its_parts_are() {
+    // number = [ minus ] int [ frac ] [ exp ], each part with the words that are one and some that are none.
+    let signs = [("", true), ("-", true), ("+", false), ("--", false), ("−", false)];
+    let wholes = [("0", true), ("7", true), ("10", true), ("00", false), ("01", false), ("", false), ("٣", false)];
+    let fractions = [("", true), (".0", true), (".25", true), (".", false), ("..5", false), (",5", false)];
+    let exponents =
+        [("", true), ("e1", true), ("E+2", true), ("e-2", true), ("e", false), ("e+", false), ("e1.5", false)];
+    let mut rows = 0;
+    for (sign, sign_is) in signs {
+        for (whole, whole_is) in wholes {
+            for (fraction, fraction_is) in fractions {
+                for (exponent, exponent_is) in exponents {
+                    let document = format!("{sign}{whole}{fraction}{exponent}");
+                    rows += check(&document, sign_is && whole_is && fraction_is && exponent_is);
+                }
+            }
+        }
+    }
+    assert_eq!(rows, 5 * 7 * 6 * 7);
+}
+
+#[test]
+fn a_text_holds_every_character_but_the_controls_and_every_escape_but_the_invented() {
+    let mut rows = 0;
+    for code in 0..0x300_u32 {
+        let Some(c) = char::from_u32(code) else { continue };
+        rows += check(&format!("\"{c}\""), !(code < 0x20 || c == '"' || c == '\\'));
+        rows += check(&format!("\"\\{c}\""), matches!(c, '"' | '\\' | '/' | 'b' | 'f' | 'n' | 'r' | 't'));
+    }
+    for digits in ["", "0", "00", "004", "g041", "00g1", "+041", " 041", "0x41", "０041"] {
+        rows += check(&format!("\"\\u{digits}\""), false);
+    }
+    assert!(rows > 1_000);
+}
+
+#[test]
+fn a_surrogate_stands_for_nothing_without_its_other_half() {
+    let units: [(u32, char); 6] =
+        [(0x41, 'x'), (0xd7ff, 'x'), (0xd800, 'h'), (0xdbff, 'h'), (0xdc00, 'l'), (0xe000, 'x')];
+    for (first, kind) in units {
+        check(&format!("\"\\u{first:04x}\""), kind == 'x');
+        for (second, behind) in units {
+            let is_json = matches!((kind, behind), ('x', 'x') | ('h', 'l'));
+            check(&format!("\"\\u{first:04X}\\u{second:04x}\""), is_json);
+            let plain = format!("\"\\u{first:04x}a\\u{second:04x}\"");
+            check(&plain, kind == 'x' && behind == 'x');
+        }
+    }
+}
+
+#[test]
+fn space_is_four_characters_and_no_other() {
+    let spaces: Vec<char> = (0..0x3100_u32).filter_map(char::from_u32).filter(|c| c.is_whitespace()).collect();
+    assert!(spaces.len() > 20);
+    for space in spaces.into_iter().chain(['\u{feff}', '\u{200b}', '\u{0}', '\u{7f}']) {
+        let is_space = matches!(space, ' ' | '\t' | '\n' | '\r');
+        for document in
+            [format!("[{space}1]"), format!("[1{space},2]"), format!("{{\"b\"{space}:1}}"), format!("{{{space}}}")]
+        {
+            check(&document, is_space);
+        }
+    }
+}
+
+#[test]
+fn a_document_that_lost_or_doubled_one_of_its_marks_is_none() {
+    for document in [r#"{"b":["q",{"c":"d"}],"e":{}}"#, r#"[["p",2],["a","b"],{}]"#, r#"{"b":{"c":{"d":[true]}}}"#] {
+        check(document, true);
+        for (at, mark) in document.char_indices().filter(|(_, c)| matches!(c, '{' | '}' | '[' | ']' | ',' | ':' | '"'))
+        {
+            let (before, after) = (&document[..at], &document[at + 1..]);
+            let lost = format!("{before}{after}");
+            assert!(exactly(&lost).is_err(), "{lost}");
+            let doubled = format!("{before}{mark}{mark}{after}");
+            assert!(exactly(&doubled).is_err(), "{doubled}");
+            for other in ['(', ';', '=', '\'', '<', '|'] {
+                let other = format!("{before}{other}{after}");
+                assert!(exactly(&other).is_err(), "{other}");
+            }
+        }
+        // Wherever it ends early, it is cut and not something else.
+        for (at, _) in document.char_indices().skip(1) {
+            let cut = exactly(&document[..at]);
+            assert!(matches!(cut, Err(ReaderError::Cut { .. })), "{:?}: {cut:?}", &document[..at]);
+        }
+    }
+}
+
+#[test]
+fn a_word_is_one_of_three_letter_by_letter() {
+    for word in ["null", "true", "false"] {
+        check(word, true);
+        for at in 0..word.len() {
+            let mut upper = word.to_owned();
+            upper[at..=at].make_ascii_uppercase();
+            check(&upper, false);
+            check(&format!("{}{}", &word[..at], &word[at + 1..]), false);
+            check(&format!("{}{}", &word[..=at], &word[at..]), false);
+        }
+    }
+    for word in ["none", "None", "nil", "undefined", "yes", "no", "on", "off", "inf", "-inf", "NaN", "nan", "t", "f"] {
+        check(word, false);
+    }
+}
+
+#[test]
+fn l18_a_key_that_stands_twice_is_found_at_every_depth_and_in_every_spelling() {
+    let spellings = ["k", "\\u006b", "\\u006B"];
+    for first in spellings {
+        for second in spellings {
+            let twice = format!("{{\"{first}\":1,\"a\":2,\"{second}\":3}}");
+            let mut document = twice.clone();
+            for _ in 0..9 {
+                check(&document, false);
+                document = format!("{{\"o\":[{document}]}}");
+            }
+        }
+    }
+    let mut wide = String::from("{");
+    for n in 0..2_000 {
+        let _ = write!(wide, "\"k{n}\":{n},");
+    }
+    check(&format!("{wide}\"last\":0}}"), true);
+    check(&format!("{wide}\"k0\":0}}"), false);
+}
+
+#[test]
+fn l20_a_whole_number_is_exact_or_refused_around_every_edge() {
+    for (digits, is_json) in [
+        ("9223372036854775807", true),
+        ("-9223372036854775808", true),
+        ("9223372036854775808", true),
+        ("18446744073709551615", true),
+        ("18446744073709551616", false),
+        ("-9223372036854775809", false),
+        ("9007199254740993", true),
+        ("1e15", true),
+        ("9007199254740992.0", true),
+        ("9007199254740994.0", false),
+        ("1e16", false),
+        ("1e308", false),
+        ("1e309", false),
+        ("-1e309", false),
+        ("1e-400", true),
+        ("0.1", true),
+    ] {
+        check(digits, is_json);
+    }
+}
