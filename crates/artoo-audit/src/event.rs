@@ -1,7 +1,10 @@
 //! One line of the audit log: what was seen, shortened and redacted, or the auditor's own note.
 
+use std::borrow::Cow;
+use std::io;
+
 use artoo_bus::{Observed, TapEvent};
-use artoo_proto::escape::{shorten, visible};
+use artoo_proto::escape::{is_plain, shorten, visible};
 use artoo_proto::{AuditReport, Timestamp};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
@@ -145,9 +148,11 @@ impl AuditEvent {
 /// The event's fields as JSON, secrets out, long texts short, never longer than [`EVENT_MAX_BYTES`].
 fn fields(event: &TapEvent) -> Map<String, Value> {
     let name = event_name(event);
-    let whole = serde_json::to_value(event).unwrap_or_else(|error| json!({ "unreadable": error.to_string() }));
+    let whole = || serde_json::to_value(event).unwrap_or_else(|error| json!({ "unreadable": error.to_string() }));
     for max_chars in [TEXT_MAX_CHARS, TEXT_TIGHT_CHARS] {
-        if let Value::Object(mut fields) = abridge(&whole, max_chars)
+        let mut whole = whole();
+        abridge(&mut whole, max_chars);
+        if let Value::Object(mut fields) = whole
             && json_length(&fields) <= EVENT_MAX_BYTES
         {
             fields.insert("event".to_owned(), json!(name));
@@ -156,7 +161,7 @@ fn fields(event: &TapEvent) -> Map<String, Value> {
     }
     let mut fields = Map::new();
     fields.insert("event".to_owned(), json!(name));
-    fields.insert("left_out_bytes".to_owned(), json!(whole.to_string().len()));
+    fields.insert("left_out_bytes".to_owned(), json!(json_length(&whole())));
     if let TapEvent::Message { envelope } = event {
         fields.insert("seq".to_owned(), json!(envelope.seq));
         fields.insert("id".to_owned(), json!(envelope.id));
@@ -167,8 +172,21 @@ fn fields(event: &TapEvent) -> Map<String, Value> {
     fields
 }
 
-fn json_length(fields: &Map<String, Value>) -> usize {
-    serde_json::to_string(fields).map_or(usize::MAX, |text| text.len())
+/// Bytes that a value takes as JSON, counted without being kept.
+fn json_length(value: &impl Serialize) -> usize {
+    struct Counter(usize);
+    impl io::Write for Counter {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            self.0 += bytes.len();
+            Ok(bytes.len())
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+    let mut counter = Counter(0);
+    serde_json::to_writer(&mut counter, value).map_or(usize::MAX, |()| counter.0)
 }
 
 fn event_name(event: &TapEvent) -> &'static str {
@@ -184,34 +202,46 @@ fn event_name(event: &TapEvent) -> &'static str {
     }
 }
 
-/// A copy with every text redacted, escaped and shortened, and every list bounded.
-fn abridge(value: &Value, max_chars: usize) -> Value {
+/// Every text redacted, escaped and shortened, and every list bounded. What is fine as it is stays where it is.
+fn abridge(value: &mut Value, max_chars: usize) {
     match value {
-        Value::String(text) => Value::String(safe_text(text, max_chars)),
+        Value::String(text) => make_safe(text, max_chars),
         Value::Array(entries) => {
-            let mut kept: Vec<Value> =
-                entries.iter().take(LIST_MAX_ENTRIES).map(|entry| abridge(entry, max_chars)).collect();
-            if entries.len() > LIST_MAX_ENTRIES {
-                kept.push(Value::String(format!("… [{} more entries]", entries.len() - LIST_MAX_ENTRIES)));
+            let more = entries.len().saturating_sub(LIST_MAX_ENTRIES);
+            entries.truncate(LIST_MAX_ENTRIES);
+            entries.iter_mut().for_each(|entry| abridge(entry, max_chars));
+            if more > 0 {
+                entries.push(Value::String(format!("… [{more} more entries]")));
             }
-            Value::Array(kept)
         }
-        Value::Object(fields) => Value::Object(
-            fields
-                .iter()
-                .map(|(name, value)| {
-                    let secret = is_secret_name(name) && value.is_string();
-                    let value = if secret { json!(REDACTED) } else { abridge(value, max_chars) };
-                    (safe_text(name, max_chars), value)
-                })
-                .collect(),
-        ),
-        Value::Null | Value::Bool(_) | Value::Number(_) => value.clone(),
+        Value::Object(fields) => {
+            for (name, value) in fields.iter_mut() {
+                if is_secret_name(name) && value.is_string() {
+                    *value = json!(REDACTED);
+                } else {
+                    abridge(value, max_chars);
+                }
+            }
+            if fields.keys().any(|name| safe_text(name, max_chars).is_some()) {
+                let named = |(name, value): (String, Value)| (safe_text(&name, max_chars).unwrap_or(name), value);
+                *fields = std::mem::take(fields).into_iter().map(named).collect();
+            }
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
     }
 }
 
-fn safe_text(text: &str, max_chars: usize) -> String {
-    shorten(&visible(&redact(text)), max_chars)
+fn make_safe(text: &mut String, max_chars: usize) {
+    if let Some(safe) = safe_text(text, max_chars) {
+        *text = safe;
+    }
+}
+
+/// The text as it may be kept; `None` where it may be kept as it is.
+fn safe_text(text: &str, max_chars: usize) -> Option<String> {
+    let redacted = redact(text);
+    let is_unchanged = matches!(redacted, Cow::Borrowed(_)) && is_plain(text) && text.len() <= max_chars;
+    (!is_unchanged).then(|| shorten(&visible(&redacted), max_chars))
 }
 
 #[cfg(test)]

@@ -2,6 +2,8 @@
 //!
 //! Every terminal line, log digest and prompt fence goes through here, so there is one rule to review.
 
+use std::borrow::Cow;
+
 /// Escapes everything that could move a cursor, hide or reorder text; keeps line breaks and tabs.
 #[must_use]
 pub fn visible(text: &str) -> String {
@@ -80,6 +82,36 @@ pub fn shorten(text: &str, max: usize) -> String {
     format!("{head}… [{} more characters]", total - max)
 }
 
+/// What `shorten(&one_line(text), max)` gives, without making the part that is left out: of a long prompt a log line
+/// shows the first words only.
+#[must_use]
+pub fn short_line(text: &str, max: usize) -> String {
+    let mut out = String::with_capacity(text.len().min(max));
+    let (mut kept, mut total) = (0, 0);
+    for piece in (Pieces { rest: text, keep_layout: false }) {
+        let (shown, chars) = match piece {
+            Piece::Plain(run) => (Cow::Borrowed(run), run.len()),
+            Piece::Other(c) => {
+                let mut shown = String::new();
+                push_escaped(&mut shown, c);
+                let chars = shown.chars().count();
+                (Cow::Owned(shown), chars)
+            }
+        };
+        if kept + chars <= max {
+            out.push_str(&shown);
+        } else {
+            out.extend(shown.chars().take(max - kept));
+        }
+        kept = (kept + chars).min(max);
+        total += chars;
+    }
+    if total > max {
+        out.push_str(&format!("… [{} more characters]", total - max));
+    }
+    out
+}
+
 /// Head and tail of a long text, `max` characters in all, with a mark of how many bytes are left out between.
 ///
 /// Returns the text and whether anything was left out.
@@ -96,19 +128,64 @@ pub fn head_tail(text: &str, max: usize) -> (String, bool) {
     (format!("{head}\n… [{left_out} bytes left out] …\n{tail}"), true)
 }
 
+/// Whether [`visible`] leaves a text as it is, as far as its bytes alone tell: ASCII without control characters.
+#[must_use]
+pub fn is_plain(text: &str) -> bool {
+    text.bytes().all(|byte| is_plain_byte(byte, true))
+}
+
 fn escape(text: &str, keep_layout: bool) -> String {
     let mut out = String::with_capacity(text.len());
-    for c in text.chars() {
-        match c {
-            '\n' | '\t' if keep_layout => out.push(c),
-            '\n' => out.push_str("\\n"),
-            '\t' => out.push_str("\\t"),
-            '\r' => out.push_str("\\r"),
-            c if is_hostile(c) => out.extend(c.escape_unicode()),
-            c => out.push(c),
+    for piece in (Pieces { rest: text, keep_layout }) {
+        match piece {
+            Piece::Plain(run) => out.push_str(run),
+            Piece::Other(c) => push_escaped(&mut out, c),
         }
     }
     out
+}
+
+/// A text in runs that stay as they are, which are nearly all of it, and single characters that must be looked at.
+struct Pieces<'a> {
+    rest: &'a str,
+    keep_layout: bool,
+}
+
+enum Piece<'a> {
+    /// ASCII.
+    Plain(&'a str),
+    Other(char),
+}
+
+impl<'a> Iterator for Pieces<'a> {
+    type Item = Piece<'a>;
+
+    fn next(&mut self) -> Option<Piece<'a>> {
+        let plain = self.rest.bytes().position(|byte| !is_plain_byte(byte, self.keep_layout));
+        let (run, rest) = self.rest.split_at(plain.unwrap_or(self.rest.len()));
+        if !run.is_empty() {
+            self.rest = rest;
+            return Some(Piece::Plain(run));
+        }
+        let mut chars = rest.chars();
+        let other = chars.next()?;
+        self.rest = chars.as_str();
+        Some(Piece::Other(other))
+    }
+}
+
+fn is_plain_byte(byte: u8, keep_layout: bool) -> bool {
+    matches!(byte, b' '..=b'~') || (keep_layout && matches!(byte, b'\n' | b'\t'))
+}
+
+fn push_escaped(out: &mut String, c: char) {
+    match c {
+        '\n' => out.push_str("\\n"),
+        '\t' => out.push_str("\\t"),
+        '\r' => out.push_str("\\r"),
+        c if is_hostile(c) => out.extend(c.escape_unicode()),
+        c => out.push(c),
+    }
 }
 
 /// Controls (C0, DEL, C1), bidi marks, zero-width and other invisible format characters, line and paragraph separators.
@@ -124,9 +201,30 @@ fn is_hostile(c: char) -> bool {
 mod tests {
     use proptest::prelude::*;
 
-    use super::{head_tail, one_line, path_from_line, path_line, visible};
+    use super::{head_tail, is_hostile, is_plain, one_line, path_from_line, path_line, short_line, shorten, visible};
+
+    /// The rule, a character at a time.
+    fn slowly(text: &str, keep_layout: bool) -> String {
+        let escaped = |c: char| match c {
+            '\n' | '\t' if keep_layout => c.to_string(),
+            '\n' => "\\n".to_owned(),
+            '\t' => "\\t".to_owned(),
+            '\r' => "\\r".to_owned(),
+            c if is_hostile(c) => c.escape_unicode().collect(),
+            c => c.to_string(),
+        };
+        text.chars().map(escaped).collect()
+    }
 
     proptest! {
+        #[test]
+        fn runs_are_escaped_as_single_characters_are(text in "([ -~]{0,9}|[\n\t\r\u{1b}\u{9b}\u{202e}ä鍵]|\\PC){0,9}", max in 0_usize..60) {
+            prop_assert_eq!(visible(&text), slowly(&text, true));
+            prop_assert_eq!(one_line(&text), slowly(&text, false));
+            prop_assert_eq!(short_line(&text, max), shorten(&one_line(&text), max));
+            prop_assert!(!is_plain(&text) || visible(&text) == text);
+        }
+
         #[test]
         fn a_path_comes_back_from_its_line(bytes: Vec<u8>) {
             prop_assert_eq!(path_from_line(&path_line(&bytes)), Some(bytes));
@@ -151,7 +249,7 @@ mod tests {
     fn nothing_that_moves_the_cursor_survives() {
         let hostile = "a\u{1b}[2Jb\u{9b}31mc\u{202e}d\u{7f}e\rf\u{200b}g\nh";
         for shown in [visible(hostile), one_line(hostile), path_line(hostile.as_bytes())] {
-            assert!(!shown.chars().any(|c| c != '\n' && super::is_hostile(c)), "{shown:?}");
+            assert!(!shown.chars().any(|c| c != '\n' && is_hostile(c)), "{shown:?}");
         }
         assert_eq!(visible("a\nb\tc"), "a\nb\tc");
         assert_eq!(one_line("a\nb"), "a\\nb");
