@@ -178,7 +178,7 @@ impl Ledger {
     }
 
     /// Adds time that a call took.
-    pub(crate) fn took(&self, request: &ModelRequest, time_ms: u64) {
+    pub fn took(&self, request: &ModelRequest, time_ms: u64) {
         self.with(|book| {
             book.total.time_ms += time_ms;
             book.accounts.entry((request.task_id.clone(), request.role)).or_default().time_ms += time_ms;

@@ -19,8 +19,9 @@ fn tokens_of(chars: usize) -> u64 {
     u64::try_from(chars.div_ceil(CHARS_PER_TOKEN)).unwrap_or(u64::MAX)
 }
 
-/// Everything a request sends as text, for estimates; the schema stands at its end in every format.
-pub(crate) fn prompt_tokens(request: &ModelRequest) -> u64 {
+/// Everything a request sends as text, the schema included, estimated.
+#[must_use]
+pub fn prompt_tokens(request: &ModelRequest) -> u64 {
     let prompt = request.prompt.system.chars().count() + request.prompt.user.chars().count();
     tokens_of(prompt + request.schema.to_string().chars().count())
 }

@@ -3,7 +3,7 @@
 use artoo_proto::ModelRequest;
 use serde_json::Value;
 
-use crate::structured::{Complaint, Dialect, ReplyFormat};
+use crate::structured::{self, Complaint, Dialect, ReplyFormat};
 use draft::Draft;
 
 mod anthropic;
@@ -69,10 +69,7 @@ impl Asking<'_> {
         if !self.schema_in_prompt {
             return self.request.prompt.user.clone();
         }
-        format!(
-            "{}\n\nAnswer with one JSON object that fits this JSON schema, and with nothing else:\n{}",
-            self.request.prompt.user, self.request.schema
-        )
+        format!("{}\n\n{}", self.request.prompt.user, structured::asked_for(&self.request.schema))
     }
 }
 
