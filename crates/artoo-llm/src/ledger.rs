@@ -256,7 +256,7 @@ impl Ledger {
     }
 
     /// Adds time that a call took.
-    pub(crate) fn took(&self, request: &ModelRequest, model: &str, time_ms: u64) {
+    pub fn took(&self, request: &ModelRequest, model: &str, time_ms: u64) {
         self.with(|book| {
             book.total.time_ms += time_ms;
             book.accounts.entry(Spender::of(request, model)).or_default().time_ms += time_ms;

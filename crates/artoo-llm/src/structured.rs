@@ -183,6 +183,12 @@ impl Dialect {
     }
 }
 
+/// How a reply in JSON is asked for in words.
+#[must_use]
+pub fn asked_for(schema: &Value) -> String {
+    format!("Answer with one JSON object of this form, and with nothing else:\n{}", artoo_proto::shape(schema))
+}
+
 /// The body of a request, as a protocol words it: the stable part first, the schema last.
 #[must_use]
 pub fn body(protocol: Protocol, request: &ModelRequest, model: &str, dialect: Dialect) -> Value {

@@ -4,7 +4,7 @@ use artoo_proto::{ByTools, ModelRequest, OfferedTool};
 use serde_json::Value;
 
 use crate::native;
-use crate::structured::{Complaint, Dialect, ReplyFormat, ToolCalls};
+use crate::structured::{self, Complaint, Dialect, ReplyFormat, ToolCalls};
 use draft::Draft;
 
 mod anthropic;
@@ -98,11 +98,7 @@ impl<'a> Asking<'a> {
         if !self.schema_in_prompt {
             return self.request.prompt.user.clone();
         }
-        let form = artoo_proto::shape(&self.request.schema);
-        format!(
-            "{}\n\nAnswer with one JSON object of this form, and with nothing else:\n{form}",
-            self.request.prompt.user
-        )
+        format!("{}\n\n{}", self.request.prompt.user, structured::asked_for(&self.request.schema))
     }
 }
 

@@ -5,13 +5,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::{cargo, metadata, name_of, packages, same};
 
 /// A crate, the crates of this workspace it needs, and those it needs only for its optional features.
-const EDGES: [(&str, &[&str], &[&str]); 9] = [
+const EDGES: [(&str, &[&str], &[&str]); 10] = [
     ("artoo-proto", &[], &[]),
     ("artoo-ggs", &[], &[]),
     ("artoo-mkct", &[], &[]),
     ("artoo-bus", &["artoo-proto"], &[]),
     ("artoo-reflex", &["artoo-proto"], &[]),
     ("artoo-llm", &["artoo-proto"], &[]),
+    ("artoo-local", &["artoo-llm", "artoo-proto"], &[]),
     ("artoo-tools", &["artoo-proto"], &[]),
     ("artoo-audit", &["artoo-bus", "artoo-proto"], &[]),
     (
@@ -57,7 +58,21 @@ fn each_crate_knows_exactly_whom_it_may() {
     same("crates of the workspace", &ours, &listed);
     let of_binary = edges("artoo", false);
     assert!(of_binary.iter().all(|name| BINARY_MAY_KNOW.contains(name)), "the binary knows {of_binary:?}");
-    assert!(edges("artoo", true).is_empty());
+    same("the binary may need", &edges("artoo", true), &["artoo-local"].into());
+}
+
+#[test]
+fn what_compiles_another_language_is_asked_for_by_name() {
+    let ids = |list: &str| -> BTreeSet<&str> {
+        metadata()[list].as_array().unwrap().iter().map(|id| id.as_str().unwrap()).collect()
+    };
+    let left_out = ids("workspace_members").difference(&ids("workspace_default_members")).copied().collect();
+    let local = packages().find(|package| name_of(package) == "artoo-local").unwrap();
+    same("crates outside a plain build", &left_out, &[local["id"].as_str().unwrap()].into());
+    let binary = packages().find(|package| name_of(package) == "artoo").unwrap();
+    let default = binary["features"]["default"].as_array().unwrap();
+    assert!(!default.iter().any(|feature| feature == "local-llm"), "{default:?}");
+    assert_eq!(binary["features"]["local-llm"], serde_json::json!(["dep:artoo-local"]));
 }
 
 #[test]

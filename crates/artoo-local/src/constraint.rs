@@ -1,0 +1,108 @@
+//! Holding a reply to a schema while it is written: which token may come next, and which must.
+
+use std::sync::Arc;
+
+use llguidance::api::TopLevelGrammar;
+use llguidance::earley::SlicedBiasComputer;
+use llguidance::{Matcher, ParserFactory};
+use serde_json::Value;
+use toktrie::{InferenceCapabilities, TokenId};
+
+use crate::bounds;
+use crate::vocabulary::Vocabulary;
+
+/// Makes constraints for one model.
+pub(crate) struct Constraints {
+    factory: ParserFactory,
+}
+
+/// What may come next in one reply.
+pub(crate) struct Constraint {
+    matcher: Matcher,
+}
+
+impl Constraints {
+    pub(crate) fn new(vocabulary: &Arc<Vocabulary>) -> Result<Self, String> {
+        let tokens: toktrie::TokEnv = Arc::clone(vocabulary) as _;
+        let abilities = InferenceCapabilities { ff_tokens: true, ..InferenceCapabilities::default() };
+        let mut factory = ParserFactory::new(&tokens, abilities, &SlicedBiasComputer::json_slices())
+            .map_err(|error| error.to_string())?;
+        factory.quiet();
+        factory.limits_mut().verbose_errors = false;
+        Ok(Self { factory })
+    }
+
+    /// A reply that fits this schema; an error where the schema can't be kept to.
+    pub(crate) fn of(&self, schema: &Value) -> Result<Constraint, String> {
+        let grammar = TopLevelGrammar::from_json_schema(bounds::constrained(schema));
+        let matcher = Matcher::new(self.factory.create_parser(grammar));
+        matcher.get_error().map_or(Ok(Constraint { matcher }), Err)
+    }
+}
+
+impl Constraint {
+    /// Whether the reply is complete.
+    pub(crate) fn is_complete(&self) -> bool {
+        self.matcher.is_stopped() && self.matcher.stop_reason().is_ok()
+    }
+
+    /// What comes next in any case, already taken.
+    pub(crate) fn forced(&mut self) -> Result<Vec<i32>, String> {
+        let tokens = self.matcher.consume_ff_tokens();
+        self.matcher.get_error().map_or(Ok(()), Err)?;
+        Ok(tokens.into_iter().filter_map(|token| i32::try_from(token).ok()).collect())
+    }
+
+    /// The likeliest token that may come next.
+    pub(crate) fn choose(&mut self, logits: &[f32]) -> Result<Option<i32>, String> {
+        // Most of the time the model's own choice may come, and a look at one token is cheaper than one at all.
+        if let Some(token) = likeliest(logits, |_| true)
+            && self.matcher.validate_tokens(&[id(token)]).map_err(|error| error.to_string())? == 1
+        {
+            return Ok(Some(token));
+        }
+        let allowed = self.matcher.compute_mask_or_eos().map_err(|error| error.to_string())?;
+        Ok(likeliest(logits, |token| allowed.is_allowed(id(token))))
+    }
+
+    /// Takes what was chosen.
+    pub(crate) fn take(&mut self, token: i32) -> Result<(), String> {
+        self.matcher.consume_token(id(token)).map_err(|error| error.to_string())
+    }
+}
+
+/// The likeliest token of those that count; of equals the first, as llama.cpp has it.
+pub(crate) fn likeliest(logits: &[f32], counts: impl Fn(i32) -> bool) -> Option<i32> {
+    let mut best: Option<(i32, f32)> = None;
+    for (token, logit) in (0..).zip(logits) {
+        // Looked at only where it would win: a mask is asked for few tokens that way.
+        if best.is_none_or(|(_, most)| *logit > most) && !logit.is_nan() && counts(token) {
+            best = Some((token, *logit));
+        }
+    }
+    best.map(|(token, _)| token)
+}
+
+fn id(token: i32) -> TokenId {
+    TokenId::try_from(token).unwrap_or(TokenId::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::likeliest;
+
+    #[test]
+    fn the_likeliest_token_that_counts_is_taken() {
+        let check = |logits: &[f32], odd: bool, expected| {
+            assert_eq!(likeliest(logits, |token| !odd || token % 2 == 1), expected, "{logits:?}");
+        };
+        check(&[1.0, 3.0, 2.0], false, Some(1));
+        check(&[9.0, 3.0, 8.0, 4.0], true, Some(3));
+        check(&[5.0, 5.0], false, Some(0));
+        check(&[f32::NAN, -1.0], false, Some(1));
+        check(&[f32::NEG_INFINITY], false, Some(0));
+        check(&[f32::NAN], false, None);
+        check(&[1.0], true, None);
+        check(&[], false, None);
+    }
+}

@@ -1,0 +1,240 @@
+//! Evaluates a prompt with llama.cpp, as little of it as is new, and writes a reply token by token.
+
+use std::num::NonZeroU32;
+
+use llama_cpp_2::context::LlamaContext;
+use llama_cpp_2::context::params::LlamaContextParams;
+use llama_cpp_2::context::session::{LlamaStateSeqFlags, SeqState};
+use llama_cpp_2::llama_batch::LlamaBatch;
+use llama_cpp_2::token::LlamaToken;
+
+use crate::constraint::{Constraint, likeliest};
+use crate::prefixes::{Prefixes, common};
+use crate::runtime::Runtime;
+use crate::vocabulary::Vocabulary;
+
+/// Tokens that are evaluated together: enough that the weights are read rarely, few enough that a call that nobody waits
+/// for any more ends soon.
+pub(crate) const STEP: usize = 64;
+
+/// The only sequence there is: what other prompts left is kept outside, as a state.
+const SEQUENCE: i32 = 0;
+
+/// A context with what it holds.
+pub(crate) struct Engine<'m> {
+    context: LlamaContext<'m>,
+    batch: LlamaBatch<'static>,
+    vocabulary: &'m Vocabulary,
+    /// The tokens that the context holds, in order.
+    held: Vec<i32>,
+    /// How many of them were evaluated in whole steps from the beginning.
+    in_steps: usize,
+    prefixes: Prefixes<SeqState>,
+    /// Whether a state can be taken back to any of its tokens; one that sums up what it has read can't.
+    rewinds: bool,
+}
+
+/// What is to be written.
+pub(crate) struct Order<'o> {
+    /// The prompt's tokens, at least one.
+    pub(crate) prompt: &'o [i32],
+    /// How many of them are the same in the next call of this kind.
+    pub(crate) stable: usize,
+    /// What the reply is held to.
+    pub(crate) constraint: Option<Constraint>,
+    /// Most tokens of the reply.
+    pub(crate) max_tokens: usize,
+}
+
+/// Someone who waits for a reply.
+pub(crate) trait Reader {
+    /// Whether nobody waits any more.
+    fn is_gone(&self) -> bool;
+    /// The prompt is evaluated; so many tokens of it were known.
+    fn reused(&mut self, tokens: usize);
+    /// The reply has grown.
+    fn grown(&mut self, tokens: usize, bytes: usize);
+}
+
+/// How a reply ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum End {
+    /// By itself, or because its schema is satisfied.
+    Complete,
+    /// At the limit of tokens.
+    Limit,
+    /// Nobody waits for it.
+    Abandoned,
+}
+
+/// What was written.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Output {
+    pub(crate) bytes: Vec<u8>,
+    pub(crate) tokens: Vec<i32>,
+    pub(crate) end: End,
+}
+
+impl<'m> Engine<'m> {
+    /// An empty context; `None` where there is no memory for it.
+    pub(crate) fn new(runtime: &'m Runtime, prefix_bytes: usize) -> Option<Self> {
+        let step = u32::try_from(STEP).unwrap_or(u32::MAX);
+        let threads = i32::try_from(runtime.facts.threads).unwrap_or(1);
+        let parameters = LlamaContextParams::default()
+            .with_n_ctx(NonZeroU32::new(runtime.facts.context_tokens))
+            .with_n_batch(step)
+            .with_n_ubatch(step)
+            .with_n_seq_max(1)
+            .with_swa_full(true)
+            .with_n_threads(threads)
+            .with_n_threads_batch(threads);
+        let context = runtime.model.new_context(runtime.backend, parameters).ok()?;
+        Some(Self {
+            context,
+            batch: LlamaBatch::new(STEP, 1),
+            vocabulary: &runtime.vocabulary,
+            held: Vec::new(),
+            in_steps: 0,
+            prefixes: Prefixes::new(prefix_bytes),
+            rewinds: !runtime.model.is_recurrent() && !runtime.model.is_hybrid(),
+        })
+    }
+
+    /// Evaluates the prompt and writes the reply. The caller has seen to it that both fit the context.
+    pub(crate) fn write(&mut self, order: Order<'_>, reader: &mut dyn Reader) -> Result<Output, String> {
+        let known = self.go_back_to(order.prompt);
+        reader.reused(known);
+        let mut output = Output { bytes: Vec::new(), tokens: Vec::new(), end: End::Abandoned };
+        if !self.evaluate_prompt(&order, known, reader)? {
+            return Ok(output);
+        }
+        let mut constraint = order.constraint;
+        output.end = loop {
+            if reader.is_gone() {
+                break End::Abandoned;
+            }
+            let mut next = constraint.as_mut().map_or_else(|| Ok(Vec::new()), Constraint::forced)?;
+            if next.is_empty() {
+                if constraint.as_ref().is_some_and(Constraint::is_complete) {
+                    break End::Complete;
+                }
+                let token = self.choose(constraint.as_mut())?;
+                if self.vocabulary.is_end(token) {
+                    break End::Complete;
+                }
+                next.push(token);
+            }
+            for token in &next {
+                output.bytes.extend(self.vocabulary.piece(*token));
+            }
+            output.tokens.extend(&next);
+            reader.grown(output.tokens.len(), output.bytes.len());
+            if constraint.as_ref().is_some_and(Constraint::is_complete) && output.tokens.len() <= order.max_tokens {
+                break End::Complete;
+            }
+            if output.tokens.len() >= order.max_tokens {
+                break End::Limit;
+            }
+            for part in next.chunks(STEP) {
+                self.evaluate(part, true)?;
+            }
+        };
+        Ok(output)
+    }
+
+    /// Takes the context back to what it has in common with a prompt, or to a kept beginning of it that is longer; how
+    /// many of the prompt's tokens it holds then. At least one is left: a reply begins at what follows the last.
+    fn go_back_to(&mut self, prompt: &[i32]) -> usize {
+        let most = common(&self.held, prompt).min(self.in_steps).min(prompt.len().saturating_sub(1));
+        let live = if self.rewinds || most == self.held.len() { most / STEP * STEP } else { 0 };
+        if let Some((known, state)) = self.prefixes.longest(prompt).filter(|(known, _)| *known > live) {
+            self.context.clear_kv_cache();
+            if self.context.state_seq_set(state, SEQUENCE).is_ok() {
+                self.held = prompt.get(..known).unwrap_or_default().to_owned();
+                self.in_steps = known;
+                return known;
+            }
+            self.forget();
+            return 0;
+        }
+        if live < self.held.len() {
+            let from = u32::try_from(live).ok();
+            if live == 0 || !matches!(self.context.clear_kv_cache_seq(Some(0), from, None), Ok(true)) {
+                self.forget();
+                return 0;
+            }
+            self.held.truncate(live);
+            self.in_steps = live;
+        }
+        live
+    }
+
+    fn forget(&mut self) {
+        self.context.clear_kv_cache();
+        self.held.clear();
+        self.in_steps = 0;
+    }
+
+    /// Whether the prompt was evaluated to its end.
+    fn evaluate_prompt(&mut self, order: &Order<'_>, known: usize, reader: &dyn Reader) -> Result<bool, String> {
+        let stable = order.stable / STEP * STEP;
+        let mut rest = order.prompt.get(known..).unwrap_or_default();
+        while !rest.is_empty() {
+            if reader.is_gone() {
+                return Ok(false);
+            }
+            let (now, then) = rest.split_at(rest.len().min(STEP));
+            self.evaluate(now, then.is_empty())?;
+            rest = then;
+            if now.len() == STEP {
+                self.in_steps = self.held.len();
+            }
+            if self.held.len() == stable {
+                self.keep();
+            }
+        }
+        Ok(true)
+    }
+
+    /// Keeps the state reached: the beginning of every prompt of this kind.
+    fn keep(&mut self) {
+        let bytes = self.context.state_seq_get_size_ext(SEQUENCE, LlamaStateSeqFlags::empty());
+        if !self.prefixes.wants(&self.held, bytes) {
+            return;
+        }
+        // A beginning that can't be kept is evaluated again.
+        if let Ok(state) = self.context.state_seq_get(SEQUENCE, LlamaStateSeqFlags::empty()) {
+            let bytes = state.byte_len();
+            self.prefixes.keep(&self.held, state, bytes);
+        }
+    }
+
+    /// Evaluates some tokens, at most a step; `last`: a token may be chosen after them.
+    fn evaluate(&mut self, tokens: &[i32], last: bool) -> Result<(), String> {
+        self.batch.clear();
+        for (at, token) in (self.held.len()..).zip(tokens) {
+            let position = i32::try_from(at).map_err(|error| error.to_string())?;
+            let shows = last && at + 1 == self.held.len() + tokens.len();
+            let added = self.batch.add(LlamaToken::new(*token), position, &[SEQUENCE], shows);
+            added.map_err(|error| error.to_string())?;
+        }
+        let evaluated = self.context.decode(&mut self.batch);
+        if let Err(error) = evaluated {
+            // What the context holds now is not known.
+            self.forget();
+            return Err(error.to_string());
+        }
+        self.held.extend(tokens);
+        Ok(())
+    }
+
+    fn choose(&mut self, constraint: Option<&mut Constraint>) -> Result<i32, String> {
+        let logits = self.context.get_logits_ith(self.batch.n_tokens() - 1);
+        let Some(constraint) = constraint else {
+            return likeliest(logits, |_| true).ok_or_else(|| "the model gives no token a likelihood".to_owned());
+        };
+        let token = constraint.choose(logits)?.ok_or_else(|| "no token may come next".to_owned())?;
+        constraint.take(token)?;
+        Ok(token)
+    }
+}

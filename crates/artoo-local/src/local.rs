@@ -1,0 +1,274 @@
+//! A model file as the rest of the program sees it.
+
+use std::fmt;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+use std::time::Duration;
+
+use artoo_llm::ledger::{Cache, Ledger, Price};
+use artoo_llm::observe::{Caller, Exchange, Observer, Step};
+use artoo_llm::{Model, Shared, usage};
+use artoo_proto::{ModelFailure, ModelReply, ModelRequest, Prompt, ReplyBody, Usage};
+use async_trait::async_trait;
+use serde_json::{Value, json};
+use tokio::sync::{Semaphore, oneshot};
+use tokio::time::{Instant, timeout};
+
+use crate::runtime::Facts;
+use crate::worker::{self, Job, Outcome, Progress, Task};
+use crate::{LocalConfig, LocalError, file, processor, prompt, reply};
+
+/// How long the end of a program waits for the thread: it looks up at every token and every step of a prompt.
+const FAREWELL: Duration = Duration::from_secs(2);
+
+/// The status under which an endpoint rejects a request that it can't serve.
+const REJECTED: u16 = 400;
+
+/// A model of one's own costs no money, which a bound on money can rely on.
+const PRICE: Price = Price { prompt: 0.0, cached: 0.0, written: 0.0, completion: 0.0 };
+
+/// A model from a file. Calls take turns.
+pub struct Local {
+    config: LocalConfig,
+    /// Taken away at the end, which the thread sees.
+    tasks: Option<Sender<Task>>,
+    turns: Arc<Semaphore>,
+    ledger: Arc<Ledger>,
+    observer: Option<Arc<dyn Observer>>,
+    ending: Arc<AtomicBool>,
+    // Held at the end only.
+    ended: Mutex<Receiver<()>>,
+}
+
+/// A plain text that the model wrote.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Written {
+    /// The text, reasoning apart.
+    pub text: String,
+    /// What the model thought before it, where it marks that.
+    pub reasoning: String,
+    /// Its tokens, reasoning among them.
+    pub tokens: Vec<i32>,
+    /// Whether it ended at the limit of tokens instead of by itself.
+    pub is_cut: bool,
+    /// What it cost.
+    pub usage: Usage,
+    /// How many tokens of the prompt were known from earlier calls.
+    pub cached_tokens: u64,
+}
+
+impl Local {
+    /// Looks at the processor and at the file's head; the model itself is loaded with the first call, or by
+    /// [`Local::load`].
+    ///
+    /// # Errors
+    /// See [`LocalError`].
+    pub fn new(config: LocalConfig, shared: &Shared) -> Result<Self, LocalError> {
+        processor::check()?;
+        file::check(&config.path)?;
+        let (tasks, to_do) = channel();
+        let (ends, ended) = channel();
+        let ending = Arc::new(AtomicBool::new(false));
+        let (of_thread, is_ending) = (config.clone(), Arc::clone(&ending));
+        let run = move || {
+            worker::run(&of_thread, &to_do, &is_ending);
+            // Whoever has stopped waiting needs no answer.
+            ends.send(()).ok();
+        };
+        let started = thread::Builder::new().name("artoo-local".to_owned()).spawn(run);
+        started.map_err(|source| LocalError::NoThread { source })?;
+        Ok(Self {
+            config,
+            tasks: Some(tasks),
+            turns: Arc::new(Semaphore::new(1)),
+            ledger: Arc::clone(&shared.ledger),
+            observer: shared.observer.clone(),
+            ending,
+            ended: Mutex::new(ended),
+        })
+    }
+
+    /// How it was set up.
+    #[must_use]
+    pub fn config(&self) -> &LocalConfig {
+        &self.config
+    }
+
+    /// Loads the model now, if that has not been done, and waits for it.
+    ///
+    /// # Errors
+    /// See [`LocalError`].
+    pub fn load(&self) -> Result<Facts, LocalError> {
+        let (reply, loaded) = channel();
+        self.send(Task::Load(reply)).and_then(|()| loaded.recv().ok()).ok_or(LocalError::Stopped)?
+    }
+
+    /// The tokens of a prompt, as the model's chat template and tokenizer have it.
+    ///
+    /// # Errors
+    /// A [`ModelFailure`] where the model can't be used.
+    pub async fn prompt_tokens(&self, prompt: &Prompt) -> Result<Vec<i32>, ModelFailure> {
+        let (reply, tokens) = oneshot::channel();
+        self.send(Task::Tokens(prompt.clone(), reply)).ok_or_else(stopped)?;
+        tokens.await.map_err(|_| stopped())?.map_err(|problem| failure(problem, Usage::default()))
+    }
+
+    /// Writes a plain text, likeliest token after likeliest token. One that reaches the limit is marked so.
+    ///
+    /// # Errors
+    /// A [`ModelFailure`]; nothing here is held to a budget.
+    pub async fn write(&self, prompt: &Prompt, max_tokens: u32) -> Result<Written, ModelFailure> {
+        let progress = Arc::default();
+        let (_, output) = self.written(prompt, None, max_tokens, &progress, Box::new(|_| ())).await?;
+        let usage = progress.usage();
+        let (text, is_cut) = match reply::text(&output, usage) {
+            Ok(text) => (text, false),
+            Err(ModelFailure::Cut { .. }) => {
+                let answer = String::from_utf8_lossy(&output.bytes).into_owned();
+                (reply::Text { answer, reasoning: String::new() }, true)
+            }
+            Err(other) => return Err(other),
+        };
+        let (text, reasoning, tokens) = (text.answer, text.reasoning, output.tokens);
+        Ok(Written { text, reasoning, tokens, is_cut, usage, cached_tokens: progress.cached() })
+    }
+
+    fn send(&self, task: Task) -> Option<()> {
+        self.tasks.as_ref()?.send(task).ok()
+    }
+
+    /// Waits for a turn, then for what is written in it. Dropping this gives the call up.
+    async fn written(
+        &self,
+        prompt: &Prompt,
+        schema: Option<Value>,
+        max_tokens: u32,
+        progress: &Arc<Progress>,
+        grown: Box<dyn Fn(usize) + Send>,
+    ) -> Result<(String, crate::engine::Output), ModelFailure> {
+        let turn = Arc::clone(&self.turns).acquire_owned().await.map_err(|_| stopped())?;
+        let started = Instant::now();
+        let (reply, outcome) = oneshot::channel();
+        let (prompt, progress_of_job) = (prompt.clone(), Arc::clone(progress));
+        let job = Job { prompt, schema, max_tokens, reply, progress: progress_of_job, grown, turn };
+        self.send(Task::Write(Box::new(job))).ok_or_else(stopped)?;
+        match timeout(self.config.total_deadline, outcome).await {
+            Err(_) => Err(ModelFailure::TimedOut { after_ms: millis(started), usage: progress.usage() }),
+            Ok(Err(_)) => Err(stopped()),
+            Ok(Ok(Outcome::Written { rendered, output })) => Ok((rendered, output)),
+            Ok(Ok(other)) => Err(failure(other, progress.usage())),
+        }
+    }
+
+    async fn ask_within(&self, request: &ModelRequest, progress: &Arc<Progress>) -> Result<ModelReply, ModelFailure> {
+        let schema = prompt::held_to(&request.schema);
+        let (observer, caller) = (self.observer.clone(), caller(request));
+        let grown = Box::new(move |chars| {
+            if let Some(observer) = &observer {
+                observer.step(&caller, &Step::Writing { chars, reasoning_chars: 0 });
+            }
+        });
+        let (max_tokens, schema_of_job) = (request.max_tokens, schema.cloned());
+        let written = self.written(&request.prompt, schema_of_job, max_tokens, progress, grown).await;
+        let (rendered, output) = written?;
+        let usage = progress.usage();
+        let value = reply::value(&output, schema, usage);
+        self.show(request, &rendered, &output, value.as_ref().err());
+        Ok(ModelReply { body: ReplyBody::Json { value: value? }, usage, model: self.name() })
+    }
+
+    /// The whole exchange, for those who want it.
+    fn show(&self, request: &ModelRequest, sent: &str, output: &crate::engine::Output, failed: Option<&ModelFailure>) {
+        let Some(observer) = self.observer.as_ref().filter(|observer| observer.wants_exchanges()) else { return };
+        observer.exchange(&Exchange {
+            caller: caller(request),
+            url: format!("file:{}", self.config.path.display()),
+            request: json!({"prompt": sent, "max_tokens": request.max_tokens}).to_string(),
+            status: None,
+            response: String::from_utf8_lossy(&output.bytes).into_owned(),
+            trouble: failed.map(ToString::to_string),
+        });
+    }
+}
+
+#[async_trait]
+impl Model for Local {
+    fn name(&self) -> String {
+        self.config.model_name()
+    }
+
+    async fn ask(&self, request: &ModelRequest) -> Result<ModelReply, ModelFailure> {
+        let estimated = usage::prompt_tokens(request);
+        let reservation = self
+            .ledger
+            .reserve(request, estimated, &self.config.model_name(), Some(PRICE))
+            .map_err(|over| ModelFailure::OverBudget { detail: over.to_string() })?;
+        let started = Instant::now();
+        let progress = Arc::default();
+        let result = self.ask_within(request, &progress).await;
+        reservation.settle(progress.usage(), Cache { read: progress.cached(), written: 0 });
+        self.ledger.took(request, &self.config.model_name(), millis(started));
+        if let Some(observer) = &self.observer {
+            observer.step(&caller(request), &Step::Done);
+        }
+        result
+    }
+}
+
+impl Drop for Local {
+    fn drop(&mut self) {
+        self.ending.store(true, Ordering::Relaxed);
+        self.tasks = None;
+        // llama.cpp must not be at work while the process takes its own statics down.
+        let ended = self.ended.lock().unwrap_or_else(PoisonError::into_inner);
+        if ended.recv_timeout(FAREWELL).is_err() {
+            tracing::debug!("the model's thread is left to itself");
+        }
+    }
+}
+
+impl fmt::Debug for Local {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Local").field("config", &self.config).finish_non_exhaustive()
+    }
+}
+
+impl Progress {
+    /// What the call has cost; nothing where nothing was evaluated.
+    fn usage(&self) -> Usage {
+        let prompt_tokens = self.prompt.load(Ordering::Relaxed);
+        Usage {
+            model_calls: u32::from(prompt_tokens > 0),
+            prompt_tokens,
+            completion_tokens: self.written.load(Ordering::Relaxed),
+        }
+    }
+
+    fn cached(&self) -> u64 {
+        self.reused.load(Ordering::Relaxed)
+    }
+}
+
+fn caller(request: &ModelRequest) -> Caller {
+    Caller { role: request.role, task_id: request.task_id.clone(), subtask_id: request.subtask_id }
+}
+
+fn failure(outcome: Outcome, usage: Usage) -> ModelFailure {
+    match outcome {
+        Outcome::DoesNotFit { needed, room } => ModelFailure::DoesNotFit { needed, room },
+        Outcome::Unusable { problem } => ModelFailure::Unreachable { detail: problem.to_string() },
+        Outcome::Failed { problem } => ModelFailure::Cut { detail: format!("llama.cpp failed: {problem}"), usage },
+        Outcome::Refused { problem: detail } => ModelFailure::Rejected { status: REJECTED, detail },
+        Outcome::Written { .. } => stopped(),
+    }
+}
+
+fn stopped() -> ModelFailure {
+    ModelFailure::Unreachable { detail: LocalError::Stopped.to_string() }
+}
+
+fn millis(started: Instant) -> u64 {
+    u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX)
+}

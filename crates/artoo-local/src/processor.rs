@@ -1,0 +1,55 @@
+//! Whether this processor has what llama.cpp was compiled for. Asked before anything of it runs: an instruction that a
+//! processor does not know ends the whole process.
+
+use crate::LocalError;
+
+/// The options of the build (`.cargo/config.toml`) with what each needs, in words.
+#[cfg(target_arch = "x86_64")]
+fn needs() -> [(Option<&'static str>, bool, &'static str); 6] {
+    use std::arch::is_x86_feature_detected as has;
+    [
+        (option_env!("GGML_SSE42"), has!("sse4.2"), "SSE 4.2"),
+        (option_env!("GGML_AVX"), has!("avx"), "AVX"),
+        (option_env!("GGML_AVX2"), has!("avx2"), "AVX2"),
+        (option_env!("GGML_BMI2"), has!("bmi2"), "BMI2"),
+        (option_env!("GGML_F16C"), has!("f16c"), "F16C"),
+        (option_env!("GGML_FMA"), has!("fma"), "FMA"),
+    ]
+}
+
+/// Elsewhere llama.cpp is compiled for what every processor of the kind has.
+#[cfg(not(target_arch = "x86_64"))]
+fn needs() -> [(Option<&'static str>, bool, &'static str); 0] {
+    []
+}
+
+/// Whether llama.cpp can run here.
+pub(crate) fn check() -> Result<(), LocalError> {
+    first_missing(&needs()).map_or(Ok(()), |missing| Err(LocalError::Processor { missing }))
+}
+
+fn first_missing(needs: &[(Option<&'static str>, bool, &'static str)]) -> Option<&'static str> {
+    needs.iter().find(|(option, is_there, _)| *option == Some("ON") && !is_there).map(|(.., name)| *name)
+}
+
+/// What it was compiled for, in words.
+pub(crate) fn compiled_for() -> &'static str {
+    match option_env!("GGML_AVX2") {
+        Some("ON") if cfg!(target_arch = "x86_64") => "x86-64-v3 (AVX2)",
+        _ if cfg!(target_arch = "x86_64") && !cfg!(target_feature = "avx2") => "any x86-64 (slow)",
+        _ => std::env::consts::ARCH,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{check, first_missing};
+
+    #[test]
+    fn a_processor_that_lacks_what_was_compiled_for_is_told_apart() {
+        assert_eq!(first_missing(&[(Some("ON"), true, "AVX"), (Some("ON"), false, "AVX2")]), Some("AVX2"));
+        assert_eq!(first_missing(&[(Some("ON"), true, "AVX"), (None, false, "AVX2")]), None);
+        assert_eq!(first_missing(&[(Some("OFF"), false, "AVX")]), None);
+        assert!(check().is_ok(), "the machine that runs the tests has what they were compiled for");
+    }
+}

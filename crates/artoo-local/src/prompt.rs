@@ -1,0 +1,49 @@
+//! From a request to the tokens that the model reads.
+
+use artoo_llm::structured;
+use artoo_proto::Prompt;
+use serde_json::Value;
+
+use crate::bounds;
+use crate::prefixes::common;
+use crate::runtime::Runtime;
+use crate::template::without_open_reasoning;
+
+/// A prompt in tokens.
+pub(crate) struct Tokens {
+    /// The text, as the chat template has it.
+    pub(crate) rendered: String,
+    pub(crate) tokens: Vec<i32>,
+    /// How many of them don't depend on this call's material.
+    pub(crate) stable: usize,
+}
+
+/// The messages of a request. The schema stands with the standing instructions: it rarely changes from call to call, and
+/// what does not change is evaluated once.
+pub(crate) fn with_schema(prompt: &Prompt, schema: Option<&Value>) -> Prompt {
+    let Some(schema) = schema else { return prompt.clone() };
+    let system = format!("{}\n\n{}", prompt.system, structured::asked_for(schema));
+    Prompt { system, user: prompt.user.clone() }
+}
+
+/// The schema that a reply is held to; `None` where any text will do.
+pub(crate) fn held_to(schema: &Value) -> Option<&Value> {
+    (!bounds::asks_for_nothing(schema)).then_some(schema)
+}
+
+/// The tokens of these messages.
+pub(crate) fn tokens(runtime: &Runtime, prompt: &Prompt, is_constrained: bool) -> Result<Tokens, String> {
+    let vocabulary = &runtime.vocabulary;
+    let clean = |text: &str| vocabulary.without_marks(text).into_owned();
+    let prompt = Prompt { system: clean(&prompt.system), user: clean(&prompt.user) };
+    let render = |prompt: &Prompt| {
+        let rendered = runtime.template.render(prompt).map_err(|error| error.to_string())?;
+        Ok::<_, String>(if is_constrained { without_open_reasoning(rendered) } else { rendered })
+    };
+    let rendered = render(&prompt)?;
+    let tokens = vocabulary.tokens(&rendered);
+    // Where another call's text would begin to differ.
+    let of_another = vocabulary.tokens(&render(&Prompt { user: String::new(), ..prompt })?);
+    let stable = common(&tokens, &of_another);
+    Ok(Tokens { rendered, tokens, stable })
+}

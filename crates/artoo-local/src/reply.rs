@@ -1,0 +1,94 @@
+//! From what was written to a reply: whole, valid, read strictly, with reasoning apart.
+
+use artoo_llm::reader;
+use artoo_proto::{ModelFailure, Usage, escape};
+use serde_json::Value;
+
+use crate::engine::Output;
+use crate::worker::cut;
+
+/// How reasoning is marked that a model writes before its answer.
+const REASONING: (&str, &str) = ("<think>", "</think>");
+
+/// How much of a text that can't be read is shown, in characters.
+const EXCERPT_CHARS: usize = 200;
+
+/// A plain text, and the reasoning before it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Text {
+    pub(crate) answer: String,
+    pub(crate) reasoning: String,
+}
+
+/// The text of a complete reply.
+pub(crate) fn text(output: &Output, usage: Usage) -> Result<Text, ModelFailure> {
+    if let Some(detail) = cut(&output.end) {
+        return Err(ModelFailure::Cut { detail: detail.to_owned(), usage });
+    }
+    let unreadable = |detail: &str, text: &str| {
+        let excerpt = escape::one_line(&escape::shorten(text, EXCERPT_CHARS));
+        ModelFailure::Unreadable { detail: detail.to_owned(), excerpt, usage }
+    };
+    let Ok(text) = str::from_utf8(&output.bytes) else {
+        return Err(unreadable("the reply is not valid UTF-8", &String::from_utf8_lossy(&output.bytes)));
+    };
+    let Some(thought) = text.trim_start().strip_prefix(REASONING.0) else {
+        return Ok(Text { answer: text.to_owned(), reasoning: String::new() });
+    };
+    let Some((reasoning, answer)) = thought.split_once(REASONING.1) else {
+        return Err(unreadable("the reply ends inside its reasoning", text));
+    };
+    Ok(Text { answer: answer.trim_start().to_owned(), reasoning: reasoning.trim().to_owned() })
+}
+
+/// The value of a complete reply.
+pub(crate) fn value(output: &Output, schema: Option<&Value>, usage: Usage) -> Result<Value, ModelFailure> {
+    let text = text(output, usage)?;
+    let Some(schema) = schema else { return Ok(Value::String(text.answer)) };
+    reader::read(&text.answer, schema).map_err(|error| error.into_failure(&text.answer).with_usage(usage))
+}
+
+#[cfg(test)]
+mod tests {
+    use artoo_proto::{ModelFailure, Usage};
+    use serde_json::{Value, json};
+
+    use super::{text, value};
+    use crate::engine::{End, Output};
+
+    fn output(bytes: &[u8], end: End) -> Output {
+        Output { bytes: bytes.to_owned(), tokens: Vec::new(), end }
+    }
+
+    #[test]
+    fn only_a_whole_and_fitting_reply_becomes_a_value() {
+        let usage = Usage { model_calls: 1, prompt_tokens: 2, completion_tokens: 3 };
+        let schema = json!({"type": "object", "required": ["n"], "properties": {"n": {"type": "integer"}}});
+        let check = |bytes: &[u8], end: End, schema: Option<&Value>, expected: Result<Value, &str>| {
+            let found = value(&output(bytes, end), schema, usage).map_err(|failure| {
+                assert_eq!(failure.usage(), usage, "what was paid is told");
+                let is_unreadable = matches!(failure, ModelFailure::Unreadable { .. });
+                if is_unreadable { "unreadable" } else { "cut" }
+            });
+            assert_eq!(found, expected, "{}", String::from_utf8_lossy(bytes));
+        };
+        let whole = br#"{"n":1}"#;
+        check(whole, End::Complete, Some(&schema), Ok(json!({"n": 1})));
+        check(whole, End::Limit, Some(&schema), Err("cut"));
+        check(whole, End::Abandoned, Some(&schema), Err("cut"));
+        check(br#"{"n":"#, End::Complete, Some(&schema), Err("cut"));
+        check(br#"{"n":"1"}"#, End::Complete, Some(&schema), Err("unreadable"));
+        check(br#"{"n":1,"n":2}"#, End::Complete, Some(&schema), Err("unreadable"));
+        check(b"\xff", End::Complete, Some(&schema), Err("unreadable"));
+        check(b"Hello.", End::Complete, None, Ok(json!("Hello.")));
+        check(b"Hello.", End::Limit, None, Err("cut"));
+        check(b"<think>\nhm\n</think>\n\nHello.", End::Complete, None, Ok(json!("Hello.")));
+        check(b"<think>\nhm", End::Complete, None, Err("unreadable"));
+    }
+
+    #[test]
+    fn reasoning_is_kept_apart() {
+        let found = text(&output(b"\n<think> a </think>b", End::Complete), Usage::default()).unwrap();
+        assert_eq!((found.answer.as_str(), found.reasoning.as_str()), ("b", "a"));
+    }
+}

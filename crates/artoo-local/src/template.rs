@@ -1,0 +1,161 @@
+//! A model's chat template, a program in Jinja that comes with the file: bounded, and read as Python reads it.
+
+use artoo_proto::Prompt;
+use minijinja::syntax::SyntaxConfig;
+use minijinja::{Environment, Error, ErrorKind, Value, context};
+use minijinja_contrib::pycompat;
+
+/// Steps that a template may take: far more than the longest needs, and over within a blink.
+const STEPS: u64 = 1_000_000;
+
+/// The template of files that have none, as llama.cpp has it: ChatML, which most models have seen.
+const CHAT_ML: &str = "{% for message in messages %}<|im_start|>{{ message.role }}\n{{ message.content }}<|im_end|>\n\
+                       {% endfor %}{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}";
+
+/// An opened reasoning that a reply under a schema has no room for, and how it is closed.
+const REASONING: (&str, &str) = ("<think>", "\n</think>\n\n");
+
+/// The name under which the template is kept.
+const NAME: &str = "chat";
+
+/// A template, ready to be used.
+pub(crate) struct Template {
+    environment: Environment<'static>,
+    bos: String,
+    eos: String,
+    /// Whether it takes a message of the system; else the standing instructions begin the user's.
+    takes_system: bool,
+}
+
+impl Template {
+    /// Reads a template and tries it once. `bos` and `eos` are the texts of the model's own marks.
+    pub(crate) fn new(source: Option<&str>, bos: String, eos: String) -> Result<Self, Error> {
+        let mut environment = Environment::new();
+        environment.set_syntax(SyntaxConfig::builder().trim_blocks(true).lstrip_blocks(true).build()?);
+        environment.set_fuel(Some(STEPS));
+        environment.set_unknown_method_callback(pycompat::unknown_method_callback);
+        environment.add_function("raise_exception", |message: String| -> Result<Value, Error> {
+            Err(Error::new(ErrorKind::InvalidOperation, message))
+        });
+        environment.add_function("strftime_now", today);
+        environment.add_template_owned(NAME, source.unwrap_or(CHAT_ML).to_owned())?;
+        let mut template = Self { environment, bos, eos, takes_system: true };
+        let trial = Prompt { system: "s".to_owned(), user: "u".to_owned() };
+        if template.render(&trial).is_err() {
+            template.takes_system = false;
+            template.render(&trial)?;
+        }
+        Ok(template)
+    }
+
+    /// The prompt as the model wants to read it, up to where its answer begins.
+    pub(crate) fn render(&self, prompt: &Prompt) -> Result<String, Error> {
+        let Prompt { system, user } = prompt;
+        let message = |role: &str, content: &str| context! { role => role, content => content };
+        let messages = match (system.is_empty(), self.takes_system) {
+            (true, _) => vec![message("user", user)],
+            (false, true) => vec![message("system", system), message("user", user)],
+            (false, false) => vec![message("user", &format!("{system}\n\n{user}"))],
+        };
+        self.environment.get_template(NAME)?.render(context! {
+            messages => messages,
+            add_generation_prompt => true,
+            bos_token => self.bos.as_str(),
+            eos_token => self.eos.as_str(),
+            tools => Value::from(()),
+            documents => Value::from(()),
+            enable_thinking => false,
+        })
+    }
+}
+
+/// A rendered prompt with the reasoning closed that the template has opened: what follows is the answer.
+pub(crate) fn without_open_reasoning(mut rendered: String) -> String {
+    if rendered.trim_end().ends_with(REASONING.0) {
+        rendered.truncate(rendered.trim_end().len());
+        rendered.push_str(REASONING.1);
+    }
+    rendered
+}
+
+/// Today's date in UTC, for templates that tell it.
+fn today(format: String) -> Result<String, Error> {
+    let now = jiff::Timestamp::now().to_zoned(jiff::tz::TimeZone::UTC);
+    jiff::fmt::strtime::format(format, &now).map_err(|error| Error::new(ErrorKind::InvalidOperation, error.to_string()))
+}
+
+#[cfg(test)]
+mod tests {
+    use artoo_proto::Prompt;
+
+    use super::{Template, without_open_reasoning};
+
+    fn rendered(source: Option<&str>) -> Result<String, String> {
+        let prompt = Prompt { system: "Be brief.".to_owned(), user: " Hi\n".to_owned() };
+        let template = Template::new(source, "<s>".to_owned(), "</s>".to_owned());
+        template.and_then(|template| template.render(&prompt)).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn templates_are_read_as_python_reads_them() {
+        let check =
+            |source: &str, expected: &str| assert_eq!(rendered(Some(source)), Ok(expected.to_owned()), "{source}");
+        check("{{ messages[0]['content'] }}", "Be brief.");
+        check("{{ bos_token }}{{ messages[-1]['content'] | trim }}{{ eos_token }}", "<s>Hi</s>");
+        check("{{ messages[1].content.strip().upper() }}", "HI");
+        check("{{ messages[0]['content'].split(' ')[-1] }}", "brief.");
+        check("{% if messages[0].role == 'system' %}\nS\n{% endif %}\nU", "S\nU");
+        check(
+            "{%- set ns = namespace(n=0) %}{%- for m in messages %}{%- set ns.n = ns.n + 1 %}{%- endfor %}{{ ns.n }}",
+            "2",
+        );
+        check("{{ 'x' if tools is none else 'y' }}{{ 'x' if tools is defined and tools else 'y' }}", "xy");
+        check(
+            "{{ messages | length }}{% for m in messages %}{{ loop.index0 }}{% if loop.first %}{% continue %}{% endif %}!{% endfor %}",
+            "201!",
+        );
+        check("{{ messages[0] | tojson }}", "{\"role\": \"system\", \"content\": \"Be brief.\"}");
+        check("{{ messages[0].get('tool_calls', 'none') }}", "none");
+        check("{{ strftime_now('%Y') | length }}", "4");
+        check(
+            "{% if enable_thinking is defined and enable_thinking is false %}<think></think>{% endif %}",
+            "<think></think>",
+        );
+    }
+
+    #[test]
+    fn a_file_without_a_template_is_spoken_to_in_chat_ml() {
+        let expected =
+            "<|im_start|>system\nBe brief.<|im_end|>\n<|im_start|>user\n Hi\n<|im_end|>\n<|im_start|>assistant\n";
+        assert_eq!(rendered(None), Ok(expected.to_owned()));
+    }
+
+    #[test]
+    fn instructions_begin_the_users_message_where_there_is_no_other() {
+        let source = "{% if messages[0]['role'] == 'system' %}{{ raise_exception('no system') }}{% endif %}\
+                      {{ messages | length }}: {{ messages[0].content }}";
+        assert_eq!(rendered(Some(source)), Ok("1: Be brief.\n\n Hi\n".to_owned()));
+    }
+
+    #[test]
+    fn a_hostile_template_ends_with_an_error() {
+        for source in [
+            "{{ raise_exception('never') }}",
+            "{% for a in range(10000) %}{% for b in range(10000) %}{{ b }}{% endfor %}{% endfor %}",
+            "{% macro m() %}{{ m() }}{% endmacro %}{{ m() }}",
+            "{{ messages[7].content.upper() }}",
+            "{% for",
+            "{{ strftime_now('%!') }}",
+        ] {
+            assert!(rendered(Some(source)).is_err(), "{source}");
+        }
+    }
+
+    #[test]
+    fn an_opened_reasoning_is_closed() {
+        let check = |text: &str, expected: &str| assert_eq!(without_open_reasoning(text.to_owned()), expected);
+        check("<|assistant|>\n<think>\n", "<|assistant|>\n<think>\n</think>\n\n");
+        check("<|assistant|>\n", "<|assistant|>\n");
+        check("<think>\n\n</think>\n\n", "<think>\n\n</think>\n\n");
+    }
+}

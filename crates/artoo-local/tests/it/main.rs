@@ -1,0 +1,11 @@
+//! The engine with a real model file, held against llama.cpp's own server where one is there; `.ci/local-llm` runs them.
+
+#![expect(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "helpers of tests fail as tests do")]
+
+mod cache;
+mod faults;
+mod same;
+mod schemas;
+mod speed;
+mod support;
+mod writes;

@@ -1,0 +1,107 @@
+//! The same file in this process and in llama.cpp's own server: the same prompt in tokens, the same greedy reply.
+
+use artoo_proto::Prompt;
+use serde_json::{Value, json};
+
+use crate::support::{engine, post, prompt, say, server};
+
+/// Tokens of a reply that are compared.
+const COMPARED: usize = 16;
+
+/// Two tokens whose logits are closer than this are a near-tie: prompts are evaluated in pieces of another size there,
+/// by code for another processor, and sums of rounded numbers come out a little different.
+const NEAR: f64 = 0.25;
+
+/// More near-ties than this among the ten, and something else is the matter.
+const NEAR_TIES_MAX: usize = 4;
+
+fn ten() -> [Prompt; 10] {
+    let brief = "You answer in one short sentence.";
+    let json = "Answer with one JSON object and nothing else.";
+    [
+        prompt("", "What is the capital of France?"),
+        prompt(brief, "Why is the sky blue?"),
+        prompt(brief, "Name three colours."),
+        prompt("", "Write a haiku about the sea.\n"),
+        prompt(json, "{\"question\": \"Is 7 prime?\"}"),
+        prompt("  leading and trailing space  ", "  What is   this?  \n\n"),
+        prompt(brief, "Übersetze: «Grüße aus Köln» — 東京, naïve café, 🙂"),
+        prompt("", "fn main() {\n    println!(\"{}\", 1 + 1);\n}\nWhat does this print?"),
+        prompt(brief, &"The quick brown fox jumps over the lazy dog. ".repeat(30)),
+        prompt(
+            "You are a careful assistant.",
+            "Count the files in ~/things whose names end in .txt.\n- a.txt\n- b.md\n",
+        ),
+    ]
+}
+
+/// The server's messages; it leaves out none that are there.
+fn messages(prompt: &Prompt) -> Value {
+    let user = json!({"role": "user", "content": prompt.user});
+    if prompt.system.is_empty() {
+        return json!([user]);
+    }
+    json!([{"role": "system", "content": prompt.system}, user])
+}
+
+fn ids(value: &Value) -> Vec<i32> {
+    value.as_array().unwrap().iter().map(|id| i32::try_from(id.as_i64().unwrap()).unwrap()).collect()
+}
+
+#[tokio::test]
+async fn prompts_and_greedy_replies_are_those_of_llama_cpps_server() {
+    let (Some(engine), Some(address)) = (engine(), server()) else { return };
+    let mut near_ties = Vec::new();
+    for prompt in ten() {
+        let rendered = post(&address, "/apply-template", &json!({"messages": messages(&prompt)}));
+        let asked = json!({"content": rendered["prompt"], "add_special": true, "parse_special": true});
+        let expected = ids(&post(&address, "/tokenize", &asked)["tokens"]);
+        let tokens = engine.prompt_tokens(&prompt).await.unwrap();
+        assert_eq!(tokens, expected, "the prompt {prompt:?}");
+        let asked = json!({"prompt": tokens, "n_predict": COMPARED, "temperature": 0, "n_probs": 10,
+                           "return_tokens": true, "cache_prompt": false});
+        let of_server = post(&address, "/completion", &asked);
+        let ours = engine.write(&prompt, u32::try_from(COMPARED).unwrap()).await.unwrap().tokens;
+        near_ties.extend(difference(&ours, &of_server).unwrap_or_else(|what| panic!("{prompt:?}: {what}")));
+    }
+    say(&format!(
+        "greedy replies of {COMPARED} tokens: {} of 10 the same, near-ties: {near_ties:?}",
+        10 - near_ties.len()
+    ));
+    assert!(near_ties.len() <= NEAR_TIES_MAX, "{near_ties:?}");
+}
+
+/// Where a reply first departs from the server's, as the gap of a near-tie; an error where it is none.
+fn difference(ours: &[i32], of_server: &Value) -> Result<Option<f64>, String> {
+    let theirs = ids(&of_server["tokens"]);
+    let Some(at) = (0..ours.len().max(theirs.len())).find(|at| ours.get(*at) != theirs.get(*at)) else {
+        return Ok(None);
+    };
+    let Some(token) = ours.get(at) else {
+        // Ours has ended by itself: the end is a token that is not shown.
+        return Err(format!("ends after {at} tokens, the server goes on with {:?}", theirs.get(at)));
+    };
+    let step = &of_server["completion_probabilities"][at];
+    let (their, known) = (&step["logprob"], step["top_logprobs"].as_array().cloned().unwrap_or_default());
+    let our = known.iter().find(|known| known["id"] == *token).map(|known| known["logprob"].as_f64().unwrap());
+    match (their.as_f64(), our) {
+        (Some(their), Some(our)) if their - our <= NEAR => Ok(Some(their - our)),
+        (their, our) => {
+            Err(format!("token {at} is {token}, not {:?}; log-probabilities {our:?}, {their:?}", theirs.get(at)))
+        }
+    }
+}
+
+#[test]
+fn a_departure_is_a_near_tie_or_an_error() {
+    let of_server = json!({"tokens": [1, 2, 3], "completion_probabilities": [
+        {"logprob": -0.1, "top_logprobs": [{"id": 1, "logprob": -0.1}, {"id": 7, "logprob": -0.2}]},
+        {"logprob": -0.5, "top_logprobs": [{"id": 2, "logprob": -0.5}, {"id": 7, "logprob": -1.5}]},
+        {"logprob": -0.5, "top_logprobs": [{"id": 3, "logprob": -0.5}]}
+    ]});
+    assert_eq!(difference(&[1, 2, 3], &of_server), Ok(None));
+    assert!(difference(&[7, 2, 3], &of_server).is_ok_and(|gap| gap.is_some_and(|gap| (gap - 0.1).abs() < 1e-9)));
+    assert!(difference(&[1, 7, 3], &of_server).is_err(), "too far");
+    assert!(difference(&[1, 2, 7], &of_server).is_err(), "not even known");
+    assert!(difference(&[1, 2], &of_server).is_err(), "too short");
+}

@@ -1,0 +1,114 @@
+//! The model file, requests to it, and llama.cpp's server beside it.
+
+use std::io::{Read as _, Write as _};
+use std::net::TcpStream;
+use std::num::NonZeroU32;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use artoo_llm::Shared;
+use artoo_local::{Local, LocalConfig};
+use artoo_proto::{ModelReply, ModelRequest, Now, PerceiveContext, Prompt, ReplyBody, Role, RoleContext};
+use serde_json::{Value, json};
+
+/// Names the model file; without it there is nothing to test with.
+pub(crate) const MODEL: &str = "ARTOO_LOCAL_MODEL";
+
+/// Names llama.cpp's server with the same file and one thread, such as `127.0.0.1:8080`.
+const SERVER: &str = "ARTOO_LOCAL_SERVER";
+
+/// The model file, if there is one.
+pub(crate) fn model_file() -> Option<PathBuf> {
+    let path = std::env::var_os(MODEL).map(PathBuf::from);
+    if path.is_none() {
+        say(&format!("skipped: {MODEL} names no model file; .ci/local-llm fetches one"));
+    }
+    path
+}
+
+/// One thread, a context as the tests need it.
+pub(crate) fn config(path: PathBuf) -> LocalConfig {
+    let one = NonZeroU32::new(1);
+    LocalConfig { threads: one, context_tokens: NonZeroU32::new(4_096), ..LocalConfig::new(path) }
+}
+
+/// An engine of its own.
+pub(crate) fn engine() -> Option<Local> {
+    Some(Local::new(config(model_file()?), &Shared::default()).unwrap())
+}
+
+/// The address of llama.cpp's server, if there is one.
+pub(crate) fn server() -> Option<String> {
+    let address = std::env::var(SERVER).ok().filter(|address| !address.is_empty());
+    if address.is_none() {
+        say(&format!("skipped: {SERVER} names no server; .ci/local-llm starts one"));
+    }
+    address
+}
+
+/// What the server answers.
+pub(crate) fn post(address: &str, path: &str, body: &Value) -> Value {
+    let mut stream = TcpStream::connect(address).unwrap();
+    stream.set_read_timeout(Some(Duration::from_secs(300))).unwrap();
+    let body = body.to_string();
+    write!(
+        stream,
+        "POST {path} HTTP/1.1\r\nhost: {address}\r\ncontent-type: application/json\r\nconnection: close\r\n\
+         content-length: {}\r\n\r\n{body}",
+        body.len()
+    )
+    .unwrap();
+    let mut received = Vec::new();
+    stream.read_to_end(&mut received).unwrap();
+    let received = String::from_utf8_lossy(&received);
+    let (head, content) = received.split_once("\r\n\r\n").unwrap();
+    assert!(head.starts_with("HTTP/1.1 200"), "{path}: {head}\n{content}");
+    serde_json::from_str(content).unwrap_or_else(|error| panic!("{path}: {error}: {content}"))
+}
+
+/// A prompt.
+pub(crate) fn prompt(system: &str, user: &str) -> Prompt {
+    Prompt { system: system.to_owned(), user: user.to_owned() }
+}
+
+/// A request as a role makes it.
+pub(crate) fn request(prompt: Prompt, schema: Value, max_tokens: u32) -> ModelRequest {
+    let environment = artoo_proto::Environment {
+        cwd: "/home/ann".to_owned(),
+        home: "/home/ann".to_owned(),
+        workspace: "/home/ann/artoo_workspace".to_owned(),
+        os: "linux".to_owned(),
+        utc_offset_s: 0,
+    };
+    let context = PerceiveContext {
+        raw_input: prompt.user.clone(),
+        session: Vec::new(),
+        clarifications: Vec::new(),
+        may_ask: false,
+        environment,
+        now: serde_json::from_value::<Now>(json!({"wall": "2026-11-22T00:00:00Z", "uptime_ms": 0})).unwrap(),
+    };
+    ModelRequest {
+        role: Role::Perceiver,
+        task_id: serde_json::from_value(json!("reply-3f1b2c4d-0000-4000-8000-000000000000")).unwrap(),
+        subtask_id: None,
+        context: RoleContext::Perceive(context),
+        prompt,
+        schema_name: "reply".to_owned(),
+        schema,
+        max_tokens,
+    }
+}
+
+/// The value of a reply.
+pub(crate) fn value(reply: &ModelReply) -> &Value {
+    match &reply.body {
+        ReplyBody::Json { value } => value,
+        other @ (ReplyBody::Recipes { .. } | ReplyBody::Abstain { .. }) => panic!("no JSON: {other:?}"),
+    }
+}
+
+/// Past the capture of the test's output: a run is read for this.
+pub(crate) fn say(text: &str) {
+    std::io::stderr().write_all(format!("{text}\n").as_bytes()).unwrap();
+}
