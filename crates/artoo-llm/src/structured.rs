@@ -144,7 +144,10 @@ impl Dialect {
 /// The body of a request, as a protocol words it: the stable part first, the schema last.
 #[must_use]
 pub fn body(protocol: Protocol, request: &ModelRequest, model: &str, dialect: Dialect) -> Value {
-    protocol.wire().body(&Asking { request, model, dialect, context_tokens: None, schema_in_prompt: true })
+    let schema_text = request.schema.to_string();
+    let asking =
+        Asking { request, model, dialect, schema_text: &schema_text, context_tokens: None, schema_in_prompt: true };
+    serde_json::from_str(&protocol.wire().body(&asking)).unwrap_or_default()
 }
 
 /// Endpoints take letters, digits, `_` and `-` only.

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use artoo_proto::{ModelRequest, Usage};
+use artoo_proto::{ModelRequest, Prompt, Usage};
 
 pub use crate::wire::draft::Counts;
 
@@ -21,8 +21,12 @@ fn tokens_of(chars: usize) -> u64 {
 
 /// Everything a request sends as text, for estimates; the schema stands at its end in every format.
 pub(crate) fn prompt_tokens(request: &ModelRequest) -> u64 {
-    let prompt = request.prompt.system.chars().count() + request.prompt.user.chars().count();
-    tokens_of(prompt + request.schema.to_string().chars().count())
+    tokens_of_prompt(&request.prompt, &request.schema.to_string())
+}
+
+/// The same where the schema is written already.
+pub(crate) fn tokens_of_prompt(prompt: &Prompt, schema_text: &str) -> u64 {
+    tokens_of([&prompt.system, &prompt.user, schema_text].iter().map(|text| text.chars().count()).sum())
 }
 
 /// One answered call: the endpoint's counts where there are any, field by field, else an estimate.

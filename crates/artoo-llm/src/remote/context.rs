@@ -49,7 +49,7 @@ impl Remote {
         if used >= given {
             return Err(Trouble::DoesNotFit { needed: used, room: given });
         }
-        let estimated = crate::usage::prompt_tokens(asking.request);
+        let estimated = asking.prompt_tokens();
         if given < room && estimated.saturating_add(u64::from(asking.request.max_tokens)) > given {
             return Err(Trouble::DoesNotFit { needed: estimated + u64::from(asking.request.max_tokens), room: given });
         }

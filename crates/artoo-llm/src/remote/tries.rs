@@ -23,7 +23,9 @@ impl Remote {
     ) -> Result<ModelReply, Trouble> {
         let room = self.room().await?;
         let model = self.config.model.as_str();
-        let asking = Asking { request, model, dialect, context_tokens: room, schema_in_prompt: true };
+        let schema_text = request.schema.to_string();
+        let asking =
+            Asking { request, model, dialect, schema_text: &schema_text, context_tokens: room, schema_in_prompt: true };
         let mut draft = Draft::default();
         let value = self.try_with(&asking, &mut draft, paid).await?;
         let answering = draft.model.as_deref().map(|name| self.scrubber.shown(name, MODEL_NAME_CHARS));
@@ -42,7 +44,7 @@ impl Remote {
         paid: &mut Usage,
     ) -> Result<Value, Trouble> {
         let request = asking.request;
-        let prompt_tokens = usage::prompt_tokens(request);
+        let prompt_tokens = asking.prompt_tokens();
         let needed = prompt_tokens.saturating_add(u64::from(request.max_tokens));
         if let Some(room) = asking.context_tokens.filter(|room| needed > *room) {
             return Err(Trouble::DoesNotFit { needed, room });
@@ -69,7 +71,7 @@ impl Remote {
     async fn sent_and_read(&self, asking: &Asking<'_>, draft: &mut Draft) -> Result<Value, Trouble> {
         let wire = self.config.protocol.wire();
         let sent = self.sent()?;
-        let body = wire.body(asking).to_string();
+        let body = wire.body(asking);
         let kept = self.shared.observer.as_ref().filter(|observer| observer.wants_exchanges()).map(|_| body.clone());
         self.meter.request_sent();
         let grown = |draft: &Draft| {

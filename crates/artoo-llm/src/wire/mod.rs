@@ -1,6 +1,7 @@
 //! Wire formats: how each protocol writes a request and words its answer. Pure; a file a protocol, one trait over all.
 
 use artoo_proto::ModelRequest;
+use serde::Serialize;
 use serde_json::Value;
 
 use crate::structured::{Complaint, Dialect, ReplyFormat};
@@ -57,6 +58,8 @@ pub(crate) struct Asking<'a> {
     pub(crate) request: &'a ModelRequest,
     pub(crate) model: &'a str,
     pub(crate) dialect: Dialect,
+    /// The request's schema as text: it is counted, and stands in the prompt.
+    pub(crate) schema_text: &'a str,
     /// Tokens of context to ask for, where the protocol leaves that to the caller.
     pub(crate) context_tokens: Option<u64>,
     /// Whether the schema stands in the prompt; a probe leaves it out to see whether the endpoint holds to it.
@@ -71,8 +74,13 @@ impl Asking<'_> {
         }
         format!(
             "{}\n\nAnswer with one JSON object that fits this JSON schema, and with nothing else:\n{}",
-            self.request.prompt.user, self.request.schema
+            self.request.prompt.user, self.schema_text
         )
+    }
+
+    /// What the call sends, estimated in tokens.
+    pub(crate) fn prompt_tokens(&self) -> u64 {
+        crate::usage::tokens_of_prompt(&self.request.prompt, self.schema_text)
     }
 }
 
@@ -132,7 +140,9 @@ pub(crate) trait Wire: Send + Sync {
     /// The ways of asking for a shape, strongest first.
     fn formats(&self) -> &'static [ReplyFormat];
 
-    fn body(&self, asking: &Asking<'_>) -> Value;
+    /// The call's body: JSON, written straight from its parts, since a tree of a long prompt and its schema costs more
+    /// than all the rest of a call.
+    fn body(&self, asking: &Asking<'_>) -> String;
 
     /// How a body of this content type, in lower case without parameters, is divided.
     fn framing(&self, content_type: &str) -> Framing {
@@ -164,6 +174,11 @@ pub(crate) trait Wire: Send + Sync {
     fn sets_context(&self) -> bool {
         false
     }
+}
+
+/// A body as text; nothing in one can't be written.
+fn text_of(body: &impl Serialize) -> String {
+    serde_json::to_string(body).unwrap_or_default()
 }
 
 /// Reads JSON into a typed piece.

@@ -1,11 +1,13 @@
 //! Ollama's native chat: the context's size is set with every call, and a prompt that does not fit is an error.
 
+use std::borrow::Cow;
+
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::chat::{Said, messages};
 use super::draft::{Draft, End};
-use super::{Asking, Fault, Framing, Paths, Wire, parsed, refused};
+use super::{Asking, Fault, Framing, Paths, Wire, parsed, refused, text_of};
 use crate::structured::ReplyFormat;
 
 /// The protocol.
@@ -25,7 +27,7 @@ struct Request<'a> {
     truncate: bool,
     shift: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
-    format: Option<Value>,
+    format: Option<Cow<'a, Value>>,
     options: Options,
 }
 
@@ -65,17 +67,17 @@ impl Wire for Ollama {
         &FORMATS
     }
 
-    fn body(&self, asking: &Asking<'_>) -> Value {
+    fn body(&self, asking: &Asking<'_>) -> String {
         let Asking { request, dialect, .. } = asking;
-        let body = Request {
+        text_of(&Request {
             model: asking.model,
             messages: messages(asking),
             stream: dialect.stream,
             truncate: false,
             shift: false,
             format: match dialect.format {
-                ReplyFormat::JsonSchema | ReplyFormat::StrictSchema => Some(request.schema.clone()),
-                ReplyFormat::JsonObject => Some(json!("json")),
+                ReplyFormat::JsonSchema | ReplyFormat::StrictSchema => Some(Cow::Borrowed(&request.schema)),
+                ReplyFormat::JsonObject => Some(Cow::Owned(json!("json"))),
                 ReplyFormat::ForcedTool | ReplyFormat::PromptOnly => None,
             },
             options: Options {
@@ -83,8 +85,7 @@ impl Wire for Ollama {
                 num_ctx: asking.context_tokens,
                 temperature: dialect.temperature,
             },
-        };
-        serde_json::to_value(body).unwrap_or_default()
+        })
     }
 
     /// Lines in every case: a whole answer is one.
