@@ -192,14 +192,16 @@ pub fn asked_for(schema: &Value) -> String {
 /// The body of a request, as a protocol words it: the stable part first, the schema last.
 #[must_use]
 pub fn body(protocol: Protocol, request: &ModelRequest, model: &str, dialect: Dialect) -> Value {
-    protocol.wire().body(&Asking {
+    let asking = Asking {
         request,
         model,
         dialect,
+        schema_text: &request.schema.to_string(),
         context_tokens: None,
         schema_in_prompt: true,
         by_tools: None,
-    })
+    };
+    serde_json::from_str(&protocol.wire().body(&asking)).unwrap_or_default()
 }
 
 /// Endpoints take letters, digits, `_` and `-` only.

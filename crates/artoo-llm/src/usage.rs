@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use artoo_proto::{ModelRequest, Usage};
+use artoo_proto::{ModelRequest, Prompt, Usage};
 
 pub use crate::wire::draft::Counts;
 
@@ -28,6 +28,11 @@ pub fn prompt_tokens(request: &ModelRequest) -> u64 {
     tokens_of(sent_chars(request))
 }
 
+/// The same where the schema is written already.
+pub(crate) fn tokens_of_prompt(prompt: &Prompt, schema_text: &str) -> u64 {
+    tokens_of(chars_of(prompt, schema_text))
+}
+
 /// Tokens that so many characters have at the least.
 #[must_use]
 pub fn least_tokens(chars: usize) -> u64 {
@@ -38,8 +43,11 @@ pub fn least_tokens(chars: usize) -> u64 {
 /// endpoints count the schema that comes beside the prompt.
 #[must_use]
 pub fn sent_chars(request: &ModelRequest) -> usize {
-    let prompt = request.prompt.system.chars().count() + request.prompt.user.chars().count();
-    prompt + request.schema.to_string().chars().count()
+    chars_of(&request.prompt, &request.schema.to_string())
+}
+
+fn chars_of(prompt: &Prompt, schema_text: &str) -> usize {
+    [&prompt.system, &prompt.user, schema_text].iter().map(|text| text.chars().count()).sum()
 }
 
 /// One answered call: the endpoint's counts where there are any, field by field, else an estimate.

@@ -70,6 +70,7 @@ impl Remote {
         QUESTION.clone_into(&mut request.prompt.user);
         request.max_tokens = ANSWER_TOKENS;
         request.schema = schema(dialect.format);
+        let schema_text = request.schema.to_string();
         let mut tried_again = false;
         for _ in 0..REFUSALS_MAX {
             let room = self.room().await?;
@@ -77,6 +78,7 @@ impl Remote {
                 request: &request,
                 model: &self.config.model,
                 dialect,
+                schema_text: &schema_text,
                 context_tokens: room,
                 schema_in_prompt: false,
                 by_tools: None,

@@ -62,6 +62,7 @@ impl Remote {
                 request,
                 model: &self.config.model,
                 dialect,
+                schema_text: &request.schema.to_string(),
                 context_tokens: room,
                 schema_in_prompt: false,
                 by_tools: request.by_tools.as_deref(),

@@ -25,7 +25,9 @@ impl Remote {
         let room = self.room().await?;
         let model = self.config.model.as_str();
         let by_tools = self.by_tools(request, dialect);
-        let asking = Asking { request, model, dialect, context_tokens: room, schema_in_prompt: true, by_tools };
+        let schema_text = &request.schema.to_string();
+        let asking =
+            Asking { request, model, dialect, schema_text, context_tokens: room, schema_in_prompt: true, by_tools };
         let mut draft = Draft::default();
         let value = self.try_with(&asking, &mut draft, paid).await?;
         let answering = draft.model.as_deref().map(|name| self.scrubber.shown(name, MODEL_NAME_CHARS));
@@ -69,7 +71,7 @@ impl Remote {
     async fn sent_and_read(&self, asking: &Asking<'_>, draft: &mut Draft) -> Result<Value, Trouble> {
         let wire = self.config.protocol.wire();
         let sent = self.sent()?;
-        let body = wire.body(asking).to_string();
+        let body = wire.body(asking);
         let kept = self.shared.observer.as_ref().filter(|observer| observer.wants_exchanges()).map(|_| body.clone());
         self.meter.request_sent();
         let grown = |draft: &Draft| {

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::calls::Piece;
 use super::draft::{Draft, End};
-use super::{Asking, Fault, KeyHeader, Paths, Wire, parsed, refused};
+use super::{Asking, Fault, KeyHeader, Paths, Tools, Wire, parsed, refused, text_of};
 use crate::structured::{ReplyFormat, schema_name};
 
 /// The protocol.
@@ -21,15 +21,37 @@ struct Request<'a> {
     model: &'a str,
     max_tokens: u32,
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    system: Vec<Value>,
-    messages: Value,
+    system: Vec<Block<'a>>,
+    messages: [Said; 1],
     stream: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     temperature: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    tools: Option<Value>,
+    tools: Option<Tools<Tool<'a>>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     tool_choice: Option<Value>,
+}
+
+#[derive(Serialize)]
+struct Block<'a> {
+    #[serde(rename = "type")]
+    kind: &'static str,
+    text: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cache_control: Option<Value>,
+}
+
+#[derive(Serialize)]
+struct Said {
+    role: &'static str,
+    content: String,
+}
+
+#[derive(Serialize)]
+struct Tool<'a> {
+    name: &'a str,
+    description: &'static str,
+    input_schema: &'a Value,
 }
 
 #[derive(Deserialize)]
@@ -37,7 +59,7 @@ struct Message {
     #[serde(rename = "type")]
     kind: Option<String>,
     #[serde(default)]
-    content: Vec<Block>,
+    content: Vec<Answered>,
     model: Option<Value>,
     stop_reason: Option<String>,
     usage: Option<Value>,
@@ -45,7 +67,7 @@ struct Message {
 }
 
 #[derive(Deserialize)]
-struct Block {
+struct Answered {
     #[serde(rename = "type")]
     kind: Option<String>,
     text: Option<String>,
@@ -61,7 +83,7 @@ struct Event {
     kind: Option<String>,
     message: Option<Message>,
     index: Option<u64>,
-    content_block: Option<Block>,
+    content_block: Option<Answered>,
     delta: Option<Delta>,
     usage: Option<Value>,
     error: Option<Value>,
@@ -93,36 +115,26 @@ impl Wire for Anthropic {
     }
 
     /// The standing instructions carry the mark up to which the endpoint may cache: tools and system come before it.
-    fn body(&self, asking: &Asking<'_>) -> Value {
+    fn body(&self, asking: &Asking<'_>) -> String {
         let Asking { request, dialect, .. } = asking;
         let name = schema_name(&request.schema_name);
-        let mut system = Vec::new();
-        if !asking.system().is_empty() {
-            let mut block = json!({"type": "text", "text": asking.system()});
-            if let Some(fields) = block.as_object_mut().filter(|_| dialect.cache) {
-                fields.insert("cache_control".to_owned(), json!({"type": "ephemeral"}));
-            }
-            system.push(block);
-        }
+        let cache_control = dialect.cache.then(|| json!({"type": "ephemeral"}));
+        let standing = Block { kind: "text", text: asking.system(), cache_control };
         let is_forced = asking.format() == ReplyFormat::ForcedTool;
-        let tool = || {
-            let about = "Takes the answer.";
-            json!([{"name": name, "description": about, "input_schema": request.schema}])
-        };
-        let body = Request {
+        let tool = || Tool { name: &name, description: "Takes the answer.", input_schema: &request.schema };
+        text_of(&Request {
             model: asking.model,
             max_tokens: request.max_tokens,
-            system,
-            messages: json!([{"role": "user", "content": asking.user()}]),
+            system: Some(standing).filter(|block| !block.text.is_empty()).into_iter().collect(),
+            messages: [Said { role: "user", content: asking.user() }],
             stream: dialect.stream,
             temperature: dialect.temperature,
-            tools: asking.offered(offered).or_else(|| is_forced.then(tool)),
+            tools: asking.tools(offered, tool),
             tool_choice: match asking.must_call() {
                 Some(must) => Some(json!({"type": if must { "any" } else { "auto" }})),
                 None => is_forced.then(|| json!({"type": "tool", "name": name, "disable_parallel_tool_use": true})),
             },
-        };
-        serde_json::to_value(body).unwrap_or_default()
+        })
     }
 
     fn whole(&self, draft: &mut Draft, body: &str) -> Result<(), Fault> {
@@ -191,7 +203,7 @@ fn take(draft: &mut Draft, message: Message) -> Result<(), Fault> {
     Ok(())
 }
 
-fn take_block(draft: &mut Draft, block: Block, place: Option<u64>) -> Result<(), Fault> {
+fn take_block(draft: &mut Draft, block: Answered, place: Option<u64>) -> Result<(), Fault> {
     match block.kind.as_deref() {
         Some("text") => draft.content.push_str(block.text.as_deref().unwrap_or_default()),
         Some("thinking") => draft.reasoning_chars += block.thinking.map_or(0, |text| text.len()),

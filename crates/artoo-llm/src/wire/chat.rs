@@ -1,11 +1,13 @@
 //! OpenAI's Chat Completions, as OpenAI and the many servers that follow it word it.
 
+use std::borrow::Cow;
+
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::calls::{Calls, Piece};
 use super::draft::{Counts, Draft, End};
-use super::{Asking, Fault, Paths, Wire, parsed, refused};
+use super::{Asking, Fault, Paths, Tools, Wire, parsed, refused, text_of};
 use crate::structured::{ReplyFormat, schema_name, strict};
 
 /// The protocol.
@@ -34,7 +36,7 @@ struct Request<'a> {
     messages: Vec<Said<'a>>,
     stream: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
-    stream_options: Option<Value>,
+    stream_options: Option<StreamOptions>,
     #[serde(skip_serializing_if = "Option::is_none")]
     max_tokens: Option<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -44,17 +46,43 @@ struct Request<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     prompt_cache_key: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    response_format: Option<Value>,
+    response_format: Option<ResponseFormat<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    tools: Option<Value>,
+    tools: Option<Tools<Function<'a>>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     tool_choice: Option<Value>,
 }
 
 #[derive(Serialize)]
+struct StreamOptions {
+    include_usage: bool,
+}
+
+#[derive(Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+enum ResponseFormat<'a> {
+    JsonSchema { json_schema: NamedSchema<'a> },
+    JsonObject {},
+}
+
+#[derive(Serialize)]
+struct NamedSchema<'a> {
+    name: &'a str,
+    strict: bool,
+    schema: Cow<'a, Value>,
+}
+
+#[derive(Serialize)]
+#[serde(tag = "type", content = "function", rename = "function")]
+enum Function<'a> {
+    #[serde(rename = "function")]
+    Of { name: &'a str, parameters: &'a Value },
+}
+
+#[derive(Serialize)]
 pub(super) struct Said<'a> {
     pub(super) role: &'static str,
-    pub(super) content: std::borrow::Cow<'a, str>,
+    pub(super) content: Cow<'a, str>,
 }
 
 /// The messages of a call: the stable part first.
@@ -99,11 +127,11 @@ struct Message {
 pub(super) struct Call {
     index: Option<u64>,
     id: Option<Value>,
-    function: Option<Function>,
+    function: Option<Called>,
 }
 
 #[derive(Deserialize)]
-struct Function {
+struct Called {
     name: Option<Value>,
     arguments: Option<Value>,
 }
@@ -122,37 +150,36 @@ impl Wire for Chat {
         Some("/props")
     }
 
-    fn body(&self, asking: &Asking<'_>) -> Value {
+    fn body(&self, asking: &Asking<'_>) -> String {
         let Asking { request, dialect, .. } = asking;
         let name = schema_name(&request.schema_name);
-        let by_schema = |schema: &Value, strict: bool| json!({"type": "json_schema", "json_schema": {"name": name, "strict": strict, "schema": schema}});
+        let by_schema =
+            |schema, strict| ResponseFormat::JsonSchema { json_schema: NamedSchema { name: &name, strict, schema } };
         let is_forced = asking.format() == ReplyFormat::ForcedTool;
-        let tool = || json!([{"type": "function", "function": {"name": name, "parameters": request.schema}}]);
-        let body = Request {
+        text_of(&Request {
             model: asking.model,
             messages: messages(asking),
             stream: dialect.stream,
-            stream_options: (dialect.stream && dialect.stream_usage).then(|| json!({"include_usage": true})),
+            stream_options: (dialect.stream && dialect.stream_usage).then_some(StreamOptions { include_usage: true }),
             max_tokens: (!dialect.completion_tokens_field).then_some(request.max_tokens),
             max_completion_tokens: dialect.completion_tokens_field.then_some(request.max_tokens),
             temperature: dialect.temperature,
             prompt_cache_key: asking.cache_key(),
             response_format: match asking.format() {
-                ReplyFormat::JsonSchema => Some(by_schema(&request.schema, true)),
+                ReplyFormat::JsonSchema => Some(by_schema(Cow::Borrowed(&request.schema), true)),
                 ReplyFormat::StrictSchema => Some(match strict::form(&request.schema) {
-                    Some(strict) => by_schema(&strict, true),
-                    None => by_schema(&request.schema, false),
+                    Some(strict) => by_schema(Cow::Owned(strict), true),
+                    None => by_schema(Cow::Borrowed(&request.schema), false),
                 }),
-                ReplyFormat::JsonObject => Some(json!({"type": "json_object"})),
+                ReplyFormat::JsonObject => Some(ResponseFormat::JsonObject {}),
                 ReplyFormat::ForcedTool | ReplyFormat::PromptOnly => None,
             },
-            tools: asking.offered(offered).or_else(|| is_forced.then(tool)),
+            tools: asking.tools(offered, || Function::Of { name: &name, parameters: &request.schema }),
             tool_choice: match asking.must_call() {
                 Some(must) => Some(json!(if must { "required" } else { "auto" })),
                 None => is_forced.then(|| json!({"type": "function", "function": {"name": name}})),
             },
-        };
-        serde_json::to_value(body).unwrap_or_default()
+        })
     }
 
     fn whole(&self, draft: &mut Draft, body: &str) -> Result<(), Fault> {

@@ -1,6 +1,7 @@
 //! Wire formats: how each protocol writes a request and words its answer. Pure; a file a protocol, one trait over all.
 
 use artoo_proto::{ByTools, ModelRequest, OfferedTool};
+use serde::Serialize;
 use serde_json::Value;
 
 use crate::native;
@@ -70,6 +71,8 @@ pub(crate) struct Asking<'a> {
     pub(crate) request: &'a ModelRequest,
     pub(crate) model: &'a str,
     pub(crate) dialect: Dialect,
+    /// The request's schema as text, to be counted.
+    pub(crate) schema_text: &'a str,
     /// Tokens of context to ask for, where the protocol leaves that to the caller.
     pub(crate) context_tokens: Option<u64>,
     /// Whether the schema stands in the prompt; a probe leaves it out to see whether the endpoint holds to it.
@@ -114,6 +117,16 @@ impl Asking<'_> {
         self.by_tools.map(|by_tools| native::offered(by_tools).map(word).collect())
     }
 
+    /// The tools of the call: those offered, else the one `for_reply` where the format forces one.
+    pub(crate) fn tools<T>(
+        &self,
+        worded: impl Fn(&str, &str, &Value) -> Value,
+        for_reply: impl FnOnce() -> T,
+    ) -> Option<Tools<T>> {
+        let is_forced = self.format() == ReplyFormat::ForcedTool;
+        self.offered(worded).map(Tools::Native).or_else(|| is_forced.then(|| Tools::Reply([for_reply()])))
+    }
+
     /// Whether the endpoint is told to call a tool, where tools are offered.
     pub(crate) fn must_call(&self) -> Option<bool> {
         self.by_tools.map(|_| self.dialect.tool_calls == ToolCalls::Required)
@@ -121,12 +134,22 @@ impl Asking<'_> {
 
     /// Tokens of everything that is sent as text, estimated.
     pub(crate) fn prompt_tokens(&self) -> u64 {
-        let Some(by_tools) = self.by_tools else { return crate::usage::prompt_tokens(self.request) };
+        let Some(by_tools) = self.by_tools else {
+            return crate::usage::tokens_of_prompt(&self.request.prompt, self.schema_text);
+        };
         let offered = self.offered(|name, about, schema| format!("{name}{about}{schema}").into());
         let offered = offered.map_or(0, |tools| crate::usage::estimated_tokens(&tools.to_string()));
         let prompt = &by_tools.prompt;
         crate::usage::estimated_tokens(&prompt.system) + crate::usage::estimated_tokens(&prompt.user) + offered
     }
+}
+
+/// The tools of a call: one that takes the reply, or those that R3 may use.
+#[derive(Serialize)]
+#[serde(untagged)]
+pub(crate) enum Tools<T> {
+    Reply([T; 1]),
+    Native(Value),
 }
 
 /// Where a protocol's calls go, below the base URL.
@@ -185,7 +208,9 @@ pub(crate) trait Wire: Send + Sync {
     /// The ways of asking for a shape, strongest first.
     fn formats(&self) -> &'static [ReplyFormat];
 
-    fn body(&self, asking: &Asking<'_>) -> Value;
+    /// The call's body: JSON, written straight from its parts, since a tree of a long prompt and its schema costs more
+    /// than all the rest of a call.
+    fn body(&self, asking: &Asking<'_>) -> String;
 
     /// How a body of this content type, in lower case without parameters, is divided.
     fn framing(&self, content_type: &str) -> Framing {
@@ -217,6 +242,11 @@ pub(crate) trait Wire: Send + Sync {
     fn sets_context(&self) -> bool {
         false
     }
+}
+
+/// A body as text; nothing in one can't be written.
+fn text_of(body: &impl Serialize) -> String {
+    serde_json::to_string(body).unwrap_or_default()
 }
 
 /// Reads JSON into a typed piece.

@@ -1,12 +1,14 @@
 //! Ollama's native chat: the context's size is set with every call, and a prompt that does not fit is an error.
 
+use std::borrow::Cow;
+
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::calls::Piece;
 use super::chat::{Call, Said, messages, offered};
 use super::draft::{Draft, End};
-use super::{Asking, Fault, Framing, Paths, Wire, parsed, refused};
+use super::{Asking, Fault, Framing, Paths, Wire, parsed, refused, text_of};
 use crate::structured::ReplyFormat;
 
 /// The protocol.
@@ -26,7 +28,7 @@ struct Request<'a> {
     truncate: bool,
     shift: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
-    format: Option<Value>,
+    format: Option<Cow<'a, Value>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     tools: Option<Value>,
     options: Options,
@@ -69,9 +71,9 @@ impl Wire for Ollama {
         &FORMATS
     }
 
-    fn body(&self, asking: &Asking<'_>) -> Value {
+    fn body(&self, asking: &Asking<'_>) -> String {
         let Asking { request, dialect, .. } = asking;
-        let body = Request {
+        text_of(&Request {
             model: asking.model,
             messages: messages(asking),
             stream: dialect.stream,
@@ -79,8 +81,8 @@ impl Wire for Ollama {
             shift: false,
             tools: asking.offered(offered),
             format: match asking.format() {
-                ReplyFormat::JsonSchema | ReplyFormat::StrictSchema => Some(request.schema.clone()),
-                ReplyFormat::JsonObject => Some(json!("json")),
+                ReplyFormat::JsonSchema | ReplyFormat::StrictSchema => Some(Cow::Borrowed(&request.schema)),
+                ReplyFormat::JsonObject => Some(Cow::Owned(json!("json"))),
                 ReplyFormat::ForcedTool | ReplyFormat::PromptOnly => None,
             },
             options: Options {
@@ -88,8 +90,7 @@ impl Wire for Ollama {
                 num_ctx: asking.context_tokens,
                 temperature: dialect.temperature,
             },
-        };
-        serde_json::to_value(body).unwrap_or_default()
+        })
     }
 
     /// Lines in every case: a whole answer is one.

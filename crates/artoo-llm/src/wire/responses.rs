@@ -1,11 +1,13 @@
 //! OpenAI's Responses.
 
+use std::borrow::Cow;
+
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::calls::Piece;
 use super::draft::{Counts, Draft, End};
-use super::{Asking, Fault, Paths, Wire, parsed, refused};
+use super::{Asking, Fault, Paths, Tools, Wire, parsed, refused, text_of};
 use crate::structured::{ReplyFormat, schema_name, strict};
 
 /// The protocol.
@@ -31,11 +33,29 @@ struct Request<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     prompt_cache_key: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    text: Option<Value>,
+    text: Option<Text<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    tools: Option<Value>,
+    tools: Option<Tools<Tool<'a>>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     tool_choice: Option<Value>,
+}
+
+#[derive(Serialize)]
+struct Text<'a> {
+    format: Format<'a>,
+}
+
+#[derive(Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+enum Format<'a> {
+    JsonSchema { name: &'a str, strict: bool, schema: Cow<'a, Value> },
+    JsonObject {},
+}
+
+#[derive(Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+enum Tool<'a> {
+    Function { name: &'a str, parameters: &'a Value, strict: bool },
 }
 
 /// A whole answer; the last event of a stream carries one too.
@@ -90,16 +110,16 @@ impl Wire for Responses {
         &FORMATS
     }
 
-    fn body(&self, asking: &Asking<'_>) -> Value {
+    fn body(&self, asking: &Asking<'_>) -> String {
         let Asking { request, dialect, .. } = asking;
         let name = schema_name(&request.schema_name);
         let by_schema = || match strict::form(&request.schema) {
-            Some(schema) => json!({"type": "json_schema", "name": name, "strict": true, "schema": schema}),
-            None => json!({"type": "json_schema", "name": name, "strict": false, "schema": request.schema}),
+            Some(schema) => Format::JsonSchema { name: &name, strict: true, schema: Cow::Owned(schema) },
+            None => Format::JsonSchema { name: &name, strict: false, schema: Cow::Borrowed(&request.schema) },
         };
         let is_forced = asking.format() == ReplyFormat::ForcedTool;
-        let tool = || json!([{"type": "function", "name": name, "parameters": request.schema, "strict": false}]);
-        let body = Request {
+        let tool = || Tool::Function { name: &name, parameters: &request.schema, strict: false };
+        text_of(&Request {
             model: asking.model,
             instructions: asking.system(),
             input: asking.user(),
@@ -109,17 +129,16 @@ impl Wire for Responses {
             temperature: dialect.temperature,
             prompt_cache_key: asking.cache_key(),
             text: match asking.format() {
-                ReplyFormat::JsonSchema | ReplyFormat::StrictSchema => Some(json!({"format": by_schema()})),
-                ReplyFormat::JsonObject => Some(json!({"format": {"type": "json_object"}})),
+                ReplyFormat::JsonSchema | ReplyFormat::StrictSchema => Some(Text { format: by_schema() }),
+                ReplyFormat::JsonObject => Some(Text { format: Format::JsonObject {} }),
                 ReplyFormat::ForcedTool | ReplyFormat::PromptOnly => None,
             },
-            tools: asking.offered(offered).or_else(|| is_forced.then(tool)),
+            tools: asking.tools(offered, tool),
             tool_choice: match asking.must_call() {
                 Some(must) => Some(json!(if must { "required" } else { "auto" })),
                 None => is_forced.then(|| json!({"type": "function", "name": name})),
             },
-        };
-        serde_json::to_value(body).unwrap_or_default()
+        })
     }
 
     fn whole(&self, draft: &mut Draft, body: &str) -> Result<(), Fault> {
