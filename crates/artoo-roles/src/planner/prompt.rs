@@ -108,22 +108,33 @@ fn full_criterion() -> Value {
             "criterion": {"type": "string", "maxLength": REPLY_REMARK_CHARS},
             "mode": {"type": "string", "enum": ["verifiable", "plausible"]},
             "required": {"type": "boolean"},
-            "check": {
-                "type": "object",
-                "additionalProperties": false,
-                "required": ["kind"],
-                "properties": {
-                    "kind": {"type": "string", "enum": [
-                        "file_exists", "file_contains", "file_equals", "file_count", "line_count",
-                        "output_not_empty", "output_is_number", "exit_code"
-                    ]},
-                    "path": {"type": "string", "maxLength": REPLY_PATH_CHARS},
-                    "text": {"type": "string", "maxLength": REPLY_TEXT_CHARS},
-                    "pattern": {"type": "string", "maxLength": REPLY_REMARK_CHARS},
-                    "recursive": {"type": "boolean"},
-                    "code": {"type": "integer", "minimum": 0, "maximum": EXIT_CODE_MAX}
-                }
-            }
+            "check": check()
         }
     })
+}
+
+/// The checks that a model may ask for, each with what it needs. Those that only code builds are not among them.
+fn check() -> Value {
+    let of = |kinds: &[&str], fields: Value, optional: Value| {
+        let mut properties = serde_json::Map::new();
+        properties.insert("kind".to_owned(), json!({"type": "string", "enum": kinds}));
+        let required: Vec<String> = std::iter::once("kind".to_owned())
+            .chain(fields.as_object().into_iter().flatten().map(|(name, _)| name.clone()))
+            .collect();
+        for part in [fields, optional] {
+            properties.extend(part.as_object().cloned().unwrap_or_default());
+        }
+        json!({"type": "object", "additionalProperties": false, "required": required, "properties": properties})
+    };
+    let path = json!({"type": "string", "maxLength": REPLY_PATH_CHARS});
+    let text = json!({"type": "string", "maxLength": REPLY_TEXT_CHARS});
+    let pattern = json!({"type": "string", "maxLength": REPLY_REMARK_CHARS});
+    let code = json!({"type": "integer", "minimum": 0, "maximum": EXIT_CODE_MAX});
+    json!({"anyOf": [
+        of(&["file_exists", "line_count"], json!({"path": path}), json!({})),
+        of(&["file_contains", "file_equals"], json!({"path": path, "text": text}), json!({})),
+        of(&["file_count"], json!({"path": path}), json!({"pattern": pattern, "recursive": {"type": "boolean"}})),
+        of(&["output_not_empty", "output_is_number"], json!({}), json!({})),
+        of(&["exit_code"], json!({"code": code}), json!({}))
+    ]})
 }
