@@ -193,7 +193,7 @@ impl Spending {
         accounts.filter(|(spender, account)| spender.task_id == *task_id && account.usage.model_calls > 0).collect()
     }
 
-    /// The dearest price of those a task begins with; `None` where one of them has none.
+    /// The prices of those a task begins with; `None` where one of them has none.
     pub(crate) fn prices(&self) -> Option<Vec<Price>> {
         self.line_up.iter().map(|in_use| in_use.config.price).collect()
     }

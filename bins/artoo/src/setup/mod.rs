@@ -4,7 +4,7 @@ mod endpoint;
 mod find;
 pub(crate) mod person;
 mod trial;
-mod write;
+pub(crate) mod write;
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -122,7 +122,7 @@ async fn choose(person: &Person<'_>, variables: &Variables, found: &[Found]) -> 
 
 fn save(person: &Person<'_>, variables: &Variables, settings: BTreeMap<Setting, String>) -> Result<Exit, Failure> {
     let path = variables.place().file();
-    let old = write::kept(&path, &settings);
+    let old = write::kept(&path, &variables.home(), &write::OF_SETUP);
     let text = write::text(&old, &settings);
     person.says(&format!("\n{} will hold:", path.display()));
     for line in text.lines() {

@@ -178,6 +178,34 @@ fn law3_a_bound_that_no_task_can_keep_is_refused_before_any_call() {
 }
 
 #[test]
+fn law3_at_the_prompt_a_task_that_is_too_dear_is_refused_and_the_prompt_lives_on() {
+    let world = world();
+    // Two thousand tokens a call: four of them, and what is left carries no further task.
+    let server = Server::start(|asked| match honest(asked) {
+        Reply::Raw(bytes) => {
+            let text = String::from_utf8(bytes).unwrap().replace("\"prompt_tokens\":100", "\"prompt_tokens\":1980");
+            Reply::Raw(text.into_bytes())
+        }
+        other @ (Reply::Json(_) | Reply::Text(_) | Reply::Status(..) | Reply::Silence) => other,
+    });
+    let mut pty = Pty::start(&world.with_model(&server, &["--max-tokens", "12000"]), 160);
+    pty.prompt("");
+    pty.enter(REQUEST);
+    pty.see("the budget is spent");
+    pty.prompt("");
+    let asked = server.asked().len();
+    assert!((3..=4).contains(&asked), "{asked}");
+    pty.enter(REQUEST);
+    pty.see("--max-tokens leaves ");
+    pty.prompt("");
+    pty.enter("/cost");
+    pty.see("cost: price unknown");
+    pty.enter("/exit");
+    assert_eq!(pty.ended().0, 0);
+    assert_eq!(server.asked().len(), asked, "a call was made over the bound");
+}
+
+#[test]
 fn law3_the_likely_cost_is_learnt_from_tasks_with_the_same_models() {
     let (world, server) = (world(), Server::start(honest));
     let basis = |variables: &[(&str, &str)]| {
