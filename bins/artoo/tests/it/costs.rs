@@ -141,10 +141,7 @@ fn law3_an_estimate_asks_no_model_and_leaves_nothing() {
     let ran = run(&world, &server, &["--estimate", "--json", REQUEST], &[PRICES]);
     assert_eq!(last(&ran)["event"], "estimate", "{ran:?}");
     let ran = world.run(&["--estimate", "how many files are here"]);
-    assert_eq!(
-        (ran.code, ran.stdout.as_str()),
-        (Some(0), "no language model is asked over the wire: no tokens, no money\n")
-    );
+    assert_eq!((ran.code, ran.stdout.as_str()), (Some(0), "no language model is asked: no tokens, no money\n"));
     assert!(server.asked().is_empty(), "a model was asked");
     assert_eq!(world.snapshot(), before);
     assert!(!world.data_dir().exists());
