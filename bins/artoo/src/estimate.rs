@@ -68,7 +68,7 @@ pub(crate) fn run(settings: &Settings, models: &Models, words: &str, screen: &Sc
     if settings.json {
         screen.json(&events::estimate(&estimate.as_ref().map_or(Value::Null, Estimate::json)));
     } else {
-        let none = || vec![Line::plain("no language model is asked over the wire: no tokens, no money")];
+        let none = || vec![Line::plain("no language model is asked: no tokens, no money")];
         screen.answer(&estimate.as_ref().map_or_else(none, Estimate::page));
     }
     estimate.map_or(Ok(()), |estimate| estimate.check(&models.spending))?;
@@ -76,7 +76,7 @@ pub(crate) fn run(settings: &Settings, models: &Models, words: &str, screen: &Sc
 }
 
 impl Estimate {
-    /// The estimate of a task; `None` where no model is asked over the wire.
+    /// The estimate of a task; `None` where no language model is asked.
     pub(crate) fn of(
         settings: &Settings,
         spending: &Spending,
@@ -96,8 +96,8 @@ impl Estimate {
             // A longer request than those before takes what it takes.
             (known.greater(least), Basis::Learnt(tasks))
         });
-        let unpriced = spending.line_up.iter().filter(|in_use| in_use.config.price.is_none());
-        let unpriced = unpriced.map(|in_use| in_use.config.model.clone()).collect();
+        let unpriced = spending.line_up.iter().filter(|in_use| in_use.known.price.is_none());
+        let unpriced = unpriced.map(|in_use| in_use.known.model.clone()).collect();
         Some(Self { least, likely, basis, most: most(spending), needed, unpriced })
     }
 
@@ -266,7 +266,7 @@ fn amount(lines: &[Rehearsed], spending: &Spending, reckon: Reckoning) -> Amount
 }
 
 fn price_of(line: &Rehearsed, spending: &Spending) -> Option<Price> {
-    spending.serving(line.request.role).and_then(|in_use| in_use.config.price)
+    spending.serving(line.request.role).and_then(|in_use| in_use.known.price)
 }
 
 /// A call is made only if what it may take at most is free; what came before it has taken at least its least.
@@ -302,7 +302,7 @@ fn learnt(spending: &Spending) -> Option<(Amount, usize)> {
             completion_tokens: taken.completion_tokens,
         };
         let cache = Cache { read: taken.cached_tokens, written: 0 };
-        amount.add(usage, in_use.config.price.map(|price| price.of(usage, cache)));
+        amount.add(usage, in_use.known.price.map(|price| price.of(usage, cache)));
         fewest = fewest.min(tasks);
     }
     Some((amount, fewest))
@@ -312,7 +312,7 @@ fn learnt(spending: &Spending) -> Option<(Amount, usize)> {
 fn most(spending: &Spending) -> Most {
     let (budget, spent) = (spending.ledger.budget(), spending.ledger.total());
     let calls = calls_max();
-    let contexts: Option<Vec<u64>> = spending.line_up.iter().map(|in_use| in_use.config.context_tokens).collect();
+    let contexts: Option<Vec<u64>> = spending.line_up.iter().map(|in_use| in_use.known.context_tokens).collect();
     let by_context = contexts.and_then(|contexts| contexts.into_iter().max()).map(|most| most.saturating_mul(calls));
     let taken = spent.usage.prompt_tokens + spent.usage.completion_tokens;
     let by_budget = budget.max_tokens.map(|allowed| allowed.saturating_sub(taken));

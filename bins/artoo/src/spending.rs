@@ -20,10 +20,46 @@ const FILE: &str = "spending.json";
 /// The one currency that prices are given in.
 pub(crate) const CURRENCY: &str = "USD";
 
+/// What is known of a model before it is asked.
+#[derive(Debug, Clone)]
+pub(crate) struct Known {
+    /// Tells it from every other; nothing of it is secret.
+    pub(crate) identity: String,
+    /// Its name, as it is configured.
+    pub(crate) model: String,
+    pub(crate) price: Option<Price>,
+    pub(crate) context_tokens: Option<u64>,
+}
+
+impl Known {
+    /// Of a model behind HTTP.
+    pub(crate) fn of_remote(config: &RemoteConfig) -> Self {
+        let address = artoo_llm::call_address(config).unwrap_or_default();
+        Self {
+            identity: format!("{} {address} {}", config.protocol.name(), config.model),
+            model: config.model.clone(),
+            price: config.price,
+            context_tokens: config.context_tokens,
+        }
+    }
+}
+
+impl Known {
+    /// Of a model file of this machine, which costs nothing but time.
+    pub(crate) fn of_file(given: &str) -> Self {
+        Self {
+            identity: format!("file {given}"),
+            model: given.to_owned(),
+            price: Some(Price { prompt: 0.0, cached: 0.0, written: 0.0, completion: 0.0 }),
+            context_tokens: None,
+        }
+    }
+}
+
 /// A model that a task begins with, and what it is used for.
 #[derive(Debug, Clone)]
 pub(crate) struct InUse {
-    pub(crate) config: RemoteConfig,
+    pub(crate) known: Known,
     /// What it is asked for.
     pub(crate) tier: Tier,
 }
@@ -55,13 +91,18 @@ impl Tier {
 }
 
 impl InUse {
-    /// One for all roles, or one for each tier; those that are reached over the wire.
-    pub(crate) fn line_up(first: Option<&RemoteConfig>, hands: Option<Option<&RemoteConfig>>) -> Vec<Self> {
-        let tiers = match hands {
-            None => vec![(first, Tier::All)],
-            Some(hands) => vec![(first, Tier::Brain), (hands, Tier::Hands)],
-        };
-        tiers.into_iter().filter_map(|(config, tier)| Some(Self { config: config?.clone(), tier })).collect()
+    /// One for all roles, or one for each tier.
+    pub(crate) fn line_up(first: &Known, hands: Option<&Known>) -> Vec<Self> {
+        let in_use = |known: &Known, tier| Self { known: known.clone(), tier };
+        match hands {
+            None => vec![in_use(first, Tier::All)],
+            Some(hands) => vec![in_use(first, Tier::Brain), in_use(hands, Tier::Hands)],
+        }
+    }
+
+    /// What it is remembered under.
+    fn name(&self) -> String {
+        format!("{} {}", self.tier.name(), self.known.identity)
     }
 }
 
@@ -71,7 +112,7 @@ pub(crate) struct Spending {
     pub(crate) ledger: Arc<Ledger>,
     /// What the models are doing.
     pub(crate) watching: Arc<Watching>,
-    /// Those a task begins with; empty where none is asked over the wire.
+    /// Those a task begins with; empty where no language model is asked.
     pub(crate) line_up: Vec<InUse>,
     pub(crate) data_dir: PathBuf,
 }
@@ -85,7 +126,7 @@ impl Spending {
     /// What tasks took of a model so far, where enough are known.
     pub(crate) fn learnt(&self) -> Vec<Option<(usize, Taken)>> {
         let book = SpendingBook::open(self.data_dir.join(FILE));
-        self.line_up.iter().map(|in_use| book.median(&in_use.config, in_use.tier.name())).collect()
+        self.line_up.iter().map(|in_use| book.median(&in_use.name())).collect()
     }
 
     /// Remembers what a task took that came to its end. One that another model helped out in says little about either.
@@ -96,7 +137,7 @@ impl Spending {
         };
         let spent = self.of_task(&result.task_id);
         let is_own =
-            |spender: &Spender| self.serving(spender.role).is_some_and(|in_use| in_use.config.model == spender.model);
+            |spender: &Spender| self.serving(spender.role).is_some_and(|in_use| in_use.known.model == spender.model);
         if !is_whole || spent.is_empty() || !spent.iter().all(|(spender, _)| is_own(spender)) {
             return;
         }
@@ -109,7 +150,7 @@ impl Spending {
                 taken.cached_tokens += account.cached_tokens;
                 taken.completion_tokens += account.usage.completion_tokens;
             }
-            if let Err(error) = book.remember(&in_use.config, in_use.tier.name(), taken, abilities::now_s()) {
+            if let Err(error) = book.remember(&in_use.name(), taken, abilities::now_s()) {
                 tracing::warn!(%error, "what the task took is not kept");
             }
         }
@@ -193,9 +234,9 @@ impl Spending {
         accounts.filter(|(spender, account)| spender.task_id == *task_id && account.usage.model_calls > 0).collect()
     }
 
-    /// The dearest price of those a task begins with; `None` where one of them has none.
+    /// The prices of those a task begins with; `None` where one of them has none.
     pub(crate) fn prices(&self) -> Option<Vec<Price>> {
-        self.line_up.iter().map(|in_use| in_use.config.price).collect()
+        self.line_up.iter().map(|in_use| in_use.known.price).collect()
     }
 }
 

@@ -69,7 +69,7 @@ pub(crate) fn system(settings: &Settings, models: Models, screen: &Screen) -> Re
 #[derive(Debug)]
 pub(crate) struct Performed {
     pub(crate) outcome: TaskOutcome,
-    /// What it took beside what it was estimated to take; null where no model was asked over the wire.
+    /// What it took beside what it was estimated to take; null where no language model is asked.
     pub(crate) spending: Value,
 }
 

@@ -114,7 +114,7 @@ impl AbilityBook {
 }
 
 /// Protocol, address without user and query, model: nothing of it is secret.
-pub(crate) fn key(config: &RemoteConfig) -> String {
+fn key(config: &RemoteConfig) -> String {
     let base = crate::shown_url(&config.base_url);
     format!("{} {} {}", config.protocol.name(), base.trim_end_matches('/'), config.model)
 }

@@ -88,7 +88,12 @@ fn fit_at(value: &Value, schema: &Value, pointer: &str) -> Result<(), Misfit> {
     if let Some(alternatives) = schema.get("anyOf").and_then(Value::as_array)
         && !alternatives.iter().any(|alternative| fit_at(value, alternative, pointer).is_ok())
     {
-        return wrong(Problem::NoAlternative);
+        // Where it is plain which alternative is meant, what is wrong there says more.
+        let mut meant = alternatives.iter().filter(|alternative| is_meant(value, alternative));
+        return match (meant.next(), meant.next()) {
+            (Some(only), None) => fit_at(value, only, pointer),
+            _ => wrong(Problem::NoAlternative),
+        };
     }
     match value {
         Value::Object(_) => fit_object(value, schema, pointer),
@@ -100,6 +105,18 @@ fn fit_at(value: &Value, schema: &Value, pointer: &str) -> Result<(), Misfit> {
         Value::String(text) => fit_length(text.chars().count(), schema, ("minLength", "maxLength"), pointer),
         Value::Null | Value::Bool(_) | Value::Number(_) => Ok(()),
     }
+}
+
+/// Whether a value names this alternative: an object with all its constants, and none of its choices missed.
+fn is_meant(value: &Value, alternative: &Value) -> bool {
+    let Some(properties) = alternative.get("properties").and_then(Value::as_object) else { return false };
+    let names_it = |(name, property): (&String, &Value)| {
+        let allowed = property.get("enum").and_then(Value::as_array).map(Vec::as_slice);
+        let allowed = allowed.or_else(|| property.get("const").map(std::slice::from_ref));
+        let part = value.get(name);
+        allowed.is_none_or(|allowed| part.is_none_or(|part| allowed.contains(part)))
+    };
+    value.is_object() && properties.iter().all(names_it)
 }
 
 fn fit_object(value: &Value, schema: &Value, pointer: &str) -> Result<(), Misfit> {

@@ -6,8 +6,7 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-use crate::remote::RemoteConfig;
-use crate::{abilities, whole_file};
+use crate::whole_file;
 
 /// Tasks kept of one model: enough for a median that one odd task does not move.
 const TASKS_MAX: usize = 32;
@@ -55,11 +54,11 @@ impl SpendingBook {
         Self { path, entries }
     }
 
-    /// How many tasks are known of a model in this use, and the median of what they took, number by number; `None`
-    /// where too few are.
+    /// How many tasks are known of a model in one use (a name for both together), and the median of what they took,
+    /// number by number; `None` where too few are.
     #[must_use]
-    pub fn median(&self, config: &RemoteConfig, used_for: &str) -> Option<(usize, Taken)> {
-        let tasks = &self.entries.get(&key(config, used_for))?.tasks;
+    pub fn median(&self, name: &str) -> Option<(usize, Taken)> {
+        let tasks = &self.entries.get(name)?.tasks;
         let of = |number: fn(&Taken) -> u64| median(tasks.iter().map(number).collect());
         (tasks.len() >= TASKS_MIN).then(|| {
             let taken = Taken {
@@ -76,8 +75,8 @@ impl SpendingBook {
     ///
     /// # Errors
     /// When it can't be written.
-    pub fn remember(&mut self, config: &RemoteConfig, used_for: &str, taken: Taken, now_s: i64) -> io::Result<()> {
-        let entry = self.entries.entry(key(config, used_for)).or_default();
+    pub fn remember(&mut self, name: &str, taken: Taken, now_s: i64) -> io::Result<()> {
+        let entry = self.entries.entry(name.to_owned()).or_default();
         entry.tasks.push(taken);
         let older = entry.tasks.len().saturating_sub(TASKS_MAX);
         entry.tasks.drain(..older);
@@ -90,10 +89,6 @@ impl SpendingBook {
     }
 }
 
-fn key(config: &RemoteConfig, used_for: &str) -> String {
-    format!("{used_for} {}", abilities::key(config))
-}
-
 /// The lower of the two in the middle, where their number is even.
 fn median(mut numbers: Vec<u64>) -> u64 {
     numbers.sort_unstable();
@@ -104,11 +99,6 @@ fn median(mut numbers: Vec<u64>) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::{ENTRIES_MAX, SpendingBook, TASKS_MAX, TASKS_MIN, Taken};
-    use crate::{Protocol, RemoteConfig};
-
-    fn config(url: &str) -> RemoteConfig {
-        RemoteConfig::new(Protocol::Chat, url, "m")
-    }
 
     fn taken(calls: u64) -> Taken {
         Taken { calls, prompt_tokens: 100 * calls, cached_tokens: 0, completion_tokens: 10 * calls }
@@ -118,19 +108,15 @@ mod tests {
     fn law3_the_median_of_enough_tasks_is_known_by_model_and_use() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("spending.json");
-        let a = config("http://a/v1/?token=canary");
         let mut book = SpendingBook::open(&path);
-        for calls in [9, 5, 7, 400] {
-            let known = book.median(&a, "all").map(|(tasks, _)| tasks);
-            let learnt = book.entries.values().map(|entry| entry.tasks.len()).sum::<usize>();
+        for (learnt, calls) in [9, 5, 7, 400].into_iter().enumerate() {
+            let known = book.median("all a").map(|(tasks, _)| tasks);
             assert_eq!(known, (learnt >= TASKS_MIN).then_some(learnt));
-            book.remember(&a, "all", taken(calls), 1).unwrap();
+            book.remember("all a", taken(calls), 1).unwrap();
         }
         let again = SpendingBook::open(&path);
-        assert_eq!(again.median(&config("http://a/v1"), "all"), Some((4, taken(7))));
-        assert_eq!(again.median(&config("http://b/v1"), "all"), None);
-        assert_eq!(again.median(&a, "hands"), None);
-        assert!(!std::fs::read_to_string(&path).unwrap().contains("canary"));
+        assert_eq!(again.median("all a"), Some((4, taken(7))));
+        assert_eq!((again.median("all b"), again.median("hands a")), (None, None));
     }
 
     #[test]
@@ -140,15 +126,13 @@ mod tests {
         std::fs::write(&path, "{\"a\": 7").unwrap();
         let mut book = SpendingBook::open(&path);
         for calls in 0..100 {
-            book.remember(&config("http://a"), "all", taken(calls), 100).unwrap();
+            book.remember("a", taken(calls), 100).unwrap();
         }
-        let (tasks, median) = book.median(&config("http://a"), "all").unwrap();
+        let (tasks, median) = book.median("a").unwrap();
         assert_eq!((tasks, median.calls), (TASKS_MAX, 83));
         for n in 0..ENTRIES_MAX {
-            let at_s = 101 + i64::try_from(n).unwrap();
-            book.remember(&config(&format!("http://h{n}")), "all", taken(1), at_s).unwrap();
+            book.remember(&format!("h{n}"), taken(1), 101 + i64::try_from(n).unwrap()).unwrap();
         }
-        assert_eq!(book.median(&config("http://a"), "all"), None);
-        assert_eq!(book.entries.len(), ENTRIES_MAX);
+        assert_eq!((book.median("a"), book.entries.len()), (None, ENTRIES_MAX));
     }
 }

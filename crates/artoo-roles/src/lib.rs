@@ -7,6 +7,8 @@
 //! *Invariant*: only this crate speaks both the messages and the languages of `artoo-ggs` and `artoo-mkct`.
 
 pub mod agent_validator;
+#[cfg(test)]
+mod agreement;
 pub mod ask;
 mod blocked;
 pub mod dispatcher;

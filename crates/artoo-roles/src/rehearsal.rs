@@ -100,9 +100,13 @@ pub fn rehearse(scene: &Scene<'_>, course: Course) -> Vec<Line> {
 /// Model calls that no task can exceed, by the roles' own limits.
 #[must_use]
 pub fn calls_max() -> u64 {
+    calls_max_of(u64::try_from(REPLY_SUBTASKS).unwrap_or(u64::MAX))
+}
+
+/// The same for plans of so many subtasks.
+fn calls_max_of(subtasks: u64) -> u64 {
     let attempts = u64::from(RETRIES_MAX) + 1;
     let replies = u64::from(CALLS_PER_ATTEMPT) + u64::from(IDLE_REPLIES_MAX) + 1;
-    let subtasks = u64::try_from(REPLY_SUBTASKS).unwrap_or(u64::MAX);
     // R3's replies and R4a's verdict, for each attempt of each subtask; R2's drafts; R4b's verdict.
     let round = u64::from(PLAN_DRAFTS_MAX) + subtasks * attempts * (replies + 1) + 1;
     (u64::from(CLARIFICATION_ROUNDS) + 1 + ROUNDS_MAX * round) * TIMES_ASKED

@@ -1,5 +1,6 @@
 //! Putting the chosen models together: endpoints, keys, tiers, bounds, and whoever looks on.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use artoo_llm::cassette::{Masks, Player};
@@ -15,7 +16,7 @@ use crate::abilities;
 use crate::failure::Failure;
 use crate::money::Prices;
 use crate::settings::{Settings, Variables};
-use crate::spending::{InUse, Spending};
+use crate::spending::{InUse, Known, Spending};
 use crate::watching::Watching;
 
 /// Where a model stands in the choice: whose key and endpoint may be meant for it.
@@ -78,19 +79,20 @@ fn tiers(settings: &Settings, variables: &Variables, shared: &Shared) -> Result<
     let book = AbilityBook::open(abilities::file(&settings.data_dir));
     let client = |kind: &ModelKind, place: Place| -> Result<Client, Failure> {
         if let ModelKind::File { model } = kind {
-            return Ok(Client { model: file::build(model, settings, variables)?, config: None });
+            let known = Known::of_file(model);
+            return Ok(Client { model: file::build(model, settings, variables)?, known });
         }
         let mut config = remote(kind, place, variables)?;
         let found = abilities::apply(&book, &mut config, variables.raw("ARTOO_PARALLEL").is_some());
-        let client = Remote::sharing(config.clone(), shared).map_err(|source| Failure::Model { source })?;
+        let client = Remote::sharing(config, shared).map_err(|source| Failure::Model { source })?;
         if let Some(found) = found {
             client.speak(found.dialect);
         }
-        Ok(Client { model: Arc::new(client), config: Some(config) })
+        Ok(Client { known: Known::of_remote(client.config()), model: Arc::new(client) })
     };
     let first = client(&choice.kind, Place::First)?;
     let hands = choice.hands.iter().map(|kind| client(kind, Place::Hands)).collect::<Result<Vec<_>, _>>()?;
-    let line_up = InUse::line_up(first.config.as_ref(), hands.first().map(|client| client.config.as_ref()));
+    let line_up = InUse::line_up(&first.known, hands.first().map(|client| &client.known));
     let fallback = choice.fallback.iter().map(|kind| client(kind, Place::Fallback));
     let brain = std::iter::once(Ok(first)).chain(fallback).collect::<Result<Vec<_>, _>>()?;
     refuse_repeated(&brain, variables)?;
@@ -106,24 +108,22 @@ fn tiers(settings: &Settings, variables: &Variables, shared: &Shared) -> Result<
     Ok((model, line_up))
 }
 
-/// A model of the choice, and how it is reached where that is over the wire.
+/// A model of the choice, with what is known of it.
 struct Client {
     model: Arc<dyn Model>,
-    config: Option<RemoteConfig>,
+    known: Known,
 }
 
 /// A model that stands twice in the chain would step in for itself, and its rank among the judges would be two.
 fn refuse_repeated(chain: &[Client], variables: &Variables) -> Result<(), Failure> {
-    let mut seen = Vec::new();
-    for config in chain.iter().filter_map(|client| client.config.as_ref()) {
-        let who = (config.protocol, &config.model, artoo_llm::call_address(config).ok());
-        if seen.contains(&who) {
-            let problem = format!("{} stands in the chain twice", artoo_proto::escape::one_line(&config.model));
-            return Err(Failure::Variable { name: variables.called("ARTOO_FALLBACK"), problem });
+    let mut seen = BTreeSet::new();
+    match chain.iter().find(|client| !seen.insert(&client.known.identity)) {
+        Some(again) => {
+            let problem = format!("{} stands in the chain twice", artoo_proto::escape::one_line(&again.known.model));
+            Err(Failure::Variable { name: variables.called("ARTOO_FALLBACK"), problem })
         }
-        seen.push(who);
+        None => Ok(()),
     }
-    Ok(())
 }
 
 /// The configuration of a model behind HTTP.

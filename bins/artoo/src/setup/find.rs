@@ -61,6 +61,10 @@ impl Found {
 /// Looks everywhere at once. Only this machine and the addresses in the environment are contacted: a key's endpoint is
 /// not, before it is chosen.
 pub(super) async fn look(variables: &Variables) -> Vec<Found> {
+    look_within(variables, LOOK_TIMEOUT).await
+}
+
+async fn look_within(variables: &Variables, time: Duration) -> Vec<Found> {
     let named: Vec<(Protocol, RemoteConfig)> =
         NAMED.into_iter().filter_map(|protocol| Some((protocol, named(protocol, variables)?))).collect();
     let mut looks: Vec<_> = named
@@ -68,11 +72,12 @@ pub(super) async fn look(variables: &Variables) -> Vec<Found> {
         .map(|(protocol, config)| {
             let names = Names::of(*protocol);
             let key_variable = config.api_key.is_some().then(|| names.key.to_owned());
-            tokio::spawn(answering(names.base_url.to_owned(), config.clone(), key_variable, true))
+            let config = RemoteConfig { total_deadline: time, ..config.clone() };
+            tokio::spawn(answering(names.base_url.to_owned(), config, key_variable, true))
         })
         .collect();
     looks.extend(SERVERS.map(|(name, port, protocol)| {
-        let config = RemoteConfig::new(protocol, local(protocol, port), "any");
+        let config = RemoteConfig { total_deadline: time, ..RemoteConfig::new(protocol, local(protocol, port), "any") };
         tokio::spawn(answering(format!("{name}'s port"), config, None, false))
     }));
     let mut found: Vec<Found> = Vec::new();
@@ -114,7 +119,7 @@ fn local(protocol: Protocol, port: u16) -> String {
 
 /// A server that lists its models; anything else there is none, unless the person named it.
 async fn answering(name: String, config: RemoteConfig, key_variable: Option<String>, is_named: bool) -> Option<Found> {
-    let listed = listed(&config).await;
+    let listed = listed_by(config.clone()).await;
     if listed.is_none() && !is_named {
         return None;
     }
@@ -125,12 +130,20 @@ async fn answering(name: String, config: RemoteConfig, key_variable: Option<Stri
 /// The names of the models that an endpoint lists at once; `None` where it does not.
 pub(super) async fn listed(config: &RemoteConfig) -> Option<Vec<String>> {
     let config = RemoteConfig { total_deadline: LOOK_TIMEOUT, ..config.clone() };
+    listed_by(config).await
+}
+
+async fn listed_by(config: RemoteConfig) -> Option<Vec<String>> {
     let listed = Remote::new(config).ok()?.models().await.ok()?;
     Some(listed.into_iter().map(|model| model.name).collect())
 }
 
 /// What an address is likely to speak: by what people copy behind it, by its host, or because Ollama says it is there.
 pub(super) async fn likely(base_url: &str) -> Protocol {
+    likely_within(base_url, LOOK_TIMEOUT).await
+}
+
+async fn likely_within(base_url: &str, time: Duration) -> Protocol {
     let path = base_url.trim_end_matches('/');
     let tails =
         [("/messages", Protocol::Anthropic), ("/responses", Protocol::Responses), ("/api/chat", Protocol::Ollama)];
@@ -140,7 +153,7 @@ pub(super) async fn likely(base_url: &str) -> Protocol {
     if artoo_llm::remote::same_origin(base_url, Names::of(Protocol::Anthropic).own_url) {
         return Protocol::Anthropic;
     }
-    let config = RemoteConfig { total_deadline: LOOK_TIMEOUT, ..RemoteConfig::new(Protocol::Ollama, base_url, "any") };
+    let config = RemoteConfig { total_deadline: time, ..RemoteConfig::new(Protocol::Ollama, base_url, "any") };
     match Remote::new(config) {
         Ok(remote) if remote.is_ollama().await => Protocol::Ollama,
         Ok(_) | Err(_) => Protocol::Chat,
@@ -151,86 +164,85 @@ pub(super) async fn likely(base_url: &str) -> Protocol {
 mod tests {
     use std::io::{Read, Write};
     use std::net::TcpListener;
-    use std::time::Instant;
+    use std::sync::{Arc, Barrier};
+    use std::time::Duration;
 
     use artoo_llm::Protocol;
 
-    use super::{Found, LOOK_TIMEOUT, likely, look};
+    use super::{Found, likely_within, look_within};
     use crate::settings::Variables;
 
-    /// A server that answers everything with this, or takes connections and is silent.
-    fn server(answer: Option<&'static str>) -> String {
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let address = listener.local_addr().unwrap();
-        std::thread::spawn(move || {
-            let mut kept = Vec::new();
-            for mut stream in listener.incoming().flatten() {
-                if let Some(body) = answer {
-                    let mut bytes = [0; 4096];
-                    drop(stream.read(&mut bytes));
-                    let head = "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\nconnection: close\r\n";
-                    drop(write!(stream, "{head}content-length: {}\r\n\r\n{body}", body.len()));
-                } else {
-                    kept.push(stream);
-                }
-            }
-        });
-        format!("{address}")
-    }
+    /// Far more than any machine needs: nothing here waits for silence.
+    const TIME: Duration = Duration::from_secs(30);
 
     const MODELS: &str = r#"{"data": [{"id": "m1"}, {"id": "m2"}], "version": "0.5.1"}"#;
 
-    fn places(found: &[Found]) -> Vec<(Protocol, String, usize, Option<&str>)> {
-        let of =
-            |found: &Found| (found.protocol, found.base_url.clone(), found.models.len(), found.key_variable.clone());
-        let known = ["OPENAI_BASE_URL", "ANTHROPIC_BASE_URL", "OLLAMA_HOST", "the endpoint"];
-        let named = found.iter().filter(|found| known.contains(&found.name.as_str()));
-        named
-            .map(of)
-            .map(|(protocol, url, models, key)| {
-                let key = ["OPENAI_API_KEY", "ANTHROPIC_API_KEY", "GROQ_API_KEY"]
-                    .into_iter()
-                    .find(|name| Some(*name) == key.as_deref());
-                (protocol, url, models, key)
-            })
-            .collect()
+    /// A server that answers everything with this, once all that share its barrier have been asked.
+    fn server(body: &'static str, others: &Arc<Barrier>) -> String {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap().to_string();
+        let others = Arc::clone(others);
+        std::thread::spawn(move || {
+            for mut stream in listener.incoming().flatten() {
+                let mut bytes = [0; 4096];
+                drop(stream.read(&mut bytes));
+                others.wait();
+                let head = "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\nconnection: close\r\n";
+                drop(write!(stream, "{head}content-length: {}\r\n\r\n{body}", body.len()));
+            }
+        });
+        address
     }
 
     #[tokio::test]
-    async fn every_address_in_the_environment_is_looked_at_at_once_and_silence_is_not_waited_for_twice() {
-        let (answers, silent) = (server(Some(MODELS)), server(None));
+    async fn every_address_in_the_environment_is_looked_at_and_all_at_once() {
+        // Each answers only when the others have been asked too.
+        let barrier = Arc::new(Barrier::new(3));
+        let [chat, anthropic, ollama] = [(); 3].map(|()| server(MODELS, &barrier));
         let variables = Variables::of(&[
-            ("OPENAI_BASE_URL", &format!("http://{silent}/v1")),
-            ("ANTHROPIC_BASE_URL", &format!("http://{silent}/other")),
+            ("OPENAI_BASE_URL", &format!("http://{chat}/v1")),
+            ("ANTHROPIC_BASE_URL", &format!("http://{anthropic}")),
             ("ANTHROPIC_API_KEY", "a"),
-            ("OLLAMA_HOST", &answers),
+            ("OLLAMA_HOST", &ollama),
             ("GROQ_API_KEY", "g"),
         ]);
-        let began = Instant::now();
-        let found = look(&variables).await;
-        // All looks together take one look's time, however many are silent; twice that is a loaded machine's.
-        assert!(began.elapsed() < LOOK_TIMEOUT * 2, "{:?}", began.elapsed());
+        let found = look_within(&variables, TIME).await;
+        let of = |name: &str, protocol, base_url: String, models: &[&str], key: Option<&str>| Found {
+            name: name.to_owned(),
+            protocol,
+            base_url,
+            models: models.iter().map(|model| (*model).to_owned()).collect(),
+            key_variable: key.map(str::to_owned),
+        };
+        let models = ["m1", "m2"];
         let groq = "https://api.groq.com/openai/v1".to_owned();
+        // What listens on this machine's usual ports is none of the test's.
+        let known: Vec<Found> = found.into_iter().filter(|found| !found.name.ends_with("'s port")).collect();
         assert_eq!(
-            places(&found),
+            known,
             [
-                // The second address of one server is the same server.
-                (Protocol::Chat, format!("http://{silent}/v1"), 0, None),
-                (Protocol::Ollama, format!("http://{answers}"), 2, None),
-                (Protocol::Chat, groq, 0, Some("GROQ_API_KEY")),
+                of("OPENAI_BASE_URL", Protocol::Chat, format!("http://{chat}/v1"), &models, None),
+                of(
+                    "ANTHROPIC_BASE_URL",
+                    Protocol::Anthropic,
+                    format!("http://{anthropic}"),
+                    &models,
+                    Some("ANTHROPIC_API_KEY")
+                ),
+                of("OLLAMA_HOST", Protocol::Ollama, format!("http://{ollama}"), &models, None),
+                of("the endpoint", Protocol::Chat, groq, &[], Some("GROQ_API_KEY")),
             ]
         );
     }
 
     #[tokio::test]
     async fn what_an_address_speaks_is_guessed_from_its_end_its_host_or_its_answer() {
-        let ollama = server(Some(MODELS));
-        let other = server(Some(r#"{"data": []}"#));
-        let check = async |url: &str, expected: Protocol| assert_eq!(likely(url).await, expected, "{url}");
+        let alone = Arc::new(Barrier::new(1));
+        let (ollama, other) = (server(MODELS, &alone), server(r#"{"data": []}"#, &alone));
+        let check = async |url: &str, expected: Protocol| assert_eq!(likely_within(url, TIME).await, expected, "{url}");
         check(&format!("http://{ollama}"), Protocol::Ollama).await;
         check(&format!("http://{ollama}/v1"), Protocol::Ollama).await;
         check(&format!("http://{other}/v1"), Protocol::Chat).await;
-        check("http://127.0.0.1:9/v1", Protocol::Chat).await;
         check("https://x.example/v1/messages/", Protocol::Anthropic).await;
         check("https://api.anthropic.com/v1", Protocol::Anthropic).await;
         check("https://x.example/v1/responses", Protocol::Responses).await;

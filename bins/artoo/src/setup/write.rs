@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use crate::config::{Setting, load};
 use crate::failure::Failure;
 
-/// What only setup decides; the rest of a file stays as it is.
+/// What setup decides; the rest of a file stays as it is.
 pub(super) const OF_SETUP: [Setting; 6] = [
     Setting::Model,
     Setting::BaseUrl,

@@ -224,7 +224,7 @@ fn l4_no_protocol_and_no_place_of_a_key_shows_it() {
 fn l5_no_lost_connection_shows_the_key() {
     let canary = Canary::new();
     let address = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
-    for url in [format!("http://{address}/v1"), "http://no-such-host.invalid/v1".to_owned(), "ftp://x".to_owned()] {
+    for url in [format!("http://{address}/v1"), "ftp://x".to_owned()] {
         for arguments in [&[REQUEST][..], &["--json", REQUEST], &["doctor", "--probe"]] {
             canary.check(&format!("{url} {arguments:?}"), &mut canary.asking(&url, arguments));
         }

@@ -141,10 +141,7 @@ fn law3_an_estimate_asks_no_model_and_leaves_nothing() {
     let ran = run(&world, &server, &["--estimate", "--json", REQUEST], &[PRICES]);
     assert_eq!(last(&ran)["event"], "estimate", "{ran:?}");
     let ran = world.run(&["--estimate", "how many files are here"]);
-    assert_eq!(
-        (ran.code, ran.stdout.as_str()),
-        (Some(0), "no language model is asked over the wire: no tokens, no money\n")
-    );
+    assert_eq!((ran.code, ran.stdout.as_str()), (Some(0), "no language model is asked: no tokens, no money\n"));
     assert!(server.asked().is_empty(), "a model was asked");
     assert_eq!(world.snapshot(), before);
     assert!(!world.data_dir().exists());
@@ -175,6 +172,34 @@ fn law3_a_bound_that_no_task_can_keep_is_refused_before_any_call() {
     let ran = run(&world, &server, &["--max-tokens", &needed, REQUEST], &[]);
     assert_ne!(ran.code, Some(2), "{ran:?}");
     assert!(server.asked().len() > 5, "{ran:?}");
+}
+
+#[test]
+fn law3_at_the_prompt_a_task_that_is_too_dear_is_refused_and_the_prompt_lives_on() {
+    let world = world();
+    // Two thousand tokens a call: four of them, and what is left carries no further task.
+    let server = Server::start(|asked| match honest(asked) {
+        Reply::Raw(bytes) => {
+            let text = String::from_utf8(bytes).unwrap().replace("\"prompt_tokens\":100", "\"prompt_tokens\":1980");
+            Reply::Raw(text.into_bytes())
+        }
+        other @ (Reply::Json(_) | Reply::Text(_) | Reply::Status(..) | Reply::Silence) => other,
+    });
+    let mut pty = Pty::start(&world.with_model(&server, &["--max-tokens", "12000"]), 160);
+    pty.prompt("");
+    pty.enter(REQUEST);
+    pty.see("the budget is spent");
+    pty.prompt("");
+    let asked = server.asked().len();
+    assert!((3..=4).contains(&asked), "{asked}");
+    pty.enter(REQUEST);
+    pty.see("--max-tokens leaves ");
+    pty.prompt("");
+    pty.enter("/cost");
+    pty.see("cost: price unknown");
+    pty.enter("/exit");
+    assert_eq!(pty.ended().0, 0);
+    assert_eq!(server.asked().len(), asked, "a call was made over the bound");
 }
 
 #[test]

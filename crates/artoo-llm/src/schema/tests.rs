@@ -46,6 +46,22 @@ fn l23_missing_extra_and_wrong_type_are_named() {
 }
 
 #[test]
+fn of_several_alternatives_the_one_that_is_meant_says_what_is_wrong() {
+    let of_kind = |kinds: Value, part: &str| {
+        json!({"type": "object", "additionalProperties": false, "required": ["kind", part],
+            "properties": {"kind": {"enum": kinds}, part: {"type": "integer"}}})
+    };
+    let schema = json!({"anyOf": [{"type": "string", "maxLength": 1}, of_kind(json!(["a", "b"]), "x"), of_kind(json!(["c"]), "y")]});
+    check(&json!({"kind": "b", "x": 1}), &schema, "");
+    check(&json!({"kind": "b", "x": "1"}), &schema, "/x is string, not integer");
+    check(&json!({"kind": "c", "x": 1}), &schema, "the reply lacks \"y\"");
+    check(&json!({"kind": "c", "y": 1, "x": 1}), &schema, "the reply has an unknown key \"x\"");
+    check(&json!({"kind": "d", "y": 1}), &schema, "the reply fits none of the alternatives");
+    check(&json!({"y": 1}), &schema, "the reply fits none of the alternatives");
+    check(&json!("ab"), &schema, "the reply fits none of the alternatives");
+}
+
+#[test]
 fn lengths_count_characters() {
     check(&json!("äöü"), &json!({"maxLength": 3}), "");
     check(&json!("äöüß"), &json!({"maxLength": 3}), "the reply has a length of 4, the bound is 3");

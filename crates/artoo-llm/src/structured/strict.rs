@@ -154,8 +154,11 @@ fn alternative_for<'s>(fields: &Map<String, Value>, schema: &'s Value) -> &'s Va
         let properties = alternative.get("properties").and_then(Value::as_object);
         properties.is_some_and(|properties| {
             fields.iter().all(|(name, value)| {
-                let property = properties.get(name);
-                property.is_some_and(|property| property.get("const").is_none_or(|only| only == value))
+                properties.get(name).is_some_and(|property| {
+                    let listed = property.get("enum").and_then(Value::as_array);
+                    property.get("const").is_none_or(|only| only == value)
+                        && (value.is_null() || listed.is_none_or(|listed| listed.contains(value)))
+                })
             })
         })
     };

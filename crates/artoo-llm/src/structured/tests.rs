@@ -42,5 +42,7 @@ fn a_dialect_loses_the_part_the_complaint_is_about_and_no_other() {
     check(FULL, "streaming is not supported", None, Some(Dialect { stream: false, ..FULL }));
     check(FULL, "the upstream server does not answer", None, None);
     check(FULL, "cache_control: extra inputs are not permitted", None, Some(Dialect { cache: false, ..FULL }));
+    check(FULL, "unknown", Some("prompt_cache_key"), Some(Dialect { cache: false, ..FULL }));
+    check(FULL, "Unrecognized request argument: prompt_cache_key", None, Some(Dialect { cache: false, ..FULL }));
     check(FULL, "context length exceeded", None, None);
 }

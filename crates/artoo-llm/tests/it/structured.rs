@@ -1,7 +1,7 @@
 //! How requests are worded, and how a client learns what an endpoint does not take.
 
 use artoo_llm::structured::{Dialect, ReplyFormat, ToolCalls, body, complaint};
-use artoo_llm::{ConfigError, Model, Protocol, RemoteConfig};
+use artoo_llm::{ConfigError, Model, Protocol, Remote, RemoteConfig, Secret};
 use serde_json::{Value, json};
 
 use crate::fault_server::{Act, FaultServer};
@@ -102,4 +102,25 @@ fn f6_what_is_missing_is_said_before_anything_is_asked() {
     check(&[("OPENAI_BASE_URL", "https://api.openai.com"), model], missing("OPENAI_API_KEY"));
     check(&[("OPENAI_API_KEY", "sk-\u{7f}"), model], Err(ConfigError::KeyNotSendable));
     check(&[("OPENAI_API_KEY", "sk-ä"), model], Err(ConfigError::KeyNotSendable));
+}
+
+#[test]
+fn law3_the_stable_part_is_marked_or_named_for_the_cache_where_that_is_known() {
+    let check = |protocol: Protocol, url: &str, named: bool, marked: bool| {
+        let config = RemoteConfig { api_key: Some(Secret::new("k")), ..RemoteConfig::new(protocol, url, "m") };
+        let dialect = Remote::new(config).unwrap().dialect();
+        let body = body(protocol, &request("list"), "m", dialect);
+        assert_eq!(body.get("prompt_cache_key").is_some(), named, "{url}: {body}");
+        assert_eq!(body.to_string().contains("cache_control"), marked, "{url}: {body}");
+        let plain = Dialect { cache: false, ..dialect };
+        let body = artoo_llm::structured::body(protocol, &request("list"), "m", plain).to_string();
+        assert!(!body.contains("cache"), "{body}");
+    };
+    check(Protocol::Chat, "https://api.openai.com/v1", true, false);
+    check(Protocol::Responses, "https://api.openai.com/v1", true, false);
+    check(Protocol::Chat, "https://x.example/v1", false, false);
+    check(Protocol::Responses, "http://127.0.0.1:1", false, false);
+    check(Protocol::Anthropic, "https://api.anthropic.com", false, true);
+    check(Protocol::Anthropic, "https://x.example", false, true);
+    check(Protocol::Ollama, "http://127.0.0.1:1", false, false);
 }

@@ -9,6 +9,7 @@ use crate::machine::CheckOutcome;
 
 /// What a judging model replies.
 #[derive(Debug, Deserialize)]
+#[cfg_attr(test, derive(serde::Serialize))]
 pub(crate) struct Judgement {
     /// One entry a criterion, by its number in the question.
     pub(crate) verdicts: Vec<JudgedCriterion>,
@@ -19,6 +20,7 @@ pub(crate) struct Judgement {
 
 /// A model's view of one criterion.
 #[derive(Debug, Deserialize)]
+#[cfg_attr(test, derive(serde::Serialize))]
 pub(crate) struct JudgedCriterion {
     number: u32,
     verdict: Verdict,
@@ -28,6 +30,19 @@ pub(crate) struct JudgedCriterion {
     evidence: String,
     #[serde(default)]
     failure_class: Option<FailureClass>,
+}
+
+#[cfg(test)]
+impl JudgedCriterion {
+    pub(crate) fn of(
+        number: u32,
+        verdict: Verdict,
+        cites: Vec<String>,
+        evidence: String,
+        failure_class: Option<FailureClass>,
+    ) -> Self {
+        Self { number, verdict, cites, evidence, failure_class }
+    }
 }
 
 /// Characters of a model's reasoning kept with a verdict.

@@ -1,5 +1,7 @@
 //! R4a, the Agent-Validator: holds R3's claim against its calls, criterion by criterion, and drives the fast loop.
 
+#[cfg(test)]
+mod agreement;
 mod evidence;
 mod judgement;
 mod prompt;

@@ -1,5 +1,7 @@
 //! R3, the Executor: carries out one subtask with tools and reports what it did. It never judges itself.
 
+#[cfg(test)]
+mod agreement;
 mod calling;
 mod offer;
 mod prompt;

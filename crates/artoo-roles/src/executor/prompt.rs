@@ -125,6 +125,11 @@ fn request(tool: Value, input: Option<&Value>) -> Value {
     })
 }
 
+/// Whether a schema's `type`, a name or a list of them, allows this one.
+fn allows(found: &Value, of_type: &str) -> bool {
+    found == of_type || found.as_array().is_some_and(|names| names.iter().any(|name| name == of_type))
+}
+
 /// A tool's schema as a reply is held against: no text longer than a reply can carry, and no words, which stand in the
 /// list of tools.
 pub(super) fn bounded(schema: &Value) -> Value {
@@ -134,7 +139,7 @@ pub(super) fn bounded(schema: &Value) -> Value {
             let mut fields: Map<String, Value> = kept.map(|(name, value)| (name.clone(), bounded(value))).collect();
             for (of_type, name, most) in [("string", "maxLength", REPLY_TEXT_CHARS), ("array", "maxItems", REPLY_ITEMS)]
             {
-                if fields.get("type").is_some_and(|found| found == of_type) {
+                if fields.get("type").is_some_and(|found| allows(found, of_type)) {
                     let own = fields.get(name).and_then(Value::as_u64).and_then(|own| usize::try_from(own).ok());
                     fields.insert(name.to_owned(), own.map_or(most, |own| own.min(most)).into());
                 }

@@ -9,6 +9,7 @@ use crate::limits::CALLS_PER_REPLY;
 
 /// What R3's model says: calls to make, or the end of its work.
 #[derive(Debug, Deserialize)]
+#[cfg_attr(test, derive(serde::Serialize))]
 pub(super) struct Turn {
     /// Calls to make now, in order.
     #[serde(default)]

@@ -1,5 +1,7 @@
 //! R1, the Perceiver: carries the user's words into a [`TaskSpec`], or says that it can't.
 
+#[cfg(test)]
+mod agreement;
 mod prompt;
 #[cfg(test)]
 mod tests;
@@ -43,6 +45,7 @@ pub enum Effect {
 
 /// The reply R1 wants from a model. It has no field for criteria or tools.
 #[derive(Debug, Deserialize)]
+#[cfg_attr(test, derive(serde::Serialize))]
 struct Draft {
     task_id: String,
     intent: String,
@@ -53,6 +56,7 @@ struct Draft {
 }
 
 #[derive(Debug, Default, Deserialize)]
+#[cfg_attr(test, derive(serde::Serialize))]
 struct DraftConstraints {
     #[serde(default)]
     scope: Option<String>,

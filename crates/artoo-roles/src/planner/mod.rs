@@ -1,5 +1,7 @@
 //! R2, the Planner: calibrates against memory, asks for a plan, and lets only a valid one out.
 
+#[cfg(test)]
+mod agreement;
 mod calibration;
 mod draft;
 mod prompt;

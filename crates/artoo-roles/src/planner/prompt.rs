@@ -1,7 +1,7 @@
 //! R2's prompt and the schema of its reply.
 
 use artoo_proto::{Constraints, PlanContext, PlanDirective, Prompt, ReplanDirective, ToolSpec, escape};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use crate::blocked;
 use crate::limits::{
@@ -108,22 +108,32 @@ fn full_criterion() -> Value {
             "criterion": {"type": "string", "maxLength": REPLY_REMARK_CHARS},
             "mode": {"type": "string", "enum": ["verifiable", "plausible"]},
             "required": {"type": "boolean"},
-            "check": {
-                "type": "object",
-                "additionalProperties": false,
-                "required": ["kind"],
-                "properties": {
-                    "kind": {"type": "string", "enum": [
-                        "file_exists", "file_contains", "file_equals", "file_count", "line_count",
-                        "output_not_empty", "output_is_number", "exit_code"
-                    ]},
-                    "path": {"type": "string", "maxLength": REPLY_PATH_CHARS},
-                    "text": {"type": "string", "maxLength": REPLY_TEXT_CHARS},
-                    "pattern": {"type": "string", "maxLength": REPLY_REMARK_CHARS},
-                    "recursive": {"type": "boolean"},
-                    "code": {"type": "integer", "minimum": 0, "maximum": EXIT_CODE_MAX}
-                }
-            }
+            "check": check()
         }
     })
+}
+
+/// The checks that a model may ask for, each with what it needs. Those that only code builds are not among them.
+fn check() -> Value {
+    type Fields<'a> = &'a [(&'a str, &'a Value)];
+    let of = |kinds: &[&str], needed: Fields<'_>, optional: Fields<'_>| {
+        let kind = json!({"enum": kinds});
+        let needed: Vec<(&str, &Value)> = [("kind", &kind)].into_iter().chain(needed.iter().copied()).collect();
+        let required: Vec<&str> = needed.iter().map(|(name, _)| *name).collect();
+        let properties: Map<String, Value> =
+            needed.iter().chain(optional).map(|(name, field)| ((*name).to_owned(), (*field).clone())).collect();
+        json!({"type": "object", "additionalProperties": false, "required": required, "properties": properties})
+    };
+    let path = json!({"type": "string", "maxLength": REPLY_PATH_CHARS});
+    let text = json!({"type": "string", "maxLength": REPLY_TEXT_CHARS});
+    let pattern = json!({"type": "string", "maxLength": REPLY_REMARK_CHARS});
+    let recursive = json!({"type": "boolean"});
+    let code = json!({"type": "integer", "minimum": 0, "maximum": EXIT_CODE_MAX});
+    json!({"anyOf": [
+        of(&["file_exists", "line_count"], &[("path", &path)], &[]),
+        of(&["file_contains", "file_equals"], &[("path", &path), ("text", &text)], &[]),
+        of(&["file_count"], &[("path", &path)], &[("pattern", &pattern), ("recursive", &recursive)]),
+        of(&["output_not_empty", "output_is_number"], &[], &[]),
+        of(&["exit_code"], &[("code", &code)], &[])
+    ]})
 }

@@ -1,9 +1,11 @@
 //! A rehearsal makes the calls of the cost model, with the real prompts, whatever is asked.
 
-use artoo_proto::{Role, SessionTurn};
+use artoo_proto::{ExecuteContext, ModelFailure, ReplyBody, Role, RoleContext, SessionTurn};
+use serde_json::{Value, json};
 
-use super::{Course, Line, Scene, calls_max, rehearse};
-use crate::system::testing::{config, environment};
+use super::{Course, Line, Scene, calls_max, calls_max_of, rehearse};
+use crate::fixtures::unreadable;
+use crate::system::testing::{World, config, environment, ok_call, understood, value};
 
 const COURSES: [Course; 3] = [Course::Checked, Course::Words, Course::Judged];
 
@@ -66,4 +68,70 @@ fn without_a_tool_there_are_words_alone() {
 fn the_most_calls_are_what_the_limits_multiply_to() {
     // 3 questions of R1; four rounds of 3 drafts, 12 subtasks in 3 attempts of 11 replies and a verdict, and a verdict.
     assert_eq!(calls_max(), (3 + 4 * (3 + 12 * 3 * 12 + 1)) * 2);
+}
+
+/// An executor that says what leads nowhere as often as it may, makes every call it may, one a reply, then is done.
+#[derive(Default)]
+struct Tireless {
+    made: u32,
+    idle: usize,
+    /// Earlier calls of the attempt that it is in.
+    earlier: usize,
+}
+
+impl Tireless {
+    fn turn(&mut self, context: &ExecuteContext) -> Value {
+        let turn = |calls: Value, output: &str| json!({"calls": calls, "answer_is_output": false, "status": "completed", "output": output, "reason": null});
+        if context.calls.is_empty() && self.earlier != context.earlier_calls.len() {
+            (self.earlier, self.idle) = (context.earlier_calls.len(), 0);
+        }
+        let tool = &context.subtask.tools[0];
+        if self.idle < 2 {
+            self.idle += 1;
+            return turn(json!([{"tool": "no such tool", "input": {}}]), "");
+        }
+        if context.calls_left == 0 {
+            return turn(json!([]), "it is so");
+        }
+        self.made += 1;
+        turn(json!([{"tool": tool, "input": {"n": self.made}}]), "")
+    }
+}
+
+#[test]
+fn law3_no_model_gets_more_calls_out_of_a_task_than_the_limits_multiply_to() {
+    let mut world = World::new(1);
+    let (mut is_again, mut drafts, mut rounds, mut executor) = (true, 0, 0, Tireless::default());
+    world.model = Box::new(move |request| -> Result<ReplyBody, ModelFailure> {
+        // Every question has to be asked twice.
+        is_again = !is_again;
+        if !is_again {
+            return Err(unreadable());
+        }
+        match &request.context {
+            RoleContext::Perceive(_) => understood(request),
+            RoleContext::Plan(context) => {
+                drafts += 1;
+                let tool = &context.tools[rounds % context.tools.len()].name;
+                let criteria = if drafts % 3 == 0 { json!(["the listing names what is there"]) } else { json!([]) };
+                rounds += usize::from(drafts % 3 == 0);
+                value(json!({"task_criteria": criteria, "subtasks": [{
+                    "intent": format!("look with {tool}"), "context": "", "sequence": 1, "tools": [tool],
+                    "success_criteria": criteria
+                }]}))
+            }
+            RoleContext::Execute(context) => value(executor.turn(context)),
+            RoleContext::ValidateSubtask(_) | RoleContext::ValidateTask(_) => value(json!({"verdicts": [{
+                "number": 1, "verdict": "fail", "cites": [], "evidence": "no", "failure_class": "logical"
+            }], "what_to_do": "more"})),
+        }
+    });
+    world.tools = Box::new(|order| ok_call(order, "12"));
+    world.run("how many reports are there");
+    let asked = world.asked.len() as u64;
+    let of = |role: Role| world.asked_roles().into_iter().filter(|asked| *asked == role).count();
+    assert!(asked <= calls_max_of(1), "{asked} calls, and at most {} were told", calls_max_of(1));
+    // The bound is no idle one: the first round's fast loop and drafts reach it.
+    assert!(of(Role::Executor) >= 3 * 11 * 2, "{} of the executor", of(Role::Executor));
+    assert!(of(Role::Planner) >= 3 * 2 && of(Role::AgentValidator) >= 3 * 2, "{:?}", world.asked_roles());
 }
