@@ -98,8 +98,10 @@ fn object(fields: &Map<String, Value>, levels_left: usize) -> String {
         let name = Value::from(name.as_str());
         format!("{name}: {}{optional}{}", part(schema, levels_left), said.unwrap_or_default())
     };
-    let properties = fields.get("properties").and_then(Value::as_object).into_iter().flatten();
-    format!("{{{}}}", properties.map(property).collect::<Vec<_>>().join(", "))
+    let mut properties: Vec<_> = fields.get("properties").and_then(Value::as_object).into_iter().flatten().collect();
+    // What must be there first: weak models stop reading early.
+    properties.sort_by_key(|(name, _)| !required.contains(&name.as_str()));
+    format!("{{{}}}", properties.into_iter().map(property).collect::<Vec<_>>().join(", "))
 }
 
 fn typed(name: &str, fields: &Map<String, Value>, levels_left: usize) -> Option<String> {
@@ -160,7 +162,7 @@ mod tests {
                 "type": "object", "required": ["b"],
                 "properties": {"a": {"type": "number", "description": "how\nmuch"}, "b": {"anyOf": [{"const": 1}, {"type": "object"}]}}
             }),
-            r#"{"a": number (optional) ("how\nmuch"), "b": 1 | {...}}"#,
+            r#"{"b": 1 | {...}, "a": number (optional) ("how\nmuch")}"#,
         );
         // What the reader does not hold a reply against is left out beside what it does.
         check(
