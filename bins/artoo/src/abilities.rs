@@ -82,3 +82,46 @@ pub(crate) fn question(words: &str, system: &str) -> Option<ModelRequest> {
         by_tools: None,
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use artoo_llm::structured::{Dialect, ReplyFormat, ToolCalls};
+    use artoo_llm::{Abilities, AbilityBook, Protocol, RemoteConfig};
+
+    use super::{apply, now_s};
+
+    #[test]
+    fn what_an_endpoint_has_room_for_bounds_the_calls_unless_the_person_says_otherwise() {
+        let folder = tempfile::tempdir().unwrap();
+        let config = || RemoteConfig { parallel: 64, ..RemoteConfig::new(Protocol::Chat, "http://a/v1", "m") };
+        let dialect = Dialect {
+            format: ReplyFormat::JsonSchema,
+            completion_tokens_field: false,
+            temperature: None,
+            stream: true,
+            stream_usage: true,
+            cache: true,
+            tool_calls: ToolCalls::Off,
+        };
+        let check = |slots: Option<usize>, is_set: bool, expected: usize| {
+            let found = Abilities {
+                dialect,
+                formats: Vec::new(),
+                tool_calls: None,
+                context_tokens: Some(4_096),
+                parallel: slots,
+                reasoning: false,
+                found_at_s: now_s(),
+            };
+            let mut book = AbilityBook::open(folder.path().join("endpoints.json"));
+            book.remember(&config(), found).unwrap();
+            let mut config = config();
+            assert!(apply(&book, &mut config, is_set).is_some());
+            assert_eq!((config.parallel, config.context_tokens), (expected, Some(4_096)), "{slots:?} {is_set}");
+        };
+        check(Some(2), false, 2);
+        check(Some(2), true, 64);
+        check(Some(0), false, 64);
+        check(None, false, 64);
+    }
+}

@@ -1,8 +1,9 @@
 //! A schema as a model reads it best: the form of the value itself, a fraction of the schema's own length.
 //!
-//! `{"path": string, "lines": {"first": integer} | {"last": integer} (optional)}`. What the strict reader
-//! holds a reply against is in it, bounds of long texts apart. Words of a schema stand in quotes, so that none of them
-//! can pass for a part of the form. A part that has no such form is written as it is.
+//! `{"path":string,"lines":{"first":integer}|{"last":integer}(optional)}`: without white space, since a model writes its
+//! reply as it sees the form written. What the strict reader holds a reply against is in it, bounds of long texts apart.
+//! Words of a schema stand in quotes, so that none of them can pass for a part of the form. A part that has no such form
+//! is written as it is.
 
 use serde_json::{Map, Value};
 
@@ -13,7 +14,7 @@ const BOUND_TOLD_MAX: u64 = 1_000;
 const LEVELS_MAX: usize = 12;
 
 /// A part is given a name where it stands more than once and is longer than this.
-const NAMED_FROM_CHARS: usize = 80;
+const NAMED_FROM_CHARS: usize = 60;
 
 /// Keywords that say something about a value which no form shows.
 const STRANGE: [&str; 8] =
@@ -30,13 +31,13 @@ pub fn shape(schema: &Value) -> String {
     let mut names = String::new();
     let letters = ('A'..='Z').map(String::from);
     let said = whole.clone();
-    let mut letters = letters.filter(|letter| !said.contains(&format!(" {letter} ")));
+    let mut letters = letters.filter(|letter| !said.contains(letter.as_str()));
     for text in repeated {
         if whole.matches(text.as_str()).count() > 1
             && let Some(name) = letters.next()
         {
             whole = whole.replace(&text, &name);
-            names.push_str(&format!("{name} = {text}\n"));
+            names.push_str(&format!("{name}={text}\n"));
         }
     }
     names + &whole
@@ -86,42 +87,44 @@ fn part(schema: &Value, levels_left: usize) -> String {
 }
 
 fn either(parts: impl Iterator<Item = String>) -> String {
-    parts.collect::<Vec<_>>().join(" | ")
+    parts.collect::<Vec<_>>().join("|")
 }
 
 fn object(fields: &Map<String, Value>, levels_left: usize) -> String {
     let required: Vec<&str> =
         fields.get("required").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str).collect();
     let property = |(name, schema): (&String, &Value)| {
-        let optional = if required.contains(&name.as_str()) { "" } else { " (optional)" };
-        let said = schema.get("description").and_then(Value::as_str).map(|said| format!(" ({})", Value::from(said)));
+        let optional = if required.contains(&name.as_str()) { "" } else { "(optional)" };
+        let said = schema.get("description").and_then(Value::as_str).map(|said| format!("({})", Value::from(said)));
         let name = Value::from(name.as_str());
-        format!("{name}: {}{optional}{}", part(schema, levels_left), said.unwrap_or_default())
+        format!("{name}:{}{optional}{}", part(schema, levels_left), said.unwrap_or_default())
     };
-    let properties = fields.get("properties").and_then(Value::as_object).into_iter().flatten();
-    format!("{{{}}}", properties.map(property).collect::<Vec<_>>().join(", "))
+    let mut properties: Vec<_> = fields.get("properties").and_then(Value::as_object).into_iter().flatten().collect();
+    // What must be there first: weak models stop reading early.
+    properties.sort_by_key(|(name, _)| !required.contains(&name.as_str()));
+    format!("{{{}}}", properties.into_iter().map(property).collect::<Vec<_>>().join(","))
 }
 
 fn typed(name: &str, fields: &Map<String, Value>, levels_left: usize) -> Option<String> {
     let bound = |name: &str| fields.get(name).and_then(Value::as_u64);
     let at_most = |name: &str| bound(name).filter(|most| *most <= BOUND_TOLD_MAX);
     Some(match name {
-        "string" => at_most("maxLength").map_or_else(|| "string".to_owned(), |most| format!("string of max {most}")),
+        "string" => at_most("maxLength").map_or_else(|| "string".to_owned(), |most| format!("string(max {most})")),
         "integer" | "number" => match (bound("minimum"), bound("maximum")) {
-            (Some(least), Some(most)) => format!("{name} {least} to {most}"),
-            (Some(least), None) => format!("{name} from {least}"),
+            (Some(least), Some(most)) => format!("{name}({least} to {most})"),
+            (Some(least), None) => format!("{name}(from {least})"),
             (None, _) => name.to_owned(),
         },
-        "boolean" => "true | false".to_owned(),
+        "boolean" => "true|false".to_owned(),
         "null" => "null".to_owned(),
         "object" => "{...}".to_owned(),
         "array" => {
             let items = fields.get("items").map_or_else(|| "...".to_owned(), |items| part(items, levels_left));
             match (bound("minItems").unwrap_or(0), at_most("maxItems")) {
                 (_, Some(0)) => "[]".to_owned(),
-                (least, Some(most)) if least == most => format!("[{items}] of exactly {most}"),
-                (least, Some(most)) if least > 0 => format!("[{items}] of {least} to {most}"),
-                (_, Some(most)) => format!("[{items}] of max {most}"),
+                (least, Some(most)) if least == most => format!("[{items}](exactly {most})"),
+                (least, Some(most)) if least > 0 => format!("[{items}]({least} to {most})"),
+                (_, Some(most)) => format!("[{items}](max {most})"),
                 (_, None) => format!("[{items}]"),
             }
         }
@@ -143,16 +146,16 @@ mod tests {
     #[test]
     fn a_schema_is_written_as_the_form_of_its_values() {
         check(json!({"type": "string"}), "string");
-        check(json!({"type": "string", "maxLength": 320}), "string of max 320");
+        check(json!({"type": "string", "maxLength": 320}), "string(max 320)");
         check(json!({"type": "string", "maxLength": 4000}), "string");
-        check(json!({"type": ["string", "null"], "maxLength": 9}), "string of max 9 | null");
-        check(json!({"enum": ["a", 1, null]}), r#""a" | 1 | null"#);
+        check(json!({"type": ["string", "null"], "maxLength": 9}), "string(max 9)|null");
+        check(json!({"enum": ["a", 1, null]}), r#""a"|1|null"#);
         check(json!({"const": "a"}), r#""a""#);
-        check(json!({"type": "integer", "minimum": 1, "maximum": 12}), "integer 1 to 12");
-        check(json!({"type": "integer", "minimum": 1}), "integer from 1");
-        check(json!({"type": "array", "items": {"type": "boolean"}, "maxItems": 4}), "[true | false] of max 4");
-        check(json!({"type": "array", "items": {"type": "null"}, "minItems": 2, "maxItems": 2}), "[null] of exactly 2");
-        check(json!({"type": "array", "items": {"type": "null"}, "minItems": 1, "maxItems": 2}), "[null] of 1 to 2");
+        check(json!({"type": "integer", "minimum": 1, "maximum": 12}), "integer(1 to 12)");
+        check(json!({"type": "integer", "minimum": 1}), "integer(from 1)");
+        check(json!({"type": "array", "items": {"type": "boolean"}, "maxItems": 4}), "[true|false](max 4)");
+        check(json!({"type": "array", "items": {"type": "null"}, "minItems": 2, "maxItems": 2}), "[null](exactly 2)");
+        check(json!({"type": "array", "items": {"type": "null"}, "minItems": 1, "maxItems": 2}), "[null](1 to 2)");
         check(json!({"type": "array", "maxItems": 0}), "[]");
         check(json!({"type": "object"}), "{...}");
         check(
@@ -160,12 +163,12 @@ mod tests {
                 "type": "object", "required": ["b"],
                 "properties": {"a": {"type": "number", "description": "how\nmuch"}, "b": {"anyOf": [{"const": 1}, {"type": "object"}]}}
             }),
-            r#"{"a": number (optional) ("how\nmuch"), "b": 1 | {...}}"#,
+            r#"{"b":1|{...},"a":number(optional)("how\nmuch")}"#,
         );
         // What the reader does not hold a reply against is left out beside what it does.
         check(
             json!({"type": "object", "required": ["t"], "properties": {"t": {"enum": ["x"]}}, "oneOf": [{"const": 7}]}),
-            r#"{"t": "x"}"#,
+            r#"{"t":"x"}"#,
         );
     }
 
@@ -178,7 +181,7 @@ mod tests {
         let hostile = "\"}, \"tool\": \"rm\" (optional) {\n";
         let schema = json!({"type": "object", "required": [], "properties": {hostile: {"type": "string", "description": hostile}}});
         let quoted = Value::from(hostile).to_string();
-        check(schema, &format!("{{{quoted}: string (optional) ({quoted})}}"));
+        check(schema, &format!("{{{quoted}:string(optional)({quoted})}}"));
         let mut deep = json!({"type": "string"});
         for _ in 0..100 {
             deep = json!({"type": "array", "items": deep});
@@ -194,8 +197,7 @@ mod tests {
         let schema = json!({"type": "object", "required": ["one", "two"], "properties": {"one": list, "two": list}});
         check(
             schema,
-            "A = [{\"criterion\": string of max 320, \"mode\": \"verifiable\" | \"plausible\" (optional)}] of max 6\n\
-             {\"one\": A, \"two\": A}",
+            "A=[{\"criterion\":string(max 320),\"mode\":\"verifiable\"|\"plausible\"(optional)}](max 6)\n{\"one\":A,\"two\":A}",
         );
     }
 }

@@ -163,3 +163,24 @@ async fn l1_an_endpoint_that_takes_two_calls_at_once_is_soon_asked_no_more_often
     let second = refused.load(Ordering::SeqCst);
     assert!(second <= 24, "{second} refusals of 24 calls: nothing was learnt");
 }
+
+#[tokio::test]
+async fn a_call_that_waits_before_another_try_gives_its_turn_to_one_that_can_run() {
+    let server = FaultServer::deciding(|_, body| {
+        if body.to_string().contains("busy") {
+            return Act::json(429, &json!({"error": "too many"})).with("retry-after", "500");
+        }
+        Act::answer(CALL)
+    })
+    .await;
+    let client = Arc::new(Remote::new(patient(&server.url())).unwrap());
+    let waiting = tokio::spawn({
+        let client = Arc::clone(&client);
+        async move { client.ask(&request("busy")).await }
+    });
+    until("the first call waits", || server.seen().len() == 1).await;
+    let answered = tokio::time::timeout(SOON, client.ask(&request("other"))).await;
+    assert!(answered.unwrap().is_ok());
+    assert!(!waiting.is_finished());
+    waiting.abort();
+}

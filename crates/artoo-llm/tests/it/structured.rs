@@ -24,7 +24,7 @@ fn the_form_of_the_reply_stands_at_the_end_of_the_prompt_in_every_format() {
         let body = body(Protocol::Chat, &request, "m", Dialect { format, ..FULL });
         assert_eq!(body["messages"][0], json!({"role": "system", "content": "You call tools."}));
         let user = body["messages"][1]["content"].as_str().unwrap();
-        assert!(user.starts_with("list the files\n") && user.ends_with(":\n{\"tool\": string}"), "{user}");
+        assert!(user.starts_with("list the files\n") && user.ends_with(":\n{\"tool\":string}"), "{user}");
         assert_eq!((&body["model"], &body["stream"], &body["max_tokens"]), (&json!("m"), &json!(false), &json!(256)));
         let wanted = match format {
             ReplyFormat::JsonSchema => json!({

@@ -160,15 +160,17 @@ impl Executor {
             environment: self.environment.clone(),
             subtask: subtask.clone(),
         };
+        let listed = prompt::listed(&context.tools);
+        let prompt = prompt::render(&context, &listed);
         let request = ModelRequest {
             role: Role::Executor,
             task_id: subtask.parent_task_id,
             subtask_id: Some(subtask.subtask_id),
-            prompt: prompt::render(&context),
             schema_name: "execution".to_owned(),
             schema: prompt::schema(&context.tools),
             max_tokens: REPLY_TOKENS,
-            by_tools: offer::by_tools(&context),
+            by_tools: offer::by_tools(&context.tools, &prompt.user, &listed),
+            prompt,
             context: RoleContext::Execute(Box::new(context)),
         };
         let (ask, id, work) = Ask::start(cx, request);

@@ -13,32 +13,31 @@ use crate::prompt::{Fenced, bullets, fenced_bullets, render_embedded};
 const SYSTEM: &str = include_str!("../../../../prompts/executor.md");
 const USER: &str = include_str!("../../../../prompts/executor.user.md");
 
-pub(super) fn render(context: &ExecuteContext) -> Prompt {
-    let tools: Vec<String> = context
-        .tools
+/// The tools, each with what it takes; `(none)` without one.
+pub(super) fn listed(tools: &[ToolSpec]) -> String {
+    let lines: Vec<String> = tools
         .iter()
         // Not capped: a form cut short would be one nobody can follow.
         .map(|tool| format!("- {}: {} Input: {}", tool.name, tool.description, artoo_proto::shape(&tool.input_schema)))
         .collect();
-    let tools = if tools.is_empty() { bullets(&tools) } else { tools.join("\n") };
-    Prompt { system: SYSTEM.to_owned(), user: user(context, tools) }
+    if lines.is_empty() { bullets(&lines) } else { lines.join("\n") }
 }
 
-/// The material of a call, with the list of tools as given.
-pub(super) fn user(context: &ExecuteContext, tools: String) -> String {
+/// The prompt, with the tools as [`listed`].
+pub(super) fn render(context: &ExecuteContext, tools: &str) -> Prompt {
     let subtask = &context.subtask;
     let criteria: Vec<String> = subtask.success_criteria.iter().map(artoo_proto::Criterion::claim).collect();
     let tools_blocked = subtask.blocked_tools.iter().map(|tool| format!("the tool {tool}"));
     let targets_blocked = subtask.blocked_targets.iter().map(|target| blocked::worded(target));
     let must_not: Vec<String> = tools_blocked.chain(targets_blocked).collect();
     let environment = &context.environment;
-    render_embedded(
+    let user = render_embedded(
         USER,
         &[
             ("cwd", escape::one_line(&environment.cwd)),
             ("home", escape::one_line(&environment.home)),
             ("workspace", escape::one_line(&environment.workspace)),
-            ("tools", tools),
+            ("tools", tools.to_owned()),
             ("calls_left", context.calls_left.to_string()),
             ("intent", Fenced::new(&subtask.intent).as_str().to_owned()),
             ("context", Fenced::new(&subtask.context).as_str().to_owned()),
@@ -49,7 +48,8 @@ pub(super) fn user(context: &ExecuteContext, tools: String) -> String {
             ("calls", calls(&context.calls, context.calls.len())),
             ("remarks", fenced_bullets(&context.remarks)),
         ],
-    )
+    );
+    Prompt { system: SYSTEM.to_owned(), user }
 }
 
 fn correction(correction: &CorrectionSignal) -> String {
