@@ -1,5 +1,6 @@
 //! Putting the chosen models together: endpoints, keys, tiers, bounds, and whoever looks on.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use artoo_llm::cassette::{Masks, Player};
@@ -72,9 +73,16 @@ impl Models {
 fn tiers(settings: &Settings, variables: &Variables, shared: &Shared) -> Result<Arc<dyn Model>, Failure> {
     let choice = &settings.model;
     let book = AbilityBook::open(abilities::file(&settings.data_dir));
-    let client = |kind: &ModelKind, place: Place| -> Result<Arc<dyn Model>, Failure> {
+    let mut files: BTreeMap<String, Arc<dyn Model>> = BTreeMap::new();
+    let mut client = |kind: &ModelKind, place: Place| -> Result<Arc<dyn Model>, Failure> {
         if let ModelKind::File { model } = kind {
-            return file::build(model, settings, variables);
+            // Two places that name one file share it: it is in memory once.
+            if let Some(loaded) = files.get(model) {
+                return Ok(Arc::clone(loaded));
+            }
+            let loaded = file::build(model, settings, variables, shared)?;
+            files.insert(model.clone(), Arc::clone(&loaded));
+            return Ok(loaded);
         }
         let mut config = remote(kind, place, variables)?;
         let found = abilities::apply(&book, &mut config);
@@ -88,8 +96,10 @@ fn tiers(settings: &Settings, variables: &Variables, shared: &Shared) -> Result<
     if choice.hands.is_none() && choice.fallback.is_empty() {
         return Ok(first);
     }
-    let fallback = choice.fallback.iter().map(|kind| client(kind, Place::Fallback));
-    let brain = std::iter::once(Ok(first)).chain(fallback).collect::<Result<Vec<_>, _>>()?;
+    let mut brain = vec![first];
+    for kind in &choice.fallback {
+        brain.push(client(kind, Place::Fallback)?);
+    }
     let hands = choice.hands.iter().map(|kind| client(kind, Place::Hands)).collect::<Result<Vec<_>, _>>()?;
     Ok(Arc::new(Tiers::new(brain, hands, shared.observer.clone())))
 }

@@ -5,6 +5,7 @@ mod heads;
 mod packages;
 mod places;
 mod resumed;
+mod secured;
 pub(crate) mod server;
 mod trouble;
 

@@ -35,8 +35,9 @@ async fn a_file_comes_whole_is_recorded_and_kept_from_others() {
         (model.record.sha256.clone(), model.record.from.as_str()),
         (sum(&content), server.url("/a/Tiny-Q4.gguf").as_str())
     );
-    assert_eq!(place.files(), ["tiny-q4/lock", "tiny-q4/model.gguf", "tiny-q4/record.toml"]);
-    for (path, mode) in [("", 0o700), ("tiny-q4", 0o700), ("tiny-q4/model.gguf", 0o600), ("tiny-q4/record.toml", 0o600)]
+    assert_eq!(place.files(), ["tiny-q4/lock", "tiny-q4/record.toml", "tiny-q4/tiny-q4.gguf"]);
+    for (path, mode) in
+        [("", 0o700), ("tiny-q4", 0o700), ("tiny-q4/tiny-q4.gguf", 0o600), ("tiny-q4/record.toml", 0o600)]
     {
         let found = fs::metadata(place.folder().path().join(path)).unwrap().permissions().mode();
         assert_eq!(found & 0o777, mode, "{path}");
