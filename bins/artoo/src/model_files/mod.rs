@@ -81,7 +81,7 @@ pub(crate) fn remedy(problem: &FilesError) -> Option<&'static str> {
         FilesError::Gone { .. } | FilesError::Changed { .. } => {
             Some("fetch it again, or record it anew: artoo model pull with its name, address or path")
         }
-        FilesError::Nameless { .. } | FilesError::Taken { .. } => Some("give it one: --name"),
+        FilesError::Nameless { .. } | FilesError::Taken { .. } => Some("give it another: artoo model pull with --name"),
         FilesError::Busy { .. } => Some("try again when it is done"),
         FilesError::Connection { .. } | FilesError::AskedToWait { .. } => {
             Some("the same command goes on with what has come")

@@ -109,7 +109,8 @@ fn before(offer: &Offer, folder: &Path) -> Vec<Line> {
     lines.push(Line::plain(format!("  size {size}{begun}; {room} may be used on the disk of {}", folder.display())));
     lines.push(match (offer.vouched, &offer.expected, &offer.announced) {
         (Vouched::Catalog, Some(sum), _) => Line::plain(format!("  it must have the catalog's sha256 {sum}")),
-        (Vouched::User | Vouched::Nobody, Some(sum), _) => Line::plain(format!("  it must have the sha256 {sum}")),
+        (Vouched::User, Some(sum), _) => Line::plain(format!("  it must have the sha256 {sum}")),
+        (Vouched::Nobody, Some(sum), _) => Line::plain(format!("  it must have the sha256 of the first time, {sum}")),
         (_, None, Some(sum)) => Line::warning(format!(
             "  nothing vouches for it: the host itself says sha256 {sum}; compare it with one from elsewhere"
         )),

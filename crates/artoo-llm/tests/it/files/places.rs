@@ -51,6 +51,10 @@ async fn a_path_that_is_no_model_or_has_another_sum_is_not_recorded() {
     fs::create_dir(&folder).unwrap();
     assert!(place.take(&folder, None).await.is_err());
     assert_eq!(place.files(), [""; 0]);
+    // A pipe is not waited for.
+    let pipe = place.data.path().join("pipe.gguf");
+    assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    assert!(place.take(&pipe, None).await.is_err());
     let vouched = place.take(&path, Some(sum(&model()))).await.unwrap();
     assert_eq!(vouched.record.vouched, Vouched::User);
 }

@@ -150,6 +150,23 @@ async fn without_a_validator_it_goes_on_only_where_a_sum_will_tell() {
 }
 
 #[tokio::test]
+async fn what_came_the_first_time_is_what_is_trusted_afterwards() {
+    let place = Place::new();
+    let (one, other) = (model_of(1), model_of(2));
+    let served = Arc::new(Mutex::new(one.clone()));
+    let now = Arc::clone(&served);
+    let server = FileServer::start(move |get| sound(&now.lock().unwrap(), None, get));
+    let model = place.pull_url(&server.url("/m.gguf"), None).await.unwrap();
+    fs::remove_file(&model.path).unwrap();
+    *served.lock().unwrap() = other;
+    let words = told(place.pull_url(&server.url("/m.gguf"), None).await);
+    assert!(words.contains("what came the first time"), "{words}");
+    *served.lock().unwrap() = one.clone();
+    let model = place.pull_url(&server.url("/m.gguf"), None).await.unwrap();
+    assert!(fs::read(&model.path).unwrap() == one);
+}
+
+#[tokio::test]
 async fn what_came_of_another_address_is_not_gone_on_with() {
     let (one, other) = (model_of(1), model_of(2));
     let served = (one.clone(), other.clone());
