@@ -150,6 +150,23 @@ async fn more_than_announced_and_what_never_ends_is_refused() {
 }
 
 #[tokio::test]
+async fn a_page_of_somebody_in_between_costs_nothing_of_what_came() {
+    let content = model();
+    let served = content.clone();
+    let server = FileServer::start(move |get| match (get.is_look(), get.nth) {
+        (false, 0) => sound(&served, TAG, get).cut(1_500_000),
+        (false, 1) => Reply::new(200, "<html>Sign in to this network</html>"),
+        _ => sound(&served, TAG, get),
+    });
+    let place = Place::new();
+    let entry = entry(&server.url("/m.gguf"), &content);
+    assert!(told(place.pull(Wanted::Entry(entry)).await).contains("another size"));
+    assert_eq!(std::fs::metadata(place.part("of-the-catalog")).unwrap().len(), 1_500_000);
+    place.pull(Wanted::Entry(entry)).await.unwrap();
+    assert_eq!(server.downloads()[2].from(), Some(1_500_000));
+}
+
+#[tokio::test]
 async fn a_drip_and_a_silence_end_in_their_time() {
     let content = model();
     let served = content.clone();
