@@ -131,6 +131,27 @@ async fn a_file_that_changed_meanwhile_is_never_sewn_together() {
 }
 
 #[tokio::test]
+async fn a_part_that_was_not_asked_for_is_not_taken() {
+    // From another byte on, and of a file of another length, under the old validator.
+    for (first, total) in [(0, None), (999_999, None), (1_000_000, Some(7_000_000))] {
+        let content = model();
+        let served = content.clone();
+        let server = FileServer::start(move |get| match (get.is_look(), get.nth) {
+            (false, 0) => sound(&served, TAG, get).cut(1_000_000),
+            (false, 1) => {
+                let range = format!("bytes {first}-{}/{}", served.len() - 1, total.unwrap_or(served.len()));
+                Reply::new(206, &served[first..]).with("content-range", range).with("etag", "\"v1\"")
+            }
+            _ => sound(&served, TAG, get),
+        });
+        let place = Place::new();
+        let model = place.pull_url(&server.url("/m.gguf"), None).await.unwrap();
+        assert!(fs::read(&model.path).unwrap() == content, "from {first} of {total:?}");
+        assert_eq!((place.started_anew(), server.downloads()[2].from()), (1, None));
+    }
+}
+
+#[tokio::test]
 async fn without_a_validator_it_goes_on_only_where_a_sum_will_tell() {
     let content = model();
     let place = Place::new();

@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use artoo_llm::files::{Entry, FilesError, Wanted};
+use artoo_llm::files::{Entry, FilesError, Patience, Wanted};
 
 use super::server::{FileServer, Reply, sound};
-use super::{Place, model, sum, told};
+use super::{Place, model, patience, sum, told};
 
 const TAG: Option<&str> = Some("\"v1\"");
 
@@ -177,7 +177,9 @@ async fn a_drip_and_a_silence_end_in_their_time() {
         }
         reply
     });
-    let words = told(Place::new().pull_url(&server.url("/m.gguf"), None).await);
+    let slow = Patience { slow_after: Duration::from_millis(200), slow_bytes: 1_000_000, ..patience() };
+    let place = Place { patience: slow, ..Place::new() };
+    let words = told(place.pull_url(&server.url("/m.gguf"), None).await);
     assert!(words.contains("too slowly"), "{words}");
     let server = FileServer::start(move |get| {
         let mut reply = sound(&content, TAG, get);
@@ -187,7 +189,8 @@ async fn a_drip_and_a_silence_end_in_their_time() {
         }
         reply
     });
-    let words = told(Place::new().pull_url(&server.url("/m.gguf"), None).await);
+    let place = Place { patience: Patience { idle: Duration::from_millis(200), ..patience() }, ..Place::new() };
+    let words = told(place.pull_url(&server.url("/m.gguf"), None).await);
     assert!(words.contains("nothing has come for too long"), "{words}");
 }
 
