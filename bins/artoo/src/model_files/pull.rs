@@ -45,8 +45,11 @@ pub(super) async fn run(
         }
         Offered::Fetch(offer) => *offer,
     };
-    if !settings.json {
-        screen.insist(&before(&offer, &puller_folder(settings)));
+    let lines = before(&offer, &puller_folder(settings));
+    match (settings.json, asked.yes) {
+        (true, _) => {}
+        (false, true) => screen.tell(&lines),
+        (false, false) => screen.insist(&lines),
     }
     if !asked.yes && !agrees(settings, screen) {
         return Ok(Exit::ConsentNeeded);
