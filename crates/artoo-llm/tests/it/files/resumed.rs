@@ -192,12 +192,14 @@ async fn what_came_of_another_address_is_not_gone_on_with() {
     let (one, other) = (model_of(1), model_of(2));
     let served = (one.clone(), other.clone());
     let server = FileServer::start(move |get| match (get.path.as_str(), get.is_look()) {
-        ("/one/m.gguf", false) => sound(&served.0, TAG, get).cut(5),
+        // Far enough that the two differ, and then stuck.
+        ("/one/m.gguf", false) => sound(&served.0, TAG, get).cut(if get.from().is_none() { 1_100_000 } else { 1 }),
         ("/one/m.gguf", true) => sound(&served.0, TAG, get),
         _ => sound(&served.1, TAG, get),
     });
     let place = Place::new();
     told(place.pull_url(&server.url("/one/m.gguf"), None).await);
+    assert!(fs::read(place.part("m")).unwrap().starts_with(&one[..1_100_000]));
     let model = place.pull_url(&server.url("/other/m.gguf"), None).await.unwrap();
     assert!(fs::read(&model.path).unwrap() == other);
 }
