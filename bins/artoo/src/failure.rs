@@ -58,6 +58,14 @@ pub(crate) enum Failure {
     /// This program was built without what runs them.
     #[error("this build of artoo can't run model files, so {model} can't answer")]
     NoEngine { model: String },
+    /// The engine does not take the file.
+    #[cfg(feature = "local-llm")]
+    #[error("the model file {given} can't be run")]
+    Local {
+        given: String,
+        #[source]
+        source: artoo_local::LocalError,
+    },
     /// The path of a model file means something else in every folder.
     #[error("{given:?} is no model file that can be chosen")]
     RelativeFile { given: String },
@@ -152,6 +160,8 @@ impl Failure {
             | Self::Evidence { .. }
             | Self::System { .. } => Exit::Internal,
             Self::Files { source } => model_files::exit(source),
+            #[cfg(feature = "local-llm")]
+            Self::Local { .. } => Exit::Usage,
         }
     }
 
@@ -192,6 +202,8 @@ impl Failure {
                 Some("artoo undo --list names the undo, which can itself be undone")
             }
             Self::Files { source } => model_files::remedy(source),
+            #[cfg(feature = "local-llm")]
+            Self::Local { .. } => None,
             Self::NoEngine { .. } => Some(
                 "build it with them (cargo build --release --features local-llm), or serve the file, with llama.cpp's server say, and give its address",
             ),

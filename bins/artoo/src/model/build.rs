@@ -1,6 +1,6 @@
 //! Putting the chosen models together: endpoints, keys, tiers, bounds, and whoever looks on.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use artoo_llm::cassette::{Masks, Player};
@@ -77,10 +77,17 @@ impl Models {
 fn tiers(settings: &Settings, variables: &Variables, shared: &Shared) -> Result<(Arc<dyn Model>, Vec<InUse>), Failure> {
     let choice = &settings.model;
     let book = AbilityBook::open(abilities::file(&settings.data_dir));
-    let client = |kind: &ModelKind, place: Place| -> Result<Client, Failure> {
-        if let ModelKind::File { model } = kind {
-            let known = Known::of_file(model);
-            return Ok(Client { model: file::build(model, settings, variables)?, known });
+    let mut files: BTreeMap<String, Arc<dyn Model>> = BTreeMap::new();
+    let mut client = |kind: &ModelKind, place: Place| -> Result<Client, Failure> {
+        if let ModelKind::File { model: given } = kind {
+            let known = Known::of_file(given);
+            // Two places that name one file share it: it is in memory once.
+            if let Some(loaded) = files.get(given) {
+                return Ok(Client { model: Arc::clone(loaded), known });
+            }
+            let model = file::build(given, settings, variables, shared)?;
+            files.insert(given.clone(), Arc::clone(&model));
+            return Ok(Client { model, known });
         }
         let mut config = remote(kind, place, variables)?;
         let found = abilities::apply(&book, &mut config, variables.raw("ARTOO_PARALLEL").is_some());

@@ -1,10 +1,11 @@
 //! A model file chosen to answer: found by its name or path, held against its record, handed to the engine.
 
+use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use artoo_llm::Model;
 use artoo_llm::files::{self, FilesError, Found, ModelFolder, ModelName};
+use artoo_llm::{Model, Shared};
 
 use crate::failure::Failure;
 use crate::settings::{Settings, Variables};
@@ -46,22 +47,42 @@ pub(crate) fn find(given: &str, settings: &Settings) -> Result<Chosen, Failure> 
 }
 
 /// The model in the file. Nothing is loaded before it is asked something.
-pub(crate) fn build(given: &str, settings: &Settings, variables: &Variables) -> Result<Arc<dyn Model>, Failure> {
+pub(super) fn build(
+    given: &str,
+    settings: &Settings,
+    variables: &Variables,
+    shared: &Shared,
+) -> Result<Arc<dyn Model>, Failure> {
     let chosen = find(given, settings)?;
     if let Some(model) = &chosen.model {
         model.usable()?;
     }
     let threads = variables.parsed("ARTOO_THREADS")?;
     let context_tokens = variables.parsed("ARTOO_CONTEXT_TOKENS")?;
-    engine(given, &chosen.path, context_tokens, threads)
+    engine(&Run { given, path: &chosen.path, context_tokens, threads }, shared)
 }
 
-/// What runs it, where this program has that.
-fn engine(
-    given: &str,
-    _path: &Path,
-    _context_tokens: Option<u64>,
-    _threads: Option<u32>,
-) -> Result<Arc<dyn Model>, Failure> {
-    Err(Failure::NoEngine { model: given.to_owned() })
+/// How a file is to be run.
+#[cfg_attr(not(feature = "local-llm"), expect(dead_code, reason = "without an engine a refusal needs the name alone"))]
+struct Run<'r> {
+    given: &'r str,
+    path: &'r Path,
+    context_tokens: Option<NonZeroU32>,
+    threads: Option<NonZeroU32>,
+}
+
+/// What runs it.
+#[cfg(feature = "local-llm")]
+fn engine(run: &Run<'_>, shared: &Shared) -> Result<Arc<dyn Model>, Failure> {
+    let mut config = artoo_local::LocalConfig::new(run.path);
+    config.context_tokens = run.context_tokens;
+    config.threads = run.threads;
+    let local = artoo_local::Local::new(config, shared);
+    Ok(Arc::new(local.map_err(|source| Failure::Local { given: run.given.to_owned(), source })?))
+}
+
+/// This program has nothing that runs it.
+#[cfg(not(feature = "local-llm"))]
+fn engine(run: &Run<'_>, _shared: &Shared) -> Result<Arc<dyn Model>, Failure> {
+    Err(Failure::NoEngine { model: run.given.to_owned() })
 }

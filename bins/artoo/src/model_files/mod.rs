@@ -81,13 +81,13 @@ pub(crate) fn remedy(problem: &FilesError) -> Option<&'static str> {
         FilesError::Gone { .. } | FilesError::Changed { .. } => {
             Some("fetch it again, or record it anew: artoo model pull with its name, address or path")
         }
-        FilesError::Nameless { .. } | FilesError::Taken { .. } => Some("give it one: --name"),
+        FilesError::Nameless { .. } | FilesError::Taken { .. } => Some("give it another: artoo model pull with --name"),
         FilesError::Busy { .. } => Some("try again when it is done"),
         FilesError::Connection { .. } | FilesError::AskedToWait { .. } => {
             Some("the same command goes on with what has come")
         }
         FilesError::WrongSum { .. } => Some(
-            "the host, or somebody between, gives another file than was meant; do not take it from elsewhere unseen",
+            "what came earlier may have been damaged: try once more; else somebody gives another file than was meant",
         ),
         FilesError::NoRoom { .. } => Some("make room, choose a smaller model (artoo model list) or another --data-dir"),
         FilesError::NotListed { .. } => Some("name another index with --index or PIP_INDEX_URL"),
@@ -140,7 +140,23 @@ pub(crate) fn vouched(record: &Record) -> &'static str {
 
 #[cfg(test)]
 mod tests {
-    use super::sized;
+    use std::io;
+
+    use artoo_llm::files::FilesError;
+
+    use super::{exit, remedy, sized};
+    use crate::exit::Exit;
+
+    #[test]
+    fn a_full_disk_is_told_from_one_that_can_not_be_written_to() {
+        let problem = |kind: io::ErrorKind| FilesError::Io { path: "/d".into(), source: kind.into() };
+        let full = problem(io::ErrorKind::StorageFull);
+        assert_eq!(
+            (exit(&full), remedy(&full).is_some_and(|words| words.contains("make room"))),
+            (Exit::NotAchieved, true)
+        );
+        assert_eq!(exit(&problem(io::ErrorKind::PermissionDenied)), Exit::Usage);
+    }
 
     #[test]
     fn sizes_are_read_as_people_read_them() {

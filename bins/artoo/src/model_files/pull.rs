@@ -45,8 +45,11 @@ pub(super) async fn run(
         }
         Offered::Fetch(offer) => *offer,
     };
-    if !settings.json {
-        screen.insist(&before(&offer, &puller_folder(settings)));
+    let lines = before(&offer, &puller_folder(settings));
+    match (settings.json, asked.yes) {
+        (true, _) => {}
+        (false, true) => screen.tell(&lines),
+        (false, false) => screen.insist(&lines),
     }
     if !asked.yes && !agrees(settings, screen) {
         return Ok(Exit::ConsentNeeded);
@@ -109,7 +112,8 @@ fn before(offer: &Offer, folder: &Path) -> Vec<Line> {
     lines.push(Line::plain(format!("  size {size}{begun}; {room} may be used on the disk of {}", folder.display())));
     lines.push(match (offer.vouched, &offer.expected, &offer.announced) {
         (Vouched::Catalog, Some(sum), _) => Line::plain(format!("  it must have the catalog's sha256 {sum}")),
-        (Vouched::User | Vouched::Nobody, Some(sum), _) => Line::plain(format!("  it must have the sha256 {sum}")),
+        (Vouched::User, Some(sum), _) => Line::plain(format!("  it must have the sha256 {sum}")),
+        (Vouched::Nobody, Some(sum), _) => Line::plain(format!("  it must have the sha256 of the first time, {sum}")),
         (_, None, Some(sum)) => Line::warning(format!(
             "  nothing vouches for it: the host itself says sha256 {sum}; compare it with one from elsewhere"
         )),

@@ -141,7 +141,7 @@ pub enum FilesError {
         most: u64,
     },
     /// It is not what it was to be. What came has been deleted.
-    #[error("what came from {shown} has the sha256 {found}, and {who} says {expected}; it was deleted")]
+    #[error("what came from {shown} has the sha256 {found}, and {who} has {expected}; it was deleted")]
     WrongSum {
         /// Where from.
         shown: String,

@@ -220,10 +220,14 @@ impl Fetch<'_> {
                 if !fits || !same {
                     return Ok(Came::Other("the host's file has changed"));
                 }
-                self.receive(answer, begun, range.and_then(|(_, total)| total)).await
+                let total = range.and_then(|(_, total)| total);
+                self.check_size(total)?;
+                self.receive(answer, begun, total).await
             }
             StatusCode::OK => {
                 let total = answer.response.content_length();
+                // A page of somebody in between is no reason to throw away what has come.
+                self.check_size(total)?;
                 self.begin(&answer, total, begun)?;
                 self.receive(answer, 0, total).await
             }
@@ -260,7 +264,6 @@ impl Fetch<'_> {
 
     /// Takes in the body behind what has come.
     async fn receive(&self, answer: Answer, begun: u64, total: Option<u64>) -> Result<Came, Trouble> {
-        self.check_size(total)?;
         let most = total.unwrap_or(self.most).min(self.most);
         let path = self.home.part();
         let mut file = folder::private_file(OpenOptions::new().write(true), &path)?;

@@ -1,6 +1,6 @@
 //! The folder that keeps model files: one folder a model, with a record of what lies in it and why it is trusted.
 //!
-//! `NAME/model.gguf` is the file, `NAME/record.toml` says what it is; a file used where it lies has a record alone.
+//! `NAME/NAME.gguf` is the file, `NAME/record.toml` says what it is; a file used where it lies has a record alone.
 //! `NAME/download.part` and `NAME/download.toml` are a download that is not over, `NAME/lock` keeps two from one name.
 //! A record is written before the file gets its name: whatever is interrupted, a file that does not fit its record shows.
 
@@ -147,12 +147,13 @@ pub struct ModelFolder {
 /// Paths of one model.
 #[derive(Debug, Clone)]
 pub(super) struct Home {
-    pub(super) folder: PathBuf,
+    folder: PathBuf,
+    name: ModelName,
 }
 
 impl Home {
     pub(super) fn file(&self) -> PathBuf {
-        self.folder.join("model.gguf")
+        self.folder.join(format!("{}.gguf", self.name))
     }
 
     pub(super) fn record(&self) -> PathBuf {
@@ -257,7 +258,7 @@ impl ModelFolder {
     }
 
     pub(super) fn home(&self, name: &ModelName) -> Home {
-        Home { folder: self.path.join(name.as_str()) }
+        Home { folder: self.path.join(name.as_str()), name: name.clone() }
     }
 
     fn exists(&self) -> Result<bool, FilesError> {

@@ -115,6 +115,10 @@ impl Gguf {
     /// # Errors
     /// Why it is no usable model.
     pub fn read(path: &Path) -> Result<Self, GgufError> {
+        // A pipe would be waited for.
+        if !path.metadata()?.is_file() {
+            return Err(io::Error::from(io::ErrorKind::InvalidInput).into());
+        }
         let file = File::open(path)?;
         let bytes = file.metadata()?.len();
         Self::read_from(file, bytes)

@@ -101,7 +101,11 @@ impl Puller {
             let path = self.folder.path().to_path_buf();
             return Err(FilesError::NoRoom { path, needed, free: room.saturating_add(KEPT_FREE_BYTES) });
         }
-        let (expected, vouched) = expected(&wanted);
+        let (mut expected, vouched) = expected(&wanted);
+        if expected.is_none() {
+            // What came the first time is what is trusted from then on.
+            expected = self.folder.find(wanted.name())?.map(|model| model.record.sha256);
+        }
         let offer =
             Offer { from, bytes: total, begun, expected, announced: announced.sum, vouched, room, address, wanted };
         Ok(Offered::Fetch(Box::new(offer)))
@@ -243,8 +247,9 @@ fn settle(
     }
     let announced = announced.sum.or(offer.announced);
     let (expected, who) = match (offer.expected, offer.vouched, announced) {
-        (Some(sum), Vouched::User, _) => (Some(sum), "you gave"),
-        (Some(sum), Vouched::Catalog | Vouched::Nobody, _) => (Some(sum), "the catalog"),
+        (Some(sum), Vouched::User, _) => (Some(sum), "your own --sha256"),
+        (Some(sum), Vouched::Catalog, _) => (Some(sum), "the catalog"),
+        (Some(sum), Vouched::Nobody, _) => (Some(sum), "what came the first time"),
         (None, _, announced) => (announced, "the host itself"),
     };
     let found = match &expected {
@@ -306,12 +311,12 @@ fn in_place(
         return Err(FilesError::Taken { name: name.clone(), by: model.record.from });
     }
     let shown = path.display().to_string();
+    let (bytes, modified_ns) = folder::stamp(path).map_err(FilesError::io(path))?;
     let facts = Gguf::read(path).map_err(|source| FilesError::NoModel { shown: shown.clone(), source })?;
     let found = summed(path, progress)?;
     if let Some(expected) = sum.clone().filter(|expected| *expected != found) {
         return Err(FilesError::OtherSum { path: path.clone(), expected, found });
     }
-    let (bytes, modified_ns) = folder::stamp(path).map_err(FilesError::io(path))?;
     let vouched = if sum.is_some() { Vouched::User } else { Vouched::Nobody };
     let licence = facts.licence;
     let record =

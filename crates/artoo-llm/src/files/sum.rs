@@ -31,6 +31,10 @@ impl Sum {
     /// # Errors
     /// When it can't be read.
     pub fn of_file(path: &Path, grown: &dyn Fn(u64)) -> io::Result<Self> {
+        // A pipe would be waited for.
+        if !path.metadata()?.is_file() {
+            return Err(io::ErrorKind::InvalidInput.into());
+        }
         let mut file = File::open(path)?;
         let (mut hasher, mut chunk, mut done) = (Sha256::new(), vec![0; CHUNK_BYTES], 0);
         loop {

@@ -5,6 +5,7 @@ mod heads;
 mod packages;
 mod places;
 mod resumed;
+mod secured;
 pub(crate) mod server;
 mod trouble;
 
@@ -66,29 +67,27 @@ struct Place {
     data: TempDir,
     seen: Arc<Seen>,
     index: Option<String>,
+    patience: Patience,
+}
+
+/// Waits between tries that nobody notices; those for a host as long as they are, since a busy machine is no fault.
+fn patience() -> Patience {
+    let retry = RetryPolicy { base_delay: Duration::from_millis(1), connect_tries: 3, ..RetryPolicy::default() };
+    Patience { retry, ..Patience::default() }
 }
 
 impl Place {
     fn new() -> Self {
-        Self { data: TempDir::new().unwrap(), seen: Arc::default(), index: None }
+        Self { data: TempDir::new().unwrap(), seen: Arc::default(), index: None, patience: patience() }
     }
 
     fn folder(&self) -> ModelFolder {
         ModelFolder::new(self.data.path())
     }
 
-    /// With short patience: a test waits for silence at most as long as this says.
     fn puller(&self) -> Puller {
-        let retry = RetryPolicy { base_delay: Duration::from_millis(1), connect_tries: 3, ..RetryPolicy::default() };
-        let patience = Patience {
-            connect: Duration::from_secs(5),
-            first_byte: Duration::from_secs(5),
-            idle: Duration::from_millis(700),
-            slow_after: Duration::from_millis(300),
-            slow_bytes: 1_000,
-            retry,
-        };
-        Puller::new(self.folder(), Ways { ca_file: None, index: self.index.clone(), patience })
+        let ways = Ways { ca_file: None, index: self.index.clone(), patience: self.patience.clone() };
+        Puller::new(self.folder(), ways)
     }
 
     async fn offer(&self, wanted: Wanted) -> Result<Offer, FilesError> {

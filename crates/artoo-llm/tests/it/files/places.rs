@@ -29,6 +29,11 @@ async fn a_file_is_used_where_it_lies_and_a_change_shows() {
     assert_eq!(place.files(), ["my-model/record.toml"]);
     let found = || place.folder().find(&"my-model".parse().unwrap()).unwrap().unwrap();
     assert_eq!((found().standing(), found().usable().is_ok()), (Standing::Kept, true));
+    // The same size at another time, and another size.
+    let later = fs::metadata(&path).unwrap().modified().unwrap() + std::time::Duration::from_nanos(1_000);
+    fs::File::options().write(true).open(&path).unwrap().set_modified(later).unwrap();
+    assert_eq!(found().standing(), Standing::Changed);
+    assert!(found().verify(&|_| {}).unwrap(), "all of it is as it was");
     fs::write(&path, [content.as_slice(), b"x"].concat()).unwrap();
     assert_eq!(found().standing(), Standing::Changed);
     assert!(matches!(found().usable(), Err(FilesError::Changed { .. })));
@@ -51,6 +56,10 @@ async fn a_path_that_is_no_model_or_has_another_sum_is_not_recorded() {
     fs::create_dir(&folder).unwrap();
     assert!(place.take(&folder, None).await.is_err());
     assert_eq!(place.files(), [""; 0]);
+    // A pipe is not waited for.
+    let pipe = place.data.path().join("pipe.gguf");
+    assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    assert!(place.take(&pipe, None).await.is_err());
     let vouched = place.take(&path, Some(sum(&model()))).await.unwrap();
     assert_eq!(vouched.record.vouched, Vouched::User);
 }

@@ -35,8 +35,9 @@ async fn a_file_comes_whole_is_recorded_and_kept_from_others() {
         (model.record.sha256.clone(), model.record.from.as_str()),
         (sum(&content), server.url("/a/Tiny-Q4.gguf").as_str())
     );
-    assert_eq!(place.files(), ["tiny-q4/lock", "tiny-q4/model.gguf", "tiny-q4/record.toml"]);
-    for (path, mode) in [("", 0o700), ("tiny-q4", 0o700), ("tiny-q4/model.gguf", 0o600), ("tiny-q4/record.toml", 0o600)]
+    assert_eq!(place.files(), ["tiny-q4/lock", "tiny-q4/record.toml", "tiny-q4/tiny-q4.gguf"]);
+    for (path, mode) in
+        [("", 0o700), ("tiny-q4", 0o700), ("tiny-q4/tiny-q4.gguf", 0o600), ("tiny-q4/record.toml", 0o600)]
     {
         let found = fs::metadata(place.folder().path().join(path)).unwrap().permissions().mode();
         assert_eq!(found & 0o777, mode, "{path}");
@@ -130,6 +131,27 @@ async fn a_file_that_changed_meanwhile_is_never_sewn_together() {
 }
 
 #[tokio::test]
+async fn a_part_that_was_not_asked_for_is_not_taken() {
+    // From another byte on, and of a file of another length, under the old validator.
+    for (first, total) in [(0, None), (999_999, None), (1_000_000, Some(7_000_000))] {
+        let content = model();
+        let served = content.clone();
+        let server = FileServer::start(move |get| match (get.is_look(), get.nth) {
+            (false, 0) => sound(&served, TAG, get).cut(1_000_000),
+            (false, 1) => {
+                let range = format!("bytes {first}-{}/{}", served.len() - 1, total.unwrap_or(served.len()));
+                Reply::new(206, &served[first..]).with("content-range", range).with("etag", "\"v1\"")
+            }
+            _ => sound(&served, TAG, get),
+        });
+        let place = Place::new();
+        let model = place.pull_url(&server.url("/m.gguf"), None).await.unwrap();
+        assert!(fs::read(&model.path).unwrap() == content, "from {first} of {total:?}");
+        assert_eq!((place.started_anew(), server.downloads()[2].from()), (1, None));
+    }
+}
+
+#[tokio::test]
 async fn without_a_validator_it_goes_on_only_where_a_sum_will_tell() {
     let content = model();
     let place = Place::new();
@@ -149,16 +171,35 @@ async fn without_a_validator_it_goes_on_only_where_a_sum_will_tell() {
 }
 
 #[tokio::test]
+async fn what_came_the_first_time_is_what_is_trusted_afterwards() {
+    let place = Place::new();
+    let (one, other) = (model_of(1), model_of(2));
+    let served = Arc::new(Mutex::new(one.clone()));
+    let now = Arc::clone(&served);
+    let server = FileServer::start(move |get| sound(&now.lock().unwrap(), None, get));
+    let model = place.pull_url(&server.url("/m.gguf"), None).await.unwrap();
+    fs::remove_file(&model.path).unwrap();
+    *served.lock().unwrap() = other;
+    let words = told(place.pull_url(&server.url("/m.gguf"), None).await);
+    assert!(words.contains("what came the first time"), "{words}");
+    *served.lock().unwrap() = one.clone();
+    let model = place.pull_url(&server.url("/m.gguf"), None).await.unwrap();
+    assert!(fs::read(&model.path).unwrap() == one);
+}
+
+#[tokio::test]
 async fn what_came_of_another_address_is_not_gone_on_with() {
     let (one, other) = (model_of(1), model_of(2));
     let served = (one.clone(), other.clone());
     let server = FileServer::start(move |get| match (get.path.as_str(), get.is_look()) {
-        ("/one/m.gguf", false) => sound(&served.0, TAG, get).cut(5),
+        // Far enough that the two differ, and then stuck.
+        ("/one/m.gguf", false) => sound(&served.0, TAG, get).cut(if get.from().is_none() { 1_100_000 } else { 1 }),
         ("/one/m.gguf", true) => sound(&served.0, TAG, get),
         _ => sound(&served.1, TAG, get),
     });
     let place = Place::new();
     told(place.pull_url(&server.url("/one/m.gguf"), None).await);
+    assert!(fs::read(place.part("m")).unwrap().starts_with(&one[..1_100_000]));
     let model = place.pull_url(&server.url("/other/m.gguf"), None).await.unwrap();
     assert!(fs::read(&model.path).unwrap() == other);
 }

@@ -1,6 +1,6 @@
 //! A host of files on loopback: it knows ranges and validators, and misbehaves as told.
 
-use std::io::{BufRead, BufReader, Write};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::sync::mpsc::Receiver;
 use std::sync::{Arc, Mutex};
@@ -110,6 +110,14 @@ pub(crate) struct FileServer {
 
 impl FileServer {
     pub(crate) fn start(answer: impl Fn(&Get) -> Reply + Send + Sync + 'static) -> Self {
+        Self::start_behind(|stream| stream, answer)
+    }
+
+    /// The same with something before it that makes another stream of each connection.
+    pub(crate) fn start_behind<S: Read + Write>(
+        before: impl Fn(TcpStream) -> S + Send + Sync + Copy + 'static,
+        answer: impl Fn(&Get) -> Reply + Send + Sync + 'static,
+    ) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let port = listener.local_addr().unwrap().port();
         let seen = Arc::new(Mutex::new(Vec::new()));
@@ -117,7 +125,7 @@ impl FileServer {
         thread::spawn(move || {
             for stream in listener.incoming().flatten() {
                 let (kept, answer) = (Arc::clone(&kept), Arc::clone(&answer));
-                thread::spawn(move || drop(serve(stream, &kept, &*answer)));
+                thread::spawn(move || drop(serve(before(stream), &kept, &*answer)));
             }
         });
         Self { port, seen }
@@ -137,8 +145,8 @@ impl FileServer {
     }
 }
 
-fn serve(stream: TcpStream, seen: &Mutex<Vec<Get>>, answer: &dyn Fn(&Get) -> Reply) -> std::io::Result<()> {
-    let mut reader = BufReader::new(stream.try_clone()?);
+fn serve(stream: impl Read + Write, seen: &Mutex<Vec<Get>>, answer: &dyn Fn(&Get) -> Reply) -> std::io::Result<()> {
+    let mut reader = BufReader::new(stream);
     let (mut head, mut line) = (String::new(), String::new());
     while reader.read_line(&mut line)? > 2 {
         head.push_str(&line);
@@ -151,10 +159,10 @@ fn serve(stream: TcpStream, seen: &Mutex<Vec<Get>>, answer: &dyn Fn(&Get) -> Rep
         seen.push(Get { nth, path, head });
         seen[seen.len() - 1].clone()
     };
-    send(stream, &answer(&get))
+    send(reader.get_mut(), &answer(&get))
 }
 
-fn send(mut stream: TcpStream, reply: &Reply) -> std::io::Result<()> {
+fn send(stream: &mut impl Write, reply: &Reply) -> std::io::Result<()> {
     let mut head = format!("HTTP/1.1 {} X\r\nconnection: close\r\n", reply.status);
     for (name, value) in &reply.headers {
         head.push_str(&format!("{name}: {value}\r\n"));
@@ -173,6 +181,7 @@ fn send(mut stream: TcpStream, reply: &Reply) -> std::io::Result<()> {
         }
         None => stream.write_all(sent)?,
     }
+    stream.flush()?;
     if reply.endless {
         loop {
             stream.write_all(sent)?;

@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use artoo_llm::files::{Entry, FilesError, Wanted};
+use artoo_llm::files::{Entry, FilesError, Patience, Wanted};
 
 use super::server::{FileServer, Reply, sound};
-use super::{Place, model, sum, told};
+use super::{Place, model, patience, sum, told};
 
 const TAG: Option<&str> = Some("\"v1\"");
 
@@ -33,7 +33,7 @@ async fn a_wrong_sum_leaves_nothing_behind() {
     let place = Place::new();
     let words = told(place.pull_url(&server.url("/m.gguf"), Some(other.clone())).await);
     assert!(words.contains(&other.to_string()) && words.contains(&sum(&content).to_string()), "{words}");
-    assert!(words.contains("you gave"), "{words}");
+    assert!(words.contains("your own --sha256"), "{words}");
     assert_eq!(place.files(), ["m/lock"]);
     let mut evil = content.clone();
     *evil.last_mut().unwrap() ^= 1;
@@ -150,6 +150,23 @@ async fn more_than_announced_and_what_never_ends_is_refused() {
 }
 
 #[tokio::test]
+async fn a_page_of_somebody_in_between_costs_nothing_of_what_came() {
+    let content = model();
+    let served = content.clone();
+    let server = FileServer::start(move |get| match (get.is_look(), get.nth) {
+        (false, 0) => sound(&served, TAG, get).cut(1_500_000),
+        (false, 1) => Reply::new(200, "<html>Sign in to this network</html>"),
+        _ => sound(&served, TAG, get),
+    });
+    let place = Place::new();
+    let entry = entry(&server.url("/m.gguf"), &content);
+    assert!(told(place.pull(Wanted::Entry(entry)).await).contains("another size"));
+    assert_eq!(std::fs::metadata(place.part("of-the-catalog")).unwrap().len(), 1_500_000);
+    place.pull(Wanted::Entry(entry)).await.unwrap();
+    assert_eq!(server.downloads()[2].from(), Some(1_500_000));
+}
+
+#[tokio::test]
 async fn a_drip_and_a_silence_end_in_their_time() {
     let content = model();
     let served = content.clone();
@@ -160,7 +177,9 @@ async fn a_drip_and_a_silence_end_in_their_time() {
         }
         reply
     });
-    let words = told(Place::new().pull_url(&server.url("/m.gguf"), None).await);
+    let slow = Patience { slow_after: Duration::from_millis(200), slow_bytes: 1_000_000, ..patience() };
+    let place = Place { patience: slow, ..Place::new() };
+    let words = told(place.pull_url(&server.url("/m.gguf"), None).await);
     assert!(words.contains("too slowly"), "{words}");
     let server = FileServer::start(move |get| {
         let mut reply = sound(&content, TAG, get);
@@ -170,7 +189,8 @@ async fn a_drip_and_a_silence_end_in_their_time() {
         }
         reply
     });
-    let words = told(Place::new().pull_url(&server.url("/m.gguf"), None).await);
+    let place = Place { patience: Patience { idle: Duration::from_millis(200), ..patience() }, ..Place::new() };
+    let words = told(place.pull_url(&server.url("/m.gguf"), None).await);
     assert!(words.contains("nothing has come for too long"), "{words}");
 }
 
