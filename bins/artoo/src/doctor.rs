@@ -1,6 +1,7 @@
 //! `artoo doctor`: every promise that rests on this machine, probed, with a remedy where it fails.
 
 mod abilities;
+mod model_file;
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -231,8 +232,9 @@ fn model(settings: &Settings, variables: &Variables) -> Vec<Finding> {
             let name = remote(&choice.kind, Place::First, variables).map(|config| config.model).unwrap_or_default();
             Finding::ok("model", format!("{chosen}: {name}"))
         }
-        (None, ModelKind::Cassette { .. }) => Finding::ok("model", chosen),
+        (None, ModelKind::Cassette { .. } | ModelKind::File { .. }) => Finding::ok("model", chosen),
     }];
+    findings.extend(model_file::findings(settings));
     if let ModelKind::Remote { protocol, .. } = &choice.kind {
         let name = artoo_llm::remote::Variables::of(*protocol).key;
         let in_file = variables.of_file("OPENAI_API_KEY").and_then(|_| variables.origin("OPENAI_API_KEY"));

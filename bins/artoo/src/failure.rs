@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use artoo_llm::ConfigError;
 use artoo_llm::cassette::CassetteError;
+use artoo_llm::files::FilesError;
 use artoo_roles::runtime::RuntimeError;
 use artoo_tools::evidence::EvidenceProblem;
 use artoo_tools::rules::RuleProblem;
@@ -14,6 +15,7 @@ use rustyline::error::ReadlineError;
 use crate::config::ConfigProblem;
 
 use crate::exit::Exit;
+use crate::model_files;
 
 /// Why there is no result at all.
 #[derive(Debug, thiserror::Error)]
@@ -47,6 +49,26 @@ pub(crate) enum Failure {
     /// The model's configuration.
     #[error("the model can't be used: {source}")]
     Model { source: ConfigError },
+    /// A model file.
+    #[error(transparent)]
+    Files {
+        #[from]
+        source: FilesError,
+    },
+    /// This program was built without what runs them.
+    #[error("this build of artoo can't run model files, so {model} can't answer")]
+    NoEngine { model: String },
+    /// The engine does not take the file.
+    #[cfg(feature = "local-llm")]
+    #[error("the model file {given} can't be run")]
+    Local {
+        given: String,
+        #[source]
+        source: artoo_local::LocalError,
+    },
+    /// The path of a model file means something else in every folder.
+    #[error("{given:?} is no model file that can be chosen")]
+    RelativeFile { given: String },
     /// The recording.
     #[error(transparent)]
     Cassette { source: CassetteError },
@@ -109,6 +131,8 @@ impl Failure {
             | Self::Path { .. }
             | Self::RootHome
             | Self::Model { .. }
+            | Self::NoEngine { .. }
+            | Self::RelativeFile { .. }
             | Self::Cassette { .. }
             | Self::Input { .. }
             | Self::NoJsonString { .. }
@@ -124,6 +148,9 @@ impl Failure {
             | Self::Undo { source: UndoError::Io(_) }
             | Self::Evidence { .. }
             | Self::System { .. } => Exit::Internal,
+            Self::Files { source } => model_files::exit(source),
+            #[cfg(feature = "local-llm")]
+            Self::Local { .. } => Exit::Usage,
         }
     }
 
@@ -158,6 +185,15 @@ impl Failure {
             Self::Undo { source: UndoError::Busy } => Some("try again when it is done"),
             Self::Undo { source: UndoError::Undone { .. } } => {
                 Some("artoo undo --list names the undo, which can itself be undone")
+            }
+            Self::Files { source } => model_files::remedy(source),
+            #[cfg(feature = "local-llm")]
+            Self::Local { .. } => None,
+            Self::NoEngine { .. } => Some(
+                "build it with them (cargo build --release --features local-llm), or serve the file, with llama.cpp's server say, and give its address",
+            ),
+            Self::RelativeFile { .. } => {
+                Some("give a name that artoo model list shows, or a path that begins with / or ~/")
             }
             Self::NoRule { .. } => Some("artoo rules list shows those that do"),
             Self::NoEvidence { .. } => Some("artoo evidence list shows what there is; it is kept for 30 days"),

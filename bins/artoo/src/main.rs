@@ -14,6 +14,7 @@ mod failure;
 mod hands;
 mod logging;
 mod model;
+mod model_files;
 mod money;
 mod repl;
 mod rules;

@@ -1,6 +1,7 @@
 //! Which model answers, why that one, and how it is set up.
 
 mod build;
+pub(crate) mod file;
 mod spec;
 
 pub(crate) use build::{Models, Place, remote};
@@ -28,7 +29,7 @@ impl ModelChoice {
         let hands = variables.parsed("ARTOO_HANDS")?;
         let fallback = variables.parsed::<spec::Several>("ARTOO_FALLBACK")?.unwrap_or_default().0;
         // Reflex and recordings answer every role or none.
-        let is_alone = !matches!(kind, ModelKind::Remote { .. });
+        let is_alone = matches!(kind, ModelKind::Reflex | ModelKind::Cassette { .. });
         Ok(if is_alone {
             Self { kind, why, hands: None, fallback: Vec::new() }
         } else {

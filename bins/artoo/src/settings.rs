@@ -47,7 +47,8 @@ impl Variables {
         Place::find(self, &self.home(), &std::env::current_dir().unwrap_or_default())
     }
 
-    fn home(&self) -> PathBuf {
+    /// The home folder, as far as the environment says it.
+    pub(crate) fn home(&self) -> PathBuf {
         self.path("HOME").or_else(std::env::home_dir).unwrap_or_default()
     }
 

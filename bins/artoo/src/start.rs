@@ -12,7 +12,10 @@ use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::model::Models;
 use crate::settings::{Settings, Variables};
-use crate::{audit, bench, check_command, config, doctor, evidence, logging, repl, rules, setup, task, terminal, undo};
+use crate::{
+    audit, bench, check_command, config, doctor, evidence, logging, model_files, repl, rules, setup, task, terminal,
+    undo,
+};
 
 /// Threads of the runtime: one drives the System, one the display; outside work has threads of its own.
 const THREADS: usize = 2;
@@ -64,6 +67,10 @@ fn run(line: CommandLine, variables: &Variables, screen: &Screen) -> Result<Exit
         Some(Command::Setup) => return block_on(setup::run(variables, screen)),
         Some(Command::Config { command }) => return config::show::run(command, line.options, variables, screen),
         Some(Command::Bench(bench)) => return block_on(bench::run(bench, variables, screen)),
+        Some(Command::Model { command }) => {
+            let settings = Settings::resolve(line.options, variables)?;
+            return block_on(model_files::run(command, settings, variables, screen));
+        }
         Some(Command::Audit) => return audit::run(&Settings::resolve(line.options, variables)?, screen),
         Some(Command::Undo(asked)) => return undo::run(&asked, &Settings::resolve(line.options, variables)?, screen),
         Some(Command::Rules { command }) => {
@@ -139,7 +146,17 @@ fn usage(error: &clap::Error, screen: &Screen) -> Exit {
     let is_subcommand = words.first().is_some_and(|word| {
         matches!(
             word.as_str(),
-            "run" | "bench" | "setup" | "doctor" | "config" | "check-command" | "audit" | "undo" | "rules" | "evidence"
+            "run"
+                | "bench"
+                | "setup"
+                | "doctor"
+                | "config"
+                | "check-command"
+                | "model"
+                | "audit"
+                | "undo"
+                | "rules"
+                | "evidence"
         )
     });
     if is_subcommand && matches!(error.kind(), ErrorKind::UnknownArgument | ErrorKind::InvalidSubcommand) {

@@ -24,6 +24,7 @@ pub mod abilities;
 pub mod bare;
 pub mod cassette;
 pub mod error;
+pub mod files;
 pub mod ledger;
 pub mod observe;
 pub mod pool;

@@ -21,6 +21,10 @@ use endpoint::Endpoint;
 use exchange::Sent;
 use trouble::{Ended, Trouble};
 
+pub(crate) use endpoint::is_loopback;
+pub(crate) use trouble::may_pass;
+pub(crate) use waits::retry_after;
+
 pub use config::{RemoteConfig, Variables};
 pub use endpoint::{same_origin, shown as shown_url};
 pub use listing::Listed;

@@ -36,6 +36,7 @@ pub(crate) enum Setting {
     MaxCost,
     ContextTokens,
     Parallel,
+    Threads,
     DataDir,
     Workspace,
     Deadline,
@@ -47,7 +48,7 @@ pub(crate) enum Setting {
 }
 
 impl Setting {
-    pub(crate) const ALL: [Self; 23] = [
+    pub(crate) const ALL: [Self; 24] = [
         Self::Model,
         Self::BaseUrl,
         Self::ModelName,
@@ -63,6 +64,7 @@ impl Setting {
         Self::MaxCost,
         Self::ContextTokens,
         Self::Parallel,
+        Self::Threads,
         Self::DataDir,
         Self::Workspace,
         Self::Deadline,
@@ -91,6 +93,7 @@ impl Setting {
             Self::MaxCost => "max_cost",
             Self::ContextTokens => "context_tokens",
             Self::Parallel => "parallel",
+            Self::Threads => "threads",
             Self::DataDir => "data_dir",
             Self::Workspace => "workspace",
             Self::Deadline => "deadline",
@@ -117,6 +120,7 @@ impl Setting {
             Self::MaxCost => "ARTOO_MAX_COST",
             Self::ContextTokens => "ARTOO_CONTEXT_TOKENS",
             Self::Parallel => "ARTOO_PARALLEL",
+            Self::Threads => "ARTOO_THREADS",
             Self::DataDir => "ARTOO_DATA_DIR",
             Self::Workspace => "ARTOO_WORKSPACE",
             Self::Deadline => "ARTOO_DEADLINE",
@@ -132,7 +136,7 @@ impl Setting {
     pub(crate) fn meaning(self) -> &'static str {
         match self {
             Self::Model => {
-                "who answers: reflex, cassette:PATH, or openai, responses, anthropic or ollama, alone, with :NAME or :NAME@URL"
+                "who answers: reflex, file:NAME, file:PATH, cassette:PATH, or openai, responses, anthropic or ollama, alone, with :NAME or :NAME@URL"
             }
             Self::BaseUrl => "the model's endpoint",
             Self::ModelName => "the endpoint's name for the model",
@@ -148,8 +152,9 @@ impl Setting {
             }
             Self::MaxTokens => "no call is made that could take a run above so many tokens",
             Self::MaxCost => "no call is made that could take a run above so many US dollars",
-            Self::ContextTokens => "how many tokens the model's context has, or is to have (Ollama)",
+            Self::ContextTokens => "how many tokens the model's context has, or is to have (Ollama, a model file)",
             Self::Parallel => "calls under way at one endpoint at once",
+            Self::Threads => "threads that a model file is run with",
             Self::DataDir => "where memory and the audit log are kept",
             Self::Workspace => "where new files go",
             Self::Deadline => "when a task ends at the latest: 90s, 5m or 1h",

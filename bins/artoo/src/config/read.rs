@@ -229,6 +229,7 @@ impl ConfigFile {
                 | Setting::MaxCost
                 | Setting::ContextTokens
                 | Setting::Parallel
+                | Setting::Threads
                 | Setting::DataDir
                 | Setting::Workspace
                 | Setting::Deadline

@@ -6,6 +6,7 @@ use crate::display::Line;
 use crate::display::writer::Screen;
 use crate::exit::Exit;
 use crate::failure::Failure;
+use crate::model::ModelKind;
 use crate::settings::{Settings, Variables};
 
 /// Shows what it is asked for.
@@ -71,7 +72,9 @@ fn shown(options: Options, variables: &Variables, with_origin: bool) -> Result<V
         (Setting::MaxCost, settings.max_cost.map(|most| artoo_llm::ledger::DollarsShown(most.micro).to_string())),
         (Setting::ContextTokens, text("ARTOO_CONTEXT_TOKENS")),
         (Setting::Parallel, text("ARTOO_PARALLEL")),
+        (Setting::Threads, text("ARTOO_THREADS")),
     ];
+    let needs_no_key = matches!(settings.model.kind, ModelKind::File { .. });
     let mut lines = Vec::new();
     for (key, value) in values.into_iter().chain(rest) {
         let option = by_option.iter().find(|(known, _)| *known == key).and_then(|(_, origin)| origin.clone());
@@ -79,6 +82,9 @@ fn shown(options: Options, variables: &Variables, with_origin: bool) -> Result<V
         let line = match (key, value) {
             (Setting::SecretFile | Setting::HandsSecretFile, _) if variables.raw(key.variable()).is_some() => {
                 "# the key is set; it is not shown".to_owned()
+            }
+            (Setting::SecretFile, _) if needs_no_key => {
+                "# no key is set, and none is needed: the model is a file on this machine".to_owned()
             }
             (Setting::SecretFile, _) => "# no key is set".to_owned(),
             (Setting::BraveFile | Setting::GoogleFile, _) if variables.raw(key.variable()).is_some() => {

@@ -13,6 +13,9 @@ use crate::settings::Variables;
 /// Lines kept back while a question or a line being typed stands on the screen: more than is said in that time.
 const HELD_MAX: usize = 1_000;
 
+/// Longest line of what goes on, in characters: that of a terminal nobody has made wider.
+const STATUS_CHARS: usize = 80;
+
 /// Both streams, shared by everything that shows something.
 ///
 /// A stream that is closed at the other end takes no more, and that is no failure: the task goes on and its exit code
@@ -88,6 +91,18 @@ impl Screen {
         if self.is_live {
             self.tell(lines);
         }
+    }
+
+    /// Shows how something goes on, each time in place of what was shown before; nothing off a terminal.
+    pub(crate) fn status(&self, text: &str) {
+        if !self.is_live {
+            return;
+        }
+        let _streams = self.lock();
+        let columns = Stream::Err.columns().unwrap_or(STATUS_CHARS).min(STATUS_CHARS).saturating_sub(1);
+        // Filled up with spaces, since not every terminal can clear a line.
+        let row: String = escape::one_line(text).chars().chain(std::iter::repeat(' ')).take(columns).collect();
+        write(Stream::Err, &format!("\r{row}\r"));
     }
 
     /// Waits until no question stands. Whoever asks keeps the turn as long as theirs does.

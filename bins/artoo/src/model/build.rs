@@ -1,5 +1,6 @@
 //! Putting the chosen models together: endpoints, keys, tiers, bounds, and whoever looks on.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use artoo_llm::cassette::{Masks, Player};
@@ -10,7 +11,7 @@ use artoo_proto::{ModelFailure, ModelReply, ModelRequest};
 use artoo_roles::runtime::Reflex;
 use async_trait::async_trait;
 
-use super::ModelKind;
+use super::{ModelKind, file};
 use crate::abilities;
 use crate::failure::Failure;
 use crate::money::Prices;
@@ -59,7 +60,7 @@ impl Models {
                 let player = Player::open(path, masks(&settings.environment));
                 Arc::new(player.map_err(|source| Failure::Cassette { source })?)
             }
-            ModelKind::Remote { .. } => {
+            ModelKind::Remote { .. } | ModelKind::File { .. } => {
                 let observer = Arc::clone(&watching) as Arc<dyn artoo_llm::observe::Observer>;
                 let shared = Shared { ledger: Arc::clone(&ledger), observer: Some(observer), ..Shared::default() };
                 tiers(settings, variables, &shared)?
@@ -72,7 +73,17 @@ impl Models {
 fn tiers(settings: &Settings, variables: &Variables, shared: &Shared) -> Result<Arc<dyn Model>, Failure> {
     let choice = &settings.model;
     let book = AbilityBook::open(abilities::file(&settings.data_dir));
-    let client = |kind: &ModelKind, place: Place| -> Result<Arc<dyn Model>, Failure> {
+    let mut files: BTreeMap<String, Arc<dyn Model>> = BTreeMap::new();
+    let mut client = |kind: &ModelKind, place: Place| -> Result<Arc<dyn Model>, Failure> {
+        if let ModelKind::File { model } = kind {
+            // Two places that name one file share it: it is in memory once.
+            if let Some(loaded) = files.get(model) {
+                return Ok(Arc::clone(loaded));
+            }
+            let loaded = file::build(model, settings, variables, shared)?;
+            files.insert(model.clone(), Arc::clone(&loaded));
+            return Ok(loaded);
+        }
         let mut config = remote(kind, place, variables)?;
         let found = abilities::apply(&book, &mut config);
         let client = Remote::sharing(config, shared).map_err(|source| Failure::Model { source })?;
@@ -85,8 +96,10 @@ fn tiers(settings: &Settings, variables: &Variables, shared: &Shared) -> Result<
     if choice.hands.is_none() && choice.fallback.is_empty() {
         return Ok(first);
     }
-    let fallback = choice.fallback.iter().map(|kind| client(kind, Place::Fallback));
-    let brain = std::iter::once(Ok(first)).chain(fallback).collect::<Result<Vec<_>, _>>()?;
+    let mut brain = vec![first];
+    for kind in &choice.fallback {
+        brain.push(client(kind, Place::Fallback)?);
+    }
     let hands = choice.hands.iter().map(|kind| client(kind, Place::Hands)).collect::<Result<Vec<_>, _>>()?;
     Ok(Arc::new(Tiers::new(brain, hands, shared.observer.clone())))
 }

@@ -19,6 +19,11 @@ pub(crate) enum ModelKind {
         /// Its endpoint; the protocol's variable says it if not given.
         base_url: Option<String>,
     },
+    /// A file on this machine, run in this process.
+    File {
+        /// A name as `artoo model list` shows it, or a path.
+        model: String,
+    },
     /// Recorded replies.
     Cassette {
         /// The recording.
@@ -29,7 +34,7 @@ pub(crate) enum ModelKind {
 /// A word that names no model.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "give reflex, cassette:PATH, or openai, responses, anthropic or ollama, each alone, with :NAME or with :NAME@URL"
+    "give reflex, file:NAME, file:PATH, cassette:PATH, or openai, responses, anthropic or ollama, each alone, with :NAME or with :NAME@URL"
 )]
 pub(crate) struct UnknownModel;
 
@@ -59,6 +64,7 @@ impl FromStr for ModelKind {
         }
         match (word, rest) {
             ("reflex", None) => Ok(Self::Reflex),
+            ("file", Some(model)) if !model.is_empty() => Ok(Self::File { model: model.to_owned() }),
             ("cassette", Some(path)) if !path.is_empty() => Ok(Self::Cassette { path: PathBuf::from(path) }),
             _ => Err(UnknownModel),
         }
@@ -69,6 +75,7 @@ impl fmt::Display for ModelKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Reflex => f.write_str("reflex"),
+            Self::File { model } => write!(f, "file:{model}"),
             Self::Cassette { path } => write!(f, "cassette:{}", path.display()),
             Self::Remote { protocol, name, base_url } => {
                 f.write_str(protocol.name())?;

@@ -2,7 +2,7 @@
 
 mod find;
 pub(crate) mod person;
-mod write;
+pub(crate) mod write;
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -172,7 +172,7 @@ async fn tried(person: &Person<'_>, config: RemoteConfig) -> bool {
 
 fn save(person: &Person<'_>, variables: &Variables, settings: BTreeMap<Setting, String>) -> Result<Exit, Failure> {
     let path = variables.place().file();
-    let old = write::kept(&path, &settings);
+    let old = write::kept(&path, &variables.home(), &write::OF_SETUP);
     let text = write::text(&old, &settings);
     person.says(&format!("\n{} will hold:", path.display()));
     for line in text.lines() {

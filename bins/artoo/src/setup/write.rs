@@ -9,20 +9,20 @@ use std::path::{Path, PathBuf};
 use crate::config::{Setting, load};
 use crate::failure::Failure;
 
-/// What only setup decides; the rest of a file stays as it is.
-const CHOSEN: [Setting; 5] =
+/// What setup decides; the rest of a file stays as it is.
+pub(super) const OF_SETUP: [Setting; 5] =
     [Setting::Model, Setting::BaseUrl, Setting::ModelName, Setting::SecretVariable, Setting::SecretFile];
 
-/// Settings of the file that is there which setup does not decide.
-pub(super) fn kept(path: &Path, chosen: &BTreeMap<Setting, String>) -> BTreeMap<Setting, String> {
+/// Settings of the file that is there, those left out which are `decided` anew.
+pub(crate) fn kept(path: &Path, home: &Path, decided: &[Setting]) -> BTreeMap<Setting, String> {
     // A file that can't be read is kept aside as it is; nothing of it is taken over.
-    let Ok(Some(file)) = load(path, Path::new("/")) else { return BTreeMap::new() };
-    let others = Setting::ALL.into_iter().filter(|key| !CHOSEN.contains(key) && !chosen.contains_key(key));
+    let Ok(Some(file)) = load(path, home) else { return BTreeMap::new() };
+    let others = Setting::ALL.into_iter().filter(|key| !decided.contains(key));
     others.filter_map(|key| Some((key, file.get(key)?.to_owned()))).collect()
 }
 
 /// The file's text.
-pub(super) fn text(kept: &BTreeMap<Setting, String>, chosen: &BTreeMap<Setting, String>) -> String {
+pub(crate) fn text(kept: &BTreeMap<Setting, String>, chosen: &BTreeMap<Setting, String>) -> String {
     let mut text = "# artoo's configuration; artoo config keys lists what it may hold.\n".to_owned();
     for (key, value) in chosen.iter().chain(kept) {
         text.push_str(&format!("{} = {}\n", key.name(), toml::Value::String(value.clone())));
@@ -31,12 +31,12 @@ pub(super) fn text(kept: &BTreeMap<Setting, String>, chosen: &BTreeMap<Setting, 
 }
 
 /// Where what is there now goes, if something is.
-pub(super) fn backup_of(path: &Path) -> Option<PathBuf> {
+pub(crate) fn backup_of(path: &Path) -> Option<PathBuf> {
     path.exists().then(|| path.with_extension("toml.old"))
 }
 
 /// Puts the text in place of the file by one rename.
-pub(super) fn config(path: &Path, text: &str) -> Result<(), Failure> {
+pub(crate) fn config(path: &Path, text: &str) -> Result<(), Failure> {
     let problem = |source| Failure::NotWritten { path: path.to_path_buf(), source };
     let folder = path.parent().unwrap_or(Path::new("/"));
     make_folder(folder)?;
@@ -80,10 +80,11 @@ fn replace(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
 mod tests {
     use std::collections::BTreeMap;
     use std::os::unix::fs::PermissionsExt;
+    use std::path::Path;
 
     use tempfile::TempDir;
 
-    use super::{config, kept, key_file, text};
+    use super::{OF_SETUP, config, kept, key_file, text};
     use crate::config::{Setting, load};
 
     #[test]
@@ -94,12 +95,21 @@ mod tests {
         config(&path, &text(&BTreeMap::from([(Setting::Deadline, "5m".to_owned())]), &chosen("openai:\"q\""))).unwrap();
         let file = load(&path, folder.path()).unwrap().unwrap();
         assert_eq!((file.get(Setting::Model), file.get(Setting::Deadline)), (Some("openai:\"q\""), Some("5m")));
-        let old = kept(&path, &chosen("reflex"));
+        let old = kept(&path, folder.path(), &OF_SETUP);
         config(&path, &text(&old, &chosen("reflex"))).unwrap();
         let file = load(&path, folder.path()).unwrap().unwrap();
         assert_eq!((file.get(Setting::Model), file.get(Setting::Deadline)), (Some("reflex"), Some("5m")));
         assert!(std::fs::read_to_string(path.with_extension("toml.old")).unwrap().contains("openai"));
         assert_eq!(std::fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
+    }
+
+    #[test]
+    fn a_path_below_the_home_folder_stays_below_it() {
+        let folder = TempDir::new().unwrap();
+        let path = folder.path().join("config.toml");
+        config(&path, "workspace = \"~/w\"\nmodel = \"openai\"\n").unwrap();
+        let old = kept(&path, Path::new("/home/ada"), &[Setting::Model]);
+        assert_eq!(old, BTreeMap::from([(Setting::Workspace, "/home/ada/w".to_owned())]));
     }
 
     #[test]

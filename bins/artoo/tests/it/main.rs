@@ -17,6 +17,7 @@ mod http;
 mod injected;
 mod lying;
 mod model_faults;
+mod model_files;
 mod people;
 mod pty;
 mod reflex;

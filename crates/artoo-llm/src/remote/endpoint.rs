@@ -70,10 +70,15 @@ impl Endpoint {
 
     /// Whether the endpoint is this machine: then no proxy of the environment is in between.
     pub(crate) fn is_loopback(&self) -> bool {
-        let host = self.url.host_str().unwrap_or_default();
-        let ip = host.trim_start_matches('[').trim_end_matches(']').parse::<std::net::IpAddr>();
-        host == "localhost" || ip.is_ok_and(|ip| ip.is_loopback())
+        is_loopback(&self.url)
     }
+}
+
+/// Whether an address is this machine's own.
+pub(crate) fn is_loopback(url: &Url) -> bool {
+    let host = url.host_str().unwrap_or_default();
+    let ip = host.trim_start_matches('[').trim_end_matches(']').parse::<std::net::IpAddr>();
+    host == "localhost" || ip.is_ok_and(|ip| ip.is_loopback())
 }
 
 /// Whether two base URLs have scheme, host and port in common: a key of one may go to the other.

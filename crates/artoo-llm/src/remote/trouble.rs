@@ -158,7 +158,7 @@ impl Trouble {
 }
 
 /// Whether a status may pass by itself: busy, broken for the moment, overloaded.
-fn may_pass(status: u16) -> bool {
+pub(crate) fn may_pass(status: u16) -> bool {
     matches!(status, 408 | 429 | 500 | 502..=504 | 507..=599)
 }
 

@@ -6,7 +6,7 @@ use reqwest::header::{DATE, HeaderMap, HeaderName, RETRY_AFTER};
 
 /// The wait an endpoint asks for: `retry-after-ms`, or `retry-after` as seconds or as an HTTP date, which is taken
 /// relative to the answer's own `date` where it has one, since the two clocks may differ.
-pub(super) fn retry_after(headers: &HeaderMap) -> Option<Duration> {
+pub(crate) fn retry_after(headers: &HeaderMap) -> Option<Duration> {
     let text = |name: &HeaderName| headers.get(name).and_then(|value| value.to_str().ok()).map(str::trim);
     let seconds = |text: &str| text.parse::<f64>().ok().and_then(|s| Duration::try_from_secs_f64(s).ok());
     let ms = headers.get("retry-after-ms").and_then(|value| value.to_str().ok()).and_then(seconds);

@@ -13,12 +13,12 @@ use serde_json::json;
 
 use crate::{completion, config, kind, request, value};
 
-fn file(name: &str) -> PathBuf {
+pub(crate) fn file(name: &str) -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/it/tls").join(name)
 }
 
-/// A server with the test certificate that answers every connection once.
-fn serve() -> String {
+/// A server's side of TLS, with the test certificate.
+pub(crate) fn server_config() -> Arc<ServerConfig> {
     let certificate = CertificateDer::from_pem_file(file("server.pem")).unwrap();
     let key = PrivateKeyDer::from_pem_file(file("server.key")).unwrap();
     let tls = ServerConfig::builder_with_provider(Arc::new(rustls::crypto::ring::default_provider()))
@@ -27,7 +27,12 @@ fn serve() -> String {
         .with_no_client_auth()
         .with_single_cert(vec![certificate], key)
         .unwrap();
-    let tls = Arc::new(tls);
+    Arc::new(tls)
+}
+
+/// A server with the test certificate that answers every connection once.
+fn serve() -> String {
+    let tls = server_config();
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
     std::thread::spawn(move || {

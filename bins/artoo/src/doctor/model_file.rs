@@ -1,0 +1,57 @@
+//! What doctor says of a chosen model file: what it is, and whether it still is what was recorded.
+
+use artoo_llm::files::{Gguf, Sum};
+
+use super::Finding;
+use crate::model::{ModelKind, file};
+use crate::model_files::{in_words, sized, vouched};
+use crate::settings::Settings;
+
+/// For each file that was chosen, first, for hands or as fallback. Reads each whole.
+pub(super) fn findings(settings: &Settings) -> Vec<Finding> {
+    let choice = &settings.model;
+    let all = std::iter::once(&choice.kind).chain(&choice.hands).chain(&choice.fallback);
+    let given = all.filter_map(|kind| match kind {
+        ModelKind::File { model } => Some(model.as_str()),
+        ModelKind::Reflex | ModelKind::Remote { .. } | ModelKind::Cassette { .. } => None,
+    });
+    given.map(|given| of_file(given, settings)).collect()
+}
+
+fn of_file(given: &str, settings: &Settings) -> Finding {
+    const NAME: &str = "model file";
+    let chosen = match file::find(given, settings) {
+        Ok(chosen) => chosen,
+        Err(failure) => {
+            return Finding::fail(
+                NAME,
+                failure.told(),
+                failure.remedy().unwrap_or("artoo model list shows what is here"),
+            );
+        }
+    };
+    let shown = chosen.path.display();
+    let facts = match Gguf::read(&chosen.path) {
+        Ok(facts) => facts,
+        Err(error) => return Finding::fail(NAME, format!("{shown}: {error}"), "choose another: artoo model list"),
+    };
+    let mut detail = format!("{shown}: {}", in_words(&facts));
+    let Some(model) = chosen.model else {
+        return Finding::warn(
+            NAME,
+            format!("{detail}; nothing is recorded of it, so a change would not be noticed"),
+            "artoo model pull with its path records it",
+        );
+    };
+    detail.push_str(&format!(", {}; {}", sized(model.record.bytes), vouched(&model.record)));
+    let whole = Sum::of_file(&model.path, &|_| {});
+    match whole {
+        Ok(found) if found == model.record.sha256 => Finding::ok(NAME, format!("{detail}; all of it is as recorded")),
+        Ok(found) => Finding::fail(
+            NAME,
+            format!("{shown} has the sha256 {found}, and {} is recorded", model.record.sha256),
+            "it has changed: fetch it again, or record it anew with artoo model pull and its path",
+        ),
+        Err(error) => Finding::fail(NAME, format!("{shown} can't be read: {error}"), "make it readable"),
+    }
+}

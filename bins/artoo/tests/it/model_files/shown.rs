@@ -1,0 +1,105 @@
+//! What is said of model files: hostile words in them, suggestions, and a file chosen to answer.
+
+use std::fs;
+
+use serde_json::Value;
+
+use super::heads::Head;
+use super::model;
+use crate::world::World;
+
+#[test]
+fn h2_what_a_file_says_of_itself_moves_no_cursor() {
+    let world = World::new();
+    let evil = "\u{1b}[2J\u{202e}llama\n  in use\u{7}";
+    let file = Head::new().text("general.architecture", evil).text("general.license", evil).text("general.name", evil);
+    world.file("evil.gguf", file.tensor("w", &[32], 0).bytes());
+    // That no raw control character reaches a stream is looked at wherever the program runs.
+    let pulled = world.run(&["model", "pull", "evil.gguf"]);
+    assert_eq!(pulled.code, Some(0), "{pulled:?}");
+    assert!(pulled.stdout.contains("\\u{1b}[2J"), "{pulled:?}");
+    for arguments in [["model", "list"].as_slice(), &["--json", "model", "list"], &["--model", "file:evil", "doctor"]] {
+        let ran = world.run(arguments);
+        assert!(ran.stdout.contains("u{1b}[2J") || ran.stdout.contains("u001b[2J"), "{ran:?}");
+        assert!(ran.stdout.lines().all(|line| line.trim() != "in use"), "{ran:?}");
+    }
+}
+
+#[test]
+fn the_list_suggests_and_says_what_each_is_good_for() {
+    let world = World::new();
+    let (code, list) = world.json(&["model", "list"]);
+    assert_eq!(code, Some(0));
+    let suggested = list["suggested"].as_str().unwrap();
+    let memory = list["memory_bytes"].as_u64();
+    assert_eq!(suggested == "qwen3-4b-instruct", memory.is_some_and(|bytes| bytes >= 7_500_000_000), "{list}");
+    assert_eq!(list["models"], Value::Array(Vec::new()));
+    assert!(!world.data_dir().exists(), "a look leaves nothing");
+    let ran = world.run(&["model", "list"]);
+    for said in ["(suggested for this machine)", "proving the plumbing, nothing else", "3 of 10 right tool calls"] {
+        assert!(ran.stdout.contains(said), "{said}: {ran:?}");
+    }
+}
+
+#[test]
+fn a_problem_beside_the_models_is_told() {
+    let world = World::new();
+    world.file("a.gguf", model());
+    assert_eq!(world.run(&["model", "pull", "a.gguf"]).code, Some(0));
+    fs::create_dir(world.data_dir().join("models/b")).unwrap();
+    fs::write(world.data_dir().join("models/b/record.toml"), "evil = true").unwrap();
+    let ran = world.run(&["model", "list"]);
+    assert!(
+        ran.stdout.contains("models/b/record.toml can't be read") && ran.stdout.contains("  a  4.19 MB"),
+        "{ran:?}"
+    );
+    assert_eq!(world.run(&["model", "list", "--verify"]).code, Some(9));
+}
+
+#[test]
+fn a_chosen_file_is_looked_up_before_anything_runs() {
+    let world = World::new().with_things();
+    let path = world.file("m.gguf", model());
+    assert_eq!(world.run(&["model", "pull", "m.gguf", "--name", "mine"]).code, Some(0));
+    let check = |kind: &str, words: &str| {
+        let ran = world.run(&["--model", kind, "how many files are in things"]);
+        assert_eq!((ran.code, ran.stdout.as_str()), (Some(2), ""), "{kind}: {ran:?}");
+        assert!(ran.stderr.contains(words), "{kind}: {words}: {ran:?}");
+    };
+    check("file:", "give reflex, file:NAME");
+    check("file:other", "no model \"other\" is on this machine");
+    check("file:qwen3-0.6b", "fetch it: artoo model pull");
+    check("file:./m.gguf", "begins with / or ~/");
+    check("file:../../etc/x", "begins with / or ~/");
+    let doctor = world.run(&["--model", "file:mine", "doctor"]);
+    assert!(
+        doctor.stdout.contains("ok   model file: ") && doctor.stdout.contains("all of it is as recorded"),
+        "{doctor:?}"
+    );
+    assert!(!doctor.stdout.contains("key: "), "a file needs none: {doctor:?}");
+    let shown = world.run(&["--model", "file:mine", "config", "show"]);
+    assert!(shown.stdout.contains("model = \"file:mine\"") && shown.stdout.contains("none is needed"), "{shown:?}");
+    fs::write(&path, [model(), vec![0]].concat()).unwrap();
+    check("file:mine", "has changed since it was recorded");
+    let doctor = world.run(&["--model", "file:mine", "doctor"]);
+    assert!(doctor.stdout.contains("FAIL model file: "), "{doctor:?}");
+    fs::remove_file(&path).unwrap();
+    check("file:mine", "is gone");
+}
+
+#[cfg(not(feature = "local-llm"))]
+#[test]
+fn a_build_that_runs_no_files_says_so_and_leaves_the_configuration_alone() {
+    let world = World::new();
+    world.file("m.gguf", model());
+    assert_eq!(world.run(&["model", "pull", "m.gguf"]).code, Some(0));
+    for arguments in [["model", "use", "m"].as_slice(), &["model", "use", "m.gguf"], &["--model", "file:m", "hi"]] {
+        let ran = world.run(arguments);
+        assert_eq!(ran.code, Some(2), "{arguments:?}: {ran:?}");
+        for said in ["can't run model files", "--features local-llm"] {
+            assert!(ran.stderr.contains(said), "{arguments:?}: {ran:?}");
+        }
+    }
+    assert!(!world.home().join(".config").exists());
+    assert!(world.run(&["model", "list"]).stdout.contains("This build of artoo can't run model files"));
+}

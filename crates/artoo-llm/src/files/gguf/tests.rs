@@ -1,0 +1,141 @@
+//! Heads of model files: whole, cut anywhere, and hostile in a hundred thousand ways.
+
+use std::io::Cursor;
+
+use super::{Gguf, GgufError};
+use crate::files::testing::Head;
+
+fn read(bytes: &[u8]) -> Result<Gguf, GgufError> {
+    Gguf::read_from(Cursor::new(bytes), bytes.len() as u64)
+}
+
+/// A small model with everything that is read.
+fn whole() -> Head {
+    Head::new()
+        .text("general.architecture", "llama")
+        .text("general.name", "Tiny \u{1b}[2J")
+        .number("general.file_type", 15)
+        .text("general.license", "apache-2.0")
+        .number("llama.context_length", 8192)
+        .texts("tokenizer.ggml.tokens", &["a", "bb", "ccc"])
+        .text("tokenizer.chat_template", &"{{ x }}".repeat(2000))
+        .tensor("token_embd.weight", &[32, 4], 0)
+        .tensor("output.weight", &[64], 8)
+}
+
+#[test]
+fn what_a_file_says_of_itself_is_read() {
+    let expected = Gguf {
+        name: Some("Tiny \u{1b}[2J".to_owned()),
+        architecture: "llama".to_owned(),
+        parameters: 192,
+        context_tokens: Some(8192),
+        quantisation: "Q4_K_M".to_owned(),
+        has_chat_template: true,
+        licence: Some("apache-2.0".to_owned()),
+    };
+    assert_eq!(read(&whole().bytes()).unwrap(), expected);
+    let plain = Head::new().text("general.architecture", "x").tensor("w", &[7], 1).bytes();
+    let plain = read(&plain).unwrap();
+    assert_eq!((plain.quantisation.as_str(), plain.has_chat_template, plain.context_tokens), ("F16", false, None));
+}
+
+#[test]
+fn what_is_no_usable_model_is_refused_with_its_reason() {
+    let check = |bytes: &[u8], expected: &str| {
+        let told = read(bytes).expect_err(expected).to_string();
+        assert!(told.contains(expected), "{told} instead of {expected}");
+    };
+    let model = || Head::new().text("general.architecture", "llama");
+    let with = |head: Head| head.tensor("w", &[32], 0).bytes();
+    check(b"", "no GGUF file");
+    check(b"GGU", "no GGUF file");
+    check(b"<!DOCTYPE html><html>not found", "no GGUF file");
+    check(b"GGUF", "cut: the version");
+    check(&[b"GGUF".as_slice(), &1_u32.to_le_bytes(), &[0; 64]].concat(), "version is 1;");
+    check(&[b"GGUF".as_slice(), &3_u32.to_be_bytes(), &[0; 64]].concat(), "versions 2 and 3");
+    check(&with(Head::new().text("general.name", "x")), "general.architecture is missing");
+    check(&with(model().number("split.count", 3)), "one of 3 parts");
+    check(&with(model().text("general.type", "adapter")), "no language model but \"adapter\"");
+    check(&with(Head::new().text("general.architecture", "clip")), "but \"clip\"");
+    check(&with(model().text("general.architecture", "again")), "a key stands twice");
+    check(&with(model().number("general.alignment", 33)), "no power of two");
+    check(&model().bytes(), "it has no weights");
+    check(&model().tensor("w", &[u64::MAX, 2], 0).head(), "larger than any file");
+    check(&model().tensor("w", &[1; 5], 0).head(), "too many dimensions");
+    check(&model().tensor("w", &[1 << 40], 0).head(), "weights would lie beyond its end");
+    let weights_gone = whole().bytes();
+    check(&weights_gone[..weights_gone.len() - 1], "weights would lie beyond its end");
+}
+
+#[test]
+fn lengths_are_claims_and_never_believed() {
+    let check = |after: &[&[u8]], expected: &str| {
+        let head = [b"GGUF".as_slice(), &3_u32.to_le_bytes(), &1_u64.to_le_bytes()].concat();
+        let bytes = [head, after.concat(), vec![0; 256]].concat();
+        let told = read(&bytes).expect_err(expected).to_string();
+        assert!(told.contains(expected), "{told} instead of {expected}");
+    };
+    let most = u64::MAX.to_le_bytes();
+    let one = 1_u64.to_le_bytes();
+    let key = [&1_u64.to_le_bytes()[..], b"k"].concat();
+    let kind = |kind: u32| kind.to_le_bytes();
+    check(&[&most], "metadata entries");
+    check(&[&one, &most], "bytes of a name");
+    check(&[&one, &60_000_u64.to_le_bytes()], "cut: a text");
+    check(&[&one, &key, &kind(8), &most], "cut: a value");
+    check(&[&one, &key, &kind(13)], "kind that does not exist");
+    check(&[&one, &key, &kind(9), &kind(8), &most], "cut: a list");
+    check(&[&one, &key, &kind(9), &kind(0), &most], "cut: a list");
+    check(&[&one, &key, &kind(9), &kind(9), &most], "cut: a list");
+    check(&[&one, &key, &kind(9), &kind(99), &one], "kind that does not exist");
+    let deep: Vec<u8> = (0..50).flat_map(|_| [&kind(9)[..], &one[..]].concat()).collect();
+    check(&[&one, &key, &kind(9), &deep], "lists in lists");
+    let tensors = [b"GGUF".as_slice(), &2_u32.to_le_bytes(), &most, &[0; 64]].concat();
+    assert!(matches!(read(&tensors), Err(GgufError::TooMany { what: "tensors", .. })));
+}
+
+#[test]
+fn a_head_cut_anywhere_is_an_error_and_no_panic() {
+    let bytes = whole().bytes();
+    for end in 0..bytes.len() {
+        assert!(read(&bytes[..end]).is_err(), "cut at {end}");
+    }
+}
+
+#[test]
+fn a_hundred_thousand_changed_heads_never_panic_nor_take_memory() {
+    let whole = whole().bytes();
+    // A fixed sequence (Knuth's MMIX constants), so that a failure comes again.
+    let mut state = 1_u64;
+    let mut next = |below: usize| {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        usize::try_from(state >> 33).unwrap() % below
+    };
+    let (mut taken, mut refused) = (0_u32, 0_u32);
+    for _ in 0..100_000 {
+        let mut bytes = whole.clone();
+        for _ in 0..=next(4) {
+            let at = next(bytes.len());
+            match next(5) {
+                0 => bytes[at] ^= 1 << next(8),
+                1 => bytes[at] = [0, 1, 0x7f, 0x80, 0xff][next(5)],
+                2 => bytes.truncate(at.max(1)),
+                3 => {
+                    let end = (at + 8).min(bytes.len());
+                    bytes[at..end].fill(0xff);
+                }
+                _ => {
+                    let piece: Vec<u8> = bytes[at..(at + next(40)).min(bytes.len())].to_vec();
+                    let to = next(bytes.len());
+                    bytes.splice(to..to, piece);
+                }
+            }
+        }
+        match read(&bytes) {
+            Ok(_) => taken += 1,
+            Err(_) => refused += 1,
+        }
+    }
+    assert!(taken > 1_000 && refused > 1_000, "both ends are met: {taken} taken, {refused} refused");
+}

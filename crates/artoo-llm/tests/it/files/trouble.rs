@@ -1,0 +1,216 @@
+//! Hosts that give something else, something more, something wrong, or nothing.
+
+use std::time::Duration;
+
+use artoo_llm::files::{Entry, FilesError, Wanted};
+
+use super::server::{FileServer, Reply, sound};
+use super::{Place, model, sum, told};
+
+const TAG: Option<&str> = Some("\"v1\"");
+
+/// An entry of a catalog, for a loopback address.
+fn entry(url: &str, content: &[u8]) -> &'static Entry {
+    Box::leak(Box::new(Entry {
+        name: "of-the-catalog".parse().unwrap(),
+        title: "A model".to_owned(),
+        licence: "MIT".to_owned(),
+        memory_gb: 1,
+        good_for: "tests".to_owned(),
+        bytes: content.len() as u64,
+        sha256: Some(sum(content)),
+        checked: None,
+        url: Some(url.to_owned()),
+        package: None,
+    }))
+}
+
+#[tokio::test]
+async fn a_wrong_sum_leaves_nothing_behind() {
+    let (content, other) = (model(), sum(b"other"));
+    let served = content.clone();
+    let server = FileServer::start(move |get| sound(&served, TAG, get));
+    let place = Place::new();
+    let words = told(place.pull_url(&server.url("/m.gguf"), Some(other.clone())).await);
+    assert!(words.contains(&other.to_string()) && words.contains(&sum(&content).to_string()), "{words}");
+    assert!(words.contains("your own --sha256"), "{words}");
+    assert_eq!(place.files(), ["m/lock"]);
+    let mut evil = content.clone();
+    *evil.last_mut().unwrap() ^= 1;
+    let server = FileServer::start(move |get| sound(&evil, TAG, get));
+    let words = told(place.pull(Wanted::Entry(entry(&server.url("/m.gguf"), &content))).await);
+    assert!(words.contains("the catalog"), "{words}");
+    assert_eq!(place.files(), ["m/lock", "of-the-catalog/lock"]);
+}
+
+#[tokio::test]
+async fn a_sum_that_the_host_announces_is_held_against_what_comes() {
+    let content = model();
+    for (announced, fits) in [(sum(&content), true), (sum(b"other"), false)] {
+        let served = content.clone();
+        let server = FileServer::start(move |get| match get.path.as_str() {
+            "/m.gguf" => Reply::to("/cdn/abc?signature=canary").with("x-linked-etag", format!("\"{announced}\"")),
+            _ => sound(&served, TAG, get),
+        });
+        let place = Place::new();
+        let ended = place.pull_url(&server.url("/m.gguf"), None).await;
+        assert_eq!(ended.is_ok(), fits, "{ended:?}");
+        assert!(!format!("{ended:?}").contains("canary"), "{ended:?}");
+        if let Err(error) = ended {
+            assert!(error.to_string().contains("the host itself"), "{error}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn redirects_are_followed_a_few_times_and_never_to_where_others_listen_in() {
+    let check = |first: &'static str, expected: &'static str| async move {
+        let content = model();
+        let server = FileServer::start(move |get| match get.path.as_str() {
+            "/m.gguf" => Reply::to(first),
+            "/hop/1" => Reply::to("/hop/2"),
+            "/hop/2" => Reply::new(307, "").with("location", "last?x=1"),
+            "/loop" => Reply::to("/loop"),
+            "/blank" => Reply::new(302, ""),
+            _ => sound(&content, TAG, get),
+        });
+        let ended = Place::new().pull_url(&server.url("/m.gguf"), None).await;
+        let words = ended.map_or_else(|error| error.to_string(), |_| "it came".to_owned());
+        assert!(words.contains(expected), "{first}: {words}");
+        assert!(server.seen().len() <= 6, "{first}: {} requests", server.seen().len());
+    };
+    check("/loop", "again and again").await;
+    check("/blank", "without saying where").await;
+    check("http://models.example/m.gguf", "must begin with https://").await;
+    check("ftp://models.example/m.gguf", "must begin with https://").await;
+    check("file:///etc/passwd", "must begin with https://").await;
+    check("http://me:canary@127.0.0.1/m.gguf", "no key is ever sent").await;
+    let content = model();
+    let server = FileServer::start(move |get| match get.path.as_str() {
+        "/m.gguf" => Reply::to("/hop/1"),
+        "/hop/1" => Reply::new(307, "").with("location", "2?x=1"),
+        _ => sound(&content, TAG, get),
+    });
+    Place::new().pull_url(&server.url("/m.gguf"), None).await.unwrap();
+    assert_eq!(server.seen().last().unwrap().path, "/hop/2?x=1");
+}
+
+#[tokio::test]
+async fn a_status_is_told_at_once_or_tried_again_where_it_may_pass() {
+    let check = |status: u16, times: usize, wait: Option<&'static str>, expected: Result<usize, &'static str>| async move {
+        let content = model();
+        let server = FileServer::start(move |get| {
+            if get.is_look() || get.nth >= times {
+                return sound(&content, TAG, get);
+            }
+            let reply = Reply::new(status, "no");
+            if let Some(wait) = wait { reply.with("retry-after", wait) } else { reply }
+        });
+        let ended = Place::new().pull_url(&server.url("/m.gguf"), None).await;
+        let asked = server.downloads().len();
+        match expected {
+            Ok(tries) => assert_eq!((ended.is_ok(), asked), (true, tries), "{status}: {ended:?}"),
+            Err(words) => {
+                let told = ended.unwrap_err().to_string();
+                assert!(told.contains(words), "{status}: {told}");
+                assert!(asked <= 4, "{status}: {asked}");
+            }
+        }
+    };
+    check(404, 9, None, Err("status 404")).await;
+    check(403, 9, None, Err("status 403")).await;
+    check(204, 9, None, Err("something else than the file")).await;
+    check(206, 9, None, Err("something else than the file")).await;
+    check(503, 2, None, Ok(3)).await;
+    check(429, 1, Some("0"), Ok(2)).await;
+    check(429, 9, Some("3600"), Err("tried again in 3600 s")).await;
+    check(500, 99, None, Err("status 500")).await;
+}
+
+#[tokio::test]
+async fn more_than_announced_and_what_never_ends_is_refused() {
+    let content = model();
+    // A host that says another size than the catalog is not even listened to.
+    let longer = [content.clone(), vec![0; 1]].concat();
+    let server = FileServer::start(move |get| sound(&longer, TAG, get));
+    let place = Place::new();
+    let words = told(place.pull(Wanted::Entry(entry(&server.url("/m.gguf"), &content))).await);
+    assert!(words.contains("another size"), "{words}");
+    let server = FileServer::start(move |get| {
+        let mut reply = Reply::new(200, vec![7; 64 * 1024]);
+        if !get.is_look() {
+            (reply.announced, reply.endless) = (None, true);
+        }
+        reply
+    });
+    let place = Place::new();
+    let ended = place.pull(Wanted::Entry(entry(&server.url("/m.gguf"), &content))).await;
+    assert!(matches!(ended, Err(FilesError::TooLarge { .. })), "{ended:?}");
+    assert_eq!(place.files(), ["of-the-catalog/lock"], "none of it is kept");
+}
+
+#[tokio::test]
+async fn a_page_of_somebody_in_between_costs_nothing_of_what_came() {
+    let content = model();
+    let served = content.clone();
+    let server = FileServer::start(move |get| match (get.is_look(), get.nth) {
+        (false, 0) => sound(&served, TAG, get).cut(1_500_000),
+        (false, 1) => Reply::new(200, "<html>Sign in to this network</html>"),
+        _ => sound(&served, TAG, get),
+    });
+    let place = Place::new();
+    let entry = entry(&server.url("/m.gguf"), &content);
+    assert!(told(place.pull(Wanted::Entry(entry)).await).contains("another size"));
+    assert_eq!(std::fs::metadata(place.part("of-the-catalog")).unwrap().len(), 1_500_000);
+    place.pull(Wanted::Entry(entry)).await.unwrap();
+    assert_eq!(server.downloads()[2].from(), Some(1_500_000));
+}
+
+#[tokio::test]
+async fn a_drip_and_a_silence_end_in_their_time() {
+    let content = model();
+    let served = content.clone();
+    let server = FileServer::start(move |get| {
+        let mut reply = sound(&served, TAG, get);
+        if !get.is_look() {
+            reply.drip = Some(Duration::from_millis(20));
+        }
+        reply
+    });
+    let words = told(Place::new().pull_url(&server.url("/m.gguf"), None).await);
+    assert!(words.contains("too slowly"), "{words}");
+    let server = FileServer::start(move |get| {
+        let mut reply = sound(&content, TAG, get);
+        if !get.is_look() {
+            reply.sent = 100;
+            reply.drip = Some(Duration::from_secs(3600));
+        }
+        reply
+    });
+    let words = told(Place::new().pull_url(&server.url("/m.gguf"), None).await);
+    assert!(words.contains("nothing has come for too long"), "{words}");
+}
+
+#[tokio::test]
+async fn what_is_no_model_is_refused_and_does_not_stay() {
+    let page = b"<!DOCTYPE html><title>Sign in</title>".to_vec();
+    let served = page.clone();
+    let server = FileServer::start(move |get| sound(&served, TAG, get));
+    let place = Place::new();
+    let words = told(place.pull_url(&server.url("/m.gguf"), None).await);
+    assert!(words.contains("no GGUF file"), "{words}");
+    // Also where somebody vouches for it.
+    let words = told(place.pull_url(&server.url("/m.gguf"), Some(sum(&page))).await);
+    assert!(words.contains("no GGUF file"), "{words}");
+    assert_eq!(place.files(), ["m/lock"]);
+}
+
+#[tokio::test]
+async fn compressed_answers_and_nobody_there_are_told() {
+    let server = FileServer::start(|_| Reply::new(200, "x").with("content-encoding", "gzip"));
+    let words = told(Place::new().pull_url(&server.url("/m.gguf"), None).await);
+    assert!(words.contains("compressed"), "{words}");
+    let closed = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let words = told(Place::new().pull_url(&format!("http://{closed}/m.gguf?token=canary"), None).await);
+    assert!(words.contains("127.0.0.1 can't be reached") && !words.contains("canary"), "{words}");
+}
