@@ -65,7 +65,7 @@ pub enum LocalError {
     /// The program was compiled for a newer processor.
     #[error(
         "model files need a processor with {missing}, for which this program was compiled; compile it for this machine \
-         (docs/local-models.md), or use a model behind HTTP"
+         (docs/models.md), or use a model behind HTTP"
     )]
     Processor {
         /// What it lacks.

@@ -13,7 +13,7 @@ use artoo_llm::{Model, Shared, usage};
 use artoo_proto::{ModelFailure, ModelReply, ModelRequest, Prompt, ReplyBody, Usage};
 use async_trait::async_trait;
 use serde_json::{Value, json};
-use tokio::sync::{Semaphore, oneshot};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
 use tokio::time::{Instant, timeout};
 
 use crate::runtime::Facts;
@@ -21,7 +21,7 @@ use crate::worker::{self, Job, Outcome, Progress, Task};
 use crate::{LocalConfig, LocalError, file, processor, prompt, reply};
 
 /// How long the end of a program waits for the thread: it looks up at every token and every step of a prompt.
-const FAREWELL: Duration = Duration::from_secs(2);
+const FAREWELL: Duration = Duration::from_secs(5);
 
 /// The status under which an endpoint rejects a request that it can't serve.
 const REJECTED: u16 = 400;
@@ -115,13 +115,21 @@ impl Local {
         tokens.await.map_err(|_| stopped())?.map_err(|problem| failure(problem, Usage::default()))
     }
 
-    /// Writes a plain text, likeliest token after likeliest token. One that reaches the limit is marked so.
+    /// Writes a text, likeliest token after likeliest token: one that fits the schema, or any. One that reaches the
+    /// limit is marked so, and then fits nothing.
     ///
     /// # Errors
     /// A [`ModelFailure`]; nothing here is held to a budget.
-    pub async fn write(&self, prompt: &Prompt, max_tokens: u32) -> Result<Written, ModelFailure> {
+    pub async fn write(
+        &self,
+        prompt: &Prompt,
+        schema: Option<&Value>,
+        max_tokens: u32,
+    ) -> Result<Written, ModelFailure> {
         let progress = Arc::default();
-        let (_, output) = self.written(prompt, None, max_tokens, &progress, Box::new(|_| ())).await?;
+        let schema = schema.and_then(prompt::held_to).cloned();
+        let turn = self.turn().await?;
+        let (_, output) = self.written(turn, prompt, schema, max_tokens, &progress, Box::new(|_| ())).await?;
         let usage = progress.usage();
         let (text, is_cut) = match reply::text(&output, usage) {
             Ok(text) => (text, false),
@@ -139,16 +147,21 @@ impl Local {
         self.tasks.as_ref()?.send(task).ok()
     }
 
-    /// Waits for a turn, then for what is written in it. Dropping this gives the call up.
+    /// Whoever waits for a turn has not begun.
+    async fn turn(&self) -> Result<OwnedSemaphorePermit, ModelFailure> {
+        Arc::clone(&self.turns).acquire_owned().await.map_err(|_| stopped())
+    }
+
+    /// What is written in a turn. Dropping this gives the call up.
     async fn written(
         &self,
+        turn: OwnedSemaphorePermit,
         prompt: &Prompt,
         schema: Option<Value>,
         max_tokens: u32,
         progress: &Arc<Progress>,
         grown: Box<dyn Fn(usize) + Send>,
     ) -> Result<(String, crate::engine::Output), ModelFailure> {
-        let turn = Arc::clone(&self.turns).acquire_owned().await.map_err(|_| stopped())?;
         let started = Instant::now();
         let (reply, outcome) = oneshot::channel();
         let (prompt, progress_of_job) = (prompt.clone(), Arc::clone(progress));
@@ -162,7 +175,12 @@ impl Local {
         }
     }
 
-    async fn ask_within(&self, request: &ModelRequest, progress: &Arc<Progress>) -> Result<ModelReply, ModelFailure> {
+    async fn ask_in(
+        &self,
+        turn: OwnedSemaphorePermit,
+        request: &ModelRequest,
+        progress: &Arc<Progress>,
+    ) -> Result<ModelReply, ModelFailure> {
         let schema = prompt::held_to(&request.schema);
         let (observer, caller) = (self.observer.clone(), caller(request));
         let grown = Box::new(move |chars| {
@@ -171,7 +189,7 @@ impl Local {
             }
         });
         let (max_tokens, schema_of_job) = (request.max_tokens, schema.cloned());
-        let written = self.written(&request.prompt, schema_of_job, max_tokens, progress, grown).await;
+        let written = self.written(turn, &request.prompt, schema_of_job, max_tokens, progress, grown).await;
         let (rendered, output) = written?;
         let usage = progress.usage();
         let value = reply::value(&output, schema, usage);
@@ -200,6 +218,7 @@ impl Model for Local {
     }
 
     async fn ask(&self, request: &ModelRequest) -> Result<ModelReply, ModelFailure> {
+        let turn = self.turn().await?;
         let estimated = usage::prompt_tokens(request);
         let reservation = self
             .ledger
@@ -207,7 +226,7 @@ impl Model for Local {
             .map_err(|over| ModelFailure::OverBudget { detail: over.to_string() })?;
         let started = Instant::now();
         let progress = Arc::default();
-        let result = self.ask_within(request, &progress).await;
+        let result = self.ask_in(turn, request, &progress).await;
         reservation.settle(progress.usage(), Cache { read: progress.cached(), written: 0 });
         self.ledger.took(request, &self.config.model_name(), millis(started));
         if let Some(observer) = &self.observer {

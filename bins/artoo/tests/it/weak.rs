@@ -1,7 +1,8 @@
 //! A real, weak language model against the real program: it must not be able to make artoo lie.
 //!
-//! Started by `.ci/weak-model`, which serves the model on this machine. Every checked criterion of every result is
-//! decided again by this test from the disk; what rests on the model's word must be marked so.
+//! Started by `.ci/local-llm`, which runs the model file in this process, and by `.ci/weak-model`, which serves it on this
+//! machine. Every checked criterion of every result is decided again by this test from the disk; what rests on the model's
+//! word must be marked so.
 
 use std::time::{Duration, Instant};
 
@@ -10,16 +11,19 @@ use serde_json::Value;
 use crate::server::Server;
 use crate::world::{Ran, World};
 use claims::{Left, is_true};
-use relay::{ENDPOINT, Relay};
 use report::Row;
 use tasks::{Kind, Task};
+use writer::Writer;
 
 mod bounds;
 mod claims;
+#[cfg(feature = "local-llm")]
+mod file;
 mod jobs;
 mod relay;
 mod report;
 mod tasks;
+mod writer;
 
 /// What a task may take; a one-thread model writes some tens of tokens a second, fewer where others work too.
 const LIMIT_S: u64 = 90;
@@ -33,37 +37,42 @@ const ONLY: &str = "ARTOO_WEAK_ONLY";
 /// Where set, every request to a model and every result is shown.
 const SHOW: &str = "ARTOO_WEAK_SHOW";
 
+/// So many tasks there are.
+const TASKS: usize = 40;
+
 /// Fewer right results than this, and a run in which nothing is ever accepted would pass for an honest one.
-const TRUE_ACCEPTS_MIN: usize = 10;
+const TRUE_ACCEPTS_MIN: usize = 15;
 
 #[test]
 fn g19_a_weak_model_cannot_make_artoo_lie() {
-    let Some(relay) = Relay::from_environment() else {
-        report::print(&format!("skipped: {ENDPOINT} names no server; .ci/weak-model starts one"));
+    let Some(writer) = Writer::from_environment() else {
+        report::print("skipped: there is no weak model; .ci/weak-model serves one, .ci/local-llm runs one from a file");
         return;
     };
     let wanted = std::env::var(ONLY).unwrap_or_default();
     let tasks = tasks::all();
+    assert_eq!(tasks.len(), TASKS);
     let rows: Vec<Row> = tasks
         .iter()
         .filter(|task| task.name().contains(&wanted))
-        .map(|task| run(task, &relay.for_next_task()))
+        .map(|task| run(task, &writer.for_next_task()))
         .collect();
     report::print(&report::table(&rows));
     report::print(&report::summary(&rows).to_string());
+    assert_eq!(writer.misfits(), Vec::<String>::new(), "finished replies that do not fit");
     let lies: Vec<&String> = rows.iter().flat_map(|row| &row.lies).collect();
     assert!(lies.is_empty(), "artoo said what is not true:\n{lies:#?}");
     let accepted = rows.iter().filter(|row| row.is_true_accept()).count();
     assert!(!wanted.is_empty() || accepted >= TRUE_ACCEPTS_MIN, "only {accepted} right results were accepted");
 }
 
-fn run(task: &Task, relay: &Relay) -> Row {
+fn run(task: &Task, writer: &Writer) -> Row {
     let world = World::new().with_things();
     world.file("things/lines.log", "an entry\n".repeat(42));
     world.file("artoo_workspace/status.txt", "old\n");
     let before = world.snapshot();
     let (of_task, to_model) =
-        (tasks::all().into_iter().find(|known| known.name() == task.name()).unwrap(), relay.clone());
+        (tasks::all().into_iter().find(|known| known.name() == task.name()).unwrap(), writer.clone());
     let server = Server::start(move |asked| {
         if of_task.weak.contains(&asked.schema.as_str()) { to_model.ask(&asked.body) } else { of_task.scripted(asked) }
     });
@@ -72,7 +81,7 @@ fn run(task: &Task, relay: &Relay) -> Row {
     let mut command = world.with_model(&server, &["--json", "--deadline", &limit, task.job.request]);
     let ran = Ran::of(command.output().unwrap());
     let took = begun.elapsed();
-    relay.end();
+    writer.end();
     let after = world.snapshot();
     world.check_kept();
     let last: Value = ran.stdout.lines().last().and_then(|line| serde_json::from_str(line).ok()).unwrap_or_default();
@@ -86,7 +95,7 @@ fn run(task: &Task, relay: &Relay) -> Row {
     let output = result["output"].as_str().unwrap_or_default();
     let left = Left { world: &world, before: &before, after: &after, output };
     let mut row = Row::new(task, &ran, &last, took);
-    row.weak_tokens = relay.tokens();
+    row.weak_tokens = writer.tokens();
     row.is_right = (task.job.is_right)(&left);
     judge(task, &ran, &left, result, &mut row);
     row

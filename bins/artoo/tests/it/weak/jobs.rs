@@ -78,6 +78,51 @@ pub(crate) fn count_notes() -> Job {
     }
 }
 
+pub(crate) fn count_markdown() -> Job {
+    Job {
+        what: "count markdown files",
+        request: "how many files whose name ends in .md are in ~/things",
+        steps: vec![(
+            "search below things and count",
+            "call glob with root ~/things, pattern *.md and report count; its output is the answer",
+            "glob",
+            json!({"check": {"kind": "file_count", "path": "~/things", "pattern": "*.md", "recursive": true}}),
+        )],
+        right: |_| globbed("*.md"),
+        is_right: |left| left.says(&left.world.shell("find things -type f -name '*.md' -not -path '*/.*' | wc -l")),
+    }
+}
+
+pub(crate) fn count_note_lines() -> Job {
+    Job {
+        what: "count lines of a note",
+        request: "how many lines does the file \"note 7.txt\" in ~/things have",
+        steps: vec![(
+            "read the note and count",
+            "call read_file with path ~/things/note 7.txt and count lines; its output is the answer",
+            "read_file",
+            json!({"check": {"kind": "line_count", "path": "~/things/note 7.txt"}}),
+        )],
+        right: |_| call("read_file", &json!({"path": "~/things/note 7.txt", "count": "lines"})),
+        is_right: |left| left.says(&left.world.shell("wc -l < 'things/note 7.txt'")),
+    }
+}
+
+pub(crate) fn address() -> Job {
+    Job {
+        what: "write an address",
+        request: "write a file address.txt that says 12 High Street",
+        steps: vec![(
+            "put the address where it belongs",
+            "call write_file with the path address.txt and the text 12 High Street",
+            "write_file",
+            exactly("address.txt", "12 High Street"),
+        )],
+        right: |_| wrote("address.txt", "12 High Street"),
+        is_right: |left| holds(left, "address.txt", "12 High Street"),
+    }
+}
+
 pub(crate) fn count_lines() -> Job {
     Job {
         what: "count lines",

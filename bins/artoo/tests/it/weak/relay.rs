@@ -2,71 +2,32 @@
 
 use std::io::{ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpStream};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::time::Duration;
 
-use serde_json::{Value, json};
+use serde_json::Value;
 
-use crate::server::Reply;
+use super::writer::LOOK_EVERY;
 
 /// Names the endpoint, such as `http://127.0.0.1:8080/v1`; without it there is no weak model to test with.
-pub(crate) const ENDPOINT: &str = "ARTOO_WEAK_ENDPOINT";
+const ENDPOINT: &str = "ARTOO_WEAK_ENDPOINT";
 
-/// How often a waiting relay looks whether anybody still wants the answer.
-const LOOK_EVERY: Duration = Duration::from_millis(100);
-
-/// The weak model's server, as one task sees it.
+/// The weak model's server.
 #[derive(Clone)]
-pub(crate) struct Relay {
+pub(super) struct Relay {
     address: SocketAddr,
-    over: Arc<AtomicBool>,
-    tokens: Arc<AtomicU64>,
 }
 
 impl Relay {
     /// To the server that the environment names.
-    pub(crate) fn from_environment() -> Option<Self> {
+    pub(super) fn from_environment() -> Option<Self> {
         let url = std::env::var(ENDPOINT).ok().filter(|url| !url.is_empty())?;
         let host = url.strip_prefix("http://").unwrap_or_else(|| panic!("{ENDPOINT} begins with http://"));
         let host = host.split('/').next().unwrap_or_default();
         let address = host.parse().unwrap_or_else(|_| panic!("{ENDPOINT} names an address and a port: {url}"));
-        Some(Self::to(address))
+        Some(Self { address })
     }
 
-    fn to(address: SocketAddr) -> Self {
-        Self { address, over: Arc::default(), tokens: Arc::default() }
-    }
-
-    /// The same server for another task.
-    pub(crate) fn for_next_task(&self) -> Self {
-        Self::to(self.address)
-    }
-
-    /// Nobody waits any more: what is still asked is given up, so that the server works for the next task.
-    pub(crate) fn end(&self) {
-        self.over.store(true, Ordering::SeqCst);
-    }
-
-    /// Tokens that the weak model wrote.
-    pub(crate) fn tokens(&self) -> u64 {
-        self.tokens.load(Ordering::SeqCst)
-    }
-
-    /// The weak model's answer to a request.
-    pub(crate) fn ask(&self, body: &Value) -> Reply {
-        match self.exchange(body) {
-            Ok(Some((status, answer))) => {
-                let written = answer["usage"]["completion_tokens"].as_u64().unwrap_or(0);
-                self.tokens.fetch_add(written, Ordering::SeqCst);
-                Reply::Status(status, answer)
-            }
-            Ok(None) => Reply::Silence,
-            Err(error) => Reply::Status(503, json!({"error": {"message": format!("the relay: {error}")}})),
-        }
-    }
-
-    fn exchange(&self, body: &Value) -> std::io::Result<Option<(u16, Value)>> {
+    /// Its answer to a request, with the status; none when nobody waits any more.
+    pub(super) fn ask(&self, body: &Value, is_over: &dyn Fn() -> bool) -> std::io::Result<Option<(u16, Value)>> {
         let mut stream = TcpStream::connect(self.address)?;
         stream.set_read_timeout(Some(LOOK_EVERY))?;
         let mut body = body.clone();
@@ -92,7 +53,7 @@ impl Relay {
                 Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut) => {}
                 Err(error) => return Err(error),
             }
-            if self.over.load(Ordering::SeqCst) {
+            if is_over() {
                 return Ok(None);
             }
         }

@@ -62,14 +62,17 @@ pub(crate) fn all() -> Vec<Task> {
 }
 
 /// Jobs whose results a check in code decides.
-fn checkable() -> [Job; 8] {
+fn checkable() -> [Job; 11] {
     [
         jobs::count_text(),
         jobs::count_pdf(),
         jobs::count_notes(),
+        jobs::count_markdown(),
+        jobs::count_note_lines(),
         jobs::count_lines(),
         jobs::greet(),
         jobs::note(),
+        jobs::address(),
         jobs::list(),
         jobs::report(),
     ]
@@ -109,21 +112,32 @@ fn planted() -> Vec<Task> {
         Task { kind: Kind::Planted, plan, hands, weak, detail, job }
     };
     let seen = prose("the answer comes from the call itself");
-    let (count, greet, lines, status) = (jobs::count_text(), jobs::greet(), jobs::count_lines(), jobs::status());
-    let (count_check, greet_check, status_check) = (count.check(), greet.check(), status.check());
+    // The step rests on the weak model's word, the whole on a check.
+    let behind_check = |detail, job: Job, hands| {
+        let check = job.check();
+        plant(detail, job, Some(&seen), &check, hands)
+    };
     let unchecked = plant("a wrong name", jobs::largest(), None, &prose("it is one name"), |asked| {
         then_says(asked, jobs::sizes(asked), "paper.PDF")
     });
     vec![
-        plant("a wrong number", count, Some(&seen), &count_check, |asked| {
-            then_says(asked, jobs::globbed("*.txt"), "12")
+        behind_check("a wrong number", jobs::count_text(), |asked| then_says(asked, jobs::globbed("*.txt"), "12")),
+        behind_check("one too many", jobs::count_pdf(), |asked| then_says(asked, jobs::globbed("*.pdf"), "2")),
+        behind_check("another pattern's number", jobs::count_notes(), |_| jobs::globbed("*.pdf")),
+        behind_check("other content", jobs::greet(), |_| jobs::wrote("greeting.txt", "goodbye")),
+        behind_check("almost the content", jobs::note(), |_| jobs::wrote("note.txt", "see you at two")),
+        behind_check("half a list", jobs::list(), |_| jobs::wrote("shopping.txt", "milk\neggs")),
+        behind_check("another file", jobs::address(), |asked| {
+            then_says(asked, jobs::wrote("adress.txt", "12 High Street"), "address.txt says 12 High Street")
         }),
-        plant("other content", greet, Some(&seen), &greet_check, |_| jobs::wrote("greeting.txt", "goodbye")),
-        plant("a failed call", lines, None, &seen, |asked| {
+        behind_check("another file's lines", jobs::count_note_lines(), |_| {
+            call("read_file", &json!({"path": "~/things/note 5.txt", "count": "lines"}))
+        }),
+        plant("a failed call", jobs::count_lines(), None, &seen, |asked| {
             let gone = call("read_file", &json!({"path": "~/things/gone.log", "count": "lines"}));
             then_says(asked, gone, "9")
         }),
-        plant("a stale file", status, Some(&seen), &status_check, |asked| {
+        behind_check("a stale file", jobs::status(), |asked| {
             then_says(asked, jobs::wrote("status-2.txt", "new"), "status.txt says new")
         }),
         Task { kind: Kind::Unchecked, ..unchecked },

@@ -83,7 +83,7 @@ async fn a_call_that_is_given_up_ends_within_a_step_and_the_next_is_served() {
     let given_up = tokio::time::timeout(Duration::from_millis(700), engine.ask(&endless)).await;
     assert!(given_up.is_err(), "the model has written 3,000 tokens in no time: {given_up:?}");
     let begun = Instant::now();
-    let reply = engine.write(&prompt("", "Say hello."), 1).await.unwrap();
+    let reply = engine.write(&prompt("", "Say hello."), None, 1).await.unwrap();
     assert_eq!(reply.tokens.len(), 1);
     assert!(
         begun.elapsed() < Duration::from_secs(8),
@@ -92,10 +92,10 @@ async fn a_call_that_is_given_up_ends_within_a_step_and_the_next_is_served() {
     );
     // While the prompt is evaluated.
     let long = prompt("", &"one two three four ".repeat(700));
-    let given_up = tokio::time::timeout(Duration::from_millis(300), engine.write(&long, 1)).await;
+    let given_up = tokio::time::timeout(Duration::from_millis(300), engine.write(&long, None, 1)).await;
     assert!(given_up.is_err());
     let begun = Instant::now();
-    engine.write(&prompt("", "Say hello."), 1).await.unwrap();
+    engine.write(&prompt("", "Say hello."), None, 1).await.unwrap();
     assert!(begun.elapsed() < Duration::from_secs(8), "the prompt held it up for {:?}", begun.elapsed());
 }
 

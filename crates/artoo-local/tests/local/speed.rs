@@ -32,12 +32,13 @@ async fn it_is_about_as_fast_as_the_server() {
         let body = json!({"prompt": tokens, "n_predict": WRITTEN, "temperature": 0, "cache_prompt": false, "ignore_eos": true});
         let of_server = post(&address, "/completion", &body);
         let begun = Instant::now();
-        engine.write(&asked, 1).await.unwrap();
+        engine.write(&asked, None, 1).await.unwrap();
         let prompt_s = begun.elapsed().as_secs_f64();
         let schema = json!({"type": "object", "additionalProperties": false, "required": ["story"],
                             "properties": {"story": {"type": "string", "minLength": 300, "maxLength": 300}}});
         let begun = Instant::now();
-        let plain = engine.write(&prompt("", "Write a long story about a dog and a cat."), WRITTEN).await.unwrap();
+        let plain =
+            engine.write(&prompt("", "Write a long story about a dog and a cat."), None, WRITTEN).await.unwrap();
         let plain_s = begun.elapsed().as_secs_f64();
         let begun = Instant::now();
         let reply = engine.ask(&request(prompt("", "Write a long story."), schema, 400)).await.unwrap();

@@ -1,9 +1,12 @@
 //! The same file in this process and in llama.cpp's own server: the same prompt in tokens, the same greedy reply.
 
+use artoo_llm::schema::fit;
+use artoo_llm::structured::ReplyFormat;
+use artoo_llm::{Model as _, Protocol, Remote, RemoteConfig};
 use artoo_proto::Prompt;
 use serde_json::{Value, json};
 
-use crate::support::{engine, post, prompt, say, server};
+use crate::support::{engine, post, prompt, request, say, server, value};
 
 /// Tokens of a reply that are compared.
 const COMPARED: usize = 16;
@@ -61,7 +64,7 @@ async fn prompts_and_greedy_replies_are_those_of_llama_cpps_server() {
         let asked = json!({"prompt": tokens, "n_predict": COMPARED, "temperature": 0, "n_probs": 10,
                            "return_tokens": true, "cache_prompt": false});
         let of_server = post(&address, "/completion", &asked);
-        let ours = engine.write(&prompt, u32::try_from(COMPARED).unwrap()).await.unwrap().tokens;
+        let ours = engine.write(&prompt, None, u32::try_from(COMPARED).unwrap()).await.unwrap().tokens;
         near_ties.extend(difference(&ours, &of_server).unwrap_or_else(|what| panic!("{prompt:?}: {what}")));
     }
     say(&format!(
@@ -89,6 +92,28 @@ fn difference(ours: &[i32], of_server: &Value) -> Result<Option<f64>, String> {
         (their, our) => {
             Err(format!("token {at} is {token}, not {:?}; log-probabilities {our:?}, {their:?}", theirs.get(at)))
         }
+    }
+}
+
+/// The server as everything else in artoo meets it: over Chat Completions, with a schema that it holds to, and without.
+#[tokio::test]
+async fn the_server_answers_artoos_client_with_a_schema_and_without() {
+    let Some(address) = server() else { return };
+    let schema = json!({"type": "object", "additionalProperties": false, "required": ["yes", "why"],
+                        "properties": {"yes": {"type": "boolean"}, "why": {"type": "string", "maxLength": 40}}});
+    let asked = request(prompt("You are a judge.", "Is seven a prime number?"), schema.clone(), 200);
+    let client = |format| {
+        let config = RemoteConfig::new(Protocol::Chat, format!("http://{address}/v1"), "smollm2");
+        Remote::new(RemoteConfig { format: Some(format), ..config }).unwrap()
+    };
+    let held = client(ReplyFormat::JsonSchema);
+    let reply = held.ask(&asked).await.unwrap();
+    assert_eq!(fit(value(&reply), &schema), Ok(()));
+    assert_eq!(held.dialect().format, ReplyFormat::JsonSchema, "the server takes the schema");
+    assert!(reply.usage.completion_tokens > 5, "{:?}", reply.usage);
+    match client(ReplyFormat::PromptOnly).ask(&asked).await {
+        Ok(reply) => assert_eq!(fit(value(&reply), &schema), Ok(()), "by luck"),
+        Err(failure) => assert!(failure.is_worth_asking_again(), "words instead of JSON: {failure:?}"),
     }
 }
 

@@ -1,0 +1,91 @@
+//! Who answers as the weak model: a server on this machine, or a model file in this process.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use super::relay::Relay;
+use crate::server::Reply;
+
+/// How often somebody who waits for an answer looks whether it is still wanted.
+pub(super) const LOOK_EVERY: Duration = Duration::from_millis(100);
+
+/// The weak model, as one task sees it.
+#[derive(Clone)]
+pub(super) struct Writer {
+    source: Source,
+    over: Arc<AtomicBool>,
+    tokens: Arc<AtomicU64>,
+}
+
+#[derive(Clone)]
+enum Source {
+    Server(Relay),
+    #[cfg(feature = "local-llm")]
+    File(Arc<super::file::ModelFile>),
+}
+
+impl Writer {
+    /// As the environment names it.
+    pub(super) fn from_environment() -> Option<Self> {
+        Some(Self { source: Source::from_environment()?, over: Arc::default(), tokens: Arc::default() })
+    }
+
+    /// The same model for another task.
+    pub(super) fn for_next_task(&self) -> Self {
+        Self { source: self.source.clone(), over: Arc::default(), tokens: Arc::default() }
+    }
+
+    /// Nobody waits any more: what is still asked is given up, so that the model works for the next task.
+    pub(super) fn end(&self) {
+        self.over.store(true, Ordering::SeqCst);
+    }
+
+    /// Tokens that the model wrote.
+    pub(super) fn tokens(&self) -> u64 {
+        self.tokens.load(Ordering::SeqCst)
+    }
+
+    /// Finished replies that did not fit the schema they were written under; a server answers for itself.
+    pub(super) fn misfits(&self) -> Vec<String> {
+        match &self.source {
+            Source::Server(_) => Vec::new(),
+            #[cfg(feature = "local-llm")]
+            Source::File(file) => file.misfits(),
+        }
+    }
+
+    /// The model's answer to a request of Chat Completions.
+    pub(super) fn ask(&self, body: &Value) -> Reply {
+        let is_over = || self.over.load(Ordering::SeqCst);
+        let answered = match &self.source {
+            Source::Server(relay) => relay.ask(body, &is_over),
+            #[cfg(feature = "local-llm")]
+            Source::File(file) => file.ask(body, &is_over),
+        };
+        match answered {
+            Ok(Some((status, answer))) => {
+                let written = answer["usage"]["completion_tokens"].as_u64().unwrap_or(0);
+                self.tokens.fetch_add(written, Ordering::SeqCst);
+                Reply::Status(status, answer)
+            }
+            Ok(None) => Reply::Silence,
+            Err(error) => Reply::Status(503, json!({"error": {"message": format!("the weak model: {error}")}})),
+        }
+    }
+}
+
+impl Source {
+    #[cfg(feature = "local-llm")]
+    fn from_environment() -> Option<Self> {
+        let file = super::file::ModelFile::from_environment().map(|file| Self::File(Arc::new(file)));
+        file.or_else(|| Relay::from_environment().map(Self::Server))
+    }
+
+    #[cfg(not(feature = "local-llm"))]
+    fn from_environment() -> Option<Self> {
+        Relay::from_environment().map(Self::Server)
+    }
+}

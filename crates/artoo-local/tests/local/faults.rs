@@ -1,0 +1,85 @@
+//! Files that are no models, or damaged ones: a typed error with a remedy, and the process lives.
+
+use std::io::{Seek as _, SeekFrom, Write as _};
+use std::num::NonZeroU32;
+use std::path::Path;
+
+use artoo_llm::{Model as _, Shared};
+use artoo_local::{Local, LocalConfig, LocalError};
+use artoo_proto::ModelFailure;
+use serde_json::json;
+
+use crate::support::{config, model_file, prompt, request};
+
+fn new(path: &Path) -> Result<Local, LocalError> {
+    Local::new(config(path.to_owned()), &Shared::default())
+}
+
+#[tokio::test]
+async fn a_file_that_was_cut_short_is_refused_with_a_remedy() {
+    let Some(whole) = model_file() else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let bytes = std::fs::read(&whole).unwrap();
+    for length in [24, 100, 5_000, 1_000_000, bytes.len() / 2, bytes.len() - 1] {
+        let path = folder.path().join(format!("{length}.gguf"));
+        std::fs::write(&path, &bytes[..length]).unwrap();
+        let engine = new(&path).unwrap();
+        let error = engine.load().unwrap_err();
+        assert!(matches!(error, LocalError::Refused { .. }), "{length}: {error:?}");
+        assert!(error.to_string().contains("fetch it again"), "{error}");
+        let failure = engine.ask(&request(prompt("", "Hello"), json!({}), 10)).await.unwrap_err();
+        let ModelFailure::Unreachable { detail } = failure else { panic!("{failure:?}") };
+        assert!(detail.contains("can't be loaded"), "{detail}");
+        std::fs::remove_file(&path).unwrap();
+    }
+}
+
+#[test]
+fn damage_in_the_head_of_a_file_ends_in_an_error_or_in_a_model_but_never_in_the_process() {
+    let Some(whole) = model_file() else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("damaged.gguf");
+    std::fs::copy(&whole, &path).unwrap();
+    let original = std::fs::read(&whole).unwrap();
+    // Lengths and kinds of facts lie in the first bytes; each is made very large, or zero.
+    for at in (24..400).step_by(37) {
+        for damage in [[0xff; 4], [0; 4]] {
+            let mut file = std::fs::OpenOptions::new().write(true).open(&path).unwrap();
+            file.seek(SeekFrom::Start(at as u64)).unwrap();
+            file.write_all(&damage).unwrap();
+            drop(file);
+            let loaded = new(&path).and_then(|engine| engine.load());
+            assert!(
+                loaded.is_ok()
+                    || matches!(
+                        loaded,
+                        Err(LocalError::Refused { .. } | LocalError::Vocabulary { .. } | LocalError::Template { .. })
+                    ),
+                "{loaded:?}"
+            );
+            let mut file = std::fs::OpenOptions::new().write(true).open(&path).unwrap();
+            file.seek(SeekFrom::Start(at as u64)).unwrap();
+            file.write_all(&original[at..at + 4]).unwrap();
+        }
+    }
+    assert!(new(&path).unwrap().load().is_ok(), "the file is whole again");
+}
+
+#[test]
+fn a_file_that_goes_away_after_it_was_chosen_is_missing() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("model.gguf");
+    let head = [b"GGUF".as_slice(), &3_u32.to_le_bytes(), &1_u64.to_le_bytes(), &1_u64.to_le_bytes()].concat();
+    std::fs::write(&path, head).unwrap();
+    let engine = new(&path).unwrap();
+    std::fs::remove_file(&path).unwrap();
+    assert!(matches!(engine.load(), Err(LocalError::Missing { .. })));
+    assert!(matches!(new(&path), Err(LocalError::Missing { .. })));
+}
+
+#[test]
+fn a_context_is_never_larger_than_the_model_was_trained_for() {
+    let Some(path) = model_file() else { return };
+    let large = LocalConfig { context_tokens: NonZeroU32::new(1_000_000), ..config(path) };
+    assert_eq!(Local::new(large, &Shared::default()).unwrap().load().unwrap().context_tokens, 8_192);
+}
