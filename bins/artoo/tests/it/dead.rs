@@ -76,7 +76,7 @@ fn f6_a_configuration_that_cannot_work_is_refused_before_anything_runs() {
     check(&[("OPENAI_MODEL", "m")], &["--model", "openai"], "OPENAI_API_KEY is not set");
     check(&[("OPENAI_BASE_URL", "ftp://x"), ("OPENAI_MODEL", "m")], &[], "the base URL");
     check(&[("OPENAI_API_KEY", "a\nb"), ("OPENAI_MODEL", "m")], &[], "the API key holds characters");
-    check(&[("ARTOO_MODEL", "gpt")], &[], "ARTOO_MODEL can't be used: give reflex, cassette");
+    check(&[("ARTOO_MODEL", "gpt")], &[], "ARTOO_MODEL can't be used: give reflex, file:NAME");
     check(&[("ARTOO_DEADLINE", "soon")], &[], "ARTOO_DEADLINE can't be used: give a whole number");
     check(&[("ARTOO_LOG", "loud")], &[], "ARTOO_LOG can't be used");
     check(&[], &["--model", "cassette:/nowhere/at/all"], "the cassette");
