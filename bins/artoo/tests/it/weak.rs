@@ -1,7 +1,7 @@
 //! A real, weak language model against the real program: it must not be able to make artoo lie.
 //!
 //! Started by `.ci/local-llm`, which runs the model file in this process, and by `.ci/weak-model`, which serves it on this
-//! machine. Every checked criterion of every result is decided again by this test from the disk; what rests on the model's
+//! machine. Where the weak model has every role, the program runs the file itself. Every checked criterion of every result is decided again by this test from the disk; what rests on the model's
 //! word must be marked so.
 
 use std::time::{Duration, Instant};
@@ -78,7 +78,12 @@ fn run(task: &Task, writer: &Writer) -> Row {
     });
     let begun = Instant::now();
     let limit = format!("{LIMIT_S}s");
-    let mut command = world.with_model(&server, &["--json", "--deadline", &limit, task.job.request]);
+    let arguments = ["--json", "--deadline", &limit, task.job.request];
+    let own = writer.of_program().filter(|_| task.kind == Kind::AllWeak);
+    let mut command = match &own {
+        Some(own) => own.command(&world, &arguments),
+        None => world.with_model(&server, &arguments),
+    };
     let ran = Ran::of(command.output().unwrap());
     let took = begun.elapsed();
     writer.end();
@@ -95,7 +100,7 @@ fn run(task: &Task, writer: &Writer) -> Row {
     let output = result["output"].as_str().unwrap_or_default();
     let left = Left { world: &world, before: &before, after: &after, output };
     let mut row = Row::new(task, &ran, &last, took);
-    row.weak_tokens = writer.tokens();
+    row.weak_tokens = if own.is_some() { row.completion_tokens } else { writer.tokens() };
     row.is_right = (task.job.is_right)(&left);
     judge(task, &ran, &left, result, &mut row);
     row

@@ -77,6 +77,21 @@ fn a_file_that_goes_away_after_it_was_chosen_is_missing() {
     assert!(matches!(new(&path), Err(LocalError::Missing { .. })));
 }
 
+/// What llama.cpp says goes to the log, and there is none here.
+#[test]
+fn llama_cpp_says_nothing_on_the_terminal() {
+    if model_file().is_none() {
+        return;
+    }
+    let own = std::env::current_exe().unwrap();
+    let one = ["--exact", "writes::the_file_tells_what_it_is", "--nocapture"];
+    let output = std::process::Command::new(own).args(one).output().unwrap();
+    let said = String::from_utf8_lossy(&[output.stdout, output.stderr].concat()).into_owned();
+    assert!(output.status.success() && said.contains("1 passed"), "{said}");
+    let words = ["llama_", "ggml", "print_info", "load_tensors", "...."];
+    assert!(!words.iter().any(|word| said.contains(word)), "{said}");
+}
+
 #[test]
 fn a_context_is_never_larger_than_the_model_was_trained_for() {
     let Some(path) = model_file() else { return };

@@ -58,6 +58,8 @@ async fn a_reply_under_a_schema_fits_it_and_one_at_the_limit_is_cut() {
     assert!(detail.contains("token limit"), "{detail}");
     assert!(usage.completion_tokens >= u64::from(needed) - 1, "what was written is paid: {usage:?}");
     assert_eq!(value(&engine.ask(&asked(needed)).await.unwrap()), value(&reply), "exactly enough is enough");
+    let plain = engine.write(&prompt("", "Say hello."), None, 3).await.unwrap();
+    assert_eq!((plain.tokens.len(), plain.is_cut), (3, true), "not one token more than allowed");
 }
 
 #[tokio::test]

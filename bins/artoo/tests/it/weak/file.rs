@@ -2,6 +2,7 @@
 
 use std::future::Future;
 use std::num::NonZeroU32;
+use std::path::Path;
 use std::sync::Mutex;
 
 use artoo_llm::{Shared, reader, structured};
@@ -59,6 +60,11 @@ impl ModelFile {
         if let Some(error) = read.err().filter(|_| !written.is_cut) {
             self.misfits.lock().unwrap().push(format!("{error}: {}\n{schema}", written.text));
         }
+    }
+
+    /// Where it lies.
+    pub(super) fn path(&self) -> &Path {
+        &self.engine.config().path
     }
 
     /// Finished replies that did not fit.

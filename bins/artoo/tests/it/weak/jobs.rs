@@ -93,6 +93,51 @@ pub(crate) fn count_markdown() -> Job {
     }
 }
 
+pub(crate) fn count_binaries() -> Job {
+    Job {
+        what: "count binary files",
+        request: "how many files whose name ends in .bin are in ~/things",
+        steps: vec![(
+            "search below things and count",
+            "call glob with root ~/things, pattern *.bin and report count; its output is the answer",
+            "glob",
+            json!({"check": {"kind": "file_count", "path": "~/things", "pattern": "*.bin", "recursive": true}}),
+        )],
+        right: |_| globbed("*.bin"),
+        is_right: |left| left.says(&left.world.shell("find things -type f -name '*.bin' -not -path '*/.*' | wc -l")),
+    }
+}
+
+pub(crate) fn count_below() -> Job {
+    Job {
+        what: "count a subfolder",
+        request: "how many files are in ~/things/sub and its subfolders",
+        steps: vec![(
+            "search below the subfolder and count",
+            "call glob with root ~/things/sub and report count; its output is the answer",
+            "glob",
+            json!({"check": {"kind": "file_count", "path": "~/things/sub", "pattern": "*", "recursive": true}}),
+        )],
+        right: |_| call("glob", &json!({"root": "~/things/sub", "patterns": ["*"], "report": "count"})),
+        is_right: |left| left.says(&left.world.shell("find things/sub -type f | wc -l")),
+    }
+}
+
+pub(crate) fn motto() -> Job {
+    Job {
+        what: "write a motto",
+        request: "write a file motto.txt that says less is more",
+        steps: vec![(
+            "put the motto where it belongs",
+            "call write_file with the path motto.txt and the text less is more",
+            "write_file",
+            exactly("motto.txt", "less is more"),
+        )],
+        right: |_| wrote("motto.txt", "less is more"),
+        is_right: |left| holds(left, "motto.txt", "less is more"),
+    }
+}
+
 pub(crate) fn count_note_lines() -> Job {
     Job {
         what: "count lines of a note",

@@ -18,6 +18,8 @@ pub(crate) struct Row {
     pub(crate) judged: usize,
     pub(crate) is_right: bool,
     model_calls: u64,
+    /// Tokens that all models of the task wrote, as the program counts them.
+    pub(crate) completion_tokens: u64,
     pub(crate) weak_tokens: u64,
     pub(crate) took: Duration,
     /// What artoo said that is not so.
@@ -29,7 +31,11 @@ impl Row {
         let result = &last["result"];
         let directive = result["directive"].as_str().unwrap_or("none");
         let why = result["reason"]["kind"].as_str().unwrap_or_default();
-        let calls = last["usage"].as_object().into_iter().flat_map(|usage| usage.values());
+        let usage = last["usage"].as_object();
+        let sum = |field: &str| {
+            let of_roles = usage.into_iter().flat_map(|usage| usage.values());
+            of_roles.filter_map(|of_role| of_role[field].as_u64()).sum()
+        };
         Self {
             name: task.name(),
 
@@ -38,7 +44,8 @@ impl Row {
             checked_true: 0,
             judged: 0,
             is_right: false,
-            model_calls: calls.filter_map(|of_role| of_role["model_calls"].as_u64()).sum(),
+            model_calls: sum("model_calls"),
+            completion_tokens: sum("completion_tokens"),
             weak_tokens: 0,
             took,
             lies: Vec::new(),

@@ -1,5 +1,7 @@
 //! Who answers as the weak model: a server on this machine, or a model file in this process.
 
+use std::path::PathBuf;
+use std::process::Command;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
@@ -8,6 +10,7 @@ use serde_json::{Value, json};
 
 use super::relay::Relay;
 use crate::server::Reply;
+use crate::world::World;
 
 /// How often somebody who waits for an answer looks whether it is still wanted.
 pub(super) const LOOK_EVERY: Duration = Duration::from_millis(100);
@@ -57,6 +60,15 @@ impl Writer {
         }
     }
 
+    /// The model as the program itself runs it, where it can.
+    pub(super) fn of_program(&self) -> Option<OwnModel> {
+        match &self.source {
+            Source::Server(_) => None,
+            #[cfg(feature = "local-llm")]
+            Source::File(file) => Some(OwnModel { path: file.path().to_owned() }),
+        }
+    }
+
     /// The model's answer to a request of Chat Completions.
     pub(super) fn ask(&self, body: &Value) -> Reply {
         let is_over = || self.over.load(Ordering::SeqCst);
@@ -74,6 +86,21 @@ impl Writer {
             Ok(None) => Reply::Silence,
             Err(error) => Reply::Status(503, json!({"error": {"message": format!("the weak model: {error}")}})),
         }
+    }
+}
+
+/// A model file that the program runs itself, one thread.
+pub(super) struct OwnModel {
+    path: PathBuf,
+}
+
+impl OwnModel {
+    /// The program with this model at every role.
+    pub(super) fn command(&self, world: &World, arguments: &[&str]) -> Command {
+        let model = format!("file:{}", self.path.display());
+        let mut command = world.command(&["--model", &model]);
+        command.args(arguments).env("ARTOO_THREADS", "1").env("ARTOO_CONTEXT_TOKENS", "8192");
+        command
     }
 }
 
