@@ -326,3 +326,28 @@ async fn the_bodies_of_calls_are_kept_raw_and_can_be_read_again() {
         artoo_llm::remote::read_recorded_calls(Protocol::Chat, "text/event-stream", body, by_tools, &request.schema);
     assert_eq!(again.as_ref(), Ok(value(&reply)));
 }
+
+#[tokio::test]
+async fn pieces_that_come_in_turns_find_their_own_block() {
+    let start = |n: u64, name: &str| {
+        let block = json!({"type": "tool_use", "id": format!("c{n}"), "name": name, "input": {}});
+        json!({"type": "content_block_start", "index": n, "content_block": block})
+    };
+    let piece = |n: u64, text: &str| {
+        let delta = json!({"type": "input_json_delta", "partial_json": text});
+        json!({"type": "content_block_delta", "index": n, "delta": delta})
+    };
+    let events = [
+        start(0, "list_files"),
+        start(1, "notes_find"),
+        piece(0, "{\"path\":"),
+        piece(1, "{\"path\":\"b\"}"),
+        piece(0, "\"a\"}"),
+        json!({"type": "message_delta", "delta": {"stop_reason": "tool_use"}}),
+        json!({"type": "message_stop"}),
+    ];
+    let body: String = events.iter().map(|event| format!("data: {event}\n\n")).collect();
+    let got = asked(Protocol::Anthropic, stream(Protocol::Anthropic, &body)).await.unwrap();
+    assert_eq!(got["calls"][0], json!({"tool": "list_files", "input": {"path": "a"}}));
+    assert_eq!(got["calls"][1], json!({"tool": "notes.find", "input": {"path": "b"}}));
+}
