@@ -65,7 +65,8 @@ fn h7_ordinary_text_passes_untouched() {
 
 #[test]
 fn a_text_without_a_secret_is_not_copied() {
-    for text in ["", "read_file", "41 files under /home/me/sk-notes", "-----BEGIN CERTIFICATE-----", "a bearer of news"] {
+    for text in ["", "read_file", "41 files under /home/me/sk-notes", "-----BEGIN CERTIFICATE-----", "a bearer of news"]
+    {
         assert!(matches!(redact(text), std::borrow::Cow::Borrowed(_)), "{text:?}");
     }
 }
