@@ -12,6 +12,7 @@ mod evidence;
 mod exit;
 mod failure;
 mod hands;
+mod heap;
 mod logging;
 mod model;
 mod money;
@@ -33,6 +34,7 @@ use std::process::ExitCode;
 use exit::Exit;
 
 fn main() -> ExitCode {
+    heap::share_one();
     // A panic on the way in or out is an internal failure with its own code, not a crash.
     catch_unwind(start::start).unwrap_or(Exit::Internal).into()
 }
