@@ -14,6 +14,7 @@ mod cassette;
 mod client;
 mod fault_server;
 mod faults;
+mod lean;
 mod money;
 mod mutations;
 mod retries;
