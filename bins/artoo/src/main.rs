@@ -13,6 +13,7 @@ mod evidence;
 mod exit;
 mod failure;
 mod hands;
+mod heap;
 mod logging;
 mod model;
 mod model_files;
@@ -36,6 +37,7 @@ use std::process::ExitCode;
 use exit::Exit;
 
 fn main() -> ExitCode {
+    heap::share_one();
     // A panic on the way in or out is an internal failure with its own code, not a crash.
     catch_unwind(start::start).unwrap_or(Exit::Internal).into()
 }

@@ -49,13 +49,34 @@ const VALUE_MIN_CHARS: usize = 6;
 /// Shortest credential after `Bearer`.
 const BEARER_MIN_CHARS: usize = 8;
 
+/// What a private key in PEM begins with.
+const PRIVATE_KEY: &str = "-----BEGIN ";
+
+/// What a credential follows, in any letter case.
+const BEARER: &str = "bearer ";
+
+/// What a URL's user and password follow.
+const AUTHORITY: &str = "://";
+
+/// Takes one shape of secret out of a text; `None` where there is none.
+type Pass = fn(&str) -> Option<String>;
+
 /// The text with everything that has the shape of a secret replaced by [`REDACTED`].
 ///
 /// Every text that is seen on the bus comes through here, and nearly none holds a secret: what has none is not copied.
 #[must_use]
 pub fn redact(text: &str) -> Cow<'_, str> {
+    let bytes = Bytes::of(text);
     let mut out = Cow::Borrowed(text);
-    for pass in [private_keys, bearer, url_credentials, assignments, key_shapes] {
+    // A pass only ever puts `REDACTED` in: what a text can't spell before it can't spell behind one either.
+    let passes: [(bool, Pass); 5] = [
+        (bytes.may_spell(PRIVATE_KEY), private_keys),
+        (bytes.may_spell_in_any_case(BEARER), bearer),
+        (bytes.may_spell(AUTHORITY), url_credentials),
+        (bytes.may_spell("=") || bytes.may_spell(":"), assignments),
+        (KEY_SHAPES.iter().any(|shape| bytes.may_spell(shape.prefix)), key_shapes),
+    ];
+    for (_, pass) in passes.into_iter().filter(|(is_possible, _)| *is_possible) {
         if let Some(changed) = pass(&out) {
             out = Cow::Owned(changed);
         }
@@ -78,15 +99,14 @@ fn ends_with(text: &str, end: &str) -> bool {
 
 /// `-----BEGIN … PRIVATE KEY-----` to its end, or to the end of the text where that was cut off.
 fn private_keys(text: &str) -> Option<String> {
-    const BEGIN: &str = "-----BEGIN ";
-    text.find(BEGIN)?;
+    text.find(PRIVATE_KEY)?;
     let mut out = String::new();
     let mut rest = text;
     let mut found = false;
-    while let Some(at) = rest.find(BEGIN) {
+    while let Some(at) = rest.find(PRIVATE_KEY) {
         let (before, block) = rest.split_at(at);
-        let label_end = block.get(BEGIN.len()..).and_then(|label| label.find("-----"));
-        let label = label_end.and_then(|end| block.get(BEGIN.len()..BEGIN.len() + end)).unwrap_or_default();
+        let label_end = block.get(PRIVATE_KEY.len()..).and_then(|label| label.find("-----"));
+        let label = label_end.and_then(|end| block.get(PRIVATE_KEY.len()..PRIVATE_KEY.len() + end)).unwrap_or_default();
         out.push_str(before);
         if label.ends_with("PRIVATE KEY") {
             let end_mark = format!("-----END {label}-----");
@@ -95,8 +115,8 @@ fn private_keys(text: &str) -> Option<String> {
             rest = block.get(end..).unwrap_or_default();
             found = true;
         } else {
-            out.push_str(BEGIN);
-            rest = block.get(BEGIN.len()..).unwrap_or_default();
+            out.push_str(PRIVATE_KEY);
+            rest = block.get(PRIVATE_KEY.len()..).unwrap_or_default();
         }
     }
     out.push_str(rest);
@@ -105,7 +125,7 @@ fn private_keys(text: &str) -> Option<String> {
 
 /// `Bearer <credential>`, in any letter case.
 fn bearer(text: &str) -> Option<String> {
-    replace_after(text, "bearer ", |rest| {
+    replace_after(text, BEARER, |rest| {
         let spaces = rest.len() - rest.trim_start_matches(' ').len();
         let credential = rest.get(spaces..).unwrap_or_default();
         let length = run(credential, |c| c.is_ascii_alphanumeric() || "._~+/=-".contains(c));
@@ -115,7 +135,7 @@ fn bearer(text: &str) -> Option<String> {
 
 /// The password in `scheme://user:password@host`.
 fn url_credentials(text: &str) -> Option<String> {
-    replace_after(text, "://", |rest| {
+    replace_after(text, AUTHORITY, |rest| {
         let authority = run(rest, |c| !c.is_whitespace() && !"/?#\"'<>".contains(c));
         let authority = rest.get(..authority)?;
         let (user_and_password, _) = authority.rsplit_once('@')?;
@@ -203,9 +223,16 @@ impl Bytes {
         Self(found)
     }
 
+    fn has(&self, byte: u8) -> bool {
+        self.0.get(usize::from(byte >> 6)).is_some_and(|word| (word >> (byte & 63)) & 1 == 1)
+    }
+
     fn may_spell(&self, word: &str) -> bool {
-        let has = |byte: u8| self.0.get(usize::from(byte >> 6)).is_some_and(|word| word >> (byte & 63) & 1 == 1);
-        word.bytes().all(has)
+        word.bytes().all(|byte| self.has(byte))
+    }
+
+    fn may_spell_in_any_case(&self, word: &str) -> bool {
+        word.bytes().all(|byte| self.has(byte.to_ascii_lowercase()) || self.has(byte.to_ascii_uppercase()))
     }
 }
 

@@ -228,7 +228,11 @@ pub(crate) fn hash_field(hash: &str) -> String {
 
 /// SHA-256 in lower-case hex.
 pub(crate) fn sha256(bytes: &[u8]) -> String {
-    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
+    let mut hex = String::with_capacity(64);
+    for byte in Sha256::digest(bytes) {
+        hex.extend([byte >> 4, byte & 0x0f].iter().filter_map(|digit| char::from_digit(u32::from(*digit), 16)));
+    }
+    hex
 }
 
 #[cfg(test)]

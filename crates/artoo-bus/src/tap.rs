@@ -1,6 +1,8 @@
 //! Read-only taps: what happened on the bus, in order, with drops counted instead of felt.
 
-use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TrySendError, sync_channel};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, SyncSender, channel, sync_channel};
 use std::time::Duration;
 
 use artoo_proto::{Address, EffectFinished, EffectStarted, Envelope, MessageKind, TaskId, Timestamp};
@@ -81,8 +83,11 @@ pub struct Observed {
 /// The bus's end of a tap. Never blocks.
 #[derive(Debug)]
 pub struct TapSender {
-    // Boxed: the queue touches all its room when it is made, and an event is several hundred bytes.
-    sender: SyncSender<Box<Observed>>,
+    // Boxed: the queue's room is made in blocks, and an event is several hundred bytes.
+    sender: Sender<Box<Observed>>,
+    // The bound is counted, not reserved: a queue of its own bound touches all its room when it is made, a megabyte.
+    waiting: Arc<AtomicUsize>,
+    capacity: usize,
     /// A slot of its own for the losses still untold when the bus goes away.
     last_word: SyncSender<Observed>,
     next: u64,
@@ -94,16 +99,18 @@ pub struct TapSender {
 #[derive(Debug)]
 pub struct Tap {
     receiver: Receiver<Box<Observed>>,
+    waiting: Arc<AtomicUsize>,
     last_word: Receiver<Observed>,
 }
 
 /// A tap that holds at most `capacity` events.
 #[must_use]
 pub fn tap(capacity: usize) -> (TapSender, Tap) {
-    let (sender, receiver) = sync_channel(capacity);
-    let (last_sender, last_receiver) = sync_channel(1);
-    let tap_sender = TapSender { sender, last_word: last_sender, next: 0, missing: 0, lost_at: Timestamp::default() };
-    (tap_sender, Tap { receiver, last_word: last_receiver })
+    let (sender, receiver) = channel();
+    let (last_word, last_receiver) = sync_channel(1);
+    let waiting = Arc::new(AtomicUsize::new(0));
+    let tap = Tap { receiver, waiting: Arc::clone(&waiting), last_word: last_receiver };
+    (TapSender { sender, waiting, capacity, last_word, next: 0, missing: 0, lost_at: Timestamp::default() }, tap)
 }
 
 impl TapSender {
@@ -134,15 +141,15 @@ impl TapSender {
     }
 
     fn try_send(&mut self, at: Timestamp, event: TapEvent) -> Result<(), ()> {
-        let n = self.next;
-        match self.sender.try_send(Box::new(Observed { n, at, event })) {
-            Ok(()) => {
-                self.next += 1;
-                Ok(())
-            }
-            // An observer that went away is no reason to stop the bus.
-            Err(TrySendError::Full(_) | TrySendError::Disconnected(_)) => Err(()),
+        // Only this side adds: what is counted here is never less than what waits.
+        if self.waiting.load(Ordering::Acquire) >= self.capacity {
+            return Err(());
         }
+        self.waiting.fetch_add(1, Ordering::AcqRel);
+        // An observer that went away is no reason to stop the bus.
+        self.sender.send(Box::new(Observed { n: self.next, at, event })).map_err(drop)?;
+        self.next += 1;
+        Ok(())
     }
 }
 
@@ -161,7 +168,7 @@ impl Tap {
     /// The next event; `None` when the bus is gone and everything was read.
     #[must_use]
     pub fn recv(&self) -> Option<Observed> {
-        self.receiver.recv().map(|observed| *observed).or_else(|_| self.last_word.recv()).ok()
+        self.receiver.recv().map(|observed| self.taken(observed)).or_else(|_| self.last_word.recv()).ok()
     }
 
     /// The next event within `timeout`; `Ok(None)` when none came, `Err` when the bus is gone.
@@ -170,10 +177,15 @@ impl Tap {
     /// [`TapClosed`] when the sender was dropped and everything was read.
     pub fn recv_timeout(&self, timeout: Duration) -> Result<Option<Observed>, TapClosed> {
         match self.receiver.recv_timeout(timeout) {
-            Ok(observed) => Ok(Some(*observed)),
+            Ok(observed) => Ok(Some(self.taken(observed))),
             Err(RecvTimeoutError::Timeout) => Ok(None),
             Err(RecvTimeoutError::Disconnected) => self.last_word.try_recv().map(Some).map_err(|_| TapClosed),
         }
+    }
+
+    fn taken(&self, observed: Box<Observed>) -> Observed {
+        self.waiting.fetch_sub(1, Ordering::AcqRel);
+        *observed
     }
 }
 

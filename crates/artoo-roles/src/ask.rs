@@ -1,6 +1,7 @@
 //! Asking a model for one typed value, with one second chance when the reply can't be read.
 
 use std::marker::PhantomData;
+use std::sync::Arc;
 
 use artoo_proto::{Abstention, EffectId, ModelFailure, ModelReply, ModelRequest, RecipePlan, ReplyBody, Usage, escape};
 use serde::de::DeserializeOwned;
@@ -14,7 +15,7 @@ const EXCERPT_CHARS: usize = 200;
 #[derive(Debug)]
 pub struct Ask<T> {
     effect_id: EffectId,
-    request: Box<ModelRequest>,
+    request: Arc<ModelRequest>,
     asked_again: bool,
     reply: PhantomData<fn() -> T>,
 }
@@ -38,12 +39,12 @@ impl<T: DeserializeOwned> Ask<T> {
     /// Starts asking; the effect must be performed.
     #[must_use]
     pub fn start(cx: &mut Context<'_>, request: ModelRequest) -> (Self, EffectId, Work) {
-        Self::begin(cx, Box::new(request), false)
+        Self::begin(cx, Arc::new(request), false)
     }
 
-    fn begin(cx: &mut Context<'_>, request: Box<ModelRequest>, asked_again: bool) -> (Self, EffectId, Work) {
+    fn begin(cx: &mut Context<'_>, request: Arc<ModelRequest>, asked_again: bool) -> (Self, EffectId, Work) {
         let effect_id = cx.ids.next_effect();
-        let work = Work::Model { request: request.clone() };
+        let work = Work::Model { request: Arc::clone(&request) };
         (Self { effect_id, request, asked_again, reply: PhantomData }, effect_id, work)
     }
 
@@ -75,7 +76,7 @@ impl<T: DeserializeOwned> Ask<T> {
         if self.asked_again || !failure.is_worth_asking_again() {
             return Answer::Failed(failure);
         }
-        let mut request = self.request;
+        let mut request = Arc::unwrap_or_clone(self.request);
         // The second chance is another way of asking, too: an endpoint that calls its tools badly is asked for JSON.
         request.by_tools = None;
         request.prompt.user.push_str(&format!(
@@ -83,7 +84,7 @@ impl<T: DeserializeOwned> Ask<T> {
              and nothing else.",
             excerpt(&failure.to_string())
         ));
-        let (ask, effect_id, work) = Self::begin(cx, request, true);
+        let (ask, effect_id, work) = Self::begin(cx, Arc::new(request), true);
         Answer::Again(ask, effect_id, work)
     }
 }

@@ -187,7 +187,7 @@ pub enum Work {
     /// Ask a model.
     Model {
         /// The request.
-        request: Box<ModelRequest>,
+        request: Arc<ModelRequest>,
     },
     /// Call a tool.
     Tool {

@@ -7,6 +7,7 @@
 mod replies;
 
 use std::collections::VecDeque;
+use std::sync::Arc;
 
 use artoo_mkct::Engine;
 use artoo_proto::{
@@ -72,7 +73,7 @@ pub fn rehearse(scene: &Scene<'_>, course: Course) -> Vec<Line> {
     let seed = Uuid::nil();
     let config = SystemConfig {
         environment: scene.environment.clone(),
-        tools: scene.tools.to_vec(),
+        tools: scene.tools.into(),
         profile: artoo_ggs::Profile::v0_8(),
         seed,
     };
@@ -139,7 +140,7 @@ impl Stage<'_> {
         Some(match work {
             Work::Model { request } => {
                 let reply = replies::reply(&request, self.course, self.tool);
-                self.lines.push(Line { request: *request, reply: reply.clone() });
+                self.lines.push(Line { request: Arc::unwrap_or_clone(request), reply: reply.clone() });
                 let body = ReplyBody::Json { value: reply };
                 Completion::Model(Ok(ModelReply { body, usage: Usage::default(), model: String::new() }))
             }

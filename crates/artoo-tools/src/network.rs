@@ -30,7 +30,7 @@ pub(crate) fn is_named(command: &str) -> bool {
 
 /// What a person is told about the network, after "it": a program without it is held by the fence, where there is one.
 pub(crate) fn said(is_allowed: bool, machine: &Machine) -> String {
-    match (is_allowed, machine.fence.holds) {
+    match (is_allowed, machine.fence().holds) {
         (true, _) => "may reach the network",
         (false, true) => "uses no network (the fence holds it)",
         (false, false) => "may reach the network: nothing on this machine keeps it from that",

@@ -107,7 +107,6 @@ pub(crate) struct Machine {
     pub(crate) config: ToolConfig,
     pub(crate) protected: Protected,
     pub(crate) child_environment: Vec<(String, OsString)>,
-    pub(crate) fence: FenceReport,
     /// Where what is changed is kept for undo.
     pub(crate) journal: Option<Journal>,
     /// What is remembered of the tasks under way.
@@ -124,13 +123,20 @@ impl Machine {
         let child_environment = process::environment(&config);
         let journal = config.undo.clone().map(|undo| Journal::new(undo, protected.clone()));
         let rules = config.data_dir.as_ref().map(RuleBook::new);
-        let (fence, tasks, unswept) = (fence::report(), Tasks::default(), AtomicU64::new(0));
-        Self { config, protected, child_environment, fence, journal, tasks, rules, unswept }
+        let (tasks, unswept) = (Tasks::default(), AtomicU64::new(0));
+        // It takes some milliseconds, in which the first call of a model can be on its way.
+        fence::try_early();
+        Self { config, protected, child_environment, journal, tasks, rules, unswept }
+    }
+
+    /// What this machine can hold a command to. Waits until that has been tried: nothing is decided before.
+    pub(crate) fn fence(&self) -> FenceReport {
+        fence::report()
     }
 
     /// Whether a program in this fence can change nothing but files in the places it was given.
     pub(crate) fn holds(&self, fence: &Fence) -> bool {
-        self.fence.holds && !fence.network
+        self.fence().holds && !fence.network
     }
 }
 

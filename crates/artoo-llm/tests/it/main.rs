@@ -15,6 +15,7 @@ mod client;
 mod fault_server;
 mod faults;
 mod files;
+mod lean;
 mod leaving;
 mod money;
 mod mutations;

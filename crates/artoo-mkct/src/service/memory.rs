@@ -88,7 +88,10 @@ impl Memory {
         if let Some(index) = index.as_ref().filter(|_| erased) {
             index.wipe().map_err(|source| OpenError::Io { path: folder.to_owned(), source })?;
         }
-        let keeper = Keeper::new(opened, Arc::clone(&shared), index, options.snapshot_tail_bytes);
+        let mut keeper = Keeper::new(opened, Arc::clone(&shared), index, options.snapshot_tail_bytes);
+        // Before its thread runs: whoever opens a memory need not wait for that to be woken. What can't be taken in now
+        // stays where it is for another time.
+        summary.taken_in = keeper.take_in().unwrap_or_default();
         let failed = |source| OpenError::Io { path: folder.to_owned(), source };
         let thread = thread::Builder::new().name("mkct-journal".to_owned()).spawn(move || keeper.run());
         let mut memory = Self {
@@ -102,7 +105,6 @@ impl Memory {
             reopen: Reopen { folder: folder.to_owned(), options },
         };
         if !guest {
-            summary.taken_in = memory.task(Keeper::take_in).map_err(|_| closed_at_once())?.unwrap_or_default();
             memory.dreamer = Some(memory.spawn_dreamer().map_err(failed)?);
         }
         Ok((memory, summary))
@@ -194,8 +196,4 @@ impl Drop for Memory {
         // Whoever wants to know closes it.
         let _ = self.shut();
     }
-}
-
-fn closed_at_once() -> OpenError {
-    OpenError::Io { path: PathBuf::new(), source: io::ErrorKind::BrokenPipe.into() }
 }

@@ -25,7 +25,7 @@ fn answer(ids: &mut Ids, ask: Ask<Wanted>, with: Result<ModelReply, ModelFailure
 
 fn again(answer: Answer<Wanted>) -> (Ask<Wanted>, EffectId, String) {
     let Answer::Again(ask, id, Work::Model { request }) = answer else { panic!("not asked again: {answer:?}") };
-    (ask, id, request.prompt.user)
+    (ask, id, request.prompt.user.clone())
 }
 
 #[test]

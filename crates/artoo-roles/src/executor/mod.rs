@@ -13,6 +13,7 @@ mod wire;
 pub(crate) use prompt::calls;
 
 use std::collections::VecDeque;
+use std::sync::Arc;
 
 use artoo_proto::{
     CallStatus, ConsentAnswer, ConsentHash, ConsentRequest, CorrectionSignal, DeniedAction, EffectId, Environment,
@@ -77,7 +78,7 @@ struct Order {
 #[derive(Debug)]
 pub struct Executor {
     environment: Environment,
-    tools: Vec<ToolSpec>,
+    tools: Arc<[ToolSpec]>,
     subtask: Option<SubTask>,
     attempt: u32,
     correction: Option<CorrectionSignal>,
@@ -100,7 +101,7 @@ pub struct Executor {
 impl Executor {
     /// An Executor on this machine.
     #[must_use]
-    pub fn new(environment: Environment, tools: Vec<ToolSpec>) -> Self {
+    pub fn new(environment: Environment, tools: Arc<[ToolSpec]>) -> Self {
         Self {
             environment,
             tools,

@@ -64,7 +64,7 @@ fn l23_the_schema_of_the_planners_reply_is_its_type() {
     every_length_is_bounded(&schema, &[]);
     every_length_is_bounded(&prompt::schema(&[]), &["/subtasks/*/tools/*"]);
     whatever_fits_is_read::<PlanDraft>(&schema);
-    let names: Vec<String> = tools.into_iter().map(|tool| tool.name).collect();
+    let names: Vec<String> = tools.iter().map(|tool| tool.name.clone()).collect();
     let most = i64::try_from(REPLY_SUBTASKS).unwrap();
     let tools = proptest::sample::subsequence(names.clone(), 0..=names.len());
     let subtask = (text(REPLY_GOAL_CHARS), text(REPLY_TEXT_CHARS), 1..=most, tools, criteria()).prop_map(

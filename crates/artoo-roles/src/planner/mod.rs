@@ -11,6 +11,8 @@ mod validator;
 mod wire;
 mod wording;
 
+use std::sync::Arc;
+
 use artoo_proto::{
     Abstention, EffectId, Environment, MemoryQuery, MemoryRecall, ModelFailure, ModelReply, ModelRequest, Plan,
     PlanContext, PlanDirective, PlanDraft, PlanRejected, PlannedSubtask, RecipePlan, Role, RoleContext, TaskSpec,
@@ -66,7 +68,7 @@ enum State {
 #[derive(Debug)]
 pub struct Planner {
     environment: Environment,
-    tools: Vec<ToolSpec>,
+    tools: Arc<[ToolSpec]>,
     spec: Option<TaskSpec>,
     directive: Option<PlanDirective>,
     round: u32,
@@ -83,7 +85,7 @@ pub struct Planner {
 impl Planner {
     /// A Planner that may use these tools.
     #[must_use]
-    pub fn new(environment: Environment, tools: Vec<ToolSpec>) -> Self {
+    pub fn new(environment: Environment, tools: Arc<[ToolSpec]>) -> Self {
         Self {
             environment,
             tools,
@@ -124,7 +126,7 @@ impl Planner {
         let recall = self.recall.clone().unwrap_or_else(|| calibration::nothing(&spec.task_id, self.round));
         let context = PlanContext {
             environment: self.environment.clone(),
-            tools: self.tools.clone(),
+            tools: self.tools.to_vec(),
             calibration: self.advised().worded(),
             recall,
             directive: self.directive.clone(),

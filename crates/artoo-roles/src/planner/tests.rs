@@ -219,7 +219,7 @@ fn h8_the_prompt_with_hostile_material_inside() {
     let context = artoo_proto::PlanContext {
         spec,
         environment: environment(),
-        tools: config(1).tools,
+        tools: config(1).tools.to_vec(),
         calibration: artoo_proto::Calibration { must_not: list(), should_prefer: list(), caution: list() },
         recall: recall(1),
         directive: Some(directive),

@@ -164,7 +164,7 @@ impl Builder {
         notes.extend(tools.problems().iter().map(|problem| format!("a tool of yours is not offered: {problem}")));
         let config = SystemConfig {
             environment: environment.clone(),
-            tools: tools.specs(),
+            tools: tools.specs().into(),
             profile: self.profile.unwrap_or_else(artoo_ggs::Profile::v0_8),
             seed: self.seed.unwrap_or_else(Uuid::new_v4),
         };

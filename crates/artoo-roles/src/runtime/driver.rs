@@ -2,8 +2,12 @@
 
 use std::collections::BTreeMap;
 use std::fs::File;
+use std::future::poll_fn;
 use std::io::Write as _;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::pin;
 use std::sync::Arc;
+use std::task::Poll;
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use artoo_bus::{TapEvent, TapSender};
@@ -177,13 +181,7 @@ impl Driver {
         let hands = Arc::clone(&self.hands);
         tasks.spawn(async move {
             let on_crash = crashed(&work);
-            // A set of one: dropped with its owner, so that cancelling the task stops the work inside.
-            let mut inner = JoinSet::new();
-            inner.spawn(hands.perform(of, work, said));
-            match inner.join_next().await {
-                Some(Ok(completion)) => report(completion),
-                Some(Err(_)) | None => report(on_crash),
-            }
+            report(unless_it_panics(hands.perform(of, work, said)).await.unwrap_or(on_crash));
         });
     }
 
@@ -223,4 +221,15 @@ impl Driver {
             }
         }
     }
+}
+
+/// What comes of the work; nothing where it panicked. What it held is dropped with it and never looked at again.
+async fn unless_it_panics<T>(work: impl Future<Output = T>) -> Option<T> {
+    let mut work = pin!(work);
+    poll_fn(|cx| match catch_unwind(AssertUnwindSafe(|| work.as_mut().poll(cx))) {
+        Ok(Poll::Pending) => Poll::Pending,
+        Ok(Poll::Ready(outcome)) => Poll::Ready(Some(outcome)),
+        Err(_) => Poll::Ready(None),
+    })
+    .await
 }

@@ -340,7 +340,8 @@ fn g20_the_hard_limit_and_an_earlier_deadline_each_end_the_task() {
 
 #[test]
 fn g12_blocked_tools_accumulate_and_the_oldest_is_released_when_none_is_left() {
-    let tools: Vec<_> = config(1).tools.into_iter().filter(|tool| ["glob", "shell"].contains(&&*tool.name)).collect();
+    let tools: Vec<_> =
+        config(1).tools.iter().filter(|tool| ["glob", "shell"].contains(&&*tool.name)).cloned().collect();
     let mut bench = Bench::new(Solver::new(Profile::v0_8(), &tools));
     bench.step(Input::Task(spec(REQUEST)));
     next(&mut bench, 0);

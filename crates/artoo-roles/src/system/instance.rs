@@ -1,5 +1,7 @@
 //! The instances of the roles behind one type.
 
+use std::sync::Arc;
+
 use artoo_proto::{Address, Role};
 
 use super::SystemConfig;
@@ -32,9 +34,9 @@ impl Instance {
         let environment = || config.environment.clone();
         Some(match address.role {
             Role::Perceiver => Self::Perceiver(Box::new(Perceiver::new(environment()))),
-            Role::Planner => Self::Planner(Box::new(Planner::new(environment(), config.tools.clone()))),
+            Role::Planner => Self::Planner(Box::new(Planner::new(environment(), Arc::clone(&config.tools)))),
             Role::Dispatcher => Self::Dispatcher(Box::new(Dispatcher::new())),
-            Role::Executor => Self::Executor(Box::new(Executor::new(environment(), config.tools.clone()))),
+            Role::Executor => Self::Executor(Box::new(Executor::new(environment(), Arc::clone(&config.tools)))),
             Role::AgentValidator => Self::AgentValidator(Box::new(AgentValidator::new())),
             Role::MetaValidator => Self::MetaValidator(Box::new(MetaValidator::new())),
             Role::Solver => Self::Solver(Box::new(Solver::new(config.profile.clone(), &config.tools))),

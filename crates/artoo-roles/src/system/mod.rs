@@ -15,6 +15,7 @@ pub(crate) mod testing;
 mod tests;
 
 use std::collections::{BTreeMap, HashSet};
+use std::sync::Arc;
 
 use artoo_bus::{Bus, Delivery, Refusal, TapEvent};
 use artoo_proto::{
@@ -35,7 +36,7 @@ pub struct SystemConfig {
     /// The machine.
     pub environment: Environment,
     /// The tools it has.
-    pub tools: Vec<ToolSpec>,
+    pub tools: Arc<[ToolSpec]>,
     /// How R7 decides.
     pub profile: artoo_ggs::Profile,
     /// Where ids come from.

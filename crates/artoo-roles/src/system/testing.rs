@@ -65,13 +65,14 @@ pub(crate) fn tool(name: &str, class: ToolClass, priority: u8) -> ToolSpec {
 pub(crate) fn config(seed: u128) -> SystemConfig {
     SystemConfig {
         environment: environment(),
-        tools: vec![
+        tools: [
             tool("mdfind", ToolClass::Files, 1),
             tool("glob", ToolClass::Files, 2),
             tool("read_file", ToolClass::Text, 3),
             tool("write_file", ToolClass::Text, 3),
             tool("shell", ToolClass::Shell, 6),
-        ],
+        ]
+        .into(),
         profile: artoo_ggs::Profile::v0_8(),
         seed: Uuid::from_u128(seed),
     }

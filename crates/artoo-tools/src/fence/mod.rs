@@ -34,9 +34,9 @@ pub(crate) use capabilities::drop_capabilities;
 #[cfg(target_os = "linux")]
 pub(crate) use filter::Filters;
 pub use report::FenceReport;
-pub(crate) use report::report;
 #[cfg(target_os = "linux")]
 pub(crate) use report::signals_are_held;
+pub(crate) use report::{report, try_early};
 #[cfg(target_os = "linux")]
 pub(crate) use rules::ruleset;
 

@@ -1,6 +1,6 @@
 //! Reading everything but some places, in a system of rules that can only allow: everything beside them is listed.
 
-use std::collections::BTreeSet;
+use std::collections::HashSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -17,18 +17,39 @@ pub(crate) struct Readable {
     pub(crate) left_out: usize,
 }
 
+/// Places that may not be read, with the folders above them: each entry of a folder is looked up, and there may be
+/// thousands.
+#[derive(Debug, Default)]
+pub(crate) struct Hidden {
+    places: HashSet<PathBuf>,
+    above: HashSet<PathBuf>,
+}
+
+impl FromIterator<PathBuf> for Hidden {
+    fn from_iter<T: IntoIterator<Item = PathBuf>>(places: T) -> Self {
+        let mut hidden = Self::default();
+        for place in places {
+            let new = place.ancestors().skip(1).take_while(|folder| !hidden.above.contains(*folder));
+            let new: Vec<PathBuf> = new.map(Path::to_path_buf).collect();
+            hidden.above.extend(new);
+            hidden.places.insert(place);
+        }
+        hidden
+    }
+}
+
 /// Everything below `root` that is neither `hidden` nor leads to it.
 ///
 /// Symbolic links are no entries of their own: where they lead is listed where it really lies. What is made beside a
 /// hidden place later than this can't be read.
-pub(crate) fn beside(root: &Path, hidden: &BTreeSet<PathBuf>) -> Readable {
+pub(crate) fn beside(root: &Path, hidden: &Hidden) -> Readable {
     let mut readable = Readable::default();
     let mut open = vec![root.to_path_buf()];
     while let Some(path) = open.pop() {
-        if hidden.contains(&path) {
+        if hidden.places.contains(&path) {
             continue;
         }
-        if !leads_to_hidden(&path, hidden) {
+        if !hidden.above.contains(&path) {
             if readable.whole.len() < RULES_MAX {
                 readable.whole.push(path);
             } else {
@@ -45,9 +66,4 @@ pub(crate) fn beside(root: &Path, hidden: &BTreeSet<PathBuf>) -> Readable {
     }
     readable.whole.sort();
     readable
-}
-
-fn leads_to_hidden(path: &Path, hidden: &BTreeSet<PathBuf>) -> bool {
-    // Paths sort by their components, so what lies below a path follows it directly.
-    hidden.range(path.to_path_buf()..).next().is_some_and(|next| next.starts_with(path))
 }

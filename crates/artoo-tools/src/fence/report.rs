@@ -1,6 +1,7 @@
 //! What this machine can hold, found out by trying it once on processes made for it.
 
 use std::sync::OnceLock;
+use std::thread;
 
 /// What the fence holds on this machine.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -19,10 +20,20 @@ struct Tried {
     signals: bool,
 }
 
-/// Tries the fence, the first time it is asked for; the kernel does not change under a running program.
+static TRIED: OnceLock<Tried> = OnceLock::new();
+
+/// Tries the fence, the first time it is asked for; the kernel does not change under a running program. Whoever asks
+/// meanwhile waits for the outcome.
 fn tried() -> Tried {
-    static TRIED: OnceLock<Tried> = OnceLock::new();
     *TRIED.get_or_init(try_out)
+}
+
+/// Begins to try the fence on a thread of its own, so that whoever needs the outcome first need not wait for all of it.
+pub(crate) fn try_early() {
+    if TRIED.get().is_none() {
+        // Where no thread can be had, whoever asks first tries it.
+        drop(thread::Builder::new().name("artoo-fence".to_owned()).spawn(tried));
+    }
 }
 
 /// Whether a fenced thread can signal nobody outside. Killing everyone it can signal rests on this.

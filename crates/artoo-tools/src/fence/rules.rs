@@ -1,6 +1,5 @@
 //! The fence as Landlock's rules: what may be written, what may be read, whom it may signal.
 
-use std::collections::BTreeSet;
 use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
 
@@ -10,7 +9,8 @@ use landlock::{
 };
 use rustix::fs::{Access as Reach, access};
 
-use super::{Fence, readable};
+use super::Fence;
+use super::readable::{self, Hidden};
 use crate::protect::Protected;
 
 /// The newest rights named here; an older kernel holds those it knows, and the report says which.
@@ -32,7 +32,7 @@ pub(crate) fn ruleset(fence: &Fence, protected: &Protected, scratch: &Path) -> R
     let readable = readable::beside(Path::new("/"), &hidden(protected)).whole;
     let devices = DEVICES.iter().map(Path::new).filter(|device| device.metadata().is_ok_and(|found| is_data(&found)));
     // A folder that holds artoo's own data is opened beside them only; its own entries are made by the broker.
-    let kept_back: BTreeSet<PathBuf> = fence.kept_back.iter().cloned().collect();
+    let kept_back: Hidden = fence.kept_back.iter().cloned().collect();
     let granted: Vec<PathBuf> =
         fence.granted.iter().flat_map(|path| readable::beside(path, &kept_back).whole).collect();
     let writable = fence.writable.iter().chain([&scratch.to_path_buf()]).cloned().collect::<Vec<_>>();
@@ -59,7 +59,7 @@ fn is_data(found: &std::fs::Metadata) -> bool {
 }
 
 /// What may not be read: the protected places that are there and that the user could read, and all devices.
-fn hidden(protected: &Protected) -> BTreeSet<PathBuf> {
+fn hidden(protected: &Protected) -> Hidden {
     let places = protected.hidden_places();
     let there = places.into_iter().filter(|place| access(place, Reach::READ_OK).is_ok());
     there.chain([PathBuf::from("/dev")]).collect()

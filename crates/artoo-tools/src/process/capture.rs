@@ -7,8 +7,11 @@ use tokio::io::{AsyncRead, AsyncReadExt};
 
 use crate::evidence::Spill;
 
-/// Bytes read at a time.
+/// Bytes read at a time, at most: what a pipe holds.
 const CHUNK_BYTES: usize = 64 * 1024;
+
+/// Bytes read at first: most commands say little, and many of them run at once.
+const CHUNK_FIRST_BYTES: usize = 4 * 1024;
 
 /// What is kept of one stream.
 #[derive(Debug)]
@@ -96,13 +99,16 @@ impl Captured {
 
     /// Reads to the end.
     pub(crate) async fn drain(&mut self, mut stream: impl AsyncRead + Unpin) -> io::Result<()> {
-        let mut chunk = vec![0; CHUNK_BYTES];
+        let mut chunk = vec![0; CHUNK_FIRST_BYTES];
         loop {
             let read = stream.read(&mut chunk).await?;
             if read == 0 {
                 return Ok(());
             }
             self.push(chunk.get(..read).unwrap_or_default());
+            if read == chunk.len() && read < CHUNK_BYTES {
+                chunk.resize(CHUNK_BYTES, 0);
+            }
         }
     }
 }

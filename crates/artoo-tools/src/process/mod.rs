@@ -21,6 +21,7 @@ use artoo_proto::KeptOutput;
 use tokio::time::{Instant, sleep_until, timeout};
 
 use crate::config::{CAPTURE_END_BYTES, CONSENTED_PATH, ProcessLimits, ToolConfig};
+use crate::evidence::EvidenceStore;
 use crate::fence::Fence;
 use crate::protect::Protected;
 use crate::record::Record;
@@ -213,7 +214,7 @@ pub(crate) struct Verdict {
 pub(crate) async fn run(config: &ToolConfig, order: Order, time: Duration) -> io::Result<Ended> {
     let limits = order.limits.clone();
     let (mut running, out, err) = Running::start(order).await?;
-    let spill = || config.evidence.as_ref().and_then(|store| store.spill().ok());
+    let spill = || config.evidence.as_ref().map(EvidenceStore::spill);
     let mut stdout = Captured::new(CAPTURE_END_BYTES).with_spill(spill());
     let mut stderr = Captured::new(CAPTURE_END_BYTES).with_spill(spill());
     let (verdict, timed_out) = {

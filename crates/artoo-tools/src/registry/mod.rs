@@ -72,7 +72,7 @@ impl Registry {
     /// What this machine can hold a running command to, found out by trying.
     #[must_use]
     pub fn fence_report(&self) -> FenceReport {
-        self.machine.fence.clone()
+        self.machine.fence()
     }
 
     #[cfg(test)]

@@ -74,7 +74,7 @@ impl Job for Command {
         let reason = match &self.proof {
             Proof::Unproven { reason, .. } => reason.clone(),
             Proof::Proven(proven) if proven.class == EffectClass::ReadOnly => return None,
-            Proof::Proven(_) if !machine.fence.holds => UNHELD.to_owned(),
+            Proof::Proven(_) if !machine.fence().holds => UNHELD.to_owned(),
             Proof::Proven(_) if !said.confirm => return None,
             Proof::Proven(_) => CAUTION.to_owned(),
         };

@@ -54,7 +54,7 @@ impl Run {
     fn new(seed: u64, recorded: bool) -> Self {
         let mut rng = Rng::new(seed);
         let weather = Weather::draw(&mut rng);
-        let config = SystemConfig { tools: weather.tools.clone(), ..testing::config(u128::from(seed)) };
+        let config = SystemConfig { tools: weather.tools.clone().into(), ..testing::config(u128::from(seed)) };
         let to_begin = (0..weather.tasks).map(|number| Errand::draw(&mut rng, &weather, seed, number)).collect();
         Self {
             seed,

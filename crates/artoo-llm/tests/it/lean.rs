@@ -1,0 +1,154 @@
+//! What a call costs this process, in counts: allocations, bytes, requests and connections.
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::Cell;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Barrier};
+use std::thread;
+
+use artoo_llm::{Model, Protocol, Remote, RemoteConfig, structured};
+use artoo_proto::ModelRequest;
+use serde_json::json;
+
+use crate::{client, completion, config, request};
+
+/// The system's allocator, with a count of what the calling thread asks for.
+struct Counted;
+
+thread_local! {
+    static COUNT: Cell<u64> = const { Cell::new(0) };
+    static BYTES: Cell<u64> = const { Cell::new(0) };
+}
+
+fn count(bytes: usize) {
+    COUNT.with(|count| count.set(count.get() + 1));
+    BYTES.with(|sum| sum.set(sum.get() + bytes as u64));
+}
+
+#[expect(unsafe_code, reason = "an allocator can't be written otherwise; this one only counts")]
+// SAFETY: every call goes on to the system's allocator as it came; counting allocates nothing.
+unsafe impl GlobalAlloc for Counted {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        count(layout.size());
+        // SAFETY: as above.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        // SAFETY: as above.
+        unsafe { System.dealloc(pointer, layout) }
+    }
+
+    unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, bytes: usize) -> *mut u8 {
+        count(bytes);
+        // SAFETY: as above.
+        unsafe { System.realloc(pointer, layout, bytes) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counted = Counted;
+
+/// A server with threads of its own, so that nothing of it is counted. `before` is called before every answer.
+fn serve(before: impl Fn() + Send + Sync + 'static) -> (String, Arc<AtomicUsize>) {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}/v1", listener.local_addr().unwrap());
+    let (connections, before) = (Arc::new(AtomicUsize::new(0)), Arc::new(before));
+    let counted = Arc::clone(&connections);
+    thread::spawn(move || {
+        for stream in listener.incoming().flatten() {
+            counted.fetch_add(1, Ordering::SeqCst);
+            let before = Arc::clone(&before);
+            thread::spawn(move || drop(answer_all(stream, &*before)));
+        }
+    });
+    (url, connections)
+}
+
+fn answer_all(stream: TcpStream, before: &dyn Fn()) -> std::io::Result<()> {
+    stream.set_nodelay(true)?;
+    let body = completion(r#"{"tool":"ls"}"#).to_string();
+    let head = format!("HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n", body.len());
+    let (mut reader, mut writer) = (BufReader::new(stream.try_clone()?), stream);
+    loop {
+        let mut length = 0;
+        loop {
+            let mut line = String::new();
+            if reader.read_line(&mut line)? == 0 {
+                return Ok(());
+            }
+            if let Some(value) = line.to_ascii_lowercase().strip_prefix("content-length:") {
+                length = value.trim().parse().unwrap();
+            }
+            if line == "\r\n" {
+                break;
+            }
+        }
+        std::io::copy(&mut reader.by_ref().take(length), &mut std::io::sink())?;
+        before();
+        writer.write_all(format!("{head}{body}").as_bytes())?;
+    }
+}
+
+/// With a long prompt and a schema of hundreds of parts, as an executor's is.
+fn large_request() -> ModelRequest {
+    let mut request = request(&"- a line of what a step is told about the machine\n".repeat(100));
+    let tool = |n: u32| {
+        let input = json!({"type": "object", "properties": {"path": {"type": "string", "maxLength": 4096}}});
+        json!({"type": "object", "required": ["tool"], "properties": {"tool": {"const": format!("t{n}")}, "input": input}})
+    };
+    request.schema["properties"]["calls"] =
+        json!({"type": "array", "items": {"oneOf": (0..40).map(tool).collect::<Vec<_>>()}});
+    request
+}
+
+#[test]
+fn a_call_copies_neither_its_prompt_nor_its_schema_many_times() {
+    const CALLS: u64 = 50;
+    let (url, _) = serve(|| {});
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let (request, remote) = (large_request(), client(&url));
+    let body = structured::body(Protocol::Chat, &request, "m", remote.dialect()).to_string().len() as u64;
+    let calls = |number: u64| {
+        for _ in 0..number {
+            runtime.block_on(remote.ask(&request)).unwrap();
+        }
+    };
+    calls(5);
+    let before = (COUNT.get(), BYTES.get());
+    calls(CALLS);
+    let (allocations, bytes) = ((COUNT.get() - before.0) / CALLS, (BYTES.get() - before.1) / CALLS);
+    // Twice what it takes: 215, and 7.5 times what is sent. One copy of the schema would be 900 allocations more.
+    assert!(allocations <= 430, "{allocations} allocations a call");
+    assert!(bytes <= 15 * body, "{bytes} bytes a call, and {body} are sent");
+}
+
+#[tokio::test]
+async fn with_128_calls_in_flight_no_connection_fails() {
+    const CALLS: usize = 128;
+    // Nobody is answered before all have asked.
+    let all_here = Barrier::new(CALLS);
+    let (url, connections) = serve(move || {
+        all_here.wait();
+    });
+    let patience = std::time::Duration::from_secs(60);
+    let patient = RemoteConfig {
+        connect_timeout: patience,
+        first_byte_timeout: patience,
+        total_deadline: patience,
+        ..config(&url)
+    };
+    let client = Arc::new(Remote::new(patient).unwrap());
+    let ask = |n: usize| {
+        let client = Arc::clone(&client);
+        tokio::spawn(async move { client.ask(&request(&n.to_string())).await })
+    };
+    for asked in (0..CALLS).map(ask).collect::<Vec<_>>() {
+        asked.await.unwrap().unwrap();
+    }
+    let spent = client.spent();
+    assert_eq!((spent.requests, spent.answers), (128, 128), "none was tried again");
+    assert_eq!(connections.load(Ordering::SeqCst), CALLS);
+}
