@@ -28,8 +28,9 @@ mod writer;
 /// What a task may take; a one-thread model writes some tens of tokens a second, fewer where others work too.
 const LIMIT_S: u64 = 90;
 
-/// From a limit until the process is gone: it drains its log and its memory.
-const GRACE: Duration = Duration::from_secs(10);
+/// From a limit until the process is gone: it drains its log and its memory, and a model of its own finishes a step, on a
+/// machine that may be busy.
+const GRACE: Duration = Duration::from_secs(20);
 
 /// Only the tasks whose names contain this are run.
 const ONLY: &str = "ARTOO_WEAK_ONLY";
