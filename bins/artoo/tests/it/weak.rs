@@ -80,9 +80,9 @@ fn run(task: &Task, writer: &Writer) -> Row {
     let begun = Instant::now();
     let limit = format!("{LIMIT_S}s");
     let arguments = ["--json", "--deadline", &limit, task.job.request];
-    let own = writer.of_program().filter(|_| task.kind == Kind::AllWeak);
+    let own = writer.file_of_program().filter(|_| task.kind == Kind::AllWeak);
     let mut command = match &own {
-        Some(own) => own.command(&world, &arguments),
+        Some(own) => writer::program_with(own, &world, &arguments),
         None => world.with_model(&server, &arguments),
     };
     let ran = Ran::of(command.output().unwrap());
