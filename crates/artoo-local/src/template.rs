@@ -103,6 +103,7 @@ mod tests {
         check("{{ messages[0]['content'] }}", "Be brief.");
         check("{{ bos_token }}{{ messages[-1]['content'] | trim }}{{ eos_token }}", "<s>Hi</s>");
         check("{{ messages[1].content.strip().upper() }}", "HI");
+        check("{% for m in messages %}\n  {% if loop.first %}\nF\n  {% endif %}\n{% endfor %}", "F\n");
         check("{{ messages[0]['content'].split(' ')[-1] }}", "brief.");
         check("{% if messages[0].role == 'system' %}\nS\n{% endif %}\nU", "S\nU");
         check(

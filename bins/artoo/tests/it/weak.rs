@@ -28,8 +28,9 @@ mod writer;
 /// What a task may take; a one-thread model writes some tens of tokens a second, fewer where others work too.
 const LIMIT_S: u64 = 90;
 
-/// From a limit until the process is gone: it drains its log and its memory.
-const GRACE: Duration = Duration::from_secs(10);
+/// From a limit until the process is gone: it drains its log and its memory, and a model of its own finishes a step, on a
+/// machine that may be busy.
+const GRACE: Duration = Duration::from_secs(20);
 
 /// Only the tasks whose names contain this are run.
 const ONLY: &str = "ARTOO_WEAK_ONLY";
@@ -79,9 +80,9 @@ fn run(task: &Task, writer: &Writer) -> Row {
     let begun = Instant::now();
     let limit = format!("{LIMIT_S}s");
     let arguments = ["--json", "--deadline", &limit, task.job.request];
-    let own = writer.of_program().filter(|_| task.kind == Kind::AllWeak);
+    let own = writer.file_of_program().filter(|_| task.kind == Kind::AllWeak);
     let mut command = match &own {
-        Some(own) => own.command(&world, &arguments),
+        Some(own) => writer::program_with(own, &world, &arguments),
         None => world.with_model(&server, &arguments),
     };
     let ran = Ran::of(command.output().unwrap());

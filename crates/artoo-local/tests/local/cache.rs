@@ -82,3 +82,13 @@ async fn a_call_that_was_given_up_leaves_nothing_wrong_behind() {
         assert_eq!(engine.write(&asked, None, 30).await.unwrap().tokens, expected.tokens, "after {wait_ms} ms");
     }
 }
+
+#[tokio::test]
+async fn what_the_context_still_holds_is_preferred_to_a_shorter_kept_beginning() {
+    let Some(engine) = engine() else { return };
+    let material = "The town has a river, a bridge and an old mill. ".repeat(20);
+    let asked = |question: &str| prompt(&instructions("planner"), &format!("{material}{question}"));
+    engine.write(&asked("Plan a walk."), None, 4).await.unwrap();
+    let again = engine.write(&asked("Plan a dinner."), None, 4).await.unwrap();
+    assert!(again.cached_tokens >= 448, "the instructions and the material: {again:?}");
+}

@@ -1,6 +1,6 @@
 //! Who answers as the weak model: a server on this machine, or a model file in this process.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -60,12 +60,12 @@ impl Writer {
         }
     }
 
-    /// The model as the program itself runs it, where it can.
-    pub(super) fn of_program(&self) -> Option<OwnModel> {
+    /// The model file that the program can run itself.
+    pub(super) fn file_of_program(&self) -> Option<PathBuf> {
         match &self.source {
             Source::Server(_) => None,
             #[cfg(feature = "local-llm")]
-            Source::File(file) => Some(OwnModel { path: file.path().to_owned() }),
+            Source::File(file) => Some(file.path().to_owned()),
         }
     }
 
@@ -89,19 +89,12 @@ impl Writer {
     }
 }
 
-/// A model file that the program runs itself, one thread.
-pub(super) struct OwnModel {
-    path: PathBuf,
-}
-
-impl OwnModel {
-    /// The program with this model at every role.
-    pub(super) fn command(&self, world: &World, arguments: &[&str]) -> Command {
-        let model = format!("file:{}", self.path.display());
-        let mut command = world.command(&["--model", &model]);
-        command.args(arguments).env("ARTOO_THREADS", "1").env("ARTOO_CONTEXT_TOKENS", "8192");
-        command
-    }
+/// The program with this model file at every role, one thread.
+pub(super) fn program_with(file: &Path, world: &World, arguments: &[&str]) -> Command {
+    let model = format!("file:{}", file.display());
+    let mut command = world.command(&["--model", &model]);
+    command.args(arguments).env("ARTOO_THREADS", "1").env("ARTOO_CONTEXT_TOKENS", "8192");
+    command
 }
 
 impl Source {
