@@ -49,6 +49,9 @@ const VALUE_MIN_CHARS: usize = 6;
 /// Shortest credential after `Bearer`.
 const BEARER_MIN_CHARS: usize = 8;
 
+/// A look for one kind of secret; the text without it, where there is one.
+type Pass = fn(&str) -> Option<String>;
+
 /// What a private key in PEM begins with.
 const PRIVATE_KEY: &str = "-----BEGIN ";
 
@@ -66,7 +69,7 @@ pub fn redact(text: &str) -> Cow<'_, str> {
     let bytes = Bytes::of(text);
     let mut out = Cow::Borrowed(text);
     // A pass only ever puts `REDACTED` in: what a text can't spell before it can't spell behind one either.
-    let passes: [(bool, fn(&str) -> Option<String>); 5] = [
+    let passes: [(bool, Pass); 5] = [
         (bytes.may_spell(PRIVATE_KEY), private_keys),
         (bytes.may_spell_in_any_case(BEARER), bearer),
         (bytes.may_spell(AUTHORITY), url_credentials),

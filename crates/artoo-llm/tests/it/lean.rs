@@ -130,7 +130,9 @@ async fn with_128_calls_in_flight_no_connection_fails() {
     const CALLS: usize = 128;
     // Nobody is answered before all have asked.
     let all_here = Barrier::new(CALLS);
-    let (url, connections) = serve(move || drop(all_here.wait()));
+    let (url, connections) = serve(move || {
+        all_here.wait();
+    });
     let patience = std::time::Duration::from_secs(60);
     let patient = RemoteConfig {
         connect_timeout: patience,
