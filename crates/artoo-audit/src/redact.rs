@@ -49,6 +49,9 @@ const VALUE_MIN_CHARS: usize = 6;
 /// Shortest credential after `Bearer`.
 const BEARER_MIN_CHARS: usize = 8;
 
+/// A look for one kind of secret; the text without it, where there is one.
+type Pass = fn(&str) -> Option<String>;
+
 /// What a private key in PEM begins with.
 const PRIVATE_KEY: &str = "-----BEGIN ";
 

@@ -68,5 +68,5 @@ pub(super) fn panic_text(panic: &(dyn Any + Send)) -> String {
 }
 
 fn short(text: &str) -> String {
-    escape::shorten(&escape::one_line(text), DIGEST_CHARS)
+    escape::short_line(text, DIGEST_CHARS)
 }
