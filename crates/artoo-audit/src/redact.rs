@@ -61,9 +61,6 @@ const BEARER: &str = "bearer ";
 /// What a URL's user and password follow.
 const AUTHORITY: &str = "://";
 
-/// Takes one shape of secret out of a text; `None` where there is none.
-type Pass = fn(&str) -> Option<String>;
-
 /// The text with everything that has the shape of a secret replaced by [`REDACTED`].
 ///
 /// Every text that is seen on the bus comes through here, and nearly none holds a secret: what has none is not copied.

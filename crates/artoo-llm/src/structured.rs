@@ -183,10 +183,10 @@ impl Dialect {
     }
 }
 
-/// How a reply in JSON is asked for in words.
+/// How a reply in JSON of this form is asked for in words; see [`artoo_proto::shape`].
 #[must_use]
-pub fn asked_for(schema: &Value) -> String {
-    format!("Answer with one JSON object of this form, and with nothing else:\n{}", artoo_proto::shape(schema))
+pub fn asked_for(form: &str) -> String {
+    format!("Answer with one JSON object of this form, and with nothing else:\n{form}")
 }
 
 /// The body of a request, as a protocol words it: the stable part first, the schema last.
@@ -198,7 +198,7 @@ pub fn body(protocol: Protocol, request: &ModelRequest, model: &str, dialect: Di
         dialect,
         schema_text: &request.schema.to_string(),
         context_tokens: None,
-        schema_in_prompt: true,
+        form: Some(&artoo_proto::shape(&request.schema)),
         by_tools: None,
     };
     serde_json::from_str(&protocol.wire().body(&asking)).unwrap_or_default()

@@ -22,7 +22,7 @@ pub(crate) struct Tokens {
 /// what does not change is evaluated once.
 pub(crate) fn with_schema(prompt: &Prompt, schema: Option<&Value>) -> Prompt {
     let Some(schema) = schema else { return prompt.clone() };
-    let system = format!("{}\n\n{}", prompt.system, structured::asked_for(schema));
+    let system = format!("{}\n\n{}", prompt.system, structured::asked_for(&artoo_proto::shape(schema)));
     Prompt { system, user: prompt.user.clone() }
 }
 

@@ -80,7 +80,7 @@ impl Remote {
                 dialect,
                 schema_text: &schema_text,
                 context_tokens: room,
-                schema_in_prompt: false,
+                form: None,
                 by_tools: None,
             };
             let mut draft = Draft::default();

@@ -64,7 +64,7 @@ impl Remote {
                 dialect,
                 schema_text: &request.schema.to_string(),
                 context_tokens: room,
-                schema_in_prompt: false,
+                form: None,
                 by_tools: request.by_tools.as_deref(),
             };
             let outcome = self.try_with(&asking, &mut Draft::default(), &mut Usage::default()).await;

@@ -26,8 +26,8 @@ impl Remote {
         let model = self.config.model.as_str();
         let by_tools = self.by_tools(request, dialect);
         let schema_text = &request.schema.to_string();
-        let asking =
-            Asking { request, model, dialect, schema_text, context_tokens: room, schema_in_prompt: true, by_tools };
+        let form = self.forms.of(&request.schema, schema_text);
+        let asking = Asking { request, model, dialect, schema_text, context_tokens: room, form: Some(&form), by_tools };
         let mut draft = Draft::default();
         let value = self.try_with(&asking, &mut draft, paid).await?;
         let answering = draft.model.as_deref().map(|name| self.scrubber.shown(name, MODEL_NAME_CHARS));

@@ -75,8 +75,8 @@ pub(crate) struct Asking<'a> {
     pub(crate) schema_text: &'a str,
     /// Tokens of context to ask for, where the protocol leaves that to the caller.
     pub(crate) context_tokens: Option<u64>,
-    /// Whether the schema stands in the prompt; a probe leaves it out to see whether the endpoint holds to it.
-    pub(crate) schema_in_prompt: bool,
+    /// The form of the reply as the prompt shows it; a probe shows none, to see whether the endpoint holds to the schema.
+    pub(crate) form: Option<&'a str>,
     /// The request in native tool calls, where the endpoint is to be asked that way.
     pub(crate) by_tools: Option<&'a ByTools>,
 }
@@ -98,10 +98,10 @@ impl<'a> Asking<'a> {
         if let Some(by_tools) = self.by_tools {
             return by_tools.prompt.user.clone();
         }
-        if !self.schema_in_prompt {
-            return self.request.prompt.user.clone();
+        match self.form {
+            None => self.request.prompt.user.clone(),
+            Some(form) => format!("{}\n\n{}", self.request.prompt.user, structured::asked_for(form)),
         }
-        format!("{}\n\n{}", self.request.prompt.user, structured::asked_for(&self.request.schema))
     }
 }
 
