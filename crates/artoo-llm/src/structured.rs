@@ -183,7 +183,7 @@ impl Dialect {
     }
 }
 
-/// How a reply in JSON of this form is asked for in words; see [`artoo_proto::shape`].
+/// How a reply in JSON of this form is asked for in words; see [`artoo_proto::shape()`].
 #[must_use]
 pub fn asked_for(form: &str) -> String {
     format!("Answer with one JSON object of this form, and with nothing else:\n{form}")

@@ -7,7 +7,7 @@
 //! *Invariant*: only this crate speaks both the messages and the languages of `artoo-ggs` and `artoo-mkct`.
 
 pub mod agent_validator;
-#[cfg(test)]
+#[cfg(all(test, feature = "runtime"))]
 mod agreement;
 pub mod ask;
 mod blocked;

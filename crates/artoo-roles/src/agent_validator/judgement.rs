@@ -32,7 +32,7 @@ pub(crate) struct JudgedCriterion {
     failure_class: Option<FailureClass>,
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "runtime"))]
 impl JudgedCriterion {
     pub(crate) fn of(
         number: u32,

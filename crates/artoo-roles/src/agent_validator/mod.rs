@@ -1,6 +1,6 @@
 //! R4a, the Agent-Validator: holds R3's claim against its calls, criterion by criterion, and drives the fast loop.
 
-#[cfg(test)]
+#[cfg(all(test, feature = "runtime"))]
 mod agreement;
 mod evidence;
 mod judgement;

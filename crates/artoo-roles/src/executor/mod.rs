@@ -1,6 +1,6 @@
 //! R3, the Executor: carries out one subtask with tools and reports what it did. It never judges itself.
 
-#[cfg(test)]
+#[cfg(all(test, feature = "runtime"))]
 mod agreement;
 mod calling;
 mod offer;

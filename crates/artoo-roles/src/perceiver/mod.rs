@@ -1,6 +1,6 @@
 //! R1, the Perceiver: carries the user's words into a [`TaskSpec`], or says that it can't.
 
-#[cfg(test)]
+#[cfg(all(test, feature = "runtime"))]
 mod agreement;
 mod prompt;
 #[cfg(test)]

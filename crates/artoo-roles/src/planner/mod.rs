@@ -1,6 +1,6 @@
 //! R2, the Planner: calibrates against memory, asks for a plan, and lets only a valid one out.
 
-#[cfg(test)]
+#[cfg(all(test, feature = "runtime"))]
 mod agreement;
 mod calibration;
 mod draft;

@@ -49,6 +49,7 @@ fn the_prompts_are_as_long_as_the_words_make_them() {
 }
 
 #[test]
+#[cfg(feature = "runtime")]
 fn every_rehearsed_reply_fits_its_schema() {
     for course in COURSES {
         for line in rehearsed("how many reports are there", course) {

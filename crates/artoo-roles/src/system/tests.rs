@@ -5,6 +5,7 @@ mod costs;
 mod faults;
 mod flows;
 mod lies;
+#[cfg(feature = "runtime")]
 mod prefixes;
 
 use artoo_proto::{AbandonReason, Ending, ModelFailure, ModelRequest, ReplyBody, Role};
