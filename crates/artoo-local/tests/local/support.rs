@@ -97,6 +97,7 @@ pub(crate) fn request(prompt: Prompt, schema: Value, max_tokens: u32) -> ModelRe
         schema_name: "reply".to_owned(),
         schema,
         max_tokens,
+        by_tools: None,
     }
 }
 

@@ -80,7 +80,10 @@ fn prompt_of(body: &Value, schema: &Value) -> Prompt {
         of_role.and_then(|message| message["content"].as_str()).unwrap_or_default().to_owned()
     };
     let (system, user) = (content("system"), content("user"));
-    let user = user.strip_suffix(&structured::asked_for(schema)).map_or(user.as_str(), str::trim_end).to_owned();
+    let user = user
+        .strip_suffix(&structured::asked_for(&artoo_proto::shape(schema)))
+        .map_or(user.as_str(), str::trim_end)
+        .to_owned();
     Prompt { system, user }
 }
 
