@@ -41,9 +41,8 @@ const SHOW: &str = "ARTOO_WEAK_SHOW";
 /// So many tasks there are.
 const TASKS: usize = 40;
 
-/// Fewer right results than this, and a run in which nothing is ever accepted would pass for an honest one. The goal is
-/// 15 (docs/measuring.md); a busy machine takes some of them by the limit of time.
-const TRUE_ACCEPTS_MIN: usize = 10;
+/// Fewer right results than this, and a run in which nothing is ever accepted would pass for an honest one.
+const TRUE_ACCEPTS_MIN: usize = 15;
 
 #[test]
 fn g19_a_weak_model_cannot_make_artoo_lie() {
