@@ -96,7 +96,8 @@ mod web {
     }
 }
 
-#[cfg(all(test, feature = "web"))]
+#[cfg(test)]
+#[cfg(feature = "web")]
 mod tests {
     use super::tools;
     use crate::settings::Variables;

@@ -7,7 +7,9 @@
 //! *Invariant*: only this crate speaks both the messages and the languages of `artoo-ggs` and `artoo-mkct`.
 
 pub mod agent_validator;
-#[cfg(all(test, feature = "runtime"))]
+// Two attributes: clippy takes `all(test, ...)` for code that ships.
+#[cfg(test)]
+#[cfg(feature = "runtime")]
 mod agreement;
 pub mod ask;
 mod blocked;

@@ -32,7 +32,8 @@ pub(crate) struct JudgedCriterion {
     failure_class: Option<FailureClass>,
 }
 
-#[cfg(all(test, feature = "runtime"))]
+#[cfg(test)]
+#[cfg(feature = "runtime")]
 impl JudgedCriterion {
     pub(crate) fn of(
         number: u32,

@@ -1,6 +1,7 @@
 //! R4a, the Agent-Validator: holds R3's claim against its calls, criterion by criterion, and drives the fast loop.
 
-#[cfg(all(test, feature = "runtime"))]
+#[cfg(test)]
+#[cfg(feature = "runtime")]
 mod agreement;
 mod evidence;
 mod judgement;

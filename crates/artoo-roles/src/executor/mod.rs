@@ -1,6 +1,7 @@
 //! R3, the Executor: carries out one subtask with tools and reports what it did. It never judges itself.
 
-#[cfg(all(test, feature = "runtime"))]
+#[cfg(test)]
+#[cfg(feature = "runtime")]
 mod agreement;
 mod calling;
 mod offer;

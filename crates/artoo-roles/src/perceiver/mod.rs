@@ -1,6 +1,7 @@
 //! R1, the Perceiver: carries the user's words into a [`TaskSpec`], or says that it can't.
 
-#[cfg(all(test, feature = "runtime"))]
+#[cfg(test)]
+#[cfg(feature = "runtime")]
 mod agreement;
 mod prompt;
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! R2, the Planner: calibrates against memory, asks for a plan, and lets only a valid one out.
 
-#[cfg(all(test, feature = "runtime"))]
+#[cfg(test)]
+#[cfg(feature = "runtime")]
 mod agreement;
 mod calibration;
 mod draft;
