@@ -14,7 +14,7 @@ use serde_json::Value;
 use crate::blocked::Named;
 use crate::config::ToolConfig;
 use crate::consent::{Footprint, Tasks};
-use crate::fence::{self, Fence, FenceReport};
+use crate::fence::{self, Fence, FenceReport, Sight};
 use crate::limit::{Limit, Stopped, blocking};
 use crate::process::{self, Ended, Invocation, Order};
 use crate::protect::Protected;
@@ -106,6 +106,8 @@ pub(crate) struct Question {
 pub(crate) struct Machine {
     pub(crate) config: ToolConfig,
     pub(crate) protected: Protected,
+    /// What its commands may see beside them.
+    pub(crate) sight: Arc<Sight>,
     pub(crate) child_environment: Vec<(String, OsString)>,
     /// Where what is changed is kept for undo.
     pub(crate) journal: Option<Journal>,
@@ -126,7 +128,8 @@ impl Machine {
         let (tasks, unswept) = (Tasks::default(), AtomicU64::new(0));
         // It takes some milliseconds, in which the first call of a model can be on its way.
         fence::try_early();
-        Self { config, protected, child_environment, journal, tasks, rules, unswept }
+        let sight = Arc::new(Sight::new(&protected));
+        Self { config, protected, sight, child_environment, journal, tasks, rules, unswept }
     }
 
     /// What this machine can hold a command to. Waits until that has been tried: nothing is decided before.
@@ -190,8 +193,8 @@ impl Call {
         is_held: bool,
         time: Duration,
     ) -> std::io::Result<Ended> {
-        let Machine { config, protected, child_environment, .. } = &*self.machine;
-        let order = Order { is_held, ..invocation.order(config, protected, child_environment, fence) };
+        let Machine { config, sight, child_environment, .. } = &*self.machine;
+        let order = Order { is_held, ..invocation.order(config, sight, child_environment, fence) };
         process::run(config, order, time.min(self.watch.left())).await
     }
 }

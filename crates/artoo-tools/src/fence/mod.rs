@@ -20,6 +20,11 @@ mod report;
 #[cfg(target_os = "linux")]
 mod rules;
 pub(crate) mod seatbelt;
+mod sight;
+#[cfg(target_os = "linux")]
+mod view;
+#[cfg(target_os = "linux")]
+mod watched;
 
 use std::path::{Path, PathBuf};
 
@@ -38,7 +43,8 @@ pub use report::FenceReport;
 pub(crate) use report::signals_are_held;
 pub(crate) use report::{report, try_early};
 #[cfg(target_os = "linux")]
-pub(crate) use rules::ruleset;
+pub(crate) use rules::Layers;
+pub(crate) use sight::Sight;
 
 /// What one command may do.
 #[derive(Debug, Clone, Default)]

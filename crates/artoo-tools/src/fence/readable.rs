@@ -38,6 +38,13 @@ impl FromIterator<PathBuf> for Hidden {
     }
 }
 
+impl Hidden {
+    /// The folders in which they lie, up to the root.
+    pub(crate) fn above(&self) -> impl Iterator<Item = &Path> {
+        self.above.iter().map(PathBuf::as_path)
+    }
+}
+
 /// Everything below `root` that is neither `hidden` nor leads to it.
 ///
 /// Symbolic links are no entries of their own: where they lead is listed where it really lies. What is made beside a

@@ -15,6 +15,7 @@ use std::io;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::pin::pin;
+use std::sync::Arc;
 use std::time::Duration;
 
 use artoo_proto::KeptOutput;
@@ -22,8 +23,7 @@ use tokio::time::{Instant, sleep_until, timeout};
 
 use crate::config::{CAPTURE_END_BYTES, CONSENTED_PATH, ProcessLimits, ToolConfig};
 use crate::evidence::EvidenceStore;
-use crate::fence::Fence;
-use crate::protect::Protected;
+use crate::fence::{Fence, Sight};
 use crate::record::Record;
 
 pub(crate) use capture::Captured;
@@ -57,7 +57,7 @@ impl Invocation {
     pub(crate) fn order(
         self,
         config: &ToolConfig,
-        protected: &Protected,
+        sight: &Arc<Sight>,
         environment: &[(String, OsString)],
         fence: Fence,
     ) -> Order {
@@ -74,7 +74,7 @@ impl Invocation {
             cwd: PathBuf::from(&config.environment.cwd),
             fence,
             is_held: true,
-            protected: protected.clone(),
+            sight: Arc::clone(sight),
             limits: config.limits.clone(),
         }
     }
@@ -190,7 +190,7 @@ pub(crate) struct Order {
     pub(crate) fence: Fence,
     /// Whether the fence is put around it at all.
     pub(crate) is_held: bool,
-    pub(crate) protected: Protected,
+    pub(crate) sight: Arc<Sight>,
     pub(crate) limits: ProcessLimits,
 }
 

@@ -99,13 +99,14 @@ mod tests {
     use std::fs;
     use std::os::unix::fs::PermissionsExt;
     use std::path::PathBuf;
+    use std::sync::Arc;
 
     use artoo_proto::Environment;
     use tokio::io::AsyncReadExt;
 
     use super::*;
     use crate::config::ToolConfig;
-    use crate::fence::Fence;
+    use crate::fence::{Fence, Sight};
     use crate::process::Invocation;
     use crate::protect::Protected;
 
@@ -125,13 +126,14 @@ mod tests {
             Environment { cwd: home.clone(), home: home.clone(), workspace: home, os: "macos".into(), utc_offset_s: 0 };
         let config = ToolConfig::new(environment.clone());
         let protected = Protected::new(&environment, &[]);
+        let sight = Arc::new(Sight::new(&protected));
         let invocation = Invocation {
             program: PathBuf::from("/bin/sh"),
             name: "sh".into(),
             arguments: ["-c", "echo ran \"$1\" >&1; sleep 60 &", "sh", "a b"].map(Into::into).to_vec(),
             environment: Vec::new(),
         };
-        let order = invocation.order(&config, &protected, &[], Fence::of_proven(&config, &protected, &[]));
+        let order = invocation.order(&config, &sight, &[], Fence::of_proven(&config, &protected, &[]));
         let (mut plain, mut stdout, _) = Plain::start(order, Some(&stand_in)).unwrap();
         let verdict = plain.ended().await.unwrap();
         let mut text = String::new();

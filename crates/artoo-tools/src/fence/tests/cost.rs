@@ -23,7 +23,7 @@ fn cost_of_a_start() {
             arguments: Vec::new(),
             environment: Vec::new(),
         };
-        let order = invocation.order(&yard.config, &yard.protected, &environment, yard.fence());
+        let order = invocation.order(&yard.config, &yard.sight, &environment, yard.fence());
         let begun = Instant::now();
         let ended = runtime.block_on(process::run(&yard.config, order, Duration::from_secs(20))).unwrap();
         fenced.push(begun.elapsed());

@@ -6,6 +6,7 @@ mod bomb;
 mod cost;
 mod escapes;
 mod grants;
+mod kept;
 mod table;
 mod yard;
 

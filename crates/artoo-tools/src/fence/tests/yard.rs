@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 use artoo_proto::Environment;
@@ -11,7 +12,7 @@ use tempfile::TempDir;
 
 use crate::config::ToolConfig;
 use crate::digest;
-use crate::fence::Fence;
+use crate::fence::{Fence, Sight};
 use crate::process::{self, Ended, Invocation};
 use crate::protect::Protected;
 
@@ -27,11 +28,16 @@ pub(super) struct Yard {
     pub(super) home: PathBuf,
     pub(super) config: ToolConfig,
     pub(super) protected: Protected,
+    pub(super) sight: Arc<Sight>,
 }
 
 impl Yard {
     pub(super) fn new() -> Self {
-        let dir = TempDir::with_prefix("yard-").unwrap();
+        Self::within(&std::env::temp_dir())
+    }
+
+    pub(super) fn within(folder: &Path) -> Self {
+        let dir = TempDir::with_prefix_in("yard-", folder).unwrap();
         let home = dir.path().canonicalize().unwrap().join("home");
         let text = |path: PathBuf| path.to_str().unwrap().to_owned();
         fs::create_dir_all(home.join("work")).unwrap();
@@ -47,7 +53,8 @@ impl Yard {
         config.kill_grace = Duration::from_millis(200);
         config.limits.file_bytes = 64 * 1024 * 1024;
         config.limits.memory_bytes = 512 * 1024 * 1024;
-        Self { _dir: dir, home, config, protected: Protected::new(&environment, &[]) }
+        let protected = Protected::new(&environment, &[]);
+        Self { _dir: dir, home, config, sight: Arc::new(Sight::new(&protected)), protected }
     }
 
     pub(super) fn file(&self, path: &str, content: impl AsRef<[u8]>) -> PathBuf {
@@ -77,7 +84,7 @@ impl Yard {
             environment: Vec::new(),
         };
         let environment = process::environment(&self.config);
-        let order = invocation.order(&self.config, &self.protected, &environment, fence);
+        let order = invocation.order(&self.config, &self.sight, &environment, fence);
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         runtime.block_on(process::run(&self.config, order, time))
     }

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 use artoo_proto::EffectClass;
@@ -10,7 +11,7 @@ use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 
 use super::{EVERYDAY, Proof, Yard, rows};
-use crate::fence::Fence;
+use crate::fence::{Fence, Sight};
 use crate::process;
 
 /// Time for one command; those that wait for something are ended.
@@ -41,7 +42,8 @@ fn run(yard: &Yard, proven: &crate::guard::Proven) {
     // A program that is not installed is a run without effects.
     // Nothing holds it back here: what is tried is the proof, not the fence.
     let open = Fence { writable: vec!["/".into()], network: true, ..Fence::default() };
-    let order = proven.invocation.clone().order(&yard.config, &yard.protected, &environment, open);
+    let sight = Arc::new(Sight::new(&yard.protected));
+    let order = proven.invocation.clone().order(&yard.config, &sight, &environment, open);
     let _ = runtime.block_on(process::run(&yard.config, order, TIME));
 }
 

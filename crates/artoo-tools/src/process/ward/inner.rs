@@ -8,7 +8,6 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use landlock::RulesetStatus;
 use nix::sched::{CloneFlags, unshare};
 use nix::spawn::{PosixSpawnAttr, PosixSpawnFileActions, PosixSpawnFlags, posix_spawn};
 use nix::sys::signal::{SigSet, Signal as NixSignal};
@@ -64,7 +63,7 @@ pub(super) fn run(orders: Orders, numbers: Numbers, tell: &mpsc::Sender<Stage>) 
 /// Fences the thread in and starts the program.
 fn begin(orders: Orders, numbers: Numbers, tell: &mpsc::Sender<Stage>) -> io::Result<Program> {
     drop_capabilities()?;
-    let fenced = orders.ruleset.restrict_self().map_err(io::Error::other)?;
+    let is_fenced = orders.layers.restrict_self().map_err(io::Error::other)?;
     let listener = orders.filters.apply()?;
     let is_asked = listener.is_some();
     if let Some(listener) = listener {
@@ -84,7 +83,7 @@ fn begin(orders: Orders, numbers: Numbers, tell: &mpsc::Sender<Stage>) -> io::Re
     // Their readers must see the end when the program closes them, not when this thread does.
     rustix::stdio::dup2_stdout(&nothing)?;
     rustix::stdio::dup2_stderr(&nothing)?;
-    let census = Census::new(pid, orders.signals_are_held && fenced.ruleset != RulesetStatus::NotEnforced);
+    let census = Census::new(pid, orders.signals_are_held && is_fenced);
     Ok(Program { pid, pidfd: pidfd_open(pid, PidfdFlags::empty())?, census })
 }
 

@@ -17,14 +17,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{PoisonError, mpsc};
 use std::thread;
 
-use landlock::RulesetCreated;
 use tokio::process::{ChildStderr, ChildStdout};
 use tokio::sync::oneshot;
 
 use super::scratch::Scratch;
 use super::{Order, Verdict};
 use crate::config::ProcessLimits;
-use crate::fence::{self, Broker, Filters, Notes};
+use crate::fence::{self, Broker, Filters, Layers, Notes};
 
 /// What the outer side says to the inner one, a byte each. The end of the pipe means: kill.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -60,7 +59,7 @@ struct Orders {
     environment: Vec<CString>,
     cwd: PathBuf,
     limits: ProcessLimits,
-    ruleset: RulesetCreated,
+    layers: Layers,
     filters: Filters,
     /// Whether a thread in such a fence can signal nobody outside.
     signals_are_held: bool,
@@ -158,7 +157,7 @@ fn outer(order: Order, ends: Ends, started: oneshot::Sender<io::Result<()>>, ver
 
 fn prepare(order: Order) -> io::Result<(Scratch, Orders)> {
     let scratch = Scratch::new()?;
-    let ruleset = fence::ruleset(&order.fence, &order.protected, scratch.path()).map_err(io::Error::other)?;
+    let layers = Layers::of(&order.fence, &order.sight, scratch.path())?;
     let filters = Filters::of(&order.fence).map_err(io::Error::other)?;
     let temporary = [("TMPDIR".to_owned(), scratch.path().as_os_str().to_owned())];
     let mut variables: Vec<(String, OsString)> = order.environment;
@@ -176,7 +175,7 @@ fn prepare(order: Order) -> io::Result<(Scratch, Orders)> {
             .collect::<io::Result<_>>()?,
         cwd: Path::new(&order.cwd).to_path_buf(),
         limits: order.limits,
-        ruleset,
+        layers,
         filters,
         signals_are_held: fence::signals_are_held(),
     };

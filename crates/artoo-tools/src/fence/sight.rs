@@ -1,0 +1,47 @@
+//! What fenced programs may see of this machine: everything beside the protected places.
+
+use std::path::PathBuf;
+#[cfg(target_os = "linux")]
+use std::{
+    io,
+    sync::{Arc, Mutex, PoisonError},
+};
+
+#[cfg(target_os = "linux")]
+use super::view::View;
+use crate::protect::Protected;
+
+/// The places that stay hidden, and on Linux what was found beside them.
+#[derive(Debug)]
+pub(crate) struct Sight {
+    hidden: Vec<PathBuf>,
+    #[cfg(target_os = "linux")]
+    view: Mutex<Option<Arc<View>>>,
+}
+
+impl Sight {
+    pub(crate) fn new(protected: &Protected) -> Self {
+        Self {
+            hidden: protected.hidden_places().into_iter().collect(),
+            #[cfg(target_os = "linux")]
+            view: Mutex::default(),
+        }
+    }
+
+    /// What may not be read, whether it is there or not.
+    pub(crate) fn hidden(&self) -> &[PathBuf] {
+        &self.hidden
+    }
+
+    /// What lies beside the hidden places now. Who asks meanwhile waits, instead of looking for the same.
+    #[cfg(target_os = "linux")]
+    pub(super) fn view(&self) -> io::Result<Arc<View>> {
+        let mut kept = self.view.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(view) = kept.as_ref().filter(|view| view.is_current()) {
+            return Ok(Arc::clone(view));
+        }
+        let view = Arc::new(View::of(&self.hidden)?);
+        *kept = view.can_be_kept().then(|| Arc::clone(&view));
+        Ok(view)
+    }
+}

@@ -1,0 +1,77 @@
+//! What lies beside the hidden places, with the rules for reading it: made once, and anew when something has changed.
+//!
+//! It takes some hundred rules, each for a file that must be looked up and opened; the kernel lets many programs use the
+//! same ones.
+
+use std::io;
+use std::path::{Component, Path, PathBuf};
+
+use landlock::RulesetCreated;
+use rustix::fs::{Access, access, stat};
+use rustix::process::geteuid;
+
+use super::readable::{self, Hidden};
+use super::rules;
+use super::watched::Watched;
+
+/// As of one moment.
+#[derive(Debug)]
+pub(super) struct View {
+    /// Folders and files that may be read with all below them, sorted.
+    whole: Vec<PathBuf>,
+    rules: RulesetCreated,
+    watched: Watched,
+}
+
+impl View {
+    /// What lies beside these places, and beside all devices.
+    pub(super) fn of(places: &[PathBuf]) -> io::Result<Self> {
+        let mut watched = Watched::new();
+        let mut hidden = vec![PathBuf::from("/dev")];
+        for place in places {
+            if could_be_read(place) {
+                hidden.push(place.clone());
+            } else {
+                // Where it lies is no folder that is listed, so that its coming, or rights to it, must be looked for.
+                watched.add(place);
+                place.parent().into_iter().for_each(|folder| watched.add(folder));
+            }
+        }
+        let hidden: Hidden = hidden.into_iter().collect();
+        hidden.above().for_each(|folder| watched.add(folder));
+        let whole = readable::beside(Path::new("/"), &hidden).whole;
+        let rules = rules::reading(&whole, &[]).map_err(io::Error::other)?;
+        Ok(Self { whole, rules, watched })
+    }
+
+    /// Whether it would be found the same now.
+    pub(super) fn is_current(&self) -> bool {
+        self.watched.is_unchanged()
+    }
+
+    /// Whether that can be said later on.
+    pub(super) fn can_be_kept(&self) -> bool {
+        self.watched.tells_changes()
+    }
+
+    /// The rules for reading all of it and, beyond that, these paths.
+    pub(super) fn rules(&self, beyond: &[&Path]) -> io::Result<RulesetCreated> {
+        let beyond: Vec<&Path> = beyond.iter().filter(|path| !self.holds(path)).copied().collect();
+        if beyond.is_empty() {
+            // Another handle of the same rules, to which nothing may be added.
+            return self.rules.try_clone();
+        }
+        rules::reading(&self.whole, &beyond).map_err(io::Error::other)
+    }
+
+    fn holds(&self, path: &Path) -> bool {
+        let is_plain = path.components().all(|part| matches!(part, Component::RootDir | Component::Normal(_)));
+        is_plain
+            && path.ancestors().any(|above| self.whole.binary_search_by(|whole| whole.as_path().cmp(above)).is_ok())
+    }
+}
+
+/// Whether the user can read it, or is its owner and could take the right to.
+fn could_be_read(place: &Path) -> bool {
+    access(place, Access::READ_OK).is_ok() || stat(place).is_ok_and(|found| found.st_uid == geteuid().as_raw())
+}
