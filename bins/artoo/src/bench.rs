@@ -4,10 +4,11 @@ mod bare;
 mod process;
 mod stand_in;
 
+use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use artoo_bus::TapEvent;
 use artoo_llm::{Protocol, Remote, RemoteConfig};
@@ -175,6 +176,9 @@ async fn ended(mut handle: artoo_roles::runtime::TaskHandle) -> Result<(), Strin
     }
 }
 
+/// Where temporary files outlive a restart.
+const LASTING: &str = "/var/tmp";
+
 /// A folder of its own for what a run keeps; gone with it.
 struct Room {
     folder: PathBuf,
@@ -184,10 +188,15 @@ struct Room {
 
 impl Room {
     fn make() -> Result<Self, Failure> {
-        let folder = std::env::temp_dir().join(format!("artoo-bench-{}", std::process::id()));
+        // Beside a user's data no folder is made for each command; beside what lies among the temporary files one is.
+        let lasting = Path::new(LASTING);
+        let parent = if lasting.is_dir() { lasting.to_path_buf() } else { std::env::temp_dir() };
+        let nanos = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.subsec_nanos());
+        let folder = parent.join(format!("artoo-bench-{}-{nanos:08x}", std::process::id()));
         let workspace = folder.join("workspace");
         let failed = |source| Failure::NotWritten { path: folder.clone(), source };
-        std::fs::create_dir_all(&workspace).map_err(failed)?;
+        std::fs::DirBuilder::new().mode(0o700).create(&folder).map_err(failed)?;
+        std::fs::create_dir(&workspace).map_err(failed)?;
         let file = workspace.join("one.txt");
         std::fs::write(&file, "1\n").map_err(failed)?;
         let text = |path: &Path| path.to_string_lossy().into_owned();
