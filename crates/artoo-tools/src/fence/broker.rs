@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use rustix::fs::{
     AtFlags, CWD, Gid, Mode, OFlags, RenameFlags, Timespec, Timestamps, Uid, chmodat, chownat, fstat, mkdirat, openat,
@@ -41,8 +41,25 @@ pub(crate) struct Kept {
     pub(crate) network: bool,
 }
 
-/// Kept notes, shared between the one who writes and the one who reads.
-pub(crate) type Notes = Arc<Mutex<Kept>>;
+/// What was seen of a program.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Seen {
+    pub(crate) kept: Kept,
+    /// It was let onto the network and made a socket there.
+    pub(crate) reached_out: bool,
+    /// One of its processes has, or may have, left the group and session in which the first one began.
+    pub(crate) left_group: bool,
+}
+
+/// What is seen, shared between the one who writes and those who read.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Notes(Arc<Mutex<Seen>>);
+
+impl Notes {
+    pub(crate) fn seen(&self) -> MutexGuard<'_, Seen> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
 
 /// Answers for one program.
 pub(crate) struct Broker {
@@ -50,7 +67,10 @@ pub(crate) struct Broker {
     writable: Vec<PathBuf>,
     granted: Vec<PathBuf>,
     kept_back: Vec<PathBuf>,
+    network: bool,
     limits: ProcessLimits,
+    /// The first process has a session of its own, made before the program's first instruction.
+    has_session: bool,
     /// Files the program has made beside those it may change, by device and number: its own temporary files.
     made: BTreeSet<(u64, u64)>,
     notes: Notes,
@@ -75,7 +95,9 @@ impl Broker {
             writable,
             granted: fence.granted.clone(),
             kept_back: fence.kept_back.clone(),
+            network: fence.network,
             limits,
+            has_session: false,
             made: BTreeSet::new(),
             notes,
         }
@@ -124,11 +146,22 @@ impl Broker {
                 if let Some(pid) = Pid::from_raw(asked.thread) {
                     limits::apply(pid, &self.limits)?;
                 }
+                if std::mem::replace(&mut self.has_session, true) {
+                    self.notes.seen().left_group = true;
+                }
+                Ok(Answer::GoOn)
+            }
+            Call::NewGroup => {
+                self.notes.seen().left_group = true;
+                Ok(Answer::GoOn)
+            }
+            Call::Socket { .. } if self.network => {
+                self.notes.seen().reached_out = true;
                 Ok(Answer::GoOn)
             }
             Call::Socket { family } => {
                 if family == libc::AF_INET || family == libc::AF_INET6 {
-                    self.notes().network = true;
+                    self.notes.seen().kept.network = true;
                 }
                 Ok(Answer::Fails(libc::EACCES))
             }
@@ -277,14 +310,10 @@ impl Broker {
     }
 
     fn note(&self, path: &Path) {
-        let mut notes = self.notes();
-        if notes.paths.len() < REMEMBERED_MAX {
-            notes.paths.insert(path.to_path_buf());
+        let mut seen = self.notes.seen();
+        if seen.kept.paths.len() < REMEMBERED_MAX {
+            seen.kept.paths.insert(path.to_path_buf());
         }
-    }
-
-    fn notes(&self) -> std::sync::MutexGuard<'_, Kept> {
-        self.notes.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

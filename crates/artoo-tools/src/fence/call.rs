@@ -31,6 +31,8 @@ pub(super) enum TimeFormat {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Call {
     NewSession,
+    /// Of processes.
+    NewGroup,
     Socket {
         family: i32,
     },
@@ -121,6 +123,7 @@ fn subject(folder: u64, address: u64, flags: u64) -> Subject {
 fn at(call: c_long, [a, b, c, d, e]: [u64; 5]) -> Option<Call> {
     Some(match call {
         libc::SYS_setsid => Call::NewSession,
+        libc::SYS_setpgid => Call::NewGroup,
         libc::SYS_socket => Call::Socket { family: int(a) },
         libc::SYS_fchmod => Call::Mode { of: Subject::File(int(a)), mode: word(b) },
         libc::SYS_fchmodat => Call::Mode { of: subject(a, b, 0), mode: word(c) },

@@ -8,18 +8,15 @@ use std::sync::{Arc, OnceLock};
 use libc::c_long;
 use seccompiler::{
     BackendError, BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter,
-    SeccompRule, TargetArch, apply_filter, sock_filter,
+    SeccompRule, TargetArch, apply_filter,
 };
 
+use super::joined::{Known, Part, joined};
 use super::{Fence, kernel};
 
 /// First number of a system call that was not looked at when this was written (Linux 6.13). What comes later does not
-/// exist for a fenced program; programs have learnt to do without new calls.
+/// exist for a fenced program; programs have learnt to do without new calls. Those of the x32 interface lie beyond it, too.
 const FIRST_UNKNOWN: u32 = 463;
-
-/// Calls of the x32 interface carry this bit and would pass every comparison of numbers.
-#[cfg(target_arch = "x86_64")]
-const X32_BIT: u32 = 0x4000_0000;
 
 /// What acts on the machine as a whole, on other processes, or takes back what holds the program. Never allowed.
 const DENIED: &[c_long] = &[
@@ -183,10 +180,9 @@ const KIND_MASK: u64 = 0xf;
 
 type Rules = BTreeMap<i64, Vec<SeccompRule>>;
 
-/// The programs for one thread, compiled.
+/// The program for one thread, compiled.
 #[derive(Debug, Clone)]
 pub(crate) struct Filters {
-    programs: Arc<Vec<BpfProgram>>,
     asking: Arc<BpfProgram>,
     /// In the place of `asking` where nobody can be asked.
     denying: Arc<BpfProgram>,
@@ -201,30 +197,16 @@ impl Filters {
         if let Some(filters) = kept.get() {
             return Ok(filters.clone());
         }
-        let filters = Self::compiled(fence)?;
+        // As `linux/audit.h` numbers them.
+        let architecture = match architecture()? {
+            TargetArch::x86_64 => 0xc000_003e,
+            TargetArch::aarch64 => 0xc000_00b7,
+            TargetArch::riscv64 => 0xc000_00f3,
+        };
+        let known = Known { architecture, first_unknown: FIRST_UNKNOWN };
+        let program = |asks| Ok(Arc::new(joined(known, &parts(fence.network, asks)?)));
+        let filters = Self { asking: program(true)?, denying: program(false)? };
         Ok(kept.get_or_init(|| filters).clone())
-    }
-
-    fn compiled(fence: &Fence) -> Result<Self, BackendError> {
-        let mut denied = always(DENIED);
-        denied.extend(namespaces()?);
-        denied.insert(libc::SYS_ioctl, requests()?);
-        denied.insert(libc::SYS_prlimit64, limits_of_others()?);
-        let network = if fence.network { network_allowed()? } else { pairs()? };
-        let mut first = known_calls_only();
-        first.extend(compile(denied, libc::EPERM)?);
-        let programs = vec![
-            first,
-            compile(always(ABSENT), libc::ENOSYS)?,
-            compile(always(ATTRIBUTES), libc::EOPNOTSUPP)?,
-            compile(network, libc::EACCES)?,
-        ];
-        let asking = Arc::new(asking(compile(asked(fence)?, 0)?));
-        Ok(Self {
-            programs: Arc::new(programs),
-            asking,
-            denying: Arc::new(compile(denied_instead(fence), libc::EPERM)?),
-        })
     }
 
     /// Puts the filters onto the calling thread and on all it will start, and returns what answers the questions that
@@ -234,19 +216,41 @@ impl Filters {
         if listener.is_none() {
             apply_filter(&self.denying).map_err(io::Error::other)?;
         }
-        self.programs.iter().try_for_each(|program| apply_filter(program)).map_err(io::Error::other)?;
         Ok(listener)
     }
 }
 
-fn compile(rules: Rules, errno: i32) -> Result<BpfProgram, BackendError> {
-    let action = SeccompAction::Errno(u32::try_from(errno).unwrap_or(1));
-    let arch = TargetArch::try_from(std::env::consts::ARCH)?;
-    SeccompFilter::new(rules, SeccompAction::Allow, action, arch)?.try_into()
+/// What is refused, each in its own words, and at last what is asked about or, where nobody can be asked, refused too.
+pub(super) fn parts(network: bool, asks: bool) -> Result<Vec<Part>, BackendError> {
+    let mut denied = always(DENIED);
+    denied.extend(namespaces()?);
+    denied.insert(libc::SYS_ioctl, requests()?);
+    denied.insert(libc::SYS_prlimit64, limits_of_others()?);
+    let sockets = if network { network_allowed()? } else { pairs()? };
+    let mut parts = vec![
+        compile(denied, libc::EPERM)?,
+        compile(always(ABSENT), libc::ENOSYS)?,
+        compile(always(ATTRIBUTES), libc::EOPNOTSUPP)?,
+        compile(sockets, libc::EACCES)?,
+    ];
+    parts.push(if asks { asking(compile(asked()?, 0)?) } else { compile(denied_instead(network), libc::EPERM)? });
+    Ok(parts)
 }
 
-/// What is asked about: facts and entries of files, files opened to be written, and, to be told afterwards, sockets.
-fn asked(fence: &Fence) -> Result<Rules, BackendError> {
+fn compile(rules: Rules, errno: i32) -> Result<Part, BackendError> {
+    let action = SeccompAction::Errno(u32::try_from(errno).unwrap_or(1));
+    let calls = rules.keys().filter_map(|call| u32::try_from(*call).ok()).collect();
+    let program = SeccompFilter::new(rules, SeccompAction::Allow, action, architecture()?)?.try_into()?;
+    Ok(Part { calls, program })
+}
+
+fn architecture() -> Result<TargetArch, BackendError> {
+    TargetArch::try_from(std::env::consts::ARCH)
+}
+
+/// What is asked about: facts and entries of files, files opened to be written, and, to be told afterwards, sockets and
+/// leaving the group of processes.
+fn asked() -> Result<Rules, BackendError> {
     let mut rules = always(FACTS);
     rules.extend(always(ENTRIES));
     let writes = |argument: u8| -> Result<Vec<SeccompRule>, BackendError> {
@@ -264,52 +268,33 @@ fn asked(fence: &Fence) -> Result<Rules, BackendError> {
     rules.insert(libc::SYS_openat, writes(2)?);
     #[cfg(target_arch = "x86_64")]
     rules.insert(libc::SYS_open, writes(1)?);
-    if !fence.network {
-        rules.extend(always(&[libc::SYS_socket]));
-    }
+    rules.extend(always(&[libc::SYS_socket, libc::SYS_setpgid]));
     Ok(rules)
 }
 
 /// What is denied where nobody can be asked.
-fn denied_instead(fence: &Fence) -> Rules {
+fn denied_instead(network: bool) -> Rules {
     let mut rules = always(FACTS);
-    if !fence.network {
+    if !network {
         rules.extend(always(&[libc::SYS_socket]));
     }
     rules
 }
 
 /// Turns every "fails" of a program into "is asked about", for which the compiler has no word.
-fn asking(mut program: BpfProgram) -> BpfProgram {
+fn asking(mut part: Part) -> Part {
     const RETURN: u16 = 0x06;
     const ERRNO: u32 = libc::SECCOMP_RET_ERRNO;
-    for instruction in &mut program {
+    for instruction in &mut part.program {
         if instruction.code == RETURN && instruction.k & libc::SECCOMP_RET_ACTION_FULL == ERRNO {
             instruction.k = libc::SECCOMP_RET_USER_NOTIF;
         }
     }
-    program
+    part
 }
 
 fn always(calls: &[c_long]) -> Rules {
     calls.iter().map(|call| (*call, Vec::new())).collect()
-}
-
-/// The instructions in front: calls that nobody has looked at are answered with "no such call". Another architecture's
-/// calls are not judged here; the compiled program that follows ends a program that makes one.
-fn known_calls_only() -> BpfProgram {
-    const LOAD_WORD: u16 = 0x20;
-    const JUMP_IF_AT_LEAST: u16 = 0x35;
-    const RETURN: u16 = 0x06;
-    const ERRNO: u32 = 0x0005_0000;
-    let first_unknown = FIRST_UNKNOWN;
-    #[cfg(target_arch = "x86_64")]
-    let first_unknown = first_unknown.min(X32_BIT);
-    vec![
-        sock_filter { code: LOAD_WORD, jt: 0, jf: 0, k: 0 },
-        sock_filter { code: JUMP_IF_AT_LEAST, jt: 0, jf: 1, k: first_unknown },
-        sock_filter { code: RETURN, jt: 0, jf: 0, k: ERRNO | libc::ENOSYS.unsigned_abs() },
-    ]
 }
 
 fn namespaces() -> Result<Rules, BackendError> {

@@ -13,11 +13,12 @@ use nix::spawn::{PosixSpawnAttr, PosixSpawnFileActions, PosixSpawnFlags, posix_s
 use nix::sys::signal::{SigSet, Signal as NixSignal};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::fd::OwnedFd;
-use rustix::process::{Pid, PidfdFlags, Signal, WaitOptions, pidfd_open, waitpid};
+use rustix::io::Errno;
+use rustix::process::{Pid, PidfdFlags, Signal, WaitOptions, pidfd_open, test_kill_process_group, waitpid};
 
 use super::census::Census;
 use super::{Ends, Orders, Stage, Word};
-use crate::fence::{drop_capabilities, kernel};
+use crate::fence::{Notes, drop_capabilities, kernel};
 use crate::process::{Verdict, limits};
 
 /// Files are moved out of the way of 0 to 2 to here or above.
@@ -48,8 +49,8 @@ impl Numbers {
 }
 
 /// The whole life of one program.
-pub(super) fn run(orders: Orders, numbers: Numbers, tell: &mpsc::Sender<Stage>) {
-    let program = match begin(orders, numbers, tell) {
+pub(super) fn run(orders: Orders, numbers: Numbers, seen: &Notes, tell: &mpsc::Sender<Stage>) {
+    let program = match begin(orders, numbers, seen, tell) {
         Ok(program) => program,
         Err(error) => {
             let _ = tell.send(Stage::Started(Err(error)));
@@ -61,7 +62,7 @@ pub(super) fn run(orders: Orders, numbers: Numbers, tell: &mpsc::Sender<Stage>) 
 }
 
 /// Fences the thread in and starts the program.
-fn begin(orders: Orders, numbers: Numbers, tell: &mpsc::Sender<Stage>) -> io::Result<Program> {
+fn begin<'a>(orders: Orders, numbers: Numbers, seen: &'a Notes, tell: &mpsc::Sender<Stage>) -> io::Result<Program<'a>> {
     drop_capabilities()?;
     let is_fenced = orders.layers.restrict_self().map_err(io::Error::other)?;
     let listener = orders.filters.apply()?;
@@ -84,7 +85,8 @@ fn begin(orders: Orders, numbers: Numbers, tell: &mpsc::Sender<Stage>) -> io::Re
     rustix::stdio::dup2_stdout(&nothing)?;
     rustix::stdio::dup2_stderr(&nothing)?;
     let census = Census::new(pid, orders.signals_are_held && is_fenced);
-    Ok(Program { pid, pidfd: pidfd_open(pid, PidfdFlags::empty())?, census })
+    let told = is_asked.then_some(seen);
+    Ok(Program { pid, pidfd: pidfd_open(pid, PidfdFlags::empty())?, census, told })
 }
 
 /// Puts the three pipes at 0, 1 and 2 of the thread's own table and closes everything else there, whoever opened it.
@@ -119,20 +121,20 @@ fn spawn(stdin: &File, program: &CString, arguments: &[CString], environment: &[
 }
 
 /// The started program.
-struct Program {
+struct Program<'a> {
     pid: Pid,
     pidfd: OwnedFd,
     census: Census,
+    /// What its processes have asked; `None` where they could not be asked about.
+    told: Option<&'a Notes>,
 }
 
-impl Program {
+impl Program<'_> {
     /// Waits for its end, passes on what the other side says, and leaves nobody behind.
     fn see_through(self) -> Verdict {
         while !self.has_ended() {}
         let status = waitpid(Some(self.pid), WaitOptions::empty()).ok().flatten().map(|(_, status)| status);
-        let left_behind = !self.all_gone_within(LEFT_GRACE);
-        // Also where nobody was seen: a list that is read while processes start each other may miss the newest.
-        self.kill_all();
+        let left_behind = !self.was_alone() && !self.end_the_rest(LEFT_GRACE);
         Verdict {
             exit_code: status.and_then(rustix::process::WaitStatus::exit_status),
             signal: status.and_then(rustix::process::WaitStatus::terminating_signal),
@@ -163,7 +165,22 @@ impl Program {
         ended
     }
 
-    fn all_gone_within(&self, grace: Duration) -> bool {
+    /// Whether nobody can be left: none has asked to leave the group of the first process, which has been fetched, and
+    /// the kernel finds nobody in it. Who is about to start another is in it.
+    fn was_alone(&self) -> bool {
+        let none_left_it = self.told.is_some_and(|told| !told.seen().left_group);
+        none_left_it && test_kill_process_group(self.pid) == Err(Errno::SRCH)
+    }
+
+    /// Waits for those who are left and kills them in the end; whether they went by themselves.
+    fn end_the_rest(&self, grace: Duration) -> bool {
+        let by_themselves = self.are_gone_within(grace);
+        // Also where nobody was seen: a list that is read while processes start each other may miss the newest.
+        self.kill_all();
+        by_themselves
+    }
+
+    fn are_gone_within(&self, grace: Duration) -> bool {
         let until = Instant::now() + grace;
         let mut pause = LOOK_FIRST;
         let mut was_empty = false;

@@ -14,7 +14,7 @@ use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{PoisonError, mpsc};
+use std::sync::mpsc;
 use std::thread;
 
 use tokio::process::{ChildStderr, ChildStdout};
@@ -125,7 +125,8 @@ fn outer(order: Order, ends: Ends, started: oneshot::Sender<io::Result<()>>, ver
     let is_over = AtomicBool::new(false);
     thread::scope(|scope| {
         let numbers = inner::Numbers::of(&ends);
-        scope.spawn(move || inner::run(orders, numbers, &tell));
+        let seen = notes.clone();
+        scope.spawn(move || inner::run(orders, numbers, &seen, &tell));
         // Until the inner thread has its own table, closing these here would close them for it.
         let mut ends = Some(ends);
         let mut started = Some(started);
@@ -136,7 +137,7 @@ fn outer(order: Order, ends: Ends, started: oneshot::Sender<io::Result<()>>, ver
             match stage {
                 Stage::Listener(listener) => {
                     if let Some((rights, limits)) = rights.take() {
-                        let broker = Broker::new(listener, &rights, scratch.path(), limits, Notes::clone(&notes));
+                        let broker = Broker::new(listener, &rights, scratch.path(), limits, notes.clone());
                         scope.spawn(|| broker.serve(|| is_over.load(Ordering::Relaxed)));
                     }
                 }
@@ -145,7 +146,7 @@ fn outer(order: Order, ends: Ends, started: oneshot::Sender<io::Result<()>>, ver
                     let _ = started.take().map(|started| started.send(outcome));
                 }
                 Stage::Ended(how) => {
-                    let kept = notes.lock().unwrap_or_else(PoisonError::into_inner).in_words();
+                    let kept = notes.seen().kept.in_words();
                     let _ = verdict.take().map(|verdict| verdict.send(Verdict { kept, ..how }));
                 }
             }
