@@ -137,9 +137,9 @@ impl Machine {
         fence::report()
     }
 
-    /// Whether a program in this fence can change nothing but files in the places it was given.
-    pub(crate) fn holds(&self, fence: &Fence) -> bool {
-        self.fence().holds && !fence.network
+    /// Whether a program can have changed nothing but files in the places it was given. `network`: it was let onto it.
+    pub(crate) fn has_held(&self, network: bool, ended: &std::io::Result<Ended>) -> bool {
+        self.fence().holds && (!network || ended.as_ref().is_ok_and(|ended| ended.stayed_off))
     }
 }
 

@@ -246,6 +246,7 @@ fn law1_an_allowed_command_that_changed_nothing_is_no_act() {
         "cp things/empty.md no/such/folder 2>/dev/null || echo 1",
         "touch \"$(dirname \"$(dirname \"$PWD\")\")/notes.txt\" 2>/dev/null; echo 1",
         "sed -i s/hello/hello/ things/no-such-file 2>/dev/null; echo 1",
+        "send() { echo sent; }; send http://127.0.0.1:9/greetings",
     ];
     for command in commands {
         let world = World::new().with_things();

@@ -163,8 +163,9 @@ async fn run(custom: CustomCall, call: Call) -> Result<Record, Stopped> {
         Err(record) => return Ok(record.class(class)),
     };
     let fence = custom.fence(&call.machine);
-    let is_held = call.machine.holds(&fence);
+    let network = fence.network;
     let ended = call.run(custom.invocation(), fence, custom.manifest.timeout).await;
+    let is_held = call.machine.has_held(network, &ended);
     let max_chars = call.machine.config.output_max_chars;
     let look = move |limit: &Limit| {
         let noted = act.end(&[], limit);

@@ -93,6 +93,8 @@ pub(crate) struct Ended {
     pub(crate) left_behind: bool,
     /// What the fence kept it from, in words.
     pub(crate) kept: Option<String>,
+    /// It made no socket by which the network is reached, allowed or not.
+    pub(crate) stayed_off: bool,
     /// The limit that ended it, in words.
     pub(crate) struck: Option<String>,
 }
@@ -203,6 +205,8 @@ pub(crate) struct Verdict {
     pub(crate) left_behind: bool,
     /// What the fence kept it from, in words.
     pub(crate) kept: Option<String>,
+    /// It is known to have made no socket by which the network is reached.
+    pub(crate) stayed_off: bool,
 }
 
 /// Runs a program to its end, or to the end of its time.
@@ -248,6 +252,7 @@ pub(crate) async fn run(config: &ToolConfig, order: Order, time: Duration) -> io
         timed_out,
         left_behind: verdict.left_behind && timed_out.is_none(),
         kept: verdict.kept,
+        stayed_off: verdict.stayed_off,
         struck: verdict.signal.and_then(|signal| limits::struck(signal, &limits)),
     })
 }

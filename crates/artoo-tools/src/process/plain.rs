@@ -77,7 +77,7 @@ impl Plain {
             // The group's number may be given to others from now on.
             self.group = None;
         }
-        Some(Verdict { exit_code: status.code(), signal: status.signal(), left_behind, kept: None })
+        Some(Verdict { exit_code: status.code(), signal: status.signal(), left_behind, ..Verdict::default() })
     }
 
     fn signal(&self, signal: Signal) {

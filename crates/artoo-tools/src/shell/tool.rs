@@ -122,7 +122,7 @@ async fn run(command: Command, call: Call) -> Result<Record, Stopped> {
     let read_only = class == EffectClass::ReadOnly;
     let named = if read_only { Vec::new() } else { command.paths.clone() };
     let fence = command.fence(config, &call.machine.protected);
-    let is_held = call.machine.holds(&fence);
+    let network = fence.network;
     let (paths, machine, recorder) = (named.clone(), Arc::clone(&call.machine), call.recorder.clone());
     let begin = move |limit: &Limit| {
         let act = recorder.begin(&machine, limit)?;
@@ -135,6 +135,7 @@ async fn run(command: Command, call: Call) -> Result<Record, Stopped> {
         Err(record) => return Ok(record.class(class)),
     };
     let ended = call.run(invocation.clone(), fence, call.watch.left()).await;
+    let is_held = call.machine.has_held(network, &ended);
     let (cwd, max_chars) = (config.environment.cwd.clone(), config.output_max_chars);
     // The command has run: whatever time it took, what it changed is looked at.
     let look = move |limit: &Limit| {

@@ -48,6 +48,8 @@ async fn law1_a_command_that_changed_nothing_is_known_to_have_changed_nothing() 
         "rm -f gone.txt > /dev/null 2>&1",
         "sed -i s/three/four/ gone.txt 2>/dev/null || echo done",
         "cd \"$TMPDIR\" && touch private",
+        // The network was allowed, and nothing went there.
+        "send() { echo sent; }; send http://127.0.0.1:9/upload",
     ] {
         let call = check(command, Some(&[])).await;
         assert_eq!(call.status, CallStatus::Ok, "{command}: {call:?}");
@@ -75,7 +77,10 @@ async fn law1_what_a_command_changed_is_told_however_it_was_spelled() {
 
 #[tokio::test]
 async fn law1_a_command_that_could_reach_further_is_not_known_to_have_done_nothing() {
+    // It makes a socket to see what the machine can do.
     check("curl --version; true", None).await;
+    check("curl http://127.0.0.1:9/upload; true", None).await;
+    check("exec 5<>/dev/udp/127.0.0.1/9; true", None).await;
     // Keys, the kernel's files: nobody looks there.
     check("true; ls ~/.ssh", None).await;
     check("true; cat /proc/self/status", None).await;

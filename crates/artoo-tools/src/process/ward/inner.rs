@@ -139,7 +139,7 @@ impl Program<'_> {
             exit_code: status.and_then(rustix::process::WaitStatus::exit_status),
             signal: status.and_then(rustix::process::WaitStatus::terminating_signal),
             left_behind,
-            kept: None,
+            ..Verdict::default()
         }
     }
 

@@ -146,8 +146,11 @@ fn outer(order: Order, ends: Ends, started: oneshot::Sender<io::Result<()>>, ver
                     let _ = started.take().map(|started| started.send(outcome));
                 }
                 Stage::Ended(how) => {
-                    let kept = notes.seen().kept.in_words();
-                    let _ = verdict.take().map(|verdict| verdict.send(Verdict { kept, ..how }));
+                    let seen = notes.seen();
+                    // Where nobody could be asked, nothing was seen.
+                    let stayed_off = rights.is_none() && !seen.reached_out;
+                    let how = Verdict { kept: seen.kept.in_words(), stayed_off, ..how };
+                    let _ = verdict.take().map(|verdict| verdict.send(how));
                 }
             }
         }
