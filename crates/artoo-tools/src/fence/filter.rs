@@ -8,175 +8,14 @@ use std::sync::{Arc, OnceLock};
 use libc::c_long;
 use seccompiler::{
     BackendError, BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter,
-    SeccompRule, TargetArch, apply_filter,
+    SeccompRule, TargetArch, apply_filter, sock_filter,
 };
 
-use super::joined::{Known, Part, joined};
+use super::joined::{Known, Part, RETURN, Says, joined};
+use super::syscalls::{
+    ABSENT, ATTRIBUTES, CLONE_NEWTIME, DENIED, ENTRIES, FACTS, FIRST_UNKNOWN, KIND_MASK, NAMESPACES, REQUESTS,
+};
 use super::{Fence, kernel};
-
-/// First number of a system call that was not looked at when this was written (Linux 6.13). What comes later does not
-/// exist for a fenced program; programs have learnt to do without new calls. Those of the x32 interface lie beyond it, too.
-const FIRST_UNKNOWN: u32 = 463;
-
-/// What acts on the machine as a whole, on other processes, or takes back what holds the program. Never allowed.
-const DENIED: &[c_long] = &[
-    libc::SYS_acct,
-    libc::SYS_add_key,
-    libc::SYS_adjtimex,
-    libc::SYS_bpf,
-    libc::SYS_chroot,
-    libc::SYS_clock_adjtime,
-    libc::SYS_clock_settime,
-    libc::SYS_delete_module,
-    libc::SYS_fanotify_init,
-    libc::SYS_finit_module,
-    libc::SYS_fsconfig,
-    libc::SYS_fsmount,
-    libc::SYS_fsopen,
-    libc::SYS_fspick,
-    libc::SYS_init_module,
-    libc::SYS_kcmp,
-    libc::SYS_kexec_file_load,
-    libc::SYS_kexec_load,
-    libc::SYS_keyctl,
-    libc::SYS_migrate_pages,
-    libc::SYS_mount,
-    libc::SYS_mount_setattr,
-    libc::SYS_move_mount,
-    libc::SYS_move_pages,
-    libc::SYS_mq_open,
-    libc::SYS_mq_unlink,
-    libc::SYS_msgctl,
-    libc::SYS_msgget,
-    libc::SYS_open_by_handle_at,
-    libc::SYS_open_tree,
-    libc::SYS_perf_event_open,
-    libc::SYS_pidfd_getfd,
-    libc::SYS_pivot_root,
-    libc::SYS_process_madvise,
-    libc::SYS_process_mrelease,
-    libc::SYS_process_vm_readv,
-    libc::SYS_process_vm_writev,
-    libc::SYS_ptrace,
-    libc::SYS_quotactl,
-    libc::SYS_quotactl_fd,
-    libc::SYS_reboot,
-    libc::SYS_request_key,
-    libc::SYS_semctl,
-    libc::SYS_semget,
-    libc::SYS_setdomainname,
-    libc::SYS_sethostname,
-    libc::SYS_setns,
-    libc::SYS_settimeofday,
-    libc::SYS_shmctl,
-    libc::SYS_shmget,
-    libc::SYS_swapoff,
-    libc::SYS_swapon,
-    libc::SYS_syslog,
-    libc::SYS_umount2,
-    libc::SYS_userfaultfd,
-    libc::SYS_vhangup,
-    #[cfg(target_arch = "x86_64")]
-    libc::SYS_ioperm,
-    #[cfg(target_arch = "x86_64")]
-    libc::SYS_iopl,
-    #[cfg(target_arch = "x86_64")]
-    libc::SYS_modify_ldt,
-];
-
-/// Answered as if the kernel had no such call, so that programs take the older way, which can be looked into: flags of
-/// `clone3` and `openat2` lie in memory, and `io_uring` makes calls that no filter sees.
-const ABSENT: &[c_long] = &[
-    libc::SYS_clone3,
-    libc::SYS_openat2,
-    libc::SYS_io_uring_setup,
-    libc::SYS_io_uring_enter,
-    libc::SYS_io_uring_register,
-];
-
-/// Extended attributes belong to no Landlock right. Programs that copy know file systems without them.
-const ATTRIBUTES: &[c_long] = &[
-    libc::SYS_setxattr,
-    libc::SYS_lsetxattr,
-    libc::SYS_fsetxattr,
-    libc::SYS_removexattr,
-    libc::SYS_lremovexattr,
-    libc::SYS_fremovexattr,
-];
-
-/// Modes, owners and times: no Landlock right covers them. They are asked about, or denied where nobody can be asked.
-const FACTS: &[c_long] = &[
-    libc::SYS_fchmod,
-    libc::SYS_fchmodat,
-    libc::SYS_fchmodat2,
-    libc::SYS_fchown,
-    libc::SYS_fchownat,
-    libc::SYS_utimensat,
-    #[cfg(target_arch = "x86_64")]
-    libc::SYS_chmod,
-    #[cfg(target_arch = "x86_64")]
-    libc::SYS_chown,
-    #[cfg(target_arch = "x86_64")]
-    libc::SYS_lchown,
-    #[cfg(target_arch = "x86_64")]
-    libc::SYS_utime,
-    #[cfg(target_arch = "x86_64")]
-    libc::SYS_utimes,
-    #[cfg(target_arch = "x86_64")]
-    libc::SYS_futimesat,
-];
-
-/// What adds, takes away or renames an entry of a folder, and a new session, at which a program's limits are set.
-const ENTRIES: &[c_long] = &[
-    libc::SYS_setsid,
-    libc::SYS_unlinkat,
-    libc::SYS_mkdirat,
-    libc::SYS_symlinkat,
-    libc::SYS_linkat,
-    libc::SYS_renameat2,
-    libc::SYS_truncate,
-    #[cfg(target_arch = "x86_64")]
-    libc::SYS_renameat,
-    #[cfg(target_arch = "x86_64")]
-    libc::SYS_unlink,
-    #[cfg(target_arch = "x86_64")]
-    libc::SYS_rmdir,
-    #[cfg(target_arch = "x86_64")]
-    libc::SYS_mkdir,
-    #[cfg(target_arch = "x86_64")]
-    libc::SYS_symlink,
-    #[cfg(target_arch = "x86_64")]
-    libc::SYS_link,
-    #[cfg(target_arch = "x86_64")]
-    libc::SYS_rename,
-    #[cfg(target_arch = "x86_64")]
-    libc::SYS_creat,
-];
-
-/// New namespaces: in one of its own a program would have rights it has not got here.
-const NAMESPACES: u64 = (libc::CLONE_NEWCGROUP
-    | libc::CLONE_NEWIPC
-    | libc::CLONE_NEWNET
-    | libc::CLONE_NEWNS
-    | libc::CLONE_NEWPID
-    | libc::CLONE_NEWUSER
-    | libc::CLONE_NEWUTS) as u64;
-
-/// Bit of `unshare` alone; in `clone` it is part of the signal's number.
-const CLONE_NEWTIME: u64 = 0x80;
-
-/// Requests of `ioctl` that type into a terminal, change a file's flags, or take a terminal over.
-const REQUESTS: [u64; 6] = [
-    0x5412,      // TIOCSTI
-    0x541c,      // TIOCLINUX
-    0x540e,      // TIOCSCTTY
-    0x4008_6602, // FS_IOC_SETFLAGS
-    0x4004_6602, // FS_IOC32_SETFLAGS
-    0x401c_5820, // FS_IOC_FSSETXATTR
-];
-
-/// Kind of a socket, without the flags beside it.
-const KIND_MASK: u64 = 0xf;
 
 type Rules = BTreeMap<i64, Vec<SeccompRule>>;
 
@@ -220,28 +59,63 @@ impl Filters {
     }
 }
 
+/// The parts for a fence, the strictest first.
+fn parts(network: bool, asks: bool) -> Result<Vec<Part>, BackendError> {
+    let mut parts = Vec::new();
+    for (rules, answer) in answers(network, asks)? {
+        let (always, by_arguments): (Rules, Rules) = rules.into_iter().partition(|(_, rules)| rules.is_empty());
+        // What is said whatever the arguments are needs no program that looks for the number once more.
+        parts.push(Part { calls: numbers(&always), says: Says::Always(answer.action()) });
+        parts.push(Part { calls: numbers(&by_arguments), says: Says::ByArguments(compile(by_arguments, answer)?) });
+    }
+    Ok(parts)
+}
+
 /// What is refused, each in its own words, and at last what is asked about or, where nobody can be asked, refused too.
-pub(super) fn parts(network: bool, asks: bool) -> Result<Vec<Part>, BackendError> {
+fn answers(network: bool, asks: bool) -> Result<Vec<(Rules, Answer)>, BackendError> {
     let mut denied = always(DENIED);
     denied.extend(namespaces()?);
     denied.insert(libc::SYS_ioctl, requests()?);
     denied.insert(libc::SYS_prlimit64, limits_of_others()?);
-    let sockets = if network { network_allowed()? } else { pairs()? };
-    let mut parts = vec![
-        compile(denied, libc::EPERM)?,
-        compile(always(ABSENT), libc::ENOSYS)?,
-        compile(always(ATTRIBUTES), libc::EOPNOTSUPP)?,
-        compile(sockets, libc::EACCES)?,
-    ];
-    parts.push(if asks { asking(compile(asked()?, 0)?) } else { compile(denied_instead(network), libc::EPERM)? });
-    Ok(parts)
+    Ok(vec![
+        (denied, Answer::Fails(libc::EPERM)),
+        (always(ABSENT), Answer::Fails(libc::ENOSYS)),
+        (always(ATTRIBUTES), Answer::Fails(libc::EOPNOTSUPP)),
+        (if network { network_allowed()? } else { pairs()? }, Answer::Fails(libc::EACCES)),
+        if asks { (asked()?, Answer::IsAsked) } else { (denied_instead(network), Answer::Fails(libc::EPERM)) },
+    ])
 }
 
-fn compile(rules: Rules, errno: i32) -> Result<Part, BackendError> {
-    let action = SeccompAction::Errno(u32::try_from(errno).unwrap_or(1));
-    let calls = rules.keys().filter_map(|call| u32::try_from(*call).ok()).collect();
-    let program = SeccompFilter::new(rules, SeccompAction::Allow, action, architecture()?)?.try_into()?;
-    Ok(Part { calls, program })
+/// What becomes of a call that a rule fits.
+#[derive(Debug, Clone, Copy)]
+enum Answer {
+    Fails(i32),
+    IsAsked,
+}
+
+impl Answer {
+    /// As a filter returns it.
+    fn action(self) -> u32 {
+        match self {
+            Self::Fails(errno) => libc::SECCOMP_RET_ERRNO | errno.unsigned_abs(),
+            Self::IsAsked => libc::SECCOMP_RET_USER_NOTIF,
+        }
+    }
+}
+
+fn numbers(rules: &Rules) -> Vec<u32> {
+    rules.keys().filter_map(|call| u32::try_from(*call).ok()).collect()
+}
+
+fn compile(rules: Rules, answer: Answer) -> Result<BpfProgram, BackendError> {
+    // The compiler has no word for "is asked about": it is put in afterwards.
+    let (fits, is_fit) = (SeccompAction::Errno(0), u32::from(SeccompAction::Errno(0)));
+    let program: BpfProgram = SeccompFilter::new(rules, SeccompAction::Allow, fits, architecture()?)?.try_into()?;
+    let answered = |made: sock_filter| match (made.code, made.k) {
+        (RETURN, action) if action == is_fit => sock_filter { k: answer.action(), ..made },
+        _ => made,
+    };
+    Ok(program.into_iter().map(answered).collect())
 }
 
 fn architecture() -> Result<TargetArch, BackendError> {
@@ -279,18 +153,6 @@ fn denied_instead(network: bool) -> Rules {
         rules.extend(always(&[libc::SYS_socket]));
     }
     rules
-}
-
-/// Turns every "fails" of a program into "is asked about", for which the compiler has no word.
-fn asking(mut part: Part) -> Part {
-    const RETURN: u16 = 0x06;
-    const ERRNO: u32 = libc::SECCOMP_RET_ERRNO;
-    for instruction in &mut part.program {
-        if instruction.code == RETURN && instruction.k & libc::SECCOMP_RET_ACTION_FULL == ERRNO {
-            instruction.k = libc::SECCOMP_RET_USER_NOTIF;
-        }
-    }
-    part
 }
 
 fn always(calls: &[c_long]) -> Rules {
@@ -348,4 +210,52 @@ fn rule(conditions: &[(u8, SeccompCmpOp, u64)]) -> Result<SeccompRule, BackendEr
         SeccompCondition::new(*argument, SeccompCmpArgLen::Dword, comparison.clone(), *value)
     });
     SeccompRule::new(conditions.collect::<Result<_, _>>()?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::joined::testing::{ARCHITECTURE, decision};
+    use super::*;
+
+    const KNOWN: Known = Known { architecture: ARCHITECTURE, first_unknown: FIRST_UNKNOWN };
+
+    /// What the kernel does with several filters: of all they say, the strictest counts.
+    fn strictest(decisions: impl Iterator<Item = u32>) -> u32 {
+        // Its order of actions is that of their numbers, taken as signed.
+        decisions.min_by_key(|made| (made & libc::SECCOMP_RET_ACTION_FULL).cast_signed()).unwrap()
+    }
+
+    #[test]
+    fn law1_the_joined_filter_says_what_the_strictest_of_many_would_say() {
+        for (network, asks) in [(false, false), (false, true), (true, false), (true, true)] {
+            let program = joined(KNOWN, &parts(network, asks).unwrap());
+            let apart: Vec<BpfProgram> = answers(network, asks)
+                .unwrap()
+                .into_iter()
+                .map(|(rules, answer)| compile(rules, answer).unwrap())
+                .collect();
+            let mut refused = 0;
+            for call in 0..FIRST_UNKNOWN {
+                for argument in [0, 1, 2, 3, 10, 16, 0x40, 0x5412, 0x241, 0x1000_0000, u64::MAX] {
+                    let expected = strictest(apart.iter().map(|part| decision(part, ARCHITECTURE, call, argument)));
+                    let said = decision(&program, ARCHITECTURE, call, argument);
+                    assert_eq!(said, expected, "call {call} with {argument:#x}, network {network}, asks {asks}");
+                    refused += u32::from(said != libc::SECCOMP_RET_ALLOW);
+                }
+            }
+            assert!(refused > 900, "{refused} of all were refused or asked about");
+        }
+    }
+
+    #[test]
+    fn law1_what_is_not_known_is_refused_before_anything_else() {
+        let program = joined(KNOWN, &parts(true, true).unwrap());
+        let absent = libc::SECCOMP_RET_ERRNO | libc::ENOSYS.unsigned_abs();
+        for call in [FIRST_UNKNOWN, 464, 1000, 0x4000_0000, 0x4000_0000 + 59, u32::MAX] {
+            assert_eq!(decision(&program, ARCHITECTURE, call, 0), absent, "{call}");
+        }
+        for architecture in [0, 0x4000_0003, ARCHITECTURE + 1] {
+            assert_eq!(decision(&program, architecture, 0, 0), libc::SECCOMP_RET_KILL_PROCESS, "{architecture:#x}");
+        }
+    }
 }

@@ -12,17 +12,26 @@ const LOAD_WORD: u16 = 0x20;
 const JUMP: u16 = 0x05;
 const JUMP_IF_EQUAL: u16 = 0x15;
 const JUMP_IF_AT_LEAST: u16 = 0x35;
-const RETURN: u16 = 0x06;
+pub(super) const RETURN: u16 = 0x06;
 
 /// Where a call's data holds its number and its architecture.
 const NUMBER_AT: u32 = 0;
 const ARCHITECTURE_AT: u32 = 4;
 
-/// A filter and the calls it names. It lets all others through.
+/// What is said of some calls. All others are let through.
 #[derive(Debug, Clone)]
 pub(super) struct Part {
     pub(super) calls: Vec<u32>,
-    pub(super) program: BpfProgram,
+    pub(super) says: Says,
+}
+
+/// To a call that is named.
+#[derive(Debug, Clone)]
+pub(super) enum Says {
+    /// Always this.
+    Always(u32),
+    /// What this program says; it lets all other calls through.
+    ByArguments(BpfProgram),
 }
 
 /// Which calls are judged at all: those of one architecture, below a number. One of another architecture ends the program,
@@ -33,7 +42,7 @@ pub(super) struct Known {
     pub(super) first_unknown: u32,
 }
 
-/// The parts as one program. Where two name a call, the earlier decides, unless it lets the call through.
+/// The parts as one program. Where several name a call, the first that does not let it through decides.
 pub(super) fn joined(known: Known, parts: &[Part]) -> BpfProgram {
     let errno = libc::ENOSYS.unsigned_abs();
     let head = [
@@ -44,48 +53,86 @@ pub(super) fn joined(known: Known, parts: &[Part]) -> BpfProgram {
         sock_filter { jf: 1, ..instruction(JUMP_IF_AT_LEAST, known.first_unknown) },
         instruction(RETURN, libc::SECCOMP_RET_ERRNO | errno),
     ];
-    let search = search(&stretches(parts));
-    let mut bodies = Vec::new();
-    let mut starts = Vec::new();
-    for (index, part) in parts.iter().enumerate() {
-        starts.push(bodies.len());
-        let is_last = index + 1 == parts.len();
-        let length = part.program.len();
-        let goes_on = |at: usize| instruction(JUMP, distance(length - at - 1));
-        let lets_through = |made: &sock_filter| {
-            made.code == RETURN && made.k & libc::SECCOMP_RET_ACTION_FULL == libc::SECCOMP_RET_ALLOW
-        };
-        bodies.extend(
-            part.program
-                .iter()
-                .enumerate()
-                .map(|(at, made)| if lets_through(made) && !is_last { goes_on(at) } else { made.clone() }),
-        );
+    let first = first(parts);
+    let mut programs: Vec<(usize, BpfProgram)> = Vec::new();
+    for (index, Part { calls, says }) in parts.iter().enumerate() {
+        match says {
+            Says::ByArguments(program) => programs.push((index, program.clone())),
+            Says::Always(action) => {
+                // Whoever asks an earlier part first comes here from its program.
+                let later: Vec<u32> = calls.iter().filter(|call| first.get(call) != Some(&index)).copied().collect();
+                if !later.is_empty() {
+                    programs.push((index, naming(&later, *action)));
+                }
+            }
+        }
     }
+    let search = search(&stretches(&first, parts));
+    let (bodies, starts) = chained(programs);
     let length = search.len();
     let found = search.into_iter().enumerate().map(|(at, step)| match step {
         Step::Instruction(made) => made,
-        Step::To(part) => instruction(JUMP, distance(length - at - 1 + starts.get(part).copied().unwrap_or_default())),
+        Step::To(part) => instruction(JUMP, distance(length - at - 1 + starts.get(&part).copied().unwrap_or_default())),
     });
     head.into_iter().chain(found).chain(bodies).collect()
 }
 
-/// Which part is asked first about the calls from one number up to the next stretch's; `None` where no part names them.
-fn stretches(parts: &[Part]) -> Vec<(u32, Option<usize>)> {
-    let mut first: BTreeMap<u32, usize> = BTreeMap::new();
+/// The first part that names a call.
+fn first(parts: &[Part]) -> BTreeMap<u32, usize> {
+    let mut first = BTreeMap::new();
     for (index, part) in parts.iter().enumerate() {
         for call in &part.calls {
             first.entry(*call).or_insert(index);
         }
     }
-    let mut stretches = vec![(0, None)];
-    for (call, part) in first {
-        // The end of the stretch before it, unless that one ends here anyway.
-        stretches.retain(|(from, _)| *from != call);
-        stretches.push((call, Some(part)));
-        stretches.push((call + 1, None));
+    first
+}
+
+/// A program that says this to these calls.
+fn naming(calls: &[u32], action: u32) -> BpfProgram {
+    let tests = calls
+        .iter()
+        .flat_map(|call| [sock_filter { jf: 1, ..instruction(JUMP_IF_EQUAL, *call) }, instruction(RETURN, action)]);
+    let load = instruction(LOAD_WORD, NUMBER_AT);
+    std::iter::once(load).chain(tests).chain([instruction(RETURN, libc::SECCOMP_RET_ALLOW)]).collect()
+}
+
+/// Programs one after the other, each going on to the next where it would let a call through, and where each begins.
+fn chained(programs: Vec<(usize, BpfProgram)>) -> (BpfProgram, BTreeMap<usize, usize>) {
+    let (mut all, mut starts) = (Vec::new(), BTreeMap::new());
+    let count = programs.len();
+    for (place, (part, program)) in programs.into_iter().enumerate() {
+        starts.insert(part, all.len());
+        let (is_last, length) = (place + 1 == count, program.len());
+        all.extend(program.into_iter().enumerate().map(|(at, made)| {
+            let lets_through = made.code == RETURN && made.k == libc::SECCOMP_RET_ALLOW;
+            if lets_through && !is_last { instruction(JUMP, distance(length - at - 1)) } else { made }
+        }));
     }
-    stretches.dedup_by_key(|(_, part)| *part);
+    (all, starts)
+}
+
+/// What the search ends with for the calls from one number up to the next stretch's.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum End {
+    Says(u32),
+    Asks(usize),
+}
+
+fn stretches(first: &BTreeMap<u32, usize>, parts: &[Part]) -> Vec<(u32, End)> {
+    let allowed = End::Says(libc::SECCOMP_RET_ALLOW);
+    let mut stretches = vec![(0, allowed)];
+    for (call, index) in first {
+        let end = match parts.get(*index).map(|part| &part.says) {
+            Some(Says::Always(action)) => End::Says(*action),
+            Some(Says::ByArguments(_)) | None => End::Asks(*index),
+        };
+        // The end of the stretch before it, unless that one ends here anyway.
+        stretches.retain(|(from, _)| from != call);
+        stretches.push((*call, end));
+        stretches.push((call + 1, allowed));
+    }
+    stretches.dedup_by_key(|(_, end)| *end);
     stretches
 }
 
@@ -96,12 +143,14 @@ enum Step {
 }
 
 /// A binary search for the loaded number.
-fn search(stretches: &[(u32, Option<usize>)]) -> Vec<Step> {
+fn search(stretches: &[(u32, End)]) -> Vec<Step> {
     let (left, right) = stretches.split_at(stretches.len() / 2);
-    let Some((from, target)) = right.first() else { return Vec::new() };
+    let Some((from, end)) = right.first() else { return Vec::new() };
     if left.is_empty() {
-        let allow = || Step::Instruction(instruction(RETURN, libc::SECCOMP_RET_ALLOW));
-        return vec![target.map_or_else(allow, Step::To)];
+        return vec![match end {
+            End::Says(action) => Step::Instruction(instruction(RETURN, *action)),
+            End::Asks(part) => Step::To(*part),
+        }];
     }
     let (left, right) = (search(left), search(right));
     let mut steps = match u8::try_from(left.len()) {
@@ -127,108 +176,73 @@ fn distance(instructions: usize) -> u32 {
 }
 
 #[cfg(test)]
-mod tests {
-    use proptest::prelude::*;
+pub(super) mod testing {
+    //! What a program says, without a kernel.
 
-    use super::*;
+    use super::{JUMP, JUMP_IF_AT_LEAST, JUMP_IF_EQUAL, LOAD_WORD, RETURN, sock_filter};
 
-    const ARCHITECTURE: u32 = if cfg!(target_arch = "aarch64") { 0xc000_00b7 } else { 0xc000_003e };
-    const KNOWN: Known = Known { architecture: ARCHITECTURE, first_unknown: 463 };
+    pub(in super::super) const ARCHITECTURE: u32 =
+        if cfg!(target_arch = "aarch64") { 0xc000_00b7 } else { 0xc000_003e };
 
-    /// What a program says of a call: the interpreter of `seccomp(2)` for the instructions that occur.
-    fn decision(program: &[sock_filter], architecture: u32, call: u32, argument: u64) -> u32 {
+    /// The interpreter of `seccomp(2)` for the instructions that occur; every argument has the same value.
+    pub(in super::super) fn decision(program: &[sock_filter], architecture: u32, call: u32, argument: u64) -> u32 {
+        let halves = [argument & u64::from(u32::MAX), argument >> 32].map(|half| u32::try_from(half).unwrap());
         let word = |at: u32| match at {
             0 => call,
             4 => architecture,
-            16 => argument as u32,
-            20 => (argument >> 32) as u32,
-            _ => 0,
+            // Behind the address of the call lie six arguments of eight bytes.
+            16..64 => halves[at as usize / 4 % 2],
+            other => panic!("a word at {other}"),
         };
         let (mut at, mut held) = (0_usize, 0_u32);
         loop {
             let made = &program[at];
             at += 1;
-            let jump = |holds: bool| usize::from(if holds { made.jt } else { made.jf });
+            let over = |holds: bool| usize::from(if holds { made.jt } else { made.jf });
             match made.code {
                 LOAD_WORD => held = word(made.k),
                 JUMP => at += made.k as usize,
-                JUMP_IF_EQUAL => at += jump(held == made.k),
-                JUMP_IF_AT_LEAST => at += jump(held >= made.k),
-                0x25 => at += jump(held > made.k),
+                JUMP_IF_EQUAL => at += over(held == made.k),
+                JUMP_IF_AT_LEAST => at += over(held >= made.k),
                 0x54 => held &= made.k,
                 RETURN => return made.k,
                 other => panic!("an instruction {other:#x}"),
             }
         }
     }
+}
 
-    fn strictest(decisions: impl Iterator<Item = u32>) -> u32 {
-        // The kernel's order of actions is that of their numbers, taken as signed.
-        decisions.min_by_key(|made| (made & libc::SECCOMP_RET_ACTION_FULL) as i32).unwrap()
-    }
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
 
-    /// Over the real filters: whatever one of them says, the joined one says.
-    #[test]
-    fn law1_the_joined_filter_says_what_the_strictest_of_its_parts_says() {
-        for network in [false, true] {
-            for asks in [false, true] {
-                let parts = crate::fence::filter::parts(network, asks).unwrap();
-                let program = joined(KNOWN, &parts);
-                assert!(program.len() < 4096, "{} instructions", program.len());
-                let check = |call: u32, argument: u64| {
-                    let apart = parts.iter().map(|part| decision(&part.program, ARCHITECTURE, call, argument));
-                    assert_eq!(
-                        decision(&program, ARCHITECTURE, call, argument),
-                        strictest(apart),
-                        "call {call} with {argument:#x}, network {network}, asks {asks}"
-                    );
-                };
-                for call in 0..KNOWN.first_unknown {
-                    for argument in [0, 1, 2, 3, 10, 16, 0x40, 0x5412, 0x241, 0x1000_0000, u64::MAX] {
-                        check(call, argument);
-                    }
-                }
-            }
-        }
-    }
+    use super::testing::{ARCHITECTURE, decision};
+    use super::*;
 
-    #[test]
-    fn law1_what_is_not_known_is_refused_before_anything_else() {
-        let program = joined(KNOWN, &crate::fence::filter::parts(true, true).unwrap());
-        let absent = libc::SECCOMP_RET_ERRNO | libc::ENOSYS.unsigned_abs();
-        for call in [463, 464, 1000, 0x4000_0000, 0x4000_0000 + 59, u32::MAX] {
-            assert_eq!(decision(&program, ARCHITECTURE, call, 0), absent, "{call}");
-        }
-        for architecture in [0, 0x4000_0003, ARCHITECTURE + 1] {
-            assert_eq!(decision(&program, architecture, 0, 0), libc::SECCOMP_RET_KILL_PROCESS, "{architecture:#x}");
-        }
-    }
+    const FIRST_UNKNOWN: u32 = 463;
 
     proptest! {
+        /// Parts that name whatever they like, each with an answer of its own; some let even calls through.
         #[test]
-        fn the_search_finds_every_call_of_any_parts(
-            calls in prop::collection::vec(prop::collection::btree_set(0_u32..463, 0..200), 1..5)
+        fn the_first_part_that_refuses_a_call_decides(
+            named in prop::collection::vec((prop::collection::btree_set(0..FIRST_UNKNOWN, 0..200), any::<bool>()), 1..6)
         ) {
-            let parts: Vec<Part> = calls
-                .iter()
-                .enumerate()
-                .map(|(index, calls)| Part { calls: calls.iter().copied().collect(), program: naming(calls, index) })
+            let numbered = || named.iter().zip(libc::SECCOMP_RET_ERRNO + 1..);
+            let refuses = |call: u32, looks: bool| !looks || call % 2 == 1;
+            let parts: Vec<Part> = numbered()
+                .map(|((calls, looks), action)| {
+                    let refused: Vec<u32> = calls.iter().filter(|call| refuses(**call, *looks)).copied().collect();
+                    let says =
+                        if *looks { Says::ByArguments(naming(&refused, action)) } else { Says::Always(action) };
+                    Part { calls: calls.iter().copied().collect(), says }
+                })
                 .collect();
-            let program = joined(KNOWN, &parts);
-            for call in 0..463 {
-                let first = calls.iter().position(|calls| calls.contains(&call));
-                let expected = first.map_or(libc::SECCOMP_RET_ALLOW, |index| libc::SECCOMP_RET_ERRNO | index as u32 + 1);
+            let program = joined(Known { architecture: ARCHITECTURE, first_unknown: FIRST_UNKNOWN }, &parts);
+            for call in 0..FIRST_UNKNOWN {
+                let first = numbered().find(|((calls, looks), _)| calls.contains(&call) && refuses(call, *looks));
+                let expected = first.map_or(libc::SECCOMP_RET_ALLOW, |(_, action)| action);
                 prop_assert_eq!(decision(&program, ARCHITECTURE, call, 0), expected, "call {}", call);
             }
         }
-    }
-
-    fn naming(calls: &std::collections::BTreeSet<u32>, index: usize) -> BpfProgram {
-        let errno = libc::SECCOMP_RET_ERRNO | u32::try_from(index + 1).unwrap();
-        let tests = calls
-            .iter()
-            .flat_map(|call| [sock_filter { jf: 1, ..instruction(JUMP_IF_EQUAL, *call) }, instruction(RETURN, errno)]);
-        let load = instruction(LOAD_WORD, NUMBER_AT);
-        std::iter::once(load).chain(tests).chain([instruction(RETURN, libc::SECCOMP_RET_ALLOW)]).collect()
     }
 }

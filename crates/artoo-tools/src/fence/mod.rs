@@ -24,6 +24,8 @@ mod rules;
 pub(crate) mod seatbelt;
 mod sight;
 #[cfg(target_os = "linux")]
+mod syscalls;
+#[cfg(target_os = "linux")]
 mod view;
 #[cfg(target_os = "linux")]
 mod watched;
