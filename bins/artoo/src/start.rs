@@ -64,7 +64,7 @@ fn run(line: CommandLine, variables: &Variables, screen: &Screen) -> Result<Exit
         Some(Command::Judge { command }) => {
             return check_command::run(&command, &Settings::resolve(line.options, variables)?, screen);
         }
-        Some(Command::Setup) => return block_on(setup::run(variables, screen)),
+        Some(Command::Setup) => return block_on(setup::run(line.options, variables, screen)),
         Some(Command::Config { command }) => return config::show::run(command, line.options, variables, screen),
         Some(Command::Bench(bench)) => return block_on(bench::run(bench, variables, screen)),
         Some(Command::Model { command }) => {

@@ -105,8 +105,7 @@ fn lines_of_model(seen: &Seen) -> Vec<Line> {
 
 fn lines_of_entry(entry: &Entry, is_suggested: bool) -> Vec<Line> {
     let suggested = if is_suggested { "  (suggested for this machine)" } else { "" };
-    let bytes = entry.package.as_ref().map_or(entry.bytes, |package| package.bytes);
-    let head = format!("  {}  {}  {}{suggested}", entry.name, entry.title, sized(bytes));
+    let head = format!("  {}  {}  {}{suggested}", entry.name, entry.title, sized(entry.to_come()));
     let vouched = match (&entry.sha256, &entry.checked) {
         (Some(_), Some(checked)) => format!("its sha256: {checked}"),
         (Some(_), None) => "its sha256 is pinned".to_owned(),

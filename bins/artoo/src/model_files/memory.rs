@@ -9,7 +9,7 @@ const MACHINE: &str = "/proc/meminfo";
 const CONTAINER: &str = "/sys/fs/cgroup/memory.max";
 
 /// Bytes; `None` where the system does not say it in these places.
-pub(super) fn bytes() -> Option<u64> {
+pub(crate) fn bytes() -> Option<u64> {
     let machine = of_machine(&fs::read_to_string(MACHINE).ok()?)?;
     let container = fs::read_to_string(CONTAINER).ok().and_then(|text| text.trim().parse::<u64>().ok());
     Some(container.map_or(machine, |container| container.min(machine)))

@@ -1,6 +1,7 @@
-//! `artoo setup`: finds what can answer here, tries it with one call, and writes the configuration after a yes.
+//! `artoo setup`: finds what can answer here, tries an endpoint with one call, and writes the configuration after a yes.
 
 mod endpoint;
+mod files;
 mod find;
 pub(crate) mod person;
 mod trial;
@@ -10,15 +11,19 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use artoo_llm::RemoteConfig;
+use artoo_llm::files::ModelName;
 
+use crate::args::Options;
 use crate::config::Setting;
 use crate::display::Line;
 use crate::display::writer::Screen;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::settings::Variables;
+use crate::model::ModelKind;
+use crate::settings::{Settings, Variables};
 use crate::terminal;
 use endpoint::{Endpoint, KeyPlace};
+use files::ModelFile;
 use find::Found;
 use person::Person;
 
@@ -30,11 +35,13 @@ enum Choice {
     /// No language model.
     Reflex,
     Endpoint(Endpoint),
+    File(ModelName),
 }
 
 /// A line of the first list.
 enum Offer<'a> {
     Found(&'a Found),
+    File(&'a ModelFile),
     Another,
     Reflex,
 }
@@ -43,6 +50,7 @@ impl Offer<'_> {
     fn told(&self) -> String {
         match self {
             Self::Found(found) => found.told(),
+            Self::File(file) => file.told(),
             Self::Another => "another endpoint: I type its address".to_owned(),
             Self::Reflex => {
                 "no language model: artoo reads everyday requests about files and this machine by itself".to_owned()
@@ -52,15 +60,20 @@ impl Offer<'_> {
 }
 
 /// Asks, tries, writes. Nothing is written before the last yes.
-pub(crate) async fn run(variables: &Variables, screen: &Screen) -> Result<Exit, Failure> {
+pub(crate) async fn run(options: Options, variables: &Variables, screen: &Screen) -> Result<Exit, Failure> {
     if !terminal::is_there() {
         return Err(Failure::SetupUnattended);
     }
     let person = Person { screen };
     screen.insist(&[Line::strong("Looking for models: keys in your environment, servers on this machine …")]);
     let found = find::look(variables).await;
-    let settings = match choose(&person, variables, &found).await {
+    let settings = Settings::resolve(options, variables)?;
+    let settings = match choose(&person, &settings, variables, &found).await? {
         None => None,
+        Some(Choice::File(name)) => {
+            let kind = ModelKind::File { model: name.to_string() };
+            Some(BTreeMap::from([(Setting::Model, kind.to_string())]))
+        }
         Some(Choice::Reflex) => Some(BTreeMap::from([(Setting::Model, "reflex".to_owned())])),
         Some(Choice::Endpoint(endpoint)) => of_endpoint(&person, variables, endpoint).await?,
     };
@@ -104,19 +117,28 @@ fn given_up(screen: &Screen) -> Exit {
     Exit::Cancelled
 }
 
-async fn choose(person: &Person<'_>, variables: &Variables, found: &[Found]) -> Option<Choice> {
-    let offers: Vec<Offer<'_>> = found.iter().map(Offer::Found).chain([Offer::Another, Offer::Reflex]).collect();
+async fn choose(
+    person: &Person<'_>,
+    settings: &Settings,
+    variables: &Variables,
+    found: &[Found],
+) -> Result<Option<Choice>, Failure> {
+    let files = ModelFile::offered(settings);
+    let known = found.iter().map(Offer::Found).chain(files.iter().map(Offer::File));
+    let offers: Vec<Offer<'_>> = known.chain([Offer::Another, Offer::Reflex]).collect();
     let lines: Vec<String> = offers.iter().map(Offer::told).collect();
-    let picked = person.picks("Who is to answer?", &lines)?;
-    Some(match offers.get(picked)? {
-        Offer::Found(found) => Choice::Endpoint(Endpoint {
+    let picked = person.picks("Who is to answer?", &lines).and_then(|picked| offers.get(picked));
+    Ok(match picked {
+        None => None,
+        Some(Offer::File(file)) => file.have(settings, variables, person.screen).await?.map(Choice::File),
+        Some(Offer::Another) => endpoint::described(person, variables).await.map(Choice::Endpoint),
+        Some(Offer::Reflex) => Some(Choice::Reflex),
+        Some(Offer::Found(found)) => Some(Choice::Endpoint(Endpoint {
             protocol: found.protocol,
             base_url: found.base_url.clone(),
             models: found.models.clone(),
             key: found.key_variable.clone().map(KeyPlace::Variable),
-        }),
-        Offer::Another => Choice::Endpoint(endpoint::described(person, variables).await?),
-        Offer::Reflex => Choice::Reflex,
+        })),
     })
 }
 

@@ -6,6 +6,7 @@ use serde_json::Value;
 
 use super::heads::Head;
 use super::model;
+use crate::pty::Pty;
 use crate::world::World;
 
 #[test]
@@ -102,4 +103,30 @@ fn a_build_that_runs_no_files_says_so_and_leaves_the_configuration_alone() {
     }
     assert!(!world.home().join(".config").exists());
     assert!(world.run(&["model", "list"]).stdout.contains("This build of artoo can't run model files"));
+}
+
+#[test]
+fn setup_offers_the_files_that_artoo_runs_by_itself_where_it_does() {
+    let world = World::new();
+    world.file("tiny.gguf", model());
+    assert_eq!(world.run(&["model", "pull", "tiny.gguf"]).code, Some(0));
+    let mut pty = Pty::start(&world.command(&["setup"]), 160);
+    pty.see("Who is to answer?");
+    pty.see("no language model");
+    let screen = pty.screen();
+    let offer = screen.lines().map(str::trim).find(|line| line.contains("the model file tiny, which is here"));
+    if cfg!(not(feature = "local-llm")) {
+        assert!(!screen.contains("model file"), "{screen}");
+        pty.enter("q");
+        assert_eq!(pty.ended().0, 130);
+        return;
+    }
+    assert!(screen.contains("a model file to be fetched"), "{screen}");
+    pty.enter(offer.unwrap().split('.').next().unwrap());
+    pty.see("Write it?");
+    pty.enter("y");
+    let (code, screen) = pty.ended();
+    assert_eq!(code, 0, "{screen}");
+    let text = fs::read_to_string(world.home().join(".config/artoo/config.toml")).unwrap();
+    assert!(text.contains("model = \"file:tiny\""), "{text}");
 }

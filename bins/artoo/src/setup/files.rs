@@ -1,0 +1,63 @@
+//! Model files among those who could answer: what is here already, and what this machine's memory suggests to fetch.
+
+use artoo_llm::files::{Entry, Found, ModelFolder, ModelName, suggested};
+
+use crate::args::PullOptions;
+use crate::display::writer::Screen;
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::model::file::HAS_ENGINE;
+use crate::model_files::{self, memory};
+use crate::settings::{Settings, Variables};
+
+/// A file that this program can run by itself.
+pub(super) enum ModelFile {
+    Here(ModelName),
+    ToFetch(&'static Entry),
+}
+
+impl ModelFile {
+    /// Those that can be offered; none in a program without the engine.
+    pub(super) fn offered(settings: &Settings) -> Vec<Self> {
+        if !HAS_ENGINE {
+            return Vec::new();
+        }
+        // What is wrong in that folder is told by the commands that are for it.
+        let found = ModelFolder::new(&settings.data_dir).list().unwrap_or_default();
+        let usable = found.into_iter().filter_map(|found| match found {
+            Found::Model(model) => model.usable().is_ok().then_some(model.name),
+            Found::Part { .. } | Found::Problem(_) => None,
+        });
+        let here: Vec<ModelName> = usable.collect();
+        let to_fetch = suggested(memory::bytes()).filter(|entry| !here.contains(&entry.name));
+        here.into_iter().map(Self::Here).chain(to_fetch.map(Self::ToFetch)).collect()
+    }
+
+    pub(super) fn told(&self) -> String {
+        match self {
+            Self::Here(name) => format!("the model file {name}, which is here: artoo runs it by itself"),
+            Self::ToFetch(entry) => format!(
+                "a model file to be fetched, {} of {}, for {}: artoo runs it by itself",
+                entry.title,
+                model_files::sized(entry.to_come()),
+                entry.good_for
+            ),
+        }
+    }
+
+    /// Has it, after the yes that fetching asks for; `None` without one.
+    pub(super) async fn have(
+        &self,
+        settings: &Settings,
+        variables: &Variables,
+        screen: &Screen,
+    ) -> Result<Option<ModelName>, Failure> {
+        let name = match self {
+            Self::Here(name) => return Ok(Some(name.clone())),
+            Self::ToFetch(entry) => &entry.name,
+        };
+        let asked = PullOptions { wanted: name.to_string(), name: None, sha256: None, index: None, yes: false };
+        let exit = model_files::pull(&asked, settings, variables, screen).await?;
+        Ok((exit == Exit::Accepted).then(|| name.clone()))
+    }
+}
