@@ -45,6 +45,14 @@ pub struct Entry {
     pub package: Option<Package>,
 }
 
+impl Entry {
+    /// Bytes that come when it is fetched: the file's, or those of the package around it.
+    #[must_use]
+    pub fn to_come(&self) -> u64 {
+        self.package.as_ref().map_or(self.bytes, |package| package.bytes)
+    }
+}
+
 /// A file of a package index, and what of it is the model.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
