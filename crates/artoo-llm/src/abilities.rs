@@ -127,13 +127,10 @@ mod tests {
 
     fn found(found_at_s: i64) -> Abilities {
         let dialect = Dialect {
-            format: ReplyFormat::JsonObject,
             completion_tokens_field: true,
-            temperature: Some(0.0),
             stream: false,
             stream_usage: false,
-            cache: true,
-            tool_calls: ToolCalls::Off,
+            ..Dialect::full(ReplyFormat::JsonObject)
         };
         let formats = vec![(ReplyFormat::JsonSchema, Held::Refused), (ReplyFormat::JsonObject, Held::Kept)];
         let tool_calls = Some(Held::Kept);

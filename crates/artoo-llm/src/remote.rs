@@ -14,7 +14,7 @@ use crate::ledger::Ledger;
 use crate::observe::{Caller, Observer, Step};
 use crate::pool::{self, ClientSlot, Gate, Pool, Turn};
 use crate::secret::Scrubber;
-use crate::structured::{Dialect, ReplyFormat, ToolCalls};
+use crate::structured::{Dialect, ReplyFormat};
 use crate::transport::ClientSettings;
 use crate::usage::{Meter, Spent};
 use crate::{ConfigError, Model, Protocol, retry};
@@ -270,14 +270,12 @@ fn first_dialect(config: &RemoteConfig, endpoint: &Endpoint) -> Dialect {
     let strict = formats.iter().find(|format| is_own && **format == ReplyFormat::StrictSchema);
     let first = strict.or(formats.first()).copied().unwrap_or(ReplyFormat::PromptOnly);
     Dialect {
-        format: config.format.unwrap_or(first),
         completion_tokens_field: is_own,
         temperature: config.temperature,
         stream: config.stream,
-        stream_usage: true,
         // A mark belongs to Anthropic's protocol; a name is OpenAI's own, and others may refuse it.
         cache: is_own || config.protocol == Protocol::Anthropic,
-        tool_calls: ToolCalls::Off,
+        ..Dialect::full(config.format.unwrap_or(first))
     }
 }
 
