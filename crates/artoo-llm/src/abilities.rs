@@ -105,10 +105,7 @@ impl AbilityBook {
     /// When it can't be written.
     pub fn remember(&mut self, config: &RemoteConfig, found: Abilities) -> io::Result<()> {
         self.entries.insert(key(config), found);
-        while self.entries.len() > ENTRIES_MAX {
-            let oldest = self.entries.iter().min_by_key(|(_, found)| found.found_at_s).map(|(key, _)| key.clone());
-            oldest.map(|key| self.entries.remove(&key));
-        }
+        whole_file::keep_newest(&mut self.entries, ENTRIES_MAX, |found| found.found_at_s);
         whole_file::write(&self.path, &self.entries)
     }
 }
