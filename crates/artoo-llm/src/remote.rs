@@ -9,7 +9,6 @@ use reqwest::header::HeaderMap;
 use tokio::sync::OnceCell;
 use tokio::time::{Instant, sleep, timeout};
 
-use crate::forms::Forms;
 use crate::ledger::Ledger;
 use crate::observe::{Caller, Observer, Step};
 use crate::pool::{self, ClientSlot, Gate, Pool, Turn};
@@ -70,7 +69,6 @@ pub struct Remote {
     context: OnceCell<Option<u64>>,
     /// What the running model really has, where the endpoint tells.
     context_checked: OnceCell<Option<u64>>,
-    forms: Forms,
     meter: Meter,
 }
 
@@ -106,7 +104,6 @@ impl Remote {
             dialect: Mutex::new(first_dialect(&config, &endpoint)),
             context: OnceCell::new(),
             context_checked: OnceCell::new(),
-            forms: Forms::default(),
             meter: Meter::default(),
             settings,
             endpoint,

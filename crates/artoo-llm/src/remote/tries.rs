@@ -26,7 +26,7 @@ impl Remote {
         let model = self.config.model.as_str();
         let by_tools = self.by_tools(request, dialect);
         let schema_text = &request.schema.to_string();
-        let form = self.forms.of(&request.schema, schema_text);
+        let form = artoo_proto::shape(&request.schema);
         let asking = Asking { request, model, dialect, schema_text, context_tokens: room, form: Some(&form), by_tools };
         let mut draft = Draft::default();
         let value = self.try_with(&asking, &mut draft, paid).await?;
