@@ -161,7 +161,8 @@ impl Remote {
                 Some(turn) => turn,
                 None => self.gate.turn().await,
             };
-            let trouble = match self.one_try(request, dialect, paid).await {
+            let by_tools = self.by_tools(request, dialect);
+            let trouble = match self.one_try(request, dialect, by_tools.as_ref(), paid).await {
                 Ok(reply) => {
                     under_way.went_well();
                     self.speak(dialect);
@@ -174,9 +175,8 @@ impl Remote {
             }
             // Another request, not the same one again: bounded, since a dialect only loses parts.
             let formats = self.config.protocol.wire().formats();
-            let offers_tools = self.by_tools(request, dialect).is_some();
             let plainer = trouble.refused_part().and_then(|about| {
-                let without_tools = dialect.without_refused_tools(about).filter(|_| offers_tools);
+                let without_tools = dialect.without_refused_tools(about).filter(|_| by_tools.is_some());
                 without_tools.or_else(|| dialect.without_refused_part(about, formats))
             });
             if let Some(plainer) = plainer {

@@ -1,7 +1,7 @@
 //! How each protocol words calls of tools, whole and in pieces, and a request that offers some.
 
 use artoo_llm::Protocol;
-use artoo_proto::{ByTools, ModelRequest, OfferedTool, Prompt};
+use artoo_proto::{ByTools, InCalls, ModelRequest, OfferedTool, Prompt};
 use serde_json::{Value, json};
 
 use crate::request;
@@ -9,6 +9,18 @@ use crate::speech::{Ends, frame, whole};
 
 /// A request whose reply is calls of `list_files` and `notes.find`, or `report`.
 pub(crate) fn offering(user: &str) -> ModelRequest {
+    ModelRequest {
+        schema: json!({
+            "type": "object", "additionalProperties": false, "required": ["calls", "output"],
+            "properties": {"calls": {"type": "array", "maxItems": 4}, "output": {"type": "string"}}
+        }),
+        by_tools: Some(InCalls(|request| Some(offer(request)))),
+        ..request(user)
+    }
+}
+
+/// The same in calls.
+pub(crate) fn offer(request: &ModelRequest) -> ByTools {
     let tool = |name: &str, properties: Value| OfferedTool {
         name: name.to_owned(),
         description: format!("Does {name}."),
@@ -23,19 +35,11 @@ pub(crate) fn offering(user: &str) -> ModelRequest {
         }),
     };
     let path = json!({"path": {"type": "string"}});
-    let by_tools = ByTools {
-        prompt: Prompt { system: "Call tools.".to_owned(), user: user.to_owned() },
+    ByTools {
+        prompt: Prompt { system: "Call tools.".to_owned(), user: request.prompt.user.clone() },
         tools: vec![tool("list_files", path.clone()), tool("notes.find", path)],
         ending,
         going_on: json!({"output": ""}).as_object().unwrap().clone(),
-    };
-    ModelRequest {
-        schema: json!({
-            "type": "object", "additionalProperties": false, "required": ["calls", "output"],
-            "properties": {"calls": {"type": "array", "maxItems": 4}, "output": {"type": "string"}}
-        }),
-        by_tools: Some(Box::new(by_tools)),
-        ..request(user)
     }
 }
 
