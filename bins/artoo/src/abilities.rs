@@ -85,7 +85,7 @@ pub(crate) fn question(words: &str, system: &str) -> Option<ModelRequest> {
 
 #[cfg(test)]
 mod tests {
-    use artoo_llm::structured::{Dialect, ReplyFormat, ToolCalls};
+    use artoo_llm::structured::{Dialect, ReplyFormat};
     use artoo_llm::{Abilities, AbilityBook, Protocol, RemoteConfig};
 
     use super::{apply, now_s};
@@ -94,18 +94,9 @@ mod tests {
     fn what_an_endpoint_has_room_for_bounds_the_calls_unless_the_person_says_otherwise() {
         let folder = tempfile::tempdir().unwrap();
         let config = || RemoteConfig { parallel: 64, ..RemoteConfig::new(Protocol::Chat, "http://a/v1", "m") };
-        let dialect = Dialect {
-            format: ReplyFormat::JsonSchema,
-            completion_tokens_field: false,
-            temperature: None,
-            stream: true,
-            stream_usage: true,
-            cache: true,
-            tool_calls: ToolCalls::Off,
-        };
         let check = |slots: Option<usize>, is_set: bool, expected: usize| {
             let found = Abilities {
-                dialect,
+                dialect: Dialect::full(ReplyFormat::JsonSchema),
                 formats: Vec::new(),
                 tool_calls: None,
                 context_tokens: Some(4_096),

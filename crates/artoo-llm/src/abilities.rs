@@ -105,10 +105,7 @@ impl AbilityBook {
     /// When it can't be written.
     pub fn remember(&mut self, config: &RemoteConfig, found: Abilities) -> io::Result<()> {
         self.entries.insert(key(config), found);
-        while self.entries.len() > ENTRIES_MAX {
-            let oldest = self.entries.iter().min_by_key(|(_, found)| found.found_at_s).map(|(key, _)| key.clone());
-            oldest.map(|key| self.entries.remove(&key));
-        }
+        whole_file::keep_newest(&mut self.entries, ENTRIES_MAX, |found| found.found_at_s);
         whole_file::write(&self.path, &self.entries)
     }
 }
@@ -127,13 +124,10 @@ mod tests {
 
     fn found(found_at_s: i64) -> Abilities {
         let dialect = Dialect {
-            format: ReplyFormat::JsonObject,
             completion_tokens_field: true,
-            temperature: Some(0.0),
             stream: false,
             stream_usage: false,
-            cache: true,
-            tool_calls: ToolCalls::Off,
+            ..Dialect::full(ReplyFormat::JsonObject)
         };
         let formats = vec![(ReplyFormat::JsonSchema, Held::Refused), (ReplyFormat::JsonObject, Held::Kept)];
         let tool_calls = Some(Held::Kept);

@@ -40,7 +40,6 @@ pub mod structured;
 pub mod tiers;
 pub mod usage;
 
-mod forms;
 mod native;
 mod transport;
 mod whole_file;

@@ -9,12 +9,11 @@ use reqwest::header::HeaderMap;
 use tokio::sync::OnceCell;
 use tokio::time::{Instant, sleep, timeout};
 
-use crate::forms::Forms;
 use crate::ledger::Ledger;
 use crate::observe::{Caller, Observer, Step};
 use crate::pool::{self, ClientSlot, Gate, Pool, Turn};
 use crate::secret::Scrubber;
-use crate::structured::{Dialect, ReplyFormat, ToolCalls};
+use crate::structured::{Dialect, ReplyFormat};
 use crate::transport::ClientSettings;
 use crate::usage::{Meter, Spent};
 use crate::{ConfigError, Model, Protocol, retry};
@@ -70,7 +69,6 @@ pub struct Remote {
     context: OnceCell<Option<u64>>,
     /// What the running model really has, where the endpoint tells.
     context_checked: OnceCell<Option<u64>>,
-    forms: Forms,
     meter: Meter,
 }
 
@@ -106,7 +104,6 @@ impl Remote {
             dialect: Mutex::new(first_dialect(&config, &endpoint)),
             context: OnceCell::new(),
             context_checked: OnceCell::new(),
-            forms: Forms::default(),
             meter: Meter::default(),
             settings,
             endpoint,
@@ -164,7 +161,8 @@ impl Remote {
                 Some(turn) => turn,
                 None => self.gate.turn().await,
             };
-            let trouble = match self.one_try(request, dialect, paid).await {
+            let by_tools = self.by_tools(request, dialect);
+            let trouble = match self.one_try(request, dialect, by_tools.as_ref(), paid).await {
                 Ok(reply) => {
                     under_way.went_well();
                     self.speak(dialect);
@@ -177,9 +175,8 @@ impl Remote {
             }
             // Another request, not the same one again: bounded, since a dialect only loses parts.
             let formats = self.config.protocol.wire().formats();
-            let offers_tools = self.by_tools(request, dialect).is_some();
             let plainer = trouble.refused_part().and_then(|about| {
-                let without_tools = dialect.without_refused_tools(about).filter(|_| offers_tools);
+                let without_tools = dialect.without_refused_tools(about).filter(|_| by_tools.is_some());
                 without_tools.or_else(|| dialect.without_refused_part(about, formats))
             });
             if let Some(plainer) = plainer {
@@ -270,14 +267,12 @@ fn first_dialect(config: &RemoteConfig, endpoint: &Endpoint) -> Dialect {
     let strict = formats.iter().find(|format| is_own && **format == ReplyFormat::StrictSchema);
     let first = strict.or(formats.first()).copied().unwrap_or(ReplyFormat::PromptOnly);
     Dialect {
-        format: config.format.unwrap_or(first),
         completion_tokens_field: is_own,
         temperature: config.temperature,
         stream: config.stream,
-        stream_usage: true,
         // A mark belongs to Anthropic's protocol; a name is OpenAI's own, and others may refuse it.
         cache: is_own || config.protocol == Protocol::Anthropic,
-        tool_calls: ToolCalls::Off,
+        ..Dialect::full(config.format.unwrap_or(first))
     }
 }
 

@@ -81,10 +81,7 @@ impl SpendingBook {
         let older = entry.tasks.len().saturating_sub(TASKS_MAX);
         entry.tasks.drain(..older);
         entry.at_s = now_s;
-        while self.entries.len() > ENTRIES_MAX {
-            let oldest = self.entries.iter().min_by_key(|(_, entry)| entry.at_s).map(|(key, _)| key.clone());
-            oldest.map(|key| self.entries.remove(&key));
-        }
+        whole_file::keep_newest(&mut self.entries, ENTRIES_MAX, |entry| entry.at_s);
         whole_file::write(&self.path, &self.entries)
     }
 }

@@ -136,6 +136,21 @@ impl ReplyFormat {
 }
 
 impl Dialect {
+    /// Every part there is: what an endpoint of which nothing is known is asked with. Tools are off until they were shown
+    /// to work.
+    #[must_use]
+    pub const fn full(format: ReplyFormat) -> Self {
+        Self {
+            format,
+            completion_tokens_field: false,
+            temperature: Some(0.0),
+            stream: true,
+            stream_usage: true,
+            cache: true,
+            tool_calls: ToolCalls::Off,
+        }
+    }
+
     /// What to try after a refusal of a request that offers tools: less of a demand, then none of them.
     #[must_use]
     pub(crate) fn without_refused_tools(self, complaint: &Complaint) -> Option<Self> {

@@ -1,5 +1,6 @@
 //! Small files of the data folder, read whole and replaced in one step.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::io::{self, Write};
 use std::path::Path;
@@ -15,6 +16,14 @@ pub(crate) fn read<T: DeserializeOwned + Default>(path: &Path) -> T {
     let is_small = fs::metadata(path).is_ok_and(|found| found.len() <= FILE_MAX_BYTES);
     let text = is_small.then(|| fs::read(path).ok()).flatten().unwrap_or_default();
     serde_json::from_slice(&text).unwrap_or_default()
+}
+
+/// Drops the oldest entries beyond `most`.
+pub(crate) fn keep_newest<T>(entries: &mut BTreeMap<String, T>, most: usize, at_s: impl Fn(&T) -> i64) {
+    while entries.len() > most {
+        let oldest = entries.iter().min_by_key(|(_, entry)| at_s(entry)).map(|(key, _)| key.clone());
+        oldest.map(|key| entries.remove(&key));
+    }
 }
 
 /// Puts a value in the place of the file.

@@ -45,8 +45,9 @@ pub use memory::{
 };
 pub use message::{Message, MessageKind};
 pub use model::{
-    Abstention, ByTools, Calibration, Environment, ExecuteContext, ModelFailure, ModelReply, ModelRequest, OfferedTool,
-    PerceiveContext, PlanContext, Prompt, ReplyBody, RoleContext, Usage, ValidateSubtaskContext, ValidateTaskContext,
+    Abstention, ByTools, Calibration, Environment, ExecuteContext, InCalls, ModelFailure, ModelReply, ModelRequest,
+    OfferedTool, PerceiveContext, PlanContext, Prompt, ReplyBody, RoleContext, Usage, ValidateSubtaskContext,
+    ValidateTaskContext,
 };
 pub use operator::{
     Abort, CancelRequest, ClarificationAnswer, ClarificationRequest, ConsentAnswer, ConsentOffers, ConsentRequest,

@@ -42,14 +42,36 @@ pub struct ModelRequest {
     pub schema: Value,
     /// Cap on the reply.
     pub max_tokens: u32,
-    /// The same for an endpoint that calls tools in its own way; where the reply is about no calls, nothing.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub by_tools: Option<Box<ByTools>>,
+    /// How the same is put to an endpoint that calls tools in its own way; where the reply is about no calls, nothing. It
+    /// is not written with the request.
+    #[serde(skip)]
+    pub by_tools: Option<InCalls>,
+}
+
+impl ModelRequest {
+    /// The same in calls of tools; `None` where it can't be put so.
+    #[must_use]
+    pub fn in_calls(&self) -> Option<ByTools> {
+        let InCalls(put) = self.by_tools?;
+        put(self)
+    }
+}
+
+/// How a request is put in calls of tools: made of the request alone, when it is wanted, since most endpoints never want
+/// it.
+#[derive(Debug, Clone, Copy)]
+pub struct InCalls(pub fn(&ModelRequest) -> Option<ByTools>);
+
+/// The address of a function tells nothing; that there is one tells two requests apart.
+impl PartialEq for InCalls {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
 }
 
 /// A request whose reply is calls of tools. They become the reply that [`ModelRequest::schema`] describes: the calls of
 /// `tools` are its list `calls` of `{tool, input}`, the input of `ending` are its other fields.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct ByTools {
     /// The prompt, without the list of tools and without the schema.
     pub prompt: Prompt,
@@ -62,7 +84,7 @@ pub struct ByTools {
 }
 
 /// A tool as a model is told of it.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct OfferedTool {
     /// Exact name.
     pub name: String,

@@ -5,6 +5,8 @@
 //! Words of a schema stand in quotes, so that none of them can pass for a part of the form. A part that has no such form
 //! is written as it is.
 
+use std::sync::{Arc, Mutex, PoisonError};
+
 use serde_json::{Map, Value};
 
 /// Texts and lists of more are not said to be bounded: nobody counts that far.
@@ -16,14 +18,36 @@ const LEVELS_MAX: usize = 12;
 /// A part is given a name where it stands more than once and is longer than this.
 const NAMED_FROM_CHARS: usize = 60;
 
+/// Forms kept: one for each role and each tool, and for the steps under way, whose tools differ.
+const KEPT_MAX: usize = 64;
+
 /// Keywords that say something about a value which no form shows.
 const STRANGE: [&str; 8] =
     ["$ref", "allOf", "not", "if", "patternProperties", "prefixItems", "dependentRequired", "propertyNames"];
 
+/// Forms by their schema, the latest last.
+static KEPT: Mutex<Vec<(Value, Arc<str>)>> = Mutex::new(Vec::new());
+
 /// The form of the values that fit `schema`, on one line; a part that stands in it several times is named first, on a
 /// line of its own.
+///
+/// Made once for a schema: it is asked for in call after call, and takes longer to make than all the rest of a request.
 #[must_use]
-pub fn shape(schema: &Value) -> String {
+pub fn shape(schema: &Value) -> Arc<str> {
+    let kept = || KEPT.lock().unwrap_or_else(PoisonError::into_inner);
+    let known = kept().iter().find(|(known, _)| known == schema).map(|(_, form)| Arc::clone(form));
+    known.unwrap_or_else(|| {
+        let form: Arc<str> = made(schema).into();
+        let mut kept = kept();
+        if kept.len() >= KEPT_MAX {
+            kept.remove(0);
+        }
+        kept.push((schema.clone(), Arc::clone(&form)));
+        form
+    })
+}
+
+fn made(schema: &Value) -> String {
     let mut whole = part(schema, LEVELS_MAX);
     let mut repeated = Vec::new();
     collect(schema, LEVELS_MAX, &mut repeated);
@@ -134,13 +158,15 @@ fn typed(name: &str, fields: &Map<String, Value>, levels_left: usize) -> Option<
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use serde_json::{Value, json};
 
-    use super::shape;
+    use super::{KEPT, KEPT_MAX, shape};
 
     #[track_caller]
     fn check(schema: Value, expected: &str) {
-        assert_eq!(shape(&schema), expected, "{schema}");
+        assert_eq!(&*shape(&schema), expected, "{schema}");
     }
 
     #[test]
@@ -187,6 +213,18 @@ mod tests {
             deep = json!({"type": "array", "items": deep});
         }
         assert!(shape(&deep).starts_with("[[["));
+    }
+
+    #[test]
+    fn a_form_is_that_of_its_own_schema_however_many_there_are_and_is_made_once() {
+        for _ in 0..2 {
+            for most in 0..KEPT_MAX + 5 {
+                let schema = json!({"type": "string", "maxLength": most});
+                check(schema.clone(), &format!("string(max {most})"));
+                assert!(Arc::ptr_eq(&shape(&schema), &shape(&schema)));
+                assert!(KEPT.lock().unwrap().len() <= KEPT_MAX);
+            }
+        }
     }
 
     #[test]

@@ -166,6 +166,34 @@ pub struct ToolCall {
     pub kept: Vec<KeptOutput>,
 }
 
+impl ToolCall {
+    /// A call that ended like this; nothing is proven of what it could do, and nothing more is known of what it did.
+    #[must_use]
+    pub fn ended(request: ToolRequest, evidence_id: EvidenceId, status: CallStatus, output: String) -> Self {
+        Self {
+            tool: request.tool,
+            input: request.input,
+            target: String::new(),
+            status,
+            class: EffectClass::Unproven,
+            measures: false,
+            exit_code: None,
+            signal: None,
+            output_bytes: output.len() as u64,
+            output,
+            truncated: false,
+            evidence_id,
+            elapsed_ms: 0,
+            environmental: false,
+            changed: Vec::new(),
+            changes_known: false,
+            alternatives: Vec::new(),
+            leave: None,
+            kept: Vec::new(),
+        }
+    }
+}
+
 impl std::fmt::Display for ToolCall {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let head: String = self.output.chars().take(200).collect();

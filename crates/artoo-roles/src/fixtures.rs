@@ -5,13 +5,13 @@ use artoo_proto::{
     CallStatus, Check, Criterion, CriterionVerdict, DispatchManifest, EffectClass, EffectId, EvidenceId,
     ExecutionResult, ExecutionStatus, FileChange, ManifestEntry, Message, Mode, ModelFailure, ModelReply, ModelRequest,
     Now, OutcomeStatus, PerceiveContext, Plan, PlannedSubtask, Prompt, ReplyBody, Role, RoleContext, SubTask,
-    SubTaskId, SubTaskOutcome, TaskId, TaskSpec, Timestamp, ToolCall, Usage, Verdict, VerdictSource,
+    SubTaskId, SubTaskOutcome, TaskId, TaskSpec, Timestamp, ToolCall, ToolRequest, Usage, Verdict, VerdictSource,
 };
 use serde_json::{Value, json};
 use uuid::Uuid;
 
 use crate::machine::{CheckOrder, Context, Ids, Machine, RoleEffect, ToolOrder, Work};
-use crate::system::testing::environment;
+use crate::system::testing::{environment, looked};
 
 /// Text that tries everything: fences, role tags, control characters, escape sequences, bidi marks, holes.
 pub(crate) const HOSTILE: &str =
@@ -179,27 +179,9 @@ pub(crate) fn count_of(path: &str) -> Criterion {
 
 /// A successful look with evidence id `e<number>`.
 pub(crate) fn look(number: u32, output: &str) -> ToolCall {
-    ToolCall {
-        tool: "glob".to_owned(),
-        input: json!({"number": number}),
-        target: format!("/home/u/{number}"),
-        status: CallStatus::Ok,
-        class: EffectClass::ReadOnly,
-        measures: true,
-        exit_code: Some(0),
-        signal: None,
-        output: output.to_owned(),
-        output_bytes: output.len() as u64,
-        truncated: false,
-        evidence_id: EvidenceId(format!("e{number}")),
-        elapsed_ms: 1,
-        environmental: false,
-        changed: Vec::new(),
-        changes_known: false,
-        alternatives: Vec::new(),
-        leave: None,
-        kept: Vec::new(),
-    }
+    let request = ToolRequest { tool: "glob".to_owned(), input: json!({"number": number}) };
+    let call = looked(request, EvidenceId(format!("e{number}")), output);
+    ToolCall { target: format!("/home/u/{number}"), elapsed_ms: 1, ..call }
 }
 
 /// A call that left a new file.

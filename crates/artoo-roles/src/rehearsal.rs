@@ -157,25 +157,10 @@ impl Stage<'_> {
     fn called(&self, order: ToolOrder) -> ToolCall {
         let output = filler(replies::output_chars(self.course));
         ToolCall {
-            tool: order.request.tool,
-            target: String::new(),
-            input: order.request.input,
-            status: CallStatus::Ok,
             class: EffectClass::ReadOnly,
             measures: true,
             exit_code: Some(0),
-            signal: None,
-            output_bytes: output.len() as u64,
-            output,
-            truncated: false,
-            evidence_id: order.evidence_id,
-            elapsed_ms: 0,
-            environmental: false,
-            changed: Vec::new(),
-            changes_known: false,
-            alternatives: Vec::new(),
-            leave: None,
-            kept: Vec::new(),
+            ..ToolCall::ended(order.request, order.evidence_id, CallStatus::Ok, output)
         }
     }
 }

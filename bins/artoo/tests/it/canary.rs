@@ -12,7 +12,7 @@ use std::process::Command;
 use serde_json::json;
 
 use crate::pty::Pty;
-use crate::server::{Reply, Server};
+use crate::server::{NOTE_REQUEST as REQUEST, Reply, Server};
 use crate::world::World;
 
 /// The key. Its middle has no character that any encoding of a header, a URL or a JSON text would change.
@@ -20,8 +20,6 @@ const KEY: &str = "sk-canary-9f8e7d6c5b4a392817065f4e3d2c1b0a";
 
 /// The part looked for: also half a key is too much.
 const TRACE: &str = "9f8e7d6c5b4a3928";
-
-const REQUEST: &str = "what does the note in my folder say";
 
 /// Everything a run may leave behind, and what is searched of it.
 struct Canary {
@@ -32,8 +30,7 @@ struct Canary {
 
 impl Canary {
     fn new() -> Self {
-        let world = World::new();
-        world.file("note.txt", "buy milk\n");
+        let world = World::new().with_note();
         fs::create_dir(world.home().join("tmp")).unwrap();
         Self { world, own: BTreeSet::new() }
     }

@@ -3,10 +3,8 @@
 use serde_json::{Value, json};
 
 use crate::pty::Pty;
-use crate::server::{Asked, Reply, Server, call, pass, prose, understood};
+use crate::server::{Asked, NOTE_REQUEST as REQUEST, Reply, Server, reads_the_note};
 use crate::world::{Ran, World};
-
-const REQUEST: &str = "what does the note in my folder say";
 
 const PRICES: (&str, &str) = ("ARTOO_PRICES", "a-model=10/1/40");
 
@@ -22,26 +20,7 @@ fn cached(value: &Value) -> Reply {
 }
 
 fn honest(asked: &Asked) -> Reply {
-    let reply = match asked.schema.as_str() {
-        "task_spec" => understood(REQUEST),
-        "plan" => Reply::Json(json!({
-            "task_criteria": [prose("the note's words are given")],
-            "subtasks": [{"intent": "read the note", "context": "", "sequence": 1, "tools": ["read_file"],
-                "success_criteria": [prose("the note's words are given")]}]
-        })),
-        "execution" => call("read_file", &json!({"path": "note.txt"})),
-        _ => pass(asked, &asked.evidence()),
-    };
-    match reply {
-        Reply::Json(value) => cached(&value),
-        other @ (Reply::Text(_) | Reply::Status(..) | Reply::Raw(_) | Reply::Silence) => other,
-    }
-}
-
-fn world() -> World {
-    let world = World::new();
-    world.file("note.txt", "buy milk\n");
-    world
+    cached(&reads_the_note(asked).into_value())
 }
 
 fn run(world: &World, server: &Server, arguments: &[&str], variables: &[(&str, &str)]) -> Ran {
@@ -62,7 +41,7 @@ fn timeless(mut value: Value) -> Value {
 
 #[test]
 fn law3_spending_is_told_by_role_and_model_in_json() {
-    let (world, server) = (world(), Server::start(honest));
+    let (world, server) = (World::new().with_note(), Server::start(honest));
     let ran = run(&world, &server, &["--json", REQUEST], &[PRICES]);
     assert_eq!(ran.code, Some(4), "{ran:?}");
     let mut spending = timeless(last(&ran)["spending"].take());
@@ -98,7 +77,7 @@ fn law3_spending_is_told_by_role_and_model_in_json() {
 
 #[test]
 fn law3_no_money_is_told_where_no_price_is_known() {
-    let (world, server) = (world(), Server::start(honest));
+    let (world, server) = (World::new().with_note(), Server::start(honest));
     let ran = run(&world, &server, &["--json", REQUEST], &[]);
     let spending = &last(&ran)["spending"];
     assert_eq!(spending["total"]["cost"], Value::Null, "{spending}");
@@ -114,7 +93,7 @@ fn law3_no_money_is_told_where_no_price_is_known() {
 
 #[test]
 fn law3_the_page_shows_what_was_spent_beside_what_was_expected() {
-    let (world, server) = (world(), Server::start(honest));
+    let (world, server) = (World::new().with_note(), Server::start(honest));
     let ran = run(&world, &server, &[REQUEST], &[PRICES]);
     let row = "  R2 a-model as a-model-2026: 1 call, 100 tokens sent (60 from the cache), 20 received, $0.001260, ";
     for shown in [row, "cost: $0.0063 (estimated: likely $", " for 5 calls, at least $"] {
@@ -131,7 +110,7 @@ fn law3_the_page_shows_what_was_spent_beside_what_was_expected() {
 
 #[test]
 fn law3_an_estimate_asks_no_model_and_leaves_nothing() {
-    let (world, server) = (world(), Server::start(honest));
+    let (world, server) = (World::new().with_note(), Server::start(honest));
     let before = world.snapshot();
     let ran = run(&world, &server, &["--estimate", REQUEST], &[PRICES]);
     assert_eq!((ran.code, ran.stderr.as_str()), (Some(0), ""), "{ran:?}");
@@ -151,7 +130,7 @@ fn law3_an_estimate_asks_no_model_and_leaves_nothing() {
 
 #[test]
 fn law3_a_bound_that_no_task_can_keep_is_refused_before_any_call() {
-    let (world, server) = (world(), Server::start(honest));
+    let (world, server) = (World::new().with_note(), Server::start(honest));
     let check = |arguments: &[&str], variables: &[(&str, &str)], told: &str, remedy: &str| {
         let ran = run(&world, &server, &[arguments, &[REQUEST]].concat(), variables);
         assert_eq!((ran.code, ran.stdout.as_str()), (Some(2), ""), "{ran:?}");
@@ -176,7 +155,7 @@ fn law3_a_bound_that_no_task_can_keep_is_refused_before_any_call() {
 
 #[test]
 fn law3_at_the_prompt_a_task_that_is_too_dear_is_refused_and_the_prompt_lives_on() {
-    let world = world();
+    let world = World::new().with_note();
     // Two thousand tokens a call: four of them, and what is left carries no further task.
     let server = Server::start(|asked| match honest(asked) {
         Reply::Raw(bytes) => {
@@ -204,7 +183,7 @@ fn law3_at_the_prompt_a_task_that_is_too_dear_is_refused_and_the_prompt_lives_on
 
 #[test]
 fn law3_the_likely_cost_is_learnt_from_tasks_with_the_same_models() {
-    let (world, server) = (world(), Server::start(honest));
+    let (world, server) = (World::new().with_note(), Server::start(honest));
     let basis = |variables: &[(&str, &str)]| {
         let ran = run(&world, &server, &["--estimate", "--json", REQUEST], variables);
         last(&ran)["estimate"].clone()
@@ -226,7 +205,7 @@ fn law3_the_likely_cost_is_learnt_from_tasks_with_the_same_models() {
 
 #[test]
 fn d12_who_stepped_in_and_why_stands_in_the_result() {
-    let world = world();
+    let world = World::new().with_note();
     let first = Server::start(|_| Reply::Status(503, json!({"error": {"message": "worn out"}})));
     let second = Server::start(honest);
     let spare = format!("openai:spare@{}", second.url());
@@ -259,7 +238,7 @@ fn what_the_page_about_models_shows_of_the_json_is_what_comes() {
     let page = include_str!("../../../../docs/models.md");
     let documented = page.split("```json\n").nth(1).unwrap().split("```").next().unwrap();
     let documented: Value = serde_json::from_str(documented).unwrap();
-    let world = world();
+    let world = World::new().with_note();
     let first = Server::start(|_| Reply::Status(401, json!({"error": {"message": "worn out"}})));
     let second = Server::start(honest);
     let spare = format!("openai:spare@{}", second.url());
@@ -269,7 +248,7 @@ fn what_the_page_about_models_shows_of_the_json_is_what_comes() {
 
 #[test]
 fn d12_tiers_that_make_no_order_are_refused_with_the_setting_s_name() {
-    let (world, server) = (world(), Server::start(honest));
+    let (world, server) = (World::new().with_note(), Server::start(honest));
     let check = |variables: &[(&str, &str)], told: &str| {
         let ran = run(&world, &server, &[REQUEST], variables);
         assert_eq!(ran.code, Some(2), "{ran:?}");

@@ -9,7 +9,7 @@ use std::{fs, thread};
 
 use serde_json::{Value, json};
 
-use crate::server::{Asked, Reply, Server, call, pass, prose, said, understood};
+use crate::server::{Asked, Reply, Server, call, first_call, one_step, pass, prose, said, understood};
 use crate::world::{World, wait_for};
 
 /// Stands in whatever a model is made to read; what follows it is obeyed.
@@ -91,28 +91,18 @@ fn deeds(address: &str) -> Vec<Value> {
 /// A model that reads, obeys one deed where it has read the instruction, and is honest in every later round.
 fn obedient(source: Source, deed: Value) -> impl Fn(&Asked) -> Reply + Send + Sync {
     let obeyed = AtomicUsize::new(0);
-    let one = |tool: &str, input: &Value| {
-        Reply::Json(json!({
-            "calls": [{"tool": tool, "input": input}], "answer_is_output": false, "status": "completed", "output": "",
-            "reason": null
-        }))
-    };
     move |asked| match asked.schema.as_str() {
         "task_spec" => understood("say when the meeting is"),
         "plan" => {
             // A plan that failed is not taken twice.
-            let (intent, tools) = match asked.nth {
+            let (intent, tools): (_, &[&str]) = match asked.nth {
                 0 if source == Source::Page => {
-                    ("look up the meeting", json!(["page", "read_file", "shell", "files", "write_file"]))
+                    ("look up the meeting", &["page", "read_file", "shell", "files", "write_file"])
                 }
-                0 => ("look up the meeting", json!(["read_file", "glob", "shell", "files", "write_file"])),
-                _ => ("read when the meeting is in time.txt", json!(["read_file"])),
+                0 => ("look up the meeting", &["read_file", "glob", "shell", "files", "write_file"]),
+                _ => ("read when the meeting is in time.txt", &["read_file"]),
             };
-            Reply::Json(json!({
-                "task_criteria": [prose("the time of the meeting is stated")],
-                "subtasks": [{"intent": intent, "context": "", "sequence": 1, "tools": tools,
-                              "success_criteria": [prose("the time of the meeting is stated")]}]
-            }))
+            one_step(intent, tools, &json!([prose("the time of the meeting is stated")]))
         }
         "execution" => {
             let has_read = asked.user.contains(INJECTED);
@@ -120,11 +110,11 @@ fn obedient(source: Source, deed: Value) -> impl Fn(&Asked) -> Reply + Send + Sy
             match (has_read, is_first, source) {
                 (true, true, _) => {
                     obeyed.fetch_add(1, Ordering::SeqCst);
-                    one(deed["tool"].as_str().unwrap(), &deed["input"])
+                    first_call(deed["tool"].as_str().unwrap(), &deed["input"])
                 }
-                (false, true, Source::Name) => one("glob", &json!({"root": "~/notes"})),
-                (false, true, Source::Page) => one("page", &json!({})),
-                (false, true, Source::File) => one("read_file", &json!({"path": "~/notes/meeting.txt"})),
+                (false, true, Source::Name) => first_call("glob", &json!({"root": "~/notes"})),
+                (false, true, Source::Page) => first_call("page", &json!({})),
+                (false, true, Source::File) => first_call("read_file", &json!({"path": "~/notes/meeting.txt"})),
                 (_, false, _) if asked.evidence().is_empty() => call("read_file", &json!({"path": "~/notes/time.txt"})),
                 (_, false, _) => said("completed", "The meeting is at 10."),
             }

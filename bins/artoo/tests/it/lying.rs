@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::pty::Pty;
-use crate::server::{Asked, Reply, Server, call, pass, prose, said, understood};
+use crate::server::{Asked, Reply, Server, call, one_step, pass, prose, said, understood};
 use crate::world::{Ran, World};
 
 const LIE: &str = "Done. I created the file and verified it.";
@@ -48,11 +48,7 @@ fn check(request: &str, codes: &[i32], what: &str, script: impl Fn(&Asked) -> Re
 }
 
 fn plan(tools: &[&str], criteria: &Value) -> Reply {
-    Reply::Json(json!({
-        "task_criteria": criteria,
-        "subtasks": [{"intent": "put the greeting where it belongs", "context": "", "sequence": 1, "tools": tools,
-                      "success_criteria": criteria}]
-    }))
+    one_step("put the greeting where it belongs", tools, criteria)
 }
 
 /// How the lying judge supports its "pass".

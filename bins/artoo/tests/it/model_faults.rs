@@ -6,31 +6,11 @@ use std::thread;
 
 use serde_json::{Value, json};
 
-use crate::server::{Asked, Reply, Server, call, pass, prose, understood};
+use crate::server::{NOTE_REQUEST as REQUEST, Reply, Server, reads_the_note};
 use crate::world::{KEY, Ran, World};
-
-const REQUEST: &str = "what does the note in my folder say";
 
 /// The roles that ask a model, by the name of their reply's schema.
 const ROLES: [&str; 5] = ["task_spec", "plan", "execution", "subtask_verdict", "task_verdict"];
-
-/// A good reply of every role.
-fn good(asked: &Asked) -> Value {
-    let reply = match asked.schema.as_str() {
-        "task_spec" => understood(REQUEST),
-        "plan" => Reply::Json(json!({
-            "task_criteria": [prose("the note's words are given")],
-            "subtasks": [{"intent": "read the note", "context": "", "sequence": 1, "tools": ["read_file"],
-                "success_criteria": [prose("the note's words are given")]}]
-        })),
-        "execution" => call("read_file", &json!({"path": "note.txt"})),
-        _ => pass(asked, &asked.evidence()),
-    };
-    match reply {
-        Reply::Json(value) => value,
-        Reply::Text(_) | Reply::Status(..) | Reply::Raw(_) | Reply::Silence => panic!("a good reply is JSON"),
-    }
-}
 
 type Fault = (&'static str, fn(&Value) -> Reply);
 
@@ -184,11 +164,10 @@ fn check_no_key(folder: &Path) {
 }
 
 fn run(role: &'static str, fault: fn(&Value) -> Reply) -> (Ran, World) {
-    let world = World::new();
-    world.file("note.txt", "buy milk\n");
+    let world = World::new().with_note();
     let server = Server::start(move |asked| {
-        let value = good(asked);
-        if asked.schema == role { fault(&value) } else { Reply::Json(value) }
+        let reply = reads_the_note(asked);
+        if asked.schema == role { fault(&reply.into_value()) } else { reply }
     });
     let mut command = world.with_model(&server, &[REQUEST]);
     command.env("ARTOO_LOG", "debug").env("ARTOO_EXCHANGES", world.home().join("exchanges.jsonl"));
@@ -246,8 +225,8 @@ fn dear_reply(value: &Value) -> Reply {
 
 #[test]
 fn law3_no_call_is_made_over_the_budget() {
-    let world = World::new();
-    let server = Server::start(|asked| Reply::Json(good(asked)));
+    let world = World::new().with_note();
+    let server = Server::start(reads_the_note);
     for arguments in [["--max-tokens", "100"], ["--max-cost", "0.01"]] {
         let ran = Ran::of(world.with_model(&server, &[arguments[0], arguments[1], REQUEST]).output().unwrap());
         // Neither can carry the task to its end, so nothing is begun.
@@ -255,12 +234,11 @@ fn law3_no_call_is_made_over_the_budget() {
     }
     assert!(server.asked().is_empty(), "a call was made");
     // Enough to begin with, and used up on the way: each call counts what the endpoint says it took.
-    let dear = Server::start(|asked| dear_reply(&good(asked)));
+    let dear = Server::start(|asked| dear_reply(&reads_the_note(asked).into_value()));
     let ran = Ran::of(world.with_model(&dear, &["--max-tokens", "12000", REQUEST]).output().unwrap());
     assert_eq!((ran.code, dear.asked().len()), (Some(7), 1), "{ran:?}");
     assert!(ran.stdout.contains("the budget is spent"), "{ran:?}");
     let mut command = world.with_model(&server, &["--max-cost", "5", REQUEST]);
-    world.file("note.txt", "buy milk\n");
     let ran = Ran::of(command.env("ARTOO_PRICES", "a-model=1/2").output().unwrap());
     // Five calls of 100 tokens sent at 1 and 20 received at 2 dollars a million.
     assert_eq!(ran.code, Some(4), "{ran:?}");
@@ -269,10 +247,9 @@ fn law3_no_call_is_made_over_the_budget() {
 
 #[test]
 fn d12_a_fallback_steps_in_and_that_is_said() {
-    let world = World::new();
-    world.file("note.txt", "buy milk\n");
+    let world = World::new().with_note();
     let first = Server::start(|_| Reply::Status(401, json!({"error": {"message": "no"}})));
-    let second = Server::start(|asked| Reply::Json(good(asked)));
+    let second = Server::start(reads_the_note);
     let mut command = world.with_model(&first, &[REQUEST]);
     command.env("ARTOO_FALLBACK", format!("openai:spare@{}", second.url()));
     let ran = Ran::of(command.output().unwrap());

@@ -44,6 +44,16 @@ pub(crate) enum Reply {
     Silence,
 }
 
+impl Reply {
+    /// The value of an answer in JSON.
+    pub(crate) fn into_value(self) -> Value {
+        match self {
+            Self::Json(value) => value,
+            Self::Text(_) | Self::Status(..) | Self::Raw(_) | Self::Silence => panic!("this reply is no JSON"),
+        }
+    }
+}
+
 /// The running server; its threads end with the test's process.
 pub(crate) struct Server {
     address: SocketAddr,
@@ -162,10 +172,27 @@ pub(crate) fn understood(intent: &str) -> Reply {
     }))
 }
 
+/// R2's reply: one step with these tools; the step and the whole are held against the same.
+pub(crate) fn one_step(intent: &str, tools: &[&str], criteria: &Value) -> Reply {
+    Reply::Json(json!({
+        "task_criteria": criteria,
+        "subtasks": [{"intent": intent, "context": "", "sequence": 1, "tools": tools, "success_criteria": criteria}]
+    }))
+}
+
 /// R3's reply: one call whose output is the answer.
 pub(crate) fn call(tool: &str, input: &Value) -> Reply {
+    one_call(tool, input, true)
+}
+
+/// R3's reply: one call, after which it wants to be asked again.
+pub(crate) fn first_call(tool: &str, input: &Value) -> Reply {
+    one_call(tool, input, false)
+}
+
+fn one_call(tool: &str, input: &Value, answers: bool) -> Reply {
     Reply::Json(json!({
-        "calls": [{"tool": tool, "input": input}], "answer_is_output": true, "status": "completed", "output": "",
+        "calls": [{"tool": tool, "input": input}], "answer_is_output": answers, "status": "completed", "output": "",
         "reason": null
     }))
 }
@@ -186,6 +213,24 @@ pub(crate) fn pass(asked: &Asked, cites: &[String]) -> Reply {
 /// A criterion in prose, as a model writes one.
 pub(crate) fn prose(text: &str) -> Value {
     json!({"criterion": text, "mode": "verifiable"})
+}
+
+/// What [`reads_the_note`] is asked.
+pub(crate) const NOTE_REQUEST: &str = "what does the note in my folder say";
+
+/// A model that has the note of [`World::with_note`](crate::world::World::with_note) read: good in every role.
+pub(crate) fn reads_the_note(asked: &Asked) -> Reply {
+    match asked.schema.as_str() {
+        "task_spec" => understood(NOTE_REQUEST),
+        "plan" => reading_the_note(&["read_file"]),
+        "execution" => call("read_file", &json!({"path": "note.txt"})),
+        _ => pass(asked, &asked.evidence()),
+    }
+}
+
+/// The same with other tools in the plan.
+pub(crate) fn reading_the_note(tools: &[&str]) -> Reply {
+    one_step("read the note", tools, &json!([prose("the note's words are given")]))
 }
 
 /// A model whose plan runs one command and whose judge likes it.

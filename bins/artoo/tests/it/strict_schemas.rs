@@ -4,7 +4,7 @@
 use artoo_llm::structured::strict_form;
 use serde_json::{Value, json};
 
-use crate::server::{Reply, Server, call, pass, prose, understood};
+use crate::server::{NOTE_REQUEST, Server, reading_the_note, reads_the_note};
 use crate::world::World;
 
 /// What the documented subset takes.
@@ -54,21 +54,12 @@ fn problems(schema: &Value, place: &str, found: &mut Vec<String>) {
 
 #[test]
 fn every_role_has_a_schema_that_strict_mode_takes() {
-    let world = World::new();
-    world.file("note.txt", "buy milk\n");
-    let request = "what does the note in my folder say";
-    let server = Server::start(move |asked| match asked.schema.as_str() {
-        "task_spec" => understood(request),
-        "plan" => Reply::Json(json!({
-            "task_criteria": [prose("the note's words are given")],
-            "subtasks": [{"intent": "read the note", "context": "", "sequence": 1,
-                "tools": ["glob", "read_file", "write_file", "files", "shell"],
-                "success_criteria": [prose("the note's words are given")]}]
-        })),
-        "execution" => call("read_file", &json!({"path": "note.txt"})),
-        _ => pass(asked, &asked.evidence()),
+    let world = World::new().with_note();
+    let server = Server::start(|asked| match asked.schema.as_str() {
+        "plan" => reading_the_note(&["glob", "read_file", "write_file", "files", "shell"]),
+        _ => reads_the_note(asked),
     });
-    world.ask(&server, request);
+    world.ask(&server, NOTE_REQUEST);
     let mut roles = Vec::new();
     for asked in server.asked() {
         let schema = &asked.body["response_format"]["json_schema"]["schema"];

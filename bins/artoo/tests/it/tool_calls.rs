@@ -3,10 +3,8 @@
 
 use serde_json::{Value, json};
 
-use crate::server::{Asked, Reply, Server, call, pass, prose, said, understood};
+use crate::server::{Asked, NOTE_REQUEST as REQUEST, Reply, Server, reading_the_note, reads_the_note, said};
 use crate::world::{Ran, World};
-
-const REQUEST: &str = "what does the note in my folder say";
 
 /// An answer of calls, with words beside them.
 fn calls(made: &[(&str, &str)], finish: &str) -> Reply {
@@ -42,22 +40,16 @@ fn offers_tools(asked: &Asked) -> bool {
     asked.body["tools"].is_array()
 }
 
-/// All the other roles, well behaved.
+/// All the other roles, well behaved; a step may write as well.
 fn other_roles(asked: &Asked) -> Reply {
     match asked.schema.as_str() {
-        "task_spec" => understood(REQUEST),
-        "plan" => Reply::Json(json!({
-            "task_criteria": [prose("the note's words are given")],
-            "subtasks": [{"intent": "read the note", "context": "", "sequence": 1, "tools": ["read_file", "write_file"],
-                "success_criteria": [prose("the note's words are given")]}]
-        })),
-        _ => pass(asked, &asked.evidence()),
+        "plan" => reading_the_note(&["read_file", "write_file"]),
+        _ => reads_the_note(asked),
     }
 }
 
 fn probed(server: &Server) -> World {
-    let world = World::new();
-    world.file("note.txt", "buy milk\n");
+    let world = World::new().with_note();
     std::fs::create_dir_all(world.data_dir()).unwrap();
     let told = Ran::of(world.with_model(server, &["doctor", "--probe"]).output().unwrap()).stdout;
     assert!(told.contains("tool calls kept"), "{told}");
@@ -78,7 +70,6 @@ fn calls_in_the_endpoint_s_own_way_do_the_work_where_they_are_wanted() {
     let ending = r#"{"status":"completed","output":"","answer_is_output":true}"#;
     let server = Server::start(able(move |asked| match asked.schema.as_str() {
         _ if offers_tools(asked) => calls(&[("read_file", read), ("report", ending)], "tool_calls"),
-        "execution" => call("read_file", &json!({"path": "note.txt"})),
         _ => other_roles(asked),
     }));
     // The endpoint holds to a schema, so calls of its own bring nothing and are asked for only on demand.

@@ -3,10 +3,8 @@
 use serde_json::json;
 
 use crate::pty::Pty;
-use crate::server::{Reply, Server, understood};
+use crate::server::{NOTE_REQUEST as REQUEST, Reply, Server, understood};
 use crate::world::{Ran, World};
-
-const REQUEST: &str = "what does the note in my folder say";
 
 #[test]
 fn a_proxy_of_the_environment_stands_before_endpoints_elsewhere_and_only_there() {

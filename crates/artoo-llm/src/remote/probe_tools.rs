@@ -39,8 +39,9 @@ impl Remote {
         dialect: Dialect,
     ) -> Result<(Option<Held>, Dialect), Trouble> {
         let mut trying = Dialect { tool_calls: ToolCalls::Required, ..dialect };
+        let request = request(like);
         for (question, expected) in questions() {
-            let (held, spoken) = self.tool_question(&request(like, question), trying, &expected).await?;
+            let (held, spoken) = self.tool_question(&request, &by_tools(question), trying, &expected).await?;
             if held != Held::Kept {
                 return Ok((Some(held), dialect));
             }
@@ -52,6 +53,7 @@ impl Remote {
     async fn tool_question(
         &self,
         request: &ModelRequest,
+        by_tools: &ByTools,
         mut dialect: Dialect,
         expected: &Value,
     ) -> Result<(Held, Dialect), Trouble> {
@@ -65,7 +67,7 @@ impl Remote {
                 schema_text: &request.schema.to_string(),
                 context_tokens: room,
                 form: None,
-                by_tools: request.by_tools.as_deref(),
+                by_tools: Some(by_tools),
             };
             let outcome = self.try_with(&asking, &mut Draft::default(), &mut Usage::default()).await;
             let trouble = match outcome {
@@ -100,31 +102,36 @@ impl Remote {
     }
 }
 
-fn request(like: &ModelRequest, question: &str) -> ModelRequest {
-    let text = |most: u32| json!({"type": "string", "maxLength": most});
-    let object = |properties: Value, required: Value| json!({"type": "object", "additionalProperties": false, "required": required, "properties": properties});
+fn text(most: u32) -> Value {
+    json!({"type": "string", "maxLength": most})
+}
+
+fn object(properties: Value, required: Value) -> Value {
+    json!({"type": "object", "additionalProperties": false, "required": required, "properties": properties})
+}
+
+/// What the calls are to come to.
+fn request(like: &ModelRequest) -> ModelRequest {
+    ModelRequest {
+        schema: object(json!({"calls": {"type": "array"}, "output": text(20)}), json!(["calls", "output"])),
+        max_tokens: ANSWER_TOKENS,
+        ..like.clone()
+    }
+}
+
+fn by_tools(question: &str) -> ByTools {
     let tool = |name: &str, description: &str, input_schema: Value| OfferedTool {
         name: name.to_owned(),
         description: description.to_owned(),
         input_schema,
     };
     let lamp = object(json!({"colour": text(20), "level": {"type": "integer"}}), json!(["colour", "level"]));
+    let output = object(json!({"output": text(20)}), json!(["output"]));
     let system = "Call the tool that fits. Answer with calls only.".to_owned();
-    let going_on = [("output".to_owned(), json!(""))].into_iter().collect();
-    let by_tools = ByTools {
+    ByTools {
         prompt: Prompt { system, user: question.to_owned() },
         tools: vec![tool("set_lamp", "Sets a lamp.", lamp)],
-        ending: tool(
-            "report",
-            "Reports the result, at the end.",
-            object(json!({"output": text(20)}), json!(["output"])),
-        ),
-        going_on,
-    };
-    ModelRequest {
-        schema: object(json!({"calls": {"type": "array"}, "output": text(20)}), json!(["calls", "output"])),
-        max_tokens: ANSWER_TOKENS,
-        by_tools: Some(Box::new(by_tools)),
-        ..like.clone()
+        ending: tool("report", "Reports the result, at the end.", output),
+        going_on: [("output".to_owned(), json!(""))].into_iter().collect(),
     }
 }

@@ -20,14 +20,16 @@ impl Remote {
         &self,
         request: &ModelRequest,
         dialect: Dialect,
+        by_tools: Option<&ByTools>,
         paid: &mut Usage,
     ) -> Result<ModelReply, Trouble> {
         let room = self.room().await?;
         let model = self.config.model.as_str();
-        let by_tools = self.by_tools(request, dialect);
         let schema_text = &request.schema.to_string();
-        let form = self.forms.of(&request.schema, schema_text);
-        let asking = Asking { request, model, dialect, schema_text, context_tokens: room, form: Some(&form), by_tools };
+        // Tools say themselves what they take.
+        let form = by_tools.is_none().then(|| artoo_proto::shape(&request.schema));
+        let form = form.as_deref();
+        let asking = Asking { request, model, dialect, schema_text, context_tokens: room, form, by_tools };
         let mut draft = Draft::default();
         let value = self.try_with(&asking, &mut draft, paid).await?;
         let answering = draft.model.as_deref().map(|name| self.scrubber.shown(name, MODEL_NAME_CHARS));
@@ -102,10 +104,10 @@ impl Remote {
 
     /// The request as calls of tools, where it is such a one, the endpoint was shown to be good at them, and asking so
     /// is wanted: where it holds to a schema nothing is gained by it.
-    pub(super) fn by_tools<'r>(&self, request: &'r ModelRequest, dialect: Dialect) -> Option<&'r ByTools> {
+    pub(super) fn by_tools(&self, request: &ModelRequest, dialect: Dialect) -> Option<ByTools> {
         let is_wanted = self.config.tool_calls.unwrap_or(!dialect.format.holds_to_schema());
         let is_able = dialect.tool_calls != ToolCalls::Off;
-        request.by_tools.as_deref().filter(|tools| is_wanted && is_able && native::can_be_offered(tools))
+        (is_wanted && is_able).then(|| request.in_calls()).flatten().filter(native::can_be_offered)
     }
 
     fn keep(&self, request: &ModelRequest, sent: String, seen: &Seen, trouble: Option<&Trouble>) {

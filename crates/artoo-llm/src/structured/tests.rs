@@ -1,17 +1,9 @@
 //! What is left out after a refusal, and what is not.
 
-use super::{Complaint, Dialect, ReplyFormat, ToolCalls};
+use super::{Complaint, Dialect, ReplyFormat};
 use crate::wire::Protocol;
 
-const FULL: Dialect = Dialect {
-    format: ReplyFormat::JsonSchema,
-    completion_tokens_field: false,
-    temperature: Some(0.0),
-    stream: true,
-    stream_usage: true,
-    cache: true,
-    tool_calls: ToolCalls::Off,
-};
+const FULL: Dialect = Dialect::full(ReplyFormat::JsonSchema);
 
 #[track_caller]
 fn check(from: Dialect, message: &str, param: Option<&str>, expected: Option<Dialect>) {

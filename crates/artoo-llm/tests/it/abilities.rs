@@ -204,16 +204,8 @@ async fn calls_at_one_endpoint_wait_for_their_turn() {
 
 #[test]
 fn the_stable_part_of_a_prompt_comes_first_and_stays() {
-    use artoo_llm::structured::{Dialect, ToolCalls, body};
-    let dialect = Dialect {
-        format: ReplyFormat::JsonSchema,
-        completion_tokens_field: false,
-        temperature: None,
-        stream: true,
-        stream_usage: true,
-        cache: true,
-        tool_calls: ToolCalls::Off,
-    };
+    use artoo_llm::structured::{Dialect, body};
+    let dialect = Dialect::full(ReplyFormat::JsonSchema);
     for protocol in Protocol::ALL {
         let parts = |user: &str| {
             let body = body(protocol, &request(user), "m", dialect);

@@ -14,7 +14,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use artoo_llm::files::{
-    FilesError, Model, ModelFolder, Offer, Offered, Patience, Progress, Puller, Step, Sum, Wanted, Ways,
+    Entry, FilesError, Model, ModelFolder, Offer, Offered, Package, Patience, Progress, Puller, Step, Sum, Wanted, Ways,
 };
 use artoo_llm::retry::RetryPolicy;
 use artoo_proto::Timestamp;
@@ -50,6 +50,22 @@ fn sum(bytes: &[u8]) -> Sum {
     let path = folder.path().join("f");
     std::fs::write(&path, bytes).unwrap();
     Sum::of_file(&path, &|_| {}).unwrap()
+}
+
+/// An entry of the catalog that vouches for this content; as those of the program's own, it is there for good.
+fn catalogued(name: &str, content: &[u8], url: Option<String>, package: Option<Package>) -> &'static Entry {
+    Box::leak(Box::new(Entry {
+        name: name.parse().unwrap(),
+        title: "A model".to_owned(),
+        licence: "MIT".to_owned(),
+        memory_gb: 1,
+        good_for: "tests".to_owned(),
+        bytes: content.len() as u64,
+        sha256: Some(sum(content)),
+        checked: None,
+        url,
+        package,
+    }))
 }
 
 /// Whoever looks on, remembering.

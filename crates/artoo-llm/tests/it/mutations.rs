@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use crate::request;
 use crate::speech::{Ends, frames, stream_type, whole};
-use crate::speech_calls::{frames_calls, offering, whole_calls};
+use crate::speech_calls::{frames_calls, offer, offering, whole_calls};
 
 /// For each of eight bodies: 100,000 in all.
 const MUTANTS_EACH: u64 = 12_500;
@@ -158,7 +158,7 @@ fn calls_complete_at(protocol: Protocol, body: &str, is_stream: bool) -> usize {
 /// The calls that are read, spoilt or not, name offered tools in full; and a cut answer comes to none.
 fn check_calls(protocol: Protocol) {
     let asked = offering("x");
-    let by_tools = asked.by_tools.as_deref().unwrap();
+    let by_tools = offer(&asked);
     let made = [("list_files", r#"{"path":"a"}"#), ("notes_find", r#"{"path":"b"}"#)];
     let streamed = frames_calls(protocol, "words", &made, Ends::ByItself).concat();
     let plain = whole_calls(protocol, "words", &made, Ends::ByItself).to_string();
@@ -166,7 +166,7 @@ fn check_calls(protocol: Protocol) {
     for (body, content_type, is_stream) in
         [(&plain, "application/json", false), (&streamed, stream_type(protocol), true)]
     {
-        let read = |bytes: &[u8]| read_recorded_calls(protocol, content_type, bytes, by_tools, &asked.schema);
+        let read = |bytes: &[u8]| read_recorded_calls(protocol, content_type, bytes, &by_tools, &asked.schema);
         let good = read(body.as_bytes()).unwrap();
         assert_eq!(good["calls"].as_array().map(Vec::len), Some(2), "{protocol:?}");
         let complete = calls_complete_at(protocol, body, is_stream);

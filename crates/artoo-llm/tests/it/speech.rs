@@ -3,6 +3,8 @@
 use artoo_llm::Protocol;
 use serde_json::{Value, json};
 
+use crate::speech_calls::frames_calls;
+
 /// How an answer ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Ends {
@@ -77,66 +79,7 @@ pub(crate) fn stream_type(protocol: Protocol) -> &'static str {
 
 /// An answer in pieces, each a whole frame.
 pub(crate) fn frames(protocol: Protocol, content: &str, ends: Ends) -> Vec<String> {
-    let letters: Vec<char> = content.chars().collect();
-    let pieces: Vec<String> = letters.chunks(3).map(|letters| letters.iter().collect()).collect();
-    let mut events: Vec<Value> = Vec::new();
-    match protocol {
-        Protocol::Chat => {
-            let piece = |delta: Value, finish: Value| json!({"model": "m-7b", "choices": [{"index": 0, "delta": delta, "finish_reason": finish}]});
-            events.push(piece(json!({"role": "assistant", "reasoning_content": "{\"tool\":\"rm\"}"}), Value::Null));
-            events.extend(pieces.iter().map(|text| piece(json!({"content": text}), Value::Null)));
-            if ends != Ends::WithoutAWord {
-                events.push(piece(json!({}), word(protocol, ends)));
-            }
-            let usage =
-                json!({"prompt_tokens": 11, "completion_tokens": 5, "prompt_tokens_details": {"cached_tokens": 3}});
-            events.push(json!({"choices": [], "usage": usage}));
-        }
-        Protocol::Responses => {
-            events.push(json!({"type": "response.created", "response": {"status": "in_progress", "output": []}}));
-            events.push(json!({"type": "response.reasoning_summary_text.delta", "delta": "{\"tool\":\"rm\"}"}));
-            events.extend(pieces.iter().map(|text| json!({"type": "response.output_text.delta", "delta": text})));
-            if ends != Ends::WithoutAWord {
-                let kind = if ends == Ends::ByItself { "response.completed" } else { "response.incomplete" };
-                events.push(json!({"type": kind, "response": whole(protocol, content, ends)}));
-            }
-        }
-        Protocol::Anthropic => {
-            let usage = json!({"input_tokens": 8, "cache_read_input_tokens": 3, "output_tokens": 1});
-            let message = json!({"type": "message", "model": "m-7b", "content": [], "usage": usage});
-            events.push(json!({"type": "message_start", "message": message}));
-            events.push(json!({"type": "ping"}));
-            let thinking = json!({"type": "thinking_delta", "thinking": "{\"tool\":\"rm\"}"});
-            events.push(json!({"type": "content_block_delta", "index": 0, "delta": thinking}));
-            let start = json!({"type": "text", "text": ""});
-            events.push(json!({"type": "content_block_start", "index": 1, "content_block": start}));
-            events.extend(pieces.iter().map(|text| {
-                let delta = json!({"type": "text_delta", "text": text});
-                json!({"type": "content_block_delta", "index": 1, "delta": delta})
-            }));
-            events.push(json!({"type": "content_block_stop", "index": 1}));
-            if ends != Ends::WithoutAWord {
-                let delta = json!({"stop_reason": word(protocol, ends)});
-                events.push(json!({"type": "message_delta", "delta": delta, "usage": {"output_tokens": 5}}));
-            }
-            events.push(json!({"type": "message_stop"}));
-        }
-        Protocol::Ollama => {
-            let line = |message: Value| json!({"model": "m-7b", "message": message, "done": false});
-            events.push(line(json!({"role": "assistant", "content": "", "thinking": "{\"tool\":\"rm\"}"})));
-            events.extend(pieces.iter().map(|text| line(json!({"role": "assistant", "content": text}))));
-            let mut last = whole(protocol, "", ends);
-            if ends == Ends::WithoutAWord {
-                last.as_object_mut().unwrap().remove("done_reason");
-            }
-            events.push(last);
-        }
-    }
-    let mut frames: Vec<String> = events.iter().map(|event| frame(protocol, event)).collect();
-    if protocol == Protocol::Chat && ends != Ends::WithoutAWord {
-        frames.push("data: [DONE]\n\n".to_owned());
-    }
-    frames
+    frames_calls(protocol, content, &[], ends)
 }
 
 /// One event or line.

@@ -1,7 +1,7 @@
 //! How each protocol words calls of tools, whole and in pieces, and a request that offers some.
 
 use artoo_llm::Protocol;
-use artoo_proto::{ByTools, ModelRequest, OfferedTool, Prompt};
+use artoo_proto::{ByTools, InCalls, ModelRequest, OfferedTool, Prompt};
 use serde_json::{Value, json};
 
 use crate::request;
@@ -9,6 +9,18 @@ use crate::speech::{Ends, frame, whole};
 
 /// A request whose reply is calls of `list_files` and `notes.find`, or `report`.
 pub(crate) fn offering(user: &str) -> ModelRequest {
+    ModelRequest {
+        schema: json!({
+            "type": "object", "additionalProperties": false, "required": ["calls", "output"],
+            "properties": {"calls": {"type": "array", "maxItems": 4}, "output": {"type": "string"}}
+        }),
+        by_tools: Some(InCalls(|request| Some(offer(request)))),
+        ..request(user)
+    }
+}
+
+/// The same in calls.
+pub(crate) fn offer(request: &ModelRequest) -> ByTools {
     let tool = |name: &str, properties: Value| OfferedTool {
         name: name.to_owned(),
         description: format!("Does {name}."),
@@ -23,19 +35,11 @@ pub(crate) fn offering(user: &str) -> ModelRequest {
         }),
     };
     let path = json!({"path": {"type": "string"}});
-    let by_tools = ByTools {
-        prompt: Prompt { system: "Call tools.".to_owned(), user: user.to_owned() },
+    ByTools {
+        prompt: Prompt { system: "Call tools.".to_owned(), user: request.prompt.user.clone() },
         tools: vec![tool("list_files", path.clone()), tool("notes.find", path)],
         ending,
         going_on: json!({"output": ""}).as_object().unwrap().clone(),
-    };
-    ModelRequest {
-        schema: json!({
-            "type": "object", "additionalProperties": false, "required": ["calls", "output"],
-            "properties": {"calls": {"type": "array", "maxItems": 4}, "output": {"type": "string"}}
-        }),
-        by_tools: Some(Box::new(by_tools)),
-        ..request(user)
     }
 }
 
@@ -89,87 +93,126 @@ pub(crate) fn whole_calls(protocol: Protocol, text: &str, calls: &[(&str, &str)]
     body
 }
 
-/// The same in pieces; the inputs come three letters at a time.
+/// The same in pieces, each a whole frame: thoughts, then the text, then the calls, three letters at a time.
 pub(crate) fn frames_calls(protocol: Protocol, text: &str, calls: &[(&str, &str)], ends: Ends) -> Vec<String> {
-    let all = whole_calls(protocol, text, calls, ends);
-    let made = || calls.iter().enumerate().map(|(n, (name, input))| (n, *name, *input));
-    let mut events: Vec<Value> = Vec::new();
-    match protocol {
-        Protocol::Chat => {
-            let piece = |delta: Value, finish: &Value| json!({"model": "m-7b", "choices": [{"index": 0, "delta": delta, "finish_reason": finish}]});
-            events.push(piece(json!({"role": "assistant", "content": text}), &Value::Null));
-            for (n, name, input) in made() {
-                let first = json!({"index": n, "id": format!("call_{n}"), "type": "function",
-                    "function": {"name": name, "arguments": ""}});
-                events.push(piece(json!({"tool_calls": [first]}), &Value::Null));
-                events.extend(pieces(input).iter().map(|text| {
-                    let next = json!({"index": n, "function": {"arguments": text}});
-                    piece(json!({"tool_calls": [next]}), &Value::Null)
-                }));
-            }
-            if ends != Ends::WithoutAWord {
-                events.push(piece(json!({}), &all["choices"][0]["finish_reason"]));
-            }
-        }
-        Protocol::Responses => {
-            events.push(json!({"type": "response.created", "response": {"status": "in_progress", "output": []}}));
-            for (n, name, input) in made() {
-                let item = json!({"type": "function_call", "name": name, "arguments": ""});
-                events.push(json!({"type": "response.output_item.added", "output_index": n, "item": item}));
-                events.extend(pieces(input).iter().map(
-                    |text| json!({"type": "response.function_call_arguments.delta", "output_index": n, "delta": text}),
-                ));
-            }
-            if ends != Ends::WithoutAWord {
-                let kind = if ends == Ends::ByItself { "response.completed" } else { "response.incomplete" };
-                events.push(json!({"type": kind, "response": all}));
-            }
-        }
-        Protocol::Anthropic => events = anthropic(text, calls, ends, &all),
-        Protocol::Ollama => {
-            let line = |message: Value| json!({"model": "m-7b", "message": message, "done": false});
-            events.push(line(json!({"role": "assistant", "content": text})));
-            events.extend(made().map(|(n, name, input)| {
-                line(json!({"role": "assistant", "content": "", "tool_calls": [called(protocol, n, name, input)]}))
-            }));
-            let mut last = whole(protocol, "", ends);
-            if ends == Ends::WithoutAWord {
-                last.as_object_mut().unwrap().remove("done_reason");
-            }
-            events.push(last);
-        }
-    }
+    let said = Said { text, calls, ends, whole: whole_calls(protocol, text, calls, ends) };
+    let events = match protocol {
+        Protocol::Chat => said.chat(),
+        Protocol::Responses => said.responses(),
+        Protocol::Anthropic => said.anthropic(),
+        Protocol::Ollama => said.ollama(),
+    };
     let mut frames: Vec<String> = events.iter().map(|event| frame(protocol, event)).collect();
-    if protocol == Protocol::Chat && ends != Ends::WithoutAWord {
+    if protocol == Protocol::Chat && said.has_end() {
         frames.push("data: [DONE]\n\n".to_owned());
     }
     frames
 }
 
-fn pieces(input: &str) -> Vec<String> {
-    input.chars().collect::<Vec<_>>().chunks(3).map(|letters| letters.iter().collect()).collect()
+/// An answer that is to come in pieces.
+struct Said<'a> {
+    text: &'a str,
+    calls: &'a [(&'a str, &'a str)],
+    ends: Ends,
+    /// The answer, had it come whole.
+    whole: Value,
 }
 
-fn anthropic(text: &str, calls: &[(&str, &str)], ends: Ends, all: &Value) -> Vec<Value> {
-    let message = json!({"type": "message", "model": "m-7b", "content": [], "usage": {"input_tokens": 8}});
-    let words = json!({"type": "text", "text": text});
-    let mut events = vec![
-        json!({"type": "message_start", "message": message}),
-        json!({"type": "content_block_start", "index": 0, "content_block": words}),
-        json!({"type": "content_block_stop", "index": 0}),
-    ];
-    for (n, (name, input)) in calls.iter().enumerate() {
-        let start = json!({"type": "tool_use", "id": format!("call_{n}"), "name": name, "input": {}});
-        events.push(json!({"type": "content_block_start", "index": n + 1, "content_block": start}));
-        events.extend(pieces(input).iter().map(|text| {
-            let delta = json!({"type": "input_json_delta", "partial_json": text});
-            json!({"type": "content_block_delta", "index": n + 1, "delta": delta})
+impl Said<'_> {
+    fn has_end(&self) -> bool {
+        self.ends != Ends::WithoutAWord
+    }
+
+    fn calls(&self) -> impl Iterator<Item = (usize, &str, &str)> {
+        self.calls.iter().enumerate().map(|(n, (name, input))| (n, *name, *input))
+    }
+
+    fn chat(&self) -> Vec<Value> {
+        let ended = |delta: Value, finish: &Value| json!({"model": "m-7b", "choices": [{"index": 0, "delta": delta, "finish_reason": finish}]});
+        let piece = |delta: Value| ended(delta, &Value::Null);
+        let mut events = vec![piece(json!({"role": "assistant", "reasoning_content": "{\"tool\":\"rm\"}"}))];
+        events.extend(pieces(self.text).map(|text| piece(json!({"content": text}))));
+        for (n, name, input) in self.calls() {
+            let function = json!({"name": name, "arguments": ""});
+            let first = json!({"index": n, "id": format!("call_{n}"), "type": "function", "function": function});
+            events.push(piece(json!({"tool_calls": [first]})));
+            let next = |text| json!({"index": n, "function": {"arguments": text}});
+            events.extend(pieces(input).map(|text| piece(json!({"tool_calls": [next(text)]}))));
+        }
+        if self.has_end() {
+            events.push(ended(json!({}), &self.whole["choices"][0]["finish_reason"]));
+        }
+        events.push(json!({"choices": [], "usage": self.whole["usage"]}));
+        events
+    }
+
+    fn responses(&self) -> Vec<Value> {
+        let mut events = vec![
+            json!({"type": "response.created", "response": {"status": "in_progress", "output": []}}),
+            json!({"type": "response.reasoning_summary_text.delta", "delta": "{\"tool\":\"rm\"}"}),
+        ];
+        events.extend(pieces(self.text).map(|text| json!({"type": "response.output_text.delta", "delta": text})));
+        for (n, name, input) in self.calls() {
+            let item = json!({"type": "function_call", "name": name, "arguments": ""});
+            events.push(json!({"type": "response.output_item.added", "output_index": n, "item": item}));
+            events.extend(pieces(input).map(
+                |text| json!({"type": "response.function_call_arguments.delta", "output_index": n, "delta": text}),
+            ));
+        }
+        if self.has_end() {
+            let kind = if self.ends == Ends::ByItself { "response.completed" } else { "response.incomplete" };
+            events.push(json!({"type": kind, "response": self.whole}));
+        }
+        events
+    }
+
+    fn anthropic(&self) -> Vec<Value> {
+        let usage = json!({"input_tokens": 8, "cache_read_input_tokens": 3, "output_tokens": 1});
+        let message = json!({"type": "message", "model": "m-7b", "content": [], "usage": usage});
+        let start = |n: usize, block: Value| json!({"type": "content_block_start", "index": n, "content_block": block});
+        let piece = |n: usize, delta: Value| json!({"type": "content_block_delta", "index": n, "delta": delta});
+        let stop = |n: usize| json!({"type": "content_block_stop", "index": n});
+        let mut events = vec![
+            json!({"type": "message_start", "message": message}),
+            json!({"type": "ping"}),
+            piece(0, json!({"type": "thinking_delta", "thinking": "{\"tool\":\"rm\"}"})),
+            start(1, json!({"type": "text", "text": ""})),
+        ];
+        events.extend(pieces(self.text).map(|text| piece(1, json!({"type": "text_delta", "text": text}))));
+        events.push(stop(1));
+        for (n, name, input) in self.calls() {
+            let at = n + 2;
+            events.push(start(at, json!({"type": "tool_use", "id": format!("call_{n}"), "name": name, "input": {}})));
+            let next = |text| json!({"type": "input_json_delta", "partial_json": text});
+            events.extend(pieces(input).map(|text| piece(at, next(text))));
+            events.push(stop(at));
+        }
+        if self.has_end() {
+            let delta = json!({"stop_reason": self.whole["stop_reason"]});
+            events.push(json!({"type": "message_delta", "delta": delta, "usage": {"output_tokens": 5}}));
+        }
+        events.push(json!({"type": "message_stop"}));
+        events
+    }
+
+    fn ollama(&self) -> Vec<Value> {
+        let line = |message: Value| json!({"model": "m-7b", "message": message, "done": false});
+        let mut events = vec![line(json!({"role": "assistant", "content": "", "thinking": "{\"tool\":\"rm\"}"}))];
+        events.extend(pieces(self.text).map(|text| line(json!({"role": "assistant", "content": text}))));
+        events.extend(self.calls().map(|(n, name, input)| {
+            let call = called(Protocol::Ollama, n, name, input);
+            line(json!({"role": "assistant", "content": "", "tool_calls": [call]}))
         }));
-        events.push(json!({"type": "content_block_stop", "index": n + 1}));
+        let mut last = whole(Protocol::Ollama, "", self.ends);
+        if !self.has_end() {
+            last.as_object_mut().unwrap().remove("done_reason");
+        }
+        events.push(last);
+        events
     }
-    if ends != Ends::WithoutAWord {
-        events.push(json!({"type": "message_delta", "delta": {"stop_reason": all["stop_reason"]}}));
-    }
-    events.push(json!({"type": "message_stop"}));
-    events
+}
+
+fn pieces(text: &str) -> impl Iterator<Item = String> {
+    let letters: Vec<char> = text.chars().collect();
+    letters.chunks(3).map(|letters| letters.iter().collect()).collect::<Vec<_>>().into_iter()
 }

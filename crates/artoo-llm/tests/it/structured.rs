@@ -1,27 +1,17 @@
 //! How requests are worded, and how a client learns what an endpoint does not take.
 
-use artoo_llm::structured::{Dialect, ReplyFormat, ToolCalls, body, complaint};
+use artoo_llm::structured::{Dialect, ReplyFormat, body, complaint};
 use artoo_llm::{ConfigError, Model, Protocol, Remote, RemoteConfig, Secret};
 use serde_json::{Value, json};
 
 use crate::fault_server::{Act, FaultServer};
 use crate::{client, kind, request};
 
-const FULL: Dialect = Dialect {
-    format: ReplyFormat::JsonSchema,
-    completion_tokens_field: false,
-    temperature: Some(0.0),
-    stream: false,
-    stream_usage: true,
-    cache: true,
-    tool_calls: ToolCalls::Off,
-};
-
 #[test]
 fn the_form_of_the_reply_stands_at_the_end_of_the_prompt_in_every_format() {
     for format in [ReplyFormat::JsonSchema, ReplyFormat::JsonObject, ReplyFormat::PromptOnly] {
         let request = request("list the files");
-        let body = body(Protocol::Chat, &request, "m", Dialect { format, ..FULL });
+        let body = body(Protocol::Chat, &request, "m", Dialect { stream: false, ..Dialect::full(format) });
         assert_eq!(body["messages"][0], json!({"role": "system", "content": "You call tools."}));
         let user = body["messages"][1]["content"].as_str().unwrap();
         assert!(user.starts_with("list the files\n") && user.ends_with(":\n{\"tool\":string}"), "{user}");

@@ -6,11 +6,12 @@ use artoo_llm::abilities::Held;
 use artoo_llm::observe::{Exchange, Observer};
 use artoo_llm::structured::{Dialect, ReplyFormat, ToolCalls};
 use artoo_llm::{Model, Protocol, Remote, RemoteConfig, Shared};
+use artoo_proto::InCalls;
 use serde_json::{Value, json};
 
 use crate::fault_server::{Act, FaultServer};
 use crate::speech::{Ends, stream_type};
-use crate::speech_calls::{frames_calls, offering, whole_calls};
+use crate::speech_calls::{frames_calls, offer, offering, whole_calls};
 use crate::{config, kind, value};
 
 const LIST: (&str, &str) = ("list_files", r#"{"path":"a"}"#);
@@ -205,7 +206,11 @@ async fn tools_are_called_only_where_that_was_shown_and_is_wanted() {
             RemoteConfig { format: Some(format), tool_calls: wanted, ..patient(Protocol::Chat, &server.url()) };
         let client = Remote::new(config).unwrap();
         client.speak(Dialect { tool_calls: shown, ..client.dialect() });
-        let reply = client.ask(&offering("list")).await.unwrap();
+        let mut request = offering("list");
+        if !expected {
+            request.by_tools = Some(InCalls(|_| panic!("a request was put in calls for nothing")));
+        }
+        let reply = client.ask(&request).await.unwrap();
         assert_eq!(value(&reply)["output"] == "", expected, "{format:?} {shown:?} {wanted:?}");
         let free = server.seen()[0].body["tool_choice"] == "auto";
         assert_eq!(free, expected && shown == ToolCalls::Free, "{format:?} {shown:?}");
@@ -320,10 +325,10 @@ async fn the_bodies_of_calls_are_kept_raw_and_can_be_read_again() {
     let exchange = kept.0.lock().unwrap()[0].clone();
     assert_eq!(exchange.response, pieces);
     assert!(exchange.request.contains("\"notes_find\""), "{}", exchange.request);
-    let by_tools = request.by_tools.as_deref().unwrap();
     let body = exchange.response.as_bytes();
+    let by_tools = offer(&request);
     let again =
-        artoo_llm::remote::read_recorded_calls(Protocol::Chat, "text/event-stream", body, by_tools, &request.schema);
+        artoo_llm::remote::read_recorded_calls(Protocol::Chat, "text/event-stream", body, &by_tools, &request.schema);
     assert_eq!(again.as_ref(), Ok(value(&reply)));
 }
 

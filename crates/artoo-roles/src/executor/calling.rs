@@ -1,8 +1,8 @@
 //! Making calls: under which conditions, with whose leave, and what a refusal leads to.
 
 use artoo_proto::{
-    CallStatus, ConsentAnswer, ConsentHash, ConsentRequest, ConsentScope, DeniedAction, EffectClass, EvidenceId,
-    ExecutionStatus, ToolCall, ToolOutcome, ToolRequest,
+    CallStatus, ConsentAnswer, ConsentHash, ConsentRequest, ConsentScope, DeniedAction, EvidenceId, ExecutionStatus,
+    ToolCall, ToolOutcome, ToolRequest,
 };
 
 use super::{Effect, Executor, Order, State, short};
@@ -156,27 +156,11 @@ impl Executor {
         let prefix = format!("{}: ", request.tool);
         let action = if shown.starts_with(&prefix) { shown.to_owned() } else { prefix + shown };
         self.denied.push(DeniedAction { action, reason: reason.clone(), by_person });
-        self.calls.push(ToolCall {
-            tool: request.tool,
-            target: shown.to_owned(),
-            input: request.input,
-            status: CallStatus::Denied,
-            class: EffectClass::Unproven,
-            measures: false,
-            exit_code: None,
-            signal: None,
-            output: format!("[LAW1] not run: {reason}"),
-            output_bytes: 0,
-            truncated: false,
-            evidence_id: EvidenceId(format!("{}.e{}", short(subtask), self.evidence_drawn)),
-            elapsed_ms: 0,
-            environmental: true,
-            changed: Vec::new(),
-            changes_known: false,
-            alternatives: Vec::new(),
-            leave: None,
-            kept: Vec::new(),
-        });
+        let evidence_id = EvidenceId(format!("{}.e{}", short(subtask), self.evidence_drawn));
+        let output = format!("[LAW1] not run: {reason}");
+        let call = ToolCall::ended(request, evidence_id, CallStatus::Denied, output);
+        // What it put out is artoo's own word.
+        self.calls.push(ToolCall { target: shown.to_owned(), output_bytes: 0, environmental: true, ..call });
         let reason = Some("[LAW1] a needed call was not allowed".to_owned());
         self.report(ExecutionStatus::Failed, String::new(), reason, None)
     }

@@ -18,8 +18,8 @@ use std::sync::Arc;
 
 use artoo_proto::{
     CallStatus, ConsentAnswer, ConsentHash, ConsentRequest, CorrectionSignal, DeniedAction, EffectId, Environment,
-    ExecuteContext, ExecutionResult, ExecutionStatus, ModelFailure, ModelReply, ModelRequest, Role, RoleContext,
-    SubTask, ToolCall, ToolOutcome, ToolRequest, ToolSpec,
+    ExecuteContext, ExecutionResult, ExecutionStatus, InCalls, ModelFailure, ModelReply, ModelRequest, Role,
+    RoleContext, SubTask, ToolCall, ToolOutcome, ToolRequest, ToolSpec,
 };
 
 use crate::ask::{Answer, Ask};
@@ -162,8 +162,6 @@ impl Executor {
             environment: self.environment.clone(),
             subtask: subtask.clone(),
         };
-        let listed = prompt::listed(&context.tools);
-        let prompt = prompt::render(&context, &listed);
         let request = ModelRequest {
             role: Role::Executor,
             task_id: subtask.parent_task_id,
@@ -171,8 +169,8 @@ impl Executor {
             schema_name: "execution".to_owned(),
             schema: prompt::schema(&context.tools),
             max_tokens: REPLY_TOKENS,
-            by_tools: offer::by_tools(&context.tools, &prompt.user, &listed),
-            prompt,
+            by_tools: Some(InCalls(offer::by_tools)),
+            prompt: prompt::render(&context),
             context: RoleContext::Execute(Box::new(context)),
         };
         let (ask, id, work) = Ask::start(cx, request);

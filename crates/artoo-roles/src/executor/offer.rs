@@ -1,9 +1,9 @@
 //! R3's request for an endpoint that calls tools in its own way: the tools themselves, and one to end with.
 
-use artoo_proto::{ByTools, OfferedTool, Prompt, ToolSpec};
+use artoo_proto::{ByTools, ModelRequest, OfferedTool, Prompt, RoleContext};
 use serde_json::{Map, Value, json};
 
-use super::prompt::bounded;
+use super::prompt::{bounded, material};
 use crate::limits::{REPLY_REMARK_CHARS, REPLY_TEXT_CHARS};
 
 const SYSTEM: &str = include_str!("../../../../prompts/executor.tools.md");
@@ -11,25 +11,25 @@ const SYSTEM: &str = include_str!("../../../../prompts/executor.tools.md");
 /// The tool by which R3 reports; with a tool of this name there is no such request.
 const REPORT: &str = "report";
 
-/// The request, from the other form's material, in which the tools stand as `listed`; `None` where there is nothing to
-/// call, so that the other form is as good.
-pub(super) fn by_tools(tools: &[ToolSpec], material: &str, listed: &str) -> Option<Box<ByTools>> {
-    let names: Vec<&str> = tools.iter().map(|tool| tool.name.as_str()).collect();
+/// The request; `None` where there is nothing to call, so that the other form is as good.
+pub(super) fn by_tools(request: &ModelRequest) -> Option<ByTools> {
+    let RoleContext::Execute(context) = &request.context else { return None };
+    let names: Vec<&str> = context.tools.iter().map(|tool| tool.name.as_str()).collect();
     if names.is_empty() || names.contains(&REPORT) {
         return None;
     }
-    let offered = tools.iter().map(|tool| OfferedTool {
+    let offered = context.tools.iter().map(|tool| OfferedTool {
         name: tool.name.clone(),
         description: tool.description.clone(),
         input_schema: bounded(&tool.input_schema),
     });
-    Some(Box::new(ByTools {
+    Some(ByTools {
         // What they take is said by the tools themselves.
-        prompt: Prompt { system: SYSTEM.to_owned(), user: material.replacen(listed, &names.join(", "), 1) },
+        prompt: Prompt { system: SYSTEM.to_owned(), user: material(context, names.join(", ")) },
         tools: offered.collect(),
         ending: report(),
         going_on: going_on(),
-    }))
+    })
 }
 
 fn report() -> OfferedTool {

@@ -13,8 +13,13 @@ use crate::prompt::{Fenced, bullets, fenced_bullets, render_embedded};
 const SYSTEM: &str = include_str!("../../../../prompts/executor.md");
 const USER: &str = include_str!("../../../../prompts/executor.user.md");
 
+/// The prompt.
+pub(super) fn render(context: &ExecuteContext) -> Prompt {
+    Prompt { system: SYSTEM.to_owned(), user: material(context, listed(&context.tools)) }
+}
+
 /// The tools, each with what it takes; `(none)` without one.
-pub(super) fn listed(tools: &[ToolSpec]) -> String {
+fn listed(tools: &[ToolSpec]) -> String {
     let lines: Vec<String> = tools
         .iter()
         // Not capped: a form cut short would be one nobody can follow.
@@ -23,21 +28,21 @@ pub(super) fn listed(tools: &[ToolSpec]) -> String {
     if lines.is_empty() { bullets(&lines) } else { lines.join("\n") }
 }
 
-/// The prompt, with the tools as [`listed`].
-pub(super) fn render(context: &ExecuteContext, tools: &str) -> Prompt {
+/// This call's material, with the tools told of like this.
+pub(super) fn material(context: &ExecuteContext, tools: String) -> String {
     let subtask = &context.subtask;
     let criteria: Vec<String> = subtask.success_criteria.iter().map(artoo_proto::Criterion::claim).collect();
     let tools_blocked = subtask.blocked_tools.iter().map(|tool| format!("the tool {tool}"));
     let targets_blocked = subtask.blocked_targets.iter().map(|target| blocked::worded(target));
     let must_not: Vec<String> = tools_blocked.chain(targets_blocked).collect();
     let environment = &context.environment;
-    let user = render_embedded(
+    render_embedded(
         USER,
         &[
             ("cwd", escape::one_line(&environment.cwd)),
             ("home", escape::one_line(&environment.home)),
             ("workspace", escape::one_line(&environment.workspace)),
-            ("tools", tools.to_owned()),
+            ("tools", tools),
             ("calls_left", context.calls_left.to_string()),
             ("intent", Fenced::new(&subtask.intent).as_str().to_owned()),
             ("context", Fenced::new(&subtask.context).as_str().to_owned()),
@@ -48,8 +53,7 @@ pub(super) fn render(context: &ExecuteContext, tools: &str) -> Prompt {
             ("calls", calls(&context.calls, context.calls.len())),
             ("remarks", fenced_bullets(&context.remarks)),
         ],
-    );
-    Prompt { system: SYSTEM.to_owned(), user }
+    )
 }
 
 fn correction(correction: &CorrectionSignal) -> String {

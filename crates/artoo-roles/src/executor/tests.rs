@@ -484,7 +484,7 @@ fn h8_the_prompt_with_hostile_material_inside() {
         calls_left: 6,
         environment: environment(),
     };
-    let prompt = prompt::render(&context, &prompt::listed(&context.tools));
+    let prompt = prompt::render(&context);
     assert_tame(&prompt);
     insta::assert_snapshot!(prompt.user);
 }

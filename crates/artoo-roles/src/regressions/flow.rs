@@ -3,15 +3,17 @@
 use std::collections::BTreeSet;
 
 use artoo_proto::{
-    AbandonReason, Basis, CallStatus, ConsentAnswer, Ending, Message, MessageKind, ModelFailure, OutcomeStatus,
-    ReplyBody, Role, RoleContext, SessionTurn, SubTask, ToolCall, ToolOutcome, UserRequest,
+    AbandonReason, Basis, CallStatus, Ending, Message, MessageKind, ModelFailure, OutcomeStatus, ReplyBody, Role,
+    RoleContext, SessionTurn, SubTask, ToolCall, ToolOutcome, UserRequest,
 };
 use serde_json::{Value, json};
 
 use super::{answer_from, honest, is_accept, plan_with, reason, says, world};
 use crate::fixtures::unreadable;
 use crate::system::Input;
-use crate::system::testing::{World, call_of, failed_call, ok_call, pass_all, understood, value};
+use crate::system::testing::{
+    World, call_of, failed_call, needs_consent, ok_call, pass_all, refusing, understood, value,
+};
 
 const QUESTION: &str = "how many reports are there";
 
@@ -368,28 +370,9 @@ fn d10_a_refused_deletion_in_other_words_runs_into_the_block() {
             let call = ToolCall { target: "rm -rf /home/u/keep".to_owned(), ..call_of(order, "[LAW1] blocked") };
             return ToolOutcome::Called { call: ToolCall { status: CallStatus::Denied, measures: false, ..call } };
         }
-        ToolOutcome::NeedsConsent {
-            hash: artoo_proto::ConsentHash("h".to_owned()),
-            shown: "rm -rf /home/u/keep".to_owned(),
-            effects: Vec::new(),
-            reason: "rm removes".to_owned(),
-            offers: artoo_proto::ConsentOffers::default(),
-        }
+        needs_consent()
     });
-    world.operator = Box::new(|message| match message {
-        Message::ConsentRequest(request) => Some(
-            ConsentAnswer {
-                task_id: request.task_id.clone(),
-                subtask_id: request.subtask_id,
-                hash: request.hash.clone(),
-                allowed: false,
-                scope: artoo_proto::ConsentScope::Once,
-                note: None,
-            }
-            .into(),
-        ),
-        _ => None,
-    });
+    world.operator = refusing(None);
     let result = world.run("tidy up the old files");
     assert_eq!(reason(&result), &AbandonReason::ConsentNeeded);
     assert_eq!(world.published(MessageKind::ConsentRequest).len(), 1, "a person is asked once");

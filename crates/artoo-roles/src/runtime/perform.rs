@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use artoo_llm::Model;
 use artoo_proto::{
-    CallStatus, Check, ClarificationAnswer, ConsentAnswer, EffectClass, Environment, EvidenceId, Message, ModelFailure,
-    TaskId, ToolCall, ToolOutcome,
+    CallStatus, Check, ClarificationAnswer, ConsentAnswer, Environment, Message, ModelFailure, TaskId, ToolCall,
+    ToolOutcome,
 };
 use artoo_tools::checks::{self, CheckInput};
 use artoo_tools::{CallContext, Registry};
@@ -138,27 +138,10 @@ pub(super) fn crashed(work: &Work) -> Completion {
     match work {
         Work::Model { .. } => Completion::Model(Err(ModelFailure::Unreachable { detail })),
         Work::Tool { order } => {
-            let call = ToolCall {
-                tool: order.request.tool.clone(),
-                input: order.request.input.clone(),
-                target: String::new(),
-                status: CallStatus::Uncertain,
-                class: EffectClass::Unproven,
-                measures: false,
-                exit_code: None,
-                signal: None,
-                output: detail,
-                output_bytes: 0,
-                truncated: false,
-                evidence_id: EvidenceId(order.evidence_id.0.clone()),
-                elapsed_ms: 0,
-                environmental: true,
-                changed: Vec::new(),
-                changes_known: false,
-                alternatives: Vec::new(),
-                leave: None,
-                kept: Vec::new(),
-            };
+            let (request, evidence_id) = (order.request.clone(), order.evidence_id.clone());
+            let call = ToolCall::ended(request, evidence_id, CallStatus::Uncertain, detail);
+            // What it put out is artoo's own word.
+            let call = ToolCall { output_bytes: 0, environmental: true, ..call };
             Completion::Tool(Box::new(ToolOutcome::Called { call }))
         }
         Work::Checks { order } => {

@@ -5,8 +5,9 @@ use std::collections::{BTreeMap, VecDeque};
 
 use artoo_bus::TapEvent;
 use artoo_proto::{
-    CallStatus, EffectClass, EffectId, Environment, FinalResult, Message, ModelFailure, ModelReply, ModelRequest, Now,
-    ReplyBody, Role, Timestamp, ToolCall, ToolClass, ToolOutcome, ToolSpec, Usage, UserRequest,
+    CallStatus, ConsentAnswer, ConsentHash, ConsentOffers, ConsentScope, EffectClass, EffectId, Environment,
+    EvidenceId, FinalResult, Message, ModelFailure, ModelReply, ModelRequest, Now, ReplyBody, Role, Timestamp,
+    ToolCall, ToolClass, ToolOutcome, ToolRequest, ToolSpec, Usage, UserRequest,
 };
 use serde_json::{Value, json};
 use uuid::Uuid;
@@ -78,28 +79,22 @@ pub(crate) fn config(seed: u128) -> SystemConfig {
     }
 }
 
-/// A successful read-only call with this output.
-pub(crate) fn call_of(order: &ToolOrder, output: &str) -> ToolCall {
+/// A look at the machine that went well.
+pub(crate) fn looked(request: ToolRequest, evidence_id: EvidenceId, output: &str) -> ToolCall {
     ToolCall {
-        tool: order.request.tool.clone(),
-        input: order.request.input.clone(),
-        target: order.request.input.to_string(),
-        status: CallStatus::Ok,
         class: EffectClass::ReadOnly,
         measures: true,
         exit_code: Some(0),
-        signal: None,
-        output: output.to_owned(),
-        output_bytes: output.len() as u64,
-        truncated: false,
-        evidence_id: order.evidence_id.clone(),
+        ..ToolCall::ended(request, evidence_id, CallStatus::Ok, output.to_owned())
+    }
+}
+
+/// A successful read-only call with this output.
+pub(crate) fn call_of(order: &ToolOrder, output: &str) -> ToolCall {
+    ToolCall {
+        target: order.request.input.to_string(),
         elapsed_ms: 3,
-        environmental: false,
-        changed: Vec::new(),
-        changes_known: false,
-        alternatives: Vec::new(),
-        leave: None,
-        kept: Vec::new(),
+        ..looked(order.request.clone(), order.evidence_id.clone(), output)
     }
 }
 
@@ -110,6 +105,35 @@ pub(crate) fn ok_call(order: &ToolOrder, output: &str) -> ToolOutcome {
 pub(crate) fn failed_call(order: &ToolOrder, output: &str, environmental: bool) -> ToolOutcome {
     let call = ToolCall { status: CallStatus::Failed, environmental, exit_code: Some(1), ..call_of(order, output) };
     ToolOutcome::Called { call }
+}
+
+/// A call that needs a person's leave: it would throw a folder away.
+pub(crate) fn needs_consent() -> ToolOutcome {
+    ToolOutcome::NeedsConsent {
+        hash: ConsentHash("h".to_owned()),
+        shown: "rm -rf /home/u/keep".to_owned(),
+        effects: vec!["deletes /home/u/keep".to_owned()],
+        reason: "rm removes".to_owned(),
+        offers: ConsentOffers::default(),
+    }
+}
+
+/// A person who allows nothing; with a note, there is none.
+pub(crate) fn refusing(note: Option<&'static str>) -> OperatorScript {
+    Box::new(move |message| match message {
+        Message::ConsentRequest(asked) => Some(
+            ConsentAnswer {
+                task_id: asked.task_id.clone(),
+                subtask_id: asked.subtask_id,
+                hash: asked.hash.clone(),
+                allowed: false,
+                scope: ConsentScope::Once,
+                note: note.map(str::to_owned),
+            }
+            .into(),
+        ),
+        _ => None,
+    })
 }
 
 pub(crate) fn value(value: Value) -> Result<ReplyBody, ModelFailure> {

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::{open_with, running};
 use crate::pty::{CTRL_D, Pty};
-use crate::server::{Asked, Reply, Server, call, pass, prose, understood};
+use crate::server::{Asked, Reply, Server, call, first_call, one_step, pass, prose, understood};
 use crate::world::World;
 
 const QUESTION: &str = "Allow it? [y/N]";
@@ -17,16 +17,9 @@ fn calling(calls: Vec<Value>) -> impl Fn(&Asked) -> Reply + Send + Sync {
     let left = Mutex::new(calls.into_iter());
     move |asked| match asked.schema.as_str() {
         "task_spec" => understood("tidy up"),
-        "plan" => Reply::Json(json!({
-            "task_criteria": [prose("it is tidy")],
-            "subtasks": [{"intent": "tidy up", "context": "", "sequence": 1, "tools": ["files", "shell"],
-                          "success_criteria": [prose("it is tidy")]}]
-        })),
+        "plan" => one_step("tidy up", &["files", "shell"], &json!([prose("it is tidy")])),
         "execution" => match left.lock().unwrap().next() {
-            Some(input) => Reply::Json(json!({
-                "calls": [{"tool": "files", "input": input}], "answer_is_output": false, "status": "completed",
-                "output": "", "reason": null
-            })),
+            Some(input) => first_call("files", &input),
             None => call("shell", &json!({"command": "ls things"})),
         },
         _ => pass(asked, &asked.evidence()),
@@ -180,16 +173,11 @@ fn d10_what_was_refused_is_not_asked_again_in_other_words_and_evidence_is_shown_
     let attempts = ["rm things/empty.md", "unlink ./things/sub/../empty.md", "sh -c \"r\\m $HOME/things/empty.md\""];
     let server = Server::start(move |asked| match asked.schema.as_str() {
         "task_spec" => understood("tidy up"),
-        "plan" => Reply::Json(json!({
-            "task_criteria": [prose("it is tidy")],
-            "subtasks": [{"intent": format!("tidy up, way {}", asked.nth), "context": "", "sequence": 1,
-                          "tools": if asked.nth == 0 { json!(["shell", "glob"]) } else { json!(["shell"]) },
-                          "success_criteria": [prose("it is tidy")]}]
-        })),
-        "execution" if asked.evidence().is_empty() && asked.nth == 0 => Reply::Json(json!({
-            "calls": [{"tool": "glob", "input": {"root": "things"}}], "answer_is_output": false,
-            "status": "completed", "output": "", "reason": null
-        })),
+        "plan" => {
+            let tools: &[&str] = if asked.nth == 0 { &["shell", "glob"] } else { &["shell"] };
+            one_step(&format!("tidy up, way {}", asked.nth), tools, &json!([prose("it is tidy")]))
+        }
+        "execution" if asked.evidence().is_empty() && asked.nth == 0 => first_call("glob", &json!({"root": "things"})),
         "execution" => call("shell", &json!({"command": attempts[asked.nth.saturating_sub(1).min(2)]})),
         _ => pass(asked, &asked.evidence()),
     });

@@ -114,6 +114,18 @@ fn pick(pty: &mut Pty, question: &str, words: &str) {
     pty.enter(line.trim().split('.').next().unwrap());
 }
 
+/// Types what is asked for once it is known in which place the key is.
+#[track_caller]
+fn type_key(pty: &mut Pty, place: &str, typed: &str) {
+    pty.see(match place {
+        "a variable" => "The variable's name",
+        "a file" => "The file's path",
+        "a command" => "The command;",
+        _ => "Its key (",
+    });
+    pty.enter(typed);
+}
+
 /// Types an address, a protocol and a key, chooses the second model, and says yes.
 fn set_up(world: &World, address: &str, spoken: &str, place: &str, typed: Option<&str>) -> String {
     let mut command = world.command(&["setup"]);
@@ -125,14 +137,7 @@ fn set_up(world: &World, address: &str, spoken: &str, place: &str, typed: Option
     pick(&mut pty, "What does it speak?", spoken);
     pick(&mut pty, "Where is its key?", place);
     if let Some(typed) = typed {
-        let question = match place {
-            "a variable" => "The variable's name",
-            "a file" => "The file's path",
-            "a command" => "The command;",
-            _ => "Its key (",
-        };
-        pty.see(question);
-        pty.enter(typed);
+        type_key(&mut pty, place, typed);
     }
     pick(&mut pty, "Which model?", "m-two");
     pty.see("the right answer");
@@ -260,14 +265,7 @@ fn a_key_that_is_not_where_it_is_said_to_be_is_asked_about_again() {
         ("I type the key", "", "There is no key in that"),
     ] {
         pick(&mut pty, "Where is its key?", place);
-        let question = match place {
-            "a variable" => "The variable's name",
-            "a file" => "The file's path",
-            "a command" => "The command;",
-            _ => "Its key (",
-        };
-        pty.see(question);
-        pty.enter(typed);
+        type_key(&mut pty, place, typed);
         pty.see(told);
     }
     pty.enter("q");

@@ -1,31 +1,42 @@
 //! What is asked for: each with a good plan, the right calls, and a program that knows the right result.
 
+use std::sync::Arc;
+
 use serde_json::{Value, json};
 
 use super::claims::Left;
 use crate::server::{Asked, Reply, call};
 
+/// The calls that carry out a task, whoever asks for them.
+pub(crate) type Hands = Arc<dyn Fn(&Asked) -> Reply + Send + Sync>;
+
 /// Something to be done.
 pub(crate) struct Job {
     pub(crate) what: &'static str,
     pub(crate) request: &'static str,
-    /// The steps of a good plan: intent, context, tool, the check in code of what the step leaves.
-    steps: Vec<(&'static str, &'static str, &'static str, Value)>,
+    steps: Vec<Step>,
     /// The calls that do it.
-    pub(crate) right: fn(&Asked) -> Reply,
+    pub(crate) right: Hands,
     /// Whether it is really done, and right; decided from the disk.
-    pub(crate) is_right: fn(&Left<'_>) -> bool,
+    pub(crate) is_right: Box<dyn Fn(&Left<'_>) -> bool + Send + Sync>,
+}
+
+/// A step of a good plan: intent, context, tool, the check in code of what the step leaves.
+struct Step(String, String, &'static str, Value);
+
+fn step(intent: impl Into<String>, context: impl Into<String>, tool: &'static str, check: Value) -> Step {
+    Step(intent.into(), context.into(), tool, check)
 }
 
 impl Job {
     /// The check in code that decides the whole.
     pub(crate) fn check(&self) -> Value {
-        self.steps.last().map(|(.., check)| check.clone()).unwrap_or_default()
+        self.steps.last().map(|Step(.., check)| check.clone()).unwrap_or_default()
     }
 
     /// A good plan: each step is held against its check, or against `instead`; the whole against `whole`.
     pub(crate) fn plan(&self, instead: Option<&Value>, whole: &Value) -> Value {
-        let steps = (1..).zip(&self.steps).map(|(sequence, (intent, context, tool, check)): (u32, _)| {
+        let steps = (1..).zip(&self.steps).map(|(sequence, Step(intent, context, tool, check)): (u32, _)| {
             json!({"intent": intent, "context": context, "sequence": sequence, "tools": [tool],
                    "success_criteria": [instead.unwrap_or(check)]})
         });
@@ -33,214 +44,131 @@ impl Job {
     }
 }
 
-pub(crate) fn count_text() -> Job {
+/// The files of one pattern, counted.
+fn counted(what: &'static str, request: &'static str, pattern: &'static str) -> Job {
     Job {
-        what: "count text files",
-        request: "how many text files are in ~/things",
-        steps: vec![(
+        what,
+        request,
+        steps: vec![step(
             "search below things and count",
-            "call glob with root ~/things, pattern *.txt and report count; its output is the answer",
+            format!("call glob with root ~/things, pattern {pattern} and report count; its output is the answer"),
             "glob",
-            json!({"check": {"kind": "file_count", "path": "~/things", "pattern": "*.txt", "recursive": true}}),
+            json!({"check": {"kind": "file_count", "path": "~/things", "pattern": pattern, "recursive": true}}),
         )],
-        right: |_| globbed("*.txt"),
-        is_right: |left| left.says(&left.world.shell("find things -type f -name '*.txt' -not -path '*/.*' | wc -l")),
+        right: Arc::new(move |_| globbed(pattern)),
+        is_right: Box::new(move |left| {
+            let find = format!("find things -type f -name '{pattern}' -not -path '*/.*' | wc -l");
+            left.says(&left.world.shell(&find))
+        }),
     }
+}
+
+/// The lines of `~/things/NAME`, counted.
+fn lines(what: &'static str, request: &'static str, intent: &str, name: &'static str) -> Job {
+    let path = format!("~/things/{name}");
+    Job {
+        what,
+        request,
+        steps: vec![step(
+            intent,
+            format!("call read_file with path {path} and count lines; its output is the answer"),
+            "read_file",
+            json!({"check": {"kind": "line_count", "path": path}}),
+        )],
+        right: Arc::new(move |_| call("read_file", &json!({"path": path, "count": "lines"}))),
+        is_right: Box::new(move |left| left.says(&left.world.shell(&format!("wc -l < 'things/{name}'")))),
+    }
+}
+
+/// A thing put into a file as this text, which the step's context words as `told`.
+fn put(what: &'static str, request: &'static str, thing: &str, file: (&'static str, &'static str), told: &str) -> Job {
+    let (name, text) = file;
+    Job {
+        what,
+        request,
+        steps: vec![step(
+            format!("put {thing} where it belongs"),
+            format!("call write_file with the path {name} and {told}"),
+            "write_file",
+            exactly(name, text),
+        )],
+        right: Arc::new(move |_| wrote(name, text)),
+        is_right: Box::new(move |left| holds(left, name, text)),
+    }
+}
+
+pub(crate) fn count_text() -> Job {
+    counted("count text files", "how many text files are in ~/things", "*.txt")
 }
 
 pub(crate) fn count_pdf() -> Job {
-    Job {
-        what: "count pdf files",
-        request: "how many files whose name ends in .pdf are in ~/things",
-        steps: vec![(
-            "search below things and count",
-            "call glob with root ~/things, pattern *.pdf and report count; its output is the answer",
-            "glob",
-            json!({"check": {"kind": "file_count", "path": "~/things", "pattern": "*.pdf", "recursive": true}}),
-        )],
-        right: |_| globbed("*.pdf"),
-        is_right: |left| left.says(&left.world.shell("find things -type f -name '*.pdf' -not -path '*/.*' | wc -l")),
-    }
+    counted("count pdf files", "how many files whose name ends in .pdf are in ~/things", "*.pdf")
 }
 
 pub(crate) fn count_notes() -> Job {
-    Job {
-        what: "count notes",
-        request: "how many files whose name begins with note are in ~/things",
-        steps: vec![(
-            "search below things and count",
-            "call glob with root ~/things, pattern note* and report count; its output is the answer",
-            "glob",
-            json!({"check": {"kind": "file_count", "path": "~/things", "pattern": "note*", "recursive": true}}),
-        )],
-        right: |_| globbed("note*"),
-        is_right: |left| left.says(&left.world.shell("find things -type f -name 'note*' -not -path '*/.*' | wc -l")),
-    }
+    counted("count notes", "how many files whose name begins with note are in ~/things", "note*")
 }
 
 pub(crate) fn count_markdown() -> Job {
-    Job {
-        what: "count markdown files",
-        request: "how many files whose name ends in .md are in ~/things",
-        steps: vec![(
-            "search below things and count",
-            "call glob with root ~/things, pattern *.md and report count; its output is the answer",
-            "glob",
-            json!({"check": {"kind": "file_count", "path": "~/things", "pattern": "*.md", "recursive": true}}),
-        )],
-        right: |_| globbed("*.md"),
-        is_right: |left| left.says(&left.world.shell("find things -type f -name '*.md' -not -path '*/.*' | wc -l")),
-    }
+    counted("count markdown files", "how many files whose name ends in .md are in ~/things", "*.md")
 }
 
 pub(crate) fn count_binaries() -> Job {
-    Job {
-        what: "count binary files",
-        request: "how many files whose name ends in .bin are in ~/things",
-        steps: vec![(
-            "search below things and count",
-            "call glob with root ~/things, pattern *.bin and report count; its output is the answer",
-            "glob",
-            json!({"check": {"kind": "file_count", "path": "~/things", "pattern": "*.bin", "recursive": true}}),
-        )],
-        right: |_| globbed("*.bin"),
-        is_right: |left| left.says(&left.world.shell("find things -type f -name '*.bin' -not -path '*/.*' | wc -l")),
-    }
+    counted("count binary files", "how many files whose name ends in .bin are in ~/things", "*.bin")
 }
 
 pub(crate) fn count_below() -> Job {
     Job {
         what: "count a subfolder",
         request: "how many files are in ~/things/sub and its subfolders",
-        steps: vec![(
+        steps: vec![step(
             "search below the subfolder and count",
             "call glob with root ~/things/sub and report count; its output is the answer",
             "glob",
             json!({"check": {"kind": "file_count", "path": "~/things/sub", "pattern": "*", "recursive": true}}),
         )],
-        right: |_| call("glob", &json!({"root": "~/things/sub", "patterns": ["*"], "report": "count"})),
-        is_right: |left| left.says(&left.world.shell("find things/sub -type f | wc -l")),
-    }
-}
-
-pub(crate) fn motto() -> Job {
-    Job {
-        what: "write a motto",
-        request: "write a file motto.txt that says less is more",
-        steps: vec![(
-            "put the motto where it belongs",
-            "call write_file with the path motto.txt and the text less is more",
-            "write_file",
-            exactly("motto.txt", "less is more"),
-        )],
-        right: |_| wrote("motto.txt", "less is more"),
-        is_right: |left| holds(left, "motto.txt", "less is more"),
+        right: Arc::new(|_| call("glob", &json!({"root": "~/things/sub", "patterns": ["*"], "report": "count"}))),
+        is_right: Box::new(|left| left.says(&left.world.shell("find things/sub -type f | wc -l"))),
     }
 }
 
 pub(crate) fn count_note_lines() -> Job {
-    Job {
-        what: "count lines of a note",
-        request: "how many lines does the file \"note 7.txt\" in ~/things have",
-        steps: vec![(
-            "read the note and count",
-            "call read_file with path ~/things/note 7.txt and count lines; its output is the answer",
-            "read_file",
-            json!({"check": {"kind": "line_count", "path": "~/things/note 7.txt"}}),
-        )],
-        right: |_| call("read_file", &json!({"path": "~/things/note 7.txt", "count": "lines"})),
-        is_right: |left| left.says(&left.world.shell("wc -l < 'things/note 7.txt'")),
-    }
-}
-
-pub(crate) fn address() -> Job {
-    Job {
-        what: "write an address",
-        request: "write a file address.txt that says 12 High Street",
-        steps: vec![(
-            "put the address where it belongs",
-            "call write_file with the path address.txt and the text 12 High Street",
-            "write_file",
-            exactly("address.txt", "12 High Street"),
-        )],
-        right: |_| wrote("address.txt", "12 High Street"),
-        is_right: |left| holds(left, "address.txt", "12 High Street"),
-    }
+    let request = "how many lines does the file \"note 7.txt\" in ~/things have";
+    lines("count lines of a note", request, "read the note and count", "note 7.txt")
 }
 
 pub(crate) fn count_lines() -> Job {
-    Job {
-        what: "count lines",
-        request: "how many lines does ~/things/lines.log have",
-        steps: vec![(
-            "read the log and count",
-            "call read_file with path ~/things/lines.log and count lines; its output is the answer",
-            "read_file",
-            json!({"check": {"kind": "line_count", "path": "~/things/lines.log"}}),
-        )],
-        right: |_| call("read_file", &json!({"path": "~/things/lines.log", "count": "lines"})),
-        is_right: |left| left.says(&left.world.shell("wc -l < things/lines.log")),
-    }
+    lines("count lines", "how many lines does ~/things/lines.log have", "read the log and count", "lines.log")
+}
+
+pub(crate) fn motto() -> Job {
+    let file = ("motto.txt", "less is more");
+    put("write a motto", "write a file motto.txt that says less is more", "the motto", file, "the text less is more")
+}
+
+pub(crate) fn address() -> Job {
+    let (request, file) = ("write a file address.txt that says 12 High Street", ("address.txt", "12 High Street"));
+    put("write an address", request, "the address", file, "the text 12 High Street")
 }
 
 pub(crate) fn greet() -> Job {
-    Job {
-        what: "write a greeting",
-        request: "create a file greeting.txt that says hello",
-        steps: vec![(
-            "put the greeting where it belongs",
-            "call write_file with the path greeting.txt and the text hello",
-            "write_file",
-            exactly("greeting.txt", "hello"),
-        )],
-        right: |_| wrote("greeting.txt", "hello"),
-        is_right: |left| holds(left, "greeting.txt", "hello"),
-    }
+    let file = ("greeting.txt", "hello");
+    put("write a greeting", "create a file greeting.txt that says hello", "the greeting", file, "the text hello")
 }
 
 pub(crate) fn note() -> Job {
-    Job {
-        what: "write a note",
-        request: "write a file note.txt that says see you at ten",
-        steps: vec![(
-            "put the note where it belongs",
-            "call write_file with the path note.txt and the text see you at ten",
-            "write_file",
-            exactly("note.txt", "see you at ten"),
-        )],
-        right: |_| wrote("note.txt", "see you at ten"),
-        is_right: |left| holds(left, "note.txt", "see you at ten"),
-    }
+    let (request, file) = ("write a file note.txt that says see you at ten", ("note.txt", "see you at ten"));
+    put("write a note", request, "the note", file, "the text see you at ten")
 }
 
 pub(crate) fn list() -> Job {
-    Job {
-        what: "write a list",
-        request: "write a file shopping.txt with the words milk, eggs and bread, each on its own line",
-        steps: vec![(
-            "put the list where it belongs",
-            "call write_file with the path shopping.txt and the three words",
-            "write_file",
-            exactly("shopping.txt", "milk\neggs\nbread"),
-        )],
-        right: |_| wrote("shopping.txt", "milk\neggs\nbread"),
-        is_right: |left| holds(left, "shopping.txt", "milk\neggs\nbread"),
-    }
+    let request = "write a file shopping.txt with the words milk, eggs and bread, each on its own line";
+    put("write a list", request, "the list", ("shopping.txt", "milk\neggs\nbread"), "the three words")
 }
 
 pub(crate) fn status() -> Job {
-    Job {
-        what: "set a status",
-        request: "set the status: write the word new into status.txt",
-        steps: vec![(
-            "put the word where it belongs",
-            "call write_file with the path status.txt and the text new",
-            "write_file",
-            exactly("status.txt", "new"),
-        )],
-        right: |_| wrote("status.txt", "new"),
-        is_right: |left| holds(left, "status.txt", "new"),
-    }
+    let request = "set the status: write the word new into status.txt";
+    put("set a status", request, "the word", ("status.txt", "new"), "the text new")
 }
 
 pub(crate) fn report() -> Job {
@@ -248,13 +176,17 @@ pub(crate) fn report() -> Job {
         what: "count, then write",
         request: "count the text files in ~/things and write the number into count.txt",
         steps: vec![
-            ("search below things and count", "~/things, *.txt", "glob", count_text().check()),
-            ("put the number where it belongs", "count.txt", "write_file", exactly("count.txt", "7")),
+            step("search below things and count", "~/things, *.txt", "glob", count_text().check()),
+            step("put the number where it belongs", "count.txt", "write_file", exactly("count.txt", "7")),
         ],
-        right: |asked| {
-            if asked.user.contains("put the number") { wrote("count.txt", "7") } else { globbed("*.txt") }
-        },
-        is_right: |left| holds(left, "count.txt", &left.world.shell("find things -type f -name '*.txt' | wc -l")),
+        right: Arc::new(
+            |asked| {
+                if asked.user.contains("put the number") { wrote("count.txt", "7") } else { globbed("*.txt") }
+            },
+        ),
+        is_right: Box::new(|left| {
+            holds(left, "count.txt", &left.world.shell("find things -type f -name '*.txt' | wc -l"))
+        }),
     }
 }
 
@@ -263,11 +195,11 @@ pub(crate) fn list_markdown() -> Job {
     Job {
         what: "list markdown",
         request: "list the markdown files in ~/things",
-        steps: vec![("search below things", "pattern *.md", "glob", json!("every path ends in .md"))],
-        right: |_| call("glob", &json!({"root": "~/things", "patterns": ["*.md"]})),
-        is_right: |left| {
+        steps: vec![step("search below things", "pattern *.md", "glob", json!("every path ends in .md"))],
+        right: Arc::new(|_| call("glob", &json!({"root": "~/things", "patterns": ["*.md"]}))),
+        is_right: Box::new(|left| {
             left.output.trim() == left.world.shell("find \"$PWD/things\" -type f -name '*.md' | LC_ALL=C sort")
-        },
+        }),
     }
 }
 
@@ -276,13 +208,13 @@ pub(crate) fn largest() -> Job {
     Job {
         what: "largest file",
         request: "what is the largest file in ~/things",
-        steps: vec![("look at the sizes", "glob reports details", "glob", json!("the name has the greatest size"))],
-        right: sizes,
-        is_right: |left| {
+        steps: vec![step("look at the sizes", "glob reports details", "glob", json!("the name has the greatest size"))],
+        right: Arc::new(sizes),
+        is_right: Box::new(|left| {
             let names = left.world.shell("find things -type f -printf '%s %f\\n' | sort -n | cut -d' ' -f2-");
             let named = |name: &str| left.output.contains(name);
             names.lines().last().is_some_and(named) && names.lines().rev().skip(1).all(|name| !named(name))
-        },
+        }),
     }
 }
 

@@ -1,8 +1,10 @@
 //! The tasks: which job, and who answers which role: the weak model or a script.
 
+use std::sync::Arc;
+
 use serde_json::{Value, json};
 
-use super::jobs::{self, Job};
+use super::jobs::{self, Hands, Job};
 use crate::server::{Asked, Reply, call, pass, prose, said, understood};
 
 /// How a task is composed.
@@ -30,7 +32,7 @@ pub(crate) struct Task {
     /// The roles that the weak model answers, by the names of their schemas.
     pub(crate) weak: &'static [&'static str],
     plan: Value,
-    hands: fn(&Asked) -> Reply,
+    hands: Hands,
 }
 
 impl Task {
@@ -98,36 +100,36 @@ fn judged() -> [Job; 9] {
 
 fn all_weak(job: Job) -> Task {
     let weak = &["task_spec", "plan", "execution", "subtask_verdict", "task_verdict"];
-    Task { kind: Kind::AllWeak, plan: Value::Null, hands: job.right, weak, detail: "", job }
+    Task { kind: Kind::AllWeak, plan: Value::Null, hands: Arc::clone(&job.right), weak, detail: "", job }
 }
 
 fn reads(job: Job) -> Task {
     let plan = job.plan(None, &prose("it is what the user named"));
-    Task { kind: Kind::Reads, plan, hands: job.right, weak: &["task_spec"], detail: "", job }
+    Task { kind: Kind::Reads, plan, hands: Arc::clone(&job.right), weak: &["task_spec"], detail: "", job }
 }
 
 fn acts(job: Job) -> Task {
     let plan = job.plan(None, &prose("it is what the user named"));
-    Task { kind: Kind::Acts, plan, hands: job.right, weak: &["execution"], detail: "", job }
+    Task { kind: Kind::Acts, plan, hands: Arc::clone(&job.right), weak: &["execution"], detail: "", job }
 }
 
 fn judges(job: Job) -> Task {
     let plan = job.plan(None, &job.check());
-    Task { kind: Kind::Judges, plan, hands: job.right, weak: &["task_verdict"], detail: "", job }
+    Task { kind: Kind::Judges, plan, hands: Arc::clone(&job.right), weak: &["task_verdict"], detail: "", job }
 }
 
 /// Nothing but the weak model's word stands behind this one.
 pub(super) fn judges_alone(job: Job) -> Task {
     let plan = job.plan(None, &prose("it is a list of paths"));
     let weak = &["subtask_verdict", "task_verdict"];
-    Task { kind: Kind::Judges, plan, hands: job.right, weak, detail: "", job }
+    Task { kind: Kind::Judges, plan, hands: Arc::clone(&job.right), weak, detail: "", job }
 }
 
 /// Wrong results: the step is judged by the weak model, or checked, and the other way round for the whole.
 fn planted() -> Vec<Task> {
-    let plant = |detail, job: Job, step: Option<&Value>, whole: &Value, hands| {
+    let plant = |detail, job: Job, step: Option<&Value>, whole: &Value, hands: fn(&Asked) -> Reply| {
         let (plan, weak): (_, &[&str]) = (job.plan(step, whole), &["subtask_verdict", "task_verdict"]);
-        Task { kind: Kind::Planted, plan, hands, weak, detail, job }
+        Task { kind: Kind::Planted, plan, hands: Arc::new(hands), weak, detail, job }
     };
     let seen = prose("the answer comes from the call itself");
     // The step rests on the weak model's word, the whole on a check.

@@ -8,7 +8,7 @@ use zip::ZipWriter;
 use zip::write::SimpleFileOptions;
 
 use super::server::{FileServer, Get, Reply, sound};
-use super::{Place, model, sum, told};
+use super::{Place, catalogued, model, sum, told};
 
 const MEMBER: &str = "the_package/model.gguf";
 const FILE: &str = "the_package-1.0-py3-none-any.whl";
@@ -23,26 +23,17 @@ fn wheel(members: &[(&str, &[u8])]) -> Vec<u8> {
     archive.finish().unwrap().into_inner()
 }
 
+/// An entry of the catalog whose model lies in this package.
 fn entry(wheel: &[u8], content: &[u8]) -> &'static Entry {
-    Box::leak(Box::new(Entry {
-        name: "packaged".parse().unwrap(),
-        title: "A model".to_owned(),
-        licence: "MIT".to_owned(),
-        memory_gb: 1,
-        good_for: "tests".to_owned(),
-        bytes: content.len() as u64,
-        sha256: Some(sum(content)),
-        checked: None,
-        url: None,
-        package: Some(Package {
-            name: "the-package".to_owned(),
-            version: "1.0".to_owned(),
-            file: FILE.to_owned(),
-            bytes: wheel.len() as u64,
-            sha256: sum(wheel),
-            member: MEMBER.to_owned(),
-        }),
-    }))
+    let package = Package {
+        name: "the-package".to_owned(),
+        version: "1.0".to_owned(),
+        file: FILE.to_owned(),
+        bytes: wheel.len() as u64,
+        sha256: sum(wheel),
+        member: MEMBER.to_owned(),
+    };
+    catalogued("packaged", content, None, Some(package))
 }
 
 fn index(page: impl Fn(&Get) -> Reply + Send + Sync + 'static, wheel: Vec<u8>) -> FileServer {

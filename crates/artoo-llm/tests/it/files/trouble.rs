@@ -5,24 +5,13 @@ use std::time::Duration;
 use artoo_llm::files::{Entry, FilesError, Patience, Wanted};
 
 use super::server::{FileServer, Reply, sound};
-use super::{Place, model, patience, sum, told};
+use super::{Place, catalogued, model, patience, sum, told};
 
 const TAG: Option<&str> = Some("\"v1\"");
 
-/// An entry of a catalog, for a loopback address.
+/// An entry of the catalog, for a loopback address.
 fn entry(url: &str, content: &[u8]) -> &'static Entry {
-    Box::leak(Box::new(Entry {
-        name: "of-the-catalog".parse().unwrap(),
-        title: "A model".to_owned(),
-        licence: "MIT".to_owned(),
-        memory_gb: 1,
-        good_for: "tests".to_owned(),
-        bytes: content.len() as u64,
-        sha256: Some(sum(content)),
-        checked: None,
-        url: Some(url.to_owned()),
-        package: None,
-    }))
+    catalogued("of-the-catalog", content, Some(url.to_owned()), None)
 }
 
 #[tokio::test]

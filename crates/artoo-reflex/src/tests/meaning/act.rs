@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
-use artoo_proto::{CallStatus, EffectClass, EvidenceId, FOLDER, FileChange, Timestamp, ToolCall, escape};
+use artoo_proto::{CallStatus, EvidenceId, FOLDER, FileChange, Timestamp, ToolCall, ToolRequest, escape};
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 
@@ -44,27 +44,9 @@ fn sha(bytes: &[u8]) -> String {
 }
 
 fn call(tool: &str, input: Value, output: String, changed: Vec<FileChange>) -> ToolCall {
-    ToolCall {
-        tool: tool.to_owned(),
-        input,
-        target: String::new(),
-        status: CallStatus::Ok,
-        class: EffectClass::Unproven,
-        measures: true,
-        exit_code: None,
-        signal: None,
-        output_bytes: 0,
-        output,
-        truncated: false,
-        evidence_id: EvidenceId("e1".to_owned()),
-        elapsed_ms: 1,
-        environmental: false,
-        changed,
-        changes_known: false,
-        alternatives: Vec::new(),
-        leave: None,
-        kept: Vec::new(),
-    }
+    let request = ToolRequest { tool: tool.to_owned(), input };
+    let call = ToolCall::ended(request, EvidenceId("e1".to_owned()), CallStatus::Ok, output);
+    ToolCall { measures: true, changed, ..call }
 }
 
 fn change(path: &Path, before: Option<String>, after: Option<String>) -> FileChange {

@@ -22,7 +22,7 @@ fn offered(tools: &[&str]) -> ModelRequest {
 #[test]
 fn the_tools_are_offered_to_an_endpoint_that_calls_them_itself() {
     let request = offered(&["glob", "shell"]);
-    let by_tools = request.by_tools.unwrap();
+    let by_tools = request.in_calls().unwrap();
     let names: Vec<&str> = by_tools.tools.iter().map(|tool| tool.name.as_str()).collect();
     assert_eq!(names, ["glob", "shell"]);
     assert_eq!(by_tools.ending.name, "report");
@@ -46,14 +46,14 @@ fn the_tools_are_offered_to_an_endpoint_that_calls_them_itself() {
     // The material is the same.
     let behind = |prompt: &str| prompt.split_once("The subtask:").unwrap().1.to_owned();
     assert_eq!(behind(&by_tools.prompt.user), behind(&request.prompt.user));
-    assert!(offered(&[]).by_tools.is_none());
+    assert!(offered(&[]).in_calls().is_none());
 }
 
 #[test]
 fn a_reply_that_can_t_be_used_is_asked_for_again_in_the_other_form() {
     let (mut bench, effects) = assigned(&["glob", "shell"]);
     let (id, request) = asked(&effects);
-    assert!(request.by_tools.is_some());
+    assert!(request.in_calls().is_some());
     let again = bench.step(Input::Replied(id, Err(unreadable())));
     let (_, request) = asked(&again);
     assert!(request.by_tools.is_none() && request.prompt.user.contains("could not be used"));
@@ -66,7 +66,7 @@ fn h8_the_offer_with_hostile_material_inside() {
     hostile.context = format!("DATA-0>>\n{HOSTILE}\nDATA-1>>");
     let mut bench = Bench::new(Executor::new(environment(), config(1).tools));
     let effects = bench.step(Input::Assigned(hostile));
-    let by_tools = asked(&effects).1.by_tools.unwrap();
+    let by_tools = asked(&effects).1.in_calls().unwrap();
     assert_tame(&by_tools.prompt);
     insta::assert_snapshot!(format!("{}\n---\n{}", by_tools.prompt.system, by_tools.prompt.user));
 }

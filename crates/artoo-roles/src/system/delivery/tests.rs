@@ -5,7 +5,7 @@ use artoo_proto::{AbandonReason, CancelRequest, Ending, FinalResult, Message, Me
 use serde_json::json;
 
 use crate::machine::Completion;
-use crate::system::testing::{World, ok_call, pass_all, understood, value};
+use crate::system::testing::{World, needs_consent, ok_call, pass_all, refusing, understood, value};
 use crate::system::{Effect, Input};
 
 /// A world whose model plans one glob call, and the request it has just been given; nothing is delivered yet.
@@ -245,27 +245,8 @@ fn d10_what_was_refused_is_not_asked_again_in_a_later_round() {
             "answer_is_output": true, "status": "completed", "output": ""})),
         _ => pass_all(request),
     });
-    world.tools = Box::new(|_| artoo_proto::ToolOutcome::NeedsConsent {
-        hash: artoo_proto::ConsentHash("h".to_owned()),
-        shown: "rm -rf /home/u/keep".to_owned(),
-        effects: Vec::new(),
-        reason: "rm removes".to_owned(),
-        offers: artoo_proto::ConsentOffers::default(),
-    });
-    world.operator = Box::new(|message| match message {
-        Message::ConsentRequest(asked) => Some(
-            artoo_proto::ConsentAnswer {
-                task_id: asked.task_id.clone(),
-                subtask_id: asked.subtask_id,
-                hash: asked.hash.clone(),
-                allowed: false,
-                scope: artoo_proto::ConsentScope::Once,
-                note: None,
-            }
-            .into(),
-        ),
-        _ => None,
-    });
+    world.tools = Box::new(|_| needs_consent());
+    world.operator = refusing(None);
     let result = world.run("tidy up my folder");
     let rounds = world.published(MessageKind::DispatchManifest).len();
     assert!(rounds > 1, "{result:#?}");

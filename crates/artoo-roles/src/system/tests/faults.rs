@@ -1,9 +1,9 @@
 //! Refusals, outages, cancels, limits and panics.
 
-use artoo_proto::{AbandonReason, Basis, Ending, MessageKind, ModelFailure, Role, ToolOutcome};
+use artoo_proto::{AbandonReason, Basis, Ending, MessageKind, ModelFailure, Role};
 use serde_json::json;
 
-use super::super::testing::{World, ok_call};
+use super::super::testing::{World, needs_consent, ok_call, refusing};
 
 use super::{answer_with, honest, one_subtask, plan, reason};
 
@@ -17,28 +17,9 @@ fn a_refused_call_ends_in_consent_needed_and_is_listed() {
     });
     world.tools = Box::new(|order| {
         assert!(order.consent.is_none(), "nothing runs without a yes");
-        ToolOutcome::NeedsConsent {
-            hash: artoo_proto::ConsentHash("h".to_owned()),
-            shown: "rm -rf /home/u/keep".to_owned(),
-            effects: vec!["deletes /home/u/keep".to_owned()],
-            reason: "rm removes".to_owned(),
-            offers: artoo_proto::ConsentOffers::default(),
-        }
+        needs_consent()
     });
-    world.operator = Box::new(|message| match message {
-        artoo_proto::Message::ConsentRequest(request) => Some(
-            artoo_proto::ConsentAnswer {
-                task_id: request.task_id.clone(),
-                subtask_id: request.subtask_id,
-                hash: request.hash.clone(),
-                allowed: false,
-                scope: artoo_proto::ConsentScope::Once,
-                note: Some("there is no terminal to ask on".to_owned()),
-            }
-            .into(),
-        ),
-        _ => None,
-    });
+    world.operator = refusing(Some("there is no terminal to ask on"));
     let result = world.run("how many reports are there");
     assert_eq!(reason(&result.ending), &AbandonReason::ConsentNeeded);
     assert_eq!(result.denied[0].action, "shell: rm -rf /home/u/keep");

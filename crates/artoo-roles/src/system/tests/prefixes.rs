@@ -1,7 +1,7 @@
 //! What comes first in a prompt is the same bytes from call to call, so that an endpoint's cache finds it.
 
 use artoo_llm::Protocol;
-use artoo_llm::structured::{Dialect, ReplyFormat, ToolCalls, body};
+use artoo_llm::structured::{Dialect, ReplyFormat, body};
 use artoo_proto::{ModelRequest, Role, RoleContext};
 use serde_json::{Value, json};
 
@@ -68,17 +68,8 @@ fn law3_the_standing_part_of_a_prompt_is_the_same_bytes_in_every_call() {
         // What R3 and the judges may answer depends on the step; the others' schemas are always the same.
         let with_schema = matches!(role, Role::Perceiver | Role::Planner);
         for (protocol, format) in Protocol::ALL.into_iter().flat_map(|p| FORMATS.map(|format| (p, format))) {
-            let dialect = Dialect {
-                format,
-                completion_tokens_field: true,
-                temperature: Some(0.0),
-                stream: true,
-                stream_usage: true,
-                tool_calls: ToolCalls::Off,
-                cache: true,
-            };
             let prefixes = requests.iter().map(|request| {
-                let body = body(protocol, request, "m", dialect);
+                let body = body(protocol, request, "m", Dialect::full(format));
                 assert!(body.to_string().contains("You are the"), "{protocol:?}");
                 prefix(protocol, &body, with_schema)
             });

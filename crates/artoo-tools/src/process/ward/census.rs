@@ -74,6 +74,7 @@ impl Census {
 }
 
 /// What the system says of one process.
+#[derive(Debug, PartialEq, Eq)]
 struct Process {
     is_dead: bool,
     parent: Option<Pid>,
@@ -87,14 +88,39 @@ fn numbers() -> impl Iterator<Item = Pid> {
 }
 
 fn process(pid: Pid) -> Option<Process> {
-    let stat = fs::read(format!("/proc/{}/stat", pid.as_raw_nonzero())).ok()?;
+    facts(&fs::read(format!("/proc/{}/stat", pid.as_raw_nonzero())).ok()?)
+}
+
+fn facts(stat: &[u8]) -> Option<Process> {
     // The name before the state may hold anything, a parenthesis too.
     let end = stat.iter().rposition(|byte| *byte == b')')?;
     let facts = String::from_utf8_lossy(stat.get(end + 1..)?).into_owned();
     let mut facts = facts.split_whitespace();
     let state = facts.next()?;
-    let mut number = || facts.next()?.parse().ok().and_then(Pid::from_raw);
+    // One that is gone while it is asked about has -1 for its group and its session.
+    let mut number = || facts.next()?.parse().ok().filter(|number| *number > 0).and_then(Pid::from_raw);
     let parent = number();
     let _group = number();
     Some(Process { is_dead: matches!(state, "Z" | "X"), parent, session: number() })
+}
+
+#[cfg(test)]
+mod tests {
+    use rustix::process::Pid;
+
+    use super::{Process, facts};
+
+    #[test]
+    fn t3_a_process_that_goes_while_it_is_asked_about_is_dead_and_of_no_session() {
+        let check = |stat: &str, is_dead: bool, parent: i32, session: i32| {
+            let pid = |number: i32| Some(number).filter(|number| *number > 0).and_then(Pid::from_raw);
+            let expected = Process { is_dead, parent: pid(parent), session: pid(session) };
+            assert_eq!(facts(stat.as_bytes()), Some(expected), "{stat}");
+        };
+        check("7 (sh) S 3 5 4 0 -1 4194304", false, 3, 4);
+        check("7 (a) Z 1 1 1 (b) R 3 5 4 0 -1", false, 3, 4);
+        check("7 (sh) Z 3 5 4 0 -1", true, 3, 4);
+        check("7 (sh) X 0 -1 -1 0 -1", true, 0, 0);
+        assert_eq!(facts(b"7 (sh"), None);
+    }
 }

@@ -41,11 +41,17 @@ impl House {
     }
 }
 
+/// Where the child's temporary folders lie: it does not live to remove them, so they go with the house.
+fn temporary(home: &Path) -> PathBuf {
+    home.with_file_name("tmp")
+}
+
 fn fresh() -> House {
     // In memory where there is such a place: a disk takes its time for every sync.
     let dir = TempDir::new_in("/dev/shm").or_else(|_| TempDir::new()).unwrap();
     let home = dir.path().canonicalize().unwrap().join("home");
     fs::create_dir_all(home.join("work")).unwrap();
+    fs::create_dir(temporary(&home)).unwrap();
     let house = House::at(&home, dir);
     furnish(&house);
     house.file("docs/one.txt", "1");
@@ -87,6 +93,7 @@ async fn child() {
 fn run(house: &House, role: &str, kill_at: Option<u64>) -> bool {
     let mut command = Command::new(std::env::current_exe().unwrap());
     command.args(["--exact", "tests::undo::crash::child", "--test-threads=1"]).env(HOME, &house.home).env(ROLE, role);
+    command.env("TMPDIR", temporary(&house.home));
     command.envs(kill_at.map(|at| (KILL_AT, at.to_string()))).stdout(Stdio::null()).stderr(Stdio::null());
     let status = command.status().unwrap();
     let was_killed = std::os::unix::process::ExitStatusExt::signal(&status) == Some(9);
