@@ -75,3 +75,56 @@ impl View {
 fn could_be_read(place: &Path) -> bool {
     access(place, Access::READ_OK).is_ok() || stat(place).is_ok_and(|found| found.st_uid == geteuid().as_raw())
 }
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::path::Path;
+    use std::thread;
+    use std::time::Duration;
+
+    use tempfile::TempDir;
+
+    use super::View;
+
+    /// Looks past a hidden place; then `change` happens below the folder in which it lies.
+    fn is_current_after(place: &str, change: impl FnOnce(&Path)) -> bool {
+        let dir = TempDir::new_in("/var/tmp").unwrap();
+        let folder = dir.path().canonicalize().unwrap();
+        fs::create_dir_all(folder.join("keys")).unwrap();
+        fs::create_dir_all(folder.join("open/inner")).unwrap();
+        let view = View::of(&[folder.join(place)]).unwrap();
+        thread::sleep(Duration::from_millis(20));
+        change(&folder);
+        view.is_current()
+    }
+
+    #[test]
+    fn law1_what_comes_or_goes_on_the_way_to_a_hidden_place_makes_a_view_outdated() {
+        assert!(!is_current_after("keys", |folder| fs::write(folder.join("new"), "").unwrap()));
+        assert!(!is_current_after("keys", |folder| fs::rename(folder.join("open"), folder.join("moved")).unwrap()));
+        // Where nothing is yet.
+        assert!(!is_current_after("open/keys", |folder| fs::create_dir(folder.join("open/keys")).unwrap()));
+        assert!(!is_current_after("a/b/keys", |folder| fs::create_dir(folder.join("a")).unwrap()));
+        // Others may make files beside the folder meanwhile.
+        let stays_once = |place, change: fn(&Path)| (0..20).any(|_| is_current_after(place, change));
+        assert!(stays_once("keys", |_| ()));
+        assert!(stays_once("keys", |folder| fs::write(folder.join("open/new"), "").unwrap()));
+        assert!(stays_once("open/keys", |folder| fs::write(folder.join("open/inner/new"), "").unwrap()));
+    }
+
+    /// The second change has no other time than the first, so what has just changed is not relied on.
+    #[test]
+    fn law1_what_was_changed_within_a_tick_is_not_kept() {
+        let dir = TempDir::new_in("/var/tmp").unwrap();
+        let place = dir.path().canonicalize().unwrap().join("keys");
+        fs::create_dir(&place).unwrap();
+        assert!(!View::of(std::slice::from_ref(&place)).unwrap().can_be_kept());
+        thread::sleep(Duration::from_millis(200));
+        // Others may make files in that folder too.
+        assert!((0..20).any(|_| {
+            thread::sleep(Duration::from_millis(50));
+            View::of(std::slice::from_ref(&place)).unwrap().can_be_kept()
+        }));
+    }
+}
