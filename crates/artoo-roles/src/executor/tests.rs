@@ -286,8 +286,10 @@ fn law1_a_no_ends_the_step_marked_and_listed() {
     let result = report(&bench.step(answer("h", false)));
     assert_eq!(result.status, ExecutionStatus::Failed);
     assert_eq!(result.denied[0].action, "glob: rm x");
-    assert_eq!((result.tool_calls[0].status, result.tool_calls.len()), (CallStatus::Denied, 1));
-    assert!(result.tool_calls[0].output.starts_with("[LAW1] not run"));
+    let [call] = result.tool_calls.as_slice() else { panic!() };
+    assert_eq!((call.status, call.class, call.measures), (CallStatus::Denied, EffectClass::Unproven, false));
+    assert_eq!((call.environmental, call.output_bytes), (true, 0), "it put out nothing itself");
+    assert!(call.output.starts_with("[LAW1] not run"));
 }
 
 #[test]
