@@ -9,7 +9,7 @@ use serde_json::Value;
 /// Forms kept: one for each role, and for the steps under way, whose tools differ.
 const KEPT_MAX: usize = 32;
 
-/// Forms by the text of their schema, the latest last.
+/// Forms by the text of their schema, the one asked for last at the end.
 #[derive(Debug, Default)]
 pub(crate) struct Forms {
     kept: Mutex<Vec<(String, Arc<str>)>>,
@@ -19,8 +19,10 @@ impl Forms {
     /// The form of a schema, which is also given as text.
     pub(crate) fn of(&self, schema: &Value, text: &str) -> Arc<str> {
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((_, form)) = kept.iter().find(|(known, _)| known == text) {
-            return Arc::clone(form);
+        if let Some(at) = kept.iter().position(|(known, _)| known == text) {
+            // One that is asked for again stays: others hold the ids of their own call and never come back.
+            kept[at..].rotate_left(1);
+            return kept.last().map(|(_, form)| Arc::clone(form)).unwrap_or_default();
         }
         let form: Arc<str> = shape(schema).into();
         if kept.len() >= KEPT_MAX {
@@ -33,6 +35,8 @@ impl Forms {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use artoo_proto::shape;
     use serde_json::json;
 
@@ -49,5 +53,17 @@ mod tests {
             }
         }
         assert_eq!(forms.kept.lock().unwrap().len(), KEPT_MAX);
+    }
+
+    #[test]
+    fn what_is_asked_for_again_and_again_is_kept_among_what_is_asked_for_once() {
+        let forms = Forms::default();
+        let role = json!({"type": "string"});
+        let first = forms.of(&role, &role.to_string());
+        for most in 0..3 * KEPT_MAX {
+            let once = json!({"type": "string", "maxLength": most});
+            forms.of(&once, &once.to_string());
+            assert!(Arc::ptr_eq(&first, &forms.of(&role, &role.to_string())));
+        }
     }
 }

@@ -1,9 +1,9 @@
 //! R3's request for an endpoint that calls tools in its own way: the tools themselves, and one to end with.
 
-use artoo_proto::{ByTools, OfferedTool, Prompt, ToolSpec};
+use artoo_proto::{ByTools, OfferedTool, Prompt};
 use serde_json::{Map, Value, json};
 
-use super::prompt::bounded;
+use super::toolbox::Worded;
 use crate::limits::{REPLY_REMARK_CHARS, REPLY_TEXT_CHARS};
 
 const SYSTEM: &str = include_str!("../../../../prompts/executor.tools.md");
@@ -13,7 +13,7 @@ const REPORT: &str = "report";
 
 /// The request, from the other form's material, in which the tools stand as `listed`; `None` where there is nothing to
 /// call, so that the other form is as good.
-pub(super) fn by_tools(tools: &[ToolSpec], material: &str, listed: &str) -> Option<Box<ByTools>> {
+pub(super) fn by_tools(tools: &[&Worded], material: &str, listed: &str) -> Option<Box<ByTools>> {
     let names: Vec<&str> = tools.iter().map(|tool| tool.name.as_str()).collect();
     if names.is_empty() || names.contains(&REPORT) {
         return None;
@@ -21,7 +21,7 @@ pub(super) fn by_tools(tools: &[ToolSpec], material: &str, listed: &str) -> Opti
     let offered = tools.iter().map(|tool| OfferedTool {
         name: tool.name.clone(),
         description: tool.description.clone(),
-        input_schema: bounded(&tool.input_schema),
+        input_schema: tool.input.clone(),
     });
     Some(Box::new(ByTools {
         // What they take is said by the tools themselves.
