@@ -20,6 +20,9 @@ const TEXT_TIGHT_CHARS: usize = 120;
 /// Longest event in bytes, before its place in the chain is added: a line stays readable by ordinary tools.
 pub const EVENT_MAX_BYTES: usize = 64 * 1024;
 
+/// What a line holds beside its event: its place in the chain.
+const USUAL_EXTRA_BYTES: usize = 256;
+
 /// What the auditor appends to its log for one thing it saw or did.
 #[derive(Debug, Clone, PartialEq)]
 pub struct AuditEvent {
@@ -137,6 +140,14 @@ impl AuditEvent {
     #[must_use]
     pub fn note(at: Timestamp, note: Note) -> Self {
         Self { at, record: Record::Note(note), findings: Vec::new() }
+    }
+
+    /// About as many bytes as it will take.
+    pub(crate) fn bytes(&self) -> usize {
+        match &self.record {
+            Record::Seen { fields, .. } => fields.0.len() + USUAL_EXTRA_BYTES,
+            Record::Note(_) => USUAL_EXTRA_BYTES,
+        }
     }
 
     /// Writes the event as the fields of a JSON object, without the braces around them.

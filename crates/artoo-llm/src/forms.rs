@@ -19,10 +19,12 @@ impl Forms {
     /// The form of a schema, which is also given as text.
     pub(crate) fn of(&self, schema: &Value, text: &str) -> Arc<str> {
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        // One that is asked for again goes to the end: others hold the ids of their own call and never come back.
         if let Some(at) = kept.iter().position(|(known, _)| known == text) {
-            // One that is asked for again stays: others hold the ids of their own call and never come back.
-            kept[at..].rotate_left(1);
-            return kept.last().map(|(_, form)| Arc::clone(form)).unwrap_or_default();
+            let known = kept.remove(at);
+            let form = Arc::clone(&known.1);
+            kept.push(known);
+            return form;
         }
         let form: Arc<str> = shape(schema).into();
         if kept.len() >= KEPT_MAX {

@@ -20,9 +20,9 @@ const POLL: Duration = Duration::from_millis(20);
 /// How long a report that was asked for may first catch up with the tap: within the three seconds a person waits.
 const CATCH_UP: Duration = Duration::from_secs(2);
 
-/// Events that are written at once at most, where so many stand on the tap: they are held no longer than it takes to look
-/// at them.
-const TOGETHER_MAX: usize = 32;
+/// Bytes of events that are written at once, where more than one waits: a write of more is no cheaper a byte, and they
+/// are held no longer than it takes to look at them.
+const TOGETHER_BYTES: usize = 16 * 1024;
 
 /// Longest time during which a busy auditor leaves its last lines unsynced.
 const PERSIST_EVERY: Duration = Duration::from_secs(5);
@@ -37,6 +37,7 @@ pub(super) struct Worker {
     files: Files,
     /// Looked at and about to be written.
     waiting: Vec<AuditEvent>,
+    waiting_bytes: usize,
     summary: AuditSummary,
     problem: Option<String>,
     next_report: Instant,
@@ -68,6 +69,7 @@ impl Worker {
             auditor,
             summary: AuditSummary { log: files.log_path.clone(), ..AuditSummary::default() },
             waiting: Vec::new(),
+            waiting_bytes: 0,
             problem: None,
             next_report: started + config.report_every,
             persisted: started,
@@ -172,8 +174,9 @@ impl Worker {
             self.summary.missing += missing;
         }
         let event = self.auditor.observe(observed);
+        self.waiting_bytes += event.bytes();
         self.waiting.push(event);
-        if self.waiting.len() >= TOGETHER_MAX {
+        if self.waiting_bytes >= TOGETHER_BYTES {
             self.write();
         }
         if let TapEvent::Message { envelope } = &observed.event
@@ -208,6 +211,7 @@ impl Worker {
         // Its room is used again.
         self.waiting = waiting;
         self.waiting.clear();
+        self.waiting_bytes = 0;
     }
 
     fn append(&mut self, event: &AuditEvent) {
