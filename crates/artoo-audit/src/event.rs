@@ -1,16 +1,14 @@
 //! One line of the audit log: what was seen, shortened and redacted, or the auditor's own note.
 
-use std::borrow::Cow;
 use std::io;
 
 use artoo_bus::{Observed, TapEvent};
-use artoo_proto::escape::{is_plain, shorten, visible};
 use artoo_proto::{AuditReport, Timestamp};
 use serde::Serialize;
-use serde_json::{Map, Value, json};
+use serde_json::json;
 
+use crate::abridge;
 use crate::finding::Finding;
-use crate::redact::{REDACTED, is_secret_name, redact};
 
 /// Longest text kept of any one field, in characters: a tool's output is already cut to 4,000 for the model, and half
 /// of that is enough to recognise it; the whole is in the input log, where one is kept.
@@ -19,40 +17,40 @@ pub const TEXT_MAX_CHARS: usize = 2_000;
 /// Longest text kept of a field where the event as a whole is too long.
 const TEXT_TIGHT_CHARS: usize = 120;
 
-/// Entries kept of a list: four times the subtasks a plan may have.
-const LIST_MAX_ENTRIES: usize = 128;
-
 /// Longest event in bytes, before its place in the chain is added: a line stays readable by ordinary tools.
 pub const EVENT_MAX_BYTES: usize = 64 * 1024;
 
+/// What a line holds beside its event: its place in the chain.
+const USUAL_EXTRA_BYTES: usize = 256;
+
 /// What the auditor appends to its log for one thing it saw or did.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct AuditEvent {
     /// When.
     pub at: Timestamp,
     /// What.
-    #[serde(flatten)]
     pub record: Record,
     /// What looked wrong about it.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub findings: Vec<Finding>,
 }
 
 /// Seen on the tap, or noted by the auditor itself.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-#[serde(untagged)]
+#[derive(Debug, Clone, PartialEq)]
 pub enum Record {
     /// An event of the tap.
     Seen {
         /// Its position on the tap; starts at 0 with every process.
         tap: u64,
         /// The event's own fields, `event` among them, shortened and redacted.
-        #[serde(flatten)]
-        fields: Map<String, Value>,
+        fields: SafeFields,
     },
     /// The auditor's own.
     Note(Note),
 }
+
+/// An event's fields as they may be kept: an object in JSON.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SafeFields(Vec<u8>);
 
 /// What the auditor says about its own work.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -134,7 +132,7 @@ impl AuditEvent {
     /// The event for something seen on the tap.
     #[must_use]
     pub fn seen(observed: &Observed, findings: Vec<Finding>) -> Self {
-        let record = Record::Seen { tap: observed.n, fields: fields(&observed.event) };
+        let record = Record::Seen { tap: observed.n, fields: SafeFields::of(&observed.event) };
         Self { at: observed.at, record, findings }
     }
 
@@ -143,33 +141,62 @@ impl AuditEvent {
     pub fn note(at: Timestamp, note: Note) -> Self {
         Self { at, record: Record::Note(note), findings: Vec::new() }
     }
-}
 
-/// The event's fields as JSON, secrets out, long texts short, never longer than [`EVENT_MAX_BYTES`].
-fn fields(event: &TapEvent) -> Map<String, Value> {
-    let name = event_name(event);
-    let whole = || serde_json::to_value(event).unwrap_or_else(|error| json!({ "unreadable": error.to_string() }));
-    for max_chars in [TEXT_MAX_CHARS, TEXT_TIGHT_CHARS] {
-        let mut whole = whole();
-        abridge(&mut whole, max_chars);
-        if let Value::Object(mut fields) = whole
-            && json_length(&fields) <= EVENT_MAX_BYTES
-        {
-            fields.insert("event".to_owned(), json!(name));
-            return fields;
+    /// About as many bytes as it will take.
+    pub(crate) fn bytes(&self) -> usize {
+        match &self.record {
+            Record::Seen { fields, .. } => fields.0.len() + USUAL_EXTRA_BYTES,
+            Record::Note(_) => USUAL_EXTRA_BYTES,
         }
     }
-    let mut fields = Map::new();
-    fields.insert("event".to_owned(), json!(name));
-    fields.insert("left_out_bytes".to_owned(), json!(json_length(&whole())));
-    if let TapEvent::Message { envelope } = event {
-        fields.insert("seq".to_owned(), json!(envelope.seq));
-        fields.insert("id".to_owned(), json!(envelope.id));
-        fields.insert("type".to_owned(), json!(envelope.message.kind()));
-        fields.insert("from".to_owned(), json!(envelope.from));
-        fields.insert("causation_id".to_owned(), json!(envelope.causation_id));
+
+    /// Writes the event as the fields of a JSON object, without the braces around them.
+    pub(crate) fn write(&self, out: &mut Vec<u8>) -> Result<(), serde_json::Error> {
+        out.extend_from_slice(b"\"at\":");
+        serde_json::to_writer(&mut *out, &self.at)?;
+        match &self.record {
+            Record::Seen { tap, fields } => {
+                out.extend_from_slice(b",\"tap\":");
+                serde_json::to_writer(&mut *out, tap)?;
+                out.push(b',');
+                out.extend_from_slice(inside(&fields.0));
+            }
+            Record::Note(note) => {
+                out.push(b',');
+                out.extend_from_slice(inside(&serde_json::to_vec(note)?));
+            }
+        }
+        if !self.findings.is_empty() {
+            out.extend_from_slice(b",\"findings\":");
+            serde_json::to_writer(out, &self.findings)?;
+        }
+        Ok(())
     }
-    fields
+}
+
+impl SafeFields {
+    /// Secrets out, long texts short, never longer than [`EVENT_MAX_BYTES`].
+    fn of(event: &TapEvent) -> Self {
+        for max_chars in [TEXT_MAX_CHARS, TEXT_TIGHT_CHARS] {
+            if let Ok(text) = abridge::object(event, max_chars, EVENT_MAX_BYTES) {
+                return Self(text);
+            }
+        }
+        let mut left = json!({ "event": event_name(event), "left_out_bytes": json_length(event) });
+        if let (TapEvent::Message { envelope }, Some(fields)) = (event, left.as_object_mut()) {
+            fields.insert("seq".to_owned(), json!(envelope.seq));
+            fields.insert("id".to_owned(), json!(envelope.id));
+            fields.insert("type".to_owned(), json!(envelope.message.kind()));
+            fields.insert("from".to_owned(), json!(envelope.from));
+            fields.insert("causation_id".to_owned(), json!(envelope.causation_id));
+        }
+        Self(left.to_string().into_bytes())
+    }
+}
+
+/// What stands between an object's braces.
+fn inside(object: &[u8]) -> &[u8] {
+    object.strip_prefix(b"{").and_then(|fields| fields.strip_suffix(b"}")).unwrap_or_default()
 }
 
 /// Bytes that a value takes as JSON, counted without being kept.
@@ -200,48 +227,6 @@ fn event_name(event: &TapEvent) -> &'static str {
         TapEvent::Ignored { .. } => "ignored",
         TapEvent::Gap { .. } => "gap",
     }
-}
-
-/// Every text redacted, escaped and shortened, and every list bounded. What is fine as it is stays where it is.
-fn abridge(value: &mut Value, max_chars: usize) {
-    match value {
-        Value::String(text) => make_safe(text, max_chars),
-        Value::Array(entries) => {
-            let more = entries.len().saturating_sub(LIST_MAX_ENTRIES);
-            entries.truncate(LIST_MAX_ENTRIES);
-            entries.iter_mut().for_each(|entry| abridge(entry, max_chars));
-            if more > 0 {
-                entries.push(Value::String(format!("… [{more} more entries]")));
-            }
-        }
-        Value::Object(fields) => {
-            for (name, value) in fields.iter_mut() {
-                if is_secret_name(name) && value.is_string() {
-                    *value = json!(REDACTED);
-                } else {
-                    abridge(value, max_chars);
-                }
-            }
-            if fields.keys().any(|name| safe_text(name, max_chars).is_some()) {
-                let named = |(name, value): (String, Value)| (safe_text(&name, max_chars).unwrap_or(name), value);
-                *fields = std::mem::take(fields).into_iter().map(named).collect();
-            }
-        }
-        Value::Null | Value::Bool(_) | Value::Number(_) => {}
-    }
-}
-
-fn make_safe(text: &mut String, max_chars: usize) {
-    if let Some(safe) = safe_text(text, max_chars) {
-        *text = safe;
-    }
-}
-
-/// The text as it may be kept; `None` where it may be kept as it is.
-fn safe_text(text: &str, max_chars: usize) -> Option<String> {
-    let redacted = redact(text);
-    let is_unchanged = matches!(redacted, Cow::Borrowed(_)) && is_plain(text) && text.len() <= max_chars;
-    (!is_unchanged).then(|| shorten(&visible(&redacted), max_chars))
 }
 
 #[cfg(test)]

@@ -14,6 +14,7 @@
 //! assert_eq!(report.tasks_observed, 0);
 //! ```
 
+mod abridge;
 mod auditor;
 mod detector;
 mod event;
@@ -27,7 +28,7 @@ mod verify;
 mod window;
 
 pub use auditor::Auditor;
-pub use event::{AuditEvent, EVENT_MAX_BYTES, Note, Record, TEXT_MAX_CHARS};
+pub use event::{AuditEvent, EVENT_MAX_BYTES, Note, Record, SafeFields, TEXT_MAX_CHARS};
 pub use finding::{Finding, FindingClass, Rule};
 pub use log::{AuditLog, LogError, SEGMENT_MAX_BYTES};
 pub use redact::{REDACTED, is_secret_name, redact};

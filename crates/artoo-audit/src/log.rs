@@ -4,6 +4,7 @@ use std::fs::{self, File, OpenOptions, Permissions};
 use std::io::{self, Write};
 use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
+use std::slice;
 
 use artoo_proto::Timestamp;
 
@@ -80,6 +81,8 @@ pub struct AuditLog {
     bytes: u64,
     hash: String,
     segment_max: u64,
+    /// Room for the lines being written.
+    written: Vec<u8>,
     /// A write was cut off; the file may be longer than `bytes`.
     torn: bool,
     /// Events lost and not yet told in the log, and why.
@@ -187,6 +190,7 @@ impl AuditLog {
             bytes: 0,
             hash: NO_HASH.to_owned(),
             segment_max: SEGMENT_MAX_BYTES,
+            written: Vec::new(),
             torn: false,
             lost: None,
             lost_total: 0,
@@ -227,20 +231,40 @@ impl AuditLog {
         self.write_line(&AuditEvent::note(at, Note::SegmentStarted { follows, lines }))
     }
 
+    /// Appends several events by one write; false where it did not come to that, and nothing was appended or lost.
+    ///
+    /// A crash in the middle of it leaves whole lines and at most one torn one, as if they had been written one by one.
+    pub(crate) fn append_together(&mut self, events: &[AuditEvent]) -> bool {
+        let is_usual = !self.torn && self.lost.is_none() && self.bytes < self.segment_max;
+        is_usual && self.write_lines(events).is_ok()
+    }
+
     fn write_line(&mut self, event: &AuditEvent) -> io::Result<()> {
-        let event = serde_json::to_string(event).map_err(io::Error::other)?;
-        let fields = event.strip_prefix('{').and_then(|fields| fields.strip_suffix('}')).unwrap_or_default();
-        let body = format!(r#"{{"n":{},{fields},"prev":"{}""#, self.lines + 1, self.hash);
-        let hash = sha256(body.as_bytes());
-        let line = format!("{body}{}\n", hash_field(&hash));
-        // One write for the whole line, so that a crash tears at most the last one.
-        if let Err(error) = self.file.write_all(line.as_bytes()) {
+        self.write_lines(slice::from_ref(event))
+    }
+
+    fn write_lines(&mut self, events: &[AuditEvent]) -> io::Result<()> {
+        let (mut lines, mut hash) = (self.lines, None);
+        self.written.clear();
+        for event in events {
+            let start = self.written.len();
+            lines += 1;
+            write!(self.written, r#"{{"n":{lines},"#)?;
+            event.write(&mut self.written)?;
+            write!(self.written, r#","prev":"{}""#, hash.as_ref().unwrap_or(&self.hash))?;
+            let own = sha256(self.written.get(start..).unwrap_or_default());
+            self.written.extend_from_slice(hash_field(&own).as_bytes());
+            self.written.push(b'\n');
+            hash = Some(own);
+        }
+        // One write for whole lines, so that a crash tears at most the last one.
+        if let Err(error) = self.file.write_all(&self.written) {
             self.torn = true;
             return Err(error);
         }
-        self.lines += 1;
-        self.bytes += line.len() as u64;
-        self.hash = hash;
+        self.lines = lines;
+        self.bytes += self.written.len() as u64;
+        self.hash = hash.unwrap_or_else(|| self.hash.clone());
         Ok(())
     }
 }

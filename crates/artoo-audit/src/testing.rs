@@ -1,6 +1,7 @@
 //! Events for tests: a bench that speaks as the bus would, with every number and cause in place.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use artoo_bus::{Observed, TapEvent};
 use artoo_proto::{
@@ -56,14 +57,14 @@ impl Bench {
             message,
         };
         self.seq += 1;
-        self.sees(TapEvent::Message { envelope })
+        self.sees(TapEvent::Message { envelope: Arc::new(envelope) })
     }
 
     /// The same, changed before it is seen.
     pub(crate) fn says_with(&mut self, message: impl Into<Message>, change: impl FnOnce(&mut Envelope)) -> Observed {
         let mut observed = self.says(message);
         if let TapEvent::Message { envelope } = &mut observed.event {
-            change(envelope);
+            change(Arc::make_mut(envelope));
         }
         observed
     }

@@ -115,8 +115,8 @@ impl Bus {
             message,
         };
         self.next_seq += 1;
-        self.events.push((at, TapEvent::Message { envelope: envelope.clone() }));
         let envelope = Arc::new(envelope);
+        self.events.push((at, TapEvent::Message { envelope: Arc::clone(&envelope) }));
         for role in to {
             let to = Address::of(*role, task.as_ref(), subtask);
             self.queue(at, Delivery { to, envelope: Arc::clone(&envelope) });

@@ -16,12 +16,11 @@ pub const TAP_CAPACITY: usize = 65_536;
 /// Something that happened on the bus or at its edge.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "event", rename_all = "snake_case")]
-#[expect(clippy::large_enum_variant, reason = "most events are messages; boxing would only add an allocation to each")]
 pub enum TapEvent {
     /// A message was published.
     Message {
-        /// The message with its surroundings.
-        envelope: Envelope,
+        /// The message with its surroundings, as it is delivered: shared, never copied.
+        envelope: Arc<Envelope>,
     },
     /// A message was not let onto the bus: a boundary violation.
     Refused {
@@ -83,8 +82,7 @@ pub struct Observed {
 /// The bus's end of a tap. Never blocks.
 #[derive(Debug)]
 pub struct TapSender {
-    // Boxed: the queue's room is made in blocks, and an event is several hundred bytes.
-    sender: Sender<Box<Observed>>,
+    sender: Sender<Observed>,
     // The bound is counted, not reserved: a queue of its own bound touches all its room when it is made, a megabyte.
     waiting: Arc<AtomicUsize>,
     capacity: usize,
@@ -98,7 +96,7 @@ pub struct TapSender {
 /// The observer's end of a tap.
 #[derive(Debug)]
 pub struct Tap {
-    receiver: Receiver<Box<Observed>>,
+    receiver: Receiver<Observed>,
     waiting: Arc<AtomicUsize>,
     last_word: Receiver<Observed>,
 }
@@ -147,7 +145,7 @@ impl TapSender {
         }
         self.waiting.fetch_add(1, Ordering::AcqRel);
         // An observer that went away is no reason to stop the bus.
-        self.sender.send(Box::new(Observed { n: self.next, at, event })).map_err(drop)?;
+        self.sender.send(Observed { n: self.next, at, event }).map_err(drop)?;
         self.next += 1;
         Ok(())
     }
@@ -168,7 +166,7 @@ impl Tap {
     /// The next event; `None` when the bus is gone and everything was read.
     #[must_use]
     pub fn recv(&self) -> Option<Observed> {
-        self.receiver.recv().map(|observed| self.taken(observed)).or_else(|_| self.last_word.recv()).ok()
+        self.receiver.recv().inspect(|_| self.took_one()).or_else(|_| self.last_word.recv()).ok()
     }
 
     /// The next event within `timeout`; `Ok(None)` when none came, `Err` when the bus is gone.
@@ -177,15 +175,17 @@ impl Tap {
     /// [`TapClosed`] when the sender was dropped and everything was read.
     pub fn recv_timeout(&self, timeout: Duration) -> Result<Option<Observed>, TapClosed> {
         match self.receiver.recv_timeout(timeout) {
-            Ok(observed) => Ok(Some(self.taken(observed))),
+            Ok(observed) => {
+                self.took_one();
+                Ok(Some(observed))
+            }
             Err(RecvTimeoutError::Timeout) => Ok(None),
             Err(RecvTimeoutError::Disconnected) => self.last_word.try_recv().map(Some).map_err(|_| TapClosed),
         }
     }
 
-    fn taken(&self, observed: Box<Observed>) -> Observed {
+    fn took_one(&self) {
         self.waiting.fetch_sub(1, Ordering::AcqRel);
-        *observed
     }
 }
 

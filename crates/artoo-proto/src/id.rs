@@ -1,8 +1,9 @@
 //! Newtype identifiers: a task id can never be passed where a message id is meant.
 
 use std::fmt;
+use std::sync::Arc;
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, Serializer};
 use uuid::Uuid;
 
 macro_rules! uuid_id {
@@ -40,12 +41,12 @@ uuid_id!(
 /// Longest slug kept inside a task id, in characters.
 const SLUG_MAX_CHARS: usize = 40;
 
-/// A task's identity: `<slug>-<uuid>`, safe as a file name and as a key.
+/// A task's identity: `<slug>-<uuid>`, safe as a file name and as a key. It stands in every message: a clone is cheap.
 ///
 /// The slug is for people; the UUID, in lower case, is what makes it unique. A model never chooses it.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(try_from = "String", into = "String")]
-pub struct TaskId(String);
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize)]
+#[serde(try_from = "String")]
+pub struct TaskId(Arc<str>);
 
 /// A string that is not a task id.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -74,13 +75,19 @@ impl TaskId {
         }
         let slug = slug.trim_end_matches('_');
         let slug = if slug.is_empty() { "task" } else { slug };
-        Self(format!("{slug}-{uuid}"))
+        Self(format!("{slug}-{uuid}").into())
     }
 
     /// The id as text.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
+    }
+}
+
+impl Serialize for TaskId {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&self.0)
     }
 }
 
@@ -105,7 +112,7 @@ impl TryFrom<String> for TaskId {
                     && slug.chars().all(|c| c.is_alphanumeric() || c == '_' || c == '-')
                     && Uuid::try_parse(uuid).is_ok_and(|parsed| parsed.to_string() == uuid) =>
             {
-                Ok(Self(text))
+                Ok(Self(text.into()))
             }
             Some(_) | None => Err(InvalidTaskId { text }),
         }
@@ -114,7 +121,7 @@ impl TryFrom<String> for TaskId {
 
 impl From<TaskId> for String {
     fn from(id: TaskId) -> Self {
-        id.0
+        id.as_str().to_owned()
     }
 }
 

@@ -25,8 +25,24 @@ const KEPT_MAX: usize = 64;
 const STRANGE: [&str; 8] =
     ["$ref", "allOf", "not", "if", "patternProperties", "prefixItems", "dependentRequired", "propertyNames"];
 
-/// Forms by their schema, the latest last.
-static KEPT: Mutex<Vec<(Value, Arc<str>)>> = Mutex::new(Vec::new());
+static FORMS: Mutex<Forms> = Mutex::new(Forms(Vec::new()));
+
+/// Forms by their schema, the one asked for last at the end.
+struct Forms(Vec<(Value, Arc<str>)>);
+
+impl Forms {
+    fn of(&mut self, schema: &Value) -> Arc<str> {
+        // To the end: others hold the ids of their own call and never come back.
+        let known = self.0.iter().position(|(known, _)| known == schema).map(|at| self.0.remove(at));
+        let known = known.unwrap_or_else(|| (schema.clone(), made(schema).into()));
+        if self.0.len() >= KEPT_MAX {
+            self.0.remove(0);
+        }
+        let form = Arc::clone(&known.1);
+        self.0.push(known);
+        form
+    }
+}
 
 /// The form of the values that fit `schema`, on one line; a part that stands in it several times is named first, on a
 /// line of its own.
@@ -34,23 +50,12 @@ static KEPT: Mutex<Vec<(Value, Arc<str>)>> = Mutex::new(Vec::new());
 /// Made once for a schema: it is asked for in call after call, and takes longer to make than all the rest of a request.
 #[must_use]
 pub fn shape(schema: &Value) -> Arc<str> {
-    let kept = || KEPT.lock().unwrap_or_else(PoisonError::into_inner);
-    let known = kept().iter().find(|(known, _)| known == schema).map(|(_, form)| Arc::clone(form));
-    known.unwrap_or_else(|| {
-        let form: Arc<str> = made(schema).into();
-        let mut kept = kept();
-        if kept.len() >= KEPT_MAX {
-            kept.remove(0);
-        }
-        kept.push((schema.clone(), Arc::clone(&form)));
-        form
-    })
+    FORMS.lock().unwrap_or_else(PoisonError::into_inner).of(schema)
 }
 
 fn made(schema: &Value) -> String {
-    let mut whole = part(schema, LEVELS_MAX);
     let mut repeated = Vec::new();
-    collect(schema, LEVELS_MAX, &mut repeated);
+    let mut whole = part(schema, LEVELS_MAX, &mut Some(&mut repeated));
     repeated.sort_by_key(|text| std::cmp::Reverse(text.len()));
     let mut names = String::new();
     let letters = ('A'..='Z').map(String::from);
@@ -67,21 +72,24 @@ fn made(schema: &Value) -> String {
     names + &whole
 }
 
-/// Parts long enough to be named, once each.
-fn collect(schema: &Value, levels_left: usize, found: &mut Vec<String>) {
-    let Some(inside) = levels_left.checked_sub(1) else { return };
-    let Some(fields) = schema.as_object() else { return };
-    let text = part(schema, levels_left);
-    if text.len() > NAMED_FROM_CHARS && !found.contains(&text) {
-        found.push(text);
+/// Where parts that are long enough to be named are put, once each; nowhere below alternatives.
+type Found<'f> = Option<&'f mut Vec<String>>;
+
+/// A part, noted where it is long enough to be named.
+fn noted(schema: &Value, levels_left: usize, found: &mut Found<'_>) -> String {
+    let text = part(schema, levels_left, found);
+    if let Some(found) = found
+        && schema.is_object()
+        && levels_left > 0
+        && text.len() > NAMED_FROM_CHARS
+        && !found.contains(&text)
+    {
+        found.push(text.clone());
     }
-    for (_, property) in fields.get("properties").and_then(Value::as_object).into_iter().flatten() {
-        collect(property, inside, found);
-    }
-    fields.get("items").into_iter().for_each(|items| collect(items, inside, found));
+    text
 }
 
-fn part(schema: &Value, levels_left: usize) -> String {
+fn part(schema: &Value, levels_left: usize, found: &mut Found<'_>) -> String {
     let as_it_is = || schema.to_string();
     let (Some(fields), Some(inside)) = (schema.as_object(), levels_left.checked_sub(1)) else { return as_it_is() };
     if STRANGE.iter().any(|keyword| fields.contains_key(*keyword)) {
@@ -94,16 +102,17 @@ fn part(schema: &Value, levels_left: usize) -> String {
         return either(allowed.iter().map(Value::to_string));
     }
     if fields.contains_key("properties") {
-        return object(fields, inside);
+        return object(fields, inside, found);
     }
     let alternatives = fields.get("anyOf").or_else(|| fields.get("oneOf")).and_then(Value::as_array);
     if let Some(alternatives) = alternatives {
-        return either(alternatives.iter().map(|alternative| part(alternative, inside)));
+        return either(alternatives.iter().map(|alternative| part(alternative, inside, &mut None)));
     }
     match fields.get("type") {
-        Some(Value::String(name)) => typed(name, fields, inside).unwrap_or_else(as_it_is),
+        Some(Value::String(name)) => typed(name, fields, inside, found).unwrap_or_else(as_it_is),
         Some(Value::Array(names)) => {
-            let typed: Option<Vec<String>> = names.iter().map(|name| typed(name.as_str()?, fields, inside)).collect();
+            let typed: Option<Vec<String>> =
+                names.iter().map(|name| typed(name.as_str()?, fields, inside, found)).collect();
             typed.map_or_else(as_it_is, |parts| either(parts.into_iter()))
         }
         Some(Value::Null | Value::Bool(_) | Value::Number(_) | Value::Object(_)) | None => as_it_is(),
@@ -114,22 +123,22 @@ fn either(parts: impl Iterator<Item = String>) -> String {
     parts.collect::<Vec<_>>().join("|")
 }
 
-fn object(fields: &Map<String, Value>, levels_left: usize) -> String {
+fn object(fields: &Map<String, Value>, levels_left: usize, found: &mut Found<'_>) -> String {
     let required: Vec<&str> =
         fields.get("required").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str).collect();
-    let property = |(name, schema): (&String, &Value)| {
+    let mut property = |(name, schema): (&String, &Value)| {
         let optional = if required.contains(&name.as_str()) { "" } else { "(optional)" };
         let said = schema.get("description").and_then(Value::as_str).map(|said| format!("({})", Value::from(said)));
         let name = Value::from(name.as_str());
-        format!("{name}:{}{optional}{}", part(schema, levels_left), said.unwrap_or_default())
+        format!("{name}:{}{optional}{}", noted(schema, levels_left, found), said.unwrap_or_default())
     };
     let mut properties: Vec<_> = fields.get("properties").and_then(Value::as_object).into_iter().flatten().collect();
     // What must be there first: weak models stop reading early.
     properties.sort_by_key(|(name, _)| !required.contains(&name.as_str()));
-    format!("{{{}}}", properties.into_iter().map(property).collect::<Vec<_>>().join(","))
+    format!("{{{}}}", properties.into_iter().map(&mut property).collect::<Vec<_>>().join(","))
 }
 
-fn typed(name: &str, fields: &Map<String, Value>, levels_left: usize) -> Option<String> {
+fn typed(name: &str, fields: &Map<String, Value>, levels_left: usize, found: &mut Found<'_>) -> Option<String> {
     let bound = |name: &str| fields.get(name).and_then(Value::as_u64);
     let at_most = |name: &str| bound(name).filter(|most| *most <= BOUND_TOLD_MAX);
     Some(match name {
@@ -143,7 +152,7 @@ fn typed(name: &str, fields: &Map<String, Value>, levels_left: usize) -> Option<
         "null" => "null".to_owned(),
         "object" => "{...}".to_owned(),
         "array" => {
-            let items = fields.get("items").map_or_else(|| "...".to_owned(), |items| part(items, levels_left));
+            let items = fields.get("items").map_or_else(|| "...".to_owned(), |items| noted(items, levels_left, found));
             match (bound("minItems").unwrap_or(0), at_most("maxItems")) {
                 (_, Some(0)) => "[]".to_owned(),
                 (least, Some(most)) if least == most => format!("[{items}](exactly {most})"),
@@ -162,7 +171,7 @@ mod tests {
 
     use serde_json::{Value, json};
 
-    use super::{KEPT, KEPT_MAX, shape};
+    use super::{Forms, KEPT_MAX, shape};
 
     #[track_caller]
     fn check(schema: Value, expected: &str) {
@@ -217,13 +226,26 @@ mod tests {
 
     #[test]
     fn a_form_is_that_of_its_own_schema_however_many_there_are_and_is_made_once() {
+        let mut forms = Forms(Vec::new());
         for _ in 0..2 {
             for most in 0..KEPT_MAX + 5 {
                 let schema = json!({"type": "string", "maxLength": most});
-                check(schema.clone(), &format!("string(max {most})"));
-                assert!(Arc::ptr_eq(&shape(&schema), &shape(&schema)));
-                assert!(KEPT.lock().unwrap().len() <= KEPT_MAX);
+                let form = forms.of(&schema);
+                assert_eq!(*form, format!("string(max {most})"));
+                assert!(Arc::ptr_eq(&form, &forms.of(&schema)));
+                assert!(forms.0.len() <= KEPT_MAX);
             }
+        }
+    }
+
+    #[test]
+    fn what_is_asked_for_again_and_again_is_kept_among_what_is_asked_for_once() {
+        let mut forms = Forms(Vec::new());
+        let role = json!({"type": "string"});
+        let first = forms.of(&role);
+        for most in 0..3 * KEPT_MAX {
+            forms.of(&json!({"type": "string", "maxLength": most}));
+            assert!(Arc::ptr_eq(&first, &forms.of(&role)));
         }
     }
 

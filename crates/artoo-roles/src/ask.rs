@@ -59,7 +59,7 @@ impl<T: DeserializeOwned> Ask<T> {
         let failure = match reply.map(|reply| reply.body) {
             Ok(ReplyBody::Recipes { plan }) => return Answer::Recipes(plan),
             Ok(ReplyBody::Abstain { abstention }) => return Answer::Abstained(abstention),
-            Ok(ReplyBody::Json { value }) => match serde_json::from_value(value.clone()) {
+            Ok(ReplyBody::Json { value }) => match T::deserialize(&value) {
                 Ok(value) => return Answer::Value(value),
                 Err(error) => ModelFailure::Unreadable {
                     detail: format!(

@@ -38,12 +38,15 @@ pub(crate) fn tool_refusal(tool: &str, allowed: &[String], blocked: &[String]) -
 
 /// Why the target may not be used, if so.
 pub(crate) fn target_refusal(config: &ToolConfig, tool: &str, touched: &Touched, blocked: &[String]) -> Option<String> {
+    if blocked.is_empty() {
+        return None;
+    }
     let mut forms = BTreeSet::from([single_spaced(&touched.target)]);
     let mut places: Vec<PathBuf> = Vec::new();
     for path in &touched.paths {
-        forms.insert(paths::line(path));
-        forms.insert(paths::line(&paths::real(path)));
-        places.extend([path.clone(), paths::real(path)]);
+        let real = paths::real(path);
+        forms.extend([paths::line(path), paths::line(&real)]);
+        places.extend([path.clone(), real]);
     }
     let hit = blocked.iter().find(|entry| {
         let entry = entry.strip_prefix(tool).and_then(|rest| rest.strip_prefix(':')).unwrap_or(entry);

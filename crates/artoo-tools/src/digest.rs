@@ -10,6 +10,9 @@ use crate::limit::Limit;
 /// Bytes read at a time.
 const CHUNK_BYTES: usize = 64 * 1024;
 
+/// Bytes of a piece at a time; of an item of evidence there are mostly few.
+const PIECE_BYTES: usize = 4 * 1024;
+
 /// Hex digest of length-prefixed parts, so no two different lists look the same.
 pub(crate) fn of_parts<'a>(parts: impl IntoIterator<Item = &'a [u8]>) -> String {
     let mut hasher = Sha256::new();
@@ -50,18 +53,19 @@ pub(crate) fn of_bytes(bytes: &[u8]) -> String {
 /// Hex digest of all that a reader gives, a piece at a time.
 pub(crate) fn of_reader(mut reader: impl Read) -> io::Result<String> {
     let mut hasher = Sha256::new();
-    let mut chunk = vec![0; CHUNK_BYTES];
+    let mut piece = [0; PIECE_BYTES];
     loop {
-        match reader.read(&mut chunk)? {
+        match reader.read(&mut piece)? {
             0 => return Ok(hex(&hasher.finalize())),
-            read => hasher.update(chunk.get(..read).unwrap_or_default()),
+            read => hasher.update(piece.get(..read).unwrap_or_default()),
         }
     }
 }
 
 /// Bytes in hex.
 pub(crate) fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+    let digits = bytes.iter().flat_map(|byte| [byte >> 4, byte & 0x0f]);
+    digits.filter_map(|digit| char::from_digit(u32::from(digit), 16)).collect()
 }
 
 #[cfg(test)]

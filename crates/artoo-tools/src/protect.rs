@@ -1,7 +1,8 @@
 //! Places no tool reads or writes without a person: keys, passwords, shell start-up and history, artoo's own data.
 
 use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Component, Path, PathBuf};
 
 use artoo_proto::Environment;
 
@@ -101,6 +102,8 @@ const PROC_FACTS: [&str; 14] = [
 #[derive(Debug, Clone)]
 pub(crate) struct Protected {
     places: Vec<PathBuf>,
+    /// The same in order, each [`folded`].
+    folded: Vec<Vec<u8>>,
     start_up: Vec<PathBuf>,
     own_data: Vec<PathBuf>,
 }
@@ -116,10 +119,11 @@ impl Protected {
         places.extend(led_to);
         places.sort();
         places.dedup();
+        let folded = places.iter().map(|place| folded(place)).collect();
         let start_up = START_UP.iter().map(|place| paths::real(&home.join(place))).collect();
         let own = OWN_PLACES.iter().map(|place| home.join(place)).chain(more.iter().cloned());
         let own_data = own.map(|place| paths::real(&place)).collect();
-        Self { places, start_up, own_data }
+        Self { places, folded, start_up, own_data }
     }
 
     /// Where artoo keeps its own data, as it really lies: no command changes that, allowed or not.
@@ -152,27 +156,85 @@ impl Protected {
     /// Whether a walk over this folder that opens every file would open a protected one.
     pub(crate) fn lies_below(&self, folder: &Path) -> bool {
         let real = paths::real(folder);
+        let both = [folded(folder), folded(&real)];
+        let lies_there = |place: &[u8]| both.iter().any(|folder| is_below(place, folder));
         real == Path::new("/")
             || self
                 .places
                 .iter()
-                .any(|place| (is_below(place, folder) || is_below(place, &real)) && place.symlink_metadata().is_ok())
+                .zip(&self.folded)
+                .any(|(place, folded)| lies_there(folded) && place.symlink_metadata().is_ok())
     }
 
     fn holds(&self, path: &Path) -> bool {
-        self.places.iter().any(|place| is_below(path, place))
+        let path = folded(path);
+        self.folded.iter().any(|place| is_below(&path, place))
     }
 }
 
-/// `path` is `folder` or below it. Letter case is ignored: some file systems do.
-fn is_below(path: &Path, folder: &Path) -> bool {
-    let mut components = path.components();
-    folder
-        .components()
-        .all(|wanted| components.next().is_some_and(|found| found.as_os_str().eq_ignore_ascii_case(wanted.as_os_str())))
+/// A path to be compared: one spelling for all that name it by letters alone, each name with a `/` behind it. Letter case
+/// goes: some file systems ignore it.
+fn folded(path: &Path) -> Vec<u8> {
+    let mut out = Vec::with_capacity(path.as_os_str().len() + 1);
+    for component in path.components() {
+        out.extend(component.as_os_str().as_bytes().iter().map(u8::to_ascii_lowercase));
+        if component != Component::RootDir {
+            out.push(b'/');
+        }
+    }
+    out
+}
+
+/// The path is the folder or below it, both [`folded`].
+fn is_below(path: &[u8], folder: &[u8]) -> bool {
+    path.starts_with(folder)
 }
 
 fn is_process_memory(path: &Path) -> bool {
     let Ok(below) = path.strip_prefix("/proc") else { return false };
     !PROC_FACTS.iter().any(|fact| below == Path::new(fact))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use proptest::prelude::*;
+
+    use super::{folded, is_below};
+
+    /// The rule, a name at a time.
+    fn slowly(path: &Path, folder: &Path) -> bool {
+        let mut names = path.components();
+        folder
+            .components()
+            .all(|wanted| names.next().is_some_and(|found| found.as_os_str().eq_ignore_ascii_case(wanted.as_os_str())))
+    }
+
+    #[track_caller]
+    fn check(path: &str, folder: &str) -> bool {
+        let (path, folder) = (Path::new(path), Path::new(folder));
+        let found = is_below(&folded(path), &folded(folder));
+        assert_eq!(found, slowly(path, folder), "{path:?} below {folder:?}");
+        found
+    }
+
+    #[test]
+    fn a_place_is_below_itself_and_beside_none_of_its_name_s_beginning() {
+        assert!(check("/h/.ssh", "/h/.ssh"));
+        assert!(check("/h/.SSH/id", "/H/.ssh/"));
+        assert!(check("/h//./.ssh/id", "/h/.ssh"));
+        assert!(check("/h", "/"));
+        assert!(!check("/h/.sshd", "/h/.ssh"));
+        assert!(!check("/h", "/h/.ssh"));
+        assert!(!check("h/.ssh", "/h/.ssh"));
+        assert!(!check("/h/.ssh", "h/.ssh"));
+    }
+
+    proptest! {
+        #[test]
+        fn folded_paths_compare_as_their_names_do(path in "/?([aAbä.]{0,2}/{0,2}){0,4}", folder in "/?([aAbä.]{0,2}/{0,2}){0,3}") {
+            check(&path, &folder);
+        }
+    }
 }

@@ -9,7 +9,14 @@ use crate::finding::{Finding, Rule};
 use crate::testing::{Bench, at, call, execution, request, task};
 
 fn entry(message: impl Into<artoo_proto::Message>) -> Value {
-    serde_json::to_value(AuditEvent::seen(&Bench::default().says(message), vec![])).unwrap()
+    written(&AuditEvent::seen(&Bench::default().says(message), vec![]))
+}
+
+fn written(event: &AuditEvent) -> Value {
+    let mut text = b"{".to_vec();
+    event.write(&mut text).unwrap();
+    text.push(b'}');
+    serde_json::from_slice(&text).unwrap()
 }
 
 #[test]
@@ -71,11 +78,11 @@ fn every_kind_of_tap_event_has_an_entry() {
         (TapEvent::Dropped { seq: 1, to: address, reason: "x".to_owned() }, "dropped"),
     ] {
         let finding = Finding::new(Rule::Ignored, "two\nlines");
-        let entry = serde_json::to_value(AuditEvent::seen(&Bench::default().sees(event), vec![finding])).unwrap();
+        let entry = written(&AuditEvent::seen(&Bench::default().sees(event), vec![finding]));
         assert_eq!(entry["event"], name);
         assert_eq!(entry["findings"], json!([{ "rule": "ignored", "detail": "two\\nlines" }]));
     }
-    let note = serde_json::to_value(AuditEvent::note(at(0), Note::LogOpened { lines: 3 })).unwrap();
+    let note = written(&AuditEvent::note(at(0), Note::LogOpened { lines: 3 }));
     assert_eq!(note, json!({ "at": "2026-01-01T00:00:00.000Z", "event": "log_opened", "lines": 3 }));
 }
 

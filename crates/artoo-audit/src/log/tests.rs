@@ -179,3 +179,39 @@ fn s5_a_folder_that_cannot_be_written_is_an_error_not_a_panic() {
     fs::create_dir(&path).unwrap();
     assert!(matches!(AuditLog::open(&path, at(0), None), Err(LogError::Open { .. })));
 }
+
+#[test]
+fn lines_written_together_are_those_written_one_by_one() {
+    let mut bench = Bench::default();
+    let events: Vec<AuditEvent> = (0..5).map(|n| AuditEvent::seen(&bench.says(request(n)), vec![])).collect();
+    let written = |together: bool| {
+        let (_dir, path) = folder();
+        let (mut log, _) = open(&path);
+        if together {
+            assert!(log.append_together(&events[..3]) && log.append_together(&[]) && log.append_together(&events[3..]));
+        } else {
+            events.iter().for_each(|event| log.append(event).unwrap());
+        }
+        assert_eq!(verify(&path).unwrap().head, Some(log.head()));
+        fs::read_to_string(&path).unwrap()
+    };
+    assert_eq!(written(true), written(false));
+}
+
+#[test]
+fn s4_what_can_t_be_written_together_is_neither_lost_nor_half_there() {
+    let (_dir, path) = folder();
+    let (mut log, _) = open(&path);
+    write(&mut log, 1);
+    let before = log.head();
+    let event = AuditEvent::note(at(0), Note::Found);
+    // What can't be written: the file is open for reading alone.
+    log.file = File::open(&path).unwrap();
+    assert!(!log.append_together(&[event.clone(), event.clone()]));
+    assert_eq!((log.head(), log.lost(), log.untold()), (before, 0, None));
+    log.file = OpenOptions::new().read(true).append(true).open(&path).unwrap();
+    assert!(!log.append_together(&[event.clone()]), "a torn end is cut off first");
+    log.append(&event).unwrap();
+    assert!(log.append_together(&[event.clone(), event]));
+    assert_eq!(verify(&path).unwrap().lines, 5);
+}

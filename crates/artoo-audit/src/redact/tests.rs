@@ -2,7 +2,10 @@
 
 use proptest::prelude::*;
 
-use super::{Bytes, KEY_SHAPES, is_secret_name, marks, redact};
+use super::{
+    BEARER, BEARER_MIN_CHARS, Bytes, KEY_SHAPES, PRIVATE_KEY, SECRET_ENDS, SECRET_NAMES, SHORTEST_BYTES, is_known_name,
+    is_secret_name, marks, redact,
+};
 
 #[test]
 fn h7_secrets_are_taken_out_by_their_shape() {
@@ -107,5 +110,28 @@ proptest! {
         let text = format!("{before} {secret} {after}");
         let redacted = redact(&text);
         prop_assert!(!redacted.contains(&secret), "{}", redacted);
+    }
+}
+
+#[test]
+fn h7_what_is_too_short_to_look_at_can_hold_no_secret() {
+    for shape in KEY_SHAPES {
+        assert!(shape.prefix.len() + shape.least >= SHORTEST_BYTES, "{}", shape.prefix);
+    }
+    assert!(BEARER.len() + BEARER_MIN_CHARS >= SHORTEST_BYTES);
+    assert!(PRIVATE_KEY.len() + "PRIVATE KEY".len() >= SHORTEST_BYTES);
+    // Every other secret stands behind one of the two signs, however short it is.
+    assert_eq!(redact("key=abcdef"), "key=abcdef");
+    assert_eq!(redact("a_key=abcdef"), "a_key=[redacted]");
+    assert_eq!(redact("token: abcdef"), "token: [redacted]");
+}
+
+#[test]
+fn h7_no_name_of_a_secret_ends_in_another_letter() {
+    for name in SECRET_NAMES.iter().chain(SECRET_ENDS).chain(&["authorization"]) {
+        for name in [(*name).to_owned(), format!("x{name}"), name.to_uppercase()] {
+            assert_eq!(is_secret_name(&name), is_known_name(&name), "{name}");
+        }
+        assert!(is_secret_name(name), "{name}");
     }
 }

@@ -20,6 +20,10 @@ const POLL: Duration = Duration::from_millis(20);
 /// How long a report that was asked for may first catch up with the tap: within the three seconds a person waits.
 const CATCH_UP: Duration = Duration::from_secs(2);
 
+/// Bytes of events that are written at once, where more than one waits: a write of more is no cheaper a byte, and they
+/// are held no longer than it takes to look at them.
+const TOGETHER_BYTES: usize = 16 * 1024;
+
 /// Longest time during which a busy auditor leaves its last lines unsynced.
 const PERSIST_EVERY: Duration = Duration::from_secs(5);
 
@@ -31,6 +35,9 @@ pub(super) struct Worker {
     config: AuditConfig,
     auditor: Auditor,
     files: Files,
+    /// Looked at and about to be written.
+    waiting: Vec<AuditEvent>,
+    waiting_bytes: usize,
     summary: AuditSummary,
     problem: Option<String>,
     next_report: Instant,
@@ -61,6 +68,8 @@ impl Worker {
             reports,
             auditor,
             summary: AuditSummary { log: files.log_path.clone(), ..AuditSummary::default() },
+            waiting: Vec::new(),
+            waiting_bytes: 0,
             problem: None,
             next_report: started + config.report_every,
             persisted: started,
@@ -122,7 +131,7 @@ impl Worker {
             return;
         }
         match self.tap.recv_timeout(POLL) {
-            Ok(Some(observed)) => self.observe(&observed),
+            Ok(Some(observed)) => self.observe_with_others(&observed),
             Ok(None) if self.unpersisted => self.persist(),
             Ok(None) => {}
             Err(_) => {
@@ -130,6 +139,17 @@ impl Worker {
                 self.persist();
             }
         }
+    }
+
+    /// Takes in an event and what came with it, and writes all of them.
+    fn observe_with_others(&mut self, observed: &Observed) {
+        self.observe(observed);
+        while !self.waiting.is_empty()
+            && let Ok(Some(next)) = self.tap.recv_timeout(Duration::ZERO)
+        {
+            self.observe(&next);
+        }
+        self.write();
     }
 
     /// Takes what stands on the tap, for as long as `limit`; what is then left is told in the report.
@@ -154,7 +174,11 @@ impl Worker {
             self.summary.missing += missing;
         }
         let event = self.auditor.observe(observed);
-        self.append(&event);
+        self.waiting_bytes += event.bytes();
+        self.waiting.push(event);
+        if self.waiting_bytes >= TOGETHER_BYTES {
+            self.write();
+        }
         if let TapEvent::Message { envelope } = &observed.event
             && envelope.message.kind() == MessageKind::AuditQuery
         {
@@ -177,7 +201,25 @@ impl Worker {
         let _ = self.reports.try_send(report);
     }
 
+    /// Writes what was looked at: together, or one by one where something is in the way.
+    fn write(&mut self) {
+        let waiting = std::mem::take(&mut self.waiting);
+        self.unpersisted |= !waiting.is_empty();
+        if !self.files.log.append_together(&waiting) {
+            waiting.iter().for_each(|event| self.append_alone(event));
+        }
+        // Its room is used again.
+        self.waiting = waiting;
+        self.waiting.clear();
+        self.waiting_bytes = 0;
+    }
+
     fn append(&mut self, event: &AuditEvent) {
+        self.write();
+        self.append_alone(event);
+    }
+
+    fn append_alone(&mut self, event: &AuditEvent) {
         self.unpersisted = true;
         if let Err(error) = self.files.log.append(event) {
             self.trouble(&error);
@@ -186,6 +228,7 @@ impl Worker {
 
     /// The log first, then the statistics that name its last line: they must never name one that is not there.
     fn persist(&mut self) {
+        self.write();
         self.persisted = Instant::now();
         self.unpersisted = false;
         if let Err(error) = self.files.log.sync() {

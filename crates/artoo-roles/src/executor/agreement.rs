@@ -7,6 +7,7 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use super::prompt;
+use super::toolbox::worded;
 use super::turn::Turn;
 use crate::agreement::{every_length_is_bounded, text, values, whatever_fits_is_read, whatever_is_written_fits};
 use crate::limits::{CALLS_PER_REPLY, REPLY_ITEMS, REPLY_REMARK_CHARS, REPLY_TEXT_CHARS};
@@ -52,10 +53,10 @@ fn all() -> Vec<ToolSpec> {
 fn l23_every_length_in_the_executors_schema_is_bounded_whoevers_tools_there_are() {
     assert!(own().len() > 3, "{:?}", own());
     for tools in [Vec::new(), own(), foreign(), all()] {
-        let schema = prompt::schema(&tools);
+        let schema = prompt::schema(&worded(&tools));
         every_length_is_bounded(&schema, if tools.is_empty() { &["/calls/*", "/calls/*/input"] } else { &OPEN });
     }
-    let schema = prompt::schema(&foreign());
+    let schema = prompt::schema(&worded(&foreign()));
     let input = &schema["properties"]["calls"]["items"]["oneOf"][0]["properties"]["input"]["properties"];
     let bounds = [&input["wide"]["maxLength"], &input["maybe"]["maxLength"], &input["either"]["maxItems"]];
     assert_eq!(bounds, [&json!(REPLY_TEXT_CHARS), &json!(REPLY_TEXT_CHARS), &json!(REPLY_ITEMS)]);
@@ -65,7 +66,7 @@ fn l23_every_length_in_the_executors_schema_is_bounded_whoevers_tools_there_are(
 #[test]
 fn l23_the_schema_of_the_executors_reply_is_its_type() {
     for tools in [Vec::new(), foreign(), all()] {
-        let schema = prompt::schema(&tools);
+        let schema = prompt::schema(&worded(&tools));
         whatever_fits_is_read::<Turn>(&schema);
         let call = |tool: &ToolSpec| {
             let name = tool.name.clone();

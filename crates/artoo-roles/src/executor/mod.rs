@@ -8,10 +8,12 @@ mod offer;
 mod prompt;
 #[cfg(test)]
 mod tests;
+mod toolbox;
 mod turn;
 mod wire;
 
 pub(crate) use prompt::calls;
+pub use toolbox::Toolbox;
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -19,7 +21,7 @@ use std::sync::Arc;
 use artoo_proto::{
     CallStatus, ConsentAnswer, ConsentHash, ConsentRequest, CorrectionSignal, DeniedAction, EffectId, Environment,
     ExecuteContext, ExecutionResult, ExecutionStatus, InCalls, ModelFailure, ModelReply, ModelRequest, Role,
-    RoleContext, SubTask, ToolCall, ToolOutcome, ToolRequest, ToolSpec,
+    RoleContext, SubTask, ToolCall, ToolOutcome, ToolRequest,
 };
 
 use crate::ask::{Answer, Ask};
@@ -79,7 +81,7 @@ struct Order {
 #[derive(Debug)]
 pub struct Executor {
     environment: Environment,
-    tools: Arc<[ToolSpec]>,
+    tools: Arc<Toolbox>,
     subtask: Option<SubTask>,
     attempt: u32,
     correction: Option<CorrectionSignal>,
@@ -102,7 +104,7 @@ pub struct Executor {
 impl Executor {
     /// An Executor on this machine.
     #[must_use]
-    pub fn new(environment: Environment, tools: Arc<[ToolSpec]>) -> Self {
+    pub fn new(environment: Environment, tools: Arc<Toolbox>) -> Self {
         Self {
             environment,
             tools,
@@ -140,12 +142,6 @@ impl Executor {
         }
     }
 
-    fn usable_tools(&self, subtask: &SubTask) -> Vec<ToolSpec> {
-        let usable =
-            |spec: &&ToolSpec| subtask.tools.contains(&spec.name) && !subtask.blocked_tools.contains(&spec.name);
-        self.tools.iter().filter(usable).cloned().collect()
-    }
-
     fn calls_left(&self) -> u32 {
         CALLS_PER_ATTEMPT.saturating_sub(u32::try_from(self.calls.len()).unwrap_or(u32::MAX))
     }
@@ -153,7 +149,7 @@ impl Executor {
     fn ask(&mut self, cx: &mut Context<'_>) -> Vec<Effect> {
         let Some(subtask) = self.subtask.clone() else { return Vec::new() };
         let context = ExecuteContext {
-            tools: self.usable_tools(&subtask),
+            tools: self.tools.usable(&subtask),
             calls: self.calls.clone(),
             earlier_calls: self.earlier_calls.clone(),
             correction: self.correction.clone(),
@@ -162,15 +158,16 @@ impl Executor {
             environment: self.environment.clone(),
             subtask: subtask.clone(),
         };
+        let tools = self.tools.worded(&subtask);
         let request = ModelRequest {
             role: Role::Executor,
             task_id: subtask.parent_task_id,
             subtask_id: Some(subtask.subtask_id),
             schema_name: "execution".to_owned(),
-            schema: prompt::schema(&context.tools),
+            schema: prompt::schema(&tools),
             max_tokens: REPLY_TOKENS,
             by_tools: Some(InCalls(offer::by_tools)),
-            prompt: prompt::render(&context),
+            prompt: prompt::render(&context, &tools),
             context: RoleContext::Execute(Box::new(context)),
         };
         let (ask, id, work) = Ask::start(cx, request);
@@ -193,7 +190,7 @@ impl Executor {
     fn reply(&mut self, cx: &mut Context<'_>, turn: Turn) -> Vec<Effect> {
         let Some(subtask) = self.subtask.clone() else { return Vec::new() };
         let known = self.calls.iter().chain(&self.earlier_calls);
-        let review = turn.review(&self.usable_tools(&subtask), &subtask.blocked_targets, known);
+        let review = turn.review(&self.tools.usable(&subtask), &subtask.blocked_targets, known);
         let wanted_calls = !turn.calls.is_empty();
         if review.calls.is_empty() && wanted_calls {
             self.remarks = review.remarks;

@@ -1,8 +1,11 @@
 //! R3's prompt and the schema of its reply.
 
-use artoo_proto::{CorrectionSignal, ExecuteContext, Prompt, ToolCall, ToolSpec, escape};
+use std::borrow::Borrow;
+
+use artoo_proto::{CorrectionSignal, ExecuteContext, Prompt, ToolCall, escape};
 use serde_json::{Map, Value, json};
 
+use super::toolbox::Worded;
 use crate::blocked;
 use crate::limits::{
     CALLS_PER_REPLY, ENTRY_CHARS, EVIDENCE_CHARS, EVIDENCE_MIN_CHARS, EVIDENCE_TOTAL_CHARS, REPLY_ITEMS,
@@ -14,17 +17,13 @@ const SYSTEM: &str = include_str!("../../../../prompts/executor.md");
 const USER: &str = include_str!("../../../../prompts/executor.user.md");
 
 /// The prompt.
-pub(super) fn render(context: &ExecuteContext) -> Prompt {
-    Prompt { system: SYSTEM.to_owned(), user: material(context, listed(&context.tools)) }
+pub(super) fn render(context: &ExecuteContext, tools: &[impl Borrow<Worded>]) -> Prompt {
+    Prompt { system: SYSTEM.to_owned(), user: material(context, listed(tools)) }
 }
 
 /// The tools, each with what it takes; `(none)` without one.
-fn listed(tools: &[ToolSpec]) -> String {
-    let lines: Vec<String> = tools
-        .iter()
-        // Not capped: a form cut short would be one nobody can follow.
-        .map(|tool| format!("- {}: {} Input: {}", tool.name, tool.description, artoo_proto::shape(&tool.input_schema)))
-        .collect();
+fn listed(tools: &[impl Borrow<Worded>]) -> String {
+    let lines: Vec<&str> = tools.iter().map(|tool| tool.borrow().line.as_str()).collect();
     if lines.is_empty() { bullets(&lines) } else { lines.join("\n") }
 }
 
@@ -95,38 +94,52 @@ fn call(call: &ToolCall, room: usize) -> String {
     )
 }
 
-pub(super) fn schema(tools: &[ToolSpec]) -> Value {
-    let names: Vec<&str> = tools.iter().map(|tool| tool.name.as_str()).collect();
+pub(super) fn schema(tools: &[impl Borrow<Worded>]) -> Value {
+    let names: Vec<&str> = tools.iter().map(|tool| tool.borrow().name.as_str()).collect();
     // An empty enumeration is no valid schema; with no tool there is no call either.
-    let mut call = request(if names.is_empty() { json!({"type": "null"}) } else { json!({"enum": names}) }, None);
+    let name = if names.is_empty() { json!({"type": "null"}) } else { json!({"enum": names}) };
+    let mut call = request(name, json!({"type": "object"}));
     if let Some(fields) = call.as_object_mut().filter(|_| !tools.is_empty()) {
         // For servers that keep to a schema: each tool's own input. The reader of a reply does not hold against it, so
         // that a wrong input reaches the tool, which says what is wrong with it.
-        let each = tools.iter().map(|tool| request(json!({"const": tool.name}), Some(&tool.input_schema)));
+        let each =
+            tools.iter().map(Borrow::borrow).map(|tool| request(json!({"const": tool.name}), tool.input.clone()));
         fields.insert("oneOf".to_owned(), each.collect());
     }
     let max_calls = if names.is_empty() { 0 } else { CALLS_PER_REPLY };
-    json!({
+    let mut schema = json!({
         "type": "object",
         "additionalProperties": false,
         "required": ["calls", "answer_is_output", "status", "output"],
         "properties": {
-            "calls": {"type": "array", "maxItems": max_calls, "items": call},
+            "calls": {"type": "array", "maxItems": max_calls, "items": null},
             "answer_is_output": {"type": "boolean"},
             "status": {"type": "string", "enum": ["completed", "uncertain", "failed"]},
             "output": {"type": "string", "maxLength": REPLY_TEXT_CHARS},
             "reason": {"type": ["string", "null"], "maxLength": REPLY_REMARK_CHARS}
         }
-    })
+    });
+    put(&mut schema, "/properties/calls/items", call);
+    schema
 }
 
-fn request(tool: Value, input: Option<&Value>) -> Value {
-    json!({
+fn request(tool: Value, input: Value) -> Value {
+    let mut request = json!({
         "type": "object",
         "additionalProperties": false,
         "required": ["tool", "input"],
-        "properties": {"tool": tool, "input": input.map_or_else(|| json!({"type": "object"}), bounded)}
-    })
+        "properties": {"tool": null, "input": null}
+    });
+    put(&mut request, "/properties/tool", tool);
+    put(&mut request, "/properties/input", input);
+    request
+}
+
+/// Moves a part in where it belongs: named inside `json!` it would be copied, at each level again.
+fn put(schema: &mut Value, pointer: &str, part: Value) {
+    if let Some(place) = schema.pointer_mut(pointer) {
+        *place = part;
+    }
 }
 
 /// Whether a schema's `type`, a name or a list of them, allows this one.

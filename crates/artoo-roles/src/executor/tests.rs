@@ -7,7 +7,8 @@ use artoo_proto::{
 };
 use serde_json::{Value, json};
 
-use super::{Executor, Input, prompt};
+use super::toolbox::worded;
+use super::{Executor, Input, Toolbox, prompt};
 use crate::fixtures::{
     Bench, HOSTILE, asked, assert_tame, failed, look, only, ordered, prose, reply, said, subtask, subtask_id, task_id,
     unreachable_model, unreadable,
@@ -17,7 +18,7 @@ use crate::machine::{RoleEffect, ToolOrder};
 use crate::system::testing::{call_of, config, environment, failed_call, ok_call};
 
 fn bench() -> Bench<Executor> {
-    Bench::new(Executor::new(environment(), config(1).tools))
+    Bench::new(Executor::new(environment(), Toolbox::new(&config(1).tools).into()))
 }
 
 fn step() -> SubTask {
@@ -486,7 +487,7 @@ fn h8_the_prompt_with_hostile_material_inside() {
         calls_left: 6,
         environment: environment(),
     };
-    let prompt = prompt::render(&context);
+    let prompt = prompt::render(&context, &worded(&context.tools));
     assert_tame(&prompt);
     insta::assert_snapshot!(prompt.user);
 }

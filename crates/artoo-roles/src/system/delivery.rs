@@ -123,7 +123,8 @@ impl System {
         }
         if !self.instances.contains_key(&address) {
             // Only a message makes an instance; a completion for one that is gone is late.
-            let made = matches!(incoming, Incoming::Message(_)).then(|| Instance::for_role(&address, &self.config));
+            let is_message = matches!(incoming, Incoming::Message(_));
+            let made = is_message.then(|| Instance::for_role(&address, &self.config, &self.toolbox));
             let Some(instance) = made.flatten() else {
                 return self.ignore(now, address, &format!("{} for nobody", incoming.describe()));
             };
@@ -136,7 +137,7 @@ impl System {
             return self.ignore(now, address, &format!("{} a second time", incoming.describe()));
         }
         if slot.instance.is_none() {
-            slot.instance = Instance::for_role(&address, &self.config);
+            slot.instance = Instance::for_role(&address, &self.config, &self.toolbox);
         }
         let Some(instance) = &mut slot.instance else { return };
         let mut cx = Context { now, ids: &mut self.ids };

@@ -7,7 +7,7 @@ use artoo_proto::{Address, Role};
 use super::SystemConfig;
 use crate::agent_validator::AgentValidator;
 use crate::dispatcher::Dispatcher;
-use crate::executor::Executor;
+use crate::executor::{Executor, Toolbox};
 use crate::machine::{Context, Incoming, Machine, Misrouted, RoleEffect};
 use crate::memory::Memory;
 use crate::meta_validator::MetaValidator;
@@ -30,13 +30,13 @@ pub(super) enum Instance {
 
 impl Instance {
     /// A fresh instance for an address; the operator, the auditor, the runtime and memory are not made here.
-    pub(super) fn for_role(address: &Address, config: &SystemConfig) -> Option<Self> {
+    pub(super) fn for_role(address: &Address, config: &SystemConfig, toolbox: &Arc<Toolbox>) -> Option<Self> {
         let environment = || config.environment.clone();
         Some(match address.role {
             Role::Perceiver => Self::Perceiver(Box::new(Perceiver::new(environment()))),
             Role::Planner => Self::Planner(Box::new(Planner::new(environment(), Arc::clone(&config.tools)))),
             Role::Dispatcher => Self::Dispatcher(Box::new(Dispatcher::new())),
-            Role::Executor => Self::Executor(Box::new(Executor::new(environment(), Arc::clone(&config.tools)))),
+            Role::Executor => Self::Executor(Box::new(Executor::new(environment(), Arc::clone(toolbox)))),
             Role::AgentValidator => Self::AgentValidator(Box::new(AgentValidator::new())),
             Role::MetaValidator => Self::MetaValidator(Box::new(MetaValidator::new())),
             Role::Solver => Self::Solver(Box::new(Solver::new(config.profile.clone(), &config.tools))),

@@ -25,6 +25,7 @@ use artoo_proto::{
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
+use crate::executor::Toolbox;
 use crate::machine::{Completion, EffectOrigin, Ids, Incoming, RoleEffect, Work};
 use crate::memory::Memory;
 use instance::Instance;
@@ -119,6 +120,7 @@ type Seen = BTreeMap<Option<TaskId>, HashSet<MessageId>>;
 #[derive(Debug)]
 pub struct System {
     config: SystemConfig,
+    toolbox: Arc<Toolbox>,
     bus: Bus,
     ids: Ids,
     instances: BTreeMap<Address, Slot>,
@@ -138,6 +140,7 @@ impl System {
         instances.insert(Address::of(Role::Memory, None, None), memory);
         Self {
             ids: Ids::new(config.seed),
+            toolbox: Toolbox::new(&config.tools).into(),
             config,
             bus: Bus::new(),
             instances,
