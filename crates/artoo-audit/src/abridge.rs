@@ -309,7 +309,9 @@ impl ser::SerializeMap for Inside<'_> {
         self.comma()?;
         self.name = match serde_json::to_value(key).map_err(ser::Error::custom)? {
             Value::String(name) => name,
-            other => other.to_string(),
+            key @ (Value::Null | Value::Bool(_) | Value::Number(_) | Value::Array(_) | Value::Object(_)) => {
+                key.to_string()
+            }
         };
         self.page.put_text(&self.name)?;
         self.page.put(b":")

@@ -3,6 +3,7 @@
 use std::fs::{self, File, OpenOptions};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
+use std::slice;
 
 use super::{AuditLog, LogError};
 use crate::event::{AuditEvent, Note};
@@ -210,7 +211,7 @@ fn s4_what_can_t_be_written_together_is_neither_lost_nor_half_there() {
     assert!(!log.append_together(&[event.clone(), event.clone()]));
     assert_eq!((log.head(), log.lost(), log.untold()), (before, 0, None));
     log.file = OpenOptions::new().read(true).append(true).open(&path).unwrap();
-    assert!(!log.append_together(&[event.clone()]), "a torn end is cut off first");
+    assert!(!log.append_together(slice::from_ref(&event)), "a torn end is cut off first");
     log.append(&event).unwrap();
     assert!(log.append_together(&[event.clone(), event]));
     assert_eq!(verify(&path).unwrap().lines, 5);

@@ -47,7 +47,6 @@ pub struct SystemConfig {
 /// Everything that can happen to a System.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "input", rename_all = "snake_case")]
-#[expect(clippy::large_enum_variant, reason = "inputs are taken one at a time")]
 pub enum Input {
     /// The operator says something.
     Operator {
@@ -66,6 +65,7 @@ pub enum Input {
 /// Everything a System can want.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "effect", rename_all = "snake_case")]
+#[expect(clippy::large_enum_variant, reason = "a step has few effects, and they are taken one at a time")]
 pub enum Effect {
     /// Have something done; its completion is to come back as an input.
     Perform {
