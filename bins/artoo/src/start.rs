@@ -20,6 +20,10 @@ use crate::{
 /// Threads of the runtime: one drives the System, one the display; outside work has threads of its own.
 const THREADS: usize = 2;
 
+/// Threads for work that waits for a disk. Each keeps some twenty kilobytes once it was there, and more at once only wait
+/// for each other.
+const WAITING_THREADS: usize = 32;
+
 /// Read from a pipe at most: more than any request may have.
 const PIPED_MAX_BYTES: u64 = 1_024 * 1_024;
 
@@ -130,6 +134,7 @@ fn piped() -> Result<String, Failure> {
 fn block_on(work: impl Future<Output = Result<Exit, Failure>>) -> Result<Exit, Failure> {
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(THREADS)
+        .max_blocking_threads(WAITING_THREADS)
         .enable_all()
         .build()
         .map_err(|source| Failure::System { source })?;

@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use crate::redact::{REDACTED, is_secret_name, redact};
 
-/// Entries kept of a list: four times the subtasks a plan may have.
+/// Entries kept of a list: twice the subtasks a plan may have.
 const LIST_MAX_ENTRIES: usize = 128;
 
 /// Room made at once: most events are shorter.

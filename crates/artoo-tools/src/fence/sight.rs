@@ -14,6 +14,7 @@ use crate::protect::Protected;
 /// The places that stay hidden, and on Linux what was found beside them.
 #[derive(Debug)]
 pub(crate) struct Sight {
+    /// In order: a folder before what lies in it.
     hidden: Vec<PathBuf>,
     #[cfg(target_os = "linux")]
     view: Mutex<Option<Arc<View>>>,

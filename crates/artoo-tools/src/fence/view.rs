@@ -24,17 +24,25 @@ pub(super) struct View {
 }
 
 impl View {
-    /// What lies beside these places, and beside all devices.
+    /// What lies beside these places, in order, and beside all devices.
     pub(super) fn of(places: &[PathBuf]) -> io::Result<Self> {
         let mut watched = Watched::new();
         let mut hidden = vec![PathBuf::from("/dev")];
         for place in places {
-            if could_be_read(place) {
-                hidden.push(place.clone());
-            } else {
-                // Where it lies is no folder that is listed, so that its coming, or rights to it, must be looked for.
+            let is_within = hidden.iter().any(|other| place.starts_with(other));
+            if is_within {
+                // Hidden with what it lies in, whatever becomes of it: artoo's own data changes all the time.
+                continue;
+            }
+            // Watched before it is looked at, so that nothing comes in between: in the folder above it would appear, and
+            // what is there already may become readable.
+            place.parent().into_iter().for_each(|folder| watched.add(folder));
+            let is_hidden = could_be_read(place) || {
                 watched.add(place);
-                place.parent().into_iter().for_each(|folder| watched.add(folder));
+                could_be_read(place)
+            };
+            if is_hidden {
+                hidden.push(place.clone());
             }
         }
         let hidden: Hidden = hidden.into_iter().collect();
@@ -87,13 +95,14 @@ mod tests {
 
     use super::View;
 
-    /// Looks past a hidden place; then `change` happens below the folder in which it lies.
-    fn is_current_after(place: &str, change: impl FnOnce(&Path)) -> bool {
+    /// Looks past hidden places; then `change` happens below the folder in which they lie.
+    fn is_current_after(places: &[&str], change: impl FnOnce(&Path)) -> bool {
         let dir = TempDir::new_in("/var/tmp").unwrap();
         let folder = dir.path().canonicalize().unwrap();
         fs::create_dir_all(folder.join("keys")).unwrap();
         fs::create_dir_all(folder.join("open/inner")).unwrap();
-        let view = View::of(&[folder.join(place)]).unwrap();
+        let places: Vec<_> = places.iter().map(|place| folder.join(place)).collect();
+        let view = View::of(&places).unwrap();
         thread::sleep(Duration::from_millis(20));
         change(&folder);
         view.is_current()
@@ -101,16 +110,19 @@ mod tests {
 
     #[test]
     fn law1_what_comes_or_goes_on_the_way_to_a_hidden_place_makes_a_view_outdated() {
-        assert!(!is_current_after("keys", |folder| fs::write(folder.join("new"), "").unwrap()));
-        assert!(!is_current_after("keys", |folder| fs::rename(folder.join("open"), folder.join("moved")).unwrap()));
+        assert!(!is_current_after(&["keys"], |folder| fs::write(folder.join("new"), "").unwrap()));
+        assert!(!is_current_after(&["keys"], |folder| fs::rename(folder.join("open"), folder.join("moved")).unwrap()));
         // Where nothing is yet.
-        assert!(!is_current_after("open/keys", |folder| fs::create_dir(folder.join("open/keys")).unwrap()));
-        assert!(!is_current_after("a/b/keys", |folder| fs::create_dir(folder.join("a")).unwrap()));
+        assert!(!is_current_after(&["open/keys"], |folder| fs::create_dir(folder.join("open/keys")).unwrap()));
+        assert!(!is_current_after(&["a/b/keys"], |folder| fs::create_dir(folder.join("a")).unwrap()));
         // Others may make files beside the folder meanwhile.
-        let stays_once = |place, change: fn(&Path)| (0..20).any(|_| is_current_after(place, change));
-        assert!(stays_once("keys", |_| ()));
-        assert!(stays_once("keys", |folder| fs::write(folder.join("open/new"), "").unwrap()));
-        assert!(stays_once("open/keys", |folder| fs::write(folder.join("open/inner/new"), "").unwrap()));
+        let stays_once = |places, change: fn(&Path)| (0..20).any(|_| is_current_after(places, change));
+        assert!(stays_once(&["keys"], |_| ()));
+        assert!(stays_once(&["keys"], |folder| fs::write(folder.join("open/new"), "").unwrap()));
+        assert!(stays_once(&["open/keys"], |folder| fs::write(folder.join("open/inner/new"), "").unwrap()));
+        // What lies in a hidden place is hidden with it.
+        assert!(stays_once(&["keys", "keys/inner"], |folder| fs::create_dir(folder.join("keys/inner")).unwrap()));
+        assert!(!is_current_after(&["keys", "keys/inner"], |folder| fs::remove_dir(folder.join("keys")).unwrap()));
     }
 
     /// The second change has no other time than the first, so what has just changed is not relied on.
