@@ -4,14 +4,14 @@ mod choose;
 mod list;
 pub(crate) mod memory;
 mod progress;
-mod pull;
+pub(crate) mod pull;
 
 use std::io;
 
 use artoo_llm::files::{FilesError, Gguf, Record, Vouched};
 use artoo_proto::escape;
 
-use crate::args::{ModelCommand, PullOptions};
+use crate::args::ModelCommand;
 use crate::display::writer::Screen;
 use crate::exit::Exit;
 use crate::failure::Failure;
@@ -35,16 +35,6 @@ pub(crate) async fn run(
         ModelCommand::Pull(asked) => pull::run(&asked, &settings, variables, screen).await,
         ModelCommand::Use { chosen } => choose::run(&chosen, &settings, variables, screen).await,
     }
-}
-
-/// Has a model, after a yes where something is to be fetched.
-pub(crate) async fn pull(
-    asked: &PullOptions,
-    settings: &Settings,
-    variables: &Variables,
-    screen: &Screen,
-) -> Result<Exit, Failure> {
-    pull::run(asked, settings, variables, screen).await
 }
 
 /// How a problem with a model file ends the program.

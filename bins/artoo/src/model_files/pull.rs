@@ -23,7 +23,7 @@ use crate::signals::Signals;
 use crate::terminal;
 
 /// Has the model, after a yes where something is to be fetched.
-pub(super) async fn run(
+pub(crate) async fn run(
     asked: &PullOptions,
     settings: &Settings,
     variables: &Variables,

@@ -7,7 +7,7 @@ use crate::display::writer::Screen;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::model::file::HAS_ENGINE;
-use crate::model_files::{self, memory};
+use crate::model_files::{memory, pull, sized};
 use crate::settings::{Settings, Variables};
 
 /// A file that this program can run by itself.
@@ -39,7 +39,7 @@ impl ModelFile {
             Self::ToFetch(entry) => format!(
                 "a model file to be fetched, {} of {}, for {}: artoo runs it by itself",
                 entry.title,
-                model_files::sized(entry.to_come()),
+                sized(entry.to_come()),
                 entry.good_for
             ),
         }
@@ -57,7 +57,7 @@ impl ModelFile {
             Self::ToFetch(entry) => &entry.name,
         };
         let asked = PullOptions { wanted: name.to_string(), name: None, sha256: None, index: None, yes: false };
-        let exit = model_files::pull(&asked, settings, variables, screen).await?;
+        let exit = pull::run(&asked, settings, variables, screen).await?;
         Ok((exit == Exit::Accepted).then(|| name.clone()))
     }
 }

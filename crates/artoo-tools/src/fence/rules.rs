@@ -44,7 +44,7 @@ impl Layers {
         })
     }
 
-    /// Puts them onto the calling thread and on all it will start; tells whether the kernel holds any of it.
+    /// Puts them onto the calling thread and on all it will start; tells whether the kernel holds both.
     pub(crate) fn restrict_self(self) -> Result<bool, RulesetError> {
         let reading = self.reading.restrict_self()?;
         let changing = self.changing.restrict_self()?;
