@@ -67,8 +67,9 @@ pub(crate) async fn run(options: Options, variables: &Variables, screen: &Screen
     let person = Person { screen };
     screen.insist(&[Line::strong("Looking for models: keys in your environment, servers on this machine …")]);
     let found = find::look(variables).await;
-    let settings = Settings::resolve(options, variables)?;
-    let settings = match choose(&person, &settings, variables, &found).await? {
+    // What is set wrongly so far is what this helps to put right; until then no file is offered.
+    let so_far = Settings::resolve(options, variables).ok();
+    let settings = match choose(&person, so_far.as_ref(), variables, &found).await? {
         None => None,
         Some(Choice::File(name)) => {
             let kind = ModelKind::File { model: name.to_string() };
@@ -119,21 +120,23 @@ fn given_up(screen: &Screen) -> Exit {
 
 async fn choose(
     person: &Person<'_>,
-    settings: &Settings,
+    settings: Option<&Settings>,
     variables: &Variables,
     found: &[Found],
 ) -> Result<Option<Choice>, Failure> {
-    let files = ModelFile::offered(settings);
+    let files = settings.map(ModelFile::offered).unwrap_or_default();
     let known = found.iter().map(Offer::Found).chain(files.iter().map(Offer::File));
     let offers: Vec<Offer<'_>> = known.chain([Offer::Another, Offer::Reflex]).collect();
     let lines: Vec<String> = offers.iter().map(Offer::told).collect();
     let picked = person.picks("Who is to answer?", &lines).and_then(|picked| offers.get(picked));
-    Ok(match picked {
-        None => None,
-        Some(Offer::File(file)) => file.have(settings, variables, person.screen).await?.map(Choice::File),
-        Some(Offer::Another) => endpoint::described(person, variables).await.map(Choice::Endpoint),
-        Some(Offer::Reflex) => Some(Choice::Reflex),
-        Some(Offer::Found(found)) => Some(Choice::Endpoint(Endpoint {
+    Ok(match (picked, settings) {
+        (None, _) | (Some(Offer::File(_)), None) => None,
+        (Some(Offer::File(file)), Some(settings)) => {
+            file.have(settings, variables, person.screen).await?.map(Choice::File)
+        }
+        (Some(Offer::Another), _) => endpoint::described(person, variables).await.map(Choice::Endpoint),
+        (Some(Offer::Reflex), _) => Some(Choice::Reflex),
+        (Some(Offer::Found(found)), _) => Some(Choice::Endpoint(Endpoint {
             protocol: found.protocol,
             base_url: found.base_url.clone(),
             models: found.models.clone(),

@@ -68,6 +68,19 @@ fn a_newcomer_is_led_to_a_configuration_that_works() {
     assert!(doctor.stdout.contains("answers and lists b-model"), "{}", doctor.stdout);
 }
 
+/// A newcomer comes here because what is set does not work.
+#[test]
+fn what_is_set_wrongly_so_far_does_not_keep_anybody_from_setting_it_right() {
+    let world = World::new();
+    for (name, value) in [("ARTOO_MODEL", "nonsense"), ("ARTOO_MODEL", "openai"), ("ARTOO_DEADLINE", "soon")] {
+        let mut command = world.command(&["setup"]);
+        let mut pty = Pty::start(command.env(name, value), 100);
+        pty.see("Who is to answer?");
+        pty.enter("q");
+        assert_eq!(pty.ended().0, 130, "{name}={value}");
+    }
+}
+
 #[test]
 fn l4_a_trial_that_fails_writes_nothing_unless_it_is_wanted() {
     let server = Server::start(|_| Reply::Status(401, json!({"error": {"message": "no such key"}})));
