@@ -6,7 +6,7 @@ mod limits;
 mod pages;
 mod supply;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -62,25 +62,53 @@ fn cargo(arguments: &[&str]) -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
-/// `cargo metadata` for this machine's platform, with every dependency.
-fn metadata() -> &'static Value {
-    static METADATA: OnceLock<Value> = OnceLock::new();
-    METADATA.get_or_init(|| {
-        let rustc = std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
-        let version = Command::new(rustc).arg("-vV").current_dir(root()).output().unwrap().stdout;
-        let version = String::from_utf8(version).unwrap();
-        let host = version.lines().find_map(|line| line.strip_prefix("host: ")).expect("rustc names its host");
-        let text = cargo(&["metadata", "--format-version", "1", "--filter-platform", host]);
-        serde_json::from_str(&text).unwrap()
-    })
+/// The manifests of the workspace's own crates: needs no other crate to be there.
+fn manifests() -> &'static Value {
+    static MANIFESTS: OnceLock<Value> = OnceLock::new();
+    MANIFESTS.get_or_init(|| serde_json::from_str(&cargo(&["metadata", "--format-version", "1", "--no-deps"])).unwrap())
 }
 
+/// The crates of this workspace.
 fn packages() -> impl Iterator<Item = &'static Value> {
-    metadata()["packages"].as_array().unwrap().iter()
+    manifests()["packages"].as_array().unwrap().iter()
 }
 
 fn name_of(package: &Value) -> &str {
     package["name"].as_str().unwrap()
+}
+
+/// Crates with their licences, and which crate depends on which, as cargo resolves them for this platform.
+#[derive(Default)]
+struct Tree {
+    licences: BTreeMap<String, String>,
+    edges: BTreeSet<(String, String)>,
+}
+
+impl Tree {
+    /// The dependencies that `cargo tree` shows for these arguments. Only what a build has fetched is needed.
+    fn of(arguments: &[&str]) -> Self {
+        let format = ["tree", "--prefix", "depth", "--format", "|{p}|{l}"];
+        let mut tree = Self::default();
+        let mut above: Vec<String> = Vec::new();
+        for line in cargo(&[&format, arguments].concat()).lines().filter(|line| !line.is_empty()) {
+            let [depth, package, licence] = line.splitn(3, '|').collect::<Vec<_>>()[..] else { panic!("{line}") };
+            let name = package.split(' ').next().unwrap().to_owned();
+            above.truncate(depth.parse().unwrap());
+            if let Some(user) = above.last() {
+                tree.edges.insert((user.clone(), name.clone()));
+            }
+            above.push(name.clone());
+            let licence = licence.trim_end_matches(" (*)").to_owned();
+            let known = tree.licences.entry(name).or_default();
+            // Two versions of one crate may have two licences: both must hold.
+            *known = if known.is_empty() || *known == licence { licence } else { format!("({known}) AND ({licence})") };
+        }
+        tree
+    }
+
+    fn names(&self) -> BTreeSet<&str> {
+        self.licences.keys().map(String::as_str).collect()
+    }
 }
 
 /// Compares, and says both sides in full when they differ.

@@ -1,8 +1,8 @@
 //! Who may know whom: the edges between crates, as cargo itself sees them.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
-use super::{cargo, metadata, name_of, packages, same};
+use super::{Tree, manifests, name_of, packages, same};
 
 /// A crate, the crates of this workspace it needs, and those it needs only for its optional features.
 const EDGES: [(&str, &[&str], &[&str]); 10] = [
@@ -64,7 +64,7 @@ fn each_crate_knows_exactly_whom_it_may() {
 #[test]
 fn what_compiles_another_language_is_asked_for_by_name() {
     let ids = |list: &str| -> BTreeSet<&str> {
-        metadata()[list].as_array().unwrap().iter().map(|id| id.as_str().unwrap()).collect()
+        manifests()[list].as_array().unwrap().iter().map(|id| id.as_str().unwrap()).collect()
     };
     let left_out = ids("workspace_members").difference(&ids("workspace_default_members")).copied().collect();
     let local = packages().find(|package| name_of(package) == "artoo-local").unwrap();
@@ -87,48 +87,23 @@ fn the_standalone_libraries_know_no_other_crate_even_in_their_tests() {
 
 #[test]
 fn crates_that_only_compute_have_nothing_that_waits_or_reaches_out() {
-    let ids: BTreeMap<&str, &str> =
-        packages().map(|package| (package["id"].as_str().unwrap(), name_of(package))).collect();
-    let nodes: BTreeMap<&str, &serde_json::Value> = metadata()["resolve"]["nodes"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|node| (node["id"].as_str().unwrap(), node))
-        .collect();
     for name in PURE {
-        let start = ids.iter().find(|(_, known)| **known == name).map(|(id, _)| *id).unwrap();
-        let mut seen = BTreeSet::new();
-        let mut open = vec![start];
-        while let Some(id) = open.pop() {
-            if !seen.insert(id) {
-                continue;
-            }
-            let needed = nodes[id]["deps"].as_array().unwrap().iter();
-            let needed =
-                needed.filter(|dep| dep["dep_kinds"].as_array().unwrap().iter().any(|kind| kind["kind"].is_null()));
-            open.extend(needed.map(|dep| dep["pkg"].as_str().unwrap()));
-        }
-        let reached: BTreeSet<&str> = seen.iter().map(|id| ids[id]).collect();
-        let impure: Vec<_> = NOT_PURE.iter().filter(|name| reached.contains(**name)).collect();
+        let tree = Tree::of(&["--package", name, "--edges", "normal"]);
+        let impure: Vec<_> = NOT_PURE.iter().filter(|name| tree.names().contains(**name)).collect();
         assert!(impure.is_empty(), "{name} reaches {impure:?}");
     }
 }
 
-/// Every crate in the tree of artoo-roles, with these features.
-fn tree(features: &[&str]) -> BTreeSet<String> {
-    let mut arguments = vec!["tree", "--package", "artoo-roles", "--edges", "normal", "--prefix", "none"];
-    arguments.extend(features);
-    cargo(&arguments).lines().filter_map(|line| line.split(' ').next()).map(str::to_owned).collect()
-}
-
 #[test]
 fn without_its_runtime_artoo_roles_neither_waits_nor_reaches_out() {
-    let pure = tree(&["--no-default-features"]);
-    let impure: Vec<_> = NOT_PURE.iter().filter(|name| pure.contains(**name)).collect();
+    let roles = ["--package", "artoo-roles", "--edges", "normal"];
+    let pure = Tree::of(&[&roles[..], &["--no-default-features"]].concat());
+    let impure: Vec<_> = NOT_PURE.iter().filter(|name| pure.names().contains(**name)).collect();
     assert!(impure.is_empty(), "artoo-roles without its runtime reaches {impure:?}");
-    let ours = pure.iter().map(String::as_str).filter(|name| is_ours(name)).collect();
+    let ours = pure.names().into_iter().filter(|name| is_ours(name)).collect();
     let expected = ["artoo-bus", "artoo-ggs", "artoo-mkct", "artoo-proto", "artoo-roles"].into();
     same("artoo-roles without its runtime knows", &ours, &expected);
-    let whole = tree(&[]);
+    let whole = Tree::of(&roles);
+    let whole = whole.names();
     assert!(whole.contains("tokio") && whole.contains("reqwest"), "the tree is not what it seems: {whole:?}");
 }
