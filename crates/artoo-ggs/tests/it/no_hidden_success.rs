@@ -30,6 +30,8 @@ fn compile(library: &Path, program: &str) -> Result<(), String> {
         .arg(path)
         .arg("-L")
         .arg(dependencies)
+        // The compiler makes its own folder where it runs, and the sources may be another user's.
+        .current_dir(std::env::temp_dir())
         .stdin(Stdio::piped())
         .stdout(Stdio::null())
         .stderr(Stdio::piped())
