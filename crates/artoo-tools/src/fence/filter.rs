@@ -13,7 +13,8 @@ use seccompiler::{
 
 use super::joined::{Known, Part, RETURN, Says, joined};
 use super::syscalls::{
-    ABSENT, ATTRIBUTES, CLONE_NEWTIME, DENIED, ENTRIES, FACTS, FIRST_UNKNOWN, KIND_MASK, NAMESPACES, REQUESTS,
+    ABSENT, ACTING_BITS, ATTRIBUTES, CLONE_NEWTIME, DENIED, ENTRIES, FACTS, FIRST_UNKNOWN, KIND_MASK, MAKING, NAMESPACES,
+    ON_PROCESSES, REQUESTS,
 };
 use super::{Fence, kernel};
 
@@ -75,10 +76,12 @@ fn parts(network: bool, asks: bool) -> Result<Vec<Part>, BackendError> {
 fn answers(network: bool, asks: bool) -> Result<Vec<(Rules, Answer)>, BackendError> {
     let mut denied = always(DENIED);
     denied.extend(namespaces()?);
-    denied.insert(libc::SYS_ioctl, requests()?);
+    denied.extend(on_others()?);
+    denied.extend(acting_modes()?);
     denied.insert(libc::SYS_prlimit64, limits_of_others()?);
     Ok(vec![
         (denied, Answer::Fails(libc::EPERM)),
+        ([(libc::SYS_ioctl, vec![other_requests()?])].into(), Answer::Fails(libc::ENOTTY)),
         (always(ABSENT), Answer::Fails(libc::ENOSYS)),
         (always(ATTRIBUTES), Answer::Fails(libc::EOPNOTSUPP)),
         (if network { network_allowed()? } else { pairs()? }, Answer::Fails(libc::EACCES)),
@@ -167,8 +170,35 @@ fn namespaces() -> Result<Rules, BackendError> {
     Ok([(libc::SYS_clone, one_of(NAMESPACES)?), (libc::SYS_unshare, one_of(NAMESPACES | CLONE_NEWTIME)?)].into())
 }
 
-fn requests() -> Result<Vec<SeccompRule>, BackendError> {
-    REQUESTS.iter().map(|request| rule(&[(1, SeccompCmpOp::Eq, *request)])).collect()
+fn other_requests() -> Result<SeccompRule, BackendError> {
+    let known = REQUESTS.iter().flat_map(|(upper, lowest)| lowest.iter().map(move |byte| upper | u64::from(*byte)));
+    let is_other: Vec<_> = known.map(|request| (1, SeccompCmpOp::Ne, request)).collect();
+    rule(&is_other)
+}
+
+/// How processes share the machine: a program decides it for the caller alone.
+fn on_others() -> Result<Rules, BackendError> {
+    let rules = ON_PROCESSES.iter().map(|(call, process, everyone)| {
+        let other = rule(&[(*process, SeccompCmpOp::Ne, 0)]);
+        let everyone = everyone.map(|kind| rule(&[(0, SeccompCmpOp::Eq, kind)]));
+        Ok((*call, [other].into_iter().chain(everyone).collect::<Result<_, _>>()?))
+    });
+    rules.collect()
+}
+
+/// New files that would let others act as their owner.
+fn acting_modes() -> Result<Rules, BackendError> {
+    let set = |argument: u8, bits: u32| (argument, SeccompCmpOp::MaskedEq(bits.into()), u64::from(bits));
+    let rules = MAKING.iter().map(|(call, mode, flags)| {
+        let acts = ACTING_BITS.iter().flat_map(|bit| match flags {
+            None => vec![rule(&[set(*mode, *bit)])],
+            Some(flags) => [libc::O_CREAT, libc::O_TMPFILE]
+                .map(|makes| rule(&[set(*mode, *bit), set(*flags, makes.unsigned_abs())]))
+                .into(),
+        });
+        Ok((*call, acts.collect::<Result<_, _>>()?))
+    });
+    rules.collect()
 }
 
 /// Setting the limits of another process; a program's own are only ever lowered.
