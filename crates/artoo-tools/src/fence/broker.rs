@@ -11,8 +11,8 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use rustix::fs::{
-    AtFlags, CWD, Gid, Mode, OFlags, RenameFlags, Timespec, Timestamps, Uid, chmodat, chownat, fstat, linkat, mkdirat, openat,
-    renameat_with, statat, symlinkat, unlinkat, utimensat,
+    AtFlags, CWD, Gid, Mode, OFlags, RenameFlags, Timespec, Timestamps, Uid, chmodat, chownat, fstat, linkat, mkdirat,
+    openat, renameat_with, statat, symlinkat, unlinkat, utimensat,
 };
 use rustix::process::Pid;
 

@@ -13,8 +13,8 @@ use seccompiler::{
 
 use super::joined::{Known, Part, RETURN, Says, joined};
 use super::syscalls::{
-    ABSENT, ACTING_BITS, ATTRIBUTES, CLONE_NEWTIME, DENIED, ENTRIES, FACTS, FIRST_UNKNOWN, KIND_MASK, MAKING, NAMESPACES,
-    ON_PROCESSES, REQUESTS,
+    ABSENT, ACTING_BITS, ATTRIBUTES, CLONE_NEWTIME, DENIED, ENTRIES, FACTS, FIRST_UNKNOWN, KIND_MASK, MAKING,
+    NAMESPACES, ON_PROCESSES, REQUESTS,
 };
 use super::{Fence, kernel};
 
@@ -274,6 +274,58 @@ mod tests {
                 }
             }
             assert!(refused > 900, "{refused} of all were refused or asked about");
+        }
+    }
+
+    /// Each argument has the same value: the number of a process, a request, or flags and a mode at once.
+    #[test]
+    fn law1_others_requests_and_set_id_bits_are_refused() {
+        let fails = |errno: i32| libc::SECCOMP_RET_ERRNO | errno.unsigned_abs();
+        let (allowed, denied) = (libc::SECCOMP_RET_ALLOW, fails(libc::EPERM));
+        let making = libc::O_CREAT.unsigned_abs().into();
+        for (call, argument, expected) in [
+            (libc::SYS_shmat, 0, denied),
+            (libc::SYS_shmdt, 0, denied),
+            (libc::SYS_semop, 0, denied),
+            (libc::SYS_semtimedop, 0, denied),
+            (libc::SYS_msgsnd, 0, denied),
+            (libc::SYS_msgrcv, 0, denied),
+            (libc::SYS_setpriority, 7, denied),
+            (libc::SYS_setpriority, 0, allowed),
+            (libc::SYS_getpriority, 7, allowed),
+            (libc::SYS_ioprio_set, 7, denied),
+            (libc::SYS_ioprio_set, 0, allowed),
+            (libc::SYS_sched_setscheduler, 7, denied),
+            (libc::SYS_sched_setparam, 7, denied),
+            (libc::SYS_sched_setattr, 7, denied),
+            (libc::SYS_sched_setaffinity, 7, denied),
+            (libc::SYS_sched_setaffinity, 0, allowed),
+            (libc::SYS_sched_getaffinity, 7, allowed),
+            // TCGETS, TIOCGWINSZ, FIONREAD, FIOCLEX, FICLONE, FS_IOC_GETFLAGS
+            (libc::SYS_ioctl, 0x5401, allowed),
+            (libc::SYS_ioctl, 0x5413, allowed),
+            (libc::SYS_ioctl, 0x541b, allowed),
+            (libc::SYS_ioctl, 0x5451, allowed),
+            (libc::SYS_ioctl, 0x4004_9409, allowed),
+            (libc::SYS_ioctl, 0x8008_6601, allowed),
+            // TIOCSTI, also with bits the kernel does not look at; FS_IOC_SETVERSION, FS_IOC_SETFLAGS, FITRIM
+            (libc::SYS_ioctl, 0x5412, fails(libc::ENOTTY)),
+            (libc::SYS_ioctl, 0x1_0000_5412, fails(libc::ENOTTY)),
+            (libc::SYS_ioctl, 0x4008_7602, fails(libc::ENOTTY)),
+            (libc::SYS_ioctl, 0x4008_6602, fails(libc::ENOTTY)),
+            (libc::SYS_ioctl, 0xc018_5879, fails(libc::ENOTTY)),
+            (libc::SYS_openat, making | 0o4000, denied),
+            (libc::SYS_openat, making | 0o2000, denied),
+            (libc::SYS_openat, u64::from(libc::O_TMPFILE.unsigned_abs()) | 0o4000, denied),
+            (libc::SYS_openat, making, libc::SECCOMP_RET_USER_NOTIF),
+            // Nothing is made, so it is no mode.
+            (libc::SYS_openat, 0o6000, allowed),
+            (libc::SYS_mknodat, 0o4000, denied),
+            (libc::SYS_mknodat, 0o600, allowed),
+        ] {
+            let program = joined(KNOWN, &parts(false, true).unwrap());
+            let said = decision(&program, ARCHITECTURE, u32::try_from(call).unwrap(), argument);
+            assert_eq!(said, expected, "call {call} with {argument:#x}: {said:#x}");
         }
     }
 

@@ -81,7 +81,7 @@ impl Job for Command {
         Some(Question {
             text: self.consent_text(),
             program: self.invocation(&machine.config).map_or_else(PathBuf::new, |invocation| invocation.program),
-            files: self.paths.clone(),
+            files: Job::paths(self),
             shown: self.consent_text(),
             effects: self.effects.clone(),
             reason,
