@@ -96,6 +96,11 @@ impl Judge<'_> {
                 return analyser(self, state, arguments);
             }
             Operands::Subcommand => return self.subcommand(state, program, arguments, depth),
+            Operands::Runs { behind } => {
+                let parsed = options::parse(program, arguments, Order::OptionsFirst)?;
+                let command: Vec<Arg> = parsed.operands.into_iter().skip(behind).cloned().collect();
+                return self.inner(state, &command, depth);
+            }
             Operands::OneOf(known) => {
                 if arguments.is_empty() && known.contains(&"") {
                     return Ok(Stream::Text);
@@ -237,7 +242,11 @@ impl Judge<'_> {
                 _ => Err(Objection::changes("only one file is copied to one new name without asking")),
             },
             // These were decided before their options were read.
-            Operands::Anything | Operands::OneOf(_) | Operands::By(_) | Operands::Subcommand => Ok(()),
+            Operands::Anything
+            | Operands::OneOf(_)
+            | Operands::By(_)
+            | Operands::Runs { .. }
+            | Operands::Subcommand => Ok(()),
         }
     }
 }

@@ -117,13 +117,6 @@ pub(super) static SYSTEM: &[Program] = &[
     Program::new("ifconfig", "", "", "", OneOf(&["", "-a", "-s", "lo", "eth0", "en0", "wlan0"])),
     Program::new(
         "ss",
-        "46HOaelmnpostuwxirSbEZ0d",
-        "f",
-        "numeric listening all extended memory processes info tcp udp unix raw summary no-header oneline options ipv4 ipv6 family=",
-        By(odd::sockets),
-    ),
-    Program::new(
-        "ss words",
         "46HOaelmnpostuwxiSbZ0d",
         "f",
         "numeric listening all extended memory processes info tcp udp unix raw summary no-header oneline options ipv4 ipv6 family=",
