@@ -143,7 +143,8 @@ fn at(call: c_long, [a, b, c, d, e]: [u64; 5]) -> Option<Call> {
         libc::SYS_renameat2 => Call::Rename { from: there(a, b), to: there(c, d), flags: word(e) },
         #[cfg(target_arch = "x86_64")]
         libc::SYS_renameat => Call::Rename { from: there(a, b), to: there(c, d), flags: 0 },
-        libc::SYS_linkat => Call::Link { from: there(a, b), to: there(c, d) },
+        libc::SYS_linkat if e == 0 => Call::Link { from: there(a, b), to: there(c, d) },
+        libc::SYS_linkat => Call::Other { path: there(c, d) },
         libc::SYS_truncate => Call::Other { path: here(a) },
         _ => return None,
     })

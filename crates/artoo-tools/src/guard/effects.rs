@@ -27,9 +27,9 @@ pub(crate) struct Effects {
 
 impl Effects {
     pub(crate) fn reads(&mut self, path: &Path, how: Use) {
-        note(&mut self.read, path);
-        if how != Use::Facts {
-            note(&mut self.opened, path);
+        let is_new = note(&mut self.read, path);
+        if how != Use::Facts && (is_new || !self.opened.iter().any(|known| known == path)) {
+            self.opened.push(path.to_path_buf());
         }
     }
 
@@ -74,8 +74,11 @@ impl Effects {
     }
 }
 
-fn note(paths: &mut Vec<PathBuf>, path: &Path) {
-    if !paths.iter().any(|known| known == path) {
+/// Notes a path once; whether it is new.
+fn note(paths: &mut Vec<PathBuf>, path: &Path) -> bool {
+    let is_new = !paths.iter().any(|known| known == path);
+    if is_new {
         paths.push(path.to_path_buf());
     }
+    is_new
 }
