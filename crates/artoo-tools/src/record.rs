@@ -98,6 +98,9 @@ impl Record {
         if let Some(signal) = ended.signal {
             text.push_str(&format!("\n[ended by signal {signal}]"));
         }
+        if let Some(kept) = &ended.kept {
+            text.push_str(&format!("\n[{kept}]"));
+        }
         Self {
             exit_code: ended.exit_code,
             signal: ended.signal,

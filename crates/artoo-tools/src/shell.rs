@@ -18,7 +18,7 @@ use crate::blocked::{self, Named};
 use crate::config::ToolConfig;
 use crate::consent;
 use crate::fence::Fence;
-use crate::guard::{self, ExitOne, Proof};
+use crate::guard::{self, Effects, ExitOne, Proof};
 use crate::input::{self, InputProblem};
 use crate::limit::Limit;
 use crate::paths::{PATH_MAX_BYTES, PathProblem};
@@ -37,6 +37,9 @@ const COMMAND_MAX_CHARS: usize = 32_768;
 /// What helps a command that the fence kept from something.
 const REMEDY: &str =
     "name the path in the command or in \"writes\", or ask for \"network\"; a person is shown it and decides";
+
+/// Why a command that asks nobody was kept from something.
+const BEYOND_PROOF: &str = "it ran without a question, which lets it make only the new names it was proven to make";
 
 /// Places one command may ask to change besides those it names; a person reads each of them.
 const WRITES_MAX: usize = 16;
@@ -98,7 +101,7 @@ impl Command {
         let mut named = blocked::named(config, &command);
         let proof = guard::classify(config, protected, &command);
         let (paths, patterns) = match &proof {
-            Proof::Proven(proven) => (proven.operands.clone(), Vec::new()),
+            Proof::Proven(proven) => (proven.effects.paths(), Vec::new()),
             Proof::Unproven { .. } => {
                 let Spelled { paths, folders } = Spelled::of(&config.environment, &command);
                 (paths, folders)
@@ -111,7 +114,7 @@ impl Command {
         writes.extend(patterns);
         let network = asks_network || network::is_named(&command);
         let effects = match &proof {
-            Proof::Proven(proven) => proven.effects.clone(),
+            Proof::Proven(proven) => proven.effects.in_words(),
             Proof::Unproven { .. } => effects(&paths, &writes, protected),
         };
         Ok(Self { text: command, proof, paths, named, effects, writes, network, asks_network })
@@ -132,7 +135,10 @@ impl Command {
     /// What the kernel lets it do: a proven one what it was proven to do, another what was shown to a person.
     pub(crate) fn fence(&self, config: &ToolConfig, protected: &Protected) -> Fence {
         match &self.proof {
-            Proof::Proven(_) => Fence::of_proven(config, protected, &self.paths),
+            Proof::Proven(proven) => {
+                let Effects { opened, created, .. } = &proven.effects;
+                Fence::of_creating(config, protected, opened, created)
+            }
             Proof::Unproven { .. } => Fence::of_allowed(config, protected, &self.touched(), self.network),
         }
     }
@@ -204,21 +210,23 @@ pub(crate) fn changes(
 /// The record of a command that was run.
 pub(crate) fn record(command: &Command, mut ended: Ended, changed: Vec<FileChange>, max_chars: usize) -> Record {
     let (class, measures, exit_one) = match &command.proof {
-        Proof::Proven(proven) => (proven.class, proven.measures, proven.exit_one),
-        Proof::Unproven { .. } => (EffectClass::Unproven, true, ExitOne::Failure),
+        Proof::Proven(proven) => (proven.class, proven.effects.measures, proven.effects.exit_one),
+        Proof::Unproven { .. } => (EffectClass::Unproven, true, None),
     };
     let kept = ended.keep();
     if let Some(timed_out) = ended.problem(max_chars) {
         return Record { changed, measures, kept, ..timed_out.class(class) };
     }
-    let is_answer = ended.exit_code == Some(1) && exit_one == ExitOne::Answer && ended.stderr.total() == 0;
+    let is_answer = ended.exit_code == Some(1) && exit_one == Some(ExitOne::Answer) && ended.stderr.total() == 0;
     let succeeded = ended.exit_code == Some(0) || is_answer;
     let (mut text, is_cut) = ended.text(max_chars);
     if let Some(signal) = ended.signal {
         text.push_str(&format!("\n[ended by signal {signal}]"));
     }
-    if let Some(held) = ended.kept.as_ref().filter(|_| !succeeded) {
-        text.push_str(&format!("\n[{held}; {REMEDY}]"));
+    // What was proven to change nothing else and tried to is told in any case: its output may claim that it did.
+    let (is_told, remedy) = if class == EffectClass::Unproven { (!succeeded, REMEDY) } else { (true, BEYOND_PROOF) };
+    if let Some(held) = ended.kept.as_ref().filter(|_| is_told) {
+        text.push_str(&format!("\n[{held}; {remedy}]"));
     }
     let hindrance = if succeeded { None } else { hindrance(command, &ended) };
     Record {

@@ -91,8 +91,12 @@ impl CustomCall {
     fn fence(&self, machine: &Machine) -> Fence {
         let (config, protected, network) = (&machine.config, &machine.protected, self.manifest.network);
         match self.manifest.effect {
-            Effect::ReadOnly => Fence { network, ..Fence::of_reading(&self.paths) },
-            Effect::Creating => Fence { network, ..Fence::of_proven(config, protected, &self.paths) },
+            Effect::ReadOnly => Fence { network, ..Fence::of_reading(protected, &self.paths) },
+            // What its manifest says of it is a person's word: it makes new files anywhere in the workspace.
+            Effect::Creating => {
+                let Fence { readable, .. } = Fence::of_reading(protected, &self.paths);
+                Fence { readable, ..Fence::of_allowed(config, protected, &[], network) }
+            }
             Effect::Changing => Fence::of_allowed(config, protected, &self.paths, network),
         }
     }

@@ -11,8 +11,8 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use rustix::fs::{
-    AtFlags, CWD, Gid, Mode, OFlags, RenameFlags, Timespec, Timestamps, Uid, chmodat, chownat, fstat, mkdirat, openat,
-    renameat_with, statat, symlinkat, unlinkat, utimensat,
+    AtFlags, CWD, Gid, Mode, OFlags, RenameFlags, Timespec, Timestamps, Uid, chmodat, chownat, fstat, linkat, mkdirat,
+    openat, renameat_with, statat, symlinkat, unlinkat, utimensat,
 };
 use rustix::process::Pid;
 
@@ -20,6 +20,7 @@ use super::Fence;
 use super::call::{self, Call, PathArgument, Subject, TimeFormat};
 use super::kernel::{self, Answer, Asked};
 use super::place::{self, Caller, Place};
+use super::syscalls::ACTING_BITS;
 use crate::config::ProcessLimits;
 use crate::process::limits;
 
@@ -28,9 +29,6 @@ const NAMED_MAX: usize = 5;
 
 /// Paths remembered for it; a program that tries more is told of these.
 const REMEMBERED_MAX: usize = 1000;
-
-/// Bits of a mode that let others act as the owner. They are never set.
-const ACTING_BITS: u32 = 0o6000;
 
 /// What a program was kept from.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -166,7 +164,7 @@ impl Broker {
                 Ok(Answer::Fails(libc::EACCES))
             }
             Call::Mode { of, mode } => self.fact(asked, of, |file| {
-                if mode & ACTING_BITS != 0 {
+                if ACTING_BITS.iter().any(|bit| mode & bit != 0) {
                     return Err(io::Error::from_raw_os_error(libc::EPERM));
                 }
                 Ok(chmodat(CWD, through(file), Mode::from_raw_mode(mode), AtFlags::empty())?)
@@ -189,7 +187,13 @@ impl Broker {
             }),
             Call::Symlink { target, path } => self
                 .entry(asked, path, |place, caller| Ok(symlinkat(caller.path(target)?, &place.folder, &place.name)?)),
-            Call::Rename { from, to, flags } => self.rename(asked, from, to, flags),
+            Call::Rename { from, to, flags } => self.both(asked, from, to, |from, to| {
+                let flags = RenameFlags::from_bits_retain(flags);
+                renameat_with(&from.folder, &from.name, &to.folder, &to.name, flags)
+            }),
+            Call::Link { from, to } => self.both(asked, from, to, |from, to| {
+                linkat(&from.folder, &from.name, &to.folder, &to.name, AtFlags::empty())
+            }),
             Call::Other { path } => self.entry(asked, path, |_, _| Err(io::Error::from_raw_os_error(libc::EACCES))),
             Call::Open { .. } => Ok(Answer::GoOn),
         }
@@ -235,7 +239,14 @@ impl Broker {
         }
     }
 
-    fn rename(&self, asked: Asked, from: PathArgument, to: PathArgument, flags: u32) -> io::Result<Answer> {
+    /// Acts on two entries where both may be changed and one of them was allowed by name.
+    fn both(
+        &self,
+        asked: Asked,
+        from: PathArgument,
+        to: PathArgument,
+        act: impl FnOnce(&Place, &Place) -> rustix::io::Result<()>,
+    ) -> io::Result<Answer> {
         let caller = Caller::new(asked.thread)?;
         let (Some(from), Some(to)) = (look(&caller, from), look(&caller, to)) else { return Ok(Answer::GoOn) };
         let standings = [self.standing_of(&from), self.standing_of(&to)];
@@ -248,7 +259,7 @@ impl Broker {
             return Ok(Answer::GoOn);
         }
         self.must_wait(asked)?;
-        renameat_with(&from.folder, &from.name, &to.folder, &to.name, RenameFlags::from_bits_retain(flags))?;
+        act(&from, &to)?;
         Ok(Answer::Done)
     }
 
@@ -333,7 +344,7 @@ fn through(file: &OwnedFd) -> String {
 }
 
 fn plain(mode: u32) -> Mode {
-    Mode::from_raw_mode(mode & !ACTING_BITS)
+    Mode::from_raw_mode(ACTING_BITS.iter().fold(mode, |mode, bit| mode & !bit))
 }
 
 fn number(error: &io::Error) -> i32 {

@@ -72,6 +72,11 @@ pub(super) enum Call {
         to: PathArgument,
         flags: u32,
     },
+    /// Another name for the same file.
+    Link {
+        from: PathArgument,
+        to: PathArgument,
+    },
     /// Changes the entry at this path in a way that is left to the kernel.
     Other {
         path: PathArgument,
@@ -138,6 +143,7 @@ fn at(call: c_long, [a, b, c, d, e]: [u64; 5]) -> Option<Call> {
         libc::SYS_renameat2 => Call::Rename { from: there(a, b), to: there(c, d), flags: word(e) },
         #[cfg(target_arch = "x86_64")]
         libc::SYS_renameat => Call::Rename { from: there(a, b), to: there(c, d), flags: 0 },
+        libc::SYS_linkat if e == 0 => Call::Link { from: there(a, b), to: there(c, d) },
         libc::SYS_linkat => Call::Other { path: there(c, d) },
         libc::SYS_truncate => Call::Other { path: here(a) },
         _ => return None,
@@ -164,7 +170,7 @@ fn older(call: c_long, [a, b, c]: [u64; 3]) -> Option<Call> {
         libc::SYS_mkdir => Call::MakeFolder { path: here(a), mode: word(b) },
         libc::SYS_symlink => Call::Symlink { target: a, path: here(b) },
         libc::SYS_rename => Call::Rename { from: here(a), to: here(b), flags: 0 },
-        libc::SYS_link => Call::Other { path: here(b) },
+        libc::SYS_link => Call::Link { from: here(a), to: here(b) },
         _ => return None,
     })
 }

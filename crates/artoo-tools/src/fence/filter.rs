@@ -13,7 +13,8 @@ use seccompiler::{
 
 use super::joined::{Known, Part, RETURN, Says, joined};
 use super::syscalls::{
-    ABSENT, ATTRIBUTES, CLONE_NEWTIME, DENIED, ENTRIES, FACTS, FIRST_UNKNOWN, KIND_MASK, NAMESPACES, REQUESTS,
+    ABSENT, ACTING_BITS, ATTRIBUTES, CLONE_NEWTIME, DENIED, ENTRIES, FACTS, FIRST_UNKNOWN, KIND_MASK, MAKING,
+    NAMESPACES, ON_PROCESSES, REQUESTS,
 };
 use super::{Fence, kernel};
 
@@ -75,10 +76,12 @@ fn parts(network: bool, asks: bool) -> Result<Vec<Part>, BackendError> {
 fn answers(network: bool, asks: bool) -> Result<Vec<(Rules, Answer)>, BackendError> {
     let mut denied = always(DENIED);
     denied.extend(namespaces()?);
-    denied.insert(libc::SYS_ioctl, requests()?);
+    denied.extend(on_others()?);
+    denied.extend(acting_modes()?);
     denied.insert(libc::SYS_prlimit64, limits_of_others()?);
     Ok(vec![
         (denied, Answer::Fails(libc::EPERM)),
+        ([(libc::SYS_ioctl, vec![other_requests()?])].into(), Answer::Fails(libc::ENOTTY)),
         (always(ABSENT), Answer::Fails(libc::ENOSYS)),
         (always(ATTRIBUTES), Answer::Fails(libc::EOPNOTSUPP)),
         (if network { network_allowed()? } else { pairs()? }, Answer::Fails(libc::EACCES)),
@@ -167,8 +170,35 @@ fn namespaces() -> Result<Rules, BackendError> {
     Ok([(libc::SYS_clone, one_of(NAMESPACES)?), (libc::SYS_unshare, one_of(NAMESPACES | CLONE_NEWTIME)?)].into())
 }
 
-fn requests() -> Result<Vec<SeccompRule>, BackendError> {
-    REQUESTS.iter().map(|request| rule(&[(1, SeccompCmpOp::Eq, *request)])).collect()
+fn other_requests() -> Result<SeccompRule, BackendError> {
+    let known = REQUESTS.iter().flat_map(|(upper, lowest)| lowest.iter().map(move |byte| upper | u64::from(*byte)));
+    let is_other: Vec<_> = known.map(|request| (1, SeccompCmpOp::Ne, request)).collect();
+    rule(&is_other)
+}
+
+/// How processes share the machine: a program decides it for the caller alone.
+fn on_others() -> Result<Rules, BackendError> {
+    let rules = ON_PROCESSES.iter().map(|(call, process, everyone)| {
+        let other = rule(&[(*process, SeccompCmpOp::Ne, 0)]);
+        let everyone = everyone.map(|kind| rule(&[(0, SeccompCmpOp::Eq, kind)]));
+        Ok((*call, [other].into_iter().chain(everyone).collect::<Result<_, _>>()?))
+    });
+    rules.collect()
+}
+
+/// New files that would let others act as their owner.
+fn acting_modes() -> Result<Rules, BackendError> {
+    let set = |argument: u8, bits: u32| (argument, SeccompCmpOp::MaskedEq(bits.into()), u64::from(bits));
+    let rules = MAKING.iter().map(|(call, mode, flags)| {
+        let acts = ACTING_BITS.iter().flat_map(|bit| match flags {
+            None => vec![rule(&[set(*mode, *bit)])],
+            Some(flags) => [libc::O_CREAT, libc::O_TMPFILE]
+                .map(|makes| rule(&[set(*mode, *bit), set(*flags, makes.unsigned_abs())]))
+                .into(),
+        });
+        Ok((*call, acts.collect::<Result<_, _>>()?))
+    });
+    rules.collect()
 }
 
 /// Setting the limits of another process; a program's own are only ever lowered.
@@ -244,6 +274,58 @@ mod tests {
                 }
             }
             assert!(refused > 900, "{refused} of all were refused or asked about");
+        }
+    }
+
+    /// Each argument has the same value: the number of a process, a request, or flags and a mode at once.
+    #[test]
+    fn law1_others_requests_and_set_id_bits_are_refused() {
+        let fails = |errno: i32| libc::SECCOMP_RET_ERRNO | errno.unsigned_abs();
+        let (allowed, denied) = (libc::SECCOMP_RET_ALLOW, fails(libc::EPERM));
+        let making = libc::O_CREAT.unsigned_abs().into();
+        for (call, argument, expected) in [
+            (libc::SYS_shmat, 0, denied),
+            (libc::SYS_shmdt, 0, denied),
+            (libc::SYS_semop, 0, denied),
+            (libc::SYS_semtimedop, 0, denied),
+            (libc::SYS_msgsnd, 0, denied),
+            (libc::SYS_msgrcv, 0, denied),
+            (libc::SYS_setpriority, 7, denied),
+            (libc::SYS_setpriority, 0, allowed),
+            (libc::SYS_getpriority, 7, allowed),
+            (libc::SYS_ioprio_set, 7, denied),
+            (libc::SYS_ioprio_set, 0, allowed),
+            (libc::SYS_sched_setscheduler, 7, denied),
+            (libc::SYS_sched_setparam, 7, denied),
+            (libc::SYS_sched_setattr, 7, denied),
+            (libc::SYS_sched_setaffinity, 7, denied),
+            (libc::SYS_sched_setaffinity, 0, allowed),
+            (libc::SYS_sched_getaffinity, 7, allowed),
+            // TCGETS, TIOCGWINSZ, FIONREAD, FIOCLEX, FICLONE, FS_IOC_GETFLAGS
+            (libc::SYS_ioctl, 0x5401, allowed),
+            (libc::SYS_ioctl, 0x5413, allowed),
+            (libc::SYS_ioctl, 0x541b, allowed),
+            (libc::SYS_ioctl, 0x5451, allowed),
+            (libc::SYS_ioctl, 0x4004_9409, allowed),
+            (libc::SYS_ioctl, 0x8008_6601, allowed),
+            // TIOCSTI, also with bits the kernel does not look at; FS_IOC_SETVERSION, FS_IOC_SETFLAGS, FITRIM
+            (libc::SYS_ioctl, 0x5412, fails(libc::ENOTTY)),
+            (libc::SYS_ioctl, 0x1_0000_5412, fails(libc::ENOTTY)),
+            (libc::SYS_ioctl, 0x4008_7602, fails(libc::ENOTTY)),
+            (libc::SYS_ioctl, 0x4008_6602, fails(libc::ENOTTY)),
+            (libc::SYS_ioctl, 0xc018_5879, fails(libc::ENOTTY)),
+            (libc::SYS_openat, making | 0o4000, denied),
+            (libc::SYS_openat, making | 0o2000, denied),
+            (libc::SYS_openat, u64::from(libc::O_TMPFILE.unsigned_abs()) | 0o4000, denied),
+            (libc::SYS_openat, making, libc::SECCOMP_RET_USER_NOTIF),
+            // Nothing is made, so it is no mode.
+            (libc::SYS_openat, 0o6000, allowed),
+            (libc::SYS_mknodat, 0o4000, denied),
+            (libc::SYS_mknodat, 0o600, allowed),
+        ] {
+            let program = joined(KNOWN, &parts(false, true).unwrap());
+            let said = decision(&program, ARCHITECTURE, u32::try_from(call).unwrap(), argument);
+            assert_eq!(said, expected, "call {call} with {argument:#x}: {said:#x}");
         }
     }
 

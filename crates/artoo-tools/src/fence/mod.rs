@@ -66,15 +66,30 @@ pub(crate) struct Fence {
 }
 
 impl Fence {
-    /// The fence of a program that is to change nothing.
-    pub(crate) fn of_reading(named: &[PathBuf]) -> Self {
-        Self { readable: real(named), ..Self::default() }
+    /// The fence of a program that is to change nothing. Of what it opens, a place that is hidden by itself may be read;
+    /// never a protected one, or a folder in which something is hidden.
+    pub(crate) fn of_reading(protected: &Protected, opened: &[PathBuf]) -> Self {
+        let hidden = protected.hidden_places();
+        let may_be_read = |path: &PathBuf| {
+            protected.refusal(path).is_none() && !hidden.iter().any(|place| place != path && place.starts_with(path))
+        };
+        let readable = real(opened).into_iter().filter(may_be_read).collect();
+        Self { readable, kept_back: protected.own_data(), ..Self::default() }
     }
 
-    /// The fence of a command that was proven harmless: the workspace is writable, and what it names is readable.
-    pub(crate) fn of_proven(config: &ToolConfig, protected: &Protected, named: &[PathBuf]) -> Self {
-        let kept_back = protected.own_data();
-        Self { writable: vec![workspace(config)], readable: real(named), kept_back, ..Self::default() }
+    /// The fence of a command that was proven to make these names: what is not there yet, and in the workspace.
+    pub(crate) fn of_creating(
+        config: &ToolConfig,
+        protected: &Protected,
+        opened: &[PathBuf],
+        created: &[PathBuf],
+    ) -> Self {
+        let workspace = workspace(config);
+        let is_missing = |path: &&Path| path.symlink_metadata().is_err();
+        let granted = real(created).into_iter().filter(|path| path.starts_with(&workspace));
+        // A folder made on the way is named with the first of the folders that are missing.
+        let granted = granted.filter_map(|path| path.ancestors().take_while(is_missing).last().map(Path::to_path_buf));
+        Self { granted: granted.collect(), ..Self::of_reading(protected, opened) }
     }
 
     /// The fence of a command a person allowed: also what they were shown, artoo's own data never.

@@ -36,6 +36,8 @@ pub(super) const DENIED: &[c_long] = &[
     libc::SYS_mq_unlink,
     libc::SYS_msgctl,
     libc::SYS_msgget,
+    libc::SYS_msgrcv,
+    libc::SYS_msgsnd,
     libc::SYS_open_by_handle_at,
     libc::SYS_open_tree,
     libc::SYS_perf_event_open,
@@ -52,11 +54,15 @@ pub(super) const DENIED: &[c_long] = &[
     libc::SYS_request_key,
     libc::SYS_semctl,
     libc::SYS_semget,
+    libc::SYS_semop,
+    libc::SYS_semtimedop,
     libc::SYS_setdomainname,
     libc::SYS_sethostname,
     libc::SYS_setns,
     libc::SYS_settimeofday,
+    libc::SYS_shmat,
     libc::SYS_shmctl,
+    libc::SYS_shmdt,
     libc::SYS_shmget,
     libc::SYS_swapoff,
     libc::SYS_swapon,
@@ -153,14 +159,50 @@ pub(super) const NAMESPACES: u64 = (libc::CLONE_NEWCGROUP
 /// Bit of `unshare` alone; in `clone` it is part of the signal's number.
 pub(super) const CLONE_NEWTIME: u64 = 0x80;
 
-/// Requests of `ioctl` that type into a terminal, change a file's flags, or take a terminal over.
-pub(super) const REQUESTS: [u64; 6] = [
-    0x5412,      // TIOCSTI
-    0x541c,      // TIOCLINUX
-    0x540e,      // TIOCSCTTY
-    0x4008_6602, // FS_IOC_SETFLAGS
-    0x4004_6602, // FS_IOC32_SETFLAGS
-    0x401c_5820, // FS_IOC_FSSETXATTR
+/// Requests of `ioctl` that ordinary programs make, by their upper bytes and the lowest one. They tell what a terminal, a
+/// file or a network interface is like, change the caller's own file numbers, or copy between files the caller may read and
+/// write. To any other request a file answers that it knows none such, as most files do anyway.
+pub(super) const REQUESTS: [(u64, &[u8]); 12] = [
+    (0x0000, &[0x02]), // FIGETBSZ
+    // TCGETS, TIOCGPGRP, TIOCOUTQ, TIOCGWINSZ, FIONREAD, FIONBIO, TIOCGETD, TIOCGSID, FIONCLEX, FIOCLEX, FIOQSIZE
+    (0x5400, &[0x01, 0x0f, 0x11, 0x13, 0x1b, 0x21, 0x24, 0x29, 0x50, 0x51, 0x60]),
+    // SIOCGIFNAME, -CONF, -FLAGS, -ADDR, -DSTADDR, -BRDADDR, -NETMASK, -METRIC, -MTU, -HWADDR, -INDEX, -TXQLEN, -MAP
+    (0x8900, &[0x10, 0x12, 0x13, 0x15, 0x17, 0x19, 0x1b, 0x1d, 0x21, 0x27, 0x33, 0x42, 0x70]),
+    (0x4004_9400, &[0x09]), // FICLONE
+    (0x4020_9400, &[0x0d]), // FICLONERANGE
+    (0x8004_6600, &[0x01]), // FS_IOC32_GETFLAGS
+    (0x8008_6600, &[0x01]), // FS_IOC_GETFLAGS
+    (0x8008_7600, &[0x01]), // FS_IOC_GETVERSION
+    (0x801c_5800, &[0x1f]), // FS_IOC_FSGETXATTR
+    (0x802c_5400, &[0x2a]), // TCGETS2
+    (0x8100_9400, &[0x31]), // FS_IOC_GETFSLABEL
+    (0xc020_6600, &[0x0b]), // FS_IOC_FIEMAP
+];
+
+/// Calls on processes: the argument that names one, which must be 0, the caller, and a kind of name (argument 0) that
+/// means all of a user's processes.
+pub(super) const ON_PROCESSES: [(c_long, u8, Option<u64>); 6] = [
+    (libc::SYS_setpriority, 1, Some(2)),
+    (libc::SYS_ioprio_set, 1, Some(3)),
+    (libc::SYS_sched_setaffinity, 0, None),
+    (libc::SYS_sched_setattr, 0, None),
+    (libc::SYS_sched_setparam, 0, None),
+    (libc::SYS_sched_setscheduler, 0, None),
+];
+
+/// Bits of a mode that let others act as the owner. They are never set.
+pub(super) const ACTING_BITS: [u32; 2] = [0o4000, 0o2000];
+
+/// Calls that make a file: the argument that holds its mode, and the one with the flags that say whether it is made.
+pub(super) const MAKING: &[(c_long, u8, Option<u8>)] = &[
+    (libc::SYS_openat, 3, Some(2)),
+    (libc::SYS_mknodat, 2, None),
+    #[cfg(target_arch = "x86_64")]
+    (libc::SYS_open, 2, Some(1)),
+    #[cfg(target_arch = "x86_64")]
+    (libc::SYS_creat, 1, None),
+    #[cfg(target_arch = "x86_64")]
+    (libc::SYS_mknod, 1, None),
 ];
 
 /// Kind of a socket, without the flags beside it.

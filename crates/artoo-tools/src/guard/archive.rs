@@ -4,7 +4,7 @@ use super::judge::{Judge, State};
 use super::objection::Objection;
 use super::options::{self, Order};
 use super::programs::{Operands, Program};
-use super::scene::Use;
+use super::scene::{New, Use};
 use super::value::{Arg, Stream};
 
 static TAR: Program = Program::new(
@@ -53,7 +53,7 @@ pub(super) fn tar(judge: &mut Judge<'_>, state: &State, arguments: &[Arg]) -> Re
         match (lists, creates, archive.text()) {
             (true, false, _) => judge.reads(state, &archive, Use::Content)?,
             (false, true, Some("-")) => {}
-            (false, true, Some(text)) if !moved || text.starts_with('/') => judge.makes(state, &archive, false)?,
+            (false, true, Some(text)) if !moved || text.starts_with('/') => judge.makes(state, &archive, New::File)?,
             _ => return Err(Objection::changes("tar other than listing or packing into a new archive")),
         }
     }
@@ -78,7 +78,7 @@ pub(super) fn zip(judge: &mut Judge<'_>, state: &State, arguments: &[Arg]) -> Re
     let name = text.rsplit('/').next().unwrap_or(text);
     // Without an ending of its own the archive gets one.
     let made = if name.contains('.') { text.to_owned() } else { format!("{text}.zip") };
-    judge.makes(state, &Arg::literal(made), false)?;
+    judge.makes(state, &Arg::literal(made), New::File)?;
     files.iter().try_for_each(|word| judge.reads(state, word, Use::Everything))?;
     Ok(Stream::Text)
 }

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use super::programs::ExitOne;
+use super::scene::{New, Use};
 use crate::paths;
 
 /// Paths named in words; the rest is counted.
@@ -12,7 +13,11 @@ const NAMED_MAX: usize = 16;
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Effects {
     read: Vec<PathBuf>,
-    created: Vec<PathBuf>,
+    /// Those of them whose content is read, with all below a folder where it goes that far.
+    pub(crate) opened: Vec<PathBuf>,
+    pub(crate) created: Vec<PathBuf>,
+    /// Created paths that are links or may hold some: what lies at or below them is not known before the command runs.
+    unknown: Vec<PathBuf>,
     /// Things made that are no named file: a branch, a temporary folder.
     made: Vec<String>,
     pub(crate) measures: bool,
@@ -21,12 +26,23 @@ pub(crate) struct Effects {
 }
 
 impl Effects {
-    pub(crate) fn reads(&mut self, path: &Path) {
-        note(&mut self.read, path);
+    pub(crate) fn reads(&mut self, path: &Path, how: Use) {
+        let is_new = note(&mut self.read, path);
+        if how != Use::Facts && (is_new || !self.opened.iter().any(|known| known == path)) {
+            self.opened.push(path.to_path_buf());
+        }
     }
 
-    pub(crate) fn creates(&mut self, path: &Path) {
+    pub(crate) fn creates(&mut self, path: &Path, what: New) {
         note(&mut self.created, path);
+        if what == New::Links {
+            note(&mut self.unknown, &paths::real(path));
+        }
+    }
+
+    /// Whether the command itself decides what lies at this path.
+    pub(crate) fn is_unknown(&self, path: &Path) -> bool {
+        !self.unknown.is_empty() && self.unknown.iter().any(|made| paths::real(path).starts_with(made))
     }
 
     pub(crate) fn makes(&mut self, what: impl Into<String>) {
@@ -58,8 +74,11 @@ impl Effects {
     }
 }
 
-fn note(paths: &mut Vec<PathBuf>, path: &Path) {
-    if !paths.iter().any(|known| known == path) {
+/// Notes a path once; whether it is new.
+fn note(paths: &mut Vec<PathBuf>, path: &Path) -> bool {
+    let is_new = !paths.iter().any(|known| known == path);
+    if is_new {
         paths.push(path.to_path_buf());
     }
+    is_new
 }

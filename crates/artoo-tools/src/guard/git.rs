@@ -8,7 +8,7 @@ use super::judge::{Judge, State};
 use super::objection::Objection;
 use super::options::{self, Order};
 use super::programs::{self, Operands, Program};
-use super::scene::Use;
+use super::scene::{New, Use};
 use super::value::{Arg, Stream};
 
 /// A configuration larger than this is nobody's own.
@@ -82,6 +82,13 @@ pub(super) fn judge(judge: &mut Judge<'_>, state: &State, arguments: &[Arg]) -> 
     };
     for cwd in &state.cwds {
         repository_is_harmless(cwd)?;
+        let is_setting = |made: &PathBuf| {
+            let mut within = made.iter().skip_while(|name| !name.eq_ignore_ascii_case(".git"));
+            within.next().is_some() && !within.next().is_some_and(|name| name == "refs" || name == "logs")
+        };
+        if judge.effects.created.iter().any(|made| cwd.starts_with(made) || is_setting(made)) {
+            return Err(Objection::opaque("the command itself makes the repository or a part of it"));
+        }
     }
     let known = name.text().and_then(|name| programs::find(&format!("git {name}")));
     let program = known.ok_or_else(|| danger::objection("git", arguments))?;
@@ -98,20 +105,17 @@ fn names_here(state: &State, arguments: &[Arg]) -> Stream {
 }
 
 /// `git branch`: a list, or one new name.
-pub(super) fn branch(judge: &mut Judge<'_>, _state: &State, arguments: &[Arg]) -> Result<Stream, Objection> {
+pub(super) fn branch(judge: &mut Judge<'_>, state: &State, arguments: &[Arg]) -> Result<Stream, Objection> {
     let parsed = options::parse(&BRANCH, arguments, Order::Any)?;
-    named(
-        judge,
-        parsed.operands.as_slice(),
-        parsed.has_any(&["l", "list", "show-current", "a", "r"]) || filters(&parsed),
-        "branch",
-    )
+    let lists = parsed.has_any(&["l", "list", "show-current", "a", "r"]) || filters(&parsed);
+    named(judge, state, parsed.operands.as_slice(), lists, "branch")
 }
 
 /// `git tag`: a list, or one new name.
-pub(super) fn tag(judge: &mut Judge<'_>, _state: &State, arguments: &[Arg]) -> Result<Stream, Objection> {
+pub(super) fn tag(judge: &mut Judge<'_>, state: &State, arguments: &[Arg]) -> Result<Stream, Objection> {
     let parsed = options::parse(&TAG, arguments, Order::Any)?;
-    named(judge, parsed.operands.as_slice(), parsed.has_any(&["l", "list", "n"]) || filters(&parsed), "tag")
+    let lists = parsed.has_any(&["l", "list", "n"]) || filters(&parsed);
+    named(judge, state, parsed.operands.as_slice(), lists, "tag")
 }
 
 /// `git config`: one key that is shown, or all of them. A word without a dot may be a verb.
@@ -132,24 +136,38 @@ fn filters(parsed: &options::Parsed<'_>) -> bool {
     parsed.has_any(&["contains", "no-contains", "merged", "no-merged", "points-at"])
 }
 
-fn named(judge: &mut Judge<'_>, operands: &[&Arg], lists: bool, kind: &str) -> Result<Stream, Objection> {
+fn named(
+    judge: &mut Judge<'_>,
+    state: &State,
+    operands: &[&Arg],
+    lists: bool,
+    kind: &str,
+) -> Result<Stream, Objection> {
     let is_name = |word: &&Arg| word.text().is_some_and(|text| !text.is_empty() && !text.starts_with(['-', '+', ':']));
     match operands {
         _ if lists => {}
         [] => {}
         [name] | [name, _] if operands.iter().all(is_name) => {
-            judge.effects.makes(format!("the {kind} {}", name.shown()))
+            judge.effects.makes(format!("the {kind} {}", name.shown()));
+            let places: &[&str] = if kind == "tag" { &["refs/tags"] } else { &["refs/heads", "logs/refs/heads"] };
+            for repository in state.cwds.iter().filter_map(|cwd| repository(cwd)) {
+                let new = places.iter().map(|place| repository.join(place).join(name.shown()));
+                new.for_each(|path| judge.effects.creates(&path, New::File));
+            }
         }
         _ => return Err(Objection::changes(format!("git {kind} with these words may change one"))),
     }
     Ok(Stream::Text)
 }
 
+/// The `.git` of a folder, which may be a file that points to it.
+fn repository(cwd: &Path) -> Option<PathBuf> {
+    cwd.ancestors().map(|folder| folder.join(".git")).find(|path| path.exists())
+}
+
 /// Objects to a repository that names programs of its own: whoever unpacked it may not know.
 fn repository_is_harmless(cwd: &Path) -> Result<(), Objection> {
-    let Some(found) = cwd.ancestors().map(|folder| folder.join(".git")).find(|path| path.exists()) else {
-        return Ok(());
-    };
+    let Some(found) = repository(cwd) else { return Ok(()) };
     let mut folders = vec![found.clone()];
     if found.is_file() {
         let pointer = small_file(&found)?;

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use super::effects::Effects;
 use super::objection::Objection;
-use super::scene::Use;
+use super::scene::{New, Use};
 use super::syntax::{Body, Chain, Join, Pipeline, Redirect, Stage, Word};
 use super::value::{Arg, Stream, Value};
 use crate::config::ToolConfig;
@@ -116,7 +116,7 @@ impl<'a> Judge<'a> {
                     is_redirected = true;
                     if word.literal().as_deref() != Some("/dev/null") {
                         let operand = self.single_operand(state, word)?;
-                        self.makes(state, &operand, false)?;
+                        self.makes(state, &operand, New::File)?;
                     }
                 }
             }

@@ -37,14 +37,13 @@ mod value;
 mod wrappers;
 mod xargs;
 
-use std::path::PathBuf;
-
 use artoo_proto::EffectClass;
 
 use crate::config::ToolConfig;
 use crate::process::Invocation;
 use crate::protect::Protected;
 
+pub(crate) use effects::Effects;
 use judge::Judge;
 pub(crate) use named::path_like;
 pub use objection::CommandClass;
@@ -58,12 +57,7 @@ pub use report::{Classification, CommandGuard};
 pub(crate) struct Proven {
     pub(crate) class: EffectClass,
     pub(crate) invocation: Invocation,
-    pub(crate) measures: bool,
-    pub(crate) exit_one: ExitOne,
-    /// Files and folders it names, absolute.
-    pub(crate) operands: Vec<PathBuf>,
-    /// What it does, a line each.
-    pub(crate) effects: Vec<String>,
+    pub(crate) effects: Effects,
 }
 
 /// What the guard says of a command.
@@ -96,14 +90,8 @@ fn prove(config: &ToolConfig, protected: &Protected, command: &str) -> Result<Pr
     let invocation = invocation::of(config, command, &list)
         .ok_or_else(|| Objection::opaque("no shell is installed that could run it"))?;
     let effects = judge.effects;
-    Ok(Proven {
-        class: if effects.makes_anything() { EffectClass::Creating } else { EffectClass::ReadOnly },
-        invocation,
-        measures: effects.measures,
-        exit_one: effects.exit_one.unwrap_or(ExitOne::Failure),
-        operands: effects.paths(),
-        effects: effects.in_words(),
-    })
+    let class = if effects.makes_anything() { EffectClass::Creating } else { EffectClass::ReadOnly };
+    Ok(Proven { class, invocation, effects })
 }
 
 #[cfg(test)]

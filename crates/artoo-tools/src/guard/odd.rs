@@ -12,44 +12,6 @@ static UNZIP: Program = Program::new("unzip", "lvtpqCz", "x", "", Operands::Text
 static ZIPINFO: Program = Program::new("unzip -Z", "Z12smlvhtTzC", "", "", Operands::Text);
 static TOP: Program = Program::new("top", "bcHiS1", "nopudwE", "", Operands::None);
 
-/// Words of `ss` that pick connections; a host's name would be looked up on the network.
-const SOCKET_WORDS: [&str; 34] = [
-    "state",
-    "exclude",
-    "all",
-    "connected",
-    "synchronized",
-    "bucket",
-    "big",
-    "established",
-    "syn-sent",
-    "syn-recv",
-    "fin-wait-1",
-    "fin-wait-2",
-    "time-wait",
-    "close-wait",
-    "last-ack",
-    "listening",
-    "listen",
-    "closing",
-    "closed",
-    "sport",
-    "dport",
-    "src",
-    "dst",
-    "and",
-    "or",
-    "not",
-    "(",
-    ")",
-    "=",
-    "==",
-    "!=",
-    "eq",
-    "ne",
-    "neq",
-];
-
 fn words<'a>(program: &str, arguments: &'a [Arg]) -> Result<Vec<&'a str>, Objection> {
     arguments.iter().map(|word| word.text().ok_or_else(|| danger::objection(program, arguments))).collect()
 }
@@ -168,19 +130,6 @@ pub(super) fn ip(_judge: &mut Judge<'_>, _state: &State, arguments: &[Arg]) -> R
     decided(is_object && is_shown, "ip", arguments)
 }
 
-/// `ss`
-pub(super) fn sockets(_judge: &mut Judge<'_>, _state: &State, arguments: &[Arg]) -> Result<Stream, Objection> {
-    let program = programs::find("ss words").ok_or_else(|| danger::objection("ss", arguments))?;
-    let parsed = options::parse(program, arguments, Order::Any)?;
-    let is_address = |text: &str| text.chars().all(|c| c.is_ascii_digit() || "()=:./*[] ".contains(c));
-    let is_service =
-        |text: &str| text.strip_prefix(':').is_some_and(|name| name.chars().all(|c| c.is_ascii_alphanumeric()));
-    let is_known = |text: &str| {
-        text.split_whitespace().all(|word| SOCKET_WORDS.contains(&word) || is_address(word) || is_service(word))
-    };
-    decided(parsed.operands.iter().all(|word| word.text().is_some_and(is_known)), "ss", arguments)
-}
-
 /// `getent`: local databases; names of hosts are asked of a server.
 pub(super) fn getent(_judge: &mut Judge<'_>, _state: &State, arguments: &[Arg]) -> Result<Stream, Objection> {
     let given = words("getent", arguments)?;
@@ -205,16 +154,6 @@ pub(super) fn lsof(judge: &mut Judge<'_>, state: &State, arguments: &[Arg]) -> R
     let rest: Vec<Arg> = arguments.iter().filter(|word| !word.text().is_some_and(is_port)).cloned().collect();
     let program = programs::find("lsof words").ok_or_else(|| danger::objection("lsof", arguments))?;
     judge.program(state, program, &rest, judge.depth)
-}
-
-/// `pacman -Q…`, and searching what it knows of.
-pub(super) fn pacman(_judge: &mut Judge<'_>, _state: &State, arguments: &[Arg]) -> Result<Stream, Objection> {
-    let given = words("pacman", arguments)?;
-    let is_query = given.first().is_some_and(|first| {
-        first.strip_prefix("-Q").is_some_and(|rest| rest.chars().all(|c| "edmntiqlkosug".contains(c)))
-            || matches!(*first, "-Ss" | "-Si" | "-Ssq" | "-Sl" | "-Sg")
-    });
-    decided(is_query && given.iter().skip(1).all(|word| !word.starts_with('-')), "pacman", arguments)
 }
 
 /// A pager on text that is no terminal only shows it; `+` begins a command of its own.

@@ -41,6 +41,8 @@ pub(crate) enum Operands {
     CopyToNew,
     /// The next word names what it does, looked up as `program word`; `program -` is the entry for no such word.
     Subcommand,
+    /// So many words of its own, then a command that it runs.
+    Runs { behind: usize },
     /// It has an analyser of its own, which sees every argument.
     By(Analyser),
 }

@@ -54,7 +54,13 @@ impl CommandGuard {
                         (CommandClass::Reversible, "it only adds what is not there yet")
                     }
                 };
-                Classification { command: shown, class, ask: false, reason: reason.to_owned(), effects: proven.effects }
+                Classification {
+                    command: shown,
+                    class,
+                    ask: false,
+                    reason: reason.to_owned(),
+                    effects: proven.effects.in_words(),
+                }
             }
             Proof::Unproven { class, reason } => {
                 let reason = escape::one_line(&reason);

@@ -25,6 +25,16 @@ pub(crate) enum Use {
     Everything,
 }
 
+/// What is made at a new name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum New {
+    /// A folder, which may be there already.
+    Folder,
+    File,
+    /// A link, or a copy that may hold links.
+    Links,
+}
+
 impl Judge<'_> {
     /// The places a text may mean as a path: one a working folder, by its letters and as the kernel walks it.
     pub(crate) fn places(&self, state: &State, text: &str) -> Result<Vec<PathBuf>, Objection> {
@@ -42,7 +52,10 @@ impl Judge<'_> {
             }
             places.push(written);
         }
-        Ok(places)
+        match places.iter().find(|place| self.effects.is_unknown(place)) {
+            Some(place) => Err(Objection::opaque(format!("{} is made by the command itself", paths::line(place)))),
+            None => Ok(places),
+        }
     }
 
     /// Options too are looked at: a value behind one may be a file. Reading a key is not harmless, whoever reads it.
@@ -119,25 +132,25 @@ impl Judge<'_> {
         {
             return Err(Objection::reveals(format!("{} is a connection", paths::line(place))));
         }
-        self.effects.reads(place);
+        self.effects.reads(place, how);
         Ok(())
     }
 
-    /// Notes a folder or file to be made in the workspace; `may_exist` for a folder that may be there already.
-    pub(crate) fn makes(&mut self, state: &State, operand: &Arg, may_exist: bool) -> Result<(), Objection> {
+    /// Notes something to be made in the workspace.
+    pub(crate) fn makes(&mut self, state: &State, operand: &Arg, what: New) -> Result<(), Objection> {
         let Some(text) = operand.text().filter(|text| !text.is_empty()) else {
             return Err(Objection::changes("it writes to a name that is not known before it runs"));
         };
         let places = self.places(state, text)?;
         for place in places {
             self.must_lie_in_workspace(&place)?;
-            if !may_exist {
+            if what != New::Folder {
                 self.must_be_absent(&place)?;
             }
             if let Some(reason) = self.protected.refusal(&place) {
                 return Err(Objection::changes(reason));
             }
-            self.effects.creates(&place);
+            self.effects.creates(&place, what);
         }
         Ok(())
     }

@@ -6,7 +6,7 @@ use super::judge::{Judge, State, may_be_set};
 use super::objection::Objection;
 use super::options::{self, Order, Parsed};
 use super::programs::{self, Operands, Program};
-use super::scene::Use;
+use super::scene::{New, Use};
 use super::syntax::Simple;
 use super::value::{Arg, Stream, Value};
 
@@ -96,6 +96,11 @@ impl Judge<'_> {
                 return analyser(self, state, arguments);
             }
             Operands::Subcommand => return self.subcommand(state, program, arguments, depth),
+            Operands::Runs { behind } => {
+                let parsed = options::parse(program, arguments, Order::OptionsFirst)?;
+                let command: Vec<Arg> = parsed.operands.into_iter().skip(behind).cloned().collect();
+                return self.inner(state, &command, depth);
+            }
             Operands::OneOf(known) => {
                 if arguments.is_empty() && known.contains(&"") {
                     return Ok(Stream::Text);
@@ -162,7 +167,7 @@ impl Judge<'_> {
             )));
         }
         for file in parsed.values(program.creates) {
-            self.makes(state, &Arg::literal(file), false)?;
+            self.makes(state, &Arg::literal(file), New::File)?;
         }
         let recursive = parsed.has_any(program.recursive);
         self.operands(state, program, parsed, recursive)?;
@@ -224,19 +229,24 @@ impl Judge<'_> {
                 }
                 files.iter().try_for_each(|word| self.reads(state, word, content))
             }
-            Operands::NewFolders => operands.iter().try_for_each(|word| self.makes(state, word, true)),
-            Operands::NewFiles => operands.iter().try_for_each(|word| self.makes(state, word, false)),
+            Operands::NewFolders => operands.iter().try_for_each(|word| self.makes(state, word, New::Folder)),
+            Operands::NewFiles => operands.iter().try_for_each(|word| self.makes(state, word, New::File)),
             Operands::CopyToNew => match operands {
                 [from, to] => {
                     let whole = parsed.has_any(&["r", "R", "a", "recursive", "archive"]);
-                    self.reads(state, from, if whole { Use::Everything } else { Use::Content })?;
+                    let (how, what) = if whole { (Use::Everything, New::Links) } else { (Use::Content, New::File) };
+                    self.reads(state, from, how)?;
                     let inside = self.inside_folder(state, from, to)?;
-                    self.makes(state, inside.as_ref().unwrap_or(to), false)
+                    self.makes(state, inside.as_ref().unwrap_or(to), what)
                 }
                 _ => Err(Objection::changes("only one file is copied to one new name without asking")),
             },
             // These were decided before their options were read.
-            Operands::Anything | Operands::OneOf(_) | Operands::By(_) | Operands::Subcommand => Ok(()),
+            Operands::Anything
+            | Operands::OneOf(_)
+            | Operands::By(_)
+            | Operands::Runs { .. }
+            | Operands::Subcommand => Ok(()),
         }
     }
 }

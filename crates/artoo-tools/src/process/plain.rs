@@ -133,7 +133,7 @@ mod tests {
             arguments: ["-c", "echo ran \"$1\" >&1; sleep 60 &", "sh", "a b"].map(Into::into).to_vec(),
             environment: Vec::new(),
         };
-        let order = invocation.order(&config, &sight, &[], Fence::of_proven(&config, &protected, &[]));
+        let order = invocation.order(&config, &sight, &[], Fence::of_reading(&protected, &[]));
         let (mut plain, mut stdout, _) = Plain::start(order, Some(&stand_in)).unwrap();
         let verdict = plain.ended().await.unwrap();
         let mut text = String::new();

@@ -81,7 +81,7 @@ impl Job for Command {
         Some(Question {
             text: self.consent_text(),
             program: self.invocation(&machine.config).map_or_else(PathBuf::new, |invocation| invocation.program),
-            files: self.paths.clone(),
+            files: Job::paths(self),
             shown: self.consent_text(),
             effects: self.effects.clone(),
             reason,
@@ -121,8 +121,6 @@ async fn run(command: Command, call: Call) -> Result<Record, Stopped> {
     let class = command.class();
     let read_only = class == EffectClass::ReadOnly;
     let named = if read_only { Vec::new() } else { command.paths.clone() };
-    let fence = command.fence(config, &call.machine.protected);
-    let network = fence.network;
     let (paths, machine, recorder) = (named.clone(), Arc::clone(&call.machine), call.recorder.clone());
     let begin = move |limit: &Limit| {
         let act = recorder.begin(&machine, limit)?;
@@ -134,6 +132,9 @@ async fn run(command: Command, call: Call) -> Result<Record, Stopped> {
         Ok(begun) => begun,
         Err(record) => return Ok(record.class(class)),
     };
+    // What is missing is looked up once the workspace is there.
+    let fence = command.fence(config, &call.machine.protected);
+    let network = fence.network;
     let ended = call.run(invocation.clone(), fence, call.watch.left()).await;
     let is_held = call.machine.has_held(network, &ended);
     let (cwd, max_chars) = (config.environment.cwd.clone(), config.output_max_chars);

@@ -76,6 +76,24 @@ async fn h12_a_script_edited_after_the_yes_does_not_run() {
     assert_eq!(call.output, "other\n");
 }
 
+/// A script is the one that runs, whatever folder a command goes into first.
+#[tokio::test]
+async fn h12_a_script_behind_cd_does_not_run_once_edited() {
+    for text in ["cd d && bash x.sh", "cd d; cd in && sh ../x.sh", "f=d/x; bash $f.sh", "bash -c 'cd d; ./x.sh'"] {
+        let house = House::new();
+        let script = house.file("work/d/x.sh", "echo first\n");
+        house.file("work/d/in/other", "");
+        let context = command(text);
+        let (hash, ..) = asked(&house, &context).await;
+        house.file("work/d/in/other", "of no concern");
+        let (again, ..) = asked(&house, &context).await;
+        assert_eq!(hash, again, "{text}");
+        fs::write(&script, "echo other\n").unwrap();
+        let call = called(house.outcome(&context, Some(house.registry.grant(&hash, ConsentScope::Once))).await);
+        assert_eq!(call.status, CallStatus::Denied, "{text}: {call:?}");
+    }
+}
+
 #[tokio::test]
 async fn a_quoted_name_with_blanks_and_a_protected_place_are_named_among_the_effects() {
     let house = House::new();

@@ -59,6 +59,27 @@ async fn an_argument_stays_one_argument_whatever_is_in_it() {
     }
 }
 
+/// What its manifest says is held, and a program that ends well all the same is not taken at its word.
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn law1_a_write_of_a_reading_tool_is_denied_and_told() {
+    for (effect, is_denied) in [("read_only", true), ("creating", false)] {
+        let house = House::with(|config| {
+            let folder = Path::new(&config.environment.home).join("tools");
+            fs::create_dir_all(&config.environment.workspace).unwrap();
+            put(&folder.join("write"), "#!/bin/sh\necho x > ~/artoo_workspace/f; echo done\n", 0o755);
+            let manifest = format!("name = 'note'\ndescription = 'd'\ncommand = ['./write']\neffect = '{effect}'\n");
+            put(&folder.join("0.toml"), &manifest, 0o644);
+            fs::set_permissions(&folder, fs::Permissions::from_mode(0o755)).unwrap();
+            config.custom = Some(folder);
+        });
+        let call = call(&house, "note", json!({})).await;
+        assert_eq!(call.status, CallStatus::Ok, "{call:?}");
+        assert_eq!(house.workspace().join("f").exists(), !is_denied, "{call:?}");
+        assert_eq!(call.output.contains("not allowed to change"), is_denied, "{call:?}");
+    }
+}
+
 #[tokio::test]
 async fn inputs_are_held_to_the_manifest() {
     let house = house(&[r#"

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use artoo_proto::{CallStatus, ConsentScope, ToolOutcome};
+use artoo_proto::{CallStatus, ConsentScope, EffectClass, ToolOutcome};
 use serde_json::json;
 
 use super::{House, called};
@@ -289,6 +289,24 @@ async fn law1_what_the_fence_kept_is_told_with_a_remedy_and_never_claimed_as_don
     let call = called(house.outcome(&context, Some(house.registry.grant(&hash, ConsentScope::Once))).await);
     assert_eq!(call.status, CallStatus::Ok, "{call:?}");
     assert_eq!(fs::read_to_string(house.home.join("work/out.txt")).unwrap(), "built\n");
+}
+
+/// A command that ran unasked and tried to write is told of it even where it ends well: its output may claim that it did.
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn law1_a_write_kept_from_a_reading_command_is_told() {
+    let house = House::with(|config| config.environment.cwd.clone_from(&config.environment.workspace));
+    house.file("artoo_workspace/f", "one\n");
+    let setup = "git init -q && git add f && git -c user.name=a -c user.email=a@b commit -qm one";
+    assert_eq!(house.allowed(setup).await.status, CallStatus::Ok);
+    // It refreshes the index where it can, and says nothing where it can't.
+    let call = house.call("shell", json!({"command": "git describe --always --dirty"})).await;
+    assert_eq!((call.status, call.class), (CallStatus::Ok, EffectClass::ReadOnly), "{call:?}");
+    assert!(call.output.contains("artoo_workspace/.git/index.lock; it ran without a question"), "{call:?}");
+    let call = house.call("shell", json!({"command": "git rev-parse --is-inside-work-tree"})).await;
+    assert_eq!(call.output, "true\n", "{call:?}");
+    let call = house.call("shell", json!({"command": "git tag v1 && git tag"})).await;
+    assert_eq!((call.status, call.output.as_str()), (CallStatus::Ok, "v1\n"), "{call:?}");
 }
 
 #[cfg(target_os = "linux")]

@@ -201,6 +201,65 @@ fn law1_no_socket_of_this_machine_and_no_pipe_of_another_program_is_reached() {
     assert_eq!(&byte, b"o");
 }
 
+/// System V objects outlive their makers, and their numbers are easily guessed; a program of the same user may have more.
+#[test]
+fn law1_nothing_of_another_process_is_changed() {
+    if !has("python3") {
+        return;
+    }
+    let outside = |script: &str| {
+        let python =
+            std::process::Command::new("python3").args(["-c", &format!("{SYSTEM_V}{script}")]).output().unwrap();
+        assert!(python.status.success(), "{}", String::from_utf8_lossy(&python.stderr));
+        String::from_utf8(python.stdout).unwrap()
+    };
+    let made = outside("print(*make())");
+    let ids = made.trim().replace(' ', ",");
+    let mut victim = std::process::Command::new("sleep").arg("60").spawn().unwrap();
+    let yard = Yard::new();
+    let script =
+        format!("cd ~/artoo_workspace; python3 - <<'EOF'\n{SYSTEM_V}use({ids})\nothers({})\nown()\nEOF", victim.id());
+    let ended = yard.run(&script);
+    let left = outside(&format!("print(take({ids}))"));
+    victim.kill().unwrap();
+    victim.wait().unwrap();
+    assert_eq!(ended.exit_code, Some(0), "{}", ended.text(SHOWN_CHARS).0);
+    assert_eq!(left, "secret\n", "{}", ended.text(SHOWN_CHARS).0);
+}
+
+const SYSTEM_V: &str = "
+import ctypes,os,fcntl,struct
+l=ctypes.CDLL(None,use_errno=True); l.shmat.restype=ctypes.c_long
+m=ctypes.create_string_buffer(struct.pack('l',1)+b'secret',80)
+def refused(name,*args,errno=1):
+    assert getattr(l,name)(*args)==-1, name
+    assert ctypes.get_errno()==errno, (name,ctypes.get_errno())
+def make():
+    ids=[l.shmget(0,4096,0o1600),l.semget(0,1,0o1600),l.msgget(0,0o1600)]
+    assert min(ids)>=0 and l.msgsnd(ids[2],m,6,0)==0
+    return ids
+def use(shm,sem,msq):
+    refused('shmat',shm,None,0); refused('msgsnd',msq,m,6,0o4000); refused('msgrcv',msq,m,64,0,0o4000)
+    refused('semop',sem,struct.pack('Hhh',0,5,0o4000),1)
+def others(pid):
+    refused('setpriority',0,pid,19); refused('setpriority',2,os.getuid(),19); refused('setpriority',2,0,19)
+    refused('sched_setscheduler',pid,5,struct.pack('i',0)); refused('sched_setaffinity',pid,8,struct.pack('Q',1))
+    f=os.open('/etc/passwd',os.O_RDONLY)
+    refused('ioctl',f,ctypes.c_ulong(0x40087602),struct.pack('Q',7),errno=25)
+    for n,flags in (('a',os.O_CREAT|os.O_WRONLY),('.',os.O_TMPFILE|os.O_WRONLY)):
+        refused('open',n.encode(),flags,0o4755); refused('open',n.encode(),flags,0o2755)
+    refused('mknod',b'b',0o104755,0)
+def own():
+    os.setpriority(os.PRIO_PROCESS,0,5); os.sched_setaffinity(0,os.sched_getaffinity(0))
+    r,w=os.pipe(); os.write(w,b'abc'); n=fcntl.ioctl(r,0x541b,struct.pack('i',0)); assert n==struct.pack('i',3)
+    os.set_inheritable(r,True); os.set_blocking(r,False)
+    os.close(os.open('c',os.O_CREAT|os.O_WRONLY,0o755)); os.mknod('e',0o100755)
+def take(shm,sem,msq):
+    b=ctypes.create_string_buffer(80); n=l.msgrcv(msq,b,64,0,0o4000)
+    l.shmctl(shm,0,None); l.semctl(sem,0,0,0); l.msgctl(msq,0,None)
+    return b.raw[8:8+n].decode() if n>=0 else 'gone'
+";
+
 #[test]
 fn law1_nobody_outside_is_signalled() {
     let yard = Yard::new();

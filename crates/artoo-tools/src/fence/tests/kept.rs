@@ -62,7 +62,7 @@ fn what_is_named_is_read_beyond_what_was_kept_and_by_that_command_alone() {
     let yard = seen();
     let start_up = yard.file(".bashrc", "start\n");
     thread::sleep(LONGER_THAN_A_TICK);
-    let naming = crate::fence::Fence::of_proven(&yard.config, &yard.protected, &[start_up]);
+    let naming = crate::fence::Fence::of_reading(&yard.protected, &[start_up]);
     let ended = yard.run_in(naming, "cat ~/.bashrc", Duration::from_secs(20)).unwrap();
     assert_eq!(ended.stdout.text(SHOWN_CHARS).0, "start\n", "{}", ended.text(SHOWN_CHARS).0);
     assert_ne!(yard.run("cat ~/.bashrc").exit_code, Some(0), "the next command has not named it");

@@ -3,6 +3,7 @@
 #![cfg(target_os = "linux")]
 
 mod bomb;
+mod classes;
 mod cost;
 mod escapes;
 mod grants;

@@ -177,11 +177,8 @@ pub(super) static GIT: &[Program] = &[
     Program::new("git bisect log", "", "", "", None),
     Program::new("git config", "", "", "", By(git::config)).answers(),
     Program::new("git submodule", "", "", "", Subcommand),
-    Program::new("git lfs", "", "", "", Subcommand),
-    Program::new("git lfs ls-files", "ls", "", "long size", None),
     Program::new("git fsck", "", "", "no-dangling full strict verbose no-progress connectivity-only", None),
     Program::new("git verify-pack", "vs", "", "verbose stat-only", Text),
-    Program::new("git diff-pairs", "z", "", "", None),
 ];
 
 /// `git reflog` shows unless its first word is another verb.

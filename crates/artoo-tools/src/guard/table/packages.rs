@@ -1,7 +1,6 @@
 //! Package managers: what is installed and what is known of it, from the local database.
 
-use crate::guard::odd;
-use crate::guard::programs::Operands::{By, Facts, Names, None, Subcommand};
+use crate::guard::programs::Operands::{Facts, Names, None, Subcommand};
 use crate::guard::programs::Program;
 
 const fn apt(name: &'static str) -> Program {
@@ -76,7 +75,6 @@ pub(super) static PACKAGES: &[Program] = &[
         Facts,
     )
     .requires(&["q", "query", "V", "verify"]),
-    Program::new("pacman", "", "", "", By(odd::pacman)),
     Program::new("snap", "", "", "", Subcommand),
     Program::new("snap list", "", "", "all", Names),
     Program::new("flatpak", "", "", "", Subcommand),

@@ -1,6 +1,6 @@
 //! Programs that show what runs, and those that run another one.
 
-use crate::guard::programs::Operands::{By, Names, None, Text};
+use crate::guard::programs::Operands::{By, Names, None, Runs, Text};
 use crate::guard::programs::Program;
 use crate::guard::{odd, ps, wrappers};
 
@@ -30,11 +30,13 @@ pub(super) static PROCESSES: &[Program] = &[
     Program::new("fuser", "vum", "", "verbose user mount", crate::guard::programs::Operands::Facts),
     Program::new("jobs", "lprs", "", "", None),
     Program::new("env", "", "", "", By(wrappers::env)).computes(),
-    Program::new("nice", "", "", "", By(wrappers::nice)).computes(),
-    Program::new("nohup", "", "", "", By(wrappers::nohup)).computes(),
-    Program::new("time", "", "", "", By(wrappers::time)).computes(),
-    Program::new("timeout", "", "", "", By(wrappers::timeout)).computes(),
-    Program::new("stdbuf", "", "", "", By(wrappers::stdbuf)).computes(),
-    Program::new("ionice", "", "", "", By(wrappers::ionice)).computes(),
-    Program::new("command", "", "", "", By(wrappers::command)).computes(),
+    Program::new("nice", "0123456789", "n", "adjustment=", Runs { behind: 0 }).computes(),
+    Program::new("nohup", "", "", "", Runs { behind: 0 }).computes(),
+    Program::new("time", "p", "", "portability", Runs { behind: 0 }).computes(),
+    Program::new("timeout", "pv", "ks", "foreground kill-after= preserve-status signal= verbose", Runs { behind: 1 })
+        .computes(),
+    Program::new("stdbuf", "", "ioe", "input= output= error=", Runs { behind: 0 }).computes(),
+    Program::new("ionice", "t", "cn", "class= classdata= ignore", Runs { behind: 0 }).computes(),
+    // The looking up is judged with the shell's own commands.
+    Program::new("command", "p", "", "", Runs { behind: 0 }).computes(),
 ];

@@ -51,6 +51,23 @@ fn law1_spellings_ask_where_nothing_exists_either() {
 }
 
 #[test]
+fn law1_what_is_only_looked_at_is_not_opened() {
+    let yard = Yard::new();
+    for (command, opened) in [
+        ("ls -la ~ / dir && stat ~/.bashrc && find ~ -name x", vec![]),
+        ("ls ~; cat old.txt; wc -l < other.txt", vec!["work/old.txt", "work/other.txt"]),
+        ("ln -s ~ ~/artoo_workspace/h", vec![]),
+        ("cd ~ && grep -r x work/dir", vec!["work/dir"]),
+        ("find . -name '*.txt' | xargs cat", vec!["work"]),
+        ("tar czf ~/artoo_workspace/n.tgz dir", vec!["work/dir"]),
+    ] {
+        let Proof::Proven(proven) = yard.classify(command) else { panic!("{command} asks") };
+        let expected: Vec<_> = opened.iter().map(|path| yard.home.join(path)).collect();
+        assert_eq!(proven.effects.opened, expected, "{command}");
+    }
+}
+
+#[test]
 fn a_repository_with_programs_in_its_settings_asks() {
     let yard = Yard::new();
     fs::create_dir_all(yard.home.join("work/.git")).unwrap();
