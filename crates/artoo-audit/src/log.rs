@@ -1,7 +1,7 @@
 //! The audit log on disk: append-only lines, each chained to the one before.
 
 use std::fs::{self, File, OpenOptions, Permissions};
-use std::io::{self, Write};
+use std::io::{self, Read, Write};
 use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::slice;
@@ -232,9 +232,8 @@ impl AuditLog {
         };
         self.lines = 0;
         self.bytes = 0;
-        let full = self.path.with_file_name(&follows);
         // Where this fails the full file stays as it is, which every reader takes as well.
-        let _ = compress(&full, &self.hash);
+        let _ = compress(&self.path.with_file_name(&follows));
         self.write_line(&AuditEvent::note(at, Note::SegmentStarted { follows, lines }))
     }
 
@@ -276,18 +275,19 @@ impl AuditLog {
     }
 }
 
-/// Puts the compressed form of a full file in its place, once it reads back to the line with this hash.
-fn compress(full: &Path, last_hash: &str) -> io::Result<()> {
-    let part = full.with_extension("part");
+/// Puts the compressed form of a full file in its place, once it is shown to hold the same bytes.
+fn compress(full: &Path) -> io::Result<()> {
+    let (part, lines) = (full.with_extension("part"), fs::read(full)?);
     let file = OpenOptions::new().write(true).create(true).truncate(true).mode(FILE_MODE).open(&part)?;
     let mut encoder = GzEncoder::new(file, Compression::default());
-    io::copy(&mut File::open(full)?, &mut encoder)?;
+    encoder.write_all(&lines)?;
     encoder.finish()?.sync_data()?;
-    let compressed = compressed(full);
-    fs::rename(&part, &compressed)?;
-    if scan(read_compressed(&compressed)?, None).hash != last_hash {
-        return fs::remove_file(&compressed);
+    let mut read_back = Vec::new();
+    read_compressed(&part)?.read_to_end(&mut read_back)?;
+    if read_back != lines {
+        return Err(io::ErrorKind::InvalidData.into());
     }
+    fs::rename(&part, compressed(full))?;
     fs::remove_file(full)
 }
 

@@ -20,7 +20,7 @@ use crate::window::LogHead;
 const LINE_MAX_BYTES: u64 = 4 * EVENT_MAX_BYTES as u64;
 
 /// Full files followed back in search of a line once written: more are never filled between two savings of the statistics.
-const SEGMENTS_FOLLOWED: usize = 16;
+const SEGMENTS_FOLLOWED: usize = 1_024;
 
 /// `prev` of a log's very first line.
 pub(crate) const NO_HASH: &str = "0000000000000000000000000000000000000000000000000000000000000000";
@@ -164,7 +164,9 @@ pub(crate) fn open(path: &Path) -> io::Result<Box<dyn Read>> {
     }
     match File::open(path) {
         Ok(file) => Ok(Box::new(read_plain(file))),
-        Err(error) => read_compressed(&compressed(path)).map_or(Err(error), |lines| Ok(Box::new(lines) as Box<dyn Read>)),
+        Err(error) => {
+            read_compressed(&compressed(path)).map_or(Err(error), |lines| Ok(Box::new(lines) as Box<dyn Read>))
+        }
     }
 }
 

@@ -68,7 +68,8 @@ pub(crate) fn lexicon() -> &'static Lexicon {
 fn lookup(lines: &'static str, key: &str) -> Option<&'static str> {
     let mut left = lines;
     while !left.is_empty() {
-        let start = left.as_bytes().get(..left.len() / 2)?.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
+        let start =
+            left.as_bytes().get(..left.len() / 2)?.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
         let (before, rest) = left.split_at(start);
         let (line, after) = rest.split_once('\n')?;
         let (found, value) = line.split_once('\t')?;
@@ -120,13 +121,12 @@ impl Lexicon {
     ///
     /// None where there are several, where the word is good English of its own, or where a verb that acts is near.
     pub(crate) fn slip_of(&self, word: &str) -> Option<&str> {
-        if word.chars().count() < MIN_CHARS_FOR_A_SLIP
-            || !word.chars().all(|c| c.is_ascii_lowercase())
-            || is(word, 'o')
+        if word.chars().count() < MIN_CHARS_FOR_A_SLIP || !word.chars().all(|c| c.is_ascii_lowercase()) || is(word, 'o')
         {
             return None;
         }
-        let known = |flag| WORDS.lines().filter_map(move |line| line.split_once('\t').filter(|(_, is)| is.contains(flag)));
+        let known =
+            |flag| WORDS.lines().filter_map(move |line| line.split_once('\t').filter(|(_, is)| is.contains(flag)));
         if known('a').any(|(act, _)| one_slip_apart(word, act)) {
             return None;
         }
