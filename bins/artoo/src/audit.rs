@@ -54,7 +54,7 @@ pub(crate) fn run(settings: &Settings, screen: &Screen) -> Result<Exit, Failure>
 pub(crate) fn logs(data_dir: &Path) -> Vec<PathBuf> {
     let is_log = |path: &PathBuf| {
         let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-        name.starts_with("audit") && path.extension().is_some_and(|extension| extension == "jsonl")
+        name.starts_with("audit") && (name.ends_with(".jsonl") || name.ends_with(".jsonl.gz"))
     };
     let entries = fs::read_dir(data_dir).into_iter().flatten().flatten();
     let mut logs: Vec<PathBuf> = entries.map(|entry| entry.path()).filter(is_log).collect();

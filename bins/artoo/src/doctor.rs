@@ -174,7 +174,7 @@ async fn endpoint(settings: &Settings, variables: &Variables) -> Option<Finding>
             "check the name: artoo setup shows what it lists",
         ),
         // Not every endpoint has a list.
-        Err(ModelFailure::Rejected { status, .. }) => {
+        Err(ModelFailure::Rejected { status, .. }) if status != 429 => {
             Finding::ok("endpoint", format!("{url} answers (it gives no list of models, status {status})"))
         }
         Err(failure) => Finding::fail("endpoint", format!("{url}: {failure}"), "start it, or run artoo setup"),

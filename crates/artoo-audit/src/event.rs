@@ -178,7 +178,7 @@ impl SafeFields {
     /// Secrets out, long texts short, never longer than [`EVENT_MAX_BYTES`].
     fn of(event: &TapEvent) -> Self {
         for max_chars in [TEXT_MAX_CHARS, TEXT_TIGHT_CHARS] {
-            if let Ok(text) = abridge::object(event, max_chars, EVENT_MAX_BYTES) {
+            if let Some(text) = abridge::object(event, max_chars, EVENT_MAX_BYTES) {
                 return Self(text);
             }
         }

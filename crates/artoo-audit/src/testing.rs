@@ -224,7 +224,7 @@ pub(crate) fn result(n: u128, delivered_round: u32, d: f64, ending: Ending) -> F
 
 /// A log's lines, without their ends.
 pub(crate) fn lines(path: &Path) -> Vec<String> {
-    std::fs::read_to_string(path).unwrap().lines().map(str::to_owned).collect()
+    std::io::read_to_string(crate::verify::open(path).unwrap()).unwrap().lines().map(str::to_owned).collect()
 }
 
 /// A log's lines as values.

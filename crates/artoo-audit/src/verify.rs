@@ -3,10 +3,12 @@
 //! A line is `{"n":…,<event>,"prev":"<hash of the line before>","hash":"<SHA-256 of everything before this field>"}`.
 //! Whoever can write the file can also recompute the chain; it shows edits by those who don't.
 
+use std::borrow::Borrow;
 use std::fs::File;
-use std::io::{BufRead, BufReader, Read};
-use std::path::Path;
+use std::io::{self, BufRead, BufReader, Read, Take};
+use std::path::{Path, PathBuf};
 
+use flate2::read::GzDecoder;
 use serde::Deserialize;
 use sha2::{Digest, Sha256};
 
@@ -18,7 +20,7 @@ use crate::window::LogHead;
 const LINE_MAX_BYTES: u64 = 4 * EVENT_MAX_BYTES as u64;
 
 /// Full files followed back in search of a line once written: more are never filled between two savings of the statistics.
-const SEGMENTS_FOLLOWED: usize = 16;
+const SEGMENTS_FOLLOWED: usize = 1_024;
 
 /// `prev` of a log's very first line.
 pub(crate) const NO_HASH: &str = "0000000000000000000000000000000000000000000000000000000000000000";
@@ -87,13 +89,13 @@ pub enum Damage {
 pub fn verify(path: &Path) -> Result<Verified, VerifyError> {
     let unreadable = |source| VerifyError { line: 1, what: Damage::Unreadable(source) };
     let known = stats_path(path).filter(|stats| stats.exists()).and_then(|stats| load_stats(&stats).ok()?.head);
-    let scan = scan(&File::open(path).map_err(unreadable)?, known.as_ref());
+    let scan = scan(open(path).map_err(unreadable)?, known.as_ref());
     if let Some(error) = scan.damage {
         return Err(error);
     }
     if let Some(follows) = &scan.follows
-        && let Ok(before) = File::open(path.with_file_name(&follows.file))
-        && self::scan(&before, None).hash != follows.hash
+        && let Ok(before) = open(&path.with_file_name(&follows.file))
+        && self::scan(before, None).hash != follows.hash
     {
         return Err(VerifyError { line: 1, what: Damage::Link });
     }
@@ -137,10 +139,10 @@ impl Scan {
         }
         let mut before = self.follows.as_ref().map(|follows| follows.file.clone());
         for _ in 0..SEGMENTS_FOLLOWED {
-            let Some(file) = before.take().and_then(|name| File::open(path.with_file_name(name)).ok()) else {
+            let Some(file) = before.take().and_then(|name| open(&path.with_file_name(name)).ok()) else {
                 return false;
             };
-            let scan = scan(&file, Some(head));
+            let scan = scan(file, Some(head));
             if scan.met {
                 return true;
             }
@@ -150,13 +152,39 @@ impl Scan {
     }
 }
 
+/// Where the compressed form of a full file lies.
+pub(crate) fn compressed(full: &Path) -> PathBuf {
+    full.with_added_extension("gz")
+}
+
+/// The lines of a log, or of the compressed form that a full file has.
+pub(crate) fn open(path: &Path) -> io::Result<Box<dyn Read>> {
+    if path.extension().is_some_and(|extension| extension == "gz") {
+        return Ok(Box::new(read_compressed(path)?));
+    }
+    match File::open(path) {
+        Ok(file) => Ok(Box::new(read_plain(file))),
+        Err(error) => {
+            read_compressed(&compressed(path)).map_or(Err(error), |lines| Ok(Box::new(lines) as Box<dyn Read>))
+        }
+    }
+}
+
+/// Reads only as much as the file says it holds, so a device in its place can't keep the reader busy for ever.
+pub(crate) fn read_plain<F: Borrow<File> + Read>(file: F) -> Take<F> {
+    let length = file.borrow().metadata().map_or(0, |metadata| metadata.len());
+    file.take(length)
+}
+
+/// The lines of a compressed full file.
+pub(crate) fn read_compressed(path: &Path) -> io::Result<impl Read + 'static> {
+    File::open(path).map(|file| GzDecoder::new(read_plain(file)))
+}
+
 /// Reads a log from its start to the first line that does not fit, looking out for `known`.
-///
-/// Only as much is read as the file says it holds, so a device in its place can't keep the reader busy for ever.
-pub(crate) fn scan(file: &File, known: Option<&LogHead>) -> Scan {
+pub(crate) fn scan(lines: impl Read, known: Option<&LogHead>) -> Scan {
     let mut scan = Scan { lines: 0, bytes: 0, hash: NO_HASH.to_owned(), damage: None, follows: None, met: false };
-    let length = file.metadata().map_or(0, |metadata| metadata.len());
-    let mut reader = BufReader::new(file.take(length));
+    let mut reader = BufReader::new(lines);
     let mut line = Vec::new();
     loop {
         line.clear();

@@ -11,6 +11,10 @@ const MARK: &str = "[key]";
 /// removing those words would change what the model said.
 const ANSWER_KEY_MIN_CHARS: usize = 16;
 
+/// Shortest key that is removed from any text. Shorter ones are dummies, and as letters of ordinary words they would
+/// make the text unreadable.
+const KEY_MIN_CHARS: usize = 8;
+
 /// Shortest start of a key, at the end of a text that was cut, that is taken for the key.
 const PARTIAL_KEY_MIN_CHARS: usize = 4;
 
@@ -58,7 +62,7 @@ pub(crate) struct Scrubber {
 
 impl Scrubber {
     pub(crate) fn new(keys: impl IntoIterator<Item = Secret>) -> Self {
-        Self { keys: keys.into_iter().filter(|key| !key.is_empty()).collect() }
+        Self { keys: keys.into_iter().filter(|key| key.0.len() >= KEY_MIN_CHARS).collect() }
     }
 
     /// Text for an error: without the key (plain, JSON-escaped or percent-encoded), on one line, at most `max` characters.
@@ -145,5 +149,13 @@ mod tests {
         let answer = |key: &str, text: &str| Scrubber::new([Secret::new(key)]).answer(text.to_owned());
         assert_eq!(answer("ollama", "ask ollama"), "ask ollama");
         assert_eq!(answer(KEY, &format!("ask {KEY}")), "ask [key]");
+    }
+
+    #[test]
+    fn short_dummy_keys_are_not_masked() {
+        let shown = |key: &str, text: &str| Scrubber::new([Secret::new(key)]).shown(text, 100);
+        assert_eq!(shown("x", "You exceeded your current quota"), "You exceeded your current quota");
+        assert_eq!(shown("1234567", "no 1234567"), "no 1234567");
+        assert_eq!(shown("12345678", "no 12345678"), "no [key]");
     }
 }

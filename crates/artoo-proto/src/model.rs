@@ -301,7 +301,7 @@ pub enum ModelFailure {
         /// What the endpoint said.
         detail: String,
     },
-    /// The endpoint does not accept this request.
+    /// The endpoint does not accept this request; with status 402 or 429 because the account's quota is used up.
     Rejected {
         /// HTTP status.
         status: u16,
@@ -419,6 +419,9 @@ impl std::fmt::Display for ModelFailure {
         match self {
             Self::Unreachable { detail } => write!(f, "the model can't be reached: {detail}"),
             Self::Unauthorized { status, detail } => write!(f, "the key was not accepted ({status}): {detail}"),
+            Self::Rejected { status: status @ (402 | 429), detail } => {
+                write!(f, "your quota is used up ({status}): {detail}")
+            }
             Self::Rejected { status, detail } => write!(f, "the model rejected the request ({status}): {detail}"),
             Self::Overloaded { status, detail } => write!(f, "the model is overloaded ({status}): {detail}"),
             Self::TimedOut { after_ms, .. } => write!(f, "the model gave no answer within {after_ms} ms"),

@@ -1,19 +1,30 @@
-//! The lexicon: phrases and their meanings, read once from `lexicon.toml`.
+//! The lexicon: phrases and their meanings, compiled from `lexicon.toml` by the build script.
 
-use std::collections::{HashMap, HashSet};
+use std::cmp::Ordering;
 use std::sync::LazyLock;
 
 use serde::Deserialize;
 
 use crate::concept::Concept;
 
-const SOURCE: &str = include_str!("lexicon.toml");
+#[cfg(test)]
+pub(crate) mod expand;
+
+/// Lines `phrase<TAB>number of its meanings`, sorted by phrase.
+const PHRASES: &str = include_str!(concat!(env!("OUT_DIR"), "/phrases.txt"));
+
+/// Lines `word<TAB>flags`, sorted by word; the build script says what the flags mean.
+const WORDS: &str = include_str!(concat!(env!("OUT_DIR"), "/words.txt"));
+
+/// What the numbers of [`PHRASES`] stand for, and the kinds of files.
+const TABLES: &str = include_str!(concat!(env!("OUT_DIR"), "/tables.json"));
 
 /// A slip of the fingers is only looked for in words of this length; shorter ones have too many neighbours.
 const MIN_CHARS_FOR_A_SLIP: usize = 5;
 
 /// One meaning of a phrase.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub(crate) enum Meaning {
     /// A concept of the grammar.
     Concept(Concept),
@@ -22,7 +33,8 @@ pub(crate) enum Meaning {
 }
 
 /// How a word for a kind of file is used.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub(crate) enum TypeForm {
     Adjective,
     Singular,
@@ -30,142 +42,74 @@ pub(crate) enum TypeForm {
 }
 
 /// A kind of file.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Deserialize)]
 pub(crate) struct FileType {
     pub(crate) name: String,
     pub(crate) extensions: Vec<String>,
-    #[serde(default)]
-    pub(crate) adjectives: Vec<String>,
-    #[serde(default)]
-    pub(crate) singular: Vec<String>,
-    #[serde(default)]
-    pub(crate) plural: Vec<String>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Document {
-    entry: Vec<Entry>,
-    #[serde(rename = "type")]
-    types: Vec<FileType>,
-    opaque: Vec<Words>,
-    vague: Vec<Words>,
-    file_name: Vec<Words>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Entry {
-    concept: Concept,
-    phrases: Vec<String>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Words {
-    words: Vec<String>,
 }
 
 /// Phrases with their meanings.
+#[derive(Deserialize)]
 pub(crate) struct Lexicon {
-    phrases: HashMap<String, Vec<Meaning>>,
-    words: HashSet<String>,
-    correctable: Vec<String>,
-    acts: Vec<String>,
-    opaque: HashSet<String>,
-    vague: HashSet<String>,
-    file_names: HashSet<String>,
+    meanings: Vec<Vec<Meaning>>,
     pub(crate) types: Vec<FileType>,
     pub(crate) longest: usize,
 }
 
 /// The lexicon of this crate.
+#[expect(clippy::expect_used, reason = "the tables are part of this crate, and every test reads them")]
 pub(crate) fn lexicon() -> &'static Lexicon {
-    static LEXICON: LazyLock<Lexicon> = LazyLock::new(Lexicon::read);
+    static LEXICON: LazyLock<Lexicon> =
+        LazyLock::new(|| serde_json::from_str(TABLES).expect("every concept of lexicon.toml is one of the grammar"));
     &LEXICON
 }
 
-impl Lexicon {
-    #[expect(clippy::expect_used, reason = "the file is part of this crate, and every test reads it")]
-    fn read() -> Self {
-        let document: Document = toml::from_str(SOURCE).expect("lexicon.toml is well-formed");
-        let mut phrases: HashMap<String, Vec<Meaning>> = HashMap::new();
-        let mut add = |pattern: &str, meaning: &Meaning| {
-            for phrase in expand(pattern) {
-                let meanings = phrases.entry(phrase).or_default();
-                if !meanings.contains(meaning) {
-                    meanings.push(meaning.clone());
-                }
-            }
+/// The value of `key` in sorted lines `key<TAB>value`.
+fn lookup(lines: &'static str, key: &str) -> Option<&'static str> {
+    let mut left = lines;
+    while !left.is_empty() {
+        let start =
+            left.as_bytes().get(..left.len() / 2)?.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
+        let (before, rest) = left.split_at(start);
+        let (line, after) = rest.split_once('\n')?;
+        let (found, value) = line.split_once('\t')?;
+        left = match found.cmp(key) {
+            Ordering::Equal => return Some(value),
+            Ordering::Less => after,
+            Ordering::Greater => before,
         };
-        for entry in &document.entry {
-            for pattern in &entry.phrases {
-                add(pattern, &Meaning::Concept(entry.concept.clone()));
-            }
-        }
-        for (index, kind) in document.types.iter().enumerate() {
-            let forms = [
-                (&kind.adjectives, TypeForm::Adjective),
-                (&kind.singular, TypeForm::Singular),
-                (&kind.plural, TypeForm::Plural),
-            ];
-            for (words, form) in forms {
-                for word in words {
-                    add(word, &Meaning::FileType { index, form });
-                }
-            }
-        }
-        Self::index(phrases, document)
     }
+    None
+}
 
-    fn index(phrases: HashMap<String, Vec<Meaning>>, document: Document) -> Self {
-        let is_act = |meanings: &Vec<Meaning>| meanings.contains(&Meaning::Concept(Concept::Act));
-        let does = |meanings: &Vec<Meaning>| meanings.iter().any(|m| matches!(m, Meaning::Concept(Concept::Do(_))));
-        let words_of = |phrase: &str| phrase.split(' ').map(str::to_owned).collect::<Vec<_>>();
-        let words: HashSet<String> = phrases.keys().flat_map(|phrase| words_of(phrase)).collect();
-        let refused = phrases.iter().filter(|(_, m)| is_act(m)).flat_map(|(phrase, _)| words_of(phrase));
-        // Of "create a copy of" the verb alone.
-        let done =
-            phrases.iter().filter(|(_, m)| does(m)).filter_map(|(phrase, _)| words_of(phrase).into_iter().next());
-        let acts: HashSet<String> = refused.chain(done).collect();
-        let mut correctable: Vec<String> = words
-            .iter()
-            .filter(|word| word.chars().count() >= MIN_CHARS_FOR_A_SLIP && !acts.contains(*word))
-            .cloned()
-            .collect();
-        correctable.sort();
-        Self {
-            longest: phrases.keys().map(|phrase| phrase.split(' ').count()).max().unwrap_or(1),
-            opaque: document.opaque.into_iter().flat_map(|list| list.words).collect(),
-            vague: document.vague.into_iter().flat_map(|list| list.words).collect(),
-            file_names: document.file_name.into_iter().flat_map(|list| list.words).collect(),
-            acts: acts.into_iter().collect(),
-            types: document.types,
-            phrases,
-            words,
-            correctable,
-        }
-    }
+/// Whether the table of words says this of the word.
+fn is(word: &str, flag: char) -> bool {
+    lookup(WORDS, word).is_some_and(|flags| flags.contains(flag))
+}
 
+impl Lexicon {
     /// The meanings of a phrase (folded words, one space between), empty if it is none.
     pub(crate) fn meanings(&self, phrase: &str) -> &[Meaning] {
-        self.phrases.get(phrase).map_or(&[], Vec::as_slice)
+        self.numbered(lookup(PHRASES, phrase)).unwrap_or_default()
+    }
+
+    fn numbered(&self, number: Option<&str>) -> Option<&[Meaning]> {
+        self.meanings.get(number?.parse::<usize>().ok()?).map(Vec::as_slice)
     }
 
     /// Whether the word occurs in any phrase.
     pub(crate) fn knows(&self, word: &str) -> bool {
-        self.words.contains(word)
+        is(word, 'k')
     }
 
     /// Whether the word, unquoted, is never a name or a text.
     pub(crate) fn is_vague(&self, word: &str) -> bool {
-        self.vague.contains(word)
+        is(word, 'v')
     }
 
     /// Whether the word is the usual name of a file without an extension.
     pub(crate) fn is_file_name(&self, word: &str) -> bool {
-        self.file_names.contains(word)
+        is(word, 'f')
     }
 
     /// Whether the word can be a verb that changes the machine.
@@ -177,17 +121,20 @@ impl Lexicon {
     ///
     /// None where there are several, where the word is good English of its own, or where a verb that acts is near.
     pub(crate) fn slip_of(&self, word: &str) -> Option<&str> {
-        if word.chars().count() < MIN_CHARS_FOR_A_SLIP
-            || !word.chars().all(|c| c.is_ascii_lowercase())
-            || self.opaque.contains(word)
-            || self.acts.iter().any(|act| one_slip_apart(word, act))
+        if word.chars().count() < MIN_CHARS_FOR_A_SLIP || !word.chars().all(|c| c.is_ascii_lowercase()) || is(word, 'o')
         {
             return None;
         }
-        let mut near = self
-            .correctable
-            .iter()
-            .filter(|known| known.chars().next() == word.chars().next() && one_slip_apart(word, known));
+        let known =
+            |flag| WORDS.lines().filter_map(move |line| line.split_once('\t').filter(|(_, is)| is.contains(flag)));
+        if known('a').any(|(act, _)| one_slip_apart(word, act)) {
+            return None;
+        }
+        let mut near = known('k').map(|(known, _)| known).filter(|known| {
+            known.chars().count() >= MIN_CHARS_FOR_A_SLIP
+                && known.chars().next() == word.chars().next()
+                && one_slip_apart(word, known)
+        });
         match (near.next(), near.next()) {
             (Some(only), None) => Some(only),
             _ => None,
@@ -197,27 +144,11 @@ impl Lexicon {
     /// Every phrase with its meanings, for tests that walk the lexicon.
     #[cfg(test)]
     pub(crate) fn all(&self) -> impl Iterator<Item = (&str, &[Meaning])> {
-        self.phrases.iter().map(|(phrase, meanings)| (phrase.as_str(), meanings.as_slice()))
+        PHRASES.lines().filter_map(|line| {
+            let (phrase, number) = line.split_once('\t')?;
+            Some((phrase, self.numbered(Some(number))?))
+        })
     }
-}
-
-/// Writes out `{a|b|}` in every combination.
-pub(crate) fn expand(pattern: &str) -> Vec<String> {
-    let mut done = Vec::new();
-    let mut open = vec![pattern.to_owned()];
-    while let Some(next) = open.pop() {
-        let parts = next.split_once('{').and_then(|(head, rest)| {
-            let (choices, tail) = rest.split_once('}')?;
-            Some((head.to_owned(), choices.to_owned(), tail.to_owned()))
-        });
-        match parts {
-            None => done.push(next.split_whitespace().collect::<Vec<_>>().join(" ")),
-            Some((head, choices, tail)) => {
-                open.extend(choices.split('|').map(|choice| format!("{head}{choice}{tail}")));
-            }
-        }
-    }
-    done
 }
 
 /// Whether two words differ by one insertion, loss, change, or swap of neighbours.

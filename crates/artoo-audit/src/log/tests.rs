@@ -137,6 +137,10 @@ fn a_full_segment_is_followed_by_another_and_the_chain_spans_both() {
         let verified = verify(segment).unwrap();
         assert_eq!(values(next)[0]["prev"], verified.head.unwrap().hash);
         assert_eq!(verify(next).unwrap().follows.unwrap(), segment.file_name().unwrap().to_str().unwrap());
+        let compressed = segment.with_added_extension("gz");
+        assert!(!segment.exists());
+        assert_eq!(verify(&compressed).unwrap(), verify(segment).unwrap());
+        assert_eq!(fs::metadata(&compressed).unwrap().permissions().mode() & 0o777, 0o600);
     }
     // A line noted before the segment was full is still found.
     let early = verify(&segments[0]).unwrap().head.unwrap();
@@ -149,6 +153,61 @@ fn a_full_segment_is_followed_by_another_and_the_chain_spans_both() {
     fs::write(&segments[2], kept).unwrap();
     let error = verify(&path).unwrap_err();
     assert_eq!((error.line, error.what.to_string()), (1, "does not follow the line before".to_owned()));
+}
+
+#[test]
+fn a_log_of_0_1_0_is_verified_and_goes_on() {
+    let (dir, path) = folder();
+    let fixture = |name: &str| Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures").join(name);
+    fs::copy(fixture("audit-0.1.0.jsonl"), &path).unwrap();
+    fs::copy(fixture("audit_stats-0.1.0.json"), dir.path().join("audit_stats.json")).unwrap();
+    let before = verify(&path).unwrap();
+    let (mut log, notes) = AuditLog::open(&path, at(1), before.head.as_ref()).unwrap();
+    assert_eq!(notes, [Note::LogOpened { lines: before.lines }]);
+    log.segment_max = 2_000;
+    write(&mut log, 1);
+    let full = verify(&dir.path().join("audit.0001.jsonl.gz")).unwrap();
+    assert_eq!(full.lines, before.lines + 1);
+    assert_eq!(verify(&path).unwrap().lines, 2);
+    // One byte of it changed is found.
+    let text = fs::read_to_string(fixture("audit-0.1.0.jsonl")).unwrap();
+    fs::write(&path, text.replacen("how many", "how menu", 1)).unwrap();
+    assert_eq!(verify(&path).unwrap_err().to_string(), "line 2: is not what was written");
+}
+
+#[test]
+fn compressed_segments_are_small_and_damage_shows() {
+    let (dir, path) = folder();
+    let (mut log, _) = open(&path);
+    log.segment_max = 100_000;
+    write(&mut log, 200);
+    let compressed = dir.path().join("audit.0001.jsonl.gz");
+    let whole = fs::read(&compressed).unwrap();
+    assert!(whole.len() < 25_000, "{}", whole.len());
+    let mut changed = whole.clone();
+    changed[5_000] ^= 1;
+    for damaged in [&whole[..whole.len() / 2], &changed] {
+        fs::write(&compressed, damaged).unwrap();
+        verify(&compressed).unwrap_err();
+        assert_eq!(verify(&path).unwrap_err().to_string(), "line 1: does not follow the line before");
+    }
+    fs::write(&compressed, whole).unwrap();
+    verify(&path).unwrap();
+}
+
+#[test]
+fn a_segment_that_cannot_be_compressed_stays_plain() {
+    let (dir, path) = folder();
+    let (mut log, _) = open(&path);
+    log.segment_max = 2_000;
+    fs::create_dir(dir.path().join("audit.0001.part")).unwrap();
+    write(&mut log, 8);
+    assert!(dir.path().join("audit.0001.jsonl").exists() && !dir.path().join("audit.0001.jsonl.gz").exists());
+    assert!(dir.path().join("audit.0002.jsonl.gz").exists());
+    assert_eq!(verify(&path).unwrap().follows.unwrap(), "audit.0002.jsonl");
+    let second = verify(&dir.path().join("audit.0002.jsonl")).unwrap();
+    assert_eq!(second.follows.unwrap(), "audit.0001.jsonl");
+    assert_eq!(log.lost(), 0);
 }
 
 #[test]

@@ -62,8 +62,14 @@ fn start(dir: &Path, receiver: artoo_bus::Tap) -> AuditService {
     spawn(receiver, config(dir, REPORT_EVERY)).unwrap()
 }
 
+/// A log's lines, those of the full files before it first.
+fn all(path: &Path) -> Vec<Value> {
+    let before = verify(path).unwrap().follows.map(|name| all(&path.with_file_name(name)));
+    before.unwrap_or_default().into_iter().chain(values(path)).collect()
+}
+
 fn events(path: &Path, event: &str) -> Vec<Value> {
-    values(path).into_iter().filter(|line| line["event"] == event).collect()
+    all(path).into_iter().filter(|line| line["event"] == event).collect()
 }
 
 #[test]

@@ -39,6 +39,15 @@ pub(super) struct Seen {
     pub(super) body: Vec<u8>,
 }
 
+/// How far an answer is after a piece of it.
+enum Stage {
+    /// Nothing of the content came yet: the endpoint may still be reading the prompt.
+    Begun,
+    Content,
+    /// Its closing mark came.
+    Closed,
+}
+
 /// How reading a body ended.
 enum End {
     Complete,
@@ -64,7 +73,7 @@ impl Sent<'_> {
         let content_type = content_type(&response);
         let framing = wire.framing(&content_type);
         if framing == Framing::Whole {
-            let end = self.read(response, self.max_body_bytes, &mut seen.body, &mut |_| Ok(false)).await?;
+            let end = self.read(response, self.first_byte_timeout, &mut seen.body, &mut |_| Ok(Stage::Content)).await?;
             self.check_end(end, &seen.body)?;
             return wire
                 .whole(draft, text_of(&seen.body, &content_type)?)
@@ -80,9 +89,16 @@ impl Sent<'_> {
             if !pieces.is_empty() {
                 grown(draft);
             }
-            Ok(draft.closed)
+            let has_content = draft.written_chars() > 0 || draft.reasoning_chars > 0;
+            Ok(if draft.closed {
+                Stage::Closed
+            } else if has_content {
+                Stage::Content
+            } else {
+                Stage::Begun
+            })
         };
-        let end = self.read(response, self.max_body_bytes, &mut seen.body, &mut feed).await?;
+        let end = self.read(response, self.first_byte_timeout, &mut seen.body, &mut feed).await?;
         if let Ok(Some(rest)) = frames.rest()
             && matches!(end, End::Complete)
         {
@@ -97,7 +113,7 @@ impl Sent<'_> {
         let mut seen = Seen::default();
         let response = self.answered(request, &mut seen).await?;
         let content_type = content_type(&response);
-        let end = self.read(response, self.max_body_bytes, &mut seen.body, &mut |_| Ok(false)).await?;
+        let end = self.read(response, self.read_idle_timeout, &mut seen.body, &mut |_| Ok(Stage::Content)).await?;
         self.check_end(end, &seen.body)?;
         let text = text_of(&seen.body, &content_type)?;
         serde_json::from_str(text)
@@ -131,32 +147,35 @@ impl Sent<'_> {
     async fn refusal(&self, status: StatusCode, response: Response, seen: &mut Seen) -> Trouble {
         let retry_after = retry_after(response.headers());
         // However its body ends, the status stands; what was read of it is the reason given.
-        drop(self.read(response, MAX_ERROR_BYTES, &mut seen.body, &mut |_| Ok(false)).await);
+        let limits = Self { max_body_bytes: MAX_ERROR_BYTES, ..*self };
+        drop(limits.read(response, self.read_idle_timeout, &mut seen.body, &mut |_| Ok(Stage::Content)).await);
         Trouble::Status { status: status.as_u16(), complaint: structured::complaint(&lossy(&seen.body)), retry_after }
     }
 
-    /// Reads to the end, or until `feed` has seen the end of the answer, or no longer wants to.
+    /// Reads to the end of the body, or to the closing mark that `feed` sees. Each silence before the first content may
+    /// last `wait`, later ones as long as between two pieces.
     async fn read(
         &self,
         mut response: Response,
-        cap: usize,
+        mut wait: Duration,
         body: &mut Vec<u8>,
-        feed: &mut (dyn FnMut(&[u8]) -> Result<bool, Fault> + Send),
+        feed: &mut (dyn FnMut(&[u8]) -> Result<Stage, Fault> + Send),
     ) -> Result<End, Trouble> {
-        let mut wait = self.read_idle_timeout;
         loop {
             match timeout(wait, response.chunk()).await {
                 Err(_) => return Ok(End::Silence),
                 Ok(Err(error)) => return Ok(End::Broken(chain(&error.without_url()))),
                 Ok(Ok(None)) => return Ok(End::Complete),
                 Ok(Ok(Some(piece))) => {
-                    let room = cap - body.len();
+                    let room = self.max_body_bytes - body.len();
                     let piece = piece.get(..room + 1).unwrap_or(&piece);
                     let is_too_long = piece.len() > room;
                     let piece = piece.get(..room).unwrap_or(piece);
                     body.extend_from_slice(piece);
-                    if feed(piece).map_err(|fault| shown_with(fault, body))? {
-                        wait = DRAIN_WITHIN;
+                    match feed(piece).map_err(|fault| shown_with(fault, body))? {
+                        Stage::Begun => {}
+                        Stage::Content => wait = self.read_idle_timeout,
+                        Stage::Closed => wait = DRAIN_WITHIN,
                     }
                     if is_too_long {
                         return Ok(End::TooLong);

@@ -15,6 +15,13 @@ const DETAIL_CHARS: usize = 400;
 /// The same while a person waits, in characters: part of one line.
 const WAIT_CHARS: usize = 80;
 
+/// Codes and kinds of errors by which endpoints say that the account has no quota left.
+const QUOTA_CODES: [&str; 4] =
+    ["insufficient_quota", "billing_hard_limit_reached", "insufficient_balance", "billing_error"];
+
+/// The words for it, in lowercase, of endpoints that give no code.
+const QUOTA_WORDS: &str = "exceeded your current quota";
+
 /// One failed try.
 #[derive(Debug)]
 pub(super) enum Trouble {
@@ -66,7 +73,16 @@ impl Trouble {
 
     /// Whether the endpoint says that it is asked too often at once; a spent quota is none of that.
     pub(super) fn was_too_many(&self) -> bool {
-        matches!(self, Self::Status { status: 429 | 529, complaint, .. } if !is_quota(complaint))
+        matches!(self, Self::Status { status: 429 | 529, .. }) && !self.is_quota()
+    }
+
+    /// Whether the account's quota is used up, for which no wait helps: by the endpoint's code, or by its words where it
+    /// asks for no wait. Some endpoints use the same words for a limit per minute, and then say how long to wait.
+    fn is_quota(&self) -> bool {
+        let Self::Status { complaint, retry_after, .. } = self else { return false };
+        let message = complaint.message.to_ascii_lowercase();
+        [&complaint.code, &complaint.kind].into_iter().flatten().any(|word| QUOTA_CODES.contains(&word.as_str()))
+            || (retry_after.is_none() && message.contains(QUOTA_WORDS) && !message.contains("retry in"))
     }
 
     /// In a few words, for whoever waits.
@@ -92,7 +108,7 @@ impl Trouble {
     pub(super) fn outcome(&self) -> Outcome {
         match self {
             Self::NoConnection { .. } => Outcome::NoConnection,
-            Self::Status { status, complaint, retry_after } if may_pass(*status) && !is_quota(complaint) => {
+            Self::Status { status, retry_after, .. } if may_pass(*status) && !self.is_quota() => {
                 Outcome::Busy { retry_after: *retry_after }
             }
             Self::Unusable { .. }
@@ -129,6 +145,7 @@ impl Trouble {
         let Ended { tries, why, elapsed, usage } = *ended;
         let shown = |text: &str| scrubber.shown(text, DETAIL_CHARS);
         let ending = ending(tries, why);
+        let is_quota = self.is_quota();
         match self {
             Self::Unusable { detail } => ModelFailure::Unreachable { detail: shown(&detail) },
             Self::NoConnection { detail } => {
@@ -139,7 +156,7 @@ impl Trouble {
                 let detail = format!("{}{ending}", shown(said));
                 match status {
                     401 | 403 => ModelFailure::Unauthorized { status, detail },
-                    _ if may_pass(status) => ModelFailure::Overloaded { status, detail },
+                    _ if may_pass(status) && !is_quota => ModelFailure::Overloaded { status, detail },
                     _ => ModelFailure::Rejected { status, detail },
                 }
             }
@@ -166,15 +183,6 @@ impl Trouble {
 /// Whether a status may pass by itself: busy, broken for the moment, overloaded.
 pub(crate) fn may_pass(status: u16) -> bool {
     matches!(status, 408 | 429 | 500 | 502..=504 | 507..=599)
-}
-
-/// A spent quota says 429 as a burst does, but no wait helps.
-fn is_quota(complaint: &Complaint) -> bool {
-    let spent = |word: &Option<String>| {
-        let known = ["insufficient_quota", "billing_hard_limit_reached", "insufficient_balance", "billing_error"];
-        word.as_deref().is_some_and(|word| known.contains(&word))
-    };
-    spent(&complaint.code) || spent(&complaint.kind)
 }
 
 fn ending(tries: u32, why: Why) -> String {

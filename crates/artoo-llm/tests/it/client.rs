@@ -5,12 +5,13 @@ use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use artoo_llm::usage::Spent;
-use artoo_llm::{Model, Remote};
+use artoo_llm::{Model, Protocol, Remote, RemoteConfig};
 use artoo_proto::{ModelFailure, Usage};
 use serde_json::{Value, json};
 use tokio::net::TcpSocket;
 
 use crate::fault_server::{Act, FaultServer};
+use crate::speech::{Ends, frames, stream_type};
 use crate::{client, completion, config, kind, request, value};
 
 const CALL: &str = r#"{"tool":"ls"}"#;
@@ -122,11 +123,56 @@ async fn l7_silence_ends_at_the_idle_timeouts() {
     }
 }
 
+/// The head of a success, and what follows it at once.
+fn head(kind: &str, body: &str) -> Vec<u8> {
+    format!("HTTP/1.1 200 OK\r\ncontent-type: {kind}\r\nconnection: close\r\n\r\n{body}").into_bytes()
+}
+
+#[tokio::test]
+async fn an_early_head_leaves_time_for_the_prompt() {
+    // Longer than the limit between two pieces, shorter than that for the first byte.
+    let after = Duration::from_millis(900);
+    let whole = completion(CALL).to_string().into_bytes();
+    let late = |at_once, rest| Act::Late { at_once, after, rest };
+    check(late(head("application/json", ""), whole), CALL, 1).await;
+    for protocol in [Protocol::Chat, Protocol::Responses, Protocol::Anthropic, Protocol::Ollama] {
+        let text = frames(protocol, CALL, Ends::ByItself).concat().into_bytes();
+        let server = FaultServer::start(vec![late(head(stream_type(protocol), ""), text)]).await;
+        let config = RemoteConfig { protocol, ..config(&server.url()) };
+        let reply = Remote::new(config).unwrap().ask(&request("list")).await.unwrap();
+        assert_eq!(value(&reply).to_string(), CALL, "{protocol:?}");
+    }
+    // Signs of life and the empty piece that names the role are no content yet.
+    let role = json!({"choices": [{"index": 0, "delta": {"role": "assistant", "content": ""}}]});
+    let lively = head("text/event-stream", &format!(": waiting\n\ndata: {role}\n\n"));
+    let text = frames(Protocol::Chat, CALL, Ends::ByItself).concat().into_bytes();
+    check(late(lively, text), CALL, 1).await;
+}
+
+#[tokio::test]
+async fn silence_after_content_ends_at_the_idle_limit() {
+    let piece = json!({"choices": [{"index": 0, "delta": {"content": "{"}}]});
+    let error = "HTTP/1.1 400 X\r\ncontent-type: application/json\r\ncontent-length: 9\r\n\r\n{".to_owned();
+    for (bytes, expected) in [
+        (head("text/event-stream", &format!("data: {piece}\n\n")), "timed out"),
+        (head("application/json", "{"), "timed out"),
+        (error.into_bytes(), "rejected 400"),
+    ] {
+        let server = FaultServer::start(vec![Act::RawThenSilence(bytes)]).await;
+        let limit = Duration::from_secs(60);
+        let config = RemoteConfig { first_byte_timeout: limit, total_deadline: limit, ..config(&server.url()) };
+        let started = Instant::now();
+        let failure = Remote::new(config).unwrap().ask(&request("list")).await.unwrap_err();
+        assert_eq!(kind(&failure), expected);
+        assert!(started.elapsed() < Duration::from_secs(30), "{:?}", started.elapsed());
+    }
+}
+
 #[tokio::test]
 async fn l8_a_drip_ends_at_the_total_deadline() {
     let body = completion(CALL).to_string().into_bytes();
     let server = FaultServer::start(vec![Act::Drip { body, every: Duration::from_millis(50) }]).await;
-    let config = artoo_llm::RemoteConfig { total_deadline: Duration::from_millis(700), ..config(&server.url()) };
+    let config = RemoteConfig { total_deadline: Duration::from_millis(700), ..config(&server.url()) };
     let started = Instant::now();
     let failure = Remote::new(config).unwrap().ask(&request("list")).await.unwrap_err();
     assert!(matches!(failure, ModelFailure::TimedOut { after_ms: 700..3000, .. }), "{failure:?}");

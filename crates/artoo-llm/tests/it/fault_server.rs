@@ -20,6 +20,8 @@ pub(crate) enum Act {
     HeadThenSilence,
     /// These bytes, then nothing until the client goes.
     RawThenSilence(Vec<u8>),
+    /// These bytes, and after a silence the others.
+    Late { at_once: Vec<u8>, after: Duration, rest: Vec<u8> },
     /// Nothing at all until the client goes.
     Silence,
     /// A success, one byte at a time.
@@ -159,6 +161,11 @@ async fn serve(
         Act::RawThenSilence(bytes) => {
             stream.write_all(&bytes).await?;
             wait_for_leave(&mut stream, left).await;
+        }
+        Act::Late { at_once, after, rest } => {
+            stream.write_all(&at_once).await?;
+            tokio::time::sleep(after).await;
+            stream.write_all(&rest).await?;
         }
         Act::Silence => wait_for_leave(&mut stream, left).await,
         Act::Drip { body, every } => {

@@ -50,7 +50,7 @@ fn statuses() -> Vec<Fault> {
         fault("429 without a wait", act(429), "overloaded 429", 4),
         fault("429 with a short wait", act(429).with("retry-after-ms", "5"), "overloaded 429", 4),
         fault("429 with too long a wait", act(429).with("retry-after", "3600"), "overloaded 429", 1),
-        fault("429 for a spent quota", Act::json(429, &quota), "overloaded 429", 1),
+        fault("429 for a spent quota", Act::json(429, &quota), "rejected 429", 1),
         fault("500", act(500), "overloaded 500", 4),
         fault("501", act(501), "rejected 501", 1),
         fault("502 with a page", Act::reply(502, "<html>bad gateway</html>"), "overloaded 502", 4),

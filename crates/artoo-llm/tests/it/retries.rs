@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use artoo_llm::{Model, Remote, RemoteConfig};
+use artoo_llm::{Model, Remote, RemoteConfig, Secret};
 use serde_json::json;
 
 use crate::fault_server::{Act, FaultServer};
@@ -54,11 +54,29 @@ async fn l3_an_endpoint_that_comes_back_is_heard() {
 
 #[tokio::test]
 async fn a_spent_quota_is_not_a_burst() {
-    let error = json!({"error": {"message": "You exceeded your current quota", "code": "insufficient_quota"}});
-    let server = FaultServer::start(vec![Act::json(429, &error)]).await;
-    let failure = client(&server.url()).ask(&request("list")).await.unwrap_err();
-    assert_eq!(kind(&failure), "overloaded 429");
-    assert_eq!(server.seen().len(), 1);
+    let words = "You exceeded your current quota, please check your plan and billing details.";
+    let error = |message: &str, code: Option<&str>| json!({"error": {"message": message, "code": code}});
+    for act in [
+        Act::json(429, &error(words, Some("insufficient_quota"))).with("retry-after", "1"),
+        Act::json(429, &error("no credit", Some("insufficient_quota"))),
+        Act::json(429, &error(words, None)),
+    ] {
+        let server = FaultServer::start(vec![act]).await;
+        let config = RemoteConfig { api_key: Some(Secret::new("x")), ..config(&server.url()) };
+        let failure = Remote::new(config).unwrap().ask(&request("list")).await.unwrap_err();
+        assert_eq!(kind(&failure), "rejected 429");
+        assert!(failure.to_string().starts_with("your quota is used up (429): "), "{failure}");
+        assert_eq!(failure.to_string().contains("exceeded"), !failure.to_string().contains("no credit"), "{failure}");
+        assert_eq!(server.seen().len(), 1);
+    }
+    // The same words for a limit per minute, with the wait it asks for.
+    let act = Act::json(429, &error(words, None)).with("retry-after-ms", "5");
+    let in_words = Act::json(429, &error(&format!("{words} Please retry in 0.01s."), None));
+    for act in [act, in_words, busy(429)] {
+        let server = FaultServer::start(vec![act]).await;
+        let failure = client(&server.url()).ask(&request("list")).await.unwrap_err();
+        assert_eq!((kind(&failure).as_str(), server.seen().len()), ("overloaded 429", 4), "{failure}");
+    }
 }
 
 #[tokio::test]

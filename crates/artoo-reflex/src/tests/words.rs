@@ -12,7 +12,8 @@ use artoo_proto::SessionTurn;
 use super::{environment, now, read};
 use crate::algebra::{Function, GroupKey, Key, Relation};
 use crate::concept::{ActWord, Bound, Concept, DepthWord, Measure, NameRelation, Relation as TimeRelation, TextUnit};
-use crate::lexicon::{Meaning, TypeForm, expand, lexicon};
+use crate::lexicon::expand::expand;
+use crate::lexicon::{Meaning, TypeForm, lexicon};
 use crate::parse::parse;
 
 /// Requests around a phrase of this meaning; at least one must be understood.

@@ -81,6 +81,7 @@ fn provider_step(failure: &ModelFailure) -> &'static str {
     match failure {
         ModelFailure::Unreachable { .. } => "check that the model's address is right and its server is running",
         ModelFailure::Unauthorized { .. } => "check the key: artoo config show --origin tells where it comes from",
+        ModelFailure::Rejected { status: 402 | 429, .. } => "look at the provider's billing page, or use another model",
         ModelFailure::Rejected { .. } => "check the model's name and what its endpoint supports",
         ModelFailure::Overloaded { .. } | ModelFailure::TimedOut { .. } => "try again later, or another model",
         ModelFailure::Cut { .. } | ModelFailure::Unreadable { .. } => "try a more capable model",
