@@ -1,4 +1,5 @@
-//! Runs every policy on every family of simulated tasks; prints the tables, or lines of JSON, and draws the pictures.
+//! Runs every policy on every family of simulated tasks; prints the tables, or lines of JSON, and draws pictures on
+//! request.
 
 use std::io::{self, Write};
 use std::path::PathBuf;
@@ -10,7 +11,7 @@ const USAGE: &str = "usage: simulate [--tasks N] [--seed N] [--threads N] [--jso
                 [--partial WORTH] [--false-delivery WORTH] [--unfinished-is-logical PROBABILITY]
   --tasks     tasks of each family, 20000 unless told
   --json      a line of JSON for each policy and family instead of the tables
-  --pictures  where the two SVG files go; the crate's docs folder unless told or another assumption below is set
+  --pictures  also writes two SVG files into this folder
   the rest    other assumptions: what a partial and a false delivery are worth, and how often sound but unfinished work
               is blamed on the approach";
 
@@ -40,10 +41,7 @@ fn complain(problem: &str, code: u8) -> ExitCode {
 }
 
 fn options(mut words: impl Iterator<Item = String>) -> Result<Options, String> {
-    let home = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("docs");
     let mut options = Options { study: Study::full(20_000), json: false, pictures: None };
-    let mut told = None;
-    let mut as_published = true;
     while let Some(word) = words.next() {
         if word == "--json" {
             options.json = true;
@@ -55,7 +53,7 @@ fn options(mut words: impl Iterator<Item = String>) -> Result<Options, String> {
             "--tasks" => study.tasks = parse(&word, &value)?,
             "--seed" => study.seed = parse(&word, &value)?,
             "--threads" => study.threads = parse(&word, &value)?,
-            "--pictures" => told = Some(PathBuf::from(value)),
+            "--pictures" => options.pictures = Some(PathBuf::from(value)),
             "--partial" => study.utility.partial = finite(&word, &value)?,
             "--false-delivery" => study.utility.false_delivery = finite(&word, &value)?,
             "--unfinished-is-logical" => {
@@ -64,9 +62,7 @@ fn options(mut words: impl Iterator<Item = String>) -> Result<Options, String> {
             }
             _ => return Err(format!("{word} is unknown")),
         }
-        as_published &= matches!(word.as_str(), "--tasks" | "--threads" | "--pictures");
     }
-    options.pictures = told.or_else(|| as_published.then_some(home));
     Ok(options)
 }
 

@@ -58,7 +58,8 @@ fn g20_silence_ends_at_the_deadline() {
     let ran = Ran::of(world.with_model(&server, &["--deadline", "1s", REQUEST]).output().unwrap());
     check(&ran, 8, &["the time limit was reached", "--deadline"]);
     let took = started.elapsed();
-    assert!(took >= Duration::from_secs(1) && took < Duration::from_secs(6), "{took:?}");
+    // Silence would last to the deadline of every test here, 40 s.
+    assert!(took >= Duration::from_secs(1) && took < Duration::from_secs(30), "{took:?}");
     world.check_kept();
 }
 

@@ -26,6 +26,7 @@ mod reflex;
 mod repl;
 mod server;
 mod setup;
+mod stores;
 mod streams;
 mod strict_schemas;
 mod tool_calls;

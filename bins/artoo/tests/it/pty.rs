@@ -16,7 +16,7 @@ use rustix::termios::{LocalModes, Winsize, tcgetattr, tcsetwinsize};
 const ROWS: u16 = 150;
 
 /// How long anything may take to appear; passed only by a failure.
-const DEADLINE: Duration = Duration::from_secs(20);
+const DEADLINE: Duration = Duration::from_secs(60);
 
 pub(crate) const CTRL_C: &str = "\u{3}";
 pub(crate) const CTRL_D: &str = "\u{4}";

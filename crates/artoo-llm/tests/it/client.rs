@@ -12,7 +12,7 @@ use tokio::net::TcpSocket;
 
 use crate::fault_server::{Act, FaultServer};
 use crate::speech::{Ends, frames, stream_type};
-use crate::{client, completion, config, kind, request, value};
+use crate::{SOON, client, completion, config, dropped_when, impatient, kind, request, until, value};
 
 const CALL: &str = r#"{"tool":"ls"}"#;
 
@@ -107,19 +107,22 @@ async fn l6_a_connection_that_never_stands() {
         queued.push(stream);
     }
     let started = Instant::now();
-    let failure = client(&format!("http://{address}")).ask(&request("list")).await.unwrap_err();
+    let client = Remote::new(impatient(&format!("http://{address}"))).unwrap();
+    let failure = client.ask(&request("list")).await.unwrap_err();
     assert_eq!(kind(&failure), "unreachable", "{failure:?}");
     assert!(failure.to_string().contains("connect timeout"), "{failure}");
-    assert!(started.elapsed() < Duration::from_secs(6), "{:?}", started.elapsed());
+    // The system itself gives up after two minutes.
+    assert!(started.elapsed() < SOON, "{:?}", started.elapsed());
 }
 
 #[tokio::test]
 async fn l7_silence_ends_at_the_idle_timeouts() {
     for act in [Act::HeadThenSilence, Act::Silence] {
-        let started = Instant::now();
-        check(act, "timed out", 1).await;
-        // Far from the total deadline of ten seconds.
-        assert!(started.elapsed() < Duration::from_secs(5), "{:?}", started.elapsed());
+        let server = FaultServer::start(vec![act]).await;
+        let config = RemoteConfig { total_deadline: Duration::from_secs(600), ..impatient(&server.url()) };
+        let client = Remote::new(config).unwrap();
+        let failure = tokio::time::timeout(SOON, client.ask(&request("list"))).await.unwrap().unwrap_err();
+        assert_eq!((kind(&failure).as_str(), server.seen().len()), ("timed out", 1), "{failure:?}");
     }
 }
 
@@ -171,12 +174,12 @@ async fn silence_after_content_ends_at_the_idle_limit() {
 #[tokio::test]
 async fn l8_a_drip_ends_at_the_total_deadline() {
     let body = completion(CALL).to_string().into_bytes();
-    let server = FaultServer::start(vec![Act::Drip { body, every: Duration::from_millis(50) }]).await;
-    let config = RemoteConfig { total_deadline: Duration::from_millis(700), ..config(&server.url()) };
-    let started = Instant::now();
+    // Dripping to its end would take minutes, and no pause is as long as the idle timeout.
+    assert!(body.len() > 200);
+    let server = FaultServer::start(vec![Act::Drip { body, every: Duration::from_secs(1) }]).await;
+    let config = RemoteConfig { total_deadline: Duration::from_millis(1700), ..config(&server.url()) };
     let failure = Remote::new(config).unwrap().ask(&request("list")).await.unwrap_err();
-    assert!(matches!(failure, ModelFailure::TimedOut { after_ms: 700..3000, .. }), "{failure:?}");
-    assert!(started.elapsed() < Duration::from_secs(3));
+    assert!(matches!(failure, ModelFailure::TimedOut { after_ms: 1700..60_000, .. }), "{failure:?}");
 }
 
 #[tokio::test]
@@ -276,10 +279,11 @@ async fn l17_to_l20_l23_a_strange_value_is_unreadable() {
 
 #[tokio::test]
 async fn l21_a_flood_is_stopped_at_the_cap() {
-    let started = Instant::now();
-    let text = check(Act::Flood(100 << 20), "unreadable", 1).await;
-    assert!(text.contains("larger than 4194304 bytes"), "{text}");
-    assert!(started.elapsed() < Duration::from_secs(3), "{:?}", started.elapsed());
+    let server = FaultServer::start(vec![Act::Flood(100 << 20)]).await;
+    let failure = client(&server.url()).ask(&request("list")).await.unwrap_err();
+    let text = failure.to_string();
+    assert!(kind(&failure) == "unreadable" && text.contains("larger than 4194304 bytes"), "{text}");
+    until("the rest of the flood is refused", || server.left.load(Ordering::SeqCst) == 1).await;
     check(Act::reply(503, vec![b'x'; 1 << 20]), "overloaded 503", 4).await;
 }
 
@@ -297,27 +301,16 @@ async fn l37_a_redirect_is_refused_and_the_key_stays() {
 #[tokio::test]
 async fn l38_a_dropped_ask_closes_its_connection() {
     let server = FaultServer::start(vec![Act::Silence]).await;
-    let patient = artoo_llm::RemoteConfig { first_byte_timeout: Duration::from_secs(60), ..config(&server.url()) };
-    let client = Remote::new(patient).unwrap();
+    let client = client(&server.url());
     let asked = request("list");
-    let asking = client.ask(&asked);
-    assert!(tokio::time::timeout(Duration::from_millis(100), asking).await.is_err());
-    let deadline = Instant::now() + Duration::from_secs(5);
-    while server.left.load(Ordering::SeqCst) == 0 {
-        assert!(Instant::now() < deadline, "the connection is still open");
-        tokio::task::yield_now().await;
-    }
+    dropped_when(client.ask(&asked), "the request is there", || server.seen().len() == 1).await;
+    until("the connection is closed", || server.left.load(Ordering::SeqCst) == 1).await;
 }
 
 #[tokio::test]
 async fn many_asks_share_one_client() {
     let server = FaultServer::start(vec![Act::answer(CALL)]).await;
-    let patient = artoo_llm::RemoteConfig {
-        connect_timeout: Duration::from_secs(20),
-        first_byte_timeout: Duration::from_secs(20),
-        ..config(&server.url())
-    };
-    let client = Arc::new(Remote::new(patient).unwrap());
+    let client = Arc::new(client(&server.url()));
     let asks: Vec<_> = (0..128)
         .map(|n| {
             let client = Arc::clone(&client);

@@ -183,7 +183,10 @@ async fn serve(
             stream.write_all(b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n\r\n").await?;
             let piece = vec![b' '; 64 << 10];
             for _ in 0..bytes / piece.len() {
-                stream.write_all(&piece).await?;
+                if stream.write_all(&piece).await.is_err() {
+                    left.fetch_add(1, Ordering::SeqCst);
+                    break;
+                }
             }
         }
         Act::Close => {}

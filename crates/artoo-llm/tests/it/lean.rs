@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Barrier};
 use std::thread;
 
-use artoo_llm::{Model, Protocol, Remote, RemoteConfig, structured};
+use artoo_llm::{Model, Protocol, Remote, structured};
 use artoo_proto::ModelRequest;
 use serde_json::json;
 
@@ -133,14 +133,7 @@ async fn with_128_calls_in_flight_no_connection_fails() {
     let (url, connections) = serve(move || {
         all_here.wait();
     });
-    let patience = std::time::Duration::from_secs(60);
-    let patient = RemoteConfig {
-        connect_timeout: patience,
-        first_byte_timeout: patience,
-        total_deadline: patience,
-        ..config(&url)
-    };
-    let client = Arc::new(Remote::new(patient).unwrap());
+    let client = Arc::new(Remote::new(config(&url)).unwrap());
     let ask = |n: usize| {
         let client = Arc::clone(&client);
         tokio::spawn(async move { client.ask(&request(&n.to_string())).await })

@@ -12,15 +12,12 @@ use tokio::net::TcpSocket;
 
 use crate::fault_server::{Act, FaultServer};
 use crate::speech::{Ends, frames};
-use crate::{config, request};
+use crate::{SOON, config, request, until};
 
 const CALL: &str = r#"{"tool":"ls"}"#;
 
 /// Long enough that nothing here ends by itself.
 const FOR_EVER: Duration = Duration::from_secs(600);
-
-/// A loaded machine takes its time; a wait that was not ended takes ten minutes.
-const SOON: Duration = Duration::from_secs(10);
 
 fn patient(url: &str) -> RemoteConfig {
     RemoteConfig {
@@ -31,14 +28,6 @@ fn patient(url: &str) -> RemoteConfig {
         parallel: 1,
         retry: RetryPolicy { total: FOR_EVER, max_retry_after: FOR_EVER, ..RetryPolicy::default() },
         ..config(url)
-    }
-}
-
-async fn until(what: &str, mut is_so: impl FnMut() -> bool) {
-    let deadline = Instant::now() + SOON;
-    while !is_so() {
-        assert!(Instant::now() < deadline, "{what}");
-        tokio::time::sleep(Duration::from_millis(2)).await;
     }
 }
 

@@ -27,7 +27,8 @@ mod structured;
 mod tls;
 mod tool_calls;
 
-use std::time::Duration;
+use std::fmt::Debug;
+use std::time::{Duration, Instant};
 
 use artoo_llm::retry::RetryPolicy;
 use artoo_llm::{Protocol, Remote, RemoteConfig, Secret};
@@ -61,16 +62,45 @@ fn request(user: &str) -> ModelRequest {
     serde_json::from_value(request).unwrap()
 }
 
-/// A client with short patience: a test waits for silence at most as long as this says.
+/// A client that waits as long as a loaded machine may take.
 fn config(base_url: &str) -> RemoteConfig {
     RemoteConfig {
         api_key: Some(Secret::new(KEY)),
+        connect_timeout: SOON,
+        first_byte_timeout: SOON,
+        read_idle_timeout: SOON,
+        total_deadline: SOON,
+        retry: RetryPolicy { base_delay: Duration::from_millis(1), ..RetryPolicy::default() },
+        ..RemoteConfig::new(Protocol::Chat, base_url, "test-model")
+    }
+}
+
+/// A client with short patience, for servers that fall silent: a test waits as long as this says.
+fn impatient(base_url: &str) -> RemoteConfig {
+    RemoteConfig {
         connect_timeout: Duration::from_secs(1),
         first_byte_timeout: Duration::from_millis(1500),
         read_idle_timeout: Duration::from_millis(500),
-        total_deadline: Duration::from_secs(10),
-        retry: RetryPolicy { base_delay: Duration::from_millis(1), ..RetryPolicy::default() },
-        ..RemoteConfig::new(Protocol::Chat, base_url, "test-model")
+        ..config(base_url)
+    }
+}
+
+/// A loaded machine takes its time; a wait that was not ended takes minutes.
+const SOON: Duration = Duration::from_secs(60);
+
+async fn until(what: &str, mut is_so: impl FnMut() -> bool) {
+    let deadline = Instant::now() + SOON;
+    while !is_so() {
+        assert!(Instant::now() < deadline, "{what}");
+        tokio::time::sleep(Duration::from_millis(2)).await;
+    }
+}
+
+/// Runs a call until the condition holds, and drops it there.
+async fn dropped_when<T: Debug>(call: impl Future<Output = T>, what: &str, is_so: impl FnMut() -> bool) {
+    tokio::select! {
+        ended = call => panic!("the call ended before {what}: {ended:?}"),
+        () = until(what, is_so) => {}
     }
 }
 

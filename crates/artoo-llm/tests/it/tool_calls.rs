@@ -22,13 +22,7 @@ const END: (&str, &str) = ("report", r#"{"output":"3"}"#);
 type Made = &'static [(&'static str, &'static str)];
 
 fn patient(protocol: Protocol, url: &str) -> RemoteConfig {
-    RemoteConfig {
-        protocol,
-        tool_calls: Some(true),
-        first_byte_timeout: std::time::Duration::from_secs(6),
-        read_idle_timeout: std::time::Duration::from_secs(4),
-        ..config(url)
-    }
+    RemoteConfig { protocol, tool_calls: Some(true), ..config(url) }
 }
 
 /// A client that was shown to be good at calls.

@@ -3,10 +3,11 @@
 use std::{
     path::Path,
     sync::{
-        Arc,
+        Arc, Mutex,
         atomic::{AtomicUsize, Ordering},
+        mpsc::{Receiver, Sender, channel},
     },
-    time::{Duration, Instant},
+    time::Duration,
 };
 
 use artoo_mkct::{
@@ -19,11 +20,16 @@ use crate::{
     support::{DAY, FOLDER, NOW, Still, contents, event, quiet},
 };
 
+/// Longer than any step takes on a loaded machine.
+const LONG: Duration = Duration::from_secs(120);
+
 /// Answers with a fixed behaviour, and counts.
 #[derive(Debug)]
 struct Scripted {
     how: How,
     asked: AtomicUsize,
+    /// Told of each question.
+    tell: Mutex<Option<Sender<()>>>,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -31,33 +37,36 @@ enum How {
     Says(&'static str),
     Fails,
     Panics,
-    Hangs(Duration),
+    /// For longer than the test lasts.
+    Hangs,
 }
 
 impl Distiller for Scripted {
     fn distil(&self, promotion: &Promotion, evidence: &[Megram]) -> Result<String, String> {
         self.asked.fetch_add(1, Ordering::SeqCst);
+        if let Some(tell) = &*self.tell.lock().unwrap() {
+            tell.send(()).unwrap();
+        }
         assert_eq!(evidence.len(), promotion.evidence.len());
         assert!(evidence.iter().all(|megram| megram.content.starts_with("it worked")));
         match self.how {
             How::Says(text) => Ok(text.to_owned()),
             How::Fails => Err("the model is away".to_owned()),
             How::Panics => panic!("as planned"),
-            How::Hangs(time) => {
-                std::thread::sleep(time);
-                Ok("too late".to_owned())
-            }
+            How::Hangs => loop {
+                std::thread::park();
+            },
         }
     }
 }
 
 fn scripted(how: How) -> Arc<Scripted> {
-    Arc::new(Scripted { how, asked: AtomicUsize::new(0) })
+    Arc::new(Scripted { how, asked: AtomicUsize::new(0), tell: Mutex::new(None) })
 }
 
 fn options(disk: &SimDisk, distiller: &Arc<Scripted>) -> Options {
     let distiller = Arc::clone(distiller) as Arc<dyn Distiller>;
-    Options { distiller: Some(distiller), distil_timeout: Duration::from_millis(100), ..quiet(disk) }
+    Options { distiller: Some(distiller), distil_timeout: LONG, ..quiet(disk) }
 }
 
 /// Six successes of as many tasks: enough for a rule.
@@ -92,12 +101,14 @@ fn a_rule_is_made_once_with_its_evidence_and_survives() {
 fn a_distiller_that_fails_hangs_panics_or_talks_nonsense_costs_one_logged_attempt() {
     let long: &'static str = "x".repeat(artoo_mkct::MAX_CONTENT_BYTES + 1).leak();
     let nonsense = [How::Says(""), How::Says(" \n"), How::Says("\u{1b}[2J!"), How::Says("..."), How::Says(long)];
-    for how in nonsense.into_iter().chain([How::Fails, How::Panics, How::Hangs(Duration::from_millis(400))]) {
+    for how in nonsense.into_iter().chain([How::Fails, How::Panics, How::Hangs]) {
         let folder = tempfile::tempdir().unwrap();
         let distiller = scripted(how);
         let options =
             Options { disk: Arc::new(artoo_mkct::disk::SystemDisk), ..options(&SimDisk::default(), &distiller) };
-        let (memory, _) = Memory::open(folder.path(), options.clone()).unwrap();
+        // A short time only where no answer will come; elsewhere it would race with the answer.
+        let distil_timeout = if matches!(how, How::Hangs) { Duration::from_millis(100) } else { LONG };
+        let (memory, _) = Memory::open(folder.path(), Options { distil_timeout, ..options.clone() }).unwrap();
         promising(&memory);
         let before = contents(&memory);
         let dream = memory.dream().unwrap();
@@ -120,8 +131,10 @@ fn a_distiller_that_fails_hangs_panics_or_talks_nonsense_costs_one_logged_attemp
 
 #[test]
 fn closing_does_not_wait_for_a_distiller() {
-    let (disk, distiller) = (SimDisk::default(), scripted(How::Hangs(Duration::from_secs(20))));
-    let options = Options { distil_timeout: Duration::from_secs(60), ..options(&disk, &distiller) };
+    let (disk, distiller) = (SimDisk::default(), scripted(How::Hangs));
+    let (tell, asked): (_, Receiver<()>) = channel();
+    *distiller.tell.lock().unwrap() = Some(tell);
+    let options = options(&disk, &distiller);
     let dream = Some(DreamTimes { every: Duration::from_millis(1), settle: Duration::from_millis(1) });
     let clock = Arc::new(artoo_mkct::SystemClock::default());
     let (memory, _) = Memory::open(Path::new(FOLDER), Options { dream, clock, ..options }).unwrap();
@@ -131,15 +144,13 @@ fn closing_does_not_wait_for_a_distiller() {
         memory.write(now, NewMegram { task: Some(format!("task-{task}")), ..draft }).unwrap();
     }
     memory.task_ended();
-    while distiller.asked.load(Ordering::SeqCst) == 0 {
-        std::thread::sleep(Duration::from_millis(1));
-    }
+    asked.recv_timeout(LONG).unwrap();
     // While it hangs, writes and queries go on.
     memory.write(now, event(1)).unwrap().receipt.wait(Promise::Synced).unwrap();
     assert!(memory.query_mk("intent:count", "via:glob", now).attention > 5.0);
-    let began = Instant::now();
-    memory.close().unwrap();
-    assert!(began.elapsed() < Duration::from_secs(5), "{:?}", began.elapsed());
+    let (closed, is_closed) = channel();
+    std::thread::spawn(move || closed.send(memory.close()).unwrap());
+    is_closed.recv_timeout(LONG / 2).expect("closing waits for an answer").unwrap();
 }
 
 #[test]

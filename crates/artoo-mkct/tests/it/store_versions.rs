@@ -70,6 +70,33 @@ fn s11_a_store_of_version_1_opens_and_says_what_it_said() {
     }
 }
 
+/// Written by the program 0.1.0: six accepted tasks, three of them the same.
+#[test]
+fn a_journal_of_artoo_0_1_0_opens_and_answers() {
+    let folder = tempfile::tempdir().unwrap();
+    let journal = folder.path().join("memory.journal");
+    fs::write(&journal, include_bytes!("../fixtures/artoo-0.1.0/memory.journal")).unwrap();
+    let (memory, summary) = Memory::open(folder.path(), options()).unwrap();
+    assert_eq!((summary.refused_frames, everything(&memory).len()), (0, 12));
+    let now = 1_795_371_498_000;
+    for (intent, approach, tasks) in [
+        ("intent:count_the_files", "via:glob", 1.0),
+        ("intent:delete_the_files", "via:files,glob", 1.0),
+        ("intent:add_a_line", "via:shell", 3.0),
+        ("intent:list_the_largest", "via:glob", 1.0),
+        ("intent:list_the_largest", "via:shell", 0.0),
+    ] {
+        let found = memory.query_mk(intent, approach, now);
+        let is_near = |value: f64| (value - 0.9 * tasks).abs() < 1e-3;
+        assert!(is_near(found.attention) && is_near(found.decision), "{intent} {approach}: {found:?}");
+    }
+    assert!(memory.verify().unwrap().is_sound());
+    memory.write(now, event(0)).unwrap();
+    memory.close().unwrap();
+    let (memory, _) = Memory::open(folder.path(), options()).unwrap();
+    assert_eq!(everything(&memory).len(), 13);
+}
+
 #[test]
 fn s11_a_newer_store_is_refused_and_left_alone_and_a_newer_snapshot_is_not_needed() {
     let folder = tempfile::tempdir().unwrap();

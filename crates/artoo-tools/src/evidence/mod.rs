@@ -207,13 +207,16 @@ impl EvidenceStore {
         act(open.as_mut().ok_or(io::ErrorKind::NotFound)?)
     }
 
-    /// The day's first pack with room.
+    /// The day's first pack with room and nothing of a later version in it.
     fn pack_of(&self, now: Timestamp) -> io::Result<Pack> {
         let day: String = now.to_string().chars().take(10).collect();
         for number in 0..PACKS_A_DAY_MAX {
             let path = self.folder.join(format!("{day}.{number:03}.pack"));
             if fs::metadata(&path).map_or(0, |found| found.len()) <= PACK_MAX_BYTES {
-                return Pack::open(&path);
+                match Pack::open(&path) {
+                    Err(error) if error.kind() == io::ErrorKind::InvalidData => {}
+                    opened => return opened,
+                }
             }
         }
         Err(io::ErrorKind::StorageFull.into())

@@ -39,12 +39,19 @@ pub(super) struct Pack {
 }
 
 impl Pack {
-    /// Opens or begins a pack. What an interrupted writer left at its end is cut off.
+    /// Opens or begins a pack and cuts off the frame of an interrupted writer at its end. `InvalidData` where a whole
+    /// line there is no frame of this version; the pack then stays as it is.
     pub(super) fn open(path: &Path) -> io::Result<Self> {
         let mut file = open_own(path)?;
         file.lock()?;
         let scanned = scan(&mut file).and_then(|(frames, end)| {
             if file.metadata()?.len() > end {
+                let mut line = Vec::new();
+                file.seek(SeekFrom::Start(end))?;
+                BufReader::new(&file).take(LINE_MAX_BYTES).read_until(b'\n', &mut line)?;
+                if line.ends_with(b"\n") && serde_json::from_slice::<Frame>(&line).is_err() {
+                    return Err(io::ErrorKind::InvalidData.into());
+                }
                 file.set_len(end)?;
             }
             Ok((frames, end))

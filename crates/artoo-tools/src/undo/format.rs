@@ -3,16 +3,17 @@
 use std::path::PathBuf;
 
 use artoo_proto::Timestamp;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize, de};
 
 use super::state::State;
 
-/// The version of these files; another one is left alone.
+/// The version of these files; a file of another version is an error and stays as it is.
 pub(super) const VERSION: u8 = 1;
 
 /// What an act is.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Header {
+    #[serde(deserialize_with = "known_version")]
     pub(super) version: u8,
     pub(super) at: Timestamp,
     pub(super) tool: String,
@@ -108,6 +109,13 @@ pub(super) struct Ended {
     pub(super) interrupted: bool,
     /// An undo that brought back all it was to bring back.
     pub(super) complete: bool,
+}
+
+fn known_version<'de, D: Deserializer<'de>>(from: D) -> Result<u8, D::Error> {
+    match u8::deserialize(from)? {
+        VERSION => Ok(VERSION),
+        other => Err(de::Error::custom(format_args!("it has version {other}, and this artoo reads version {VERSION}"))),
+    }
 }
 
 /// A path as one line with escapes: any byte a file name may hold.

@@ -194,8 +194,8 @@ impl Journal {
         let mut entries = Vec::new();
         for name in entry_names(&self.config.folder)? {
             let folder = self.config.folder.join(&name);
-            let at = begun_at(&folder).unwrap_or(Timestamp::from_millis(0));
-            entries.push((at, size(&folder), folder));
+            // What can't be read may be a later version's: it is not ours to forget.
+            entries.extend(begun_at(&folder).map(|at| (at, size(&folder), folder)));
         }
         entries.sort();
         let too_old = now().as_millis().saturating_sub(DAYS_MAX * DAY_MS);

@@ -161,9 +161,12 @@ impl Shelf {
     }
 
     fn read<T: DeserializeOwned>(&self, name: &str) -> io::Result<Option<T>> {
-        match limited(&self.folder.join(name)) {
+        let path = self.folder.join(name);
+        match limited(&path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-            bytes => Ok(Some(serde_json::from_slice(&bytes?)?)),
+            bytes => serde_json::from_slice(&bytes?)
+                .map(Some)
+                .map_err(|error| io::Error::other(format!("{}: {error}", path.display()))),
         }
     }
 }

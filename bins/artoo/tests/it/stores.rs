@@ -1,0 +1,283 @@
+//! A data folder written by artoo 0.1.0 opens whole, and what a later version wrote is named and left untouched.
+
+use std::fs::{self, Permissions};
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use artoo_proto::Timestamp;
+use serde_json::{Value, json};
+
+use crate::pty::{CTRL_D, Pty};
+use crate::world::{KEY, Ran, World};
+
+/// The home folder of fixtures/stores-0.1.0.
+const HOME: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/stores-0.1.0/home");
+
+/// Its memory, which lies with the tests of the crate that reads it.
+const MEMORY: &str =
+    concat!(env!("CARGO_MANIFEST_DIR"), "/../../crates/artoo-mkct/tests/fixtures/artoo-0.1.0/memory.journal");
+
+/// The days on which rules and undo entries of the fixture begin and end.
+const DAYS: [&str; 2] = ["2026-11-22T", "2026-12-22T"];
+
+const DAY_MS: u128 = 24 * 60 * 60 * 1000;
+
+/// Four tasks changed files: the newest first, each with what the list held before it.
+const LISTS: [&str; 3] = ["one\ntwo\nthree\nthree\n", "one\ntwo\nthree\n", "one\ntwo\n"];
+
+impl World {
+    /// The home folder that 0.1.0 left. Undo entries and rules are moved to this home and to today: both end after 30
+    /// days.
+    fn of_0_1_0() -> Self {
+        let world = Self::new();
+        copy(Path::new(HOME), &world.home());
+        fs::copy(MEMORY, world.data_dir().join("memory.journal")).unwrap();
+        let mut edited = vec![world.data_dir().join("rules.json")];
+        for entry in fs::read_dir(world.data_dir().join("undo")).unwrap() {
+            edited.push(entry.unwrap().path().join("000001/ended.json"));
+        }
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_millis();
+        for path in edited {
+            let mut text = fs::read_to_string(&path).unwrap().replace("/home/ada", world.home().to_str().unwrap());
+            for (day, ms) in DAYS.iter().zip([now - DAY_MS, now + DAY_MS]) {
+                let shifted = Timestamp::from_millis(ms.try_into().unwrap()).to_string();
+                text = text.replace(day, &shifted[..DAYS[0].len()]);
+            }
+            fs::write(path, text).unwrap();
+        }
+        world
+    }
+
+    fn json_of(&self, arguments: &[&str]) -> Value {
+        let ran = self.run_with_key(arguments);
+        assert_eq!(ran.code, Some(0), "{arguments:?}: {ran:?}");
+        serde_json::from_str(&ran.stdout).unwrap()
+    }
+
+    /// The configuration of the fixture takes its key from a variable.
+    fn run_with_key(&self, arguments: &[&str]) -> Ran {
+        Ran::of(self.command(arguments).env("OPENAI_API_KEY", KEY).output().unwrap())
+    }
+}
+
+/// Copies a folder with the modes that 0.1.0 gave it: a checkout keeps none but the execute bit.
+fn copy(from: &Path, to: &Path) {
+    let is_private = |path: &Path| {
+        path.components().any(|part| [".artoo", ".config"].map(Some).contains(&part.as_os_str().to_str()))
+    };
+    fs::create_dir_all(to).unwrap();
+    fs::set_permissions(to, Permissions::from_mode(if is_private(to) { 0o700 } else { 0o755 })).unwrap();
+    for entry in fs::read_dir(from).unwrap() {
+        let from = entry.unwrap().path();
+        let to = to.join(from.file_name().unwrap());
+        if from.is_dir() {
+            copy(&from, &to);
+        } else {
+            fs::copy(&from, &to).unwrap();
+            fs::set_permissions(&to, Permissions::from_mode(if is_private(&to) { 0o600 } else { 0o644 })).unwrap();
+        }
+    }
+}
+
+#[test]
+fn audit_log_of_0_1_0_verifies_and_is_continued() {
+    let world = World::of_0_1_0();
+    let before = world.json_of(&["audit", "--json"]);
+    assert_eq!((&before["sound"], &before["logs"][0]["lines"]), (&json!(true), &json!(229)), "{before}");
+    let text = world.run_with_key(&["audit"]).stdout;
+    assert!(text.contains("in all: 6 task(s), 6 ended"), "{text}");
+    let ran = world.run_with_key(&["--model", "reflex", "how many txt files are in ~/notes"]);
+    assert_eq!((ran.code, ran.stdout.as_str()), (Some(0), "2\n"), "{ran:?}");
+    let after = world.json_of(&["audit", "--json"]);
+    assert_eq!((&after["sound"], after["logs"].as_array().unwrap().len()), (&json!(true), 1), "{after}");
+    assert!(after["logs"][0]["lines"].as_u64() > Some(229), "{after}");
+    let text = world.run_with_key(&["audit"]).stdout;
+    assert!(text.contains("in all: 7 task(s), 7 ended"), "{text}");
+    world.check_kept();
+    // One letter changed in an old line shows.
+    let log = world.data_dir().join("audit.jsonl");
+    let edited = fs::read_to_string(&log).unwrap().replacen("notes", "votes", 1);
+    fs::write(&log, edited).unwrap();
+    assert_eq!(world.run_with_key(&["audit"]).code, Some(1));
+}
+
+#[test]
+fn audit_statistics_of_a_later_version_are_kept_aside() {
+    let world = World::of_0_1_0();
+    let path = world.data_dir().join("audit_stats.json");
+    let newer = fs::read_to_string(&path).unwrap().replacen("\"version\": 1", "\"version\": 99", 1);
+    fs::write(&path, &newer).unwrap();
+    let ran = world.run_with_key(&["--model", "reflex", "how many txt files are in ~/notes"]);
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    assert_eq!(fs::read_to_string(world.data_dir().join("audit_stats.json.unusable")).unwrap(), newer);
+    let log = fs::read_to_string(world.data_dir().join("audit.jsonl")).unwrap();
+    assert!(log.contains("has version 99, not 1"), "{ran:?}");
+}
+
+#[test]
+fn undo_entries_of_0_1_0_are_brought_back() {
+    let world = World::of_0_1_0();
+    let listed = world.json_of(&["undo", "--list", "--json"]);
+    assert_eq!((listed["entries"].as_array().unwrap().len(), &listed["forgotten"]), (4, &json!(0)), "{listed}");
+    let list = world.home().join("list.txt");
+    for expected in LISTS {
+        let ran = world.run_with_key(&["undo", "--yes"]);
+        assert_eq!(ran.code, Some(0), "{ran:?}");
+        assert_eq!(fs::read_to_string(&list).unwrap(), expected);
+    }
+    let ran = world.run_with_key(&["undo", "--yes"]);
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    for (name, text) in [("old draft.tmp", "first try\n"), ("second.tmp", "second try\n")] {
+        assert_eq!(fs::read_to_string(world.home().join("notes").join(name)).unwrap(), text);
+    }
+    assert!(!world.home().join(".local/share/Trash/info/second.tmp.trashinfo").exists());
+    assert_eq!(world.run_with_key(&["undo", "--yes"]).code, Some(9), "nothing is left to undo");
+}
+
+#[test]
+fn an_undo_entry_of_a_later_version_is_named_and_untouched() {
+    let world = World::of_0_1_0();
+    let folder = world.data_dir().join("undo");
+    let entry = fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path());
+    let entry = entry.into_iter().find(|path| path.to_string_lossy().contains("delete_the_files")).unwrap();
+    let note = entry.join("000001/ended.json");
+    let newer = fs::read_to_string(&note).unwrap().replacen("\"version\":1", "\"version\":2", 1);
+    fs::write(&note, &newer).unwrap();
+    for arguments in [&["undo", "--list"][..], &["undo", "--yes"]] {
+        let ran = world.run_with_key(arguments);
+        assert_ne!(ran.code, Some(0), "{ran:?}");
+        assert!(ran.stderr.contains("version 2") && ran.stderr.contains("delete_the_files"), "{ran:?}");
+    }
+    // An act makes room for itself by forgetting old entries; this one is not among them.
+    let ran = world.run_with_key(&["--model", "reflex", "delete the files in ~/notes ending in .txt"]);
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    assert_eq!(fs::read_to_string(&note).unwrap(), newer);
+}
+
+#[test]
+fn evidence_of_0_1_0_is_listed_verified_and_shown() {
+    let world = World::of_0_1_0();
+    let listed = world.json_of(&["evidence", "list", "--json"]);
+    let calls = listed["calls"].as_array().unwrap();
+    let tools: Vec<&str> = calls.iter().map(|call| call["tool"].as_str().unwrap()).collect();
+    assert_eq!(tools, ["glob", "glob", "glob", "files", "glob"], "{listed}");
+    for (call, expected) in calls.iter().zip(["2", "notes/second.tmp", "notes/second.tmp", "second.tmp", "tuesday.txt"])
+    {
+        let shown = world.json_of(&["evidence", "show", call["evidence_id"].as_str().unwrap(), "--json"]);
+        let text = shown["calls"][0]["streams"][0]["text"].as_str().unwrap();
+        assert!(text.contains(expected), "{shown}");
+    }
+}
+
+#[test]
+fn evidence_of_a_later_version_is_left_as_it_is() {
+    let world = World::of_0_1_0();
+    let today =
+        Timestamp::from_millis(SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_millis().try_into().unwrap());
+    let folder = world.data_dir().join("evidence");
+    let pack = folder.join(format!("{}.000.pack", &today.to_string()[..10]));
+    let mut newer = fs::read(folder.join("2026-11-22.000.pack")).unwrap();
+    newer.extend(b"{\"picture\":{\"of\":\"a later version\",\"bytes\":3}}\nabc\n");
+    fs::write(&pack, &newer).unwrap();
+    let ran = world.run_with_key(&["--model", "reflex", "how many txt files are in ~/notes"]);
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    assert!(fs::read(&pack).unwrap() == newer, "the pack was changed");
+    let listed = world.json_of(&["evidence", "list", "--json"]);
+    let task = listed["calls"].as_array().unwrap().last().unwrap()["task_id"].as_str().unwrap().to_owned();
+    assert!(task.starts_with("how_many_txt-") && !task.contains("b0f17082"), "the new call is kept: {listed}");
+}
+
+#[test]
+fn a_rule_of_0_1_0_holds_and_one_of_a_later_version_does_not() {
+    let world = World::of_0_1_0();
+    let shown = world.run_with_key(&["rules", "list"]);
+    assert!(shown.code == Some(0) && shown.stdout.contains("r1") && shown.stdout.contains("/notes"), "{shown:?}");
+    let delete = ["--model", "reflex", "delete the files in ~/notes ending in .txt"];
+    let rules = world.data_dir().join("rules.json");
+    let sound = fs::read_to_string(&rules).unwrap();
+    let newer = sound.replacen("\"issued\"", "\"version\": 2, \"issued\"", 1);
+    fs::write(&rules, &newer).unwrap();
+    let ran = world.run_with_key(&delete);
+    assert_eq!(ran.code, Some(6), "{ran:?}");
+    let listed = world.run_with_key(&["rules", "list"]);
+    assert!(listed.code != Some(0) && listed.stderr.contains("unknown field `version`"), "{listed:?}");
+    assert_eq!(fs::read_to_string(&rules).unwrap(), newer);
+    assert!(world.home().join("notes/monday.txt").exists());
+    // The same request passes under the rule as it was.
+    fs::write(&rules, &sound).unwrap();
+    assert_eq!(world.run_with_key(&delete).code, Some(0));
+    assert!(!world.home().join("notes/monday.txt").exists());
+}
+
+#[test]
+fn the_configuration_of_0_1_0_is_read_and_a_later_one_refused() {
+    let world = World::of_0_1_0();
+    let shown = world.run_with_key(&["config", "show", "--origin"]).stdout;
+    for line in ["model_name = \"a-model\"", "base_url = \"http://127.0.0.1:8080/v1\"", "config.toml"] {
+        assert!(shown.contains(line), "{line} in {shown}");
+    }
+    let path = world.home().join(".config/artoo/config.toml");
+    let newer = fs::read_to_string(&path).unwrap() + "version = \"2\"\n";
+    fs::write(&path, &newer).unwrap();
+    let ran = world.run_with_key(&["config", "show"]);
+    assert!(ran.code == Some(2) && ran.stderr.contains("config.toml:6") && ran.stderr.contains("version"), "{ran:?}");
+    assert_eq!(fs::read_to_string(&path).unwrap(), newer);
+}
+
+#[test]
+fn spending_of_0_1_0_estimates_the_next_task() {
+    let world = World::of_0_1_0();
+    let learnt = |world: &World| {
+        let ran = world.run_with_key(&["--estimate", "--json", "add a line to list.txt"]);
+        let lines = ran.stdout.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+        lines.into_iter().find(|line| line["event"] == "estimate").expect("an estimate")["estimate"].clone()
+    };
+    let estimate = learnt(&world);
+    assert_eq!((&estimate["tasks_learnt_from"], &estimate["likely"]["calls"]), (&json!(3), &json!(5)), "{estimate}");
+    fs::remove_file(world.data_dir().join("spending.json")).unwrap();
+    assert_ne!(learnt(&world)["tasks_learnt_from"], 3);
+}
+
+#[test]
+fn inputs_of_0_1_0_come_back_at_the_prompt() {
+    let world = World::of_0_1_0();
+    let mut command = world.command(&["--model", "reflex"]);
+    command.env("OPENAI_API_KEY", KEY);
+    let mut pty = Pty::start(&command, 120);
+    pty.prompt("");
+    pty.send("\u{1b}[A");
+    pty.prompt("/memory");
+    pty.send("\u{1b}[A");
+    pty.prompt("which file in ~/notes is the largest");
+    pty.send("\r");
+    pty.see("tuesday.txt");
+    pty.see("model calls:");
+    pty.prompt("");
+    pty.send(CTRL_D);
+    assert_eq!(pty.ended().0, 0);
+}
+
+#[test]
+fn memory_of_0_1_0_is_continued_and_a_later_one_named_and_untouched() {
+    let world = World::of_0_1_0();
+    let path = world.data_dir().join("memory.journal");
+    let before = fs::read(&path).unwrap();
+    let request = ["--model", "reflex", "how many txt files are in ~/notes"];
+    let ran = world.run_with_key(&request);
+    assert!(ran.code == Some(0) && !ran.stderr.contains("memory"), "{ran:?}");
+    let after = fs::read(&path).unwrap();
+    assert!(after.len() > before.len() && after.starts_with(&before), "the journal goes on behind what it held");
+
+    let mut newer = before;
+    newer[8] = 2;
+    // The checksum of a header of version 2.
+    newer[12..16].copy_from_slice(&[0x0c, 0x9c, 0xd7, 0x5b]);
+    for name in ["memory.snapshot", "memory.inbox"] {
+        drop(fs::remove_file(world.data_dir().join(name)));
+    }
+    fs::write(&path, &newer).unwrap();
+    let ran = world.run_with_key(&request);
+    assert!(ran.stderr.contains("memory.journal") && ran.stderr.contains("version 2"), "{ran:?}");
+    assert!(fs::read(&path).unwrap() == newer, "the journal was changed");
+}
