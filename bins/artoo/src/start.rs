@@ -33,21 +33,30 @@ const SHORT_USAGE: &str = "Usage: artoo \"<what you want done>\"\n       artoo  
 /// Reads the command line and does what it says.
 pub(crate) fn start() -> Exit {
     let variables = Variables::of_process();
-    let line = match CommandLine::try_parse() {
-        Ok(line) => line,
-        Err(error) => return usage(&error, &Screen::new(&variables, false)),
-    };
-    let screen = Screen::new(&variables, line.options.quiet);
-    let is_json = line.options.json;
-    run(line, &variables, &screen).unwrap_or_else(|failure| {
-        if is_json {
-            screen.json(&json::error(&failure));
+    let (screen, is_json, ended) = match CommandLine::try_parse() {
+        Ok(line) => {
+            let (screen, is_json) = (Screen::new(&variables, line.options.quiet), line.options.json);
+            let ended = run(line, &variables, &screen);
+            (screen, is_json, ended)
         }
-        let mut lines = vec![Line::warning(format!("artoo: {}", failure.told()))];
-        lines.extend(failure.remedy().map(|remedy| Line::plain(format!("  {remedy}"))));
-        screen.insist(&lines);
-        failure.exit()
-    })
+        Err(error) => {
+            let screen = Screen::new(&variables, false);
+            let exit = usage(&error, &screen);
+            (screen, false, Ok(exit))
+        }
+    };
+    let exit = ended.unwrap_or_else(|failure| told(&failure, is_json, &screen));
+    screen.unwritten().map_or(exit, |source| told(&Failure::Unwritten { source }, false, &screen))
+}
+
+fn told(failure: &Failure, is_json: bool, screen: &Screen) -> Exit {
+    if is_json {
+        screen.json(&json::error(failure));
+    }
+    let mut lines = vec![Line::warning(format!("artoo: {}", failure.told()))];
+    lines.extend(failure.remedy().map(|remedy| Line::plain(format!("  {remedy}"))));
+    screen.insist(&lines);
+    failure.exit()
 }
 
 fn run(line: CommandLine, variables: &Variables, screen: &Screen) -> Result<Exit, Failure> {

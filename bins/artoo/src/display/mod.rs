@@ -8,6 +8,23 @@ pub(crate) mod testing;
 pub(crate) mod wrap;
 pub(crate) mod writer;
 
+use artoo_proto::{KeptOutput, escape};
+
+/// Lines of an answer that a terminal shows; a longer answer is shown with its beginning and its end.
+const SHOWN_MAX: usize = 1_000;
+
+/// Lines of the beginning, and as many of the end, of an answer that is too long for a terminal.
+const END_LINES: usize = 30;
+
+/// Characters of one line of an answer on a terminal.
+const LINE_CHARS: usize = 4_000;
+
+/// Characters of a digest that name an item of evidence.
+const ID_CHARS: usize = 12;
+
+/// Lines quoted of what was said and not verified.
+const QUOTED_MAX: usize = 8;
+
 /// Stands before every line that is not ours.
 pub(crate) const QUOTE: &str = "  | ";
 
@@ -61,4 +78,42 @@ impl Line {
 /// Text that nobody verified, each line marked, so that nothing in it can pass for a line of ours.
 pub(crate) fn quoted(text: &str) -> Vec<Line> {
     text.lines().map(|line| Line::plain(format!("{QUOTE}{line}"))).collect()
+}
+
+/// The first lines of such a text, and how many more there are.
+pub(crate) fn quoted_briefly(text: &str) -> Vec<Line> {
+    let mut lines = quoted(text);
+    let more = lines.len().saturating_sub(QUOTED_MAX);
+    lines.truncate(QUOTED_MAX);
+    lines.extend((more > 0).then(|| Line::plain(format!("  and {more} more lines, which --json shows"))));
+    for line in &mut lines {
+        line.text = escape::shorten(&line.text, LINE_CHARS);
+    }
+    lines
+}
+
+/// What a terminal shows of an answer: all of a short one, else its beginning and its end and where the rest is.
+fn excerpt(answer: &[Line], whole: &[KeptOutput]) -> Vec<Line> {
+    let split = |line: &Line| -> Vec<Line> {
+        let style = line.style;
+        line.text.split('\n').map(|text| Line { style, text: escape::shorten(text, LINE_CHARS) }).collect()
+    };
+    let mut lines: Vec<Line> = answer.iter().flat_map(split).collect();
+    if lines.len() <= SHOWN_MAX && whole.is_empty() {
+        return lines;
+    }
+    let (all, shown_by) = match whole {
+        [] => (format!("{} lines", lines.len()), String::new()),
+        [first, ..] => {
+            let bytes: u64 = whole.iter().map(|kept| kept.bytes).sum();
+            let id = first.sha256.get(..ID_CHARS).unwrap_or(&first.sha256);
+            (format!("{bytes} bytes"), format!(", artoo evidence show {id} shows it"))
+        }
+    };
+    let end = lines.split_off(lines.len() - END_LINES.min(lines.len() / 2));
+    lines.truncate(END_LINES);
+    let remark = format!("  … the answer has {all}, these are its ends; > FILE gets all of it{shown_by} …");
+    lines.push(Line::warning(remark));
+    lines.extend(end);
+    lines
 }

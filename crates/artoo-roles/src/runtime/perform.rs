@@ -1,5 +1,6 @@
 //! Performing one effect: the only place where models, tools and checks are touched.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use artoo_llm::Model;
@@ -8,7 +9,7 @@ use artoo_proto::{
     ToolOutcome,
 };
 use artoo_tools::checks::{self, CheckInput};
-use artoo_tools::{CallContext, Registry};
+use artoo_tools::{CallContext, EvidenceStore, Registry};
 
 use super::files::RealFiles;
 use super::operator::Operator;
@@ -58,10 +59,10 @@ impl Hands {
     }
 
     async fn check(&self, order: CheckOrder) -> Vec<CheckOutcome> {
-        let environment = self.environment.clone();
+        let (environment, evidence) = (self.environment.clone(), self.tools.evidence().cloned());
         let count = order.checks.len();
         let decided = tokio::task::spawn_blocking(move || {
-            order.checks.iter().map(|check| decide(check, &order, &environment)).collect()
+            order.checks.iter().map(|check| decide(check, &order, &environment, evidence.as_ref())).collect()
         });
         decided.await.unwrap_or_else(|_| {
             let failed =
@@ -107,10 +108,32 @@ impl Hands {
     }
 }
 
-fn decide(check: &Check, order: &CheckOrder, environment: &Environment) -> CheckOutcome {
+/// The output that a recomputation is held against: all of it, also where its record is cut.
+fn whole_output<'a>(order: &'a CheckOrder, evidence: Option<&EvidenceStore>) -> Result<Cow<'a, str>, String> {
+    let is_cut = |call: &&ToolCall| call.truncated && call.output == order.output;
+    let Some(call) = order.calls.iter().rev().find(is_cut) else { return Ok(Cow::Borrowed(&order.output)) };
+    let bytes = call.output_bytes;
+    let (Some(kept), Some(evidence)) = (call.whole_output(), evidence) else {
+        return Err(format!("the output has {bytes} bytes, and not all of them are kept to be compared"));
+    };
+    let read = evidence.read(&kept.sha256).map_err(|problem| problem.to_string())?;
+    Ok(Cow::Owned(
+        String::from_utf8(read).unwrap_or_else(|other| String::from_utf8_lossy(other.as_bytes()).into_owned()),
+    ))
+}
+
+fn decide(
+    check: &Check,
+    order: &CheckOrder,
+    environment: &Environment,
+    evidence: Option<&EvidenceStore>,
+) -> CheckOutcome {
     let output = order.output.as_str();
     let verified = match check {
-        Check::Recompute { query, .. } => Some(artoo_reflex::eval::verify(query, output, &RealFiles)),
+        Check::Recompute { query, .. } => match whole_output(order, evidence) {
+            Ok(output) => Some(artoo_reflex::eval::verify(query, &output, &RealFiles)),
+            Err(evidence) => return CheckOutcome { pass: false, evidence, environmental: true },
+        },
         Check::Performed { act, .. } => Some(artoo_reflex::eval::performed(act, &order.calls, &RealFiles)),
         Check::OutputNotEmpty {}
         | Check::OutputIsNumber {}

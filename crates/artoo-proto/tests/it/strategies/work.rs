@@ -113,7 +113,6 @@ fn tool_call() -> BoxedStrategy<ToolCall> {
     use CallStatus as S;
     let change = record!(FileChange { path: text(), before: option(text()), after: option(text()) });
     let leave = prop_oneof![Just(Leave::Once), Just(Leave::Task), text().prop_map(|id| Leave::Rule { id })];
-    let kept = record!(KeptOutput { stream: text(), sha256: text(), bytes: any::<u64>(), left_out: any::<u64>() });
     record!(ToolCall {
         tool: text(),
         input: json(),
