@@ -65,7 +65,8 @@ impl Exit {
             | AbandonReason::MaxReplans
             | AbandonReason::Diverging
             | AbandonReason::ToolsExhausted
-            | AbandonReason::NoPlan { .. } => Self::NotAchieved,
+            | AbandonReason::NoPlan { .. }
+            | AbandonReason::NoOtherWay { .. } => Self::NotAchieved,
         }
     }
 

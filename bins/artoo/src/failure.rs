@@ -160,7 +160,10 @@ impl Failure {
             | Self::NoEvidence { .. }
             | Self::Runtime { source: RuntimeError::Environment(_) | RuntimeError::DataDir { .. } } => Exit::Usage,
             Self::Undo { source: UndoError::Busy | UndoError::Undone { .. } } => Exit::NotAchieved,
-            Self::Runtime { source: RuntimeError::Audit(_) | RuntimeError::Memory(_) | RuntimeError::Stopped }
+            Self::Runtime {
+                source:
+                    RuntimeError::DiskFull { .. } | RuntimeError::Audit(_) | RuntimeError::Memory(_) | RuntimeError::Stopped,
+            }
             | Self::Prompt { .. }
             | Self::Undo { source: UndoError::Io(_) }
             | Self::Evidence { .. }
@@ -188,6 +191,9 @@ impl Failure {
                 Some("set OPENAI_API_KEY, or OPENAI_BASE_URL for an endpoint of your own, or use --model reflex")
             }
             Self::Model { .. } => Some("put OPENAI_BASE_URL, OPENAI_API_KEY and OPENAI_MODEL right; see artoo doctor"),
+            Self::Runtime { source: RuntimeError::DiskFull { .. } } => {
+                Some("make room there, or choose a folder on another disk with --data-dir")
+            }
             Self::Runtime { source: RuntimeError::Audit(_) } => {
                 Some("see artoo audit; or choose another folder with --data-dir")
             }

@@ -4,6 +4,7 @@ use std::io::{self, IsTerminal, Read};
 
 use clap::Parser;
 use clap::error::ErrorKind;
+use rustix::io::ioctl_fionread;
 
 use crate::args::{Command, CommandLine, ConfigCommand, Options};
 use crate::display::writer::Screen;
@@ -26,6 +27,9 @@ const WAITING_THREADS: usize = 32;
 
 /// Read from a pipe at most: more than any request may have.
 const PIPED_MAX_BYTES: u64 = 1_024 * 1_024;
+
+/// Said where something is piped in beside a request.
+const UNREAD: &str = "standard input was not read: a request on the command line is all there is; name a file instead";
 
 /// Shown where there is nothing to do.
 const SHORT_USAGE: &str = "Usage: artoo \"<what you want done>\"\n       artoo            (a prompt, on a terminal)\n       artoo doctor\n       artoo --help";
@@ -72,6 +76,7 @@ fn run(line: CommandLine, variables: &Variables, screen: &Screen) -> Result<Exit
             &with_file
         }
     };
+    let is_beside = line.command.is_some() || !line.words.is_empty();
     let words = match line.command {
         Some(Command::Doctor { probe }) => return block_on(doctor::run(line.options, probe, variables, screen)),
         Some(Command::Judge { command }) => {
@@ -110,7 +115,11 @@ fn run(line: CommandLine, variables: &Variables, screen: &Screen) -> Result<Exit
     if is_estimate {
         return estimate::run(&settings, &models, &words, screen);
     }
-    block_on(task::run(&settings, models, &words, screen))
+    let ended = block_on(task::run(&settings, models, &words, screen));
+    if is_beside && is_unread() {
+        screen.tell(&[Line::warning(UNREAD)]);
+    }
+    ended
 }
 
 /// Nothing was asked for, and somebody sits there.
@@ -134,10 +143,16 @@ fn piped() -> Result<String, Failure> {
     let failed = |source| Failure::Input { source };
     stdin.lock().take(PIPED_MAX_BYTES).read_to_end(&mut bytes).map_err(failed)?;
     if bytes.len() as u64 == PIPED_MAX_BYTES {
-        // Far too long for a request, which is told with its length; where it was cut does not matter.
+        // Far too long for a request, and refused as such; where it was cut does not matter.
         return Ok(String::from_utf8_lossy(&bytes).into_owned());
     }
     String::from_utf8(bytes).map_err(|error| failed(io::Error::new(io::ErrorKind::InvalidData, error.utf8_error())))
+}
+
+/// Whether a pipe or a file on standard input holds something that nothing has read.
+fn is_unread() -> bool {
+    let stdin = io::stdin();
+    !stdin.is_terminal() && ioctl_fionread(&stdin).is_ok_and(|bytes| bytes > 0)
 }
 
 fn block_on(work: impl Future<Output = Result<Exit, Failure>>) -> Result<Exit, Failure> {

@@ -187,6 +187,13 @@ pub enum AbandonReason {
         /// What was wrong with the drafts.
         problems: Vec<String>,
     },
+    /// The one way that is known failed.
+    NoOtherWay {
+        /// What failed, in the words of the call or the check.
+        failed: String,
+        /// What the user can do next.
+        next_steps: Vec<String>,
+    },
     /// The request was not understood.
     NotUnderstood {
         /// What was and what was not.

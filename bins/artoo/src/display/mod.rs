@@ -117,3 +117,41 @@ fn excerpt(answer: &[Line], whole: &[KeptOutput]) -> Vec<Line> {
     lines.extend(end);
     lines
 }
+
+#[cfg(test)]
+mod tests {
+    use artoo_proto::KeptOutput;
+
+    use super::{END_LINES, Line, QUOTED_MAX, SHOWN_MAX, excerpt, quoted_briefly};
+
+    fn numbered(lines: usize) -> String {
+        (1..=lines).map(|number| number.to_string()).collect::<Vec<_>>().join("\n")
+    }
+
+    #[test]
+    fn a_terminal_gets_all_of_a_short_answer_and_the_ends_of_a_long_one() {
+        let short = excerpt(&[Line::answer(numbered(SHOWN_MAX))], &[]);
+        assert_eq!(short.len(), SHOWN_MAX);
+        let long = excerpt(&[Line::answer(numbered(SHOWN_MAX + 1))], &[]);
+        assert_eq!(long.len(), 2 * END_LINES + 1);
+        assert_eq!((long[0].text.as_str(), long[2 * END_LINES].text.as_str()), ("1", "1001"));
+        assert!(long[END_LINES].text.contains("the answer has 1001 lines"), "{:?}", long[END_LINES]);
+        let kept = KeptOutput { stream: "output".to_owned(), sha256: "ab".repeat(32), bytes: 5_000_000, left_out: 0 };
+        let cut = excerpt(&[Line::answer("begin\n… [4,999,991 bytes left out] …\nend")], &[kept]);
+        let remark = cut.iter().find(|line| line.text.contains("5000000 bytes")).expect("it says how long it is");
+        assert!(remark.text.contains("artoo evidence show abababababab"), "{remark:?}");
+        let wide = excerpt(&[Line::answer("x".repeat(100_000))], &[]);
+        assert!(wide[0].text.chars().count() < 5_000, "one long line is cut as well");
+    }
+
+    #[test]
+    fn what_was_not_verified_is_quoted_in_a_few_lines() {
+        assert_eq!(quoted_briefly("a\nb").len(), 2);
+        let brief = quoted_briefly(&numbered(2_400));
+        assert_eq!(brief.len(), QUOTED_MAX + 1);
+        assert_eq!(
+            (brief[0].text.as_str(), brief[QUOTED_MAX].text.as_str()),
+            ("  | 1", "  and 2392 more lines, which --json shows")
+        );
+    }
+}

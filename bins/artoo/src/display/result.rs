@@ -6,7 +6,8 @@
 use std::collections::BTreeMap;
 
 use artoo_proto::{
-    AuditReport, Basis, CriterionMark, CriterionReport, DeniedAction, Ending, FinalResult, Role, Usage, escape,
+    AbandonReason, AuditReport, Basis, CriterionMark, CriterionReport, DeniedAction, Ending, FinalResult, Role, Usage,
+    escape,
 };
 use artoo_tools::undo::Entry;
 
@@ -103,7 +104,9 @@ fn short_of_the_goal(result: &FinalResult) -> Rendered {
         }));
         answer.extend(quoted(&result.output));
     }
-    if !unmet.is_empty() {
+    // What failed is the summary already.
+    let is_told = matches!(&result.ending, Ending::Abandon { reason: AbandonReason::NoOtherWay { .. }, .. });
+    if !unmet.is_empty() && !is_told {
         answer.push(Line::plain("\nUnmet:"));
         answer.extend(criteria(unmet.iter()));
     }

@@ -32,6 +32,7 @@ fn every_ending_has_its_documented_code() {
     abandon(AbandonReason::Diverging, 9);
     abandon(AbandonReason::ToolsExhausted, 9);
     abandon(AbandonReason::NoPlan { problems: Vec::new() }, 9);
+    abandon(AbandonReason::NoOtherWay { failed: text(), next_steps: Vec::new() }, 9);
     abandon(AbandonReason::Cancelled, 130);
     abandon(AbandonReason::RoleFailed { detail: text() }, 1);
     for (failure, expected) in [

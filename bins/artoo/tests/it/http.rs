@@ -91,7 +91,7 @@ fn a_correction_over_http_repeats_the_criteria_and_names_the_calls_to_avoid() {
     let second = &server.asked()[3].user;
     for told in [
         "CORRECTION (attempt 2)",
-        "/things named *.txt, counted again",
+        "/things named *.txt, hidden ones included, counted again",
         r#"- glob {"report":"count","root":"~/things"}"#,
     ] {
         assert!(second.contains(told), "{told}: {second}");

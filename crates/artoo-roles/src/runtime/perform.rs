@@ -5,15 +5,15 @@ use std::sync::Arc;
 
 use artoo_llm::Model;
 use artoo_proto::{
-    CallStatus, Check, ClarificationAnswer, ConsentAnswer, Environment, Message, ModelFailure, TaskId, ToolCall,
-    ToolOutcome,
+    CallStatus, Check, CheckOutcome, ClarificationAnswer, ConsentAnswer, Environment, Message, ModelFailure, TaskId,
+    ToolCall, ToolOutcome,
 };
 use artoo_tools::checks::{self, CheckInput};
 use artoo_tools::{CallContext, EvidenceStore, Registry};
 
 use super::files::RealFiles;
 use super::operator::Operator;
-use crate::machine::{CheckOrder, CheckOutcome, Completion, ToolOrder, Work};
+use crate::machine::{CheckOrder, Completion, ToolOrder, Work};
 
 /// What performing needs, shared by every task.
 pub(super) struct Hands {
@@ -64,11 +64,7 @@ impl Hands {
         let decided = tokio::task::spawn_blocking(move || {
             order.checks.iter().map(|check| decide(check, &order, &environment, evidence.as_ref())).collect()
         });
-        decided.await.unwrap_or_else(|_| {
-            let failed =
-                CheckOutcome { pass: false, evidence: "the check failed to run".to_owned(), environmental: true };
-            vec![failed; count]
-        })
+        decided.await.unwrap_or_else(|_| vec![CheckOutcome::hindered("the check failed to run"); count])
     }
 
     /// A task is over: what was allowed, refused and tried in it is no more.
@@ -128,13 +124,12 @@ fn decide(
     environment: &Environment,
     evidence: Option<&EvidenceStore>,
 ) -> CheckOutcome {
-    let output = order.output.as_str();
-    let verified = match check {
+    match check {
         Check::Recompute { query, .. } => match whole_output(order, evidence) {
-            Ok(output) => Some(artoo_reflex::eval::verify(query, &output, &RealFiles)),
-            Err(evidence) => return CheckOutcome { pass: false, evidence, environmental: true },
+            Ok(output) => artoo_reflex::eval::verify(query, &output, &RealFiles),
+            Err(problem) => CheckOutcome::hindered(problem),
         },
-        Check::Performed { act, .. } => Some(artoo_reflex::eval::performed(act, &order.calls, &RealFiles)),
+        Check::Performed { act, .. } => artoo_reflex::eval::performed(act, &order.calls, &RealFiles),
         Check::OutputNotEmpty {}
         | Check::OutputIsNumber {}
         | Check::ExitCode { .. }
@@ -142,16 +137,10 @@ fn decide(
         | Check::FileContains { .. }
         | Check::FileEquals { .. }
         | Check::FileCount { .. }
-        | Check::LineCount { .. } => None,
-    };
-    if let Some(verified) = verified {
-        return CheckOutcome { pass: verified.pass, evidence: verified.evidence, environmental: false };
-    }
-    match checks::run(check, &CheckInput { output, exit_code: None, environment }) {
-        Some(verdict) => {
-            CheckOutcome { pass: verdict.pass, evidence: verdict.evidence, environmental: verdict.environmental }
+        | Check::LineCount { .. } => {
+            let input = CheckInput { output: &order.output, exit_code: None, environment };
+            checks::run(check, &input).unwrap_or_else(|| CheckOutcome::fail("no code decides this check"))
         }
-        None => CheckOutcome { pass: false, evidence: "nobody can decide this check".to_owned(), environmental: false },
     }
 }
 
@@ -167,10 +156,7 @@ pub(super) fn crashed(work: &Work) -> Completion {
             let call = ToolCall { output_bytes: 0, environmental: true, ..call };
             Completion::Tool(Box::new(ToolOutcome::Called { call }))
         }
-        Work::Checks { order } => {
-            let failed = CheckOutcome { pass: false, evidence: detail, environmental: true };
-            Completion::Checks(vec![failed; order.checks.len()])
-        }
+        Work::Checks { order } => Completion::Checks(vec![CheckOutcome::hindered(detail); order.checks.len()]),
         Work::Timer { .. } => Completion::Timer,
         Work::Persist { .. } => Completion::Persisted(Err(detail)),
     }

@@ -1,12 +1,12 @@
 //! Endings: what the user gets, marked for what it is.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use artoo_ggs::Decision;
 use artoo_proto::{
-    AbandonReason, Basis, Check, CriterionMark, CriterionReport, CriterionVerdict, DeniedAction, DispatchManifest,
-    Ending, FinalResult, KeptOutput, OutcomeSummary, PrevDirective, ReplanRequest, SubTaskOutcome, TaskId, TaskSpec,
-    UnverifiedOutput, Verdict, VerdictSource, escape,
+    AbandonReason, Basis, Check, Criterion, CriterionMark, CriterionReport, CriterionVerdict, DeniedAction,
+    DispatchManifest, Ending, FinalResult, KeptOutput, OutcomeSummary, PrevDirective, ReplanRequest, SubTaskOutcome,
+    TaskId, TaskSpec, UnverifiedOutput, Verdict, VerdictSource, escape,
 };
 
 use super::translate;
@@ -204,10 +204,13 @@ pub(super) fn abandon(
             let of_subtasks = manifest.subtasks.iter().flat_map(|subtask| &subtask.success_criteria);
             of_subtasks.chain(&manifest.task_criteria)
         });
+        let mut claims: Vec<String> = planned.map(Criterion::claim).collect();
+        // A recipe's task criteria are those of its steps.
+        let mut named = BTreeSet::new();
+        claims.retain(|claim| named.insert(claim.clone()));
         let evidence = "not verified before the task ended".to_owned();
-        planned
-            .map(|c| CriterionReport { claim: c.claim(), mark: CriterionMark::Unmet, evidence: evidence.clone() })
-            .collect()
+        let unmet = |claim| CriterionReport { claim, mark: CriterionMark::Unmet, evidence: evidence.clone() };
+        claims.into_iter().map(unmet).collect()
     });
     Ending::Abandon { reason, unmet }
 }

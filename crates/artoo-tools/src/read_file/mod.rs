@@ -145,7 +145,7 @@ fn unopened(path: &Path, problem: &OpenProblem) -> Record {
     match problem {
         OpenProblem::NotRegular { .. } => Record::unusable(reason),
         OpenProblem::Io(error) if error.kind() == io::ErrorKind::NotFound => {
-            Record::hindered(reason).alternatives(nearby::alternatives(path))
+            Record::hindered(format!("there is no {}", paths::line(path))).alternatives(nearby::alternatives(path))
         }
         OpenProblem::Io(_) => Record::hindered(reason),
     }
