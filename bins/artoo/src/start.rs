@@ -2,8 +2,8 @@
 
 use std::io::{self, IsTerminal, Read};
 
-use clap::Parser;
 use clap::error::ErrorKind;
+use clap::{CommandFactory, Parser};
 use rustix::io::ioctl_fionread;
 
 use crate::args::{Command, CommandLine, ConfigCommand, Options};
@@ -177,22 +177,7 @@ fn usage(error: &clap::Error, screen: &Screen) -> Exit {
     }
     screen.insist(&[Line::plain(text.trim_end())]);
     let words: Vec<String> = std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned()).collect();
-    let is_subcommand = words.first().is_some_and(|word| {
-        matches!(
-            word.as_str(),
-            "run"
-                | "bench"
-                | "setup"
-                | "doctor"
-                | "config"
-                | "check-command"
-                | "model"
-                | "audit"
-                | "undo"
-                | "rules"
-                | "evidence"
-        )
-    });
+    let is_subcommand = words.first().is_some_and(|word| CommandLine::command().find_subcommand(word).is_some());
     if is_subcommand && matches!(error.kind(), ErrorKind::UnknownArgument | ErrorKind::InvalidSubcommand) {
         screen.insist(&[Line::plain(format!("\nIf these words are your task: artoo run -- {}", words.join(" ")))]);
     }

@@ -66,5 +66,6 @@ fn stands_alone(request: &str, span: &Range<usize>, is_plain: bool) -> bool {
     let is_quoted = last.is_some_and(|quote| QUOTES.contains(&quote)) && last == next;
     let goes_on = |c: Option<char>| c.is_some_and(|c| c.is_alphanumeric() || matches!(c, '/' | '_' | '-'));
     let has_end = |rest: &str| rest.chars().nth(1).is_some_and(char::is_alphanumeric);
-    is_quoted || (is_plain && !goes_on(last) && !goes_on(next) && !(after.starts_with('.') && has_end(after)))
+    let is_part = goes_on(last) || goes_on(next) || (after.starts_with('.') && has_end(after));
+    is_quoted || (is_plain && !is_part)
 }

@@ -53,6 +53,7 @@ pub(crate) fn is_true(claim: &str, left: &Left<'_>) -> Option<bool> {
     if let Some(path) = counted.strip_prefix("lines of ") {
         return Some(left.says(&left.world.shell(&format!("awk 'END {{ print NR }}' {}", quoted(path)))));
     }
+    let counted = counted.strip_suffix(", hidden ones included")?;
     let (depth, place) = match counted.strip_prefix("files under ") {
         Some(place) => ("", place),
         None => ("-maxdepth 1", counted.strip_prefix("files directly in ")?),
