@@ -305,7 +305,10 @@ async fn stores(settings: &Settings) -> Vec<Finding> {
             let name = match &error {
                 RuntimeError::Memory(_) => "memory",
                 RuntimeError::Audit(_) => "audit log",
-                RuntimeError::Environment(_) | RuntimeError::DataDir { .. } | RuntimeError::Stopped => "data folder",
+                RuntimeError::Environment(_)
+                | RuntimeError::DataDir { .. }
+                | RuntimeError::DiskFull { .. }
+                | RuntimeError::Stopped => "data folder",
             };
             let told = Failure::Runtime { source: error }.told();
             return vec![Finding::fail(

@@ -8,7 +8,7 @@ use artoo_proto::{AbandonReason, Basis, Ending, FinalResult, ModelFailure, Perce
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 pub(crate) enum Exit {
-    /// Accepted, with checks in code behind every subtask; or a subcommand found nothing wrong.
+    /// Accepted, and code decided every criterion; or a subcommand found nothing wrong.
     Accepted = 0,
     /// artoo itself failed, or its log is damaged.
     Internal = 1,
@@ -16,7 +16,7 @@ pub(crate) enum Exit {
     Usage = 2,
     /// Delivered, with criteria named that are not met.
     Partial = 3,
-    /// Answered, but no check in code supports it: a model's judgement alone, or words alone.
+    /// Answered, and code did not decide all of it: a model judged a part or the whole, or no tool ran.
     ModelsWord = 4,
     /// The request was not understood.
     NotUnderstood = 5,
@@ -28,6 +28,8 @@ pub(crate) enum Exit {
     Deadline = 8,
     /// Not achieved, for any other reason.
     NotAchieved = 9,
+    /// Standard output did not take the answer.
+    Unwritten = 10,
     /// Cancelled, by Ctrl-C or a signal (128 + SIGINT).
     Cancelled = 130,
 }
@@ -41,8 +43,8 @@ impl Exit {
     /// How a task's result is told to the shell.
     pub(crate) fn of(result: &FinalResult) -> Self {
         match &result.ending {
-            Ending::Accept { basis: Basis::Checked | Basis::Mixed } => Self::Accepted,
-            Ending::Accept { basis: Basis::Judged | Basis::WordsOnly } => Self::ModelsWord,
+            Ending::Accept { basis: Basis::Checked } => Self::Accepted,
+            Ending::Accept { basis: Basis::Mixed | Basis::Judged | Basis::WordsOnly } => Self::ModelsWord,
             Ending::Success { .. } => Self::Partial,
             Ending::Abandon { reason, .. } => Self::of_reason(reason),
         }
@@ -63,7 +65,8 @@ impl Exit {
             | AbandonReason::MaxReplans
             | AbandonReason::Diverging
             | AbandonReason::ToolsExhausted
-            | AbandonReason::NoPlan { .. } => Self::NotAchieved,
+            | AbandonReason::NoPlan { .. }
+            | AbandonReason::NoOtherWay { .. } => Self::NotAchieved,
         }
     }
 

@@ -93,6 +93,12 @@ pub(crate) enum Failure {
         #[source]
         source: std::io::Error,
     },
+    /// Standard output did not take the answer.
+    #[error("standard output did not take the answer, so it is incomplete there")]
+    Unwritten {
+        #[source]
+        source: std::io::Error,
+    },
     /// A line that is to be a command and is no JSON string.
     #[error("line {line} of standard input is no JSON string")]
     NoJsonString {
@@ -154,11 +160,15 @@ impl Failure {
             | Self::NoEvidence { .. }
             | Self::Runtime { source: RuntimeError::Environment(_) | RuntimeError::DataDir { .. } } => Exit::Usage,
             Self::Undo { source: UndoError::Busy | UndoError::Undone { .. } } => Exit::NotAchieved,
-            Self::Runtime { source: RuntimeError::Audit(_) | RuntimeError::Memory(_) | RuntimeError::Stopped }
+            Self::Runtime {
+                source:
+                    RuntimeError::DiskFull { .. } | RuntimeError::Audit(_) | RuntimeError::Memory(_) | RuntimeError::Stopped,
+            }
             | Self::Prompt { .. }
             | Self::Undo { source: UndoError::Io(_) }
             | Self::Evidence { .. }
             | Self::System { .. } => Exit::Internal,
+            Self::Unwritten { .. } => Exit::Unwritten,
             Self::Files { source } => model_files::exit(source),
             #[cfg(feature = "local-llm")]
             Self::Local { .. } => Exit::Usage,
@@ -181,6 +191,9 @@ impl Failure {
                 Some("set OPENAI_API_KEY, or OPENAI_BASE_URL for an endpoint of your own, or use --model reflex")
             }
             Self::Model { .. } => Some("put OPENAI_BASE_URL, OPENAI_API_KEY and OPENAI_MODEL right; see artoo doctor"),
+            Self::Runtime { source: RuntimeError::DiskFull { .. } } => {
+                Some("make room there, or choose a folder on another disk with --data-dir")
+            }
             Self::Runtime { source: RuntimeError::Audit(_) } => {
                 Some("see artoo audit; or choose another folder with --data-dir")
             }
@@ -192,6 +205,9 @@ impl Failure {
                 Some("allow more, or leave the bound out; artoo --estimate \"<what you want done>\" says what it takes")
             }
             Self::NoPrice { .. } => Some("say its price with ARTOO_PRICES, or bound the tokens with --max-tokens"),
+            Self::Unwritten { .. } => Some(
+                "send it where there is room; what was done stays done, and artoo evidence list names what was read",
+            ),
             Self::Input { .. } => Some("a request is text in UTF-8"),
             Self::NoJsonString { .. } => Some("write each command as one JSON string on a line of its own"),
             Self::Undo { source: UndoError::Unknown { .. } | UndoError::Ambiguous { .. } } => {

@@ -2,8 +2,9 @@
 
 use std::io::{self, IsTerminal, Read};
 
-use clap::Parser;
 use clap::error::ErrorKind;
+use clap::{CommandFactory, Parser};
+use rustix::io::ioctl_fionread;
 
 use crate::args::{Command, CommandLine, ConfigCommand, Options};
 use crate::display::writer::Screen;
@@ -27,27 +28,39 @@ const WAITING_THREADS: usize = 32;
 /// Read from a pipe at most: more than any request may have.
 const PIPED_MAX_BYTES: u64 = 1_024 * 1_024;
 
+/// Said where something is piped in beside a request.
+const UNREAD: &str = "standard input was not read: a request on the command line is all there is; name a file instead";
+
 /// Shown where there is nothing to do.
 const SHORT_USAGE: &str = "Usage: artoo \"<what you want done>\"\n       artoo            (a prompt, on a terminal)\n       artoo doctor\n       artoo --help";
 
 /// Reads the command line and does what it says.
 pub(crate) fn start() -> Exit {
     let variables = Variables::of_process();
-    let line = match CommandLine::try_parse() {
-        Ok(line) => line,
-        Err(error) => return usage(&error, &Screen::new(&variables, false)),
-    };
-    let screen = Screen::new(&variables, line.options.quiet);
-    let is_json = line.options.json;
-    run(line, &variables, &screen).unwrap_or_else(|failure| {
-        if is_json {
-            screen.json(&json::error(&failure));
+    let (screen, is_json, ended) = match CommandLine::try_parse() {
+        Ok(line) => {
+            let (screen, is_json) = (Screen::new(&variables, line.options.quiet), line.options.json);
+            let ended = run(line, &variables, &screen);
+            (screen, is_json, ended)
         }
-        let mut lines = vec![Line::warning(format!("artoo: {}", failure.told()))];
-        lines.extend(failure.remedy().map(|remedy| Line::plain(format!("  {remedy}"))));
-        screen.insist(&lines);
-        failure.exit()
-    })
+        Err(error) => {
+            let screen = Screen::new(&variables, false);
+            let exit = usage(&error, &screen);
+            (screen, false, Ok(exit))
+        }
+    };
+    let exit = ended.unwrap_or_else(|failure| told(&failure, is_json, &screen));
+    screen.unwritten().map_or(exit, |source| told(&Failure::Unwritten { source }, false, &screen))
+}
+
+fn told(failure: &Failure, is_json: bool, screen: &Screen) -> Exit {
+    if is_json {
+        screen.json(&json::error(failure));
+    }
+    let mut lines = vec![Line::warning(format!("artoo: {}", failure.told()))];
+    lines.extend(failure.remedy().map(|remedy| Line::plain(format!("  {remedy}"))));
+    screen.insist(&lines);
+    failure.exit()
 }
 
 fn run(line: CommandLine, variables: &Variables, screen: &Screen) -> Result<Exit, Failure> {
@@ -63,6 +76,7 @@ fn run(line: CommandLine, variables: &Variables, screen: &Screen) -> Result<Exit
             &with_file
         }
     };
+    let is_beside = line.command.is_some() || !line.words.is_empty();
     let words = match line.command {
         Some(Command::Doctor { probe }) => return block_on(doctor::run(line.options, probe, variables, screen)),
         Some(Command::Judge { command }) => {
@@ -101,7 +115,11 @@ fn run(line: CommandLine, variables: &Variables, screen: &Screen) -> Result<Exit
     if is_estimate {
         return estimate::run(&settings, &models, &words, screen);
     }
-    block_on(task::run(&settings, models, &words, screen))
+    let ended = block_on(task::run(&settings, models, &words, screen));
+    if is_beside && is_unread() {
+        screen.tell(&[Line::warning(UNREAD)]);
+    }
+    ended
 }
 
 /// Nothing was asked for, and somebody sits there.
@@ -125,10 +143,16 @@ fn piped() -> Result<String, Failure> {
     let failed = |source| Failure::Input { source };
     stdin.lock().take(PIPED_MAX_BYTES).read_to_end(&mut bytes).map_err(failed)?;
     if bytes.len() as u64 == PIPED_MAX_BYTES {
-        // Far too long for a request, which is told with its length; where it was cut does not matter.
+        // Far too long for a request, and refused as such; where it was cut does not matter.
         return Ok(String::from_utf8_lossy(&bytes).into_owned());
     }
     String::from_utf8(bytes).map_err(|error| failed(io::Error::new(io::ErrorKind::InvalidData, error.utf8_error())))
+}
+
+/// Whether a pipe or a file on standard input holds something that nothing has read.
+fn is_unread() -> bool {
+    let stdin = io::stdin();
+    !stdin.is_terminal() && ioctl_fionread(&stdin).is_ok_and(|bytes| bytes > 0)
 }
 
 fn block_on(work: impl Future<Output = Result<Exit, Failure>>) -> Result<Exit, Failure> {
@@ -153,22 +177,7 @@ fn usage(error: &clap::Error, screen: &Screen) -> Exit {
     }
     screen.insist(&[Line::plain(text.trim_end())]);
     let words: Vec<String> = std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned()).collect();
-    let is_subcommand = words.first().is_some_and(|word| {
-        matches!(
-            word.as_str(),
-            "run"
-                | "bench"
-                | "setup"
-                | "doctor"
-                | "config"
-                | "check-command"
-                | "model"
-                | "audit"
-                | "undo"
-                | "rules"
-                | "evidence"
-        )
-    });
+    let is_subcommand = words.first().is_some_and(|word| CommandLine::command().find_subcommand(word).is_some());
     if is_subcommand && matches!(error.kind(), ErrorKind::UnknownArgument | ErrorKind::InvalidSubcommand) {
         screen.insist(&[Line::plain(format!("\nIf these words are your task: artoo run -- {}", words.join(" ")))]);
     }

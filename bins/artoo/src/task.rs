@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use artoo_bus::TapEvent;
 use artoo_proto::SessionTurn;
 use artoo_roles::runtime::{CloseReport, Progress, System, TaskHandle, TaskOutcome, Unattended};
+use artoo_tools::EvidenceStore;
 use artoo_tools::undo::Entry;
 use serde_json::Value;
 use tokio::time::{MissedTickBehavior, interval};
@@ -98,7 +99,7 @@ pub(crate) async fn perform(
     if !settings.json {
         let rendered = result::render(&outcome.result, &outcome.usage);
         screen.tell(&rendered.before);
-        screen.answer(&rendered.answer);
+        screen.answer_with(&rendered.answer, &outcome.result.whole, &EvidenceStore::new(&settings.data_dir));
         screen.tell(&rendered.after);
         screen.tell(&spending.lines(task_id, expected.as_ref()));
         screen.tell(&changed(settings, &outcome).iter().flat_map(result::undoable).collect::<Vec<_>>());

@@ -168,6 +168,7 @@ pub(crate) fn execution(n: u128, status: ExecutionStatus, tool_calls: Vec<ToolCa
         attempt: 1,
         status,
         output: "41".to_owned(),
+        whole: vec![],
         output_from_tool: true,
         tool_calls,
         denied: vec![],

@@ -67,6 +67,7 @@ fn result(n: u8) -> Message {
         task_id: task(n),
         summary: String::new(),
         output: String::new(),
+        whole: vec![],
         unverified: vec![],
         loss: Loss::default(),
         grad_l: 0.0,

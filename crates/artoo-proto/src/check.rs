@@ -210,7 +210,7 @@ impl Check {
                 format!("{path}, written by this task's own call, is exactly {text:?}")
             }
             Self::FileCount { path, pattern, recursive } => format!(
-                "the output equals the number of files {} {path}{}, counted again",
+                "the output equals the number of files {} {path}{}, hidden ones included, counted again",
                 if *recursive { "under" } else { "directly in" },
                 if pattern.is_empty() { String::new() } else { format!(" named {pattern}") },
             ),
@@ -252,5 +252,42 @@ impl Check {
             | Self::Recompute { .. }
             | Self::Performed { .. } => None,
         }
+    }
+}
+
+/// What a check found.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CheckOutcome {
+    /// Whether the claim holds.
+    pub pass: bool,
+    /// What was seen or computed, on one line.
+    pub evidence: String,
+    /// For a failure: whether the machine stood in the way (unreadable, missing folder, no time).
+    pub environmental: bool,
+}
+
+impl CheckOutcome {
+    /// The claim holds, or does not.
+    #[must_use]
+    pub fn new(pass: bool, evidence: impl Into<String>) -> Self {
+        Self { pass, evidence: evidence.into(), environmental: false }
+    }
+
+    /// The claim holds.
+    #[must_use]
+    pub fn pass(evidence: impl Into<String>) -> Self {
+        Self::new(true, evidence)
+    }
+
+    /// The claim does not hold.
+    #[must_use]
+    pub fn fail(evidence: impl Into<String>) -> Self {
+        Self::new(false, evidence)
+    }
+
+    /// The machine stood in the way of a look.
+    #[must_use]
+    pub fn hindered(evidence: impl Into<String>) -> Self {
+        Self { environmental: true, ..Self::fail(evidence) }
     }
 }

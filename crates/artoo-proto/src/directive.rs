@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{ModelFailure, PerceptionFailure, TaskId, UnverifiedOutput};
+use crate::{KeptOutput, ModelFailure, PerceptionFailure, TaskId, UnverifiedOutput};
 
 /// The loss and its three parts; D, P and Omega lie in 0..=1.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
@@ -187,6 +187,13 @@ pub enum AbandonReason {
         /// What was wrong with the drafts.
         problems: Vec<String>,
     },
+    /// The one way that is known failed.
+    NoOtherWay {
+        /// What failed, in the words of the call or the check.
+        failed: String,
+        /// What the user can do next.
+        next_steps: Vec<String>,
+    },
     /// The request was not understood.
     NotUnderstood {
         /// What was and what was not.
@@ -268,6 +275,9 @@ pub struct FinalResult {
     pub summary: String,
     /// The answer: verified for `accept`, otherwise as good as the ending says.
     pub output: String,
+    /// Where `output` is cut: the items of the evidence store that hold all of it, in order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub whole: Vec<KeptOutput>,
     /// Outputs nobody verified, apart.
     pub unverified: Vec<UnverifiedOutput>,
     /// The loss of the delivered round.

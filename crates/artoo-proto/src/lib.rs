@@ -32,7 +32,7 @@ pub mod tool;
 pub mod verdict;
 
 pub use audit::{AuditQuery, AuditReport, GapTrend, TaskTrend, ToolHealth, Trigger};
-pub use check::{Check, Criterion, Mode};
+pub use check::{Check, CheckOutcome, Criterion, Mode};
 pub use directive::{
     AbandonReason, Basis, CriterionMark, CriterionReport, DeniedAction, Ending, FailureMix, FinalResult, Loss,
     PlanDirective, PrevDirective, ReplanDirective, TerminalDirective, Urgency,

@@ -167,6 +167,15 @@ pub struct ToolCall {
 }
 
 impl ToolCall {
+    /// The item of the evidence store that holds the whole output, where one does.
+    #[must_use]
+    pub fn whole_output(&self) -> Option<&KeptOutput> {
+        match self.kept.as_slice() {
+            [all] if all.left_out == 0 => Some(all),
+            _ => None,
+        }
+    }
+
     /// A call that ended like this; nothing is proven of what it could do, and nothing more is known of what it did.
     #[must_use]
     pub fn ended(request: ToolRequest, evidence_id: EvidenceId, status: CallStatus, output: String) -> Self {

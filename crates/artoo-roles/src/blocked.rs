@@ -3,6 +3,8 @@
 use artoo_ggs::BlockedTarget;
 use artoo_proto::{Environment, escape};
 
+use crate::grounding;
+
 /// Characters of one target shown in a prompt: a path or command, not a payload.
 const SHOWN_CHARS: usize = 300;
 
@@ -68,7 +70,7 @@ pub(crate) fn worded(text: &str) -> String {
 
 /// What looks like a path in a text, without the quotes and marks around it.
 pub(crate) fn paths_in(text: &str) -> impl Iterator<Item = String> + '_ {
-    text.split_whitespace().map(bare).filter(|word| is_path(word) || has_extension(word)).map(str::to_owned)
+    grounding::tokens(text).into_iter().map(bare).filter(|word| is_path(word) || has_extension(word)).map(str::to_owned)
 }
 
 /// The ways a path may be recorded: as written, from the home folder, from the current and the workspace folder.

@@ -5,11 +5,13 @@
 //! see still needs cited evidence, and its result says that a model judged it.
 
 mod acts;
+mod names;
 #[cfg(test)]
 mod tests;
 mod words;
 
 pub use acts::{asks_for_change, named_destinations};
+pub(crate) use names::{tokens, without_names};
 use words::{
     CJK_FOLDERS, CJK_NUMBERS, CJK_OBJECTS, CJK_QUANTIFIERS, CLAIMS, COMPOSITIONS, DEEDS, DEICTIC, FOLDERS, INDEFINITE,
     NUMBERS, OBJECTS, POLITE, QUANTIFIERS, QUESTIONS,
@@ -53,7 +55,10 @@ pub fn is_about_this_machine(request: &str) -> bool {
 pub fn may_mean(request: &str, path: &str) -> bool {
     let lower = request.to_lowercase();
     let path = path.to_lowercase();
-    let named = lower.split_whitespace().filter(|token| looks_like_path(token) || token.contains('/'));
+    if names::spaced_span(&lower, &path).is_some() {
+        return true;
+    }
+    let named = tokens(&lower).into_iter().filter(|token| looks_like_path(token) || token.contains('/'));
     let mut named = named.map(|token| unquoted(token).trim_end_matches(['.', '/'])).peekable();
     named.peek().is_none()
         || named.any(|name| {

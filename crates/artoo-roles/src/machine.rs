@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use artoo_proto::{
-    Address, Check, EffectId, EffectKind, Envelope, EvidenceId, Message, MessageId, MessageKind, ModelFailure,
-    ModelReply, ModelRequest, Now, SubTaskId, ToolCall, ToolOutcome, ToolRequest,
+    Address, Check, CheckOutcome, EffectId, EffectKind, Envelope, EvidenceId, Message, MessageId, MessageKind,
+    ModelFailure, ModelReply, ModelRequest, Now, SubTaskId, ToolCall, ToolOutcome, ToolRequest,
 };
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
@@ -134,17 +134,6 @@ impl Completion {
             Self::Persisted(_) => "memory write",
         }
     }
-}
-
-/// What a check found.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct CheckOutcome {
-    /// Whether the claim holds.
-    pub pass: bool,
-    /// What was seen.
-    pub evidence: String,
-    /// Whether a failure is the environment's.
-    pub environmental: bool,
 }
 
 /// A tool call as handed to the outside.

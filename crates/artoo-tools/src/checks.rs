@@ -5,7 +5,7 @@ use std::io::{self, Read};
 use std::path::Path;
 use std::time::Duration;
 
-use artoo_proto::{Check, Environment, escape};
+use artoo_proto::{Check, CheckOutcome, Environment, escape};
 
 use crate::glob::Needle;
 use crate::limit::Limit;
@@ -35,62 +35,41 @@ pub struct CheckInput<'a> {
     pub environment: &'a Environment,
 }
 
-/// What a check found.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct CheckVerdict {
-    /// Met or not.
-    pub pass: bool,
-    /// What was seen, on one line.
-    pub evidence: String,
-    /// For a failure: whether the machine stood in the way (unreadable, missing folder, no time).
-    pub environmental: bool,
-}
-
-impl CheckVerdict {
-    fn new(pass: bool, evidence: impl Into<String>) -> Self {
-        Self { pass, evidence: evidence.into(), environmental: false }
-    }
-
-    fn hindered(evidence: impl Into<String>) -> Self {
-        Self { pass: false, evidence: evidence.into(), environmental: true }
-    }
-}
-
 /// Decides a check; `None` for [`Check::Recompute`] and [`Check::Performed`], whose meaning is not known here.
 ///
 /// Reads the disk, so an async caller runs it on a blocking thread. Whether a file was changed by the subtask's own
 /// call is the caller's to see; this reads what is there.
 #[must_use]
-pub fn run(check: &Check, input: &CheckInput<'_>) -> Option<CheckVerdict> {
+pub fn run(check: &Check, input: &CheckInput<'_>) -> Option<CheckOutcome> {
     let environment = input.environment;
     Some(match check {
         Check::OutputNotEmpty {} => {
             let chars = input.output.trim().chars().count();
-            CheckVerdict::new(chars > 0, format!("the output has {chars} characters"))
+            CheckOutcome::new(chars > 0, format!("the output has {chars} characters"))
         }
         Check::OutputIsNumber {} => {
             let is_number = number(input.output).is_some();
-            CheckVerdict::new(is_number, format!("the output is {:?}", shown(input.output)))
+            CheckOutcome::new(is_number, format!("the output is {:?}", shown(input.output)))
         }
         Check::ExitCode { code } => match input.exit_code {
-            Some(found) => CheckVerdict::new(found == *code, format!("the last call exited with {found}")),
-            None => CheckVerdict::new(false, "the last call has no exit code"),
+            Some(found) => CheckOutcome::new(found == *code, format!("the last call exited with {found}")),
+            None => CheckOutcome::fail("the last call has no exit code"),
         },
         Check::FileExists { path } => {
-            file(environment, path, |_, size, _| Ok(CheckVerdict::new(true, format!("it is a file of {size} bytes"))))
+            file(environment, path, |_, size, _| Ok(CheckOutcome::pass(format!("it is a file of {size} bytes"))))
         }
         Check::FileContains { path, text } => file(environment, path, |mut file, _, limit| {
             Ok(match Needle::new(text, false).is_in_file(&mut file, limit)? {
-                Some(true) => CheckVerdict::new(true, "the text is in it"),
-                Some(false) => CheckVerdict::new(false, "the text is not in it"),
-                None => CheckVerdict::hindered("there was no time to read all of it"),
+                Some(true) => CheckOutcome::pass("the text is in it"),
+                Some(false) => CheckOutcome::fail("the text is not in it"),
+                None => CheckOutcome::hindered("there was no time to read all of it"),
             })
         }),
         Check::FileEquals { path, text } => file(environment, path, |file, size, _| equals(file, size, text)),
         Check::LineCount { path } => file(environment, path, |file, _, limit| {
             Ok(match read_file::count(file, limit)? {
                 Some(lines) => same_number(input.output, lines, &format!("it has {lines} lines")),
-                None => CheckVerdict::hindered("there was no time to count all lines"),
+                None => CheckOutcome::hindered("there was no time to count all lines"),
             })
         }),
         Check::FileCount { path, pattern, recursive } => count::files(input, path, pattern, *recursive),
@@ -102,60 +81,58 @@ pub fn run(check: &Check, input: &CheckInput<'_>) -> Option<CheckVerdict> {
 fn file(
     environment: &Environment,
     path: &str,
-    look: impl FnOnce(File, u64, &Limit) -> io::Result<CheckVerdict>,
-) -> CheckVerdict {
+    look: impl FnOnce(File, u64, &Limit) -> io::Result<CheckOutcome>,
+) -> CheckOutcome {
     let path = match paths::absolute(environment, path) {
         Ok(path) => path,
-        Err(problem) => return CheckVerdict::new(false, problem.to_string()),
+        Err(problem) => return CheckOutcome::fail(problem.to_string()),
     };
     let verdict = match opened(environment, &path) {
         Ok((file, size)) => look(file, size, &Limit::after(CHECK_TIMEOUT))
-            .unwrap_or_else(|error| CheckVerdict::hindered(error.to_string())),
+            .unwrap_or_else(|error| CheckOutcome::hindered(error.to_string())),
         Err(verdict) => verdict,
     };
-    CheckVerdict { evidence: format!("{}: {}", paths::line(&path), escape::one_line(&verdict.evidence)), ..verdict }
+    CheckOutcome { evidence: format!("{}: {}", paths::line(&path), escape::one_line(&verdict.evidence)), ..verdict }
 }
 
-fn opened(environment: &Environment, path: &Path) -> Result<(File, u64), CheckVerdict> {
+fn opened(environment: &Environment, path: &Path) -> Result<(File, u64), CheckOutcome> {
     if Protected::new(environment, &[]).refusal(path).is_some() {
-        return Err(CheckVerdict::new(false, "it is protected and not read"));
+        return Err(CheckOutcome::fail("it is protected and not read"));
     }
     let file = open::regular(path).map_err(|problem| match &problem {
         // An act that left no file has failed by itself; only other errors are the machine's.
-        OpenProblem::Io(error) if error.kind() == io::ErrorKind::NotFound => {
-            CheckVerdict::new(false, "there is no file")
-        }
-        OpenProblem::NotRegular { .. } => CheckVerdict::new(false, problem.to_string()),
-        OpenProblem::Io(_) => CheckVerdict::hindered(problem.to_string()),
+        OpenProblem::Io(error) if error.kind() == io::ErrorKind::NotFound => CheckOutcome::fail("there is no file"),
+        OpenProblem::NotRegular { .. } => CheckOutcome::fail(problem.to_string()),
+        OpenProblem::Io(_) => CheckOutcome::hindered(problem.to_string()),
     })?;
-    let size = file.metadata().map_err(|error| CheckVerdict::hindered(error.to_string()))?.len();
+    let size = file.metadata().map_err(|error| CheckOutcome::hindered(error.to_string()))?.len();
     if size > CHECK_MAX_BYTES {
-        return Err(CheckVerdict::hindered(format!("it has {size} bytes, too many to check")));
+        return Err(CheckOutcome::hindered(format!("it has {size} bytes, too many to check")));
     }
     Ok((file, size))
 }
 
-fn equals(mut file: File, size: u64, text: &str) -> io::Result<CheckVerdict> {
+fn equals(mut file: File, size: u64, text: &str) -> io::Result<CheckOutcome> {
     let wanted = u64::try_from(text.len()).unwrap_or(u64::MAX);
     if size != wanted {
-        return Ok(CheckVerdict::new(false, format!("it has {size} bytes, the text {wanted}")));
+        return Ok(CheckOutcome::fail(format!("it has {size} bytes, the text {wanted}")));
     }
     let mut held = Vec::new();
     // One byte more than expected, so that a file that has just grown is seen.
     (&mut file).take(wanted.saturating_add(1)).read_to_end(&mut held)?;
     let first_difference = held.iter().zip(text.as_bytes()).position(|(held, wanted)| held != wanted);
     Ok(match first_difference {
-        None if held.len() == text.len() => CheckVerdict::new(true, format!("it is exactly the text, {size} bytes")),
-        None => CheckVerdict::new(false, "it changed while it was read"),
-        Some(at) => CheckVerdict::new(false, format!("it differs from the text at byte {at}")),
+        None if held.len() == text.len() => CheckOutcome::pass(format!("it is exactly the text, {size} bytes")),
+        None => CheckOutcome::fail("it changed while it was read"),
+        Some(at) => CheckOutcome::fail(format!("it differs from the text at byte {at}")),
     })
 }
 
 /// Whether the output is this number and nothing else.
-fn same_number(output: &str, expected: u64, seen: &str) -> CheckVerdict {
+fn same_number(output: &str, expected: u64, seen: &str) -> CheckOutcome {
     match output.trim().parse::<u64>() {
-        Ok(found) => CheckVerdict::new(found == expected, format!("{seen}; the output says {found}")),
-        Err(_) => CheckVerdict::new(false, format!("{seen}; the output is not a number: {:?}", shown(output))),
+        Ok(found) => CheckOutcome::new(found == expected, format!("{seen}; the output says {found}")),
+        Err(_) => CheckOutcome::fail(format!("{seen}; the output is not a number: {:?}", shown(output))),
     }
 }
 

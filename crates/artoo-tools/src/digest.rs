@@ -45,11 +45,6 @@ pub(crate) fn of_whole(file: &mut File, limit: &Limit) -> io::Result<String> {
     of_file(file, limit)?.ok_or_else(|| io::ErrorKind::TimedOut.into())
 }
 
-/// Hex digest of bytes.
-pub(crate) fn of_bytes(bytes: &[u8]) -> String {
-    hex(&Sha256::digest(bytes))
-}
-
 /// Hex digest of all that a reader gives, a piece at a time.
 pub(crate) fn of_reader(mut reader: impl Read) -> io::Result<String> {
     let mut hasher = Sha256::new();

@@ -1,8 +1,9 @@
 //! Names near one that is not there: what a person might have meant, read from the folder itself.
 
+use std::collections::VecDeque;
 use std::ffi::OsString;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::paths;
 
@@ -15,9 +16,10 @@ const ENTRIES_MAX: usize = 10_000;
 /// Longer names are not compared letter by letter: the work grows with the square.
 const NAME_MAX_CHARS: usize = 100;
 
-/// Existing siblings of a missing path, nearest first, as absolute paths; empty when nothing is near.
+/// What a missing path may mean, nearest first, as absolute paths; empty when nothing is near.
 ///
-/// Looks in the deepest folder that exists, for a name near the first one that doesn't.
+/// Looks in the deepest folder that exists, for a name near the first one that doesn't; where there is none, for that very
+/// name in the folders below.
 pub(crate) fn alternatives(missing: &Path) -> Vec<String> {
     let Some((folder, wanted)) = first_missing(missing) else { return Vec::new() };
     let Ok(entries) = fs::read_dir(folder) else { return Vec::new() };
@@ -30,8 +32,35 @@ pub(crate) fn alternatives(missing: &Path) -> Vec<String> {
         .filter_map(|name| distance(&wanted, &name.to_string_lossy().to_lowercase()).map(|d| (d, name)))
         .collect();
     near.sort();
-    near.truncate(ALTERNATIVES_MAX);
-    near.into_iter().map(|(_, name)| paths::line(&folder.join(name))).collect()
+    let mut found: Vec<PathBuf> = near.into_iter().map(|(_, name)| folder.join(name)).collect();
+    if found.is_empty() {
+        found = below(folder, &wanted);
+    }
+    found.truncate(ALTERNATIVES_MAX);
+    found.iter().map(|path| paths::line(path)).collect()
+}
+
+/// Entries of this name in folders below one, the highest first; hidden folders are passed over.
+fn below(folder: &Path, wanted: &str) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    let (mut open, mut left) = (VecDeque::from([folder.to_path_buf()]), ENTRIES_MAX);
+    while let Some(folder) = open.pop_front() {
+        for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+            left = left.saturating_sub(1);
+            let (name, is_folder) = (entry.file_name(), entry.file_type().is_ok_and(|kind| kind.is_dir()));
+            if name.to_string_lossy().to_lowercase() == wanted {
+                found.push(entry.path());
+            }
+            if is_folder && !paths::is_hidden(&name) && left > 0 {
+                open.push_back(entry.path());
+            }
+        }
+        if left == 0 || found.len() >= ALTERNATIVES_MAX {
+            break;
+        }
+    }
+    found.sort_by_key(|path| (path.components().count(), path.clone()));
+    found
 }
 
 /// The known word nearest to one that is none, if any is near.
@@ -94,7 +123,7 @@ fn edit_distance(a: &str, b: &str) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use super::edit_distance;
+    use super::{alternatives, edit_distance};
 
     #[test]
     fn edits_are_counted_as_levenshtein_does() {
@@ -103,5 +132,25 @@ mod tests {
         {
             assert_eq!(edit_distance(a, b), expected, "{a} {b}");
         }
+    }
+
+    #[test]
+    fn a_missing_name_is_looked_for_beside_its_place_and_then_below() {
+        let dir = tempfile::TempDir::new().unwrap();
+        let docs = dir.path().join("Documents");
+        for folder in ["Work/old", ".hidden", "Empty"] {
+            std::fs::create_dir_all(docs.join(folder)).unwrap();
+        }
+        for file in ["Work/contract.txt", "Work/old/contract.txt", ".hidden/contract.txt", "notes.txt"] {
+            std::fs::write(docs.join(file), "x").unwrap();
+        }
+        let near = |missing: &str| -> Vec<String> {
+            let shown = |path: String| path.rsplit_once("Documents/").unwrap().1.to_owned();
+            alternatives(&docs.join(missing)).into_iter().map(shown).collect()
+        };
+        assert_eq!(near("contract.txt"), ["Work/contract.txt", "Work/old/contract.txt"]);
+        assert_eq!(near("ntoes.txt"), ["notes.txt"], "a slip of the keys is nearer than a name below");
+        assert_eq!(near("Wrk/contract.txt"), ["Work"], "the first part that is missing");
+        assert_eq!(near("invoice.pdf"), [""; 0]);
     }
 }

@@ -11,12 +11,8 @@ pub(crate) fn from_bytes(bytes: &[u8]) -> String {
     }
 }
 
-/// Two ends of something longer, with how much is missing between.
-pub(crate) fn with_gap(head: &[u8], left_out: u64, tail: &[u8]) -> String {
-    ends(head, left_out, tail, usize::MAX).0
-}
-
-/// Likewise in at most `max_chars` characters and the mark; whether anything is missing.
+/// Two ends of something longer in at most `max_chars` characters, with a mark for what is missing between; whether
+/// anything is missing.
 ///
 /// Cut between characters only; the number is that of the bytes that are not shown, exactly.
 pub(crate) fn ends(head: &[u8], left_out: u64, tail: &[u8], max_chars: usize) -> (String, bool) {

@@ -1,16 +1,17 @@
 //! The result for people: what may be relied on, apart from what may not.
 //!
-//! Standard output holds the bare answer only where checks in code support it. Every other ending opens with
-//! its verdict, and what there is stands quoted under a heading that says what it is.
+//! Standard output holds the bare answer only where code decided every criterion. Every other ending opens with
+//! its verdict, and the output stands quoted under a heading that says what it rests on.
 
 use std::collections::BTreeMap;
 
 use artoo_proto::{
-    AuditReport, Basis, CriterionMark, CriterionReport, DeniedAction, Ending, FinalResult, Role, Usage, escape,
+    AbandonReason, AuditReport, Basis, CriterionMark, CriterionReport, DeniedAction, Ending, FinalResult, Role, Usage,
+    escape,
 };
 use artoo_tools::undo::Entry;
 
-use super::{Line, quoted};
+use super::{Line, quoted, quoted_briefly};
 
 /// Characters of the evidence shown with a criterion.
 const EVIDENCE_CHARS: usize = 240;
@@ -26,7 +27,16 @@ pub(crate) struct Rendered {
 /// Renders a result.
 pub(crate) fn render(result: &FinalResult, usage: &BTreeMap<Role, Usage>) -> Rendered {
     let mut rendered = match &result.ending {
-        Ending::Accept { basis: Basis::Checked | Basis::Mixed } => accepted(result),
+        Ending::Accept { basis: Basis::Checked } => accepted(result),
+        Ending::Accept { basis: Basis::Mixed } => {
+            let count = |mark| result.criteria.iter().filter(|report| report.mark == mark).count();
+            let (checked, judged) = (count(CriterionMark::Checked), count(CriterionMark::Judged));
+            models_word(
+                result,
+                "Not verified as a whole: code checked a part of this, a model judged the rest.",
+                format!("answered: {checked} checked in code, {judged} on a model's judgement of the evidence"),
+            )
+        }
         Ending::Accept { basis: Basis::Judged } => models_word(
             result,
             "Not verified in code: this rests on a model's judgement alone.",
@@ -45,30 +55,19 @@ pub(crate) fn render(result: &FinalResult, usage: &BTreeMap<Role, Usage>) -> Ren
 
 fn accepted(result: &FinalResult) -> Rendered {
     let output = result.output.trim_end_matches('\n');
-    // A recipe's summary is the request as code read it. It comes first: a right answer to another question would
-    // look right.
-    let is_recipe = matches!(result.ending, Ending::Accept { basis: Basis::Checked });
-    let summary = || vec![Line::strong(escape::one_line(&result.summary))];
-    let mut after = if is_recipe { Vec::new() } else { summary() };
-    if output.is_empty() {
-        after.push(Line::plain("(the answer is empty)"));
-    }
-    after.push(Line::strong(if is_recipe {
-        "accepted: every criterion was checked in code".to_owned()
-    } else {
-        let count = |mark| result.criteria.iter().filter(|report| report.mark == mark).count();
-        let (checked, judged) = (count(CriterionMark::Checked), count(CriterionMark::Judged));
-        format!("accepted: {checked} checked in code, {judged} on a model's judgement of the evidence")
-    }));
+    let is_empty = output.is_empty();
+    let mut after: Vec<Line> = is_empty.then(|| Line::plain("(the answer is empty)")).into_iter().collect();
+    after.push(Line::strong("accepted: every criterion was checked in code"));
     after.extend(decided(result));
     Rendered {
-        before: if is_recipe { summary() } else { Vec::new() },
-        answer: if output.is_empty() { Vec::new() } else { vec![Line::answer(output)] },
+        // The request as code read it comes first: a right answer to another question would look right.
+        before: vec![Line::strong(escape::one_line(&result.summary))],
+        answer: if is_empty { Vec::new() } else { vec![Line::answer(output)] },
         after,
     }
 }
 
-fn models_word(result: &FinalResult, heading: &'static str, verdict: &'static str) -> Rendered {
+fn models_word(result: &FinalResult, heading: &'static str, verdict: impl Into<String>) -> Rendered {
     let mut answer = vec![Line::strong(heading)];
     answer.extend(quoted(&result.output));
     let mut after = vec![Line::strong(verdict)];
@@ -105,7 +104,9 @@ fn short_of_the_goal(result: &FinalResult) -> Rendered {
         }));
         answer.extend(quoted(&result.output));
     }
-    if !unmet.is_empty() {
+    // What failed is the summary already.
+    let is_told = matches!(&result.ending, Ending::Abandon { reason: AbandonReason::NoOtherWay { .. }, .. });
+    if !unmet.is_empty() && !is_told {
         answer.push(Line::plain("\nUnmet:"));
         answer.extend(criteria(unmet.iter()));
     }
@@ -120,7 +121,7 @@ fn short_of_the_goal(result: &FinalResult) -> Rendered {
     let mut after = Vec::new();
     for claim in &result.unverified {
         after.push(Line::warning(format!("Not verified, said for \"{}\":", escape::one_line(&claim.intent))));
-        after.extend(quoted(&claim.output));
+        after.extend(quoted_briefly(&claim.output));
     }
     let met = criteria(result.criteria.iter().filter(|report| report.mark != CriterionMark::Unmet));
     if !met.is_empty() {

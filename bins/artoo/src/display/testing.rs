@@ -8,6 +8,7 @@ pub(crate) fn result_with(ending: Ending) -> FinalResult {
         task_id: TaskId::try_from("a_test-00000000-0000-4000-8000-000000000001".to_owned()).unwrap(),
         summary: String::new(),
         output: String::new(),
+        whole: Vec::new(),
         unverified: Vec::new(),
         loss: Loss::default(),
         grad_l: 0.0,

@@ -3,11 +3,12 @@
 use std::io::{self, IsTerminal, Write};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use artoo_proto::escape;
+use artoo_proto::{KeptOutput, escape};
+use artoo_tools::EvidenceStore;
 use rustix::termios::tcgetwinsize;
 use serde_json::Value;
 
-use super::{Line, Style, wrap};
+use super::{Line, Style, excerpt, wrap};
 use crate::settings::Variables;
 
 /// Lines kept back while a question or a line being typed stands on the screen: more than is said in that time.
@@ -19,7 +20,7 @@ const STATUS_CHARS: usize = 80;
 /// Both streams, shared by everything that shows something.
 ///
 /// A stream that is closed at the other end takes no more, and that is no failure: the task goes on and its exit code
-/// says how it ended.
+/// says how it ended. Any other error of standard output is kept for [`Screen::unwritten`].
 #[derive(Debug, Clone)]
 pub(crate) struct Screen {
     streams: Arc<Mutex<Streams>>,
@@ -34,6 +35,8 @@ struct Streams {
     has_colour: bool,
     /// Lines that wait for the end of a question or of a line being typed.
     held: Option<Vec<Line>>,
+    /// Why standard output did not take everything.
+    unwritten: Option<io::Error>,
 }
 
 /// Where text goes.
@@ -50,7 +53,7 @@ impl Screen {
         let is_dumb = variables.raw("TERM").is_some_and(|term| term == "dumb");
         let has_colour = !is_dumb && variables.raw("NO_COLOR").is_none();
         let is_live = io::stderr().is_terminal() && !is_quiet;
-        let streams = Arc::new(Mutex::new(Streams { has_colour, held: None }));
+        let streams = Arc::new(Mutex::new(Streams { has_colour, held: None, unwritten: None }));
         Self { streams, turn: Arc::default(), is_live, is_quiet }
     }
 
@@ -64,15 +67,39 @@ impl Screen {
         self.lock().has_colour
     }
 
-    /// Puts the answer, and nothing else, on standard output.
+    /// Puts the answer, and nothing else, on standard output. A terminal gets what a person can take in of it, everything
+    /// else all of it: `whole` are the items of evidence behind an answer that is cut.
+    pub(crate) fn answer_with(&self, lines: &[Line], whole: &[KeptOutput], evidence: &EvidenceStore) {
+        if Stream::Out.columns().is_some() {
+            return self.answer(&excerpt(lines, whole));
+        }
+        if whole.is_empty() {
+            return self.answer(lines);
+        }
+        let mut streams = self.lock();
+        let mut out = Visible { streams: &mut streams, torn: Vec::new(), ended: true };
+        let copied = whole.iter().try_for_each(|kept| {
+            evidence.copy(&kept.sha256, &mut out).map_err(io::Error::other)?;
+            out.end()
+        });
+        if let Err(error) = copied {
+            streams.unwritten.get_or_insert(error);
+        }
+    }
+
+    /// Puts lines on standard output.
     pub(crate) fn answer(&self, lines: &[Line]) {
         self.lock().show(Stream::Out, lines);
     }
 
+    /// Why standard output did not take all that was written to it, where it did not; a closed pipe is no reason.
+    pub(crate) fn unwritten(&self) -> Option<io::Error> {
+        self.lock().unwritten.take().filter(|error| error.kind() != io::ErrorKind::BrokenPipe)
+    }
+
     /// One JSON value as one line on standard output, with nothing in it that a terminal would act on.
     pub(crate) fn json(&self, value: &Value) {
-        let _streams = self.lock();
-        write(Stream::Out, &format!("{}\n", ascii_where_hostile(&value.to_string())));
+        self.lock().write(Stream::Out, &format!("{}\n", ascii_where_hostile(&value.to_string())));
     }
 
     /// Lines about the task on standard error; where it is to be quiet only warnings.
@@ -98,11 +125,11 @@ impl Screen {
         if !self.is_live {
             return;
         }
-        let _streams = self.lock();
+        let mut streams = self.lock();
         let columns = Stream::Err.columns().unwrap_or(STATUS_CHARS).min(STATUS_CHARS).saturating_sub(1);
         // Filled up with spaces, since not every terminal can clear a line.
         let row: String = escape::one_line(text).chars().chain(std::iter::repeat(' ')).take(columns).collect();
-        write(Stream::Err, &format!("\r{row}\r"));
+        streams.write(Stream::Err, &format!("\r{row}\r"));
     }
 
     /// Waits until no question stands. Whoever asks keeps the turn as long as theirs does.
@@ -114,7 +141,7 @@ impl Screen {
     pub(crate) fn ask(&self, lines: &[Line], prompt: &'static str) {
         let mut streams = self.lock();
         streams.show(Stream::Err, lines);
-        write(Stream::Err, prompt);
+        streams.write(Stream::Err, prompt);
         streams.hold();
     }
 
@@ -128,7 +155,7 @@ impl Screen {
     pub(crate) fn answered(&self, is_open: bool) {
         let mut streams = self.lock();
         if is_open {
-            write(Stream::Err, "\n");
+            streams.write(Stream::Err, "\n");
         }
         let held = streams.held.take().unwrap_or_default();
         streams.show(Stream::Err, &held);
@@ -136,8 +163,7 @@ impl Screen {
 
     /// A code for the terminal itself; never text from anywhere.
     pub(crate) fn control(&self, code: &'static str) {
-        let _streams = self.lock();
-        write(Stream::Err, code);
+        self.lock().write(Stream::Err, code);
     }
 
     /// A line of the log.
@@ -152,7 +178,7 @@ impl Screen {
     pub(crate) fn warn(&self, text: &'static str) {
         match self.streams.try_lock() {
             Ok(mut streams) => streams.tell(&[Line::warning(text)]),
-            Err(_) => write(Stream::Err, &format!("{text}\n")),
+            Err(_) => drop(Stream::Err.write(format!("{text}\n").as_bytes())),
         }
     }
 
@@ -176,11 +202,17 @@ impl Streams {
         self.held.get_or_insert_with(Vec::new);
     }
 
-    fn show<'a>(&self, stream: Stream, lines: impl IntoIterator<Item = &'a Line>) {
+    fn write(&mut self, stream: Stream, text: &str) {
+        if let (Stream::Out, Err(error)) = (stream, stream.write(text.as_bytes())) {
+            self.unwritten.get_or_insert(error);
+        }
+    }
+
+    fn show<'a>(&mut self, stream: Stream, lines: impl IntoIterator<Item = &'a Line>) {
         let columns = stream.columns();
         let text: String = lines.into_iter().map(|line| self.shown(line, columns)).collect();
         if !text.is_empty() {
-            write(stream, &text);
+            self.write(stream, &text);
         }
     }
 
@@ -203,7 +235,57 @@ impl Streams {
     }
 }
 
+/// Bytes on their way to standard output, in the same letters as a shorter answer would be.
+struct Visible<'a> {
+    streams: &'a mut Streams,
+    /// The beginning of a character whose rest has not come yet.
+    torn: Vec<u8>,
+    /// Nothing was written, or a line's end last.
+    ended: bool,
+}
+
+impl Visible<'_> {
+    /// Ends the last line where it has no end.
+    fn end(&mut self) -> io::Result<()> {
+        let torn = String::from_utf8_lossy(&std::mem::take(&mut self.torn)).into_owned();
+        self.streams.write(Stream::Out, &escape::visible(&torn));
+        if !std::mem::replace(&mut self.ended, true) {
+            self.streams.write(Stream::Out, "\n");
+        }
+        Ok(())
+    }
+}
+
+impl Write for Visible<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.torn.extend_from_slice(bytes);
+        let whole = match std::str::from_utf8(&self.torn) {
+            Err(error) if error.error_len().is_none() => error.valid_up_to(),
+            // What is no text at all is shown as such.
+            _ => self.torn.len(),
+        };
+        let rest = self.torn.split_off(whole);
+        let text = std::mem::replace(&mut self.torn, rest);
+        self.streams.write(Stream::Out, &escape::visible(&String::from_utf8_lossy(&text)));
+        self.ended = text.ends_with(b"\n");
+        // Whoever takes nothing any more is not sent the rest.
+        if self.streams.unwritten.is_some() { Err(io::ErrorKind::BrokenPipe.into()) } else { Ok(bytes.len()) }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
 impl Stream {
+    fn write(self, bytes: &[u8]) -> io::Result<()> {
+        let put = |stream: &mut dyn Write| stream.write_all(bytes).and_then(|()| stream.flush());
+        match self {
+            Self::Out => put(&mut io::stdout().lock()),
+            Self::Err => put(&mut io::stderr().lock()),
+        }
+    }
+
     /// The terminal's width; `None` where it is none. A terminal that doesn't know its width is never too narrow.
     fn columns(self) -> Option<usize> {
         let size = match self {
@@ -212,15 +294,6 @@ impl Stream {
         };
         size.ok().map(|size| if size.ws_col == 0 { usize::MAX } else { usize::from(size.ws_col) })
     }
-}
-
-/// Whoever closed the other end does not want the rest.
-fn write(stream: Stream, text: &str) {
-    let put = |stream: &mut dyn Write| stream.write_all(text.as_bytes()).and_then(|()| stream.flush());
-    drop(match stream {
-        Stream::Out => put(&mut io::stdout().lock()),
-        Stream::Err => put(&mut io::stderr().lock()),
-    });
 }
 
 /// JSON allows control characters beyond C0, and characters that reorder text, inside strings; here they are `\u` escapes.

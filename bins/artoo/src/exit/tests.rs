@@ -17,7 +17,7 @@ fn abandon(reason: AbandonReason, expected: u8) {
 #[test]
 fn every_ending_has_its_documented_code() {
     check(Ending::Accept { basis: Basis::Checked }, 0);
-    check(Ending::Accept { basis: Basis::Mixed }, 0);
+    check(Ending::Accept { basis: Basis::Mixed }, 4);
     check(Ending::Accept { basis: Basis::Judged }, 4);
     check(Ending::Accept { basis: Basis::WordsOnly }, 4);
     check(Ending::Success { unmet: Vec::new() }, 3);
@@ -32,6 +32,7 @@ fn every_ending_has_its_documented_code() {
     abandon(AbandonReason::Diverging, 9);
     abandon(AbandonReason::ToolsExhausted, 9);
     abandon(AbandonReason::NoPlan { problems: Vec::new() }, 9);
+    abandon(AbandonReason::NoOtherWay { failed: text(), next_steps: Vec::new() }, 9);
     abandon(AbandonReason::Cancelled, 130);
     abandon(AbandonReason::RoleFailed { detail: text() }, 1);
     for (failure, expected) in [
@@ -64,6 +65,7 @@ fn only_an_accept_on_evidence_is_zero() {
         (Exit::Model, 7),
         (Exit::Deadline, 8),
         (Exit::NotAchieved, 9),
+        (Exit::Unwritten, 10),
         (Exit::Cancelled, 130),
     ];
     for (exit, code) in codes {

@@ -50,7 +50,7 @@ fn g17_two_groups_over_http_take_five_calls_in_order_and_leave_the_file() {
     let before = world.snapshot();
     let server = Server::start(honest);
     let ran = world.ask(&server, REQUEST);
-    assert_eq!(ran.code, Some(0), "{ran:#?}\n{:#?}", server.asked());
+    assert_eq!(ran.code, Some(4), "{ran:#?}\n{:#?}", server.asked());
     // Both executors had a check that code decides, so no model judged them.
     assert_eq!(server.schemas(), ["task_spec", "plan", "execution", "execution", "task_verdict"]);
     assert!(server.asked().iter().all(|asked| asked.authorization == format!("Bearer {KEY}")));
@@ -61,7 +61,7 @@ fn g17_two_groups_over_http_take_five_calls_in_order_and_leave_the_file() {
     after.remove(&report);
     after.remove(&world.workspace());
     assert_eq!(after, before, "nothing else changed");
-    assert!(ran.stdout.starts_with(&format!("{counted}\n")), "merged in sequence order: {ran:?}");
+    assert!(ran.stdout.lines().nth(1) == Some(&format!("  | {counted}")), "merged in sequence order: {ran:?}");
     for shown in ["[checked] ", "[judged] report.txt names", "model calls: 5, tokens 500+100", "R3 2 (200+40)"] {
         assert!(ran.stderr.contains(shown), "{shown}: {}", ran.stderr);
     }
@@ -85,12 +85,13 @@ fn a_correction_over_http_repeats_the_criteria_and_names_the_calls_to_avoid() {
         _ => pass(asked, &asked.evidence()),
     });
     let ran = world.ask(&server, request);
-    assert_eq!((ran.code, ran.stdout.as_str()), (Some(0), "7\n"), "{ran:#?}\n{:#?}", server.asked());
+    let quoted = "Not verified as a whole: code checked a part of this, a model judged the rest.\n  | 7\n";
+    assert_eq!((ran.code, ran.stdout.as_str()), (Some(4), quoted), "{ran:#?}\n{:#?}", server.asked());
     assert_eq!(server.schemas(), ["task_spec", "plan", "execution", "execution", "task_verdict"]);
     let second = &server.asked()[3].user;
     for told in [
         "CORRECTION (attempt 2)",
-        "/things named *.txt, counted again",
+        "/things named *.txt, hidden ones included, counted again",
         r#"- glob {"report":"count","root":"~/things"}"#,
     ] {
         assert!(second.contains(told), "{told}: {second}");

@@ -233,3 +233,23 @@ fn a_damaged_audit_log_is_seen() {
     assert_eq!(doctor.code, Some(2), "{doctor:?}");
     assert!(doctor.stdout.contains("FAIL audit log"), "{doctor:?}");
 }
+
+#[test]
+fn a_missing_file_is_said_to_be_missing_and_what_is_near_is_named() {
+    let world = World::new();
+    world.file("Documents/Work/contract.txt", "one two\n");
+    for request in [
+        "show Documents/contract.txt",
+        "how many lines has ~/Documents/contract.txt",
+        "show the first 3 lines of Documents/contract.txt",
+    ] {
+        let ran = world.run(&[request]);
+        assert!(matches!(ran.code, Some(5 | 9)), "{request}: {ran:?}");
+        for part in ["here is no ", "Documents/contract.txt", "there is ", "Documents/Work/contract.txt"] {
+            assert!(ran.stdout.contains(part), "{request}: {part} in {ran:?}");
+        }
+        assert!(!ran.stdout.contains("os error") && !ran.stdout.contains("second computation"), "{ran:?}");
+    }
+    let ran = world.run(&["show Documents/Work/contract.txt"]);
+    assert_eq!((ran.code, ran.stdout.as_str()), (Some(0), "one two\n"), "{ran:?}");
+}

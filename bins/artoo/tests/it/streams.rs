@@ -33,6 +33,96 @@ fn a_closed_pipe_is_quiet_and_the_code_still_tells_how_the_task_ended() {
 }
 
 #[test]
+fn an_answer_that_cannot_be_written_ends_with_its_own_code() {
+    let world = World::new().with_things();
+    let full = |arguments: &[&str]| {
+        let mut command = world.command(arguments);
+        command.stdout(std::fs::File::options().write(true).open("/dev/full").unwrap());
+        Ran::of(command.output().unwrap())
+    };
+    world.file("things/long.log", "a long line of a log\n".repeat(20_000));
+    for arguments in [
+        &["list the files in ~/things"][..],
+        &["--quiet", "how many files are in ~/things"],
+        &["--json", "how many files are in ~/things"],
+        &["show ~/things/long.log"],
+        &["make me a sandwich"],
+        &["audit"],
+        &["undo", "--list"],
+        &["evidence", "list"],
+        &["config", "show"],
+        &["--help"],
+    ] {
+        let ran = full(arguments);
+        assert_eq!(ran.code, Some(10), "{arguments:?}: {ran:?}");
+        assert!(ran.stderr.contains("standard output did not take the answer"), "{arguments:?}: {ran:?}");
+        assert!(ran.stderr.contains("No space left on device"), "{arguments:?}: {ran:?}");
+    }
+    let ran = world.run(&["how many files are in ~/things"]);
+    assert_eq!((ran.code, ran.stdout.as_str()), (Some(0), "14\n"), "{ran:?}");
+}
+
+#[test]
+fn a_long_answer_passes_its_check_and_reaches_a_pipe_whole() {
+    let world = World::new();
+    let line = "2026-11-22 10:00:00 INFO a line of a log — nothing happened\n";
+    for size in [262_143, 262_145, 5_000_000] {
+        let lines = size / line.len();
+        let text = format!("{}{}INFO\n", line.repeat(lines - 1), "x".repeat(size - (lines - 1) * line.len() - 5));
+        assert_eq!(text.len(), size);
+        world.file("logs/app.log", &text);
+        for request in [
+            "show ~/logs/app.log",
+            "show the lines of ~/logs/app.log that contain INFO",
+            "show the first 900000 lines of ~/logs/app.log",
+        ] {
+            let ran = world.run(&[request]);
+            assert_eq!(ran.code, Some(0), "{request}, {size}: {}", ran.stderr);
+            assert!(ran.stdout == text, "{request}, {size}: {} bytes came", ran.stdout.len());
+            assert!(ran.stderr.lines().count() < 12, "{request}, {size}: {}", ran.stderr);
+        }
+    }
+    let ran = world.run(&["--json", "show ~/logs/app.log"]);
+    let last: serde_json::Value = serde_json::from_str(ran.stdout.lines().last().unwrap()).unwrap();
+    assert_eq!((ran.code, &last["result"]["whole"][0]["bytes"]), (Some(0), &json!(5_000_000)));
+    let (code, shown) = on_a_terminal(&world, None, "show ~/logs/app.log", "", None);
+    assert_eq!(code, 0, "{shown}");
+    assert!(shown.lines().count() < 100 && shown.contains("the answer has 5000000 bytes"), "{shown}");
+}
+
+#[test]
+fn a_long_list_of_files_passes_its_check() {
+    let world = World::new();
+    for number in 0..4_000 {
+        world.file(format!("code/a-rather-long-name-of-a-folder/and-a-long-name-of-a-file-{number:05}.txt"), "");
+    }
+    let ran = world.run(&["list the files in ~/code"]);
+    assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+    assert_eq!(ran.stdout, world.shell("find \"$PWD/code\" -type f | LC_ALL=C sort") + "\n");
+    assert!(ran.stdout.len() > 262_144);
+}
+
+#[test]
+fn what_is_piped_in_beside_a_request_is_said_to_be_unread() {
+    let world = World::new().with_things();
+    let beside = |stdin: Stdio| {
+        let mut command = world.command(&["how many files are in ~/things"]);
+        let ran = Ran::of(command.stdin(stdin).output().unwrap());
+        assert_eq!((ran.code, ran.stdout.as_str()), (Some(0), "13\n"), "{ran:?}");
+        ran.stderr.contains("standard input was not read")
+    };
+    let note = world.file("note", "summarise me\n");
+    assert!(beside(std::fs::File::open(&note).unwrap().into()), "a file");
+    let (read, mut write) = std::io::pipe().unwrap();
+    send(&mut write, "summarise me\n");
+    assert!(beside(read.into()), "a pipe");
+    let (read, write) = std::io::pipe().unwrap();
+    drop(write);
+    assert!(!beside(read.into()), "an empty pipe");
+    assert!(!beside(Stdio::null()));
+}
+
+#[test]
 fn h2_hostile_words_and_names_are_shown_escaped() {
     let world = World::new();
     world.file("things/a\u{1b}[31mred\u{7}.txt", "x");

@@ -72,13 +72,13 @@ fn g19_every_check_renders_what_it_looks_at() {
     );
     check(
         json!({ "kind": "file_count", "path": "/a" }),
-        "the output equals the number of files directly in /a, counted again",
+        "the output equals the number of files directly in /a, hidden ones included, counted again",
         true,
         None,
     );
     check(
         json!({ "kind": "file_count", "path": "/a", "pattern": "*.pdf", "recursive": true }),
-        "the output equals the number of files under /a named *.pdf, counted again",
+        "the output equals the number of files under /a named *.pdf, hidden ones included, counted again",
         true,
         None,
     );

@@ -10,6 +10,8 @@ mod files;
 mod lines;
 mod moving;
 
+/// What a verification found.
+pub use artoo_proto::CheckOutcome as Verification;
 use artoo_proto::escape;
 use serde_json::Value;
 
@@ -18,25 +20,6 @@ use crate::algebra::{Function, Query, Relation, Ty};
 
 /// Names of differing elements shown as evidence; enough to act on, short enough to read.
 const SHOWN: usize = 3;
-
-/// What a verification found.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Verification {
-    /// Whether the output is the query's value.
-    pub pass: bool,
-    /// What was computed and compared, or why it could not be.
-    pub evidence: String,
-}
-
-impl Verification {
-    pub(super) fn pass(evidence: impl Into<String>) -> Self {
-        Self { pass: true, evidence: evidence.into() }
-    }
-
-    pub(super) fn fail(evidence: impl Into<String>) -> Self {
-        Self { pass: false, evidence: evidence.into() }
-    }
-}
 
 /// Computes a serialised query again and compares with a tool's output.
 ///
@@ -66,6 +49,7 @@ fn value(query: &Query, output: &str, fs: &dyn FileSystem) -> Result<Verificatio
         Query::Compare { of, with, relation: Relation::Difference } => {
             return difference::applied(of, with, output, fs);
         }
+        Query::TextFile { path } if let Some(same) = lines::same_file(path, output, fs) => return Ok(same),
         Query::Aggregate { of, .. } if of.ty() == Ok(Ty::Processes) => return moving::process_count(query, output, fs),
         _ => {}
     }

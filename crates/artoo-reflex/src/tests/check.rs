@@ -318,3 +318,21 @@ proptest! {
         let _ = verify(&serde_json::to_value(rooted(query)).unwrap(), &output, &tree());
     }
 }
+
+#[test]
+fn a_long_text_is_compared_whole_and_a_cut_one_fails() {
+    let mut fs = MemoryFileSystem::new("/home/ada/x");
+    let text: String = (0..9_000).map(|number| format!("line {number} of a long log with INFO\n")).collect();
+    assert!(text.len() > 262_144);
+    fs.add_file("/home/ada/x/long.log", text.clone(), at(1));
+    for request in ["show ~/x/long.log", "show the lines of ~/x/long.log that contain INFO"] {
+        let query = serde_json::to_value(question(request)).unwrap();
+        assert!(verify(&query, &text, &fs).pass, "{request}");
+        assert!(verify(&query, text.trim_end(), &fs).pass, "{request}: the end of the last line may be missing");
+        let cut = format!("{}… [9 bytes left out] …{}", &text[..100_000], &text[100_009..]);
+        let swapped = text.replacen("line 1 ", "line l ", 1);
+        for wrong in [cut.as_str(), &text[..200_000], &swapped, &format!("{text}\nmore")] {
+            assert!(!verify(&query, wrong, &fs).pass, "{request}");
+        }
+    }
+}

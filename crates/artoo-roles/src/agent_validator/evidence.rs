@@ -194,7 +194,8 @@ pub(crate) fn independent(calls: &[ToolCall]) -> Vec<ToolCall> {
     let reads_back = |call: &ToolCall| {
         let words = format!("{} {}", call.target, call.input);
         let is_part = |c: char| !(c.is_alphanumeric() || matches!(c, '.' | '_' | '-'));
-        words.split(is_part).any(|word| !word.is_empty() && written.contains(&word))
+        written.iter().any(|name| name.contains(is_part) && words.contains(name))
+            || words.split(is_part).any(|word| !word.is_empty() && written.contains(&word))
     };
     calls.iter().filter(|call| !has_changed(call) && !reads_back(call)).cloned().collect()
 }

@@ -1,11 +1,12 @@
 //! A model's judgement, and what of it code lets stand. R4a and R4b share these rules.
 
-use artoo_proto::{Criterion, CriterionVerdict, EvidenceId, FailureClass, ToolCall, Verdict, VerdictSource, escape};
+use artoo_proto::{
+    CheckOutcome, Criterion, CriterionVerdict, EvidenceId, FailureClass, ToolCall, Verdict, VerdictSource, escape,
+};
 use serde::Deserialize;
 
 use super::evidence::is_citable;
 use crate::grounding;
-use crate::machine::CheckOutcome;
 
 /// What a judging model replies.
 #[derive(Debug, Deserialize)]

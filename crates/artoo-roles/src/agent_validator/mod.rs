@@ -11,16 +11,16 @@ mod tests;
 mod wire;
 
 use artoo_proto::{
-    CorrectionSignal, Criterion, CriterionVerdict, EffectId, EvidenceId, ExecutionResult, ExecutionStatus,
-    FailureClass, GapPoint, ModelFailure, ModelReply, ModelRequest, OutcomeStatus, Role, RoleContext, SubTask,
-    SubTaskOutcome, ToolCall, Usage, ValidateSubtaskContext, Verdict,
+    CheckOutcome, CorrectionSignal, Criterion, CriterionVerdict, EffectId, EvidenceId, ExecutionResult,
+    ExecutionStatus, FailureClass, GapPoint, ModelFailure, ModelReply, ModelRequest, OutcomeStatus, Role, RoleContext,
+    SubTask, SubTaskOutcome, ToolCall, Usage, ValidateSubtaskContext, Verdict,
 };
 
 use crate::ask::{Answer, Ask};
 use crate::limits::{REPLY_TOKENS, RETRIES_MAX};
 pub(crate) use prompt::{numbered, schema as judgement_schema};
 
-use crate::machine::{CheckOrder, CheckOutcome, Context, Machine, Work};
+use crate::machine::{CheckOrder, Context, Machine, Work};
 pub(crate) use evidence::{Ruling, has_changed, independent, left_open, may_have_changed, rule};
 pub(crate) use judgement::{Grounds, Judgement, apply_judgement, fail, pass_by_check};
 

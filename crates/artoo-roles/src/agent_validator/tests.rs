@@ -5,8 +5,8 @@ mod objections;
 mod verdicts;
 
 use artoo_proto::{
-    CorrectionSignal, Criterion, ExecutionResult, ExecutionStatus, FailureClass, Message, OutcomeStatus, RoleContext,
-    SubTask, SubTaskOutcome, ToolCall, VerdictSource,
+    CheckOutcome, CorrectionSignal, Criterion, ExecutionResult, ExecutionStatus, FailureClass, Message, OutcomeStatus,
+    RoleContext, SubTask, SubTaskOutcome, ToolCall, VerdictSource,
 };
 use serde_json::json;
 
@@ -16,7 +16,7 @@ use crate::fixtures::{
     unreachable_model, unreadable,
 };
 use crate::limits::RETRIES_MAX;
-use crate::machine::{CheckOutcome, RoleEffect};
+use crate::machine::RoleEffect;
 
 fn assigned(subtask: SubTask) -> Bench<AgentValidator> {
     let mut bench = Bench::new(AgentValidator::new());

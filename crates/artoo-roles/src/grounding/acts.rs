@@ -1,5 +1,6 @@
 //! Requests for a change: which verb asks for it, and which file the user named for the result.
 
+use super::names::tokens;
 use super::words::{
     CJK_ACTS, CJK_QUESTIONS, DESTINATIONS, DETERMINERS, FOREIGN_ACTS, INFORMATION, NOT_FOREIGN, NOUNISH_ACTS, OBJECTS,
     PARTICLES, PLACING_ACTS, POLITE, PREPOSITIONS, QUESTIONS, STRONG_ACTS, WEAK_ACTS,
@@ -37,7 +38,7 @@ struct Act {
 }
 
 fn acts(lower: &str) -> impl Iterator<Item = Act> + '_ {
-    let tokens: Vec<&str> = lower.split_whitespace().collect();
+    let tokens = tokens(lower);
     let mut opening = true;
     let mut found = Vec::new();
     for (at, token) in tokens.iter().enumerate() {

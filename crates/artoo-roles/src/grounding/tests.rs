@@ -2,7 +2,7 @@
 
 use super::{
     asks_for_change, asks_for_number, claims_change, claims_deed, is_about_this_machine, is_question, may_mean,
-    mentions_machine, named_destinations, needs_whole_output, speaks_of_folders_only,
+    mentions_machine, named_destinations, needs_whole_output, speaks_of_folders_only, without_names,
 };
 
 #[test]
@@ -78,6 +78,8 @@ fn the_file_a_user_names_for_the_result_is_known() {
     check("create a backup of notes.txt", &[]);
     check("write a summary of report.pdf", &[]);
     check("how many files are called x.txt", &[]);
+    check("save it as 'my notes.txt', please", &["my notes.txt"]);
+    check("don't copy it to \"~/my docs/the report.md\"!", &["my docs/the report.md"]);
 }
 
 #[test]
@@ -222,4 +224,36 @@ fn g19_a_check_elsewhere_than_the_user_named_supports_nothing() {
     ] {
         assert!(!may_mean(request, path), "{request} {path}");
     }
+}
+
+#[test]
+fn names_with_spaces_are_known_by_what_was_changed() {
+    let left = |request: &str, changed: &str| named_destinations(&without_names(request, [changed.to_owned()].iter()));
+    for request in [
+        "make 'Desktop/run me.sh' executable",
+        "make Desktop/run me.sh executable",
+        "change \"run me.sh\" so that it can be run",
+        "update ~/Desktop/run me.sh.",
+        "save it to /home/u/desktop/run me.sh",
+    ] {
+        assert_eq!(left(request, "/home/u/Desktop/run me.sh"), [""; 0], "{request}");
+    }
+    // Two files are no name with spaces, and a name elsewhere or a part of a longer one is another file.
+    for (request, changed, missing) in [
+        (
+            "copy it to a.txt and save the rest to b.txt",
+            "/home/u/a.txt and save the rest to b.txt",
+            &["a.txt", "b.txt"][..],
+        ),
+        ("save it to '/etc/run me.sh'", "/home/u/run me.sh", &["/etc/run me.sh"]),
+        ("save it to 'run me.sh'", "/home/u/do not run me.sh", &["run me.sh"]),
+        ("save it to 'run me.sh'", "/home/u/me.sh", &["run me.sh"]),
+    ] {
+        let named = left(request, changed);
+        assert_eq!(named, missing, "{request}");
+    }
+    assert!(may_mean("how many lines has ~/My Docs/a b.txt", "/home/u/My Docs/a b.txt"));
+    assert!(may_mean("how many files are in 'My Docs'", "/home/u/My Docs"));
+    assert!(!may_mean("how many lines has \"My Docs/a b.txt\"", "/home/u/Other/a b.txt"));
+    assert!(!may_mean("how many lines has my docs/b.txt", "/home/u/b.txt"));
 }

@@ -36,7 +36,8 @@ impl MetaValidator {
         }
         let changed: Vec<String> =
             acts.flat_map(|call| &call.changed).map(|change| change.path.to_lowercase()).collect();
-        let named = grounding::named_destinations(&spec.raw_input);
+        // A name with spaces is known by the file that was changed, not by splitting the request into words.
+        let named = grounding::named_destinations(&grounding::without_names(&spec.raw_input, changed.iter()));
         // What was changed in a folder of that name is in the result, too.
         let is_it = |path: &String, name: &String| format!("/{path}/").contains(&format!("/{name}/"));
         let missing = named.iter().find(|name| !changed.iter().any(|path| is_it(path, name)))?;

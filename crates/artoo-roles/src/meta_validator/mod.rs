@@ -8,9 +8,9 @@ mod tests;
 mod wire;
 
 use artoo_proto::{
-    Criterion, CriterionVerdict, DispatchManifest, EffectId, FailureClass, ModelFailure, ModelReply, ModelRequest,
-    OutcomeSummary, ReplanRequest, Role, RoleContext, SubTaskMissing, SubTaskOutcome, TaskSpec, ToolCall, Usage,
-    ValidateTaskContext, Verdict, VerdictSource,
+    CheckOutcome, Criterion, CriterionVerdict, DispatchManifest, EffectId, FailureClass, ModelFailure, ModelReply,
+    ModelRequest, OutcomeSummary, ReplanRequest, Role, RoleContext, SubTaskMissing, SubTaskOutcome, TaskSpec, ToolCall,
+    Usage, ValidateTaskContext, Verdict, VerdictSource,
 };
 
 use crate::agent_validator::{
@@ -20,7 +20,7 @@ use crate::agent_validator::{
 use crate::ask::{Answer, Ask};
 use crate::grounding;
 use crate::limits::REPLY_TOKENS;
-use crate::machine::{CheckOrder, CheckOutcome, Context, Machine, Work};
+use crate::machine::{CheckOrder, Context, Machine, Work};
 use act::goal;
 use fan_in::{FanIn, Gathered};
 

@@ -3,8 +3,8 @@
 mod fan_in;
 
 use artoo_proto::{
-    Criterion, CriterionVerdict, DispatchManifest, EffectClass, FailureClass, ManifestEntry, Message, ModelFailure,
-    OutcomeSummary, ReplanRequest, RoleContext, SubTaskOutcome, ToolCall, Verdict, VerdictSource,
+    CheckOutcome, Criterion, CriterionVerdict, DispatchManifest, EffectClass, FailureClass, ManifestEntry, Message,
+    ModelFailure, OutcomeSummary, ReplanRequest, RoleContext, SubTaskOutcome, ToolCall, Verdict, VerdictSource,
 };
 
 use super::{Input, MetaValidator, prompt};
@@ -12,7 +12,7 @@ use crate::fixtures::{
     Bench, HOSTILE, asked, assert_tame, body, checking, contains, count_of, judgement, look, manifest, only, outcome,
     prose, said, spec, unreachable_model, unreadable, verdict, written,
 };
-use crate::machine::{CheckOutcome, RoleEffect};
+use crate::machine::RoleEffect;
 
 const QUESTION: &str = "how many reports are there";
 const ACT: &str = "create a file notes.txt with hello";
@@ -181,6 +181,25 @@ fn a_request_for_a_change_is_not_met_by_a_look() {
     let mut none = bench("create a folder called x");
     let watched = ToolCall { changes_known: true, ..made };
     replan(&gather(&mut none, manifest(0, 1, declared()), vec![outcome(1, true, "", vec![watched])]));
+}
+
+#[test]
+fn a_right_act_on_a_name_with_spaces_is_no_failure() {
+    let refused = |request: &str, path: &str| {
+        let mut bench = bench(request);
+        let outcomes = vec![outcome(1, true, "done", vec![written(1, path)])];
+        matches!(said(&gather(&mut bench, manifest(0, 1, declared()), outcomes))[..], [Message::ReplanRequest(_)])
+    };
+    let path = "/home/u/Desktop/run me.sh";
+    for request in [
+        "make 'Desktop/run me.sh' executable",
+        "make Desktop/run me.sh executable",
+        "save the commands to \"run me.sh\" on my desktop",
+    ] {
+        assert!(!refused(request, path), "{request}");
+        assert!(refused(request, "/home/u/Desktop/other.sh"), "{request}, another file");
+    }
+    assert!(refused("save it to a.txt and copy it to b.txt", "/home/u/a.txt and copy it to b.txt"));
 }
 
 #[test]

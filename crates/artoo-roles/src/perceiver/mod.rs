@@ -125,8 +125,9 @@ impl Perceiver {
         let problem = if request.raw_input.trim().is_empty() {
             Some("the request is empty; say what you want done".to_owned())
         } else if request.raw_input.len() > REQUEST_MAX_BYTES {
-            let bytes = request.raw_input.len();
-            Some(format!("the request is {bytes} bytes long; put long material into a file and name the file"))
+            Some(format!(
+                "the request is longer than {REQUEST_MAX_BYTES} bytes; put long material into a file and name the file"
+            ))
         } else {
             None
         };

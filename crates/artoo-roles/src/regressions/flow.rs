@@ -397,7 +397,7 @@ fn the_fast_loop_mends_a_matter_of_form() {
     world.tools = Box::new(|order| ok_call(order, "12 files"));
     world.checks = Box::new(|order| {
         let pass = order.output == "12";
-        vec![crate::machine::CheckOutcome { pass, evidence: "12".to_owned(), environmental: false }]
+        vec![artoo_proto::CheckOutcome { pass, evidence: "12".to_owned(), environmental: false }]
     });
     let result = world.run(QUESTION);
     assert_eq!(

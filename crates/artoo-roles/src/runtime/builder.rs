@@ -1,9 +1,12 @@
 //! Putting a runtime together, and taking it down with nothing lost.
 
+use std::collections::BTreeMap;
+use std::error::Error;
 use std::fs::{self, File, OpenOptions};
+use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use artoo_audit::{AuditConfig, AuditError, AuditService, AuditSummary, REPORT_EVERY};
 use artoo_bus::TAP_CAPACITY;
@@ -16,7 +19,7 @@ use tokio::sync::{broadcast, mpsc, oneshot};
 use tokio::task::JoinHandle;
 use uuid::Uuid;
 
-use super::driver::{Command, Driver, Parts};
+use super::driver::{Command, Driver};
 use super::environment::{EnvironmentError, detect_environment};
 use super::handle::TaskHandle;
 use super::operator::{Operator, Unattended};
@@ -49,6 +52,12 @@ pub enum RuntimeError {
         /// What the system said.
         #[source]
         source: std::io::Error,
+    },
+    /// The disk of the data folder is full.
+    #[error("the disk is full: nothing can be kept in {path}")]
+    DiskFull {
+        /// The data folder.
+        path: PathBuf,
     },
     /// The audit log can't be written, and without it nothing runs.
     #[error("the audit log can't be written, and artoo does not run unobserved")]
@@ -136,6 +145,14 @@ impl Builder {
     /// # Errors
     /// When the machine, the data folder, the audit log or the memory's journal can't be used.
     pub fn start(self) -> Result<System, RuntimeError> {
+        let dir = self.data_dir.clone();
+        self.try_start().map_err(|error| match dir {
+            Some(path) if is_disk_full(&error) => RuntimeError::DiskFull { path },
+            _ => error,
+        })
+    }
+
+    fn try_start(self) -> Result<System, RuntimeError> {
         let environment = self.environment.map_or_else(|| detect_environment(None), Ok)?;
         let mut tool_config = self.tools.unwrap_or_else(|| {
             let mut config = ToolConfig::new(environment.clone());
@@ -176,7 +193,7 @@ impl Builder {
             tools,
         };
         let hands = Arc::new(hands);
-        let driver = Driver::new(Parts {
+        let driver = Driver {
             system: crate::System::new(config, memory),
             hands: Arc::clone(&hands),
             commands: receiver,
@@ -185,9 +202,18 @@ impl Builder {
             events: events.clone(),
             store,
             input_log,
-        });
+            started: Instant::now(),
+            work: BTreeMap::new(),
+            waiting: BTreeMap::new(),
+        };
         Ok(System { commands, events, hands, driver: tokio::spawn(driver.run()), audit: Mutex::new(audit), notes })
     }
+}
+
+/// Whether some cause of an error is that there is no room left.
+fn is_disk_full(error: &(dyn Error + 'static)) -> bool {
+    let is_full = |error: &io::Error| matches!(error.kind(), ErrorKind::StorageFull | ErrorKind::QuotaExceeded);
+    error.downcast_ref::<io::Error>().is_some_and(is_full) || error.source().is_some_and(is_disk_full)
 }
 
 fn wall_clock() -> Timestamp {

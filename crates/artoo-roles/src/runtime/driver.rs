@@ -34,7 +34,7 @@ pub(super) enum Command {
 }
 
 #[derive(Debug)]
-struct Waiting {
+pub(super) struct Waiting {
     reply: oneshot::Sender<TaskOutcome>,
     usage: BTreeMap<Role, Usage>,
     /// The person's own words.
@@ -53,40 +53,11 @@ pub(super) struct Driver {
     pub(super) input_log: Option<File>,
     pub(super) started: Instant,
     /// Outside work by task; dropping a set stops it.
-    work: BTreeMap<Option<TaskId>, JoinSet<()>>,
-    waiting: BTreeMap<TaskId, Waiting>,
-}
-
-/// What a driver is made of.
-pub(super) struct Parts {
-    pub(super) system: crate::System,
-    pub(super) hands: Arc<Hands>,
-    pub(super) commands: mpsc::UnboundedReceiver<Command>,
-    pub(super) sender: mpsc::UnboundedSender<Command>,
-    pub(super) tap: Option<TapSender>,
-    pub(super) events: broadcast::Sender<Arc<TapEvent>>,
-    pub(super) store: Option<Store>,
-    pub(super) input_log: Option<File>,
+    pub(super) work: BTreeMap<Option<TaskId>, JoinSet<()>>,
+    pub(super) waiting: BTreeMap<TaskId, Waiting>,
 }
 
 impl Driver {
-    pub(super) fn new(parts: Parts) -> Self {
-        let Parts { system, hands, commands, sender, tap, events, store, input_log } = parts;
-        Self {
-            system,
-            hands,
-            commands,
-            sender,
-            tap,
-            events,
-            store,
-            input_log,
-            started: Instant::now(),
-            work: BTreeMap::new(),
-            waiting: BTreeMap::new(),
-        }
-    }
-
     /// Runs until told to close; gives back the store so that its last writes can be waited for.
     pub(super) async fn run(mut self) -> Option<Store> {
         while let Some(command) = self.commands.recv().await {

@@ -1,18 +1,19 @@
 //! Performing one effect: the only place where models, tools and checks are touched.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use artoo_llm::Model;
 use artoo_proto::{
-    CallStatus, Check, ClarificationAnswer, ConsentAnswer, Environment, Message, ModelFailure, TaskId, ToolCall,
-    ToolOutcome,
+    CallStatus, Check, CheckOutcome, ClarificationAnswer, ConsentAnswer, Environment, Message, ModelFailure, TaskId,
+    ToolCall, ToolOutcome,
 };
 use artoo_tools::checks::{self, CheckInput};
-use artoo_tools::{CallContext, Registry};
+use artoo_tools::{CallContext, EvidenceStore, Registry};
 
 use super::files::RealFiles;
 use super::operator::Operator;
-use crate::machine::{CheckOrder, CheckOutcome, Completion, ToolOrder, Work};
+use crate::machine::{CheckOrder, Completion, ToolOrder, Work};
 
 /// What performing needs, shared by every task.
 pub(super) struct Hands {
@@ -58,16 +59,12 @@ impl Hands {
     }
 
     async fn check(&self, order: CheckOrder) -> Vec<CheckOutcome> {
-        let environment = self.environment.clone();
+        let (environment, evidence) = (self.environment.clone(), self.tools.evidence().cloned());
         let count = order.checks.len();
         let decided = tokio::task::spawn_blocking(move || {
-            order.checks.iter().map(|check| decide(check, &order, &environment)).collect()
+            order.checks.iter().map(|check| decide(check, &order, &environment, evidence.as_ref())).collect()
         });
-        decided.await.unwrap_or_else(|_| {
-            let failed =
-                CheckOutcome { pass: false, evidence: "the check failed to run".to_owned(), environmental: true };
-            vec![failed; count]
-        })
+        decided.await.unwrap_or_else(|_| vec![CheckOutcome::hindered("the check failed to run"); count])
     }
 
     /// A task is over: what was allowed, refused and tried in it is no more.
@@ -107,11 +104,32 @@ impl Hands {
     }
 }
 
-fn decide(check: &Check, order: &CheckOrder, environment: &Environment) -> CheckOutcome {
-    let output = order.output.as_str();
-    let verified = match check {
-        Check::Recompute { query, .. } => Some(artoo_reflex::eval::verify(query, output, &RealFiles)),
-        Check::Performed { act, .. } => Some(artoo_reflex::eval::performed(act, &order.calls, &RealFiles)),
+/// The output that a recomputation is held against: all of it, also where its record is cut.
+fn whole_output<'a>(order: &'a CheckOrder, evidence: Option<&EvidenceStore>) -> Result<Cow<'a, str>, String> {
+    let is_cut = |call: &&ToolCall| call.truncated && call.output == order.output;
+    let Some(call) = order.calls.iter().rev().find(is_cut) else { return Ok(Cow::Borrowed(&order.output)) };
+    let bytes = call.output_bytes;
+    let (Some(kept), Some(evidence)) = (call.whole_output(), evidence) else {
+        return Err(format!("the output has {bytes} bytes, and not all of them are kept to be compared"));
+    };
+    let read = evidence.read(&kept.sha256).map_err(|problem| problem.to_string())?;
+    Ok(Cow::Owned(
+        String::from_utf8(read).unwrap_or_else(|other| String::from_utf8_lossy(other.as_bytes()).into_owned()),
+    ))
+}
+
+fn decide(
+    check: &Check,
+    order: &CheckOrder,
+    environment: &Environment,
+    evidence: Option<&EvidenceStore>,
+) -> CheckOutcome {
+    match check {
+        Check::Recompute { query, .. } => match whole_output(order, evidence) {
+            Ok(output) => artoo_reflex::eval::verify(query, &output, &RealFiles),
+            Err(problem) => CheckOutcome::hindered(problem),
+        },
+        Check::Performed { act, .. } => artoo_reflex::eval::performed(act, &order.calls, &RealFiles),
         Check::OutputNotEmpty {}
         | Check::OutputIsNumber {}
         | Check::ExitCode { .. }
@@ -119,16 +137,10 @@ fn decide(check: &Check, order: &CheckOrder, environment: &Environment) -> Check
         | Check::FileContains { .. }
         | Check::FileEquals { .. }
         | Check::FileCount { .. }
-        | Check::LineCount { .. } => None,
-    };
-    if let Some(verified) = verified {
-        return CheckOutcome { pass: verified.pass, evidence: verified.evidence, environmental: false };
-    }
-    match checks::run(check, &CheckInput { output, exit_code: None, environment }) {
-        Some(verdict) => {
-            CheckOutcome { pass: verdict.pass, evidence: verdict.evidence, environmental: verdict.environmental }
+        | Check::LineCount { .. } => {
+            let input = CheckInput { output: &order.output, exit_code: None, environment };
+            checks::run(check, &input).unwrap_or_else(|| CheckOutcome::fail("no code decides this check"))
         }
-        None => CheckOutcome { pass: false, evidence: "nobody can decide this check".to_owned(), environmental: false },
     }
 }
 
@@ -144,10 +156,7 @@ pub(super) fn crashed(work: &Work) -> Completion {
             let call = ToolCall { output_bytes: 0, environmental: true, ..call };
             Completion::Tool(Box::new(ToolOutcome::Called { call }))
         }
-        Work::Checks { order } => {
-            let failed = CheckOutcome { pass: false, evidence: detail, environmental: true };
-            Completion::Checks(vec![failed; order.checks.len()])
-        }
+        Work::Checks { order } => Completion::Checks(vec![CheckOutcome::hindered(detail); order.checks.len()]),
         Work::Timer { .. } => Completion::Timer,
         Work::Persist { .. } => Completion::Persisted(Err(detail)),
     }

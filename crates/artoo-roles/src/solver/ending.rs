@@ -1,12 +1,12 @@
 //! Endings: what the user gets, marked for what it is.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use artoo_ggs::Decision;
 use artoo_proto::{
-    AbandonReason, Basis, Check, CriterionMark, CriterionReport, CriterionVerdict, DeniedAction, DispatchManifest,
-    Ending, FinalResult, OutcomeSummary, PrevDirective, ReplanRequest, SubTaskOutcome, TaskId, TaskSpec,
-    UnverifiedOutput, Verdict, VerdictSource, escape,
+    AbandonReason, Basis, Check, Criterion, CriterionMark, CriterionReport, CriterionVerdict, DeniedAction,
+    DispatchManifest, Ending, FinalResult, KeptOutput, OutcomeSummary, PrevDirective, ReplanRequest, SubTaskOutcome,
+    TaskId, TaskSpec, UnverifiedOutput, Verdict, VerdictSource, escape,
 };
 
 use super::translate;
@@ -32,6 +32,7 @@ pub(super) struct Account {
 pub(super) struct Delivered {
     round: u32,
     output: String,
+    whole: Vec<KeptOutput>,
     unverified: Vec<UnverifiedOutput>,
     criteria: Vec<CriterionReport>,
 }
@@ -64,6 +65,7 @@ impl Delivered {
         Self {
             round: request.round,
             output: request.merged_output.clone(),
+            whole: Vec::new(),
             unverified: request.unverified.clone(),
             criteria,
         }
@@ -73,6 +75,7 @@ impl Delivered {
         Self {
             round: summary.round,
             output: summary.merged_output.clone(),
+            whole: whole(&summary.outcomes),
             unverified: Vec::new(),
             criteria: reports(&summary.outcomes, &summary.task_verdicts),
         }
@@ -81,6 +84,17 @@ impl Delivered {
     fn unmet(&self) -> Vec<CriterionReport> {
         self.criteria.iter().filter(|report| report.mark == CriterionMark::Unmet).cloned().collect()
     }
+}
+
+/// The evidence behind the answers of all subtasks; empty where no answer is cut, or one is not kept whole.
+fn whole(outcomes: &[SubTaskOutcome]) -> Vec<KeptOutput> {
+    let answer = |outcome: &SubTaskOutcome| {
+        let call = outcome.tool_calls.iter().rev().find(|call| call.output == outcome.output)?;
+        Some((call.truncated, call.whole_output()?.clone()))
+    };
+    let (cut, kept): (Vec<bool>, Vec<KeptOutput>) =
+        outcomes.iter().map(answer).collect::<Option<Vec<_>>>().unwrap_or_default().into_iter().unzip();
+    if cut.contains(&true) { kept } else { Vec::new() }
 }
 
 fn reports(outcomes: &[SubTaskOutcome], task: &[CriterionVerdict]) -> Vec<CriterionReport> {
@@ -190,10 +204,13 @@ pub(super) fn abandon(
             let of_subtasks = manifest.subtasks.iter().flat_map(|subtask| &subtask.success_criteria);
             of_subtasks.chain(&manifest.task_criteria)
         });
+        let mut claims: Vec<String> = planned.map(Criterion::claim).collect();
+        // A recipe's task criteria are those of its steps.
+        let mut named = BTreeSet::new();
+        claims.retain(|claim| named.insert(claim.clone()));
         let evidence = "not verified before the task ended".to_owned();
-        planned
-            .map(|c| CriterionReport { claim: c.claim(), mark: CriterionMark::Unmet, evidence: evidence.clone() })
-            .collect()
+        let unmet = |claim| CriterionReport { claim, mark: CriterionMark::Unmet, evidence: evidence.clone() };
+        claims.into_iter().map(unmet).collect()
     });
     Ending::Abandon { reason, unmet }
 }
@@ -219,6 +236,7 @@ pub(super) fn result(
         task_id,
         summary: summary(&ending, spec, delivered),
         output: delivered.map(|round| round.output.clone()).unwrap_or_default(),
+        whole: delivered.map(|round| round.whole.clone()).unwrap_or_default(),
         unverified: delivered.map(|round| round.unverified.clone()).unwrap_or_default(),
         loss: decision.map_or_else(translate::nothing_achieved, translate::loss),
         grad_l: decision.map_or(0.0, |decision| decision.gradient.total),

@@ -88,6 +88,7 @@ fn teaches(ending: &Ending, account: &Account) -> bool {
             | AbandonReason::Diverging
             | AbandonReason::ToolsExhausted
             | AbandonReason::NoPlan { .. }
+            | AbandonReason::NoOtherWay { .. }
             | AbandonReason::Deadline => true,
             AbandonReason::NotUnderstood { .. }
             | AbandonReason::ConsentNeeded

@@ -17,7 +17,7 @@ use artoo_ggs::{BlockedTarget, Controller, Decision, Outcome, Profile, Tool};
 use artoo_proto::{
     AbandonReason, Abort, CallStatus, ConsentHash, DispatchManifest, EffectId, FinalResult, MegramDraft, ModelFailure,
     OutcomeStatus, OutcomeSummary, PerceptionFailed, PerceptionFailure, PlanDirective, PlanRejected, ReplanRequest,
-    RoleFailed, SubTaskId, SubTaskOutcome, TaskId, TaskSpec, ToolSpec, UserRequest,
+    RoleFailed, SubTaskId, SubTaskOutcome, TaskId, TaskSpec, ToolSpec, UserRequest, Verdict,
 };
 
 use crate::machine::{Context, Machine, Work};
@@ -85,6 +85,8 @@ pub struct Solver {
     account: Account,
     /// Why the last round fell short, where every failure in it was a model's unusable reply.
     unusable: Option<ModelFailure>,
+    /// What failed in the last round, and what is near the thing it missed.
+    failed: Option<(String, Vec<String>)>,
     ended: bool,
 }
 
@@ -104,6 +106,7 @@ impl Solver {
             asking: BTreeSet::new(),
             account: Account::default(),
             unusable: None,
+            failed: None,
             ended: false,
         }
     }
@@ -135,6 +138,7 @@ impl Solver {
         }
         self.note_outcomes(&request.outcomes);
         self.unusable = unusable_model(&request);
+        self.failed = what_failed(&request);
         let failure = provider_failure(&request);
         let round = observe::round(&request, self.manifest.as_ref(), &self.tools);
         if let Some(failure) = failure {
@@ -286,6 +290,11 @@ impl Solver {
             (Some(failure), _) => AbandonReason::Provider { failure },
             // What was refused is why there is no other plan.
             (None, _) if !self.account.denied.is_empty() => AbandonReason::ConsentNeeded,
+            (None, Some(abstention)) if let Some((failed, near)) = self.failed.take() => {
+                // Near names say more than the general advice.
+                let next_steps = if near.is_empty() { vec![abstention.remedy] } else { near };
+                AbandonReason::NoOtherWay { failed, next_steps }
+            }
             (None, Some(abstention)) => {
                 AbandonReason::NotUnderstood { failure: PerceptionFailure::Abstained { abstention } }
             }
@@ -309,6 +318,17 @@ impl Solver {
             drop(self.controller.resume(&(), cx.now.uptime_ms));
         }
     }
+}
+
+/// The first failure of a round: the failed call's own words, else what the failed check saw.
+fn what_failed(request: &ReplanRequest) -> Option<(String, Vec<String>)> {
+    let outcome = request.outcomes.iter().find(|outcome| outcome.status == OutcomeStatus::Failed)?;
+    if let Some(call) = outcome.tool_calls.iter().rev().find(|call| call.status != CallStatus::Ok) {
+        let near = call.alternatives.iter().map(|path| format!("there is {path}"));
+        return Some((call.output.clone(), near.collect()));
+    }
+    let verdict = outcome.criteria_verdicts.iter().find(|verdict| verdict.verdict == Verdict::Fail)?;
+    Some((verdict.evidence.clone(), Vec::new()))
 }
 
 /// A provider that is gone can't be replanned around: the failure of any call that is not worth asking again.

@@ -14,6 +14,7 @@ pub(super) fn reason_words(reason: &AbandonReason) -> String {
         AbandonReason::NoPlan { problems } => {
             format!("no acceptable plan was found ({})", problems.last().map_or("no draft", String::as_str))
         }
+        AbandonReason::NoOtherWay { failed, .. } => failed.clone(),
         AbandonReason::NotUnderstood { failure } => match failure {
             PerceptionFailure::Abstained { abstention } => not_understood(abstention),
             PerceptionFailure::BadInput { detail } => detail.clone(),
@@ -50,6 +51,7 @@ pub(super) fn next_steps(ending: &Ending, account: &Account) -> Vec<String> {
         Ending::Abandon { reason, .. } => reason,
     };
     match reason {
+        AbandonReason::NoOtherWay { next_steps, .. } => next_steps.clone(),
         AbandonReason::NotUnderstood { failure: PerceptionFailure::Abstained { abstention } }
             if !abstention.remedy.trim().is_empty() =>
         {

@@ -47,6 +47,7 @@ pub struct SystemConfig {
 /// Everything that can happen to a System.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "input", rename_all = "snake_case")]
+#[expect(clippy::large_enum_variant, reason = "inputs are taken one at a time")]
 pub enum Input {
     /// The operator says something.
     Operator {

@@ -3,9 +3,10 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use artoo_proto::CheckOutcome;
 use globset::{GlobBuilder, GlobMatcher};
 
-use super::{CHECK_TIMEOUT, CheckInput, CheckVerdict, same_number};
+use super::{CHECK_TIMEOUT, CheckInput, same_number};
 use crate::limit::Limit;
 use crate::paths;
 
@@ -14,27 +15,26 @@ const PATTERN_MAX_BYTES: usize = 1000;
 
 struct Counted {
     files: u64,
-    /// Hidden files and folders that were passed over.
+    /// How many of them are hidden, or in a hidden folder.
     hidden: u64,
 }
 
-/// The output must be the number of files in the folder. As for `glob`, a name with a leading dot (or below a folder
-/// with one) counts only if the pattern starts with a dot too; how many names were passed over is told.
-pub(super) fn files(input: &CheckInput<'_>, path: &str, pattern: &str, recursive: bool) -> CheckVerdict {
+/// The output must be the number of files in the folder. Hidden files count, as they do for the embedded parser; how many
+/// of the files are hidden is part of the evidence, for a call that left them out.
+pub(super) fn files(input: &CheckInput<'_>, path: &str, pattern: &str, recursive: bool) -> CheckOutcome {
     let folder = match paths::absolute(input.environment, path) {
         Ok(folder) => folder,
-        Err(problem) => return CheckVerdict::new(false, problem.to_string()),
+        Err(problem) => return CheckOutcome::fail(problem.to_string()),
     };
     let matcher = match matcher(pattern) {
         Ok(matcher) => matcher,
-        Err(problem) => return CheckVerdict::new(false, problem),
+        Err(problem) => return CheckOutcome::fail(problem),
     };
-    match count(&folder, matcher.as_ref(), recursive, pattern.starts_with('.')) {
-        Err(problem) => CheckVerdict::hindered(problem),
+    match count(&folder, matcher.as_ref(), recursive) {
+        Err(problem) => CheckOutcome::hindered(problem),
         Ok(Counted { files, hidden }) => {
-            let passed_over =
-                if hidden == 0 { String::new() } else { format!(" and {hidden} hidden names, not counted") };
-            same_number(input.output, files, &format!("{} has {files} such files{passed_over}", paths::line(&folder)))
+            let of_them = if hidden == 0 { String::new() } else { format!(", {hidden} of them hidden") };
+            same_number(input.output, files, &format!("{} has {files} such files{of_them}", paths::line(&folder)))
         }
     }
 }
@@ -50,11 +50,11 @@ fn matcher(pattern: &str) -> Result<Option<GlobMatcher>, String> {
     Ok(Some(glob.compile_matcher()))
 }
 
-fn count(root: &Path, matcher: Option<&GlobMatcher>, recursive: bool, with_hidden: bool) -> Result<Counted, String> {
+fn count(root: &Path, matcher: Option<&GlobMatcher>, recursive: bool) -> Result<Counted, String> {
     let limit = Limit::after(CHECK_TIMEOUT);
     let mut counted = Counted { files: 0, hidden: 0 };
-    let mut open: Vec<PathBuf> = vec![root.to_path_buf()];
-    while let Some(folder) = open.pop() {
+    let mut open: Vec<(PathBuf, bool)> = vec![(root.to_path_buf(), false)];
+    while let Some((folder, is_below_hidden)) = open.pop() {
         if limit.reached() {
             return Err(format!("{}: there was no time to count all of it", paths::line(root)));
         }
@@ -63,12 +63,12 @@ fn count(root: &Path, matcher: Option<&GlobMatcher>, recursive: bool, with_hidde
             let entry = entry.map_err(failed)?;
             let kind = entry.file_type().map_err(failed)?;
             let name = entry.file_name();
-            if paths::is_hidden(&name) && !with_hidden {
-                counted.hidden += 1;
-            } else if kind.is_dir() && recursive {
-                open.push(entry.path());
+            let is_hidden = is_below_hidden || paths::is_hidden(&name);
+            if kind.is_dir() && recursive {
+                open.push((entry.path(), is_hidden));
             } else if kind.is_file() && matcher.is_none_or(|matcher| matcher.is_match(&name)) {
                 counted.files += 1;
+                counted.hidden += u64::from(is_hidden);
             }
         }
     }

@@ -12,7 +12,7 @@ mod spill;
 mod sweep;
 
 use std::fs::{self, DirBuilder, File, OpenOptions};
-use std::io::{self, Read};
+use std::io::{self, Read, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -25,7 +25,7 @@ use pack::{Frame, Pack};
 pub(crate) use spill::Spill;
 
 /// Longest item. A longer stream keeps its beginning and its end, with a mark that says how many bytes are missing.
-pub const ITEM_MAX_BYTES: u64 = 16 * 1024 * 1024;
+pub const ITEM_MAX_BYTES: u64 = 128 * 1024 * 1024;
 
 /// All packs together; the oldest go first.
 pub const TOTAL_MAX_BYTES: u64 = 512 * 1024 * 1024;
@@ -123,6 +123,16 @@ impl EvidenceStore {
     /// # Errors
     /// [`EvidenceProblem`] when it is not there, can't be read, or is not what was written.
     pub fn read(&self, sha256: &str) -> Result<Vec<u8>, EvidenceProblem> {
+        let mut bytes = Vec::new();
+        self.copy(sha256, &mut bytes)?;
+        Ok(bytes)
+    }
+
+    /// Writes an item to `out` once it is verified, without holding all of it in memory.
+    ///
+    /// # Errors
+    /// [`EvidenceProblem`] when it is not there, can't be read or written, or is not what was kept.
+    pub fn copy(&self, sha256: &str, out: &mut dyn Write) -> Result<(), EvidenceProblem> {
         if sha256.len() != DIGEST_CHARS || !sha256.bytes().all(|byte| byte.is_ascii_hexdigit()) {
             return Err(EvidenceProblem::NoDigest { text: sha256.to_owned() });
         }
@@ -131,10 +141,12 @@ impl EvidenceStore {
             let failed = |source| EvidenceProblem::Io { path: path.clone(), source };
             let mut pack = File::open(&path).map_err(failed)?;
             for place in pack::places(&mut pack, sha256).map_err(failed)?.into_iter().rev() {
-                match pack::item(&mut pack, place) {
-                    Ok(bytes) if digest::of_bytes(&bytes) == sha256 => return Ok(bytes),
-                    _ => damaged = Some(path.clone()),
+                let found = pack::item(&mut pack, place).and_then(digest::of_reader);
+                if found.is_ok_and(|found| found == sha256) {
+                    let item = pack::item(&mut pack, place);
+                    return item.and_then(|mut item| io::copy(&mut item, out)).map(drop).map_err(failed);
                 }
+                damaged = Some(path.clone());
             }
         }
         let sha256 = sha256.to_owned();

@@ -73,8 +73,7 @@ impl Pack {
     /// Whether the item is here and sound.
     pub(super) fn holds(&mut self, sha256: &str) -> bool {
         let Some(place) = self.known.get(sha256) else { return false };
-        let found = self.file.seek(SeekFrom::Start(place.at));
-        let found = found.and_then(|_| digest::of_reader(Read::by_ref(&mut self.file).take(place.bytes)));
+        let found = item(&mut self.file, *place).and_then(digest::of_reader);
         found.is_ok_and(|found| found == sha256)
     }
 
@@ -143,9 +142,7 @@ pub(super) fn places(file: &mut File, sha256: &str) -> io::Result<Vec<Place>> {
 }
 
 /// The bytes of an item, as they lie there.
-pub(super) fn item(file: &mut File, place: Place) -> io::Result<Vec<u8>> {
+pub(super) fn item(file: &mut File, place: Place) -> io::Result<impl Read> {
     file.seek(SeekFrom::Start(place.at))?;
-    let mut bytes = Vec::new();
-    file.take(place.bytes).read_to_end(&mut bytes)?;
-    Ok(bytes)
+    Ok(file.take(place.bytes))
 }

@@ -48,6 +48,11 @@ impl Spill {
         self.head += kept.len() as u64;
     }
 
+    /// Bytes of the stream that are not read, behind a beginning as long as it may be.
+    pub(crate) fn skip(&mut self, bytes: u64) {
+        self.total = self.total.saturating_add(bytes);
+    }
+
     fn write(&mut self, bytes: &[u8]) {
         if self.failed.is_none() {
             self.failed = self.try_write(bytes).err();

@@ -85,10 +85,11 @@ pub(crate) fn unusable_root(root: &Path, protected: &Protected) -> Option<Record
     match fs::metadata(root) {
         Ok(metadata) if metadata.is_dir() => None,
         Ok(_) => Some(Record::hindered(format!("{} is not a folder", paths::line(root)))),
-        Err(error) => {
-            let near = nearby::alternatives(root);
-            Some(Record::hindered(format!("{}: {error}", paths::line(root))).alternatives(near))
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+            let missing = Record::hindered(format!("there is no {}", paths::line(root)));
+            Some(missing.alternatives(nearby::alternatives(root)))
         }
+        Err(error) => Some(Record::hindered(format!("{}: {error}", paths::line(root)))),
     }
 }
 

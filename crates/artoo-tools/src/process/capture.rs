@@ -1,6 +1,6 @@
 //! A stream's two ends in bounded memory, with a true count of all its bytes.
 
-use std::io;
+use std::io::{self, Read};
 
 use artoo_proto::KeptOutput;
 use tokio::io::{AsyncRead, AsyncReadExt};
@@ -76,7 +76,7 @@ impl Captured {
         crate::text::ends(&self.head, self.left_out(), &self.tail(), max_chars)
     }
 
-    fn push(&mut self, bytes: &[u8]) {
+    pub(crate) fn push(&mut self, bytes: &[u8]) {
         if let Some(spill) = &mut self.spill {
             spill.take(bytes);
         }
@@ -94,6 +94,25 @@ impl Captured {
                 *slot = *byte;
             }
             self.next = (self.next + 1) % self.end_bytes.max(1);
+        }
+    }
+
+    /// Reads what is there at once.
+    pub(crate) fn read(&mut self, mut stream: impl Read) -> io::Result<()> {
+        let mut chunk = vec![0; CHUNK_BYTES];
+        loop {
+            match stream.read(&mut chunk)? {
+                0 => return Ok(()),
+                read => self.push(chunk.get(..read).unwrap_or_default()),
+            }
+        }
+    }
+
+    /// Counts bytes that are passed over, between both ends.
+    pub(crate) fn skip(&mut self, bytes: u64) {
+        self.total = self.total.saturating_add(bytes);
+        if let Some(spill) = &mut self.spill {
+            spill.skip(bytes);
         }
     }
 

@@ -39,7 +39,7 @@ const PASSED_ON: [&str; 6] = ["USER", "LOGNAME", "TZ", "TMPDIR", "SHELL", "LANG"
 const REAP_GRACE: Duration = Duration::from_secs(4);
 
 /// Characters that marks and remarks around the streams take at most.
-const REMARKS_CHARS: usize = 400;
+pub(crate) const REMARKS_CHARS: usize = 400;
 
 /// What is to be run.
 #[derive(Debug, Clone)]

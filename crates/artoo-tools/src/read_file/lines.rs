@@ -4,11 +4,13 @@ use std::collections::VecDeque;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
 
-use super::{KEPT_BYTES, Lines};
+use super::{Lines, captured, recorded};
+use crate::config::ToolConfig;
+use crate::evidence::ITEM_MAX_BYTES;
 use crate::glob::Needle;
 use crate::limit::Limit;
+use crate::process::Captured;
 use crate::record::Record;
-use crate::text;
 
 /// Longest line held in memory; a file with a longer one has no lines a person would ask for.
 const LINE_MAX_BYTES: u64 = 16 * 1024 * 1024;
@@ -32,83 +34,73 @@ pub(crate) fn count(file: File, limit: &Limit) -> io::Result<Option<u64>> {
     }
 }
 
-/// Lines collected up to a number of bytes.
-#[derive(Default)]
-struct Gathered {
-    lines: VecDeque<Vec<u8>>,
-    bytes: u64,
-    left_out: bool,
+/// Lines on their way into a record, all of them kept as evidence.
+struct Gathered<'a> {
+    captured: Captured,
+    config: &'a ToolConfig,
+    is_empty: bool,
 }
 
-impl Gathered {
-    fn push(&mut self, line: Vec<u8>) {
-        self.bytes = self.bytes.saturating_add(u64::try_from(line.len()).unwrap_or(u64::MAX));
-        self.lines.push_back(line);
+impl<'a> Gathered<'a> {
+    fn new(config: &'a ToolConfig) -> Self {
+        Self { captured: captured(config), config, is_empty: true }
     }
 
-    fn pop_front(&mut self) {
-        if let Some(line) = self.lines.pop_front() {
-            self.bytes = self.bytes.saturating_sub(u64::try_from(line.len()).unwrap_or(0));
+    fn push(&mut self, line: &[u8]) {
+        if !std::mem::take(&mut self.is_empty) {
+            self.captured.push(b"\n");
         }
-    }
-
-    fn into_record(self) -> Record {
-        let joined = self.lines.into_iter().collect::<Vec<_>>().join(&b'\n');
-        let text = text::from_bytes(&joined);
-        if self.left_out {
-            return Record { truncated: true, ..Record::read(format!("{text}\n… [more is left out: too long]")) };
-        }
-        Record::read(text)
+        self.captured.push(line);
     }
 }
 
 /// Some lines by their place.
-pub(super) fn some_lines(file: File, lines: Lines, limit: &Limit) -> io::Result<Record> {
+pub(super) fn some_lines(file: File, lines: Lines, config: &ToolConfig, limit: &Limit) -> io::Result<Record> {
     let (from, to, last) = match lines {
         Lines::Range { from, to } => (from, to, None),
         Lines::First { first } => (1, first, None),
         Lines::Last { last } => (1, u64::MAX, Some(last)),
     };
-    let mut gathered = Gathered::default();
+    let mut gathered = Gathered::new(config);
+    let (mut held, mut bytes, mut left_out) = (VecDeque::new(), 0, false);
     let complete = each_line(file, limit, |number, line| {
-        if number < from {
-            return true;
-        }
-        if number > to {
-            return false;
-        }
-        gathered.push(line);
         match last {
             Some(last) => {
-                while gathered.lines.len() as u64 > last || gathered.bytes > KEPT_BYTES {
-                    gathered.left_out |= gathered.lines.len() as u64 <= last;
-                    gathered.pop_front();
+                bytes += line.len() as u64;
+                held.push_back(line);
+                while held.len() as u64 > last || bytes > ITEM_MAX_BYTES {
+                    left_out |= held.len() as u64 <= last;
+                    bytes -= held.pop_front().map_or(0, |line: Vec<u8>| line.len() as u64);
                 }
-                true
             }
-            None => {
-                gathered.left_out = gathered.bytes > KEPT_BYTES;
-                !gathered.left_out
-            }
+            None if (from..=to).contains(&number) => gathered.push(&line),
+            None => {}
         }
+        number < to
     })?;
-    Ok(finished(complete, gathered))
+    held.iter().for_each(|line| gathered.push(line));
+    let record = finished(complete, gathered);
+    Ok(if left_out { Record::cut(format!("incomplete: these lines are too long\n{}", record.text)) } else { record })
 }
 
 /// The lines that hold a text, or how many do.
-pub(super) fn matching(file: File, needle: &Needle, only_count: bool, limit: &Limit) -> io::Result<Record> {
-    let mut gathered = Gathered::default();
+pub(super) fn matching(
+    file: File,
+    needle: &Needle,
+    only_count: bool,
+    config: &ToolConfig,
+    limit: &Limit,
+) -> io::Result<Record> {
+    let mut gathered = Gathered::new(config);
     let mut matches: u64 = 0;
     let complete = each_line(file, limit, |_, line| {
         if needle.is_in(&String::from_utf8_lossy(&line)) {
             matches += 1;
-            if only_count {
-                return true;
+            if !only_count {
+                gathered.push(&line);
             }
-            gathered.push(line);
-            gathered.left_out = gathered.bytes > KEPT_BYTES;
         }
-        !gathered.left_out
+        true
     })?;
     match (only_count, complete) {
         (true, true) => Ok(Record::read(matches.to_string())),
@@ -117,12 +109,12 @@ pub(super) fn matching(file: File, needle: &Needle, only_count: bool, limit: &Li
     }
 }
 
-fn finished(complete: bool, gathered: Gathered) -> Record {
+fn finished(complete: bool, gathered: Gathered<'_>) -> Record {
+    let record = recorded(gathered.captured, gathered.config);
     if complete {
-        return gathered.into_record();
+        return record;
     }
-    let part = gathered.into_record();
-    Record::cut(format!("incomplete: the time was up before the last line was read\n{}", part.text))
+    Record::cut(format!("incomplete: the time was up before the last line was read\n{}", record.text))
 }
 
 /// Gives every line, without its line break, to `take` until it says no. `false` when the limit was reached first.

@@ -11,21 +11,24 @@ use artoo_proto::Environment;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
+use crate::config::ToolConfig;
+use crate::evidence::{EvidenceStore, ITEM_MAX_BYTES};
 use crate::glob::Needle;
 use crate::input::{self, InputProblem};
 use crate::limit::Limit;
+use crate::nearby;
 use crate::open::{self, OpenProblem};
 use crate::paths::{self, PATH_MAX_BYTES, PathProblem};
-use crate::protect::Protected;
+use crate::process::{Captured, REMARKS_CHARS};
 use crate::record::Record;
-use crate::{nearby, text};
+use crate::tool::Machine;
 
 pub(crate) use lines::count;
 use lines::{matching, some_lines};
 pub(crate) use tool::ReadFile;
 
 /// Bytes of text kept in memory at each end; far more than a record shows.
-const KEPT_BYTES: u64 = 1024 * 1024;
+const KEPT_BYTES: usize = 1024 * 1024;
 
 /// Longest text that lines are searched for.
 const MATCHING_MAX_CHARS: usize = 1000;
@@ -116,7 +119,7 @@ impl Reading {
 }
 
 /// Reads it.
-pub(crate) fn run(reading: &Reading, protected: &Protected, limit: &Limit) -> Record {
+pub(crate) fn run(reading: &Reading, Machine { config, protected, .. }: &Machine, limit: &Limit) -> Record {
     let path = &reading.path;
     if let Some(reason) = protected.refusal(path) {
         return Record::denied(&reason);
@@ -126,13 +129,13 @@ pub(crate) fn run(reading: &Reading, protected: &Protected, limit: &Limit) -> Re
         Err(problem) => return unopened(path, &problem),
     };
     let result = match &reading.wanted {
-        Wanted::Whole => whole(file),
+        Wanted::Whole => whole(file, config),
         Wanted::Count => count(file, limit).map(|lines| match lines {
             Some(lines) => Record::read(lines.to_string()),
             None => Record::timed_out("the time was up before the last line was counted"),
         }),
-        Wanted::Lines(lines) => some_lines(file, *lines, limit),
-        Wanted::Matching { needle, count } => matching(file, needle, *count, limit),
+        Wanted::Lines(lines) => some_lines(file, *lines, config, limit),
+        Wanted::Matching { needle, count } => matching(file, needle, *count, config, limit),
     };
     result.unwrap_or_else(|error| Record::hindered(format!("{}: {error}", paths::line(path))))
 }
@@ -142,27 +145,38 @@ fn unopened(path: &Path, problem: &OpenProblem) -> Record {
     match problem {
         OpenProblem::NotRegular { .. } => Record::unusable(reason),
         OpenProblem::Io(error) if error.kind() == io::ErrorKind::NotFound => {
-            Record::hindered(reason).alternatives(nearby::alternatives(path))
+            Record::hindered(format!("there is no {}", paths::line(path))).alternatives(nearby::alternatives(path))
         }
         OpenProblem::Io(_) => Record::hindered(reason),
     }
 }
 
-/// Head and tail of the file, and all of it where both together are the file.
-fn whole(mut file: File) -> io::Result<Record> {
-    let mut head = Vec::new();
-    (&mut file).take(2 * KEPT_BYTES).read_to_end(&mut head)?;
-    let size = file.metadata()?.len();
-    let read = u64::try_from(head.len()).unwrap_or(u64::MAX);
-    if read < 2 * KEPT_BYTES || size <= read {
-        return Ok(Record { output_bytes: Some(read), ..Record::read(text::from_bytes(&head)) });
-    }
-    file.seek(SeekFrom::Start(size.saturating_sub(KEPT_BYTES).max(read)))?;
-    let mut tail = Vec::new();
-    file.take(KEPT_BYTES).read_to_end(&mut tail)?;
-    let kept = read.saturating_add(u64::try_from(tail.len()).unwrap_or(u64::MAX));
-    let joined = text::with_gap(&head, size.saturating_sub(kept), &tail);
-    Ok(Record { output_bytes: Some(size), truncated: true, ..Record::read(joined) })
+/// The file's two ends for the record, and all of it as evidence.
+fn whole(mut file: File, config: &ToolConfig) -> io::Result<Record> {
+    let mut captured = captured(config);
+    captured.read((&mut file).take(ITEM_MAX_BYTES))?;
+    // Of a file that no evidence holds whole the middle is not even read.
+    let left = file.metadata()?.len().saturating_sub(captured.total());
+    let skipped = left.saturating_sub(KEPT_BYTES as u64);
+    captured.skip(skipped);
+    file.seek(SeekFrom::Current(i64::try_from(skipped).unwrap_or(i64::MAX)))?;
+    captured.read(file.take(ITEM_MAX_BYTES))?;
+    Ok(recorded(captured, config))
+}
+
+/// A place for text that is kept as evidence while it is read.
+fn captured(config: &ToolConfig) -> Captured {
+    Captured::new(KEPT_BYTES).with_spill(config.evidence.as_ref().map(EvidenceStore::spill))
+}
+
+fn recorded(mut captured: Captured, config: &ToolConfig) -> Record {
+    let kept = captured.keep("output").into_iter().collect();
+    let max_chars = config.output_max_chars;
+    let (text, truncated) = match captured.text(max_chars) {
+        (_, true) => captured.text(max_chars - REMARKS_CHARS.min(max_chars / 4)),
+        all => all,
+    };
+    Record { output_bytes: Some(captured.total()), truncated, kept, ..Record::read(text) }
 }
 
 /// The schema a model sees.

@@ -43,6 +43,6 @@ impl Job for Reading {
     }
 
     fn run(self: Box<Self>, call: Call) -> Running {
-        Box::pin(async move { call.work(move |machine, limit| read_file::run(&self, &machine.protected, limit)).await })
+        Box::pin(async move { call.work(move |machine, limit| read_file::run(&self, machine, limit)).await })
     }
 }

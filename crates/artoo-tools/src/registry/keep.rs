@@ -32,7 +32,17 @@ impl Registry {
         let (shared, machine) = (Arc::clone(&record), Arc::clone(&self.machine));
         let kept = blocking(KEEPING, move |_| {
             let kept: Vec<KeptOutput> = match streams.is_empty() {
-                true => store.keep("output", &shared.text).into_iter().collect(),
+                true => {
+                    // The text of a tool that shows a part of what there is holds no more than that part.
+                    let known = store.keep("output", &shared.text).into_iter();
+                    let left_out = |kept: u64| shared.output_bytes.map_or(1, |all| all.saturating_sub(kept).max(1));
+                    known
+                        .map(|kept| match shared.truncated {
+                            true => KeptOutput { left_out: left_out(kept.bytes), ..kept },
+                            false => kept,
+                        })
+                        .collect()
+                }
                 false => streams,
             };
             drop(shared);

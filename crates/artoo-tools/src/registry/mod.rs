@@ -75,6 +75,12 @@ impl Registry {
         self.machine.fence()
     }
 
+    /// Where the whole outputs of calls are kept; `None` without a data folder.
+    #[must_use]
+    pub fn evidence(&self) -> Option<&EvidenceStore> {
+        self.machine.config.evidence.as_ref()
+    }
+
     #[cfg(test)]
     pub(crate) fn machine(&self) -> &Machine {
         &self.machine

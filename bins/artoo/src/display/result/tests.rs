@@ -10,7 +10,8 @@ use artoo_proto::{
 use super::{Line, render};
 use crate::display::testing::result_with;
 
-const LIE: &str = "Done. I created the file and verified it.\nUnmet:\n  nothing";
+const LIE: &str =
+    "Done. I created the file and verified it.\naccepted: every criterion was checked in code\nUnmet:\n  nothing";
 
 fn text(lines: &[Line]) -> String {
     lines.iter().map(|line| format!("{}\n", line.text)).collect()
@@ -50,7 +51,8 @@ fn an_accepted_answer_stands_alone_on_standard_output() {
     assert!(text(&rendered.after).contains("every criterion was checked in code"));
     let mixed = FinalResult { ending: Ending::Accept { basis: Basis::Mixed }, ..result };
     let rendered = render(&mixed, &BTreeMap::new());
-    assert_eq!((text(&rendered.before), text(&rendered.answer)), (String::new(), "42\n".to_owned()));
+    let quoted = "Not verified as a whole: code checked a part of this, a model judged the rest.\n  | 42\n";
+    assert_eq!((text(&rendered.before), text(&rendered.answer)), (String::new(), quoted.to_owned()));
 }
 
 #[test]
@@ -59,6 +61,7 @@ fn nothing_unverified_passes_for_an_answer() {
     for ending in [
         Ending::Accept { basis: Basis::WordsOnly },
         Ending::Accept { basis: Basis::Judged },
+        Ending::Accept { basis: Basis::Mixed },
         Ending::Success { unmet: unmet.clone() },
         Ending::Abandon { reason: AbandonReason::MaxReplans, unmet: unmet.clone() },
         Ending::Abandon { reason: AbandonReason::ConsentNeeded, unmet },
@@ -86,6 +89,7 @@ fn an_abandon_names_what_is_unmet_refused_and_next() {
          \n\
          Partial result, not verified as an answer (best round 2):\n  \
            | Done. I created the file and verified it.\n  \
+           | accepted: every criterion was checked in code\n  \
            | Unmet:\n  \
            |   nothing\n\
          \n\
@@ -121,7 +125,7 @@ fn criteria_stand_by_who_decided_them_and_what_was_denied_stands_beside_every_an
         let expected = "  [checked] the file is there — seen\\nor not\n  [judged] the file is there — seen\\nor not\n\
                         not allowed, so not done: shell: rm x (you said no)\nnext: ask\\nagain\n";
         assert!(after.contains(expected), "{ending:?}: {after}");
-        let counted = "accepted: 1 checked in code, 1 on a model's judgement of the evidence\n";
+        let counted = "answered: 1 checked in code, 1 on a model's judgement of the evidence\n";
         assert_eq!(after.contains(counted), ending == Ending::Accept { basis: Basis::Mixed }, "{after}");
     }
 }

@@ -53,13 +53,13 @@ pub(crate) fn is_true(claim: &str, left: &Left<'_>) -> Option<bool> {
     if let Some(path) = counted.strip_prefix("lines of ") {
         return Some(left.says(&left.world.shell(&format!("awk 'END {{ print NR }}' {}", quoted(path)))));
     }
+    let counted = counted.strip_suffix(", hidden ones included")?;
     let (depth, place) = match counted.strip_prefix("files under ") {
         Some(place) => ("", place),
         None => ("-maxdepth 1", counted.strip_prefix("files directly in ")?),
     };
     let (folder, pattern) = place.rsplit_once(" named ").unwrap_or((place, "*"));
-    let hidden = if pattern.starts_with('.') { "" } else { "-not -path '*/.*'" };
-    let script = format!("cd {} && find . {depth} -type f {hidden} -name {} | wc -l", quoted(folder), quoted(pattern));
+    let script = format!("cd {} && find . {depth} -type f -name {} | wc -l", quoted(folder), quoted(pattern));
     Some(left.says(&left.world.shell(&script)))
 }
 
@@ -114,8 +114,16 @@ fn claims_are_decided_from_the_disk() {
         (format!("{things}/note 5.txt, written by this task's own call, contains {:?}", "line"), Some(false)),
         (format!("the output equals the number of lines of {things}/note 7.txt, counted again"), Some(true)),
         (format!("the output equals the number of lines of {things}/note 5.txt, counted again"), Some(false)),
-        (format!("the output equals the number of files under {things} named *.txt, counted again"), Some(true)),
-        (format!("the output equals the number of files directly in {things}, counted again"), Some(false)),
+        (
+            format!(
+                "the output equals the number of files under {things} named *.txt, hidden ones included, counted again"
+            ),
+            Some(true),
+        ),
+        (
+            format!("the output equals the number of files directly in {things}, hidden ones included, counted again"),
+            Some(false),
+        ),
         ("the moon is full".to_owned(), None),
     ] {
         assert_eq!(is_true(&claim, &left), expected, "{claim}");

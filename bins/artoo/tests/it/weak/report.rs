@@ -62,7 +62,7 @@ impl Row {
     }
 
     fn is_in_code(&self) -> bool {
-        matches!(self.basis.as_str(), "checked" | "mixed")
+        self.basis == "checked"
     }
 }
 

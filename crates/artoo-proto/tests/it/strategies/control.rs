@@ -8,7 +8,7 @@ use artoo_proto::{
 };
 use proptest::prelude::*;
 
-use super::work::{failure_class, perception_failed, unverified};
+use super::work::{failure_class, kept_output, perception_failed, unverified};
 use super::{
     consent_hash, denied, effect_id, id, list, model_failure, number, one_of, option, record, role, subtask_id,
     task_id, text, texts,
@@ -173,6 +173,7 @@ fn abandon_reason() -> BoxedStrategy<AbandonReason> {
             A::Deadline,
         ]),
         texts().prop_map(|problems| A::NoPlan { problems }),
+        (text(), texts()).prop_map(|(failed, next_steps)| A::NoOtherWay { failed, next_steps }),
         perception_failed().prop_map(|failed| A::NotUnderstood { failure: failed.failure }),
         model_failure().prop_map(|failure| A::Provider { failure }),
         text().prop_map(|detail| A::RoleFailed { detail }),
@@ -195,6 +196,7 @@ pub(crate) fn final_result() -> BoxedStrategy<FinalResult> {
         task_id: task_id(),
         summary: text(),
         output: text(),
+        whole: list(kept_output()),
         unverified: list(unverified()),
         loss: loss(),
         grad_l: number(),

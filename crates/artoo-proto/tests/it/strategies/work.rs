@@ -109,11 +109,14 @@ pub(crate) fn sub_task() -> BoxedStrategy<SubTask> {
     })
 }
 
+pub(crate) fn kept_output() -> BoxedStrategy<KeptOutput> {
+    record!(KeptOutput { stream: text(), sha256: text(), bytes: any::<u64>(), left_out: any::<u64>() })
+}
+
 fn tool_call() -> BoxedStrategy<ToolCall> {
     use CallStatus as S;
     let change = record!(FileChange { path: text(), before: option(text()), after: option(text()) });
     let leave = prop_oneof![Just(Leave::Once), Just(Leave::Task), text().prop_map(|id| Leave::Rule { id })];
-    let kept = record!(KeptOutput { stream: text(), sha256: text(), bytes: any::<u64>(), left_out: any::<u64>() });
     record!(ToolCall {
         tool: text(),
         input: json(),
@@ -133,7 +136,7 @@ fn tool_call() -> BoxedStrategy<ToolCall> {
         changes_known: any::<bool>(),
         alternatives: texts(),
         leave: option(leave),
-        kept: list(kept),
+        kept: list(kept_output()),
     })
 }
 

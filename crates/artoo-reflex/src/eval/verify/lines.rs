@@ -1,12 +1,32 @@
 //! Lines, groups and yes or no, held against the second computation.
 
 use std::collections::HashMap;
+use std::path::Path;
 
 use artoo_proto::escape;
 
 use super::{Verification, shown};
 use crate::algebra::Query;
-use crate::eval::Line;
+use crate::eval::{FileSystem, Line, text};
+
+/// Whether the output is a whole file, read again at once: line by line a long one takes several times its size.
+pub(super) fn same_file(path: &str, output: &str, fs: &dyn FileSystem) -> Option<Verification> {
+    let read = text::content(Path::new(path), fs).ok()?;
+    let bare = |bytes: &[u8]| bytes.len() - usize::from(bytes.ends_with(b"\n"));
+    let (read, said) = (read.get(..bare(&read))?, output.as_bytes().get(..bare(output.as_bytes()))?);
+    let count = read.split(|byte| *byte == b'\n').count();
+    (!read.is_empty() && read == said).then(|| Verification::pass(format!("read again: the same {count} lines")))
+}
+
+/// Whether the output is exactly these lines, compared without a copy of all of them.
+fn is_exactly(expected: &[Line], said: &str) -> bool {
+    let mut rest = said.as_bytes();
+    let is_next = |(index, line): (usize, &Line)| {
+        let behind = if index == 0 { Some(rest) } else { rest.strip_prefix(b"\n") };
+        behind.and_then(|behind| behind.strip_prefix(line.shown().as_slice())).map(|left| rest = left).is_some()
+    };
+    expected.iter().enumerate().all(is_next) && rest.is_empty()
+}
 
 /// Whether the output is these lines in this order.
 pub(super) fn same(query: &Query, expected: &[Line], output: &str) -> Verification {
@@ -19,14 +39,16 @@ pub(super) fn same(query: &Query, expected: &[Line], output: &str) -> Verificati
         let path = escape::path_line(file.as_os_str().as_encoded_bytes());
         return Verification::fail(format!("{path} can't be told apart in plain text"));
     }
+    let (said, count) = (output.strip_suffix('\n').unwrap_or(output), expected.len());
+    if is_exactly(expected, said) {
+        return Verification::pass(format!("read again: the same {count} lines"));
+    }
     let bytes: Vec<Vec<u8>> = expected.iter().map(Line::shown).collect();
     let is_text = bytes.iter().all(|line| std::str::from_utf8(line).is_ok());
     // Bytes that are not UTF-8 reach the output as replacement characters; the end of the last line may be lost.
     let expected: Vec<String> = bytes.iter().map(|line| String::from_utf8_lossy(line).into_owned()).collect();
     let text = expected.join("\n");
-    let said = output.strip_suffix('\n').unwrap_or(output);
-    let count = expected.len();
-    if said == text || said == escape::visible(&text) || (said.is_empty() && expected.is_empty()) {
+    if said == text || said == escape::visible(&text) {
         return Verification::pass(format!("read again: the same {count} lines"));
     }
     // Of what is no text, a last line says so.

@@ -149,3 +149,14 @@ fn words_only_work_is_marked_and_judged_without_citations() {
     assert!(!super::outcome(&judged(&mut with_tools, &effects, &[(1, "pass", &["e1"])])).words_only);
     assert_eq!(look(1, "").class, EffectClass::ReadOnly);
 }
+
+#[test]
+fn a_file_with_spaces_in_its_name_that_was_just_written_is_read_back() {
+    let wrote = written(1, "/ws/my notes.txt");
+    let reads = |words: &str| {
+        let read = ToolCall { target: words.to_owned(), ..look(2, "17") };
+        crate::agent_validator::independent(&[wrote.clone(), read]).is_empty()
+    };
+    assert!(reads("wc -l '/ws/my notes.txt'") && reads("/ws/my notes.txt"));
+    assert!(!reads("/ws/other notes.txt") && !reads("/etc/hosts"));
+}

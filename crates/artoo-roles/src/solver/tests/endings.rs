@@ -1,9 +1,9 @@
 //! Endings: nothing claims more than it is, and nobody is left without a next step.
 
 use artoo_proto::{
-    AbandonReason, Abstention, Basis, Check, Criterion, CriterionMark, Ending, FailureClass, Message, ModelFailure,
-    PerceptionFailed, PerceptionFailure, PlanRejected, Role, RoleFailed, SubTaskOutcome, UnverifiedOutput, Verdict,
-    VerdictSource,
+    AbandonReason, Abstention, Basis, Check, Criterion, CriterionMark, Ending, FailureClass, KeptOutput, Message,
+    ModelFailure, PerceptionFailed, PerceptionFailure, PlanRejected, ReplanRequest, Role, RoleFailed, SubTaskOutcome,
+    UnverifiedOutput, Verdict, VerdictSource,
 };
 use proptest::prelude::*;
 
@@ -307,4 +307,61 @@ fn the_wrong_approach_ends_with_what_was_tried() {
     let result = finished(&bench.step(Input::NotPlanned(input)));
     assert!(matches!(reason(&result), AbandonReason::NoPlan { .. }));
     assert_eq!(result.output, "output of round 0");
+}
+
+#[test]
+fn a_recipe_that_failed_says_what_failed_and_what_is_near() {
+    let ended = |mut request: ReplanRequest, near: &[&str]| {
+        for call in request.outcomes.iter_mut().flat_map(|outcome| &mut outcome.tool_calls) {
+            call.alternatives = near.iter().map(|path| (*path).to_owned()).collect();
+        }
+        let mut bench = begun();
+        directive(&bench.step(Input::FellShort(request)));
+        let abstention = Some(Abstention { understood: String::new(), not_understood: Vec::new(), ..abstention() });
+        let declined =
+            PlanRejected { task_id: task_id(), round: 1, problems: Vec::new(), model_failure: None, abstention };
+        let result = finished(&bench.step(Input::NotPlanned(declined)));
+        assert!(matches!(reason(&result), AbandonReason::NoOtherWay { .. }), "{result:#?}");
+        (result.summary, result.next_steps)
+    };
+    let near = ended(missed(0, "/gone"), &["/docs/work/gone"]);
+    assert_eq!(near, ("not achieved: no such file".to_owned(), vec!["there is /docs/work/gone".to_owned()]));
+    let unknown = ended(missed(0, "/gone"), &[]);
+    assert_eq!(unknown, ("not achieved: no such file".to_owned(), vec!["set up a language model".to_owned()]));
+    // A call that ended well and whose check failed: what the check saw.
+    let (summary, _) = ended(wrong(0), &[]);
+    let seen = wrong(0).outcomes[0].criteria_verdicts[0].evidence.clone();
+    assert_eq!(summary, format!("not achieved: {seen}"));
+}
+
+#[test]
+fn a_cut_answer_names_the_evidence_that_holds_all_of_it() {
+    let kept = |left_out| KeptOutput { stream: "output".to_owned(), sha256: "ab".repeat(32), bytes: 9, left_out };
+    let whole = |truncated: bool, kept: Vec<KeptOutput>| {
+        let mut summary = met(0);
+        summary.outcomes[0].tool_calls[0].truncated = truncated;
+        for call in summary.outcomes.iter_mut().flat_map(|outcome| &mut outcome.tool_calls) {
+            call.kept.clone_from(&kept);
+        }
+        finished(&begun().step(Input::Met(summary))).whole
+    };
+    assert_eq!(whole(true, vec![kept(0)]), [kept(0), kept(0)], "both answers, in order");
+    assert_eq!(whole(false, vec![kept(0)]), [], "nothing is cut");
+    assert_eq!(whole(true, vec![kept(1)]), [], "what is not kept whole is not passed for the whole");
+    assert_eq!(whole(true, vec![kept(0), kept(0)]), [], "two streams are not one output");
+    assert_eq!(whole(true, Vec::new()), []);
+}
+
+#[test]
+fn what_is_planned_twice_is_unmet_once() {
+    let mut bench = begun();
+    let mut twice = plan(0);
+    twice.task_criteria = twice.subtasks[0].success_criteria.clone();
+    bench.step(Input::Manifest(twice));
+    let result = finished(&bench.step(Input::Cancel(task_id())));
+    let Ending::Abandon { unmet, .. } = &result.ending else { panic!("{result:#?}") };
+    let mut claims: Vec<&str> = unmet.iter().map(|report| report.claim.as_str()).collect();
+    claims.dedup();
+    assert_eq!(claims.len(), unmet.len(), "{unmet:#?}");
+    assert!(!claims.is_empty());
 }

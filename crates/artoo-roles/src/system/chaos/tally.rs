@@ -46,6 +46,7 @@ impl Tally {
                 AbandonReason::Diverging => "abandon: diverging",
                 AbandonReason::ToolsExhausted => "abandon: tools exhausted",
                 AbandonReason::NoPlan { .. } => "abandon: no plan",
+                AbandonReason::NoOtherWay { .. } => "abandon: no other way",
                 AbandonReason::NotUnderstood { .. } => "abandon: not understood",
                 AbandonReason::ConsentNeeded => "abandon: consent needed",
                 AbandonReason::Provider { .. } => "abandon: provider",
