@@ -102,6 +102,7 @@ fn number(of: &Query, function: Function) -> String {
     let of_numbers = |what: &str| format!("{what} of the {}", lines::of_unit("numbers", of));
     match function {
         Function::Count => format!("count the {}", things(of)),
+        Function::Any => format!("whether there are any {}", things(of)),
         Function::TotalBytes => of_files("total size"),
         Function::AverageBytes => of_files("average size"),
         Function::LargestBytes => of_files("largest size"),

@@ -113,6 +113,7 @@ impl Query {
                 by.check(of.ty()?)?;
                 function.check(of).map(|()| Ty::Groups)
             }
+            Self::Aggregate { of, function: Function::Any } => Function::Any.check(of).map(|()| Ty::Truth),
             Self::Aggregate { of, function } => function.check(of).map(|()| Ty::Number),
         }
     }
@@ -225,8 +226,8 @@ impl Function {
     fn check(self, of: &Query) -> Result<(), TypeError> {
         let found = of.ty()?;
         match (self, found) {
-            (Self::Count, Ty::Files | Ty::Lines | Ty::Processes | Ty::Groups) => Ok(()),
-            (Self::Count, Ty::Rows) if matches!(of, Query::Duplicates { .. }) => Ok(()),
+            (Self::Count | Self::Any, Ty::Files | Ty::Lines | Ty::Processes | Ty::Groups) => Ok(()),
+            (Self::Count | Self::Any, Ty::Rows) if matches!(of, Query::Duplicates { .. }) => Ok(()),
             (Self::TotalBytes | Self::AverageBytes | Self::LargestBytes | Self::SmallestBytes, Ty::Files) => {
                 of.of_files_only("a size")
             }

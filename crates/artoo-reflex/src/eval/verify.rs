@@ -66,7 +66,7 @@ fn value(query: &Query, output: &str, fs: &dyn FileSystem) -> Result<Verificatio
         Query::Compare { of, with, relation: Relation::Difference } => {
             return difference::applied(of, with, output, fs);
         }
-        Query::Aggregate { of, .. } if of.ty() == Ok(Ty::Processes) => return moving::process_count(query, output, fs),
+        Query::Aggregate { of, function: Function::Count } if of.ty() == Ok(Ty::Processes) => return moving::process_count(query, output, fs),
         _ => {}
     }
     Ok(match evaluate(query, fs)? {
@@ -74,7 +74,7 @@ fn value(query: &Query, output: &str, fs: &dyn FileSystem) -> Result<Verificatio
         Answer::Decimal(expected) => decimal(query, expected, output),
         Answer::Lines(expected) => lines::same(query, &expected, output),
         Answer::Groups(expected) => lines::groups(&expected, output),
-        Answer::Truth(expected) => lines::truth(expected, output),
+        Answer::Truth(expected) => lines::truth(query, expected, output),
         Answer::Processes(_) => return moving::processes(query, output, fs),
         Answer::Files(_) | Answer::Rows(_) | Answer::Text(_) => return Err(EvalError::Meaningless),
     })
