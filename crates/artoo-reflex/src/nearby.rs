@@ -30,12 +30,13 @@ pub(crate) fn missing(steps: &[Step], fs: &dyn FileSystem) -> Option<String> {
 /// The paths a query reads.
 fn sources(query: &Query, named: &mut Vec<String>) {
     match query {
-        Query::Tree { roots: several, .. } | Query::Paths { paths: several, .. } => named.extend(several.iter().cloned()),
+        Query::Tree { roots: several, .. } | Query::Paths { paths: several, .. } => {
+            named.extend(several.iter().cloned())
+        }
         Query::TextFile { path } | Query::ArchiveEntries { path } => named.push(path.clone()),
         Query::Compare { of, with, .. } => [of, with].into_iter().for_each(|side| sources(side, named)),
         // "the file ~/x/notes.txt".
-        Query::Filter { of, keep: Pred::Name(NameTest::Is(name)) }
-            if matches!(of.as_ref(), Query::Tree { depth: Depth::Direct, roots, .. } if roots.len() == 1) =>
+        Query::Filter { of, keep: Pred::Name(NameTest::Is(name)) } if matches!(of.as_ref(), Query::Tree { depth: Depth::Direct, roots, .. } if roots.len() == 1) =>
         {
             sources(of, named);
             let file = named.last().map(|root| format!("{}/{name}", root.trim_end_matches('/')));

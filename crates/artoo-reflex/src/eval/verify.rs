@@ -66,7 +66,9 @@ fn value(query: &Query, output: &str, fs: &dyn FileSystem) -> Result<Verificatio
         Query::Compare { of, with, relation: Relation::Difference } => {
             return difference::applied(of, with, output, fs);
         }
-        Query::Aggregate { of, function: Function::Count } if of.ty() == Ok(Ty::Processes) => return moving::process_count(query, output, fs),
+        Query::Aggregate { of, function: Function::Count } if of.ty() == Ok(Ty::Processes) => {
+            return moving::process_count(query, output, fs);
+        }
         _ => {}
     }
     Ok(match evaluate(query, fs)? {

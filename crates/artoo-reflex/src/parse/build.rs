@@ -262,6 +262,10 @@ fn field_of_lines(lines: LinesWanted) -> Option<Field> {
     match lines {
         LinesWanted::All => Some(Field::Lines),
         LinesWanted::Words => Some(Field::Words),
-        LinesWanted::Part(_) | LinesWanted::Rows | LinesWanted::Numbers | LinesWanted::Entries | LinesWanted::Characters => None,
+        LinesWanted::Part(_)
+        | LinesWanted::Rows
+        | LinesWanted::Numbers
+        | LinesWanted::Entries
+        | LinesWanted::Characters => None,
     }
 }

@@ -238,8 +238,7 @@ impl Item {
             return Some(Draft { object: places.clone(), ..Draft::default() });
         } else if let Self::Path(place) = self {
             place.clone()
-        } else if let Self::Text(Text { text, kind: FileName | Extension | Quoted | Bare }) = self
-        {
+        } else if let Self::Text(Text { text, kind: FileName | Extension | Quoted | Bare }) = self {
             context.resolve(text).filter(|place| place.looks == Looks::File)?
         } else {
             return None;

@@ -104,14 +104,15 @@ fn is_led_to(tokens: &[Token], at: usize) -> bool {
     {
         before = rest;
     }
-    let behind = |words: usize| before.len().checked_sub(words).and_then(|from| before.get(from..)).map_or(&[][..], meanings);
+    let behind =
+        |words: usize| before.len().checked_sub(words).and_then(|from| before.get(from..)).map_or(&[][..], meanings);
     let means = |found: &[Meaning], wanted: &[Concept]| {
         found.iter().any(|meaning| matches!(meaning, Meaning::Concept(concept) if wanted.contains(concept)))
     };
     // "the number of photos" is no "of photos".
     let is_part = (2..=lexicon().longest).any(|words| !behind(words).is_empty());
-    let searches = means(behind(1), &[Concept::Verb(Verb::Find)])
-        && tokens.get(at + 1).is_some_and(|token| token.folded == "for");
+    let searches =
+        means(behind(1), &[Concept::Verb(Verb::Find)]) && tokens.get(at + 1).is_some_and(|token| token.folded == "for");
     searches || means(behind(1), &[Concept::Inside]) || (!is_part && means(behind(1), &[Concept::Within]))
 }
 
@@ -360,9 +361,11 @@ fn items(context: &Context<'_>, meaning: &Meaning, start: usize) -> Vec<Item> {
         Concept::Weekday(day) => context.clock.weekday(*day).map(Item::Stretch).into_iter().collect(),
         Concept::Calendar(word) => context.clock.stretch(*word).map(Item::Stretch).into_iter().collect(),
         Concept::Place(name) => home_folder(context, name).map(Item::Path).into_iter().collect(),
-        Concept::Noun { .. } | Concept::Lines { .. } | Concept::Rows { .. } | Concept::Depth(_) | Concept::TextUnit(_) => {
-            features(context, concept).map(Item::draft).into_iter().chain([mark]).collect()
-        }
+        Concept::Noun { .. }
+        | Concept::Lines { .. }
+        | Concept::Rows { .. }
+        | Concept::Depth(_)
+        | Concept::TextUnit(_) => features(context, concept).map(Item::draft).into_iter().chain([mark]).collect(),
         other => match features(context, other) {
             Some(draft) => vec![Item::draft(draft)],
             None => vec![mark],

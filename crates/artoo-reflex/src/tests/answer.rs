@@ -84,16 +84,15 @@ fn finding_by_kind_and_name() {
     );
     check(
         "list the files in the folder /home/ada/work§, named \"todo.md\"",
-        &[
-            "find the file todo.md",
-            "where is todo.md",
-            "find a file called todo.md",
-            "locate todo.md please",
-        ],
+        &["find the file todo.md", "where is todo.md", "find a file called todo.md", "locate todo.md please"],
     );
     check(
         "whether there are any files in the folder /home/ada/work§, named \"todo.md\"",
-        &["is there a file named 'todo.md'?", "are there any files called todo.md", "check if there is a file named todo.md"],
+        &[
+            "is there a file named 'todo.md'?",
+            "are there any files called todo.md",
+            "check if there is a file named todo.md",
+        ],
     );
     check(
         "list the files in the folder /home/ada/Documents§, with \"invoice\" in the name",

@@ -94,9 +94,15 @@ fn a_word_looked_for_is_content() {
         "list the files in the folder ~/code§, containing \"TODO\"",
         &["search code for TODO", "find TODO in code", "look for \"TODO\" in the code folder"],
     );
-    check("show the lines of the file ~/Documents/a.txt, containing \"TODO\"", &["find the word TODO in Documents/a.txt"]);
+    check(
+        "show the lines of the file ~/Documents/a.txt, containing \"TODO\"",
+        &["find the word TODO in Documents/a.txt"],
+    );
     check("list the files in the folder ~/code§, named \"TODO\"", &["find files named TODO in code"]);
-    check("list the files in the folder ~/code§, named \"README\"", &["find README in code", "search for README in code"]);
+    check(
+        "list the files in the folder ~/code§, named \"README\"",
+        &["find README in code", "search for README in code"],
+    );
     check("list the files in the folder ~/Documents§, named \"a.txt\"", &["find a.txt in Documents"]);
     assumes("search for TODO in code", "looked for in what the files hold");
     refused(&[("find \"Work\" in Documents", "files named"), ("find 'foo'", "foo"), ("search for foo in code", "foo")]);
@@ -104,7 +110,10 @@ fn a_word_looked_for_is_content() {
 
 #[test]
 fn a_folder_that_exists_is_no_kind_of_file() {
-    check("count the folders in the folder ~/Photos§", &["how many folders are in Photos", "number of folders in Photos"]);
+    check(
+        "count the folders in the folder ~/Photos§",
+        &["how many folders are in Photos", "number of folders in Photos"],
+    );
     check("count the files and folders in the folder ~/Photos§", &["how many files and folders are in Photos"]);
     check("list the files in the folder ~/code§", &["list the files in code", "show all files from code"]);
     check(
@@ -129,14 +138,21 @@ fn names_with_blanks_are_those_that_exist() {
         &["list the files in Photos/Camera Roll", "list the files in \"Photos/Camera Roll\""],
     );
     check("count the files in the folder \"~/Work and Play\"§", &["how many files are in Work and Play"]);
-    check("count the lines of the file \"~/Photos/Übersicht 日本.txt\"", &["how many lines does Photos/Übersicht 日本.txt have"]);
+    check(
+        "count the lines of the file \"~/Photos/Übersicht 日本.txt\"",
+        &["how many lines does Photos/Übersicht 日本.txt have"],
+    );
 }
 
 #[test]
 fn one_folder_holds_all_that_is_named() {
     check(
         "whether ~/Documents/a.txt is identical to ~/Documents/b.txt",
-        &["compare a.txt and b.txt in Documents", "compare the files a.txt and b.txt in Documents", "are a.txt and b.txt the same in Documents"],
+        &[
+            "compare a.txt and b.txt in Documents",
+            "compare the files a.txt and b.txt in Documents",
+            "are a.txt and b.txt the same in Documents",
+        ],
     );
     check(
         "show the differences between ~/Documents/a.txt and ~/Documents/b.txt",
@@ -151,7 +167,10 @@ fn one_folder_holds_all_that_is_named() {
 #[test]
 fn the_form_of_a_table_is_looked_at() {
     let names = "show the lines of the file ~/Documents/Data/customers.csv, column 2 separated by \";\"";
-    check(names, &["show column 2 of Documents/Data/customers.csv", "the second column of Documents/Data/customers.csv"]);
+    check(
+        names,
+        &["show column 2 of Documents/Data/customers.csv", "the second column of Documents/Data/customers.csv"],
+    );
     let tabs = "show the lines of the file ~/Documents/Data/tabs.csv, column 1 separated by \"\t\"";
     assert_eq!(read("", "show column 1 of Documents/Data/tabs.csv").unwrap().reading, tabs.replace('~', "/home/ada"));
     check(
@@ -167,9 +186,15 @@ fn the_form_of_a_table_is_looked_at() {
         ],
     );
     assumes("how many rows does Documents/Data/sales.csv have", "the first line is a heading and not counted");
-    check("count the lines of the file ~/Documents/Data/plain.csv, except blank", &["count the rows of Documents/Data/plain.csv"]);
+    check(
+        "count the lines of the file ~/Documents/Data/plain.csv, except blank",
+        &["count the rows of Documents/Data/plain.csv"],
+    );
     assumes("count the rows of Documents/Data/plain.csv", "a row and no heading");
-    check("count the lines of the file ~/Documents/Data/sales.csv", &["how many lines does Documents/Data/sales.csv have"]);
+    check(
+        "count the lines of the file ~/Documents/Data/sales.csv",
+        &["how many lines does Documents/Data/sales.csv have"],
+    );
     refused(&[
         ("show column 2 of Documents/Data/uneven.csv", "what separates the columns"),
         ("how many lines of Documents/Data/customers.csv contain ,DE,", ",DE"),
@@ -189,7 +214,10 @@ fn yes_or_no_is_asked_for_at_the_start() {
             "check if there are empty lines in Documents/shopping.txt",
         ],
     );
-    check("whether there are any files in the folder ~/Downloads§, ending in .exe", &["do I have any exe files in Downloads"]);
+    check(
+        "whether there are any files in the folder ~/Downloads§, ending in .exe",
+        &["do I have any exe files in Downloads"],
+    );
     check("count the files in the folder ~/Downloads§, ending in .exe", &["how many exe files are there in Downloads"]);
 }
 
@@ -218,7 +246,10 @@ fn a_turn_that_was_not_understood_is_not_answered_in_its_place() {
         ],
     );
     refused(&[
-        ("list the csv files in Documents/Data || translate the report || which one is the largest", "spoken of before"),
+        (
+            "list the csv files in Documents/Data || translate the report || which one is the largest",
+            "spoken of before",
+        ),
         ("list the csv files in Documents/Data || open report.pdf || which is the largest", "spoken of before"),
         ("how is the weather || how many are there", "spoken of before"),
         ("which one is the largest", ""),
@@ -252,8 +283,14 @@ fn how_many_and_list_speak_of_the_same() {
         ("directly in Documents", "files directly in the folder /home/ada/Documents, hidden files included"),
         ("in Documents", "files in the folder /home/ada/Documents, subfolders included, hidden files included"),
     ] {
-        check(&format!("count the {reading}"), &[&format!("how many files are {where_}"), &format!("count the files {where_}")]);
-        check(&format!("list the {reading}"), &[&format!("list the files {where_}"), &format!("show the files {where_}")]);
+        check(
+            &format!("count the {reading}"),
+            &[&format!("how many files are {where_}"), &format!("count the files {where_}")],
+        );
+        check(
+            &format!("list the {reading}"),
+            &[&format!("list the files {where_}"), &format!("show the files {where_}")],
+        );
     }
     assumes("how many files are in the current directory", "subfolders not entered");
     assumes("how many files are in the current directory", "hidden files left out");

@@ -176,7 +176,10 @@ fn tree(scene: &mut Scene<'_>, draft: &mut Draft) -> Result<Query, Misfit> {
     };
     // "in ~/a but not in ~/b": what is not below cannot be left out; other files of that name may be meant.
     let is_below = |folder: &String| roots.iter().any(|root| std::path::Path::new(folder).starts_with(root));
-    if preds.iter().any(|pred| inside_of(pred).is_some_and(|folder| !is_below(folder)) || is_elsewhere(scene, &roots, pred)) {
+    if preds
+        .iter()
+        .any(|pred| inside_of(pred).is_some_and(|folder| !is_below(folder)) || is_elsewhere(scene, &roots, pred))
+    {
         return Err(Misfit::Lacking);
     }
     if depth == Depth::Whole && hidden {
@@ -201,7 +204,8 @@ fn is_elsewhere(scene: &Scene<'_>, roots: &[String], pred: &Pred) -> bool {
     let Pred::Below(NameTest::Is(name)) = inner.as_ref() else { return false };
     let exists = |folder: &str| scene.context.is_folder(&format!("{}/{name}", folder.trim_end_matches('/')));
     let environment = scene.context.environment;
-    let besides = [&environment.cwd, &environment.home].into_iter().any(|folder| !roots.contains(folder) && exists(folder));
+    let besides =
+        [&environment.cwd, &environment.home].into_iter().any(|folder| !roots.contains(folder) && exists(folder));
     besides && !roots.iter().any(|root| exists(root))
 }
 

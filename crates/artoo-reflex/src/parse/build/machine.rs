@@ -42,7 +42,8 @@ pub(super) fn fact(scene: &mut Scene<'_>, draft: &mut Draft) -> Result<Query, Mi
 fn program(scene: &mut Scene<'_>, draft: &mut Draft, name: &str) -> Result<Query, Misfit> {
     let path = scene.context.fs.variable("PATH").unwrap_or_default();
     let path = String::from_utf8_lossy(&path).into_owned();
-    let roots: Vec<String> = path.split(':').filter(|folder| scene.context.is_folder(folder)).map(str::to_owned).collect();
+    let roots: Vec<String> =
+        path.split(':').filter(|folder| scene.context.is_folder(folder)).map(str::to_owned).collect();
     draft.verb = None;
     if draft.ask.is_none() && !roots.iter().any(|folder| scene.context.on_disk(&format!("{folder}/{name}")).is_some()) {
         return Err(Misfit::NoProgram { name: name.to_owned() });

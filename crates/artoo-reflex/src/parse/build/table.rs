@@ -41,7 +41,11 @@ pub(super) fn separator(scene: &Scene<'_>, source: &Query) -> Result<(Separator,
     };
     let lines = sample(scene, path).unwrap_or_default();
     let count = |line: &String, sign: &str| line.matches(sign).count();
-    let is_on_each = |sign: &str| lines.iter().all(|line| count(line, sign) > 0 && Some(count(line, sign)) == lines.first().map(|first| count(first, sign)));
+    let is_on_each = |sign: &str| {
+        lines.iter().all(|line| {
+            count(line, sign) > 0 && Some(count(line, sign)) == lines.first().map(|first| count(first, sign))
+        })
+    };
     let fitting: Vec<_> = SEPARATORS.iter().filter(|(sign, _)| !lines.is_empty() && is_on_each(sign)).collect();
     let has_blanks = lines.iter().any(|line| line.trim().contains(' '));
     let is_plain = !lines.iter().any(|line| SEPARATORS.iter().any(|(sign, _)| line.contains(sign)));
@@ -50,7 +54,9 @@ pub(super) fn separator(scene: &Scene<'_>, source: &Query) -> Result<(Separator,
         ([(sign, said)], None) if !has_blanks => Ok((Separator::Text((*sign).to_owned()), said)),
         (_, None) => Ok((Separator::Whitespace, "white space")),
         (_, Some((sign, said))) if is_plain => Ok((Separator::Text(sign.to_owned()), said)),
-        _ => Err(Misfit::Incomplete { missing: "what separates the columns (“separated by ';'”): the lines of this table differ" }),
+        _ => Err(Misfit::Incomplete {
+            missing: "what separates the columns (“separated by ';'”): the lines of this table differ",
+        }),
     }
 }
 

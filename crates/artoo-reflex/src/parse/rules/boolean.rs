@@ -54,7 +54,10 @@ fn either(left: &Item, right: &Item) -> Option<Item> {
         {
             Some(Item::Partial(Partial::BothOf(draft.clone())))
         }
-        (Item::Partial(Partial::BothOf(first)), item @ Item::Text(Text { kind: TextKind::Quoted | TextKind::Phrase, .. })) => {
+        (
+            Item::Partial(Partial::BothOf(first)),
+            item @ Item::Text(Text { kind: TextKind::Quoted | TextKind::Phrase, .. }),
+        ) => {
             let second = again(first.preds.last()?, item)?;
             let preds = [first.preds.clone(), vec![second]].concat();
             Some(Item::draft(Draft { preds, ..(**first).clone() }))

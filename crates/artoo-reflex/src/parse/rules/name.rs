@@ -149,9 +149,11 @@ fn content(left: &Item, right: &Item) -> Option<Item> {
             Some(Item::draft(Draft::pred(contains(text))))
         }
         // "find the word x", "search ~/y for 'x'": the files in a folder that hold it, or the lines of a file.
-        (Item::Draft(draft), Item::Text(text)) if looks_for(draft) && is_looked_for(text) => {
-            Some(Item::draft(Draft { preds: vec![contains(&text.text)], found: Some(text.kind == TextKind::Phrase), ..(**draft).clone() }))
-        }
+        (Item::Draft(draft), Item::Text(text)) if looks_for(draft) && is_looked_for(text) => Some(Item::draft(Draft {
+            preds: vec![contains(&text.text)],
+            found: Some(text.kind == TextKind::Phrase),
+            ..(**draft).clone()
+        })),
         // "lines with 'x'": of files it would say neither where nor what.
         (Item::Mark(Concept::With), Item::Text(Text { text, kind: TextKind::Quoted | TextKind::Phrase })) => {
             Some(Item::draft(Draft { needle: Some(text.clone()), ..Draft::default() }))

@@ -219,7 +219,10 @@ fn many_files(left: &Item, right: &Item) -> Option<Item> {
                 .then(|| Item::Partial(Partial::InFiles(draft.clone())))
         }
         // "find 'word' in all python files": the lines that hold it.
-        (Item::Text(Text { text, kind: TextKind::Quoted | TextKind::Phrase }), Item::Partial(Partial::InFiles(files))) => {
+        (
+            Item::Text(Text { text, kind: TextKind::Quoted | TextKind::Phrase }),
+            Item::Partial(Partial::InFiles(files)),
+        ) => {
             let found = Draft {
                 lines: Some(LinesWanted::All),
                 preds: vec![Pred::Contains { text: text.clone(), ignore_case: false }],
