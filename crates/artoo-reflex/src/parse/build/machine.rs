@@ -10,6 +10,7 @@ use super::order::order;
 use super::{Misfit, Scene};
 use crate::algebra::{Depth, Fact, Function, Key, Kind, NameTest, Pred, Query, Ty};
 use crate::concept::Disk;
+use crate::place::Looks;
 
 pub(super) fn fact(scene: &mut Scene<'_>, draft: &mut Draft) -> Result<Query, Misfit> {
     let fact = match (draft.fact.take(), draft.disk.take()) {
@@ -41,13 +42,16 @@ pub(super) fn fact(scene: &mut Scene<'_>, draft: &mut Draft) -> Result<Query, Mi
 /// A program in the folders of the person's own search path, which programs that artoo starts don't get.
 fn program(scene: &mut Scene<'_>, draft: &mut Draft, name: &str) -> Result<Query, Misfit> {
     let path = scene.context.fs.variable("PATH").unwrap_or_default();
-    let path = String::from_utf8_lossy(&path).into_owned();
-    let roots: Vec<String> =
-        path.split(':').filter(|folder| scene.context.is_folder(folder)).map(str::to_owned).collect();
-    draft.verb = None;
-    if draft.ask.is_none() && !roots.iter().any(|folder| scene.context.on_disk(&format!("{folder}/{name}")).is_some()) {
+    let folders = String::from_utf8_lossy(&path).into_owned();
+    let mut roots: Vec<String> = folders.split(':').map(str::to_owned).collect();
+    roots.retain(|folder| scene.context.is_folder(folder));
+    let first = roots.iter().find(|folder| scene.context.on_disk(&format!("{folder}/{name}")) == Some(Looks::File));
+    if let Some(first) = first.cloned() {
+        roots = vec![first];
+    } else if draft.ask.is_none() {
         return Err(Misfit::NoProgram { name: name.to_owned() });
     }
+    draft.verb = None;
     scene.notes.push("looked for in the folders of your own search path (PATH)".to_owned());
     let tree = Query::Tree { roots, depth: Depth::Direct, hidden: true, kind: Kind::Any };
     let of = Query::Filter { of: Box::new(tree), keep: Pred::Name(NameTest::Is(name.to_owned())) };

@@ -18,20 +18,8 @@ use crate::place::Looks;
 
 /// Whether a number is made of lines.
 pub(super) fn is_of_lines(function: Function) -> bool {
-    match function {
-        Function::Words
-        | Function::Characters
-        | Function::Sum
-        | Function::Average
-        | Function::Minimum
-        | Function::Maximum => true,
-        Function::Count
-        | Function::Any
-        | Function::TotalBytes
-        | Function::AverageBytes
-        | Function::LargestBytes
-        | Function::SmallestBytes => false,
-    }
+    use Function::{Average, Characters, Maximum, Minimum, Sum, Words};
+    matches!(function, Words | Characters | Sum | Average | Minimum | Maximum)
 }
 
 pub(super) fn build(scene: &mut Scene<'_>, draft: &mut Draft) -> Result<Query, Misfit> {
