@@ -48,7 +48,6 @@ pub(super) fn fact(fact: &Fact, output: &str, fs: &dyn FileSystem) -> Result<Ver
         (Fact::Disks, _) => disks(output, fs),
         (Fact::BootTime, _) => Ok(same_moment(&text(fact, fs)?, said)),
         (Fact::ProcessorDetails, _) => Ok(details(&fact::processor_details(fs)?, said)),
-        (Fact::Routes, _) => routes(fact, said, fs),
         (_, Ty::Number) => number(fact, said, fs),
         (_, Ty::Lines) => {
             let Answer::Lines(expected) = fact::value(fact, fs)? else { return Err(EvalError::Meaningless) };
@@ -143,23 +142,6 @@ fn details(known: &[(&'static str, String)], said: &str) -> Verification {
     }
     let names: Vec<&str> = known.iter().map(|(name, _)| *name).collect();
     Verification::pass(format!("learnt a second way: {}; the rest is the program's own word", names.join(", ")))
-}
-
-/// Routes as `ip` tells them, each beginning as one of the kernel's table does, and none left out.
-fn routes(fact: &Fact, said: &str, fs: &dyn FileSystem) -> Result<Verification, EvalError> {
-    let Answer::Lines(expected) = fact::value(fact, fs)? else { return Err(EvalError::Meaningless) };
-    let expected: Vec<String> = expected.iter().map(|line| String::from_utf8_lossy(&line.text).into_owned()).collect();
-    let said: Vec<&str> = said.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
-    let is_told = |route: &String| said.iter().any(|line| format!("{line} ").starts_with(&format!("{route} ")));
-    Ok(if said.len() == expected.len() && expected.iter().all(is_told) {
-        Verification::pass(format!("read again from the kernel: the same {} routes", expected.len()))
-    } else {
-        Verification::fail(format!(
-            "read again from the kernel: {} routes; the output has {}",
-            expected.len(),
-            said.len()
-        ))
-    })
 }
 
 fn clock(fact: &Fact, said: &str, fs: &dyn FileSystem) -> Verification {
