@@ -401,6 +401,8 @@ pub enum GroupKey {
 pub enum Function {
     /// How many.
     Count,
+    /// Whether there is any: yes or no.
+    Any,
     /// Files: sum of the lengths of the regular files, in bytes.
     TotalBytes,
     /// Files: mean of their lengths, in bytes, rounded down; 0 of none.

@@ -43,6 +43,10 @@ pub(crate) enum Concept {
     Lines {
         plural: bool,
     },
+    /// Lines, of a table those below its heading.
+    Rows {
+        plural: bool,
+    },
     /// "first", "last": of a text's lines or of an ordered list.
     Edge(Edge),
     /// The first or last lines without a number.
@@ -102,6 +106,8 @@ pub(crate) enum Concept {
     /// The same, but only after "in", since the word is also a kind of file.
     PlaceAfterPreposition(String),
     Here,
+    /// "in the trash": a folder below the home folder, with its preposition.
+    InPlace(String),
     /// "contain", after a folder: "how many PDFs does ~/x contain".
     Holds,
     /// How far down.

@@ -34,26 +34,7 @@ pub fn english(query: &Query) -> String {
         }
         Query::Field { of, field } => format!("show the {} of the {}", property(*field), files::phrase(of)),
         Query::Duplicates { of } => format!("list the duplicates of the {}", files::phrase(of)),
-        Query::Tree { .. }
-        | Query::Paths { .. }
-        | Query::ArchiveEntries { .. }
-        | Query::Processes
-        | Query::TextFile { .. }
-        | Query::TextOf { .. }
-        | Query::Filter { .. }
-        | Query::Sort { .. }
-        | Query::Limit { .. }
-        | Query::Part { .. }
-        | Query::Unique { .. }
-        | Query::Repeated { .. }
-        | Query::Words { .. }
-        | Query::Column { .. }
-        | Query::Replace { .. }
-        | Query::Numbered { .. }
-        | Query::Matches { .. }
-        | Query::Rewritten { .. }
-        | Query::Names { .. }
-        | Query::Compare { relation: Relation::Common | Relation::OnlyFirst, .. } => {
+        _ => {
             let verb = if is_lines(query) { "show" } else { "list" };
             format!("{verb} the {}", things(query))
         }
@@ -102,6 +83,7 @@ fn number(of: &Query, function: Function) -> String {
     let of_numbers = |what: &str| format!("{what} of the {}", lines::of_unit("numbers", of));
     match function {
         Function::Count => format!("count the {}", things(of)),
+        Function::Any => format!("whether there are any {}", things(of)),
         Function::TotalBytes => of_files("total size"),
         Function::AverageBytes => of_files("average size"),
         Function::LargestBytes => of_files("largest size"),

@@ -152,7 +152,7 @@ impl Lexicon {
 }
 
 /// Whether two words differ by one insertion, loss, change, or swap of neighbours.
-fn one_slip_apart(a: &str, b: &str) -> bool {
+pub(crate) fn one_slip_apart(a: &str, b: &str) -> bool {
     let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
     let head = a.iter().zip(&b).take_while(|(x, y)| x == y).count();
     let tail = a.iter().rev().zip(b.iter().rev()).take_while(|(x, y)| x == y).count();

@@ -4,7 +4,7 @@
 //! meanings by their types, and what explains **every** word becomes a typed [`algebra::Query`]. The query is rendered
 //! back to English, lowered to one typed tool call, and has a second, independent meaning ([`eval`]) that checks what
 //! the tool answered.
-//! *Is not*: a pile of patterns, or an I/O layer. It reads no file and no clock; time and folders are passed in.
+//! *Is not*: a pile of patterns, or an I/O layer. It reads no clock, and looks at files only through the [`FileSystem`] that is passed in.
 //! A word it can't explain, or a second way to read the request, makes it abstain.
 //!
 //! ```
@@ -17,12 +17,13 @@
 //!     utc_offset_s: 0,
 //! };
 //! let now = Now { wall: Timestamp::parse("2024-05-15T12:00:00Z").unwrap(), uptime_ms: 0 };
-//! let parsed = artoo_reflex::parse("how many PDFs are in ~/Downloads?", &[], &environment, now).unwrap();
+//! let disk = artoo_reflex::memory_fs::MemoryFileSystem::default();
+//! let parsed = artoo_reflex::parse("how many PDFs are in ~/Downloads?", &[], &environment, now, &disk).unwrap();
 //! assert_eq!(
 //!     parsed.reading,
 //!     "count the files in the folder /home/ada/Downloads, subfolders included, hidden files included, ending in .pdf"
 //! );
-//! assert!(artoo_reflex::parse("shred the PDFs in ~/Downloads", &[], &environment, now).is_err());
+//! assert!(artoo_reflex::parse("shred the PDFs in ~/Downloads", &[], &environment, now, &disk).is_err());
 //! ```
 
 pub mod algebra;
@@ -34,6 +35,7 @@ mod lex;
 mod lexicon;
 pub mod lower;
 pub mod memory_fs;
+mod nearby;
 mod parse;
 mod place;
 mod respond;

@@ -13,10 +13,10 @@ mod typed;
 use artoo_proto::ToolRequest;
 use serde_json::json;
 
-use crate::algebra::{Query, Relation, Ty};
+use crate::algebra::{Function, Query, Relation, Ty};
 
 pub use act::perform;
-use pipeline::Pipeline;
+use pipeline::{Argv, Pipeline};
 
 /// A meaning that no tool computes exactly.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -31,6 +31,12 @@ pub enum Unsupported {
     #[error("{what} can't be tested exactly")]
     Predicate {
         /// Which.
+        what: &'static str,
+    },
+    /// What programs may not ask the kernel for where artoo runs them.
+    #[error("{what} can't be asked of the kernel in the sandbox that artoo runs programs in")]
+    Sandboxed {
+        /// What.
         what: &'static str,
     },
     /// Programs that this system has not, or in another form.
@@ -97,6 +103,11 @@ fn command(query: &Query, ty: Ty, programs: Programs) -> Result<Pipeline, Unsupp
         (_, Ty::Files | Ty::Rows) => files::shown(query, programs),
         (_, Ty::Groups) => files::groups(query, programs),
         (_, Ty::Lines) => lines::shown(query, programs),
+        (Query::Aggregate { of, .. }, Ty::Truth) => {
+            let count = Query::Aggregate { of: of.clone(), function: Function::Count };
+            let in_words = Argv::bytewise("sed -e").value("s/^ *0$/no/").and("-e").value("s/^ *[1-9][0-9]*$/yes/");
+            command(&count, Ty::Number, programs).map(|count| count.pipe(in_words))
+        }
         (_, Ty::Truth) => lines::identical(query),
         (Query::Aggregate { of, function }, Ty::Number) => match of.ty() {
             Ok(Ty::Files | Ty::Rows) => files::number(of, *function, programs),

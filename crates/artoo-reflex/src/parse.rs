@@ -21,7 +21,9 @@ use self::steps::Cuts;
 use crate::algebra::{Query, Step};
 use crate::calendar::Clock;
 use crate::english::english_steps;
+use crate::eval::FileSystem;
 use crate::lex::{Token, lex};
+use crate::nearby;
 
 /// Longest request that is read, in bytes: far above anything a person types as one request about files.
 const MAX_BYTES: usize = 2_000;
@@ -54,6 +56,7 @@ impl Parsed {
 }
 
 /// Reads a request. `session`: the turns before, oldest first, for "those" and "again"; their words are read anew.
+/// `fs` tells files from folders where they exist; where nothing exists, the form of a name decides.
 ///
 /// # Errors
 /// When a word is left unexplained, when there are two different readings, or when what was spoken of before is unknown.
@@ -62,8 +65,9 @@ pub fn parse(
     session: &[SessionTurn],
     environment: &Environment,
     now: Now,
+    fs: &dyn FileSystem,
 ) -> Result<Parsed, Abstention> {
-    let context = Context { environment, clock: Clock::new(now.wall, environment.utc_offset_s) };
+    let context = Context { environment, clock: Clock::new(now.wall, environment.utc_offset_s), fs, is_lost: false };
     let recent = session.get(session.len().saturating_sub(MAX_TURNS)..).unwrap_or_default();
     read(&context, request, recent)
 }
@@ -79,10 +83,14 @@ fn read(context: &Context<'_>, text: &str, session: &[SessionTurn]) -> Result<Pa
     if tokens.is_empty() {
         return Err(refuse::empty());
     }
+    if let Some(run) = refuse::glued_comma(text, &tokens) {
+        return Err(run);
+    }
     if let Some(verb) = refuse::acting_verb(text, &tokens) {
         return Err(refuse::act(verb));
     }
     let before = before(context, session);
+    let context = &Context { is_lost: before.is_none() && !session.is_empty(), ..*context };
     let cuts = Cuts::of(&tokens);
     let mut misfits = Vec::new();
     for phrases in [Phrases::Longest, Phrases::All] {
@@ -90,7 +98,13 @@ fn read(context: &Context<'_>, text: &str, session: &[SessionTurn]) -> Result<Pa
         if chart.overflown {
             return Err(refuse::too_many_readings());
         }
-        let readings = steps::readings(context, &chart, &cuts, before.as_ref(), &mut misfits);
+        let mut readings = steps::readings(context, &chart, &cuts, before.as_ref(), &mut misfits);
+        // Of several readings those count whose files and folders exist.
+        if readings.len() > 1 {
+            let exists = |reading: &Vec<Built>| nearby::missing(&steps_of(reading), context.fs).is_none();
+            let existing: Vec<_> = readings.iter().filter(|reading| exists(reading)).cloned().collect();
+            readings = if existing.is_empty() { readings } else { existing };
+        }
         match readings.as_slice() {
             [] => {}
             [only] if phrases == Phrases::All && changes_something(only) => {}
@@ -101,11 +115,18 @@ fn read(context: &Context<'_>, text: &str, session: &[SessionTurn]) -> Result<Pa
     Err(refuse::unexplained(context, text, &tokens, &misfits))
 }
 
-/// What the turn before meant, if it was understood.
+/// What the last turn that was understood meant; a turn that was not, and may have named things, hides those before.
 fn before(context: &Context<'_>, session: &[SessionTurn]) -> Option<Antecedent> {
     let (last, earlier) = session.split_last()?;
-    let parsed = read(context, &last.input, earlier).ok()?;
-    Antecedent::of_request(&parsed.steps)
+    match read(context, &last.input, earlier) {
+        Ok(parsed) => Antecedent::of_request(&parsed.steps),
+        Err(_) if refuse::takes_up(&lex(&last.input)) => before(context, earlier),
+        Err(_) => None,
+    }
+}
+
+fn steps_of(built: &[Built]) -> Vec<Step> {
+    built.iter().map(|built| built.step.clone()).collect()
 }
 
 fn changes_something(steps: &[Built]) -> bool {
@@ -113,7 +134,7 @@ fn changes_something(steps: &[Built]) -> bool {
 }
 
 fn finished(built: &[Built], tokens: &[Token]) -> Result<Parsed, Abstention> {
-    let steps: Vec<Step> = built.iter().map(|built| built.step.clone()).collect();
+    let steps = steps_of(built);
     let reading = english_steps(&steps);
     let mended = tokens.iter().filter_map(|token| Some((token, mended(token)?)));
     // A word that was taken as a name or text after all stands in the reading as it was typed.

@@ -10,7 +10,9 @@ use serde_json::json;
 
 use crate::algebra::{Act, Function, Key, Order, Query, SortKey, Step, Ty};
 use crate::english::{english, english_act};
+use crate::eval::FileSystem;
 use crate::lower::{Unsupported, lower, perform};
+use crate::nearby;
 use crate::parse::{Parsed, parse};
 
 /// The tool that lists what an act is over.
@@ -19,12 +21,12 @@ const LISTING_TOOL: &str = "glob";
 /// Answers a role, or abstains.
 ///
 /// R1 gets the task restated, R2 a plan of one recipe with its checks. Executors and validators never need this crate:
-/// a recipe runs and is checked without a model.
+/// a recipe runs and is checked without a model. `fs` is only looked at.
 #[must_use]
-pub fn respond(context: &RoleContext) -> ReplyBody {
+pub fn respond(context: &RoleContext, fs: &dyn FileSystem) -> ReplyBody {
     let answer = match context {
-        RoleContext::Perceive(perceive) => restate(perceive),
-        RoleContext::Plan(plan) => recipes(plan),
+        RoleContext::Perceive(perceive) => restate(perceive, fs),
+        RoleContext::Plan(plan) => recipes(plan, fs),
         RoleContext::Execute(_) | RoleContext::ValidateSubtask(_) | RoleContext::ValidateTask(_) => Err(no_judgement()),
     };
     answer.unwrap_or_else(|abstention| ReplyBody::Abstain { abstention })
@@ -38,10 +40,10 @@ fn no_judgement() -> Abstention {
     }
 }
 
-fn restate(context: &PerceiveContext) -> Result<ReplyBody, Abstention> {
-    let parsed = parse(&context.raw_input, &context.session, &context.environment, context.now)?;
+fn restate(context: &PerceiveContext, fs: &dyn FileSystem) -> Result<ReplyBody, Abstention> {
+    let parsed = parse(&context.raw_input, &context.session, &context.environment, context.now, fs)?;
     // What can't be carried out is refused before anything is planned.
-    plan(&parsed, &context.environment.os)?;
+    plan(&parsed, &context.environment.os, fs)?;
     let value = json!({
         "task_id": label(&parsed.steps),
         "intent": parsed.reading,
@@ -50,13 +52,13 @@ fn restate(context: &PerceiveContext) -> Result<ReplyBody, Abstention> {
     Ok(ReplyBody::Json { value })
 }
 
-fn recipes(context: &PlanContext) -> Result<ReplyBody, Abstention> {
+fn recipes(context: &PlanContext, fs: &dyn FileSystem) -> Result<ReplyBody, Abstention> {
     // A recipe is all this crate has: where it failed, or memory forbids it, there is no second way.
     if context.directive.is_some() {
         return Err(no_other_way());
     }
-    let parsed = parse(&context.spec.raw_input, &context.spec.session, &context.environment, context.now)?;
-    plan(&parsed, &context.environment.os).map(|plan| ReplyBody::Recipes { plan })
+    let parsed = parse(&context.spec.raw_input, &context.spec.session, &context.environment, context.now, fs)?;
+    plan(&parsed, &context.environment.os, fs).map(|plan| ReplyBody::Recipes { plan })
 }
 
 fn no_other_way() -> Abstention {
@@ -79,7 +81,11 @@ fn unsupported(parsed: &Parsed, reason: &Unsupported) -> Abstention {
 }
 
 /// The plan of a request: its steps in order, each with a check that computes or reads it a second time.
-fn plan(parsed: &Parsed, os: &str) -> Result<RecipePlan, Abstention> {
+fn plan(parsed: &Parsed, os: &str, fs: &dyn FileSystem) -> Result<RecipePlan, Abstention> {
+    if let Some(path) = nearby::missing(&parsed.steps, fs) {
+        let understood = parsed.reading.clone();
+        return Err(Abstention { understood, not_understood: Vec::new(), remedy: nearby::advice(&path, fs) });
+    }
     let mut subtasks = Vec::new();
     for step in &parsed.steps {
         let pieces = match step {

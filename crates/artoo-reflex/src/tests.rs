@@ -2,6 +2,7 @@
 
 mod answer;
 mod check;
+mod disk;
 mod meaning;
 mod phrasings;
 mod refuse;
@@ -12,6 +13,7 @@ mod words;
 
 use artoo_proto::{Environment, Now, Timestamp};
 
+use crate::memory_fs::MemoryFileSystem;
 use crate::parse::{Parsed, parse};
 
 /// Wednesday, 15 May 2024, 14:00 local time (UTC+1 for simplicity: 13:00 UTC).
@@ -30,5 +32,5 @@ fn environment() -> Environment {
 }
 
 fn read(request: &str) -> Result<Parsed, artoo_proto::Abstention> {
-    parse(request, &[], &environment(), now())
+    parse(request, &[], &environment(), now(), &MemoryFileSystem::default())
 }

@@ -8,6 +8,7 @@
     reason = "helpers of tests fail as tests do"
 )]
 
+mod answers;
 mod canary;
 mod costs;
 mod dead;

@@ -1,5 +1,10 @@
 //! Types of queries: a query that type-checks has a meaning, one that does not is refused.
 
+#![expect(
+    clippy::wildcard_enum_match_arm,
+    reason = "what is not named has no meaning, whatever else there comes to be"
+)]
+
 use serde::{Deserialize, Serialize};
 
 use super::{Field, Function, GroupKey, Key, Kind, Pred, Query, Relation};
@@ -113,6 +118,7 @@ impl Query {
                 by.check(of.ty()?)?;
                 function.check(of).map(|()| Ty::Groups)
             }
+            Self::Aggregate { of, function: Function::Any } => Function::Any.check(of).map(|()| Ty::Truth),
             Self::Aggregate { of, function } => function.check(of).map(|()| Ty::Number),
         }
     }
@@ -131,28 +137,7 @@ impl Query {
         match self {
             Self::TextFile { .. } | Self::TextOf { .. } => self.ty(),
             Self::Filter { of, .. } | Self::Part { of, .. } => of.numbered().and_then(|_| self.ty()),
-            Self::Tree { .. }
-            | Self::Paths { .. }
-            | Self::ArchiveEntries { .. }
-            | Self::Processes
-            | Self::System { .. }
-            | Self::Sort { .. }
-            | Self::Limit { .. }
-            | Self::Unique { .. }
-            | Self::Repeated { .. }
-            | Self::Words { .. }
-            | Self::Column { .. }
-            | Self::Replace { .. }
-            | Self::Numbered { .. }
-            | Self::Matches { .. }
-            | Self::Rewritten { .. }
-            | Self::Names { .. }
-            | Self::Compare { .. }
-            | Self::Details { .. }
-            | Self::Field { .. }
-            | Self::Duplicates { .. }
-            | Self::Group { .. }
-            | Self::Aggregate { .. } => Err(TypeError::Operand { operator: "line numbers", found: self.ty()? }),
+            _ => Err(TypeError::Operand { operator: "line numbers", found: self.ty()? }),
         }
     }
 
@@ -225,8 +210,8 @@ impl Function {
     fn check(self, of: &Query) -> Result<(), TypeError> {
         let found = of.ty()?;
         match (self, found) {
-            (Self::Count, Ty::Files | Ty::Lines | Ty::Processes | Ty::Groups) => Ok(()),
-            (Self::Count, Ty::Rows) if matches!(of, Query::Duplicates { .. }) => Ok(()),
+            (Self::Count | Self::Any, Ty::Files | Ty::Lines | Ty::Processes | Ty::Groups) => Ok(()),
+            (Self::Count | Self::Any, Ty::Rows) if matches!(of, Query::Duplicates { .. }) => Ok(()),
             (Self::TotalBytes | Self::AverageBytes | Self::LargestBytes | Self::SmallestBytes, Ty::Files) => {
                 of.of_files_only("a size")
             }
@@ -316,28 +301,7 @@ impl Pred {
             Self::All(parts) | Self::Any(parts) => parts.iter().try_for_each(Self::check_on_processes),
             Self::Not(inner) => inner.check_on_processes(),
             Self::Name(_) | Self::Owner(_) => Ok(()),
-            Self::Extension(_)
-            | Self::Below(_)
-            | Self::MinBytes(_)
-            | Self::MaxBytes(_)
-            | Self::ModifiedFrom(_)
-            | Self::ModifiedBefore(_)
-            | Self::EmptyFolder
-            | Self::Executable
-            | Self::Mode(_)
-            | Self::ModeAll(_)
-            | Self::Group(_)
-            | Self::NameIgnoringCase(_)
-            | Self::Inside(_)
-            | Self::AccessedFrom(_)
-            | Self::AccessedBefore(_)
-            | Self::NewerThan(_)
-            | Self::Word { .. }
-            | Self::Contains { .. }
-            | Self::Line(_)
-            | Self::Blank
-            | Self::MinLength(_)
-            | Self::MaxLength(_) => Err(TypeError::Property { property: "this", of: "a process" }),
+            _ => Err(TypeError::Property { property: "this", of: "a process" }),
         }
     }
 }

@@ -1,7 +1,6 @@
 //! Facts of the machine from a second source: the kernel's own files, the standard library, the calendar.
 
 use std::collections::BTreeSet;
-use std::net::{Ipv4Addr, Ipv6Addr};
 use std::path::Path;
 
 use artoo_proto::Timestamp;
@@ -64,8 +63,9 @@ pub(super) fn value(fact: &Fact, fs: &dyn FileSystem) -> Result<Answer, EvalErro
         Fact::Variable { name } => text(variable(name, fs)?),
         Fact::Program { name } => text(program(name, fs)?),
         Fact::SearchPath => Ok(lines(variable("PATH", fs)?.split(':'))),
-        Fact::Addresses => Ok(lines(addresses(fs)?.iter().map(String::as_str))),
-        Fact::Ports => Ok(lines(ports(fs)?.iter().map(u16::to_string))),
+        Fact::Addresses | Fact::Ports | Fact::Gateway | Fact::Routes => {
+            Err(EvalError::NoSecondSource { what: "the network" })
+        }
         Fact::Variables => Err(EvalError::NoSecondSource { what: "the list of variables" }),
         Fact::Disks => Err(EvalError::NoSecondSource { what: "the list of file systems" }),
         other => system::value(other, fs),
@@ -184,51 +184,6 @@ fn entry_of(path: &str, name: &str, separator: char, fs: &dyn FileSystem) -> Res
     let mut entries = file.lines().filter_map(|line| line.split_once(separator));
     let found = entries.find(|(key, _)| key.trim() == name).map(|(_, value)| value.trim().to_owned());
     found.ok_or(EvalError::NoSecondSource { what: "this entry" })
-}
-
-/// The machine's own addresses: those of the loopback, and those that are valid on one link only, left out.
-fn addresses(fs: &dyn FileSystem) -> Result<BTreeSet<String>, EvalError> {
-    let mut found = BTreeSet::new();
-    // `|-- 192.0.2.7` and below it `/32 host LOCAL`.
-    let routes = text::system_file("/proc/net/fib_trie", fs)?;
-    let mut last: Option<Ipv4Addr> = None;
-    for line in routes.lines().map(str::trim) {
-        if let Some(address) = line.strip_prefix("|-- ") {
-            last = address.parse().ok();
-        } else if line.starts_with("/32 host LOCAL")
-            && let Some(address) = last.filter(|address| !address.is_loopback())
-        {
-            found.insert(address.to_string());
-        }
-    }
-    for line in text::system_file("/proc/net/if_inet6", fs).unwrap_or_default().lines() {
-        let bits = line.split(' ').next().and_then(|hex| u128::from_str_radix(hex, 16).ok());
-        let address = bits.map(Ipv6Addr::from);
-        if let Some(address) = address.filter(|a| !a.is_loopback() && !a.is_unicast_link_local()) {
-            found.insert(address.to_string());
-        }
-    }
-    Ok(found)
-}
-
-/// TCP ports that something listens on.
-fn ports(fs: &dyn FileSystem) -> Result<BTreeSet<u16>, EvalError> {
-    /// The kernel's number for a socket that listens.
-    const LISTENING: &str = "0A";
-    let mut found = BTreeSet::new();
-    let tables = ["/proc/net/tcp", "/proc/net/tcp6"].map(|path| text::system_file(path, fs));
-    if tables.iter().all(Result::is_err) {
-        return Err(EvalError::NoSecondSource { what: "the list of ports" });
-    }
-    for table in tables.into_iter().flatten() {
-        for line in table.lines().skip(1) {
-            let mut fields = line.split_whitespace().skip(1);
-            let port = fields.next().and_then(|local| u16::from_str_radix(local.rsplit(':').next()?, 16).ok());
-            let state = fields.nth(1);
-            found.extend(port.filter(|_| state == Some(LISTENING)));
-        }
-    }
-    Ok(found)
 }
 
 pub(super) use system::processor_details;

@@ -23,12 +23,19 @@ pub(super) fn aggregate(of: &Query, function: Function, fs: &dyn FileSystem) -> 
         return Ok(Answer::Number(valid_characters(&text::content(Path::new(path), fs)?)));
     }
     let value = evaluate(of, fs)?;
+    if matches!(function, Function::Count | Function::Any) {
+        let count = match value {
+            Answer::Files(files) => files.len(),
+            Answer::Lines(lines) => lines.len(),
+            Answer::Rows(rows) => rows.len(),
+            Answer::Groups(groups) => groups.len(),
+            Answer::Processes(processes) => processes.len(),
+            _ => return Err(EvalError::Meaningless),
+        };
+        let is_any = function == Function::Any;
+        return Ok(if is_any { Answer::Truth(count > 0) } else { Answer::Number(count as u64) });
+    }
     match (function, value) {
-        (Function::Count, Answer::Files(files)) => Ok(Answer::Number(files.len() as u64)),
-        (Function::Count, Answer::Lines(lines)) => Ok(Answer::Number(lines.len() as u64)),
-        (Function::Count, Answer::Rows(rows)) => Ok(Answer::Number(rows.len() as u64)),
-        (Function::Count, Answer::Groups(groups)) => Ok(Answer::Number(groups.len() as u64)),
-        (Function::Count, Answer::Processes(processes)) => Ok(Answer::Number(processes.len() as u64)),
         (_, Answer::Files(files)) => of_files(&files, function).map(Answer::Number),
         (Function::Words, Answer::Lines(lines)) => {
             let words = |line: &Line| line.text.split(|byte| is_blank(*byte)).filter(|word| !word.is_empty()).count();

@@ -50,7 +50,9 @@ fn value(query: &Query, output: &str, fs: &dyn FileSystem) -> Result<Verificatio
             return difference::applied(of, with, output, fs);
         }
         Query::TextFile { path } if let Some(same) = lines::same_file(path, output, fs) => return Ok(same),
-        Query::Aggregate { of, .. } if of.ty() == Ok(Ty::Processes) => return moving::process_count(query, output, fs),
+        Query::Aggregate { of, function: Function::Count } if of.ty() == Ok(Ty::Processes) => {
+            return moving::process_count(query, output, fs);
+        }
         _ => {}
     }
     Ok(match evaluate(query, fs)? {
@@ -58,7 +60,7 @@ fn value(query: &Query, output: &str, fs: &dyn FileSystem) -> Result<Verificatio
         Answer::Decimal(expected) => decimal(query, expected, output),
         Answer::Lines(expected) => lines::same(query, &expected, output),
         Answer::Groups(expected) => lines::groups(&expected, output),
-        Answer::Truth(expected) => lines::truth(expected, output),
+        Answer::Truth(expected) => lines::truth(query, expected, output),
         Answer::Processes(_) => return moving::processes(query, output, fs),
         Answer::Files(_) | Answer::Rows(_) | Answer::Text(_) => return Err(EvalError::Meaningless),
     })

@@ -195,15 +195,15 @@ fn names(of: &Query, part: NamePart, programs: Programs) -> Result<Pipeline, Uns
     let sed = |script: &'static str| Argv::bytewise("sed -z -e").value(script);
     let lines = || Argv::new("tr \\0 \\n");
     Ok(match part {
-        NamePart::Name => paths.pipe(sed("s/.*[/]//")).pipe(lines()),
+        NamePart::Name => paths.pipe(sed("s|.*/||")).pipe(lines()),
         // What lies directly in the root keeps its slash.
         NamePart::Folder => {
-            let folder = sed("s/^[/][^/]*$/\\/\\//").and("-e").value("s/\\(.\\)[/][^/]*$/\\1/");
+            let folder = sed("s|^/[^/]*$|//|").and("-e").value("s|\\(.\\)/[^/]*$|\\1|");
             paths.pipe(folder).pipe(lines())
         }
         NamePart::Extension => {
-            let extension = "NF > 1 { print tolower($NF) }";
-            paths.pipe(sed("s/.*[/]//")).pipe(lines()).pipe(Argv::bytewise("awk -F .").value(extension))
+            let extension = "{ if (NF > 1) print tolower($NF) }";
+            paths.pipe(sed("s|.*/||")).pipe(lines()).pipe(Argv::bytewise("awk -F .").value(extension))
         }
     })
 }

@@ -101,6 +101,7 @@ fn glob(query: &Query, report: &str) -> Result<ToolRequest, Unsupported> {
         other => (other, &[][..]),
     };
     let kind = source(tree, &mut input)?;
+    let root = input.get("root").and_then(Value::as_str).unwrap_or_default().to_owned();
     let kind = match kind {
         Kind::File => "file",
         Kind::Folder => "folder",
@@ -115,7 +116,7 @@ fn glob(query: &Query, report: &str) -> Result<ToolRequest, Unsupported> {
     input.insert("kind".to_owned(), json!(kind));
     input.insert("ignore_files".to_owned(), json!(false));
     input.insert("report".to_owned(), json!(report));
-    conditions(keep, &mut input)?;
+    conditions(keep, &root, &mut input)?;
     Ok(ToolRequest { tool: "glob".to_owned(), input: Value::Object(input) })
 }
 
@@ -162,7 +163,7 @@ pub(super) fn one_folder(paths: &[String]) -> Result<(&str, Vec<String>), Unsupp
     folder.map(|folder| (folder, names)).ok_or(unsupported)
 }
 
-fn conditions(keep: &[Pred], input: &mut Map<String, Value>) -> Result<(), Unsupported> {
+fn conditions(keep: &[Pred], root: &str, input: &mut Map<String, Value>) -> Result<(), Unsupported> {
     let mut names: Vec<&Pred> = Vec::new();
     let mut exclude: Vec<String> = Vec::new();
     for pred in keep {
@@ -180,7 +181,14 @@ fn conditions(keep: &[Pred], input: &mut Map<String, Value>) -> Result<(), Unsup
                 continue;
             }
             Pred::Not(inner) => {
-                exclude.push(pattern(inner)?);
+                exclude.push(match inner.as_ref() {
+                    // A pattern with a slash is one for the path below the root.
+                    Pred::Inside(folder) => match folder.strip_prefix(root.trim_end_matches('/')) {
+                        Some(below) if below.starts_with('/') => literal_path(below),
+                        _ => return Err(Unsupported::Predicate { what: "a folder that lies elsewhere" }),
+                    },
+                    other => pattern(other)?,
+                });
                 continue;
             }
             _ => return Err(Unsupported::Predicate { what: "this condition" }),
@@ -233,6 +241,11 @@ fn pattern(pred: &Pred) -> Result<String, Unsupported> {
 fn literal(text: &str) -> String {
     let escape = |c: char| if c == '\\' { "\\\\".to_owned() } else { globset::escape(c.encode_utf8(&mut [0; 4])) };
     text.chars().map(escape).collect()
+}
+
+/// The same of a path, whose slashes stay.
+fn literal_path(path: &str) -> String {
+    path.split('/').map(literal).collect::<Vec<_>>().join("/")
 }
 
 /// A pattern whose every sign means the same here and in the tool.

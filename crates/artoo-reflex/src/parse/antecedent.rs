@@ -50,16 +50,7 @@ impl Antecedent {
                 | Act::Move { to: Target::Into(folder), .. }
                 | Act::Extract { to: folder, .. },
             ) => Some(folder),
-            Step::Ask(_)
-            | Step::Do(
-                Act::Copy { .. }
-                | Act::Move { .. }
-                | Act::CreateFile { .. }
-                | Act::Archive { .. }
-                | Act::Replace { .. }
-                | Act::Rename { .. }
-                | Act::Delete { .. },
-            ) => None,
+            _ => None,
         }
     }
 

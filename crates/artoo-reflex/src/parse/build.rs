@@ -2,14 +2,16 @@
 
 mod act;
 mod files;
+mod left_out;
 mod machine;
 mod order;
+mod table;
 mod text;
 
 use super::antecedent::Antecedent;
 use super::draft::{Ask, Draft, LinesWanted};
 use super::item::Context;
-use crate::algebra::{Act, Depth, Field, Kind, NameChange, NameTest, Pred, Query, Step, TypeError};
+use crate::algebra::{Act, Depth, Field, Function, Kind, NameChange, NameTest, Pred, Query, Step, TypeError};
 use crate::concept::{Reference, Verb};
 use crate::place::{Looks, Place, file_name, parent};
 
@@ -29,19 +31,25 @@ pub(super) struct Built {
 /// Why features that were all understood don't make a request that can be answered.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(super) enum Misfit {
+    #[error("say “the word …” for a text in files or “files named …”, and in which folder")]
+    NameOrText { text: String },
+    #[error("files of one folder that another folder lacks can't be told")]
+    Lacking,
     #[error("nothing is asked for")]
     NothingAsked,
     #[error("these words don't fit together")]
     Leftover(Box<Draft>),
     #[error("no file is named")]
     NoFile,
+    #[error("no program named {name} is in the folders of your search path (PATH)")]
+    NoProgram { name: String },
     #[error("{path} may be a folder or a file; say which")]
     FolderOrFile { path: String },
     #[error("{question} can't be asked of {of}")]
     Question { question: &'static str, of: &'static str },
     #[error("say {missing}")]
     Incomplete { missing: &'static str },
-    #[error("what was spoken of before is not known")]
+    #[error("what was spoken of before is not known; name the files or the folder")]
     NothingBefore,
     #[error("{0}")]
     Type(#[from] TypeError),
@@ -59,6 +67,9 @@ pub(super) fn build(context: &Context<'_>, antecedent: Option<&Antecedent>, mut 
     let in_same_request = antecedent.is_some_and(|before| before.steps.is_empty());
     if antecedent.is_some() && (is_ellipsis(&draft) || (in_same_request && is_one_of_them(&draft))) {
         draft.reference = Some(Reference::Those);
+    }
+    if antecedent.is_none() && context.is_lost && is_ellipsis(&draft) {
+        return Err(Misfit::NothingBefore);
     }
     let notes: Vec<String> = std::mem::take(&mut draft.notes).into_iter().collect();
     let scope = draft.scope.first().or(draft.object.first()).map(|place| place.path.clone());
@@ -109,6 +120,10 @@ fn is_ellipsis(draft: &Draft) -> bool {
         d.details = None;
         d.names = None;
         d.once = None;
+        // "how many lines does each have".
+        if d.each.take().is_some() {
+            d.lines = None;
+        }
     })
 }
 
@@ -139,6 +154,19 @@ fn question(scene: &mut Scene<'_>, draft: &mut Draft) -> Result<Query, Misfit> {
     if draft.processes.is_some() {
         return machine::processes(scene, draft);
     }
+    if let Some(is_text) = draft.found.take() {
+        let Some(Pred::Contains { text, .. }) = draft.preds.last() else { return Err(Misfit::NothingAsked) };
+        let holds = |place: &Place| scene.context.on_disk(&format!("{}/{text}", place.path)).is_some();
+        if draft.object.is_empty() && !draft.scope.iter().any(|place| is_text || !holds(place)) {
+            return Err(Misfit::NameOrText { text: text.clone() });
+        }
+        if draft.object.iter().chain(&draft.scope).any(|place| place.looks == Looks::File) {
+            draft.lines = Some(LinesWanted::All);
+        } else {
+            (draft.noun, draft.plural) = (Some(Kind::File), Some(true));
+            scene.notes.push("looked for in what the files hold, not in their names".to_owned());
+        }
+    }
     if draft.relation.is_some() || is_about_text(scene, draft) {
         return text::build(scene, draft);
     }
@@ -163,7 +191,8 @@ fn question(scene: &mut Scene<'_>, draft: &mut Draft) -> Result<Query, Misfit> {
         draft.verb = None;
         return Ok(Query::Field { of: Box::new(of), field });
     }
-    match draft.verb {
+    let asks_for_any = draft.ask == Some(Ask::Number(Function::Any));
+    match draft.verb.or(asks_for_any.then_some(Verb::Find)) {
         Some(Verb::Find) if bare_object || is_folder_looked_for(draft) => find(scene, draft),
         Some(Verb::Show | Verb::Sort) if bare_object => text::build(scene, draft),
         _ => files::build(scene, draft),
@@ -180,7 +209,7 @@ fn is_about_text(scene: &Scene<'_>, draft: &Draft) -> bool {
         || draft.names.is_some()
         || draft.matches.is_some()
         || draft.rewrite.is_some()
-        || matches!(draft.change, Some(NameChange::UpperCase | NameChange::LowerCase))
+        || (matches!(draft.change, Some(NameChange::UpperCase | NameChange::LowerCase)) && !draft.has_noun())
         || draft.verb == Some(Verb::Read);
     let of_lines = draft.reference.is_some() && scene.antecedent.is_some_and(Antecedent::is_text);
     words || (of_lines && !draft.has_noun())
@@ -233,6 +262,10 @@ fn field_of_lines(lines: LinesWanted) -> Option<Field> {
     match lines {
         LinesWanted::All => Some(Field::Lines),
         LinesWanted::Words => Some(Field::Words),
-        LinesWanted::Part(_) | LinesWanted::Numbers | LinesWanted::Entries | LinesWanted::Characters => None,
+        LinesWanted::Part(_)
+        | LinesWanted::Rows
+        | LinesWanted::Numbers
+        | LinesWanted::Entries
+        | LinesWanted::Characters => None,
     }
 }

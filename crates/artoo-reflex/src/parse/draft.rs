@@ -30,6 +30,8 @@ pub(crate) enum Ask {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum LinesWanted {
     All,
+    /// The rows of a table.
+    Rows,
     Part(Part),
     /// The words of the text.
     Words,
@@ -140,6 +142,8 @@ draft! {
     whole_word: (),
     /// "and print the result": nothing is written.
     printed: (),
+    /// "find 'x'": a text looked for, in files of a folder or in the lines of a file; whether it can't be a name.
+    found: bool,
 }
 
 /// How lines that occur twice are taken.
@@ -166,6 +170,8 @@ impl Draft {
             || (!self.object.is_empty() && !other.object.is_empty() && !self.takes_second_file(other))
             // "a, b or c": whether "or" ends there is open.
             || ((self.loose || other.loose) && !self.preds.is_empty() && !other.preds.is_empty())
+            // "find TODO files" says neither a text nor a kind of file.
+            || (self.found.is_some() && other.has_noun())
             // Not "starting with 'x' files".
             || (self.only_preds_of(|pred| matches!(pred, Pred::Name(_))) && other.has_noun());
         if clash {

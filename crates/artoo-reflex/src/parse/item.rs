@@ -1,11 +1,14 @@
 //! Items of the chart: words that wait for their arguments, values, and drafts.
 
+use std::path::Path;
+
 use artoo_proto::{Environment, Timestamp};
 
 use super::draft::Draft;
 use crate::algebra::Pred;
 use crate::calendar::{Clock, Stretch};
 use crate::concept::{Bound, Concept, Edge, TimeUnit};
+use crate::eval::{EntryKind, FileSystem};
 use crate::lex::Decimal;
 use crate::place::{Looks, Place, resolve};
 
@@ -127,6 +130,8 @@ pub(crate) struct Text {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum TextKind {
     Quoted,
+    /// After "the word": content, never a path.
+    Phrase,
     FileName,
     /// Starts with a dot.
     Extension,
@@ -146,14 +151,36 @@ pub(crate) enum TextKind {
 }
 
 /// What the grammar must know of the world.
+#[derive(Clone, Copy)]
 pub(crate) struct Context<'a> {
     pub(crate) environment: &'a Environment,
     pub(crate) clock: Clock,
+    pub(crate) fs: &'a dyn FileSystem,
+    /// Whether there was a request before and what it spoke of is not known: nothing can be taken up.
+    pub(crate) is_lost: bool,
 }
 
 impl Context<'_> {
+    /// The path a name stands for; what exists there decides whether it is a file or a folder.
     pub(crate) fn resolve(&self, typed: &str) -> Option<Place> {
-        resolve(typed, self.environment)
+        let place = resolve(typed, self.environment)?;
+        let looks = self.on_disk(&place.path).unwrap_or(place.looks);
+        Some(Place { looks, ..place })
+    }
+
+    /// What exists at a path, links followed.
+    pub(crate) fn on_disk(&self, path: &str) -> Option<Looks> {
+        let path = Path::new(path);
+        match self.fs.metadata(path).ok()?.kind {
+            EntryKind::Folder => Some(Looks::Folder),
+            EntryKind::Link if self.fs.list(path).is_ok() => Some(Looks::Folder),
+            EntryKind::Link if self.fs.open(path).is_err() => None,
+            EntryKind::File | EntryKind::Link | EntryKind::Other => Some(Looks::File),
+        }
+    }
+
+    pub(crate) fn is_folder(&self, path: &str) -> bool {
+        self.on_disk(path) == Some(Looks::Folder)
     }
 }
 
@@ -204,15 +231,14 @@ impl Item {
 
     /// The item as features, where it has some without any further word.
     pub(crate) fn as_draft(&self, context: &Context<'_>) -> Option<Draft> {
+        use TextKind::{Bare, Extension, FileName, Quoted};
         let place = if let Self::Draft(draft) = self {
             return Some((**draft).clone());
         } else if let Self::Paths(places) = self {
             return Some(Draft { object: places.clone(), ..Draft::default() });
         } else if let Self::Path(place) = self {
             place.clone()
-        } else if let Self::Text(Text { text, kind: TextKind::FileName | TextKind::Extension | TextKind::Quoted }) =
-            self
-        {
+        } else if let Self::Text(Text { text, kind: FileName | Extension | Quoted | Bare }) = self {
             context.resolve(text).filter(|place| place.looks == Looks::File)?
         } else {
             return None;

@@ -5,10 +5,11 @@
 use super::draft::{Ask, Draft, LinesWanted, Once, TargetWord};
 use super::item::{Context, Item, Text, TextKind};
 use super::rules::home_folder;
-use crate::algebra::{Depth, Fact, GroupKey, Kind, NameChange, NamePart, NameTest, Part, Pred};
-use crate::concept::{Concept, Counted, DepthWord, Edge, Hidden, LetterCase, Reference, TextUnit};
+use crate::algebra::{Depth, Fact, Function, GroupKey, Kind, NameChange, NamePart, NameTest, Part, Pred};
+use crate::concept::{Concept, Counted, DepthWord, Edge, Hidden, LetterCase, Reference, TextUnit, Verb};
 use crate::lex::{Class, Decimal, Token};
 use crate::lexicon::{Meaning, TypeForm, lexicon};
+use crate::place::Place;
 
 /// Lines shown where a request says "the beginning of" without a number, as `head` and `tail` do.
 const LINES_WITHOUT_A_NUMBER: u64 = 10;
@@ -34,6 +35,12 @@ pub(super) fn lexical(context: &Context<'_>, tokens: &[Token], phrases: Phrases)
     let mut found = Vec::new();
     let begins = clause_starts(tokens);
     for start in 0..tokens.len() {
+        found.extend(spaced_name(context, tokens, start));
+        let (folders, is_only) = existing_folders(context, tokens, start);
+        found.extend(folders.into_iter().map(|item| Lexical { start, end: start + 1, item }));
+        if is_only {
+            continue;
+        }
         literal(context, tokens, start, &mut found);
         for end in (start + 1..=tokens.len().min(start + lexicon().longest)).rev() {
             let run = tokens.get(start..end).unwrap_or_default();
@@ -44,6 +51,11 @@ pub(super) fn lexical(context: &Context<'_>, tokens: &[Token], phrases: Phrases)
             for meaning in meanings {
                 // A verb that acts is one where a clause begins, and nowhere else.
                 if acts && is_act(meaning) != begins.contains(&start) && !asks(meaning) {
+                    continue;
+                }
+                // "are there PDFs in ~/x" asks for yes or no; "how many PDFs are there" does not.
+                let any = Meaning::Concept(Concept::Ask(Function::Any));
+                if meanings.len() > 1 && meanings.contains(&any) && (*meaning == any) != begins.contains(&start) {
                     continue;
                 }
                 // "every second line" is no second line.
@@ -60,6 +72,66 @@ pub(super) fn lexical(context: &Context<'_>, tokens: &[Token], phrases: Phrases)
         }
     }
     found
+}
+
+/// The folders that a word after "in" or "of" names, as far as they exist, and whether nothing else can be meant: a
+/// folder that exists beats a kind of file.
+fn existing_folders(context: &Context<'_>, tokens: &[Token], at: usize) -> (Vec<Item>, bool) {
+    let is_kind = |meaning: &Meaning| matches!(meaning, Meaning::FileType { .. });
+    let Some(token) = tokens.get(at).filter(|_| is_led_to(tokens, at)) else { return (Vec::new(), false) };
+    let known = lexicon().meanings(&token.folded);
+    if word_kind(token) == TextKind::Function && !known.iter().any(is_kind) {
+        return (Vec::new(), false);
+    }
+    let at_home = known.iter().find_map(|meaning| match meaning {
+        Meaning::Concept(Concept::Place(name) | Concept::PlaceAfterPreposition(name)) => home_folder(context, name),
+        _ => None,
+    });
+    let mut places: Vec<Place> = [context.resolve(&token.raw), at_home.clone()].into_iter().flatten().collect();
+    places.retain(|place| context.is_folder(&place.path));
+    places.dedup_by(|a, b| a.path == b.path);
+    let is_only = !places.is_empty() && (known.is_empty() || at_home.is_some() || known.iter().any(is_kind));
+    (places.into_iter().map(Item::Path).collect(), is_only)
+}
+
+/// Whether a word stands where a folder's name is due: behind "in", "of" and the like, or in "search x for".
+fn is_led_to(tokens: &[Token], at: usize) -> bool {
+    let is_name = |token: &Token| matches!(token.class, Class::Word | Class::FileName);
+    let is_article = |token: &Token| matches!(token.folded.as_str(), "the" | "my" | "our");
+    let Some(mut before) = tokens.get(..at).filter(|_| tokens.get(at).is_some_and(is_name)) else { return false };
+    while let [rest @ .., article] = before
+        && is_article(article)
+    {
+        before = rest;
+    }
+    let behind =
+        |words: usize| before.len().checked_sub(words).and_then(|from| before.get(from..)).map_or(&[][..], meanings);
+    let means = |found: &[Meaning], wanted: &[Concept]| {
+        found.iter().any(|meaning| matches!(meaning, Meaning::Concept(concept) if wanted.contains(concept)))
+    };
+    // "the number of photos" is no "of photos".
+    let is_part = (2..=lexicon().longest).any(|words| !behind(words).is_empty());
+    let searches =
+        means(behind(1), &[Concept::Verb(Verb::Find)]) && tokens.get(at + 1).is_some_and(|token| token.folded == "for");
+    searches || means(behind(1), &[Concept::Inside]) || (!is_part && means(behind(1), &[Concept::Within]))
+}
+
+/// A path with blanks in it that exists: "Camera Roll".
+fn spaced_name(context: &Context<'_>, tokens: &[Token], start: usize) -> Option<Lexical> {
+    /// Most words of a name that is looked for.
+    const MOST_WORDS: usize = 6;
+    let longest = tokens.len().min(start + MOST_WORDS);
+    (start + 2..=longest).rev().find_map(|end| {
+        let run = tokens.get(start..end)?;
+        let is_apart = |pair: &[Token]| matches!(pair, [a, b] if a.span.end + 1 == b.span.start);
+        let is_plain = |token: &Token| token.class != Class::Quoted && token.raw.len() == token.span.len();
+        if !run.windows(2).all(is_apart) || !run.iter().all(is_plain) {
+            return None;
+        }
+        let typed = run.iter().map(|token| token.raw.as_str()).collect::<Vec<_>>().join(" ");
+        let place = context.resolve(&typed)?;
+        context.on_disk(&place.path).map(|_| Lexical { start, end, item: Item::Path(place) })
+    })
 }
 
 /// Whether "every" stands before an ordinal.
@@ -214,7 +286,10 @@ fn path(context: &Context<'_>, typed: &str) -> Option<Item> {
     }
     let place = context.resolve(&format!("{folder}/"))?;
     let types = if pattern == "*" { Vec::new() } else { vec![Pred::Name(NameTest::Glob(pattern.to_owned()))] };
-    Some(Item::draft(Draft { scope: vec![place], depth: Some(depth), types, ..Draft::default() }))
+    // "*" of a shell stands for no hidden name.
+    let hidden = (depth == Depth::Direct && !pattern.starts_with('.')).then_some(Hidden::Exclude);
+    let draft = Draft { scope: vec![place], depth: Some(depth), types, hidden, ..Draft::default() };
+    Some(Item::draft(if hidden.is_some() { draft.noted("hidden files left out") } else { draft }))
 }
 
 fn word_kind(token: &Token) -> TextKind {
@@ -272,7 +347,10 @@ fn items(context: &Context<'_>, meaning: &Meaning, start: usize) -> Vec<Item> {
         Meaning::FileType { index, form } => return file_type(*index, *form).into_iter().collect(),
         Meaning::Concept(concept) => concept,
     };
-    let mark = Item::Mark(concept.clone());
+    let mark = Item::Mark(match concept {
+        Concept::Rows { plural } => Concept::Lines { plural: *plural },
+        other => other.clone(),
+    });
     match concept {
         Concept::Skip => vec![Item::Skip],
         Concept::Copula if start > 0 => vec![Item::Skip],
@@ -283,9 +361,11 @@ fn items(context: &Context<'_>, meaning: &Meaning, start: usize) -> Vec<Item> {
         Concept::Weekday(day) => context.clock.weekday(*day).map(Item::Stretch).into_iter().collect(),
         Concept::Calendar(word) => context.clock.stretch(*word).map(Item::Stretch).into_iter().collect(),
         Concept::Place(name) => home_folder(context, name).map(Item::Path).into_iter().collect(),
-        Concept::Noun { .. } | Concept::Lines { .. } | Concept::Depth(_) | Concept::TextUnit(_) => {
-            features(context, concept).map(Item::draft).into_iter().chain([mark]).collect()
-        }
+        Concept::Noun { .. }
+        | Concept::Lines { .. }
+        | Concept::Rows { .. }
+        | Concept::Depth(_)
+        | Concept::TextUnit(_) => features(context, concept).map(Item::draft).into_iter().chain([mark]).collect(),
         other => match features(context, other) {
             Some(draft) => vec![Item::draft(draft)],
             None => vec![mark],
@@ -306,6 +386,7 @@ fn features(context: &Context<'_>, concept: &Concept) -> Option<Draft> {
         Concept::InBytes => Draft { in_bytes: Some(()), ..none() },
         Concept::Noun { kind, plural } => Draft { noun: Some(*kind), plural: Some(*plural), ..none() },
         Concept::Lines { .. } => Draft { lines: Some(LinesWanted::All), ..none() },
+        Concept::Rows { .. } => Draft { lines: Some(LinesWanted::Rows), ..none() },
         Concept::SomeLines(edge) => {
             let part = match edge {
                 Edge::First => Part::First(LINES_WITHOUT_A_NUMBER),
@@ -324,6 +405,7 @@ fn features(context: &Context<'_>, concept: &Concept) -> Option<Draft> {
         }
         Concept::Hidden(hidden) => Draft { hidden: Some(*hidden), ..none() },
         Concept::Dotfiles => Draft { noun: Some(Kind::File), plural: Some(true), hidden: Some(Hidden::Only), ..none() },
+        Concept::InPlace(name) => Draft { scope: home_folder(context, name).into_iter().collect(), ..none() },
         Concept::Here => Draft { scope: home_folder(context, ".").into_iter().collect(), ..none() },
         Concept::IgnoreCase => Draft { ignore_case: Some(true), ..none() },
         Concept::MatchCase => Draft { ignore_case: Some(false), ..none() },

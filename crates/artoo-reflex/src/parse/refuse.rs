@@ -49,8 +49,20 @@ pub(super) fn slip_in_an_act(said: &str, meant: &str) -> Abstention {
     abstention(String::new(), vec![said.to_owned()], &advice)
 }
 
+/// A comma that begins a word (",DE,") is a part of a text, and of which text only quotation marks can tell.
+pub(super) fn glued_comma(text: &str, tokens: &[Token]) -> Option<Abstention> {
+    let begins = |pair: &[Token]| {
+        matches!(pair, [comma, word] if comma.class == Class::Comma
+            && comma.span.end == word.span.start
+            && text.get(..comma.span.start).is_none_or(|before| before.is_empty() || before.ends_with(char::is_whitespace)))
+    };
+    let word = tokens.windows(2).find(|pair| begins(pair))?.last()?;
+    let advice = "Put the text with its commas in quotation marks.";
+    Some(abstention(String::new(), vec![format!(",{}", word.raw)], advice))
+}
+
 fn english_of(steps: &[Built]) -> String {
-    english_steps(&steps.iter().map(|built| built.step.clone()).collect::<Vec<_>>())
+    english_steps(&super::steps_of(steps))
 }
 
 pub(super) fn ambiguous(readings: &[Vec<Built>]) -> Abstention {
@@ -84,6 +96,20 @@ fn act_at<'a>(text: &'a str, tokens: &[Token], at: usize) -> Option<&'a str> {
     verb
 }
 
+/// Whether a request speaks of what was spoken of before ("how many lines does each have"), and names nothing itself.
+pub(super) fn takes_up(tokens: &[Token]) -> bool {
+    let means = |token: &Token, test: fn(&Meaning) -> bool| lexicon().meanings(&token.folded).iter().any(test);
+    let is_word = |token: &Token| matches!(token.class, Class::Word | Class::Number(_) | Class::Comma | Class::Stop);
+    let names = |meaning: &Meaning| match meaning {
+        Meaning::FileType { .. } => true,
+        Meaning::Concept(concept) => matches!(concept, Concept::Noun { .. } | Concept::Place(_)),
+    };
+    let refers = |meaning: &Meaning| {
+        matches!(meaning, Meaning::Concept(Concept::Reference(_) | Concept::One { .. } | Concept::Each))
+    };
+    tokens.iter().all(|token| is_word(token) && !means(token, names)) && tokens.iter().any(|token| means(token, refers))
+}
+
 /// No reading explains every word: names the ones left, and what the rest would mean.
 pub(super) fn unexplained(context: &Context<'_>, text: &str, tokens: &[Token], misfits: &[Misfit]) -> Abstention {
     let words = |tokens: &[Token]| -> Vec<String> {
@@ -102,12 +128,14 @@ pub(super) fn unexplained(context: &Context<'_>, text: &str, tokens: &[Token], m
         .cloned()
         .collect();
     // A whole parse whose features clash: every word is known, and the clash is what to tell.
-    if let Some(misfit) = misfits.first() {
+    let says_why = |misfit: &&Misfit| !matches!(misfit, Misfit::Leftover(_) | Misfit::NothingAsked);
+    if let Some(misfit) = misfits.iter().find(says_why).or(misfits.first()) {
         let mut said = misfit.to_string();
         if let Some(first) = said.get(..1).map(str::to_uppercase) {
             said.replace_range(..1, &first);
         }
-        return abstention(String::new(), Vec::new(), &format!("{said}."));
+        let blamed = if let Misfit::NameOrText { text } = misfit { vec![text.clone()] } else { Vec::new() };
+        return abstention(String::new(), blamed, &format!("{said}."));
     }
     // The fewest words without which the rest is a request: those are what is not understood.
     if !unknown.is_empty() {

@@ -84,12 +84,14 @@ fn finding_by_kind_and_name() {
     );
     check(
         "list the files in the folder /home/ada/work§, named \"todo.md\"",
+        &["find the file todo.md", "where is todo.md", "find a file called todo.md", "locate todo.md please"],
+    );
+    check(
+        "whether there are any files in the folder /home/ada/work§, named \"todo.md\"",
         &[
-            "find the file todo.md",
-            "where is todo.md",
-            "find a file called todo.md",
             "is there a file named 'todo.md'?",
-            "locate todo.md please",
+            "are there any files called todo.md",
+            "check if there is a file named todo.md",
         ],
     );
     check(
@@ -114,7 +116,7 @@ fn finding_by_kind_and_name() {
         &["all files except PDFs", "files that are not PDFs", "non-PDF files", "list files other than pdf files"],
     );
     check(
-        "list the files directly in the folder /home/ada/x, hidden files left out, ending in .json",
+        "list the files directly in the folder /home/ada/x, hidden files included, ending in .json",
         &["list json files in ~/x only", "list json files at the top level of ~/x", "only json files directly in ~/x"],
     );
     check(

@@ -3,6 +3,7 @@
 use artoo_proto::SessionTurn;
 
 use super::{environment, now};
+use crate::memory_fs::MemoryFileSystem;
 use crate::parse::parse;
 
 /// Fewest phrasings the file holds, lest it be emptied unnoticed.
@@ -17,7 +18,7 @@ fn every_phrasing_has_its_reading() {
         let request = turns.pop().unwrap();
         let turn = |input: &str| SessionTurn { input: input.to_owned(), summary: String::new() };
         let session: Vec<SessionTurn> = turns.into_iter().map(turn).collect();
-        match parse(request, &session, &environment(), now()) {
+        match parse(request, &session, &environment(), now(), &MemoryFileSystem::default()) {
             Ok(parsed) => assert_eq!(parsed.reading, reading, "{words}"),
             Err(refusal) => panic!("{words}: refused, {refusal:?}"),
         }
@@ -37,7 +38,7 @@ fn what_was_not_understood_is_taken_up_by_nothing() {
         ("list the PDFs in ~/x", "delete those lines"),
         ("", "again"),
     ] {
-        let read = parse(request, &[turn(before)], &environment(), now());
+        let read = parse(request, &[turn(before)], &environment(), now(), &MemoryFileSystem::default());
         assert!(read.is_err(), "{before} | {request}: {read:?}");
     }
 }

@@ -7,17 +7,19 @@ use artoo_proto::{
 use serde_json::json;
 
 use super::{environment, now};
+use crate::memory_fs::MemoryFileSystem;
 use crate::{respond, verify};
 
 fn perceive(words: &str) -> ReplyBody {
-    respond(&RoleContext::Perceive(PerceiveContext {
+    let context = RoleContext::Perceive(PerceiveContext {
         raw_input: words.to_owned(),
         session: Vec::new(),
         clarifications: Vec::new(),
         may_ask: false,
         environment: environment(),
         now: now(),
-    }))
+    });
+    respond(&context, &MemoryFileSystem::default())
 }
 
 fn task_id() -> TaskId {
@@ -43,7 +45,7 @@ fn plan(words: &str, directive: Option<PlanDirective>) -> ReplyBody {
         problems: Vec::new(),
         now: now(),
     };
-    respond(&RoleContext::Plan(Box::new(context)))
+    respond(&RoleContext::Plan(Box::new(context)), &MemoryFileSystem::default())
 }
 
 fn recipes(words: &str) -> RecipePlan {

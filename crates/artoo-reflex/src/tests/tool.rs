@@ -57,6 +57,7 @@ fn glob(input: &Value, fs: &MemoryFileSystem) -> Option<String> {
             && kind_fits
             && (patterns.is_empty() || patterns.iter().any(matches))
             && !exclude.iter().any(matches)
+            && !exclude.iter().any(|excluded| excluded.starts_with('/') && below.starts_with(&excluded[1..]))
             && input["min_bytes"].as_u64().is_none_or(|bound| entry.bytes >= bound)
             && input["max_bytes"].as_u64().is_none_or(|bound| entry.bytes <= bound)
             && moment("modified_after").is_none_or(|bound| entry.modified >= bound)

@@ -14,6 +14,7 @@ use crate::algebra::{Function, GroupKey, Key, Relation};
 use crate::concept::{ActWord, Bound, Concept, DepthWord, Measure, NameRelation, Relation as TimeRelation, TextUnit};
 use crate::lexicon::expand::expand;
 use crate::lexicon::{Meaning, TypeForm, lexicon};
+use crate::memory_fs::MemoryFileSystem;
 use crate::parse::parse;
 
 /// Requests around a phrase of this meaning; at least one must be understood.
@@ -55,8 +56,10 @@ fn about_what_is_asked(concept: &Concept) -> Option<&'static [&'static str]> {
         Concept::WhenWas => &["@ notes.txt last modified", "@ notes.txt"],
         Concept::InBytes => &["total size of PDFs @"],
         Concept::Noun { .. } => &["list @ in ~/x", "find @ named 'x'", "delete the @ named 'x'", "files in the ~/x @"],
-        Concept::Lines { plural: true } => &["how many @ are in notes.txt"],
-        Concept::Lines { plural: false } => &["first @ of notes.txt", "@ 3 of notes.txt"],
+        Concept::Lines { plural: true } | Concept::Rows { plural: true } => &["how many @ are in notes.txt"],
+        Concept::Lines { plural: false } | Concept::Rows { plural: false } => {
+            &["first @ of notes.txt", "@ 3 of notes.txt"]
+        }
         Concept::Edge(_) => &["show @ 5 lines of notes.txt"],
         Concept::SomeLines(_) => &["@ notes.txt", "@ of notes.txt"],
         Concept::Superlative { by: Key::Value, .. } => &["@ words in notes.txt"],
@@ -110,7 +113,7 @@ fn about_conditions(concept: &Concept) -> Option<&'static [&'static str]> {
         Concept::Month(_) => &["files modified in @", "files modified on @ 3"],
         Concept::Within | Concept::Inside => &["files @ ~/x"],
         Concept::Place(_) | Concept::PlaceAfterPreposition(_) => &["files in @"],
-        Concept::Here => &["files @"],
+        Concept::Here | Concept::InPlace(_) => &["files @"],
         Concept::Holds => &["how many files does ~/x @"],
         Concept::Depth(DepthWord::Direct) => &["files @ ~/x"],
         Concept::Depth(_) => &["files in ~/x @", "files in ~/x, @"],
@@ -282,7 +285,7 @@ fn about_text_and_machine(concept: &Concept) -> Option<&'static [&'static str]> 
 /// Whether a request is understood after "list the PDFs in ~/x".
 fn understood(request: &str) -> bool {
     let before = SessionTurn { input: "list the PDFs in ~/x".to_owned(), summary: String::new() };
-    read(request).is_ok() || parse(request, &[before], &environment(), now()).is_ok()
+    read(request).is_ok() || parse(request, &[before], &environment(), now(), &MemoryFileSystem::default()).is_ok()
 }
 
 #[test]

@@ -15,7 +15,7 @@ impl Model for Reflex {
     }
 
     async fn ask(&self, request: &ModelRequest) -> Result<ModelReply, ModelFailure> {
-        let body = artoo_reflex::respond(&request.context);
+        let body = artoo_reflex::respond(&request.context, &super::files::RealFiles);
         Ok(ModelReply { body, usage: Usage::default(), model: self.name() })
     }
 }

@@ -3,7 +3,6 @@
 #![expect(clippy::wildcard_enum_match_arm, reason = "what is not named has its source elsewhere, or none")]
 
 use std::collections::BTreeSet;
-use std::net::Ipv4Addr;
 use std::path::Path;
 
 use artoo_proto::Timestamp;
@@ -62,16 +61,6 @@ pub(super) fn value(fact: &Fact, fs: &dyn FileSystem) -> Result<Answer, EvalErro
                 (words.next() == Some("nameserver")).then(|| words.next().map(str::to_owned)).flatten()
             };
             names(list.lines().filter_map(server).collect())
-        }
-        Fact::Gateway => {
-            let gateway =
-                routes(fs)?.into_iter().find(|route| route.is_default()).map(|route| route.gateway.to_string());
-            text(gateway.ok_or(EvalError::NoSecondSource { what: "a way to the outside" })?)
-        }
-        Fact::Routes => {
-            let mut said: Vec<String> = routes(fs)?.iter().map(Route::to_string).collect();
-            said.sort();
-            names(said)
         }
         Fact::Interfaces => {
             let table = text::system_file("/proc/net/dev", fs)?;
@@ -185,47 +174,6 @@ fn limit(name: &str, fs: &dyn FileSystem) -> Result<String, EvalError> {
     let row = table.lines().find_map(|line| line.strip_prefix(name));
     let soft = row.and_then(|rest| rest.split_whitespace().next()).map(str::to_owned);
     soft.ok_or(EvalError::NoSecondSource { what: "this limit" })
-}
-
-/// A row of the kernel's table of routes.
-struct Route {
-    to: Ipv4Addr,
-    prefix: u32,
-    gateway: Ipv4Addr,
-    interface: String,
-}
-
-impl Route {
-    fn is_default(&self) -> bool {
-        self.to.is_unspecified() && self.prefix == 0
-    }
-}
-
-impl std::fmt::Display for Route {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self.is_default() {
-            true => f.write_str("default")?,
-            false if self.prefix == Ipv4Addr::BITS => write!(f, "{}", self.to)?,
-            false => write!(f, "{}/{}", self.to, self.prefix)?,
-        }
-        match self.gateway.is_unspecified() {
-            true => write!(f, " dev {}", self.interface),
-            false => write!(f, " via {} dev {}", self.gateway, self.interface),
-        }
-    }
-}
-
-fn routes(fs: &dyn FileSystem) -> Result<Vec<Route>, EvalError> {
-    let table = text::system_file("/proc/net/route", fs)?;
-    // Addresses stand there as the machine's own words: of little ends here.
-    let address = |hex: &str| u32::from_str_radix(hex, 16).ok().map(|word| Ipv4Addr::from(word.to_le_bytes()));
-    let route = |line: &str| {
-        let mut fields = line.split_whitespace();
-        let (interface, to, gateway) = (fields.next()?.to_owned(), address(fields.next()?)?, address(fields.next()?)?);
-        let mask = address(fields.nth(4)?)?;
-        Some(Route { to, prefix: u32::from(mask).count_ones(), gateway, interface })
-    };
-    Ok(table.lines().skip(1).filter_map(route).collect())
 }
 
 /// What of the processors' details is known a second way: name and value.

@@ -17,6 +17,9 @@ use crate::eval::{Answer, EvalError, FileSystem, Process, evaluate, fact, unread
 /// Free and used room may differ by this between two looks: what other programs write in a moment.
 const ROOM_MOVES_BYTES: u64 = 256 << 20;
 
+/// What artoo writes about a request itself, into its own data folder, between two looks at a folder that holds it.
+const OWN_DATA_MOVES_BYTES: u64 = 1 << 20;
+
 /// Free and used memory may differ by this share of all memory: programs start, end and grow.
 const MEMORY_MOVES_PERCENT: u64 = 5;
 
@@ -45,7 +48,6 @@ pub(super) fn fact(fact: &Fact, output: &str, fs: &dyn FileSystem) -> Result<Ver
         (Fact::Disks, _) => disks(output, fs),
         (Fact::BootTime, _) => Ok(same_moment(&text(fact, fs)?, said)),
         (Fact::ProcessorDetails, _) => Ok(details(&fact::processor_details(fs)?, said)),
-        (Fact::Routes, _) => routes(fact, said, fs),
         (_, Ty::Number) => number(fact, said, fs),
         (_, Ty::Lines) => {
             let Answer::Lines(expected) = fact::value(fact, fs)? else { return Err(EvalError::Meaningless) };
@@ -89,6 +91,7 @@ fn number(fact: &Fact, said: &str, fs: &dyn FileSystem) -> Result<Verification, 
     };
     let moves = match fact {
         Fact::DiskFree { .. } | Fact::DiskUsed { .. } => ROOM_MOVES_BYTES,
+        Fact::DiskUsage { path } if holds_own_data(path, fs) => OWN_DATA_MOVES_BYTES,
         Fact::UnixTime => CLOCK_MOVES_MS.unsigned_abs() / 1_000,
         Fact::SwapFree | Fact::SwapUsed => ROOM_MOVES_BYTES,
         Fact::MemoryFree | Fact::MemoryUsed => match fact::value(&Fact::MemoryTotal, fs)? {
@@ -105,6 +108,14 @@ fn number(fact: &Fact, said: &str, fs: &dyn FileSystem) -> Result<Verification, 
     } else {
         Verification::fail(format!("learnt a second way: {expected}; the output says {value}"))
     })
+}
+
+/// Whether artoo keeps its own data in a folder or below it.
+fn holds_own_data(folder: &str, fs: &dyn FileSystem) -> bool {
+    let below_home = || Some(Path::new(&String::from_utf8(fs.variable("HOME")?).ok()?).join(".artoo"));
+    let set = fs.variable("ARTOO_DATA_DIR").and_then(|folder| String::from_utf8(folder).ok());
+    let own = set.map(|set| fs.current_folder().join(set)).or_else(below_home);
+    own.is_some_and(|own| own.starts_with(folder))
 }
 
 /// Two moments as `2024-05-15 08:00:00`, at most so far apart as clocks are corrected.
@@ -131,23 +142,6 @@ fn details(known: &[(&'static str, String)], said: &str) -> Verification {
     }
     let names: Vec<&str> = known.iter().map(|(name, _)| *name).collect();
     Verification::pass(format!("learnt a second way: {}; the rest is the program's own word", names.join(", ")))
-}
-
-/// Routes as `ip` tells them, each beginning as one of the kernel's table does, and none left out.
-fn routes(fact: &Fact, said: &str, fs: &dyn FileSystem) -> Result<Verification, EvalError> {
-    let Answer::Lines(expected) = fact::value(fact, fs)? else { return Err(EvalError::Meaningless) };
-    let expected: Vec<String> = expected.iter().map(|line| String::from_utf8_lossy(&line.text).into_owned()).collect();
-    let said: Vec<&str> = said.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
-    let is_told = |route: &String| said.iter().any(|line| format!("{line} ").starts_with(&format!("{route} ")));
-    Ok(if said.len() == expected.len() && expected.iter().all(is_told) {
-        Verification::pass(format!("read again from the kernel: the same {} routes", expected.len()))
-    } else {
-        Verification::fail(format!(
-            "read again from the kernel: {} routes; the output has {}",
-            expected.len(),
-            said.len()
-        ))
-    })
 }
 
 fn clock(fact: &Fact, said: &str, fs: &dyn FileSystem) -> Verification {

@@ -27,6 +27,7 @@ pub(super) fn build(scene: &mut Scene<'_>, draft: &mut Draft) -> Result<Query, M
         let of = Query::Duplicates { of: Box::new(of) };
         return match draft.ask.take() {
             Some(Ask::Count | Ask::CountThem) => Ok(aggregate(of, Function::Count)),
+            Some(Ask::Number(Function::Any)) => Ok(aggregate(of, Function::Any)),
             ask => {
                 draft.ask = ask;
                 Ok(of)
@@ -86,7 +87,7 @@ fn paths(draft: &mut Draft) -> Option<Query> {
         || draft.field.is_some()
         || draft.object.len() > 1
         || draft.object.iter().all(|place| place.looks == Looks::File);
-    let is_counted = matches!(draft.ask, Some(Ask::Count | Ask::CountThem));
+    let is_counted = matches!(draft.ask, Some(Ask::Count | Ask::CountThem | Ask::Number(Function::Any)));
     if !is_named || !asks || is_counted {
         return None;
     }
@@ -145,10 +146,8 @@ fn tree(scene: &mut Scene<'_>, draft: &mut Draft) -> Result<Query, Misfit> {
             true
         }
         None => {
-            // A search goes everywhere; a look into one folder shows what a folder shows.
-            // Of a number nobody sees what it leaves out.
-            let is_counted = matches!(draft.ask, Some(Ask::Count | Ask::CountThem));
-            let hidden = depth == Depth::Whole || names_hidden || whole || is_counted;
+            // A search goes everywhere; a look into one folder shows what a folder shows, and counts it.
+            let hidden = depth == Depth::Whole || names_hidden || whole || !(is_content || is_look);
             scene.notes.push(if hidden { "hidden files included" } else { "hidden files left out" }.to_owned());
             hidden
         }
@@ -177,8 +176,14 @@ fn tree(scene: &mut Scene<'_>, draft: &mut Draft) -> Result<Query, Misfit> {
     };
     // "in ~/a but not in ~/b": what is not below cannot be left out; other files of that name may be meant.
     let is_below = |folder: &String| roots.iter().any(|root| std::path::Path::new(folder).starts_with(root));
-    if preds.iter().any(|pred| inside_of(pred).is_some_and(|folder| !is_below(folder))) {
-        return Err(Misfit::Question { question: "to leave out a folder that lies elsewhere", of: "a folder" });
+    if preds
+        .iter()
+        .any(|pred| inside_of(pred).is_some_and(|folder| !is_below(folder)) || is_elsewhere(scene, &roots, pred))
+    {
+        return Err(Misfit::Lacking);
+    }
+    if depth == Depth::Whole && hidden {
+        preds.extend(super::left_out::left_out(scene, &roots));
     }
     let tree = Query::Tree { roots, depth, hidden, kind };
     Ok(Query::Filter { of: Box::new(tree), keep: Pred::All(preds) }.normalise())
@@ -193,6 +198,17 @@ fn inside_of(pred: &Pred) -> Option<&String> {
     }
 }
 
+/// "in ~/a but not in b": whether b is a folder of the person's, and none below ~/a, so that its files are meant.
+fn is_elsewhere(scene: &Scene<'_>, roots: &[String], pred: &Pred) -> bool {
+    let Pred::Not(inner) = pred else { return false };
+    let Pred::Below(NameTest::Is(name)) = inner.as_ref() else { return false };
+    let exists = |folder: &str| scene.context.is_folder(&format!("{}/{name}", folder.trim_end_matches('/')));
+    let environment = scene.context.environment;
+    let besides =
+        [&environment.cwd, &environment.home].into_iter().any(|folder| !roots.contains(folder) && exists(folder));
+    besides && !roots.iter().any(|root| exists(root))
+}
+
 /// "everything by size": folders have no length of their own.
 fn measured_kind(scene: &mut Scene<'_>, draft: &Draft, kind: Kind) -> Kind {
     let by_size = draft.sort.first().map(|(key, _)| *key).or(draft.superlative.map(|(key, _)| key)) == Some(Key::Size);
@@ -203,10 +219,12 @@ fn measured_kind(scene: &mut Scene<'_>, draft: &Draft, kind: Kind) -> Kind {
     Kind::File
 }
 
-/// "list the files here", without anything said about them: what `ls` shows.
+/// "list the files here", "how many files are here", with nothing else said about them: what `ls` shows.
 fn is_look_around(draft: &Draft, places: &[Place], is_here: bool) -> bool {
-    let looks = matches!(draft.verb, Some(Verb::List | Verb::Show)) && draft.act.is_none();
-    let says_nothing = draft.types.is_empty() && draft.preds.is_empty() && draft.ask.is_none();
+    let counts = matches!(draft.ask, Some(Ask::Count | Ask::CountThem | Ask::Number(Function::Any)));
+    let lists = draft.ask.is_none() && matches!(draft.verb, Some(Verb::List | Verb::Show));
+    let looks = (lists || counts) && draft.act.is_none();
+    let says_nothing = draft.types.is_empty() && draft.preds.is_empty();
     let is_all = draft.superlative.is_none() && draft.group.is_none() && draft.duplicates.is_none();
     looks && says_nothing && is_all && draft.field.is_none() && (places.is_empty() || is_here)
 }

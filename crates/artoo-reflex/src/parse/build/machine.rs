@@ -8,11 +8,15 @@
 use super::super::draft::{Ask, Draft};
 use super::order::order;
 use super::{Misfit, Scene};
-use crate::algebra::{Fact, Function, Key, Pred, Query, Ty};
+use crate::algebra::{Depth, Fact, Function, Key, Kind, NameTest, Pred, Query, Ty};
 use crate::concept::Disk;
+use crate::place::Looks;
 
 pub(super) fn fact(scene: &mut Scene<'_>, draft: &mut Draft) -> Result<Query, Misfit> {
     let fact = match (draft.fact.take(), draft.disk.take()) {
+        (Some(Fact::Program { name }), None) if scene.context.fs.variable("PATH").is_some() => {
+            return program(scene, draft, &name);
+        }
         (Some(fact), None) => fact,
         (None, Some(disk)) => of_disk(scene, draft, disk)?,
         (fact, disk) => {
@@ -28,10 +32,30 @@ pub(super) fn fact(scene: &mut Scene<'_>, draft: &mut Draft) -> Result<Query, Mi
         draft.ask = None;
     }
     draft.verb = None;
+    draft.ask.take_if(|ask| *ask == Ask::Number(Function::Any) && matches!(fact, Fact::Program { .. }));
     if matches!(fact.ty(), Ty::Number) {
         draft.in_bytes = None;
     }
     Ok(Query::System { fact })
+}
+
+/// A program in the folders of the person's own search path, which programs that artoo starts don't get.
+fn program(scene: &mut Scene<'_>, draft: &mut Draft, name: &str) -> Result<Query, Misfit> {
+    let path = scene.context.fs.variable("PATH").unwrap_or_default();
+    let folders = String::from_utf8_lossy(&path).into_owned();
+    let mut roots: Vec<String> = folders.split(':').map(str::to_owned).collect();
+    roots.retain(|folder| scene.context.is_folder(folder));
+    let first = roots.iter().find(|folder| scene.context.on_disk(&format!("{folder}/{name}")) == Some(Looks::File));
+    if let Some(first) = first.cloned() {
+        roots = vec![first];
+    } else if draft.ask.is_none() {
+        return Err(Misfit::NoProgram { name: name.to_owned() });
+    }
+    draft.verb = None;
+    scene.notes.push("looked for in the folders of your own search path (PATH)".to_owned());
+    let tree = Query::Tree { roots, depth: Depth::Direct, hidden: true, kind: Kind::Any };
+    let of = Query::Filter { of: Box::new(tree), keep: Pred::Name(NameTest::Is(name.to_owned())) };
+    ask(draft, of)
 }
 
 /// The file system that holds a place; the current folder's where none is named.
@@ -88,6 +112,9 @@ pub(super) fn ask(draft: &mut Draft, of: Query) -> Result<Query, Misfit> {
     match draft.ask.take() {
         Some(Ask::Count | Ask::CountThem) if !sorted => {
             Ok(Query::Aggregate { of: Box::new(of), function: Function::Count })
+        }
+        Some(Ask::Number(Function::Any)) if !sorted => {
+            Ok(Query::Aggregate { of: Box::new(of), function: Function::Any })
         }
         ask => {
             draft.ask = ask;

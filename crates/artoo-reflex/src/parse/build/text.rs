@@ -8,7 +8,7 @@
 use super::super::draft::{Ask, Draft, LinesWanted, Once, of_line};
 use super::files::{as_word, has_content, inside, ranked_groups, selection, with_case};
 use super::order::keys;
-use super::{Misfit, Scene, field_of_lines};
+use super::{Misfit, Scene, field_of_lines, table};
 use crate::algebra::{
     Fact, Function, GroupKey, Key, Kind, NameChange, Order, Part, Pred, Query, Relation, Rewrite, Separator, SortKey,
     Ty,
@@ -18,23 +18,16 @@ use crate::place::Looks;
 
 /// Whether a number is made of lines.
 pub(super) fn is_of_lines(function: Function) -> bool {
-    match function {
-        Function::Words
-        | Function::Characters
-        | Function::Sum
-        | Function::Average
-        | Function::Minimum
-        | Function::Maximum => true,
-        Function::Count
-        | Function::TotalBytes
-        | Function::AverageBytes
-        | Function::LargestBytes
-        | Function::SmallestBytes => false,
-    }
+    use Function::{Average, Characters, Maximum, Minimum, Sum, Words};
+    matches!(function, Words | Characters | Sum | Average | Minimum | Maximum)
 }
 
 pub(super) fn build(scene: &mut Scene<'_>, draft: &mut Draft) -> Result<Query, Misfit> {
-    let keep = conditions(draft);
+    let mut keep = conditions(draft);
+    let rows = draft.lines.take_if(|lines| *lines == LinesWanted::Rows).is_some();
+    if rows {
+        draft.lines = Some(LinesWanted::All);
+    }
     // "the values in column 2", "the numbers, sorted numerically": the lines that hold them.
     let by_value = draft.column.is_some() || draft.sort.iter().any(|(key, _)| *key == Key::Numeric);
     if draft.lines == Some(LinesWanted::Numbers) && draft.ask.is_none() && by_value {
@@ -60,19 +53,25 @@ pub(super) fn build(scene: &mut Scene<'_>, draft: &mut Draft) -> Result<Query, M
             draft.lines = Some(LinesWanted::All);
         }
     }
-    let source = source(scene, draft, !keep.is_empty())?;
+    // "a.txt and b.txt in ~/x": the folder holds both.
+    let folder = if let [folder] = draft.scope.as_slice() { Some(folder.path.clone()) } else { None };
+    let mut source = source(scene, draft, !keep.is_empty())?;
+    if rows && draft.ask == Some(Ask::Count) {
+        source = table::rows(scene, source, &mut keep)?;
+    }
     let verb = draft.verb.take();
     let mut text = Query::Filter { of: Box::new(source), keep: Pred::All(keep) };
     if let Some(relation) = draft.relation.take() {
         let second = second.ok_or(Misfit::Incomplete { missing: "which two files" })?;
-        let with = Box::new(Query::TextFile { path: second.path });
+        let folder = folder.filter(|_| second.bare);
+        let with = Box::new(Query::TextFile { path: inside(folder.as_deref(), &second) });
         text = Query::Compare { of: Box::new(text), with, relation };
         if matches!(relation, Relation::Identical | Relation::Difference) {
             draft.lines = None;
             return Ok(text);
         }
     }
-    text = fields(scene, draft, text);
+    text = fields(scene, draft, text)?;
     if let Some((find, with)) = draft.replace.take() {
         text = Query::Replace { of: Box::new(text), find, with };
     }
@@ -102,7 +101,14 @@ pub(super) fn build(scene: &mut Scene<'_>, draft: &mut Draft) -> Result<Query, M
     if draft.numbered.take().is_some() {
         text = Query::Numbered { of: Box::new(text) };
     }
-    number(draft, verb, text)
+    let asked = number(draft, verb, text)?;
+    let is_shown = asked.ty() == Ok(Ty::Lines);
+    match asked.source() {
+        Query::TextFile { path } if is_shown && table::is_binary(scene, path) => {
+            Err(Misfit::Question { question: "its text", of: "a file that holds something else than text" })
+        }
+        _ => Ok(asked),
+    }
 }
 
 /// "sorted in reverse order".
@@ -136,7 +142,7 @@ fn rewritten(scene: &mut Scene<'_>, draft: &mut Draft, text: Query) -> Result<Qu
     };
     for how in [cased, draft.rewrite.take()].into_iter().flatten() {
         // What parts the fields of a table is no white space.
-        if how == Rewrite::LastField && usual_separator(text.source()).0 != Separator::Whitespace {
+        if how == Rewrite::LastField && table::separator(scene, text.source())?.0 != Separator::Whitespace {
             return Err(Misfit::Incomplete { missing: "the column's number" });
         }
         text = Query::Rewritten { of: Box::new(text), how };
@@ -323,14 +329,17 @@ fn path(draft: &mut Draft, has_match: bool) -> Result<String, Misfit> {
 }
 
 /// Columns and words.
-fn fields(scene: &mut Scene<'_>, draft: &mut Draft, text: Query) -> Query {
+fn fields(scene: &mut Scene<'_>, draft: &mut Draft, text: Query) -> Result<Query, Misfit> {
     let mut text = text;
     if let Some(number) = draft.column.take() {
-        let separator = draft.separator.take().unwrap_or_else(|| {
-            let (separator, said) = usual_separator(text.source());
-            scene.notes.push(format!("columns are separated by {said}"));
-            separator
-        });
+        let separator = match draft.separator.take() {
+            Some(separator) => separator,
+            None => {
+                let (separator, said) = table::separator(scene, text.source())?;
+                scene.notes.push(format!("columns are separated by {said}"));
+                separator
+            }
+        };
         text = Query::Column { of: Box::new(text), number, separator };
     }
     let counts_words = draft.ask == Some(Ask::Count) && draft.once.is_none() && draft.group.is_none();
@@ -338,17 +347,7 @@ fn fields(scene: &mut Scene<'_>, draft: &mut Draft, text: Query) -> Query {
         draft.lines = None;
         text = Query::Words { of: Box::new(text) };
     }
-    text
-}
-
-/// What separates columns in a file of that name.
-fn usual_separator(source: &Query) -> (Separator, &'static str) {
-    let path = if let Query::TextFile { path } = source { path.to_ascii_lowercase() } else { String::new() };
-    match path.rsplit('.').next() {
-        Some("csv") => (Separator::Text(",".to_owned()), "commas"),
-        Some("tsv") => (Separator::Text("\t".to_owned()), "tabs"),
-        _ => (Separator::Whitespace, "white space"),
-    }
+    Ok(text)
 }
 
 /// "how often each word occurs", "the 10 most common words".
@@ -435,6 +434,7 @@ fn number(draft: &mut Draft, verb: Option<Verb>, text: Query) -> Result<Query, M
         (None, None) => return Ok(text),
         (Some(Ask::Count), Some(LinesWanted::Words)) => Function::Words,
         (Some(Ask::Count), Some(LinesWanted::Characters)) => Function::Characters,
+        (Some(Ask::Number(Function::Any)), None) => Function::Any,
         (Some(Ask::Number(function)), None | Some(LinesWanted::Numbers)) if is_of_lines(function) => function,
         (Some(Ask::Count), None) if !is_part => Function::Count,
         (Some(Ask::CountThem), None) if verb == Some(Verb::Find) && !is_part => Function::Count,

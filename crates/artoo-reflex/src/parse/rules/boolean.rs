@@ -54,7 +54,10 @@ fn either(left: &Item, right: &Item) -> Option<Item> {
         {
             Some(Item::Partial(Partial::BothOf(draft.clone())))
         }
-        (Item::Partial(Partial::BothOf(first)), item @ Item::Text(Text { kind: TextKind::Quoted, .. })) => {
+        (
+            Item::Partial(Partial::BothOf(first)),
+            item @ Item::Text(Text { kind: TextKind::Quoted | TextKind::Phrase, .. }),
+        ) => {
             let second = again(first.preds.last()?, item)?;
             let preds = [first.preds.clone(), vec![second]].concat();
             Some(Item::draft(Draft { preds, ..(**first).clone() }))
@@ -65,7 +68,7 @@ fn either(left: &Item, right: &Item) -> Option<Item> {
         }
         (
             Item::Partial(Partial::ButNot(first)),
-            item @ Item::Text(Text { kind: TextKind::Quoted | TextKind::Bare, .. }),
+            item @ Item::Text(Text { kind: TextKind::Quoted | TextKind::Phrase | TextKind::Bare, .. }),
         ) => {
             let second = again(first.preds.last()?, item)?;
             let preds = [first.preds.clone(), vec![Pred::Not(Box::new(second))]].concat();

@@ -36,9 +36,10 @@ fn numbered(left: &Item, right: &Item) -> Option<Item> {
             (fits && (draft.superlative.is_some() || draft.has_noun() || draft.reference.is_some()))
                 .then(|| Item::draft(Draft { nth: Some(*nth), ..(**draft).clone() }))
         }
+        // "which one is the largest", "the largest one": no number.
+        (Item::Number(value, true), Item::Draft(draft)) if value.whole() == Some(1) && !draft.has_noun() => None,
         (number @ Item::Number(..), Item::Draft(draft)) => limited(draft, number.whole()?),
         (Item::Partial(Partial::Numbered(Edge::First, count)), Item::Draft(draft)) => limited(draft, *count),
-        // "the largest one" is no number.
         (Item::Draft(_), Item::Number(value, true)) if value.whole() == Some(1) => None,
         (Item::Draft(draft), number @ Item::Number(..)) if draft.superlative.is_some() && !draft.has_noun() => {
             limited(draft, number.whole()?)

@@ -1,8 +1,8 @@
 //! Facts of the machine that need an argument: a variable, a program, a day, an owner, permissions.
 
-use super::super::draft::Draft;
+use super::super::draft::{Ask, Draft};
 use super::super::item::{Context, Item, Partial, Text, TextKind};
-use crate::algebra::{Fact, Pred};
+use crate::algebra::{Fact, Function, Pred};
 use crate::concept::{Concept, TimeUnit, Verb};
 
 pub(super) fn combine(context: &Context<'_>, left: &Item, right: &Item, found: &mut Vec<Item>) {
@@ -40,7 +40,7 @@ fn facts(context: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
         (Item::Mark(Concept::Copula), Item::Draft(draft))
             if matches!(draft.fact, Some(Fact::Program { .. })) && draft.is_only(|d| d.fact = None) =>
         {
-            Some(right.clone())
+            Some(Item::draft(Draft { ask: Some(Ask::Number(Function::Any)), ..(**draft).clone() }))
         }
         (Item::Draft(draft), Item::Mark(Concept::Installed)) if matches!(draft.fact, Some(Fact::Program { .. })) => {
             Some(left.clone())

@@ -85,7 +85,8 @@ fn named(left: &Item, right: &Item) -> Option<Item> {
 /// Text usable as content: quoted, or one word that means nothing else.
 pub(super) fn content_text(item: &Item) -> Option<&str> {
     let Item::Text(text) = item else { return None };
-    matches!(text.kind, TextKind::Quoted | TextKind::FileName | TextKind::Bare | TextKind::Digits | TextKind::Path)
+    use TextKind::{Bare, Digits, FileName, Path, Phrase, Quoted};
+    matches!(text.kind, Quoted | Phrase | FileName | Bare | Digits | Path)
         .then_some(text.text.as_str())
         .filter(|text| !text.is_empty())
 }
@@ -113,6 +114,26 @@ fn leads_on(text: &Text) -> bool {
     text.kind == TextKind::Function && lexicon().meanings(&text.text.to_lowercase()).iter().any(leads)
 }
 
+/// "find", perhaps with where.
+fn looks_for(draft: &Draft) -> bool {
+    draft.verb == Some(Verb::Find)
+        && draft.is_only(|d| {
+            d.verb = None;
+            d.scope.clear();
+            d.depth = None;
+        })
+}
+
+/// Text that is plainly content: after "the word", in quotation marks and of no form of a name, or in capitals.
+fn is_looked_for(text: &Text) -> bool {
+    match text.kind {
+        TextKind::Phrase => true,
+        TextKind::Quoted => !text.text.contains(['.', '/', '*', '?', '[']),
+        TextKind::Bare => text.text.len() > 1 && text.text.chars().all(|c| c.is_ascii_uppercase()),
+        _ => false,
+    }
+}
+
 /// "containing 'x'", "with 'x' in it", "the word x", "grep x".
 fn content(left: &Item, right: &Item) -> Option<Item> {
     let contains = |text: &str| Pred::Contains { text: text.to_owned(), ignore_case: false };
@@ -122,13 +143,19 @@ fn content(left: &Item, right: &Item) -> Option<Item> {
         (Item::Mark(Concept::TheWord), Item::Text(text))
             if !matches!(text.kind, TextKind::Known | TextKind::KindWord) && !leads_on(text) =>
         {
-            Some(Item::Text(Text { text: text.text.clone(), kind: TextKind::Quoted }))
+            Some(Item::Text(Text { text: text.text.clone(), kind: TextKind::Phrase }))
         }
         (Item::Partial(Partial::WithText { text, is_content: true }), Item::Mark(Concept::InContent)) => {
             Some(Item::draft(Draft::pred(contains(text))))
         }
+        // "find the word x", "search ~/y for 'x'": the files in a folder that hold it, or the lines of a file.
+        (Item::Draft(draft), Item::Text(text)) if looks_for(draft) && is_looked_for(text) => Some(Item::draft(Draft {
+            preds: vec![contains(&text.text)],
+            found: Some(text.kind == TextKind::Phrase),
+            ..(**draft).clone()
+        })),
         // "lines with 'x'": of files it would say neither where nor what.
-        (Item::Mark(Concept::With), Item::Text(Text { text, kind: TextKind::Quoted })) => {
+        (Item::Mark(Concept::With), Item::Text(Text { text, kind: TextKind::Quoted | TextKind::Phrase })) => {
             Some(Item::draft(Draft { needle: Some(text.clone()), ..Draft::default() }))
         }
         // A word in capitals stands for itself.

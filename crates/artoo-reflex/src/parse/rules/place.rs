@@ -188,7 +188,10 @@ pub(in crate::parse) fn home_folder(context: &Context<'_>, name: &str) -> Option
         "." | "~" => name.to_owned(),
         below => format!("~/{below}"),
     };
-    context.resolve(&typed).map(|place| Place { looks: Looks::Folder, bare: false, ..place })
+    let at_home = context.resolve(&typed)?;
+    // "~/Downloads is not there, ./Downloads is".
+    let here = context.resolve(name).filter(|here| !context.is_folder(&at_home.path) && context.is_folder(&here.path));
+    Some(Place { looks: Looks::Folder, bare: false, ..here.unwrap_or(at_home) })
 }
 
 /// "what is in ~/x", "does ~/x contain", "when was x changed".

@@ -55,14 +55,7 @@ fn columns(left: &Item, right: &Item) -> Option<Item> {
 fn conditions(left: &Item, right: &Item) -> Option<Item> {
     match (left, right) {
         (Item::Mark(Concept::LineTest(relation)), item) => {
-            let Item::Text(Text {
-                kind: TextKind::Quoted | TextKind::Bare | TextKind::Digits | TextKind::Path | TextKind::FileName,
-                text,
-            }) = item
-            else {
-                return None;
-            };
-            let quoted = Text { text: text.clone(), kind: TextKind::Quoted };
+            let quoted = Text { text: content_text(item)?.to_owned(), kind: TextKind::Quoted };
             // A line is exactly this, whatever signs of a pattern it holds.
             let relation = if *relation == NameRelation::Is { NameRelation::Literally } else { *relation };
             let pred = match test(relation, &quoted)? {
@@ -226,13 +219,20 @@ fn many_files(left: &Item, right: &Item) -> Option<Item> {
                 .then(|| Item::Partial(Partial::InFiles(draft.clone())))
         }
         // "find 'word' in all python files": the lines that hold it.
-        (Item::Text(Text { text, kind: TextKind::Quoted }), Item::Partial(Partial::InFiles(files))) => {
+        (
+            Item::Text(Text { text, kind: TextKind::Quoted | TextKind::Phrase }),
+            Item::Partial(Partial::InFiles(files)),
+        ) => {
             let found = Draft {
                 lines: Some(LinesWanted::All),
                 preds: vec![Pred::Contains { text: text.clone(), ignore_case: false }],
                 ..Draft::default()
             };
             found.merge(files).map(Item::draft)
+        }
+        (Item::Draft(draft), Item::Partial(Partial::InFiles(files))) if draft.found.is_some() => {
+            let lines = Draft { found: None, lines: Some(LinesWanted::All), ..(**draft).clone() };
+            lines.merge(files).map(Item::draft)
         }
         (Item::Draft(draft), Item::Partial(Partial::InFiles(files))) => {
             let asks = draft.lines.is_some()

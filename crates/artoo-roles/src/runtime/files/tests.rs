@@ -199,8 +199,6 @@ fn facts_agree_with_their_second_source() {
         Fact::Kernel,
         Fact::System,
         Fact::Architecture,
-        Fact::Addresses,
-        Fact::Ports,
         Fact::Disks,
         Fact::Program { name: "sort".to_owned() },
     ] {
