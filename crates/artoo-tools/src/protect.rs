@@ -1,4 +1,5 @@
-//! Places no tool reads or writes without a person: keys, passwords, shell start-up and history, artoo's own data.
+//! Places no tool reads or writes without a person: keys, passwords, shell start-up and history, artoo's own data; and
+//! files elsewhere whose content goes to no model without one.
 
 use std::collections::BTreeSet;
 use std::os::unix::ffi::OsStrExt;
@@ -6,10 +7,10 @@ use std::path::{Component, Path, PathBuf};
 
 use artoo_proto::Environment;
 
-use crate::paths;
+use crate::{paths, secret};
 
 /// Under the home folder.
-const HOME_PLACES: [&str; 41] = [
+const HOME_PLACES: [&str; 66] = [
     ".artoo",
     ".config/artoo",
     ".ssh",
@@ -34,6 +35,25 @@ const HOME_PLACES: [&str; 41] = [
     ".config/google-chrome",
     ".config/chromium",
     ".config/BraveSoftware",
+    ".config/vivaldi",
+    ".config/opera",
+    ".config/microsoft-edge",
+    ".config/Signal",
+    ".config/Bitwarden",
+    ".config/1Password",
+    ".config/keepassxc",
+    ".config/github-copilot",
+    ".config/doctl",
+    ".var/app",
+    "snap/firefox",
+    "snap/chromium",
+    "snap/brave",
+    "snap/thunderbird",
+    "snap/signal-desktop",
+    "snap/bitwarden",
+    ".claude/.credentials.json",
+    ".codex/auth.json",
+    ".gemini/oauth_creds.json",
     "Library/Keychains",
     "Library/Cookies",
     "Library/Application Support/Google/Chrome",
@@ -51,6 +71,12 @@ const HOME_PLACES: [&str; 41] = [
     ".bash_history",
     ".zsh_history",
     ".python_history",
+    ".psql_history",
+    ".mysql_history",
+    ".sqlite_history",
+    ".node_repl_history",
+    ".local/share/fish/fish_history",
+    ".cache/huggingface/token",
 ];
 
 /// Those of them that are artoo's own, besides the configured ones.
@@ -80,6 +106,9 @@ const START_UP: [&str; 16] = [
 /// Outside it.
 const SYSTEM_PLACES: [&str; 5] = ["/etc/shadow", "/etc/gshadow", "/etc/sudoers", "/etc/sudoers.d", "/etc/ssl/private"];
 
+/// File systems that hold no stored files.
+const KERNEL_FILES: [&str; 3] = ["/proc", "/sys", "/dev"];
+
 /// Files directly under `/proc` that tell about the machine and about no process's secrets.
 const PROC_FACTS: [&str; 14] = [
     "cpuinfo",
@@ -106,6 +135,8 @@ pub(crate) struct Protected {
     folded: Vec<Vec<u8>>,
     start_up: Vec<PathBuf>,
     own_data: Vec<PathBuf>,
+    /// Whether what is read stays on this machine: then secrets outside these places are files like any other.
+    pub(crate) trusts_model: bool,
 }
 
 impl Protected {
@@ -123,7 +154,7 @@ impl Protected {
         let start_up = START_UP.iter().map(|place| paths::real(&home.join(place))).collect();
         let own = OWN_PLACES.iter().map(|place| home.join(place)).chain(more.iter().cloned());
         let own_data = own.map(|place| paths::real(&place)).collect();
-        Self { places, folded, start_up, own_data }
+        Self { places, folded, start_up, own_data, trusts_model: false }
     }
 
     /// Where artoo keeps its own data, as it really lies: no command changes that, allowed or not.
@@ -151,6 +182,22 @@ impl Protected {
             return Some(format!("{} is protected: it may show a process's secrets", paths::line(path)));
         }
         None
+    }
+
+    /// Why the content of this file is not for a model, where a person must be asked first.
+    pub(crate) fn secret(&self, path: &Path) -> Option<String> {
+        let is_kept = !self.trusts_model && secret::is_secret(path);
+        is_kept.then(|| format!("{} may hold secrets, and what it says goes to the model", paths::line(path)))
+    }
+
+    /// The files below a folder whose content is not for a model, and whether that is all of them.
+    pub(crate) fn secrets_below(&self, folder: &Path, entries_max: usize) -> (Vec<PathBuf>, bool) {
+        if self.trusts_model {
+            return (Vec::new(), true);
+        }
+        // Opening what the kernel shows as files may act.
+        let is_skipped = |path: &Path| KERNEL_FILES.iter().any(|place| path.starts_with(place)) || self.holds(path);
+        secret::below(folder, entries_max, is_skipped)
     }
 
     /// Whether a walk over this folder that opens every file would open a protected one.

@@ -3,7 +3,7 @@
 mod spelled;
 mod tool;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::fs;
 use std::io;
@@ -26,7 +26,7 @@ use crate::process::{self, Ended, Invocation};
 use crate::protect::Protected;
 use crate::record::Record;
 use crate::tool::Job;
-use crate::{nearby, network, open, paths};
+use crate::{nearby, network, open, paths, secret};
 
 use spelled::Spelled;
 pub(crate) use tool::Shell;
@@ -37,6 +37,12 @@ const COMMAND_MAX_CHARS: usize = 32_768;
 /// What helps a command that the fence kept from something.
 const REMEDY: &str =
     "name the path in the command or in \"writes\", or ask for \"network\"; a person is shown it and decides";
+
+/// Entries looked at for them in the folder a command works in; where there are more, the question says so.
+const EXPOSED_ENTRIES_MAX: usize = 10_000;
+
+/// Files that may hold secrets which a question names; a person reads each of them.
+const EXPOSED_MAX: usize = 8;
 
 /// Places one command may ask to change besides those it names; a person reads each of them.
 const WRITES_MAX: usize = 16;
@@ -112,7 +118,12 @@ impl Command {
         let network = asks_network || network::is_named(&command);
         let effects = match &proof {
             Proof::Proven(proven) => proven.effects.clone(),
-            Proof::Unproven { .. } => effects(&paths, &writes, protected),
+            Proof::Unproven { .. } => {
+                let mut effects = effects(&paths, &writes, protected);
+                let cwd = PathBuf::from(&config.environment.cwd);
+                effects.extend(exposed(paths.iter().chain(&writes).chain([&cwd]), protected));
+                effects
+            }
         };
         Ok(Self { text: command, proof, paths, named, effects, writes, network, asks_network })
     }
@@ -132,7 +143,10 @@ impl Command {
     /// What the kernel lets it do: a proven one what it was proven to do, another what was shown to a person.
     pub(crate) fn fence(&self, config: &ToolConfig, protected: &Protected) -> Fence {
         match &self.proof {
-            Proof::Proven(_) => Fence::of_proven(config, protected, &self.paths),
+            Proof::Proven(proven) => {
+                let left_out = proven.left_out.iter().map(|path| paths::real(path)).collect();
+                Fence { left_out, ..Fence::of_proven(config, protected, &self.paths) }
+            }
             Proof::Unproven { .. } => Fence::of_allowed(config, protected, &self.touched(), self.network),
         }
     }
@@ -177,6 +191,20 @@ fn effects(named: &[PathBuf], writes: &[PathBuf], protected: &Protected) -> Vec<
     effects
 }
 
+/// The files that may hold secrets where a command works: nothing keeps it from reading them.
+fn exposed<'a>(places: impl Iterator<Item = &'a PathBuf>, protected: &Protected) -> Vec<String> {
+    let (mut found, mut is_all) = (BTreeSet::new(), true);
+    for place in places {
+        let below = protected.secrets_below(place, EXPOSED_ENTRIES_MAX);
+        found.extend(below.0.into_iter().chain(protected.secret(place).map(|_| place.clone())));
+        is_all &= below.1;
+    }
+    let lines =
+        found.iter().take(EXPOSED_MAX).map(|path| format!("may read {}, which may hold secrets", paths::line(path)));
+    let more = (!is_all || found.len() > EXPOSED_MAX).then(|| "may read more files that may hold secrets".to_owned());
+    lines.chain(more).collect()
+}
+
 /// Digests of the regular files a command names, taken before and after it.
 ///
 /// Best effort: it sees what the command line spells, not what a program opens on its own, nothing below a folder,
@@ -203,9 +231,9 @@ pub(crate) fn changes(
 
 /// The record of a command that was run.
 pub(crate) fn record(command: &Command, mut ended: Ended, changed: Vec<FileChange>, max_chars: usize) -> Record {
-    let (class, measures, exit_one) = match &command.proof {
-        Proof::Proven(proven) => (proven.class, proven.measures, proven.exit_one),
-        Proof::Unproven { .. } => (EffectClass::Unproven, true, ExitOne::Failure),
+    let (class, measures, exit_one, left_out) = match &command.proof {
+        Proof::Proven(proven) => (proven.class, proven.measures, proven.exit_one, proven.left_out.as_slice()),
+        Proof::Unproven { .. } => (EffectClass::Unproven, true, ExitOne::Failure, [].as_slice()),
     };
     let kept = ended.keep();
     if let Some(timed_out) = ended.problem(max_chars) {
@@ -213,27 +241,43 @@ pub(crate) fn record(command: &Command, mut ended: Ended, changed: Vec<FileChang
     }
     let is_answer = ended.exit_code == Some(1) && exit_one == ExitOne::Answer && ended.stderr.total() == 0;
     let succeeded = ended.exit_code == Some(0) || is_answer;
+    let is_part = !succeeded && only_misses(&ended, left_out, max_chars);
     let (mut text, is_cut) = ended.text(max_chars);
+    if let Some(told) = secret::left_out(left_out) {
+        text.push_str(&format!("\n[{told}; name a file to be asked about it]"));
+    }
     if let Some(signal) = ended.signal {
         text.push_str(&format!("\n[ended by signal {signal}]"));
     }
     if let Some(held) = ended.kept.as_ref().filter(|_| !succeeded) {
         text.push_str(&format!("\n[{held}; {REMEDY}]"));
     }
-    let hindrance = if succeeded { None } else { hindrance(command, &ended) };
+    let hindrance = if succeeded || is_part { None } else { hindrance(command, &ended) };
     Record {
-        status: if succeeded { CallStatus::Ok } else { CallStatus::Failed },
+        status: match (succeeded, is_part) {
+            (true, _) => CallStatus::Ok,
+            (false, true) => CallStatus::Cut,
+            (false, false) => CallStatus::Failed,
+        },
         measures,
         exit_code: ended.exit_code,
         signal: ended.signal,
         output_bytes: Some(ended.total()),
-        truncated: is_cut,
-        environmental: hindrance.is_some(),
+        truncated: is_part || is_cut,
+        environmental: is_part || hindrance.is_some(),
         alternatives: hindrance.map(|missing| missing.alternatives).unwrap_or_default(),
         changed,
         kept,
         ..Record::read(text).class(class)
     }
+}
+
+/// Whether all it complains of is that it could not read what was left out.
+fn only_misses(ended: &Ended, left_out: &[PathBuf], max_chars: usize) -> bool {
+    let (complaints, is_cut) = ended.stderr.text(max_chars);
+    let names: Vec<_> = left_out.iter().filter_map(|path| path.file_name()?.to_str()).collect();
+    let is_miss = |line: &str| line.contains("ermission denied") && names.iter().any(|name| line.contains(name));
+    !is_cut && !complaints.is_empty() && complaints.lines().all(is_miss)
 }
 
 /// The record of a program that could not even be started.

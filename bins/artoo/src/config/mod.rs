@@ -38,6 +38,7 @@ pub(crate) enum Setting {
     ContextTokens,
     Parallel,
     Threads,
+    TrustLocal,
     DataDir,
     Workspace,
     Deadline,
@@ -49,7 +50,7 @@ pub(crate) enum Setting {
 }
 
 impl Setting {
-    pub(crate) const ALL: [Self; 24] = [
+    pub(crate) const ALL: [Self; 25] = [
         Self::Model,
         Self::BaseUrl,
         Self::ModelName,
@@ -66,6 +67,7 @@ impl Setting {
         Self::ContextTokens,
         Self::Parallel,
         Self::Threads,
+        Self::TrustLocal,
         Self::DataDir,
         Self::Workspace,
         Self::Deadline,
@@ -95,6 +97,7 @@ impl Setting {
             Self::ContextTokens => "context_tokens",
             Self::Parallel => "parallel",
             Self::Threads => "threads",
+            Self::TrustLocal => "trust_local",
             Self::DataDir => "data_dir",
             Self::Workspace => "workspace",
             Self::Deadline => "deadline",
@@ -122,6 +125,7 @@ impl Setting {
             Self::ContextTokens => "ARTOO_CONTEXT_TOKENS",
             Self::Parallel => "ARTOO_PARALLEL",
             Self::Threads => "ARTOO_THREADS",
+            Self::TrustLocal => "ARTOO_TRUST_LOCAL",
             Self::DataDir => "ARTOO_DATA_DIR",
             Self::Workspace => "ARTOO_WORKSPACE",
             Self::Deadline => "ARTOO_DEADLINE",
@@ -156,6 +160,7 @@ impl Setting {
             Self::ContextTokens => "how many tokens the model's context has, or is to have (Ollama, a model file)",
             Self::Parallel => "calls under way at one endpoint at once",
             Self::Threads => "threads that a model file is run with",
+            Self::TrustLocal => "yes: a model on this machine may read files that may hold secrets, unasked",
             Self::DataDir => "where memory and the audit log are kept",
             Self::Workspace => "where new files go",
             Self::Deadline => "when a task ends at the latest: 90s, 5m or 1h",

@@ -7,7 +7,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::{LIST_MAX_ENTRIES, Unwritten, object, safe_text};
-use crate::redact::{REDACTED, is_secret_name};
+use artoo_proto::redact::{REDACTED, is_secret_name};
 
 /// The rule, on a tree.
 fn slowly(value: Value, max_chars: usize) -> Value {

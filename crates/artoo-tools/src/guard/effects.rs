@@ -15,6 +15,8 @@ pub(crate) struct Effects {
     created: Vec<PathBuf>,
     /// Things made that are no named file: a branch, a temporary folder.
     made: Vec<String>,
+    /// Files that may hold secrets below the folders it reads.
+    left_out: Vec<PathBuf>,
     pub(crate) measures: bool,
     /// What exit code 1 of the last command means.
     pub(crate) exit_one: Option<ExitOne>,
@@ -23,6 +25,15 @@ pub(crate) struct Effects {
 impl Effects {
     pub(crate) fn reads(&mut self, path: &Path) {
         note(&mut self.read, path);
+    }
+
+    pub(crate) fn leaves_out(&mut self, files: &[PathBuf]) {
+        files.iter().for_each(|file| note(&mut self.left_out, file));
+    }
+
+    /// What it may not read below the folders it reads.
+    pub(crate) fn left_out(&self) -> &[PathBuf] {
+        &self.left_out
     }
 
     pub(crate) fn creates(&mut self, path: &Path) {

@@ -44,6 +44,7 @@ use artoo_proto::EffectClass;
 use crate::config::ToolConfig;
 use crate::process::Invocation;
 use crate::protect::Protected;
+use crate::secret;
 
 use judge::Judge;
 pub(crate) use named::path_like;
@@ -64,6 +65,8 @@ pub(crate) struct Proven {
     pub(crate) operands: Vec<PathBuf>,
     /// What it does, a line each.
     pub(crate) effects: Vec<String>,
+    /// Files it is not to read.
+    pub(crate) left_out: Vec<PathBuf>,
 }
 
 /// What the guard says of a command.
@@ -96,6 +99,10 @@ fn prove(config: &ToolConfig, protected: &Protected, command: &str) -> Result<Pr
     let invocation = invocation::of(config, command, &list)
         .ok_or_else(|| Objection::opaque("no shell is installed that could run it"))?;
     let effects = judge.effects;
+    // What is copied is no longer known by its name.
+    if let Some(left_out) = secret::left_out(effects.left_out()).filter(|_| effects.makes_anything()) {
+        return Err(Objection::reveals(format!("it makes files of what it reads and would have {left_out}")));
+    }
     Ok(Proven {
         class: if effects.makes_anything() { EffectClass::Creating } else { EffectClass::ReadOnly },
         invocation,
@@ -103,6 +110,7 @@ fn prove(config: &ToolConfig, protected: &Protected, command: &str) -> Result<Pr
         exit_one: effects.exit_one.unwrap_or(ExitOne::Failure),
         operands: effects.paths(),
         effects: effects.in_words(),
+        left_out: effects.left_out().to_vec(),
     })
 }
 

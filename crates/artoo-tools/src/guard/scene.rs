@@ -9,7 +9,7 @@ use super::judge::{Judge, State};
 use super::objection::Objection;
 use super::pattern;
 use super::value::{Arg, Value};
-use crate::{open, paths};
+use crate::{open, paths, secret};
 
 /// Devices that are only data; all others act or never end.
 const DATA_DEVICES: [&str; 4] = ["/dev/null", "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"];
@@ -64,6 +64,19 @@ impl Judge<'_> {
         Ok(())
     }
 
+    /// Objects to git where it would show a secret that it keeps: a file in its history, a password in its settings.
+    pub(crate) fn git_must_show_no_secret(&self, state: &State, name: &str, words: &[Arg]) -> Result<(), Objection> {
+        let settings = || state.cwds.iter().flat_map(|cwd| cwd.ancestors()).map(|folder| folder.join(".git/config"));
+        let named =
+            || words.iter().filter_map(Arg::text).map(|word| PathBuf::from(word.rsplit(':').next().unwrap_or(word)));
+        let refusal = match name {
+            "git config" | "git remote" => settings().find_map(|path| self.protected.secret(&path)),
+            "git status" | "git ls-files" | "git check-ignore" => None,
+            _ => named().filter(|path| secret::is_named_so(path)).find_map(|path| self.protected.secret(&path)),
+        };
+        refusal.map_or(Ok(()), |reason| Err(Objection::reveals(reason)))
+    }
+
     /// Notes a use of what an operand names, or objects to it.
     pub(crate) fn reads(&mut self, state: &State, operand: &Arg, how: Use) -> Result<(), Objection> {
         match &operand.value {
@@ -112,6 +125,11 @@ impl Judge<'_> {
             if found.is_dir() && self.protected.lies_below(place) {
                 return Err(Objection::reveals(format!("{} holds protected files", paths::line(place))));
             }
+            match (found.is_dir(), how) {
+                (true, Use::Everything) => self.leaves_secrets(place)?,
+                (true, Use::Facts | Use::Content) => {}
+                (false, _) => self.protected.secret(place).map_or(Ok(()), |reason| Err(Objection::reveals(reason)))?,
+            }
         }
         if how != Use::Facts && place.starts_with("/dev/tcp")
             || place.starts_with("/dev/udp")
@@ -121,6 +139,14 @@ impl Judge<'_> {
         }
         self.effects.reads(place);
         Ok(())
+    }
+
+    /// Leaves out the files below a folder that may hold secrets, if it is known which they are.
+    pub(crate) fn leaves_secrets(&mut self, folder: &Path) -> Result<(), Objection> {
+        let (found, is_all) = self.protected.secrets_below(folder, secret::SEARCHED_MAX);
+        self.effects.leaves_out(&found);
+        let unknown = || format!("{} is too large to know where secrets lie in it", paths::line(folder));
+        if is_all { Ok(()) } else { Err(Objection::reveals(unknown())) }
     }
 
     /// Notes a folder or file to be made in the workspace; `may_exist` for a folder that may be there already.

@@ -67,6 +67,8 @@ enum Wanted {
 pub(crate) struct Reading {
     pub(crate) path: PathBuf,
     wanted: Wanted,
+    /// Why a person is asked before its content is shown.
+    secret: Option<String>,
 }
 
 /// Why nothing can be read.
@@ -111,7 +113,14 @@ impl Reading {
             }
             (Some(_), _, _) => return Err(ReadingProblem::TooMuch),
         };
-        Ok(Self { path, wanted })
+        Ok(Self { path, wanted, secret: None })
+    }
+
+    /// Looks whether a person is to be asked first. How many lines there are tells nothing.
+    fn looked_at(mut self, protected: &Protected) -> Self {
+        let is_shown = !matches!(self.wanted, Wanted::Count) && protected.refusal(&self.path).is_none();
+        self.secret = is_shown.then(|| protected.secret(&self.path)).flatten();
+        self
     }
 }
 
