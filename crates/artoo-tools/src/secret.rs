@@ -26,7 +26,7 @@ const OPENED_PART: usize = 5;
 const NAMED_MAX: usize = 5;
 
 /// Patterns of paths in lowercase, by family: each fits the end of a path, one that ends with `/` everything in a folder
-/// of that name.
+/// of that name; `+` stands for a blank.
 const FAMILIES: [&str; 6] = [
     // Settings of programs, with passwords in them.
     ".env .env.* .env-* .env_* *.env .envrc master.key wp-config.php rclone.conf .m2/settings.xml",
@@ -47,13 +47,13 @@ const FAMILIES: [&str; 6] = [
     ".aws/ .azure/ .kube/ access_tokens.db .dockercfg .docker/config.json kubeconfig *.kubeconfig kubeconfig.* *.tfstate \
         *.tfstate.* *.tfvars *.tfvars.json",
     // What browsers, shells and databases write down.
-    "logins.json key3.db key4.db login*data cookies cookies.sqlite cookies.txt .*_history fish_history .histfile .zhistory",
+    "logins.json key3.db key4.db login+data cookies cookies.sqlite cookies.txt .*_history fish_history .histfile .zhistory",
 ];
 
 /// A path as lowercase text is compared; a family that does not compile knows no file, which a test would show.
 static PATTERNS: LazyLock<GlobSet> = LazyLock::new(|| {
     let mut set = GlobSetBuilder::new();
-    for pattern in FAMILIES.iter().flat_map(|family| family.split_whitespace()) {
+    for pattern in FAMILIES.iter().flat_map(|family| family.split_whitespace()).map(|name| name.replace('+', " ")) {
         let below = if pattern.ends_with('/') { "**" } else { "" };
         if let Ok(glob) = GlobBuilder::new(&format!("**/{pattern}{below}")).literal_separator(true).build() {
             set.add(glob);

@@ -3,7 +3,7 @@
 mod spelled;
 mod tool;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fs;
 use std::io;
@@ -37,12 +37,6 @@ const COMMAND_MAX_CHARS: usize = 32_768;
 /// What helps a command that the fence kept from something.
 const REMEDY: &str =
     "name the path in the command or in \"writes\", or ask for \"network\"; a person is shown it and decides";
-
-/// Entries looked at for them in the folder a command works in; where there are more, the question says so.
-const EXPOSED_ENTRIES_MAX: usize = 10_000;
-
-/// Files that may hold secrets which a question names; a person reads each of them.
-const EXPOSED_MAX: usize = 8;
 
 /// Places one command may ask to change besides those it names; a person reads each of them.
 const WRITES_MAX: usize = 16;
@@ -121,7 +115,7 @@ impl Command {
             Proof::Unproven { .. } => {
                 let mut effects = effects(&paths, &writes, protected);
                 let cwd = PathBuf::from(&config.environment.cwd);
-                effects.extend(exposed(paths.iter().chain(&writes).chain([&cwd]), protected));
+                effects.extend(protected.exposed(paths.iter().chain(&writes).chain([&cwd])));
                 effects
             }
         };
@@ -191,20 +185,6 @@ fn effects(named: &[PathBuf], writes: &[PathBuf], protected: &Protected) -> Vec<
     effects
 }
 
-/// The files that may hold secrets where a command works: nothing keeps it from reading them.
-fn exposed<'a>(places: impl Iterator<Item = &'a PathBuf>, protected: &Protected) -> Vec<String> {
-    let (mut found, mut is_all) = (BTreeSet::new(), true);
-    for place in places {
-        let below = protected.secrets_below(place, EXPOSED_ENTRIES_MAX);
-        found.extend(below.0.into_iter().chain(protected.secret(place).map(|_| place.clone())));
-        is_all &= below.1;
-    }
-    let lines =
-        found.iter().take(EXPOSED_MAX).map(|path| format!("may read {}, which may hold secrets", paths::line(path)));
-    let more = (!is_all || found.len() > EXPOSED_MAX).then(|| "may read more files that may hold secrets".to_owned());
-    lines.chain(more).collect()
-}
-
 /// Digests of the regular files a command names, taken before and after it.
 ///
 /// Best effort: it sees what the command line spells, not what a program opens on its own, nothing below a folder,
@@ -235,22 +215,18 @@ pub(crate) fn record(command: &Command, mut ended: Ended, changed: Vec<FileChang
         Proof::Proven(proven) => (proven.class, proven.measures, proven.exit_one, proven.left_out.as_slice()),
         Proof::Unproven { .. } => (EffectClass::Unproven, true, ExitOne::Failure, [].as_slice()),
     };
-    let kept = ended.keep();
-    if let Some(timed_out) = ended.problem(max_chars) {
-        return Record { changed, measures, kept, ..timed_out.class(class) };
+    let mut record = Record { changed, measures, ..Record::of_program(&mut ended, max_chars).class(class) };
+    if ended.timed_out.is_some() {
+        return record;
     }
     let is_answer = ended.exit_code == Some(1) && exit_one == ExitOne::Answer && ended.stderr.total() == 0;
     let succeeded = ended.exit_code == Some(0) || is_answer;
     let is_part = !succeeded && only_misses(&ended, left_out, max_chars);
-    let (mut text, is_cut) = ended.text(max_chars);
     if let Some(told) = secret::left_out(left_out) {
-        text.push_str(&format!("\n[{told}; name a file to be asked about it]"));
-    }
-    if let Some(signal) = ended.signal {
-        text.push_str(&format!("\n[ended by signal {signal}]"));
+        record.text.push_str(&format!("\n[{told}; name a file to be asked about it]"));
     }
     if let Some(held) = ended.kept.as_ref().filter(|_| !succeeded) {
-        text.push_str(&format!("\n[{held}; {REMEDY}]"));
+        record.text.push_str(&format!("\n[{held}; {REMEDY}]"));
     }
     let hindrance = if succeeded || is_part { None } else { hindrance(command, &ended) };
     Record {
@@ -259,16 +235,10 @@ pub(crate) fn record(command: &Command, mut ended: Ended, changed: Vec<FileChang
             (false, true) => CallStatus::Cut,
             (false, false) => CallStatus::Failed,
         },
-        measures,
-        exit_code: ended.exit_code,
-        signal: ended.signal,
-        output_bytes: Some(ended.total()),
-        truncated: is_part || is_cut,
+        truncated: is_part || record.truncated,
         environmental: is_part || hindrance.is_some(),
         alternatives: hindrance.map(|missing| missing.alternatives).unwrap_or_default(),
-        changed,
-        kept,
-        ..Record::read(text).class(class)
+        ..record
     }
 }
 

@@ -185,13 +185,13 @@ async fn run(custom: CustomCall, call: Call) -> Result<Record, Stopped> {
     blocking(call.machine.config.call_timeout, look).await
 }
 
-fn record(manifest: &Manifest, ended: Ended, max_chars: usize) -> Record {
+fn record(manifest: &Manifest, mut ended: Ended, max_chars: usize) -> Record {
     let claim = match manifest.effect {
         Effect::ReadOnly => "that it changes nothing is its manifest's word, not proven",
         Effect::Creating => "that it only adds is its manifest's word, not proven",
         Effect::Changing => "what it changed is not recorded",
     };
-    let record = Record::of_program(ended, max_chars).class(manifest.effect.class());
+    let record = Record::of_program(&mut ended, max_chars).class(manifest.effect.class());
     let line = if record.text.is_empty() || record.text.ends_with('\n') { "" } else { "\n" };
     Record { text: format!("{}{line}[{}: {claim}]", record.text, manifest.name), ..record }
 }

@@ -102,13 +102,8 @@ fn judge(
     walked: &mut Walked,
 ) -> Result<Option<Found>, String> {
     let Some(kind) = entry.file_type() else { return Ok(None) };
-    let is_wanted = match search.kind {
-        Kind::File => kind.is_file(),
-        Kind::Folder => kind.is_dir(),
-        Kind::Any => true,
-    };
     let below = entry.path().strip_prefix(&search.root).unwrap_or(entry.path());
-    if !is_wanted || !(search.wanted.is_empty() || search.wanted.matches(below, entry.file_name())) {
+    if !search.kind.is(kind) || !(search.wanted.is_empty() || search.wanted.matches(below, entry.file_name())) {
         return Ok(None);
     }
     // `symlink_metadata` through the path, since the entry's own may be a cached one of the walk's start.

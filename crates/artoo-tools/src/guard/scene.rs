@@ -125,11 +125,16 @@ impl Judge<'_> {
             if found.is_dir() && self.protected.lies_below(place) {
                 return Err(Objection::reveals(format!("{} holds protected files", paths::line(place))));
             }
-            match (found.is_dir(), how) {
-                (true, Use::Everything) => self.leaves_secrets(place)?,
-                (true, Use::Facts | Use::Content) => {}
-                (false, _) => self.protected.secret(place).map_or(Ok(()), |reason| Err(Objection::reveals(reason)))?,
+            if found.is_dir() && how == Use::Everything {
+                self.leaves_secrets(place)?;
             }
+        }
+        // Also what is not there yet: an earlier part of the command may make it, or a link to it.
+        if how != Use::Facts
+            && !place.is_dir()
+            && let Some(reason) = self.protected.secret(place)
+        {
+            return Err(Objection::reveals(reason));
         }
         if how != Use::Facts && place.starts_with("/dev/tcp")
             || place.starts_with("/dev/udp")

@@ -144,6 +144,11 @@ async fn a_command_that_names_a_secret_asks_with_its_name() {
         let (reason, _) = asked(&house, "shell", json!({"command": command})).await;
         assert!(reason.contains("may hold secrets"), "{command}: {reason}");
     }
+    // A link that an earlier part of the line makes is not there yet when the line is judged.
+    for command in ["ln -s ~ ../artoo_workspace/h; cat ../artoo_workspace/h/.ssh/id_rsa", "cat not/there/.env"] {
+        let (reason, _) = asked(&house, "shell", json!({"command": command})).await;
+        assert!(reason.contains("may hold secrets"), "{command}: {reason}");
+    }
     let house = project(&OPEN);
     for (path, text) in OPEN {
         assert_eq!(house.output("shell", json!({"command": format!("cat '{path}'")})).await, text, "{path}");
