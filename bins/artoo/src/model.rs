@@ -45,6 +45,29 @@ impl ModelChoice {
         })
     }
 
+    /// Whether what tools read goes to nobody, or only to models on this machine that the person trusts with secrets.
+    pub(crate) fn stays_here(&self, variables: &Variables) -> Result<bool, Failure> {
+        let is_trusted = match variables.text("ARTOO_TRUST_LOCAL")?.as_deref() {
+            None | Some("no") => false,
+            Some("yes") => true,
+            Some(_) => {
+                let (name, problem) = (variables.called("ARTOO_TRUST_LOCAL"), "give yes or no".to_owned());
+                return Err(Failure::Variable { name, problem });
+            }
+        };
+        let hands = self.hands.iter().map(|kind| (kind, Place::Hands));
+        let others = hands.chain(self.fallback.iter().map(|kind| (kind, Place::Fallback)));
+        let stays = |(kind, place): (&ModelKind, Place)| match kind {
+            ModelKind::Reflex => true,
+            ModelKind::File { .. } => is_trusted,
+            ModelKind::Remote { .. } => {
+                is_trusted && remote(kind, place, variables).is_ok_and(|config| config.is_loopback())
+            }
+            ModelKind::Cassette { .. } => false,
+        };
+        Ok(std::iter::once((&self.kind, Place::First)).chain(others).all(stays))
+    }
+
     fn first(option: Option<ModelKind>, variables: &Variables) -> Result<(ModelKind, &'static str), Failure> {
         if let Some(kind) = option {
             return Ok((kind, "--model says so"));

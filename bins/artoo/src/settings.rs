@@ -130,11 +130,14 @@ impl Settings {
             Some(deadline) => Some(deadline),
             None => variables.parsed("ARTOO_DEADLINE")?,
         };
+        let model = ModelChoice::resolve(options.model, variables)?;
+        let mut tools = hands::tools(&environment, variables)?;
+        tools.trusts_model = model.stays_here(variables)?;
         Ok(Self {
             data_dir: data_dir.unwrap_or_else(|| Path::new(&environment.home).join(".artoo")),
-            tools: hands::tools(&environment, variables)?,
+            tools,
             environment,
-            model: ModelChoice::resolve(options.model, variables)?,
+            model,
             limit_ms: deadline.map(|deadline| deadline.limit_ms),
             json: options.json,
             max_tokens: options

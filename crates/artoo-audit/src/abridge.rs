@@ -6,7 +6,7 @@ use artoo_proto::escape::{is_plain, shorten, visible};
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::redact::{REDACTED, is_secret_name, redact};
+use artoo_proto::redact::{REDACTED, is_secret_name, redact};
 
 /// Entries kept of a list: twice the subtasks a plan may have.
 const LIST_MAX_ENTRIES: usize = 128;

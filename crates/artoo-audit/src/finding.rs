@@ -5,7 +5,7 @@ use std::fmt;
 use artoo_proto::escape::{one_line, shorten};
 use serde::{Deserialize, Serialize};
 
-use crate::redact::redact;
+use artoo_proto::redact::redact;
 
 /// Longest description of one finding, in characters: it ends up as one line on a person's screen.
 const DETAIL_MAX_CHARS: usize = 300;

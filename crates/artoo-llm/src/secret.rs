@@ -102,7 +102,7 @@ fn scrub_one(text: String, key: &Secret) -> String {
 }
 
 /// The key as URLs and JSON texts may write it.
-fn spellings(key: &str) -> [String; 5] {
+fn spellings(key: &str) -> [String; 8] {
     let respelled = |spell: &dyn Fn(u8) -> String| {
         let plain = |byte: u8| char::from(byte).to_string();
         key.bytes().map(|byte| if byte.is_ascii_alphanumeric() { plain(byte) } else { spell(byte) }).collect::<String>()
@@ -112,8 +112,11 @@ fn spellings(key: &str) -> [String; 5] {
             b'-' | b'_' | b'.' | b'~' => char::from(byte).to_string(),
             byte => format!("%{byte:02X}"),
         }),
+        respelled(&|byte| format!("%{byte:02X}")),
+        respelled(&|byte| format!("%{byte:02x}")),
         respelled(&|byte| format!("\\u{byte:04x}")),
         respelled(&|byte| format!("\\u{byte:04X}")),
+        key.chars().rev().collect(),
         key.replace('/', "\\/"),
         key.replace('\\', "\\\\").replace('"', "\\\""),
     ]
@@ -133,6 +136,9 @@ mod tests {
         check("bad key sk-canary\\/4f9a+77!", "bad key [key]!");
         check("bad key sk\\u002dcanary\\u002f4f9a\\u002b77!", "bad key [key]!");
         check("?key=sk-canary%2F4f9a%2B77&x", "?key=[key]&x");
+        check("?key=sk%2Dcanary%2F4f9a%2B77&x", "?key=[key]&x");
+        check("?key=sk%2dcanary%2f4f9a%2b77&x", "?key=[key]&x");
+        check("backwards: 77+a9f4/yranac-ks", "backwards: [key]");
         check("cut here: sk-canary/4f", "cut here: [key]");
         check("nothing\nto hide", "nothing\\nto hide");
     }

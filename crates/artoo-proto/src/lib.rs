@@ -22,6 +22,7 @@ pub mod message;
 pub mod model;
 pub mod operator;
 pub mod recipe;
+pub mod redact;
 pub mod role;
 pub mod route;
 pub mod shape;

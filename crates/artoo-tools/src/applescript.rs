@@ -117,7 +117,7 @@ impl Job for Script {
             let (program, name) = (self.program.clone(), "osascript".into());
             let invocation = Invocation { program, name, arguments, environment: Vec::new() };
             Ok(match call.ask_system(invocation, call.watch.left()).await {
-                Ok(ended) => Record::of_program(ended, call.machine.config.output_max_chars),
+                Ok(mut ended) => Record::of_program(&mut ended, call.machine.config.output_max_chars),
                 Err(error) => Record::hindered(format!("osascript could not be started: {error}")),
             }
             .class(EffectClass::Unproven))

@@ -96,6 +96,9 @@ pub struct ToolConfig {
     pub(crate) evidence: Option<EvidenceStore>,
     /// Paths no tool may read or write, besides the built-in list (keys, artoo's own data).
     pub protected: Vec<PathBuf>,
+    /// Whether what tools read stays on this machine, or a model is trusted with secrets: then nobody is asked before
+    /// the content of a file that may hold some is given to it.
+    pub trusts_model: bool,
     /// Variables that lead to the person's session (its bus, its screen); only programs of the desktop get them.
     pub session: Vec<(String, OsString)>,
     /// A folder of manifests of the person's own tools.
@@ -127,6 +130,7 @@ impl ToolConfig {
             data_dir: None,
             evidence: None,
             protected: Vec::new(),
+            trusts_model: false,
             session: crate::session::environment(),
             custom: None,
             shortcuts: None,

@@ -71,6 +71,7 @@ mod record;
 mod recording;
 mod registry;
 pub mod rules;
+mod secret;
 mod session;
 mod shell;
 mod shortcuts;

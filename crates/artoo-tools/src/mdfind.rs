@@ -90,7 +90,7 @@ pub(crate) fn walk(query: &Query, protected: &Protected, silent: &[String], limi
         |_: &Path, _: &OsStr| true,
         |entry, _| {
             let name = entry.file_name().to_string_lossy();
-            let is_kind = entry.file_type().is_some_and(|kind| is_wanted(query.kind, kind));
+            let is_kind = entry.file_type().is_some_and(|kind| query.kind.is(kind));
             if is_kind && needles.iter().all(|needle| needle.is_in(&name)) {
                 matches += 1;
                 found.push(entry.path().to_path_buf());
@@ -125,14 +125,6 @@ fn keep_first(found: &mut Vec<PathBuf>, limit: usize) {
     }
 }
 
-fn is_wanted(kind: Kind, found: std::fs::FileType) -> bool {
-    match kind {
-        Kind::File => found.is_file(),
-        Kind::Folder => found.is_dir(),
-        Kind::Any => true,
-    }
-}
-
 /// What an index found below the folder, in its own order; `None` where that is nothing, which only a walk can confirm:
 /// what an index does not know may be there all the same.
 pub(crate) fn from_index(
@@ -146,7 +138,7 @@ pub(crate) fn from_index(
         .paths(ended)?
         .into_iter()
         .filter(|path| path.starts_with(&query.root) && protected.refusal(path).is_none())
-        .filter(|path| path.symlink_metadata().is_ok_and(|found| is_wanted(query.kind, found.file_type())))
+        .filter(|path| path.symlink_metadata().is_ok_and(|found| query.kind.is(found.file_type())))
         .collect();
     if listed.is_empty() {
         return Ok(None);

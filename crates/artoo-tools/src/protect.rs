@@ -1,4 +1,5 @@
-//! Places no tool reads or writes without a person: keys, passwords, shell start-up and history, artoo's own data.
+//! Places no tool reads or writes without a person: keys, passwords, shell start-up and history, artoo's own data; and
+//! files elsewhere whose content goes to no model without one.
 
 use std::collections::BTreeSet;
 use std::os::unix::ffi::OsStrExt;
@@ -6,97 +7,45 @@ use std::path::{Component, Path, PathBuf};
 
 use artoo_proto::Environment;
 
-use crate::paths;
+use crate::undo::is_system;
+use crate::{paths, secret};
 
-/// Under the home folder.
-const HOME_PLACES: [&str; 41] = [
-    ".artoo",
-    ".config/artoo",
-    ".ssh",
-    ".gnupg",
-    ".aws",
-    ".azure",
-    ".kube",
-    ".docker",
-    ".oci",
-    ".config/gcloud",
-    ".config/gh",
-    ".config/hub",
-    ".config/op",
-    ".config/rclone",
-    ".config/sops",
-    ".config/age",
-    ".password-store",
-    ".local/share/keyrings",
-    ".local/share/kwalletd",
-    ".mozilla",
-    ".thunderbird",
-    ".config/google-chrome",
-    ".config/chromium",
-    ".config/BraveSoftware",
-    "Library/Keychains",
-    "Library/Cookies",
-    "Library/Application Support/Google/Chrome",
-    "Library/Application Support/Firefox",
-    ".netrc",
-    ".npmrc",
-    ".pypirc",
-    ".pgpass",
-    ".my.cnf",
-    ".git-credentials",
-    ".config/git/credentials",
-    ".cargo/credentials.toml",
-    ".terraform.d",
-    ".vault-token",
-    ".bash_history",
-    ".zsh_history",
-    ".python_history",
+/// What no tool touches, by family: below the home folder where it begins with `~/`; `+` stands for a blank.
+const PLACES: [&str; 6] = [
+    // Keys of this machine and of its user.
+    "/etc/shadow /etc/gshadow /etc/sudoers /etc/sudoers.d /etc/ssl/private ~/.ssh ~/.gnupg ~/.config/sops ~/.config/age",
+    // Stores of passwords.
+    "~/.password-store ~/.local/share/keyrings ~/.local/share/kwalletd ~/.config/op ~/.config/Bitwarden \
+        ~/.config/1Password ~/.config/keepassxc ~/snap/bitwarden ~/Library/Keychains",
+    // Clouds, clusters and what signs in to them.
+    "~/.aws ~/.azure ~/.kube ~/.docker ~/.oci ~/.config/gcloud ~/.config/doctl ~/.config/rclone ~/.terraform.d ~/.vault-token",
+    // Credentials of other programs, agents among them.
+    "~/.config/gh ~/.config/hub ~/.config/github-copilot ~/.netrc ~/.npmrc ~/.pypirc ~/.pgpass ~/.my.cnf ~/.git-credentials \
+        ~/.config/git/credentials ~/.cargo/credentials.toml ~/.cache/huggingface/token ~/.claude/.credentials.json \
+        ~/.codex/auth.json ~/.gemini/oauth_creds.json",
+    // Browsers, mail and messages; `.var/app` holds what came as a flatpak.
+    "~/.mozilla ~/.thunderbird ~/.config/google-chrome ~/.config/chromium ~/.config/BraveSoftware ~/.config/vivaldi \
+        ~/.config/opera ~/.config/microsoft-edge ~/.config/Signal ~/.var/app ~/snap/firefox ~/snap/chromium ~/snap/brave \
+        ~/snap/thunderbird ~/snap/signal-desktop ~/Library/Cookies ~/Library/Application+Support/Google/Chrome \
+        ~/Library/Application+Support/Firefox",
+    // What shells and databases write down.
+    "~/.bash_history ~/.zsh_history ~/.python_history ~/.psql_history ~/.mysql_history ~/.sqlite_history \
+        ~/.node_repl_history ~/.local/share/fish/fish_history",
 ];
 
-/// Those of them that are artoo's own, besides the configured ones.
-const OWN_PLACES: [&str; 2] = [".artoo", ".config/artoo"];
+/// artoo's own of them, besides the configured ones.
+const OWN_PLACES: [&str; 1] = ["~/.artoo ~/.config/artoo"];
 
-/// Under the home folder as well: what a shell runs when it starts. A tool may show them; a command finds them shut
-/// unless it names them.
-const START_UP: [&str; 16] = [
-    ".bashrc",
-    ".bash_profile",
-    ".bash_login",
-    ".bash_logout",
-    ".profile",
-    ".zshrc",
-    ".zshenv",
-    ".zprofile",
-    ".zlogin",
-    ".zlogout",
-    ".kshrc",
-    ".config/fish",
-    ".config/environment.d",
-    ".xprofile",
-    ".xsessionrc",
-    ".pam_environment",
-];
+/// What a shell runs when it starts. A tool may show it; a command finds it shut unless it names it.
+const START_UP: [&str; 1] =
+    ["~/.bashrc ~/.bash_profile ~/.bash_login ~/.bash_logout ~/.profile ~/.zshrc ~/.zshenv ~/.zprofile ~/.zlogin \
+    ~/.zlogout ~/.kshrc ~/.config/fish ~/.config/environment.d ~/.xprofile ~/.xsessionrc ~/.pam_environment"];
 
-/// Outside it.
-const SYSTEM_PLACES: [&str; 5] = ["/etc/shadow", "/etc/gshadow", "/etc/sudoers", "/etc/sudoers.d", "/etc/ssl/private"];
+/// Files that may hold secrets which a question names; a person reads each of them.
+const EXPOSED_MAX: usize = 8;
 
-/// Files directly under `/proc` that tell about the machine and about no process's secrets.
-const PROC_FACTS: [&str; 14] = [
-    "cpuinfo",
-    "meminfo",
-    "version",
-    "uptime",
-    "loadavg",
-    "stat",
-    "filesystems",
-    "partitions",
-    "diskstats",
-    "swaps",
-    "cmdline",
-    "devices",
-    "vmstat",
-    "modules",
-];
+/// Entries looked at for them in the folder a command works in; where there are more, the question says so.
+const EXPOSED_ENTRIES_MAX: usize = 10_000;
 
 /// The protected places of one machine.
 #[derive(Debug, Clone)]
@@ -106,24 +55,24 @@ pub(crate) struct Protected {
     folded: Vec<Vec<u8>>,
     start_up: Vec<PathBuf>,
     own_data: Vec<PathBuf>,
+    /// Whether what is read stays on this machine: then secrets outside these places are files like any other.
+    pub(crate) trusts_model: bool,
 }
 
 impl Protected {
     /// The built-in list and the configured one, each also where its symlinks lead.
     pub(crate) fn new(environment: &Environment, more: &[PathBuf]) -> Self {
         let home = Path::new(&environment.home);
-        let written = HOME_PLACES.iter().map(|place| home.join(place));
-        let system = SYSTEM_PLACES.iter().map(PathBuf::from);
-        let mut places: Vec<PathBuf> = written.chain(system).chain(more.iter().cloned()).collect();
+        let own: Vec<PathBuf> = written(home, &OWN_PLACES).chain(more.iter().cloned()).collect();
+        let mut places: Vec<PathBuf> = written(home, &PLACES).chain(own.iter().cloned()).collect();
         let led_to: Vec<PathBuf> = places.iter().map(|place| paths::real(place)).collect();
         places.extend(led_to);
         places.sort();
         places.dedup();
         let folded = places.iter().map(|place| folded(place)).collect();
-        let start_up = START_UP.iter().map(|place| paths::real(&home.join(place))).collect();
-        let own = OWN_PLACES.iter().map(|place| home.join(place)).chain(more.iter().cloned());
-        let own_data = own.map(|place| paths::real(&place)).collect();
-        Self { places, folded, start_up, own_data }
+        let start_up = written(home, &START_UP).map(|place| paths::real(&place)).collect();
+        let own_data = own.iter().map(|place| paths::real(place)).collect();
+        Self { places, folded, start_up, own_data, trusts_model: false }
     }
 
     /// Where artoo keeps its own data, as it really lies: no command changes that, allowed or not.
@@ -151,6 +100,36 @@ impl Protected {
             return Some(format!("{} is protected: it may show a process's secrets", paths::line(path)));
         }
         None
+    }
+
+    /// Why the content of this file is not for a model, where a person must be asked first.
+    pub(crate) fn secret(&self, path: &Path) -> Option<String> {
+        let is_kept = !self.trusts_model && secret::is_secret(path);
+        is_kept.then(|| format!("{} may hold secrets, and what it says goes to the model", paths::line(path)))
+    }
+
+    /// The files below a folder whose content is not for a model, and whether that is all of them.
+    pub(crate) fn secrets_below(&self, folder: &Path, entries_max: usize) -> (Vec<PathBuf>, bool) {
+        if self.trusts_model {
+            return (Vec::new(), true);
+        }
+        // Opening what the kernel shows as files may act.
+        secret::below(folder, entries_max, |path| is_system(path) || self.holds(path))
+    }
+
+    /// The files that may hold secrets where an allowed command works, for the question about it: nothing keeps it from
+    /// reading them.
+    pub(crate) fn exposed<'a>(&self, places: impl Iterator<Item = &'a PathBuf>) -> Vec<String> {
+        let (mut found, mut is_all) = (BTreeSet::new(), true);
+        for place in places {
+            let (below, is_all_below) = self.secrets_below(place, EXPOSED_ENTRIES_MAX);
+            found.extend(below.into_iter().chain(self.secret(place).map(|_| place.clone())));
+            is_all &= is_all_below;
+        }
+        let line = |path: &PathBuf| format!("may read {}, which may hold secrets", paths::line(path));
+        let more = !is_all || found.len() > EXPOSED_MAX;
+        let more = more.then(|| "may read more files that may hold secrets".to_owned());
+        found.iter().take(EXPOSED_MAX).map(line).chain(more).collect()
     }
 
     /// Whether a walk over this folder that opens every file would open a protected one.
@@ -190,9 +169,18 @@ fn is_below(path: &[u8], folder: &[u8]) -> bool {
     path.starts_with(folder)
 }
 
+/// The places of a table.
+fn written<'a>(home: &'a Path, families: &'a [&str]) -> impl Iterator<Item = PathBuf> + 'a {
+    let places = families.iter().flat_map(|family| family.split_whitespace()).map(|place| place.replace('+', " "));
+    places.map(|place| place.strip_prefix("~/").map_or_else(|| PathBuf::from(&place), |below| home.join(below)))
+}
+
+/// Whether it lies under `/proc` and tells of processes, not of the machine alone.
 fn is_process_memory(path: &Path) -> bool {
     let Ok(below) = path.strip_prefix("/proc") else { return false };
-    !PROC_FACTS.iter().any(|fact| below == Path::new(fact))
+    let facts =
+        "cpuinfo meminfo version uptime loadavg stat filesystems partitions diskstats swaps cmdline devices vmstat";
+    !facts.split(' ').chain(["modules"]).any(|fact| below == Path::new(fact))
 }
 
 #[cfg(test)]

@@ -89,7 +89,7 @@ impl Record {
     }
 
     /// How a program ended, when its exit code alone says whether it succeeded.
-    pub(crate) fn of_program(mut ended: Ended, max_chars: usize) -> Self {
+    pub(crate) fn of_program(ended: &mut Ended, max_chars: usize) -> Self {
         let kept = ended.keep();
         if let Some(timed_out) = ended.problem(max_chars) {
             return Self { kept, ..timed_out };

@@ -26,7 +26,7 @@ use crate::process::{self, Ended, Invocation};
 use crate::protect::Protected;
 use crate::record::Record;
 use crate::tool::Job;
-use crate::{nearby, network, open, paths};
+use crate::{nearby, network, open, paths, secret};
 
 use spelled::Spelled;
 pub(crate) use tool::Shell;
@@ -115,7 +115,12 @@ impl Command {
         let network = asks_network || network::is_named(&command);
         let effects = match &proof {
             Proof::Proven(proven) => proven.effects.in_words(),
-            Proof::Unproven { .. } => effects(&paths, &writes, protected),
+            Proof::Unproven { .. } => {
+                let mut effects = effects(&paths, &writes, protected);
+                let cwd = PathBuf::from(&config.environment.cwd);
+                effects.extend(protected.exposed(paths.iter().chain(&writes).chain([&cwd])));
+                effects
+            }
         };
         Ok(Self { text: command, proof, paths, named, effects, writes, network, asks_network })
     }
@@ -137,7 +142,8 @@ impl Command {
         match &self.proof {
             Proof::Proven(proven) => {
                 let Effects { opened, created, .. } = &proven.effects;
-                Fence::of_creating(config, protected, opened, created)
+                let left_out = proven.effects.left_out().iter().map(|path| paths::real(path)).collect();
+                Fence { left_out, ..Fence::of_creating(config, protected, opened, created) }
             }
             Proof::Unproven { .. } => Fence::of_allowed(config, protected, &self.touched(), self.network),
         }
@@ -209,39 +215,48 @@ pub(crate) fn changes(
 
 /// The record of a command that was run.
 pub(crate) fn record(command: &Command, mut ended: Ended, changed: Vec<FileChange>, max_chars: usize) -> Record {
-    let (class, measures, exit_one) = match &command.proof {
-        Proof::Proven(proven) => (proven.class, proven.effects.measures, proven.effects.exit_one),
-        Proof::Unproven { .. } => (EffectClass::Unproven, true, None),
+    let (class, measures, exit_one, left_out) = match &command.proof {
+        Proof::Proven(proven) => {
+            let Effects { measures, exit_one, .. } = proven.effects;
+            (proven.class, measures, exit_one, proven.effects.left_out())
+        }
+        Proof::Unproven { .. } => (EffectClass::Unproven, true, None, [].as_slice()),
     };
-    let kept = ended.keep();
-    if let Some(timed_out) = ended.problem(max_chars) {
-        return Record { changed, measures, kept, ..timed_out.class(class) };
+    let mut record = Record { changed, measures, ..Record::of_program(&mut ended, max_chars).class(class) };
+    if ended.timed_out.is_some() {
+        return record;
     }
     let is_answer = ended.exit_code == Some(1) && exit_one == Some(ExitOne::Answer) && ended.stderr.total() == 0;
     let succeeded = ended.exit_code == Some(0) || is_answer;
-    let (mut text, is_cut) = ended.text(max_chars);
-    if let Some(signal) = ended.signal {
-        text.push_str(&format!("\n[ended by signal {signal}]"));
+    let is_part = !succeeded && only_misses(&ended, left_out, max_chars);
+    if let Some(told) = secret::left_out(left_out) {
+        record.text.push_str(&format!("\n[{told}; name a file to be asked about it]"));
     }
     // What was proven to change nothing else and tried to is told in any case: its output may claim that it did.
     let (is_told, remedy) = if class == EffectClass::Unproven { (!succeeded, REMEDY) } else { (true, BEYOND_PROOF) };
     if let Some(held) = ended.kept.as_ref().filter(|_| is_told) {
-        text.push_str(&format!("\n[{held}; {remedy}]"));
+        record.text.push_str(&format!("\n[{held}; {remedy}]"));
     }
-    let hindrance = if succeeded { None } else { hindrance(command, &ended) };
+    let hindrance = if succeeded || is_part { None } else { hindrance(command, &ended) };
     Record {
-        status: if succeeded { CallStatus::Ok } else { CallStatus::Failed },
-        measures,
-        exit_code: ended.exit_code,
-        signal: ended.signal,
-        output_bytes: Some(ended.total()),
-        truncated: is_cut,
-        environmental: hindrance.is_some(),
+        status: match (succeeded, is_part) {
+            (true, _) => CallStatus::Ok,
+            (false, true) => CallStatus::Cut,
+            (false, false) => CallStatus::Failed,
+        },
+        truncated: is_part || record.truncated,
+        environmental: is_part || hindrance.is_some(),
         alternatives: hindrance.map(|missing| missing.alternatives).unwrap_or_default(),
-        changed,
-        kept,
-        ..Record::read(text).class(class)
+        ..record
     }
+}
+
+/// Whether all it complains of is that it could not read what was left out.
+fn only_misses(ended: &Ended, left_out: &[PathBuf], max_chars: usize) -> bool {
+    let (complaints, is_cut) = ended.stderr.text(max_chars);
+    let names: Vec<_> = left_out.iter().filter_map(|path| path.file_name()?.to_str()).collect();
+    let is_miss = |line: &str| line.contains("ermission denied") && names.iter().any(|name| line.contains(name));
+    !is_cut && !complaints.is_empty() && complaints.lines().all(is_miss)
 }
 
 /// The record of a program that could not even be started.

@@ -121,7 +121,8 @@ pub(crate) struct Machine {
 
 impl Machine {
     pub(crate) fn new(config: ToolConfig) -> Self {
-        let protected = Protected::new(&config.environment, &config.protected);
+        let mut protected = Protected::new(&config.environment, &config.protected);
+        protected.trusts_model = config.trusts_model;
         let child_environment = process::environment(&config);
         let journal = config.undo.clone().map(|undo| Journal::new(undo, protected.clone()));
         let rules = config.data_dir.as_ref().map(RuleBook::new);

@@ -33,6 +33,14 @@ pub enum Distrust {
         /// Its mode.
         mode: u32,
     },
+    /// Others can read what only its owner may.
+    #[error("{path} can be read by others than you (mode {mode:o}), and it holds a key", path = path.display())]
+    OpenToRead {
+        /// The file.
+        path: PathBuf,
+        /// Its mode.
+        mode: u32,
+    },
     /// It is neither this user's nor root's.
     #[error("{path} belongs to another user", path = path.display())]
     NotYours {
@@ -56,11 +64,12 @@ pub fn check(path: &Path, found: &Metadata) -> Result<(), Distrust> {
     Ok(())
 }
 
-/// The text of a file that, with the folder it lies in, is to be trusted; `None` where there is none.
+/// The text of a file that, with the folder it lies in, is to be trusted; `None` where there is none. `is_key`: nobody
+/// else may even read it.
 ///
 /// # Errors
-/// Why it is not.
-pub(crate) fn text(path: &Path, max_bytes: u64) -> Result<Option<String>, Distrust> {
+/// Why it is not trusted.
+pub fn text(path: &Path, max_bytes: u64, is_key: bool) -> Result<Option<String>, Distrust> {
     let unreadable = |source| Distrust::Unreadable { path: path.to_path_buf(), source };
     let file = match File::open(path) {
         Ok(file) => file,
@@ -74,6 +83,9 @@ pub(crate) fn text(path: &Path, max_bytes: u64) -> Result<Option<String>, Distru
     check(path, &found)?;
     if let Some(folder) = path.parent() {
         check(folder, &fs::metadata(folder).map_err(unreadable)?)?;
+    }
+    if is_key && found.mode() & 0o077 != 0 {
+        return Err(Distrust::OpenToRead { path: path.to_path_buf(), mode: found.mode() & 0o7777 });
     }
     let mut text = String::new();
     let read = file.take(max_bytes + 1).read_to_string(&mut text).map_err(unreadable)?;

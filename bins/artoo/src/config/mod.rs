@@ -19,152 +19,81 @@ const FILE: &str = "config.toml";
 /// What a key's file may be: far longer than any key.
 const KEY_FILE_MAX_BYTES: u64 = 16 * 1024;
 
-/// A setting that the file may hold. Each stands for a variable, which wins over it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Setting {
-    Model,
-    BaseUrl,
-    ModelName,
-    SecretVariable,
-    SecretFile,
-    SecretCommand,
-    Hands,
-    HandsSecretVariable,
-    HandsSecretFile,
-    Fallback,
-    Prices,
-    MaxTokens,
-    MaxCost,
-    ContextTokens,
-    Parallel,
-    Threads,
-    DataDir,
-    Workspace,
-    Deadline,
-    Search,
-    SearxngUrl,
-    BraveFile,
-    GoogleFile,
-    GoogleEngine,
+/// The settings, each with its name in the file, the variable it stands for, and what it is for.
+macro_rules! settings {
+    ($($setting:ident $name:literal $variable:literal $meaning:literal,)*) => {
+        /// A setting that the file may hold. Each stands for a variable, which wins over it.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+        pub(crate) enum Setting {
+            $($setting,)*
+        }
+
+        impl Setting {
+            pub(crate) const ALL: [Self; [$($name),*].len()] = [$(Self::$setting),*];
+
+            /// Its name in the file, its variable, and its meaning in one line.
+            fn row(self) -> [&'static str; 3] {
+                match self {
+                    $(Self::$setting => [$name, $variable, $meaning],)*
+                }
+            }
+        }
+    };
+}
+
+settings! {
+    Model "model" "ARTOO_MODEL"
+        "who answers: reflex, file:NAME, file:PATH, cassette:PATH, or openai, responses, anthropic or ollama, alone, with :NAME or :NAME@URL",
+    BaseUrl "base_url" "OPENAI_BASE_URL" "the model's endpoint",
+    ModelName "model_name" "OPENAI_MODEL" "the endpoint's name for the model",
+    SecretVariable "key_variable" "OPENAI_API_KEY" "the name of the variable that holds the endpoint's key",
+    SecretFile "key_file" "OPENAI_API_KEY" "a file that holds the endpoint's key and that only you may read",
+    SecretCommand "key_command" "OPENAI_API_KEY" "a command whose first line of output is the endpoint's key",
+    Hands "hands" "ARTOO_HANDS" "who carries out and checks single steps, if not the model; spelled as model",
+    HandsSecretVariable "hands_key_variable" "ARTOO_HANDS_KEY"
+        "the name of the variable that holds the key for hands",
+    HandsSecretFile "hands_key_file" "ARTOO_HANDS_KEY"
+        "a file that holds the key for hands and that only you may read",
+    Fallback "fallback" "ARTOO_FALLBACK"
+        "who steps in where the model can't answer, several divided by commas; spelled as model",
+    Prices "prices" "ARTOO_PRICES"
+        "NAME=IN/OUT, NAME=IN/CACHED/OUT or NAME=IN/CACHED/WRITTEN/OUT in US dollars a million tokens, several divided by commas",
+    MaxTokens "max_tokens" "ARTOO_MAX_TOKENS" "no call is made that could take a run above so many tokens",
+    MaxCost "max_cost" "ARTOO_MAX_COST" "no call is made that could take a run above so many US dollars",
+    ContextTokens "context_tokens" "ARTOO_CONTEXT_TOKENS"
+        "how many tokens the model's context has, or is to have (Ollama, a model file)",
+    Parallel "parallel" "ARTOO_PARALLEL" "calls under way at one endpoint at once",
+    Threads "threads" "ARTOO_THREADS" "threads that a model file is run with",
+    TrustLocal "trust_local" "ARTOO_TRUST_LOCAL"
+        "yes: a model on this machine may read files that may hold secrets, unasked",
+    DataDir "data_dir" "ARTOO_DATA_DIR" "where memory and the audit log are kept",
+    Workspace "workspace" "ARTOO_WORKSPACE" "where new files go",
+    Deadline "deadline" "ARTOO_DEADLINE" "when a task ends at the latest: 90s, 5m or 1h",
+    Search "search" "ARTOO_SEARCH" "off: no search at all; duckduckgo: your own words may go there unasked",
+    SearxngUrl "searxng_url" "ARTOO_SEARXNG_URL" "a SearXNG instance to search with, its JSON format switched on",
+    BraveFile "brave_key_file" "ARTOO_BRAVE_KEY"
+        "a file that holds a key for Brave's search and that only you may read",
+    GoogleFile "google_key_file" "ARTOO_GOOGLE_KEY" "the same for Google's Custom Search, which ends on 2027-01-01",
+    GoogleEngine "google_engine" "ARTOO_GOOGLE_ENGINE" "the id of the Google search engine, its cx",
 }
 
 impl Setting {
-    pub(crate) const ALL: [Self; 24] = [
-        Self::Model,
-        Self::BaseUrl,
-        Self::ModelName,
-        Self::SecretVariable,
-        Self::SecretFile,
-        Self::SecretCommand,
-        Self::Hands,
-        Self::HandsSecretVariable,
-        Self::HandsSecretFile,
-        Self::Fallback,
-        Self::Prices,
-        Self::MaxTokens,
-        Self::MaxCost,
-        Self::ContextTokens,
-        Self::Parallel,
-        Self::Threads,
-        Self::DataDir,
-        Self::Workspace,
-        Self::Deadline,
-        Self::Search,
-        Self::SearxngUrl,
-        Self::BraveFile,
-        Self::GoogleFile,
-        Self::GoogleEngine,
-    ];
-
     /// As it is written in the file.
     pub(crate) fn name(self) -> &'static str {
-        match self {
-            Self::Model => "model",
-            Self::BaseUrl => "base_url",
-            Self::ModelName => "model_name",
-            Self::SecretVariable => "key_variable",
-            Self::SecretFile => "key_file",
-            Self::SecretCommand => "key_command",
-            Self::Hands => "hands",
-            Self::HandsSecretVariable => "hands_key_variable",
-            Self::HandsSecretFile => "hands_key_file",
-            Self::Fallback => "fallback",
-            Self::Prices => "prices",
-            Self::MaxTokens => "max_tokens",
-            Self::MaxCost => "max_cost",
-            Self::ContextTokens => "context_tokens",
-            Self::Parallel => "parallel",
-            Self::Threads => "threads",
-            Self::DataDir => "data_dir",
-            Self::Workspace => "workspace",
-            Self::Deadline => "deadline",
-            Self::Search => "search",
-            Self::SearxngUrl => "searxng_url",
-            Self::BraveFile => "brave_key_file",
-            Self::GoogleFile => "google_key_file",
-            Self::GoogleEngine => "google_engine",
-        }
+        let [name, ..] = self.row();
+        name
     }
 
     /// The variable it stands for.
     pub(crate) fn variable(self) -> &'static str {
-        match self {
-            Self::Model => "ARTOO_MODEL",
-            Self::BaseUrl => "OPENAI_BASE_URL",
-            Self::ModelName => "OPENAI_MODEL",
-            Self::SecretVariable | Self::SecretFile | Self::SecretCommand => "OPENAI_API_KEY",
-            Self::HandsSecretVariable | Self::HandsSecretFile => "ARTOO_HANDS_KEY",
-            Self::Hands => "ARTOO_HANDS",
-            Self::Fallback => "ARTOO_FALLBACK",
-            Self::Prices => "ARTOO_PRICES",
-            Self::MaxTokens => "ARTOO_MAX_TOKENS",
-            Self::MaxCost => "ARTOO_MAX_COST",
-            Self::ContextTokens => "ARTOO_CONTEXT_TOKENS",
-            Self::Parallel => "ARTOO_PARALLEL",
-            Self::Threads => "ARTOO_THREADS",
-            Self::DataDir => "ARTOO_DATA_DIR",
-            Self::Workspace => "ARTOO_WORKSPACE",
-            Self::Deadline => "ARTOO_DEADLINE",
-            Self::Search => "ARTOO_SEARCH",
-            Self::SearxngUrl => "ARTOO_SEARXNG_URL",
-            Self::BraveFile => "ARTOO_BRAVE_KEY",
-            Self::GoogleFile => "ARTOO_GOOGLE_KEY",
-            Self::GoogleEngine => "ARTOO_GOOGLE_ENGINE",
-        }
+        let [_, variable, _] = self.row();
+        variable
     }
 
     /// What it is for, in one line.
     pub(crate) fn meaning(self) -> &'static str {
-        match self {
-            Self::Model => {
-                "who answers: reflex, file:NAME, file:PATH, cassette:PATH, or openai, responses, anthropic or ollama, alone, with :NAME or :NAME@URL"
-            }
-            Self::BaseUrl => "the model's endpoint",
-            Self::ModelName => "the endpoint's name for the model",
-            Self::SecretVariable => "the name of the variable that holds the endpoint's key",
-            Self::SecretFile => "a file that holds the endpoint's key and that only you may read",
-            Self::SecretCommand => "a command whose first line of output is the endpoint's key",
-            Self::Hands => "who carries out and checks single steps, if not the model; spelled as model",
-            Self::HandsSecretVariable => "the name of the variable that holds the key for hands",
-            Self::HandsSecretFile => "a file that holds the key for hands and that only you may read",
-            Self::Fallback => "who steps in where the model can't answer, several divided by commas; spelled as model",
-            Self::Prices => {
-                "NAME=IN/OUT, NAME=IN/CACHED/OUT or NAME=IN/CACHED/WRITTEN/OUT in US dollars a million tokens, several divided by commas"
-            }
-            Self::MaxTokens => "no call is made that could take a run above so many tokens",
-            Self::MaxCost => "no call is made that could take a run above so many US dollars",
-            Self::ContextTokens => "how many tokens the model's context has, or is to have (Ollama, a model file)",
-            Self::Parallel => "calls under way at one endpoint at once",
-            Self::Threads => "threads that a model file is run with",
-            Self::DataDir => "where memory and the audit log are kept",
-            Self::Workspace => "where new files go",
-            Self::Deadline => "when a task ends at the latest: 90s, 5m or 1h",
-            Self::Search => "off: no search at all; duckduckgo: your own words may go there unasked",
-            Self::SearxngUrl => "a SearXNG instance to search with, its JSON format switched on",
-            Self::BraveFile => "a file that holds a key for Brave's search and that only you may read",
-            Self::GoogleFile => "the same for Google's Custom Search, which ends on 2027-01-01",
-            Self::GoogleEngine => "the id of the Google search engine, its cx",
-        }
+        let [.., meaning] = self.row();
+        meaning
     }
 
     /// Whether it says where a key is.

@@ -1,9 +1,6 @@
 //! Reading the file: strict, with the line of whatever is wrong.
 
 use std::collections::BTreeMap;
-use std::fs::{self, File, Metadata};
-use std::io::{self, Read};
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use artoo_tools::trust::{self, Distrust};
@@ -36,20 +33,8 @@ struct Entry {
 /// Why a configuration is refused. Nothing is taken from a file that is not all right.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum ConfigProblem {
-    #[error("{path} can't be read", path = path.display())]
-    Unreadable {
-        path: PathBuf,
-        #[source]
-        source: io::Error,
-    },
-    #[error("{path} is larger than {FILE_MAX_BYTES} bytes", path = path.display())]
-    TooLarge { path: PathBuf },
-    #[error("{path} can be changed by others than you (mode {mode:o})", path = path.display())]
-    OpenToOthers { path: PathBuf, mode: u32 },
-    #[error("{path} can be read by others than you (mode {mode:o}), and it holds a key", path = path.display())]
-    KeyInTheOpen { path: PathBuf, mode: u32 },
-    #[error("{path} belongs to another user", path = path.display())]
-    NotYours { path: PathBuf },
+    #[error(transparent)]
+    Distrust(#[from] Distrust),
     #[error("{path}:{line}: {problem}", path = path.display())]
     Line { path: PathBuf, line: usize, problem: String },
     #[error("{path}:{line}: the variable {variable} that is to hold the key is not set", path = path.display())]
@@ -64,57 +49,21 @@ impl ConfigProblem {
     /// What the user can do, where the message does not say it.
     pub(crate) fn remedy(&self) -> &'static str {
         match self {
-            Self::OpenToOthers { .. } => "take that away: chmod go-w",
-            Self::KeyInTheOpen { .. } => "take that away: chmod 600",
-            Self::NotYours { .. } => "make a file of your own in its place",
+            Self::Distrust(Distrust::OpenToRead { .. }) => "take that away: chmod 600",
+            Self::Distrust(Distrust::NotYours { .. }) => "make a file of your own in its place",
             Self::KeyVariableUnset { .. } => "set it in your shell, or remove the line",
             Self::KeyCommand { .. } => "try it in your shell; its first line of output is taken",
             Self::NoKey { .. } => "put the key into it, alone on its first line",
-            Self::Unreadable { .. } | Self::TooLarge { .. } | Self::Line { .. } => {
-                "put the file right or move it away; artoo config keys lists what it may hold"
-            }
+            Self::Distrust(Distrust::OpenToOthers { .. } | Distrust::Unreadable { .. } | Distrust::TooLarge { .. })
+            | Self::Line { .. } => "put the file right or move it away; artoo config keys lists what it may hold",
         }
     }
 }
 
 /// Reads the file at `path`; `None` where there is none.
 pub(crate) fn load(path: &Path, home: &Path) -> Result<Option<ConfigFile>, ConfigProblem> {
-    let Some(text) = trusted_text(path, FILE_MAX_BYTES, false)? else { return Ok(None) };
+    let Some(text) = trust::text(path, FILE_MAX_BYTES, false)? else { return Ok(None) };
     parse(path, home, &text).map(Some)
-}
-
-/// The text of a file that is this user's (or root's) and that nobody else can change.
-fn trusted_text(path: &Path, max_bytes: u64, secret: bool) -> Result<Option<String>, ConfigProblem> {
-    let unreadable = |source| ConfigProblem::Unreadable { path: path.to_path_buf(), source };
-    let file = match File::open(path) {
-        Ok(file) => file,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-        Err(error) => return Err(unreadable(error)),
-    };
-    let found = file.metadata().map_err(unreadable)?;
-    trust(path, &found)?;
-    if let Some(folder) = path.parent() {
-        trust(folder, &fs::metadata(folder).map_err(unreadable)?)?;
-    }
-    if secret && found.mode() & 0o077 != 0 {
-        return Err(ConfigProblem::KeyInTheOpen { path: path.to_path_buf(), mode: found.mode() & 0o7777 });
-    }
-    let mut text = String::new();
-    let read = file.take(max_bytes + 1).read_to_string(&mut text).map_err(unreadable)?;
-    if read as u64 > max_bytes {
-        return Err(ConfigProblem::TooLarge { path: path.to_path_buf() });
-    }
-    Ok(Some(text))
-}
-
-/// The same rule as for a manifest of the person's own tools.
-fn trust(path: &Path, found: &Metadata) -> Result<(), ConfigProblem> {
-    trust::check(path, found).map_err(|distrust| match distrust {
-        Distrust::Unreadable { path, source } => ConfigProblem::Unreadable { path, source },
-        Distrust::TooLarge { path, .. } => ConfigProblem::TooLarge { path },
-        Distrust::OpenToOthers { path, mode } => ConfigProblem::OpenToOthers { path, mode },
-        Distrust::NotYours { path } => ConfigProblem::NotYours { path },
-    })
 }
 
 fn parse(path: &Path, home: &Path, text: &str) -> Result<ConfigFile, ConfigProblem> {
@@ -217,38 +166,23 @@ impl ConfigFile {
             if set.raw(variable).is_some() {
                 continue;
             }
-            let value = match key {
-                Setting::SecretVariable | Setting::HandsSecretVariable => {
-                    let named = set.raw(&entry.value).and_then(|value| value.to_str());
-                    named.map(str::to_owned).ok_or_else(|| ConfigProblem::KeyVariableUnset {
-                        path: self.path.clone(),
-                        line: entry.line,
-                        variable: shown_if_name(&entry.value, |c| c.is_ascii_uppercase()),
-                    })?
-                }
-                Setting::SecretFile | Setting::HandsSecretFile | Setting::BraveFile | Setting::GoogleFile => {
-                    key_in(Path::new(&entry.value))?
-                }
-                Setting::SecretCommand => command::key_from(&entry.value).map_err(|problem| {
-                    ConfigProblem::KeyCommand { path: self.path.clone(), line: entry.line, problem }
-                })?,
-                Setting::Model
-                | Setting::BaseUrl
-                | Setting::ModelName
-                | Setting::Hands
-                | Setting::Fallback
-                | Setting::Prices
-                | Setting::MaxTokens
-                | Setting::MaxCost
-                | Setting::ContextTokens
-                | Setting::Parallel
-                | Setting::Threads
-                | Setting::DataDir
-                | Setting::Workspace
-                | Setting::Deadline
-                | Setting::Search
-                | Setting::SearxngUrl
-                | Setting::GoogleEngine => entry.value.clone(),
+            let value = if matches!(key, Setting::SecretVariable | Setting::HandsSecretVariable) {
+                let named = set.raw(&entry.value).and_then(|value| value.to_str());
+                named.map(str::to_owned).ok_or_else(|| ConfigProblem::KeyVariableUnset {
+                    path: self.path.clone(),
+                    line: entry.line,
+                    variable: shown_if_name(&entry.value, |c| c.is_ascii_uppercase()),
+                })?
+            } else if *key == Setting::SecretCommand {
+                command::key_from(&entry.value).map_err(|problem| ConfigProblem::KeyCommand {
+                    path: self.path.clone(),
+                    line: entry.line,
+                    problem,
+                })?
+            } else if key.is_of_secret() {
+                key_in(Path::new(&entry.value))?
+            } else {
+                entry.value.clone()
             };
             filled.push((variable, value, format!("{} in {}:{}", key.name(), self.path.display(), entry.line)));
         }
@@ -258,8 +192,8 @@ impl ConfigFile {
 
 /// The key in a file that only its owner may read.
 pub(crate) fn key_in(path: &Path) -> Result<String, ConfigProblem> {
-    let missing = || ConfigProblem::Unreadable { path: path.to_path_buf(), source: io::ErrorKind::NotFound.into() };
-    let text = trusted_text(path, KEY_FILE_MAX_BYTES, true)?.ok_or_else(missing)?;
+    let missing = || Distrust::Unreadable { path: path.to_path_buf(), source: std::io::ErrorKind::NotFound.into() };
+    let text = trust::text(path, KEY_FILE_MAX_BYTES, true)?.ok_or_else(missing)?;
     let key = text.lines().next().unwrap_or_default().trim();
     if key.is_empty() { Err(ConfigProblem::NoKey { path: path.to_path_buf() }) } else { Ok(key.to_owned()) }
 }

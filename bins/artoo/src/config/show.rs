@@ -78,6 +78,7 @@ fn shown(options: Options, variables: &Variables, with_origin: bool) -> Result<V
         (Setting::ContextTokens, text("ARTOO_CONTEXT_TOKENS")),
         (Setting::Parallel, text("ARTOO_PARALLEL")),
         (Setting::Threads, text("ARTOO_THREADS")),
+        (Setting::TrustLocal, text("ARTOO_TRUST_LOCAL")),
     ];
     let needs_no_key = matches!(settings.model.kind, ModelKind::File { .. });
     let mut lines = Vec::new();

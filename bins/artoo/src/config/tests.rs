@@ -4,6 +4,7 @@ use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
+use artoo_tools::trust::Distrust;
 use tempfile::TempDir;
 
 use super::read::ConfigFile;
@@ -69,12 +70,15 @@ fn f2_a_file_or_folder_that_others_can_change_is_refused() {
     let folder = Folder::new();
     for mode in [0o620, 0o602, 0o666] {
         let path = folder.write("config.toml", "", mode);
-        assert!(matches!(load(&path, Path::new("/")), Err(ConfigProblem::OpenToOthers { .. })), "{mode:o}");
+        assert!(
+            matches!(load(&path, Path::new("/")), Err(ConfigProblem::Distrust(Distrust::OpenToOthers { .. }))),
+            "{mode:o}"
+        );
     }
     let path = folder.write("config.toml", "", 0o644);
     assert!(load(&path, Path::new("/")).is_ok());
     fs::set_permissions(folder.path(), Permissions::from_mode(0o777)).unwrap();
-    assert!(matches!(load(&path, Path::new("/")), Err(ConfigProblem::OpenToOthers { .. })));
+    assert!(matches!(load(&path, Path::new("/")), Err(ConfigProblem::Distrust(Distrust::OpenToOthers { .. }))));
 }
 
 #[test]

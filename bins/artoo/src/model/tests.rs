@@ -93,3 +93,31 @@ fn others_stand_beside_an_endpoint_only() {
     let alone = choice("reflex");
     assert_eq!((alone.hands, alone.fallback.len()), (None, 0));
 }
+
+#[test]
+fn secrets_stay_here_with_reflex_and_where_the_person_trusts_local_models() {
+    let check = |model: &str, set: &[(&str, &str)], expected: bool| {
+        let variables = Variables::of(set);
+        let choice = ModelChoice::resolve(Some(model.parse().unwrap()), &variables).unwrap();
+        assert_eq!(choice.stays_here(&variables).unwrap(), expected, "{model} {set:?}");
+    };
+    let trust = ("ARTOO_TRUST_LOCAL", "yes");
+    check("reflex", &[], true);
+    check("file:m", &[], false);
+    check("ollama:m", &[("ARTOO_TRUST_LOCAL", "no")], false);
+    check("file:m", &[trust], true);
+    check("ollama:m", &[trust], true);
+    check("openai:m@http://127.0.0.1:1/v1", &[trust], true);
+    check("openai:m@http://[::1]:1/v1", &[trust], true);
+    check("openai:m", &[trust, ("OPENAI_BASE_URL", "http://localhost:1/v1")], true);
+    // Anywhere else it leaves this machine, also by a model that only steps in.
+    check("openai:m", &[trust, ("OPENAI_API_KEY", "k")], false);
+    check("openai:m@https://localhost.example/v1", &[trust], false);
+    check("openai:m@http://192.168.1.2:1/v1", &[trust], false);
+    check("ollama:m", &[trust, ("ARTOO_FALLBACK", "openai:m@https://a.example")], false);
+    check("ollama:m", &[trust, ("ARTOO_HANDS", "openai:m@https://a.example")], false);
+    check("cassette:x", &[trust], false);
+    let unclear = Variables::of(&[("ARTOO_TRUST_LOCAL", "maybe")]);
+    let told = ModelChoice::resolve(Some("file:m".parse().unwrap()), &unclear).unwrap().stays_here(&unclear);
+    assert!(told.unwrap_err().told().contains("give yes or no"));
+}

@@ -130,6 +130,12 @@ impl RemoteConfig {
         Ok(Self { api_key, ca_file, ..Self::new(protocol, base_url, model) })
     }
 
+    /// Whether the endpoint is this machine.
+    #[must_use]
+    pub fn is_loopback(&self) -> bool {
+        reqwest::Url::parse(self.base_url.trim()).is_ok_and(|url| super::is_loopback(&url))
+    }
+
     /// What [`super::Remote::new`] refuses besides a bad URL.
     pub(super) fn check(&self, endpoint: &Endpoint) -> Result<(), ConfigError> {
         if self.model.trim().is_empty() {

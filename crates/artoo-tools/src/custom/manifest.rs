@@ -174,7 +174,7 @@ pub(crate) fn is_name(text: &str) -> bool {
 
 /// The text of a manifest that is nobody else's word.
 pub(crate) fn read_toml(path: &Path) -> Result<String, ManifestProblem> {
-    Ok(trust::text(path, FILE_MAX_BYTES)?.unwrap_or_default())
+    Ok(trust::text(path, FILE_MAX_BYTES, false)?.unwrap_or_default())
 }
 
 /// A manifest's text as what it says, with the line of what is wrong.

@@ -32,6 +32,8 @@ pub(crate) struct CustomCall {
     manifest: Arc<Manifest>,
     arguments: Vec<String>,
     paths: Vec<PathBuf>,
+    /// Why a person is asked before one of them is read.
+    secret: Option<String>,
 }
 
 impl Custom {
@@ -79,7 +81,8 @@ impl CustomCall {
             let program = paths::line(&manifest.program);
             Box::new(Record::denied(&format!("{program} {reason}")).class(class))
         })?;
-        Ok(Self { manifest: Arc::clone(manifest), arguments, paths })
+        let secret = paths.iter().find_map(|path| machine.protected.secret(path));
+        Ok(Self { manifest: Arc::clone(manifest), arguments, paths, secret })
     }
 
     fn shown(&self) -> String {
@@ -128,6 +131,7 @@ impl Job for CustomCall {
     fn question(&self, _: &Machine, said: &Said<'_>) -> Option<Question> {
         let Manifest { effect, network, granted, .. } = *self.manifest;
         let reason = match effect {
+            _ if self.secret.is_some() => self.secret.as_deref().unwrap_or_default(),
             Effect::ReadOnly | Effect::Creating if network && !granted => "what it is given may leave this machine",
             Effect::ReadOnly => return None,
             Effect::Changing if !granted => "its manifest says that it changes something",
@@ -185,13 +189,13 @@ async fn run(custom: CustomCall, call: Call) -> Result<Record, Stopped> {
     blocking(call.machine.config.call_timeout, look).await
 }
 
-fn record(manifest: &Manifest, ended: Ended, max_chars: usize) -> Record {
+fn record(manifest: &Manifest, mut ended: Ended, max_chars: usize) -> Record {
     let claim = match manifest.effect {
         Effect::ReadOnly => "that it changes nothing is its manifest's word, not proven",
         Effect::Creating => "that it only adds is its manifest's word, not proven",
         Effect::Changing => "what it changed is not recorded",
     };
-    let record = Record::of_program(ended, max_chars).class(manifest.effect.class());
+    let record = Record::of_program(&mut ended, max_chars).class(manifest.effect.class());
     let line = if record.text.is_empty() || record.text.ends_with('\n') { "" } else { "\n" };
     Record { text: format!("{}{line}[{}: {claim}]", record.text, manifest.name), ..record }
 }

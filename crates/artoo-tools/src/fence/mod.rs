@@ -61,6 +61,8 @@ pub(crate) struct Fence {
     pub(crate) kept_back: Vec<PathBuf>,
     /// Paths that may be read although they would otherwise be kept back.
     pub(crate) readable: Vec<PathBuf>,
+    /// Files that may not be read although a folder above them may: they may hold secrets.
+    pub(crate) left_out: Vec<PathBuf>,
     /// Whether it may reach the network.
     pub(crate) network: bool,
 }
@@ -100,7 +102,7 @@ impl Fence {
         // Reading all below a folder that holds artoo's own data would read that too.
         let readable = shown.iter().filter(|path| !kept_back.iter().any(|kept| kept.starts_with(path)));
         let readable = readable.cloned().collect();
-        Self { writable: vec![workspace(config)], granted: shown, kept_back, readable, network }
+        Self { writable: vec![workspace(config)], granted: shown, kept_back, readable, network, ..Self::default() }
     }
 }
 

@@ -39,7 +39,7 @@ impl Layers {
         let open: Vec<&Path> = fence.writable.iter().chain(&granted).map(PathBuf::as_path).chain([scratch]).collect();
         let named: Vec<&Path> = open.iter().copied().chain(fence.readable.iter().map(PathBuf::as_path)).collect();
         Ok(Self {
-            reading: sight.view()?.rules(&named)?,
+            reading: sight.view()?.rules(&named, &fence.left_out)?,
             changing: changing(&open, fence.network).map_err(io::Error::other)?,
         })
     }

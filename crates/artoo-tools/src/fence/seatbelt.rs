@@ -55,6 +55,9 @@ pub(crate) fn profile(fence: &Fence, hidden: &[PathBuf], scratch: &Path) -> Stri
     for path in &fence.readable {
         path_rule(&mut text, "allow file-read-data", path);
     }
+    for path in &fence.left_out {
+        path_rule(&mut text, "deny file-read-data", path);
+    }
     for path in &fence.granted {
         path_rule(&mut text, "allow file-write*", path);
     }
@@ -87,6 +90,7 @@ mod tests {
             granted: vec!["/Users/ada/a \"quoted\"\\ name".into()],
             kept_back: vec!["/Users/ada/.artoo".into()],
             readable: vec!["/Users/ada/.zshrc".into()],
+            left_out: vec!["/Users/ada/project/.env".into()],
             network: false,
         };
         let hidden = ["/Users/ada/.ssh".into(), "/Users/ada/.zshrc".into()];
@@ -114,6 +118,7 @@ mod tests {
 (deny file-read-data file-write* (subpath "/Users/ada/.ssh"))
 (deny file-read-data file-write* (subpath "/Users/ada/.zshrc"))
 (allow file-read-data (subpath "/Users/ada/.zshrc"))
+(deny file-read-data (subpath "/Users/ada/project/.env"))
 (allow file-write* (subpath "/Users/ada/a \"quoted\"\\ name"))
 (deny file-read-data file-write* (subpath "/Users/ada/.artoo"))
 (deny file-write-setugid)

@@ -10,7 +10,7 @@ use landlock::RulesetCreated;
 use rustix::fs::{Access, access, stat};
 use rustix::process::geteuid;
 
-use super::readable::{self, Hidden};
+use super::readable::{self, Hidden, Readable};
 use super::rules;
 use super::watched::Watched;
 
@@ -62,9 +62,21 @@ impl View {
         self.watched.tells_changes()
     }
 
-    /// The rules for reading all of it and, beyond that, these paths.
-    pub(super) fn rules(&self, beyond: &[&Path]) -> io::Result<RulesetCreated> {
-        let beyond: Vec<&Path> = beyond.iter().filter(|path| !self.holds(path)).copied().collect();
+    /// The rules for reading all of it and, beyond that, these paths, but not what is left out.
+    pub(super) fn rules(&self, beyond: &[&Path], left_out: &[PathBuf]) -> io::Result<RulesetCreated> {
+        let beyond = beyond.iter().filter(|path| !self.holds(path)).copied();
+        if !left_out.is_empty() {
+            let left_out: Hidden = left_out.iter().cloned().collect();
+            let beside =
+                self.whole.iter().map(PathBuf::as_path).chain(beyond).map(|at| readable::beside(at, &left_out));
+            let beside: Vec<Readable> = beside.collect();
+            if beside.iter().any(|readable| readable.left_out > 0) {
+                return Err(io::Error::other("too many files lie beside those that may hold secrets"));
+            }
+            let whole: Vec<PathBuf> = beside.into_iter().flat_map(|readable| readable.whole).collect();
+            return rules::reading(&whole, &[]).map_err(io::Error::other);
+        }
+        let beyond: Vec<&Path> = beyond.collect();
         if beyond.is_empty() {
             // Another handle of the same rules, to which nothing may be added.
             return self.rules.try_clone();

@@ -45,6 +45,8 @@ pub(crate) struct Plan {
     pub(crate) contract: String,
     /// Whether it only adds to the workspace.
     pub(crate) stays_in_workspace: bool,
+    /// Why a person is asked before one of the files is copied: the copy has another name.
+    pub(crate) secret: Option<String>,
 }
 
 /// Plans an act. Reads the disk, changes nothing.
@@ -69,12 +71,14 @@ pub(crate) fn plan(environment: &Environment, protected: &Protected, act: Act) -
         ([one], [to]) => format!("{verb} {} → {}", paths::line(&one.path), paths::line(to)),
         (many, _) => format!("{verb} {}", total(many)),
     };
+    let is_copied = class == EffectClass::Creating;
     Ok(Plan {
         headline,
+        secret: sources.iter().filter(|_| is_copied).find_map(|source| protected.secret(&source.path)),
         class,
         effects,
         contract: contract.join("\n"),
-        stays_in_workspace: class == EffectClass::Creating && targets.iter().all(|to| to.starts_with(&workspace)),
+        stays_in_workspace: is_copied && targets.iter().all(|to| to.starts_with(&workspace)),
         touched: sources.iter().map(|source| source.path.clone()).chain(targets).collect(),
         operations,
     })

@@ -65,6 +65,7 @@ impl Job for Plan {
 
     fn question(&self, _: &Machine, said: &Said<'_>) -> Option<Question> {
         let reason = match self.class {
+            _ if self.secret.is_some() => self.secret.as_deref().unwrap_or_default(),
             _ if self.stays_in_workspace && !said.confirm => return None,
             _ if self.stays_in_workspace => CAUTION,
             EffectClass::Creating => "it makes something outside the workspace",
@@ -82,7 +83,7 @@ impl Job for Plan {
 
     fn footprint(&self) -> Option<Footprint> {
         let unknown = || Footprint::Named { named: Named::default(), is_destructive: true };
-        Some(self.reach().map_or_else(unknown, Footprint::Known))
+        Some(self.reach().filter(|_| self.secret.is_none()).map_or_else(unknown, Footprint::Known))
     }
 
     fn network(&self, _: &Machine) -> String {

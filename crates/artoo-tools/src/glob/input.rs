@@ -1,5 +1,6 @@
 //! The input of `glob`: as it arrives, and as it is meant.
 
+use std::fs::FileType;
 use std::path::PathBuf;
 
 use artoo_proto::{Environment, Timestamp};
@@ -21,6 +22,17 @@ pub(crate) enum Kind {
     File,
     Folder,
     Any,
+}
+
+impl Kind {
+    /// Whether an entry of this type is wanted.
+    pub(crate) fn is(self, found: FileType) -> bool {
+        match self {
+            Self::File => found.is_file(),
+            Self::Folder => found.is_dir(),
+            Self::Any => true,
+        }
+    }
 }
 
 /// What is said about them.

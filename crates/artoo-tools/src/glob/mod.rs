@@ -67,7 +67,7 @@ pub(crate) fn run(search: Search, protected: &Protected, limit: &Limit) -> Recor
     let walked = walk.run(
         limit,
         move |below, name| !excluding.exclude.matches(below, name),
-        |entry, walked| match judge(&search, needle.as_ref(), entry, protected, limit) {
+        |entry, walked| match judge(&search, needle.as_ref(), entry, protected, limit, walked) {
             Ok(Some(found)) => collected.add(&search, found),
             Ok(None) => {}
             Err(problem) => walked.unread(&problem),
@@ -100,15 +100,11 @@ fn judge(
     entry: &DirEntry,
     protected: &Protected,
     limit: &Limit,
+    walked: &mut Walked,
 ) -> Result<Option<Found>, String> {
     let Some(kind) = entry.file_type() else { return Ok(None) };
-    let is_wanted = match search.kind {
-        Kind::File => kind.is_file(),
-        Kind::Folder => kind.is_dir(),
-        Kind::Any => true,
-    };
     let below = entry.path().strip_prefix(&search.root).unwrap_or(entry.path());
-    if !is_wanted || !(search.wanted.is_empty() || search.wanted.matches(below, entry.file_name())) {
+    if !search.kind.is(kind) || !(search.wanted.is_empty() || search.wanted.matches(below, entry.file_name())) {
         return Ok(None);
     }
     // `symlink_metadata` through the path, since the entry's own may be a cached one of the walk's start.
@@ -129,6 +125,10 @@ fn judge(
     match needle {
         None => Ok(Some(found)),
         Some(_) if !kind.is_file() => Ok(None),
+        Some(_) if protected.refusal(&found.path).is_none() && protected.secret(&found.path).is_some() => {
+            walked.left_out.push(found.path);
+            Ok(None)
+        }
         Some(needle) => Ok(holds(needle, &found.path, protected, limit)?.then_some(found)),
     }
 }
@@ -235,7 +235,9 @@ fn report(search: &Search, collected: Collected, walked: &Walked) -> Record {
             Record::timed_out(format!("incomplete: {gap}; at least {text} up to there"))
         }
         Some(gap) if is_number => Record::hindered(format!("incomplete: {gap}; at least {text} without that")),
-        Some(gap) if walked.stopped || collected.overflowed => Record::cut(format!("incomplete: {gap}\n{text}")),
+        Some(gap) if walked.stopped || collected.overflowed || walked.all_read() => {
+            Record::cut(format!("incomplete: {gap}\n{text}"))
+        }
         Some(gap) => Record::hindered(format!("incomplete: {gap}\n{text}")),
     }
 }

@@ -2,12 +2,12 @@
 
 use std::ffi::OsStr;
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use ignore::{DirEntry, WalkBuilder};
 
 use crate::limit::Limit;
-use crate::paths;
+use crate::{paths, secret};
 
 /// Unread places that are named; the others are counted.
 const UNREAD_NAMED_MAX: usize = 3;
@@ -28,6 +28,8 @@ pub(crate) struct Walked {
     pub(crate) folders: u64,
     unread: u64,
     named: Vec<String>,
+    /// Files that were not opened, since they may hold secrets.
+    pub(crate) left_out: Vec<PathBuf>,
     /// Whether the limit ended it.
     pub(crate) stopped: bool,
 }
@@ -41,6 +43,11 @@ impl Walked {
         }
     }
 
+    /// Whether every place could be read.
+    pub(crate) fn all_read(&self) -> bool {
+        self.unread == 0
+    }
+
     /// What is missing from the result, if anything.
     pub(crate) fn gap(&self) -> Option<String> {
         if self.stopped {
@@ -48,7 +55,9 @@ impl Walked {
         }
         let others = self.unread.saturating_sub(u64::try_from(self.named.len()).unwrap_or(0));
         let more = if others == 0 { String::new() } else { format!("; and {others} more") };
-        (self.unread > 0).then(|| format!("{} could not be read: {}{more}", places(self.unread), self.named.join("; ")))
+        let unread = || format!("{} could not be read: {}{more}", places(self.unread), self.named.join("; "));
+        let gaps = [(self.unread > 0).then(unread), secret::left_out(&self.left_out)];
+        gaps.into_iter().flatten().reduce(|unread, left_out| format!("{unread}; {left_out}"))
     }
 }
 

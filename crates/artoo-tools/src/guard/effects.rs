@@ -20,6 +20,8 @@ pub(crate) struct Effects {
     unknown: Vec<PathBuf>,
     /// Things made that are no named file: a branch, a temporary folder.
     made: Vec<String>,
+    /// Files that may hold secrets below the folders it reads.
+    left_out: Vec<PathBuf>,
     pub(crate) measures: bool,
     /// What exit code 1 of the last command means.
     pub(crate) exit_one: Option<ExitOne>,
@@ -31,6 +33,17 @@ impl Effects {
         if how != Use::Facts && (is_new || !self.opened.iter().any(|known| known == path)) {
             self.opened.push(path.to_path_buf());
         }
+    }
+
+    pub(crate) fn leaves_out(&mut self, files: &[PathBuf]) {
+        for file in files {
+            note(&mut self.left_out, file);
+        }
+    }
+
+    /// What it may not read below the folders it reads.
+    pub(crate) fn left_out(&self) -> &[PathBuf] {
+        &self.left_out
     }
 
     pub(crate) fn creates(&mut self, path: &Path, what: New) {

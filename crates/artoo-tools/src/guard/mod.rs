@@ -42,6 +42,7 @@ use artoo_proto::EffectClass;
 use crate::config::ToolConfig;
 use crate::process::Invocation;
 use crate::protect::Protected;
+use crate::secret;
 
 pub(crate) use effects::Effects;
 use judge::Judge;
@@ -90,6 +91,10 @@ fn prove(config: &ToolConfig, protected: &Protected, command: &str) -> Result<Pr
     let invocation = invocation::of(config, command, &list)
         .ok_or_else(|| Objection::opaque("no shell is installed that could run it"))?;
     let effects = judge.effects;
+    // What is copied is no longer known by its name.
+    if let Some(left_out) = secret::left_out(effects.left_out()).filter(|_| effects.makes_anything()) {
+        return Err(Objection::reveals(format!("it makes files of what it reads and would have {left_out}")));
+    }
     let class = if effects.makes_anything() { EffectClass::Creating } else { EffectClass::ReadOnly };
     Ok(Proven { class, invocation, effects })
 }

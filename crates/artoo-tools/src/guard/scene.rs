@@ -9,7 +9,7 @@ use super::judge::{Judge, State};
 use super::objection::Objection;
 use super::pattern;
 use super::value::{Arg, Value};
-use crate::{open, paths};
+use crate::{open, paths, secret};
 
 /// Devices that are only data; all others act or never end.
 const DATA_DEVICES: [&str; 4] = ["/dev/null", "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"];
@@ -77,6 +77,19 @@ impl Judge<'_> {
         Ok(())
     }
 
+    /// Objects to git where it would show a secret that it keeps: a file in its history, a password in its settings.
+    pub(crate) fn git_must_show_no_secret(&self, state: &State, name: &str, words: &[Arg]) -> Result<(), Objection> {
+        let settings = || state.cwds.iter().flat_map(|cwd| cwd.ancestors()).map(|folder| folder.join(".git/config"));
+        let named =
+            || words.iter().filter_map(Arg::text).map(|word| PathBuf::from(word.rsplit(':').next().unwrap_or(word)));
+        let refusal = match name {
+            "git config" | "git remote" => settings().find_map(|path| self.protected.secret(&path)),
+            "git status" | "git ls-files" | "git check-ignore" => None,
+            _ => named().filter(|path| secret::is_named_so(path)).find_map(|path| self.protected.secret(&path)),
+        };
+        refusal.map_or(Ok(()), |reason| Err(Objection::reveals(reason)))
+    }
+
     /// Notes a use of what an operand names, or objects to it.
     pub(crate) fn reads(&mut self, state: &State, operand: &Arg, how: Use) -> Result<(), Objection> {
         match &operand.value {
@@ -125,6 +138,16 @@ impl Judge<'_> {
             if found.is_dir() && self.protected.lies_below(place) {
                 return Err(Objection::reveals(format!("{} holds protected files", paths::line(place))));
             }
+            if found.is_dir() && how == Use::Everything {
+                self.leaves_secrets(place)?;
+            }
+        }
+        // Also what is not there yet: an earlier part of the command may make it, or a link to it.
+        if how != Use::Facts
+            && !place.is_dir()
+            && let Some(reason) = self.protected.secret(place)
+        {
+            return Err(Objection::reveals(reason));
         }
         if how != Use::Facts && place.starts_with("/dev/tcp")
             || place.starts_with("/dev/udp")
@@ -134,6 +157,14 @@ impl Judge<'_> {
         }
         self.effects.reads(place, how);
         Ok(())
+    }
+
+    /// Leaves out the files below a folder that may hold secrets, if it is known which they are.
+    pub(crate) fn leaves_secrets(&mut self, folder: &Path) -> Result<(), Objection> {
+        let (found, is_all) = self.protected.secrets_below(folder, secret::SEARCHED_MAX);
+        self.effects.leaves_out(&found);
+        let unknown = || format!("{} is too large to know where secrets lie in it", paths::line(folder));
+        if is_all { Ok(()) } else { Err(Objection::reveals(unknown())) }
     }
 
     /// Notes something to be made in the workspace.

@@ -104,6 +104,7 @@ fn reads_below(judge: &mut Judge<'_>, state: &State, file: &Arg, included: &[&st
     }
     judge.reads(state, file, Use::Facts)?;
     for folder in judge.places(state, text)? {
+        judge.leaves_secrets(&folder)?;
         let held: Vec<PathBuf> =
             judge.protected.places().iter().filter(|place| place.starts_with(&folder)).cloned().collect();
         for place in held {
@@ -156,6 +157,9 @@ pub(super) fn rg(judge: &mut Judge<'_>, state: &State, arguments: &[Arg]) -> Res
                 .is_ok_and(|places| places.iter().all(|place| place.is_dir() && !holds_plain(judge, place)))
         });
         judge.reads(state, file, if hidden || !is_folder { Use::Everything } else { Use::Facts })?;
+        if is_folder && !hidden {
+            judge.places(state, file.text().unwrap_or_default())?.iter().try_for_each(|at| judge.leaves_secrets(at))?;
+        }
     }
     let lists = parsed.has_any(&["l", "files", "files-with-matches", "files-without-match"]);
     names(judge, state, &files, lists, parsed.has_any(&["0", "null"]))

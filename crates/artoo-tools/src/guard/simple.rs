@@ -87,6 +87,9 @@ impl Judge<'_> {
                 self.must_not_be_protected(state, word)?;
             }
         }
+        if program.name.starts_with("git ") {
+            self.git_must_show_no_secret(state, program.name, arguments)?;
+        }
         self.effects.measures |= program.measures;
         self.effects.exit_one = Some(program.exit_one);
         match program.operands {

@@ -46,6 +46,8 @@ struct RemoteCall {
     name: String,
     input: Map<String, Value>,
     paths: Vec<PathBuf>,
+    /// Why a person is asked before one of them is read.
+    secret: Option<String>,
 }
 
 /// Why a call can't be made.
@@ -103,7 +105,8 @@ impl Tool for Remote {
             return Err(Box::new(Record::denied(&reason).class(class)));
         }
         let (server, manifest) = (Arc::clone(&self.server), Arc::clone(&self.manifest));
-        Ok(Box::new(RemoteCall { server, manifest, name: self.name.clone(), input, paths }))
+        let secret = paths.iter().find_map(|path| machine.protected.secret(path));
+        Ok(Box::new(RemoteCall { server, manifest, name: self.name.clone(), input, paths, secret }))
     }
 }
 
@@ -149,6 +152,7 @@ impl Job for RemoteCall {
     fn question(&self, _: &Machine, said: &Said<'_>) -> Option<Question> {
         let is_granted = self.manifest.granted.contains(&self.name);
         let reason = match (is_granted, self.class()) {
+            _ if self.secret.is_some() => self.secret.as_deref().unwrap_or_default(),
             (true, EffectClass::ReadOnly) => return None,
             (true, EffectClass::Creating | EffectClass::Unproven) if !said.confirm => return None,
             (true, EffectClass::Creating | EffectClass::Unproven) => crate::tool::CAUTION,

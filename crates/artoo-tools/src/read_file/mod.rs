@@ -20,6 +20,7 @@ use crate::nearby;
 use crate::open::{self, OpenProblem};
 use crate::paths::{self, PATH_MAX_BYTES, PathProblem};
 use crate::process::{Captured, REMARKS_CHARS};
+use crate::protect::Protected;
 use crate::record::Record;
 use crate::tool::Machine;
 
@@ -70,6 +71,8 @@ enum Wanted {
 pub(crate) struct Reading {
     pub(crate) path: PathBuf,
     wanted: Wanted,
+    /// Why a person is asked before its content is shown.
+    secret: Option<String>,
 }
 
 /// Why nothing can be read.
@@ -114,7 +117,14 @@ impl Reading {
             }
             (Some(_), _, _) => return Err(ReadingProblem::TooMuch),
         };
-        Ok(Self { path, wanted })
+        Ok(Self { path, wanted, secret: None })
+    }
+
+    /// Looks whether a person is to be asked first. How many lines there are tells nothing.
+    fn looked_at(mut self, protected: &Protected) -> Self {
+        let is_shown = !matches!(self.wanted, Wanted::Count) && protected.refusal(&self.path).is_none();
+        self.secret = is_shown.then(|| protected.secret(&self.path)).flatten();
+        self
     }
 }
 

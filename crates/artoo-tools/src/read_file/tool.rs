@@ -8,7 +8,7 @@ use serde_json::Value;
 use crate::paths;
 use crate::read_file::{self, Reading};
 use crate::record::Record;
-use crate::tool::{Call, Job, Machine, Question, Running, Said, Tool, spec, unusable};
+use crate::tool::{Call, Job, Machine, NO_NETWORK, Question, Running, Said, Tool, spec, unusable};
 
 #[derive(Debug)]
 pub(crate) struct ReadFile;
@@ -21,7 +21,7 @@ impl Tool for ReadFile {
 
     fn read(&self, machine: &Machine, input: &Value) -> Result<Box<dyn Job>, Box<Record>> {
         let reading = Reading::parse(&machine.config.environment, input).map_err(|problem| unusable(&problem))?;
-        Ok(Box::new(reading))
+        Ok(Box::new(reading.looked_at(&machine.protected)))
     }
 }
 
@@ -39,7 +39,14 @@ impl Job for Reading {
     }
 
     fn question(&self, _: &Machine, _: &Said<'_>) -> Option<Question> {
-        None
+        let reason = self.secret.clone()?;
+        let shown = format!("read_file: {}", self.target());
+        let effects = vec![format!("shows what {} says", self.target())];
+        Some(Question { text: shown.clone(), program: PathBuf::new(), files: self.paths(), shown, effects, reason })
+    }
+
+    fn network(&self, _: &Machine) -> String {
+        NO_NETWORK.to_owned()
     }
 
     fn run(self: Box<Self>, call: Call) -> Running {

@@ -29,6 +29,7 @@ use crate::record::{Noted, Record};
 use crate::recording::{Prospect, Recorder};
 use crate::registry::leave::Asking;
 use crate::registry::prepared::Prepared;
+use crate::secret;
 use crate::shell::Shell;
 use crate::shortcuts::Shortcuts;
 use crate::tool::{Call, Machine, Tool, Watch};
@@ -127,7 +128,11 @@ impl Registry {
         let outcome = self.attempt(context, grant, watch, &mut noted).await;
         match outcome {
             Ok(record) | Err(Instead::Record(record)) => {
-                let record = self.keep(context, record).await;
+                let mut record = self.keep(context, record).await;
+                // The evidence is whole; nobody was asked before this goes to the model.
+                if noted.leave.is_none() && !config.trusts_model {
+                    record.text = secret::without_keys(record.text);
+                }
                 let call = record.into_call(context, noted, watch.started.elapsed(), config.output_max_chars);
                 ToolOutcome::Called { call }
             }

@@ -16,11 +16,15 @@ use crate::paths;
 use crate::process;
 use crate::record::Record;
 use crate::recording::Recording;
+use crate::secret;
 use crate::shell::{self, Command, CommandProblem};
 use crate::tool::{CAUTION, Call, Job, Machine, Question, Running, Said, Tool, spec, unusable};
 
 /// Why a proven command that creates something is asked about on some machines.
 const UNHELD: &str = "nothing on this machine holds a running command, and this one is not read-only";
+
+/// The same of one that would otherwise have left something out.
+const UNHELD_READING: &str = "nothing on this machine holds a running command, which would otherwise have";
 
 #[derive(Debug)]
 pub(crate) struct Shell;
@@ -73,7 +77,12 @@ impl Job for Command {
     fn question(&self, machine: &Machine, said: &Said<'_>) -> Option<Question> {
         let reason = match &self.proof {
             Proof::Unproven { reason, .. } => reason.clone(),
-            Proof::Proven(proven) if proven.class == EffectClass::ReadOnly => return None,
+            Proof::Proven(proven) if proven.class == EffectClass::ReadOnly => {
+                match secret::left_out(proven.effects.left_out()) {
+                    Some(left_out) if !machine.fence().holds => format!("{UNHELD_READING} {left_out}"),
+                    Some(_) | None => return None,
+                }
+            }
             Proof::Proven(_) if !machine.fence().holds => UNHELD.to_owned(),
             Proof::Proven(_) if !said.confirm => return None,
             Proof::Proven(_) => CAUTION.to_owned(),

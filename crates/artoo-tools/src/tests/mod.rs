@@ -17,6 +17,7 @@ mod process;
 mod read_file;
 mod rewrites;
 mod scope;
+mod secrets;
 mod shell;
 mod undo;
 #[cfg(feature = "web")]

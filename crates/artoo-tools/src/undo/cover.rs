@@ -99,7 +99,8 @@ pub(super) fn is_skipped(protected: &Protected, path: &Path) -> bool {
     protected.refusal(path).is_some() || is_system(path)
 }
 
-fn is_system(path: &Path) -> bool {
+/// Whether it lies on a file system that holds no stored files.
+pub(crate) fn is_system(path: &Path) -> bool {
     SYSTEM_PLACES.iter().any(|place| path.starts_with(place)) && !path.starts_with(MEMORY_DISK)
 }
 

@@ -30,7 +30,7 @@ use std::path::PathBuf;
 
 pub(crate) use account::Account;
 pub(crate) use act::{Act, tree_digest};
-pub(crate) use cover::Cover;
+pub(crate) use cover::{Cover, is_system};
 pub(crate) use journal::{Journal, Subject};
 pub use store::{Entry, Item, ItemOutcome, Report, UndoError, UndoStore};
 

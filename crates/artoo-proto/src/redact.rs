@@ -1,4 +1,4 @@
-//! Secrets by their shape, taken out of everything the auditor keeps.
+//! Secrets by their shape: taken out of the audit log, and told in files and outputs.
 //!
 //! Shapes catch what looks like a key; a secret that looks like a plain word passes. Nothing here can promise more.
 
@@ -7,33 +7,16 @@ use std::borrow::Cow;
 /// What stands where a secret stood.
 pub const REDACTED: &str = "[redacted]";
 
-/// A key's fixed beginning and the least number of characters that must follow for it to be one.
-struct KeyShape {
-    prefix: &'static str,
-    least: usize,
-}
-
-/// Published beginnings of keys. The least lengths are well below the real ones and above ordinary words.
-const KEY_SHAPES: &[KeyShape] = &[
-    KeyShape { prefix: "sk-", least: 16 },
-    KeyShape { prefix: "sk_live_", least: 12 },
-    KeyShape { prefix: "sk_test_", least: 12 },
-    KeyShape { prefix: "AKIA", least: 16 },
-    KeyShape { prefix: "ASIA", least: 16 },
-    KeyShape { prefix: "AIza", least: 30 },
-    KeyShape { prefix: "ghp_", least: 20 },
-    KeyShape { prefix: "gho_", least: 20 },
-    KeyShape { prefix: "ghu_", least: 20 },
-    KeyShape { prefix: "ghs_", least: 20 },
-    KeyShape { prefix: "ghr_", least: 20 },
-    KeyShape { prefix: "github_pat_", least: 20 },
-    KeyShape { prefix: "glpat-", least: 16 },
-    KeyShape { prefix: "xoxb-", least: 10 },
-    KeyShape { prefix: "xoxp-", least: 10 },
-    KeyShape { prefix: "xoxa-", least: 10 },
-    KeyShape { prefix: "xoxs-", least: 10 },
-    KeyShape { prefix: "hf_", least: 24 },
-    KeyShape { prefix: "eyJ", least: 30 },
+/// Published beginnings of keys, behind the least number of characters that must follow for it to be one: well below
+/// the real lengths and above ordinary words.
+const KEY_SHAPES: &[(usize, &[&str])] = &[
+    (10, &["xoxb-", "xoxp-", "xoxa-", "xoxs-"]),
+    (12, &["sk_live_", "sk_test_", "rk_live_", "rk_test_"]),
+    (16, &["sk-", "AKIA", "ASIA", "glpat-", "xapp-", "pypi-AgE", "AccountKey="]),
+    (20, &["ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_", "ya29.", "dckr_pat_", "hvs."]),
+    (24, &["hf_", "npm_", "shpat_"]),
+    (30, &["AIza", "eyJ", "AGE-SECRET-KEY-1", "dop_v1_"]),
+    (40, &["SG."]),
 ];
 
 /// Names whose value is a secret: the whole name, or its end after `_` or `-`.
@@ -80,7 +63,7 @@ pub fn redact(text: &str) -> Cow<'_, str> {
         (bytes.may_spell_in_any_case(BEARER), bearer),
         (bytes.may_spell(AUTHORITY), url_credentials),
         (bytes.may_spell("=") || bytes.may_spell(":"), assignments),
-        (KEY_SHAPES.iter().any(|shape| bytes.may_spell(shape.prefix)), key_shapes),
+        (prefixes().any(|(_, prefix)| bytes.may_spell(prefix)), |text| key_shapes(text, |_| true)),
     ];
     for (_, pass) in passes.into_iter().filter(|(is_possible, _)| *is_possible) {
         if let Some(changed) = pass(&out) {
@@ -88,6 +71,15 @@ pub fn redact(text: &str) -> Cow<'_, str> {
         }
     }
     out
+}
+
+/// The text with only what is surely a key replaced: private keys, and published shapes of keys that hold a digit. The
+/// name of a variable proves nothing here, nor does an address with a password: source code is full of both.
+#[must_use]
+pub fn redact_keys(text: &str) -> Cow<'_, str> {
+    let passes: [Pass; 2] =
+        [private_keys, |text| key_shapes(text, |key| key.bytes().any(|byte| byte.is_ascii_digit()))];
+    passes.into_iter().fold(Cow::Borrowed(text), |out, pass| pass(&out).map_or(out, Cow::Owned))
 }
 
 /// Whether a field or variable of this name holds a secret.
@@ -120,7 +112,8 @@ fn private_keys(text: &str) -> Option<String> {
         let label_end = block.get(PRIVATE_KEY.len()..).and_then(|label| label.find("-----"));
         let label = label_end.and_then(|end| block.get(PRIVATE_KEY.len()..PRIVATE_KEY.len() + end)).unwrap_or_default();
         out.push_str(before);
-        if label.ends_with("PRIVATE KEY") {
+        // PGP's label goes on with BLOCK.
+        if label.contains("PRIVATE KEY") {
             let end_mark = format!("-----END {label}-----");
             let end = block.find(&end_mark).map_or(block.len(), |end| end + end_mark.len());
             out.push_str(REDACTED);
@@ -188,25 +181,29 @@ fn assignments(text: &str) -> Option<String> {
     (copied > 0).then(|| out + text.get(copied..).unwrap_or_default())
 }
 
-/// Keys with a published beginning, where no letter or digit stands before it.
-fn key_shapes(text: &str) -> Option<String> {
+/// Every beginning of a key with the least number of characters that must follow.
+fn prefixes() -> impl Iterator<Item = (usize, &'static str)> {
+    KEY_SHAPES.iter().flat_map(|(least, prefixes)| prefixes.iter().map(|prefix| (*least, *prefix)))
+}
+
+/// Keys with a published beginning, where no letter or digit stands before it, if `is_key` takes what follows for one.
+fn key_shapes(text: &str, is_key: fn(&str) -> bool) -> Option<String> {
     let mut changed: Option<String> = None;
     let bytes = Bytes::of(text);
-    for shape in KEY_SHAPES.iter().filter(|shape| bytes.may_spell(shape.prefix)) {
+    for (least, prefix) in prefixes().filter(|(_, prefix)| bytes.may_spell(prefix)) {
         let current = changed.as_deref().unwrap_or(text);
-        if !current.contains(shape.prefix) {
-            continue;
-        }
         let mut out = String::new();
         let mut copied = 0;
-        for (at, prefix) in current.match_indices(shape.prefix) {
+        for (at, _) in current.match_indices(prefix) {
             let before = current.get(..at).and_then(|before| before.chars().next_back());
             if at < copied || before.is_some_and(char::is_alphanumeric) {
                 continue;
             }
             let rest = current.get(at + prefix.len()..).unwrap_or_default();
-            let length = run(rest, |c| c.is_ascii_alphanumeric() || "_-.".contains(c));
-            if length < shape.least {
+            let is_assigned = prefix.ends_with('=');
+            let length =
+                run(rest, |c| c.is_ascii_alphanumeric() || "_-.".contains(c) || (is_assigned && "+/".contains(c)));
+            if length < least || !rest.get(..length).is_some_and(is_key) {
                 continue;
             }
             out.push_str(current.get(copied..at).unwrap_or_default());

@@ -3,8 +3,8 @@
 use proptest::prelude::*;
 
 use super::{
-    BEARER, BEARER_MIN_CHARS, Bytes, KEY_SHAPES, PRIVATE_KEY, SECRET_ENDS, SECRET_NAMES, SHORTEST_BYTES, is_known_name,
-    is_secret_name, marks, redact,
+    BEARER, BEARER_MIN_CHARS, Bytes, PRIVATE_KEY, SECRET_ENDS, SECRET_NAMES, SHORTEST_BYTES, is_known_name,
+    is_secret_name, marks, prefixes, redact, redact_keys,
 };
 
 #[test]
@@ -30,6 +30,47 @@ fn h7_secrets_are_taken_out_by_their_shape() {
     check("git clone https://me:s3cret@host/repo", "git clone https://me:[redacted]@host/repo");
     check("two: sk-aaaaaaaaaaaaaaaaaaaa sk-bbbbbbbbbbbbbbbbbbbb", "two: [redacted] [redacted]");
     check("ключ sk-aaaaaaaaaaaaaaaaaaaa 鍵", "ключ [redacted] 鍵");
+}
+
+#[test]
+fn keys_of_other_services_are_redacted() {
+    let hex = "0123456789abcdef0123456789abcdef";
+    for key in [
+        format!("npm_{hex}"),
+        format!("SG.{hex}.{hex}"),
+        format!("rk_live_{hex}"),
+        format!("ya29.{hex}"),
+        format!("dckr_pat_{hex}"),
+        format!("AGE-SECRET-KEY-1{}", hex.to_uppercase()),
+        format!("xapp-1-{hex}"),
+        format!("shpat_{hex}"),
+        format!("AccountKey={hex}/+{hex}"),
+    ] {
+        let text = format!("a {key} b");
+        assert_eq!((redact(&text).as_ref(), redact_keys(&text).as_ref()), ("a [redacted] b", "a [redacted] b"));
+    }
+}
+
+/// What a file or an output is judged by: names of variables and words in the shape of a key are source code.
+#[test]
+fn only_what_is_surely_a_key_counts_in_files() {
+    for text in [
+        "password: String,",
+        "let api_key = read_key();",
+        "export const sk-folding-cube-container",
+        "hf_transformers_model_loader_config",
+        "-----BEGIN CERTIFICATE-----\nMIIE\n-----END CERTIFICATE-----",
+        "postgres://app:password@localhost/db",
+    ] {
+        assert_eq!(redact_keys(text), text);
+    }
+    for text in [
+        "-----BEGIN PGP PRIVATE KEY BLOCK-----\n\nlQ",
+        "-----BEGIN OPENSSH PRIVATE KEY-----\nb3",
+        "key sk-proj-abcDEF0123456789xyz",
+    ] {
+        assert!(redact_keys(text).contains("[redacted]"), "{text}");
+    }
 }
 
 #[test]
@@ -85,11 +126,11 @@ proptest! {
     }
 
     #[test]
-    fn h7_no_key_is_overlooked_for_its_bytes(before in "\\PC{0,20}", shape in 0..KEY_SHAPES.len(), after in "\\PC{0,20}") {
-        let text = format!("{before}{}{after}", KEY_SHAPES[shape].prefix);
+    fn h7_no_key_is_overlooked_for_its_bytes(before in "\\PC{0,20}", shape in 0..prefixes().count(), after in "\\PC{0,20}") {
+        let text = format!("{before}{}{after}", prefixes().nth(shape).unwrap().1);
         let bytes = Bytes::of(&text);
-        for shape in KEY_SHAPES {
-            prop_assert!(bytes.may_spell(shape.prefix) || !text.contains(shape.prefix), "{} in {text:?}", shape.prefix);
+        for (_, prefix) in prefixes() {
+            prop_assert!(bytes.may_spell(prefix) || !text.contains(prefix), "{prefix} in {text:?}");
         }
     }
 
@@ -115,8 +156,8 @@ proptest! {
 
 #[test]
 fn h7_what_is_too_short_to_look_at_can_hold_no_secret() {
-    for shape in KEY_SHAPES {
-        assert!(shape.prefix.len() + shape.least >= SHORTEST_BYTES, "{}", shape.prefix);
+    for (least, prefix) in prefixes() {
+        assert!(prefix.len() + least >= SHORTEST_BYTES, "{prefix}");
     }
     assert!(BEARER.len() + BEARER_MIN_CHARS >= SHORTEST_BYTES);
     assert!(PRIVATE_KEY.len() + "PRIVATE KEY".len() >= SHORTEST_BYTES);
