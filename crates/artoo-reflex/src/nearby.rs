@@ -1,5 +1,7 @@
 //! Files and folders that a request names and that don't exist, with what lies near them.
 
+#![expect(clippy::wildcard_enum_match_arm, reason = "sources are named; every operator hands on to what it is over")]
+
 use std::path::Path;
 
 use crate::algebra::{Act, Depth, NameTest, Pred, Query, Step};

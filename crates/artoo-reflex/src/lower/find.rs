@@ -111,7 +111,13 @@ impl Expression<'_> {
                 }
                 inner.and(")")
             }
-            Pred::Not(part) => self.add(part, argv.and("!"))?,
+            // A leading dot as a class of its own: a pattern that leaves a folder out, no path that is to be opened.
+            Pred::Not(part) => match part.as_ref() {
+                Pred::Inside(folder) => {
+                    argv.and("! -path").value(format!("{}/*", literal(folder).replace("/.", "/[.]")))
+                }
+                part => self.add(part, argv.and("!"))?,
+            },
             Pred::Extension(extension) => argv.and("-iname").value(format!("*.{}", literal(extension))),
             Pred::Name(test) => argv.and("-name").value(pattern(test)?),
             Pred::NameIgnoringCase(test) => argv.and("-iname").value(pattern(test)?),

@@ -14,7 +14,7 @@ use crate::algebra::{
     Ty,
 };
 use crate::concept::Verb;
-use crate::place::Looks;
+use crate::place::{Looks, Place};
 
 /// Whether a number is made of lines.
 pub(super) fn is_of_lines(function: Function) -> bool {
@@ -61,15 +61,9 @@ pub(super) fn build(scene: &mut Scene<'_>, draft: &mut Draft) -> Result<Query, M
     }
     let verb = draft.verb.take();
     let mut text = Query::Filter { of: Box::new(source), keep: Pred::All(keep) };
-    if let Some(relation) = draft.relation.take() {
-        let second = second.ok_or(Misfit::Incomplete { missing: "which two files" })?;
-        let folder = folder.filter(|_| second.bare);
-        let with = Box::new(Query::TextFile { path: inside(folder.as_deref(), &second) });
-        text = Query::Compare { of: Box::new(text), with, relation };
-        if matches!(relation, Relation::Identical | Relation::Difference) {
-            draft.lines = None;
-            return Ok(text);
-        }
+    text = compared(draft, text, second, folder.as_deref())?;
+    if matches!(&text, Query::Compare { relation: Relation::Identical | Relation::Difference, .. }) {
+        return Ok(text);
     }
     text = fields(scene, draft, text)?;
     if let Some((find, with)) = draft.replace.take() {
@@ -102,13 +96,28 @@ pub(super) fn build(scene: &mut Scene<'_>, draft: &mut Draft) -> Result<Query, M
         text = Query::Numbered { of: Box::new(text) };
     }
     let asked = number(draft, verb, text)?;
-    let is_shown = asked.ty() == Ok(Ty::Lines);
+    legible(scene, asked)
+}
+
+/// What is shown as text must be text.
+fn legible(scene: &Scene<'_>, asked: Query) -> Result<Query, Misfit> {
     match asked.source() {
-        Query::TextFile { path } if is_shown && table::is_binary(scene, path) => {
+        Query::TextFile { path } if asked.ty() == Ok(Ty::Lines) && table::is_binary(scene, path) => {
             Err(Misfit::Question { question: "its text", of: "a file that holds something else than text" })
         }
         _ => Ok(asked),
     }
+}
+
+/// The text held against that of a second file, where two are spoken of.
+fn compared(draft: &mut Draft, text: Query, second: Option<Place>, folder: Option<&str>) -> Result<Query, Misfit> {
+    let Some(relation) = draft.relation.take() else { return Ok(text) };
+    let second = second.ok_or(Misfit::Incomplete { missing: "which two files" })?;
+    let with = Box::new(Query::TextFile { path: inside(folder.filter(|_| second.bare), &second) });
+    if matches!(relation, Relation::Identical | Relation::Difference) {
+        draft.lines = None;
+    }
+    Ok(Query::Compare { of: Box::new(text), with, relation })
 }
 
 /// "sorted in reverse order".

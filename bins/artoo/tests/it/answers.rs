@@ -1,0 +1,159 @@
+//! Questions whose answer was not what was asked, held against the disk: answered rightly, or declined with the reason.
+
+use crate::pty::{CTRL_D, Pty};
+use crate::world::World;
+
+/// A home folder with the traps in it.
+fn world() -> World {
+    let world = World::new();
+    for (path, content) in [
+        ("code/webshop/src/a.js", "// TODO\n"),
+        ("code/webshop/src/b.js", "done\n"),
+        ("Documents/a.txt", "a\n"),
+        ("Documents/b.txt", "b\n"),
+        ("b.txt", "a\n"),
+        ("Documents/shopping.txt", "milk\n\nbread\n"),
+        ("Documents/Work/contract.txt", "c\n"),
+        ("Documents/Data/sales.csv", "region,units\nnorth,1\nsouth,2\n"),
+        ("Documents/Data/customers.csv", "id;name\n1;Ada\n2;Bob\n"),
+        ("Downloads/setup.exe", "MZ"),
+        ("Photos/Camera Roll/IMG_1.JPG", "\u{0}\u{1}"),
+        ("kept.zip", "z"),
+        (".local/share/Trash/files/thrown.zip", "z"),
+        (".cache/x/cached.zip", "z"),
+        (".hidden", "h"),
+        ("bin/zonkprog", "#!/bin/sh\n"),
+    ] {
+        world.file(path, content);
+    }
+    world
+}
+
+#[track_caller]
+fn answers(world: &World, expected: &str, requests: &[&str]) {
+    for words in requests {
+        let ran = world.run(&[words]);
+        let said = ran.stdout.trim_end().replace(world.home().to_str().unwrap(), "~");
+        assert_eq!((ran.code, said.as_str()), (Some(0), expected), "{words}\n{}", ran.stderr);
+        assert!(ran.stderr.contains("[checked] "), "{}", ran.stderr);
+    }
+}
+
+#[track_caller]
+fn declines(world: &World, why: &str, requests: &[&str]) {
+    for words in requests {
+        let ran = world.run(&[words]);
+        assert_eq!(ran.code, Some(5), "{words}: {ran:?}");
+        assert!(ran.stdout.contains(why), "{words}: {ran:?}");
+    }
+}
+
+#[test]
+fn text_tables_and_pairs_are_read_as_meant() {
+    let world = world();
+    answers(
+        &world,
+        "~/code/webshop/src/a.js",
+        &[
+            "find the word TODO in code/webshop/src",
+            "search for TODO in ~/code/webshop/src",
+            "find TODO in code/webshop/src",
+        ],
+    );
+    answers(
+        &world,
+        "2",
+        &["how many rows does sales.csv in Documents/Data have", "count the rows of Documents/Data/sales.csv"],
+    );
+    answers(&world, "name\nAda\nBob", &["show column 2 of Documents/Data/customers.csv"]);
+    answers(&world, "Files ~/Documents/a.txt and ~/Documents/b.txt differ", &["compare a.txt and b.txt in Documents"]);
+    answers(
+        &world,
+        "yes",
+        &["is there an empty line in Documents/shopping.txt", "are there any blank lines in Documents/shopping.txt"],
+    );
+    answers(&world, "no", &["is there an empty line in Documents/a.txt", "are there any pdf files in Documents"]);
+    declines(
+        &world,
+        "another folder lacks",
+        &["files in Documents but not in Downloads", "list the files in ~/Documents but not in ~/Downloads"],
+    );
+    declines(&world, "quotation marks", &["how many lines of Documents/Data/customers.csv contain ,DE,"]);
+    declines(&world, "something else than text", &["show \"Photos/Camera Roll/IMG_1.JPG\""]);
+}
+
+#[test]
+fn a_search_of_home_leaves_out_trash_and_own_data() {
+    let world = world();
+    answers(&world, "1", &["how many zips", "how many zip files are in my home folder", "count the zip files in ~"]);
+    answers(&world, "~/kept.zip", &["list the zips in ~", "find zip files"]);
+    answers(&world, "1", &["how many zip files are in ~/.cache", "how many zips are in ~/.local/share/Trash"]);
+    let own = world.shell("find . -type f ! -path './.artoo/*' ! -path './.cache/*' ! -path './.local/share/Trash/*' -printf '%s\\n' | awk '{ s += $1 } END { print s }'");
+    answers(&world, &own, &["how big is my home folder", "how big is my home folder"]);
+    let ran = world.run(&["disk usage"]);
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+}
+
+#[test]
+fn how_many_and_list_count_the_same_folder() {
+    let world = world();
+    let listed = world.run(&["list the files in the current directory"]);
+    assert_eq!((listed.code, listed.stdout.lines().count()), (Some(0), 2), "{listed:?}");
+    answers(&world, "2", &["how many files are in the current directory", "how many files are here"]);
+}
+
+#[test]
+fn what_is_missing_and_what_is_near_is_told() {
+    let world = world();
+    declines(
+        &world,
+        "Documents/Work/contract.txt",
+        &["how many words are in Documents/contract.txt", "show Documents/contract.txt"],
+    );
+    answers(&world, "~/Downloads/setup.exe", &["find exe files in Downlaods"]);
+    answers(&world, "exe", &["what types of files are in Downloads"]);
+    declines(&world, "sandbox", &["what is my ip address", "which ports are open"]);
+}
+
+#[test]
+fn programs_are_looked_for_on_the_own_path() {
+    let world = world();
+    let run = |words: &str| {
+        let mut command = world.command(&[words]);
+        command.env("PATH", format!("{}/bin:/usr/bin:/bin", world.home().display()));
+        crate::world::Ran::of(command.output().unwrap())
+    };
+    let here = run("where is zonkprog installed");
+    assert_eq!(
+        (here.code, here.stdout.trim_end()),
+        (Some(0), format!("{}/bin/zonkprog", world.home().display()).as_str())
+    );
+    assert_eq!(run("is zonkprog installed").stdout, "yes\n");
+    assert_eq!(run("is zonkless installed").stdout, "no\n");
+    assert_eq!(run("where is zonkless installed").code, Some(5));
+}
+
+#[test]
+fn one_means_the_last_answer_at_the_prompt() {
+    let world = world();
+    let pty = Pty::start(&world.command(&[]), 200);
+    let mut pty = pty;
+    pty.prompt("");
+    pty.enter("list the csv files in Documents/Data");
+    pty.see("sales.csv");
+    pty.prompt("");
+    pty.enter("what does each of them mean");
+    pty.see("Not achieved: ");
+    pty.prompt("");
+    pty.enter("which one is the largest");
+    pty.see("Documents/Data/sales.csv");
+    pty.prompt("");
+    pty.enter("translate the report");
+    pty.see("Not achieved: ");
+    pty.prompt("");
+    pty.enter("which one is the smallest");
+    pty.see("What was spoken of before is not known");
+    pty.prompt("");
+    pty.send(CTRL_D);
+    assert_eq!(pty.ended().0, 0);
+}
