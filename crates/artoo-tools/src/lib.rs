@@ -74,6 +74,7 @@ pub mod rules;
 mod session;
 mod shell;
 mod shortcuts;
+mod system_program;
 mod text;
 mod tool;
 mod trash;
