@@ -64,15 +64,12 @@ pub struct Rules {
 /// What no profile can switch off: Units stay in 0..=1, a failed subtask never measures as D = 0, a success names what
 /// is unmet, a task never runs more than `1 + max_replans` times.
 #[derive(Debug, Clone, PartialEq)]
-#[cfg_attr(
-    feature = "serde",
-    derive(serde::Serialize, serde::Deserialize),
-    serde(try_from = "ProfileDraft", into = "ProfileDraft")
-)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(try_from = "ProfileDraft"))]
 pub struct Profile {
     name: String,
     parameters: Hyperparameters,
     rules: Rules,
+    #[cfg_attr(feature = "serde", serde(skip_serializing))]
     config: ConfigHash,
 }
 
@@ -154,7 +151,7 @@ impl Rules {
 }
 
 #[cfg(feature = "serde")]
-#[derive(serde::Serialize, serde::Deserialize)]
+#[derive(serde::Deserialize)]
 #[serde(deny_unknown_fields)]
 struct ProfileDraft {
     name: String,
@@ -168,12 +165,5 @@ impl TryFrom<ProfileDraft> for Profile {
 
     fn try_from(draft: ProfileDraft) -> Result<Self, Self::Error> {
         Self::new(draft.name, draft.parameters, draft.rules)
-    }
-}
-
-#[cfg(feature = "serde")]
-impl From<Profile> for ProfileDraft {
-    fn from(profile: Profile) -> Self {
-        Self { name: profile.name, parameters: profile.parameters, rules: profile.rules }
     }
 }

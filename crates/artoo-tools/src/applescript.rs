@@ -8,9 +8,10 @@ use serde_json::{Value, json};
 
 use crate::config::ToolConfig;
 use crate::input::{self, InputProblem};
-use crate::process::{self, Invocation};
+use crate::process;
 use crate::record::Record;
-use crate::tool::{Call, Job, Machine, Question, Running, Said, Tool, spec, unusable};
+use crate::system_program::SystemProgram;
+use crate::tool::{Job, Machine, Question, Tool, spec};
 
 /// Longest script: it is shown whole when it is asked about.
 const SCRIPT_MAX_CHARS: usize = 8000;
@@ -27,37 +28,19 @@ pub(crate) struct AppleScript {
     program: PathBuf,
 }
 
-struct Script {
-    program: PathBuf,
-    text: String,
-}
-
-/// Why a script is not even asked about.
-#[derive(Debug, thiserror::Error)]
-enum ScriptProblem {
-    #[error(transparent)]
-    Input(#[from] InputProblem),
-    #[error("the script is empty")]
-    Empty,
-    #[error("the script holds invisible or control characters, so what is shown would not be what runs")]
-    Hostile,
-}
-
 impl AppleScript {
     pub(crate) fn detect(config: &ToolConfig) -> Option<Self> {
         process::find_program(config, "osascript").map(|program| Self { program })
     }
 }
 
-fn parse(value: &Value) -> Result<String, ScriptProblem> {
+fn parse(value: &Value) -> Result<String, InputProblem> {
     let Wire { script } = input::parse(value)?;
     input::check_length("script", &script, SCRIPT_MAX_CHARS)?;
     if script.trim().is_empty() {
-        return Err(ScriptProblem::Empty);
+        return Err(InputProblem::Unfit("the script is empty".to_owned()));
     }
-    if escape::visible(&script) != script {
-        return Err(ScriptProblem::Hostile);
-    }
+    input::check_visible("the script", &script, "runs")?;
     Ok(script)
 }
 
@@ -75,52 +58,20 @@ impl Tool for AppleScript {
     }
 
     fn read(&self, _: &Machine, input: &Value) -> Result<Box<dyn Job>, Box<Record>> {
-        let text = parse(input).map_err(|problem| {
-            let record = match &problem {
-                ScriptProblem::Hostile => Record::denied(&problem.to_string()),
-                ScriptProblem::Input(_) | ScriptProblem::Empty => unusable(&problem),
-            };
-            Box::new(record.class(EffectClass::Unproven))
-        })?;
-        Ok(Box::new(Script { program: self.program.clone(), text }))
-    }
-}
-
-impl Job for Script {
-    fn target(&self) -> String {
-        escape::one_line(&escape::shorten(self.text.trim(), 200))
-    }
-
-    fn paths(&self) -> Vec<PathBuf> {
-        Vec::new()
-    }
-
-    fn class(&self) -> EffectClass {
-        EffectClass::Unproven
-    }
-
-    fn question(&self, _: &Machine, _: &Said<'_>) -> Option<Question> {
-        Some(Question {
-            // Shown is what runs, byte for byte, however long it is.
-            shown: self.text.clone(),
-            text: self.text.clone(),
+        let text = parse(input).map_err(|problem| problem.record(EffectClass::Unproven))?;
+        let question = Question {
+            shown: text.clone(),
+            text: text.clone(),
             program: self.program.clone(),
             files: Vec::new(),
             effects: vec!["runs an AppleScript, which may do whatever your programs can".to_owned()],
             reason: "nothing proves what a script does".to_owned(),
-        })
-    }
-
-    fn run(self: Box<Self>, call: Call) -> Running {
-        Box::pin(async move {
-            let arguments = vec!["-e".into(), self.text.clone().into()];
-            let (program, name) = (self.program.clone(), "osascript".into());
-            let invocation = Invocation { program, name, arguments, environment: Vec::new() };
-            Ok(match call.ask_system(invocation, call.watch.left()).await {
-                Ok(mut ended) => Record::of_program(&mut ended, call.machine.config.output_max_chars),
-                Err(error) => Record::hindered(format!("osascript could not be started: {error}")),
-            }
-            .class(EffectClass::Unproven))
-        })
+        };
+        Ok(Box::new(SystemProgram {
+            program: self.program.clone(),
+            target: escape::one_line(&escape::shorten(text.trim(), 200)),
+            arguments: vec!["-e".into(), text.into()],
+            question: Some(question),
+        }))
     }
 }

@@ -1,7 +1,11 @@
 //! A tool's input, narrowed at the door: unknown fields, wrong types and sizes are refused with the field's name.
 
+use artoo_proto::{EffectClass, escape};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
+
+use crate::record::Record;
+use crate::tool::unusable;
 
 /// Why an input is not usable.
 #[derive(Debug, thiserror::Error)]
@@ -17,6 +21,20 @@ pub(crate) enum InputProblem {
     TooLong { field: &'static str, chars: usize, max: usize },
     #[error("the field {field} has {items} entries; the limit is {max}")]
     TooMany { field: &'static str, items: usize, max: usize },
+    /// Breaks a rule of the tool's own.
+    #[error("{0}")]
+    Unfit(String),
+    /// Nothing that a person could be asked about.
+    #[error("{0}")]
+    Denied(String),
+}
+
+impl InputProblem {
+    /// The record of a call that ends here.
+    pub(crate) fn record(&self, class: EffectClass) -> Box<Record> {
+        let record = if let Self::Denied(reason) = self { Record::denied(reason) } else { unusable(self) };
+        Box::new(record.class(class))
+    }
 }
 
 /// Reads `input` as `T`; an object that arrived as a string of JSON is unwrapped once. A list is refused even where it
@@ -49,4 +67,13 @@ pub(crate) fn check_length(field: &'static str, text: &str, max: usize) -> Resul
 /// Refuses a list over `max` entries.
 pub(crate) fn check_count(field: &'static str, items: usize, max: usize) -> Result<(), InputProblem> {
     if items <= max { Ok(()) } else { Err(InputProblem::TooMany { field, items, max }) }
+}
+
+/// Refuses a text that would not be seen as it is.
+pub(crate) fn check_visible(what: &'static str, text: &str, happens: &'static str) -> Result<(), InputProblem> {
+    if escape::visible(text) == text {
+        return Ok(());
+    }
+    let reason = "holds invisible or control characters, so what is shown would not be what";
+    Err(InputProblem::Denied(format!("{what} {reason} {happens}")))
 }

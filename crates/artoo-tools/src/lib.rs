@@ -75,6 +75,7 @@ mod secret;
 mod session;
 mod shell;
 mod shortcuts;
+mod system_program;
 mod text;
 mod tool;
 mod trash;

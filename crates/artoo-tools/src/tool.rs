@@ -88,7 +88,7 @@ pub(crate) struct Said<'a> {
 pub(crate) type Running = Pin<Box<dyn Future<Output = Result<Record, Stopped>> + Send>>;
 
 /// What a person is asked.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Question {
     /// The bytes the consent is for.
     pub(crate) text: String,

@@ -43,7 +43,7 @@ pub(super) fn run(verify: bool, settings: &Settings, screen: &Screen) -> Result<
             "memory_bytes": memory, "suggested": suggested,
             "models": models.iter().map(of_model).collect::<Vec<_>>(),
             "begun": parts.iter().map(|(name, bytes)| json!({"name": name, "bytes": bytes})).collect::<Vec<_>>(),
-            "problems": problems, "catalog": entries.iter().map(|entry| of_entry(entry)).collect::<Vec<_>>(),
+            "problems": problems, "catalog": entries,
         }));
     } else {
         let mut lines = vec![Line::strong(format!("On this machine, in {}:", folder.path().display()))];
@@ -120,30 +120,10 @@ fn lines_of_entry(entry: &Entry, is_suggested: bool) -> Vec<Line> {
 
 fn of_model(seen: &Seen) -> Value {
     let Model { name, path, record } = &seen.model;
-    let standing = match seen.standing {
-        Standing::Kept => "kept",
-        Standing::Changed => "changed",
-        Standing::Gone => "gone",
-    };
     json!({
         "name": name, "path": path, "in_place": record.path.is_some(), "bytes": record.bytes, "sha256": record.sha256,
         "vouched": record.vouched, "from": record.from, "at": record.at, "licence": record.licence,
-        "standing": standing, "verified": seen.verified, "in_use": seen.is_in_use,
-        "facts": seen.facts.as_ref().map(of_facts)
-    })
-}
-
-fn of_facts(facts: &Gguf) -> Value {
-    json!({
-        "name": facts.name, "architecture": facts.architecture, "parameters": facts.parameters,
-        "context_tokens": facts.context_tokens, "quantisation": facts.quantisation,
-        "has_chat_template": facts.has_chat_template, "licence": facts.licence
-    })
-}
-
-fn of_entry(entry: &Entry) -> Value {
-    json!({
-        "name": entry.name, "title": entry.title, "licence": entry.licence, "memory_gb": entry.memory_gb,
-        "good_for": entry.good_for, "bytes": entry.bytes, "sha256": entry.sha256, "checked": entry.checked
+        "standing": seen.standing, "verified": seen.verified, "in_use": seen.is_in_use,
+        "facts": seen.facts
     })
 }

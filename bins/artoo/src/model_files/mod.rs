@@ -58,13 +58,11 @@ pub(crate) fn exit(problem: &FilesError) -> Exit {
         FilesError::Busy { .. }
         | FilesError::Connection { .. }
         | FilesError::AskedToWait { .. }
-        | FilesError::Status { .. }
         | FilesError::Answer { .. }
         | FilesError::TooLarge { .. }
         | FilesError::WrongSum { .. }
         | FilesError::NoRoom { .. }
-        | FilesError::NotListed { .. }
-        | FilesError::Archive { .. } => Exit::NotAchieved,
+        | FilesError::NotListed { .. } => Exit::NotAchieved,
     }
 }
 
@@ -97,10 +95,8 @@ pub(crate) fn remedy(problem: &FilesError) -> Option<&'static str> {
         | FilesError::NotPrivate { .. }
         | FilesError::NoModel { .. }
         | FilesError::Address { .. }
-        | FilesError::Status { .. }
         | FilesError::Answer { .. }
         | FilesError::TooLarge { .. }
-        | FilesError::Archive { .. }
         | FilesError::Client(_) => None,
     }
 }

@@ -57,12 +57,12 @@ impl Progress for Shown {
                     self.screen.status(&received(done, total, rate));
                 }
             }
-            Step::Unpacking { done, total } | Step::Checking { done, total } if is_due || done == total => {
-                state.last = Some(now);
-                let what = if matches!(step, Step::Unpacking { .. }) { "unpacking" } else { "checking" };
-                self.screen.status(&format!("{what}: {}", share(done, total)));
+            Step::Working { what, done, total } => {
+                if is_due || done == total {
+                    state.last = Some(now);
+                    self.screen.status(&format!("{what}: {}", share(done, total)));
+                }
             }
-            Step::Unpacking { .. } | Step::Checking { .. } => {}
             Step::Waiting { wait, why } => {
                 *state = State::default();
                 self.screen.status("");

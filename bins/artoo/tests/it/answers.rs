@@ -7,7 +7,7 @@ use crate::world::World;
 fn world() -> World {
     let world = World::new();
     for (path, content) in [
-        ("code/webshop/src/a.js", "// TODO\n"),
+        ("code/webshop/src/a.js", "/* TODO */\n"),
         ("code/webshop/src/b.js", "done\n"),
         ("Documents/a.txt", "a\n"),
         ("Documents/b.txt", "b\n"),

@@ -21,7 +21,9 @@ pub(super) fn unpack(
     into: &Path,
     progress: &dyn Progress,
 ) -> Result<(), FilesError> {
-    let problem = |problem: String| FilesError::Archive { path: archive.to_path_buf(), problem };
+    let shown = format!("the archive {}", archive.display());
+    let problem =
+        |problem: String| FilesError::Answer { shown: shown.clone(), problem: format!("can't be unpacked: {problem}") };
     let file = File::open(archive).map_err(FilesError::io(archive))?;
     let mut archive = ZipArchive::new(file).map_err(|error| problem(error.to_string()))?;
     let mut member = archive.by_name(member).map_err(|error| problem(error.to_string()))?;
@@ -42,6 +44,6 @@ pub(super) fn unpack(
             return to.sync_all().map_err(FilesError::io(into));
         }
         to.write_all(chunk.get(..read).unwrap_or_default()).map_err(FilesError::io(into))?;
-        progress.at(Step::Unpacking { done, total: bytes });
+        progress.at(Step::Working { what: "unpacking", done, total: bytes });
     }
 }

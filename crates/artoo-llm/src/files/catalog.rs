@@ -2,7 +2,7 @@
 
 use std::sync::OnceLock;
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use super::name::ModelName;
 use super::sum::Sum;
@@ -20,7 +20,7 @@ const ROOMY: &str = "qwen3-4b-instruct";
 const SMALL: &str = "qwen3-0.6b";
 
 /// A model that can be pulled by name.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Entry {
     /// What it is pulled as.
@@ -40,8 +40,10 @@ pub struct Entry {
     /// How the sum came into the catalog.
     pub checked: Option<String>,
     /// Where it lies, where that is one address.
+    #[serde(skip_serializing)]
     pub url: Option<String>,
     /// The Python package that holds it otherwise.
+    #[serde(skip_serializing)]
     pub package: Option<Package>,
 }
 

@@ -116,21 +116,13 @@ pub enum FilesError {
         /// How long.
         seconds: u64,
     },
-    /// An answer that is no file.
-    #[error("{shown} answers with status {status}")]
-    Status {
-        /// The address.
-        shown: String,
-        /// The status.
-        status: u16,
-    },
-    /// An answer that makes no sense.
+    /// An answer, or an archive, that is not the file it should be.
     #[error("{shown} {problem}")]
     Answer {
-        /// The address.
+        /// The address, or the path of the archive.
         shown: String,
-        /// What is wrong.
-        problem: &'static str,
+        /// What is wrong, as a verb and what follows.
+        problem: String,
     },
     /// More came, or would come, than was announced or may be.
     #[error("{shown} gives more than {most} bytes")]
@@ -189,14 +181,6 @@ pub enum FilesError {
         shown: String,
         /// The file.
         file: String,
-    },
-    /// The archive is not as it should be.
-    #[error("the archive {path} can't be unpacked: {problem}", path = path.display())]
-    Archive {
-        /// Which.
-        path: PathBuf,
-        /// Why.
-        problem: String,
     },
     /// The HTTP client can't be built.
     #[error("{0}")]

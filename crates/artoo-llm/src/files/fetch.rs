@@ -1,6 +1,6 @@
 //! One file from one address into a `.part`: gone on with where that is sound, begun anew where it is not.
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::{File, OpenOptions};
 use std::io::{Seek, SeekFrom, Write};
 use std::time::Duration;
 
@@ -16,7 +16,7 @@ use super::http::{self, Answer, Http, Part, Trouble, Validators};
 use super::private;
 use super::progress::{Progress, Step};
 use super::sum::Sum;
-use crate::retry::{self, Decision, Outcome, Why};
+use crate::retry::{self, Decision, Why};
 
 /// After so many new bytes a broken connection counts as the first again: long downloads break more than once.
 const PROGRESS_BYTES: u64 = 1024 * 1024;
@@ -78,28 +78,25 @@ pub(super) async fn look(http: &Http, address: &Address) -> Result<Announced, Fi
             }
             Err(trouble) => trouble,
         };
-        let (error, wait) = next(http, trouble, tries, began.elapsed())?;
-        let Some(wait) = wait else { return Err(error) };
+        let (_, wait) = next(http, trouble, tries, began.elapsed())?;
         sleep(wait).await;
     }
 }
 
-/// How long to wait for another try; `None`: no more.
-fn next(
-    http: &Http,
-    trouble: Trouble,
-    tries: u32,
-    elapsed: Duration,
-) -> Result<(FilesError, Option<Duration>), FilesError> {
+/// How long to wait for another try.
+///
+/// # Errors
+/// The trouble, where no other try is made.
+fn next(http: &Http, trouble: Trouble, tries: u32, elapsed: Duration) -> Result<(FilesError, Duration), FilesError> {
     match trouble {
         Trouble::Final(error) => Err(error),
         Trouble::Passing { error, outcome } => {
             match retry::next(&http.patience.retry, tries, outcome, elapsed, &mut retry::random_share) {
-                Decision::Retry { after } => Ok((error, Some(after))),
+                Decision::Retry { after } => Ok((error, after)),
                 Decision::GiveUp { why: Why::WaitTooLong { asked } } => {
                     Err(FilesError::AskedToWait { why: error.to_string(), seconds: asked.as_secs() })
                 }
-                Decision::GiveUp { why: Why::Pointless | Why::TriesSpent | Why::TimeSpent } => Ok((error, None)),
+                Decision::GiveUp { why: Why::Pointless | Why::TriesSpent | Why::TimeSpent } => Err(error),
             }
         }
     }
@@ -110,7 +107,7 @@ impl Fetch<'_> {
     ///
     /// Whatever ends it early leaves what has come, with a note of what it belongs to.
     pub(super) async fn run(&self) -> Result<Announced, FilesError> {
-        let (mut tries, mut began, mut farthest) = (0, Instant::now(), self.begun());
+        let (mut tries, mut began, mut farthest) = (0, Instant::now(), self.home.begun());
         for _ in 0..CONNECTIONS_MAX {
             tries += 1;
             let trouble = match self.once().await {
@@ -122,21 +119,15 @@ impl Fetch<'_> {
                 }
                 Err(trouble) => trouble,
             };
-            let so_far = self.begun();
+            let so_far = self.home.begun();
             if so_far >= farthest.saturating_add(PROGRESS_BYTES) {
                 (tries, began, farthest) = (1, Instant::now(), so_far);
             }
             let (error, wait) = next(self.http, trouble, tries, began.elapsed())?;
-            let Some(wait) = wait else { return Err(error) };
             self.progress.at(Step::Waiting { wait, why: error.to_string() });
             sleep(wait).await;
         }
         Err(FilesError::Connection { host: self.address.host(), detail: "it breaks off again and again".to_owned() })
-    }
-
-    /// Bytes that have come.
-    fn begun(&self) -> u64 {
-        fs::metadata(self.home.part()).map_or(0, |found| found.len())
     }
 
     /// Throws away what has come.
@@ -150,7 +141,7 @@ impl Fetch<'_> {
     /// One connection.
     async fn once(&self) -> Result<Came, Trouble> {
         let known = self.resumable()?;
-        let begun = if known.is_some() { self.begun() } else { 0 };
+        let begun = if known.is_some() { self.home.begun() } else { 0 };
         if known.as_ref().is_some_and(|known| known.total == Some(begun)) {
             return self.whole(begun);
         }
@@ -189,7 +180,7 @@ impl Fetch<'_> {
                 self.receive(answer, 0, total).await
             }
             _ => {
-                let problem = "answers with something else than the file";
+                let problem = "answers with something else than the file".to_owned();
                 Err(FilesError::Answer { shown: self.address.shown(), problem }.into())
             }
         }
@@ -198,7 +189,7 @@ impl Fetch<'_> {
     /// What the `.part` belongs to, if that is this address and it may be gone on with.
     fn resumable(&self) -> Result<Option<PartRecord>, FilesError> {
         let record: Option<PartRecord> = private::read(&self.home.part_record())?;
-        let begun = self.begun();
+        let begun = self.home.begun();
         Ok(record.filter(|record| {
             let has_validator = record.etag.is_some() || record.modified.is_some();
             let fits = record.total.is_none_or(|total| begun <= total);
@@ -260,7 +251,7 @@ impl Fetch<'_> {
         let shown = self.address.shown();
         match (total, self.bytes) {
             (Some(total), Some(bytes)) if total != bytes => {
-                Err(FilesError::Answer { shown, problem: "has a file of another size than it should have" })
+                Err(FilesError::Answer { shown, problem: "has a file of another size than it should have".to_owned() })
             }
             (Some(total), _) if total > self.most => Err(FilesError::TooLarge { shown, most: self.most }),
             _ => Ok(()),
@@ -294,11 +285,7 @@ impl Speed {
             return Ok(());
         }
         if self.bytes < http.patience.slow_bytes {
-            let error = FilesError::Connection {
-                host: address.host(),
-                detail: "it sends too slowly to ever be done".to_owned(),
-            };
-            return Err(Trouble::Passing { error, outcome: Outcome::NoConnection });
+            return Err(http::passing(&address.host(), "it sends too slowly to ever be done".to_owned()));
         }
         *self = Self::new();
         Ok(())

@@ -58,7 +58,8 @@ pub struct Record {
 }
 
 /// How a file stands to its record, as its size and time of change show.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Standing {
     /// As recorded.
     Kept,
@@ -165,8 +166,9 @@ impl Home {
         self.folder.join("unpacked.part")
     }
 
-    fn lock(&self) -> PathBuf {
-        self.folder.join("lock")
+    /// Bytes of the download so far.
+    pub(super) fn begun(&self) -> u64 {
+        fs::metadata(self.part()).map_or(0, |found| found.len())
     }
 }
 
@@ -188,7 +190,7 @@ impl ModelFolder {
     /// # Errors
     /// When it can't be read, or is not this user's alone.
     pub fn list(&self) -> Result<Vec<Found>, FilesError> {
-        if !self.exists()? {
+        if !private::is_folder(&self.path)? {
             return Ok(Vec::new());
         }
         let entries = fs::read_dir(&self.path).map_err(FilesError::io(&self.path))?;
@@ -204,7 +206,7 @@ impl ModelFolder {
     /// # Errors
     /// When its record can't be read, or the folder is not this user's alone.
     pub fn find(&self, name: &ModelName) -> Result<Option<Model>, FilesError> {
-        if !self.exists()? {
+        if !private::is_folder(&self.path)? {
             return Ok(None);
         }
         Ok(match self.look(name.clone())? {
@@ -225,16 +227,9 @@ impl ModelFolder {
             if !is_begun {
                 return Ok(Some(Found::Model(Box::new(model))));
             }
-            return Ok(Some(Found::Part { bytes: size(&home.part()), name: model.name }));
+            return Ok(Some(Found::Part { bytes: home.begun(), name: model.name }));
         }
-        let part = home.part();
-        Ok(part.exists().then(|| Found::Part { bytes: size(&part), name }))
-    }
-
-    /// Records a file that is used where it lies.
-    pub(super) fn record_in_place(&self, name: &ModelName, record: &Record) -> Result<(), FilesError> {
-        let home = self.make_home(name)?;
-        private::write(&home.record(), record)
+        Ok(home.part().exists().then(|| Found::Part { bytes: home.begun(), name }))
     }
 
     /// Makes the folder of a model, private.
@@ -251,15 +246,11 @@ impl ModelFolder {
     pub(super) fn home(&self, name: &ModelName) -> Home {
         Home { folder: self.path.join(name.as_str()), name: name.clone() }
     }
-
-    fn exists(&self) -> Result<bool, FilesError> {
-        private::is_folder(&self.path)
-    }
 }
 
 /// Keeps everybody else from fetching the same model until it is dropped.
 pub(super) fn lock(home: &Home, name: &ModelName) -> Result<File, FilesError> {
-    let path = home.lock();
+    let path = home.folder.join("lock");
     let file = private::open(OpenOptions::new().write(true).create(true).truncate(false), &path)?;
     match file.try_lock() {
         Ok(()) => Ok(file),
@@ -275,8 +266,4 @@ pub(super) fn stamp(path: &Path) -> io::Result<(u64, i64)> {
         return Err(io::ErrorKind::InvalidInput.into());
     }
     Ok((found.len(), found.mtime().saturating_mul(1_000_000_000).saturating_add(found.mtime_nsec())))
-}
-
-fn size(path: &Path) -> u64 {
-    fs::metadata(path).map_or(0, |found| found.len())
 }

@@ -38,7 +38,7 @@ const ALIGNMENT: u64 = 32;
 const ALIGNMENT_MAX: u64 = 65_536;
 
 /// What a model file says of itself. Texts are the file's own and hostile.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
 pub struct Gguf {
     /// Its name for itself.
     pub name: Option<String>,

@@ -124,10 +124,11 @@ impl Http {
                 return checked(Answer { response, address, announced });
             }
             let target = response.headers().get(LOCATION).and_then(|value| value.to_str().ok());
-            let nowhere = || FilesError::Answer { shown: address.shown(), problem: "redirects without saying where" };
+            let nowhere =
+                || FilesError::Answer { shown: address.shown(), problem: "redirects without saying where".to_owned() };
             address = address.leads_to(target.ok_or_else(nowhere)?)?;
         }
-        Err(FilesError::Answer { shown: address.shown(), problem: "redirects again and again" }.into())
+        Err(FilesError::Answer { shown: address.shown(), problem: "redirects again and again".to_owned() }.into())
     }
 
     async fn once(&self, address: &Address, accept: &str, part: &Part) -> Result<Response, Trouble> {
@@ -173,13 +174,16 @@ fn checked(answer: Answer) -> Result<Answer, Trouble> {
     let status = answer.response.status();
     let encoding = answer.response.headers().get(CONTENT_ENCODING);
     if encoding.is_some_and(|encoding| encoding.as_bytes() != b"identity") {
-        let shown = answer.address.shown();
-        return Err(FilesError::Answer { shown, problem: "gives it compressed, which was not asked for" }.into());
+        let problem = "gives it compressed, which was not asked for".to_owned();
+        return Err(FilesError::Answer { shown: answer.address.shown(), problem }.into());
     }
     if status.is_success() || status == StatusCode::RANGE_NOT_SATISFIABLE {
         return Ok(answer);
     }
-    let error = FilesError::Status { shown: answer.address.shown(), status: status.as_u16() };
+    let error = FilesError::Answer {
+        shown: answer.address.shown(),
+        problem: format!("answers with status {}", status.as_u16()),
+    };
     if !may_pass(status.as_u16()) {
         return Err(error.into());
     }

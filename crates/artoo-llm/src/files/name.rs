@@ -12,7 +12,7 @@ const NAME_MAX_CHARS: usize = 64;
 ///
 /// Small letters alone, since some disks take `A` and `a` for one name.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(try_from = "String", into = "String")]
+#[serde(try_from = "String")]
 pub struct ModelName(String);
 
 /// A text that is no name for a model.
@@ -67,12 +67,6 @@ impl TryFrom<String> for ModelName {
 
     fn try_from(text: String) -> Result<Self, NoName> {
         text.parse()
-    }
-}
-
-impl From<ModelName> for String {
-    fn from(name: ModelName) -> Self {
-        name.0
     }
 }
 

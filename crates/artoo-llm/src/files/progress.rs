@@ -24,15 +24,10 @@ pub enum Step {
         /// Why.
         why: &'static str,
     },
-    /// The model is taken out of its archive.
-    Unpacking {
-        /// So far.
-        done: u64,
-        /// Of the model.
-        total: u64,
-    },
-    /// What came is read again for its sum.
-    Checking {
+    /// What came is worked on: taken out of its archive, or read again for its sum.
+    Working {
+        /// As a verb: "unpacking".
+        what: &'static str,
         /// So far.
         done: u64,
         /// Of the file.

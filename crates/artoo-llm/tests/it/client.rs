@@ -135,21 +135,21 @@ fn head(kind: &str, body: &str) -> Vec<u8> {
 async fn an_early_head_leaves_time_for_the_prompt() {
     // Longer than the limit between two pieces, shorter than that for the first byte.
     let after = Duration::from_millis(900);
-    let whole = completion(CALL).to_string().into_bytes();
-    let late = |at_once, rest| Act::Late { at_once, after, rest };
-    check(late(head("application/json", ""), whole), CALL, 1).await;
-    for protocol in [Protocol::Chat, Protocol::Responses, Protocol::Anthropic, Protocol::Ollama] {
-        let text = frames(protocol, CALL, Ends::ByItself).concat().into_bytes();
-        let server = FaultServer::start(vec![late(head(stream_type(protocol), ""), text)]).await;
-        let config = RemoteConfig { protocol, ..config(&server.url()) };
+    let answers = async |protocol: Protocol, at_once: Vec<u8>, rest: Vec<u8>| {
+        let server = FaultServer::start(vec![Act::Late { at_once, after, rest }]).await;
+        let config = RemoteConfig { protocol, ..impatient(&server.url()) };
         let reply = Remote::new(config).unwrap().ask(&request("list")).await.unwrap();
         assert_eq!(value(&reply).to_string(), CALL, "{protocol:?}");
+    };
+    let text = |protocol| frames(protocol, CALL, Ends::ByItself).concat().into_bytes();
+    answers(Protocol::Chat, head("application/json", ""), completion(CALL).to_string().into_bytes()).await;
+    for protocol in [Protocol::Chat, Protocol::Responses, Protocol::Anthropic, Protocol::Ollama] {
+        answers(protocol, head(stream_type(protocol), ""), text(protocol)).await;
     }
     // Signs of life and the empty piece that names the role are no content yet.
     let role = json!({"choices": [{"index": 0, "delta": {"role": "assistant", "content": ""}}]});
     let lively = head("text/event-stream", &format!(": waiting\n\ndata: {role}\n\n"));
-    let text = frames(Protocol::Chat, CALL, Ends::ByItself).concat().into_bytes();
-    check(late(lively, text), CALL, 1).await;
+    answers(Protocol::Chat, lively, text(Protocol::Chat)).await;
 }
 
 #[tokio::test]
@@ -163,7 +163,7 @@ async fn silence_after_content_ends_at_the_idle_limit() {
     ] {
         let server = FaultServer::start(vec![Act::RawThenSilence(bytes)]).await;
         let limit = Duration::from_secs(60);
-        let config = RemoteConfig { first_byte_timeout: limit, total_deadline: limit, ..config(&server.url()) };
+        let config = RemoteConfig { first_byte_timeout: limit, total_deadline: limit, ..impatient(&server.url()) };
         let started = Instant::now();
         let failure = Remote::new(config).unwrap().ask(&request("list")).await.unwrap_err();
         assert_eq!(kind(&failure), expected);

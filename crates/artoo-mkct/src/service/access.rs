@@ -84,7 +84,7 @@ impl Memory {
         // A copy, so that a refusal in the middle leaves nothing behind.
         let mut next = master.clone();
         let frames = change(&mut next)?;
-        let ids = frames.iter().filter_map(added).collect();
+        let ids = frames.iter().filter_map(keeper::recorded).collect();
         *master = next;
         let number = self.shared.queue.push(frames, bytes);
         self.shared.publish(&master);
@@ -208,10 +208,6 @@ impl Memory {
         let index = self.index.as_ref().map(|status| status.lock().unwrap_or_else(PoisonError::into_inner).clone());
         MemoryStats { engine: self.shared.engine().stats(), queue: self.shared.queue.stats(), index, guest: self.guest }
     }
-}
-
-fn added(frame: &Frame) -> Option<MegramId> {
-    keeper::recorded(frame)
 }
 
 fn size_of_draft(draft: &NewMegram) -> usize {

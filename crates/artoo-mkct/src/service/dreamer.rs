@@ -253,21 +253,7 @@ impl Dreamer {
         task: impl FnOnce(&mut Keeper) -> Result<T, E> + Send + 'static,
         then: impl FnOnce(T),
     ) -> Option<String> {
-        let (done, answer) = std::sync::mpsc::channel();
-        let queued = self.shared.queue.task(Box::new(move |keeper| {
-            let _ = done.send(task(keeper));
-        }));
-        if !queued {
-            return None;
-        }
-        match answer.recv() {
-            Ok(Ok(value)) => {
-                then(value);
-                None
-            }
-            Ok(Err(error)) => Some(error.to_string()),
-            Err(_) => None,
-        }
+        self.shared.queue.task(task)?.map(then).err().map(|error| error.to_string())
     }
 }
 

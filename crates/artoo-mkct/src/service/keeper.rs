@@ -131,12 +131,9 @@ impl Keeper {
 
     /// Appends what is pending and waits for the disk; what fails stays pending.
     fn write_out(&mut self) {
-        if self.pending.frames.is_empty() || self.journal.is_failed() {
-            return;
-        }
-        if let Err(error) = self.append_pending() {
-            let for_good = self.journal.is_failed();
-            self.shared.queue.fail(Arc::new(error), for_good);
+        if !self.journal.is_failed() {
+            // Who waits for these writes hears of an error from the queue.
+            let _ = self.flush();
         }
     }
 
@@ -190,14 +187,11 @@ impl Keeper {
         if self.pending.frames.is_empty() {
             return Ok(());
         }
-        match self.append_pending() {
-            Ok(()) => Ok(()),
-            Err(error) => {
-                let error = Arc::new(error);
-                self.shared.queue.fail(Arc::clone(&error), self.journal.is_failed());
-                Err(error)
-            }
-        }
+        self.append_pending().map_err(|error| {
+            let error = Arc::new(error);
+            self.shared.queue.fail(Arc::clone(&error), self.journal.is_failed());
+            error
+        })
     }
 
     /// Writes, syncs, takes in and saves what there is; the last thing a keeper does.

@@ -179,15 +179,7 @@ impl Memory {
         &self,
         task: impl FnOnce(&mut Keeper) -> T + Send + 'static,
     ) -> Result<T, MaintenanceError> {
-        let (done, answer) = channel();
-        let queued = self.shared.queue.task(Box::new(move |keeper| {
-            // Whoever asked waits below.
-            let _ = done.send(task(keeper));
-        }));
-        if !queued {
-            return Err(MaintenanceError::Closed);
-        }
-        answer.recv().map_err(|_| MaintenanceError::Closed)
+        self.shared.queue.task(task).ok_or(MaintenanceError::Closed)
     }
 }
 

@@ -3,7 +3,7 @@
 use std::{
     collections::VecDeque,
     fmt,
-    sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError},
+    sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, mpsc::channel},
     time::Duration,
 };
 
@@ -11,7 +11,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     Frame, JournalError,
-    service::error::{NotKept, RefusedWrite},
+    service::{
+        error::{NotKept, RefusedWrite},
+        keeper::Keeper,
+    },
 };
 
 /// What can be waited for, beyond acceptance.
@@ -31,7 +34,7 @@ pub(super) enum Job {
     /// Recalls that the engine has yet to apply.
     Touch(Vec<Frame>),
     /// Anything that needs the journal to itself.
-    Task(Box<dyn FnOnce(&mut super::keeper::Keeper) + Send>),
+    Task(Box<dyn FnOnce(&mut Keeper) + Send>),
 }
 
 /// A queue with one reader.
@@ -190,35 +193,36 @@ impl Queue {
     pub(super) fn push(&self, frames: Vec<Frame>, bytes: usize) -> u64 {
         let mut state = self.lock();
         state.accepted += frames.len() as u64;
-        state.bytes += bytes;
-        state.jobs.push_back((Job::Frames(frames), bytes));
         let number = state.accepted;
-        drop(state);
-        self.filled.notify_one();
+        self.put(state, Job::Frames(frames), bytes);
         number
     }
 
     /// Puts recalls in, unless there is no room: they are the one thing that may be left out, and are counted then.
     pub(super) fn touch(&self, frames: Vec<Frame>, bytes: usize) {
         if self.admit(bytes).is_ok() {
-            let mut state = self.lock();
-            state.bytes += bytes;
-            state.jobs.push_back((Job::Touch(frames), bytes));
-            drop(state);
-            self.filled.notify_one();
+            self.put(self.lock(), Job::Touch(frames), bytes);
         }
     }
 
-    /// Puts a task in; false where nobody will do it.
-    pub(super) fn task(&self, task: Box<dyn FnOnce(&mut super::keeper::Keeper) + Send>) -> bool {
-        let mut state = self.lock();
-        if state.closed {
-            return false;
-        }
-        state.jobs.push_back((Job::Task(task), 0));
+    fn put(&self, mut state: MutexGuard<'_, State>, job: Job, bytes: usize) {
+        state.bytes += bytes;
+        state.jobs.push_back((job, bytes));
         drop(state);
         self.filled.notify_one();
-        true
+    }
+
+    /// Has the journal's thread do something, and waits for it; `None` after closing.
+    pub(super) fn task<T: Send + 'static>(&self, task: impl FnOnce(&mut Keeper) -> T + Send + 'static) -> Option<T> {
+        let (done, answer) = channel();
+        let state = self.lock();
+        if state.closed {
+            return None;
+        }
+        // The caller waits below.
+        let run = move |keeper: &mut Keeper| drop(done.send(task(keeper)));
+        self.put(state, Job::Task(Box::new(run)), 0);
+        answer.recv().ok()
     }
 
     /// The next jobs; waits for them, at most for `retry` where there is one.

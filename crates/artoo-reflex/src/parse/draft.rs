@@ -170,7 +170,7 @@ impl Draft {
             || (!self.object.is_empty() && !other.object.is_empty() && !self.takes_second_file(other))
             // "a, b or c": whether "or" ends there is open.
             || ((self.loose || other.loose) && !self.preds.is_empty() && !other.preds.is_empty())
-            // "find TODO files" says neither a text nor a kind of file.
+            // "find ABC files" says neither a text nor a kind of file.
             || (self.found.is_some() && other.has_noun())
             // Not "starting with 'x' files".
             || (self.only_preds_of(|pred| matches!(pred, Pred::Name(_))) && other.has_noun());

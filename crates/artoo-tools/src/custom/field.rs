@@ -70,15 +70,6 @@ pub(super) enum Kind {
     Texts { max_items: usize, max_chars: usize },
 }
 
-/// A value that fits its field, as arguments.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Given {
-    Text(String),
-    Number(i64),
-    Switch(bool),
-    Texts(Vec<String>),
-}
-
 impl Field {
     pub(super) fn new(wire: Wire) -> Result<Self, String> {
         let text_only = wire.choices.is_empty() && wire.min_length.is_none();
@@ -116,8 +107,8 @@ impl Field {
         Ok(Self { kind, optional: wire.optional, description })
     }
 
-    /// The value as arguments, or what is wrong with it.
-    pub(super) fn take(&self, value: &Value) -> Result<Given, String> {
+    /// Whether the value may be an argument, or what is wrong with it.
+    pub(super) fn check(&self, value: &Value) -> Result<(), String> {
         match (&self.kind, value) {
             (Kind::Text { min_chars, max_chars, choices }, Value::String(text)) => {
                 let chars = checked(text, *max_chars)?;
@@ -127,29 +118,27 @@ impl Field {
                 if !choices.is_empty() && !choices.contains(text) {
                     return Err(format!("it is none of {}", choices.join(", ")));
                 }
-                Ok(Given::Text(text.clone()))
             }
             (Kind::Integer { least, most }, Value::Number(number)) => {
-                let number = number.as_i64().filter(|number| (least..=most).contains(&number));
-                number.map(Given::Number).ok_or_else(|| format!("it is no whole number from {least} to {most}"))
+                if !number.as_i64().is_some_and(|number| (*least..=*most).contains(&number)) {
+                    return Err(format!("it is no whole number from {least} to {most}"));
+                }
             }
-            (Kind::Switch, Value::Bool(on)) => Ok(Given::Switch(*on)),
+            (Kind::Switch, Value::Bool(_)) => {}
             (Kind::Texts { max_items, max_chars }, Value::Array(items)) => {
                 if items.len() > *max_items {
                     return Err(format!("it has {} entries; the limit is {max_items}", items.len()));
                 }
-                let text = |item: &Value| {
-                    let text = item.as_str().ok_or("an entry is no text")?;
-                    checked(text, *max_chars)?;
-                    Ok::<_, String>(text.to_owned())
-                };
-                items.iter().map(text).collect::<Result<_, _>>().map(Given::Texts)
+                for item in items {
+                    checked(item.as_str().ok_or("an entry is no text")?, *max_chars)?;
+                }
             }
-            (Kind::Text { .. }, _) => Err("it is no text".to_owned()),
-            (Kind::Integer { .. }, _) => Err("it is no whole number".to_owned()),
-            (Kind::Switch, _) => Err("it is neither true nor false".to_owned()),
-            (Kind::Texts { .. }, _) => Err("it is no list".to_owned()),
+            (Kind::Text { .. }, _) => return Err("it is no text".to_owned()),
+            (Kind::Integer { .. }, _) => return Err("it is no whole number".to_owned()),
+            (Kind::Switch, _) => return Err("it is neither true nor false".to_owned()),
+            (Kind::Texts { .. }, _) => return Err("it is no list".to_owned()),
         }
+        Ok(())
     }
 
     /// As a model sees it.

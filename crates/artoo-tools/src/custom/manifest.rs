@@ -144,16 +144,15 @@ impl Manifest {
 
     /// The arguments that an input makes; inputs that are not declared are refused.
     pub(crate) fn arguments(&self, input: &Map<String, Value>) -> Result<Vec<String>, ValueProblem> {
-        let mut given = BTreeMap::new();
         for (name, value) in input {
             let field = self.fields.get(name).ok_or_else(|| ValueProblem::new(name, "there is no such input"))?;
-            given.insert(name.clone(), field.take(value).map_err(|reason| ValueProblem::new(name, reason))?);
+            field.check(value).map_err(|reason| ValueProblem::new(name, reason))?;
         }
-        if let Some((name, _)) = self.fields.iter().find(|(name, field)| !field.optional && !given.contains_key(*name))
+        if let Some((name, _)) = self.fields.iter().find(|(name, field)| !field.optional && !input.contains_key(*name))
         {
             return Err(ValueProblem::new(name, "it is missing"));
         }
-        template::arguments(&self.groups, &given)
+        template::arguments(&self.groups, input)
     }
 }
 

@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use crate::custom::field::{Field, Given, Kind};
+use serde_json::{Map, Value};
+
+use crate::custom::field::{Field, Kind};
 use crate::custom::problem::ManifestProblem;
 
 /// One entry of a command.
@@ -118,13 +120,13 @@ fn pieces(text: &str) -> Vec<Piece> {
     pieces
 }
 
-/// The arguments for these inputs.
-pub(super) fn arguments(groups: &[Group], given: &BTreeMap<String, Given>) -> Result<Vec<String>, ValueProblem> {
+/// The arguments for these inputs, each of which its field allows.
+pub(super) fn arguments(groups: &[Group], given: &Map<String, Value>) -> Result<Vec<String>, ValueProblem> {
     let mut arguments = Vec::new();
     for group in groups {
         let is_there = |piece: &Piece| match piece {
             Piece::Literal(_) => true,
-            Piece::Field(name) => given.get(name).is_some_and(|value| *value != Given::Switch(false)),
+            Piece::Field(name) => given.get(name).is_some_and(|value| *value != Value::Bool(false)),
         };
         if group.is_optional && !group.parts.iter().flat_map(|part| &part.pieces).all(is_there) {
             continue;
@@ -137,7 +139,7 @@ pub(super) fn arguments(groups: &[Group], given: &BTreeMap<String, Given>) -> Re
 }
 
 impl Part {
-    fn add_to(&self, arguments: &mut Vec<String>, given: &BTreeMap<String, Given>) -> Result<(), ValueProblem> {
+    fn add_to(&self, arguments: &mut Vec<String>, given: &Map<String, Value>) -> Result<(), ValueProblem> {
         let mut text = String::new();
         for (at, piece) in self.pieces.iter().enumerate() {
             let (name, value) = match piece {
@@ -148,23 +150,23 @@ impl Part {
                 Piece::Field(name) => (name, given.get(name)),
             };
             match value {
-                Some(Given::Text(value)) => {
+                Some(Value::String(value)) => {
                     if at == 0 {
                         self.refuse_option(name, value)?;
                     }
                     text.push_str(value);
                 }
-                Some(Given::Number(number)) => text.push_str(&number.to_string()),
+                Some(Value::Number(number)) => text.push_str(&number.to_string()),
                 // A switch is there or not; it has no argument of its own.
-                Some(Given::Switch(_)) => return Ok(()),
-                Some(Given::Texts(values)) => {
-                    for value in values {
+                Some(Value::Bool(_)) => return Ok(()),
+                Some(Value::Array(values)) => {
+                    for value in values.iter().filter_map(Value::as_str) {
                         self.refuse_option(name, value)?;
+                        arguments.push(value.to_owned());
                     }
-                    arguments.extend(values.iter().cloned());
                     return Ok(());
                 }
-                None => return Err(ValueProblem::new(name, "it is missing")),
+                Some(Value::Null | Value::Object(_)) | None => return Err(ValueProblem::new(name, "it is missing")),
             }
         }
         arguments.push(text);

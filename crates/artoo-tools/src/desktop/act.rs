@@ -25,6 +25,9 @@ const TARGET_MAX_CHARS: usize = 1500;
 /// What can be opened besides files and folders.
 const SCHEMES: [&str; 3] = ["http://", "https://", "mailto:"];
 
+/// Said of a target that is neither.
+const NO_TARGET: &str = "target: give an http, https or mailto address, or the path of a file or folder that is there";
+
 /// One act, as asked for.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(tag = "action", rename_all = "snake_case", deny_unknown_fields)]
@@ -69,23 +72,6 @@ pub(super) enum Action {
     Media,
 }
 
-/// Why an act can't be done.
-#[derive(Debug, thiserror::Error)]
-pub(super) enum ActProblem {
-    #[error(transparent)]
-    Input(#[from] InputProblem),
-    #[error("{field}: it is empty, or holds invisible or control characters")]
-    Text { field: &'static str },
-    #[error("target: give an http, https or mailto address, or the path of a file or folder that is there")]
-    Target,
-    #[error("target: it is a program; opening is for documents")]
-    Program,
-    #[error("target: {reason}")]
-    Protected { reason: String },
-    #[error("this machine has no program for {action}")]
-    NoBackend { action: &'static str },
-}
-
 impl MediaCommand {
     /// The method's name in MPRIS.
     pub(super) fn method(self) -> &'static str {
@@ -114,7 +100,7 @@ impl Action {
 
 impl Act {
     /// Reads and checks an input; a path that is opened is absolute after it.
-    pub(super) fn parse(environment: &Environment, protected: &Protected, value: &Value) -> Result<Self, ActProblem> {
+    pub(super) fn parse(environment: &Environment, protected: &Protected, value: &Value) -> Result<Self, InputProblem> {
         let act: Self = input::parse(value)?;
         match &act {
             Self::Notify { title, text } => {
@@ -158,30 +144,31 @@ impl Act {
     }
 }
 
-fn check(field: &'static str, text: &str, max: usize) -> Result<(), ActProblem> {
+fn check(field: &'static str, text: &str, max: usize) -> Result<(), InputProblem> {
     input::check_length(field, text, max)?;
     if text.trim().is_empty() || artoo_proto::escape::visible(text) != text {
-        return Err(ActProblem::Text { field });
+        return Err(InputProblem::Unfit(format!("{field}: it is empty, or holds invisible or control characters")));
     }
     Ok(())
 }
 
-fn openable(environment: &Environment, protected: &Protected, target: &str) -> Result<String, ActProblem> {
+fn openable(environment: &Environment, protected: &Protected, target: &str) -> Result<String, InputProblem> {
+    let unfit = || InputProblem::Unfit(NO_TARGET.to_owned());
     if SCHEMES.iter().any(|scheme| target.to_ascii_lowercase().starts_with(scheme)) {
         let is_one = !target.chars().any(|c| c.is_whitespace() || !c.is_ascii());
-        return if is_one { Ok(target.to_owned()) } else { Err(ActProblem::Target) };
+        return if is_one { Ok(target.to_owned()) } else { Err(unfit()) };
     }
-    let path = paths::absolute(environment, target).map_err(|_| ActProblem::Target)?;
+    let path = paths::absolute(environment, target).map_err(|_| unfit())?;
     if let Some(reason) = protected.refusal(&path) {
-        return Err(ActProblem::Protected { reason });
+        return Err(InputProblem::Denied(format!("target: {reason}")));
     }
-    let found = path.metadata().map_err(|_| ActProblem::Target)?;
+    let found = path.metadata().map_err(|_| unfit())?;
     if is_program(&path, &found) {
-        return Err(ActProblem::Program);
+        return Err(InputProblem::Denied("target: it is a program; opening is for documents".to_owned()));
     }
     let kind = found.file_type();
     let is_openable = kind.is_dir() || kind.is_file();
-    path.to_str().filter(|_| is_openable).map(str::to_owned).ok_or(ActProblem::Target)
+    path.to_str().filter(|_| is_openable).map(str::to_owned).ok_or_else(unfit)
 }
 
 /// What a desktop would run rather than show.

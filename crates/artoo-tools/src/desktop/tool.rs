@@ -5,13 +5,14 @@ use std::path::PathBuf;
 use artoo_proto::{CallStatus, EffectClass, ToolClass, ToolSpec, escape};
 use serde_json::Value;
 
-use crate::desktop::act::{self, Act, ActProblem};
+use crate::desktop::act::{self, Act};
 use crate::desktop::backend::Desktop;
 use crate::desktop::media;
+use crate::input::InputProblem;
 use crate::limit::Stopped;
 use crate::process::Ended;
 use crate::record::Record;
-use crate::tool::{CAUTION, Call, Job, Machine, NO_NETWORK, Question, Running, Said, Tool, spec, unusable};
+use crate::tool::{CAUTION, Call, Job, Machine, NO_NETWORK, Question, Running, Said, Tool, spec};
 
 struct Doing {
     desktop: Desktop,
@@ -26,17 +27,11 @@ impl Tool for Desktop {
     }
 
     fn read(&self, machine: &Machine, input: &Value) -> Result<Box<dyn Job>, Box<Record>> {
-        let act = Act::parse(&machine.config.environment, &machine.protected, input).map_err(|problem| {
-            let record = match &problem {
-                ActProblem::Protected { .. } | ActProblem::Program => Record::denied(&problem.to_string()),
-                ActProblem::Input(_) | ActProblem::Text { .. } | ActProblem::Target | ActProblem::NoBackend { .. } => {
-                    unusable(&problem)
-                }
-            };
-            Box::new(record.class(EffectClass::Unproven))
-        })?;
+        let act = Act::parse(&machine.config.environment, &machine.protected, input)
+            .map_err(|problem| problem.record(EffectClass::Unproven))?;
         if !self.actions().contains(&act.action()) {
-            return Err(Box::new(unusable(&ActProblem::NoBackend { action: act.action().name() })));
+            let problem = format!("this machine has no program for {}", act.action().name());
+            return Err(InputProblem::Unfit(problem).record(EffectClass::ReadOnly));
         }
         Ok(Box::new(Doing { desktop: self.clone(), act }))
     }

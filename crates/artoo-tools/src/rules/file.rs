@@ -5,6 +5,7 @@ use std::io::{self, Read, Write};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
+use artoo_proto::Timestamp;
 use rustix::fs::OFlags;
 use serde::{Deserialize, Serialize};
 
@@ -32,7 +33,7 @@ pub(super) struct Content {
 #[derive(Debug)]
 pub(super) struct Locked {
     folder: PathBuf,
-    content: Content,
+    pub(super) content: Content,
     /// Held until this is dropped.
     _lock: File,
 }
@@ -71,14 +72,16 @@ pub(super) fn read(folder: &Path) -> Result<Content, RuleProblem> {
 }
 
 impl Locked {
-    /// Waits until nobody else changes the rules, and reads them.
-    pub(super) fn open(folder: &Path) -> Result<Self, RuleProblem> {
+    /// Waits until no other process changes the rules, and reads those that hold.
+    pub(super) fn open(folder: &Path, now: Timestamp) -> Result<Self, RuleProblem> {
         let path = folder.join("rules.lock");
         let failed = |source| RuleProblem::Io { path: path.clone(), source };
         let lock = OpenOptions::new().create(true).write(true).truncate(false).mode(FILE_MODE).open(&path);
         let lock = lock.map_err(failed)?;
         lock.lock().map_err(failed)?;
-        Ok(Self { folder: folder.to_path_buf(), content: read(folder)?, _lock: lock })
+        let mut content = read(folder)?;
+        content.rules.retain(|rule| rule.holds_at(now));
+        Ok(Self { folder: folder.to_path_buf(), content, _lock: lock })
     }
 
     pub(super) fn next_id(&mut self) -> String {
@@ -101,19 +104,5 @@ impl Locked {
         let mut file = OpenOptions::new().write(true).create_new(true).mode(FILE_MODE).open(&beside).map_err(failed)?;
         file.write_all(&bytes).and_then(|()| file.sync_all()).map_err(failed)?;
         fs::rename(&beside, &path).map_err(failed)
-    }
-}
-
-impl std::ops::Deref for Locked {
-    type Target = Content;
-
-    fn deref(&self) -> &Content {
-        &self.content
-    }
-}
-
-impl std::ops::DerefMut for Locked {
-    fn deref_mut(&mut self) -> &mut Content {
-        &mut self.content
     }
 }

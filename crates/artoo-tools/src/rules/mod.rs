@@ -129,10 +129,9 @@ impl RuleBook {
     /// # Errors
     /// [`RuleProblem`] when the file can't be read, trusted or written.
     pub fn revoke(&self, id: &str, now: Timestamp) -> Result<Option<Rule>, RuleProblem> {
-        let mut book = Locked::open(&self.folder)?;
-        book.rules.retain(|rule| rule.holds_at(now));
-        let at = book.rules.iter().position(|rule| rule.id == id);
-        let revoked = at.map(|at| book.rules.remove(at));
+        let mut book = Locked::open(&self.folder, now)?;
+        let at = book.content.rules.iter().position(|rule| rule.id == id);
+        let revoked = at.map(|at| book.content.rules.remove(at));
         book.save()?;
         Ok(revoked)
     }
@@ -142,14 +141,20 @@ impl RuleBook {
         if covers.is_empty() {
             return Err(RuleProblem::NotCoverable);
         }
-        let mut book = Locked::open(&self.folder)?;
-        book.rules.retain(|rule| rule.holds_at(now));
-        if book.rules.len() >= RULES_MAX {
+        let mut book = Locked::open(&self.folder, now)?;
+        if book.content.rules.len() >= RULES_MAX {
             return Err(RuleProblem::Full);
         }
         let until = now.plus_millis(i64::from(days.clamp(1, RULE_MAX_DAYS)) * DAY_MS);
         let id = book.next_id();
-        book.rules.push(Rule { id: id.clone(), tool: tool.to_owned(), covers, since: now, until, last_used: None });
+        book.content.rules.push(Rule {
+            id: id.clone(),
+            tool: tool.to_owned(),
+            covers,
+            since: now,
+            until,
+            last_used: None,
+        });
         book.save()?;
         Ok(id)
     }
@@ -167,9 +172,8 @@ impl RuleBook {
             return Ok(None);
         }
         // Again under the lock: it may have been revoked meanwhile.
-        let mut book = Locked::open(&self.folder)?;
-        book.rules.retain(|rule| rule.holds_at(now));
-        let Some(rule) = book.rules.iter_mut().find(|rule| covers(rule)) else { return Ok(None) };
+        let mut book = Locked::open(&self.folder, now)?;
+        let Some(rule) = book.content.rules.iter_mut().find(|rule| covers(rule)) else { return Ok(None) };
         rule.last_used = Some(now);
         let id = rule.id.clone();
         book.save()?;

@@ -32,28 +32,16 @@ pub(crate) enum Wanted {
     Page { url: Url, from: usize },
 }
 
-/// Why nothing can be asked.
-#[derive(Debug, thiserror::Error)]
-pub(crate) enum WantedProblem {
-    #[error(transparent)]
-    Input(#[from] InputProblem),
-    #[error("give query for a search, or url for a page; limit belongs to query, from to url")]
-    Mixed,
-    #[error("the query has no words")]
-    NoWords,
-    #[error("the query or the url holds control or invisible characters, so what is shown would not be what is sent")]
-    Hostile,
-    #[error("url: {problem}")]
-    Url { problem: String },
-}
-
 impl Wanted {
     /// Reads and checks an input.
-    pub(crate) fn parse(value: &Value) -> Result<Self, WantedProblem> {
+    pub(crate) fn parse(value: &Value) -> Result<Self, InputProblem> {
+        let unfit = |why: &str| InputProblem::Unfit(why.to_owned());
         let wire: Wire = input::parse(value)?;
         for text in [&wire.query, &wire.url].into_iter().flatten() {
             if artoo_proto::escape::one_line(text) != *text {
-                return Err(WantedProblem::Hostile);
+                return Err(unfit(
+                    "the query or the url holds control or invisible characters, so what is shown would not be what is sent",
+                ));
             }
         }
         match (wire.query, wire.url) {
@@ -61,19 +49,18 @@ impl Wanted {
                 input::check_length("query", &query, QUERY_MAX_CHARS)?;
                 let query = crate::web::html::joined(&query);
                 if !query.chars().any(char::is_alphanumeric) {
-                    return Err(WantedProblem::NoWords);
+                    return Err(unfit("the query has no words"));
                 }
                 Ok(Self::Answer { query, limit: wire.limit.unwrap_or(RESULTS_DEFAULT).clamp(1, RESULTS_MAX) })
             }
             (None, Some(url)) if wire.limit.is_none() => {
                 input::check_length("url", &url, URL_MAX_CHARS)?;
-                let mut url =
-                    Url::parse(url.trim()).map_err(|error| WantedProblem::Url { problem: error.to_string() })?;
+                let mut url = Url::parse(url.trim()).map_err(|error| unfit(&format!("url: {error}")))?;
                 url.set_fragment(None);
                 input::check_length("url", url.as_str(), URL_MAX_CHARS)?;
                 Ok(Self::Page { url, from: wire.from.unwrap_or(0) })
             }
-            _ => Err(WantedProblem::Mixed),
+            _ => Err(unfit("give query for a search, or url for a page; limit belongs to query, from to url")),
         }
     }
 }

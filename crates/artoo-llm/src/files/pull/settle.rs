@@ -78,7 +78,8 @@ fn held(
 
 fn summed(path: &Path, progress: &dyn Progress) -> Result<Sum, FilesError> {
     let (total, _) = folder::stamp(path).map_err(FilesError::io(path))?;
-    Sum::of_file(path, &|done| progress.at(Step::Checking { done, total })).map_err(FilesError::io(path))
+    Sum::of_file(path, &|done| progress.at(Step::Working { what: "checking", done, total }))
+        .map_err(FilesError::io(path))
 }
 
 fn discard(home: &Home) -> Result<(), FilesError> {
@@ -108,6 +109,6 @@ pub(super) fn in_place(
     let licence = facts.licence;
     let record =
         Record { from: shown, at, sha256: found, vouched, bytes, modified_ns, licence, path: Some(path.clone()) };
-    folder.record_in_place(name, &record)?;
+    private::write(&folder.make_home(name)?.record(), &record)?;
     Ok(Model { name: name.clone(), path: path.clone(), record })
 }
