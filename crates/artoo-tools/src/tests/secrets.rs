@@ -145,9 +145,12 @@ async fn a_command_that_names_a_secret_asks_with_its_name() {
         assert!(reason.contains("may hold secrets"), "{command}: {reason}");
     }
     // A link that an earlier part of the line makes is not there yet when the line is judged.
-    for command in ["ln -s ~ ../artoo_workspace/h; cat ../artoo_workspace/h/.ssh/id_rsa", "cat not/there/.env"] {
+    for (command, expected) in [
+        ("ln -s ~ ../artoo_workspace/h; cat ../artoo_workspace/h/.ssh/id_rsa", "h/.ssh/id_rsa is made by the command"),
+        ("cat not/there/.env", "may hold secrets"),
+    ] {
         let (reason, _) = asked(&house, "shell", json!({"command": command})).await;
-        assert!(reason.contains("may hold secrets"), "{command}: {reason}");
+        assert!(reason.contains(expected), "{command}: {reason}");
     }
     let house = project(&OPEN);
     for (path, text) in OPEN {

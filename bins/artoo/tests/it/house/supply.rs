@@ -14,6 +14,7 @@ fn strings(value: &toml::Value) -> BTreeSet<String> {
 
 /// What a plain build brings in. With `ARTOO_WHOLE_GRAPH` set, what any feature and any platform would: that needs all of
 /// it to be fetched, which a plain build does not do.
+#[expect(clippy::print_stderr, reason = "a test that looks at less says so")]
 fn brought_in() -> Tree {
     let edges = ["--edges", "normal,build,dev"];
     let whole = ["--workspace", "--all-features", "--target", "all"];
