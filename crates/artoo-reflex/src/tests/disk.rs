@@ -289,7 +289,12 @@ fn how_many_and_list_speak_of_the_same() {
         );
         check(
             &format!("list the {reading}"),
-            &[&format!("list the files {where_}"), &format!("show the files {where_}")],
+            &[
+                &format!("list the files {where_}"),
+                &format!("show the files {where_}"),
+                &format!("which files are {where_}"),
+                &format!("what files are {where_}"),
+            ],
         );
     }
     assumes("how many files are in the current directory", "subfolders not entered");

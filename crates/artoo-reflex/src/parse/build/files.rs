@@ -222,7 +222,8 @@ fn measured_kind(scene: &mut Scene<'_>, draft: &Draft, kind: Kind) -> Kind {
 /// "list the files here", "how many files are here", with nothing else said about them: what `ls` shows.
 fn is_look_around(draft: &Draft, places: &[Place], is_here: bool) -> bool {
     let counts = matches!(draft.ask, Some(Ask::Count | Ask::CountThem | Ask::Number(Function::Any)));
-    let lists = draft.ask.is_none() && matches!(draft.verb, Some(Verb::List | Verb::Show));
+    // "which files are here" asks for the same as "list the files here"; a search goes everywhere.
+    let lists = draft.ask.is_none() && matches!(draft.verb, None | Some(Verb::List | Verb::Show));
     let looks = (lists || counts) && draft.act.is_none();
     let says_nothing = draft.types.is_empty() && draft.preds.is_empty();
     let is_all = draft.superlative.is_none() && draft.group.is_none() && draft.duplicates.is_none();
