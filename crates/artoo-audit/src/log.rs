@@ -17,8 +17,8 @@ use crate::verify::{
 use crate::window::LogHead;
 
 /// Size at which a log goes on in a new file and the full one is compressed. Every start verifies the whole file, which
-/// is to be a small part of what a request costs; some nine requests fit, and compressed they take a tenth.
-pub const SEGMENT_MAX_BYTES: u64 = 256 * 1024;
+/// is to be a small part of what a request costs; some six requests fit, and compressed they take a tenth.
+pub const SEGMENT_MAX_BYTES: u64 = 192 * 1024;
 
 /// Only the owner may read what was said and done.
 const FILE_MODE: u32 = 0o600;
