@@ -12,7 +12,7 @@ use tokio::net::TcpSocket;
 
 use crate::fault_server::{Act, FaultServer};
 use crate::speech::{Ends, frames, stream_type};
-use crate::{SOON, client, completion, config, dropped_when, impatient, kind, request, until, value};
+use crate::{SOON, client, completion, config, dropped_when, kind, patient, request, until, value};
 
 const CALL: &str = r#"{"tool":"ls"}"#;
 
@@ -107,8 +107,7 @@ async fn l6_a_connection_that_never_stands() {
         queued.push(stream);
     }
     let started = Instant::now();
-    let client = Remote::new(impatient(&format!("http://{address}"))).unwrap();
-    let failure = client.ask(&request("list")).await.unwrap_err();
+    let failure = client(&format!("http://{address}")).ask(&request("list")).await.unwrap_err();
     assert_eq!(kind(&failure), "unreachable", "{failure:?}");
     assert!(failure.to_string().contains("connect timeout"), "{failure}");
     // The system itself gives up after two minutes.
@@ -119,7 +118,7 @@ async fn l6_a_connection_that_never_stands() {
 async fn l7_silence_ends_at_the_idle_timeouts() {
     for act in [Act::HeadThenSilence, Act::Silence] {
         let server = FaultServer::start(vec![act]).await;
-        let config = RemoteConfig { total_deadline: Duration::from_secs(600), ..impatient(&server.url()) };
+        let config = RemoteConfig { total_deadline: SOON * 2, ..config(&server.url()) };
         let client = Remote::new(config).unwrap();
         let failure = tokio::time::timeout(SOON, client.ask(&request("list"))).await.unwrap().unwrap_err();
         assert_eq!((kind(&failure).as_str(), server.seen().len()), ("timed out", 1), "{failure:?}");
@@ -137,7 +136,7 @@ async fn an_early_head_leaves_time_for_the_prompt() {
     let after = Duration::from_millis(900);
     let answers = async |protocol: Protocol, at_once: Vec<u8>, rest: Vec<u8>| {
         let server = FaultServer::start(vec![Act::Late { at_once, after, rest }]).await;
-        let config = RemoteConfig { protocol, ..impatient(&server.url()) };
+        let config = RemoteConfig { protocol, ..config(&server.url()) };
         let reply = Remote::new(config).unwrap().ask(&request("list")).await.unwrap();
         assert_eq!(value(&reply).to_string(), CALL, "{protocol:?}");
     };
@@ -163,7 +162,7 @@ async fn silence_after_content_ends_at_the_idle_limit() {
     ] {
         let server = FaultServer::start(vec![Act::RawThenSilence(bytes)]).await;
         let limit = Duration::from_secs(60);
-        let config = RemoteConfig { first_byte_timeout: limit, total_deadline: limit, ..impatient(&server.url()) };
+        let config = RemoteConfig { first_byte_timeout: limit, total_deadline: limit, ..config(&server.url()) };
         let started = Instant::now();
         let failure = Remote::new(config).unwrap().ask(&request("list")).await.unwrap_err();
         assert_eq!(kind(&failure), expected);
@@ -177,7 +176,7 @@ async fn l8_a_drip_ends_at_the_total_deadline() {
     // Dripping to its end would take minutes, and no pause is as long as the idle timeout.
     assert!(body.len() > 200);
     let server = FaultServer::start(vec![Act::Drip { body, every: Duration::from_secs(1) }]).await;
-    let config = RemoteConfig { total_deadline: Duration::from_millis(1700), ..config(&server.url()) };
+    let config = RemoteConfig { total_deadline: Duration::from_millis(1700), ..patient(&server.url()) };
     let failure = Remote::new(config).unwrap().ask(&request("list")).await.unwrap_err();
     assert!(matches!(failure, ModelFailure::TimedOut { after_ms: 1700..60_000, .. }), "{failure:?}");
 }
@@ -280,7 +279,7 @@ async fn l17_to_l20_l23_a_strange_value_is_unreadable() {
 #[tokio::test]
 async fn l21_a_flood_is_stopped_at_the_cap() {
     let server = FaultServer::start(vec![Act::Flood(100 << 20)]).await;
-    let failure = client(&server.url()).ask(&request("list")).await.unwrap_err();
+    let failure = Remote::new(patient(&server.url())).unwrap().ask(&request("list")).await.unwrap_err();
     let text = failure.to_string();
     assert!(kind(&failure) == "unreadable" && text.contains("larger than 4194304 bytes"), "{text}");
     until("the rest of the flood is refused", || server.left.load(Ordering::SeqCst) == 1).await;
@@ -301,7 +300,7 @@ async fn l37_a_redirect_is_refused_and_the_key_stays() {
 #[tokio::test]
 async fn l38_a_dropped_ask_closes_its_connection() {
     let server = FaultServer::start(vec![Act::Silence]).await;
-    let client = client(&server.url());
+    let client = Remote::new(patient(&server.url())).unwrap();
     let asked = request("list");
     dropped_when(client.ask(&asked), "the request is there", || server.seen().len() == 1).await;
     until("the connection is closed", || server.left.load(Ordering::SeqCst) == 1).await;
@@ -310,7 +309,7 @@ async fn l38_a_dropped_ask_closes_its_connection() {
 #[tokio::test]
 async fn many_asks_share_one_client() {
     let server = FaultServer::start(vec![Act::answer(CALL)]).await;
-    let client = Arc::new(client(&server.url()));
+    let client = Arc::new(Remote::new(patient(&server.url())).unwrap());
     let asks: Vec<_> = (0..128)
         .map(|n| {
             let client = Arc::clone(&client);

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
 
 use artoo_llm::observe::{Caller, Observer, Step};
 use artoo_llm::usage::Spent;
@@ -11,7 +12,7 @@ use serde_json::{Value, json};
 
 use crate::fault_server::{Act, FaultServer};
 use crate::speech::{Ends, frames, overloaded, stream_type, whole};
-use crate::{config, impatient, kind, request, value};
+use crate::{config, kind, request, value};
 
 const CALL: &str = r#"{"tool":"ls"}"#;
 
@@ -146,7 +147,7 @@ fn streams(protocol: Protocol) -> Vec<Fault> {
 }
 
 fn patient(protocol: Protocol, url: &str) -> RemoteConfig {
-    RemoteConfig { protocol, ..config(url) }
+    RemoteConfig { protocol, ..crate::patient(url) }
 }
 
 async fn check_all(protocol: Protocol) {
@@ -158,9 +159,12 @@ async fn check_all(protocol: Protocol) {
             tokio::spawn(async move {
                 let server = FaultServer::start(vec![act]).await;
                 // A loaded machine must not turn another fault into a silence.
-                let config = if ends == "timed out" { impatient } else { config };
-                let client = Remote::new(RemoteConfig { protocol, ..config(&server.url()) }).unwrap();
-                let outcome = client.ask(&request("list")).await;
+                let mut config = patient(protocol, &server.url());
+                if ends == "timed out" {
+                    config.first_byte_timeout = Duration::from_secs(6);
+                    config.read_idle_timeout = Duration::from_secs(4);
+                }
+                let outcome = Remote::new(config).unwrap().ask(&request("list")).await;
                 let got = outcome.as_ref().map_or_else(kind, |reply| value(reply).to_string());
                 (name, ends, requests, got, server.seen().len(), format!("{outcome:?}"))
             })

@@ -12,7 +12,7 @@ use artoo_llm::{Model, Protocol, Remote, structured};
 use artoo_proto::ModelRequest;
 use serde_json::json;
 
-use crate::{client, completion, config, request};
+use crate::{client, completion, patient, request};
 
 /// The system's allocator, with a count of what the calling thread asks for.
 struct Counted;
@@ -133,7 +133,7 @@ async fn with_128_calls_in_flight_no_connection_fails() {
     let (url, connections) = serve(move || {
         all_here.wait();
     });
-    let client = Arc::new(Remote::new(config(&url)).unwrap());
+    let client = Arc::new(Remote::new(patient(&url)).unwrap());
     let ask = |n: usize| {
         let client = Arc::clone(&client);
         tokio::spawn(async move { client.ask(&request(&n.to_string())).await })

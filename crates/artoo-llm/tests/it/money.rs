@@ -9,7 +9,7 @@ use artoo_proto::{ModelFailure, Role, Usage};
 
 use crate::fault_server::{Act, FaultServer};
 use crate::speech::{Ends, frames, whole};
-use crate::{config, dropped_when, kind, request};
+use crate::{config, dropped_when, kind, patient, request};
 
 const CALL: &str = r#"{"tool":"ls"}"#;
 const PRICE: Price = Price { prompt: 3.0, cached: 0.3, written: 3.75, completion: 15.0 };
@@ -17,7 +17,7 @@ const PRICE: Price = Price { prompt: 3.0, cached: 0.3, written: 3.75, completion
 fn client(url: &str, budget: Budget) -> (Remote, Arc<Ledger>) {
     let ledger = Arc::new(Ledger::new(budget));
     let shared = Shared { ledger: Arc::clone(&ledger), ..Shared::default() };
-    let config = RemoteConfig { price: Some(PRICE), ..config(url) };
+    let config = RemoteConfig { price: Some(PRICE), ..patient(url) };
     (Remote::sharing(config, &shared).unwrap(), ledger)
 }
 

@@ -22,7 +22,7 @@ const END: (&str, &str) = ("report", r#"{"output":"3"}"#);
 type Made = &'static [(&'static str, &'static str)];
 
 fn patient(protocol: Protocol, url: &str) -> RemoteConfig {
-    RemoteConfig { protocol, tool_calls: Some(true), ..config(url) }
+    RemoteConfig { protocol, tool_calls: Some(true), ..crate::patient(url) }
 }
 
 /// A client that was shown to be good at calls.
