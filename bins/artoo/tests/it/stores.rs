@@ -90,12 +90,14 @@ fn audit_log_of_0_1_0_verifies_and_is_continued() {
     let ran = world.run_with_key(&["--model", "reflex", "how many txt files are in ~/notes"]);
     assert_eq!((ran.code, ran.stdout.as_str()), (Some(0), "2\n"), "{ran:?}");
     let after = world.json_of(&["audit", "--json"]);
-    assert_eq!((&after["sound"], after["logs"].as_array().unwrap().len()), (&json!(true), 1), "{after}");
-    assert!(after["logs"][0]["lines"].as_u64() > Some(229), "{after}");
+    assert_eq!(after["sound"], json!(true), "{after}");
+    let lines = after["logs"].as_array().unwrap().iter().map(|log| log["lines"].as_u64().unwrap());
+    assert!(lines.sum::<u64>() > 229, "{after}");
     let text = world.run_with_key(&["audit"]).stdout;
     assert!(text.contains("in all: 7 task(s), 7 ended"), "{text}");
     world.check_kept();
     // One letter changed in an old line shows.
+    let world = World::of_0_1_0();
     let log = world.data_dir().join("audit.jsonl");
     let edited = fs::read_to_string(&log).unwrap().replacen("notes", "votes", 1);
     fs::write(&log, edited).unwrap();
