@@ -12,14 +12,17 @@ fn strings(value: &toml::Value) -> BTreeSet<String> {
     value.as_array().unwrap().iter().map(|value| value.as_str().unwrap().to_owned()).collect()
 }
 
-/// What a plain build brings in. With `ARTOO_WHOLE_GRAPH` set, what any feature and any platform would: that needs all of
-/// it to be fetched, which a plain build does not do.
+/// What a plain build brings in. With `ARTOO_WHOLE_GRAPH` set, what any feature would on any platform of `deny.toml`: that
+/// needs all of it to be fetched, which a plain build does not do.
 #[expect(clippy::print_stderr, reason = "a test that looks at less says so")]
 fn brought_in() -> Tree {
     let edges = ["--edges", "normal,build,dev"];
-    let whole = ["--workspace", "--all-features", "--target", "all"];
     if std::env::var_os("ARTOO_WHOLE_GRAPH").is_some() {
-        return Tree::of(&[&edges[..], &whole].concat());
+        let deny = deny();
+        let targets = deny["graph"]["targets"].as_array().unwrap();
+        let targets = targets.iter().flat_map(|target| ["--target", target.as_str().unwrap()]);
+        let whole = edges.into_iter().chain(["--workspace", "--all-features"]).chain(targets);
+        return Tree::of(&whole.collect::<Vec<_>>());
     }
     eprintln!("optional features and other platforms are not looked at: ARTOO_WHOLE_GRAPH is not set");
     Tree::of(&edges)
