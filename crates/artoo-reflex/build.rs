@@ -99,7 +99,7 @@ fn phrases(document: &Document) -> BTreeMap<String, Vec<Value>> {
     phrases
 }
 
-/// Every single word with what it is: `k`nown from a phrase, able to `a`ct, `o`paque, `v`ague, a `f`ile's name.
+/// Single words with their flags: `k`nown from a phrase, `a`ct, `o`paque, `v`ague, `f`ile name.
 fn words(document: &Document, phrases: &BTreeMap<String, Vec<Value>>) -> BTreeMap<String, BTreeSet<char>> {
     let mut words: BTreeMap<String, BTreeSet<char>> = BTreeMap::new();
     let mut flag = |word: &str, flag| _ = words.entry(word.to_owned()).or_default().insert(flag);

@@ -45,7 +45,7 @@ impl ModelChoice {
         })
     }
 
-    /// Whether what tools read goes to nobody, or only to models on this machine that the person trusts with secrets.
+    /// Whether tool output stays with reflex, or goes only to local models that the user trusts with secrets.
     pub(crate) fn stays_here(&self, variables: &Variables) -> Result<bool, Failure> {
         let is_trusted = match variables.text("ARTOO_TRUST_LOCAL")?.as_deref() {
             None | Some("no") => false,

@@ -25,7 +25,7 @@ pub(crate) fn missing(steps: &[Step], fs: &dyn FileSystem) -> Option<String> {
         }
     }
     let is_missing = |path: &str| fs.metadata(Path::new(path)) == Err(FileSystemError::NotFound);
-    // Of a machine that is not told of nothing is known.
+    // Without a file system to ask, nothing is known.
     if is_missing("/") { None } else { named.into_iter().find(|path| is_missing(path)) }
 }
 
@@ -44,7 +44,7 @@ fn sources(query: &Query, named: &mut Vec<String>) {
             let file = named.last().map(|root| format!("{}/{name}", root.trim_end_matches('/')));
             named.extend(file);
         }
-        // Of nothing there is none, and that is an answer.
+        // Without a file of that name the answer is 0 or no: only the source must exist.
         Query::Aggregate { of, .. } => sources(of.source(), named),
         other => other.operand().into_iter().for_each(|of| sources(of, named)),
     }

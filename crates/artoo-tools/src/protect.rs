@@ -169,7 +169,7 @@ fn is_below(path: &[u8], folder: &[u8]) -> bool {
     path.starts_with(folder)
 }
 
-/// The places of a table.
+/// Protected places of one table, as absolute paths.
 fn written<'a>(home: &'a Path, families: &'a [&str]) -> impl Iterator<Item = PathBuf> + 'a {
     let places = families.iter().flat_map(|family| family.split_whitespace()).map(|place| place.replace('+', " "));
     places.map(|place| place.strip_prefix("~/").map_or_else(|| PathBuf::from(&place), |below| home.join(below)))

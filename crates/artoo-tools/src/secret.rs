@@ -111,7 +111,7 @@ pub(crate) fn below(folder: &Path, entries_max: usize, skip: impl Fn(&Path) -> b
     let mut folders = VecDeque::from([folder.to_path_buf()]);
     while let Some(folder) = folders.pop_front() {
         let Ok(listed) = fs::read_dir(&folder) else { continue };
-        // What git keeps is packed and holds no readable text, its settings apart.
+        // Git's own files are packed and hold no readable text, except its configuration.
         let is_git = folder.file_name() == Some(OsStr::new(".git"));
         for entry in listed.flatten().filter(|entry| !is_git || entry.file_name() == "config") {
             entries += 1;

@@ -1,4 +1,4 @@
-//! Nothing secret, unprintable or over its bound is kept, and everything else is.
+//! Tests that secrets, control characters and oversized texts are removed, and nothing else.
 
 use std::collections::BTreeMap;
 

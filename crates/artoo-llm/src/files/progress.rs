@@ -24,7 +24,7 @@ pub enum Step {
         /// Why.
         why: &'static str,
     },
-    /// What came is worked on: taken out of its archive, or read again for its sum.
+    /// A finished download is unpacked, or read again for its checksum.
     Working {
         /// As a verb: "unpacking".
         what: &'static str,

@@ -28,7 +28,7 @@ const LONG: Duration = Duration::from_secs(120);
 struct Scripted {
     how: How,
     asked: AtomicUsize,
-    /// Told of each question.
+    /// Called with each question.
     tell: Mutex<Option<Sender<()>>>,
 }
 

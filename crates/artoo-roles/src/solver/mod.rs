@@ -85,7 +85,7 @@ pub struct Solver {
     account: Account,
     /// Why the last round fell short, where every failure in it was a model's unusable reply.
     unusable: Option<ModelFailure>,
-    /// What failed in the last round, and what is near the thing it missed.
+    /// The failure of the last round, and names close to a missing path.
     failed: Option<(String, Vec<String>)>,
     ended: bool,
 }

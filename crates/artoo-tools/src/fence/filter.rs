@@ -318,7 +318,7 @@ mod tests {
             (libc::SYS_openat, making | 0o2000, denied),
             (libc::SYS_openat, u64::from(libc::O_TMPFILE.unsigned_abs()) | 0o4000, denied),
             (libc::SYS_openat, making, libc::SECCOMP_RET_USER_NOTIF),
-            // Nothing is made, so it is no mode.
+            // Without O_CREAT the kernel ignores the mode.
             (libc::SYS_openat, 0o6000, allowed),
             (libc::SYS_mknodat, 0o4000, denied),
             (libc::SYS_mknodat, 0o600, allowed),

@@ -91,7 +91,7 @@ fn prove(config: &ToolConfig, protected: &Protected, command: &str) -> Result<Pr
     let invocation = invocation::of(config, command, &list)
         .ok_or_else(|| Objection::opaque("no shell is installed that could run it"))?;
     let effects = judge.effects;
-    // What is copied is no longer known by its name.
+    // A copy no longer has the name that marked the file as a secret.
     if let Some(left_out) = secret::left_out(effects.left_out()).filter(|_| effects.makes_anything()) {
         return Err(Objection::reveals(format!("it makes files of what it reads and would have {left_out}")));
     }

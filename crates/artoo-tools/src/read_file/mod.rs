@@ -161,7 +161,7 @@ fn unopened(path: &Path, problem: &OpenProblem) -> Record {
     }
 }
 
-/// The file's two ends for the record, and all of it as evidence.
+/// Records the beginning and the end of a file, and stores all of it as evidence.
 fn whole(mut file: File, config: &ToolConfig) -> io::Result<Record> {
     let mut captured = captured(config);
     captured.read((&mut file).take(ITEM_MAX_BYTES))?;
@@ -174,7 +174,7 @@ fn whole(mut file: File, config: &ToolConfig) -> io::Result<Record> {
     Ok(recorded(captured, config))
 }
 
-/// A place for text that is kept as evidence while it is read.
+/// A capture that stores text as evidence while it is read.
 fn captured(config: &ToolConfig) -> Captured {
     Captured::new(KEPT_BYTES).with_spill(config.evidence.as_ref().map(EvidenceStore::spill))
 }
