@@ -240,7 +240,7 @@ struct Visible<'a> {
     streams: &'a mut Streams,
     /// The beginning of a character whose rest has not come yet.
     torn: Vec<u8>,
-    /// Nothing was written, or a line's end last.
+    /// Whether the next write begins a line: nothing was written yet, or a newline came last.
     ended: bool,
 }
 

@@ -44,7 +44,7 @@ enum Stage {
     /// Nothing of the content came yet: the endpoint may still be reading the prompt.
     Begun,
     Content,
-    /// Its closing mark came.
+    /// The stream sent its end marker.
     Closed,
 }
 
