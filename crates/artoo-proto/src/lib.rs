@@ -74,6 +74,5 @@ pub use tool::{
 };
 pub use verdict::{
     CorrectionSignal, CriterionVerdict, ExecutionResult, ExecutionStatus, FailureClass, GapPoint, MissingOutcome,
-    OutcomeStatus, OutcomeSummary, ReplanRequest, SubTaskOutcome, TaskVerdict, UnverifiedOutput, Verdict,
-    VerdictSource,
+    OutcomeStatus, OutcomeSummary, ReplanRequest, SubTaskOutcome, UnverifiedOutput, Verdict, VerdictSource,
 };
