@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::SystemTime;
 
 use artoo_llm::files::{Gguf, Model, ModelFolder, Offer, Offered, Puller, Vouched, Wanted, Ways};
 use artoo_proto::Timestamp;
@@ -163,6 +163,5 @@ fn told(model: &Model, settings: &Settings, screen: &Screen) {
 }
 
 fn now() -> Timestamp {
-    let since_1970 = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    Timestamp::from_millis(i64::try_from(since_1970.as_millis()).unwrap_or(i64::MAX))
+    SystemTime::now().into()
 }
