@@ -45,15 +45,15 @@ fn group_of(
     users: &HashMap<u32, String>,
     fs: &dyn FileSystem,
 ) -> Result<Vec<u8>, EvalError> {
-    let day = |length: usize| super::fact::local_date(entry.modified, fs).chars().take(length).collect::<String>();
+    let date = |format| super::fact::clock(format, entry.modified, fs);
     Ok(match by {
         GroupKey::Extension => files::extension(entry),
         GroupKey::Folder => {
             entry.path.parent().map_or(&[][..], |folder| folder.as_os_str().as_encoded_bytes()).to_vec()
         }
-        GroupKey::Day => day("2024-05-15".len()).into_bytes(),
-        GroupKey::Month => day("2024-05".len()).into_bytes(),
-        GroupKey::Year => day("2024".len()).into_bytes(),
+        GroupKey::Day => date("%Y-%m-%d").into_bytes(),
+        GroupKey::Month => date("%Y-%m").into_bytes(),
+        GroupKey::Year => date("%Y").into_bytes(),
         GroupKey::Kind => kind_name(entry.kind).as_bytes().to_vec(),
         GroupKey::Owner => owner(entry, users).into_bytes(),
         GroupKey::Text => return Err(EvalError::Meaningless),

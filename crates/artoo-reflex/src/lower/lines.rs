@@ -5,7 +5,7 @@
 use super::grep::Grep;
 use super::pipeline::{Argv, Pipeline};
 use super::{Programs, Unsupported, files};
-use crate::algebra::{Fact, Function, Key, NamePart, Order, Part, Pred, Query, Relation, Rewrite, Separator, SortKey};
+use crate::algebra::{Function, Key, NamePart, Order, Part, Pred, Query, Relation, Rewrite, Separator, SortKey, Ty};
 
 /// Lines as they are shown: with their file or number where the query asks for it.
 pub(super) fn shown(query: &Query, programs: Programs) -> Result<Pipeline, Unsupported> {
@@ -56,20 +56,7 @@ pub(super) fn text(query: &Query, programs: Programs) -> Result<Pipeline, Unsupp
             files::paths(&in_order_of_paths(of)?, programs)?.pipe(Grep::of(None)?.with("-h").of_names())
         }
         Query::ArchiveEntries { path } => entries(path, programs)?,
-        // One name or number a line; other facts come with lines that are none.
-        Query::System {
-            fact:
-                fact @ (Fact::Groups
-                | Fact::Ports
-                | Fact::GroupsOf { .. }
-                | Fact::AllUsers
-                | Fact::AllGroups
-                | Fact::LoggedIn
-                | Fact::Shells
-                | Fact::NameServers
-                | Fact::Interfaces
-                | Fact::KernelModules),
-        } => super::facts::fact(fact, programs)?,
+        Query::System { fact } if fact.ty() == Ty::Lines => super::facts::fact(fact, programs)?,
         Query::Filter { of, keep } => filter(text(of, programs)?, keep)?,
         Query::Part { of, part } => match (of.as_ref(), part) {
             (Query::TextFile { path }, Part::First(count)) if *count > 0 => {
