@@ -9,7 +9,7 @@ mod table;
 mod text;
 
 use super::antecedent::Antecedent;
-use super::draft::{Ask, Draft, LinesWanted};
+use super::draft::{Ask, Draft, LinesWanted, only};
 use super::item::Context;
 use crate::algebra::{Act, Depth, Field, Function, Kind, NameChange, NameTest, Pred, Query, Step, TypeError};
 use crate::concept::{Reference, Verb};
@@ -106,25 +106,9 @@ fn is_ellipsis(draft: &Draft) -> bool {
         || !draft.sort.is_empty()
         || draft.group.is_some()
         || draft.names.is_some();
-    asks && draft.is_only(|d| {
-        d.verb = None;
-        d.ask = None;
-        d.superlative = None;
-        d.sort.clear();
-        d.order = None;
-        d.limit = None;
-        d.nth = None;
-        d.plural = None;
-        d.total = None;
-        d.group = None;
-        d.details = None;
-        d.names = None;
-        d.once = None;
-        // "how many lines does each have".
-        if d.each.take().is_some() {
-            d.lines = None;
-        }
-    })
+    // "how many lines does each have".
+    let draft = if draft.each.is_some() { &Draft { lines: None, each: None, ..draft.clone() } } else { draft };
+    asks && only!(draft, verb, ask, superlative, sort, order, limit, nth, plural, total, group, details, names, once)
 }
 
 /// The step in normal form, if it has a meaning.

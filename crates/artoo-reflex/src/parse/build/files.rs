@@ -306,7 +306,7 @@ pub(super) fn predicates(scene: &mut Scene<'_>, draft: &mut Draft) -> Vec<Pred> 
     if draft.whole_word.take_if(|()| preds.iter().any(has_content)).is_some() {
         preds = preds.into_iter().map(as_word).collect();
     }
-    let has_names = preds.iter().any(has_name);
+    let has_names = preds.iter().any(|pred| pred.has(&|property| matches!(property, Pred::Name(_))));
     if preds.iter().any(has_content) {
         if let Some(ignore) = draft.ignore_case.take() {
             preds = preds.into_iter().map(|pred| with_case(pred, ignore)).collect();
@@ -329,59 +329,32 @@ pub(super) fn predicates(scene: &mut Scene<'_>, draft: &mut Draft) -> Vec<Pred> 
 
 /// Whether a condition is (also) about content.
 pub(super) fn has_content(pred: &Pred) -> bool {
-    match pred {
-        Pred::Contains { .. } | Pred::Word { .. } => true,
-        Pred::All(parts) | Pred::Any(parts) => parts.iter().any(has_content),
-        Pred::Not(inner) => has_content(inner),
-        _ => false,
-    }
+    pred.has(&|property| matches!(property, Pred::Contains { .. } | Pred::Word { .. }))
 }
 
 /// The same with letter case counting or not.
 pub(super) fn with_case(pred: Pred, ignore_case: bool) -> Pred {
-    let each = |parts: Vec<Pred>| parts.into_iter().map(|part| with_case(part, ignore_case)).collect();
-    match pred {
+    pred.map(&|property| match property {
         Pred::Contains { text, .. } => Pred::Contains { text, ignore_case },
         Pred::Word { text, .. } => Pred::Word { text, ignore_case },
-        Pred::All(parts) => Pred::All(each(parts)),
-        Pred::Any(parts) => Pred::Any(each(parts)),
-        Pred::Not(inner) => Pred::Not(Box::new(with_case(*inner, ignore_case))),
         other => other,
-    }
-}
-
-/// Whether a condition is (also) about a name.
-fn has_name(pred: &Pred) -> bool {
-    match pred {
-        Pred::Name(_) => true,
-        Pred::All(parts) | Pred::Any(parts) => parts.iter().any(has_name),
-        Pred::Not(inner) => has_name(inner),
-        _ => false,
-    }
+    })
 }
 
 /// The same with the text standing alone as a word.
 pub(super) fn as_word(pred: Pred) -> Pred {
-    let each = |parts: Vec<Pred>| parts.into_iter().map(as_word).collect();
-    match pred {
+    pred.map(&|property| match property {
         Pred::Contains { text, ignore_case } => Pred::Word { text, ignore_case },
-        Pred::All(parts) => Pred::All(each(parts)),
-        Pred::Any(parts) => Pred::Any(each(parts)),
-        Pred::Not(inner) => Pred::Not(Box::new(as_word(*inner))),
         other => other,
-    }
+    })
 }
 
 /// The same with the letter case of names ignored.
 fn in_any_case(pred: Pred) -> Pred {
-    let each = |parts: Vec<Pred>| parts.into_iter().map(in_any_case).collect();
-    match pred {
+    pred.map(&|property| match property {
         Pred::Name(test) => Pred::NameIgnoringCase(test),
-        Pred::All(parts) => Pred::All(each(parts)),
-        Pred::Any(parts) => Pred::Any(each(parts)),
-        Pred::Not(inner) => Pred::Not(Box::new(in_any_case(*inner))),
         other => other,
-    }
+    })
 }
 
 /// Whether a name asked for starts with a dot, so that hidden files must be meant.

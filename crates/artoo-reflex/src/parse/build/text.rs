@@ -200,7 +200,11 @@ fn conditions(draft: &mut Draft) -> Vec<Pred> {
         return keep;
     }
     for pred in std::mem::take(&mut draft.preds) {
-        let as_line = empty_as_blank(pred.clone());
+        // "empty" of a line: nothing but white space.
+        let as_line = pred.clone().map(&|property| match property {
+            Pred::MaxBytes(0) | Pred::MinBytes(1) => of_line(property),
+            other => other,
+        });
         let of_lines = Query::Filter { of: Box::new(Query::TextFile { path: String::new() }), keep: as_line.clone() };
         if of_lines.ty().is_ok() {
             keep.push(as_line);
@@ -221,18 +225,6 @@ fn conditions(draft: &mut Draft) -> Vec<Pred> {
         keep = keep.into_iter().map(|pred| with_case(pred, ignore)).collect();
     }
     keep
-}
-
-/// "empty" of a line: nothing but white space.
-fn empty_as_blank(pred: Pred) -> Pred {
-    let each = |parts: Vec<Pred>| parts.into_iter().map(empty_as_blank).collect();
-    match pred {
-        Pred::MaxBytes(0) | Pred::MinBytes(1) => of_line(pred),
-        Pred::All(parts) => Pred::All(each(parts)),
-        Pred::Any(parts) => Pred::Any(each(parts)),
-        Pred::Not(inner) => Pred::Not(Box::new(empty_as_blank(*inner))),
-        other => other,
-    }
 }
 
 /// The lines spoken of: of what was spoken of before, of one file, of an archive, of many files.
