@@ -1,12 +1,14 @@
 //! From features to a step. Every feature is taken out of the draft exactly once; one that is left is a refusal.
 
 mod act;
+mod conditions;
 mod files;
 mod left_out;
 mod machine;
 mod order;
 mod table;
 mod text;
+mod tree;
 
 use super::antecedent::Antecedent;
 use super::draft::{Ask, Draft, LinesWanted, only};
@@ -38,7 +40,7 @@ pub(super) enum Misfit {
     #[error("nothing is asked for")]
     NothingAsked,
     #[error("these words don't fit together")]
-    Leftover(Box<Draft>),
+    Leftover,
     #[error("no file is named")]
     NoFile,
     #[error("no program named {name} is in the folders of your search path (PATH)")]
@@ -83,7 +85,7 @@ pub(super) fn build(context: &Context<'_>, antecedent: Option<&Antecedent>, mut 
         Step::Ask(question(&mut scene, &mut draft)?)
     };
     if !draft.is_only(|_| {}) {
-        return Err(Misfit::Leftover(Box::new(draft)));
+        return Err(Misfit::Leftover);
     }
     let step = checked(step)?;
     let mut assumptions = scene.notes;
@@ -162,7 +164,7 @@ fn question(scene: &mut Scene<'_>, draft: &mut Draft) -> Result<Query, Misfit> {
     }
     // "of each .txt file" speaks of no single file.
     if draft.each.is_some() && draft.field.is_some() && names_file && !draft.has_noun() {
-        return Err(Misfit::Leftover(Box::new(draft.clone())));
+        return Err(Misfit::Leftover);
     }
     if let Some(field) = draft.field {
         // "the owner of each file": the noun went into "each".
