@@ -9,6 +9,7 @@ mod grep;
 mod lines;
 mod pipeline;
 mod processes;
+mod selection;
 mod typed;
 
 use artoo_proto::ToolRequest;

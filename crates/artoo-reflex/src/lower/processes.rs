@@ -3,26 +3,18 @@
 #![expect(clippy::wildcard_enum_match_arm, reason = "what is not named is refused, whatever else there comes to be")]
 
 use super::pipeline::{Argv, Pipeline};
+use super::selection::{Layers, by_field};
 use super::{Programs, Unsupported};
-use crate::algebra::{Key, NameTest, Order, Pred, Query, SortKey};
+use crate::algebra::{Key, NameTest, Pred, Query, SortKey};
 
 /// Processes as `id user kilobytes percent name`, one a line.
 pub(super) fn shown(query: &Query, programs: Programs) -> Result<Pipeline, Unsupported> {
     programs.gnu_only("the list of processes")?;
-    let (stretch, unlimited) = match query {
-        Query::Limit { of, skip, count } => (Some((*skip, *count)), of.as_ref()),
-        other => (None, other),
-    };
-    let (keys, unsorted) = match unlimited {
-        Query::Sort { of, keys } => (keys.as_slice(), of.as_ref()),
-        other => (&[][..], other),
+    let Layers { stretch, keys, keep, source: Query::Processes } = Layers::of(query) else {
+        return Err(Unsupported::Arrangement { what: "this list of processes" });
     };
     let ps = Pipeline::of(Argv::bytewise("ps -e -o pid= -o user:32= -o rss= -o pcpu= -o comm="));
-    let mut lines = match unsorted {
-        Query::Processes => ps,
-        Query::Filter { of, keep } if **of == Query::Processes => filter(ps, keep)?,
-        _ => return Err(Unsupported::Arrangement { what: "this list of processes" }),
-    };
+    let mut lines = keep.iter().try_fold(ps, filter)?;
     if !keys.is_empty() {
         lines = lines.pipe(sort(keys)?);
     }
@@ -39,13 +31,13 @@ pub(super) fn shown(query: &Query, programs: Programs) -> Result<Pipeline, Unsup
 fn sort(keys: &[SortKey]) -> Result<Argv, Unsupported> {
     let mut argv = Argv::bytewise("sort -s");
     for key in keys {
-        let r = if key.order == Order::Descending { "r" } else { "" };
-        argv = argv.and("-k").value(match key.by {
-            Key::Memory => format!("3,3n{r}"),
-            Key::Cpu => format!("4,4n{r}"),
-            Key::Name => format!("5b{r}"),
+        let field = match key.by {
+            Key::Memory => "3,3n",
+            Key::Cpu => "4,4n",
+            Key::Name => "5b",
             _ => return Err(Unsupported::Arrangement { what: "this order of processes" }),
-        });
+        };
+        argv = by_field(argv, field, key.order, false);
     }
     Ok(argv)
 }
