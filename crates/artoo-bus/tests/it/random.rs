@@ -1,14 +1,15 @@
-//! Random publishes by honest and forged senders: what is delivered always obeys the table and its order.
+//! Random messages with right and wrong senders: every delivery obeys the route table and the publish order.
 
 use std::collections::BTreeMap;
 
 use artoo_proto::{Abort, Address, AuditQuery, CancelRequest, Message, Role, route};
 use proptest::prelude::*;
 
-use super::{at, consent, drain, id, memory_query, missing, request, sender, spec, task};
-use crate::{Bus, Delivery};
+use artoo_bus::{Bus, Delivery};
 
-/// One step of the random test: who speaks, what, after which earlier step, and whether a delivery is taken after it.
+use crate::publish::{at, consent, drain, id, memory_query, missing, request, sender, spec, task};
+
+/// One step: sender, message, cause among earlier messages, and whether a delivery is taken afterwards.
 fn steps() -> impl Strategy<Value = (Role, Message, prop::sample::Index, bool)> {
     let message = (0_u8..2, 0_u8..3, 0_usize..8).prop_map(|(n, s, kind)| match kind {
         0 => request(n),
@@ -28,7 +29,7 @@ fn steps() -> impl Strategy<Value = (Role, Message, prop::sample::Index, bool)> 
 
 proptest! {
     #[test]
-    fn whatever_is_published_every_delivery_has_a_row_and_every_address_its_order(
+    fn random_messages_obey_routes_and_order(
         steps in prop::collection::vec(steps(), 0..200)
     ) {
         let mut bus = Bus::new();

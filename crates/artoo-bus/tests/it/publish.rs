@@ -1,8 +1,4 @@
-//! Tests of the bus: what is let on, in which order it arrives, what is lost and how that is told.
-
-mod random;
-mod soak;
-mod taps;
+//! Which messages the bus accepts, in which order it delivers them, and how it reports drops.
 
 use artoo_proto::{
     Abort, Address, AuditQuery, Basis, CancelRequest, ConsentAnswer, ConsentHash, Constraints, Ending, FinalResult,
@@ -11,18 +7,17 @@ use artoo_proto::{
 };
 use uuid::Uuid;
 
-use crate::bus::{TASK_END_RESERVE, TASK_MESSAGES_MAX};
-use crate::{Bus, Delivery, MAILBOX_CAPACITY, Refusal, TapEvent};
+use artoo_bus::{Bus, Delivery, MAILBOX_CAPACITY, Refusal, TASK_END_RESERVE, TASK_MESSAGES_MAX, TapEvent};
 
-fn at(ms: i64) -> Timestamp {
+pub(crate) fn at(ms: i64) -> Timestamp {
     Timestamp::from_millis(ms)
 }
 
-fn id(n: u64) -> MessageId {
+pub(crate) fn id(n: u64) -> MessageId {
     MessageId(Uuid::from_u128(u128::from(n)))
 }
 
-fn task(n: u8) -> TaskId {
+pub(crate) fn task(n: u8) -> TaskId {
     TaskId::new("sort the photos", Uuid::from_u128(u128::from(n)))
 }
 
@@ -30,12 +25,12 @@ fn subtask(n: u8) -> SubTaskId {
     SubTaskId(Uuid::from_u128(u128::from(n)))
 }
 
-fn request(n: u8) -> Message {
+pub(crate) fn request(n: u8) -> Message {
     UserRequest { task_id: task(n), raw_input: String::new(), session: vec![], interactive: false, hard_limit_ms: 1 }
         .into()
 }
 
-fn spec(n: u8) -> Message {
+pub(crate) fn spec(n: u8) -> Message {
     TaskSpec {
         task_id: task(n),
         label: String::new(),
@@ -47,18 +42,18 @@ fn spec(n: u8) -> Message {
     .into()
 }
 
-fn missing(n: u8, s: u8) -> Message {
+pub(crate) fn missing(n: u8, s: u8) -> Message {
     let reason = MissingReason::NoReport;
     SubTaskMissing { parent_task_id: task(n), subtask_id: subtask(s), round: 0, reason }.into()
 }
 
-fn consent(n: u8, s: u8) -> Message {
+pub(crate) fn consent(n: u8, s: u8) -> Message {
     let hash = ConsentHash(String::new());
     let scope = artoo_proto::ConsentScope::Once;
     ConsentAnswer { task_id: task(n), subtask_id: subtask(s), hash, allowed: false, scope, note: None }.into()
 }
 
-fn memory_query(n: u8) -> Message {
+pub(crate) fn memory_query(n: u8) -> Message {
     MemoryQuery { task_id: task(n), round: 0, intent: String::new(), tools: vec![], targets: vec![] }.into()
 }
 
@@ -85,28 +80,28 @@ fn result(n: u8) -> Message {
 }
 
 /// The address that may publish this message.
-fn sender(message: &Message) -> Address {
+pub(crate) fn sender(message: &Message) -> Address {
     Address::of(route::route(message.kind()).unwrap().from, message.task_id(), message.subtask_id())
 }
 
-/// A bus on which task 1 was asked for; the request has id 0.
-fn opened() -> Bus {
+/// A bus with the request of task 1, which has id 0.
+pub(crate) fn opened() -> Bus {
     let mut bus = Bus::new();
     publish(&mut bus, 0, None, request(1)).unwrap();
     bus.take_events();
     bus
 }
 
-fn publish(bus: &mut Bus, n: u64, cause: Option<u64>, message: Message) -> Result<(), Refusal> {
+pub(crate) fn publish(bus: &mut Bus, n: u64, cause: Option<u64>, message: Message) -> Result<(), Refusal> {
     let from = sender(&message);
     bus.publish(at(0), id(n), &from, cause.map(id), message)
 }
 
-fn drain(bus: &mut Bus) -> Vec<Delivery> {
+pub(crate) fn drain(bus: &mut Bus) -> Vec<Delivery> {
     std::iter::from_fn(|| bus.take(0)).collect()
 }
 
-/// The refusal of a publish by `from` on an opened bus; it must also be seen as an event, and nothing may be delivered.
+/// The refusal of a message from `from`. Observers must see it, and nothing may be delivered.
 fn refused(from: &Address, n: u64, cause: Option<u64>, message: Message) -> Refusal {
     let mut bus = opened();
     let waiting = bus.pending();
@@ -120,7 +115,7 @@ fn refused(from: &Address, n: u64, cause: Option<u64>, message: Message) -> Refu
 
 #[doc = "holds: invariant 13; principle 7; design B7"]
 #[test]
-fn another_roles_message_is_refused() {
+fn a_role_cannot_publish_anothers_message() {
     let check = |from: Role, message: Message| {
         let (kind, owner) = (message.kind(), sender(&message).role);
         let address = Address::of(from, message.task_id(), message.subtask_id());
@@ -140,7 +135,7 @@ fn another_roles_message_is_refused() {
 
 #[doc = "holds: design B5"]
 #[test]
-fn an_instance_speaks_only_for_its_own_task_and_subtask() {
+fn an_instance_publishes_only_for_its_task() {
     let check = |from: Address, message: Message| {
         assert_eq!(refused(&from, 1, Some(0), message), Refusal::ForeignTask, "{from}");
     };
@@ -152,19 +147,19 @@ fn an_instance_speaks_only_for_its_own_task_and_subtask() {
 
 #[doc = "holds: principle 7; design D3, B6"]
 #[test]
-fn a_message_needs_a_cause_that_passed_in_its_own_task() {
+fn a_message_needs_a_published_cause() {
     let check = |n: u64, cause: Option<u64>, message: Message| {
         assert_eq!(refused(&sender(&message), n, cause, message), Refusal::UnknownCause);
     };
     check(1, None, spec(1));
     check(1, Some(9), spec(1));
-    // Nothing is its own cause.
+    // A message can't be its own cause.
     check(1, Some(1), spec(1));
-    // A cause of another task is none, and an unknown task has none.
+    // A cause must belong to the same task.
     check(1, Some(0), spec(2));
     check(1, Some(9), request(1));
     check(1, Some(0), AuditQuery {}.into());
-    // Only what comes from outside needs none.
+    // Only input from outside needs no cause.
     let mut bus = opened();
     publish(&mut bus, 1, Some(0), spec(1)).unwrap();
     publish(&mut bus, 2, None, CancelRequest { task_id: task(1) }.into()).unwrap();
@@ -175,16 +170,16 @@ fn a_message_needs_a_cause_that_passed_in_its_own_task() {
 
 #[doc = "holds: design B5"]
 #[test]
-fn a_message_passes_once() {
+fn a_repeated_id_is_refused() {
     assert_eq!(refused(&sender(&spec(1)), 0, Some(0), spec(1)), Refusal::RepeatedId);
-    // Ids are counted by task.
+    // Another task may use the same id.
     let mut bus = opened();
     publish(&mut bus, 0, None, request(2)).unwrap();
 }
 
 #[doc = "holds: principle 7"]
 #[test]
-fn numbers_have_no_gaps_and_receivers_come_from_the_table() {
+fn receivers_come_from_the_route_table() {
     let mut bus = opened();
     publish(&mut bus, 1, Some(9), spec(1)).unwrap_err();
     publish(&mut bus, 2, Some(0), spec(1)).unwrap();
@@ -214,7 +209,7 @@ fn numbers_have_no_gaps_and_receivers_come_from_the_table() {
 
 #[doc = "holds: principle 7; design B1"]
 #[test]
-fn a_full_mailbox_loses_its_own_messages_counted_and_nobody_elses() {
+fn a_full_mailbox_drops_only_its_own_deliveries() {
     let mut bus = opened();
     drain(&mut bus);
     let extra = 3;
@@ -244,16 +239,16 @@ fn a_full_mailbox_loses_its_own_messages_counted_and_nobody_elses() {
 
 #[doc = "holds: law 3.14"]
 #[test]
-fn forgetting_a_task_takes_its_deliveries_and_causes_and_no_others() {
+fn forget_removes_only_the_tasks_own_data() {
     let mut bus = opened();
     publish(&mut bus, 1, None, request(2)).unwrap();
     publish(&mut bus, 2, Some(0), memory_query(1)).unwrap();
     bus.forget(&task(1));
     let to: Vec<Address> = drain(&mut bus).into_iter().map(|delivery| delivery.to).collect();
-    // Memory belongs to no task: what it was asked stays.
+    // Memory has one instance for all tasks: the query to it stays.
     let of = |role, n| Address::of(role, Some(&task(n)), None);
     assert_eq!(to, [of(Role::Perceiver, 2), of(Role::Solver, 2), Address::of(Role::Memory, None, None)]);
-    assert_eq!(publish(&mut bus, 3, Some(0), spec(1)), Err(Refusal::UnknownCause), "a late word for an ended task");
+    assert_eq!(publish(&mut bus, 3, Some(0), spec(1)), Err(Refusal::UnknownCause), "a late message for an ended task");
     publish(&mut bus, 4, Some(1), spec(2)).unwrap();
     // A forgotten address starts with an empty mailbox.
     for n in 10..(10 + MAILBOX_CAPACITY as u64) {
@@ -263,7 +258,7 @@ fn forgetting_a_task_takes_its_deliveries_and_causes_and_no_others() {
 }
 
 #[test]
-fn a_task_that_says_too_much_can_still_end() {
+fn a_task_over_its_limit_can_end() {
     let mut bus = opened();
     for n in 1..TASK_MESSAGES_MAX as u64 {
         publish(&mut bus, n, Some(0), missing(1, 1)).unwrap();
@@ -275,7 +270,7 @@ fn a_task_that_says_too_much_can_still_end() {
     let rejected = PlanRejected { task_id: task(1), round: 0, problems: vec![], model_failure: None, abstention: None };
     assert_eq!(publish(&mut bus, 50_001, Some(0), rejected.into()), Err(Refusal::TooManyMessages { max }));
     publish(&mut bus, 50_002, None, request(2)).unwrap();
-    // The word that it must end, said over and over, leaves room for the word to its instances, and that for the result.
+    // However often it is repeated, RoleFailed leaves room for Abort, and Abort for the result.
     let failed = RoleFailed { task_id: task(1), role: Role::Planner, detail: String::new(), effect_id: None };
     let ending: [Message; 3] = [failed.into(), Abort { task_id: task(1) }.into(), result(1)];
     for (which, (message, passes)) in (0..).zip(ending.into_iter().zip([8, 4, 4])) {

@@ -1,21 +1,22 @@
-//! Taps: nothing is lost without a word, and an observer can't hold the bus up.
+//! Taps report every lost event, and a slow observer can't block the bus.
 
 use std::time::{Duration, Instant};
 
 use artoo_proto::Timestamp;
 
-use super::{Bus, TapEvent, opened, publish, request, spec};
-use crate::{Observed, Tap, TapClosed, TapSender, tap};
+use artoo_bus::{Bus, Observed, Tap, TapClosed, TapEvent, TapSender, tap};
+
+use crate::publish::{opened, publish, request, spec};
 
 fn offer(sender: &mut TapSender, n: u64) {
     sender.offer(Timestamp::from_millis(n.cast_signed()), TapEvent::Gap { missing: 1_000 + n });
 }
 
-/// What stands on the tap: position and, where events are missing, how many.
+/// Unread events: their position and their number of missing events.
 fn read(tap: &Tap) -> Vec<(u64, u64)> {
     std::iter::from_fn(|| tap.recv_timeout(Duration::ZERO).ok().flatten())
         .map(|Observed { n, event, .. }| {
-            let TapEvent::Gap { missing } = event else { panic!("only gaps were offered, and here is {event:?}") };
+            let TapEvent::Gap { missing } = event else { panic!("expected a gap, got {event:?}") };
             (n, missing)
         })
         .collect()
@@ -23,7 +24,7 @@ fn read(tap: &Tap) -> Vec<(u64, u64)> {
 
 #[doc = "holds: design B2"]
 #[test]
-fn a_full_tap_tells_how_much_it_lost_where_it_was_lost() {
+fn a_full_tap_reports_its_gap() {
     let (mut sender, tap) = tap(3);
     for n in 0..8 {
         offer(&mut sender, n);
@@ -37,7 +38,7 @@ fn a_full_tap_tells_how_much_it_lost_where_it_was_lost() {
 
 #[doc = "holds: design B2"]
 #[test]
-fn a_tap_with_room_for_the_word_alone_starts_to_count_anew() {
+fn a_gap_that_fills_the_tap_restarts_counting() {
     let (mut sender, tap) = tap(1);
     offer(&mut sender, 0);
     offer(&mut sender, 1);
@@ -50,7 +51,7 @@ fn a_tap_with_room_for_the_word_alone_starts_to_count_anew() {
 
 #[doc = "holds: design B2"]
 #[test]
-fn what_is_lost_last_is_told_when_the_bus_goes_away() {
+fn the_last_gap_is_reported_on_drop() {
     let (mut sender, tap) = tap(2);
     for n in 0..6 {
         offer(&mut sender, n);
@@ -66,7 +67,7 @@ fn what_is_lost_last_is_told_when_the_bus_goes_away() {
 
 #[doc = "holds: design B9"]
 #[test]
-fn without_an_observer_the_bus_goes_on() {
+fn the_bus_works_without_an_observer() {
     let (mut sender, tap) = tap(8);
     drop(tap);
     let mut bus = opened();
@@ -78,7 +79,7 @@ fn without_an_observer_the_bus_goes_on() {
 }
 
 #[test]
-fn an_open_tap_with_nothing_on_it_waits_no_longer_than_told() {
+fn recv_timeout_returns_after_its_timeout() {
     let (_sender, tap) = tap(1);
     let started = Instant::now();
     assert_eq!(tap.recv_timeout(Duration::from_millis(5)), Ok(None));
@@ -86,7 +87,7 @@ fn an_open_tap_with_nothing_on_it_waits_no_longer_than_told() {
 }
 
 #[test]
-fn an_event_survives_its_json() {
+fn events_round_trip_through_json() {
     let mut bus = Bus::new();
     publish(&mut bus, 0, None, request(1)).unwrap();
     publish(&mut bus, 1, None, spec(1)).unwrap_err();
