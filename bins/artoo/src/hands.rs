@@ -102,8 +102,9 @@ mod tests {
     use super::tools;
     use crate::settings::Variables;
 
+    #[doc = "holds: design D15"]
     #[test]
-    fn d15_the_chain_is_what_the_person_named() {
+    fn the_chain_is_what_the_person_named() {
         let environment = artoo_roles::runtime::detect_environment(None).unwrap();
         let check = |pairs: &[(&str, &str)], expected: Result<&[&str], &str>| {
             let config = tools(&environment, &Variables::of(pairs));

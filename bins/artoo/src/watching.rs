@@ -152,8 +152,9 @@ mod tests {
     use super::Watching;
     use crate::settings::Variables;
 
+    #[doc = "holds: client C18; design D18"]
     #[test]
-    fn d18_a_wait_counts_down_until_it_is_over() {
+    fn a_wait_counts_down_until_it_is_over() {
         let watching = Watching::start(&Variables::default()).unwrap();
         let task_id = TaskId::try_from("t-00000000-0000-4000-8000-000000000001".to_owned()).unwrap();
         let caller = Caller { role: Role::Planner, task_id, subtask_id: None };

@@ -321,8 +321,9 @@ mod tests {
 
     use super::ascii_where_hostile;
 
+    #[doc = "holds: design H2"]
     #[test]
-    fn h2_json_holds_no_character_that_a_terminal_acts_on_and_still_says_the_same() {
+    fn json_holds_no_character_that_a_terminal_acts_on_and_still_says_the_same() {
         let value = json!({"name\u{9b}": "a\u{1b}]0;x\u{7}\u{202e}b\u{7f}\u{e0041}é漢\u{200b}\"\\n"});
         let line = ascii_where_hostile(&value.to_string());
         assert_eq!(serde_json::from_str::<Value>(&line).unwrap(), value);

@@ -52,8 +52,9 @@ fn the_nearest_wish_wins() {
     assert!(ModelChoice::resolve(None, &Variables::of(&[("ARTOO_MODEL", "gpt")])).is_err());
 }
 
+#[doc = "holds: design F6"]
 #[test]
-fn f6_an_endpoint_without_what_it_needs_is_refused_before_anything_runs() {
+fn an_endpoint_without_what_it_needs_is_refused_before_anything_runs() {
     let check = |set: &[(&str, &str)], named: Option<&str>, expected: Option<&str>| {
         let problem =
             remote(&openai(named), Place::First, &Variables::of(set)).err().map(|failure| failure.to_string());
@@ -94,6 +95,7 @@ fn others_stand_beside_an_endpoint_only() {
     assert_eq!((alone.hands, alone.fallback.len()), (None, 0));
 }
 
+#[doc = "holds: law 1.21"]
 #[test]
 fn secrets_stay_here_with_reflex_and_where_the_person_trusts_local_models() {
     let check = |model: &str, set: &[(&str, &str)], expected: bool| {

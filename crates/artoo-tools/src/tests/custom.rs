@@ -47,6 +47,7 @@ fn names(registry: &Registry) -> Vec<String> {
     registry.specs().into_iter().map(|spec| spec.name).collect()
 }
 
+#[doc = "holds: law 1.25"]
 #[tokio::test]
 async fn an_argument_stays_one_argument_whatever_is_in_it() {
     let house = house(&[GREET]);
@@ -61,8 +62,9 @@ async fn an_argument_stays_one_argument_whatever_is_in_it() {
 
 /// What its manifest says is held, and a program that ends well all the same is not taken at its word.
 #[cfg(target_os = "linux")]
+#[doc = "holds: law 1.19"]
 #[tokio::test]
-async fn law1_a_write_of_a_reading_tool_is_denied_and_told() {
+async fn a_write_of_a_reading_tool_is_denied_and_told() {
     for (effect, is_denied) in [("read_only", true), ("creating", false)] {
         let house = House::with(|config| {
             let folder = Path::new(&config.environment.home).join("tools");
@@ -182,6 +184,7 @@ fn a_manifest_is_understood_whole_or_refused_with_the_reason() {
     check(&[("\"read_only\"", "\"read_only\"\ntimeout_s = 0")], "timeout_s: give 1 to 600");
 }
 
+#[doc = "holds: law 1.25"]
 #[test]
 fn a_manifest_or_program_that_others_can_change_is_refused() {
     let check = |change: &dyn Fn(&Path), expected: &str| {
@@ -215,6 +218,7 @@ fn a_program_in_the_workspace_is_no_tool() {
     assert!(registry.problems()[0].to_string().contains("lies in the workspace"), "{:?}", registry.problems());
 }
 
+#[doc = "holds: law 1.25"]
 #[tokio::test]
 async fn what_changes_something_asks_with_the_very_arguments_and_the_program_s_bytes() {
     let changing = GREET.replace("read_only", "changing");

@@ -66,6 +66,7 @@ fn two_at_once_of_one_name_are_one() {
     assert!(fs::read(world.models().join("tiny/tiny.gguf")).unwrap() == content);
 }
 
+#[doc = "holds: law 1.23"]
 #[test]
 fn a_person_is_asked_with_all_it_takes_and_no_is_no() {
     let (world, server) = (World::new(), host(model()));

@@ -103,6 +103,7 @@ async fn a_host_that_ignores_ranges_is_asked_anew_and_the_file_is_right() {
     assert_eq!(place.started_anew(), 1);
 }
 
+#[doc = "holds: law 1.23"]
 #[tokio::test]
 async fn a_file_that_changed_meanwhile_is_never_sewn_together() {
     // With ranges kept to, with If-Range ignored, and with another size.
@@ -170,6 +171,7 @@ async fn without_a_validator_it_goes_on_only_where_a_sum_will_tell() {
     assert_eq!(server.downloads()[1].from(), None);
 }
 
+#[doc = "holds: law 1.23"]
 #[tokio::test]
 async fn what_came_the_first_time_is_what_is_trusted_afterwards() {
     let place = Place::new();

@@ -14,6 +14,7 @@ fn entry(url: &str, content: &[u8]) -> &'static Entry {
     catalogued("of-the-catalog", content, Some(url.to_owned()), None)
 }
 
+#[doc = "holds: law 1.23"]
 #[tokio::test]
 async fn a_wrong_sum_leaves_nothing_behind() {
     let (content, other) = (model(), sum(b"other"));
@@ -51,6 +52,7 @@ async fn a_sum_that_the_host_announces_is_held_against_what_comes() {
     }
 }
 
+#[doc = "holds: law 1.23"]
 #[tokio::test]
 async fn redirects_are_followed_a_few_times_and_never_to_where_others_listen_in() {
     let check = |first: &'static str, expected: &'static str| async move {

@@ -110,8 +110,9 @@ mod tests {
 
     use super::{Process, facts};
 
+    #[doc = "holds: design T3"]
     #[test]
-    fn t3_a_process_that_goes_while_it_is_asked_about_is_dead_and_of_no_session() {
+    fn a_process_that_goes_while_it_is_asked_about_is_dead_and_of_no_session() {
         let check = |stat: &str, is_dead: bool, parent: i32, session: i32| {
             let pid = |number: i32| Some(number).filter(|number| *number > 0).and_then(Pid::from_raw);
             let expected = Process { is_dead, parent: pid(parent), session: pid(session) };
