@@ -22,6 +22,9 @@ const EDGES: [(&str, &[&str], &[&str]); 10] = [
     ),
 ];
 
+/// Programs that are not shipped, and the crates of this workspace they need.
+const LABORATORY: [(&str, &[&str]); 1] = [("artoo-bench", &["artoo-bus", "artoo-llm", "artoo-proto", "artoo-roles"])];
+
 /// The program reaches the controller, the memory and the parser only through the runtime.
 const BINARY_MAY_KNOW: [&str; 6] =
     ["artoo-audit", "artoo-bus", "artoo-llm", "artoo-proto", "artoo-roles", "artoo-tools"];
@@ -55,7 +58,13 @@ fn each_crate_knows_exactly_whom_it_may() {
         same(&format!("{name} may need"), &edges(name, true), &optional.iter().copied().collect());
     }
     let ours: BTreeSet<&str> = packages().map(name_of).filter(|name| is_ours(name)).collect();
-    let listed = EDGES.iter().map(|(name, ..)| *name).chain(["artoo"]).collect();
+    for (name, needed) in LABORATORY {
+        same(&format!("{name} needs"), &edges(name, false), &needed.iter().copied().collect());
+        let is_used = packages().any(|package| edges(name_of(package), false).contains(name));
+        assert!(!is_used, "{name} is no part of what ships");
+    }
+    let programs = LABORATORY.iter().map(|(name, _)| *name).chain(["artoo"]);
+    let listed = EDGES.iter().map(|(name, ..)| *name).chain(programs).collect();
     same("crates of the workspace", &ours, &listed);
     let of_binary = edges("artoo", false);
     assert!(of_binary.iter().all(|name| BINARY_MAY_KNOW.contains(name)), "the binary knows {of_binary:?}");

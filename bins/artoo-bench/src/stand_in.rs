@@ -10,40 +10,40 @@ use artoo_proto::{ModelFailure, ModelReply, ModelRequest, ReplyBody, RoleContext
 use async_trait::async_trait;
 use serde_json::{Value, json};
 
-use crate::args::BenchTool;
+use crate::options::ToolKind;
 
 /// What a subtask runs: a shell that becomes one program, which looks at something. One that only says something would
 /// be no evidence.
-pub(super) fn command(file: &Path) -> String {
+pub(crate) fn command(file: &Path) -> String {
     format!("cat {}", file.display())
 }
 
 /// Every call goes to the endpoint. What it answers is taken where it fits the role's schema and is of use; an endpoint
 /// that answers everything alike still makes every call cost what it costs.
-pub(super) struct StandIn {
+pub(crate) struct StandIn {
     remote: Remote,
     n: u16,
     tool: &'static str,
     input: Value,
     first_call: OnceLock<Instant>,
     /// Answers of the endpoint's own that were taken.
-    pub(super) own: AtomicU64,
+    pub(crate) own: AtomicU64,
     /// Answers that were stood in for.
-    pub(super) stood_in: AtomicU64,
+    pub(crate) stood_in: AtomicU64,
 }
 
 impl StandIn {
-    pub(super) fn new(remote: Remote, n: u16, tool: BenchTool, file: &Path) -> Self {
+    pub(crate) fn new(remote: Remote, n: u16, tool: ToolKind, file: &Path) -> Self {
         let (tool, input) = match tool {
-            BenchTool::Proc => ("shell", json!({"command": command(file)})),
-            BenchTool::Noop => ("read_file", json!({"path": file.to_string_lossy()})),
+            ToolKind::Proc => ("shell", json!({"command": command(file)})),
+            ToolKind::Noop => ("read_file", json!({"path": file.to_string_lossy()})),
         };
         let (own, stood_in) = (AtomicU64::new(0), AtomicU64::new(0));
         Self { remote, n, tool, input, first_call: OnceLock::new(), own, stood_in }
     }
 
     /// Milliseconds from then to the first call.
-    pub(super) fn first_call_ms(&self, since: Instant) -> Option<f64> {
+    pub(crate) fn first_call_ms(&self, since: Instant) -> Option<f64> {
         let first = self.first_call.get()?;
         Some((first.saturating_duration_since(since).as_secs_f64() * 1000.0).round())
     }

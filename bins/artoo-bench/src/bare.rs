@@ -7,14 +7,14 @@ use tokio::task::{JoinSet, spawn_blocking};
 
 /// One task of the bare program.
 #[derive(Debug, Clone)]
-pub(super) struct Plan {
-    pub(super) n: u16,
+pub(crate) struct Plan {
+    pub(crate) n: u16,
     /// What each step runs, where it runs anything.
-    pub(super) command: Option<String>,
+    pub(crate) command: Option<String>,
 }
 
 /// Perceive, plan, in parallel a call, a process and a validation each, merge. What the endpoint says is not looked at.
-pub(super) async fn task(client: Bare, plan: Plan) -> Result<(), String> {
+pub(crate) async fn task(client: Bare, plan: Plan) -> Result<(), String> {
     let failed = || "the bare program got no answer".to_owned();
     client.ask("You perceive.", "Run the steps").await.ok_or_else(failed)?;
     client.ask("You plan.", "Run the steps").await.ok_or_else(failed)?;

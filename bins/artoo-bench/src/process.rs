@@ -8,14 +8,14 @@ const TICKS_PER_S: f64 = 100.0;
 
 /// CPU seconds.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Used {
-    pub(super) own_s: f64,
-    pub(super) children_s: f64,
+pub(crate) struct Used {
+    pub(crate) own_s: f64,
+    pub(crate) children_s: f64,
 }
 
 impl Used {
     /// Up to now; zero where the kernel does not tell.
-    pub(super) fn now() -> Self {
+    pub(crate) fn now() -> Self {
         let stat = fs::read_to_string("/proc/self/stat").unwrap_or_default();
         // Fields are counted behind the name, which may hold anything; user and system time are the 14th and 15th.
         let fields: Vec<&str> =
@@ -24,24 +24,24 @@ impl Used {
         Self { own_s: (ticks(14) + ticks(15)) / TICKS_PER_S, children_s: (ticks(16) + ticks(17)) / TICKS_PER_S }
     }
 
-    pub(super) fn since(self, before: &Self) -> Self {
+    pub(crate) fn since(self, before: &Self) -> Self {
         Self { own_s: self.own_s - before.own_s, children_s: self.children_s - before.children_s }
     }
 
-    pub(super) fn total_s(self) -> f64 {
+    pub(crate) fn total_s(self) -> f64 {
         self.own_s + self.children_s
     }
 }
 
 /// The most memory this process ever had resident, in KiB.
-pub(super) fn peak_kb() -> u64 {
+pub(crate) fn peak_kb() -> u64 {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
     line.and_then(|rest| rest.split_whitespace().next()?.parse().ok()).unwrap_or(0)
 }
 
 /// When this process began, to a hundredth of a second; now where the kernel does not tell.
-pub(super) fn started() -> Instant {
+pub(crate) fn started() -> Instant {
     let now = Instant::now();
     let age = || {
         let stat = fs::read_to_string("/proc/self/stat").ok()?;

@@ -1,9 +1,6 @@
-//! `artoo bench`: the real pipeline against an endpoint, its cost in time, CPU and memory, beside a bare program's.
+//! One measurement: tasks against an endpoint, their time, CPU and memory, beside a bare program's.
 
-mod bare;
-mod process;
-mod stand_in;
-
+use std::error::Error;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -17,25 +14,28 @@ use artoo_roles::runtime::{Progress, System};
 use serde_json::{Value, json};
 use tokio::task::JoinSet;
 
-use crate::args::{Bench, BenchTool};
-use crate::display::Line;
-use crate::display::writer::Screen;
-use crate::exit::Exit;
-use crate::failure::Failure;
-use crate::settings::Variables;
-use process::Used;
-use stand_in::StandIn;
+use crate::options::{Options, ToolKind};
+use crate::process::Used;
+use crate::stand_in::{self, StandIn};
+use crate::{bare, process};
 
-/// No measured task may take longer; one that hangs counts as failed.
+/// Time limit of a measured task, in milliseconds; one that hangs counts as failed.
 const TASK_LIMIT_MS: u64 = 120_000;
 
-/// A handful of failures tells what is wrong; a thousand are the same again.
-const ERRORS_SHOWN: usize = 5;
+/// Errors printed; a handful tells what is wrong.
+pub(crate) const ERRORS_SHOWN: usize = 5;
 
-/// Runs the bench and ends with one JSON line.
-pub(crate) async fn run(bench: Bench, variables: &Variables, screen: &Screen) -> Result<Exit, Failure> {
+/// The result of a measurement.
+pub(crate) struct Report {
+    pub(crate) line: Value,
+    /// Why tasks failed.
+    pub(crate) errors: Vec<String>,
+}
+
+/// Measures warm-up tasks, then tasks, then the bare program.
+pub(crate) async fn measure(bench: &Options) -> Result<Report, Box<dyn Error>> {
     let mut config = RemoteConfig::new(Protocol::Chat, bench.base_url.clone(), "bench");
-    config.api_key = variables.text("OPENAI_API_KEY")?.map(artoo_llm::Secret::new);
+    config.api_key = std::env::var("OPENAI_API_KEY").ok().map(artoo_llm::Secret::new);
     let plain = artoo_llm::bare::Bare::new(&config)?;
     let room = Room::make()?;
     let remote = Remote::new(config)?;
@@ -59,7 +59,7 @@ pub(crate) async fn run(bench: Bench, variables: &Variables, screen: &Screen) ->
     let peak_kb = process::peak_kb();
     let counts = (model.own.load(Ordering::Relaxed), model.stood_in.load(Ordering::Relaxed));
     drop(system.close().await);
-    let command = (bench.tool == BenchTool::Proc).then(|| stand_in::command(&room.file));
+    let command = (bench.tool == ToolKind::Proc).then(|| stand_in::command(&room.file));
     let plan = || bare::Plan { n: bench.n, command: command.clone() };
     drop(many(bench.warmup, bench.concurrency, || bare::task(plain.clone(), plan())).await);
     let before = Used::now();
@@ -67,16 +67,13 @@ pub(crate) async fn run(bench: Bench, variables: &Variables, screen: &Screen) ->
     let bare = many(bench.tasks, bench.concurrency, || bare::task(plain.clone(), plan())).await;
     let bare_wall = began.elapsed();
     let bare_used = Used::now().since(&before);
-    let errors: Vec<&String> = warm.errors.iter().chain(&measured.errors).collect();
-    let shown = errors.iter().take(ERRORS_SHOWN).map(|error| Line::warning(artoo_proto::escape::one_line(error)));
-    screen.insist(&shown.collect::<Vec<_>>());
-    let ok = errors.is_empty();
+    let errors: Vec<String> = warm.errors.into_iter().chain(measured.errors).collect();
     let tasks = f64::from(bench.tasks);
     let ratio = used.total_s() / bare_used.total_s().max(f64::MIN_POSITIVE);
-    screen.json(&json!({
+    let line = json!({
         "name": "artoo",
         "version": env!("CARGO_PKG_VERSION"),
-        "ok": ok,
+        "ok": errors.is_empty(),
         "tasks": bench.tasks,
         "wall_s": rounded(wall.as_secs_f64()),
         "task_ms_mean": rounded(1000.0 * measured.time.as_secs_f64() / tasks),
@@ -88,15 +85,11 @@ pub(crate) async fn run(bench: Bench, variables: &Variables, screen: &Screen) ->
         "concurrency": bench.concurrency,
         "replies_own": counts.0,
         "replies_stood_in": counts.1,
-        "first_call_ms": model.first_call_ms(began_at()),
+        "first_call_ms": model.first_call_ms(process::started()),
         "bare": bare_line(&bare, bare_wall, &bare_used, tasks),
         "cpu_ratio": rounded(ratio)
-    }));
-    Ok(if ok { Exit::Accepted } else { Exit::NotAchieved })
-}
-
-fn began_at() -> Instant {
-    process::started()
+    });
+    Ok(Report { line, errors })
 }
 
 fn bare_line(bare: &Measured, wall: Duration, used: &Used, tasks: f64) -> Value {
@@ -177,7 +170,7 @@ async fn ended(mut handle: artoo_roles::runtime::TaskHandle) -> Result<(), Strin
 /// Where temporary files outlive a restart.
 const LASTING: &str = "/var/tmp";
 
-/// A folder of its own for what a run keeps; gone with it.
+/// A temporary folder with a workspace and one file; deleted when dropped.
 struct Room {
     folder: PathBuf,
     file: PathBuf,
@@ -185,18 +178,17 @@ struct Room {
 }
 
 impl Room {
-    fn make() -> Result<Self, Failure> {
+    fn make() -> std::io::Result<Self> {
         // Beside a user's data no folder is made for each command; beside what lies among the temporary files one is.
         let lasting = Path::new(LASTING);
         let parent = if lasting.is_dir() { lasting.to_path_buf() } else { std::env::temp_dir() };
         let nanos = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.subsec_nanos());
         let folder = parent.join(format!("artoo-bench-{}-{nanos:08x}", std::process::id()));
         let workspace = folder.join("workspace");
-        let failed = |error| Failure::not_written(&folder, &error);
-        std::fs::DirBuilder::new().mode(0o700).create(&folder).map_err(failed)?;
-        std::fs::create_dir(&workspace).map_err(failed)?;
+        std::fs::DirBuilder::new().mode(0o700).create(&folder)?;
+        std::fs::create_dir(&workspace)?;
         let file = workspace.join("one.txt");
-        std::fs::write(&file, "1\n").map_err(failed)?;
+        std::fs::write(&file, "1\n")?;
         let text = |path: &Path| path.to_string_lossy().into_owned();
         let environment = Environment {
             cwd: text(&workspace),
