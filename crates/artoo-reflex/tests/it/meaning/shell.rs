@@ -6,9 +6,10 @@ use proptest::prelude::*;
 
 use super::queries::{of_files, of_text, rooted};
 use super::trees::{self, Twin, has_doubtful_names, twin};
-use crate::algebra::{Function, Query};
-use crate::eval::{Answer, EvalError, Verification, evaluate, verify};
-use crate::lower::{Unsupported, command_line};
+use artoo_reflex::algebra::{Function, Query};
+use artoo_reflex::eval::{Answer, EvalError, Verification, evaluate, verify};
+use artoo_reflex::lower::Unsupported;
+use artoo_reflex::testing::command_line;
 
 /// What a real shell makes of a command, as the shell tool shows it.
 pub(super) fn run(command: &str) -> String {
@@ -95,9 +96,9 @@ proptest! {
 fn what_is_refused_says_why() {
     let root = || Query::Tree {
         roots: vec!["/r".to_owned(), "/r/inner".to_owned()],
-        depth: crate::algebra::Depth::Whole,
+        depth: artoo_reflex::algebra::Depth::Whole,
         hidden: true,
-        kind: crate::algebra::Kind::File,
+        kind: artoo_reflex::algebra::Kind::File,
     };
     assert!(matches!(command_line(&root(), "linux"), Err(Unsupported::Arrangement { .. })));
     assert!(matches!(command_line(&root(), "plan9"), Err(Unsupported::System { .. })));
