@@ -117,20 +117,20 @@ fn acted(act: &Act) -> Result<Vec<RecipeSubtask>, Unsupported> {
         let listed = listings.map(|listing| RecipeStep { answers: true, ..listing.clone() }).collect();
         pieces.push(subtask(english(selection), listed, recompute(selection)?)?);
     }
-    let act = serde_json::to_value(act).map_err(|_| Unsupported::Arrangement { what: "this act" })?;
+    let act = serde_json::to_value(act).map_err(|_| Unsupported::Arrangement("this act"))?;
     let done = Criterion::checked(Check::Performed { act, reading: reading.clone() });
     pieces.push(subtask(reading, steps, done)?);
     Ok(pieces)
 }
 
 fn recompute(query: &Query) -> Result<Criterion, Unsupported> {
-    let value = serde_json::to_value(query).map_err(|_| Unsupported::Arrangement { what: "this query" })?;
+    let value = serde_json::to_value(query).map_err(|_| Unsupported::Arrangement("this query"))?;
     Ok(Criterion::checked(Check::Recompute { query: value, reading: english(query) }))
 }
 
 fn subtask(reading: String, steps: Vec<RecipeStep>, criterion: Criterion) -> Result<RecipeSubtask, Unsupported> {
     if steps.is_empty() {
-        return Err(Unsupported::Arrangement { what: "a step without a call" });
+        return Err(Unsupported::Arrangement("a step without a call"));
     }
     Ok(RecipeSubtask {
         intent: reading.clone(),

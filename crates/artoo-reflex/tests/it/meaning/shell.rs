@@ -85,7 +85,7 @@ proptest! {
         let twin = twin(&things);
         let query = rooted(&query, &twin.root);
         if let Some((ran, found)) = answer(&query, &twin) {
-            let unknown = |known| matches!(known, Err(EvalError::NoNumber | EvalError::NoSecondSource { .. }));
+            let unknown = |known| matches!(known, Err(EvalError::NoNumber | EvalError::NoSecondSource(_)));
             let no_number = unknown(evaluate(&query, &twin.memory));
             prop_assert!(found.pass || no_number, "{}\n{query:?}\n{ran}", found.evidence);
         }
@@ -100,6 +100,6 @@ fn what_is_refused_says_why() {
         hidden: true,
         kind: artoo_reflex::algebra::Kind::File,
     };
-    assert!(matches!(command_line(&root(), "linux"), Err(Unsupported::Arrangement { .. })));
-    assert!(matches!(command_line(&root(), "plan9"), Err(Unsupported::System { .. })));
+    assert!(matches!(command_line(&root(), "linux"), Err(Unsupported::Arrangement(_))));
+    assert!(matches!(command_line(&root(), "plan9"), Err(Unsupported::System(_))));
 }
