@@ -1,11 +1,13 @@
-//! A file system in memory, for tests and for trying queries without a disk.
+//! For tests: a file system in memory, and what a request becomes on its way.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use artoo_proto::Timestamp;
 
+use crate::algebra::Query;
 use crate::eval::{Entry, EntryKind, FileSystem, FileSystemError, Space};
+use crate::lower::Unsupported;
 
 /// Room is given in whole blocks of this size, as most file systems do.
 const BLOCK_BYTES: u64 = 4096;
@@ -137,4 +139,18 @@ impl FileSystem for MemoryFileSystem {
     fn utc_offset_s(&self, _at: Timestamp) -> i32 {
         self.utc_offset_s
     }
+}
+
+/// The command line that answers a query, even where a typed tool answers it too.
+///
+/// # Errors
+/// `Unsupported` if no command computes exactly this.
+pub fn command_line(query: &Query, os: &str) -> Result<String, Unsupported> {
+    crate::lower::command_line(query, os)
+}
+
+/// The number of tokens of a request.
+#[must_use]
+pub fn token_count(request: &str) -> usize {
+    crate::lex::lex(request).len()
 }

@@ -8,10 +8,10 @@ use artoo_proto::{CallStatus, EvidenceId, FOLDER, FileChange, Timestamp, ToolCal
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 
-use crate::algebra::{Act, Depth, Kind, NameChange, Pred, Query, Target};
-use crate::eval::{Answer, EntryKind, FileSystem, Verification, evaluate, performed};
-use crate::lower::perform;
-use crate::memory_fs::MemoryFileSystem;
+use artoo_reflex::algebra::{Act, Depth, Kind, NameChange, Pred, Query, Target};
+use artoo_reflex::eval::{Answer, EntryKind, FileSystem, Verification, evaluate, performed};
+use artoo_reflex::lower::perform;
+use artoo_reflex::testing::MemoryFileSystem;
 
 fn at(seconds: i64) -> Timestamp {
     Timestamp::from_millis(seconds * 1000)

@@ -3,8 +3,8 @@
 use artoo_proto::SessionTurn;
 
 use super::{environment, now};
-use crate::memory_fs::MemoryFileSystem;
-use crate::parse::parse;
+use artoo_reflex::parse;
+use artoo_reflex::testing::MemoryFileSystem;
 
 /// Fewest phrasings the file holds, lest it be emptied unnoticed.
 const PHRASINGS: usize = 480;

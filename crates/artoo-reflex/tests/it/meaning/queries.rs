@@ -3,7 +3,7 @@
 use artoo_proto::Timestamp;
 use proptest::prelude::*;
 
-use crate::algebra::{
+use artoo_reflex::algebra::{
     Depth, Field, Function, GroupKey, Key, Kind, NamePart, NameTest, Order, Part, Pred, Query, Relation, Rewrite,
     Separator, SortKey,
 };

@@ -8,11 +8,11 @@ use artoo_proto::Timestamp;
 use proptest::prelude::*;
 
 use super::read;
-use crate::algebra::{
+use artoo_reflex::algebra::{
     Act, Depth, Fact, Field, Function, GroupKey, Key, Kind, NameChange, NamePart, NameTest, Order, Part, Pred, Query,
     Relation, Rewrite, Separator, SortKey, Step, Target,
 };
-use crate::english::{english, english_act, english_steps};
+use artoo_reflex::{english, english_act, english_steps};
 
 /// Text a person could put between quotation marks.
 fn text() -> impl Strategy<Value = String> {
@@ -405,7 +405,7 @@ fn act() -> BoxedStrategy<Act> {
 fn fits(reading: &str) -> bool {
     // Whether a line or a file is to hold the word is open, and refused.
     let is_open = reading.contains("of each of") && reading.contains("the whole word");
-    !is_open && crate::lex::lex(reading).len() <= 48 && reading.len() <= 2_000
+    !is_open && artoo_reflex::testing::token_count(reading) <= 48 && reading.len() <= 2_000
 }
 
 proptest! {

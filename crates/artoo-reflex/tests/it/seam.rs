@@ -7,8 +7,8 @@ use artoo_proto::{
 use serde_json::json;
 
 use super::{environment, now};
-use crate::memory_fs::MemoryFileSystem;
-use crate::{respond, verify};
+use artoo_reflex::testing::MemoryFileSystem;
+use artoo_reflex::{respond, verify};
 
 fn perceive(words: &str) -> ReplyBody {
     let context = RoleContext::Perceive(PerceiveContext {
@@ -101,7 +101,7 @@ fn the_planner_gets_one_call_and_a_check_that_computes_it_again() {
     let Some(Check::Recompute { query, reading }) = plan.task_criteria[0].check() else { panic!() };
     assert_eq!(*reading, subtask.recipe.reading);
     assert!(plan.task_criteria[0].required());
-    let mut fs = crate::memory_fs::MemoryFileSystem::new("/home/ada/x");
+    let mut fs = artoo_reflex::testing::MemoryFileSystem::new("/home/ada/x");
     fs.add_file("/home/ada/x/a.pdf", "12345", now().wall);
     assert!(verify(query, &format!("5\t{}\t/home/ada/x/a.pdf\n", now().wall), &fs).pass);
     assert!(!verify(query, "", &fs).pass);

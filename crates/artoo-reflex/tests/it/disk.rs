@@ -3,8 +3,8 @@
 use artoo_proto::{Environment, SessionTurn, Timestamp};
 
 use super::{environment, now};
-use crate::memory_fs::MemoryFileSystem;
-use crate::parse::parse;
+use artoo_reflex::parse;
+use artoo_reflex::testing::MemoryFileSystem;
 
 /// A home folder with folders named as kinds of file, tables, a trash, caches and artoo's own data.
 fn home() -> MemoryFileSystem {
@@ -38,7 +38,7 @@ fn home() -> MemoryFileSystem {
 }
 
 /// Reads the last of the requests divided by `||` in the folder `cwd` below the home folder.
-fn read(cwd: &str, words: &str) -> Result<crate::parse::Parsed, artoo_proto::Abstention> {
+fn read(cwd: &str, words: &str) -> Result<artoo_reflex::Parsed, artoo_proto::Abstention> {
     let mut turns: Vec<&str> = words.split(" || ").collect();
     let request = turns.pop().unwrap();
     let turn = |input: &str| SessionTurn { input: input.to_owned(), summary: String::new() };

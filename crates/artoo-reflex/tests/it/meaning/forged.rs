@@ -2,11 +2,11 @@
 
 use super::shell::run;
 use super::trees::{Thing, Twin, twin};
-use crate::algebra::{
+use artoo_reflex::algebra::{
     Depth, Field, Function, GroupKey, Key, Kind, NameTest, Order, Part, Pred, Query, Relation, SortKey,
 };
-use crate::eval::verify;
-use crate::lower::command_line;
+use artoo_reflex::eval::verify;
+use artoo_reflex::testing::command_line;
 
 fn tree() -> Twin {
     let thing = |path: &str, content: &str, ms: i64| -> Thing {

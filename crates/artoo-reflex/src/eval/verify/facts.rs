@@ -1,4 +1,4 @@
-//! Facts of the machine and processes: some stand still, some move between the first look and the second.
+//! Facts of the machine; some change between the command and the check, within a tolerance.
 
 #![expect(
     clippy::wildcard_enum_match_arm,
@@ -10,9 +10,9 @@ use std::path::Path;
 
 use artoo_proto::Timestamp;
 
-use super::{Verification, shown};
-use crate::algebra::{Fact, Query, Source, Ty};
-use crate::eval::{Answer, EvalError, FileSystem, Process, evaluate, fact, unreadable};
+use super::{Verification, judged, shown};
+use crate::algebra::{Fact, Source, Ty};
+use crate::eval::{Answer, EvalError, FileSystem, fact, unreadable};
 
 /// Free and used room may differ by this between two looks: what other programs write in a moment.
 const ROOM_MOVES_BYTES: u64 = 256 << 20;
@@ -34,9 +34,6 @@ const UPTIME_MOVES_S: u64 = 150;
 
 /// A load average may differ by this much and by half of itself: it is computed anew every five seconds.
 const LOAD_MOVES: f64 = 1.0;
-
-/// So many processes, and one in ten, may start or end between two looks.
-const PROCESSES_MOVE: usize = 12;
 
 /// Whether the output is a fact of the machine.
 pub(super) fn fact(fact: &Fact, output: &str, fs: &dyn FileSystem) -> Result<Verification, EvalError> {
@@ -70,12 +67,8 @@ pub(super) fn fact(fact: &Fact, output: &str, fs: &dyn FileSystem) -> Result<Ver
         }
         _ => {
             let expected = text(fact, fs)?;
-            Ok(if said == expected && !said.is_empty() {
-                Verification::pass(format!("learnt a second way: {}", shown(&expected)))
-            } else {
-                let said = shown(said);
-                Verification::fail(format!("learnt a second way: {}; the output says {said:?}", shown(&expected)))
-            })
+            let holds = said == expected && !said.is_empty();
+            Ok(judged(holds, format!("learnt a second way: {}", shown(&expected)), "", said))
         }
     }
 }
@@ -125,12 +118,8 @@ fn holds_own_data(folder: &str, fs: &dyn FileSystem) -> bool {
 fn same_moment(expected: &str, said: &str) -> Verification {
     let moment = |text: &str| text.replacen(' ', "T", 1).parse::<jiff::civil::DateTime>().ok();
     let apart = moment(expected).zip(moment(said)).map(|(a, b)| a.duration_since(b).as_secs().unsigned_abs());
-    match apart {
-        Some(apart) if apart <= BOOT_MOVES_S => {
-            Verification::pass(format!("the kernel says {expected}; within {BOOT_MOVES_S} seconds"))
-        }
-        _ => Verification::fail(format!("the kernel says {expected}; the output says {:?}", shown(said))),
-    }
+    let holds = apart.is_some_and(|apart| apart <= BOOT_MOVES_S);
+    judged(holds, format!("the kernel says {expected}"), &format!("; within {BOOT_MOVES_S} seconds"), said)
 }
 
 /// Lines `name: value`, some of which are known a second way; those must be there as they are known.
@@ -181,12 +170,9 @@ fn uptime(seconds: &str, said: &str) -> Verification {
         Some(rest) => rest.split(',').map(part).sum(),
         None => None,
     };
-    match (told, seconds.parse::<u64>()) {
-        (Some(told), Ok(seconds)) if told.abs_diff(seconds) <= UPTIME_MOVES_S => {
-            Verification::pass(format!("the kernel counts {seconds} seconds; within {UPTIME_MOVES_S}"))
-        }
-        _ => Verification::fail(format!("the kernel counts {seconds} seconds; the output says {:?}", shown(said))),
-    }
+    let apart = told.zip(seconds.parse().ok()).map(|(told, seconds)| told.abs_diff(seconds));
+    let holds = apart.is_some_and(|apart| apart <= UPTIME_MOVES_S);
+    judged(holds, format!("the kernel counts {seconds} seconds"), &format!("; within {UPTIME_MOVES_S}"), said)
 }
 
 /// Three numbers against three numbers.
@@ -196,12 +182,10 @@ fn load(expected: &str, said: &str) -> Verification {
         text.split([' ', ',']).filter(|part| !part.is_empty()).map(|part| part.parse().ok()).collect()
     };
     let close = |(a, b): (&f64, &f64)| (a - b).abs() <= LOAD_MOVES + a / 2.0;
-    match (numbers(expected), numbers(said)) {
-        (Some(a), Some(b)) if a.len() == 3 && b.len() == 3 && a.iter().zip(&b).all(close) => {
-            Verification::pass(format!("the kernel says {expected}, which moves; within {LOAD_MOVES} and half"))
-        }
-        _ => Verification::fail(format!("the kernel says {expected}; the output says {:?}", shown(said))),
-    }
+    let both = numbers(expected).zip(numbers(said));
+    let holds = both.is_some_and(|(a, b)| a.len() == 3 && b.len() == 3 && a.iter().zip(&b).all(close));
+    let tolerance = format!(", which moves; within {LOAD_MOVES} and half");
+    judged(holds, format!("the kernel says {expected}"), &tolerance, said)
 }
 
 /// Lines of size, used and available bytes and mount point, after one line of headings.
@@ -230,92 +214,5 @@ fn disks(output: &str, fs: &dyn FileSystem) -> Result<Verification, EvalError> {
         _ => Verification::pass(format!(
             "asked the system again about each of {checked}; within {ROOM_MOVES_BYTES} bytes"
         )),
-    })
-}
-
-/// Whether a count of processes is right, as far as it stands still.
-pub(super) fn process_count(query: &Query, output: &str, fs: &dyn FileSystem) -> Result<Verification, EvalError> {
-    let Answer::Number(expected) = evaluate(query, fs)? else { return Err(EvalError::Meaningless) };
-    let moves = moving(expected) as u64;
-    Ok(match output.trim().parse::<u64>() {
-        Ok(said) if said.abs_diff(expected) <= moves => {
-            Verification::pass(format!("counted again: {expected}, which moves; within {moves}"))
-        }
-        _ => Verification::fail(format!("counted again: {expected}; the output says {:?}", shown(output))),
-    })
-}
-
-fn moving(count: u64) -> usize {
-    PROCESSES_MOVE + usize::try_from(count / 10).unwrap_or(usize::MAX)
-}
-
-/// Whether the output lists the processes asked for: `id user kilobytes percent name`.
-pub(super) fn processes(query: &Query, output: &str, fs: &dyn FileSystem) -> Result<Verification, EvalError> {
-    let (keys, stretch, members) = parts(query);
-    let Answer::Processes(known) = evaluate(members, fs)? else { return Err(EvalError::Meaningless) };
-    let mut said: Vec<Process> = Vec::new();
-    let mut gone = 0;
-    for line in output.lines() {
-        let Some(process) = process(line) else {
-            return Ok(Verification::fail(format!("{:?} is no process", shown(line))));
-        };
-        let is_known = known.iter().any(|other| other.id == process.id && other.name == process.name);
-        gone += usize::from(!is_known);
-        said.push(process);
-    }
-    let moves = moving(known.len() as u64);
-    let wanted = stretch.map_or(known.len(), |(skip, count)| {
-        known.len().saturating_sub(usize::try_from(skip).unwrap_or(usize::MAX)).min(usize::try_from(count).unwrap_or(0))
-    });
-    if said.len().abs_diff(wanted) > if stretch.is_some() { 0 } else { moves } {
-        return Ok(Verification::fail(format!("looked again: {wanted}; the output lists {}", said.len())));
-    }
-    if gone > moves.min(said.len().div_ceil(2)) {
-        return Ok(Verification::fail(format!("{gone} of {} listed are not there when looked again", said.len())));
-    }
-    if let Some(keys) = keys {
-        let sorted = crate::eval::process::sort(said.clone(), keys);
-        if sorted != said {
-            return Ok(Verification::fail("the output is not in the order asked for"));
-        }
-    }
-    Ok(Verification::pass(format!(
-        "looked again: {} of {} are there, and they come and go",
-        said.len() - gone,
-        said.len()
-    )))
-}
-
-type Parts<'a> = (Option<&'a [crate::algebra::SortKey]>, Option<(u64, u64)>, &'a Query);
-
-fn parts(query: &Query) -> Parts<'_> {
-    match query {
-        Query::Limit { of, skip, count } => {
-            let (keys, _, members) = parts(of);
-            (keys, Some((*skip, *count)), members)
-        }
-        Query::Sort { of, keys } => (Some(keys), None, of),
-        members => (None, None, members),
-    }
-}
-
-/// A line of `ps`: id, user, resident kilobytes, percent of a processor, name.
-fn process(line: &str) -> Option<Process> {
-    let mut rest = line.trim_start();
-    let mut field = || {
-        let (field, after) = rest.split_once(' ')?;
-        rest = after.trim_start();
-        Some(field)
-    };
-    let (id, user) = (field()?.parse().ok()?, field()?.to_owned());
-    let (kilobytes, cpu) = (field()?.parse::<u64>().ok()?, field()?);
-    let (whole, tenths) = cpu.split_once('.').unwrap_or((cpu, "0"));
-    let name = rest.trim_end().trim_end_matches(" <defunct>");
-    Some(Process {
-        id,
-        user,
-        memory_bytes: kilobytes * 1024,
-        cpu_permille: whole.parse::<u64>().ok()? * 10 + tenths.parse::<u64>().ok()?,
-        name: name.as_bytes().to_vec(),
     })
 }

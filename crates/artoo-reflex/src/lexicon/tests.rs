@@ -7,15 +7,33 @@
 
 use proptest::prelude::*;
 
-use artoo_proto::SessionTurn;
+use artoo_proto::{Abstention, Environment, Now, SessionTurn, Timestamp};
 
-use super::{environment, now, read};
 use crate::algebra::{Function, GroupKey, Key, Relation};
 use crate::concept::{ActWord, Bound, Concept, DepthWord, Measure, NameRelation, Relation as TimeRelation, TextUnit};
 use crate::lexicon::expand::expand;
 use crate::lexicon::{Meaning, TypeForm, lexicon};
-use crate::memory_fs::MemoryFileSystem;
-use crate::parse::parse;
+use crate::parse::{Parsed, parse};
+use crate::testing::MemoryFileSystem;
+
+/// Wednesday, 15 May 2024, 14:00 local time.
+fn now() -> Now {
+    Now { wall: Timestamp::parse("2024-05-15T13:00:00Z").unwrap(), uptime_ms: 0 }
+}
+
+fn environment() -> Environment {
+    Environment {
+        cwd: "/home/ada/work".to_owned(),
+        home: "/home/ada".to_owned(),
+        workspace: "/home/ada/artoo_workspace".to_owned(),
+        os: "linux".to_owned(),
+        utc_offset_s: 3600,
+    }
+}
+
+fn read(request: &str) -> Result<Parsed, Abstention> {
+    parse(request, &[], &environment(), now(), &MemoryFileSystem::default())
+}
 
 /// Requests around a phrase of this meaning; at least one must be understood.
 fn requests(phrase: &str, meaning: &Meaning) -> Vec<String> {

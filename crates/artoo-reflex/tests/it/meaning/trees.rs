@@ -10,8 +10,8 @@ use artoo_proto::Timestamp;
 use proptest::prelude::*;
 use tempfile::TempDir;
 
-use crate::eval::{EntryKind, FileSystem};
-use crate::memory_fs::MemoryFileSystem;
+use artoo_reflex::eval::{EntryKind, FileSystem};
+use artoo_reflex::testing::MemoryFileSystem;
 
 /// A file or folder to be: path below the root, content, time of change.
 pub(super) type Thing = (Vec<Vec<u8>>, Option<Vec<u8>>, i64);
@@ -151,7 +151,7 @@ pub(super) fn has_doubtful_names(twin: &Twin) -> bool {
     let mut open = vec![PathBuf::from(&twin.root)];
     while let Some(folder) = open.pop() {
         for entry in twin.memory.list(&folder).unwrap() {
-            if std::str::from_utf8(entry.name_bytes())
+            if std::str::from_utf8(entry.path.file_name().unwrap().as_encoded_bytes())
                 .map_or(true, |n| artoo_proto::escape::path_line(n.as_bytes()) != n)
             {
                 return true;

@@ -7,10 +7,10 @@ use proptest::prelude::*;
 use serde_json::json;
 
 use super::{read, round_trip, tool};
-use crate::algebra::{Query, Ty};
-use crate::eval::{Answer, EvalError, evaluate, verify};
-use crate::lower::lower;
-use crate::memory_fs::MemoryFileSystem;
+use artoo_reflex::algebra::{Query, Ty};
+use artoo_reflex::eval::{Answer, EvalError, evaluate, verify};
+use artoo_reflex::lower::lower;
+use artoo_reflex::testing::MemoryFileSystem;
 
 fn at(seconds: i64) -> Timestamp {
     Timestamp::from_millis(seconds * 1000)
@@ -249,8 +249,8 @@ fn random_tree() -> impl Strategy<Value = MemoryFileSystem> {
             let path = PathBuf::from("/r").join(path.trim_start_matches('/'));
             let clean = path.components().all(|part| matches!(part, std::path::Component::Normal(_) | std::path::Component::RootDir));
             // A path below a file, or a file where a folder is, can't be on a disk either.
-            let fits = clean && path.ancestors().skip(1).all(|above| !matches!(crate::eval::FileSystem::metadata(&fs, above), Ok(entry) if entry.kind != crate::eval::EntryKind::Folder))
-                && crate::eval::FileSystem::metadata(&fs, &path).is_err();
+            let fits = clean && path.ancestors().skip(1).all(|above| !matches!(artoo_reflex::eval::FileSystem::metadata(&fs, above), Ok(entry) if entry.kind != artoo_reflex::eval::EntryKind::Folder))
+                && artoo_reflex::eval::FileSystem::metadata(&fs, &path).is_err();
             match (fits, is_folder) {
                 (true, true) => fs.add_folder(path, at(seconds)),
                 (true, false) => fs.add_file(path, content, at(seconds)),
@@ -289,7 +289,7 @@ proptest! {
         match tool::run(&call, &fs) {
             Some(output) => {
                 let found = verify(&value, &output, &fs);
-                prop_assert!(found.pass, "{}: {} on {output:?}", crate::english(&query), found.evidence);
+                prop_assert!(found.pass, "{}: {} on {output:?}", artoo_reflex::english(&query), found.evidence);
                 if query.ty() == Ok(Ty::Number) {
                     let forged = (output.parse::<u64>().unwrap() + 1).to_string();
                     prop_assert!(!verify(&value, &forged, &fs).pass);

@@ -1,4 +1,4 @@
-//! Tests of the whole crate: phrasings, refusals, round trips, the two meanings, the lexicon.
+//! Tests of the whole crate: phrasings, refusals, round trips, the two meanings of a query.
 
 mod answer;
 mod check;
@@ -9,12 +9,11 @@ mod refuse;
 mod round_trip;
 mod seam;
 mod tool;
-mod words;
 
 use artoo_proto::{Environment, Now, Timestamp};
 
-use crate::memory_fs::MemoryFileSystem;
-use crate::parse::{Parsed, parse};
+use artoo_reflex::testing::MemoryFileSystem;
+use artoo_reflex::{Parsed, parse};
 
 /// Wednesday, 15 May 2024, 14:00 local time (UTC+1 for simplicity: 13:00 UTC).
 fn now() -> Now {

@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 
 use super::{boxed, file, name_test, order, root};
-use crate::algebra::{Fact, Function, Key, Pred, Query, Relation, SortKey};
+use artoo_reflex::algebra::{Fact, Function, Key, Pred, Query, Relation, SortKey};
 
 /// A question of one of these sorts.
 #[expect(clippy::too_many_lines, reason = "one table: a kind of fact a line")]

@@ -6,8 +6,8 @@ use artoo_proto::{Timestamp, ToolRequest, escape};
 use globset::GlobBuilder;
 use serde_json::Value;
 
-use crate::eval::{Entry, EntryKind, FileSystem};
-use crate::memory_fs::MemoryFileSystem;
+use artoo_reflex::eval::{Entry, EntryKind, FileSystem};
+use artoo_reflex::testing::MemoryFileSystem;
 
 /// Runs a call; `None` where the root or file is not there.
 pub(super) fn run(call: &ToolRequest, fs: &MemoryFileSystem) -> Option<String> {
