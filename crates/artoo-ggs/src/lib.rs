@@ -4,8 +4,6 @@
 #![deny(missing_docs)]
 
 pub mod blocked;
-#[cfg(feature = "calibration")]
-pub mod calibration;
 pub mod cascade;
 pub mod config;
 pub mod controller;
@@ -22,8 +20,6 @@ pub mod outcome;
 pub mod params;
 pub mod profile;
 pub mod replay;
-#[cfg(feature = "simulation")]
-pub mod simulation;
 pub mod unit;
 
 pub use blocked::{BlockedTarget, BlockedTargetError};

@@ -6,11 +6,12 @@ use super::planner::{carried, first_plan, next_plan};
 use super::policy::{Driver, EXECUTIONS_MAX, Kill, Policy, Seen, Step};
 use super::utility::{Ending, Utility};
 use super::world::{SubtaskTruth, World};
-use crate::loss::{Loss, omega};
-use crate::measurement::{Measured, measure};
-use crate::params::Hyperparameters;
-use crate::profile::Rules;
-use crate::unit::{Unit, micros};
+use artoo_ggs::{Loss, omega};
+use artoo_ggs::{Measured, measure};
+use artoo_ggs::Hyperparameters;
+use artoo_ggs::Rules;
+use artoo_ggs::Unit;
+use crate::micros;
 
 /// What became of one task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -6,9 +6,9 @@
 //! controller that always decides alike every propensity is 1, and the log can only tell how many tasks the candidate
 //! would have left as they were: [`OffPolicy::effective_tasks`] says on how much the value rests.
 
-use crate::outcome::Decision;
-use crate::profile::Profile;
-use crate::replay::{Answer, Record, replay};
+use artoo_ggs::Decision;
+use artoo_ggs::Profile;
+use artoo_ggs::{Answer, Record, replay};
 
 /// One logged task: what its controller was told and answered, and what the ending was worth to whoever judged it.
 #[derive(Debug, Clone, PartialEq)]

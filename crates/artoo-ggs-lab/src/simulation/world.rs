@@ -2,7 +2,7 @@
 
 use super::draws::{Draws, Purpose};
 use super::family::Family;
-use crate::measurement::Mode;
+use artoo_ggs::Mode;
 
 /// Tools there are, two to a class.
 pub(super) const TOOLS: [(&str, &str); 6] = [

@@ -1,7 +1,7 @@
 //! The policies without a controller: try again, reflect, watch for stalls, start over.
 
 use super::{Driver, Seen, Step};
-use crate::measurement::FailureClass;
+use artoo_ggs::FailureClass;
 use crate::simulation::execution::SubtaskResult;
 use crate::simulation::planner::{Change, Instruction};
 

@@ -4,7 +4,7 @@ use super::draws::Purpose;
 use super::execution::{Assignment, Execution, Past, SubtaskResult};
 use super::observe::{target_name, tool_class, tool_name};
 use super::world::{SubtaskTruth, TOOLS, World, target_count};
-use crate::blocked::BlockedTarget;
+use artoo_ggs::BlockedTarget;
 
 /// A planner does what it was told in words four times in five; what code forbids, always.
 const HEEDS: f64 = 0.8;

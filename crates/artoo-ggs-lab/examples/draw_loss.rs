@@ -1,6 +1,6 @@
 //! Draws the loss, round by round, of two tasks that a controller decided on: prints an SVG.
 //!
-//! `cargo run -p artoo-ggs --example draw_loss > crates/artoo-ggs/docs/loss.svg`
+//! `cargo run -p artoo-ggs-lab --example draw_loss > crates/artoo-ggs-lab/docs/loss.svg`
 
 use std::fmt::Write as _;
 use std::io::Write as _;

@@ -6,9 +6,9 @@ mod v07;
 
 use super::execution::Execution;
 use super::planner::Instruction;
-use crate::measurement::{Measured, Round};
-use crate::params::{Hyperparameters, ParameterTable};
-use crate::profile::Profile;
+use artoo_ggs::{Measured, Round};
+use artoo_ggs::{Hyperparameters, ParameterTable};
+use artoo_ggs::Profile;
 use baseline::{Baseline, Habit};
 use controlled::Controlled;
 use v07::V07;

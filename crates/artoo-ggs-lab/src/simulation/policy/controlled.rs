@@ -1,10 +1,10 @@
 //! This crate's own controller as a policy: rounds in, directives out, nothing computed here.
 
 use super::{Driver, Kill, Seen, Step, rose_throughout};
-use crate::controller::Controller;
-use crate::macro_state::Action;
-use crate::outcome::{Outcome, Replan, StopReason};
-use crate::profile::Profile;
+use artoo_ggs::Controller;
+use artoo_ggs::Action;
+use artoo_ggs::{Outcome, Replan, StopReason};
+use artoo_ggs::Profile;
 use crate::simulation::planner::{Change, Instruction};
 
 pub(super) struct Controlled {

@@ -3,8 +3,8 @@
 use basin::{BoxBounds, Constrained, ConstraintSet, CostFunction, De, DeMutation, Executor, PopulationProgress};
 
 use super::{Calibration, CalibrationError, Luck, seed};
-use crate::params::{Hyperparameters, ParameterTable};
-use crate::profile::Profile;
+use artoo_ggs::{Hyperparameters, ParameterTable};
+use artoo_ggs::Profile;
 use crate::simulation::{Policy, Study};
 
 /// One free number: its range, and where it stands in a table.
@@ -113,7 +113,7 @@ fn candidate(calibration: &Calibration, point: &[f64]) -> Profile {
 mod tests {
     use super::{FREE, candidate, first_population};
     use crate::calibration::Calibration;
-    use crate::params::ParameterTable;
+    use artoo_ggs::ParameterTable;
 
     #[test]
     fn every_corner_of_the_box_is_a_legal_profile_with_alpha_untouched() {

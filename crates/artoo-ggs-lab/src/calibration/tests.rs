@@ -2,11 +2,11 @@
 
 use super::off_policy::{LoggedTask, evaluate};
 use super::{Calibration, CalibrationError, calibrate};
-use crate::measurement::{CriterionMeasure, FailureClass, Mode, Round, SubtaskMeasure, SubtaskStatus, Verdict};
-use crate::params::{Hyperparameters, ParameterTable};
-use crate::profile::Profile;
-use crate::replay::{Answer, Call, Event, Record, replay};
-use crate::unit::Unit;
+use artoo_ggs::{CriterionMeasure, FailureClass, Mode, Round, SubtaskMeasure, SubtaskStatus, Verdict};
+use artoo_ggs::{Hyperparameters, ParameterTable};
+use artoo_ggs::Profile;
+use artoo_ggs::{Answer, Call, Event, Record, replay};
+use artoo_ggs::Unit;
 
 /// Seconds in a debug build.
 fn small() -> Calibration {

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use artoo_ggs::simulation::{Cell, Family, Row, Study, picture};
+use artoo_ggs_lab::simulation::{Cell, Family, Row, Study, picture};
 
 const USAGE: &str = "usage: simulate [--tasks N] [--seed N] [--threads N] [--json] [--pictures FOLDER]
                 [--partial WORTH] [--false-delivery WORTH] [--unfinished-is-logical PROBABILITY]

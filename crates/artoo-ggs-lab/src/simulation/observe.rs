@@ -2,7 +2,7 @@
 
 use super::execution::{ATTEMPTS, Execution, SubtaskResult};
 use super::world::{SubtaskTruth, TARGETS, TOOLS, World};
-use crate::measurement::{CriterionMeasure, Mode, Round, SubtaskMeasure, SubtaskStatus, Tool, ToolTarget, Verdict};
+use artoo_ggs::{CriterionMeasure, Mode, Round, SubtaskMeasure, SubtaskStatus, Tool, ToolTarget, Verdict};
 
 /// The round as a verifier reports it.
 pub(super) fn observe(world: &World, execution: &Execution) -> Round {

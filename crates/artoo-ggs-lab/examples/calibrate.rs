@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use artoo_ggs::Profile;
-use artoo_ggs::calibration::{Calibration, Evidence, Recommendation, calibrate};
+use artoo_ggs_lab::calibration::{Calibration, Evidence, Recommendation, calibrate};
 
 const USAGE: &str =
     "usage: calibrate [--search-tasks N] [--generations N] [--population N] [--trial-tasks N] [--seed N]

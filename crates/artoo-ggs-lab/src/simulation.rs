@@ -1,7 +1,7 @@
 //! A simulator: policies compared on made-up tasks whose truth is known.
 //!
 //! ```
-//! use artoo_ggs::simulation::{Family, Policy, Study};
+//! use artoo_ggs_lab::simulation::{Family, Policy, Study};
 //! let policies = vec![Policy::naive(), Policy::v08()];
 //! let families = vec![Family::ORDINARY];
 //! let cells = Study { policies, families, reference: 1, ..Study::full(200) }.run();
@@ -21,7 +21,7 @@
 //! all, turns that into the next plan: it heeds words four times in five, what code forbids always, and keeps subtasks
 //! that matched. All policies get the same four executions, the same verdicts and the same ending: who gives up hands over
 //! the best execution in part where D ≤ 0.3 and nothing required is unmet. Only what is decided between executions
-//! differs. `v08`, `literal` and `strict` are this crate's [`crate::Controller`] itself, through its public functions.
+//! differs. `v08`, `literal` and `strict` are this crate's [`artoo_ggs::Controller`] itself, through its public functions.
 //!
 //! # Luck
 //! Random numbers are addressed by what they decide, not taken from a stream: policies that do the same in the same round
@@ -59,7 +59,6 @@ mod world;
 
 pub use family::Family;
 pub use policy::{EXECUTIONS_MAX, Policy};
-#[cfg(feature = "calibration")]
 pub(crate) use study::task_utilities;
 pub use study::{Cell, Row, Study};
 pub use utility::{Ending, Utility};

@@ -19,7 +19,7 @@ mod search;
 #[cfg(test)]
 mod tests;
 
-use crate::profile::Profile;
+use artoo_ggs::Profile;
 use crate::simulation::{Family, Policy, Utility, task_utilities};
 use bootstrap::{LEVEL, mean_of_means, quantile};
 

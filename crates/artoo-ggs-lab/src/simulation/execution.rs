@@ -2,7 +2,7 @@
 
 use super::draws::Purpose;
 use super::world::{CriterionTruth, Set, SubtaskTruth, TOOLS, World};
-use crate::measurement::{FailureClass, Mode};
+use artoo_ggs::{FailureClass, Mode};
 
 /// Attempts at a subtask within one execution: the fast loop corrects once.
 pub(super) const ATTEMPTS: u32 = 2;

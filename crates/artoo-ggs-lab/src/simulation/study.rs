@@ -179,7 +179,6 @@ fn episodes(family: &Family, policies: &[Policy], task: u32, seed: u64, utility:
 }
 
 /// Each policy's utility in each task, in micro-units.
-#[cfg(feature = "calibration")]
 pub(crate) fn task_utilities(
     family: &Family,
     policies: &[Policy],

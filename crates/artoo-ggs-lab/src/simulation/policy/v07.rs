@@ -1,14 +1,14 @@
 //! Version 0.7's decision table, on this crate's measurements: the sign of the gradient decides first.
 
 use super::{Driver, EXECUTIONS_MAX, Kill, Seen, Step, rose_throughout};
-use crate::decision::Trend;
-use crate::gradient::Gradient;
-use crate::loss::{Loss, omega};
-use crate::measurement::{SubtaskStatus, measure};
-use crate::params::{Hyperparameters, ParameterTable};
-use crate::profile::Rules;
+use artoo_ggs::Trend;
+use artoo_ggs::Gradient;
+use artoo_ggs::{Loss, omega};
+use artoo_ggs::{SubtaskStatus, measure};
+use artoo_ggs::{Hyperparameters, ParameterTable};
+use artoo_ggs::Rules;
 use crate::simulation::planner::{Change, Instruction};
-use crate::unit::micros;
+use crate::micros;
 
 /// Version 0.7 gave a task two minutes.
 const TIME_BUDGET_MS: u64 = 120_000;
