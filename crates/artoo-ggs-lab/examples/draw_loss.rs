@@ -6,8 +6,7 @@ use std::fmt::Write as _;
 use std::io::Write as _;
 
 use artoo_ggs::{
-    Controller, CriterionMeasure, Decision, FailureClass, Mode, Outcome, Profile, Round, SubtaskMeasure, SubtaskStatus,
-    ToolTarget, Verdict, beta_eff,
+    Controller, CriterionMeasure, Decision, FailureClass, Outcome, Profile, Round, SubtaskMeasure, ToolTarget,
 };
 
 /// A round in which so many of ten criteria failed by the approach, and so many by the environment.
@@ -30,35 +29,20 @@ const PARTS: [(&str, &str); 3] = [("α·D", "#3b6ea5"), ("β_eff·P", "#d08a2e")
 fn round(shares: &Shares) -> Round {
     let criterion = |n: usize| {
         let class = match n {
-            n if n < shares.logical => Some(FailureClass::Logical),
-            n if n < shares.logical + shares.environmental => Some(FailureClass::Environmental),
-            _ => None,
+            n if n < shares.logical => FailureClass::Logical,
+            n if n < shares.logical + shares.environmental => FailureClass::Environmental,
+            _ => return CriterionMeasure::met(format!("criterion {n}")),
         };
-        CriterionMeasure {
-            claim: format!("criterion {n}"),
-            mode: Mode::Verifiable,
-            required: false,
-            verdict: if class.is_some() { Verdict::Fail } else { Verdict::Pass },
-            class,
-            failed_attempts: u32::from(class.is_some()),
-            attempts: 1,
-        }
+        CriterionMeasure::unmet(format!("criterion {n}")).blamed_on(class)
     };
-    let call = ToolTarget { tool: "shell".to_owned(), target: "make report".to_owned(), failed: true };
-    let subtask = SubtaskMeasure {
-        status: SubtaskStatus::Failed,
-        infrastructure: false,
-        criteria: (0..10).map(criterion).collect(),
-        calls: vec![call],
-        tools: Vec::new(),
-    };
-    Round { subtasks: vec![subtask], ..Round::default() }
+    let subtask = SubtaskMeasure::failed((0..10).map(criterion).collect());
+    Round::new(vec![subtask.with_calls([ToolTarget::failed("shell", "make report")])])
 }
 
 fn decisions(rounds: &[Shares]) -> Vec<Decision> {
-    let mut controller = Controller::new(Profile::v0_8());
+    let mut controller = Controller::new(Profile::default());
     let begun = controller.begin((), 0);
-    let decide = |(n, shares)| controller.round(&(), n * ROUND_MS, &round(shares)).ok();
+    let decide = |(n, shares)| controller.observe(&(), &round(shares), n * ROUND_MS).ok();
     begun.into_iter().flat_map(|()| (1..).zip(rounds)).map_while(decide).collect()
 }
 
@@ -87,7 +71,7 @@ fn panel(svg: &mut String, left: f64, title: &str, rounds: &[(usize, usize)]) {
         .map(|(logical, environmental)| Shares { logical: *logical, environmental: *environmental })
         .collect();
     text(svg, left, 52.0, "start", title);
-    let profile = Profile::v0_8();
+    let profile = Profile::default();
     let parameters = profile.parameters();
     let _ =
         writeln!(svg, "<line x1=\"{left}\" x2=\"{}\" y1=\"{FLOOR}\" y2=\"{FLOOR}\" stroke=\"#222222\"/>", left + 360.0);
@@ -96,7 +80,7 @@ fn panel(svg: &mut String, left: f64, title: &str, rounds: &[(usize, usize)]) {
         let loss = &decision.loss;
         let parts = [
             parameters.alpha * loss.d.value(),
-            beta_eff(loss.omega, parameters) * loss.p.value(),
+            parameters.beta_eff(loss.omega) * loss.p.value(),
             parameters.lambda * loss.omega.value(),
         ];
         let mut top = FLOOR;

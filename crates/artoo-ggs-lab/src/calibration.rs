@@ -19,8 +19,8 @@ mod search;
 #[cfg(test)]
 mod tests;
 
-use artoo_ggs::Profile;
 use crate::simulation::{Family, Policy, Utility, task_utilities};
+use artoo_ggs::Profile;
 use bootstrap::{LEVEL, mean_of_means, quantile};
 
 /// Least members of a population: the search combines a member with three others.
@@ -65,7 +65,7 @@ impl Calibration {
         let held_out = ["blocked_targets", "noisy_verifier", "mislabelled", "rotting"];
         let (held_out, train) = Family::ALL.into_iter().partition(|family| held_out.contains(&family.name));
         Self {
-            incumbent: Profile::v0_8(),
+            incumbent: Profile::default(),
             train,
             held_out,
             search_tasks: 1_500,

@@ -8,13 +8,13 @@
 
 use artoo_ggs::Decision;
 use artoo_ggs::Profile;
-use artoo_ggs::{Answer, Record, replay};
+use artoo_ggs::{ControllerReply, LogEntry, replay};
 
 /// One logged task: what its controller was told and answered, and what the ending was worth to whoever judged it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LoggedTask<K> {
     /// From its beginning to its end, one task only.
-    pub records: Vec<Record<K>>,
+    pub records: Vec<LogEntry<K>>,
     /// By a person's word or a later check: the log can't know.
     pub utility: f64,
 }
@@ -53,7 +53,7 @@ fn weight<K: Ord + Clone>(profile: &Profile, task: &LoggedTask<K>) -> Option<f64
     let events = task.records.iter().map(|record| record.event.clone());
     let mut weight = 1.0;
     for (logged, again) in task.records.iter().zip(replay(profile.clone(), events)) {
-        match (decided(&logged.answer), decided(&again.answer)) {
+        match (decided(&logged.reply), decided(&again.reply)) {
             (None, None) => {}
             (Some(logged), Some(again)) if logged.outcome == again.outcome => {
                 let propensity = logged.propensity.value();
@@ -65,9 +65,9 @@ fn weight<K: Ord + Clone>(profile: &Profile, task: &LoggedTask<K>) -> Option<f64
     Some(weight)
 }
 
-fn decided(answer: &Answer) -> Option<&Decision> {
-    match answer {
-        Answer::Decided(decision) => Some(decision),
-        Answer::Done | Answer::Refused(_) => None,
+fn decided(reply: &ControllerReply) -> Option<&Decision> {
+    match reply {
+        ControllerReply::Decided(decision) => Some(decision),
+        _ => None,
     }
 }

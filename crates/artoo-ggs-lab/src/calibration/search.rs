@@ -3,9 +3,9 @@
 use basin::{BoxBounds, Constrained, ConstraintSet, CostFunction, De, DeMutation, Executor, PopulationProgress};
 
 use super::{Calibration, CalibrationError, Luck, seed};
-use artoo_ggs::{Hyperparameters, ParameterTable};
-use artoo_ggs::Profile;
 use crate::simulation::{Policy, Study};
+use artoo_ggs::Profile;
+use artoo_ggs::{Hyperparameters, ParameterTable};
 
 /// One free number: its range, and where it stands in a table.
 struct Free {
@@ -122,7 +122,7 @@ mod tests {
             let point: Vec<f64> = (0..FREE.len()).map(|axis| f64::from(corner >> axis & 1)).collect();
             let profile = candidate(&calibration, &point);
             assert_eq!(profile.name(), "v0.8 calibrated", "{point:?}");
-            let fixed = ParameterTable::V0_8;
+            let fixed = ParameterTable::DEFAULT;
             let table = profile.parameters();
             assert_eq!(
                 (table.alpha, table.time_budget_ms, table.max_replans, table.kill_after),

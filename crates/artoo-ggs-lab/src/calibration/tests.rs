@@ -2,11 +2,11 @@
 
 use super::off_policy::{LoggedTask, evaluate};
 use super::{Calibration, CalibrationError, calibrate};
-use artoo_ggs::{CriterionMeasure, FailureClass, Mode, Round, SubtaskMeasure, SubtaskStatus, Verdict};
-use artoo_ggs::{Hyperparameters, ParameterTable};
 use artoo_ggs::Profile;
-use artoo_ggs::{Answer, Call, Event, Record, replay};
 use artoo_ggs::Unit;
+use artoo_ggs::{ControllerCall, ControllerEvent, ControllerReply, LogEntry, replay};
+use artoo_ggs::{CriterionMeasure, FailureClass, Round, SubtaskMeasure};
+use artoo_ggs::{Hyperparameters, ParameterTable};
 
 /// Seconds in a debug build.
 fn small() -> Calibration {
@@ -22,10 +22,10 @@ fn small() -> Calibration {
 }
 
 fn with(change: impl Fn(&mut ParameterTable)) -> Profile {
-    let mut table = ParameterTable::V0_8;
+    let mut table = ParameterTable::DEFAULT;
     change(&mut table);
     let parameters = Hyperparameters::try_from(table).unwrap();
-    Profile::new("other", parameters, *Profile::v0_8().rules()).unwrap()
+    Profile::new("other", parameters, *Profile::default().rules()).unwrap()
 }
 
 #[test]
@@ -38,7 +38,7 @@ fn a_recommendation_is_repeatable_loads_as_a_profile_and_leaves_alpha_alone() {
     let file = serde_json::to_string_pretty(&recommendation.profile).unwrap();
     let loaded: Profile = serde_json::from_str(&file).unwrap();
     assert_eq!(loaded, recommendation.profile);
-    assert_eq!(loaded.parameters().alpha, ParameterTable::V0_8.alpha);
+    assert_eq!(loaded.parameters().alpha, ParameterTable::DEFAULT.alpha);
     let unknown = file.replacen("\"alpha\"", "\"aleph\": 1.0,\n    \"alpha\"", 1);
     let error = serde_json::from_str::<Profile>(&unknown).unwrap_err().to_string();
     assert!(error.contains("aleph"), "{error}");
@@ -82,28 +82,19 @@ fn a_calibration_that_means_nothing_is_refused_by_name() {
 
 /// One round of one subtask with `unmet` of four criteria, then an end by the caller.
 fn logged(unmet: usize, utility: f64, propensity: f64) -> LoggedTask<u8> {
-    let criterion = |index: usize| CriterionMeasure {
-        claim: index.to_string(),
-        mode: Mode::Verifiable,
-        required: false,
-        verdict: if index < unmet { Verdict::Fail } else { Verdict::Pass },
-        class: (index < unmet).then_some(FailureClass::Logical),
-        failed_attempts: u32::from(index < unmet),
-        attempts: 1,
+    let criterion = |index: usize| {
+        if index < unmet {
+            CriterionMeasure::unmet(index.to_string()).blamed_on(FailureClass::Logical)
+        } else {
+            CriterionMeasure::met(index.to_string())
+        }
     };
-    let subtask = SubtaskMeasure {
-        status: SubtaskStatus::Failed,
-        infrastructure: false,
-        criteria: (0..4).map(criterion).collect(),
-        calls: Vec::new(),
-        tools: vec!["shell".to_owned()],
-    };
-    let round = Round { subtasks: vec![subtask], task_criteria: Vec::new(), available_tools: Vec::new() };
-    let events = [Call::Begin(1), Call::Round { task: 1, round }];
-    let events = events.into_iter().map(|call| Event { at_ms: 0, call });
-    let mut records: Vec<Record<u8>> = replay(Profile::v0_8(), events).collect();
+    let round = Round::new(vec![SubtaskMeasure::failed((0..4).map(criterion).collect()).with_tools(["shell"])]);
+    let events = [ControllerCall::Begin(1), ControllerCall::Observe { task: 1, round }];
+    let events = events.into_iter().map(|call| ControllerEvent::new(0, call));
+    let mut records: Vec<LogEntry<u8>> = replay(Profile::default(), events).collect();
     for record in &mut records {
-        if let Answer::Decided(decision) = &mut record.answer {
+        if let ControllerReply::Decided(decision) = &mut record.reply {
             decision.propensity = Unit::clamped(propensity);
         }
     }
@@ -121,12 +112,12 @@ fn a_log_speaks_for_a_profile_only_where_it_decides_alike() {
         assert!((found.effective_tasks - effective).abs() < 1e-9, "{found:?}");
     };
     let stricter = with(|table| table.delta = 0.2);
-    check(&Profile::v0_8(), &log, 3, Some(1.4 / 3.0), 3.0);
+    check(&Profile::default(), &log, 3, Some(1.4 / 3.0), 3.0);
     check(&stricter, &log, 2, Some(0.5), 2.0);
     check(&stricter, &log[..1], 0, None, 0.0);
     // A decision made one time in four stands for four of its kind.
     let explored = [logged(1, 0.0, 1.0), logged(2, 1.0, 0.25)];
-    check(&Profile::v0_8(), &explored, 2, Some(0.8), 25.0 / 17.0);
+    check(&Profile::default(), &explored, 2, Some(0.8), 25.0 / 17.0);
     let useless = [logged(1, f64::NAN, 1.0), logged(2, 1.0, 0.0)];
-    check(&Profile::v0_8(), &useless, 0, None, 0.0);
+    check(&Profile::default(), &useless, 0, None, 0.0);
 }

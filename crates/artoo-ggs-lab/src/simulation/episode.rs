@@ -6,12 +6,12 @@ use super::planner::{carried, first_plan, next_plan};
 use super::policy::{Driver, EXECUTIONS_MAX, Kill, Policy, Seen, Step};
 use super::utility::{Ending, Utility};
 use super::world::{SubtaskTruth, World};
-use artoo_ggs::{Loss, omega};
-use artoo_ggs::{Measured, measure};
+use crate::micros;
 use artoo_ggs::Hyperparameters;
+use artoo_ggs::Loss;
+use artoo_ggs::Measurement;
 use artoo_ggs::Rules;
 use artoo_ggs::Unit;
-use crate::micros;
 
 /// What became of one task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -85,7 +85,7 @@ impl<'a> Run<'a> {
 
     fn observe(&mut self, execution: &Execution, driver: &mut dyn Driver) -> Step {
         let round = observe(self.world, execution);
-        let Ok(measured) = measure(&round, &Rules::V0_8) else { return Step::GiveUp(None) };
+        let Ok(measured) = round.measure(&Rules::DEFAULT) else { return Step::GiveUp(None) };
         let unmet = execution.unmet();
         self.wasted += u32::from(self.least_unmet.is_some_and(|least| unmet >= least));
         self.least_unmet = Some(self.least_unmet.map_or(unmet, |least| least.min(unmet)));
@@ -94,9 +94,9 @@ impl<'a> Run<'a> {
         driver.step(&Seen { execution, round: &round, measured: &measured, executions: self.past.executions })
     }
 
-    fn note_best(&mut self, execution: &Execution, measured: &Measured) {
+    fn note_best(&mut self, execution: &Execution, measured: &Measurement) {
         let distance = measured.d.micros();
-        let is_close = distance <= micros(Hyperparameters::V0_8.delta) && !measured.required_unmet;
+        let is_close = distance <= micros(Hyperparameters::DEFAULT.delta) && !measured.required_unmet;
         if is_close && self.best.as_ref().is_none_or(|(least, _)| distance <= *least) {
             self.best = Some((distance, execution.clone()));
         }
@@ -125,10 +125,10 @@ impl<'a> Run<'a> {
     }
 }
 
-fn loss(measured: &Measured, executions: usize, elapsed_ms: u64) -> i64 {
-    let parameters = Hyperparameters::V0_8;
+fn loss(measured: &Measurement, executions: usize, elapsed_ms: u64) -> i64 {
+    let parameters = Hyperparameters::DEFAULT;
     let replans = executions.saturating_sub(1) as u32;
-    micros(Loss::new(measured.d, measured.p, omega(replans, elapsed_ms, &parameters), &parameters).l)
+    micros(Loss::new(measured.d, measured.p, parameters.omega(replans, elapsed_ms), &parameters).l)
 }
 
 /// Handed over as complete.

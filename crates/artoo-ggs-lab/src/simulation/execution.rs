@@ -2,7 +2,7 @@
 
 use super::draws::Purpose;
 use super::world::{CriterionTruth, Set, SubtaskTruth, TOOLS, World};
-use artoo_ggs::{FailureClass, Mode};
+use artoo_ggs::{CriterionMode, FailureClass};
 
 /// Attempts at a subtask within one execution: the fast loop corrects once.
 pub(super) const ATTEMPTS: u32 = 2;
@@ -256,8 +256,8 @@ impl Site<'_> {
     fn passes(&self, truth: &CriterionTruth, met: bool, criterion: usize, attempt: usize, tries: u32) -> bool {
         let family = &self.world.family;
         let scale = match truth.mode {
-            Mode::Verifiable => CHECK_ERROR,
-            Mode::Plausible => 1.0,
+            CriterionMode::Verifiable => CHECK_ERROR,
+            CriterionMode::Plausible => 1.0,
         };
         let gamed = if self.is_sound() { 0.0 } else { family.gaming * f64::from(tries) };
         let error = if met { family.false_fail } else { (family.false_pass + gamed).min(FALSE_PASS_MAX) };

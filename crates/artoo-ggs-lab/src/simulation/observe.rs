@@ -2,57 +2,47 @@
 
 use super::execution::{ATTEMPTS, Execution, SubtaskResult};
 use super::world::{SubtaskTruth, TARGETS, TOOLS, World};
-use artoo_ggs::{CriterionMeasure, Mode, Round, SubtaskMeasure, SubtaskStatus, Tool, ToolTarget, Verdict};
+use artoo_ggs::{AvailableTool, CriterionMeasure, Round, SubtaskMeasure, ToolTarget, Verdict};
 
 /// The round as a verifier reports it.
 pub(super) fn observe(world: &World, execution: &Execution) -> Round {
     let subtasks = world.subtasks.iter().zip(&execution.results).enumerate();
-    let available = TOOLS.iter().map(|(name, class)| Tool { name: (*name).to_owned(), class: (*class).to_owned() });
-    Round {
-        subtasks: subtasks.map(|(index, (truth, result))| observe_subtask(index, truth, result)).collect(),
-        task_criteria: execution.whole.map(|whole| observe_whole(whole.passed)).into_iter().collect(),
-        available_tools: available.collect(),
-    }
+    let subtasks = subtasks.map(|(index, (truth, result))| observe_subtask(index, truth, result)).collect();
+    Round::new(subtasks)
+        .with_task_criteria(execution.whole.map(|whole| observe_whole(whole.passed)).into_iter().collect())
+        .with_available_tools(TOOLS.map(|(name, class)| AvailableTool::new(name, class)).to_vec())
 }
 
 fn observe_subtask(index: usize, truth: &SubtaskTruth, result: &SubtaskResult) -> SubtaskMeasure {
-    let tool = tool_name(result.assignment.tool);
-    let criteria = truth.criteria.iter().enumerate().zip(&result.failed_attempts).zip(&result.classes);
-    let criteria = criteria.map(|(((criterion, truth), failed_attempts), class)| {
-        let passed = result.passed.has(criterion);
+    let (tool, target) = (tool_name(result.assignment.tool), target_name(index, result.assignment.target));
+    let criteria = truth.criteria.iter().zip(&result.failed_attempts).zip(&result.classes).enumerate();
+    let criteria = criteria.map(|(criterion, ((truth, failed_attempts), class))| {
         let unjudged = if result.infrastructure { Verdict::Missing } else { Verdict::Fail };
-        CriterionMeasure {
-            claim: format!("{index}.{criterion}"),
-            mode: truth.mode,
-            required: truth.required,
-            verdict: if passed { Verdict::Pass } else { unjudged },
-            class: (!passed).then_some(*class),
-            failed_attempts: *failed_attempts,
-            attempts: result.attempts,
-        }
+        let (verdict, class) =
+            if result.passed.has(criterion) { (Verdict::Pass, None) } else { (unjudged, Some(*class)) };
+        let claim = format!("{index}.{criterion}");
+        let mut measure =
+            CriterionMeasure::undecided(claim).plausible(*failed_attempts, result.attempts).blamed_on(class);
+        (measure.mode, measure.required, measure.verdict) = (truth.mode, truth.required, verdict);
+        measure
     });
-    SubtaskMeasure {
-        status: if result.is_matched() { SubtaskStatus::Matched } else { SubtaskStatus::Failed },
-        infrastructure: result.infrastructure && !result.is_matched(),
-        criteria: criteria.collect(),
-        calls: vec![ToolTarget {
-            tool: tool.to_owned(),
-            target: target_name(index, result.assignment.target).to_owned(),
-            failed: result.call_failed,
-        }],
-        tools: vec![tool.to_owned()],
-    }
+    let criteria = criteria.collect();
+    let measure = if result.is_matched() {
+        SubtaskMeasure::matched(criteria)
+    } else if result.infrastructure {
+        SubtaskMeasure::failed_by_infrastructure(criteria)
+    } else {
+        SubtaskMeasure::failed(criteria)
+    };
+    let call = if result.call_failed { ToolTarget::failed(tool, target) } else { ToolTarget::worked(tool, target) };
+    measure.with_calls([call]).with_tools([tool])
 }
 
 fn observe_whole(passed: bool) -> CriterionMeasure {
-    CriterionMeasure {
-        claim: "the whole".to_owned(),
-        mode: Mode::Plausible,
-        required: false,
-        verdict: if passed { Verdict::Pass } else { Verdict::Fail },
-        class: None,
-        failed_attempts: if passed { 0 } else { ATTEMPTS },
-        attempts: ATTEMPTS,
+    if passed {
+        CriterionMeasure::met("the whole").plausible(0, ATTEMPTS)
+    } else {
+        CriterionMeasure::unmet("the whole").plausible(ATTEMPTS, ATTEMPTS)
     }
 }
 

@@ -6,15 +6,15 @@ mod v07;
 
 use super::execution::Execution;
 use super::planner::Instruction;
-use artoo_ggs::{Measured, Round};
-use artoo_ggs::{Hyperparameters, ParameterTable};
 use artoo_ggs::Profile;
+use artoo_ggs::{Hyperparameters, ParameterTable};
+use artoo_ggs::{Measurement, Round};
 use baseline::{Baseline, Habit};
 use controlled::Controlled;
 use v07::V07;
 
 /// Executions any policy may use: version 0.8's limit on replans holds for all.
-pub const EXECUTIONS_MAX: usize = 1 + ParameterTable::V0_8.max_replans as usize;
+pub const EXECUTIONS_MAX: usize = 1 + ParameterTable::DEFAULT.max_replans as usize;
 
 /// A named policy.
 #[derive(Debug, Clone, PartialEq)]
@@ -65,23 +65,24 @@ impl Policy {
         Self::of("v07", Kind::V07)
     }
 
-    /// This crate's controller under [`Profile::literal`].
+    /// This crate's controller under [`Profile::strict_spec`].
     #[must_use]
     pub fn literal() -> Self {
-        Self::profile("literal", Profile::literal())
+        Self::profile("literal", Profile::strict_spec())
     }
 
-    /// This crate's controller under [`Profile::v0_8`].
+    /// This crate's controller under [`Profile::default`].
     #[must_use]
     pub fn v08() -> Self {
-        Self::profile("v08", Profile::v0_8())
+        Self::profile("v08", Profile::default())
     }
 
     /// Version 0.8 with δ = 0: never content with part, to show what being content costs and saves.
     #[must_use]
     pub fn strict() -> Self {
-        let v08 = Profile::v0_8();
-        let table = ParameterTable { delta: 0.0, ..ParameterTable::V0_8 };
+        let v08 = Profile::default();
+        let mut table = ParameterTable::DEFAULT;
+        table.delta = 0.0;
         let strict = Hyperparameters::try_from(table).and_then(|table| Profile::new("strict", table, *v08.rules()));
         Self::profile("strict", strict.unwrap_or(v08))
     }
@@ -147,7 +148,7 @@ pub(super) struct Seen<'a> {
     pub(super) execution: &'a Execution,
     pub(super) round: &'a Round,
     /// By version 0.8's rules.
-    pub(super) measured: &'a Measured,
+    pub(super) measured: &'a Measurement,
     /// Executions so far, this one included.
     pub(super) executions: usize,
 }

@@ -237,7 +237,7 @@ fn where_nothing_can_be_done_a_credulous_verifier_makes_nothing_but_false_delive
 
 #[test]
 fn pictures_name_every_policy_and_stay_well_formed_whatever_one_is_called() {
-    let odd = Policy::profile("<b>&", artoo_ggs::Profile::v0_8());
+    let odd = Policy::profile("<b>&", artoo_ggs::Profile::default());
     let cells = study(vec![Policy::naive(), Policy::v08(), odd], Family::ALL[..3].to_vec(), 20).run();
     for svg in [picture::outcomes(&cells), picture::losses(&cells)] {
         for label in [">naive<", ">v08<", ">&lt;b&gt;&amp;<"] {

@@ -2,7 +2,7 @@
 
 use super::draws::{Draws, Purpose};
 use super::family::Family;
-use artoo_ggs::Mode;
+use artoo_ggs::CriterionMode;
 
 /// Tools there are, two to a class.
 pub(super) const TOOLS: [(&str, &str); 6] = [
@@ -62,7 +62,7 @@ impl Set {
 /// One criterion as it really is.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct CriterionTruth {
-    pub(super) mode: Mode,
+    pub(super) mode: CriterionMode,
     pub(super) required: bool,
     /// Sound work of at least this skill meets it, in 0..1.
     pub(super) difficulty: f64,
@@ -116,7 +116,7 @@ fn draw_subtask(family: &Family, draws: &Draws, subtask: usize, has_required: bo
     let criteria = (0..count).map(|criterion| {
         let verifiable = draws.chance(VERIFIABLE, Purpose::Shape, &[2, subtask, criterion]);
         CriterionTruth {
-            mode: if verifiable { Mode::Verifiable } else { Mode::Plausible },
+            mode: if verifiable { CriterionMode::Verifiable } else { CriterionMode::Plausible },
             required: has_required && criterion == 0,
             difficulty: draws.uniform(Purpose::Difficulty, &[subtask, criterion]),
         }

@@ -1,9 +1,9 @@
 //! The policies without a controller: try again, reflect, watch for stalls, start over.
 
 use super::{Driver, Seen, Step};
-use artoo_ggs::FailureClass;
 use crate::simulation::execution::SubtaskResult;
 use crate::simulation::planner::{Change, Instruction};
+use artoo_ggs::FailureClass;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Habit {

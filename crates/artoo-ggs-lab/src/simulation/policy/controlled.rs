@@ -1,11 +1,11 @@
 //! This crate's own controller as a policy: rounds in, directives out, nothing computed here.
 
 use super::{Driver, Kill, Seen, Step, rose_throughout};
-use artoo_ggs::Controller;
-use artoo_ggs::Action;
-use artoo_ggs::{Outcome, Replan, StopReason};
-use artoo_ggs::Profile;
 use crate::simulation::planner::{Change, Instruction};
+use artoo_ggs::Controller;
+use artoo_ggs::Profile;
+use artoo_ggs::ReplanAction;
+use artoo_ggs::{Outcome, Replan, StopReason};
 
 pub(super) struct Controlled {
     controller: Controller<()>,
@@ -26,11 +26,7 @@ impl Controlled {
 impl Driver for Controlled {
     fn step(&mut self, seen: &Seen<'_>) -> Step {
         let now_ms = seen.execution.elapsed_ms;
-        let decided = if seen.execution.is_accepted() {
-            self.controller.accept(&(), now_ms, Some(seen.round))
-        } else {
-            self.controller.round(&(), now_ms, seen.round)
-        };
+        let decided = self.controller.observe(&(), seen.round, now_ms);
         debug_assert!(decided.is_ok(), "the simulator made a round that can't be: {decided:?}");
         let Ok(decision) = decided else { return Step::GiveUp(None) };
         self.distances.push(decision.loss.d.micros());
@@ -41,12 +37,7 @@ impl Driver for Controlled {
                 let counted = self.controller.profile().parameters().kill_after as usize;
                 Step::GiveUp(Some(Kill { distance_rose: rose_throughout(&self.distances, counted) }))
             }
-            Outcome::Abandon(
-                StopReason::BudgetExhausted
-                | StopReason::MaxReplans
-                | StopReason::ToolsExhausted
-                | StopReason::External,
-            ) => Step::GiveUp(None),
+            Outcome::Abandon(_) => Step::GiveUp(None),
             Outcome::Replan(replan) => {
                 let most = self.controller.profile().parameters().max_replans as usize;
                 debug_assert!(seen.executions <= most, "execution {} is followed by another", seen.executions);
@@ -58,10 +49,10 @@ impl Driver for Controlled {
 
 fn instruction(replan: Replan, subtasks: usize) -> Instruction {
     let change = match replan.action {
-        Action::Refine => Change::Refine,
-        Action::ChangePath => Change::Target,
-        Action::ChangeApproach => Change::Tool,
-        Action::BreakSymmetry => Change::Class,
+        ReplanAction::Refine => Change::Refine,
+        ReplanAction::ChangePath => Change::Target,
+        ReplanAction::ChangeApproach => Change::Tool,
+        ReplanAction::BreakSymmetry => Change::Class,
     };
     Instruction {
         changes: vec![change; subtasks],

@@ -1,14 +1,13 @@
 //! Version 0.7's decision table, on this crate's measurements: the sign of the gradient decides first.
 
 use super::{Driver, EXECUTIONS_MAX, Kill, Seen, Step, rose_throughout};
-use artoo_ggs::Trend;
-use artoo_ggs::Gradient;
-use artoo_ggs::{Loss, omega};
-use artoo_ggs::{SubtaskStatus, measure};
-use artoo_ggs::{Hyperparameters, ParameterTable};
-use artoo_ggs::Rules;
-use crate::simulation::planner::{Change, Instruction};
 use crate::micros;
+use crate::simulation::planner::{Change, Instruction};
+use artoo_ggs::Gradient;
+use artoo_ggs::Rules;
+use artoo_ggs::Trend;
+use artoo_ggs::{Hyperparameters, ParameterTable};
+use artoo_ggs::{Loss, SubtaskStatus};
 
 /// Version 0.7 gave a task two minutes.
 const TIME_BUDGET_MS: u64 = 120_000;
@@ -23,7 +22,8 @@ pub(super) struct V07 {
 
 impl V07 {
     pub(super) fn new() -> Self {
-        let table = ParameterTable { time_budget_ms: TIME_BUDGET_MS, ..ParameterTable::V0_8 };
+        let mut table = ParameterTable::DEFAULT;
+        table.time_budget_ms = TIME_BUDGET_MS;
         let parameters = Hyperparameters::try_from(table).unwrap_or_default();
         Self { parameters, last: None, worsening: 0, distances: Vec::new(), blocked_tools: Vec::new() }
     }
@@ -44,10 +44,9 @@ impl Driver for V07 {
             return Step::Accept;
         }
         let parameters = self.parameters;
-        let Ok(measured) = measure(seen.round, &Rules::LITERAL) else { return Step::GiveUp(None) };
+        let Ok(measured) = seen.round.measure(&Rules::STRICT_SPEC) else { return Step::GiveUp(None) };
         let replans = seen.executions.saturating_sub(1) as u32;
-        let loss =
-            Loss::new(measured.d, measured.p, omega(replans, seen.execution.elapsed_ms, &parameters), &parameters);
+        let loss = Loss::new(measured.d, measured.p, parameters.omega(replans, seen.execution.elapsed_ms), &parameters);
         let gradient = self.last.map_or(Gradient::ZERO, |last| Gradient::between(&last, &loss, &parameters)).total;
         self.last = Some(loss);
         self.distances.push(loss.d.micros());

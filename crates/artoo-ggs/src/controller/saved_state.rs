@@ -1,6 +1,7 @@
-//! The controller as it is saved: a version, the profile, and the tasks as pairs, so that any key can be written.
+//! Serialization of a controller: a version, the profile, and the tasks as pairs, so that keys can have any type.
 
-use std::collections::BTreeMap;
+use alloc::collections::BTreeMap;
+use alloc::vec::Vec;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};
 
@@ -8,11 +9,11 @@ use super::Controller;
 use super::state::TaskState;
 use crate::profile::Profile;
 
-/// Raised when a saved state stops being readable as it was.
+/// Version of the saved state; raised when an older state can't be read any more.
 const VERSION: u32 = 1;
 
 #[derive(Serialize)]
-struct Saved<'a, K> {
+struct SavedController<'a, K> {
     version: u32,
     profile: &'a Profile,
     tasks: Vec<(&'a K, &'a TaskState)>,
@@ -20,20 +21,20 @@ struct Saved<'a, K> {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Read<K> {
-    #[serde(deserialize_with = "crate::named::version")]
+struct ReadController<K> {
+    #[serde(deserialize_with = "crate::field_readers::version")]
     version: u32,
     profile: Profile,
     tasks: Vec<(K, TaskState)>,
 }
 
-/// A saved state that no controller was ever in.
+/// The error of a saved state that no controller can have.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(super) enum SavedError {
     #[error("version is {found}, this crate reads {VERSION}")]
     Version { found: u32 },
-    #[error("tasks has one key twice")]
-    TaskTwice,
+    #[error("tasks has a duplicate key")]
+    DuplicateTask,
     #[error("{field} is {value}, expected 0 to {max}")]
     TooLarge { field: &'static str, value: u32, max: u32 },
     #[error("last is missing, but replans is {replans}")]
@@ -43,13 +44,13 @@ pub(super) enum SavedError {
 impl<K: Serialize> Serialize for Controller<K> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let tasks = self.tasks.iter().collect();
-        Saved { version: VERSION, profile: &self.profile, tasks }.serialize(serializer)
+        SavedController { version: VERSION, profile: &self.profile, tasks }.serialize(serializer)
     }
 }
 
 impl<'de, K: Ord + Deserialize<'de>> Deserialize<'de> for Controller<K> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let Read { version, profile, tasks: pairs } = Read::deserialize(deserializer)?;
+        let ReadController { version, profile, tasks: pairs } = ReadController::deserialize(deserializer)?;
         if version != VERSION {
             return Err(D::Error::custom(SavedError::Version { found: version }));
         }
@@ -57,7 +58,7 @@ impl<'de, K: Ord + Deserialize<'de>> Deserialize<'de> for Controller<K> {
         for (key, state) in pairs {
             state.check(&profile).map_err(D::Error::custom)?;
             if tasks.insert(key, state).is_some() {
-                return Err(D::Error::custom(SavedError::TaskTwice));
+                return Err(D::Error::custom(SavedError::DuplicateTask));
             }
         }
         Ok(Self { profile, tasks })

@@ -1,29 +1,32 @@
-//! The ledger: everything a task has blocked, what it released, and whether anything is left.
+//! The blocked tools and targets of a task, and the tools it released.
 
-use std::borrow::{Borrow, Cow};
-use std::cmp::Ordering;
-use std::collections::BTreeSet;
+use alloc::borrow::{Cow, ToOwned};
+use alloc::collections::BTreeSet;
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::borrow::Borrow;
+use core::cmp::Ordering;
 
-use super::{BlockedTarget, normal};
-use crate::measurement::Tool;
+use super::{BlockedTarget, normalized};
+use crate::measurement::AvailableTool;
 
-/// Tools and targets blocked in one task.
+/// The tools and targets blocked in one task.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(deny_unknown_fields))]
-pub(crate) struct BlockedLedger {
-    /// Oldest first.
+pub(crate) struct Blocklist {
+    /// Blocked tools, oldest first.
     tools: Vec<String>,
-    /// Released once; never a second time.
+    /// Tools that were released; none is released twice.
     released: BTreeSet<String>,
-    /// Paths in normal form.
+    /// Blocked targets; paths are normalized.
     targets: BTreeSet<BlockedTarget>,
 }
 
-/// Every available tool is blocked, and each was released once already.
+/// The error when every available tool is blocked, and each was released once already.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Exhausted;
+pub(crate) struct AllToolsBlocked;
 
-impl BlockedLedger {
+impl Blocklist {
     /// Blocks tools; returns those that were not blocked before.
     pub(crate) fn block_tools(&mut self, tools: &[&str]) -> Vec<String> {
         let mut new = Vec::new();
@@ -41,8 +44,8 @@ impl BlockedLedger {
         let mut any_folder = self.targets.iter().any(|target| target.subtree);
         let mut new = Vec::new();
         for mut target in targets {
-            if let Cow::Owned(normal) = normal(&target.target) {
-                target.target = normal;
+            if let Cow::Owned(path) = normalized(&target.target) {
+                target.target = path;
             }
             if !self.covers(&target, any_folder) {
                 any_folder |= target.subtree;
@@ -57,8 +60,11 @@ impl BlockedLedger {
         self.tools.iter().any(|blocked| blocked == tool)
     }
 
-    /// If every available tool is blocked, releases the oldest one that never was released.
-    pub(crate) fn release_if_exhausted(&mut self, available: &[Tool]) -> Result<Option<String>, Exhausted> {
+    /// If every available tool is blocked, releases the oldest one that was never released.
+    pub(crate) fn release_if_all_blocked(
+        &mut self,
+        available: &[AvailableTool],
+    ) -> Result<Option<String>, AllToolsBlocked> {
         if available.is_empty() || available.iter().any(|tool| !self.is_tool_blocked(&tool.name)) {
             return Ok(None);
         }
@@ -66,7 +72,7 @@ impl BlockedLedger {
             .tools
             .iter()
             .position(|tool| !self.released.contains(tool) && available.iter().any(|a| a.name == *tool))
-            .ok_or(Exhausted)?;
+            .ok_or(AllToolsBlocked)?;
         let tool = self.tools.remove(oldest);
         self.released.insert(tool.clone());
         Ok(Some(tool))
@@ -80,16 +86,17 @@ impl BlockedLedger {
         self.targets.iter()
     }
 
-    /// Forgets the tools: for profiles in which a directive speaks for its own round only.
+    /// Unblocks all tools, for profiles in which a directive lasts for its own round only.
     pub(crate) fn clear_tools(&mut self) {
         self.tools.clear();
     }
 
-    /// Whether a block at least as wide is there: looked up, not searched, so a task's cost stays linear.
+    /// Whether an existing block covers `wanted`. Uses lookups instead of a search, so that the cost stays linear.
     fn covers(&self, wanted: &BlockedTarget, any_folder: bool) -> bool {
         let path = wanted.target.as_str();
-        let has =
-            |tool: Option<&str>, target: &str, subtree| self.targets.contains(&(tool, target, subtree) as &dyn Key);
+        let has = |tool: Option<&str>, target: &str, subtree| {
+            self.targets.contains(&(tool, target, subtree) as &dyn TargetKey)
+        };
         let covered_by = |tool: Option<&str>| {
             let folder = |path: &str| has(tool, path, true);
             let mut above = path.match_indices('/').skip(1).filter_map(|(end, _)| path.get(..end));
@@ -99,44 +106,44 @@ impl BlockedLedger {
     }
 }
 
-/// A blocked target to look up without owning its strings; ordered as [`BlockedTarget`] is.
-trait Key {
+/// A borrowed key to look up a [`BlockedTarget`], with the same order.
+trait TargetKey {
     fn key(&self) -> (Option<&str>, &str, bool);
 }
 
-impl Key for BlockedTarget {
+impl TargetKey for BlockedTarget {
     fn key(&self) -> (Option<&str>, &str, bool) {
         (self.tool.as_deref(), &self.target, self.subtree)
     }
 }
 
-impl Key for (Option<&str>, &str, bool) {
+impl TargetKey for (Option<&str>, &str, bool) {
     fn key(&self) -> (Option<&str>, &str, bool) {
         *self
     }
 }
 
-impl<'a> Borrow<dyn Key + 'a> for BlockedTarget {
-    fn borrow(&self) -> &(dyn Key + 'a) {
+impl<'a> Borrow<dyn TargetKey + 'a> for BlockedTarget {
+    fn borrow(&self) -> &(dyn TargetKey + 'a) {
         self
     }
 }
 
-impl PartialEq for dyn Key + '_ {
+impl PartialEq for dyn TargetKey + '_ {
     fn eq(&self, other: &Self) -> bool {
         self.key() == other.key()
     }
 }
 
-impl Eq for dyn Key + '_ {}
+impl Eq for dyn TargetKey + '_ {}
 
-impl PartialOrd for dyn Key + '_ {
+impl PartialOrd for dyn TargetKey + '_ {
     fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
         Some(self.cmp(other))
     }
 }
 
-impl Ord for dyn Key + '_ {
+impl Ord for dyn TargetKey + '_ {
     fn cmp(&self, other: &Self) -> Ordering {
         self.key().cmp(&other.key())
     }

@@ -1,13 +1,14 @@
-//! A stopwatch that is told the time: what a task used, without the time it waited for people.
+//! A stopwatch for a task, which takes the time as an argument and can be paused.
 
+/// Time used by a task, without pauses.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(deny_unknown_fields))]
 pub(super) struct Stopwatch {
-    #[cfg_attr(feature = "serde", serde(deserialize_with = "crate::named::elapsed_ms"))]
+    #[cfg_attr(feature = "serde", serde(deserialize_with = "crate::field_readers::elapsed_ms"))]
     elapsed_ms: u64,
-    #[cfg_attr(feature = "serde", serde(deserialize_with = "crate::named::since_ms"))]
+    #[cfg_attr(feature = "serde", serde(deserialize_with = "crate::field_readers::since_ms"))]
     since_ms: u64,
-    #[cfg_attr(feature = "serde", serde(deserialize_with = "crate::named::pauses"))]
+    #[cfg_attr(feature = "serde", serde(deserialize_with = "crate::field_readers::pauses"))]
     pauses: u32,
 }
 
@@ -16,7 +17,7 @@ impl Stopwatch {
         Self { elapsed_ms: 0, since_ms: now_ms, pauses: 0 }
     }
 
-    /// Counts up to `now_ms`, unless paused. A clock that went back adds nothing.
+    /// Adds the time until `now_ms`, unless paused. A clock that went back adds nothing.
     pub(super) fn advance(&mut self, now_ms: u64) {
         if self.pauses == 0 {
             self.elapsed_ms = self.elapsed_ms.saturating_add(now_ms.saturating_sub(self.since_ms));
@@ -29,7 +30,7 @@ impl Stopwatch {
         self.pauses = self.pauses.saturating_add(1);
     }
 
-    /// Says whether it was paused.
+    /// Undoes one pause; returns whether there was one.
     pub(super) fn resume(&mut self, now_ms: u64) -> bool {
         self.advance(now_ms);
         let was_paused = self.pauses > 0;
@@ -41,7 +42,7 @@ impl Stopwatch {
         self.since_ms = now_ms;
     }
 
-    /// When something last happened.
+    /// The time of the last event.
     pub(super) fn since_ms(&self) -> u64 {
         self.since_ms
     }

@@ -1,14 +1,15 @@
-//! The decision table: 24 cells, six states, one cascade.
+//! The decision table: 24 cells, chosen by Ω, D, |∇L| and P.
 
 use crate::gradient::Gradient;
 use crate::loss::Loss;
-use crate::macro_state::{Action, MacroState};
+use crate::macro_state::{MacroState, ReplanAction};
 use crate::params::Hyperparameters;
 use crate::unit::{Unit, micros};
 
-/// What the table looks at.
+/// The inputs of the decision table: D, P, Ω and the total gradient.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct DecisionInputs {
+#[non_exhaustive]
+pub struct TableInputs {
     d: Unit,
     p: Unit,
     omega: Unit,
@@ -16,19 +17,19 @@ pub struct DecisionInputs {
     required_unmet: bool,
 }
 
-/// A gradient that is NaN or infinite.
+/// The error of a gradient that is NaN or infinite.
 #[derive(Debug, Clone, Copy, PartialEq, thiserror::Error)]
 #[error("gradient is {value}, not a finite number")]
 pub struct GradientNotFinite {
-    /// What was given.
+    /// The rejected gradient.
     pub value: f64,
 }
 
-impl DecisionInputs {
-    /// Gathers the inputs. `required_unmet` makes the table read D as above δ.
+impl TableInputs {
+    /// Inputs for [`TableCell::look_up`]. With `required_unmet`, D counts as above δ.
     ///
     /// # Errors
-    /// [`GradientNotFinite`].
+    /// [`GradientNotFinite`] if `gradient` is NaN or infinite.
     pub fn new(d: Unit, p: Unit, omega: Unit, gradient: f64, required_unmet: bool) -> Result<Self, GradientNotFinite> {
         if gradient.is_finite() {
             Ok(Self { d, p, omega, gradient, required_unmet })
@@ -42,20 +43,20 @@ impl DecisionInputs {
     }
 }
 
-/// Where the loss is heading; exactly ±ε is a signal.
+/// The direction of the loss: improving, flat or worsening.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "snake_case"))]
 pub enum Trend {
-    /// ∇L ≤ −ε.
+    /// ∇L ≤ −ε: the loss falls.
     Improving,
-    /// |∇L| < ε.
+    /// |∇L| < ε: the loss does not change.
     Plateau,
-    /// ∇L ≥ ε.
+    /// ∇L ≥ ε: the loss rises.
     Worsening,
 }
 
 impl Trend {
-    /// The trend of `gradient` in whole micro-units.
+    /// The trend of a gradient, compared with ε in whole micro-units.
     #[must_use]
     pub fn of(gradient: f64, parameters: &Hyperparameters) -> Self {
         let (gradient, epsilon) = (micros(gradient), micros(parameters.epsilon));
@@ -69,15 +70,15 @@ impl Trend {
     }
 }
 
-/// How widely a directive is applied. It never changes which directive it is.
+/// How widely a directive blocks tools and targets. It does not affect which directive is chosen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "snake_case"))]
 pub enum Urgency {
-    /// Improving: the exact failed pairs; only tools behind criteria that failed twice running.
+    /// The loss falls: block exact failed pairs, and only tools behind criteria that failed twice in a row.
     Low,
-    /// No signal: the failed targets for every tool; all tools of the failing subtasks.
+    /// The loss is flat: block failed targets for every tool, and all tools of the failing subtasks.
     Normal,
-    /// Worsening: also the targets' parent folders.
+    /// The loss rises: also block the parent folders of failed targets.
     High,
 }
 
@@ -91,87 +92,90 @@ impl From<Trend> for Urgency {
     }
 }
 
-/// What the table chooses.
+/// The choice in a cell of the decision table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "snake_case"))]
-pub enum Choice {
-    /// Ω ≥ θ.
+pub enum TableChoice {
+    /// Abandon the task: Ω ≥ θ.
     Abandon,
-    /// D ≤ δ.
+    /// Deliver the result: D ≤ δ.
     Success,
-    /// Plan again.
-    Replan(Action),
+    /// Plan again, with this kind of change.
+    Replan(ReplanAction),
 }
 
-/// One cell of the table.
+/// One of the 24 cells of the decision table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-pub struct Cell {
-    /// 1..=24, as the specification numbers them.
+#[non_exhaustive]
+pub struct TableCell {
+    /// The cell's number in the specification, 1..=24.
     pub number: u8,
-    /// Where the loss is heading.
+    /// The direction of the loss.
     pub trend: Trend,
-    /// What is to be done.
-    pub choice: Choice,
+    /// The choice in this cell.
+    pub choice: TableChoice,
 }
 
-impl Cell {
-    /// The macro-state.
+impl TableCell {
+    /// Looks up the cell of `inputs`: Ω decides first, then D, then |∇L| and P. All comparisons are in whole micro-units.
+    #[must_use]
+    pub fn look_up(inputs: &TableInputs, parameters: &Hyperparameters) -> Self {
+        let spent = inputs.omega.micros() >= micros(parameters.theta);
+        let far = inputs.required_unmet || inputs.d.micros() > micros(parameters.delta);
+        let wrong = inputs.p.micros() > micros(parameters.rho);
+        let trend = Trend::of(inputs.gradient, parameters);
+        let choice = if spent {
+            TableChoice::Abandon
+        } else if !far {
+            TableChoice::Success
+        } else {
+            TableChoice::Replan(match (trend, wrong) {
+                (Trend::Plateau, true) => ReplanAction::BreakSymmetry,
+                (Trend::Plateau, false) => ReplanAction::ChangePath,
+                (Trend::Improving | Trend::Worsening, true) => ReplanAction::ChangeApproach,
+                (Trend::Improving | Trend::Worsening, false) => ReplanAction::Refine,
+            })
+        };
+        let row = match trend {
+            Trend::Improving => 0,
+            Trend::Plateau => 8,
+            Trend::Worsening => 16,
+        };
+        let number = row + 4 * u8::from(far) + 2 * u8::from(spent) + u8::from(wrong) + 1;
+        Self { number, trend, choice }
+    }
+
+    /// The macro-state the cell leads to.
     #[must_use]
     pub fn state(self) -> MacroState {
         match self.choice {
-            Choice::Abandon => MacroState::Abandon,
-            Choice::Success => MacroState::Success,
-            Choice::Replan(action) => action.into(),
+            TableChoice::Abandon => MacroState::Abandon,
+            TableChoice::Success => MacroState::Success,
+            TableChoice::Replan(action) => action.into(),
         }
     }
 
-    /// Whether the loss falls while the approach is wrong and the goal far (cells 6 and 8): criteria may be gamed.
+    /// Whether the loss falls although the approach is to blame and D is above δ (cells 6 and 8): a sign that criteria are
+    /// being gamed.
     #[must_use]
     pub fn is_suspect(self) -> bool {
         matches!(self.number, 6 | 8)
     }
 }
 
-/// Looks up the cell: the budget first, then the distance, then |∇L| and P. Pure, total, in whole micro-units.
-#[must_use]
-pub fn decide(inputs: &DecisionInputs, parameters: &Hyperparameters) -> Cell {
-    let spent = inputs.omega.micros() >= micros(parameters.theta);
-    let far = inputs.required_unmet || inputs.d.micros() > micros(parameters.delta);
-    let wrong = inputs.p.micros() > micros(parameters.rho);
-    let trend = Trend::of(inputs.gradient, parameters);
-    let choice = if spent {
-        Choice::Abandon
-    } else if !far {
-        Choice::Success
-    } else {
-        Choice::Replan(match (trend, wrong) {
-            (Trend::Plateau, true) => Action::BreakSymmetry,
-            (Trend::Plateau, false) => Action::ChangePath,
-            (Trend::Improving | Trend::Worsening, true) => Action::ChangeApproach,
-            (Trend::Improving | Trend::Worsening, false) => Action::Refine,
-        })
-    };
-    let row = match trend {
-        Trend::Improving => 0,
-        Trend::Plateau => 8,
-        Trend::Worsening => 16,
-    };
-    let number = row + 4 * u8::from(far) + 2 * u8::from(spent) + u8::from(wrong) + 1;
-    Cell { number, trend, choice }
-}
-
-/// The four thresholds a decision was measured against, in whole micro-units.
+/// The four thresholds of a decision, in whole micro-units.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[non_exhaustive]
 pub struct Thresholds {
-    /// ε.
+    /// ε, the threshold of |∇L|.
     pub epsilon_micros: i64,
-    /// δ.
+    /// δ, the threshold of D.
     pub delta_micros: i64,
-    /// ρ.
+    /// ρ, the threshold of P.
     pub rho_micros: i64,
-    /// θ.
+    /// θ, the threshold of Ω.
     pub theta_micros: i64,
 }
 
@@ -186,9 +190,10 @@ impl From<&Hyperparameters> for Thresholds {
     }
 }
 
-/// How far each quantity lies from its threshold, in whole micro-units: positive above, negative below.
+/// The distance of each number of a decision from its threshold, in whole micro-units: positive above, negative below.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[non_exhaustive]
 pub struct Margins {
     /// D − δ.
     pub d_micros: i64,
@@ -201,7 +206,7 @@ pub struct Margins {
 }
 
 impl Margins {
-    /// The margins of a measured loss.
+    /// The margins of a loss and its gradient.
     #[must_use]
     pub fn of(loss: &Loss, gradient: &Gradient, thresholds: &Thresholds) -> Self {
         Self {

@@ -1,19 +1,19 @@
-//! A decision in one line: every number against its threshold, what follows, and what would have changed it.
+//! The one-line display of a decision: its numbers against their thresholds, the outcome, and the counterfactual.
 
-use std::fmt;
+use core::fmt;
 
-use crate::decision::Urgency;
 use crate::outcome::{Decision, Outcome, StopReason};
+use crate::table::Urgency;
 use crate::unit::{Exact, micros};
 
 impl fmt::Display for Decision {
-    /// Contains numbers and fixed words only, never a claim, tool or target: safe on any terminal.
+    /// Contains numbers and fixed words only, never a claim, tool or target: safe to print to a terminal.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.outcome {
             Outcome::Accept => f.write_str("every criterion met")?,
-            Outcome::Success(_) => write!(f, "{}; {}", Budget(self), Distance(self))?,
+            Outcome::Success(_) => write!(f, "{}; {}", BudgetText(self), DistanceText(self))?,
             Outcome::Abandon(reason) => self.write_stop(*reason, f)?,
-            Outcome::Replan(_) => write!(f, "{}; {}; {}", Distance(self), Signal(self), Blame(self))?,
+            Outcome::Replan(_) => write!(f, "{}; {}; {}", DistanceText(self), GradientText(self), BlameText(self))?,
         }
         write!(f, " → {}", self.state())?;
         match &self.outcome {
@@ -30,8 +30,7 @@ impl fmt::Display for Decision {
             f.write_str(", suspect")?;
         }
         match &self.counterfactual {
-            // That an accept needs everything to be met goes without saying.
-            Some(otherwise) if self.outcome != Outcome::Accept => write!(f, "; {otherwise}"),
+            Some(counterfactual) if self.outcome != Outcome::Accept => write!(f, "; {counterfactual}"),
             Some(_) | None => Ok(()),
         }
     }
@@ -40,31 +39,33 @@ impl fmt::Display for Decision {
 impl Decision {
     fn write_stop(&self, reason: StopReason, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match reason {
-            StopReason::BudgetExhausted => write!(f, "{}", Budget(self)),
-            StopReason::MaxReplans => write!(f, "{}; all {} replans used", Distance(self), self.replans),
+            StopReason::BudgetExhausted => write!(f, "{}", BudgetText(self)),
+            StopReason::MaxReplans => write!(f, "{}; all {} replans used", DistanceText(self), self.replans),
             StopReason::Diverging => {
-                write!(f, "{}; the gap grew {} rounds in a row", Distance(self), self.worsening_rounds)
+                write!(f, "{}; the gap grew {} rounds in a row", DistanceText(self), self.worsening_rounds)
             }
             StopReason::ToolsExhausted => {
-                write!(f, "{}; {}; every tool blocked, none left to release", Distance(self), Blame(self))
+                write!(f, "{}; {}; every tool blocked, none left to release", DistanceText(self), BlameText(self))
             }
             StopReason::External => write!(f, "ended by the caller at D {}", self.loss.d),
         }
     }
 }
 
-struct Budget<'a>(&'a Decision);
+/// Displays Ω against θ.
+struct BudgetText<'a>(&'a Decision);
 
-impl fmt::Display for Budget<'_> {
+impl fmt::Display for BudgetText<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let sign = if self.0.margins.omega_micros >= 0 { "≥" } else { "<" };
         write!(f, "Ω {} {sign} θ {}", self.0.loss.omega, Exact(self.0.thresholds.theta_micros))
     }
 }
 
-struct Distance<'a>(&'a Decision);
+/// Displays D against δ.
+struct DistanceText<'a>(&'a Decision);
 
-impl fmt::Display for Distance<'_> {
+impl fmt::Display for DistanceText<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let near = self.0.margins.d_micros <= 0;
         let sign = if near { "≤" } else { ">" };
@@ -73,24 +74,26 @@ impl fmt::Display for Distance<'_> {
     }
 }
 
-struct Signal<'a>(&'a Decision);
+/// Displays |∇L| against ε, and its largest part.
+struct GradientText<'a>(&'a Decision);
 
-impl fmt::Display for Signal<'_> {
+impl fmt::Display for GradientText<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let size = self.0.margins.gradient_micros.saturating_add(self.0.thresholds.epsilon_micros);
         let sign = if self.0.margins.gradient_micros >= 0 { "≥" } else { "<" };
         write!(f, "|∇L| {} {sign} ε {}", Exact(size), Exact(self.0.thresholds.epsilon_micros))?;
         let gradient = &self.0.gradient;
         match gradient.dominant() {
-            Some(quantity) => write!(f, " (mostly {quantity} {})", Exact(micros(gradient.part(quantity)))),
+            Some(term) => write!(f, " (mostly {term} {})", Exact(micros(gradient.part(term)))),
             None => Ok(()),
         }
     }
 }
 
-struct Blame<'a>(&'a Decision);
+/// Displays P against ρ.
+struct BlameText<'a>(&'a Decision);
 
-impl fmt::Display for Blame<'_> {
+impl fmt::Display for BlameText<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let sign = if self.0.margins.p_micros > 0 { ">" } else { "≤" };
         write!(f, "P {} {sign} ρ {}", self.0.loss.p, Exact(self.0.thresholds.rho_micros))

@@ -1,4 +1,6 @@
-//! Losses in saved state, as text that parses back to the same bits (a JSON number may come back one bit off).
+//! Serialization of a loss as text, which parses back to the same bits (a JSON number may come back one bit off).
+
+use alloc::string::{String, ToString};
 
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};

@@ -1,13 +1,13 @@
-//! Numbers read from files: a wrong one is refused by the name of its field, whatever the format.
+//! Deserializers of numeric fields whose errors name the field, whatever the data format.
 
-use std::fmt;
+use core::fmt;
 
 use serde::Deserializer;
 use serde::de::{Error, Unexpected, Visitor};
 
 use crate::unit::Unit;
 
-/// A reader for each named field, for `deserialize_with`.
+/// Defines a function for each field, to be used as its `deserialize_with`.
 macro_rules! fields {
     ($($read:ident -> $type:ty { $($field:ident)* })*) => {$($(
         pub(crate) fn $field<'de, D: Deserializer<'de>>(deserializer: D) -> Result<$type, D::Error> {
@@ -43,6 +43,7 @@ fn count_32<'de, D: Deserializer<'de>>(deserializer: D, field: &'static str) -> 
     u32::try_from(value).map_err(|_| D::Error::custom(format_args!("{field} is {value}, more than {}", u32::MAX)))
 }
 
+/// Visitor that accepts any number as `f64`.
 struct Number {
     field: &'static str,
 }
@@ -67,6 +68,7 @@ impl Visitor<'_> for Number {
     }
 }
 
+/// Visitor that accepts a whole number up to `max`.
 struct Count {
     field: &'static str,
     max: u64,
