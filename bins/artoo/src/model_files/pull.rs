@@ -18,9 +18,9 @@ use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::model::file::HAS_ENGINE;
 use crate::settings::{Settings, Variables};
-use crate::setup::person::Person;
 use crate::signals::Signals;
 use crate::terminal;
+use crate::terminal::person::Person;
 
 /// Has the model, after a yes where something is to be fetched.
 pub(crate) async fn run(
