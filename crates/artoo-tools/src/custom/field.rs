@@ -60,7 +60,7 @@ pub(crate) struct Wire {
 #[serde(rename_all = "snake_case")]
 enum WireKind {
     String,
-    /// A text that [`crate::builtin::openable`] accepts.
+    /// A text that [`crate::custom::document::openable`] accepts.
     Document,
     Integer,
     Boolean,

@@ -10,9 +10,10 @@ use artoo_proto::EffectClass;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-use crate::builtin::openable;
 use crate::config::{CONSENTED_PATH, ToolConfig};
+use crate::custom::document::openable;
 use crate::custom::field::{self, Field, Kind};
+use crate::custom::name::is_name;
 use crate::custom::problem::ManifestProblem;
 use crate::custom::template::{self, Group};
 use crate::input::InputProblem;
@@ -21,9 +22,6 @@ use crate::{nearby, paths, process, trust};
 
 /// Longest manifest: some hundred times what one needs.
 const FILE_MAX_BYTES: u64 = 64 * 1024;
-
-/// Longest name of a tool or an input.
-pub(super) const NAME_MAX_CHARS: usize = 32;
 
 /// Longest description: it stands in every prompt.
 const DESCRIPTION_MAX_CHARS: usize = 300;
@@ -206,12 +204,6 @@ impl Argument {
             Self::Group(texts) => texts.clone(),
         }
     }
-}
-
-/// A name for tools and inputs alike.
-pub(crate) fn is_name(text: &str) -> bool {
-    let is_part = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_';
-    text.len() <= NAME_MAX_CHARS && text.starts_with(|c: char| c.is_ascii_lowercase()) && text.bytes().all(is_part)
 }
 
 /// The text of a manifest that is nobody else's word.

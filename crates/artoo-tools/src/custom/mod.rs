@@ -26,8 +26,10 @@
 //! characters of HTML and Pango markup, `{place:?}` puts the text in quotes. A text that begins with `-` is refused
 //! unless it follows a `--` or its input has `leadingDash = true`.
 
+mod document;
 mod field;
 mod manifest;
+mod name;
 mod problem;
 mod template;
 mod tool;
@@ -38,7 +40,9 @@ use crate::config::ToolConfig;
 
 pub(crate) use manifest::{Argument, Effect, Manifest, Wire, from_toml};
 #[cfg(feature = "mcp")]
-pub(crate) use manifest::{check_keys, find_program, is_name, read_toml, timeout};
+pub(crate) use manifest::{check_keys, find_program, read_toml, timeout};
+#[cfg(feature = "mcp")]
+pub(crate) use name::is_name;
 pub use problem::{ManifestProblem, ToolProblem};
 pub(crate) use template::render;
 pub(crate) use tool::{Custom, CustomCall};

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use crate::custom::MANIFESTS_MAX;
-use crate::custom::manifest::NAME_MAX_CHARS;
+use crate::custom::name::NAME_MAX_CHARS;
 use crate::trust::Distrust;
 
 /// A tool of the person's own that can't be offered, and why.

@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use serde_json::{Map, Value};
 
 use crate::custom::field::{Field, Kind};
+use crate::custom::name::is_name;
 use crate::custom::problem::ManifestProblem;
 use crate::input::InputProblem;
 
@@ -128,7 +129,7 @@ fn field(inner: &str) -> Option<Piece> {
         Some((name, "markup")) => (name, Form::Markup),
         Some(_) => return None,
     };
-    super::manifest::is_name(name).then(|| Piece::Field(name.to_owned(), form))
+    is_name(name).then(|| Piece::Field(name.to_owned(), form))
 }
 
 /// Splits at `{name}`; any other brace is a letter like others.

@@ -11,8 +11,7 @@ use std::path::Path as FilePath;
 use super::{name_of, packages, same};
 
 /// Modules that still need each other: the crate, their parent module, and their names in order.
-const CIRCLES: [(&str, &str, &str); 23] = [
-    ("artoo-bus", "", "bus tap"),
+const CIRCLES: [(&str, &str, &str); 20] = [
     ("artoo-ggs", "", "cascade counterfactual outcome"),
     ("artoo-ggs", "", "config profile"),
     ("artoo-llm", "", "abilities remote"),
@@ -20,7 +19,6 @@ const CIRCLES: [(&str, &str, &str); 23] = [
     ("artoo-mkct", "", "engine evidence frame journal promotion recall sop sweep"),
     ("artoo-mkct", "engine", "codec state"),
     ("artoo-mkct", "service", "error folder keeper queue"),
-    ("artoo-proto", "", "directive memory model subtask task verdict"),
     ("artoo-reflex", "eval", "lines number"),
     ("artoo-reflex", "lower", "files folders lines"),
     ("artoo-reflex", "parse::build", "act files machine text"),
@@ -34,7 +32,6 @@ const CIRCLES: [(&str, &str, &str); 23] = [
         "blocked config consent fence files input process protect record recording rules tool trash undo \
          web",
     ),
-    ("artoo-tools", "custom", "manifest problem template"),
     ("artoo-tools", "fence", "rules sight view"),
     (
         "artoo-tools",
