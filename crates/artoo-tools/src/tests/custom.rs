@@ -179,7 +179,10 @@ fn a_manifest_is_understood_whole_or_refused_with_the_reason() {
         "{who} is optional, so it must stand in brackets",
     );
     check(&[("type = \"string\"", "type = \"boolean\"")], "{who} is true or false, so");
-    check(&[("type = \"string\"", "type = \"string\"\nmaximum = 3")], "input.who: a key of another type");
+    check(
+        &[("type = \"string\"", "type = \"string\"\nmaximum = 3")],
+        "input.who: it has a key that its type does not allow",
+    );
     check(&[("type = \"string\"", "type = \"string\"\nmaxLength = 99999999")], "input.who: maxLength goes from 1");
     check(&[("\"read_only\"", "\"read_only\"\ntimeout_s = 0")], "timeout_s: give 1 to 600");
 }
