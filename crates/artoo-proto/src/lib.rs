@@ -64,8 +64,8 @@ pub use subtask::{
 pub use task::{Constraints, PerceptionFailed, PerceptionFailure, TaskSpec};
 pub use timestamp::{Now, Timestamp};
 pub use tool::{
-    CallStatus, EffectClass, FOLDER, FileChange, KeptOutput, Leave, ToolCall, ToolClass, ToolOutcome, ToolRequest,
-    ToolSpec,
+    CallStatus, EffectClass, FOLDER, FileChange, KeptOutput, Leave, ToolCall, ToolClass, ToolOrder, ToolOutcome,
+    ToolRequest, ToolSpec,
 };
 pub use verdict::{
     CorrectionSignal, CriterionVerdict, ExecutionResult, ExecutionStatus, FailureClass, GapPoint, MissingOutcome,

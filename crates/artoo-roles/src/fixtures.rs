@@ -5,12 +5,13 @@ use artoo_proto::{
     CallStatus, Check, Criterion, CriterionVerdict, DispatchManifest, EffectClass, EffectId, EvidenceId,
     ExecutionResult, ExecutionStatus, FileChange, ManifestEntry, Message, Mode, ModelFailure, ModelReply, ModelRequest,
     Now, OutcomeStatus, PerceiveContext, Plan, PlannedSubtask, Prompt, ReplyBody, Role, RoleContext, SubTask,
-    SubTaskId, SubTaskOutcome, TaskId, TaskSpec, Timestamp, ToolCall, ToolRequest, Usage, Verdict, VerdictSource,
+    SubTaskId, SubTaskOutcome, TaskId, TaskSpec, Timestamp, ToolCall, ToolOrder, ToolRequest, Usage, Verdict,
+    VerdictSource,
 };
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-use crate::machine::{CheckOrder, Context, Ids, Machine, RoleEffect, ToolOrder, Work};
+use crate::machine::{CheckOrder, Context, Ids, Machine, RoleEffect, Work};
 use crate::system::testing::{environment, looked};
 
 /// Text that tries everything: fences, role tags, control characters, escape sequences, bidi marks, holes.

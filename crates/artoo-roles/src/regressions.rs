@@ -7,11 +7,10 @@ mod lies;
 
 use artoo_proto::{
     AbandonReason, CriterionMark, EffectClass, Ending, FileChange, FinalResult, ModelFailure, ModelRequest, ReplyBody,
-    Role, RoleContext, ToolCall, ToolOutcome,
+    Role, RoleContext, ToolCall, ToolOrder, ToolOutcome,
 };
 use serde_json::{Value, json};
 
-use crate::machine::ToolOrder;
 use crate::system::testing::{World, call_of, ok_call, pass_all, understood, value};
 
 type Reply = Result<ReplyBody, ModelFailure>;

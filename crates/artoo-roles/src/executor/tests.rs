@@ -3,7 +3,7 @@
 use artoo_proto::{
     CallStatus, ConsentAnswer, ConsentHash, CorrectionSignal, EffectClass, ExecuteContext, ExecutionResult,
     ExecutionStatus, FailureClass, Message, ModelFailure, Recipe, RecipeStep, RoleContext, SubTask, ToolCall,
-    ToolOutcome, ToolRequest,
+    ToolOrder, ToolOutcome, ToolRequest,
 };
 use serde_json::{Value, json};
 
@@ -14,7 +14,7 @@ use crate::fixtures::{
     unreachable_model, unreadable,
 };
 use crate::limits::{CALLS_PER_ATTEMPT, CALLS_PER_REPLY, IDLE_REPLIES_MAX, SUBTASK_WAIT_MS};
-use crate::machine::{Lifecycle, RoleEffect, ToolOrder};
+use crate::machine::{Lifecycle, RoleEffect};
 use crate::system::testing::{call_of, config, environment, failed_call, ok_call};
 
 fn bench() -> Bench<Lifecycle<Executor>> {

@@ -58,16 +58,18 @@ pub enum Input {
 /// A tool call is no effect of the Solver, under its own name or as the work of another effect:
 ///
 /// ```compile_fail
-/// use artoo_roles::{machine::ToolOrder, solver::Effect};
+/// use artoo_proto::{EffectId, ToolOrder};
+/// use artoo_roles::solver::Effect;
 ///
-/// fn call(id: artoo_proto::EffectId, order: ToolOrder) -> Effect {
+/// fn call(id: EffectId, order: ToolOrder) -> Effect {
 ///     Effect::CallTool(id, order)
 /// }
 /// ```
 /// ```compile_fail
-/// use artoo_roles::{machine::{ToolOrder, Work}, solver::Effect};
+/// use artoo_proto::{EffectId, ToolOrder};
+/// use artoo_roles::{machine::Work, solver::Effect};
 ///
-/// fn call(id: artoo_proto::EffectId, order: ToolOrder) -> Effect {
+/// fn call(id: EffectId, order: ToolOrder) -> Effect {
 ///     Effect::Wait(id, Work::Tool { order: Box::new(order) })
 /// }
 /// ```
@@ -75,13 +77,14 @@ pub enum Input {
 /// The same lines compile for the executor's effect, and for a timer of the Solver:
 ///
 /// ```
-/// use artoo_roles::{executor, machine::ToolOrder, solver};
+/// use artoo_proto::{EffectId, ToolOrder};
+/// use artoo_roles::{executor, solver};
 ///
-/// fn call(id: artoo_proto::EffectId, order: ToolOrder) -> executor::Effect {
+/// fn call(id: EffectId, order: ToolOrder) -> executor::Effect {
 ///     executor::Effect::CallTool(id, order)
 /// }
 ///
-/// fn wait(id: artoo_proto::EffectId) -> solver::Effect {
+/// fn wait(id: EffectId) -> solver::Effect {
 ///     solver::Effect::Wait(id, 1_000)
 /// }
 /// ```

@@ -7,13 +7,13 @@ use artoo_bus::TapEvent;
 use artoo_proto::{
     CallStatus, CheckOutcome, ConsentAnswer, ConsentHash, ConsentOffers, ConsentScope, EffectClass, EffectId,
     Environment, EvidenceId, FinalResult, Message, ModelFailure, ModelReply, ModelRequest, Now, ReplyBody, Role,
-    Timestamp, ToolCall, ToolClass, ToolOutcome, ToolRequest, ToolSpec, Usage, UserRequest,
+    Timestamp, ToolCall, ToolClass, ToolOrder, ToolOutcome, ToolRequest, ToolSpec, Usage, UserRequest,
 };
 use serde_json::{Value, json};
 use uuid::Uuid;
 
 use super::{Effect, Input, System, SystemConfig};
-use crate::machine::{CheckOrder, Completion, ToolOrder, Work};
+use crate::machine::{CheckOrder, Completion, Work};
 use crate::memory::Memory;
 
 /// Answers one model request.

@@ -1,14 +1,15 @@
 //! Tools, checks and memory writes of a run, with the trouble its weather makes.
 
 use artoo_proto::{
-    CallStatus, CheckOutcome, ConsentHash, ConsentOffers, EffectClass, FileChange, ToolCall, ToolOutcome, ToolRequest,
+    CallStatus, CheckOutcome, ConsentHash, ConsentOffers, EffectClass, FileChange, ToolCall, ToolOrder, ToolOutcome,
+    ToolRequest,
 };
 use serde_json::Value;
 
 use super::errand::Errand;
 use super::rng::Rng;
 use super::weather::{Climate, Weather};
-use crate::machine::{CheckOrder, ToolOrder};
+use crate::machine::CheckOrder;
 use crate::system::testing::call_of;
 
 /// What a person is asked to allow: this call and no other.

@@ -2,12 +2,11 @@
 
 use artoo_proto::{
     AbandonReason, Basis, CallStatus, CriterionMark, EffectClass, Ending, FileChange, MessageKind, ReplanDirective,
-    Role, RoleContext, ToolCall, ToolOutcome,
+    Role, RoleContext, ToolCall, ToolOrder, ToolOutcome,
 };
 use serde_json::json;
 
 use super::super::testing::{World, call_of, failed_call, ok_call, pass_all, value};
-use crate::machine::ToolOrder;
 
 use super::{answer_with, honest, one_subtask, plan, reason, unmet};
 

@@ -3,10 +3,9 @@
 use std::collections::{HashMap, HashSet};
 
 use artoo_ggs::BlockedTarget;
-use artoo_proto::{ConsentAnswer, ConsentHash, ConsentRequest, SubTaskId, ToolRequest};
+use artoo_proto::{ConsentAnswer, ConsentHash, ConsentRequest, SubTaskId, ToolOrder, ToolRequest};
 
 use super::{TaskWatch, Watch};
-use crate::machine::ToolOrder;
 use crate::system::chaos::hands;
 
 /// A subtask's question.

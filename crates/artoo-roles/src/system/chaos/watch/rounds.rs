@@ -3,12 +3,11 @@
 use artoo_ggs::BlockedTarget;
 use artoo_proto::{
     AbandonReason, DispatchManifest, Ending, Envelope, ExecutionResult, FinalResult, Loss, Message, ModelRequest,
-    OutcomeStatus, Plan, PlanDirective, PrevDirective, RoleContext, SubTask, SubTaskId, ToolCall,
+    OutcomeStatus, Plan, PlanDirective, PrevDirective, RoleContext, SubTask, SubTaskId, ToolCall, ToolOrder,
 };
 
 use super::{TaskWatch, Watch};
 use crate::limits::RETRIES_MAX;
-use crate::machine::ToolOrder;
 
 /// θ and maxReplans of version 0.8.
 const THETA: f64 = 0.8;
