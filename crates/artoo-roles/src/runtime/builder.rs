@@ -360,16 +360,9 @@ impl System {
         match drained.await {
             Ok((memory, report, summary)) => {
                 close.problems.extend(memory.err().map(|error| format!("memory: {error}")));
-                match report {
-                    Some(Ok(report)) => close.report = Some(report),
-                    Some(Err(error)) => close.problems.push(format!("audit: {error}")),
-                    None => {}
-                }
-                match summary {
-                    Some(Ok(summary)) => close.audit = Some(summary),
-                    Some(Err(error)) => close.problems.push(format!("audit: {error}")),
-                    None => {}
-                }
+                let mut problem = |error: AuditError| close.problems.push(format!("audit: {error}"));
+                close.report = report.and_then(|report| report.map_err(&mut problem).ok());
+                close.audit = summary.and_then(|summary| summary.map_err(&mut problem).ok());
             }
             Err(_) => close.problems.push("closing the stores panicked".to_owned()),
         }

@@ -342,17 +342,19 @@ impl Solver {
         self.stop(cx, reason)
     }
 
-    /// Waiting for a person doesn't count into Omega; several questions may be open, and each is counted once.
-    fn asked(&mut self, cx: &Context<'_>, subtask: SubTaskId, hash: ConsentHash) {
-        if self.asking.insert((subtask, hash)) && self.asking.len() == 1 {
+    /// Stops the clock of Omega while at least one consent request is open.
+    fn consent_asked(&mut self, cx: &Context<'_>, request: (SubTaskId, ConsentHash)) -> Vec<Effect> {
+        if self.asking.insert(request) && self.asking.len() == 1 {
             drop(self.controller.pause(&(), cx.now.uptime_ms));
         }
+        Vec::new()
     }
 
-    fn answered(&mut self, cx: &Context<'_>, subtask: SubTaskId, hash: ConsentHash) {
-        if self.asking.remove(&(subtask, hash)) && self.asking.is_empty() {
+    fn consent_answered(&mut self, cx: &Context<'_>, request: &(SubTaskId, ConsentHash)) -> Vec<Effect> {
+        if self.asking.remove(request) && self.asking.is_empty() {
             drop(self.controller.resume(&(), cx.now.uptime_ms));
         }
+        Vec::new()
     }
 }
 
@@ -411,14 +413,8 @@ impl Machine for Solver {
                 self.fell_short(cx, request)
             }
             (Phase::Solving(_), Input::Met(summary)) if summary.round == self.round => self.met(cx, &summary),
-            (_, Input::ConsentAsked(subtask, hash)) => {
-                self.asked(cx, subtask, hash);
-                Vec::new()
-            }
-            (_, Input::ConsentAnswered(subtask, hash)) => {
-                self.answered(cx, subtask, hash);
-                Vec::new()
-            }
+            (_, Input::ConsentAsked(subtask, hash)) => self.consent_asked(cx, (subtask, hash)),
+            (_, Input::ConsentAnswered(subtask, hash)) => self.consent_answered(cx, &(subtask, hash)),
             (_, Input::Cancel) => self.stop(cx, AbandonReason::Cancelled),
             (_, Input::RoleFailed(failed)) => {
                 let detail = format!("{}: {}", failed.role, failed.detail);

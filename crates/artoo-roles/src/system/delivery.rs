@@ -22,21 +22,11 @@ impl System {
     pub fn deliver(&mut self, now: Now, delivery: &Delivery) {
         let address = delivery.to.clone();
         let envelope = &delivery.envelope;
-        match address.role {
-            Role::Operator | Role::Auditor => self.hand_out(now, address, envelope),
-            Role::Perceiver
-            | Role::Planner
-            | Role::Dispatcher
-            | Role::Executor
-            | Role::AgentValidator
-            | Role::MetaValidator
-            | Role::Memory
-            | Role::Solver
-            | Role::Runtime => {
-                for address in self.receivers(address, envelope) {
-                    self.run(now, address, envelope.id, Incoming::Message(envelope.clone()));
-                }
-            }
+        if matches!(address.role, Role::Operator | Role::Auditor) {
+            return self.hand_out(now, address, envelope);
+        }
+        for address in self.receivers(address, envelope) {
+            self.run(now, address, envelope.id, Incoming::Message(envelope.clone()));
         }
     }
 
