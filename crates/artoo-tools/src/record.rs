@@ -3,7 +3,7 @@
 use std::io;
 use std::time::Duration;
 
-use artoo_proto::{CallStatus, EffectClass, FileChange, KeptOutput, Leave, ToolCall, ToolOrder, escape};
+use artoo_proto::{Approval, CallStatus, EffectClass, FileChange, KeptOutput, ToolCall, ToolOrder, escape};
 
 use crate::process::Ended;
 use crate::undo::Account;
@@ -35,7 +35,7 @@ pub(crate) struct Record {
 pub(crate) struct Noted {
     pub(crate) target: String,
     /// With whose leave it ran.
-    pub(crate) leave: Option<Leave>,
+    pub(crate) leave: Option<Approval>,
 }
 
 impl Record {

@@ -12,7 +12,7 @@ mod wording;
 
 use std::collections::BTreeSet;
 
-use artoo_ggs::{BlockedTarget, Controller, Decision, Outcome, Profile, Tool};
+use artoo_ggs::{AvailableTool, BlockedTarget, Controller, Decision, Outcome, Profile};
 use artoo_proto::{
     AbandonReason, Abort, CallStatus, ConsentHash, DispatchManifest, EffectId, Ending, FinalResult, MegramDraft,
     ModelFailure, OutcomeStatus, OutcomeSummary, PerceptionFailed, PerceptionFailure, PlanDirective, PlanRejected,
@@ -134,7 +134,7 @@ struct LastRound {
 /// The Solver of one task.
 #[derive(Debug)]
 pub struct Solver {
-    tools: Vec<Tool>,
+    tools: Vec<AvailableTool>,
     controller: Controller<()>,
     task_id: TaskId,
     /// The timers of the hard limit and of the task's own deadline.
@@ -153,7 +153,7 @@ impl Solver {
     /// A Solver for this task on a machine with these tools, deciding by `profile`.
     #[must_use]
     pub fn new(profile: Profile, tools: &[ToolSpec], task_id: TaskId) -> Self {
-        let tools = tools.iter().map(|t| Tool { name: t.name.clone(), class: format!("{:?}", t.class) }).collect();
+        let tools = tools.iter().map(|t| AvailableTool::new(&t.name, format!("{:?}", t.class))).collect();
         Self {
             tools,
             controller: Controller::new(profile),
@@ -188,11 +188,11 @@ impl Solver {
         self.last = LastRound { unusable: unusable_model(&request), failed: what_failed(&request) };
         let round = observe::round(&request, self.manifest.as_ref(), &self.tools);
         if let Some(failure) = provider_failure(&request) {
-            let decision = self.controller.stop(&(), cx.now.uptime_ms, Some(&round)).ok();
+            let decision = self.controller.stop(&(), Some(&round), cx.now.uptime_ms).ok();
             self.deliver(decision.as_ref(), &request);
             return self.abandon(AbandonReason::Provider { failure }, decision);
         }
-        match self.controller.round(&(), cx.now.uptime_ms, &round) {
+        match self.controller.observe(&(), &round, cx.now.uptime_ms) {
             Ok(decision) => {
                 self.deliver(Some(&decision), &request);
                 self.follow(&request, decision)
@@ -230,7 +230,7 @@ impl Solver {
             }
             Outcome::Accept => {
                 let detail = "a round that fell short was decided as an accept".to_owned();
-                self.abandon(AbandonReason::RoleFailed { detail }, Some(decision))
+                self.abandon(AbandonReason::RoleFailed { detail }, None)
             }
         }
     }
@@ -238,19 +238,19 @@ impl Solver {
     fn met(&mut self, cx: &mut Context<'_>, summary: &OutcomeSummary) -> Vec<Effect> {
         self.note_outcomes(&summary.outcomes);
         let round = observe::accepted(summary, self.manifest.as_ref(), &self.tools);
-        match self.controller.accept(&(), cx.now.uptime_ms, Some(&round)) {
-            Ok(decision) => {
+        let refusal = match self.controller.observe(&(), &round, cx.now.uptime_ms) {
+            Ok(decision) if decision.outcome == Outcome::Accept => {
                 self.account.rounds.insert(decision.round, Delivered::of_summary(summary));
                 let request = self.phase.spec().map(|spec| spec.raw_input.as_str()).unwrap_or_default();
                 let ending = ending::accept(summary, request);
-                self.finish(ending, Some(decision))
+                return self.finish(ending, Some(decision));
             }
-            // R4b's word is held against its own verdicts: an accept with an unmet criterion never leaves.
-            Err(error) => {
-                let detail = format!("an accept was refused: {error}");
-                self.abandon(AbandonReason::RoleFailed { detail }, None)
-            }
-        }
+            Ok(decision) => format!("{:?} is not met", decision.primary_failed.unwrap_or_default()),
+            Err(error) => error.to_string(),
+        };
+        // An accept from R4b is checked against its own verdicts: with an unmet criterion it is refused.
+        let detail = format!("an accept was refused: {refusal}");
+        self.abandon(AbandonReason::RoleFailed { detail }, None)
     }
 
     fn note_outcomes(&mut self, outcomes: &[SubTaskOutcome]) {
@@ -278,7 +278,7 @@ impl Solver {
     }
 
     fn stop(&mut self, cx: &mut Context<'_>, reason: AbandonReason) -> Vec<Effect> {
-        let decision = self.controller.stop(&(), cx.now.uptime_ms, None).ok();
+        let decision = self.controller.stop(&(), None, cx.now.uptime_ms).ok();
         self.abandon(reason, decision)
     }
 

@@ -69,7 +69,7 @@ fn an_end_before_anything_ran_has_its_reason_a_next_step_and_no_megram() {
 
 #[test]
 fn a_task_can_end_before_its_spec_is_there() {
-    let mut bench = Bench::new(Solver::new(artoo_ggs::Profile::v0_8(), &[], task_id()));
+    let mut bench = Bench::new(Solver::new(artoo_ggs::Profile::default(), &[], task_id()));
     let result = finished(&bench.step(Input::Cancel));
     assert_eq!((reason(&result), result.task_id.clone()), (&AbandonReason::Cancelled, task_id()));
 }
@@ -285,7 +285,7 @@ proptest! {
     #[test]
     fn no_summary_claims_more_than_its_ending(intent in intents(), unmet in 1_u128..3) {
         let with = |input: Input| {
-            let mut bench = Bench::new(Solver::new(artoo_ggs::Profile::v0_8(), &[], task_id()));
+            let mut bench = Bench::new(Solver::new(artoo_ggs::Profile::default(), &[], task_id()));
             bench.step(Input::Task(artoo_proto::TaskSpec { intent: intent.clone(), ..spec("x") }));
             bench.step(Input::Manifest(plan(0)));
             bench.step(input)

@@ -53,7 +53,9 @@ async fn an_engine_that_nobody_chose_is_asked_about_even_for_own_words() {
     let duck = || Engine::duckduckgo(false).unwrap().at(&format!("http://site.test:{}/html/", server.address.port()));
     let house = house(vec![Engine::searxng(&server.url("/")).unwrap(), duck()], &server);
     let own = context(json!({"query": "lisbon"}));
-    let ToolOutcome::NeedsConsent { effects, reason, .. } = house.outcome_for(&own, "lisbon", None).await else { panic!("unasked") };
+    let ToolOutcome::NeedsConsent { effects, reason, .. } = house.outcome_for(&own, "lisbon", None).await else {
+        panic!("unasked")
+    };
     assert!(reason.contains("have not chosen"), "{reason}");
     assert_eq!(
         effects.first().unwrap(),

@@ -1,0 +1,128 @@
+//! Writing the configuration: whole or not at all, for its owner's eyes, what was there kept.
+
+use std::collections::BTreeMap;
+use std::fs::{self, DirBuilder, File, OpenOptions};
+use std::io::Write;
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+
+use super::{Setting, load};
+use crate::failure::Failure;
+
+/// What setup decides; the rest of a file stays as it is.
+pub(crate) const OF_SETUP: [Setting; 6] = [
+    Setting::Model,
+    Setting::BaseUrl,
+    Setting::ModelName,
+    Setting::SecretVariable,
+    Setting::SecretFile,
+    Setting::SecretCommand,
+];
+
+/// Settings of the file that is there, those left out which are `decided` anew.
+pub(crate) fn kept(path: &Path, home: &Path, decided: &[Setting]) -> BTreeMap<Setting, String> {
+    // A file that can't be read is kept aside as it is; nothing of it is taken over.
+    let Ok(Some(file)) = load(path, home) else { return BTreeMap::new() };
+    let others = Setting::ALL.into_iter().filter(|key| !decided.contains(key));
+    others.filter_map(|key| Some((key, file.get(key)?.to_owned()))).collect()
+}
+
+/// The file's text.
+pub(crate) fn text(kept: &BTreeMap<Setting, String>, chosen: &BTreeMap<Setting, String>) -> String {
+    let mut text = "# artoo's configuration; artoo config keys lists what it may hold.\n".to_owned();
+    for (key, value) in chosen.iter().chain(kept) {
+        text.push_str(&format!("{} = {}\n", key.name(), toml::Value::String(value.clone())));
+    }
+    text
+}
+
+/// Where what is there now goes, if something is.
+pub(crate) fn backup_of(path: &Path) -> Option<PathBuf> {
+    path.exists().then(|| path.with_extension("toml.old"))
+}
+
+/// Puts the text in place of the file by one rename.
+pub(crate) fn config(path: &Path, text: &str) -> Result<(), Failure> {
+    let problem = |error| Failure::not_written(path, &error);
+    let folder = path.parent().unwrap_or(Path::new("/"));
+    make_folder(folder)?;
+    if let Some(backup) = backup_of(path) {
+        fs::copy(path, backup).map_err(problem)?;
+    }
+    replace(path, text.as_bytes())
+}
+
+/// Writes the key into a file of its own and says where.
+pub(crate) fn key_file(folder: &Path, key: &str) -> Result<PathBuf, Failure> {
+    make_folder(folder)?;
+    let path = folder.join("key");
+    replace(&path, format!("{key}\n").as_bytes())?;
+    Ok(path)
+}
+
+fn make_folder(folder: &Path) -> Result<(), Failure> {
+    let made = DirBuilder::new().recursive(true).mode(0o700).create(folder);
+    made.map_err(|error| Failure::not_written(folder, &error))
+}
+
+fn replace(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
+    let new = path.with_extension(format!("new.{}", std::process::id()));
+    let written = OpenOptions::new()
+        .write(true)
+        .create_new(true)
+        .mode(0o600)
+        .open(&new)
+        .and_then(|mut file| file.write_all(bytes).and_then(|()| file.sync_all()))
+        .and_then(|()| fs::rename(&new, path))
+        .and_then(|()| File::open(path.parent().unwrap_or(Path::new("/")))?.sync_all());
+    written.map_err(|error| {
+        // What is half there is ours alone and of no use.
+        let _ = fs::remove_file(&new);
+        Failure::not_written(path, &error)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+    use std::os::unix::fs::PermissionsExt;
+    use std::path::Path;
+
+    use tempfile::TempDir;
+
+    use super::{OF_SETUP, config, kept, key_file, text};
+    use crate::config::{Setting, load};
+
+    #[test]
+    fn what_is_written_reads_back_and_the_rest_of_the_file_stays() {
+        let folder = TempDir::new().unwrap();
+        let path = folder.path().join("artoo/config.toml");
+        let chosen = |model: &str| BTreeMap::from([(Setting::Model, model.to_owned())]);
+        config(&path, &text(&BTreeMap::from([(Setting::Deadline, "5m".to_owned())]), &chosen("openai:\"q\""))).unwrap();
+        let file = load(&path, folder.path()).unwrap().unwrap();
+        assert_eq!((file.get(Setting::Model), file.get(Setting::Deadline)), (Some("openai:\"q\""), Some("5m")));
+        let old = kept(&path, folder.path(), &OF_SETUP);
+        config(&path, &text(&old, &chosen("reflex"))).unwrap();
+        let file = load(&path, folder.path()).unwrap().unwrap();
+        assert_eq!((file.get(Setting::Model), file.get(Setting::Deadline)), (Some("reflex"), Some("5m")));
+        assert!(std::fs::read_to_string(path.with_extension("toml.old")).unwrap().contains("openai"));
+        assert_eq!(std::fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
+    }
+
+    #[test]
+    fn a_path_below_the_home_folder_stays_below_it() {
+        let folder = TempDir::new().unwrap();
+        let path = folder.path().join("config.toml");
+        config(&path, "workspace = \"~/w\"\nmodel = \"openai\"\n").unwrap();
+        let old = kept(&path, Path::new("/home/ada"), &[Setting::Model]);
+        assert_eq!(old, BTreeMap::from([(Setting::Workspace, "/home/ada/w".to_owned())]));
+    }
+
+    #[test]
+    fn a_key_is_written_for_its_owner_alone() {
+        let folder = TempDir::new().unwrap();
+        let path = key_file(&folder.path().join("artoo"), "sk-1").unwrap();
+        assert_eq!(std::fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
+        assert_eq!(std::fs::read_to_string(path).unwrap(), "sk-1\n");
+    }
+}

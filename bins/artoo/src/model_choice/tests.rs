@@ -1,0 +1,124 @@
+//! How a model is chosen, and whom its key is for.
+
+use artoo_llm::Protocol;
+
+use super::{ModelChoice, ModelKind, Place, remote};
+use crate::variables::Variables;
+
+fn openai(name: Option<&str>) -> ModelKind {
+    ModelKind::openai(name.map(str::to_owned))
+}
+
+#[test]
+fn a_model_is_spelled_exactly() {
+    for (text, expected) in [
+        ("reflex", Some(ModelKind::Reflex)),
+        ("openai", Some(openai(None))),
+        ("openai:qwen3:8b", Some(openai(Some("qwen3:8b")))),
+        ("cassette:/a/b.jsonl", Some(ModelKind::Cassette { path: "/a/b.jsonl".into() })),
+        (
+            "ollama:qwen3:8b@http://h:1",
+            Some(ModelKind::Remote {
+                protocol: Protocol::Ollama,
+                name: Some("qwen3:8b".to_owned()),
+                base_url: Some("http://h:1".to_owned()),
+            }),
+        ),
+        ("anthropic", Some(ModelKind::Remote { protocol: Protocol::Anthropic, name: None, base_url: None })),
+        ("anthropic:@http://h", None),
+        ("openai:", None),
+        ("cassette:", None),
+        ("Reflex", None),
+        ("reflexx", None),
+        ("", None),
+    ] {
+        assert_eq!(text.parse::<ModelKind>().ok(), expected, "{text:?}");
+    }
+}
+
+#[test]
+fn the_nearest_wish_wins() {
+    let check = |option: Option<ModelKind>, set: &[(&str, &str)], expected: ModelKind, why: &str| {
+        let choice = ModelChoice::resolve(option, &Variables::of(set)).unwrap();
+        assert_eq!((choice.kind, choice.why), (expected, why), "{set:?}");
+    };
+    let all = [("ARTOO_MODEL", "openai:a"), ("OPENAI_BASE_URL", "http://x"), ("OPENAI_API_KEY", "k")];
+    check(Some(ModelKind::Reflex), &all, ModelKind::Reflex, "--model says so");
+    check(None, &all, openai(Some("a")), "ARTOO_MODEL says so");
+    check(None, &all[1..], openai(None), "OPENAI_BASE_URL is set");
+    check(None, &all[2..], openai(None), "OPENAI_API_KEY is set");
+    check(None, &[("OPENAI_API_KEY", "  ")], ModelKind::Reflex, "no language model is set up");
+    check(None, &[], ModelKind::Reflex, "no language model is set up");
+    assert!(ModelChoice::resolve(None, &Variables::of(&[("ARTOO_MODEL", "gpt")])).is_err());
+}
+
+#[doc = "holds: design F6"]
+#[test]
+fn an_endpoint_without_what_it_needs_is_refused_before_anything_runs() {
+    let check = |set: &[(&str, &str)], named: Option<&str>, expected: Option<&str>| {
+        let problem = remote(&openai(named), Place::First, &Variables::of(set)).err().map(|failure| failure.message);
+        assert_eq!(problem.as_deref(), expected, "{set:?} {named:?}");
+    };
+    check(&[], None, Some("the model can't be used: OPENAI_API_KEY is not set"));
+    check(&[("OPENAI_API_KEY", "k")], None, Some("the model can't be used: OPENAI_MODEL is not set"));
+    check(&[("OPENAI_API_KEY", "k")], Some("m"), None);
+    check(&[("OPENAI_BASE_URL", "http://localhost:1/v1")], Some("m"), None);
+}
+
+#[test]
+fn a_key_goes_to_its_own_address_and_nowhere_else() {
+    let check = |set: &[(&str, &str)], spec: &str, place: Place, has_key: bool| {
+        let config = remote(&spec.parse().unwrap(), place, &Variables::of(set)).unwrap();
+        assert_eq!(config.api_key.is_some(), has_key, "{set:?} {spec} {place:?}");
+    };
+    let key = ("OPENAI_API_KEY", "k");
+    let home = ("OPENAI_BASE_URL", "https://a.example/v1");
+    check(&[key, home], "openai:m", Place::First, true);
+    check(&[key, home], "openai:m@https://a.example/other", Place::First, true);
+    check(&[key, home], "openai:m@https://b.example", Place::First, false);
+    check(&[key, home], "openai:m@http://a.example", Place::Hands, false);
+    check(&[key], "openai:m@https://api.openai.com", Place::Fallback, true);
+    check(&[key, ("ARTOO_HANDS_KEY", "h")], "openai:m@https://b.example", Place::Hands, true);
+    check(&[key, ("ARTOO_HANDS_KEY", "h")], "openai:m@https://b.example", Place::Fallback, false);
+    check(&[("ANTHROPIC_API_KEY", "a")], "anthropic:m", Place::First, true);
+    check(&[key], "ollama:m", Place::First, false);
+}
+
+#[test]
+fn others_stand_beside_an_endpoint_only() {
+    let set = [("ARTOO_HANDS", "ollama:m"), ("ARTOO_FALLBACK", "openai:a, anthropic:b")];
+    let choice = |kind: &str| ModelChoice::resolve(Some(kind.parse().unwrap()), &Variables::of(&set)).unwrap();
+    let with = choice("openai:m");
+    assert_eq!((with.hands.map(|hands| hands.to_string()), with.fallback.len()), (Some("ollama:m".to_owned()), 2));
+    let alone = choice("reflex");
+    assert_eq!((alone.hands, alone.fallback.len()), (None, 0));
+}
+
+#[doc = "holds: law 1.21"]
+#[test]
+fn secrets_stay_here_with_reflex_and_where_the_person_trusts_local_models() {
+    let check = |model: &str, set: &[(&str, &str)], expected: bool| {
+        let variables = Variables::of(set);
+        let choice = ModelChoice::resolve(Some(model.parse().unwrap()), &variables).unwrap();
+        assert_eq!(choice.stays_here(&variables).unwrap(), expected, "{model} {set:?}");
+    };
+    let trust = ("ARTOO_TRUST_LOCAL", "yes");
+    check("reflex", &[], true);
+    check("file:m", &[], false);
+    check("ollama:m", &[("ARTOO_TRUST_LOCAL", "no")], false);
+    check("file:m", &[trust], true);
+    check("ollama:m", &[trust], true);
+    check("openai:m@http://127.0.0.1:1/v1", &[trust], true);
+    check("openai:m@http://[::1]:1/v1", &[trust], true);
+    check("openai:m", &[trust, ("OPENAI_BASE_URL", "http://localhost:1/v1")], true);
+    // Anywhere else it leaves this machine, also by a model that only steps in.
+    check("openai:m", &[trust, ("OPENAI_API_KEY", "k")], false);
+    check("openai:m@https://localhost.example/v1", &[trust], false);
+    check("openai:m@http://192.168.1.2:1/v1", &[trust], false);
+    check("ollama:m", &[trust, ("ARTOO_FALLBACK", "openai:m@https://a.example")], false);
+    check("ollama:m", &[trust, ("ARTOO_HANDS", "openai:m@https://a.example")], false);
+    check("cassette:x", &[trust], false);
+    let unclear = Variables::of(&[("ARTOO_TRUST_LOCAL", "maybe")]);
+    let told = ModelChoice::resolve(Some("file:m".parse().unwrap()), &unclear).unwrap().stays_here(&unclear);
+    assert!(told.unwrap_err().message.contains("give yes or no"));
+}

@@ -1,0 +1,79 @@
+//! The person being asked: lists, lines, secrets and a yes.
+
+use std::io;
+
+use artoo_proto::escape;
+use rustix::termios::{LocalModes, OptionalActions, tcgetattr, tcsetattr};
+
+use crate::display::Line;
+use crate::display::writer::Screen;
+
+/// Answers that make no sense before it is taken as leaving.
+const TRIES: u32 = 5;
+
+/// Who sits at the terminal.
+pub(crate) struct Person<'a> {
+    pub(crate) screen: &'a Screen,
+}
+
+impl Person<'_> {
+    pub(crate) fn says(&self, text: &str) {
+        self.screen.insist(&[Line::plain(escape::visible(text))]);
+    }
+
+    pub(crate) fn warns(&self, text: &str) {
+        self.screen.insist(&[Line::warning(escape::visible(text))]);
+    }
+
+    /// A place in the list; `None` when the person leaves.
+    pub(crate) fn picks(&self, question: &str, lines: &[String]) -> Option<usize> {
+        let mut shown = vec![Line::strong(format!("\n{question}"))];
+        shown.extend(
+            (1..).zip(lines).map(|(number, line)| Line::plain(format!("  {number}. {}", escape::one_line(line)))),
+        );
+        self.screen.insist(&shown);
+        for _ in 0..TRIES {
+            let answer = self.types("Number (empty: 1, q: leave): ")?;
+            let number = if answer.is_empty() { Ok(1) } else { answer.parse::<usize>() };
+            match number {
+                Ok(number) if (1..=lines.len()).contains(&number) => return Some(number - 1),
+                _ if answer.eq_ignore_ascii_case("q") => return None,
+                _ => self.warns(&format!("Give a number from 1 to {}.", lines.len())),
+            }
+        }
+        None
+    }
+
+    /// A line, trimmed; `None` at the end of input.
+    pub(crate) fn types(&self, prompt: &'static str) -> Option<String> {
+        self.screen.ask(&[], prompt);
+        let mut line = String::new();
+        let read = io::stdin().read_line(&mut line);
+        self.screen.answered(!matches!(read, Ok(1..)));
+        matches!(read, Ok(1..)).then(|| line.trim().to_owned())
+    }
+
+    /// A line that is not shown while it is typed.
+    pub(crate) fn types_secret(&self, prompt: &'static str) -> Option<String> {
+        let stdin = io::stdin();
+        let before = tcgetattr(&stdin).ok()?;
+        let mut silent = before.clone();
+        silent.local_modes.remove(LocalModes::ECHO);
+        silent.local_modes.insert(LocalModes::ECHONL);
+        tcsetattr(&stdin, OptionalActions::Flush, &silent).ok()?;
+        let typed = self.types(prompt);
+        // Without this the person's shell would stay silent; there is nobody to tell if it fails.
+        let _ = tcsetattr(&stdin, OptionalActions::Flush, &before);
+        typed
+    }
+
+    pub(crate) fn agrees(&self, question: &str, by_default: bool) -> bool {
+        self.says(question);
+        let prompt = if by_default { "[Y/n] " } else { "[y/N] " };
+        match self.types(prompt) {
+            Some(answer) if answer.is_empty() => by_default,
+            Some(answer) => matches!(answer.to_lowercase().as_str(), "y" | "yes"),
+            None => false,
+        }
+    }
+}

@@ -1,0 +1,131 @@
+//! How the tools are set up: with the limits of the runtime, the person's own tools, and the search engines they named.
+
+use artoo_proto::Environment;
+use artoo_roles::runtime::OUTPUT_CHARS;
+use artoo_tools::ToolConfig;
+
+use crate::config::Place;
+use crate::failure::Failure;
+use crate::variables::Variables;
+
+/// The tools' setup on this machine.
+pub(crate) fn tools(environment: &Environment, variables: &Variables) -> Result<ToolConfig, Failure> {
+    let mut config = ToolConfig::new(environment.clone());
+    config.output_max_chars = OUTPUT_CHARS;
+    let folder = Place::of(variables).folder;
+    config.custom = Some(folder.join("tools"));
+    config.shortcuts = Some(folder.join("shortcuts"));
+    #[cfg(feature = "mcp")]
+    {
+        config.mcp = Some(folder.join("mcp"));
+    }
+    // What decides over the tools is out of their reach, wherever it lies.
+    config.protected.push(folder);
+    let search = SearchChoice::read(variables)?;
+    #[cfg(feature = "web")]
+    {
+        config.web.engines = web::engines(search, variables)?;
+    }
+    #[cfg(not(feature = "web"))]
+    drop(search);
+    Ok(config)
+}
+
+/// What `search` (`ARTOO_SEARCH`) may say.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(not(feature = "web"), expect(dead_code, reason = "without the tool only the words are checked"))]
+enum SearchChoice {
+    /// The engines that are named; with none DuckDuckGo, each time after a yes.
+    Usual,
+    Off,
+    DuckDuckGo,
+}
+
+impl SearchChoice {
+    fn read(variables: &Variables) -> Result<Self, Failure> {
+        match variables.text("ARTOO_SEARCH")?.as_deref() {
+            None => Ok(Self::Usual),
+            Some("off") => Ok(Self::Off),
+            Some("duckduckgo") => Ok(Self::DuckDuckGo),
+            Some(_) => Err(variables.invalid("ARTOO_SEARCH", "give off or duckduckgo, or leave it out")),
+        }
+    }
+}
+
+#[cfg(feature = "web")]
+mod web {
+    //! The chain of engines: what the person runs, what they pay for, then DuckDuckGo.
+
+    use artoo_tools::{Engine, EngineProblem};
+
+    use super::SearchChoice;
+    use crate::failure::Failure;
+    use crate::variables::Variables;
+
+    pub(super) fn engines(search: SearchChoice, variables: &Variables) -> Result<Vec<Engine>, Failure> {
+        if search == SearchChoice::Off {
+            return Ok(Vec::new());
+        }
+        let made = |name, engine: Result<Engine, EngineProblem>| engine.map_err(|error| variables.invalid(name, error));
+        let mut engines = Vec::new();
+        if let Some(url) = variables.text("ARTOO_SEARXNG_URL")? {
+            engines.push(made("ARTOO_SEARXNG_URL", Engine::searxng(&url))?);
+        }
+        if let Some(key) = variables.text("ARTOO_BRAVE_KEY")? {
+            engines.push(made("ARTOO_BRAVE_KEY", Engine::brave(&key))?);
+        }
+        match (variables.text("ARTOO_GOOGLE_KEY")?, variables.text("ARTOO_GOOGLE_ENGINE")?) {
+            (Some(key), Some(id)) => engines.push(made("ARTOO_GOOGLE_KEY", Engine::google(&key, &id))?),
+            (Some(_), None) => {
+                let missing = "it needs the engine's id beside it: google_engine, or ARTOO_GOOGLE_ENGINE";
+                return Err(variables.invalid("ARTOO_GOOGLE_KEY", missing));
+            }
+            (None, _) => {}
+        }
+        let is_chosen = search == SearchChoice::DuckDuckGo;
+        // As a last resort it would have every question asked about, so it does not join engines that were chosen.
+        if is_chosen || engines.is_empty() {
+            engines.push(made("ARTOO_SEARCH", Engine::duckduckgo(is_chosen))?);
+        }
+        Ok(engines)
+    }
+}
+
+#[cfg(test)]
+#[cfg(feature = "web")]
+mod tests {
+    use super::tools;
+    use crate::variables::Variables;
+
+    #[doc = "holds: design D15"]
+    #[test]
+    fn the_chain_is_what_the_person_named() {
+        let environment = artoo_roles::runtime::detect_environment(None).unwrap();
+        let check = |pairs: &[(&str, &str)], expected: Result<&[&str], &str>| {
+            let config = tools(&environment, &Variables::of(pairs));
+            match (config, expected) {
+                (Ok(config), Ok(names)) => {
+                    let found: Vec<String> = config.web.engines.iter().map(artoo_tools::Engine::name).collect();
+                    assert_eq!(found, names, "{pairs:?}");
+                }
+                (Err(failure), Err(part)) => assert!(failure.message.contains(part), "{}", failure.message),
+                (config, expected) => panic!("{pairs:?}: {config:?} instead of {expected:?}"),
+            }
+        };
+        check(&[], Ok(&["DuckDuckGo"]));
+        check(&[("ARTOO_SEARCH", "off"), ("ARTOO_BRAVE_KEY", "k")], Ok(&[]));
+        let all = [
+            ("ARTOO_SEARCH", "duckduckgo"),
+            ("ARTOO_GOOGLE_KEY", "g"),
+            ("ARTOO_GOOGLE_ENGINE", "cx"),
+            ("ARTOO_BRAVE_KEY", "k"),
+            ("ARTOO_SEARXNG_URL", "http://localhost:8888"),
+        ];
+        check(&all, Ok(&["SearXNG at localhost", "Brave", "Google", "DuckDuckGo"]));
+        check(&[("ARTOO_BRAVE_KEY", "k")], Ok(&["Brave"]));
+        check(&[("ARTOO_SEARCH", "on")], Err("ARTOO_SEARCH can't be used: give off or duckduckgo"));
+        check(&[("ARTOO_GOOGLE_KEY", "g")], Err("needs the engine's id"));
+        check(&[("ARTOO_BRAVE_KEY", "canary key")], Err("holds characters that no key has"));
+        check(&[("ARTOO_SEARXNG_URL", "localhost:8888")], Err("only http and https are spoken"));
+    }
+}
