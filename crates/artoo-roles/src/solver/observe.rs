@@ -47,7 +47,12 @@ fn subtask(outcome: &SubTaskOutcome, manifest: Option<&DispatchManifest>) -> Sub
     subtask.infrastructure = outcome.infrastructure;
     let calls = outcome.tool_calls.iter().map(|call| match call.status {
         CallStatus::Ok if !in_vain => ToolTarget::worked(&call.tool, &call.target),
-        _ => ToolTarget::failed(&call.tool, &call.target),
+        CallStatus::Ok
+        | CallStatus::Failed
+        | CallStatus::Denied
+        | CallStatus::TimedOut
+        | CallStatus::Cut
+        | CallStatus::Uncertain => ToolTarget::failed(&call.tool, &call.target),
     });
     subtask.with_calls(calls).with_tools(planned_tools(outcome.subtask_id, manifest))
 }

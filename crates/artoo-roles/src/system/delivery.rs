@@ -1,16 +1,11 @@
 //! Where a message goes: to an instance, to the outside, or nowhere; and what a panic leaves behind.
 
-#[cfg(test)]
-mod tests;
-
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use artoo_bus::{Delivery, TapEvent};
 use artoo_proto::{Address, Envelope, MessageId, MessageKind, Now, Role, TaskId};
 
 use super::instance::Instance;
-#[cfg(test)]
-use super::testing;
 use super::{Effect, Slot, System, digest};
 use crate::limits::SOLVER_PANICS_MAX;
 use crate::machine::{Context, Incoming};
@@ -132,10 +127,10 @@ impl System {
         let Some(instance) = &mut slot.instance else { return };
         let described = incoming.describe();
         let mut cx = Context::new(now, &mut self.ids);
-        #[cfg(test)]
-        let planted = testing::planted_panic(&mut self.panic_next, address.role);
+        #[cfg(any(test, feature = "testing"))]
+        let planted = crate::testing::world::planted_panic(&mut self.panic_next, address.role);
         let stepped = catch_unwind(AssertUnwindSafe(|| {
-            #[cfg(test)]
+            #[cfg(any(test, feature = "testing"))]
             assert!(!planted, "planted panic");
             instance.step(&mut cx, incoming)
         }));
