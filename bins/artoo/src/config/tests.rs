@@ -9,7 +9,7 @@ use tempfile::TempDir;
 
 use super::read::ConfigFile;
 use super::{ConfigProblem, Place, Setting, load};
-use crate::settings::Variables;
+use crate::variables::Variables;
 
 struct Folder(TempDir);
 

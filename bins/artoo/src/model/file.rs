@@ -30,7 +30,8 @@ pub(crate) fn find(given: &str, settings: &Settings) -> Result<Chosen, Failure> 
             None => PathBuf::from(given),
         };
         if path.is_relative() {
-            return Err(Failure::RelativeFile { given: given.to_owned() });
+            return Err(Failure::usage(format!("{given:?} is not a model file that can be chosen"))
+                .with_remedy("give a name that artoo model list shows, or a path that begins with / or ~/"));
         }
         let found = folder.list()?.into_iter().find_map(|found| match found {
             Found::Model(model) if model.path == path => Some(*model),
@@ -78,11 +79,19 @@ fn engine(run: &Run<'_>, shared: &Shared) -> Result<Arc<dyn Model>, Failure> {
     config.context_tokens = run.context_tokens;
     config.threads = run.threads;
     let local = artoo_local::Local::new(config, shared);
-    Ok(Arc::new(local.map_err(|source| Failure::Local { given: run.given.to_owned(), source })?))
+    let problem = |error| Failure::usage(format!("the model file {} can't be run", run.given)).caused_by(&error);
+    Ok(Arc::new(local.map_err(problem)?))
+}
+
+/// The error for a model file in a program that can't run it.
+pub(crate) fn no_engine(model: &str) -> Failure {
+    Failure::usage(format!("this build of artoo can't run model files, so {model} can't answer")).with_remedy(
+        "build it with them (cargo build --release --features local-llm), or serve the file, with llama.cpp's server say, and give its address",
+    )
 }
 
 /// This program has nothing that runs it.
 #[cfg(not(feature = "local-llm"))]
 fn engine(run: &Run<'_>, _shared: &Shared) -> Result<Arc<dyn Model>, Failure> {
-    Err(Failure::NoEngine { model: run.given.to_owned() })
+    Err(no_engine(run.given))
 }

@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 use artoo_llm::files::{self, Wanted};
 
 use super::pull;
-use crate::config::Setting;
+use crate::config::write;
+use crate::config::{Place, Setting};
 use crate::display::Line;
 use crate::display::writer::Screen;
 use crate::exit::Exit;
@@ -14,7 +15,6 @@ use crate::failure::Failure;
 use crate::model::ModelKind;
 use crate::model::file::{self, HAS_ENGINE};
 use crate::settings::{Settings, Variables};
-use crate::setup::write;
 
 /// Settings of the file that speak of an endpoint, and of nothing where a file answers.
 const OF_ENDPOINT: [Setting; 5] =
@@ -28,10 +28,10 @@ pub(super) async fn run(
     screen: &Screen,
 ) -> Result<Exit, Failure> {
     if !HAS_ENGINE {
-        return Err(Failure::NoEngine { model: given.to_owned() });
+        return Err(file::no_engine(given));
     }
     let name = name(given, settings, variables, screen).await?;
-    let place = variables.place();
+    let place = Place::of(variables);
     let kind = ModelKind::File { model: name };
     let old = chosen(&place.file(), &variables.home(), &kind)?;
     let mut lines = vec![Line::plain(format!("{} now says: model = \"{kind}\"", place.file().display()))];

@@ -101,6 +101,12 @@ pub(crate) fn remedy(problem: &FilesError) -> Option<&'static str> {
     }
 }
 
+impl From<FilesError> for Failure {
+    fn from(error: FilesError) -> Self {
+        Self::from_error(exit(&error), &error).with_remedy(remedy(&error))
+    }
+}
+
 /// A size as people read it.
 pub(crate) fn sized(bytes: u64) -> String {
     for (unit, size) in [("GB", 1_000_000_000), ("MB", 1_000_000), ("kB", 1_000)] {

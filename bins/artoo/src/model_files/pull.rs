@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::SystemTime;
 
 use artoo_llm::files::{Gguf, Model, ModelFolder, Offer, Offered, Puller, Vouched, Wanted, Ways};
 use artoo_proto::Timestamp;
@@ -18,9 +18,9 @@ use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::model::file::HAS_ENGINE;
 use crate::settings::{Settings, Variables};
-use crate::setup::person::Person;
 use crate::signals::Signals;
 use crate::terminal;
+use crate::terminal::person::Person;
 
 /// Has the model, after a yes where something is to be fetched.
 pub(crate) async fn run(
@@ -163,6 +163,5 @@ fn told(model: &Model, settings: &Settings, screen: &Screen) {
 }
 
 fn now() -> Timestamp {
-    let since_1970 = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    Timestamp::from_millis(i64::try_from(since_1970.as_millis()).unwrap_or(i64::MAX))
+    SystemTime::now().into()
 }

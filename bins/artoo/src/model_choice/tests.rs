@@ -3,7 +3,7 @@
 use artoo_llm::Protocol;
 
 use super::{ModelChoice, ModelKind, Place, remote};
-use crate::settings::Variables;
+use crate::variables::Variables;
 
 fn openai(name: Option<&str>) -> ModelKind {
     ModelKind::openai(name.map(str::to_owned))
@@ -56,8 +56,7 @@ fn the_nearest_wish_wins() {
 #[test]
 fn an_endpoint_without_what_it_needs_is_refused_before_anything_runs() {
     let check = |set: &[(&str, &str)], named: Option<&str>, expected: Option<&str>| {
-        let problem =
-            remote(&openai(named), Place::First, &Variables::of(set)).err().map(|failure| failure.to_string());
+        let problem = remote(&openai(named), Place::First, &Variables::of(set)).err().map(|failure| failure.message);
         assert_eq!(problem.as_deref(), expected, "{set:?} {named:?}");
     };
     check(&[], None, Some("the model can't be used: OPENAI_API_KEY is not set"));
@@ -121,5 +120,5 @@ fn secrets_stay_here_with_reflex_and_where_the_person_trusts_local_models() {
     check("cassette:x", &[trust], false);
     let unclear = Variables::of(&[("ARTOO_TRUST_LOCAL", "maybe")]);
     let told = ModelChoice::resolve(Some("file:m".parse().unwrap()), &unclear).unwrap().stays_here(&unclear);
-    assert!(told.unwrap_err().told().contains("give yes or no"));
+    assert!(told.unwrap_err().message.contains("give yes or no"));
 }
