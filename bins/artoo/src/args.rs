@@ -6,7 +6,7 @@ use std::str::FromStr;
 use artoo_llm::files::{Checksum, ModelName};
 use clap::{Args, Parser, Subcommand};
 
-use crate::model::ModelKind;
+use crate::model_choice::ModelKind;
 use crate::money::Dollars;
 
 /// Shown under `--help`: what has no option of its own.

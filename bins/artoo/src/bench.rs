@@ -36,17 +36,15 @@ const ERRORS_SHOWN: usize = 5;
 pub(crate) async fn run(bench: Bench, variables: &Variables, screen: &Screen) -> Result<Exit, Failure> {
     let mut config = RemoteConfig::new(Protocol::Chat, bench.base_url.clone(), "bench");
     config.api_key = variables.text("OPENAI_API_KEY")?.map(artoo_llm::Secret::new);
-    let unusable = |source| Failure::Model { source };
-    let plain = artoo_llm::bare::Bare::new(&config).map_err(unusable)?;
+    let plain = artoo_llm::bare::Bare::new(&config)?;
     let room = Room::make()?;
-    let remote = Remote::new(config).map_err(unusable)?;
+    let remote = Remote::new(config)?;
     let model = Arc::new(StandIn::new(remote, bench.n, bench.tool, &room.file));
     let system = System::builder()
         .model(Arc::clone(&model))
         .environment(room.environment.clone())
         .data_dir(room.folder.join("data"))
-        .start()
-        .map_err(|source| Failure::Runtime { source })?;
+        .start()?;
     let words = format!("Run {} steps at once", bench.n);
     let one = |system: &System| {
         let handle = system.run_with(&words, Vec::new(), Some(TASK_LIMIT_MS));
@@ -194,7 +192,7 @@ impl Room {
         let nanos = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.subsec_nanos());
         let folder = parent.join(format!("artoo-bench-{}-{nanos:08x}", std::process::id()));
         let workspace = folder.join("workspace");
-        let failed = |source| Failure::NotWritten { path: folder.clone(), source };
+        let failed = |error| Failure::not_written(&folder, &error);
         std::fs::DirBuilder::new().mode(0o700).create(&folder).map_err(failed)?;
         std::fs::create_dir(&workspace).map_err(failed)?;
         let file = workspace.join("one.txt");

@@ -19,15 +19,20 @@ pub(crate) fn run(command: &str, settings: &Settings, screen: &Screen) -> Result
         return Ok(Exit::Accepted);
     }
     for (number, line) in (1..).zip(io::stdin().lock().lines()) {
-        let line = line.map_err(|source| Failure::Input { source })?;
+        let line = line.map_err(|error| Failure::unreadable_input(&error))?;
         if line.trim().is_empty() {
             continue;
         }
-        let command: String =
-            serde_json::from_str(&line).map_err(|source| Failure::NoJsonString { line: number, source })?;
+        let command: String = serde_json::from_str(&line).map_err(|error| not_a_string(number, &error))?;
         show(&guard.check(&command), settings, screen);
     }
     Ok(Exit::Accepted)
+}
+
+fn not_a_string(line: usize, error: &serde_json::Error) -> Failure {
+    Failure::usage(format!("line {line} of standard input is not a JSON string"))
+        .caused_by(error)
+        .with_remedy("write each command as one JSON string on a line of its own")
 }
 
 fn show(judged: &Classification, settings: &Settings, screen: &Screen) {

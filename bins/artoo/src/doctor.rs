@@ -15,13 +15,15 @@ use serde_json::json;
 
 use crate::args::Options;
 use crate::audit;
-use crate::config::ignored_in;
+use crate::config::{self, Place as ConfigPlace, ignored_in};
 use crate::display::writer::Screen;
 use crate::display::{Line, Style};
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::model::{ModelKind, Models, Place, remote};
-use crate::settings::{Settings, Variables};
+use crate::model::Models;
+use crate::model_choice::{ModelKind, Place, remote};
+use crate::settings::Settings;
+use crate::variables::Variables;
 
 /// The schema's name; as unstable as that of a task's events.
 const SCHEMA: &str = "artoo.doctor/0";
@@ -73,7 +75,7 @@ pub(crate) async fn run(
     screen: &Screen,
 ) -> Result<Exit, Failure> {
     let is_json = options.json;
-    let findings = match variables.clone().with_file() {
+    let findings = match config::with_file(variables.clone()) {
         Err(failure) => vec![unusable("config", &failure)],
         Ok(variables) => match Settings::resolve(options, &variables) {
             Ok(settings) => probe(&settings, with_probe, &variables).await,
@@ -90,8 +92,8 @@ pub(crate) async fn run(
 }
 
 fn unusable(name: &'static str, failure: &Failure) -> Finding {
-    let remedy = failure.remedy().unwrap_or("put that right first; everything else rests on it");
-    Finding::fail(name, failure.told(), remedy)
+    let remedy = failure.remedy.unwrap_or("put that right first; everything else rests on it");
+    Finding::fail(name, failure.message.as_str(), remedy)
 }
 
 async fn probe(settings: &Settings, with_probe: bool, variables: &Variables) -> Vec<Finding> {
@@ -122,7 +124,7 @@ fn lines(finding: &Finding) -> Vec<Line> {
 
 /// The file, whether one is there, and what looks like one and is not read.
 fn configuration(settings: &Settings, variables: &Variables) -> Vec<Finding> {
-    let place = variables.place();
+    let place = ConfigPlace::of(variables);
     let file = place.file();
     let shown = file.display();
     let mut findings = vec![if file.exists() {
@@ -220,7 +222,7 @@ fn model(settings: &Settings, variables: &Variables) -> Vec<Finding> {
     let choice = &settings.model;
     let chosen = format!("{} ({})", choice.kind, choice.why);
     let built = Models::build(settings, variables);
-    let problem = built.err().map(|failure| (failure.told(), failure.remedy().unwrap_or("see artoo --help")));
+    let problem = built.err().map(|failure| (failure.message, failure.remedy.unwrap_or("see artoo --help")));
     let mut findings = vec![match (&problem, &choice.kind) {
         (Some((problem, remedy)), _) => Finding::fail("model", format!("{chosen}: {problem}"), *remedy),
         (None, ModelKind::Reflex) => Finding::warn(
@@ -310,12 +312,8 @@ async fn stores(settings: &Settings) -> Vec<Finding> {
                 | RuntimeError::DiskFull { .. }
                 | RuntimeError::Stopped => "data folder",
             };
-            let told = Failure::Runtime { source: error }.told();
-            return vec![Finding::fail(
-                name,
-                format!("{shown}: {told}"),
-                "see above, or choose another with --data-dir",
-            )];
+            let detail = format!("{shown}: {}", Failure::from(error).message);
+            return vec![Finding::fail(name, detail, "see above, or choose another with --data-dir")];
         }
     };
     let mut findings = vec![Finding::ok("data folder", shown.to_string())];

@@ -11,7 +11,6 @@ use crate::display::writer::Screen;
 use crate::display::{Line, json as events};
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::model::Models;
 use crate::settings::Settings;
 use crate::spending::{CURRENCY, Spending, exact, grouped};
 
@@ -62,16 +61,16 @@ pub(crate) struct Estimate {
 }
 
 /// Shows the estimate of a task, and asks no model.
-pub(crate) fn run(settings: &Settings, models: &Models, words: &str, screen: &Screen) -> Result<Exit, Failure> {
+pub(crate) fn run(settings: &Settings, spending: &Spending, words: &str, screen: &Screen) -> Result<Exit, Failure> {
     let tools = Registry::detect(settings.tools.clone()).specs();
-    let estimate = Estimate::of(settings, &models.spending, &tools, words, &[]);
+    let estimate = Estimate::of(settings, spending, &tools, words, &[]);
     if settings.json {
         screen.json(&events::estimate(&estimate.as_ref().map_or(Value::Null, Estimate::json)));
     } else {
         let none = || vec![Line::plain("no language model is asked: no tokens, no money")];
         screen.answer(&estimate.as_ref().map_or_else(none, Estimate::page));
     }
-    estimate.map_or(Ok(()), |estimate| estimate.check(&models.spending))?;
+    estimate.map_or(Ok(()), |estimate| estimate.check(spending))?;
     Ok(Exit::Accepted)
 }
 
@@ -109,17 +108,21 @@ impl Estimate {
             if left < self.needed.tokens {
                 let tokens = |count| format!("{} tokens", grouped(count));
                 let (left, needed) = (tokens(left), tokens(self.needed.tokens));
-                return Err(Failure::BoundTooLow { option: "--max-tokens", left, needed });
+                return Err(too_low("--max-tokens", &left, &needed));
             }
         }
         if let Some(allowed) = budget.max_cost {
-            let unpriced = || self.unpriced.first().cloned().unwrap_or_default();
-            let needed = self.needed.cost.ok_or_else(|| Failure::NoPrice { model: unpriced() })?;
+            let no_price = || {
+                let model = self.unpriced.first().map_or("", String::as_str);
+                Failure::usage(format!("there is a limit on money, and no price is known for {model}"))
+                    .with_remedy("set its price with ARTOO_PRICES, or limit the tokens with --max-tokens")
+            };
+            let needed = self.needed.cost.ok_or_else(no_price)?;
             let left = allowed.saturating_sub(spent.cost);
             if left < needed {
                 let money = |micro| format!("${}", DollarsShown(micro));
                 let (left, needed) = (money(left), money(needed));
-                return Err(Failure::BoundTooLow { option: "--max-cost", left, needed });
+                return Err(too_low("--max-cost", &left, &needed));
             }
         }
         Ok(())
@@ -186,6 +189,14 @@ impl Estimate {
             "unpriced_models": self.unpriced
         })
     }
+}
+
+fn too_low(option: &str, left: &str, needed: &str) -> Failure {
+    Failure::usage(format!(
+        "{option} leaves {left}, and to get to its end this task needs {needed} free: no call is made whose longest \
+         reply could not be paid for"
+    ))
+    .with_remedy("allow more, or leave the limit out; artoo --estimate \"<what you want done>\" says what it takes")
 }
 
 impl Amount {

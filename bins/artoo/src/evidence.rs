@@ -21,7 +21,7 @@ const PREFIX_MIN_CHARS: usize = 8;
 /// Lists the calls whose output is kept, or shows what one put out.
 pub(crate) fn run(command: &EvidenceCommand, settings: &Settings, screen: &Screen) -> Result<Exit, Failure> {
     let store = EvidenceStore::new(&settings.data_dir);
-    let failed = |source| Failure::Evidence { source };
+    let failed = |error| Failure::from_error(Exit::Internal, &error);
     let calls = store.calls().map_err(failed)?;
     let (shown, with_text) = match command {
         EvidenceCommand::List => (calls, false),
@@ -30,7 +30,8 @@ pub(crate) fn run(command: &EvidenceCommand, settings: &Settings, screen: &Scree
     if let EvidenceCommand::Show { id } = command
         && shown.is_empty()
     {
-        return Err(Failure::NoEvidence { id: id.clone() });
+        return Err(Failure::usage(format!("no evidence {id:?} is kept"))
+            .with_remedy("artoo evidence list shows what there is; it is kept for 30 days"));
     }
     let mut values = Vec::new();
     for call in &shown {

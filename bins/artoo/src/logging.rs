@@ -8,7 +8,7 @@ use tracing_subscriber::fmt::MakeWriter;
 
 use crate::display::writer::Screen;
 use crate::failure::Failure;
-use crate::settings::Variables;
+use crate::variables::Variables;
 
 /// The variable that turns the log on.
 const VARIABLE: &str = "ARTOO_LOG";
@@ -22,12 +22,7 @@ pub(crate) fn start(variables: &Variables, screen: &Screen) -> Result<(), Failur
         Some("info") => LevelFilter::INFO,
         Some("debug") => LevelFilter::DEBUG,
         Some("trace") => LevelFilter::TRACE,
-        Some(_) => {
-            return Err(Failure::Variable {
-                name: VARIABLE.to_owned(),
-                problem: "give trace, debug, info, warn or error".to_owned(),
-            });
-        }
+        Some(_) => return Err(Failure::variable(VARIABLE, "give trace, debug, info, warn or error")),
     };
     if level != LevelFilter::OFF {
         let log =

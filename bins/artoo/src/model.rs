@@ -1,89 +1,139 @@
-//! Which model answers, why that one, and how it is set up.
+//! Builds the chosen models: their clients, tiers, limits and observer.
 
-mod build;
 pub(crate) mod file;
-mod spec;
 
-pub(crate) use build::{Models, Place, remote};
-pub(crate) use spec::ModelKind;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
+use artoo_llm::cassette::{Masks, Player};
+use artoo_llm::ledger::{Budget, Ledger};
+use artoo_llm::{AbilityBook, Model, Remote, Shared, Tiers};
+use artoo_proto::{ModelFailure, ModelReply, ModelRequest};
+use artoo_roles::runtime::Reflex;
+use async_trait::async_trait;
+
+use crate::abilities;
+use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::settings::Variables;
+use crate::model_choice::{Place, remote};
+use crate::settings::Settings;
+use crate::spending::{InUse, Known, Spending};
+use crate::variables::Variables;
+use crate::watching::Watching;
 
-/// The chosen models and what led to the first of them.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct ModelChoice {
-    pub(crate) kind: ModelKind,
-    /// Where the choice was made, for `doctor`.
-    pub(crate) why: &'static str,
-    /// Who carries out and checks single steps, if somebody else.
-    pub(crate) hands: Option<ModelKind>,
-    /// Who steps in, in this order.
-    pub(crate) fallback: Vec<ModelKind>,
+pub(crate) use crate::model_choice::ModelKind;
+
+/// The models of a run, with their book.
+pub(crate) struct Models {
+    model: Arc<dyn Model>,
+    /// What they do and cost.
+    pub(crate) spending: Arc<Spending>,
 }
 
-impl ModelChoice {
-    /// The option wins over `ARTOO_MODEL`, which wins over an endpoint or key in the environment; else it is reflex.
-    pub(crate) fn resolve(option: Option<ModelKind>, variables: &Variables) -> Result<Self, Failure> {
-        let (kind, why) = Self::first(option, variables)?;
-        let hands: Option<ModelKind> = variables.parsed("ARTOO_HANDS")?;
-        let fallback = variables.parsed::<spec::Several>("ARTOO_FALLBACK")?.unwrap_or_default().0;
-        for (name, others) in [("ARTOO_HANDS", hands.as_slice()), ("ARTOO_FALLBACK", fallback.as_slice())] {
-            if let Some(other) =
-                others.iter().find(|kind| matches!(kind, ModelKind::Reflex | ModelKind::Cassette { .. }))
-            {
-                let problem = format!("{other} answers every role or none; name an endpoint's model");
-                return Err(Failure::Variable { name: variables.called(name), problem });
+impl Models {
+    /// The models themselves. Nothing is contacted yet.
+    pub(crate) fn build(settings: &Settings, variables: &Variables) -> Result<Self, Failure> {
+        let choice = &settings.model;
+        let budget = Budget { max_tokens: settings.max_tokens, max_cost: settings.max_cost.map(|money| money.micro) };
+        let ledger = Arc::new(Ledger::new(budget));
+        let watching = Arc::new(Watching::start(variables)?);
+        let mut line_up = Vec::new();
+        let model: Arc<dyn Model> = match &choice.kind {
+            ModelKind::Reflex => Arc::new(Reflex),
+            ModelKind::Cassette { path } => {
+                let player = Player::open(path, masks(&settings.environment));
+                Arc::new(player.map_err(|error| Failure::from_error(Exit::Usage, &error))?)
             }
-        }
-        // Reflex and recordings answer every role or none.
-        let is_alone = matches!(kind, ModelKind::Reflex | ModelKind::Cassette { .. });
-        Ok(if is_alone {
-            Self { kind, why, hands: None, fallback: Vec::new() }
-        } else {
-            Self { kind, why, hands, fallback }
-        })
-    }
-
-    /// Whether tool output stays with reflex, or goes only to local models that the user trusts with secrets.
-    pub(crate) fn stays_here(&self, variables: &Variables) -> Result<bool, Failure> {
-        let is_trusted = match variables.text("ARTOO_TRUST_LOCAL")?.as_deref() {
-            None | Some("no") => false,
-            Some("yes") => true,
-            Some(_) => {
-                let (name, problem) = (variables.called("ARTOO_TRUST_LOCAL"), "give yes or no".to_owned());
-                return Err(Failure::Variable { name, problem });
+            ModelKind::Remote { .. } | ModelKind::File { .. } => {
+                let observer = Arc::clone(&watching) as Arc<dyn artoo_llm::observe::Observer>;
+                let shared = Shared { ledger: Arc::clone(&ledger), observer: Some(observer), ..Shared::default() };
+                let (model, lined_up) = tiers(settings, variables, &shared)?;
+                line_up = lined_up;
+                model
             }
         };
-        let hands = self.hands.iter().map(|kind| (kind, Place::Hands));
-        let others = hands.chain(self.fallback.iter().map(|kind| (kind, Place::Fallback)));
-        let stays = |(kind, place): (&ModelKind, Place)| match kind {
-            ModelKind::Reflex => true,
-            ModelKind::File { .. } => is_trusted,
-            ModelKind::Remote { .. } => {
-                is_trusted && remote(kind, place, variables).is_ok_and(|config| config.is_loopback())
-            }
-            ModelKind::Cassette { .. } => false,
-        };
-        Ok(std::iter::once((&self.kind, Place::First)).chain(others).all(stays))
-    }
-
-    fn first(option: Option<ModelKind>, variables: &Variables) -> Result<(ModelKind, &'static str), Failure> {
-        if let Some(kind) = option {
-            return Ok((kind, "--model says so"));
-        }
-        if let Some(kind) = variables.parsed("ARTOO_MODEL")? {
-            return Ok((kind, "ARTOO_MODEL says so"));
-        }
-        if variables.text("OPENAI_BASE_URL")?.is_some() {
-            return Ok((ModelKind::openai(None), "OPENAI_BASE_URL is set"));
-        }
-        if variables.text("OPENAI_API_KEY")?.is_some() {
-            return Ok((ModelKind::openai(None), "OPENAI_API_KEY is set"));
-        }
-        Ok((ModelKind::Reflex, "no language model is set up"))
+        let spending = Arc::new(Spending { ledger, watching, line_up, data_dir: settings.data_dir.clone() });
+        Ok(Self { model, spending })
     }
 }
 
-#[cfg(test)]
-mod tests;
+/// The models behind one, and the first of each tier, whom an estimate is about.
+fn tiers(settings: &Settings, variables: &Variables, shared: &Shared) -> Result<(Arc<dyn Model>, Vec<InUse>), Failure> {
+    let choice = &settings.model;
+    let book = AbilityBook::open(abilities::file(&settings.data_dir));
+    let mut files: BTreeMap<String, Arc<dyn Model>> = BTreeMap::new();
+    let mut client = |kind: &ModelKind, place: Place| -> Result<Client, Failure> {
+        if let ModelKind::File { model: given } = kind {
+            let known = Known::of_file(given);
+            // Two places that name one file share it: it is in memory once.
+            if let Some(loaded) = files.get(given) {
+                return Ok(Client { model: Arc::clone(loaded), known });
+            }
+            let model = file::build(given, settings, variables, shared)?;
+            files.insert(given.clone(), Arc::clone(&model));
+            return Ok(Client { model, known });
+        }
+        let mut config = remote(kind, place, variables)?;
+        let found = abilities::apply(&book, &mut config, variables.raw("ARTOO_PARALLEL").is_some());
+        let client = Remote::sharing(config, shared)?;
+        if let Some(found) = found {
+            client.speak(found.dialect);
+        }
+        Ok(Client { known: Known::of_remote(client.config()), model: Arc::new(client) })
+    };
+    let first = client(&choice.kind, Place::First)?;
+    let hands = choice.hands.iter().map(|kind| client(kind, Place::Hands)).collect::<Result<Vec<_>, _>>()?;
+    let line_up = InUse::line_up(&first.known, hands.first().map(|client| &client.known));
+    let fallback = choice.fallback.iter().map(|kind| client(kind, Place::Fallback));
+    let brain = std::iter::once(Ok(first)).chain(fallback).collect::<Result<Vec<_>, _>>()?;
+    refuse_repeated(&brain, variables)?;
+    let models = |clients: Vec<Client>| clients.into_iter().map(|client| client.model).collect::<Vec<_>>();
+    let (mut brain, hands) = (models(brain), models(hands));
+    let model = match brain.pop() {
+        Some(only) if brain.is_empty() && hands.is_empty() => only,
+        last => {
+            brain.extend(last);
+            Arc::new(Tiers::new(brain, hands, shared.observer.clone()))
+        }
+    };
+    Ok((model, line_up))
+}
+
+/// A model of the choice, with what is known of it.
+struct Client {
+    model: Arc<dyn Model>,
+    known: Known,
+}
+
+/// A model that stands twice in the chain would step in for itself, and its rank among the judges would be two.
+fn refuse_repeated(chain: &[Client], variables: &Variables) -> Result<(), Failure> {
+    let mut seen = BTreeSet::new();
+    match chain.iter().find(|client| !seen.insert(&client.known.identity)) {
+        Some(again) => {
+            let problem = format!("{} stands in the chain twice", artoo_proto::escape::one_line(&again.known.model));
+            Err(variables.invalid("ARTOO_FALLBACK", problem))
+        }
+        None => Ok(()),
+    }
+}
+
+/// A recording fits on another machine: the folders that differ there don't count.
+///
+/// The workspace and the working folder may lie in the home folder, so they are masked first.
+fn masks(environment: &artoo_proto::Environment) -> Masks {
+    Masks::default()
+        .and(environment.workspace.clone(), "<workspace>")
+        .and(environment.cwd.clone(), "<cwd>")
+        .and(environment.home.clone(), "<home>")
+}
+
+#[async_trait]
+impl Model for Models {
+    fn name(&self) -> String {
+        self.model.name()
+    }
+
+    async fn ask(&self, request: &ModelRequest) -> Result<ModelReply, ModelFailure> {
+        self.model.ask(request).await
+    }
+}

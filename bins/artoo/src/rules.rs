@@ -1,6 +1,6 @@
 //! `artoo rules`: what a person allowed beyond one call, shown and taken back.
 
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::SystemTime;
 
 use artoo_proto::{Timestamp, escape};
 use artoo_tools::{Rule, RuleBook};
@@ -19,7 +19,7 @@ const SCHEMA: &str = "artoo.rules/0";
 /// Shows the rules that hold, or takes one back.
 pub(crate) fn run(command: &RulesCommand, settings: &Settings, screen: &Screen) -> Result<Exit, Failure> {
     let book = RuleBook::new(&settings.data_dir);
-    let failed = |source| Failure::Rules { source };
+    let failed = |error| Failure::usage("the rules can't be used").caused_by(&error);
     let now = now();
     match command {
         RulesCommand::List => {
@@ -35,7 +35,9 @@ pub(crate) fn run(command: &RulesCommand, settings: &Settings, screen: &Screen) 
             Ok(Exit::Accepted)
         }
         RulesCommand::Revoke { id } => {
-            let revoked = book.revoke(id, now).map_err(failed)?.ok_or_else(|| Failure::NoRule { id: id.clone() })?;
+            let revoked = book.revoke(id, now).map_err(failed)?.ok_or_else(|| {
+                Failure::usage(format!("no rule {id:?} holds")).with_remedy("artoo rules list shows those that do")
+            })?;
             if settings.json {
                 screen.json(&json!({"schema": SCHEMA, "stable": false, "revoked": value(&revoked)}));
             } else {
@@ -66,6 +68,5 @@ fn value(rule: &Rule) -> Value {
 }
 
 fn now() -> Timestamp {
-    let since_1970 = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    Timestamp::from_millis(i64::try_from(since_1970.as_millis()).unwrap_or(i64::MAX))
+    SystemTime::now().into()
 }

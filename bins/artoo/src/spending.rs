@@ -11,7 +11,6 @@ use serde_json::{Value, json};
 
 use crate::abilities;
 use crate::display::Line;
-use crate::estimate::Estimate;
 use crate::watching::Watching;
 
 /// What tasks took, in the data folder.
@@ -157,12 +156,12 @@ impl Spending {
     }
 
     /// What a task took and by whom, beside what was expected.
-    pub(crate) fn lines(&self, task_id: &TaskId, expected: Option<&Estimate>) -> Vec<Line> {
+    pub(crate) fn lines(&self, task_id: &TaskId, expected: Option<String>) -> Vec<Line> {
         let rows = self.of_task(task_id);
         let mut lines: Vec<Line> = rows.iter().map(|(spender, account)| self.line(spender, account)).collect();
         let total = sum(&rows);
         if total.usage.model_calls > 0 {
-            let expected = expected.map(|expected| format!(" ({})", expected.beside())).unwrap_or_default();
+            let expected = expected.map(|expected| format!(" ({expected})")).unwrap_or_default();
             lines.push(Line::plain(format!("cost: {}{expected}", money(&total))));
         }
         lines
@@ -201,7 +200,7 @@ impl Spending {
     }
 
     /// The same as [`Self::lines`] for programs, with whoever stepped in and why.
-    pub(crate) fn json(&self, task_id: &TaskId, expected: Option<&Estimate>) -> Value {
+    pub(crate) fn json(&self, task_id: &TaskId, expected: Option<Value>) -> Value {
         if self.line_up.is_empty() {
             return Value::Null;
         }
@@ -225,7 +224,7 @@ impl Spending {
             "total": of_account(&sum(&rows)),
             "roles": rows.iter().map(of_row).collect::<Vec<_>>(),
             "fallbacks": fallbacks.collect::<Vec<_>>(),
-            "estimate": expected.map(Estimate::json)
+            "estimate": expected
         })
     }
 

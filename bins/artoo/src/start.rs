@@ -12,10 +12,11 @@ use crate::display::{Line, json};
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::model::Models;
-use crate::settings::{Settings, Variables};
+use crate::settings::Settings;
+use crate::variables::Variables;
 use crate::{
-    audit, bench, check_command, config, doctor, estimate, evidence, logging, model_files, repl, rules, setup, task,
-    terminal, undo,
+    audit, bench, check_command, config, doctor, estimate, evidence, logging, model_files, repl, rules, setup,
+    show_config, task, terminal, undo,
 };
 
 /// Threads of the runtime: one drives the System, one the display; outside work has threads of its own.
@@ -37,30 +38,40 @@ const SHORT_USAGE: &str = "Usage: artoo \"<what you want done>\"\n       artoo  
 /// Reads the command line and does what it says.
 pub(crate) fn start() -> Exit {
     let variables = Variables::of_process();
+    let is_dumb = variables.raw("TERM").is_some_and(|term| term == "dumb");
+    let has_colour = !is_dumb && variables.raw("NO_COLOR").is_none();
     let (screen, is_json, ended) = match CommandLine::try_parse() {
         Ok(line) => {
-            let (screen, is_json) = (Screen::new(&variables, line.options.quiet), line.options.json);
+            let (screen, is_json) = (Screen::new(has_colour, line.options.quiet), line.options.json);
             let ended = run(line, &variables, &screen);
             (screen, is_json, ended)
         }
         Err(error) => {
-            let screen = Screen::new(&variables, false);
+            let screen = Screen::new(has_colour, false);
             let exit = usage(&error, &screen);
             (screen, false, Ok(exit))
         }
     };
-    let exit = ended.unwrap_or_else(|failure| told(&failure, is_json, &screen));
-    screen.unwritten().map_or(exit, |source| told(&Failure::Unwritten { source }, false, &screen))
+    let exit = ended.unwrap_or_else(|failure| show(&failure, is_json, &screen));
+    screen.unwritten().map_or(exit, |error| show(&unwritten(&error), false, &screen))
 }
 
-fn told(failure: &Failure, is_json: bool, screen: &Screen) -> Exit {
+fn unwritten(error: &io::Error) -> Failure {
+    Failure::new(Exit::Unwritten, "standard output did not take the answer, so it is incomplete there")
+        .caused_by(error)
+        .with_remedy(
+            "send it where there is room; what was done stays done, and artoo evidence list names what was read",
+        )
+}
+
+fn show(failure: &Failure, is_json: bool, screen: &Screen) -> Exit {
     if is_json {
         screen.json(&json::error(failure));
     }
-    let mut lines = vec![Line::warning(format!("artoo: {}", failure.told()))];
-    lines.extend(failure.remedy().map(|remedy| Line::plain(format!("  {remedy}"))));
+    let mut lines = vec![Line::warning(format!("artoo: {}", failure.message))];
+    lines.extend(failure.remedy.map(|remedy| Line::plain(format!("  {remedy}"))));
     screen.insist(&lines);
-    failure.exit()
+    failure.exit
 }
 
 fn run(line: CommandLine, variables: &Variables, screen: &Screen) -> Result<Exit, Failure> {
@@ -72,7 +83,7 @@ fn run(line: CommandLine, variables: &Variables, screen: &Screen) -> Result<Exit
             variables
         }
         _ => {
-            with_file = variables.clone().with_file()?;
+            with_file = config::with_file(variables.clone())?;
             &with_file
         }
     };
@@ -83,7 +94,7 @@ fn run(line: CommandLine, variables: &Variables, screen: &Screen) -> Result<Exit
             return check_command::run(&command, &Settings::resolve(line.options, variables)?, screen);
         }
         Some(Command::Setup) => return block_on(setup::run(line.options, variables, screen)),
-        Some(Command::Config { command }) => return config::show::run(command, line.options, variables, screen),
+        Some(Command::Config { command }) => return show_config::run(command, line.options, variables, screen),
         Some(Command::Bench(bench)) => return block_on(bench::run(bench, variables, screen)),
         Some(Command::Model { command }) => {
             let settings = Settings::resolve(line.options, variables)?;
@@ -113,7 +124,7 @@ fn run(line: CommandLine, variables: &Variables, screen: &Screen) -> Result<Exit
     let settings = Settings::resolve(line.options, variables)?;
     let models = Models::build(&settings, variables)?;
     if is_estimate {
-        return estimate::run(&settings, &models, &words, screen);
+        return estimate::run(&settings, &models.spending, &words, screen);
     }
     let ended = block_on(task::run(&settings, models, &words, screen));
     if is_beside && is_unread() {
@@ -126,7 +137,8 @@ fn run(line: CommandLine, variables: &Variables, screen: &Screen) -> Result<Exit
 fn live(options: Options, variables: &Variables, screen: &Screen) -> Result<Exit, Failure> {
     let needs_request = [("--json", options.json), ("--estimate", options.estimate)];
     if let Some((option, _)) = needs_request.into_iter().find(|(_, is_given)| *is_given) {
-        return Err(Failure::NoRequest { option });
+        return Err(Failure::usage(format!("{option} needs a request"))
+            .with_remedy("give it on the command line or through a pipe: artoo --json \"<what you want done>\""));
     }
     let settings = Settings::resolve(options, variables)?;
     let models = Models::build(&settings, variables)?;
@@ -140,7 +152,7 @@ fn piped() -> Result<String, Failure> {
         return Ok(String::new());
     }
     let mut bytes = Vec::new();
-    let failed = |source| Failure::Input { source };
+    let failed = |error: io::Error| Failure::unreadable_input(&error);
     stdin.lock().take(PIPED_MAX_BYTES).read_to_end(&mut bytes).map_err(failed)?;
     if bytes.len() as u64 == PIPED_MAX_BYTES {
         // Far too long for a request, and refused as such; where it was cut does not matter.
@@ -161,7 +173,7 @@ fn block_on(work: impl Future<Output = Result<Exit, Failure>>) -> Result<Exit, F
         .max_blocking_threads(WAITING_THREADS)
         .enable_all()
         .build()
-        .map_err(|source| Failure::System { source })?;
+        .map_err(|error| Failure::system(&error))?;
     let exit = runtime.block_on(work);
     // Whatever still runs has nobody to report to: a blocked read must not keep the process.
     runtime.shutdown_background();

@@ -8,9 +8,9 @@ use artoo_proto::SessionTurn;
 use artoo_roles::runtime::{CloseReport, Progress, System, TaskHandle, TaskOutcome, Unattended};
 use artoo_tools::EvidenceStore;
 use artoo_tools::undo::Entry;
-use serde_json::Value;
 use tokio::time::{MissedTickBehavior, interval};
 
+use crate::display::json::Performed;
 use crate::display::writer::Screen;
 use crate::display::{Line, json, live, result};
 use crate::estimate::Estimate;
@@ -63,15 +63,7 @@ pub(crate) fn system(settings: &Settings, models: Models, screen: &Screen) -> Re
         Some(person) => builder.operator(person),
         None => builder.operator(Unattended),
     };
-    builder.start().map_err(|source| Failure::Runtime { source })
-}
-
-/// A task that has ended.
-#[derive(Debug)]
-pub(crate) struct Performed {
-    pub(crate) outcome: TaskOutcome,
-    /// What it took beside what it was estimated to take; null where no language model is asked.
-    pub(crate) spending: Value,
+    Ok(builder.start()?)
 }
 
 /// Runs one task to its end and shows its result; as JSON it is the caller's to show, with what closing brings.
@@ -101,10 +93,10 @@ pub(crate) async fn perform(
         screen.tell(&rendered.before);
         screen.answer_with(&rendered.answer, &outcome.result.whole, &EvidenceStore::new(&settings.data_dir));
         screen.tell(&rendered.after);
-        screen.tell(&spending.lines(task_id, expected.as_ref()));
+        screen.tell(&spending.lines(task_id, expected.as_ref().map(Estimate::beside)));
         screen.tell(&changed(settings, &outcome).iter().flat_map(result::undoable).collect::<Vec<_>>());
     }
-    let spending = spending.json(task_id, expected.as_ref());
+    let spending = spending.json(task_id, expected.as_ref().map(Estimate::json));
     Ok(Performed { outcome, spending })
 }
 
@@ -131,7 +123,7 @@ async fn watch(
                 Progress::Ended(outcome) => {
                     // What was said since the last look: a short task may end before the first.
                     watcher.waits();
-                    return outcome.map_err(|source| Failure::Runtime { source });
+                    return Ok((*outcome)?);
                 }
             },
             () = signals.stop() => {

@@ -1,21 +1,22 @@
 //! `artoo undo`: shows what a task changed, asks, brings it back, and says what it can't bring back.
 
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::SystemTime;
 
 use artoo_audit::{AuditConfig, Note, REPORT_EVERY};
 use artoo_proto::{Timestamp, escape};
 use artoo_roles::runtime::UNDO;
-use artoo_tools::undo::{Entry, Item, ItemOutcome, Report, UndoConfig, UndoStore};
+use artoo_tools::undo::{Entry, Item, ItemOutcome, Report, UndoConfig, UndoError, UndoStore};
 use serde_json::{Value, json};
 
 use crate::args::UndoOptions;
 use crate::display::Line;
+use crate::display::json::undo_entry;
 use crate::display::writer::Screen;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::settings::Settings;
-use crate::setup::person::Person;
 use crate::terminal;
+use crate::terminal::person::Person;
 
 /// The schema's name; as unstable as that of a task's events.
 const SCHEMA: &str = "artoo.undo/0";
@@ -139,7 +140,7 @@ fn capped(mut lines: Vec<Line>) -> Vec<Line> {
 fn told(entry: &Entry, report: &Report, is_done: bool, settings: &Settings, screen: &Screen) {
     if settings.json {
         screen.json(&json!({
-            "schema": SCHEMA, "stable": false, "undone": is_done, "entry": of_entry(entry),
+            "schema": SCHEMA, "stable": false, "undone": is_done, "entry": undo_entry(entry),
             "items": report.items.iter().map(of_item).collect::<Vec<_>>(), "redo": report.redo
         }));
         return;
@@ -162,7 +163,7 @@ fn told(entry: &Entry, report: &Report, is_done: bool, settings: &Settings, scre
 fn list(store: &UndoStore, settings: &Settings, screen: &Screen) -> Result<Exit, Failure> {
     let (entries, forgotten) = (store.entries()?, store.forgotten());
     if settings.json {
-        let entries: Vec<Value> = entries.iter().map(of_entry).collect();
+        let entries: Vec<Value> = entries.iter().map(undo_entry).collect();
         screen.json(&json!({"schema": SCHEMA, "stable": false, "entries": entries, "forgotten": forgotten}));
         return Ok(Exit::Accepted);
     }
@@ -185,15 +186,6 @@ fn list(store: &UndoStore, settings: &Settings, screen: &Screen) -> Result<Exit,
     }
     screen.answer(&lines);
     Ok(Exit::Accepted)
-}
-
-/// An entry as JSON.
-pub(crate) fn of_entry(entry: &Entry) -> Value {
-    json!({
-        "id": entry.id, "at": entry.at, "acts": entry.acts, "changes": entry.changes,
-        "not_undoable": entry.not_undoable, "interrupted": entry.interrupted, "undone": entry.undone,
-        "undoes": entry.undoes
-    })
 }
 
 fn of_item(item: &Item) -> Value {
@@ -227,6 +219,21 @@ fn note(entry: &Entry, report: &Report, settings: &Settings, screen: &Screen) {
 }
 
 fn now() -> Timestamp {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    Timestamp::from_millis(i64::try_from(since.as_millis()).unwrap_or(i64::MAX))
+    SystemTime::now().into()
+}
+
+impl From<UndoError> for Failure {
+    fn from(error: UndoError) -> Self {
+        let (exit, remedy) = match &error {
+            UndoError::Unknown { .. } | UndoError::Ambiguous { .. } => {
+                (Exit::Usage, Some("artoo undo --list names what can be undone"))
+            }
+            UndoError::Busy => (Exit::NotAchieved, Some("try again when it is done")),
+            UndoError::Undone { .. } => {
+                (Exit::NotAchieved, Some("artoo undo --list names the undo, which can itself be undone"))
+            }
+            UndoError::Io(_) => (Exit::Internal, None),
+        };
+        Self::from_error(exit, &error).with_remedy(remedy)
+    }
 }

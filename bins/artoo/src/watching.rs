@@ -12,7 +12,7 @@ use artoo_llm::observe::{Caller, Exchange, Observer, Step};
 use artoo_proto::{Role, TaskId};
 
 use crate::failure::Failure;
-use crate::settings::Variables;
+use crate::variables::Variables;
 
 /// Remarks kept until the display asks for them; older ones are lost, as a display's may be.
 const REMARKS_MAX: usize = 64;
@@ -60,7 +60,7 @@ impl Watching {
     pub(crate) fn start(variables: &Variables) -> Result<Self, Failure> {
         let open = |path: PathBuf| {
             let opened = OpenOptions::new().create(true).append(true).mode(0o600).open(&path);
-            opened.map(Mutex::new).map_err(|source| Failure::NotWritten { path, source })
+            opened.map(Mutex::new).map_err(|error| Failure::not_written(&path, &error))
         };
         let file = variables.text("ARTOO_EXCHANGES")?.map(PathBuf::from).map(open).transpose()?;
         Ok(Self { seen: Mutex::default(), file })
@@ -150,10 +150,11 @@ mod tests {
     use artoo_proto::{Role, TaskId};
 
     use super::Watching;
-    use crate::settings::Variables;
+    use crate::variables::Variables;
 
+    #[doc = "holds: client C18; design D18"]
     #[test]
-    fn d18_a_wait_counts_down_until_it_is_over() {
+    fn a_wait_counts_down_until_it_is_over() {
         let watching = Watching::start(&Variables::default()).unwrap();
         let task_id = TaskId::try_from("t-00000000-0000-4000-8000-000000000001".to_owned()).unwrap();
         let caller = Caller { role: Role::Planner, task_id, subtask_id: None };

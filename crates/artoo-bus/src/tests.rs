@@ -118,8 +118,9 @@ fn refused(from: &Address, n: u64, cause: Option<u64>, message: Message) -> Refu
     refusal
 }
 
+#[doc = "holds: invariant 13; principle 7; design B7"]
 #[test]
-fn b7_another_roles_message_is_refused() {
+fn another_roles_message_is_refused() {
     let check = |from: Role, message: Message| {
         let (kind, owner) = (message.kind(), sender(&message).role);
         let address = Address::of(from, message.task_id(), message.subtask_id());
@@ -137,8 +138,9 @@ fn b7_another_roles_message_is_refused() {
     }
 }
 
+#[doc = "holds: design B5"]
 #[test]
-fn b5_an_instance_speaks_only_for_its_own_task_and_subtask() {
+fn an_instance_speaks_only_for_its_own_task_and_subtask() {
     let check = |from: Address, message: Message| {
         assert_eq!(refused(&from, 1, Some(0), message), Refusal::ForeignTask, "{from}");
     };
@@ -148,8 +150,9 @@ fn b5_an_instance_speaks_only_for_its_own_task_and_subtask() {
     check(Address { task_id: Some(task(2)), ..sender(&consent(1, 1)) }, consent(1, 1));
 }
 
+#[doc = "holds: principle 7; design D3, B6"]
 #[test]
-fn d3_b6_a_message_needs_a_cause_that_passed_in_its_own_task() {
+fn a_message_needs_a_cause_that_passed_in_its_own_task() {
     let check = |n: u64, cause: Option<u64>, message: Message| {
         assert_eq!(refused(&sender(&message), n, cause, message), Refusal::UnknownCause);
     };
@@ -170,14 +173,16 @@ fn d3_b6_a_message_needs_a_cause_that_passed_in_its_own_task() {
     publish(&mut bus, 4, None, failed.into()).unwrap();
 }
 
+#[doc = "holds: design B5"]
 #[test]
-fn b5_a_message_passes_once() {
+fn a_message_passes_once() {
     assert_eq!(refused(&sender(&spec(1)), 0, Some(0), spec(1)), Refusal::RepeatedId);
     // Ids are counted by task.
     let mut bus = opened();
     publish(&mut bus, 0, None, request(2)).unwrap();
 }
 
+#[doc = "holds: principle 7"]
 #[test]
 fn numbers_have_no_gaps_and_receivers_come_from_the_table() {
     let mut bus = opened();
@@ -207,8 +212,9 @@ fn numbers_have_no_gaps_and_receivers_come_from_the_table() {
     assert_eq!(published, [1, 2, 3]);
 }
 
+#[doc = "holds: principle 7; design B1"]
 #[test]
-fn b1_a_full_mailbox_loses_its_own_messages_counted_and_nobody_elses() {
+fn a_full_mailbox_loses_its_own_messages_counted_and_nobody_elses() {
     let mut bus = opened();
     drain(&mut bus);
     let extra = 3;
@@ -236,6 +242,7 @@ fn b1_a_full_mailbox_loses_its_own_messages_counted_and_nobody_elses() {
     assert_eq!(bus.dropped(), extra as u64);
 }
 
+#[doc = "holds: law 3.14"]
 #[test]
 fn forgetting_a_task_takes_its_deliveries_and_causes_and_no_others() {
     let mut bus = opened();

@@ -112,8 +112,9 @@ impl fmt::Display for Exact {
 mod tests {
     use super::{Exact, NotAUnit, Unit};
 
+    #[doc = "holds: design G3"]
     #[test]
-    fn g3_nothing_outside_zero_to_one_gets_in() {
+    fn nothing_outside_zero_to_one_gets_in() {
         for (given, kept) in [(-3.0, 0.0), (-0.0, 0.0), (0.25, 0.25), (1.4, 1.0), (f64::INFINITY, 1.0)] {
             assert_eq!(Unit::clamped(given).value().to_bits(), f64::to_bits(kept), "{given}");
         }
@@ -124,8 +125,9 @@ mod tests {
         assert!(Unit::try_new(f64::NAN).is_err());
     }
 
+    #[doc = "holds: design G5"]
     #[test]
-    fn g5_rounding_noise_disappears_in_micro_units() {
+    fn rounding_noise_disappears_in_micro_units() {
         assert_ne!(0.1 + 0.2, 0.3, "the trap");
         assert_eq!(Unit::clamped(0.1 + 0.2).micros(), Unit::clamped(0.3).micros());
         assert_ne!(0.3 - 0.2, 0.1, "the trap");

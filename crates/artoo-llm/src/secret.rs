@@ -128,8 +128,9 @@ mod tests {
 
     const KEY: &str = "sk-canary/4f9a+77";
 
+    #[doc = "holds: fault L4"]
     #[test]
-    fn l4_no_spelling_of_the_key_survives_in_an_error() {
+    fn no_spelling_of_the_key_survives_in_an_error() {
         let scrubber = Scrubber::new([Secret::new(KEY)]);
         let check = |text: &str, expected: &str| assert_eq!(scrubber.shown(text, 100), expected);
         check("bad key sk-canary/4f9a+77!", "bad key [key]!");

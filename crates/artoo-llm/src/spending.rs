@@ -101,8 +101,9 @@ mod tests {
         Taken { calls, prompt_tokens: 100 * calls, cached_tokens: 0, completion_tokens: 10 * calls }
     }
 
+    #[doc = "holds: law 3"]
     #[test]
-    fn law3_the_median_of_enough_tasks_is_known_by_model_and_use() {
+    fn the_median_of_enough_tasks_is_known_by_model_and_use() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("spending.json");
         let mut book = SpendingBook::open(&path);

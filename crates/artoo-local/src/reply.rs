@@ -60,6 +60,7 @@ mod tests {
         Output { bytes: bytes.to_owned(), tokens: Vec::new(), end }
     }
 
+    #[doc = "holds: law 0.14"]
     #[test]
     fn only_a_whole_and_fitting_reply_becomes_a_value() {
         let usage = Usage { model_calls: 1, prompt_tokens: 2, completion_tokens: 3 };

@@ -245,6 +245,7 @@ mod tests {
         }
     }
 
+    #[doc = "holds: law 0.12"]
     #[test]
     fn nothing_that_moves_the_cursor_survives() {
         let hostile = "a\u{1b}[2Jb\u{9b}31mc\u{202e}d\u{7f}e\rf\u{200b}g\nh";

@@ -10,6 +10,8 @@
 //! assert_eq!(criterion.mode(), Mode::Plausible);
 //! ```
 
+#![deny(missing_docs)]
+
 pub mod audit;
 pub mod check;
 pub mod directive;

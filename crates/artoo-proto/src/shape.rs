@@ -178,6 +178,7 @@ mod tests {
         assert_eq!(&*shape(&schema), expected, "{schema}");
     }
 
+    #[doc = "holds: client C14"]
     #[test]
     fn a_schema_is_written_as_the_form_of_its_values() {
         check(json!({"type": "string"}), "string");
@@ -207,6 +208,7 @@ mod tests {
         );
     }
 
+    #[doc = "holds: client C14"]
     #[test]
     fn what_has_no_form_is_written_as_it_is_and_no_word_breaks_out_of_its_quotes() {
         check(json!({"$ref": "#/x"}), r##"{"$ref":"#/x"}"##);

@@ -1,6 +1,7 @@
 //! Wall-clock time on the wire (RFC 3339, milliseconds) and the pair of clocks a step is given.
 
 use std::fmt;
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
@@ -47,6 +48,17 @@ impl Timestamp {
         text.parse::<jiff::Timestamp>()
             .map(|t| Self::from_millis(t.as_millisecond()))
             .map_err(|_| InvalidTimestamp { text: text.to_owned() })
+    }
+}
+
+/// The clock's time in whole milliseconds, rounded down; `Timestamp::from(SystemTime::now())` is the current moment.
+impl From<SystemTime> for Timestamp {
+    fn from(time: SystemTime) -> Self {
+        let millis = |ns: u128| i64::try_from(ns / 1_000_000).unwrap_or(i64::MAX);
+        Self::from_millis(match time.duration_since(UNIX_EPOCH) {
+            Ok(after) => millis(after.as_nanos()),
+            Err(before) => -millis(before.duration().as_nanos().saturating_add(999_999)),
+        })
     }
 }
 

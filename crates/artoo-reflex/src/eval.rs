@@ -9,6 +9,7 @@
 )]
 
 mod archive;
+mod decimal;
 mod digest;
 mod disk;
 mod fact;
@@ -25,9 +26,10 @@ mod rewrite;
 mod text;
 mod verify;
 
+use std::cmp::Ordering;
 use std::path::Path;
 
-use crate::algebra::{Query, Relation};
+use crate::algebra::{Key, Order, Query, Relation, SortKey};
 
 pub use disk::{Entry, EntryKind, FileSystem, FileSystemError, Space};
 pub use lines::Line;
@@ -133,9 +135,12 @@ pub fn evaluate(query: &Query, fs: &dyn FileSystem) -> Result<Answer, EvalError>
         },
         Query::Sort { of, keys } => match evaluate(of, fs)? {
             Answer::Files(files) => files::sort(files, keys, fs).map(Answer::Files),
-            Answer::Lines(lines) => lines::sort(lines, keys).map(Answer::Lines),
-            Answer::Groups(groups) => group::sort(groups, keys).map(Answer::Groups),
-            Answer::Processes(processes) => process::sort(processes, keys).map(Answer::Processes),
+            Answer::Lines(lines) => Ok(Answer::Lines(lines::sort(lines, keys))),
+            Answer::Groups(mut groups) => {
+                groups.sort_by(|a, b| group::compare(keys, a, b));
+                Ok(Answer::Groups(groups))
+            }
+            Answer::Processes(processes) => Ok(Answer::Processes(process::sort(processes, keys))),
             _ => Err(EvalError::Meaningless),
         },
         Query::Limit { of, skip, count } => Ok(match evaluate(of, fs)? {
@@ -200,6 +205,12 @@ fn compare(of: &Query, with: &Query, relation: Relation, fs: &dyn FileSystem) ->
             Ok(Answer::Lines(lines::unique(first, 1)))
         }
     }
+}
+
+/// The order of two elements by several keys, the first one first; `by` compares them by one.
+fn by_keys(keys: &[SortKey], by: impl Fn(Key) -> Ordering) -> Ordering {
+    let ordered = |key: &SortKey| if key.order == Order::Descending { by(key.by).reverse() } else { by(key.by) };
+    keys.iter().map(ordered).find(|order| order.is_ne()).unwrap_or(Ordering::Equal)
 }
 
 fn stretch<T>(elements: Vec<T>, skip: u64, count: u64) -> Vec<T> {

@@ -8,6 +8,8 @@ mod folders;
 mod grep;
 mod lines;
 mod pipeline;
+mod processes;
+mod selection;
 mod typed;
 
 use artoo_proto::ToolRequest;
@@ -99,7 +101,7 @@ fn command(query: &Query, ty: Ty, programs: Programs) -> Result<Pipeline, Unsupp
     match (query, ty) {
         (Query::System { fact }, _) => facts::fact(fact, programs),
         (Query::Compare { of, with, relation: Relation::Difference }, _) => lines::difference(of, with),
-        (_, Ty::Processes) => facts::processes(query, programs),
+        (_, Ty::Processes) => processes::shown(query, programs),
         (_, Ty::Files | Ty::Rows) => files::shown(query, programs),
         (_, Ty::Groups) => files::groups(query, programs),
         (_, Ty::Lines) => lines::shown(query, programs),
@@ -113,7 +115,7 @@ fn command(query: &Query, ty: Ty, programs: Programs) -> Result<Pipeline, Unsupp
             Ok(Ty::Files | Ty::Rows) => files::number(of, *function, programs),
             Ok(Ty::Lines) => lines::number(of, *function, programs),
             Ok(Ty::Groups) => files::groups(of, programs).map(|groups| groups.pipe(lines::count())),
-            Ok(Ty::Processes) => facts::processes(of, programs).map(|processes| processes.pipe(lines::count())),
+            Ok(Ty::Processes) => processes::shown(of, programs).map(|rows| rows.pipe(lines::count())),
             _ => Err(Unsupported::Arrangement { what: "this number" }),
         },
         _ => Err(Unsupported::Arrangement { what: "this combination" }),

@@ -121,8 +121,9 @@ mod tests {
     use super::{for_call, named_in, paths_in, worded};
     use crate::system::testing::environment;
 
+    #[doc = "holds: fault L28"]
     #[test]
-    fn l28_a_blocked_target_is_seen_however_it_is_spelled() {
+    fn a_blocked_target_is_seen_however_it_is_spelled() {
         let check = |entry: &str, tool: &str, words: &str, expected: bool| {
             let blocked = [entry.to_owned()];
             let found = named_in(&blocked, &[tool.to_owned()], words, &environment()).is_some();
@@ -147,8 +148,9 @@ mod tests {
         check("*:", "glob", "anything", false);
     }
 
+    #[doc = "holds: design D4"]
     #[test]
-    fn d4_blocked_targets_reach_a_tool_in_the_form_it_reads() {
+    fn blocked_targets_reach_a_tool_in_the_form_it_reads() {
         let blocked = ["*:/a/b", "*:/a/**", "shell:ls", "read_file:/c", "plain"].map(str::to_owned);
         assert_eq!(for_call(&blocked, "read_file"), ["read_file:/a/b", "read_file:/a/", "read_file:/c", "plain"]);
     }

@@ -93,8 +93,9 @@ mod tests {
 
     proptest! {
         /// Whatever the text and wherever it was cut before, what is shown are true ends and the number is exact.
+        #[doc = "holds: design D21"]
         #[test]
-        fn d21_the_cut_is_between_characters_and_its_number_is_exact(
+        fn the_cut_is_between_characters_and_its_number_is_exact(
             text in "[aäß漢🦀\n]{0,80}", head in 0_usize..400, tail in 0_usize..400, max in 0_usize..60,
         ) {
             let bytes = text.as_bytes();

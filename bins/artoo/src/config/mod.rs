@@ -2,13 +2,14 @@
 
 mod command;
 mod read;
-pub(crate) mod show;
 #[cfg(test)]
 mod tests;
+pub(crate) mod write;
 
 use std::path::{Path, PathBuf};
 
-use crate::settings::Variables;
+use crate::failure::Failure;
+use crate::variables::Variables;
 
 pub(crate) use command::key_from;
 pub(crate) use read::{ConfigProblem, key_in, load};
@@ -132,6 +133,11 @@ pub(crate) struct Place {
 }
 
 impl Place {
+    /// The folder for these variables and the current folder.
+    pub(crate) fn of(variables: &Variables) -> Self {
+        Self::find(variables, &variables.home(), &std::env::current_dir().unwrap_or_default())
+    }
+
     /// `$XDG_CONFIG_HOME/artoo`, else `~/.config/artoo`; a folder of the project at hand is never taken.
     pub(crate) fn find(variables: &Variables, home: &Path, here: &Path) -> Self {
         let usual = home.join(".config").join("artoo");
@@ -152,6 +158,21 @@ impl Place {
     pub(crate) fn file(&self) -> PathBuf {
         self.folder.join(FILE)
     }
+}
+
+/// The variables, and the configuration file's values for those that are not set.
+pub(crate) fn with_file(mut variables: Variables) -> Result<Variables, Failure> {
+    let read = || match load(&Place::of(&variables).file(), &variables.home())? {
+        Some(file) => file.variables(&variables),
+        None => Ok(Vec::new()),
+    };
+    let refused = |problem: ConfigProblem| {
+        Failure::usage("the configuration is refused").caused_by(&problem).with_remedy(problem.remedy())
+    };
+    for (variable, value, origin) in read().map_err(refused)? {
+        variables.set_from_file(variable, value, origin);
+    }
+    Ok(variables)
 }
 
 /// Files of a project that look like a configuration of artoo and are none.

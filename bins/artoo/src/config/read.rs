@@ -8,8 +8,8 @@ use toml::Spanned;
 
 use super::command::{self, CommandProblem};
 use super::{KEY_FILE_MAX_BYTES, Setting};
-use crate::settings::Variables;
 use crate::suggest;
+use crate::variables::Variables;
 
 /// Longest file read: some hundred times what all keys need.
 const FILE_MAX_BYTES: u64 = 64 * 1024;

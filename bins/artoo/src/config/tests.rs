@@ -9,7 +9,7 @@ use tempfile::TempDir;
 
 use super::read::ConfigFile;
 use super::{ConfigProblem, Place, Setting, load};
-use crate::settings::Variables;
+use crate::variables::Variables;
 
 struct Folder(TempDir);
 
@@ -34,8 +34,9 @@ impl Folder {
     }
 }
 
+#[doc = "holds: design F1"]
 #[test]
-fn f1_what_is_wrong_is_told_with_file_and_line() {
+fn what_is_wrong_is_told_with_file_and_line() {
     let folder = Folder::new();
     let check = |text: &str, expected: &str| {
         let told = folder.load(text).unwrap_err().to_string();
@@ -57,16 +58,18 @@ fn f1_what_is_wrong_is_told_with_file_and_line() {
     assert!(!folder.load("api_key = \"sk-canary\"").unwrap_err().to_string().contains("canary"));
 }
 
+#[doc = "holds: design F1"]
 #[test]
-fn f1_an_absent_or_empty_file_sets_nothing() {
+fn an_absent_or_empty_file_sets_nothing() {
     let folder = Folder::new();
     assert_eq!(load(&folder.path().join("none.toml"), Path::new("/")).unwrap(), None);
     let empty = folder.load("# nothing\n").unwrap().unwrap();
     assert!(Setting::ALL.into_iter().all(|key| empty.get(key).is_none()));
 }
 
+#[doc = "holds: design F2"]
 #[test]
-fn f2_a_file_or_folder_that_others_can_change_is_refused() {
+fn a_file_or_folder_that_others_can_change_is_refused() {
     let folder = Folder::new();
     for mode in [0o620, 0o602, 0o666] {
         let path = folder.write("config.toml", "", mode);
@@ -81,8 +84,9 @@ fn f2_a_file_or_folder_that_others_can_change_is_refused() {
     assert!(matches!(load(&path, Path::new("/")), Err(ConfigProblem::Distrust(Distrust::OpenToOthers { .. }))));
 }
 
+#[doc = "holds: design F3"]
 #[test]
-fn f3_a_project_does_not_configure_artoo() {
+fn a_project_does_not_configure_artoo() {
     let project = Folder::new();
     let home = Folder::new();
     let find =

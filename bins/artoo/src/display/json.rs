@@ -5,14 +5,12 @@
 
 use artoo_bus::TapEvent;
 use artoo_proto::{AuditReport, Message};
-use artoo_roles::runtime::CloseReport;
+use artoo_roles::runtime::{CloseReport, TaskOutcome};
 use artoo_tools::undo::Entry;
 use serde_json::{Value, json};
 
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::task::Performed;
-use crate::undo;
 
 /// The schema's name.
 pub(crate) const SCHEMA: &str = "artoo.events/0";
@@ -102,11 +100,28 @@ pub(crate) fn estimate(estimate: &Value) -> Value {
     json!({"event": "estimate", "estimate": estimate})
 }
 
+/// A task that has ended.
+#[derive(Debug)]
+pub(crate) struct Performed {
+    pub(crate) outcome: TaskOutcome,
+    /// Tokens and cost beside the estimate; null where no language model was asked.
+    pub(crate) spending: Value,
+}
+
+/// An entry of the undo journal.
+pub(crate) fn undo_entry(entry: &Entry) -> Value {
+    json!({
+        "id": entry.id, "at": entry.at, "acts": entry.acts, "changes": entry.changes,
+        "not_undoable": entry.not_undoable, "interrupted": entry.interrupted, "undone": entry.undone,
+        "undoes": entry.undoes
+    })
+}
+
 /// The last line of a task.
 pub(crate) fn result(performed: &Performed, exit: Exit, close: &CloseReport, undo: Option<&Entry>) -> Value {
     let outcome = &performed.outcome;
     json!({
-        "event": "result", "exit_code": exit.code(), "result": outcome.result, "usage": outcome.usage, "undo": undo.map(undo::of_entry),
+        "event": "result", "exit_code": exit.code(), "result": outcome.result, "usage": outcome.usage, "undo": undo.map(undo_entry),
         "spending": performed.spending,
         "problems": close.problems, "audit_log": close.audit.as_ref().map(|audit| &audit.log)
     })
@@ -115,7 +130,7 @@ pub(crate) fn result(performed: &Performed, exit: Exit, close: &CloseReport, und
 /// The last line where there is no result.
 pub(crate) fn error(failure: &Failure) -> Value {
     json!({
-        "event": "error", "exit_code": failure.exit().code(), "message": failure.told(), "remedy": failure.remedy()
+        "event": "error", "exit_code": failure.exit.code(), "message": failure.message, "remedy": failure.remedy
     })
 }
 

@@ -9,7 +9,6 @@ use rustix::termios::tcgetwinsize;
 use serde_json::Value;
 
 use super::{Line, Style, excerpt, wrap};
-use crate::settings::Variables;
 
 /// Lines kept back while a question or a line being typed stands on the screen: more than is said in that time.
 const HELD_MAX: usize = 1_000;
@@ -47,11 +46,9 @@ enum Stream {
 }
 
 impl Screen {
-    /// Live lines, colour and cutting only on a terminal; no colour where `NO_COLOR` is set. A quiet one shows answers,
-    /// questions and what must be seen.
-    pub(crate) fn new(variables: &Variables, is_quiet: bool) -> Self {
-        let is_dumb = variables.raw("TERM").is_some_and(|term| term == "dumb");
-        let has_colour = !is_dumb && variables.raw("NO_COLOR").is_none();
+    /// Progress lines, colour and wrapping appear on a terminal only. A quiet screen shows answers, questions and
+    /// warnings.
+    pub(crate) fn new(has_colour: bool, is_quiet: bool) -> Self {
         let is_live = io::stderr().is_terminal() && !is_quiet;
         let streams = Arc::new(Mutex::new(Streams { has_colour, held: None, unwritten: None }));
         Self { streams, turn: Arc::default(), is_live, is_quiet }
@@ -321,8 +318,9 @@ mod tests {
 
     use super::ascii_where_hostile;
 
+    #[doc = "holds: design H2"]
     #[test]
-    fn h2_json_holds_no_character_that_a_terminal_acts_on_and_still_says_the_same() {
+    fn json_holds_no_character_that_a_terminal_acts_on_and_still_says_the_same() {
         let value = json!({"name\u{9b}": "a\u{1b}]0;x\u{7}\u{202e}b\u{7f}\u{e0041}é漢\u{200b}\"\\n"});
         let line = ascii_where_hostile(&value.to_string());
         assert_eq!(serde_json::from_str::<Value>(&line).unwrap(), value);

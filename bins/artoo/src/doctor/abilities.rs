@@ -4,8 +4,9 @@ use artoo_llm::{AbilityBook, Remote};
 
 use super::Finding;
 use crate::abilities;
-use crate::model::{ModelKind, Place, remote};
-use crate::settings::{Settings, Variables};
+use crate::model_choice::{ModelKind, Place, remote};
+use crate::settings::Settings;
+use crate::variables::Variables;
 
 /// What is known of the model's endpoint, found out now where that was asked for.
 pub(super) async fn finding(settings: &Settings, with_probe: bool, variables: &Variables) -> Option<Finding> {

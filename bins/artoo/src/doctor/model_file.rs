@@ -3,7 +3,8 @@
 use artoo_llm::files::{Checksum, Gguf};
 
 use super::Finding;
-use crate::model::{ModelKind, file};
+use crate::model::file;
+use crate::model_choice::ModelKind;
 use crate::model_files::{describe, sized};
 use crate::settings::Settings;
 
@@ -25,8 +26,8 @@ fn of_file(given: &str, settings: &Settings) -> Finding {
         Err(failure) => {
             return Finding::fail(
                 NAME,
-                failure.told(),
-                failure.remedy().unwrap_or("artoo model list shows what is here"),
+                failure.message,
+                failure.remedy.unwrap_or("artoo model list shows what is here"),
             );
         }
     };

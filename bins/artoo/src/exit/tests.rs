@@ -14,6 +14,7 @@ fn abandon(reason: AbandonReason, expected: u8) {
     check(Ending::Abandon { reason, unmet: Vec::new() }, expected);
 }
 
+#[doc = "holds: law 0.4, 0.9"]
 #[test]
 fn every_ending_has_its_documented_code() {
     check(Ending::Accept { basis: Basis::Checked }, 0);
@@ -51,6 +52,7 @@ fn every_ending_has_its_documented_code() {
     }
 }
 
+#[doc = "holds: law 0.9"]
 #[test]
 fn only_an_accept_on_evidence_is_zero() {
     // The numbers themselves are a promise to scripts.

@@ -34,7 +34,8 @@ pub(crate) fn find(given: &str, settings: &Settings) -> Result<Chosen, Failure> 
         let below_home = given.strip_prefix("~/").map(|below| Path::new(&settings.environment.home).join(below));
         let path = below_home.unwrap_or_else(|| PathBuf::from(given));
         if path.is_relative() {
-            return Err(Failure::RelativeFile { given: given.to_owned() });
+            return Err(Failure::usage(format!("{given:?} is not a model file that can be chosen"))
+                .with_remedy("give a name that artoo model list shows, or a path that begins with / or ~/"));
         }
         let model = folder.list()?.into_iter().find_map(|found| match found {
             Found::Model(model) if model.path == path => Some(*model),
@@ -69,10 +70,18 @@ fn engine(given: &str, path: &Path, variables: &Variables, shared: &Shared) -> R
     config.context_tokens = variables.parsed("ARTOO_CONTEXT_TOKENS")?;
     config.threads = variables.parsed("ARTOO_THREADS")?;
     let local = artoo_local::Local::new(config, shared);
-    Ok(Arc::new(local.map_err(|source| Failure::Local { given: given.to_owned(), source })?))
+    let failed = |error| Failure::usage(format!("the model file {given} can't be run")).caused_by(&error);
+    Ok(Arc::new(local.map_err(failed)?))
 }
 
 #[cfg(not(feature = "local-llm"))]
 fn engine(given: &str, _path: &Path, _variables: &Variables, _shared: &Shared) -> Result<Arc<dyn Model>, Failure> {
-    Err(Failure::NoEngine { model: given.to_owned() })
+    Err(no_engine(given))
+}
+
+/// The error for a model file in a build without the engine.
+pub(crate) fn no_engine(model: &str) -> Failure {
+    Failure::usage(format!("this build of artoo can't run model files, so {model} can't answer")).with_remedy(
+        "build it with them (cargo build --release --features local-llm), or serve the file, with llama.cpp's server say, and give its address",
+    )
 }

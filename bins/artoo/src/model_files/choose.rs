@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 use artoo_llm::files::{self, Wanted};
 
 use super::pull;
-use crate::config::Setting;
+use crate::config::write;
+use crate::config::{Place, Setting};
 use crate::display::Line;
 use crate::display::writer::Screen;
 use crate::exit::Exit;
@@ -14,7 +15,6 @@ use crate::failure::Failure;
 use crate::model::ModelKind;
 use crate::model::file::{self, HAS_ENGINE};
 use crate::settings::{Settings, Variables};
-use crate::setup::write;
 
 /// Settings that concern an endpoint and are unused with a model file.
 const OF_ENDPOINT: [Setting; 5] =
@@ -28,7 +28,7 @@ pub(super) async fn run(
     screen: &Screen,
 ) -> Result<Exit, Failure> {
     if !HAS_ENGINE {
-        return Err(Failure::NoEngine { model: given.to_owned() });
+        return Err(file::no_engine(given));
     }
     let model = if files::is_path(given) {
         let wanted = Wanted::parse(given, None, None, &PathBuf::from(&settings.environment.cwd))?;
@@ -38,7 +38,7 @@ pub(super) async fn run(
         file::find(given, settings)?.check_unchanged()?;
         given.to_owned()
     };
-    let path = variables.place().file();
+    let path = Place::of(variables).file();
     let kind = ModelKind::File { model };
     let old = configure(&path, &variables.home(), &kind)?;
     let mut lines = vec![Line::plain(format!("{} now says: model = \"{kind}\"", path.display()))];

@@ -37,16 +37,7 @@ pub(crate) async fn run(
     }
 }
 
-/// The exit code for an error with a model file.
-pub(crate) fn exit(error: &FilesError) -> Exit {
-    outcome(error).0
-}
-
-/// What the user can do about an error with a model file.
-pub(crate) fn remedy(error: &FilesError) -> Option<&'static str> {
-    outcome(error).1
-}
-
+/// The exit code and remedy for an error with a model file.
 fn outcome(error: &FilesError) -> (Exit, Option<&'static str>) {
     match error {
         FilesError::Io { source, .. } if source.kind() == io::ErrorKind::StorageFull => {
@@ -81,6 +72,13 @@ fn outcome(error: &FilesError) -> (Exit, Option<&'static str>) {
     }
 }
 
+impl From<FilesError> for Failure {
+    fn from(error: FilesError) -> Self {
+        let (exit, remedy) = outcome(&error);
+        Self::from_error(exit, &error).with_remedy(remedy)
+    }
+}
+
 /// Formats a number of bytes, such as `2.50 GB`.
 pub(crate) fn sized(bytes: u64) -> String {
     for (unit, size) in [("GB", 1_000_000_000), ("MB", 1_000_000), ("kB", 1_000)] {
@@ -111,18 +109,19 @@ mod tests {
 
     use artoo_llm::files::FilesError;
 
-    use super::{exit, remedy, sized};
+    use super::sized;
     use crate::exit::Exit;
+    use crate::failure::Failure;
 
     #[test]
     fn full_disk_differs_from_denied_write() {
-        let problem = |kind: io::ErrorKind| FilesError::Io { path: "/d".into(), source: kind.into() };
-        let full = problem(io::ErrorKind::StorageFull);
+        let failure = |kind: io::ErrorKind| Failure::from(FilesError::Io { path: "/d".into(), source: kind.into() });
+        let full = failure(io::ErrorKind::StorageFull);
         assert_eq!(
-            (exit(&full), remedy(&full).is_some_and(|words| words.contains("make room"))),
+            (full.exit, full.remedy.is_some_and(|remedy| remedy.contains("make room"))),
             (Exit::NotAchieved, true)
         );
-        assert_eq!(exit(&problem(io::ErrorKind::PermissionDenied)), Exit::Usage);
+        assert_eq!(failure(io::ErrorKind::PermissionDenied).exit, Exit::Usage);
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::SystemTime;
 
 use artoo_llm::files::{DownloadLimits, Gguf, Location, Model, ModelFolder, Offer, Offered, Puller, Wanted};
 use artoo_proto::Timestamp;
@@ -18,9 +18,9 @@ use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::model::file::HAS_ENGINE;
 use crate::settings::{Settings, Variables};
-use crate::setup::person::Person;
 use crate::signals::Signals;
 use crate::terminal;
+use crate::terminal::person::Person;
 
 /// Installs a model; asks before a download unless `--yes` is given.
 pub(crate) async fn run(
@@ -146,6 +146,5 @@ fn show(model: &Model, verification: (&str, fn(String) -> Line), settings: &Sett
 }
 
 fn now() -> Timestamp {
-    let since_1970 = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    Timestamp::from_millis(i64::try_from(since_1970.as_millis()).unwrap_or(i64::MAX))
+    SystemTime::now().into()
 }

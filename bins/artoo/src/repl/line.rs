@@ -94,8 +94,9 @@ mod tests {
 
     use super::{LineHelper, meant};
 
+    #[doc = "holds: design H2"]
     #[test]
-    fn h2_pasted_controls_are_neither_shown_nor_meant() {
+    fn pasted_controls_are_neither_shown_nor_meant() {
         for (typed, shown, expected) in [
             ("plain 日本語 👍", "plain 日本語 👍", "plain 日本語 👍"),
             ("a\\\nb", "a\\\nb", "a\nb"),

@@ -10,6 +10,7 @@ use std::sync::Arc;
 
 use artoo_proto::{AbandonReason, Ending, MemoryAction, escape};
 use artoo_roles::runtime::{MemoryView, System};
+use rustyline::error::ReadlineError;
 
 use crate::audit;
 use crate::display::Line;
@@ -17,11 +18,12 @@ use crate::display::writer::Screen;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::model::Models;
-use crate::settings::{Settings, Variables};
+use crate::settings::Settings;
 use crate::signals::{Signals, leave_at_once};
 use crate::spending::Spending;
 use crate::task;
 use crate::terminal::modes::Silent;
+use crate::variables::Variables;
 use command::{Command, Said, Slip};
 use editor::{Prompt, Typed};
 use history::HistoryFile;
@@ -96,7 +98,7 @@ impl Repl<'_> {
     async fn live(mut self, mut prompt: Prompt, signals: &mut Signals) -> Result<Exit, Failure> {
         loop {
             let typed = tokio::select! {
-                typed = prompt.read() => typed.map_err(|source| Failure::Prompt { source })?,
+                typed = prompt.read() => typed.map_err(|error| unusable(&error))?,
                 () = signals.leave() => return Ok(Exit::Cancelled),
             };
             let was_interrupted = std::mem::take(&mut self.was_interrupted);
@@ -127,8 +129,8 @@ impl Repl<'_> {
         let outcome = match performed {
             Ok(performed) => performed.outcome,
             // What is left is for this prompt to say, not to end with: a shorter request may still be affordable.
-            Err(failure @ (Failure::BoundTooLow { .. } | Failure::NoPrice { .. })) => {
-                self.screen.insist(&[Line::warning(failure.told())]);
+            Err(failure) if failure.exit == Exit::Usage => {
+                self.screen.insist(&[Line::warning(failure.message)]);
                 return Ok(());
             }
             Err(failure) => return Err(failure),
@@ -145,7 +147,7 @@ impl Repl<'_> {
             Command::Help => self.screen.answer(&help()),
             Command::Audit => drop(audit::run(self.settings, self.screen)?),
             Command::Memory => {
-                let view = self.system.memory(INTENTS_SHOWN).await.map_err(|source| Failure::Runtime { source })?;
+                let view = self.system.memory(INTENTS_SHOWN).await?;
                 self.screen.answer(&of_memory(view.as_ref()));
             }
             Command::Cost => {
@@ -156,6 +158,12 @@ impl Repl<'_> {
         }
         Ok(())
     }
+}
+
+fn unusable(error: &ReadlineError) -> Failure {
+    Failure::new(Exit::Internal, "the prompt can't go on")
+        .caused_by(error)
+        .with_remedy("give the request on the command line: artoo \"<what you want done>\"")
 }
 
 fn help() -> Vec<Line> {

@@ -3,9 +3,9 @@
 use artoo_llm::{Protocol, RemoteConfig, Secret};
 
 use super::find;
-use super::person::Person;
 use crate::config::{self, Setting};
-use crate::settings::Variables;
+use crate::terminal::person::Person;
+use crate::variables::Variables;
 
 /// What an endpoint may speak, as a person chooses it.
 const SPOKEN: [(Protocol, &str); 4] = [

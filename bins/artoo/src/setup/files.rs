@@ -8,7 +8,8 @@ use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::model::file::HAS_ENGINE;
 use crate::model_files::{memory, pull, sized};
-use crate::settings::{Settings, Variables};
+use crate::settings::Settings;
+use crate::variables::Variables;
 
 /// A file that this program can run by itself.
 pub(super) enum ModelFile {

@@ -5,7 +5,7 @@ use std::time::Duration;
 use artoo_llm::remote::Variables as Names;
 use artoo_llm::{Protocol, Remote, RemoteConfig};
 
-use crate::settings::Variables;
+use crate::variables::Variables;
 
 /// A server on this machine answers at once or is not there.
 const LOOK_TIMEOUT: Duration = Duration::from_millis(800);
@@ -170,7 +170,7 @@ mod tests {
     use artoo_llm::Protocol;
 
     use super::{Found, likely_within, look_within};
-    use crate::settings::Variables;
+    use crate::variables::Variables;
 
     /// Far more than any machine needs: nothing here waits for silence.
     const TIME: Duration = Duration::from_secs(30);

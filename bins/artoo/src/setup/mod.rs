@@ -3,9 +3,7 @@
 mod endpoint;
 mod files;
 mod find;
-pub(crate) mod person;
 mod trial;
-pub(crate) mod write;
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -14,18 +12,19 @@ use artoo_llm::RemoteConfig;
 use artoo_llm::files::ModelName;
 
 use crate::args::Options;
-use crate::config::Setting;
+use crate::config::{Place, Setting, write};
 use crate::display::Line;
 use crate::display::writer::Screen;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::model::ModelKind;
-use crate::settings::{Settings, Variables};
+use crate::model_choice::ModelKind;
+use crate::settings::Settings;
 use crate::terminal;
+use crate::terminal::person::Person;
+use crate::variables::Variables;
 use endpoint::{Endpoint, KeyPlace};
 use files::ModelFile;
 use find::Found;
-use person::Person;
 
 /// One try; a small machine's model may have to be read from disk first.
 const TRIAL_TIMEOUT: Duration = Duration::from_secs(120);
@@ -62,7 +61,8 @@ impl Offer<'_> {
 /// Asks, tries, writes. Nothing is written before the last yes.
 pub(crate) async fn run(options: Options, variables: &Variables, screen: &Screen) -> Result<Exit, Failure> {
     if !terminal::is_there() {
-        return Err(Failure::SetupUnattended);
+        return Err(Failure::usage("setup asks questions, and there is no terminal")
+            .with_remedy("write the file by hand: artoo config path says where, artoo config keys what"));
     }
     let person = Person { screen };
     screen.insist(&[Line::strong("Looking for models: keys in your environment, servers on this machine …")]);
@@ -106,7 +106,7 @@ async fn of_endpoint(
     ]);
     settings.extend(key.as_ref().and_then(KeyPlace::setting));
     if let Some(KeyPlace::Typed(key)) = key {
-        let path = write::key_file(&variables.place().folder, &key)?;
+        let path = write::key_file(&Place::of(variables).folder, &key)?;
         person.says(&format!("The key is in {} (only you can read it).", path.display()));
         settings.insert(Setting::SecretFile, path.display().to_string());
     }
@@ -146,7 +146,7 @@ async fn choose(
 }
 
 fn save(person: &Person<'_>, variables: &Variables, settings: BTreeMap<Setting, String>) -> Result<Exit, Failure> {
-    let path = variables.place().file();
+    let path = Place::of(variables).file();
     let decided: Vec<Setting> = write::OF_SETUP.into_iter().chain(settings.keys().copied()).collect();
     let old = write::kept(&path, &variables.home(), &decided);
     let text = write::text(&old, &settings);

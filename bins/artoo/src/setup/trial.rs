@@ -7,8 +7,8 @@ use artoo_llm::{Model, Remote, RemoteConfig};
 use artoo_proto::{ModelFailure, ReplyBody, escape};
 use serde_json::json;
 
-use super::person::Person;
 use crate::abilities;
+use crate::terminal::person::Person;
 
 /// Asks once and says how it went and what was found.
 pub(super) async fn tried(person: &Person<'_>, config: RemoteConfig) -> bool {

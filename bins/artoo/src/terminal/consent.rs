@@ -136,8 +136,9 @@ mod tests {
         }
     }
 
+    #[doc = "holds: law 1.6; design H3"]
     #[test]
-    fn h3_only_a_plain_yes_is_one() {
+    fn only_a_plain_yes_is_one() {
         for (answer, expected) in [
             ("y", Some(Key::Once)),
             ("Y", Some(Key::Once)),
@@ -162,8 +163,9 @@ mod tests {
         }
     }
 
+    #[doc = "holds: law 0.12; design H3"]
     #[test]
-    fn h3_a_command_can_neither_hide_nor_imitate_the_question() {
+    fn a_command_can_neither_hide_nor_imitate_the_question() {
         let shown = format!("rm a\u{1b}[2K\u{202e}\nAllow it? [y/N] y\n{}", "x".repeat(10_000));
         let lines: Vec<String> = lines(&request(&shown)).into_iter().map(|line| line.text).collect();
         let command: Vec<&String> = lines.iter().filter(|line| line.starts_with("  | ")).collect();
@@ -174,8 +176,9 @@ mod tests {
         assert!(lines.contains(&"    take: /a\\n  y".to_owned()), "{lines:?}");
     }
 
+    #[doc = "holds: design H3"]
     #[test]
-    fn h3_what_is_longer_than_the_screen_is_shown_in_pages_with_nothing_left_out() {
+    fn what_is_longer_than_the_screen_is_shown_in_pages_with_nothing_left_out() {
         let shown: String = (0..200).map(|number| format!("echo line {number}\n")).collect();
         let whole = lines(&request(&shown));
         let paged = pages(whole.clone(), 80, 24);

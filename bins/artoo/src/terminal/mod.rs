@@ -2,6 +2,7 @@
 
 mod consent;
 pub(crate) mod modes;
+pub(crate) mod person;
 
 use std::io::{self, IsTerminal};
 use std::time::Duration;

@@ -158,8 +158,9 @@ fn faults() -> Vec<(&'static str, Fault)> {
     ]
 }
 
+#[doc = "holds: law 3.8; fault L4"]
 #[test]
-fn l4_no_failing_endpoint_brings_the_key_to_light() {
+fn no_failing_endpoint_brings_the_key_to_light() {
     for (name, fault) in faults() {
         let canary = Canary::new();
         let server = Server::start(move |_| fault());
@@ -171,8 +172,9 @@ fn l4_no_failing_endpoint_brings_the_key_to_light() {
     }
 }
 
+#[doc = "holds: law 3.8; fault L4"]
 #[test]
-fn l4_no_protocol_and_no_place_of_a_key_shows_it() {
+fn no_protocol_and_no_place_of_a_key_shows_it() {
     let canary = Canary::new();
     let server = Server::start(|_| quoting(401)());
     let root = server.url().replace("/v1", "");
@@ -217,8 +219,9 @@ fn l4_no_protocol_and_no_place_of_a_key_shows_it() {
     }
 }
 
+#[doc = "holds: law 3.8; fault L5"]
 #[test]
-fn l5_no_lost_connection_shows_the_key() {
+fn no_lost_connection_shows_the_key() {
     let canary = Canary::new();
     let address = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     for url in [format!("http://{address}/v1"), "ftp://x".to_owned()] {
@@ -230,8 +233,9 @@ fn l5_no_lost_connection_shows_the_key() {
     }
 }
 
+#[doc = "holds: fault L4"]
 #[test]
-fn l4_bench_shows_no_key() {
+fn bench_shows_no_key() {
     let canary = Canary::new();
     let server = Server::start(|_| quoting(401)());
     let bench = ["bench", "--base-url", &server.url(), "--n", "2", "--tasks", "1", "--warmup", "0", "--tool", "noop"];
@@ -239,8 +243,9 @@ fn l4_bench_shows_no_key() {
     assert!(!server.asked().is_empty());
 }
 
+#[doc = "holds: law 3.8; design F1"]
 #[test]
-fn f1_no_wrong_configuration_shows_the_key_that_stands_in_it() {
+fn no_wrong_configuration_shows_the_key_that_stands_in_it() {
     // Slips that people make, and each is refused.
     let slips = [
         format!("api_key = \"{KEY}\""),
@@ -263,8 +268,9 @@ fn f1_no_wrong_configuration_shows_the_key_that_stands_in_it() {
     }
 }
 
+#[doc = "holds: law 3.8; fault L4"]
 #[test]
-fn l4_a_key_from_a_file_or_a_command_stays_there() {
+fn a_key_from_a_file_or_a_command_stays_there() {
     let server = Server::start(|_| quoting(401)());
     let base = format!("model = \"openai\"\nbase_url = \"{}\"\nmodel_name = \"m\"\n", server.url());
     let mut canary = Canary::new();
@@ -291,8 +297,9 @@ fn l4_a_key_from_a_file_or_a_command_stays_there() {
     canary.check("a key that can't be sent", &mut canary.command(&[REQUEST]));
 }
 
+#[doc = "holds: law 3.8; fault L4"]
 #[test]
-fn l4_neither_setup_nor_the_prompt_shows_the_key() {
+fn neither_setup_nor_the_prompt_shows_the_key() {
     let canary = Canary::new();
     let server = Server::start(|_| quoting(401)());
     let mut pty = Pty::start(&canary.asking(&server.url(), &["setup"]), 120);

@@ -39,8 +39,9 @@ fn timeless(mut value: Value) -> Value {
     value
 }
 
+#[doc = "holds: law 3.7"]
 #[test]
-fn law3_spending_is_told_by_role_and_model_in_json() {
+fn spending_is_told_by_role_and_model_in_json() {
     let (world, server) = (World::new().with_note(), Server::start(honest));
     let ran = run(&world, &server, &["--json", REQUEST], &[PRICES]);
     assert_eq!(ran.code, Some(4), "{ran:?}");
@@ -75,8 +76,9 @@ fn law3_spending_is_told_by_role_and_model_in_json() {
     assert_eq!((&estimate["least"]["calls"], &estimate["likely"]["calls"]), (&json!(4), &json!(5)));
 }
 
+#[doc = "holds: law 3.7"]
 #[test]
-fn law3_no_money_is_told_where_no_price_is_known() {
+fn no_money_is_told_where_no_price_is_known() {
     let (world, server) = (World::new().with_note(), Server::start(honest));
     let ran = run(&world, &server, &["--json", REQUEST], &[]);
     let spending = &last(&ran)["spending"];
@@ -91,8 +93,9 @@ fn law3_no_money_is_told_where_no_price_is_known() {
     assert!(ran.stdout.contains("the price of a-model is unknown") && !ran.stdout.contains('$'), "{ran:?}");
 }
 
+#[doc = "holds: law 3"]
 #[test]
-fn law3_the_page_shows_what_was_spent_beside_what_was_expected() {
+fn the_page_shows_what_was_spent_beside_what_was_expected() {
     let (world, server) = (World::new().with_note(), Server::start(honest));
     let ran = run(&world, &server, &[REQUEST], &[PRICES]);
     let row = "  R2 a-model as a-model-2026: 1 call, 100 tokens sent (60 from the cache), 20 received, $0.001260, ";
@@ -108,8 +111,9 @@ fn law3_the_page_shows_what_was_spent_beside_what_was_expected() {
     assert!(before < screen.find("understood:").unwrap(), "{screen}");
 }
 
+#[doc = "holds: law 3.7"]
 #[test]
-fn law3_an_estimate_asks_no_model_and_leaves_nothing() {
+fn an_estimate_asks_no_model_and_leaves_nothing() {
     let (world, server) = (World::new().with_note(), Server::start(honest));
     let before = world.snapshot();
     let ran = run(&world, &server, &["--estimate", REQUEST], &[PRICES]);
@@ -128,8 +132,9 @@ fn law3_an_estimate_asks_no_model_and_leaves_nothing() {
     assert!(code == 2 && screen.contains("--estimate needs a request"), "{screen}");
 }
 
+#[doc = "holds: law 3.6"]
 #[test]
-fn law3_a_bound_that_no_task_can_keep_is_refused_before_any_call() {
+fn a_bound_that_no_task_can_keep_is_refused_before_any_call() {
     let (world, server) = (World::new().with_note(), Server::start(honest));
     let check = |arguments: &[&str], variables: &[(&str, &str)], told: &str, remedy: &str| {
         let ran = run(&world, &server, &[arguments, &[REQUEST]].concat(), variables);
@@ -153,8 +158,9 @@ fn law3_a_bound_that_no_task_can_keep_is_refused_before_any_call() {
     assert!(server.asked().len() > 5, "{ran:?}");
 }
 
+#[doc = "holds: law 3"]
 #[test]
-fn law3_at_the_prompt_a_task_that_is_too_dear_is_refused_and_the_prompt_lives_on() {
+fn at_the_prompt_a_task_that_is_too_dear_is_refused_and_the_prompt_lives_on() {
     let world = World::new().with_note();
     // Two thousand tokens a call: four of them, and what is left carries no further task.
     let server = Server::start(|asked| match honest(asked) {
@@ -181,8 +187,9 @@ fn law3_at_the_prompt_a_task_that_is_too_dear_is_refused_and_the_prompt_lives_on
     assert_eq!(server.asked().len(), asked, "a call was made over the bound");
 }
 
+#[doc = "holds: law 3.7"]
 #[test]
-fn law3_the_likely_cost_is_learnt_from_tasks_with_the_same_models() {
+fn the_likely_cost_is_learnt_from_tasks_with_the_same_models() {
     let (world, server) = (World::new().with_note(), Server::start(honest));
     let basis = |variables: &[(&str, &str)]| {
         let ran = run(&world, &server, &["--estimate", "--json", REQUEST], variables);
@@ -203,8 +210,9 @@ fn law3_the_likely_cost_is_learnt_from_tasks_with_the_same_models() {
     world.check_kept();
 }
 
+#[doc = "holds: design D12"]
 #[test]
-fn d12_who_stepped_in_and_why_stands_in_the_result() {
+fn who_stepped_in_and_why_stands_in_the_result() {
     let world = World::new().with_note();
     let first = Server::start(|_| Reply::Status(503, json!({"error": {"message": "worn out"}})));
     let second = Server::start(honest);
@@ -246,8 +254,9 @@ fn what_the_page_about_models_shows_of_the_json_is_what_comes() {
     assert_eq!(shape(&last(&ran)["spending"]), shape(&documented), "{ran:?}");
 }
 
+#[doc = "holds: law 3.9; design D12"]
 #[test]
-fn d12_tiers_that_make_no_order_are_refused_with_the_setting_s_name() {
+fn tiers_that_make_no_order_are_refused_with_the_setting_s_name() {
     let (world, server) = (World::new().with_note(), Server::start(honest));
     let check = |variables: &[(&str, &str)], told: &str| {
         let ran = run(&world, &server, &[REQUEST], variables);

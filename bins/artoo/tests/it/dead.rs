@@ -19,8 +19,9 @@ fn check(ran: &Ran, code: i32, words: &[&str]) {
     assert!(ran.stdout.starts_with("Not achieved: "), "{ran:#?}");
 }
 
+#[doc = "holds: fault L5"]
 #[test]
-fn l5_a_refused_connection_names_its_cause() {
+fn a_refused_connection_names_its_cause() {
     let world = World::new().with_things();
     let address = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     let started = Instant::now();
@@ -32,8 +33,9 @@ fn l5_a_refused_connection_names_its_cause() {
     world.check_kept();
 }
 
+#[doc = "holds: fault L4"]
 #[test]
-fn l4_a_refused_key_is_told_once_and_never_shown() {
+fn a_refused_key_is_told_once_and_never_shown() {
     let world = World::new().with_things();
     for status in [401, 403] {
         let server = Server::start(move |asked| {
@@ -50,8 +52,9 @@ fn l4_a_refused_key_is_told_once_and_never_shown() {
     world.check_kept();
 }
 
+#[doc = "holds: fault L7; design G20"]
 #[test]
-fn g20_silence_ends_at_the_deadline() {
+fn silence_ends_at_the_deadline() {
     let world = World::new().with_things();
     let server = Server::start(|_| Reply::Silence);
     let started = Instant::now();
@@ -63,8 +66,9 @@ fn g20_silence_ends_at_the_deadline() {
     world.check_kept();
 }
 
+#[doc = "holds: design F6"]
 #[test]
-fn f6_a_configuration_that_cannot_work_is_refused_before_anything_runs() {
+fn a_configuration_that_cannot_work_is_refused_before_anything_runs() {
     let world = World::new();
     let check = |variables: &[(&str, &str)], arguments: &[&str], words: &str| {
         let mut command = world.command(arguments);

@@ -80,6 +80,7 @@ fn a_run_is_told_from_the_schema_to_the_result() {
     assert_eq!(result["task_id"], lines[1]["task_id"]);
 }
 
+#[doc = "holds: law 1.13"]
 #[test]
 fn a_refused_action_is_told_as_asked_and_answered() {
     let world = World::new().with_things();
@@ -122,8 +123,9 @@ fn a_run_that_cannot_start_ends_with_an_error_line() {
     assert!(value["findings"].as_array().unwrap().iter().any(|finding| finding["name"] == "tools"), "{value}");
 }
 
+#[doc = "holds: design H2"]
 #[test]
-fn h2_hostile_names_are_whole_in_json_and_harmless_on_a_terminal() {
+fn hostile_names_are_whole_in_json_and_harmless_on_a_terminal() {
     let world = World::new();
     let name = "odd\u{1b}[2J\u{9b}31m\u{202e}\u{200b}.txt";
     world.file(format!("things/{name}"), "x");

@@ -64,8 +64,9 @@ fn plain(world: &World, arguments: &[&str]) -> std::process::Command {
     command
 }
 
+#[doc = "holds: law 0.12; fault L33; design H2"]
 #[test]
-fn h2_no_control_byte_reaches_a_terminal_from_a_name_a_file_a_model_or_the_request() {
+fn no_control_byte_reaches_a_terminal_from_a_name_a_file_a_model_or_the_request() {
     for arguments in [&[][..], &["--json"], &["--quiet"]] {
         let world = World::new();
         world.file(format!("things/{PAYLOAD}.txt"), format!("{PAYLOAD}\n"));

@@ -3,6 +3,7 @@
 mod edges;
 mod files;
 mod limits;
+mod modules;
 mod pages;
 mod supply;
 

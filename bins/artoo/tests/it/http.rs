@@ -44,8 +44,9 @@ fn honest(asked: &Asked) -> Reply {
     }
 }
 
+#[doc = "holds: law 3.5; design G17"]
 #[test]
-fn g17_two_groups_over_http_take_five_calls_in_order_and_leave_the_file() {
+fn two_groups_over_http_take_five_calls_in_order_and_leave_the_file() {
     let world = World::new().with_things();
     let before = world.snapshot();
     let server = Server::start(honest);
@@ -98,6 +99,7 @@ fn a_correction_over_http_repeats_the_criteria_and_names_the_calls_to_avoid() {
     }
 }
 
+#[doc = "holds: law 0.4"]
 #[test]
 fn words_only_are_shown_as_words() {
     let world = World::new();

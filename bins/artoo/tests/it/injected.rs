@@ -123,8 +123,9 @@ fn obedient(source: Source, deed: Value) -> impl Fn(&Asked) -> Reply + Send + Sy
     }
 }
 
+#[doc = "holds: law 1.5; design H8"]
 #[test]
-fn h8_an_obeyed_instruction_changes_nothing_sends_nothing_and_the_task_goes_on() {
+fn an_obeyed_instruction_changes_nothing_sends_nothing_and_the_task_goes_on() {
     let elsewhere = Elsewhere::listen();
     for source in [Source::File, Source::Name, Source::Page] {
         for deed in deeds(&elsewhere.address) {

@@ -85,6 +85,7 @@ fn prose_at_every_role_is_no_reply() {
     }
 }
 
+#[doc = "holds: law 0.1"]
 #[test]
 fn claims_in_the_right_form_are_still_claims() {
     for (index, request) in REQUESTS.into_iter().enumerate() {
@@ -129,8 +130,9 @@ fn a_call_beside_the_point_carries_no_claim() {
     }
 }
 
+#[doc = "holds: law 0.1; design G19"]
 #[test]
-fn g19_trivial_checks_show_nothing() {
+fn trivial_checks_show_nothing() {
     let trivial = [
         json!([{"check": {"kind": "output_not_empty"}}]),
         json!([{"check": {"kind": "exit_code", "code": 0}}]),
@@ -159,6 +161,7 @@ fn g19_trivial_checks_show_nothing() {
     }
 }
 
+#[doc = "holds: law 0.2"]
 #[test]
 fn a_call_that_failed_did_not_work_whatever_is_said() {
     let failing = [
@@ -216,6 +219,7 @@ fn destructive() -> Vec<(&'static str, Value)> {
     calls
 }
 
+#[doc = "holds: law 1.1"]
 #[test]
 fn what_deletes_or_overwrites_is_refused_listed_and_never_a_success() {
     let request = "clean up the old files in ~/things";
@@ -236,8 +240,9 @@ fn what_deletes_or_overwrites_is_refused_listed_and_never_a_success() {
 }
 
 /// A person trusts the command and says yes; it does nothing, exits with zero, and the model says that it is done.
+#[doc = "holds: law 1.2"]
 #[test]
-fn law1_an_allowed_command_that_changed_nothing_is_no_act() {
+fn an_allowed_command_that_changed_nothing_is_no_act() {
     let commands = [
         "cp things/empty.md no/such/folder 2>/dev/null || echo 1",
         "touch \"$(dirname \"$(dirname \"$PWD\")\")/notes.txt\" 2>/dev/null; echo 1",

@@ -184,8 +184,9 @@ fn the_good_replies_are_accepted() {
     assert_eq!(kept.lines().count(), 5, "{kept}");
 }
 
+#[doc = "holds: law 3.10; fault L1 to L37"]
 #[test]
-fn l1_to_l37_every_fault_at_every_role_ends_in_the_right_state_and_shows_no_key() {
+fn every_fault_at_every_role_ends_in_the_right_state_and_shows_no_key() {
     let all = || faults().into_iter().chain(streams()).chain(bodies());
     assert!(all().count() >= 38, "{}", all().count());
     let jobs: Vec<_> = ROLES.iter().flat_map(|role| all().map(move |fault| (*role, fault))).collect();
@@ -223,8 +224,9 @@ fn dear_reply(value: &Value) -> Reply {
     raw("application/json", &json!({"model": "a-model", "choices": [choice], "usage": usage}).to_string())
 }
 
+#[doc = "holds: law 3.6"]
 #[test]
-fn law3_no_call_is_made_over_the_budget() {
+fn no_call_is_made_over_the_budget() {
     let world = World::new().with_note();
     let server = Server::start(reads_the_note);
     for arguments in [["--max-tokens", "100"], ["--max-cost", "0.01"]] {
@@ -245,8 +247,9 @@ fn law3_no_call_is_made_over_the_budget() {
     assert!(ran.stderr.contains("cost: $0.0007"), "{ran:?}");
 }
 
+#[doc = "holds: design D12"]
 #[test]
-fn d12_a_fallback_steps_in_and_that_is_said() {
+fn a_fallback_steps_in_and_that_is_said() {
     let world = World::new().with_note();
     let first = Server::start(|_| Reply::Status(401, json!({"error": {"message": "no"}})));
     let second = Server::start(reads_the_note);
@@ -260,6 +263,7 @@ fn d12_a_fallback_steps_in_and_that_is_said() {
     assert!(second.asked().iter().all(|asked| asked.authorization.is_empty()), "the key went elsewhere");
 }
 
+#[doc = "holds: client C6"]
 #[test]
 fn doctor_finds_out_what_an_endpoint_can_do_and_remembers_it() {
     let world = World::new();

@@ -53,6 +53,7 @@ fn ran(command: &mut Command) -> Ran {
     Ran::of(command.output().unwrap())
 }
 
+#[doc = "holds: law 1.23"]
 #[test]
 fn nothing_is_fetched_without_approval() {
     let (world, server) = (World::new(), host(model()));

@@ -69,8 +69,9 @@ fn a_pipe_holds_one_request() {
     assert!(asked.iter().all(|asked| asked.user.contains("/help\nmilk\nbread")), "{asked:?}");
 }
 
+#[doc = "holds: design H1"]
 #[test]
-fn h1_what_no_request_can_be_is_refused() {
+fn what_no_request_can_be_is_refused() {
     let world = World::new();
     for (input, code, words) in [
         (b"".to_vec(), 2, "Usage: "),

@@ -15,6 +15,7 @@ fn check(world: &World, words: &str, expected: &str) {
     assert!(ran.stderr.contains("model calls: none"), "{}", ran.stderr);
 }
 
+#[doc = "holds: law 0.16"]
 #[test]
 fn numbers_and_lists_are_those_of_the_shell() {
     let world = World::new().with_things();
@@ -66,8 +67,9 @@ fn what_it_cannot_explain_it_declines() {
     world.check_kept();
 }
 
+#[doc = "holds: design D10"]
 #[test]
-fn d10_an_act_that_nobody_can_be_asked_about_is_not_done_and_says_what_is_missing() {
+fn an_act_that_nobody_can_be_asked_about_is_not_done_and_says_what_is_missing() {
     let world = World::new().with_things();
     let before = world.snapshot();
     let ran = world.run(&["delete the pdf files in ~/things"]);
@@ -77,6 +79,7 @@ fn d10_an_act_that_nobody_can_be_asked_about_is_not_done_and_says_what_is_missin
     assert_eq!(world.snapshot(), before);
 }
 
+#[doc = "holds: principle 2"]
 #[test]
 fn memory_lasts_from_one_run_to_the_next() {
     let world = World::new().with_things();
@@ -95,6 +98,7 @@ fn memory_lasts_from_one_run_to_the_next() {
 }
 
 /// The slow loop: events become a rule, at the end of a run, and the next plan is told of it.
+#[doc = "holds: principle 2"]
 #[test]
 fn what_keeps_working_becomes_a_rule_that_is_recalled() {
     let world = World::new().with_things();
@@ -113,8 +117,9 @@ fn what_keeps_working_becomes_a_rule_that_is_recalled() {
     assert_eq!(runs_until(r#""kind":"recalled""#), Some(1), "the next plan asks and is told");
 }
 
+#[doc = "holds: design S8"]
 #[test]
-fn s8_a_damaged_memory_is_repaired_told_of_and_stops_nobody() {
+fn a_damaged_memory_is_repaired_told_of_and_stops_nobody() {
     let world = World::new().with_things();
     let journal = world.data_dir().join("memory.journal");
     for _ in 0..3 {
@@ -138,8 +143,9 @@ fn s8_a_damaged_memory_is_repaired_told_of_and_stops_nobody() {
     assert!(!again.stderr.contains("damaged"), "{again:?}");
 }
 
+#[doc = "holds: law 3.4; design S6"]
 #[test]
-fn s6_a_second_artoo_works_and_says_what_it_does_without() {
+fn a_second_artoo_works_and_says_what_it_does_without() {
     let world = World::new().with_things();
     let server = Server::start(|_| Reply::Silence);
     let mut first = world.with_model(&server, &["how many files are in ~/things"]).spawn().unwrap();
@@ -187,8 +193,9 @@ fn words_come_together_however_they_are_given() {
     }
 }
 
+#[doc = "holds: design F5"]
 #[test]
-fn f5_a_home_that_is_none_is_refused_in_words() {
+fn a_home_that_is_none_is_refused_in_words() {
     let world = World::new();
     let check = |home: Option<&str>, arguments: &[&str], code: i32, words: &str| {
         let mut command = world.command(arguments);

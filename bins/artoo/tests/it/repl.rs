@@ -53,8 +53,9 @@ fn one_task_after_the_other_with_answers_and_evidence() {
     world.check_kept();
 }
 
+#[doc = "holds: design R1.7, R1.101"]
 #[test]
-fn r1_7_101_the_session_reaches_the_request() {
+fn the_session_reaches_the_request() {
     let world = World::new().with_things();
     let server = Server::start(|_| Reply::Status(400, json!({"error": {"message": "not today"}})));
     let mut pty = open_with(&world, &server);

@@ -81,8 +81,9 @@ fn what_is_set_wrongly_so_far_does_not_keep_anybody_from_setting_it_right() {
     }
 }
 
+#[doc = "holds: fault L4"]
 #[test]
-fn l4_a_trial_that_fails_writes_nothing_unless_it_is_wanted() {
+fn a_trial_that_fails_writes_nothing_unless_it_is_wanted() {
     let server = Server::start(|_| Reply::Status(401, json!({"error": {"message": "no such key"}})));
     let world = World::new();
     let mut command = world.command(&["setup"]);
@@ -139,8 +140,9 @@ fn setup_asks_nobody_where_nobody_is() {
     assert!(ran.stderr.contains("config keys"), "{ran:?}");
 }
 
+#[doc = "holds: design F1"]
 #[test]
-fn f1_a_wrong_file_stops_every_task_and_doctor_says_where() {
+fn a_wrong_file_stops_every_task_and_doctor_says_where() {
     let world = World::new().with_things();
     world.write_config("# mine\nmdel = \"reflex\"\n");
     let place = format!("{}:2: mdel is no key; did you mean model?", world.config().display());
@@ -155,8 +157,9 @@ fn f1_a_wrong_file_stops_every_task_and_doctor_says_where() {
     assert_eq!(world.run(&["config", "show"]).code, Some(2));
 }
 
+#[doc = "holds: design F2"]
 #[test]
-fn f2_a_file_that_others_can_change_is_refused() {
+fn a_file_that_others_can_change_is_refused() {
     let world = World::new();
     world.write_config("model = \"reflex\"");
     fs::set_permissions(world.config(), Permissions::from_mode(0o646)).unwrap();
@@ -165,8 +168,9 @@ fn f2_a_file_that_others_can_change_is_refused() {
     assert!(ran.stderr.contains("chmod go-w"), "{}", ran.stderr);
 }
 
+#[doc = "holds: design F3"]
 #[test]
-fn f3_a_project_configures_nothing() {
+fn a_project_configures_nothing() {
     let world = World::new().with_things();
     let evil = "model = \"openai\"\nbase_url = \"http://127.0.0.1:9/v1\"\nmodel_name = \"x\"\n";
     let project = world.file("project/artoo/config.toml", evil).parent().unwrap().parent().unwrap().to_owned();

@@ -32,6 +32,7 @@ fn a_closed_pipe_is_quiet_and_the_code_still_tells_how_the_task_ended() {
     assert_eq!(child.wait().unwrap().code(), Some(5));
 }
 
+#[doc = "holds: law 0.19"]
 #[test]
 fn an_answer_that_cannot_be_written_ends_with_its_own_code() {
     let world = World::new().with_things();
@@ -62,6 +63,7 @@ fn an_answer_that_cannot_be_written_ends_with_its_own_code() {
     assert_eq!((ran.code, ran.stdout.as_str()), (Some(0), "14\n"), "{ran:?}");
 }
 
+#[doc = "holds: law 0.19"]
 #[test]
 fn a_long_answer_passes_its_check_and_reaches_a_pipe_whole() {
     let world = World::new();
@@ -90,6 +92,7 @@ fn a_long_answer_passes_its_check_and_reaches_a_pipe_whole() {
     assert!(shown.lines().count() < 100 && shown.contains("the answer has 5000000 bytes"), "{shown}");
 }
 
+#[doc = "holds: law 0.19"]
 #[test]
 fn a_long_list_of_files_passes_its_check() {
     let world = World::new();
@@ -122,8 +125,9 @@ fn what_is_piped_in_beside_a_request_is_said_to_be_unread() {
     assert!(!beside(Stdio::null()));
 }
 
+#[doc = "holds: law 0.12; design H2"]
 #[test]
-fn h2_hostile_words_and_names_are_shown_escaped() {
+fn hostile_words_and_names_are_shown_escaped() {
     let world = World::new();
     world.file("things/a\u{1b}[31mred\u{7}.txt", "x");
     world.file("things/b\nc.txt", "x");
@@ -225,8 +229,9 @@ fn removes(asked: &Asked) -> Reply {
     }
 }
 
+#[doc = "holds: law 1.6; design H3"]
 #[test]
-fn h3_on_a_terminal_only_a_yes_lets_it_run() {
+fn on_a_terminal_only_a_yes_lets_it_run() {
     for (typed, runs) in
         [(Some("y\n"), true), (Some("\n"), false), (Some("n\n"), false), (Some("sure\n"), false), (None, false)]
     {

@@ -64,6 +64,7 @@ fn run(world: &World, server: &Server, wanted: Option<&str>) -> Ran {
     Ran::of(command.output().unwrap())
 }
 
+#[doc = "holds: client C9"]
 #[test]
 fn calls_in_the_endpoint_s_own_way_do_the_work_where_they_are_wanted() {
     let read = r#"{"path":"note.txt"}"#;
@@ -89,8 +90,9 @@ fn calls_in_the_endpoint_s_own_way_do_the_work_where_they_are_wanted() {
     assert!(ran.code == Some(2) && ran.stderr.contains("ARTOO_TOOL_CALLS"), "{ran:?}");
 }
 
+#[doc = "holds: law 0.13; fault L9, L11, L22"]
 #[test]
-fn l9_l11_l22_nothing_is_done_that_was_not_called_in_full() {
+fn nothing_is_done_that_was_not_called_in_full() {
     let write = r#"{"path":"made.txt","text":"made"}"#;
     type Row = (&'static str, fn(&str) -> Reply);
     let rows: [Row; 6] = [

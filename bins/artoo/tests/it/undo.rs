@@ -22,6 +22,7 @@ fn json_of(world: &World, arguments: &[&str], code: i32) -> Value {
     serde_json::from_str(&ran.stdout).unwrap()
 }
 
+#[doc = "holds: law 1.10"]
 #[test]
 fn a_command_of_a_model_is_undone_after_a_yes() {
     let world = World::new().with_things();

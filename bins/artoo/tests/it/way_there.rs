@@ -6,6 +6,7 @@ use crate::pty::Pty;
 use crate::server::{NOTE_REQUEST as REQUEST, Reply, Server, understood};
 use crate::world::{Ran, World};
 
+#[doc = "holds: client C3"]
 #[test]
 fn a_proxy_of_the_environment_stands_before_endpoints_elsewhere_and_only_there() {
     // The server plays the proxy: what it is asked for lies elsewhere.
@@ -24,8 +25,9 @@ fn a_proxy_of_the_environment_stands_before_endpoints_elsewhere_and_only_there()
     assert_eq!(own.asked().len(), 1);
 }
 
+#[doc = "holds: client C18; design D18"]
 #[test]
-fn d18_a_wait_is_seen_counting_down_and_ends_at_once_when_cancelled() {
+fn a_wait_is_seen_counting_down_and_ends_at_once_when_cancelled() {
     let busy = b"HTTP/1.1 429 X\r\nretry-after: 40\r\ncontent-length: 0\r\nconnection: close\r\n\r\n";
     let server = Server::start(move |asked| match asked.nth {
         0 => Reply::Raw(busy.to_vec()),

@@ -44,8 +44,9 @@ const TASKS: usize = 40;
 /// Fewer right results than this, and a run in which nothing is ever accepted would pass for an honest one.
 const TRUE_ACCEPTS_MIN: usize = 15;
 
+#[doc = "holds: design G19"]
 #[test]
-fn g19_a_weak_model_cannot_make_artoo_lie() {
+fn a_weak_model_cannot_make_artoo_lie() {
     let Some(writer) = Writer::from_environment() else {
         report::print("skipped: there is no weak model; .ci/weak-model serves one, .ci/local-llm runs one from a file");
         return;

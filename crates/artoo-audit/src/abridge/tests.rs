@@ -50,8 +50,9 @@ fn texts(value: &Value) -> Vec<&str> {
 }
 
 proptest! {
+    #[doc = "holds: design H7"]
     #[test]
-    fn h7_kept_texts_are_safe_and_bounded(value in any_value(), max_chars in 10_usize..60) {
+    fn kept_texts_are_safe_and_bounded(value in any_value(), max_chars in 10_usize..60) {
         let kept = written(&value, max_chars);
         for text in texts(&kept) {
             prop_assert!(!text.contains('\u{1b}'), "{:?}", text);

@@ -26,8 +26,9 @@ fn troubled(auditor: &mut Auditor, bench: &mut Bench, n: u128) {
     }
 }
 
+#[doc = "holds: design R6"]
 #[test]
-fn r6_a_replan_is_not_a_task_and_tool_health_follows_the_messages() {
+fn a_replan_is_not_a_task_and_tool_health_follows_the_messages() {
     let (mut auditor, mut bench) = (Auditor::new(at(0)), Bench::default());
     troubled(&mut auditor, &mut bench, 1);
     troubled(&mut auditor, &mut bench, 2);
@@ -62,8 +63,9 @@ fn a_report_ends_its_window_and_the_next_one_starts_there() {
     assert_eq!(auditor.stats().history.tasks, 1);
 }
 
+#[doc = "holds: design R6.22"]
 #[test]
-fn r6_22_a_restart_keeps_the_window_and_the_history() {
+fn a_restart_keeps_the_window_and_the_history() {
     let (mut auditor, mut bench) = (Auditor::new(at(0)), Bench::default());
     troubled(&mut auditor, &mut bench, 1);
     auditor.report(at(50), Trigger::Periodic);

@@ -35,8 +35,9 @@ fn check(expected: &[Rule], event: impl FnOnce(&mut Bench) -> Observed) {
     assert_eq!(rules(&events), expected);
 }
 
+#[doc = "holds: design D3"]
 #[test]
-fn d3_messages_that_break_the_rules_of_the_bus_are_violations() {
+fn messages_that_break_the_rules_of_the_bus_are_violations() {
     check(&[], |bench| bench.says(outcome(1, 0, OutcomeStatus::Matched)));
     check(&[Rule::UnknownCause], |bench| bench.says_with(spec(1), |envelope| envelope.causation_id = Some(id(99))));
     check(&[Rule::UnknownCause], |bench| bench.says_with(spec(1), |envelope| envelope.causation_id = None));
@@ -64,8 +65,9 @@ fn d3_messages_that_break_the_rules_of_the_bus_are_violations() {
     });
 }
 
+#[doc = "holds: design B2"]
 #[test]
-fn b2_what_was_lost_on_the_tap_is_told_and_held_against_nobody() {
+fn what_was_lost_on_the_tap_is_told_and_held_against_nobody() {
     check(&[Rule::EventsMissing], |bench| bench.sees(TapEvent::Gap { missing: 3 }));
     let (mut bench, mut events) = opened();
     events.push(bench.sees(TapEvent::Gap { missing: 5 }));
@@ -107,6 +109,7 @@ fn break_symmetry_again_without_a_smaller_gap_is_thrashing() {
     assert_eq!(thrashing(&[(BreakSymmetry, 0.1 + 0.2), (BreakSymmetry, 0.3)]), [Rule::GgsThrashing]);
 }
 
+#[doc = "holds: invariant 6"]
 #[test]
 fn an_accept_needs_a_round_in_which_nothing_failed() {
     let ending = |events: &[fn(&mut Bench) -> Observed]| {
@@ -140,6 +143,7 @@ fn an_accept_needs_a_round_in_which_nothing_failed() {
     );
 }
 
+#[doc = "holds: law 0.7"]
 #[test]
 fn a_task_has_one_result_and_then_silence() {
     let after = |last: fn(&mut Bench) -> Observed| {
@@ -184,8 +188,9 @@ fn a_task_without_a_result_is_found_when_it_is_late_and_when_the_bus_closes() {
     assert!(open[0].detail.contains(task(1).as_str()), "{}", open[0]);
 }
 
+#[doc = "holds: design R6.87"]
 #[test]
-fn r6_87_tool_failures_panics_drops_and_late_arrivals_are_seen() {
+fn tool_failures_panics_drops_and_late_arrivals_are_seen() {
     check(&[], |bench| bench.says(execution(1, ExecutionStatus::Completed, vec![call("glob", CallStatus::Ok, "")])));
     for status in [CallStatus::Failed, CallStatus::Denied, CallStatus::TimedOut, CallStatus::Cut, CallStatus::Uncertain]
     {

@@ -31,8 +31,9 @@ fn a_message_is_kept_whole_when_it_is_short() {
     assert!(entry.get("findings").is_none());
 }
 
+#[doc = "holds: design H7"]
 #[test]
-fn h7_long_texts_are_shortened_and_secrets_never_reach_the_log() {
+fn long_texts_are_shortened_and_secrets_never_reach_the_log() {
     let mut result = execution(1, ExecutionStatus::Completed, vec![]);
     let mut leak = call("shell", CallStatus::Ok, &format!("OPENAI_API_KEY=sk-{} \u{1b}[2J", "a1".repeat(20)));
     leak.input = json!({ "command": "env", "password": "hunter2", "header": "Bearer abcdefgh1234" });

@@ -62,8 +62,9 @@ fn only_the_owner_can_read_it() {
     assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
 }
 
+#[doc = "holds: design S2"]
 #[test]
-fn s2_a_torn_last_line_is_cut_off_and_told() {
+fn a_torn_last_line_is_cut_off_and_told() {
     let (_dir, path) = folder();
     let (mut log, _) = open(&path);
     write(&mut log, 3);
@@ -79,8 +80,9 @@ fn s2_a_torn_last_line_is_cut_off_and_told() {
     }
 }
 
+#[doc = "holds: design S3"]
 #[test]
-fn s3_a_broken_chain_is_kept_apart_and_a_new_log_says_so() {
+fn a_broken_chain_is_kept_apart_and_a_new_log_says_so() {
     let (dir, path) = folder();
     let (mut log, _) = open(&path);
     write(&mut log, 3);
@@ -210,8 +212,9 @@ fn a_segment_that_cannot_be_compressed_stays_plain() {
     assert_eq!(log.lost(), 0);
 }
 
+#[doc = "holds: design S4"]
 #[test]
-fn s4_a_full_disk_loses_events_that_are_counted_and_told_once_there_is_room() {
+fn a_full_disk_loses_events_that_are_counted_and_told_once_there_is_room() {
     let (_dir, path) = folder();
     let (mut log, _) = open(&path);
     write(&mut log, 1);
@@ -232,8 +235,9 @@ fn s4_a_full_disk_loses_events_that_are_counted_and_told_once_there_is_room() {
     verify(&path).unwrap();
 }
 
+#[doc = "holds: design S5"]
 #[test]
-fn s5_a_folder_that_cannot_be_written_is_an_error_not_a_panic() {
+fn a_folder_that_cannot_be_written_is_an_error_not_a_panic() {
     let (dir, path) = folder();
     assert!(matches!(AuditLog::open(&dir.path().join("none/audit.jsonl"), at(0), None), Err(LogError::Open { .. })));
     fs::create_dir(&path).unwrap();
@@ -258,8 +262,9 @@ fn lines_written_together_are_those_written_one_by_one() {
     assert_eq!(written(true), written(false));
 }
 
+#[doc = "holds: design S4"]
 #[test]
-fn s4_what_can_t_be_written_together_is_neither_lost_nor_half_there() {
+fn what_can_t_be_written_together_is_neither_lost_nor_half_there() {
     let (_dir, path) = folder();
     let (mut log, _) = open(&path);
     write(&mut log, 1);

@@ -143,8 +143,9 @@ fn an_audit_query_on_the_bus_and_the_timer_make_reports_too() {
     assert_eq!(periodic.trigger, Trigger::Periodic);
 }
 
+#[doc = "holds: principle 5; design R6.22"]
 #[test]
-fn r6_22_a_restart_keeps_the_counts_and_the_chain() {
+fn a_restart_keeps_the_counts_and_the_chain() {
     let dir = tempfile::tempdir().unwrap();
     for run in 1..=3 {
         let (mut wire, receiver) = Wire::new(100);
@@ -159,8 +160,9 @@ fn r6_22_a_restart_keeps_the_counts_and_the_chain() {
     verify(&dir.path().join("audit.jsonl")).unwrap();
 }
 
+#[doc = "holds: design B2"]
 #[test]
-fn b2_a_slow_auditor_loses_nothing_silently() {
+fn a_slow_auditor_loses_nothing_silently() {
     let dir = tempfile::tempdir().unwrap();
     let (mut wire, receiver) = Wire::new(4);
     // Ten events offered before anyone reads: four are held, six are lost, and that is told when there is room.
@@ -182,8 +184,9 @@ fn b2_a_slow_auditor_loses_nothing_silently() {
     assert_eq!(events(&log, "message").len(), 5);
 }
 
+#[doc = "holds: design B2"]
 #[test]
-fn b2_what_is_lost_at_the_very_end_is_told_too() {
+fn what_is_lost_at_the_very_end_is_told_too() {
     let dir = tempfile::tempdir().unwrap();
     let (mut wire, receiver) = Wire::new(4);
     for n in 0..9 {
@@ -195,8 +198,9 @@ fn b2_what_is_lost_at_the_very_end_is_told_too() {
     assert_eq!(events(&dir.path().join("audit.jsonl"), "gap")[0]["missing"], 5);
 }
 
+#[doc = "holds: design S13"]
 #[test]
-fn s13_closing_drains_a_full_tap_and_so_does_dropping() {
+fn closing_drains_a_full_tap_and_so_does_dropping() {
     let dir = tempfile::tempdir().unwrap();
     for run in 0..2 {
         let (mut wire, receiver) = Wire::new(1_000);
@@ -227,8 +231,9 @@ fn a_task_without_a_result_is_told_at_the_end() {
     assert_eq!(found[0]["findings"][0]["rule"], "no_final_result");
 }
 
+#[doc = "holds: law 3.4; design S4"]
 #[test]
-fn s4_a_full_disk_is_told_counted_and_stops_nobody() {
+fn a_full_disk_is_told_counted_and_stops_nobody() {
     let dir = tempfile::tempdir().unwrap();
     symlink("/dev/full", dir.path().join("audit.jsonl")).unwrap();
     let (mut wire, receiver) = Wire::new(100);
@@ -247,8 +252,9 @@ fn s4_a_full_disk_is_told_counted_and_stops_nobody() {
     }
 }
 
+#[doc = "holds: design S5"]
 #[test]
-fn s5_a_folder_that_cannot_be_had_is_an_error() {
+fn a_folder_that_cannot_be_had_is_an_error() {
     let dir = tempfile::tempdir().unwrap();
     fs::write(dir.path().join("file"), "").unwrap();
     let (_wire, receiver) = Wire::new(1);
@@ -256,8 +262,9 @@ fn s5_a_folder_that_cannot_be_had_is_an_error() {
     assert!(matches!(error, AuditError::Folder { .. }), "{error:?}");
 }
 
+#[doc = "holds: design S6"]
 #[test]
-fn s6_a_second_process_writes_a_log_of_its_own() {
+fn a_second_process_writes_a_log_of_its_own() {
     let dir = tempfile::tempdir().unwrap();
     let (mut first_wire, first_receiver) = Wire::new(100);
     let (mut second_wire, second_receiver) = Wire::new(100);
@@ -275,8 +282,9 @@ fn s6_a_second_process_writes_a_log_of_its_own() {
     assert!(dir.path().join("audit_stats-2.json").exists());
 }
 
+#[doc = "holds: design S11"]
 #[test]
-fn s11_statistics_of_another_version_or_form_are_kept_apart_and_told() {
+fn statistics_of_another_version_or_form_are_kept_apart_and_told() {
     for (text, problem) in [(r#"{"version":9}"#, "has version 9, not 1"), ("{", "is not readable as statistics")] {
         let dir = tempfile::tempdir().unwrap();
         let stats = dir.path().join("audit_stats.json");
@@ -288,8 +296,9 @@ fn s11_statistics_of_another_version_or_form_are_kept_apart_and_told() {
     }
 }
 
+#[doc = "holds: design S3"]
 #[test]
-fn s3_a_log_that_was_tampered_with_is_told_in_the_next_report() {
+fn a_log_that_was_tampered_with_is_told_in_the_next_report() {
     let dir = tempfile::tempdir().unwrap();
     let log = dir.path().join("audit.jsonl");
     let (mut wire, receiver) = Wire::new(100);

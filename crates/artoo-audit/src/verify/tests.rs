@@ -45,6 +45,7 @@ fn an_untouched_log_verifies() {
     assert_eq!(verified.follows, None);
 }
 
+#[doc = "holds: principle 5"]
 #[test]
 fn tampering_is_found_at_its_line() {
     check(|lines| lines[3] = lines[3].replace("how many", "how few"), (4, "is not what was written"));

@@ -14,8 +14,9 @@ const PER_TASK: u64 = 1_000;
 /// Growth of the process that is no leak: allocator slack, and what tests beside this one use.
 const SLACK_BYTES: u64 = 24 * 1024 * 1024;
 
+#[doc = "holds: law 3.13; design B10"]
 #[test]
-fn b10_memory_stays_flat_over_a_million_messages() {
+fn memory_stays_flat_over_a_million_messages() {
     let (mut sender, observer) = tap(64);
     let mut bus = Bus::new();
     let mut before = 0;

@@ -21,8 +21,9 @@ fn read(tap: &Tap) -> Vec<(u64, u64)> {
         .collect()
 }
 
+#[doc = "holds: design B2"]
 #[test]
-fn b2_a_full_tap_tells_how_much_it_lost_where_it_was_lost() {
+fn a_full_tap_tells_how_much_it_lost_where_it_was_lost() {
     let (mut sender, tap) = tap(3);
     for n in 0..8 {
         offer(&mut sender, n);
@@ -34,8 +35,9 @@ fn b2_a_full_tap_tells_how_much_it_lost_where_it_was_lost() {
     assert_eq!(read(&tap), [(3, 5), (4, 1_008)]);
 }
 
+#[doc = "holds: design B2"]
 #[test]
-fn b2_a_tap_with_room_for_the_word_alone_starts_to_count_anew() {
+fn a_tap_with_room_for_the_word_alone_starts_to_count_anew() {
     let (mut sender, tap) = tap(1);
     offer(&mut sender, 0);
     offer(&mut sender, 1);
@@ -46,8 +48,9 @@ fn b2_a_tap_with_room_for_the_word_alone_starts_to_count_anew() {
     assert_eq!(sender.missing(), 1);
 }
 
+#[doc = "holds: design B2"]
 #[test]
-fn b2_what_is_lost_last_is_told_when_the_bus_goes_away() {
+fn what_is_lost_last_is_told_when_the_bus_goes_away() {
     let (mut sender, tap) = tap(2);
     for n in 0..6 {
         offer(&mut sender, n);
@@ -61,8 +64,9 @@ fn b2_what_is_lost_last_is_told_when_the_bus_goes_away() {
     assert_eq!(tap.recv_timeout(Duration::ZERO), Err(TapClosed));
 }
 
+#[doc = "holds: design B9"]
 #[test]
-fn b9_without_an_observer_the_bus_goes_on() {
+fn without_an_observer_the_bus_goes_on() {
     let (mut sender, tap) = tap(8);
     drop(tap);
     let mut bus = opened();

@@ -69,8 +69,9 @@ fn nobody_beats_the_oracle() {
     }
 }
 
+#[doc = "holds: design G4"]
 #[test]
-fn g4_version_0_8_never_kills_where_the_distance_did_not_rise_and_others_do() {
+fn version_0_8_never_kills_where_the_distance_did_not_rise_and_others_do() {
     let cells = Study::full(600).run();
     let sum = |policy: &str, of: fn(&Row) -> u64| -> u64 {
         cells.iter().filter(|cell| cell.row.policy == policy).map(|cell| of(&cell.row)).sum()
@@ -93,8 +94,9 @@ fn episodes(family: Family, policy: &Policy, tasks: u64) -> Vec<Episode> {
 }
 
 /// Any probabilities at all: in debug builds the drivers assert that every round is one a controller takes.
+#[doc = "holds: design G2"]
 #[test]
-fn g2_no_policy_ever_executes_more_often_than_the_replans_allow_in_any_family() {
+fn no_policy_ever_executes_more_often_than_the_replans_allow_in_any_family() {
     let mut rng = fastrand::Rng::with_seed(11);
     let mut most = 0;
     for _ in 0..60 {

@@ -15,8 +15,9 @@ fn environmental_share(unmet: usize, made: &[&str]) -> Round {
     round(subtasks.into_iter().map(|s| calls(s, made)).collect())
 }
 
+#[doc = "holds: law 2.3; design G12"]
 #[test]
-fn g12_both_logical_directives_accumulate_tools() {
+fn both_logical_directives_accumulate_tools() {
     let rounds = [
         failing(vec![logical("a")], &["glob *", "read /x"]),
         failing(vec![logical("a")], &["shell ls"]),
@@ -30,8 +31,9 @@ fn g12_both_logical_directives_accumulate_tools() {
     assert_eq!(replan(&literal[2]).blocked_tools, ["mdfind"], "to the letter a directive speaks for its own round");
 }
 
+#[doc = "holds: design G12"]
 #[test]
-fn g12_the_oldest_tool_is_released_each_once_then_none_is_left() {
+fn the_oldest_tool_is_released_each_once_then_none_is_left() {
     let available = |r: Round| Round { available_tools: tools(&["glob", "shell"]), ..r };
     let with = |tool: &str| available(failing(vec![logical("a")], &[&format!("{tool} x")]));
     let decisions = run(Profile::v0_8(), 0, &[with("glob"), with("shell"), with("glob"), with("shell")]);
@@ -53,8 +55,9 @@ fn g12_the_oldest_tool_is_released_each_once_then_none_is_left() {
     );
 }
 
+#[doc = "holds: design G12"]
 #[test]
-fn g12_a_lone_tool_is_blocked_and_released_at_once() {
+fn a_lone_tool_is_blocked_and_released_at_once() {
     let lone = Round { available_tools: tools(&["shell"]), ..failing(vec![logical("a")], &["shell ls"]) };
     let decisions = run(Profile::v0_8(), 0, &[lone.clone(), lone]);
     assert_eq!((replan(&decisions[0]).blocked_tools.len(), replan(&decisions[0]).released_tools.len()), (0, 1));
@@ -62,8 +65,9 @@ fn g12_a_lone_tool_is_blocked_and_released_at_once() {
     assert_eq!(decisions[1].outcome, Outcome::Abandon(StopReason::ToolsExhausted));
 }
 
+#[doc = "holds: design G12"]
 #[test]
-fn g12_a_release_leaves_the_others_in_their_order() {
+fn a_release_leaves_the_others_in_their_order() {
     let rounds = [failing(vec![logical("a")], &["t1 x", "t2 x"]), failing(vec![logical("a")], &["t3 x", "t4 x"])];
     let rounds = rounds.map(|r| Round { available_tools: tools(&["t1", "t2", "t3", "t4"]), ..r });
     let decisions = run(Profile::v0_8(), 0, &rounds);
@@ -80,16 +84,18 @@ fn a_rejected_whole_blocks_the_tools_of_the_plan() {
     assert_eq!(replan(&decision).blocked_tools, ["glob", "read"]);
 }
 
+#[doc = "holds: law 2.4; design D4"]
 #[test]
-fn d4_break_symmetry_names_the_classes_that_are_left() {
+fn break_symmetry_names_the_classes_that_are_left() {
     let available_tools = tools(&["glob/files", "mdfind/files", "shell/shell", "read/text"]);
     let stuck = Round { available_tools, ..failing(vec![logical("a")], &["glob *"]) };
     let decision = run(Profile::v0_8(), 0, &[stuck]).remove(0);
     assert_eq!(replan(&decision).novel_classes, ["shell", "text"]);
 }
 
+#[doc = "holds: design G13"]
 #[test]
-fn g13_low_urgency_blocks_only_tools_behind_what_failed_twice() {
+fn low_urgency_blocks_only_tools_behind_what_failed_twice() {
     let second = |again: &str| {
         round(vec![
             calls(subtask(vec![logical(again), pass("p"), pass("q")]), &["glob *"]),
@@ -106,8 +112,9 @@ fn g13_low_urgency_blocks_only_tools_behind_what_failed_twice() {
     assert_eq!(blocked("other"), "mdfind,glob,shell", "nothing failed twice: all of the failing subtasks");
 }
 
+#[doc = "holds: principle 3; design G13"]
 #[test]
-fn g13_urgency_sets_the_scope_of_targets() {
+fn urgency_sets_the_scope_of_targets() {
     let first = |unmet| environmental_share(unmet, &[]);
     let second = |unmet| environmental_share(unmet, &["!read /srv/a/x.txt", "!shell cat /srv/y", "read /srv/z"]);
     let table = [
@@ -125,8 +132,9 @@ fn g13_urgency_sets_the_scope_of_targets() {
     }
 }
 
+#[doc = "holds: invariant 12; design G13"]
 #[test]
-fn g13_sets_never_shrink_and_a_logical_directive_keeps_open_pairs() {
+fn sets_never_shrink_and_a_logical_directive_keeps_open_pairs() {
     let rounds = [
         environmental_share(9, &["!read /x"]),
         failing(vec![logical("a")], &["!shell ls /y"]),
@@ -144,8 +152,9 @@ fn g13_sets_never_shrink_and_a_logical_directive_keeps_open_pairs() {
     assert_eq!(shown(&last.blocked_targets), ["*:/x", "mdfind:q"]);
 }
 
+#[doc = "holds: design G13"]
 #[test]
-fn g13_a_failed_call_of_a_matched_subtask_is_no_wall() {
+fn a_failed_call_of_a_matched_subtask_is_no_wall() {
     let rounds = [
         environmental_share(4, &[]),
         round(vec![
@@ -183,8 +192,9 @@ fn a_blocked_path_does_not_stand_for_the_folder_it_names() {
     assert_eq!(replan(&decisions[1]).new_blocked, new, "the folder covers what lies in it, at any depth");
 }
 
+#[doc = "holds: invariant 16; design M1"]
 #[test]
-fn m1_failed_pairs_are_those_of_this_round() {
+fn failed_pairs_are_those_of_this_round() {
     let rounds = [environmental_share(9, &["!read /x", "!read /x"]), environmental_share(9, &["!read /y"])];
     let pairs: Vec<_> = run(Profile::v0_8(), 0, &rounds)
         .iter()
@@ -193,8 +203,9 @@ fn m1_failed_pairs_are_those_of_this_round() {
     assert_eq!(pairs, [["/x"], ["/y"]]);
 }
 
+#[doc = "holds: design M2"]
 #[test]
-fn m2_break_symmetry_is_credited_only_once_the_distance_fell() {
+fn break_symmetry_is_credited_only_once_the_distance_fell() {
     let worked = &["read /log", "read /ledger", "!shell ls", "glob *"];
     let second = |unmet| environmental_share(unmet, worked);
     let credit = |decision: &Decision| {

@@ -7,15 +7,17 @@ use crate::build::*;
 /// Long enough for a round to be real, short enough that four fit the budget.
 const QUICK_MS: u64 = 1_000;
 
+#[doc = "holds: design G1"]
 #[test]
-fn g1_the_first_round_has_issued_nothing() {
+fn the_first_round_has_issued_nothing() {
     let decisions = run(Profile::v0_8(), 0, &[shares(1, 0, 1), shares(1, 0, 1)]);
     let seen: Vec<_> = decisions.iter().map(|d| (d.round, d.replans, d.loss.omega.to_string())).collect();
     assert_eq!(seen, [(0, 1, "0.00".to_owned()), (1, 2, "0.20".to_owned())]);
 }
 
+#[doc = "holds: law 2.2; design G2"]
 #[test]
-fn g2_a_fifth_execution_is_impossible_in_every_profile() {
+fn a_fifth_execution_is_impossible_in_every_profile() {
     for profile in [Profile::v0_8(), Profile::literal()] {
         let decisions = run(profile, 0, &vec![shares(0, 1, 1); 9]);
         assert_eq!(decisions.len(), 4);
@@ -25,14 +27,16 @@ fn g2_a_fifth_execution_is_impossible_in_every_profile() {
     }
 }
 
+#[doc = "holds: design G2"]
 #[test]
-fn g2_the_fourth_execution_may_still_succeed() {
+fn the_fourth_execution_may_still_succeed() {
     let decisions = run(Profile::v0_8(), 0, &[shares(0, 1, 1), shares(0, 1, 1), shares(0, 1, 1), shares(0, 1, 4)]);
     assert_eq!(states(&decisions), ["change_path", "change_path", "change_path", "success"]);
 }
 
+#[doc = "holds: law 2.1; design G4"]
 #[test]
-fn g4_slow_rounds_with_an_improving_gap_are_not_killed() {
+fn slow_rounds_with_an_improving_gap_are_not_killed() {
     // D .50, .46, .42 at 90 s a round: L rises by more than ε each time, through Ω alone.
     let rounds = [shares(0, 50, 100), shares(0, 46, 100), shares(0, 42, 100)];
     let decisions = run(Profile::v0_8(), 90_000, &rounds);
@@ -43,8 +47,9 @@ fn g4_slow_rounds_with_an_improving_gap_are_not_killed() {
     assert_eq!(literal[2].outcome, Outcome::Abandon(StopReason::Diverging), "to the letter it is killed");
 }
 
+#[doc = "holds: law 2.1; invariant 22; design G4"]
 #[test]
-fn g4_a_gap_that_grows_twice_running_ends_the_task() {
+fn a_gap_that_grows_twice_running_ends_the_task() {
     let grow = [shares(0, 40, 100), shares(0, 60, 100), shares(0, 80, 100)];
     let decisions = run(Profile::v0_8(), 0, &grow);
     assert_eq!(states(&decisions), ["change_path", "refine", "abandon diverging"]);
@@ -55,8 +60,9 @@ fn g4_a_gap_that_grows_twice_running_ends_the_task() {
     assert_eq!(counts, [0, 1, 0, 1]);
 }
 
+#[doc = "holds: design G4"]
 #[test]
-fn g4_a_rise_of_exactly_epsilon_does_not_count() {
+fn a_rise_of_exactly_epsilon_does_not_count() {
     // α·ΔD is exactly 0.1: a signal for the table, not for Law 2.
     let alpha_half = ParameterTable { alpha: 0.5, ..ParameterTable::V0_8 };
     let profile = Profile::new("half", Hyperparameters::try_from(alpha_half).unwrap(), Rules::V0_8).unwrap();
@@ -66,15 +72,17 @@ fn g4_a_rise_of_exactly_epsilon_does_not_count() {
     assert_eq!(counts(&[shares(0, 40, 100), shares(0, 61, 100)]), [0, 1]);
 }
 
+#[doc = "holds: design G4"]
 #[test]
-fn g4_blame_alone_kills_nothing() {
+fn blame_alone_kills_nothing() {
     // P jumps from 0 to 1 and back while D stays: ∇L without Ω exceeds ε, but the gap did not grow.
     let rounds = [shares(0, 5, 10), shares(5, 0, 10), shares(0, 5, 10), shares(5, 0, 10)];
     assert!(run(Profile::v0_8(), 0, &rounds).iter().all(|d| d.worsening_rounds == 0));
 }
 
+#[doc = "holds: invariant 21; design G6"]
 #[test]
-fn g6_first_round_has_no_gradient_and_comes_from_init() {
+fn first_round_has_no_gradient_and_comes_from_init() {
     for (failing, expected) in [(shares(1, 0, 1), "break_symmetry"), (shares(0, 1, 1), "change_path")] {
         let decision = run(Profile::v0_8(), 250_000, &[failing]).remove(0);
         assert_eq!((decision.gradient, decision.previous), (Gradient::ZERO, Previous::Init));
@@ -84,8 +92,9 @@ fn g6_first_round_has_no_gradient_and_comes_from_init() {
     assert_eq!(second.previous.to_string(), "break_symmetry");
 }
 
+#[doc = "holds: design G8"]
 #[test]
-fn g8_a_rejected_whole_is_no_success() {
+fn a_rejected_whole_is_no_success() {
     let rejected = Round { task_criteria: vec![logical("t")], ..round(vec![subtask(vec![pass("a")])]) };
     assert_eq!(states(&run(Profile::v0_8(), 0, std::slice::from_ref(&rejected))), ["break_symmetry"]);
     // To the letter D is 0, yet the success must name what was rejected.
@@ -94,8 +103,9 @@ fn g8_a_rejected_whole_is_no_success() {
     assert_eq!(success.unmet().iter().map(|u| u.claim.as_str()).collect::<Vec<_>>(), ["t"]);
 }
 
+#[doc = "holds: law 0.5; design G10"]
 #[test]
-fn g10_a_success_names_everything_unmet() {
+fn a_success_names_everything_unmet() {
     let close = Round { task_criteria: vec![pass("t")], ..shares(1, 1, 10) };
     let decision = run(Profile::v0_8(), QUICK_MS, &[close]).remove(0);
     let Outcome::Success(success) = &decision.outcome else { panic!("{decision}") };
@@ -104,8 +114,9 @@ fn g10_a_success_names_everything_unmet() {
     assert_eq!(unmet, [("c0", place, Some(FailureClass::Logical)), ("c1", place, Some(FailureClass::Environmental))]);
 }
 
+#[doc = "holds: design G10"]
 #[test]
-fn g10_an_unmet_required_criterion_is_never_close_enough() {
+fn an_unmet_required_criterion_is_never_close_enough() {
     let mut criteria: Vec<_> = (0..9).map(|i| pass(&format!("p{i}"))).collect();
     criteria.push(required(environmental("the file exists")));
     let near = round(vec![subtask(criteria)]);
@@ -117,8 +128,9 @@ fn g10_an_unmet_required_criterion_is_never_close_enough() {
     assert_eq!(states(&run(Profile::literal(), 0, &[near])), ["success"]);
 }
 
+#[doc = "holds: law 2.5; design G11"]
 #[test]
-fn g11_an_abandon_names_the_round_with_the_lowest_distance() {
+fn an_abandon_names_the_round_with_the_lowest_distance() {
     let rounds = [shares(0, 9, 10), shares(0, 5, 10), shares(0, 7, 10), shares(0, 7, 10)];
     let decisions = run(Profile::v0_8(), 0, &rounds);
     assert_eq!(decisions.iter().map(|d| d.best_round).collect::<Vec<_>>(), [0, 1, 1, 1]);
@@ -126,8 +138,9 @@ fn g11_an_abandon_names_the_round_with_the_lowest_distance() {
     assert_eq!(tied[3].best_round, 3, "of equals the last");
 }
 
+#[doc = "holds: design G11"]
 #[test]
-fn g11_accept_bypasses_the_table_however_late() {
+fn accept_bypasses_the_table_however_late() {
     let mut controller = begun(Profile::v0_8());
     for now in [1, 2, 3] {
         controller.round(&1, now, &shares(0, 1, 1)).unwrap();
@@ -139,14 +152,16 @@ fn g11_accept_bypasses_the_table_however_late() {
     assert_eq!(decision.to_string(), "every criterion met → accept");
 }
 
+#[doc = "holds: design G14"]
 #[test]
-fn g14_a_tie_goes_by_the_table_and_is_called_mixed() {
+fn a_tie_goes_by_the_table_and_is_called_mixed() {
     let decision = run(Profile::v0_8(), 0, &[shares(1, 1, 2)]).remove(0);
     assert_eq!((decision.state(), decision.failure_mix), (MacroState::ChangePath, FailureMix::Mixed));
 }
 
+#[doc = "holds: law 0.8; design G15"]
 #[test]
-fn g15_suspicion_stays() {
+fn suspicion_stays() {
     let rounds = [shares(9, 0, 10), shares(5, 0, 10), shares(0, 1, 10)];
     let decisions = run(Profile::v0_8(), 0, &rounds);
     assert_eq!(states(&decisions), ["break_symmetry", "change_approach", "success"]);
@@ -154,8 +169,9 @@ fn g15_suspicion_stays() {
     assert_eq!(decisions[1].cell.map(|c| c.number), Some(6));
 }
 
+#[doc = "holds: design G16"]
 #[test]
-fn g16_waiting_for_a_person_does_not_count() {
+fn waiting_for_a_person_does_not_count() {
     let mut controller = begun(Profile::v0_8());
     controller.begin(2, 500).unwrap();
     controller.pause(&1, 10_000).unwrap();
@@ -174,8 +190,9 @@ fn g16_waiting_for_a_person_does_not_count() {
     assert_eq!(controller.elapsed_ms(&1), Some(76_000));
 }
 
+#[doc = "holds: design G20"]
 #[test]
-fn g20_the_time_budget_shapes_omega_and_stop_is_the_callers() {
+fn the_time_budget_shapes_omega_and_stop_is_the_callers() {
     let mut controller = begun(Profile::v0_8());
     let never = controller.stop(&1, 60_000, None).unwrap();
     assert_eq!((&never.outcome, never.loss.d), (&Outcome::Abandon(StopReason::External), Unit::ONE));
@@ -295,6 +312,7 @@ fn what_cannot_be_done_is_a_typed_error() {
     controller.begin(1, 0).unwrap();
 }
 
+#[doc = "holds: law 3.14"]
 #[test]
 fn tasks_do_not_touch_each_other() {
     let mut controller = begun(Profile::v0_8());

@@ -66,8 +66,9 @@ fn d_and_p() {
     }
 }
 
+#[doc = "holds: design G14"]
 #[test]
-fn g14_the_mix_follows_the_count() {
+fn the_mix_follows_the_count() {
     for (l, e, mix) in [(2, 1, FailureMix::Logical), (1, 2, FailureMix::Environmental), (1, 1, FailureMix::Mixed)] {
         assert_eq!(measure(&shares(l, e, 3), &Rules::V0_8).unwrap().failure_mix(), mix);
     }
@@ -95,6 +96,7 @@ fn failed_pairs_are_distinct_and_forgive_a_retry_that_worked() {
     assert_eq!(pairs, expected);
 }
 
+#[doc = "holds: invariant 8"]
 #[test]
 fn the_loss_is_the_published_sum() {
     let parameters = Hyperparameters::V0_8;

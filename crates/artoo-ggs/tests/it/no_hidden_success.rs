@@ -42,8 +42,9 @@ fn compile(library: &Path, program: &str) -> Result<(), String> {
     if output.status.success() { Ok(()) } else { Err(String::from_utf8_lossy(&output.stderr).into_owned()) }
 }
 
+#[doc = "holds: design G10"]
 #[test]
-fn g10_what_would_hide_the_unmet_list_does_not_compile() {
+fn what_would_hide_the_unmet_list_does_not_compile() {
     let library = library();
     let program = |body: &str| {
         format!(

@@ -116,6 +116,7 @@ pub(crate) fn play(profile: &Profile, rounds: &[(u64, Round)]) -> Vec<(Round, De
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(512))]
 
+    #[doc = "holds: invariant 10"]
     #[test]
     fn the_table_is_total_and_keeps_its_priorities(
         d in unit(), p in unit(), omega in unit(), gradient in -2.0..2.0_f64, required: bool, h in hyperparameters(),
@@ -137,6 +138,7 @@ proptest! {
         prop_assert!((1..=24).contains(&cell.number));
     }
 
+    #[doc = "holds: invariant 11"]
     #[test]
     fn the_sign_of_the_gradient_never_changes_the_state(
         d in unit(), p in unit(), omega in unit(), gradient in -2.0..2.0_f64, h in hyperparameters(),
@@ -187,6 +189,7 @@ proptest! {
         prop_assert!(a <= b || l(a) >= l(b));
     }
 
+    #[doc = "holds: principle 3"]
     #[test]
     fn parts_sum_to_the_gradient_within_4_ulp(
         before in (unit(), unit(), unit()), after in (unit(), unit(), unit()), h in hyperparameters(),
@@ -196,6 +199,7 @@ proptest! {
         prop_assert!((g.d + g.p + g.omega - g.total).abs() <= 4.0 * f64::EPSILON, "{:?}", g);
     }
 
+    #[doc = "holds: principle 3"]
     #[test]
     fn distance_rises_with_k(n in 1_u32..10, k in 1_u32..10) {
         prop_assume!(k < n);
@@ -215,6 +219,7 @@ proptest! {
         prop_assert!(with(k).d <= with(k + 1).d);
     }
 
+    #[doc = "holds: principle 1"]
     #[test]
     fn measuring_is_total_and_a_failed_subtask_is_never_at_distance_zero(round in round()) {
         for rules in [Rules::V0_8, Rules::LITERAL] {
@@ -226,6 +231,7 @@ proptest! {
         }
     }
 
+    #[doc = "holds: law 2.2"]
     #[test]
     fn every_task_ends_within_max_replans((profile, rounds) in task()) {
         let played = play(&profile, &rounds);
@@ -238,6 +244,7 @@ proptest! {
         }
     }
 
+    #[doc = "holds: law 2.1"]
     #[test]
     fn law_2_never_ends_a_task_whose_gap_did_not_grow((profile, rounds) in task()) {
         prop_assume!(profile.rules().kill_switch == KillSwitch::GapRises);
@@ -252,6 +259,7 @@ proptest! {
         }
     }
 
+    #[doc = "holds: law 0.5"]
     #[test]
     fn a_success_names_exactly_what_is_unmet((profile, rounds) in task()) {
         for (round, decision) in play(&profile, &rounds) {
@@ -262,6 +270,7 @@ proptest! {
         }
     }
 
+    #[doc = "holds: law 2.3"]
     #[test]
     fn no_failed_pair_is_allowed_again_save_a_released_tools((profile, rounds) in task()) {
         prop_assume!(profile.rules().blocks == BlockRule::Accumulate);
@@ -278,6 +287,7 @@ proptest! {
         }
     }
 
+    #[doc = "holds: invariant 12"]
     #[test]
     fn blocks_only_grow_save_releases_and_no_tool_is_released_twice((profile, rounds) in task()) {
         prop_assume!(profile.rules().blocks == BlockRule::Accumulate);

@@ -12,8 +12,9 @@ fn profiles_survive_the_trip() {
     }
 }
 
+#[doc = "holds: law 0.5; design G10"]
 #[test]
-fn g10_no_record_brings_back_a_success_without_its_list() {
+fn no_record_brings_back_a_success_without_its_list() {
     assert!(serde_json::from_str::<SuccessOutcome>("[]").is_err());
     assert!(serde_json::from_str::<Unit>("1.5").is_err());
     let decision = run(Profile::v0_8(), 0, &[shares(0, 1, 10)]).remove(0);

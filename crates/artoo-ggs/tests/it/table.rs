@@ -2,6 +2,7 @@
 
 use artoo_ggs::*;
 
+#[doc = "holds: invariant 23"]
 #[test]
 fn v0_8_constants() {
     let expected = ParameterTable {
@@ -42,6 +43,7 @@ fn v0_8_constants() {
     );
 }
 
+#[doc = "holds: invariant 10, 11"]
 #[test]
 fn the_24_cells() {
     let parameters = Hyperparameters::V0_8;
@@ -64,8 +66,9 @@ fn the_24_cells() {
     insta::assert_snapshot!(table);
 }
 
+#[doc = "holds: design G5"]
 #[test]
-fn g5_exactly_at_each_threshold_and_one_micro_unit_to_either_side() {
+fn exactly_at_each_threshold_and_one_micro_unit_to_either_side() {
     let step = 0.000_001;
     let state = |d: f64, p: f64, omega: f64, gradient: f64| {
         let [d, p, omega] = [d, p, omega].map(|x| Unit::try_new(x).unwrap());

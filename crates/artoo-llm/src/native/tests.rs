@@ -49,6 +49,7 @@ fn came_to(made: &[(&str, &str)]) -> Result<Value, Fault> {
     reply(&tools(), calls.all(), &schema())
 }
 
+#[doc = "holds: client C10"]
 #[test]
 fn calls_become_the_reply_that_the_role_reads() {
     let check = |made: &[(&str, &str)], expected: Value| assert_eq!(came_to(made), Ok(expected), "{made:?}");
@@ -71,8 +72,9 @@ fn calls_become_the_reply_that_the_role_reads() {
     check(&[("clock", "")], json!({"calls": [clock], "output": "", "sure": false}));
 }
 
+#[doc = "holds: fault L17, L22, L24"]
 #[test]
-fn l22_l24_what_is_no_call_is_never_made_one() {
+fn what_is_no_call_is_never_made_one() {
     let unreadable = |made: &[(&str, &str)], expected: &str| match came_to(made) {
         Err(Fault::Unreadable(problem)) => assert!(problem.contains(expected), "{made:?}: {problem}"),
         other => panic!("{made:?}: {other:?}"),
@@ -105,8 +107,9 @@ fn l22_l24_what_is_no_call_is_never_made_one() {
     unreadable(&[("clock", "{}"), ("clock", "{}"), ("clock", "{}"), ("clock", "{}")], "length of 4");
 }
 
+#[doc = "holds: fault L11"]
 #[test]
-fn l11_an_input_that_ends_early_is_cut() {
+fn an_input_that_ends_early_is_cut() {
     for input in [r#"{"path":"a"#, r#"{"path""#, "{", r#"{"path":"a""#] {
         assert!(matches!(came_to(&[("read_file", input)]), Err(Fault::Cut(_))), "{input}");
     }

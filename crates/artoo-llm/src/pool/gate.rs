@@ -124,6 +124,7 @@ mod tests {
         taken.len()
     }
 
+    #[doc = "holds: client C19"]
     #[tokio::test(start_paused = true)]
     async fn an_endpoint_that_is_asked_too_often_is_asked_half_as_often_and_then_slowly_more() {
         let gate = Arc::new(Gate::new(128));
@@ -150,6 +151,7 @@ mod tests {
         }
     }
 
+    #[doc = "holds: client C19"]
     #[tokio::test(start_paused = true)]
     async fn it_never_closes_and_never_grows_beyond_what_was_configured() {
         let gate = Arc::new(Gate::new(2));
@@ -169,6 +171,7 @@ mod tests {
         assert_eq!(free(&gate).await, 2);
     }
 
+    #[doc = "holds: client C19"]
     #[tokio::test(start_paused = true)]
     async fn a_width_that_grows_while_turns_are_owed_gives_none_out_twice() {
         let gate = Arc::new(Gate::new(8));

@@ -189,6 +189,7 @@ const NO_JSON: &[&str] = &[
     "\\u0022a\\u0022",
 ];
 
+#[doc = "holds: client C13"]
 #[test]
 fn every_document_that_is_json_is_taken_as_it_is() {
     for document in JSON {
@@ -201,6 +202,7 @@ fn every_document_that_is_json_is_taken_as_it_is() {
     }
 }
 
+#[doc = "holds: fault L17; client C13"]
 #[test]
 fn no_document_that_is_no_json_is_taken() {
     for document in NO_JSON {
@@ -209,6 +211,7 @@ fn no_document_that_is_no_json_is_taken() {
     }
 }
 
+#[doc = "holds: fault L19"]
 #[test]
 fn depth_is_counted_for_lists_and_objects_alike() {
     let nested = |open: &str, close: &str, levels: usize| format!("{}1{}", open.repeat(levels), close.repeat(levels));

@@ -42,8 +42,9 @@ fn refuses(text: &str, expected: &str) {
 
 const CALL: &str = r#"{"tool":"ls"}"#;
 
+#[doc = "holds: fault L14, L15"]
 #[test]
-fn l15_wrapping_is_tolerated() {
+fn wrapping_is_tolerated() {
     for text in [
         CALL.to_owned(),
         format!("\u{feff}{CALL}\n"),
@@ -63,8 +64,9 @@ fn l15_wrapping_is_tolerated() {
     }
 }
 
+#[doc = "holds: fault L16"]
 #[test]
-fn l16_the_first_object_that_fits_counts() {
+fn the_first_object_that_fits_counts() {
     takes(r#"{"tool":"ls"} {"tool":"rm"}"#, CALL);
     takes(r#"{"thought":"list first"} {"tool":"ls"}"#, CALL);
     takes(r#"{"tool":7} then {"tool":"ls"}"#, CALL);
@@ -73,6 +75,7 @@ fn l16_the_first_object_that_fits_counts() {
     refuses(r#"{"tool":"ls"} {"tool":"#, "cut");
 }
 
+#[doc = "holds: fault L16"]
 #[test]
 fn a_piece_of_something_else_never_counts() {
     refuses(r#"{"call":{"tool":"rm"}}"#, "does not fit");
@@ -89,8 +92,9 @@ fn a_piece_of_something_else_never_counts() {
     refuses(r#"{"note":"</think>", "list":[{"tool":"rm"}], "rest"#, "cut");
 }
 
+#[doc = "holds: fault L9"]
 #[test]
-fn l9_a_cut_reply_is_cut() {
+fn a_cut_reply_is_cut() {
     for text in [
         r#"{"tool":"l"#,
         r#"{"tool":"ls""#,
@@ -106,8 +110,9 @@ fn l9_a_cut_reply_is_cut() {
     }
 }
 
+#[doc = "holds: fault L12, L35"]
 #[test]
-fn l12_l35_nothing_and_prose_hold_no_value() {
+fn nothing_and_prose_hold_no_value() {
     refuses("", "empty");
     refuses(" \n\u{feff} ", "empty");
     refuses("I'm sorry, I can't help with that.", "no object");
@@ -116,8 +121,9 @@ fn l12_l35_nothing_and_prose_hold_no_value() {
     refuses("\"just a string\"", "no object");
 }
 
+#[doc = "holds: law 0.13; fault L17"]
 #[test]
-fn l17_nothing_is_repaired() {
+fn nothing_is_repaired() {
     for text in [
         r#"{"tool":"ls",}"#,
         "{'tool':'ls'}",
@@ -138,16 +144,18 @@ fn l17_nothing_is_repaired() {
     }
 }
 
+#[doc = "holds: fault L18"]
 #[test]
-fn l18_duplicate_keys_are_refused_however_they_are_spelled() {
+fn duplicate_keys_are_refused_however_they_are_spelled() {
     refuses(r#"{"tool":"ls","tool":"rm"}"#, "duplicate key");
     refuses(r#"{"tool":"ls","to\u006fl":"rm"}"#, "duplicate key");
     refuses(r#"{"tool":"ls","input":[{"a":1,"a":1}]}"#, "duplicate key");
     refuses(r#"{"tool":"ls"} {"tool":"ls","tool":"rm"}"#, "duplicate key");
 }
 
+#[doc = "holds: fault L19"]
 #[test]
-fn l19_deep_nesting_is_refused_without_a_deep_stack() {
+fn deep_nesting_is_refused_without_a_deep_stack() {
     let nested = |depth: usize| format!("{{\"tool\":\"ls\",\"x\":{}{}}}", "[".repeat(depth), "]".repeat(depth));
     assert!(read(&nested(63), &call_schema()).is_ok());
     refuses(&nested(64), "too deep");
@@ -157,8 +165,9 @@ fn l19_deep_nesting_is_refused_without_a_deep_stack() {
     refuses(&"{".repeat(200_000), "malformed");
 }
 
+#[doc = "holds: fault L20"]
 #[test]
-fn l20_numbers_are_read_exactly_or_not_at_all() {
+fn numbers_are_read_exactly_or_not_at_all() {
     let with = |number: &str| format!(r#"{{"tool":"ls","n":{number}}}"#);
     let check = |number: &str, expected: &str| {
         let value = read(&with(number), &call_schema()).unwrap();
@@ -177,8 +186,9 @@ fn l20_numbers_are_read_exactly_or_not_at_all() {
     refuses(&with(&"9".repeat(5000)), "malformed");
 }
 
+#[doc = "holds: fault L21"]
 #[test]
-fn l21_a_reply_has_a_largest_size() {
+fn a_reply_has_a_largest_size() {
     let text = format!(r#"{{"tool":"{}"}}"#, "x".repeat(MAX_TEXT_BYTES));
     refuses(&text, "too long");
     assert!(read(&format!(r#"{{"tool":"{}"}}"#, "x".repeat(MAX_TEXT_BYTES - 11)), &call_schema()).is_ok());
@@ -248,8 +258,9 @@ proptest! {
     }
 
     /// A reply cut anywhere, at its end or at its start, yields nothing.
+    #[doc = "holds: law 0.13; fault L9"]
     #[test]
-    fn l9_no_piece_of_a_call_is_ever_read(call in any_call(), at in any::<prop::sample::Index>()) {
+    fn no_piece_of_a_call_is_ever_read(call in any_call(), at in any::<prop::sample::Index>()) {
         let text = call.to_string();
         let at = (1..text.len()).cycle().skip(at.index(text.len())).find(|at| text.is_char_boundary(*at)).unwrap();
         let (head, tail) = text.split_at(at);
@@ -258,6 +269,7 @@ proptest! {
     }
 
     /// Without one of its structural characters the reply is refused or what is read is no other tool.
+    #[doc = "holds: law 0.13"]
     #[test]
     fn a_call_that_lost_one_character_names_no_other_tool(call in any_call(), at in any::<prop::sample::Index>()) {
         let text = call.to_string();

@@ -135,6 +135,7 @@ mod tests {
         Endpoint::parse(base, Protocol::Chat.wire().paths())
     }
 
+    #[doc = "holds: client C2"]
     #[test]
     fn every_form_of_a_base_url_leads_to_one_endpoint() {
         let check = |base: &str, expected: &str| {
@@ -165,6 +166,7 @@ mod tests {
         check("http://[::1]:80/v1", "http://[::1]/v1/chat/completions");
     }
 
+    #[doc = "holds: client C2"]
     #[test]
     fn every_protocol_has_its_own_paths_below_one_base() {
         let check = |protocol: Protocol, base: &str, expected: &str| {
@@ -201,6 +203,7 @@ mod tests {
         }
     }
 
+    #[doc = "holds: client C3"]
     #[test]
     fn a_proxy_never_stands_before_this_machine() {
         let check = |base: &str, expected: bool| {

@@ -33,8 +33,9 @@ mod tests {
 
     use super::retry_after;
 
+    #[doc = "holds: fault L1"]
     #[test]
-    fn l1_every_form_of_retry_after_is_understood() {
+    fn every_form_of_retry_after_is_understood() {
         let check = |headers: &[(&'static str, &'static str)], expected: Option<f64>| {
             let map: HeaderMap = headers
                 .iter()

@@ -30,8 +30,9 @@ fn asks(wait: f64) -> Outcome {
     Outcome::Busy { retry_after: Some(secs(wait)) }
 }
 
+#[doc = "holds: principle 4; fault L2; client C16; design D18"]
 #[test]
-fn d18_the_table() {
+fn the_table() {
     // L1: the endpoint's word counts, never shortened, up to a cap.
     check(1, asks(7.0), 0.0, 0.0, retry(7.0));
     check(1, asks(7.0), 0.0, 0.5, retry(7.25));
@@ -75,8 +76,9 @@ proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
     /// However tries end and however long they take: at most four, and none begins after 90 s.
+    #[doc = "holds: fault L3; client C16"]
     #[test]
-    fn l3_at_most_four_tries_and_none_begins_after_ninety_seconds(
+    fn at_most_four_tries_and_none_begins_after_ninety_seconds(
         steps in prop::collection::vec((any_outcome(), 0.0..40.0_f64, 0.0..1.0_f64), 1..12)
     ) {
         let policy = RetryPolicy::default();

@@ -12,6 +12,7 @@ fn check(from: Dialect, message: &str, param: Option<&str>, expected: Option<Dia
     assert_eq!(from.without_refused_part(&about, formats), expected, "{message} {param:?}");
 }
 
+#[doc = "holds: client C7"]
 #[test]
 fn a_dialect_loses_the_part_the_complaint_is_about_and_no_other() {
     let format = |format| Dialect { format, ..FULL };

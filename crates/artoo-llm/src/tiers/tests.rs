@@ -48,8 +48,9 @@ impl Observer for Notes {
     }
 }
 
+#[doc = "holds: design D12"]
 #[tokio::test]
-async fn d12_each_role_is_served_by_its_tier() {
+async fn each_role_is_served_by_its_tier() {
     let tiers = Tiers::new(vec![model("brain", None)], vec![model("hands", None)], None);
     for role in [Role::Perceiver, Role::Planner, Role::MetaValidator, Role::Memory] {
         assert_eq!(answering(&tiers, role).await, "brain", "{role}");
@@ -62,8 +63,9 @@ async fn d12_each_role_is_served_by_its_tier() {
     assert_eq!((single.name(), answering(&single, Role::Executor).await), ("one".to_owned(), "one".to_owned()));
 }
 
+#[doc = "holds: law 3.9; invariant 4; design D12"]
 #[tokio::test]
-async fn d12_the_judge_is_never_below_the_planner() {
+async fn the_judge_is_never_below_the_planner() {
     // The planner was served by the first: when that is gone, the second may not judge.
     let gone = Arc::new(Mutex::new(false));
     let flag = Arc::clone(&gone);
@@ -83,14 +85,16 @@ async fn d12_the_judge_is_never_below_the_planner() {
     assert_eq!(answering(&tiers, Role::MetaValidator).await, "second");
 }
 
+#[doc = "holds: law 3.9; design D12"]
 #[tokio::test]
-async fn d12_a_judge_whose_planner_nobody_knows_is_the_best_or_none() {
+async fn a_judge_whose_planner_nobody_knows_is_the_best_or_none() {
     let tiers = Tiers::new(vec![model("first", away()), model("second", None)], Vec::new(), None);
     assert!(answering(&tiers, Role::MetaValidator).await.starts_with("failed"));
 }
 
+#[doc = "holds: law 3.9; design D12"]
 #[tokio::test]
-async fn d12_whoever_fails_when_no_judge_stands_below_its_planner() {
+async fn whoever_fails_when_no_judge_stands_below_its_planner() {
     // Three in the brain, one in the hands; each call finds some of them away, in every combination of two calls.
     let names = ["a", "b", "c"];
     for (at_plan, at_verdict) in (0_u8..8).flat_map(|one| (0_u8..8).map(move |other| (one, other))) {

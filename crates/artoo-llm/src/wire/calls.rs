@@ -147,6 +147,7 @@ mod tests {
         }
     }
 
+    #[doc = "holds: client C10"]
     #[test]
     fn pieces_find_their_call_however_a_server_numbers_them() {
         let a = || piece(0, "a", "ls", json!(""));
@@ -173,8 +174,9 @@ mod tests {
         check(vec![piece(0, "a", "ls", json!("1")), piece(0, "a", "ls", json!("2"))], Ok(&[("ls", "12")]));
     }
 
+    #[doc = "holds: fault L22"]
     #[test]
-    fn l22_a_name_is_never_put_together_and_ids_are_not_shared() {
+    fn a_name_is_never_put_together_and_ids_are_not_shared() {
         check(vec![piece(0, "a", "read", json!("")), piece(0, "", "_file", json!("{}"))], Err("two names"));
         check(
             vec![piece(0, "a", "ls", json!("{}")), piece(1, "b", "ls", json!("{}")), piece(2, "a", "rm", json!("{}"))],
@@ -183,6 +185,7 @@ mod tests {
         check(vec![piece(0, "a", "ls", json!([1]))], Err("no object"));
     }
 
+    #[doc = "holds: fault L21"]
     #[test]
     fn an_answer_of_nothing_but_calls_is_bounded() {
         let mut calls = Calls::default();

@@ -122,8 +122,9 @@ mod tests {
         check("", &[]);
     }
 
+    #[doc = "holds: fault L14"]
     #[test]
-    fn l14_bytes_that_are_no_text_are_refused() {
+    fn bytes_that_are_no_text_are_refused() {
         assert_eq!(all(Framing::Events, &[b"data: \xff\n\n"]), Err(NoText));
         assert_eq!(all(Framing::Lines, &[b"\xff"]), Err(NoText));
     }

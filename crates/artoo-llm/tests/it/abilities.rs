@@ -48,6 +48,7 @@ fn probed(kept: &'static [&'static str], refused: &'static [&'static str]) -> im
     }
 }
 
+#[doc = "holds: client C6"]
 #[tokio::test]
 async fn the_strongest_way_that_an_endpoint_keeps_to_is_found_out() {
     use Held::{Ignored, Kept, Refused};
@@ -90,6 +91,7 @@ async fn a_probe_of_an_endpoint_that_is_not_there_says_so() {
     assert_eq!(kind(&failure), "unauthorized 401");
 }
 
+#[doc = "holds: client C4"]
 #[tokio::test]
 async fn a_prompt_that_does_not_fit_is_never_sent() {
     let long = request(&"word ".repeat(20_000));
@@ -102,6 +104,7 @@ async fn a_prompt_that_does_not_fit_is_never_sent() {
     }
 }
 
+#[doc = "holds: client C4"]
 #[tokio::test]
 async fn ollamas_context_is_set_bounded_by_the_model_and_a_full_one_is_refused() {
     // The model has 32,768: more is not asked for.
@@ -141,6 +144,7 @@ impl Observer for Notes {
     }
 }
 
+#[doc = "holds: client C5"]
 #[tokio::test]
 async fn waits_pieces_and_exchanges_are_told_and_hold_no_key() {
     let stream = frames(Protocol::Chat, CALL, Ends::ByItself).concat();
@@ -181,6 +185,7 @@ async fn waits_pieces_and_exchanges_are_told_and_hold_no_key() {
     assert_eq!(again.as_ref(), Ok(value(&reply)));
 }
 
+#[doc = "holds: client C19"]
 #[tokio::test]
 async fn calls_at_one_endpoint_wait_for_their_turn() {
     let server = FaultServer::start(vec![Act::Silence]).await;

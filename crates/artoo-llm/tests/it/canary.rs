@@ -6,8 +6,9 @@ use serde_json::json;
 use crate::fault_server::{Act, FaultServer};
 use crate::{KEY, completion, config, request};
 
+#[doc = "holds: fault L4"]
 #[tokio::test]
-async fn l4_no_path_shows_the_key() {
+async fn no_path_shows_the_key() {
     let echo = json!({"error": {"message": format!("bad key {KEY}"), "param": KEY, "code": KEY}});
     let mut refusal = completion("x");
     refusal["choices"][0]["message"]["refusal"] = format!("not for {KEY}").into();

@@ -60,8 +60,9 @@ async fn a_good_answer_comes_with_its_cost_and_sends_what_it_should() {
     assert_eq!(seen.body["response_format"]["json_schema"]["strict"], true);
 }
 
+#[doc = "holds: fault L4"]
 #[tokio::test]
-async fn l4_refused_requests_are_not_repeated() {
+async fn refused_requests_are_not_repeated() {
     for (status, expected) in [
         (400, "rejected 400"),
         (401, "unauthorized 401"),
@@ -80,8 +81,9 @@ async fn l4_refused_requests_are_not_repeated() {
     check(Act::reply(401, vec![0xff; 200_000]), "unauthorized 401", 1).await;
 }
 
+#[doc = "holds: fault L5"]
 #[tokio::test]
-async fn l5_nobody_there() {
+async fn nobody_there() {
     let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
     for base in [format!("http://127.0.0.1:{port}"), format!("http://{}.invalid", "a".repeat(70))] {
         let client = client(&base);
@@ -93,8 +95,9 @@ async fn l5_nobody_there() {
     check(Act::Close, "unreachable", 2).await;
 }
 
+#[doc = "holds: fault L6"]
 #[tokio::test]
-async fn l6_a_connection_that_never_stands() {
+async fn a_connection_that_never_stands() {
     let socket = TcpSocket::new_v4().unwrap();
     socket.bind("127.0.0.1:0".parse().unwrap()).unwrap();
     let listener = socket.listen(1).unwrap();
@@ -114,8 +117,9 @@ async fn l6_a_connection_that_never_stands() {
     assert!(started.elapsed() < SOON, "{:?}", started.elapsed());
 }
 
+#[doc = "holds: fault L7"]
 #[tokio::test]
-async fn l7_silence_ends_at_the_idle_timeouts() {
+async fn silence_ends_at_the_idle_timeouts() {
     for act in [Act::HeadThenSilence, Act::Silence] {
         let server = FaultServer::start(vec![act]).await;
         let config = RemoteConfig { total_deadline: SOON * 2, ..config(&server.url()) };
@@ -170,8 +174,9 @@ async fn silence_after_content_ends_at_the_idle_limit() {
     }
 }
 
+#[doc = "holds: law 3.12; fault L8"]
 #[tokio::test]
-async fn l8_a_drip_ends_at_the_total_deadline() {
+async fn a_drip_ends_at_the_total_deadline() {
     let body = completion(CALL).to_string().into_bytes();
     // Dripping to its end would take minutes, and no pause is as long as the idle timeout.
     assert!(body.len() > 200);
@@ -181,8 +186,9 @@ async fn l8_a_drip_ends_at_the_total_deadline() {
     assert!(matches!(failure, ModelFailure::TimedOut { after_ms: 1700..60_000, .. }), "{failure:?}");
 }
 
+#[doc = "holds: fault L9"]
 #[tokio::test]
-async fn l9_a_body_that_ends_early_is_cut() {
+async fn a_body_that_ends_early_is_cut() {
     let body = completion(CALL).to_string().into_bytes();
     for sent in [0, 1, body.len() / 2, body.len() - 1] {
         check(Act::CutAt { body: body.clone(), sent }, "cut", 1).await;
@@ -194,8 +200,9 @@ async fn l9_a_body_that_ends_early_is_cut() {
     check(Act::answer(r#"{"tool":"l"#), "cut", 1).await;
 }
 
+#[doc = "holds: fault L10, L11"]
 #[tokio::test]
-async fn l10_l11_an_answer_that_did_not_end_by_itself_is_cut() {
+async fn an_answer_that_did_not_end_by_itself_is_cut() {
     check(with_choice(|choice| choice["finish_reason"] = Value::Null), "cut", 1).await;
     check(with_choice(|choice| _ = choice.as_object_mut().unwrap().remove("finish_reason")), "cut", 1).await;
     for finish in ["length", "content_filter", "error", "something new"] {
@@ -205,8 +212,9 @@ async fn l10_l11_an_answer_that_did_not_end_by_itself_is_cut() {
     check(with_choice(|choice| choice["finish_reason"] = "eos_token".into()), CALL, 1).await;
 }
 
+#[doc = "holds: fault L12"]
 #[tokio::test]
-async fn l12_an_answer_without_content_is_unreadable() {
+async fn an_answer_without_content_is_unreadable() {
     check(Act::reply(200, ""), "unreadable", 1).await;
     check(Act::reply(200, "null"), "unreadable", 1).await;
     check(Act::reply(200, "{}"), "unreadable", 1).await;
@@ -220,8 +228,9 @@ async fn l12_an_answer_without_content_is_unreadable() {
     check(Act::answer("I'm sorry, I can't."), "unreadable", 1).await;
 }
 
+#[doc = "holds: fault L13, L37"]
 #[tokio::test]
-async fn l13_l37_what_is_no_json_is_unreadable() {
+async fn what_is_no_json_is_unreadable() {
     let page = "<!doctype html><title>Sign in</title>";
     check(Act::reply(200, page).with("content-type", "text/html"), "unreadable", 1).await;
     check(Act::reply(200, page), "unreadable", 1).await;
@@ -235,8 +244,9 @@ async fn l13_l37_what_is_no_json_is_unreadable() {
     check(Act::json(200, &json!({"error": {"message": "upstream", "code": "odd"}})), "unreadable", 1).await;
 }
 
+#[doc = "holds: fault L14"]
 #[tokio::test]
-async fn l14_bytes_that_are_no_text() {
+async fn bytes_that_are_no_text() {
     let body = completion(CALL).to_string();
     check(Act::reply(200, body.replace("ls", "\u{fffd}").into_bytes()), "{\"tool\":\"\u{fffd}\"}", 1).await;
     let invalid: Vec<u8> = body.bytes().map(|byte| if byte == b'l' { 0xff } else { byte }).collect();
@@ -246,8 +256,9 @@ async fn l14_bytes_that_are_no_text() {
     check(Act::answer(&format!("\u{feff}{CALL}")), CALL, 1).await;
 }
 
+#[doc = "holds: fault L15, L16"]
 #[tokio::test]
-async fn l15_l16_wrapping_and_more_than_one_object() {
+async fn wrapping_and_more_than_one_object() {
     check(Act::answer(&format!("Tool call:\n```json\n{CALL}\n```\nDone.")), CALL, 1).await;
     check(Act::answer(&format!("<think>{{\"tool\":\"rm\"}}</think>{CALL}")), CALL, 1).await;
     check(Act::answer(&format!("{CALL}\n{{\"tool\":\"rm\"}}")), CALL, 1).await;
@@ -255,8 +266,9 @@ async fn l15_l16_wrapping_and_more_than_one_object() {
     check(with_choice(|choice| choice["message"]["content"] = parts.clone()), CALL, 1).await;
 }
 
+#[doc = "holds: fault L17"]
 #[tokio::test]
-async fn l17_to_l20_l23_a_strange_value_is_unreadable() {
+async fn to_l20_l23_a_strange_value_is_unreadable() {
     for content in [
         r#"{"tool":"ls",}"#,
         r#"{"tool":"ls","tool":"rm"}"#,
@@ -276,8 +288,9 @@ async fn l17_to_l20_l23_a_strange_value_is_unreadable() {
     check(Act::reply(200, body.replace("\"completion_tokens\":5", "\"completion_tokens\":-5e3")), CALL, 1).await;
 }
 
+#[doc = "holds: law 3.13; fault L21"]
 #[tokio::test]
-async fn l21_a_flood_is_stopped_at_the_cap() {
+async fn a_flood_is_stopped_at_the_cap() {
     let server = FaultServer::start(vec![Act::Flood(100 << 20)]).await;
     let failure = Remote::new(patient(&server.url())).unwrap().ask(&request("list")).await.unwrap_err();
     let text = failure.to_string();
@@ -286,8 +299,9 @@ async fn l21_a_flood_is_stopped_at_the_cap() {
     check(Act::reply(503, vec![b'x'; 1 << 20]), "overloaded 503", 4).await;
 }
 
+#[doc = "holds: fault L37"]
 #[tokio::test]
-async fn l37_a_redirect_is_refused_and_the_key_stays() {
+async fn a_redirect_is_refused_and_the_key_stays() {
     let other = FaultServer::start(vec![Act::answer(CALL)]).await;
     for status in [301, 302, 303, 307, 308] {
         let act = Act::reply(status, "").with("location", &other.url());
@@ -297,8 +311,9 @@ async fn l37_a_redirect_is_refused_and_the_key_stays() {
     assert!(other.seen().is_empty());
 }
 
+#[doc = "holds: fault L38"]
 #[tokio::test]
-async fn l38_a_dropped_ask_closes_its_connection() {
+async fn a_dropped_ask_closes_its_connection() {
     let server = FaultServer::start(vec![Act::Silence]).await;
     let client = Remote::new(patient(&server.url())).unwrap();
     let asked = request("list");
@@ -306,6 +321,7 @@ async fn l38_a_dropped_ask_closes_its_connection() {
     until("the connection is closed", || server.left.load(Ordering::SeqCst) == 1).await;
 }
 
+#[doc = "holds: client C19"]
 #[tokio::test]
 async fn many_asks_share_one_client() {
     let server = FaultServer::start(vec![Act::answer(CALL)]).await;

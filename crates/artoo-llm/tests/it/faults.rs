@@ -184,26 +184,31 @@ async fn check_all(protocol: Protocol) {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
+#[doc = "holds: fault L1 to L37"]
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn l1_to_l37_every_fault_of_chat_completions() {
+async fn every_fault_of_chat_completions() {
     check_all(Protocol::Chat).await;
 }
 
+#[doc = "holds: fault L1 to L37"]
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn l1_to_l37_every_fault_of_responses() {
+async fn every_fault_of_responses() {
     check_all(Protocol::Responses).await;
 }
 
+#[doc = "holds: fault L1 to L37"]
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn l1_to_l37_every_fault_of_anthropic() {
+async fn every_fault_of_anthropic() {
     check_all(Protocol::Anthropic).await;
 }
 
+#[doc = "holds: fault L1 to L37"]
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn l1_to_l37_every_fault_of_ollama() {
+async fn every_fault_of_ollama() {
     check_all(Protocol::Ollama).await;
 }
 
+#[doc = "holds: client C1"]
 #[tokio::test]
 async fn a_good_answer_is_taken_whole_and_in_pieces_with_its_cost() {
     for protocol in Protocol::ALL {
@@ -233,6 +238,7 @@ async fn a_good_answer_is_taken_whole_and_in_pieces_with_its_cost() {
     }
 }
 
+#[doc = "holds: client C1"]
 #[tokio::test]
 async fn each_protocol_sends_what_its_endpoint_expects() {
     for (protocol, path, key_header) in [
@@ -306,6 +312,7 @@ async fn a_forced_call_of_a_tool_carries_the_answer() {
     }
 }
 
+#[doc = "holds: client C12"]
 #[tokio::test]
 async fn reasoning_is_kept_apart_in_every_protocol_whole_and_in_pieces() {
     // What the endpoint keeps apart names another tool, and so does what the model marks by itself.
@@ -340,8 +347,9 @@ impl Observer for Reasons {
     }
 }
 
+#[doc = "holds: fault L32"]
 #[tokio::test]
-async fn l32_a_reply_that_repeats_its_prompt_or_plays_other_roles_is_none() {
+async fn a_reply_that_repeats_its_prompt_or_plays_other_roles_is_none() {
     let asked = request("list");
     for protocol in Protocol::ALL {
         let said = structured::body(protocol, &asked, "m", Remote::new(config("http://a")).unwrap().dialect());

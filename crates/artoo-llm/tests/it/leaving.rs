@@ -50,8 +50,9 @@ async fn given_up(name: &str, server: &FaultServer, client: &Arc<Remote>, stands
     assert_eq!(server.seen().len(), before + 1, "{name}: the call that was given up went on");
 }
 
+#[doc = "holds: fault L38"]
 #[tokio::test]
-async fn l38_a_call_is_given_up_at_once_wherever_it_stands() {
+async fn a_call_is_given_up_at_once_wherever_it_stands() {
     let started = frames(Protocol::Chat, CALL, Ends::ByItself)[..2].concat();
     let length = started.len() + 9_999;
     let half =
@@ -73,8 +74,9 @@ async fn l38_a_call_is_given_up_at_once_wherever_it_stands() {
     }
 }
 
+#[doc = "holds: fault L38"]
 #[tokio::test]
-async fn l38_a_call_is_given_up_at_once_while_it_waits_for_its_turn() {
+async fn a_call_is_given_up_at_once_while_it_waits_for_its_turn() {
     let server = FaultServer::start(vec![Act::Silence, Act::answer(CALL)]).await;
     let client = Arc::new(Remote::new(patient(&server.url())).unwrap());
     let ask = |name: &'static str| {
@@ -94,8 +96,9 @@ async fn l38_a_call_is_given_up_at_once_while_it_waits_for_its_turn() {
     assert_eq!(users, [false, false], "a call that was given up in the queue was made");
 }
 
+#[doc = "holds: fault L38"]
 #[tokio::test]
-async fn l38_a_call_is_given_up_at_once_while_it_connects() {
+async fn a_call_is_given_up_at_once_while_it_connects() {
     let socket = TcpSocket::new_v4().unwrap();
     socket.bind("127.0.0.1:0".parse().unwrap()).unwrap();
     let listener = socket.listen(1).unwrap();
@@ -112,8 +115,9 @@ async fn l38_a_call_is_given_up_at_once_while_it_connects() {
     assert!(started.elapsed() < SOON);
 }
 
+#[doc = "holds: fault L1"]
 #[tokio::test]
-async fn l1_an_endpoint_that_takes_two_calls_at_once_is_soon_asked_no_more_often() {
+async fn an_endpoint_that_takes_two_calls_at_once_is_soon_asked_no_more_often() {
     let under_way = Arc::new(AtomicUsize::new(0));
     let refused = Arc::new(AtomicUsize::new(0));
     let counted = (Arc::clone(&under_way), Arc::clone(&refused));

@@ -42,8 +42,9 @@ async fn a_call_stands_in_the_book_by_task_and_role_with_its_money() {
     assert_eq!(Account { time_ms: 0, ..ledger.total() }, expected);
 }
 
+#[doc = "holds: law 3.6"]
 #[tokio::test]
-async fn law3_no_call_is_made_that_could_break_a_bound() {
+async fn no_call_is_made_that_could_break_a_bound() {
     let server = FaultServer::start(vec![Act::json(200, &whole(Protocol::Chat, CALL, Ends::ByItself))]).await;
     // A call may take its prompt and 256 tokens; each takes 16.
     let (client, ledger) = client(&server.url(), tokens(320));
@@ -60,8 +61,9 @@ async fn law3_no_call_is_made_that_could_break_a_bound() {
     assert_eq!(failure.usage(), Usage::default());
 }
 
+#[doc = "holds: law 3.6"]
 #[tokio::test]
-async fn law3_calls_at_the_same_time_cannot_break_a_bound_together() {
+async fn calls_at_the_same_time_cannot_break_a_bound_together() {
     let act = Act::Drip {
         body: whole(Protocol::Chat, CALL, Ends::ByItself).to_string().into(),
         every: Duration::from_millis(1),
@@ -84,8 +86,9 @@ async fn law3_calls_at_the_same_time_cannot_break_a_bound_together() {
     assert!(ledger.total().usage.prompt_tokens + ledger.total().usage.completion_tokens <= 900);
 }
 
+#[doc = "holds: law 3.6"]
 #[tokio::test]
-async fn law3_a_bound_on_money_holds_and_needs_a_price() {
+async fn a_bound_on_money_holds_and_needs_a_price() {
     let server = FaultServer::start(vec![Act::json(200, &whole(Protocol::Chat, CALL, Ends::ByItself))]).await;
     let budget = Budget { max_tokens: None, max_cost: Some(3_000) };
     let (priced, _) = client(&server.url(), budget);
@@ -98,6 +101,7 @@ async fn law3_a_bound_on_money_holds_and_needs_a_price() {
     assert!(server.seen().is_empty());
 }
 
+#[doc = "holds: law 3.6"]
 #[tokio::test]
 async fn a_failed_call_carries_what_it_cost() {
     let chat = Protocol::Chat;
@@ -148,8 +152,9 @@ fn answer_with(protocol: Protocol, usage: &serde_json::Value) -> Act {
     Act::json(200, &body)
 }
 
+#[doc = "holds: law 3.7"]
 #[tokio::test]
-async fn law3_tokens_of_a_cache_have_a_price_of_their_own_in_every_protocol() {
+async fn tokens_of_a_cache_have_a_price_of_their_own_in_every_protocol() {
     use serde_json::json;
     // Sent at 3, from the cache at 0.3, into it at 3.75, received at 15 micro-dollars.
     let check = async |protocol: Protocol, counts: serde_json::Value, sent: u64, cached_tokens: u64, cost: u64| {
@@ -187,8 +192,9 @@ async fn law3_tokens_of_a_cache_have_a_price_of_their_own_in_every_protocol() {
     check(Protocol::Ollama, json!({"prompt_eval_count": 100, "eval_count": 10}), 100, 0, 450).await;
 }
 
+#[doc = "holds: law 3.6"]
 #[tokio::test]
-async fn law3_a_bound_on_money_reckons_with_the_dearest_kind_of_token() {
+async fn a_bound_on_money_reckons_with_the_dearest_kind_of_token() {
     let server = FaultServer::start(vec![Act::json(200, &whole(Protocol::Chat, CALL, Ends::ByItself))]).await;
     let asked = request("list");
     let sent = artoo_llm::usage::prompt_tokens(&asked);

@@ -125,23 +125,27 @@ fn check(protocol: Protocol) {
     assert!(ends["cut"] > 1_000 && ends["unreadable"] > 1_000, "the mutants are of one kind: {ends:?}");
 }
 
+#[doc = "holds: law 3.10; fault L9"]
 #[test]
-fn l9_no_cut_or_spoilt_answer_of_chat_completions_gets_through() {
+fn no_cut_or_spoilt_answer_of_chat_completions_gets_through() {
     check(Protocol::Chat);
 }
 
+#[doc = "holds: law 3.10; fault L9"]
 #[test]
-fn l9_no_cut_or_spoilt_answer_of_responses_gets_through() {
+fn no_cut_or_spoilt_answer_of_responses_gets_through() {
     check(Protocol::Responses);
 }
 
+#[doc = "holds: law 3.10; fault L9"]
 #[test]
-fn l9_no_cut_or_spoilt_answer_of_anthropic_gets_through() {
+fn no_cut_or_spoilt_answer_of_anthropic_gets_through() {
     check(Protocol::Anthropic);
 }
 
+#[doc = "holds: law 3.10; fault L9"]
 #[test]
-fn l9_no_cut_or_spoilt_answer_of_ollama_gets_through() {
+fn no_cut_or_spoilt_answer_of_ollama_gets_through() {
     check(Protocol::Ollama);
 }
 
@@ -189,7 +193,8 @@ fn check_calls(protocol: Protocol) {
     assert!(ends["cut"] > 1_000 && ends["unreadable"] > 1_000, "the mutants are of one kind: {ends:?}");
 }
 
+#[doc = "holds: law 0.13; fault L9, L11"]
 #[test]
-fn l9_l11_no_cut_or_spoilt_answer_of_calls_comes_to_another_call() {
+fn no_cut_or_spoilt_answer_of_calls_comes_to_another_call() {
     Protocol::ALL.into_iter().for_each(check_calls);
 }

@@ -12,8 +12,9 @@ fn busy(status: u16) -> Act {
     Act::json(status, &json!({"error": {"message": "busy"}}))
 }
 
+#[doc = "holds: fault L1"]
 #[tokio::test]
-async fn l1_the_wait_an_endpoint_asks_for_is_kept() {
+async fn the_wait_an_endpoint_asks_for_is_kept() {
     let server = FaultServer::start(vec![busy(429).with("retry-after", "1"), Act::answer("{\"tool\":\"ls\"}")]).await;
     let started = Instant::now();
     client(&server.url()).ask(&request("list")).await.unwrap();
@@ -21,8 +22,9 @@ async fn l1_the_wait_an_endpoint_asks_for_is_kept() {
     assert_eq!(server.seen().len(), 2);
 }
 
+#[doc = "holds: fault L1"]
 #[tokio::test]
-async fn l1_a_wait_beyond_the_cap_ends_at_once_with_the_reason() {
+async fn a_wait_beyond_the_cap_ends_at_once_with_the_reason() {
     let server = FaultServer::start(vec![busy(429).with("retry-after", "3600")]).await;
     let started = Instant::now();
     let failure = client(&server.url()).ask(&request("list")).await.unwrap_err();
@@ -32,8 +34,9 @@ async fn l1_a_wait_beyond_the_cap_ends_at_once_with_the_reason() {
     assert!(started.elapsed() < SOON);
 }
 
+#[doc = "holds: fault L2, L3"]
 #[tokio::test]
-async fn l2_l3_a_busy_endpoint_is_tried_four_times() {
+async fn a_busy_endpoint_is_tried_four_times() {
     for status in [408, 429, 500, 502, 503, 504, 529] {
         let server = FaultServer::start(vec![busy(status)]).await;
         let failure = client(&server.url()).ask(&request("list")).await.unwrap_err();
@@ -43,8 +46,9 @@ async fn l2_l3_a_busy_endpoint_is_tried_four_times() {
     }
 }
 
+#[doc = "holds: fault L3"]
 #[tokio::test]
-async fn l3_an_endpoint_that_comes_back_is_heard() {
+async fn an_endpoint_that_comes_back_is_heard() {
     let server = FaultServer::start(vec![busy(500), busy(529), busy(503), Act::answer("{\"tool\":\"ls\"}")]).await;
     let client = client(&server.url());
     let reply = client.ask(&request("list")).await.unwrap();
@@ -52,6 +56,7 @@ async fn l3_an_endpoint_that_comes_back_is_heard() {
     assert_eq!((client.spent().requests, client.spent().answers), (4, 1));
 }
 
+#[doc = "holds: client C17"]
 #[tokio::test]
 async fn a_spent_quota_is_not_a_burst() {
     let words = "You exceeded your current quota, please check your plan and billing details.";
@@ -79,6 +84,7 @@ async fn a_spent_quota_is_not_a_burst() {
     }
 }
 
+#[doc = "holds: fault L1"]
 #[tokio::test]
 async fn waits_count_into_the_total_deadline() {
     let server = FaultServer::start(vec![busy(429).with("retry-after", "30")]).await;

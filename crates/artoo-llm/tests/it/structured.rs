@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 use crate::fault_server::{Act, FaultServer};
 use crate::{client, kind, request};
 
+#[doc = "holds: client C14"]
 #[test]
 fn the_form_of_the_reply_stands_at_the_end_of_the_prompt_in_every_format() {
     for format in [ReplyFormat::JsonSchema, ReplyFormat::JsonObject, ReplyFormat::PromptOnly] {
@@ -42,6 +43,7 @@ fn every_form_of_an_error_body_is_understood() {
     check("[1]", "[1]", None);
 }
 
+#[doc = "holds: client C7"]
 #[tokio::test]
 async fn a_refused_response_format_is_left_out_and_remembered() {
     let server = FaultServer::deciding(|_, body| match body["response_format"]["type"].as_str() {
@@ -58,6 +60,7 @@ async fn a_refused_response_format_is_left_out_and_remembered() {
     assert_eq!(server.seen().len(), 5);
 }
 
+#[doc = "holds: client C7"]
 #[tokio::test]
 async fn an_endpoint_that_refuses_every_form_is_asked_a_bounded_number_of_times() {
     let server = FaultServer::deciding(|n, _| {
@@ -72,8 +75,9 @@ async fn an_endpoint_that_refuses_every_form_is_asked_a_bounded_number_of_times(
     assert_eq!(client.dialect().format, ReplyFormat::JsonSchema);
 }
 
+#[doc = "holds: design F6"]
 #[test]
-fn f6_what_is_missing_is_said_before_anything_is_asked() {
+fn what_is_missing_is_said_before_anything_is_asked() {
     let check = |set: &[(&str, &str)], expected: Result<&str, ConfigError>| {
         let config = RemoteConfig::from_variables(Protocol::Chat, |name| {
             Ok(set.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value).to_owned()))
@@ -94,8 +98,9 @@ fn f6_what_is_missing_is_said_before_anything_is_asked() {
     check(&[("OPENAI_API_KEY", "sk-ä"), model], Err(ConfigError::KeyNotSendable));
 }
 
+#[doc = "holds: law 3"]
 #[test]
-fn law3_the_stable_part_is_marked_or_named_for_the_cache_where_that_is_known() {
+fn the_stable_part_is_marked_or_named_for_the_cache_where_that_is_known() {
     let check = |protocol: Protocol, url: &str, named: bool, marked: bool| {
         let config = RemoteConfig { api_key: Some(Secret::new("k")), ..RemoteConfig::new(protocol, url, "m") };
         let dialect = Remote::new(config).unwrap().dialect();

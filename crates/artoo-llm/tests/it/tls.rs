@@ -65,6 +65,7 @@ async fn ask(base_url: &str, ca_file: Option<PathBuf>) -> Result<String, String>
     client.ask(&request("list")).await.map(|reply| value(&reply).to_string()).map_err(|failure| kind(&failure))
 }
 
+#[doc = "holds: client C3"]
 #[tokio::test]
 async fn a_trusted_certificate_is_taken_and_an_unknown_one_is_not() {
     let base = serve();

@@ -49,6 +49,7 @@ async fn asked(protocol: Protocol, act: Act) -> Result<Value, String> {
     outcome.map(|reply| value(&reply).clone()).map_err(|failure| format!("{}: {failure}", kind(&failure)))
 }
 
+#[doc = "holds: client C10"]
 #[tokio::test]
 async fn calls_are_read_whole_and_in_pieces_in_every_protocol() {
     let list = json!({"tool": "list_files", "input": {"path": "a"}});
@@ -73,8 +74,9 @@ async fn calls_are_read_whole_and_in_pieces_in_every_protocol() {
     }
 }
 
+#[doc = "holds: fault L9, L10, L11, L22, L24"]
 #[tokio::test]
-async fn l9_l10_l11_l22_l24_no_call_comes_of_a_cut_or_strange_answer() {
+async fn no_call_comes_of_a_cut_or_strange_answer() {
     let rows: [(&str, Made, Ends, &str); 12] = [
         ("at the limit", &[LIST], Ends::AtTheLimit, "cut"),
         ("at the limit in its input", &[("list_files", r#"{"path":"a"#)], Ends::AtTheLimit, "cut"),
@@ -115,8 +117,9 @@ async fn l9_l10_l11_l22_l24_no_call_comes_of_a_cut_or_strange_answer() {
     }
 }
 
+#[doc = "holds: fault L11"]
 #[tokio::test]
-async fn l11_an_input_that_ends_early_is_cut_though_the_answer_says_it_is_complete() {
+async fn an_input_that_ends_early_is_cut_though_the_answer_says_it_is_complete() {
     for protocol in [Protocol::Chat, Protocol::Responses] {
         for act in both(protocol, "", &[("list_files", r#"{"path":"a"#)], Ends::ByItself) {
             let got = asked(protocol, act).await;
@@ -177,6 +180,7 @@ async fn tools_are_offered_as_each_endpoint_expects_and_nothing_else_asks_for_a_
     }
 }
 
+#[doc = "holds: client C9"]
 #[tokio::test]
 async fn tools_are_called_only_where_that_was_shown_and_is_wanted() {
     use ReplyFormat::{ForcedTool, JsonObject, JsonSchema, PromptOnly};
@@ -215,6 +219,7 @@ async fn tools_are_called_only_where_that_was_shown_and_is_wanted() {
     }
 }
 
+#[doc = "holds: client C9"]
 #[tokio::test]
 async fn an_endpoint_that_stops_taking_tools_is_asked_for_json_and_that_is_remembered() {
     let server = FaultServer::deciding(|_, body| {
@@ -260,6 +265,7 @@ async fn found(answer: Probed) -> (Option<Held>, ToolCalls) {
     found.map_or((None, ToolCalls::Off), |found| (found.tool_calls, found.dialect.tool_calls))
 }
 
+#[doc = "holds: client C8"]
 #[tokio::test]
 async fn a_probe_counts_only_the_right_call_of_the_right_tool() {
     let check = async |answer: Probed, expected: (Option<Held>, ToolCalls)| assert_eq!(found(answer).await, expected);
@@ -306,6 +312,7 @@ impl Observer for Kept {
     }
 }
 
+#[doc = "holds: client C5"]
 #[tokio::test]
 async fn the_bodies_of_calls_are_kept_raw_and_can_be_read_again() {
     let pieces = frames_calls(Protocol::Chat, "words", &[LIST, FIND], Ends::ByItself).concat();
@@ -326,6 +333,7 @@ async fn the_bodies_of_calls_are_kept_raw_and_can_be_read_again() {
     assert_eq!(again.as_ref(), Ok(value(&reply)));
 }
 
+#[doc = "holds: client C10"]
 #[tokio::test]
 async fn pieces_that_come_in_turns_find_their_own_block() {
     let start = |n: u64, name: &str| {

@@ -13,6 +13,7 @@ fn instructions(role: &str) -> String {
         + &format!("Rule of the {role}: read everything, invent nothing, be brief. ").repeat(20)
 }
 
+#[doc = "holds: law 0.14"]
 #[tokio::test]
 async fn a_second_call_of_a_role_reuses_its_instructions_and_answers_as_a_cold_engine_does() {
     let (Some(warm), Some(cold_file)) = (engine(), model_file()) else { return };

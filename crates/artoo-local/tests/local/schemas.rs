@@ -70,6 +70,7 @@ async fn check(engine: &Local, schema: &Value) -> bool {
     true
 }
 
+#[doc = "holds: law 0.14"]
 #[test]
 fn every_finished_reply_fits_its_schema() {
     let Some(engine) = engine() else { return };

@@ -40,6 +40,7 @@ async fn without_a_schema_the_reply_is_plain_text() {
     assert!(reply.usage.prompt_tokens > 10 && reply.usage.completion_tokens > 3, "{:?}", reply.usage);
 }
 
+#[doc = "holds: law 0.14"]
 #[tokio::test]
 async fn a_reply_under_a_schema_fits_it_and_one_at_the_limit_is_cut() {
     let Some(engine) = engine() else { return };

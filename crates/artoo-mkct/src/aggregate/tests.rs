@@ -88,8 +88,9 @@ fn a_million_equal_records_sum_to_what_they_are() {
     assert!((sums.attention - 100_000.0).abs() < 1e-7 && (sums.decision + 100_000.0).abs() < 1e-7, "{sums:?}");
 }
 
+#[doc = "holds: design K1, K5"]
 #[test]
-fn k1_k5_times_at_the_edges_neither_overflow_nor_grow() {
+fn times_at_the_edges_neither_overflow_nor_grow() {
     let term = |at_ms| Term { at_ms, f: 1.0, sigma: -1.0, k: 1_000.0, environmental: true };
     let terms = [term(i64::MIN), term(-1), term(0), term(i64::MAX)];
     let aggregate = Aggregate::of(terms);

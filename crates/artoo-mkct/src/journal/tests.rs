@@ -88,8 +88,9 @@ proptest! {
     }
 }
 
+#[doc = "holds: law 3.3; design S2"]
 #[test]
-fn s2_a_tail_torn_at_any_byte_is_cut_and_reported() {
+fn a_tail_torn_at_any_byte_is_cut_and_reported() {
     let (place, frames) = (place(), frames(3));
     let bytes = written(&place, &frames);
     let last = offsets(&bytes)[3];
@@ -103,8 +104,9 @@ fn s2_a_tail_torn_at_any_byte_is_cut_and_reported() {
     }
 }
 
+#[doc = "holds: design S2"]
 #[test]
-fn s2_garbage_or_zeros_behind_the_last_frame_are_a_torn_tail() {
+fn garbage_or_zeros_behind_the_last_frame_are_a_torn_tail() {
     for tail in [vec![0; 4_096], vec![0xff; 100], b"MKF1".to_vec(), b"MKF1\x05\0\0\0\0\0\0\0hello".to_vec()] {
         let (place, frames) = (place(), frames(2));
         written(&place, &frames);
@@ -115,8 +117,9 @@ fn s2_garbage_or_zeros_behind_the_last_frame_are_a_torn_tail() {
 }
 
 /// A journal whose frames were synced one by one, and one whose frames were synced together.
+#[doc = "holds: law 3.3; design S3"]
 #[test]
-fn s3_a_bit_flipped_anywhere_is_loud_or_in_the_tail_and_never_a_panic() {
+fn a_bit_flipped_anywhere_is_loud_or_in_the_tail_and_never_a_panic() {
     let frames = frames(4);
     for one_by_one in [true, false] {
         let place = place();
@@ -154,8 +157,9 @@ fn s3_a_bit_flipped_anywhere_is_loud_or_in_the_tail_and_never_a_panic() {
     }
 }
 
+#[doc = "holds: design S3"]
 #[test]
-fn s3_a_whole_frame_of_nonsense_is_damage_even_at_the_end() {
+fn a_whole_frame_of_nonsense_is_damage_even_at_the_end() {
     let place = place();
     let bytes = written(&place, &frames(1));
     let nonsense = br#"{"kind":"dreamt"}"#;
@@ -176,8 +180,9 @@ fn without_notes(frames: &[Frame]) -> Vec<u8> {
     [format::header().as_slice(), &encoded.bytes].concat()
 }
 
+#[doc = "holds: design S3"]
 #[test]
-fn s3_without_notes_a_sound_frame_behind_a_bad_one_is_proof_enough() {
+fn without_notes_a_sound_frame_behind_a_bad_one_is_proof_enough() {
     let (place, frames) = (place(), frames(3));
     let mut bytes = without_notes(&frames);
     fs::write(&place.path, &bytes).unwrap();
@@ -189,8 +194,9 @@ fn s3_without_notes_a_sound_frame_behind_a_bad_one_is_proof_enough() {
     assert_eq!(offset, offsets[1] as u64);
 }
 
+#[doc = "holds: design S1"]
 #[test]
-fn s1_a_hole_in_a_batch_that_was_never_synced_is_an_interrupted_write() {
+fn a_hole_in_a_batch_that_was_never_synced_is_an_interrupted_write() {
     // Pages reach the disk in any order: the second frame of the last batch did not, the third did.
     let (place, frames) = (place(), frames(6));
     let (mut journal, _, _) = Journal::open(&place.path).unwrap();
@@ -231,8 +237,9 @@ fn a_header_torn_while_it_was_made_is_made_again() {
     }
 }
 
+#[doc = "holds: design S11"]
 #[test]
-fn s11_a_newer_version_is_refused_and_left_alone() {
+fn a_newer_version_is_refused_and_left_alone() {
     let place = place();
     let mut bytes = format::header_of(format::FORMAT_VERSION + 1).to_vec();
     bytes.extend_from_slice(b"whatever a later version keeps here");
@@ -252,8 +259,9 @@ fn other_files_are_refused_and_left_alone() {
     }
 }
 
+#[doc = "holds: design S5"]
 #[test]
-fn s5_a_folder_or_a_missing_folder_is_an_error_of_the_system() {
+fn a_folder_or_a_missing_folder_is_an_error_of_the_system() {
     let folder = tempfile::tempdir().unwrap();
     for path in [folder.path().to_owned(), folder.path().join("missing/memory.journal")] {
         let error = Journal::open(path).unwrap_err();
@@ -262,8 +270,9 @@ fn s5_a_folder_or_a_missing_folder_is_an_error_of_the_system() {
     }
 }
 
+#[doc = "holds: law 3.4; design M15, S6"]
 #[test]
-fn m15_s6_a_second_opener_is_told_that_the_journal_is_locked() {
+fn a_second_opener_is_told_that_the_journal_is_locked() {
     let (place, frames) = (place(), frames(1));
     let (mut first, _, _) = Journal::open(&place.path).unwrap();
     assert!(matches!(Journal::open(&place.path), Err(JournalError::Locked { .. })));
@@ -295,8 +304,9 @@ fn what_an_earlier_build_wrote_without_notes_gets_one() {
     assert_eq!(read(&place.path), frames);
 }
 
+#[doc = "holds: design S1"]
 #[test]
-fn s1_a_hole_right_behind_a_snapshot_is_an_interrupted_write_too() {
+fn a_hole_right_behind_a_snapshot_is_an_interrupted_write_too() {
     let (place, frames) = (place(), frames(4));
     let (mut journal, _, _) = Journal::open(&place.path).unwrap();
     journal.append(&frames[..2]).unwrap();
@@ -331,8 +341,9 @@ fn child_appends_and_waits() {
     }
 }
 
+#[doc = "holds: law 3.3; design S1"]
 #[test]
-fn s1_what_was_acknowledged_survives_the_death_of_its_process_and_the_lock_does_not() {
+fn what_was_acknowledged_survives_the_death_of_its_process_and_the_lock_does_not() {
     use std::io::{BufRead as _, BufReader};
     let place = place();
     let mut child = process::Command::new(std::env::current_exe().unwrap())
@@ -371,8 +382,9 @@ fn child_fills_its_disk() {
 }
 
 #[cfg(unix)]
+#[doc = "holds: law 3.4; design S4"]
 #[test]
-fn s4_a_full_disk_is_told_takes_its_part_back_and_the_journal_goes_on() {
+fn a_full_disk_is_told_takes_its_part_back_and_the_journal_goes_on() {
     let place = place();
     let script = r#"ulimit -f 8; trap "" XFSZ; exec "$0" "$@""#;
     let output = process::Command::new("sh")
@@ -390,8 +402,9 @@ fn s4_a_full_disk_is_told_takes_its_part_back_and_the_journal_goes_on() {
 }
 
 #[cfg(target_os = "linux")]
+#[doc = "holds: design S4, S7"]
 #[test]
-fn s4_s7_a_device_that_refuses_is_an_error_and_the_journal_says_what_it_can_do() {
+fn a_device_that_refuses_is_an_error_and_the_journal_says_what_it_can_do() {
     // Not a regular file: a journal is not made there at all.
     assert!(matches!(Journal::open("/dev/full"), Err(JournalError::NotAJournal { .. })));
     // A journal whose file cannot be written any more takes the write back, or takes no more.

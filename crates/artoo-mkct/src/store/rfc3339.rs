@@ -23,8 +23,9 @@ pub(super) fn format(at_ms: i64) -> String {
 mod tests {
     use super::format;
 
+    #[doc = "holds: design K5"]
     #[test]
-    fn k5_times_before_1970_after_2038_and_on_leap_days_are_written_as_they_are() {
+    fn times_before_1970_after_2038_and_on_leap_days_are_written_as_they_are() {
         for (at_ms, expected) in [
             (0, "1970-01-01T00:00:00.000Z"),
             (-1, "1969-12-31T23:59:59.999Z"),

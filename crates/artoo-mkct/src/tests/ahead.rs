@@ -121,8 +121,9 @@ proptest! {
     }
 }
 
+#[doc = "holds: design M11"]
 #[test]
-fn m11_as_of_gives_the_advice_of_then_with_what_was_deleted_since() {
+fn as_of_gives_the_advice_of_then_with_what_was_deleted_since() {
     let mut engine = Engine::new();
     let mut frames = Vec::new();
     let mut ids = Vec::new();
@@ -160,8 +161,9 @@ fn m11_as_of_gives_the_advice_of_then_with_what_was_deleted_since() {
     assert_eq!(get(&at(forgotten), ids[0]), None);
 }
 
+#[doc = "holds: design K2"]
 #[test]
-fn k2_as_of_takes_a_journal_whose_clock_was_wrong() {
+fn as_of_takes_a_journal_whose_clock_was_wrong() {
     let mut engine = Engine::new();
     let future = engine.write(NOW + 3_650 * DAY, environmental(TAG.0, TAG.1, State::Abandon, "t")).unwrap();
     let Frame::Written { megram } = &future else { panic!("{future:?}") };

@@ -23,8 +23,9 @@ fn with_rule(state: State) -> (Engine, Megram) {
     }
 }
 
+#[doc = "holds: design M6"]
 #[test]
-fn m6_a_lone_refine_goes_at_the_first_sweep_and_a_tag_goes_whole() {
+fn a_lone_refine_goes_at_the_first_sweep_and_a_tag_goes_whole() {
     let mut engine = Engine::new();
     let lone = write(&mut engine, NOW, event("tool:a", "path:a", State::Refine, "t"));
     let report = engine.sweep(clocks(NOW + 1));
@@ -41,8 +42,9 @@ fn m6_a_lone_refine_goes_at_the_first_sweep_and_a_tag_goes_whole() {
     assert_eq!((report.faded_tags, report.faded_megrams), (1, 3));
 }
 
+#[doc = "holds: design K2"]
 #[test]
-fn k2_a_sweep_deletes_a_tenth_of_the_tags_the_weakest_first() {
+fn a_sweep_deletes_a_tenth_of_the_tags_the_weakest_first() {
     let mut engine = Engine::new();
     for i in 0..100 {
         write(&mut engine, NOW + i * DAY, event("tool:a", &format!("path:{i:02}"), State::Accept, "t"));
@@ -54,8 +56,9 @@ fn k2_a_sweep_deletes_a_tenth_of_the_tags_the_weakest_first() {
     assert_eq!(engine.sweep(clocks(NOW + 4_000 * DAY)).faded_tags, 9);
 }
 
+#[doc = "holds: design K2"]
 #[test]
-fn k2_nothing_goes_while_the_clocks_disagree_by_more_than_a_day() {
+fn nothing_goes_while_the_clocks_disagree_by_more_than_a_day() {
     let mut engine = Engine::new();
     burst(&mut engine, NOW, TAG.1, State::Accept, 3);
     let mut frames = engine.sweep(clocks(NOW)).frames;
@@ -75,16 +78,18 @@ fn k2_nothing_goes_while_the_clocks_disagree_by_more_than_a_day() {
     assert_eq!(engine.sweep(Clocks { wall_ms: NOW, ..clocks(NOW + DAY) }).skipped, None);
 }
 
+#[doc = "holds: design M3"]
 #[test]
-fn m3_a_constraint_is_not_bankrupt_for_being_negative() {
+fn a_constraint_is_not_bankrupt_for_being_negative() {
     let (mut engine, rule) = with_rule(State::Abandon);
     assert!(engine.query_mk(TAG.0, TAG.1, NOW).decision < 0.0);
     assert_eq!(engine.sweep(clocks(NOW)).demoted, []);
     assert_eq!(get(&engine, rule.id).unwrap().level, Level::C);
 }
 
+#[doc = "holds: law 3.1; design M3"]
 #[test]
-fn m3_trust_goes_on_the_word_of_two_tasks_and_never_for_an_outage() {
+fn trust_goes_on_the_word_of_two_tasks_and_never_for_an_outage() {
     for (state, contrary) in [(State::Accept, State::Abandon), (State::Abandon, State::Accept)] {
         let (mut engine, rule) = with_rule(state);
         for _ in 0..20 {
@@ -104,8 +109,9 @@ fn m3_trust_goes_on_the_word_of_two_tasks_and_never_for_an_outage() {
     }
 }
 
+#[doc = "holds: invariant 19; design M5"]
 #[test]
-fn m5_an_old_rule_outlives_its_demotion_by_its_own_half_life() {
+fn an_old_rule_outlives_its_demotion_by_its_own_half_life() {
     let (mut engine, rule) = with_rule(State::Accept);
     let later = NOW + 100 * DAY;
     engine.sweep(clocks(later)); // The six accepts have faded.

@@ -120,8 +120,9 @@ fn frames_about_what_is_not_there_change_nothing_else() {
     assert_eq!(back, Err(ApplyError::Forgotten { id: unknown }), "what was forgotten does not come back");
 }
 
+#[doc = "holds: design K5"]
 #[test]
-fn k5_times_at_the_edges_do_no_harm() {
+fn times_at_the_edges_do_no_harm() {
     let mut engine = Engine::new();
     for now_ms in [i64::MIN, -1, 0, 1 << 31, i64::MAX, i64::MIN] {
         write(&mut engine, now_ms, draft());

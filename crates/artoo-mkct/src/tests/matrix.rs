@@ -3,6 +3,7 @@
 use super::{DAY, NOW, event, write};
 use crate::{Action, Engine, Level, Potentials, Quantum, State, quantize};
 
+#[doc = "holds: invariant 19, 23"]
 #[test]
 fn the_matrix_is_pinned() {
     let rows = [
@@ -20,6 +21,7 @@ fn the_matrix_is_pinned() {
     }
 }
 
+#[doc = "holds: invariant 23"]
 #[test]
 fn the_constants_are_pinned() {
     assert_eq!((crate::ATTENTION_THRESHOLD, crate::DECISION_THRESHOLD), (0.5, 0.2));
@@ -31,6 +33,7 @@ fn the_constants_are_pinned() {
     assert_eq!([Level::M, Level::K, Level::C, Level::T].map(Level::is_live), [true, true, false, false]);
 }
 
+#[doc = "holds: principle 8"]
 #[test]
 fn the_action_plane_is_exact_at_its_borders() {
     let below = |x: f64| f64::from_bits(x.to_bits() - 1);
@@ -69,8 +72,9 @@ fn potentials_halve_at_half_lives() {
     }
 }
 
+#[doc = "holds: design M8"]
 #[test]
-fn m8_one_abandon_tells_an_approach_off_for_twelve_days_and_most_of_a_thirteenth() {
+fn one_abandon_tells_an_approach_off_for_twelve_days_and_most_of_a_thirteenth() {
     let mut engine = Engine::new();
     write(&mut engine, NOW, event("intent:x", "via:shell", State::Abandon, "t"));
     let action = |days: f64| engine.query_mk("intent:x", "via:shell", NOW + (days * DAY as f64) as i64).action;
@@ -83,8 +87,9 @@ fn nothing_known_is_nothing() {
     assert_eq!(Engine::new().query_mk("intent:x", "env:local", NOW), nothing);
 }
 
+#[doc = "holds: design M12, K1"]
 #[test]
-fn m12_k1_a_clock_set_back_neither_revives_nor_ages() {
+fn a_clock_set_back_neither_revives_nor_ages() {
     let mut engine = Engine::new();
     write(&mut engine, NOW, event("intent:x", "env:local", State::Accept, "a"));
     let at_write = engine.query_mk("intent:x", "env:local", NOW);

@@ -318,6 +318,7 @@ impl Pair {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(128))]
 
+    #[doc = "holds: principle 8"]
     #[test]
     fn the_engine_agrees_with_a_plain_list(operations in prop::collection::vec(operation(), 1..80)) {
         let mut pair = Pair { engine: Engine::new(), naive: Naive::default(), frames: Vec::new(), now_ms: NOW };

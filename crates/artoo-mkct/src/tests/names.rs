@@ -7,8 +7,9 @@ use crate::{
     tool_tag, tools_of, unescape, via_tag,
 };
 
+#[doc = "holds: design M9"]
 #[test]
-fn m9_slugs_of_every_script() {
+fn slugs_of_every_script() {
     let table = [
         ("DB migration task", "db_migration_task"),
         ("Count the PDF files in ~/Documents", "count_the_pdf"),
@@ -32,8 +33,9 @@ fn m9_slugs_of_every_script() {
     }
 }
 
+#[doc = "holds: design M9"]
 #[test]
-fn m9_an_intent_without_a_letter_still_has_a_key_of_its_own() {
+fn an_intent_without_a_letter_still_has_a_key_of_its_own() {
     let slugs: Vec<String> = ["", " ", "?!", "🙂🙂", "|||"].map(slug).to_vec();
     for (i, slug) in slugs.iter().enumerate() {
         assert!(slug.starts_with('x') && slug.len() == 17, "{slug}");
@@ -41,8 +43,9 @@ fn m9_an_intent_without_a_letter_still_has_a_key_of_its_own() {
     }
 }
 
+#[doc = "holds: design M8"]
 #[test]
-fn m8_an_approach_is_a_set() {
+fn an_approach_is_a_set() {
     assert_eq!(via_tag(&["shell", "glob", "shell"]), "via:glob,shell");
     assert_eq!(via_tag(&["glob", "shell"]), via_tag(&["shell".to_owned(), "glob".to_owned()]));
     assert_eq!(via_tag::<&str>(&[]), "via:");
@@ -53,8 +56,9 @@ fn m8_an_approach_is_a_set() {
     assert_eq!(tools_of("intent:x", "env:local"), [""; 0]);
 }
 
+#[doc = "holds: design M12"]
 #[test]
-fn m12_separators_and_controls_are_escaped() {
+fn separators_and_controls_are_escaped() {
     let table = [
         ("plain/path 1.pdf", "plain/path 1.pdf"),
         ("a|b", "a%7Cb"),
@@ -94,8 +98,9 @@ fn ids_and_keys_have_one_spelling() {
     assert_eq!((level_key(Level::M, id), recall_key(id)), (format!("l|M|{id}"), format!("r|{id}")));
 }
 
+#[doc = "holds: design K4"]
 #[test]
-fn k4_ids_of_one_millisecond_keep_their_order() {
+fn ids_of_one_millisecond_keep_their_order() {
     let ids: Vec<MegramId> =
         (0..10_000).map(|sequence: u64| MegramId::compose(7, sequence, sequence.wrapping_mul(u64::MAX / 7))).collect();
     assert!(ids.is_sorted());

@@ -29,8 +29,9 @@ fn approach(tools: &[&str], state: State, task: &str) -> NewMegram {
     event(&intent_tag(INTENT), &via_tag(tools), state, task)
 }
 
+#[doc = "holds: principle 8; design M8"]
 #[test]
-fn m8_approaches_are_told_apart_and_the_intent_itself_is_never_forbidden() {
+fn approaches_are_told_apart_and_the_intent_itself_is_never_forbidden() {
     let mut engine = Engine::new();
     for (tools, state) in [(["shell"], State::Abandon), (["glob"], State::Accept)] {
         write(&mut engine, NOW, approach(&tools, state, "t"));
@@ -47,8 +48,9 @@ fn m8_approaches_are_told_apart_and_the_intent_itself_is_never_forbidden() {
     );
 }
 
+#[doc = "holds: design M7"]
 #[test]
-fn m7_an_exact_pair_can_be_forbidden_and_a_tool_only_advised() {
+fn an_exact_pair_can_be_forbidden_and_a_tool_only_advised() {
     let mut engine = Engine::new();
     let (space, entity) = (tool_tag("shell"), path_tag("/a|b"));
     write(&mut engine, NOW, event(&space, &entity, State::ChangeApproach, "t"));
@@ -71,8 +73,9 @@ fn m7_an_exact_pair_can_be_forbidden_and_a_tool_only_advised() {
     assert!((tool.potentials.decision + 1.8).abs() < 1e-12);
 }
 
+#[doc = "holds: law 3.1; design M13"]
 #[test]
-fn m13_what_the_environment_did_is_no_reason_to_forbid() {
+fn what_the_environment_did_is_no_reason_to_forbid() {
     let mut engine = Engine::new();
     let (space, entity) = (intent_tag(INTENT), via_tag(&["web"]));
     for i in 0..3 {
@@ -88,8 +91,9 @@ fn m13_what_the_environment_did_is_no_reason_to_forbid() {
     assert_eq!(told(&recall(&engine, INTENT, &[], &[])), [(Scope::Approach, "via:web", Action::Avoid, None)]);
 }
 
+#[doc = "holds: design M9"]
 #[test]
-fn m9_a_similar_intent_advises_at_a_discount_that_shows() {
+fn a_similar_intent_advises_at_a_discount_that_shows() {
     let mut engine = Engine::new();
     write(&mut engine, NOW, approach(&["glob"], State::Accept, "t"));
     let found = recall(&engine, "Please tell me, count of all the pdf files here?", &[], &[]);
@@ -104,8 +108,9 @@ fn m9_a_similar_intent_advises_at_a_discount_that_shows() {
     assert_eq!(told(&exact), [(Scope::Approach, "via:shell", Action::Avoid, None)]);
 }
 
+#[doc = "holds: design M9"]
 #[test]
-fn m9_similar_intents_in_a_script_without_spaces() {
+fn similar_intents_in_a_script_without_spaces() {
     let mut engine = Engine::new();
     write(&mut engine, NOW, event(&intent_tag("统计文档里的文件数量"), &via_tag(&["glob"]), State::Accept, "t"));
     let found = recall(&engine, "请统计文档里的文件数量吧", &[], &[]);
@@ -113,16 +118,18 @@ fn m9_similar_intents_in_a_script_without_spaces() {
     assert_eq!(told(&recall(&engine, "删除照片", &[], &[])), []);
 }
 
+#[doc = "holds: design M9"]
 #[test]
-fn m9_a_forgotten_intent_resembles_nothing() {
+fn a_forgotten_intent_resembles_nothing() {
     let mut engine = Engine::new();
     let id = write(&mut engine, NOW, approach(&["glob"], State::Accept, "t")).id;
     engine.forget(id, NOW).unwrap();
     assert_eq!(told(&recall(&engine, "please count the pdf files", &["glob"], &[])), []);
 }
 
+#[doc = "holds: invariant 18; design M16"]
 #[test]
-fn m16_a_recall_has_ten_entries_rules_and_prohibitions_first() {
+fn a_recall_has_ten_entries_rules_and_prohibitions_first() {
     let mut engine = Engine::new();
     for i in 0..30 {
         let state = if i % 2 == 0 { State::Accept } else { State::ChangePath };
@@ -171,8 +178,9 @@ fn rules_of_the_intent_its_approaches_and_named_pairs_come_back_constraints_firs
     assert_eq!(ids, &found.sops.iter().map(|sop| sop.id).collect::<Vec<_>>());
 }
 
+#[doc = "holds: design M16"]
 #[test]
-fn m16_shares_sum_to_what_was_advised() {
+fn shares_sum_to_what_was_advised() {
     let mut engine = Engine::new();
     for (i, state) in State::ALL.iter().cycle().take(40).enumerate() {
         write(&mut engine, NOW - (40 - i as i64) * DAY, approach(&["glob"], *state, &format!("t{i}")));

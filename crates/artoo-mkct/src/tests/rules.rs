@@ -51,8 +51,9 @@ fn slower_than_one_accept_per_3_97_days_never_promotes() {
     assert!(promoted_on(3.96, 400).is_some());
 }
 
+#[doc = "holds: design M4"]
 #[test]
-fn m4_a_cluster_is_promoted_once_and_again_only_on_new_evidence() {
+fn a_cluster_is_promoted_once_and_again_only_on_new_evidence() {
     let mut engine = Engine::new();
     burst(&mut engine, NOW, TAG.1, State::Accept, 6);
     let stale = engine.promotions(NOW).remove(0).ticket;
@@ -130,6 +131,7 @@ fn a_rule_needs_words() {
     assert!(engine.promote(&ticket, "use glob", NOW).is_ok(), "a bad answer costs nothing");
 }
 
+#[doc = "holds: invariant 20"]
 #[test]
 fn recall_of_a_rule_is_remembered_across_a_rebuild() {
     let mut engine = Engine::new();
@@ -145,8 +147,9 @@ fn recall_of_a_rule_is_remembered_across_a_rebuild() {
     assert_eq!(engine.query_c("intent:unknown", TAG.1, NOW), (Vec::new(), Vec::new()));
 }
 
+#[doc = "holds: design M10"]
 #[test]
-fn m10_feedback_weighs_as_much_as_an_abandon_and_opposes_its_rule() {
+fn feedback_weighs_as_much_as_an_abandon_and_opposes_its_rule() {
     for (state, sigma) in [(State::Accept, -1.0), (State::Abandon, 1.0)] {
         let mut engine = Engine::new();
         burst(&mut engine, NOW, TAG.1, state, 6);

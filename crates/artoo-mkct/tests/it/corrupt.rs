@@ -133,8 +133,9 @@ fn compare(
     if lost == 0 { "whole" } else { "said" }
 }
 
+#[doc = "holds: design S3, S8, S9"]
 #[test]
-fn s3_s8_s9_a_thousand_scribbled_stores_are_refused_or_say_what_they_lost() {
+fn a_thousand_scribbled_stores_are_refused_or_say_what_they_lost() {
     let (disk, known) = built();
     let mut outcomes = BTreeMap::new();
     for seed in 1..=STORES {

@@ -99,8 +99,9 @@ fn small_snapshots(disk: &SimDisk) -> Options {
     Options { snapshot_tail_bytes: 1_000, dream: None, ..quiet(disk) }
 }
 
+#[doc = "holds: design S1"]
 #[test]
-fn s1_power_lost_at_every_single_write_loses_nothing_that_was_promised() {
+fn power_lost_at_every_single_write_loses_nothing_that_was_promised() {
     let whole = SimDisk::default();
     let mut promised = Promised::default();
     live(&whole, &small_snapshots(&whole), &mut promised).unwrap();
@@ -120,8 +121,9 @@ fn s1_power_lost_at_every_single_write_loses_nothing_that_was_promised() {
 }
 
 #[cfg(feature = "leveldb")]
+#[doc = "holds: design S1, S9"]
 #[test]
-fn s1_s9_power_lost_under_the_index_costs_the_index_alone() {
+fn power_lost_under_the_index_costs_the_index_alone() {
     let with_index = |disk: &SimDisk| Options { index: artoo_mkct::IndexChoice::LevelDb, ..small_snapshots(disk) };
     let whole = SimDisk::default();
     live(&whole, &with_index(&whole), &mut Promised::default()).unwrap();
@@ -136,8 +138,9 @@ fn s1_s9_power_lost_under_the_index_costs_the_index_alone() {
     }
 }
 
+#[doc = "holds: design S4"]
 #[test]
-fn s4_a_full_disk_is_told_and_the_process_goes_on() {
+fn a_full_disk_is_told_and_the_process_goes_on() {
     let disk = SimDisk::default();
     let (memory, _) = open(&disk);
     memory.write(NOW, event(0)).unwrap().receipt.wait(Promise::Synced).unwrap();
@@ -158,8 +161,9 @@ fn s4_a_full_disk_is_told_and_the_process_goes_on() {
     assert_eq!(contents(&open(&disk).0).len(), 3);
 }
 
+#[doc = "holds: design S4"]
 #[test]
-fn s4_a_disk_that_stays_full_is_told_at_the_end_too() {
+fn a_disk_that_stays_full_is_told_at_the_end_too() {
     let disk = SimDisk::default();
     let (memory, _) = open(&disk);
     disk.set_capacity(Some(disk.used()));
@@ -168,8 +172,9 @@ fn s4_a_disk_that_stays_full_is_told_at_the_end_too() {
     assert_eq!(contents(&open(&disk).0).len(), 0);
 }
 
+#[doc = "holds: design S7"]
 #[test]
-fn s7_a_failed_sync_is_the_journals_last_word() {
+fn a_failed_sync_is_the_journals_last_word() {
     let disk = SimDisk::default();
     let (memory, _) = open(&disk);
     memory.write(NOW, event(0)).unwrap().receipt.wait(Promise::Synced).unwrap();
@@ -185,8 +190,9 @@ fn s7_a_failed_sync_is_the_journals_last_word() {
     assert_eq!(contents(&open(&disk.after(Loss::Everything)).0).len(), 1);
 }
 
+#[doc = "holds: design S12, M14"]
 #[test]
-fn s12_m14_a_full_queue_refuses_loudly_counts_and_loses_nothing() {
+fn a_full_queue_refuses_loudly_counts_and_loses_nothing() {
     let disk = SimDisk::default();
     let (memory, _) = Memory::open(Path::new(FOLDER), Options { max_queued_bytes: 20_000, ..quiet(&disk) }).unwrap();
     // Nothing leaves the queue while the disk is full.
@@ -206,8 +212,9 @@ fn s12_m14_a_full_queue_refuses_loudly_counts_and_loses_nothing() {
     assert_eq!(contents(&open(&disk).0).len(), accepted);
 }
 
+#[doc = "holds: design S13, M14"]
 #[test]
-fn s13_m14_a_burst_of_10_000_is_all_there_after_close() {
+fn a_burst_of_10_000_is_all_there_after_close() {
     let disk = SimDisk::default();
     let (memory, _) = open(&disk);
     let memory = Arc::new(memory);
@@ -232,8 +239,9 @@ fn child_writes_until_it_is_killed() {
     kill::write_until_killed(Path::new(&folder), salt);
 }
 
+#[doc = "holds: design S1"]
 #[test]
-fn s1_writers_killed_at_random_lose_nothing_that_was_acknowledged() {
+fn writers_killed_at_random_lose_nothing_that_was_acknowledged() {
     let folder = tempfile::tempdir().unwrap();
     let writer = |salt: u64| {
         let mut command = std::process::Command::new(std::env::current_exe().unwrap());

@@ -153,8 +153,9 @@ fn closing_does_not_wait_for_a_distiller() {
     is_closed.recv_timeout(LONG / 2).expect("closing waits for an answer").unwrap();
 }
 
+#[doc = "holds: design K2"]
 #[test]
-fn k2_a_clock_that_jumped_deletes_nothing_in_any_process() {
+fn a_clock_that_jumped_deletes_nothing_in_any_process() {
     let (disk, distiller) = (SimDisk::default(), scripted(How::Fails));
     let (memory, _) = Memory::open(Path::new(FOLDER), options(&disk, &distiller)).unwrap();
     for number in 0..50 {

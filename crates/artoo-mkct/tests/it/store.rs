@@ -103,8 +103,9 @@ fn the_index_says_what_the_engine_knows_under_the_keys_of_the_schema() {
 }
 
 #[cfg(feature = "leveldb")]
+#[doc = "holds: design M17"]
 #[test]
-fn m17_leveldb_and_memory_give_the_same_answers() {
+fn leveldb_and_memory_give_the_same_answers() {
     use artoo_mkct::{LevelDbStore, disk::Disk};
     let disk: Arc<dyn Disk> = Arc::new(SimDisk::default());
     let (mut naive, mut random) = (MemoryStore::default(), Random(11));
@@ -133,8 +134,9 @@ fn m17_leveldb_and_memory_give_the_same_answers() {
 }
 
 #[cfg(feature = "leveldb")]
+#[doc = "holds: design S9"]
 #[test]
-fn s9_an_index_without_its_journal_or_behind_it_or_ahead_of_it_is_made_anew() {
+fn an_index_without_its_journal_or_behind_it_or_ahead_of_it_is_made_anew() {
     let disk = SimDisk::default();
     let with_index = |disk: &SimDisk| Options { index: IndexChoice::LevelDb, ..quiet(disk) };
     let life = |disk: &SimDisk, from: usize| {
@@ -177,8 +179,9 @@ fn a_store_that_fails_is_given_up_and_memory_goes_on() {
 }
 
 #[cfg(feature = "leveldb")]
+#[doc = "holds: design M11"]
 #[test]
-fn m11_what_is_forgotten_is_nowhere_on_the_disk_any_more() {
+fn what_is_forgotten_is_nowhere_on_the_disk_any_more() {
     let disk = SimDisk::default();
     let options = Options { index: IndexChoice::LevelDb, snapshot_tail_bytes: 1, ..quiet(&disk) };
     let secret = "q7Zk2Vx9WmB4tLsRdYc8";
@@ -201,8 +204,9 @@ fn m11_what_is_forgotten_is_nowhere_on_the_disk_any_more() {
     assert!(memory.verify().unwrap().is_sound());
 }
 
+#[doc = "holds: design M11"]
 #[test]
-fn m11_compaction_drops_what_is_long_gone_and_keeps_the_rest_and_its_order() {
+fn compaction_drops_what_is_long_gone_and_keeps_the_rest_and_its_order() {
     let disk = SimDisk::default();
     let options = Options { clock: Arc::new(crate::support::Still(NOW + 200 * DAY)), ..quiet(&disk) };
     let (memory, _) = Memory::open(Path::new(FOLDER), options.clone()).unwrap();
@@ -296,8 +300,9 @@ fn rebuild_reads_everything_anew_and_changes_nothing() {
     assert_eq!((crate::support::contents(&memory), memory.stats().engine), before);
 }
 
+#[doc = "holds: design M11"]
 #[test]
-fn m11_a_look_back_finds_what_was_deleted_since_and_says_from_when_it_is_complete() {
+fn a_look_back_finds_what_was_deleted_since_and_says_from_when_it_is_complete() {
     let disk = SimDisk::default();
     let options = Options { clock: Arc::new(crate::support::Still(NOW + 200 * DAY)), ..quiet(&disk) };
     let (memory, _) = Memory::open(Path::new(FOLDER), options).unwrap();

@@ -50,8 +50,9 @@ fn write_the_fixture() {
     memory.close().unwrap();
 }
 
+#[doc = "holds: design S11"]
 #[test]
-fn s11_a_store_of_version_1_opens_and_says_what_it_said() {
+fn a_store_of_version_1_opens_and_says_what_it_said() {
     let says: Vec<Megram> = serde_json::from_slice(&fs::read(Path::new(FIXTURE).join("says.json")).unwrap()).unwrap();
     let says: BTreeMap<MegramId, Megram> = says.into_iter().map(|megram| (megram.id, megram)).collect();
     for files in [&["memory.journal"][..], &["memory.journal", "memory.snapshot"]] {
@@ -97,8 +98,9 @@ fn a_journal_of_artoo_0_1_0_opens_and_answers() {
     assert_eq!(everything(&memory).len(), 13);
 }
 
+#[doc = "holds: design S11"]
 #[test]
-fn s11_a_newer_store_is_refused_and_left_alone_and_a_newer_snapshot_is_not_needed() {
+fn a_newer_store_is_refused_and_left_alone_and_a_newer_snapshot_is_not_needed() {
     let folder = tempfile::tempdir().unwrap();
     let journal = folder.path().join("memory.journal");
     let (memory, _) = Memory::open(folder.path(), options()).unwrap();
@@ -128,8 +130,9 @@ fn s11_a_newer_store_is_refused_and_left_alone_and_a_newer_snapshot_is_not_neede
 }
 
 #[cfg(unix)]
+#[doc = "holds: design S5"]
 #[test]
-fn s5_a_folder_that_cannot_be_used_is_an_error_that_names_it() {
+fn a_folder_that_cannot_be_used_is_an_error_that_names_it() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("a file");
     fs::write(&file, "x").unwrap();

@@ -45,8 +45,9 @@ fn start_child(folder: &Path) -> Child {
         .unwrap()
 }
 
+#[doc = "holds: design M15, S6"]
 #[test]
-fn m15_s6_fifty_processes_at_once_lose_nothing() {
+fn fifty_processes_at_once_lose_nothing() {
     let folder = tempfile::tempdir().unwrap();
     let children: Vec<Child> = (0..RUNS).map(|_| start_child(folder.path())).collect();
     for mut child in children {
@@ -62,8 +63,9 @@ fn m15_s6_fifty_processes_at_once_lose_nothing() {
     assert_eq!(std::fs::read_dir(folder.path().join("memory.inbox")).map_or(0, Iterator::count), 0, "all taken in");
 }
 
+#[doc = "holds: law 3.4; design M15"]
 #[test]
-fn m15_the_second_reads_what_was_there_and_the_first_takes_in_what_it_wrote() {
+fn the_second_reads_what_was_there_and_the_first_takes_in_what_it_wrote() {
     let disk = SimDisk::default();
     let (first, _) = open(&disk);
     first.write(NOW, event(0)).unwrap().receipt.wait(Promise::Synced).unwrap();
@@ -81,8 +83,9 @@ fn m15_the_second_reads_what_was_there_and_the_first_takes_in_what_it_wrote() {
     assert_eq!(contents(&open(&disk.after(Loss::Everything)).0).len(), 2);
 }
 
+#[doc = "holds: design M15"]
 #[test]
-fn m15_a_second_that_comes_before_the_first_made_the_journal_works_too() {
+fn a_second_that_comes_before_the_first_made_the_journal_works_too() {
     let disk = SimDisk::default();
     let lock = disk.open(std::path::Path::new("/memory/memory.lock"), OpenMode::Write).unwrap();
     assert!(lock.try_lock().unwrap());
@@ -95,8 +98,9 @@ fn m15_a_second_that_comes_before_the_first_made_the_journal_works_too() {
     assert_eq!((summary.taken_in.journals, contents(&memory).len()), (1, 1));
 }
 
+#[doc = "holds: design M15"]
 #[test]
-fn m15_a_second_that_outlives_the_first_hands_over_itself() {
+fn a_second_that_outlives_the_first_hands_over_itself() {
     let disk = SimDisk::default();
     let (first, _) = open(&disk);
     let (second, _) = open(&disk);
@@ -107,8 +111,9 @@ fn m15_a_second_that_outlives_the_first_hands_over_itself() {
     assert_eq!(contents(&open(&disk).0).len(), 1);
 }
 
+#[doc = "holds: law 3.4; design M15"]
 #[test]
-fn m15_a_second_that_is_killed_is_taken_in_by_the_next_opener_also_twice() {
+fn a_second_that_is_killed_is_taken_in_by_the_next_opener_also_twice() {
     let disk = SimDisk::default();
     let (first, _) = open(&disk);
     let (second, _) = open(&disk);
@@ -127,8 +132,9 @@ fn m15_a_second_that_is_killed_is_taken_in_by_the_next_opener_also_twice() {
     drop((first, second, memory));
 }
 
+#[doc = "holds: design M15"]
 #[test]
-fn m15_a_damaged_journal_of_a_second_gives_what_is_sound_and_says_so() {
+fn a_damaged_journal_of_a_second_gives_what_is_sound_and_says_so() {
     let disk = SimDisk::default();
     let (first, _) = open(&disk);
     let (second, _) = open(&disk);
@@ -147,8 +153,9 @@ fn m15_a_damaged_journal_of_a_second_gives_what_is_sound_and_says_so() {
     assert_eq!(contents(&memory).len(), 2);
 }
 
+#[doc = "holds: design M15"]
 #[test]
-fn m15_a_guest_forgets_its_own_at_once_and_the_holders_when_it_is_taken_in() {
+fn a_guest_forgets_its_own_at_once_and_the_holders_when_it_is_taken_in() {
     let disk = SimDisk::default();
     let (first, _) = open(&disk);
     let theirs = first.write(NOW, event(0)).unwrap();
@@ -169,8 +176,9 @@ fn m15_a_guest_forgets_its_own_at_once_and_the_holders_when_it_is_taken_in() {
     assert_eq!(disk.holds(b"event 0"), Vec::<PathBuf>::new(), "taking the wish in erased the body");
 }
 
+#[doc = "holds: design M15"]
 #[test]
-fn m15_the_second_leaves_the_firsts_index_alone() {
+fn the_second_leaves_the_firsts_index_alone() {
     let folder = tempfile::tempdir().unwrap();
     let options = || Options { index: IndexChoice::LevelDb, dream: None, ..Options::default() };
     let (first, _) = Memory::open(folder.path(), options()).unwrap();

@@ -7,8 +7,9 @@ use super::{
     is_secret_name, marks, prefixes, redact, redact_keys,
 };
 
+#[doc = "holds: design H7"]
 #[test]
-fn h7_secrets_are_taken_out_by_their_shape() {
+fn secrets_are_taken_out_by_their_shape() {
     let check = |input: &str, expected: &str| assert_eq!(redact(input), expected);
     check("key sk-proj-abcDEF0123456789xyz end", "key [redacted] end");
     check("sk-ant-api03-AAAAAAAAAAAAAAAA_bb-cc", "[redacted]");
@@ -73,8 +74,9 @@ fn only_what_is_surely_a_key_counts_in_files() {
     }
 }
 
+#[doc = "holds: design H7"]
 #[test]
-fn h7_private_keys_go_whole_even_when_cut_off() {
+fn private_keys_go_whole_even_when_cut_off() {
     let check = |input: &str, expected: &str| assert_eq!(redact(input), expected);
     let key = "-----BEGIN OPENSSH PRIVATE KEY-----\nb3BlbnNz\n-----END OPENSSH PRIVATE KEY-----";
     check(&format!("a\n{key}\nb\n{key}"), "a\n[redacted]\nb\n[redacted]");
@@ -85,8 +87,9 @@ fn h7_private_keys_go_whole_even_when_cut_off() {
     );
 }
 
+#[doc = "holds: design H7"]
 #[test]
-fn h7_ordinary_text_passes_untouched() {
+fn ordinary_text_passes_untouched() {
     for text in [
         "",
         "41 files under /home/me/sk-notes",
@@ -125,8 +128,9 @@ proptest! {
         }
     }
 
+    #[doc = "holds: design H7"]
     #[test]
-    fn h7_no_key_is_overlooked_for_its_bytes(before in "\\PC{0,20}", shape in 0..prefixes().count(), after in "\\PC{0,20}") {
+    fn no_key_is_overlooked_for_its_bytes(before in "\\PC{0,20}", shape in 0..prefixes().count(), after in "\\PC{0,20}") {
         let text = format!("{before}{}{after}", prefixes().nth(shape).unwrap().1);
         let bytes = Bytes::of(&text);
         for (_, prefix) in prefixes() {
@@ -134,19 +138,22 @@ proptest! {
         }
     }
 
+    #[doc = "holds: design H7"]
     #[test]
-    fn h7_names_of_secrets_are_known_in_any_letter_case(name in "[A-Za-zäÄ_-]{0,6}(password|_key|-TOKEN|aPiKeY|secret|authorization)?") {
+    fn names_of_secrets_are_known_in_any_letter_case(name in "[A-Za-zäÄ_-]{0,6}(password|_key|-TOKEN|aPiKeY|secret|authorization)?") {
         prop_assert_eq!(is_secret_name(&name), is_secret_name(&name.to_ascii_lowercase()));
     }
 
+    #[doc = "holds: design H7"]
     #[test]
-    fn h7_any_text_is_taken_and_twice_is_once(text in r#"(sk-|AKIA|Bearer |[a-z_=:@/"'\\ ä鍵-]|token|KEY=|https://|-----BEGIN | PRIVATE KEY-----){0,40}"#) {
+    fn any_text_is_taken_and_twice_is_once(text in r#"(sk-|AKIA|Bearer |[a-z_=:@/"'\\ ä鍵-]|token|KEY=|https://|-----BEGIN | PRIVATE KEY-----){0,40}"#) {
         let once = redact(&text);
         prop_assert_eq!(redact(&once), once.as_ref());
     }
 
+    #[doc = "holds: design H7"]
     #[test]
-    fn h7_a_key_goes_wherever_it_stands(before in "[ \n\t.,ä鍵]{0,20}", after in "[ \n\t,ä鍵]{0,20}", key in "[A-Za-z0-9]{20,40}") {
+    fn a_key_goes_wherever_it_stands(before in "[ \n\t.,ä鍵]{0,20}", after in "[ \n\t,ä鍵]{0,20}", key in "[A-Za-z0-9]{20,40}") {
         let secret = format!("sk-{key}");
         let text = format!("{before} {secret} {after}");
         let redacted = redact(&text);
@@ -154,8 +161,9 @@ proptest! {
     }
 }
 
+#[doc = "holds: design H7"]
 #[test]
-fn h7_what_is_too_short_to_look_at_can_hold_no_secret() {
+fn what_is_too_short_to_look_at_can_hold_no_secret() {
     for (least, prefix) in prefixes() {
         assert!(prefix.len() + least >= SHORTEST_BYTES, "{prefix}");
     }
@@ -167,8 +175,9 @@ fn h7_what_is_too_short_to_look_at_can_hold_no_secret() {
     assert_eq!(redact("token: abcdef"), "token: [redacted]");
 }
 
+#[doc = "holds: design H7"]
 #[test]
-fn h7_no_name_of_a_secret_ends_in_another_letter() {
+fn no_name_of_a_secret_ends_in_another_letter() {
     for name in SECRET_NAMES.iter().chain(SECRET_ENDS).chain(&["authorization"]) {
         for name in [(*name).to_owned(), format!("x{name}"), name.to_uppercase()] {
             assert_eq!(is_secret_name(&name), is_known_name(&name), "{name}");

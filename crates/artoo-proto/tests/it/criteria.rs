@@ -7,8 +7,9 @@ fn read(wire: Value) -> Criterion {
     serde_json::from_value(wire.clone()).unwrap_or_else(|error| panic!("{wire}: {error}"))
 }
 
+#[doc = "holds: design G18"]
 #[test]
-fn g18_plain_text_is_a_plausible_criterion() {
+fn plain_text_is_a_plausible_criterion() {
     let criterion = read(json!("the count is stated"));
     assert_eq!(criterion, Criterion::prose("the count is stated"));
     assert_eq!((criterion.mode(), criterion.required(), criterion.check()), (Mode::Plausible, false, None));
@@ -17,8 +18,9 @@ fn g18_plain_text_is_a_plausible_criterion() {
     assert_eq!(read(written), criterion);
 }
 
+#[doc = "holds: design G18"]
 #[test]
-fn g18_mode_and_required_are_kept() {
+fn mode_and_required_are_kept() {
     let check = |wire: Value, mode: Mode, required: bool| {
         let criterion = read(wire);
         assert_eq!((criterion.mode(), criterion.required()), (mode, required), "{criterion:?}");
@@ -32,8 +34,9 @@ fn g18_mode_and_required_are_kept() {
     }
 }
 
+#[doc = "holds: law 0.3; design G19"]
 #[test]
-fn g19_a_check_drops_the_prose_and_renders_its_own_claim() {
+fn a_check_drops_the_prose_and_renders_its_own_claim() {
     let wire = json!({
         "criterion": "everything is perfect",
         "mode": "plausible",
@@ -47,8 +50,9 @@ fn g19_a_check_drops_the_prose_and_renders_its_own_claim() {
     assert!(!serde_json::to_string(&criterion).unwrap().contains("perfect"));
 }
 
+#[doc = "holds: law 0.3; design G19"]
 #[test]
-fn g19_every_check_renders_what_it_looks_at() {
+fn every_check_renders_what_it_looks_at() {
     let check = |wire: Value, claim: &str, substantive: bool, written: Option<&str>| {
         let check: Check = serde_json::from_value(wire).unwrap();
         assert_eq!(check.claim(), claim);
@@ -90,8 +94,9 @@ fn g19_every_check_renders_what_it_looks_at() {
     );
 }
 
+#[doc = "holds: design G19"]
 #[test]
-fn g19_a_check_with_a_word_too_many_is_refused() {
+fn a_check_with_a_word_too_many_is_refused() {
     for wire in [
         json!({ "kind": "output_not_empty", "path": "/a" }),
         json!({ "kind": "file_exists", "path": "/a", "why": "trust me" }),

@@ -69,6 +69,7 @@ fn every_file_could_have_passed_the_bus() {
     }
 }
 
+#[doc = "holds: invariant 3"]
 #[test]
 fn the_specs_contracts_keep_their_names() {
     let check = |kind: MessageKind, names: &[&str]| {

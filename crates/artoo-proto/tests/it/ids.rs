@@ -10,8 +10,9 @@ fn uuid() -> Uuid {
     Uuid::parse_str(UUID).unwrap()
 }
 
+#[doc = "holds: design D16"]
 #[test]
-fn d16_a_task_id_is_safe_whatever_the_words() {
+fn a_task_id_is_safe_whatever_the_words() {
     let check = |words: &str, slug: &str| assert_eq!(TaskId::new(words, uuid()).as_str(), format!("{slug}-{UUID}"));
     check("Count the PDF files", "count_the_pdf_files");
     check("", "task");
@@ -85,8 +86,9 @@ fn moments_saturate() {
 }
 
 proptest! {
+    #[doc = "holds: design D16"]
     #[test]
-    fn d16_any_words_make_an_id_that_is_read_back(words in any::<String>(), uuid in any::<u128>()) {
+    fn any_words_make_an_id_that_is_read_back(words in any::<String>(), uuid in any::<u128>()) {
         let id = TaskId::new(&words, Uuid::from_u128(uuid));
         prop_assert_eq!(TaskId::try_from(id.as_str().to_owned()), Ok(id.clone()));
         prop_assert!(id.as_str().len() <= 255, "a file name: {} bytes", id.as_str().len());

@@ -38,8 +38,9 @@ fn every_kind_stands_once_in_the_order_of_the_flow() {
     }
 }
 
+#[doc = "holds: invariant 8, 13; design D8"]
 #[test]
-fn d8_each_role_says_what_is_its_own_and_nothing_else() {
+fn each_role_says_what_is_its_own_and_nothing_else() {
     use MessageKind as M;
     let check = |role: Role, kinds: &[MessageKind]| assert_eq!(publishes(role), kinds, "{role}");
     check(Role::Perceiver, &[M::ClarificationRequest, M::TaskSpec, M::PerceptionFailed]);
@@ -55,6 +56,7 @@ fn d8_each_role_says_what_is_its_own_and_nothing_else() {
     check(Role::Auditor, &[]);
 }
 
+#[doc = "holds: invariant 7; principle 6"]
 #[test]
 fn nobody_reaches_whom_the_spec_keeps_apart() {
     let check = |role: Role, others: &[Role]| {
@@ -70,6 +72,7 @@ fn nobody_reaches_whom_the_spec_keeps_apart() {
     check(Role::Auditor, &[]);
 }
 
+#[doc = "holds: invariant 15; principle 5"]
 #[test]
 fn memory_the_auditor_and_the_human_hear_only_whom_they_should() {
     use MessageKind as M;

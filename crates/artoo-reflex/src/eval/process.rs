@@ -9,8 +9,8 @@ use std::cmp::Ordering;
 use std::collections::HashMap;
 use std::path::Path;
 
-use super::{EntryKind, EvalError, FileSystem, text};
-use crate::algebra::{Key, Order, SortKey};
+use super::{EntryKind, EvalError, FileSystem, by_keys, text};
+use crate::algebra::{Key, SortKey};
 
 /// Kernel clock ticks a second: fixed at 100 in what Linux shows to programs.
 const TICKS_PER_SECOND: u64 = 100;
@@ -75,20 +75,16 @@ fn one(id: u64, uptime_s: u64, users: &HashMap<u32, String>, fs: &dyn FileSystem
 }
 
 /// Orders processes; what no key tells apart stays as it was.
-pub(super) fn sort(mut processes: Vec<Process>, keys: &[SortKey]) -> Result<Vec<Process>, EvalError> {
+pub(super) fn sort(mut processes: Vec<Process>, keys: &[SortKey]) -> Vec<Process> {
     processes.sort_by(|a, b| {
-        let mut orders = keys.iter().map(|key| {
-            let order = match key.by {
-                Key::Memory => a.memory_bytes.cmp(&b.memory_bytes),
-                Key::Cpu => a.cpu_permille.cmp(&b.cpu_permille),
-                Key::Name => a.name.cmp(&b.name),
-                _ => Ordering::Equal,
-            };
-            if key.order == Order::Descending { order.reverse() } else { order }
-        });
-        orders.find(|order| order.is_ne()).unwrap_or(Ordering::Equal)
+        by_keys(keys, |key| match key {
+            Key::Memory => a.memory_bytes.cmp(&b.memory_bytes),
+            Key::Cpu => a.cpu_permille.cmp(&b.cpu_permille),
+            Key::Name => a.name.cmp(&b.name),
+            _ => Ordering::Equal,
+        })
     });
-    Ok(processes)
+    processes
 }
 
 /// Names of users by number.

@@ -15,7 +15,7 @@ pub use artoo_proto::CheckOutcome as Verification;
 use artoo_proto::escape;
 use serde_json::Value;
 
-use super::{Answer, EvalError, FileSystem, evaluate, number};
+use super::{Answer, EvalError, FileSystem, decimal, evaluate};
 use crate::algebra::{Function, Query, Relation, Ty};
 
 /// Names of differing elements shown as evidence; enough to act on, short enough to read.
@@ -57,7 +57,7 @@ fn value(query: &Query, output: &str, fs: &dyn FileSystem) -> Result<Verificatio
     }
     Ok(match evaluate(query, fs)? {
         Answer::Number(expected) => whole(expected, output),
-        Answer::Decimal(expected) => decimal(query, expected, output),
+        Answer::Decimal(expected) => decimal_number(query, expected, output),
         Answer::Lines(expected) => lines::same(query, &expected, output),
         Answer::Groups(expected) => lines::groups(&expected, output),
         Answer::Truth(expected) => lines::truth(query, expected, output),
@@ -83,12 +83,12 @@ fn whole(expected: u64, output: &str) -> Verification {
 }
 
 /// A mean may have no end; what is computed in floating point agrees to this part of a unit.
-const MEAN_DIFFERS: i128 = number::UNIT / 1_000_000;
+const MEAN_DIFFERS: i128 = decimal::UNIT / 1_000_000;
 
-fn decimal(query: &Query, expected: i128, output: &str) -> Verification {
+fn decimal_number(query: &Query, expected: i128, output: &str) -> Verification {
     let output = output.trim();
     let is_number = output.strip_prefix('-').unwrap_or(output).chars().all(|c| c.is_ascii_digit() || c == '.');
-    let (expected_shown, said) = (number::shown(expected), number::leading(output.as_bytes()));
+    let (expected_shown, said) = (decimal::shown(expected), decimal::leading(output.as_bytes()));
     let is_mean = matches!(query, Query::Aggregate { function: Function::Average, .. });
     let differs = if is_mean { MEAN_DIFFERS } else { 0 };
     if is_number && said.is_some_and(|said| said.abs_diff(expected) <= differs.unsigned_abs()) {

@@ -4,8 +4,9 @@
 
 use super::grep::Grep;
 use super::pipeline::{Argv, Pipeline};
-use super::{Programs, Unsupported, files};
-use crate::algebra::{Fact, Function, Key, NamePart, Order, Part, Pred, Query, Relation, Rewrite, Separator, SortKey};
+use super::selection::paths;
+use super::{Programs, Unsupported};
+use crate::algebra::{Function, Key, NamePart, Order, Part, Pred, Query, Relation, Rewrite, Separator, SortKey, Ty};
 
 /// Lines as they are shown: with their file or number where the query asks for it.
 pub(super) fn shown(query: &Query, programs: Programs) -> Result<Pipeline, Unsupported> {
@@ -28,7 +29,7 @@ pub(super) fn shown(query: &Query, programs: Programs) -> Result<Pipeline, Unsup
     };
     let grep = if numbered { grep.with("-n") } else { grep };
     let located = match source {
-        Query::TextOf { of } => files::paths(&in_order_of_paths(of)?, programs)?.pipe(grep.with("-H").of_names()),
+        Query::TextOf { of } => paths(&in_order_of_paths(of)?, programs)?.pipe(grep.with("-H").of_names()),
         Query::TextFile { path } => Pipeline::of(grep.of_file(path)),
         _ => return Err(Unsupported::Arrangement { what: "this text" }),
     };
@@ -52,24 +53,9 @@ pub(super) fn text(query: &Query, programs: Programs) -> Result<Pipeline, Unsupp
     Ok(match query {
         // Not `cat`: the last line gets its end, so that lines can be counted.
         Query::TextFile { path } => Pipeline::of(Grep::of(None)?.of_file(path)),
-        Query::TextOf { of } => {
-            files::paths(&in_order_of_paths(of)?, programs)?.pipe(Grep::of(None)?.with("-h").of_names())
-        }
+        Query::TextOf { of } => paths(&in_order_of_paths(of)?, programs)?.pipe(Grep::of(None)?.with("-h").of_names()),
         Query::ArchiveEntries { path } => entries(path, programs)?,
-        // One name or number a line; other facts come with lines that are none.
-        Query::System {
-            fact:
-                fact @ (Fact::Groups
-                | Fact::Ports
-                | Fact::GroupsOf { .. }
-                | Fact::AllUsers
-                | Fact::AllGroups
-                | Fact::LoggedIn
-                | Fact::Shells
-                | Fact::NameServers
-                | Fact::Interfaces
-                | Fact::KernelModules),
-        } => super::facts::fact(fact, programs)?,
+        Query::System { fact } if fact.ty() == Ty::Lines => super::facts::fact(fact, programs)?,
         Query::Filter { of, keep } => filter(text(of, programs)?, keep)?,
         Query::Part { of, part } => match (of.as_ref(), part) {
             (Query::TextFile { path }, Part::First(count)) if *count > 0 => {
@@ -191,19 +177,19 @@ fn rewritten(how: &Rewrite, programs: Programs) -> Result<Argv, Unsupported> {
 /// A part of each path, a line each.
 fn names(of: &Query, part: NamePart, programs: Programs) -> Result<Pipeline, Unsupported> {
     programs.gnu_only("parts of names")?;
-    let paths = files::paths(of, programs)?;
+    let found = paths(of, programs)?;
     let sed = |script: &'static str| Argv::bytewise("sed -z -e").value(script);
     let lines = || Argv::new("tr \\0 \\n");
     Ok(match part {
-        NamePart::Name => paths.pipe(sed("s|.*/||")).pipe(lines()),
+        NamePart::Name => found.pipe(sed("s|.*/||")).pipe(lines()),
         // What lies directly in the root keeps its slash.
         NamePart::Folder => {
             let folder = sed("s|^/[^/]*$|//|").and("-e").value("s|\\(.\\)/[^/]*$|\\1|");
-            paths.pipe(folder).pipe(lines())
+            found.pipe(folder).pipe(lines())
         }
         NamePart::Extension => {
             let extension = "{ if (NF > 1) print tolower($NF) }";
-            paths.pipe(sed("s|.*/||")).pipe(lines()).pipe(Argv::bytewise("awk -F .").value(extension))
+            found.pipe(sed("s|.*/||")).pipe(lines()).pipe(Argv::bytewise("awk -F .").value(extension))
         }
     })
 }

@@ -58,7 +58,21 @@ impl Pipeline {
         Self(vec![first])
     }
 
-    /// Hands on what it writes.
+    /// Programs written as for a shell: ` | ` between them, a word with blanks in single quotes, and `{}` in a word for
+    /// the argument, which may be any text.
+    pub(crate) fn of_template(template: &'static str, argument: &str) -> Self {
+        let words = |program: &str| {
+            let pieces = program.split('\'').enumerate();
+            let words = pieces.flat_map(|(at, piece)| match at % 2 {
+                0 => piece.split_whitespace().collect(),
+                _ => vec![piece],
+            });
+            words.map(|word| word.replace("{}", argument)).collect()
+        };
+        Self(template.split(" | ").map(|program| Argv { words: words(program) }).collect())
+    }
+
+    /// Adds a program that reads what the last one writes.
     pub(crate) fn pipe(mut self, next: Argv) -> Self {
         self.0.push(next);
         self

@@ -354,6 +354,7 @@ fn lines_of_a_file() {
     );
 }
 
+#[doc = "holds: law 0.15"]
 #[test]
 fn defaults_are_told() {
     let parsed = read("how many PDFs containing 'x' of more than 1 MB").unwrap();

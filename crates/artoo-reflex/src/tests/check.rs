@@ -105,6 +105,7 @@ fn the_answers_are_the_right_ones() {
     assert_eq!(value("list files in ~/x named '$(touch pwned).txt'"), "/home/ada/x/$(touch pwned).txt\n");
 }
 
+#[doc = "holds: law 0.16"]
 #[test]
 fn wrong_numbers_fail() {
     for request in ["how many files are in ~/x", "total size of ~/x", "how many lines in ~/x/sub/c.txt"] {
@@ -117,6 +118,7 @@ fn wrong_numbers_fail() {
     }
 }
 
+#[doc = "holds: law 0.16"]
 #[test]
 fn wrong_lists_fail() {
     for request in
@@ -143,6 +145,7 @@ fn wrong_lists_fail() {
     check("list the files in ~/x", reversed, true);
 }
 
+#[doc = "holds: law 0.16"]
 #[test]
 fn the_first_of_an_order_leaves_out_nothing_better() {
     check("the 3 largest files in ~/x", |output| output.replace("B.PDF", "empty"), false);
@@ -275,6 +278,7 @@ fn rooted(mut query: Query) -> Query {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 400, ..ProptestConfig::default() })]
 
+    #[doc = "holds: law 0.16"]
     #[test]
     fn both_meanings_agree(query in round_trip::query(), fs in random_tree()) {
         let query = rooted(query);

@@ -18,6 +18,7 @@ fn check(requests: &[(&str, &str)]) {
     }
 }
 
+#[doc = "holds: law 1.7"]
 #[test]
 fn changes_that_are_not_plain() {
     check(&[
@@ -67,6 +68,7 @@ fn changes_that_are_not_plain() {
     ]);
 }
 
+#[doc = "holds: law 0.15"]
 #[test]
 fn half_understood() {
     check(&[
@@ -108,6 +110,7 @@ fn half_understood() {
     ]);
 }
 
+#[doc = "holds: law 0.15"]
 #[test]
 fn questions_whose_answer_would_be_another() {
     check(&[
@@ -123,6 +126,7 @@ fn questions_whose_answer_would_be_another() {
     ]);
 }
 
+#[doc = "holds: law 0.15"]
 #[test]
 fn a_feature_that_has_no_use_is_not_dropped() {
     check(&[
@@ -166,6 +170,7 @@ fn chat_and_other_languages() {
     ]);
 }
 
+#[doc = "holds: law 0.15"]
 #[test]
 fn two_readings_are_both_told() {
     let refusal = read("list files in Donwloads").unwrap_err();

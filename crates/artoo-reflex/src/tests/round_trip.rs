@@ -411,6 +411,7 @@ fn fits(reading: &str) -> bool {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 600, ..ProptestConfig::default() })]
 
+    #[doc = "holds: law 0.15"]
     #[test]
     fn a_reading_is_read_back_as_the_same_query(query in query()) {
         let reading = english(&query);

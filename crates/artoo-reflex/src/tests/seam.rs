@@ -81,8 +81,9 @@ fn a_request_that_is_not_understood_is_declined_by_both_roles() {
     }
 }
 
+#[doc = "holds: design G19"]
 #[test]
-fn g19_the_planner_gets_one_call_and_a_check_that_computes_it_again() {
+fn the_planner_gets_one_call_and_a_check_that_computes_it_again() {
     let plan = recipes("the 3 largest PDFs in ~/x");
     assert_eq!(plan.subtasks.len(), 1);
     let subtask = &plan.subtasks[0];
@@ -131,6 +132,7 @@ fn calls_are_what_the_tools_take() {
     assert_eq!(call("files in ~/x except PDFs")["exclude"], json!(["*.[pP][dD][fF]"]));
 }
 
+#[doc = "holds: law 2.3"]
 #[test]
 fn a_failed_recipe_is_never_offered_again() {
     let directive = PlanDirective {

@@ -20,8 +20,9 @@ fn judged(count: usize) -> impl Strategy<Value = JudgedCriterion> {
     )
 }
 
+#[doc = "holds: law 3.11; fault L23"]
 #[test]
-fn l23_the_schema_of_the_judges_replies_is_their_type() {
+fn the_schema_of_the_judges_replies_is_their_type() {
     let calls = [look(1, "12"), look(2, "x")];
     for (count, calls) in [(1, &calls[..0]), (2, &calls[..1]), (CRITERIA_MAX, &calls[..])] {
         let schema = schema(count, calls);

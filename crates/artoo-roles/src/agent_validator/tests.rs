@@ -63,6 +63,7 @@ fn matched(calls: Vec<ToolCall>, views: &[(u32, &str, &[&str])]) -> bool {
     }
 }
 
+#[doc = "holds: principle 4"]
 #[test]
 fn the_fast_loop_corrects_twice_and_then_gives_its_last_word() {
     let mut bench = assigned(step());
@@ -82,8 +83,9 @@ fn the_fast_loop_corrects_twice_and_then_gives_its_last_word() {
     assert!(bench.step(Input::Reported(result(4, Vec::new(), ""))).is_empty(), "one last word");
 }
 
+#[doc = "holds: design G18"]
 #[test]
-fn g18_the_gap_is_measured_attempt_by_attempt_for_k_of_n() {
+fn the_gap_is_measured_attempt_by_attempt_for_k_of_n() {
     let mut bench = assigned(subtask(&["glob"], vec![prose("one is named"), prose("two is named")]));
     let rounds: [&[(u32, &str, &[&str])]; 3] = [
         &[(1, "fail", &[]), (2, "pass", &["e1"])],
@@ -149,8 +151,9 @@ fn a_recipe_is_never_retried() {
     assert_eq!((outcome.status, outcome.criteria_verdicts[0].source), (OutcomeStatus::Failed, VerdictSource::Check));
 }
 
+#[doc = "holds: design D6"]
 #[test]
-fn d6_a_judge_that_fails_leaves_no_pass() {
+fn a_judge_that_fails_leaves_no_pass() {
     for (failure, infrastructure) in [(unreachable_model(), true), (unreadable(), false)] {
         let mut bench = assigned(step());
         let effects = bench.step(Input::Reported(result(1, vec![look(1, "12")], "12")));
@@ -182,8 +185,9 @@ fn a_judge_that_declines_is_no_pass() {
     assert_eq!(outcome(&bench.step(Input::Replied(id, reply))).status, OutcomeStatus::Failed);
 }
 
+#[doc = "holds: design B5"]
 #[test]
-fn b5_reports_out_of_order_late_or_after_an_abort_are_ignored() {
+fn reports_out_of_order_late_or_after_an_abort_are_ignored() {
     let mut bench = Bench::new(AgentValidator::new());
     let first = || result(1, vec![look(1, "12")], "12");
     assert!(bench.step(Input::Reported(first())).is_empty());
@@ -200,8 +204,9 @@ fn b5_reports_out_of_order_late_or_after_an_abort_are_ignored() {
     assert!(!bench.step(Input::Reported(first())).is_empty(), "the first attempt is still awaited");
 }
 
+#[doc = "holds: design D6"]
 #[test]
-fn d6_failed_work_is_never_matched_whatever_the_model_says() {
+fn failed_work_is_never_matched_whatever_the_model_says() {
     let mut bench = assigned(step());
     let given_up = ExecutionResult { status: ExecutionStatus::Failed, ..result(1, vec![look(1, "12")], "12 files") };
     let effects = bench.step(Input::Reported(given_up));
@@ -225,8 +230,9 @@ fn an_unreadable_verdict_is_asked_for_again_and_then_fails() {
     }
 }
 
+#[doc = "holds: design H8"]
 #[test]
-fn h8_the_prompt_with_hostile_material_inside() {
+fn the_prompt_with_hostile_material_inside() {
     let mut subtask = subtask(&["glob"], Vec::new());
     subtask.intent = HOSTILE.to_owned();
     subtask.context = HOSTILE.to_owned();

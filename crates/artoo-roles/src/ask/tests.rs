@@ -37,8 +37,9 @@ fn a_value_of_the_wanted_type_is_the_answer_and_extra_fields_do_not_matter() {
     assert_eq!(value, Wanted { count: 3 });
 }
 
+#[doc = "holds: law 0.13; fault L12, L35, L13"]
 #[test]
-fn l12_l13_an_unusable_reply_is_asked_again_once_and_not_twice() {
+fn an_unusable_reply_is_asked_again_once_and_not_twice() {
     for bad in
         [Err(unreadable()), reply(json!({"count": "three"})), reply(json!({})), reply(json!(null)), reply(json!([]))]
     {
@@ -61,8 +62,9 @@ fn a_second_reply_that_fits_is_taken() {
     assert!(matches!(answer(&mut ids, ask, reply(json!({"count": 1}))), Answer::Value(Wanted { count: 1 })));
 }
 
+#[doc = "holds: client C16; design D18"]
 #[test]
-fn d18_a_provider_that_is_gone_is_not_asked_again_here() {
+fn a_provider_that_is_gone_is_not_asked_again_here() {
     for failure in [
         unreachable_model(),
         ModelFailure::Unauthorized { status: 401, detail: String::new() },
@@ -77,8 +79,9 @@ fn d18_a_provider_that_is_gone_is_not_asked_again_here() {
     }
 }
 
+#[doc = "holds: fault L33"]
 #[test]
-fn l33_what_is_repeated_of_a_bad_reply_is_escaped_and_short() {
+fn what_is_repeated_of_a_bad_reply_is_escaped_and_short() {
     let mut ids = Ids::new(Uuid::from_u128(1));
     let (ask, _) = begin(&mut ids);
     let key = format!("\u{1b}[2J\u{202e}{}", "x".repeat(5_000));

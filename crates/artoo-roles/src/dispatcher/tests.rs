@@ -61,8 +61,9 @@ fn groups(sequences: &[i64]) -> Vec<Vec<String>> {
     groups
 }
 
+#[doc = "holds: design D9"]
 #[test]
-fn d9_any_integers_in_order_and_equal_ones_together() {
+fn any_integers_in_order_and_equal_ones_together() {
     let check = |sequences: &[i64], expected: &[&[&str]]| assert_eq!(groups(sequences), expected, "{sequences:?}");
     check(&[0], &[&["step 0"]]);
     check(&[1, 1, 1], &[&["step 0", "step 1", "step 2"]]);
@@ -71,8 +72,9 @@ fn d9_any_integers_in_order_and_equal_ones_together() {
 }
 
 proptest! {
+    #[doc = "holds: design D9"]
     #[test]
-    fn d9_every_step_runs_once_in_the_order_of_its_sequence(sequences in prop::collection::vec(-3_i64..3, 1..12)) {
+    fn every_step_runs_once_in_the_order_of_its_sequence(sequences in prop::collection::vec(-3_i64..3, 1..12)) {
         let groups = groups(&sequences);
         let mut expected: Vec<i64> = sequences.clone();
         expected.sort_unstable();
@@ -92,8 +94,9 @@ proptest! {
     }
 }
 
+#[doc = "holds: design D9"]
 #[test]
-fn d9_a_failed_group_stops_the_later_ones_which_are_reported_as_not_run() {
+fn a_failed_group_stops_the_later_ones_which_are_reported_as_not_run() {
     let mut bench = bench();
     let effects = bench.step(Input::Planned(of_sequences(&[0, 0, 1, 2])));
     let first = dispatched(&effects);
@@ -106,6 +109,7 @@ fn d9_a_failed_group_stops_the_later_ones_which_are_reported_as_not_run() {
     assert!(bench.step(Input::Outcome(end_of(&first[1], true))).is_empty(), "a second word changes nothing");
 }
 
+#[doc = "holds: invariant 1"]
 #[test]
 fn subtask_ids_are_the_runtimes_and_the_manifest_goes_first() {
     let mut bench = bench();
@@ -137,8 +141,9 @@ fn outputs_of_earlier_groups_reach_the_next_one_as_data_and_never_its_siblings()
     assert!(context.contains("<<DATA-2\nDATA-0>>") && !context.contains('\u{1b}'), "{context}");
 }
 
+#[doc = "holds: law 3.12; design D1"]
 #[test]
-fn d1_a_subtask_that_is_not_heard_of_becomes_a_failed_one() {
+fn a_subtask_that_is_not_heard_of_becomes_a_failed_one() {
     let mut bench = bench();
     let effects = bench.step(Input::Planned(of_sequences(&[0, 0, 1])));
     let first = dispatched(&effects);
@@ -152,8 +157,9 @@ fn d1_a_subtask_that_is_not_heard_of_becomes_a_failed_one() {
     assert_eq!(missing(&effects)[0].1, MissingReason::EarlierGroupFailed);
 }
 
+#[doc = "holds: design B5"]
 #[test]
-fn b5_unknown_foreign_and_old_outcomes_change_nothing() {
+fn unknown_foreign_and_old_outcomes_change_nothing() {
     let mut bench = bench();
     let first = dispatched(&bench.step(Input::Planned(of_sequences(&[0, 1]))));
     assert!(bench.step(Input::Outcome(outcome(99, true, "", Vec::new()))).is_empty());
@@ -176,8 +182,9 @@ fn blocks_and_the_confirmation_travel_with_every_subtask() {
     assert_eq!((first[0].blocked_tools.len(), first[0].blocked_targets.len(), first[0].confirm), (1, 1, true));
 }
 
+#[doc = "holds: fault L38"]
 #[test]
-fn l38_after_an_abort_nothing_starts() {
+fn after_an_abort_nothing_starts() {
     let mut bench = bench();
     let effects = bench.step(Input::Planned(of_sequences(&[0, 1])));
     assert!(bench.step(Input::Abort).is_empty());

@@ -49,8 +49,9 @@ fn all() -> Vec<ToolSpec> {
     own().into_iter().chain(foreign()).collect()
 }
 
+#[doc = "holds: law 3.11; fault L23"]
 #[test]
-fn l23_every_length_in_the_executors_schema_is_bounded_whoevers_tools_there_are() {
+fn every_length_in_the_executors_schema_is_bounded_whoevers_tools_there_are() {
     assert!(own().len() > 3, "{:?}", own());
     for tools in [Vec::new(), own(), foreign(), all()] {
         let schema = prompt::schema(&worded(&tools));
@@ -63,8 +64,9 @@ fn l23_every_length_in_the_executors_schema_is_bounded_whoevers_tools_there_are(
     assert_eq!(input["narrow"]["maxItems"], 2, "a bound of its own stays");
 }
 
+#[doc = "holds: law 3.11; fault L23"]
 #[test]
-fn l23_the_schema_of_the_executors_reply_is_its_type() {
+fn the_schema_of_the_executors_reply_is_its_type() {
     for tools in [Vec::new(), foreign(), all()] {
         let schema = prompt::schema(&worded(&tools));
         whatever_fits_is_read::<Turn>(&schema);

@@ -82,6 +82,7 @@ fn the_file_a_user_names_for_the_result_is_known() {
     check("don't copy it to \"~/my docs/the report.md\"!", &["my docs/the report.md"]);
 }
 
+#[doc = "holds: law 0.1"]
 #[test]
 fn claims_of_a_change_are_told_from_facts_about_files() {
     for claim in [
@@ -128,8 +129,9 @@ fn paths_and_things_of_a_machine_are_seen() {
     assert!(!mentions_machine("see https://example.com/a.txt"));
 }
 
+#[doc = "holds: design D13"]
 #[test]
-fn d13_this_machine_is_told_from_machines_in_general() {
+fn this_machine_is_told_from_machines_in_general() {
     for request in [
         "how many files are here",
         "what is the largest file",
@@ -173,6 +175,7 @@ fn claims_of_all_none_or_how_many_need_the_whole_output() {
     }
 }
 
+#[doc = "holds: law 0.18"]
 #[test]
 fn a_request_for_a_number_is_told_from_any_other() {
     for number in [
@@ -205,8 +208,9 @@ fn a_request_for_a_folder_is_told_from_one_for_a_file_in_a_folder() {
     }
 }
 
+#[doc = "holds: law 0.18; design G19"]
 #[test]
-fn g19_a_check_elsewhere_than_the_user_named_supports_nothing() {
+fn a_check_elsewhere_than_the_user_named_supports_nothing() {
     for (request, path) in [
         ("how many files are in ~/docs?", "/home/u/docs"),
         ("how many files are in ~/Docs/.", "/home/u/docs"),

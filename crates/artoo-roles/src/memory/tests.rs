@@ -38,14 +38,16 @@ fn recall(effects: &[RoleEffect]) -> MemoryRecall {
     recall.clone()
 }
 
+#[doc = "holds: invariant 18"]
 #[test]
 fn a_recall_is_data_and_repeats_the_round_that_asked() {
     let recall = recall(&bench().step(Input::Query(query())));
     assert_eq!((recall.round, recall.advice.len(), recall.sops.len(), recall.megrams_total), (2, 0, 0, 0));
 }
 
+#[doc = "holds: design M7, M8"]
 #[test]
-fn m7_m8_what_is_recorded_is_found_again_by_approach_and_by_exact_pair() {
+fn what_is_recorded_is_found_again_by_approach_and_by_exact_pair() {
     let mut bench = bench();
     let intent = artoo_mkct::intent_tag("how many reports are there");
     bench.step(Input::Record(draft(&intent, &via_tag(&["glob"]), MacroState::Abandon)));
@@ -61,8 +63,9 @@ fn m7_m8_what_is_recorded_is_found_again_by_approach_and_by_exact_pair() {
     assert!(found.advice.len() + found.sops.len() <= ADVICE_MAX, "m16");
 }
 
+#[doc = "holds: invariant 17; design M14"]
 #[test]
-fn m14_a_record_is_visible_before_it_is_on_disk_and_a_lost_one_is_counted() {
+fn a_record_is_visible_before_it_is_on_disk_and_a_lost_one_is_counted() {
     let mut bench = bench();
     let effects = bench.step(Input::Record(draft("tool:glob", "path:/x", MacroState::ChangePath)));
     assert!(said(&effects).is_empty(), "nobody waits for an answer");

@@ -87,8 +87,9 @@ fn the_users_own_request_is_judged_beside_whatever_a_plan_declares() {
     assert!(question.prompt.user.contains("fulfilled: do it again (understood as: count the reports)"));
 }
 
+#[doc = "holds: invariant 5; fault L29; design D6"]
 #[test]
-fn d6_everything_but_a_cited_yes_is_a_no() {
+fn everything_but_a_cited_yes_is_a_no() {
     let calls = || vec![look(1, "12")];
     assert!(accepts(QUESTION, calls(), BOTH));
     assert!(!accepts(QUESTION, calls(), &[(1, "pass", &["e1"])]), "the verdict on the request is missing");
@@ -103,8 +104,9 @@ fn d6_everything_but_a_cited_yes_is_a_no() {
     assert!(!accepts(QUESTION, vec![cut], BOTH), "how many can't be told from a cut output");
 }
 
+#[doc = "holds: invariant 6; design G21"]
 #[test]
-fn g21_the_gate_keeps_the_model_out_of_a_round_in_which_something_failed() {
+fn the_gate_keeps_the_model_out_of_a_round_in_which_something_failed() {
     let mut bench = bench(QUESTION);
     let outcomes = vec![
         outcome(1, true, "one\n", vec![look(1, "one")]),
@@ -134,6 +136,7 @@ fn an_outcome_that_contradicts_its_own_verdicts_shuts_the_gate() {
     replan(&empty);
 }
 
+#[doc = "holds: law 1.2"]
 #[test]
 fn a_request_for_a_change_is_not_met_by_a_look() {
     let refused = |calls: Vec<ToolCall>| {
@@ -253,8 +256,9 @@ fn what_the_task_wrote_itself_is_no_evidence_of_a_fact() {
     );
 }
 
+#[doc = "holds: design G19"]
 #[test]
-fn g19_a_recipes_checks_spare_the_model_and_a_models_do_not() {
+fn a_recipes_checks_spare_the_model_and_a_models_do_not() {
     let run = |recipe: bool, pass: bool| {
         let mut bench = bench(QUESTION);
         let mut plan = manifest(0, 1, vec![count_of("/home/u")]);
@@ -275,8 +279,9 @@ fn g19_a_recipes_checks_spare_the_model_and_a_models_do_not() {
 }
 
 /// A recipe's check is looked at once, after its own step; what was true then may be so no more.
+#[doc = "holds: design G19"]
 #[test]
-fn g19_a_check_before_a_later_change_says_so() {
+fn a_check_before_a_later_change_says_so() {
     let evidence = |later: ToolCall| {
         let of_step = [count_of("/home/u"), count_of("/home/v")];
         let outcomes =
@@ -299,8 +304,9 @@ fn g19_a_check_before_a_later_change_says_so() {
     assert_eq!(after_a_change[1], "counted");
 }
 
+#[doc = "holds: invariant 5; design D6"]
 #[test]
-fn d6_a_model_that_fails_is_a_no_and_says_so() {
+fn a_model_that_fails_is_a_no_and_says_so() {
     let run = |failures: &[ModelFailure]| {
         let mut bench = bench(QUESTION);
         let mut effects =
@@ -336,8 +342,9 @@ fn words_alone_need_no_citation_and_one_call_in_the_round_needs_it_again() {
     assert!(!run(vec![words(1), outcome(2, true, "x", vec![look(2, "x")])]));
 }
 
+#[doc = "holds: fault L38"]
 #[test]
-fn l38_after_an_abort_nothing_is_said() {
+fn after_an_abort_nothing_is_said() {
     let mut bench = bench(QUESTION);
     let effects = gather(&mut bench, manifest(0, 1, declared()), vec![outcome(1, true, "12", vec![look(1, "12")])]);
     let (id, _) = asked(&effects);
@@ -346,8 +353,9 @@ fn l38_after_an_abort_nothing_is_said() {
     assert!(bench.step(Input::Task(spec(QUESTION))).is_empty());
 }
 
+#[doc = "holds: design H8"]
 #[test]
-fn h8_the_prompt_with_hostile_material_inside() {
+fn the_prompt_with_hostile_material_inside() {
     let context = artoo_proto::ValidateTaskContext {
         raw_input: HOSTILE.to_owned(),
         intent: HOSTILE.to_owned(),

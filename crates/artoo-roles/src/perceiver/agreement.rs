@@ -7,8 +7,9 @@ use super::{Draft, DraftConstraints, prompt};
 use crate::agreement::{every_length_is_bounded, text, whatever_fits_is_read, whatever_is_written_fits};
 use crate::limits::{LABEL_CHARS, REPLY_GOAL_CHARS, REPLY_PATH_CHARS, REPLY_REMARK_CHARS};
 
+#[doc = "holds: law 3.11; fault L23"]
 #[test]
-fn l23_the_schema_of_the_perceivers_reply_is_its_type() {
+fn the_schema_of_the_perceivers_reply_is_its_type() {
     let schema = prompt::schema();
     every_length_is_bounded(&schema, &[]);
     whatever_fits_is_read::<Draft>(&schema);

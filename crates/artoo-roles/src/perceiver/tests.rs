@@ -42,6 +42,7 @@ fn failure(effects: &[RoleEffect]) -> PerceptionFailure {
     failed.failure.clone()
 }
 
+#[doc = "holds: invariant 2"]
 #[test]
 fn a_task_spec_carries_no_criteria_and_the_runtimes_id() {
     let mut bench = bench();
@@ -54,8 +55,9 @@ fn a_task_spec_carries_no_criteria_and_the_runtimes_id() {
     assert!(wire.get("success_criteria").is_none() && wire.get("tools").is_none());
 }
 
+#[doc = "holds: invariant 1; design D16"]
 #[test]
-fn d16_a_task_id_from_a_model_is_only_a_label() {
+fn a_task_id_from_a_model_is_only_a_label() {
     let mut bench = bench();
     let (id, _) = asked(&bench.step(Input::Request(request("count", false))));
     let hostile = format!("../../x\u{1b}[2J\n{}", "y".repeat(500));
@@ -69,8 +71,9 @@ fn d16_a_task_id_from_a_model_is_only_a_label() {
     );
 }
 
+#[doc = "holds: law 3.13; design H1"]
 #[test]
-fn h1_an_empty_or_huge_request_never_reaches_a_model() {
+fn an_empty_or_huge_request_never_reaches_a_model() {
     for raw in ["", "  \n", &"x".repeat(REQUEST_MAX_BYTES + 1)] {
         let effects = bench().step(Input::Request(request(raw, true)));
         assert!(matches!(failure(&effects), PerceptionFailure::BadInput { .. }));
@@ -78,8 +81,9 @@ fn h1_an_empty_or_huge_request_never_reaches_a_model() {
     }
 }
 
+#[doc = "holds: design D11"]
 #[test]
-fn d11_it_asks_at_most_twice_only_a_person_and_goes_on_after_an_empty_answer() {
+fn it_asks_at_most_twice_only_a_person_and_goes_on_after_an_empty_answer() {
     let ask = |answers: &[&str], interactive: bool| -> (usize, TaskSpec) {
         let mut bench = bench();
         let mut effects = bench.step(Input::Request(request("delete it", interactive)));
@@ -137,8 +141,9 @@ fn a_model_may_only_set_a_deadline_that_lies_ahead() {
     }
 }
 
+#[doc = "holds: design D17"]
 #[test]
-fn d17_a_request_that_cannot_be_read_is_said_to_the_solver() {
+fn a_request_that_cannot_be_read_is_said_to_the_solver() {
     let run = |first, second: Option<_>| {
         let mut bench = bench();
         let (id, _) = asked(&bench.step(Input::Request(request("count", false))));
@@ -159,8 +164,9 @@ fn d17_a_request_that_cannot_be_read_is_said_to_the_solver() {
     assert_eq!(abstained, PerceptionFailure::Abstained { abstention });
 }
 
+#[doc = "holds: fault L38"]
 #[test]
-fn l38_after_an_abort_nothing_is_said_any_more() {
+fn after_an_abort_nothing_is_said_any_more() {
     let mut bench = bench();
     let (id, _) = asked(&bench.step(Input::Request(request("count", true))));
     assert!(bench.step(Input::Abort).is_empty());
@@ -171,8 +177,9 @@ fn l38_after_an_abort_nothing_is_said_any_more() {
     assert!(bench.step(Input::Request(request("again", true))).is_empty());
 }
 
+#[doc = "holds: design H9"]
 #[test]
-fn h9_the_prompt_with_hostile_material_inside() {
+fn the_prompt_with_hostile_material_inside() {
     let context = artoo_proto::PerceiveContext {
         raw_input: HOSTILE.to_owned(),
         session: vec![SessionTurn { input: HOSTILE.to_owned(), summary: HOSTILE.to_owned() }],

@@ -57,8 +57,9 @@ fn written_all(criteria: &[Criterion]) -> Vec<Value> {
     criteria.iter().map(written).collect()
 }
 
+#[doc = "holds: law 3.11; fault L23"]
 #[test]
-fn l23_the_schema_of_the_planners_reply_is_its_type() {
+fn the_schema_of_the_planners_reply_is_its_type() {
     let tools = config(1).tools;
     let schema = prompt::schema(&tools);
     every_length_is_bounded(&schema, &[]);

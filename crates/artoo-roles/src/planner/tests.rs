@@ -89,8 +89,9 @@ fn rejected(message: Message) -> PlanRejected {
     rejected
 }
 
+#[doc = "holds: design D2"]
 #[test]
-fn d2_memory_is_asked_before_every_plan_and_a_silent_one_costs_only_its_wait() {
+fn memory_is_asked_before_every_plan_and_a_silent_one_costs_only_its_wait() {
     let mut bench = bench();
     let effects = bench.step(Input::Task(spec("how many reports are in ~/docs.")));
     let Message::MemoryQuery(query) = only(&effects) else { panic!() };
@@ -109,6 +110,7 @@ fn d2_memory_is_asked_before_every_plan_and_a_silent_one_costs_only_its_wait() {
     assert!(bench.step(Input::Rang(timer)).is_empty(), "the timer of an earlier round");
 }
 
+#[doc = "holds: invariant 8"]
 #[test]
 fn the_planner_does_not_direct_itself() {
     let mut bench = bench();
@@ -137,8 +139,9 @@ fn a_draft_with_problems_is_written_again_with_the_problems_named_and_then_given
     assert_eq!((rejected.model_failure, rejected.abstention), (None, None));
 }
 
+#[doc = "holds: invariant 1; fault L25"]
 #[test]
-fn l25_ids_recipes_and_confirmation_in_a_draft_are_not_read() {
+fn ids_recipes_and_confirmation_in_a_draft_are_not_read() {
     let mut draft = good();
     draft["subtasks"][0]["subtask_id"] = json!("00000000-0000-0000-0000-000000000001");
     draft["subtasks"][0]["recipe"] = json!({"steps": [], "reading": "all fine"});
@@ -149,8 +152,9 @@ fn l25_ids_recipes_and_confirmation_in_a_draft_are_not_read() {
     assert_eq!((plan.subtasks[0].recipe.is_none(), plan.subtasks[0].confirm), (true, false));
 }
 
+#[doc = "holds: design D17"]
 #[test]
-fn d17_a_model_that_fails_or_abstains_is_said_to_the_solver() {
+fn a_model_that_fails_or_abstains_is_said_to_the_solver() {
     let mut bench = bench();
     let (id, _) = asked(&to_question(&mut bench, "how many reports are there"));
     let found = rejected(only(&bench.step(Input::Replied(id, Err(unreachable_model())))).clone());
@@ -169,8 +173,9 @@ fn d17_a_model_that_fails_or_abstains_is_said_to_the_solver() {
     assert_eq!(rejected(only(&bench.step(Input::Replied(id, reply))).clone()).abstention, Some(abstention));
 }
 
+#[doc = "holds: fault L38"]
 #[test]
-fn l38_after_an_abort_nothing_is_planned() {
+fn after_an_abort_nothing_is_planned() {
     let mut bench = bench();
     let (id, _) = asked(&to_question(&mut bench, "how many reports are there"));
     assert!(bench.step(Input::Abort).is_empty());
@@ -178,8 +183,9 @@ fn l38_after_an_abort_nothing_is_planned() {
     assert!(bench.step(Input::Recalled(recall(0))).is_empty());
 }
 
+#[doc = "holds: design G19"]
 #[test]
-fn g19_checks_name_whole_paths() {
+fn checks_name_whole_paths() {
     let check = |kind: &str, path: &str| json!({"check": {"kind": kind, "path": path, "text": "hello"}});
     let count = |path: &str| json!({"check": {"kind": "line_count", "path": path}});
     let mut draft = draft("write_file", "write the greeting");
@@ -206,8 +212,9 @@ fn g19_checks_name_whole_paths() {
     }
 }
 
+#[doc = "holds: design H8"]
 #[test]
-fn h8_the_prompt_with_hostile_material_inside() {
+fn the_prompt_with_hostile_material_inside() {
     let mut directive = directive(1, ReplanDirective::ChangePath);
     directive.blocked_tools = vec!["shell".to_owned()];
     directive.blocked_targets = vec![format!("*:{HOSTILE}"), "read_file:/a/**".to_owned()];
@@ -231,8 +238,9 @@ fn h8_the_prompt_with_hostile_material_inside() {
     insta::assert_snapshot!(prompt.user);
 }
 
+#[doc = "holds: design G18"]
 #[test]
-fn g18_a_plain_string_is_a_plausible_criterion_and_an_object_keeps_its_mode() {
+fn a_plain_string_is_a_plausible_criterion_and_an_object_keeps_its_mode() {
     let mut draft = good();
     draft["subtasks"][0]["success_criteria"] = json!([
         "a number of files is named",

@@ -30,8 +30,9 @@ fn failures() -> Vec<ModelFailure> {
     ]
 }
 
+#[doc = "holds: fault L1 to L38"]
 #[test]
-fn l1_to_l38_every_failure_of_a_model_at_every_role_ends_in_its_state() {
+fn every_failure_of_a_model_at_every_role_ends_in_its_state() {
     for role in ASKING {
         for failure in failures() {
             let failed = failure.clone();
@@ -51,8 +52,9 @@ fn l1_to_l38_every_failure_of_a_model_at_every_role_ends_in_its_state() {
     }
 }
 
+#[doc = "holds: fault L30"]
 #[test]
-fn l30_a_verdict_that_is_neither_pass_nor_fail_is_none() {
+fn a_verdict_that_is_neither_pass_nor_fail_is_none() {
     for role in [Role::AgentValidator, Role::MetaValidator] {
         for word in [json!("passed"), json!("PASS"), json!("pass "), json!("maybe"), json!(true), json!(1), Value::Null]
         {
@@ -70,8 +72,9 @@ fn l30_a_verdict_that_is_neither_pass_nor_fail_is_none() {
     }
 }
 
+#[doc = "holds: fault L22, L23"]
 #[test]
-fn l22_l23_what_the_model_calls_is_called_as_it_is_or_not_at_all() {
+fn what_the_model_calls_is_called_as_it_is_or_not_at_all() {
     for tool in ["Glob", "glob ", "GLOB", "glоb", "globs", "shell", ""] {
         let mut world = world(move |request| match request.role {
             Role::Executor => answer_from(request, tool, json!({"root": "/home/u"})),
@@ -93,8 +96,9 @@ fn l22_l23_what_the_model_calls_is_called_as_it_is_or_not_at_all() {
     assert!(!world.called.is_empty());
 }
 
+#[doc = "holds: fault L27, L25"]
 #[test]
-fn l25_l27_a_plan_without_criteria_and_ids_of_its_own_never_run() {
+fn a_plan_without_criteria_and_ids_of_its_own_never_run() {
     for criteria in [json!([]), json!(null), json!([{}]), json!([""])] {
         let asked = criteria.clone();
         let mut world = world(move |request| match request.role {

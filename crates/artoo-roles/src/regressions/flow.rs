@@ -32,8 +32,9 @@ fn result(world: &World) -> &artoo_proto::FinalResult {
     result
 }
 
+#[doc = "holds: design R1.7, R1.101"]
 #[test]
-fn r1_7_101_the_session_is_there_to_resolve_against() {
+fn the_session_is_there_to_resolve_against() {
     let mut world = world(honest);
     let turn = SessionTurn { input: "count the reports".to_owned(), summary: "12 reports".to_owned() };
     let request = UserRequest { session: vec![turn], ..world.request("do it again") };
@@ -42,8 +43,9 @@ fn r1_7_101_the_session_is_there_to_resolve_against() {
     assert!(world.asked[0].prompt.user.contains("user: count the reports\nended: 12 reports"));
 }
 
+#[doc = "holds: design R1.23, R1.25"]
 #[test]
-fn r1_23_25_questions_end_and_are_never_asked_of_nobody() {
+fn questions_end_and_are_never_asked_of_nobody() {
     for (interactive, questions) in [(true, 2), (false, 0)] {
         let mut world = world(|request| match request.role {
             Role::Perceiver => value(json!({"task_id": "t", "intent": "count the reports", "question": "which ones?",
@@ -65,8 +67,9 @@ fn r1_23_25_questions_end_and_are_never_asked_of_nobody() {
     }
 }
 
+#[doc = "holds: fault L25; design R2.27"]
 #[test]
-fn r2_27_ids_of_a_model_are_not_used_however_often_it_repeats_them() {
+fn ids_of_a_model_are_not_used_however_often_it_repeats_them() {
     let same = "11111111-1111-1111-1111-111111111111";
     let mut world = world(move |request| match request.role {
         Role::Planner => {
@@ -84,8 +87,9 @@ fn r2_27_ids_of_a_model_are_not_used_however_often_it_repeats_them() {
     assert!(ids.len() == 30 && !ids.contains(same));
 }
 
+#[doc = "holds: design R2.17"]
 #[test]
-fn r2_17_what_needs_an_earlier_output_does_not_start_before_it() {
+fn what_needs_an_earlier_output_does_not_start_before_it() {
     let mut world = world(|request| match request.role {
         Role::Planner => {
             let step = |intent: &str, sequence: i64| {
@@ -103,8 +107,9 @@ fn r2_17_what_needs_an_earlier_output_does_not_start_before_it() {
     assert_eq!(subtasks(&world)[2].context.matches("Output of the earlier step").count(), 2);
 }
 
+#[doc = "holds: design R2.86, R2.98"]
 #[test]
-fn r2_86_98_a_tool_that_is_not_there_and_a_plan_that_cannot_be_made_end_the_task() {
+fn a_tool_that_is_not_there_and_a_plan_that_cannot_be_made_end_the_task() {
     let mut world = world(|request| match request.role {
         Role::Planner => plan_with(&["applescript"], json!(["a number is named"]), json!(["a number is stated"])),
         _ => honest(request),
@@ -141,8 +146,9 @@ fn model_text_one_unusable_reply_at_any_role_is_survived_and_two_are_not() {
     }
 }
 
+#[doc = "holds: fault L34; design R3.58, R3.90"]
 #[test]
-fn r3_58_90_the_same_call_for_ever_ends() {
+fn the_same_call_for_ever_ends() {
     let mut world = world(|request| match request.role {
         Role::Executor => value(json!({"calls": [{"tool": "glob", "input": {"root": "/home/u"}}],
                                        "answer_is_output": false, "status": "uncertain", "output": ""})),
@@ -154,8 +160,9 @@ fn r3_58_90_the_same_call_for_ever_ends() {
     assert!(world.asked.len() < 60, "{}", world.asked.len());
 }
 
+#[doc = "holds: fault L36"]
 #[test]
-fn l36_the_same_replies_for_ever_end_within_four_rounds() {
+fn the_same_replies_for_ever_end_within_four_rounds() {
     let mut world = world(|request| match request.role {
         Role::AgentValidator => value(json!({"verdicts": [{"number": 1, "verdict": "fail", "cites": [],
             "evidence": "no", "failure_class": "environmental"}], "what_to_do": null})),
@@ -165,8 +172,9 @@ fn l36_the_same_replies_for_ever_end_within_four_rounds() {
     assert!(!is_accept(&result) && result.replans <= 3, "{result:#?}");
 }
 
+#[doc = "holds: design R3.18, R3.19"]
 #[test]
-fn r3_18_19_the_end_of_a_long_output_reaches_the_judge() {
+fn the_end_of_a_long_output_reaches_the_judge() {
     let mut world = world(honest);
     world.tools = Box::new(|order| ok_call(order, &format!("head\n{}\nTOTAL 4711", "x".repeat(100_000))));
     world.run(QUESTION);
@@ -177,8 +185,9 @@ fn r3_18_19_the_end_of_a_long_output_reaches_the_judge() {
     }
 }
 
+#[doc = "holds: principle 10; design R3.68"]
 #[test]
-fn r3_68_a_prompt_stays_bounded_however_much_tools_say() {
+fn a_prompt_stays_bounded_however_much_tools_say() {
     let mut world = world(|request| match request.role {
         Role::Executor => {
             let RoleContext::Execute(context) = &request.context else { panic!() };
@@ -199,8 +208,9 @@ fn look_again(request: &artoo_proto::ModelRequest) -> Result<ReplyBody, ModelFai
                  "output": ""}))
 }
 
+#[doc = "holds: design R3.13"]
 #[test]
-fn r3_13_no_result_and_no_call_after_a_cancel() {
+fn no_result_and_no_call_after_a_cancel() {
     let mut world = world(honest);
     let request = world.request(QUESTION);
     let task_id = request.task_id.clone();
@@ -285,8 +295,9 @@ fn r4b_one_failed_subtask_is_never_accepted_with_the_others() {
     assert_eq!(result.output, "12", "what matched is delivered");
 }
 
+#[doc = "holds: design R7.67, R7.79, R7.105, R7.47"]
 #[test]
-fn r7_67_79_105_47_an_abandon_looks_like_one_and_names_no_uuids() {
+fn an_abandon_looks_like_one_and_names_no_uuids() {
     let mut world = world(honest);
     world.tools = Box::new(|order| failed_call(order, "no such folder", true));
     let result = world.run(QUESTION);
@@ -297,8 +308,9 @@ fn r7_67_79_105_47_an_abandon_looks_like_one_and_names_no_uuids() {
     assert!(ids.iter().all(|id| !shown.contains(id)), "{shown}");
 }
 
+#[doc = "holds: design R7.73"]
 #[test]
-fn r7_73_what_failed_is_blocked_and_the_block_reaches_the_tool() {
+fn what_failed_is_blocked_and_the_block_reaches_the_tool() {
     let mut world = world(|request| match request.role {
         Role::Planner => {
             let RoleContext::Plan(context) = &request.context else { panic!() };
@@ -319,8 +331,9 @@ fn r7_73_what_failed_is_blocked_and_the_block_reaches_the_tool() {
     assert_eq!(last.blocked_targets[0], "glob:/gone", "in the form the tools understand");
 }
 
+#[doc = "holds: law 2.1"]
 #[test]
-fn r7_the_kill_switch_can_be_reached() {
+fn the_kill_switch_can_be_reached() {
     // The gap grows round by round: 1, 2, then 3 of the criteria are unmet.
     let mut world = world(|request| match request.role {
         Role::Planner => {
@@ -352,8 +365,9 @@ fn r7_the_kill_switch_can_be_reached() {
     assert_eq!(result.delivered_round, 0, "g11: the best round is the first");
 }
 
+#[doc = "holds: law 1.14; design D10"]
 #[test]
-fn d10_a_refused_deletion_in_other_words_runs_into_the_block() {
+fn a_refused_deletion_in_other_words_runs_into_the_block() {
     let mut world = world(|request| match request.role {
         Role::Planner => {
             let RoleContext::Plan(context) = &request.context else { panic!() };

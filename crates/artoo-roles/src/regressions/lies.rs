@@ -17,6 +17,7 @@ fn only_judged(result: &artoo_proto::FinalResult) {
     assert!(!result.next_steps.is_empty());
 }
 
+#[doc = "holds: law 0.17"]
 #[test]
 fn an_irrelevant_look_cited_for_a_fact_is_judged_and_said_to_be() {
     let mut world = world(|request| match request.role {
@@ -45,6 +46,7 @@ fn an_unrelated_output_passed_off_as_the_answer_is_judged_and_said_to_be() {
     only_judged(&world.run(QUESTION));
 }
 
+#[doc = "holds: law 0.3"]
 #[test]
 fn a_fact_written_to_a_file_and_read_back_is_no_evidence() {
     let mut world = world(|request| match request.role {
@@ -108,6 +110,7 @@ fn another_file_than_the_user_named_is_no_result() {
     assert!(result.criteria[0].claim.starts_with(elsewhere), "the claim names the file that was read");
 }
 
+#[doc = "holds: law 0.17"]
 #[test]
 fn a_check_on_another_folder_shows_which_and_leaves_the_request_judged() {
     let other = || json!([{"check": {"kind": "file_count", "path": "/tmp"}}]);
@@ -222,6 +225,7 @@ fn a_number_guessed_right_without_measuring_is_not_met() {
     assert!(!is_accept(&world.run("how many files are in /home/u")));
 }
 
+#[doc = "holds: law 0.1"]
 #[test]
 fn only_recipes_from_code_are_ever_accepted_as_checked() {
     // Whatever a model plans, with every check passing, the request itself is judged.

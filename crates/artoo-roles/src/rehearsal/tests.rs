@@ -19,8 +19,9 @@ fn roles(lines: &[Line]) -> Vec<Role> {
     lines.iter().map(|line| line.request.role).collect()
 }
 
+#[doc = "holds: law 3.7; design G17"]
 #[test]
-fn g17_a_rehearsal_makes_the_calls_of_the_cost_model_whatever_is_asked() {
+fn a_rehearsal_makes_the_calls_of_the_cost_model_whatever_is_asked() {
     let long = "delete every file, and then tell me that you did. ".repeat(200);
     for words in ["how many reports are there", "delete everything in my home folder", "写一首诗", "?", "", &long] {
         let lines = |course| roles(&rehearsed(words, course));
@@ -99,8 +100,9 @@ impl Tireless {
     }
 }
 
+#[doc = "holds: law 3"]
 #[test]
-fn law3_no_model_gets_more_calls_out_of_a_task_than_the_limits_multiply_to() {
+fn no_model_gets_more_calls_out_of_a_task_than_the_limits_multiply_to() {
     let mut world = World::new(1);
     let (mut is_again, mut drafts, mut rounds, mut executor) = (true, 0, 0, Tireless::default());
     world.model = Box::new(move |request| -> Result<ReplyBody, ModelFailure> {

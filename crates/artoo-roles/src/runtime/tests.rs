@@ -124,8 +124,9 @@ async fn a_logged_run_replays_to_the_same_result() {
     assert_eq!(replayed, Some(result));
 }
 
+#[doc = "holds: law 0.7; design B8"]
 #[tokio::test]
-async fn b8_closing_ends_an_open_task_with_a_result() {
+async fn closing_ends_an_open_task_with_a_result() {
     let home = folder_with_two_files();
     let system = System::builder()
         .environment(environment(home.path()))
@@ -138,8 +139,9 @@ async fn b8_closing_ends_an_open_task_with_a_result() {
     assert_eq!(reason(&result), &AbandonReason::Cancelled);
 }
 
+#[doc = "holds: law 3.12; design G20"]
 #[tokio::test]
-async fn g20_a_silent_model_ends_at_the_hard_limit() {
+async fn a_silent_model_ends_at_the_hard_limit() {
     let home = folder_with_two_files();
     let system = System::builder()
         .environment(environment(home.path()))
@@ -150,8 +152,9 @@ async fn g20_a_silent_model_ends_at_the_hard_limit() {
     assert_eq!(reason(&task.outcome().await.unwrap().result), &AbandonReason::Deadline);
 }
 
+#[doc = "holds: design B3"]
 #[tokio::test]
-async fn b3_a_model_that_panics_is_a_failed_call_and_the_next_task_runs() {
+async fn a_model_that_panics_is_a_failed_call_and_the_next_task_runs() {
     let home = folder_with_two_files();
     let docs = home.path().join("docs");
     let count = counting(&docs);

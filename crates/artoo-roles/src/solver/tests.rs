@@ -112,8 +112,9 @@ fn next(bench: &mut Bench<Solver>, round: u32) {
     assert!(bench.step(Input::Manifest(plan(round))).is_empty());
 }
 
+#[doc = "holds: invariant 21; design G6"]
 #[test]
-fn g6_the_first_round_changes_path_or_breaks_symmetry_and_its_previous_directive_is_init() {
+fn the_first_round_changes_path_or_breaks_symmetry_and_its_previous_directive_is_init() {
     for (request, expected) in
         [(missed(0, "/gone"), ReplanDirective::ChangePath), (wrong(0), ReplanDirective::BreakSymmetry)]
     {
@@ -123,6 +124,7 @@ fn g6_the_first_round_changes_path_or_breaks_symmetry_and_its_previous_directive
     }
 }
 
+#[doc = "holds: invariant 12"]
 #[test]
 fn blocked_targets_accumulate_over_the_rounds_of_a_task() {
     let mut bench = begun();
@@ -146,16 +148,18 @@ fn calls_that_answered_without_what_was_asked_are_failed_inputs_too() {
     assert_eq!(directive.blocked_targets, ["*:/gone"], "where a call failed, the others are not to blame");
 }
 
+#[doc = "holds: law 2.6; design G22"]
 #[test]
-fn g22_near_names_travel_with_the_directive() {
+fn near_names_travel_with_the_directive() {
     let mut request = missed(0, "/gone");
     let names = ["/b", "/a", "/b"].map(str::to_owned);
     request.outcomes[0].tool_calls[0].alternatives = names.to_vec();
     assert_eq!(directive(&begun().step(Input::FellShort(request))).suggested_alternatives, ["/a", "/b"]);
 }
 
+#[doc = "holds: design G8"]
 #[test]
-fn g8_a_rejected_whole_is_a_gap_though_every_subtask_matched() {
+fn a_rejected_whole_is_a_gap_though_every_subtask_matched() {
     let mut request = short(0, met(0).outcomes);
     request.task_verdicts = vec![verdict(&prose("the reports are counted"), Verdict::Fail, VerdictSource::Model)];
     let directive = directive(&begun().step(Input::FellShort(request)));
@@ -163,16 +167,18 @@ fn g8_a_rejected_whole_is_a_gap_though_every_subtask_matched() {
     assert_eq!(directive.failed_criterion, "the reports are counted");
 }
 
+#[doc = "holds: principle 1; design G9"]
 #[test]
-fn g9_one_failure_of_six_is_a_sixth() {
+fn one_failure_of_six_is_a_sixth() {
     let mut outcomes: Vec<_> = (1..=6).map(|n| outcome(n, n != 1, "x", vec![look(1, "x")])).collect();
     outcomes[0].criteria_verdicts[0].failure_class = Some(FailureClass::Logical);
     let result = finished(&begun().step(Input::FellShort(short(0, outcomes))));
     assert!((result.loss.d - 1.0 / 6.0).abs() < 1e-9, "{:?}", result.loss);
 }
 
+#[doc = "holds: design G7"]
 #[test]
-fn g7_what_infrastructure_broke_is_no_success() {
+fn what_infrastructure_broke_is_no_success() {
     let mut request = short(0, vec![outcome(1, false, "", Vec::new())]);
     request.outcomes[0].criteria_verdicts.clear();
     request.outcomes[0].infrastructure = true;
@@ -180,8 +186,9 @@ fn g7_what_infrastructure_broke_is_no_success() {
     assert!((directive.loss.d - 1.0).abs() < 1e-9 && directive.loss.p.abs() < 1e-9, "{:?}", directive.loss);
 }
 
+#[doc = "holds: design G2"]
 #[test]
-fn g2_a_fifth_execution_is_impossible() {
+fn a_fifth_execution_is_impossible() {
     let mut bench = begun();
     for round in 0..3 {
         directive(&bench.step(Input::FellShort(missed(round, &format!("/{round}")))));
@@ -191,8 +198,9 @@ fn g2_a_fifth_execution_is_impossible() {
     assert_eq!((reason(&result), result.replans), (&AbandonReason::MaxReplans, 3));
 }
 
+#[doc = "holds: design G16"]
 #[test]
-fn g16_waiting_for_a_person_does_not_count_and_several_questions_are_one_wait() {
+fn waiting_for_a_person_does_not_count_and_several_questions_are_one_wait() {
     let hash = |text: &str| ConsentHash(text.to_owned());
     let mut bench = begun();
     let id = subtask_id(1);
@@ -215,8 +223,9 @@ fn g16_waiting_for_a_person_does_not_count_and_several_questions_are_one_wait() 
     assert!(worked.budget_pressure > 0.0, "work does count");
 }
 
+#[doc = "holds: law 1.14; design D10"]
 #[test]
-fn d10_a_refused_target_stays_forbidden_for_the_rest_of_the_task() {
+fn a_refused_target_stays_forbidden_for_the_rest_of_the_task() {
     let refused = |round: u32| {
         let call = ToolCall {
             tool: "shell".to_owned(),
@@ -246,8 +255,9 @@ fn d10_a_refused_target_stays_forbidden_for_the_rest_of_the_task() {
 }
 
 /// The built-in reader has no second way; what was refused is the reason, not the request's words.
+#[doc = "holds: design D10"]
 #[test]
-fn d10_a_plan_that_fails_after_a_no_ends_for_want_of_a_yes() {
+fn a_plan_that_fails_after_a_no_ends_for_want_of_a_yes() {
     let ended_after_a_no = |by_person: bool| {
         let mut request = one_failed(0, FailureClass::Environmental, vec![look(1, "[LAW1]")]);
         request.outcomes[0].denied = vec![artoo_proto::DeniedAction {
@@ -277,8 +287,9 @@ fn d10_a_plan_that_fails_after_a_no_ends_for_want_of_a_yes() {
     assert!(nobody_there.next_steps[0].contains("in a terminal"), "{:?}", nobody_there.next_steps);
 }
 
+#[doc = "holds: design D3"]
 #[test]
-fn d3_the_solver_speaks_only_of_the_round_it_awaits_and_ends_once() {
+fn the_solver_speaks_only_of_the_round_it_awaits_and_ends_once() {
     let mut bench = begun();
     assert!(bench.step(Input::FellShort(wrong(1))).is_empty(), "a round that is not due");
     assert!(bench.step(Input::Met(met(5))).is_empty());
@@ -294,8 +305,9 @@ fn d3_the_solver_speaks_only_of_the_round_it_awaits_and_ends_once() {
     }
 }
 
+#[doc = "holds: design D8"]
 #[test]
-fn d8_an_accept_that_its_own_verdicts_contradict_never_leaves() {
+fn an_accept_that_its_own_verdicts_contradict_never_leaves() {
     let fail = |v: &mut CriterionVerdict| v.verdict = Verdict::Fail;
     let mut of_task = met(0);
     fail(&mut of_task.task_verdicts[0]);
@@ -312,16 +324,18 @@ fn d8_an_accept_that_its_own_verdicts_contradict_never_leaves() {
     assert_eq!((result.ending, result.output.as_str()), (Ending::Accept { basis: Basis::Judged }, "12"));
 }
 
+#[doc = "holds: design G11"]
 #[test]
-fn g11_an_accept_bypasses_a_spent_budget() {
+fn an_accept_bypasses_a_spent_budget() {
     let mut bench = begun();
     bench.wait(1_000_000);
     let result = finished(&bench.step(Input::Met(met(0))));
     assert!(matches!(result.ending, Ending::Accept { .. }) && result.loss.omega > 0.3);
 }
 
+#[doc = "holds: design G20"]
 #[test]
-fn g20_the_hard_limit_and_an_earlier_deadline_each_end_the_task() {
+fn the_hard_limit_and_an_earlier_deadline_each_end_the_task() {
     let mut bench = Bench::new(Solver::new(Profile::v0_8(), &config(1).tools));
     let mut task = spec(REQUEST);
     task.constraints.deadline = Some(bench.now.wall.plus_millis(5_000));
@@ -338,8 +352,9 @@ fn g20_the_hard_limit_and_an_earlier_deadline_each_end_the_task() {
     assert_eq!(unmet.len(), 3, "everything that was planned is unmet");
 }
 
+#[doc = "holds: design G12"]
 #[test]
-fn g12_blocked_tools_accumulate_and_the_oldest_is_released_when_none_is_left() {
+fn blocked_tools_accumulate_and_the_oldest_is_released_when_none_is_left() {
     let tools: Vec<_> =
         config(1).tools.iter().filter(|tool| ["glob", "shell"].contains(&&*tool.name)).cloned().collect();
     let mut bench = Bench::new(Solver::new(Profile::v0_8(), &tools));

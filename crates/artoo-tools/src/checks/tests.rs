@@ -18,8 +18,9 @@ fn environment(dir: &TempDir) -> Environment {
     }
 }
 
+#[doc = "holds: law 0.3; design G19"]
 #[test]
-fn g19_checks_read_the_state_again() {
+fn checks_read_the_state_again() {
     let dir = TempDir::new().unwrap();
     let environment = environment(&dir);
     fs::write(dir.path().join("f.txt"), "one\ntwo\nlast").unwrap();

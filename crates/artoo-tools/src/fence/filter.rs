@@ -255,8 +255,9 @@ mod tests {
         decisions.min_by_key(|made| (made & libc::SECCOMP_RET_ACTION_FULL).cast_signed()).unwrap()
     }
 
+    #[doc = "holds: law 1.17"]
     #[test]
-    fn law1_the_joined_filter_says_what_the_strictest_of_many_would_say() {
+    fn the_joined_filter_says_what_the_strictest_of_many_would_say() {
         for (network, asks) in [(false, false), (false, true), (true, false), (true, true)] {
             let program = joined(KNOWN, &parts(network, asks).unwrap());
             let apart: Vec<BpfProgram> = answers(network, asks)
@@ -278,8 +279,9 @@ mod tests {
     }
 
     /// Each argument has the same value: the number of a process, a request, or flags and a mode at once.
+    #[doc = "holds: law 1.17"]
     #[test]
-    fn law1_others_requests_and_set_id_bits_are_refused() {
+    fn others_requests_and_set_id_bits_are_refused() {
         let fails = |errno: i32| libc::SECCOMP_RET_ERRNO | errno.unsigned_abs();
         let (allowed, denied) = (libc::SECCOMP_RET_ALLOW, fails(libc::EPERM));
         let making = libc::O_CREAT.unsigned_abs().into();
@@ -329,8 +331,9 @@ mod tests {
         }
     }
 
+    #[doc = "holds: law 1.17"]
     #[test]
-    fn law1_what_is_not_known_is_refused_before_anything_else() {
+    fn what_is_not_known_is_refused_before_anything_else() {
         let program = joined(KNOWN, &parts(true, true).unwrap());
         let absent = libc::SECCOMP_RET_ERRNO | libc::ENOSYS.unsigned_abs();
         for call in [FIRST_UNKNOWN, 464, 1000, 0x4000_0000, 0x4000_0000 + 59, u32::MAX] {

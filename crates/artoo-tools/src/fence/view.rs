@@ -120,8 +120,9 @@ mod tests {
         view.is_current()
     }
 
+    #[doc = "holds: law 1.20"]
     #[test]
-    fn law1_what_comes_or_goes_on_the_way_to_a_hidden_place_makes_a_view_outdated() {
+    fn what_comes_or_goes_on_the_way_to_a_hidden_place_makes_a_view_outdated() {
         assert!(!is_current_after(&["keys"], |folder| fs::write(folder.join("new"), "").unwrap()));
         assert!(!is_current_after(&["keys"], |folder| fs::rename(folder.join("open"), folder.join("moved")).unwrap()));
         // Where nothing is yet.
@@ -138,8 +139,9 @@ mod tests {
     }
 
     /// The second change has no other time than the first, so what has just changed is not relied on.
+    #[doc = "holds: law 1.20"]
     #[test]
-    fn law1_what_was_changed_within_a_tick_is_not_kept() {
+    fn what_was_changed_within_a_tick_is_not_kept() {
         let dir = TempDir::new_in("/var/tmp").unwrap();
         let place = dir.path().canonicalize().unwrap().join("keys");
         fs::create_dir(&place).unwrap();

@@ -139,8 +139,9 @@ mod tests {
 
     proptest! {
         /// Whatever the pieces, head and tail are the true ends and the count is true.
+        #[doc = "holds: design T6"]
         #[test]
-        fn t6_head_and_tail_are_the_true_ends(
+        fn head_and_tail_are_the_true_ends(
             pieces in proptest::collection::vec(proptest::collection::vec(any::<u8>(), 0..40), 0..12),
             end_bytes in 1_usize..30,
         ) {

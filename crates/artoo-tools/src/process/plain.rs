@@ -111,8 +111,9 @@ mod tests {
     use crate::protect::Protected;
 
     /// D14: a stand-in shows that the profile and the program arrive, wherever the test runs.
+    #[doc = "holds: design D14"]
     #[tokio::test]
-    async fn d14_the_sandbox_gets_the_profile_and_the_program() {
+    async fn the_sandbox_gets_the_profile_and_the_program() {
         let dir = tempfile::TempDir::new().unwrap();
         let stand_in = dir.path().join("sandbox-exec");
         fs::write(

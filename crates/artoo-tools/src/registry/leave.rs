@@ -1,7 +1,7 @@
 //! Whose leave a call needs, whether there is one already, and what a person is asked where there is none.
 
 use std::sync::Arc;
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::SystemTime;
 
 use artoo_proto::{ConsentHash, ConsentOffers, ConsentScope, Leave, Timestamp, ToolOutcome, escape};
 
@@ -175,6 +175,5 @@ fn touched(footprint: &Footprint) -> Option<String> {
 
 /// The wall clock: a real edge, since rules are for days and survive the process.
 pub(super) fn now() -> Timestamp {
-    let since_1970 = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    Timestamp::from_millis(i64::try_from(since_1970.as_millis()).unwrap_or(i64::MAX))
+    SystemTime::now().into()
 }

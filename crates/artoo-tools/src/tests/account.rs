@@ -38,8 +38,9 @@ async fn check(command: &str, expected: Option<&[&str]>) -> ToolCall {
     call
 }
 
+#[doc = "holds: law 1.2"]
 #[tokio::test]
-async fn law1_a_command_that_changed_nothing_is_known_to_have_changed_nothing() {
+async fn a_command_that_changed_nothing_is_known_to_have_changed_nothing() {
     for command in [
         "cp a.txt no/such/folder 2>/dev/null || true",
         "touch \"$(dirname \"$PWD\")/stray\" 2>/dev/null; echo created a.txt",
@@ -56,8 +57,9 @@ async fn law1_a_command_that_changed_nothing_is_known_to_have_changed_nothing() 
     }
 }
 
+#[doc = "holds: law 1.2"]
 #[tokio::test]
-async fn law1_what_a_command_changed_is_told_however_it_was_spelled() {
+async fn what_a_command_changed_is_told_however_it_was_spelled() {
     check("echo new > a.txt", Some(&["work/a.txt"])).await;
     check("rm a.txt sub/b.txt; rmdir sub", Some(&["work/a.txt", "work/sub", "work/sub/b.txt"])).await;
     check(
@@ -75,8 +77,9 @@ async fn law1_what_a_command_changed_is_told_however_it_was_spelled() {
     }
 }
 
+#[doc = "holds: law 1.2"]
 #[tokio::test]
-async fn law1_a_command_that_could_reach_further_is_not_known_to_have_done_nothing() {
+async fn a_command_that_could_reach_further_is_not_known_to_have_done_nothing() {
     // It makes a socket to see what the machine can do.
     check("curl --version; true", None).await;
     check("curl http://127.0.0.1:9/upload; true", None).await;

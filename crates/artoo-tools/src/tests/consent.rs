@@ -19,6 +19,7 @@ async fn asked(house: &House, context: &CallContext) -> (ConsentHash, Vec<String
     }
 }
 
+#[doc = "holds: law 1.1"]
 #[tokio::test]
 async fn nothing_runs_before_a_yes_and_the_effects_are_named() {
     let house = House::new();
@@ -37,8 +38,9 @@ async fn nothing_runs_before_a_yes_and_the_effects_are_named() {
     assert_eq!(changed, [(true, false), (false, true)], "removed and created: {call:?}");
 }
 
+#[doc = "holds: law 1.3; design H11"]
 #[tokio::test]
-async fn h11_a_yes_to_one_command_is_none_to_another() {
+async fn a_yes_to_one_command_is_none_to_another() {
     let house = House::new();
     house.file("work/a", "");
     let (hash, ..) = asked(&house, &command("rm a")).await;
@@ -51,8 +53,9 @@ async fn h11_a_yes_to_one_command_is_none_to_another() {
     assert_eq!(called(house.outcome(&command("rm a"), Some(forged)).await).status, CallStatus::Denied);
 }
 
+#[doc = "holds: law 1.3; design H11"]
 #[tokio::test]
-async fn h11_a_yes_in_one_folder_is_none_in_another() {
+async fn a_yes_in_one_folder_is_none_in_another() {
     let here = House::new();
     let there = House::new();
     let (hash, ..) = asked(&here, &command("make")).await;
@@ -60,8 +63,9 @@ async fn h11_a_yes_in_one_folder_is_none_in_another() {
     assert_eq!(call.status, CallStatus::Denied, "{call:?}");
 }
 
+#[doc = "holds: law 1.3; design H12"]
 #[tokio::test]
-async fn h12_a_script_edited_after_the_yes_does_not_run() {
+async fn a_script_edited_after_the_yes_does_not_run() {
     let house = House::new();
     let script = house.file("work/run.sh", "echo first\n");
     let context = command("sh run.sh; true");
@@ -77,8 +81,9 @@ async fn h12_a_script_edited_after_the_yes_does_not_run() {
 }
 
 /// A script is the one that runs, whatever folder a command goes into first.
+#[doc = "holds: law 1.3; design H12"]
 #[tokio::test]
-async fn h12_a_script_behind_cd_does_not_run_once_edited() {
+async fn a_script_behind_cd_does_not_run_once_edited() {
     for text in ["cd d && bash x.sh", "cd d; cd in && sh ../x.sh", "f=d/x; bash $f.sh", "bash -c 'cd d; ./x.sh'"] {
         let house = House::new();
         let script = house.file("work/d/x.sh", "echo first\n");
@@ -107,8 +112,9 @@ async fn a_quoted_name_with_blanks_and_a_protected_place_are_named_among_the_eff
 
 /// A grant is moved into the call, so using it twice does not compile; what can be tried is the same hash again after
 /// the first run has changed what the command names.
+#[doc = "holds: law 1.3; design H11"]
 #[tokio::test]
-async fn h11_the_second_run_needs_a_new_yes_when_the_first_changed_its_files() {
+async fn the_second_run_needs_a_new_yes_when_the_first_changed_its_files() {
     let house = House::new();
     house.file("work/count", "");
     let context = command("echo x >> count");
@@ -122,8 +128,9 @@ async fn h11_the_second_run_needs_a_new_yes_when_the_first_changed_its_files() {
     assert_eq!(fs::read_to_string(house.home.join("work/count")).unwrap(), "x\n");
 }
 
+#[doc = "holds: law 1.15; design D22"]
 #[tokio::test]
-async fn d22_under_caution_creating_asks_and_reading_does_not() {
+async fn under_caution_creating_asks_and_reading_does_not() {
     let house = House::new();
     let cautious = |tool: &str, input| CallContext { confirm: true, ..House::context(tool, input) };
     let write = cautious("write_file", json!({"path": "n", "text": "hello"}));
@@ -145,8 +152,9 @@ async fn d22_under_caution_creating_asks_and_reading_does_not() {
 }
 
 /// H2, H3: what would be shown otherwise than it runs is not even asked about.
+#[doc = "holds: design H3"]
 #[tokio::test]
-async fn h3_commands_with_invisible_characters_are_refused() {
+async fn commands_with_invisible_characters_are_refused() {
     let house = House::new();
     for text in [
         "echo ok \u{1b}[2K; rm x",

@@ -100,8 +100,9 @@ fn is_open(reach: &Reach, root: &Path) -> bool {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(400))]
 
+    #[doc = "holds: law 1.4"]
     #[test]
-    fn law1_a_call_passes_in_a_task_only_if_each_effect_was_allowed_in_it(
+    fn a_call_passes_in_a_task_only_if_each_effect_was_allowed_in_it(
         given in proptest::collection::vec(given(), 0..5),
         wanted in proptest::collection::vec(deed(), 1..3),
     ) {
@@ -128,8 +129,9 @@ proptest! {
         prop_assert_eq!(passes, one_covers.iter().all(|covered| *covered), "asks for what was allowed, or passes beyond it");
     }
 
+    #[doc = "holds: law 1.4"]
     #[test]
-    fn law1_a_call_passes_under_a_rule_only_in_its_folders_and_its_time(
+    fn a_call_passes_under_a_rule_only_in_its_folders_and_its_time(
         given in proptest::collection::vec(deed(), 1..3),
         wanted in proptest::collection::vec(deed(), 1..3),
         days in 0_u32..40,

@@ -47,6 +47,7 @@ fn names(registry: &Registry) -> Vec<String> {
     registry.specs().into_iter().map(|spec| spec.name).collect()
 }
 
+#[doc = "holds: law 1.25"]
 #[tokio::test]
 async fn an_argument_stays_one_argument_whatever_is_in_it() {
     let house = house(&[GREET]);
@@ -61,8 +62,9 @@ async fn an_argument_stays_one_argument_whatever_is_in_it() {
 
 /// What its manifest says is held, and a program that ends well all the same is not taken at its word.
 #[cfg(target_os = "linux")]
+#[doc = "holds: law 1.19"]
 #[tokio::test]
-async fn law1_a_write_of_a_reading_tool_is_denied_and_told() {
+async fn a_write_of_a_reading_tool_is_denied_and_told() {
     for (effect, is_denied) in [("read_only", true), ("creating", false)] {
         let house = House::with(|config| {
             let folder = Path::new(&config.environment.home).join("tools");
@@ -182,6 +184,7 @@ fn a_manifest_is_understood_whole_or_refused_with_the_reason() {
     check(&[("\"read_only\"", "\"read_only\"\ntimeout_s = 0")], "timeout_s: give 1 to 600");
 }
 
+#[doc = "holds: law 1.25"]
 #[test]
 fn a_manifest_or_program_that_others_can_change_is_refused() {
     let check = |change: &dyn Fn(&Path), expected: &str| {
@@ -215,6 +218,7 @@ fn a_program_in_the_workspace_is_no_tool() {
     assert!(registry.problems()[0].to_string().contains("lies in the workspace"), "{:?}", registry.problems());
 }
 
+#[doc = "holds: law 1.25"]
 #[tokio::test]
 async fn what_changes_something_asks_with_the_very_arguments_and_the_program_s_bytes() {
     let changing = GREET.replace("read_only", "changing");
@@ -270,4 +274,53 @@ async fn a_call_is_held_to_time_blocks_and_protected_places() {
     fs::set_permissions(house.home.join("tools/show"), fs::Permissions::from_mode(0o777)).unwrap();
     let call = call(&house, "greet", json!({"who": "x"})).await;
     assert_eq!(call.status, CallStatus::Denied, "{call:?}");
+}
+
+#[tokio::test]
+async fn a_manifest_takes_documents_markup_and_its_own_reason_to_ask() {
+    let house = house(&[r#"
+name = "view"
+description = "views"
+command = ["./show", "-t", "{title:markup}", "{style}", "{document}"]
+effect = "read_only"
+ask = "it shows what you wrote"
+[input.title]
+type = "string"
+minLength = 1
+leadingDash = true
+[input.style]
+type = "string"
+[input.document]
+type = "document"
+"#]);
+    assert_eq!(house.registry.problems().len(), 0, "{:?}", house.registry.problems());
+    let file = house.file("a b.txt", "x");
+    house.file(".ssh/id", "");
+    put(&house.home.join("run"), "#!/bin/sh\n", 0o755);
+    let input =
+        |title: &str, style: &str, document: &str| json!({"title": title, "style": style, "document": document});
+    let context = context("view", input("-<i>&", "plain", "~/a b.txt"));
+    let ToolOutcome::NeedsConsent { hash, shown, reason, .. } = house.outcome(&context, None).await else {
+        panic!("not asked about")
+    };
+    assert_eq!(reason, "it shows what you wrote");
+    assert!(shown.ends_with(&format!("show -t \"-&lt;i&gt;&amp;\" plain {:?}", file.display().to_string())), "{shown}");
+    let call = called(house.outcome(&context, Some(house.registry.grant(&hash, ConsentScope::Once))).await);
+    let expected = format!("<-t>\n<-&lt;i&gt;&amp;>\n<plain>\n<{}>\n", file.display());
+    assert!(call.status == CallStatus::Ok && call.output.starts_with(&expected), "{call:?}");
+    for (input, status, expected) in [
+        (input("a", "-x", "~/a b.txt"), CallStatus::Failed, "style: it begins with -"),
+        (input(" ", "x", "~/a b.txt"), CallStatus::Failed, "title: it is empty"),
+        (input("a", "x", "~/missing"), CallStatus::Failed, "path of a file or folder"),
+        (input("a", "x", "file:///etc/passwd"), CallStatus::Failed, "path of a file or folder"),
+        (input("a", "x", "~/.ssh/id"), CallStatus::Denied, "LAW1"),
+        (input("a", "x", "~/run"), CallStatus::Denied, "it is a program"),
+    ] {
+        let call = self::call(&house, "view", input.clone()).await;
+        assert_eq!(call.status, status, "{input}: {call:?}");
+        assert!(call.output.contains(expected), "{input}: {call:?}");
+    }
+    let spec = house.registry.specs().into_iter().find(|spec| spec.name == "view").unwrap();
+    let document = json!({"type": "string", "minLength": 1, "maxLength": 1000});
+    assert_eq!(spec.input_schema["properties"]["document"], document);
 }

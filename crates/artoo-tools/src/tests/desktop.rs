@@ -45,8 +45,9 @@ async fn asked(house: &House, tool: &str, input: Value) -> (String, ToolCall) {
     (shown, called(house.outcome(&context, Some(house.registry.grant(&hash, ConsentScope::Once))).await))
 }
 
+#[doc = "holds: design D14"]
 #[test]
-fn d14_an_act_is_offered_only_where_its_program_and_a_session_are() {
+fn an_act_is_offered_only_where_its_program_and_a_session_are() {
     let check = |programs: &[&str], session: &[(&str, &str)], expected: &str| {
         let script = noting("");
         let programs: Vec<(&str, &str)> = programs.iter().map(|name| (*name, script.as_str())).collect();
@@ -79,15 +80,15 @@ async fn what_is_seen_at_once_does_not_ask_and_its_text_is_only_text() {
     assert_eq!(log(&house), "notify-send <--app-name=artoo> <--> <-x <b>> <&lt;a href='x'&gt;1 &amp; 2&lt;/a&gt;>\n");
     let cautious = CallContext { confirm: true, ..House::context("desktop", input) };
     assert!(matches!(house.outcome(&cautious, None).await, ToolOutcome::NeedsConsent { .. }), "D22");
-    for (input, expected) in [
-        (json!({"action": "notify", "title": ""}), "title"),
-        (json!({"action": "notify", "title": "a\u{1b}]0;x"}), "title"),
-        (json!({"action": "notify", "title": "a", "icon": "x"}), "icon"),
-        (json!({"action": "reboot"}), "reboot"),
-        (json!({"action": "read_clipboard"}), "no program for read_clipboard"),
+    for (input, status, expected) in [
+        (json!({"action": "notify", "title": " "}), CallStatus::Failed, "title: it is empty"),
+        (json!({"action": "notify", "title": "a\u{1b}]0;x"}), CallStatus::Denied, "invisible or control"),
+        (json!({"action": "notify", "title": "a", "icon": "x"}), CallStatus::Failed, "icon"),
+        (json!({"action": "reboot"}), CallStatus::Failed, "reboot"),
+        (json!({"action": "read_clipboard"}), CallStatus::Failed, "no program for read_clipboard"),
     ] {
         let call = house.call("desktop", input.clone()).await;
-        assert_eq!(call.status, CallStatus::Failed, "{input}: {call:?}");
+        assert_eq!(call.status, status, "{input}: {call:?}");
         assert!(call.output.contains(expected), "{input}: {call:?}");
     }
 }
@@ -195,8 +196,9 @@ async fn a_real_bus_without_a_player_is_told_apart_from_none() {
     assert!(call.output.contains("gave no answer"), "{call:?}");
 }
 
+#[doc = "holds: design D14"]
 #[tokio::test]
-async fn d14_applescript_always_asks_and_runs_exactly_what_was_shown() {
+async fn applescript_always_asks_and_runs_exactly_what_was_shown() {
     assert!(!has(&house(&[], &[]), "applescript"));
     let house = house(&[("osascript", &noting("echo '3 messages'"))], &[]);
     let script = "tell application \"Mail\"\n  count messages of inbox\nend tell";
@@ -215,8 +217,9 @@ async fn d14_applescript_always_asks_and_runs_exactly_what_was_shown() {
     }
 }
 
+#[doc = "holds: design D14"]
 #[tokio::test]
-async fn d14_shortcuts_of_macos_are_listed_and_run_by_name_after_a_yes() {
+async fn shortcuts_of_macos_are_listed_and_run_by_name_after_a_yes() {
     assert!(!has(&house(&[], &[]), "shortcuts"));
     let house = house(&[("shortcuts", &noting("[ \"$1\" = list ] && echo 'Water plants'; exit 0"))], &[]);
     let call = house.call("shortcuts", json!({"list": true})).await;
@@ -232,8 +235,9 @@ async fn d14_shortcuts_of_macos_are_listed_and_run_by_name_after_a_yes() {
     }
 }
 
+#[doc = "holds: design D14"]
 #[tokio::test]
-async fn d14_elsewhere_shortcuts_are_the_person_s_own_programs_in_a_folder() {
+async fn elsewhere_shortcuts_are_the_person_s_own_programs_in_a_folder() {
     let manifest = "name = \"lights\"\ndescription = \"lights on or off\"\ncommand = [\"./lights\", \"{state}\"]\n\
         effect = \"changing\"\n[input.state]\ntype = \"string\"\nenum = [\"on\", \"off\"]\n";
     let house = House::with(|config| {

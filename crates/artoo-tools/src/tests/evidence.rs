@@ -37,8 +37,9 @@ fn packs(house: &House) -> Vec<PathBuf> {
     packs
 }
 
+#[doc = "holds: design D5"]
 #[tokio::test]
-async fn d5_what_a_program_said_is_kept_whole_and_what_a_model_sees_says_what_is_missing() {
+async fn what_a_program_said_is_kept_whole_and_what_a_model_sees_says_what_is_missing() {
     let house = with_data();
     house.file("work/long", "ä line\n".repeat(1_000));
     let call = shell(&house, "cat long; cat gone").await;
@@ -126,8 +127,9 @@ async fn the_same_output_is_one_item_private_and_mended_where_it_was_damaged() {
     }
 }
 
+#[doc = "holds: design T6"]
 #[tokio::test]
-async fn t6_a_flood_keeps_its_beginning_and_its_end_and_counts_the_rest() {
+async fn a_flood_keeps_its_beginning_and_its_end_and_counts_the_rest() {
     let house = with_data();
     let call = house.allowed("yes 0123456 | head -c 140000000; printf THE-END").await;
     let kept = &call.kept[0];
@@ -206,8 +208,9 @@ async fn keeping_evidence_changes_no_count_of_files() {
     assert_eq!(house.allowed(count).await.output, first.output);
 }
 
+#[doc = "holds: design S2"]
 #[tokio::test]
-async fn s2_a_torn_end_is_cut_off_and_what_came_before_it_stays() {
+async fn a_torn_end_is_cut_off_and_what_came_before_it_stays() {
     let house = with_data();
     house.file("work/a", "first\n");
     house.file("work/b", "second\n");
@@ -249,8 +252,9 @@ fn writers_beside_each_other_lose_nothing() {
     }
 }
 
+#[doc = "holds: design T12"]
 #[tokio::test]
-async fn t12_a_store_that_can_not_be_written_stops_no_call_and_no_record_claims_it() {
+async fn a_store_that_can_not_be_written_stops_no_call_and_no_record_claims_it() {
     let house = House::with(|config| {
         let data = Path::new(&config.environment.home).join(".artoo");
         fs::create_dir_all(&data).unwrap();

@@ -20,6 +20,7 @@ fn was_run(call: &artoo_proto::ToolCall) -> bool {
     !call.output.starts_with("[not run again] ")
 }
 
+#[doc = "holds: law 2.3"]
 #[tokio::test]
 async fn a_failed_call_is_made_again_only_when_something_has_changed() {
     let house = House::new();
@@ -62,6 +63,7 @@ async fn an_act_of_the_task_may_have_removed_the_cause() {
     assert!(was_run(&call(&house, &task, "shell", look).await));
 }
 
+#[doc = "holds: law 2.3"]
 #[test]
 fn what_can_not_be_seen_is_waited_for() {
     let key = || CallKey::of(&ToolRequest { tool: "search".to_owned(), input: json!({"query": "x"}) });

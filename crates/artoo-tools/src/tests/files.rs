@@ -91,6 +91,7 @@ async fn copies_keep_their_time_and_the_original() {
     assert!(from.exists());
 }
 
+#[doc = "holds: law 1.8"]
 #[tokio::test]
 async fn what_is_thrown_away_lies_in_the_trash_with_the_way_back() {
     let house = House::new();
@@ -124,6 +125,7 @@ async fn renaming_follows_a_template_and_collisions_are_seen_before_anything_mov
     assert_eq!(snapshot(&house.home), before);
 }
 
+#[doc = "holds: law 1.8"]
 #[tokio::test]
 async fn nothing_is_overwritten_by_any_act() {
     let house = House::new();
@@ -148,6 +150,7 @@ async fn nothing_is_overwritten_by_any_act() {
     assert_eq!(snapshot(&house.home), before);
 }
 
+#[doc = "holds: law 1.8"]
 #[tokio::test]
 async fn keys_the_home_folder_and_its_parents_stay_where_they_are() {
     let house = House::new();
@@ -184,6 +187,7 @@ async fn a_question_names_paths_count_bytes_and_newest_change() {
     assert!(all.contains(a.to_str().unwrap()) && all.contains("b\\u{1b}[2J") && all.contains("taken back"), "{all}");
 }
 
+#[doc = "holds: law 1.8"]
 #[tokio::test]
 async fn a_yes_holds_only_for_what_was_there_when_it_was_given() {
     let house = House::new();
@@ -232,6 +236,7 @@ async fn archives_come_back_as_they_were() {
     assert!(call.output.contains(".tar.gz"), "{}", call.output);
 }
 
+#[doc = "holds: law 1.8"]
 #[tokio::test]
 async fn an_archive_can_not_lead_out_of_its_folder() {
     let house = House::new();
@@ -332,6 +337,7 @@ async fn bad_input_names_the_field() {
     }
 }
 
+#[doc = "holds: law 1.8"]
 #[tokio::test]
 async fn trash_is_a_tool_of_its_own_with_the_rules_of_a_deletion() {
     let house = House::new();
@@ -351,8 +357,9 @@ async fn trash_is_a_tool_of_its_own_with_the_rules_of_a_deletion() {
     }
 }
 
+#[doc = "holds: law 1.8; design H4"]
 #[tokio::test]
-async fn h4_no_spelling_throws_away_what_was_not_meant() {
+async fn no_spelling_throws_away_what_was_not_meant() {
     let house = House::new();
     let outside = house.file("outside/keep", "keep");
     house.file("Case", "upper");

@@ -138,6 +138,7 @@ async fn ignore_files_are_obeyed_only_when_asked() {
     assert_eq!(found(&house, json!({"ignore_files": true})).await, ["a.txt"]);
 }
 
+#[doc = "holds: law 2.6"]
 #[tokio::test]
 async fn a_missing_root_is_the_environments_fault_and_names_its_neighbours() {
     let house = House::new();
@@ -152,8 +153,9 @@ async fn a_missing_root_is_the_environments_fault_and_names_its_neighbours() {
 
 /// D7: a folder that can't be read makes the result incomplete. A path longer than the system takes can't be read by
 /// anyone, so this holds for a test that runs as root too.
+#[doc = "holds: law 0.11; design D7"]
 #[tokio::test]
-async fn d7_an_unreadable_folder_is_never_silent() {
+async fn an_unreadable_folder_is_never_silent() {
     let house = House::new();
     house.file("work/top.txt", "");
     let name = "n".repeat(250);
@@ -183,6 +185,7 @@ async fn d7_an_unreadable_folder_is_never_silent() {
     assert_eq!(shallow.status, CallStatus::Ok, "what is not asked for need not be read: {shallow:?}");
 }
 
+#[doc = "holds: law 3.12"]
 #[tokio::test]
 async fn a_walk_ends_with_its_time() {
     let house = House::with(|config| config.call_timeout = Duration::ZERO);
@@ -197,8 +200,9 @@ async fn a_walk_ends_with_its_time() {
     }
 }
 
+#[doc = "holds: law 3.13; design H10"]
 #[tokio::test]
-async fn h10_glob_bombs_and_bad_inputs_are_refused_with_a_reason() {
+async fn glob_bombs_and_bad_inputs_are_refused_with_a_reason() {
     let house = House::new();
     for (input, reason) in [
         (json!({"pattern": "{a,b}".repeat(100)}), "too many wildcards or alternatives"),
@@ -227,6 +231,7 @@ async fn h10_glob_bombs_and_bad_inputs_are_refused_with_a_reason() {
     }
 }
 
+#[doc = "holds: law 1.20"]
 #[tokio::test]
 async fn protected_folders_are_not_searched_and_their_files_not_opened() {
     let house = House::new();
@@ -238,6 +243,7 @@ async fn protected_folders_are_not_searched_and_their_files_not_opened() {
     assert!(call.output.contains("protected") && !call.output.contains("\n/"), "{call:?}");
 }
 
+#[doc = "holds: law 0.11"]
 #[tokio::test]
 async fn a_long_list_keeps_both_ends_and_its_true_size() {
     let house = House::new();

@@ -48,6 +48,7 @@ fn names(house: &House) -> Vec<String> {
     specs.filter_map(|name| name.strip_prefix("test.").map(str::to_owned)).collect()
 }
 
+#[doc = "holds: law 1.26"]
 #[tokio::test]
 async fn every_call_asks_whatever_the_server_says_of_itself() {
     let Some(house) = house("good", "") else { return };
@@ -71,6 +72,7 @@ async fn every_call_asks_whatever_the_server_says_of_itself() {
     assert!(call.output.starts_with("it went wrong"), "{call:?}");
 }
 
+#[doc = "holds: law 1.26"]
 #[tokio::test]
 async fn only_the_person_s_manifest_grants() {
     let Some(house) = house("good", "granted = [\"echo\", \"fail\"]\nread_only = [\"echo\", \"slow\"]\n") else {
@@ -109,8 +111,9 @@ async fn inputs_are_bounded_shown_as_they_are_and_kept_from_protected_places() {
 }
 
 /// What a server says of itself enters prompts: names, descriptions and schemas are cut, stripped, or refused.
+#[doc = "holds: law 1.26; design H8"]
 #[tokio::test]
-async fn h8_a_hostile_server_s_words_are_cut_and_stripped() {
+async fn a_hostile_server_s_words_are_cut_and_stripped() {
     let Some(house) = house("hostile", "") else { return };
     assert_eq!(names(&house), ["evil"]);
     let spec = house.registry.specs().into_iter().find(|spec| spec.name == "test.evil").unwrap();

@@ -7,8 +7,9 @@ use serde_json::{Value, json};
 
 use super::{House, put, with_programs};
 
+#[doc = "holds: design D14"]
 #[tokio::test]
-async fn d14_without_an_index_names_are_walked_and_completeness_is_said() {
+async fn without_an_index_names_are_walked_and_completeness_is_said() {
     let house = House::new();
     house.file("Documents/Tax Report 2025.pdf", "");
     house.file("Documents/report.txt", "");
@@ -49,8 +50,9 @@ async fn queries_that_could_be_options_and_missing_roots_are_told() {
     assert_eq!(call.alternatives, [format!("{}/Music", house.home.display())]);
 }
 
+#[doc = "holds: design D14"]
 #[tokio::test]
-async fn d14_an_installed_index_is_asked_and_its_answer_checked() {
+async fn an_installed_index_is_asked_and_its_answer_checked() {
     let house = with_programs(&[(
         "mdfind",
         "#!/bin/sh\n[ \"$1 $2\" = '-0 -onlyin' ] || exit 9\n\
@@ -67,8 +69,9 @@ async fn d14_an_installed_index_is_asked_and_its_answer_checked() {
 }
 
 /// An index that fails, hangs or knows of nothing proves nothing: the next one is asked, and at last the folder walked.
+#[doc = "holds: law 0.10; design D14"]
 #[tokio::test]
-async fn d14_the_walk_answers_where_no_index_does() {
+async fn the_walk_answers_where_no_index_does() {
     let check = async |programs: &[(&str, &str)], expected: &[&str]| {
         let house = with_programs(programs);
         house.file("tax.txt", "");
@@ -89,8 +92,9 @@ async fn d14_the_walk_answers_where_no_index_does() {
     check(&[("localsearch", "not even a program")], &["could not be started"]).await;
 }
 
+#[doc = "holds: design D14"]
 #[tokio::test]
-async fn d14_localsearch_and_locate_are_asked_in_their_own_ways() {
+async fn localsearch_and_locate_are_asked_in_their_own_ways() {
     let local = "#!/bin/sh\n[ \"$1\" = search ] && [ \"$6 $7 $8\" = '-- my tax' ] || exit 9\n\
         echo Results:; echo \"  file://$HOME/my%20tax.txt\"; echo '  file:///etc/passwd'\n";
     let locate = "#!/bin/sh\n[ \"$4 $5 $6 $7\" = '--all -- *my* *tax*' ] || exit 9\n\
@@ -117,8 +121,9 @@ async fn d14_localsearch_and_locate_are_asked_in_their_own_ways() {
 }
 
 /// The real thing, where it is installed: a database of its own over a folder of its own.
+#[doc = "holds: design D14"]
 #[tokio::test]
-async fn d14_the_installed_plocate_understands_what_it_is_asked() {
+async fn the_installed_plocate_understands_what_it_is_asked() {
     let Some(updatedb) = ["/usr/sbin/updatedb.plocate", "/usr/bin/updatedb.plocate", "/usr/sbin/updatedb"]
         .into_iter()
         .find(|path| std::path::Path::new(path).exists())

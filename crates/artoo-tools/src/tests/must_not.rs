@@ -13,8 +13,9 @@ async fn with_blocks(house: &House, tool: &str, input: Value, blocked: &[&str]) 
     called(house.outcome(&context, None).await)
 }
 
+#[doc = "holds: fault L22"]
 #[tokio::test]
-async fn l22_only_exact_names_are_tools() {
+async fn only_exact_names_are_tools() {
     let house = House::new();
     for name in ["Shell", "shell ", " glob", "sh\u{435}ll", "bash", "", "glob\0", &"x".repeat(10_000)] {
         let mut context = House::context(name, json!({}));
@@ -25,8 +26,9 @@ async fn l22_only_exact_names_are_tools() {
     }
 }
 
+#[doc = "holds: invariant 9; design D4"]
 #[tokio::test]
-async fn d4_blocked_and_unplanned_tools_are_refused_at_the_hand() {
+async fn blocked_and_unplanned_tools_are_refused_at_the_hand() {
     let house = House::new();
     for (blocked, allowed, refused) in [
         (vec!["shell"], vec!["shell"], true),
@@ -43,8 +45,9 @@ async fn d4_blocked_and_unplanned_tools_are_refused_at_the_hand() {
     }
 }
 
+#[doc = "holds: law 1.14; invariant 9; fault L28"]
 #[tokio::test]
-async fn l28_blocked_targets_are_refused_however_they_are_spelled() {
+async fn blocked_targets_are_refused_however_they_are_spelled() {
     let house = House::new();
     house.file("work/a.txt", "a");
     house.file("work/sub/b.txt", "b");
@@ -98,6 +101,7 @@ async fn l28_blocked_targets_are_refused_however_they_are_spelled() {
     }
 }
 
+#[doc = "holds: law 1.13"]
 #[tokio::test]
 async fn a_refusal_is_marked_and_says_why() {
     let house = House::new();

@@ -48,8 +48,9 @@ async fn gone(mark: &str) -> bool {
 /// Longer than any step takes on a loaded machine, and shorter than what hangs here would last.
 const LONG: Duration = Duration::from_secs(60);
 
+#[doc = "holds: law 1.27; design T1, T2"]
 #[tokio::test]
-async fn t1_t2_a_hang_is_ended_even_when_it_ignores_being_asked() {
+async fn a_hang_is_ended_even_when_it_ignores_being_asked() {
     let nap = mark(71);
     // Whoever is asked gets time to go; whoever ignores it gets little.
     let grace = [LONG, Duration::from_millis(200)];
@@ -86,15 +87,17 @@ async fn timed_out_once_up(command: &str, kill_grace: Duration) -> ToolCall {
     }
 }
 
+#[doc = "holds: design T5"]
 #[tokio::test]
-async fn t5_a_signal_is_told() {
+async fn a_signal_is_told() {
     let call = House::new().allowed("kill -SEGV $$").await;
     assert_eq!((call.status, call.exit_code, call.signal), (CallStatus::Failed, None, Some(11)), "{call:?}");
     assert!(call.output.contains("[ended by signal 11]"), "{call:?}");
 }
 
+#[doc = "holds: law 0.11; design T6, T7"]
 #[tokio::test]
-async fn t6_t7_a_flood_is_counted_and_its_ends_are_kept() {
+async fn a_flood_is_counted_and_its_ends_are_kept() {
     let house = House::new();
     let call = house.allowed("printf START; head -c 200000000 /dev/zero | tr '\\0' x; printf END").await;
     assert_eq!((call.status, call.output_bytes, call.truncated), (CallStatus::Ok, 200_000_008, true));
@@ -102,14 +105,16 @@ async fn t6_t7_a_flood_is_counted_and_its_ends_are_kept() {
     assert!(call.output.chars().count() < 4200);
 }
 
+#[doc = "holds: design T8"]
 #[tokio::test]
-async fn t8_binary_output_is_marked() {
+async fn binary_output_is_marked() {
     let call = House::new().allowed("printf 'a\\377b'; true").await;
     assert_eq!(call.output, "a\u{fffd}b\n[not text: 1 bytes are not UTF-8 and shown as \u{fffd}]");
 }
 
+#[doc = "holds: law 1.27; design T9"]
 #[tokio::test]
-async fn t9_a_daemon_that_holds_the_pipe_open_does_not_hold_the_call() {
+async fn a_daemon_that_holds_the_pipe_open_does_not_hold_the_call() {
     let house = House::new();
     let started = Instant::now();
     let nap = mark(72);
@@ -120,22 +125,25 @@ async fn t9_a_daemon_that_holds_the_pipe_open_does_not_hold_the_call() {
     assert!(!has_proc() || gone(&nap).await);
 }
 
+#[doc = "holds: design T10, T11"]
 #[tokio::test]
-async fn t10_t11_there_is_nobody_to_read_from() {
+async fn there_is_nobody_to_read_from() {
     let house = House::new();
     assert_eq!(house.allowed("cat; echo done").await.output, "done\n");
     assert_eq!(house.call("shell", json!({"command": "cat"})).await.output, "");
 }
 
+#[doc = "holds: design T15"]
 #[tokio::test]
-async fn t15_both_streams_are_passed_on() {
+async fn both_streams_are_passed_on() {
     let call = House::new().allowed("echo out; echo err >&2; exit 3").await;
     assert_eq!((call.exit_code, call.output.as_str()), (Some(3), "out\n[stderr]\nerr\n"), "{call:?}");
 }
 
 #[cfg(target_os = "linux")]
+#[doc = "holds: design T18"]
 #[tokio::test]
-async fn t18_no_file_of_ours_is_inherited() {
+async fn no_file_of_ours_is_inherited() {
     let house = House::new();
     let ours = house.file("ours-and-open", "");
     let _open = fs::File::open(&ours).unwrap();
@@ -143,8 +151,9 @@ async fn t18_no_file_of_ours_is_inherited() {
     assert!(call.output.contains("/dev/null") && !call.output.contains("ours-and-open"), "{call:?}");
 }
 
+#[doc = "holds: law 1.20; design T19"]
 #[tokio::test]
-async fn t19_the_environment_is_an_allow_list() {
+async fn the_environment_is_an_allow_list() {
     let house = House::new();
     // Cargo sets plenty of variables for this very process; none may arrive.
     assert!(std::env::var_os("CARGO_MANIFEST_DIR").is_some());
@@ -161,8 +170,9 @@ async fn t19_the_environment_is_an_allow_list() {
 }
 
 #[cfg(target_os = "linux")]
+#[doc = "holds: law 1.27; design T3"]
 #[tokio::test]
-async fn t3_what_leaves_its_session_and_its_parents_ends_with_the_call() {
+async fn what_leaves_its_session_and_its_parents_ends_with_the_call() {
     let house = House::new();
     for (number, escape) in [
         "setsid sleep NAP & true",
@@ -183,8 +193,9 @@ async fn t3_what_leaves_its_session_and_its_parents_ends_with_the_call() {
 
 /// T3, T4: dropped calls, each with a tree of its own, half of which has left its session.
 #[cfg(target_os = "linux")]
+#[doc = "holds: law 1.27; design T3, T4"]
 #[tokio::test]
-async fn t3_t4_nobody_is_alive_after_200_killed_commands() {
+async fn nobody_is_alive_after_200_killed_commands() {
     let house = House::new();
     let nap = mark(90);
     let own_zombies = || {
@@ -224,8 +235,9 @@ async fn t3_t4_nobody_is_alive_after_200_killed_commands() {
 }
 
 #[cfg(target_os = "linux")]
+#[doc = "holds: design T12"]
 #[tokio::test]
-async fn t12_a_file_past_the_limit_ends_the_program_and_is_told() {
+async fn a_file_past_the_limit_ends_the_program_and_is_told() {
     let house = House::with(|config| config.limits.file_bytes = 1024 * 1024);
     let call = house.allowed("exec head -c 5000000 /dev/zero > ~/artoo_workspace/fill").await;
     assert_eq!((call.status, call.signal), (CallStatus::Failed, Some(25)), "{call:?}");
@@ -236,8 +248,9 @@ async fn t12_a_file_past_the_limit_ends_the_program_and_is_told() {
 }
 
 #[cfg(target_os = "linux")]
+#[doc = "holds: design T14"]
 #[tokio::test]
-async fn t14_memory_and_processor_time_are_limited() {
+async fn memory_and_processor_time_are_limited() {
     let house = House::with(|config| {
         config.limits.memory_bytes = 64 * 1024 * 1024;
         config.limits.cpu_s = 1;
@@ -255,8 +268,9 @@ async fn t14_memory_and_processor_time_are_limited() {
 
 /// A tree of several hundred, each in a session of its own.
 #[cfg(target_os = "linux")]
+#[doc = "holds: design T13"]
 #[tokio::test]
-async fn t13_a_tree_of_sessions_ends_with_its_call() {
+async fn a_tree_of_sessions_ends_with_its_call() {
     let house = House::with(|config| {
         config.call_timeout = Duration::from_millis(1500);
         config.limits.processes = 300;
@@ -271,8 +285,9 @@ async fn t13_a_tree_of_sessions_ends_with_its_call() {
 }
 
 #[cfg(target_os = "linux")]
+#[doc = "holds: design T11"]
 #[tokio::test]
-async fn t11_there_is_no_terminal_to_ask_for_a_password_at() {
+async fn there_is_no_terminal_to_ask_for_a_password_at() {
     let house = House::new();
     let call = house.allowed("echo password? > /dev/tty; stty -a < /dev/tty; ps -o tty= -p $$; ps -o sid= -p $$ | grep -qw $$ && echo own").await;
     assert!(call.output.contains("/dev/tty") && call.output.contains("own"), "{call:?}");
@@ -280,8 +295,9 @@ async fn t11_there_is_no_terminal_to_ask_for_a_password_at() {
 
 /// A command that a person allowed, and that the fence kept from what nobody was shown, says so.
 #[cfg(target_os = "linux")]
+#[doc = "holds: law 1.19"]
 #[tokio::test]
-async fn law1_what_the_fence_kept_is_told_with_a_remedy_and_never_claimed_as_done() {
+async fn what_the_fence_kept_is_told_with_a_remedy_and_never_claimed_as_done() {
     let house = House::new();
     house.file("work/Makefile", "all:\n\techo built > out.txt\n");
     let call = house.allowed("bash -c 'echo built > $(printf out).txt'").await;
@@ -309,8 +325,9 @@ async fn law1_what_the_fence_kept_is_told_with_a_remedy_and_never_claimed_as_don
 
 /// A command that ran unasked and tried to write is told of it even where it ends well: its output may claim that it did.
 #[cfg(target_os = "linux")]
+#[doc = "holds: law 1.19"]
 #[tokio::test]
-async fn law1_a_write_kept_from_a_reading_command_is_told() {
+async fn a_write_kept_from_a_reading_command_is_told() {
     let house = House::with(|config| config.environment.cwd.clone_from(&config.environment.workspace));
     house.file("artoo_workspace/f", "one\n");
     let setup = "git init -q && git add f && git -c user.name=a -c user.email=a@b commit -qm one";
@@ -326,8 +343,9 @@ async fn law1_a_write_kept_from_a_reading_command_is_told() {
 }
 
 #[cfg(target_os = "linux")]
+#[doc = "holds: law 1.18"]
 #[tokio::test]
-async fn law1_the_network_is_there_only_when_the_question_said_so() {
+async fn the_network_is_there_only_when_the_question_said_so() {
     let house = House::new();
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     listener.set_nonblocking(true).unwrap();
@@ -345,6 +363,7 @@ async fn law1_the_network_is_there_only_when_the_question_said_so() {
 }
 
 /// The promise a cancel rests on: dropping the future ends the whole group at once.
+#[doc = "holds: law 1.27"]
 #[tokio::test]
 async fn dropping_a_call_leaves_no_process() {
     let house = House::new();

@@ -74,6 +74,7 @@ async fn contradictory_inputs_are_refused() {
     }
 }
 
+#[doc = "holds: law 2.6"]
 #[tokio::test]
 async fn a_missing_file_names_its_neighbours() {
     let house = House::new();
@@ -89,8 +90,9 @@ async fn a_missing_file_names_its_neighbours() {
 }
 
 /// Each of these must end at once; opening some of them would wait for ever or act on a device.
+#[doc = "holds: law 3.13; design H6"]
 #[tokio::test]
-async fn h6_pipes_devices_and_folders_are_refused_and_a_huge_file_is_capped() {
+async fn pipes_devices_and_folders_are_refused_and_a_huge_file_is_capped() {
     let house = House::new();
     make_fifo(&house.home.join("work/pipe"));
     fs::create_dir_all(house.home.join("work/folder")).unwrap();
@@ -109,6 +111,7 @@ async fn h6_pipes_devices_and_folders_are_refused_and_a_huge_file_is_capped() {
     assert!(call.status == CallStatus::Failed && call.output.contains("line 1 is longer"), "{call:?}");
 }
 
+#[doc = "holds: law 1.20"]
 #[tokio::test]
 async fn keys_and_process_memory_are_denied_however_they_are_spelled() {
     let house = House::with(|config| config.protected = vec![format!("{}/data", config.environment.home).into()]);
@@ -148,8 +151,9 @@ async fn keys_and_process_memory_are_denied_however_they_are_spelled() {
     }
 }
 
+#[doc = "holds: design T8"]
 #[tokio::test]
-async fn t8_bytes_that_are_no_text_are_marked() {
+async fn bytes_that_are_no_text_are_marked() {
     let house = House::new();
     house.file("work/bin", b"ok\xff\xfe\0end");
     let output = house.output("read_file", json!({"path": "bin"})).await;

@@ -53,8 +53,9 @@ fn grow(house: &House, tree: &[(Vec<&str>, u8)]) {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
+    #[doc = "holds: design D20"]
     #[test]
-    fn d20_a_find_runs_as_it_was_written_and_loses_nothing(tree in tree(), command in find()) {
+    fn a_find_runs_as_it_was_written_and_loses_nothing(tree in tree(), command in find()) {
         let house = House::new();
         grow(&house, &tree);
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();

@@ -77,6 +77,7 @@ async fn asked(house: &House, tool: &str, input: Value) -> (String, Vec<String>)
     }
 }
 
+#[doc = "holds: law 1.21"]
 #[tokio::test]
 async fn read_file_asks_for_each_kind_of_secret_by_name() {
     let house = project(&SECRETS);
@@ -90,6 +91,7 @@ async fn read_file_asks_for_each_kind_of_secret_by_name() {
     }
 }
 
+#[doc = "holds: law 1.21"]
 #[tokio::test]
 async fn a_secret_is_shown_after_approval_and_to_a_trusted_model() {
     let house = project(&SECRETS);
@@ -111,6 +113,7 @@ async fn a_secret_is_shown_after_approval_and_to_a_trusted_model() {
     assert_eq!(house.call("read_file", json!({"path": "~/.ssh/id_rsa"})).await.status, CallStatus::Denied);
 }
 
+#[doc = "holds: law 1.21"]
 #[tokio::test]
 async fn a_search_by_content_leaves_secrets_out_and_says_so() {
     let house =
@@ -131,6 +134,7 @@ async fn a_search_by_content_leaves_secrets_out_and_says_so() {
     assert_eq!(house.output("glob", search).await, OPEN.len().to_string());
 }
 
+#[doc = "holds: law 1.21"]
 #[tokio::test]
 async fn a_command_that_names_a_secret_asks_with_its_name() {
     let house = project(&SECRETS);
@@ -167,6 +171,7 @@ fn told(call: &ToolCall) -> bool {
     call.output.contains("left out") && call.output.contains("that may hold secrets") && call.output.contains("/.env")
 }
 
+#[doc = "holds: law 1.21"]
 #[tokio::test]
 async fn a_command_that_reads_a_folder_finds_its_secrets_closed_and_says_so() {
     let house = project(&[
@@ -197,6 +202,7 @@ async fn a_command_that_reads_a_folder_finds_its_secrets_closed_and_says_so() {
     assert_eq!((call.status, call.output.trim()), (CallStatus::Ok, OPEN.len().to_string().as_str()), "{call:?}");
 }
 
+#[doc = "holds: law 1.21"]
 #[tokio::test]
 async fn a_question_about_a_command_names_the_secrets_it_could_read() {
     let house = project(&[(".env", "needle"), ("run.sh", "true")]);
@@ -213,6 +219,7 @@ fn git(folder: &Path, arguments: &[&str]) {
     assert!(git.output().unwrap().status.success(), "{arguments:?}");
 }
 
+#[doc = "holds: law 1.21"]
 #[tokio::test]
 async fn git_shows_no_password_of_its_settings_and_no_secret_of_its_history() {
     let house = project(&[(".env", "DB=needle"), ("a.txt", "one\n")]);
@@ -234,6 +241,7 @@ async fn git_shows_no_password_of_its_settings_and_no_secret_of_its_history() {
     }
 }
 
+#[doc = "holds: law 1.21"]
 #[tokio::test]
 async fn a_key_that_nobody_asked_about_is_taken_out_of_an_output() {
     let key = "sk-proj-abcDEF0123456789xyz";
@@ -248,6 +256,7 @@ async fn a_key_that_nobody_asked_about_is_taken_out_of_an_output() {
     assert_eq!(house.output("shell", json!({"command": "cat a.txt"})).await, "sk-notes\n");
 }
 
+#[doc = "holds: law 1.21"]
 #[tokio::test]
 async fn files_copies_a_secret_after_a_question_and_moves_or_deletes_it_as_before() {
     let house = project(&[(".env", "needle"), ("a.txt", "x"), ("sub/.env", "needle")]);

@@ -76,8 +76,9 @@ async fn a_missing_operand_is_environmental_and_a_bad_approach_is_not() {
     assert_eq!((call.status, call.environmental), (CallStatus::Failed, false), "{call:?}");
 }
 
+#[doc = "holds: design T16"]
 #[tokio::test]
-async fn t16_programs_that_are_missing_or_not_executable_have_their_codes() {
+async fn programs_that_are_missing_or_not_executable_have_their_codes() {
     let house = House::new();
     let file = house.file("work/plain", "#!/bin/sh\n");
     fs::set_permissions(file, fs::Permissions::from_mode(0o644)).unwrap();
@@ -95,8 +96,9 @@ async fn t16_programs_that_are_missing_or_not_executable_have_their_codes() {
     assert!(call.status == CallStatus::Failed && call.output.contains("the limit is 32768"), "{call:?}");
 }
 
+#[doc = "holds: design T17"]
 #[tokio::test]
-async fn t17_a_working_folder_that_is_gone_is_named() {
+async fn a_working_folder_that_is_gone_is_named() {
     let house = House::new();
     fs::remove_dir_all(house.home.join("work")).unwrap();
     let call = house.call("shell", json!({"command": "uname"})).await;

@@ -108,6 +108,7 @@ fn furnish(house: &House) {
     mode(&ws.join("void"), 0o711);
 }
 
+#[doc = "holds: law 1.10"]
 #[tokio::test]
 async fn what_shell_commands_change_comes_back() {
     let house = House::keeping();
@@ -179,6 +180,7 @@ async fn an_act_that_found_something_in_its_place_owns_nothing_of_it() {
     assert!(house.store().last().unwrap().is_none() && new.join("x").exists());
 }
 
+#[doc = "holds: law 1.10"]
 #[tokio::test]
 async fn what_acts_on_files_change_comes_back() {
     let house = House::keeping();

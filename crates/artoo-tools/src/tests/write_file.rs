@@ -38,8 +38,9 @@ async fn a_new_file_leaves_its_digest_as_evidence() {
     }
 }
 
+#[doc = "holds: law 1.9; design T20"]
 #[tokio::test]
-async fn t20_what_exists_is_never_overwritten() {
+async fn what_exists_is_never_overwritten() {
     let house = House::new();
     assert_eq!(house.call("write_file", json!({"path": "x", "text": "first"})).await.status, CallStatus::Ok);
     let again = house.call("write_file", json!({"path": "x", "text": "second"})).await;
@@ -50,8 +51,9 @@ async fn t20_what_exists_is_never_overwritten() {
     assert_eq!(fs::read_to_string(house.workspace().join("x")).unwrap(), "first");
 }
 
+#[doc = "holds: law 1.9; design H4"]
 #[tokio::test]
-async fn h4_no_spelling_leaves_the_workspace() {
+async fn no_spelling_leaves_the_workspace() {
     let house = House::new();
     let outside = house.file("outside/keep", "keep");
     let workspace = house.workspace();
@@ -104,8 +106,9 @@ async fn h4_no_spelling_leaves_the_workspace() {
     assert_eq!(snapshot(&house.home), before, "something was touched");
 }
 
+#[doc = "holds: design F5"]
 #[tokio::test]
-async fn f5_a_workspace_that_is_a_link_of_the_users_own_works() {
+async fn a_workspace_that_is_a_link_of_the_users_own_works() {
     let house = House::new();
     fs::create_dir_all(house.home.join("elsewhere")).unwrap();
     symlink(house.home.join("elsewhere"), house.workspace()).unwrap();
@@ -116,8 +119,9 @@ async fn f5_a_workspace_that_is_a_link_of_the_users_own_works() {
 
 /// H5: a folder that is exchanged with a link again and again never lets a file out.
 #[cfg(target_os = "linux")]
+#[doc = "holds: law 1.9; design H5"]
 #[test]
-fn h5_a_parent_swapped_for_a_link_lets_nothing_out() {
+fn a_parent_swapped_for_a_link_lets_nothing_out() {
     use rustix::fs::{CWD, RenameFlags, renameat_with};
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let house = House::in_memory();

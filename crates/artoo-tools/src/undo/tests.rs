@@ -89,8 +89,9 @@ fn limit() -> Limit {
     Limit::after(Duration::from_secs(600))
 }
 
+#[doc = "holds: law 1.11; design H5"]
 #[test]
-fn h5_an_undo_in_a_swapped_folder_touches_nothing_outside() {
+fn an_undo_in_a_swapped_folder_touches_nothing_outside() {
     let race = Race::new();
     let shelf = Shelf::make(race.home.join("shelf")).unwrap();
     let path = race.home.join("swap/f");
@@ -138,8 +139,9 @@ fn h5_an_undo_in_a_swapped_folder_touches_nothing_outside() {
     assert!(done > 100 && refused > 100, "the race was never on: {done} done, {refused} refused");
 }
 
+#[doc = "holds: law 1.8; design H5"]
 #[test]
-fn h5_what_is_thrown_away_from_a_swapped_folder_is_never_somebody_elses() {
+fn what_is_thrown_away_from_a_swapped_folder_is_never_somebody_elses() {
     let race = Race::new();
     let home = race.home.to_str().unwrap().to_owned();
     let environment = Environment {

@@ -168,8 +168,9 @@ mod tests {
 
     use super::{Reach, is_public};
 
+    #[doc = "holds: law 1.24; design T21"]
     #[test]
-    fn t21_only_public_addresses_are_public() {
+    fn only_public_addresses_are_public() {
         let check = |address: &str, expected: bool| {
             assert_eq!(is_public(address.parse::<IpAddr>().unwrap()), expected, "{address}");
         };
@@ -187,8 +188,9 @@ mod tests {
     }
 
     /// Every spelling of a host that is a number is that number; no other scheme, no password, no mail server.
+    #[doc = "holds: law 1.24; design T21"]
     #[test]
-    fn t21_no_spelling_reaches_inside() {
+    fn no_spelling_reaches_inside() {
         let check = |url: &str, expected: bool| {
             let verdict = Url::parse(url).map(|url| Reach::default().check(&url));
             assert_eq!(matches!(verdict, Ok(Ok(()))), expected, "{url}: {verdict:?}");

@@ -93,6 +93,7 @@ fn words(text: &str) -> impl Iterator<Item = String> {
 mod tests {
     use super::{are_own, is_named};
 
+    #[doc = "holds: law 1.22"]
     #[test]
     fn a_word_that_the_person_did_not_write_is_seen() {
         let said = "What's the population of Lisbon, and how tall is the Eiffel tower? See 'Größe'.";

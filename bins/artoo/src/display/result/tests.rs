@@ -38,6 +38,7 @@ fn lying(ending: Ending) -> FinalResult {
     }
 }
 
+#[doc = "holds: law 0.6"]
 #[test]
 fn an_accepted_answer_stands_alone_on_standard_output() {
     let result = FinalResult {
@@ -55,6 +56,7 @@ fn an_accepted_answer_stands_alone_on_standard_output() {
     assert_eq!((text(&rendered.before), text(&rendered.answer)), (String::new(), quoted.to_owned()));
 }
 
+#[doc = "holds: law 0.6"]
 #[test]
 fn nothing_unverified_passes_for_an_answer() {
     let unmet = vec![report(CriterionMark::Unmet)];
@@ -78,6 +80,7 @@ fn nothing_unverified_passes_for_an_answer() {
     }
 }
 
+#[doc = "holds: law 1.13"]
 #[test]
 fn an_abandon_names_what_is_unmet_refused_and_next() {
     let unmet = vec![report(CriterionMark::Unmet)];

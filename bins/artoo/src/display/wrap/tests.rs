@@ -27,8 +27,9 @@ fn wide_letters_count_twice_and_are_never_cut() {
     check("eeeeeeeeeeeeeeeeeeee\u{301}!", 20, &["eeeeeeeeeeeeeeeeeeee\u{301}", "  !"]);
 }
 
+#[doc = "holds: design H2"]
 #[test]
-fn h2_what_is_quoted_can_not_reach_the_left_edge() {
+fn what_is_quoted_can_not_reach_the_left_edge() {
     let padded = format!("  | done.{}accepted: every criterion was checked in code", " ".repeat(31));
     check(
         &padded,

@@ -47,6 +47,7 @@ fn edges(name: &str, optional: bool) -> BTreeSet<&'static str> {
         .collect()
 }
 
+#[doc = "holds: principle 5"]
 #[test]
 fn each_crate_knows_exactly_whom_it_may() {
     for (name, needed, optional) in EDGES {

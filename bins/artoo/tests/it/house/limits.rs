@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use super::{files_ending, root};
 
 /// Set to 1, the page is written anew instead of compared.
-const BLESS: &str = "ARTOO_BLESS";
+pub(super) const BLESS: &str = "ARTOO_BLESS";
 
 /// Kinds of constants that bound something.
 const BOUNDS: [&str; 7] = ["usize", "u8", "u32", "u64", "i64", "f64", "Duration"];

@@ -85,6 +85,99 @@ fn names_exist(place: &str, text: &str, names: &Names) -> usize {
     tests
 }
 
+/// Tables whose rows tests name by number in `#[doc = "holds: law 1.4; fault L9"]`: heading, kind.
+const KINDS: [(&str, &str); 8] = [
+    ("## Law 0", "law"),
+    ("## Law 1", "law"),
+    ("## Law 2", "law"),
+    ("## Law 3", "law"),
+    ("## Key invariants", "invariant"),
+    ("## Principles", "principle"),
+    ("# Faults of models", "fault"),
+    ("## What is promised", "client"),
+];
+
+/// Names of the tests that hold each numbered row, as their attributes say.
+fn tests_by_number() -> BTreeMap<String, BTreeSet<String>> {
+    let mut by_number: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    for (path, text) in files_ending(&[".rs"]) {
+        let mut numbers: Vec<String> = Vec::new();
+        for line in text.lines().map(str::trim) {
+            if let Some(held) = line.strip_prefix("#[doc = \"holds: ").and_then(|rest| rest.strip_suffix("\"]")) {
+                for part in held.split("; ") {
+                    let (kind, list) = part.split_once(' ').unwrap_or_else(|| panic!("{path}: {line}"));
+                    let known = kind == "design" || KINDS.iter().any(|(_, known)| *known == kind);
+                    assert!(known, "{path}: no kind of promise is called {kind:?}: {line}");
+                    numbers.extend(list.split(", ").map(|number| format!("{kind} {number}")));
+                }
+            } else if let Some(name) = line.split_once("fn ").map(|(_, rest)| rest)
+                && !numbers.is_empty()
+            {
+                let name = name.split(|c: char| !(c.is_alphanumeric() || c == '_')).next().unwrap_or_default();
+                for number in numbers.drain(..) {
+                    by_number.entry(number).or_default().insert(name.to_owned());
+                }
+            }
+        }
+    }
+    by_number
+}
+
+/// The page with its cells `held by` written anew: types, constants and files stay, tests come from their attributes.
+/// Numbers of rows go into `rows`.
+fn with_tests(page: &str, tests: &BTreeMap<String, BTreeSet<String>>, rows: &mut BTreeSet<String>) -> String {
+    let mut written = String::new();
+    let mut kind = "";
+    for line in page.lines() {
+        if line.starts_with('#') {
+            kind = KINDS.iter().find(|(heading, _)| line.starts_with(heading)).map_or("", |(_, kind)| kind);
+        }
+        let mut cells: Vec<String> = line.trim_matches('|').split('|').map(|cell| cell.trim().to_owned()).collect();
+        let number = cells.first().map(|first| first.split(". ").next().unwrap_or(first).to_owned());
+        let column = match kind {
+            "fault" => 3,
+            "principle" => 1,
+            _ => 2,
+        };
+        let number = number.filter(|number| number.ends_with(|c: char| c.is_ascii_digit()));
+        if let (false, true, Some(number), Some(cell)) =
+            (kind.is_empty(), line.starts_with('|'), number, cells.get_mut(column))
+        {
+            let key = format!("{kind} {number}");
+            let is_item = |name: &&str| name.starts_with(char::is_uppercase) || name.contains('/');
+            let items = quoted(cell).filter(is_item).map(str::to_owned);
+            let held: Vec<String> = items.chain(tests.get(&key).into_iter().flatten().cloned()).collect();
+            *cell = held.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
+            rows.insert(key);
+            let line: String =
+                cells.iter().map(|cell| if cell.is_empty() { " |".to_owned() } else { format!(" {cell} |") }).collect();
+            written.push_str(&format!("|{line}\n"));
+        } else {
+            written.push_str(&format!("{line}\n"));
+        }
+    }
+    written
+}
+
+#[test]
+fn laws_and_faults_list_their_tests() {
+    let tests = tests_by_number();
+    let mut rows = BTreeSet::new();
+    for path in ["docs/laws.md", "docs/faults.md"] {
+        let shown = read(path);
+        let page = with_tests(&shown, &tests, &mut rows);
+        if std::env::var(super::limits::BLESS).is_ok_and(|value| value == "1") {
+            std::fs::write(super::root().join(path), &page).unwrap();
+        } else {
+            let differs = shown.lines().zip(page.lines()).find(|(shown, page)| shown != page);
+            assert!(shown == page, "{path} differs from the tests; ARTOO_BLESS=1 writes it anew. First: {differs:?}");
+        }
+    }
+    let is_row = |number: &&String| number.starts_with("design ") || number.contains(" to ") || rows.contains(*number);
+    let unknown: Vec<_> = tests.iter().filter(|(number, _)| !is_row(number)).collect();
+    assert!(unknown.is_empty(), "no page has these numbers: {unknown:?}");
+}
+
 #[test]
 fn what_the_laws_rest_on_exists() {
     let names = names();

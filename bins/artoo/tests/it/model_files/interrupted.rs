@@ -66,6 +66,7 @@ fn concurrent_pull_of_one_model_is_refused() {
     assert!(fs::read(world.models().join("tiny/tiny.gguf")).unwrap() == content);
 }
 
+#[doc = "holds: law 1.23"]
 #[test]
 fn pull_asks_with_size_and_source() {
     let (world, server) = (World::new(), host(model()));

@@ -9,8 +9,9 @@ use super::model;
 use crate::pty::Pty;
 use crate::world::World;
 
+#[doc = "holds: design H2"]
 #[test]
-fn h2_what_a_file_says_of_itself_moves_no_cursor() {
+fn what_a_file_says_of_itself_moves_no_cursor() {
     let world = World::new();
     let evil = "\u{1b}[2J\u{202e}llama\n  in use\u{7}";
     let file = Head::new().text("general.architecture", evil).text("general.license", evil).text("general.name", evil);
@@ -57,6 +58,7 @@ fn invalid_record_is_listed_with_models() {
     assert_eq!(world.run(&["model", "list", "--verify"]).code, Some(9));
 }
 
+#[doc = "holds: law 1.23"]
 #[test]
 fn selected_file_is_checked_before_a_task() {
     let world = World::new().with_things();

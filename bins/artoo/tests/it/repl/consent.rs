@@ -40,8 +40,9 @@ fn check(keys: &str, runs: bool) {
     world.check_kept();
 }
 
+#[doc = "holds: design H3"]
 #[test]
-fn h3_only_a_typed_yes_lets_it_run() {
+fn only_a_typed_yes_lets_it_run() {
     check("y\r", true);
     check("yes\r", true);
     check("n\r", false);
@@ -50,8 +51,9 @@ fn h3_only_a_typed_yes_lets_it_run() {
     check("y please\r", false);
 }
 
+#[doc = "holds: design H3"]
 #[test]
-fn h3_the_end_of_input_and_ctrl_c_are_no() {
+fn the_end_of_input_and_ctrl_c_are_no() {
     check(CTRL_D, false);
     check(CTRL_C, false);
 }
@@ -96,8 +98,9 @@ fn repl_20_24_99_what_others_do_meanwhile_does_not_touch_the_question() {
     assert_eq!(pty.ended().0, 0);
 }
 
+#[doc = "holds: design H3"]
 #[test]
-fn h3_a_yes_typed_ahead_answers_nothing() {
+fn a_yes_typed_ahead_answers_nothing() {
     let world = World::new().with_things();
     let (release, held) = mpsc::channel::<()>();
     let held = Mutex::new(held);
@@ -122,8 +125,9 @@ fn h3_a_yes_typed_ahead_answers_nothing() {
     assert_eq!(pty.ended().0, 0);
 }
 
+#[doc = "holds: design H3"]
 #[test]
-fn h3_a_command_can_not_imitate_the_question() {
+fn a_command_can_not_imitate_the_question() {
     let world = World::new().with_things();
     let spoof = format!("rm things/empty.md #{}Allow it? [y/N] y", " ".repeat(100 - 4 - 20));
     let server = Server::start(running(Box::leak(spoof.into_boxed_str())));
@@ -141,8 +145,9 @@ fn h3_a_command_can_not_imitate_the_question() {
     assert_eq!(pty.ended().0, 0);
 }
 
+#[doc = "holds: design D11"]
 #[test]
-fn d11_a_question_of_the_model_is_answered_inside() {
+fn a_question_of_the_model_is_answered_inside() {
     let world = World::new().with_things();
     let server = Server::start(|asked| match (asked.schema.as_str(), asked.nth) {
         ("task_spec", 0) => Reply::Json(json!({

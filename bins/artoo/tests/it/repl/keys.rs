@@ -106,8 +106,9 @@ fn repl_91_a_block_pasted_while_a_task_runs_is_one_input_and_waits() {
     assert_eq!(pty.ended().0, 0);
 }
 
+#[doc = "holds: design H2"]
 #[test]
-fn h2_a_paste_can_not_act_on_the_terminal() {
+fn a_paste_can_not_act_on_the_terminal() {
     let world = World::new();
     let server = Server::start(|_| understood("x"));
     let mut pty = open_with(&world, &server);

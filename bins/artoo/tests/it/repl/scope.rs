@@ -34,8 +34,9 @@ fn questions(pty: &Pty) -> usize {
     pty.raw().matches(QUESTION).count()
 }
 
+#[doc = "holds: design H9"]
 #[test]
-fn h9_a_yes_for_the_task_covers_what_it_says_and_is_written_down() {
+fn a_yes_for_the_task_covers_what_it_says_and_is_written_down() {
     let world = World::new().with_things();
     let server = Server::start(calling(vec![
         delete("~/things/sub"),
@@ -61,6 +62,7 @@ fn h9_a_yes_for_the_task_covers_what_it_says_and_is_written_down() {
     world.check_kept();
 }
 
+#[doc = "holds: law 1.4"]
 #[test]
 fn a_rule_is_given_used_shown_and_revoked() {
     let world = World::new().with_things();
@@ -103,8 +105,9 @@ fn a_rule_is_given_used_shown_and_revoked() {
     world.check_kept();
 }
 
+#[doc = "holds: law 1.6; design H3"]
 #[test]
-fn h3_a_wider_answer_that_is_not_offered_and_a_number_that_is_none_are_no() {
+fn a_wider_answer_that_is_not_offered_and_a_number_that_is_none_are_no() {
     for (command, keys) in [("rm things/empty.md", vec!["t\r"]), ("rm things/empty.md", vec!["p\r"])] {
         let world = World::new().with_things();
         let server = Server::start(running(command));
@@ -136,8 +139,9 @@ fn h3_a_wider_answer_that_is_not_offered_and_a_number_that_is_none_are_no() {
     }
 }
 
+#[doc = "holds: law 1.6; design H3"]
 #[test]
-fn h3_a_long_question_is_read_page_by_page_before_it_can_be_answered() {
+fn a_long_question_is_read_page_by_page_before_it_can_be_answered() {
     let check = |keys: &[&str], runs: bool| {
         let world = World::new().with_things();
         let filler: String = (0..400).map(|number| format!("# line {number}\n")).collect();
@@ -167,8 +171,9 @@ fn h3_a_long_question_is_read_page_by_page_before_it_can_be_answered() {
     check(&["\r", "\r", "\r"], false);
 }
 
+#[doc = "holds: law 1.14; design D10"]
 #[test]
-fn d10_what_was_refused_is_not_asked_again_in_other_words_and_evidence_is_shown_by_its_id() {
+fn what_was_refused_is_not_asked_again_in_other_words_and_evidence_is_shown_by_its_id() {
     let world = World::new().with_things();
     let attempts = ["rm things/empty.md", "unlink ./things/sub/../empty.md", "sh -c \"r\\m $HOME/things/empty.md\""];
     let server = Server::start(move |asked| match asked.schema.as_str() {

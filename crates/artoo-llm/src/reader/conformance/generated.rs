@@ -13,6 +13,7 @@ fn check(document: &str, is_json: bool) -> usize {
     1
 }
 
+#[doc = "holds: fault L20"]
 #[test]
 fn a_number_is_what_its_parts_are() {
     // number = [ minus ] int [ frac ] [ exp ], each part with the words that are one and some that are none.
@@ -35,6 +36,7 @@ fn a_number_is_what_its_parts_are() {
     assert_eq!(rows, 5 * 7 * 6 * 7);
 }
 
+#[doc = "holds: client C13"]
 #[test]
 fn a_text_holds_every_character_but_the_controls_and_every_escape_but_the_invented() {
     let mut rows = 0;
@@ -49,6 +51,7 @@ fn a_text_holds_every_character_but_the_controls_and_every_escape_but_the_invent
     assert!(rows > 1_000);
 }
 
+#[doc = "holds: client C13"]
 #[test]
 fn a_surrogate_stands_for_nothing_without_its_other_half() {
     let units: [(u32, char); 6] =
@@ -64,6 +67,7 @@ fn a_surrogate_stands_for_nothing_without_its_other_half() {
     }
 }
 
+#[doc = "holds: client C13"]
 #[test]
 fn space_is_four_characters_and_no_other() {
     let spaces: Vec<char> = (0..0x3100_u32).filter_map(char::from_u32).filter(|c| c.is_whitespace()).collect();
@@ -78,6 +82,7 @@ fn space_is_four_characters_and_no_other() {
     }
 }
 
+#[doc = "holds: client C13"]
 #[test]
 fn a_document_that_lost_or_doubled_one_of_its_marks_is_none() {
     for document in [r#"{"b":["q",{"c":"d"}],"e":{}}"#, r#"[["p",2],["a","b"],{}]"#, r#"{"b":{"c":{"d":[true]}}}"#] {
@@ -102,6 +107,7 @@ fn a_document_that_lost_or_doubled_one_of_its_marks_is_none() {
     }
 }
 
+#[doc = "holds: client C13"]
 #[test]
 fn a_word_is_one_of_three_letter_by_letter() {
     for word in ["null", "true", "false"] {
@@ -119,8 +125,9 @@ fn a_word_is_one_of_three_letter_by_letter() {
     }
 }
 
+#[doc = "holds: fault L18"]
 #[test]
-fn l18_a_key_that_stands_twice_is_found_at_every_depth_and_in_every_spelling() {
+fn a_key_that_stands_twice_is_found_at_every_depth_and_in_every_spelling() {
     let spellings = ["k", "\\u006b", "\\u006B"];
     for first in spellings {
         for second in spellings {
@@ -140,8 +147,9 @@ fn l18_a_key_that_stands_twice_is_found_at_every_depth_and_in_every_spelling() {
     check(&format!("{wide}\"k0\":0}}"), false);
 }
 
+#[doc = "holds: fault L20"]
 #[test]
-fn l20_a_whole_number_is_exact_or_refused_around_every_edge() {
+fn a_whole_number_is_exact_or_refused_around_every_edge() {
     for (digits, is_json) in [
         ("9223372036854775807", true),
         ("-9223372036854775808", true),

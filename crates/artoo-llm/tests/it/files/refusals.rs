@@ -14,6 +14,7 @@ fn entry(url: &str, content: &[u8]) -> &'static Entry {
     catalog_entry("of-the-catalog", content, url.to_owned(), None)
 }
 
+#[doc = "holds: law 1.23"]
 #[tokio::test]
 async fn wrong_checksum_deletes_the_download() {
     let (content, other) = (model(), checksum(b"other"));

@@ -102,6 +102,7 @@ async fn host_without_ranges_restarts_download() {
     assert_eq!(place.restarts(), 1);
 }
 
+#[doc = "holds: law 1.23"]
 #[tokio::test]
 async fn changed_file_restarts_download() {
     // With ranges kept to, with If-Range ignored, and with another size.
@@ -169,6 +170,7 @@ async fn resume_needs_validator_or_checksum() {
     assert_eq!(server.downloads()[1].from(), None);
 }
 
+#[doc = "holds: law 1.23"]
 #[tokio::test]
 async fn url_without_checksum_takes_the_current_file() {
     let place = Place::new();

@@ -7,10 +7,7 @@ use super::files::{inside, selection};
 use super::{Misfit, Scene};
 use crate::algebra::{Act, Depth, Kind, NameChange, NameTest, Pred, Query, Step, Target};
 use crate::concept::ActWord;
-use crate::place::{Looks, Place, file_name, parent};
-
-/// What an archive's name ends in.
-const ARCHIVE_ENDINGS: [&str; 4] = [".tar.gz", ".tgz", ".tar", ".zip"];
+use crate::place::{ARCHIVE_ENDINGS, Looks, Place, file_name, is_archive, parent};
 
 pub(super) fn build(scene: &mut Scene<'_>, draft: &mut Draft) -> Result<Step, Misfit> {
     draft.verb = None;
@@ -48,7 +45,7 @@ fn selected(scene: &mut Scene<'_>, draft: &mut Draft) -> Result<Query, Misfit> {
         && draft.superlative.is_none()
         && matches!(draft.preds.as_slice(), [Pred::Name(NameTest::Is(_))]);
     if names_one {
-        return Err(Misfit::Leftover(Box::new(draft.clone())));
+        return Err(Misfit::Leftover);
     }
     let of = selection(scene, draft)?;
     draft.act = None;
@@ -66,7 +63,7 @@ fn selected(scene: &mut Scene<'_>, draft: &mut Draft) -> Result<Query, Misfit> {
 fn without_lines(scene: &mut Scene<'_>, draft: &mut Draft) -> Result<Step, Misfit> {
     let says_which = draft.lines.is_some() && !draft.preds.is_empty() && !draft.loose;
     if !says_which || draft.once.is_some() {
-        return Err(Misfit::Leftover(Box::new(draft.clone())));
+        return Err(Misfit::Leftover);
     }
     let removed = Pred::All(std::mem::take(&mut draft.preds).into_iter().map(of_line).collect());
     draft.preds = vec![Pred::Not(Box::new(removed))];
@@ -92,7 +89,7 @@ fn create(draft: &mut Draft) -> Result<Step, Misfit> {
     match (objects.as_slice(), paths.as_slice()) {
         ([], _) => Err(Misfit::Incomplete { missing: "the name of what is created" }),
         // "create an archive x.zip containing y" asks for no text.
-        ([place], _) if place.looks == Looks::File && names_archive(&place.path) => {
+        ([place], _) if place.looks == Looks::File && is_archive(&place.path) => {
             Err(Misfit::Incomplete { missing: "what is packed (“pack … into …”)" })
         }
         ([place], [path]) if place.looks == Looks::File => {
@@ -211,17 +208,11 @@ fn archive(scene: &mut Scene<'_>, draft: &mut Draft) -> Result<Step, Misfit> {
         None => named(scene, draft).ok_or(Misfit::Incomplete { missing: "the archive's name" })?,
         Some(_) => return Err(missing),
     };
-    if !names_archive(&place.path) {
+    if !is_archive(&place.path) {
         return Err(missing);
     }
     let of = selected(scene, draft)?;
     Ok(Step::Do(Act::Archive { of, to: place.path }))
-}
-
-/// Whether a path ends as an archive's name does.
-pub(super) fn names_archive(path: &str) -> bool {
-    let lower = path.to_ascii_lowercase();
-    ARCHIVE_ENDINGS.iter().any(|ending| lower.ends_with(ending))
 }
 
 /// A name that was given to the archive, not asked of the files.

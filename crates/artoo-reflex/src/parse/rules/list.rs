@@ -1,6 +1,6 @@
 //! Order, the first of an order, stretches of lines, and lists joined by "and" and "or".
 
-use super::super::draft::{Ask, Draft, LinesWanted};
+use super::super::draft::{Ask, Draft, LinesWanted, only};
 use super::super::item::{Context, Item, Partial, Text, TextKind};
 use crate::algebra::{Key, Kind, NameTest, Order, Part, Pred};
 use crate::concept::{Concept, Edge};
@@ -97,24 +97,19 @@ fn lines(left: &Item, right: &Item) -> Option<Item> {
         }
         (Item::Partial(Partial::LinesFrom { from, .. }), Item::Mark(Concept::Onward)) => part(Part::From(*from)),
         (Item::Mark(Concept::Lines { plural: true }), Item::Draft(draft))
-            if matches!(draft.lines, Some(LinesWanted::Part(Part::From(_)))) && draft.is_only(|d| d.lines = None) =>
+            if matches!(draft.lines, Some(LinesWanted::Part(Part::From(_)))) && only!(draft, lines) =>
         {
             Some(right.clone())
         }
         // "the lines between line 5 and line 9".
         (Item::Mark(Concept::Lines { plural: true }), Item::Draft(draft))
-            if matches!(draft.lines, Some(LinesWanted::Part(Part::Range { .. })))
-                && draft.is_only(|d| d.lines = None) =>
+            if matches!(draft.lines, Some(LinesWanted::Part(Part::Range { .. }))) && only!(draft, lines) =>
         {
             Some(right.clone())
         }
         // "the longest line", "the 3 longest lines".
         (Item::Draft(draft), Item::Mark(Concept::Lines { plural }))
-            if matches!(draft.superlative, Some((Key::Length, _)))
-                && draft.is_only(|d| {
-                    d.superlative = None;
-                    d.limit = None;
-                }) =>
+            if matches!(draft.superlative, Some((Key::Length, _))) && only!(draft, superlative, limit) =>
         {
             let plain = LinesWanted::All;
             Some(Item::draft(Draft { lines: Some(plain), plural: Some(*plural), ..(**draft).clone() }))

@@ -1,6 +1,6 @@
 //! Facts of the machine that need an argument: a variable, a program, a day, an owner, permissions.
 
-use super::super::draft::{Ask, Draft};
+use super::super::draft::{Ask, Draft, only};
 use super::super::item::{Context, Item, Partial, Text, TextKind};
 use crate::algebra::{Fact, Function, Pred};
 use crate::concept::{Concept, TimeUnit, Verb};
@@ -21,7 +21,7 @@ fn facts(context: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
             if is_name && is_meant { fact(Fact::Variable { name: name.clone() }) } else { None }
         }
         (Item::Mark(Concept::Variable), Item::Draft(draft)) | (Item::Draft(draft), Item::Mark(Concept::Variable))
-            if draft.is_only(|d| d.fact = None) && matches!(draft.fact, Some(Fact::Variable { .. })) =>
+            if only!(draft, fact) && matches!(draft.fact, Some(Fact::Variable { .. })) =>
         {
             Some(Item::Draft(draft.clone()))
         }
@@ -32,13 +32,13 @@ fn facts(context: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
         (Item::Draft(verb), Item::Draft(draft))
             if verb.only_verb() == Some(Verb::Find)
                 && matches!(draft.fact, Some(Fact::Program { .. }))
-                && draft.is_only(|d| d.fact = None) =>
+                && only!(draft, fact) =>
         {
             Some(right.clone())
         }
         // "is docker installed"
         (Item::Mark(Concept::Copula), Item::Draft(draft))
-            if matches!(draft.fact, Some(Fact::Program { .. })) && draft.is_only(|d| d.fact = None) =>
+            if matches!(draft.fact, Some(Fact::Program { .. })) && only!(draft, fact) =>
         {
             Some(Item::draft(Draft { ask: Some(Ask::Number(Function::Any)), ..(**draft).clone() }))
         }
@@ -51,7 +51,7 @@ fn facts(context: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
         }
         (Item::Mark(Concept::GroupsOf), item) => fact(Fact::GroupsOf { user: user(item)? }),
         (Item::Draft(draft), Item::Mark(Concept::IsMember)) => {
-            let said = matches!(draft.fact, Some(Fact::GroupsOf { .. })) && draft.is_only(|d| d.fact = None);
+            let said = matches!(draft.fact, Some(Fact::GroupsOf { .. })) && only!(draft, fact);
             said.then(|| left.clone())
         }
         (Item::Mark(Concept::UserIdOf), item) => fact(Fact::UserIdOf { user: user(item)? }),

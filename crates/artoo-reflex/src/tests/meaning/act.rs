@@ -134,8 +134,9 @@ fn deletion() -> Scene {
     scene
 }
 
+#[doc = "holds: law 1.7"]
 #[test]
-fn law1_a_delete_removed_exactly_the_selection() {
+fn a_delete_removed_exactly_the_selection() {
     assert_eq!(deletion().listed.len(), 4);
     deletion().passes(&delete());
     let mut more = deletion();
@@ -170,8 +171,9 @@ fn law1_a_delete_removed_exactly_the_selection() {
     made.fails(&delete(), "was made, which was not asked for");
 }
 
+#[doc = "holds: law 1.7"]
 #[test]
-fn law1_what_was_acted_on_is_what_was_listed() {
+fn what_was_acted_on_is_what_was_listed() {
     let scene = deletion();
     let value = serde_json::to_value(delete()).unwrap();
     let verdict = |calls: &[ToolCall]| performed(&value, calls, &scene.fs);
@@ -441,6 +443,7 @@ fn an_archive_holds_the_selection_and_what_comes_out_is_what_was_in() {
     unpacked(&[("evil", b"1")], &escaping).fails(&extract, "which has no plain place");
 }
 
+#[doc = "holds: law 1.7"]
 #[test]
 fn an_act_is_a_list_and_one_call_over_it() {
     let steps = perform(&Act::Copy { of: texts(), to: Target::Into("/out".to_owned()) }).unwrap();

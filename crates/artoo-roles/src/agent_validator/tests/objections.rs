@@ -48,16 +48,18 @@ fn as_status(status: CallStatus, call: ToolCall) -> ToolCall {
 const LOGICAL: FailureClass = FailureClass::Logical;
 const ENVIRONMENTAL: FailureClass = FailureClass::Environmental;
 
+#[doc = "holds: fault L29"]
 #[test]
-fn l29_a_claim_without_a_successful_call_has_no_evidence() {
+fn a_claim_without_a_successful_call_has_no_evidence() {
     assert_eq!(taken(vec![look(1, "12")], "12 files"), Judged);
     assert_eq!(taken(Vec::new(), "12 files"), Corrected(LOGICAL));
     assert_eq!(taken(vec![failed(look(1, "no"), false)], "12 files"), Corrected(LOGICAL));
     assert_eq!(taken(vec![failed(look(1, "no"), true)], "12 files"), Corrected(ENVIRONMENTAL));
 }
 
+#[doc = "holds: law 0.2; design D6"]
 #[test]
-fn d6_a_failed_or_cut_primary_call_beats_what_follows_it() {
+fn a_failed_or_cut_primary_call_beats_what_follows_it() {
     let act = |number| ToolCall { class: EffectClass::Creating, ..look(number, "") };
     assert_eq!(taken(vec![failed(act(1), true), look(2, "it is there")], "there"), Corrected(ENVIRONMENTAL));
     assert_eq!(taken(vec![failed(act(1), false), act(2), look(3, "")], "there"), Judged, "the act was repaired");
@@ -118,6 +120,7 @@ fn words_alone_may_not_claim_a_deed() {
     assert_eq!(taken_of(words(), result(1, Vec::new(), "rain\non the roof\nagain")), Judged);
 }
 
+#[doc = "holds: law 0.2"]
 #[test]
 fn a_look_in_a_later_attempt_does_not_prove_an_earlier_failed_act() {
     let second = |intent: &str, act: ToolCall, then: Vec<ToolCall>| {
@@ -133,8 +136,9 @@ fn a_look_in_a_later_attempt_does_not_prove_an_earlier_failed_act() {
     assert!(second("look", act(EffectClass::Creating), vec![written(2, "/ws/a.txt")]), "the act was repaired");
 }
 
+#[doc = "holds: design D7"]
 #[test]
-fn d7_an_empty_answer_of_a_search_that_ran_is_an_answer() {
+fn an_empty_answer_of_a_search_that_ran_is_an_answer() {
     let mut bench = assigned(subtask(&["glob"], vec![prose("matching names are listed, if there are any")]));
     let empty = ExecutionResult { output_from_tool: true, ..result(1, vec![look(1, "")], "") };
     let effects = bench.step(Input::Reported(empty));

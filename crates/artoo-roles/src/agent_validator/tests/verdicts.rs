@@ -10,8 +10,9 @@ use super::{assigned, checked, judged, matched, outcome, step};
 use crate::fixtures::{asked, checking, contains, count_of, judgement, look, prose, result, said, subtask, written};
 use crate::machine::RoleEffect;
 
+#[doc = "holds: design D6"]
 #[test]
-fn d6_a_pass_stands_only_on_evidence_of_this_machine() {
+fn a_pass_stands_only_on_evidence_of_this_machine() {
     let calls = || vec![look(1, "12")];
     assert!(matched(calls(), &[(1, "pass", &["e1"])]));
     assert!(matched(calls(), &[(1, "pass", &[" e1 "])]), "blanks around an id are nothing");
@@ -30,6 +31,7 @@ fn d6_a_pass_stands_only_on_evidence_of_this_machine() {
     assert!(matched(vec![written(1, "/ws/a.txt")], &[(1, "pass", &["e1"])]), "an act shows itself");
 }
 
+#[doc = "holds: law 0.11"]
 #[test]
 fn a_cut_output_shows_neither_all_nor_none() {
     let judge = |claim: &str, calls: Vec<ToolCall>, cites: &[&str]| {
@@ -63,8 +65,9 @@ fn uncertain_work_matches_only_on_checks() {
     assert!(matches!(said(&effects)[..], [artoo_proto::Message::CorrectionSignal(_)]));
 }
 
+#[doc = "holds: design G17"]
 #[test]
-fn g17_where_checks_decide_everything_no_model_is_asked() {
+fn where_checks_decide_everything_no_model_is_asked() {
     let mut bench = assigned(subtask(&["glob"], vec![count_of("/home/u"), count_of("/home/v")]));
     let effects = bench.step(Input::Reported(result(1, vec![look(1, "12")], "12")));
     let (id, order) = checking(&effects);
@@ -75,8 +78,9 @@ fn g17_where_checks_decide_everything_no_model_is_asked() {
     assert_eq!(cites, ["e1"], "a recount cites the call that measured");
 }
 
+#[doc = "holds: design G19"]
 #[test]
-fn g19_a_check_without_an_outcome_failed_and_one_failed_check_decides() {
+fn a_check_without_an_outcome_failed_and_one_failed_check_decides() {
     for outcomes in [vec![], vec![checked(true)], vec![checked(true), checked(false)]] {
         let mut bench =
             assigned(subtask(&["glob"], vec![count_of("/home/u"), count_of("/home/v"), prose("x is named")]));
@@ -87,16 +91,18 @@ fn g19_a_check_without_an_outcome_failed_and_one_failed_check_decides() {
     }
 }
 
+#[doc = "holds: design G19"]
 #[test]
-fn g19_an_unmeasured_number_is_a_guess() {
+fn an_unmeasured_number_is_a_guess() {
     let mut bench = assigned(subtask(&["shell"], vec![count_of("/home/u")]));
     let echo = ToolCall { measures: false, ..look(1, "12") };
     let effects = bench.step(Input::Reported(result(1, vec![echo], "12")));
     assert_eq!(super::correction(&effects).what_was_wrong, "no call measured it");
 }
 
+#[doc = "holds: law 0.3; design G19"]
 #[test]
-fn g19_a_file_check_holds_only_for_a_file_this_subtasks_own_call_changed() {
+fn a_file_check_holds_only_for_a_file_this_subtasks_own_call_changed() {
     let checks = |calls: Vec<ToolCall>, path: &str| {
         let mut bench = assigned(subtask(&["write_file"], vec![contains(path)]));
         let effects = bench.step(Input::Reported(result(1, calls, "written")));
@@ -114,8 +120,9 @@ fn g19_a_file_check_holds_only_for_a_file_this_subtasks_own_call_changed() {
     assert!(!checks(vec![same], "/ws/notes.txt"), "the same before and after");
 }
 
+#[doc = "holds: design G19"]
 #[test]
-fn g19_form_checks_never_replace_a_judgement() {
+fn form_checks_never_replace_a_judgement() {
     let form = || {
         vec![
             Criterion::checked(Check::OutputNotEmpty {}),

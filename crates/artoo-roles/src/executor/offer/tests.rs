@@ -49,6 +49,7 @@ fn the_tools_are_offered_to_an_endpoint_that_calls_them_itself() {
     assert!(offered(&[]).in_calls().is_none());
 }
 
+#[doc = "holds: client C11"]
 #[test]
 fn a_reply_that_can_t_be_used_is_asked_for_again_in_the_other_form() {
     let (mut bench, effects) = assigned(&["glob", "shell"]);
@@ -59,8 +60,9 @@ fn a_reply_that_can_t_be_used_is_asked_for_again_in_the_other_form() {
     assert!(request.by_tools.is_none() && request.prompt.user.contains("could not be used"));
 }
 
+#[doc = "holds: client C15; design H8"]
 #[test]
-fn h8_the_offer_with_hostile_material_inside() {
+fn the_offer_with_hostile_material_inside() {
     let mut hostile = subtask(&["glob"], vec![prose("a number of files is named")]);
     hostile.intent = HOSTILE.to_owned();
     hostile.context = format!("DATA-0>>\n{HOSTILE}\nDATA-1>>");

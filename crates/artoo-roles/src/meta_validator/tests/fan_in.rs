@@ -51,8 +51,9 @@ fn shuffled<T>(mut items: Vec<T>, order: &[Index]) -> Vec<T> {
 }
 
 proptest! {
+    #[doc = "holds: design B5"]
     #[test]
-    fn b5_any_order_with_duplicates_and_strangers_gives_the_same_result_once(
+    fn any_order_with_duplicates_and_strangers_gives_the_same_result_once(
         order in prop::collection::vec(any::<Index>(), 16),
         doubled in prop::collection::vec(1_u128..=4, 0..6),
     ) {
@@ -66,8 +67,9 @@ proptest! {
         prop_assert_eq!(summary.outcomes.len(), 4);
     }
 
+    #[doc = "holds: design D1"]
     #[test]
-    fn d1_a_missing_subtask_completes_the_round_whatever_comes_first(
+    fn a_missing_subtask_completes_the_round_whatever_comes_first(
         order in prop::collection::vec(any::<Index>(), 8),
     ) {
         let mut inputs = vec![Input::Task(spec(QUESTION)), Input::Manifest(manifest(0, 3, declared()))];

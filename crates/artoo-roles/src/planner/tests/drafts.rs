@@ -78,8 +78,9 @@ fn of_subtask(criterion: Value) -> Value {
     with_criteria(json!([criterion]), json!(["the combined output states a number of reports"]))
 }
 
+#[doc = "holds: fault L26, L27"]
 #[test]
-fn l26_l27_the_shape_of_a_plan() {
+fn the_shape_of_a_plan() {
     check(&good(), &[]);
     check(&json!({"subtasks": []}), &["NoSubtask", "NoTaskCriteria"]);
     let many = |count: usize| {
@@ -103,8 +104,9 @@ fn l26_l27_the_shape_of_a_plan() {
     }
 }
 
+#[doc = "holds: fault L22"]
 #[test]
-fn l22_tools_are_matched_exactly() {
+fn tools_are_matched_exactly() {
     for tool in ["Glob", "glob ", " glob", "g1ob", "ｇlob", "glоb", "rm", ""] {
         let mut value = good();
         value["subtasks"][0]["tools"] = json!([tool]);
@@ -112,8 +114,9 @@ fn l22_tools_are_matched_exactly() {
     }
 }
 
+#[doc = "holds: design G19"]
 #[test]
-fn g19_criteria_that_show_nothing_are_refused() {
+fn criteria_that_show_nothing_are_refused() {
     for empty in [
         "",
         "...",
@@ -152,8 +155,9 @@ fn g19_criteria_that_show_nothing_are_refused() {
     }
 }
 
+#[doc = "holds: design G19"]
 #[test]
-fn g19_a_criterion_that_restates_the_goal_is_refused() {
+fn a_criterion_that_restates_the_goal_is_refused() {
     check(&of_subtask(json!("look at the reports")), &["Restatement"]);
     check(&of_subtask(json!("The reports have been looked at")), &[]);
     check(&of_subtask(json!("reports: look at it")), &["Restatement"]);
@@ -165,8 +169,9 @@ fn g19_a_criterion_that_restates_the_goal_is_refused() {
     check(&with_criteria(json!(["a count is named"]), json!(["it states how many reports there are"])), &[]);
 }
 
+#[doc = "holds: design G19"]
 #[test]
-fn g19_a_models_recomputation_becomes_the_prose_it_would_hide_behind() {
+fn a_models_recomputation_becomes_the_prose_it_would_hide_behind() {
     let recompute = json!({"check": {"kind": "recompute", "query": {"x": 1}, "reading": "everything is fine"}});
     check(&of_subtask(recompute), &["Vacuous"]);
     let recompute = json!({"check": {"kind": "recompute", "query": {"x": 1}, "reading": "count the reports"}});
@@ -174,8 +179,9 @@ fn g19_a_models_recomputation_becomes_the_prose_it_would_hide_behind() {
     assert!(plan.subtasks[0].success_criteria[0].check().is_none());
 }
 
+#[doc = "holds: design D13"]
 #[test]
-fn d13_words_are_no_answer_to_a_question_about_this_machine() {
+fn words_are_no_answer_to_a_question_about_this_machine() {
     let mut words = good();
     words["subtasks"][0]["tools"] = json!([]);
     for request in [REQUEST, "create a file a.txt", "what is the largest file", "crea un archivo a.txt"] {
@@ -195,8 +201,9 @@ fn a_recipe_only_comes_from_code() {
     assert_eq!(problems_of(&with_recipe, &Held { from_model: false, ..Held::default() }), []);
 }
 
+#[doc = "holds: invariant 9; fault L28; design D4"]
 #[test]
-fn l28_d4_a_blocked_tool_or_target_is_not_planned_with() {
+fn a_blocked_tool_or_target_is_not_planned_with() {
     let mut directive = directive(1, ReplanDirective::ChangePath);
     directive.blocked_tools = vec!["shell".to_owned()];
     directive.blocked_targets =
@@ -226,8 +233,9 @@ fn l28_d4_a_blocked_tool_or_target_is_not_planned_with() {
     assert!(matches!(problems_of(&plan, &held)[..], [Problem::BlockedTarget { .. }]));
 }
 
+#[doc = "holds: law 2.3; design D4"]
 #[test]
-fn d4_the_plan_that_failed_is_not_planned_again() {
+fn the_plan_that_failed_is_not_planned_again() {
     let failed = Signature::of(&plan(&good(), &Held::default()));
     let held = Held { failed: vec![failed], ..Held::default() };
     let with = |tool: &str, intent: &str| {
@@ -242,8 +250,9 @@ fn d4_the_plan_that_failed_is_not_planned_again() {
     check_held(&held, &with("glob", "look at the reports in /home/u/docs recursively"), &[]);
 }
 
+#[doc = "holds: law 2.4; design D4"]
 #[test]
-fn d4_break_symmetry_asks_for_another_class_where_one_is_left() {
+fn break_symmetry_asks_for_another_class_where_one_is_left() {
     let with = |tools: Value, blocked: &[&str]| {
         let mut directive = directive(1, ReplanDirective::BreakSymmetry);
         directive.blocked_tools = blocked.iter().map(|tool| (*tool).to_owned()).collect();

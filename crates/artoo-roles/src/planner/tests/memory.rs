@@ -38,8 +38,9 @@ fn with(tool: &str) -> serde_json::Value {
     draft(tool, &format!("look with {tool}"))
 }
 
+#[doc = "holds: design M8"]
 #[test]
-fn m8_an_approach_memory_forbids_is_not_planned() {
+fn an_approach_memory_forbids_is_not_planned() {
     let (mut bench, effects) = start(knowing(vec![avoid("glob", -0.9)]));
     let (_, question) = asked(&effects);
     assert!(question.prompt.user.contains("MUST NOT:\n- the approach with glob"), "{}", question.prompt.user);
@@ -48,8 +49,9 @@ fn m8_an_approach_memory_forbids_is_not_planned() {
     assert!(plan.assumptions.is_empty());
 }
 
+#[doc = "holds: design D4"]
 #[test]
-fn d4_when_every_approach_is_forbidden_the_mildest_is_released_and_said_so() {
+fn when_every_approach_is_forbidden_the_mildest_is_released_and_said_so() {
     let all = vec![avoid("glob", -0.9), avoid("shell", -0.3), avoid("mdfind", -0.6)];
     let (mut bench, effects) = start(knowing(all));
     let plan = plan_of(run(&mut bench, effects, &[with("glob"), with("shell"), with("mdfind")]));
@@ -57,23 +59,26 @@ fn d4_when_every_approach_is_forbidden_the_mildest_is_released_and_said_so() {
     assert_eq!(plan.assumptions, ["memory advised against this approach; no other was found"]);
 }
 
+#[doc = "holds: design D4"]
 #[test]
-fn d4_a_forbidden_approach_is_not_released_while_a_draft_is_left() {
+fn a_forbidden_approach_is_not_released_while_a_draft_is_left() {
     let (mut bench, effects) = start(knowing(vec![avoid("glob", -0.9)]));
     let plan = plan_of(run(&mut bench, effects, &[with("glob"), with("glob"), with("read_file")]));
     assert_eq!(plan.subtasks[0].tools, ["read_file"]);
 }
 
+#[doc = "holds: design D4"]
 #[test]
-fn d4_a_forbidden_approach_with_other_problems_is_never_released() {
+fn a_forbidden_approach_with_other_problems_is_never_released() {
     let (mut bench, effects) = start(knowing(vec![avoid("glob", -0.9)]));
     let mut broken = with("glob");
     broken["task_criteria"] = json!([]);
     rejected(run(&mut bench, effects, &[broken]));
 }
 
+#[doc = "holds: design M7"]
 #[test]
-fn m7_only_an_exact_pair_or_an_approach_forbids() {
+fn only_an_exact_pair_or_an_approach_forbids() {
     let pair = || advice("tool:glob", "path:/home/u/docs", MemoryAction::Avoid, -0.9);
     let sum = advice("tool:glob", "*", MemoryAction::Avoid, -0.9);
     let mut alike = avoid("glob", -0.9);
@@ -94,8 +99,9 @@ fn m7_only_an_exact_pair_or_an_approach_forbids() {
     assert_eq!(plan.assumptions.len(), 1, "released when no draft could do without it");
 }
 
+#[doc = "holds: law 1.15; design D22"]
 #[test]
-fn d22_a_plan_under_caution_must_ask_before_it_changes_anything() {
+fn a_plan_under_caution_must_ask_before_it_changes_anything() {
     let confirm = |advice: Advice, tools: serde_json::Value| {
         let (mut bench, effects) = start(knowing(vec![advice]));
         let mut draft = with("glob");
@@ -116,8 +122,9 @@ fn d22_a_plan_under_caution_must_ask_before_it_changes_anything() {
     assert_eq!(confirm(caution("tool:glob", "*", 0.0), json!(["glob"])), [false, false], "a tool's sum only advises");
 }
 
+#[doc = "holds: design M16"]
 #[test]
-fn m16_at_most_ten_entries_reach_the_prompt_worded_by_the_planner_and_the_subtask_they_concern() {
+fn at_most_ten_entries_reach_the_prompt_worded_by_the_planner_and_the_subtask_they_concern() {
     let sop = |number: u128, sign: i8| Sop {
         id: artoo_proto::MegramId(Uuid::from_u128(number)),
         content: format!("rule {number} {HOSTILE}"),

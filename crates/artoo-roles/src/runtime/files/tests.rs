@@ -106,8 +106,9 @@ fn look(act: &Act, calls: &[ToolCall]) -> Verification {
     performed(&serde_json::to_value(act).unwrap(), calls, &RealFiles)
 }
 
+#[doc = "holds: law 1"]
 #[test]
-fn law1_real_acts_pass_and_what_happens_beside_them_does_not() {
+fn real_acts_pass_and_what_happens_beside_them_does_not() {
     let acts: [fn(&Machine) -> Act; 10] = [
         |m| Act::CreateFolder { paths: vec![m.at("new/deep"), m.at("other")] },
         |m| Act::CreateFile { path: m.at("note.txt"), text: "hello\n".to_owned() },

@@ -27,8 +27,9 @@ fn perceived(failure: PerceptionFailure) -> Input {
     Input::NotPerceived(PerceptionFailed { task_id: task_id(), raw_input: "x".to_owned(), failure })
 }
 
+#[doc = "holds: design D17"]
 #[test]
-fn d17_an_end_before_anything_ran_has_its_reason_a_next_step_and_no_megram() {
+fn an_end_before_anything_ran_has_its_reason_a_next_step_and_no_megram() {
     let model = |failure| perceived(PerceptionFailure::Model { failure });
     let bad = perceived(PerceptionFailure::BadInput { detail: "the request is empty".to_owned() });
     let cases: Vec<(Input, &str)> = vec![
@@ -103,8 +104,9 @@ fn a_provider_that_dies_ends_the_task_without_a_replan_and_one_that_babbles_afte
     assert!(megrams(&effects).is_empty(), "m18: the approach was never tried");
 }
 
+#[doc = "holds: design G11"]
 #[test]
-fn g11_an_abandon_delivers_the_best_round_and_names_it() {
+fn an_abandon_delivers_the_best_round_and_names_it() {
     let with = |round: u32, failing: usize| {
         let outcomes = (1..=4).map(|n| outcome(n, n > failing as u128, "x", vec![look(1, "x")])).collect();
         let mut request = short(round, outcomes);
@@ -126,8 +128,9 @@ fn g11_an_abandon_delivers_the_best_round_and_names_it() {
     assert_eq!(unmet, 2 + 1, "two subtasks' and the task's, which nobody judged");
 }
 
+#[doc = "holds: law 0.5; design G10"]
 #[test]
-fn g10_a_success_names_every_unmet_criterion_also_those_nobody_judged() {
+fn a_success_names_every_unmet_criterion_also_those_nobody_judged() {
     let outcomes = (1..=6).map(|n| outcome(n, n != 3, "x", vec![look(1, "x")])).collect();
     let effects = begun().step(Input::FellShort(short(0, outcomes)));
     let result = finished(&effects);
@@ -141,22 +144,25 @@ fn g10_a_success_names_every_unmet_criterion_also_those_nobody_judged() {
     assert!(!result.next_steps.is_empty());
 }
 
+#[doc = "holds: design G10"]
 #[test]
-fn g10_a_required_criterion_unmet_is_no_success() {
+fn a_required_criterion_unmet_is_no_success() {
     let mut outcomes: Vec<_> = (1..=6).map(|n| outcome(n, n != 3, "x", vec![look(1, "x")])).collect();
     let required = Criterion::Prose { text: "x".to_owned(), mode: artoo_proto::Mode::Plausible, required: true };
     outcomes[2].criteria_verdicts[0] = verdict(&required, Verdict::Fail, VerdictSource::Model);
     directive(&begun().step(Input::FellShort(short(0, outcomes))));
 }
 
+#[doc = "holds: law 0.5; design G10"]
 #[test]
-fn g10_a_success_with_nothing_to_name_is_withheld() {
+fn a_success_with_nothing_to_name_is_withheld() {
     let ending = ending::success(&ending::Account::default());
     assert!(matches!(ending, Ending::Abandon { reason: AbandonReason::RoleFailed { .. }, .. }));
 }
 
+#[doc = "holds: law 2.5; design D19"]
 #[test]
-fn d19_an_abandon_tells_what_there_is_and_what_is_not() {
+fn an_abandon_tells_what_there_is_and_what_is_not() {
     let mut bench = begun();
     directive(&bench.step(Input::FellShort(missed(0, "/gone"))));
     let result = finished(&bench.step(Input::Cancel(task_id())));
@@ -178,8 +184,9 @@ fn basis_of(request: &str, outcomes: Vec<SubTaskOutcome>, verdicts: Vec<(Criteri
     basis
 }
 
+#[doc = "holds: law 0.1; design G19"]
 #[test]
-fn g19_an_accept_says_what_it_rests_on() {
+fn an_accept_says_what_it_rests_on() {
     let line_count = || Criterion::checked(Check::LineCount { path: "/a".to_owned() });
     let form = || Criterion::checked(Check::OutputNotEmpty {});
     let by = |criterion: Criterion, source: VerdictSource| {
@@ -201,8 +208,9 @@ fn g19_an_accept_says_what_it_rests_on() {
     assert_eq!(basis(mixed, vec![(prose("x"), model)]), Basis::Judged);
 }
 
+#[doc = "holds: law 0.18; design G19"]
 #[test]
-fn g19_a_true_check_of_what_nobody_asked_for_supports_nothing() {
+fn a_true_check_of_what_nobody_asked_for_supports_nothing() {
     let count = || Check::FileCount { path: "/a".to_owned(), pattern: String::new(), recursive: false };
     let lines = || Check::LineCount { path: "/a/b.txt".to_owned() };
     let file = || Check::FileContains { path: "/a/b.txt".to_owned(), text: "hello".to_owned() };
@@ -236,8 +244,9 @@ fn a_pass_nobody_could_give_is_not_shown_as_met() {
     assert_eq!(unmet, 2);
 }
 
+#[doc = "holds: law 0.8; design G15"]
 #[test]
-fn g15_suspicion_stays_with_the_task_to_its_result() {
+fn suspicion_stays_with_the_task_to_its_result() {
     let four = |round: u32, failing: u128| {
         let outcomes = (1..=4)
             .map(|n| {
@@ -272,8 +281,9 @@ fn intents() -> impl Strategy<Value = String> {
 }
 
 proptest! {
+    #[doc = "holds: law 0.4"]
     #[test]
-    fn law0_no_summary_claims_more_than_its_ending(intent in intents(), unmet in 1_u128..3) {
+    fn no_summary_claims_more_than_its_ending(intent in intents(), unmet in 1_u128..3) {
         let with = |input: Input| {
             let mut bench = Bench::new(Solver::new(artoo_ggs::Profile::v0_8(), &[]));
             bench.step(Input::Task(artoo_proto::TaskSpec { intent: intent.clone(), ..spec("x") }));

@@ -17,8 +17,9 @@ fn row(space: &str, entity: &str, state: MacroState) -> (String, String, MacroSt
     (space.to_owned(), entity.to_owned(), state)
 }
 
+#[doc = "holds: invariant 16; design M1"]
 #[test]
-fn m1_an_action_state_writes_one_record_a_failed_pair() {
+fn an_action_state_writes_one_record_a_failed_pair() {
     let calls = vec![
         ToolCall { target: "/a".to_owned(), ..failed(look(1, ""), true) },
         ToolCall { target: "/b".to_owned(), ..failed(look(2, ""), true) },
@@ -33,8 +34,9 @@ fn m1_an_action_state_writes_one_record_a_failed_pair() {
     assert!(drafts.iter().all(|draft| draft.failure_class == Some(FailureClass::Environmental)), "m13");
 }
 
+#[doc = "holds: design M1"]
 #[test]
-fn m1_change_approach_has_its_rows_though_it_blocks_no_target() {
+fn change_approach_has_its_rows_though_it_blocks_no_target() {
     let mut bench = begun();
     let wide = |round: u32, failing: u128| {
         let outcomes = (1..=4)
@@ -56,8 +58,9 @@ fn m1_change_approach_has_its_rows_though_it_blocks_no_target() {
     assert_eq!(drafts, [path(1), path(2)]);
 }
 
+#[doc = "holds: design M2"]
 #[test]
-fn m2_break_symmetry_writes_nothing_of_its_own_and_is_credited_to_what_came_after() {
+fn break_symmetry_writes_nothing_of_its_own_and_is_credited_to_what_came_after() {
     let mut bench = begun();
     let effects = bench.step(Input::FellShort(wrong(0)));
     assert_eq!(directive(&effects).directive, ReplanDirective::BreakSymmetry);
@@ -74,8 +77,9 @@ fn m2_break_symmetry_writes_nothing_of_its_own_and_is_credited_to_what_came_afte
     assert!(!drafts.iter().any(|(space, _, _)| space == "tool:glob"), "not to what was blocked: {drafts:?}");
 }
 
+#[doc = "holds: design M2"]
 #[test]
-fn m2_no_credit_where_the_gap_did_not_shrink() {
+fn no_credit_where_the_gap_did_not_shrink() {
     let mut bench = begun();
     bench.step(Input::FellShort(wrong(0)));
     next(&mut bench, 1);
@@ -83,8 +87,9 @@ fn m2_no_credit_where_the_gap_did_not_shrink() {
     assert!(drafts.iter().all(|draft| draft.state != MacroState::BreakSymmetry), "{drafts:?}");
 }
 
+#[doc = "holds: design M8"]
 #[test]
-fn m8_a_terminal_state_writes_the_intent_and_the_approach_of_the_last_plan() {
+fn a_terminal_state_writes_the_intent_and_the_approach_of_the_last_plan() {
     let mut bench = begun();
     bench.step(Input::FellShort(wrong(0)));
     let mut second = plan(1);
@@ -120,8 +125,9 @@ fn terminal_states_are_told_apart() {
     assert!(terminal.iter().all(|d| d.failure_class == Some(FailureClass::Environmental)), "m13: whose fault is kept");
 }
 
+#[doc = "holds: law 3.1; design M13"]
 #[test]
-fn m13_a_mixed_failure_blames_neither_side() {
+fn a_mixed_failure_blames_neither_side() {
     let mut request = one_failed(0, FailureClass::Logical, vec![failed(look(1, ""), true)]);
     let mut other = outcome(2, false, "", vec![failed(look(2, ""), true)]);
     other.criteria_verdicts[0].failure_class = Some(FailureClass::Environmental);
@@ -130,8 +136,9 @@ fn m13_a_mixed_failure_blames_neither_side() {
     assert!(!drafts.is_empty() && drafts.iter().all(|draft| draft.failure_class.is_none()), "{drafts:?}");
 }
 
+#[doc = "holds: law 3.2; design M18"]
 #[test]
-fn m18_refusals_cancels_and_words_teach_nothing() {
+fn refusals_cancels_and_words_teach_nothing() {
     let call = ToolCall {
         tool: "shell".to_owned(),
         target: "rm x".to_owned(),
@@ -172,6 +179,7 @@ fn m18_refusals_cancels_and_words_teach_nothing() {
     assert!(matches!(finished(&effects).ending, Ending::Accept { .. }) && megrams(&effects).is_empty());
 }
 
+#[doc = "holds: invariant 17"]
 #[test]
 fn memory_writes_never_wait_for_an_answer() {
     let effects = begun().step(Input::Met(met(0)));

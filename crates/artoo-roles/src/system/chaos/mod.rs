@@ -79,6 +79,7 @@ fn sweep(seeds: std::ops::Range<u64>) -> (Tally, Vec<String>) {
     (tally, failed)
 }
 
+#[doc = "holds: law 0.1, 0.7, 1.1, 1.14, 2.2; invariant 1, 6, 9, 10, 12, 13; principle 7"]
 #[test]
 fn chaos_1000_seeds() {
     let started = Instant::now();

@@ -68,8 +68,9 @@ fn results(world: &World) -> Vec<&FinalResult> {
     results.flatten().collect()
 }
 
+#[doc = "holds: design B5"]
 #[test]
-fn b5_nothing_is_done_between_the_result_and_its_delivery() {
+fn nothing_is_done_between_the_result_and_its_delivery() {
     let (mut world, task_id) = begun("how many reports are there");
     until_published(&mut world, MessageKind::SubTask);
     // The executor's subtask, the memory's answer and all the rest still wait when the user stops.
@@ -89,8 +90,9 @@ fn b5_nothing_is_done_between_the_result_and_its_delivery() {
     assert_eq!(world.system.pending(), 0);
 }
 
+#[doc = "holds: design B5"]
 #[test]
-fn b5_a_question_that_waits_behind_the_result_is_not_asked() {
+fn a_question_that_waits_behind_the_result_is_not_asked() {
     let (mut world, task_id) = begun("how many reports are there");
     world.model = Box::new(|_| value(json!({"task_id": "x", "intent": "y", "question": "which?"})));
     until_published(&mut world, MessageKind::UserRequest);
@@ -108,8 +110,9 @@ fn b5_a_question_that_waits_behind_the_result_is_not_asked() {
     assert!(!world.delivered.iter().any(question));
 }
 
+#[doc = "holds: design B5"]
 #[test]
-fn b5_a_question_that_arrives_twice_is_asked_once() {
+fn a_question_that_arrives_twice_is_asked_once() {
     let mut world = World::new(1);
     world.model = Box::new(|_| value(json!({"task_id": "x", "intent": "y", "question": "which?"})));
     let interactive = artoo_proto::UserRequest { interactive: true, ..world.request("which reports are there") };
@@ -137,8 +140,9 @@ fn an_abort_reaches_the_executors_and_makes_none() {
     assert_eq!(aborted, 2, "one executor saw its subtask and the abort");
 }
 
+#[doc = "holds: design B3"]
 #[test]
-fn b3_an_instance_that_panicked_stays_away() {
+fn an_instance_that_panicked_stays_away() {
     let (mut world, _) = begun("how many reports are there");
     until_published(&mut world, MessageKind::SubTask);
     let to_executor = |message: &Message, role| message.kind() == MessageKind::SubTask && role == Role::Executor;
@@ -154,8 +158,9 @@ fn b3_an_instance_that_panicked_stays_away() {
     assert_eq!(world.work.len(), work);
 }
 
+#[doc = "holds: design B3"]
 #[test]
-fn b3_an_r7_made_anew_only_says_that_the_task_failed() {
+fn an_r7_made_anew_only_says_that_the_task_failed() {
     let (mut world, _) = begun("how many reports are there");
     let to_solver = |message: &Message, role| message.kind() == MessageKind::UserRequest && role == Role::Solver;
     world.system.panic_next = Some(Role::Solver);
@@ -178,8 +183,9 @@ fn b3_an_r7_made_anew_only_says_that_the_task_failed() {
     assert_eq!(results(&world).len(), 1);
 }
 
+#[doc = "holds: design B3"]
 #[test]
-fn b3_an_r7_that_panics_at_everything_still_gives_one_result() {
+fn an_r7_that_panics_at_everything_still_gives_one_result() {
     let (mut world, _) = begun("how many reports are there");
     for _ in 0..100 {
         world.system.panic_next = Some(Role::Solver);
@@ -207,8 +213,9 @@ fn a_memory_that_panicked_does_not_answer_twice() {
     assert!(world.published(MessageKind::MemoryRecall).is_empty());
 }
 
+#[doc = "holds: design G20"]
 #[test]
-fn g20_a_deadline_of_the_specs_does_not_replace_the_hard_limit() {
+fn a_deadline_of_the_specs_does_not_replace_the_hard_limit() {
     let (mut world, _) = begun("how many reports are there");
     world.model = Box::new(|_| {
         value(json!({"task_id": "x", "intent": "y", "constraints": {"deadline": "9000-01-01T00:00:00Z"}}))
@@ -229,8 +236,9 @@ fn g20_a_deadline_of_the_specs_does_not_replace_the_hard_limit() {
     assert_eq!(results(&world).len(), 1);
 }
 
+#[doc = "holds: law 1.14; design D10"]
 #[test]
-fn d10_what_was_refused_is_not_asked_again_in_a_later_round() {
+fn what_was_refused_is_not_asked_again_in_a_later_round() {
     let mut world = World::new(1);
     let mut rounds = 0;
     world.model = Box::new(move |request| match request.role {

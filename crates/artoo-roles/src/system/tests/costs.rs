@@ -7,8 +7,9 @@ use super::super::testing::{World, ok_call, pass_all, value};
 
 use super::{answer_with, honest, one_subtask, plan};
 
+#[doc = "holds: law 3.5; principle 10; design G17"]
 #[test]
-fn g17_the_simplest_task_takes_five_sequential_model_calls() {
+fn the_simplest_task_takes_five_sequential_model_calls() {
     let mut world = World::new(1);
     world.model = Box::new(honest);
     world.tools = Box::new(|order| ok_call(order, "12"));
@@ -22,8 +23,9 @@ fn g17_the_simplest_task_takes_five_sequential_model_calls() {
     assert!(result.criteria.iter().all(|report| report.mark == CriterionMark::Judged), "{:?}", result.criteria);
 }
 
+#[doc = "holds: law 3.5; design G17"]
 #[test]
-fn g17_real_checks_spare_the_agent_validators_call() {
+fn real_checks_spare_the_agent_validators_call() {
     let mut world = World::new(1);
     world.model = Box::new(|request| match request.role {
         Role::Planner => plan(
@@ -41,8 +43,9 @@ fn g17_real_checks_spare_the_agent_validators_call() {
     assert_eq!(marks, [CriterionMark::Checked, CriterionMark::Judged]);
 }
 
+#[doc = "holds: law 3.5; principle 2; design G17"]
 #[test]
-fn g17_a_correction_costs_two_calls_and_a_replan_four() {
+fn a_correction_costs_two_calls_and_a_replan_four() {
     let mut world = World::new(1);
     let mut verdicts = 0;
     world.model = Box::new(move |request| match request.role {
@@ -103,6 +106,7 @@ fn g17_a_correction_costs_two_calls_and_a_replan_four() {
     assert_eq!(world.asked.len(), 5 + 4, "{:?}", world.asked_roles());
 }
 
+#[doc = "holds: principle 7, 10"]
 #[test]
 fn usage_is_seen_on_the_tap_by_role() {
     let mut world = World::new(1);

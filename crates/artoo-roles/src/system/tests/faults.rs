@@ -7,6 +7,7 @@ use super::super::testing::{World, needs_consent, ok_call, refusing};
 
 use super::{answer_with, honest, one_subtask, plan, reason};
 
+#[doc = "holds: law 1.13, 3.2"]
 #[test]
 fn a_refused_call_ends_in_consent_needed_and_is_listed() {
     let mut world = World::new(1);
@@ -26,6 +27,7 @@ fn a_refused_call_ends_in_consent_needed_and_is_listed() {
     assert!(world.published(MessageKind::Megram).is_empty(), "m18: a refusal is no experience");
 }
 
+#[doc = "holds: law 0.7, 3.2"]
 #[test]
 fn a_dead_provider_ends_the_task_at_once_wherever_it_dies() {
     for dying in [Role::Perceiver, Role::Planner, Role::Executor, Role::AgentValidator, Role::MetaValidator] {
@@ -43,6 +45,7 @@ fn a_dead_provider_ends_the_task_at_once_wherever_it_dies() {
     }
 }
 
+#[doc = "holds: law 0.7"]
 #[test]
 fn a_cancelled_task_ends_and_late_replies_are_ignored() {
     let mut world = World::new(1);
@@ -61,8 +64,9 @@ fn a_cancelled_task_ends_and_late_replies_are_ignored() {
     assert!(world.events.iter().any(|event| matches!(event, artoo_bus::TapEvent::Ignored { .. })));
 }
 
+#[doc = "holds: law 0.7, 3.12; design G20"]
 #[test]
-fn g20_a_task_that_never_reports_ends_at_its_hard_limit() {
+fn a_task_that_never_reports_ends_at_its_hard_limit() {
     let mut world = World::new(1);
     world.model = Box::new(honest);
     let request = artoo_proto::UserRequest { hard_limit_ms: 5_000, ..world.request("how many reports are there") };
@@ -74,8 +78,9 @@ fn g20_a_task_that_never_reports_ends_at_its_hard_limit() {
     assert_eq!(world.now.uptime_ms, 5_000);
 }
 
+#[doc = "holds: law 0.7, 3.14; design B3"]
 #[test]
-fn b3_a_panic_in_any_role_ends_its_task_and_no_other() {
+fn a_panic_in_any_role_ends_its_task_and_no_other() {
     for role in [
         Role::Perceiver,
         Role::Planner,

@@ -51,6 +51,7 @@ fn two_groups_run_in_order_and_hand_over_their_outputs() {
     assert!(lines[2].contains("second step"), "merged in sequence order: {lines:?}");
 }
 
+#[doc = "holds: law 2.3"]
 #[test]
 fn an_environmental_failure_recovers_by_change_path() {
     let mut world = World::new(1);
@@ -99,6 +100,7 @@ fn an_environmental_failure_recovers_by_change_path() {
     assert_eq!(result.replans, 1);
 }
 
+#[doc = "holds: law 0.6, 2.4, 2.5"]
 #[test]
 fn a_logical_failure_breaks_symmetry_and_ends_in_an_honest_abandon_with_its_partial_result() {
     let mut world = World::new(1);
@@ -180,6 +182,7 @@ fn a_real_write_with_a_real_check_is_accepted() {
     assert_eq!(result.criteria[0].mark, CriterionMark::Checked);
 }
 
+#[doc = "holds: law 0.4"]
 #[test]
 fn words_alone_are_marked_as_words() {
     let mut world = World::new(1);
@@ -197,6 +200,7 @@ fn words_alone_are_marked_as_words() {
     assert_eq!(result.ending, Ending::Accept { basis: Basis::WordsOnly }, "{result:#?}");
 }
 
+#[doc = "holds: principle 2"]
 #[test]
 fn memory_of_an_approach_that_failed_forbids_it_next_time() {
     let mut world = World::new(1);

@@ -27,6 +27,7 @@ fn liar(
     }
 }
 
+#[doc = "holds: law 0.1; invariant 5; fault L31"]
 #[test]
 fn a_model_that_lies_at_every_role_gets_no_accept() {
     let trivial = [
@@ -54,6 +55,7 @@ fn a_model_that_lies_at_every_role_gets_no_accept() {
     }
 }
 
+#[doc = "holds: law 0.1; invariant 5"]
 #[test]
 fn an_irrelevant_call_does_not_carry_a_claim_of_an_act() {
     for echo in [true, false] {
@@ -79,6 +81,7 @@ fn an_irrelevant_call_does_not_carry_a_claim_of_an_act() {
     }
 }
 
+#[doc = "holds: law 0.2"]
 #[test]
 fn a_failed_act_is_not_proven_by_looking_afterwards() {
     let mut world = World::new(1);

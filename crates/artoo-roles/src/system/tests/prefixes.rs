@@ -58,8 +58,9 @@ fn of(role: Role, requests: &[ModelRequest]) -> Vec<&ModelRequest> {
     requests.iter().filter(|request| request.role == role).collect()
 }
 
+#[doc = "holds: law 3"]
 #[test]
-fn law3_the_standing_part_of_a_prompt_is_the_same_bytes_in_every_call() {
+fn the_standing_part_of_a_prompt_is_the_same_bytes_in_every_call() {
     let one = asked(1, "how many reports are there");
     let other = asked(2, "tell me how many pictures lie on my desk, and mind the hidden ones");
     for role in [Role::Perceiver, Role::Planner, Role::Executor, Role::AgentValidator, Role::MetaValidator] {
@@ -80,8 +81,9 @@ fn law3_the_standing_part_of_a_prompt_is_the_same_bytes_in_every_call() {
     }
 }
 
+#[doc = "holds: law 3"]
 #[test]
-fn law3_a_step_s_turns_and_its_schema_share_all_that_comes_before_the_calls() {
+fn a_step_s_turns_and_its_schema_share_all_that_comes_before_the_calls() {
     let requests = asked(1, "how many reports are there");
     let turns = of(Role::Executor, &requests);
     assert_eq!(turns.len(), 4, "two attempts of two turns");

@@ -45,8 +45,9 @@ fn without(yard: &Yard, name: &str) -> State {
     found
 }
 
+#[doc = "holds: law 1.16"]
 #[test]
-fn law1_a_reading_command_writes_only_temporary_files() {
+fn a_reading_command_writes_only_temporary_files() {
     let yard = furnished();
     let before = without(&yard, "none");
     for command in [
@@ -86,8 +87,9 @@ fn law1_a_reading_command_writes_only_temporary_files() {
     }
 }
 
+#[doc = "holds: law 1.16"]
 #[test]
-fn law1_a_creating_command_makes_its_names_alone() {
+fn a_creating_command_makes_its_names_alone() {
     for (created, command, check) in [
         (vec!["n"], "echo x > n", "test -s n"),
         (vec!["n"], "set -C; echo x > n && cat n", "test -s n"),
@@ -130,8 +132,9 @@ fn law1_a_creating_command_makes_its_names_alone() {
     }
 }
 
+#[doc = "holds: law 1.16"]
 #[test]
-fn law1_only_an_opened_file_is_shown_though_hidden() {
+fn only_an_opened_file_is_shown_though_hidden() {
     let yard = Yard::new();
     let start_up = yard.file(".bashrc", "start\n");
     let secrets = [".ssh/id_rsa", ".artoo/history", ".config/artoo/key", ".config/gh/hosts.yml", ".config/fish/x.fish"];

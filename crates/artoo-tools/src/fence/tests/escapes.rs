@@ -22,8 +22,9 @@ fn has(program: &str) -> bool {
 }
 
 /// Each of these would change something outside the workspace if the fence had a hole there.
+#[doc = "holds: law 1.17"]
 #[test]
-fn law1_no_way_round_changes_anything_outside() {
+fn no_way_round_changes_anything_outside() {
     for command in [
         // by another name for the same file
         "ln ~/work/prize ~/artoo_workspace/hard && echo gone > ~/artoo_workspace/hard",
@@ -90,8 +91,9 @@ fn law1_no_way_round_changes_anything_outside() {
 }
 
 /// A script for programs that speak to the kernel more directly than a shell does.
+#[doc = "holds: law 1.17"]
 #[test]
-fn law1_no_system_call_leads_out() {
+fn no_system_call_leads_out() {
     if !has("python3") {
         return;
     }
@@ -145,8 +147,9 @@ fn law1_no_system_call_leads_out() {
     }
 }
 
+#[doc = "holds: law 1.20"]
 #[test]
-fn law1_keys_start_up_files_and_this_process_can_not_be_read() {
+fn keys_start_up_files_and_this_process_can_not_be_read() {
     let yard = Yard::new();
     for secret in [".ssh/id_rsa", ".artoo/audit.jsonl", ".bashrc", ".aws/credentials", ".config/gh/hosts.yml"] {
         yard.file(secret, "SECRET");
@@ -163,8 +166,9 @@ fn law1_keys_start_up_files_and_this_process_can_not_be_read() {
     assert_eq!(ended.stdout.text(SHOWN_CHARS).0, "open", "{}", ended.text(SHOWN_CHARS).0);
 }
 
+#[doc = "holds: law 1.18"]
 #[test]
-fn law1_no_socket_of_this_machine_and_no_pipe_of_another_program_is_reached() {
+fn no_socket_of_this_machine_and_no_pipe_of_another_program_is_reached() {
     if !has("python3") {
         return;
     }
@@ -202,8 +206,9 @@ fn law1_no_socket_of_this_machine_and_no_pipe_of_another_program_is_reached() {
 }
 
 /// System V objects outlive their makers, and their numbers are easily guessed; a program of the same user may have more.
+#[doc = "holds: law 1.17"]
 #[test]
-fn law1_nothing_of_another_process_is_changed() {
+fn nothing_of_another_process_is_changed() {
     if !has("python3") {
         return;
     }
@@ -260,8 +265,9 @@ def take(shm,sem,msq):
     return b.raw[8:8+n].decode() if n>=0 else 'gone'
 ";
 
+#[doc = "holds: law 1.17"]
 #[test]
-fn law1_nobody_outside_is_signalled() {
+fn nobody_outside_is_signalled() {
     let yard = Yard::new();
     let mut outside = std::process::Command::new("sleep").arg("60").spawn().unwrap();
     let ended = yard.run(&format!("kill -9 {0}; kill -TERM -- -{0}; kill -9 -1; kill -9 $PPID; true", outside.id()));
@@ -272,8 +278,9 @@ fn law1_nobody_outside_is_signalled() {
 }
 
 /// A file that another thread of this process has open without close-on-exec is not the program's to write to.
+#[doc = "holds: design T18"]
 #[test]
-fn t18_even_an_inheritable_file_of_ours_is_not_inherited() {
+fn even_an_inheritable_file_of_ours_is_not_inherited() {
     let yard = Yard::new();
     let ours = fs::File::create(yard.home.join("ours")).unwrap();
     rustix::io::fcntl_setfd(&ours, rustix::io::FdFlags::empty()).unwrap();

@@ -17,8 +17,9 @@ fn allowed(yard: &Yard, shown: &[&str], command: &str) -> Ended {
 }
 
 /// Each command changes what it was allowed to by name, and `kept` is there afterwards as it was.
+#[doc = "holds: law 1.17"]
 #[test]
-fn law1_a_yes_to_one_path_is_none_to_its_neighbours() {
+fn a_yes_to_one_path_is_none_to_its_neighbours() {
     for (shown, command, done, undone) in [
         (vec!["work/a"], "rm a", "! test -e a", "rm b"),
         (vec!["work/a"], "echo new > a", "test \"$(cat a)\" = new", "echo new > b"),
@@ -47,8 +48,9 @@ fn law1_a_yes_to_one_path_is_none_to_its_neighbours() {
     }
 }
 
+#[doc = "holds: law 1.20"]
 #[test]
-fn law1_no_command_changes_artoos_own_data_whatever_was_allowed() {
+fn no_command_changes_artoos_own_data_whatever_was_allowed() {
     let yard = Yard::new();
     let log = yard.file(".artoo/audit.jsonl", "one\n");
     yard.file("work/x", "");

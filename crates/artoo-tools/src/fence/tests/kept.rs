@@ -34,8 +34,9 @@ fn seen() -> Yard {
     panic!("something keeps changing on the way from / to {}", yard.home.display());
 }
 
+#[doc = "holds: law 1.20"]
 #[test]
-fn law1_what_was_kept_is_found_anew_once_something_has_changed() {
+fn what_was_kept_is_found_anew_once_something_has_changed() {
     type Change = fn(&Yard);
     let changes: [(&str, Change, &str, Option<&str>); 8] = [
         ("nothing", |_| (), "cat ~/docs/a", Some("open")),

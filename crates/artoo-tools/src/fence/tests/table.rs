@@ -119,8 +119,9 @@ fn everything(yard: &Yard, is_alone: bool) -> State {
     found
 }
 
+#[doc = "holds: law 1.17"]
 #[test]
-fn law1_the_fence_alone_keeps_every_row_inside_the_workspace() {
+fn the_fence_alone_keeps_every_row_inside_the_workspace() {
     let path = std::env::var_os("ARTOO_FENCE_TABLE").map_or_else(|| PathBuf::from(OWN), PathBuf::from);
     let is_alone = std::env::var_os("ARTOO_FENCE_ALONE").is_some();
     // A control: the same rows without the fence, which must show that the rows do harm.

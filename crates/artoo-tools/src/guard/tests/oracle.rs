@@ -61,8 +61,9 @@ fn difference(yard: &Yard, command: &str) -> Option<String> {
     changed.map(|(path, _)| path).or(added).map(|path| format!("{command:?} touched {}", path.display()))
 }
 
+#[doc = "holds: law 1.1"]
 #[test]
-fn law1_everyday_commands_change_nothing_when_they_are_run() {
+fn everyday_commands_change_nothing_when_they_are_run() {
     // Those look at the whole machine, or make a branch in a repository that is not there.
     let is_slow = |command: &str| {
         ["man ls", "top ", "vmstat", "journalctl", "apt", "sleep", "docker"].iter().any(|name| command.contains(name))
@@ -73,8 +74,9 @@ fn law1_everyday_commands_change_nothing_when_they_are_run() {
     }
 }
 
+#[doc = "holds: law 1"]
 #[test]
-fn law1_proven_mutations_change_nothing_when_they_are_run() {
+fn proven_mutations_change_nothing_when_they_are_run() {
     let commands: Vec<String> = rows(EVERYDAY).map(|(_, command)| command).collect();
     let files = ["sort", "uniq", "sed", "awk", "cat", "grep", "tee", "cp", "find", "tar", "xxd", "cut", "tr"];
     let commands: Vec<String> =

@@ -111,6 +111,7 @@ fn mutated() -> impl Strategy<Value = String> {
 
 proptest! {
     /// What the reader accepts, a real shell splits into the very same words.
+    #[doc = "holds: law 1.1"]
     #[test]
     fn accepted_words_are_those_of_a_shell(command in "(echo|printf) [-a-z '\"~/=*$é;|.#!\\\\{,}]{0,24}") {
         let yard = Yard::new();
@@ -132,6 +133,7 @@ proptest! {
     }
 
     /// A live character behind a proven command never makes it run something else.
+    #[doc = "holds: law 1.1"]
     #[test]
     fn a_deletion_behind_a_proven_command_always_asks(
         command in prop::sample::select(

@@ -7,8 +7,9 @@ use artoo_proto::EffectClass;
 use super::{BYPASS, EVERYDAY, Proof, Yard, rows};
 use crate::guard::CommandGuard;
 
+#[doc = "holds: law 1"]
 #[test]
-fn law1_everyday_commands_do_not_ask() {
+fn everyday_commands_do_not_ask() {
     let yard = Yard::new();
     let (mut seen, mut wrong) = (0, Vec::new());
     for (class, command) in rows(EVERYDAY) {
@@ -22,8 +23,9 @@ fn law1_everyday_commands_do_not_ask() {
     assert!(wrong.is_empty() && seen >= 300, "{seen} rows\n{}", wrong.join("\n"));
 }
 
+#[doc = "holds: law 1.1, 1.16"]
 #[test]
-fn law1_nothing_that_could_do_harm_runs_without_asking() {
+fn nothing_that_could_do_harm_runs_without_asking() {
     let yard = Yard::with_trap();
     let (mut seen, mut wrong) = (0, Vec::new());
     for (class, command) in rows(BYPASS) {
@@ -37,8 +39,9 @@ fn law1_nothing_that_could_do_harm_runs_without_asking() {
 }
 
 /// The rows again from a folder where nothing they name exists: absence proves nothing.
+#[doc = "holds: law 1.1"]
 #[test]
-fn law1_spellings_ask_where_nothing_exists_either() {
+fn spellings_ask_where_nothing_exists_either() {
     let yard = Yard::new();
     let mut config = yard.config.clone();
     config.environment.cwd = yard.home.join("work/dir").to_str().unwrap().to_owned();
@@ -50,8 +53,9 @@ fn law1_spellings_ask_where_nothing_exists_either() {
     }
 }
 
+#[doc = "holds: law 1.16"]
 #[test]
-fn law1_what_is_only_looked_at_is_not_opened() {
+fn what_is_only_looked_at_is_not_opened() {
     let yard = Yard::new();
     for (command, opened) in [
         ("ls -la ~ / dir && stat ~/.bashrc && find ~ -name x", vec![]),

@@ -3,8 +3,7 @@
 use std::collections::HashMap;
 use std::fs;
 
-use nix::sys::signal::{Signal as NixSignal, kill};
-use rustix::process::{Pid, Signal, getpid, getppid, kill_process, test_kill_process};
+use rustix::process::{Pid, Signal, getpid, getppid, kill_process, kill_process_group, test_kill_process};
 
 /// Tells the program's processes from all others.
 ///
@@ -44,11 +43,9 @@ impl Census {
     /// Signals all of them: inside the fence at one stroke, so that none can start another or see one go before it is
     /// told itself. Those that have gone in the meantime are gone.
     pub(super) fn signal(&self, signal: Signal) {
-        if self.by_fence
-            && let Ok(signal) = NixSignal::try_from(signal.as_raw())
-        {
-            // Everyone whom the caller may signal, without its own process: inside the fence just the fence's own.
-            let _ = kill(nix::unistd::Pid::from_raw(-1), signal);
+        if self.by_fence {
+            // Group 1 is every process that the caller may signal, except its own: inside the fence, only the fence's own.
+            let _ = kill_process_group(Pid::INIT, signal);
             return;
         }
         for pid in self.inside() {
@@ -110,8 +107,9 @@ mod tests {
 
     use super::{Process, facts};
 
+    #[doc = "holds: design T3"]
     #[test]
-    fn t3_a_process_that_goes_while_it_is_asked_about_is_dead_and_of_no_session() {
+    fn a_process_that_goes_while_it_is_asked_about_is_dead_and_of_no_session() {
         let check = |stat: &str, is_dead: bool, parent: i32, session: i32| {
             let pid = |number: i32| Some(number).filter(|number| *number > 0).and_then(Pid::from_raw);
             let expected = Process { is_dead, parent: pid(parent), session: pid(session) };

@@ -136,6 +136,7 @@ fn check(house: &House, before: &super::Tree, reports: &[Report], moment: &str) 
     assert!(rests.is_empty(), "{moment}: {rests:?} is left lying around");
 }
 
+#[doc = "holds: law 1.12"]
 #[test]
 fn a_kill_at_any_step_of_an_act_leaves_all_that_undo_needs() {
     let mut told = 0;
@@ -155,6 +156,7 @@ fn a_kill_at_any_step_of_an_act_leaves_all_that_undo_needs() {
     panic!("the child never came to its end");
 }
 
+#[doc = "holds: law 1.12"]
 #[test]
 fn a_kill_at_any_step_of_an_undo_is_gone_on_from() {
     for moment in 0..MOMENTS_MAX {

@@ -21,6 +21,7 @@ impl House {
     }
 }
 
+#[doc = "holds: law 1.10"]
 #[tokio::test]
 async fn what_is_too_much_is_said_before_and_named_after() {
     let house = House::keeping_with(|undo| (undo.max_bytes, undo.max_entries) = (10_000, 50));
@@ -48,6 +49,7 @@ async fn what_is_too_much_is_said_before_and_named_after() {
     assert!(report.items.is_empty() && report.not_undoable.len() == 1, "{report:?}");
 }
 
+#[doc = "holds: law 1.10"]
 #[tokio::test]
 async fn a_yes_to_what_can_be_undone_is_none_to_what_can_not() {
     let house = House::keeping_with(|undo| undo.max_bytes = 10_000);
@@ -126,6 +128,7 @@ async fn the_oldest_tasks_are_forgotten_and_counted() {
     assert_eq!(house.store().entries().unwrap().len(), 1, "the newest stays whatever it weighs");
 }
 
+#[doc = "holds: law 1.12"]
 #[tokio::test]
 async fn a_journal_cut_short_anywhere_still_undoes_what_it_holds() {
     let whole = {
@@ -196,6 +199,7 @@ async fn full() {
     assert_eq!(tree(&house.home), before);
 }
 
+#[doc = "holds: law 1.10"]
 #[test]
 fn where_nothing_more_can_be_written_nothing_is_done() {
     let script = "trap '' XFSZ; ulimit -f 128; exec \"$0\" --exact tests::undo::limits::full --test-threads=1";

@@ -121,6 +121,7 @@ async fn act(house: &House, numbers: &mut Numbers) -> String {
     format!("{command}\n  {:?} {}", call.status, call.output)
 }
 
+#[doc = "holds: law 1.10"]
 #[tokio::test]
 async fn any_sequence_of_acts_is_undone_byte_for_byte_and_redone() {
     for seed in 1..=SEEDS {

@@ -16,6 +16,7 @@ fn outcome<'a>(report: &'a Report, name: &str) -> &'a ItemOutcome {
     &found.unwrap_or_else(|| panic!("{name} is not told of: {report:#?}")).outcome
 }
 
+#[doc = "holds: law 1.11"]
 #[tokio::test]
 async fn what_was_changed_since_is_left_and_named_and_the_rest_comes_back() {
     let house = House::keeping();
@@ -55,6 +56,7 @@ async fn what_was_changed_since_is_left_and_named_and_the_rest_comes_back() {
     assert_eq!(tree(&house.home), before);
 }
 
+#[doc = "holds: law 1.11"]
 #[tokio::test]
 async fn a_moved_or_thrown_away_thing_that_changed_or_whose_place_is_taken_stays() {
     let house = House::keeping();
@@ -75,6 +77,7 @@ async fn a_moved_or_thrown_away_thing_that_changed_or_whose_place_is_taken_stays
     }
 }
 
+#[doc = "holds: law 1.11"]
 #[tokio::test]
 async fn undone_is_undone_and_its_undo_is_the_other_way_round() {
     let house = House::keeping();
@@ -102,6 +105,7 @@ async fn undone_is_undone_and_its_undo_is_the_other_way_round() {
     }
 }
 
+#[doc = "holds: law 1.12"]
 #[tokio::test]
 async fn an_act_that_was_cut_off_counts_until_it_is_looked_at() {
     let house = House::keeping();
@@ -154,6 +158,7 @@ async fn while_an_act_goes_on_nothing_is_undone() {
     assert!(matches!(undo.await.unwrap(), Err(UndoError::Busy)));
 }
 
+#[doc = "holds: law 1.11"]
 #[tokio::test]
 async fn a_folder_that_became_a_link_is_not_followed() {
     let house = House::keeping();
@@ -214,6 +219,7 @@ async fn every_task_has_an_entry_of_its_own() {
     assert!(!house.workspace().join("two").exists());
 }
 
+#[doc = "holds: law 1.8"]
 #[tokio::test]
 async fn what_lies_on_another_disk_goes_to_that_disks_trash_and_comes_back() {
     use std::os::unix::fs::MetadataExt;

@@ -18,6 +18,7 @@ const DUCK: &str = r#"<html><body><div class="result results_links"><h2>
     <div class="result result--ad"><a class="result__a" href="https://duckduckgo.com/y.js?ad_domain=shop.example">Buy</a></div>
     </body></html>"#;
 
+#[doc = "holds: law 1.22"]
 #[tokio::test]
 async fn own_words_go_out_unasked_to_a_chosen_engine_and_others_do_not() {
     let server = Server::start(vec![("/search", as_json(SEARXNG))]);
@@ -45,6 +46,7 @@ async fn own_words_go_out_unasked_to_a_chosen_engine_and_others_do_not() {
     assert_eq!(call.status, CallStatus::Ok, "{call:?}");
 }
 
+#[doc = "holds: law 1.22"]
 #[tokio::test]
 async fn an_engine_that_nobody_chose_is_asked_about_even_for_own_words() {
     let server = Server::start(vec![("/html/", html(DUCK))]);
@@ -62,8 +64,9 @@ async fn an_engine_that_nobody_chose_is_asked_about_even_for_own_words() {
 
 /// Decision D7: nothing found is an answer only where the engine says that it looked; a page that asks for proof of a
 /// person, an engine that is down and an answer that can't be read are none.
+#[doc = "holds: law 0.10; design D7"]
 #[tokio::test]
-async fn d7_an_empty_answer_is_told_from_no_answer() {
+async fn an_empty_answer_is_told_from_no_answer() {
     let check = async |engine: &str, reply: Reply, status: CallStatus, expected: &str| {
         let server = Server::start(vec![("/search", reply.clone()), ("/", reply)]);
         let site = format!("http://site.test:{}/", server.address.port());
@@ -105,8 +108,9 @@ async fn d7_an_empty_answer_is_told_from_no_answer() {
     check("duck", captcha, failed, "proof of a person").await;
 }
 
+#[doc = "holds: law 0.10; design D15"]
 #[tokio::test]
-async fn d15_the_chain_goes_on_where_an_engine_gives_no_answer_and_says_so() {
+async fn the_chain_goes_on_where_an_engine_gives_no_answer_and_says_so() {
     let down = Server::start(vec![("/search", Reply::Plain("503 Busy", vec![], vec![]))]);
     let up = Server::start(vec![("/", as_json(r#"{"type":"search","web":{"results":[]}}"#))]);
     let site = format!("http://site.test:{}/", up.address.port());
@@ -127,8 +131,9 @@ async fn d15_the_chain_goes_on_where_an_engine_gives_no_answer_and_says_so() {
 }
 
 /// A key goes into a header and nowhere else, whatever the server does with it.
+#[doc = "holds: design H7"]
 #[tokio::test]
-async fn h7_no_key_is_in_an_address_or_an_error() {
+async fn no_key_is_in_an_address_or_an_error() {
     for status in ["200 OK", "401 Unauthorized", "500 Oops"] {
         let echo = Reply::Plain(status, vec![], b"your key canary-4f9a is bad".to_vec());
         let server = Server::start(vec![("/", echo)]);

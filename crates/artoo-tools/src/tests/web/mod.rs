@@ -43,8 +43,9 @@ async fn allowed(house: &House, input: serde_json::Value) -> ToolCall {
     }
 }
 
+#[doc = "holds: design D14"]
 #[test]
-fn d14_without_an_engine_there_is_no_search() {
+fn without_an_engine_there_is_no_search() {
     let names = |registry: &Registry| registry.specs().into_iter().map(|spec| spec.name).collect::<Vec<_>>();
     assert!(!names(&House::new().registry).contains(&"search".to_owned()));
     let server = Server::start(vec![]);

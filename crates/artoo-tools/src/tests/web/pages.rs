@@ -37,6 +37,7 @@ async fn a_page_is_read_as_a_person_reads_it() {
     );
 }
 
+#[doc = "holds: law 1.22"]
 #[tokio::test]
 async fn a_page_goes_out_unasked_only_if_the_person_or_an_engine_named_it() {
     let found = as_json(r#"{"results":[{"url":"http://site.test/found","title":"t"}]}"#);
@@ -62,8 +63,9 @@ async fn a_page_goes_out_unasked_only_if_the_person_or_an_engine_named_it() {
 }
 
 /// Every hop is checked like the first, by its letters and by the address it resolves to.
+#[doc = "holds: law 1.24; design T21"]
 #[tokio::test]
-async fn t21_a_page_that_leads_inside_is_not_followed() {
+async fn a_page_that_leads_inside_is_not_followed() {
     let inside = Server::start(vec![("/secret", html("secret"))]);
     let secret = inside.url("/secret");
     for (location, expected) in [
@@ -86,8 +88,9 @@ async fn t21_a_page_that_leads_inside_is_not_followed() {
 }
 
 /// A name of the outside that leads inside (rebinding): the addresses that are connected to are the checked ones.
+#[doc = "holds: law 1.24; design T21"]
 #[tokio::test]
-async fn t21_a_name_that_leads_inside_is_not_asked() {
+async fn a_name_that_leads_inside_is_not_asked() {
     let server = Server::start(vec![("/", html("inside"))]);
     let port = server.address.port();
     let house = with_searxng(&server);
@@ -97,8 +100,9 @@ async fn t21_a_name_that_leads_inside_is_not_asked() {
     assert_eq!(server.asked().len(), 0);
 }
 
+#[doc = "holds: design T21"]
 #[tokio::test]
-async fn t21_size_time_and_hops_are_bounded() {
+async fn size_time_and_hops_are_bounded() {
     let big = Reply::Plain("200 OK", vec![("content-type", "text/html".to_owned())], vec![b'x'; 10 * 1024 * 1024]);
     let server = Server::start(vec![
         ("/big", big),
@@ -133,8 +137,9 @@ async fn t21_size_time_and_hops_are_bounded() {
     check(&house, "/silence", CallStatus::TimedOut, "time was up").await;
 }
 
+#[doc = "holds: design T21"]
 #[tokio::test]
-async fn t21_a_network_that_is_down_is_an_environmental_failure() {
+async fn a_network_that_is_down_is_an_environmental_failure() {
     let server = Server::start(vec![]);
     let house = with_searxng(&server);
     // Nobody listens on a port that was just given back.
@@ -148,8 +153,9 @@ async fn t21_a_network_that_is_down_is_an_environmental_failure() {
     assert!(call.output.contains("gone.test could not be asked") && !call.output.contains("hunter2"), "{call:?}");
 }
 
+#[doc = "holds: law 0.10; design D7"]
 #[tokio::test]
-async fn d7_a_page_that_turns_programs_away_is_no_page() {
+async fn a_page_that_turns_programs_away_is_no_page() {
     let status = |status, text: &str| Reply::Plain(status, vec![("content-type", "text/html".to_owned())], text.into());
     let article = format!("<p>How to solve the captcha: are you a robot? {}</p>", "word ".repeat(400));
     let server = Server::start(vec![

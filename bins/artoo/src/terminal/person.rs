@@ -17,16 +17,16 @@ pub(crate) struct Person<'a> {
 }
 
 impl Person<'_> {
-    pub(super) fn says(&self, text: &str) {
+    pub(crate) fn says(&self, text: &str) {
         self.screen.insist(&[Line::plain(escape::visible(text))]);
     }
 
-    pub(super) fn warns(&self, text: &str) {
+    pub(crate) fn warns(&self, text: &str) {
         self.screen.insist(&[Line::warning(escape::visible(text))]);
     }
 
     /// A place in the list; `None` when the person leaves.
-    pub(super) fn picks(&self, question: &str, lines: &[String]) -> Option<usize> {
+    pub(crate) fn picks(&self, question: &str, lines: &[String]) -> Option<usize> {
         let mut shown = vec![Line::strong(format!("\n{question}"))];
         shown.extend(
             (1..).zip(lines).map(|(number, line)| Line::plain(format!("  {number}. {}", escape::one_line(line)))),
@@ -45,7 +45,7 @@ impl Person<'_> {
     }
 
     /// A line, trimmed; `None` at the end of input.
-    pub(super) fn types(&self, prompt: &'static str) -> Option<String> {
+    pub(crate) fn types(&self, prompt: &'static str) -> Option<String> {
         self.screen.ask(&[], prompt);
         let mut line = String::new();
         let read = io::stdin().read_line(&mut line);
@@ -54,7 +54,7 @@ impl Person<'_> {
     }
 
     /// A line that is not shown while it is typed.
-    pub(super) fn types_secret(&self, prompt: &'static str) -> Option<String> {
+    pub(crate) fn types_secret(&self, prompt: &'static str) -> Option<String> {
         let stdin = io::stdin();
         let before = tcgetattr(&stdin).ok()?;
         let mut silent = before.clone();

@@ -6,11 +6,11 @@ use std::io::Write;
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
-use crate::config::{Setting, load};
+use super::{Setting, load};
 use crate::failure::Failure;
 
 /// What setup decides; the rest of a file stays as it is.
-pub(super) const OF_SETUP: [Setting; 6] = [
+pub(crate) const OF_SETUP: [Setting; 6] = [
     Setting::Model,
     Setting::BaseUrl,
     Setting::ModelName,
@@ -43,7 +43,7 @@ pub(crate) fn backup_of(path: &Path) -> Option<PathBuf> {
 
 /// Puts the text in place of the file by one rename.
 pub(crate) fn config(path: &Path, text: &str) -> Result<(), Failure> {
-    let problem = |source| Failure::NotWritten { path: path.to_path_buf(), source };
+    let problem = |error| Failure::not_written(path, &error);
     let folder = path.parent().unwrap_or(Path::new("/"));
     make_folder(folder)?;
     if let Some(backup) = backup_of(path) {
@@ -53,7 +53,7 @@ pub(crate) fn config(path: &Path, text: &str) -> Result<(), Failure> {
 }
 
 /// Writes the key into a file of its own and says where.
-pub(super) fn key_file(folder: &Path, key: &str) -> Result<PathBuf, Failure> {
+pub(crate) fn key_file(folder: &Path, key: &str) -> Result<PathBuf, Failure> {
     make_folder(folder)?;
     let path = folder.join("key");
     replace(&path, format!("{key}\n").as_bytes())?;
@@ -62,7 +62,7 @@ pub(super) fn key_file(folder: &Path, key: &str) -> Result<PathBuf, Failure> {
 
 fn make_folder(folder: &Path) -> Result<(), Failure> {
     let made = DirBuilder::new().recursive(true).mode(0o700).create(folder);
-    made.map_err(|source| Failure::NotWritten { path: folder.to_path_buf(), source })
+    made.map_err(|error| Failure::not_written(folder, &error))
 }
 
 fn replace(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
@@ -75,10 +75,10 @@ fn replace(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
         .and_then(|mut file| file.write_all(bytes).and_then(|()| file.sync_all()))
         .and_then(|()| fs::rename(&new, path))
         .and_then(|()| File::open(path.parent().unwrap_or(Path::new("/")))?.sync_all());
-    written.map_err(|source| {
+    written.map_err(|error| {
         // What is half there is ours alone and of no use.
         let _ = fs::remove_file(&new);
-        Failure::NotWritten { path: path.to_path_buf(), source }
+        Failure::not_written(path, &error)
     })
 }
 

@@ -3,7 +3,7 @@
 use artoo_llm::Protocol;
 
 use super::{ModelChoice, ModelKind, Place, remote};
-use crate::settings::Variables;
+use crate::variables::Variables;
 
 fn openai(name: Option<&str>) -> ModelKind {
     ModelKind::openai(name.map(str::to_owned))
@@ -52,11 +52,11 @@ fn the_nearest_wish_wins() {
     assert!(ModelChoice::resolve(None, &Variables::of(&[("ARTOO_MODEL", "gpt")])).is_err());
 }
 
+#[doc = "holds: design F6"]
 #[test]
-fn f6_an_endpoint_without_what_it_needs_is_refused_before_anything_runs() {
+fn an_endpoint_without_what_it_needs_is_refused_before_anything_runs() {
     let check = |set: &[(&str, &str)], named: Option<&str>, expected: Option<&str>| {
-        let problem =
-            remote(&openai(named), Place::First, &Variables::of(set)).err().map(|failure| failure.to_string());
+        let problem = remote(&openai(named), Place::First, &Variables::of(set)).err().map(|failure| failure.message);
         assert_eq!(problem.as_deref(), expected, "{set:?} {named:?}");
     };
     check(&[], None, Some("the model can't be used: OPENAI_API_KEY is not set"));
@@ -94,6 +94,7 @@ fn others_stand_beside_an_endpoint_only() {
     assert_eq!((alone.hands, alone.fallback.len()), (None, 0));
 }
 
+#[doc = "holds: law 1.21"]
 #[test]
 fn secrets_stay_here_with_reflex_and_where_the_person_trusts_local_models() {
     let check = |model: &str, set: &[(&str, &str)], expected: bool| {
@@ -119,5 +120,5 @@ fn secrets_stay_here_with_reflex_and_where_the_person_trusts_local_models() {
     check("cassette:x", &[trust], false);
     let unclear = Variables::of(&[("ARTOO_TRUST_LOCAL", "maybe")]);
     let told = ModelChoice::resolve(Some("file:m".parse().unwrap()), &unclear).unwrap().stays_here(&unclear);
-    assert!(told.unwrap_err().told().contains("give yes or no"));
+    assert!(told.unwrap_err().message.contains("give yes or no"));
 }

@@ -1,13 +1,14 @@
 //! `artoo config`: what is set, by whom, and what can be.
 
 use crate::args::{ConfigCommand, Options};
-use crate::config::{Setting, ignored_in};
+use crate::config::{Place, Setting, ignored_in};
 use crate::display::Line;
 use crate::display::writer::Screen;
 use crate::exit::Exit;
 use crate::failure::Failure;
-use crate::model::ModelKind;
-use crate::settings::{Settings, Variables};
+use crate::model_choice::ModelKind;
+use crate::settings::Settings;
+use crate::variables::Variables;
 
 /// Shows what it is asked for.
 pub(crate) fn run(
@@ -17,7 +18,7 @@ pub(crate) fn run(
     screen: &Screen,
 ) -> Result<Exit, Failure> {
     let lines = match command {
-        ConfigCommand::Path => vec![Line::plain(variables.place().file().display().to_string())],
+        ConfigCommand::Path => vec![Line::plain(Place::of(variables).file().display().to_string())],
         ConfigCommand::Keys => Setting::ALL
             .into_iter()
             .map(|key| Line::plain(format!("{:<13} {} (variable {})", key.name(), key.meaning(), key.variable())))
@@ -26,7 +27,7 @@ pub(crate) fn run(
     };
     screen.answer(&lines);
     let here = std::env::current_dir().unwrap_or_default();
-    let mut notes: Vec<Line> = variables.place().ignored.iter().map(Line::warning).collect();
+    let mut notes: Vec<Line> = Place::of(variables).ignored.iter().map(Line::warning).collect();
     notes.extend(
         ignored_in(&here)
             .iter()

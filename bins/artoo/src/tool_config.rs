@@ -4,14 +4,15 @@ use artoo_proto::Environment;
 use artoo_roles::runtime::OUTPUT_CHARS;
 use artoo_tools::ToolConfig;
 
+use crate::config::Place;
 use crate::failure::Failure;
-use crate::settings::Variables;
+use crate::variables::Variables;
 
 /// The tools' setup on this machine.
 pub(crate) fn tools(environment: &Environment, variables: &Variables) -> Result<ToolConfig, Failure> {
     let mut config = ToolConfig::new(environment.clone());
     config.output_max_chars = OUTPUT_CHARS;
-    let folder = variables.place().folder;
+    let folder = Place::of(variables).folder;
     config.custom = Some(folder.join("tools"));
     config.shortcuts = Some(folder.join("shortcuts"));
     #[cfg(feature = "mcp")]
@@ -46,13 +47,9 @@ impl SearchChoice {
             None => Ok(Self::Usual),
             Some("off") => Ok(Self::Off),
             Some("duckduckgo") => Ok(Self::DuckDuckGo),
-            Some(_) => Err(problem(variables, "ARTOO_SEARCH", "give off or duckduckgo, or leave it out".to_owned())),
+            Some(_) => Err(variables.invalid("ARTOO_SEARCH", "give off or duckduckgo, or leave it out")),
         }
     }
-}
-
-fn problem(variables: &Variables, name: &'static str, problem: String) -> Failure {
-    Failure::Variable { name: variables.called(name), problem }
 }
 
 #[cfg(feature = "web")]
@@ -61,17 +58,15 @@ mod web {
 
     use artoo_tools::{Engine, EngineProblem};
 
-    use super::{SearchChoice, problem};
+    use super::SearchChoice;
     use crate::failure::Failure;
-    use crate::settings::Variables;
+    use crate::variables::Variables;
 
     pub(super) fn engines(search: SearchChoice, variables: &Variables) -> Result<Vec<Engine>, Failure> {
         if search == SearchChoice::Off {
             return Ok(Vec::new());
         }
-        let made = |name, engine: Result<Engine, EngineProblem>| {
-            engine.map_err(|error| problem(variables, name, error.to_string()))
-        };
+        let made = |name, engine: Result<Engine, EngineProblem>| engine.map_err(|error| variables.invalid(name, error));
         let mut engines = Vec::new();
         if let Some(url) = variables.text("ARTOO_SEARXNG_URL")? {
             engines.push(made("ARTOO_SEARXNG_URL", Engine::searxng(&url))?);
@@ -83,7 +78,7 @@ mod web {
             (Some(key), Some(id)) => engines.push(made("ARTOO_GOOGLE_KEY", Engine::google(&key, &id))?),
             (Some(_), None) => {
                 let missing = "it needs the engine's id beside it: google_engine, or ARTOO_GOOGLE_ENGINE";
-                return Err(problem(variables, "ARTOO_GOOGLE_KEY", missing.to_owned()));
+                return Err(variables.invalid("ARTOO_GOOGLE_KEY", missing));
             }
             (None, _) => {}
         }
@@ -100,10 +95,11 @@ mod web {
 #[cfg(feature = "web")]
 mod tests {
     use super::tools;
-    use crate::settings::Variables;
+    use crate::variables::Variables;
 
+    #[doc = "holds: design D15"]
     #[test]
-    fn d15_the_chain_is_what_the_person_named() {
+    fn the_chain_is_what_the_person_named() {
         let environment = artoo_roles::runtime::detect_environment(None).unwrap();
         let check = |pairs: &[(&str, &str)], expected: Result<&[&str], &str>| {
             let config = tools(&environment, &Variables::of(pairs));
@@ -112,7 +108,7 @@ mod tests {
                     let found: Vec<String> = config.web.engines.iter().map(artoo_tools::Engine::name).collect();
                     assert_eq!(found, names, "{pairs:?}");
                 }
-                (Err(failure), Err(told)) => assert!(failure.told().contains(told), "{}", failure.told()),
+                (Err(failure), Err(part)) => assert!(failure.message.contains(part), "{}", failure.message),
                 (config, expected) => panic!("{pairs:?}: {config:?} instead of {expected:?}"),
             }
         };

@@ -1,0 +1,85 @@
+//! Which model answers, why that one, and how it is set up.
+
+mod remote;
+mod spec;
+
+pub(crate) use remote::{Place, remote};
+pub(crate) use spec::ModelKind;
+
+use crate::failure::Failure;
+use crate::variables::Variables;
+
+/// The chosen models and what led to the first of them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct ModelChoice {
+    pub(crate) kind: ModelKind,
+    /// Where the choice was made, for `doctor`.
+    pub(crate) why: &'static str,
+    /// Who carries out and checks single steps, if somebody else.
+    pub(crate) hands: Option<ModelKind>,
+    /// Who steps in, in this order.
+    pub(crate) fallback: Vec<ModelKind>,
+}
+
+impl ModelChoice {
+    /// The option wins over `ARTOO_MODEL`, which wins over an endpoint or key in the environment; else it is reflex.
+    pub(crate) fn resolve(option: Option<ModelKind>, variables: &Variables) -> Result<Self, Failure> {
+        let (kind, why) = Self::first(option, variables)?;
+        let hands: Option<ModelKind> = variables.parsed("ARTOO_HANDS")?;
+        let fallback = variables.parsed::<spec::Several>("ARTOO_FALLBACK")?.unwrap_or_default().0;
+        for (name, others) in [("ARTOO_HANDS", hands.as_slice()), ("ARTOO_FALLBACK", fallback.as_slice())] {
+            if let Some(other) =
+                others.iter().find(|kind| matches!(kind, ModelKind::Reflex | ModelKind::Cassette { .. }))
+            {
+                let problem = format!("{other} answers every role or none; name an endpoint's model");
+                return Err(variables.invalid(name, problem));
+            }
+        }
+        // Reflex and recordings answer every role or none.
+        let is_alone = matches!(kind, ModelKind::Reflex | ModelKind::Cassette { .. });
+        Ok(if is_alone {
+            Self { kind, why, hands: None, fallback: Vec::new() }
+        } else {
+            Self { kind, why, hands, fallback }
+        })
+    }
+
+    /// Whether tool output stays with reflex, or goes only to local models that the user trusts with secrets.
+    pub(crate) fn stays_here(&self, variables: &Variables) -> Result<bool, Failure> {
+        let is_trusted = match variables.text("ARTOO_TRUST_LOCAL")?.as_deref() {
+            None | Some("no") => false,
+            Some("yes") => true,
+            Some(_) => return Err(variables.invalid("ARTOO_TRUST_LOCAL", "give yes or no")),
+        };
+        let hands = self.hands.iter().map(|kind| (kind, Place::Hands));
+        let others = hands.chain(self.fallback.iter().map(|kind| (kind, Place::Fallback)));
+        let stays = |(kind, place): (&ModelKind, Place)| match kind {
+            ModelKind::Reflex => true,
+            ModelKind::File { .. } => is_trusted,
+            ModelKind::Remote { .. } => {
+                is_trusted && remote(kind, place, variables).is_ok_and(|config| config.is_loopback())
+            }
+            ModelKind::Cassette { .. } => false,
+        };
+        Ok(std::iter::once((&self.kind, Place::First)).chain(others).all(stays))
+    }
+
+    fn first(option: Option<ModelKind>, variables: &Variables) -> Result<(ModelKind, &'static str), Failure> {
+        if let Some(kind) = option {
+            return Ok((kind, "--model says so"));
+        }
+        if let Some(kind) = variables.parsed("ARTOO_MODEL")? {
+            return Ok((kind, "ARTOO_MODEL says so"));
+        }
+        if variables.text("OPENAI_BASE_URL")?.is_some() {
+            return Ok((ModelKind::openai(None), "OPENAI_BASE_URL is set"));
+        }
+        if variables.text("OPENAI_API_KEY")?.is_some() {
+            return Ok((ModelKind::openai(None), "OPENAI_API_KEY is set"));
+        }
+        Ok((ModelKind::Reflex, "no language model is set up"))
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,131 @@
+//! The configuration of a model's endpoint: address, key, price and limits.
+
+use artoo_llm::remote::Variables as Names;
+use artoo_llm::{ConfigError, Protocol, RemoteConfig, Secret};
+
+use super::ModelKind;
+use crate::failure::Failure;
+use crate::money::Prices;
+use crate::variables::Variables;
+
+/// Where a model stands in the choice: whose key and endpoint may be meant for it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Place {
+    /// The first: what the configuration file says of an endpoint is said of this one.
+    First,
+    Hands,
+    Fallback,
+}
+
+impl Place {
+    /// The variable that holds a key for this place alone.
+    fn key_variable(self) -> Option<&'static str> {
+        match self {
+            Self::First => None,
+            Self::Hands => Some("ARTOO_HANDS_KEY"),
+            Self::Fallback => Some("ARTOO_FALLBACK_KEY"),
+        }
+    }
+}
+
+/// The configuration of a model behind HTTP.
+pub(crate) fn remote(kind: &ModelKind, place: Place, variables: &Variables) -> Result<RemoteConfig, Failure> {
+    let ModelKind::Remote { protocol, name, base_url } = kind else {
+        return Err(ConfigError::Missing { name: "an endpoint" }.into());
+    };
+    let names = Names::of(*protocol);
+    let own_key = match place.key_variable() {
+        Some(variable) => variables.text(variable)?,
+        None => None,
+    };
+    let lookup = |wanted: &'static str| {
+        let given = match wanted {
+            wanted if wanted == names.model => name.clone(),
+            wanted if wanted == names.base_url => base_url.clone(),
+            wanted if wanted == names.key => own_key.clone(),
+            _ => None,
+        };
+        if given.is_some() {
+            return Ok(given);
+        }
+        let not_unicode = |_| ConfigError::NotUnicode { name: wanted };
+        let own = variables.text(wanted).map_err(not_unicode)?;
+        // The file knows one endpoint, under the names of the most usual protocol.
+        let in_file = |usual: &'static str| variables.of_file(usual).filter(|_| place == Place::First);
+        Ok(own.or_else(|| match wanted {
+            wanted if wanted == names.model => in_file("OPENAI_MODEL"),
+            wanted if wanted == names.base_url => in_file("OPENAI_BASE_URL"),
+            wanted if wanted == names.key => in_file("OPENAI_API_KEY"),
+            _ => None,
+        }))
+    };
+    let mut config = RemoteConfig::from_variables(*protocol, lookup)?;
+    if base_url.is_some() && own_key.is_none() && !is_keys_home(*protocol, &config.base_url, variables, place)? {
+        // The key that the environment holds is for another address.
+        config.api_key = None;
+    }
+    config.context_tokens = variables.parsed("ARTOO_CONTEXT_TOKENS")?;
+    if let Some(parallel) = variables.parsed("ARTOO_PARALLEL")? {
+        config.parallel = parallel;
+    }
+    config.tool_calls = tool_calls(variables)?;
+    config.price = variables.parsed::<Prices>("ARTOO_PRICES")?.and_then(|prices| prices.of(&config.model, *protocol));
+    config.headers = headers(variables, place)?;
+    Ok(config)
+}
+
+/// Whether an address spelled out in the choice is the one that the environment's key is for.
+fn is_keys_home(protocol: Protocol, url: &str, variables: &Variables, place: Place) -> Result<bool, Failure> {
+    let names = Names::of(protocol);
+    let in_file = variables.of_file("OPENAI_BASE_URL").filter(|_| place == Place::First);
+    let home = variables.text(names.base_url)?.or(in_file).unwrap_or_else(|| names.own_url.to_owned());
+    Ok(artoo_llm::remote::same_origin(url, &home))
+}
+
+/// Whether endpoints are asked to call tools in their own way: where a probe showed that they are good at it, always or
+/// never; not set, where they hold to no schema.
+fn tool_calls(variables: &Variables) -> Result<Option<bool>, Failure> {
+    match variables.text("ARTOO_TOOL_CALLS")?.as_deref() {
+        None => Ok(None),
+        Some("always") => Ok(Some(true)),
+        Some("never") => Ok(Some(false)),
+        Some(_) => Err(Failure::variable("ARTOO_TOOL_CALLS", "give always or never, or leave it out")),
+    }
+}
+
+/// Headers for the first endpoint, `Name: value` divided by semicolons; as secret as a key.
+fn headers(variables: &Variables, place: Place) -> Result<Vec<(String, Secret)>, Failure> {
+    let Some(text) = variables.text("ARTOO_HEADERS")?.filter(|_| place == Place::First) else {
+        return Ok(Vec::new());
+    };
+    let wrong = || Failure::variable("ARTOO_HEADERS", "give Name: value, several divided by semicolons");
+    let lines = text.split(';').map(str::trim).filter(|line| !line.is_empty());
+    lines
+        .map(|line| {
+            let (name, value) = line.split_once(':').ok_or_else(wrong)?;
+            Ok((name.trim().to_owned(), Secret::new(value)))
+        })
+        .collect()
+}
+
+impl From<ConfigError> for Failure {
+    fn from(error: ConfigError) -> Self {
+        let remedy = match &error {
+            ConfigError::Missing { name: "OPENAI_MODEL" } => {
+                "name the model with --model openai:NAME or OPENAI_MODEL, or use --model reflex"
+            }
+            ConfigError::Missing { name: "OPENAI_API_KEY" } => {
+                "set OPENAI_API_KEY, or OPENAI_BASE_URL for an endpoint of your own, or use --model reflex"
+            }
+            ConfigError::Missing { .. }
+            | ConfigError::NotUnicode { .. }
+            | ConfigError::BaseUrl { .. }
+            | ConfigError::KeyNotSendable
+            | ConfigError::Header { .. }
+            | ConfigError::Zero { .. } => {
+                "put OPENAI_BASE_URL, OPENAI_API_KEY and OPENAI_MODEL right; see artoo doctor"
+            }
+        };
+        Self::usage("the model can't be used").caused_by(&error).with_remedy(remedy)
+    }
+}
