@@ -79,14 +79,3 @@ impl<M: Model + ?Sized> Model for Arc<M> {
         (**self).ask(request).await
     }
 }
-
-#[async_trait]
-impl<M: Model + ?Sized> Model for Box<M> {
-    fn name(&self) -> String {
-        (**self).name()
-    }
-
-    async fn ask(&self, request: &ModelRequest) -> Result<ModelReply, ModelFailure> {
-        (**self).ask(request).await
-    }
-}

@@ -149,12 +149,8 @@ impl Remote {
         let listed = self.models().await.unwrap_or_default();
         let listed = listed.into_iter().find(|model| model.name == self.config.model);
         let mut context = listed.and_then(|model| model.context_tokens);
+        context = self.longest_context().await.ok().flatten().or(context);
         let Ok(sent) = self.sent() else { return (context, None) };
-        if let Some((path, question)) = wire.about_model(&self.config.model) {
-            let request = sent.client.post(self.endpoint.at(path)).body(question.to_string());
-            let about = sent.document(request.header("content-type", "application/json")).await;
-            context = about.ok().and_then(|about| wire.context_of(&about)).or(context);
-        }
         let Some(place) = wire.about_server() else { return (context, None) };
         let about: Value = match sent.document(sent.client.get(self.endpoint.beside(place))).await {
             Ok(about) => about,
