@@ -95,8 +95,6 @@ pub(crate) enum Command {
     Audit,
     /// Brings back what a task changed: what it deleted, overwrote, moved or made
     Undo(UndoOptions),
-    /// Measures artoo's own cost against an endpoint, beside a bare program that makes the same calls
-    Bench(Bench),
     /// Shows what you allowed beyond one call, and takes it back
     Rules {
         #[command(subcommand)]
@@ -156,36 +154,6 @@ pub(crate) struct PullOptions {
     /// Fetches without asking
     #[arg(short, long)]
     pub(crate) yes: bool,
-}
-
-/// What is measured.
-#[derive(Debug, Clone, Args)]
-pub(crate) struct Bench {
-    /// An endpoint that speaks Chat Completions
-    #[arg(long, value_name = "URL")]
-    pub(crate) base_url: String,
-    /// Parallel subtasks of a task, 1 to 1024
-    #[arg(long, value_name = "N", default_value_t = 8, value_parser = clap::value_parser!(u16).range(1..=1024))]
-    pub(crate) n: u16,
-    /// Tasks that are measured
-    #[arg(long, value_name = "T", default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..=100_000))]
-    pub(crate) tasks: u32,
-    /// Tasks under way at once
-    #[arg(long, value_name = "C", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=4096))]
-    pub(crate) concurrency: u32,
-    /// Tasks before those that are measured
-    #[arg(long, value_name = "W", default_value_t = 2)]
-    pub(crate) warmup: u32,
-    /// What each subtask calls: a process, or a tool that starts none
-    #[arg(long, value_enum, default_value_t = BenchTool::Proc)]
-    pub(crate) tool: BenchTool,
-}
-
-/// What a subtask calls.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-pub(crate) enum BenchTool {
-    Proc,
-    Noop,
 }
 
 /// What of the evidence is shown.

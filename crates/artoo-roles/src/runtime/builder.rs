@@ -186,7 +186,7 @@ impl Builder {
         let config = SystemConfig {
             environment: environment.clone(),
             tools: tools.specs().into(),
-            profile: self.profile.unwrap_or_else(artoo_ggs::Profile::v0_8),
+            profile: self.profile.unwrap_or_else(artoo_ggs::Profile::default),
             seed: self.seed.unwrap_or_else(Uuid::new_v4),
         };
         let input_log = self.input_log.map(|path| open_input_log(&path, &config)).transpose()?;
