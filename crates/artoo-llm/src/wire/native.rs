@@ -6,11 +6,11 @@
 use artoo_proto::{ByTools, OfferedTool};
 use serde_json::{Map, Value};
 
+use super::Fault;
+use super::calls::Called;
 use crate::reader::{self, ReaderError};
 use crate::schema;
 use crate::structured::schema_name;
-use crate::wire::Fault;
-use crate::wire::calls::Called;
 
 /// Characters of a name that is none, as it is told.
 const NAME_CHARS: usize = 80;

@@ -1,9 +1,9 @@
-//! Model files over TLS: from whoever is trusted, and from nobody else.
+//! Model files over TLS: only from hosts with a trusted certificate.
 
 use std::net::TcpStream;
 use std::sync::{Arc, LazyLock};
 
-use artoo_llm::files::{Progress, Puller, Ways};
+use artoo_llm::files::{DownloadLimits, Progress, Puller};
 use rustls::{ServerConnection, StreamOwned};
 
 use super::server::{FileServer, Reply, sound};
@@ -17,15 +17,15 @@ fn secured(stream: TcpStream) -> StreamOwned<ServerConnection, TcpStream> {
 
 async fn pull(url: &str, ca_file: Option<std::path::PathBuf>) -> Result<Vec<u8>, String> {
     let place = Place::new();
-    let puller = Puller::new(place.folder(), Ways { ca_file, ..Ways::default() });
+    let puller = Puller::new(place.folder(), ca_file, DownloadLimits::default());
     let offered = puller.offer(wanted(url, None)).await.map_err(|error| error.to_string())?;
-    let artoo_llm::files::Offered::Fetch(offer) = offered else { return Err("it is here".to_owned()) };
-    let fetched = puller.fetch(*offer, at(), Arc::clone(&place.seen) as Arc<dyn Progress>).await;
+    let artoo_llm::files::Offered::Download(offer) = offered else { return Err("it is installed".to_owned()) };
+    let fetched = puller.install(*offer, at(), Arc::clone(&place.seen) as Arc<dyn Progress>).await;
     fetched.map(|model| std::fs::read(model.path).unwrap()).map_err(|error| error.to_string())
 }
 
 #[tokio::test]
-async fn a_host_is_believed_only_with_a_certificate_that_is_trusted() {
+async fn untrusted_certificate_or_downgrade_is_refused() {
     let content = model();
     let served = content.clone();
     let plain = FileServer::start(|_| Reply::new(200, "listened in on"));
@@ -37,9 +37,9 @@ async fn a_host_is_believed_only_with_a_certificate_that_is_trusted() {
     let url = |path: &str| server.url(path).replace("http://", "https://");
     assert!(pull(&url("/m.gguf"), Some(file("ca.pem"))).await.unwrap() == content);
     let told = pull(&url("/m.gguf"), None).await.unwrap_err();
-    assert!(told.contains("can't be reached") && told.contains("certificate"), "{told}");
+    assert!(told.contains("the download from 127.0.0.1 failed") && told.contains("certificate"), "{told}");
     // From https it never goes down to http, not even on this machine.
     let told = pull(&url("/down.gguf"), Some(file("ca.pem"))).await.unwrap_err();
-    assert!(told.contains("is none itself"), "{told}");
+    assert!(told.contains("a redirect from https to http is refused"), "{told}");
     assert_eq!(plain.seen().len(), 0);
 }

@@ -1,83 +1,72 @@
-//! Addresses that files may come from, and where a redirect may lead: never to a place that could be listened in on.
+//! URLs of model files: `https`, or `http` on this machine, without credentials; redirects never leave `https`.
 
 use reqwest::Url;
 
 use super::error::FilesError;
-use crate::remote::is_loopback;
+use crate::remote::{is_loopback, shown_url};
 
-/// An address with `https`, or with `http` on this machine, that holds no user and no password.
+/// A URL with `https` (or with `http` and a loopback host) that has no user and no password.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Address(Url);
+pub struct FileUrl(Url);
 
-impl Address {
-    /// Reads it.
+impl FileUrl {
+    /// Parses and checks a URL.
     ///
     /// # Errors
-    /// [`FilesError::Address`].
+    /// [`FilesError::Url`].
     pub fn parse(text: &str) -> Result<Self, FilesError> {
-        let wrong = |problem| FilesError::Address { shown: crate::shown_url(text), problem };
-        let url = Url::parse(text.trim()).map_err(|_| wrong("it is none such as https://host/file.gguf"))?;
-        Self::checked(url)
+        let problem = "expected a URL such as https://host/file.gguf";
+        let invalid = |_| FilesError::Url { shown: shown_url(text), problem };
+        Self::checked(Url::parse(text.trim()).map_err(invalid)?)
     }
 
     fn checked(mut url: Url) -> Result<Self, FilesError> {
-        let shown = crate::shown_url(url.as_str());
-        let wrong = |problem| Err(FilesError::Address { shown, problem });
-        if !url.username().is_empty() || url.password().is_some() {
-            return wrong("it holds a user or a password, and no key is ever sent for a model file");
-        }
-        match url.scheme() {
-            "https" => {}
-            "http" if is_loopback(&url) => {}
-            "http" => return wrong("it must begin with https:// (http:// is taken on this machine alone)"),
-            _ => return wrong("it must begin with https://"),
-        }
         url.set_fragment(None);
-        Ok(Self(url))
+        let problem = match url.scheme() {
+            _ if !url.username().is_empty() || url.password().is_some() => {
+                "it contains a user or a password, and no key is ever sent for a model file"
+            }
+            "https" => return Ok(Self(url)),
+            "http" if is_loopback(&url) => return Ok(Self(url)),
+            _ => "it must begin with https:// (http:// is allowed on this machine only)",
+        };
+        Err(FilesError::Url { shown: shown_url(url.as_str()), problem })
     }
 
-    /// Where a redirect, or a link on a page, leads from here.
-    pub(super) fn leads_to(&self, target: &str) -> Result<Self, FilesError> {
-        let wrong = |shown: String, problem| FilesError::Address { shown, problem };
-        let url = self.0.join(target).map_err(|_| wrong(self.shown(), "it leads nowhere"))?;
+    /// Resolves the target of a redirect from this URL.
+    pub(super) fn redirected(&self, target: &str) -> Result<Self, FilesError> {
+        let refused = |url: &Self, problem| FilesError::Url { shown: url.shown(), problem };
+        let url = self.0.join(target).map_err(|_| refused(self, "it redirected to an invalid URL"))?;
         let next = Self::checked(url)?;
         if self.0.scheme() == "https" && next.0.scheme() != "https" {
-            return Err(wrong(next.shown(), "it was led to from https:// and is none itself"));
+            return Err(refused(&next, "a redirect from https to http is refused"));
         }
         Ok(next)
-    }
-
-    /// The same with more path behind it.
-    pub(super) fn below(&self, path: &str) -> Result<Self, FilesError> {
-        let mut url = self.0.clone();
-        url.set_path(&format!("{}/{path}", self.0.path().trim_end_matches('/')));
-        Self::checked(url)
     }
 
     pub(super) fn url(&self) -> &Url {
         &self.0
     }
 
-    /// For people: without the query, which may hold a key.
+    /// The URL as text without its query, which may contain a key.
     #[must_use]
     pub fn shown(&self) -> String {
-        crate::shown_url(self.0.as_str())
+        shown_url(self.0.as_str())
     }
 
-    /// Whose it is.
     #[must_use]
     pub fn host(&self) -> String {
         self.0.host_str().unwrap_or_default().to_owned()
     }
 
-    /// The last part of its path, as the file's name.
+    /// The last path segment; empty if there is none.
     #[must_use]
     pub fn file_name(&self) -> String {
         let last = self.0.path_segments().and_then(|mut parts| parts.rfind(|part| !part.is_empty()));
         last.unwrap_or_default().to_owned()
     }
 
-    /// Whether it is on this machine: then no proxy stands before it.
+    /// Whether the host is this machine: then no proxy is used.
     pub(super) fn is_loopback(&self) -> bool {
         is_loopback(&self.0)
     }
@@ -85,15 +74,15 @@ impl Address {
 
 #[cfg(test)]
 mod tests {
-    use super::Address;
+    use super::FileUrl;
 
     #[test]
-    fn an_address_is_taken_only_where_nobody_can_listen_in() {
+    fn only_https_or_loopback_urls_are_accepted() {
         let check = |text: &str, expected: Result<&str, &str>| {
-            let read = Address::parse(text).map(|address| address.shown()).map_err(|error| error.to_string());
+            let read = FileUrl::parse(text).map(|url| url.shown()).map_err(|error| error.to_string());
             match expected {
                 Ok(shown) => assert_eq!(read.as_deref(), Ok(shown), "{text}"),
-                Err(words) => assert!(read.as_ref().is_err_and(|told| told.contains(words)), "{text}: {read:?}"),
+                Err(words) => assert!(read.as_ref().is_err_and(|error| error.contains(words)), "{text}: {read:?}"),
             }
             assert!(!format!("{read:?}").contains("canary"), "{read:?}");
         };
@@ -109,13 +98,13 @@ mod tests {
         for odd in ["ftp://h.example/m", "file:///etc/passwd", "hf://org/model", "javascript:alert(1)"] {
             check(odd, Err("https://"));
         }
-        check("https://", Err("it is none such as"));
+        check("https://", Err("expected a URL such as"));
     }
 
     #[test]
-    fn a_redirect_never_leads_from_safe_to_unsafe() {
+    fn redirects_never_leave_https() {
         let check = |from: &str, target: &str, expected: Option<&str>| {
-            let led = Address::parse(from).unwrap().leads_to(target).ok().map(|address| address.url().to_string());
+            let led = FileUrl::parse(from).unwrap().redirected(target).ok().map(|url| url.url().to_string());
             assert_eq!(led.as_deref(), expected, "{from} to {target}");
         };
         check("https://a.example/x/y", "https://cdn.example/z?s=1", Some("https://cdn.example/z?s=1"));
@@ -131,8 +120,8 @@ mod tests {
     }
 
     #[test]
-    fn the_files_name_is_the_last_part() {
-        let check = |text: &str, expected: &str| assert_eq!(Address::parse(text).unwrap().file_name(), expected);
+    fn file_name_is_the_last_path_segment() {
+        let check = |text: &str, expected: &str| assert_eq!(FileUrl::parse(text).unwrap().file_name(), expected);
         check("https://h.example/a/Model-Q4.gguf?download=true", "Model-Q4.gguf");
         check("https://h.example/a/", "a");
         check("https://h.example", "");
