@@ -235,6 +235,18 @@ impl std::fmt::Display for ToolCall {
     }
 }
 
+/// A call that was not allowed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DeniedAction {
+    /// The call as it would have run, escaped for display.
+    pub action: String,
+    /// Why it was not allowed.
+    pub reason: String,
+    /// Whether the user denied it; otherwise a rule did, or there was no user to ask.
+    #[serde(default)]
+    pub by_person: bool,
+}
+
 /// The answer to a requested call.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]

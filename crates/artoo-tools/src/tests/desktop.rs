@@ -253,7 +253,7 @@ async fn elsewhere_shortcuts_are_the_person_s_own_programs_in_a_folder() {
     assert!(call.status == CallStatus::Ok && call.output.starts_with("<off>\n"), "{call:?}");
     for (input, expected) in [
         (json!({"name": "light", "input": {}}), "there are lights"),
-        (json!({"name": "lights", "input": {"state": "dim"}}), "none of on, off"),
+        (json!({"name": "lights", "input": {"state": "dim"}}), "not one of on, off"),
         (json!({"name": "lights"}), "state: it is missing"),
         (json!({"list": true}), "give name"),
     ] {

@@ -6,10 +6,10 @@ use proptest::prelude::*;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::{LIST_MAX_ENTRIES, object};
+use super::{LIST_MAX_ENTRIES, sanitized};
 
 fn written(value: &impl Serialize, max_chars: usize) -> Value {
-    serde_json::from_slice(&object(value, max_chars, usize::MAX).unwrap()).unwrap()
+    serde_json::from_slice(&sanitized(value, max_chars, usize::MAX).unwrap()).unwrap()
 }
 
 fn any_value() -> impl Strategy<Value = Value> {
@@ -37,7 +37,7 @@ fn value_of(text: &'static str) -> impl Strategy<Value = Value> {
     })
 }
 
-/// Every text in it, names of fields included.
+/// Every text in a value, including names of fields.
 fn texts(value: &Value) -> Vec<&str> {
     match value {
         Value::String(text) => vec![text],
@@ -52,7 +52,7 @@ fn texts(value: &Value) -> Vec<&str> {
 proptest! {
     #[doc = "holds: design H7"]
     #[test]
-    fn kept_texts_are_safe_and_bounded(value in any_value(), max_chars in 10_usize..60) {
+    fn stored_texts_are_safe_and_bounded(value in any_value(), max_chars in 10_usize..60) {
         let kept = written(&value, max_chars);
         for text in texts(&kept) {
             prop_assert!(!text.contains('\u{1b}'), "{:?}", text);
@@ -64,13 +64,13 @@ proptest! {
     }
 
     #[test]
-    fn harmless_values_are_kept_as_they_are(value in harmless_value()) {
+    fn harmless_values_are_unchanged(value in harmless_value()) {
         prop_assert_eq!(written(&value, 100), value);
     }
 }
 
 #[test]
-fn long_lists_say_how_much_is_missing() {
+fn long_lists_are_cut_with_a_count() {
     let mut expected = vec![json!(1); LIST_MAX_ENTRIES];
     expected.push("… [72 more entries]".into());
     assert_eq!(written(&json!({"list": vec![1; 200]}), 100), json!({"list": expected}));
@@ -98,7 +98,7 @@ enum Tagged {
 }
 
 #[test]
-fn every_form_that_serde_knows_is_written_as_json_writes_it() {
+fn every_serde_form_is_written_as_json() {
     let hidden = |text| Kinds::Named { password: Wrapped(text), token: ["abc"], n: -1 };
     let by_number = BTreeMap::from([(7, ()), (8, ())]);
     let value =
@@ -113,9 +113,9 @@ fn every_form_that_serde_knows_is_written_as_json_writes_it() {
 }
 
 #[test]
-fn a_bound_in_bytes_holds_to_the_byte() {
+fn the_byte_limit_is_exact() {
     let value = json!({"a": ["x", 1, null], "b": "text"});
     let length = value.to_string().len();
-    assert_eq!(object(&value, 100, length).unwrap().len(), length);
-    assert!(object(&value, 100, length - 1).is_none());
+    assert_eq!(sanitized(&value, 100, length).unwrap().len(), length);
+    assert!(sanitized(&value, 100, length - 1).is_none());
 }

@@ -14,7 +14,7 @@ const SCHEMES: [&str; 3] = ["http://", "https://", "mailto:"];
 const LAUNCHERS: [&str; 5] = ["desktop", "appimage", "exe", "jar", "sh"];
 
 /// The address as given, or the absolute path of an existing document or folder that is neither protected nor a program.
-pub(crate) fn openable(environment: &Environment, protected: &Protected, target: &str) -> Result<String, InputProblem> {
+pub(super) fn openable(environment: &Environment, protected: &Protected, target: &str) -> Result<String, InputProblem> {
     let unfit = || {
         let expected = "give an http, https or mailto address, or the path of a file or folder that is there";
         InputProblem::Unfit(expected.to_owned())

@@ -1,31 +1,30 @@
-//! Anything as JSON that may be kept: redacted, escaped and shortened.
+//! JSON that is safe to store: redacted, escaped and shortened.
 
 use std::borrow::Cow;
 
 use artoo_proto::escape::{is_plain, shorten, visible};
+use artoo_proto::redact::{REDACTED, is_secret_name, redact};
 use serde::Serialize;
 use serde_json::Value;
 
-use artoo_proto::redact::{REDACTED, is_secret_name, redact};
-
-/// Entries kept of a list: twice the subtasks a plan may have.
+/// Entries of a list that are stored: twice the subtasks a plan may have.
 const LIST_MAX_ENTRIES: usize = 128;
 
-/// The value as a JSON object: every text redacted, escaped and cut to `max_chars`, every list bounded, and the texts
-/// under names of secrets left out. `None` if that takes more than `max_bytes`, or has no form in JSON.
-pub(crate) fn object(value: &impl Serialize, max_chars: usize, max_bytes: usize) -> Option<Vec<u8>> {
+/// The value as a JSON object with every text redacted, escaped and cut to `max_chars`, every list cut, and the values of
+/// secret names replaced. `None` if it takes more than `max_bytes` or can't be expressed in JSON.
+pub(crate) fn sanitized(value: &impl Serialize, max_chars: usize, max_bytes: usize) -> Option<Vec<u8>> {
     let mut value = serde_json::to_value(value).ok()?;
-    abridge(&mut value, max_chars);
+    sanitize(&mut value, max_chars);
     serde_json::to_vec(&value).ok().filter(|text| text.len() <= max_bytes)
 }
 
-fn abridge(value: &mut Value, max_chars: usize) {
+fn sanitize(value: &mut Value, max_chars: usize) {
     match value {
-        Value::String(text) => make_safe(text, max_chars),
+        Value::String(text) => sanitize_text(text, max_chars),
         Value::Array(entries) => {
             let more = entries.len().saturating_sub(LIST_MAX_ENTRIES);
             entries.truncate(LIST_MAX_ENTRIES);
-            entries.iter_mut().for_each(|entry| abridge(entry, max_chars));
+            entries.iter_mut().for_each(|entry| sanitize(entry, max_chars));
             entries.extend((more > 0).then(|| format!("… [{more} more entries]").into()));
         }
         Value::Object(fields) => {
@@ -33,9 +32,9 @@ fn abridge(value: &mut Value, max_chars: usize) {
                 if value.is_string() && is_secret_name(&name) {
                     value = REDACTED.into();
                 } else {
-                    abridge(&mut value, max_chars);
+                    sanitize(&mut value, max_chars);
                 }
-                make_safe(&mut name, max_chars);
+                sanitize_text(&mut name, max_chars);
                 (name, value)
             };
             *fields = std::mem::take(fields).into_iter().map(field).collect();
@@ -44,7 +43,7 @@ fn abridge(value: &mut Value, max_chars: usize) {
     }
 }
 
-fn make_safe(text: &mut String, max_chars: usize) {
+fn sanitize_text(text: &mut String, max_chars: usize) {
     let redacted = redact(text);
     if matches!(redacted, Cow::Owned(_)) || !is_plain(text) || text.len() > max_chars {
         *text = shorten(&visible(&redacted), max_chars);
