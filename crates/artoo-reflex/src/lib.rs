@@ -34,10 +34,10 @@ pub mod eval;
 mod lex;
 mod lexicon;
 pub mod lower;
-mod nearby;
 mod parse;
 mod place;
 mod respond;
+mod suggest;
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;
 

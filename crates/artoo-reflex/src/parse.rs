@@ -16,14 +16,14 @@ use self::antecedent::Antecedent;
 use self::build::Built;
 use self::chart::Chart;
 use self::item::Context;
-use self::lexical::{Phrases, mended};
-use self::steps::Cuts;
+use self::lexical::{Phrases, corrected};
+use self::steps::StepBoundaries;
 use crate::algebra::{Query, Step};
 use crate::calendar::Clock;
 use crate::english::english_steps;
 use crate::eval::FileSystem;
 use crate::lex::{Token, lex};
-use crate::nearby;
+use crate::suggest;
 
 /// Longest request that is read, in bytes: far above anything a person types as one request about files.
 const MAX_BYTES: usize = 2_000;
@@ -91,17 +91,17 @@ fn read(context: &Context<'_>, text: &str, session: &[SessionTurn]) -> Result<Pa
     }
     let before = before(context, session);
     let context = &Context { is_lost: before.is_none() && !session.is_empty(), ..*context };
-    let cuts = Cuts::of(&tokens);
-    let mut misfits = Vec::new();
+    let boundaries = StepBoundaries::of(&tokens);
+    let mut errors = Vec::new();
     for phrases in [Phrases::Longest, Phrases::All] {
-        let chart = Chart::fill(context, &tokens, phrases, &cuts.ends);
+        let chart = Chart::fill(context, &tokens, phrases, &boundaries.ends);
         if chart.overflown {
             return Err(refuse::too_many_readings());
         }
-        let mut readings = steps::readings(context, &chart, &cuts, before.as_ref(), &mut misfits);
+        let mut readings = steps::readings(context, &chart, &boundaries, before.as_ref(), &mut errors);
         // Of several readings those count whose files and folders exist.
         if readings.len() > 1 {
-            let exists = |reading: &Vec<Built>| nearby::missing(&steps_of(reading), context.fs).is_none();
+            let exists = |reading: &Vec<Built>| suggest::missing(&steps_of(reading), context.fs).is_none();
             let existing: Vec<_> = readings.iter().filter(|reading| exists(reading)).cloned().collect();
             readings = if existing.is_empty() { readings } else { existing };
         }
@@ -112,7 +112,7 @@ fn read(context: &Context<'_>, text: &str, session: &[SessionTurn]) -> Result<Pa
             several => return Err(refuse::ambiguous(several)),
         }
     }
-    Err(refuse::unexplained(context, text, &tokens, &misfits))
+    Err(refuse::unexplained(context, text, &tokens, &errors))
 }
 
 /// What the last turn that was understood meant; a turn that was not, and may have named things, hides those before.
@@ -120,7 +120,7 @@ fn before(context: &Context<'_>, session: &[SessionTurn]) -> Option<Antecedent> 
     let (last, earlier) = session.split_last()?;
     match read(context, &last.input, earlier) {
         Ok(parsed) => Antecedent::of_request(&parsed.steps),
-        Err(_) if refuse::takes_up(&lex(&last.input)) => before(context, earlier),
+        Err(_) if refuse::refers_back(&lex(&last.input)) => before(context, earlier),
         Err(_) => None,
     }
 }
@@ -136,17 +136,17 @@ fn changes_something(steps: &[Built]) -> bool {
 fn finished(built: &[Built], tokens: &[Token]) -> Result<Parsed, Abstention> {
     let steps = steps_of(built);
     let reading = english_steps(&steps);
-    let mended = tokens.iter().filter_map(|token| Some((token, mended(token)?)));
+    let corrected = tokens.iter().filter_map(|token| Some((token, corrected(token)?)));
     // A word that was taken as a name or text after all stands in the reading as it was typed.
-    let slips: Vec<(&Token, &str)> = mended.filter(|(token, _)| !reading.contains(&token.raw)).collect();
+    let typos: Vec<(&Token, &str)> = corrected.filter(|(token, _)| !reading.contains(&token.raw)).collect();
     if changes_something(built)
-        && let Some((token, meant)) = slips.first()
+        && let Some((token, meant)) = typos.first()
     {
-        return Err(refuse::slip_in_an_act(&token.raw, meant));
+        return Err(refuse::typo_in_change(&token.raw, meant));
     }
-    let slips = slips.iter().map(|(token, meant)| format!("“{}” is read as “{meant}”", token.raw));
+    let typos = typos.iter().map(|(token, meant)| format!("“{}” is read as “{meant}”", token.raw));
     let mut assumptions: Vec<String> = Vec::new();
-    for assumption in built.iter().flat_map(|built| built.assumptions.iter().cloned()).chain(slips) {
+    for assumption in built.iter().flat_map(|built| built.assumptions.iter().cloned()).chain(typos) {
         if !assumptions.contains(&assumption) {
             assumptions.push(assumption);
         }

@@ -9,18 +9,18 @@ use crate::lexicon::lexicon;
 pub(crate) struct Place {
     /// Absolute, without `.` and `..`, no slash at the end.
     pub(crate) path: String,
-    pub(crate) looks: Looks,
+    pub(crate) path_kind: PathKind,
     /// Whether it was named without any folder, so that it may also be a name to look for.
     pub(crate) bare: bool,
 }
 
 /// What a name's form says about the thing. The truth is on disk, and this crate does not look there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Looks {
+pub(crate) enum PathKind {
     Folder,
     File,
     /// Could be either.
-    Open,
+    Unknown,
 }
 
 /// Makes a typed path absolute. `None` where its form needs knowledge this crate has not (`~other/x`).
@@ -38,16 +38,18 @@ pub(crate) fn resolve(typed: &str, environment: &Environment) -> Option<Place> {
     };
     let names_folder = typed.ends_with('/') || typed.ends_with('.') || typed == "~";
     let path = clean(&absolute);
-    let looks = match file_name(&path) {
-        _ if names_folder => Looks::Folder,
-        None => Looks::Folder,
+    let path_kind = match file_name(&path) {
+        _ if names_folder => PathKind::Folder,
+        None => PathKind::Folder,
         Some(name) => match name.rsplit_once('.') {
-            Some((stem, extension)) if !stem.is_empty() && is_extension(extension) => Looks::File,
-            None if name.starts_with(char::is_uppercase) && lexicon().is_file_name(&name.to_lowercase()) => Looks::File,
-            _ => Looks::Open,
+            Some((stem, extension)) if !stem.is_empty() && is_extension(extension) => PathKind::File,
+            None if name.starts_with(char::is_uppercase) && lexicon().is_file_name(&name.to_lowercase()) => {
+                PathKind::File
+            }
+            _ => PathKind::Unknown,
         },
     };
-    Some(Place { path, looks, bare: !typed.contains('/') && !typed.starts_with('~') })
+    Some(Place { path, path_kind, bare: !typed.contains('/') && !typed.starts_with('~') })
 }
 
 /// The part after the last slash; `None` for the root.

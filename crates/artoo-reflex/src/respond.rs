@@ -12,8 +12,8 @@ use crate::algebra::{Act, Function, Key, Order, Query, SortKey, Step, Ty};
 use crate::english::{english, english_act};
 use crate::eval::FileSystem;
 use crate::lower::{Unsupported, lower, perform};
-use crate::nearby;
 use crate::parse::{Parsed, parse};
+use crate::suggest;
 
 /// The tool that lists what an act is over.
 const LISTING_TOOL: &str = "glob";
@@ -67,8 +67,8 @@ fn recipes(context: &PlanContext, fs: &dyn FileSystem) -> Result<ReplyBody, Abst
 
 /// The plan of a request: its steps in order, each with a check that computes or reads it a second time.
 fn plan(parsed: &Parsed, os: &str, fs: &dyn FileSystem) -> Result<RecipePlan, Abstention> {
-    if let Some(path) = nearby::missing(&parsed.steps, fs) {
-        return Err(abstain(&parsed.reading, nearby::advice(&path, fs)));
+    if let Some(path) = suggest::missing(&parsed.steps, fs) {
+        return Err(abstain(&parsed.reading, suggest::advice(&path, fs)));
     }
     let mut subtasks = Vec::new();
     for step in &parsed.steps {

@@ -59,7 +59,7 @@ pub(super) fn keep(
     of: &Query,
     fs: &dyn FileSystem,
 ) -> Result<Vec<Entry>, EvalError> {
-    let scene = pred::Scene::new(keep, of, fs)?;
+    let scene = pred::FileTest::new(keep, of, fs)?;
     files.retain(|entry| scene.holds(keep, entry));
     Ok(files)
 }

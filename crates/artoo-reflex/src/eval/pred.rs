@@ -12,7 +12,7 @@ use super::{Entry, EvalError, FileSystem, Process, glob, process, text};
 use crate::algebra::{NameTest, Pred, Query};
 
 /// What the test of a file needs besides the file.
-pub(super) struct Scene<'a> {
+pub(super) struct FileTest<'a> {
     fs: &'a dyn FileSystem,
     roots: Vec<PathBuf>,
     /// Names of users by number; empty where no predicate asks.
@@ -21,7 +21,7 @@ pub(super) struct Scene<'a> {
     groups: HashMap<u32, String>,
 }
 
-impl<'a> Scene<'a> {
+impl<'a> FileTest<'a> {
     pub(super) fn new(pred: &Pred, of: &Query, fs: &'a dyn FileSystem) -> Result<Self, EvalError> {
         let roots = match of.source() {
             Query::Tree { roots, .. } => roots.iter().map(PathBuf::from).collect(),

@@ -25,7 +25,7 @@ const SHOWN: usize = 3;
 /// Computes a serialised query again and compares with a tool's output.
 ///
 /// A number must be equal; a list must be the same set, in the order the query asks for, each element tested again;
-/// the first of an order may leave out nothing better; text must be equal line by line. What moves by itself (free
+/// the first of an order may leave out nothing better; text must be equal line by line. What tolerance by itself (free
 /// memory, the list of processes) must agree within a named tolerance, and the evidence says so.
 #[must_use]
 pub fn verify(query: &Value, output: &str, fs: &dyn FileSystem) -> Verification {
@@ -92,14 +92,14 @@ fn whole(expected: u64, output: &str) -> Verification {
 }
 
 /// A mean may have no end; what is computed in floating point agrees to this part of a unit.
-const MEAN_DIFFERS: i128 = decimal::UNIT / 1_000_000;
+const MEAN_TOLERANCE: i128 = decimal::UNIT / 1_000_000;
 
 fn decimal_number(query: &Query, expected: i128, output: &str) -> Verification {
     let output = output.trim();
     let is_number = output.strip_prefix('-').unwrap_or(output).chars().all(|c| c.is_ascii_digit() || c == '.');
     let (expected_shown, said) = (decimal::shown(expected), decimal::leading(output.as_bytes()));
     let is_mean = matches!(query, Query::Aggregate { function: Function::Average, .. });
-    let differs = if is_mean { MEAN_DIFFERS } else { 0 };
+    let differs = if is_mean { MEAN_TOLERANCE } else { 0 };
     let holds = is_number && said.is_some_and(|said| said.abs_diff(expected) <= differs.unsigned_abs());
     judged(holds, format!("computed again: {expected_shown}"), "", output)
 }

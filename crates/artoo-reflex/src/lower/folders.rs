@@ -9,7 +9,7 @@ use super::{Programs, Unsupported};
 use crate::algebra::{Depth, Key, Kind, Order, Pred, Query, SortKey};
 
 /// Adds the length of a file to every folder above it, then tells the folders that are asked for.
-const ADD_UP: &str = "$1 == \"d\" { wanted[$2] = 1; next } { n = split($2, part, \"/\"); path = \"\"; \
+const SUM_SCRIPT: &str = "$1 == \"d\" { wanted[$2] = 1; next } { n = split($2, part, \"/\"); path = \"\"; \
 for (i = 2; i < n; i++) { path = path \"/\" part[i]; sum[path] += $1 } } \
 END { for (path in wanted) printf \"%.0f\\t%s\\n\", sum[path], path }";
 
@@ -21,7 +21,7 @@ pub(super) fn sizes(of: &Query, programs: Programs) -> Result<Pipeline, Unsuppor
         return Err(Unsupported::Arrangement("the sums of these folders"));
     };
     let walk = walk(roots, *depth, *hidden, keep, programs)?;
-    let summed = Pipeline::of(walk).pipe(Argv::bytewise("awk -F").value("\\t").value(ADD_UP));
+    let summed = Pipeline::of(walk).pipe(Argv::bytewise("awk -F").value("\\t").value(SUM_SCRIPT));
     stretched(summed, stretch, "tail -n", |reversed| sort(keys, reversed))
 }
 

@@ -120,7 +120,7 @@ fn glob(query: &Query, report: &str) -> Result<ToolRequest, Unsupported> {
     Ok(ToolRequest { tool: "glob".to_owned(), input: Value::Object(input) })
 }
 
-/// Where it looks, and for what.
+/// Where it path_kind, and for what.
 fn source(tree: &Query, input: &mut Map<String, Value>) -> Result<Kind, Unsupported> {
     match tree {
         Query::Tree { roots, depth, hidden, kind } => {

@@ -10,7 +10,7 @@ use crate::calendar::{Clock, Stretch};
 use crate::concept::{Bound, Concept, Edge, TimeUnit};
 use crate::eval::{EntryKind, FileSystem};
 use crate::lex::Decimal;
-use crate::place::{Looks, Place, resolve};
+use crate::place::{PathKind, Place, resolve};
 
 /// What a stretch of words is, in one reading.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -109,7 +109,7 @@ pub(crate) enum Partial {
     /// ".rs extension", after "with".
     ExtensionPhrase(Pred),
     /// "folder named", "file named": a path's name follows.
-    Named(Looks),
+    Named(PathKind),
     /// "search x".
     SearchIn(Place),
     /// "search x for", x a file.
@@ -164,23 +164,23 @@ impl Context<'_> {
     /// The path a name stands for; what exists there decides whether it is a file or a folder.
     pub(crate) fn resolve(&self, typed: &str) -> Option<Place> {
         let place = resolve(typed, self.environment)?;
-        let looks = self.on_disk(&place.path).unwrap_or(place.looks);
-        Some(Place { looks, ..place })
+        let path_kind = self.on_disk(&place.path).unwrap_or(place.path_kind);
+        Some(Place { path_kind, ..place })
     }
 
     /// What exists at a path, links followed.
-    pub(crate) fn on_disk(&self, path: &str) -> Option<Looks> {
+    pub(crate) fn on_disk(&self, path: &str) -> Option<PathKind> {
         let path = Path::new(path);
         match self.fs.metadata(path).ok()?.kind {
-            EntryKind::Folder => Some(Looks::Folder),
-            EntryKind::Link if self.fs.list(path).is_ok() => Some(Looks::Folder),
+            EntryKind::Folder => Some(PathKind::Folder),
+            EntryKind::Link if self.fs.list(path).is_ok() => Some(PathKind::Folder),
             EntryKind::Link if self.fs.open(path).is_err() => None,
-            EntryKind::File | EntryKind::Link | EntryKind::Other => Some(Looks::File),
+            EntryKind::File | EntryKind::Link | EntryKind::Other => Some(PathKind::File),
         }
     }
 
     pub(crate) fn is_folder(&self, path: &str) -> bool {
-        self.on_disk(path) == Some(Looks::Folder)
+        self.on_disk(path) == Some(PathKind::Folder)
     }
 }
 
@@ -239,7 +239,7 @@ impl Item {
         } else if let Self::Path(place) = self {
             place.clone()
         } else if let Self::Text(Text { text, kind: FileName | Extension | Quoted | Bare }) = self {
-            context.resolve(text).filter(|place| place.looks == Looks::File)?
+            context.resolve(text).filter(|place| place.path_kind == PathKind::File)?
         } else {
             return None;
         };

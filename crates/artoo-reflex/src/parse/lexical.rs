@@ -78,7 +78,7 @@ pub(super) fn lexical(context: &Context<'_>, tokens: &[Token], phrases: Phrases)
 /// folder that exists beats a kind of file.
 fn existing_folders(context: &Context<'_>, tokens: &[Token], at: usize) -> (Vec<Item>, bool) {
     let is_kind = |meaning: &Meaning| matches!(meaning, Meaning::FileType { .. });
-    let Some(token) = tokens.get(at).filter(|_| is_led_to(tokens, at)) else { return (Vec::new(), false) };
+    let Some(token) = tokens.get(at).filter(|_| expects_folder_name(tokens, at)) else { return (Vec::new(), false) };
     let known = lexicon().meanings(&token.folded);
     if word_kind(token) == TextKind::Function && !known.iter().any(is_kind) {
         return (Vec::new(), false);
@@ -95,7 +95,7 @@ fn existing_folders(context: &Context<'_>, tokens: &[Token], at: usize) -> (Vec<
 }
 
 /// Whether a word stands where a folder's name is due: behind "in", "of" and the like, or in "search x for".
-fn is_led_to(tokens: &[Token], at: usize) -> bool {
+fn expects_folder_name(tokens: &[Token], at: usize) -> bool {
     let is_name = |token: &Token| matches!(token.class, Class::Word | Class::FileName);
     let is_article = |token: &Token| matches!(token.folded.as_str(), "the" | "my" | "our");
     let Some(mut before) = tokens.get(..at).filter(|_| tokens.get(at).is_some_and(is_name)) else { return false };
@@ -201,21 +201,21 @@ pub(super) fn clause_starts(tokens: &[Token]) -> Vec<usize> {
 }
 
 /// The word an unknown word is a slip of.
-pub(super) fn mended(token: &Token) -> Option<&'static str> {
+pub(super) fn corrected(token: &Token) -> Option<&'static str> {
     if token.class != Class::Word || lexicon().knows(&token.folded) {
         return None;
     }
-    lexicon().slip_of(&token.folded)
+    lexicon().correction_of(&token.folded)
 }
 
-/// What a run of words means, slips of the fingers mended.
+/// What a run of words means, typos of the fingers corrected.
 fn meanings(run: &[Token]) -> &'static [Meaning] {
     let mut words = Vec::new();
     for token in run {
         if !matches!(token.class, Class::Word | Class::Number(_)) {
             return &[];
         }
-        words.push(mended(token).unwrap_or(&token.folded));
+        words.push(corrected(token).unwrap_or(&token.folded));
     }
     lexicon().meanings(&words.join(" "))
 }

@@ -2,11 +2,11 @@
 
 use artoo_proto::Abstention;
 
-use super::build::{Built, Misfit};
+use super::build::{BuildError, Built};
 use super::chart::Chart;
 use super::item::Context;
 use super::lexical::{Phrases, asks, clause_starts};
-use super::steps::{self, Cuts};
+use super::steps::{self, StepBoundaries};
 use crate::concept::Concept;
 use crate::english::english_steps;
 use crate::lex::{Class, Token};
@@ -44,7 +44,7 @@ pub(super) fn act(verb: &str) -> Abstention {
     abstention(String::new(), vec![verb.to_owned()], advice)
 }
 
-pub(super) fn slip_in_an_act(said: &str, meant: &str) -> Abstention {
+pub(super) fn typo_in_change(said: &str, meant: &str) -> Abstention {
     let advice = format!("Did you mean “{meant}”? Nothing is changed on a guess; write the word out.");
     abstention(String::new(), vec![said.to_owned()], &advice)
 }
@@ -97,7 +97,7 @@ fn act_at<'a>(text: &'a str, tokens: &[Token], at: usize) -> Option<&'a str> {
 }
 
 /// Whether a request speaks of what was spoken of before ("how many lines does each have"), and names nothing itself.
-pub(super) fn takes_up(tokens: &[Token]) -> bool {
+pub(super) fn refers_back(tokens: &[Token]) -> bool {
     let means = |token: &Token, test: fn(&Meaning) -> bool| lexicon().meanings(&token.folded).iter().any(test);
     let is_word = |token: &Token| matches!(token.class, Class::Word | Class::Number(_) | Class::Comma | Class::Stop);
     let names = |meaning: &Meaning| match meaning {
@@ -111,7 +111,7 @@ pub(super) fn takes_up(tokens: &[Token]) -> bool {
 }
 
 /// No reading explains every word: names the ones left, and what the rest would mean.
-pub(super) fn unexplained(context: &Context<'_>, text: &str, tokens: &[Token], misfits: &[Misfit]) -> Abstention {
+pub(super) fn unexplained(context: &Context<'_>, text: &str, tokens: &[Token], errors: &[BuildError]) -> Abstention {
     let words = |tokens: &[Token]| -> Vec<String> {
         tokens
             .iter()
@@ -128,13 +128,13 @@ pub(super) fn unexplained(context: &Context<'_>, text: &str, tokens: &[Token], m
         .cloned()
         .collect();
     // A whole parse whose features clash: every word is known, and the clash is what to tell.
-    let says_why = |misfit: &&Misfit| !matches!(misfit, Misfit::Leftover | Misfit::NothingAsked);
-    if let Some(misfit) = misfits.iter().find(says_why).or(misfits.first()) {
-        let mut said = misfit.to_string();
+    let says_why = |error: &&BuildError| !matches!(error, BuildError::Leftover | BuildError::NothingAsked);
+    if let Some(error) = errors.iter().find(says_why).or(errors.first()) {
+        let mut said = error.to_string();
         if let Some(first) = said.get(..1).map(str::to_uppercase) {
             said.replace_range(..1, &first);
         }
-        let blamed = if let Misfit::NameOrText { text } = misfit { vec![text.clone()] } else { Vec::new() };
+        let blamed = if let BuildError::NameOrText { text } = error { vec![text.clone()] } else { Vec::new() };
         return abstention(String::new(), blamed, &format!("{said}."));
     }
     // The fewest words without which the rest is a request: those are what is not understood.
@@ -164,8 +164,8 @@ const MAX_TOKENS_TO_EXPLAIN: usize = 20;
 
 /// What tokens would mean as a request, in English.
 fn meaning(context: &Context<'_>, tokens: &[Token]) -> Option<String> {
-    let cuts = Cuts::of(tokens);
-    let chart = Chart::fill(context, tokens, Phrases::Longest, &cuts.ends);
-    let readings = steps::readings(context, &chart, &cuts, None, &mut Vec::new());
+    let boundaries = StepBoundaries::of(tokens);
+    let chart = Chart::fill(context, tokens, Phrases::Longest, &boundaries.ends);
+    let readings = steps::readings(context, &chart, &boundaries, None, &mut Vec::new());
     readings.first().map(|reading| english_of(reading))
 }

@@ -3,7 +3,7 @@
 #![expect(clippy::wildcard_enum_match_arm, reason = "words that begin a step are named; every other does not")]
 
 use super::antecedent::Antecedent;
-use super::build::{Built, Misfit, build};
+use super::build::{BuildError, Built, build};
 use super::chart::Chart;
 use super::draft::only;
 use super::item::Context;
@@ -19,7 +19,7 @@ const MAX_STEPS: usize = 5;
 const MOST_WORDS_BETWEEN: usize = 4;
 
 /// Places where one step may end and the next begin.
-pub(super) struct Cuts {
+pub(super) struct StepBoundaries {
     width: usize,
     /// The words between two steps: from (included) to (excluded).
     between: Vec<(usize, usize)>,
@@ -27,7 +27,7 @@ pub(super) struct Cuts {
     pub(super) ends: Vec<usize>,
 }
 
-impl Cuts {
+impl StepBoundaries {
     pub(super) fn of(tokens: &[Token]) -> Self {
         let mut between = Vec::new();
         for start in 1..tokens.len() {
@@ -103,13 +103,13 @@ fn begins_a_step(tokens: &[Token], at: usize) -> bool {
 pub(super) fn readings(
     context: &Context<'_>,
     chart: &Chart,
-    cuts: &Cuts,
+    boundaries: &StepBoundaries,
     before: Option<&Antecedent>,
-    misfits: &mut Vec<Misfit>,
+    errors: &mut Vec<BuildError>,
 ) -> Vec<Vec<Built>> {
-    for cut_count in 0..MAX_STEPS.min(cuts.between.len() + 1) {
+    for boundary_count in 0..MAX_STEPS.min(boundaries.between.len() + 1) {
         let mut found: Vec<Vec<Built>> = Vec::new();
-        for sequence in explore(context, chart, cuts, (0, cut_count), before, misfits) {
+        for sequence in explore(context, chart, boundaries, (0, boundary_count), before, errors) {
             let sequence = without_names(sequence);
             let same = |known: &&mut Vec<Built>| {
                 known.len() == sequence.len() && known.iter().zip(&sequence).all(|(a, b)| a.step == b.step)
@@ -131,20 +131,20 @@ pub(super) fn readings(
 fn explore(
     context: &Context<'_>,
     chart: &Chart,
-    cuts: &Cuts,
-    (start, cuts_left): (usize, usize),
+    boundaries: &StepBoundaries,
+    (start, boundaries_left): (usize, usize),
     before: Option<&Antecedent>,
-    misfits: &mut Vec<Misfit>,
+    errors: &mut Vec<BuildError>,
 ) -> Vec<Vec<Built>> {
-    if cuts_left == 0 {
-        return stretch(context, chart, (start, cuts.width), before, misfits);
+    if boundaries_left == 0 {
+        return stretch(context, chart, (start, boundaries.width), before, errors);
     }
     let mut found = Vec::new();
-    for (end, next) in cuts.between.iter().filter(|(end, _)| *end > start) {
-        for first in stretch(context, chart, (start, *end), before, misfits) {
+    for (end, next) in boundaries.between.iter().filter(|(end, _)| *end > start) {
+        for first in stretch(context, chart, (start, *end), before, errors) {
             let Some(last) = first.last() else { continue };
             let spoken_of = Antecedent::of_step(&last.step);
-            for rest in explore(context, chart, cuts, (*next, cuts_left - 1), Some(&spoken_of), misfits) {
+            for rest in explore(context, chart, boundaries, (*next, boundaries_left - 1), Some(&spoken_of), errors) {
                 found.push([first.clone(), rest].concat());
             }
         }
@@ -158,7 +158,7 @@ fn stretch(
     chart: &Chart,
     (start, end): (usize, usize),
     before: Option<&Antecedent>,
-    misfits: &mut Vec<Misfit>,
+    errors: &mut Vec<BuildError>,
 ) -> Vec<Vec<Built>> {
     let mut found: Vec<Vec<Built>> = Vec::new();
     for item in chart.items(start, end) {
@@ -175,7 +175,7 @@ fn stretch(
                 Some(_) => {}
                 None => found.push(vec![built]),
             },
-            Err(misfit) => misfits.push(misfit),
+            Err(error) => errors.push(error),
         }
     }
     found
@@ -184,9 +184,13 @@ fn stretch(
 /// The questions of the request before; what changed something is not done twice.
 fn again(before: &Antecedent) -> Option<Vec<Built>> {
     let repeated = |step: &Step| match step {
-        Step::Ask(_) => {
-            Some(Built { step: step.clone(), assumptions: Vec::new(), scope: None, takes_up: true, names_only: false })
-        }
+        Step::Ask(_) => Some(Built {
+            step: step.clone(),
+            assumptions: Vec::new(),
+            scope: None,
+            refers_back: true,
+            names_only: false,
+        }),
         Step::Do(_) => None,
     };
     before.steps.iter().map(repeated).collect::<Option<Vec<Built>>>().filter(|steps| !steps.is_empty())
@@ -194,10 +198,10 @@ fn again(before: &Antecedent) -> Option<Vec<Built>> {
 
 /// "find x and copy it": the first step only names what the second takes up.
 fn without_names(steps: Vec<Built>) -> Vec<Built> {
-    let takes_up: Vec<bool> = steps.iter().skip(1).map(|built| built.takes_up).chain([false]).collect();
+    let refers_back: Vec<bool> = steps.iter().skip(1).map(|built| built.refers_back).chain([false]).collect();
     steps
         .into_iter()
-        .zip(takes_up)
+        .zip(refers_back)
         .filter(|(built, next)| !(built.names_only && *next))
         .map(|(built, _)| built)
         .collect()

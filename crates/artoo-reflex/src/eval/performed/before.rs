@@ -29,7 +29,7 @@ impl<'a> Before<'a> {
     }
 
     /// What is gone as an entry; of what was not moved, only path and kind are known.
-    fn ghost(&self, path: &Path) -> Option<Entry> {
+    fn removed_entry(&self, path: &Path) -> Option<Entry> {
         let (kind, now_at) = self.gone.get(path)?;
         let unknown = Entry {
             path: path.to_owned(),
@@ -49,22 +49,22 @@ impl<'a> Before<'a> {
 
 impl FileSystem for Before<'_> {
     fn list(&self, folder: &Path) -> Result<Vec<Entry>, FileSystemError> {
-        let is_ghost = self.gone.contains_key(folder);
+        let was_removed = self.gone.contains_key(folder);
         let mut entries = match self.fs.list(folder) {
             Ok(entries) if !self.made.contains(folder) => entries,
-            _ if is_ghost => Vec::new(),
+            _ if was_removed => Vec::new(),
             Ok(_) => return Err(FileSystemError::NotFound),
             Err(problem) => return Err(problem),
         };
         entries.retain(|entry| !self.made.contains(&entry.path));
         let inside = self.gone.keys().filter(|path| path.parent() == Some(folder));
-        entries.extend(inside.filter_map(|path| self.ghost(path)));
+        entries.extend(inside.filter_map(|path| self.removed_entry(path)));
         Ok(entries)
     }
 
     fn metadata(&self, path: &Path) -> Result<Entry, FileSystemError> {
-        match self.ghost(path) {
-            Some(ghost) => Ok(ghost),
+        match self.removed_entry(path) {
+            Some(removed_entry) => Ok(removed_entry),
             None if self.made.contains(path) => Err(FileSystemError::NotFound),
             None => self.fs.metadata(path),
         }

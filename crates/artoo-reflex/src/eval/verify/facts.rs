@@ -14,26 +14,26 @@ use super::{Verification, judged, shown};
 use crate::algebra::{Fact, Source, Ty};
 use crate::eval::{Answer, EvalError, FileSystem, fact, unreadable};
 
-/// Free and used room may differ by this between two looks: what other programs write in a moment.
-const ROOM_MOVES_BYTES: u64 = 256 << 20;
+/// Free and used room may differ by this between two path_kind: what other programs write in a moment.
+const DISK_TOLERANCE_BYTES: u64 = 256 << 20;
 
-/// What artoo writes about a request itself, into its own data folder, between two looks at a folder that holds it.
-const OWN_DATA_MOVES_BYTES: u64 = 1 << 20;
+/// What artoo writes about a request itself, into its own data folder, between two path_kind at a folder that holds it.
+const OWN_DATA_TOLERANCE_BYTES: u64 = 1 << 20;
 
 /// Free and used memory may differ by this share of all memory: programs start, end and grow.
-const MEMORY_MOVES_PERCENT: u64 = 5;
+const MEMORY_TOLERANCE_PERCENT: u64 = 5;
 
-/// The clock runs on between two looks; a minute is also what it is told in.
-const CLOCK_MOVES_MS: i64 = 90_000;
+/// The clock runs on between two path_kind; a minute is also what it is told in.
+const CLOCK_TOLERANCE_MS: i64 = 90_000;
 
 /// The moment of the start is computed from the clock, which is corrected now and then.
-const BOOT_MOVES_S: u64 = 90;
+const BOOT_TOLERANCE_S: u64 = 90;
 
-/// Uptime is told in minutes, and time passes between two looks.
-const UPTIME_MOVES_S: u64 = 150;
+/// Uptime is told in minutes, and time passes between two path_kind.
+const UPTIME_TOLERANCE_S: u64 = 150;
 
 /// A load average may differ by this much and by half of itself: it is computed anew every five seconds.
-const LOAD_MOVES: f64 = 1.0;
+const LOAD_TOLERANCE: f64 = 1.0;
 
 /// Whether the output is a fact of the machine.
 pub(super) fn fact(fact: &Fact, output: &str, fs: &dyn FileSystem) -> Result<Verification, EvalError> {
@@ -85,13 +85,13 @@ fn number(fact: &Fact, said: &str, fs: &dyn FileSystem) -> Result<Verification, 
     let Ok(value) = said.parse::<u64>() else {
         return Ok(Verification::fail(format!("{:?} is no whole number", shown(said))));
     };
-    let moves = match fact {
-        Fact::DiskFree { .. } | Fact::DiskUsed { .. } => ROOM_MOVES_BYTES,
-        Fact::DiskUsage { path } if holds_own_data(path, fs) => OWN_DATA_MOVES_BYTES,
-        Fact::UnixTime => CLOCK_MOVES_MS.unsigned_abs() / 1_000,
-        Fact::SwapFree | Fact::SwapUsed => ROOM_MOVES_BYTES,
+    let tolerance = match fact {
+        Fact::DiskFree { .. } | Fact::DiskUsed { .. } => DISK_TOLERANCE_BYTES,
+        Fact::DiskUsage { path } if holds_own_data(path, fs) => OWN_DATA_TOLERANCE_BYTES,
+        Fact::UnixTime => CLOCK_TOLERANCE_MS.unsigned_abs() / 1_000,
+        Fact::SwapFree | Fact::SwapUsed => DISK_TOLERANCE_BYTES,
         Fact::MemoryFree | Fact::MemoryUsed => match fact::value(&Fact::MemoryTotal, fs)? {
-            Answer::Number(total) => total / 100 * MEMORY_MOVES_PERCENT,
+            Answer::Number(total) => total / 100 * MEMORY_TOLERANCE_PERCENT,
             _ => return Err(EvalError::Meaningless),
         },
         _ => 0,
@@ -99,8 +99,8 @@ fn number(fact: &Fact, said: &str, fs: &dyn FileSystem) -> Result<Verification, 
     let difference = expected.abs_diff(value);
     Ok(if difference == 0 {
         Verification::pass(format!("learnt a second way: {expected}"))
-    } else if difference <= moves {
-        Verification::pass(format!("learnt a second way: {expected}, which moves; within {moves}"))
+    } else if difference <= tolerance {
+        Verification::pass(format!("learnt a second way: {expected}, which moves; within {tolerance}"))
     } else {
         Verification::fail(format!("learnt a second way: {expected}; the output says {value}"))
     })
@@ -118,8 +118,8 @@ fn holds_own_data(folder: &str, fs: &dyn FileSystem) -> bool {
 fn same_moment(expected: &str, said: &str) -> Verification {
     let moment = |text: &str| text.replacen(' ', "T", 1).parse::<jiff::civil::DateTime>().ok();
     let apart = moment(expected).zip(moment(said)).map(|(a, b)| a.duration_since(b).as_secs().unsigned_abs());
-    let holds = apart.is_some_and(|apart| apart <= BOOT_MOVES_S);
-    judged(holds, format!("the kernel says {expected}"), &format!("; within {BOOT_MOVES_S} seconds"), said)
+    let holds = apart.is_some_and(|apart| apart <= BOOT_TOLERANCE_S);
+    judged(holds, format!("the kernel says {expected}"), &format!("; within {BOOT_TOLERANCE_S} seconds"), said)
 }
 
 /// Lines `name: value`, some of which are known a second way; those must be there as they are known.
@@ -140,7 +140,7 @@ fn clock(format: &str, said: &str, fs: &dyn FileSystem) -> Verification {
     let now = fs.now();
     let at = |ms: i64| Timestamp::from_millis(now.as_millis().saturating_add(ms));
     // In steps of half a minute back and forth, so that every minute between is met.
-    let moments = (-CLOCK_MOVES_MS..=CLOCK_MOVES_MS).step_by(30_000).map(at);
+    let moments = (-CLOCK_TOLERANCE_MS..=CLOCK_TOLERANCE_MS).step_by(30_000).map(at);
     let matches = |at: Timestamp| fact::clock(format, at, fs) == said;
     match moments.into_iter().any(matches) {
         true => Verification::pass("as on this machine's clock, read again"),
@@ -171,8 +171,8 @@ fn uptime(seconds: &str, said: &str) -> Verification {
         None => None,
     };
     let apart = told.zip(seconds.parse().ok()).map(|(told, seconds)| told.abs_diff(seconds));
-    let holds = apart.is_some_and(|apart| apart <= UPTIME_MOVES_S);
-    judged(holds, format!("the kernel counts {seconds} seconds"), &format!("; within {UPTIME_MOVES_S}"), said)
+    let holds = apart.is_some_and(|apart| apart <= UPTIME_TOLERANCE_S);
+    judged(holds, format!("the kernel counts {seconds} seconds"), &format!("; within {UPTIME_TOLERANCE_S}"), said)
 }
 
 /// Three numbers against three numbers.
@@ -181,10 +181,10 @@ fn load(expected: &str, said: &str) -> Verification {
         let text = text.rsplit(':').next()?;
         text.split([' ', ',']).filter(|part| !part.is_empty()).map(|part| part.parse().ok()).collect()
     };
-    let close = |(a, b): (&f64, &f64)| (a - b).abs() <= LOAD_MOVES + a / 2.0;
+    let close = |(a, b): (&f64, &f64)| (a - b).abs() <= LOAD_TOLERANCE + a / 2.0;
     let both = numbers(expected).zip(numbers(said));
     let holds = both.is_some_and(|(a, b)| a.len() == 3 && b.len() == 3 && a.iter().zip(&b).all(close));
-    let tolerance = format!(", which moves; within {LOAD_MOVES} and half");
+    let tolerance = format!(", which moves; within {LOAD_TOLERANCE} and half");
     judged(holds, format!("the kernel says {expected}"), &tolerance, said)
 }
 
@@ -203,7 +203,7 @@ fn disks(output: &str, fs: &dyn FileSystem) -> Result<Verification, EvalError> {
         };
         let path = Path::new(rest.trim_end());
         let space = fs.space(path).map_err(unreadable(path))?;
-        let close = |a: u64, b: u64| a.abs_diff(b) <= ROOM_MOVES_BYTES;
+        let close = |a: u64, b: u64| a.abs_diff(b) <= DISK_TOLERANCE_BYTES;
         if space.total != size || !close(space.used, used) || !close(space.available, available) {
             return Ok(Verification::fail(format!("the room on {} is not what the system says", shown(rest))));
         }
@@ -212,7 +212,7 @@ fn disks(output: &str, fs: &dyn FileSystem) -> Result<Verification, EvalError> {
     Ok(match checked {
         0 => Verification::fail("the output names no file system"),
         _ => Verification::pass(format!(
-            "asked the system again about each of {checked}; within {ROOM_MOVES_BYTES} bytes"
+            "asked the system again about each of {checked}; within {DISK_TOLERANCE_BYTES} bytes"
         )),
     })
 }

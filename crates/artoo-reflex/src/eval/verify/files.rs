@@ -158,7 +158,7 @@ fn broken_condition(members: &Query, entry: &Entry, fs: &dyn FileSystem) -> Resu
     let Ok(current) = fs.metadata(&entry.path) else { return Ok(Some("is no longer there")) };
     let always = Pred::All(Vec::new());
     let keep = if let Query::Filter { keep, .. } = members { keep } else { &always };
-    let holds = pred::Scene::new(keep, members, fs)?.holds(keep, &current);
+    let holds = pred::FileTest::new(keep, members, fs)?.holds(keep, &current);
     Ok((!holds).then_some("does not satisfy the conditions when read again"))
 }
 

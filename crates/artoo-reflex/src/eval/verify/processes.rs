@@ -4,20 +4,20 @@ use super::{Verification, judged, shown};
 use crate::algebra::{Query, SortKey};
 use crate::eval::{Answer, EvalError, FileSystem, Process, evaluate, process};
 
-/// So many processes, and one in ten, may start or end between two looks.
-const PROCESSES_MOVE: usize = 12;
+/// So many processes, and one in ten, may start or end between two path_kind.
+const PROCESSES_TOLERANCE: usize = 12;
 
 /// Whether a count of processes is right, as far as it stands still.
 pub(super) fn count(query: &Query, output: &str, fs: &dyn FileSystem) -> Result<Verification, EvalError> {
     let Answer::Number(expected) = evaluate(query, fs)? else { return Err(EvalError::Meaningless) };
-    let moves = moving(expected) as u64;
-    let holds = output.trim().parse::<u64>().is_ok_and(|said| said.abs_diff(expected) <= moves);
-    let tolerance = format!(", which moves; within {moves}");
+    let tolerance = tolerance(expected) as u64;
+    let holds = output.trim().parse::<u64>().is_ok_and(|said| said.abs_diff(expected) <= tolerance);
+    let tolerance = format!(", which moves; within {tolerance}");
     Ok(judged(holds, format!("counted again: {expected}"), &tolerance, output))
 }
 
-fn moving(count: u64) -> usize {
-    PROCESSES_MOVE + usize::try_from(count / 10).unwrap_or(usize::MAX)
+fn tolerance(count: u64) -> usize {
+    PROCESSES_TOLERANCE + usize::try_from(count / 10).unwrap_or(usize::MAX)
 }
 
 /// Whether the output lists the processes asked for: `id user kilobytes percent name`.
@@ -34,14 +34,14 @@ pub(super) fn list(query: &Query, output: &str, fs: &dyn FileSystem) -> Result<V
         gone += usize::from(!is_known);
         said.push(process);
     }
-    let moves = moving(known.len() as u64);
+    let tolerance = tolerance(known.len() as u64);
     let wanted = stretch.map_or(known.len(), |(skip, count)| {
         known.len().saturating_sub(usize::try_from(skip).unwrap_or(usize::MAX)).min(usize::try_from(count).unwrap_or(0))
     });
-    if said.len().abs_diff(wanted) > if stretch.is_some() { 0 } else { moves } {
+    if said.len().abs_diff(wanted) > if stretch.is_some() { 0 } else { tolerance } {
         return Ok(Verification::fail(format!("looked again: {wanted}; the output lists {}", said.len())));
     }
-    if gone > moves.min(said.len().div_ceil(2)) {
+    if gone > tolerance.min(said.len().div_ceil(2)) {
         return Ok(Verification::fail(format!("{gone} of {} listed are not there when looked again", said.len())));
     }
     if process::sort(said.clone(), keys) != said {

@@ -1,10 +1,10 @@
 //! The conditions on files, with what was said about letter case and whole words.
 
 use super::super::draft::Draft;
-use super::Scene;
+use super::BuildContext;
 use crate::algebra::Pred;
 
-pub(super) fn predicates(scene: &mut Scene<'_>, draft: &mut Draft) -> Vec<Pred> {
+pub(super) fn predicates(cx: &mut BuildContext<'_>, draft: &mut Draft) -> Vec<Pred> {
     let mut preds = std::mem::take(&mut draft.preds);
     draft.loose = false;
     let types = std::mem::take(&mut draft.types);
@@ -19,7 +19,7 @@ pub(super) fn predicates(scene: &mut Scene<'_>, draft: &mut Draft) -> Vec<Pred> 
         if let Some(ignore) = draft.ignore_case.take() {
             preds = preds.into_iter().map(|pred| with_case(pred, ignore)).collect();
         } else {
-            scene.notes.push("upper and lower case differ in the text looked for".to_owned());
+            cx.notes.push("upper and lower case differ in the text looked for".to_owned());
         }
     }
     if has_names
@@ -30,7 +30,7 @@ pub(super) fn predicates(scene: &mut Scene<'_>, draft: &mut Draft) -> Vec<Pred> 
         preds = preds.into_iter().map(in_any_case).collect();
     }
     if preds.iter().any(|pred| matches!(pred, Pred::Name(_))) {
-        scene.notes.push("upper and lower case differ in names".to_owned());
+        cx.notes.push("upper and lower case differ in names".to_owned());
     }
     preds
 }

@@ -6,7 +6,7 @@ use super::name::{literal_extension, name_text};
 use super::place::home_folder;
 use crate::algebra::{NameChange, Pred};
 use crate::concept::{ActWord, Concept};
-use crate::place::{Looks, Place};
+use crate::place::{PathKind, Place};
 
 pub(super) fn combine(context: &Context<'_>, left: &Item, right: &Item, found: &mut Vec<Item>) {
     found.extend(target(context, left, right));
@@ -46,13 +46,14 @@ fn target(context: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
             Some(Item::Partial(Partial::OntoFiles(draft.clone())))
         }
         (Item::Mark(Concept::Into), _) => match place? {
-            place if place.looks == Looks::Folder => to(TargetWord::Folder(place)),
+            place if place.path_kind == PathKind::Folder => to(TargetWord::Folder(place)),
             place => to(TargetWord::Open(place)),
         },
-        (Item::Mark(Concept::IntoFolder), _) => {
-            to(TargetWord::Folder(Place { looks: Looks::Folder, ..place.or_else(|| named_folder(context, right))? }))
-        }
-        (Item::Mark(Concept::AsFile), _) => to(TargetWord::File(Place { looks: Looks::File, ..place? })),
+        (Item::Mark(Concept::IntoFolder), _) => to(TargetWord::Folder(Place {
+            path_kind: PathKind::Folder,
+            ..place.or_else(|| named_folder(context, right))?
+        })),
+        (Item::Mark(Concept::AsFile), _) => to(TargetWord::File(Place { path_kind: PathKind::File, ..place? })),
         _ => None,
     }
 }

@@ -5,11 +5,11 @@ use super::super::item::{Context, Item, Partial, Text, TextKind};
 use super::name::{content_text, name_text, test};
 use crate::algebra::{NameTest, Part, Pred};
 use crate::concept::{Concept, NameRelation};
-use crate::place::{Looks, file_name};
+use crate::place::{PathKind, file_name};
 
 pub(super) fn combine(context: &Context<'_>, left: &Item, right: &Item, found: &mut Vec<Item>) {
     found.extend(either(left, right));
-    found.extend(held_together(left, right));
+    found.extend(grouped_choice(left, right));
     found.extend(by_place(context, left, right));
     found.extend(without(context, left, right));
 }
@@ -134,7 +134,7 @@ fn again(first: &Pred, item: &Item) -> Option<Pred> {
 }
 
 /// "either a or b", "(a and b)".
-fn held_together(left: &Item, right: &Item) -> Option<Item> {
+fn grouped_choice(left: &Item, right: &Item) -> Option<Item> {
     let tight = |item: &Item| match item {
         Item::Draft(draft) if draft.only_types_with_conditions() && draft.noun.is_none() => {
             Item::draft(Draft { notes: draft.notes.clone(), ..Draft::pred(draft.condition()) })
@@ -174,7 +174,7 @@ fn by_place(context: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
     // "except those in ~/x/photos".
     if let (Item::Mark(Concept::NotBelow), Item::Path(place)) = (left, right)
         && !place.bare
-        && place.looks != Looks::File
+        && place.path_kind != PathKind::File
     {
         let inside = Pred::Inside(place.path.clone());
         return Some(Item::draft(Draft::pred(Pred::Not(Box::new(inside)))));
@@ -248,7 +248,7 @@ fn without(context: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
             let pred = Pred::Not(Box::new(Pred::All(draft.preds.clone()))).normalise();
             Some(Item::draft(Draft { preds: vec![pred], notes: draft.notes.clone(), ..Draft::default() }))
         }
-        Item::Text(Text { kind: TextKind::Quoted, text }) if context.resolve(text)?.looks == Looks::File => {
+        Item::Text(Text { kind: TextKind::Quoted, text }) if context.resolve(text)?.path_kind == PathKind::File => {
             Some(not(&Draft::pred(Pred::Name(NameTest::Is(text.clone())))))
         }
         Item::Text(Text { kind: TextKind::FileName, text }) => {

@@ -4,7 +4,7 @@ use super::super::draft::{Ask, Draft, LinesWanted, only};
 use super::super::item::{Context, Item, Partial, Text, TextKind};
 use crate::algebra::{Key, Kind, NameTest, Order, Part, Pred};
 use crate::concept::{Concept, Edge};
-use crate::place::{Looks, Place, file_name};
+use crate::place::{PathKind, Place, file_name};
 
 pub(super) fn combine(context: &Context<'_>, left: &Item, right: &Item, found: &mut Vec<Item>) {
     found.extend(numbered(left, right));
@@ -226,7 +226,7 @@ fn joined(context: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
 }
 
 fn name_looked_for(place: &Place) -> Option<Pred> {
-    let is_name = place.bare && place.looks == Looks::File;
+    let is_name = place.bare && place.path_kind == PathKind::File;
     file_name(&place.path).filter(|_| is_name).map(|name| Pred::Name(NameTest::Is(name.to_owned())))
 }
 

@@ -91,8 +91,8 @@ pub(super) fn content_text(item: &Item) -> Option<&str> {
         .filter(|text| !text.is_empty())
 }
 
-/// A word that says where or with what: "all letters in …" looks for no "in".
-fn leads_on(text: &Text) -> bool {
+/// A word that says where or with what: "all letters in …" path_kind for no "in".
+fn starts_phrase(text: &Text) -> bool {
     let leads = |meaning: &Meaning| {
         matches!(
             meaning,
@@ -136,7 +136,7 @@ fn content(left: &Item, right: &Item) -> Option<Item> {
         (Item::Mark(Concept::Contains), item) => Some(Item::draft(Draft::pred(contains(content_text(item)?)))),
         // "the words of the files" speaks of words, not of the word "files".
         (Item::Mark(Concept::TheWord), Item::Text(text))
-            if !matches!(text.kind, TextKind::Known | TextKind::KindWord) && !leads_on(text) =>
+            if !matches!(text.kind, TextKind::Known | TextKind::KindWord) && !starts_phrase(text) =>
         {
             Some(Item::Text(Text { text: text.text.clone(), kind: TextKind::Phrase }))
         }

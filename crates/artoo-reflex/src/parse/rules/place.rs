@@ -4,7 +4,7 @@ use super::super::draft::{Ask, Draft, only};
 use super::super::item::{Context, Item, Partial, Text, TextKind};
 use crate::algebra::{Depth, Kind};
 use crate::concept::{Concept, DepthWord, Verb};
-use crate::place::{Looks, Place};
+use crate::place::{PathKind, Place};
 
 const FOLDER: Concept = Concept::Noun { kind: Kind::Folder, plural: false };
 const FILE: Concept = Concept::Noun { kind: Kind::File, plural: false };
@@ -40,13 +40,13 @@ fn several(context: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
     };
     match (left, right) {
         (Item::Mark(Concept::Noun { kind: kind @ (Kind::Folder | Kind::File), plural: true }), item) => {
-            let looks = if *kind == Kind::Folder { Looks::Folder } else { Looks::File };
+            let path_kind = if *kind == Kind::Folder { PathKind::Folder } else { PathKind::File };
             if let Item::Paths(places) = item {
-                return Some(Item::Paths(places.iter().map(|place| Place { looks, ..place.clone() }).collect()));
+                return Some(Item::Paths(places.iter().map(|place| Place { path_kind, ..place.clone() }).collect()));
             }
             // The first of "folders a, b and c"; alone it would be no plural, and joining tells.
             let place = context.resolve(name(item).filter(|_| !matches!(item, Item::Path(_)))?)?;
-            Some(Item::Paths(vec![Place { looks, ..place }]))
+            Some(Item::Paths(vec![Place { path_kind, ..place }]))
         }
         (item, Item::Comma | Item::Mark(Concept::And)) if places(item).is_some() => {
             Some(Item::Partial(Partial::JoiningPaths(places(item)?)))
@@ -56,8 +56,11 @@ fn several(context: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
             let later = match places(item) {
                 Some(later) => later,
                 None => {
-                    let looks = first.first()?.looks;
-                    vec![Place { looks, ..context.resolve(name(item).filter(|_| looks != Looks::Open)?)? }]
+                    let path_kind = first.first()?.path_kind;
+                    vec![Place {
+                        path_kind,
+                        ..context.resolve(name(item).filter(|_| path_kind != PathKind::Unknown)?)?
+                    }]
                 }
             };
             Some(Item::Paths([first.clone(), later].concat()))
@@ -69,7 +72,7 @@ fn several(context: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
         (Item::Partial(Partial::JoiningScope(first)), item) => {
             let later = match item {
                 Item::Draft(draft) if draft.only_scope() => draft.scope.clone(),
-                item => places(item).filter(|places| places.iter().all(|place| place.looks != Looks::File))?,
+                item => places(item).filter(|places| places.iter().all(|place| place.path_kind != PathKind::File))?,
             };
             let mut joined = first.clone();
             joined.scope.extend(later);
@@ -77,8 +80,8 @@ fn several(context: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
         }
         (Item::Mark(Concept::Within | Concept::Inside | Concept::Depth(DepthWord::Direct)), Item::Paths(places)) => {
             let depth = matches!(left, Item::Mark(Concept::Depth(_))).then_some(Depth::Direct);
-            let folders = places.iter().all(|place| place.looks != Looks::File);
-            let files = places.iter().all(|place| place.looks == Looks::File);
+            let folders = places.iter().all(|place| place.path_kind != PathKind::File);
+            let files = places.iter().all(|place| place.path_kind == PathKind::File);
             let (scope, object) = if folders { (places.clone(), Vec::new()) } else { (Vec::new(), places.clone()) };
             (folders || files).then(|| Item::draft(Draft { scope, object, depth, ..Draft::default() }))
         }
@@ -88,32 +91,32 @@ fn several(context: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
 
 /// "folder src", "the src folder", "the file notes.txt", "a folder called src".
 fn named(context: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
-    let path = |item: &Item, looks: Looks| -> Option<Item> {
+    let path = |item: &Item, path_kind: PathKind| -> Option<Item> {
         let place = if let Item::Path(place) = item { place.clone() } else { context.resolve(name(item)?)? };
-        Some(Item::Path(Place { looks, ..place }))
+        Some(Item::Path(Place { path_kind, ..place }))
     };
     match (left, right) {
         (Item::Mark(kind), Item::Mark(Concept::Name(crate::concept::NameRelation::Is))) if *kind == FOLDER => {
-            Some(Item::Partial(Partial::Named(Looks::Folder)))
+            Some(Item::Partial(Partial::Named(PathKind::Folder)))
         }
         (Item::Mark(kind), Item::Mark(Concept::Name(crate::concept::NameRelation::Is))) if *kind == FILE => {
-            Some(Item::Partial(Partial::Named(Looks::File)))
+            Some(Item::Partial(Partial::Named(PathKind::File)))
         }
         (
-            Item::Partial(Partial::Named(looks)),
+            Item::Partial(Partial::Named(path_kind)),
             Item::Text(Text { text, kind: TextKind::Known | TextKind::KindWord }),
-        ) => Some(Item::Path(Place { looks: *looks, ..context.resolve(text)? })),
-        (Item::Partial(Partial::Named(looks)), item) => path(item, *looks),
+        ) => Some(Item::Path(Place { path_kind: *path_kind, ..context.resolve(text)? })),
+        (Item::Partial(Partial::Named(path_kind)), item) => path(item, *path_kind),
         (Item::Mark(kind), Item::Text(Text { text, kind: TextKind::KindWord }))
         | (Item::Text(Text { text, kind: TextKind::KindWord }), Item::Mark(kind))
             if *kind == FOLDER =>
         {
-            Some(Item::Path(Place { looks: Looks::Folder, ..context.resolve(text)? }))
+            Some(Item::Path(Place { path_kind: PathKind::Folder, ..context.resolve(text)? }))
         }
-        (Item::Mark(kind), item) | (item, Item::Mark(kind)) if *kind == FOLDER => path(item, Looks::Folder),
-        (Item::Mark(kind), item) if *kind == FILE => path(item, Looks::File),
+        (Item::Mark(kind), item) | (item, Item::Mark(kind)) if *kind == FOLDER => path(item, PathKind::Folder),
+        (Item::Mark(kind), item) if *kind == FILE => path(item, PathKind::File),
         // ".txt file" is a kind, no name.
-        (item, Item::Mark(kind)) if *kind == FILE && !is_bare(item) && !is_kind(item) => path(item, Looks::File),
+        (item, Item::Mark(kind)) if *kind == FILE && !is_bare(item) && !is_kind(item) => path(item, PathKind::File),
         (Item::Draft(draft), Item::Text(Text { text, kind: TextKind::FileName }))
             if draft.only_types() && draft.plural == Some(false) =>
         {
@@ -122,7 +125,7 @@ fn named(context: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
                 matches!(kind, crate::algebra::Pred::Extension(extension)
                     if text.to_ascii_lowercase().ends_with(&format!(".{extension}")))
             });
-            if agrees { path(right, Looks::File) } else { None }
+            if agrees { path(right, PathKind::File) } else { None }
         }
         _ => None,
     }
@@ -175,9 +178,9 @@ fn within(context: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
     };
     let mut draft = Draft { depth, ..Draft::default() };
     draft.notes.extend(note);
-    match place.looks {
-        Looks::File => draft.object = vec![place],
-        Looks::Folder | Looks::Open => draft.scope = vec![place],
+    match place.path_kind {
+        PathKind::File => draft.object = vec![place],
+        PathKind::Folder | PathKind::Unknown => draft.scope = vec![place],
     }
     Some(Item::draft(draft))
 }
@@ -191,7 +194,7 @@ pub(in crate::parse) fn home_folder(context: &Context<'_>, name: &str) -> Option
     let at_home = context.resolve(&typed)?;
     // "~/Downloads is not there, ./Downloads is".
     let here = context.resolve(name).filter(|here| !context.is_folder(&at_home.path) && context.is_folder(&here.path));
-    Some(Place { looks: Looks::Folder, bare: false, ..here.unwrap_or(at_home) })
+    Some(Place { path_kind: PathKind::Folder, bare: false, ..here.unwrap_or(at_home) })
 }
 
 /// "what is in ~/x", "does ~/x contain", "when was x changed".
@@ -200,10 +203,10 @@ fn about(context: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
         (Item::Mark(Concept::ListFolder), Item::Mark(Concept::PlaceAfterPreposition(name))) => {
             Some(contents(home_folder(context, name)?))
         }
-        (Item::Mark(Concept::ListFolder), Item::Path(place)) if place.looks != Looks::File => {
+        (Item::Mark(Concept::ListFolder), Item::Path(place)) if place.path_kind != PathKind::File => {
             Some(contents(place.clone()))
         }
-        (Item::Path(place), Item::Mark(Concept::Holds)) if place.looks != Looks::File => {
+        (Item::Path(place), Item::Mark(Concept::Holds)) if place.path_kind != PathKind::File => {
             Some(Item::draft(Draft { scope: vec![place.clone()], ..Draft::default() }))
         }
         (Item::Draft(draft), Item::Mark(Concept::Holds)) if draft.contents.is_some() => Some(left.clone()),
@@ -252,7 +255,7 @@ fn search(context: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
             let rest = only!(draft, verb, scope, depth);
             rest.then(|| left.clone())
         }
-        (Item::Partial(Partial::SearchIn(place)), Item::Mark(Concept::For)) if place.looks == Looks::File => {
+        (Item::Partial(Partial::SearchIn(place)), Item::Mark(Concept::For)) if place.path_kind == PathKind::File => {
             Some(Item::Partial(Partial::SearchFor(place.clone())))
         }
         (Item::Partial(Partial::SearchIn(place)), Item::Mark(Concept::For)) => {

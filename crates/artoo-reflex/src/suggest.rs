@@ -6,7 +6,7 @@ use std::path::Path;
 
 use crate::algebra::{Act, Depth, NameTest, Pred, Query, Step};
 use crate::eval::{EntryKind, FileSystem, FileSystemError};
-use crate::lexicon::one_slip_apart;
+use crate::lexicon::differ_by_one_edit;
 
 /// Most entries that are looked through for a name.
 const ENTRIES_MAX: usize = 5_000;
@@ -73,7 +73,7 @@ fn near(absent: &Path, fs: &dyn FileSystem) -> Vec<String> {
         for entry in fs.list(&at).unwrap_or_default() {
             seen += 1;
             let known = String::from_utf8_lossy(entry.name_bytes()).to_lowercase();
-            if known == wanted || (at == folder && one_slip_apart(&known, &wanted)) {
+            if known == wanted || (at == folder && differ_by_one_edit(&known, &wanted)) {
                 found.push(entry.shown());
             }
             if entry.kind == EntryKind::Folder && !known.starts_with('.') {
