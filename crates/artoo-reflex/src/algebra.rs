@@ -132,7 +132,7 @@ pub enum Query {
         text: String,
         /// Whether ASCII case is ignored.
         ignore_case: bool,
-        /// Whether an occurrence may have no ASCII letter, digit or `_` beside it.
+        /// Whether an occurrence counts only without an ASCII letter, digit or `_` beside it.
         whole_word: bool,
     },
     /// The text transformed: case, order or line breaks changed.
@@ -184,7 +184,7 @@ pub enum Query {
     Group {
         /// Files, or lines (grouped by text and counted only).
         of: Box<Self>,
-        /// The property to sort by.
+        /// The property that the elements of a group share.
         by: GroupKey,
         /// How the number is computed.
         function: Function,
@@ -225,7 +225,7 @@ pub enum Kind {
 /// A sort key and its direction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct SortKey {
-    /// What decides.
+    /// The property to sort by.
     pub by: Key,
     /// The direction.
     pub order: Order,
