@@ -1,4 +1,4 @@
-//! What an act left behind, read again: changes as asked, and nothing else.
+//! Checks after an act that the disk shows what was asked for, and nothing else.
 
 mod acts;
 mod before;
@@ -13,12 +13,12 @@ use serde_json::Value;
 use super::{EntryKind, EvalError, FileSystem, Verification, digest, unreadable};
 use crate::algebra::Act;
 
-/// Decides whether an act was changes, and nothing else.
+/// Checks that an act was performed as asked, and nothing else was changed.
 ///
-/// `calls` are all calls behind it: the listing of the selection and the calls of `files` with what they changed. The
-/// disk is read again: a delete removed exactly the selection, copies and moves arrived with equal digest, a new name is
-/// the one asked for, an archive holds the selection. What was selected is computed again from the disk as it was
-/// before, as far as that can still be known; the evidence says where it can't.
+/// `calls` are all calls made for it: the listings of the selection and the calls of `files` with their recorded
+/// changes. The disk is read again: deleted files are gone, copies and moves arrived with equal hashes, new names are
+/// as asked, an archive contains the selection. The selection is computed again on the disk as it was before, as far as
+/// that is known; the evidence says where it isn't.
 #[must_use]
 pub fn performed(act: &Value, calls: &[ToolCall], fs: &dyn FileSystem) -> Verification {
     let Ok(act) = serde_json::from_value::<Act>(act.clone()) else {
@@ -30,7 +30,7 @@ pub fn performed(act: &Value, calls: &[ToolCall], fs: &dyn FileSystem) -> Verifi
     }
 }
 
-/// Why an act does not count as changes.
+/// Why the check of an act fails, in one sentence.
 #[derive(Debug)]
 struct NotPerformed(String);
 
@@ -40,25 +40,28 @@ impl From<EvalError> for NotPerformed {
     }
 }
 
+/// An error with this reason.
 fn not_performed<T>(problem: impl Into<String>) -> Result<T, NotPerformed> {
     Err(NotPerformed(problem.into()))
 }
 
+/// A path escaped for one line.
 fn shown(path: &Path) -> String {
     escape::path_line(path.as_os_str().as_encoded_bytes())
 }
 
-/// What the calls tell: what was listed, and what is different now.
+/// What the calls of an act listed and changed.
 struct Changes {
-    /// Real paths, in the order listed.
+    /// The listed real paths, in order.
     listed: Vec<PathBuf>,
-    /// What was there and is not, with its digest.
+    /// The removed paths with their hashes.
     gone: BTreeMap<PathBuf, String>,
-    /// What was not there and is.
+    /// The created paths with their hashes.
     made: BTreeMap<PathBuf, String>,
 }
 
 impl Changes {
+    /// Collects listings and changes from the calls.
     fn read(calls: &[ToolCall], fs: &dyn FileSystem) -> Result<Self, NotPerformed> {
         let mut changes = Self { listed: Vec::new(), gone: BTreeMap::new(), made: BTreeMap::new() };
         let mut listing: Option<&ToolCall> = None;
@@ -86,7 +89,7 @@ impl Changes {
         if acts == 0 { not_performed("no call did it") } else { Ok(changes) }
     }
 
-    /// What was acted on must be what was listed, whole and in its order.
+    /// Checks that the files acted on are exactly those listed, and records them.
     fn take_list(&mut self, listing: &ToolCall, acted_on: &Value, fs: &dyn FileSystem) -> Result<(), NotPerformed> {
         let lines: Vec<&str> = listing.output.lines().filter(|line| !line.is_empty()).collect();
         let acted_on = acted_on.as_array().map(|paths| paths.iter().filter_map(Value::as_str).collect::<Vec<_>>());
@@ -99,6 +102,7 @@ impl Changes {
         Ok(())
     }
 
+    /// Records a created or removed path.
     fn take_change(&mut self, line: &str, before: Option<&str>, after: Option<&str>) -> Result<(), NotPerformed> {
         let at = path(line)?;
         let (changes, digest) = match (before, after) {
@@ -112,12 +116,13 @@ impl Changes {
         }
     }
 
-    /// The listed things without those below another: they go with it.
+    /// The listed paths that are not below another listed one.
     fn outermost(&self) -> Vec<&PathBuf> {
         let is_below = |path: &PathBuf| self.listed.iter().any(|other| other != path && path.starts_with(other));
         self.listed.iter().filter(|path| !is_below(path)).collect()
     }
 
+    /// Checks that nothing was removed.
     fn nothing_gone(&self) -> Result<(), NotPerformed> {
         match self.gone.keys().next() {
             None => Ok(()),
@@ -125,7 +130,7 @@ impl Changes {
         }
     }
 
-    /// Everything expected is made, with this digest, and so on disk; of all else, only the folders on the way.
+    /// Checks that every expected path was created with its hash, and nothing else except parent folders.
     fn made_exactly(&self, expected: &BTreeMap<PathBuf, String>, fs: &dyn FileSystem) -> Result<(), NotPerformed> {
         for (path, digest) in expected {
             match self.made.get(path) {
@@ -147,6 +152,7 @@ impl Changes {
     }
 }
 
+/// The path that an escaped line stands for.
 fn path(line: &str) -> Result<PathBuf, NotPerformed> {
     #[cfg(unix)]
     let name = |bytes| <OsString as std::os::unix::ffi::OsStringExt>::from_vec(bytes);
@@ -156,7 +162,7 @@ fn path(line: &str) -> Result<PathBuf, NotPerformed> {
     }
 }
 
-/// What stands at a path, as the record of changes tells it. Of a link the record's own word is taken.
+/// The hash of the file at a path, or the marker for a folder.
 fn digest_of(path: &Path, fs: &dyn FileSystem) -> Result<String, NotPerformed> {
     let entry = fs.metadata(path).map_err(unreadable(path))?;
     match entry.kind {

@@ -1,4 +1,4 @@
-//! Each act's own conditions.
+//! Checks for each kind of act that the disk shows exactly what was asked for.
 
 #![expect(
     clippy::wildcard_enum_match_arm,
@@ -17,7 +17,7 @@ use crate::eval::{
     Answer, EntryKind, FileSystem, FileSystemError, archive, digest, evaluate, files, rename, text, verify,
 };
 
-/// Whether an act was changes; the evidence.
+/// Checks that an act was performed; returns the evidence.
 pub(super) fn check(act: &Act, changes: &Changes, fs: &dyn FileSystem) -> Result<String, NotPerformed> {
     match act {
         Act::CreateFolder { paths } => {
@@ -66,7 +66,7 @@ pub(super) fn check(act: &Act, changes: &Changes, fs: &dyn FileSystem) -> Result
     }
 }
 
-/// Nothing is gone, and exactly this is made.
+/// Checks that nothing was removed and exactly the expected paths were created.
 fn made(changes: &Changes, expected: BTreeMap<PathBuf, String>, fs: &dyn FileSystem) -> Result<String, NotPerformed> {
     changes.nothing_gone()?;
     changes.made_exactly(&expected, fs)?;
@@ -74,7 +74,7 @@ fn made(changes: &Changes, expected: BTreeMap<PathBuf, String>, fs: &dyn FileSys
     Ok(format!("read again: {count} made as asked for, nothing else"))
 }
 
-/// Where a thing goes. A folder that was there already is gone into.
+/// The destination path of a file; inside the destination if that was a folder before.
 fn target(source: &Path, to: &Target, changes: &Changes, fs: &dyn FileSystem) -> Result<PathBuf, NotPerformed> {
     let Some(name) = source.file_name() else { return not_performed("the root can't be carried anywhere") };
     // What a folder holds has its real path, also where the folder's own name is a link.
@@ -90,7 +90,7 @@ fn target(source: &Path, to: &Target, changes: &Changes, fs: &dyn FileSystem) ->
     })
 }
 
-/// A path below `source` as it is below `target`.
+/// The path below `target` that corresponds to a path below `source`.
 fn moved(path: &Path, source: &Path, target: &Path) -> PathBuf {
     match path.strip_prefix(source) {
         Ok(below) if !below.as_os_str().is_empty() => target.join(below),
@@ -98,7 +98,7 @@ fn moved(path: &Path, source: &Path, target: &Path) -> PathBuf {
     }
 }
 
-/// Everything at and below a path with its digest.
+/// All paths at and below a path, each with its hash.
 fn inventory(path: &Path, fs: &dyn FileSystem) -> Result<BTreeMap<PathBuf, String>, NotPerformed> {
     let mut all = BTreeMap::from([(path.to_owned(), digest_of(path, fs)?)]);
     if all.values().any(|digest| digest == FOLDER) {
@@ -112,7 +112,7 @@ fn inventory(path: &Path, fs: &dyn FileSystem) -> Result<BTreeMap<PathBuf, Strin
     Ok(all)
 }
 
-/// Whether each source is gone and all of it stands at its target with equal digest.
+/// Checks that each source is gone and all of it is at its target with equal hashes.
 fn relocated(
     of: &Query,
     changes: &Changes,
@@ -144,6 +144,7 @@ fn relocated(
     ))
 }
 
+/// Checks that nothing exists at a path.
 fn is_gone(path: &Path, fs: &dyn FileSystem) -> Result<(), NotPerformed> {
     match fs.metadata(path) {
         Err(FileSystemError::NotFound) => Ok(()),
@@ -151,17 +152,19 @@ fn is_gone(path: &Path, fs: &dyn FileSystem) -> Result<(), NotPerformed> {
     }
 }
 
+/// The disk as it was before files were moved or deleted.
 fn before_change<'a>(changes: &'a Changes, now_at: &BTreeMap<PathBuf, PathBuf>, fs: &'a dyn FileSystem) -> Before<'a> {
     let kind = |digest: &str| if digest == FOLDER { EntryKind::Folder } else { EntryKind::File };
     let gone = changes.gone.iter().map(|(path, digest)| (path.clone(), kind(digest), now_at.get(path).cloned()));
     Before::new(fs, changes.made.keys(), gone)
 }
 
+/// The disk as it was before files were created.
 fn before_creation<'a>(changes: &'a Changes, fs: &'a dyn FileSystem) -> Before<'a> {
     Before::new(fs, changes.made.keys(), std::iter::empty())
 }
 
-/// Each listed thing with its new path, without those whose name before_creation.
+/// The listed paths whose names change, with their new paths.
 fn new_names<'a>(
     changes: &'a Changes,
     change: &NameChange,
@@ -198,18 +201,19 @@ fn new_names<'a>(
     Ok(targets)
 }
 
-/// Whether what was listed is what the query selects, on the disk as it was before.
+/// Checks that the listed paths are what the query selected before the act.
 fn selected(of: &Query, changes: &Changes, before: &Before<'_>, fs: &dyn FileSystem) -> Result<(), NotPerformed> {
     let query = serde_json::to_value(real(of, fs)).map_err(|_| NotPerformed("the check holds no act".to_owned()))?;
     let found = verify(&query, &lines(&changes.listed), before);
     if found.pass { Ok(()) } else { not_performed(format!("the selection, computed again: {}", found.evidence)) }
 }
 
+/// Paths as the lines of a listing.
 fn lines(paths: &[PathBuf]) -> String {
     paths.iter().map(|path| shown(path) + "\n").collect()
 }
 
-/// The same query over its roots' real paths, as records of changes name them.
+/// The query with the links in its root paths resolved, as change records use real paths.
 fn real(of: &Query, fs: &dyn FileSystem) -> Query {
     let mut query = of.clone();
     let whole = |path: &String| {
@@ -228,7 +232,7 @@ fn real(of: &Query, fs: &dyn FileSystem) -> Query {
     query
 }
 
-/// Whether the selection is gone, and nothing but it.
+/// Checks that the selected files are gone, and nothing else.
 fn deleted(of: &Query, changes: &Changes, fs: &dyn FileSystem) -> Result<String, NotPerformed> {
     if let Some(path) = changes.made.keys().next() {
         return not_performed(format!("{} was made, which was not asked for", shown(path)));
@@ -273,11 +277,12 @@ fn deleted(of: &Query, changes: &Changes, fs: &dyn FileSystem) -> Result<String,
     ))
 }
 
+/// Whether the query limits the number of elements.
 fn has_stretch(query: &Query) -> bool {
     matches!(query, Query::Limit { .. }) || query.operand().is_some_and(has_stretch)
 }
 
-/// The members of a selection, by what paths and names alone tell.
+/// The query with only those conditions that can be tested on deleted files: paths and names.
 fn by_known_conditions(query: &Query) -> Query {
     match query {
         Query::Limit { of, .. } | Query::Sort { of, .. } => by_known_conditions(of),
@@ -288,7 +293,7 @@ fn by_known_conditions(query: &Query) -> Query {
     }
 }
 
-/// A normalised predicate with every condition that is not on a name taken to hold.
+/// The predicate with every condition that is not on a name replaced by one that always holds.
 fn name_conditions(pred: &Pred) -> Pred {
     match pred {
         Pred::All(parts) => Pred::All(parts.iter().map(name_conditions).collect()),
@@ -299,7 +304,7 @@ fn name_conditions(pred: &Pred) -> Pred {
     }
 }
 
-/// Whether the archive holds the listed things, named below the folder that holds them all; how many.
+/// Checks that the archive contains the listed files, named relative to their common folder; returns their number.
 fn packed(changes: &Changes, to: &Path, fs: &dyn FileSystem) -> Result<usize, NotPerformed> {
     let roots = changes.outermost();
     let mut common = roots.first().and_then(|root| root.parent()).unwrap_or(Path::new("/")).to_owned();
@@ -324,7 +329,7 @@ fn packed(changes: &Changes, to: &Path, fs: &dyn FileSystem) -> Result<usize, No
     if count == expected.len() { Ok(count) } else { not_performed("the archive holds something twice") }
 }
 
-/// Whether everything in the archives stands in the folder; how many files.
+/// Checks that everything in the archives exists in the folder; returns the number of files.
 fn unpacked(changes: &Changes, into: &Path, fs: &dyn FileSystem) -> Result<usize, NotPerformed> {
     let mut expected = BTreeMap::new();
     for archive in &changes.listed {

@@ -1,4 +1,4 @@
-//! Facts of the machine; some change between the command and the check, within a tolerance.
+//! Checks facts of the machine. Facts that change by themselves may differ within a tolerance.
 
 #![expect(
     clippy::wildcard_enum_match_arm,
@@ -14,28 +14,28 @@ use super::{Verification, judged, shown};
 use crate::algebra::{Fact, Source, Ty};
 use crate::eval::{Answer, EvalError, FileSystem, fact, unreadable};
 
-/// Free and used room may differ by this between two path_kind: what other programs write in a moment.
+/// Tolerance for free and used disk space, which other programs change.
 const DISK_TOLERANCE_BYTES: u64 = 256 << 20;
 
-/// What artoo writes about a request itself, into its own data folder, between two path_kind at a folder that holds it.
+/// Tolerance for the disk usage of a folder that contains artoo's own data folder.
 const OWN_DATA_TOLERANCE_BYTES: u64 = 1 << 20;
 
-/// Free and used memory may differ by this share of all memory: programs start, end and grow.
+/// Tolerance for free and used memory, in percent of all memory.
 const MEMORY_TOLERANCE_PERCENT: u64 = 5;
 
-/// The clock runs on between two path_kind; a minute is also what it is told in.
+/// Tolerance for the current time; it is also printed without seconds.
 const CLOCK_TOLERANCE_MS: i64 = 90_000;
 
-/// The moment of the start is computed from the clock, which is corrected now and then.
+/// Tolerance for the boot time, which changes when the clock is corrected.
 const BOOT_TOLERANCE_S: u64 = 90;
 
-/// Uptime is told in minutes, and time passes between two path_kind.
+/// Tolerance for the uptime, which is printed in minutes.
 const UPTIME_TOLERANCE_S: u64 = 150;
 
-/// A load average may differ by this much and by half of itself: it is computed anew every five seconds.
+/// Tolerance for a load average, besides half of its value.
 const LOAD_TOLERANCE: f64 = 1.0;
 
-/// Whether the output is a fact of the machine.
+/// Checks the output against the fact's second source.
 pub(super) fn fact(fact: &Fact, output: &str, fs: &dyn FileSystem) -> Result<Verification, EvalError> {
     let said = output.trim();
     let row = fact.row();
@@ -73,6 +73,7 @@ pub(super) fn fact(fact: &Fact, output: &str, fs: &dyn FileSystem) -> Result<Ver
     }
 }
 
+/// The fact's value as text.
 fn text(fact: &Fact, fs: &dyn FileSystem) -> Result<String, EvalError> {
     match fact::value(fact, fs)? {
         Answer::Text(text) => Ok(text),
@@ -80,6 +81,7 @@ fn text(fact: &Fact, fs: &dyn FileSystem) -> Result<String, EvalError> {
     }
 }
 
+/// Checks a number, within the tolerance of the fact.
 fn number(fact: &Fact, said: &str, fs: &dyn FileSystem) -> Result<Verification, EvalError> {
     let Answer::Number(expected) = fact::value(fact, fs)? else { return Err(EvalError::Meaningless) };
     let Ok(value) = said.parse::<u64>() else {
@@ -106,7 +108,7 @@ fn number(fact: &Fact, said: &str, fs: &dyn FileSystem) -> Result<Verification, 
     })
 }
 
-/// Whether artoo keeps its own data in a folder or below it.
+/// Whether artoo's data folder is at or below a path.
 fn holds_own_data(folder: &str, fs: &dyn FileSystem) -> bool {
     let below_home = || Some(Path::new(&String::from_utf8(fs.variable("HOME")?).ok()?).join(".artoo"));
     let set = fs.variable("ARTOO_DATA_DIR").and_then(|folder| String::from_utf8(folder).ok());
@@ -114,7 +116,7 @@ fn holds_own_data(folder: &str, fs: &dyn FileSystem) -> bool {
     own.is_some_and(|own| own.starts_with(folder))
 }
 
-/// Two moments as `2024-05-15 08:00:00`, at most so far apart as clocks are corrected.
+/// Checks a boot time such as `2024-05-15 08:00:00`.
 fn same_moment(expected: &str, said: &str) -> Verification {
     let moment = |text: &str| text.replacen(' ', "T", 1).parse::<jiff::civil::DateTime>().ok();
     let apart = moment(expected).zip(moment(said)).map(|(a, b)| a.duration_since(b).as_secs().unsigned_abs());
@@ -122,7 +124,7 @@ fn same_moment(expected: &str, said: &str) -> Verification {
     judged(holds, format!("the kernel says {expected}"), &format!("; within {BOOT_TOLERANCE_S} seconds"), said)
 }
 
-/// Lines `name: value`, some of which are known a second way; those must be there as they are known.
+/// Checks that the output contains these lines `name: value`.
 fn details(known: &[(&'static str, String)], said: &str) -> Verification {
     for (name, expected) in known {
         let line = said.lines().find_map(|line| line.trim_start().strip_prefix(name)?.strip_prefix(':'));
@@ -136,6 +138,7 @@ fn details(known: &[(&'static str, String)], said: &str) -> Verification {
     Verification::pass(format!("learnt a second way: {}; the rest is the program's own word", names.join(", ")))
 }
 
+/// Checks that the output is the current time in a format.
 fn clock(format: &str, said: &str, fs: &dyn FileSystem) -> Verification {
     let now = fs.now();
     let at = |ms: i64| Timestamp::from_millis(now.as_millis().saturating_add(ms));
@@ -148,7 +151,7 @@ fn clock(format: &str, said: &str, fs: &dyn FileSystem) -> Verification {
     }
 }
 
-/// `up 2 days, 3 hours, 4 minutes` against seconds.
+/// Checks the output of `uptime -p` against seconds.
 fn uptime(seconds: &str, said: &str) -> Verification {
     let unit = |word: &str| -> Option<u64> {
         match word.trim_end_matches('s') {
@@ -175,7 +178,7 @@ fn uptime(seconds: &str, said: &str) -> Verification {
     judged(holds, format!("the kernel counts {seconds} seconds"), &format!("; within {UPTIME_TOLERANCE_S}"), said)
 }
 
-/// Three numbers against three numbers.
+/// Checks three load averages.
 fn load(expected: &str, said: &str) -> Verification {
     let numbers = |text: &str| -> Option<Vec<f64>> {
         let text = text.rsplit(':').next()?;
@@ -188,7 +191,7 @@ fn load(expected: &str, said: &str) -> Verification {
     judged(holds, format!("the kernel says {expected}"), &tolerance, said)
 }
 
-/// Lines of size, used and available bytes and mount point, after one line of headings.
+/// Checks the table of file systems: size, used and available bytes, mount point.
 fn disks(output: &str, fs: &dyn FileSystem) -> Result<Verification, EvalError> {
     let mut checked = 0;
     for line in output.lines().skip(1) {

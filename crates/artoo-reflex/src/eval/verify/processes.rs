@@ -1,13 +1,13 @@
-//! Processes, which come and go between the command and the check.
+//! Checks lists and counts of processes, which start and end between the command and the check.
 
 use super::{Verification, judged, shown};
 use crate::algebra::{Query, SortKey};
 use crate::eval::{Answer, EvalError, FileSystem, Process, evaluate, process};
 
-/// So many processes, and one in ten, may start or end between two path_kind.
+/// Tolerance for the number of processes, besides a tenth of them.
 const PROCESSES_TOLERANCE: usize = 12;
 
-/// Whether a count of processes is right, as far as it stands still.
+/// Checks a number of processes, within the tolerance.
 pub(super) fn count(query: &Query, output: &str, fs: &dyn FileSystem) -> Result<Verification, EvalError> {
     let Answer::Number(expected) = evaluate(query, fs)? else { return Err(EvalError::Meaningless) };
     let tolerance = tolerance(expected) as u64;
@@ -16,11 +16,12 @@ pub(super) fn count(query: &Query, output: &str, fs: &dyn FileSystem) -> Result<
     Ok(judged(holds, format!("counted again: {expected}"), &tolerance, output))
 }
 
+/// How many of this many processes may have started or ended.
 fn tolerance(count: u64) -> usize {
     PROCESSES_TOLERANCE + usize::try_from(count / 10).unwrap_or(usize::MAX)
 }
 
-/// Whether the output lists the processes asked for: `id user kilobytes percent name`.
+/// Checks lines `id user kilobytes percent name`.
 pub(super) fn list(query: &Query, output: &str, fs: &dyn FileSystem) -> Result<Verification, EvalError> {
     let (keys, stretch, members) = parts(query);
     let Answer::Processes(known) = evaluate(members, fs)? else { return Err(EvalError::Meaningless) };
@@ -51,7 +52,7 @@ pub(super) fn list(query: &Query, output: &str, fs: &dyn FileSystem) -> Result<V
     Ok(Verification::pass(format!("looked again: {there} of {all} are there, and they come and go")))
 }
 
-/// The keys, the stretch and the members of a list of processes.
+/// The sort keys, the limit and the unlimited query of a list of processes.
 fn parts(query: &Query) -> (&[SortKey], Option<(u64, u64)>, &Query) {
     match query {
         Query::Limit { of, skip, count } => {
@@ -63,7 +64,7 @@ fn parts(query: &Query) -> (&[SortKey], Option<(u64, u64)>, &Query) {
     }
 }
 
-/// A line of `ps`: id, user, resident kilobytes, percent of a processor, name.
+/// Parses a line of `ps`: id, user, resident kilobytes, percent of a processor, name.
 fn listed(line: &str) -> Option<Process> {
     let mut rest = line.trim_start();
     let mut field = || {
