@@ -1,4 +1,4 @@
-//! From a request to its one meaning, or to a refusal that says what was and was not understood.
+//! Parses a request into steps, or explains why it can't.
 
 mod antecedent;
 mod build;
@@ -25,38 +25,38 @@ use crate::eval::FileSystem;
 use crate::lex::{Token, lex};
 use crate::suggest;
 
-/// Longest request that is read, in bytes: far above anything a person types as one request about files.
+/// Maximum length of a request, in bytes.
 const MAX_BYTES: usize = 2_000;
 
-/// Most tokens of a request that is read: the chart's work grows with the cube of it.
+/// Maximum number of tokens of a request; the chart's work grows with its cube.
 const MAX_TOKENS: usize = 48;
 
-/// Turns of the session that are read again at most, one behind the other: what a conversation keeps in mind.
+/// Maximum number of earlier requests that are parsed again.
 const MAX_TURNS: usize = 5;
 
-/// A request understood in full.
+/// A request that was understood completely.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Parsed {
-    /// What it means, in order; never none.
+    /// The steps, in order; at least one.
     pub steps: Vec<Step>,
-    /// The same in English, rendered from the steps.
+    /// The steps in English.
     pub reading: String,
-    /// Defaults taken where the request was silent, each in one sentence.
+    /// Assumptions where the request said nothing, each in one sentence.
     pub assumptions: Vec<String>,
-    /// The folder or file the request names itself, absolute.
+    /// The absolute path that the request names itself.
     pub scope: Option<String>,
 }
 
 impl Parsed {
-    /// The question, where the request is just one.
+    /// The query, if the request is a single question.
     #[must_use]
     pub fn query(&self) -> Option<&Query> {
         if let [Step::Ask(query)] = self.steps.as_slice() { Some(query) } else { None }
     }
 }
 
-/// Reads a request. `session`: the turns before, oldest first, for "those" and "again"; their words are read anew.
-/// `fs` tells files from folders where they exist; where nothing exists, the form of a name decides.
+/// Parses a request. `session` has the earlier requests, oldest first, for "those" and "again"; they are parsed again.
+/// `fs` tells files from folders where they exist.
 ///
 /// # Errors
 /// When a word is left unexplained, when there are two different readings, or when what was spoken of before is unknown.
@@ -72,6 +72,7 @@ pub fn parse(
     read(&context, request, recent)
 }
 
+/// Parses a request within a session.
 fn read(context: &Context<'_>, text: &str, session: &[SessionTurn]) -> Result<Parsed, Abstention> {
     if text.len() > MAX_BYTES {
         return Err(refuse::too_long());
@@ -115,7 +116,7 @@ fn read(context: &Context<'_>, text: &str, session: &[SessionTurn]) -> Result<Pa
     Err(refuse::unexplained(context, text, &tokens, &errors))
 }
 
-/// What the last turn that was understood meant; a turn that was not, and may have named things, hides those before.
+/// The result that "those" refers to: of the last request, if it was understood.
 fn before(context: &Context<'_>, session: &[SessionTurn]) -> Option<Antecedent> {
     let (last, earlier) = session.split_last()?;
     match read(context, &last.input, earlier) {
@@ -125,14 +126,17 @@ fn before(context: &Context<'_>, session: &[SessionTurn]) -> Option<Antecedent> 
     }
 }
 
+/// The steps without their assumptions.
 fn steps_of(built: &[Built]) -> Vec<Step> {
     built.iter().map(|built| built.step.clone()).collect()
 }
 
+/// Whether a step is a change.
 fn changes_something(steps: &[Built]) -> bool {
     steps.iter().any(|built| matches!(built.step, Step::Do(_)))
 }
 
+/// The result for the only reading; refuses a change with a corrected typo.
 fn finished(built: &[Built], tokens: &[Token]) -> Result<Parsed, Abstention> {
     let steps = steps_of(built);
     let reading = english_steps(&steps);

@@ -1,4 +1,4 @@
-//! From features to a step. Every feature is taken out of the draft exactly once; one that is left is a refusal.
+//! Builds a step from a draft. Each feature is taken out once; one that is left makes the request unreadable.
 
 mod act;
 mod conditions;
@@ -17,20 +17,22 @@ use crate::algebra::{Act, Depth, Field, Function, Kind, NameChange, NameTest, Pr
 use crate::concept::{Reference, Verb};
 use crate::place::{PathKind, Place, file_name, parent};
 
-/// A step with what was assumed on the way to it.
+/// A step with the assumptions made for it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Built {
+    /// The step.
     pub(super) step: Step,
+    /// The assumptions, each in one sentence.
     pub(super) assumptions: Vec<String>,
-    /// The path the request names itself.
+    /// The first path that the request names.
     pub(super) scope: Option<String>,
-    /// How it takes up what was spoken of before.
+    /// Whether the step refers to an earlier result.
     pub(super) refers_back: bool,
-    /// Whether it only names things, for a later step to take up.
+    /// Whether the step only finds files that a later step uses.
     pub(super) names_only: bool,
 }
 
-/// Why features that were all understood don't make a request that can be answered.
+/// Why known words don't make a request that can be answered.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(super) enum BuildError {
     #[error("say “the word …” for a text in files or “files named …”, and in which folder")]
@@ -57,7 +59,7 @@ pub(super) enum BuildError {
     Type(#[from] TypeError),
 }
 
-/// What building needs to know besides the features.
+/// What building a step needs besides the features.
 pub(super) struct BuildContext<'a> {
     pub(super) context: &'a Context<'a>,
     pub(super) antecedent: Option<&'a Antecedent>,
@@ -95,14 +97,14 @@ pub(super) fn build(
     Ok(Built { step, assumptions, scope, refers_back, names_only })
 }
 
-/// "… and show the largest file": of those just spoken of.
+/// Whether "the largest file" selects among the earlier result.
 fn is_one_of_them(draft: &Draft) -> bool {
     let mut rest = draft.clone();
     rest.noun = None;
     draft.superlative.is_some() && draft.noun == Some(Kind::File) && is_ellipsis(&rest)
 }
 
-/// "how many are there", "the 3 newest", "by size": nothing is named that it is asked of.
+/// Whether the draft names no files or lines, so that it asks about the earlier result: "how many are there".
 fn is_ellipsis(draft: &Draft) -> bool {
     let asks = draft.ask.is_some()
         || draft.superlative.is_some()
@@ -114,7 +116,7 @@ fn is_ellipsis(draft: &Draft) -> bool {
     asks && only!(draft, verb, ask, superlative, sort, order, limit, nth, plural, total, group, details, names, once)
 }
 
-/// The step in normal form, if it has a meaning.
+/// The step in normal form, if it type-checks.
 fn checked(step: Step) -> Result<Step, BuildError> {
     match step {
         Step::Ask(query) => {
@@ -132,6 +134,7 @@ fn checked(step: Step) -> Result<Step, BuildError> {
     }
 }
 
+/// Builds the query of a draft that is a question.
 fn question(cx: &mut BuildContext<'_>, draft: &mut Draft) -> Result<Query, BuildError> {
     // A question writes nothing anyway.
     draft.printed = None;
@@ -186,6 +189,7 @@ fn question(cx: &mut BuildContext<'_>, draft: &mut Draft) -> Result<Query, Build
     }
 }
 
+/// Whether the draft asks about lines of text.
 fn is_about_text(cx: &BuildContext<'_>, draft: &Draft) -> bool {
     let words = matches!(draft.ask, Some(Ask::Number(function)) if text::is_of_lines(function))
         || draft.lines.is_some()
@@ -202,7 +206,7 @@ fn is_about_text(cx: &BuildContext<'_>, draft: &Draft) -> bool {
     words || (of_lines && !draft.has_noun())
 }
 
-/// "how big is notes.txt", "when was ~/x/notes.txt changed": the one file with its length and time.
+/// The query for size and date of a single file.
 fn one_file(draft: &mut Draft) -> Result<Query, BuildError> {
     draft.ask = None;
     draft.total = None;
@@ -213,7 +217,7 @@ fn one_file(draft: &mut Draft) -> Result<Query, BuildError> {
     Ok(Query::Details { of: Box::new(only(&place)) })
 }
 
-/// The one file at a path, as a selection: empty where it is not there.
+/// The query for the one file at a path; empty if it doesn't exist.
 fn only(place: &Place) -> Query {
     let name = file_name(&place.path).unwrap_or_default();
     let tree = Query::Tree {
@@ -225,7 +229,7 @@ fn only(place: &Place) -> Query {
     Query::Filter { of: Box::new(tree), keep: Pred::Name(NameTest::Is(name.to_owned())) }
 }
 
-/// "find notes.txt": looked for by name; a path with folders in it is looked for there.
+/// The query for "find notes.txt": searched by name, or at its path if it has folders.
 fn find(cx: &mut BuildContext<'_>, draft: &mut Draft) -> Result<Query, BuildError> {
     let place = draft.object.pop().ok_or(BuildError::NoFile)?;
     if !place.bare {
@@ -238,13 +242,13 @@ fn find(cx: &mut BuildContext<'_>, draft: &mut Draft) -> Result<Query, BuildErro
     files::build(cx, draft)
 }
 
-/// "find the folder x in ~/y".
+/// Whether the draft means "find the folder x in ~/y".
 fn is_folder_looked_for(draft: &Draft) -> bool {
     let bare = matches!(draft.object.as_slice(), [place] if place.bare && place.path_kind == PathKind::Folder);
     bare && !draft.scope.is_empty() && !draft.has_noun() && draft.ask.is_none()
 }
 
-/// Which number of each file is meant by "lines" or "words".
+/// The property of each file that "lines" or "words" asks for.
 fn field_of_lines(lines: LinesWanted) -> Option<Field> {
     match lines {
         LinesWanted::All => Some(Field::Lines),

@@ -1,4 +1,4 @@
-//! Items of the chart: words that wait for their arguments, values, and drafts.
+//! Items of the chart: keywords that wait for an argument, values, and drafts.
 
 use std::path::Path;
 
@@ -12,50 +12,52 @@ use crate::eval::{EntryKind, FileSystem};
 use crate::lex::Decimal;
 use crate::place::{PathKind, Place, resolve};
 
-/// What a stretch of words is, in one reading.
+/// One reading of a span of words.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Item {
-    /// Nothing.
+    /// A word without meaning.
     Skip,
-    /// A word with a place for an argument.
+    /// A keyword that waits for an argument.
     Mark(Concept),
-    /// A comma, where it joins.
+    /// A comma that joins.
     Comma,
+    /// An opening bracket.
     Open,
+    /// A closing bracket.
     Close,
-    /// An adjective for kinds of file: needs a noun.
+    /// An adjective for kinds of file, which needs a noun: predicates and notes.
     TypeWord(Vec<Pred>, Vec<String>),
+    /// Text that can be a name, a path or content.
     Text(Text),
-    /// A number; whether it was written in letters.
+    /// A number, and whether it was written in words.
     Number(Decimal, bool),
+    /// An ordinal such as "3rd".
     Ordinal(u64),
-    Bytes {
-        value: u64,
-        unit: u64,
-    },
-    Age {
-        amount: u64,
-        unit: TimeUnit,
-    },
-    /// "80 characters".
+    /// A size and its unit, in bytes.
+    Bytes { value: u64, unit: u64 },
+    /// A length of time.
+    Age { amount: u64, unit: TimeUnit },
+    /// A number of characters.
     Characters(u64),
+    /// A time range.
     Stretch(Stretch),
     /// A month, perhaps with a day, without a year.
-    MonthDay {
-        month: i8,
-        day: Option<i8>,
-    },
+    MonthDay { month: i8, day: Option<i8> },
+    /// A point in time.
     Moment(Timestamp),
+    /// A path.
     Path(Place),
     /// Several paths: "a.txt and b.txt".
     Paths(Vec<Place>),
-    /// "in 2023", "on Monday": needs a word for change.
+    /// A time range that needs a word such as "modified": "in 2023".
     When(Stretch),
+    /// The first part of a construction.
     Partial(Partial),
+    /// Features.
     Draft(Box<Draft>),
 }
 
-/// Half of a construction.
+/// The first part of a construction that waits for the rest.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Partial {
     /// "more than 3 days", before "old".
@@ -120,55 +122,61 @@ pub(crate) enum Partial {
     WhenWas(Place),
 }
 
-/// Text that can be a name, a path or content, depending on what takes it.
+/// Text that can be a name, a path or content, depending on the words around it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Text {
     pub(crate) text: String,
     pub(crate) kind: TextKind,
 }
 
+/// The form of a text, which decides what it can be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum TextKind {
+    /// Text in quotation marks.
     Quoted,
-    /// After "the word": content, never a path.
+    /// Text after "the word": content, never a path.
     Phrase,
+    /// A name with an extension.
     FileName,
-    /// Starts with a dot.
+    /// An extension with its dot.
     Extension,
+    /// A pattern with wildcards.
     Glob,
-    /// A word the lexicon does not know.
+    /// A word that the lexicon doesn't know.
     Bare,
-    /// The same, in the plural: may name a folder, but "containing errors" means no text.
+    /// An unknown word in the plural: can name a folder, but isn't content.
     BarePlural,
-    /// A word for a kind of file, which may also name a folder ("the logs folder").
+    /// A word for a kind of file, which can also name a folder ("the logs folder").
     KindWord,
+    /// A number.
     Digits,
-    /// A word with a meaning of its own, taken as text after "named" or "the word".
+    /// A word with a meaning of its own, which is text only after "named" or "the word".
     Known,
-    /// A function word, taken as text only after "the word".
+    /// A function word, which is text only after "the word".
     Function,
+    /// A path with slashes.
     Path,
 }
 
-/// What the grammar must know of the world.
+/// What the grammar needs to know besides the words.
 #[derive(Clone, Copy)]
 pub(crate) struct Context<'a> {
     pub(crate) environment: &'a Environment,
     pub(crate) clock: Clock,
     pub(crate) fs: &'a dyn FileSystem,
-    /// Whether there was a request before and what it spoke of is not known: nothing can be taken up.
+    /// Whether the result of the request before is unknown, so that "those" can't be resolved.
     pub(crate) is_lost: bool,
 }
 
 impl Context<'_> {
-    /// The path a name stands for; what exists there decides whether it is a file or a folder.
+    /// The place a name stands for; its kind is that of the existing entry, else guessed from the name.
     pub(crate) fn resolve(&self, typed: &str) -> Option<Place> {
         let place = resolve(typed, self.environment)?;
         let path_kind = self.on_disk(&place.path).unwrap_or(place.path_kind);
         Some(Place { path_kind, ..place })
     }
 
-    /// What exists at a path, links followed.
+    /// The kind of the entry at a path, links followed; `None` if it doesn't exist.
     pub(crate) fn on_disk(&self, path: &str) -> Option<PathKind> {
         let path = Path::new(path);
         match self.fs.metadata(path).ok()?.kind {
@@ -179,32 +187,35 @@ impl Context<'_> {
         }
     }
 
+    /// Whether a folder exists at a path.
     pub(crate) fn is_folder(&self, path: &str) -> bool {
         self.on_disk(path) == Some(PathKind::Folder)
     }
 }
 
 impl Item {
+    /// An item with these features.
     pub(crate) fn draft(draft: Draft) -> Self {
         Self::Draft(Box::new(draft))
     }
 
+    /// Whether the item is this keyword.
     pub(crate) fn is_mark(&self, concept: &Concept) -> bool {
         matches!(self, Self::Mark(mark) if mark == concept)
     }
 
-    /// Whether it is a verb that acts.
+    /// Whether the item has a verb of a change.
     pub(crate) fn is_act(&self) -> bool {
         matches!(self, Self::Draft(draft) if draft.act.is_some())
     }
 
-    /// A whole number.
+    /// The value, if the item is a whole number.
     pub(crate) fn whole(&self) -> Option<u64> {
         let Self::Number(value, _) = self else { return None };
         value.whole()
     }
 
-    /// A length of time; a unit alone is one of it ("older than a week").
+    /// The length of time; a unit alone counts as one ("older than a week").
     pub(crate) fn age(&self) -> Option<(u64, TimeUnit)> {
         if let Self::Mark(Concept::TimeUnit(unit)) = self {
             return Some((1, *unit));
@@ -213,9 +224,9 @@ impl Item {
         Some((*amount, *unit))
     }
 
-    /// A stretch of the calendar.
+    /// The time range that the item means.
     pub(crate) fn stretch(&self, clock: Clock) -> Option<Stretch> {
-        /// Numbers read as years; others are quantities.
+        /// Numbers that are read as years.
         const YEARS: std::ops::RangeInclusive<u64> = 1970..=2100;
         if let Self::Stretch(stretch) = self {
             Some(*stretch)
@@ -229,7 +240,7 @@ impl Item {
         }
     }
 
-    /// The item as features, where it has some without any further word.
+    /// The item as features, if it has some without further words.
     pub(crate) fn as_draft(&self, context: &Context<'_>) -> Option<Draft> {
         use TextKind::{Bare, Extension, FileName, Quoted};
         let place = if let Self::Draft(draft) = self {

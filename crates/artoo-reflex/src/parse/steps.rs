@@ -1,4 +1,4 @@
-//! Steps: where a request can be cut, and what its pieces mean one after the other.
+//! Splits a request into steps, and reads the steps one after the other.
 
 #![expect(clippy::wildcard_enum_match_arm, reason = "words that begin a step are named; every other does not")]
 
@@ -12,22 +12,24 @@ use crate::concept::{Concept, Reference};
 use crate::lex::{Class, Token};
 use crate::lexicon::{Meaning, lexicon};
 
-/// Most steps of one request: more than people put in one sentence.
+/// Maximum number of steps of a request.
 const MAX_STEPS: usize = 5;
 
-/// Longest run of marks and words between two steps (", and after that").
+/// Maximum number of tokens between two steps (", and after that").
 const MOST_WORDS_BETWEEN: usize = 4;
 
-/// Places where one step may end and the next begin.
+/// Positions where one step can end and the next begin.
 pub(super) struct StepBoundaries {
+    /// The number of tokens of the request.
     width: usize,
-    /// The words between two steps: from (included) to (excluded).
+    /// The token ranges between two steps.
     between: Vec<(usize, usize)>,
-    /// Where a step may end.
+    /// The positions where a step can end.
     pub(super) ends: Vec<usize>,
 }
 
 impl StepBoundaries {
+    /// The boundaries in a request.
     pub(super) fn of(tokens: &[Token]) -> Self {
         let mut between = Vec::new();
         for start in 1..tokens.len() {
@@ -43,8 +45,7 @@ impl StepBoundaries {
     }
 }
 
-/// Whether the words `start..end` part two steps: "then", ";", a full stop, or "and" before a verb or a question;
-/// several of them together ("; and then").
+/// Whether a token range separates two steps: "then", ";", a full stop, or "and" before a verb or question.
 fn is_between(tokens: &[Token], start: usize, end: usize) -> bool {
     let Some(run) = tokens.get(start..end) else { return false };
     let means = |words: &[Token], concept: Concept| {
@@ -99,7 +100,7 @@ fn begins_a_step(tokens: &[Token], at: usize) -> bool {
     false
 }
 
-/// The different meanings of the whole request, cut in as few steps as explain it.
+/// The different readings of the request with the smallest number of steps.
 pub(super) fn readings(
     context: &Context<'_>,
     chart: &Chart,
@@ -128,6 +129,7 @@ pub(super) fn readings(
     Vec::new()
 }
 
+/// The readings from a position on, with this many boundaries left.
 fn explore(
     context: &Context<'_>,
     chart: &Chart,
@@ -152,7 +154,7 @@ fn explore(
     found
 }
 
-/// What one stretch of words means: one step, or the steps of "again".
+/// The readings of one span: a step, or the steps of "again".
 fn stretch(
     context: &Context<'_>,
     chart: &Chart,
@@ -181,7 +183,7 @@ fn stretch(
     found
 }
 
-/// The questions of the request before; what changed something is not done twice.
+/// The questions of the request before; a change is not repeated.
 fn again(before: &Antecedent) -> Option<Vec<Built>> {
     let repeated = |step: &Step| match step {
         Step::Ask(_) => Some(Built {
@@ -196,7 +198,7 @@ fn again(before: &Antecedent) -> Option<Vec<Built>> {
     before.steps.iter().map(repeated).collect::<Option<Vec<Built>>>().filter(|steps| !steps.is_empty())
 }
 
-/// "find x and copy it": the first step only names what the second takes up.
+/// Removes steps that only find files for the next step, as in "find x and copy it".
 fn without_names(steps: Vec<Built>) -> Vec<Built> {
     let refers_back: Vec<bool> = steps.iter().skip(1).map(|built| built.refers_back).chain([false]).collect();
     steps

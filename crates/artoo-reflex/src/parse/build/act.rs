@@ -1,4 +1,4 @@
-//! Acts: what is changed, and where it leads.
+//! Builds acts from features.
 
 #![expect(clippy::wildcard_enum_match_arm, reason = "an act takes the forms it names; every other is refused")]
 
@@ -9,6 +9,7 @@ use crate::algebra::{Act, Depth, Kind, NameChange, NameTest, Pred, Query, Step, 
 use crate::concept::ActWord;
 use crate::place::{ARCHIVE_ENDINGS, PathKind, Place, file_name, is_archive, parent};
 
+/// Builds the act of a draft.
 pub(super) fn build(cx: &mut BuildContext<'_>, draft: &mut Draft) -> Result<Step, BuildError> {
     draft.verb = None;
     let word = draft.act.ok_or(BuildError::NothingAsked)?;
@@ -37,7 +38,7 @@ pub(super) fn build(cx: &mut BuildContext<'_>, draft: &mut Draft) -> Result<Step
     }
 }
 
-/// The selection of an act: as a question about it would find it.
+/// The query for the files the act changes.
 fn selected(cx: &mut BuildContext<'_>, draft: &mut Draft) -> Result<Query, BuildError> {
     // "a file named x" is that one file, not every file of that name below.
     let names_one = draft.plural == Some(false)
@@ -59,7 +60,7 @@ fn selected(cx: &mut BuildContext<'_>, draft: &mut Draft) -> Result<Query, Build
     }
 }
 
-/// "remove the empty lines from a.txt and print the result": nothing is removed on disk.
+/// Builds the question for "remove the empty lines from a.txt and print the result"; nothing is changed on disk.
 fn without_lines(cx: &mut BuildContext<'_>, draft: &mut Draft) -> Result<Step, BuildError> {
     let says_which = draft.lines.is_some() && !draft.preds.is_empty() && !draft.loose;
     if !says_which || draft.once.is_some() {
@@ -71,6 +72,7 @@ fn without_lines(cx: &mut BuildContext<'_>, draft: &mut Draft) -> Result<Step, B
     super::text::build(cx, draft).map(Step::Ask)
 }
 
+/// Builds an act that creates files or folders.
 fn create(draft: &mut Draft) -> Result<Step, BuildError> {
     draft.act = None;
     let objects = std::mem::take(&mut draft.object);
@@ -101,7 +103,7 @@ fn create(draft: &mut Draft) -> Result<Step, BuildError> {
     }
 }
 
-/// The text of a new file, with a line end.
+/// The content of a new file, with a newline at its end.
 fn content(draft: &mut Draft) -> Result<String, BuildError> {
     let mut text = draft.text.take();
     let mut is_empty = false;
@@ -120,6 +122,7 @@ fn content(draft: &mut Draft) -> Result<String, BuildError> {
     }
 }
 
+/// Builds a copy or a move.
 fn transfer(cx: &mut BuildContext<'_>, draft: &mut Draft, word: ActWord) -> Result<Step, BuildError> {
     let target = draft.target.take().ok_or(BuildError::Incomplete("where to"))?;
     let of = selected(cx, draft)?;
@@ -139,11 +142,12 @@ fn transfer(cx: &mut BuildContext<'_>, draft: &mut Draft, word: ActWord) -> Resu
     Ok(Step::Do(if word == ActWord::Copy { Act::Copy { of, to } } else { Act::Move { of, to } }))
 }
 
+/// The folder that "there" refers to.
 fn there(cx: &BuildContext<'_>) -> Result<String, BuildError> {
     cx.antecedent.and_then(super::Antecedent::folder).map(str::to_owned).ok_or(BuildError::NothingBefore)
 }
 
-/// Whether a selection can hold one thing at most.
+/// Whether a selection has at most one element.
 fn is_one(of: &Query) -> bool {
     match of {
         Query::Paths { paths, .. } => paths.len() == 1,
@@ -155,6 +159,7 @@ fn is_one(of: &Query) -> bool {
     }
 }
 
+/// Builds a renaming.
 fn rename(cx: &mut BuildContext<'_>, draft: &mut Draft) -> Result<Step, BuildError> {
     let changes_extension = draft.act == Some(ActWord::ChangeExtension);
     let target = draft.target.take();
@@ -178,7 +183,7 @@ fn rename(cx: &mut BuildContext<'_>, draft: &mut Draft) -> Result<Step, BuildErr
     Ok(Step::Do(Act::Rename { of, change }))
 }
 
-/// "to notes.md": a bare name, or a path in the same folder.
+/// The change of names for "to notes.md": a bare name, or a path in the same folder.
 fn new_name(of: &Query, place: Place, changes_extension: bool) -> Result<NameChange, BuildError> {
     let name = file_name(&place.path).unwrap_or_default().to_owned();
     if changes_extension {
@@ -200,6 +205,7 @@ fn new_name(of: &Query, place: Place, changes_extension: bool) -> Result<NameCha
     }
 }
 
+/// Builds an act that packs files.
 fn archive(cx: &mut BuildContext<'_>, draft: &mut Draft) -> Result<Step, BuildError> {
     let missing = BuildError::Incomplete("the archive's name, ending in .zip, .tar, .tgz or .tar.gz");
     let place = match draft.target.take() {
@@ -215,7 +221,7 @@ fn archive(cx: &mut BuildContext<'_>, draft: &mut Draft) -> Result<Step, BuildEr
     Ok(Step::Do(Act::Archive { of, to: place.path }))
 }
 
-/// A name that was given to the archive, not asked of the files.
+/// The archive's path, given as "called x.zip".
 fn named(cx: &BuildContext<'_>, draft: &mut Draft) -> Option<Place> {
     let [Pred::Name(NameTest::Is(name))] = draft.preds.as_slice() else { return None };
     let place = cx.context.resolve(name)?;
@@ -223,6 +229,7 @@ fn named(cx: &BuildContext<'_>, draft: &mut Draft) -> Option<Place> {
     Some(place)
 }
 
+/// Builds an act that unpacks archives.
 fn extract(cx: &mut BuildContext<'_>, draft: &mut Draft) -> Result<Step, BuildError> {
     let target = draft.target.take();
     let of = selected(cx, draft)?;
@@ -238,7 +245,7 @@ fn extract(cx: &mut BuildContext<'_>, draft: &mut Draft) -> Result<Step, BuildEr
     Ok(Step::Do(Act::Extract { of, to }))
 }
 
-/// A folder beside the archive, named as it is.
+/// The default destination of an archive: a folder of the same name beside it.
 fn beside(cx: &mut BuildContext<'_>, of: &Query) -> Result<String, BuildError> {
     let missing = BuildError::Incomplete("into which folder");
     let Query::Paths { paths, kind: Kind::File } = of else { return Err(missing) };
@@ -250,7 +257,7 @@ fn beside(cx: &mut BuildContext<'_>, of: &Query) -> Result<String, BuildError> {
     Ok(folder)
 }
 
-/// "replace x with y in a.txt, written to b.txt": in place, nothing is replaced.
+/// Builds a replacement that writes a new file; replacing in place is not supported.
 fn replace(draft: &mut Draft) -> Result<Step, BuildError> {
     let missing = BuildError::Incomplete("the new file the text goes to (“and save it as …”)");
     draft.act = None;

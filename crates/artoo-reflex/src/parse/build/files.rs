@@ -1,4 +1,4 @@
-//! Queries about files and folders.
+//! Builds queries about files and folders from features.
 
 #![expect(
     clippy::wildcard_enum_match_arm,
@@ -14,6 +14,7 @@ use crate::algebra::{Function, GroupKey, Key, Kind, Order, Pred, Query, SortKey,
 use crate::concept::{Reference, Verb};
 use crate::place::{PathKind, Place, file_name};
 
+/// Builds the query of a draft about files or folders.
 pub(super) fn build(cx: &mut BuildContext<'_>, draft: &mut Draft) -> Result<Query, BuildError> {
     let verb = draft.verb;
     // "the size of each folder" is that of the folders, not of the files by folder.
@@ -40,7 +41,7 @@ pub(super) fn build(cx: &mut BuildContext<'_>, draft: &mut Draft) -> Result<Quer
     Ok(query)
 }
 
-/// The files that are spoken of, ordered and limited.
+/// The query for the files a draft selects, sorted and limited.
 pub(super) fn selection(cx: &mut BuildContext<'_>, draft: &mut Draft) -> Result<Query, BuildError> {
     let of = if let Some(reference) = draft.reference.take() {
         referred(cx, draft, reference)?
@@ -55,7 +56,7 @@ pub(super) fn selection(cx: &mut BuildContext<'_>, draft: &mut Draft) -> Result<
     order(cx, draft, of)
 }
 
-/// "those", "the PDFs among them", "the largest one".
+/// The query for "those", "the PDFs among them", "the largest one".
 fn referred(cx: &mut BuildContext<'_>, draft: &mut Draft, reference: Reference) -> Result<Query, BuildError> {
     let before = cx.antecedent.and_then(super::Antecedent::selection).ok_or(BuildError::NothingBefore)?;
     let kind_agrees = draft.noun.is_none_or(|kind| kind == before.kind() || before.kind() == Kind::Any);
@@ -71,7 +72,7 @@ fn referred(cx: &mut BuildContext<'_>, draft: &mut Draft, reference: Reference) 
     Ok(Query::Filter { of: Box::new(before), keep: Pred::All(preds) }.normalise())
 }
 
-/// Things named one by one, without a word for what they hold.
+/// The query for files listed by path, if the draft lists some.
 fn paths(draft: &mut Draft) -> Option<Query> {
     let is_named = !draft.object.is_empty()
         && !draft.has_noun()
@@ -103,7 +104,7 @@ fn paths(draft: &mut Draft) -> Option<Query> {
     Some(Query::Paths { paths: objects.iter().map(|place| inside(folder.as_deref(), place)).collect(), kind })
 }
 
-/// A path, or a bare name in a folder.
+/// The path of a place, or of a bare name within a folder.
 pub(super) fn inside(folder: Option<&str>, place: &Place) -> String {
     match folder {
         Some(folder) => {
@@ -113,7 +114,7 @@ pub(super) fn inside(folder: Option<&str>, place: &Place) -> String {
     }
 }
 
-/// What is neither sorted nor measured: counted, asked for, or listed.
+/// Counts or lists, as the draft asks; for elements without a size.
 pub(super) fn counted(draft: &mut Draft, of: Query) -> Result<Query, BuildError> {
     let sorted = matches!(&of, Query::Sort { keys, .. } if keys.iter().any(|key| key.by != Key::Name));
     match draft.ask.take() {
@@ -124,7 +125,7 @@ pub(super) fn counted(draft: &mut Draft, of: Query) -> Result<Query, BuildError>
     }
 }
 
-/// "per extension": counted or summed.
+/// The query for "per extension": counts or sizes of groups.
 fn grouped(draft: &mut Draft, of: Query) -> Result<Query, BuildError> {
     let Some(by) = draft.group.take() else { return Err(BuildError::NothingAsked) };
     let ranked = draft.superlative.take().is_some_and(|(key, _)| key == Key::Value);
@@ -142,7 +143,7 @@ fn grouped(draft: &mut Draft, of: Query) -> Result<Query, BuildError> {
     Ok(ranked_groups(draft, groups, ranked, plural))
 }
 
-/// Groups in another order, or the first of them.
+/// Sorts and limits groups, as the draft asks.
 pub(super) fn ranked_groups(draft: &mut Draft, groups: Query, ranked: bool, plural: Option<bool>) -> Query {
     let sorted = match draft.sort.as_slice() {
         [(by @ (Key::Value | Key::Name), direction)] => {
@@ -161,11 +162,12 @@ pub(super) fn ranked_groups(draft: &mut Draft, groups: Query, ranked: bool, plur
     }
 }
 
+/// A query for a number.
 fn aggregate(of: Query, function: Function) -> Query {
     Query::Aggregate { of: Box::new(of), function }
 }
 
-/// Lists, counts or sums; what is ordered by size or time is shown with both.
+/// Lists, counts or sums files, as the draft asks; files sorted by size or time are listed with both.
 fn ask(draft: &mut Draft, verb: Option<Verb>, of: Query) -> Result<Query, BuildError> {
     let kind = of.kind();
     let wants_details = draft.details.take().is_some();
@@ -212,10 +214,12 @@ fn ask(draft: &mut Draft, verb: Option<Verb>, of: Query) -> Result<Query, BuildE
     }
 }
 
+/// A query for files with sizes and dates.
 fn details(of: Query) -> Query {
     Query::Details { of: Box::new(of) }
 }
 
+/// Whether a query sorts its elements.
 fn is_sorted(query: &Query) -> bool {
     match query {
         Query::Sort { .. } => true,

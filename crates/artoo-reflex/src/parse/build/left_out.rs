@@ -1,11 +1,11 @@
-//! Folders that a search through the home folder, or through one above it, leaves out unless the request names them.
+//! Folders that a search of the home folder skips unless the request names them.
 
 use std::path::Path;
 
 use super::BuildContext;
 use crate::algebra::Pred;
 
-/// Conditions that leave out the trash, caches and artoo's own data, as far as they exist below the roots.
+/// Predicates that exclude the trash, caches and artoo's own data, where they exist below the roots.
 pub(super) fn left_out(cx: &mut BuildContext<'_>, roots: &[String]) -> Vec<Pred> {
     let context = cx.context;
     let variable = |name: &str| context.fs.variable(name).and_then(|value| String::from_utf8(value).ok());

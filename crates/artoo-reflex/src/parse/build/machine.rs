@@ -1,4 +1,4 @@
-//! Questions about the machine: facts, disks, processes.
+//! Builds questions about the machine from features: facts, disks, processes.
 
 #![expect(
     clippy::wildcard_enum_match_arm,
@@ -13,6 +13,7 @@ use crate::algebra::{Depth, Fact, Function, Kind, NameTest, Pred, Query, Ty};
 use crate::concept::Disk;
 use crate::place::PathKind;
 
+/// Builds the query for a fact.
 pub(super) fn fact(cx: &mut BuildContext<'_>, draft: &mut Draft) -> Result<Query, BuildError> {
     let fact = match (draft.fact.take(), draft.disk.take()) {
         (Some(Fact::Program { name }), None) if cx.context.fs.variable("PATH").is_some() => {
@@ -37,7 +38,7 @@ pub(super) fn fact(cx: &mut BuildContext<'_>, draft: &mut Draft) -> Result<Query
     Ok(Query::System { fact })
 }
 
-/// A program in the folders of the person's own search path, which programs that artoo starts don't get.
+/// The query for a program in the folders of the user's `PATH`, which programs started by artoo don't get.
 fn program(cx: &mut BuildContext<'_>, draft: &mut Draft, name: &str) -> Result<Query, BuildError> {
     let path = cx.context.fs.variable("PATH").unwrap_or_default();
     let folders = String::from_utf8_lossy(&path).into_owned();
@@ -56,7 +57,7 @@ fn program(cx: &mut BuildContext<'_>, draft: &mut Draft, name: &str) -> Result<Q
     counted(draft, of)
 }
 
-/// The file system that holds a place; the current folder's where none is named.
+/// The fact about the file system that contains a place; the current folder if none is named.
 fn of_disk(cx: &mut BuildContext<'_>, draft: &mut Draft, disk: Disk) -> Result<Fact, BuildError> {
     let named = match (draft.scope.as_slice(), draft.object.as_slice()) {
         ([place], []) | ([], [place]) => Some(place.path.clone()),
@@ -86,6 +87,7 @@ fn of_disk(cx: &mut BuildContext<'_>, draft: &mut Draft, disk: Disk) -> Result<F
     })
 }
 
+/// Builds the query for processes.
 pub(super) fn processes(cx: &mut BuildContext<'_>, draft: &mut Draft) -> Result<Query, BuildError> {
     draft.processes = None;
     let preds = std::mem::take(&mut draft.preds).into_iter().map(of_process).collect();
@@ -96,7 +98,7 @@ pub(super) fn processes(cx: &mut BuildContext<'_>, draft: &mut Draft) -> Result<
     counted(draft, of)
 }
 
-/// "processes containing x": in their name.
+/// A condition on content as one on a process name, for "processes containing x".
 fn of_process(pred: Pred) -> Pred {
     match pred {
         Pred::Contains { text, ignore_case: false } => Pred::Name(crate::algebra::NameTest::Has(text)),

@@ -1,13 +1,13 @@
-//! Order and number of a selection: superlatives, keys, the first ones, the second one.
+//! Applies sort order and limit: superlatives, sort keys, "the first 5", "the second".
 
 use super::super::draft::{Ask, Draft};
 use super::{BuildContext, BuildError};
 use crate::algebra::{Key, Kind, Order, Query, SortKey, Ty};
 
-/// Files shown where a request says "the largest files" without a number.
+/// Number of files for "the largest files" without a number.
 const FILES_WITHOUT_A_NUMBER: u64 = 10;
 
-/// Sorts and limits: by a superlative, by "sorted by …", or (for "5 files") by path.
+/// Sorts and limits a query as the draft says.
 pub(super) fn order(cx: &mut BuildContext<'_>, draft: &mut Draft, of: Query) -> Result<Query, BuildError> {
     let plural = draft.plural.take();
     let is_folder = of.kind() == Kind::Folder;
@@ -53,7 +53,7 @@ pub(super) fn order(cx: &mut BuildContext<'_>, draft: &mut Draft, of: Query) -> 
     Ok(limited(sorted(ordered, vec![SortKey { by: Key::Path, order: Order::Ascending }]), skip, count))
 }
 
-/// The keys of an order with their directions.
+/// The sort keys of the draft with their directions.
 pub(super) fn keys(cx: &mut BuildContext<'_>, draft: &mut Draft) -> Result<Vec<SortKey>, BuildError> {
     draft.fix_order();
     let mut keys = Vec::new();
@@ -79,10 +79,12 @@ pub(super) fn keys(cx: &mut BuildContext<'_>, draft: &mut Draft) -> Result<Vec<S
     Ok(keys)
 }
 
+/// Sorts a query by these keys.
 fn sorted(of: Query, keys: Vec<SortKey>) -> Query {
     Query::Sort { of: Box::new(of), keys }
 }
 
+/// Limits a sorted query as the draft says.
 fn limited(of: Query, skip: u64, count: u64) -> Query {
     Query::Limit { of: Box::new(of), skip, count }
 }

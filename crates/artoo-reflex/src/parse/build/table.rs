@@ -1,4 +1,4 @@
-//! Tables in text files: what separates their columns and whether they begin with a heading, read from the file.
+//! Detects column separators and headings of tables by reading the file.
 
 use std::io::Read as _;
 use std::path::Path;
@@ -6,13 +6,13 @@ use std::path::Path;
 use super::{BuildContext, BuildError};
 use crate::algebra::{Part, Pred, Query, Separator};
 
-/// Most bytes of a file that are read to learn its form.
+/// Maximum number of bytes read to detect the form of a file.
 const SAMPLE_MAX_BYTES: u64 = 1 << 20;
 
-/// Signs that separate columns, with their names.
+/// Column separators with their names.
 const SEPARATORS: [(&str, &str); 4] = [(",", "commas"), (";", "semicolons"), ("\t", "tabs"), ("|", "vertical bars")];
 
-/// The first whole lines of a file that exists, empty ones left out.
+/// The first complete lines of an existing file, without empty ones.
 fn sample(cx: &BuildContext<'_>, path: &str) -> Option<Vec<String>> {
     let mut bytes = Vec::new();
     cx.context.fs.open(Path::new(path)).ok()?.take(SAMPLE_MAX_BYTES).read_to_end(&mut bytes).ok()?;
@@ -22,7 +22,7 @@ fn sample(cx: &BuildContext<'_>, path: &str) -> Option<Vec<String>> {
     Some(whole.lines().filter(|line| !line.trim().is_empty()).map(str::to_owned).collect())
 }
 
-/// Whether a file that exists holds something else than text.
+/// Whether an existing file is not text.
 pub(super) fn is_binary(cx: &BuildContext<'_>, path: &str) -> bool {
     sample(cx, path).is_some_and(|lines| {
         let characters = || lines.iter().flat_map(|line| line.chars());
@@ -31,7 +31,7 @@ pub(super) fn is_binary(cx: &BuildContext<'_>, path: &str) -> bool {
     })
 }
 
-/// What separates the columns: as the file has it on every line, else as its name says.
+/// The column separator: found on every line of the file, else guessed from its name.
 pub(super) fn separator(cx: &BuildContext<'_>, source: &Query) -> Result<(Separator, &'static str), BuildError> {
     let path = if let Query::TextFile { path } = source { path.as_str() } else { "" };
     let usual = match path.to_ascii_lowercase().rsplit('.').next() {
@@ -60,7 +60,7 @@ pub(super) fn separator(cx: &BuildContext<'_>, source: &Query) -> Result<(Separa
     }
 }
 
-/// The rows of a table: its lines without a heading and without empty lines.
+/// The lines of a table without its heading and empty lines.
 pub(super) fn rows(cx: &mut BuildContext<'_>, source: Query, keep: &mut Vec<Pred>) -> Result<Query, BuildError> {
     let Query::TextFile { path } = &source else { return Ok(source) };
     let lower = path.to_ascii_lowercase();

@@ -1,4 +1,4 @@
-//! Queries about lines of text: of one file, of many, of two.
+//! Builds queries about lines of text from features.
 
 #![expect(
     clippy::wildcard_enum_match_arm,
@@ -17,12 +17,13 @@ use crate::algebra::{
 use crate::concept::Verb;
 use crate::place::{PathKind, Place, is_archive};
 
-/// Whether a number is made of lines.
+/// Whether a function computes a number from lines.
 pub(super) fn is_of_lines(function: Function) -> bool {
     use Function::{Average, Characters, Maximum, Minimum, Sum, Words};
     matches!(function, Words | Characters | Sum | Average | Minimum | Maximum)
 }
 
+/// Builds the query of a draft about text.
 pub(super) fn build(cx: &mut BuildContext<'_>, draft: &mut Draft) -> Result<Query, BuildError> {
     let mut keep = conditions(draft);
     let rows = draft.lines.take_if(|lines| *lines == LinesWanted::Rows).is_some();
@@ -100,7 +101,7 @@ pub(super) fn build(cx: &mut BuildContext<'_>, draft: &mut Draft) -> Result<Quer
     legible(cx, asked)
 }
 
-/// What is shown as text must be text.
+/// An error if a binary file would be shown as text.
 fn legible(cx: &BuildContext<'_>, asked: Query) -> Result<Query, BuildError> {
     match asked.source() {
         Query::TextFile { path } if asked.ty() == Ok(Ty::Lines) && table::is_binary(cx, path) => {
@@ -110,7 +111,7 @@ fn legible(cx: &BuildContext<'_>, asked: Query) -> Result<Query, BuildError> {
     }
 }
 
-/// The text held against that of a second file, where two are spoken of.
+/// The comparison with a second file, if the draft has one.
 fn compared(draft: &mut Draft, text: Query, second: Option<Place>, folder: Option<&str>) -> Result<Query, BuildError> {
     let Some(relation) = draft.relation.take() else { return Ok(text) };
     let second = second.ok_or(BuildError::Incomplete("which two files"))?;
@@ -121,7 +122,7 @@ fn compared(draft: &mut Draft, text: Query, second: Option<Place>, folder: Optio
     Ok(Query::Compare { of: Box::new(text), with, relation })
 }
 
-/// "sorted in reverse order".
+/// Sets descending order, for "sorted in reverse order".
 fn in_descending_order(draft: &mut Draft) -> Result<(), BuildError> {
     if draft.order.replace(Order::Descending).is_some() {
         return Err(BuildError::Leftover);
@@ -129,7 +130,7 @@ fn in_descending_order(draft: &mut Draft) -> Result<(), BuildError> {
     Ok(())
 }
 
-/// "occurrences of 'x'", "in upper case", "last line first", "wrapped at 40 characters".
+/// Adds the transformations of the draft: "occurrences of 'x'", "in upper case", "wrapped at 40 characters".
 fn rewritten(cx: &mut BuildContext<'_>, draft: &mut Draft, text: Query) -> Result<Query, BuildError> {
     let mut text = text;
     if let Some((wanted, whole_word)) = draft.matches.take() {
@@ -160,7 +161,7 @@ fn rewritten(cx: &mut BuildContext<'_>, draft: &mut Draft, text: Query) -> Resul
     Ok(text)
 }
 
-/// Whether these are names of files, not a file's own text.
+/// Whether the lines are file names rather than content.
 fn is_names(text: &Query) -> bool {
     match text {
         Query::Names { .. } => true,
@@ -169,7 +170,7 @@ fn is_names(text: &Query) -> bool {
     }
 }
 
-/// "how many lines does each file have", "how often does each word occur".
+/// The query for "how many lines does each file have" or "how often does each word occur".
 fn each(cx: &mut BuildContext<'_>, draft: &mut Draft, keep: &[Pred]) -> Result<Query, BuildError> {
     let wanted = draft.lines.and_then(field_of_lines);
     let frequency = draft.ask == Some(Ask::Count) && !draft.has_noun() && draft.object.len() == 1;
@@ -190,7 +191,7 @@ fn each(cx: &mut BuildContext<'_>, draft: &mut Draft, keep: &[Pred]) -> Result<Q
     }
 }
 
-/// Takes the conditions on lines out of the draft.
+/// Takes the predicates on lines out of the draft.
 fn conditions(draft: &mut Draft) -> Vec<Pred> {
     let mut keep = Vec::new();
     // Of names, all that is said is said of the files.
@@ -225,7 +226,7 @@ fn conditions(draft: &mut Draft) -> Vec<Pred> {
     keep
 }
 
-/// The lines spoken of: of what was spoken of before, of one file, of an archive, of many files.
+/// The query for the lines: of an earlier result, one file, an archive, or several files.
 fn source(cx: &mut BuildContext<'_>, draft: &mut Draft, has_match: bool) -> Result<Query, BuildError> {
     let wants_entries = draft.lines == Some(LinesWanted::Entries);
     if draft.reference.is_some() {
@@ -295,7 +296,7 @@ fn source(cx: &mut BuildContext<'_>, draft: &mut Draft, has_match: bool) -> Resu
     }
 }
 
-/// The file whose lines are meant: named with or without "in", perhaps with its folder apart.
+/// The path of the file whose lines are meant.
 fn path(draft: &mut Draft, has_match: bool) -> Result<String, BuildError> {
     let says_lines = draft.lines.is_some() || draft.column.is_some() || draft.relation.is_some();
     match (draft.object.as_slice(), draft.scope.as_slice()) {
@@ -327,7 +328,7 @@ fn path(draft: &mut Draft, has_match: bool) -> Result<String, BuildError> {
     }
 }
 
-/// Columns and words.
+/// Adds the column or the words that the draft asks for.
 fn fields(cx: &mut BuildContext<'_>, draft: &mut Draft, text: Query) -> Result<Query, BuildError> {
     let mut text = text;
     if let Some(number) = draft.column.take() {
@@ -349,7 +350,7 @@ fn fields(cx: &mut BuildContext<'_>, draft: &mut Draft, text: Query) -> Result<Q
     Ok(text)
 }
 
-/// "how often each word occurs", "the 10 most common words".
+/// The query for "how often each word occurs", if the draft asks for it.
 fn frequencies(draft: &mut Draft, text: &Query) -> Result<Option<Query>, BuildError> {
     let ranked = draft.superlative.take_if(|(key, _)| *key == Key::Value).is_some();
     if !ranked && draft.group != Some(GroupKey::Text) {
@@ -368,7 +369,7 @@ fn frequencies(draft: &mut Draft, text: &Query) -> Result<Option<Query>, BuildEr
     Ok(Some(ranked_groups(draft, groups, ranked, plural)))
 }
 
-/// "sorted", "the longest line".
+/// Sorts the lines as the draft says.
 fn ordered(cx: &mut BuildContext<'_>, draft: &mut Draft, verb: Option<Verb>, text: Query) -> Result<Query, BuildError> {
     for (key, _) in &mut draft.sort {
         if matches!(key, Key::Name | Key::Path) {
@@ -394,13 +395,15 @@ fn ordered(cx: &mut BuildContext<'_>, draft: &mut Draft, verb: Option<Verb>, tex
     Ok(if keys.is_empty() { text } else { Query::Sort { of: Box::new(text), keys } })
 }
 
-/// Lines shown where a request says "the longest lines" without a number.
+/// Number of lines for "the longest lines" without a number.
 const LINES_WITHOUT_A_NUMBER: u64 = 10;
 
+/// Whether the lines come from several files.
 fn is_of_many(text: &Query) -> bool {
     matches!(text, Query::TextOf { .. }) || text.operand().is_some_and(is_of_many)
 }
 
+/// Adds the range of lines that the draft asks for.
 fn part(draft: &mut Draft, text: Query) -> Result<Query, BuildError> {
     let Some(LinesWanted::Part(part)) = draft.lines else { return Ok(text) };
     draft.lines = None;
@@ -422,7 +425,7 @@ fn part(draft: &mut Draft, text: Query) -> Result<Query, BuildError> {
     Ok(Query::Part { of: Box::new(text), part })
 }
 
-/// Shown, counted or summed.
+/// Shows the lines, or computes the number that the draft asks for.
 fn number(draft: &mut Draft, verb: Option<Verb>, text: Query) -> Result<Query, BuildError> {
     let is_part = matches!(text, Query::Part { .. });
     let sized = draft.lines.take();
@@ -442,7 +445,7 @@ fn number(draft: &mut Draft, verb: Option<Verb>, text: Query) -> Result<Query, B
     Ok(Query::Aggregate { of: Box::new(text), function })
 }
 
-/// The lines of a fact, filtered and counted as those of a file.
+/// The query for the lines of a fact, filtered and counted like those of a file.
 pub(super) fn of_fact(cx: &mut BuildContext<'_>, draft: &mut Draft, fact: Fact) -> Result<Query, BuildError> {
     let keep = conditions(draft);
     let source = Query::System { fact };

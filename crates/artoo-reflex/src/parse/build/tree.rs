@@ -1,4 +1,4 @@
-//! The files and folders below the places that a request names.
+//! Builds the source of a query about files: the places searched, how deep, and which entries.
 
 #![expect(clippy::wildcard_enum_match_arm, reason = "a condition that is treated apart is named; every other is not")]
 
@@ -10,6 +10,7 @@ use crate::algebra::{Depth, Function, Key, Kind, NameTest, Pred, Query};
 use crate::concept::{Hidden, Verb};
 use crate::place::{PathKind, Place};
 
+/// The query for the entries below the places of a draft, with its conditions.
 pub(super) fn tree(cx: &mut BuildContext<'_>, draft: &mut Draft) -> Result<Query, BuildError> {
     let places = places(draft)?;
     // "show the current folder" asks which one it is.
@@ -81,7 +82,7 @@ pub(super) fn tree(cx: &mut BuildContext<'_>, draft: &mut Draft) -> Result<Query
     Ok(Query::Filter { of: Box::new(tree), keep: Pred::All(preds) }.normalise())
 }
 
-/// The folder of a condition that things lie below it, or don't.
+/// The folder of a condition "below this folder", negated or not.
 fn inside_of(pred: &Pred) -> Option<&String> {
     match pred {
         Pred::Inside(folder) => Some(folder),
@@ -90,7 +91,7 @@ fn inside_of(pred: &Pred) -> Option<&String> {
     }
 }
 
-/// "in ~/a but not in b": whether b is a folder of the person's, and none below ~/a, so that its files are meant.
+/// Whether "not in b" names an existing folder outside the roots, so that its files are probably meant.
 fn is_elsewhere(cx: &BuildContext<'_>, roots: &[String], pred: &Pred) -> bool {
     let Pred::Not(inner) = pred else { return false };
     let Pred::Below(NameTest::Is(name)) = inner.as_ref() else { return false };
@@ -101,7 +102,7 @@ fn is_elsewhere(cx: &BuildContext<'_>, roots: &[String], pred: &Pred) -> bool {
     besides && !roots.iter().any(|root| exists(root))
 }
 
-/// "everything by size": folders have no length of their own.
+/// Files only, if entries are sorted by size: folders have no size of their own.
 fn measured_kind(cx: &mut BuildContext<'_>, draft: &Draft, kind: Kind) -> Kind {
     let by_size = draft.sort.first().map(|(key, _)| *key).or(draft.superlative.map(|(key, _)| key)) == Some(Key::Size);
     if kind != Kind::Any || !by_size || draft.act.is_some() {
@@ -111,7 +112,7 @@ fn measured_kind(cx: &mut BuildContext<'_>, draft: &Draft, kind: Kind) -> Kind {
     Kind::File
 }
 
-/// "list the files here", "how many files are here", with nothing else said about them: what `ls` shows.
+/// Whether the request only lists or counts what is here, like `ls`.
 fn is_look_around(draft: &Draft, places: &[Place], is_here: bool) -> bool {
     let counts = matches!(draft.ask, Some(Ask::Count | Ask::CountThem | Ask::Number(Function::Any)));
     // "which files are here" asks for the same as "list the files here"; a search goes everywhere.
@@ -122,7 +123,7 @@ fn is_look_around(draft: &Draft, places: &[Place], is_here: bool) -> bool {
     path_kind && says_nothing && is_all && draft.field.is_none() && (places.is_empty() || is_here)
 }
 
-/// "empty" of a folder: nothing in it.
+/// A condition on empty files as one on empty folders.
 fn of_folder(pred: Pred) -> Pred {
     match pred {
         Pred::MaxBytes(0) => Pred::EmptyFolder,
@@ -131,7 +132,7 @@ fn of_folder(pred: Pred) -> Pred {
     }
 }
 
-/// The folders: "in x", or a folder named without "in".
+/// Takes the folders to search out of the draft.
 fn places(draft: &mut Draft) -> Result<Vec<Place>, BuildError> {
     let scope = std::mem::take(&mut draft.scope);
     let object = std::mem::take(&mut draft.object);
@@ -158,7 +159,7 @@ fn places(draft: &mut Draft) -> Result<Vec<Place>, BuildError> {
     }
 }
 
-/// What is spoken of; `None` = a folder's own content. And whether it is everything a folder holds.
+/// The kind of entries asked for (`None` for a folder's own content), and whether everything in a folder is meant.
 fn kind(draft: &mut Draft, has_place: bool, is_here: bool) -> Result<(Option<Kind>, bool), BuildError> {
     let nothing_said = draft.types.is_empty() && draft.preds.is_empty() && draft.superlative.is_none();
     let sums = matches!(
@@ -184,7 +185,7 @@ fn kind(draft: &mut Draft, has_place: bool, is_here: bool) -> Result<(Option<Kin
     }
 }
 
-/// Whether a name asked for starts with a dot, so that hidden files must be meant.
+/// Whether a condition names files that start with a dot.
 fn is_about_hidden_names(pred: &Pred) -> bool {
     match pred {
         Pred::Name(NameTest::Is(text) | NameTest::Starts(text) | NameTest::Glob(text)) => text.starts_with('.'),

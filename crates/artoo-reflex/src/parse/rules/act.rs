@@ -1,4 +1,4 @@
-//! Where acts lead, what a new file holds, how names change.
+//! Grammar rules for destinations, contents of new files, and changes of names.
 
 use super::super::draft::{Draft, TargetWord, only};
 use super::super::item::{Context, Item, Partial, Text, TextKind};
@@ -8,6 +8,7 @@ use crate::algebra::{NameChange, Pred};
 use crate::concept::{ActWord, Concept};
 use crate::place::{PathKind, Place};
 
+/// Adds what two neighbouring items mean together.
 pub(super) fn combine(context: &Context<'_>, left: &Item, right: &Item, found: &mut Vec<Item>) {
     found.extend(target(context, left, right));
     found.extend(content(left, right));
@@ -58,7 +59,7 @@ fn target(context: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
     }
 }
 
-/// A folder's name, though the word means something else too.
+/// A folder's path from a word that also has another meaning.
 fn named_folder(context: &Context<'_>, item: &Item) -> Option<Place> {
     let Item::Text(Text { text, kind: TextKind::Known | TextKind::Extension }) = item else { return None };
     context.resolve(text)

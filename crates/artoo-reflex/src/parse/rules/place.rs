@@ -1,4 +1,4 @@
-//! Folders and files the request names.
+//! Grammar rules for the folders and files a request names.
 
 use super::super::draft::{Ask, Draft, only};
 use super::super::item::{Context, Item, Partial, Text, TextKind};
@@ -6,9 +6,12 @@ use crate::algebra::{Depth, Kind};
 use crate::concept::{Concept, DepthWord, Verb};
 use crate::place::{PathKind, Place};
 
+/// The noun "folder".
 const FOLDER: Concept = Concept::Noun { kind: Kind::Folder, plural: false };
+/// The noun "file".
 const FILE: Concept = Concept::Noun { kind: Kind::File, plural: false };
 
+/// Adds what two neighbouring items mean together.
 pub(super) fn combine(context: &Context<'_>, left: &Item, right: &Item, found: &mut Vec<Item>) {
     found.extend(named(context, left, right));
     found.extend(within(context, left, right));
@@ -18,7 +21,7 @@ pub(super) fn combine(context: &Context<'_>, left: &Item, right: &Item, found: &
     found.extend(several(context, left, right));
 }
 
-/// The one path an item names.
+/// The single path that an item names.
 fn only_object(context: &Context<'_>, item: &Item) -> Option<Place> {
     let draft = item.as_draft(context)?;
     let [place] = draft.object.as_slice() else { return None };
@@ -131,7 +134,7 @@ fn named(context: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
     }
 }
 
-/// Text that may name a path.
+/// Text that can be a path.
 fn name(item: &Item) -> Option<&str> {
     let Item::Text(text) = item else { return None };
     let usable = matches!(
@@ -141,7 +144,7 @@ fn name(item: &Item) -> Option<&str> {
     usable.then_some(text.text.as_str())
 }
 
-/// Text that stands for a kind of file before the word "file".
+/// Whether a text means a kind of file before the word "file".
 fn is_kind(item: &Item) -> bool {
     match item {
         Item::Text(Text { kind: TextKind::Extension, .. }) => true,
@@ -150,11 +153,12 @@ fn is_kind(item: &Item) -> bool {
     }
 }
 
+/// Whether the item is a word that the lexicon doesn't know.
 fn is_bare(item: &Item) -> bool {
     matches!(item, Item::Text(Text { kind: TextKind::Bare | TextKind::BarePlural, .. }))
 }
 
-/// "in ~/x", "under src", "directly in /tmp", "in my documents", "in the last five …" is not here.
+/// "in ~/x", "under src", "directly in /tmp", "in my documents".
 fn within(context: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
     let depth = match left {
         Item::Mark(Concept::Within | Concept::Inside) => None,
@@ -185,7 +189,7 @@ fn within(context: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
     Some(Item::draft(draft))
 }
 
-/// A folder with a fixed name below the home folder; `.` and `~` as they are.
+/// A known folder below the home folder; `.` and `~` stand for themselves.
 pub(in crate::parse) fn home_folder(context: &Context<'_>, name: &str) -> Option<Place> {
     let typed = match name {
         "." | "~" => name.to_owned(),
@@ -265,6 +269,7 @@ fn search(context: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
     }
 }
 
+/// The item for the direct content of a folder.
 fn contents(place: Place) -> Item {
     Item::draft(Draft { contents: Some(()), scope: vec![place], ..Draft::default() })
 }
