@@ -1,7 +1,5 @@
 //! Renders queries and acts in English that this crate parses back to the same meaning.
 
-#![expect(clippy::wildcard_enum_match_arm, reason = "it takes off the operators it names and hands on the rest")]
-
 mod act;
 mod fact;
 mod files;

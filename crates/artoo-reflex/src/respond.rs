@@ -1,7 +1,5 @@
 //! Answers the roles that ask this crate instead of a language model.
 
-#![expect(clippy::wildcard_enum_match_arm, reason = "it takes off the operators it names and hands on the rest")]
-
 use artoo_proto::{
     Abstention, Check, Criterion, PerceiveContext, PlanContext, Recipe, RecipePlan, RecipeStep, RecipeSubtask,
     ReplyBody, RoleContext, ToolRequest,

@@ -1,7 +1,5 @@
 //! Finds missing files and folders that a request names, and suggests existing ones.
 
-#![expect(clippy::wildcard_enum_match_arm, reason = "sources are named; every operator hands on to what it is over")]
-
 use std::path::Path;
 
 use crate::algebra::{Act, Depth, NameTest, Pred, Query, Step};

@@ -73,7 +73,6 @@ macro_rules! facts {
 
         impl Fact {
             /// The table row of this fact.
-            #[expect(clippy::too_many_lines, reason = "a table")]
             pub(crate) fn row(&self) -> FactRow {
                 match self {
                     $(Self::$name $({ $field })? => FactRow {

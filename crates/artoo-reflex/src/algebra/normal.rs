@@ -1,10 +1,5 @@
 //! The normal form of queries and predicates; two readings of a request are the same if their normal forms are equal.
 
-#![expect(
-    clippy::wildcard_enum_match_arm,
-    reason = "the forms that are rewritten are named; every other stays as it is"
-)]
-
 use super::{Pred, Query};
 
 impl Query {

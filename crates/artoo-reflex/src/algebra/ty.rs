@@ -1,10 +1,5 @@
 //! Type checking of queries: a query that does not type-check is refused.
 
-#![expect(
-    clippy::wildcard_enum_match_arm,
-    reason = "what is not named has no meaning, whatever else there comes to be"
-)]
-
 use serde::{Deserialize, Serialize};
 
 use super::{Field, Function, GroupKey, Key, Kind, Pred, Query, Relation};

@@ -1,7 +1,5 @@
 //! Renders selections of files, folders and processes in English.
 
-#![expect(clippy::wildcard_enum_match_arm, reason = "it takes off the operators it names and hands on the rest")]
-
 use super::pred::predicate;
 use super::{listed, order};
 use crate::algebra::{Depth, Key, Kind, Order, Query, SortKey};

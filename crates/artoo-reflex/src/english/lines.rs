@@ -1,7 +1,5 @@
 //! Renders texts in English.
 
-#![expect(clippy::wildcard_enum_match_arm, reason = "it takes off the operators it names and hands on the rest")]
-
 use super::pred::predicate;
 use super::{fact, files, order, quoted, quoted_path};
 use crate::algebra::{NamePart, Part, Query, Relation, Rewrite, Separator};

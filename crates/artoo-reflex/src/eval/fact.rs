@@ -1,7 +1,5 @@
 //! Evaluates facts of the machine from their second source: files of the kernel, the standard library, the calendar.
 
-#![expect(clippy::wildcard_enum_match_arm, reason = "only facts whose row says so are computed by code of their own")]
-
 use std::path::Path;
 
 use artoo_proto::Timestamp;

@@ -1,10 +1,5 @@
 //! Evaluates groupings, properties of files and duplicates.
 
-#![expect(
-    clippy::wildcard_enum_match_arm,
-    reason = "what an operator does not apply to has no value, whatever else there comes to be"
-)]
-
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, HashMap};
 

@@ -1,10 +1,5 @@
 //! Evaluates numbers: counts, sizes, and sums of the numbers at the start of lines.
 
-#![expect(
-    clippy::wildcard_enum_match_arm,
-    reason = "what an operator does not apply to has no value, whatever else there comes to be"
-)]
-
 use std::path::Path;
 
 use super::{Answer, Entry, EntryKind, EvalError, FileSystem, Line, decimal, evaluate, text};

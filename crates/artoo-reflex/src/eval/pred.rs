@@ -1,10 +1,5 @@
 //! Evaluates predicates on files, lines and processes.
 
-#![expect(
-    clippy::wildcard_enum_match_arm,
-    reason = "what an operator does not apply to has no value, whatever else there comes to be"
-)]
-
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 

@@ -1,10 +1,5 @@
 //! Running processes, and names of users and groups, from `/proc` and the account files.
 
-#![expect(
-    clippy::wildcard_enum_match_arm,
-    reason = "what an operator does not apply to has no value, whatever else there comes to be"
-)]
-
 use std::cmp::Ordering;
 use std::collections::HashMap;
 use std::path::Path;

@@ -1,7 +1,5 @@
 //! Lowers questions about files to command lines.
 
-#![expect(clippy::wildcard_enum_match_arm, reason = "what is not named is refused, whatever else there comes to be")]
-
 use super::find::find;
 use super::pipeline::{Argv, Pipeline};
 use super::selection::{Layers, by_field, paths, stretched, unordered};

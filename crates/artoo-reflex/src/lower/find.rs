@@ -1,7 +1,5 @@
 //! Lowers predicates on files to expressions of `find`.
 
-#![expect(clippy::wildcard_enum_match_arm, reason = "what is not named is refused, whatever else there comes to be")]
-
 use artoo_proto::Timestamp;
 
 use super::pipeline::Argv;

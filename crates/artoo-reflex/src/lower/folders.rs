@@ -1,7 +1,5 @@
 //! Lowers total sizes of folders: one `find` prints folders and files, `awk` adds the sizes up.
 
-#![expect(clippy::wildcard_enum_match_arm, reason = "what is not named is refused, whatever else there comes to be")]
-
 use super::find::{Expression, literal, no_root_in_another};
 use super::pipeline::{Argv, Pipeline};
 use super::selection::{Layers, by_field, stretched};

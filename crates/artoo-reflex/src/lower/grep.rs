@@ -1,7 +1,5 @@
 //! Lowers predicates on lines to a call of `grep`.
 
-#![expect(clippy::wildcard_enum_match_arm, reason = "what is not named is refused, whatever else there comes to be")]
-
 use super::Unsupported;
 use super::pipeline::Argv;
 use crate::algebra::{NameTest, Pred};

@@ -1,7 +1,5 @@
 //! Lowers queries about lines to command lines.
 
-#![expect(clippy::wildcard_enum_match_arm, reason = "what is not named is refused, whatever else there comes to be")]
-
 use super::grep::Grep;
 use super::pipeline::{Argv, Pipeline};
 use super::selection::paths;
@@ -98,6 +96,7 @@ pub(super) fn count() -> Argv {
 
 /// The command that computes a number from lines.
 pub(super) fn number(of: &Query, function: Function, programs: Programs) -> Result<Pipeline, Unsupported> {
+    /// The regular expression of a number at the start of a line, and the `awk` scripts that add such numbers up.
     const NUMBER: &str = "^[[:blank:]]*-?[0-9]+([.][0-9]+)?";
     const SUM: &str = "{ s += $1 } END { printf \"%.15g\\n\", s }";
     const AVERAGE: &str = "{ s += $1; n += 1 } END { if (n > 0) printf \"%.15g\\n\", s / n }";

@@ -1,7 +1,5 @@
 //! Lowers lists of processes to command lines.
 
-#![expect(clippy::wildcard_enum_match_arm, reason = "what is not named is refused, whatever else there comes to be")]
-
 use super::pipeline::{Argv, Pipeline};
 use super::selection::{Layers, by_field};
 use super::{Programs, Unsupported};

@@ -1,7 +1,5 @@
 //! Lowers selections of files to commands that print NUL-terminated paths.
 
-#![expect(clippy::wildcard_enum_match_arm, reason = "what is not named is refused, whatever else there comes to be")]
-
 use super::find::{Content, Found, find};
 use super::pipeline::{Argv, Pipeline};
 use super::{Programs, Unsupported};

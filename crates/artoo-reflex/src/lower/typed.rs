@@ -1,7 +1,5 @@
 //! Lowers queries to a call of the typed tools `glob` or `read_file`, where they compute exactly the query.
 
-#![expect(clippy::wildcard_enum_match_arm, reason = "it takes off the operators it names and hands on the rest")]
-
 use artoo_proto::ToolRequest;
 use serde_json::{Map, Value, json};
 

@@ -1,10 +1,5 @@
 //! Resolves "those", "it" and "there" to the result of the step before.
 
-#![expect(
-    clippy::wildcard_enum_match_arm,
-    reason = "what is asked about things is taken off; every other query is the things themselves"
-)]
-
 use crate::algebra::{Act, Kind, Query, Step, Target, Ty};
 
 /// The step that "those" and "it" refer to.

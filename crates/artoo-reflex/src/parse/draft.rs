@@ -1,10 +1,5 @@
 //! A draft: the features that a span of words expresses. Each is set at most once and taken out once.
 
-#![expect(
-    clippy::wildcard_enum_match_arm,
-    reason = "conditions that read differently of a line are named; every other is not"
-)]
-
 use std::collections::BTreeSet;
 
 use crate::algebra::{

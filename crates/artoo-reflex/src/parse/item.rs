@@ -60,65 +60,65 @@ pub(crate) enum Item {
 /// The first part of a construction that waits for the rest.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Partial {
-    /// "more than 3 days", before "old".
+    /// Read so far: "more than 3 days", before "old".
     AgeBound { bound: Bound, amount: u64, unit: TimeUnit },
-    /// "between X".
+    /// Read so far: "between X".
     Between(Box<Item>),
-    /// "between X and".
+    /// Read so far: "between X and".
     BetweenAnd(Box<Item>),
-    /// "X and", of kinds of file or nouns.
+    /// Read so far: "X and", of kinds of file or nouns.
     Joining(Box<Item>),
-    /// "X or", of conditions.
+    /// Read so far: "X or", of conditions.
     EitherOf(Box<Draft>),
-    /// "named a and".
+    /// Read so far: "named a and".
     AlsoNamed(Box<Draft>),
-    /// "containing 'x' and", before another text.
+    /// Read so far: "containing 'x' and", before another text.
     BothOf(Box<Draft>),
-    /// "containing 'x' but not".
+    /// Read so far: "containing 'x' but not".
     ButNot(Box<Draft>),
-    /// "( X".
+    /// Read so far: "( X".
     Opened(Box<Item>),
-    /// "in python files".
+    /// Read so far: "in python files".
     InFiles(Box<Draft>),
-    /// "replace x", "replacing x", before "with y"; whether the verb stands where a clause begins.
+    /// Read so far: "replace x", "replacing x", before "with y"; whether the verb stands where a clause begins.
     Replacing(String, bool),
-    /// "replace x with".
+    /// Read so far: "replace x with".
     ReplacingWith(String, bool),
-    /// "and in", "and also in", of folders.
+    /// Read so far: "and in", "and also in", of folders.
     JoiningScope(Box<Draft>),
-    /// "to the PDFs", after "add the prefix 'x'".
+    /// Read so far: "to the PDFs", after "add the prefix 'x'".
     OntoFiles(Box<Draft>),
-    /// "by size and then".
+    /// Read so far: "by size and then".
     JoiningKeys(Box<Draft>),
-    /// "a.txt and", of paths.
+    /// Read so far: "a.txt and", of paths.
     JoiningPaths(Vec<Place>),
-    /// "lines 5".
+    /// Read so far: "lines 5".
     LinesFrom { from: u64, plural: bool },
-    /// "between line 5".
+    /// Read so far: "between line 5".
     LinesBetween(u64),
-    /// "lines 5 to".
+    /// Read so far: "lines 5 to".
     LinesFromTo(u64),
-    /// "first 5", "last 5".
+    /// Read so far: "first 5", "last 5".
     Numbered(Edge, u64),
-    /// "with 'x'", before "in the name" or, if the text can be content, "in it".
+    /// Read so far: "with 'x'", before "in the name" or, if the text can be content, "in it".
     WithText { text: String, is_content: bool },
-    /// "a text file nor": its second half follows.
+    /// Read so far: "a text file nor": its second half follows.
     Nor(Box<Item>),
-    /// "a text file nor a pdf": "neither" stands before it.
+    /// Read so far: "a text file nor a pdf": "neither" stands before it.
     NeitherNor(Box<Item>),
-    /// "the last 3 non-empty": lines follow.
+    /// Read so far: "the last 3 non-empty": lines follow.
     NumberedOf { edge: Edge, count: u64, exact: bool, draft: Box<Draft> },
-    /// ".rs extension", after "with".
+    /// Read so far: ".rs extension", after "with".
     ExtensionPhrase(Pred),
-    /// "folder named", "file named": a path's name follows.
+    /// Read so far: "folder named", "file named": a path's name follows.
     Named(PathKind),
-    /// "search x".
+    /// Read so far: "search x".
     SearchIn(Place),
-    /// "search x for", x a file.
+    /// Read so far: "search x for", x a file.
     SearchFor(Place),
-    /// "3 days after today", negative before it.
+    /// Read so far: "3 days after today", negative before it.
     Days(i32),
-    /// "when was x".
+    /// Read so far: "when was x".
     WhenWas(Place),
 }
 

@@ -1,7 +1,5 @@
 //! Turns tokens into the first items of the chart: the meanings of every phrase and the uses of every literal.
 
-#![expect(clippy::wildcard_enum_match_arm, reason = "a word that says nothing by itself waits for its argument")]
-
 use super::draft::{Ask, Draft, LinesWanted, Once, TargetWord};
 use super::item::{Context, Item, Text, TextKind};
 use super::rules::home_folder;

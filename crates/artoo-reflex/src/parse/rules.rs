@@ -1,7 +1,5 @@
 //! The grammar: what two neighbouring items mean together.
 
-#![expect(clippy::wildcard_enum_match_arm, reason = "a rule names what it takes; all else is another rule's business")]
-
 mod act;
 mod boolean;
 mod list;

@@ -1,7 +1,5 @@
 //! Splits a request into steps, and reads the steps one after the other.
 
-#![expect(clippy::wildcard_enum_match_arm, reason = "words that begin a step are named; every other does not")]
-
 use super::antecedent::Antecedent;
 use super::build::{BuildError, Built, build};
 use super::chart::Chart;

@@ -1,7 +1,5 @@
 //! Facts about users and groups, from the account files and `/proc/self/status`.
 
-#![expect(clippy::wildcard_enum_match_arm, reason = "facts of other kinds are no facts of accounts")]
-
 use std::collections::BTreeSet;
 use std::path::Path;
 
@@ -9,8 +7,10 @@ use super::{entry_of, lines, variable};
 use crate::algebra::Fact;
 use crate::eval::{Answer, EvalError, FileSystem, text};
 
+/// The file of user accounts.
 const USERS: &str = "/etc/passwd";
 
+/// The file of groups.
 const GROUPS: &str = "/etc/group";
 
 /// The value of a fact about users and groups.

@@ -1,10 +1,5 @@
 //! Checks facts of the machine. Facts that change by themselves may differ within a tolerance.
 
-#![expect(
-    clippy::wildcard_enum_match_arm,
-    reason = "what an operator does not apply to has no value, whatever else there comes to be"
-)]
-
 use std::collections::BTreeSet;
 use std::path::Path;
 

@@ -19,7 +19,6 @@ struct Selection<'a> {
 }
 
 /// Splits a query into its layers.
-#[expect(clippy::wildcard_enum_match_arm, reason = "it takes off the operators it names and hands on the rest")]
 fn selection(query: &Query) -> Selection<'_> {
     let mut found = Selection { with_details: false, stretch: None, order: None, members: query };
     loop {

@@ -1,7 +1,5 @@
 //! Builds acts from features.
 
-#![expect(clippy::wildcard_enum_match_arm, reason = "an act takes the forms it names; every other is refused")]
-
 use super::super::draft::{Draft, TargetWord, of_line};
 use super::files::{inside, selection};
 use super::{BuildContext, BuildError};

@@ -1,10 +1,5 @@
 //! Builds queries about files and folders from features.
 
-#![expect(
-    clippy::wildcard_enum_match_arm,
-    reason = "a condition or operator that is treated apart is named; every other is not"
-)]
-
 use super::super::draft::{Ask, Draft};
 use super::conditions::predicates;
 use super::order::order;

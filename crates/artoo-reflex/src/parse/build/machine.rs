@@ -1,10 +1,5 @@
 //! Builds questions about the machine from features: facts, disks, processes.
 
-#![expect(
-    clippy::wildcard_enum_match_arm,
-    reason = "a condition that reads differently of a process is named; every other is not"
-)]
-
 use super::super::draft::{Ask, Draft};
 use super::files::counted;
 use super::order::order;

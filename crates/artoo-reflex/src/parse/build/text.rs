@@ -1,10 +1,5 @@
 //! Builds queries about lines of text from features.
 
-#![expect(
-    clippy::wildcard_enum_match_arm,
-    reason = "lines that stand for themselves are named; every other is handled behind"
-)]
-
 use super::super::draft::{Ask, Draft, LinesWanted, Once, of_line};
 use super::conditions::{as_word, has_content, with_case};
 use super::files::{inside, ranked_groups, selection};

@@ -1,7 +1,5 @@
 //! Builds the source of a query about files: the places searched, how deep, and which entries.
 
-#![expect(clippy::wildcard_enum_match_arm, reason = "a condition that is treated apart is named; every other is not")]
-
 use super::super::draft::{Ask, Draft};
 use super::conditions::predicates;
 use super::left_out::left_out;
