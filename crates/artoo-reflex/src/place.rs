@@ -10,7 +10,7 @@ pub(crate) struct Place {
     /// The absolute path, without `.`, `..` and a trailing slash.
     pub(crate) path: String,
     /// Whether it is a file or a folder.
-    pub(crate) path_kind: PathKind,
+    pub(crate) kind: PathKind,
     /// Whether it was typed without any folder, so that it can also be a name to search for.
     pub(crate) bare: bool,
 }
@@ -41,7 +41,7 @@ pub(crate) fn resolve(typed: &str, environment: &Environment) -> Option<Place> {
     };
     let names_folder = typed.ends_with('/') || typed.ends_with('.') || typed == "~";
     let path = clean(&absolute);
-    let path_kind = match file_name(&path) {
+    let kind = match file_name(&path) {
         _ if names_folder => PathKind::Folder,
         None => PathKind::Folder,
         Some(name) => match name.rsplit_once('.') {
@@ -52,7 +52,7 @@ pub(crate) fn resolve(typed: &str, environment: &Environment) -> Option<Place> {
             _ => PathKind::Unknown,
         },
     };
-    Some(Place { path, path_kind, bare: !typed.contains('/') && !typed.starts_with('~') })
+    Some(Place { path, kind, bare: !typed.contains('/') && !typed.starts_with('~') })
 }
 
 /// The part after the last slash; `None` for the root.

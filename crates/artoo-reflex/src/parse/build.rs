@@ -150,7 +150,7 @@ fn question(cx: &mut BuildContext<'_>, draft: &mut Draft) -> Result<Query, Build
         if draft.object.is_empty() && !draft.scope.iter().any(|place| is_text || !holds(place)) {
             return Err(BuildError::NameOrText { text: text.clone() });
         }
-        if draft.object.iter().chain(&draft.scope).any(|place| place.path_kind == PathKind::File) {
+        if draft.object.iter().chain(&draft.scope).any(|place| place.kind == PathKind::File) {
             draft.lines = Some(LinesWanted::All);
         } else {
             (draft.noun, draft.plural) = (Some(Kind::File), Some(true));
@@ -160,7 +160,7 @@ fn question(cx: &mut BuildContext<'_>, draft: &mut Draft) -> Result<Query, Build
     if draft.relation.is_some() || is_about_text(cx, draft) {
         return text::build(cx, draft);
     }
-    let names_file = matches!(draft.object.as_slice(), [place] if place.path_kind == PathKind::File);
+    let names_file = matches!(draft.object.as_slice(), [place] if place.kind == PathKind::File);
     let bare_object = names_file && !draft.has_noun() && draft.contents.is_none();
     if draft.ask == Some(Ask::WhenChanged) || (bare_object && (draft.ask == Some(Ask::Size) || draft.details.is_some()))
     {
@@ -238,13 +238,13 @@ fn find(cx: &mut BuildContext<'_>, draft: &mut Draft) -> Result<Query, BuildErro
     }
     let name = file_name(&place.path).unwrap_or_default().to_owned();
     draft.preds.push(Pred::Name(NameTest::Is(name)));
-    draft.noun = Some(if place.path_kind == PathKind::Folder { Kind::Folder } else { Kind::File });
+    draft.noun = Some(if place.kind == PathKind::Folder { Kind::Folder } else { Kind::File });
     files::build(cx, draft)
 }
 
 /// Whether the draft means "find the folder x in ~/y".
 fn is_folder_looked_for(draft: &Draft) -> bool {
-    let bare = matches!(draft.object.as_slice(), [place] if place.bare && place.path_kind == PathKind::Folder);
+    let bare = matches!(draft.object.as_slice(), [place] if place.bare && place.kind == PathKind::Folder);
     bare && !draft.scope.is_empty() && !draft.has_noun() && draft.ask.is_none()
 }
 

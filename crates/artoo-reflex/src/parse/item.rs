@@ -172,8 +172,8 @@ impl Context<'_> {
     /// The place a name stands for; its kind is that of the existing entry, else guessed from the name.
     pub(crate) fn resolve(&self, typed: &str) -> Option<Place> {
         let place = resolve(typed, self.environment)?;
-        let path_kind = self.on_disk(&place.path).unwrap_or(place.path_kind);
-        Some(Place { path_kind, ..place })
+        let kind = self.on_disk(&place.path).unwrap_or(place.kind);
+        Some(Place { kind, ..place })
     }
 
     /// The kind of the entry at a path, links followed; `None` if it doesn't exist.
@@ -250,7 +250,7 @@ impl Item {
         } else if let Self::Path(place) = self {
             place.clone()
         } else if let Self::Text(Text { text, kind: FileName | Extension | Quoted | Bare }) = self {
-            context.resolve(text).filter(|place| place.path_kind == PathKind::File)?
+            context.resolve(text).filter(|place| place.kind == PathKind::File)?
         } else {
             return None;
         };

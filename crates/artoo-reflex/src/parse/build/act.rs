@@ -15,7 +15,7 @@ pub(super) fn build(cx: &mut BuildContext<'_>, draft: &mut Draft) -> Result<Step
         ActWord::Create => create(draft),
         ActWord::CreateFolder => {
             for place in &mut draft.object {
-                place.path_kind = PathKind::Folder;
+                place.kind = PathKind::Folder;
             }
             create(draft)
         }
@@ -80,7 +80,7 @@ fn create(draft: &mut Draft) -> Result<Step, BuildError> {
         _ => return Err(BuildError::Incomplete("in which folder")),
     };
     let paths: Vec<String> = objects.iter().map(|place| inside(folder.as_deref(), place)).collect();
-    let all = |path_kind: PathKind| !objects.is_empty() && objects.iter().all(|place| place.path_kind == path_kind);
+    let all = |kind: PathKind| !objects.is_empty() && objects.iter().all(|place| place.kind == kind);
     if all(PathKind::Folder) {
         // "an empty folder" is what a new one is.
         draft.preds.retain(|pred| !matches!(pred, Pred::MaxBytes(0) | Pred::EmptyFolder));
@@ -89,10 +89,10 @@ fn create(draft: &mut Draft) -> Result<Step, BuildError> {
     match (objects.as_slice(), paths.as_slice()) {
         ([], _) => Err(BuildError::Incomplete("the name of what is created")),
         // "create an archive x.zip containing y" asks for no text.
-        ([place], _) if place.path_kind == PathKind::File && is_archive(&place.path) => {
+        ([place], _) if place.kind == PathKind::File && is_archive(&place.path) => {
             Err(BuildError::Incomplete("what is packed (“pack … into …”)"))
         }
-        ([place], [path]) if place.path_kind == PathKind::File => {
+        ([place], [path]) if place.kind == PathKind::File => {
             let text = content(draft)?;
             Ok(Step::Do(Act::CreateFile { path: path.clone(), text }))
         }
@@ -127,8 +127,8 @@ fn transfer(cx: &mut BuildContext<'_>, draft: &mut Draft, word: ActWord) -> Resu
     let to = match target {
         TargetWord::Folder(place) => Target::Into(place.path),
         TargetWord::File(place) if is_one(&of) => Target::As(place.path),
-        TargetWord::Open(place) if place.path_kind == PathKind::File && is_one(&of) => Target::As(place.path),
-        TargetWord::Open(place) if place.path_kind == PathKind::Unknown => {
+        TargetWord::Open(place) if place.kind == PathKind::File && is_one(&of) => Target::As(place.path),
+        TargetWord::Open(place) if place.kind == PathKind::Unknown => {
             cx.notes.push(format!("{} is taken as a folder, made if it is not there", place.path));
             Target::Into(place.path)
         }
@@ -233,7 +233,7 @@ fn extract(cx: &mut BuildContext<'_>, draft: &mut Draft) -> Result<Step, BuildEr
     let of = selected(cx, draft)?;
     let to = match target {
         Some(TargetWord::Folder(place)) => place.path,
-        Some(TargetWord::Open(place)) if place.path_kind != PathKind::File => place.path,
+        Some(TargetWord::Open(place)) if place.kind != PathKind::File => place.path,
         Some(TargetWord::There) => there(cx)?,
         Some(_) => {
             return Err(BuildError::Question { question: "a file as the place to unpack into", of: "an archive" });
@@ -268,7 +268,7 @@ fn replace(draft: &mut Draft) -> Result<Step, BuildError> {
     };
     let to = match draft.target.take() {
         Some(TargetWord::File(to)) => to,
-        Some(TargetWord::Open(to)) if to.path_kind == PathKind::File => to,
+        Some(TargetWord::Open(to)) if to.kind == PathKind::File => to,
         _ => return Err(missing),
     };
     Ok(Step::Do(Act::Replace { path: inside(folder.as_deref(), &place), find, with, to: to.path }))

@@ -77,7 +77,7 @@ fn paths(draft: &mut Draft) -> Option<Query> {
     let asks = draft.act.is_some()
         || draft.field.is_some()
         || draft.object.len() > 1
-        || draft.object.iter().all(|place| place.path_kind == PathKind::File);
+        || draft.object.iter().all(|place| place.kind == PathKind::File);
     let is_counted = matches!(draft.ask, Some(Ask::Count | Ask::CountThem | Ask::Number(Function::Any)));
     if !is_named || !asks || is_counted {
         return None;
@@ -90,7 +90,7 @@ fn paths(draft: &mut Draft) -> Option<Query> {
     draft.scope.clear();
     draft.plural = None;
     let objects = std::mem::take(&mut draft.object);
-    let all = |path_kind: PathKind| objects.iter().all(|place| place.path_kind == path_kind);
+    let all = |kind: PathKind| objects.iter().all(|place| place.kind == kind);
     let kind = match (all(PathKind::File), all(PathKind::Folder)) {
         (true, _) => Kind::File,
         (_, true) => Kind::Folder,

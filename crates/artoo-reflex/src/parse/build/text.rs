@@ -295,17 +295,17 @@ fn source(cx: &mut BuildContext<'_>, draft: &mut Draft, has_match: bool) -> Resu
 fn path(draft: &mut Draft, has_match: bool) -> Result<String, BuildError> {
     let says_lines = draft.lines.is_some() || draft.column.is_some() || draft.relation.is_some();
     match (draft.object.as_slice(), draft.scope.as_slice()) {
-        ([file], [folder]) if file.bare && folder.path_kind != PathKind::File => {
+        ([file], [folder]) if file.bare && folder.kind != PathKind::File => {
             let path = inside(Some(&folder.path), file);
             draft.object.clear();
             draft.scope.clear();
             Ok(path)
         }
-        ([place], []) if place.path_kind == PathKind::Folder => {
+        ([place], []) if place.kind == PathKind::Folder => {
             Err(BuildError::Question { question: "lines of text", of: "a folder" })
         }
         // Without a word for lines, "read x" or "the contents of x" may speak of a folder.
-        ([place], []) if place.path_kind == PathKind::Unknown && !says_lines && !has_match => {
+        ([place], []) if place.kind == PathKind::Unknown && !says_lines && !has_match => {
             Err(BuildError::FolderOrFile { path: place.path.clone() })
         }
         ([place], []) => {
@@ -313,7 +313,7 @@ fn path(draft: &mut Draft, has_match: bool) -> Result<String, BuildError> {
             draft.object.clear();
             Ok(path)
         }
-        ([], [place]) if place.path_kind != PathKind::Folder && says_lines => {
+        ([], [place]) if place.kind != PathKind::Folder && says_lines => {
             let path = place.path.clone();
             draft.scope.clear();
             Ok(path)

@@ -115,10 +115,10 @@ fn is_look_around(draft: &Draft, places: &[Place], is_here: bool) -> bool {
     let counts = matches!(draft.ask, Some(Ask::Count | Ask::CountThem | Ask::Number(Function::Any)));
     // "which files are here" asks for the same as "list the files here"; a search goes everywhere.
     let lists = draft.ask.is_none() && matches!(draft.verb, None | Some(Verb::List | Verb::Show));
-    let path_kind = (lists || counts) && draft.act.is_none();
+    let is_look = (lists || counts) && draft.act.is_none();
     let says_nothing = draft.types.is_empty() && draft.preds.is_empty();
     let is_all = draft.superlative.is_none() && draft.group.is_none() && draft.duplicates.is_none();
-    path_kind && says_nothing && is_all && draft.field.is_none() && (places.is_empty() || is_here)
+    is_look && says_nothing && is_all && draft.field.is_none() && (places.is_empty() || is_here)
 }
 
 /// A condition on empty files as one on empty folders.
@@ -136,7 +136,7 @@ fn places(draft: &mut Draft) -> Result<Vec<Place>, BuildError> {
     let object = std::mem::take(&mut draft.object);
     match (scope.as_slice(), object.as_slice()) {
         (_, []) => Ok(scope),
-        ([], [object]) if object.path_kind == PathKind::File => {
+        ([], [object]) if object.kind == PathKind::File => {
             Err(BuildError::Question { question: "what lies in it", of: "a file" })
         }
         // "the folder ~/x" is a path, not the folders in it.
@@ -146,7 +146,7 @@ fn places(draft: &mut Draft) -> Result<Vec<Place>, BuildError> {
         ([], [object]) => {
             // "list ~/x": without a word for what is wanted, it must be plain that a folder is meant.
             let says_what = draft.has_noun() || draft.ask.is_some() || draft.superlative.is_some();
-            match (says_what, draft.verb, object.path_kind) {
+            match (says_what, draft.verb, object.kind) {
                 (true, _, _) | (_, Some(Verb::List), _) | (_, Some(Verb::Show), PathKind::Folder) => {
                     Ok(vec![object.clone()])
                 }

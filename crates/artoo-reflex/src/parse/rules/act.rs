@@ -47,14 +47,13 @@ fn target(context: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
             Some(Item::Partial(Partial::OntoFiles(draft.clone())))
         }
         (Item::Mark(Concept::Into), _) => match place? {
-            place if place.path_kind == PathKind::Folder => to(TargetWord::Folder(place)),
+            place if place.kind == PathKind::Folder => to(TargetWord::Folder(place)),
             place => to(TargetWord::Open(place)),
         },
-        (Item::Mark(Concept::IntoFolder), _) => to(TargetWord::Folder(Place {
-            path_kind: PathKind::Folder,
-            ..place.or_else(|| named_folder(context, right))?
-        })),
-        (Item::Mark(Concept::AsFile), _) => to(TargetWord::File(Place { path_kind: PathKind::File, ..place? })),
+        (Item::Mark(Concept::IntoFolder), _) => {
+            to(TargetWord::Folder(Place { kind: PathKind::Folder, ..place.or_else(|| named_folder(context, right))? }))
+        }
+        (Item::Mark(Concept::AsFile), _) => to(TargetWord::File(Place { kind: PathKind::File, ..place? })),
         _ => None,
     }
 }

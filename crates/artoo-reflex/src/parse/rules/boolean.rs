@@ -177,7 +177,7 @@ fn by_place(context: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
     // "except those in ~/x/photos".
     if let (Item::Mark(Concept::NotBelow), Item::Path(place)) = (left, right)
         && !place.bare
-        && place.path_kind != PathKind::File
+        && place.kind != PathKind::File
     {
         let inside = Pred::Inside(place.path.clone());
         return Some(Item::draft(Draft::pred(Pred::Not(Box::new(inside)))));
@@ -251,7 +251,7 @@ fn without(context: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
             let pred = Pred::Not(Box::new(Pred::All(draft.preds.clone()))).normalise();
             Some(Item::draft(Draft { preds: vec![pred], notes: draft.notes.clone(), ..Draft::default() }))
         }
-        Item::Text(Text { kind: TextKind::Quoted, text }) if context.resolve(text)?.path_kind == PathKind::File => {
+        Item::Text(Text { kind: TextKind::Quoted, text }) if context.resolve(text)?.kind == PathKind::File => {
             Some(not(&Draft::pred(Pred::Name(NameTest::Is(text.clone())))))
         }
         Item::Text(Text { kind: TextKind::FileName, text }) => {

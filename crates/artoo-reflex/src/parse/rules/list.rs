@@ -228,7 +228,7 @@ fn joined(context: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
 
 /// A bare file name as a condition on names.
 fn name_looked_for(place: &Place) -> Option<Pred> {
-    let is_name = place.bare && place.path_kind == PathKind::File;
+    let is_name = place.bare && place.kind == PathKind::File;
     file_name(&place.path).filter(|_| is_name).map(|name| Pred::Name(NameTest::Is(name.to_owned())))
 }
 

@@ -43,13 +43,13 @@ fn several(context: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
     };
     match (left, right) {
         (Item::Mark(Concept::Noun { kind: kind @ (Kind::Folder | Kind::File), plural: true }), item) => {
-            let path_kind = if *kind == Kind::Folder { PathKind::Folder } else { PathKind::File };
+            let kind = if *kind == Kind::Folder { PathKind::Folder } else { PathKind::File };
             if let Item::Paths(places) = item {
-                return Some(Item::Paths(places.iter().map(|place| Place { path_kind, ..place.clone() }).collect()));
+                return Some(Item::Paths(places.iter().map(|place| Place { kind, ..place.clone() }).collect()));
             }
             // The first of "folders a, b and c"; alone it would be no plural, and joining tells.
             let place = context.resolve(name(item).filter(|_| !matches!(item, Item::Path(_)))?)?;
-            Some(Item::Paths(vec![Place { path_kind, ..place }]))
+            Some(Item::Paths(vec![Place { kind, ..place }]))
         }
         (item, Item::Comma | Item::Mark(Concept::And)) if places(item).is_some() => {
             Some(Item::Partial(Partial::JoiningPaths(places(item)?)))
@@ -59,11 +59,8 @@ fn several(context: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
             let later = match places(item) {
                 Some(later) => later,
                 None => {
-                    let path_kind = first.first()?.path_kind;
-                    vec![Place {
-                        path_kind,
-                        ..context.resolve(name(item).filter(|_| path_kind != PathKind::Unknown)?)?
-                    }]
+                    let kind = first.first()?.kind;
+                    vec![Place { kind, ..context.resolve(name(item).filter(|_| kind != PathKind::Unknown)?)? }]
                 }
             };
             Some(Item::Paths([first.clone(), later].concat()))
@@ -75,7 +72,7 @@ fn several(context: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
         (Item::Partial(Partial::JoiningScope(first)), item) => {
             let later = match item {
                 Item::Draft(draft) if draft.only_scope() => draft.scope.clone(),
-                item => places(item).filter(|places| places.iter().all(|place| place.path_kind != PathKind::File))?,
+                item => places(item).filter(|places| places.iter().all(|place| place.kind != PathKind::File))?,
             };
             let mut joined = first.clone();
             joined.scope.extend(later);
@@ -83,8 +80,8 @@ fn several(context: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
         }
         (Item::Mark(Concept::Within | Concept::Inside | Concept::Depth(DepthWord::Direct)), Item::Paths(places)) => {
             let depth = matches!(left, Item::Mark(Concept::Depth(_))).then_some(Depth::Direct);
-            let folders = places.iter().all(|place| place.path_kind != PathKind::File);
-            let files = places.iter().all(|place| place.path_kind == PathKind::File);
+            let folders = places.iter().all(|place| place.kind != PathKind::File);
+            let files = places.iter().all(|place| place.kind == PathKind::File);
             let (scope, object) = if folders { (places.clone(), Vec::new()) } else { (Vec::new(), places.clone()) };
             (folders || files).then(|| Item::draft(Draft { scope, object, depth, ..Draft::default() }))
         }
@@ -94,9 +91,9 @@ fn several(context: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
 
 /// "folder src", "the src folder", "the file notes.txt", "a folder called src".
 fn named(context: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
-    let path = |item: &Item, path_kind: PathKind| -> Option<Item> {
+    let path = |item: &Item, kind: PathKind| -> Option<Item> {
         let place = if let Item::Path(place) = item { place.clone() } else { context.resolve(name(item)?)? };
-        Some(Item::Path(Place { path_kind, ..place }))
+        Some(Item::Path(Place { kind, ..place }))
     };
     match (left, right) {
         (Item::Mark(kind), Item::Mark(Concept::Name(crate::concept::NameRelation::Is))) if *kind == FOLDER => {
@@ -106,15 +103,15 @@ fn named(context: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
             Some(Item::Partial(Partial::Named(PathKind::File)))
         }
         (
-            Item::Partial(Partial::Named(path_kind)),
+            Item::Partial(Partial::Named(kind)),
             Item::Text(Text { text, kind: TextKind::Known | TextKind::KindWord }),
-        ) => Some(Item::Path(Place { path_kind: *path_kind, ..context.resolve(text)? })),
-        (Item::Partial(Partial::Named(path_kind)), item) => path(item, *path_kind),
+        ) => Some(Item::Path(Place { kind: *kind, ..context.resolve(text)? })),
+        (Item::Partial(Partial::Named(kind)), item) => path(item, *kind),
         (Item::Mark(kind), Item::Text(Text { text, kind: TextKind::KindWord }))
         | (Item::Text(Text { text, kind: TextKind::KindWord }), Item::Mark(kind))
             if *kind == FOLDER =>
         {
-            Some(Item::Path(Place { path_kind: PathKind::Folder, ..context.resolve(text)? }))
+            Some(Item::Path(Place { kind: PathKind::Folder, ..context.resolve(text)? }))
         }
         (Item::Mark(kind), item) | (item, Item::Mark(kind)) if *kind == FOLDER => path(item, PathKind::Folder),
         (Item::Mark(kind), item) if *kind == FILE => path(item, PathKind::File),
@@ -182,7 +179,7 @@ fn within(context: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
     };
     let mut draft = Draft { depth, ..Draft::default() };
     draft.notes.extend(note);
-    match place.path_kind {
+    match place.kind {
         PathKind::File => draft.object = vec![place],
         PathKind::Folder | PathKind::Unknown => draft.scope = vec![place],
     }
@@ -198,7 +195,7 @@ pub(in crate::parse) fn home_folder(context: &Context<'_>, name: &str) -> Option
     let at_home = context.resolve(&typed)?;
     // "~/Downloads is not there, ./Downloads is".
     let here = context.resolve(name).filter(|here| !context.is_folder(&at_home.path) && context.is_folder(&here.path));
-    Some(Place { path_kind: PathKind::Folder, bare: false, ..here.unwrap_or(at_home) })
+    Some(Place { kind: PathKind::Folder, bare: false, ..here.unwrap_or(at_home) })
 }
 
 /// "what is in ~/x", "does ~/x contain", "when was x changed".
@@ -207,10 +204,10 @@ fn about(context: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
         (Item::Mark(Concept::ListFolder), Item::Mark(Concept::PlaceAfterPreposition(name))) => {
             Some(contents(home_folder(context, name)?))
         }
-        (Item::Mark(Concept::ListFolder), Item::Path(place)) if place.path_kind != PathKind::File => {
+        (Item::Mark(Concept::ListFolder), Item::Path(place)) if place.kind != PathKind::File => {
             Some(contents(place.clone()))
         }
-        (Item::Path(place), Item::Mark(Concept::Holds)) if place.path_kind != PathKind::File => {
+        (Item::Path(place), Item::Mark(Concept::Holds)) if place.kind != PathKind::File => {
             Some(Item::draft(Draft { scope: vec![place.clone()], ..Draft::default() }))
         }
         (Item::Draft(draft), Item::Mark(Concept::Holds)) if draft.contents.is_some() => Some(left.clone()),
@@ -259,7 +256,7 @@ fn search(context: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
             let rest = only!(draft, verb, scope, depth);
             rest.then(|| left.clone())
         }
-        (Item::Partial(Partial::SearchIn(place)), Item::Mark(Concept::For)) if place.path_kind == PathKind::File => {
+        (Item::Partial(Partial::SearchIn(place)), Item::Mark(Concept::For)) if place.kind == PathKind::File => {
             Some(Item::Partial(Partial::SearchFor(place.clone())))
         }
         (Item::Partial(Partial::SearchIn(place)), Item::Mark(Concept::For)) => {
