@@ -5,6 +5,7 @@
 mod answer;
 mod check;
 mod disk;
+mod facts;
 mod meaning;
 mod phrasings;
 mod refuse;
