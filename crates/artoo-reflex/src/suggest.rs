@@ -1,17 +1,15 @@
-//! Files and folders that a request names and that don't exist, with what lies near them.
-
-#![expect(clippy::wildcard_enum_match_arm, reason = "sources are named; every operator hands on to what it is over")]
+//! Finds missing files and folders that a request names, and suggests existing ones.
 
 use std::path::Path;
 
 use crate::algebra::{Act, Depth, NameTest, Pred, Query, Step};
 use crate::eval::{EntryKind, FileSystem, FileSystemError};
-use crate::lexicon::one_slip_apart;
+use crate::lexicon::differ_by_one_edit;
 
-/// Most entries that are looked through for a name.
+/// Maximum number of entries searched for a similar name.
 const ENTRIES_MAX: usize = 5_000;
 
-/// The first path that the steps read and that does not exist; what an earlier step may make is not looked for.
+/// The first path that the steps read and that doesn't exist; paths after the first change are not checked.
 pub(crate) fn missing(steps: &[Step], fs: &dyn FileSystem) -> Option<String> {
     let mut named = Vec::new();
     for step in steps {
@@ -29,7 +27,7 @@ pub(crate) fn missing(steps: &[Step], fs: &dyn FileSystem) -> Option<String> {
     if is_missing("/") { None } else { named.into_iter().find(|path| is_missing(path)) }
 }
 
-/// The paths a query reads.
+/// Collects the paths a query reads.
 fn sources(query: &Query, named: &mut Vec<String>) {
     match query {
         Query::Tree { roots: several, .. } | Query::Paths { paths: several, .. } => {
@@ -50,7 +48,7 @@ fn sources(query: &Query, named: &mut Vec<String>) {
     }
 }
 
-/// What to tell of a path that does not exist.
+/// The message about a missing path, with suggestions.
 pub(crate) fn advice(path: &str, fs: &dyn FileSystem) -> String {
     let absent = Path::new(path).ancestors().take_while(|above| fs.metadata(above).is_err()).last();
     let absent = absent.unwrap_or(Path::new(path));
@@ -61,7 +59,7 @@ pub(crate) fn advice(path: &str, fs: &dyn FileSystem) -> String {
     }
 }
 
-/// What lies beside a path with nearly the same name, or below its folder with the same.
+/// Existing paths with a similar name beside the missing one, or with the same name below its folder.
 fn near(absent: &Path, fs: &dyn FileSystem) -> Vec<String> {
     let (Some(folder), Some(name)) = (absent.parent(), absent.file_name().and_then(|name| name.to_str())) else {
         return Vec::new();
@@ -73,7 +71,7 @@ fn near(absent: &Path, fs: &dyn FileSystem) -> Vec<String> {
         for entry in fs.list(&at).unwrap_or_default() {
             seen += 1;
             let known = String::from_utf8_lossy(entry.name_bytes()).to_lowercase();
-            if known == wanted || (at == folder && one_slip_apart(&known, &wanted)) {
+            if known == wanted || (at == folder && differ_by_one_edit(&known, &wanted)) {
                 found.push(entry.shown());
             }
             if entry.kind == EntryKind::Folder && !known.starts_with('.') {
