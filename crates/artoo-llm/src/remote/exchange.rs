@@ -7,7 +7,7 @@ use reqwest::header::{ACCEPT, CONTENT_ENCODING, CONTENT_TYPE, HeaderMap, LOCATIO
 use reqwest::{Client, RequestBuilder, Response, StatusCode, Url};
 use tokio::time::timeout;
 
-use super::decoder::{Decoder, Stage};
+use super::decoder::{Decoder, Stage, lossy, shown_with, text_of, unreadable};
 use super::trouble::Trouble;
 use super::waits::retry_after;
 use crate::structured;
@@ -16,9 +16,6 @@ use crate::wire::{Fault, Wire};
 
 /// How much of an error's body is read: enough for its message.
 const MAX_ERROR_BYTES: usize = 64 << 10;
-
-/// How much of a strange body is kept to be shown, in bytes.
-const KEPT_BYTES: usize = 1000;
 
 /// How long the rest of an answer that has ended is awaited, so that its connection can be used again.
 const DRAIN_WITHIN: Duration = Duration::from_millis(200);
@@ -166,48 +163,6 @@ impl Sent<'_> {
 fn content_type(response: &Response) -> String {
     let whole = response.headers().get(CONTENT_TYPE).map(|value| lossy(value.as_bytes())).unwrap_or_default();
     whole.split(';').next().unwrap_or_default().trim().to_ascii_lowercase()
-}
-
-/// The text of a whole body, if it can be JSON at all.
-pub(super) fn text_of<'b>(body: &'b [u8], content_type: &str) -> Result<&'b str, Trouble> {
-    let Ok(text) = str::from_utf8(body) else { return Err(unreadable("the body is not valid UTF-8", body)) };
-    let text = text.trim_start_matches('\u{feff}').trim();
-    if text.is_empty() {
-        return Err(unreadable("the body is empty", body));
-    }
-    if text.starts_with('<') {
-        return Err(unreadable("a web page came instead of an answer", body));
-    }
-    if !is_json_like(content_type) {
-        return Err(unreadable(&format!("the answer's type is {content_type}, not JSON"), body));
-    }
-    Ok(text)
-}
-
-/// JSON under its own name, and under the names that careless servers give it.
-fn is_json_like(content_type: &str) -> bool {
-    matches!(content_type, "" | "application/json" | "text/json" | "text/plain" | "application/octet-stream")
-        || content_type.ends_with("+json")
-}
-
-fn unreadable(detail: &str, body: &[u8]) -> Trouble {
-    Trouble::Unreadable { detail: detail.to_owned(), text: lossy(body.get(..KEPT_BYTES).unwrap_or(body)) }
-}
-
-/// A fault with the beginning of what it is about.
-pub(super) fn shown_with(fault: Fault, body: &[u8]) -> Trouble {
-    match fault {
-        Fault::Cut(detail) => Trouble::Cut { detail },
-        Fault::Unreadable(detail) => unreadable(&detail, body),
-        Fault::Refused { status: Some(status), complaint } => Trouble::Status { status, complaint, retry_after: None },
-        Fault::Refused { status: None, complaint } => {
-            unreadable(&format!("an error came instead of an answer: {}", complaint.message), body)
-        }
-    }
-}
-
-fn lossy(bytes: &[u8]) -> String {
-    String::from_utf8_lossy(bytes).into_owned()
 }
 
 /// Everything before a status line counts as no connection; an endpoint's address is not repeated, it may hold a query.

@@ -3,7 +3,8 @@
 use artoo_proto::{ByTools, ModelReply, ModelRequest, ReplyBody, Usage};
 use serde_json::Value;
 
-use super::exchange::{Seen, shown_with};
+use super::decoder::shown_with;
+use super::exchange::Seen;
 use super::trouble::Trouble;
 use super::{MODEL_NAME_CHARS, Remote, endpoint};
 use crate::ledger::Cache;

@@ -11,12 +11,10 @@ use std::path::Path as FilePath;
 use super::{name_of, packages, same};
 
 /// Modules that still need each other: the crate, their parent module, and their names in order.
-const CIRCLES: [(&str, &str, &str); 23] = [
+const CIRCLES: [(&str, &str, &str); 21] = [
     ("artoo-bus", "", "bus tap"),
     ("artoo-ggs", "", "cascade counterfactual outcome"),
     ("artoo-ggs", "", "config profile"),
-    ("artoo-llm", "", "abilities remote"),
-    ("artoo-llm", "", "native structured usage wire"),
     ("artoo-mkct", "", "engine evidence frame journal promotion recall sop sweep"),
     ("artoo-mkct", "engine", "codec state"),
     ("artoo-mkct", "service", "error folder keeper queue"),

@@ -170,7 +170,6 @@ async fn resume_needs_validator_or_checksum() {
     assert_eq!(server.downloads()[1].from(), None);
 }
 
-#[doc = "holds: law 1.23"]
 #[tokio::test]
 async fn url_without_checksum_takes_the_current_file() {
     let place = Place::new();
