@@ -5,7 +5,7 @@ use crate::wire::draft::Draft;
 use crate::wire::frames::Frames;
 use crate::wire::{Fault, Framing, Wire};
 
-/// How much of a strange body is kept to be shown, in bytes.
+/// Number of bytes of an unexpected body that an error quotes.
 const KEPT_BYTES: usize = 1000;
 
 /// Progress of a response body.
@@ -63,7 +63,7 @@ impl<'d> Decoder<'d> {
     }
 }
 
-/// The text of a whole body, if it can be JSON at all.
+/// The text of a body that could be JSON.
 pub(super) fn text_of<'b>(body: &'b [u8], content_type: &str) -> Result<&'b str, Trouble> {
     let Ok(text) = str::from_utf8(body) else { return Err(unreadable("the body is not valid UTF-8", body)) };
     let text = text.trim_start_matches('\u{feff}').trim();
@@ -79,17 +79,18 @@ pub(super) fn text_of<'b>(body: &'b [u8], content_type: &str) -> Result<&'b str,
     Ok(text)
 }
 
-/// JSON under its own name, and under the names that careless servers give it.
+/// Whether a content type is JSON, or one that servers use for JSON by mistake.
 fn is_json_like(content_type: &str) -> bool {
     matches!(content_type, "" | "application/json" | "text/json" | "text/plain" | "application/octet-stream")
         || content_type.ends_with("+json")
 }
 
+/// The error for a body that is not an answer.
 pub(super) fn unreadable(detail: &str, body: &[u8]) -> Trouble {
     Trouble::Unreadable { detail: detail.to_owned(), text: lossy(body.get(..KEPT_BYTES).unwrap_or(body)) }
 }
 
-/// A fault with the beginning of what it is about.
+/// Converts a fault to an error that quotes the beginning of the body.
 pub(super) fn shown_with(fault: Fault, body: &[u8]) -> Trouble {
     match fault {
         Fault::Cut(detail) => Trouble::Cut { detail },

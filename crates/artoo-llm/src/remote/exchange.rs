@@ -1,4 +1,4 @@
-//! One HTTP request and its answer: bounded in bytes and in silence, read as it comes.
+//! One HTTP request and its response, with limits on size and silence.
 
 use std::error::Error;
 use std::time::Duration;
@@ -14,13 +14,13 @@ use crate::structured;
 use crate::wire::draft::Draft;
 use crate::wire::{Fault, Wire};
 
-/// How much of an error's body is read: enough for its message.
+/// Maximum number of bytes read of an error response.
 const MAX_ERROR_BYTES: usize = 64 << 10;
 
-/// How long the rest of an answer that has ended is awaited, so that its connection can be used again.
+/// Wait for the end of the connection after the answer's end marker, so that it can be reused.
 const DRAIN_WITHIN: Duration = Duration::from_millis(200);
 
-/// What one try needs.
+/// Client, headers and limits of one request.
 pub(super) struct Sent<'a> {
     pub(super) client: &'a Client,
     pub(super) headers: &'a HeaderMap,
@@ -29,7 +29,7 @@ pub(super) struct Sent<'a> {
     pub(super) max_body_bytes: usize,
 }
 
-/// What came of a try, for whoever looks on.
+/// Status and body of a response, for the observer.
 #[derive(Default)]
 pub(super) struct Seen {
     pub(super) status: Option<u16>,
@@ -45,8 +45,8 @@ enum End {
 }
 
 impl Sent<'_> {
-    /// Posts `body` and takes in the answer as it comes; `grown` hears of every piece. The draft keeps what came
-    /// before a failure: it was paid for.
+    /// Posts `body` and decodes the response while it is received; `grown` is called after each piece. After an
+    /// error the draft keeps what was received, since it was paid for.
     pub(super) async fn exchange(
         &self,
         url: &Url,
@@ -73,7 +73,7 @@ impl Sent<'_> {
         if draft.closed { Ok(()) } else { self.check_end(end, &seen.body) }
     }
 
-    /// Fetches a small JSON document: a list of models, say.
+    /// Requests a small JSON document, such as a list of models.
     pub(super) async fn document(&self, request: RequestBuilder) -> Result<serde_json::Value, Trouble> {
         let mut seen = Seen::default();
         let response = self.answered(request, &mut seen).await?;
@@ -85,6 +85,7 @@ impl Sent<'_> {
             .map_err(|error| unreadable(&format!("this is no document that was asked for: {error}"), &seen.body))
     }
 
+    /// Sends a request and checks status and encoding of the response.
     async fn answered(&self, request: RequestBuilder, seen: &mut Seen) -> Result<Response, Trouble> {
         let request = request.header(ACCEPT, "application/json, text/event-stream").headers(self.headers.clone());
         let response = match timeout(self.first_byte_timeout, request.send()).await {
@@ -109,6 +110,7 @@ impl Sent<'_> {
         Ok(response)
     }
 
+    /// The error of a response with an error status.
     async fn refusal(&self, status: StatusCode, response: Response, seen: &mut Seen) -> Trouble {
         let retry_after = retry_after(response.headers());
         // However its body ends, the status stands; what was read of it is the reason given.
@@ -117,8 +119,8 @@ impl Sent<'_> {
         Trouble::Status { status: status.as_u16(), complaint: structured::complaint(&lossy(&seen.body)), retry_after }
     }
 
-    /// Reads to the end of the body, or to the closing mark that `feed` sees. Each silence before the first content may
-    /// last `wait`, later ones as long as between two pieces.
+    /// Reads to the end of the body or to the end marker. Each silence before the first content may last `wait`,
+    /// later ones `read_idle_timeout`.
     async fn read(
         &self,
         mut response: Response,
@@ -150,6 +152,7 @@ impl Sent<'_> {
         }
     }
 
+    /// Converts an early end of the body to an error.
     fn check_end(&self, end: End, body: &[u8]) -> Result<(), Trouble> {
         match end {
             End::Complete => Ok(()),
@@ -165,7 +168,7 @@ fn content_type(response: &Response) -> String {
     whole.split(';').next().unwrap_or_default().trim().to_ascii_lowercase()
 }
 
-/// Everything before a status line counts as no connection; an endpoint's address is not repeated, it may hold a query.
+/// The error for a request without a response. The URL is not repeated, since its query may contain a key.
 fn no_connection(error: reqwest::Error) -> Trouble {
     let timed_out = error.is_timeout();
     let mut detail = chain(&error.without_url());
