@@ -39,7 +39,7 @@ pub struct Abilities {
 impl Abilities {
     /// A one-line summary, with the age of the probe.
     #[must_use]
-    pub fn told(&self, now_s: i64) -> String {
+    pub fn summary(&self, now_s: i64) -> String {
         let word = |format: ReplyFormat| match format {
             ReplyFormat::JsonSchema => "JSON schema",
             ReplyFormat::StrictSchema => "strict JSON schema",

@@ -97,7 +97,7 @@ mod tests {
         assert_eq!(again.fresh(&config("http://a/v1"), 1_000 + FRESH_FOR_S), None);
         assert_eq!(again.fresh(&config("http://a/v1"), 999), None);
         assert_eq!(again.fresh(&config("http://b/v1"), 1_001), None);
-        let told = found(1_000).told(1_000 + 3 * 86_400);
+        let told = found(1_000).summary(1_000 + 3 * 86_400);
         assert!(told.contains("JSON schema refused") && told.contains("found 3 days ago"), "{told}");
     }
 

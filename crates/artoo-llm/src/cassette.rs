@@ -27,7 +27,7 @@ pub enum CassetteError {
     #[error("the cassette {path:?} can't be used")]
     File { path: PathBuf, source: io::Error },
     /// A line is not a valid entry.
-    #[error("line {line} of the cassette is no entry")]
+    #[error("line {line} of the cassette is not a valid entry")]
     Line {
         /// Line number, from 1.
         line: usize,

@@ -44,7 +44,7 @@ pub enum ReaderError {
         inside: &'static str,
     },
     /// The reply contains only prose.
-    #[error("the reply holds no JSON object")]
+    #[error("the reply contains no JSON object")]
     NoObject,
     /// Invalid JSON, or a part of a broken object.
     #[error("malformed JSON: {problem}")]

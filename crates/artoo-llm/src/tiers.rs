@@ -146,8 +146,8 @@ impl Model for Tiers {
                 Err(failure) => return Err(failure),
             }
         }
-        let nobody = || ModelFailure::Unreachable { detail: "no model is set up for this role".to_owned() };
-        Err(failed.map_or_else(nobody, |(_, failure)| failure))
+        let no_model = || ModelFailure::Unreachable { detail: "no model is set up for this role".to_owned() };
+        Err(failed.map_or_else(no_model, |(_, failure)| failure))
     }
 }
 

@@ -82,7 +82,7 @@ impl Sent<'_> {
         self.check_end(end, &seen.body)?;
         let text = text_of(&seen.body, &content_type)?;
         serde_json::from_str(text)
-            .map_err(|error| unreadable(&format!("this is no document that was asked for: {error}"), &seen.body))
+            .map_err(|error| unreadable(&format!("the response is not a valid JSON document: {error}"), &seen.body))
     }
 
     /// Sends a request and checks status and encoding of the response.
