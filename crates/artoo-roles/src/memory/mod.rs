@@ -10,7 +10,7 @@ mod view;
 
 pub use view::{MemoryView, RememberedIntent};
 
-use artoo_mkct::{Engine, Frame, NewMegram, RecallQuery};
+use artoo_mkct::{Engine, NewMegram, RecallQuery, Tag, record::Frame};
 use artoo_proto::{EffectId, MegramDraft, MemoryQuery, MemoryRecall};
 use serde_json::Value;
 
@@ -75,8 +75,7 @@ impl Memory {
             };
             return vec![Effect::Recall(nothing)];
         };
-        let question =
-            RecallQuery { intent: &query.intent, tools: &query.tools, targets: &query.targets, limit: ADVICE_MAX };
+        let question = RecallQuery::new(&query.intent).tools(&query.tools).targets(&query.targets).limit(ADVICE_MAX);
         let now_ms = cx.now.wall.as_millis();
         let recall = engine.recall(&question, now_ms);
         for frame in &recall.frames {
@@ -94,10 +93,11 @@ impl Memory {
             self.refused += 1;
             return Vec::new();
         };
-        let mut megram = NewMegram::new(draft.space, draft.entity, translate::state(draft.state), draft.content);
+        let mut megram =
+            NewMegram::new(Tag::new(draft.space, draft.entity), translate::state(draft.state), draft.content);
         megram.failure_class = draft.failure_class.map(translate::failure_class);
         megram.task = Some(draft.task_id.to_string());
-        match engine.write(cx.now.wall.as_millis(), megram) {
+        match engine.write(megram, cx.now.wall.as_millis()) {
             Ok(frame) => persist(cx, &[frame]).into_iter().collect(),
             Err(_) => {
                 self.refused += 1;

@@ -11,7 +11,7 @@ use std::time::{Instant, SystemTime};
 use artoo_audit::{AuditConfig, AuditError, AuditService, AuditSummary, REPORT_EVERY};
 use artoo_bus::TAP_CAPACITY;
 use artoo_llm::Model;
-use artoo_mkct::OpenError;
+use artoo_mkct::memory::OpenError;
 use artoo_proto::{AuditReport, Environment, SessionTurn, TaskId, ToolSpec, UserRequest};
 use artoo_tools::undo::UndoConfig;
 use artoo_tools::{Registry, ToolConfig};

@@ -11,17 +11,11 @@ use std::path::Path as FilePath;
 use super::{name_of, packages, same};
 
 /// Modules that still need each other: the crate, their parent module, and their names in order.
-const CIRCLES: [(&str, &str, &str); 21] = [
+const CIRCLES: [(&str, &str, &str); 16] = [
     ("artoo-bus", "", "bus tap"),
-    ("artoo-ggs", "", "cascade counterfactual outcome"),
     ("artoo-ggs", "", "config profile"),
-    ("artoo-mkct", "", "engine evidence frame journal promotion recall sop sweep"),
-    ("artoo-mkct", "engine", "codec state"),
-    ("artoo-mkct", "service", "error folder keeper queue"),
+    ("artoo-ggs", "", "counterfactual evaluation outcome"),
     ("artoo-proto", "", "directive memory model subtask task verdict"),
-    ("artoo-reflex", "eval", "lines number"),
-    ("artoo-reflex", "lower", "files folders lines"),
-    ("artoo-reflex", "parse::build", "act files machine text"),
     ("artoo-roles", "agent_validator", "evidence judgement"),
     ("artoo-roles", "executor", "prompt toolbox"),
     ("artoo-roles", "runtime", "builder driver handle"),
@@ -32,6 +26,7 @@ const CIRCLES: [(&str, &str, &str); 21] = [
         "blocked config consent fence files input process protect record recording rules tool trash undo \
          web",
     ),
+    ("artoo-tools", "", "builtin custom"),
     ("artoo-tools", "custom", "manifest problem template"),
     ("artoo-tools", "fence", "rules sight view"),
     (
