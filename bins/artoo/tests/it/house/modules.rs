@@ -11,11 +11,9 @@ use std::path::Path as FilePath;
 use super::{name_of, packages, same};
 
 /// Modules that still need each other: the crate, their parent module, and their names in order.
-const CIRCLES: [(&str, &str, &str); 14] = [
+const CIRCLES: [(&str, &str, &str); 12] = [
     ("artoo-ggs", "", "config profile"),
     ("artoo-ggs", "", "counterfactual evaluation outcome"),
-    ("artoo-llm", "", "abilities remote"),
-    ("artoo-llm", "", "native structured usage wire"),
     ("artoo-roles", "agent_validator", "evidence judgement"),
     ("artoo-roles", "executor", "prompt toolbox"),
     ("artoo-roles", "runtime", "builder driver handle"),
