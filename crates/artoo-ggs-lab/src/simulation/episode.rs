@@ -13,16 +13,16 @@ use artoo_ggs::Measurement;
 use artoo_ggs::Rules;
 use artoo_ggs::Unit;
 
-/// What became of one task.
+/// The result of one task under one policy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Episode {
     pub(super) ending: Ending,
     pub(super) executions: usize,
-    /// Replans after which more was not met than ever before.
+    /// Number of executions that met no more criteria than the best one before.
     pub(super) wasted: u32,
     pub(super) kill: Option<Kill>,
     pub(super) elapsed_ms: u64,
-    /// Version 0.8's loss after each execution, in micro-units; after the end it stays.
+    /// Loss (specification v0.8) after each execution, in micro-units; constant after the end.
     pub(super) losses: [i64; EXECUTIONS_MAX],
 }
 
@@ -32,7 +32,7 @@ impl Episode {
     }
 }
 
-/// Runs one task.
+/// Runs one task under a policy.
 pub(super) fn run(world: &World, policy: &Policy, utility: &Utility) -> Episode {
     match policy.driver() {
         Some(driver) => Run::new(world).drive(driver),
@@ -47,7 +47,7 @@ struct Run<'a> {
     losses: Vec<i64>,
     least_unmet: Option<u32>,
     wasted: u32,
-    /// The closest execution that could be handed over in part: D ≤ δ and nothing required unmet.
+    /// The execution with the lowest D that could be delivered in part: D ≤ δ, no required criterion unmet.
     best: Option<(i64, Execution)>,
 }
 
@@ -102,7 +102,7 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Every policy ends alike: the best execution is handed over in part if it is close enough, else nothing is.
+    /// Ends the task for every policy alike: delivers the best execution in part if it is close enough, otherwise nothing.
     fn give_up(self, kill: Option<Kill>) -> Episode {
         let ending = self.best.as_ref().map_or(Ending::Nothing, |(_, best)| delivered(self.world, best));
         self.end(ending, kill)
@@ -131,12 +131,12 @@ fn loss(measured: &Measurement, executions: usize, elapsed_ms: u64) -> i64 {
     micros(Loss::new(measured.d, measured.p, parameters.omega(replans, elapsed_ms), &parameters).l)
 }
 
-/// Handed over as complete.
+/// The ending of a result delivered as complete.
 fn accepted(execution: &Execution) -> Ending {
     if execution.whole.is_some_and(|whole| whole.met) { Ending::Full } else { Ending::FalseDelivery }
 }
 
-/// Handed over with what didn't pass on a list.
+/// The ending of a result delivered with a list of what did not pass.
 fn delivered(world: &World, execution: &Execution) -> Ending {
     let subtasks = || world.subtasks.iter().zip(&execution.results);
     let passed: u32 = execution.results.iter().map(|result| result.passed.len()).sum();
@@ -150,13 +150,13 @@ fn delivered(world: &World, execution: &Execution) -> Ending {
     }
 }
 
-/// Whether everything required was met, and is claimed.
+/// Whether every required criterion passed.
 fn has_required(truth: &SubtaskTruth, result: &SubtaskResult) -> bool {
     let required = truth.criteria.iter().enumerate().filter(|(_, criterion)| criterion.required);
     required.into_iter().all(|(index, _)| result.passed.has(index))
 }
 
-/// The oracle: the best plan the truth allows, stopped where its utility is highest.
+/// Runs the oracle: the best plan the truth allows, stopped at its highest utility.
 fn foresee(world: &World, utility: &Utility) -> Episode {
     let mut run = Run::new(world);
     let mut best = (0, Run::new(world).end(Ending::Nothing, None));
@@ -164,8 +164,8 @@ fn foresee(world: &World, utility: &Utility) -> Episode {
     let mut carry: Vec<Option<SubtaskResult>> = Vec::new();
     while run.past.executions < EXECUTIONS_MAX {
         let execution = execute(world, &plan, &carry, &mut run.past, Judge::Omniscient);
-        // It decides nothing; the observation is for the counts alone.
-        run.observe(&execution, &mut Spectator);
+        // The oracle needs no decision; the observation updates the counts.
+        run.observe(&execution, &mut NoDriver);
         let is_whole = execution.whole.is_some_and(|whole| whole.met);
         let ending = if is_whole { Ending::Full } else { delivered(world, &execution) };
         let value = utility.micros(ending, run.past.executions, run.past.elapsed_ms);
@@ -183,16 +183,16 @@ fn foresee(world: &World, utility: &Utility) -> Episode {
     best.1
 }
 
-struct Spectator;
+/// A driver that decides nothing.
+struct NoDriver;
 
-impl Driver for Spectator {
+impl Driver for NoDriver {
     fn step(&mut self, _: &Seen<'_>) -> Step {
         Step::GiveUp(None)
     }
 }
 
-/// Sound tools on open targets, as the planner likes them best, in a combination that makes a whole where one is found
-/// by changing a single tool.
+/// The preferred sound tools on open targets, in a combination that fits together if changing one tool yields one.
 fn best_plan(world: &World) -> Vec<Assignment> {
     let sound = |truth: &SubtaskTruth| {
         let tools: Vec<usize> = truth.tool_order.iter().copied().filter(|tool| truth.sound.has(*tool)).collect();
