@@ -201,6 +201,7 @@ impl Rules {
     };
 }
 
+/// A profile as it is read, before its numbers are checked.
 #[cfg(feature = "serde")]
 #[derive(serde::Deserialize)]
 #[serde(deny_unknown_fields)]

@@ -3,7 +3,7 @@
 use super::execution::{Assignment, Execution, Judge, Past, SubtaskResult, execute};
 use super::observe::observe;
 use super::planner::{carried, first_plan, next_plan};
-use super::policy::{Driver, EXECUTIONS_MAX, Kill, Policy, Seen, Step};
+use super::policy::{Driver, EXECUTIONS_MAX, Kill, Policy, PolicyInput, Step};
 use super::utility::{Ending, Utility};
 use super::world::{SubtaskTruth, World};
 use crate::micros;
@@ -35,13 +35,14 @@ impl Episode {
 /// Runs one task under a policy.
 pub(super) fn run(world: &World, policy: &Policy, utility: &Utility) -> Episode {
     match policy.driver() {
-        Some(driver) => Run::new(world).drive(driver),
+        Some(driver) => TaskRun::new(world).drive(driver),
         None => foresee(world, utility),
     }
 }
 
+/// The state of one task while a policy runs it.
 #[derive(Clone)]
-struct Run<'a> {
+struct TaskRun<'a> {
     world: &'a World,
     past: Past,
     losses: Vec<i64>,
@@ -51,7 +52,7 @@ struct Run<'a> {
     best: Option<(i64, Execution)>,
 }
 
-impl<'a> Run<'a> {
+impl<'a> TaskRun<'a> {
     fn new(world: &'a World) -> Self {
         let past = Past::new(world.subtasks.len());
         Self { world, past, losses: Vec::new(), least_unmet: None, wasted: 0, best: None }
@@ -91,7 +92,7 @@ impl<'a> Run<'a> {
         self.least_unmet = Some(self.least_unmet.map_or(unmet, |least| least.min(unmet)));
         self.losses.push(loss(&measured, self.past.executions, execution.elapsed_ms));
         self.note_best(execution, &measured);
-        driver.step(&Seen { execution, round: &round, measured: &measured, executions: self.past.executions })
+        driver.step(&PolicyInput { execution, round: &round, measured: &measured, executions: self.past.executions })
     }
 
     fn note_best(&mut self, execution: &Execution, measured: &Measurement) {
@@ -158,8 +159,8 @@ fn has_required(truth: &SubtaskTruth, result: &SubtaskResult) -> bool {
 
 /// Runs the oracle: the best plan the truth allows, stopped at its highest utility.
 fn foresee(world: &World, utility: &Utility) -> Episode {
-    let mut run = Run::new(world);
-    let mut best = (0, Run::new(world).end(Ending::Nothing, None));
+    let mut run = TaskRun::new(world);
+    let mut best = (0, TaskRun::new(world).end(Ending::Nothing, None));
     let mut plan = best_plan(world);
     let mut carry: Vec<Option<SubtaskResult>> = Vec::new();
     while run.past.executions < EXECUTIONS_MAX {
@@ -187,7 +188,7 @@ fn foresee(world: &World, utility: &Utility) -> Episode {
 struct NoDriver;
 
 impl Driver for NoDriver {
-    fn step(&mut self, _: &Seen<'_>) -> Step {
+    fn step(&mut self, _: &PolicyInput<'_>) -> Step {
         Step::GiveUp(None)
     }
 }

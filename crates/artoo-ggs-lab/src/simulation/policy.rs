@@ -9,7 +9,7 @@ use super::planner::Instruction;
 use artoo_ggs::Profile;
 use artoo_ggs::{Hyperparameters, ParameterTable};
 use artoo_ggs::{Measurement, Round};
-use baseline::{Baseline, Habit};
+use baseline::{Baseline, BaselineKind};
 use controlled::Controlled;
 use v07::V07;
 
@@ -20,12 +20,13 @@ pub const EXECUTIONS_MAX: usize = 1 + ParameterTable::DEFAULT.max_replans as usi
 #[derive(Debug, Clone, PartialEq)]
 pub struct Policy {
     name: String,
-    kind: Kind,
+    kind: PolicyKind,
 }
 
+/// How a policy decides.
 #[derive(Debug, Clone, PartialEq)]
-enum Kind {
-    Baseline(Habit),
+enum PolicyKind {
+    Baseline(BaselineKind),
     V07,
     Profile(Profile),
     Oracle,
@@ -35,32 +36,32 @@ impl Policy {
     /// Plans again without saying what to change.
     #[must_use]
     pub fn naive() -> Self {
-        Self::of("naive", Kind::Baseline(Habit::Naive))
+        Self::of("naive", PolicyKind::Baseline(BaselineKind::Naive))
     }
 
     /// Tells the planner for each subtask what to change: refine if most is met, another target if the environment is to
     /// blame, another tool if the approach is. Everything tried stays in the notes; nothing is blocked. (After Shinn et al., "Reflexion", 2023.)
     #[must_use]
     pub fn reflexion() -> Self {
-        Self::of("reflexion", Kind::Baseline(Habit::Reflexion))
+        Self::of("reflexion", PolicyKind::Baseline(BaselineKind::Reflexion))
     }
 
     /// Refines as long as D falls; otherwise plans all failing subtasks anew, with notes of what was tried. (After the stall counter of Magentic-One, scaled to four executions.)
     #[must_use]
     pub fn stall() -> Self {
-        Self::of("stall", Kind::Baseline(Habit::Stall))
+        Self::of("stall", PolicyKind::Baseline(BaselineKind::Stall))
     }
 
     /// Discards everything and plans anew: best of four.
     #[must_use]
     pub fn restart() -> Self {
-        Self::of("restart", Kind::Baseline(Habit::Restart))
+        Self::of("restart", PolicyKind::Baseline(BaselineKind::Restart))
     }
 
     /// The decision table of specification v0.7: trusts a falling loss, accepts only D = 0, has a budget of two minutes.
     #[must_use]
     pub fn v07() -> Self {
-        Self::of("v07", Kind::V07)
+        Self::of("v07", PolicyKind::V07)
     }
 
     /// The `artoo-ggs` controller under [`Profile::strict_spec`].
@@ -88,13 +89,13 @@ impl Policy {
     /// The `artoo-ggs` controller under any profile.
     #[must_use]
     pub fn profile(name: &str, profile: Profile) -> Self {
-        Self::of(name, Kind::Profile(profile))
+        Self::of(name, PolicyKind::Profile(profile))
     }
 
     /// An upper bound: it knows the truth, uses sound tools on open targets, and stops at the best utility.
     #[must_use]
     pub fn oracle() -> Self {
-        Self::of("oracle", Kind::Oracle)
+        Self::of("oracle", PolicyKind::Oracle)
     }
 
     /// All policies, in the order of the tables.
@@ -122,26 +123,26 @@ impl Policy {
     /// Whether the policy is the oracle, which knows the truth.
     #[must_use]
     pub fn is_oracle(&self) -> bool {
-        self.kind == Kind::Oracle
+        self.kind == PolicyKind::Oracle
     }
 
-    fn of(name: &str, kind: Kind) -> Self {
+    fn of(name: &str, kind: PolicyKind) -> Self {
         Self { name: name.to_owned(), kind }
     }
 
     /// A driver for one task; `None` for the oracle, which needs no decisions.
     pub(super) fn driver(&self) -> Option<Box<dyn Driver + '_>> {
         match &self.kind {
-            Kind::Baseline(habit) => Some(Box::new(Baseline::new(*habit))),
-            Kind::V07 => Some(Box::new(V07::new())),
-            Kind::Profile(profile) => Some(Box::new(Controlled::new(profile))),
-            Kind::Oracle => None,
+            PolicyKind::Baseline(kind) => Some(Box::new(Baseline::new(*kind))),
+            PolicyKind::V07 => Some(Box::new(V07::new())),
+            PolicyKind::Profile(profile) => Some(Box::new(Controlled::new(profile))),
+            PolicyKind::Oracle => None,
         }
     }
 }
 
 /// The input of a policy: one execution as it was measured.
-pub(super) struct Seen<'a> {
+pub(super) struct PolicyInput<'a> {
     pub(super) execution: &'a Execution,
     pub(super) round: &'a Round,
     /// D and P by the rules of specification v0.8.
@@ -173,7 +174,7 @@ pub(super) struct Kill {
 /// Makes the decisions of a policy for one task.
 pub(super) trait Driver {
     /// Decides after an execution.
-    fn step(&mut self, seen: &Seen<'_>) -> Step;
+    fn step(&mut self, seen: &PolicyInput<'_>) -> Step;
 }
 
 /// Whether the last `count` steps of a series all rose.
