@@ -11,9 +11,7 @@ use std::path::Path as FilePath;
 use super::{name_of, packages, same};
 
 /// Modules that still need each other: the crate, their parent module, and their names in order.
-const CIRCLES: [(&str, &str, &str); 12] = [
-    ("artoo-ggs", "", "config profile"),
-    ("artoo-ggs", "", "counterfactual evaluation outcome"),
+const CIRCLES: [(&str, &str, &str); 10] = [
     ("artoo-roles", "agent_validator", "evidence judgement"),
     ("artoo-roles", "executor", "prompt toolbox"),
     ("artoo-roles", "runtime", "builder driver handle"),
