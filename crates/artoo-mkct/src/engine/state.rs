@@ -1,6 +1,6 @@
-//! A memory as bytes: what opening reads instead of replaying.
+//! The engine as bytes, so that opening a memory need not replay the whole journal.
 //!
-//! Rows and sums are written as they stand in RAM, so that reading them back is little more than copying.
+//! Rows and sums have the same layout as in RAM: reading them back is little more than copying.
 
 use std::{
     collections::HashMap,
@@ -22,14 +22,14 @@ use crate::{
     record::{Megram, MegramId, Offset, RecordSource, RuleKind, Watermark},
 };
 
-/// Rows in one read.
+/// Rows read at once.
 const PAGE_ROWS: u64 = 1_024;
 
-/// Numbers in one read.
+/// Slot numbers read at once.
 const PAGE_NUMBERS: u64 = 4_096;
 
 impl Engine {
-    /// Writes everything but the texts that a journal has, for [`Engine::decode_state`].
+    /// Writes everything but the texts that are in a journal, for [`Engine::decode_state`].
     ///
     /// # Errors
     /// When writing fails.
@@ -55,12 +55,12 @@ impl Engine {
         out.finish()
     }
 
-    /// Reads what [`Engine::encode_state`] wrote; texts come from `source`.
+    /// Reads what [`Engine::encode_state`] wrote; texts are read from `source`.
     ///
-    /// The bytes are trusted as far as a checksum goes: garbage gives an error or nonsense, never a panic.
+    /// The bytes must have passed a checksum: wrong bytes give an error or a wrong memory, never a panic.
     ///
     /// # Errors
-    /// When the bytes are no state.
+    /// [`InvalidState`] when the bytes are not a valid state.
     pub fn decode_state(input: &mut dyn Read, source: Option<Arc<dyn RecordSource>>) -> Result<Self, InvalidState> {
         let mut input = Decoder::new(input);
         let found = input.u32()?;

@@ -112,6 +112,7 @@ impl Receipt {
 }
 
 impl State {
+    /// Number of writes with this durability.
     fn reached(&self, durability: Durability) -> u64 {
         match durability {
             Durability::Acknowledged => self.acknowledged,

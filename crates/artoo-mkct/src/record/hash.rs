@@ -1,4 +1,4 @@
-//! A small stable hash for ids and shortened tags; it guards against accidents, not against an adversary.
+//! A small stable hash for ids and shortened tags; it is not safe against deliberate collisions.
 
 const OFFSET_BASIS: u64 = 0xcbf2_9ce4_8422_2325;
 const PRIME: u64 = 0x0000_0100_0000_01b3;
