@@ -33,9 +33,9 @@ fn live(memory: &Memory, clock: &Moved, random: &mut Random, operations: usize) 
             }
             1 => drop(memory.dream()),
             2 => drop(memory.query_c(&Tag::new("intent:1", "via:glob"), now)),
-            3 => drop(
-                memory.write_thinking(&Tag::new("law", &format!("no-{}", random.below(3))), "do no harm", now).ok(),
-            ),
+            3 => {
+                drop(memory.write_thinking(&Tag::new("law", format!("no-{}", random.below(3))), "do no harm", now).ok())
+            }
             4 if number % 5 == 0 => drop(memory.compact(now - 5 * DAY).unwrap()),
             _ => ids.extend(memory.write(event(random.below(1_000)), now).unwrap().ids),
         }
