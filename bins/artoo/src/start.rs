@@ -15,8 +15,13 @@ use crate::model::Models;
 use crate::settings::Settings;
 use crate::variables::Variables;
 use crate::{
+<<<<<<< HEAD
     audit, bench, check_command, config, doctor, estimate, evidence, logging, memory, model_files, repl, rules, setup,
     show_config, task, terminal, undo,
+=======
+    audit, check_command, config, doctor, estimate, evidence, logging, model_files, repl, rules, setup, show_config,
+    task, terminal, undo,
+>>>>>>> main
 };
 
 /// Threads of the runtime: one drives the System, one the display; outside work has threads of its own.
@@ -95,7 +100,6 @@ fn run(line: CommandLine, variables: &Variables, screen: &Screen) -> Result<Exit
         }
         Some(Command::Setup) => return block_on(setup::run(line.options, variables, screen)),
         Some(Command::Config { command }) => return show_config::run(command, line.options, variables, screen),
-        Some(Command::Bench(bench)) => return block_on(bench::run(bench, variables, screen)),
         Some(Command::Model { command }) => {
             let settings = Settings::resolve(line.options, variables)?;
             return block_on(model_files::run(command, settings, variables, screen));

@@ -64,11 +64,8 @@ pub enum EvalError {
     #[error("the query has no meaning")]
     Meaningless,
     /// There is no second source for it on this machine.
-    #[error("{what} can't be learnt a second way here")]
-    NoSecondSource {
-        /// What was looked for.
-        what: &'static str,
-    },
+    #[error("{0} can't be learnt a second way here")]
+    NoSecondSource(&'static str),
     /// No line begins with a number, so there is none to be found.
     #[error("no line begins with a number")]
     NoNumber,
@@ -196,7 +193,7 @@ fn compare(of: &Query, with: &Query, relation: Relation, fs: &dyn FileSystem) ->
             let texts = |query| lines(query, fs).map(|lines| lines.into_iter().map(|line| line.text));
             Ok(Answer::Truth(texts(of)?.eq(texts(with)?)))
         }
-        (Relation::Difference, ..) => Err(EvalError::NoSecondSource { what: "a difference by itself" }),
+        (Relation::Difference, ..) => Err(EvalError::NoSecondSource("a difference by itself")),
         (Relation::Common | Relation::OnlyFirst, ..) => {
             let second: std::collections::HashSet<Vec<u8>> =
                 lines(with, fs)?.into_iter().map(|line| line.text).collect();

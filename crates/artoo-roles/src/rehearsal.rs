@@ -74,7 +74,7 @@ pub fn rehearse(scene: &Scene<'_>, course: Course) -> Vec<Line> {
     let config = SystemConfig {
         environment: scene.environment.clone(),
         tools: scene.tools.into(),
-        profile: artoo_ggs::Profile::v0_8(),
+        profile: artoo_ggs::Profile::default(),
         seed,
     };
     let words = filler(scene.words.chars().count());

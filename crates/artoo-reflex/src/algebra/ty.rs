@@ -51,11 +51,8 @@ pub enum TypeError {
         of: &'static str,
     },
     /// A list that may not be empty is.
-    #[error("{what} is missing")]
-    Missing {
-        /// What.
-        what: &'static str,
-    },
+    #[error("{0} is missing")]
+    Missing(&'static str),
 }
 
 impl Query {
@@ -66,7 +63,7 @@ impl Query {
     pub fn ty(&self) -> Result<Ty, TypeError> {
         match self {
             Self::Tree { roots: several, .. } | Self::Paths { paths: several, .. } if several.is_empty() => {
-                Err(TypeError::Missing { what: "a place" })
+                Err(TypeError::Missing("a place"))
             }
             Self::Tree { .. } | Self::Paths { .. } => Ok(Ty::Files),
             Self::TextFile { .. } | Self::ArchiveEntries { .. } => Ok(Ty::Lines),
@@ -127,7 +124,7 @@ impl Query {
         let ty = of.ty()?;
         let mut keys = keys.peekable();
         if keys.peek().is_none() {
-            return Err(TypeError::Missing { what: "the key of an order" });
+            return Err(TypeError::Missing("the key of an order"));
         }
         keys.try_for_each(|key| key.check(ty, of.kind())).map(|()| ty)
     }

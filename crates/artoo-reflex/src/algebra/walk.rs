@@ -45,7 +45,7 @@ impl Query {
     }
 
     /// All operands of the outermost operator.
-    pub(crate) fn operands_mut(&mut self) -> impl Iterator<Item = &mut Self> {
+    pub fn operands_mut(&mut self) -> impl Iterator<Item = &mut Self> {
         operands!(self).into_iter().flatten().map(AsMut::as_mut)
     }
 

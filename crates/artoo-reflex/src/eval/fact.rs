@@ -33,7 +33,7 @@ pub(super) fn value(fact: &Fact, fs: &dyn FileSystem) -> Result<Answer, EvalErro
         Source::MemoryBetween(all, rest) => Answer::Number(memory(all, fs)?.saturating_sub(memory(rest, fs)?)),
         Source::Limit(name) => Answer::Text(limit(name, fs)?),
         Source::OwnId(name) => Answer::Number(accounts::own_id(name, fs)?),
-        Source::Missing(what) => return Err(EvalError::NoSecondSource { what }),
+        Source::Missing(what) => return Err(EvalError::NoSecondSource(what)),
         Source::Computed => return computed(fact, fs),
     })
 }
@@ -53,7 +53,7 @@ fn computed(fact: &Fact, fs: &dyn FileSystem) -> Result<Answer, EvalError> {
         }
         Fact::UnixTime => match u64::try_from(fs.now().as_millis() / SECOND_MS) {
             Ok(seconds) => Ok(Answer::Number(seconds)),
-            Err(_) => Err(EvalError::NoSecondSource { what: "a time before 1970" }),
+            Err(_) => Err(EvalError::NoSecondSource("a time before 1970")),
         },
         Fact::TimeZone => text(offset(fs.utc_offset_s(fs.now()))),
         Fact::BootTime => text(boot_time(fs)?),
@@ -120,7 +120,7 @@ fn offset(seconds: i32) -> String {
 
 /// When the kernel was started, by its own account.
 fn boot_time(fs: &dyn FileSystem) -> Result<String, EvalError> {
-    let none = EvalError::NoSecondSource { what: "the time of the start" };
+    let none = EvalError::NoSecondSource("the time of the start");
     let seconds: i64 = entry_of("/proc/stat", "btime", ' ', fs)?.parse().map_err(|_| none.clone())?;
     let at = local(Timestamp::from_millis(seconds.saturating_mul(SECOND_MS)), fs).ok_or(none)?;
     Ok(at.strftime("%Y-%m-%d %H:%M:%S").to_string())
@@ -139,7 +139,7 @@ fn disk_usage(path: &Path, fs: &dyn FileSystem) -> Result<u64, EvalError> {
 /// The used share of the space that the user can have, as `27%`, rounded up.
 fn used_share(space: &Space) -> Result<String, EvalError> {
     let all = u128::from(space.used) + u128::from(space.available);
-    let none = EvalError::NoSecondSource { what: "the share of room in use" };
+    let none = EvalError::NoSecondSource("the share of room in use");
     let share = (u128::from(space.used) * 100).checked_next_multiple_of(all.max(1)).filter(|_| all > 0).ok_or(none)?;
     Ok(format!("{}%", share / all))
 }
@@ -149,12 +149,12 @@ fn memory(key: &str, fs: &dyn FileSystem) -> Result<u64, EvalError> {
     let table = text::system_file("/proc/meminfo", fs)?;
     let line = table.lines().find_map(|line| line.strip_prefix(key));
     let kilobytes = line.and_then(|rest| rest.split_whitespace().next()?.parse::<u64>().ok());
-    kilobytes.map(|kilobytes| kilobytes * 1024).ok_or(EvalError::NoSecondSource { what: "memory" })
+    kilobytes.map(|kilobytes| kilobytes * 1024).ok_or(EvalError::NoSecondSource("memory"))
 }
 
 /// The number of processors this program may run on.
 fn processors(fs: &dyn FileSystem) -> Result<u64, EvalError> {
-    let none = EvalError::NoSecondSource { what: "the number of processors" };
+    let none = EvalError::NoSecondSource("the number of processors");
     let allowed = entry_of("/proc/self/status", "Cpus_allowed_list", ':', fs)?;
     let size = |range: &str| {
         let (first, last) = range.split_once('-').unwrap_or((range, range));
@@ -176,11 +176,11 @@ fn limit(name: &str, fs: &dyn FileSystem) -> Result<String, EvalError> {
     let table = text::system_file("/proc/self/limits", fs)?;
     let row = table.lines().find_map(|line| line.strip_prefix(name));
     let soft = row.and_then(|rest| rest.split_whitespace().next()).map(str::to_owned);
-    soft.ok_or(EvalError::NoSecondSource { what: "this limit" })
+    soft.ok_or(EvalError::NoSecondSource("this limit"))
 }
 
 fn variable(name: &str, fs: &dyn FileSystem) -> Result<String, EvalError> {
-    let value = fs.variable(name).ok_or(EvalError::NoSecondSource { what: "a variable of that name" })?;
+    let value = fs.variable(name).ok_or(EvalError::NoSecondSource("a variable of that name"))?;
     Ok(String::from_utf8_lossy(&value).into_owned())
 }
 
@@ -193,7 +193,7 @@ fn program(name: &str, fs: &dyn FileSystem) -> Result<String, EvalError> {
     };
     let folders = variable("PATH", fs)?;
     let mut candidates = folders.split(':').map(|folder| format!("{}/{name}", folder.trim_end_matches('/')));
-    candidates.find(is_program).ok_or(EvalError::NoSecondSource { what: "a program of that name" })
+    candidates.find(is_program).ok_or(EvalError::NoSecondSource("a program of that name"))
 }
 
 /// The content of a file of the system, without the white space at its end.
@@ -206,7 +206,7 @@ fn entry_of(path: &str, key: &str, separator: char, fs: &dyn FileSystem) -> Resu
     let file = text::system_file(path, fs)?;
     let mut entries = file.lines().filter_map(|line| line.split_once(separator));
     let found = entries.find(|(name, _)| name.trim() == key).map(|(_, value)| value.trim().to_owned());
-    found.ok_or(EvalError::NoSecondSource { what: "this entry" })
+    found.ok_or(EvalError::NoSecondSource("this entry"))
 }
 
 /// Lines of `lscpu` that can be checked: name and value.

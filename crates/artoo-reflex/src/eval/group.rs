@@ -93,7 +93,7 @@ pub(super) fn field(files: Vec<Entry>, field: Field, fs: &dyn FileSystem) -> Res
             Field::Sha256 => digest::of_file(path, Algorithm::Sha256, fs)?,
             Field::Sha1 => digest::of_file(path, Algorithm::Sha1, fs)?,
             Field::Md5 => digest::of_file(path, Algorithm::Md5, fs)?,
-            Field::FileType => return Err(EvalError::NoSecondSource { what: "a file's type" }),
+            Field::FileType => return Err(EvalError::NoSecondSource("a file's type")),
             Field::Permissions => format!("{:o}", of.mode),
             Field::Owner => owner(&of, &users),
             Field::Modified => of.modified.to_string(),

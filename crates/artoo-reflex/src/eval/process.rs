@@ -32,12 +32,11 @@ pub struct Process {
 
 /// All processes, by number.
 pub(super) fn all(fs: &dyn FileSystem) -> Result<Vec<Process>, EvalError> {
-    let no_source = |_| EvalError::NoSecondSource { what: "the list of processes" };
+    let no_source = |_| EvalError::NoSecondSource("the list of processes");
     let users = users(fs).unwrap_or_default();
     let uptime = text::system_file("/proc/uptime", fs).map_err(no_source)?;
     let uptime_s = uptime.split('.').next().and_then(|whole| whole.parse().ok()).unwrap_or(0);
-    let folders =
-        fs.list(Path::new("/proc")).map_err(|_| EvalError::NoSecondSource { what: "the list of processes" })?;
+    let folders = fs.list(Path::new("/proc")).map_err(|_| EvalError::NoSecondSource("the list of processes"))?;
     let mut found: Vec<Process> = folders
         .iter()
         .filter(|entry| entry.kind == EntryKind::Folder)
@@ -98,7 +97,7 @@ pub(super) fn groups(fs: &dyn FileSystem) -> Result<HashMap<u32, String>, EvalEr
 }
 
 fn by_number(list: &str, fs: &dyn FileSystem) -> Result<HashMap<u32, String>, EvalError> {
-    let list = text::system_file(list, fs).map_err(|_| EvalError::NoSecondSource { what: "the names of users" })?;
+    let list = text::system_file(list, fs).map_err(|_| EvalError::NoSecondSource("the names of users"))?;
     let user = |line: &str| {
         let mut fields = line.split(':');
         Some((fields.clone().nth(2)?.parse().ok()?, fields.next()?.to_owned()))

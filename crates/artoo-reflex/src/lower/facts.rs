@@ -16,15 +16,15 @@ pub(super) fn fact(fact: &Fact, programs: Programs) -> Result<Pipeline, Unsuppor
         Command::Gnu(command) => programs.gnu_only(what).map(|()| command)?,
         Command::Sandboxed => {
             programs.gnu_only(what)?;
-            return Err(Unsupported::Sandboxed { what: "what the network looks like" });
+            return Err(Unsupported::Sandboxed("what the network looks like"));
         }
-        Command::Missing => return programs.gnu_only(what).and(Err(Unsupported::Arrangement { what })),
+        Command::Missing => return programs.gnu_only(what).and(Err(Unsupported::Arrangement(what))),
     };
     match (row.argument, fact) {
         (Some((_, name)), Fact::Variable { .. }) if !INHERITED.contains(&name.as_str()) => {
-            Err(Unsupported::Arrangement { what: "a variable that programs started here don't get" })
+            Err(Unsupported::Arrangement("a variable that programs started here don't get"))
         }
-        (Some(("name" | "user", name)), _) if !is_plain_name(&name) => Err(Unsupported::Arrangement { what }),
+        (Some(("name" | "user", name)), _) if !is_plain_name(&name) => Err(Unsupported::Arrangement(what)),
         (argument, _) => Ok(Pipeline::of_template(command, &argument.map_or_else(String::new, |(_, value)| value))),
     }
 }

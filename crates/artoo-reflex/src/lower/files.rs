@@ -53,10 +53,8 @@ fn field(of: &Query, field: Field, programs: Programs) -> Result<Pipeline, Unsup
             // Of an empty file grep says that it found nothing; that is no failure here.
             return Ok(paths(of, programs)?.pipe(count).pipe(Argv::new("cat")));
         }
-        (Field::Md5, Programs::Bsd) => return Err(Unsupported::System { what: "MD5" }),
-        (Field::FileType | Field::TotalSize, _) => {
-            return Err(Unsupported::Arrangement { what: "this property of files" });
-        }
+        (Field::Md5, Programs::Bsd) => return Err(Unsupported::System("MD5")),
+        (Field::FileType | Field::TotalSize, _) => return Err(Unsupported::Arrangement("this property of files")),
     };
     Ok(paths(of, programs)?.pipe(Argv::new(program)))
 }
@@ -71,7 +69,7 @@ pub(super) fn number(of: &Query, function: Function, programs: Programs) -> Resu
         (Function::Count, _) => {
             let mut all = unordered(find(source, keep, programs)?);
             if let Some((_, 0)) = stretch {
-                return Err(Unsupported::Arrangement { what: "none of them" });
+                return Err(Unsupported::Arrangement("none of them"));
             }
             if let Some((skip, count)) = stretch {
                 programs.gnu_only("the first of an order")?;
@@ -92,7 +90,7 @@ pub(super) fn number(of: &Query, function: Function, programs: Programs) -> Resu
             programs.gnu_only("sizes of files")?;
             let found = find(source, keep, programs)?;
             if !found.contents.is_empty() {
-                return Err(Unsupported::Arrangement { what: "this number over files with a text in them" });
+                return Err(Unsupported::Arrangement("this number over files with a text in them"));
             }
             let sizes = Pipeline::of(found.argv.and("-printf").value("%s\\n"));
             if function == Function::AverageBytes {
@@ -102,7 +100,7 @@ pub(super) fn number(of: &Query, function: Function, programs: Programs) -> Resu
             let sort = Argv::new(if function == Function::LargestBytes { "sort -n" } else { "sort -n -r" });
             Ok(sizes.pipe(sort).pipe(Argv::new("tail -n 1")))
         }
-        _ => Err(Unsupported::Arrangement { what: "this number over files" }),
+        _ => Err(Unsupported::Arrangement("this number over files")),
     }
 }
 
@@ -126,11 +124,11 @@ fn unordered_groups(query: &Query, programs: Programs) -> Result<Pipeline, Unsup
         Query::Group { of, by, function: Function::Count } => {
             programs.gnu_only("groups of files")?;
             let Layers { stretch: None, keep, source, .. } = Layers::of_files(of)? else {
-                return Err(Unsupported::Arrangement { what: "groups among the first of an order" });
+                return Err(Unsupported::Arrangement("groups among the first of an order"));
             };
             let found = find(source, keep, programs)?;
             if !found.contents.is_empty() {
-                return Err(Unsupported::Arrangement { what: "groups of files with a text in them" });
+                return Err(Unsupported::Arrangement("groups of files with a text in them"));
             }
             if *by == GroupKey::Extension {
                 let names = Pipeline::of(found.argv.and("-printf").value("%f\\n"));
@@ -141,7 +139,7 @@ fn unordered_groups(query: &Query, programs: Programs) -> Result<Pipeline, Unsup
             let names = Pipeline::of(group_name(found.argv, *by)?).pipe(Argv::bytewise("sort -z"));
             Ok(names.pipe(Argv::bytewise("uniq -z -c")).pipe(lines_from_nul()))
         }
-        _ => Err(Unsupported::Arrangement { what: "this grouping" }),
+        _ => Err(Unsupported::Arrangement("this grouping")),
     }
 }
 
@@ -159,7 +157,7 @@ fn group_name(find: Argv, by: GroupKey) -> Result<Argv, Unsupported> {
             });
             return Ok(argv.and("-printf").value("other\\0").and(")"));
         }
-        GroupKey::Extension | GroupKey::Text => return Err(Unsupported::Arrangement { what: "this grouping" }),
+        GroupKey::Extension | GroupKey::Text => return Err(Unsupported::Arrangement("this grouping")),
     };
     Ok(find.and("-printf").value(format))
 }
@@ -171,7 +169,7 @@ fn sort_groups(keys: &[SortKey], reversed: bool) -> Result<Argv, Unsupported> {
         argv = match key.by {
             Key::Value => by_field(argv, "1,1n", key.order, reversed),
             Key::Name => by_field(argv, "2", key.order, reversed),
-            _ => return Err(Unsupported::Arrangement { what: "this order of groups" }),
+            _ => return Err(Unsupported::Arrangement("this order of groups")),
         };
     }
     let by_name = keys.iter().any(|key| key.by == Key::Name);

@@ -18,7 +18,7 @@ pub(super) fn sizes(of: &Query, programs: Programs) -> Result<Pipeline, Unsuppor
     programs.gnu_only("sums of folders")?;
     let Layers { stretch, keys, keep, source } = Layers::of_files(of)?;
     let Query::Tree { roots, depth, hidden, kind: Kind::Folder } = source else {
-        return Err(Unsupported::Arrangement { what: "the sums of these folders" });
+        return Err(Unsupported::Arrangement("the sums of these folders"));
     };
     let walk = walk(roots, *depth, *hidden, keep, programs)?;
     let summed = Pipeline::of(walk).pipe(Argv::bytewise("awk -F").value("\\t").value(ADD_UP));
@@ -29,7 +29,7 @@ pub(super) fn sizes(of: &Query, programs: Programs) -> Result<Pipeline, Unsuppor
 fn walk(roots: &[String], depth: Depth, hidden: bool, keep: &[Pred], programs: Programs) -> Result<Argv, Unsupported> {
     no_root_in_another(roots)?;
     if roots.iter().any(|root| root == "/") {
-        return Err(Unsupported::Arrangement { what: "sums over all of the machine" });
+        return Err(Unsupported::Arrangement("sums over all of the machine"));
     }
     let argv = roots.iter().fold(Argv::bytewise("find -H"), |argv, root| argv.value(root.as_str()));
     let mut argv = argv.and("-mindepth 1 ( -type d");
@@ -54,7 +54,7 @@ fn sort(keys: &[SortKey], reversed: bool) -> Result<Argv, Unsupported> {
     let path = keys.iter().position(|key| key.by == Key::Path);
     for key in keys.get(..path.unwrap_or(keys.len())).unwrap_or_default() {
         if key.by != Key::TotalSize {
-            return Err(Unsupported::Arrangement { what: "this order of folders with their sums" });
+            return Err(Unsupported::Arrangement("this order of folders with their sums"));
         }
         argv = by_field(argv, "1,1n", key.order, reversed);
     }

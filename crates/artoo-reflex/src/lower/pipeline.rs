@@ -85,11 +85,11 @@ impl Pipeline {
     pub(crate) fn command(&self) -> Result<String, Unsupported> {
         let is_shown_as_it_is = |word: &String| escape::one_line(word) == *word;
         if !self.0.iter().flat_map(|argv| &argv.words).all(is_shown_as_it_is) {
-            return Err(Unsupported::Predicate { what: "a text with control or invisible characters" });
+            return Err(Unsupported::Predicate("a text with control or invisible characters"));
         }
         let command = self.print();
         if command.len() > COMMAND_MAX_BYTES {
-            return Err(Unsupported::Arrangement { what: "a command of more than 4096 bytes" });
+            return Err(Unsupported::Arrangement("a command of more than 4096 bytes"));
         }
         Ok(command)
     }

@@ -11,7 +11,7 @@ use crate::algebra::{Key, NameTest, Pred, Query, SortKey};
 pub(super) fn shown(query: &Query, programs: Programs) -> Result<Pipeline, Unsupported> {
     programs.gnu_only("the list of processes")?;
     let Layers { stretch, keys, keep, source: Query::Processes } = Layers::of(query) else {
-        return Err(Unsupported::Arrangement { what: "this list of processes" });
+        return Err(Unsupported::Arrangement("this list of processes"));
     };
     let ps = Pipeline::of(Argv::bytewise("ps -e -o pid= -o user:32= -o rss= -o pcpu= -o comm="));
     let mut lines = keep.iter().try_fold(ps, filter)?;
@@ -20,7 +20,7 @@ pub(super) fn shown(query: &Query, programs: Programs) -> Result<Pipeline, Unsup
     }
     if let Some((skip, count)) = stretch {
         if count == 0 {
-            return Err(Unsupported::Arrangement { what: "none of them" });
+            return Err(Unsupported::Arrangement("none of them"));
         }
         let to = skip.saturating_add(count);
         lines = lines.pipe(Argv::bytewise("sed -n -e").value(format!("{},{to}p", skip.saturating_add(1))));
@@ -35,7 +35,7 @@ fn sort(keys: &[SortKey]) -> Result<Argv, Unsupported> {
             Key::Memory => "3,3n",
             Key::Cpu => "4,4n",
             Key::Name => "5b",
-            _ => return Err(Unsupported::Arrangement { what: "this order of processes" }),
+            _ => return Err(Unsupported::Arrangement("this order of processes")),
         };
         argv = by_field(argv, field, key.order, false);
     }
@@ -62,6 +62,6 @@ fn expression(pred: &Pred, id: &str, numbers: &str) -> Result<String, Unsupporte
         Pred::Name(NameTest::Ends(end)) => name(format!(".*{}( <defunct>)?", text(end))),
         Pred::Name(NameTest::Has(part)) => name(format!(".*{}.*", text(part))),
         Pred::Owner(user) => Ok(format!("{id}{}{numbers}", text(user))),
-        _ => Err(Unsupported::Predicate { what: "this condition on processes" }),
+        _ => Err(Unsupported::Predicate("this condition on processes")),
     }
 }

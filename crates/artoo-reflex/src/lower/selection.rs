@@ -40,7 +40,7 @@ impl<'a> Layers<'a> {
         let layers = Self::of(query);
         match layers.source {
             Query::Tree { .. } | Query::Paths { .. } => Ok(layers),
-            _ => Err(Unsupported::Arrangement { what: "this combination" }),
+            _ => Err(Unsupported::Arrangement("this combination")),
         }
     }
 }
@@ -55,7 +55,7 @@ pub(super) fn stretched(
 ) -> Result<Pipeline, Unsupported> {
     let Some((skip, count)) = stretch else { return Ok(all.pipe(sort(false)?)) };
     if count == 0 {
-        return Err(Unsupported::Arrangement { what: "none of them" });
+        return Err(Unsupported::Arrangement("none of them"));
     }
     let last = Argv::new(tail).value(skip.saturating_add(count).to_string());
     let first = all.pipe(sort(true)?).pipe(last).pipe(sort(false)?);
@@ -117,7 +117,7 @@ impl RecordOrder {
                     order.path = key.order;
                     break;
                 }
-                _ => return Err(Unsupported::Arrangement { what: "this order of files" }),
+                _ => return Err(Unsupported::Arrangement("this order of files")),
             }
         }
         Ok(order)
@@ -137,7 +137,7 @@ impl RecordOrder {
                 (Key::Modified, true) => "%T@/",
                 (Key::Modified, false) => "%.9Y/",
                 (Key::Name, true) => "%f/",
-                _ => return Err(Unsupported::Arrangement { what: "an order by name of files with a text in them" }),
+                _ => return Err(Unsupported::Arrangement("an order by name of files with a text in them")),
             });
         }
         if by_find {

@@ -49,8 +49,8 @@ pub(super) enum Misfit {
     FolderOrFile { path: String },
     #[error("{question} can't be asked of {of}")]
     Question { question: &'static str, of: &'static str },
-    #[error("say {missing}")]
-    Incomplete { missing: &'static str },
+    #[error("say {0}")]
+    Incomplete(&'static str),
     #[error("what was spoken of before is not known; name the files or the folder")]
     NothingBefore,
     #[error("{0}")]

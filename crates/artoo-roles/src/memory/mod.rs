@@ -11,10 +11,11 @@ mod view;
 pub use view::{MemoryView, RememberedIntent};
 
 use artoo_mkct::{Engine, NewMegram, RecallQuery, Tag, record::Frame};
-use artoo_proto::{EffectId, MegramDraft, MemoryQuery, MemoryRecall, Message};
+use artoo_proto::{EffectId, MegramDraft, MemoryQuery, MemoryRecall};
+use serde_json::Value;
 
 use crate::limits::ADVICE_MAX;
-use crate::machine::{Completion, Context, Incoming, Machine, Misrouted, RoleEffect, Work};
+use crate::machine::{Completion, Context, Machine, adapters};
 
 /// What R5 may be told. Only R7's records and R2's queries reach it.
 #[derive(Debug)]
@@ -33,7 +34,7 @@ pub enum Effect {
     /// What is known.
     Recall(MemoryRecall),
     /// Write frames.
-    Persist(EffectId, Work),
+    Persist(EffectId, Vec<Value>),
 }
 
 /// The memory of one process.
@@ -108,7 +109,7 @@ impl Memory {
 
 fn persist(cx: &mut Context<'_>, frames: &[Frame]) -> Option<Effect> {
     let frames: Vec<_> = frames.iter().filter_map(|frame| serde_json::to_value(frame).ok()).collect();
-    (!frames.is_empty()).then(|| Effect::Persist(cx.ids.next_effect(), Work::Persist { frames }))
+    (!frames.is_empty()).then(|| Effect::Persist(cx.ids.next_effect(), frames))
 }
 
 impl Machine for Memory {
@@ -128,28 +129,12 @@ impl Machine for Memory {
     }
 }
 
-impl TryFrom<Incoming> for Input {
-    type Error = Misrouted;
-
-    #[expect(clippy::wildcard_enum_match_arm, reason = "narrowing: everything else is misrouted")]
-    fn try_from(incoming: Incoming) -> Result<Self, Misrouted> {
-        match incoming {
-            Incoming::Message(envelope) => match &envelope.message {
-                Message::MemoryQuery(query) => Ok(Self::Query(query.clone())),
-                Message::Megram(draft) => Ok(Self::Record(draft.clone())),
-                _ => Err(Misrouted::message(&envelope)),
-            },
-            Incoming::Completed(id, Completion::Persisted(result)) => Ok(Self::Persisted(id, result)),
-            Incoming::Completed(_, other) => Err(Misrouted::completion(&other)),
-        }
+adapters! {
+    messages {
+        MemoryQuery(query) => Input::Query(query.clone()),
+        Megram(draft) => Input::Record(draft.clone()),
     }
-}
-
-impl From<Effect> for RoleEffect {
-    fn from(effect: Effect) -> Self {
-        match effect {
-            Effect::Recall(recall) => Self::Publish(recall.into()),
-            Effect::Persist(id, work) => Self::Perform(id, work),
-        }
-    }
+    completions { (id, Completion::Persisted(result)) => Input::Persisted(id, result), }
+    publishes { Recall }
+    performs { Persist }
 }

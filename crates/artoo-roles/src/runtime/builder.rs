@@ -170,7 +170,11 @@ impl Builder {
             tool_config.undo.get_or_insert_with(|| UndoConfig::new(dir.join(UNDO)));
             tool_config.data_dir = Some(dir.clone());
             let (sender, receiver) = artoo_bus::tap(TAP_CAPACITY);
-            let config = AuditConfig { dir: dir.clone(), clock: Box::new(|| SystemTime::now().into()), report_every: REPORT_EVERY };
+            let config = AuditConfig {
+                dir: dir.clone(),
+                clock: Box::new(|| SystemTime::now().into()),
+                report_every: REPORT_EVERY,
+            };
             audit = Some(artoo_audit::spawn(receiver, config)?);
             tap = Some(sender);
             let (opened, engine, found) = store::open(dir)?;
@@ -182,7 +186,7 @@ impl Builder {
         let config = SystemConfig {
             environment: environment.clone(),
             tools: tools.specs().into(),
-            profile: self.profile.unwrap_or_else(artoo_ggs::Profile::v0_8),
+            profile: self.profile.unwrap_or_else(artoo_ggs::Profile::default),
             seed: self.seed.unwrap_or_else(Uuid::new_v4),
         };
         let input_log = self.input_log.map(|path| open_input_log(&path, &config)).transpose()?;

@@ -5,9 +5,10 @@ use std::collections::BTreeSet;
 use super::{Tree, manifests, name_of, packages, same};
 
 /// A crate, the crates of this workspace it needs, and those it needs only for its optional features.
-const EDGES: [(&str, &[&str], &[&str]); 10] = [
+const EDGES: [(&str, &[&str], &[&str]); 11] = [
     ("artoo-proto", &[], &[]),
     ("artoo-ggs", &[], &[]),
+    ("artoo-ggs-lab", &["artoo-ggs"], &[]),
     ("artoo-mkct", &[], &[]),
     ("artoo-bus", &["artoo-proto"], &[]),
     ("artoo-reflex", &["artoo-proto"], &[]),
@@ -21,6 +22,9 @@ const EDGES: [(&str, &[&str], &[&str]); 10] = [
         &["artoo-audit", "artoo-llm", "artoo-reflex", "artoo-tools"],
     ),
 ];
+
+/// Programs that are not shipped, and the crates of this workspace they need.
+const LABORATORY: [(&str, &[&str]); 1] = [("artoo-bench", &["artoo-bus", "artoo-llm", "artoo-proto", "artoo-roles"])];
 
 /// The program reaches the controller, the memory and the parser only through the runtime.
 const BINARY_MAY_KNOW: [&str; 6] =
@@ -55,7 +59,13 @@ fn each_crate_knows_exactly_whom_it_may() {
         same(&format!("{name} may need"), &edges(name, true), &optional.iter().copied().collect());
     }
     let ours: BTreeSet<&str> = packages().map(name_of).filter(|name| is_ours(name)).collect();
-    let listed = EDGES.iter().map(|(name, ..)| *name).chain(["artoo"]).collect();
+    for (name, needed) in LABORATORY {
+        same(&format!("{name} needs"), &edges(name, false), &needed.iter().copied().collect());
+        let is_used = packages().any(|package| edges(name_of(package), false).contains(name));
+        assert!(!is_used, "{name} is no part of what ships");
+    }
+    let programs = LABORATORY.iter().map(|(name, _)| *name).chain(["artoo"]);
+    let listed = EDGES.iter().map(|(name, ..)| *name).chain(programs).collect();
     same("crates of the workspace", &ours, &listed);
     let of_binary = edges("artoo", false);
     assert!(of_binary.iter().all(|name| BINARY_MAY_KNOW.contains(name)), "the binary knows {of_binary:?}");

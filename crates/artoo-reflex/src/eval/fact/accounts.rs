@@ -25,13 +25,13 @@ pub(super) fn value(fact: &Fact, fs: &dyn FileSystem) -> Result<Answer, EvalErro
         Fact::GroupsOf { user } => names(groups_of(user, fs)?),
         Fact::UserIdOf { user } => Ok(Answer::Number(ids_of(user, fs)?.0)),
         Fact::LoggedIn => names(logged_in(fs)),
-        _ => Err(EvalError::NoSecondSource { what: "this fact" }),
+        _ => Err(EvalError::NoSecondSource("this fact")),
     }
 }
 
 /// The effective id of this process's user (`Uid`) or group (`Gid`).
 pub(super) fn own_id(name: &str, fs: &dyn FileSystem) -> Result<u64, EvalError> {
-    let none = EvalError::NoSecondSource { what: "the user's number" };
+    let none = EvalError::NoSecondSource("the user's number");
     let ids = entry_of("/proc/self/status", name, ':', fs)?;
     ids.split_whitespace().nth(1).and_then(|id| id.parse().ok()).ok_or(none)
 }
@@ -47,12 +47,12 @@ fn account(file: &str, field: usize, value: &str, fs: &dyn FileSystem) -> Result
 fn own_field(field: usize, fs: &dyn FileSystem) -> Result<String, EvalError> {
     let account = account(USERS, 2, &own_id("Uid", fs)?.to_string(), fs)?;
     let found = account.and_then(|fields| fields.into_iter().nth(field));
-    found.ok_or(EvalError::NoSecondSource { what: "the user's name" })
+    found.ok_or(EvalError::NoSecondSource("the user's name"))
 }
 
 fn group_name(id: &str, fs: &dyn FileSystem) -> Result<String, EvalError> {
     let name = account(GROUPS, 2, id, fs)?.and_then(|fields| fields.into_iter().next());
-    name.ok_or(EvalError::NoSecondSource { what: "the name of a group" })
+    name.ok_or(EvalError::NoSecondSource("the name of a group"))
 }
 
 /// Names of the groups this process runs with.
@@ -68,7 +68,7 @@ fn own_groups(fs: &dyn FileSystem) -> Result<BTreeSet<String>, EvalError> {
 fn ids_of(user: &str, fs: &dyn FileSystem) -> Result<(u64, u64), EvalError> {
     let account = account(USERS, 0, user, fs)?;
     let id = |field: usize| account.as_ref()?.get(field)?.parse().ok();
-    id(2).zip(id(3)).ok_or(EvalError::NoSecondSource { what: "a user of that name" })
+    id(2).zip(id(3)).ok_or(EvalError::NoSecondSource("a user of that name"))
 }
 
 fn groups_of(user: &str, fs: &dyn FileSystem) -> Result<BTreeSet<String>, EvalError> {

@@ -35,7 +35,7 @@ pub(super) fn build(scene: &mut Scene<'_>, draft: &mut Draft) -> Result<Query, M
     let query = ask(draft, verb, of)?;
     // "sort the files" says nothing of how.
     if verb == Some(Verb::Sort) && !is_sorted(&query) {
-        return Err(Misfit::Incomplete { missing: "what decides the order" });
+        return Err(Misfit::Incomplete("what decides the order"));
     }
     Ok(query)
 }

@@ -113,7 +113,7 @@ fn legible(scene: &Scene<'_>, asked: Query) -> Result<Query, Misfit> {
 /// The text held against that of a second file, where two are spoken of.
 fn compared(draft: &mut Draft, text: Query, second: Option<Place>, folder: Option<&str>) -> Result<Query, Misfit> {
     let Some(relation) = draft.relation.take() else { return Ok(text) };
-    let second = second.ok_or(Misfit::Incomplete { missing: "which two files" })?;
+    let second = second.ok_or(Misfit::Incomplete("which two files"))?;
     let with = Box::new(Query::TextFile { path: inside(folder.filter(|_| second.bare), &second) });
     if matches!(relation, Relation::Identical | Relation::Difference) {
         draft.lines = None;
@@ -153,7 +153,7 @@ fn rewritten(scene: &mut Scene<'_>, draft: &mut Draft, text: Query) -> Result<Qu
     for how in [cased, draft.rewrite.take()].into_iter().flatten() {
         // What parts the fields of a table is no white space.
         if how == Rewrite::LastField && table::separator(scene, text.source())?.0 != Separator::Whitespace {
-            return Err(Misfit::Incomplete { missing: "the column's number" });
+            return Err(Misfit::Incomplete("the column's number"));
         }
         text = Query::Rewritten { of: Box::new(text), how };
     }

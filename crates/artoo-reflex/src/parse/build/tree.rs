@@ -46,14 +46,14 @@ pub(super) fn tree(scene: &mut Scene<'_>, draft: &mut Draft) -> Result<Query, Mi
     };
     // A later step without a place may go on where the one before was, or not.
     if places.is_empty() && scene.antecedent.is_some_and(|before| before.steps.is_empty()) {
-        return Err(Misfit::Incomplete { missing: "in which folder" });
+        return Err(Misfit::Incomplete("in which folder"));
     }
     // After a turn, "only the PNGs" may be said of what was spoken of.
     if places.is_empty() && scene.antecedent.is_some() && draft.verb.is_none() && draft.ask.is_none() {
-        return Err(Misfit::Incomplete { missing: "in which folder, or “of those”" });
+        return Err(Misfit::Incomplete("in which folder, or “of those”"));
     }
     if places.is_empty() && draft.act.is_some() {
-        return Err(Misfit::Incomplete { missing: "in which folder (“here” is the current one)" });
+        return Err(Misfit::Incomplete("in which folder (“here” is the current one)"));
     }
     if depth == Depth::Whole && places.iter().any(|place| place.path == "/") {
         scene.notes.push("/proc and /sys, where the kernel shows itself, are left out".to_owned());

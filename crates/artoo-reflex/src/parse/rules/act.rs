@@ -30,7 +30,6 @@ fn target(context: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
     };
     let to = |target| Some(Item::draft(Draft { target: Some(target), ..Draft::default() }));
     match (left, right) {
-        (Item::Mark(Concept::Into), Item::Mark(Concept::NameCase(_))) => None,
         // "add the prefix 'x' to the PDFs".
         (Item::Draft(first), Item::Partial(Partial::OntoFiles(files))) if first.change.is_some() => {
             first.merge(files).map(Item::draft)

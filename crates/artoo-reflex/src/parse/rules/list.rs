@@ -61,15 +61,9 @@ fn numbered(left: &Item, right: &Item) -> Option<Item> {
 /// "first 5 lines", "the last line", "lines 5 to 10", "line 7", "the 7th line".
 fn lines(left: &Item, right: &Item) -> Option<Item> {
     let part = |part| Some(Item::draft(Draft { lines: Some(LinesWanted::Part(part)), ..Draft::default() }));
-    let edge_part = |edge: Edge, count| match edge {
-        Edge::First => Part::First(count),
-        Edge::Last => Part::Last(count),
-    };
     match (left, right) {
-        (Item::Partial(Partial::Numbered(edge, count)), Item::Mark(Concept::Lines { .. })) => {
-            part(edge_part(*edge, *count))
-        }
-        (Item::Mark(Concept::Edge(edge)), Item::Mark(Concept::Lines { plural: false })) => part(edge_part(*edge, 1)),
+        (Item::Partial(Partial::Numbered(edge, count)), Item::Mark(Concept::Lines { .. })) => part(edge.part(*count)),
+        (Item::Mark(Concept::Edge(edge)), Item::Mark(Concept::Lines { plural: false })) => part(edge.part(1)),
         // "the last non-empty line", "the first 3 non-empty lines".
         (Item::Mark(Concept::Edge(edge)), Item::Draft(draft)) if draft.only_preds() && !draft.loose => {
             Some(Item::Partial(Partial::NumberedOf { edge: *edge, count: 1, exact: false, draft: draft.clone() }))
@@ -81,7 +75,7 @@ fn lines(left: &Item, right: &Item) -> Option<Item> {
         (Item::Partial(Partial::NumberedOf { edge, count, exact, draft }), Item::Mark(Concept::Lines { plural }))
             if *exact || !*plural =>
         {
-            let lines = Some(LinesWanted::Part(edge_part(*edge, *count)));
+            let lines = Some(LinesWanted::Part(edge.part(*count)));
             draft.merge(&Draft { lines, ..Draft::default() }).map(Item::draft)
         }
         (Item::Ordinal(n), Item::Mark(Concept::Lines { plural: false })) if *n > 0 => {

@@ -1,0 +1,43 @@
+//! The same calls and processes without anything around them.
+
+use std::process::{Command, Stdio};
+
+use artoo_llm::bare::Bare;
+use tokio::task::{JoinSet, spawn_blocking};
+
+/// One task of the bare program.
+#[derive(Debug, Clone)]
+pub(crate) struct Plan {
+    pub(crate) n: u16,
+    /// What each step runs, where it runs anything.
+    pub(crate) command: Option<String>,
+}
+
+/// Perceive, plan, in parallel a call, a process and a validation each, merge. What the endpoint says is not looked at.
+pub(crate) async fn task(client: Bare, plan: Plan) -> Result<(), String> {
+    let failed = || "the bare program got no answer".to_owned();
+    client.ask("You perceive.", "Run the steps").await.ok_or_else(failed)?;
+    client.ask("You plan.", "Run the steps").await.ok_or_else(failed)?;
+    let mut steps = JoinSet::new();
+    for _ in 0..plan.n {
+        let (client, command) = (client.clone(), plan.command.clone());
+        steps.spawn(async move {
+            client.ask("You act.", "Run one step").await?;
+            let output = match command {
+                Some(command) => spawn_blocking(move || output_of(&command)).await.ok()?,
+                None => "1".to_owned(),
+            };
+            client.ask("You validate.", &output).await
+        });
+    }
+    while let Some(step) = steps.join_next().await {
+        step.ok().flatten().ok_or_else(failed)?;
+    }
+    client.ask("You merge.", "Join the outputs").await.map(drop).ok_or_else(failed)
+}
+
+fn output_of(text: &str) -> String {
+    let mut command = Command::new("bash");
+    let output = command.args(["-c", text]).stdin(Stdio::null()).output();
+    output.map(|output| String::from_utf8_lossy(&output.stdout).into_owned()).unwrap_or_default()
+}

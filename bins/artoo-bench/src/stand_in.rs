@@ -1,0 +1,111 @@
+//! The model of a bench: asks the endpoint in earnest, and where its answer is no use to the role, stands in for it.
+
+use std::path::Path;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Instant;
+
+use artoo_llm::{Model, Remote};
+use artoo_proto::{ModelFailure, ModelReply, ModelRequest, ReplyBody, RoleContext, Usage};
+use async_trait::async_trait;
+use serde_json::{Value, json};
+
+use crate::options::ToolKind;
+
+/// What a subtask runs: a shell that becomes one program, which looks at something. One that only says something would
+/// be no evidence.
+pub(crate) fn command(file: &Path) -> String {
+    format!("cat {}", file.display())
+}
+
+/// Every call goes to the endpoint. What it answers is taken where it fits the role's schema and is of use; an endpoint
+/// that answers everything alike still makes every call cost what it costs.
+pub(crate) struct StandIn {
+    remote: Remote,
+    n: u16,
+    tool: &'static str,
+    input: Value,
+    first_call: OnceLock<Instant>,
+    /// Answers of the endpoint's own that were taken.
+    pub(crate) own: AtomicU64,
+    /// Answers that were stood in for.
+    pub(crate) stood_in: AtomicU64,
+}
+
+impl StandIn {
+    pub(crate) fn new(remote: Remote, n: u16, tool: ToolKind, file: &Path) -> Self {
+        let (tool, input) = match tool {
+            ToolKind::Proc => ("shell", json!({"command": command(file)})),
+            ToolKind::Noop => ("read_file", json!({"path": file.to_string_lossy()})),
+        };
+        let (own, stood_in) = (AtomicU64::new(0), AtomicU64::new(0));
+        Self { remote, n, tool, input, first_call: OnceLock::new(), own, stood_in }
+    }
+
+    /// Milliseconds from then to the first call.
+    pub(crate) fn first_call_ms(&self, since: Instant) -> Option<f64> {
+        let first = self.first_call.get()?;
+        Some((first.saturating_duration_since(since).as_secs_f64() * 1000.0).round())
+    }
+
+    /// What the role needs to go on.
+    fn answer(&self, request: &ModelRequest) -> Value {
+        match &request.context {
+            RoleContext::Perceive(context) => json!({
+                "task_id": "bench", "intent": context.raw_input,
+                "constraints": {"scope": null, "deadline": null}, "question": null
+            }),
+            RoleContext::Plan(_) => {
+                let subtask = |number: u16| {
+                    json!({
+                        "intent": format!("step {number}"), "context": "", "sequence": 1, "tools": [self.tool],
+                        "success_criteria": ["the output is 1"]
+                    })
+                };
+                json!({
+                    "task_criteria": ["every step put out 1"],
+                    "subtasks": (1..=self.n).map(subtask).collect::<Vec<_>>()
+                })
+            }
+            RoleContext::Execute(_) => json!({
+                "calls": [{"tool": self.tool, "input": self.input}],
+                "answer_is_output": true, "status": "completed", "output": "", "reason": null
+            }),
+            RoleContext::ValidateSubtask(context) => {
+                let cites = context.result.tool_calls.iter().map(|call| call.evidence_id.to_string()).collect();
+                passed(context.open.len(), cites)
+            }
+            RoleContext::ValidateTask(context) => {
+                let calls = context.outcomes.iter().flat_map(|outcome| &outcome.tool_calls);
+                passed(context.open.len(), calls.take(8).map(|call| call.evidence_id.to_string()).collect())
+            }
+        }
+    }
+}
+
+fn passed(count: usize, cites: Vec<String>) -> Value {
+    let verdict = |number: usize| json!({"number": number, "verdict": "pass", "cites": cites, "evidence": "it is 1", "failure_class": null});
+    json!({"verdicts": (1..=count).map(verdict).collect::<Vec<_>>(), "what_to_do": null})
+}
+
+#[async_trait]
+impl Model for StandIn {
+    fn name(&self) -> String {
+        self.remote.name()
+    }
+
+    async fn ask(&self, request: &ModelRequest) -> Result<ModelReply, ModelFailure> {
+        self.first_call.get_or_init(Instant::now);
+        let usage = match self.remote.ask(request).await {
+            Ok(reply) => {
+                self.own.fetch_add(1, Ordering::Relaxed);
+                return Ok(reply);
+            }
+            Err(failure @ (ModelFailure::Cut { .. } | ModelFailure::Unreadable { .. })) => failure.usage(),
+            Err(failure) => return Err(failure),
+        };
+        self.stood_in.fetch_add(1, Ordering::Relaxed);
+        let usage = Usage { model_calls: 1, ..usage };
+        Ok(ModelReply { body: ReplyBody::Json { value: self.answer(request) }, usage, model: self.name() })
+    }
+}
