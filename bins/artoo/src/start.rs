@@ -15,13 +15,8 @@ use crate::model::Models;
 use crate::settings::Settings;
 use crate::variables::Variables;
 use crate::{
-<<<<<<< HEAD
-    audit, bench, check_command, config, doctor, estimate, evidence, logging, memory, model_files, repl, rules, setup,
+    audit, check_command, config, doctor, estimate, evidence, logging, memory, model_files, repl, rules, setup,
     show_config, task, terminal, undo,
-=======
-    audit, check_command, config, doctor, estimate, evidence, logging, model_files, repl, rules, setup, show_config,
-    task, terminal, undo,
->>>>>>> main
 };
 
 /// Threads of the runtime: one drives the System, one the display; outside work has threads of its own.

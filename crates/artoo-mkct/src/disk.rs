@@ -216,11 +216,13 @@ impl DiskFile for File {
     }
 }
 
+/// Reads once at an offset; may read less than asked.
 #[cfg(unix)]
 fn read_some(file: &File, bytes: &mut [u8], at: u64) -> io::Result<usize> {
     std::os::unix::fs::FileExt::read_at(file, bytes, at)
 }
 
+/// Writes once at an offset; may write less than asked.
 #[cfg(unix)]
 fn write_some(file: &File, bytes: &[u8], at: u64) -> io::Result<usize> {
     std::os::unix::fs::FileExt::write_at(file, bytes, at)

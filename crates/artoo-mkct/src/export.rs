@@ -19,6 +19,7 @@ use crate::{
 /// The version of exported lines that this library writes; it reads every version up to this one.
 pub const EXPORT_VERSION: u32 = 1;
 
+/// Name of the format in the header.
 const FORMAT: &str = "artoo-mkct";
 
 /// The first line of an export.

@@ -96,6 +96,7 @@ pub fn export(engine: &Engine, disk: &dyn Disk, folder: &Path) -> Result<usize, 
     Ok(records)
 }
 
+/// Writes all keys of all records; returns the number of records.
 fn fill(engine: &Engine, db: &mut DB) -> Result<usize, IndexError> {
     let mut records = 0;
     for head in engine.heads() {

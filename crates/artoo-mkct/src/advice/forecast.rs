@@ -13,6 +13,7 @@ use crate::{
     rules::{FADED_ATTENTION, PROMOTE_ATTENTION, PROMOTE_DECISION},
 };
 
+/// Milliseconds of a day.
 const MILLIS_PER_DAY: f64 = 86_400_000.0;
 
 /// The future of a tag, in Unix milliseconds; what holds already is dated at the time of the question.

@@ -133,13 +133,13 @@ pub struct Recall {
 }
 
 impl Engine {
-    /// What memory says about an intent, the tools at hand and the targets named.
+    /// Advice on an intent, the tools at hand and the targets named.
     ///
     /// Reads the intent's own tag, its approaches, the exact pairs of `tools` × `targets` and a sum per tool; where
     /// the intent is unknown, similar ones, at a discount.
     ///
-    /// The frames in the answer are not applied: reading changes nothing. Whoever keeps the journal gives them to
-    /// [`Engine::apply`].
+    /// The frames in the answer are not applied, so that readers need no write access. Whoever keeps the journal passes
+    /// them to [`Engine::apply`].
     #[must_use]
     pub fn recall(&self, query: &RecallQuery<'_>, now_ms: i64) -> Recall {
         let limit = query.limit.min(MAX_RECALL_ENTRIES);

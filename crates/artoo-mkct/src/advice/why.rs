@@ -33,6 +33,7 @@ pub struct Contribution {
 }
 
 impl Contribution {
+    /// The share of a record at a moment.
     fn of(row: &Row, decays: &[f64], now_ms: i64) -> Self {
         let age_days = days_between(row.start_ms, now_ms);
         let weight = decay(term(row, decays).k, age_days);

@@ -60,11 +60,13 @@ impl Compensated {
         self.sum + self.error
     }
 
+    /// Multiplies the sum by a factor.
     fn scale(&mut self, factor: f64) {
         self.sum *= factor;
         self.error *= factor;
     }
 
+    /// Adds another sum, multiplied by a factor.
     fn merge(&mut self, other: &Self, factor: f64) {
         self.add(other.sum * factor);
         self.add(other.error * factor);
@@ -108,12 +110,14 @@ impl Accumulator {
         1.0
     }
 
+    /// Adds a record.
     fn add(&mut self, term: &Term) {
         let weight = self.weight(term.at_ms);
         self.attention.add(term.f * weight);
         self.decision.add(term.sigma * term.f * weight);
     }
 
+    /// Adds another accumulator of the same decay rate.
     fn merge(&mut self, other: &Self) {
         let factor = self.weight(other.reference_ms);
         self.attention.merge(&other.attention, factor);
@@ -138,6 +142,7 @@ impl Aggregate {
         aggregate
     }
 
+    /// Adds a record.
     pub(crate) fn add(&mut self, term: &Term) {
         self.accumulator(term.k, term.is_excused(), term.at_ms).add(term);
         self.newest_ms = self.newest_ms.max(Some(term.at_ms));

@@ -123,6 +123,7 @@ impl Engine {
         Some((slot, self.rows.get(slot)?))
     }
 
+    /// Whether a record of any level exists.
     pub(crate) fn contains(&self, id: MegramId) -> bool {
         self.rules.contains_key(&id) || self.rows.slot(id).is_some()
     }

@@ -33,14 +33,17 @@ pub(crate) struct TagEntry {
 }
 
 impl TagEntry {
+    /// The space of the tag.
     pub(crate) fn space(&self) -> &str {
         self.key.get(..self.split as usize).unwrap_or_default()
     }
 
+    /// Space and entity.
     pub(crate) fn tag(&self) -> Tag {
         Tag::new(self.space(), self.entity())
     }
 
+    /// The entity of the tag.
     pub(crate) fn entity(&self) -> &str {
         self.key.get(self.split as usize + 1..).unwrap_or_default()
     }
@@ -80,6 +83,7 @@ impl Index {
         self.tags.get(number as usize)
     }
 
+    /// A tag, by its names.
     pub(crate) fn find(&self, tag: &Tag) -> Option<&TagEntry> {
         self.tag(self.number(&tag.space, &tag.entity)?)
     }
@@ -97,14 +101,17 @@ impl Index {
         self.tags.iter().zip(0..).filter(|(tag, _)| tag.live > 0).map(|(tag, number)| (number, tag))
     }
 
+    /// Number of tags with records of level M or K.
     pub(crate) fn live_tags(&self) -> usize {
         self.live_tags
     }
 
+    /// A tool, by its name.
     pub(crate) fn tool(&self, tool: &str) -> Option<&Tool> {
         self.tools.get(tool)
     }
 
+    /// Number of tools.
     pub(crate) fn tools(&self) -> usize {
         self.tools.len()
     }

@@ -8,6 +8,7 @@ pub const ATTENTION_THRESHOLD: f64 = 0.5;
 /// Decision above which advice is to exploit, and below whose negative it is to avoid.
 pub const DECISION_THRESHOLD: f64 = 0.2;
 
+/// Milliseconds of a day.
 const MILLIS_PER_DAY: f64 = 86_400_000.0;
 
 /// The action that experience with a tag suggests.

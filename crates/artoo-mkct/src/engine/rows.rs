@@ -11,8 +11,9 @@ use crate::{
     record::MegramId,
 };
 
-/// Rows out of order, or deleted, before the order is rebuilt; and the share of all rows that may be, in addition.
+/// Rows out of order, or deleted, before the order is rebuilt, in addition to a share of all rows.
 const MIN_LATE: usize = 1_024;
+/// Divisor of the number of all rows: this share may be out of order in addition to [`MIN_LATE`].
 const LATE_SHARE: usize = 64;
 
 /// Rows in slots.
@@ -50,6 +51,7 @@ impl Rows {
         Row::decode(bytes, |kind| self.kinds.get(kind as usize).copied(), || self.starts.get(&slot).copied())
     }
 
+    /// Replaces the row in a slot.
     pub(crate) fn set(&mut self, slot: u32, row: &Row) {
         let bytes = self.encode(slot, row);
         if let Some(place) = self.rows.get_mut(slot as usize) {
@@ -161,6 +163,7 @@ impl Rows {
         self.rows.get(slot as usize).filter(|bytes| !is_dead(bytes)).map(|bytes| (id_of(bytes), slot))
     }
 
+    /// The id in a slot, also of a deleted row.
     fn id_at(&self, slot: u32) -> Option<MegramId> {
         self.rows.get(slot as usize).map(id_of)
     }

@@ -92,6 +92,7 @@ impl Engine {
     }
 }
 
+/// Writes tags, tools and words of intents.
 fn encode_index(out: &mut Encoder<'_>, index: &Index) -> io::Result<()> {
     out.list(index.tags.len(), index.tags.iter(), |out, tag| {
         out.text(&tag.key)?;
@@ -124,6 +125,7 @@ fn encode_index(out: &mut Encoder<'_>, index: &Index) -> io::Result<()> {
     })
 }
 
+/// Reads tags, tools and words of intents.
 fn decode_index(input: &mut Decoder<'_>) -> Result<Index, InvalidState> {
     let mut index = Index::default();
     index.tags = input.list(|input| {
@@ -151,6 +153,7 @@ fn decode_index(input: &mut Decoder<'_>) -> Result<Index, InvalidState> {
     Ok(index)
 }
 
+/// Writes decayed sums.
 fn encode_aggregate(out: &mut Encoder<'_>, aggregate: &Aggregate) -> io::Result<()> {
     out.u32(u32::from(aggregate.newest_ms.is_some()))?;
     out.i64(aggregate.newest_ms.unwrap_or_default())?;
@@ -163,6 +166,7 @@ fn encode_aggregate(out: &mut Encoder<'_>, aggregate: &Aggregate) -> io::Result<
     })
 }
 
+/// Reads decayed sums.
 fn decode_aggregate(input: &mut Decoder<'_>) -> Result<Aggregate, InvalidState> {
     let (known, newest_ms) = (input.flag()?, input.i64()?);
     let accumulators = input.list(|input| {
@@ -174,6 +178,7 @@ fn decode_aggregate(input: &mut Decoder<'_>) -> Result<Aggregate, InvalidState> 
     Ok(Aggregate { accumulators, newest_ms: known.then_some(newest_ms) })
 }
 
+/// Writes all rows.
 fn encode_rows(out: &mut Encoder<'_>, rows: &Rows) -> io::Result<()> {
     out.list(rows.kinds.len(), rows.kinds.iter(), |out, kind| out.bytes(kind))?;
     out.list(rows.starts.len(), rows.starts.iter(), |out, (slot, start_ms)| {
@@ -187,6 +192,7 @@ fn encode_rows(out: &mut Encoder<'_>, rows: &Rows) -> io::Result<()> {
     out.list(rows.len(), rows.by_id(), |out, (_, slot)| out.u32(slot))
 }
 
+/// Reads all rows.
 fn decode_rows(input: &mut Decoder<'_>) -> Result<Rows, InvalidState> {
     let mut rows = Rows::default();
     for _ in 0..input.length()? {

@@ -17,6 +17,7 @@ use crate::{
     record::{Frame, MegramId, Offset},
 };
 
+/// The kind and version of a saved intent.
 const SEAL: Seal = Seal { magic: *b"ARTOMKER", version: 1 };
 
 /// The records that are about to be erased.

@@ -21,8 +21,11 @@ pub const FORMAT_VERSION: u32 = 1;
 /// Largest payload of an entry: fits a record with all texts at their limits, each byte escaped.
 pub const MAX_FRAME_BYTES: usize = 1024 * 1024;
 
+/// Length of the header of a journal.
 pub(crate) const HEADER_BYTES: usize = 16;
+/// Length of the header of an entry.
 pub(crate) const ENTRY_HEADER_BYTES: usize = 12;
+/// The first bytes of a journal.
 const MAGIC: [u8; 8] = *b"ARTOMKCT";
 
 /// The kind of an entry.
@@ -219,10 +222,12 @@ pub(crate) struct Encoded {
 }
 
 impl Encoded {
+    /// Encodes a frame.
     pub(crate) fn frame(&mut self, frame: &Frame) -> Result<(), Unencodable> {
         self.entry(Kind::Frame, frame)
     }
 
+    /// Encodes a note.
     pub(crate) fn note(&mut self, note: &Note) -> Result<(), Unencodable> {
         self.entry(Kind::Note, note)
     }
@@ -232,6 +237,7 @@ impl Encoded {
         self.starts.iter().map(move |start| Offset(base + *start as u64))
     }
 
+    /// Encodes an entry of a kind.
     fn entry(&mut self, kind: Kind, payload: &impl Serialize) -> Result<(), Unencodable> {
         let payload = serde_json::to_vec(payload).map_err(Unencodable::Json)?;
         let bytes = entry_bytes(kind, &payload).ok_or(Unencodable::TooLarge(payload.len()))?;

@@ -257,14 +257,17 @@ impl Journal {
         }
     }
 
+    /// How often the journal was compacted.
     pub(crate) fn generation(&self) -> u64 {
         self.generation
     }
 
+    /// Records deleted before this moment are missing.
     pub(crate) fn complete_from_ms(&self) -> Option<i64> {
         self.complete_from_ms
     }
 
+    /// The path of the journal.
     pub(crate) fn path(&self) -> &Path {
         &self.path
     }
@@ -274,6 +277,7 @@ impl Journal {
         self.file.file()
     }
 
+    /// Whether a write or sync failed for good.
     pub(crate) fn is_failed(&self) -> bool {
         self.failed
     }

@@ -17,7 +17,9 @@ use crate::{
     journal::format::u32_at,
 };
 
+/// Length of the bytes before the meta JSON.
 const HEAD_BYTES: usize = 16;
+/// Length of the bytes after the payload.
 const TRAILER_BYTES: u64 = 12;
 
 /// Longest meta JSON that is read.

@@ -15,6 +15,7 @@ use crate::{
     record::RecordSource,
 };
 
+/// The kind and version of a snapshot.
 const SEAL: Seal = Seal { magic: *b"ARTOMKSN", version: 1 };
 
 /// Writes the state of an engine that applied all frames before `resume`.

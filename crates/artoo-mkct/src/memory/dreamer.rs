@@ -124,6 +124,7 @@ pub(super) struct Dreamer {
 }
 
 impl Dreamer {
+    /// Executes commands and scheduled runs until the memory closes.
     pub(super) fn run(mut self, commands: &Receiver<Command>) {
         let mut schedule = self.times.map(|times| DreamSchedule::new(times, self.clock.now().uptime_ms));
         while !self.stopping.load(Ordering::Acquire) {

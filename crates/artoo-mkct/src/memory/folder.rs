@@ -71,10 +71,12 @@ impl MemoryFiles {
         Self { disk: Arc::clone(disk), folder: folder.to_owned() }
     }
 
+    /// Path of the journal.
     pub(super) fn journal(&self) -> PathBuf {
         self.folder.join("memory.journal")
     }
 
+    /// Path of the snapshot.
     pub(super) fn snapshot(&self) -> PathBuf {
         self.folder.join("memory.snapshot")
     }
@@ -85,10 +87,12 @@ impl MemoryFiles {
         self.disk.list(&path).is_ok_and(|names| !names.is_empty()).then_some(path)
     }
 
+    /// Folder with the journals of guests.
     pub(super) fn inbox(&self) -> PathBuf {
         self.folder.join("memory.inbox")
     }
 
+    /// Path of the erasure in progress.
     pub(super) fn erasing(&self) -> PathBuf {
         self.folder.join("memory.erasing")
     }
@@ -269,6 +273,7 @@ fn own_journal(files: &MemoryFiles) -> Result<Journal, OpenError> {
 }
 
 impl Role {
+    /// Whether another process holds the memory.
     pub(super) fn is_guest(&self) -> bool {
         matches!(self, Self::Guest { .. })
     }

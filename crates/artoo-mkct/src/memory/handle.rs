@@ -25,6 +25,7 @@ use crate::{
     },
 };
 
+/// Milliseconds of a day.
 const MILLIS_PER_DAY: i64 = 24 * 60 * 60 * 1_000;
 
 /// An open memory. It can be shared by reference between threads.
@@ -32,7 +33,7 @@ pub struct Memory {
     pub(super) shared: Arc<Shared>,
     writer: Option<JoinHandle<()>>,
     pub(super) dreamer: Option<(Sender<Command>, JoinHandle<()>)>,
-    /// Whether the Dreamer was told of the end of a task and has not received that yet.
+    /// Whether [`Command::TaskEnded`] was sent and not received yet.
     pub(super) task_ended: Arc<AtomicBool>,
     stopping: Arc<AtomicBool>,
     pub(super) guest: bool,

@@ -34,6 +34,7 @@ pub enum RuleKind {
 }
 
 impl RuleKind {
+    /// Both kinds.
     pub(crate) const ALL: [Self; 2] = [Self::BestPractice, Self::Constraint];
 
     /// +1 for a best practice, −1 for a constraint.
