@@ -49,10 +49,6 @@ impl World {
     }
 }
 
-fn ran(command: &mut Command) -> Ran {
-    Ran::of(command.output().unwrap())
-}
-
 #[doc = "holds: law 1.23"]
 #[test]
 fn nothing_is_fetched_without_approval() {
