@@ -4,6 +4,7 @@ mod antecedent;
 mod build;
 mod chart;
 mod draft;
+mod features;
 mod item;
 mod lexical;
 mod refuse;
