@@ -1,6 +1,4 @@
-//! From tokens to the items a chart starts with: every meaning of every phrase, and every use of a literal.
-
-#![expect(clippy::wildcard_enum_match_arm, reason = "a word that says nothing by itself waits for its argument")]
+//! Turns tokens into the first items of the chart: the meanings of every phrase and the uses of every literal.
 
 use super::draft::{Ask, Draft, LinesWanted, Once, TargetWord};
 use super::item::{Context, Item, Text, TextKind};
@@ -11,26 +9,26 @@ use crate::lex::{Class, Decimal, Token};
 use crate::lexicon::{Meaning, TypeForm, lexicon};
 use crate::place::Place;
 
-/// Lines shown where a request says "the beginning of" without a number, as `head` and `tail` do.
+/// Number of lines for "the beginning of", as `head` and `tail` print.
 const LINES_WITHOUT_A_NUMBER: u64 = 10;
 
-/// One item over the tokens `start..end`.
+/// An item for the tokens `start..end`.
 pub(super) struct Lexical {
     pub(super) start: usize,
     pub(super) end: usize,
     pub(super) item: Item,
 }
 
-/// Which phrases are tried at one place.
+/// Which phrases of the lexicon are tried at a position.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Phrases {
-    /// Only the longest: what people mean nearly always.
+    /// Only the longest.
     Longest,
-    /// Every one.
+    /// All of them.
     All,
 }
 
-/// The chart's first items.
+/// The first items of the chart.
 pub(super) fn lexical(context: &Context<'_>, tokens: &[Token], phrases: Phrases) -> Vec<Lexical> {
     let mut found = Vec::new();
     let begins = clause_starts(tokens);
@@ -74,11 +72,10 @@ pub(super) fn lexical(context: &Context<'_>, tokens: &[Token], phrases: Phrases)
     found
 }
 
-/// The folders that a word after "in" or "of" names, as far as they exist, and whether nothing else can be meant: a
-/// folder that exists beats a kind of file.
+/// The existing folders that a word after "in" or "of" names, and whether it can't mean anything else.
 fn existing_folders(context: &Context<'_>, tokens: &[Token], at: usize) -> (Vec<Item>, bool) {
     let is_kind = |meaning: &Meaning| matches!(meaning, Meaning::FileType { .. });
-    let Some(token) = tokens.get(at).filter(|_| is_led_to(tokens, at)) else { return (Vec::new(), false) };
+    let Some(token) = tokens.get(at).filter(|_| expects_folder_name(tokens, at)) else { return (Vec::new(), false) };
     let known = lexicon().meanings(&token.folded);
     if word_kind(token) == TextKind::Function && !known.iter().any(is_kind) {
         return (Vec::new(), false);
@@ -94,8 +91,8 @@ fn existing_folders(context: &Context<'_>, tokens: &[Token], at: usize) -> (Vec<
     (places.into_iter().map(Item::Path).collect(), is_only)
 }
 
-/// Whether a word stands where a folder's name is due: behind "in", "of" and the like, or in "search x for".
-fn is_led_to(tokens: &[Token], at: usize) -> bool {
+/// Whether a word follows "in", "of" or the like, or is x in "search x for".
+fn expects_folder_name(tokens: &[Token], at: usize) -> bool {
     let is_name = |token: &Token| matches!(token.class, Class::Word | Class::FileName);
     let is_article = |token: &Token| matches!(token.folded.as_str(), "the" | "my" | "our");
     let Some(mut before) = tokens.get(..at).filter(|_| tokens.get(at).is_some_and(is_name)) else { return false };
@@ -116,9 +113,9 @@ fn is_led_to(tokens: &[Token], at: usize) -> bool {
     searches || means(behind(1), &[Concept::Inside]) || (!is_part && means(behind(1), &[Concept::Within]))
 }
 
-/// A path with blanks in it that exists: "Camera Roll".
+/// An existing path with spaces in it, such as "Camera Roll".
 fn spaced_name(context: &Context<'_>, tokens: &[Token], start: usize) -> Option<Lexical> {
-    /// Most words of a name that is looked for.
+    /// Maximum number of words in such a path.
     const MOST_WORDS: usize = 6;
     let longest = tokens.len().min(start + MOST_WORDS);
     (start + 2..=longest).rev().find_map(|end| {
@@ -140,11 +137,12 @@ fn is_one_of_many(tokens: &[Token], at: usize) -> bool {
     before.is_some_and(|token| matches!(token.folded.as_str(), "every" | "each"))
 }
 
+/// Whether a meaning is a verb of a change.
 fn is_act(meaning: &Meaning) -> bool {
     matches!(meaning, Meaning::Concept(Concept::Do(_)))
 }
 
-/// What is asked for, though it begins with a verb that acts: "add up the sizes of".
+/// Whether a meaning asks something although its phrase starts with a verb of a change ("add up the sizes of").
 pub(super) fn asks(meaning: &Meaning) -> bool {
     let Meaning::Concept(concept) = meaning else { return false };
     matches!(
@@ -162,11 +160,12 @@ pub(super) fn asks(meaning: &Meaning) -> bool {
     )
 }
 
+/// Whether the first word is a verb of a change.
 fn begins_with_act(run: &[Token]) -> bool {
     run.first().is_some_and(|token| lexicon().meanings(&token.folded).iter().any(is_act))
 }
 
-/// Where clauses begin: at the start, after a mark or "and", behind function words and "please".
+/// The positions where clauses start: at the start, after punctuation or "and", after "please".
 pub(super) fn clause_starts(tokens: &[Token]) -> Vec<usize> {
     let mut starts = Vec::new();
     let mut begins = true;
@@ -200,27 +199,27 @@ pub(super) fn clause_starts(tokens: &[Token]) -> Vec<usize> {
     starts
 }
 
-/// The word an unknown word is a slip of.
-pub(super) fn mended(token: &Token) -> Option<&'static str> {
+/// The known word that an unknown word is a typo of.
+pub(super) fn corrected(token: &Token) -> Option<&'static str> {
     if token.class != Class::Word || lexicon().knows(&token.folded) {
         return None;
     }
-    lexicon().slip_of(&token.folded)
+    lexicon().correction_of(&token.folded)
 }
 
-/// What a run of words means, slips of the fingers mended.
+/// The meanings of a run of words, with typos corrected.
 fn meanings(run: &[Token]) -> &'static [Meaning] {
     let mut words = Vec::new();
     for token in run {
         if !matches!(token.class, Class::Word | Class::Number(_)) {
             return &[];
         }
-        words.push(mended(token).unwrap_or(&token.folded));
+        words.push(corrected(token).unwrap_or(&token.folded));
     }
     lexicon().meanings(&words.join(" "))
 }
 
-/// Uses of a token that are not words of the lexicon.
+/// Adds the items of a token that is not in the lexicon.
 fn literal(context: &Context<'_>, tokens: &[Token], at: usize, found: &mut Vec<Lexical>) {
     let Some(token) = tokens.get(at) else { return };
     let mut add = |item| found.push(Lexical { start: at, end: at + 1, item });
@@ -270,7 +269,7 @@ fn literal(context: &Context<'_>, tokens: &[Token], at: usize, found: &mut Vec<L
     }
 }
 
-/// A typed path; one with a pattern in its last part is a folder and a pattern, as in a shell.
+/// The item of a typed path; wildcards in its last part make it a folder and a pattern.
 fn path(context: &Context<'_>, typed: &str) -> Option<Item> {
     let has_wildcard = |text: &str| text.contains(['*', '?', '[']);
     if !has_wildcard(typed) {
@@ -292,6 +291,7 @@ fn path(context: &Context<'_>, typed: &str) -> Option<Item> {
     Some(Item::draft(if hidden.is_some() { draft.noted("hidden files left out") } else { draft }))
 }
 
+/// The form of a word as text.
 fn word_kind(token: &Token) -> TextKind {
     let folded = token.folded.as_str();
     if lexicon().is_vague(folded) {
@@ -341,7 +341,7 @@ fn word_kind(token: &Token) -> TextKind {
     }
 }
 
-/// The items a meaning gives; several where a word can stand alone and also wait for an argument.
+/// The items of a meaning; several if the word can stand alone or wait for an argument.
 fn items(context: &Context<'_>, meaning: &Meaning, start: usize) -> Vec<Item> {
     let concept = match meaning {
         Meaning::FileType { index, form } => return file_type(*index, *form).into_iter().collect(),
@@ -373,7 +373,7 @@ fn items(context: &Context<'_>, meaning: &Meaning, start: usize) -> Vec<Item> {
     }
 }
 
-/// What a word says by itself.
+/// The features that a word has by itself.
 fn features(context: &Context<'_>, concept: &Concept) -> Option<Draft> {
     let none = Draft::default;
     Some(match concept {
@@ -415,7 +415,7 @@ fn features(context: &Context<'_>, concept: &Concept) -> Option<Draft> {
     })
 }
 
-/// The same, of words about texts, acts and the machine.
+/// The features of words about texts, acts and the machine.
 fn later_features(context: &Context<'_>, concept: &Concept) -> Option<Draft> {
     let none = Draft::default;
     Some(match concept {
@@ -467,6 +467,7 @@ fn later_features(context: &Context<'_>, concept: &Concept) -> Option<Draft> {
     })
 }
 
+/// The item of a word for a kind of file.
 fn file_type(index: usize, form: TypeForm) -> Option<Item> {
     let kind = lexicon().types.get(index)?;
     let types: Vec<Pred> = kind.extensions.iter().cloned().map(Pred::Extension).collect();
