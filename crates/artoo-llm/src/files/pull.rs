@@ -73,11 +73,11 @@ impl Puller {
         let extracted = wanted.entry.filter(|entry| entry.archive.is_some()).map_or(0, |entry| entry.bytes);
         let received = self.folder.dir(&wanted.name).part_bytes();
         let free = free_bytes(self.folder.path())?;
-        let needed = bytes.unwrap_or_default().saturating_sub(received).saturating_add(extracted);
+        let needed = bytes.unwrap_or_default().saturating_sub(received).saturating_add(extracted + RESERVED_BYTES);
         if needed > free {
-            let (needed, free) = (needed.saturating_add(RESERVED_BYTES), free.saturating_add(RESERVED_BYTES));
             return Err(FilesError::NoSpace { path: self.folder.path().to_path_buf(), needed, free });
         }
+        let free = free - RESERVED_BYTES;
         Ok(Offered::Download(Box::new(Offer { wanted, bytes, received, free })))
     }
 
@@ -195,11 +195,11 @@ fn verify(
     }
 }
 
-/// Free bytes beyond the reserve on the disk of a folder, or of its nearest existing ancestor.
+/// Free bytes on the disk of a folder, or of its nearest existing ancestor.
 fn free_bytes(folder: &Path) -> Result<u64, FilesError> {
     let existing = folder.ancestors().find(|folder| folder.exists()).unwrap_or(folder);
     let found = rustix::fs::statvfs(existing).map_err(|error| FilesError::io(existing)(error.into()))?;
-    Ok(found.f_bavail.saturating_mul(found.f_frsize).saturating_sub(RESERVED_BYTES))
+    Ok(found.f_bavail.saturating_mul(found.f_frsize))
 }
 
 /// Runs file work of several seconds on a thread of its own.
