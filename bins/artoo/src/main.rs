@@ -13,6 +13,7 @@ mod exit;
 mod failure;
 mod heap;
 mod logging;
+mod memory;
 mod model;
 mod model_choice;
 mod model_files;

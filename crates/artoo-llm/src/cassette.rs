@@ -1,19 +1,18 @@
-//! Recordings of model calls: taken from any model once, replayed for ever without a network.
+//! Replay of recorded model calls without a network.
 //!
-//! A cassette is a file of JSON lines `{key, role, schema_name, reply | failure}`. The [key](Masks::key) is a digest of what the
-//! model was asked, with what changes from run to run masked; the same question asked again is the next line with
-//! that key. Only JSON replies are kept: what code builds (recipes, abstentions) code can build again, and a file must
-//! not be able to bring a recipe in.
+//! A cassette is a file of JSON lines `{key, role, schema_name, reply | failure}`. The [key](Masks::key) is a hash of
+//! the request, with texts masked that change from run to run; a repeated request takes the next line with its key.
+//! Only JSON replies are recorded: recipes and abstentions are created by code, and a file must not be able to supply
+//! them.
 
 use std::collections::{HashMap, VecDeque};
-use std::fs::{File, OpenOptions};
-use std::io::{self, Write};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
 use artoo_proto::{ModelFailure, ModelReply, ModelRequest, ReplyBody, Role};
 use async_trait::async_trait;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 
 use crate::{Model, schema};
 
@@ -21,128 +20,54 @@ pub use key::Masks;
 
 mod key;
 
-/// Why a cassette can't be read or written.
+/// Why a cassette can't be read.
 #[derive(Debug, thiserror::Error)]
 pub enum CassetteError {
-    /// The file can't be opened, read or written.
+    /// The file can't be opened or read.
     #[error("the cassette {path:?} can't be used")]
-    File {
-        /// Which file.
-        path: PathBuf,
-        /// What the system said.
-        source: io::Error,
-    },
-    /// A line is no entry.
-    #[error("line {line} of the cassette is no entry")]
+    File { path: PathBuf, source: io::Error },
+    /// A line is not a valid entry.
+    #[error("line {line} of the cassette is not a valid entry")]
     Line {
-        /// Its number, from 1.
+        /// Line number, from 1.
         line: usize,
-        /// What is wrong.
         source: serde_json::Error,
     },
     /// A line has both a reply and a failure, or neither.
     #[error("line {line} of the cassette must hold either a reply or a failure")]
     NotOneOutcome {
-        /// Its number, from 1.
+        /// Line number, from 1.
         line: usize,
     },
-    /// A line's reply is not JSON but something that only code may build.
+    /// A line's reply is not JSON but of a kind that only code may create.
     #[error("line {line} of the cassette holds a reply that is not a JSON value")]
     NotJson {
-        /// Its number, from 1.
+        /// Line number, from 1.
         line: usize,
     },
 }
 
-/// One line.
-#[derive(Debug, Serialize, Deserialize)]
+/// One line of a cassette.
+#[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Entry {
     key: String,
-    role: Role,
-    schema_name: String,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(rename = "role")]
+    _role: Role,
+    #[serde(rename = "schema_name")]
+    _schema_name: String,
+    #[serde(default)]
     reply: Option<ModelReply>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default)]
     failure: Option<ModelFailure>,
 }
 
-/// A model that passes every request on and writes down what came of it.
-pub struct Recorder<M> {
-    model: M,
-    masks: Masks,
-    path: PathBuf,
-    // Held while one line is written, never across a wait.
-    tape: Mutex<Tape>,
-}
-
-struct Tape {
-    file: File,
-    entries: usize,
-    error: Option<io::Error>,
-}
-
-impl<M: Model> Recorder<M> {
-    /// Records onto the end of `path`, which is created if need be.
-    ///
-    /// # Errors
-    /// When the file can't be opened for appending.
-    pub fn append(model: M, path: impl Into<PathBuf>, masks: Masks) -> Result<Self, CassetteError> {
-        let path = path.into();
-        match OpenOptions::new().create(true).append(true).open(&path) {
-            Ok(file) => Ok(Self { model, masks, path, tape: Mutex::new(Tape { file, entries: 0, error: None }) }),
-            Err(source) => Err(CassetteError::File { path, source }),
-        }
-    }
-
-    /// Ends the recording: how many entries were written.
-    ///
-    /// # Errors
-    /// The first write that failed; the calls themselves were passed on regardless.
-    pub fn finish(self) -> Result<usize, CassetteError> {
-        let tape = self.tape.into_inner().unwrap_or_else(PoisonError::into_inner);
-        let result = tape.error.map_or_else(|| tape.file.sync_all(), Err);
-        result.map(|()| tape.entries).map_err(|source| CassetteError::File { path: self.path, source })
-    }
-
-    fn write_down(&self, request: &ModelRequest, outcome: &Result<ModelReply, ModelFailure>) {
-        let (reply, failure) = match outcome {
-            Ok(reply) if matches!(reply.body, ReplyBody::Json { .. }) => (Some(reply.clone()), None),
-            Ok(_) | Err(ModelFailure::NotRecorded { .. } | ModelFailure::Cancelled) => return,
-            Err(failure) => (None, Some(failure.clone())),
-        };
-        let key = self.masks.key(request);
-        let entry = Entry { key, role: request.role, schema_name: request.schema_name.clone(), reply, failure };
-        let mut tape = self.tape.lock().unwrap_or_else(PoisonError::into_inner);
-        let line = serde_json::to_string(&entry).map_err(io::Error::from);
-        // One write a line, so that two recorders on one file don't mix theirs.
-        match line.and_then(|line| tape.file.write_all(format!("{line}\n").as_bytes())) {
-            Ok(()) => tape.entries += 1,
-            Err(error) => {
-                tracing::warn!(%error, "a model call was not recorded");
-                tape.error.get_or_insert(error);
-            }
-        }
-    }
-}
-
-#[async_trait]
-impl<M: Model> Model for Recorder<M> {
-    fn name(&self) -> String {
-        self.model.name()
-    }
-
-    async fn ask(&self, request: &ModelRequest) -> Result<ModelReply, ModelFailure> {
-        let outcome = self.model.ask(request).await;
-        self.write_down(request, &outcome);
-        outcome
-    }
-}
-
-/// A model that only repeats what a cassette holds. It never asks anyone.
+/// A model that replays the replies of a cassette.
 pub struct Player {
+    /// The masks that the recording was made with.
     masks: Masks,
     // Held while one entry is taken, never across a wait.
+    /// Replies not played yet, by key. Locked while one is taken, never across an await.
     left: Mutex<HashMap<String, VecDeque<Result<ModelReply, ModelFailure>>>>,
 }
 
@@ -150,7 +75,7 @@ impl Player {
     /// Reads a cassette; `masks` must be those of the recording.
     ///
     /// # Errors
-    /// See [`CassetteError`].
+    /// [`CassetteError`]
     pub fn open(path: impl AsRef<Path>, masks: Masks) -> Result<Self, CassetteError> {
         let path = path.as_ref();
         let text =
@@ -158,10 +83,10 @@ impl Player {
         Self::from_lines(&text, masks)
     }
 
-    /// The same from the file's text.
+    /// Reads a cassette from its text.
     ///
     /// # Errors
-    /// See [`CassetteError`].
+    /// [`CassetteError`]
     pub fn from_lines(text: &str, masks: Masks) -> Result<Self, CassetteError> {
         let mut left: HashMap<String, VecDeque<_>> = HashMap::new();
         for (line, entry) in (1..).zip(text.lines()).filter(|(_, entry)| !entry.trim().is_empty()) {
@@ -177,7 +102,7 @@ impl Player {
         Ok(Self { masks, left: Mutex::new(left) })
     }
 
-    /// How many entries nobody has asked for yet.
+    /// Number of entries not played yet.
     #[must_use]
     pub fn unplayed(&self) -> usize {
         self.left.lock().unwrap_or_else(PoisonError::into_inner).values().map(VecDeque::len).sum()

@@ -70,8 +70,8 @@ pub use subtask::{
 pub use task::{Constraints, PerceptionFailed, PerceptionFailure, TaskSpec};
 pub use timestamp::{Now, Timestamp};
 pub use tool::{
-    Approval, CallStatus, DeniedAction, EffectClass, FOLDER, FileChange, KeptOutput, ToolCall, ToolClass, ToolOutcome,
-    ToolRequest, ToolSpec,
+    Approval, CallStatus, DeniedAction, EffectClass, FOLDER, FileChange, KeptOutput, ToolCall, ToolClass, ToolOrder,
+    ToolOutcome, ToolRequest, ToolSpec,
 };
 pub use verdict::{
     CorrectionSignal, CriterionVerdict, ExecutionResult, ExecutionStatus, FailureClass, GapPoint, MissingOutcome,

@@ -1,21 +1,24 @@
-//! One try of a call: room and budget checked, sent, taken in, read, accounted for however it ends.
+//! One try of a call: context and budget checks, request, response, and accounting.
 
 use artoo_proto::{ByTools, ModelReply, ModelRequest, ReplyBody, Usage};
 use serde_json::Value;
 
-use super::exchange::{Seen, shown_with};
+use super::decoder::shown_with;
+use super::exchange::Seen;
 use super::trouble::Trouble;
 use super::{MODEL_NAME_CHARS, Remote, endpoint};
 use crate::ledger::Cache;
 use crate::observe::{Caller, Exchange, Step};
 use crate::reader::{self, ReaderError};
+use crate::secret::Scrubber;
 use crate::structured::{Dialect, ReplyFormat, ToolCalls, strict};
 use crate::wire::Asking;
 use crate::wire::draft::Draft;
-use crate::{Model, native, schema, usage};
+use crate::wire::native;
+use crate::{Model, schema, usage};
 
 impl Remote {
-    /// Adds to `paid` what the try cost.
+    /// Makes one try and adds its usage to `paid`.
     pub(super) async fn one_try(
         &self,
         request: &ModelRequest,
@@ -38,7 +41,7 @@ impl Remote {
         Ok(ModelReply { body: ReplyBody::Json { value }, usage: *paid, model: answering })
     }
 
-    /// The same for a call that is already put together.
+    /// Makes one try of a prepared call: checks context and budget, sends it, and accounts for it however it ends.
     pub(super) async fn try_with(
         &self,
         asking: &Asking<'_>,
@@ -65,17 +68,16 @@ impl Remote {
         };
         let cache = Cache { read: draft.counts.cached.unwrap_or(0), written: draft.counts.written.unwrap_or(0) };
         reservation.settle(spent, cache);
-        self.meter.answered(spent, cache.read);
         *paid += spent;
         outcome
     }
 
+    /// Sends a call and reads the value of its response.
     async fn sent_and_read(&self, asking: &Asking<'_>, draft: &mut Draft) -> Result<Value, Trouble> {
         let wire = self.config.protocol.wire();
         let sent = self.sent()?;
         let body = wire.body(asking);
         let kept = self.shared.observer.as_ref().filter(|observer| observer.wants_exchanges()).map(|_| body.clone());
-        self.meter.request_sent();
         let grown = |draft: &Draft| {
             self.tell(asking.request, || Step::Writing {
                 chars: draft.content.len() + draft.calls.written_chars(),
@@ -89,27 +91,18 @@ impl Remote {
         }
         exchanged?;
         self.check_room(asking, draft).await?;
-        if let Some(by_tools) = asking.by_tools {
-            draft.calls.each_input(|input| self.scrubber.answer(input));
-            let ended = draft.ended();
-            let value = ended.and_then(|()| native::reply(by_tools, draft.calls.all(), &asking.request.schema));
-            return value.map_err(|fault| shown_with(fault, &seen.body));
-        }
-        let by_tool = asking.dialect.format == ReplyFormat::ForcedTool;
-        let content = draft.settle(by_tool).map_err(|fault| shown_with(fault, &seen.body))?;
-        let content = self.scrubber.answer(content.to_owned());
-        read(&content, &asking.request.schema, asking.dialect.format)
-            .map_err(|error| Trouble::Reader { error, content })
+        let Asking { request, dialect, by_tools, .. } = asking;
+        value_of(draft, *by_tools, dialect.format, &request.schema, &self.scrubber, &seen.body)
     }
 
-    /// The request as calls of tools, where it is such a one, the endpoint was shown to be good at them, and asking so
-    /// is wanted: where it holds to a schema nothing is gained by it.
+    /// The request as native tool calls, if it can be made so, the endpoint supports them, and they are wanted.
     pub(super) fn by_tools(&self, request: &ModelRequest, dialect: Dialect) -> Option<ByTools> {
         let is_wanted = self.config.tool_calls.unwrap_or(!dialect.format.holds_to_schema());
         let is_able = dialect.tool_calls != ToolCalls::Off;
         (is_wanted && is_able).then(|| request.in_calls()).flatten().filter(native::can_be_offered)
     }
 
+    /// Reports the exchange to the observer.
     fn keep(&self, request: &ModelRequest, sent: String, seen: &Seen, trouble: Option<&Trouble>) {
         let Some(observer) = &self.shared.observer else { return };
         observer.exchange(&Exchange {
@@ -118,13 +111,33 @@ impl Remote {
             request: self.scrubber.whole(&sent),
             status: seen.status,
             response: self.scrubber.whole(&String::from_utf8_lossy(&seen.body)),
-            trouble: trouble.map(|trouble| trouble.in_words(&self.scrubber)),
+            trouble: trouble.map(|trouble| trouble.short_text(&self.scrubber)),
         });
     }
 }
 
-/// The value in an answer's text. One that was asked for in the strict form may hold nulls that only this form has.
-pub(super) fn read(content: &str, schema: &Value, format: ReplyFormat) -> Result<Value, ReaderError> {
+/// The value of a complete draft: of its tool calls if tools were offered, else of its text. Keys are removed
+/// first.
+pub(super) fn value_of(
+    draft: &mut Draft,
+    by_tools: Option<&ByTools>,
+    format: ReplyFormat,
+    schema: &Value,
+    scrubber: &Scrubber,
+    body: &[u8],
+) -> Result<Value, Trouble> {
+    if let Some(by_tools) = by_tools {
+        draft.calls.each_input(|input| scrubber.answer(input));
+        let value = draft.ended().and_then(|()| native::reply(by_tools, draft.calls.all(), schema));
+        return value.map_err(|fault| shown_with(fault, body));
+    }
+    let content = draft.settle(format == ReplyFormat::ForcedTool).map_err(|fault| shown_with(fault, body))?;
+    let content = scrubber.answer(content.to_owned());
+    read(&content, schema, format).map_err(|error| Trouble::Reader { error, content })
+}
+
+/// Parses an answer's text. One in the strict form may contain nulls that only this form allows.
+fn read(content: &str, schema: &Value, format: ReplyFormat) -> Result<Value, ReaderError> {
     let plain = reader::read(content, schema);
     if format != ReplyFormat::StrictSchema {
         return plain;

@@ -1,6 +1,6 @@
-//! A memory as bytes: what opening reads instead of replaying.
+//! The engine as bytes, so that opening a memory need not replay the whole journal.
 //!
-//! Rows and sums are written as they stand in RAM, so that reading them back is little more than copying.
+//! Rows and sums have the same layout as in RAM: reading them back is little more than copying.
 
 use std::{
     collections::HashMap,
@@ -9,51 +9,27 @@ use std::{
 };
 
 use super::{
-    Engine, Standing,
-    codec::{Decoder, Encoder},
-    index::{Index, Tag, Tool},
+    Engine, RuleSlot,
+    codec::{Decoder, Encoder, InvalidState, STATE_VERSION},
+    index::{Index, TagEntry, Tool},
     pages::Pages,
     row::{KIND_BYTES, ROW_BYTES},
     rows::Rows,
 };
 use crate::{
-    Megram, MegramId, Offset, RecordSource, RuleKind, Watermark,
-    aggregate::{Accumulator, Aggregate, Compensated},
-    sweep::Clocks,
+    clock::Clocks,
+    engine::aggregate::{Accumulator, Aggregate, Compensated},
+    record::{Megram, MegramId, Offset, RecordSource, RuleKind, Watermark},
 };
 
-/// The layout of a state that this library writes and reads; another one is rebuilt from the journal.
-const STATE_VERSION: u32 = 1;
-
-/// Rows in one read.
+/// Rows read at once.
 const PAGE_ROWS: u64 = 1_024;
 
-/// Numbers in one read.
+/// Slot numbers read at once.
 const PAGE_NUMBERS: u64 = 4_096;
 
-/// Why bytes are no state.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum InvalidState {
-    /// They cannot be read, or end early.
-    #[error("the state cannot be read")]
-    Io(#[from] io::Error),
-    /// They have another layout.
-    #[error("the state has version {found}, this library knows {STATE_VERSION}")]
-    Version {
-        /// Its version.
-        found: u32,
-    },
-    /// They mean nothing.
-    #[error("{what} in the state is malformed")]
-    Malformed {
-        /// What was being read.
-        what: &'static str,
-    },
-}
-
 impl Engine {
-    /// Writes everything but the texts that a journal has, for [`Engine::decode_state`].
+    /// Writes everything but the texts that are in a journal, for [`Engine::decode_state`].
     ///
     /// # Errors
     /// When writing fails.
@@ -70,21 +46,21 @@ impl Engine {
         })?;
         out.list(self.held.len(), self.held.iter(), |out, (_, megram)| out.json(megram.as_ref()))?;
         out.list(self.forgotten.len(), self.forgotten.iter(), |out, id| out.id(*id))?;
-        out.list(self.standing.len(), self.standing.iter(), |out, ((tag, kind), standing)| {
+        out.list(self.rule_slots.len(), self.rule_slots.iter(), |out, ((tag, kind), slot)| {
             out.u32(*tag)?;
-            out.json(&(*kind, standing.rule, standing.used))
+            out.json(&(*kind, slot.rule, slot.used))
         })?;
         encode_index(&mut out, &self.index)?;
         encode_rows(&mut out, &self.rows)?;
         out.finish()
     }
 
-    /// Reads what [`Engine::encode_state`] wrote; texts come from `source`.
+    /// Reads what [`Engine::encode_state`] wrote; texts are read from `source`.
     ///
-    /// The bytes are trusted as far as a checksum goes: garbage gives an error or nonsense, never a panic.
+    /// The bytes must have passed a checksum: wrong bytes give an error or a wrong memory, never a panic.
     ///
     /// # Errors
-    /// When the bytes are no state.
+    /// [`InvalidState`] when the bytes are not a valid state.
     pub fn decode_state(input: &mut dyn Read, source: Option<Arc<dyn RecordSource>>) -> Result<Self, InvalidState> {
         let mut input = Decoder::new(input);
         let found = input.u32()?;
@@ -105,10 +81,10 @@ impl Engine {
             engine.held.insert(id, megram);
         }
         engine.forgotten = Arc::new(input.list(Decoder::id)?);
-        engine.standing = Arc::new(input.list(|input| {
+        engine.rule_slots = Arc::new(input.list(|input| {
             let tag = input.u32()?;
             let (kind, rule, used) = input.json::<(RuleKind, Option<MegramId>, Option<Watermark>)>()?;
-            Ok(((tag, kind), Standing { rule, used }))
+            Ok(((tag, kind), RuleSlot { rule, used }))
         })?);
         engine.index = decode_index(&mut input)?;
         engine.rows = decode_rows(&mut input)?;
@@ -116,6 +92,7 @@ impl Engine {
     }
 }
 
+/// Writes tags, tools and words of intents.
 fn encode_index(out: &mut Encoder<'_>, index: &Index) -> io::Result<()> {
     out.list(index.tags.len(), index.tags.iter(), |out, tag| {
         out.text(&tag.key)?;
@@ -148,12 +125,13 @@ fn encode_index(out: &mut Encoder<'_>, index: &Index) -> io::Result<()> {
     })
 }
 
+/// Reads tags, tools and words of intents.
 fn decode_index(input: &mut Decoder<'_>) -> Result<Index, InvalidState> {
     let mut index = Index::default();
     index.tags = input.list(|input| {
         let key = input.text()?.into();
         let (split, newest, live) = (input.u32()?, input.u32()?, input.u32()?);
-        Ok(Tag { key, split, newest, live, aggregate: decode_aggregate(input)? })
+        Ok(TagEntry { key, split, newest, live, aggregate: decode_aggregate(input)? })
     })?;
     index.free = Arc::new(input.list(Decoder::u32)?);
     index.enter_all();
@@ -175,6 +153,7 @@ fn decode_index(input: &mut Decoder<'_>) -> Result<Index, InvalidState> {
     Ok(index)
 }
 
+/// Writes decayed sums.
 fn encode_aggregate(out: &mut Encoder<'_>, aggregate: &Aggregate) -> io::Result<()> {
     out.u32(u32::from(aggregate.newest_ms.is_some()))?;
     out.i64(aggregate.newest_ms.unwrap_or_default())?;
@@ -187,6 +166,7 @@ fn encode_aggregate(out: &mut Encoder<'_>, aggregate: &Aggregate) -> io::Result<
     })
 }
 
+/// Reads decayed sums.
 fn decode_aggregate(input: &mut Decoder<'_>) -> Result<Aggregate, InvalidState> {
     let (known, newest_ms) = (input.flag()?, input.i64()?);
     let accumulators = input.list(|input| {
@@ -198,6 +178,7 @@ fn decode_aggregate(input: &mut Decoder<'_>) -> Result<Aggregate, InvalidState> 
     Ok(Aggregate { accumulators, newest_ms: known.then_some(newest_ms) })
 }
 
+/// Writes all rows.
 fn encode_rows(out: &mut Encoder<'_>, rows: &Rows) -> io::Result<()> {
     out.list(rows.kinds.len(), rows.kinds.iter(), |out, kind| out.bytes(kind))?;
     out.list(rows.starts.len(), rows.starts.iter(), |out, (slot, start_ms)| {
@@ -211,6 +192,7 @@ fn encode_rows(out: &mut Encoder<'_>, rows: &Rows) -> io::Result<()> {
     out.list(rows.len(), rows.by_id(), |out, (_, slot)| out.u32(slot))
 }
 
+/// Reads all rows.
 fn decode_rows(input: &mut Decoder<'_>) -> Result<Rows, InvalidState> {
     let mut rows = Rows::default();
     for _ in 0..input.length()? {

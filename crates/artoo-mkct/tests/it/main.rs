@@ -10,7 +10,9 @@
 
 mod corrupt;
 mod crash;
+mod disk;
 mod dreamer;
+mod engine;
 mod kill;
 mod model;
 mod sim_disk;

@@ -10,8 +10,8 @@ mod view;
 
 pub use view::{MemoryView, RememberedIntent};
 
-use artoo_mkct::{Engine, Frame, NewMegram, RecallQuery};
-use artoo_proto::{EffectId, MegramDraft, MemoryQuery, MemoryRecall};
+use artoo_mkct::{Engine, NewMegram, RecallQuery, Tag, record::Frame};
+use artoo_proto::{EffectId, MegramDraft, MemoryQuery, MemoryRecall, TaskId};
 use serde_json::Value;
 
 use crate::limits::ADVICE_MAX;
@@ -66,17 +66,9 @@ impl Memory {
 
     fn recall(&mut self, cx: &mut Context<'_>, query: MemoryQuery) -> Vec<Effect> {
         let Some(engine) = &mut self.engine else {
-            let nothing = MemoryRecall {
-                task_id: query.task_id,
-                round: query.round,
-                sops: Vec::new(),
-                advice: Vec::new(),
-                megrams_total: 0,
-            };
-            return vec![Effect::Recall(nothing)];
+            return vec![Effect::Recall(nothing(&query.task_id, query.round))];
         };
-        let question =
-            RecallQuery { intent: &query.intent, tools: &query.tools, targets: &query.targets, limit: ADVICE_MAX };
+        let question = RecallQuery::new(&query.intent).tools(&query.tools).targets(&query.targets).limit(ADVICE_MAX);
         let now_ms = cx.now.wall.as_millis();
         let recall = engine.recall(&question, now_ms);
         for frame in &recall.frames {
@@ -94,10 +86,11 @@ impl Memory {
             self.refused += 1;
             return Vec::new();
         };
-        let mut megram = NewMegram::new(draft.space, draft.entity, translate::state(draft.state), draft.content);
+        let mut megram =
+            NewMegram::new(Tag::new(draft.space, draft.entity), translate::state(draft.state), draft.content);
         megram.failure_class = draft.failure_class.map(translate::failure_class);
         megram.task = Some(draft.task_id.to_string());
-        match engine.write(cx.now.wall.as_millis(), megram) {
+        match engine.write(megram, cx.now.wall.as_millis()) {
             Ok(frame) => persist(cx, &[frame]).into_iter().collect(),
             Err(_) => {
                 self.refused += 1;
@@ -105,6 +98,11 @@ impl Memory {
             }
         }
     }
+}
+
+/// A recall without any advice: memory can't be used or did not answer.
+pub(crate) fn nothing(task_id: &TaskId, round: u32) -> MemoryRecall {
+    MemoryRecall { task_id: task_id.clone(), round, sops: Vec::new(), advice: Vec::new(), megrams_total: 0 }
 }
 
 fn persist(cx: &mut Context<'_>, frames: &[Frame]) -> Option<Effect> {

@@ -1,7 +1,7 @@
 //! What a decision teaches: the Megrams R7 writes, and the endings that teach nothing.
 
 use artoo_ggs::{Decision, FailureMix, Outcome, ReplanAction};
-use artoo_mkct::{intent_tag, path_tag, tool_tag, via_tag};
+use artoo_mkct::record::{intent_tag, path_tag, tool_tag, via_tag};
 use artoo_proto::{AbandonReason, Ending, FailureClass, MacroState, MegramDraft, TaskSpec, escape};
 
 use super::ending::Account;

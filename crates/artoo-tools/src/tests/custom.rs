@@ -4,11 +4,11 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
-use artoo_proto::{CallStatus, ConsentScope, EffectClass, ToolCall, ToolOutcome};
+use artoo_proto::{CallStatus, ConsentScope, EffectClass, ToolCall, ToolOrder, ToolOutcome};
 use serde_json::{Value, json};
 
 use super::{House, called, put};
-use crate::{CallContext, Registry};
+use crate::Registry;
 
 /// Prints each argument on a line of its own, marked at both ends.
 const SHOW: &str = "#!/bin/sh\nfor a in \"$@\"; do printf '<%s>\\n' \"$a\"; done\n";
@@ -35,8 +35,8 @@ fn house(manifests: &[&str]) -> House {
     })
 }
 
-fn context(tool: &str, input: Value) -> CallContext {
-    CallContext { allowed_tools: vec![tool.to_owned()], ..House::context(tool, input) }
+fn context(tool: &str, input: Value) -> ToolOrder {
+    ToolOrder { allowed_tools: vec![tool.to_owned()], ..House::context(tool, input) }
 }
 
 async fn call(house: &House, tool: &str, input: Value) -> ToolCall {
@@ -249,7 +249,7 @@ async fn what_changes_something_asks_with_the_very_arguments_and_the_program_s_b
     assert!(asks("\"read_only\"", "\"creating\"\nnetwork = true").await);
     assert!(!asks("\"read_only\"", "\"read_only\"\nnetwork = true\ngranted = true").await);
     assert!(!asks("\"read_only\"", "\"changing\"\ngranted = true").await);
-    let cautious = CallContext { confirm: true, ..wanted };
+    let cautious = ToolOrder { confirm: true, ..wanted };
     let house = super::custom::house(&[&GREET.replace("read_only", "creating")]);
     assert!(matches!(house.outcome(&cautious, None).await, ToolOutcome::NeedsConsent { .. }), "D22");
 }
@@ -271,7 +271,7 @@ async fn a_call_is_held_to_time_blocks_and_protected_places() {
         let call = call(&house, "greet", json!({"who": who})).await;
         assert_eq!(call.status, CallStatus::Denied, "{who}: {call:?}");
     }
-    let blocked = CallContext { blocked_targets: vec!["/srv/x".into()], ..context("greet", json!({"who": "/srv/x"})) };
+    let blocked = ToolOrder { blocked_targets: vec!["/srv/x".into()], ..context("greet", json!({"who": "/srv/x"})) };
     assert_eq!(called(house.outcome(&blocked, None).await).status, CallStatus::Denied);
     // The program was the person's alone when artoo started, and is not any more.
     fs::set_permissions(house.home.join("tools/show"), fs::Permissions::from_mode(0o777)).unwrap();

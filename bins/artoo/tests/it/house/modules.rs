@@ -11,17 +11,7 @@ use std::path::Path as FilePath;
 use super::{name_of, packages, same};
 
 /// Modules that still need each other: the crate, their parent module, and their names in order.
-const CIRCLES: [(&str, &str, &str); 20] = [
-    ("artoo-ggs", "", "cascade counterfactual outcome"),
-    ("artoo-ggs", "", "config profile"),
-    ("artoo-llm", "", "abilities remote"),
-    ("artoo-llm", "", "native structured usage wire"),
-    ("artoo-mkct", "", "engine evidence frame journal promotion recall sop sweep"),
-    ("artoo-mkct", "engine", "codec state"),
-    ("artoo-mkct", "service", "error folder keeper queue"),
-    ("artoo-reflex", "eval", "lines number"),
-    ("artoo-reflex", "lower", "files folders lines"),
-    ("artoo-reflex", "parse::build", "act files machine text"),
+const CIRCLES: [(&str, &str, &str); 10] = [
     ("artoo-roles", "agent_validator", "evidence judgement"),
     ("artoo-roles", "executor", "prompt toolbox"),
     ("artoo-roles", "runtime", "builder driver handle"),

@@ -1,0 +1,107 @@
+//! Decoding of a response body into a draft, as a whole or piece by piece.
+
+use super::trouble::Trouble;
+use crate::wire::draft::Draft;
+use crate::wire::frames::Frames;
+use crate::wire::{Fault, Framing, Wire};
+
+/// Number of bytes of an unexpected body that an error quotes.
+const KEPT_BYTES: usize = 1000;
+
+/// Progress of a response body.
+pub(super) enum Stage {
+    /// No content received yet: the endpoint may still be reading the prompt.
+    Begun,
+    Content,
+    /// The stream sent its end marker.
+    Closed,
+}
+
+/// Decodes one response body.
+pub(super) struct Decoder<'d> {
+    wire: &'d dyn Wire,
+    content_type: String,
+    /// `None` if the body is one JSON document.
+    frames: Option<Frames>,
+    pub(super) draft: &'d mut Draft,
+}
+
+impl<'d> Decoder<'d> {
+    pub(super) fn new(wire: &'d dyn Wire, content_type: String, draft: &'d mut Draft) -> Self {
+        let framing = wire.framing(&content_type);
+        let frames = (framing != Framing::Whole).then(|| Frames::new(framing));
+        Self { wire, content_type, frames, draft }
+    }
+
+    /// Decodes the next bytes of a stream; whether they completed a frame.
+    pub(super) fn push(&mut self, bytes: &[u8]) -> Result<bool, Fault> {
+        let Some(frames) = &mut self.frames else { return Ok(false) };
+        let pieces = frames.push(bytes).map_err(|_| Fault::Unreadable("the stream is not valid UTF-8".to_owned()))?;
+        pieces.iter().try_for_each(|piece| self.wire.piece(self.draft, piece))?;
+        Ok(!pieces.is_empty())
+    }
+
+    pub(super) fn stage(&self) -> Stage {
+        let draft = &self.draft;
+        match () {
+            () if draft.closed => Stage::Closed,
+            () if self.frames.is_none() || draft.written_chars() > 0 || draft.reasoning_chars > 0 => Stage::Content,
+            () => Stage::Begun,
+        }
+    }
+
+    /// Decodes a document, or the unfinished frame at the end of a stream, after all of `body` was received.
+    pub(super) fn finish(&mut self, body: &[u8]) -> Result<(), Trouble> {
+        let decoded = match &mut self.frames {
+            None => self.wire.whole(self.draft, text_of(body, &self.content_type)?),
+            Some(frames) => match frames.rest() {
+                Ok(Some(rest)) => self.wire.piece(self.draft, &rest),
+                Ok(None) | Err(_) => Ok(()),
+            },
+        };
+        decoded.map_err(|fault| shown_with(fault, body))
+    }
+}
+
+/// The text of a body that could be JSON.
+pub(super) fn text_of<'b>(body: &'b [u8], content_type: &str) -> Result<&'b str, Trouble> {
+    let Ok(text) = str::from_utf8(body) else { return Err(unreadable("the body is not valid UTF-8", body)) };
+    let text = text.trim_start_matches('\u{feff}').trim();
+    if text.is_empty() {
+        return Err(unreadable("the body is empty", body));
+    }
+    if text.starts_with('<') {
+        return Err(unreadable("a web page came instead of an answer", body));
+    }
+    if !is_json_like(content_type) {
+        return Err(unreadable(&format!("the answer's type is {content_type}, not JSON"), body));
+    }
+    Ok(text)
+}
+
+/// Whether a content type is JSON, or one that servers use for JSON by mistake.
+fn is_json_like(content_type: &str) -> bool {
+    matches!(content_type, "" | "application/json" | "text/json" | "text/plain" | "application/octet-stream")
+        || content_type.ends_with("+json")
+}
+
+/// The error for a body that is not an answer.
+pub(super) fn unreadable(detail: &str, body: &[u8]) -> Trouble {
+    Trouble::Unreadable { detail: detail.to_owned(), text: lossy(body.get(..KEPT_BYTES).unwrap_or(body)) }
+}
+
+/// Converts a fault to an error that quotes the beginning of the body.
+pub(super) fn shown_with(fault: Fault, body: &[u8]) -> Trouble {
+    match fault {
+        Fault::Cut(detail) => Trouble::Cut { detail },
+        Fault::Unreadable(detail) => unreadable(&detail, body),
+        Fault::Refused { status: Some(status), complaint } => Trouble::Status { status, complaint, retry_after: None },
+        Fault::Refused { status: None, complaint } => {
+            unreadable(&format!("an error came instead of an answer: {}", complaint.message), body)
+        }
+    }
+}
+
+pub(super) fn lossy(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}

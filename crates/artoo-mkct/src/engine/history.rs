@@ -1,0 +1,23 @@
+//! The memory as it was at an earlier moment.
+
+use crate::{engine::Engine, record::Frame};
+
+impl Engine {
+    /// The memory as it was at `at_ms`, rebuilt from the frames of a journal; query it with that time.
+    ///
+    /// Records that were deleted later are in it again, unless a compaction dropped them from the journal since.
+    #[must_use]
+    pub fn as_of(frames: impl IntoIterator<Item = Frame>, at_ms: i64) -> Self {
+        let mut engine = Self::new();
+        frames.into_iter().for_each(|frame| engine.apply_as_of(&frame, at_ms));
+        engine
+    }
+
+    /// One step of [`Engine::as_of`]: applies a frame, unless it is later than `at_ms` or does not fit.
+    pub fn apply_as_of(&mut self, frame: &Frame, at_ms: i64) {
+        if frame.at_ms() <= at_ms {
+            // The record that a frame names may be dated later, by a clock that was wrong then.
+            drop(self.apply(frame));
+        }
+    }
+}

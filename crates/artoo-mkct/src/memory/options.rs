@@ -1,0 +1,115 @@
+//! Settings of a memory.
+
+use std::{sync::Arc, time::Duration};
+
+use crate::{
+    clock::{Clock, SystemClock},
+    disk::{Disk, SystemDisk},
+    memory::distil::Distiller,
+};
+
+/// Default of [`Options::max_queued_bytes`]: about 100,000 records.
+pub const MAX_QUEUED_BYTES: usize = 64 * 1024 * 1024;
+
+/// Default of [`Options::keep_deleted_days`]: twice the half-life of a failure.
+pub const KEEP_DELETED_DAYS: u32 = 30;
+
+/// Default of [`Options::snapshot_tail_bytes`]: a few milliseconds of replay.
+pub const SNAPSHOT_TAIL_BYTES: u64 = 1024 * 1024;
+
+/// Default of [`DreamTimes::every`].
+pub const DREAM_EVERY: Duration = Duration::from_secs(5 * 60);
+
+/// Default of [`DreamTimes::settle`].
+pub const DREAM_SETTLE: Duration = Duration::from_secs(10);
+
+/// Default of [`Options::distil_timeout`]: enough for a slow model.
+pub const DISTIL_TIMEOUT: Duration = Duration::from_secs(120);
+
+/// Settings of a memory; the defaults suit most programs.
+///
+/// ```
+/// let options = artoo_mkct::Options::default().with(|options| options.keep_deleted_days = 7);
+/// ```
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct Options {
+    /// Access to the files.
+    pub disk: Arc<dyn Disk>,
+    /// The time, for the Dreamer; writes and queries are to use the same.
+    pub clock: Arc<dyn Clock>,
+    /// Whether a damaged journal is refused or repaired.
+    pub on_damage: DamagePolicy,
+    /// Writes the text of rules; without one the Dreamer makes no rules.
+    pub distiller: Option<Arc<dyn Distiller>>,
+    /// When the Dreamer runs; `None` for only on request.
+    pub dream: Option<DreamTimes>,
+    /// Time limit for one call of the distiller.
+    pub distil_timeout: Duration,
+    /// Most bytes of accepted writes that may wait for the disk; more are refused.
+    pub max_queued_bytes: usize,
+    /// Days that records deleted by a sweep stay in the journal, for [`crate::Memory::as_of`].
+    pub keep_deleted_days: u32,
+    /// Bytes of journal after the last snapshot at which a new one is written.
+    pub snapshot_tail_bytes: u64,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            disk: Arc::new(SystemDisk),
+            clock: Arc::new(SystemClock::default()),
+            on_damage: DamagePolicy::Refuse,
+            distiller: None,
+            dream: Some(DreamTimes::default()),
+            distil_timeout: DISTIL_TIMEOUT,
+            max_queued_bytes: MAX_QUEUED_BYTES,
+            keep_deleted_days: KEEP_DELETED_DAYS,
+            snapshot_tail_bytes: SNAPSHOT_TAIL_BYTES,
+        }
+    }
+}
+
+impl Options {
+    /// Returns these settings with a change.
+    #[must_use]
+    pub fn with(mut self, change: impl FnOnce(&mut Self)) -> Self {
+        change(&mut self);
+        self
+    }
+}
+
+/// When the Dreamer runs without being asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct DreamTimes {
+    /// Time between two runs.
+    pub every: Duration,
+    /// Time after the end of a task before a run, so that its writes are in.
+    pub settle: Duration,
+}
+
+impl DreamTimes {
+    /// A run at these intervals.
+    #[must_use]
+    pub fn new(every: Duration, settle: Duration) -> Self {
+        Self { every, settle }
+    }
+}
+
+impl Default for DreamTimes {
+    fn default() -> Self {
+        Self { every: DREAM_EVERY, settle: DREAM_SETTLE }
+    }
+}
+
+/// What opening does about a damaged journal.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[non_exhaustive]
+pub enum DamagePolicy {
+    /// Fail, without changing a byte.
+    #[default]
+    Refuse,
+    /// Keep the sound entries, move the damaged bytes to a file, and report both.
+    Repair,
+}

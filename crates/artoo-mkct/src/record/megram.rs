@@ -1,0 +1,295 @@
+//! Records, and the drafts they are made from.
+
+use serde::{Deserialize, Serialize};
+
+use crate::record::{
+    Level, MegramId, Quantum, State,
+    error::{InvalidMegram, TextField},
+    hash::fnv1a_parts,
+    key::needs_escape,
+    quantization::{DEMOTED_DECAY, FEEDBACK_MAGNITUDE},
+    quantize,
+    tag::{MAX_TAG_BYTES, Tag},
+};
+
+/// Longest content of a record in bytes: several pages.
+pub const MAX_CONTENT_BYTES: usize = 64 * 1024;
+
+/// Fastest decay per day: a half-life of a minute.
+pub const MAX_DECAY: f64 = 1_000.0;
+
+/// Who was at fault in a failure.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum FailureClass {
+    /// The approach was at fault.
+    Logical,
+    /// Network, permissions, a missing file or a timeout was at fault.
+    Environmental,
+    /// Both were at fault.
+    Mixed,
+}
+
+/// A record: what happened, under which tag, how much it weighs and how fast it decays.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Megram {
+    /// Its id.
+    pub id: MegramId,
+    /// Its level.
+    pub level: Level,
+    /// When it was written, Unix milliseconds.
+    pub created_at_ms: i64,
+    /// When a query last returned it, Unix milliseconds; rules only.
+    pub last_recalled_at_ms: Option<i64>,
+    /// When it was demoted, Unix milliseconds; level K only.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub demoted_at_ms: Option<i64>,
+    /// The space of its tag, e.g. `tool:shell`, `intent:count_pdf_files`; escaped.
+    pub space: String,
+    /// The entity of its tag, e.g. `path:/etc`, `env:local`, `via:glob,shell`; escaped.
+    pub entity: String,
+    /// What happened, in words; data, never instructions.
+    pub content: String,
+    /// The controller state it was written in; for a rule, accept or abandon by its sign.
+    pub state: State,
+    /// Magnitude, 0..=1.
+    pub f: f64,
+    /// Valence, −1..=1.
+    pub sigma: f64,
+    /// Decay per day; 0 for C and T.
+    pub k: f64,
+    /// Who was at fault, if it was a failure.
+    pub failure_class: Option<FailureClass>,
+    /// The task it comes from.
+    pub task: Option<String>,
+    /// Where its content comes from.
+    #[serde(default, skip_serializing_if = "Provenance::is_empty")]
+    pub provenance: Provenance,
+}
+
+/// Where a record comes from, beyond its task.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Provenance {
+    /// The page, file, tool or person that the content quotes; `None` if the writer observed it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub source: Option<String>,
+    /// The records that a rule was made of, or that contradict a rule; strongest first, at most
+    /// [`crate::rules::MAX_EVIDENCE`].
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub evidence: Vec<MegramId>,
+    /// A hash of the ids and contents of the evidence.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub evidence_hash: Option<u64>,
+    /// The rule that this record contradicts.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub contradicts: Option<MegramId>,
+}
+
+/// A draft of an event; the engine checks it and adds id, time and level.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct NewMegram {
+    /// What it is filed under.
+    pub tag: Tag,
+    /// What happened, in words.
+    pub content: String,
+    /// The controller state it was written in.
+    pub state: State,
+    /// Magnitude, valence and decay; [`NewMegram::new`] takes those of the state.
+    pub quantum: Quantum,
+    /// Who was at fault, if it was a failure.
+    pub failure_class: Option<FailureClass>,
+    /// The task it comes from.
+    pub task: Option<String>,
+    /// The page, file, tool or person that the content quotes; see [`crate::rules::MAX_EVIDENCE_PER_SOURCE`].
+    pub source: Option<String>,
+}
+
+impl NewMegram {
+    /// A draft with the magnitude, valence and decay of a state, without failure class, task and source.
+    #[must_use]
+    pub fn new(tag: Tag, state: State, content: impl Into<String>) -> Self {
+        let quantum = quantize(state);
+        Self { tag, content: content.into(), state, quantum, failure_class: None, task: None, source: None }
+    }
+
+    /// Sets the task it comes from. A rule is only made from the records of two tasks.
+    #[must_use]
+    pub fn task(self, task: impl Into<String>) -> Self {
+        Self { task: Some(task.into()), ..self }
+    }
+
+    /// Sets the page, file, tool or person that the content quotes.
+    #[must_use]
+    pub fn source(self, source: impl Into<String>) -> Self {
+        Self { source: Some(source.into()), ..self }
+    }
+
+    /// Sets who was at fault.
+    #[must_use]
+    pub fn failure_class(self, class: FailureClass) -> Self {
+        Self { failure_class: Some(class), ..self }
+    }
+
+    /// Sets magnitude, valence and decay.
+    #[must_use]
+    pub fn quantum(self, quantum: Quantum) -> Self {
+        Self { quantum, ..self }
+    }
+}
+
+/// A record without its text, so that no disk is read.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct MegramHead {
+    /// Its id.
+    pub id: MegramId,
+    /// Its level.
+    pub level: Level,
+    /// When it was written, Unix milliseconds.
+    pub created_at_ms: i64,
+    /// What it is filed under.
+    pub tag: Tag,
+    /// The controller state it was written in.
+    pub state: State,
+    /// Magnitude, 0..=1.
+    pub f: f64,
+    /// Valence, −1..=1.
+    pub sigma: f64,
+    /// Decay per day.
+    pub k: f64,
+    /// Who was at fault, if it was a failure.
+    pub failure_class: Option<FailureClass>,
+}
+
+impl From<&Megram> for MegramHead {
+    fn from(megram: &Megram) -> Self {
+        Self {
+            id: megram.id,
+            level: megram.level,
+            created_at_ms: megram.created_at_ms,
+            tag: megram.tag(),
+            state: megram.state,
+            f: megram.f,
+            sigma: megram.sigma,
+            k: megram.k,
+            failure_class: megram.failure_class,
+        }
+    }
+}
+
+impl Megram {
+    /// A record of these values, with an id of zero.
+    pub(crate) fn new(level: Level, created_at_ms: i64, tag: Tag, state: State, quantum: Quantum) -> Self {
+        Self {
+            id: MegramId::from_u128(0),
+            level,
+            created_at_ms,
+            last_recalled_at_ms: None,
+            demoted_at_ms: None,
+            space: tag.space,
+            entity: tag.entity,
+            content: String::new(),
+            state,
+            f: quantum.f,
+            sigma: quantum.sigma,
+            k: quantum.k,
+            failure_class: None,
+            task: None,
+            provenance: Provenance::default(),
+        }
+    }
+
+    /// An empty record that contradicts a rule: as heavy as an abandoned task, with the opposite sign of the rule.
+    pub(crate) fn against(rule: &Self, created_at_ms: i64) -> Self {
+        let negative = rule.sigma > 0.0;
+        let quantum = Quantum { f: FEEDBACK_MAGNITUDE, sigma: if negative { -1.0 } else { 1.0 }, k: DEMOTED_DECAY };
+        let state = if negative { State::Abandon } else { State::Accept };
+        Self {
+            failure_class: negative.then_some(FailureClass::Logical),
+            provenance: Provenance { contradicts: Some(rule.id), ..Provenance::default() },
+            ..Self::new(Level::M, created_at_ms, rule.tag(), state, quantum)
+        }
+    }
+
+    /// What it is filed under.
+    #[must_use]
+    pub fn tag(&self) -> Tag {
+        Tag::new(&self.space, &self.entity)
+    }
+
+    /// When its decay began, Unix milliseconds: for Knowledge, at the demotion or a later recall.
+    #[must_use]
+    pub fn decays_from_ms(&self) -> i64 {
+        match self.demoted_at_ms {
+            Some(demoted) => self.created_at_ms.max(demoted).max(self.last_recalled_at_ms.unwrap_or(i64::MIN)),
+            None => self.created_at_ms,
+        }
+    }
+
+    /// Whether it records that other records contradict a rule, rather than an event.
+    #[must_use]
+    pub fn is_dissonance(&self) -> bool {
+        self.level == Level::M && self.provenance.contradicts.is_some() && !self.provenance.evidence.is_empty()
+    }
+
+    /// A hash of tag, task and content, as a part of the id.
+    pub(crate) fn fingerprint(&self) -> u64 {
+        let task = self.task.as_deref().unwrap_or_default();
+        let parts = [&self.space, &self.entity, task, &self.content].map(|part: &str| part.as_bytes());
+        fnv1a_parts(parts)
+    }
+
+    /// Checks all values, also of records read from a file.
+    pub(crate) fn check(&self) -> Result<(), InvalidMegram> {
+        check_tag(&self.space, TextField::Space)?;
+        check_tag(&self.entity, TextField::Entity)?;
+        for (text, field) in [(&self.task, TextField::Task), (&self.provenance.source, TextField::Source)] {
+            check_length(text.as_deref().unwrap_or_default(), field, MAX_TAG_BYTES)?;
+        }
+        check_length(&self.content, TextField::Content, MAX_CONTENT_BYTES)?;
+        if !(0.0..=1.0).contains(&self.f) {
+            return Err(InvalidMegram::Magnitude { f: self.f });
+        }
+        if !(-1.0..=1.0).contains(&self.sigma) {
+            return Err(InvalidMegram::Valence { sigma: self.sigma });
+        }
+        let decay_fits = if self.level.is_live() { self.k > 0.0 && self.k <= MAX_DECAY } else { self.k == 0.0 };
+        if !decay_fits {
+            return Err(InvalidMegram::Decay { k: self.k, level: self.level });
+        }
+        if !self.level.is_live() && self.content.trim().is_empty() {
+            return Err(InvalidMegram::Empty { field: TextField::Content });
+        }
+        Ok(())
+    }
+}
+
+impl Provenance {
+    /// Whether no field is set.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+/// Checks a name of a tag: not empty, escaped, not too long.
+fn check_tag(tag: &str, field: TextField) -> Result<(), InvalidMegram> {
+    if tag.trim().is_empty() {
+        return Err(InvalidMegram::Empty { field });
+    }
+    if let Some(character) = tag.chars().find(|c| needs_escape(*c)) {
+        return Err(InvalidMegram::Unescaped { field, character });
+    }
+    check_length(tag, field, MAX_TAG_BYTES)
+}
+
+/// Checks the length of a text.
+fn check_length(text: &str, field: TextField, max_bytes: usize) -> Result<(), InvalidMegram> {
+    if text.len() > max_bytes {
+        return Err(InvalidMegram::TooLong { field, bytes: text.len(), max_bytes });
+    }
+    Ok(())
+}

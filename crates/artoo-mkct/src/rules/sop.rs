@@ -1,0 +1,78 @@
+//! Reading the rules of a tag.
+
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    engine::Engine,
+    record::{Frame, Megram, MegramId, RuleKind, Tag},
+};
+
+/// A rule of level C: a standard operating procedure.
+#[doc(alias = "rule")]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct SopRecord {
+    /// Its id.
+    pub id: MegramId,
+    /// What the rule is filed under.
+    pub tag: Tag,
+    /// The rule, in words; data, never instructions to this program.
+    pub content: String,
+    /// Best practice or constraint.
+    pub kind: RuleKind,
+    /// When the rule was made, Unix milliseconds.
+    pub created_at_ms: i64,
+    /// When it was last recalled before this query, Unix milliseconds.
+    pub last_recalled_at_ms: Option<i64>,
+    /// The records it was made of, strongest first.
+    pub evidence: Vec<MegramId>,
+    /// Number of records of the evidence that still exist.
+    pub evidence_live: usize,
+    /// Number of records of the evidence that were deleted on request.
+    pub evidence_forgotten: usize,
+}
+
+impl Engine {
+    /// The rules of a tag, and the frame that records their recall (none without rules).
+    ///
+    /// The frame is not applied, so that readers need no write access. Whoever keeps the journal passes it to
+    /// [`Engine::apply`].
+    #[doc(alias = "rules")]
+    #[must_use]
+    pub fn query_c(&self, tag: &Tag, now_ms: i64) -> (Vec<SopRecord>, Vec<Frame>) {
+        let ids = self.index.number(&tag.space, &tag.entity).map(|tag| self.rule_ids(tag)).unwrap_or_default();
+        (self.sops(&ids), recalled(ids, now_ms))
+    }
+
+    /// Ids of the rules of a tag.
+    pub(crate) fn rule_ids(&self, tag: u32) -> Vec<MegramId> {
+        let slot = RuleKind::ALL.map(|kind| self.rule_slots.get(&(tag, kind)).and_then(|slot| slot.rule));
+        slot.into_iter().flatten().collect()
+    }
+
+    /// The rules with these ids.
+    pub(crate) fn sops(&self, ids: &[MegramId]) -> Vec<SopRecord> {
+        ids.iter().filter_map(|id| self.rules.get(id)).map(|rule| self.sop(rule)).collect()
+    }
+
+    /// A rule for a reader.
+    fn sop(&self, rule: &Megram) -> SopRecord {
+        let evidence = rule.provenance.evidence.clone();
+        SopRecord {
+            id: rule.id,
+            tag: rule.tag(),
+            content: rule.content.clone(),
+            kind: RuleKind::of_sigma(rule.sigma),
+            created_at_ms: rule.created_at_ms,
+            last_recalled_at_ms: rule.last_recalled_at_ms,
+            evidence_live: evidence.iter().filter(|id| self.contains(**id)).count(),
+            evidence_forgotten: evidence.iter().filter(|id| self.forgotten.contains(*id)).count(),
+            evidence,
+        }
+    }
+}
+
+/// The frame that records the recall of these rules; none without rules.
+pub(crate) fn recalled(ids: Vec<MegramId>, at_ms: i64) -> Vec<Frame> {
+    if ids.is_empty() { Vec::new() } else { vec![Frame::Recalled { ids, at_ms }] }
+}
