@@ -21,7 +21,7 @@ Environment (options win over it):
   ANTHROPIC_BASE_URL, ANTHROPIC_API_KEY, ANTHROPIC_MODEL; OLLAMA_HOST, OLLAMA_MODEL
                     the same for --model anthropic and --model ollama
   ARTOO_MODEL       as --model
-  ARTOO_HANDS       who carries out and checks single steps, spelled as --model
+  ARTOO_WORKER      the model that carries out and checks single steps, spelled as --model
   ARTOO_FALLBACK    who steps in where the model can't answer, several divided by commas
   ARTOO_MAX_TOKENS, ARTOO_MAX_COST
                     as --max-tokens and --max-cost

@@ -3,6 +3,7 @@
 mod abilities;
 mod args;
 mod audit;
+mod call_monitor;
 mod check_command;
 mod config;
 mod display;
@@ -31,7 +32,6 @@ mod terminal;
 mod tool_config;
 mod undo;
 mod variables;
-mod watching;
 
 use std::panic::catch_unwind;
 use std::process::ExitCode;

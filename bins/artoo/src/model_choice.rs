@@ -15,19 +15,24 @@ pub(crate) struct ModelChoice {
     pub(crate) kind: ModelKind,
     /// Where the choice was made, for `doctor`.
     pub(crate) why: &'static str,
-    /// Who carries out and checks single steps, if somebody else.
-    pub(crate) hands: Option<ModelKind>,
+    /// The model that carries out and checks single steps, if another.
+    pub(crate) worker: Option<ModelKind>,
     /// Who steps in, in this order.
     pub(crate) fallback: Vec<ModelKind>,
 }
 
 impl ModelChoice {
+    /// Every model of the choice: the first, the worker and the fallbacks.
+    pub(crate) fn all(&self) -> impl Iterator<Item = &ModelKind> {
+        std::iter::once(&self.kind).chain(&self.worker).chain(&self.fallback)
+    }
+
     /// The option wins over `ARTOO_MODEL`, which wins over an endpoint or key in the environment; else it is reflex.
     pub(crate) fn resolve(option: Option<ModelKind>, variables: &Variables) -> Result<Self, Failure> {
         let (kind, why) = Self::first(option, variables)?;
-        let hands: Option<ModelKind> = variables.parsed("ARTOO_HANDS")?;
+        let worker: Option<ModelKind> = variables.parsed("ARTOO_WORKER")?;
         let fallback = variables.parsed::<spec::Several>("ARTOO_FALLBACK")?.unwrap_or_default().0;
-        for (name, others) in [("ARTOO_HANDS", hands.as_slice()), ("ARTOO_FALLBACK", fallback.as_slice())] {
+        for (name, others) in [("ARTOO_WORKER", worker.as_slice()), ("ARTOO_FALLBACK", fallback.as_slice())] {
             if let Some(other) =
                 others.iter().find(|kind| matches!(kind, ModelKind::Reflex | ModelKind::Cassette { .. }))
             {
@@ -38,9 +43,9 @@ impl ModelChoice {
         // Reflex and recordings answer every role or none.
         let is_alone = matches!(kind, ModelKind::Reflex | ModelKind::Cassette { .. });
         Ok(if is_alone {
-            Self { kind, why, hands: None, fallback: Vec::new() }
+            Self { kind, why, worker: None, fallback: Vec::new() }
         } else {
-            Self { kind, why, hands, fallback }
+            Self { kind, why, worker, fallback }
         })
     }
 
@@ -51,8 +56,8 @@ impl ModelChoice {
             Some("yes") => true,
             Some(_) => return Err(variables.invalid("ARTOO_TRUST_LOCAL", "give yes or no")),
         };
-        let hands = self.hands.iter().map(|kind| (kind, Place::Hands));
-        let others = hands.chain(self.fallback.iter().map(|kind| (kind, Place::Fallback)));
+        let worker = self.worker.iter().map(|kind| (kind, Place::Worker));
+        let others = worker.chain(self.fallback.iter().map(|kind| (kind, Place::Fallback)));
         let stays = |(kind, place): (&ModelKind, Place)| match kind {
             ModelKind::Reflex => true,
             ModelKind::File { .. } => is_trusted,

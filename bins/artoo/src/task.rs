@@ -10,6 +10,7 @@ use artoo_tools::EvidenceStore;
 use artoo_tools::undo::Entry;
 use tokio::time::{MissedTickBehavior, interval};
 
+use crate::call_monitor::CallMonitor;
 use crate::display::json::Performed;
 use crate::display::writer::Screen;
 use crate::display::{Line, json, live, result};
@@ -22,7 +23,6 @@ use crate::signals::{Signals, leave_at_once};
 use crate::spending::Spending;
 use crate::terminal::Terminal;
 use crate::undo;
-use crate::watching::Watching;
 
 /// How often the display looks whether a wait has become long enough to mention.
 const LOOK_EVERY: Duration = Duration::from_millis(250);
@@ -79,8 +79,7 @@ pub(crate) async fn perform(
     let expected = Estimate::of(settings, spending, &system.tools(), words, &session);
     expected.as_ref().map_or(Ok(()), |expected| expected.check(spending))?;
     let mut handle = system.run_with(words, session, settings.limit_ms);
-    let mut watcher =
-        Watcher { screen, json: settings.json, live: live::Live::default(), watching: &spending.watching };
+    let mut watcher = Watcher { screen, json: settings.json, live: live::Live::default(), monitor: &spending.monitor };
     watcher.started(settings, system, handle.task_id().as_str(), words);
     watcher.expects(expected.as_ref());
     let outcome = watch(&mut handle, signals, &mut watcher).await?;
@@ -144,7 +143,7 @@ struct Watcher<'a> {
     screen: &'a Screen,
     json: bool,
     live: live::Live,
-    watching: &'a Watching,
+    monitor: &'a CallMonitor,
 }
 
 impl Watcher<'_> {
@@ -182,7 +181,7 @@ impl Watcher<'_> {
 
     /// Says what is being waited for, once it has taken a while.
     fn waits(&mut self) {
-        let (remarks, told) = (self.watching.remarks(), self.watching.waits(Instant::now()));
+        let (remarks, told) = (self.monitor.remarks(), self.monitor.waits(Instant::now()));
         self.screen.tell(&remarks.iter().map(|remark| Line::warning(remark.as_str())).collect::<Vec<_>>());
         if !self.json {
             self.screen.live(&told.iter().map(|line| Line::faint(format!("  {line}"))).collect::<Vec<_>>());

@@ -8,11 +8,16 @@ use std::str::FromStr;
 
 use crate::failure::Failure;
 
+/// Names of earlier versions, which are still read, and today's names.
+const EARLIER_NAMES: [(&str, &str); 2] = [("ARTOO_HANDS", "ARTOO_WORKER"), ("ARTOO_HANDS_KEY", "ARTOO_WORKER_KEY")];
+
 /// The variables of the user's own shell, read once, and what the configuration file says for those that are not set.
 /// An empty one counts as not set.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Variables {
     all: BTreeMap<OsString, OsString>,
+    /// For those set under an earlier name: that name.
+    earlier: BTreeMap<&'static str, &'static str>,
     /// For those from the file: which key of it, and the line.
     from_file: BTreeMap<&'static str, String>,
 }
@@ -20,7 +25,20 @@ pub(crate) struct Variables {
 impl Variables {
     /// Those of this process.
     pub(crate) fn of_process() -> Self {
-        Self { all: std::env::vars_os().collect(), from_file: BTreeMap::new() }
+        Self::new(std::env::vars_os().collect())
+    }
+
+    fn new(all: BTreeMap<OsString, OsString>) -> Self {
+        let mut variables = Self { all, ..Self::default() };
+        for (earlier, name) in EARLIER_NAMES {
+            if variables.raw(name).is_none()
+                && let Some(value) = variables.raw(earlier).cloned()
+            {
+                variables.all.insert(name.into(), value);
+                variables.earlier.insert(name, earlier);
+            }
+        }
+        variables
     }
 
     /// Sets a variable to the configuration file's value; `origin` is the key and the line.
@@ -36,7 +54,8 @@ impl Variables {
 
     /// Who set a variable, if anybody did.
     pub(crate) fn origin(&self, name: &'static str) -> Option<String> {
-        self.raw(name).map(|_| self.from_file.get(name).cloned().unwrap_or_else(|| format!("variable {name}")))
+        self.raw(name)
+            .map(|_| self.from_file.get(name).cloned().unwrap_or_else(|| format!("variable {}", self.label(name))))
     }
 
     /// What the configuration file says for a variable that is not set.
@@ -47,13 +66,19 @@ impl Variables {
 
     /// The error for an invalid value; names the line of the file that set it, or the variable.
     pub(crate) fn invalid(&self, name: &'static str, problem: impl Display) -> Failure {
-        Failure::variable(self.from_file.get(name).map_or(name, String::as_str), problem)
+        Failure::variable(self.label(name), problem)
+    }
+
+    /// Names what set a variable: the line of the file, its earlier name, or its name.
+    fn label(&self, name: &'static str) -> &str {
+        let name = self.earlier.get(name).copied().unwrap_or(name);
+        self.from_file.get(name).map_or(name, String::as_str)
     }
 
     #[cfg(test)]
     pub(crate) fn of(pairs: &[(&str, &str)]) -> Self {
         let all = pairs.iter().map(|(name, value)| (OsString::from(name), OsString::from(value))).collect();
-        Self { all, from_file: BTreeMap::new() }
+        Self::new(all)
     }
 
     /// A variable as it is.

@@ -14,6 +14,7 @@ mod agreement;
 pub mod ask;
 mod blocked;
 pub mod dispatcher;
+pub mod estimate;
 pub mod executor;
 #[cfg(test)]
 mod fixtures;
@@ -27,7 +28,6 @@ pub mod planner;
 pub mod prompt;
 #[cfg(test)]
 mod regressions;
-pub mod rehearsal;
 #[cfg(feature = "runtime")]
 pub mod runtime;
 pub mod solver;

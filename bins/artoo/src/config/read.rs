@@ -7,7 +7,7 @@ use artoo_tools::trust::{self, Distrust};
 use toml::Spanned;
 
 use super::command::{self, CommandProblem};
-use super::{KEY_FILE_MAX_BYTES, Setting};
+use super::{KEY_FILE_MAX_BYTES, Kind, Setting};
 use crate::suggest;
 use crate::variables::Variables;
 
@@ -91,8 +91,13 @@ fn parse(path: &Path, home: &Path, text: &str) -> Result<ConfigFile, ConfigProbl
                 return Err(wrong(at, problem));
             }
         };
-        let value = if key.is_path() { whole_path(home, &value, key).map_err(|p| wrong(at, p))? } else { value };
-        entries.insert(key, Entry { value, line: line_at(at) });
+        let value = match key.kind() {
+            Kind::Path | Kind::KeyFile => whole_path(home, &value, key).map_err(|problem| wrong(at, problem))?,
+            Kind::Text | Kind::KeyVariable | Kind::KeyCommand => value,
+        };
+        if entries.insert(key, Entry { value, line: line_at(at) }).is_some() {
+            return Err(wrong(at, format!("{} is set twice, the other time by its earlier name", key.name())));
+        }
     }
     one_key_each(path, &entries)?;
     Ok(ConfigFile { path: path.to_path_buf(), entries })
@@ -102,7 +107,7 @@ fn parse(path: &Path, home: &Path, text: &str) -> Result<ConfigFile, ConfigProbl
 fn one_key_each(path: &Path, entries: &BTreeMap<Setting, Entry>) -> Result<(), ConfigProblem> {
     let places = [
         vec![Setting::SecretFile, Setting::SecretVariable, Setting::SecretCommand],
-        vec![Setting::HandsSecretFile, Setting::HandsSecretVariable],
+        vec![Setting::WorkerSecretFile, Setting::WorkerSecretVariable],
     ];
     for places in places {
         let given: Vec<Setting> = places.into_iter().filter(|place| entries.contains_key(place)).collect();
@@ -116,7 +121,7 @@ fn one_key_each(path: &Path, entries: &BTreeMap<Setting, Entry>) -> Result<(), C
 }
 
 fn key_of(name: &str) -> Result<Setting, String> {
-    if let Some(key) = Setting::ALL.into_iter().find(|key| key.name() == name) {
+    if let Some(key) = Setting::named(name) {
         return Ok(key);
     }
     let shown = shown_if_name(name, |c| c.is_ascii_lowercase());
@@ -147,7 +152,7 @@ fn whole_path(home: &Path, value: &str, key: Setting) -> Result<String, String> 
     };
     match path.to_str() {
         Some(text) if path.is_absolute() => Ok(text.to_owned()),
-        _ if key.is_of_secret() => Err(format!("the path of {} must start with / or ~/", key.name())),
+        _ if key.kind() == Kind::KeyFile => Err(format!("the path of {} must start with / or ~/", key.name())),
         _ => Err(format!("{value:?} must start with / or ~/")),
     }
 }
@@ -166,24 +171,22 @@ impl ConfigFile {
             if set.raw(variable).is_some() {
                 continue;
             }
-            let value = if matches!(key, Setting::SecretVariable | Setting::HandsSecretVariable) {
-                let named = set.raw(&entry.value).and_then(|value| value.to_str());
-                named.map(str::to_owned).ok_or_else(|| ConfigProblem::KeyVariableUnset {
-                    path: self.path.clone(),
-                    line: entry.line,
-                    variable: shown_if_name(&entry.value, |c| c.is_ascii_uppercase()),
-                })?
-            } else if *key == Setting::SecretCommand {
-                command::key_from(&entry.value).map_err(|problem| ConfigProblem::KeyCommand {
-                    path: self.path.clone(),
-                    line: entry.line,
-                    problem,
-                })?
-            } else if key.is_of_secret() {
-                key_in(Path::new(&entry.value))?
-            } else {
-                entry.value.clone()
-            };
+            let value =
+                match key.kind() {
+                    Kind::Text | Kind::Path => entry.value.clone(),
+                    Kind::KeyFile => key_in(Path::new(&entry.value))?,
+                    Kind::KeyVariable => {
+                        let named = set.raw(&entry.value).and_then(|value| value.to_str());
+                        named.map(str::to_owned).ok_or_else(|| ConfigProblem::KeyVariableUnset {
+                            path: self.path.clone(),
+                            line: entry.line,
+                            variable: shown_if_name(&entry.value, |c| c.is_ascii_uppercase()),
+                        })?
+                    }
+                    Kind::KeyCommand => command::key_from(&entry.value).map_err(|problem| {
+                        ConfigProblem::KeyCommand { path: self.path.clone(), line: entry.line, problem }
+                    })?,
+                };
             filled.push((variable, value, format!("{} in {}:{}", key.name(), self.path.display(), entry.line)));
         }
         Ok(filled)

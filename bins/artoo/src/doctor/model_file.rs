@@ -8,11 +8,9 @@ use crate::model_choice::ModelKind;
 use crate::model_files::{in_words, sized, vouched};
 use crate::settings::Settings;
 
-/// For each file that was chosen, first, for hands or as fallback. Reads each whole.
+/// A finding for each chosen model file. Reads each file to its end.
 pub(super) fn findings(settings: &Settings) -> Vec<Finding> {
-    let choice = &settings.model;
-    let all = std::iter::once(&choice.kind).chain(&choice.hands).chain(&choice.fallback);
-    let given = all.filter_map(|kind| match kind {
+    let given = settings.model.all().filter_map(|kind| match kind {
         ModelKind::File { model } => Some(model.as_str()),
         ModelKind::Reflex | ModelKind::Remote { .. } | ModelKind::Cassette { .. } => None,
     });

@@ -13,7 +13,7 @@ use crate::variables::Variables;
 pub(crate) enum Place {
     /// The first: what the configuration file says of an endpoint is said of this one.
     First,
-    Hands,
+    Worker,
     Fallback,
 }
 
@@ -22,7 +22,7 @@ impl Place {
     fn key_variable(self) -> Option<&'static str> {
         match self {
             Self::First => None,
-            Self::Hands => Some("ARTOO_HANDS_KEY"),
+            Self::Worker => Some("ARTOO_WORKER_KEY"),
             Self::Fallback => Some("ARTOO_FALLBACK_KEY"),
         }
     }

@@ -73,7 +73,7 @@ fn seen(model: Model, verify: bool, settings: &Settings) -> Seen {
     let standing = model.standing();
     let verified = (verify && standing != Standing::Gone).then(|| model.verify(&|_| {}).unwrap_or(false));
     let choice = &settings.model;
-    let mut all = std::iter::once(&choice.kind).chain(&choice.hands).chain(&choice.fallback);
+    let mut all = std::iter::once(&choice.kind).chain(&choice.worker).chain(&choice.fallback);
     let is_in_use = all.any(|kind| match kind {
         ModelKind::File { model: given } => file::find(given, settings).is_ok_and(|chosen| chosen.path == model.path),
         ModelKind::Reflex | ModelKind::Remote { .. } | ModelKind::Cassette { .. } => false,

@@ -33,7 +33,7 @@ pub(crate) struct FellBack {
 }
 
 /// What looks on while models are asked.
-pub(crate) struct Watching {
+pub(crate) struct CallMonitor {
     // Held for a look only, never across a wait.
     seen: Mutex<Seen>,
     // Held for one line's write.
@@ -55,7 +55,7 @@ struct Wait {
     told: Option<Instant>,
 }
 
-impl Watching {
+impl CallMonitor {
     /// Keeps exchanges where `ARTOO_EXCHANGES` names a file; only its owner may read it.
     pub(crate) fn start(variables: &Variables) -> Result<Self, Failure> {
         let open = |path: PathBuf| {
@@ -96,7 +96,7 @@ impl Watching {
     }
 }
 
-impl Observer for Watching {
+impl Observer for CallMonitor {
     fn step(&self, caller: &Caller, step: &Step) {
         let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
         let call = (caller.task_id.clone(), caller.role);
@@ -149,29 +149,29 @@ mod tests {
     use artoo_llm::observe::{Caller, Observer, Step};
     use artoo_proto::{Role, TaskId};
 
-    use super::Watching;
+    use super::CallMonitor;
     use crate::variables::Variables;
 
     #[doc = "holds: client C18; design D18"]
     #[test]
     fn a_wait_counts_down_until_it_is_over() {
-        let watching = Watching::start(&Variables::default()).unwrap();
+        let monitor = CallMonitor::start(&Variables::default()).unwrap();
         let task_id = TaskId::try_from("t-00000000-0000-4000-8000-000000000001".to_owned()).unwrap();
         let caller = Caller { role: Role::Planner, task_id, subtask_id: None };
         let wait = Duration::from_secs(12);
-        watching.step(&caller, &Step::Waiting { wait, tries: 1, tries_max: 4, why: "status 429: busy".to_owned() });
+        monitor.step(&caller, &Step::Waiting { wait, tries: 1, tries_max: 4, why: "status 429: busy".to_owned() });
         let began = Instant::now();
-        let at = |seconds: u64| watching.waits(began + Duration::from_secs(seconds));
+        let at = |seconds: u64| monitor.waits(began + Duration::from_secs(seconds));
         assert_eq!(at(0), ["R2: status 429: busy; try 2 of 4 in 12 s"]);
         assert!(at(3).is_empty(), "not told again so soon");
         assert_eq!(at(6), ["R2: status 429: busy; try 2 of 4 in 6 s"]);
         assert!(at(13).is_empty() && at(14).is_empty(), "it is over");
-        watching.step(&caller, &Step::Waiting { wait, tries: 2, tries_max: 4, why: String::new() });
-        watching.step(&caller, &Step::Done);
-        assert!(watching.waits(began).is_empty(), "the answer came");
+        monitor.step(&caller, &Step::Waiting { wait, tries: 2, tries_max: 4, why: String::new() });
+        monitor.step(&caller, &Step::Done);
+        assert!(monitor.waits(began).is_empty(), "the answer came");
         let fell_back = Step::FellBack { from: "a".to_owned(), to: "b".to_owned(), why: "away".to_owned() };
-        watching.step(&caller, &fell_back);
-        assert_eq!(watching.remarks(), ["R2: b answers in place of a (away)"]);
-        assert!(watching.remarks().is_empty());
+        monitor.step(&caller, &fell_back);
+        assert_eq!(monitor.remarks(), ["R2: b answers in place of a (away)"]);
+        assert!(monitor.remarks().is_empty());
     }
 }
