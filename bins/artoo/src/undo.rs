@@ -1,6 +1,6 @@
 //! `artoo undo`: shows what a task changed, asks, brings it back, and says what it can't bring back.
 
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::SystemTime;
 
 use artoo_audit::{AuditConfig, Note, REPORT_EVERY};
 use artoo_proto::{Timestamp, escape};
@@ -219,8 +219,7 @@ fn note(entry: &Entry, report: &Report, settings: &Settings, screen: &Screen) {
 }
 
 fn now() -> Timestamp {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    Timestamp::from_millis(i64::try_from(since.as_millis()).unwrap_or(i64::MAX))
+    SystemTime::now().into()
 }
 
 impl From<UndoError> for Failure {

@@ -1,4 +1,4 @@
-//! Publishing: who may say it, what led to it, in which order, to whom.
+//! Publishing: checks a message's sender and cause, numbers it, and queues it for its receivers.
 
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
@@ -9,60 +9,59 @@ use serde::{Deserialize, Serialize};
 use crate::mailbox::{Delivery, Mailboxes};
 use crate::tap::TapEvent;
 
-/// Messages one task may put on the bus. Four rounds of 32 subtasks with three attempts each need about 2,000;
-/// what ends a task is let through all the same.
-pub(crate) const TASK_MESSAGES_MAX: usize = 10_000;
+/// Maximum number of messages of one task. Four rounds of 32 subtasks with three attempts each need about 2,000.
+pub const TASK_MESSAGES_MAX: usize = 10_000;
 
-/// Messages beyond that bound for the kinds that end a task: a task that said too much must still end with its result.
+/// Messages allowed beyond [`TASK_MESSAGES_MAX`] for the kinds that end a task, so that every task ends with its result.
 ///
-/// The word that it must end may use half of them, the word to its instances three quarters, so that however often it
-/// is said, there is room for the result.
-pub(crate) const TASK_END_RESERVE: usize = 16;
+/// `CancelRequest` and `RoleFailed` may use half of them and `Abort` three quarters, so that there is always room for the
+/// `FinalResult`.
+pub const TASK_END_RESERVE: usize = 16;
 
-/// Why a message was not let onto the bus.
+/// Why the bus refused a message.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 #[serde(tag = "refusal", rename_all = "snake_case")]
 pub enum Refusal {
-    /// The table has no such row.
+    /// The route table has no row for this kind.
     #[error("{kind} has no route")]
     NoRoute {
-        /// The kind.
+        /// The kind of message.
         kind: MessageKind,
     },
-    /// Another role's message.
+    /// The kind belongs to another role.
     #[error("{kind} belongs to {owner}, not to {from}")]
     WrongSender {
-        /// The kind.
+        /// The kind of message.
         kind: MessageKind,
-        /// Who tried.
+        /// The role that published it.
         from: Role,
-        /// Whose it is.
+        /// The role it belongs to.
         owner: Role,
     },
-    /// An instance spoke for another task or subtask than its own.
-    #[error("an instance of one task or subtask spoke for another")]
+    /// The sender belongs to another task or subtask.
+    #[error("the sender belongs to another task or subtask")]
     ForeignTask,
-    /// A message with this id already passed in this task.
-    #[error("a message with this id already passed")]
+    /// A message with this id was already published in this task.
+    #[error("a message with this id was already published")]
     RepeatedId,
-    /// A role spoke without a cause, or named one that never passed the bus.
-    #[error("its cause never passed the bus")]
+    /// A role named no cause, or one that was never published in this task.
+    #[error("its cause was never published")]
     UnknownCause,
-    /// The task has said too much.
-    #[error("the task has put {max} messages on the bus")]
+    /// The task has reached its maximum number of messages.
+    #[error("the task has already published {max} messages")]
     TooManyMessages {
-        /// The bound.
+        /// The maximum.
         max: usize,
     },
 }
 
-/// The bus: an ordered queue of deliveries and a record of everything that was let on or refused.
+/// The bus: a queue of deliveries in publish order, and a record of everything published or refused.
 ///
-/// The record is held until [`Bus::take_events`]; whoever drives the bus takes it after every step.
+/// The record grows until [`Bus::take_events`], which the driver of the bus calls after every step.
 #[derive(Debug, Default)]
 pub struct Bus {
     next_seq: u64,
-    passed: BTreeMap<TaskId, HashSet<MessageId>>,
+    published: BTreeMap<TaskId, HashSet<MessageId>>,
     mailboxes: Mailboxes,
     dropped: u64,
     events: Vec<(Timestamp, TapEvent)>,
@@ -75,13 +74,13 @@ impl Bus {
         Self::default()
     }
 
-    /// Publishes a message: receivers come from the route table, never from the sender.
+    /// Publishes a message. Its receivers come from the route table, never from the sender.
     ///
-    /// `from` must be the address at which its role handles this task and subtask, as [`Address::of`] gives it.
-    /// Nothing can follow from a message of no task (the human's word to the auditor), so such ids are not kept.
+    /// `from` must be the address at which its role handles this task and subtask, as [`Address::of`] gives it. The id of a
+    /// message without a task (the operator's query to the auditor) is not stored, since nothing can name it as a cause.
     ///
     /// # Errors
-    /// [`Refusal`], which is also seen on the tap.
+    /// [`Refusal`], which observers see too.
     pub fn publish(
         &mut self,
         at: Timestamp,
@@ -102,7 +101,7 @@ impl Bus {
             }
         };
         if let Some(task) = &task {
-            self.passed.entry(task.clone()).or_default().insert(id);
+            self.published.entry(task.clone()).or_default().insert(id);
         }
         let envelope = Envelope {
             seq: self.next_seq,
@@ -139,30 +138,30 @@ impl Bus {
         if *from != Address::of(from.role, message.task_id(), message.subtask_id()) {
             return Err(Refusal::ForeignTask);
         }
-        let passed = message.task_id().and_then(|task| self.passed.get(task));
+        let published = message.task_id().and_then(|task| self.published.get(task));
         let max = bound(kind);
-        if passed.is_some_and(|passed| passed.len() >= max) {
+        if published.is_some_and(|ids| ids.len() >= max) {
             return Err(Refusal::TooManyMessages { max });
         }
-        if passed.is_some_and(|passed| passed.contains(&id)) {
+        if published.is_some_and(|ids| ids.contains(&id)) {
             return Err(Refusal::RepeatedId);
         }
-        let outside = matches!(from.role, Role::Operator | Role::Runtime);
+        let is_outside = matches!(from.role, Role::Operator | Role::Runtime);
         match cause {
-            Some(cause) if passed.is_some_and(|passed| passed.contains(&cause)) => Ok(row.to),
-            None if outside => Ok(row.to),
+            Some(cause) if published.is_some_and(|ids| ids.contains(&cause)) => Ok(row.to),
+            None if is_outside => Ok(row.to),
             Some(_) | None => Err(Refusal::UnknownCause),
         }
     }
 
-    /// Queues a delivery; a full mailbox loses it, counted and seen on the tap.
+    /// Queues a delivery. A full mailbox drops it; the drop is counted and observers see it.
     pub fn queue(&mut self, at: Timestamp, delivery: Delivery) {
         if let Err(lost) = self.mailboxes.push(delivery) {
             self.drop_delivery(at, &lost, "mailbox full");
         }
     }
 
-    /// Records a delivery as lost.
+    /// Records a delivery as dropped.
     pub fn drop_delivery(&mut self, at: Timestamp, delivery: &Delivery, reason: &str) {
         self.dropped += 1;
         let event =
@@ -175,24 +174,24 @@ impl Bus {
         self.mailboxes.take(index)
     }
 
-    /// Deliveries waiting.
+    /// Number of queued deliveries.
     #[must_use]
     pub fn pending(&self) -> usize {
         self.mailboxes.len()
     }
 
-    /// The waiting deliveries in publish order.
+    /// The queued deliveries in publish order.
     pub fn waiting(&self) -> impl Iterator<Item = &Delivery> {
         self.mailboxes.iter()
     }
 
-    /// Deliveries lost so far.
+    /// Number of deliveries dropped so far.
     #[must_use]
     pub fn dropped(&self) -> u64 {
         self.dropped
     }
 
-    /// Adds an event that is not a message (an effect, a panic, something ignored) to the record.
+    /// Adds an event that is not a message (work outside the System, a panic, an ignored input) to the record.
     pub fn observe(&mut self, at: Timestamp, event: TapEvent) {
         self.events.push((at, event));
     }
@@ -202,23 +201,17 @@ impl Bus {
         std::mem::take(&mut self.events)
     }
 
-    /// Forgets an ended task: its waiting deliveries and the causes it may name.
+    /// Removes an ended task: its queued deliveries, and the ids that may be named as causes.
     pub fn forget(&mut self, task: &TaskId) {
         self.mailboxes.forget(task);
-        self.passed.remove(task);
-    }
-
-    /// Message ids kept as possible causes, and mailboxes.
-    #[cfg(test)]
-    pub(crate) fn remembered(&self) -> (usize, usize) {
-        (self.passed.values().map(HashSet::len).sum(), self.mailboxes.addresses())
+        self.published.remove(task);
     }
 }
 
-/// How many messages of its task may have passed for one of this kind still to be let on.
+/// Number of messages of a task from which on this kind is refused.
 fn bound(kind: MessageKind) -> usize {
     use MessageKind as M;
-    // The other kinds share one bound; only these four are named, so that a new kind has no reserve by accident.
+    // Only these four kinds have a reserve, so that a new kind gets none by accident.
     let reserve = if kind == M::FinalResult {
         TASK_END_RESERVE
     } else if kind == M::Abort {

@@ -1,9 +1,10 @@
-//! The one observable bus: every word between roles passes here, in order, and can be tapped.
+//! The message bus: it checks, numbers and queues every message between roles, and lets observers see them all.
 //!
-//! *Is*: sequence numbers, the route check, the cause check, bounded mailboxes with counted drops, deliveries, taps.
+//! *Is*: sequence numbers, route and cause checks, bounded mailboxes that count what they drop, and taps (event streams
+//! for observers).
 //! *Is not*: a transport, a scheduler or a thread. It holds no clock and performs no I/O; only [`Tap`] crosses threads.
 //!
-//! *Invariant*: the bus knows messages by kind and address; it never looks at what they mean.
+//! *Invariant*: the bus knows messages by kind and address; it never looks at their content.
 //!
 //! ```
 //! use artoo_bus::Bus;
@@ -15,9 +16,6 @@ mod bus;
 mod mailbox;
 mod tap;
 
-pub use bus::{Bus, Refusal};
+pub use bus::{Bus, Refusal, TASK_END_RESERVE, TASK_MESSAGES_MAX};
 pub use mailbox::{Delivery, MAILBOX_CAPACITY};
 pub use tap::{Observed, TAP_CAPACITY, Tap, TapClosed, TapEvent, TapSender, tap};
-
-#[cfg(test)]
-mod tests;

@@ -1,26 +1,26 @@
-//! Bounded queues between a publish and its deliveries.
+//! The bounded queue of deliveries.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
 use artoo_proto::{Address, Envelope, TaskId};
 
-/// Deliveries one address may have waiting.
+/// Maximum number of queued deliveries for one address.
 ///
-/// The busiest address is R4b: at most 32 subtasks × 4 rounds, each with one outcome and one missing notice, so an
-/// honest task never gets here; a role that floods loses its own messages, counted, and nobody else's.
+/// The busiest address is the meta-validator: at most 32 subtasks × 4 rounds, each with one outcome and one missing
+/// notice. A role that floods its receiver loses only deliveries to that address, and they are counted.
 pub const MAILBOX_CAPACITY: usize = 512;
 
-/// One message on its way to one address.
+/// A message queued for one address.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Delivery {
-    /// Where it goes.
+    /// The receiving instance.
     pub to: Address,
-    /// What it is.
+    /// The message with its envelope.
     pub envelope: Arc<Envelope>,
 }
 
-/// All waiting deliveries in publish order, with a count per address.
+/// All queued deliveries in publish order, with a count for each address.
 #[derive(Debug, Default)]
 pub(crate) struct Mailboxes {
     queue: VecDeque<Delivery>,
@@ -28,7 +28,7 @@ pub(crate) struct Mailboxes {
 }
 
 impl Mailboxes {
-    /// Queues a delivery, or gives it back when its address is full.
+    /// Queues a delivery, or returns it if its address is full.
     pub(crate) fn push(&mut self, delivery: Delivery) -> Result<(), Delivery> {
         let waiting = self.waiting.entry(delivery.to.clone()).or_default();
         if *waiting >= MAILBOX_CAPACITY {
@@ -54,17 +54,11 @@ impl Mailboxes {
         self.queue.len()
     }
 
-    /// Addresses with something waiting.
-    #[cfg(test)]
-    pub(crate) fn addresses(&self) -> usize {
-        self.waiting.len()
-    }
-
     pub(crate) fn iter(&self) -> impl Iterator<Item = &Delivery> {
         self.queue.iter()
     }
 
-    /// Removes what waits for instances of a task.
+    /// Removes the deliveries for instances of a task.
     pub(crate) fn forget(&mut self, task: &TaskId) {
         self.queue.retain(|delivery| delivery.to.task_id.as_ref() != Some(task));
         self.waiting.retain(|address, _| address.task_id.as_ref() != Some(task));

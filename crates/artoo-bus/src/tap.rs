@@ -1,4 +1,6 @@
-//! Read-only taps: what happened on the bus, in order, with drops counted instead of felt.
+//! Taps: bounded, read-only streams of the bus's events for an observer on another thread.
+//!
+//! A tap never blocks the bus. If the observer is too slow, events are lost, and their number is reported in the stream.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -10,84 +12,84 @@ use serde::{Deserialize, Serialize};
 
 use crate::Refusal;
 
-/// Events a tap may hold before it drops: about 64 MB of ordinary messages, minutes of a busy task.
+/// Maximum number of unread events: about 64 MB of ordinary messages, minutes of a busy task.
 pub const TAP_CAPACITY: usize = 65_536;
 
-/// Something that happened on the bus or at its edge.
+/// An event on the bus that an observer sees.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "event", rename_all = "snake_case")]
 pub enum TapEvent {
     /// A message was published.
     Message {
-        /// The message with its surroundings, as it is delivered: shared, never copied.
+        /// The message as it is delivered: shared, not copied.
         envelope: Arc<Envelope>,
     },
-    /// A message was not let onto the bus: a boundary violation.
+    /// The bus refused a message: a boundary violation.
     Refused {
-        /// Who tried.
+        /// The instance that published it.
         from: Address,
-        /// What kind.
+        /// The kind of message.
         kind: MessageKind,
-        /// For which task.
+        /// The task it belongs to, if any.
         task_id: Option<TaskId>,
-        /// Why not.
+        /// Why it was refused.
         refusal: Refusal,
     },
-    /// A delivery was lost.
+    /// A delivery was dropped.
     Dropped {
-        /// The message's position.
+        /// Sequence number of the message.
         seq: u64,
-        /// Who did not get it.
+        /// The instance that does not get it.
         to: Address,
-        /// Why.
+        /// Why it was dropped.
         reason: String,
     },
-    /// A machine asked for outside work.
+    /// A role asked for work outside the System.
     EffectStarted(EffectStarted),
-    /// Outside work came back.
+    /// Work outside the System ended.
     EffectFinished(EffectFinished),
-    /// A role panicked; its instance is gone.
+    /// A role panicked; its instance was removed.
     Panicked {
-        /// Which instance.
+        /// The instance.
         address: Address,
-        /// What it said.
+        /// The text of the panic.
         detail: String,
     },
-    /// Something arrived that nobody awaits: late, duplicate, unknown.
+    /// A role ignored an input: it was late, duplicate or unknown.
     Ignored {
-        /// Whom it was for.
+        /// The instance that ignored it.
         address: Address,
-        /// What it was.
+        /// What was ignored.
         detail: String,
     },
-    /// This many events are missing here: the tap was full.
+    /// Events are missing here, because the tap was full.
     Gap {
-        /// How many.
+        /// Number of missing events.
         missing: u64,
     },
 }
 
-/// An event with its place and time.
+/// An event with its position on the tap and its time.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Observed {
-    /// Position on the tap, without gaps save where a [`TapEvent::Gap`] stands.
+    /// Position on the tap, without gaps except where a [`TapEvent::Gap`] is.
     pub n: u64,
-    /// When.
+    /// When it happened.
     pub at: Timestamp,
-    /// What.
+    /// The event.
     #[serde(flatten)]
     pub event: TapEvent,
 }
 
-/// The bus's end of a tap. Never blocks.
+/// The bus's end of a tap. It never blocks.
 #[derive(Debug)]
 pub struct TapSender {
     sender: Sender<Observed>,
-    // The bound is counted, not reserved: a queue of its own bound touches all its room when it is made, a megabyte.
+    // The bound is counted here: a bounded channel of this size would allocate a megabyte at once.
     waiting: Arc<AtomicUsize>,
     capacity: usize,
-    /// A slot of its own for the losses still untold when the bus goes away.
-    last_word: SyncSender<Observed>,
+    /// Room for one last event: the events lost and not reported when the sender is dropped.
+    final_gap: SyncSender<Observed>,
     next: u64,
     missing: u64,
     lost_at: Timestamp,
@@ -98,53 +100,53 @@ pub struct TapSender {
 pub struct Tap {
     receiver: Receiver<Observed>,
     waiting: Arc<AtomicUsize>,
-    last_word: Receiver<Observed>,
+    final_gap: Receiver<Observed>,
 }
 
-/// A tap that holds at most `capacity` events.
+/// Makes a tap that holds at most `capacity` unread events.
 #[must_use]
 pub fn tap(capacity: usize) -> (TapSender, Tap) {
     let (sender, receiver) = channel();
-    let (last_word, last_receiver) = sync_channel(1);
+    let (final_gap, final_receiver) = sync_channel(1);
     let waiting = Arc::new(AtomicUsize::new(0));
-    let tap = Tap { receiver, waiting: Arc::clone(&waiting), last_word: last_receiver };
-    (TapSender { sender, waiting, capacity, last_word, next: 0, missing: 0, lost_at: Timestamp::default() }, tap)
+    let tap = Tap { receiver, waiting: Arc::clone(&waiting), final_gap: final_receiver };
+    (TapSender { sender, waiting, capacity, final_gap, next: 0, missing: 0, lost_at: Timestamp::default() }, tap)
 }
 
 impl TapSender {
-    /// Offers an event; a full tap loses it, and the loss is told as soon as there is room.
+    /// Sends an event. If the tap is full the event is lost, and a [`TapEvent::Gap`] reports it as soon as there is room.
     pub fn offer(&mut self, at: Timestamp, event: TapEvent) {
         if self.missing > 0 {
             let gap = TapEvent::Gap { missing: self.missing };
             if self.try_send(at, gap).is_err() {
-                self.lose(at);
+                self.count_lost(at);
                 return;
             }
             self.missing = 0;
         }
         if self.try_send(at, event).is_err() {
-            self.lose(at);
+            self.count_lost(at);
         }
     }
 
-    fn lose(&mut self, at: Timestamp) {
+    fn count_lost(&mut self, at: Timestamp) {
         self.missing += 1;
         self.lost_at = at;
     }
 
-    /// Events lost and not yet told.
+    /// Number of events lost and not reported yet.
     #[must_use]
     pub fn missing(&self) -> u64 {
         self.missing
     }
 
     fn try_send(&mut self, at: Timestamp, event: TapEvent) -> Result<(), ()> {
-        // Only this side adds: what is counted here is never less than what waits.
+        // Only this side adds to the count, so it is never less than the number of unread events.
         if self.waiting.load(Ordering::Acquire) >= self.capacity {
             return Err(());
         }
         self.waiting.fetch_add(1, Ordering::AcqRel);
-        // An observer that went away is no reason to stop the bus.
+        // If the observer is gone, the event counts as lost and the bus continues.
         self.sender.send(Observed { n: self.next, at, event }).map_err(drop)?;
         self.next += 1;
         Ok(())
@@ -152,44 +154,44 @@ impl TapSender {
 }
 
 impl Drop for TapSender {
-    /// Losses nobody was told of yet are told last: the tap may still be full, so they have a slot of their own.
+    /// Reports events lost at the end. The tap may still be full, so this report has room of its own.
     fn drop(&mut self) {
         if self.missing > 0 {
             let event = TapEvent::Gap { missing: self.missing };
-            // Only an observer that is gone can fail to take it.
-            let _ = self.last_word.try_send(Observed { n: self.next, at: self.lost_at, event });
+            // This fails only if the observer is gone.
+            let _ = self.final_gap.try_send(Observed { n: self.next, at: self.lost_at, event });
         }
     }
 }
 
 impl Tap {
-    /// The next event; `None` when the bus is gone and everything was read.
+    /// The next event; `None` when the sender was dropped and everything was read.
     #[must_use]
     pub fn recv(&self) -> Option<Observed> {
-        self.receiver.recv().inspect(|_| self.took_one()).or_else(|_| self.last_word.recv()).ok()
+        self.receiver.recv().inspect(|_| self.count_received()).or_else(|_| self.final_gap.recv()).ok()
     }
 
-    /// The next event within `timeout`; `Ok(None)` when none came, `Err` when the bus is gone.
+    /// The next event within `timeout`; `Ok(None)` if there was none.
     ///
     /// # Errors
     /// [`TapClosed`] when the sender was dropped and everything was read.
     pub fn recv_timeout(&self, timeout: Duration) -> Result<Option<Observed>, TapClosed> {
         match self.receiver.recv_timeout(timeout) {
             Ok(observed) => {
-                self.took_one();
+                self.count_received();
                 Ok(Some(observed))
             }
             Err(RecvTimeoutError::Timeout) => Ok(None),
-            Err(RecvTimeoutError::Disconnected) => self.last_word.try_recv().map(Some).map_err(|_| TapClosed),
+            Err(RecvTimeoutError::Disconnected) => self.final_gap.try_recv().map(Some).map_err(|_| TapClosed),
         }
     }
 
-    fn took_one(&self) {
+    fn count_received(&self) {
         self.waiting.fetch_sub(1, Ordering::AcqRel);
     }
 }
 
-/// The bus is gone and the tap is empty.
+/// The sender was dropped and every event was read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("the bus is gone")]
 pub struct TapClosed;

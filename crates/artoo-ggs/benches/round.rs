@@ -5,8 +5,8 @@
 use std::hint::black_box;
 
 use artoo_ggs::{
-    Controller, CriterionMeasure, DecisionInputs, FailureClass, Hyperparameters, Mode, Profile, Round, Rules,
-    SubtaskMeasure, SubtaskStatus, Tool, ToolTarget, Unit, Verdict, decide, measure,
+    AvailableTool, Controller, CriterionMeasure, CriterionMode, FailureClass, Hyperparameters, Profile, Round, Rules,
+    SubtaskMeasure, TableCell, TableInputs, ToolTarget, Unit,
 };
 use criterion::{BatchSize, BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 
@@ -17,41 +17,42 @@ const CRITERIA: usize = 5;
 
 /// A round of `subtasks` with five criteria and one call each; every `fails_every`-th subtask failed two of them.
 fn round(subtasks: usize, fails_every: usize, attempt: usize) -> Round {
-    let criterion = |subtask: usize, n: usize, fails: bool| CriterionMeasure {
-        claim: format!("claim {n} of step {subtask}"),
-        mode: if n.is_multiple_of(2) { Mode::Verifiable } else { Mode::Plausible },
-        required: false,
-        verdict: if fails { Verdict::Fail } else { Verdict::Pass },
-        class: fails.then_some(FailureClass::Environmental),
-        failed_attempts: u32::from(fails),
-        attempts: 2,
+    let criterion = |subtask: usize, n: usize, fails: bool| {
+        let claim = format!("claim {n} of step {subtask}");
+        let criterion = if fails {
+            CriterionMeasure::unmet(claim).blamed_on(FailureClass::Environmental)
+        } else {
+            CriterionMeasure::met(claim)
+        };
+        let mut criterion = criterion.plausible(u32::from(fails), 2);
+        if n.is_multiple_of(2) {
+            criterion.mode = CriterionMode::Verifiable;
+        }
+        criterion
     };
     let subtask = |index: usize| {
         let fails = index.is_multiple_of(fails_every);
+        let criteria = (0..CRITERIA).map(|n| criterion(index, n, fails && n < 2)).collect();
         let target = format!("/srv/reports/{attempt}/{index}.pdf");
-        SubtaskMeasure {
-            status: if fails { SubtaskStatus::Failed } else { SubtaskStatus::Matched },
-            infrastructure: false,
-            criteria: (0..CRITERIA).map(|n| criterion(index, n, fails && n < 2)).collect(),
-            calls: vec![ToolTarget { tool: "read_file".to_owned(), target, failed: fails }],
-            tools: vec!["read_file".to_owned(), "glob".to_owned()],
-        }
+        let subtask = if fails {
+            SubtaskMeasure::failed(criteria).with_calls([ToolTarget::failed("read_file", target)])
+        } else {
+            SubtaskMeasure::matched(criteria).with_calls([ToolTarget::worked("read_file", target)])
+        };
+        subtask.with_tools(["read_file", "glob"])
     };
-    let tool = |name: &str| Tool { name: name.to_owned(), class: "files".to_owned() };
-    // The whole was judged too, and rejected, so that no size of round ends as a success.
-    let rejected = CriterionMeasure { class: Some(FailureClass::Environmental), ..criterion(0, 0, true) };
-    Round {
-        subtasks: (0..subtasks).map(subtask).collect(),
-        task_criteria: vec![rejected],
-        available_tools: vec![tool("read_file"), tool("glob"), tool("shell")],
-    }
+    // The combined result was judged too, and rejected, so that no size of round ends as a success.
+    let tools = ["read_file", "glob", "shell"].map(|name| AvailableTool::new(name, "files"));
+    Round::new((0..subtasks).map(subtask).collect())
+        .with_task_criteria(vec![criterion(0, 0, true)])
+        .with_available_tools(tools.to_vec())
 }
 
 /// A controller whose task has one round behind it.
 fn after_one_round(first: &Round) -> Controller<u32> {
-    let mut controller = Controller::new(Profile::v0_8());
+    let mut controller = Controller::new(Profile::default());
     controller.begin(1, 0).expect("a fresh task");
-    controller.round(&1, 1_000, first).expect("a directive");
+    controller.observe(&1, first, 1_000).expect("a directive");
     controller
 }
 
@@ -63,7 +64,7 @@ fn one_round(c: &mut Criterion) {
         group.bench_function(BenchmarkId::new("10 x 5", name), |b| {
             b.iter_batched_ref(
                 || controller.clone(),
-                |controller| controller.round(&1, 2_000, black_box(&second)).expect("a directive"),
+                |controller| controller.observe(&1, black_box(&second), 2_000).expect("a directive"),
                 BATCH,
             );
         });
@@ -80,7 +81,7 @@ fn growth(c: &mut Criterion) {
         group.bench_function(BenchmarkId::from_parameter(subtasks), |b| {
             b.iter_batched_ref(
                 || controller.clone(),
-                |controller| controller.round(&1, 2_000, black_box(&second)).expect("a directive"),
+                |controller| controller.observe(&1, black_box(&second), 2_000).expect("a directive"),
                 BATCH,
             );
         });
@@ -90,14 +91,14 @@ fn growth(c: &mut Criterion) {
 
 fn parts(c: &mut Criterion) {
     let second = round(10, 5, 1);
-    c.bench_function("measure 10 x 5", |b| b.iter(|| measure(black_box(&second), &Rules::V0_8).expect("a round")));
-    let decided = after_one_round(&round(10, 5, 0)).round(&1, 2_000, &second).expect("a directive");
-    let profile = Profile::v0_8();
-    c.bench_function("cascade", |b| b.iter(|| black_box(&decided.inputs).ruling(&profile)));
+    c.bench_function("measure 10 x 5", |b| b.iter(|| black_box(&second).measure(&Rules::DEFAULT).expect("a round")));
+    let decided = after_one_round(&round(10, 5, 0)).observe(&1, &second, 2_000).expect("a directive");
+    let profile = Profile::default();
+    c.bench_function("evaluate", |b| b.iter(|| black_box(&decided.inputs).evaluate(&profile)));
     c.bench_function("counterfactual", |b| b.iter(|| black_box(&decided.inputs).counterfactual(&profile)));
     let [d, p, omega] = [0.4, 0.6, 0.2].map(Unit::clamped);
-    let inputs = DecisionInputs::new(d, p, omega, 0.05, false).expect("a finite gradient");
-    c.bench_function("table", |b| b.iter(|| decide(black_box(&inputs), &Hyperparameters::V0_8)));
+    let inputs = TableInputs::new(d, p, omega, 0.05, false).expect("a finite gradient");
+    c.bench_function("table", |b| b.iter(|| TableCell::look_up(black_box(&inputs), &Hyperparameters::DEFAULT)));
 }
 
 criterion_group!(benches, one_round, growth, parts);

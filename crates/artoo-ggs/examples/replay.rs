@@ -6,14 +6,14 @@
 use std::io::{self, BufRead, Write};
 use std::process::ExitCode;
 
-use artoo_ggs::{Answer, Event, Heading, Record, replay};
+use artoo_ggs::{ControllerEvent, ControllerReply, LogEntry, LogHeader, replay};
 
 /// A line as it comes: the answer may be missing, and is then worked out.
 #[derive(serde::Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Line {
-    event: Event<String>,
-    answer: Option<Answer>,
+    event: ControllerEvent<String>,
+    answer: Option<ControllerReply>,
 }
 
 /// Why a log was not replayed to its end.
@@ -50,7 +50,7 @@ pub fn replay_log(log: impl BufRead, mut out: impl Write) -> Result<usize, Repla
     let mut lines = log.lines();
     let heading = lines.next().ok_or(ReplayError::Empty)??;
     let at = |number: usize| move |source: serde_json::Error| ReplayError::Line { number, source };
-    let parsed: Heading = serde_json::from_str(&heading).map_err(at(1))?;
+    let parsed: LogHeader = serde_json::from_str(&heading).map_err(at(1))?;
     writeln!(out, "{heading}")?;
     let (mut texts, mut given, mut events) = (Vec::new(), Vec::new(), Vec::new());
     for (text, number) in lines.zip(2..) {
@@ -74,7 +74,7 @@ pub fn replay_log(log: impl BufRead, mut out: impl Write) -> Result<usize, Repla
 }
 
 /// A record as one line of a log.
-pub fn line_of(record: &Record<String>) -> Result<String, serde_json::Error> {
+pub fn line_of(record: &LogEntry<String>) -> Result<String, serde_json::Error> {
     serde_json::to_string(record)
 }
 

@@ -1,21 +1,23 @@
-//! Blocked targets: what a plan must not act on again, as a value that travels as one string.
+//! Blocked targets: tool and target pairs that a plan must not use, with a string form.
 
-mod ledger;
+mod blocklist;
 mod scope;
 
-use std::borrow::Cow;
-use std::fmt;
-use std::str::FromStr;
+use alloc::borrow::{Cow, ToOwned};
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::fmt;
+use core::str::FromStr;
 
-pub(crate) use ledger::{BlockedLedger, Exhausted};
+pub(crate) use blocklist::{AllToolsBlocked, Blocklist};
 pub(crate) use scope::{targets_to_block, tools_of_failing, tools_to_block};
 
-/// What no call of the next plan may act on.
+/// A target that the next plan must not use, for one tool or for every tool.
 ///
 /// As a string: `read_file:/a/b` is an exact pair, `*:/a/b` that target for every tool, `*:/a/**` everything in a folder,
 /// itself included. `:`, `%` and `*` in a tool's name are percent-escaped; an exact target that would read as a folder,
-/// or that ends in a backslash, gets one backslash more. Nothing else is escaped: a target is text from outside, to be
-/// made harmless by whoever shows it.
+/// or that ends in a backslash, gets one backslash more. Nothing else is escaped: escape a target before you display
+/// it.
 ///
 /// ```
 /// use artoo_ggs::BlockedTarget;
@@ -27,44 +29,45 @@ pub(crate) use scope::{targets_to_block, tools_of_failing, tools_to_block};
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[non_exhaustive]
 pub struct BlockedTarget {
-    /// The tool it is blocked for; `None` = every tool.
+    /// The tool the target is blocked for; `None` blocks it for every tool.
     pub tool: Option<String>,
-    /// A path, pattern, query or command.
+    /// The blocked path, pattern, query or command.
     pub target: String,
-    /// Whether everything under `target` is blocked too.
+    /// Whether everything below `target` is blocked too.
     pub subtree: bool,
 }
 
 impl BlockedTarget {
-    /// One target for one tool.
+    /// Blocks one target for one tool.
     #[must_use]
     pub fn pair(tool: impl Into<String>, target: impl Into<String>) -> Self {
         Self { tool: Some(tool.into()), target: target.into(), subtree: false }
     }
 
-    /// One target for every tool.
+    /// Blocks one target for every tool.
     #[must_use]
     pub fn any_tool(target: impl Into<String>) -> Self {
         Self { tool: None, target: target.into(), subtree: false }
     }
 
-    /// A folder and everything in it, for every tool.
+    /// Blocks a folder and everything in it, for every tool.
     #[must_use]
     pub fn folder(target: impl Into<String>) -> Self {
         Self { tool: None, target: target.into(), subtree: true }
     }
 
-    /// Whether a call of `tool` on `target` is forbidden.
+    /// Whether a call of `tool` on `target` is blocked.
     ///
     /// Tools are compared exactly. Paths (`/…`, `~/…`) are compared without `.`, `..`, doubled and trailing slashes;
-    /// symbolic links are the caller's to resolve. Everything else is compared exactly.
+    /// resolve symbolic links first. Everything else is compared exactly.
     #[must_use]
     pub fn matches(&self, tool: &str, target: &str) -> bool {
         if self.tool.as_deref().is_some_and(|own| own != tool) {
             return false;
         }
-        let (own, other) = (normal(&self.target), normal(target));
+        let (own, other) = (normalized(&self.target), normalized(target));
         own == other || (self.subtree && is_under(&other, &own))
     }
 }
@@ -95,22 +98,23 @@ impl fmt::Display for BlockedTarget {
     }
 }
 
-/// Marks a folder in the string form.
+/// Suffix of a folder in the string form.
 const SUBTREE: &str = "/**";
 
-/// A string that is not a blocked target.
+/// The error of a string that is not a valid [`BlockedTarget`].
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum BlockedTargetError {
-    /// There is no `:` between a tool and a target.
+    /// The string has no `:` between tool and target.
     #[error("{text:?} has no `:` between tool and target")]
     NoTool {
-        /// What was given.
+        /// The rejected string.
         text: String,
     },
-    /// A tool's name has a `%` or `*` that stands for nothing.
+    /// The tool's name has a `%` or `*` that is not part of an escape.
     #[error("tool {tool:?} has a `%` or `*` that is not part of %3A, %25 or %2A")]
     BadEscape {
-        /// The name as written.
+        /// The tool's name as written.
         tool: String,
     },
 }
@@ -148,8 +152,8 @@ fn unescape(tool: &str) -> Result<String, BlockedTargetError> {
     Ok(name)
 }
 
-/// A path without `.`, `..`, doubled or trailing slashes; anything else as it is.
-pub(crate) fn normal(target: &str) -> Cow<'_, str> {
+/// Normalizes a path: removes `.`, `..`, doubled and trailing slashes. Returns anything else unchanged.
+pub(crate) fn normalized(target: &str) -> Cow<'_, str> {
     let (root, rest) = if let Some(rest) = target.strip_prefix("~/") {
         ("~", rest)
     } else if let Some(rest) = target.strip_prefix('/') {
@@ -181,7 +185,7 @@ pub(crate) fn normal(target: &str) -> Cow<'_, str> {
     Cow::Owned(path)
 }
 
-/// Whether `target` lies below `folder`; both normal.
+/// Whether `target` is below `folder`; both must be normalized.
 fn is_under(target: &str, folder: &str) -> bool {
     let folder = folder.strip_suffix('/').unwrap_or(folder);
     target.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/'))

@@ -1,29 +1,31 @@
-//! The configuration's hash: tells in a log under which numbers and rules a decision was made.
+//! The hash of a configuration: identifies in a log the numbers and rules of a decision.
 
-use std::fmt;
-use std::str::FromStr;
+use alloc::borrow::ToOwned;
+use alloc::format;
+use alloc::string::{String, ToString};
+use core::fmt;
+use core::str::FromStr;
 
 use crate::profile::{BlockRule, KillSwitch, Profile, RequiredCriteria, TaskCriteria};
 
-/// Counts the versions of the mathematics: raised when one configuration would decide otherwise than before, so that
-/// the hash changes too.
+/// Version of the mathematics: raised when the same configuration would decide differently, so that its hash changes.
 const MATHEMATICS: u32 = 1;
 
-/// FNV-1a, 64 bits, over the configuration as text.
+/// The hash of a profile's numbers and rules: 64-bit FNV-1a over the configuration as text.
 ///
 /// The text is UTF-8, one line each, every line ended by one line feed: `artoo-ggs 1`, then name and value, with a space
 /// between, of `alpha`, `beta`, `lambda`, `w1`, `w2`, `epsilon`, `delta`, `rho`, `theta`, `time_budget_ms`,
 /// `max_replans`, `kill_after`, `kill_switch`, `task_criteria`, `required_criteria`, `blocks`, in this order. Numbers are
 /// the shortest decimals that read back as the same 64 bits, without exponent; rules have the names they have in a
-/// profile file. The profile's own name takes no part: what decides alike hashes alike.
+/// profile file. The profile's name is left out, so that profiles that decide alike have equal hashes.
 ///
 /// FNV-1a starts at `0xcbf29ce484222325` and for each byte takes the exclusive or, then multiplies by `0x100000001b3`
-/// modulo 2⁶⁴. It tells configurations apart; it protects against nobody. Shown and saved as 16 hexadecimal digits.
+/// modulo 2⁶⁴. It is not cryptographic. Shown and saved as 16 hexadecimal digits.
 ///
 /// ```
 /// use artoo_ggs::Profile;
-/// assert_eq!(Profile::v0_8().config_hash().to_string(), "301a640b25cbf2d3");
-/// assert!(Profile::v0_8().config_text().starts_with("artoo-ggs 1\nalpha 0.6\nbeta 0.3\n"));
+/// assert_eq!(Profile::default().config_hash().to_string(), "301a640b25cbf2d3");
+/// assert!(Profile::default().config_text().starts_with("artoo-ggs 1\nalpha 0.6\nbeta 0.3\n"));
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[cfg_attr(
@@ -33,11 +35,11 @@ const MATHEMATICS: u32 = 1;
 )]
 pub struct ConfigHash(u64);
 
-/// A string that is not a configuration's hash.
+/// The error of a string that is not a valid [`ConfigHash`].
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("config {text:?} is not 16 hexadecimal digits in lower case")]
-pub struct NotAConfigHash {
-    /// What was given.
+pub struct ConfigHashError {
+    /// The rejected string.
     pub text: String,
 }
 
@@ -47,7 +49,7 @@ impl ConfigHash {
         Self(text.bytes().fold(0xcbf2_9ce4_8422_2325, step))
     }
 
-    /// The number.
+    /// The hash as a number.
     #[must_use]
     pub fn value(self) -> u64 {
         self.0
@@ -61,19 +63,19 @@ impl fmt::Display for ConfigHash {
 }
 
 impl FromStr for ConfigHash {
-    type Err = NotAConfigHash;
+    type Err = ConfigHashError;
 
-    fn from_str(text: &str) -> Result<Self, NotAConfigHash> {
+    fn from_str(text: &str) -> Result<Self, ConfigHashError> {
         let digits = text.len() == 16 && text.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f'));
         let value = if digits { u64::from_str_radix(text, 16).ok() } else { None };
-        value.map(Self).ok_or_else(|| NotAConfigHash { text: text.to_owned() })
+        value.map(Self).ok_or_else(|| ConfigHashError { text: text.to_owned() })
     }
 }
 
 impl TryFrom<String> for ConfigHash {
-    type Error = NotAConfigHash;
+    type Error = ConfigHashError;
 
-    fn try_from(text: String) -> Result<Self, NotAConfigHash> {
+    fn try_from(text: String) -> Result<Self, ConfigHashError> {
         text.parse()
     }
 }
@@ -85,7 +87,7 @@ impl From<ConfigHash> for String {
 }
 
 impl Profile {
-    /// The text that [`ConfigHash`] is taken over.
+    /// The configuration as text, over which [`ConfigHash`] is computed.
     #[must_use]
     pub fn config_text(&self) -> String {
         let (numbers, rules) = (self.parameters(), self.rules());

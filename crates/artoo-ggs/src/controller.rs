@@ -1,58 +1,48 @@
-//! The controller: one state per task, a decision per round, time passed in.
+//! The controller: a state per task, and a decision per round. The caller passes the time.
 
-mod clock;
 mod directive;
 #[cfg(feature = "serde")]
-mod exact;
+mod exact_loss;
 #[cfg(feature = "serde")]
-mod saved;
+mod saved_state;
 mod state;
+mod stopwatch;
 
-use std::collections::BTreeMap;
+use alloc::collections::{BTreeMap, btree_map};
+use alloc::vec::Vec;
 
-use crate::measurement::{Place, Round, RoundError, Unmet};
+use crate::measurement::{Round, RoundError};
 use crate::outcome::Decision;
 use crate::profile::Profile;
-use state::{Seen, TaskState};
+use state::{MeasuredRound, TaskState};
 
-/// What the controller was asked and can't do.
+/// The error of a call that a [`Controller`] refuses.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "snake_case"))]
-pub enum ControlError {
-    /// `begin` was never called for it, or `end` was.
+#[non_exhaustive]
+pub enum ControllerError {
+    /// The task is not known: `begin` was never called, or `end` was.
     #[error("the task is not known")]
     UnknownTask,
-    /// `begin` was called before.
+    /// `begin` was called for this task before.
     #[error("the task has begun already")]
     AlreadyBegun,
-    /// It got its terminal decision.
+    /// The task has its terminal decision.
     #[error("the task has ended already")]
     AlreadyEnded,
-    /// `resume` without a `pause`.
+    /// `resume` was called without a `pause`.
     #[error("the task is not paused")]
     NotPaused,
-    /// A round to replan on in which everything was met: either it should have been accepted, or what was rejected is
-    /// missing from it.
-    #[error("nothing in the round is unmet")]
-    NothingUnmet,
-    /// A round to accept in which something was not met.
-    #[error("not acceptable: {place} does not meet {claim:?}")]
-    NotMet {
-        /// Where.
-        place: Place,
-        /// What.
-        claim: String,
-    },
-    /// The round can't have happened.
+    /// The round can't be measured.
     #[error("the round can't be measured")]
     Round(#[from] RoundError),
 }
 
-/// Decides for any number of tasks under one profile.
+/// Makes decisions for any number of tasks under one profile.
 ///
-/// The caller passes the time as milliseconds of any one clock; only differences count, and a clock that goes back counts
-/// as standing still. After its terminal decision a task stays until [`Controller::end`] or
-/// [`Controller::evict_ended`]. A key is any ordered type of the caller's:
+/// The caller passes the time in milliseconds of any clock. Only differences count; a clock that goes back adds nothing.
+/// After its terminal decision a task stays until [`Controller::end`] or [`Controller::evict_ended`]. Tasks are
+/// identified by keys of any ordered type:
 ///
 /// ```
 /// use artoo_ggs::{Controller, Profile};
@@ -60,7 +50,7 @@ pub enum ControlError {
 /// #[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
 /// struct TaskId(u64);
 ///
-/// let mut controller = Controller::new(Profile::v0_8());
+/// let mut controller = Controller::new(Profile::default());
 /// controller.begin(TaskId(7), 0).unwrap();
 /// assert_eq!(controller.elapsed_ms(&TaskId(7)), Some(0));
 /// ```
@@ -71,119 +61,102 @@ pub struct Controller<K> {
 }
 
 impl<K: Ord + Clone> Controller<K> {
-    /// A controller without tasks.
+    /// Creates a controller without tasks.
     #[must_use]
     pub fn new(profile: Profile) -> Self {
         Self { profile, tasks: BTreeMap::new() }
     }
 
-    /// The profile every decision is made under.
+    /// The profile of all decisions.
     #[must_use]
     pub fn profile(&self) -> &Profile {
         &self.profile
     }
 
-    /// Tasks begun and not yet ended with [`Controller::end`].
+    /// Keys of all tasks that have begun and were not removed yet.
     pub fn tasks(&self) -> impl Iterator<Item = &K> {
         self.tasks.keys()
     }
 
-    /// Starts a task's clock.
+    /// Adds a task and starts its clock.
     ///
     /// # Errors
-    /// [`ControlError::AlreadyBegun`].
-    pub fn begin(&mut self, task: K, now_ms: u64) -> Result<(), ControlError> {
+    /// [`ControllerError::AlreadyBegun`] if the task is known already.
+    pub fn begin(&mut self, task: K, now_ms: u64) -> Result<(), ControllerError> {
         match self.tasks.entry(task) {
-            std::collections::btree_map::Entry::Occupied(_) => Err(ControlError::AlreadyBegun),
-            std::collections::btree_map::Entry::Vacant(vacant) => {
+            btree_map::Entry::Occupied(_) => Err(ControllerError::AlreadyBegun),
+            btree_map::Entry::Vacant(vacant) => {
                 vacant.insert(TaskState::begun_at(now_ms));
                 Ok(())
             }
         }
     }
 
-    /// Stops a task's clock while it waits for a person. Pauses nest: two open questions need two answers.
+    /// Stops a task's clock, for example while it waits for a person. Pauses nest: two calls need two resumes.
     ///
     /// # Errors
-    /// [`ControlError::UnknownTask`], [`ControlError::AlreadyEnded`].
-    pub fn pause(&mut self, task: &K, now_ms: u64) -> Result<(), ControlError> {
-        running(&mut self.tasks, task)?.clock.pause(now_ms);
+    /// [`ControllerError::UnknownTask`], [`ControllerError::AlreadyEnded`].
+    pub fn pause(&mut self, task: &K, now_ms: u64) -> Result<(), ControllerError> {
+        running(&mut self.tasks, task)?.stopwatch.pause(now_ms);
         Ok(())
     }
 
-    /// Takes one [`Controller::pause`] back.
+    /// Undoes one [`Controller::pause`].
     ///
     /// # Errors
-    /// As `pause`, and [`ControlError::NotPaused`].
-    pub fn resume(&mut self, task: &K, now_ms: u64) -> Result<(), ControlError> {
-        if running(&mut self.tasks, task)?.clock.resume(now_ms) { Ok(()) } else { Err(ControlError::NotPaused) }
+    /// As `pause`, and [`ControllerError::NotPaused`] without a `pause`.
+    pub fn resume(&mut self, task: &K, now_ms: u64) -> Result<(), ControllerError> {
+        if running(&mut self.tasks, task)?.stopwatch.resume(now_ms) { Ok(()) } else { Err(ControllerError::NotPaused) }
     }
 
-    /// For a process that went on from a saved state under another clock: the time in between doesn't count.
+    /// Restarts all clocks at `now_ms`, for a state restored under another clock: the time in between doesn't count.
     pub fn rebase(&mut self, now_ms: u64) {
         for state in self.tasks.values_mut() {
-            state.clock.rebase(now_ms);
+            state.stopwatch.rebase(now_ms);
         }
     }
 
-    /// Time a task has used, waiting for people left out, as of its last event.
+    /// Time a task has used as of its last event, without pauses.
     #[must_use]
     pub fn elapsed_ms(&self, task: &K) -> Option<u64> {
-        self.tasks.get(task).map(|state| state.clock.elapsed_ms())
+        self.tasks.get(task).map(|state| state.stopwatch.elapsed_ms())
     }
 
-    /// Decides on a round that fell short. An error changes nothing but the clock.
+    /// Decides on a round: deliver if everything is met, otherwise plan again, deliver with a list of what is unmet, or
+    /// abandon. An error changes nothing.
     ///
     /// # Errors
-    /// [`ControlError::NothingUnmet`] for a round that did not, [`ControlError::Round`] for one that can't have happened,
-    /// and as `pause`.
-    pub fn round(&mut self, task: &K, now_ms: u64, round: &Round) -> Result<Decision, ControlError> {
+    /// [`ControllerError::UnknownTask`], [`ControllerError::AlreadyEnded`], and [`ControllerError::Round`] if the round
+    /// can't be measured.
+    pub fn observe(&mut self, task: &K, round: &Round, now_ms: u64) -> Result<Decision, ControllerError> {
         let profile = &self.profile;
         let state = running(&mut self.tasks, task)?;
-        let seen = Seen::new(round, profile)?;
-        if seen.measured.unmet == 0 {
-            return Err(ControlError::NothingUnmet);
-        }
-        state.clock.advance(now_ms);
-        Ok(state.round(profile, &seen))
+        let measured = MeasuredRound::new(round, profile)?;
+        state.stopwatch.advance(now_ms);
+        Ok(state.observe(profile, &measured))
     }
 
-    /// Ends a task whose every criterion is met: D = 0, the table is not asked. The round, where given, must agree, and
-    /// earns a waiting credit.
+    /// Ends a task from outside, for example on a cancel or a deadline. Without a round the decision has the loss of the
+    /// last one; if there never was one, D = 1.
     ///
     /// # Errors
-    /// [`ControlError::NotMet`] for a round with an unmet criterion, and as `round`.
-    pub fn accept(&mut self, task: &K, now_ms: u64, round: Option<&Round>) -> Result<Decision, ControlError> {
+    /// As [`Controller::observe`]. If the round can't be measured, call `stop` again without it.
+    pub fn stop(&mut self, task: &K, round: Option<&Round>, now_ms: u64) -> Result<Decision, ControllerError> {
         let profile = &self.profile;
         let state = running(&mut self.tasks, task)?;
-        let seen = round.map(|round| Seen::new(round, profile)).transpose()?;
-        if let Some(Unmet { place, claim, .. }) = seen.as_ref().and_then(Seen::first_unmet) {
-            return Err(ControlError::NotMet { place, claim });
-        }
-        state.clock.advance(now_ms);
-        Ok(state.accept(profile, seen.as_ref()))
+        let measured = round.map(|round| MeasuredRound::new(round, profile)).transpose()?;
+        state.stopwatch.advance(now_ms);
+        Ok(state.stop(profile, measured.as_ref()))
     }
 
-    /// Ends a task from outside. Without a round the decision carries the last one's loss; where there never was one, D = 1.
-    ///
-    /// # Errors
-    /// [`ControlError::Round`] for a round that can't have happened (stop again without it), and as `pause`.
-    pub fn stop(&mut self, task: &K, now_ms: u64, round: Option<&Round>) -> Result<Decision, ControlError> {
-        let profile = &self.profile;
-        let state = running(&mut self.tasks, task)?;
-        let seen = round.map(|round| Seen::new(round, profile)).transpose()?;
-        state.clock.advance(now_ms);
-        Ok(state.stop(profile, seen.as_ref()))
-    }
-
-    /// Forgets a task, ended or not; says whether there was one.
+    /// Removes a task, ended or not; returns whether it was known.
     pub fn end(&mut self, task: &K) -> bool {
         self.tasks.remove(task).is_some()
     }
 
-    /// Forgets every task that got its terminal decision `keep_ms` ago or longer, and names them.
-    pub fn evict_ended(&mut self, now_ms: u64, keep_ms: u64) -> Vec<K> {
-        let is_old = |state: &TaskState| state.ended && now_ms.saturating_sub(state.clock.since_ms()) >= keep_ms;
+    /// Removes every task whose terminal decision is at least `keep_ms` old; returns their keys.
+    pub fn evict_ended(&mut self, keep_ms: u64, now_ms: u64) -> Vec<K> {
+        let is_old = |state: &TaskState| state.ended && now_ms.saturating_sub(state.stopwatch.since_ms()) >= keep_ms;
         let old: Vec<K> = self.tasks.iter().filter(|(_, state)| is_old(state)).map(|(key, _)| key.clone()).collect();
         for key in &old {
             self.tasks.remove(key);
@@ -192,10 +165,11 @@ impl<K: Ord + Clone> Controller<K> {
     }
 }
 
-fn running<'a, K: Ord>(tasks: &'a mut BTreeMap<K, TaskState>, task: &K) -> Result<&'a mut TaskState, ControlError> {
+/// The state of a task that has not ended.
+fn running<'a, K: Ord>(tasks: &'a mut BTreeMap<K, TaskState>, task: &K) -> Result<&'a mut TaskState, ControllerError> {
     match tasks.get_mut(task) {
-        None => Err(ControlError::UnknownTask),
-        Some(state) if state.ended => Err(ControlError::AlreadyEnded),
+        None => Err(ControllerError::UnknownTask),
+        Some(state) if state.ended => Err(ControllerError::AlreadyEnded),
         Some(state) => Ok(state),
     }
 }

@@ -1,19 +1,20 @@
-//! Counterfactuals: the least change of what was measured that would have led elsewhere.
+//! Counterfactuals: the smallest change of D, P or Ω that would have led to another state.
 
-use std::fmt;
+use core::fmt;
 
-use crate::cascade::{Ruling, Situation};
-use crate::loss::{Quantity, beta_eff};
+use crate::evaluation::{DecisionInputs, Evaluation};
+use crate::loss::LossTerm;
 use crate::macro_state::MacroState;
 use crate::profile::{KillSwitch, Profile};
 use crate::unit::{Exact, MICROS, Unit, micros};
 
-/// What would have had to be different, in whole micro-units, and what would have followed.
+/// A change of D, P and Ω in whole micro-units, and the state it would have led to.
 ///
-/// The loss and the gradient follow the change: a D that is lower by 0.1 also moves ∇L by −α·0.1. So the state it names
-/// is the one [`Situation::ruling`] gives for [`Counterfactual::apply`].
+/// The loss and the gradient change along: a D that is lower by 0.1 also changes ∇L by −α·0.1. The named state is that of
+/// [`DecisionInputs::evaluate`] for the inputs returned by [`Counterfactual::apply`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(deny_unknown_fields))]
+#[non_exhaustive]
 pub struct Counterfactual {
     /// Change of D.
     pub d_micros: i64,
@@ -21,35 +22,34 @@ pub struct Counterfactual {
     pub p_micros: i64,
     /// Change of Ω.
     pub omega_micros: i64,
-    /// Whether every required criterion would have had to be met.
+    /// Whether the change also meets every required criterion.
     pub required_met: bool,
-    /// The state that would have followed.
+    /// The state the change would have led to.
     pub then: MacroState,
 }
 
 impl Counterfactual {
-    /// The situation with the change made. A quantity that changes is first rounded to whole micro-units.
+    /// Returns `inputs` with the change made. A changed number is first rounded to whole micro-units.
     #[must_use]
-    pub fn apply(&self, situation: &Situation) -> Situation {
+    pub fn apply(&self, inputs: &DecisionInputs) -> DecisionInputs {
         let changes =
-            [(Quantity::D, self.d_micros), (Quantity::P, self.p_micros), (Quantity::Omega, self.omega_micros)];
+            [(LossTerm::D, self.d_micros), (LossTerm::P, self.p_micros), (LossTerm::Omega, self.omega_micros)];
         let moved = changes.into_iter().filter(|(_, change)| *change != 0);
-        let moved = moved.fold(*situation, |moved, (quantity, change)| {
-            moved.with(quantity, moved.quantity(quantity).micros().saturating_add(change))
-        });
-        Situation { required_unmet: moved.required_unmet && !self.required_met, ..moved }
+        let moved = moved
+            .fold(*inputs, |moved, (term, change)| moved.with(term, moved.term(term).micros().saturating_add(change)));
+        DecisionInputs { required_unmet: moved.required_unmet && !self.required_met, ..moved }
     }
 
     fn none(then: MacroState) -> Self {
         Self { d_micros: 0, p_micros: 0, omega_micros: 0, required_met: false, then }
     }
 
-    fn of(quantity: Quantity, change: i64, then: MacroState) -> Self {
+    fn of(term: LossTerm, change: i64, then: MacroState) -> Self {
         let none = Self::none(then);
-        match quantity {
-            Quantity::D => Self { d_micros: change, ..none },
-            Quantity::P => Self { p_micros: change, ..none },
-            Quantity::Omega => Self { omega_micros: change, ..none },
+        match term {
+            LossTerm::D => Self { d_micros: change, ..none },
+            LossTerm::P => Self { p_micros: change, ..none },
+            LossTerm::Omega => Self { omega_micros: change, ..none },
         }
     }
 }
@@ -57,12 +57,12 @@ impl Counterfactual {
 impl fmt::Display for Counterfactual {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut before = "";
-        for (quantity, change) in
-            [(Quantity::Omega, self.omega_micros), (Quantity::D, self.d_micros), (Quantity::P, self.p_micros)]
+        for (term, change) in
+            [(LossTerm::Omega, self.omega_micros), (LossTerm::D, self.d_micros), (LossTerm::P, self.p_micros)]
         {
             if change != 0 {
                 let way = if change < 0 { "lower" } else { "higher" };
-                write!(f, "{before}{quantity} {way} by {}", Exact(change.saturating_abs()))?;
+                write!(f, "{before}{term} {way} by {}", Exact(change.saturating_abs()))?;
                 before = " and ";
             }
         }
@@ -73,23 +73,23 @@ impl fmt::Display for Counterfactual {
     }
 }
 
-impl Situation {
-    /// The least change of `quantity` alone that leads to another state, if any does.
+impl DecisionInputs {
+    /// The smallest change of one term alone that leads to another state, if there is one.
     #[must_use]
-    pub fn flip(&self, quantity: Quantity, profile: &Profile) -> Option<Counterfactual> {
-        let ruling = self.ruling(profile);
-        self.flip_within(quantity, MICROS + 1, &ruling, profile)
+    pub fn flip(&self, term: LossTerm, profile: &Profile) -> Option<Counterfactual> {
+        let evaluation = self.evaluate(profile);
+        self.flip_within(term, MICROS + 1, &evaluation, profile)
     }
 
-    /// The least change of any one quantity that leads to another state (of equals D, then P, then Ω); where no single
-    /// one does, as with a spent budget far from the goal, the way to success.
+    /// The smallest change of a single term that leads to another state (of equals D, then P, then Ω). If no single change
+    /// does, as with a spent budget far from the goal, the change that leads to success.
     #[must_use]
     pub fn counterfactual(&self, profile: &Profile) -> Counterfactual {
-        let ruling = self.ruling(profile);
+        let evaluation = self.evaluate(profile);
         let mut nearest = None;
         let mut within = MICROS + 1;
-        for quantity in Quantity::ALL {
-            if let Some(flip) = self.flip_within(quantity, within, &ruling, profile) {
+        for term in LossTerm::ALL {
+            if let Some(flip) = self.flip_within(term, within, &evaluation, profile) {
                 within = (flip.d_micros + flip.p_micros + flip.omega_micros).abs();
                 nearest = Some(flip);
             }
@@ -97,7 +97,7 @@ impl Situation {
         nearest.unwrap_or_else(|| self.way_to_success(profile))
     }
 
-    /// What would have had to be different for a success, from wherever this is.
+    /// The change of D, Ω and required criteria that would have led to success.
     #[must_use]
     pub fn way_to_success(&self, profile: &Profile) -> Counterfactual {
         let parameters = profile.parameters();
@@ -107,34 +107,35 @@ impl Situation {
             required_met: self.required_unmet,
             ..Counterfactual::none(MacroState::Success)
         };
-        Counterfactual { then: change.apply(self).ruling(profile).state(), ..change }
+        Counterfactual { then: change.apply(self).evaluate(profile).state(), ..change }
     }
 
-    /// What the least miss would have led to, where everything was met.
-    pub(crate) fn least_miss(&self, profile: &Profile) -> Counterfactual {
-        let change = Counterfactual::of(Quantity::D, 1, MacroState::Accept);
-        Counterfactual { then: change.apply(self).ruling(profile).state(), ..change }
+    /// The state that one micro-unit of D would have led to, for a round in which everything was met.
+    pub(crate) fn smallest_miss(&self, profile: &Profile) -> Counterfactual {
+        let change = Counterfactual::of(LossTerm::D, 1, MacroState::Accept);
+        Counterfactual { then: change.apply(self).evaluate(profile).state(), ..change }
     }
 
-    /// Tries the micro-units around every point at which something can change: between two of them nothing does.
+    /// The smallest change of `term`, below `within` micro-units, that leads to another state. Tries the micro-units around
+    /// each breakpoint; between breakpoints the state is constant.
     fn flip_within(
         &self,
-        quantity: Quantity,
+        term: LossTerm,
         mut within: i64,
-        ruling: &Ruling,
+        evaluation: &Evaluation,
         profile: &Profile,
     ) -> Option<Counterfactual> {
-        let (value, state) = (self.quantity(quantity).micros(), ruling.state());
+        let (value, state) = (self.term(term).micros(), evaluation.state());
         let mut flip = None;
-        for point in self.breakpoints(quantity, ruling, profile).into_iter().flatten() {
+        for point in self.breakpoints(term, evaluation, profile).into_iter().flatten() {
             for micros in point - 1..=point + 1 {
                 let change = micros - value;
                 let nearer = change != 0 && change.abs() < within;
                 if nearer && (0..=MICROS).contains(&micros) {
-                    let then = self.with(quantity, micros).ruling(profile).state();
+                    let then = self.with(term, micros).evaluate(profile).state();
                     if then != state {
                         within = change.abs();
-                        flip = Some(Counterfactual::of(quantity, change, then));
+                        flip = Some(Counterfactual::of(term, change, then));
                     }
                 }
             }
@@ -142,50 +143,50 @@ impl Situation {
         flip
     }
 
-    /// Where the state can change along `quantity`, in micro-units: at its threshold, where D stops having risen, and
-    /// where the gradient, linear in each quantity, crosses ±ε or Law 2's ε.
-    fn breakpoints(&self, quantity: Quantity, ruling: &Ruling, profile: &Profile) -> [Option<i64>; 5] {
+    /// The values of `term`, in micro-units, at which the state can change: its threshold, the previous D (where D stops
+    /// having risen), and where the gradient, linear in each term, crosses ±ε or the ε of Law 2.
+    fn breakpoints(&self, term: LossTerm, evaluation: &Evaluation, profile: &Profile) -> [Option<i64>; 5] {
         let parameters = profile.parameters();
-        let threshold = micros(match quantity {
-            Quantity::D => parameters.delta,
-            Quantity::P => parameters.rho,
-            Quantity::Omega => parameters.theta,
+        let threshold = micros(match term {
+            LossTerm::D => parameters.delta,
+            LossTerm::P => parameters.rho,
+            LossTerm::Omega => parameters.theta,
         });
         let Some(before) = &self.before else { return [Some(threshold), None, None, None, None] };
         let (p0, omega0) = (before.p.value(), before.omega.value());
         let (p, omega) = (self.p.value(), self.omega.value());
-        let slope = match quantity {
-            Quantity::D => parameters.alpha,
-            Quantity::P => beta_eff(self.omega, parameters),
-            Quantity::Omega => parameters.lambda - parameters.beta * p,
+        let slope = match term {
+            LossTerm::D => parameters.alpha,
+            LossTerm::P => parameters.beta_eff(self.omega),
+            LossTerm::Omega => parameters.lambda - parameters.beta * p,
         };
-        let gap_slope = match quantity {
-            Quantity::D => parameters.alpha,
-            Quantity::P => parameters.beta * (1.0 - (omega0 + omega) / 2.0),
-            Quantity::Omega => parameters.beta * (p0 - p) / 2.0,
+        let gap_slope = match term {
+            LossTerm::D => parameters.alpha,
+            LossTerm::P => parameters.beta * (1.0 - (omega0 + omega) / 2.0),
+            LossTerm::Omega => parameters.beta * (p0 - p) / 2.0,
         };
-        let value = self.quantity(quantity).value();
+        let value = self.term(term).value();
         let at = |from: f64, to: f64, slope: f64| Some(micros((value + (to - from) / slope).clamp(-1.0, 2.0)));
-        // Comparisons round to whole micro-units, so they change half of one before or after ε.
+        // Comparisons round to whole micro-units, so they flip half a micro-unit before or after ε.
         let epsilon = micros(parameters.epsilon) as f64;
         let [signal, above] = [epsilon - 0.5, epsilon + 0.5].map(|micros| micros / MICROS as f64);
-        let total = ruling.gradient.total;
+        let total = evaluation.gradient.total;
         let may_kill = self.worsening_before.saturating_add(1) >= parameters.kill_after;
         let kill = match profile.rules().kill_switch {
             _ if !may_kill => None,
-            KillSwitch::GapRises => at(ruling.gradient.without_omega(), above, gap_slope),
+            KillSwitch::GapRises => at(evaluation.gradient.without_omega(), above, gap_slope),
             KillSwitch::LossRises => at(total, above, slope),
         };
-        let not_risen = (may_kill && quantity == Quantity::D).then(|| before.d.micros());
+        let not_risen = (may_kill && term == LossTerm::D).then(|| before.d.micros());
         [Some(threshold), at(total, signal, slope), at(total, -signal, slope), kill, not_risen]
     }
 
-    fn with(self, quantity: Quantity, micros: i64) -> Self {
+    fn with(self, term: LossTerm, micros: i64) -> Self {
         let value = Unit::from_micros(micros);
-        match quantity {
-            Quantity::D => Self { d: value, ..self },
-            Quantity::P => Self { p: value, ..self },
-            Quantity::Omega => Self { omega: value, ..self },
+        match term {
+            LossTerm::D => Self { d: value, ..self },
+            LossTerm::P => Self { p: value, ..self },
+            LossTerm::Omega => Self { omega: value, ..self },
         }
     }
 }

@@ -1,39 +1,40 @@
-//! The gradient: how the loss moved since the round before, and through which of its parts.
+//! The gradient: the change of the loss since the previous round, split by its three terms.
 
-use crate::loss::{Loss, Quantity};
+use crate::loss::{Loss, LossTerm};
 use crate::params::Hyperparameters;
 use crate::unit::micros;
 
-/// `∇L = L − L_previous` and its parts.
+/// The gradient `∇L = L − L_previous`, with the part of each term.
 ///
-/// D's part is `α·ΔD`. The product `β·(1 − Omega)·P` moves through both factors; each change is weighed with the mean of
-/// the other factor, which is exact and favours neither:
+/// The part of D is `α·ΔD`. The product `β·(1 − Ω)·P` changes through both factors; the change of each is weighed with the
+/// mean of the other, so that the parts sum exactly:
 ///
 /// ```text
 /// d     = α·ΔD
-/// p     = β·(1 − mean Omega)·ΔP
-/// omega = (λ − β·mean P)·ΔOmega
+/// p     = β·(1 − mean Ω)·ΔP
+/// omega = (λ − β·mean P)·ΔΩ
 /// ```
 ///
 /// The parts sum to `total` within 4 ulp of 1.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[non_exhaustive]
 pub struct Gradient {
-    /// `L − L_previous`, exactly as the two losses subtract.
+    /// `L − L_previous`, by plain subtraction.
     pub total: f64,
-    /// What came from the distance.
+    /// The part of D.
     pub d: f64,
-    /// What came from the blame.
+    /// The part of P.
     pub p: f64,
-    /// What came from the budget.
+    /// The part of Ω.
     pub omega: f64,
 }
 
 impl Gradient {
-    /// The first round's: there is nothing to compare with.
+    /// The gradient of a first round, which has no previous loss.
     pub const ZERO: Self = Self { total: 0.0, d: 0.0, p: 0.0, omega: 0.0 };
 
-    /// From one loss to the next.
+    /// The gradient from one loss to the next.
     #[must_use]
     pub fn between(previous: &Loss, current: &Loss, parameters: &Hyperparameters) -> Self {
         let (d0, d1) = (previous.d.value(), current.d.value());
@@ -47,26 +48,25 @@ impl Gradient {
         }
     }
 
-    /// What came from `quantity`.
+    /// The part of one term.
     #[must_use]
-    pub fn part(&self, quantity: Quantity) -> f64 {
-        match quantity {
-            Quantity::D => self.d,
-            Quantity::P => self.p,
-            Quantity::Omega => self.omega,
+    pub fn part(&self, term: LossTerm) -> f64 {
+        match term {
+            LossTerm::D => self.d,
+            LossTerm::P => self.p,
+            LossTerm::Omega => self.omega,
         }
     }
 
-    /// The quantity whose part is largest in size, whichever its sign; of equals the first. `None` where nothing moved
-    /// by as much as a micro-unit.
+    /// The term whose part has the largest absolute value, the first of equals; `None` if no part reaches a micro-unit.
     #[must_use]
-    pub fn dominant(&self) -> Option<Quantity> {
-        let size = |quantity: &Quantity| micros(self.part(*quantity)).saturating_abs();
-        let largest = Quantity::ALL.into_iter().rev().max_by_key(size)?;
+    pub fn dominant(&self) -> Option<LossTerm> {
+        let size = |term: &LossTerm| micros(self.part(*term)).saturating_abs();
+        let largest = LossTerm::ALL.into_iter().rev().max_by_key(size)?;
         (size(&largest) > 0).then_some(largest)
     }
 
-    /// `total` without what the budget alone did: the trend of the gap.
+    /// `total` without the part of Ω: the trend of the distance and the blame.
     #[must_use]
     pub fn without_omega(&self) -> f64 {
         self.total - self.omega

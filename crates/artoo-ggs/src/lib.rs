@@ -1,46 +1,45 @@
-//! Goal Gradient Solver: turns a failure signal into a directed correction.
-//!
 #![doc = include_str!("../README.md")]
+#![no_std]
 #![deny(missing_docs)]
 
-pub mod blocked;
-#[cfg(feature = "calibration")]
-pub mod calibration;
-pub mod cascade;
-pub mod config;
-pub mod controller;
-pub mod counterfactual;
-pub mod decision;
-mod explain;
-pub mod gradient;
-pub mod loss;
-pub mod macro_state;
-pub mod measurement;
+extern crate alloc;
+#[cfg(test)]
+extern crate std;
+
+mod blocked;
+mod config;
+mod controller;
+mod counterfactual;
+mod display;
+mod evaluation;
 #[cfg(feature = "serde")]
-mod named;
-pub mod outcome;
-pub mod params;
-pub mod profile;
-pub mod replay;
-#[cfg(feature = "simulation")]
-pub mod simulation;
-pub mod unit;
+mod field_readers;
+mod gradient;
+mod loss;
+mod macro_state;
+mod measurement;
+mod outcome;
+mod params;
+mod profile;
+mod replay;
+mod table;
+mod unit;
 
 pub use blocked::{BlockedTarget, BlockedTargetError};
-pub use cascade::{Course, Ruling, Situation};
-pub use config::{ConfigHash, NotAConfigHash};
-pub use controller::{ControlError, Controller};
+pub use config::{ConfigHash, ConfigHashError};
+pub use controller::{Controller, ControllerError};
 pub use counterfactual::Counterfactual;
-pub use decision::{Cell, Choice, DecisionInputs, GradientNotFinite, Margins, Thresholds, Trend, Urgency, decide};
+pub use evaluation::{DecisionInputs, Evaluation, NextStep};
 pub use gradient::Gradient;
-pub use loss::{Loss, Quantity, beta_eff, omega};
-pub use macro_state::{Action, MacroState, Previous, Quantization};
+pub use loss::{Loss, LossTerm};
+pub use macro_state::{MacroState, PreviousAction, Quantization, ReplanAction};
 pub use measurement::{
-    CriterionMeasure, FailureClass, FailureMix, Measured, Mode, Place, Round, RoundError, SubtaskMeasure,
-    SubtaskStatus, Tool, ToolTarget, Unmet, Verdict, failed_pairs, measure,
+    AvailableTool, CriterionMeasure, CriterionMode, CriterionScope, FailureClass, FailureMix, Measurement, Round,
+    RoundError, SubtaskMeasure, SubtaskStatus, ToolTarget, UnmetCriterion, Verdict,
 };
-pub use outcome::{Blocked, Credit, Decision, Outcome, Replan, StopReason, SuccessOutcome};
-pub use params::{Hyperparameters, MOST_REPLANS, ParameterError, ParameterTable};
+pub use outcome::{Credit, Decision, NewBlock, Outcome, Replan, StopReason, SuccessOutcome};
+pub use params::{Hyperparameters, MAX_REPLANS, ParameterError, ParameterTable};
 pub use profile::{BlockRule, KillSwitch, Profile, RequiredCriteria, Rules, TaskCriteria};
-pub use replay::{Answer, Call, ConfigMismatch, Event, Heading, Record, replay};
-pub use unit::{NotAUnit, Unit};
+pub use replay::{ConfigMismatch, ControllerCall, ControllerEvent, ControllerReply, LogEntry, LogHeader, replay};
+pub use table::{GradientNotFinite, Margins, TableCell, TableChoice, TableInputs, Thresholds, Trend, Urgency};
+pub use unit::{Unit, UnitRangeError};

@@ -1,28 +1,28 @@
-//! The loss: how far, by what fault, at what cost.
+//! The loss: a weighted sum of distance (D), blame (P) and cost (Ω).
 
-use std::fmt;
+use core::fmt;
 
 use crate::params::Hyperparameters;
 use crate::unit::Unit;
 
-/// One of the three quantities that the loss is made of.
+/// One of the three terms of the loss.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "snake_case"))]
-pub enum Quantity {
-    /// Intent-result distance.
+pub enum LossTerm {
+    /// Distance between intent and result.
     D,
-    /// Process implausibility.
+    /// Share of failures blamed on the approach.
     P,
-    /// Resource cost.
+    /// Share of the budget used.
     Omega,
 }
 
-impl Quantity {
-    /// All three, in the order in which they are named.
+impl LossTerm {
+    /// All three terms.
     pub const ALL: [Self; 3] = [Self::D, Self::P, Self::Omega];
 }
 
-impl fmt::Display for Quantity {
+impl fmt::Display for LossTerm {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::D => "D",
@@ -32,45 +32,48 @@ impl fmt::Display for Quantity {
     }
 }
 
-/// `L = α·D + β·(1 − Omega)·P + λ·Omega`: the weight of P fades as the budget goes.
+/// The loss `L = α·D + β·(1 − Ω)·P + λ·Ω` with its three terms. The weight of P decreases as the budget is used.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[non_exhaustive]
 pub struct Loss {
-    /// Intent-result distance.
-    #[cfg_attr(feature = "serde", serde(deserialize_with = "crate::named::d"))]
+    /// D: distance between intent and result.
+    #[cfg_attr(feature = "serde", serde(deserialize_with = "crate::field_readers::d"))]
     pub d: Unit,
-    /// Process implausibility.
-    #[cfg_attr(feature = "serde", serde(deserialize_with = "crate::named::p"))]
+    /// P: share of failures blamed on the approach.
+    #[cfg_attr(feature = "serde", serde(deserialize_with = "crate::field_readers::p"))]
     pub p: Unit,
-    /// Resource cost.
-    #[cfg_attr(feature = "serde", serde(deserialize_with = "crate::named::omega"))]
+    /// Ω: share of the budget used.
+    #[cfg_attr(feature = "serde", serde(deserialize_with = "crate::field_readers::omega"))]
     pub omega: Unit,
-    /// The weighted sum, 0..=α + β + λ.
+    /// L: the weighted sum, in 0..=α + β + λ.
     pub l: f64,
 }
 
 impl Loss {
-    /// Weighs the three parts.
+    /// Computes the loss of the three terms.
     #[must_use]
     pub fn new(d: Unit, p: Unit, omega: Unit, parameters: &Hyperparameters) -> Self {
         let l =
-            parameters.alpha * d.value() + beta_eff(omega, parameters) * p.value() + parameters.lambda * omega.value();
+            parameters.alpha * d.value() + parameters.beta_eff(omega) * p.value() + parameters.lambda * omega.value();
         Self { d, p, omega, l }
     }
 }
 
-/// `beta_eff = β·(1 − Omega)`, the weight that P has left.
-#[must_use]
-pub fn beta_eff(omega: Unit, parameters: &Hyperparameters) -> f64 {
-    parameters.beta * (1.0 - omega.value())
-}
+impl Hyperparameters {
+    /// `β_eff = β·(1 − Ω)`: the weight of P at this Ω.
+    #[must_use]
+    pub fn beta_eff(&self, omega: Unit) -> f64 {
+        self.beta * (1.0 - omega.value())
+    }
 
-/// `Omega = w₁·replans/max_replans + w₂·elapsed/time_budget`, clamped to 0..=1.
-///
-/// `replans` counts directives already issued, so it is 0 for the first execution of a plan.
-#[must_use]
-pub fn omega(replans: u32, elapsed_ms: u64, parameters: &Hyperparameters) -> Unit {
-    let replan_share = f64::from(replans) / f64::from(parameters.max_replans);
-    let time_share = elapsed_ms as f64 / parameters.time_budget_ms as f64;
-    Unit::clamped(parameters.w1 * replan_share + parameters.w2 * time_share)
+    /// `Ω = w₁·replans/max_replans + w₂·elapsed/time_budget`, clamped to 0..=1.
+    ///
+    /// `replans` counts the directives already issued: 0 for the first execution of a plan.
+    #[must_use]
+    pub fn omega(&self, replans: u32, elapsed_ms: u64) -> Unit {
+        let replan_share = f64::from(replans) / f64::from(self.max_replans);
+        let time_share = elapsed_ms as f64 / self.time_budget_ms as f64;
+        Unit::clamped(self.w1 * replan_share + self.w2 * time_share)
+    }
 }

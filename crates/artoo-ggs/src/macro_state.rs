@@ -1,41 +1,42 @@
-//! The macro-states, the four actions among them, and the quantization matrix that says how memory weighs each.
+//! The macro-states, the four replan actions among them, and the quantization matrix for a memory.
 
-use std::fmt;
+use core::fmt;
 
-/// Where a task stands after a decision.
+/// The state of a task after a decision.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "snake_case"))]
 pub enum MacroState {
-    /// Given up.
+    /// The task was abandoned.
     Abandon,
-    /// Every criterion met.
+    /// Every criterion is met; deliver.
     Accept,
-    /// There is a signal, the approach is wrong: another method.
+    /// The loss changes and the approach is to blame: use another method.
     ChangeApproach,
-    /// D ≤ δ: close enough.
+    /// D ≤ δ: deliver, with a list of what is unmet.
     Success,
-    /// Stuck, the approach is wrong: another class of tool.
+    /// The loss is stuck and the approach is to blame: use another class of tool.
     BreakSymmetry,
-    /// Stuck, the approach is sound: another target.
+    /// The loss is stuck and the environment is to blame: use another target.
     ChangePath,
-    /// There is a signal, the approach is sound: tighter parameters.
+    /// The loss changes and the approach is not to blame: tighten the parameters.
     Refine,
 }
 
-/// One row of the quantization matrix.
+/// One row of the quantization matrix: how a memory weighs an experience with a [`MacroState`].
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[non_exhaustive]
 pub struct Quantization {
-    /// Magnitude, 0..=1.
+    /// f: magnitude of the experience, 0..=1.
     pub f: f64,
-    /// Valence, -1..=1.
+    /// σ: valence of the experience, from -1 (bad) to 1 (good).
     pub sigma: f64,
-    /// Decay a day.
+    /// k: decay rate per day.
     pub k: f64,
 }
 
 impl MacroState {
-    /// Every state, in the matrix's order.
+    /// All states, in the order of the quantization matrix.
     pub const ALL: [Self; 7] = [
         Self::Abandon,
         Self::Accept,
@@ -46,7 +47,7 @@ impl MacroState {
         Self::Refine,
     ];
 
-    /// Its row of version 0.8's matrix.
+    /// The state's row in the quantization matrix of specification v0.8.
     #[must_use]
     pub fn quantization(self) -> Quantization {
         let (f, sigma, k) = match self {
@@ -61,7 +62,7 @@ impl MacroState {
         Quantization { f, sigma, k }
     }
 
-    /// Its name on the wire.
+    /// The state's name in logs and saved data, such as `change_path`.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -82,22 +83,22 @@ impl fmt::Display for MacroState {
     }
 }
 
-/// What kind of change the next plan must make.
+/// The kind of change the next plan must make.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "snake_case"))]
-pub enum Action {
-    /// Tighter parameters.
+pub enum ReplanAction {
+    /// Keep the approach, tighten its parameters.
     Refine,
-    /// Another target.
+    /// Use another target.
     ChangePath,
-    /// Another method.
+    /// Use another method.
     ChangeApproach,
-    /// Another class of tool.
+    /// Use another class of tool.
     BreakSymmetry,
 }
 
-impl Action {
-    /// Whether it blames the approach (and so blocks tools) rather than the environment (and so blocks targets).
+impl ReplanAction {
+    /// Whether the action blames the approach, and so blocks tools; the others block targets.
     #[must_use]
     pub fn is_logical(self) -> bool {
         match self {
@@ -107,36 +108,36 @@ impl Action {
     }
 }
 
-impl From<Action> for MacroState {
-    fn from(action: Action) -> Self {
+impl From<ReplanAction> for MacroState {
+    fn from(action: ReplanAction) -> Self {
         match action {
-            Action::Refine => Self::Refine,
-            Action::ChangePath => Self::ChangePath,
-            Action::ChangeApproach => Self::ChangeApproach,
-            Action::BreakSymmetry => Self::BreakSymmetry,
+            ReplanAction::Refine => Self::Refine,
+            ReplanAction::ChangePath => Self::ChangePath,
+            ReplanAction::ChangeApproach => Self::ChangeApproach,
+            ReplanAction::BreakSymmetry => Self::BreakSymmetry,
         }
     }
 }
 
-impl fmt::Display for Action {
+impl fmt::Display for ReplanAction {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         MacroState::from(*self).fmt(f)
     }
 }
 
-/// The directive before a decision.
+/// The action of the directive before a decision, if there was one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "snake_case"))]
-pub enum Previous {
-    /// Nothing was directed yet.
+pub enum PreviousAction {
+    /// No directive was issued yet.
     #[default]
     Init,
-    /// The last directive.
-    Action(Action),
+    /// The action of the last directive.
+    Action(ReplanAction),
 }
 
-impl Previous {
-    /// Its macro-state; none before the first directive.
+impl PreviousAction {
+    /// The macro-state of the last directive; `None` before the first.
     #[must_use]
     pub fn state(self) -> Option<MacroState> {
         match self {
@@ -146,7 +147,7 @@ impl Previous {
     }
 }
 
-impl fmt::Display for Previous {
+impl fmt::Display for PreviousAction {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Init => f.write_str("init"),

@@ -1,176 +1,320 @@
-//! What one execution of a plan looked like: the measurements a round is decided on.
+//! Measurements of one execution of a plan: criteria, subtasks, calls and the tools that are available next.
 
 mod claims;
 mod distance;
 
-pub(crate) use claims::Claims;
-pub(crate) use distance::{Failing, failing, measure_failing, subtask_failed_pairs};
-pub use distance::{Measured, Place, Unmet, failed_pairs, measure};
+use alloc::string::String;
+use alloc::vec::Vec;
 
-/// How a failed criterion weighs in D.
+pub(crate) use claims::Claims;
+pub use distance::{CriterionScope, Measurement, UnmetCriterion};
+pub(crate) use distance::{Failing, failing, measure_failing, subtask_failed_pairs};
+
+/// How much a failed criterion weighs in D.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "snake_case"))]
-pub enum Mode {
-    /// Machine-checkable: 1.
+pub enum CriterionMode {
+    /// Checked by code; a failure weighs 1.
     Verifiable,
-    /// A judgement: k/N, the share of attempts in which it failed.
+    /// Judged; a failure weighs k/N, the share of attempts that failed.
     Plausible,
 }
 
-/// Whose fault a failure is.
+/// The cause a failure is blamed on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "snake_case"))]
 pub enum FailureClass {
-    /// The approach's.
+    /// The approach was wrong.
     Logical,
-    /// The environment's: network, permission, missing file, time.
+    /// The environment failed: network, permission, missing file, timeout.
     Environmental,
 }
 
-/// Whose fault a whole round is, by count.
+/// Which [`FailureClass`] caused more failures in a round.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "snake_case"))]
 pub enum FailureMix {
-    /// Mostly the approach's.
+    /// More logical failures.
     Logical,
-    /// Mostly the environment's.
+    /// More environmental failures.
     Environmental,
-    /// A tie; also where no failure has a class.
+    /// Equally many of both, or no failure with a class.
     Mixed,
 }
 
-/// What was decided about a criterion.
+/// The verdict on a criterion.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "snake_case"))]
 pub enum Verdict {
-    /// Met.
+    /// The criterion is met.
     Pass,
-    /// Not met.
+    /// The criterion is not met.
     Fail,
-    /// Nobody decided: counts as not met.
+    /// No verdict was given; counts as not met.
     Missing,
 }
 
-/// One criterion and what became of it.
+/// One criterion with its verdict.
+///
+/// ```
+/// use artoo_ggs::{CriterionMeasure, FailureClass};
+/// let failed_twice = CriterionMeasure::unmet("the total is stated").plausible(2, 3).required();
+/// let blamed = CriterionMeasure::unmet("the file exists").blamed_on(FailureClass::Environmental);
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(deny_unknown_fields))]
+#[non_exhaustive]
 pub struct CriterionMeasure {
-    /// What was claimed; also how a criterion is recognised from one round to the next.
+    /// The claim that was judged; identifies the criterion from one round to the next.
     pub claim: String,
-    /// Its weight in D when it fails.
-    pub mode: Mode,
-    /// Whether the goal is missed when this one is.
+    /// How much the criterion weighs in D when it fails.
+    pub mode: CriterionMode,
+    /// Whether the goal is missed if this criterion is.
     pub required: bool,
-    /// What was decided.
+    /// The verdict.
     pub verdict: Verdict,
-    /// Whose fault a failure is, where somebody said. Unsaid: environmental in a subtask that failed on
-    /// infrastructure, logical for a task criterion with a `Fail`, else left out of P.
+    /// The cause of the failure, if known. An unknown cause counts as environmental in a subtask that failed by
+    /// infrastructure, as logical for a task criterion with [`Verdict::Fail`], and otherwise does not enter P.
     pub class: Option<FailureClass>,
-    /// k: attempts in which it failed. A final `Fail` counts as one even if 0 is given.
-    #[cfg_attr(feature = "serde", serde(deserialize_with = "crate::named::failed_attempts"))]
+    /// k: attempts that failed this criterion. A final [`Verdict::Fail`] counts as one even if 0 is given.
+    #[cfg_attr(feature = "serde", serde(deserialize_with = "crate::field_readers::failed_attempts"))]
     pub failed_attempts: u32,
-    /// N: attempts made; 0 weighs 1.
-    #[cfg_attr(feature = "serde", serde(deserialize_with = "crate::named::attempts"))]
+    /// N: attempts made; with 0 a failure weighs 1.
+    #[cfg_attr(feature = "serde", serde(deserialize_with = "crate::field_readers::attempts"))]
     pub attempts: u32,
+}
+
+impl CriterionMeasure {
+    /// A criterion that was met: verifiable and optional unless changed.
+    #[must_use]
+    pub fn met(claim: impl Into<String>) -> Self {
+        Self::judged(claim, Verdict::Pass)
+    }
+
+    /// A criterion that was not met: verifiable, optional and of unknown cause unless changed.
+    #[must_use]
+    pub fn unmet(claim: impl Into<String>) -> Self {
+        Self::judged(claim, Verdict::Fail)
+    }
+
+    /// A criterion without a verdict; counts as not met.
+    #[must_use]
+    pub fn undecided(claim: impl Into<String>) -> Self {
+        Self::judged(claim, Verdict::Missing)
+    }
+
+    fn judged(claim: impl Into<String>, verdict: Verdict) -> Self {
+        let (claim, mode) = (claim.into(), CriterionMode::Verifiable);
+        Self { claim, mode, required: false, verdict, class: None, failed_attempts: 0, attempts: 0 }
+    }
+
+    /// Makes the criterion required: without it, no result is close enough.
+    #[must_use]
+    pub fn required(self) -> Self {
+        Self { required: true, ..self }
+    }
+
+    /// Makes the criterion plausible: it failed in `failed_attempts` (k) of `attempts` (N).
+    #[must_use]
+    pub fn plausible(self, failed_attempts: u32, attempts: u32) -> Self {
+        Self { mode: CriterionMode::Plausible, failed_attempts, attempts, ..self }
+    }
+
+    /// Sets the cause of the failure; `None` if it is unknown.
+    #[must_use]
+    pub fn blamed_on(self, class: impl Into<Option<FailureClass>>) -> Self {
+        Self { class: class.into(), ..self }
+    }
 }
 
 /// How a subtask ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "snake_case"))]
 pub enum SubtaskStatus {
-    /// Accepted.
+    /// Its result was accepted.
     Matched,
-    /// Not accepted.
+    /// Its result was rejected, or it has none.
     Failed,
-    /// Never started: its criteria count in D, never in P.
+    /// It never started; its criteria count in D but not in P.
     NotRun,
 }
 
-/// One call: a tool and what it acted on.
+/// One tool call: the tool and the target it acted on.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(deny_unknown_fields))]
+#[non_exhaustive]
 pub struct ToolTarget {
-    /// The tool.
+    /// The tool's name.
     pub tool: String,
-    /// A path, pattern, query or command.
+    /// The path, pattern, query or command the tool was called with.
     pub target: String,
-    /// Whether this input came to nothing: the call failed, or answered without what was asked of it.
+    /// Whether the call failed, or answered without what was asked of it.
     pub failed: bool,
 }
 
-/// One subtask of a round.
+impl ToolTarget {
+    /// A call that worked.
+    #[must_use]
+    pub fn worked(tool: impl Into<String>, target: impl Into<String>) -> Self {
+        Self { tool: tool.into(), target: target.into(), failed: false }
+    }
+
+    /// A call that failed, or answered without what was asked of it.
+    #[must_use]
+    pub fn failed(tool: impl Into<String>, target: impl Into<String>) -> Self {
+        Self { tool: tool.into(), target: target.into(), failed: true }
+    }
+}
+
+/// One subtask of a round, with its criteria and calls.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(deny_unknown_fields))]
+#[non_exhaustive]
 pub struct SubtaskMeasure {
-    /// How it ended.
+    /// How the subtask ended.
     pub status: SubtaskStatus,
-    /// Whether it failed by infrastructure (provider, time, cancel) rather than by its work.
+    /// Whether infrastructure (provider, timeout, cancel) ended the subtask rather than its own work.
+    ///
+    /// Criteria of unknown cause then count as environmental. A call marked failed still blocks its target like any
+    /// other failed call: leave out calls that never reached their target, or the target stays forbidden.
     pub infrastructure: bool,
-    /// Its criteria, in declaration order.
+    /// The subtask's criteria, in declaration order.
     pub criteria: Vec<CriterionMeasure>,
     /// Every call of every attempt, in order.
     pub calls: Vec<ToolTarget>,
-    /// Tools it was allowed.
+    /// Names of the tools the subtask was allowed to use.
     pub tools: Vec<String>,
 }
 
-/// A tool that the next plan could use.
+impl SubtaskMeasure {
+    /// A subtask whose result was accepted.
+    #[must_use]
+    pub fn matched(criteria: Vec<CriterionMeasure>) -> Self {
+        Self::ended(SubtaskStatus::Matched, criteria)
+    }
+
+    /// A subtask that failed by its own work.
+    #[must_use]
+    pub fn failed(criteria: Vec<CriterionMeasure>) -> Self {
+        Self::ended(SubtaskStatus::Failed, criteria)
+    }
+
+    /// A subtask that failed by infrastructure: provider, timeout, cancel.
+    #[must_use]
+    pub fn failed_by_infrastructure(criteria: Vec<CriterionMeasure>) -> Self {
+        Self { infrastructure: true, ..Self::failed(criteria) }
+    }
+
+    /// A subtask that never started.
+    #[must_use]
+    pub fn not_run(criteria: Vec<CriterionMeasure>) -> Self {
+        Self::ended(SubtaskStatus::NotRun, criteria)
+    }
+
+    fn ended(status: SubtaskStatus, criteria: Vec<CriterionMeasure>) -> Self {
+        Self { status, infrastructure: false, criteria, calls: Vec::new(), tools: Vec::new() }
+    }
+
+    /// Sets the calls of all attempts, in order.
+    #[must_use]
+    pub fn with_calls(self, calls: impl IntoIterator<Item = ToolTarget>) -> Self {
+        Self { calls: calls.into_iter().collect(), ..self }
+    }
+
+    /// Sets the names of the tools the subtask was allowed to use.
+    #[must_use]
+    pub fn with_tools<T: Into<String>>(self, tools: impl IntoIterator<Item = T>) -> Self {
+        Self { tools: tools.into_iter().map(Into::into).collect(), ..self }
+    }
+}
+
+/// A tool that the next plan may use, unless it is blocked.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(deny_unknown_fields))]
-pub struct Tool {
-    /// Its name, compared exactly.
+#[non_exhaustive]
+pub struct AvailableTool {
+    /// The tool's name, compared exactly.
     pub name: String,
-    /// Its family, compared exactly.
+    /// The tool's class, such as `web` or `files`, compared exactly.
     pub class: String,
 }
 
-/// Everything measured about one execution of a plan: all subtasks, those that went well included.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(deny_unknown_fields))]
-pub struct Round {
-    /// The plan's steps.
-    pub subtasks: Vec<SubtaskMeasure>,
-    /// Criteria on the combined result; empty where nobody judged it.
-    pub task_criteria: Vec<CriterionMeasure>,
-    /// What the next plan could use; empty = unknown, and then tools never run out.
-    pub available_tools: Vec<Tool>,
+impl AvailableTool {
+    /// A tool of a class.
+    #[must_use]
+    pub fn new(name: impl Into<String>, class: impl Into<String>) -> Self {
+        Self { name: name.into(), class: class.into() }
+    }
 }
 
-/// A round that can't have happened.
+/// The measurements of one execution of a plan: all subtasks, accepted ones included.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(deny_unknown_fields))]
+#[non_exhaustive]
+pub struct Round {
+    /// The subtasks of the plan.
+    pub subtasks: Vec<SubtaskMeasure>,
+    /// Criteria on the combined result; empty if it was not judged.
+    pub task_criteria: Vec<CriterionMeasure>,
+    /// Tools the next plan may use; if empty they are unknown, and a task never runs out of tools.
+    pub available_tools: Vec<AvailableTool>,
+}
+
+/// A [`Round`] that can't be measured.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "snake_case"))]
+#[non_exhaustive]
 pub enum RoundError {
-    /// Neither a subtask nor a task criterion: there is nothing to measure.
+    /// The round has neither subtasks nor task criteria.
     #[error("the round has neither subtasks nor task criteria")]
     Empty,
-    /// k > N.
-    #[error("{place}: failed_attempts is {failed_attempts} but attempts is {attempts} for {claim:?}")]
+    /// A criterion has more failed attempts (k) than attempts (N).
+    #[error("{scope}: failed_attempts is {failed_attempts} but attempts is {attempts} for {claim:?}")]
     MoreFailuresThanAttempts {
-        /// Where.
-        place: Place,
-        /// The criterion.
+        /// The subtask or task that declares the criterion.
+        #[cfg_attr(feature = "serde", serde(rename = "place"))]
+        scope: CriterionScope,
+        /// The criterion's claim.
         claim: String,
-        /// k.
+        /// k: failed attempts.
         failed_attempts: u32,
-        /// N.
+        /// N: attempts made.
         attempts: u32,
     },
 }
 
 impl Round {
-    /// Checks what the types can't say.
+    /// A round of these subtasks, without task criteria and with unknown tools.
+    #[must_use]
+    pub fn new(subtasks: Vec<SubtaskMeasure>) -> Self {
+        Self { subtasks, ..Self::default() }
+    }
+
+    /// Sets the criteria on the combined result.
+    #[must_use]
+    pub fn with_task_criteria(self, task_criteria: Vec<CriterionMeasure>) -> Self {
+        Self { task_criteria, ..self }
+    }
+
+    /// Sets the tools the next plan may use.
+    #[must_use]
+    pub fn with_available_tools(self, available_tools: Vec<AvailableTool>) -> Self {
+        Self { available_tools, ..self }
+    }
+
+    /// Checks that the round can be measured.
     ///
     /// # Errors
-    /// [`RoundError`] for a round without content, or with more failures than attempts.
+    /// [`RoundError`] for a round without content, or a criterion with more failed attempts than attempts.
     pub fn validate(&self) -> Result<(), RoundError> {
         if self.subtasks.is_empty() && self.task_criteria.is_empty() {
             return Err(RoundError::Empty);
         }
-        let subtasks = self.subtasks.iter().enumerate().map(|(index, s)| (Place::Subtask(index), &s.criteria));
-        for (place, criteria) in subtasks.chain([(Place::Task, &self.task_criteria)]) {
+        let subtasks = self.subtasks.iter().enumerate().map(|(index, s)| (CriterionScope::Subtask(index), &s.criteria));
+        for (scope, criteria) in subtasks.chain([(CriterionScope::Task, &self.task_criteria)]) {
             if let Some(c) = criteria.iter().find(|c| c.failed_attempts > c.attempts) {
                 return Err(RoundError::MoreFailuresThanAttempts {
-                    place,
+                    scope,
                     claim: c.claim.clone(),
                     failed_attempts: c.failed_attempts,
                     attempts: c.attempts,

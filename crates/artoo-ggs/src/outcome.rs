@@ -1,36 +1,39 @@
-//! What comes out of a round: the outcome, and the decision that carries it with its reasons as data.
+//! The decision on a round: its outcome, with the reasons as data.
 
-use std::num::NonZeroUsize;
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::num::NonZeroUsize;
 
 use crate::blocked::BlockedTarget;
-use crate::cascade::Situation;
 use crate::config::ConfigHash;
 use crate::counterfactual::Counterfactual;
-use crate::decision::{Cell, Margins, Thresholds, Urgency};
+use crate::evaluation::DecisionInputs;
 use crate::gradient::Gradient;
 use crate::loss::Loss;
-use crate::macro_state::{Action, MacroState, Previous};
-use crate::measurement::{FailureMix, Round, ToolTarget, Unmet, failing};
+use crate::macro_state::{MacroState, PreviousAction, ReplanAction};
+use crate::measurement::{FailureMix, Round, ToolTarget, UnmetCriterion, failing};
+use crate::table::{Margins, TableCell, Thresholds, Urgency};
 use crate::unit::Unit;
 
-/// Why a task was given up.
+/// The reason a task was abandoned.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "snake_case"))]
+#[non_exhaustive]
 pub enum StopReason {
-    /// Omega reached θ.
+    /// Ω reached θ.
     BudgetExhausted,
-    /// Every directive was issued.
+    /// All `max_replans` directives were issued.
     MaxReplans,
-    /// Law 2: the gap grew too many rounds in a row.
+    /// Law 2: D grew in too many rounds in a row.
     Diverging,
-    /// Every available tool is blocked and was released once already.
+    /// Every available tool is blocked, and each was released once already.
     ToolsExhausted,
-    /// The caller ended it: a cancel, a deadline, a dead provider.
+    /// The caller stopped the task: a cancel, a deadline, a dead provider.
     External,
 }
 
 impl StopReason {
-    /// Its name on the wire.
+    /// The reason's name in logs and saved data, such as `max_replans`.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -43,41 +46,51 @@ impl StopReason {
     }
 }
 
-/// Something a directive blocked that was not blocked before.
+/// A tool or target that a directive added to the blocks.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "snake_case"))]
-pub enum Blocked {
-    /// A tool.
+pub enum NewBlock {
+    /// The name of a blocked tool.
     Tool(String),
-    /// A target.
+    /// A blocked target.
     Target(BlockedTarget),
 }
 
-/// What the next plan must do differently.
+/// A directive for the next plan: the kind of change, and what the plan must not use.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[non_exhaustive]
 pub struct Replan {
-    /// The kind of change.
-    pub action: Action,
-    /// How widely it was applied.
+    /// The kind of change the plan must make.
+    pub action: ReplanAction,
+    /// How widely tools and targets were blocked.
     pub urgency: Urgency,
     /// Tools the plan must not use, oldest first.
     pub blocked_tools: Vec<String>,
     /// Targets the plan must not use, sorted.
     pub blocked_targets: Vec<BlockedTarget>,
-    /// Tools this directive set free again, since every tool would have been blocked.
+    /// Tools this directive released, because otherwise every tool would have been blocked.
     pub released_tools: Vec<String>,
-    /// What this directive added.
-    pub new_blocked: Vec<Blocked>,
-    /// For `break_symmetry`: classes with a usable tool that this round's failing subtasks did not touch. Empty where
-    /// none is left.
+    /// The tools and targets this directive added to the blocks.
+    pub new_blocked: Vec<NewBlock>,
+    /// For `break_symmetry`: classes with an allowed tool that the failing subtasks of this round did not use. Empty if none
+    /// is left.
     pub novel_classes: Vec<String>,
 }
 
-/// A result that is close enough, with what it lacks. Only a decision makes one, and never with an empty list:
+impl Replan {
+    /// Whether the next plan must not call `tool` on `target`.
+    #[must_use]
+    pub fn blocks(&self, tool: &str, target: &str) -> bool {
+        self.blocked_tools.iter().any(|blocked| blocked == tool)
+            || self.blocked_targets.iter().any(|blocked| blocked.matches(tool, target))
+    }
+}
+
+/// The unmet criteria of a result that is close enough. Only a decision can create one, never with an empty list:
 ///
 /// ```compile_fail
-/// let hidden = artoo_ggs::SuccessOutcome { unmet: Vec::new() };
+/// let without_list = artoo_ggs::SuccessOutcome { unmet: Vec::new() };
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[cfg_attr(
@@ -86,34 +99,34 @@ pub struct Replan {
     serde(try_from = "UnmetList", into = "UnmetList")
 )]
 pub struct SuccessOutcome {
-    unmet: Vec<Unmet>,
+    unmet: Vec<UnmetCriterion>,
 }
 
 impl SuccessOutcome {
-    /// Everything unmet in a round; `None` where nothing is.
+    /// All unmet criteria of a round; `None` if there are none.
     pub(crate) fn of(round: &Round) -> Option<Self> {
         let unmet: Vec<_> = failing(round).map(|f| f.to_unmet()).collect();
         (!unmet.is_empty()).then_some(Self { unmet })
     }
 
-    /// What is unmet; never empty.
+    /// The unmet criteria; never empty.
     #[must_use]
-    pub fn unmet(&self) -> &[Unmet] {
+    pub fn unmet(&self) -> &[UnmetCriterion] {
         &self.unmet
     }
 
-    /// How many are unmet.
+    /// The number of unmet criteria.
     #[must_use]
     pub fn count(&self) -> NonZeroUsize {
         NonZeroUsize::new(self.unmet.len()).unwrap_or(NonZeroUsize::MIN)
     }
 }
 
-/// The list as it is written. Private, so that even with serde only a record of a decision brings a success back.
+/// The serialized list. Private, so that with serde too only a saved decision restores a success.
 #[cfg(feature = "serde")]
 #[derive(serde::Serialize, serde::Deserialize)]
 #[serde(transparent)]
-struct UnmetList(Vec<Unmet>);
+struct UnmetList(Vec<UnmetCriterion>);
 
 #[cfg(feature = "serde")]
 impl From<SuccessOutcome> for UnmetList {
@@ -131,88 +144,90 @@ impl TryFrom<UnmetList> for SuccessOutcome {
     }
 }
 
-/// What a decision asks for.
+/// The outcome of a decision: replan, deliver or abandon.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "snake_case"))]
 pub enum Outcome {
-    /// Plan again, differently.
+    /// Plan again as directed.
     Replan(Replan),
-    /// Deliver, naming what is unmet.
+    /// Deliver the result, with its list of unmet criteria.
     Success(SuccessOutcome),
-    /// Give up.
+    /// Abandon the task.
     Abandon(StopReason),
-    /// Deliver: every criterion is met.
+    /// Deliver the result: every criterion is met.
     Accept,
 }
 
-/// Credit for a way out: after `break_symmetry` the distance fell, and this is what worked.
+/// A tool that worked in the round after `break_symmetry`, in which D fell; worth remembering.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[non_exhaustive]
 pub struct Credit {
-    /// A tool of this round whose call worked and that this decision doesn't block.
+    /// The name of a tool whose call worked and that this decision doesn't block.
     pub tool: String,
-    /// What it last worked on.
+    /// The last target the tool worked on.
     pub target: String,
 }
 
-/// One decision, with everything it rests on. `Display` tells it in a line.
+/// A decision with its reasons as data. `Display` shows it in one line.
 ///
 /// Rounds are numbered by the directives issued before them: the first execution of a plan is round 0.
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[non_exhaustive]
 pub struct Decision {
-    /// What to do.
+    /// The outcome: replan, deliver or abandon.
     pub outcome: Outcome,
-    /// The round this decides on.
+    /// The number of the round.
     pub round: u32,
-    /// What the cascade was asked. [`Situation::ruling`] under the same configuration gives this decision's numbers
-    /// again; for an end from outside, what was measured last.
-    pub inputs: Situation,
-    /// The loss.
+    /// The numbers the decision was computed from: [`DecisionInputs::evaluate`] under the same configuration gives the same
+    /// loss, gradient and cell. After [`Controller::stop`](crate::Controller::stop) those of the last round.
+    pub inputs: DecisionInputs,
+    /// The loss of the round.
     pub loss: Loss,
-    /// How it moved since the round before; zero in round 0.
+    /// The change of the loss since the previous round; zero in round 0.
     pub gradient: Gradient,
-    /// The table's cell; none for `accept` and for an end from outside, which bypass the table.
-    pub cell: Option<Cell>,
-    /// The directive before this decision.
-    pub previous: Previous,
-    /// Directives issued so far, this one included.
+    /// The cell of the decision table; `None` for `accept` and after `stop`, which bypass the table.
+    pub cell: Option<TableCell>,
+    /// The action of the previous directive.
+    pub previous: PreviousAction,
+    /// Number of directives issued so far, this one included.
     pub replans: u32,
-    /// The sign of the gradient as urgency.
+    /// The urgency that follows from the sign of the gradient.
     pub urgency: Urgency,
-    /// Whose fault, by count.
+    /// Which class of failure was more frequent.
     pub failure_mix: FailureMix,
-    /// The claim that drives D.
+    /// The claim of the unmet criterion that contributes most to D.
     pub primary_failed: Option<String>,
     /// Whether an unmet required criterion made D count as above δ.
     pub required_unmet: bool,
-    /// Distances from the thresholds.
+    /// Distance of each number from its threshold.
     pub margins: Margins,
-    /// The thresholds.
+    /// The thresholds of the profile.
     pub thresholds: Thresholds,
-    /// The least change that would have led to another state: for an accept anything unmet at all, for a task that ran
-    /// out of tools the way to a success. None for an end from outside, which nothing measured could have changed.
+    /// The smallest change that would have led to another state: for `accept` one micro-unit of D, for a task that ran out
+    /// of tools the change that leads to success. `None` after `stop`, which no measurement could have changed.
     pub counterfactual: Option<Counterfactual>,
-    /// Rounds in a row that Law 2 counts as worsening.
+    /// Number of rounds in a row that Law 2 counts as worsening.
     pub worsening_rounds: u32,
-    /// Whether the loss ever fell while the approach was wrong; never taken back.
+    /// Whether the loss fell in any round so far although the approach was to blame: criteria may have been gamed.
     pub suspect: bool,
-    /// The round with the lowest D; the later one of a tie. A delivered round is its own best.
+    /// The round with the lowest D, the later of equals; for a delivered result its own round.
     pub best_round: u32,
     /// Distinct (tool, target) pairs that failed in this round.
     pub failed_pairs: Vec<ToolTarget>,
-    /// What earned the credit a `break_symmetry` had to wait for.
+    /// Tools that worked, if the previous directive was `break_symmetry` and D fell.
     pub credit: Vec<Credit>,
-    /// The probability with which this state was chosen, for off-policy evaluation: always 1 here. Whoever explores, and
-    /// follows another directive than the one decided, logs the probability of what was followed instead.
-    #[cfg_attr(feature = "serde", serde(deserialize_with = "crate::named::propensity"))]
+    /// The probability of this choice, for off-policy evaluation: always 1 here. A caller that explores and follows another
+    /// directive logs the probability of that one instead.
+    #[cfg_attr(feature = "serde", serde(deserialize_with = "crate::field_readers::propensity"))]
     pub propensity: Unit,
-    /// The configuration it was decided under.
+    /// Hash of the configuration the decision was made under.
     pub config: ConfigHash,
 }
 
 impl Decision {
-    /// The macro-state decided on.
+    /// The macro-state of the outcome.
     #[must_use]
     pub fn state(&self) -> MacroState {
         match &self.outcome {
@@ -223,7 +238,7 @@ impl Decision {
         }
     }
 
-    /// The macro-state before it; none on the first round.
+    /// The macro-state of the previous directive; `None` in the first round.
     #[must_use]
     pub fn prior_state(&self) -> Option<MacroState> {
         self.previous.state()

@@ -1,57 +1,58 @@
-//! The twelve numbers of the loss and the decision table: `ParameterTable` as written, `Hyperparameters` as checked.
+//! The twelve numbers of the loss and the decision table, unchecked and checked.
 
-use std::ops::Deref;
+use core::ops::Deref;
 
 use crate::unit::micros;
 
-/// Most replans a table may allow: a task's history must stay small enough to keep in memory and to read.
-pub const MOST_REPLANS: u32 = 1_000;
+/// Largest `max_replans` a table may have, so that a task's history stays small enough to keep in memory and to read.
+pub const MAX_REPLANS: u32 = 1_000;
 
-/// The numbers as somebody wrote them; nothing is checked until they become [`Hyperparameters`].
+/// The twelve numbers, unchecked: start from [`ParameterTable::DEFAULT`], change fields, and convert to [`Hyperparameters`].
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(deny_unknown_fields))]
+#[non_exhaustive]
 pub struct ParameterTable {
     /// α, weight of D in the loss; above 0, at most 1.
-    #[cfg_attr(feature = "serde", serde(deserialize_with = "crate::named::alpha"))]
+    #[cfg_attr(feature = "serde", serde(deserialize_with = "crate::field_readers::alpha"))]
     pub alpha: f64,
-    /// β, weight of P before it fades with Omega; 0..=1.
-    #[cfg_attr(feature = "serde", serde(deserialize_with = "crate::named::beta"))]
+    /// β, weight of P at Ω = 0; 0..=1.
+    #[cfg_attr(feature = "serde", serde(deserialize_with = "crate::field_readers::beta"))]
     pub beta: f64,
-    /// λ, weight of Omega; 0..=1.
-    #[cfg_attr(feature = "serde", serde(deserialize_with = "crate::named::lambda"))]
+    /// λ, weight of Ω in the loss; 0..=1.
+    #[cfg_attr(feature = "serde", serde(deserialize_with = "crate::field_readers::lambda"))]
     pub lambda: f64,
-    /// w₁, weight of replans in Omega; 0..=1.
-    #[cfg_attr(feature = "serde", serde(deserialize_with = "crate::named::w1"))]
+    /// w₁, weight of replans in Ω; 0..=1.
+    #[cfg_attr(feature = "serde", serde(deserialize_with = "crate::field_readers::w1"))]
     pub w1: f64,
-    /// w₂, weight of time in Omega; 0..=1.
-    #[cfg_attr(feature = "serde", serde(deserialize_with = "crate::named::w2"))]
+    /// w₂, weight of time in Ω; 0..=1.
+    #[cfg_attr(feature = "serde", serde(deserialize_with = "crate::field_readers::w2"))]
     pub w2: f64,
-    /// ε, the least |∇L| that counts as a signal; 0.000001..=1.
-    #[cfg_attr(feature = "serde", serde(deserialize_with = "crate::named::epsilon"))]
+    /// ε, the smallest |∇L| that counts as a change of the loss; 0.000001..=1.
+    #[cfg_attr(feature = "serde", serde(deserialize_with = "crate::field_readers::epsilon"))]
     pub epsilon: f64,
-    /// δ, the greatest D that is close enough; 0..=0.999999.
-    #[cfg_attr(feature = "serde", serde(deserialize_with = "crate::named::delta"))]
+    /// δ, the largest D that counts as success; 0..=0.999999.
+    #[cfg_attr(feature = "serde", serde(deserialize_with = "crate::field_readers::delta"))]
     pub delta: f64,
-    /// ρ, the greatest P that still blames the environment; 0..=1.
-    #[cfg_attr(feature = "serde", serde(deserialize_with = "crate::named::rho"))]
+    /// ρ, the largest P that still blames the environment; 0..=1.
+    #[cfg_attr(feature = "serde", serde(deserialize_with = "crate::field_readers::rho"))]
     pub rho: f64,
-    /// θ, the Omega at which a task is given up; 0.000001..=1.
-    #[cfg_attr(feature = "serde", serde(deserialize_with = "crate::named::theta"))]
+    /// θ, the Ω at which a task is abandoned; 0.000001..=1.
+    #[cfg_attr(feature = "serde", serde(deserialize_with = "crate::field_readers::theta"))]
     pub theta: f64,
-    /// The time that counts as all of it, in milliseconds; at least 1.
-    #[cfg_attr(feature = "serde", serde(deserialize_with = "crate::named::time_budget_ms"))]
+    /// The time budget of a task in milliseconds; at least 1.
+    #[cfg_attr(feature = "serde", serde(deserialize_with = "crate::field_readers::time_budget_ms"))]
     pub time_budget_ms: u64,
-    /// Most directives for one task; 1..=[`MOST_REPLANS`].
-    #[cfg_attr(feature = "serde", serde(deserialize_with = "crate::named::max_replans"))]
+    /// Largest number of directives (replans) for one task; 1..=[`MAX_REPLANS`].
+    #[cfg_attr(feature = "serde", serde(deserialize_with = "crate::field_readers::max_replans"))]
     pub max_replans: u32,
-    /// Worsening rounds in a row that end a task (Law 2); at least 1.
-    #[cfg_attr(feature = "serde", serde(deserialize_with = "crate::named::kill_after"))]
+    /// Number of worsening rounds in a row that ends a task (Law 2); at least 1.
+    #[cfg_attr(feature = "serde", serde(deserialize_with = "crate::field_readers::kill_after"))]
     pub kill_after: u32,
 }
 
 impl ParameterTable {
-    /// The defaults of version 0.8.
-    pub const V0_8: Self = Self {
+    /// The numbers of specification v0.8.
+    pub const DEFAULT: Self = Self {
         alpha: 0.6,
         beta: 0.3,
         lambda: 0.4,
@@ -69,58 +70,60 @@ impl ParameterTable {
 
 impl Default for ParameterTable {
     fn default() -> Self {
-        Self::V0_8
+        Self::DEFAULT
     }
 }
 
-/// A number that can't be used, and the field it was in.
+/// The error of a table with an unusable number, or a profile without a name.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
 pub enum ParameterError {
-    /// NaN or an infinity.
+    /// The number is NaN or infinite.
     #[error("{field} is {value}, not a finite number")]
     NotFinite {
-        /// The field.
+        /// Name of the field.
         field: &'static str,
-        /// What it held.
+        /// The rejected value.
         value: f64,
     },
-    /// Outside its range.
+    /// The number is outside its range.
     #[error("{field} is {value}, expected {min} to {max}")]
     OutOfRange {
-        /// The field.
+        /// Name of the field.
         field: &'static str,
-        /// What it held.
+        /// The rejected value.
         value: f64,
-        /// Least allowed.
+        /// Smallest allowed value.
         min: f64,
-        /// Greatest allowed.
+        /// Largest allowed value.
         max: f64,
     },
-    /// A count outside its range.
+    /// The count is outside its range.
     #[error("{field} is {value}, expected {min} to {max}")]
     CountOutOfRange {
-        /// The field.
+        /// Name of the field.
         field: &'static str,
-        /// What it held.
+        /// The rejected value.
         value: u64,
-        /// Least allowed.
+        /// Smallest allowed value.
         min: u64,
-        /// Greatest allowed.
+        /// Largest allowed value.
         max: u64,
     },
-    /// A profile without a name can't be told from another in a log.
+    /// The name of the profile is empty, so a log could not tell it from another.
     #[error("name is empty")]
     EmptyName,
 }
 
-/// A checked [`ParameterTable`]; reads like one, can't be changed.
+/// A checked [`ParameterTable`]: dereferences to one, but can't be changed.
 ///
 /// ```
 /// use artoo_ggs::{Hyperparameters, ParameterTable};
-/// let patient = Hyperparameters::try_from(ParameterTable { time_budget_ms: 900_000, ..ParameterTable::V0_8 }).unwrap();
-/// assert_eq!(patient.time_budget_ms, 900_000);
-/// let wrong = Hyperparameters::try_from(ParameterTable { theta: 1.5, ..ParameterTable::V0_8 });
-/// assert_eq!(wrong.unwrap_err().to_string(), "theta is 1.5, expected 0.000001 to 1");
+/// let mut table = ParameterTable::DEFAULT;
+/// table.time_budget_ms = 900_000;
+/// assert_eq!(Hyperparameters::try_from(table).unwrap().time_budget_ms, 900_000);
+/// table.theta = 1.5;
+/// assert_eq!(Hyperparameters::try_from(table).unwrap_err().to_string(), "theta is 1.5, expected 0.000001 to 1");
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(
@@ -131,13 +134,13 @@ pub enum ParameterError {
 pub struct Hyperparameters(ParameterTable);
 
 impl Hyperparameters {
-    /// The defaults of version 0.8.
-    pub const V0_8: Self = Self(ParameterTable::V0_8);
+    /// The numbers of specification v0.8.
+    pub const DEFAULT: Self = Self(ParameterTable::DEFAULT);
 }
 
 impl Default for Hyperparameters {
     fn default() -> Self {
-        Self::V0_8
+        Self::DEFAULT
     }
 }
 
@@ -155,7 +158,7 @@ impl From<Hyperparameters> for ParameterTable {
     }
 }
 
-/// The least step the comparisons see, and the nearest to 1 that is below it.
+/// One micro-unit, the smallest difference that comparisons see.
 const ONE_MICRO: f64 = 0.000_001;
 
 impl TryFrom<ParameterTable> for Hyperparameters {
@@ -173,7 +176,7 @@ impl TryFrom<ParameterTable> for Hyperparameters {
         number("rho", table.rho, 0.0, 1.0)?;
         number("theta", table.theta, ONE_MICRO, 1.0)?;
         count("time_budget_ms", table.time_budget_ms, u64::MAX)?;
-        count("max_replans", u64::from(table.max_replans), u64::from(MOST_REPLANS))?;
+        count("max_replans", u64::from(table.max_replans), u64::from(MAX_REPLANS))?;
         count("kill_after", u64::from(table.kill_after), u64::from(u32::MAX))?;
         Ok(Self(table))
     }

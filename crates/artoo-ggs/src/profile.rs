@@ -1,68 +1,76 @@
-//! `Profile`: a name, the numbers, and which reading of the specification holds where it can be read two ways.
+//! Profiles: a name, the twelve numbers, and a choice wherever the specification can be read in two ways.
+
+use alloc::borrow::ToOwned;
+use alloc::string::String;
 
 use crate::config::ConfigHash;
 use crate::params::{Hyperparameters, ParameterError};
 
-/// What counts as a worsening round for Law 2.
+/// Which rounds Law 2 (the kill switch) counts as worsening.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "snake_case"))]
+#[non_exhaustive]
 pub enum KillSwitch {
-    /// D rose, and ∇L without its Omega part is above ε: time alone never kills a task.
+    /// Rounds in which D rose and ∇L without its Ω part is above ε, so that time alone never ends a task.
     GapRises,
-    /// ∇L is above ε.
+    /// Rounds in which ∇L is above ε.
     LossRises,
 }
 
-/// Whether criteria on the combined result take part in D and P.
+/// Whether criteria on the combined result count in D and P.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "snake_case"))]
+#[non_exhaustive]
 pub enum TaskCriteria {
-    /// D is the greater of the subtasks' and the task's.
+    /// They count: D is the greater of the subtasks' and the task's distance.
     Counted,
-    /// D and P come from subtasks alone. An unmet task criterion is still named by a success.
+    /// They don't count, but a success still lists unmet task criteria.
     SubtasksOnly,
 }
 
-/// Whether an unmet required criterion keeps a round from being close enough.
+/// Whether an unmet required criterion prevents success.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "snake_case"))]
+#[non_exhaustive]
 pub enum RequiredCriteria {
-    /// It counts as D > δ in the table; D and L stay as measured.
+    /// An unmet required criterion counts as D > δ in the decision table; D and L stay as measured.
     Enforced,
-    /// It weighs like any other.
+    /// A required criterion counts like any other.
     Ignored,
 }
 
-/// What a directive forbids beyond its own round.
+/// How long blocks last, and what they cover.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "snake_case"))]
+#[non_exhaustive]
 pub enum BlockRule {
-    /// Tools and targets only grow within a task; urgency sets how widely they are drawn; when every tool would be
-    /// blocked the oldest is released, once.
+    /// Blocks accumulate over a task; urgency sets their scope; when every tool would be blocked, the oldest is released,
+    /// each at most once.
     Accumulate,
-    /// A logical directive names this round's tools and no targets, an environmental one every exact target so far
-    /// and no tools; nothing is released.
+    /// A logical directive blocks the tools of its round and no targets; an environmental one blocks all exact pairs so
+    /// far and no tools; nothing is released.
     PerDirective,
 }
 
-/// One answer for each question on which readings differ.
+/// The four choices on which readings of the specification differ.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(deny_unknown_fields))]
+#[non_exhaustive]
 pub struct Rules {
-    /// What Law 2 counts.
+    /// Which rounds Law 2 counts as worsening.
     pub kill_switch: KillSwitch,
-    /// Whether task criteria are measured.
+    /// Whether task criteria count in D and P.
     pub task_criteria: TaskCriteria,
-    /// Whether `required` binds.
+    /// Whether an unmet required criterion prevents success.
     pub required_criteria: RequiredCriteria,
-    /// What is blocked, and for how long.
+    /// How long blocks last, and what they cover.
     pub blocks: BlockRule,
 }
 
-/// A named, checked configuration.
+/// A named, checked configuration of a [`Controller`](crate::Controller): numbers and rules.
 ///
-/// What no profile can switch off: Units stay in 0..=1, a failed subtask never measures as D = 0, a success names what
-/// is unmet, a task never runs more than `1 + max_replans` times.
+/// Independent of the profile: D, P and Ω stay in 0..=1, a failed subtask never measures as D = 0, a success lists what is
+/// unmet, and a plan is executed at most `1 + max_replans` times.
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(try_from = "ProfileDraft"))]
 pub struct Profile {
@@ -74,22 +82,17 @@ pub struct Profile {
 }
 
 impl Profile {
-    /// The default: version 0.8's numbers, with the readings that keep its laws.
+    /// The specification v0.8 to the letter, for comparison: the kill switch looks at L, task and required criteria don't
+    /// count, and blocks last for one round.
     #[must_use]
-    pub fn v0_8() -> Self {
-        Self::named("v0.8".to_owned(), Hyperparameters::V0_8, Rules::V0_8)
+    pub fn strict_spec() -> Self {
+        Self::named("strict_spec".to_owned(), Hyperparameters::DEFAULT, Rules::STRICT_SPEC)
     }
 
-    /// Version 0.8's arithmetic to the letter, for comparison.
-    #[must_use]
-    pub fn literal() -> Self {
-        Self::named("literal".to_owned(), Hyperparameters::V0_8, Rules::LITERAL)
-    }
-
-    /// A profile of one's own.
+    /// A profile with its own name, numbers and rules.
     ///
     /// # Errors
-    /// [`ParameterError::EmptyName`].
+    /// [`ParameterError::EmptyName`] if the name is blank.
     pub fn new(name: impl Into<String>, parameters: Hyperparameters, rules: Rules) -> Result<Self, ParameterError> {
         let name = name.into();
         if name.trim().is_empty() { Err(ParameterError::EmptyName) } else { Ok(Self::named(name, parameters, rules)) }
@@ -101,25 +104,25 @@ impl Profile {
         profile
     }
 
-    /// What it is called in logs.
+    /// The profile's name in logs.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// Its numbers.
+    /// The profile's numbers.
     #[must_use]
     pub fn parameters(&self) -> &Hyperparameters {
         &self.parameters
     }
 
-    /// Tells it from every profile that may decide otherwise; the name takes no part.
+    /// Hash of the numbers and rules, without the name: differs from that of any profile that may decide differently.
     #[must_use]
     pub fn config_hash(&self) -> ConfigHash {
         self.config
     }
 
-    /// Its readings.
+    /// The profile's rules.
     #[must_use]
     pub fn rules(&self) -> &Rules {
         &self.rules
@@ -127,22 +130,23 @@ impl Profile {
 }
 
 impl Default for Profile {
+    /// The numbers of specification v0.8, with the rules that keep its laws; named `v0.8`.
     fn default() -> Self {
-        Self::v0_8()
+        Self::named("v0.8".to_owned(), Hyperparameters::DEFAULT, Rules::DEFAULT)
     }
 }
 
 impl Rules {
-    /// The readings that keep version 0.8's laws.
-    pub const V0_8: Self = Self {
+    /// The rules that keep the laws of specification v0.8.
+    pub const DEFAULT: Self = Self {
         kill_switch: KillSwitch::GapRises,
         task_criteria: TaskCriteria::Counted,
         required_criteria: RequiredCriteria::Enforced,
         blocks: BlockRule::Accumulate,
     };
 
-    /// Version 0.8 to the letter.
-    pub const LITERAL: Self = Self {
+    /// The specification v0.8 to the letter.
+    pub const STRICT_SPEC: Self = Self {
         kill_switch: KillSwitch::LossRises,
         task_criteria: TaskCriteria::SubtasksOnly,
         required_criteria: RequiredCriteria::Ignored,

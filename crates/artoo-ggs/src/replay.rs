@@ -1,175 +1,176 @@
-//! Replay: what a controller was told, as a log that brings every decision back.
+//! Replay: a log of controller calls from which every decision can be computed again.
+
+use alloc::boxed::Box;
 
 use crate::config::ConfigHash;
-use crate::controller::{ControlError, Controller};
+use crate::controller::{Controller, ControllerError};
 use crate::measurement::Round;
 use crate::outcome::Decision;
 use crate::profile::Profile;
 
-/// One call of a [`Controller`], as data.
+/// One call of a [`Controller`] as data, with its time.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(deny_unknown_fields))]
-pub struct Event<K> {
-    /// The caller's clock.
-    #[cfg_attr(feature = "serde", serde(deserialize_with = "crate::named::at_ms"))]
+#[non_exhaustive]
+pub struct ControllerEvent<K> {
+    /// The time passed to the call, in milliseconds of the caller's clock.
+    #[cfg_attr(feature = "serde", serde(deserialize_with = "crate::field_readers::at_ms"))]
     pub at_ms: u64,
-    /// What was called.
-    pub call: Call<K>,
+    /// The method that was called, with its arguments.
+    pub call: ControllerCall<K>,
 }
 
-/// A method of [`Controller`] with its arguments, the time left out.
+/// A method of [`Controller`] with its arguments, without the time.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[cfg_attr(
     feature = "serde",
     derive(serde::Serialize, serde::Deserialize),
     serde(rename_all = "snake_case", deny_unknown_fields)
 )]
-pub enum Call<K> {
+#[non_exhaustive]
+pub enum ControllerCall<K> {
     /// [`Controller::begin`].
     Begin(K),
     /// [`Controller::pause`].
     Pause(K),
     /// [`Controller::resume`].
     Resume(K),
-    /// [`Controller::round`].
-    Round {
-        /// The task.
+    /// [`Controller::observe`]; saved as `round`.
+    #[cfg_attr(feature = "serde", serde(rename = "round", alias = "accept"))]
+    Observe {
+        /// The task's key.
         task: K,
-        /// What was measured.
+        /// The measured round.
         round: Round,
-    },
-    /// [`Controller::accept`].
-    Accept {
-        /// The task.
-        task: K,
-        /// What was measured, where it was.
-        round: Option<Round>,
     },
     /// [`Controller::stop`].
     Stop {
-        /// The task.
+        /// The task's key.
         task: K,
-        /// What was measured, where it was.
+        /// The last round, if it was measured.
         round: Option<Round>,
     },
     /// [`Controller::end`].
     End(K),
     /// [`Controller::evict_ended`].
     EvictEnded {
-        /// How long ended tasks stay.
-        #[cfg_attr(feature = "serde", serde(deserialize_with = "crate::named::keep_ms"))]
+        /// How long ended tasks stay, in milliseconds.
+        #[cfg_attr(feature = "serde", serde(deserialize_with = "crate::field_readers::keep_ms"))]
         keep_ms: u64,
     },
     /// [`Controller::rebase`].
     Rebase,
 }
 
-/// What came of an event.
+/// The reply of a [`Controller`] to a call.
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "snake_case"))]
-pub enum Answer {
-    /// A decision.
+#[non_exhaustive]
+pub enum ControllerReply {
+    /// The call returned a decision.
     Decided(Box<Decision>),
-    /// It was done; nothing was to be decided.
+    /// The call succeeded without a decision.
     Done,
-    /// It can't be done, and nothing but the clock changed.
-    Refused(ControlError),
+    /// The call failed.
+    Refused(ControllerError),
 }
 
-/// One line of a log.
+/// One line of a log: a call and its reply.
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(deny_unknown_fields))]
-pub struct Record<K> {
-    /// What the controller was told.
-    pub event: Event<K>,
-    /// What it answered.
-    pub answer: Answer,
+#[non_exhaustive]
+pub struct LogEntry<K> {
+    /// The call.
+    pub event: ControllerEvent<K>,
+    /// The reply to the call; saved as `answer`.
+    #[cfg_attr(feature = "serde", serde(rename = "answer"))]
+    pub reply: ControllerReply,
 }
 
-/// The first line of a log: the configuration that all its decisions were made under.
+/// The first line of a log: the profile of all its decisions, saved with its hash.
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(
     feature = "serde",
     derive(serde::Serialize, serde::Deserialize),
-    serde(try_from = "HeadingDraft", into = "HeadingDraft")
+    serde(try_from = "LogHeaderDraft", into = "LogHeaderDraft")
 )]
-pub struct Heading {
+pub struct LogHeader {
     profile: Profile,
 }
 
-/// A heading whose hash is not that of its profile: the numbers were changed, or the mathematics were.
+/// The error of a log header whose hash is not that of its profile: either the numbers or the mathematics changed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("config is {stated}, but the profile hashes to {computed}")]
+#[non_exhaustive]
 pub struct ConfigMismatch {
-    /// As written.
+    /// The hash in the header.
     pub stated: ConfigHash,
-    /// As computed.
+    /// The hash of the profile.
     pub computed: ConfigHash,
 }
 
-impl Heading {
-    /// The heading of a log kept under `profile`.
+impl LogHeader {
+    /// The header of a log kept under `profile`.
     #[must_use]
     pub fn new(profile: Profile) -> Self {
         Self { profile }
     }
 
-    /// The profile.
+    /// Returns the profile.
     #[must_use]
     pub fn into_profile(self) -> Profile {
         self.profile
     }
 }
 
-impl<K: Ord + Clone> Controller<K> {
-    /// Does what `event` says.
-    ///
-    /// # Errors
-    /// As the method that the event stands for.
-    pub fn apply(&mut self, event: &Event<K>) -> Result<Option<Decision>, ControlError> {
-        let now_ms = event.at_ms;
-        match &event.call {
-            Call::Begin(task) => self.begin(task.clone(), now_ms).map(|()| None),
-            Call::Pause(task) => self.pause(task, now_ms).map(|()| None),
-            Call::Resume(task) => self.resume(task, now_ms).map(|()| None),
-            Call::Round { task, round } => self.round(task, now_ms, round).map(Some),
-            Call::Accept { task, round } => self.accept(task, now_ms, round.as_ref()).map(Some),
-            Call::Stop { task, round } => self.stop(task, now_ms, round.as_ref()).map(Some),
-            Call::End(task) => {
-                self.end(task);
-                Ok(None)
-            }
-            Call::EvictEnded { keep_ms } => {
-                self.evict_ended(now_ms, *keep_ms);
-                Ok(None)
-            }
-            Call::Rebase => {
-                self.rebase(now_ms);
-                Ok(None)
-            }
-        }
-    }
-
-    /// Does what `event` says, and makes a line for the log of it.
-    pub fn record(&mut self, event: Event<K>) -> Record<K> {
-        let answer = match self.apply(&event) {
-            Ok(Some(decision)) => Answer::Decided(Box::new(decision)),
-            Ok(None) => Answer::Done,
-            Err(error) => Answer::Refused(error),
-        };
-        Record { event, answer }
+impl<K> ControllerEvent<K> {
+    /// A call made at `at_ms`.
+    #[must_use]
+    pub fn new(at_ms: u64, call: ControllerCall<K>) -> Self {
+        Self { at_ms, call }
     }
 }
 
-/// Goes through `events` from an empty controller, refused ones included, and gives each with its answer.
+impl<K: Ord + Clone> Controller<K> {
+    /// Makes the call of `event`.
+    ///
+    /// # Errors
+    /// Those of the called method.
+    pub fn apply(&mut self, event: &ControllerEvent<K>) -> Result<Option<Decision>, ControllerError> {
+        let now_ms = event.at_ms;
+        match &event.call {
+            ControllerCall::Begin(task) => self.begin(task.clone(), now_ms)?,
+            ControllerCall::Pause(task) => self.pause(task, now_ms)?,
+            ControllerCall::Resume(task) => self.resume(task, now_ms)?,
+            ControllerCall::Observe { task, round } => return self.observe(task, round, now_ms).map(Some),
+            ControllerCall::Stop { task, round } => return self.stop(task, round.as_ref(), now_ms).map(Some),
+            ControllerCall::End(task) => drop(self.end(task)),
+            ControllerCall::EvictEnded { keep_ms } => drop(self.evict_ended(*keep_ms, now_ms)),
+            ControllerCall::Rebase => self.rebase(now_ms),
+        }
+        Ok(None)
+    }
+
+    /// Makes the call of `event`, and returns the line for the log.
+    pub fn record(&mut self, event: ControllerEvent<K>) -> LogEntry<K> {
+        let reply = match self.apply(&event) {
+            Ok(Some(decision)) => ControllerReply::Decided(Box::new(decision)),
+            Ok(None) => ControllerReply::Done,
+            Err(error) => ControllerReply::Refused(error),
+        };
+        LogEntry { event, reply }
+    }
+}
+
+/// Makes the calls of `events`, from an empty controller, and returns each with its reply.
 ///
-/// The same profile and events give the same records, bit for bit. To check a log that was saved as text, compare each
-/// record, saved again, with its line. Read JSON with a parser that returns floating-point numbers exactly (for
-/// `serde_json` its feature `float_roundtrip`), or a profile's number may come back one bit off.
+/// The same profile and events give the same entries, bit for bit. To check a saved log, serialize each entry again and
+/// compare it with its line. Read JSON with a parser that returns floating-point numbers exactly (`serde_json` with its
+/// feature `float_roundtrip`), or a number of the profile may come back one bit off.
 pub fn replay<K: Ord + Clone>(
     profile: Profile,
-    events: impl IntoIterator<Item = Event<K>>,
-) -> impl Iterator<Item = Record<K>> {
+    events: impl IntoIterator<Item = ControllerEvent<K>>,
+) -> impl Iterator<Item = LogEntry<K>> {
     let mut controller = Controller::new(profile);
     events.into_iter().map(move |event| controller.record(event))
 }
@@ -177,24 +178,24 @@ pub fn replay<K: Ord + Clone>(
 #[cfg(feature = "serde")]
 #[derive(serde::Serialize, serde::Deserialize)]
 #[serde(deny_unknown_fields)]
-struct HeadingDraft {
+struct LogHeaderDraft {
     profile: Profile,
     config: ConfigHash,
 }
 
 #[cfg(feature = "serde")]
-impl TryFrom<HeadingDraft> for Heading {
+impl TryFrom<LogHeaderDraft> for LogHeader {
     type Error = ConfigMismatch;
 
-    fn try_from(HeadingDraft { profile, config }: HeadingDraft) -> Result<Self, ConfigMismatch> {
+    fn try_from(LogHeaderDraft { profile, config }: LogHeaderDraft) -> Result<Self, ConfigMismatch> {
         let computed = profile.config_hash();
         if config == computed { Ok(Self { profile }) } else { Err(ConfigMismatch { stated: config, computed }) }
     }
 }
 
 #[cfg(feature = "serde")]
-impl From<Heading> for HeadingDraft {
-    fn from(Heading { profile }: Heading) -> Self {
+impl From<LogHeader> for LogHeaderDraft {
+    fn from(LogHeader { profile }: LogHeader) -> Self {
         let config = profile.config_hash();
         Self { profile, config }
     }

@@ -1,46 +1,47 @@
-//! `Unit`: a number that is never outside 0..=1, and the micro-units in which thresholds are compared.
+//! Numbers in 0..=1, and the micro-units in which thresholds are compared.
 
-use std::fmt;
+use alloc::format;
+use core::fmt;
 
-/// Micro-units in one whole: fine enough to tell any two ratios of counts a task can have, coarse enough to swallow
-/// rounding (`0.1 + 0.2` and `0.3` are the same number of micro-units).
+/// Micro-units in 1: fine enough to tell ratios of a task's counts apart, coarse enough to absorb rounding (`0.1 + 0.2`
+/// and `0.3` are the same number of micro-units).
 pub(crate) const MICROS: i64 = 1_000_000;
 
-/// A finite number in 0..=1: a distance, a share, a cost.
+/// A finite number in 0..=1, such as a distance, a share or a cost.
 #[derive(Debug, Clone, Copy, PartialEq, PartialOrd, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(try_from = "f64", into = "f64"))]
 pub struct Unit(f64);
 
-/// A number that is not in 0..=1.
+/// The error of a number outside 0..=1.
 #[derive(Debug, Clone, Copy, PartialEq, thiserror::Error)]
 #[error("{value} is not a number from 0 to 1")]
-pub struct NotAUnit {
-    /// What was given.
+pub struct UnitRangeError {
+    /// The rejected number.
     pub value: f64,
 }
 
 impl Unit {
-    /// Nothing.
+    /// The number 0.
     pub const ZERO: Self = Self(0.0);
-    /// All of it.
+    /// The number 1.
     pub const ONE: Self = Self(1.0);
 
-    /// Takes `value` as it is.
+    /// Checks that `value` is in 0..=1.
     ///
     /// # Errors
-    /// [`NotAUnit`] for NaN, an infinity, or anything outside 0..=1.
-    pub fn try_new(value: f64) -> Result<Self, NotAUnit> {
-        if (0.0..=1.0).contains(&value) { Ok(Self::clamped(value)) } else { Err(NotAUnit { value }) }
+    /// [`UnitRangeError`] for NaN, an infinity, or anything outside 0..=1.
+    pub fn try_new(value: f64) -> Result<Self, UnitRangeError> {
+        if (0.0..=1.0).contains(&value) { Ok(Self::clamped(value)) } else { Err(UnitRangeError { value }) }
     }
 
-    /// Brings `value` into 0..=1; NaN counts as 1, since every quantity here is a cost and the worst is the safe guess.
+    /// Clamps `value` to 0..=1. NaN becomes 1: every quantity here is a cost, so the worst value is the safe one.
     #[must_use]
     pub fn clamped(value: f64) -> Self {
         // Adding zero turns -0.0 into 0.0, so equal values print alike.
         if value.is_nan() { Self::ONE } else { Self(value.clamp(0.0, 1.0) + 0.0) }
     }
 
-    /// The number of so many micro-units, clamped.
+    /// Converts whole micro-units, clamped to 0..=1.
     #[must_use]
     pub(crate) fn from_micros(micros: i64) -> Self {
         Self::clamped(micros as f64 / MICROS as f64)
@@ -52,7 +53,7 @@ impl Unit {
         if whole > 0.0 { Self::clamped(part / whole) } else { Self::ZERO }
     }
 
-    /// The number.
+    /// The number as `f64`.
     #[must_use]
     pub fn value(self) -> f64 {
         self.0
@@ -66,7 +67,7 @@ impl Unit {
 }
 
 impl TryFrom<f64> for Unit {
-    type Error = NotAUnit;
+    type Error = UnitRangeError;
 
     fn try_from(value: f64) -> Result<Self, Self::Error> {
         Self::try_new(value)
@@ -89,12 +90,12 @@ impl fmt::Display for Unit {
 #[must_use]
 pub(crate) fn micros(value: f64) -> i64 {
     let scaled = value * MICROS as f64;
-    // Half a step on, then cut off: `f64::round` is a call into a library on processors of the baseline.
+    // Adds half a step and truncates: `f64::round` is not in `core`, and a library call on baseline processors.
     (scaled + 0.5_f64.copysign(scaled)) as i64
 }
 
-/// Prints micro-units as a decimal: at least two places, more where they matter, so `0.3001 > 0.30` never reads
-/// `0.30 > 0.30`.
+/// Displays micro-units as a decimal with two places, or more if they are not zero, so that `0.3001 > 0.30` is not shown
+/// as `0.30 > 0.30`.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Exact(pub(crate) i64);
 
@@ -110,7 +111,9 @@ impl fmt::Display for Exact {
 
 #[cfg(test)]
 mod tests {
-    use super::{Exact, NotAUnit, Unit};
+    use std::string::ToString;
+
+    use super::{Exact, Unit, UnitRangeError};
 
     #[doc = "holds: design G3"]
     #[test]
@@ -120,7 +123,7 @@ mod tests {
         }
         assert_eq!(Unit::clamped(f64::NAN), Unit::ONE);
         for refused in [-0.1, 1.000_001, f64::INFINITY] {
-            assert_eq!(Unit::try_new(refused), Err(NotAUnit { value: refused }));
+            assert_eq!(Unit::try_new(refused), Err(UnitRangeError { value: refused }));
         }
         assert!(Unit::try_new(f64::NAN).is_err());
     }

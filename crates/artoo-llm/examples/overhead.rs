@@ -11,7 +11,7 @@ use std::net::{TcpListener, TcpStream};
 use std::thread;
 use std::time::Duration;
 
-use artoo_llm::{Model, Protocol, Remote, RemoteConfig, structured};
+use artoo_llm::{Model, Protocol, Remote, RemoteConfig};
 use artoo_proto::ModelRequest;
 use serde_json::{Value, json};
 
@@ -29,7 +29,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let request = request()?;
     let remote = Remote::new(RemoteConfig::new(Protocol::Chat, url.clone(), "m"))?;
-    let body = structured::body(Protocol::Chat, &request, "m", remote.dialect()).to_string();
+    let body = artoo_llm::request_body(Protocol::Chat, &request, "m", remote.dialect()).to_string();
     let bare = Plain::of(&format!("{url}/chat/completions"))?;
     println!("{} bytes sent and {} read a call, {AT_A_TIME} calls a turn, {TURNS} turns", body.len(), reply().len());
     let mut found = Vec::new();

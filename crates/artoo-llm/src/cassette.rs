@@ -6,14 +6,13 @@
 //! not be able to bring a recipe in.
 
 use std::collections::{HashMap, VecDeque};
-use std::fs::{File, OpenOptions};
-use std::io::{self, Write};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
 use artoo_proto::{ModelFailure, ModelReply, ModelRequest, ReplyBody, Role};
 use async_trait::async_trait;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 
 use crate::{Model, schema};
 
@@ -55,88 +54,18 @@ pub enum CassetteError {
 }
 
 /// One line.
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Entry {
     key: String,
-    role: Role,
-    schema_name: String,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(rename = "role")]
+    _role: Role,
+    #[serde(rename = "schema_name")]
+    _schema_name: String,
+    #[serde(default)]
     reply: Option<ModelReply>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default)]
     failure: Option<ModelFailure>,
-}
-
-/// A model that passes every request on and writes down what came of it.
-pub struct Recorder<M> {
-    model: M,
-    masks: Masks,
-    path: PathBuf,
-    // Held while one line is written, never across a wait.
-    tape: Mutex<Tape>,
-}
-
-struct Tape {
-    file: File,
-    entries: usize,
-    error: Option<io::Error>,
-}
-
-impl<M: Model> Recorder<M> {
-    /// Records onto the end of `path`, which is created if need be.
-    ///
-    /// # Errors
-    /// When the file can't be opened for appending.
-    pub fn append(model: M, path: impl Into<PathBuf>, masks: Masks) -> Result<Self, CassetteError> {
-        let path = path.into();
-        match OpenOptions::new().create(true).append(true).open(&path) {
-            Ok(file) => Ok(Self { model, masks, path, tape: Mutex::new(Tape { file, entries: 0, error: None }) }),
-            Err(source) => Err(CassetteError::File { path, source }),
-        }
-    }
-
-    /// Ends the recording: how many entries were written.
-    ///
-    /// # Errors
-    /// The first write that failed; the calls themselves were passed on regardless.
-    pub fn finish(self) -> Result<usize, CassetteError> {
-        let tape = self.tape.into_inner().unwrap_or_else(PoisonError::into_inner);
-        let result = tape.error.map_or_else(|| tape.file.sync_all(), Err);
-        result.map(|()| tape.entries).map_err(|source| CassetteError::File { path: self.path, source })
-    }
-
-    fn write_down(&self, request: &ModelRequest, outcome: &Result<ModelReply, ModelFailure>) {
-        let (reply, failure) = match outcome {
-            Ok(reply) if matches!(reply.body, ReplyBody::Json { .. }) => (Some(reply.clone()), None),
-            Ok(_) | Err(ModelFailure::NotRecorded { .. } | ModelFailure::Cancelled) => return,
-            Err(failure) => (None, Some(failure.clone())),
-        };
-        let key = self.masks.key(request);
-        let entry = Entry { key, role: request.role, schema_name: request.schema_name.clone(), reply, failure };
-        let mut tape = self.tape.lock().unwrap_or_else(PoisonError::into_inner);
-        let line = serde_json::to_string(&entry).map_err(io::Error::from);
-        // One write a line, so that two recorders on one file don't mix theirs.
-        match line.and_then(|line| tape.file.write_all(format!("{line}\n").as_bytes())) {
-            Ok(()) => tape.entries += 1,
-            Err(error) => {
-                tracing::warn!(%error, "a model call was not recorded");
-                tape.error.get_or_insert(error);
-            }
-        }
-    }
-}
-
-#[async_trait]
-impl<M: Model> Model for Recorder<M> {
-    fn name(&self) -> String {
-        self.model.name()
-    }
-
-    async fn ask(&self, request: &ModelRequest) -> Result<ModelReply, ModelFailure> {
-        let outcome = self.model.ask(request).await;
-        self.write_down(request, &outcome);
-        outcome
-    }
 }
 
 /// A model that only repeats what a cassette holds. It never asks anyone.

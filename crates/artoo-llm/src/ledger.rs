@@ -95,36 +95,10 @@ pub struct Account {
     pub time_ms: u64,
 }
 
-/// Why a call is not made.
+/// A call that may exceed a bound, with the reason.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum OverBudget {
-    /// Too many tokens.
-    #[error("{spent} of {allowed} tokens are spent or under way, and this call may take {wanted} more")]
-    Tokens {
-        /// Spent and under way.
-        spent: u64,
-        /// The bound.
-        allowed: u64,
-        /// What the call may take at most.
-        wanted: u64,
-    },
-    /// Too much money.
-    #[error("${spent} of ${allowed} are spent or under way, and this call may cost ${wanted} more")]
-    Money {
-        /// Spent and under way, in dollars.
-        spent: DollarsShown,
-        /// The bound.
-        allowed: DollarsShown,
-        /// What the call may cost at most.
-        wanted: DollarsShown,
-    },
-    /// A bound on money, and a model without a price.
-    #[error("there is a bound on money, and no price is known for {model}")]
-    NoPrice {
-        /// The model.
-        model: String,
-    },
-}
+#[error("{0}")]
+pub struct OverBudget(pub String);
 
 /// Money in micro-dollars, shown in dollars.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -234,18 +208,24 @@ impl Ledger {
         let tokens = prompt_tokens.saturating_add(most.completion_tokens);
         let cost = match price {
             Some(price) => price.most(most),
-            None if self.budget.max_cost.is_some() => return Err(OverBudget::NoPrice { model: model.to_owned() }),
+            None if self.budget.max_cost.is_some() => {
+                return Err(OverBudget(format!("there is a bound on money, and no price is known for {model}")));
+            }
             None => 0,
         };
         self.with(|book| {
             let spent = book.total.usage.prompt_tokens + book.total.usage.completion_tokens + book.reserved_tokens;
             if let Some(allowed) = self.budget.max_tokens.filter(|allowed| spent.saturating_add(tokens) > *allowed) {
-                return Err(OverBudget::Tokens { spent, allowed, wanted: tokens });
+                return Err(OverBudget(format!(
+                    "{spent} of {allowed} tokens are spent or under way, and this call may take {tokens} more"
+                )));
             }
             let paid = book.total.cost + book.reserved_cost;
             if let Some(allowed) = self.budget.max_cost.filter(|allowed| paid.saturating_add(cost) > *allowed) {
-                let shown = |money| DollarsShown(money);
-                return Err(OverBudget::Money { spent: shown(paid), allowed: shown(allowed), wanted: shown(cost) });
+                let [paid, allowed, cost] = [paid, allowed, cost].map(DollarsShown);
+                return Err(OverBudget(format!(
+                    "${paid} of ${allowed} are spent or under way, and this call may cost ${cost} more"
+                )));
             }
             book.reserved_tokens += tokens;
             book.reserved_cost += cost;

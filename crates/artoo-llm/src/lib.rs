@@ -22,6 +22,7 @@ use artoo_proto::{ModelFailure, ModelReply, ModelRequest};
 use async_trait::async_trait;
 
 pub mod abilities;
+pub mod ability_book;
 pub mod bare;
 pub mod cassette;
 pub mod error;
@@ -40,18 +41,18 @@ pub mod structured;
 pub mod tiers;
 pub mod usage;
 
-mod native;
 mod transport;
 mod whole_file;
 mod wire;
 
-pub use abilities::{Abilities, AbilityBook};
+pub use abilities::Abilities;
+pub use ability_book::AbilityBook;
 pub use error::ConfigError;
 pub use ledger::Ledger;
 pub use remote::{Remote, RemoteConfig, Shared, call_address, shown_url};
 pub use secret::Secret;
 pub use tiers::Tiers;
-pub use wire::Protocol;
+pub use wire::{Protocol, request_body};
 
 /// Something that answers requests: a remote endpoint, a script, a recording, a parser.
 ///
@@ -70,17 +71,6 @@ pub trait Model: Send + Sync {
 
 #[async_trait]
 impl<M: Model + ?Sized> Model for Arc<M> {
-    fn name(&self) -> String {
-        (**self).name()
-    }
-
-    async fn ask(&self, request: &ModelRequest) -> Result<ModelReply, ModelFailure> {
-        (**self).ask(request).await
-    }
-}
-
-#[async_trait]
-impl<M: Model + ?Sized> Model for Box<M> {
     fn name(&self) -> String {
         (**self).name()
     }

@@ -84,19 +84,11 @@ impl ReaderError {
     #[must_use]
     pub fn into_failure(self, text: &str) -> ModelFailure {
         let detail = escape::one_line(&self.to_string());
-        match self {
-            Self::Cut { .. } => ModelFailure::Cut { detail, usage: Usage::default() },
-            Self::Empty
-            | Self::TooLong { .. }
-            | Self::NoObject
-            | Self::Malformed { .. }
-            | Self::DuplicateKey { .. }
-            | Self::TooDeep { .. }
-            | Self::InexactNumber
-            | Self::DoesNotFit { .. } => {
-                ModelFailure::Unreadable { detail, excerpt: excerpt(text), usage: Usage::default() }
-            }
+        let usage = Usage::default();
+        if matches!(self, Self::Cut { .. }) {
+            return ModelFailure::Cut { detail, usage };
         }
+        ModelFailure::Unreadable { detail, excerpt: excerpt(text), usage }
     }
 }
 

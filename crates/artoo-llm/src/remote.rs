@@ -15,7 +15,6 @@ use crate::pool::{self, ClientSlot, Gate, Pool, Turn};
 use crate::secret::Scrubber;
 use crate::structured::{Dialect, ReplyFormat};
 use crate::transport::ClientSettings;
-use crate::usage::{Meter, Spent};
 use crate::{ConfigError, Model, Protocol, retry};
 use endpoint::Endpoint;
 use exchange::Sent;
@@ -28,10 +27,11 @@ pub(crate) use waits::retry_after;
 pub use config::{RemoteConfig, Variables};
 pub use endpoint::{same_origin, shown as shown_url};
 pub use listing::Listed;
-pub use recorded::{read_recorded, read_recorded_calls};
+pub use recorded::read_recorded;
 
 mod config;
 mod context;
+mod decoder;
 mod endpoint;
 mod exchange;
 mod listing;
@@ -69,7 +69,6 @@ pub struct Remote {
     context: OnceCell<Option<u64>>,
     /// What the running model really has, where the endpoint tells.
     context_checked: OnceCell<Option<u64>>,
-    meter: Meter,
 }
 
 impl Remote {
@@ -104,17 +103,10 @@ impl Remote {
             dialect: Mutex::new(first_dialect(&config, &endpoint)),
             context: OnceCell::new(),
             context_checked: OnceCell::new(),
-            meter: Meter::default(),
             settings,
             endpoint,
             config,
         })
-    }
-
-    /// What every call of this client has cost, including those that failed.
-    #[must_use]
-    pub fn spent(&self) -> Spent {
-        self.meter.spent()
     }
 
     /// How it was set up.

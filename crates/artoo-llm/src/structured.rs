@@ -1,10 +1,7 @@
 //! How a reply in JSON is asked for, what to leave out when an endpoint refuses a part, and what its errors say.
 
-use artoo_proto::ModelRequest;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-
-use crate::wire::{Asking, Protocol};
 
 pub(crate) mod strict;
 
@@ -202,21 +199,6 @@ impl Dialect {
 #[must_use]
 pub fn asked_for(form: &str) -> String {
     format!("Answer with one JSON object of this form, and with nothing else:\n{form}")
-}
-
-/// The body of a request, as a protocol words it: the stable part first, the schema last.
-#[must_use]
-pub fn body(protocol: Protocol, request: &ModelRequest, model: &str, dialect: Dialect) -> Value {
-    let asking = Asking {
-        request,
-        model,
-        dialect,
-        schema_text: &request.schema.to_string(),
-        context_tokens: None,
-        form: Some(&artoo_proto::shape(&request.schema)),
-        by_tools: None,
-    };
-    serde_json::from_str(&protocol.wire().body(&asking)).unwrap_or_default()
 }
 
 /// Endpoints take letters, digits, `_` and `-` only.

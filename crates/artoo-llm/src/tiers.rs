@@ -60,18 +60,7 @@ impl Tiers {
     /// Whether the hands serve a role, rather than the brain.
     #[must_use]
     pub fn is_for_hands(role: Role) -> bool {
-        match role {
-            Role::Executor | Role::AgentValidator => true,
-            Role::Perceiver
-            | Role::Planner
-            | Role::Dispatcher
-            | Role::MetaValidator
-            | Role::Memory
-            | Role::Auditor
-            | Role::Solver
-            | Role::Operator
-            | Role::Runtime => false,
-        }
+        matches!(role, Role::Executor | Role::AgentValidator)
     }
 
     /// The models that may serve a call, best first, with their ranks.
@@ -100,19 +89,15 @@ impl Tiers {
 /// Whether another model may do where one failed like this: not where its own words were the trouble, which asking
 /// again is for, nor where the call was not to be made at all.
 fn may_fall_back(failure: &ModelFailure) -> bool {
-    match failure {
+    matches!(
+        failure,
         ModelFailure::Unreachable { .. }
-        | ModelFailure::Unauthorized { .. }
-        | ModelFailure::Rejected { .. }
-        | ModelFailure::Overloaded { .. }
-        | ModelFailure::TimedOut { .. }
-        | ModelFailure::DoesNotFit { .. } => true,
-        ModelFailure::Cut { .. }
-        | ModelFailure::Unreadable { .. }
-        | ModelFailure::OverBudget { .. }
-        | ModelFailure::Cancelled
-        | ModelFailure::NotRecorded { .. } => false,
-    }
+            | ModelFailure::Unauthorized { .. }
+            | ModelFailure::Rejected { .. }
+            | ModelFailure::Overloaded { .. }
+            | ModelFailure::TimedOut { .. }
+            | ModelFailure::DoesNotFit { .. }
+    )
 }
 
 #[async_trait]

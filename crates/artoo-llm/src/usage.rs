@@ -1,16 +1,25 @@
 //! What calls cost: counts from the endpoint, estimates where it gives none, and a running sum that includes failures.
 
-use std::sync::atomic::{AtomicU64, Ordering};
-
 use artoo_proto::{ModelRequest, Prompt, Usage};
-
-pub use crate::wire::draft::Counts;
 
 /// Characters to one token where the endpoint counts nothing: the usual rule of thumb for English text.
 const CHARS_PER_TOKEN: usize = 4;
 
 /// Characters to one token at the most, over a whole prompt: English prose, which packs best, stays below.
 const CHARS_PER_TOKEN_MOST: usize = 6;
+
+/// Tokens as the endpoint counted them, where it did.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Tokens sent, those from a cache among them.
+    pub prompt: Option<u64>,
+    /// Tokens received, reasoning among them.
+    pub completion: Option<u64>,
+    /// Tokens sent that a cache of the endpoint held.
+    pub cached: Option<u64>,
+    /// Tokens sent that were put into it, where that has a price of its own.
+    pub written: Option<u64>,
+}
 
 /// Tokens in `text`, estimated, rounded up.
 #[must_use]
@@ -59,56 +68,6 @@ pub fn of_call(counts: Counts, prompt_tokens: u64, written_chars: usize) -> Usag
         model_calls: 1,
         prompt_tokens: counts.prompt.unwrap_or(prompt_tokens),
         completion_tokens: counts.completion.unwrap_or_else(|| tokens_of(written_chars)),
-    }
-}
-
-/// A running sum of one client, also of answers that could not be used and of requests that were refused.
-#[derive(Debug, Default)]
-pub struct Meter {
-    requests: AtomicU64,
-    answers: AtomicU64,
-    prompt_tokens: AtomicU64,
-    cached_tokens: AtomicU64,
-    completion_tokens: AtomicU64,
-}
-
-/// What a [`Meter`] has counted.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Spent {
-    /// HTTP requests sent, retries included.
-    pub requests: u64,
-    /// Answers received in full or in part; each was paid for.
-    pub answers: u64,
-    /// Tokens sent with those.
-    pub prompt_tokens: u64,
-    /// Of these, tokens that the endpoint took from its cache.
-    pub cached_tokens: u64,
-    /// Tokens received with those.
-    pub completion_tokens: u64,
-}
-
-impl Meter {
-    /// The sum so far.
-    #[must_use]
-    pub fn spent(&self) -> Spent {
-        Spent {
-            requests: self.requests.load(Ordering::Relaxed),
-            answers: self.answers.load(Ordering::Relaxed),
-            prompt_tokens: self.prompt_tokens.load(Ordering::Relaxed),
-            cached_tokens: self.cached_tokens.load(Ordering::Relaxed),
-            completion_tokens: self.completion_tokens.load(Ordering::Relaxed),
-        }
-    }
-
-    pub(crate) fn request_sent(&self) {
-        self.requests.fetch_add(1, Ordering::Relaxed);
-    }
-
-    pub(crate) fn answered(&self, usage: Usage, cached: u64) {
-        self.answers.fetch_add(u64::from(usage.model_calls), Ordering::Relaxed);
-        self.prompt_tokens.fetch_add(usage.prompt_tokens, Ordering::Relaxed);
-        self.cached_tokens.fetch_add(cached, Ordering::Relaxed);
-        self.completion_tokens.fetch_add(usage.completion_tokens, Ordering::Relaxed);
     }
 }
 

@@ -1,24 +1,28 @@
-//! Small files of the data folder, read whole and replaced in one step.
+//! Small files that are read whole and replaced atomically.
 
 use std::collections::BTreeMap;
-use std::fs;
+use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-/// Longest file read: several times what the entries of any of them can need.
+/// Maximum size of a file that is read: several times what any of them needs.
 const FILE_MAX_BYTES: u64 = 256 * 1024;
 
-/// What a file holds. One that is not there, is too long or can't be read holds nothing: it is found out again.
+/// Mode of new files: only the owner can read or write.
+const FILE_MODE: u32 = 0o600;
+
+/// Parses a JSON file; the default value if it is missing, too long or invalid.
 pub(crate) fn read<T: DeserializeOwned + Default>(path: &Path) -> T {
     let is_small = fs::metadata(path).is_ok_and(|found| found.len() <= FILE_MAX_BYTES);
     let text = is_small.then(|| fs::read(path).ok()).flatten().unwrap_or_default();
     serde_json::from_slice(&text).unwrap_or_default()
 }
 
-/// Drops the oldest entries beyond `most`.
+/// Removes the oldest entries beyond `most`; `at_s` gives an entry's time.
 pub(crate) fn keep_newest<T>(entries: &mut BTreeMap<String, T>, most: usize, at_s: impl Fn(&T) -> i64) {
     while entries.len() > most {
         let oldest = entries.iter().min_by_key(|(_, entry)| at_s(entry)).map(|(key, _)| key.clone());
@@ -26,18 +30,28 @@ pub(crate) fn keep_newest<T>(entries: &mut BTreeMap<String, T>, most: usize, at_
     }
 }
 
-/// Puts a value in the place of the file.
+/// Replaces a file by a value as JSON.
 pub(crate) fn write<T: Serialize>(path: &Path, value: &T) -> io::Result<()> {
-    let bytes = serde_json::to_vec_pretty(value)?;
+    replace(path, &serde_json::to_vec_pretty(value)?)
+}
+
+/// Replaces a file atomically: the bytes are written to a new file beside it, synced, and renamed.
+pub(crate) fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let beside = path.with_extension(format!("new-{}", std::process::id()));
-    let written = fs::File::create(&beside).and_then(|mut file| {
-        file.write_all(&bytes)?;
-        file.sync_all()
-    });
-    let renamed = written.and_then(|()| fs::rename(&beside, path));
+    // A leftover, or a symbolic link that someone placed there.
+    drop(fs::remove_file(&beside));
+    let file = OpenOptions::new().write(true).create_new(true).mode(FILE_MODE).open(&beside);
+    let written = file.and_then(|mut file| file.write_all(bytes).and_then(|()| file.sync_all()));
+    let renamed = written.and_then(|()| fs::rename(&beside, path)).and_then(|()| sync_folder(path));
     if renamed.is_err() {
-        // What could not be put in place is of no use.
         drop(fs::remove_file(&beside));
     }
     renamed
+}
+
+/// Syncs the folder that contains `path`, so that a rename survives a power loss.
+pub(crate) fn sync_folder(path: &Path) -> io::Result<()> {
+    // The parent of a bare file name is the empty path.
+    let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
+    File::open(parent.unwrap_or(Path::new(".")))?.sync_all()
 }

@@ -2,7 +2,11 @@
 
 use std::hint::black_box;
 
-use artoo_mkct::{Clocks, Engine, Frame, NewMegram, Offset, RecallQuery, State, intent_tag, via_tag};
+use artoo_mkct::{
+    Engine, NewMegram, RecallQuery, State, Tag,
+    clock::Clocks,
+    record::{Frame, Offset},
+};
 use criterion::{BatchSize, BenchmarkId, Criterion, criterion_group, criterion_main};
 
 const NOW_MS: i64 = 1_772_000_000_000;
@@ -12,40 +16,39 @@ const SIZES: [u64; 4] = [1_000, 10_000, 100_000, 1_000_000];
 /// An engine with so many records under one tag, their texts elsewhere, spread over three years.
 fn engine(records: u64) -> Engine {
     let mut engine = Engine::new();
-    let (space, entity) = tag();
+    let tag = tag();
     for i in 0..records {
         let at_ms = NOW_MS - ((records - i) * (3 * 365 * MS_PER_DAY) as u64 / records) as i64;
         let state = State::ALL.get((i % 7) as usize).copied().unwrap_or(State::Refine);
-        let task = Some(format!("task-{}", i / 4));
-        let draft = NewMegram { task, ..NewMegram::new(space.clone(), entity.clone(), state, "what happened") };
-        if let Ok(Frame::Written { megram }) = engine.write(at_ms, draft) {
-            engine.settle(megram.id, Offset(i));
+        let draft = NewMegram::new(tag.clone(), state, "what happened").task(format!("task-{}", i / 4));
+        if let Ok(Frame::Written { megram }) = engine.write(draft, at_ms) {
+            engine.set_offset(megram.id, Offset(i));
         }
     }
     engine
 }
 
-fn tag() -> (String, String) {
-    (intent_tag("count the files"), via_tag(&["glob"]))
+fn tag() -> Tag {
+    Tag::approach("count the files", &["glob"])
 }
 
 fn by_size(criterion: &mut Criterion) {
-    let (space, entity) = tag();
+    let tag = tag();
     let mut group = criterion.benchmark_group("one tag");
     for records in SIZES {
         let engine = engine(records);
         group.bench_function(BenchmarkId::new("query_mk", records), |bencher| {
-            bencher.iter(|| black_box(engine.query_mk(&space, &entity, black_box(NOW_MS))));
+            bencher.iter(|| black_box(engine.query_mk(&tag, black_box(NOW_MS))));
         });
-        let query = RecallQuery { intent: "count the files", tools: &[], targets: &[], limit: 10 };
+        let query = RecallQuery::new("count the files");
         group.bench_function(BenchmarkId::new("recall", records), |bencher| {
             bencher.iter(|| black_box(engine.recall(&query, black_box(NOW_MS))));
         });
         group.bench_function(BenchmarkId::new("clone, write a hundred", records), |bencher| {
             let write = |mut copy: Engine| {
                 for _ in 0..100 {
-                    let draft = NewMegram::new(space.clone(), entity.clone(), State::Accept, "x");
-                    black_box(copy.write(NOW_MS, draft).is_ok());
+                    let draft = NewMegram::new(tag.clone(), State::Accept, "x");
+                    black_box(copy.write(draft, NOW_MS).is_ok());
                 }
                 copy
             };

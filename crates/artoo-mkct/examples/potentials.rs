@@ -11,7 +11,10 @@ use std::{
     time::Instant,
 };
 
-use artoo_mkct::{Engine, Frame, NewMegram, Offset, State};
+use artoo_mkct::{
+    Engine, NewMegram, State, Tag,
+    record::{Frame, Offset},
+};
 
 const NOW_MS: i64 = 1_772_000_000_000;
 const MS_PER_DAY: i64 = 86_400_000;
@@ -60,13 +63,11 @@ fn frames(records: u64, tags: u64) -> impl Iterator<Item = Frame> {
     (0..records).filter_map(move |i| {
         let at_ms = NOW_MS - SPAN_DAYS * MS_PER_DAY + (i * (SPAN_DAYS * MS_PER_DAY) as u64 / records) as i64;
         let state = State::ALL.get((i * 7 / 3 % 7) as usize).copied()?;
-        let draft = NewMegram {
-            task: Some(format!("task-{}", i / 4)),
-            ..NewMegram::new("tool:shell", entity(i % tags), state, "content")
-        };
-        let frame = source.write(at_ms, draft).ok()?;
+        let draft =
+            NewMegram::new(Tag::new("tool:shell", entity(i % tags)), state, "content").task(format!("task-{}", i / 4));
+        let frame = source.write(draft, at_ms).ok()?;
         if let Frame::Written { megram } = &frame {
-            source.settle(megram.id, Offset(i));
+            source.set_offset(megram.id, Offset(i));
         }
         Some(frame)
     })
@@ -121,7 +122,7 @@ fn open(state: &Path) -> Result<(), Box<dyn Error>> {
         drop(std::mem::take(&mut engine));
         let started = Instant::now();
         engine = Engine::decode_state(&mut File::open(state)?, None)?;
-        black_box(engine.query_mk("tool:shell", &entity(0), NOW_MS));
+        black_box(engine.query_mk(&Tag::new("tool:shell", &entity(0)), NOW_MS));
         open_ms = open_ms.min(started.elapsed().as_secs_f64() * 1e3);
     }
     print_line(&format!("{open_ms} {}", resident_mb()));
@@ -131,7 +132,7 @@ fn open(state: &Path) -> Result<(), Box<dyn Error>> {
 fn query_ns(engine: &Engine, entity: &str) -> f64 {
     let started = Instant::now();
     for i in 0..QUERIES {
-        black_box(engine.query_mk("tool:shell", entity, NOW_MS + i64::from(i)));
+        black_box(engine.query_mk(&Tag::new("tool:shell", entity), NOW_MS + i64::from(i)));
     }
     started.elapsed().as_secs_f64() * 1e9 / f64::from(QUERIES)
 }
@@ -145,7 +146,7 @@ fn direct_ns(engine: &Engine, entity: &str) -> f64 {
 /// The sums term by term, largest rounding error carried along.
 fn direct(engine: &Engine, entity: &str, now_ms: i64) -> (f64, f64) {
     let mut sums = [(0.0_f64, 0.0_f64); 2];
-    for share in engine.why("tool:shell", entity, now_ms) {
+    for share in engine.why(&Tag::new("tool:shell", entity), now_ms) {
         for ((sum, error), x) in sums.iter_mut().zip([share.attention, share.decision]) {
             let total = *sum + x;
             *error += if sum.abs() >= x.abs() { (*sum - total) + x } else { (x - total) + *sum };
@@ -162,7 +163,7 @@ fn max_rel_err(engine: &Engine, entity: &str) -> f64 {
         .map(|days| {
             let now_ms = NOW_MS + days * MS_PER_DAY;
             let (attention, decision) = direct(engine, entity, now_ms);
-            let found = engine.query_mk("tool:shell", entity, now_ms);
+            let found = engine.query_mk(&Tag::new("tool:shell", entity), now_ms);
             (found.attention - attention).abs().max((found.decision - decision).abs()) / attention
         })
         .into_iter()

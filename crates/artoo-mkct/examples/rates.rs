@@ -11,7 +11,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use artoo_mkct::{IndexChoice, Memory, NewMegram, Options, Promise, RefusedWrite, State};
+use artoo_mkct::{Durability, Memory, NewMegram, Options, State, Tag, memory::MemoryWriteError};
 
 const NOW: i64 = 1_772_000_000_000;
 
@@ -26,14 +26,14 @@ fn main() -> Result<(), Box<dyn Error>> {
     let position = arguments.iter().position(|argument| argument == "--records");
     let records = position.and_then(|at| arguments.get(at + 1)).map_or(Ok(100_000), |text| text.parse())?;
     let folder = tempfile::tempdir()?;
-    let options = || Options { index: IndexChoice::None, dream: None, ..Options::default() };
+    let options = || Options::default().with(|options| options.dream = None);
 
     let (memory, _) = Memory::open(folder.path(), options())?;
     let began = Instant::now();
     write(&memory, records)?;
-    memory.flush(Promise::Acknowledged)?;
+    memory.flush(Durability::Acknowledged)?;
     let acknowledged = began.elapsed();
-    memory.flush(Promise::Synced)?;
+    memory.flush(Durability::Synced)?;
     let synced = began.elapsed();
     memory.close()?;
 
@@ -49,7 +49,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let snapshot = folder.path().join("memory.snapshot");
     std::fs::remove_file(snapshot)?;
     let began = Instant::now();
-    let (memory, _) = Memory::open(folder.path(), Options { snapshot_tail_bytes: u64::MAX, ..options() })?;
+    let (memory, _) = Memory::open(folder.path(), options().with(|options| options.snapshot_tail_bytes = u64::MAX))?;
     let from_journal = began.elapsed();
     drop(memory);
 
@@ -80,12 +80,13 @@ fn write(memory: &Memory, records: usize) -> Result<(), Box<dyn Error>> {
         let draft = |i: usize| {
             let number = batch * BATCH + i;
             let text = format!("event {number}: 12 files found, checked against the folder's listing, none missing");
-            let draft = NewMegram::new(format!("intent:{}", number % 5_000), "via:glob,shell", State::Accept, text);
-            NewMegram { task: Some(format!("task-{}", number / 4)), ..draft }
+            let draft =
+                NewMegram::new(Tag::new(format!("intent:{}", number % 5_000), "via:glob,shell"), State::Accept, text);
+            draft.task(format!("task-{}", number / 4))
         };
         let accepted = loop {
-            match memory.write_all(NOW + batch as i64, (0..BATCH).map(draft).collect()) {
-                Err(RefusedWrite::QueueFull { .. }) => memory.flush(Promise::Acknowledged)?,
+            match memory.write_all((0..BATCH).map(draft).collect(), NOW + batch as i64) {
+                Err(MemoryWriteError::QueueFull { .. }) => memory.flush(Durability::Acknowledged)?,
                 accepted => break accepted?,
             }
         };
@@ -93,7 +94,7 @@ fn write(memory: &Memory, records: usize) -> Result<(), Box<dyn Error>> {
         if waiting.len() > AHEAD
             && let Some(receipt) = waiting.pop_front()
         {
-            receipt.wait(Promise::Acknowledged)?;
+            receipt.wait(Durability::Acknowledged)?;
         }
     }
     Ok(())

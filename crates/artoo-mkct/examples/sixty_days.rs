@@ -4,7 +4,12 @@
 
 use std::error::Error;
 
-use artoo_mkct::{Action, Clocks, Engine, Frame, NewMegram, Potentials, State, intent_tag, via_tag};
+use artoo_mkct::{
+    Action, Engine, NewMegram, State, Tag,
+    clock::Clocks,
+    engine::Potentials,
+    record::{Frame, intent_tag, via_tag},
+};
 
 const MS_PER_DAY: i64 = 86_400_000;
 const DAYS: i64 = 60;
@@ -53,9 +58,8 @@ fn live() -> Result<Story, Box<dyn Error>> {
             _ => None,
         };
         if let Some(state) = state.filter(|_| sample % SAMPLES_PER_DAY == 0) {
-            let event =
-                NewMegram { task: Some(format!("task {day}")), ..NewMegram::new(&space, &entity, state, "…") };
-            memory.write(now_ms, event)?;
+            let event = NewMegram::new(Tag::new(&space, &entity), state, "…").task(format!("task {day}"));
+            memory.write(event, now_ms)?;
             story.events.push((day, state));
         }
         for promotion in memory.promotions(now_ms) {
@@ -66,7 +70,7 @@ fn live() -> Result<Story, Box<dyn Error>> {
         let report = memory.sweep(Clocks { wall_ms: now_ms, uptime_ms: now_ms });
         story.marks.extend(report.contradicted.iter().map(|_| Mark { day, text: "dissonance" }));
         story.marks.extend(report.demoted.iter().map(|_| Mark { day, text: "rule falls" }));
-        story.samples.push((day, memory.query_mk(&space, &entity, now_ms)));
+        story.samples.push((day, memory.query_mk(&Tag::new(&space, &entity), now_ms)));
     }
     Ok(story)
 }

@@ -8,8 +8,12 @@ use std::{
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    ApplyError, DeletionReason, Engine, Frame, Level, MAX_FRAME_BYTES, Megram, MegramId, ReadError, RuleKind,
-    Watermark, engine::Standing, frame::MAX_IDS_PER_FRAME,
+    engine::{Engine, RuleSlot},
+    journal::MAX_FRAME_BYTES,
+    record::{
+        ApplyError, DeletionReason, Frame, Level, Megram, MegramId, ReadError, RuleKind, Watermark,
+        frame::MAX_IDS_PER_FRAME,
+    },
 };
 
 /// The version of exported lines that this library writes; it reads every version up to this one.
@@ -106,7 +110,7 @@ impl Engine {
         let live = self.rows.by_id().filter_map(|(id, _)| self.get(id).transpose());
         let rules = whole(Level::C).filter_map(|rule| self.promoted(rule)).map(Ok);
         let mut marks: Vec<(String, String, RuleKind, Watermark)> =
-            self.standing.iter().filter_map(|(key, standing)| self.mark_of(*key, *standing)).collect();
+            self.rule_slots.iter().filter_map(|(key, slot)| self.mark_of(*key, *slot)).collect();
         // The numbers of tags differ from memory to memory, their names do not.
         marks.sort();
         let marks = marks
@@ -182,18 +186,14 @@ impl Engine {
     fn promoted(&self, rule: &Megram) -> Option<Frame> {
         let tag = self.index.number(&rule.space, &rule.entity)?;
         let rule_kind = RuleKind::of_sigma(rule.sigma);
-        let watermark = self.standing.get(&(tag, rule_kind))?.used?;
+        let watermark = self.rule_slots.get(&(tag, rule_kind))?.used?;
         Some(Frame::Promoted { rule: rule.clone(), rule_kind, watermark, supersedes: None })
     }
 
     /// How far evidence is used up where no rule says so.
-    fn mark_of(
-        &self,
-        (tag, kind): (u32, RuleKind),
-        standing: Standing,
-    ) -> Option<(String, String, RuleKind, Watermark)> {
-        let tag = self.index.tag(tag).filter(|_| standing.rule.is_none())?;
-        Some((tag.space().to_owned(), tag.entity().to_owned(), kind, standing.used?))
+    fn mark_of(&self, (tag, kind): (u32, RuleKind), slot: RuleSlot) -> Option<(String, String, RuleKind, Watermark)> {
+        let tag = self.index.tag(tag).filter(|_| slot.rule.is_none())?;
+        Some((tag.space().to_owned(), tag.entity().to_owned(), kind, slot.used?))
     }
 }
 

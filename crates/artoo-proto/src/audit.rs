@@ -1,74 +1,74 @@
-//! R6's contract with the human: queries in, reports out.
+//! What the operator asks of the auditor, and the report the auditor answers with.
 
 use serde::{Deserialize, Serialize};
 
 use crate::{TaskId, Timestamp};
 
-/// Operator to R6: report now.
+/// The operator asks the auditor for a report now.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AuditQuery {}
 
-/// Why a report was made.
+/// What made the auditor write a report.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Trigger {
-    /// The timer.
+    /// The regular interval passed.
     Periodic,
-    /// The human asked.
+    /// The operator asked for it.
     OnDemand,
 }
 
-/// Where a task's gap is heading.
+/// Whether a task is getting closer to its goal, by its distance D between result and intent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum GapTrend {
     /// D falls.
     Improving,
-    /// D stays.
+    /// D does not change.
     Stable,
     /// D rises.
     Worsening,
 }
 
-/// One task's trend.
+/// The trend of one task's distance D.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TaskTrend {
-    /// The task.
+    /// The task's id.
     pub task_id: TaskId,
-    /// Its trend.
+    /// Whether D falls, stays or rises.
     pub trend: GapTrend,
 }
 
-/// How tools fared in the window.
+/// Counts of failed and repeated executions since the last report.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ToolHealth {
-    /// Execution results that failed.
+    /// Executions that reported failure.
     pub execution_failures: u64,
-    /// Corrections for the environment's sake.
+    /// Attempts repeated because of the environment (network, permission, missing file).
     pub environmental_retries: u64,
-    /// Corrections for the approach's sake.
+    /// Attempts repeated because the approach was wrong.
     pub logical_retries: u64,
 }
 
-/// R6 to the human.
+/// What the auditor saw since its last report.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AuditReport {
-    /// Why now.
+    /// What made the auditor write this report.
     pub trigger: Trigger,
-    /// Start of the window.
+    /// When the reported period began.
     pub window_start: Timestamp,
-    /// Tasks seen (a replan is not a task).
+    /// Tasks seen in the period; a replan does not count as another task.
     pub tasks_observed: u64,
-    /// Corrections of the fast loop.
+    /// Corrections that the agent-validator sent to executors.
     pub total_corrections: u64,
-    /// Trends.
+    /// The trend of each task with a new D in the period.
     pub gap_trends: Vec<TaskTrend>,
-    /// Messages that broke the rules of the bus.
+    /// Messages that broke the rules of the bus, one line each.
     pub boundary_violations: Vec<String>,
-    /// Slow changes for the worse.
+    /// Rates that got worse compared with earlier periods, one line each.
     pub drift_alerts: Vec<String>,
-    /// Everything else that looks wrong.
+    /// Other findings that look wrong, one line each.
     pub anomalies: Vec<String>,
-    /// Tools.
+    /// Counts of failed and repeated executions.
     pub tool_health: ToolHealth,
 }

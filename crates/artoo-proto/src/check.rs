@@ -1,57 +1,57 @@
-//! Success criteria: prose judged by a model, or a check decided in code from evidence.
+//! Success criteria: prose that a model judges, or a check that code decides.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// How a failed criterion weighs in D: fully, or by how consistently it failed.
+/// How a criterion that failed counts in the distance D.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Mode {
-    /// Machine-checkable: a failure counts 1.
+    /// A machine can check it: a failure counts 1.
     Verifiable,
-    /// A judgement: a failure counts k/N over the attempts.
+    /// A model judges it: a failure counts k/N, for k failed attempts of N.
     Plausible,
 }
 
-/// One assertion about an output. On the wire `{criterion, mode, required?, check?}` or a plain string.
+/// One assertion about an output. In JSON: `{criterion, mode, required?, check?}` or a plain string.
 ///
-/// A checked criterion has no prose of its own: what is claimed is rendered from the check, so no claim can
-/// hide behind a check that says something else.
+/// A checked criterion has no prose of its own: its claim is rendered from the check, so a claim can't differ from what is
+/// checked.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(from = "CriterionWire", into = "CriterionWire")]
 pub enum Criterion {
-    /// Judged by a model against evidence.
+    /// An assertion in words, judged by a model against evidence.
     Prose {
         /// The assertion.
         text: String,
-        /// Its weight in D.
+        /// How a failure counts in D.
         mode: Mode,
-        /// Unmet, it counts as D > δ for the decision table.
+        /// Whether the task fails if this criterion does: a failure then counts as D above the threshold δ.
         required: bool,
     },
-    /// Decided in code.
+    /// An assertion that code decides.
     Checked {
-        /// The check; its rendering is the claim.
+        /// The check; the claim is rendered from it.
         check: Check,
-        /// Unmet, it counts as D > δ for the decision table.
+        /// Whether the task fails if this criterion does: a failure then counts as D above the threshold δ.
         required: bool,
     },
 }
 
 impl Criterion {
-    /// A plausible criterion in prose.
+    /// A criterion in words, judged by a model; not required.
     #[must_use]
     pub fn prose(text: impl Into<String>) -> Self {
         Self::Prose { text: text.into(), mode: Mode::Plausible, required: false }
     }
 
-    /// A required criterion decided by `check`.
+    /// A required criterion that `check` decides.
     #[must_use]
     pub fn checked(check: Check) -> Self {
         Self::Checked { check, required: true }
     }
 
-    /// The assertion as shown to a person: prose, or the check rendered.
+    /// The assertion as a person reads it: the prose, or the check in words.
     #[must_use]
     pub fn claim(&self) -> String {
         match self {
@@ -60,7 +60,7 @@ impl Criterion {
         }
     }
 
-    /// Its weight in D; a checked criterion is always verifiable.
+    /// How a failure counts in D; a checked criterion is always verifiable.
     #[must_use]
     pub fn mode(&self) -> Mode {
         match self {
@@ -77,7 +77,7 @@ impl Criterion {
         }
     }
 
-    /// The check, where there is one.
+    /// The check, if code decides this criterion.
     #[must_use]
     pub fn check(&self) -> Option<&Check> {
         match self {
@@ -130,7 +130,7 @@ impl From<Criterion> for CriterionWire {
     }
 }
 
-/// A question about the machine or the evidence that code can answer.
+/// A question about the output or the machine that code can answer.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
 pub enum Check {
@@ -138,64 +138,64 @@ pub enum Check {
     OutputNotEmpty {},
     /// Form: the output is one number.
     OutputIsNumber {},
-    /// Form: the last call's exit code.
+    /// Form: the last call ended with this exit code.
     ExitCode {
-        /// Expected code.
+        /// Expected exit code.
         code: i32,
     },
-    /// State: a file that this subtask's own call created or changed is there.
+    /// State: a file exists that this subtask itself created or changed.
     FileExists {
         /// Its path.
         path: String,
     },
-    /// State: such a file holds this text.
+    /// State: a file that this subtask itself wrote contains this text.
     FileContains {
         /// Its path.
         path: String,
         /// Text that must occur in it.
         text: String,
     },
-    /// State: such a file has exactly this text.
+    /// State: a file that this subtask itself wrote has exactly this content.
     FileEquals {
         /// Its path.
         path: String,
         /// Its whole content.
         text: String,
     },
-    /// Recomputation: how many files lie under a folder; the output must be that number.
+    /// Recomputation: the output must equal the number of files in a folder.
     FileCount {
         /// The folder.
         path: String,
-        /// A glob over file names; empty = every file.
+        /// A glob that file names must match; empty for every file.
         #[serde(default)]
         pattern: String,
-        /// Whether subfolders count.
+        /// Whether files in subfolders count.
         #[serde(default)]
         recursive: bool,
     },
-    /// Recomputation: how many lines a file has; the output must be that number.
+    /// Recomputation: the output must equal the number of lines of a file.
     LineCount {
         /// The file.
         path: String,
     },
-    /// Recomputation of a typed query by a second implementation; only code builds these.
+    /// Recomputation: the output must equal a second implementation's answer to a typed query. Only code builds these.
     Recompute {
-        /// The query, opaque here; `artoo-reflex` owns its meaning.
+        /// The query; its structure belongs to `artoo-reflex`.
         query: Value,
         /// The query in English, rendered from it.
         reading: String,
     },
-    /// State: what an act left behind, read again by a second implementation; only code builds these.
+    /// State: a second implementation reads again what an action was to change. Only code builds these.
     Performed {
-        /// The act, opaque here; `artoo-reflex` owns its meaning.
+        /// The action; its structure belongs to `artoo-reflex`.
         act: Value,
-        /// The act in English, rendered from it.
+        /// The action in English, rendered from it.
         reading: String,
     },
 }
 
 impl Check {
-    /// What a pass means, in one sentence.
+    /// What a passed check means, in one sentence.
     #[must_use]
     pub fn claim(&self) -> String {
         match self {
@@ -222,7 +222,7 @@ impl Check {
         }
     }
 
-    /// Whether a pass says something about the machine, rather than about the answer's form.
+    /// Whether a pass says something about the machine and not only about the answer's form.
     ///
     /// A form check never replaces a model's judgement.
     #[must_use]
@@ -239,7 +239,7 @@ impl Check {
         }
     }
 
-    /// The path whose state this check reads after an act, for checks of that kind.
+    /// The file this check expects to have been written, for checks of that kind.
     #[must_use]
     pub fn written_path(&self) -> Option<&str> {
         match self {
@@ -255,37 +255,37 @@ impl Check {
     }
 }
 
-/// What a check found.
+/// The result of one check.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CheckOutcome {
-    /// Whether the claim holds.
+    /// Whether the claim is true.
     pub pass: bool,
-    /// What was seen or computed, on one line.
+    /// What was found or computed, on one line.
     pub evidence: String,
-    /// For a failure: whether the machine stood in the way (unreadable, missing folder, no time).
+    /// For a failure: whether the environment prevented the check (unreadable file, missing folder, timeout).
     pub environmental: bool,
 }
 
 impl CheckOutcome {
-    /// The claim holds, or does not.
+    /// A result of a check that could be made.
     #[must_use]
     pub fn new(pass: bool, evidence: impl Into<String>) -> Self {
         Self { pass, evidence: evidence.into(), environmental: false }
     }
 
-    /// The claim holds.
+    /// The claim is true.
     #[must_use]
     pub fn pass(evidence: impl Into<String>) -> Self {
         Self::new(true, evidence)
     }
 
-    /// The claim does not hold.
+    /// The claim is false.
     #[must_use]
     pub fn fail(evidence: impl Into<String>) -> Self {
         Self::new(false, evidence)
     }
 
-    /// The machine stood in the way of a look.
+    /// The check could not be made; the environment prevented it.
     #[must_use]
     pub fn hindered(evidence: impl Into<String>) -> Self {
         Self { environmental: true, ..Self::fail(evidence) }

@@ -1,27 +1,27 @@
-//! R7's contract: directives to the planner and the final result to the user.
+//! What the solver sends: directives to the planner, and the final result to the user.
 
 use serde::{Deserialize, Serialize};
 
 use crate::{KeptOutput, ModelFailure, PerceptionFailure, TaskId, UnverifiedOutput};
 
-/// The loss and its three parts; D, P and Omega lie in 0..=1.
+/// How far a round is from the goal: the loss L and its parts, of which D, P and Omega are between 0 and 1.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 pub struct Loss {
-    /// Intent-result distance.
+    /// Distance between what was asked and what was achieved.
     #[serde(rename = "D")]
     pub d: f64,
-    /// Process implausibility.
+    /// How implausible the process was.
     #[serde(rename = "P")]
     pub p: f64,
-    /// Resource cost.
+    /// Resources used, as a share of the budget.
     #[serde(rename = "Omega")]
     pub omega: f64,
-    /// The weighted sum.
+    /// The weighted sum of D, P and Omega.
     #[serde(rename = "L")]
     pub l: f64,
 }
 
-/// What kind of change R2 must make.
+/// What kind of change the planner must make.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ReplanDirective {
@@ -31,27 +31,27 @@ pub enum ReplanDirective {
     ChangePath,
     /// Another method.
     ChangeApproach,
-    /// Another class of tool.
+    /// Another class of tools.
     BreakSymmetry,
 }
 
-/// How a task ends.
+/// How a task ends, without its details.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TerminalDirective {
-    /// Every criterion met.
+    /// Every criterion is met.
     Accept,
-    /// Close enough; what is unmet is named.
+    /// D is at most δ; the unmet criteria are listed.
     Success,
-    /// Given up; what there is, is delivered as unverified.
+    /// Given up; the output there is, is delivered as unverified.
     Abandon,
 }
 
-/// The state before this one; `init` on the first round.
+/// The directive before the current one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PrevDirective {
-    /// Nothing was directed yet.
+    /// There was none: this is the first round.
     Init,
     /// See [`ReplanDirective::Refine`].
     Refine,
@@ -74,188 +74,188 @@ impl From<ReplanDirective> for PrevDirective {
     }
 }
 
-/// The failure class of a whole round.
+/// Main cause of the failures in a round.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FailureMix {
-    /// Mostly wrong approach.
+    /// Mostly the approach.
     Logical,
     /// Mostly the environment.
     Environmental,
-    /// A tie.
+    /// Both equally.
     Mixed,
 }
 
-/// How widely a directive is applied, from the sign of the gradient.
+/// How widely a directive is to be applied, from the sign of the gradient of the loss.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Urgency {
-    /// Improving: narrow scope.
+    /// The loss falls: narrow scope.
     Low,
-    /// No signal.
+    /// No gradient.
     Normal,
-    /// Worsening: wide scope.
+    /// The loss rises: wide scope.
     High,
 }
 
-/// R7 to R2: what must change in the next plan.
+/// The solver tells the planner what must change in the next plan.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct PlanDirective {
-    /// The task.
+    /// The task's id.
     pub task_id: TaskId,
-    /// The round this directive opens (1 for the first replan).
+    /// The round that this directive opens; 1 for the first replan.
     pub round: u32,
-    /// The loss of the round that fell short.
+    /// The loss of the round before.
     pub loss: Loss,
     /// The directive before this one.
     pub prev_directive: PrevDirective,
-    /// What kind of change.
+    /// What kind of change the planner must make.
     pub directive: ReplanDirective,
-    /// Tools the next plan must not use; only grows within a task, save a released one.
+    /// Tools the next plan must not use. Within a task the list only grows, except for released tools.
     pub blocked_tools: Vec<String>,
-    /// Targets the next plan must not use; only grows within a task.
+    /// Targets the next plan must not use. Within a task the list only grows.
     pub blocked_targets: Vec<String>,
-    /// Tools released since every tool would have been blocked.
+    /// Tools allowed again because otherwise every tool would be blocked.
     pub released_tools: Vec<String>,
-    /// The criterion that drives D.
+    /// The criterion that contributes most to D.
     pub failed_criterion: String,
-    /// Whose fault.
+    /// Main cause of the failures of the round.
     pub failure_class: FailureMix,
-    /// Omega.
+    /// Omega: resources used, as a share of the budget.
     pub budget_pressure: f64,
     /// L minus the previous round's L.
     pub grad_l: f64,
-    /// How widely to apply it.
+    /// How widely to apply the directive.
     pub urgency: Urgency,
-    /// Near names seen by tools, for `change_path`; may be empty.
+    /// For `change_path`: names that tools found near a missing target; may be empty.
     pub suggested_alternatives: Vec<String>,
-    /// The decision in a sentence.
+    /// The decision in one sentence.
     pub rationale: String,
 }
 
-/// Whether a delivered criterion was decided by code, by a model, or not at all.
+/// How a criterion of the delivered result was decided.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CriterionMark {
-    /// Passed by re-reading state or recomputing.
+    /// Passed: code read the state again or recomputed it.
     Checked,
-    /// Passed in a model's judgement on cited evidence.
+    /// Passed: a model judged it on cited evidence.
     Judged,
-    /// Not met, or not shown to be.
+    /// Not met, or not shown to be met.
     Unmet,
 }
 
-/// One criterion as shown to the user.
+/// One criterion of the result as the user sees it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CriterionReport {
-    /// The claim.
+    /// The assertion.
     pub claim: String,
     /// How it was decided.
     pub mark: CriterionMark,
-    /// What was seen.
+    /// What was found.
     pub evidence: String,
 }
 
-/// What an accept rests on.
+/// What an accepted result was verified by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Basis {
-    /// Every criterion was decided by a check in code.
+    /// A check in code decided every criterion.
     Checked,
-    /// Every subtask passed at least one check in code about the machine; the rest is a model's judgement.
+    /// In every subtask at least one check in code about the machine passed; a model judged the rest.
     Mixed,
-    /// A model's judgement of evidence from this machine; in some subtask no check in code supports it.
+    /// A model judged evidence from this machine; in some subtask no check in code supports it.
     Judged,
-    /// Words only: no tool ran, so nothing about this machine was verified.
+    /// Nothing: no tool ran, so the answer is words only.
     WordsOnly,
 }
 
-/// Why a task was abandoned.
+/// Why a task was given up.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum AbandonReason {
-    /// Omega reached θ.
+    /// Omega reached its limit θ.
     BudgetExhausted,
-    /// A fifth execution would have been needed.
+    /// The limit of replans was reached.
     MaxReplans,
-    /// Law 2: the gap grew twice in a row.
+    /// Law 2: the distance D grew twice in a row.
     Diverging,
-    /// Every tool was blocked and released once already.
+    /// Every tool was blocked, and released once already.
     ToolsExhausted,
-    /// No acceptable plan.
+    /// No draft passed the plan validator.
     NoPlan {
         /// What was wrong with the drafts.
         problems: Vec<String>,
     },
-    /// The one way that is known failed.
+    /// The only known approach failed.
     NoOtherWay {
-        /// What failed, in the words of the call or the check.
+        /// What failed, as the call or the check reported it.
         failed: String,
         /// What the user can do next.
         next_steps: Vec<String>,
     },
     /// The request was not understood.
     NotUnderstood {
-        /// What was and what was not.
+        /// Which part was understood and which was not.
         failure: PerceptionFailure,
     },
-    /// A refused effect was needed.
+    /// The user denied an effect that the task needs.
     ConsentNeeded,
-    /// The model could not be asked.
+    /// The model could not be used.
     Provider {
-        /// What happened.
+        /// The model's failure.
         failure: ModelFailure,
     },
     /// The operator cancelled.
     Cancelled,
-    /// The hard time limit.
+    /// The hard time limit was reached.
     Deadline,
-    /// A role failed.
+    /// A role failed with an internal error.
     RoleFailed {
-        /// Which, and what it said.
+        /// The role, and its error.
         detail: String,
     },
 }
 
-/// A call that was refused.
+/// A call that was not allowed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DeniedAction {
     /// The call as it would have run, escaped for display.
     pub action: String,
     /// Why it was not allowed.
     pub reason: String,
-    /// Whether a person saw the question and said no; otherwise nobody could be asked, or a rule refused.
+    /// Whether the user denied it; otherwise a rule did, or there was no user to ask.
     #[serde(default)]
     pub by_person: bool,
 }
 
-/// How a task ended, with what honesty demands of each ending.
+/// How a task ended, with the details that each ending must state.
 ///
-/// A `success` can't be built without its list of unmet criteria, nor an `accept` without what it rests on.
+/// A `success` needs its list of unmet criteria, an `accept` what it was verified by.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "directive", rename_all = "snake_case")]
 pub enum Ending {
-    /// Every criterion met.
+    /// Every criterion is met.
     Accept {
-        /// What that rests on.
+        /// What the result was verified by.
         basis: Basis,
     },
-    /// D ≤ δ: delivered with these criteria unmet.
+    /// D is at most δ: delivered although these criteria are unmet.
     Success {
-        /// What is unmet; never empty in a result R7 sends.
+        /// The unmet criteria; never empty in a result the solver sends.
         unmet: Vec<CriterionReport>,
     },
     /// Not achieved.
     Abandon {
-        /// Why.
+        /// Why the task was given up.
         reason: AbandonReason,
-        /// What is unmet or unverified.
+        /// Criteria that are unmet or were not verified.
         unmet: Vec<CriterionReport>,
     },
 }
 
 impl Ending {
-    /// The directive alone.
+    /// The ending without its details.
     #[must_use]
     pub fn directive(&self) -> TerminalDirective {
         match self {
@@ -266,40 +266,40 @@ impl Ending {
     }
 }
 
-/// R7 to the user: the one result of a task.
+/// The one result of a task, from the solver to the user.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct FinalResult {
-    /// The task.
+    /// The task's id.
     pub task_id: TaskId,
     /// One or two lines; never claims more than the ending does.
     pub summary: String,
-    /// The answer: verified for `accept`, otherwise as good as the ending says.
+    /// The answer: verified for `accept`, otherwise only as far as the ending says.
     pub output: String,
-    /// Where `output` is cut: the items of the evidence store that hold all of it, in order.
+    /// If `output` is cut: the items of the evidence store that hold all of it, in order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub whole: Vec<KeptOutput>,
-    /// Outputs nobody verified, apart.
+    /// Outputs that were not verified.
     pub unverified: Vec<UnverifiedOutput>,
     /// The loss of the delivered round.
     pub loss: Loss,
-    /// The last gradient.
+    /// The last difference of L between two rounds.
     pub grad_l: f64,
-    /// Directives issued.
+    /// Number of replan directives.
     pub replans: u32,
     /// The last directive before the end.
     pub prev_directive: PrevDirective,
-    /// `directive` and what goes with it.
+    /// How the task ended: `directive` and its details.
     #[serde(flatten)]
     pub ending: Ending,
     /// The round whose output is delivered.
     pub delivered_round: u32,
-    /// Loss once fell while the approach stayed wrong: criteria may be gamed.
+    /// Whether the loss once fell although the approach stayed wrong: the criteria may be gamed.
     pub suspect: bool,
-    /// Every criterion with its mark.
+    /// Every criterion and how it was decided.
     pub criteria: Vec<CriterionReport>,
-    /// Calls that were refused.
+    /// Calls that were not allowed.
     pub denied: Vec<DeniedAction>,
-    /// Defaults taken where the request was silent.
+    /// Defaults chosen where the request said nothing.
     pub assumptions: Vec<String>,
     /// What the user can do next.
     pub next_steps: Vec<String>,

@@ -1,69 +1,69 @@
-//! Effect records: what a machine asked the outside for, and how that ended, as seen on the tap.
+//! Records of work outside the System (model calls, tool calls, timers …), as observers of the bus see them.
 
 use serde::{Deserialize, Serialize};
 
 use crate::{EffectId, MessageId, Role, SubTaskId, TaskId, Usage};
 
-/// What kind of outside work.
+/// The kind of work outside the System.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum EffectKind {
-    /// A model call.
+    /// A call to a model.
     Model {
-        /// Name of the reply's schema.
+        /// Name of the reply's JSON schema.
         schema: String,
     },
     /// A tool call.
     Tool {
-        /// Tool name.
+        /// Name of the tool.
         tool: String,
     },
-    /// Checks in code.
+    /// Checks decided in code.
     Checks {
-        /// How many.
+        /// Number of checks.
         count: u32,
     },
     /// A timer.
     Timer {
-        /// After how long, in milliseconds.
+        /// Time until it fires, in milliseconds.
         after_ms: u64,
     },
-    /// A memory record on its way to disk.
+    /// A memory record to be written to disk.
     Persist,
 }
 
-/// An effect was handed out.
+/// A role asked for work outside the System.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EffectStarted {
-    /// Its id.
+    /// Id of this work; start and end carry the same one.
     pub effect_id: EffectId,
-    /// The message that led to it.
+    /// The message that caused it.
     pub cause: MessageId,
-    /// Who asked.
+    /// The role that asked for it.
     pub by: Role,
-    /// For which task.
+    /// The task it belongs to, if any.
     pub task_id: Option<TaskId>,
-    /// For which subtask.
+    /// The subtask it belongs to, if any.
     pub subtask_id: Option<SubTaskId>,
-    /// What.
+    /// The kind of work.
     pub effect: EffectKind,
     /// What was asked, shortened and escaped.
     pub digest: String,
 }
 
-/// An effect came back.
+/// Work outside the System ended.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EffectFinished {
-    /// Its id.
+    /// Id of this work; start and end carry the same one.
     pub effect_id: EffectId,
-    /// Who asked.
+    /// The role that asked for it.
     pub by: Role,
-    /// For which task.
+    /// The task it belongs to, if any.
     pub task_id: Option<TaskId>,
-    /// Whether it worked.
+    /// Whether it succeeded.
     pub ok: bool,
-    /// What came back, shortened and escaped.
+    /// The result, shortened and escaped.
     pub digest: String,
-    /// What it cost.
+    /// Model calls and tokens it cost.
     pub usage: Usage,
 }

@@ -1,4 +1,4 @@
-//! What surrounds a message on the bus.
+//! The envelope of a message on the bus: order, sender, receivers and cause.
 
 use std::fmt;
 
@@ -6,19 +6,19 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Message, MessageId, Role, SubTaskId, TaskId, Timestamp};
 
-/// One instance of a role: per process, per task, or per subtask.
+/// One instance of a role: one per process, per task, or per subtask.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Address {
-    /// Its role.
+    /// The role.
     pub role: Role,
-    /// Its task; `null` for a role of the process.
+    /// The task of the instance; `null` for a role with one instance per process.
     pub task_id: Option<TaskId>,
-    /// Its subtask; set only for R3 and R4a.
+    /// The subtask of the instance; only executors and agent-validators have one.
     pub subtask_id: Option<SubTaskId>,
 }
 
 impl Address {
-    /// The address at which `role` handles things of this task and subtask.
+    /// The address of the instance of `role` that handles this task and subtask.
     #[must_use]
     pub fn of(role: Role, task_id: Option<&TaskId>, subtask_id: Option<SubTaskId>) -> Self {
         match role {
@@ -46,23 +46,23 @@ impl fmt::Display for Address {
     }
 }
 
-/// A message that passed the bus.
+/// A published message with its order, sender, receivers and cause.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Envelope {
-    /// Position in the bus's order; set by the bus, without gaps.
+    /// Sequence number on the bus, without gaps.
     pub seq: u64,
-    /// Its id.
+    /// The message's id.
     pub id: MessageId,
     /// When it was published.
     pub sent_at: Timestamp,
-    /// Who published it.
+    /// The instance that published it.
     pub from: Address,
-    /// The roles it goes to, from the route table.
+    /// The receiving roles, from the route table.
     pub to: Vec<Role>,
-    /// The task.
+    /// The task it belongs to.
     pub correlation_id: Option<TaskId>,
-    /// The message that led to this one; `null` only for what comes from outside.
+    /// The message that caused this one; `null` only for input from outside the System.
     pub causation_id: Option<MessageId>,
-    /// What is said.
+    /// The content.
     pub message: Message,
 }

@@ -1,23 +1,22 @@
-//! Text from outside made visible: no control byte, escape sequence or bidi mark survives.
+//! Escaping of untrusted text: no control character, escape sequence or bidi mark is left in it.
 //!
-//! Every terminal line, log digest and prompt fence goes through here, so there is one rule to review.
+//! Every terminal line, log line and quotation in a prompt is escaped here, so there is one rule to review.
 
 use std::borrow::Cow;
 
-/// Escapes everything that could move a cursor, hide or reorder text; keeps line breaks and tabs.
+/// Escapes every character that could move a cursor, hide or reorder text. Line breaks and tabs are kept.
 #[must_use]
 pub fn visible(text: &str) -> String {
     escape(text, true)
 }
 
-/// Like [`visible`], for text that must stay on one line: line breaks and tabs are escaped too.
+/// Like [`visible`], but escapes line breaks and tabs too, so that the text stays on one line.
 #[must_use]
 pub fn one_line(text: &str) -> String {
     escape(text, false)
 }
 
-/// A path or file name on one line, reversible: control characters as `\u{…}`, bytes that are not UTF-8 as `\xNN`,
-/// a backslash doubled.
+/// A path or file name on one line, reversible: control characters as `\u{…}`, invalid UTF-8 as `\xNN`, a backslash doubled.
 #[must_use]
 pub fn path_line(bytes: &[u8]) -> String {
     let mut out = String::with_capacity(bytes.len());
@@ -39,7 +38,7 @@ pub fn path_line(bytes: &[u8]) -> String {
     out
 }
 
-/// The bytes a [`path_line`] stands for; `None` for a text that no path is shown as.
+/// The path that [`path_line`] wrote as this line; `None` if it can't have written it.
 #[must_use]
 pub fn path_from_line(line: &str) -> Option<Vec<u8>> {
     let mut out = Vec::with_capacity(line.len());
@@ -67,11 +66,11 @@ pub fn path_from_line(line: &str) -> Option<Vec<u8>> {
         rest = escaped.get(taken..)?;
     }
     out.extend_from_slice(rest.as_bytes());
-    // One path has one line: another spelling of it was not written here.
+    // A path has exactly one line: another spelling can't come from `path_line`.
     (path_line(&out) == line).then_some(out)
 }
 
-/// The first `max` characters, with a mark that says how many are left out.
+/// The first `max` characters, followed by the number of characters left out.
 #[must_use]
 pub fn shorten(text: &str, max: usize) -> String {
     let total = text.chars().count();
@@ -82,8 +81,7 @@ pub fn shorten(text: &str, max: usize) -> String {
     format!("{head}… [{} more characters]", total - max)
 }
 
-/// What `shorten(&one_line(text), max)` gives, without making the part that is left out: of a long prompt a log line
-/// shows the first words only.
+/// Equals `shorten(&one_line(text), max)` without escaping the part that is left out, which saves time for long prompts.
 #[must_use]
 pub fn short_line(text: &str, max: usize) -> String {
     let mut out = String::with_capacity(text.len().min(max));
@@ -112,9 +110,9 @@ pub fn short_line(text: &str, max: usize) -> String {
     out
 }
 
-/// Head and tail of a long text, `max` characters in all, with a mark of how many bytes are left out between.
+/// The first and last characters of a long text, `max` in all, with the number of bytes left out between them.
 ///
-/// Returns the text and whether anything was left out.
+/// Returns the text, and whether anything was left out.
 #[must_use]
 pub fn head_tail(text: &str, max: usize) -> (String, bool) {
     let total = text.chars().count();
@@ -128,7 +126,7 @@ pub fn head_tail(text: &str, max: usize) -> (String, bool) {
     (format!("{head}\n… [{left_out} bytes left out] …\n{tail}"), true)
 }
 
-/// Whether [`visible`] leaves a text as it is, as far as its bytes alone tell: ASCII without control characters.
+/// Whether a text is ASCII without control characters, so that [`visible`] would not change it.
 #[must_use]
 pub fn is_plain(text: &str) -> bool {
     text.bytes().all(|byte| is_plain_byte(byte, true))
@@ -145,14 +143,14 @@ fn escape(text: &str, keep_layout: bool) -> String {
     out
 }
 
-/// A text in runs that stay as they are, which are nearly all of it, and single characters that must be looked at.
+/// Splits a text into runs that need no escaping, which is most of it, and single characters that may.
 struct Pieces<'a> {
     rest: &'a str,
     keep_layout: bool,
 }
 
 enum Piece<'a> {
-    /// ASCII.
+    /// ASCII characters that need no escaping.
     Plain(&'a str),
     Other(char),
 }
@@ -188,7 +186,7 @@ fn push_escaped(out: &mut String, c: char) {
     }
 }
 
-/// Controls (C0, DEL, C1), bidi marks, zero-width and other invisible format characters, line and paragraph separators.
+/// Whether a character is a control (C0, DEL, C1), a bidi mark, an invisible format character, or a line separator.
 fn is_hostile(c: char) -> bool {
     c.is_control()
         || matches!(c,
@@ -203,7 +201,7 @@ mod tests {
 
     use super::{head_tail, is_hostile, is_plain, one_line, path_from_line, path_line, short_line, shorten, visible};
 
-    /// The rule, a character at a time.
+    /// A slow reference implementation, one character at a time.
     fn slowly(text: &str, keep_layout: bool) -> String {
         let escaped = |c: char| match c {
             '\n' | '\t' if keep_layout => c.to_string(),
@@ -218,7 +216,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn runs_are_escaped_as_single_characters_are(text in "([ -~]{0,9}|[\n\t\r\u{1b}\u{9b}\u{202e}ä鍵]|\\PC){0,9}", max in 0_usize..60) {
+        fn escaping_equals_the_reference(text in "([ -~]{0,9}|[\n\t\r\u{1b}\u{9b}\u{202e}ä鍵]|\\PC){0,9}", max in 0_usize..60) {
             prop_assert_eq!(visible(&text), slowly(&text, true));
             prop_assert_eq!(one_line(&text), slowly(&text, false));
             prop_assert_eq!(short_line(&text, max), shorten(&one_line(&text), max));
@@ -226,12 +224,12 @@ mod tests {
         }
 
         #[test]
-        fn a_path_comes_back_from_its_line(bytes: Vec<u8>) {
+        fn a_path_line_is_reversible(bytes: Vec<u8>) {
             prop_assert_eq!(path_from_line(&path_line(&bytes)), Some(bytes));
         }
 
         #[test]
-        fn any_text_is_a_line_or_refused(text: String) {
+        fn any_text_is_a_path_line_or_rejected(text: String) {
             if let Some(bytes) = path_from_line(&text) {
                 prop_assert_eq!(path_line(&bytes), text);
             }
@@ -239,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_no_path_is_shown_as_are_refused() {
+    fn invalid_path_lines_are_rejected() {
         for line in ["\\", "a\\q", "\\x4", "\\xzz", "\\u{41}", "\\u{110000}", "\\u{202e", "\\x41", "a\nb"] {
             assert_eq!(path_from_line(line), None, "{line:?}");
         }
@@ -247,7 +245,7 @@ mod tests {
 
     #[doc = "holds: law 0.12"]
     #[test]
-    fn nothing_that_moves_the_cursor_survives() {
+    fn control_characters_are_escaped() {
         let hostile = "a\u{1b}[2Jb\u{9b}31mc\u{202e}d\u{7f}e\rf\u{200b}g\nh";
         for shown in [visible(hostile), one_line(hostile), path_line(hostile.as_bytes())] {
             assert!(!shown.chars().any(|c| c != '\n' && is_hostile(c)), "{shown:?}");
@@ -258,7 +256,7 @@ mod tests {
     }
 
     #[test]
-    fn head_and_tail_keep_both_ends_and_say_what_is_missing() {
+    fn head_tail_keeps_both_ends() {
         let (cut, was_cut) = head_tail(&"ä".repeat(5000), 4000);
         assert!(was_cut);
         assert!(cut.contains("[2000 bytes left out]"), "{cut}");

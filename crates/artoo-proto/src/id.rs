@@ -1,4 +1,4 @@
-//! Newtype identifiers: a task id can never be passed where a message id is meant.
+//! Ids as types of their own, so that a task id can't be passed as a message id.
 
 use std::fmt;
 use std::sync::Arc;
@@ -22,44 +22,44 @@ macro_rules! uuid_id {
 }
 
 uuid_id!(
-    /// One message on the bus.
+    /// The id of a message on the bus.
     MessageId
 );
 uuid_id!(
-    /// One subtask of one round, assigned by the dispatcher, never by a model.
+    /// The id of a subtask of one round. The dispatcher assigns it, never a model.
     SubTaskId
 );
 uuid_id!(
-    /// One effect a machine asked for; its completion carries the same id.
+    /// The id of work outside the System; its result carries the same id.
     EffectId
 );
 uuid_id!(
-    /// One memory record.
+    /// The id of a memory record.
     MegramId
 );
 
-/// Longest slug kept inside a task id, in characters.
+/// Longest readable part of a task id, in characters.
 const SLUG_MAX_CHARS: usize = 40;
 
-/// A task's identity: `<slug>-<uuid>`, safe as a file name and as a key. It stands in every message: a clone is cheap.
+/// The id of a task: `<slug>-<uuid>`, safe as a file name and as a key. Cheap to clone.
 ///
-/// The slug is for people; the UUID, in lower case, is what makes it unique. A model never chooses it.
+/// The slug is for people; the lowercase UUID makes it unique. A model never chooses it.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize)]
 #[serde(try_from = "String")]
 pub struct TaskId(Arc<str>);
 
-/// A string that is not a task id.
+/// The text is not a task id.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("not a task id: {text:?} (expected `<slug>-<uuid>` with letters, digits, `_` and `-` only)")]
 pub struct InvalidTaskId {
-    /// What was given.
+    /// The rejected text.
     pub text: String,
 }
 
 impl TaskId {
-    /// Builds an id from words a person will recognise and a fresh UUID.
+    /// Builds an id from words that the user will recognise, and a UUID.
     ///
-    /// Characters other than letters, digits become `_`; at most 40 are kept.
+    /// Characters other than letters and digits become `_`; the slug has at most 40 characters.
     #[must_use]
     pub fn new(words: &str, uuid: Uuid) -> Self {
         let mut slug = String::new();
@@ -141,10 +141,10 @@ macro_rules! text_id {
 }
 
 text_id!(
-    /// A piece of evidence: what one tool call or one check measured. Short (`e1`, `e2` …), unique in a subtask.
+    /// The id of one piece of evidence, the result of a tool call or a check: `e1`, `e2` …, unique within a subtask.
     EvidenceId
 );
 text_id!(
-    /// Digest of exactly what a person is asked to allow: command, working folder, environment, files.
+    /// Digest of exactly what the user is asked to approve: command, working folder, environment, files.
     ConsentHash
 );

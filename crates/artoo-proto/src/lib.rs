@@ -1,7 +1,10 @@
-//! Messages, envelope, ids and contracts: what artoo's parts say to each other.
+//! The data types that artoo's parts exchange: messages, their envelope, ids, and requests to models and tools.
 //!
-//! *Is*: plain data with serde, the closed [`Message`] set, the route table.
+//! *Is*: plain data with serde, the closed set of messages ([`Message`]), and the table of who may send what to whom.
 //! *Is not*: behaviour. Nothing here decides, performs I/O or reads a clock.
+//!
+//! Roles have numbers in the specification, which prompts and logs use: perceiver R1, planner R2, executor R3,
+//! agent-validator R4a, meta-validator R4b, memory R5, auditor R6, solver R7.
 //!
 //! ```
 //! use artoo_proto::{Criterion, Mode};
@@ -9,6 +12,8 @@
 //! let criterion: Criterion = serde_json::from_str(r#""the count is stated""#).unwrap();
 //! assert_eq!(criterion.mode(), Mode::Plausible);
 //! ```
+
+#![deny(missing_docs)]
 
 pub mod audit;
 pub mod check;
@@ -64,7 +69,7 @@ pub use subtask::{
 pub use task::{Constraints, PerceptionFailed, PerceptionFailure, TaskSpec};
 pub use timestamp::{Now, Timestamp};
 pub use tool::{
-    CallStatus, EffectClass, FOLDER, FileChange, KeptOutput, Leave, ToolCall, ToolClass, ToolOutcome, ToolRequest,
+    Approval, CallStatus, EffectClass, FOLDER, FileChange, KeptOutput, ToolCall, ToolClass, ToolOutcome, ToolRequest,
     ToolSpec,
 };
 pub use verdict::{

@@ -1,98 +1,98 @@
-//! R5's contract: Megrams in, structured recall out.
+//! What memory stores and answers: Megrams (memory records) in, typed advice out.
 
 use serde::{Deserialize, Serialize};
 
 use crate::{FailureClass, MegramId, TaskId, Timestamp};
 
-/// Layers of the pyramid.
+/// The layer of memory a record belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum MegramLevel {
     /// Megram: a raw event.
     M,
-    /// Knowledge: task-scoped.
+    /// Knowledge: belongs to one task.
     K,
-    /// Common sense: timeless until Trust Bankruptcy.
+    /// Common sense: does not decay until it loses trust ("Trust Bankruptcy").
     C,
-    /// Thinking: laws and persona.
+    /// Thinking: laws and persona; never changes.
     T,
 }
 
-/// The state a Megram was written in: a row of the quantization matrix.
+/// The decision of the solver that a record was written with; it sets magnitude, valence and decay.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum MacroState {
-    /// Given up.
+    /// The task was given up.
     Abandon,
-    /// D = 0.
+    /// Every criterion was met (D = 0).
     Accept,
-    /// Switch method.
+    /// The method had to be changed.
     ChangeApproach,
-    /// D ≤ δ.
+    /// D was at most δ.
     Success,
-    /// Another class of tool.
+    /// Another class of tools was needed.
     BreakSymmetry,
-    /// Another target.
+    /// Another target was needed.
     ChangePath,
-    /// Tighter parameters.
+    /// Parameters had to be tightened.
     Refine,
 }
 
-/// One memory record, as R5 keeps it.
+/// One stored memory record.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Megram {
-    /// Its id.
+    /// The record's id.
     pub id: MegramId,
-    /// Its layer.
+    /// The layer of memory it belongs to.
     pub level: MegramLevel,
     /// When it was written.
     pub created_at: Timestamp,
     /// When it was last recalled.
     pub last_recalled_at: Option<Timestamp>,
-    /// First tag, e.g. `tool:shell`, `intent:count_pdf_files`.
+    /// First tag, for example `tool:shell` or `intent:count_pdf_files`.
     pub space: String,
-    /// Second tag, e.g. `path:/tmp/x`, `env:local`, `via:glob,shell`.
+    /// Second tag, for example `path:/tmp/x`, `env:local` or `via:glob,shell`.
     pub entity: String,
-    /// What happened, in words; data, never instructions.
+    /// What happened, in words. It is data, never an instruction.
     pub content: String,
-    /// The matrix row.
+    /// The solver's decision it was written with.
     pub state: MacroState,
-    /// Magnitude, 0..=1.
+    /// Magnitude, 0 to 1.
     pub f: f64,
-    /// Valence, −1..=1.
+    /// Valence, −1 to 1.
     pub sigma: f64,
-    /// Decay a day.
+    /// Decay rate per day.
     pub k: f64,
-    /// Whose fault the state was, where it was a failure.
+    /// For a failure: its cause.
     pub failure_class: Option<FailureClass>,
     /// The task it comes from.
     pub task_id: Option<TaskId>,
 }
 
-/// What R7 asks R5 to keep; R5 adds id, time and the matrix row's numbers.
+/// A record that the solver asks memory to store. Memory adds the id, the time, and the numbers of the state.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MegramDraft {
     /// First tag.
     pub space: String,
     /// Second tag.
     pub entity: String,
-    /// What happened.
+    /// What happened, in words.
     pub content: String,
-    /// The matrix row.
+    /// The solver's decision.
     pub state: MacroState,
-    /// Whose fault, for a failure.
+    /// For a failure: its cause.
     pub failure_class: Option<FailureClass>,
     /// The task it comes from.
     pub task_id: TaskId,
 }
 
-/// R2 to R5, before every plan and replan.
+/// The planner asks memory before every plan and replan.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MemoryQuery {
     /// The task that asks.
     pub task_id: TaskId,
-    /// The round that asks; the recall repeats it.
+    /// The round that asks; the answer repeats it.
     pub round: u32,
-    /// The intent; R5's library makes the slug.
+    /// The goal of the task; memory derives its tag from it.
     pub intent: String,
     /// Tools the planner may use.
     pub tools: Vec<String>,
@@ -100,68 +100,68 @@ pub struct MemoryQuery {
     pub targets: Vec<String>,
 }
 
-/// What to do about an experience.
+/// What memory advises.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum MemoryAction {
-    /// Too little history.
+    /// Nothing: too little history.
     Ignore,
-    /// SHOULD PREFER.
+    /// SHOULD PREFER this approach.
     Exploit,
-    /// MUST NOT.
+    /// MUST NOT use this approach.
     Avoid,
-    /// Ask first.
+    /// Ask the user before using this approach.
     Caution,
 }
 
-/// The two convolution channels and the action they imply.
+/// The two sums over past records, and the advice they imply.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Potentials {
-    /// Unsigned energy.
+    /// Unsigned sum: how much is remembered.
     pub attention: f64,
-    /// Signed preference.
+    /// Signed sum: positive for good experience.
     pub decision: f64,
-    /// What follows.
+    /// The advice.
     pub action: MemoryAction,
 }
 
-/// A C-level rule.
+/// A rule of the common-sense layer ("standard operating procedure").
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Sop {
-    /// Its id.
+    /// The record's id.
     pub id: MegramId,
-    /// The rule.
+    /// The rule in words.
     pub content: String,
-    /// +1 best practice, −1 constraint.
+    /// +1 for a best practice, −1 for a constraint.
     pub sign: i8,
 }
 
-/// Advice about one approach or one (tool, target).
+/// What memory advises about one approach, or one pair of tool and target.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Advice {
     /// First tag.
     pub space: String,
     /// Second tag.
     pub entity: String,
-    /// What is known.
+    /// The sums it rests on, and the advice.
     pub potentials: Potentials,
-    /// How alike the remembered intent is, 1 = the same; below 1 the advice is discounted.
+    /// How similar the remembered intent is to the asked one; below 1 the advice is discounted.
     pub similarity: f64,
     /// The records it rests on, newest first.
     pub megrams: Vec<MegramId>,
 }
 
-/// R5 to R2: data, not text; R2 formats it.
+/// Memory's answer to the planner: data, which the planner puts into words.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct MemoryRecall {
     /// The task that asked.
     pub task_id: TaskId,
     /// The round that asked.
     pub round: u32,
-    /// C-level rules for this intent.
+    /// Rules of the common-sense layer for this intent.
     pub sops: Vec<Sop>,
-    /// Advice for this intent as a whole, its approaches, and tools and targets named.
+    /// Advice on this intent as a whole, its approaches, and the tools and targets named.
     pub advice: Vec<Advice>,
-    /// How much stands in memory.
+    /// Number of records in memory.
     pub megrams_total: u64,
 }

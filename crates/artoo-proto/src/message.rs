@@ -1,4 +1,4 @@
-//! The closed set of messages.
+//! The closed set of messages that can pass the bus.
 
 use serde::{Deserialize, Serialize};
 
@@ -11,14 +11,14 @@ use crate::{
 
 macro_rules! messages {
     ($($(#[$doc:meta])* $kind:ident($payload:ty) $task:expr, $subtask:expr;)*) => {
-        /// Everything that can be said on the bus, one variant a contract.
+        /// A message on the bus.
         #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
         #[serde(tag = "type", content = "content", rename_all = "snake_case")]
         pub enum Message {
             $($(#[$doc])* $kind($payload),)*
         }
 
-        /// The name of a message, without its content.
+        /// The type of a message, without its content.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
         #[serde(rename_all = "snake_case")]
         pub enum MessageKind {
@@ -26,12 +26,12 @@ macro_rules! messages {
         }
 
         impl MessageKind {
-            /// Every kind, in the order of the flow.
+            /// Every kind, in the order in which a task uses them.
             pub const ALL: &'static [Self] = &[$(Self::$kind),*];
         }
 
         impl Message {
-            /// Which kind it is.
+            /// The kind of this message.
             #[must_use]
             pub fn kind(&self) -> MessageKind {
                 match self {
@@ -39,7 +39,7 @@ macro_rules! messages {
                 }
             }
 
-            /// The task it belongs to, where it belongs to one.
+            /// The task it belongs to, if any.
             #[must_use]
             pub fn task_id(&self) -> Option<&TaskId> {
                 match self {
@@ -47,7 +47,7 @@ macro_rules! messages {
                 }
             }
 
-            /// The subtask it belongs to, where it belongs to one.
+            /// The subtask it belongs to, if any.
             #[must_use]
             pub fn subtask_id(&self) -> Option<SubTaskId> {
                 match self {
@@ -65,59 +65,59 @@ macro_rules! messages {
 }
 
 messages! {
-    /// The user's words.
+    /// The user's request, from the operator.
     UserRequest(UserRequest) |m| Some(&m.task_id), |_| None;
-    /// R1 asks.
+    /// The perceiver's question to the user.
     ClarificationRequest(ClarificationRequest) |m| Some(&m.task_id), |_| None;
-    /// The user answers.
+    /// The user's answer to the perceiver.
     ClarificationAnswer(ClarificationAnswer) |m| Some(&m.task_id), |_| None;
-    /// The task as understood.
+    /// The task as the perceiver understood it.
     TaskSpec(TaskSpec) |m| Some(&m.task_id), |_| None;
-    /// It was not understood.
+    /// The perceiver did not understand the request.
     PerceptionFailed(PerceptionFailed) |m| Some(&m.task_id), |_| None;
-    /// R2 asks memory.
+    /// The planner's question to memory.
     MemoryQuery(MemoryQuery) |m| Some(&m.task_id), |_| None;
-    /// Memory answers.
+    /// Memory's answer to the planner.
     MemoryRecall(MemoryRecall) |m| Some(&m.task_id), |_| None;
-    /// A validated plan.
+    /// A validated plan, to the dispatcher.
     Plan(Plan) |m| Some(&m.task_id), |_| None;
-    /// No acceptable plan.
+    /// The planner found no acceptable plan.
     PlanRejected(PlanRejected) |m| Some(&m.task_id), |_| None;
-    /// What was dispatched.
+    /// The list of subtasks that the dispatcher releases.
     DispatchManifest(DispatchManifest) |m| Some(&m.task_id), |_| None;
-    /// One subtask.
+    /// One subtask, to its executor.
     SubTask(SubTask) |m| Some(&m.parent_task_id), |m| Some(m.subtask_id);
-    /// Law 1 asks.
+    /// The executor asks the user to approve a call.
     ConsentRequest(ConsentRequest) |m| Some(&m.task_id), |m| Some(m.subtask_id);
-    /// The user allows or refuses.
+    /// The user's approval or denial.
     ConsentAnswer(ConsentAnswer) |m| Some(&m.task_id), |m| Some(m.subtask_id);
-    /// R3 reports.
+    /// The executor's report on a subtask.
     ExecutionResult(ExecutionResult) |m| Some(&m.parent_task_id), |m| Some(m.subtask_id);
-    /// R4a corrects.
+    /// The agent-validator asks the executor for another attempt.
     CorrectionSignal(CorrectionSignal) |m| Some(&m.parent_task_id), |m| Some(m.subtask_id);
-    /// R4a's final word.
+    /// The agent-validator's final verdict on a subtask.
     SubTaskOutcome(SubTaskOutcome) |m| Some(&m.parent_task_id), |m| Some(m.subtask_id);
-    /// A subtask that will not report.
+    /// The dispatcher reports a subtask that will not report.
     SubTaskMissing(SubTaskMissing) |m| Some(&m.parent_task_id), |m| Some(m.subtask_id);
-    /// The gate is shut.
+    /// The meta-validator found the round not good enough.
     ReplanRequest(ReplanRequest) |m| Some(&m.task_id), |_| None;
-    /// All is met.
+    /// The meta-validator found every criterion met.
     OutcomeSummary(OutcomeSummary) |m| Some(&m.task_id), |_| None;
-    /// What must change.
+    /// The solver tells the planner what to change.
     PlanDirective(PlanDirective) |m| Some(&m.task_id), |_| None;
-    /// An experience to keep.
+    /// An experience that the solver asks memory to store.
     Megram(MegramDraft) |m| Some(&m.task_id), |_| None;
-    /// The one result.
+    /// The one result of a task, to the user.
     FinalResult(FinalResult) |m| Some(&m.task_id), |_| None;
-    /// The user stops a task.
+    /// The user cancels a task.
     CancelRequest(CancelRequest) |m| Some(&m.task_id), |_| None;
-    /// R7 stops a task's instances.
+    /// The solver stops a task's instances.
     Abort(Abort) |m| Some(&m.task_id), |_| None;
-    /// The user's word on memory.
+    /// The user's feedback, to be stored in memory.
     MemoryFeedback(MemoryFeedback) |m| Some(&m.task_id), |_| None;
-    /// A role failed.
+    /// A role failed with an internal error.
     RoleFailed(RoleFailed) |m| Some(&m.task_id), |_| None;
-    /// The human asks the auditor.
+    /// The operator asks the auditor for a report.
     AuditQuery(AuditQuery) |_| None, |_| None;
 }
 

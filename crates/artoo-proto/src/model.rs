@@ -1,4 +1,4 @@
-//! The model seam: what a role asks, what comes back, how it fails.
+//! Requests to a language model, its replies, and how a call fails.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -8,16 +8,16 @@ use crate::{
     SubTask, SubTaskId, SubTaskOutcome, TaskId, TaskSpec, ToolCall, ToolSpec,
 };
 
-/// Facts of the machine that every role may state.
+/// Facts about the machine and the user's folders that prompts may state.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Environment {
-    /// Where the user stands.
+    /// The user's working folder.
     pub cwd: String,
     /// The user's home folder.
     pub home: String,
-    /// Where artoo may create files.
+    /// The folder in which artoo may create files.
     pub workspace: String,
-    /// `linux`, `macos` …
+    /// The operating system: `linux`, `macos` …
     pub os: String,
     /// Offset of local time from UTC, in seconds.
     pub utc_offset_s: i32,
@@ -26,30 +26,29 @@ pub struct Environment {
 /// One call to a model.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ModelRequest {
-    /// Who asks.
+    /// The role that asks.
     pub role: Role,
-    /// For which task.
+    /// The task it belongs to.
     pub task_id: TaskId,
-    /// For which subtask.
+    /// The subtask it belongs to, if any.
     pub subtask_id: Option<SubTaskId>,
-    /// What the role knows, typed.
+    /// The role's material as typed data.
     pub context: RoleContext,
-    /// The same, rendered for a language model.
+    /// The same material as text for a language model.
     pub prompt: Prompt,
-    /// Name of the reply's schema.
+    /// Name of the reply's JSON schema.
     pub schema_name: String,
-    /// JSON schema the reply must fit.
+    /// JSON schema that the reply must match.
     pub schema: Value,
-    /// Cap on the reply.
+    /// Maximum length of the reply.
     pub max_tokens: u32,
-    /// How the same is put to an endpoint that calls tools in its own way; where the reply is about no calls, nothing. It
-    /// is not written with the request.
+    /// Builds the same request for an endpoint with native tool calls; `None` if the reply contains no calls. Not serialized.
     #[serde(skip)]
     pub by_tools: Option<InCalls>,
 }
 
 impl ModelRequest {
-    /// The same in calls of tools; `None` where it can't be put so.
+    /// The same request for an endpoint with native tool calls; `None` if it has no such form.
     #[must_use]
     pub fn in_calls(&self) -> Option<ByTools> {
         let InCalls(put) = self.by_tools?;
@@ -57,33 +56,34 @@ impl ModelRequest {
     }
 }
 
-/// How a request is put in calls of tools: made of the request alone, when it is wanted, since most endpoints never want
-/// it.
+/// A function that rewrites a request for native tool calls. It runs on demand, since most endpoints never need it.
 #[derive(Debug, Clone, Copy)]
 pub struct InCalls(pub fn(&ModelRequest) -> Option<ByTools>);
 
-/// The address of a function tells nothing; that there is one tells two requests apart.
+/// Always equal: the address of a function says nothing, so only its presence distinguishes two requests.
 impl PartialEq for InCalls {
     fn eq(&self, _: &Self) -> bool {
         true
     }
 }
 
-/// A request whose reply is calls of tools. They become the reply that [`ModelRequest::schema`] describes: the calls of
-/// `tools` are its list `calls` of `{tool, input}`, the input of `ending` are its other fields.
+/// A request for an endpoint with native tool calls.
+///
+/// The client turns the model's calls back into the reply that [`ModelRequest::schema`] describes: calls of `tools` become
+/// its list `calls` of `{tool, input}`, and the input of `ending` becomes its other fields.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ByTools {
     /// The prompt, without the list of tools and without the schema.
     pub prompt: Prompt,
-    /// What may be called, first choice first.
+    /// Tools the model may call, the preferred one first.
     pub tools: Vec<OfferedTool>,
-    /// The tool by which the model says that it has come to an end.
+    /// The tool that the model calls to say that it has finished.
     pub ending: OfferedTool,
-    /// The reply's other fields while the model has not come to an end.
+    /// The reply's other fields as long as the model has not finished.
     pub going_on: Map<String, Value>,
 }
 
-/// A tool as a model is told of it.
+/// A tool as it is described to a model.
 #[derive(Debug, Clone, PartialEq)]
 pub struct OfferedTool {
     /// Exact name.
@@ -94,143 +94,143 @@ pub struct OfferedTool {
     pub input_schema: Value,
 }
 
-/// A rendered prompt; the first part is stable between calls.
+/// The text of a model call; the first part stays the same between calls, so that it can be cached.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Prompt {
-    /// The role's standing instructions.
+    /// The role's fixed instructions.
     pub system: String,
     /// This call's material.
     pub user: String,
 }
 
-/// A role's material, typed: what the embedded parser reads and cassettes key on.
+/// A role's material as typed data: the embedded parser reads it, and recordings are found by it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum RoleContext {
-    /// R1.
+    /// Material of the perceiver.
     Perceive(PerceiveContext),
-    /// R2.
+    /// Material of the planner.
     Plan(Box<PlanContext>),
-    /// R3.
+    /// Material of an executor.
     Execute(Box<ExecuteContext>),
-    /// R4a.
+    /// Material of an agent-validator.
     ValidateSubtask(Box<ValidateSubtaskContext>),
-    /// R4b.
+    /// Material of the meta-validator.
     ValidateTask(Box<ValidateTaskContext>),
 }
 
-/// What R1 knows.
+/// What the perceiver works from.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct PerceiveContext {
-    /// The user's words.
+    /// The user's words, verbatim.
     pub raw_input: String,
     /// The last turns of the session, oldest first.
     pub session: Vec<SessionTurn>,
-    /// Questions already asked and their answers.
+    /// Questions already asked, with their answers.
     pub clarifications: Vec<(String, String)>,
-    /// Whether a question may be asked.
+    /// Whether the perceiver may ask the user a question.
     pub may_ask: bool,
-    /// The machine.
+    /// The machine and the user's folders.
     pub environment: Environment,
-    /// Now.
+    /// The current time.
     pub now: Now,
 }
 
-/// What R2 knows.
+/// What the planner works from.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct PlanContext {
-    /// The task.
+    /// The task as the perceiver understood it.
     pub spec: TaskSpec,
-    /// The machine.
+    /// The machine and the user's folders.
     pub environment: Environment,
-    /// Tools there are.
+    /// Available tools.
     pub tools: Vec<ToolSpec>,
-    /// Memory, formatted by R2.
+    /// Memory's advice in words.
     pub calibration: Calibration,
-    /// Memory, as data.
+    /// Memory's advice as data.
     pub recall: MemoryRecall,
-    /// R7's directive, on a replan.
+    /// On a replan: the solver's directive.
     pub directive: Option<PlanDirective>,
     /// Problems found in earlier drafts of this round.
     pub problems: Vec<String>,
-    /// Now.
+    /// The current time.
     pub now: Now,
 }
 
-/// Memory's advice as R2 words it; at most ten entries in all.
+/// Memory's advice as the planner puts it into words, at most ten entries in all.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Calibration {
-    /// MUST NOT.
+    /// Approaches that MUST NOT be used.
     pub must_not: Vec<String>,
-    /// SHOULD PREFER.
+    /// Approaches that SHOULD be preferred.
     pub should_prefer: Vec<String>,
-    /// Proceed with a confirmation gate.
+    /// Approaches that need a confirmation by the user.
     pub caution: Vec<String>,
 }
 
-/// What R3 knows.
+/// What an executor works from.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ExecuteContext {
     /// The subtask.
     pub subtask: SubTask,
-    /// The tools it may use.
+    /// Tools the subtask may use.
     pub tools: Vec<ToolSpec>,
     /// Calls made so far in this attempt.
     pub calls: Vec<ToolCall>,
     /// Calls of earlier attempts.
     pub earlier_calls: Vec<ToolCall>,
-    /// R4a's correction, from the second attempt on.
+    /// From the second attempt on: the agent-validator's correction.
     pub correction: Option<CorrectionSignal>,
-    /// Remarks on the last reply (an unknown tool, a repeated call …).
+    /// Remarks on the last reply, such as an unknown tool or a repeated call.
     pub remarks: Vec<String>,
-    /// Calls still allowed.
+    /// How many more calls are allowed.
     pub calls_left: u32,
-    /// The machine.
+    /// The machine and the user's folders.
     pub environment: Environment,
 }
 
-/// What R4a asks a model about.
+/// What an agent-validator asks a model to judge.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ValidateSubtaskContext {
     /// The subtask.
     pub subtask: SubTask,
-    /// R3's claim and the ground truth.
+    /// The executor's claim and its tool calls.
     pub result: ExecutionResult,
-    /// The criteria left to judge, in order; the others were decided in code.
+    /// Criteria left to judge, in order; code decided the others.
     pub open: Vec<Criterion>,
 }
 
-/// What R4b asks a model about.
+/// What the meta-validator asks a model to judge.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ValidateTaskContext {
-    /// The user's words.
+    /// The user's words, verbatim.
     pub raw_input: String,
     /// The goal.
     pub intent: String,
-    /// The criteria left to judge, in order.
+    /// Criteria left to judge, in order.
     pub open: Vec<Criterion>,
-    /// The joined output.
+    /// The joined output of the subtasks.
     pub merged_output: String,
-    /// Every outcome.
+    /// The outcome of every subtask.
     pub outcomes: Vec<SubTaskOutcome>,
 }
 
-/// What a model answered.
+/// A model's reply, with its cost.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ModelReply {
-    /// The answer.
+    /// The reply itself.
     pub body: ReplyBody,
-    /// What it cost.
+    /// Model calls and tokens it cost.
     pub usage: Usage,
-    /// Which model answered.
+    /// Name of the model that answered.
     pub model: String,
 }
 
-/// An answer: a value a language model wrote, or what the embedded parser built.
+/// What a model replied: a value from a language model, or what the embedded parser built.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum ReplyBody {
-    /// One JSON value, read strictly; its fields are still unchecked.
+    /// One JSON value, parsed strictly; its fields are not checked yet.
     Json {
         /// The value.
         value: Value,
@@ -240,28 +240,28 @@ pub enum ReplyBody {
         /// The plan.
         plan: RecipePlan,
     },
-    /// The embedded parser declines.
+    /// The embedded parser did not understand the request.
     Abstain {
-        /// What it understood and what not.
+        /// What it understood and what it did not.
         abstention: Abstention,
     },
 }
 
-/// A refusal to guess.
+/// What the embedded parser understood of a request it can't answer.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Abstention {
-    /// The part that was understood, in English; may be empty.
+    /// The understood part, in English; may be empty.
     pub understood: String,
-    /// The words that were not.
+    /// The words it did not understand.
     pub not_understood: Vec<String>,
     /// What the user can do.
     pub remedy: String,
 }
 
-/// What calls cost. Sums add field by field.
+/// Model calls and tokens. Adding two adds each field.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Usage {
-    /// Calls to a language model; the embedded parser counts none.
+    /// Calls to a language model; the embedded parser counts as none.
     pub model_calls: u32,
     /// Tokens sent.
     pub prompt_tokens: u64,
@@ -270,9 +270,9 @@ pub struct Usage {
 }
 
 impl Usage {
-    /// Whether nothing was spent.
+    /// Whether every count is zero.
     #[must_use]
-    pub fn is_nothing(&self) -> bool {
+    pub fn is_zero(&self) -> bool {
         *self == Self::default()
     }
 }
@@ -285,85 +285,85 @@ impl std::ops::AddAssign for Usage {
     }
 }
 
-/// How asking a model failed. Text in `detail` never holds a key.
+/// Why a call to a model failed. `detail` never contains a key.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum ModelFailure {
-    /// No connection.
+    /// There was no connection to the endpoint.
     Unreachable {
-        /// What the transport said.
+        /// Error of the transport.
         detail: String,
     },
-    /// The key is missing or not accepted.
+    /// The key is missing or was not accepted.
     Unauthorized {
         /// HTTP status.
         status: u16,
-        /// What the endpoint said.
+        /// Error text of the endpoint.
         detail: String,
     },
-    /// The endpoint does not accept this request; with status 402 or 429 because the account's quota is used up.
+    /// The endpoint rejected the request; with status 402 or 429 because the quota of the account is used up.
     Rejected {
         /// HTTP status.
         status: u16,
-        /// What the endpoint said.
+        /// Error text of the endpoint.
         detail: String,
     },
-    /// Too many requests, or overloaded, to the end of the retries.
+    /// Too many requests, or the endpoint was overloaded, until the retries ran out.
     Overloaded {
         /// HTTP status.
         status: u16,
-        /// What the endpoint said.
+        /// Error text of the endpoint.
         detail: String,
     },
-    /// No answer in time.
+    /// The reply did not arrive in time.
     TimedOut {
-        /// After how long, in milliseconds.
+        /// Time waited, in milliseconds.
         after_ms: u64,
-        /// What was paid for all the same.
-        #[serde(default, skip_serializing_if = "Usage::is_nothing")]
+        /// What the failed call cost all the same.
+        #[serde(default, skip_serializing_if = "Usage::is_zero")]
         usage: Usage,
     },
     /// The reply ended before it was complete.
     Cut {
-        /// How that was seen.
+        /// How the end was noticed.
         detail: String,
-        /// What was paid for it.
-        #[serde(default, skip_serializing_if = "Usage::is_nothing")]
+        /// What the failed call cost all the same.
+        #[serde(default, skip_serializing_if = "Usage::is_zero")]
         usage: Usage,
     },
-    /// The reply holds no acceptable JSON value.
+    /// The reply contains no valid JSON value.
     Unreadable {
-        /// What is wrong.
+        /// What is wrong with the reply.
         detail: String,
-        /// Its beginning, escaped.
+        /// The beginning of the reply, escaped.
         excerpt: String,
-        /// What was paid for it.
-        #[serde(default, skip_serializing_if = "Usage::is_nothing")]
+        /// What the failed call cost all the same.
+        #[serde(default, skip_serializing_if = "Usage::is_zero")]
         usage: Usage,
     },
-    /// The prompt and its reply would not fit the model's context; nothing was sent.
+    /// The prompt and its reply would exceed the model's context; nothing was sent.
     DoesNotFit {
-        /// Tokens they would take, estimated.
+        /// Estimated tokens of prompt and reply.
         needed: u64,
-        /// Tokens there are.
+        /// Tokens of the model's context.
         room: u64,
     },
-    /// The call might have cost more than is left of the budget; nothing was sent.
+    /// The call might have exceeded the budget; nothing was sent.
     OverBudget {
-        /// Which bound, what is spent, what the call might have added.
+        /// Which limit, what is spent, and what the call might have added.
         detail: String,
     },
     /// The task was cancelled.
     Cancelled,
-    /// No reply is recorded for this request.
+    /// The recording contains no reply to this request.
     NotRecorded {
-        /// Which request.
+        /// The request.
         detail: String,
     },
 }
 
 impl ModelFailure {
-    /// Whether asking once more, with the problem named, may help.
+    /// Whether repeating the request, with the problem named, may help.
     #[must_use]
     pub fn is_worth_asking_again(&self) -> bool {
         match self {
@@ -380,7 +380,7 @@ impl ModelFailure {
         }
     }
 
-    /// What the failed call cost. One that came to nothing was a call all the same, unless it was never made.
+    /// What the failed call cost: at least one call, unless nothing was sent.
     #[must_use]
     pub fn usage(&self) -> Usage {
         match self {
@@ -396,7 +396,7 @@ impl ModelFailure {
         }
     }
 
-    /// The same failure with what was paid for it, where its kind can carry that.
+    /// The same failure with what the call cost, if its kind records that.
     #[must_use]
     pub fn with_usage(mut self, paid: Usage) -> Self {
         match &mut self {

@@ -1,74 +1,74 @@
-//! What passes between the human (or the program standing for one) and the system.
+//! Messages between the operator (the user, or a program in their place) and the System.
 
 use serde::{Deserialize, Serialize};
 
 use crate::{ConsentHash, EffectId, Role, SubTaskId, TaskId};
 
-/// One earlier turn of the session.
+/// One earlier request of the session.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SessionTurn {
-    /// What the user said.
+    /// The user's words.
     pub input: String,
-    /// How it ended.
+    /// How the task ended.
     pub summary: String,
 }
 
-/// Operator to R1: the user's words.
+/// The user's request, from the operator to the perceiver.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct UserRequest {
-    /// Assigned by the runtime.
+    /// The id the runtime assigned.
     pub task_id: TaskId,
-    /// The words, verbatim.
+    /// The user's words, verbatim.
     pub raw_input: String,
     /// The last five turns, oldest first.
     pub session: Vec<SessionTurn>,
-    /// Whether a person can answer questions.
+    /// Whether the user can answer questions.
     pub interactive: bool,
-    /// Hard limit on the whole task, in milliseconds.
+    /// Time limit of the whole task, in milliseconds.
     pub hard_limit_ms: u64,
 }
 
-/// R1 to operator: what it can't resolve, batched.
+/// The perceiver's questions to the user, all in one message.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ClarificationRequest {
-    /// The task.
+    /// The task's id.
     pub task_id: TaskId,
-    /// 1 or 2.
+    /// 1 for the first request, 2 for the second.
     pub round: u32,
     /// The question.
     pub question: String,
 }
 
-/// Operator to R1; an empty answer means: go on.
+/// The user's answer to the perceiver; an empty one means: continue without.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ClarificationAnswer {
-    /// The task.
+    /// The task's id.
     pub task_id: TaskId,
     /// The answer.
     pub answer: String,
 }
 
-/// R3 to operator: Law 1 asks.
+/// An executor asks the user to approve a call.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ConsentRequest {
-    /// The task.
+    /// The task's id.
     pub task_id: TaskId,
-    /// The subtask.
+    /// The subtask's id.
     pub subtask_id: SubTaskId,
-    /// What exactly would be allowed.
+    /// Digest of exactly what would be approved.
     pub hash: ConsentHash,
     /// The call as it would run, escaped for display.
     pub shown: String,
-    /// What it would touch.
+    /// What it would change or reach, one line each.
     pub effects: Vec<String>,
-    /// Why it needs a yes.
+    /// Why it needs approval.
     pub reason: String,
-    /// Wider answers that may be given besides a yes to this once.
+    /// Wider approvals that the user may give instead of once.
     #[serde(default)]
     pub offers: ConsentOffers,
 }
 
-/// How far a yes reaches.
+/// How much an approval covers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum ConsentScope {
@@ -77,24 +77,24 @@ pub enum ConsentScope {
     Once,
     /// Any call of this task whose effects are all among those of this one.
     Task,
-    /// Any call, of any task, that does the same in the same folders: a rule, until it ends or is revoked.
+    /// Any call of any task that does the same in the same folders: a rule, until it expires or is revoked.
     Path {
-        /// Days from now.
+        /// Days until the rule expires.
         days: u32,
     },
 }
 
-/// What a wider yes would cover, in words. A scope without words is not offered.
+/// What each wider approval would cover, as text. A scope without text is not offered.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct ConsentOffers {
-    /// What [`ConsentScope::Task`] would cover, a line each.
+    /// What [`ConsentScope::Task`] would cover, one line each.
     pub task: Vec<String>,
-    /// What [`ConsentScope::Path`] would cover, a line each.
+    /// What [`ConsentScope::Path`] would cover, one line each.
     pub path: Vec<String>,
 }
 
 impl ConsentOffers {
-    /// Whether an answer of this scope was offered.
+    /// Whether this scope was offered.
     #[must_use]
     pub fn include(&self, scope: ConsentScope) -> bool {
         match scope {
@@ -105,72 +105,72 @@ impl ConsentOffers {
     }
 }
 
-/// Operator to R3.
+/// The user's approval or denial, from the operator to the executor.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ConsentAnswer {
-    /// The task.
+    /// The task's id.
     pub task_id: TaskId,
-    /// The subtask.
+    /// The subtask's id.
     pub subtask_id: SubTaskId,
-    /// What was asked about.
+    /// Digest from the request.
     pub hash: ConsentHash,
-    /// Yes or no; silence is no.
+    /// Whether the user approves; no answer counts as a denial.
     pub allowed: bool,
-    /// How far a yes reaches.
+    /// How much the approval covers.
     #[serde(default)]
     pub scope: ConsentScope,
-    /// Why no, where nobody could be asked.
+    /// Why it was denied if there was no user to ask.
     pub note: Option<String>,
 }
 
-/// Operator to R7: stop.
+/// The operator asks the solver to cancel a task.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CancelRequest {
-    /// The task.
+    /// The task's id.
     pub task_id: TaskId,
 }
 
-/// R7 to every instance of a task: it is over.
+/// The solver tells every instance of a task to stop.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Abort {
-    /// The task.
+    /// The task's id.
     pub task_id: TaskId,
 }
 
-/// Operator to R7: what to keep, drop or distrust in memory.
+/// The user's feedback on a task, to be stored in memory.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MemoryFeedback {
     /// The task it is about.
     pub task_id: TaskId,
-    /// Which.
+    /// What the user said.
     pub feedback: MemoryFeedbackKind,
 }
 
-/// Kinds of feedback.
+/// The kinds of feedback.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum MemoryFeedbackKind {
-    /// Keep this.
+    /// Something to remember.
     Remember {
-        /// What.
+        /// The text to remember.
         content: String,
     },
     /// The result was wrong.
     Wrong {
-        /// Why.
+        /// Why it was wrong.
         content: String,
     },
 }
 
-/// The System to R7: a role panicked; its task must end.
+/// The runtime tells the solver that a role failed; its task must end.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RoleFailed {
-    /// The task.
+    /// The task's id.
     pub task_id: TaskId,
-    /// Which role.
+    /// The role that failed.
     pub role: Role,
-    /// What it said.
+    /// The role's error.
     pub detail: String,
-    /// The effect it had just been given, where there was one.
+    /// The id of the work whose result it was handling, if any.
     pub effect_id: Option<EffectId>,
 }

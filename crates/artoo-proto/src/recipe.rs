@@ -1,39 +1,39 @@
-//! Recipes: typed calls and checks that run without a model.
+//! Recipes: tool calls and checks, written by code, that run without a model.
 
 use serde::{Deserialize, Serialize};
 
 use crate::{Criterion, ToolRequest};
 
-/// How one subtask is carried out without a model. Only code builds these; a model's draft has no such field.
+/// How a subtask is carried out without a model. Only code builds these; a model's draft has no such field.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Recipe {
     /// Calls in order; the first that fails ends the recipe.
     pub steps: Vec<RecipeStep>,
-    /// The request as understood, in English, rendered from the typed query.
+    /// The request as the parser understood it, in English.
     pub reading: String,
 }
 
 /// One call of a recipe.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RecipeStep {
-    /// What to call.
+    /// The tool and its input.
     pub call: ToolRequest,
-    /// Whether this call's output is (part of) the answer.
+    /// Whether this call's output is the answer, or a part of it.
     pub answers: bool,
-    /// An earlier step, from 0, whose output lines (one [`path_line`](crate::escape::path_line) each) become the call's
-    /// `paths`. A list that is not whole ends the recipe.
+    /// Index of an earlier step whose output lines (one [`path_line`](crate::escape::path_line) each) become the `paths` of
+    /// this call. If its list is truncated, the recipe ends.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub paths_from: Option<usize>,
 }
 
-/// A whole plan made of recipes: what the embedded parser answers R2 with.
+/// A plan made of recipes, which the embedded parser answers the planner with.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RecipePlan {
-    /// One entry a step of the request, in order.
+    /// One subtask for each step of the request, in order.
     pub subtasks: Vec<RecipeSubtask>,
     /// Assertions about the combined output.
     pub task_criteria: Vec<Criterion>,
-    /// Defaults taken where the request was silent (depth, letter case …), each in one sentence.
+    /// Defaults chosen where the request said nothing (depth, letter case …), one sentence each.
     pub assumptions: Vec<String>,
 }
 
@@ -42,10 +42,10 @@ pub struct RecipePlan {
 pub struct RecipeSubtask {
     /// What it does.
     pub intent: String,
-    /// Its group.
+    /// Its group: lower numbers run first, equal ones in parallel.
     pub sequence: i64,
     /// Its calls.
     pub recipe: Recipe,
-    /// Its criteria, each with a check from code.
+    /// Its criteria, each with a check written by code.
     pub success_criteria: Vec<Criterion>,
 }

@@ -1,14 +1,14 @@
-//! Secrets by their shape: taken out of the audit log, and told in files and outputs.
+//! Detection and redaction of secrets by their format.
 //!
-//! Shapes catch what looks like a key; a secret that looks like a plain word passes. Nothing here can promise more.
+//! It finds what looks like a key or a password field. A secret that looks like an ordinary word is not found.
 
 use std::borrow::Cow;
 
-/// What stands where a secret stood.
+/// Replacement for a secret.
 pub const REDACTED: &str = "[redacted]";
 
-/// Published beginnings of keys, behind the least number of characters that must follow for it to be one: well below
-/// the real lengths and above ordinary words.
+/// Published prefixes of keys, with the least number of characters that must follow: well below the real lengths, above
+/// ordinary words.
 const KEY_SHAPES: &[(usize, &[&str])] = &[
     (10, &["xoxb-", "xoxp-", "xoxa-", "xoxs-"]),
     (12, &["sk_live_", "sk_test_", "rk_live_", "rk_test_"]),
@@ -19,37 +19,37 @@ const KEY_SHAPES: &[(usize, &[&str])] = &[
     (40, &["SG."]),
 ];
 
-/// Names whose value is a secret: the whole name, or its end after `_` or `-`.
+/// Names of fields whose value is a secret.
 const SECRET_NAMES: &[&str] = &["password", "passwd", "secret", "token", "api_key", "apikey", "api-key"];
 
-/// Ends of names whose value is a secret, such as `OPENAI_API_KEY` or `private-key`.
+/// Suffixes of names whose value is a secret, such as `OPENAI_API_KEY` or `private-key`.
 const SECRET_ENDS: &[&str] =
     &["password", "passwd", "_secret", "-secret", "_token", "-token", "_key", "-key", "apikey"];
 
-/// Shortest value taken for a secret after such a name: shorter ones are words like `none` or `true`.
+/// Shortest value redacted after such a name: shorter ones are words like `none` or `true`.
 const VALUE_MIN_CHARS: usize = 6;
 
 /// Shortest credential after `Bearer`.
 const BEARER_MIN_CHARS: usize = 8;
 
-/// Shorter texts without a `=` or `:` hold no secret: no shape of a key and no credential is as short.
+/// Shorter texts without `=` or `:` are not searched: every known key and credential is longer.
 const SHORTEST_BYTES: usize = 15;
 
-/// A look for one kind of secret; the text without it, where there is one.
+/// A search for one kind of secret; returns the redacted text if it found one.
 type Pass = fn(&str) -> Option<String>;
 
-/// What a private key in PEM begins with.
+/// First characters of a private key in PEM format.
 const PRIVATE_KEY: &str = "-----BEGIN ";
 
-/// What a credential follows, in any letter case.
+/// Word before a bearer token, in any letter case.
 const BEARER: &str = "bearer ";
 
-/// What a URL's user and password follow.
+/// Text before the user and password of a URL.
 const AUTHORITY: &str = "://";
 
-/// The text with everything that has the shape of a secret replaced by [`REDACTED`].
+/// Replaces everything that looks like a secret by [`REDACTED`].
 ///
-/// Every text that is seen on the bus comes through here, and nearly none holds a secret: what has none is not copied.
+/// Every text on the bus passes here, and almost none contains a secret: a text without one is not copied.
 #[must_use]
 pub fn redact(text: &str) -> Cow<'_, str> {
     if text.len() < SHORTEST_BYTES && !text.bytes().any(|byte| matches!(byte, b'=' | b':')) {
@@ -57,13 +57,13 @@ pub fn redact(text: &str) -> Cow<'_, str> {
     }
     let bytes = Bytes::of(text);
     let mut out = Cow::Borrowed(text);
-    // A pass only ever puts `REDACTED` in: what a text can't spell before it can't spell behind one either.
+    // A pass only inserts `REDACTED`, so it can't add a mark that a later pass looks for.
     let passes: [(bool, Pass); 5] = [
-        (bytes.may_spell(PRIVATE_KEY), private_keys),
-        (bytes.may_spell_in_any_case(BEARER), bearer),
-        (bytes.may_spell(AUTHORITY), url_credentials),
-        (bytes.may_spell("=") || bytes.may_spell(":"), assignments),
-        (prefixes().any(|(_, prefix)| bytes.may_spell(prefix)), |text| key_shapes(text, |_| true)),
+        (bytes.may_contain(PRIVATE_KEY), private_keys),
+        (bytes.may_contain_ignoring_case(BEARER), bearer),
+        (bytes.may_contain(AUTHORITY), url_credentials),
+        (bytes.may_contain("=") || bytes.may_contain(":"), assignments),
+        (prefixes().any(|(_, prefix)| bytes.may_contain(prefix)), |text| key_shapes(text, |_| true)),
     ];
     for (_, pass) in passes.into_iter().filter(|(is_possible, _)| *is_possible) {
         if let Some(changed) = pass(&out) {
@@ -73,8 +73,9 @@ pub fn redact(text: &str) -> Cow<'_, str> {
     out
 }
 
-/// The text with only what is surely a key replaced: private keys, and published shapes of keys that hold a digit. The
-/// name of a variable proves nothing here, nor does an address with a password: source code is full of both.
+/// Replaces only what is certainly a key: private keys, and known key formats with a digit.
+///
+/// Names of variables and URLs with a password are common in source code, so they are kept.
 #[must_use]
 pub fn redact_keys(text: &str) -> Cow<'_, str> {
     let passes: [Pass; 2] =
@@ -85,7 +86,7 @@ pub fn redact_keys(text: &str) -> Cow<'_, str> {
 /// Whether a field or variable of this name holds a secret.
 #[must_use]
 pub fn is_secret_name(name: &str) -> bool {
-    // Nearly every name is another, and its last letter tells most of them.
+    // The last letter rules out most names quickly.
     let may_be = name.bytes().next_back().is_some_and(|last| matches!(last | 0x20, b'd' | b't' | b'n' | b'y'));
     may_be && is_known_name(name)
 }
@@ -95,13 +96,13 @@ fn is_known_name(name: &str) -> bool {
         || SECRET_ENDS.iter().any(|end| ends_with(name, end))
 }
 
-/// Whether a text ends so, in any letter case; `end` is ASCII.
+/// Whether a text ends with `end` (ASCII), in any letter case.
 fn ends_with(text: &str, end: &str) -> bool {
     let start = text.len().checked_sub(end.len());
     start.and_then(|start| text.as_bytes().get(start..)).is_some_and(|tail| tail.eq_ignore_ascii_case(end.as_bytes()))
 }
 
-/// `-----BEGIN … PRIVATE KEY-----` to its end, or to the end of the text where that was cut off.
+/// Redacts `-----BEGIN … PRIVATE KEY-----` up to its end mark, or to the end of the text if there is none.
 fn private_keys(text: &str) -> Option<String> {
     text.find(PRIVATE_KEY)?;
     let mut out = String::new();
@@ -112,7 +113,7 @@ fn private_keys(text: &str) -> Option<String> {
         let label_end = block.get(PRIVATE_KEY.len()..).and_then(|label| label.find("-----"));
         let label = label_end.and_then(|end| block.get(PRIVATE_KEY.len()..PRIVATE_KEY.len() + end)).unwrap_or_default();
         out.push_str(before);
-        // PGP's label goes on with BLOCK.
+        // PGP's label continues with BLOCK.
         if label.contains("PRIVATE KEY") {
             let end_mark = format!("-----END {label}-----");
             let end = block.find(&end_mark).map_or(block.len(), |end| end + end_mark.len());
@@ -128,7 +129,7 @@ fn private_keys(text: &str) -> Option<String> {
     found.then_some(out)
 }
 
-/// `Bearer <credential>`, in any letter case.
+/// Redacts `Bearer <credential>`, in any letter case.
 fn bearer(text: &str) -> Option<String> {
     replace_after(text, BEARER, |rest| {
         let spaces = rest.len() - rest.trim_start_matches(' ').len();
@@ -138,7 +139,7 @@ fn bearer(text: &str) -> Option<String> {
     })
 }
 
-/// The password in `scheme://user:password@host`.
+/// Redacts the password in `scheme://user:password@host`.
 fn url_credentials(text: &str) -> Option<String> {
     replace_after(text, AUTHORITY, |rest| {
         let authority = run(rest, |c| !c.is_whitespace() && !"/?#\"'<>".contains(c));
@@ -149,7 +150,7 @@ fn url_credentials(text: &str) -> Option<String> {
     })
 }
 
-/// `NAME=value` and `name: value` where the name says that the value is secret.
+/// Redacts the value in `NAME=value` and `name: value` if the name is that of a secret.
 fn assignments(text: &str) -> Option<String> {
     let mut out = String::new();
     let mut copied = 0;
@@ -181,16 +182,16 @@ fn assignments(text: &str) -> Option<String> {
     (copied > 0).then(|| out + text.get(copied..).unwrap_or_default())
 }
 
-/// Every beginning of a key with the least number of characters that must follow.
+/// Every key prefix with the least number of characters that must follow.
 fn prefixes() -> impl Iterator<Item = (usize, &'static str)> {
     KEY_SHAPES.iter().flat_map(|(least, prefixes)| prefixes.iter().map(|prefix| (*least, *prefix)))
 }
 
-/// Keys with a published beginning, where no letter or digit stands before it, if `is_key` takes what follows for one.
+/// Redacts keys with a known prefix at the start of a word, if `is_key` accepts what follows the prefix.
 fn key_shapes(text: &str, is_key: fn(&str) -> bool) -> Option<String> {
     let mut changed: Option<String> = None;
     let bytes = Bytes::of(text);
-    for (least, prefix) in prefixes().filter(|(_, prefix)| bytes.may_spell(prefix)) {
+    for (least, prefix) in prefixes().filter(|(_, prefix)| bytes.may_contain(prefix)) {
         let current = changed.as_deref().unwrap_or(text);
         let mut out = String::new();
         let mut copied = 0;
@@ -218,7 +219,7 @@ fn key_shapes(text: &str, is_key: fn(&str) -> bool) -> Option<String> {
     changed
 }
 
-/// Which bytes a text has at all: most texts lack one of every key's beginning, and one look tells.
+/// The set of byte values in a text, to rule out most searches at once.
 struct Bytes([u64; 4]);
 
 impl Bytes {
@@ -236,16 +237,16 @@ impl Bytes {
         self.0.get(usize::from(byte >> 6)).is_some_and(|word| (word >> (byte & 63)) & 1 == 1)
     }
 
-    fn may_spell(&self, word: &str) -> bool {
+    fn may_contain(&self, word: &str) -> bool {
         word.bytes().all(|byte| self.has(byte))
     }
 
-    fn may_spell_in_any_case(&self, word: &str) -> bool {
+    fn may_contain_ignoring_case(&self, word: &str) -> bool {
         word.bytes().all(|byte| self.has(byte.to_ascii_lowercase()) || self.has(byte.to_ascii_uppercase()))
     }
 }
 
-/// Where `mark` (ASCII, any letter case) begins, each behind the end of the last.
+/// Positions of `mark` (ASCII, any letter case), without overlaps.
 fn marks<'a>(text: &'a str, mark: &'a str) -> impl Iterator<Item = usize> + 'a {
     let first = mark.bytes().next().map(|byte| byte.to_ascii_lowercase());
     let mut from = 0;
@@ -262,7 +263,7 @@ fn marks<'a>(text: &'a str, mark: &'a str) -> impl Iterator<Item = usize> + 'a {
     })
 }
 
-/// Replaces, after each `mark` (ASCII, any letter case), the part `secret` points at: bytes to skip and bytes to replace.
+/// Redacts a part after each `mark` (ASCII, any letter case); `secret` returns how many bytes to skip and to replace.
 fn replace_after(text: &str, mark: &str, secret: impl Fn(&str) -> Option<(usize, usize)>) -> Option<String> {
     let mut out = String::new();
     let mut copied = 0;
@@ -280,12 +281,12 @@ fn replace_after(text: &str, mark: &str, secret: impl Fn(&str) -> Option<(usize,
     (copied > 0).then(|| out + text.get(copied..).unwrap_or_default())
 }
 
-/// Bytes of the longest beginning whose characters all satisfy `keep`.
+/// Length in bytes of the prefix whose characters all satisfy `keep`.
 fn run(text: &str, keep: impl Fn(char) -> bool) -> usize {
     text.find(|c| !keep(c)).unwrap_or(text.len())
 }
 
-/// Bytes of the longest end whose characters all satisfy `keep`.
+/// Length in bytes of the suffix whose characters all satisfy `keep`.
 fn run_back(text: &str, keep: impl Fn(char) -> bool) -> usize {
     text.len() - text.rfind(|c: char| !keep(c)).map_or(0, |at| at + text[at..].chars().next().map_or(1, char::len_utf8))
 }

@@ -1,39 +1,39 @@
-//! Who may speak on the bus.
+//! The parties on the bus.
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// A party on the bus: the roles of the spec, the dispatcher, the human operator and the runtime.
+/// A party on the bus: a role of the specification, the dispatcher, the operator, or the runtime.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Role {
-    /// R1: carries the user's words in.
+    /// R1: turns the user's words into a task.
     Perceiver,
-    /// R2: plans.
+    /// R2: turns a task into a plan of subtasks.
     Planner,
-    /// Assigns ids and releases sequence groups (part of the Metaagent).
+    /// Gives subtasks their ids and releases them group by group.
     Dispatcher,
-    /// R3: executes one subtask.
+    /// R3: carries out one subtask with tools.
     Executor,
     /// R4a: validates one subtask.
     AgentValidator,
-    /// R4b: validates the merged result.
+    /// R4b: validates the combined result of a round.
     MetaValidator,
-    /// R5: memory.
+    /// R5: stores and recalls experience.
     Memory,
-    /// R6: observes; answers only to the operator.
+    /// R6: logs everything and answers only to the operator.
     Auditor,
-    /// R7: the Goal Gradient Solver.
+    /// R7: the Goal Gradient Solver, which decides whether to replan or to end.
     Solver,
-    /// The human, or the program that stands for one.
+    /// The user, or a program in their place.
     Operator,
-    /// The System itself: reports a role's failure, nothing else.
+    /// The System itself; it only reports that a role failed.
     Runtime,
 }
 
 impl Role {
-    /// Every party, in the spec's order.
+    /// Every party, in the specification's order.
     pub const ALL: [Self; 11] = [
         Self::Perceiver,
         Self::Planner,
@@ -48,7 +48,7 @@ impl Role {
         Self::Runtime,
     ];
 
-    /// The spec's short name (`R1` … `R7`), or the plain name where the spec has none.
+    /// The specification's short name (`R1` … `R7`), or the plain name of a party without one.
     #[must_use]
     pub fn code(self) -> &'static str {
         match self {

@@ -1,15 +1,15 @@
-//! Who may say what to whom: one table, used by the bus and by the auditor's rule.
+//! The route table: who publishes each kind of message, and who receives it.
 
 use crate::{MessageKind, Role};
 
-/// One row: a kind, who may publish it, who receives it.
+/// One row of the route table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Route {
-    /// The message.
+    /// The kind of message.
     pub kind: MessageKind,
-    /// Its only publisher.
+    /// The only role that may publish it.
     pub from: Role,
-    /// Its receivers.
+    /// The roles that receive it.
     pub to: &'static [Role],
 }
 
@@ -17,7 +17,7 @@ const fn row(kind: MessageKind, from: Role, to: &'static [Role]) -> Route {
     Route { kind, from, to }
 }
 
-/// The table, in the order of the flow. A kind stands once; what is not here can't be said.
+/// The route table, in the order in which a task uses the messages. Each kind has one row; the bus refuses any other message.
 pub const ROUTES: [Route; 27] = {
     use MessageKind as M;
     use Role as R;
@@ -56,7 +56,7 @@ pub const ROUTES: [Route; 27] = {
     ]
 };
 
-/// The row for a kind.
+/// The row of a kind.
 #[must_use]
 pub fn route(kind: MessageKind) -> Option<&'static Route> {
     ROUTES.iter().find(|route| route.kind == kind)

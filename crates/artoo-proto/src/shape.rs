@@ -1,41 +1,40 @@
-//! A schema as a model reads it best: the form of the value itself, a fraction of the schema's own length.
+//! A compact notation for JSON schemas in prompts: it looks like the value itself and is a fraction of the schema's length.
 //!
-//! `{"path":string,"lines":{"first":integer}|{"last":integer}(optional)}`: without white space, since a model writes its
-//! reply as it sees the form written. What the strict reader holds a reply against is in it, bounds of long texts apart.
-//! Words of a schema stand in quotes, so that none of them can pass for a part of the form. A part that has no such form
-//! is written as it is.
+//! `{"path":string,"lines":{"first":integer}|{"last":integer}(optional)}`. There is no white space, since a model copies
+//! the style it sees. The notation has everything the strict reader checks, except bounds of long texts. Words of a schema
+//! are in quotes, so that they can't be taken for notation. A part that can't be expressed is written as JSON schema.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
 use serde_json::{Map, Value};
 
-/// Texts and lists of more are not said to be bounded: nobody counts that far.
-const BOUND_TOLD_MAX: u64 = 1_000;
+/// Larger bounds on texts and lists are left out of the notation: a model can't count that far.
+const BOUND_MAX: u64 = 1_000;
 
-/// Deepest part written as a form; below it a part is written as it is.
+/// Deepest nesting that is expressed; below it a part is written as JSON schema.
 const LEVELS_MAX: usize = 12;
 
-/// A part is given a name where it stands more than once and is longer than this.
+/// Length above which a part that occurs more than once gets a name.
 const NAMED_FROM_CHARS: usize = 60;
 
-/// Forms kept: one for each role and each tool, and for the steps under way, whose tools differ.
-const KEPT_MAX: usize = 64;
+/// Cached notations: one for each role and each tool, and for the steps of running tasks, whose tools differ.
+const CACHE_MAX: usize = 64;
 
-/// Keywords that say something about a value which no form shows.
-const STRANGE: [&str; 8] =
+/// Keywords of JSON schema that the notation can't express.
+const UNSUPPORTED: [&str; 8] =
     ["$ref", "allOf", "not", "if", "patternProperties", "prefixItems", "dependentRequired", "propertyNames"];
 
-static FORMS: Mutex<Forms> = Mutex::new(Forms(Vec::new()));
+static CACHE: Mutex<Cache> = Mutex::new(Cache(Vec::new()));
 
-/// Forms by their schema, the one asked for last at the end.
-struct Forms(Vec<(Value, Arc<str>)>);
+/// A cache of notations by schema, the most recently used last.
+struct Cache(Vec<(Value, Arc<str>)>);
 
-impl Forms {
+impl Cache {
     fn of(&mut self, schema: &Value) -> Arc<str> {
-        // To the end: others hold the ids of their own call and never come back.
+        // Moved to the end: schemas with ids of their own call are never asked for again and get evicted first.
         let known = self.0.iter().position(|(known, _)| known == schema).map(|at| self.0.remove(at));
-        let known = known.unwrap_or_else(|| (schema.clone(), made(schema).into()));
-        if self.0.len() >= KEPT_MAX {
+        let known = known.unwrap_or_else(|| (schema.clone(), render(schema).into()));
+        if self.0.len() >= CACHE_MAX {
             self.0.remove(0);
         }
         let form = Arc::clone(&known.1);
@@ -44,23 +43,22 @@ impl Forms {
     }
 }
 
-/// The form of the values that fit `schema`, on one line; a part that stands in it several times is named first, on a
-/// line of its own.
+/// The compact notation of `schema` on one line. A part that occurs several times is defined first, on a line of its own.
 ///
-/// Made once for a schema: it is asked for in call after call, and takes longer to make than all the rest of a request.
+/// Cached by schema: it is needed for every call, and takes longer to make than the rest of a request.
 #[must_use]
 pub fn shape(schema: &Value) -> Arc<str> {
-    FORMS.lock().unwrap_or_else(PoisonError::into_inner).of(schema)
+    CACHE.lock().unwrap_or_else(PoisonError::into_inner).of(schema)
 }
 
-fn made(schema: &Value) -> String {
+fn render(schema: &Value) -> String {
     let mut repeated = Vec::new();
     let mut whole = part(schema, LEVELS_MAX, &mut Some(&mut repeated));
     repeated.sort_by_key(|text| std::cmp::Reverse(text.len()));
     let mut names = String::new();
     let letters = ('A'..='Z').map(String::from);
-    let said = whole.clone();
-    let mut letters = letters.filter(|letter| !said.contains(letter.as_str()));
+    let taken = whole.clone();
+    let mut letters = letters.filter(|letter| !taken.contains(letter.as_str()));
     for text in repeated {
         if whole.matches(text.as_str()).count() > 1
             && let Some(name) = letters.next()
@@ -72,11 +70,11 @@ fn made(schema: &Value) -> String {
     names + &whole
 }
 
-/// Where parts that are long enough to be named are put, once each; nowhere below alternatives.
+/// Collects parts long enough to be named, once each; `None` inside alternatives, where nothing is named.
 type Found<'f> = Option<&'f mut Vec<String>>;
 
-/// A part, noted where it is long enough to be named.
-fn noted(schema: &Value, levels_left: usize, found: &mut Found<'_>) -> String {
+/// Renders a part, and records it in `found` if it is long enough to be named.
+fn recorded(schema: &Value, levels_left: usize, found: &mut Found<'_>) -> String {
     let text = part(schema, levels_left, found);
     if let Some(found) = found
         && schema.is_object()
@@ -90,10 +88,10 @@ fn noted(schema: &Value, levels_left: usize, found: &mut Found<'_>) -> String {
 }
 
 fn part(schema: &Value, levels_left: usize, found: &mut Found<'_>) -> String {
-    let as_it_is = || schema.to_string();
-    let (Some(fields), Some(inside)) = (schema.as_object(), levels_left.checked_sub(1)) else { return as_it_is() };
-    if STRANGE.iter().any(|keyword| fields.contains_key(*keyword)) {
-        return as_it_is();
+    let as_schema = || schema.to_string();
+    let (Some(fields), Some(inside)) = (schema.as_object(), levels_left.checked_sub(1)) else { return as_schema() };
+    if UNSUPPORTED.iter().any(|keyword| fields.contains_key(*keyword)) {
+        return as_schema();
     }
     if let Some(only) = fields.get("const") {
         return only.to_string();
@@ -109,13 +107,13 @@ fn part(schema: &Value, levels_left: usize, found: &mut Found<'_>) -> String {
         return either(alternatives.iter().map(|alternative| part(alternative, inside, &mut None)));
     }
     match fields.get("type") {
-        Some(Value::String(name)) => typed(name, fields, inside, found).unwrap_or_else(as_it_is),
+        Some(Value::String(name)) => typed(name, fields, inside, found).unwrap_or_else(as_schema),
         Some(Value::Array(names)) => {
             let typed: Option<Vec<String>> =
                 names.iter().map(|name| typed(name.as_str()?, fields, inside, found)).collect();
-            typed.map_or_else(as_it_is, |parts| either(parts.into_iter()))
+            typed.map_or_else(as_schema, |parts| either(parts.into_iter()))
         }
-        Some(Value::Null | Value::Bool(_) | Value::Number(_) | Value::Object(_)) | None => as_it_is(),
+        Some(Value::Null | Value::Bool(_) | Value::Number(_) | Value::Object(_)) | None => as_schema(),
     }
 }
 
@@ -128,19 +126,19 @@ fn object(fields: &Map<String, Value>, levels_left: usize, found: &mut Found<'_>
         fields.get("required").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str).collect();
     let mut property = |(name, schema): (&String, &Value)| {
         let optional = if required.contains(&name.as_str()) { "" } else { "(optional)" };
-        let said = schema.get("description").and_then(Value::as_str).map(|said| format!("({})", Value::from(said)));
+        let remark = schema.get("description").and_then(Value::as_str).map(|text| format!("({})", Value::from(text)));
         let name = Value::from(name.as_str());
-        format!("{name}:{}{optional}{}", noted(schema, levels_left, found), said.unwrap_or_default())
+        format!("{name}:{}{optional}{}", recorded(schema, levels_left, found), remark.unwrap_or_default())
     };
     let mut properties: Vec<_> = fields.get("properties").and_then(Value::as_object).into_iter().flatten().collect();
-    // What must be there first: weak models stop reading early.
+    // Required properties first: weak models stop reading early.
     properties.sort_by_key(|(name, _)| !required.contains(&name.as_str()));
     format!("{{{}}}", properties.into_iter().map(&mut property).collect::<Vec<_>>().join(","))
 }
 
 fn typed(name: &str, fields: &Map<String, Value>, levels_left: usize, found: &mut Found<'_>) -> Option<String> {
     let bound = |name: &str| fields.get(name).and_then(Value::as_u64);
-    let at_most = |name: &str| bound(name).filter(|most| *most <= BOUND_TOLD_MAX);
+    let at_most = |name: &str| bound(name).filter(|most| *most <= BOUND_MAX);
     Some(match name {
         "string" => at_most("maxLength").map_or_else(|| "string".to_owned(), |most| format!("string(max {most})")),
         "integer" | "number" => match (bound("minimum"), bound("maximum")) {
@@ -152,7 +150,8 @@ fn typed(name: &str, fields: &Map<String, Value>, levels_left: usize, found: &mu
         "null" => "null".to_owned(),
         "object" => "{...}".to_owned(),
         "array" => {
-            let items = fields.get("items").map_or_else(|| "...".to_owned(), |items| noted(items, levels_left, found));
+            let items =
+                fields.get("items").map_or_else(|| "...".to_owned(), |items| recorded(items, levels_left, found));
             match (bound("minItems").unwrap_or(0), at_most("maxItems")) {
                 (_, Some(0)) => "[]".to_owned(),
                 (least, Some(most)) if least == most => format!("[{items}](exactly {most})"),
@@ -171,7 +170,7 @@ mod tests {
 
     use serde_json::{Value, json};
 
-    use super::{Forms, KEPT_MAX, shape};
+    use super::{CACHE_MAX, Cache, shape};
 
     #[track_caller]
     fn check(schema: Value, expected: &str) {
@@ -180,7 +179,7 @@ mod tests {
 
     #[doc = "holds: client C14"]
     #[test]
-    fn a_schema_is_written_as_the_form_of_its_values() {
+    fn schemas_in_compact_notation() {
         check(json!({"type": "string"}), "string");
         check(json!({"type": "string", "maxLength": 320}), "string(max 320)");
         check(json!({"type": "string", "maxLength": 4000}), "string");
@@ -210,7 +209,7 @@ mod tests {
 
     #[doc = "holds: client C14"]
     #[test]
-    fn what_has_no_form_is_written_as_it_is_and_no_word_breaks_out_of_its_quotes() {
+    fn unsupported_parts_stay_schema_and_words_stay_quoted() {
         check(json!({"$ref": "#/x"}), r##"{"$ref":"#/x"}"##);
         check(json!({}), "{}");
         check(json!(true), "true");
@@ -227,32 +226,32 @@ mod tests {
     }
 
     #[test]
-    fn a_form_is_that_of_its_own_schema_however_many_there_are_and_is_made_once() {
-        let mut forms = Forms(Vec::new());
+    fn the_cache_returns_each_schemas_own_notation() {
+        let mut forms = Cache(Vec::new());
         for _ in 0..2 {
-            for most in 0..KEPT_MAX + 5 {
+            for most in 0..CACHE_MAX + 5 {
                 let schema = json!({"type": "string", "maxLength": most});
                 let form = forms.of(&schema);
                 assert_eq!(*form, format!("string(max {most})"));
                 assert!(Arc::ptr_eq(&form, &forms.of(&schema)));
-                assert!(forms.0.len() <= KEPT_MAX);
+                assert!(forms.0.len() <= CACHE_MAX);
             }
         }
     }
 
     #[test]
-    fn what_is_asked_for_again_and_again_is_kept_among_what_is_asked_for_once() {
-        let mut forms = Forms(Vec::new());
+    fn the_cache_evicts_the_least_recently_used() {
+        let mut forms = Cache(Vec::new());
         let role = json!({"type": "string"});
         let first = forms.of(&role);
-        for most in 0..3 * KEPT_MAX {
+        for most in 0..3 * CACHE_MAX {
             forms.of(&json!({"type": "string", "maxLength": most}));
             assert!(Arc::ptr_eq(&first, &forms.of(&role)));
         }
     }
 
     #[test]
-    fn a_long_part_that_stands_twice_is_said_once() {
+    fn a_repeated_long_part_is_named() {
         let criterion = json!({"type": "object", "required": ["criterion"], "properties": {
             "criterion": {"type": "string", "maxLength": 320}, "mode": {"enum": ["verifiable", "plausible"]}}});
         let list = json!({"type": "array", "items": criterion, "maxItems": 6});

@@ -1,4 +1,4 @@
-//! R2's contract: drafts from a model, checked plans, and what the dispatcher makes of them.
+//! Plans: drafts from a model, validated plans, and the subtasks that the dispatcher releases.
 
 use std::fmt;
 
@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Criterion, ModelFailure, Recipe, SubTaskId, TaskId, Timestamp};
 
-/// A plan as a model wrote it: nothing in it has been checked.
+/// A plan as a model wrote it, before any check.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct PlanDraft {
     /// Assertions about the combined output.
@@ -16,18 +16,18 @@ pub struct PlanDraft {
     pub subtasks: Vec<SubtaskDraft>,
 }
 
-/// A step as a model wrote it. It has no id (the dispatcher assigns one) and no recipe (only code writes those).
+/// A step as a model wrote it. It has no id (the dispatcher assigns it) and no recipe (only code writes those).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct SubtaskDraft {
     /// What to do.
     pub intent: String,
-    /// Everything the executor needs beyond the intent.
+    /// What the executor needs to know beyond the intent.
     #[serde(default)]
     pub context: String,
-    /// Group: equal runs in parallel, lower runs first.
+    /// Group number: lower numbers run first, equal ones in parallel.
     #[serde(default)]
     pub sequence: i64,
-    /// Tools its executor may use; empty = an answer in words.
+    /// Tools the executor may use; empty for an answer in words.
     #[serde(default)]
     pub tools: Vec<String>,
     /// Assertions about this step's output.
@@ -40,127 +40,127 @@ pub struct SubtaskDraft {
 pub struct PlannedSubtask {
     /// What to do.
     pub intent: String,
-    /// Context from R2, memory's advice included.
+    /// What the executor needs to know, with memory's advice.
     pub context: String,
-    /// Group.
+    /// Group number: lower numbers run first, equal ones in parallel.
     pub sequence: i64,
-    /// Tools its executor may use.
+    /// Tools the executor may use.
     pub tools: Vec<String>,
-    /// Assertions about the output.
+    /// Assertions about this step's output.
     pub success_criteria: Vec<Criterion>,
-    /// Memory says Caution: the first call that is not read-only asks.
+    /// Memory advises caution: the first call that is not read-only asks the user.
     pub confirm: bool,
-    /// Calls that need no model.
+    /// Calls that run without a model, written by code.
     pub recipe: Option<Recipe>,
 }
 
 /// A plan that passed the validator.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Plan {
-    /// The task.
+    /// The task's id.
     pub task_id: TaskId,
-    /// 0 for the first plan, +1 a replan.
+    /// 0 for the first plan, one more for each replan.
     pub round: u32,
-    /// At least one step.
+    /// The steps; at least one.
     pub subtasks: Vec<PlannedSubtask>,
-    /// Assertions about the combined output; at least one.
+    /// Assertions about the combined output.
     pub task_criteria: Vec<Criterion>,
-    /// Defaults taken where the request was silent.
+    /// Defaults chosen where the request said nothing.
     pub assumptions: Vec<String>,
-    /// Tools no call of this round may use.
+    /// Tools that no call of this round may use.
     pub blocked_tools: Vec<String>,
-    /// Targets no call of this round may use.
+    /// Targets that no call of this round may use.
     pub blocked_targets: Vec<String>,
 }
 
-/// R2 could not produce an acceptable plan; R7 ends the task.
+/// The planner could not produce an acceptable plan; the solver ends the task.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PlanRejected {
-    /// The task.
+    /// The task's id.
     pub task_id: TaskId,
     /// The round that could not be planned.
     pub round: u32,
     /// What was wrong with each draft.
     pub problems: Vec<String>,
-    /// Set where the model itself failed.
+    /// Set if the failure is that of a model.
     pub model_failure: Option<ModelFailure>,
-    /// Set where the embedded parser abstained.
+    /// Set if the embedded parser did not understand the request.
     pub abstention: Option<crate::Abstention>,
 }
 
-/// One subtask on its way to its executor.
+/// One subtask, as its executor gets it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct SubTask {
-    /// Assigned by the dispatcher.
+    /// The id the dispatcher assigned.
     pub subtask_id: SubTaskId,
-    /// Its task.
+    /// The task it belongs to.
     pub parent_task_id: TaskId,
     /// The round it belongs to.
     pub round: u32,
     /// What to do.
     pub intent: String,
-    /// Prior outputs, memory that concerns it, known paths.
+    /// Earlier outputs, advice from memory, known paths.
     pub context: String,
-    /// Assertions about its output.
+    /// Assertions about this step's output.
     pub success_criteria: Vec<Criterion>,
-    /// Group.
+    /// Group number: lower numbers run first, equal ones in parallel.
     pub sequence: i64,
-    /// Tools its executor may use.
+    /// Tools the executor may use.
     pub tools: Vec<String>,
     /// Tools that must not be called.
     pub blocked_tools: Vec<String>,
     /// Targets that must not be used.
     pub blocked_targets: Vec<String>,
-    /// The first call that is not read-only asks.
+    /// Whether the first call that is not read-only must ask the user.
     pub confirm: bool,
-    /// Calls that need no model.
+    /// Calls that run without a model, written by code.
     pub recipe: Option<Recipe>,
 }
 
-/// What R4b and R7 must know of a dispatched plan.
+/// The subtasks of a round, for the meta-validator and the solver.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct DispatchManifest {
-    /// The task.
+    /// The task's id.
     pub task_id: TaskId,
-    /// The round.
+    /// The round, 0 for the first plan.
     pub round: u32,
     /// Every subtask of the round, in sequence order.
     pub subtasks: Vec<ManifestEntry>,
     /// Assertions about the combined output.
     pub task_criteria: Vec<Criterion>,
-    /// Defaults taken where the request was silent.
+    /// Defaults chosen where the request said nothing.
     pub assumptions: Vec<String>,
-    /// When it left.
+    /// When it was sent.
     pub dispatched_at: Timestamp,
 }
 
 /// One subtask in a manifest.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ManifestEntry {
-    /// Its id.
+    /// The subtask's id.
     pub subtask_id: SubTaskId,
-    /// What it does.
+    /// What to do.
     pub intent: String,
-    /// Its group.
+    /// Group number: lower numbers run first, equal ones in parallel.
     pub sequence: i64,
     /// Tools it may use.
     pub tools: Vec<String>,
-    /// Its criteria.
+    /// Assertions about this step's output.
     pub success_criteria: Vec<Criterion>,
-    /// Whether it is a recipe: its checks came from code.
+    /// Whether it is a recipe, so that code wrote its checks.
     pub recipe: bool,
 }
 
-/// A subtask that will not report.
+/// The dispatcher reports a subtask that will not report itself.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SubTaskMissing {
-    /// Its task.
+    /// The task it belongs to.
     pub parent_task_id: TaskId,
-    /// Which one.
+    /// The subtask's id.
     pub subtask_id: SubTaskId,
-    /// The round.
+    /// The round, 0 for the first plan.
     pub round: u32,
-    /// Why.
+    /// Why it will not report.
     pub reason: MissingReason,
 }
 
@@ -168,11 +168,11 @@ pub struct SubTaskMissing {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum MissingReason {
-    /// An earlier group failed, so it never started.
+    /// A subtask of an earlier group failed, so it never started.
     EarlierGroupFailed,
-    /// It started and was not heard of in its time.
+    /// It started and did not report in its time.
     NoReport,
-    /// The task's hard limit was reached.
+    /// The task's hard time limit was reached.
     Deadline,
 }
 

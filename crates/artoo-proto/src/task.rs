@@ -1,59 +1,59 @@
-//! R1's contract: the task as understood, or why it could not be.
+//! The perceiver's answer: the task as it understood the request, or why it did not.
 
 use serde::{Deserialize, Serialize};
 
 use crate::{Abstention, ModelFailure, SessionTurn, TaskId, Timestamp};
 
-/// The user's goal, faithfully restated. Carries no success criteria: those are R2's.
+/// The user's goal, restated. It has no success criteria: the planner writes those.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TaskSpec {
-    /// Assigned by the runtime.
+    /// The id the runtime assigned.
     pub task_id: TaskId,
-    /// The model's short snake_case name for the task; only a label.
+    /// The model's short snake_case name for the task, only a label.
     pub label: String,
-    /// The user's goal, restated.
+    /// The user's goal in one sentence.
     pub intent: String,
     /// Limits the user named.
     pub constraints: Constraints,
     /// The user's words, verbatim.
     pub raw_input: String,
-    /// The session's last turns, oldest first: what "those" and "again" stand for.
+    /// The last turns of the session, oldest first: they explain words like "those" and "again".
     #[serde(default)]
     pub session: Vec<SessionTurn>,
 }
 
-/// Limits that came with the request; `null` where the user named none.
+/// Limits in the request; `null` if the user named none.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Constraints {
     /// Where the task may look or act.
     pub scope: Option<String>,
-    /// When it must be over.
+    /// When it must have ended.
     pub deadline: Option<Timestamp>,
 }
 
-/// R1 could not turn the words into a task; nothing was dispatched.
+/// The perceiver could not turn the request into a task; nothing was started.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PerceptionFailed {
-    /// The task that ends here.
+    /// The task that ends with this message.
     pub task_id: TaskId,
     /// The user's words, verbatim.
     pub raw_input: String,
-    /// Why.
+    /// Why the request was not understood.
     pub failure: PerceptionFailure,
 }
 
-/// Why a request never became a plan.
+/// Why a request could not be turned into a task.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum PerceptionFailure {
-    /// The model could not be asked or gave no usable reply.
+    /// The model could not be used, or gave no usable reply.
     Model {
-        /// What happened.
+        /// The model's failure.
         failure: ModelFailure,
     },
-    /// The embedded parser understood only a part, and says so.
+    /// The embedded parser understood only a part.
     Abstained {
-        /// What it understood and what not.
+        /// What it understood and what it did not.
         abstention: Abstention,
     },
     /// The request is empty or too large.

@@ -1,27 +1,29 @@
-//! Wall-clock time on the wire (RFC 3339, milliseconds) and the pair of clocks a step is given.
+//! Points in time, in JSON as RFC 3339 text, and the pair of clocks that a step of the System gets.
 
 use std::fmt;
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
-/// A moment in UTC, in milliseconds since 1970. On the wire: RFC 3339 text.
+/// A point in time in UTC, in milliseconds since 1970. In JSON: RFC 3339 text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Timestamp(i64);
 
-/// Text that is not an RFC 3339 moment.
+/// The text is not an RFC 3339 time.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("not an RFC 3339 time: {text:?}")]
 pub struct InvalidTimestamp {
-    /// What was given.
+    /// The rejected text.
     pub text: String,
 }
 
-/// Milliseconds since 1970 at the year 9999's end and at the year −9999's start, jiff's range.
+/// Latest time: the end of the year 9999, the limit of jiff.
 const MAX_MS: i64 = 253_402_207_200_000;
+/// Earliest time: the start of the year −9999, the limit of jiff.
 const MIN_MS: i64 = -377_705_023_201_000;
 
 impl Timestamp {
-    /// From milliseconds since 1970, clamped to the years −9999 to 9999.
+    /// A time from milliseconds since 1970, clamped to the years −9999 to 9999.
     #[must_use]
     pub fn from_millis(ms: i64) -> Self {
         Self(ms.clamp(MIN_MS, MAX_MS))
@@ -33,20 +35,31 @@ impl Timestamp {
         self.0
     }
 
-    /// This moment moved by `ms` milliseconds, saturating.
+    /// This time plus `ms` milliseconds, saturating.
     #[must_use]
     pub fn plus_millis(self, ms: i64) -> Self {
         Self::from_millis(self.0.saturating_add(ms))
     }
 
-    /// Reads RFC 3339 text.
+    /// Parses RFC 3339 text.
     ///
     /// # Errors
-    /// When the text is not an RFC 3339 moment with an offset.
+    /// [`InvalidTimestamp`] if the text is not an RFC 3339 time with an offset.
     pub fn parse(text: &str) -> Result<Self, InvalidTimestamp> {
         text.parse::<jiff::Timestamp>()
             .map(|t| Self::from_millis(t.as_millisecond()))
             .map_err(|_| InvalidTimestamp { text: text.to_owned() })
+    }
+}
+
+/// The clock's time in whole milliseconds, rounded down; `Timestamp::from(SystemTime::now())` is the current moment.
+impl From<SystemTime> for Timestamp {
+    fn from(time: SystemTime) -> Self {
+        let millis = |ns: u128| i64::try_from(ns / 1_000_000).unwrap_or(i64::MAX);
+        Self::from_millis(match time.duration_since(UNIX_EPOCH) {
+            Ok(after) => millis(after.as_nanos()),
+            Err(before) => -millis(before.duration().as_nanos().saturating_add(999_999)),
+        })
     }
 }
 
@@ -72,11 +85,11 @@ impl<'de> Deserialize<'de> for Timestamp {
     }
 }
 
-/// Both clocks at one moment: wall time for records, uptime for budgets.
+/// The current time by two clocks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Now {
-    /// Wall time; may jump.
+    /// Wall time, for records; may jump.
     pub wall: Timestamp,
-    /// Monotonic milliseconds since the process started; never goes back.
+    /// Monotonic milliseconds since the process started, for limits.
     pub uptime_ms: u64,
 }

@@ -1,47 +1,47 @@
-//! Tools: what can be called, what was called, and what it left behind.
+//! Tools: their descriptions, requests to call them, and records of the calls.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::{ConsentHash, ConsentOffers, EvidenceId};
 
-/// A family of tools; `break_symmetry` asks for another one.
+/// A family of tools; the directive `break_symmetry` asks for another one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ToolClass {
-    /// Finds files.
+    /// Tools that find files.
     Files,
-    /// Reads and writes text.
+    /// Tools that read and write text.
     Text,
-    /// Runs programs.
+    /// Tools that run programs.
     Shell,
-    /// Drives desktop programs.
+    /// Tools that control desktop programs.
     Desktop,
-    /// Reaches the network.
+    /// Tools that use the network.
     Web,
 }
 
-/// A tool this machine has.
+/// A tool of this machine as the roles and models see it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ToolSpec {
-    /// Exact name; never matched by nearness.
+    /// Exact name; similar names are not accepted.
     pub name: String,
     /// One line for people and models.
     pub description: String,
-    /// Its family.
+    /// The family of tools it belongs to.
     pub class: ToolClass,
-    /// JSON schema of the input.
+    /// JSON schema of its input.
     pub input_schema: Value,
-    /// The spec's priority; 1 is tried first.
+    /// The specification's priority; 1 is tried first.
     pub priority: u8,
 }
 
-/// A call to be made.
+/// A tool and the input to call it with.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ToolRequest {
-    /// Exact tool name.
+    /// Exact name of the tool.
     pub tool: String,
-    /// Input, by the tool's schema.
+    /// Input that matches the tool's schema.
     pub input: Value,
 }
 
@@ -49,11 +49,11 @@ pub struct ToolRequest {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum EffectClass {
-    /// Changes nothing.
+    /// It changes nothing.
     ReadOnly,
-    /// Only adds what was not there.
+    /// It only creates what did not exist.
     Creating,
-    /// May change or remove, or could not be proven harmless.
+    /// It may change or remove something, or could not be proven harmless.
     Unproven,
 }
 
@@ -65,65 +65,65 @@ pub enum CallStatus {
     Ok,
     /// It ran and reported failure, or could not start.
     Failed,
-    /// Law 1: it was not allowed and nothing ran.
+    /// Law 1: it was not allowed and did not run.
     Denied,
-    /// It ran out of time and was ended.
+    /// It exceeded its time and was ended.
     TimedOut,
-    /// Its answer is incomplete: the limit was reached before the end.
+    /// Its output is incomplete: a limit was reached first.
     Cut,
-    /// It began and no end was seen (the process died with it).
+    /// It started, but its end was not recorded (the process died).
     Uncertain,
 }
 
-/// What [`FileChange`] says of a folder, whose content has no digest of its own.
+/// What [`FileChange`] has in place of a digest for a folder.
 pub const FOLDER: &str = "folder";
 
-/// A file or folder this call changed, with its content's digest on both sides.
+/// A file or folder that a call changed, with a digest of its content before and after.
 ///
-/// What has no content is named in words (`folder`, `link to x`), and where the content stayed as it was, the words after
-/// the digest say what did not (`mode 0600`).
+/// What has no content is described in words (`folder`, `link to x`). If the content stayed the same, words after the
+/// digest say what changed (`mode 0600`).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FileChange {
     /// Absolute path.
     pub path: String,
-    /// SHA-256 before, hex, or [`FOLDER`]; `null` if it was not there.
+    /// SHA-256 before, in hex, or [`FOLDER`]; `null` if it did not exist.
     pub before: Option<String>,
-    /// SHA-256 after, hex, or [`FOLDER`]; `null` if it is gone.
+    /// SHA-256 after, in hex, or [`FOLDER`]; `null` if it no longer exists.
     pub after: Option<String>,
 }
 
-/// With whose leave a call was made that needed one.
+/// How a call was approved.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
-pub enum Leave {
-    /// A person's yes to exactly this.
+pub enum Approval {
+    /// The user approved exactly this call.
     Once,
-    /// A person's yes to this and all that does no more, in this task.
+    /// The user approved this and every smaller effect for the task.
     Task,
-    /// A person's yes that became a rule.
+    /// A rule that the user made earlier approved it.
     Rule {
         /// The rule's id.
         id: String,
     },
 }
 
-/// A stream of output as the evidence store keeps it.
+/// A stream of a program's output in the evidence store.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct KeptOutput {
-    /// Which: `output`, `stdout` or `stderr`.
+    /// Which stream: `output`, `stdout` or `stderr`.
     pub stream: String,
-    /// SHA-256 of what is kept, hex; the key in the store.
+    /// SHA-256 of the stored bytes, in hex; the key in the store.
     pub sha256: String,
-    /// Bytes kept.
+    /// Number of bytes stored.
     pub bytes: u64,
-    /// Bytes of the stream that are not kept: they lay between the beginning and the end that are.
+    /// Number of bytes not stored, between the stored beginning and end.
     pub left_out: u64,
 }
 
-/// One call that was made, with the evidence it left. The spec's string form is its `Display`.
+/// The record of one call, with its evidence. Its `Display` is the string form of the specification.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ToolCall {
-    /// Tool name.
+    /// Name of the tool.
     pub tool: String,
     /// Input as given.
     pub input: Value,
@@ -131,43 +131,43 @@ pub struct ToolCall {
     pub target: String,
     /// How it ended.
     pub status: CallStatus,
-    /// What the guard proved.
+    /// What it could do to the machine, as proven before it ran.
     pub class: EffectClass,
-    /// Whether the output depends on the machine's state (an `echo` measures nothing).
+    /// Whether the output depends on the machine's state (that of `echo` does not).
     pub measures: bool,
     /// Exit code of a program that ended by itself.
     pub exit_code: Option<i32>,
-    /// Signal that ended it.
+    /// Signal that ended the program.
     pub signal: Option<i32>,
-    /// Output: head and tail where it was long.
+    /// Output; of a long one, beginning and end.
     pub output: String,
-    /// Bytes of output before cutting.
+    /// Length of the whole output, in bytes.
     pub output_bytes: u64,
     /// Whether `output` leaves something out.
     pub truncated: bool,
-    /// Where the evidence is cited.
+    /// The id under which verdicts cite this call.
     pub evidence_id: EvidenceId,
-    /// How long it took.
+    /// Duration in milliseconds.
     pub elapsed_ms: u64,
-    /// Whether a failure came from the environment (missing file, permission, network) rather than the approach.
+    /// For a failure: whether the environment caused it (missing file, permission, network) and not the approach.
     pub environmental: bool,
     /// Files it changed.
     pub changed: Vec<FileChange>,
-    /// Whether everything it could change was compared before and after it, so that `changed` is all of it.
+    /// Whether everything it could change was compared before and after, so that `changed` is complete.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub changes_known: bool,
-    /// Names seen near a target that was not there; may be empty.
+    /// Names found near a missing target; may be empty.
     pub alternatives: Vec<String>,
-    /// With whose leave it ran, where it needed one.
+    /// How it was approved, if it needed approval.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub leave: Option<Leave>,
-    /// Its whole output in the evidence store; empty where nothing is kept.
+    pub leave: Option<Approval>,
+    /// Its whole output in the evidence store; empty if nothing is stored.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub kept: Vec<KeptOutput>,
 }
 
 impl ToolCall {
-    /// The item of the evidence store that holds the whole output, where one does.
+    /// The item of the evidence store that holds the whole output, if there is one.
     #[must_use]
     pub fn whole_output(&self) -> Option<&KeptOutput> {
         match self.kept.as_slice() {
@@ -176,7 +176,7 @@ impl ToolCall {
         }
     }
 
-    /// A call that ended like this; nothing is proven of what it could do, and nothing more is known of what it did.
+    /// The record of a call that ended before its tool could report: nothing is known of its effects.
     #[must_use]
     pub fn ended(request: ToolRequest, evidence_id: EvidenceId, status: CallStatus, output: String) -> Self {
         Self {
@@ -210,26 +210,26 @@ impl std::fmt::Display for ToolCall {
     }
 }
 
-/// What became of a requested call.
+/// The answer to a requested call.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum ToolOutcome {
-    /// It was made (or refused outright): here is the record.
+    /// The call ended, or was refused outright.
     Called {
-        /// The record.
+        /// Its record.
         call: ToolCall,
     },
-    /// Nothing ran: a person must allow it first.
+    /// Nothing ran: the user must approve the call first.
     NeedsConsent {
-        /// What exactly would be allowed.
+        /// Digest of exactly what would be approved.
         hash: ConsentHash,
         /// The call as it would run, escaped for display.
         shown: String,
-        /// What it would touch, in words.
+        /// What it would change or reach, one line each.
         effects: Vec<String>,
         /// Why it was not proven harmless.
         reason: String,
-        /// Wider answers that may be given.
+        /// Wider approvals that the user may give instead of once.
         #[serde(default)]
         offers: ConsentOffers,
     },

@@ -1,77 +1,77 @@
-//! R3's, R4a's and R4b's contracts: results, verdicts, corrections, outcomes.
+//! Reports of executors and verdicts of validators: results, corrections, outcomes.
 
 use serde::{Deserialize, Serialize};
 
 use crate::{Criterion, DeniedAction, EvidenceId, ModelFailure, SubTaskId, TaskId, ToolCall};
 
-/// Whose fault a failure is: the approach's, or the environment's.
+/// The cause of a failure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FailureClass {
-    /// Wrong approach.
+    /// The approach was wrong.
     Logical,
-    /// Network, permission, missing file, time.
+    /// The environment: network, permission, missing file, time.
     Environmental,
 }
 
-/// What R3 says of its own work.
+/// An executor's opinion of its own work.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ExecutionStatus {
-    /// It believes it is done.
+    /// It believes that it succeeded.
     Completed,
-    /// It can't tell.
+    /// It does not know.
     Uncertain,
     /// It could not do it.
     Failed,
 }
 
-/// R3's report: a claim (`output`) and the ground truth (`tool_calls`).
+/// An executor's report: its claim (`output`) and what really happened (`tool_calls`).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ExecutionResult {
-    /// Which subtask.
+    /// The subtask's id.
     pub subtask_id: SubTaskId,
-    /// Its task.
+    /// The task that the subtask belongs to.
     pub parent_task_id: TaskId,
     /// 1 for the first attempt.
     pub attempt: u32,
-    /// R3's own word.
+    /// The executor's opinion of its own work.
     pub status: ExecutionStatus,
-    /// What R3 says the answer is.
+    /// The answer as the executor claims it.
     pub output: String,
-    /// Whether `output` is a tool's output, copied by code, rather than a model's words.
+    /// Whether code copied `output` from a tool, so that it is not a model's words.
     pub output_from_tool: bool,
     /// Every call of this attempt, in order.
     pub tool_calls: Vec<ToolCall>,
-    /// Calls a person or the guard refused.
+    /// Calls that the user or the guard did not allow.
     pub denied: Vec<DeniedAction>,
-    /// Set where the model itself failed.
+    /// Set if the failure is that of a model.
     pub model_failure: Option<ModelFailure>,
-    /// Why it failed, in words.
+    /// Why it failed.
     pub reason: Option<String>,
 }
 
-/// Met or not.
+/// Whether a criterion is met.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
-    /// Met.
+    /// It is met.
     Pass,
-    /// Not met, or not shown to be.
+    /// It is not met, or not shown to be met.
     Fail,
 }
 
-/// Who decided a verdict.
+/// What decided a verdict.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum VerdictSource {
-    /// Code, by re-reading state or recomputing.
+    /// Code that read the state again or recomputed it.
     Check,
     /// Code, by a rule about evidence (a failed call, a missing citation …).
     Rule,
     /// A model.
     Model,
-    /// Nobody: it never ran or was never decided.
+    /// Nothing: the subtask never ran or was never judged.
     Missing,
 }
 
@@ -80,159 +80,159 @@ pub enum VerdictSource {
 pub struct CriterionVerdict {
     /// The criterion.
     pub criterion: Criterion,
-    /// Met or not.
+    /// Whether it is met.
     pub verdict: Verdict,
-    /// Who said so.
+    /// What decided it.
     pub source: VerdictSource,
-    /// For a failure: whose fault.
+    /// For a failure: its cause.
     pub failure_class: Option<FailureClass>,
-    /// What was seen.
+    /// What was found.
     pub evidence: String,
     /// Calls the verdict rests on.
     pub cites: Vec<EvidenceId>,
 }
 
-/// R4a to R3: try again, differently.
+/// An agent-validator asks the executor for another attempt.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct CorrectionSignal {
-    /// Which subtask.
+    /// The subtask's id.
     pub subtask_id: SubTaskId,
-    /// Its task.
+    /// The task that the subtask belongs to.
     pub parent_task_id: TaskId,
-    /// The attempt that is to follow (2 or 3).
+    /// The number of the next attempt, 2 or 3.
     pub attempt_number: u32,
-    /// The first criterion that failed, as claimed.
+    /// The claim of the first criterion that failed.
     pub failed_criterion: String,
-    /// Whose fault.
+    /// The cause of the failure.
     pub failure_class: FailureClass,
     /// What was wrong.
     pub what_was_wrong: String,
-    /// What to do, format constraints repeated.
+    /// What to do, with the required output format repeated.
     pub what_to_do: String,
-    /// Calls already made, to avoid.
+    /// Calls already made, which must not be repeated.
     pub avoid_calls: Vec<String>,
 }
 
-/// Matched or failed.
+/// Whether a subtask met its criteria.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum OutcomeStatus {
     /// Every criterion is met.
     Matched,
-    /// At least one is not.
+    /// At least one criterion is not met.
     Failed,
 }
 
-/// The gap after one attempt of the fast loop.
+/// How many criteria were met after one attempt.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct GapPoint {
     /// 1 for the first attempt.
     pub attempt: u32,
     /// Share of criteria met, 0 to 1.
     pub score: f64,
-    /// Claims not met, in declaration order.
+    /// Claims that are not met, in declaration order.
     pub unmet_criteria: Vec<String>,
-    /// Whose fault, by the first unmet criterion.
+    /// The cause of the first unmet criterion.
     pub failure_class: Option<FailureClass>,
 }
 
-/// R4a's final word on one subtask.
+/// An agent-validator's final verdict on a subtask.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct SubTaskOutcome {
-    /// Which subtask.
+    /// The subtask's id.
     pub subtask_id: SubTaskId,
-    /// Its task.
+    /// The task that the subtask belongs to.
     pub parent_task_id: TaskId,
-    /// The round.
+    /// The round, 0 for the first plan.
     pub round: u32,
-    /// Matched or failed.
+    /// Whether the subtask met its criteria.
     pub status: OutcomeStatus,
-    /// What it produced; unverified where failed.
+    /// What it produced; unverified if it failed.
     pub output: String,
     /// Why it failed.
     pub failure_reason: Option<String>,
-    /// The gap, attempt by attempt.
+    /// How many criteria were met, attempt by attempt.
     pub gap_trajectory: Vec<GapPoint>,
-    /// One verdict a declared criterion, in order.
+    /// One verdict for each criterion, in declaration order.
     pub criteria_verdicts: Vec<CriterionVerdict>,
     /// Calls of every attempt, in order.
     pub tool_calls: Vec<ToolCall>,
-    /// Calls that were refused.
+    /// Calls that the user or the guard did not allow.
     pub denied: Vec<DeniedAction>,
-    /// Whether it failed by infrastructure (provider, time, cancel) rather than by its work.
+    /// Whether infrastructure (model provider, time limit, cancellation) caused the failure and not the work.
     pub infrastructure: bool,
-    /// Set where a model itself failed.
+    /// Set if the failure is that of a model.
     pub model_failure: Option<ModelFailure>,
-    /// Whether the output is words only: no tool was called and none was planned.
+    /// Whether the output is words only: no tool was planned or called.
     pub words_only: bool,
 }
 
-/// A verdict on one task-level criterion.
+/// The verdict on a criterion of the whole task.
 pub type TaskVerdict = CriterionVerdict;
 
-/// R4b to R7: the gate is shut or a task criterion is not met.
+/// The meta-validator tells the solver that a subtask failed or that a criterion of the task is not met.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ReplanRequest {
-    /// The task.
+    /// The task's id.
     pub task_id: TaskId,
-    /// The round that fell short.
+    /// The round, 0 for the first plan.
     pub round: u32,
-    /// Every outcome of the round, failed and matched (D is computed over all).
+    /// Every outcome of the round, failed and matched; D is computed over all.
     pub outcomes: Vec<SubTaskOutcome>,
     /// Subtasks that never reported, with their criteria.
     pub missing: Vec<MissingOutcome>,
-    /// Verdicts on the task's criteria. Where the gate kept R4b from judging: empty, or the rule that nothing was done.
+    /// Verdicts on the task's criteria. If a failed subtask kept the model from judging: empty, or the rule that nothing was done.
     pub task_verdicts: Vec<TaskVerdict>,
-    /// Matched outputs, joined in sequence order by code.
+    /// Outputs of matched subtasks, joined by code in sequence order.
     pub merged_output: String,
-    /// Failed outputs, apart and marked.
+    /// Outputs of failed subtasks.
     pub unverified: Vec<UnverifiedOutput>,
-    /// The gap in one paragraph.
+    /// What is missing, in one paragraph.
     pub gap_summary: String,
-    /// Set where R4b's own model failed.
+    /// Set if the failure is that of a model.
     pub model_failure: Option<ModelFailure>,
 }
 
-/// A subtask without an outcome, as R7 must count it.
+/// A subtask that never reported.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct MissingOutcome {
-    /// Which subtask.
+    /// The subtask's id.
     pub subtask_id: SubTaskId,
     /// What it was to do.
     pub intent: String,
-    /// Why it has none.
+    /// Why it did not report.
     pub reason: crate::MissingReason,
     /// Its criteria, all unmet.
     pub criteria: Vec<Criterion>,
 }
 
-/// An output nobody verified.
+/// An output that was not verified.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct UnverifiedOutput {
-    /// What it was for.
+    /// What the subtask was to do.
     pub intent: String,
-    /// What R3 said.
+    /// What the executor claimed.
     pub output: String,
 }
 
-/// R4b to R7: every outcome matched and every task criterion is met.
+/// The meta-validator tells the solver that every criterion is met.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct OutcomeSummary {
-    /// The task.
+    /// The task's id.
     pub task_id: TaskId,
-    /// The round that got there.
+    /// The round, 0 for the first plan.
     pub round: u32,
-    /// The joined output: data, not a summary of it.
+    /// The joined output itself, not a summary of it.
     pub merged_output: String,
     /// One line on what was done.
     pub summary: String,
-    /// Every outcome.
+    /// The outcome of every subtask.
     pub outcomes: Vec<SubTaskOutcome>,
     /// Verdicts on the task's criteria, all passed.
     pub task_verdicts: Vec<TaskVerdict>,
 }
 
-/// The k of k/N: in how many attempts a claim was unmet.
+/// In how many attempts a claim was unmet: the k of k/N.
 #[must_use]
 pub fn failed_attempts(trajectory: &[GapPoint], claim: &str) -> u32 {
     let k = trajectory.iter().filter(|point| point.unmet_criteria.iter().any(|c| c == claim)).count();

@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 
 pub use act::{Act, NameChange, Step, Target};
 pub use fact::Fact;
+pub(crate) use fact::{Command, Source};
 pub use pred::{NameTest, Pred};
 pub use ty::{Ty, TypeError};
 

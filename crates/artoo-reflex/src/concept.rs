@@ -3,7 +3,7 @@
 use serde::Deserialize;
 
 use crate::algebra::{
-    Depth, Fact, Field, Function, GroupKey, Key, Kind, NamePart, Order, Relation as Between, Rewrite,
+    Depth, Fact, Field, Function, GroupKey, Key, Kind, NameChange, NamePart, Order, Part, Relation as Between, Rewrite,
 };
 
 /// The meaning of one phrase.
@@ -199,7 +199,7 @@ pub(crate) enum Concept {
     Permissions,
     OwnedBy,
     /// "to lower case".
-    NameCase(LetterCase),
+    NameCase(NameChange),
     NewExtension,
     NewPrefix,
     NewSuffix,
@@ -326,13 +326,6 @@ pub(crate) enum TextUnit {
     Entries,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub(crate) enum LetterCase {
-    Lower,
-    Upper,
-}
-
 /// What is asked of a file system.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -371,6 +364,16 @@ pub(crate) enum Bound {
     Exactly,
     AtMost,
     Below,
+}
+
+impl Edge {
+    /// So many lines at this end of a text.
+    pub(crate) fn part(self, count: u64) -> Part {
+        match self {
+            Self::First => Part::First(count),
+            Self::Last => Part::Last(count),
+        }
+    }
 }
 
 /// What a comparison can be about.

@@ -9,6 +9,7 @@
 )]
 
 mod archive;
+mod decimal;
 mod digest;
 mod disk;
 mod fact;
@@ -25,9 +26,10 @@ mod rewrite;
 mod text;
 mod verify;
 
+use std::cmp::Ordering;
 use std::path::Path;
 
-use crate::algebra::{Query, Relation};
+use crate::algebra::{Key, Order, Query, Relation, SortKey};
 
 pub use disk::{Entry, EntryKind, FileSystem, FileSystemError, Space};
 pub use lines::Line;
@@ -62,11 +64,8 @@ pub enum EvalError {
     #[error("the query has no meaning")]
     Meaningless,
     /// There is no second source for it on this machine.
-    #[error("{what} can't be learnt a second way here")]
-    NoSecondSource {
-        /// What was looked for.
-        what: &'static str,
-    },
+    #[error("{0} can't be learnt a second way here")]
+    NoSecondSource(&'static str),
     /// No line begins with a number, so there is none to be found.
     #[error("no line begins with a number")]
     NoNumber,
@@ -133,9 +132,12 @@ pub fn evaluate(query: &Query, fs: &dyn FileSystem) -> Result<Answer, EvalError>
         },
         Query::Sort { of, keys } => match evaluate(of, fs)? {
             Answer::Files(files) => files::sort(files, keys, fs).map(Answer::Files),
-            Answer::Lines(lines) => lines::sort(lines, keys).map(Answer::Lines),
-            Answer::Groups(groups) => group::sort(groups, keys).map(Answer::Groups),
-            Answer::Processes(processes) => process::sort(processes, keys).map(Answer::Processes),
+            Answer::Lines(lines) => Ok(Answer::Lines(lines::sort(lines, keys))),
+            Answer::Groups(mut groups) => {
+                groups.sort_by(|a, b| group::compare(keys, a, b));
+                Ok(Answer::Groups(groups))
+            }
+            Answer::Processes(processes) => Ok(Answer::Processes(process::sort(processes, keys))),
             _ => Err(EvalError::Meaningless),
         },
         Query::Limit { of, skip, count } => Ok(match evaluate(of, fs)? {
@@ -191,7 +193,7 @@ fn compare(of: &Query, with: &Query, relation: Relation, fs: &dyn FileSystem) ->
             let texts = |query| lines(query, fs).map(|lines| lines.into_iter().map(|line| line.text));
             Ok(Answer::Truth(texts(of)?.eq(texts(with)?)))
         }
-        (Relation::Difference, ..) => Err(EvalError::NoSecondSource { what: "a difference by itself" }),
+        (Relation::Difference, ..) => Err(EvalError::NoSecondSource("a difference by itself")),
         (Relation::Common | Relation::OnlyFirst, ..) => {
             let second: std::collections::HashSet<Vec<u8>> =
                 lines(with, fs)?.into_iter().map(|line| line.text).collect();
@@ -200,6 +202,12 @@ fn compare(of: &Query, with: &Query, relation: Relation, fs: &dyn FileSystem) ->
             Ok(Answer::Lines(lines::unique(first, 1)))
         }
     }
+}
+
+/// The order of two elements by several keys, the first one first; `by` compares them by one.
+fn by_keys(keys: &[SortKey], by: impl Fn(Key) -> Ordering) -> Ordering {
+    let ordered = |key: &SortKey| if key.order == Order::Descending { by(key.by).reverse() } else { by(key.by) };
+    keys.iter().map(ordered).find(|order| order.is_ne()).unwrap_or(Ordering::Equal)
 }
 
 fn stretch<T>(elements: Vec<T>, skip: u64, count: u64) -> Vec<T> {

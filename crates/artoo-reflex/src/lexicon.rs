@@ -8,7 +8,9 @@ use serde::Deserialize;
 use crate::concept::Concept;
 
 #[cfg(test)]
-pub(crate) mod expand;
+mod expand;
+#[cfg(test)]
+mod tests;
 
 /// Lines `phrase<TAB>number of its meanings`, sorted by phrase.
 const PHRASES: &str = include_str!(concat!(env!("OUT_DIR"), "/phrases.txt"));

@@ -17,7 +17,7 @@
 //!     utc_offset_s: 0,
 //! };
 //! let now = Now { wall: Timestamp::parse("2024-05-15T12:00:00Z").unwrap(), uptime_ms: 0 };
-//! let disk = artoo_reflex::memory_fs::MemoryFileSystem::default();
+//! let disk = artoo_reflex::testing::MemoryFileSystem::default();
 //! let parsed = artoo_reflex::parse("how many PDFs are in ~/Downloads?", &[], &environment, now, &disk).unwrap();
 //! assert_eq!(
 //!     parsed.reading,
@@ -34,16 +34,14 @@ pub mod eval;
 mod lex;
 mod lexicon;
 pub mod lower;
-pub mod memory_fs;
 mod nearby;
 mod parse;
 mod place;
 mod respond;
+#[cfg(any(test, feature = "testing"))]
+pub mod testing;
 
 pub use english::{english, english_act, english_steps};
 pub use eval::{FileSystem, Verification, verify};
 pub use parse::{Parsed, parse};
 pub use respond::respond;
-
-#[cfg(test)]
-mod tests;

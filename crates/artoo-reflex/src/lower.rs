@@ -8,6 +8,8 @@ mod folders;
 mod grep;
 mod lines;
 mod pipeline;
+mod processes;
+mod selection;
 mod typed;
 
 use artoo_proto::ToolRequest;
@@ -22,29 +24,17 @@ use pipeline::{Argv, Pipeline};
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Unsupported {
     /// Operators in an arrangement that has no single call.
-    #[error("{what} is not within what the built-in tools compute")]
-    Arrangement {
-        /// Which.
-        what: &'static str,
-    },
+    #[error("{0} is not within what the built-in tools compute")]
+    Arrangement(&'static str),
     /// A predicate, or two together, that can't be tested.
-    #[error("{what} can't be tested exactly")]
-    Predicate {
-        /// Which.
-        what: &'static str,
-    },
+    #[error("{0} can't be tested exactly")]
+    Predicate(&'static str),
     /// What programs may not ask the kernel for where artoo runs them.
-    #[error("{what} can't be asked of the kernel in the sandbox that artoo runs programs in")]
-    Sandboxed {
-        /// What.
-        what: &'static str,
-    },
+    #[error("{0} can't be asked of the kernel in the sandbox that artoo runs programs in")]
+    Sandboxed(&'static str),
     /// Programs that this system has not, or in another form.
-    #[error("{what} is not computed in the same way on this system")]
-    System {
-        /// What.
-        what: &'static str,
-    },
+    #[error("{0} is not computed in the same way on this system")]
+    System(&'static str),
 }
 
 /// Whose programs are there.
@@ -61,13 +51,13 @@ impl Programs {
         match os {
             "linux" => Ok(Self::Gnu),
             "macos" => Ok(Self::Bsd),
-            _ => Err(Unsupported::System { what: "this" }),
+            _ => Err(Unsupported::System("this")),
         }
     }
 
     /// Passes where the programs are GNU's.
     fn gnu_only(self, what: &'static str) -> Result<(), Unsupported> {
-        if self == Self::Gnu { Ok(()) } else { Err(Unsupported::System { what }) }
+        if self == Self::Gnu { Ok(()) } else { Err(Unsupported::System(what)) }
     }
 }
 
@@ -91,7 +81,7 @@ pub fn lower(query: &Query, os: &str) -> Result<ToolRequest, Unsupported> {
 
 /// The command line that answers a query, whether or not a typed tool does too.
 pub(crate) fn command_line(query: &Query, os: &str) -> Result<String, Unsupported> {
-    let ty = query.ty().map_err(|_| Unsupported::Arrangement { what: "a query without meaning" })?;
+    let ty = query.ty().map_err(|_| Unsupported::Arrangement("a query without meaning"))?;
     command(query, ty, Programs::of(os)?)?.command()
 }
 
@@ -99,7 +89,7 @@ fn command(query: &Query, ty: Ty, programs: Programs) -> Result<Pipeline, Unsupp
     match (query, ty) {
         (Query::System { fact }, _) => facts::fact(fact, programs),
         (Query::Compare { of, with, relation: Relation::Difference }, _) => lines::difference(of, with),
-        (_, Ty::Processes) => facts::processes(query, programs),
+        (_, Ty::Processes) => processes::shown(query, programs),
         (_, Ty::Files | Ty::Rows) => files::shown(query, programs),
         (_, Ty::Groups) => files::groups(query, programs),
         (_, Ty::Lines) => lines::shown(query, programs),
@@ -113,9 +103,9 @@ fn command(query: &Query, ty: Ty, programs: Programs) -> Result<Pipeline, Unsupp
             Ok(Ty::Files | Ty::Rows) => files::number(of, *function, programs),
             Ok(Ty::Lines) => lines::number(of, *function, programs),
             Ok(Ty::Groups) => files::groups(of, programs).map(|groups| groups.pipe(lines::count())),
-            Ok(Ty::Processes) => facts::processes(of, programs).map(|processes| processes.pipe(lines::count())),
-            _ => Err(Unsupported::Arrangement { what: "this number" }),
+            Ok(Ty::Processes) => processes::shown(of, programs).map(|rows| rows.pipe(lines::count())),
+            _ => Err(Unsupported::Arrangement("this number")),
         },
-        _ => Err(Unsupported::Arrangement { what: "this combination" }),
+        _ => Err(Unsupported::Arrangement("this combination")),
     }
 }

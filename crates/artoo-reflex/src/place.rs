@@ -84,3 +84,12 @@ fn is_extension(text: &str) -> bool {
         && text.chars().all(char::is_alphanumeric)
         && text.chars().any(char::is_alphabetic)
 }
+
+/// What an archive's name ends in.
+pub(crate) const ARCHIVE_ENDINGS: [&str; 4] = [".tar.gz", ".tgz", ".tar", ".zip"];
+
+/// Whether a path ends as an archive's name does.
+pub(crate) fn is_archive(path: &str) -> bool {
+    let lower = path.to_ascii_lowercase();
+    ARCHIVE_ENDINGS.iter().any(|ending| lower.ends_with(ending))
+}

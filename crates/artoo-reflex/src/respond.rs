@@ -27,17 +27,19 @@ pub fn respond(context: &RoleContext, fs: &dyn FileSystem) -> ReplyBody {
     let answer = match context {
         RoleContext::Perceive(perceive) => restate(perceive, fs),
         RoleContext::Plan(plan) => recipes(plan, fs),
-        RoleContext::Execute(_) | RoleContext::ValidateSubtask(_) | RoleContext::ValidateTask(_) => Err(no_judgement()),
+        RoleContext::Execute(_) | RoleContext::ValidateSubtask(_) | RoleContext::ValidateTask(_) => {
+            Err(abstain("", format!("The built-in reader plans recipes and judges nothing. For judgement {MODEL}")))
+        }
     };
     answer.unwrap_or_else(|abstention| ReplyBody::Abstain { abstention })
 }
 
-fn no_judgement() -> Abstention {
-    Abstention {
-        understood: String::new(),
-        not_understood: Vec::new(),
-        remedy: "The built-in reader plans recipes and judges nothing. For judgement artoo needs a language model: set OPENAI_BASE_URL and OPENAI_API_KEY, and name the model with --model.".to_owned(),
-    }
+/// What a person can do instead, as the end of a sentence about what artoo needs.
+const MODEL: &str =
+    "artoo needs a language model: set OPENAI_BASE_URL and OPENAI_API_KEY, and name the model with --model.";
+
+fn abstain(understood: &str, remedy: String) -> Abstention {
+    Abstention { understood: understood.to_owned(), not_understood: Vec::new(), remedy }
 }
 
 fn restate(context: &PerceiveContext, fs: &dyn FileSystem) -> Result<ReplyBody, Abstention> {
@@ -55,36 +57,18 @@ fn restate(context: &PerceiveContext, fs: &dyn FileSystem) -> Result<ReplyBody, 
 fn recipes(context: &PlanContext, fs: &dyn FileSystem) -> Result<ReplyBody, Abstention> {
     // A recipe is all this crate has: where it failed, or memory forbids it, there is no second way.
     if context.directive.is_some() {
-        return Err(no_other_way());
+        let remedy =
+            format!("The built-in reader knows one way to answer a request, and it failed. For another way {MODEL}");
+        return Err(abstain("", remedy));
     }
     let parsed = parse(&context.spec.raw_input, &context.spec.session, &context.environment, context.now, fs)?;
     plan(&parsed, &context.environment.os, fs).map(|plan| ReplyBody::Recipes { plan })
 }
 
-fn no_other_way() -> Abstention {
-    Abstention {
-        understood: String::new(),
-        not_understood: Vec::new(),
-        remedy: "The built-in reader knows one way to answer a request, and it failed. For another way artoo needs a language model: set OPENAI_BASE_URL and OPENAI_API_KEY, and name the model with --model.".to_owned(),
-    }
-}
-
-/// What is understood and can't be carried out by the tools exactly.
-fn unsupported(parsed: &Parsed, reason: &Unsupported) -> Abstention {
-    Abstention {
-        understood: parsed.reading.clone(),
-        not_understood: Vec::new(),
-        remedy: format!(
-            "This is understood, but {reason}. For everything else artoo needs a language model: set OPENAI_BASE_URL and OPENAI_API_KEY, and name the model with --model."
-        ),
-    }
-}
-
 /// The plan of a request: its steps in order, each with a check that computes or reads it a second time.
 fn plan(parsed: &Parsed, os: &str, fs: &dyn FileSystem) -> Result<RecipePlan, Abstention> {
     if let Some(path) = nearby::missing(&parsed.steps, fs) {
-        let understood = parsed.reading.clone();
-        return Err(Abstention { understood, not_understood: Vec::new(), remedy: nearby::advice(&path, fs) });
+        return Err(abstain(&parsed.reading, nearby::advice(&path, fs)));
     }
     let mut subtasks = Vec::new();
     for step in &parsed.steps {
@@ -92,7 +76,9 @@ fn plan(parsed: &Parsed, os: &str, fs: &dyn FileSystem) -> Result<RecipePlan, Ab
             Step::Ask(query) => lower(query, os).and_then(|call| answered(query, call)).map(|piece| vec![piece]),
             Step::Do(act) => acted(act),
         };
-        subtasks.extend(pieces.map_err(|reason| unsupported(parsed, &reason))?);
+        subtasks.extend(pieces.map_err(|reason| {
+            abstain(&parsed.reading, format!("This is understood, but {reason}. For everything else {MODEL}"))
+        })?);
     }
     for (sequence, subtask) in (1..).zip(&mut subtasks) {
         subtask.sequence = sequence;
@@ -117,20 +103,20 @@ fn acted(act: &Act) -> Result<Vec<RecipeSubtask>, Unsupported> {
         let listed = listings.map(|listing| RecipeStep { answers: true, ..listing.clone() }).collect();
         pieces.push(subtask(english(selection), listed, recompute(selection)?)?);
     }
-    let act = serde_json::to_value(act).map_err(|_| Unsupported::Arrangement { what: "this act" })?;
+    let act = serde_json::to_value(act).map_err(|_| Unsupported::Arrangement("this act"))?;
     let done = Criterion::checked(Check::Performed { act, reading: reading.clone() });
     pieces.push(subtask(reading, steps, done)?);
     Ok(pieces)
 }
 
 fn recompute(query: &Query) -> Result<Criterion, Unsupported> {
-    let value = serde_json::to_value(query).map_err(|_| Unsupported::Arrangement { what: "this query" })?;
+    let value = serde_json::to_value(query).map_err(|_| Unsupported::Arrangement("this query"))?;
     Ok(Criterion::checked(Check::Recompute { query: value, reading: english(query) }))
 }
 
 fn subtask(reading: String, steps: Vec<RecipeStep>, criterion: Criterion) -> Result<RecipeSubtask, Unsupported> {
     if steps.is_empty() {
-        return Err(Unsupported::Arrangement { what: "a step without a call" });
+        return Err(Unsupported::Arrangement("a step without a call"));
     }
     Ok(RecipeSubtask {
         intent: reading.clone(),

@@ -6,12 +6,21 @@ use std::sync::Arc;
 use artoo_proto::{Abstention, EffectId, ModelFailure, ModelReply, ModelRequest, RecipePlan, ReplyBody, Usage, escape};
 use serde::de::DeserializeOwned;
 
-use crate::machine::{Context, Work};
+use crate::machine::Context;
 
 /// Characters of a problem repeated to the model, and of a reply kept as an excerpt: both may be the model's own text.
 const EXCERPT_CHARS: usize = 200;
 
-/// One question to a model, waiting for its answer.
+/// A type that a role reads a model's reply into.
+pub trait Reply: DeserializeOwned {
+    /// The value for recipes of the embedded parser; `None` if this role can't use recipes.
+    #[must_use]
+    fn from_recipes(_recipes: RecipePlan) -> Option<Self> {
+        None
+    }
+}
+
+/// A model request whose reply is awaited.
 #[derive(Debug)]
 pub struct Ask<T> {
     effect_id: EffectId,
@@ -20,56 +29,57 @@ pub struct Ask<T> {
     reply: PhantomData<fn() -> T>,
 }
 
-/// What an answer leads to.
+/// The result of reading a model's reply.
 #[derive(Debug)]
 pub enum Answer<T> {
-    /// A value of the wanted type.
+    /// The reply as a value of the requested type.
     Value(T),
-    /// A plan of recipes from the embedded parser.
-    Recipes(RecipePlan),
-    /// The embedded parser declines.
+    /// The embedded parser does not understand the request.
     Abstained(Abstention),
-    /// Not readable: it must be asked once more.
-    Again(Ask<T>, EffectId, Work),
-    /// It failed for good.
+    /// The reply was unusable, and the model must be asked a second time with this request.
+    Again(Ask<T>, EffectId, Arc<ModelRequest>),
+    /// The model call failed and is not repeated.
     Failed(ModelFailure),
 }
 
-impl<T: DeserializeOwned> Ask<T> {
-    /// Starts asking; the effect must be performed.
+impl<T: Reply> Ask<T> {
+    /// Starts a request. The caller must return the effect id and the request as an effect.
     #[must_use]
-    pub fn start(cx: &mut Context<'_>, request: ModelRequest) -> (Self, EffectId, Work) {
+    pub fn start(cx: &mut Context<'_>, request: ModelRequest) -> (Self, EffectId, Arc<ModelRequest>) {
         Self::begin(cx, Arc::new(request), false)
     }
 
-    fn begin(cx: &mut Context<'_>, request: Arc<ModelRequest>, asked_again: bool) -> (Self, EffectId, Work) {
+    fn begin(
+        cx: &mut Context<'_>,
+        request: Arc<ModelRequest>,
+        asked_again: bool,
+    ) -> (Self, EffectId, Arc<ModelRequest>) {
         let effect_id = cx.ids.next_effect();
-        let work = Work::Model { request: Arc::clone(&request) };
-        (Self { effect_id, request, asked_again, reply: PhantomData }, effect_id, work)
+        (Self { effect_id, request: Arc::clone(&request), asked_again, reply: PhantomData }, effect_id, request)
     }
 
-    /// Whether this completion belongs to this question.
+    /// Whether `effect_id` is the id of this request.
     #[must_use]
     pub fn awaits(&self, effect_id: EffectId) -> bool {
         self.effect_id == effect_id
     }
 
-    /// Reads the answer.
+    /// Reads the reply into a value, or decides how to go on without one.
     pub fn answer(self, cx: &mut Context<'_>, reply: Result<ModelReply, ModelFailure>) -> Answer<T> {
+        let unreadable = |detail, excerpt| ModelFailure::Unreadable { detail, excerpt, usage: Usage::default() };
         let failure = match reply.map(|reply| reply.body) {
-            Ok(ReplyBody::Recipes { plan }) => return Answer::Recipes(plan),
+            Ok(ReplyBody::Recipes { plan }) => {
+                let detail = format!("a plan of recipes where a {} was asked for", self.request.schema_name);
+                return T::from_recipes(plan)
+                    .map_or_else(|| Answer::Failed(unreadable(detail, String::new())), Answer::Value);
+            }
             Ok(ReplyBody::Abstain { abstention }) => return Answer::Abstained(abstention),
             Ok(ReplyBody::Json { value }) => match T::deserialize(&value) {
                 Ok(value) => return Answer::Value(value),
-                Err(error) => ModelFailure::Unreadable {
-                    detail: format!(
-                        "the value does not fit {}: {}",
-                        self.request.schema_name,
-                        excerpt(&error.to_string())
-                    ),
-                    excerpt: excerpt(&value.to_string()),
-                    usage: Usage::default(),
-                },
+                Err(error) => unreadable(
+                    format!("the value does not fit {}: {}", self.request.schema_name, excerpt(&error.to_string())),
+                    excerpt(&value.to_string()),
+                ),
             },
             Err(failure) => failure,
         };
@@ -84,8 +94,8 @@ impl<T: DeserializeOwned> Ask<T> {
              and nothing else.",
             excerpt(&failure.to_string())
         ));
-        let (ask, effect_id, work) = Self::begin(cx, Arc::new(request), true);
-        Answer::Again(ask, effect_id, work)
+        let (ask, effect_id, request) = Self::begin(cx, Arc::new(request), true);
+        Answer::Again(ask, effect_id, request)
     }
 }
 

@@ -57,7 +57,7 @@ pub(crate) fn for_call(blocked: &[String], tool: &str) -> Vec<String> {
 pub(crate) fn worded(text: &str) -> String {
     let shown = |target: &str| format!("{:?}", escape::shorten(target, SHOWN_CHARS));
     match text.parse::<BlockedTarget>() {
-        Ok(BlockedTarget { tool, target, subtree }) => {
+        Ok(BlockedTarget { tool, target, subtree, .. }) => {
             let what = if subtree { format!("anything in the folder {}", shown(&target)) } else { shown(&target) };
             match tool {
                 Some(tool) => format!("{what} with the tool {tool}"),

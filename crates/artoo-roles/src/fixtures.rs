@@ -29,7 +29,7 @@ impl<M: Machine> Bench<M> {
     }
 
     pub(crate) fn step(&mut self, input: M::Input) -> Vec<RoleEffect> {
-        let mut cx = Context { now: self.now, ids: &mut self.ids };
+        let mut cx = Context::new(self.now, &mut self.ids);
         self.machine.step(&mut cx, input).into_iter().map(Into::into).collect()
     }
 

@@ -1,5 +1,6 @@
 //! What every role is: a machine that takes one input and returns effects.
 
+use std::mem::discriminant;
 use std::sync::Arc;
 
 use artoo_proto::{
@@ -9,25 +10,150 @@ use artoo_proto::{
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-/// A role: no I/O, no clock, no other role in reach.
+/// A role as a state machine: it performs no I/O, reads no clock and can't reach another role.
 pub trait Machine {
-    /// What this role may be told: a narrowed message, or the completion of its own effect.
+    /// The messages this role receives and the completions of its own effects.
     type Input: TryFrom<Incoming, Error = Misrouted>;
-    /// What this role may ask for; a variant that is not there is an act it can't commit.
+    /// The effects this role may request. A role can't request an effect that has no variant here.
     type Effect: Into<RoleEffect>;
 
-    /// Takes one input; everything it wants done is in the returned effects, in order.
+    /// Processes one input and returns the requested effects in order.
     fn step(&mut self, cx: &mut Context<'_>, input: Self::Input) -> Vec<Self::Effect>;
 }
 
-/// What a step is given from outside itself.
+/// A role whose instances are created by their first message.
+pub trait Start: Machine + Sized {
+    /// The configuration that a new instance is created from, besides its first message.
+    type Setup;
+    /// The input that ends an instance.
+    const ABORT: Self::Input;
+
+    /// Creates an instance from its first message, with the effects that message leads to.
+    ///
+    /// # Errors
+    /// Returns `first` if it is not the message that creates an instance of this role.
+    fn start(
+        setup: &Self::Setup,
+        cx: &mut Context<'_>,
+        first: Self::Input,
+    ) -> Result<(Self, Vec<Self::Effect>), Self::Input>;
+}
+
+/// An instance of a role before and after its first message.
+#[derive(Debug)]
+pub enum Lifecycle<M: Start> {
+    /// Not created yet. Inputs that overtook the first message wait for it, in order of arrival.
+    New(M::Setup, Vec<M::Input>),
+    /// Created by its first message.
+    Started(M),
+    /// Ended before its first message.
+    Aborted,
+}
+
+impl<M: Start> Lifecycle<M> {
+    /// An instance that waits for its first message.
+    pub fn new(setup: M::Setup) -> Self {
+        Self::New(setup, Vec::new())
+    }
+}
+
+impl<M: Start> Machine for Lifecycle<M> {
+    type Input = M::Input;
+    type Effect = M::Effect;
+
+    fn step(&mut self, cx: &mut Context<'_>, input: M::Input) -> Vec<M::Effect> {
+        let (setup, waiting) = match self {
+            Self::Started(machine) => return machine.step(cx, input),
+            Self::New(setup, waiting) => (setup, waiting),
+            Self::Aborted => return cx.ignore(),
+        };
+        match M::start(setup, cx, input) {
+            Ok((mut machine, mut effects)) => {
+                for input in std::mem::take(waiting) {
+                    effects.extend(machine.step(cx, input));
+                }
+                *self = Self::Started(machine);
+                effects
+            }
+            Err(input) => {
+                if discriminant(&input) == discriminant(&M::ABORT) {
+                    *self = Self::Aborted;
+                } else {
+                    waiting.push(input);
+                }
+                Vec::new()
+            }
+        }
+    }
+}
+
+/// The clock readings, the id source and the log that a step may use.
 #[derive(Debug)]
 pub struct Context<'a> {
-    /// Both clocks.
+    /// Wall clock and uptime at the start of this step.
     pub now: Now,
     /// The only source of new ids.
     pub ids: &'a mut Ids,
+    /// Whether the machine ignored an input; the System reports it on the tap.
+    pub ignored: bool,
 }
+
+impl<'a> Context<'a> {
+    /// A context for one step.
+    pub fn new(now: Now, ids: &'a mut Ids) -> Self {
+        Self { now, ids, ignored: false }
+    }
+
+    /// Ignores an input that is not awaited in this phase: no effects, and an entry on the tap.
+    pub fn ignore<E>(&mut self) -> Vec<E> {
+        self.ignored = true;
+        Vec::new()
+    }
+}
+
+/// Implements both adapters of a role: `TryFrom<Incoming>` for its `Input` and `From<Effect>` for [`RoleEffect`].
+///
+/// This is the only place that builds [`Work`]. An effect under `performs` carries exactly what its kind needs.
+macro_rules! adapters {
+    (
+        messages { $($kind:ident($body:pat) => $input:expr,)* }
+        completions { $($completion:pat => $completed:expr,)* }
+        publishes { $($published:ident),* }
+        performs { $($performed:ident),* }
+    ) => {
+        impl TryFrom<$crate::machine::Incoming> for Input {
+            type Error = $crate::machine::Misrouted;
+
+            fn try_from(incoming: $crate::machine::Incoming) -> Result<Self, Self::Error> {
+                match incoming {
+                    $crate::machine::Incoming::Message(envelope) => match &envelope.message {
+                        $(artoo_proto::Message::$kind($body) => Ok($input),)*
+                        _ => Err($crate::machine::Misrouted::message(&envelope)),
+                    },
+                    $crate::machine::Incoming::Completed(id, completion) => match (id, completion) {
+                        $($completion => Ok($completed),)*
+                        (_, other) => Err($crate::machine::Misrouted::completion(&other)),
+                    },
+                }
+            }
+        }
+
+        impl From<Effect> for $crate::machine::RoleEffect {
+            fn from(effect: Effect) -> Self {
+                match effect {
+                    $(Effect::$published(message) => Self::Publish(message.into()),)*
+                    $(Effect::$performed(id, what) => Self::Perform(id, adapters!(@work $performed what)),)*
+                }
+            }
+        }
+    };
+    (@work AskModel $request:ident) => { $crate::machine::Work::Model { request: $request } };
+    (@work CallTool $order:ident) => { $crate::machine::Work::Tool { order: Box::new($order) } };
+    (@work RunChecks $order:ident) => { $crate::machine::Work::Checks { order: $order } };
+    (@work Wait $after_ms:ident) => { $crate::machine::Work::Timer { after_ms: $after_ms } };
+    (@work Persist $frames:ident) => { $crate::machine::Work::Persist { frames: $frames } };
+}
+pub(crate) use adapters;
 
 /// Fresh ids in a fixed order from one seed, so a replay draws the same ones.
 #[derive(Debug, Clone, Serialize, Deserialize)]

@@ -40,15 +40,14 @@
 //! Everything a caller does with a tool is one [`Registry::call`]; it answers with a record of what happened, or with
 //! the question that a person must answer first. Dropping the call's future ends whatever it started.
 
-mod applescript;
 mod beneath;
 mod blocked;
+mod builtin;
 mod call;
 pub mod checks;
 pub mod config;
 mod consent;
 mod custom;
-mod desktop;
 mod digest;
 pub mod evidence;
 mod fence;
@@ -74,8 +73,6 @@ pub mod rules;
 mod secret;
 mod session;
 mod shell;
-mod shortcuts;
-mod system_program;
 mod text;
 mod tool;
 mod trash;

@@ -3,7 +3,7 @@
 use std::io;
 use std::time::Duration;
 
-use artoo_proto::{CallStatus, EffectClass, FileChange, KeptOutput, Leave, ToolCall, escape};
+use artoo_proto::{Approval, CallStatus, EffectClass, FileChange, KeptOutput, ToolCall, escape};
 
 use crate::call::CallContext;
 use crate::process::Ended;
@@ -36,7 +36,7 @@ pub(crate) struct Record {
 pub(crate) struct Noted {
     pub(crate) target: String,
     /// With whose leave it ran.
-    pub(crate) leave: Option<Leave>,
+    pub(crate) leave: Option<Approval>,
 }
 
 impl Record {

@@ -10,7 +10,7 @@ use std::io::{self, Write};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::SystemTime;
 
 use artoo_proto::{Environment, Timestamp};
 use rustix::fs::Mode;
@@ -220,9 +220,7 @@ fn encoded(path: &Path) -> String {
 
 /// Local time as `YYYY-MM-DDThh:mm:ss`.
 fn now(environment: &Environment) -> String {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    let ms = i64::try_from(since.as_millis()).unwrap_or(i64::MAX);
-    let local = Timestamp::from_millis(ms).plus_millis(i64::from(environment.utc_offset_s) * 1000);
+    let local = Timestamp::from(SystemTime::now()).plus_millis(i64::from(environment.utc_offset_s) * 1000);
     local.to_string().chars().take(19).collect()
 }
 

@@ -1,11 +1,11 @@
 //! What doctor says of a chosen model file: what it is, and whether it still is what was recorded.
 
-use artoo_llm::files::{Gguf, Sum};
+use artoo_llm::files::{Checksum, Gguf};
 
 use super::Finding;
 use crate::model::file;
 use crate::model_choice::ModelKind;
-use crate::model_files::{in_words, sized, vouched};
+use crate::model_files::{describe, sized};
 use crate::settings::Settings;
 
 /// A finding for each chosen model file. Reads each file to its end.
@@ -34,7 +34,7 @@ fn of_file(given: &str, settings: &Settings) -> Finding {
         Ok(facts) => facts,
         Err(error) => return Finding::fail(NAME, format!("{shown}: {error}"), "choose another: artoo model list"),
     };
-    let mut detail = format!("{shown}: {}", in_words(&facts));
+    let mut detail = format!("{shown}: {}", describe(&facts));
     let Some(model) = chosen.model else {
         return Finding::warn(
             NAME,
@@ -42,8 +42,8 @@ fn of_file(given: &str, settings: &Settings) -> Finding {
             "artoo model pull with its path records it",
         );
     };
-    detail.push_str(&format!(", {}; {}", sized(model.record.bytes), vouched(&model.record)));
-    let whole = Sum::of_file(&model.path, &|_| {});
+    detail.push_str(&format!(", {}", sized(model.record.bytes)));
+    let whole = Checksum::of_file(&model.path, &|_| {});
     match whole {
         Ok(found) if found == model.record.sha256 => Finding::ok(NAME, format!("{detail}; all of it is as recorded")),
         Ok(found) => Finding::fail(

@@ -1,6 +1,5 @@
-//! A model file chosen to answer: found by its name or path, held against its record, handed to the engine.
+//! Model files selected by name or path.
 
-use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -10,44 +9,50 @@ use artoo_llm::{Model, Shared};
 use crate::failure::Failure;
 use crate::settings::{Settings, Variables};
 
-/// Whether this program was built with what runs model files.
+/// Whether this build can run model files.
 pub(crate) const HAS_ENGINE: bool = cfg!(feature = "local-llm");
 
-/// A file that was chosen.
+/// A model file selected by the user.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Chosen {
     pub(crate) path: PathBuf,
-    /// What is recorded of it; `None` for a path that nobody has recorded.
+    /// The installed model at this path; `None` if the path is not recorded.
     pub(crate) model: Option<files::Model>,
 }
 
-/// Looks a chosen file up: a name in the folder of models, or a path.
+impl Chosen {
+    /// Checks that a recorded file is unchanged.
+    pub(crate) fn check_unchanged(&self) -> Result<(), FilesError> {
+        self.model.as_ref().map_or(Ok(()), files::Model::check_unchanged)
+    }
+}
+
+/// Finds a model file by its installed name, or by a path that begins with `/` or `~/`.
 pub(crate) fn find(given: &str, settings: &Settings) -> Result<Chosen, Failure> {
     let folder = ModelFolder::new(&settings.data_dir);
     if files::is_path(given) {
-        let path = match given.strip_prefix("~/") {
-            Some(below) => Path::new(&settings.environment.home).join(below),
-            None => PathBuf::from(given),
-        };
+        let below_home = given.strip_prefix("~/").map(|below| Path::new(&settings.environment.home).join(below));
+        let path = below_home.unwrap_or_else(|| PathBuf::from(given));
         if path.is_relative() {
             return Err(Failure::usage(format!("{given:?} is not a model file that can be chosen"))
                 .with_remedy("give a name that artoo model list shows, or a path that begins with / or ~/"));
         }
-        let found = folder.list()?.into_iter().find_map(|found| match found {
+        let model = folder.list()?.into_iter().find_map(|found| match found {
             Found::Model(model) if model.path == path => Some(*model),
             Found::Model(_) | Found::Part { .. } | Found::Problem(_) => None,
         });
-        return Ok(Chosen { path, model: found });
+        return Ok(Chosen { path, model });
     }
-    let name: ModelName = given.parse().map_err(|_| FilesError::Unknown { name: given.to_owned() })?;
+    let unknown = || FilesError::Unknown { name: given.to_owned() };
+    let name: ModelName = given.parse().map_err(|_| unknown())?;
     match folder.find(&name)? {
         Some(model) => Ok(Chosen { path: model.path.clone(), model: Some(model) }),
-        None if files::entry(given).is_some() => Err(FilesError::NotPulled { name }.into()),
-        None => Err(FilesError::Unknown { name: given.to_owned() }.into()),
+        None if files::entry(given).is_some() => Err(FilesError::NotInstalled { name }.into()),
+        None => Err(unknown().into()),
     }
 }
 
-/// The model in the file. Nothing is loaded before it is asked something.
+/// The model that runs a file. The file is loaded when the first request is made.
 pub(super) fn build(
     given: &str,
     settings: &Settings,
@@ -55,43 +60,28 @@ pub(super) fn build(
     shared: &Shared,
 ) -> Result<Arc<dyn Model>, Failure> {
     let chosen = find(given, settings)?;
-    if let Some(model) = &chosen.model {
-        model.usable()?;
-    }
-    let threads = variables.parsed("ARTOO_THREADS")?;
-    let context_tokens = variables.parsed("ARTOO_CONTEXT_TOKENS")?;
-    engine(&Run { given, path: &chosen.path, context_tokens, threads }, shared)
+    chosen.check_unchanged()?;
+    engine(given, &chosen.path, variables, shared)
 }
 
-/// How a file is to be run.
-#[cfg_attr(not(feature = "local-llm"), expect(dead_code, reason = "without an engine a refusal needs the name alone"))]
-struct Run<'r> {
-    given: &'r str,
-    path: &'r Path,
-    context_tokens: Option<NonZeroU32>,
-    threads: Option<NonZeroU32>,
-}
-
-/// What runs it.
 #[cfg(feature = "local-llm")]
-fn engine(run: &Run<'_>, shared: &Shared) -> Result<Arc<dyn Model>, Failure> {
-    let mut config = artoo_local::LocalConfig::new(run.path);
-    config.context_tokens = run.context_tokens;
-    config.threads = run.threads;
+fn engine(given: &str, path: &Path, variables: &Variables, shared: &Shared) -> Result<Arc<dyn Model>, Failure> {
+    let mut config = artoo_local::LocalConfig::new(path);
+    config.context_tokens = variables.parsed("ARTOO_CONTEXT_TOKENS")?;
+    config.threads = variables.parsed("ARTOO_THREADS")?;
     let local = artoo_local::Local::new(config, shared);
-    let problem = |error| Failure::usage(format!("the model file {} can't be run", run.given)).caused_by(&error);
-    Ok(Arc::new(local.map_err(problem)?))
+    let failed = |error| Failure::usage(format!("the model file {given} can't be run")).caused_by(&error);
+    Ok(Arc::new(local.map_err(failed)?))
 }
 
-/// The error for a model file in a program that can't run it.
+#[cfg(not(feature = "local-llm"))]
+fn engine(given: &str, _path: &Path, _variables: &Variables, _shared: &Shared) -> Result<Arc<dyn Model>, Failure> {
+    Err(no_engine(given))
+}
+
+/// The error for a model file in a build without the engine.
 pub(crate) fn no_engine(model: &str) -> Failure {
     Failure::usage(format!("this build of artoo can't run model files, so {model} can't answer")).with_remedy(
         "build it with them (cargo build --release --features local-llm), or serve the file, with llama.cpp's server say, and give its address",
     )
-}
-
-/// This program has nothing that runs it.
-#[cfg(not(feature = "local-llm"))]
-fn engine(run: &Run<'_>, _shared: &Shared) -> Result<Arc<dyn Model>, Failure> {
-    Err(no_engine(run.given))
 }

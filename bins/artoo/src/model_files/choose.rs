@@ -1,4 +1,4 @@
-//! `artoo model use`: writes into the configuration that a file answers, and leaves everything else in it as it is.
+//! `artoo model use`: sets the model in the configuration file and keeps its other settings.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -16,11 +16,11 @@ use crate::model::ModelKind;
 use crate::model::file::{self, HAS_ENGINE};
 use crate::settings::{Settings, Variables};
 
-/// Settings of the file that speak of an endpoint, and of nothing where a file answers.
+/// Settings that concern an endpoint and are unused with a model file.
 const OF_ENDPOINT: [Setting; 5] =
     [Setting::BaseUrl, Setting::ModelName, Setting::SecretVariable, Setting::SecretFile, Setting::SecretCommand];
 
-/// Makes the model the one that answers.
+/// Makes `given` (a name or path) the configured model.
 pub(super) async fn run(
     given: &str,
     settings: &Settings,
@@ -30,43 +30,32 @@ pub(super) async fn run(
     if !HAS_ENGINE {
         return Err(file::no_engine(given));
     }
-    let name = name(given, settings, variables, screen).await?;
-    let place = Place::of(variables);
-    let kind = ModelKind::File { model: name };
-    let old = chosen(&place.file(), &variables.home(), &kind)?;
-    let mut lines = vec![Line::plain(format!("{} now says: model = \"{kind}\"", place.file().display()))];
+    let model = if files::is_path(given) {
+        let wanted = Wanted::parse(given, None, None, &PathBuf::from(&settings.environment.cwd))?;
+        let puller = pull::puller(settings, variables)?;
+        pull::register(&puller, wanted, screen).await?.name.to_string()
+    } else {
+        file::find(given, settings)?.check_unchanged()?;
+        given.to_owned()
+    };
+    let path = Place::of(variables).file();
+    let kind = ModelKind::File { model };
+    let old = configure(&path, &variables.home(), &kind)?;
+    let mut lines = vec![Line::plain(format!("{} now says: model = \"{kind}\"", path.display()))];
     let unused: Vec<&str> = OF_ENDPOINT.iter().filter(|key| old.contains_key(key)).map(|key| key.name()).collect();
     if !unused.is_empty() {
-        lines.push(Line::plain(format!(
-            "{} stay in it and are not used: a file needs no address and no key",
-            unused.join(", ")
-        )));
+        let unused = unused.join(", ");
+        lines.push(Line::plain(format!("{unused} stay in it and are not used: a file needs no address and no key")));
     }
-    let is_set = variables.raw("ARTOO_MODEL").is_some() && variables.of_file("ARTOO_MODEL").is_none();
-    if is_set {
+    if variables.raw("ARTOO_MODEL").is_some() && variables.of_file("ARTOO_MODEL").is_none() {
         lines.push(Line::warning("ARTOO_MODEL is set, and wins over the file"));
     }
     screen.answer(&lines);
     Ok(Exit::Accepted)
 }
 
-/// The name under which the model is recorded; a path is recorded first.
-async fn name(given: &str, settings: &Settings, variables: &Variables, screen: &Screen) -> Result<String, Failure> {
-    if !files::is_path(given) {
-        let chosen = file::find(given, settings)?;
-        if let Some(model) = &chosen.model {
-            model.usable()?;
-        }
-        return Ok(given.to_owned());
-    }
-    let here = PathBuf::from(&settings.environment.cwd);
-    let wanted = Wanted::read(given, None, None, &here)?;
-    let puller = pull::puller(None, settings, variables)?;
-    Ok(pull::take(&puller, wanted, screen).await?.name.to_string())
-}
-
-/// Writes the choice, and gives what else stands in the file.
-fn chosen(path: &Path, home: &Path, kind: &ModelKind) -> Result<BTreeMap<Setting, String>, Failure> {
+/// Writes the model into the configuration file; returns the file's other settings.
+fn configure(path: &Path, home: &Path, kind: &ModelKind) -> Result<BTreeMap<Setting, String>, Failure> {
     let old = write::kept(path, home, &[Setting::Model]);
     let new = BTreeMap::from([(Setting::Model, kind.to_string())]);
     write::config(path, &write::text(&old, &new))?;
@@ -81,19 +70,19 @@ mod tests {
 
     use tempfile::TempDir;
 
-    use super::chosen;
+    use super::configure;
     use crate::config::{Setting, load};
     use crate::model::ModelKind;
 
     #[test]
-    fn only_the_choice_changes_in_the_configuration() {
+    fn model_use_keeps_other_settings() {
         let folder = TempDir::new().unwrap();
         let path = folder.path().join("config.toml");
         let text = "model = \"openai\"\nbase_url = \"http://127.0.0.1:1\"\nworkspace = \"~/w\"\nhands = \"ollama:q\"\n";
         fs::write(&path, text).unwrap();
         fs::set_permissions(&path, Permissions::from_mode(0o600)).unwrap();
         let kind: ModelKind = "file:qwen3-0.6b".parse().unwrap();
-        let old = chosen(&path, folder.path(), &kind).unwrap();
+        let old = configure(&path, folder.path(), &kind).unwrap();
         let file = load(&path, folder.path()).unwrap().unwrap();
         let workspace = folder.path().join("w").display().to_string();
         let expected = BTreeMap::from([
@@ -110,10 +99,10 @@ mod tests {
     }
 
     #[test]
-    fn a_first_choice_makes_the_file() {
+    fn model_use_creates_the_file() {
         let folder = TempDir::new().unwrap();
         let path = folder.path().join("artoo/config.toml");
-        chosen(&path, folder.path(), &"file:a".parse().unwrap()).unwrap();
+        configure(&path, folder.path(), &"file:a".parse().unwrap()).unwrap();
         assert_eq!(load(&path, folder.path()).unwrap().unwrap().get(Setting::Model), Some("file:a"));
     }
 }

@@ -1,9 +1,9 @@
-//! `artoo model list`: what is here, whether it still is what was recorded, which answers, and what could be fetched.
+//! `artoo model list`: the installed models with their state, and the catalog.
 
-use artoo_llm::files::{self, Entry, Found, Gguf, Model, ModelFolder, Standing};
+use artoo_llm::files::{self, Checksum, Entry, FileState, Found, Gguf, Model, ModelFolder};
 use serde_json::{Value, json};
 
-use super::{SCHEMA, in_words, memory, sized, vouched};
+use super::{SCHEMA, describe, memory, sized};
 use crate::display::Line;
 use crate::display::writer::Screen;
 use crate::exit::Exit;
@@ -12,42 +12,46 @@ use crate::model::ModelKind;
 use crate::model::file::{self, HAS_ENGINE};
 use crate::settings::Settings;
 
-/// A model with what was found out about its file.
-struct Seen {
+/// Shown wherever a user could expect this build to run model files.
+pub(super) const NO_ENGINE: &str = "This build of artoo can't run model files itself; that needs a build with --features local-llm. A server \
+     on this machine, such as llama.cpp's, can serve them to it.";
+
+/// An installed model with the state of its file.
+struct Installed {
     model: Model,
-    standing: Standing,
-    /// Whether all of it is as recorded; `None`: not looked at.
+    state: FileState,
+    /// Whether the content has the recorded checksum; `None` if it was not read.
     verified: Option<bool>,
-    facts: Option<Gguf>,
+    gguf: Option<Gguf>,
     is_in_use: bool,
 }
 
-/// Shows it.
+/// Lists the models; `verify` also compares their content with the recorded checksum.
 pub(super) fn run(verify: bool, settings: &Settings, screen: &Screen) -> Result<Exit, Failure> {
     let folder = ModelFolder::new(&settings.data_dir);
     let (mut models, mut parts, mut problems) = (Vec::new(), Vec::new(), Vec::new());
     for found in folder.list()? {
         match found {
-            Found::Model(model) => models.push(seen(*model, verify, settings)),
+            Found::Model(model) => models.push(installed(*model, verify, settings)),
             Found::Part { name, bytes } => parts.push((name, bytes)),
             Found::Problem(problem) => problems.push(problem.to_string()),
         }
     }
     let memory = memory::bytes();
     let suggested = files::suggested(memory).map(|entry| &entry.name);
-    let is_here = |entry: &Entry| models.iter().any(|seen| seen.model.name == entry.name);
-    let entries: Vec<&Entry> = files::catalog().iter().filter(|entry| !is_here(entry)).collect();
+    let is_installed = |entry: &Entry| models.iter().any(|installed| installed.model.name == entry.name);
+    let entries: Vec<&Entry> = files::catalog().iter().filter(|entry| !is_installed(entry)).collect();
     if settings.json {
         screen.json(&json!({
             "schema": SCHEMA, "stable": false, "folder": folder.path(), "runs_files": HAS_ENGINE,
             "memory_bytes": memory, "suggested": suggested,
-            "models": models.iter().map(of_model).collect::<Vec<_>>(),
+            "models": models.iter().map(model_json).collect::<Vec<_>>(),
             "begun": parts.iter().map(|(name, bytes)| json!({"name": name, "bytes": bytes})).collect::<Vec<_>>(),
             "problems": problems, "catalog": entries,
         }));
     } else {
         let mut lines = vec![Line::strong(format!("On this machine, in {}:", folder.path().display()))];
-        lines.extend(models.iter().flat_map(lines_of_model));
+        lines.extend(models.iter().flat_map(model_lines));
         lines.extend(models.is_empty().then(|| Line::plain("  none")));
         lines.extend(parts.iter().map(|(name, bytes)| {
             Line::plain(format!("  {name}  not whole yet, {} so far; artoo model pull goes on with it", sized(*bytes)))
@@ -55,75 +59,65 @@ pub(super) fn run(verify: bool, settings: &Settings, screen: &Screen) -> Result<
         lines.extend(problems.iter().map(Line::warning));
         let memory = memory.map_or_else(|| "is not known".to_owned(), |bytes| format!("is {}", sized(bytes)));
         lines.push(Line::strong(format!("Can be fetched (this machine's memory {memory}):")));
-        lines.extend(entries.iter().flat_map(|entry| lines_of_entry(entry, Some(&entry.name) == suggested)));
-        if !HAS_ENGINE {
-            lines.push(Line::warning(NO_ENGINE));
-        }
+        lines.extend(entries.iter().flat_map(|entry| entry_lines(entry, Some(&entry.name) == suggested)));
+        lines.extend((!HAS_ENGINE).then(|| Line::warning(NO_ENGINE)));
         screen.answer(&lines);
     }
-    let is_sound = models.iter().all(|seen| seen.standing == Standing::Kept && seen.verified != Some(false));
-    Ok(if is_sound && problems.is_empty() || !verify { Exit::Accepted } else { Exit::NotAchieved })
+    let is_sound = |model: &Installed| model.state == FileState::Unchanged && model.verified != Some(false);
+    let is_failed = verify && !(models.iter().all(is_sound) && problems.is_empty());
+    Ok(if is_failed { Exit::NotAchieved } else { Exit::Accepted })
 }
 
-/// Said wherever a file could be taken for one that answers.
-pub(super) const NO_ENGINE: &str = "This build of artoo can't run model files itself; that needs a build with --features local-llm. A server \
-     on this machine, such as llama.cpp's, can serve them to it.";
-
-fn seen(model: Model, verify: bool, settings: &Settings) -> Seen {
-    let standing = model.standing();
-    let verified = (verify && standing != Standing::Gone).then(|| model.verify(&|_| {}).unwrap_or(false));
+fn installed(model: Model, verify: bool, settings: &Settings) -> Installed {
+    let state = model.state();
+    let is_recorded = || Checksum::of_file(&model.path, &|_| {}).is_ok_and(|found| found == model.record.sha256);
+    let verified = (verify && state != FileState::Missing).then(is_recorded);
     let choice = &settings.model;
     let mut all = std::iter::once(&choice.kind).chain(&choice.worker).chain(&choice.fallback);
     let is_in_use = all.any(|kind| match kind {
         ModelKind::File { model: given } => file::find(given, settings).is_ok_and(|chosen| chosen.path == model.path),
         ModelKind::Reflex | ModelKind::Remote { .. } | ModelKind::Cassette { .. } => false,
     });
-    Seen { facts: Gguf::read(&model.path).ok(), standing, verified, is_in_use, model }
+    Installed { gguf: Gguf::read(&model.path).ok(), state, verified, is_in_use, model }
 }
 
-fn lines_of_model(seen: &Seen) -> Vec<Line> {
-    let Model { name, path, record } = &seen.model;
-    let in_use = if seen.is_in_use { "  (in use)" } else { "" };
-    let facts = seen.facts.as_ref().map(|facts| format!("  {}", in_words(facts))).unwrap_or_default();
-    let mut lines = vec![Line::strong(format!("  {name}  {}{facts}{in_use}", sized(record.bytes)))];
+fn model_lines(installed: &Installed) -> [Line; 3] {
+    let Model { name, path, record } = &installed.model;
+    let in_use = if installed.is_in_use { "  (in use)" } else { "" };
+    let metadata = installed.gguf.as_ref().map(|gguf| format!("  {}", describe(gguf))).unwrap_or_default();
     let place = record.path.as_ref().map(|_| format!(", used where it lies: {}", path.display())).unwrap_or_default();
-    let state = match (seen.standing, seen.verified) {
-        (Standing::Gone, _) => Err("the file is gone"),
-        (_, Some(false)) => Err("its content is not what was recorded; fetch it again, or record it anew"),
-        (Standing::Changed, _) => Err("it has changed since it was recorded; fetch it again, or record it anew"),
-        (Standing::Kept, Some(true)) => Ok("all of it read, and as recorded"),
-        (Standing::Kept, None) => Ok("size and time are as recorded"),
+    let (state, style): (_, fn(String) -> Line) = match (installed.state, installed.verified) {
+        (FileState::Missing, _) => ("the file is gone", Line::warning),
+        (_, Some(false)) => ("its content is not what was recorded; fetch it again, or record it anew", Line::warning),
+        (FileState::Changed, _) => {
+            ("it has changed since it was recorded; fetch it again, or record it anew", Line::warning)
+        }
+        (FileState::Unchanged, Some(true)) => ("all of it read, and as recorded", Line::plain),
+        (FileState::Unchanged, None) => ("size and time are as recorded", Line::plain),
     };
-    lines.push(match state {
-        Ok(state) => Line::plain(format!("      {state}; {}{place}", vouched(record))),
-        Err(problem) => Line::warning(format!("      {problem}{place}")),
-    });
     let licence = record.licence.as_ref().map(|licence| format!(", licence {licence}")).unwrap_or_default();
-    lines.push(Line::faint(format!("      from {} on {}{licence}", record.from, record.at)));
-    lines
-}
-
-fn lines_of_entry(entry: &Entry, is_suggested: bool) -> Vec<Line> {
-    let suggested = if is_suggested { "  (suggested for this machine)" } else { "" };
-    let head = format!("  {}  {}  {}{suggested}", entry.name, entry.title, sized(entry.to_come()));
-    let vouched = match (&entry.sha256, &entry.checked) {
-        (Some(_), Some(checked)) => format!("its sha256: {checked}"),
-        (Some(_), None) => "its sha256 is pinned".to_owned(),
-        (None, _) => "nothing vouches for it yet: the first sha256 that comes is kept".to_owned(),
-    };
-    vec![
-        Line::strong(head),
-        Line::plain(format!("      for {}", entry.good_for)),
-        Line::faint(format!("      wants {} GB of memory; licence {}; {vouched}", entry.memory_gb, entry.licence)),
+    [
+        Line::strong(format!("  {name}  {}{metadata}{in_use}", sized(record.bytes))),
+        style(format!("      {state}{place}")),
+        Line::faint(format!("      from {} on {}{licence}", record.from, record.at)),
     ]
 }
 
-fn of_model(seen: &Seen) -> Value {
-    let Model { name, path, record } = &seen.model;
+fn entry_lines(entry: &Entry, is_suggested: bool) -> [Line; 3] {
+    let Entry { name, title, good_for, memory_gb, licence, checked, .. } = entry;
+    let suggested = if is_suggested { "  (suggested for this machine)" } else { "" };
+    [
+        Line::strong(format!("  {name}  {title}  {}{suggested}", sized(entry.download_bytes()))),
+        Line::plain(format!("      for {good_for}")),
+        Line::faint(format!("      wants {memory_gb} GB of memory; licence {licence}; its sha256: {checked}")),
+    ]
+}
+
+fn model_json(installed: &Installed) -> Value {
+    let Model { name, path, record } = &installed.model;
     json!({
         "name": name, "path": path, "in_place": record.path.is_some(), "bytes": record.bytes, "sha256": record.sha256,
-        "vouched": record.vouched, "from": record.from, "at": record.at, "licence": record.licence,
-        "standing": seen.standing, "verified": seen.verified, "in_use": seen.is_in_use,
-        "facts": seen.facts
+        "from": record.from, "at": record.at, "licence": record.licence, "standing": installed.state,
+        "verified": installed.verified, "in_use": installed.is_in_use, "facts": installed.gguf
     })
 }

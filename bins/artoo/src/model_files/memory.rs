@@ -1,33 +1,34 @@
-//! How much memory this machine has for a model.
+//! The memory of this machine.
 
 use std::fs;
 
-/// Where the kernel tells it.
-const MACHINE: &str = "/proc/meminfo";
+/// The kernel's account of the machine's memory.
+const MEMINFO: &str = "/proc/meminfo";
 
-/// Where a container's bound stands.
-const CONTAINER: &str = "/sys/fs/cgroup/memory.max";
+/// The memory limit of the control group (container) that artoo runs in.
+const CGROUP_LIMIT: &str = "/sys/fs/cgroup/memory.max";
 
-/// Bytes; `None` where the system does not say it in these places.
+/// The machine's memory, or the control group's limit if that is lower; `None` if unknown.
 pub(crate) fn bytes() -> Option<u64> {
-    let machine = of_machine(&fs::read_to_string(MACHINE).ok()?)?;
-    let container = fs::read_to_string(CONTAINER).ok().and_then(|text| text.trim().parse::<u64>().ok());
-    Some(container.map_or(machine, |container| container.min(machine)))
+    let machine = total_bytes(&fs::read_to_string(MEMINFO).ok()?)?;
+    let limit = fs::read_to_string(CGROUP_LIMIT).ok().and_then(|text| text.trim().parse::<u64>().ok());
+    Some(limit.map_or(machine, |limit| limit.min(machine)))
 }
 
-fn of_machine(text: &str) -> Option<u64> {
-    let line = text.lines().find_map(|line| line.strip_prefix("MemTotal:"))?;
+/// Parses the `MemTotal` line of `/proc/meminfo`.
+fn total_bytes(meminfo: &str) -> Option<u64> {
+    let line = meminfo.lines().find_map(|line| line.strip_prefix("MemTotal:"))?;
     let kibibytes: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
     kibibytes.checked_mul(1024)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::of_machine;
+    use super::total_bytes;
 
     #[test]
-    fn the_kernels_line_is_read() {
-        let check = |text: &str, expected: Option<u64>| assert_eq!(of_machine(text), expected, "{text:?}");
+    fn meminfo_total_is_parsed() {
+        let check = |text: &str, expected: Option<u64>| assert_eq!(total_bytes(text), expected, "{text:?}");
         check("MemTotal:        7941044 kB\nMemFree: 1 kB", Some(8_131_629_056));
         check("MemFree: 1 kB\nMemTotal: 1 kB\n", Some(1024));
         check("MemTotal: many kB", None);

@@ -1,4 +1,4 @@
-//! `artoo model`: model files on this machine, shown, fetched after a yes, and chosen to answer.
+//! `artoo model`: lists, downloads and selects model files.
 
 mod choose;
 mod list;
@@ -8,7 +8,7 @@ pub(crate) mod pull;
 
 use std::io;
 
-use artoo_llm::files::{FilesError, Gguf, Record, Vouched};
+use artoo_llm::files::{FilesError, Gguf};
 use artoo_proto::escape;
 
 use crate::args::ModelCommand;
@@ -17,13 +17,13 @@ use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::settings::{Settings, Variables};
 
-/// The schema's name; as unstable as that of a task's events.
+/// Name of the JSON output's schema, which is not stable yet.
 const SCHEMA: &str = "artoo.models/0";
 
-/// Characters shown of a text that a file says of itself.
-const SAID_CHARS: usize = 60;
+/// Maximum length of a text from a model file's metadata.
+const METADATA_CHARS: usize = 60;
 
-/// Does what it is told.
+/// Runs a subcommand of `artoo model`.
 pub(crate) async fn run(
     command: ModelCommand,
     settings: Settings,
@@ -32,82 +32,54 @@ pub(crate) async fn run(
 ) -> Result<Exit, Failure> {
     match command {
         ModelCommand::List { verify } => list::run(verify, &settings, screen),
-        ModelCommand::Pull(asked) => pull::run(&asked, &settings, variables, screen).await,
+        ModelCommand::Pull(options) => pull::run(&options, &settings, variables, screen).await,
         ModelCommand::Use { chosen } => choose::run(&chosen, &settings, variables, screen).await,
     }
 }
 
-/// How a problem with a model file ends the program.
-pub(crate) fn exit(problem: &FilesError) -> Exit {
-    match problem {
-        FilesError::Io { source, .. } if source.kind() == io::ErrorKind::StorageFull => Exit::NotAchieved,
-        FilesError::Io { .. }
-        | FilesError::NotPrivate { .. }
-        | FilesError::Record { .. }
-        | FilesError::Unknown { .. }
-        | FilesError::NotPulled { .. }
-        | FilesError::Gone { .. }
-        | FilesError::Changed { .. }
-        | FilesError::Nameless { .. }
-        | FilesError::Taken { .. }
-        | FilesError::NoModel { .. }
-        | FilesError::Address { .. }
-        | FilesError::TwoSums { .. }
-        | FilesError::OtherSum { .. }
-        | FilesError::Client(_) => Exit::Usage,
-        FilesError::Busy { .. }
-        | FilesError::Connection { .. }
-        | FilesError::AskedToWait { .. }
-        | FilesError::Answer { .. }
-        | FilesError::TooLarge { .. }
-        | FilesError::WrongSum { .. }
-        | FilesError::NoRoom { .. }
-        | FilesError::NotListed { .. } => Exit::NotAchieved,
-    }
-}
-
-/// What the user can do about it.
-pub(crate) fn remedy(problem: &FilesError) -> Option<&'static str> {
-    match problem {
+/// The exit code and remedy for an error with a model file.
+fn outcome(error: &FilesError) -> (Exit, Option<&'static str>) {
+    match error {
         FilesError::Io { source, .. } if source.kind() == io::ErrorKind::StorageFull => {
-            Some("make room; what has come is kept, and the same command goes on with it")
+            (Exit::NotAchieved, Some("make room; the same command resumes the download"))
         }
         FilesError::Unknown { .. } => {
-            Some("artoo model list shows the names; the address or the path of a file will do")
+            (Exit::Usage, Some("artoo model list shows the names; a URL or the path of a file works too"))
         }
-        FilesError::NotPulled { .. } => Some("fetch it: artoo model pull with that name"),
-        FilesError::Gone { .. } | FilesError::Changed { .. } => {
-            Some("fetch it again, or record it anew: artoo model pull with its name, address or path")
+        FilesError::NotInstalled { .. } => (Exit::Usage, Some("fetch it: artoo model pull with that name")),
+        FilesError::Changed { .. } => {
+            (Exit::Usage, Some("fetch or record it again: artoo model pull with its name, URL or path"))
         }
-        FilesError::Nameless { .. } | FilesError::Taken { .. } => Some("give it another: artoo model pull with --name"),
-        FilesError::Busy { .. } => Some("try again when it is done"),
-        FilesError::Connection { .. } | FilesError::AskedToWait { .. } => {
-            Some("the same command goes on with what has come")
+        FilesError::Unnamed { .. } | FilesError::Taken { .. } => {
+            (Exit::Usage, Some("give it another name: artoo model pull with --name"))
         }
-        FilesError::WrongSum { .. } => Some(
-            "what came earlier may have been damaged: try once more; else somebody gives another file than was meant",
-        ),
-        FilesError::NoRoom { .. } => Some("make room, choose a smaller model (artoo model list) or another --data-dir"),
-        FilesError::NotListed { .. } => Some("name another index with --index or PIP_INDEX_URL"),
-        FilesError::Record { .. } => Some("move that folder away, and fetch the model again"),
-        FilesError::OtherSum { .. } | FilesError::TwoSums { .. } => Some("one of the two is wrong: look both up again"),
+        FilesError::Record { .. } => (Exit::Usage, Some("move that folder away, and fetch the model again")),
+        FilesError::Checksum { .. } => (Exit::Usage, Some("one of the two is wrong: look both up again")),
         FilesError::Io { .. }
         | FilesError::NotPrivate { .. }
-        | FilesError::NoModel { .. }
-        | FilesError::Address { .. }
-        | FilesError::Answer { .. }
-        | FilesError::TooLarge { .. }
-        | FilesError::Client(_) => None,
+        | FilesError::NotModel { .. }
+        | FilesError::Url { .. }
+        | FilesError::Client(_) => (Exit::Usage, None),
+        FilesError::Busy { .. } => (Exit::NotAchieved, Some("try again when that is done")),
+        FilesError::Connection { .. } => (Exit::NotAchieved, Some("the same command resumes the download")),
+        FilesError::Corrupt { .. } => {
+            (Exit::NotAchieved, Some("try once more; if it fails again, the host has another file than expected"))
+        }
+        FilesError::NoSpace { .. } => {
+            (Exit::NotAchieved, Some("make room, choose a smaller model (artoo model list) or another --data-dir"))
+        }
+        FilesError::Response { .. } => (Exit::NotAchieved, None),
     }
 }
 
 impl From<FilesError> for Failure {
     fn from(error: FilesError) -> Self {
-        Self::from_error(exit(&error), &error).with_remedy(remedy(&error))
+        let (exit, remedy) = outcome(&error);
+        Self::from_error(exit, &error).with_remedy(remedy)
     }
 }
 
-/// A size as people read it.
+/// Formats a number of bytes, such as `2.50 GB`.
 pub(crate) fn sized(bytes: u64) -> String {
     for (unit, size) in [("GB", 1_000_000_000), ("MB", 1_000_000), ("kB", 1_000)] {
         if bytes >= size {
@@ -118,26 +90,17 @@ pub(crate) fn sized(bytes: u64) -> String {
     format!("{bytes} bytes")
 }
 
-/// What a file says of itself, in a line.
-pub(crate) fn in_words(facts: &Gguf) -> String {
-    let said = |text: &str| escape::one_line(&escape::shorten(text, SAID_CHARS));
-    let millions = facts.parameters.saturating_add(500_000) / 1_000_000;
+/// Describes a model file by its metadata, in one line.
+pub(crate) fn describe(gguf: &Gguf) -> String {
+    let millions = gguf.parameters.saturating_add(500_000) / 1_000_000;
     let parameters = match millions.saturating_add(50) / 100 {
         tenths @ 10.. => format!("{}.{} billion", tenths / 10, tenths % 10),
         _ => format!("{millions} million"),
     };
-    let context = facts.context_tokens.map(|tokens| format!(", context {tokens} tokens")).unwrap_or_default();
-    let template = if facts.has_chat_template { "" } else { ", no template for conversations" };
-    format!("{}, {parameters} parameters, {}{context}{template}", said(&facts.architecture), facts.quantisation)
-}
-
-/// Whose word it is that a file is the right one.
-pub(crate) fn vouched(record: &Record) -> &'static str {
-    match record.vouched {
-        Vouched::Catalog => "its sha256 is the catalog's",
-        Vouched::User => "its sha256 is the one you gave",
-        Vouched::Nobody => "nothing vouches for it but that it has not changed since it came",
-    }
+    let architecture = escape::one_line(&escape::shorten(&gguf.architecture, METADATA_CHARS));
+    let context = gguf.context_tokens.map(|tokens| format!(", context {tokens} tokens")).unwrap_or_default();
+    let template = if gguf.has_chat_template { "" } else { ", no template for conversations" };
+    format!("{architecture}, {parameters} parameters, {}{context}{template}", gguf.quantisation)
 }
 
 #[cfg(test)]
@@ -146,22 +109,23 @@ mod tests {
 
     use artoo_llm::files::FilesError;
 
-    use super::{exit, remedy, sized};
+    use super::sized;
     use crate::exit::Exit;
+    use crate::failure::Failure;
 
     #[test]
-    fn a_full_disk_is_told_from_one_that_can_not_be_written_to() {
-        let problem = |kind: io::ErrorKind| FilesError::Io { path: "/d".into(), source: kind.into() };
-        let full = problem(io::ErrorKind::StorageFull);
+    fn full_disk_differs_from_denied_write() {
+        let failure = |kind: io::ErrorKind| Failure::from(FilesError::Io { path: "/d".into(), source: kind.into() });
+        let full = failure(io::ErrorKind::StorageFull);
         assert_eq!(
-            (exit(&full), remedy(&full).is_some_and(|words| words.contains("make room"))),
+            (full.exit, full.remedy.is_some_and(|remedy| remedy.contains("make room"))),
             (Exit::NotAchieved, true)
         );
-        assert_eq!(exit(&problem(io::ErrorKind::PermissionDenied)), Exit::Usage);
+        assert_eq!(failure(io::ErrorKind::PermissionDenied).exit, Exit::Usage);
     }
 
     #[test]
-    fn sizes_are_read_as_people_read_them() {
+    fn sizes_have_decimal_units() {
         for (bytes, expected) in [
             (0, "0 bytes"),
             (999, "999 bytes"),

@@ -1,16 +1,16 @@
-//! `artoo model pull`: says what it takes, asks, fetches with everything checked, and says what came.
+//! `artoo model pull`: asks, downloads and verifies, or records a local file.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::SystemTime;
 
-use artoo_llm::files::{Gguf, Model, ModelFolder, Offer, Offered, Puller, Vouched, Wanted, Ways};
+use artoo_llm::files::{DownloadLimits, Gguf, Location, Model, ModelFolder, Offer, Offered, Puller, Wanted};
 use artoo_proto::Timestamp;
 use serde_json::json;
 
 use super::list::NO_ENGINE;
-use super::progress::Shown;
-use super::{SCHEMA, in_words, sized, vouched};
+use super::progress::ProgressLine;
+use super::{SCHEMA, describe, sized};
 use crate::args::PullOptions;
 use crate::display::Line;
 use crate::display::writer::Screen;
@@ -22,42 +22,42 @@ use crate::signals::Signals;
 use crate::terminal;
 use crate::terminal::person::Person;
 
-/// Has the model, after a yes where something is to be fetched.
+/// Installs a model; asks before a download unless `--yes` is given.
 pub(crate) async fn run(
-    asked: &PullOptions,
+    options: &PullOptions,
     settings: &Settings,
     variables: &Variables,
     screen: &Screen,
 ) -> Result<Exit, Failure> {
-    let here = PathBuf::from(&settings.environment.cwd);
-    let wanted = Wanted::read(&asked.wanted, asked.name.clone(), asked.sha256.clone(), &here)?;
-    let puller = puller(asked.index.clone(), settings, variables)?;
-    if matches!(wanted, Wanted::File { .. }) {
-        let model = take(&puller, wanted, screen).await?;
-        told(&model, settings, screen);
+    let cwd = PathBuf::from(&settings.environment.cwd);
+    let wanted = Wanted::parse(&options.wanted, options.name.clone(), options.sha256.clone(), &cwd)?;
+    let verification = verification(&wanted);
+    let puller = puller(settings, variables)?;
+    if matches!(wanted.location, Location::File(_)) {
+        let model = register(&puller, wanted, screen).await?;
+        show(&model, verification, settings, screen);
         return Ok(Exit::Accepted);
     }
     let offer = match puller.offer(wanted).await? {
-        Offered::Here(model) => {
+        Offered::Installed(model) => {
             screen.tell(&[Line::plain("It is here already.")]);
-            told(&model, settings, screen);
+            show(&model, verification, settings, screen);
             return Ok(Exit::Accepted);
         }
-        Offered::Fetch(offer) => *offer,
+        Offered::Download(offer) => *offer,
     };
-    let lines = before(&offer, &puller_folder(settings));
-    match (settings.json, asked.yes) {
+    let lines = question(&offer, verification, settings);
+    match (settings.json, options.yes) {
         (true, _) => {}
         (false, true) => screen.tell(&lines),
         (false, false) => screen.insist(&lines),
     }
-    if !asked.yes && !agrees(settings, screen) {
+    if !options.yes && !is_approved(settings, screen) {
         return Ok(Exit::ConsentNeeded);
     }
     let mut signals = Signals::listen()?;
-    let progress = Arc::new(Shown::new(screen));
-    let fetched = tokio::select! {
-        fetched = puller.fetch(offer, now(), progress) => fetched,
+    let installed = tokio::select! {
+        installed = puller.install(offer, now(), Arc::new(ProgressLine::new(screen))) => installed,
         () = signals.stop() => {
             screen.status("");
             screen.insist(&[Line::warning("Stopped. What has come is kept; the same command goes on with it.")]);
@@ -65,104 +65,86 @@ pub(crate) async fn run(
         }
     };
     screen.status("");
-    told(&fetched?, settings, screen);
+    show(&installed?, verification, settings, screen);
     Ok(Exit::Accepted)
 }
 
-/// With the certificates and the index that this user has.
-pub(super) fn puller(index: Option<String>, settings: &Settings, variables: &Variables) -> Result<Puller, Failure> {
-    let index = match index {
-        Some(index) => Some(index),
-        None => variables.text("PIP_INDEX_URL")?,
-    };
+/// A puller for the data folder, with the certificates of `SSL_CERT_FILE`.
+pub(super) fn puller(settings: &Settings, variables: &Variables) -> Result<Puller, Failure> {
     let ca_file = variables.text("SSL_CERT_FILE")?.map(PathBuf::from);
-    Ok(Puller::new(ModelFolder::new(&settings.data_dir), Ways { ca_file, index, ..Ways::default() }))
+    Ok(Puller::new(ModelFolder::new(&settings.data_dir), ca_file, DownloadLimits::default()))
 }
 
-/// Records a file where it lies.
-pub(super) async fn take(puller: &Puller, wanted: Wanted, screen: &Screen) -> Result<Model, Failure> {
-    let taken = puller.take(wanted, now(), Arc::new(Shown::new(screen))).await;
+/// Records a local file that is used in place.
+pub(super) async fn register(puller: &Puller, wanted: Wanted, screen: &Screen) -> Result<Model, Failure> {
+    let registered = puller.register(wanted, now(), Arc::new(ProgressLine::new(screen))).await;
     screen.status("");
-    Ok(taken?)
+    Ok(registered?)
 }
 
-fn puller_folder(settings: &Settings) -> PathBuf {
-    ModelFolder::new(&settings.data_dir).path().to_path_buf()
+/// What the file's checksum is compared with, as a line; a warning if no checksum is known.
+fn verification(wanted: &Wanted) -> (&'static str, fn(String) -> Line) {
+    match (wanted.entry, &wanted.sha256) {
+        (Some(_), _) => ("its sha256 must be the catalog's", Line::plain),
+        (None, Some(_)) => ("its sha256 must be the one you gave", Line::plain),
+        (None, None) => {
+            ("no checksum is known for it, so nothing verifies its content (give one: --sha256)", Line::warning)
+        }
+    }
 }
 
-/// What the yes would be to.
-fn before(offer: &Offer, folder: &Path) -> Vec<Line> {
-    let (name, title) = match &offer.wanted {
-        Wanted::Entry(entry) => (&entry.name, Some(entry)),
-        Wanted::Address { name, .. } | Wanted::File { name, .. } => (name, None),
-    };
-    let mut lines = vec![Line::strong(format!("{name} would be fetched:"))];
-    if let Some(entry) = title {
-        lines.push(Line::plain(format!(
-            "  {}, licence {}, wants {} GB of memory",
-            entry.title, entry.licence, entry.memory_gb
-        )));
-        lines.push(Line::plain(format!("  for {}", entry.good_for)));
+fn question(offer: &Offer, (verification, style): (&str, fn(String) -> Line), settings: &Settings) -> Vec<Line> {
+    let Offer { wanted, bytes, received, free } = offer;
+    let mut lines = vec![Line::strong(format!("{} would be fetched:", wanted.name))];
+    if let Some(entry) = wanted.entry {
+        let about = format!("  {}, licence {}, wants {} GB of memory", entry.title, entry.licence, entry.memory_gb);
+        lines.extend([Line::plain(about), Line::plain(format!("  for {}", entry.good_for))]);
     }
-    lines.push(Line::plain(format!("  from {}", offer.from)));
-    let size = offer.bytes.map_or_else(|| "how much is not said".to_owned(), sized);
-    let begun =
-        if offer.begun > 0 { format!(", {} of it are here already", sized(offer.begun)) } else { String::new() };
-    let room = sized(offer.room);
-    lines.push(Line::plain(format!("  size {size}{begun}; {room} may be used on the disk of {}", folder.display())));
-    lines.push(match (offer.vouched, &offer.expected, &offer.announced) {
-        (Vouched::Catalog, Some(sum), _) => Line::plain(format!("  it must have the catalog's sha256 {sum}")),
-        (Vouched::User, Some(sum), _) => Line::plain(format!("  it must have the sha256 {sum}")),
-        (Vouched::Nobody, Some(sum), _) => Line::plain(format!("  it must have the sha256 of the first time, {sum}")),
-        (_, None, Some(sum)) => Line::warning(format!(
-            "  nothing vouches for it: the host itself says sha256 {sum}; compare it with one from elsewhere"
-        )),
-        (_, None, None) => Line::warning(
-            "  nothing vouches for it: whatever comes is taken, and its sha256 shown and kept (or give one: --sha256)",
-        ),
-    });
-    if !HAS_ENGINE {
-        lines.push(Line::warning(format!("  {NO_ENGINE}")));
-    }
+    let size = bytes.map_or_else(|| "unknown".to_owned(), sized);
+    let received = if *received > 0 { format!(", {} of it are here already", sized(*received)) } else { String::new() };
+    let folder = settings.data_dir.display();
+    lines.extend([
+        Line::plain(format!("  from {}", wanted.shown())),
+        Line::plain(format!("  size {size}{received}; {} may be used on the disk of {folder}", sized(*free))),
+        style(format!("  {verification}")),
+    ]);
+    lines.extend((!HAS_ENGINE).then(|| Line::warning(format!("  {NO_ENGINE}"))));
     lines
 }
 
-/// A yes of the person at the terminal; nobody there is a no.
-fn agrees(settings: &Settings, screen: &Screen) -> bool {
+/// Asks the user; denied if no terminal is there.
+fn is_approved(settings: &Settings, screen: &Screen) -> bool {
     if settings.json || !terminal::is_there() {
-        screen.insist(&[Line::warning(
-            "nothing was fetched: there is nobody to ask; artoo model pull --yes fetches unasked",
-        )]);
+        let why = "nothing was fetched: there is no terminal to ask on; artoo model pull --yes fetches without asking";
+        screen.insist(&[Line::warning(why)]);
         return false;
     }
-    let is_yes = Person { screen }.agrees("Fetch it?", false);
-    if !is_yes {
+    let is_approved = Person { screen }.agrees("Fetch it?", false);
+    if !is_approved {
         screen.insist(&[Line::plain("Nothing was fetched.")]);
     }
-    is_yes
+    is_approved
 }
 
-/// What is here now, and what can be done with it.
-fn told(model: &Model, settings: &Settings, screen: &Screen) {
+/// Shows an installed model.
+fn show(model: &Model, verification: (&str, fn(String) -> Line), settings: &Settings, screen: &Screen) {
     let Model { name, path, record } = model;
     if settings.json {
-        screen.json(&json!({
+        return screen.json(&json!({
             "schema": SCHEMA, "stable": false, "name": name, "path": path, "bytes": record.bytes,
-            "sha256": record.sha256, "vouched": record.vouched, "from": record.from, "licence": record.licence
+            "sha256": record.sha256, "from": record.from, "licence": record.licence
         }));
-        return;
     }
+    let (verification, style) = verification;
     let mut lines = vec![Line::strong(format!("{name} is here: {}", path.display()))];
-    lines.extend(Gguf::read(path).ok().map(|facts| Line::plain(format!("  {}", in_words(&facts)))));
+    lines.extend(Gguf::read(path).ok().map(|gguf| Line::plain(format!("  {}", describe(&gguf)))));
     lines.push(Line::plain(format!("  {}, sha256 {}", sized(record.bytes), record.sha256)));
-    let line = format!("  {}", vouched(record));
-    lines.push(if record.vouched == Vouched::Nobody { Line::warning(line) } else { Line::plain(line) });
+    lines.push(style(format!("  {verification}")));
     let next = if HAS_ENGINE { format!("To have it answer: artoo model use {name}") } else { NO_ENGINE.to_owned() };
     lines.push(Line::plain(next));
     screen.answer(&lines);
 }
 
 fn now() -> Timestamp {
-    let since_1970 = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    Timestamp::from_millis(i64::try_from(since_1970.as_millis()).unwrap_or(i64::MAX))
+    SystemTime::now().into()
 }

@@ -26,7 +26,7 @@ impl ModelFile {
         // What is wrong in that folder is told by the commands that are for it.
         let found = ModelFolder::new(&settings.data_dir).list().unwrap_or_default();
         let usable = found.into_iter().filter_map(|found| match found {
-            Found::Model(model) => model.usable().is_ok().then_some(model.name),
+            Found::Model(model) => model.check_unchanged().is_ok().then_some(model.name),
             Found::Part { .. } | Found::Problem(_) => None,
         });
         let here: Vec<ModelName> = usable.collect();
@@ -40,7 +40,7 @@ impl ModelFile {
             Self::ToFetch(entry) => format!(
                 "a model file to be fetched, {} of {}, for {}: artoo runs it by itself",
                 entry.title,
-                sized(entry.to_come()),
+                sized(entry.download_bytes()),
                 entry.good_for
             ),
         }
@@ -57,7 +57,7 @@ impl ModelFile {
             Self::Here(name) => return Ok(Some(name.clone())),
             Self::ToFetch(entry) => &entry.name,
         };
-        let asked = PullOptions { wanted: name.to_string(), name: None, sha256: None, index: None, yes: false };
+        let asked = PullOptions { wanted: name.to_string(), name: None, sha256: None, yes: false };
         let exit = pull::run(&asked, settings, variables, screen).await?;
         Ok((exit == Exit::Accepted).then(|| name.clone()))
     }

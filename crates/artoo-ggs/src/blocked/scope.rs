@@ -1,14 +1,16 @@
-//! Scope: which tools and targets a directive blocks, by its urgency.
+//! The tools and targets a directive blocks, by its urgency.
 
-use std::collections::BTreeSet;
+use alloc::borrow::ToOwned;
+use alloc::collections::BTreeSet;
+use alloc::string::String;
+use alloc::vec::Vec;
 
-use super::{BlockedTarget, normal};
-use crate::decision::Urgency;
-use crate::measurement::{Claims, Place, Round, SubtaskMeasure, SubtaskStatus, failing, subtask_failed_pairs};
+use super::{BlockedTarget, normalized};
+use crate::measurement::{Claims, CriterionScope, Round, SubtaskMeasure, SubtaskStatus, failing, subtask_failed_pairs};
+use crate::table::Urgency;
 
-/// Tools of the round's failing subtasks, in order of first use.
-///
-/// Where every subtask matched and the whole was rejected, the plan as a whole is what failed: the tools of all that ran.
+/// Tools of the failing subtasks of a round, in order of first use. If every subtask matched but the combined result was
+/// rejected, the tools of all subtasks that ran.
 pub(crate) fn tools_of_failing(round: &Round) -> Vec<&str> {
     let failed: Vec<_> = round.subtasks.iter().filter(|s| s.status == SubtaskStatus::Failed).collect();
     if failed.is_empty() {
@@ -20,8 +22,8 @@ pub(crate) fn tools_of_failing(round: &Round) -> Vec<&str> {
 
 /// Tools that a logical directive blocks.
 ///
-/// Low urgency: those behind criteria that failed in the previous round too; where there are none, and otherwise, all
-/// of the failing subtasks.
+/// At low urgency those behind criteria that failed in the previous round too, if there are any; otherwise all tools of the
+/// failing subtasks.
 pub(crate) fn tools_to_block<'a>(round: &'a Round, urgency: Urgency, failed_before: &Claims) -> Vec<&'a str> {
     let repeated = match urgency {
         Urgency::Low => tools_behind_repeated(round, failed_before),
@@ -32,16 +34,15 @@ pub(crate) fn tools_to_block<'a>(round: &'a Round, urgency: Urgency, failed_befo
 
 fn tools_behind_repeated<'a>(round: &'a Round, failed_before: &Claims) -> Vec<&'a str> {
     let failed_before: BTreeSet<&str> = failed_before.iter().collect();
-    let places: BTreeSet<Place> =
-        failing(round).filter(|f| failed_before.contains(f.claim.as_ref())).map(|f| f.place).collect();
-    let behind =
-        round.subtasks.iter().enumerate().filter(|(index, subtask)| {
-            subtask.status == SubtaskStatus::Failed && places.contains(&Place::Subtask(*index))
-        });
+    let scopes: BTreeSet<CriterionScope> =
+        failing(round).filter(|f| failed_before.contains(f.claim.as_ref())).map(|f| f.scope).collect();
+    let behind = round.subtasks.iter().enumerate().filter(|(index, subtask)| {
+        subtask.status == SubtaskStatus::Failed && scopes.contains(&CriterionScope::Subtask(*index))
+    });
     distinct(behind.flat_map(|(_, subtask)| used_tools(subtask)))
 }
 
-/// Tools a subtask called; where it called none, those it was allowed.
+/// Tools a subtask called; if it called none, those it was allowed to use.
 fn used_tools(subtask: &SubtaskMeasure) -> impl Iterator<Item = &str> {
     let allowed: &[String] = if subtask.calls.is_empty() { &subtask.tools } else { &[] };
     subtask.calls.iter().map(|call| call.tool.as_str()).chain(allowed.iter().map(String::as_str))
@@ -54,8 +55,8 @@ fn distinct<'a>(names: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
 
 /// Targets that an environmental directive blocks.
 ///
-/// Low: the exact pair. Normal: the target for every tool. High: also its parent folder. A failed call in a subtask that
-/// matched after all is no wall: it stays an exact pair.
+/// At low urgency the exact pair, at normal urgency the target for every tool, at high urgency also its parent folder. In a
+/// subtask that matched anyway, a failed call blocks the exact pair only.
 pub(crate) fn targets_to_block(round: &Round, urgency: Urgency) -> Vec<BlockedTarget> {
     let mut blocked = Vec::new();
     for subtask in &round.subtasks {
@@ -72,16 +73,18 @@ pub(crate) fn targets_to_block(round: &Round, urgency: Urgency) -> Vec<BlockedTa
     blocked
 }
 
-/// Marks of a command line; what has one is never taken for a path, since its "parent" would block other commands.
-const COMMAND_MARKS: [&str; 10] = [" /", " -", " ~", "|", ";", "&", "$", "`", "<", ">"];
+/// Substrings of command lines. A target with one is not treated as a path, because its "parent folder" would block other
+/// commands.
+const COMMAND_SYNTAX: [&str; 10] = [" /", " -", " ~", "|", ";", "&", "$", "`", "<", ">"];
 
-/// The folder a path lies in. None for what is not a path, and for `/` and `~`: blocking those would block everything.
+/// The parent folder of a path; `None` if the target is not a path, or the parent is `/` or `~`, whose block would cover
+/// everything.
 fn parent_folder(target: &str) -> Option<String> {
     let is_path = target.starts_with('/') || target.starts_with("~/");
-    if !is_path || target.contains('\n') || COMMAND_MARKS.iter().any(|mark| target.contains(mark)) {
+    if !is_path || target.contains('\n') || COMMAND_SYNTAX.iter().any(|part| target.contains(part)) {
         return None;
     }
-    let path = normal(target);
+    let path = normalized(target);
     let (parent, _) = path.rsplit_once('/')?;
     (!parent.is_empty() && parent != "~").then(|| parent.to_owned())
 }

@@ -1,21 +1,24 @@
-//! What a directive carries: new blocks, releases, other classes of tools, and the credit of the one before.
+//! Directives: new blocks, released tools and unused classes of tools; and the credit for `break_symmetry`.
 
-use std::collections::{BTreeMap, BTreeSet};
+use alloc::borrow::ToOwned;
+use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::string::String;
+use alloc::vec::Vec;
 
 use super::state::TaskState;
-use crate::blocked::{BlockedTarget, Exhausted, targets_to_block, tools_of_failing, tools_to_block};
-use crate::decision::Urgency;
-use crate::macro_state::{Action, Previous};
-use crate::measurement::{Claims, Round, ToolTarget, failed_pairs};
-use crate::outcome::{Blocked, Credit, Replan};
+use crate::blocked::{AllToolsBlocked, BlockedTarget, targets_to_block, tools_of_failing, tools_to_block};
+use crate::macro_state::{PreviousAction, ReplanAction};
+use crate::measurement::{Claims, Round, ToolTarget};
+use crate::outcome::{Credit, NewBlock, Replan};
 use crate::profile::{BlockRule, Profile};
+use crate::table::Urgency;
 use crate::unit::Unit;
 
 impl TaskState {
-    /// Draws the new blocks; `None` where no tool would be left.
+    /// Adds the directive's blocks; `None` if no tool would be left.
     pub(super) fn replan(
         &mut self,
-        action: Action,
+        action: ReplanAction,
         urgency: Urgency,
         round: &Round,
         profile: &Profile,
@@ -31,19 +34,19 @@ impl TaskState {
         if action.is_logical() {
             let scope = if accumulate { urgency } else { Urgency::High };
             new_tools = self.blocked.block_tools(&tools_to_block(round, scope, failed_before));
-            // A failed pair whose tool stays allowed must not come back with the next method.
-            let left_open = if accumulate { failed_pairs(round) } else { Vec::new() };
-            let left_open = left_open.into_iter().filter(|pair| !self.blocked.is_tool_blocked(&pair.tool));
-            let left_open = left_open.map(|pair| BlockedTarget::pair(pair.tool, pair.target)).collect();
-            new_targets = self.blocked.block_targets(left_open);
+            // Failed pairs whose tool stays allowed are blocked too, so that the next method does not repeat them.
+            let open_pairs = if accumulate { round.failed_pairs() } else { Vec::new() };
+            let open_pairs = open_pairs.into_iter().filter(|pair| !self.blocked.is_tool_blocked(&pair.tool));
+            let open_pairs = open_pairs.map(|pair| BlockedTarget::pair(pair.tool, pair.target)).collect();
+            new_targets = self.blocked.block_targets(open_pairs);
         } else {
             let scope = if accumulate { urgency } else { Urgency::Low };
             new_targets = self.blocked.block_targets(targets_to_block(round, scope));
         }
-        let released = match self.blocked.release_if_exhausted(&round.available_tools) {
+        let released = match self.blocked.release_if_all_blocked(&round.available_tools) {
             _ if !accumulate => None,
             Ok(released) => released,
-            Err(Exhausted) => return None,
+            Err(AllToolsBlocked) => return None,
         };
         new_tools.retain(|tool| released.as_ref() != Some(tool));
         let show_targets = accumulate || !action.is_logical();
@@ -55,14 +58,14 @@ impl TaskState {
             released_tools: released.into_iter().collect(),
             new_blocked: new_tools
                 .into_iter()
-                .map(Blocked::Tool)
-                .chain(new_targets.into_iter().map(Blocked::Target))
+                .map(NewBlock::Tool)
+                .chain(new_targets.into_iter().map(NewBlock::Target))
                 .collect(),
-            novel_classes: if action == Action::BreakSymmetry { self.novel_classes(round) } else { Vec::new() },
+            novel_classes: if action == ReplanAction::BreakSymmetry { self.novel_classes(round) } else { Vec::new() },
         })
     }
 
-    /// Classes with a tool that is still allowed, and none of which the failing subtasks used.
+    /// Classes with an allowed tool, without those the failing subtasks used.
     fn novel_classes(&self, round: &Round) -> Vec<String> {
         let tried = tools_of_failing(round);
         let tried: BTreeSet<&str> = round
@@ -77,9 +80,9 @@ impl TaskState {
         novel.into_iter().map(str::to_owned).collect()
     }
 
-    /// What the plan after a `break_symmetry` worked with, if D fell. A tool blocked by now earns nothing.
+    /// Allowed tools that worked in this round, if the previous directive was `break_symmetry` and D fell.
     pub(super) fn credit(&self, round: &Round, d: Unit) -> Vec<Credit> {
-        let after_break = self.previous == Previous::Action(Action::BreakSymmetry);
+        let after_break = self.previous == PreviousAction::Action(ReplanAction::BreakSymmetry);
         let fell = self.last.as_ref().is_some_and(|last| d.micros() < last.loss.d.micros());
         if !after_break || !fell {
             return Vec::new();

@@ -1,39 +1,45 @@
-//! One task: what is remembered between its rounds, and how a round becomes a decision.
+//! The state of one task between its rounds, and the decision on a round.
 
-use super::clock::Stopwatch;
-use crate::blocked::BlockedLedger;
-use crate::cascade::{Course, Ruling, Situation};
-use crate::decision::{Margins, Thresholds, Trend};
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use super::stopwatch::Stopwatch;
+use crate::blocked::Blocklist;
+use crate::evaluation::{DecisionInputs, Evaluation, NextStep};
 use crate::gradient::Gradient;
-use crate::loss::{Loss, omega};
-use crate::macro_state::Previous;
+use crate::loss::Loss;
+use crate::macro_state::PreviousAction;
 use crate::measurement::{
-    Claims, Failing, FailureMix, Measured, Place, Round, RoundError, Unmet, failed_pairs, failing, measure_failing,
+    Claims, CriterionScope, Failing, FailureMix, Measurement, Round, RoundError, failing, measure_failing,
 };
 use crate::outcome::{Decision, Outcome, StopReason, SuccessOutcome};
 use crate::profile::Profile;
+use crate::table::{Margins, Thresholds, Trend};
 use crate::unit::{Unit, micros};
 
+/// Everything a controller remembers about a task.
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(deny_unknown_fields))]
 pub(super) struct TaskState {
-    pub(super) clock: Stopwatch,
+    #[cfg_attr(feature = "serde", serde(rename = "clock"))]
+    pub(super) stopwatch: Stopwatch,
     pub(super) ended: bool,
-    #[cfg_attr(feature = "serde", serde(deserialize_with = "crate::named::replans"))]
+    #[cfg_attr(feature = "serde", serde(deserialize_with = "crate::field_readers::replans"))]
     pub(super) replans: u32,
-    pub(super) previous: Previous,
+    pub(super) previous: PreviousAction,
     pub(super) last: Option<LastRound>,
-    #[cfg_attr(feature = "serde", serde(deserialize_with = "crate::named::worsening_rounds"))]
+    #[cfg_attr(feature = "serde", serde(deserialize_with = "crate::field_readers::worsening_rounds"))]
     pub(super) worsening_rounds: u32,
     suspect: bool,
     best: Option<BestRound>,
-    pub(super) blocked: BlockedLedger,
+    pub(super) blocked: Blocklist,
 }
 
+/// The previous round, as far as the next decision needs it.
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(deny_unknown_fields))]
 pub(super) struct LastRound {
-    #[cfg_attr(feature = "serde", serde(with = "super::exact"))]
+    #[cfg_attr(feature = "serde", serde(with = "super::exact_loss"))]
     pub(super) loss: Loss,
     pub(super) failed_claims: Claims,
     failure_mix: FailureMix,
@@ -41,60 +47,57 @@ pub(super) struct LastRound {
     required_unmet: bool,
 }
 
+/// The round with the lowest D so far.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(deny_unknown_fields))]
 struct BestRound {
-    #[cfg_attr(feature = "serde", serde(deserialize_with = "crate::named::round"))]
+    #[cfg_attr(feature = "serde", serde(deserialize_with = "crate::field_readers::round"))]
     round: u32,
     d_micros: i64,
 }
 
-/// What one round or ending is measured as.
-struct Observed {
-    inputs: Situation,
+/// The numbers of a decision, and the blame.
+struct DecisionBasis {
+    inputs: DecisionInputs,
     loss: Loss,
     gradient: Gradient,
     failure_mix: FailureMix,
     primary_failed: Option<String>,
 }
 
-impl Observed {
-    fn of(inputs: Situation, ruling: &Ruling, seen: &Seen<'_>) -> Self {
-        let failure_mix = seen.measured.failure_mix();
-        Self { failure_mix, primary_failed: seen.primary_failed(), ..Self::unblamed(inputs, ruling) }
+impl DecisionBasis {
+    fn of_round(inputs: DecisionInputs, evaluation: &Evaluation, round: &MeasuredRound<'_>) -> Self {
+        let failure_mix = round.measurement.failure_mix();
+        Self { failure_mix, primary_failed: round.primary_failed(), ..Self::without_blame(inputs, evaluation) }
     }
 
-    fn unblamed(inputs: Situation, ruling: &Ruling) -> Self {
-        let Ruling { loss, gradient, .. } = *ruling;
+    fn without_blame(inputs: DecisionInputs, evaluation: &Evaluation) -> Self {
+        let Evaluation { loss, gradient, .. } = *evaluation;
         Self { inputs, loss, gradient, failure_mix: FailureMix::Mixed, primary_failed: None }
     }
 }
 
-/// A valid round, gone through once.
-pub(super) struct Seen<'a> {
+/// A valid round with its unmet criteria and its measurement.
+pub(super) struct MeasuredRound<'a> {
     round: &'a Round,
     failing: Vec<Failing<'a>>,
-    pub(super) measured: Measured,
+    measurement: Measurement,
 }
 
-impl<'a> Seen<'a> {
+impl<'a> MeasuredRound<'a> {
     pub(super) fn new(round: &'a Round, profile: &Profile) -> Result<Self, RoundError> {
         round.validate()?;
         let failing: Vec<_> = failing(round).collect();
-        let measured = measure_failing(round, &failing, profile.rules());
-        Ok(Self { round, failing, measured })
+        let measurement = measure_failing(round, &failing, profile.rules());
+        Ok(Self { round, failing, measurement })
     }
 
-    pub(super) fn first_unmet(&self) -> Option<Unmet> {
-        self.failing.first().map(Failing::to_unmet)
-    }
-
-    /// The claim that drives D: required before optional, then the heaviest, then the first declared; where task
-    /// criteria made D, only those, unless something required failed elsewhere.
+    /// The claim that contributes most to D: required before optional, then the heaviest, then the first declared. If the
+    /// task criteria made D, an optional criterion of a subtask does not count.
     fn primary_failed(&self) -> Option<String> {
-        let from_task = self.measured.d > self.measured.subtask_distance;
-        let rank = |f: &Failing<'_>| (f.required, (f.place == Place::Task) == from_task, micros(f.weight));
-        // Of equals the last is taken, so the first declared has to come last.
+        let from_task = self.measurement.d > self.measurement.subtask_distance;
+        let rank = |f: &Failing<'_>| (f.required, (f.scope == CriterionScope::Task) == from_task, micros(f.weight));
+        // `max_by_key` returns the last of equals, so the first declared has to come last.
         self.failing.iter().rev().max_by_key(|f| rank(f)).map(|f| f.claim.clone().into_owned())
     }
 }
@@ -102,72 +105,76 @@ impl<'a> Seen<'a> {
 impl TaskState {
     pub(super) fn begun_at(now_ms: u64) -> Self {
         Self {
-            clock: Stopwatch::started_at(now_ms),
+            stopwatch: Stopwatch::started_at(now_ms),
             ended: false,
             replans: 0,
-            previous: Previous::Init,
+            previous: PreviousAction::Init,
             last: None,
             worsening_rounds: 0,
             suspect: false,
             best: None,
-            blocked: BlockedLedger::default(),
+            blocked: Blocklist::default(),
         }
     }
 
-    /// A round that fell short, through the cascade.
-    pub(super) fn round(&mut self, profile: &Profile, seen: &Seen<'_>) -> Decision {
-        let Seen { round, measured, .. } = seen;
-        let inputs = self.situation(profile, measured.d, measured.p, measured.required_unmet);
-        let ruling = inputs.ruling(profile);
-        self.suspect |= ruling.cell.is_suspect();
-        self.worsening_rounds = ruling.worsening_rounds;
-        self.note_best(measured.d);
-        let outcome = match ruling.course {
-            Course::Abandon(reason) => Outcome::Abandon(reason),
-            // Nothing unmet would be an accept; the controller lets no such round in.
-            Course::Success => SuccessOutcome::of(round).map_or(Outcome::Accept, Outcome::Success),
-            Course::Replan(action) => self
-                .replan(action, ruling.cell.trend.into(), round, profile)
+    pub(super) fn observe(&mut self, profile: &Profile, round: &MeasuredRound<'_>) -> Decision {
+        if round.measurement.unmet == 0 { self.accept(profile, round) } else { self.correct(profile, round) }
+    }
+
+    /// Decides on a round with unmet criteria.
+    fn correct(&mut self, profile: &Profile, measured: &MeasuredRound<'_>) -> Decision {
+        let MeasuredRound { round, measurement, .. } = measured;
+        let inputs = self.inputs(profile, measurement.d, measurement.p, measurement.required_unmet);
+        let evaluation = inputs.evaluate(profile);
+        self.suspect |= evaluation.cell.is_suspect();
+        self.worsening_rounds = evaluation.worsening_rounds;
+        self.note_best(measurement.d);
+        let outcome = match evaluation.next {
+            NextStep::Abandon(reason) => Outcome::Abandon(reason),
+            NextStep::Success => SuccessOutcome::of(round).map_or(Outcome::Accept, Outcome::Success),
+            NextStep::Replan(action) => self
+                .replan(action, evaluation.cell.trend.into(), round, profile)
                 .map_or(Outcome::Abandon(StopReason::ToolsExhausted), Outcome::Replan),
         };
         let counterfactual = match outcome {
-            // Whatever the directive, no tool would have been left for it.
+            // Without an allowed tool no directive would have helped.
             Outcome::Abandon(StopReason::ToolsExhausted) => inputs.way_to_success(profile),
             Outcome::Abandon(_) | Outcome::Success(_) | Outcome::Replan(_) | Outcome::Accept => {
                 inputs.counterfactual(profile)
             }
         };
-        let mut decision = self.decision(profile, Some(round), Observed::of(inputs, &ruling, seen), outcome);
-        decision.cell = Some(ruling.cell);
+        let basis = DecisionBasis::of_round(inputs, &evaluation, measured);
+        let mut decision = self.decision(profile, Some(round), basis, outcome);
+        decision.cell = Some(evaluation.cell);
         decision.counterfactual = Some(counterfactual);
-        self.remember(&decision, Some(seen));
+        self.remember(&decision, Some(measured));
         decision
     }
 
-    /// Every criterion is met: the table is not asked.
-    pub(super) fn accept(&mut self, profile: &Profile, seen: Option<&Seen<'_>>) -> Decision {
-        let inputs = self.situation(profile, Unit::ZERO, Unit::ZERO, false);
+    /// Ends the task: every criterion is met, so the decision table is bypassed.
+    fn accept(&mut self, profile: &Profile, measured: &MeasuredRound<'_>) -> Decision {
+        let inputs = self.inputs(profile, Unit::ZERO, Unit::ZERO, false);
         self.note_best(Unit::ZERO);
-        let observed = Observed::unblamed(inputs, &inputs.ruling(profile));
-        let mut decision = self.decision(profile, seen.map(|seen| seen.round), observed, Outcome::Accept);
-        decision.counterfactual = Some(inputs.least_miss(profile));
-        self.remember(&decision, seen);
+        let basis = DecisionBasis::without_blame(inputs, &inputs.evaluate(profile));
+        let mut decision = self.decision(profile, Some(measured.round), basis, Outcome::Accept);
+        decision.counterfactual = Some(inputs.smallest_miss(profile));
+        self.remember(&decision, Some(measured));
         decision
     }
 
-    /// The caller's word ends it. Without a round the last one stands; where there was none, nothing was achieved.
-    pub(super) fn stop(&mut self, profile: &Profile, seen: Option<&Seen<'_>>) -> Decision {
-        let observed = match (seen, &self.last) {
-            (Some(seen), _) => {
-                let Measured { d, p, required_unmet, .. } = seen.measured;
-                let inputs = self.situation(profile, d, p, required_unmet);
-                Observed::of(inputs, &inputs.ruling(profile), seen)
+    /// Ends the task from outside. Without a round, the last one counts; if there was none, nothing was achieved.
+    pub(super) fn stop(&mut self, profile: &Profile, measured: Option<&MeasuredRound<'_>>) -> Decision {
+        let basis = match (measured, &self.last) {
+            (Some(round), _) => {
+                let Measurement { d, p, required_unmet, .. } = round.measurement;
+                let inputs = self.inputs(profile, d, p, required_unmet);
+                DecisionBasis::of_round(inputs, &inputs.evaluate(profile), round)
             }
             (None, Some(last)) => {
                 let Loss { d, p, omega, .. } = last.loss;
-                let inputs = self.situation(profile, d, p, last.required_unmet);
-                Observed {
-                    inputs: Situation { omega, before: Some(last.loss), ..inputs },
+                let inputs = self.inputs(profile, d, p, last.required_unmet);
+                DecisionBasis {
+                    inputs: DecisionInputs { omega, before: Some(last.loss), ..inputs },
                     loss: last.loss,
                     gradient: Gradient::ZERO,
                     failure_mix: last.failure_mix,
@@ -175,24 +182,24 @@ impl TaskState {
                 }
             }
             (None, None) => {
-                let inputs = self.situation(profile, Unit::ONE, Unit::ZERO, false);
-                Observed::unblamed(inputs, &inputs.ruling(profile))
+                let inputs = self.inputs(profile, Unit::ONE, Unit::ZERO, false);
+                DecisionBasis::without_blame(inputs, &inputs.evaluate(profile))
             }
         };
-        if let Some(seen) = seen {
-            self.note_best(seen.measured.d);
+        if let Some(round) = measured {
+            self.note_best(round.measurement.d);
         }
-        let outcome = Outcome::Abandon(StopReason::External);
-        let decision = self.decision(profile, seen.map(|seen| seen.round), observed, outcome);
-        self.remember(&decision, seen);
+        let round = measured.map(|measured| measured.round);
+        let decision = self.decision(profile, round, basis, Outcome::Abandon(StopReason::External));
+        self.remember(&decision, measured);
         decision
     }
 
-    fn situation(&self, profile: &Profile, d: Unit, p: Unit, required_unmet: bool) -> Situation {
-        Situation {
+    fn inputs(&self, profile: &Profile, d: Unit, p: Unit, required_unmet: bool) -> DecisionInputs {
+        DecisionInputs {
             d,
             p,
-            omega: omega(self.replans, self.clock.elapsed_ms(), profile.parameters()),
+            omega: profile.parameters().omega(self.replans, self.stopwatch.elapsed_ms()),
             before: self.last.as_ref().map(|last| last.loss),
             required_unmet,
             replans: self.replans,
@@ -211,47 +218,47 @@ impl TaskState {
         }
     }
 
-    fn decision(&self, profile: &Profile, round: Option<&Round>, observed: Observed, outcome: Outcome) -> Decision {
+    fn decision(&self, profile: &Profile, round: Option<&Round>, basis: DecisionBasis, outcome: Outcome) -> Decision {
         let parameters = profile.parameters();
         let thresholds = Thresholds::from(parameters);
         let delivered = matches!(outcome, Outcome::Accept | Outcome::Success(_));
         let best_round = if delivered { self.replans } else { self.best.map_or(0, |best| best.round) };
         Decision {
             round: self.replans,
-            inputs: observed.inputs,
+            inputs: basis.inputs,
             cell: None,
             previous: self.previous,
             replans: self.replans.saturating_add(u32::from(matches!(outcome, Outcome::Replan(_)))),
-            urgency: Trend::of(observed.gradient.total, parameters).into(),
-            failure_mix: observed.failure_mix,
-            primary_failed: observed.primary_failed,
-            required_unmet: observed.inputs.required_unmet,
-            margins: Margins::of(&observed.loss, &observed.gradient, &thresholds),
+            urgency: Trend::of(basis.gradient.total, parameters).into(),
+            failure_mix: basis.failure_mix,
+            primary_failed: basis.primary_failed,
+            required_unmet: basis.inputs.required_unmet,
+            margins: Margins::of(&basis.loss, &basis.gradient, &thresholds),
             thresholds,
             counterfactual: None,
             worsening_rounds: self.worsening_rounds,
             suspect: self.suspect,
             best_round,
-            failed_pairs: round.map(failed_pairs).unwrap_or_default(),
-            credit: round.map(|round| self.credit(round, observed.loss.d)).unwrap_or_default(),
-            loss: observed.loss,
-            gradient: observed.gradient,
+            failed_pairs: round.map(Round::failed_pairs).unwrap_or_default(),
+            credit: round.map(|round| self.credit(round, basis.loss.d)).unwrap_or_default(),
+            loss: basis.loss,
+            gradient: basis.gradient,
             propensity: Unit::ONE,
             config: profile.config_hash(),
             outcome,
         }
     }
 
-    fn remember(&mut self, decision: &Decision, seen: Option<&Seen<'_>>) {
+    fn remember(&mut self, decision: &Decision, measured: Option<&MeasuredRound<'_>>) {
         self.replans = decision.replans;
         match &decision.outcome {
-            Outcome::Replan(replan) => self.previous = Previous::Action(replan.action),
+            Outcome::Replan(replan) => self.previous = PreviousAction::Action(replan.action),
             Outcome::Success(_) | Outcome::Abandon(_) | Outcome::Accept => self.ended = true,
         }
-        if let Some(seen) = seen {
+        if let Some(round) = measured {
             self.last = Some(LastRound {
                 loss: decision.loss,
-                failed_claims: Claims::of(seen.failing.iter().map(|f| &f.claim)),
+                failed_claims: Claims::of(round.failing.iter().map(|f| &f.claim)),
                 failure_mix: decision.failure_mix,
                 primary_failed: decision.primary_failed.clone(),
                 required_unmet: decision.required_unmet,

@@ -1,6 +1,10 @@
-//! Claims of a round, kept in one string: a task remembers them for a round and seldom looks at them.
+//! Failed claims of a round, concatenated into one string to save allocations.
 
-/// Strings one after the other, in order.
+use alloc::borrow::ToOwned;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+/// A list of claims in one string, with the length of each.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[cfg_attr(
     feature = "serde",

@@ -1,25 +1,30 @@
-//! D and P: how far a round is from its goal, and whose fault that is.
+//! D and P of a round: the distance from the goal, and the share of failures blamed on the approach.
 
-use std::borrow::{Borrow, Cow};
-use std::collections::{BTreeMap, BTreeSet};
-use std::fmt;
+use alloc::borrow::Cow;
+use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::borrow::Borrow;
+use core::fmt;
 
-use super::{CriterionMeasure, FailureClass, FailureMix, Mode, Round, RoundError, SubtaskMeasure, SubtaskStatus};
+use super::{CriterionMeasure, CriterionMode, FailureClass, FailureMix, Round, RoundError};
+use super::{SubtaskMeasure, SubtaskStatus};
 use super::{ToolTarget, Verdict};
 use crate::profile::{RequiredCriteria, Rules, TaskCriteria};
 use crate::unit::Unit;
 
-/// Where a criterion was declared.
+/// The subtask or task that declares a criterion.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "snake_case"))]
-pub enum Place {
-    /// On the subtask at this position in [`Round::subtasks`], from 0 (shown from 1).
+pub enum CriterionScope {
+    /// The subtask at this index in [`Round::subtasks`]; displayed counting from 1.
     Subtask(usize),
-    /// On the combined result.
+    /// The task as a whole: a criterion on the combined result.
     Task,
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for CriterionScope {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Subtask(index) => write!(f, "subtask {}", index.saturating_add(1)),
@@ -28,85 +33,99 @@ impl fmt::Display for Place {
     }
 }
 
-/// A criterion that was not met, or not shown to be.
+/// A criterion that was not met, or has no verdict.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-pub struct Unmet {
-    /// What was claimed. For a subtask that failed without a failed criterion, a sentence saying so.
+#[non_exhaustive]
+pub struct UnmetCriterion {
+    /// The criterion's claim; for a subtask that failed without a failed criterion, a sentence that says so.
     pub claim: String,
-    /// Where it was declared.
-    pub place: Place,
-    /// Whether it was required.
+    /// The subtask or task that declares the criterion.
+    #[cfg_attr(feature = "serde", serde(rename = "place"))]
+    pub scope: CriterionScope,
+    /// Whether the criterion was required.
     pub required: bool,
-    /// `Fail` or `Missing`.
+    /// [`Verdict::Fail`] or [`Verdict::Missing`].
     pub verdict: Verdict,
-    /// Whose fault, as counted in P; `None` where it isn't.
+    /// The cause as counted in P; `None` if the criterion does not enter P.
     pub class: Option<FailureClass>,
 }
 
-/// What a round measures.
+/// D, P and the counts behind them, as measured from a [`Round`].
 ///
-/// `D = Σ weight / Σ criteria`, a failed verifiable criterion weighing 1 and a plausible one k/N, taken over all subtasks
-/// and over the task criteria apart; the greater counts. `P = logical / (logical + environmental)` over failed criteria
-/// with a class; 0/0 is 0 in both.
+/// `D = Σ weight of unmet criteria / Σ criteria`, where a failed verifiable criterion weighs 1 and a plausible one k/N. D
+/// is computed over all subtasks and over the task criteria separately; the greater counts.
+/// `P = logical / (logical + environmental)` over failed criteria with a class. 0/0 is 0 in both.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-pub struct Measured {
-    /// Intent-result distance.
+#[non_exhaustive]
+pub struct Measurement {
+    /// D: distance between intent and result.
     pub d: Unit,
-    /// Process implausibility.
+    /// P: share of failures blamed on the approach.
     pub p: Unit,
-    /// D over the subtasks' criteria.
+    /// D over the criteria of the subtasks.
     pub subtask_distance: Unit,
-    /// D over the task's criteria, whether or not the rules count it.
+    /// D over the task criteria, whether or not the rules count it.
     pub task_distance: Unit,
-    /// Failures blamed on the approach.
+    /// Number of failures blamed on the approach.
     pub logical_failures: u32,
-    /// Failures blamed on the environment.
+    /// Number of failures blamed on the environment.
     pub environmental_failures: u32,
-    /// Unmet criteria, task criteria included.
+    /// Number of unmet criteria, task criteria included.
     pub unmet: u32,
-    /// Whether a required one is among them and the rules say that it binds.
+    /// Whether a required criterion is unmet and the rules enforce required criteria.
     pub required_unmet: bool,
 }
 
-impl Measured {
+impl Measurement {
     /// Which class has more failures.
     #[must_use]
     pub fn failure_mix(&self) -> FailureMix {
         match self.logical_failures.cmp(&self.environmental_failures) {
-            std::cmp::Ordering::Greater => FailureMix::Logical,
-            std::cmp::Ordering::Less => FailureMix::Environmental,
-            std::cmp::Ordering::Equal => FailureMix::Mixed,
+            core::cmp::Ordering::Greater => FailureMix::Logical,
+            core::cmp::Ordering::Less => FailureMix::Environmental,
+            core::cmp::Ordering::Equal => FailureMix::Mixed,
         }
     }
 }
 
-/// Measures a round; linear in its size.
-///
-/// # Errors
-/// [`RoundError`], as [`Round::validate`].
-pub fn measure(round: &Round, rules: &Rules) -> Result<Measured, RoundError> {
-    round.validate()?;
-    Ok(measure_failing(round, failing(round), rules))
+impl Round {
+    /// Measures D and P, in time linear in the size of the round.
+    ///
+    /// # Errors
+    /// [`RoundError`], as [`Round::validate`].
+    pub fn measure(&self, rules: &Rules) -> Result<Measurement, RoundError> {
+        self.validate()?;
+        Ok(measure_failing(self, failing(self), rules))
+    }
+
+    /// Distinct (tool, target) pairs of failed calls, in order of first failure. A pair that worked later in the same
+    /// subtask (a retry) is left out.
+    #[must_use]
+    pub fn failed_pairs(&self) -> Vec<ToolTarget> {
+        let mut seen = BTreeSet::new();
+        let calls = self.subtasks.iter().flat_map(subtask_failed_pairs);
+        calls.filter(|call| seen.insert((&call.tool, &call.target))).cloned().collect()
+    }
 }
 
-/// Measures a valid round of which what fails is known.
+/// Measures a valid round whose unmet criteria are given.
 pub(crate) fn measure_failing<'a, F: Borrow<Failing<'a>>>(
     round: &Round,
     failing: impl IntoIterator<Item = F>,
     rules: &Rules,
-) -> Measured {
+) -> Measurement {
     let mut subtasks = Sum { weight: 0.0, count: round.subtasks.iter().map(|s| s.criteria.len()).sum() };
     let mut task = Sum { weight: 0.0, count: round.task_criteria.len() };
     let (mut logical_failures, mut environmental_failures, mut unmet) = (0_u32, 0_u32, 0_u32);
     let mut required_unmet = false;
     for failing in failing {
         let failing = failing.borrow();
-        let in_task = failing.place == Place::Task;
+        let in_task = failing.scope == CriterionScope::Task;
         let sum = if in_task { &mut task } else { &mut subtasks };
         sum.weight += failing.weight;
-        sum.count += usize::from(failing.is_extra);
+        sum.count += usize::from(failing.is_implied);
         unmet = unmet.saturating_add(1);
         required_unmet |= failing.required;
         if in_task && rules.task_criteria == TaskCriteria::SubtasksOnly {
@@ -124,7 +143,7 @@ pub(crate) fn measure_failing<'a, F: Borrow<Failing<'a>>>(
         TaskCriteria::Counted | TaskCriteria::SubtasksOnly => subtask_distance,
     };
     let classified = f64::from(logical_failures) + f64::from(environmental_failures);
-    Measured {
+    Measurement {
         d,
         p: Unit::ratio(f64::from(logical_failures), classified),
         subtask_distance,
@@ -136,6 +155,7 @@ pub(crate) fn measure_failing<'a, F: Borrow<Failing<'a>>>(
     }
 }
 
+/// Running sum of the weights of unmet criteria, and the count of all criteria.
 struct Sum {
     weight: f64,
     count: usize,
@@ -147,23 +167,23 @@ impl Sum {
     }
 }
 
-/// One unmet criterion as it enters the sums.
+/// An unmet criterion with its weight in D.
 pub(crate) struct Failing<'a> {
-    pub(crate) place: Place,
+    pub(crate) scope: CriterionScope,
     pub(crate) claim: Cow<'a, str>,
     pub(crate) required: bool,
     pub(crate) verdict: Verdict,
     pub(crate) class: Option<FailureClass>,
     pub(crate) weight: f64,
-    /// Not declared by anyone: it stands for a subtask that failed while none of its criteria did.
-    pub(crate) is_extra: bool,
+    /// Whether the criterion is undeclared: it represents a subtask that failed although none of its criteria did.
+    pub(crate) is_implied: bool,
 }
 
 impl Failing<'_> {
-    pub(crate) fn to_unmet(&self) -> Unmet {
-        Unmet {
+    pub(crate) fn to_unmet(&self) -> UnmetCriterion {
+        UnmetCriterion {
             claim: self.claim.clone().into_owned(),
-            place: self.place,
+            scope: self.scope,
             required: self.required,
             verdict: self.verdict,
             class: self.class,
@@ -197,82 +217,72 @@ fn failing_in_subtask<'a>(
         }
     };
     Some(Failing {
-        place: Place::Subtask(index),
+        scope: CriterionScope::Subtask(index),
         claim: Cow::Borrowed(&criterion.claim),
         required: criterion.required,
         verdict,
         class,
         weight,
-        is_extra: false,
+        is_implied: false,
     })
 }
 
-/// A subtask that failed or never ran is never at distance 0, whatever its criteria say.
+/// The implied criterion of a subtask that failed, or never ran, without an unmet criterion: its distance is never 0.
 fn failing_without_criterion(index: usize, subtask: &SubtaskMeasure) -> Option<Failing<'static>> {
-    let place = Place::Subtask(index);
+    let scope = CriterionScope::Subtask(index);
     let all_passed = subtask.criteria.iter().all(|c| c.verdict == Verdict::Pass);
     let (claim, class) = match subtask.status {
         SubtaskStatus::Failed if all_passed => (
-            format!("{place} failed without a failed criterion"),
+            format!("{scope} failed without a failed criterion"),
             subtask.infrastructure.then_some(FailureClass::Environmental),
         ),
-        SubtaskStatus::NotRun if subtask.criteria.is_empty() => (format!("{place} did not run"), None),
+        SubtaskStatus::NotRun if subtask.criteria.is_empty() => (format!("{scope} did not run"), None),
         SubtaskStatus::Matched | SubtaskStatus::Failed | SubtaskStatus::NotRun => return None,
     };
     Some(Failing {
-        place,
+        scope,
         claim: Cow::Owned(claim),
         required: false,
         verdict: Verdict::Missing,
         class,
         weight: 1.0,
-        is_extra: true,
+        is_implied: true,
     })
 }
 
 fn failing_in_task(criterion: &CriterionMeasure) -> Option<Failing<'_>> {
     let (class, weight) = match criterion.verdict {
         Verdict::Pass => return None,
-        // The subtasks matched and the whole does not: the approach is at fault unless somebody says otherwise.
+        // The subtasks matched but the combined result failed: by default the approach is to blame.
         Verdict::Fail => (Some(criterion.class.unwrap_or(FailureClass::Logical)), weight(criterion)),
         Verdict::Missing => (criterion.class, 1.0),
     };
     Some(Failing {
-        place: Place::Task,
+        scope: CriterionScope::Task,
         claim: Cow::Borrowed(&criterion.claim),
         required: criterion.required,
         verdict: criterion.verdict,
         class,
         weight,
-        is_extra: false,
+        is_implied: false,
     })
 }
 
 fn weight(criterion: &CriterionMeasure) -> f64 {
     match criterion.mode {
-        Mode::Plausible if criterion.attempts > 0 => {
+        CriterionMode::Plausible if criterion.attempts > 0 => {
             f64::from(criterion.failed_attempts.clamp(1, criterion.attempts)) / f64::from(criterion.attempts)
         }
-        Mode::Plausible | Mode::Verifiable => 1.0,
+        CriterionMode::Plausible | CriterionMode::Verifiable => 1.0,
     }
 }
 
-/// Distinct (tool, target) pairs of a round that came to nothing, in order of first failure.
-///
-/// A pair that worked later in the same subtask (a retry) is not among them.
-#[must_use]
-pub fn failed_pairs(round: &Round) -> Vec<ToolTarget> {
-    let mut seen = BTreeSet::new();
-    let subtasks = round.subtasks.iter();
-    subtasks.flat_map(subtask_failed_pairs).filter(|call| seen.insert((&call.tool, &call.target))).cloned().collect()
-}
-
-/// The failed pairs of one subtask; a pair may occur more than once.
+/// Failed calls of one subtask that no later call on the same pair made good; a pair may occur more than once.
 pub(crate) fn subtask_failed_pairs(subtask: &SubtaskMeasure) -> impl Iterator<Item = &ToolTarget> {
-    // Where every call came to nothing, and where none did, there is no retry to look for.
+    // A retry can only exist if some calls failed and some worked.
     let mixed = subtask.calls.iter().any(|call| call.failed) && subtask.calls.iter().any(|call| !call.failed);
     let calls: &[ToolTarget] = if mixed { &subtask.calls } else { &[] };
     let last: BTreeMap<_, _> = calls.iter().map(|call| ((&call.tool, &call.target), call.failed)).collect();
-    let is_forgiven = move |call: &ToolTarget| last.get(&(&call.tool, &call.target)) == Some(&false);
-    subtask.calls.iter().filter(move |call| call.failed && !is_forgiven(call))
+    let is_retried = move |call: &ToolTarget| last.get(&(&call.tool, &call.target)) == Some(&false);
+    subtask.calls.iter().filter(move |call| call.failed && !is_retried(call))
 }

@@ -23,20 +23,20 @@ fn both_logical_directives_accumulate_tools() {
         failing(vec![logical("a")], &["shell ls"]),
         failing(vec![logical("a"), pass("b"), pass("c")], &["mdfind y"]),
     ];
-    let decisions = run(Profile::v0_8(), 0, &rounds);
+    let decisions = run(Profile::default(), 0, &rounds);
     assert_eq!(states(&decisions), ["break_symmetry", "break_symmetry", "change_approach"]);
     assert_eq!(replan(&decisions[2]).blocked_tools, ["glob", "read", "shell", "mdfind"]);
-    assert_eq!(replan(&decisions[1]).new_blocked, [Blocked::Tool("shell".to_owned())]);
-    let literal = run(Profile::literal(), 0, &rounds);
+    assert_eq!(replan(&decisions[1]).new_blocked, [NewBlock::Tool("shell".to_owned())]);
+    let literal = run(Profile::strict_spec(), 0, &rounds);
     assert_eq!(replan(&literal[2]).blocked_tools, ["mdfind"], "to the letter a directive speaks for its own round");
 }
 
 #[doc = "holds: design G12"]
 #[test]
 fn the_oldest_tool_is_released_each_once_then_none_is_left() {
-    let available = |r: Round| Round { available_tools: tools(&["glob", "shell"]), ..r };
+    let available = |r: Round| r.with_available_tools(tools(&["glob", "shell"]));
     let with = |tool: &str| available(failing(vec![logical("a")], &[&format!("{tool} x")]));
-    let decisions = run(Profile::v0_8(), 0, &[with("glob"), with("shell"), with("glob"), with("shell")]);
+    let decisions = run(Profile::default(), 0, &[with("glob"), with("shell"), with("glob"), with("shell")]);
     let seen: Vec<_> = decisions[..3]
         .iter()
         .map(|d| (replan(d).blocked_tools.join(","), replan(d).released_tools.join(",")))
@@ -44,8 +44,8 @@ fn the_oldest_tool_is_released_each_once_then_none_is_left() {
     let expected = [("glob", ""), ("shell", "glob"), ("glob", "shell")].map(|(a, b)| (a.to_owned(), b.to_owned()));
     assert_eq!(seen, expected);
 
-    let four = ParameterTable { max_replans: 9, ..ParameterTable::V0_8 };
-    let patient = Profile::new("patient", Hyperparameters::try_from(four).unwrap(), Rules::V0_8).unwrap();
+    let four = parameters(|t| t.max_replans = 9);
+    let patient = Profile::new("patient", four, Rules::DEFAULT).unwrap();
     let decisions = run(patient, 0, &[with("glob"), with("shell"), with("glob"), with("shell")]);
     assert_eq!(decisions[3].outcome, Outcome::Abandon(StopReason::ToolsExhausted));
     assert_eq!(
@@ -58,8 +58,8 @@ fn the_oldest_tool_is_released_each_once_then_none_is_left() {
 #[doc = "holds: design G12"]
 #[test]
 fn a_lone_tool_is_blocked_and_released_at_once() {
-    let lone = Round { available_tools: tools(&["shell"]), ..failing(vec![logical("a")], &["shell ls"]) };
-    let decisions = run(Profile::v0_8(), 0, &[lone.clone(), lone]);
+    let lone = failing(vec![logical("a")], &["shell ls"]).with_available_tools(tools(&["shell"]));
+    let decisions = run(Profile::default(), 0, &[lone.clone(), lone]);
     assert_eq!((replan(&decisions[0]).blocked_tools.len(), replan(&decisions[0]).released_tools.len()), (0, 1));
     assert!(replan(&decisions[0]).new_blocked.is_empty());
     assert_eq!(decisions[1].outcome, Outcome::Abandon(StopReason::ToolsExhausted));
@@ -69,8 +69,8 @@ fn a_lone_tool_is_blocked_and_released_at_once() {
 #[test]
 fn a_release_leaves_the_others_in_their_order() {
     let rounds = [failing(vec![logical("a")], &["t1 x", "t2 x"]), failing(vec![logical("a")], &["t3 x", "t4 x"])];
-    let rounds = rounds.map(|r| Round { available_tools: tools(&["t1", "t2", "t3", "t4"]), ..r });
-    let decisions = run(Profile::v0_8(), 0, &rounds);
+    let rounds = rounds.map(|r| r.with_available_tools(tools(&["t1", "t2", "t3", "t4"])));
+    let decisions = run(Profile::default(), 0, &rounds);
     assert_eq!(replan(&decisions[1]).released_tools, ["t1"]);
     assert_eq!(replan(&decisions[1]).blocked_tools, ["t2", "t3", "t4"]);
 }
@@ -78,9 +78,9 @@ fn a_release_leaves_the_others_in_their_order() {
 #[test]
 fn a_rejected_whole_blocks_the_tools_of_the_plan() {
     let matched = calls(subtask(vec![pass("a")]), &["glob *"]);
-    let unused = SubtaskMeasure { tools: vec!["read".to_owned()], ..subtask(vec![pass("b")]) };
-    let rejected = Round { task_criteria: vec![logical("t")], ..round(vec![matched, unused]) };
-    let decision = run(Profile::v0_8(), 0, &[rejected]).remove(0);
+    let unused = subtask(vec![pass("b")]).with_tools(["read"]);
+    let rejected = round(vec![matched, unused]).with_task_criteria(vec![logical("t")]);
+    let decision = run(Profile::default(), 0, &[rejected]).remove(0);
     assert_eq!(replan(&decision).blocked_tools, ["glob", "read"]);
 }
 
@@ -88,8 +88,8 @@ fn a_rejected_whole_blocks_the_tools_of_the_plan() {
 #[test]
 fn break_symmetry_names_the_classes_that_are_left() {
     let available_tools = tools(&["glob/files", "mdfind/files", "shell/shell", "read/text"]);
-    let stuck = Round { available_tools, ..failing(vec![logical("a")], &["glob *"]) };
-    let decision = run(Profile::v0_8(), 0, &[stuck]).remove(0);
+    let stuck = failing(vec![logical("a")], &["glob *"]).with_available_tools(available_tools);
+    let decision = run(Profile::default(), 0, &[stuck]).remove(0);
     assert_eq!(replan(&decision).novel_classes, ["shell", "text"]);
 }
 
@@ -104,7 +104,7 @@ fn low_urgency_blocks_only_tools_behind_what_failed_twice() {
     };
     let first = failing(vec![logical("old")], &["mdfind x"]);
     let blocked = |again| {
-        let decisions = run(Profile::v0_8(), 0, &[first.clone(), second(again)]);
+        let decisions = run(Profile::default(), 0, &[first.clone(), second(again)]);
         assert_eq!((decisions[1].state(), decisions[1].urgency), (MacroState::ChangeApproach, Urgency::Low));
         replan(&decisions[1]).blocked_tools.join(",")
     };
@@ -124,8 +124,8 @@ fn urgency_sets_the_scope_of_targets() {
     ];
     for (before, now, urgency, expected) in table {
         // Four tenths of a budget of one replan in 0 ms keep Ω's share the same for all.
-        let table = ParameterTable { lambda: 0.0, ..ParameterTable::V0_8 };
-        let profile = Profile::new("p", Hyperparameters::try_from(table).unwrap(), Rules::V0_8).unwrap();
+        let table = parameters(|t| t.lambda = 0.0);
+        let profile = Profile::new("p", table, Rules::DEFAULT).unwrap();
         let decisions = run(profile, 0, &[first(before), second(now)]);
         assert_eq!(replan(&decisions[1]).urgency, urgency);
         assert_eq!(shown(&replan(&decisions[1]).blocked_targets), expected);
@@ -143,7 +143,7 @@ fn sets_never_shrink_and_a_logical_directive_keeps_open_pairs() {
             calls(subtask(vec![logical("n")]), &["!mdfind q"]),
         ]),
     ];
-    let decisions = run(Profile::v0_8(), 0, &rounds);
+    let decisions = run(Profile::default(), 0, &rounds);
     assert_eq!(states(&decisions)[1..], ["change_approach", "change_approach"]);
     let last = replan(&decisions[2]);
     assert_eq!(last.urgency, Urgency::Low);
@@ -163,7 +163,7 @@ fn a_failed_call_of_a_matched_subtask_is_no_wall() {
         ]),
         environmental_share(9, &[]),
     ];
-    let decisions = run(Profile::v0_8(), 200, &rounds[..2]);
+    let decisions = run(Profile::default(), 200, &rounds[..2]);
     let blocked = replan(&decisions[1]);
     assert_eq!(blocked.urgency, Urgency::High);
     assert_eq!(shown(&blocked.blocked_targets), ["*:/srv/**", "read:/home/u/typo"]);
@@ -172,15 +172,15 @@ fn a_failed_call_of_a_matched_subtask_is_no_wall() {
 #[test]
 fn a_wider_block_covers_what_comes_later() {
     let rounds = [environmental_share(9, &["!read /x/y"]), environmental_share(9, &["!glob /x/y", "!glob /x//./y/"])];
-    let decisions = run(Profile::v0_8(), 0, &rounds);
+    let decisions = run(Profile::default(), 0, &rounds);
     assert!(replan(&decisions[1]).new_blocked.is_empty());
     assert_eq!(shown(&replan(&decisions[1]).blocked_targets), ["*:/x/y"]);
 }
 
 #[test]
 fn a_blocked_path_does_not_stand_for_the_folder_it_names() {
-    let timeless = ParameterTable { lambda: 0.0, ..ParameterTable::V0_8 };
-    let profile = Profile::new("p", Hyperparameters::try_from(timeless).unwrap(), Rules::V0_8).unwrap();
+    let timeless = parameters(|t| t.lambda = 0.0);
+    let profile = Profile::new("p", timeless, Rules::DEFAULT).unwrap();
     let rounds = [
         environmental_share(4, &["!read /srv/a"]),
         environmental_share(6, &["!read /srv/a/x", "!read /srv/a/b/y", "!read /srv/a/z"]),
@@ -188,7 +188,7 @@ fn a_blocked_path_does_not_stand_for_the_folder_it_names() {
     let decisions = run(profile, 0, &rounds);
     assert_eq!(replan(&decisions[1]).urgency, Urgency::High);
     assert_eq!(shown(&replan(&decisions[1]).blocked_targets), ["*:/srv/a", "*:/srv/a/**"]);
-    let new = [Blocked::Target(BlockedTarget::folder("/srv/a"))];
+    let new = [NewBlock::Target(BlockedTarget::folder("/srv/a"))];
     assert_eq!(replan(&decisions[1]).new_blocked, new, "the folder covers what lies in it, at any depth");
 }
 
@@ -196,7 +196,7 @@ fn a_blocked_path_does_not_stand_for_the_folder_it_names() {
 #[test]
 fn failed_pairs_are_those_of_this_round() {
     let rounds = [environmental_share(9, &["!read /x", "!read /x"]), environmental_share(9, &["!read /y"])];
-    let pairs: Vec<_> = run(Profile::v0_8(), 0, &rounds)
+    let pairs: Vec<_> = run(Profile::default(), 0, &rounds)
         .iter()
         .map(|d| d.failed_pairs.iter().map(|p| p.target.clone()).collect::<Vec<_>>())
         .collect();
@@ -212,18 +212,18 @@ fn break_symmetry_is_credited_only_once_the_distance_fell() {
         decision.credit.iter().map(|c| format!("{} {}", c.tool, c.target)).collect::<Vec<_>>().join(", ")
     };
     let first = failing(vec![logical("a")], &["glob *"]);
-    let fell = run(Profile::v0_8(), 0, &[first.clone(), second(9), second(5)]);
+    let fell = run(Profile::default(), 0, &[first.clone(), second(9), second(5)]);
     assert_eq!(fell[0].state(), MacroState::BreakSymmetry);
     assert_eq!(credit(&fell[0]), "");
     assert_eq!(credit(&fell[1]), "read /ledger", "glob is blocked, shell failed");
     assert_eq!(credit(&fell[2]), "", "the directive before was another one");
-    let stayed = run(Profile::v0_8(), 0, &[first.clone(), second(10)]);
+    let stayed = run(Profile::default(), 0, &[first.clone(), second(10)]);
     assert_eq!(credit(&stayed[1]), "");
 
-    let mut controller = begun(Profile::v0_8());
-    controller.round(&1, 1, &first).unwrap();
+    let mut controller = begun(Profile::default());
+    controller.observe(&1, &first, 1).unwrap();
     let met = round(vec![calls(subtask(vec![pass("a")]), &["read /ledger"])]);
-    assert_eq!(credit(&controller.accept(&1, 2, Some(&met)).unwrap()), "read /ledger");
+    assert_eq!(credit(&controller.observe(&1, &met, 2).unwrap()), "read /ledger");
 }
 
 #[test]
@@ -264,13 +264,15 @@ proptest! {
         target in prop_oneof!["[a-z/*:%\\\\ .~]{0,12}", ".{0,12}"],
         subtree: bool,
     ) {
-        let blocked = BlockedTarget { tool, target, subtree };
+        let mut blocked = BlockedTarget::folder(target);
+        (blocked.tool, blocked.subtree) = (tool, subtree);
         prop_assert_eq!(blocked.to_string().parse::<BlockedTarget>(), Ok(blocked));
     }
 
     #[test]
     fn a_block_matches_its_own_target(target in "[a-z/.~]{0,12}", subtree: bool) {
-        let blocked = BlockedTarget { tool: None, target: target.clone(), subtree };
+        let mut blocked = BlockedTarget::any_tool(target.clone());
+        blocked.subtree = subtree;
         prop_assert!(blocked.matches("any", &target));
     }
 }

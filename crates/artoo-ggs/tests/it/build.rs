@@ -2,56 +2,39 @@
 
 use artoo_ggs::*;
 
-pub(crate) fn criterion(claim: &str, verdict: Verdict, class: Option<FailureClass>) -> CriterionMeasure {
-    CriterionMeasure {
-        claim: claim.to_owned(),
-        mode: Mode::Verifiable,
-        required: false,
-        verdict,
-        class,
-        failed_attempts: 0,
-        attempts: 0,
-    }
-}
-
 pub(crate) fn plausible(claim: &str, failed_attempts: u32, attempts: u32) -> CriterionMeasure {
-    CriterionMeasure { mode: Mode::Plausible, failed_attempts, attempts, ..logical(claim) }
+    logical(claim).plausible(failed_attempts, attempts)
 }
 
 pub(crate) fn pass(claim: &str) -> CriterionMeasure {
-    criterion(claim, Verdict::Pass, None)
+    CriterionMeasure::met(claim)
 }
 
 pub(crate) fn logical(claim: &str) -> CriterionMeasure {
-    criterion(claim, Verdict::Fail, Some(FailureClass::Logical))
+    CriterionMeasure::unmet(claim).blamed_on(FailureClass::Logical)
 }
 
 pub(crate) fn environmental(claim: &str) -> CriterionMeasure {
-    criterion(claim, Verdict::Fail, Some(FailureClass::Environmental))
-}
-
-pub(crate) fn required(criterion: CriterionMeasure) -> CriterionMeasure {
-    CriterionMeasure { required: true, ..criterion }
+    CriterionMeasure::unmet(claim).blamed_on(FailureClass::Environmental)
 }
 
 /// Failed if any criterion is not passed, else matched.
 pub(crate) fn subtask(criteria: Vec<CriterionMeasure>) -> SubtaskMeasure {
     let matched = criteria.iter().all(|c| c.verdict == Verdict::Pass);
-    let status = if matched { SubtaskStatus::Matched } else { SubtaskStatus::Failed };
-    SubtaskMeasure { status, infrastructure: false, criteria, calls: vec![], tools: vec![] }
+    if matched { SubtaskMeasure::matched(criteria) } else { SubtaskMeasure::failed(criteria) }
 }
 
 /// Calls as `tool target`, failed ones with a `!` before.
 pub(crate) fn calls(subtask: SubtaskMeasure, calls: &[&str]) -> SubtaskMeasure {
     let call = |text: &&str| {
         let (tool, target) = text.trim_start_matches('!').split_once(' ').expect("tool and target");
-        ToolTarget { tool: tool.to_owned(), target: target.to_owned(), failed: text.starts_with('!') }
+        if text.starts_with('!') { ToolTarget::failed(tool, target) } else { ToolTarget::worked(tool, target) }
     };
-    SubtaskMeasure { calls: calls.iter().map(call).collect(), ..subtask }
+    subtask.with_calls(calls.iter().map(call))
 }
 
 pub(crate) fn round(subtasks: Vec<SubtaskMeasure>) -> Round {
-    Round { subtasks, ..Round::default() }
+    Round::new(subtasks)
 }
 
 /// One subtask with `logical` and `environmental` failures out of `total` criteria.
@@ -67,12 +50,19 @@ pub(crate) fn shares(logical_failures: usize, environmental_failures: usize, tot
     round(vec![subtask(criteria.collect())])
 }
 
-pub(crate) fn tools(names: &[&str]) -> Vec<Tool> {
+pub(crate) fn tools(names: &[&str]) -> Vec<AvailableTool> {
     let tool = |text: &&str| {
         let (name, class) = text.split_once('/').unwrap_or((text, "any"));
-        Tool { name: name.to_owned(), class: class.to_owned() }
+        AvailableTool::new(name, class)
     };
     names.iter().map(tool).collect()
+}
+
+/// The default numbers with changes.
+pub(crate) fn parameters(change: impl Fn(&mut ParameterTable)) -> Hyperparameters {
+    let mut table = ParameterTable::DEFAULT;
+    change(&mut table);
+    Hyperparameters::try_from(table).expect("numbers within their ranges")
 }
 
 /// A controller that has begun task 1 at time 0.
@@ -90,7 +80,7 @@ pub(crate) fn run(profile: Profile, step_ms: u64, rounds: &[Round]) -> Vec<Decis
         if decisions.last().is_some_and(Decision::is_terminal) {
             break;
         }
-        decisions.push(controller.round(&1, n * step_ms, round).expect("a decision"));
+        decisions.push(controller.observe(&1, round, n * step_ms).expect("a decision"));
     }
     decisions
 }

@@ -10,7 +10,7 @@ const QUICK_MS: u64 = 1_000;
 #[doc = "holds: design G1"]
 #[test]
 fn the_first_round_has_issued_nothing() {
-    let decisions = run(Profile::v0_8(), 0, &[shares(1, 0, 1), shares(1, 0, 1)]);
+    let decisions = run(Profile::default(), 0, &[shares(1, 0, 1), shares(1, 0, 1)]);
     let seen: Vec<_> = decisions.iter().map(|d| (d.round, d.replans, d.loss.omega.to_string())).collect();
     assert_eq!(seen, [(0, 1, "0.00".to_owned()), (1, 2, "0.20".to_owned())]);
 }
@@ -18,7 +18,7 @@ fn the_first_round_has_issued_nothing() {
 #[doc = "holds: law 2.2; design G2"]
 #[test]
 fn a_fifth_execution_is_impossible_in_every_profile() {
-    for profile in [Profile::v0_8(), Profile::literal()] {
+    for profile in [Profile::default(), Profile::strict_spec()] {
         let decisions = run(profile, 0, &vec![shares(0, 1, 1); 9]);
         assert_eq!(decisions.len(), 4);
         assert!(decisions[3].loss.omega < Unit::try_new(0.8).unwrap(), "Ω alone would have gone on");
@@ -30,7 +30,7 @@ fn a_fifth_execution_is_impossible_in_every_profile() {
 #[doc = "holds: design G2"]
 #[test]
 fn the_fourth_execution_may_still_succeed() {
-    let decisions = run(Profile::v0_8(), 0, &[shares(0, 1, 1), shares(0, 1, 1), shares(0, 1, 1), shares(0, 1, 4)]);
+    let decisions = run(Profile::default(), 0, &[shares(0, 1, 1), shares(0, 1, 1), shares(0, 1, 1), shares(0, 1, 4)]);
     assert_eq!(states(&decisions), ["change_path", "change_path", "change_path", "success"]);
 }
 
@@ -39,11 +39,11 @@ fn the_fourth_execution_may_still_succeed() {
 fn slow_rounds_with_an_improving_gap_are_not_killed() {
     // D .50, .46, .42 at 90 s a round: L rises by more than ε each time, through Ω alone.
     let rounds = [shares(0, 50, 100), shares(0, 46, 100), shares(0, 42, 100)];
-    let decisions = run(Profile::v0_8(), 90_000, &rounds);
+    let decisions = run(Profile::default(), 90_000, &rounds);
     assert_eq!(states(&decisions), ["change_path", "refine", "refine"]);
     assert!(decisions[1].gradient.total > 0.1 && decisions[1].gradient.d < 0.0);
     assert!(decisions.iter().all(|d| d.worsening_rounds == 0));
-    let literal = run(Profile::literal(), 90_000, &rounds);
+    let literal = run(Profile::strict_spec(), 90_000, &rounds);
     assert_eq!(literal[2].outcome, Outcome::Abandon(StopReason::Diverging), "to the letter it is killed");
 }
 
@@ -51,12 +51,12 @@ fn slow_rounds_with_an_improving_gap_are_not_killed() {
 #[test]
 fn a_gap_that_grows_twice_running_ends_the_task() {
     let grow = [shares(0, 40, 100), shares(0, 60, 100), shares(0, 80, 100)];
-    let decisions = run(Profile::v0_8(), 0, &grow);
+    let decisions = run(Profile::default(), 0, &grow);
     assert_eq!(states(&decisions), ["change_path", "refine", "abandon diverging"]);
     assert_eq!(decisions[2].worsening_rounds, 2);
     // A round in between that doesn't count starts the count again.
     let pause = [shares(0, 40, 100), shares(0, 60, 100), shares(0, 60, 100), shares(0, 80, 100)];
-    let counts: Vec<_> = run(Profile::v0_8(), 0, &pause).iter().map(|d| d.worsening_rounds).collect();
+    let counts: Vec<_> = run(Profile::default(), 0, &pause).iter().map(|d| d.worsening_rounds).collect();
     assert_eq!(counts, [0, 1, 0, 1]);
 }
 
@@ -64,8 +64,8 @@ fn a_gap_that_grows_twice_running_ends_the_task() {
 #[test]
 fn a_rise_of_exactly_epsilon_does_not_count() {
     // α·ΔD is exactly 0.1: a signal for the table, not for Law 2.
-    let alpha_half = ParameterTable { alpha: 0.5, ..ParameterTable::V0_8 };
-    let profile = Profile::new("half", Hyperparameters::try_from(alpha_half).unwrap(), Rules::V0_8).unwrap();
+    let alpha_half = parameters(|t| t.alpha = 0.5);
+    let profile = Profile::new("half", alpha_half, Rules::DEFAULT).unwrap();
     let counts =
         |rounds: &[Round]| -> Vec<u32> { run(profile.clone(), 0, rounds).iter().map(|d| d.worsening_rounds).collect() };
     assert_eq!(counts(&[shares(0, 40, 100), shares(0, 60, 100)]), [0, 0]);
@@ -77,28 +77,28 @@ fn a_rise_of_exactly_epsilon_does_not_count() {
 fn blame_alone_kills_nothing() {
     // P jumps from 0 to 1 and back while D stays: ∇L without Ω exceeds ε, but the gap did not grow.
     let rounds = [shares(0, 5, 10), shares(5, 0, 10), shares(0, 5, 10), shares(5, 0, 10)];
-    assert!(run(Profile::v0_8(), 0, &rounds).iter().all(|d| d.worsening_rounds == 0));
+    assert!(run(Profile::default(), 0, &rounds).iter().all(|d| d.worsening_rounds == 0));
 }
 
 #[doc = "holds: invariant 21; design G6"]
 #[test]
 fn first_round_has_no_gradient_and_comes_from_init() {
     for (failing, expected) in [(shares(1, 0, 1), "break_symmetry"), (shares(0, 1, 1), "change_path")] {
-        let decision = run(Profile::v0_8(), 250_000, &[failing]).remove(0);
-        assert_eq!((decision.gradient, decision.previous), (Gradient::ZERO, Previous::Init));
+        let decision = run(Profile::default(), 250_000, &[failing]).remove(0);
+        assert_eq!((decision.gradient, decision.previous), (Gradient::ZERO, PreviousAction::Init));
         assert_eq!((decision.state().name(), decision.prior_state()), (expected, None));
     }
-    let second = run(Profile::v0_8(), 0, &[shares(1, 0, 1), shares(1, 0, 1)]).remove(1);
+    let second = run(Profile::default(), 0, &[shares(1, 0, 1), shares(1, 0, 1)]).remove(1);
     assert_eq!(second.previous.to_string(), "break_symmetry");
 }
 
 #[doc = "holds: design G8"]
 #[test]
 fn a_rejected_whole_is_no_success() {
-    let rejected = Round { task_criteria: vec![logical("t")], ..round(vec![subtask(vec![pass("a")])]) };
-    assert_eq!(states(&run(Profile::v0_8(), 0, std::slice::from_ref(&rejected))), ["break_symmetry"]);
+    let rejected = round(vec![subtask(vec![pass("a")])]).with_task_criteria(vec![logical("t")]);
+    assert_eq!(states(&run(Profile::default(), 0, std::slice::from_ref(&rejected))), ["break_symmetry"]);
     // To the letter D is 0, yet the success must name what was rejected.
-    let literal = run(Profile::literal(), 0, &[rejected]).remove(0);
+    let literal = run(Profile::strict_spec(), 0, &[rejected]).remove(0);
     let Outcome::Success(success) = literal.outcome else { panic!("{literal}") };
     assert_eq!(success.unmet().iter().map(|u| u.claim.as_str()).collect::<Vec<_>>(), ["t"]);
 }
@@ -106,47 +106,47 @@ fn a_rejected_whole_is_no_success() {
 #[doc = "holds: law 0.5; design G10"]
 #[test]
 fn a_success_names_everything_unmet() {
-    let close = Round { task_criteria: vec![pass("t")], ..shares(1, 1, 10) };
-    let decision = run(Profile::v0_8(), QUICK_MS, &[close]).remove(0);
+    let close = shares(1, 1, 10).with_task_criteria(vec![pass("t")]);
+    let decision = run(Profile::default(), QUICK_MS, &[close]).remove(0);
     let Outcome::Success(success) = &decision.outcome else { panic!("{decision}") };
-    let unmet: Vec<_> = success.unmet().iter().map(|u| (u.claim.as_str(), u.place, u.class)).collect();
-    let place = Place::Subtask(0);
-    assert_eq!(unmet, [("c0", place, Some(FailureClass::Logical)), ("c1", place, Some(FailureClass::Environmental))]);
+    let unmet: Vec<_> = success.unmet().iter().map(|u| (u.claim.as_str(), u.scope, u.class)).collect();
+    let scope = CriterionScope::Subtask(0);
+    assert_eq!(unmet, [("c0", scope, Some(FailureClass::Logical)), ("c1", scope, Some(FailureClass::Environmental))]);
 }
 
 #[doc = "holds: design G10"]
 #[test]
 fn an_unmet_required_criterion_is_never_close_enough() {
     let mut criteria: Vec<_> = (0..9).map(|i| pass(&format!("p{i}"))).collect();
-    criteria.push(required(environmental("the file exists")));
+    criteria.push(environmental("the file exists").required());
     let near = round(vec![subtask(criteria)]);
-    let decision = run(Profile::v0_8(), 0, std::slice::from_ref(&near)).remove(0);
+    let decision = run(Profile::default(), 0, std::slice::from_ref(&near)).remove(0);
     assert_eq!((decision.state(), decision.required_unmet), (MacroState::ChangePath, true));
     assert_eq!(decision.loss.d.to_string(), "0.10", "D stays as measured");
     assert!((decision.loss.l - 0.06).abs() < 1e-12, "L stays as measured");
     assert_eq!(decision.primary_failed.as_deref(), Some("the file exists"));
-    assert_eq!(states(&run(Profile::literal(), 0, &[near])), ["success"]);
+    assert_eq!(states(&run(Profile::strict_spec(), 0, &[near])), ["success"]);
 }
 
 #[doc = "holds: law 2.5; design G11"]
 #[test]
 fn an_abandon_names_the_round_with_the_lowest_distance() {
     let rounds = [shares(0, 9, 10), shares(0, 5, 10), shares(0, 7, 10), shares(0, 7, 10)];
-    let decisions = run(Profile::v0_8(), 0, &rounds);
+    let decisions = run(Profile::default(), 0, &rounds);
     assert_eq!(decisions.iter().map(|d| d.best_round).collect::<Vec<_>>(), [0, 1, 1, 1]);
-    let tied = run(Profile::v0_8(), 0, &vec![shares(0, 9, 10); 4]);
+    let tied = run(Profile::default(), 0, &vec![shares(0, 9, 10); 4]);
     assert_eq!(tied[3].best_round, 3, "of equals the last");
 }
 
 #[doc = "holds: design G11"]
 #[test]
 fn accept_bypasses_the_table_however_late() {
-    let mut controller = begun(Profile::v0_8());
+    let mut controller = begun(Profile::default());
     for now in [1, 2, 3] {
-        controller.round(&1, now, &shares(0, 1, 1)).unwrap();
+        controller.observe(&1, &shares(0, 1, 1), now).unwrap();
     }
     let met = shares(0, 0, 2);
-    let decision = controller.accept(&1, 900_000, Some(&met)).unwrap();
+    let decision = controller.observe(&1, &met, 900_000).unwrap();
     assert_eq!((&decision.outcome, decision.loss.omega, decision.cell), (&Outcome::Accept, Unit::ONE, None));
     assert_eq!((decision.loss.d, decision.replans, decision.best_round), (Unit::ZERO, 3, 3));
     assert_eq!(decision.to_string(), "every criterion met → accept");
@@ -155,7 +155,7 @@ fn accept_bypasses_the_table_however_late() {
 #[doc = "holds: design G14"]
 #[test]
 fn a_tie_goes_by_the_table_and_is_called_mixed() {
-    let decision = run(Profile::v0_8(), 0, &[shares(1, 1, 2)]).remove(0);
+    let decision = run(Profile::default(), 0, &[shares(1, 1, 2)]).remove(0);
     assert_eq!((decision.state(), decision.failure_mix), (MacroState::ChangePath, FailureMix::Mixed));
 }
 
@@ -163,7 +163,7 @@ fn a_tie_goes_by_the_table_and_is_called_mixed() {
 #[test]
 fn suspicion_stays() {
     let rounds = [shares(9, 0, 10), shares(5, 0, 10), shares(0, 1, 10)];
-    let decisions = run(Profile::v0_8(), 0, &rounds);
+    let decisions = run(Profile::default(), 0, &rounds);
     assert_eq!(states(&decisions), ["break_symmetry", "change_approach", "success"]);
     assert_eq!(decisions.iter().map(|d| d.suspect).collect::<Vec<_>>(), [false, true, true]);
     assert_eq!(decisions[1].cell.map(|c| c.number), Some(6));
@@ -172,41 +172,41 @@ fn suspicion_stays() {
 #[doc = "holds: design G16"]
 #[test]
 fn waiting_for_a_person_does_not_count() {
-    let mut controller = begun(Profile::v0_8());
+    let mut controller = begun(Profile::default());
     controller.begin(2, 500).unwrap();
     controller.pause(&1, 10_000).unwrap();
     controller.pause(&1, 20_000).unwrap();
     controller.resume(&1, 200_000).unwrap();
     assert_eq!(controller.elapsed_ms(&1), Some(10_000), "one question is still open");
     controller.resume(&1, 900_000).unwrap();
-    assert_eq!(controller.resume(&1, 900_000), Err(ControlError::NotPaused));
-    let decision = controller.round(&1, 965_000, &shares(0, 1, 1)).unwrap();
+    assert_eq!(controller.resume(&1, 900_000), Err(ControllerError::NotPaused));
+    let decision = controller.observe(&1, &shares(0, 1, 1), 965_000).unwrap();
     assert_eq!((controller.elapsed_ms(&1), decision.loss.omega.to_string()), (Some(75_000), "0.10".to_owned()));
     // The clock goes back, then on; and a saved state wakes under another clock.
-    controller.round(&1, 1_000, &shares(0, 1, 1)).unwrap();
+    controller.observe(&1, &shares(0, 1, 1), 1_000).unwrap();
     assert_eq!(controller.elapsed_ms(&1), Some(75_000));
     controller.rebase(5);
-    controller.round(&1, 1_005, &shares(0, 1, 1)).unwrap();
+    controller.observe(&1, &shares(0, 1, 1), 1_005).unwrap();
     assert_eq!(controller.elapsed_ms(&1), Some(76_000));
 }
 
 #[doc = "holds: design G20"]
 #[test]
 fn the_time_budget_shapes_omega_and_stop_is_the_callers() {
-    let mut controller = begun(Profile::v0_8());
-    let never = controller.stop(&1, 60_000, None).unwrap();
+    let mut controller = begun(Profile::default());
+    let never = controller.stop(&1, None, 60_000).unwrap();
     assert_eq!((&never.outcome, never.loss.d), (&Outcome::Abandon(StopReason::External), Unit::ONE));
     assert_eq!(never.to_string(), "ended by the caller at D 1.00 → abandon (external)");
 
-    let mut controller = begun(Profile::v0_8());
-    let last = controller.round(&1, 1_000, &shares(1, 2, 4)).unwrap();
-    let stopped = controller.stop(&1, 290_000, None).unwrap();
+    let mut controller = begun(Profile::default());
+    let last = controller.observe(&1, &shares(1, 2, 4), 1_000).unwrap();
+    let stopped = controller.stop(&1, None, 290_000).unwrap();
     assert_eq!((stopped.loss, stopped.gradient), (last.loss, Gradient::ZERO));
     assert_eq!((stopped.primary_failed, stopped.failure_mix), (last.primary_failed, last.failure_mix));
 
-    let mut controller = begun(Profile::v0_8());
-    controller.round(&1, 1_000, &shares(1, 2, 4)).unwrap();
-    let with_round = controller.stop(&1, 2_000, Some(&shares(0, 1, 4))).unwrap();
+    let mut controller = begun(Profile::default());
+    controller.observe(&1, &shares(1, 2, 4), 1_000).unwrap();
+    let with_round = controller.stop(&1, Some(&shares(0, 1, 4)), 2_000).unwrap();
     assert_eq!((with_round.loss.d.to_string().as_str(), with_round.best_round), ("0.25", 1));
     assert_eq!(with_round.outcome, Outcome::Abandon(StopReason::External), "close, but the caller's word stands");
 }
@@ -215,18 +215,18 @@ fn the_time_budget_shapes_omega_and_stop_is_the_callers() {
 fn primary_failed_is_what_drives_d() {
     let table = [
         (round(vec![subtask(vec![plausible("light", 1, 3), logical("heavy")])]), "heavy"),
-        (round(vec![subtask(vec![logical("heavy"), required(plausible("must", 1, 3))])]), "must"),
-        (Round { task_criteria: vec![logical("whole")], ..shares(1, 0, 9) }, "whole"),
-        (Round { task_criteria: vec![logical("whole"), pass("x")], ..shares(9, 0, 9) }, "c0"),
+        (round(vec![subtask(vec![logical("heavy"), plausible("must", 1, 3).required()])]), "must"),
+        (shares(1, 0, 9).with_task_criteria(vec![logical("whole")]), "whole"),
+        (shares(9, 0, 9).with_task_criteria(vec![logical("whole"), pass("x")]), "c0"),
     ];
     for (failing, expected) in table {
-        assert_eq!(run(Profile::v0_8(), 0, &[failing])[0].primary_failed.as_deref(), Some(expected));
+        assert_eq!(run(Profile::default(), 0, &[failing])[0].primary_failed.as_deref(), Some(expected));
     }
 }
 
 #[test]
 fn every_way_out_explains_itself_in_a_line() {
-    let required_near = round(vec![subtask(vec![pass("a"), pass("b"), pass("c"), required(logical("d"))])]);
+    let required_near = round(vec![subtask(vec![pass("a"), pass("b"), pass("c"), logical("d").required()])]);
     let table: [(u64, Vec<Round>, &str); 10] = [
         (
             0,
@@ -284,30 +284,27 @@ fn every_way_out_explains_itself_in_a_line() {
         ),
     ];
     for (step_ms, rounds, expected) in table {
-        assert_eq!(run(Profile::v0_8(), step_ms, &rounds).last().unwrap().to_string(), expected);
+        assert_eq!(run(Profile::default(), step_ms, &rounds).last().unwrap().to_string(), expected);
     }
 }
 
 #[test]
 fn margins_are_exact() {
-    let decision = run(Profile::v0_8(), 0, &[shares(0, 32, 100)]).remove(0);
-    let expected = Margins { d_micros: 20_000, p_micros: -500_000, omega_micros: -800_000, gradient_micros: -100_000 };
-    assert_eq!(decision.margins, expected);
+    let decision = run(Profile::default(), 0, &[shares(0, 32, 100)]).remove(0);
+    let Margins { d_micros, p_micros, omega_micros, gradient_micros, .. } = decision.margins;
+    assert_eq!([d_micros, p_micros, omega_micros, gradient_micros], [20_000, -500_000, -800_000, -100_000]);
 }
 
 #[test]
 fn what_cannot_be_done_is_a_typed_error() {
-    let mut controller = begun(Profile::v0_8());
-    assert_eq!(controller.begin(1, 0), Err(ControlError::AlreadyBegun));
-    assert_eq!(controller.round(&2, 0, &shares(1, 0, 1)).unwrap_err(), ControlError::UnknownTask);
-    assert_eq!(controller.round(&1, 0, &shares(0, 0, 1)).unwrap_err(), ControlError::NothingUnmet);
-    assert_eq!(controller.round(&1, 0, &Round::default()).unwrap_err(), RoundError::Empty.into());
-    let unmet = controller.accept(&1, 0, Some(&shares(1, 0, 2))).unwrap_err();
-    assert_eq!(unmet.to_string(), "not acceptable: subtask 1 does not meet \"c0\"");
-    controller.accept(&1, 0, None).unwrap();
-    assert_eq!(controller.round(&1, 0, &shares(1, 0, 1)).unwrap_err(), ControlError::AlreadyEnded);
-    assert_eq!(controller.stop(&1, 0, None).unwrap_err(), ControlError::AlreadyEnded);
-    assert_eq!(controller.pause(&1, 0), Err(ControlError::AlreadyEnded));
+    let mut controller = begun(Profile::default());
+    assert_eq!(controller.begin(1, 0), Err(ControllerError::AlreadyBegun));
+    assert_eq!(controller.observe(&2, &shares(1, 0, 1), 0).unwrap_err(), ControllerError::UnknownTask);
+    assert_eq!(controller.observe(&1, &Round::default(), 0).unwrap_err(), RoundError::Empty.into());
+    assert_eq!(controller.observe(&1, &shares(0, 0, 1), 0).unwrap().outcome, Outcome::Accept);
+    assert_eq!(controller.observe(&1, &shares(1, 0, 1), 0).unwrap_err(), ControllerError::AlreadyEnded);
+    assert_eq!(controller.stop(&1, None, 0).unwrap_err(), ControllerError::AlreadyEnded);
+    assert_eq!(controller.pause(&1, 0), Err(ControllerError::AlreadyEnded));
     assert!(controller.end(&1) && !controller.end(&1));
     controller.begin(1, 0).unwrap();
 }
@@ -315,28 +312,28 @@ fn what_cannot_be_done_is_a_typed_error() {
 #[doc = "holds: law 3.14"]
 #[test]
 fn tasks_do_not_touch_each_other() {
-    let mut controller = begun(Profile::v0_8());
+    let mut controller = begun(Profile::default());
     controller.begin(2, 0).unwrap();
-    let alone = run(Profile::v0_8(), 1, &[shares(1, 0, 1), shares(1, 0, 2)]);
-    let first = controller.round(&1, 1, &shares(1, 0, 1)).unwrap();
-    controller.round(&2, 1, &shares(0, 1, 1)).unwrap();
-    let second = controller.round(&1, 2, &shares(1, 0, 2)).unwrap();
+    let alone = run(Profile::default(), 1, &[shares(1, 0, 1), shares(1, 0, 2)]);
+    let first = controller.observe(&1, &shares(1, 0, 1), 1).unwrap();
+    controller.observe(&2, &shares(0, 1, 1), 1).unwrap();
+    let second = controller.observe(&1, &shares(1, 0, 2), 2).unwrap();
     assert_eq!([first, second].as_slice(), alone);
     assert_eq!(controller.tasks().copied().collect::<Vec<_>>(), [1, 2]);
 }
 
 #[test]
 fn ended_tasks_are_evicted_once_they_are_old_enough() {
-    let mut controller = begun(Profile::v0_8());
+    let mut controller = begun(Profile::default());
     controller.begin(2, 0).unwrap();
     controller.begin(3, 0).unwrap();
-    controller.accept(&1, 1_000, None).unwrap();
-    controller.accept(&2, 5_000, None).unwrap();
-    assert_eq!(controller.evict_ended(10_999, 10_000), Vec::<u32>::new());
-    assert_eq!(controller.evict_ended(11_000, 10_000), [1]);
+    controller.observe(&1, &shares(0, 0, 1), 1_000).unwrap();
+    controller.observe(&2, &shares(0, 0, 1), 5_000).unwrap();
+    assert_eq!(controller.evict_ended(10_000, 10_999), Vec::<u32>::new());
+    assert_eq!(controller.evict_ended(10_000, 11_000), [1]);
     assert_eq!(controller.tasks().copied().collect::<Vec<_>>(), [2, 3]);
-    assert_eq!(controller.evict_ended(5_000, 0), [2], "a running task is never evicted");
-    assert_eq!(controller.round(&2, 6_000, &shares(1, 0, 1)).unwrap_err(), ControlError::UnknownTask);
+    assert_eq!(controller.evict_ended(0, 5_000), [2], "a running task is never evicted");
+    assert_eq!(controller.observe(&2, &shares(1, 0, 1), 6_000).unwrap_err(), ControllerError::UnknownTask);
     controller.begin(2, 6_000).unwrap();
     assert_eq!(controller.elapsed_ms(&2), Some(0), "the key starts afresh");
 }

@@ -7,20 +7,24 @@ use proptest::prelude::*;
 use crate::build::*;
 use crate::properties::{hyperparameters, profile, unit};
 
-fn situation() -> impl Strategy<Value = Situation> {
+fn decision_inputs() -> impl Strategy<Value = DecisionInputs> {
     let before = proptest::option::weighted(0.8, (unit(), unit(), unit()));
     ((unit(), unit(), unit()), before, proptest::bool::weighted(0.2), 0_u32..6, 0_u32..4).prop_map(
         |((d, p, omega), before, required_unmet, replans, worsening_before)| {
-            let before = before.map(|(d, p, omega)| Loss::new(d, p, omega, &Hyperparameters::V0_8));
-            Situation { d, p, omega, before, required_unmet, replans, worsening_before }
+            let before = before.map(|(d, p, omega)| Loss::new(d, p, omega, &Hyperparameters::DEFAULT));
+            let mut inputs = DecisionInputs::first_round(d, p, omega);
+            (inputs.before, inputs.required_unmet) = (before, required_unmet);
+            (inputs.replans, inputs.worsening_before) = (replans, worsening_before);
+            inputs
         },
     )
 }
 
-/// The situation with its loss before taken again under `profile`.
-fn under(profile: &Profile, situation: Situation) -> Situation {
-    let before = situation.before.map(|b| Loss::new(b.d, b.p, b.omega, profile.parameters()));
-    Situation { before, ..situation }
+/// The inputs with its loss before taken again under `profile`.
+fn under(profile: &Profile, mut inputs: DecisionInputs) -> DecisionInputs {
+    let before = inputs.before.map(|b| Loss::new(b.d, b.p, b.omega, profile.parameters()));
+    inputs.before = before;
+    inputs
 }
 
 fn size(change: &Counterfactual) -> i64 {
@@ -31,39 +35,40 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(2_048))]
 
     #[test]
-    fn a_counterfactual_applied_flips_the_directive(profile in profile(), situation in situation()) {
-        let situation = under(&profile, situation);
-        let before = situation.ruling(&profile).state();
-        let change = situation.counterfactual(&profile);
-        let after = change.apply(&situation).ruling(&profile).state();
+    fn a_counterfactual_applied_flips_the_directive(profile in profile(), inputs in decision_inputs()) {
+        let inputs = under(&profile, inputs);
+        let before = inputs.evaluate(&profile).state();
+        let change = inputs.counterfactual(&profile);
+        let after = change.apply(&inputs).evaluate(&profile).state();
         prop_assert_eq!(after, change.then, "{}", change);
         prop_assert_ne!(after, before, "{}", change);
     }
 
     #[test]
     fn nothing_nearer_flips_it(
-        profile in profile(), situation in situation(), shares in prop::collection::vec(0.0..1.0_f64, 40),
+        profile in profile(), inputs in decision_inputs(), shares in prop::collection::vec(0.0..1.0_f64, 40),
     ) {
-        let situation = under(&profile, situation);
-        let before = situation.ruling(&profile).state();
-        let least = situation.counterfactual(&profile);
-        for quantity in Quantity::ALL {
-            let flip = situation.flip(quantity, &profile);
+        let inputs = under(&profile, inputs);
+        let before = inputs.evaluate(&profile).state();
+        let least = inputs.counterfactual(&profile);
+        for term in LossTerm::ALL {
+            let flip = inputs.flip(term, &profile);
             let reach = flip.map_or(1_000_000, |flip| size(&flip) - 1);
             let alone = flip.is_none_or(|flip| size(&flip) >= size(&least) || least.required_met);
             prop_assert!(alone, "{:?} is nearer than {}", flip, least);
             // The very next micro-unit, and forty others in between, in both directions.
             let nearer = shares.iter().map(|share| (share * reach as f64) as i64).chain([reach]);
             for change in nearer.flat_map(|n| [n, -n]).filter(|n| *n != 0) {
-                let at = situation.quantity(quantity).micros() + change;
+                let at = inputs.term(term).micros() + change;
                 let value = Unit::clamped(at as f64 / 1e6);
-                let moved = match quantity {
-                    Quantity::D => Situation { d: value, ..situation },
-                    Quantity::P => Situation { p: value, ..situation },
-                    Quantity::Omega => Situation { omega: value, ..situation },
-                };
-                let state = moved.ruling(&profile).state();
-                prop_assert!(state == before, "{quantity} by {change} gives {state}, nearer than {flip:?}");
+                let mut moved = inputs;
+                match term {
+                    LossTerm::D => moved.d = value,
+                    LossTerm::P => moved.p = value,
+                    LossTerm::Omega => moved.omega = value,
+                }
+                let state = moved.evaluate(&profile).state();
+                prop_assert!(state == before, "{term} by {change} gives {state}, nearer than {flip:?}");
             }
         }
     }
@@ -72,10 +77,10 @@ proptest! {
     fn the_dominant_part_is_the_largest(before in (unit(), unit(), unit()), after in (unit(), unit(), unit()), h in hyperparameters()) {
         let loss = |(d, p, omega)| Loss::new(d, p, omega, &h);
         let gradient = Gradient::between(&loss(before), &loss(after), &h);
-        let sizes = Quantity::ALL.map(|quantity| gradient.part(quantity).abs());
+        let sizes = LossTerm::ALL.map(|term| gradient.part(term).abs());
         let largest = sizes.into_iter().fold(0.0, f64::max);
         match gradient.dominant() {
-            Some(quantity) => prop_assert!(gradient.part(quantity).abs() + 1e-6 > largest),
+            Some(term) => prop_assert!(gradient.part(term).abs() + 1e-6 > largest),
             None => prop_assert!(largest < 1e-6),
         }
     }
@@ -83,13 +88,13 @@ proptest! {
     #[test]
     fn a_decisions_inputs_give_its_numbers_again((profile, rounds) in crate::properties::task()) {
         for (_, decision) in crate::properties::play(&profile, &rounds) {
-            let ruling = decision.inputs.ruling(&profile);
+            let ruling = decision.inputs.evaluate(&profile);
             prop_assert_eq!((ruling.loss, ruling.gradient), (decision.loss, decision.gradient));
             prop_assert_eq!((Some(ruling.cell), ruling.worsening_rounds), (decision.cell, decision.worsening_rounds));
             let exhausted = decision.outcome == Outcome::Abandon(StopReason::ToolsExhausted);
             prop_assert!(exhausted || ruling.state() == decision.state());
             let otherwise = decision.counterfactual.expect("every decision on a round has one");
-            let flipped = otherwise.apply(&decision.inputs).ruling(&profile).state();
+            let flipped = otherwise.apply(&decision.inputs).evaluate(&profile).state();
             prop_assert!(flipped == otherwise.then && flipped != decision.state(), "{}", decision);
             prop_assert_eq!((decision.propensity, decision.config), (Unit::ONE, profile.config_hash()));
         }
@@ -100,7 +105,7 @@ proptest! {
 fn at_distance(micros: i64, class: FailureClass) -> Round {
     let attempts = 1_000_000;
     let failed_attempts = u32::try_from(micros).expect("not negative");
-    let criterion = CriterionMeasure { class: Some(class), ..plausible("a", failed_attempts, attempts) };
+    let criterion = CriterionMeasure::unmet("a").plausible(failed_attempts, attempts).blamed_on(class);
     round(vec![subtask(vec![criterion])])
 }
 
@@ -118,8 +123,11 @@ fn a_controller_fed_the_changed_distance_decides_otherwise() {
     for (distances, class, state, shown) in table {
         let rounds: Vec<_> = distances.iter().map(|d| at_distance(*d, class)).collect();
         // Without weight of its own the budget leaves the gradient to the distance.
-        let timeless = ParameterTable { lambda: 0.0, beta: 0.0, ..ParameterTable::V0_8 };
-        let profile = Profile::new("timeless", Hyperparameters::try_from(timeless).unwrap(), Rules::V0_8).unwrap();
+        let timeless = parameters(|t| {
+            t.lambda = 0.0;
+            t.beta = 0.0
+        });
+        let profile = Profile::new("timeless", timeless, Rules::DEFAULT).unwrap();
         let decisions = run(profile.clone(), 0, &rounds);
         let decision = decisions.last().unwrap();
         let otherwise = decision.counterfactual.unwrap();
@@ -134,13 +142,13 @@ fn a_controller_fed_the_changed_distance_decides_otherwise() {
 #[test]
 fn a_controller_that_is_given_less_time_decides_otherwise() {
     // Ω's time part is 0.4 of 300 s: 0.000001 of Ω is 0.75 ms, so whole milliseconds can follow it.
-    let profile = Profile::v0_8();
+    let profile = Profile::default();
     let decide_at = |now_ms| {
-        let mut controller = begun(Profile::v0_8());
-        controller.round(&1, now_ms, &shares(0, 31, 100)).unwrap()
+        let mut controller = begun(Profile::default());
+        controller.observe(&1, &shares(0, 31, 100), now_ms).unwrap()
     };
     let decision = decide_at(590_000);
-    let flip = decision.inputs.flip(Quantity::Omega, &profile).unwrap();
+    let flip = decision.inputs.flip(LossTerm::Omega, &profile).unwrap();
     assert_eq!(flip.to_string(), "Ω higher by 0.013333 → abandon");
     assert_eq!(decide_at(590_000 + flip.omega_micros as u64 * 3 / 4).state(), MacroState::ChangePath);
     assert_eq!(decide_at(590_000 + flip.omega_micros as u64 * 3 / 4 + 1).state(), flip.then);
@@ -149,17 +157,17 @@ fn a_controller_that_is_given_less_time_decides_otherwise() {
 #[test]
 fn where_no_single_change_helps_the_way_to_success_is_told() {
     let mut criteria: Vec<_> = (0..9).map(|i| logical(&format!("p{i}"))).collect();
-    criteria.push(required(environmental("the file exists")));
-    let decision = run(Profile::v0_8(), 700_000, &[round(vec![subtask(criteria)])]).remove(0);
+    criteria.push(environmental("the file exists").required());
+    let decision = run(Profile::default(), 700_000, &[round(vec![subtask(criteria)])]).remove(0);
     assert_eq!(
         decision.to_string(),
         "Ω 0.933333 ≥ θ 0.80 → abandon (budget_exhausted); Ω lower by 0.133334 → break_symmetry"
     );
-    let mut controller = begun(Profile::v0_8());
+    let mut controller = begun(Profile::default());
     for now in 1..=3 {
-        controller.round(&1, now, &shares(0, 1, 1)).unwrap();
+        controller.observe(&1, &shares(0, 1, 1), now).unwrap();
     }
-    let last = controller.round(&1, 600_000, &shares(0, 1, 1)).unwrap();
+    let last = controller.observe(&1, &shares(0, 1, 1), 600_000).unwrap();
     assert_eq!(
         last.to_string(),
         "Ω 1.00 ≥ θ 0.80 → abandon (budget_exhausted); Ω lower by 0.200001 and D lower by 0.70 → success"
@@ -169,19 +177,19 @@ fn where_no_single_change_helps_the_way_to_success_is_told() {
 #[test]
 fn an_accept_would_have_been_something_else_with_anything_unmet() {
     for (now_ms, then) in [(0, MacroState::Success), (900_000, MacroState::Abandon)] {
-        let decision = begun(Profile::v0_8()).accept(&1, now_ms, None).unwrap();
+        let decision = begun(Profile::default()).observe(&1, &shares(0, 0, 1), now_ms).unwrap();
         let otherwise = decision.counterfactual.unwrap();
         assert_eq!((otherwise.d_micros, otherwise.then), (1, then));
-        assert_eq!(otherwise.apply(&decision.inputs).ruling(&Profile::v0_8()).state(), then);
+        assert_eq!(otherwise.apply(&decision.inputs).evaluate(&Profile::default()).state(), then);
     }
-    assert_eq!(begun(Profile::v0_8()).stop(&1, 0, None).unwrap().counterfactual, None);
+    assert_eq!(begun(Profile::default()).stop(&1, None, 0).unwrap().counterfactual, None);
 }
 
 #[test]
 fn a_config_hash_tells_configurations_apart_and_nothing_else() {
-    let renamed = Profile::new("mine", Hyperparameters::V0_8, Rules::V0_8).unwrap();
-    assert_eq!(renamed.config_hash(), Profile::v0_8().config_hash());
-    let mut hashes = vec![Profile::v0_8().config_hash(), Profile::literal().config_hash()];
+    let renamed = Profile::new("mine", Hyperparameters::DEFAULT, Rules::DEFAULT).unwrap();
+    assert_eq!(renamed.config_hash(), Profile::default().config_hash());
+    let mut hashes = vec![Profile::default().config_hash(), Profile::strict_spec().config_hash()];
     type Change = fn(&mut ParameterTable, &mut Rules);
     let changes: [Change; 16] = [
         |t, _| t.alpha = 0.61,
@@ -202,7 +210,7 @@ fn a_config_hash_tells_configurations_apart_and_nothing_else() {
         |_, r| r.blocks = BlockRule::PerDirective,
     ];
     for change in changes {
-        let (mut table, mut rules) = (ParameterTable::V0_8, Rules::V0_8);
+        let (mut table, mut rules) = (ParameterTable::DEFAULT, Rules::DEFAULT);
         change(&mut table, &mut rules);
         hashes.push(Profile::new("x", Hyperparameters::try_from(table).unwrap(), rules).unwrap().config_hash());
     }

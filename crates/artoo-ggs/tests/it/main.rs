@@ -11,13 +11,9 @@
 mod blocks;
 mod build;
 mod control;
-#[path = "../../examples/draw_loss.rs"]
-#[expect(dead_code, unreachable_pub, reason = "an example, tested through the function its main calls")]
-mod draw_loss_example;
 mod explained;
 mod measurements;
 mod no_hidden_success;
-mod pictures;
 mod properties;
 #[cfg(feature = "serde")]
 mod refused;

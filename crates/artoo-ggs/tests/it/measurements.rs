@@ -6,17 +6,21 @@ use crate::build::*;
 
 /// `(D, P, unmet)` under the default rules.
 fn measured(round: &Round) -> (f64, f64, u32) {
-    let m = measure(round, &Rules::V0_8).expect("a measurable round");
+    let m = round.measure(&Rules::DEFAULT).expect("a measurable round");
     (m.d.value(), m.p.value(), m.unmet)
 }
 
 #[test]
 fn d_and_p() {
     use SubtaskStatus::*;
-    let missing = |claim| criterion(claim, Verdict::Missing, None);
-    let unstated = |claim| criterion(claim, Verdict::Fail, None);
-    let with = |status, infrastructure, criteria| SubtaskMeasure { status, infrastructure, ..subtask(criteria) };
-    let tasked = |subtasks, task_criteria| Round { subtasks, task_criteria, ..Round::default() };
+    let missing = |claim| CriterionMeasure::undecided(claim);
+    let unstated = |claim| CriterionMeasure::unmet(claim);
+    let with = |status, infrastructure, criteria| {
+        let mut measure = SubtaskMeasure::failed(criteria);
+        (measure.status, measure.infrastructure) = (status, infrastructure);
+        measure
+    };
+    let tasked = |subtasks, task_criteria| Round::new(subtasks).with_task_criteria(task_criteria);
     let table = [
         ("one of two, logical", round(vec![subtask(vec![logical("a"), pass("b")])]), (0.5, 1.0, 1)),
         ("g14 a tie", shares(1, 1, 2), (1.0, 0.5, 2)),
@@ -70,15 +74,15 @@ fn d_and_p() {
 #[test]
 fn the_mix_follows_the_count() {
     for (l, e, mix) in [(2, 1, FailureMix::Logical), (1, 2, FailureMix::Environmental), (1, 1, FailureMix::Mixed)] {
-        assert_eq!(measure(&shares(l, e, 3), &Rules::V0_8).unwrap().failure_mix(), mix);
+        assert_eq!(shares(l, e, 3).measure(&Rules::DEFAULT).unwrap().failure_mix(), mix);
     }
 }
 
 #[test]
 fn a_round_that_cannot_have_happened_is_refused() {
     assert_eq!(Round::default().validate(), Err(RoundError::Empty));
-    let impossible = Round { task_criteria: vec![plausible("t", 3, 2)], ..shares(1, 0, 1) };
-    let error = measure(&impossible, &Rules::V0_8).unwrap_err();
+    let impossible = shares(1, 0, 1).with_task_criteria(vec![plausible("t", 3, 2)]);
+    let error = impossible.measure(&Rules::DEFAULT).unwrap_err();
     assert_eq!(error.to_string(), "task: failed_attempts is 3 but attempts is 2 for \"t\"");
     let in_subtask = round(vec![subtask(vec![pass("a")]), subtask(vec![plausible("b", 1, 0)])]);
     let error = in_subtask.validate().unwrap_err();
@@ -89,7 +93,7 @@ fn a_round_that_cannot_have_happened_is_refused() {
 fn failed_pairs_are_distinct_and_forgive_a_retry_that_worked() {
     let first = calls(subtask(vec![logical("a")]), &["!read /x", "glob *", "!read /x", "!read /y", "read /y"]);
     let second = calls(subtask(vec![pass("b")]), &["!read /x", "!shell ls", "read /z", "!read /z"]);
-    let pairs = failed_pairs(&round(vec![first, second]));
+    let pairs = round(vec![first, second]).failed_pairs();
     assert!(pairs.iter().all(|pair| pair.failed));
     let pairs: Vec<_> = pairs.into_iter().map(|p| (p.tool, p.target)).collect();
     let expected = [("read", "/x"), ("shell", "ls"), ("read", "/z")].map(|(a, b)| (a.to_owned(), b.to_owned()));
@@ -99,7 +103,7 @@ fn failed_pairs_are_distinct_and_forgive_a_retry_that_worked() {
 #[doc = "holds: invariant 8"]
 #[test]
 fn the_loss_is_the_published_sum() {
-    let parameters = Hyperparameters::V0_8;
+    let parameters = Hyperparameters::DEFAULT;
     let unit = |x| Unit::try_new(x).unwrap();
     let loss = Loss::new(unit(0.5), unit(1.0), unit(0.2), &parameters);
     assert!((loss.l - (0.6 * 0.5 + 0.3 * 0.8 * 1.0 + 0.4 * 0.2)).abs() < 1e-15);
@@ -112,7 +116,7 @@ fn the_loss_is_the_published_sum() {
         (3, 600_000, 1.0),
         (u32::MAX, u64::MAX, 1.0),
     ] {
-        let omega = omega(replans, elapsed_ms, &parameters);
+        let omega = parameters.omega(replans, elapsed_ms);
         assert!((omega.value() - expected).abs() < 1e-12, "g1/g3: {replans} replans, {elapsed_ms} ms: {omega}");
     }
 }

@@ -68,9 +68,9 @@ fn what_would_hide_the_unmet_list_does_not_compile() {
         ("SuccessOutcome::default()", "E0599", "no function or associated item named `default` found"),
         ("SuccessOutcome::of(&Round::default()).unwrap()", "E0624", "associated function `of` is private"),
         (
-            "Vec::<Unmet>::new().into()",
+            "Vec::<UnmetCriterion>::new().into()",
             "E0277",
-            "`artoo_ggs::SuccessOutcome: From<Vec<artoo_ggs::Unmet>>` is not satisfied",
+            "`artoo_ggs::SuccessOutcome: From<Vec<artoo_ggs::UnmetCriterion>>` is not satisfied",
         ),
         ("let _: Outcome = Outcome::Success; success", "E0308", "mismatched types"),
     ];

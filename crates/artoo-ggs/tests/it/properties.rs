@@ -17,31 +17,21 @@ pub(crate) fn hyperparameters() -> impl Strategy<Value = Hyperparameters> {
     let thresholds = (1e-6..=1.0, 0.0..=0.999_999, 0.0..=1.0, 1e-6..=1.0);
     (weights, thresholds, 1_u64..1_000_000, 1_u32..6, 1_u32..4).prop_map(
         |((alpha, beta, lambda, w1, w2), (epsilon, delta, rho, theta), time_budget_ms, max_replans, kill_after)| {
-            let table = ParameterTable {
-                alpha,
-                beta,
-                lambda,
-                w1,
-                w2,
-                epsilon,
-                delta,
-                rho,
-                theta,
-                time_budget_ms,
-                max_replans,
-                kill_after,
-            };
-            Hyperparameters::try_from(table).expect("numbers within their ranges")
+            build::parameters(|t| {
+                (t.alpha, t.beta, t.lambda, t.w1, t.w2) = (alpha, beta, lambda, w1, w2);
+                (t.epsilon, t.delta, t.rho, t.theta) = (epsilon, delta, rho, theta);
+                (t.time_budget_ms, t.max_replans, t.kill_after) = (time_budget_ms, max_replans, kill_after);
+            })
         },
     )
 }
 
 pub(crate) fn profile() -> impl Strategy<Value = Profile> {
     prop_oneof![
-        3 => Just(Profile::v0_8()),
-        1 => Just(Profile::literal()),
-        3 => hyperparameters().prop_map(|h| Profile::new("any", h, Rules::V0_8).unwrap()),
-        1 => hyperparameters().prop_map(|h| Profile::new("any", h, Rules::LITERAL).unwrap()),
+        3 => Just(Profile::default()),
+        1 => Just(Profile::strict_spec()),
+        3 => hyperparameters().prop_map(|h| Profile::new("any", h, Rules::DEFAULT).unwrap()),
+        1 => hyperparameters().prop_map(|h| Profile::new("any", h, Rules::STRICT_SPEC).unwrap()),
     ]
 }
 
@@ -49,24 +39,21 @@ fn criterion() -> impl Strategy<Value = CriterionMeasure> {
     let verdict = prop::sample::select(vec![Verdict::Pass, Verdict::Fail, Verdict::Fail, Verdict::Missing]);
     let class = prop::option::of(prop::sample::select(vec![FailureClass::Logical, FailureClass::Environmental]));
     ("[a-d]", any::<bool>(), prop::bool::weighted(0.1), verdict, class, 0_u32..4, 0_u32..4).prop_map(
-        |(claim, verifiable, required, verdict, class, k, rest)| CriterionMeasure {
-            claim,
-            mode: if verifiable { Mode::Verifiable } else { Mode::Plausible },
-            required,
-            verdict,
-            class,
-            failed_attempts: k,
-            attempts: k + rest,
+        |(claim, verifiable, required, verdict, class, k, rest)| {
+            let mut criterion = CriterionMeasure::unmet(claim).plausible(k, k + rest).blamed_on(class);
+            if verifiable {
+                criterion.mode = CriterionMode::Verifiable;
+            }
+            (criterion.required, criterion.verdict) = (required, verdict);
+            criterion
         },
     )
 }
 
 fn call() -> impl Strategy<Value = ToolTarget> {
     let target = prop::sample::select(vec!["/a/x", "/a/y", "/a/b/x", "/a/./x", "*.pdf", "ls /a", "~/n", "q"]);
-    ("[f-i]", target, any::<bool>()).prop_map(|(tool, target, failed)| ToolTarget {
-        tool,
-        target: target.into(),
-        failed,
+    ("[f-i]", target, any::<bool>()).prop_map(|(tool, target, failed)| {
+        if failed { ToolTarget::failed(tool, target) } else { ToolTarget::worked(tool, target) }
     })
 }
 
@@ -76,12 +63,10 @@ fn subtask() -> impl Strategy<Value = SubtaskMeasure> {
     let criteria = prop::collection::vec(criterion(), 0..4);
     let calls = prop::collection::vec(call(), 0..5);
     (status, prop::bool::weighted(0.1), criteria, calls, prop::collection::vec("[f-i]", 0..3)).prop_map(
-        |(status, infrastructure, criteria, calls, tools)| SubtaskMeasure {
-            status,
-            infrastructure,
-            criteria,
-            calls,
-            tools,
+        |(status, infrastructure, criteria, calls, tools)| {
+            let mut subtask = SubtaskMeasure::failed(criteria).with_calls(calls).with_tools(tools);
+            (subtask.status, subtask.infrastructure) = (status, infrastructure);
+            subtask
         },
     )
 }
@@ -89,8 +74,9 @@ fn subtask() -> impl Strategy<Value = SubtaskMeasure> {
 /// Any round with something in it.
 pub(crate) fn round() -> impl Strategy<Value = Round> {
     let available = prop_oneof![Just(vec![]), Just(build::tools(&["f/p", "g/p", "h/q"]))];
-    (prop::collection::vec(subtask(), 1..4), prop::collection::vec(criterion(), 0..3), available)
-        .prop_map(|(subtasks, task_criteria, available_tools)| Round { subtasks, task_criteria, available_tools })
+    (prop::collection::vec(subtask(), 1..4), prop::collection::vec(criterion(), 0..3), available).prop_map(
+        |(subtasks, criteria, tools)| Round::new(subtasks).with_task_criteria(criteria).with_available_tools(tools),
+    )
 }
 
 /// A task: its profile and rounds with the time each took.
@@ -104,9 +90,12 @@ pub(crate) fn play(profile: &Profile, rounds: &[(u64, Round)]) -> Vec<(Round, De
     let (mut now, mut played) = (0, Vec::new());
     for (took, round) in rounds {
         now += took;
-        match controller.round(&1, now, round) {
+        if round.measure(profile.rules()).is_ok_and(|measured| measured.unmet == 0) {
+            continue;
+        }
+        match controller.observe(&1, round, now) {
             Ok(decision) => played.push((round.clone(), decision)),
-            Err(ControlError::NothingUnmet | ControlError::AlreadyEnded) => {}
+            Err(ControllerError::AlreadyEnded) => {}
             Err(other) => panic!("{other}"),
         }
     }
@@ -121,18 +110,18 @@ proptest! {
     fn the_table_is_total_and_keeps_its_priorities(
         d in unit(), p in unit(), omega in unit(), gradient in -2.0..2.0_f64, required: bool, h in hyperparameters(),
     ) {
-        let cell = decide(&DecisionInputs::new(d, p, omega, gradient, required).unwrap(), &h);
+        let cell = TableCell::look_up(&TableInputs::new(d, p, omega, gradient, required).unwrap(), &h);
         let at = |threshold: f64| Unit::clamped(threshold).micros();
         let expected_first = if omega.micros() >= at(h.theta) {
-            Choice::Abandon
+            TableChoice::Abandon
         } else if d.micros() <= at(h.delta) && !required {
-            Choice::Success
+            TableChoice::Success
         } else {
-            let Choice::Replan(action) = cell.choice else {
+            let TableChoice::Replan(action) = cell.choice else {
                 return Err(TestCaseError::fail(format!("{cell:?} for a far, affordable goal")));
             };
             prop_assert_eq!(action.is_logical(), p.micros() > at(h.rho));
-            Choice::Replan(action)
+            TableChoice::Replan(action)
         };
         prop_assert_eq!(cell.choice, expected_first);
         prop_assert!((1..=24).contains(&cell.number));
@@ -143,7 +132,7 @@ proptest! {
     fn the_sign_of_the_gradient_never_changes_the_state(
         d in unit(), p in unit(), omega in unit(), gradient in -2.0..2.0_f64, h in hyperparameters(),
     ) {
-        let choice = |g| decide(&DecisionInputs::new(d, p, omega, g, false).unwrap(), &h).choice;
+        let choice = |g| TableCell::look_up(&TableInputs::new(d, p, omega, g, false).unwrap(), &h).choice;
         prop_assert_eq!(choice(gradient), choice(-gradient));
     }
 
@@ -154,31 +143,31 @@ proptest! {
         let micros = |value: f64| Unit::clamped(value).micros();
         let at = |micros: i64| Unit::clamped(micros as f64 / 1e6);
         let choice = |d, p, omega, gradient| {
-            decide(&DecisionInputs::new(d, p, omega, gradient, false).unwrap(), &h).choice
+            TableCell::look_up(&TableInputs::new(d, p, omega, gradient, false).unwrap(), &h).choice
         };
         let (delta, rho, theta, epsilon) = (micros(h.delta), micros(h.rho), micros(h.theta), micros(h.epsilon));
         // θ: at it and above, spent; below, not.
-        prop_assert_eq!(choice(d, p, at(theta), gradient), Choice::Abandon);
-        prop_assert_eq!(choice(d, p, at(theta + 1), gradient), Choice::Abandon);
+        prop_assert_eq!(choice(d, p, at(theta), gradient), TableChoice::Abandon);
+        prop_assert_eq!(choice(d, p, at(theta + 1), gradient), TableChoice::Abandon);
         let below = at(theta - 1);
-        prop_assert_ne!(choice(d, p, below, gradient), Choice::Abandon);
+        prop_assert_ne!(choice(d, p, below, gradient), TableChoice::Abandon);
         // δ: at it and below, close enough; above, not.
-        prop_assert_eq!(choice(at(delta), p, below, gradient), Choice::Success);
-        prop_assert_eq!(choice(at(delta - 1), p, below, gradient), Choice::Success);
+        prop_assert_eq!(choice(at(delta), p, below, gradient), TableChoice::Success);
+        prop_assert_eq!(choice(at(delta - 1), p, below, gradient), TableChoice::Success);
         let far = at(delta + 1);
-        prop_assert!(matches!(choice(far, p, below, gradient), Choice::Replan(_)));
+        prop_assert!(matches!(choice(far, p, below, gradient), TableChoice::Replan(_)));
         // ρ: at it and below, the environment; above, the approach.
         let logical = |p, gradient| match choice(far, p, below, gradient) {
-            Choice::Replan(action) => action.is_logical(),
-            Choice::Abandon | Choice::Success => unreachable!("checked above"),
+            TableChoice::Replan(action) => action.is_logical(),
+            TableChoice::Abandon | TableChoice::Success => unreachable!("checked above"),
         };
         prop_assert!(!logical(at(rho), gradient) && !logical(at(rho - 1), gradient));
         prop_assert!(rho == 1_000_000 || logical(at(rho + 1), gradient));
         // ε: at it and beyond, a signal, whichever the sign; short of it, none.
         let sign = if negative { -1.0 } else { 1.0 };
         let signal = |micros: i64| match choice(far, p, below, sign * micros as f64 / 1e6) {
-            Choice::Replan(action) => matches!(action, Action::Refine | Action::ChangeApproach),
-            Choice::Abandon | Choice::Success => unreachable!("checked above"),
+            TableChoice::Replan(action) => matches!(action, ReplanAction::Refine | ReplanAction::ChangeApproach),
+            TableChoice::Abandon | TableChoice::Success => unreachable!("checked above"),
         };
         prop_assert!(signal(epsilon) && signal(epsilon + 1) && !signal(epsilon - 1));
     }
@@ -203,7 +192,7 @@ proptest! {
     #[test]
     fn distance_rises_with_k(n in 1_u32..10, k in 1_u32..10) {
         prop_assume!(k < n);
-        let d = |k| measure(&build::round(vec![build::subtask(vec![build::plausible("a", k, n)])]), &Rules::V0_8).unwrap().d;
+        let d = |k| build::round(vec![build::subtask(vec![build::plausible("a", k, n)])]).measure(&Rules::DEFAULT).unwrap().d;
         prop_assert!(d(k) < d(k + 1));
     }
 
@@ -213,7 +202,7 @@ proptest! {
         let with = |k| {
             let mut round = round.clone();
             round.subtasks.push(build::subtask(vec![build::plausible("new", k, n)]));
-            measure(&round, &Rules::V0_8).unwrap()
+            round.measure(&Rules::DEFAULT).unwrap()
         };
         prop_assert!(with(k).subtask_distance < with(k + 1).subtask_distance);
         prop_assert!(with(k).d <= with(k + 1).d);
@@ -222,8 +211,8 @@ proptest! {
     #[doc = "holds: principle 1"]
     #[test]
     fn measuring_is_total_and_a_failed_subtask_is_never_at_distance_zero(round in round()) {
-        for rules in [Rules::V0_8, Rules::LITERAL] {
-            let m = measure(&round, &rules).unwrap();
+        for rules in [Rules::DEFAULT, Rules::STRICT_SPEC] {
+            let m = round.measure(&rules).unwrap();
             prop_assert!(m.d.value().is_finite() && m.p.value().is_finite());
             if round.subtasks.iter().any(|s| s.status != SubtaskStatus::Matched) {
                 prop_assert!(m.d > Unit::ZERO && m.unmet > 0);
@@ -264,7 +253,7 @@ proptest! {
     fn a_success_names_exactly_what_is_unmet((profile, rounds) in task()) {
         for (round, decision) in play(&profile, &rounds) {
             if let Outcome::Success(success) = &decision.outcome {
-                prop_assert_eq!(success.unmet().len(), measure(&round, profile.rules()).unwrap().unmet as usize);
+                prop_assert_eq!(success.unmet().len(), round.measure(profile.rules()).unwrap().unmet as usize);
                 prop_assert!(!decision.required_unmet);
             }
         }
@@ -319,7 +308,7 @@ proptest! {
                 subtask.criteria.iter_mut().for_each(|c| c.claim.push('\u{1b}'));
                 subtask.calls.iter_mut().for_each(|c| c.target.push('\u{1b}'));
             }
-            let decision = begun(profile.clone()).round(&1, 0, &round).unwrap();
+            let decision = begun(profile.clone()).observe(&1, &round, 0).unwrap();
             let line = decision.to_string();
             prop_assert!(!line.chars().any(char::is_control), "{}", line);
         }

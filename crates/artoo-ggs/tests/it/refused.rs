@@ -16,7 +16,7 @@ fn refused<T: serde::de::DeserializeOwned>(good: &str, table: &[(&str, &str, &st
 #[test]
 fn a_profile_file_is_refused_by_the_name_of_its_field() {
     refused::<Profile>(
-        &serde_json::to_string(&Profile::v0_8()).unwrap(),
+        &serde_json::to_string(&Profile::default()).unwrap(),
         &[
             ("\"theta\":0.8", "\"theta\":1.8", "theta is 1.8, expected 0.000001 to 1"),
             ("\"theta\":0.8", "\"theta\":-0.1", "theta is -0.1"),
@@ -67,15 +67,15 @@ fn a_round_is_refused_by_the_name_of_its_field() {
     );
     let impossible = round(vec![subtask(vec![plausible("a", 3, 2)])]);
     let read: Round = serde_json::from_str(&serde_json::to_string(&impossible).unwrap()).unwrap();
-    let error = begun(Profile::v0_8()).round(&1, 0, &read).unwrap_err();
+    let error = begun(Profile::default()).observe(&1, &read, 0).unwrap_err();
     let cause = std::error::Error::source(&error).unwrap().to_string();
     assert_eq!(cause, "subtask 1: failed_attempts is 3 but attempts is 2 for \"a\"");
 }
 
 #[test]
 fn an_event_is_refused_by_the_name_of_its_field() {
-    let event = Event { at_ms: 7, call: Call::EvictEnded::<u32> { keep_ms: 9 } };
-    refused::<Event<u32>>(
+    let event = ControllerEvent::new(7, ControllerCall::EvictEnded::<u32> { keep_ms: 9 });
+    refused::<ControllerEvent<u32>>(
         &serde_json::to_string(&event).unwrap(),
         &[
             ("\"at_ms\":7", "\"at_ms\":-7", "invalid value: integer `-7`, expected at_ms to be"),
@@ -88,8 +88,8 @@ fn an_event_is_refused_by_the_name_of_its_field() {
 
 #[test]
 fn a_saved_state_that_never_was_is_refused_by_the_name_of_its_field() {
-    let mut controller = begun(Profile::v0_8());
-    controller.round(&1, 1_000, &shares(0, 1, 2)).unwrap();
+    let mut controller = begun(Profile::default());
+    controller.observe(&1, &shares(0, 1, 2), 1_000).unwrap();
     refused::<Controller<u32>>(
         &serde_json::to_string(&controller).unwrap(),
         &[
@@ -105,11 +105,11 @@ fn a_saved_state_that_never_was_is_refused_by_the_name_of_its_field() {
             ("\"l\":\"0.3005333333333333\"", "\"l\":\"x\"", "l: invalid float literal"),
         ],
     );
-    let twice = serde_json::to_string(&begun(Profile::v0_8())).unwrap();
+    let twice = serde_json::to_string(&begun(Profile::default())).unwrap();
     let (head, tasks) = twice.split_once("\"tasks\":[").unwrap();
     let task = tasks.strip_suffix("]}").unwrap();
     let error = serde_json::from_str::<Controller<u32>>(&format!("{head}\"tasks\":[{task},{task}]}}")).unwrap_err();
-    assert!(error.to_string().starts_with("tasks has one key twice"), "{error}");
+    assert!(error.to_string().starts_with("tasks has a duplicate key"), "{error}");
     let no_last = twice.replacen("\"replans\":0", "\"replans\":1", 1);
     let error = serde_json::from_str::<Controller<u32>>(&no_last).unwrap_err();
     assert!(error.to_string().starts_with("last is missing, but replans is 1"), "{error}");
@@ -117,8 +117,8 @@ fn a_saved_state_that_never_was_is_refused_by_the_name_of_its_field() {
 
 #[test]
 fn numbers_in_a_logged_situation_are_refused_by_name() {
-    let decision = run(Profile::v0_8(), 0, &[shares(0, 1, 2)]).remove(0);
-    refused::<Situation>(
+    let decision = run(Profile::default(), 0, &[shares(0, 1, 2)]).remove(0);
+    refused::<DecisionInputs>(
         &serde_json::to_string(&decision.inputs).unwrap(),
         &[
             ("\"d\":0.5", "\"d\":1.5", "d: 1.5 is not a number from 0 to 1"),
@@ -142,7 +142,7 @@ fn numbers_in_a_logged_situation_are_refused_by_name() {
 
 #[test]
 fn keys_of_any_ordered_type_are_saved() {
-    let mut controller = Controller::new(Profile::v0_8());
+    let mut controller = Controller::new(Profile::default());
     controller.begin(("user".to_owned(), 7_u8), 0).unwrap();
     let text = serde_json::to_string(&controller).unwrap();
     assert_eq!(serde_json::from_str::<Controller<(String, u8)>>(&text).unwrap(), controller);

@@ -3,33 +3,34 @@
 use artoo_ggs::*;
 use proptest::prelude::*;
 
+use crate::build::shares;
 use crate::properties::{profile, round};
 use crate::replay_example::{ReplayError, line_of, replay_log};
 
 /// The checked-in log, as the example reads it.
 const LOG: &str = include_str!("../../examples/replay.jsonl");
 
-fn call() -> impl Strategy<Value = Call<String>> {
+fn call() -> impl Strategy<Value = ControllerCall<String>> {
     let task = || prop::sample::select(vec!["a".to_owned(), "b".to_owned()]);
     prop_oneof![
-        2 => task().prop_map(Call::Begin),
-        1 => task().prop_map(Call::Pause),
-        1 => task().prop_map(Call::Resume),
-        8 => (task(), round()).prop_map(|(task, round)| Call::Round { task, round }),
-        1 => (task(), prop::option::of(round())).prop_map(|(task, round)| Call::Accept { task, round }),
-        1 => (task(), prop::option::of(round())).prop_map(|(task, round)| Call::Stop { task, round }),
-        1 => task().prop_map(Call::End),
-        1 => (0_u64..100_000).prop_map(|keep_ms| Call::EvictEnded { keep_ms }),
-        1 => Just(Call::Rebase),
+        2 => task().prop_map(ControllerCall::Begin),
+        1 => task().prop_map(ControllerCall::Pause),
+        1 => task().prop_map(ControllerCall::Resume),
+        8 => (task(), round()).prop_map(|(task, round)| ControllerCall::Observe { task, round }),
+        1 => task().prop_map(|task| ControllerCall::Observe { task, round: shares(0, 0, 2) }),
+        1 => (task(), prop::option::of(round())).prop_map(|(task, round)| ControllerCall::Stop { task, round }),
+        1 => task().prop_map(ControllerCall::End),
+        1 => (0_u64..100_000).prop_map(|keep_ms| ControllerCall::EvictEnded { keep_ms }),
+        1 => Just(ControllerCall::Rebase),
     ]
 }
 
-fn events() -> impl Strategy<Value = Vec<Event<String>>> {
-    prop::collection::vec((0_u64..400_000, call()).prop_map(|(at_ms, call)| Event { at_ms, call }), 1..24)
+fn events() -> impl Strategy<Value = Vec<ControllerEvent<String>>> {
+    prop::collection::vec((0_u64..400_000, call()).prop_map(|(at_ms, call)| ControllerEvent::new(at_ms, call)), 1..24)
 }
 
-fn log_of(profile: Profile, events: Vec<Event<String>>) -> String {
-    let heading = serde_json::to_string(&Heading::new(profile.clone())).unwrap();
+fn log_of(profile: Profile, events: Vec<ControllerEvent<String>>) -> String {
+    let heading = serde_json::to_string(&LogHeader::new(profile.clone())).unwrap();
     let lines = replay(profile, events).map(|record| line_of(&record).unwrap());
     std::iter::once(heading).chain(lines).map(|line| line + "\n").collect()
 }

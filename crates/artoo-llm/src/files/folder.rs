@@ -1,10 +1,10 @@
-//! The folder that keeps model files: one folder a model, with a record of what lies in it and why it is trusted.
+//! The folder of installed models: one subfolder a model, with the model file and a record of its origin and checksum.
 //!
-//! `NAME/NAME.gguf` is the file, `NAME/record.toml` says what it is; a file used where it lies has a record alone.
-//! `NAME/download.part` and `NAME/download.toml` are a download that is not over, `NAME/lock` keeps two from one name.
-//! A record is written before the file gets its name: whatever is interrupted, a file that does not fit its record shows.
+//! `NAME/NAME.gguf` is the model file and `NAME/record.toml` its record; a file used in place has a record only.
+//! `NAME/download.part` and `NAME/download.toml` are an unfinished download, `NAME/lock` excludes a second one.
+//! The record is written before the file is renamed into place, so an interrupted install shows as a changed file.
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -12,183 +12,169 @@ use std::path::{Path, PathBuf};
 use artoo_proto::Timestamp;
 use serde::{Deserialize, Serialize};
 
+use super::checksum::Checksum;
 use super::error::FilesError;
 use super::name::ModelName;
 use super::private;
-use super::sum::Sum;
 
-/// Its name in the data folder.
+/// Name of the model folder in the data folder.
 const FOLDER: &str = "models";
 
-/// Models shown at most: more is not a collection but a mistake.
+/// Maximum number of models listed.
 const MODELS_MAX: usize = 1_000;
 
-/// Who says that a file is what it should be.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Vouched {
-    /// The catalog's sum.
-    Catalog,
-    /// A sum that the user gave.
-    User,
-    /// Nobody: the sum is that of what came first.
-    Nobody,
-}
-
-/// What is recorded of a model file.
+/// Origin, checksum and timestamp of a model file, stored as `record.toml`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub struct Record {
-    /// Where it came from: an address without query, a package, or the path itself.
+    /// URL without query, or path.
     pub from: String,
-    /// When it was recorded.
+    /// When the model was installed.
     pub at: Timestamp,
-    /// Its sum.
-    pub sha256: Sum,
-    /// Who says that this is the right one.
-    pub vouched: Vouched,
-    /// Its size.
+    pub sha256: Checksum,
     pub bytes: u64,
-    /// When it was last changed, in nanoseconds since 1970.
+    /// Modification time of the file, in nanoseconds since 1970.
     pub modified_ns: i64,
-    /// Its licence, where it is known.
     pub licence: Option<String>,
-    /// Where it lies, if it is used in place.
+    /// Path of the file if it is used in place.
     pub path: Option<PathBuf>,
 }
 
-/// How a file stands to its record, as its size and time of change show.
+/// Comparison of a model file's size and modification time with its record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Standing {
-    /// As recorded.
-    Kept,
-    /// Another size or time.
+pub enum FileState {
+    #[serde(rename = "kept")]
+    Unchanged,
     Changed,
-    /// Not there.
-    Gone,
+    #[serde(rename = "gone")]
+    Missing,
 }
 
-/// A model on this machine.
+/// An installed model.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Model {
-    /// What it is called.
     pub name: ModelName,
-    /// Where its file lies.
+    /// Path of the model file.
     pub path: PathBuf,
-    /// What is recorded of it.
     pub record: Record,
 }
 
 impl Model {
-    /// How the file stands to its record, without reading it.
+    /// Compares the file's size and modification time with the record; doesn't read the content.
     #[must_use]
-    pub fn standing(&self) -> Standing {
-        match stamp(&self.path) {
-            Ok(stamp) if stamp == (self.record.bytes, self.record.modified_ns) => Standing::Kept,
-            Ok(_) => Standing::Changed,
-            Err(_) => Standing::Gone,
+    pub fn state(&self) -> FileState {
+        match size_and_time(&self.path) {
+            Ok(found) if found == (self.record.bytes, self.record.modified_ns) => FileState::Unchanged,
+            Ok(_) => FileState::Changed,
+            Err(_) => FileState::Missing,
         }
     }
 
-    /// The file, if it is as recorded.
+    /// Checks that the file is unchanged.
     ///
     /// # Errors
-    /// [`FilesError::Gone`], [`FilesError::Changed`].
-    pub fn usable(&self) -> Result<&Path, FilesError> {
-        let (name, path) = (self.name.clone(), self.path.clone());
-        match self.standing() {
-            Standing::Kept => Ok(&self.path),
-            Standing::Changed => Err(FilesError::Changed { name, path }),
-            Standing::Gone => Err(FilesError::Gone { name, path }),
-        }
-    }
-
-    /// Whether the whole content is what the record says; reads all of it.
-    ///
-    /// # Errors
-    /// When it can't be read.
-    pub fn verify(&self, grown: &dyn Fn(u64)) -> Result<bool, FilesError> {
-        let found = Sum::of_file(&self.path, grown).map_err(FilesError::io(&self.path))?;
-        Ok(found == self.record.sha256)
+    /// [`FilesError::Changed`].
+    pub fn check_unchanged(&self) -> Result<(), FilesError> {
+        let problem = match self.state() {
+            FileState::Unchanged => return Ok(()),
+            FileState::Changed => "has changed since it was recorded",
+            FileState::Missing => "is gone",
+        };
+        Err(FilesError::Changed { name: self.name.clone(), path: self.path.clone(), problem })
     }
 }
 
-/// What lies in a model's folder.
+/// The content of one model's subfolder.
 #[derive(Debug)]
 pub enum Found {
-    /// A model.
     Model(Box<Model>),
-    /// A download that is not over, with its bytes so far.
+    /// An unfinished download of `bytes` bytes so far.
     Part {
-        /// What it is to become.
         name: ModelName,
-        /// So far.
         bytes: u64,
     },
-    /// Something that can't be used.
+    /// An unreadable record or folder.
     Problem(FilesError),
 }
 
-/// The folder of model files in a data folder.
+/// The folder of installed models in a data folder.
 #[derive(Debug, Clone)]
 pub struct ModelFolder {
     data_dir: PathBuf,
     path: PathBuf,
 }
 
-/// Paths of one model.
+/// The subfolder of one model.
 #[derive(Debug, Clone)]
-pub(super) struct Home {
-    folder: PathBuf,
+pub(super) struct ModelDir {
+    path: PathBuf,
     name: ModelName,
 }
 
-impl Home {
+impl ModelDir {
+    /// The installed model file.
     pub(super) fn file(&self) -> PathBuf {
-        self.folder.join(format!("{}.gguf", self.name))
+        self.path.join(format!("{}.gguf", self.name))
     }
 
+    /// The record of the installed model file.
     pub(super) fn record(&self) -> PathBuf {
-        self.folder.join("record.toml")
+        self.path.join("record.toml")
     }
 
+    /// The unfinished download.
     pub(super) fn part(&self) -> PathBuf {
-        self.folder.join("download.part")
+        self.path.join("download.part")
     }
 
+    /// The record of the unfinished download.
     pub(super) fn part_record(&self) -> PathBuf {
-        self.folder.join("download.toml")
+        self.path.join("download.toml")
     }
 
-    /// What comes out of an archive before it is known to be right.
-    pub(super) fn unpacked(&self) -> PathBuf {
-        self.folder.join("unpacked.part")
+    /// A model file extracted from an archive and not verified yet.
+    pub(super) fn extracted(&self) -> PathBuf {
+        self.path.join("unpacked.part")
     }
 
-    /// Bytes of the download so far.
-    pub(super) fn begun(&self) -> u64 {
+    /// Size of the unfinished download; 0 if there is none.
+    pub(super) fn part_bytes(&self) -> u64 {
         fs::metadata(self.part()).map_or(0, |found| found.len())
+    }
+
+    /// Removes all files of an unfinished download.
+    pub(super) fn remove_part(&self) -> Result<(), FilesError> {
+        [self.part_record(), self.part(), self.extracted()].iter().try_for_each(|path| private::remove(path))
+    }
+
+    /// Locks the subfolder against other processes until the file is dropped.
+    pub(super) fn lock(&self) -> Result<File, FilesError> {
+        let path = self.path.join("lock");
+        let file = private::open(OpenOptions::new().write(true).create(true).truncate(false), &path)?;
+        match file.try_lock() {
+            Ok(()) => Ok(file),
+            Err(TryLockError::WouldBlock) => Err(FilesError::Busy { name: self.name.clone() }),
+            Err(TryLockError::Error(source)) => Err(FilesError::Io { path, source }),
+        }
     }
 }
 
 impl ModelFolder {
-    /// That of this data folder; there need not be one yet.
+    /// The model folder of a data folder; neither needs to exist.
     #[must_use]
     pub fn new(data_dir: &Path) -> Self {
         Self { data_dir: data_dir.to_path_buf(), path: data_dir.join(FOLDER) }
     }
 
-    /// Where it lies.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Everything in it, by name.
+    /// Lists all models, unfinished downloads and problems, sorted by name.
     ///
     /// # Errors
-    /// When it can't be read, or is not this user's alone.
+    /// If the folder can't be read, or another user can change it.
     pub fn list(&self) -> Result<Vec<Found>, FilesError> {
         if !private::is_folder(&self.path)? {
             return Ok(Vec::new());
@@ -197,14 +183,14 @@ impl ModelFolder {
         let mut names: Vec<ModelName> =
             entries.flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok()).take(MODELS_MAX).collect();
         names.sort();
-        let looks = names.into_iter().filter_map(|name| self.look(name).transpose());
-        Ok(looks.map(|found| found.unwrap_or_else(Found::Problem)).collect())
+        let found = names.into_iter().filter_map(|name| self.look(name).transpose());
+        Ok(found.map(|found| found.unwrap_or_else(Found::Problem)).collect())
     }
 
-    /// The model of this name.
+    /// Finds the installed model of this name.
     ///
     /// # Errors
-    /// When its record can't be read, or the folder is not this user's alone.
+    /// If its record can't be read, or another user can change the folder.
     pub fn find(&self, name: &ModelName) -> Result<Option<Model>, FilesError> {
         if !private::is_folder(&self.path)? {
             return Ok(None);
@@ -216,51 +202,39 @@ impl ModelFolder {
     }
 
     fn look(&self, name: ModelName) -> Result<Option<Found>, FilesError> {
-        let home = self.home(&name);
-        if !private::is_folder(&home.folder)? {
+        let dir = self.dir(&name);
+        if !private::is_folder(&dir.path)? {
             return Ok(None);
         }
-        if let Some(record) = private::read::<Record>(&home.record())? {
-            let path = record.path.clone().unwrap_or_else(|| home.file());
-            let model = Model { name, path, record };
-            let is_begun = model.record.path.is_none() && model.standing() == Standing::Gone && home.part().exists();
-            if !is_begun {
+        let has_part = dir.part().exists();
+        if let Some(record) = private::read::<Record>(&dir.record())? {
+            let path = record.path.clone().unwrap_or_else(|| dir.file());
+            let model = Model { name: name.clone(), path, record };
+            if !has_part || model.record.path.is_some() || model.state() != FileState::Missing {
                 return Ok(Some(Found::Model(Box::new(model))));
             }
-            return Ok(Some(Found::Part { bytes: home.begun(), name: model.name }));
         }
-        Ok(home.part().exists().then(|| Found::Part { bytes: home.begun(), name }))
+        Ok(has_part.then(|| Found::Part { bytes: dir.part_bytes(), name }))
     }
 
-    /// Makes the folder of a model, private.
-    pub(super) fn make_home(&self, name: &ModelName) -> Result<Home, FilesError> {
-        for folder in [&self.data_dir, &self.path, &self.home(name).folder] {
+    pub(super) fn dir(&self, name: &ModelName) -> ModelDir {
+        ModelDir { path: self.path.join(name.as_str()), name: name.clone() }
+    }
+
+    /// Creates a model's subfolder.
+    pub(super) fn make_dir(&self, name: &ModelName) -> Result<ModelDir, FilesError> {
+        let dir = self.dir(name);
+        for folder in [&self.data_dir, &self.path, &dir.path] {
             private::make_folder(folder)?;
         }
         private::is_folder(&self.path)?;
-        let home = self.home(name);
-        private::is_folder(&home.folder)?;
-        Ok(home)
-    }
-
-    pub(super) fn home(&self, name: &ModelName) -> Home {
-        Home { folder: self.path.join(name.as_str()), name: name.clone() }
+        private::is_folder(&dir.path)?;
+        Ok(dir)
     }
 }
 
-/// Keeps everybody else from fetching the same model until it is dropped.
-pub(super) fn lock(home: &Home, name: &ModelName) -> Result<File, FilesError> {
-    let path = home.folder.join("lock");
-    let file = private::open(OpenOptions::new().write(true).create(true).truncate(false), &path)?;
-    match file.try_lock() {
-        Ok(()) => Ok(file),
-        Err(fs::TryLockError::WouldBlock) => Err(FilesError::Busy { name: name.clone() }),
-        Err(fs::TryLockError::Error(source)) => Err(FilesError::Io { path, source }),
-    }
-}
-
-/// Size and time of change of a plain file.
-pub(super) fn stamp(path: &Path) -> io::Result<(u64, i64)> {
+/// Size and modification time (nanoseconds since 1970) of a regular file.
+pub(super) fn size_and_time(path: &Path) -> io::Result<(u64, i64)> {
     let found = fs::metadata(path)?;
     if !found.is_file() {
         return Err(io::ErrorKind::InvalidInput.into());

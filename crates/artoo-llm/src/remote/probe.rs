@@ -1,7 +1,7 @@
 //! Finding out what an endpoint can do: the same small question in every way of asking for JSON, with the schema kept
 //! out of the prompt and the prompt asking for something else, so that only an endpoint that holds to it gives the shape.
 
-use artoo_proto::{ModelFailure, ModelRequest, Usage};
+use artoo_proto::{ByTools, ModelFailure, ModelRequest, Usage};
 use serde_json::{Value, json};
 use tokio::time::{Instant, timeout};
 
@@ -10,7 +10,7 @@ use super::trouble::{Ended, Trouble};
 use crate::abilities::{Abilities, Held};
 use crate::reader::ReaderError;
 use crate::retry::Why;
-use crate::structured::{Dialect, ReplyFormat};
+use crate::structured::{Dialect, ReplyFormat, ToolCalls};
 use crate::wire::Asking;
 use crate::wire::draft::Draft;
 
@@ -18,10 +18,18 @@ use crate::wire::draft::Draft;
 const QUESTION: &str = "Write one short sentence about the sea, in plain words, not as JSON.";
 
 /// Enough for the sentence, and for a model that thinks before it.
-const ANSWER_TOKENS: u32 = 256;
+pub(super) const ANSWER_TOKENS: u32 = 256;
 
 /// Parts that one question may lose before it is given up.
 const REFUSALS_MAX: usize = 6;
+
+/// The outcome of one question.
+pub(super) struct Probed {
+    pub(super) held: Held,
+    /// The dialect without the parts that were refused.
+    pub(super) dialect: Dialect,
+    has_reasoning: bool,
+}
 
 impl Remote {
     /// Asks up to seven small questions; `like` lends them its task. `now_s` is the time in seconds since 1970.
@@ -44,81 +52,95 @@ impl Remote {
                 break;
             }
             dialect.format = *format;
-            let (held, found, reasons) = self.held(like, dialect).await?;
-            dialect = found;
-            reasoning |= reasons;
-            formats.push((*format, held));
-            if held == Held::Kept {
+            let probed = self.probe_format(like, dialect).await?;
+            dialect = probed.dialect;
+            reasoning |= probed.has_reasoning;
+            formats.push((*format, probed.held));
+            if probed.held == Held::Kept {
                 break;
             }
         }
         let kept = formats.iter().find(|(_, held)| *held == Held::Kept);
         dialect.format = kept.map_or(ReplyFormat::PromptOnly, |(format, _)| *format);
         if dialect.format == ReplyFormat::PromptOnly {
-            dialect = self.held(like, dialect).await?.1;
+            dialect = self.probe_format(like, dialect).await?.dialect;
         }
-        let (tool_calls, dialect) = self.tools_held(like, dialect).await?;
+        let (tool_calls, dialect) = self.probe_tools(like, dialect).await?;
         self.speak(dialect);
         let (context_tokens, parallel) = self.size().await;
         Ok(Abilities { dialect, formats, tool_calls, context_tokens, parallel, reasoning, found_at_s: now_s })
     }
 
-    /// What becomes of one format, and the dialect in which the question was taken.
-    async fn held(&self, like: &ModelRequest, mut dialect: Dialect) -> Result<(Held, Dialect, bool), Trouble> {
+    /// Asks for one format, with the schema kept out of the prompt.
+    async fn probe_format(&self, like: &ModelRequest, dialect: Dialect) -> Result<Probed, Trouble> {
         let mut request = like.clone();
         request.prompt.system = String::new();
         QUESTION.clone_into(&mut request.prompt.user);
         request.max_tokens = ANSWER_TOKENS;
         request.schema = schema(dialect.format);
+        self.probe_question(&request, None, dialect).await
+    }
+
+    /// Asks one question about a format, or about the tools of `by_tools` with their one right reply. Other parts of the
+    /// request that the endpoint refuses are left out.
+    pub(super) async fn probe_question(
+        &self,
+        request: &ModelRequest,
+        by_tools: Option<(&ByTools, &Value)>,
+        mut dialect: Dialect,
+    ) -> Result<Probed, Trouble> {
         let schema_text = request.schema.to_string();
-        let mut tried_again = false;
+        let formats = self.config.protocol.wire().formats();
+        let mut is_reconnected = false;
         for _ in 0..REFUSALS_MAX {
-            let room = self.room().await?;
             let asking = Asking {
-                request: &request,
+                request,
                 model: &self.config.model,
                 dialect,
                 schema_text: &schema_text,
-                context_tokens: room,
+                context_tokens: self.room().await?,
                 form: None,
-                by_tools: None,
+                by_tools: by_tools.map(|(by_tools, _)| by_tools),
             };
             let mut draft = Draft::default();
             let outcome = self.try_with(&asking, &mut draft, &mut Usage::default()).await;
-            let Err(trouble) = outcome else { return Ok((Held::Kept, dialect, draft.reasoning_chars > 0)) };
-            match &trouble {
-                Trouble::Reader { error, .. } => {
-                    // An object that only ran into the limit was one all the same.
-                    let held = if matches!(error, ReaderError::Cut { .. }) { Held::Kept } else { Held::Ignored };
-                    return Ok((held, dialect, draft.reasoning_chars > 0));
-                }
-                Trouble::Cut { .. } | Trouble::Unreadable { .. } => {
-                    // Small models fill an object that nobody described until the limit: it was one all the same.
-                    let is_object = draft.content.trim_start().starts_with('{');
-                    let held = if is_object { Held::Kept } else { Held::Ignored };
-                    return Ok((held, dialect, draft.reasoning_chars > 0));
-                }
-                Trouble::Unusable { .. }
-                | Trouble::NoConnection { .. }
-                | Trouble::Status { .. }
-                | Trouble::Redirect { .. }
-                | Trouble::Silence
-                | Trouble::DoesNotFit { .. }
-                | Trouble::OverBudget { .. } => {}
-            }
-            if matches!(trouble, Trouble::NoConnection { .. }) && !std::mem::replace(&mut tried_again, true) {
-                // The server had closed a connection that was kept for the next question.
+            let probed = |held| Ok(Probed { held, dialect, has_reasoning: draft.reasoning_chars > 0 });
+            let trouble = match outcome {
+                Ok(value) if by_tools.is_none_or(|(_, expected)| value == *expected) => return probed(Held::Kept),
+                Ok(_) => return probed(Held::Ignored),
+                Err(trouble) => trouble,
+            };
+            if matches!(trouble, Trouble::NoConnection { .. }) && !std::mem::replace(&mut is_reconnected, true) {
+                // The server had closed the connection after the previous question.
                 continue;
             }
-            let formats = self.config.protocol.wire().formats();
-            match trouble.refused_part().map(|about| dialect.without_refused_part(about, formats)) {
-                Some(Some(plainer)) if plainer.format == dialect.format => dialect = plainer,
-                // Refused for the format, or for a reason that is not told: the next format will show.
-                Some(_) if dialect.format != ReplyFormat::PromptOnly => return Ok((Held::Refused, dialect, false)),
-                Some(_) | None => return Err(trouble),
-            }
+            let plainer = trouble.refused_part().map(|about| {
+                let without_tools = dialect.without_refused_tools(about).filter(|_| by_tools.is_some());
+                without_tools.or_else(|| dialect.without_refused_part(about, formats))
+            });
+            // Small models fill an object that nobody described until the limit: it was an object all the same.
+            let is_object = by_tools.is_none() && draft.content.trim_start().starts_with('{');
+            let has_tools = |plainer: Dialect| by_tools.is_none() || plainer.tool_calls != ToolCalls::Off;
+            return match (plainer, trouble) {
+                (Some(Some(plainer)), _) if plainer.format == dialect.format && has_tools(plainer) => {
+                    dialect = plainer;
+                    continue;
+                }
+                (Some(_), _) if by_tools.is_some() || dialect.format != ReplyFormat::PromptOnly => {
+                    probed(Held::Refused)
+                }
+                (None, Trouble::Status { status: 500 | 501, .. }) if by_tools.is_some() => probed(Held::Refused),
+                (None, Trouble::Reader { error: ReaderError::Cut { .. }, .. }) if by_tools.is_none() => {
+                    probed(Held::Kept)
+                }
+                (None, Trouble::Cut { .. } | Trouble::Unreadable { .. }) if is_object => probed(Held::Kept),
+                (None, Trouble::Cut { .. } | Trouble::Unreadable { .. } | Trouble::Reader { .. }) => {
+                    probed(Held::Ignored)
+                }
+                (_, trouble) => Err(trouble),
+            };
         }
-        Ok((Held::Refused, dialect, false))
+        Ok(Probed { held: Held::Refused, dialect, has_reasoning: false })
     }
 
     /// Context and slots, as far as the endpoint tells; one that does not is no failure.
@@ -127,12 +149,8 @@ impl Remote {
         let listed = self.models().await.unwrap_or_default();
         let listed = listed.into_iter().find(|model| model.name == self.config.model);
         let mut context = listed.and_then(|model| model.context_tokens);
+        context = self.longest_context().await.ok().flatten().or(context);
         let Ok(sent) = self.sent() else { return (context, None) };
-        if let Some((path, question)) = wire.about_model(&self.config.model) {
-            let request = sent.client.post(self.endpoint.at(path)).body(question.to_string());
-            let about = sent.document(request.header("content-type", "application/json")).await;
-            context = about.ok().and_then(|about| wire.context_of(&about)).or(context);
-        }
         let Some(place) = wire.about_server() else { return (context, None) };
         let about: Value = match sent.document(sent.client.get(self.endpoint.beside(place))).await {
             Ok(about) => about,

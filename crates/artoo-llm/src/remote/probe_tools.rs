@@ -1,21 +1,14 @@
 //! Finding out whether an endpoint is good at calling tools in its own way: two small questions, and what counts is the
 //! right tool with the right input. A server whose model knows no tools takes the request and answers in words.
 
-use artoo_proto::{ByTools, ModelRequest, OfferedTool, Prompt, Usage};
+use artoo_proto::{ByTools, ModelRequest, OfferedTool, Prompt};
 use serde_json::{Value, json};
 
 use super::Remote;
+use super::probe::ANSWER_TOKENS;
 use super::trouble::Trouble;
 use crate::abilities::Held;
 use crate::structured::{Dialect, ToolCalls};
-use crate::wire::Asking;
-use crate::wire::draft::Draft;
-
-/// Enough for a call, and for a model that thinks before it.
-const ANSWER_TOKENS: u32 = 256;
-
-/// Parts that one question may lose before it is given up.
-const REFUSALS_MAX: usize = 6;
 
 /// A call of a tool with two fields, and the word by which work ends: what is asked, and the one right reply.
 fn questions() -> [(&'static str, Value); 2] {
@@ -33,7 +26,7 @@ fn questions() -> [(&'static str, Value); 2] {
 
 impl Remote {
     /// What becomes of tool calls, and the dialect to speak them in; that of a refusal is as it was.
-    pub(super) async fn tools_held(
+    pub(super) async fn probe_tools(
         &self,
         like: &ModelRequest,
         dialect: Dialect,
@@ -41,64 +34,13 @@ impl Remote {
         let mut trying = Dialect { tool_calls: ToolCalls::Required, ..dialect };
         let request = request(like);
         for (question, expected) in questions() {
-            let (held, spoken) = self.tool_question(&request, &by_tools(question), trying, &expected).await?;
-            if held != Held::Kept {
-                return Ok((Some(held), dialect));
+            let probed = self.probe_question(&request, Some((&by_tools(question), &expected)), trying).await?;
+            if probed.held != Held::Kept {
+                return Ok((Some(probed.held), dialect));
             }
-            trying = spoken;
+            trying = probed.dialect;
         }
         Ok((Some(Held::Kept), trying))
-    }
-
-    async fn tool_question(
-        &self,
-        request: &ModelRequest,
-        by_tools: &ByTools,
-        mut dialect: Dialect,
-        expected: &Value,
-    ) -> Result<(Held, Dialect), Trouble> {
-        let mut tried_again = false;
-        for _ in 0..REFUSALS_MAX {
-            let room = self.room().await?;
-            let asking = Asking {
-                request,
-                model: &self.config.model,
-                dialect,
-                schema_text: &request.schema.to_string(),
-                context_tokens: room,
-                form: None,
-                by_tools: Some(by_tools),
-            };
-            let outcome = self.try_with(&asking, &mut Draft::default(), &mut Usage::default()).await;
-            let trouble = match outcome {
-                Ok(value) => return Ok((if value == *expected { Held::Kept } else { Held::Ignored }, dialect)),
-                Err(trouble) => trouble,
-            };
-            if matches!(trouble, Trouble::NoConnection { .. }) && !std::mem::replace(&mut tried_again, true) {
-                // The server had closed a connection that was kept for the next question.
-                continue;
-            }
-            let formats = self.config.protocol.wire().formats();
-            let plainer = trouble.refused_part().map(|about| {
-                let without_tools = dialect.without_refused_tools(about);
-                without_tools.or_else(|| dialect.without_refused_part(about, formats))
-            });
-            match (plainer, trouble) {
-                (Some(Some(plainer)), _)
-                    if plainer.format == dialect.format && plainer.tool_calls != ToolCalls::Off =>
-                {
-                    dialect = plainer;
-                }
-                (Some(_), _) | (None, Trouble::Status { status: 500 | 501, .. }) => {
-                    return Ok((Held::Refused, dialect));
-                }
-                (None, Trouble::Cut { .. } | Trouble::Unreadable { .. } | Trouble::Reader { .. }) => {
-                    return Ok((Held::Ignored, dialect));
-                }
-                (None, trouble) => return Err(trouble),
-            }
-        }
-        Ok((Held::Refused, dialect))
     }
 }
 

@@ -9,10 +9,12 @@ use super::{MODEL_NAME_CHARS, Remote, endpoint};
 use crate::ledger::Cache;
 use crate::observe::{Caller, Exchange, Step};
 use crate::reader::{self, ReaderError};
+use crate::secret::Scrubber;
 use crate::structured::{Dialect, ReplyFormat, ToolCalls, strict};
 use crate::wire::Asking;
 use crate::wire::draft::Draft;
-use crate::{Model, native, schema, usage};
+use crate::wire::native;
+use crate::{Model, schema, usage};
 
 impl Remote {
     /// Adds to `paid` what the try cost.
@@ -65,7 +67,6 @@ impl Remote {
         };
         let cache = Cache { read: draft.counts.cached.unwrap_or(0), written: draft.counts.written.unwrap_or(0) };
         reservation.settle(spent, cache);
-        self.meter.answered(spent, cache.read);
         *paid += spent;
         outcome
     }
@@ -75,7 +76,6 @@ impl Remote {
         let sent = self.sent()?;
         let body = wire.body(asking);
         let kept = self.shared.observer.as_ref().filter(|observer| observer.wants_exchanges()).map(|_| body.clone());
-        self.meter.request_sent();
         let grown = |draft: &Draft| {
             self.tell(asking.request, || Step::Writing {
                 chars: draft.content.len() + draft.calls.written_chars(),
@@ -89,17 +89,8 @@ impl Remote {
         }
         exchanged?;
         self.check_room(asking, draft).await?;
-        if let Some(by_tools) = asking.by_tools {
-            draft.calls.each_input(|input| self.scrubber.answer(input));
-            let ended = draft.ended();
-            let value = ended.and_then(|()| native::reply(by_tools, draft.calls.all(), &asking.request.schema));
-            return value.map_err(|fault| shown_with(fault, &seen.body));
-        }
-        let by_tool = asking.dialect.format == ReplyFormat::ForcedTool;
-        let content = draft.settle(by_tool).map_err(|fault| shown_with(fault, &seen.body))?;
-        let content = self.scrubber.answer(content.to_owned());
-        read(&content, &asking.request.schema, asking.dialect.format)
-            .map_err(|error| Trouble::Reader { error, content })
+        let Asking { request, dialect, by_tools, .. } = asking;
+        value_of(draft, *by_tools, dialect.format, &request.schema, &self.scrubber, &seen.body)
     }
 
     /// The request as calls of tools, where it is such a one, the endpoint was shown to be good at them, and asking so
@@ -123,8 +114,27 @@ impl Remote {
     }
 }
 
+/// The value of a complete draft: of its tool calls if tools were offered, else of its text. Secrets are removed first.
+pub(super) fn value_of(
+    draft: &mut Draft,
+    by_tools: Option<&ByTools>,
+    format: ReplyFormat,
+    schema: &Value,
+    scrubber: &Scrubber,
+    body: &[u8],
+) -> Result<Value, Trouble> {
+    if let Some(by_tools) = by_tools {
+        draft.calls.each_input(|input| scrubber.answer(input));
+        let value = draft.ended().and_then(|()| native::reply(by_tools, draft.calls.all(), schema));
+        return value.map_err(|fault| shown_with(fault, body));
+    }
+    let content = draft.settle(format == ReplyFormat::ForcedTool).map_err(|fault| shown_with(fault, body))?;
+    let content = scrubber.answer(content.to_owned());
+    read(&content, schema, format).map_err(|error| Trouble::Reader { error, content })
+}
+
 /// The value in an answer's text. One that was asked for in the strict form may hold nulls that only this form has.
-pub(super) fn read(content: &str, schema: &Value, format: ReplyFormat) -> Result<Value, ReaderError> {
+fn read(content: &str, schema: &Value, format: ReplyFormat) -> Result<Value, ReaderError> {
     let plain = reader::read(content, schema);
     if format != ReplyFormat::StrictSchema {
         return plain;

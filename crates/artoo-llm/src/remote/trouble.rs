@@ -60,15 +60,7 @@ pub(super) struct Ended {
 impl Trouble {
     /// Whether the endpoint took in the prompt, so that it may charge for it.
     pub(super) fn was_read(&self) -> bool {
-        match self {
-            Self::Silence | Self::Cut { .. } | Self::Unreadable { .. } | Self::Reader { .. } => true,
-            Self::Unusable { .. }
-            | Self::NoConnection { .. }
-            | Self::Status { .. }
-            | Self::Redirect { .. }
-            | Self::DoesNotFit { .. }
-            | Self::OverBudget { .. } => false,
-        }
+        matches!(self, Self::Silence | Self::Cut { .. } | Self::Unreadable { .. } | Self::Reader { .. })
     }
 
     /// Whether the endpoint says that it is asked too often at once; a spent quota is none of that.
@@ -106,38 +98,21 @@ impl Trouble {
 
     /// What the retry policy needs to know.
     pub(super) fn outcome(&self) -> Outcome {
-        match self {
-            Self::NoConnection { .. } => Outcome::NoConnection,
-            Self::Status { status, retry_after, .. } if may_pass(*status) && !self.is_quota() => {
-                Outcome::Busy { retry_after: *retry_after }
-            }
-            Self::Unusable { .. }
-            | Self::Status { .. }
-            | Self::Redirect { .. }
-            | Self::Silence
-            | Self::Cut { .. }
-            | Self::Unreadable { .. }
-            | Self::Reader { .. }
-            | Self::DoesNotFit { .. }
-            | Self::OverBudget { .. } => Outcome::Final,
+        if matches!(self, Self::NoConnection { .. }) {
+            return Outcome::NoConnection;
         }
+        if let Self::Status { status, retry_after, .. } = self
+            && may_pass(*status)
+            && !self.is_quota()
+        {
+            return Outcome::Busy { retry_after: *retry_after };
+        }
+        Outcome::Final
     }
 
     /// The complaint, where a plainer request might be taken.
     pub(super) fn refused_part(&self) -> Option<&Complaint> {
-        match self {
-            Self::Status { status: 400 | 422, complaint, .. } => Some(complaint),
-            Self::Status { .. }
-            | Self::Unusable { .. }
-            | Self::NoConnection { .. }
-            | Self::Redirect { .. }
-            | Self::Silence
-            | Self::Cut { .. }
-            | Self::Unreadable { .. }
-            | Self::Reader { .. }
-            | Self::DoesNotFit { .. }
-            | Self::OverBudget { .. } => None,
-        }
+        if let Self::Status { status: 400 | 422, complaint, .. } = self { Some(complaint) } else { None }
     }
 
     /// What the role is told. Every text from outside is scrubbed of the key, escaped and shortened.
@@ -195,22 +170,11 @@ fn ending(tries: u32, why: Why) -> String {
 }
 
 /// A reader's words may quote a piece of the reply.
-fn scrubbed(failure: ModelFailure, scrubber: &Scrubber) -> ModelFailure {
-    match failure {
-        ModelFailure::Unreadable { detail, excerpt, usage } => ModelFailure::Unreadable {
-            detail: scrubber.shown(&detail, DETAIL_CHARS),
-            excerpt: scrubber.shown(&excerpt, DETAIL_CHARS),
-            usage,
-        },
-        other @ (ModelFailure::Cut { .. }
-        | ModelFailure::Unreachable { .. }
-        | ModelFailure::Unauthorized { .. }
-        | ModelFailure::Rejected { .. }
-        | ModelFailure::Overloaded { .. }
-        | ModelFailure::TimedOut { .. }
-        | ModelFailure::DoesNotFit { .. }
-        | ModelFailure::OverBudget { .. }
-        | ModelFailure::Cancelled
-        | ModelFailure::NotRecorded { .. }) => other,
+fn scrubbed(mut failure: ModelFailure, scrubber: &Scrubber) -> ModelFailure {
+    if let ModelFailure::Unreadable { detail, excerpt, .. } = &mut failure {
+        for text in [detail, excerpt] {
+            *text = scrubber.shown(text, DETAIL_CHARS);
+        }
     }
+    failure
 }

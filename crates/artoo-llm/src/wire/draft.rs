@@ -2,6 +2,7 @@
 
 use super::Fault;
 use super::calls::Calls;
+use crate::usage::Counts;
 
 /// How the model ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -30,19 +31,6 @@ impl End {
             other => Self::Other(other.to_owned()),
         }
     }
-}
-
-/// Tokens as the endpoint counted them, where it did.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Counts {
-    /// Tokens sent, those from a cache among them.
-    pub prompt: Option<u64>,
-    /// Tokens received, reasoning among them.
-    pub completion: Option<u64>,
-    /// Tokens sent that a cache of the endpoint held.
-    pub cached: Option<u64>,
-    /// Tokens sent that were put into it, where that has a price of its own.
-    pub written: Option<u64>,
 }
 
 /// An answer so far.

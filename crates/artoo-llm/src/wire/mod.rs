@@ -4,7 +4,6 @@ use artoo_proto::{ByTools, ModelRequest, OfferedTool};
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::native;
 use crate::structured::{self, Complaint, Dialect, ReplyFormat, ToolCalls};
 use draft::Draft;
 
@@ -13,6 +12,7 @@ pub(crate) mod calls;
 mod chat;
 pub(crate) mod draft;
 pub(crate) mod frames;
+pub(crate) mod native;
 mod ollama;
 mod responses;
 
@@ -266,4 +266,19 @@ fn refused(error: &Value) -> Fault {
     let code = error.get("code").and_then(Value::as_u64).and_then(|code| u16::try_from(code).ok());
     let status = code.filter(|status| (400..600).contains(status)).or_else(|| complaint.status_in_words());
     Fault::Refused { status, complaint }
+}
+
+/// The body of a request to a model, in the JSON of a protocol.
+#[must_use]
+pub fn request_body(protocol: Protocol, request: &ModelRequest, model: &str, dialect: Dialect) -> Value {
+    let asking = Asking {
+        request,
+        model,
+        dialect,
+        schema_text: &request.schema.to_string(),
+        context_tokens: None,
+        form: Some(&artoo_proto::shape(&request.schema)),
+        by_tools: None,
+    };
+    serde_json::from_str(&protocol.wire().body(&asking)).unwrap_or_default()
 }

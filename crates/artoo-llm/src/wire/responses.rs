@@ -6,9 +6,10 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::calls::Piece;
-use super::draft::{Counts, Draft, End};
+use super::draft::{Draft, End};
 use super::{Asking, Fault, Paths, Tools, Wire, parsed, refused, text_of};
 use crate::structured::{ReplyFormat, schema_name, strict};
+use crate::usage::Counts;
 
 /// The protocol.
 pub(super) struct Responses;

@@ -180,8 +180,8 @@ async fn waits_pieces_and_exchanges_are_told_and_hold_no_key() {
     // What was kept can be read again as it was read then.
     let schema = request("x").schema;
     let body = exchanges[1].response.as_bytes();
-    let again =
-        artoo_llm::remote::read_recorded(Protocol::Chat, "text/event-stream", body, ReplyFormat::JsonSchema, &schema);
+    let (content_type, format) = ("text/event-stream", ReplyFormat::JsonSchema);
+    let again = artoo_llm::remote::read_recorded(Protocol::Chat, content_type, body, None, format, &schema);
     assert_eq!(again.as_ref(), Ok(value(&reply)));
 }
 
@@ -209,11 +209,12 @@ async fn calls_at_one_endpoint_wait_for_their_turn() {
 
 #[test]
 fn the_stable_part_of_a_prompt_comes_first_and_stays() {
-    use artoo_llm::structured::{Dialect, body};
+    use artoo_llm::request_body;
+    use artoo_llm::structured::Dialect;
     let dialect = Dialect::full(ReplyFormat::JsonSchema);
     for protocol in Protocol::ALL {
         let parts = |user: &str| {
-            let body = body(protocol, &request(user), "m", dialect);
+            let body = request_body(protocol, &request(user), "m", dialect);
             let (stable, varying) = match protocol {
                 Protocol::Chat | Protocol::Ollama => (body["messages"][0].clone(), body["messages"][1].clone()),
                 Protocol::Responses => (body["instructions"].clone(), body["input"].clone()),

@@ -1,11 +1,12 @@
-//! What a recording keeps, what its replay gives, and what it refuses.
+//! Cassettes: replay of recorded replies, keys, and invalid files.
 
 use artoo_llm::Model;
-use artoo_llm::cassette::{CassetteError, Masks, Player, Recorder};
+use artoo_llm::cassette::{CassetteError, Masks, Player};
 use artoo_llm::scripted::{Script, Scripted};
 use artoo_proto::{Abstention, ModelFailure, ReplyBody, Role, Usage};
 use serde_json::{Value, json};
 
+use crate::recorder::Recorder;
 use crate::{kind, request, value};
 
 fn model() -> Scripted {
@@ -20,16 +21,16 @@ fn model() -> Scripted {
 }
 
 #[tokio::test]
-async fn a_replay_repeats_what_was_recorded_in_order() {
+async fn replay_repeats_the_recording_in_order() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("run.jsonl");
     let masks = || Masks::default().and("/tmp/run-1", "<folder>").and("/tmp/run-2", "<folder>");
-    let recorder = Recorder::append(model(), &path, masks()).unwrap();
+    let recorder = Recorder::append(model(), &path, masks());
     let at = |folder: &str, id: &str| request(&format!("in {folder}, task {id}, 2026-02-03T04:05:06.7Z"));
     let first = at("/tmp/run-1", "67e55044-10b1-426f-9247-bb680e5fe0c8");
     let live = [recorder.ask(&first).await, recorder.ask(&first).await, recorder.ask(&request("fail")).await];
     recorder.ask(&request("abstain")).await.unwrap();
-    assert_eq!(recorder.finish().unwrap(), 3);
+    assert_eq!(recorder.finish(), 3);
 
     let player = Player::open(&path, masks()).unwrap();
     let later = at("/tmp/run-2", "00000000-10b1-426f-9247-bb680e5fe0c8");
@@ -43,7 +44,7 @@ async fn a_replay_repeats_what_was_recorded_in_order() {
 }
 
 #[tokio::test]
-async fn another_role_schema_or_prompt_is_another_request() {
+async fn key_depends_on_role_schema_and_prompt() {
     let key = |change: &dyn Fn(&mut artoo_proto::ModelRequest)| {
         let mut request = request("list");
         change(&mut request);
@@ -78,7 +79,7 @@ fn reply_of(body: &Value) -> Value {
 }
 
 #[test]
-fn a_file_cannot_bring_a_recipe_in() {
+fn cassette_with_recipes_is_refused() {
     let check = |text: &str, expected: &str| {
         let ended = match Player::from_lines(text, Masks::default()).map(|player| player.unplayed()) {
             Ok(entries) => format!("{entries} entries"),
@@ -105,16 +106,15 @@ fn a_file_cannot_bring_a_recipe_in() {
 }
 
 #[tokio::test]
-async fn a_recording_that_no_longer_fits_the_schema_is_unreadable() {
+async fn stale_recording_is_unreadable() {
     let stale = line(Some(&reply_of(&json!({"kind": "json", "value": {"name": "ls"}}))), None);
     let player = Player::from_lines(&stale, Masks::default()).unwrap();
     assert_eq!(kind(&player.ask(&request("list")).await.unwrap_err()), "unreadable");
 }
 
 #[test]
-fn a_cassette_that_is_not_there_is_an_error() {
+fn missing_cassette_is_an_error() {
     let folder = tempfile::tempdir().unwrap();
     let open = Player::open(folder.path().join("none.jsonl"), Masks::default());
     assert!(matches!(open, Err(CassetteError::File { .. })));
-    assert!(matches!(Recorder::append(model(), folder.path(), Masks::default()), Err(CassetteError::File { .. })));
 }

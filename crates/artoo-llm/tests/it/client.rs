@@ -4,7 +4,6 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-use artoo_llm::usage::Spent;
 use artoo_llm::{Model, Protocol, Remote, RemoteConfig};
 use artoo_proto::{ModelFailure, Usage};
 use serde_json::{Value, json};
@@ -44,15 +43,13 @@ fn with_choice(change: impl Fn(&mut Value)) -> Act {
 #[tokio::test]
 async fn a_good_answer_comes_with_its_cost_and_sends_what_it_should() {
     let server = FaultServer::start(vec![Act::answer(CALL)]).await;
-    let client = client(&server.url());
+    let (client, ledger) = crate::with_ledger(config(&server.url()));
     let reply = client.ask(&request("list")).await.unwrap();
     assert_eq!(value(&reply), &json!({"tool": "ls"}));
     assert_eq!(reply.usage, Usage { model_calls: 1, prompt_tokens: 11, completion_tokens: 5 });
     assert_eq!(reply.model, "test-model-7b");
-    assert_eq!(
-        client.spent(),
-        Spent { requests: 1, answers: 1, prompt_tokens: 11, cached_tokens: 0, completion_tokens: 5 }
-    );
+    assert_eq!((ledger.total().usage, ledger.total().cached_tokens), (reply.usage, 0));
+    assert_eq!(server.seen().len(), 1);
     let seen = &server.seen()[0];
     assert!(seen.head.starts_with("POST /v1/chat/completions HTTP/1.1"), "{}", seen.head);
     assert!(seen.head.contains(&format!("authorization: Bearer {}", crate::KEY)), "{}", seen.head);
@@ -90,7 +87,6 @@ async fn nobody_there() {
         let failure = client.ask(&request("list")).await.unwrap_err();
         assert_eq!(kind(&failure), "unreachable", "{failure:?}");
         assert!(failure.to_string().contains("after 2 tries"), "{failure}");
-        assert_eq!(client.spent().requests, 2);
     }
     check(Act::Close, "unreachable", 2).await;
 }
@@ -325,7 +321,8 @@ async fn a_dropped_ask_closes_its_connection() {
 #[tokio::test]
 async fn many_asks_share_one_client() {
     let server = FaultServer::start(vec![Act::answer(CALL)]).await;
-    let client = Arc::new(Remote::new(patient(&server.url())).unwrap());
+    let (client, ledger) = crate::with_ledger(patient(&server.url()));
+    let client = Arc::new(client);
     let asks: Vec<_> = (0..128)
         .map(|n| {
             let client = Arc::clone(&client);
@@ -335,5 +332,5 @@ async fn many_asks_share_one_client() {
     for ask in asks {
         assert!(ask.await.unwrap().is_ok());
     }
-    assert_eq!(client.spent().answers, 128);
+    assert_eq!(ledger.total().usage.model_calls, 128);
 }

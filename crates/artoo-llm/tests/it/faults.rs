@@ -5,8 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use artoo_llm::observe::{Caller, Observer, Step};
-use artoo_llm::usage::Spent;
-use artoo_llm::{Model, Protocol, Remote, RemoteConfig, Shared, structured};
+use artoo_llm::{Model, Protocol, Remote, RemoteConfig, Shared};
 use artoo_proto::Usage;
 use serde_json::{Value, json};
 
@@ -226,14 +225,15 @@ async fn a_good_answer_is_taken_whole_and_in_pieces_with_its_cost() {
         ] {
             let shown = format!("{protocol:?} {act:?}").chars().take(200).collect::<String>();
             let server = FaultServer::start(vec![act]).await;
-            let client = Remote::new(patient(protocol, &server.url())).unwrap();
+            let (client, ledger) = crate::with_ledger(patient(protocol, &server.url()));
             let reply = client.ask(&request("list")).await.unwrap();
             assert_eq!(value(&reply), &json!({"tool": "ls"}), "{shown}");
             assert_eq!(reply.usage, Usage { model_calls: 1, prompt_tokens: 11, completion_tokens: 5 }, "{shown}");
             assert_eq!(reply.model, "m-7b", "{shown}");
             let cached_tokens = if protocol == Protocol::Ollama { 0 } else { 3 };
-            let spent = Spent { requests: 1, answers: 1, prompt_tokens: 11, cached_tokens, completion_tokens: 5 };
-            assert_eq!(client.spent(), spent, "{shown}");
+            let spent = ledger.total();
+            assert_eq!((spent.usage, spent.cached_tokens), (reply.usage, cached_tokens), "{shown}");
+            assert_eq!(server.seen().len(), 1, "{shown}");
         }
     }
 }
@@ -352,7 +352,7 @@ impl Observer for Reasons {
 async fn a_reply_that_repeats_its_prompt_or_plays_other_roles_is_none() {
     let asked = request("list");
     for protocol in Protocol::ALL {
-        let said = structured::body(protocol, &asked, "m", Remote::new(config("http://a")).unwrap().dialect());
+        let said = artoo_llm::request_body(protocol, &asked, "m", Remote::new(config("http://a")).unwrap().dialect());
         let echoes = [
             asked.prompt.system.clone(),
             format!("{}\n\n{}", asked.prompt.system, asked.prompt.user),

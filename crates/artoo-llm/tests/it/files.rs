@@ -1,20 +1,21 @@
-//! Model files: fetched over real sockets from hosts that fail in every way, and kept in real folders.
+//! Model files: downloaded over real sockets from misbehaving hosts, and installed into real folders.
 
+mod archives;
+mod folder;
 #[path = "../../src/files/testing.rs"]
 mod heads;
-mod packages;
-mod places;
-mod resumed;
-mod secured;
+mod refusals;
+mod resume;
 pub(crate) mod server;
-mod trouble;
+mod tls;
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use artoo_llm::files::{
-    Entry, FilesError, Model, ModelFolder, Offer, Offered, Package, Patience, Progress, Puller, Step, Sum, Wanted, Ways,
+    Archive, Checksum, DownloadLimits, Entry, FilesError, Model, ModelFolder, Offer, Offered, Progress, Puller, Step,
+    Wanted,
 };
 use artoo_llm::retry::RetryPolicy;
 use artoo_proto::Timestamp;
@@ -22,7 +23,7 @@ use tempfile::TempDir;
 
 use heads::Head;
 
-/// When everything here happens.
+/// The time at which all models are installed.
 fn at() -> Timestamp {
     Timestamp::from_millis(1_795_000_000_000)
 }
@@ -45,15 +46,15 @@ fn model_of(seed: u64) -> Vec<u8> {
     bytes
 }
 
-fn sum(bytes: &[u8]) -> Sum {
+fn checksum(bytes: &[u8]) -> Checksum {
     let folder = TempDir::new().unwrap();
     let path = folder.path().join("f");
     std::fs::write(&path, bytes).unwrap();
-    Sum::of_file(&path, &|_| {}).unwrap()
+    Checksum::of_file(&path, &|_| {}).unwrap()
 }
 
-/// An entry of the catalog that vouches for this content; as those of the program's own, it is there for good.
-fn catalogued(name: &str, content: &[u8], url: Option<String>, package: Option<Package>) -> &'static Entry {
+/// A catalog entry for this content.
+fn catalog_entry(name: &str, content: &[u8], url: String, archive: Option<Archive>) -> &'static Entry {
     Box::leak(Box::new(Entry {
         name: name.parse().unwrap(),
         title: "A model".to_owned(),
@@ -61,40 +62,39 @@ fn catalogued(name: &str, content: &[u8], url: Option<String>, package: Option<P
         memory_gb: 1,
         good_for: "tests".to_owned(),
         bytes: content.len() as u64,
-        sha256: Some(sum(content)),
-        checked: None,
+        sha256: checksum(content),
+        checked: "by this test".to_owned(),
         url,
-        package,
+        archive,
     }))
 }
 
-/// Whoever looks on, remembering.
+/// Collects progress.
 #[derive(Default)]
 struct Seen(Mutex<Vec<Step>>);
 
 impl Progress for Seen {
-    fn at(&self, step: Step) {
+    fn report(&self, step: Step) {
         self.0.lock().unwrap().push(step);
     }
 }
 
-/// A data folder, and a way to have models in it.
+/// A data folder to install models into.
 struct Place {
     data: TempDir,
     seen: Arc<Seen>,
-    index: Option<String>,
-    patience: Patience,
+    limits: DownloadLimits,
 }
 
-/// Waits between tries that nobody notices; those for a host as long as they are, since a busy machine is no fault.
-fn patience() -> Patience {
+/// Short waits between tries; long timeouts, since the machine may be busy.
+fn limits() -> DownloadLimits {
     let retry = RetryPolicy { base_delay: Duration::from_millis(1), connect_tries: 3, ..RetryPolicy::default() };
-    Patience { retry, ..Patience::default() }
+    DownloadLimits { retry, ..DownloadLimits::default() }
 }
 
 impl Place {
     fn new() -> Self {
-        Self { data: TempDir::new().unwrap(), seen: Arc::default(), index: None, patience: patience() }
+        Self { data: TempDir::new().unwrap(), seen: Arc::default(), limits: limits() }
     }
 
     fn folder(&self) -> ModelFolder {
@@ -102,32 +102,31 @@ impl Place {
     }
 
     fn puller(&self) -> Puller {
-        let ways = Ways { ca_file: None, index: self.index.clone(), patience: self.patience.clone() };
-        Puller::new(self.folder(), ways)
+        Puller::new(self.folder(), None, self.limits.clone())
     }
 
     async fn offer(&self, wanted: Wanted) -> Result<Offer, FilesError> {
         match self.puller().offer(wanted).await? {
-            Offered::Fetch(offer) => Ok(*offer),
-            Offered::Here(model) => panic!("it is here: {model:?}"),
+            Offered::Download(offer) => Ok(*offer),
+            Offered::Installed(model) => panic!("it is here: {model:?}"),
         }
     }
 
     async fn pull(&self, wanted: Wanted) -> Result<Model, FilesError> {
         let offer = self.offer(wanted).await?;
-        self.puller().fetch(offer, at(), Arc::clone(&self.seen) as Arc<dyn Progress>).await
+        self.puller().install(offer, at(), Arc::clone(&self.seen) as Arc<dyn Progress>).await
     }
 
-    async fn pull_url(&self, url: &str, sum: Option<Sum>) -> Result<Model, FilesError> {
-        self.pull(wanted(url, sum)).await
+    async fn pull_url(&self, url: &str, sha256: Option<Checksum>) -> Result<Model, FilesError> {
+        self.pull(wanted(url, sha256)).await
     }
 
     fn steps(&self) -> Vec<Step> {
         self.seen.0.lock().unwrap().clone()
     }
 
-    fn started_anew(&self) -> usize {
-        self.steps().iter().filter(|step| matches!(step, Step::StartedAnew { .. })).count()
+    fn restarts(&self) -> usize {
+        self.steps().iter().filter(|step| matches!(step, Step::Restarted { .. })).count()
     }
 
     /// Every file below the folder of models, by its path there.
@@ -152,10 +151,10 @@ impl Place {
     }
 }
 
-fn wanted(url: &str, sum: Option<Sum>) -> Wanted {
-    Wanted::read(url, None, sum, Path::new("/")).unwrap()
+fn wanted(url: &str, sha256: Option<Checksum>) -> Wanted {
+    Wanted::parse(url, None, sha256, Path::new("/")).unwrap()
 }
 
-fn told(result: Result<Model, FilesError>) -> String {
+fn error_text(result: Result<Model, FilesError>) -> String {
     result.map(|model| format!("{model:?}")).unwrap_err().to_string()
 }

@@ -8,7 +8,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Barrier};
 use std::thread;
 
-use artoo_llm::{Model, Protocol, Remote, structured};
+use artoo_llm::observe::{Caller, Observer, Step};
+use artoo_llm::{Model, Protocol, Remote, Shared};
 use artoo_proto::ModelRequest;
 use serde_json::json;
 
@@ -110,7 +111,7 @@ fn a_call_copies_neither_its_prompt_nor_its_schema_many_times() {
     let (url, _) = serve(|| {});
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let (request, remote) = (large_request(), client(&url));
-    let body = structured::body(Protocol::Chat, &request, "m", remote.dialect()).to_string().len() as u64;
+    let body = artoo_llm::request_body(Protocol::Chat, &request, "m", remote.dialect()).to_string().len() as u64;
     let calls = |number: u64| {
         for _ in 0..number {
             runtime.block_on(remote.ask(&request)).unwrap();
@@ -125,6 +126,18 @@ fn a_call_copies_neither_its_prompt_nor_its_schema_many_times() {
     assert!(bytes <= 15 * body, "{bytes} bytes a call, and {body} are sent");
 }
 
+/// Counts the tries after the first.
+#[derive(Default)]
+struct Retries(AtomicUsize);
+
+impl Observer for Retries {
+    fn step(&self, _caller: &Caller, step: &Step) {
+        if matches!(step, Step::Waiting { .. }) {
+            self.0.fetch_add(1, Ordering::SeqCst);
+        }
+    }
+}
+
 #[tokio::test]
 async fn with_128_calls_in_flight_no_connection_fails() {
     const CALLS: usize = 128;
@@ -133,7 +146,9 @@ async fn with_128_calls_in_flight_no_connection_fails() {
     let (url, connections) = serve(move || {
         all_here.wait();
     });
-    let client = Arc::new(Remote::new(patient(&url)).unwrap());
+    let retries = Arc::new(Retries::default());
+    let shared = Shared { observer: Some(Arc::clone(&retries) as Arc<dyn Observer>), ..Shared::default() };
+    let client = Arc::new(Remote::sharing(patient(&url), &shared).unwrap());
     let ask = |n: usize| {
         let client = Arc::clone(&client);
         tokio::spawn(async move { client.ask(&request(&n.to_string())).await })
@@ -141,7 +156,6 @@ async fn with_128_calls_in_flight_no_connection_fails() {
     for asked in (0..CALLS).map(ask).collect::<Vec<_>>() {
         asked.await.unwrap().unwrap();
     }
-    let spent = client.spent();
-    assert_eq!((spent.requests, spent.answers), (128, 128), "none was tried again");
+    assert_eq!((shared.ledger.total().usage.model_calls, retries.0.load(Ordering::SeqCst)), (128, 0));
     assert_eq!(connections.load(Ordering::SeqCst), CALLS);
 }

@@ -19,6 +19,7 @@ mod lean;
 mod leaving;
 mod money;
 mod mutations;
+mod recorder;
 mod retries;
 mod scripted;
 mod speech;
@@ -28,10 +29,11 @@ mod tls;
 mod tool_calls;
 
 use std::fmt::Debug;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use artoo_llm::retry::RetryPolicy;
-use artoo_llm::{Protocol, Remote, RemoteConfig, Secret};
+use artoo_llm::{Ledger, Protocol, Remote, RemoteConfig, Secret, Shared};
 use artoo_proto::{ModelFailure, ModelReply, ModelRequest, ReplyBody};
 use serde_json::{Value, json};
 
@@ -103,6 +105,12 @@ async fn dropped_when<T: Debug>(call: impl Future<Output = T>, what: &str, is_so
         ended = call => panic!("the call ended before {what}: {ended:?}"),
         () = until(what, is_so) => {}
     }
+}
+
+/// A client and the ledger that counts its calls.
+fn with_ledger(config: RemoteConfig) -> (Remote, Arc<Ledger>) {
+    let shared = Shared::default();
+    (Remote::sharing(config, &shared).unwrap(), shared.ledger)
 }
 
 fn client(base_url: &str) -> Remote {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use artoo_llm::remote::{read_recorded, read_recorded_calls};
+use artoo_llm::remote::read_recorded;
 use artoo_llm::structured::ReplyFormat;
 use artoo_llm::{Protocol, schema};
 use artoo_proto::ModelFailure;
@@ -101,7 +101,7 @@ fn check(protocol: Protocol) {
     for (body, content_type, is_stream) in
         [(&plain, "application/json", false), (&streamed, stream_type(protocol), true)]
     {
-        let read = |bytes: &[u8]| read_recorded(protocol, content_type, bytes, ReplyFormat::JsonSchema, &schema);
+        let read = |bytes: &[u8]| read_recorded(protocol, content_type, bytes, None, ReplyFormat::JsonSchema, &schema);
         assert_eq!(read(body.as_bytes()), Ok(good.clone()), "{protocol:?}");
         let complete = complete_at(protocol, body, is_stream);
         let mut numbers = Numbers(0x9e37_79b9_7f4a_7c15);
@@ -170,7 +170,8 @@ fn check_calls(protocol: Protocol) {
     for (body, content_type, is_stream) in
         [(&plain, "application/json", false), (&streamed, stream_type(protocol), true)]
     {
-        let read = |bytes: &[u8]| read_recorded_calls(protocol, content_type, bytes, &by_tools, &asked.schema);
+        let format = ReplyFormat::PromptOnly;
+        let read = |bytes: &[u8]| read_recorded(protocol, content_type, bytes, Some(&by_tools), format, &asked.schema);
         let good = read(body.as_bytes()).unwrap();
         assert_eq!(good["calls"].as_array().map(Vec::len), Some(2), "{protocol:?}");
         let complete = calls_complete_at(protocol, body, is_stream);

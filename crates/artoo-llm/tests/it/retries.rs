@@ -50,10 +50,10 @@ async fn a_busy_endpoint_is_tried_four_times() {
 #[tokio::test]
 async fn an_endpoint_that_comes_back_is_heard() {
     let server = FaultServer::start(vec![busy(500), busy(529), busy(503), Act::answer("{\"tool\":\"ls\"}")]).await;
-    let client = client(&server.url());
+    let (client, ledger) = crate::with_ledger(config(&server.url()));
     let reply = client.ask(&request("list")).await.unwrap();
     assert_eq!(reply.usage.model_calls, 1);
-    assert_eq!((client.spent().requests, client.spent().answers), (4, 1));
+    assert_eq!((server.seen().len(), ledger.total().usage.model_calls), (4, 1));
 }
 
 #[doc = "holds: client C17"]

@@ -1,6 +1,6 @@
 //! How requests are worded, and how a client learns what an endpoint does not take.
 
-use artoo_llm::structured::{Dialect, ReplyFormat, body, complaint};
+use artoo_llm::structured::{Dialect, ReplyFormat, complaint};
 use artoo_llm::{ConfigError, Model, Protocol, Remote, RemoteConfig, Secret};
 use serde_json::{Value, json};
 
@@ -12,7 +12,8 @@ use crate::{client, kind, request};
 fn the_form_of_the_reply_stands_at_the_end_of_the_prompt_in_every_format() {
     for format in [ReplyFormat::JsonSchema, ReplyFormat::JsonObject, ReplyFormat::PromptOnly] {
         let request = request("list the files");
-        let body = body(Protocol::Chat, &request, "m", Dialect { stream: false, ..Dialect::full(format) });
+        let body =
+            artoo_llm::request_body(Protocol::Chat, &request, "m", Dialect { stream: false, ..Dialect::full(format) });
         assert_eq!(body["messages"][0], json!({"role": "system", "content": "You call tools."}));
         let user = body["messages"][1]["content"].as_str().unwrap();
         assert!(user.starts_with("list the files\n") && user.ends_with(":\n{\"tool\":string}"), "{user}");
@@ -104,11 +105,11 @@ fn the_stable_part_is_marked_or_named_for_the_cache_where_that_is_known() {
     let check = |protocol: Protocol, url: &str, named: bool, marked: bool| {
         let config = RemoteConfig { api_key: Some(Secret::new("k")), ..RemoteConfig::new(protocol, url, "m") };
         let dialect = Remote::new(config).unwrap().dialect();
-        let body = body(protocol, &request("list"), "m", dialect);
+        let body = artoo_llm::request_body(protocol, &request("list"), "m", dialect);
         assert_eq!(body.get("prompt_cache_key").is_some(), named, "{url}: {body}");
         assert_eq!(body.to_string().contains("cache_control"), marked, "{url}: {body}");
         let plain = Dialect { cache: false, ..dialect };
-        let body = artoo_llm::structured::body(protocol, &request("list"), "m", plain).to_string();
+        let body = artoo_llm::request_body(protocol, &request("list"), "m", plain).to_string();
         assert!(!body.contains("cache"), "{body}");
     };
     check(Protocol::Chat, "https://api.openai.com/v1", true, false);

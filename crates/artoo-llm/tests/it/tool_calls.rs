@@ -328,8 +328,9 @@ async fn the_bodies_of_calls_are_kept_raw_and_can_be_read_again() {
     assert!(exchange.request.contains("\"notes_find\""), "{}", exchange.request);
     let body = exchange.response.as_bytes();
     let by_tools = offer(&request);
-    let again =
-        artoo_llm::remote::read_recorded_calls(Protocol::Chat, "text/event-stream", body, &by_tools, &request.schema);
+    let (tools, format) = (Some(&by_tools), ReplyFormat::PromptOnly);
+    let read = artoo_llm::remote::read_recorded;
+    let again = read(Protocol::Chat, "text/event-stream", body, tools, format, &request.schema);
     assert_eq!(again.as_ref(), Ok(value(&reply)));
 }
 

@@ -75,7 +75,7 @@ async fn a_prompt_that_does_not_fit_is_refused_before_anything_is_evaluated() {
     // One that fits alone, but not with its reply.
     let failure = engine.ask(&request(prompt("", "Hello"), json!({}), 4_090)).await.unwrap_err();
     assert!(matches!(failure, ModelFailure::DoesNotFit { .. }), "{failure:?}");
-    assert!(failure.usage().is_nothing());
+    assert!(failure.usage().is_zero());
 }
 
 #[tokio::test]

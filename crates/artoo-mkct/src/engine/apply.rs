@@ -7,10 +7,11 @@ use std::{
 
 use super::Engine;
 use crate::{
-    ApplyError, DeletionReason, Frame, Level, Megram, MegramId, Offset, RuleKind, Watermark,
     engine::{index::term, row::Row},
-    quantization::DEMOTED_DECAY,
-    tag,
+    record::{
+        ApplyError, DeletionReason, Frame, Level, Megram, MegramId, Offset, RuleKind, Watermark,
+        quantization::DEMOTED_DECAY, tag,
+    },
 };
 
 impl Engine {
@@ -35,7 +36,7 @@ impl Engine {
     }
 
     /// Applies a frame that was made from what stands, and so fits it.
-    pub(crate) fn follow(&mut self, frame: &Frame) {
+    pub(crate) fn apply_own(&mut self, frame: &Frame) {
         let applied = self.apply(frame);
         debug_assert!(applied.is_ok(), "{frame:?}: {applied:?}");
     }
@@ -49,7 +50,7 @@ impl Engine {
             Frame::Promoted { rule, rule_kind, watermark, supersedes: _ } => {
                 self.check_new(rule, |level| level == Level::C)?;
                 self.add_rule(rule, *rule_kind, *watermark);
-                at.into_iter().for_each(|at| self.settle(rule.id, at));
+                at.into_iter().for_each(|at| self.set_offset(rule.id, at));
             }
             Frame::Recalled { ids, at_ms } => {
                 self.expect_no_law(ids)?;
@@ -103,7 +104,7 @@ impl Engine {
             Level::M => {}
             Level::K | Level::C | Level::T => {
                 self.keep_whole(megram);
-                at.into_iter().for_each(|at| self.settle(megram.id, at));
+                at.into_iter().for_each(|at| self.set_offset(megram.id, at));
             }
         }
     }
@@ -134,16 +135,16 @@ impl Engine {
     pub(crate) fn add_rule(&mut self, rule: &Megram, kind: RuleKind, watermark: Watermark) {
         let tag = self.index.intern(&rule.space, &rule.entity);
         self.mark(tag, kind, watermark);
-        let standing = Arc::make_mut(&mut self.standing).entry((tag, kind)).or_default();
-        if let Some(replaced) = standing.rule.replace(rule.id) {
+        let slot = Arc::make_mut(&mut self.rule_slots).entry((tag, kind)).or_default();
+        if let Some(replaced) = slot.rule.replace(rule.id) {
             self.drop_whole(replaced);
         }
         self.keep_whole(rule);
     }
 
     fn mark(&mut self, tag: u32, kind: RuleKind, watermark: Watermark) {
-        let standing = Arc::make_mut(&mut self.standing).entry((tag, kind)).or_default();
-        standing.used = standing.used.max(Some(watermark));
+        let slot = Arc::make_mut(&mut self.rule_slots).entry((tag, kind)).or_default();
+        slot.used = slot.used.max(Some(watermark));
     }
 
     /// Marks rules as recalled.
@@ -170,10 +171,10 @@ impl Engine {
     fn no_longer_stands(&mut self, id: MegramId, rule: &Megram) {
         let Some(tag) = self.index.number(&rule.space, &rule.entity) else { return };
         for kind in RuleKind::ALL {
-            if self.standing.get(&(tag, kind)).is_some_and(|standing| standing.rule == Some(id))
-                && let Some(standing) = Arc::make_mut(&mut self.standing).get_mut(&(tag, kind))
+            if self.rule_slots.get(&(tag, kind)).is_some_and(|slot| slot.rule == Some(id))
+                && let Some(slot) = Arc::make_mut(&mut self.rule_slots).get_mut(&(tag, kind))
             {
-                standing.rule = None;
+                slot.rule = None;
             }
         }
     }
@@ -205,7 +206,7 @@ impl Engine {
         }
         self.index.resum_tools(&tools, &self.rows);
         for tag in emptied {
-            if self.standing.range((tag, RuleKind::ALL[0])..=(tag, RuleKind::ALL[1])).next().is_none() {
+            if self.rule_slots.range((tag, RuleKind::ALL[0])..=(tag, RuleKind::ALL[1])).next().is_none() {
                 self.index.drop_tag(tag);
             }
         }

@@ -2,14 +2,37 @@
 
 use std::io::{self, BufReader, BufWriter, Read, Write};
 
-use super::state::InvalidState;
-use crate::MegramId;
+use crate::record::MegramId;
 
 /// Bytes read or written at once; larger pieces go past the buffer.
 const BUFFER_BYTES: usize = 32 * 1024;
 
 /// Longest text in a state: a record with all its texts at their bounds, each byte escaped.
 const MAX_TEXT_BYTES: usize = 1024 * 1024;
+
+/// The layout of a state that this library writes and reads; another one is rebuilt from the journal.
+pub(super) const STATE_VERSION: u32 = 1;
+
+/// Why bytes are no state.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum InvalidState {
+    /// They cannot be read, or end early.
+    #[error("the state cannot be read")]
+    Io(#[from] io::Error),
+    /// They have another layout.
+    #[error("the state has version {found}, this library knows {STATE_VERSION}")]
+    Version {
+        /// Its version.
+        found: u32,
+    },
+    /// They mean nothing.
+    #[error("{what} in the state is malformed")]
+    Malformed {
+        /// What was being read.
+        what: &'static str,
+    },
+}
 
 pub(super) struct Encoder<'a>(BufWriter<&'a mut dyn Write>);
 

@@ -3,22 +3,23 @@
 use std::{collections::BTreeSet, sync::Arc};
 
 use crate::{
-    Watermark,
-    aggregate::{Aggregate, Term},
     engine::{
+        aggregate::{Aggregate, Term},
         lexical::IntentIndex,
         pages::Pages,
         row::{NONE, Row},
         rows::Rows,
         shards::Shards,
     },
-    recall::MAX_NAMED_MEGRAMS,
-    tag,
+    record::{Tag, Watermark, tag},
 };
+
+/// Records named by one piece of advice; [`super::Engine::why`] names them all.
+pub const MAX_NAMED_MEGRAMS: usize = 32;
 
 /// Everything known under one (space, entity), but its rules.
 #[derive(Debug, Clone)]
-pub(crate) struct Tag {
+pub(crate) struct TagEntry {
     /// Both names, with the separator between that neither can hold.
     pub(crate) key: Arc<str>,
     /// Length of the first name.
@@ -31,9 +32,13 @@ pub(crate) struct Tag {
     pub(crate) aggregate: Aggregate,
 }
 
-impl Tag {
+impl TagEntry {
     pub(crate) fn space(&self) -> &str {
         self.key.get(..self.split as usize).unwrap_or_default()
+    }
+
+    pub(crate) fn tag(&self) -> Tag {
+        Tag::new(self.space(), self.entity())
     }
 
     pub(crate) fn entity(&self) -> &str {
@@ -55,7 +60,7 @@ pub(crate) struct Tool {
 /// All tags.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Index {
-    pub(super) tags: Pages<Tag, 64>,
+    pub(super) tags: Pages<TagEntry, 64>,
     pub(super) free: Arc<Vec<u32>>,
     by_key: Shards<Arc<str>, u32>,
     spaces: Shards<Arc<str>, Pages<u32, 64>>,
@@ -69,16 +74,16 @@ impl Index {
         self.by_key.get(key_of(space, entity).as_str()).copied()
     }
 
-    pub(crate) fn tag(&self, number: u32) -> Option<&Tag> {
+    pub(crate) fn tag(&self, number: u32) -> Option<&TagEntry> {
         self.tags.get(number as usize)
     }
 
-    pub(crate) fn find(&self, space: &str, entity: &str) -> Option<&Tag> {
-        self.tag(self.number(space, entity)?)
+    pub(crate) fn find(&self, tag: &Tag) -> Option<&TagEntry> {
+        self.tag(self.number(&tag.space, &tag.entity)?)
     }
 
     /// The tags of a space, by entity.
-    pub(crate) fn space(&self, space: &str) -> Vec<(u32, &Tag)> {
+    pub(crate) fn space(&self, space: &str) -> Vec<(u32, &TagEntry)> {
         let numbers = self.spaces.get(space).into_iter().flat_map(Pages::iter);
         let mut tags: Vec<_> = numbers.filter_map(|number| Some((*number, self.tag(*number)?))).collect();
         tags.sort_unstable_by_key(|(_, tag)| tag.entity());
@@ -86,7 +91,7 @@ impl Index {
     }
 
     /// Tags with records of level M or K, in no order that means anything.
-    pub(crate) fn live(&self) -> impl Iterator<Item = (u32, &Tag)> {
+    pub(crate) fn live(&self) -> impl Iterator<Item = (u32, &TagEntry)> {
         self.tags.iter().zip(0..).filter(|(tag, _)| tag.live > 0).map(|(tag, number)| (number, tag))
     }
 
@@ -109,7 +114,7 @@ impl Index {
             return *number;
         }
         let key: Arc<str> = key.into();
-        let tag = Tag { key, split: space.len() as u32, newest: NONE, live: 0, aggregate: Aggregate::default() };
+        let tag = TagEntry { key, split: space.len() as u32, newest: NONE, live: 0, aggregate: Aggregate::default() };
         let number = match Arc::make_mut(&mut self.free).pop() {
             Some(number) => {
                 if let Some(place) = self.tags.get_mut(number as usize) {
@@ -130,7 +135,7 @@ impl Index {
     }
 
     /// Makes a tag that has its place findable by its names.
-    pub(super) fn enter(&mut self, number: u32, tag: &Tag) {
+    pub(super) fn enter(&mut self, number: u32, tag: &TagEntry) {
         self.by_key.insert(Arc::clone(&tag.key), number);
         match self.spaces.get_mut(tag.space()) {
             Some(tags) => tags.push(number),
@@ -173,7 +178,7 @@ impl Index {
     }
 
     /// The records of a tag, newest first.
-    pub(crate) fn history<'a>(&self, tag: &Tag, rows: &'a Rows) -> impl Iterator<Item = (u32, Row)> + use<'a> {
+    pub(crate) fn history<'a>(&self, tag: &TagEntry, rows: &'a Rows) -> impl Iterator<Item = (u32, Row)> + use<'a> {
         let (mut next, mut left) = (tag.newest, tag.live);
         std::iter::from_fn(move || {
             left = left.checked_sub(1)?;
@@ -255,12 +260,12 @@ pub(crate) fn term(row: &Row, decays: &[f64]) -> Term {
         f: row.f,
         sigma: row.sigma,
         k: decays.get(usize::from(row.k)).copied().unwrap_or_default(),
-        environmental: row.class == Some(crate::FailureClass::Environmental),
+        environmental: row.class == Some(crate::record::FailureClass::Environmental),
     }
 }
 
 /// Puts a record where its time says; nearly always in front, since time is clamped to the newest of the tag.
-fn link(slot: u32, mut row: Row, tag: &mut Tag, rows: &mut Rows) {
+fn link(slot: u32, mut row: Row, tag: &mut TagEntry, rows: &mut Rows) {
     let mut newer: Option<(u32, Row)> = None;
     let mut next = tag.newest;
     while let Some(other) = rows.get(next).filter(|other| other.place() > row.place()) {

@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, sync::Arc};
 
 use crate::{
     engine::{pages::Pages, shards::Shards},
-    slug,
+    record::slug,
 };
 
 /// A resemblance is never worth as much as the same intent.

@@ -5,7 +5,10 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::{Engine, row::Row};
-use crate::{Level, Megram, MegramHead, MegramId, Potentials, ReadError};
+use crate::{
+    engine::Potentials,
+    record::{Level, Megram, MegramHead, MegramId, ReadError, Tag},
+};
 
 /// What stands in memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -69,9 +72,10 @@ impl Engine {
     }
 
     /// Both channels of a tag: M and K records only, rules never.
+    #[doc(alias = "potentials")]
     #[must_use]
-    pub fn query_mk(&self, space: &str, entity: &str, now_ms: i64) -> Potentials {
-        let sums = self.index.find(space, entity).map(|tag| tag.aggregate.at(now_ms)).unwrap_or_default();
+    pub fn query_mk(&self, tag: &Tag, now_ms: i64) -> Potentials {
+        let sums = self.index.find(tag).map(|tag| tag.aggregate.at(now_ms)).unwrap_or_default();
         Potentials::new(sums.attention, sums.decision)
     }
 
@@ -115,8 +119,7 @@ impl Engine {
             id: row.id,
             level: row.level,
             created_at_ms: row.start_ms,
-            space: tag.space().to_owned(),
-            entity: tag.entity().to_owned(),
+            tag: tag.tag(),
             state: row.state,
             f: row.f,
             sigma: row.sigma,

@@ -3,7 +3,7 @@
 //! Weight, sign, decay, state, layer and fault are the same few combinations over and over, so a row has their number.
 //! When its decay began is nearly always the time in its id; where it is not, a table beside the rows has it.
 
-use crate::{FailureClass, Level, Megram, MegramId, Offset, State, Watermark, hash::fnv1a};
+use crate::record::{FailureClass, Level, Megram, MegramId, Offset, State, Watermark, hash::fnv1a};
 
 /// Bytes of a row.
 pub(crate) const ROW_BYTES: usize = 48;

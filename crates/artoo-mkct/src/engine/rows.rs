@@ -3,12 +3,12 @@
 use std::{collections::BTreeMap, sync::Arc};
 
 use crate::{
-    MegramId,
     engine::{
         pages::Pages,
         row::{KIND_BYTES, ROW_BYTES, Row, id_of, is_dead, kill},
         shards::Shards,
     },
+    record::MegramId,
 };
 
 /// Ids out of order that are kept aside before the order is made anew; and the share of all that may be, besides.

@@ -9,48 +9,24 @@ use std::{
 };
 
 use super::{
-    Engine, Standing,
-    codec::{Decoder, Encoder},
-    index::{Index, Tag, Tool},
+    Engine, RuleSlot,
+    codec::{Decoder, Encoder, InvalidState, STATE_VERSION},
+    index::{Index, TagEntry, Tool},
     pages::Pages,
     row::{KIND_BYTES, ROW_BYTES},
     rows::Rows,
 };
 use crate::{
-    Megram, MegramId, Offset, RecordSource, RuleKind, Watermark,
-    aggregate::{Accumulator, Aggregate, Compensated},
-    sweep::Clocks,
+    clock::Clocks,
+    engine::aggregate::{Accumulator, Aggregate, Compensated},
+    record::{Megram, MegramId, Offset, RecordSource, RuleKind, Watermark},
 };
-
-/// The layout of a state that this library writes and reads; another one is rebuilt from the journal.
-const STATE_VERSION: u32 = 1;
 
 /// Rows in one read.
 const PAGE_ROWS: u64 = 1_024;
 
 /// Numbers in one read.
 const PAGE_NUMBERS: u64 = 4_096;
-
-/// Why bytes are no state.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum InvalidState {
-    /// They cannot be read, or end early.
-    #[error("the state cannot be read")]
-    Io(#[from] io::Error),
-    /// They have another layout.
-    #[error("the state has version {found}, this library knows {STATE_VERSION}")]
-    Version {
-        /// Its version.
-        found: u32,
-    },
-    /// They mean nothing.
-    #[error("{what} in the state is malformed")]
-    Malformed {
-        /// What was being read.
-        what: &'static str,
-    },
-}
 
 impl Engine {
     /// Writes everything but the texts that a journal has, for [`Engine::decode_state`].
@@ -70,9 +46,9 @@ impl Engine {
         })?;
         out.list(self.held.len(), self.held.iter(), |out, (_, megram)| out.json(megram.as_ref()))?;
         out.list(self.forgotten.len(), self.forgotten.iter(), |out, id| out.id(*id))?;
-        out.list(self.standing.len(), self.standing.iter(), |out, ((tag, kind), standing)| {
+        out.list(self.rule_slots.len(), self.rule_slots.iter(), |out, ((tag, kind), slot)| {
             out.u32(*tag)?;
-            out.json(&(*kind, standing.rule, standing.used))
+            out.json(&(*kind, slot.rule, slot.used))
         })?;
         encode_index(&mut out, &self.index)?;
         encode_rows(&mut out, &self.rows)?;
@@ -105,10 +81,10 @@ impl Engine {
             engine.held.insert(id, megram);
         }
         engine.forgotten = Arc::new(input.list(Decoder::id)?);
-        engine.standing = Arc::new(input.list(|input| {
+        engine.rule_slots = Arc::new(input.list(|input| {
             let tag = input.u32()?;
             let (kind, rule, used) = input.json::<(RuleKind, Option<MegramId>, Option<Watermark>)>()?;
-            Ok(((tag, kind), Standing { rule, used }))
+            Ok(((tag, kind), RuleSlot { rule, used }))
         })?);
         engine.index = decode_index(&mut input)?;
         engine.rows = decode_rows(&mut input)?;
@@ -153,7 +129,7 @@ fn decode_index(input: &mut Decoder<'_>) -> Result<Index, InvalidState> {
     index.tags = input.list(|input| {
         let key = input.text()?.into();
         let (split, newest, live) = (input.u32()?, input.u32()?, input.u32()?);
-        Ok(Tag { key, split, newest, live, aggregate: decode_aggregate(input)? })
+        Ok(TagEntry { key, split, newest, live, aggregate: decode_aggregate(input)? })
     })?;
     index.free = Arc::new(input.list(Decoder::u32)?);
     index.enter_all();

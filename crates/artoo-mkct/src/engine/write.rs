@@ -1,7 +1,7 @@
 //! Accepting new records: events, feedback against rules, and the laws that ship with a program.
 
 use super::Engine;
-use crate::{Frame, Level, Megram, MegramId, NewMegram, Provenance, Quantum, State, WriteError};
+use crate::record::{Frame, Level, Megram, MegramId, NewMegram, Provenance, Quantum, State, Tag, WriteError};
 
 impl Engine {
     /// Accepts an event: applies it and returns the frame to keep.
@@ -10,15 +10,14 @@ impl Engine {
     ///
     /// # Errors
     /// [`WriteError::Invalid`] when the draft breaks a bound; then nothing changed.
-    pub fn write(&mut self, now_ms: i64, draft: NewMegram) -> Result<Frame, WriteError> {
-        let created_at_ms = self.tag_time(&draft.space, &draft.entity, now_ms);
-        let tag = (draft.space.as_str(), draft.entity.as_str());
+    pub fn write(&mut self, draft: NewMegram, now_ms: i64) -> Result<Frame, WriteError> {
+        let created_at_ms = self.tag_time(&draft.tag, now_ms);
         let megram = Megram {
             content: draft.content,
             failure_class: draft.failure_class,
             task: draft.task,
             provenance: Provenance { source: draft.source, ..Provenance::default() },
-            ..Megram::new(Level::M, created_at_ms, tag, draft.state, draft.quantum)
+            ..Megram::new(Level::M, created_at_ms, draft.tag, draft.state, draft.quantum)
         };
         self.accept(megram)
     }
@@ -41,7 +40,7 @@ impl Engine {
             .get(&rule)
             .filter(|megram| megram.level == Level::C || megram.demoted_at_ms.is_some())
             .ok_or(WriteError::NotARule { id: rule })?;
-        let created_at_ms = self.tag_time(&against.space, &against.entity, now_ms);
+        let created_at_ms = self.tag_time(&against.tag(), now_ms);
         let megram = Megram {
             content: content.to_owned(),
             task: task.map(str::to_owned),
@@ -55,27 +54,21 @@ impl Engine {
     /// # Errors
     /// [`WriteError::Immutable`] when something else stands under that tag, [`WriteError::Invalid`] when a bound is
     /// broken; then nothing changed.
-    pub fn write_thinking(
-        &mut self,
-        now_ms: i64,
-        space: &str,
-        entity: &str,
-        content: &str,
-    ) -> Result<Option<Frame>, WriteError> {
-        if let Some(law) = self.thinking().find(|law| law.space == space && law.entity == entity) {
+    pub fn write_thinking(&mut self, tag: &Tag, content: &str, now_ms: i64) -> Result<Option<Frame>, WriteError> {
+        if let Some(law) = self.thinking().find(|law| law.tag() == *tag) {
             let same = law.content == content;
             return if same { Ok(None) } else { Err(WriteError::Immutable { id: law.id }) };
         }
         let megram = Megram {
             content: content.to_owned(),
-            ..Megram::new(Level::T, now_ms, (space, entity), State::Accept, Quantum { f: 1.0, sigma: 1.0, k: 0.0 })
+            ..Megram::new(Level::T, now_ms, tag.clone(), State::Accept, Quantum { f: 1.0, sigma: 1.0, k: 0.0 })
         };
         self.accept(megram).map(Some)
     }
 
     /// `now_ms`, or the newest record's time of the tag where the clock was set back.
-    pub(crate) fn tag_time(&self, space: &str, entity: &str, now_ms: i64) -> i64 {
-        self.index.find(space, entity).map_or(now_ms, |tag| tag.aggregate.clamp(now_ms))
+    pub(crate) fn tag_time(&self, tag: &Tag, now_ms: i64) -> i64 {
+        self.index.find(tag).map_or(now_ms, |tag| tag.aggregate.clamp(now_ms))
     }
 
     /// An id for a record about to be added, greater than every id so far.

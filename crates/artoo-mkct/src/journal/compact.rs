@@ -12,14 +12,14 @@ use std::{
 };
 
 use crate::{
-    DeletionReason, Frame, MegramId, RuleKind, Watermark,
     disk::{Disk, DiskFile, LockedFile, OpenMode, folder_of},
     journal::{
-        Journal, JournalError, JournalStep, Offset,
+        Journal, JournalError, JournalStep,
         format::{self, Encoded, HEADER_BYTES, Note},
-        scan, seal,
-        seal::FileEnd,
+        scan,
+        seal::{self, FileEnd},
     },
+    record::{DeletionReason, Frame, MegramId, Offset, RuleKind, Watermark},
 };
 
 /// A rewritten journal and where everything went.
@@ -33,7 +33,7 @@ pub(crate) struct Compacted {
 
 /// What the first pass learns.
 #[derive(Debug, Default)]
-struct Survey {
+struct Deletions {
     gone: HashMap<MegramId, Gone>,
     /// The frame with the last recall of each rule.
     last_recall: HashMap<MegramId, Offset>,
@@ -48,7 +48,7 @@ struct Gone {
     reason: Option<DeletionReason>,
 }
 
-impl Survey {
+impl Deletions {
     fn see(&mut self, at: Offset, frame: &Frame) {
         match frame {
             Frame::Deleted { ids, at_ms, reason } => {
@@ -77,16 +77,16 @@ impl Survey {
 pub(crate) fn compact(disk: &dyn Disk, old: &Journal, keep_from_ms: i64) -> Result<Compacted, JournalError> {
     let path = old.path();
     let at = |step| JournalError::at(path, step);
-    let mut survey = Survey::default();
+    let mut deletions = Deletions::default();
     let (file, length) = (old.file().as_ref(), old.end().0);
-    scan::scan(file, path, Offset(0), length, &mut |at, frame| survey.see(at, &frame))?;
-    let dropped = survey.gone.values().filter(|gone| gone.at_ms < keep_from_ms).map(|gone| gone.at_ms + 1).max();
+    scan::scan(file, path, Offset(0), length, &mut |at, frame| deletions.see(at, &frame))?;
+    let dropped = deletions.gone.values().filter(|gone| gone.at_ms < keep_from_ms).map(|gone| gone.at_ms + 1).max();
     let complete_from_ms = dropped.max(old.complete_from_ms());
     let generation = old.generation() + 1;
 
     let beside = seal::beside(path);
     let new = disk.open(&beside, OpenMode::Truncate).map_err(at(JournalStep::Open))?;
-    let mut rewrite = Rewrite::new(&new, &survey, keep_from_ms);
+    let mut rewrite = Rewrite::new(&new, &deletions, keep_from_ms);
     let note = Note::Compacted { generation, complete_from_ms: complete_from_ms.unwrap_or(i64::MIN) };
     let copied = rewrite.begin(&note).and_then(|()| {
         let mut result = Ok(());
@@ -141,19 +141,19 @@ struct Rewrite<'a> {
     out: io::BufWriter<FileEnd>,
     at: u64,
     last: (Offset, u32),
-    survey: &'a Survey,
+    deletions: &'a Deletions,
     keep_from_ms: i64,
     moved: Vec<(MegramId, Offset)>,
     marks: HashMap<(String, String, RuleKind), Watermark>,
 }
 
 impl<'a> Rewrite<'a> {
-    fn new(file: &Arc<dyn DiskFile>, survey: &'a Survey, keep_from_ms: i64) -> Self {
+    fn new(file: &Arc<dyn DiskFile>, deletions: &'a Deletions, keep_from_ms: i64) -> Self {
         Self {
             out: io::BufWriter::with_capacity(256 * 1024, FileEnd { file: Arc::clone(file), at: 0 }),
             at: 0,
             last: (Offset(0), 0),
-            survey,
+            deletions,
             keep_from_ms,
             moved: Vec::new(),
             marks: HashMap::new(),
@@ -167,7 +167,7 @@ impl<'a> Rewrite<'a> {
     }
 
     fn copy(&mut self, at: Offset, frame: Frame) -> io::Result<()> {
-        let dropped = |id: MegramId| self.survey.is_dropped(id, self.keep_from_ms);
+        let dropped = |id: MegramId| self.deletions.is_dropped(id, self.keep_from_ms);
         match frame {
             Frame::Written { ref megram } if dropped(megram.id) => Ok(()),
             Frame::Written { megram: ref record } | Frame::Promoted { rule: ref record, .. } if !dropped(record.id) => {
@@ -178,7 +178,7 @@ impl<'a> Rewrite<'a> {
             Frame::Written { .. } => Ok(()),
             Frame::Promoted { rule, rule_kind, watermark, .. } => {
                 // Where the whole tag faded there is no evidence left to guard.
-                let gone = self.survey.gone.get(&rule.id);
+                let gone = self.deletions.gone.get(&rule.id);
                 if gone.is_some_and(|gone| gone.reason != Some(DeletionReason::Faded)) {
                     let mark = self.marks.entry((rule.space, rule.entity, rule_kind)).or_insert(watermark);
                     *mark = watermark.max(*mark);
@@ -186,7 +186,7 @@ impl<'a> Rewrite<'a> {
                 Ok(())
             }
             Frame::Recalled { ids, at_ms } => {
-                let last = |id: &MegramId| self.survey.last_recall.get(id) == Some(&at) && !dropped(*id);
+                let last = |id: &MegramId| self.deletions.last_recall.get(id) == Some(&at) && !dropped(*id);
                 let ids: Vec<MegramId> = ids.into_iter().filter(last).collect();
                 self.put_unless(ids.is_empty(), &Frame::Recalled { ids, at_ms })
             }

@@ -8,14 +8,13 @@ use std::{io, path::Path};
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Frame, MegramId,
     disk::{Disk, DiskFile, folder_of},
     journal::{
-        Offset,
         format::{self, Entry},
         seal::{self, Seal},
         source,
     },
+    record::{Frame, MegramId, Offset},
 };
 
 const SEAL: Seal = Seal { magic: *b"ARTOMKER", version: 1 };

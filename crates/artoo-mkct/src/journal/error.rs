@@ -5,6 +5,8 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use crate::record::FrameProblem;
+
 /// What a journal was doing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum JournalStep {
@@ -20,20 +22,6 @@ pub enum JournalStep {
     Sync,
     /// Cutting off a torn tail.
     Truncate,
-}
-
-/// What is wrong with a frame.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum FrameProblem {
-    /// No frame begins here.
-    Marker,
-    /// Its length is zero, beyond the bound, or beyond the end of the file.
-    Length,
-    /// Its checksum differs.
-    Checksum,
-    /// Its checksum is right but its text is no frame this version knows.
-    Content,
 }
 
 /// Why a journal could not be opened or written.

@@ -11,11 +11,8 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Frame, MegramId,
-    journal::{
-        Offset,
-        error::{FrameProblem, JournalError},
-    },
+    journal::error::JournalError,
+    record::{Frame, FrameProblem, MegramId, Offset},
 };
 
 /// The version this library writes.

@@ -10,17 +10,17 @@ use std::{
 };
 
 use crate::{
-    Frame,
     disk::{Disk, DiskFile, LockedFile, OpenMode, SystemDisk, folder_of},
     journal::{
         format::{Encoded, Note},
         scan::Scanned,
     },
+    record::{Frame, Offset},
 };
 
-pub use error::{FrameProblem, JournalError, JournalStep};
+pub use error::{JournalError, JournalStep};
 pub use format::{FORMAT_VERSION, MAX_FRAME_BYTES};
-pub use source::{ReadError, RecordSource};
+pub use repair::{Damage, DamagedRange};
 
 pub(crate) mod compact;
 pub(crate) mod erase;
@@ -31,10 +31,6 @@ pub(crate) mod scan;
 pub(crate) mod seal;
 pub(crate) mod snapshot;
 pub(crate) mod source;
-
-/// A place in a journal, in bytes from its start.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
-pub struct Offset(pub u64);
 
 /// What opening a journal found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -109,12 +105,12 @@ impl Journal {
             complete_from_ms: scanned.complete_from_ms.or(from.and_then(|from| from.complete_from_ms)),
         };
         let noted = scanned.noted || from.is_some();
-        let report = journal.settle(disk, &scanned, length, noted)?;
+        let report = journal.truncate_and_sync(disk, &scanned, length, noted)?;
         Ok((journal, report))
     }
 
     /// Makes the file what was read of it: a header where there was none, no torn tail, and on the disk.
-    fn settle(
+    fn truncate_and_sync(
         &mut self,
         disk: &dyn Disk,
         scanned: &Scanned,

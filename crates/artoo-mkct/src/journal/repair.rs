@@ -11,11 +11,12 @@ use serde::{Deserialize, Serialize};
 use crate::{
     disk::{Disk, OpenMode, folder_of},
     journal::{
-        FrameProblem, JournalError, JournalStep,
+        JournalError, JournalStep,
         format::{self, Entry, HEADER_BYTES, Note},
         scan::{self, FileBytes, Next, Reader},
         seal::{self, FileEnd, Seal},
     },
+    record::FrameProblem,
 };
 
 /// What was damaged, beside the journal it was taken out of.

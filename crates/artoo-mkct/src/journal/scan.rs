@@ -10,13 +10,12 @@ use std::{
 };
 
 use crate::{
-    Frame,
     disk::DiskFile,
     journal::{
-        Offset,
-        error::{FrameProblem, JournalError, JournalStep},
+        error::{JournalError, JournalStep},
         format::{self, ENTRY_HEADER_BYTES, Entry, EntryHeader, HEADER_BYTES, Header, Note},
     },
+    record::{Frame, FrameProblem, Offset},
 };
 
 /// Bytes read at once; large enough that a call costs nothing next to the copying.

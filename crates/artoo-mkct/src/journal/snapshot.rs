@@ -5,13 +5,14 @@
 use std::{io, path::Path, sync::Arc};
 
 use crate::{
-    Engine,
     disk::{Disk, DiskFile},
+    engine::Engine,
     journal::{
         Resume,
         seal::{self, Seal},
-        source::{self, RecordSource},
+        source::{self},
     },
+    record::RecordSource,
 };
 
 const SEAL: Seal = Seal { magic: *b"ARTOMKSN", version: 1 };

@@ -3,56 +3,13 @@
 use std::{fmt::Debug, io, sync::Arc};
 
 use crate::{
-    Frame, Megram, MegramId,
     disk::DiskFile,
-    journal::{
-        FrameProblem, Offset,
-        format::{ENTRY_HEADER_BYTES, Entry, EntryHeader, HEADER_BYTES, Note},
-    },
+    journal::format::{ENTRY_HEADER_BYTES, Entry, EntryHeader, HEADER_BYTES, Note},
+    record::{Frame, FrameProblem, Megram, MegramId, Offset, ReadError, RecordSource},
 };
 
 /// Bytes read at first: most records fit, so that one read is enough.
 const FIRST_READ_BYTES: usize = 2_048;
-
-/// Where an engine finds what it does not hold in memory.
-pub trait RecordSource: Debug + Send + Sync {
-    /// The record that the frame at `at` holds, as it was written; what changed since is the engine's to add.
-    ///
-    /// # Errors
-    /// When it is not there, damaged or unreadable.
-    fn record(&self, id: MegramId, at: Offset) -> Result<Megram, ReadError>;
-}
-
-/// Why a record could not be read back.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum ReadError {
-    /// Its body was erased, or the journal moved on.
-    #[error("{id} is no longer in the journal")]
-    Gone {
-        /// The record.
-        id: MegramId,
-    },
-    /// Its frame is damaged.
-    #[error("{id} is damaged at byte {}: {problem:?}", offset.0)]
-    Damaged {
-        /// The record.
-        id: MegramId,
-        /// Where its frame begins.
-        offset: Offset,
-        /// What is wrong with it.
-        problem: FrameProblem,
-    },
-    /// The system refused.
-    #[error("{id} could not be read")]
-    Io {
-        /// The record.
-        id: MegramId,
-        /// Why.
-        #[source]
-        source: io::Error,
-    },
-}
 
 /// Bit of an [`Offset`] that says: in the journal of this process's own, not in the one it found.
 pub(crate) const OWN: u64 = 1 << 63;

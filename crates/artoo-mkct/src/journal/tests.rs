@@ -5,8 +5,12 @@ use std::{fs, io::Write as _, path::PathBuf, process, sync::Arc};
 use proptest::prelude::*;
 use tempfile::TempDir;
 
-use super::{FrameProblem, Journal, JournalError, JournalStep, OpenReport, format};
-use crate::{DeletionReason, Engine, Frame, MegramId, NewMegram, Quantum, State, disk::LockedFile};
+use super::{Journal, JournalError, JournalStep, OpenReport, format};
+use crate::{
+    disk::LockedFile,
+    engine::Engine,
+    record::{DeletionReason, Frame, FrameProblem, MegramId, NewMegram, Offset, Quantum, State, Tag},
+};
 
 struct Place {
     _folder: TempDir,
@@ -21,8 +25,9 @@ fn place() -> Place {
 
 fn frames(count: usize) -> Vec<Frame> {
     let mut engine = Engine::new();
-    let draft = |i| NewMegram::new("tool:a", format!("path:{i}"), State::ALL[i % 7], format!("it was\n\"{i}\" €"));
-    (0..count).map(|i| engine.write(i as i64, draft(i)).unwrap()).collect()
+    let draft =
+        |i| NewMegram::new(Tag::new("tool:a", format!("path:{i}")), State::ALL[i % 7], format!("it was\n\"{i}\" €"));
+    (0..count).map(|i| engine.write(draft(i), i as i64).unwrap()).collect()
 }
 
 /// A journal with these frames, closed; its bytes.
@@ -45,7 +50,7 @@ fn offsets(bytes: &[u8]) -> Vec<usize> {
 /// The frames of a journal, as anybody reads them.
 fn read(path: &std::path::Path) -> Vec<Frame> {
     let mut frames = Vec::new();
-    Journal::replay(path, super::Offset(0), &mut |_, frame| frames.push(frame)).unwrap();
+    Journal::replay(path, Offset(0), &mut |_, frame| frames.push(frame)).unwrap();
     frames
 }
 
@@ -75,10 +80,10 @@ proptest! {
         now_ms in any::<i64>(), ids in prop::collection::vec(any::<u128>(), 0..9),
     ) {
         let quantum = Quantum { f, sigma, k };
-        let draft = NewMegram { quantum, ..NewMegram::new("s", "e", State::Refine, content) };
+        let draft = NewMegram::new(Tag::new("s", "e"), State::Refine, content).quantum(quantum);
         let ids: Vec<MegramId> = ids.into_iter().map(MegramId::from_u128).collect();
         let frames = [
-            Engine::new().write(now_ms, draft).unwrap(),
+            Engine::new().write(draft, now_ms).unwrap(),
             Frame::Recalled { ids: ids.clone(), at_ms: now_ms },
             Frame::Deleted { ids, at_ms: now_ms, reason: DeletionReason::Faded },
         ];

@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, path::Path};
 
-use artoo_mkct::{IndexChoice, MegramId, Memory, OpenError, Options, Promise, disk::Disk as _};
+use artoo_mkct::{Durability, Memory, Options, disk::Disk as _, memory::OpenError, record::MegramId};
 
 use crate::{
     sim_disk::{Loss, Random, SimDisk},
@@ -11,24 +11,24 @@ use crate::{
 
 const STORES: u64 = 1_000;
 
-fn with_index(disk: &SimDisk) -> Options {
-    Options { index: IndexChoice::LevelDb, snapshot_tail_bytes: 1, ..quiet(disk) }
+fn options(disk: &SimDisk) -> Options {
+    quiet(disk).with(|options| options.snapshot_tail_bytes = 1)
 }
 
-/// A store with a journal, a snapshot, an index and a guest's journal, closed.
+/// A store with a journal, a snapshot and a guest's journal, closed.
 fn built() -> (SimDisk, BTreeMap<MegramId, String>) {
     let disk = SimDisk::default();
     for life in 0..2 {
-        let (memory, _) = Memory::open(Path::new(FOLDER), with_index(&disk)).unwrap();
+        let (memory, _) = Memory::open(Path::new(FOLDER), options(&disk)).unwrap();
         for number in 0..12 {
-            memory.write(NOW, event(life * 12 + number)).unwrap().receipt.wait(Promise::Synced).unwrap();
+            memory.write(event(life * 12 + number), NOW).unwrap().receipt.wait(Durability::Synced).unwrap();
         }
         memory.verify().unwrap();
         memory.close().unwrap();
     }
-    let (holder, _) = Memory::open(Path::new(FOLDER), with_index(&disk)).unwrap();
-    let (guest, _) = Memory::open(Path::new(FOLDER), with_index(&disk)).unwrap();
-    guest.write(NOW, event(30)).unwrap().receipt.wait(Promise::Synced).unwrap();
+    let (holder, _) = Memory::open(Path::new(FOLDER), options(&disk)).unwrap();
+    let (guest, _) = Memory::open(Path::new(FOLDER), options(&disk)).unwrap();
+    guest.write(event(30), NOW).unwrap().receipt.wait(Durability::Synced).unwrap();
     let known = contents(&guest);
     let left = disk.after(Loss::Everything);
     drop((holder, guest));
@@ -73,7 +73,7 @@ fn check(seed: u64, built: &SimDisk, known: &BTreeMap<MegramId, String>) -> &'st
     }
     let done = scribble(&disk, &mut random);
     let before: Vec<_> = disk.paths().into_iter().map(|path| (disk.read(&path), path)).collect();
-    let refused = match Memory::open(Path::new(FOLDER), with_index(&disk)) {
+    let refused = match Memory::open(Path::new(FOLDER), options(&disk)) {
         Ok((memory, summary)) => return compare(&memory, &summary, known, &format!("{seed}: {done}")),
         Err(OpenError::Journal(_)) => "refused",
         Err(error) => panic!("{seed}: {done}: {error:?}"),
@@ -81,7 +81,7 @@ fn check(seed: u64, built: &SimDisk, known: &BTreeMap<MegramId, String>) -> &'st
     for (content, path) in before.iter().filter(|(_, path)| path.ends_with("memory.journal")) {
         assert_eq!(&disk.read(path), content, "{seed}: {done}: a refused journal is left alone");
     }
-    match Memory::open(Path::new(FOLDER), repairing(with_index(&disk))) {
+    match Memory::open(Path::new(FOLDER), repairing(options(&disk))) {
         Ok((memory, summary)) => {
             assert!(summary.damage.as_ref().is_some_and(|damage| damage.set_aside.is_some()), "{seed}: {done}");
             compare(&memory, &summary, known, &format!("{seed}: {done}, repaired"));
@@ -95,7 +95,7 @@ fn check(seed: u64, built: &SimDisk, known: &BTreeMap<MegramId, String>) -> &'st
 
 fn compare(
     memory: &Memory,
-    summary: &artoo_mkct::OpenSummary,
+    summary: &artoo_mkct::memory::OpenSummary,
     known: &BTreeMap<MegramId, String>,
     done: &str,
 ) -> &'static str {
@@ -118,14 +118,12 @@ fn compare(
     let said = summary.damage.is_some()
         || summary.truncated_tail_bytes > 0
         || summary.missing_bytes > 0
-        // The index may know that the journal was longer.
-        || memory.stats().index.is_some_and(|index| index.problem.is_some())
-        || summary.taken_in.damaged > 0
+        || summary.adopted.damaged > 0
         || summary.created
         || unread > 0;
     // A journal of a guest that is removed, or cut to less than one entry, leaves nothing to tell it by.
-    // So does a journal cut between two entries, where neither a snapshot nor an index remembers how long it was.
-    let cut = done.contains("kind 1") && !cfg!(feature = "leveldb") && !summary.from_snapshot;
+    // So does a journal cut between two entries, where no snapshot remembers how long it was.
+    let cut = done.contains("kind 1") && !summary.from_snapshot;
     let untold = cut || done.contains("inbox") && lost == 1;
     assert!(lost == 0 || said || untold, "{done}: {lost} lost in silence: {summary:?}");
     assert_eq!(verified.is_sound(), verified.journal.ranges.is_empty(), "{done}: {verified:?}");

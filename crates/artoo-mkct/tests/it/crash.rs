@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, path::Path, sync::Arc};
 
-use artoo_mkct::{MegramId, Memory, Options, Promise};
+use artoo_mkct::{Durability, Memory, Options, record::MegramId};
 
 use crate::{
     kill,
@@ -32,20 +32,20 @@ fn live(disk: &SimDisk, options: &Options, promised: &mut Promised) -> Option<()
             let drafts: Vec<_> = (number..number + batch).map(event).collect();
             let texts: Vec<String> = drafts.iter().map(|draft| draft.content.clone()).collect();
             number += batch;
-            let accepted = memory.write_all(NOW, drafts).ok()?;
+            let accepted = memory.write_all(drafts, NOW).ok()?;
             promised.open.extend(&accepted.ids);
             let records: Vec<_> = accepted.ids.iter().copied().zip(texts).collect();
-            accepted.receipt.wait(Promise::Acknowledged).ok()?;
+            accepted.receipt.wait(Durability::Acknowledged).ok()?;
             promised.acknowledged.extend(records.clone());
-            accepted.receipt.wait(Promise::Synced).ok()?;
+            accepted.receipt.wait(Durability::Synced).ok()?;
             promised.synced.extend(records);
         }
         if life == 1 {
             let (guest, summary) = Memory::open(Path::new(FOLDER), options.clone()).ok()?;
             assert!(summary.guest);
-            let accepted = guest.write(NOW, event(50)).ok()?;
+            let accepted = guest.write(event(50), NOW).ok()?;
             promised.open.extend(&accepted.ids);
-            accepted.receipt.wait(Promise::Synced).ok()?;
+            accepted.receipt.wait(Durability::Synced).ok()?;
             let record = (accepted.ids[0], event(50).content);
             promised.acknowledged.extend([record.clone()]);
             promised.synced.extend([record]);
@@ -88,15 +88,18 @@ fn check(disk: &SimDisk, loss: Loss, options: impl Fn(&SimDisk) -> Options, prom
     }
     assert_eq!(summary.refused_frames, 0, "step {at}, {loss:?}");
     // It goes on.
-    let accepted = memory.write(NOW, event(99)).unwrap();
-    accepted.receipt.wait(Promise::Synced).unwrap();
+    let accepted = memory.write(event(99), NOW).unwrap();
+    accepted.receipt.wait(Durability::Synced).unwrap();
     let verified = memory.verify().unwrap();
     assert!(verified.is_sound(), "step {at}, {loss:?}: {verified:?}");
     memory.close().unwrap();
 }
 
 fn small_snapshots(disk: &SimDisk) -> Options {
-    Options { snapshot_tail_bytes: 1_000, dream: None, ..quiet(disk) }
+    quiet(disk).with(|options| {
+        options.snapshot_tail_bytes = 1_000;
+        options.dream = None;
+    })
 }
 
 #[doc = "holds: design S1"]
@@ -120,43 +123,25 @@ fn power_lost_at_every_single_write_loses_nothing_that_was_promised() {
     }
 }
 
-#[cfg(feature = "leveldb")]
-#[doc = "holds: design S1, S9"]
-#[test]
-fn power_lost_under_the_index_costs_the_index_alone() {
-    let with_index = |disk: &SimDisk| Options { index: artoo_mkct::IndexChoice::LevelDb, ..small_snapshots(disk) };
-    let whole = SimDisk::default();
-    live(&whole, &with_index(&whole), &mut Promised::default()).unwrap();
-    for at in (0..whole.steps()).step_by(7) {
-        let disk = SimDisk::default();
-        disk.fail_at(at);
-        let mut promised = Promised::default();
-        live(&disk, &with_index(&disk), &mut promised);
-        for loss in [Loss::Everything, Loss::Some(at as u64 + 1)] {
-            check(&disk, loss, with_index, &promised, at);
-        }
-    }
-}
-
 #[doc = "holds: design S4"]
 #[test]
 fn a_full_disk_is_told_and_the_process_goes_on() {
     let disk = SimDisk::default();
     let (memory, _) = open(&disk);
-    memory.write(NOW, event(0)).unwrap().receipt.wait(Promise::Synced).unwrap();
+    memory.write(event(0), NOW).unwrap().receipt.wait(Durability::Synced).unwrap();
     disk.set_capacity(Some(disk.used() + 100));
-    let accepted = memory.write(NOW, event(1)).unwrap();
-    let told = accepted.receipt.wait(Promise::Acknowledged).unwrap_err();
-    assert!(matches!(&told, artoo_mkct::NotKept::Journal { retried: true, .. }), "{told:?}");
+    let accepted = memory.write(event(1), NOW).unwrap();
+    let told = accepted.receipt.wait(Durability::Acknowledged).unwrap_err();
+    assert!(matches!(&told, artoo_mkct::memory::DurabilityError::Journal { retried: true, .. }), "{told:?}");
     assert!(memory.stats().queue.failing);
     assert_eq!(contents(&memory).len(), 2, "it stays visible");
     // Somebody made room.
     disk.set_capacity(None);
-    let next = memory.write(NOW, event(2)).unwrap();
-    while next.receipt.wait(Promise::Synced).is_err() {
+    let next = memory.write(event(2), NOW).unwrap();
+    while next.receipt.wait(Durability::Synced).is_err() {
         std::thread::yield_now();
     }
-    accepted.receipt.wait(Promise::Synced).unwrap();
+    accepted.receipt.wait(Durability::Synced).unwrap();
     memory.close().unwrap();
     assert_eq!(contents(&open(&disk).0).len(), 3);
 }
@@ -167,7 +152,7 @@ fn a_disk_that_stays_full_is_told_at_the_end_too() {
     let disk = SimDisk::default();
     let (memory, _) = open(&disk);
     disk.set_capacity(Some(disk.used()));
-    memory.write(NOW, event(0)).unwrap();
+    memory.write(event(0), NOW).unwrap();
     memory.close().unwrap_err();
     assert_eq!(contents(&open(&disk).0).len(), 0);
 }
@@ -177,14 +162,14 @@ fn a_disk_that_stays_full_is_told_at_the_end_too() {
 fn a_failed_sync_is_the_journals_last_word() {
     let disk = SimDisk::default();
     let (memory, _) = open(&disk);
-    memory.write(NOW, event(0)).unwrap().receipt.wait(Promise::Synced).unwrap();
+    memory.write(event(0), NOW).unwrap().receipt.wait(Durability::Synced).unwrap();
     disk.set_sync_fails(true);
-    let accepted = memory.write(NOW, event(1)).unwrap();
-    let told = accepted.receipt.wait(Promise::Synced).unwrap_err();
-    assert!(matches!(told, artoo_mkct::NotKept::Journal { retried: false, .. }), "{told:?}");
+    let accepted = memory.write(event(1), NOW).unwrap();
+    let told = accepted.receipt.wait(Durability::Synced).unwrap_err();
+    assert!(matches!(told, artoo_mkct::memory::DurabilityError::Journal { retried: false, .. }), "{told:?}");
     disk.set_sync_fails(false);
-    let refused = memory.write(NOW, event(2)).unwrap_err();
-    assert!(matches!(refused, artoo_mkct::RefusedWrite::Failed(_)), "{refused:?}");
+    let refused = memory.write(event(2), NOW).unwrap_err();
+    assert!(matches!(refused, artoo_mkct::memory::MemoryWriteError::Failed(_)), "{refused:?}");
     assert_eq!(contents(&memory).len(), 2, "what is known stays known");
     memory.close().unwrap_err();
     assert_eq!(contents(&open(&disk.after(Loss::Everything)).0).len(), 1);
@@ -194,14 +179,17 @@ fn a_failed_sync_is_the_journals_last_word() {
 #[test]
 fn a_full_queue_refuses_loudly_counts_and_loses_nothing() {
     let disk = SimDisk::default();
-    let (memory, _) = Memory::open(Path::new(FOLDER), Options { max_queued_bytes: 20_000, ..quiet(&disk) }).unwrap();
+    let (memory, _) =
+        Memory::open(Path::new(FOLDER), quiet(&disk).with(|options| options.max_queued_bytes = 20_000)).unwrap();
     // Nothing leaves the queue while the disk is full.
     disk.set_capacity(Some(disk.used()));
     let (mut accepted, mut refused) = (0, 0);
     for number in 0..100 {
-        match memory.write(NOW, event(number)) {
+        match memory.write(event(number), NOW) {
             Ok(_) => accepted += 1,
-            Err(artoo_mkct::RefusedWrite::QueueFull { queued, max: 20_000 }) if queued <= 20_000 => refused += 1,
+            Err(artoo_mkct::memory::MemoryWriteError::QueueFull { queued, max: 20_000 }) if queued <= 20_000 => {
+                refused += 1
+            }
             Err(error) => panic!("{error}"),
         }
     }
@@ -221,7 +209,7 @@ fn a_burst_of_10_000_is_all_there_after_close() {
     std::thread::scope(|scope| {
         for writer in 0..4 {
             let memory = &memory;
-            scope.spawn(move || (0..2_500).for_each(|i| drop(memory.write(NOW, event(writer * 2_500 + i)).unwrap())));
+            scope.spawn(move || (0..2_500).for_each(|i| drop(memory.write(event(writer * 2_500 + i), NOW).unwrap())));
         }
     });
     let seen = contents(&memory);

@@ -11,13 +11,16 @@ use std::{
 };
 
 use artoo_mkct::{
-    Distiller, DreamTimes, Frame, Journal, Megram, Memory, NewMegram, Offset, Options, Promise, Promotion, RuleKind,
-    State,
+    Durability, Memory, NewMegram, Options, State, Tag,
+    journal::Journal,
+    memory::{Distiller, DreamTimes},
+    record::{Frame, Megram, Offset, RuleKind},
+    rules::{Promotion, SweepSkipped},
 };
 
 use crate::{
     sim_disk::SimDisk,
-    support::{DAY, FOLDER, NOW, Still, contents, event, quiet},
+    support::{DAY, FOLDER, Moved, NOW, contents, event, quiet},
 };
 
 /// Longer than any step takes on a loaded machine.
@@ -66,14 +69,23 @@ fn scripted(how: How) -> Arc<Scripted> {
 
 fn options(disk: &SimDisk, distiller: &Arc<Scripted>) -> Options {
     let distiller = Arc::clone(distiller) as Arc<dyn Distiller>;
-    Options { distiller: Some(distiller), distil_timeout: LONG, ..quiet(disk) }
+    quiet(disk).with(|options| {
+        options.distiller = Some(distiller);
+        options.distil_timeout = LONG;
+    })
+}
+
+fn without_task(number: usize) -> NewMegram {
+    let mut draft = event(number);
+    draft.task = None;
+    draft
 }
 
 /// Six successes of as many tasks: enough for a rule.
 fn promising(memory: &Memory) {
     for task in 0..6 {
-        let draft = NewMegram::new("intent:count", "via:glob", State::Accept, format!("it worked {task}"));
-        memory.write(NOW, NewMegram { task: Some(format!("task-{task}")), ..draft }).unwrap();
+        let draft = NewMegram::new(Tag::new("intent:count", "via:glob"), State::Accept, format!("it worked {task}"));
+        memory.write(draft.task(format!("task-{task}")), NOW).unwrap();
     }
 }
 
@@ -84,7 +96,7 @@ fn a_rule_is_made_once_with_its_evidence_and_survives() {
     promising(&memory);
     let dream = memory.dream().unwrap();
     assert_eq!((dream.promoted.len(), dream.attempts.len()), (1, 0));
-    let sops = memory.query_c("intent:count", "via:glob", NOW + 5);
+    let sops = memory.query_c(&Tag::new("intent:count", "via:glob"), NOW + 5);
     assert_eq!(
         (sops[0].content.as_str(), sops[0].kind, sops[0].evidence.len()),
         ("Use glob.", RuleKind::BestPractice, 6)
@@ -93,22 +105,24 @@ fn a_rule_is_made_once_with_its_evidence_and_survives() {
     assert_eq!(distiller.asked.load(Ordering::SeqCst), 1);
     memory.close().unwrap();
     let (memory, _) = Memory::open(Path::new(FOLDER), options(&disk, &distiller)).unwrap();
-    let again = memory.query_c("intent:count", "via:glob", NOW + 9);
+    let again = memory.query_c(&Tag::new("intent:count", "via:glob"), NOW + 9);
     assert_eq!((again[0].id, again[0].last_recalled_at_ms), (sops[0].id, Some(NOW + 5)), "a recall is kept too");
 }
 
 #[test]
 fn a_distiller_that_fails_hangs_panics_or_talks_nonsense_costs_one_logged_attempt() {
-    let long: &'static str = "x".repeat(artoo_mkct::MAX_CONTENT_BYTES + 1).leak();
+    let long: &'static str = "x".repeat(artoo_mkct::record::MAX_CONTENT_BYTES + 1).leak();
     let nonsense = [How::Says(""), How::Says(" \n"), How::Says("\u{1b}[2J!"), How::Says("..."), How::Says(long)];
     for how in nonsense.into_iter().chain([How::Fails, How::Panics, How::Hangs]) {
         let folder = tempfile::tempdir().unwrap();
         let distiller = scripted(how);
-        let options =
-            Options { disk: Arc::new(artoo_mkct::disk::SystemDisk), ..options(&SimDisk::default(), &distiller) };
+        let options = options(&SimDisk::default(), &distiller)
+            .with(|options| options.disk = Arc::new(artoo_mkct::disk::SystemDisk));
         // A short time only where no answer will come; elsewhere it would race with the answer.
         let distil_timeout = if matches!(how, How::Hangs) { Duration::from_millis(100) } else { LONG };
-        let (memory, _) = Memory::open(folder.path(), Options { distil_timeout, ..options.clone() }).unwrap();
+        let (memory, _) =
+            Memory::open(folder.path(), options.clone().with(|options| options.distil_timeout = distil_timeout))
+                .unwrap();
         promising(&memory);
         let before = contents(&memory);
         let dream = memory.dream().unwrap();
@@ -123,7 +137,7 @@ fn a_distiller_that_fails_hangs_panics_or_talks_nonsense_costs_one_logged_attemp
         assert_eq!(logged.len(), 1, "{how:?}: {logged:?}");
         // The next process finds it.
         let better = scripted(How::Says("Use glob."));
-        let options = Options { distiller: Some(better as Arc<dyn Distiller>), ..options };
+        let options = options.with(|options| options.distiller = Some(better as Arc<dyn Distiller>));
         let (memory, _) = Memory::open(folder.path(), options).unwrap();
         assert_eq!(memory.dream().unwrap().promoted.len(), 1);
     }
@@ -136,18 +150,25 @@ fn closing_does_not_wait_for_a_distiller() {
     *distiller.tell.lock().unwrap() = Some(tell);
     let options = options(&disk, &distiller);
     let dream = Some(DreamTimes { every: Duration::from_millis(1), settle: Duration::from_millis(1) });
-    let clock = Arc::new(artoo_mkct::SystemClock::default());
-    let (memory, _) = Memory::open(Path::new(FOLDER), Options { dream, clock, ..options }).unwrap();
-    let now = artoo_mkct::Clock::now(&artoo_mkct::SystemClock::default()).wall_ms;
+    let clock = Arc::new(artoo_mkct::clock::SystemClock::default());
+    let (memory, _) = Memory::open(
+        Path::new(FOLDER),
+        options.with(|options| {
+            options.dream = dream;
+            options.clock = clock;
+        }),
+    )
+    .unwrap();
+    let now = artoo_mkct::clock::Clock::now(&artoo_mkct::clock::SystemClock::default()).wall_ms;
     for task in 0..6 {
-        let draft = NewMegram::new("intent:count", "via:glob", State::Accept, format!("it worked {task}"));
-        memory.write(now, NewMegram { task: Some(format!("task-{task}")), ..draft }).unwrap();
+        let draft = NewMegram::new(Tag::new("intent:count", "via:glob"), State::Accept, format!("it worked {task}"));
+        memory.write(draft.task(format!("task-{task}")), now).unwrap();
     }
     memory.task_ended();
     asked.recv_timeout(LONG).unwrap();
     // While it hangs, writes and queries go on.
-    memory.write(now, event(1)).unwrap().receipt.wait(Promise::Synced).unwrap();
-    assert!(memory.query_mk("intent:count", "via:glob", now).attention > 5.0);
+    memory.write(event(1), now).unwrap().receipt.wait(Durability::Synced).unwrap();
+    assert!(memory.query_mk(&Tag::new("intent:count", "via:glob"), now).attention > 5.0);
     let (closed, is_closed) = channel();
     std::thread::spawn(move || closed.send(memory.close()).unwrap());
     is_closed.recv_timeout(LONG / 2).expect("closing waits for an answer").unwrap();
@@ -159,12 +180,13 @@ fn a_clock_that_jumped_deletes_nothing_in_any_process() {
     let (disk, distiller) = (SimDisk::default(), scripted(How::Fails));
     let (memory, _) = Memory::open(Path::new(FOLDER), options(&disk, &distiller)).unwrap();
     for number in 0..50 {
-        memory.write(NOW, NewMegram { task: None, ..event(number) }).unwrap();
+        memory.write(without_task(number), NOW).unwrap();
     }
     assert_eq!(memory.dream().unwrap().skipped, None);
     memory.close().unwrap();
-    let years = Arc::new(Still(NOW + 3_650 * DAY));
-    let (memory, _) = Memory::open(Path::new(FOLDER), Options { clock: years, ..options(&disk, &distiller) }).unwrap();
+    let years = Arc::new(Moved::new(NOW + 3_650 * DAY));
+    let (memory, _) =
+        Memory::open(Path::new(FOLDER), options(&disk, &distiller).with(|options| options.clock = years)).unwrap();
     let dream = memory.dream().unwrap();
     // A tenth of the tags at most, whatever the clocks say: seven tags, one goes.
     assert!(dream.skipped.is_some() || dream.faded_tags <= 1, "{dream:?}");
@@ -173,19 +195,45 @@ fn a_clock_that_jumped_deletes_nothing_in_any_process() {
 #[test]
 fn a_sweep_and_a_write_keep_their_order_through_a_crash() {
     let (disk, distiller) = (SimDisk::default(), scripted(How::Fails));
-    let clock = Arc::new(Still(NOW + 90 * DAY));
-    let options = Options { clock, ..options(&disk, &distiller) };
+    let clock = Moved::new(NOW);
+    let options = options(&disk, &distiller).with(|options| options.clock = Arc::new(clock.clone()));
     let (memory, _) = Memory::open(Path::new(FOLDER), options.clone()).unwrap();
     for number in 0..70 {
-        memory.write(NOW, event(number)).unwrap();
+        memory.write(event(number), NOW).unwrap();
     }
+    clock.set(NOW + 90 * DAY);
+    memory.write(event(70), NOW + 90 * DAY).unwrap();
     std::thread::scope(|scope| {
         scope.spawn(|| (0..10).for_each(|_| drop(memory.dream())));
-        scope.spawn(|| (70..300).for_each(|n| drop(memory.write(NOW + 90 * DAY, event(n)).unwrap())));
+        scope.spawn(|| (71..300).for_each(|n| drop(memory.write(event(n), NOW + 90 * DAY).unwrap())));
     });
-    memory.flush(Promise::Synced).unwrap();
+    memory.flush(Durability::Synced).unwrap();
     let (seen, stats) = (contents(&memory), memory.stats().engine);
     let left = disk.after(crate::sim_disk::Loss::Everything);
-    let (memory, summary) = Memory::open(Path::new(FOLDER), Options { disk: Arc::new(left), ..options }).unwrap();
+    let (memory, summary) =
+        Memory::open(Path::new(FOLDER), options.with(|options| options.disk = Arc::new(left))).unwrap();
     assert_eq!((contents(&memory), memory.stats().engine, summary.refused_frames), (seen, stats, 0));
+}
+
+#[test]
+fn writes_off_the_clock_stop_the_sweep_and_are_reported() {
+    let (disk, distiller) = (SimDisk::default(), scripted(How::Fails));
+    let clock = Moved::new(NOW);
+    let options = options(&disk, &distiller).with(|options| options.clock = Arc::new(clock.clone()));
+    let (memory, _) = Memory::open(Path::new(FOLDER), options).unwrap();
+    // Made-up times, and seconds instead of milliseconds.
+    for (at, by_ms) in [(NOW - 300 * DAY, -300 * DAY), (NOW / 1_000, NOW / 1_000 - NOW), (NOW + DAY + 1, DAY + 1)] {
+        memory.write(event(0), at).unwrap();
+        let dream = memory.dream().unwrap();
+        let skipped = Some(SweepSkipped::WritesOffClock { by_ms });
+        assert_eq!((dream.skipped, dream.faded_megrams, dream.demoted.len()), (skipped, 0, 0));
+    }
+    assert_eq!(contents(&memory).len(), 3);
+    // A day of difference is no made-up time, and a write of now is trusted again.
+    memory.write(event(1), NOW - DAY).unwrap();
+    assert_eq!(memory.dream().unwrap().skipped, None);
+    // Time that passes after a write is not held against it.
+    clock.set(NOW + 200 * DAY);
+    let dream = memory.dream().unwrap();
+    assert_eq!((dream.skipped, dream.faded_megrams > 0), (None, true), "{dream:?}");
 }

@@ -8,7 +8,7 @@ use std::{
     time::Duration,
 };
 
-use artoo_mkct::{MegramId, Memory, NewMegram, Options, Promise, State};
+use artoo_mkct::{Durability, Memory, NewMegram, Options, State, Tag, record::MegramId};
 
 const NOW: i64 = 1_772_000_000_000;
 
@@ -55,12 +55,15 @@ pub(crate) fn write_until_killed(folder: &Path, salt: u64) {
         let count = 1 + (number % 7);
         let drafts = (0..count).map(|i| {
             let text = content(number * 10 + i, salt);
-            let draft =
-                NewMegram::new(format!("intent:{}", number % 9), "via:glob", State::ALL[(number % 7) as usize], text);
-            NewMegram { task: Some(format!("task-{number}")), ..draft }
+            let draft = NewMegram::new(
+                Tag::new(format!("intent:{}", number % 9), "via:glob"),
+                State::ALL[(number % 7) as usize],
+                text,
+            );
+            draft.task(format!("task-{number}"))
         });
-        let accepted = memory.write_all(NOW + number as i64, drafts.collect()).expect("a write is accepted");
-        accepted.receipt.wait(Promise::Acknowledged).expect("a write is acknowledged");
+        let accepted = memory.write_all(drafts.collect(), NOW + number as i64).expect("a write is accepted");
+        accepted.receipt.wait(Durability::Acknowledged).expect("a write is acknowledged");
         for id in &accepted.ids {
             writeln!(out, "kept {id}").expect("somebody listens");
         }

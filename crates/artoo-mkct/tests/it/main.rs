@@ -11,6 +11,7 @@
 mod corrupt;
 mod crash;
 mod dreamer;
+mod engine;
 mod kill;
 mod model;
 mod sim_disk;

@@ -3,8 +3,10 @@
 use std::{collections::BTreeMap, fs, path::Path};
 
 use artoo_mkct::{
-    IndexChoice, JournalError, Megram, MegramId, Memory, NewMegram, OnDamage, OpenError, Options, Promise, RuleKind,
-    State,
+    Durability, Memory, NewMegram, Options, State, Tag,
+    journal::JournalError,
+    memory::{DamagePolicy, OpenError},
+    record::{Megram, MegramId, RuleKind},
 };
 
 use crate::support::{DAY, NOW, event};
@@ -13,7 +15,10 @@ use crate::support::{DAY, NOW, event};
 const FIXTURE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/store-v1");
 
 fn options() -> Options {
-    Options { index: IndexChoice::None, dream: None, snapshot_tail_bytes: 1, ..Options::default() }
+    Options::default().with(|options| {
+        options.dream = None;
+        options.snapshot_tail_bytes = 1;
+    })
 }
 
 fn everything(memory: &Memory) -> BTreeMap<MegramId, Megram> {
@@ -28,23 +33,23 @@ fn write_the_fixture() {
     fs::create_dir_all(FIXTURE).unwrap();
     let (memory, _) = Memory::open(FIXTURE, options()).unwrap();
     for number in 0..14 {
-        memory.write(NOW + number as i64, event(number)).unwrap();
+        memory.write(event(number), NOW + number as i64).unwrap();
     }
-    memory.write_thinking(NOW, "law", "first", "never make things worse").unwrap();
+    memory.write_thinking(&Tag::new("law", "first"), "never make things worse", NOW).unwrap();
     for task in 0..6 {
-        let draft = NewMegram::new("intent:count_pdf_files", "via:glob", State::Accept, "12 files, checked");
-        memory.write(NOW + task, NewMegram { task: Some(format!("task-{task}")), ..draft }).unwrap();
+        let draft = NewMegram::new(Tag::new("intent:count_pdf_files", "via:glob"), State::Accept, "12 files, checked");
+        memory.write(draft.task(format!("task-{task}")), NOW + task).unwrap();
     }
     let engine = memory.engine();
     let promotion =
         engine.promotions(NOW + DAY).into_iter().find(|found| found.ticket.kind() == RuleKind::BestPractice);
     let frame = (*engine).clone().promote(&promotion.unwrap().ticket, "Use glob.", NOW + DAY).unwrap();
     let rule = memory.adopt(vec![frame]).unwrap().ids[0];
-    let _ = memory.query_c("intent:count_pdf_files", "via:glob", NOW + 2 * DAY);
+    let _ = memory.query_c(&Tag::new("intent:count_pdf_files", "via:glob"), NOW + 2 * DAY);
     memory.record_negative_feedback(rule, "glob missed two", Some("task-9"), NOW + 3 * DAY).unwrap();
-    let gone = memory.write(NOW, event(40)).unwrap().ids[0];
+    let gone = memory.write(event(40), NOW).unwrap().ids[0];
     memory.forget(gone, NOW + 4 * DAY).unwrap();
-    memory.flush(Promise::Synced).unwrap();
+    memory.flush(Durability::Synced).unwrap();
     let says: Vec<Megram> = everything(&memory).into_values().collect();
     fs::write(Path::new(FIXTURE).join("says.json"), serde_json::to_vec_pretty(&says).unwrap()).unwrap();
     memory.close().unwrap();
@@ -63,7 +68,7 @@ fn a_store_of_version_1_opens_and_says_what_it_said() {
         let (memory, summary) = Memory::open(folder.path(), options()).unwrap();
         assert_eq!(summary.refused_frames, 0);
         assert_eq!(everything(&memory), says);
-        let potentials = memory.query_mk("intent:count_pdf_files", "via:glob", NOW + 3 * DAY);
+        let potentials = memory.query_mk(&Tag::new("intent:count_pdf_files", "via:glob"), NOW + 3 * DAY);
         assert!((potentials.attention - (6.0 * 0.9 * (-0.15_f64).exp() + 0.95)).abs() < 1e-6, "{potentials:?}");
         assert_eq!(memory.stats().engine.forgotten, 1);
         assert!(memory.verify().unwrap().is_sound());
@@ -87,12 +92,12 @@ fn a_journal_of_artoo_0_1_0_opens_and_answers() {
         ("intent:list_the_largest", "via:glob", 1.0),
         ("intent:list_the_largest", "via:shell", 0.0),
     ] {
-        let found = memory.query_mk(intent, approach, now);
+        let found = memory.query_mk(&Tag::new(intent, approach), now);
         let is_near = |value: f64| (value - 0.9 * tasks).abs() < 1e-3;
         assert!(is_near(found.attention) && is_near(found.decision), "{intent} {approach}: {found:?}");
     }
     assert!(memory.verify().unwrap().is_sound());
-    memory.write(now, event(0)).unwrap();
+    memory.write(event(0), now).unwrap();
     memory.close().unwrap();
     let (memory, _) = Memory::open(folder.path(), options()).unwrap();
     assert_eq!(everything(&memory).len(), 13);
@@ -104,7 +109,7 @@ fn a_newer_store_is_refused_and_left_alone_and_a_newer_snapshot_is_not_needed() 
     let folder = tempfile::tempdir().unwrap();
     let journal = folder.path().join("memory.journal");
     let (memory, _) = Memory::open(folder.path(), options()).unwrap();
-    memory.write(NOW, event(0)).unwrap();
+    memory.write(event(0), NOW).unwrap();
     memory.close().unwrap();
     let sound = fs::read(&journal).unwrap();
 
@@ -113,8 +118,8 @@ fn a_newer_store_is_refused_and_left_alone_and_a_newer_snapshot_is_not_needed() 
     let checksum = crc32fast::hash(&newer[..12]);
     newer[12..16].copy_from_slice(&checksum.to_le_bytes());
     fs::write(&journal, &newer).unwrap();
-    for on_damage in [OnDamage::Refuse, OnDamage::Repair] {
-        let refused = Memory::open(folder.path(), Options { on_damage, ..options() }).unwrap_err();
+    for on_damage in [DamagePolicy::Refuse, DamagePolicy::Repair] {
+        let refused = Memory::open(folder.path(), options().with(|options| options.on_damage = on_damage)).unwrap_err();
         let expected = matches!(refused, OpenError::Journal(JournalError::NewerVersion { found: 2, supported: 1, .. }));
         assert!(expected, "{refused:?}");
         assert_eq!(fs::read(&journal).unwrap(), newer);
@@ -140,4 +145,23 @@ fn a_folder_that_cannot_be_used_is_an_error_that_names_it() {
         let refused = Memory::open(&path, options()).unwrap_err();
         assert!(matches!(&refused, OpenError::Io { path: named, .. } if *named == path), "{refused:?}");
     }
+}
+
+/// Earlier versions kept a LevelDB in the folder of the memory.
+#[test]
+fn the_index_folder_of_an_earlier_version_is_named_and_untouched() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::copy(Path::new(FIXTURE).join("memory.journal"), folder.path().join("memory.journal")).unwrap();
+    let index = folder.path().join("memory.index");
+    fs::create_dir(&index).unwrap();
+    let (memory, summary) = Memory::open(folder.path(), options()).unwrap();
+    assert_eq!(summary.old_index, None, "an empty folder holds nothing");
+    memory.close().unwrap();
+    fs::write(index.join("CURRENT"), "MANIFEST-000001\n").unwrap();
+    let (memory, summary) = Memory::open(folder.path(), options()).unwrap();
+    assert_eq!(summary.old_index.as_deref(), Some(index.as_path()));
+    let id = memory.engine().query_recent(1)[0].id;
+    memory.forget(id, NOW).unwrap();
+    memory.close().unwrap();
+    assert_eq!(fs::read_to_string(index.join("CURRENT")).unwrap(), "MANIFEST-000001\n");
 }

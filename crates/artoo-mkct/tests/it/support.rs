@@ -1,8 +1,21 @@
 //! What the tests share: events, options, and a look at everything a memory knows.
 
-use std::{collections::BTreeMap, path::Path, sync::Arc};
+use std::{
+    collections::BTreeMap,
+    path::Path,
+    sync::{
+        Arc,
+        atomic::{AtomicI64, Ordering},
+    },
+};
 
-use artoo_mkct::{Clock, Clocks, IndexChoice, MegramId, Memory, NewMegram, OnDamage, Options, State, disk::Disk};
+use artoo_mkct::{
+    Memory, NewMegram, Options, State, Tag,
+    clock::{Clock, Clocks},
+    disk::Disk,
+    memory::DamagePolicy,
+    record::MegramId,
+};
 
 pub(crate) const NOW: i64 = 1_772_000_000_000;
 pub(crate) const DAY: i64 = 86_400_000;
@@ -11,41 +24,49 @@ pub(crate) const FOLDER: &str = "/memory";
 /// An event of its own task under one of a few tags.
 pub(crate) fn event(number: usize) -> NewMegram {
     let draft = NewMegram::new(
-        format!("intent:{}", number % 7),
-        "via:glob",
+        Tag::new(format!("intent:{}", number % 7), "via:glob"),
         State::ALL[number % State::ALL.len()],
         format!("event {number}: {}", "it went as it went ".repeat(number % 5)),
     );
-    NewMegram { task: Some(format!("task-{number}")), ..draft }
+    draft.task(format!("task-{number}"))
 }
 
-/// A clock that stands still.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Still(pub(crate) i64);
+/// A clock that only a test moves; clones are the same clock.
+#[derive(Debug, Clone)]
+pub(crate) struct Moved(Arc<AtomicI64>);
 
-impl Clock for Still {
+impl Moved {
+    pub(crate) fn new(wall_ms: i64) -> Self {
+        Self(Arc::new(AtomicI64::new(wall_ms)))
+    }
+
+    pub(crate) fn set(&self, wall_ms: i64) {
+        self.0.store(wall_ms, Ordering::SeqCst);
+    }
+}
+
+impl Clock for Moved {
     fn now(&self) -> Clocks {
-        Clocks { wall_ms: self.0, uptime_ms: self.0 - NOW }
+        let wall_ms = self.0.load(Ordering::SeqCst);
+        Clocks { wall_ms, uptime_ms: wall_ms - NOW }
     }
 }
 
-/// Options without an index and without a Dreamer of its own accord.
+/// Options with a clock that stands still, and a Dreamer that runs only when told.
 pub(crate) fn quiet(disk: &(impl Disk + Clone + 'static)) -> Options {
-    Options {
-        disk: Arc::new(disk.clone()),
-        index: IndexChoice::None,
-        clock: Arc::new(Still(NOW)),
-        dream: None,
-        ..Options::default()
-    }
+    Options::default().with(|options| {
+        options.disk = Arc::new(disk.clone());
+        options.clock = Arc::new(Moved::new(NOW));
+        options.dream = None;
+    })
 }
 
-pub(crate) fn open(disk: &(impl Disk + Clone + 'static)) -> (Memory, artoo_mkct::OpenSummary) {
+pub(crate) fn open(disk: &(impl Disk + Clone + 'static)) -> (Memory, artoo_mkct::memory::OpenSummary) {
     Memory::open(Path::new(FOLDER), quiet(disk)).unwrap()
 }
 
 pub(crate) fn repairing(options: Options) -> Options {
-    Options { on_damage: OnDamage::Repair, ..options }
+    options.with(|options| options.on_damage = DamagePolicy::Repair)
 }
 
 /// Everything a memory knows, by id, read back from where it stands.

@@ -7,8 +7,9 @@ use std::{
 };
 
 use artoo_mkct::{
-    ForgetFailed, IndexChoice, MaintenanceError, Memory, NewMegram, Options, Promise, State,
+    Durability, Memory, NewMegram, Options, State, Tag,
     disk::{Disk as _, OpenMode},
+    memory::{MaintenanceError, MemoryForgetError},
 };
 
 use crate::{
@@ -31,7 +32,7 @@ fn child_opens_writes_and_closes() {
     let folder = std::env::var_os(FOLDER_VARIABLE).expect("started by the other test");
     let (memory, _) = Memory::open(PathBuf::from(folder), Options::default()).unwrap();
     for number in 0..WRITES {
-        memory.write(NOW, event(number)).unwrap().receipt.wait(Promise::Synced).unwrap();
+        memory.write(event(number), NOW).unwrap().receipt.wait(Durability::Synced).unwrap();
     }
     memory.close().unwrap();
 }
@@ -68,15 +69,15 @@ fn fifty_processes_at_once_lose_nothing() {
 fn the_second_reads_what_was_there_and_the_first_takes_in_what_it_wrote() {
     let disk = SimDisk::default();
     let (first, _) = open(&disk);
-    first.write(NOW, event(0)).unwrap().receipt.wait(Promise::Synced).unwrap();
+    first.write(event(0), NOW).unwrap().receipt.wait(Durability::Synced).unwrap();
     let (second, summary) = open(&disk);
     assert!(summary.guest && second.stats().guest);
     assert_eq!(contents(&second).len(), 1);
-    second.write(NOW, event(1)).unwrap();
+    second.write(event(1), NOW).unwrap();
     assert_eq!(contents(&second).len(), 2, "its own writes are visible to it, and readable");
-    assert_eq!(first.dream().unwrap().taken_in.journals, 0, "its journal is in use");
+    assert_eq!(first.dream().unwrap().adopted.journals, 0, "its journal is in use");
     second.close().unwrap();
-    let taken = first.dream().unwrap().taken_in;
+    let taken = first.dream().unwrap().adopted;
     assert_eq!((taken.journals, taken.frames, taken.damaged), (1, 1, 0));
     assert_eq!(contents(&first).len(), 2);
     first.close().unwrap();
@@ -91,11 +92,11 @@ fn a_second_that_comes_before_the_first_made_the_journal_works_too() {
     assert!(lock.try_lock().unwrap());
     let (guest, summary) = open(&disk);
     assert!(summary.guest);
-    guest.write(NOW, event(0)).unwrap();
+    guest.write(event(0), NOW).unwrap();
     guest.close().unwrap();
     lock.unlock();
     let (memory, summary) = open(&disk);
-    assert_eq!((summary.taken_in.journals, contents(&memory).len()), (1, 1));
+    assert_eq!((summary.adopted.journals, contents(&memory).len()), (1, 1));
 }
 
 #[doc = "holds: design M15"]
@@ -105,7 +106,7 @@ fn a_second_that_outlives_the_first_hands_over_itself() {
     let (first, _) = open(&disk);
     let (second, _) = open(&disk);
     first.close().unwrap();
-    second.write(NOW, event(1)).unwrap();
+    second.write(event(1), NOW).unwrap();
     second.close().unwrap();
     assert!(disk.paths().iter().all(|path| !path.to_string_lossy().contains("inbox")), "{:?}", disk.paths());
     assert_eq!(contents(&open(&disk).0).len(), 1);
@@ -117,18 +118,18 @@ fn a_second_that_is_killed_is_taken_in_by_the_next_opener_also_twice() {
     let disk = SimDisk::default();
     let (first, _) = open(&disk);
     let (second, _) = open(&disk);
-    second.write(NOW, event(1)).unwrap().receipt.wait(Promise::Synced).unwrap();
+    second.write(event(1), NOW).unwrap().receipt.wait(Durability::Synced).unwrap();
     let killed = disk.after(Loss::Everything);
     let inbox: Vec<PathBuf> =
         killed.paths().into_iter().filter(|path| path.to_string_lossy().contains("inbox")).collect();
     let journal = killed.read(&inbox[0]).unwrap();
     let (memory, summary) = open(&killed);
-    assert_eq!((summary.taken_in.journals, contents(&memory).len()), (1, 1));
+    assert_eq!((summary.adopted.journals, contents(&memory).len()), (1, 1));
     memory.close().unwrap();
     // The file's name came back after a crash: the same records once more.
     killed.open(&inbox[0], OpenMode::Write).unwrap().write_at(&journal, 0).unwrap();
     let (memory, summary) = open(&killed);
-    assert_eq!((summary.taken_in.frames, contents(&memory).len()), (0, 1));
+    assert_eq!((summary.adopted.frames, contents(&memory).len()), (0, 1));
     drop((first, second, memory));
 }
 
@@ -139,7 +140,7 @@ fn a_damaged_journal_of_a_second_gives_what_is_sound_and_says_so() {
     let (first, _) = open(&disk);
     let (second, _) = open(&disk);
     for number in 0..3 {
-        second.write(NOW, event(number)).unwrap().receipt.wait(Promise::Synced).unwrap();
+        second.write(event(number), NOW).unwrap().receipt.wait(Durability::Synced).unwrap();
     }
     let left = disk.after(Loss::Everything);
     drop((first, second));
@@ -149,7 +150,7 @@ fn a_damaged_journal_of_a_second_gives_what_is_sound_and_says_so() {
     bytes[second_event] ^= 1;
     left.write(&inbox, &bytes);
     let (memory, summary) = open(&left);
-    assert_eq!((summary.taken_in.damaged, summary.taken_in.frames), (1, 2));
+    assert_eq!((summary.adopted.damaged, summary.adopted.frames), (1, 2));
     assert_eq!(contents(&memory).len(), 2);
 }
 
@@ -158,14 +159,14 @@ fn a_damaged_journal_of_a_second_gives_what_is_sound_and_says_so() {
 fn a_guest_forgets_its_own_at_once_and_the_holders_when_it_is_taken_in() {
     let disk = SimDisk::default();
     let (first, _) = open(&disk);
-    let theirs = first.write(NOW, event(0)).unwrap();
-    theirs.receipt.wait(Promise::Synced).unwrap();
+    let theirs = first.write(event(0), NOW).unwrap();
+    theirs.receipt.wait(Durability::Synced).unwrap();
     let (second, _) = open(&disk);
-    let own = second.write(NOW, NewMegram::new("s", "e", State::Accept, "a secret of mine")).unwrap();
+    let own = second.write(NewMegram::new(Tag::new("s", "e"), State::Accept, "a secret of mine"), NOW).unwrap();
     second.forget(own.ids[0], NOW).unwrap();
     assert_eq!(disk.holds(b"a secret of mine"), Vec::<PathBuf>::new());
     let told = second.forget(theirs.ids[0], NOW).unwrap_err();
-    assert!(matches!(told, ForgetFailed::HeldElsewhere), "{told:?}");
+    assert!(matches!(told, MemoryForgetError::HeldElsewhere), "{told:?}");
     assert_eq!(contents(&second).len(), 0);
     for refused in [second.compact(NOW).map(drop), second.verify().map(drop), second.rebuild().map(drop)] {
         assert!(matches!(refused, Err(MaintenanceError::HeldElsewhere)));
@@ -174,19 +175,4 @@ fn a_guest_forgets_its_own_at_once_and_the_holders_when_it_is_taken_in() {
     let _ = first.dream();
     assert_eq!(contents(&first).len(), 0);
     assert_eq!(disk.holds(b"event 0"), Vec::<PathBuf>::new(), "taking the wish in erased the body");
-}
-
-#[doc = "holds: design M15"]
-#[test]
-fn the_second_leaves_the_firsts_index_alone() {
-    let folder = tempfile::tempdir().unwrap();
-    let options = || Options { index: IndexChoice::LevelDb, dream: None, ..Options::default() };
-    let (first, _) = Memory::open(folder.path(), options()).unwrap();
-    let (second, _) = Memory::open(folder.path(), options()).unwrap();
-    assert!(second.stats().index.is_none());
-    second.write(NOW, event(1)).unwrap();
-    second.close().unwrap();
-    let _ = first.dream();
-    assert!(first.verify().unwrap().is_sound());
-    first.close().unwrap();
 }

@@ -36,7 +36,7 @@ fn mode_and_required_are_kept() {
 
 #[doc = "holds: law 0.3; design G19"]
 #[test]
-fn a_check_drops_the_prose_and_renders_its_own_claim() {
+fn a_check_renders_its_own_claim() {
     let wire = json!({
         "criterion": "everything is perfect",
         "mode": "plausible",
@@ -52,7 +52,7 @@ fn a_check_drops_the_prose_and_renders_its_own_claim() {
 
 #[doc = "holds: law 0.3; design G19"]
 #[test]
-fn every_check_renders_what_it_looks_at() {
+fn every_check_names_what_it_reads() {
     let check = |wire: Value, claim: &str, substantive: bool, written: Option<&str>| {
         let check: Check = serde_json::from_value(wire).unwrap();
         assert_eq!(check.claim(), claim);
@@ -96,7 +96,7 @@ fn every_check_renders_what_it_looks_at() {
 
 #[doc = "holds: design G19"]
 #[test]
-fn a_check_with_a_word_too_many_is_refused() {
+fn a_check_rejects_unknown_fields() {
     for wire in [
         json!({ "kind": "output_not_empty", "path": "/a" }),
         json!({ "kind": "file_exists", "path": "/a", "why": "trust me" }),

@@ -29,7 +29,7 @@ fn envelope(kind: MessageKind) -> Envelope {
 }
 
 #[test]
-fn there_is_one_file_a_kind_and_one_for_the_report() {
+fn every_kind_has_a_golden_file() {
     let files: BTreeSet<String> =
         fs::read_dir(folder()).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
     let mut expected: BTreeSet<String> =
@@ -39,7 +39,7 @@ fn there_is_one_file_a_kind_and_one_for_the_report() {
 }
 
 #[test]
-fn every_file_is_read_and_written_back_as_it_stands() {
+fn golden_files_round_trip() {
     for kind in MessageKind::ALL {
         let golden = read(&wire_name(*kind));
         let envelope = envelope(*kind);
@@ -52,7 +52,7 @@ fn every_file_is_read_and_written_back_as_it_stands() {
 }
 
 #[test]
-fn every_file_could_have_passed_the_bus() {
+fn golden_files_pass_the_route_check() {
     let ids: BTreeSet<MessageId> = MessageKind::ALL.iter().map(|kind| envelope(*kind).id).collect();
     assert_eq!(ids.len(), MessageKind::ALL.len());
     for kind in MessageKind::ALL {
@@ -71,7 +71,7 @@ fn every_file_could_have_passed_the_bus() {
 
 #[doc = "holds: invariant 3"]
 #[test]
-fn the_specs_contracts_keep_their_names() {
+fn contracts_have_the_specs_names() {
     let check = |kind: MessageKind, names: &[&str]| {
         let golden = read(&wire_name(kind));
         for name in names {
@@ -107,7 +107,7 @@ fn the_specs_contracts_keep_their_names() {
 }
 
 #[test]
-fn what_is_not_a_message_is_refused() {
+fn invalid_messages_are_rejected() {
     let refused = |change: fn(&mut Value)| {
         let mut golden = read("abort");
         change(&mut golden);

@@ -12,7 +12,7 @@ fn uuid() -> Uuid {
 
 #[doc = "holds: design D16"]
 #[test]
-fn a_task_id_is_safe_whatever_the_words() {
+fn task_ids_are_safe_for_any_words() {
     let check = |words: &str, slug: &str| assert_eq!(TaskId::new(words, uuid()).as_str(), format!("{slug}-{UUID}"));
     check("Count the PDF files", "count_the_pdf_files");
     check("", "task");
@@ -29,7 +29,7 @@ fn a_task_id_is_safe_whatever_the_words() {
 }
 
 #[test]
-fn text_that_is_no_task_id_is_refused() {
+fn invalid_task_ids_are_rejected() {
     let check = |text: &str, taken: bool| {
         assert_eq!(TaskId::try_from(text.to_owned()).is_ok(), taken, "{text:?}");
     };
@@ -55,7 +55,7 @@ fn text_that_is_no_task_id_is_refused() {
 }
 
 #[test]
-fn a_moment_is_written_in_one_form() {
+fn timestamps_have_one_format() {
     let check = |text: &str, written: &str| {
         let moment = Timestamp::parse(text).unwrap();
         assert_eq!(moment.to_string(), written);
@@ -74,7 +74,7 @@ fn a_moment_is_written_in_one_form() {
 }
 
 #[test]
-fn moments_saturate() {
+fn timestamps_saturate() {
     for ms in [i64::MIN, i64::MAX, 0, -1, 253_402_207_200_000, -377_705_023_201_000] {
         let moment = Timestamp::from_millis(ms);
         assert_eq!(Timestamp::parse(&moment.to_string()), Ok(moment), "{ms}");
@@ -88,7 +88,7 @@ fn moments_saturate() {
 proptest! {
     #[doc = "holds: design D16"]
     #[test]
-    fn any_words_make_an_id_that_is_read_back(words in any::<String>(), uuid in any::<u128>()) {
+    fn task_ids_round_trip(words in any::<String>(), uuid in any::<u128>()) {
         let id = TaskId::new(&words, Uuid::from_u128(uuid));
         prop_assert_eq!(TaskId::try_from(id.as_str().to_owned()), Ok(id.clone()));
         prop_assert!(id.as_str().len() <= 255, "a file name: {} bytes", id.as_str().len());
@@ -96,14 +96,14 @@ proptest! {
     }
 
     #[test]
-    fn no_text_makes_reading_an_id_or_a_moment_panic(text in any::<String>(), tail in "[0-9a-f-]{0,40}") {
+    fn parsing_never_panics_on_any_text(text in any::<String>(), tail in "[0-9a-f-]{0,40}") {
         let _ = TaskId::try_from(text.clone());
         let _ = TaskId::try_from(format!("{text}{tail}"));
         let _ = Timestamp::parse(&text);
     }
 
     #[test]
-    fn any_moment_is_read_back(ms in any::<i64>()) {
+    fn timestamps_round_trip(ms in any::<i64>()) {
         let moment = Timestamp::from_millis(ms);
         prop_assert_eq!(Timestamp::parse(&moment.to_string()), Ok(moment));
     }

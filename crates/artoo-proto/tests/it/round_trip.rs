@@ -10,7 +10,7 @@ use crate::strategies::{address, id, message, message_id, moment, option, task_i
 const CASES: u32 = 48;
 
 #[test]
-fn every_kind_is_the_same_after_its_json() {
+fn every_kind_round_trips() {
     for kind in MessageKind::ALL {
         let mut runner = TestRunner::new(Config { cases: CASES, failure_persistence: None, ..Config::default() });
         let result = runner.run(&message(*kind), |message| {
@@ -28,7 +28,7 @@ fn every_kind_is_the_same_after_its_json() {
 }
 
 #[test]
-fn a_number_that_is_none_does_not_come_back_as_another() {
+fn nan_does_not_round_trip_as_a_number() {
     // JSON has no such number; whoever measures one must not send it.
     let text = serde_json::to_string(&Loss { d: f64::NAN, ..Loss::default() }).unwrap();
     assert!(text.contains(r#""D":null"#) && serde_json::from_str::<Loss>(&text).is_err(), "{text}");
@@ -42,7 +42,7 @@ proptest! {
     #![proptest_config(Config { cases: 64, failure_persistence: None, ..Config::default() })]
 
     #[test]
-    fn any_envelope_is_the_same_after_its_json(
+    fn envelopes_round_trip(
         message in any_message(),
         seq in any::<u64>(),
         id in message_id(),
@@ -59,14 +59,14 @@ proptest! {
     }
 
     #[test]
-    fn a_finite_number_keeps_every_bit(d in prop::num::f64::NORMAL | prop::num::f64::SUBNORMAL | prop::num::f64::ZERO) {
+    fn finite_numbers_keep_every_bit(d in prop::num::f64::NORMAL | prop::num::f64::SUBNORMAL | prop::num::f64::ZERO) {
         let text = serde_json::to_string(&Loss { d, ..Loss::default() }).unwrap();
         let read: Loss = serde_json::from_str(&text).unwrap();
         prop_assert_eq!(read.d.to_bits(), d.to_bits());
     }
 
     #[test]
-    fn text_from_outside_never_makes_reading_panic(bytes in prop::collection::vec(any::<u8>(), 0..200), name in id()) {
+    fn deserializing_never_panics(bytes in prop::collection::vec(any::<u8>(), 0..200), name in id()) {
         let _ = serde_json::from_slice::<Envelope>(&bytes);
         let _ = serde_json::from_str::<Message>(&format!(r#"{{"type":"plan","content":{{"task_id":"{name}"}}}}"#));
     }

@@ -27,7 +27,7 @@ fn reaches(role: Role) -> BTreeSet<Role> {
 }
 
 #[test]
-fn every_kind_stands_once_in_the_order_of_the_flow() {
+fn every_kind_has_one_route() {
     let kinds: Vec<MessageKind> = ROUTES.iter().map(|row| row.kind).collect();
     assert_eq!(kinds, MessageKind::ALL);
     for row in &ROUTES {
@@ -40,7 +40,7 @@ fn every_kind_stands_once_in_the_order_of_the_flow() {
 
 #[doc = "holds: invariant 8, 13; design D8"]
 #[test]
-fn each_role_says_what_is_its_own_and_nothing_else() {
+fn each_role_publishes_only_its_own_kinds() {
     use MessageKind as M;
     let check = |role: Role, kinds: &[MessageKind]| assert_eq!(publishes(role), kinds, "{role}");
     check(Role::Perceiver, &[M::ClarificationRequest, M::TaskSpec, M::PerceptionFailed]);
@@ -58,7 +58,7 @@ fn each_role_says_what_is_its_own_and_nothing_else() {
 
 #[doc = "holds: invariant 7; principle 6"]
 #[test]
-fn nobody_reaches_whom_the_spec_keeps_apart() {
+fn separated_roles_have_no_route() {
     let check = |role: Role, others: &[Role]| {
         assert_eq!(reaches(role), others.iter().copied().collect(), "{role}");
     };
@@ -74,7 +74,7 @@ fn nobody_reaches_whom_the_spec_keeps_apart() {
 
 #[doc = "holds: invariant 15; principle 5"]
 #[test]
-fn memory_the_auditor_and_the_human_hear_only_whom_they_should() {
+fn memory_auditor_and_operator_receive_only_their_kinds() {
     use MessageKind as M;
     let check = |role: Role, expected: &[(Role, MessageKind)]| {
         assert_eq!(receives(role), expected.iter().copied().collect(), "{role}");
@@ -95,24 +95,24 @@ fn memory_the_auditor_and_the_human_hear_only_whom_they_should() {
 }
 
 #[test]
-fn the_page_shows_the_table() {
+fn the_message_flow_page_shows_the_table() {
     let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../docs/message-flow.md");
     let page = page();
     if std::env::var(BLESS).is_ok_and(|value| value == "1") {
         fs::write(&path, &page).unwrap();
     }
     let shown = fs::read_to_string(&path).unwrap_or_default();
-    assert!(shown == page, "docs/message-flow.md is not what the route table says; {BLESS}=1 writes it anew");
+    assert!(shown == page, "docs/message-flow.md does not match the route table; {BLESS}=1 regenerates it");
 }
 
 fn page() -> String {
     let mut page = String::from(
         "# Message flow\n\n\
-         Generated from the route table in `crates/artoo-proto/src/route.rs`; a test compares the two. To write it anew:\n\
-         `ARTOO_BLESS=1 cargo test -p artoo-proto --test it the_page_shows_the_table`.\n\n\
-         A kind of message has one publisher and the receivers below. What has no row here can't be said: the bus refuses\n\
-         it, and the auditor reports it as a boundary violation. A message names the message that led to it; only the\n\
-         operator and the runtime may begin a chain. The auditor observes everything through a tap and publishes nothing.\n\n\
+         Generated from the route table in `crates/artoo-proto/src/route.rs`; a test compares the two. To regenerate it:\n\
+         `ARTOO_BLESS=1 cargo test -p artoo-proto --test it the_message_flow_page_shows_the_table`.\n\n\
+         Each kind of message has one publisher and the receivers below. The bus refuses a message without a row here, and\n\
+         the auditor reports it as a boundary violation. A message names the message that caused it; only the operator and\n\
+         the runtime may send one without a cause. The auditor observes every message through a tap and publishes nothing.\n\n\
          ## Table\n\n\
          | kind | from | to |\n|---|---|---|\n",
     );

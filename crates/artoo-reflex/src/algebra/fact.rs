@@ -1,251 +1,247 @@
-//! Facts of the machine.
+//! Facts of the machine: one table with the type, the English name, the command and the second source of each.
 
 use serde::{Deserialize, Serialize};
 
 use super::Ty;
 
-/// A fact of the machine.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Fact {
-    /// Today's date, local, as `2024-05-15`.
-    Date,
-    /// Day and time of day, local, as `2024-05-15 14:00`.
-    DateTime,
-    /// The time of day, local, as `14:00`.
-    Time,
-    /// The English name of a day's weekday.
-    DayOfWeek {
-        /// The day, as `2024-05-15`.
-        date: String,
-    },
-    /// Bytes free to the user on the file system that holds a path.
-    DiskFree {
-        /// Absolute.
-        path: String,
-    },
-    /// Bytes used on the file system that holds a path.
-    DiskUsed {
-        /// Absolute.
-        path: String,
-    },
-    /// Size in bytes of the file system that holds a path.
-    DiskTotal {
-        /// Absolute.
-        path: String,
-    },
-    /// Share of the room that the user can have which is used, on the file system that holds a path, as `27%`, rounded up.
-    DiskShare {
-        /// Absolute.
-        path: String,
-    },
-    /// Bytes on disk that a folder with all below it, or a file, takes.
-    DiskUsage {
-        /// Absolute.
-        path: String,
-    },
-    /// Bytes of main memory that programs can still get.
-    MemoryFree,
-    /// Bytes of main memory in use: all but what programs can still get.
-    MemoryUsed,
-    /// Bytes of main memory.
-    MemoryTotal,
-    /// Number of logical processors.
-    Processors,
-    /// The processor's model name.
-    ProcessorModel,
-    /// Load averages over 1, 5 and 15 minutes.
-    Load,
-    /// How long the machine has been running.
-    Uptime,
-    /// The user's name.
-    User,
-    /// The names of the groups that the user belongs to, one a line.
-    Groups,
-    /// The machine's name in the network.
-    Host,
-    /// Name and version of the operating system.
-    System,
-    /// Version of the kernel.
-    Kernel,
-    /// Architecture of the machine, as `x86_64`.
-    Architecture,
-    /// The user's home folder.
-    Home,
-    /// The current folder.
-    CurrentFolder,
-    /// The user's login shell.
-    Shell,
-    /// Addresses of this machine's network interfaces, one a line.
-    Addresses,
-    /// Ports on which this machine listens, one a line.
-    Ports,
-    /// The value of one environment variable.
-    Variable {
-        /// Its name; case counts.
-        name: String,
-    },
-    /// The environment variables' names, one a line.
-    Variables,
-    /// The folders of `PATH`, one a line.
-    SearchPath,
-    /// Where a program is found on `PATH`.
-    Program {
-        /// Its name.
-        name: String,
-    },
-    /// File systems with their size, use and free room, one a line.
-    Disks,
-    /// Today's date moved by so many days, as `2024-05-18`.
-    DateInDays {
-        /// Back where negative.
-        days: i32,
-    },
-    /// The year, local, as `2024`.
-    Year,
-    /// The English name of the month, local.
-    Month,
-    /// The number of the week, local, as ISO 8601 counts them, as `20`.
-    Week,
-    /// Seconds since 1970.
-    UnixTime,
-    /// How far local time is ahead of UTC, as `+0200`.
-    TimeZone,
-    /// When the machine was started, local, as `2024-05-15 08:00:00`.
-    BootTime,
-    /// Bytes of swap space.
-    SwapTotal,
-    /// Bytes of swap space in use.
-    SwapUsed,
-    /// Bytes of swap space that are free.
-    SwapFree,
-    /// What the processors are, many facts, as `lscpu` tells them.
-    ProcessorDetails,
-    /// Bits of a long integer.
-    WordSize,
-    /// Name of the kernel, as `Linux`.
-    KernelName,
-    /// Kernel, host, version and architecture on one line, as `uname -a` tells them.
-    SystemDetails,
-    /// The value of a parameter of the kernel.
-    KernelParameter {
-        /// Its name, as `vm.swappiness`.
-        name: String,
-    },
-    /// Names of the kernel's loaded modules, one a line.
-    KernelModules,
-    /// The number of the user.
-    UserId,
-    /// The number of the user's own group.
-    GroupId,
-    /// The name of the user's own group.
-    GroupName,
-    /// Names of the groups that somebody belongs to, one a line.
-    GroupsOf {
-        /// Who.
-        user: String,
-    },
-    /// The number of somebody.
-    UserIdOf {
-        /// Who.
-        user: String,
-    },
-    /// Names of all users of the machine, one a line.
-    AllUsers,
-    /// Names of all groups of the machine, one a line.
-    AllGroups,
-    /// Names of the users who are logged in, each once, one a line.
-    LoggedIn,
-    /// Paths of the shells one can log in with, one a line.
-    Shells,
-    /// Addresses of the servers that names are looked up at, one a line.
-    NameServers,
-    /// Address that packets to the outside are sent to.
-    Gateway,
-    /// Where packets are sent, one route a line, as `ip route` tells them.
-    Routes,
-    /// Names of the network interfaces, one a line.
-    Interfaces,
-    /// Language and character set of the session, as `en_US.UTF-8`.
-    Locale,
-    /// Most processes that the user may run at once, or `unlimited`.
-    ProcessLimit,
-    /// Most files that a program may have open at once, or `unlimited`.
-    OpenFilesLimit,
-    /// Permission bits that new files don't get, as `0022`.
-    Umask,
+/// What the table says of one fact.
+pub(crate) struct Row {
+    pub(crate) ty: Ty,
+    /// Its name in English, without the argument.
+    pub(crate) english: &'static str,
+    /// The command that prints it.
+    pub(crate) command: Command,
+    /// Where the check reads it.
+    pub(crate) source: Source,
+    /// The field's name and value, for a fact about something named.
+    pub(crate) argument: Option<(&'static str, String)>,
 }
 
+/// A command line written as for a shell: ` | ` between programs, single quotes around a word with blanks, and `{}` for
+/// the argument.
+pub(crate) enum Command {
+    /// Prints the same on every system.
+    Portable(&'static str),
+    /// Needs GNU's programs or Linux.
+    Gnu(&'static str),
+    /// The sandbox hides the network from programs.
+    Sandboxed,
+    /// No program prints it as the person's own session has it.
+    Missing,
+}
+
+/// Where a check reads a fact, without the program of the command.
+#[derive(Clone, Copy)]
+pub(crate) enum Source {
+    /// The local time in a `strftime` format.
+    Clock(&'static str),
+    /// The value of the first line `key separator value` of a file.
+    Entry(&'static str, &'static str, char),
+    /// The whole content of a file.
+    File(&'static str),
+    /// What stands before the separator in each line of a file.
+    FirstFields(&'static str, char),
+    /// An entry of `/proc/meminfo`, in bytes.
+    Memory(&'static str),
+    /// The difference of two entries of `/proc/meminfo`, in bytes.
+    MemoryBetween(&'static str, &'static str),
+    /// The soft limit of this name in `/proc/self/limits`.
+    Limit(&'static str),
+    /// The effective id of this name in `/proc/self/status`.
+    OwnId(&'static str),
+    /// Code of its own in `eval::fact`.
+    Computed,
+    /// There is no second source.
+    Missing(&'static str),
+}
+
+use Command::{Gnu, Missing, Portable, Sandboxed};
+use Source::{Clock, Computed, Entry, File, FirstFields, Limit, Memory, MemoryBetween, OwnId};
+
+macro_rules! facts {
+    ($($(#[doc = $doc:literal])* $name:ident $({ $field:ident: $type:ty })?
+        => $ty:ident, $english:literal, $command:expr, $source:expr;)*) => {
+        /// A fact of the machine.
+        #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+        #[serde(rename_all = "snake_case")]
+        #[expect(missing_docs, reason = "the variant's line says what its one field is")]
+        pub enum Fact {
+            $($(#[doc = $doc])* $name $({ $field: $type })?,)*
+        }
+
+        impl Fact {
+            /// The fact's row of the table.
+            #[expect(clippy::too_many_lines, reason = "a table")]
+            pub(crate) fn row(&self) -> Row {
+                match self {
+                    $(Self::$name $({ $field })? => Row {
+                        ty: Ty::$ty,
+                        english: $english,
+                        command: $command,
+                        source: $source,
+                        argument: [$((stringify!($field), $field.to_string()))?].into_iter().next(),
+                    },)*
+                }
+            }
+        }
+    };
+}
+
+facts! {
+    /// Today's date, local, as `2024-05-15`.
+    Date => Text, "today's date", Portable("date +%Y-%m-%d"), Clock("%Y-%m-%d");
+    /// Day and time of day, local, as `2024-05-15 14:00`.
+    DateTime => Text, "date and time", Portable("date '+%Y-%m-%d %H:%M'"), Clock("%Y-%m-%d %H:%M");
+    /// The time of day, local, as `14:00`.
+    Time => Text, "current time", Portable("date +%H:%M"), Clock("%H:%M");
+    /// The English name of the weekday of a date such as `2024-05-15`.
+    DayOfWeek { date: String }
+        => Text, "day of the week of", Gnu("env LC_ALL=C date -d {} +%A"), Computed;
+    /// Bytes free to the user on the file system that holds an absolute path.
+    DiskFree { path: String }
+        => Number, "free disk space of", Gnu("df -B1 --output=avail -- {} | tail -n 1"), Computed;
+    /// Bytes used on the file system that holds an absolute path.
+    DiskUsed { path: String }
+        => Number, "used disk space of", Gnu("df -B1 --output=used -- {} | tail -n 1"), Computed;
+    /// Size in bytes of the file system that holds an absolute path.
+    DiskTotal { path: String }
+        => Number, "disk size of", Gnu("df -B1 --output=size -- {} | tail -n 1"), Computed;
+    /// Used share of the space available to the user on the file system that holds an absolute path, as `27%`, rounded up.
+    DiskShare { path: String }
+        => Text, "percentage of disk space used of", Gnu("df -B1 --output=pcent -- {} | tail -n 1 | tr -d ' '"), Computed;
+    /// Bytes on disk that a file, or a folder with everything below it, takes; the path is absolute.
+    DiskUsage { path: String } => Number, "disk usage of", Gnu("du -s -B1 -- {} | cut -f 1"), Computed;
+    /// Bytes of main memory that programs can still get.
+    MemoryFree => Number, "free memory", Gnu(MEMORY_FREE), Memory("MemAvailable:");
+    /// Bytes of main memory in use: all but what programs can still get.
+    MemoryUsed => Number, "used memory", Gnu(MEMORY_USED), MemoryBetween("MemTotal:", "MemAvailable:");
+    /// Bytes of main memory.
+    MemoryTotal => Number, "total memory", Gnu(MEMORY_TOTAL), Memory("MemTotal:");
+    /// Number of logical processors.
+    Processors => Number, "number of processors", Gnu("nproc"), Computed;
+    /// The processor's model name.
+    ProcessorModel => Text, "processor model", Gnu(PROCESSOR_MODEL), Entry("/proc/cpuinfo", "model name", ':');
+    /// Load averages over 1, 5 and 15 minutes.
+    Load => Text, "load average", Gnu("env LC_ALL=C uptime | grep -o -E -e 'load average: .*'"), Computed;
+    /// How long the machine has been running.
+    Uptime => Text, "uptime", Gnu("env LC_ALL=C uptime -p"), Computed;
+    /// The user's name.
+    User => Text, "user name", Gnu("id -un"), Computed;
+    /// The names of the groups that the user belongs to, one a line.
+    Groups => Lines, "groups of the user", Gnu("id -Gn | tr ' ' \\n"), Computed;
+    /// The machine's name in the network.
+    Host => Text, "host name", Gnu("uname -n"), File("/proc/sys/kernel/hostname");
+    /// Name and version of the operating system.
+    System => Text, "operating system version", Gnu(SYSTEM), Entry("/etc/os-release", "PRETTY_NAME", '=');
+    /// Version of the kernel.
+    Kernel => Text, "kernel version", Gnu("uname -r"), File("/proc/sys/kernel/osrelease");
+    /// Architecture of the machine, as `x86_64`.
+    Architecture => Text, "machine architecture", Gnu("uname -m"), Computed;
+    /// The user's home folder.
+    Home => Text, "path of the home folder", Portable("printenv HOME"), Computed;
+    /// The current folder.
+    CurrentFolder => Text, "path of the current folder", Portable("pwd"), Computed;
+    /// The user's login shell.
+    Shell => Text, "login shell", Gnu("printenv SHELL"), Computed;
+    /// Addresses of this machine's network interfaces, one a line.
+    Addresses => Lines, "network addresses", Sandboxed, NETWORK;
+    /// Ports on which this machine listens, one a line.
+    Ports => Lines, "listening ports", Sandboxed, NETWORK;
+    /// The value of one environment variable; case counts.
+    Variable { name: String } => Text, "environment variable", Portable("printenv {}"), Computed;
+    /// The environment variables' names, one a line.
+    Variables => Lines, "environment variables", Missing, Source::Missing("the list of variables");
+    /// The folders of `PATH`, one a line.
+    SearchPath => Lines, "entries of the search path", Missing, Computed;
+    /// Where a program is found on `PATH`.
+    Program { name: String } => Text, "location of the program", Gnu("which {}"), Computed;
+    /// File systems with their size, use and free room, one a line.
+    Disks => Text, "file systems", Gnu("df -B1 --output=size,used,avail,target"), Source::Missing("the list of file systems");
+    /// The date so many days after today, as `2024-05-18`; before today where negative.
+    DateInDays { days: i32 } => Text, "date", Gnu("env LC_ALL=C date -d '{} days' +%Y-%m-%d"), Computed;
+    /// The year, local, as `2024`.
+    Year => Text, "current year", Gnu("date +%Y"), Clock("%Y");
+    /// The English name of the month, local.
+    Month => Text, "current month", Gnu("env LC_ALL=C date +%B"), Clock("%B");
+    /// The number of the week, local, as ISO 8601 counts them, as `20`.
+    Week => Text, "number of the week", Gnu("date +%V"), Clock("%V");
+    /// Seconds since 1970.
+    UnixTime => Number, "unix time", Gnu("date +%s"), Computed;
+    /// How far local time is ahead of UTC, as `+0200`.
+    TimeZone => Text, "time zone", Gnu("date +%z"), Computed;
+    /// When the machine was started, local, as `2024-05-15 08:00:00`.
+    BootTime => Text, "boot time", Gnu("uptime -s"), Computed;
+    /// Bytes of swap space.
+    SwapTotal => Number, "total swap space", Gnu(SWAP_TOTAL), Memory("SwapTotal:");
+    /// Bytes of swap space in use.
+    SwapUsed => Number, "used swap space", Gnu(SWAP_USED), MemoryBetween("SwapTotal:", "SwapFree:");
+    /// Bytes of swap space that are free.
+    SwapFree => Number, "free swap space", Gnu(SWAP_FREE), Memory("SwapFree:");
+    /// Many facts about the processors, as `lscpu` prints them.
+    ProcessorDetails => Text, "processor information", Gnu("env LC_ALL=C lscpu"), Source::Missing("this fact");
+    /// Bits of a long integer.
+    WordSize => Number, "word size", Gnu("getconf LONG_BIT"), Computed;
+    /// Name of the kernel, as `Linux`.
+    KernelName => Text, "kernel name", Gnu("uname -s"), File("/proc/sys/kernel/ostype");
+    /// Kernel, host, version and architecture on one line, as `uname -a` prints them.
+    SystemDetails => Text, "system information", Gnu("uname -a"), Computed;
+    /// The value of a parameter of the kernel, named as `vm.swappiness`.
+    KernelParameter { name: String } => Text, "kernel parameter", Gnu("sysctl -n {}"), Computed;
+    /// Names of the kernel's loaded modules, one a line.
+    KernelModules
+        => Lines, "kernel modules", Gnu("lsmod | tail -n +2 | cut -d ' ' -f 1"), FirstFields("/proc/modules", ' ');
+    /// The number of the user.
+    UserId => Number, "user number", Gnu("id -u"), OwnId("Uid");
+    /// The number of the user's own group.
+    GroupId => Number, "group number", Gnu("id -g"), OwnId("Gid");
+    /// The name of the user's own group.
+    GroupName => Text, "primary group", Gnu("id -gn"), Computed;
+    /// Names of the groups that a named user belongs to, one a line.
+    GroupsOf { user: String } => Lines, "groups of the user", Gnu("id -Gn {} | tr ' ' \\n"), Computed;
+    /// The number of a named user.
+    UserIdOf { user: String } => Number, "user number of the user", Gnu("id -u {}"), Computed;
+    /// Names of all users of the machine, one a line.
+    AllUsers => Lines, "users of the machine", Gnu("getent passwd | cut -d : -f 1"), FirstFields("/etc/passwd", ':');
+    /// Names of all groups of the machine, one a line.
+    AllGroups => Lines, "groups of the machine", Gnu("getent group | cut -d : -f 1"), FirstFields("/etc/group", ':');
+    /// Names of the users who are logged in, each once, one a line.
+    LoggedIn
+        => Lines, "logged in users", Gnu("env LC_ALL=C who | cut -d ' ' -f 1 | env LC_ALL=C sort -u"), Computed;
+    /// Paths of the permitted login shells, one a line.
+    Shells => Lines, "login shells", Gnu("grep -E -e ^/ -- /etc/shells"), Computed;
+    /// Addresses of the servers that resolve names, one a line.
+    NameServers => Lines, "name servers", Gnu(NAME_SERVERS), Computed;
+    /// Address of the router that packets to the outside go to.
+    Gateway => Text, "default gateway", Sandboxed, NETWORK;
+    /// The routes of packets, one a line, as `ip route` prints them.
+    Routes => Lines, "routing table", Sandboxed, NETWORK;
+    /// Names of the network interfaces, one a line.
+    Interfaces => Lines, "network interfaces", Gnu("ls -1 /sys/class/net"), Computed;
+    /// Language and character set of the session, as `en_US.UTF-8`.
+    Locale => Text, "locale", Gnu("printenv LANG"), Computed;
+    /// The largest number of processes that the user may run at once, or `unlimited`.
+    ProcessLimit => Text, "limit of user processes", Gnu("ulimit -u"), Limit("Max processes");
+    /// The largest number of files that a program may have open at once, or `unlimited`.
+    OpenFilesLimit => Text, "limit of open files", Gnu("ulimit -n"), Limit("Max open files");
+    /// Permission bits that new files don't get, as `0022`.
+    Umask => Text, "umask", Gnu("umask"), Entry("/proc/self/status", "Umask", ':');
+}
+
+const NETWORK: Source = Source::Missing("the network");
+const MEMORY_TOTAL: &str = "env LC_ALL=C free -b | grep -F -e Mem: | tr -s ' ' | cut -d ' ' -f 2";
+const MEMORY_USED: &str = "env LC_ALL=C free -b | grep -F -e Mem: | tr -s ' ' | cut -d ' ' -f 3";
+const MEMORY_FREE: &str = "env LC_ALL=C free -b | grep -F -e Mem: | tr -s ' ' | cut -d ' ' -f 7";
+const SWAP_TOTAL: &str = "env LC_ALL=C free -b | grep -F -e Swap: | tr -s ' ' | cut -d ' ' -f 2";
+const SWAP_USED: &str = "env LC_ALL=C free -b | grep -F -e Swap: | tr -s ' ' | cut -d ' ' -f 3";
+const SWAP_FREE: &str = "env LC_ALL=C free -b | grep -F -e Swap: | tr -s ' ' | cut -d ' ' -f 4";
+const PROCESSOR_MODEL: &str = "env LC_ALL=C lscpu | grep -m 1 -E -e '^Model name:' | tr -s ' ' | cut -d ' ' -f 3-";
+const SYSTEM: &str = "grep -m 1 -E -e ^PRETTY_NAME= -- /etc/os-release | cut -d \" -f 2";
+const NAME_SERVERS: &str = "grep -E -e '^nameserver ' -- /etc/resolv.conf | tr -s ' ' | cut -d ' ' -f 2";
+
 impl Fact {
-    /// What it is.
+    /// The type of its value.
     #[must_use]
     pub fn ty(&self) -> Ty {
-        match self {
-            Self::DiskFree { .. }
-            | Self::DiskUsed { .. }
-            | Self::DiskTotal { .. }
-            | Self::DiskUsage { .. }
-            | Self::MemoryFree
-            | Self::MemoryUsed
-            | Self::MemoryTotal
-            | Self::Processors
-            | Self::SwapTotal
-            | Self::SwapUsed
-            | Self::SwapFree
-            | Self::UnixTime
-            | Self::WordSize
-            | Self::UserId
-            | Self::GroupId
-            | Self::UserIdOf { .. } => Ty::Number,
-            Self::Groups
-            | Self::Addresses
-            | Self::Ports
-            | Self::Variables
-            | Self::SearchPath
-            | Self::KernelModules
-            | Self::GroupsOf { .. }
-            | Self::AllUsers
-            | Self::AllGroups
-            | Self::LoggedIn
-            | Self::Shells
-            | Self::NameServers
-            | Self::Routes
-            | Self::Interfaces => Ty::Lines,
-            Self::Date
-            | Self::Time
-            | Self::DateTime
-            | Self::DayOfWeek { .. }
-            | Self::ProcessorModel
-            | Self::Load
-            | Self::Uptime
-            | Self::User
-            | Self::Host
-            | Self::System
-            | Self::Kernel
-            | Self::Architecture
-            | Self::Home
-            | Self::CurrentFolder
-            | Self::Shell
-            | Self::Variable { .. }
-            | Self::Program { .. }
-            | Self::DiskShare { .. }
-            | Self::Disks
-            | Self::DateInDays { .. }
-            | Self::Year
-            | Self::Month
-            | Self::Week
-            | Self::TimeZone
-            | Self::BootTime
-            | Self::ProcessorDetails
-            | Self::KernelName
-            | Self::SystemDetails
-            | Self::KernelParameter { .. }
-            | Self::GroupName
-            | Self::Gateway
-            | Self::Locale
-            | Self::ProcessLimit
-            | Self::OpenFilesLimit
-            | Self::Umask => Ty::Text,
-        }
+        self.row().ty
     }
 }

@@ -68,29 +68,7 @@ impl Pred {
                 once => Self::Not(Box::new(once)),
             },
             Self::Extension(extension) => Self::Extension(extension.to_ascii_lowercase()),
-            simple @ (Self::Name(_)
-            | Self::NameIgnoringCase(_)
-            | Self::Inside(_)
-            | Self::AccessedFrom(_)
-            | Self::NewerThan(_)
-            | Self::AccessedBefore(_)
-            | Self::ModeAll(_)
-            | Self::Group(_)
-            | Self::Word { .. }
-            | Self::Below(_)
-            | Self::MinBytes(_)
-            | Self::MaxBytes(_)
-            | Self::ModifiedFrom(_)
-            | Self::ModifiedBefore(_)
-            | Self::EmptyFolder
-            | Self::Executable
-            | Self::Mode(_)
-            | Self::Owner(_)
-            | Self::Contains { .. }
-            | Self::Line(_)
-            | Self::Blank
-            | Self::MinLength(_)
-            | Self::MaxLength(_)) => simple,
+            simple => simple,
         }
     }
 
@@ -114,27 +92,7 @@ impl Pred {
             Self::ModifiedBefore(bound) => keep_bound(&mut before, *bound, Ord::min),
             Self::MinLength(bound) => keep_bound(&mut shortest, *bound, Ord::max),
             Self::MaxLength(bound) => keep_bound(&mut longest, *bound, Ord::min),
-            Self::All(_)
-            | Self::Any(_)
-            | Self::Not(_)
-            | Self::Extension(_)
-            | Self::Name(_)
-            | Self::NameIgnoringCase(_)
-            | Self::Inside(_)
-            | Self::AccessedFrom(_)
-            | Self::NewerThan(_)
-            | Self::AccessedBefore(_)
-            | Self::ModeAll(_)
-            | Self::Group(_)
-            | Self::Word { .. }
-            | Self::Below(_)
-            | Self::EmptyFolder
-            | Self::Executable
-            | Self::Mode(_)
-            | Self::Owner(_)
-            | Self::Line(_)
-            | Self::Blank
-            | Self::Contains { .. } => true,
+            _ => true,
         });
         flat.extend(min.map(Self::MinBytes));
         flat.extend(max.map(Self::MaxBytes));

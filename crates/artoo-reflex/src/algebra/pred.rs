@@ -73,6 +73,38 @@ pub enum Pred {
     MaxLength(u64),
 }
 
+impl Pred {
+    /// The same tree with every property that is no `All`, `Any` or `Not` replaced.
+    pub(crate) fn map(self, replace: &impl Fn(Self) -> Self) -> Self {
+        let each = |parts: Vec<Self>| parts.into_iter().map(|part| part.map(replace)).collect();
+        match self {
+            Self::All(parts) => Self::All(each(parts)),
+            Self::Any(parts) => Self::Any(each(parts)),
+            Self::Not(inner) => Self::Not(Box::new(inner.map(replace))),
+            property => replace(property),
+        }
+    }
+
+    /// Whether the whole holds, by what its properties say.
+    pub(crate) fn holds(&self, property: &impl Fn(&Self) -> bool) -> bool {
+        match self {
+            Self::All(parts) => parts.iter().all(|part| part.holds(property)),
+            Self::Any(parts) => parts.iter().any(|part| part.holds(property)),
+            Self::Not(inner) => !inner.holds(property),
+            leaf => property(leaf),
+        }
+    }
+
+    /// Whether the tree holds a property that passes a test, negated or not.
+    pub(crate) fn has(&self, test: &impl Fn(&Self) -> bool) -> bool {
+        match self {
+            Self::All(parts) | Self::Any(parts) => parts.iter().any(|part| part.has(test)),
+            Self::Not(inner) => inner.has(test),
+            property => test(property),
+        }
+    }
+}
+
 /// A property of a name, or of a line.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

@@ -51,11 +51,8 @@ pub enum TypeError {
         of: &'static str,
     },
     /// A list that may not be empty is.
-    #[error("{what} is missing")]
-    Missing {
-        /// What.
-        what: &'static str,
-    },
+    #[error("{0} is missing")]
+    Missing(&'static str),
 }
 
 impl Query {
@@ -66,7 +63,7 @@ impl Query {
     pub fn ty(&self) -> Result<Ty, TypeError> {
         match self {
             Self::Tree { roots: several, .. } | Self::Paths { paths: several, .. } if several.is_empty() => {
-                Err(TypeError::Missing { what: "a place" })
+                Err(TypeError::Missing("a place"))
             }
             Self::Tree { .. } | Self::Paths { .. } => Ok(Ty::Files),
             Self::TextFile { .. } | Self::ArchiveEntries { .. } => Ok(Ty::Lines),
@@ -127,7 +124,7 @@ impl Query {
         let ty = of.ty()?;
         let mut keys = keys.peekable();
         if keys.peek().is_none() {
-            return Err(TypeError::Missing { what: "the key of an order" });
+            return Err(TypeError::Missing("the key of an order"));
         }
         keys.try_for_each(|key| key.check(ty, of.kind())).map(|()| ty)
     }
@@ -248,52 +245,28 @@ impl Pred {
             Self::Extension(_) => of_files_only(kind, "a file type"),
             Self::Executable => of_files_only(kind, "the right to be executed"),
             Self::EmptyFolder => of_folders_only(kind, "emptiness of a folder"),
-            Self::Name(_)
-            | Self::NameIgnoringCase(_)
-            | Self::Below(_)
-            | Self::Inside(_)
-            | Self::Mode(_)
-            | Self::ModeAll(_)
-            | Self::Owner(_)
-            | Self::Group(_)
-            | Self::AccessedFrom(_)
-            | Self::AccessedBefore(_)
-            | Self::NewerThan(_)
-            | Self::ModifiedFrom(_)
-            | Self::ModifiedBefore(_) => Ok(()),
-            Self::Line(_) | Self::Blank | Self::MinLength(_) | Self::MaxLength(_) => {
-                Err(TypeError::Property { property: "a line's form", of: "a file" })
-            }
+            Self::Name(_) | Self::NameIgnoringCase(_) | Self::Below(_) | Self::Inside(_) | Self::NewerThan(_) => Ok(()),
+            Self::Mode(_) | Self::ModeAll(_) | Self::Owner(_) | Self::Group(_) => Ok(()),
+            Self::AccessedFrom(_) | Self::AccessedBefore(_) | Self::ModifiedFrom(_) | Self::ModifiedBefore(_) => Ok(()),
+            _ => Err(TypeError::Property { property: "a line's form", of: "a file" }),
         }
     }
 
     fn check_on_lines(&self) -> Result<(), TypeError> {
-        let of_files = |property| Err(TypeError::Property { property, of: "a line of text" });
-        match self {
-            Self::All(parts) | Self::Any(parts) => parts.iter().try_for_each(Self::check_on_lines),
-            Self::Not(inner) => inner.check_on_lines(),
-            Self::Contains { .. }
-            | Self::Word { .. }
-            | Self::Line(_)
-            | Self::Blank
-            | Self::MinLength(_)
-            | Self::MaxLength(_) => Ok(()),
-            Self::MinBytes(_) | Self::MaxBytes(_) => of_files("a file size"),
+        let property = match self {
+            Self::All(parts) | Self::Any(parts) => return parts.iter().try_for_each(Self::check_on_lines),
+            Self::Not(inner) => return inner.check_on_lines(),
+            Self::Contains { .. } | Self::Word { .. } => return Ok(()),
+            Self::Line(_) | Self::Blank | Self::MinLength(_) | Self::MaxLength(_) => return Ok(()),
+            Self::MinBytes(_) | Self::MaxBytes(_) => "a file size",
             Self::Extension(_) | Self::Name(_) | Self::NameIgnoringCase(_) | Self::Below(_) | Self::Inside(_) => {
-                of_files("a name")
+                "a name"
             }
-            Self::ModifiedFrom(_)
-            | Self::ModifiedBefore(_)
-            | Self::AccessedFrom(_)
-            | Self::AccessedBefore(_)
-            | Self::NewerThan(_) => of_files("a time of change"),
-            Self::EmptyFolder
-            | Self::Executable
-            | Self::Mode(_)
-            | Self::ModeAll(_)
-            | Self::Owner(_)
-            | Self::Group(_) => of_files("permissions"),
-        }
+            Self::EmptyFolder | Self::Executable | Self::Mode(_) | Self::ModeAll(_) => "permissions",
+            Self::Owner(_) | Self::Group(_) => "permissions",
+            _ => "a time of change",
+        };
+        Err(TypeError::Property { property, of: "a line of text" })
     }
 
     fn check_on_processes(&self) -> Result<(), TypeError> {

@@ -2,70 +2,51 @@
 
 use super::{Kind, Query};
 
+/// The operands of a query by reference or by mutable reference; of two texts the first comes first.
+macro_rules! operands {
+    ($query:expr) => {
+        match $query {
+            Query::Tree { .. }
+            | Query::Paths { .. }
+            | Query::TextFile { .. }
+            | Query::ArchiveEntries { .. }
+            | Query::Processes
+            | Query::System { .. } => [None, None],
+            Query::Compare { of, with, .. } => [Some(of), Some(with)],
+            Query::TextOf { of }
+            | Query::Filter { of, .. }
+            | Query::Sort { of, .. }
+            | Query::Limit { of, .. }
+            | Query::Part { of, .. }
+            | Query::Unique { of }
+            | Query::Repeated { of }
+            | Query::Words { of }
+            | Query::Column { of, .. }
+            | Query::Replace { of, .. }
+            | Query::Matches { of, .. }
+            | Query::Rewritten { of, .. }
+            | Query::Names { of, .. }
+            | Query::Numbered { of }
+            | Query::Details { of }
+            | Query::Field { of, .. }
+            | Query::Duplicates { of }
+            | Query::Group { of, .. }
+            | Query::Aggregate { of, .. } => [Some(of), None],
+        }
+    };
+}
+
 impl Query {
     /// What the outermost operator works on (of two texts the first); `None` of a source.
     #[must_use]
     pub fn operand(&self) -> Option<&Self> {
-        match self {
-            Self::Tree { .. }
-            | Self::Paths { .. }
-            | Self::TextFile { .. }
-            | Self::ArchiveEntries { .. }
-            | Self::Processes
-            | Self::System { .. } => None,
-            Self::TextOf { of }
-            | Self::Filter { of, .. }
-            | Self::Sort { of, .. }
-            | Self::Limit { of, .. }
-            | Self::Part { of, .. }
-            | Self::Unique { of }
-            | Self::Repeated { of }
-            | Self::Words { of }
-            | Self::Column { of, .. }
-            | Self::Replace { of, .. }
-            | Self::Matches { of, .. }
-            | Self::Rewritten { of, .. }
-            | Self::Names { of, .. }
-            | Self::Numbered { of }
-            | Self::Compare { of, .. }
-            | Self::Details { of }
-            | Self::Field { of, .. }
-            | Self::Duplicates { of }
-            | Self::Group { of, .. }
-            | Self::Aggregate { of, .. } => Some(of),
-        }
+        let [first, _] = operands!(self);
+        first.map(AsRef::as_ref)
     }
 
-    /// The same, to be changed.
-    pub(crate) fn operands_mut(&mut self) -> Vec<&mut Self> {
-        match self {
-            Self::Tree { .. }
-            | Self::Paths { .. }
-            | Self::TextFile { .. }
-            | Self::ArchiveEntries { .. }
-            | Self::Processes
-            | Self::System { .. } => Vec::new(),
-            Self::Compare { of, with, .. } => vec![of, with],
-            Self::TextOf { of }
-            | Self::Filter { of, .. }
-            | Self::Sort { of, .. }
-            | Self::Limit { of, .. }
-            | Self::Part { of, .. }
-            | Self::Unique { of }
-            | Self::Repeated { of }
-            | Self::Words { of }
-            | Self::Column { of, .. }
-            | Self::Replace { of, .. }
-            | Self::Matches { of, .. }
-            | Self::Rewritten { of, .. }
-            | Self::Names { of, .. }
-            | Self::Numbered { of }
-            | Self::Details { of }
-            | Self::Field { of, .. }
-            | Self::Duplicates { of }
-            | Self::Group { of, .. }
-            | Self::Aggregate { of, .. } => vec![of],
-        }
+    /// All operands of the outermost operator.
+    pub fn operands_mut(&mut self) -> impl Iterator<Item = &mut Self> {
+        operands!(self).into_iter().flatten().map(AsMut::as_mut)
     }
 
     /// The source at the bottom (of two texts the first one's).

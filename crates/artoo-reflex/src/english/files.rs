@@ -42,9 +42,11 @@ fn limit(of: &Query, count: u64) -> String {
         && let Some(word) = superlative(*by, *order)
     {
         return match count {
-            1 if is_plain_tree(of) => format!("{word} {} {}", noun(of.kind(), false), where_in(of)),
-            1 if !is_tree(of) => format!("{word} one of the {}", phrase(of)),
-            count if !is_tree(of) => format!("{count} {word} ones of the {}", phrase(of)),
+            1 if tree_kind(of).is_some_and(|kind| kind != Kind::Any) => {
+                format!("{word} {} {}", noun(of.kind(), false), where_in(of))
+            }
+            1 if tree_kind(of).is_none() => format!("{word} one of the {}", phrase(of)),
+            count if tree_kind(of).is_none() => format!("{count} {word} ones of the {}", phrase(of)),
             count => format!("{count} {word} {}", phrase(of)),
         };
     }
@@ -61,19 +63,12 @@ fn superlative(by: Key, order: Order) -> Option<&'static str> {
     }
 }
 
-fn is_tree(query: &Query) -> bool {
+/// The kind of a tree, filtered or not.
+fn tree_kind(query: &Query) -> Option<Kind> {
     match query {
-        Query::Tree { .. } => true,
-        Query::Filter { of, .. } => is_tree(of),
-        _ => false,
-    }
-}
-
-fn is_plain_tree(query: &Query) -> bool {
-    match query {
-        Query::Tree { kind, .. } => *kind != Kind::Any,
-        Query::Filter { of, .. } => is_plain_tree(of),
-        _ => false,
+        Query::Tree { kind, .. } => Some(*kind),
+        Query::Filter { of, .. } => tree_kind(of),
+        _ => None,
     }
 }
 

@@ -32,7 +32,7 @@ impl Member {
 
 /// What an archive holds, in its order; its form is told by its name's end.
 pub(super) fn members(path: &Path, fs: &dyn FileSystem) -> Result<Vec<Member>, EvalError> {
-    let damaged = || EvalError::NoSecondSource { what: "what this archive holds" };
+    let damaged = || EvalError::NoSecondSource("what this archive holds");
     let name = path.as_os_str().to_ascii_lowercase();
     let ends = |ending: &str| name.as_encoded_bytes().ends_with(ending.as_bytes());
     let bytes = text::content(path, fs)?;

@@ -1,74 +1,99 @@
 //! Facts of the machine from a second source: the kernel's own files, the standard library, the calendar.
 
-use std::collections::BTreeSet;
+#![expect(clippy::wildcard_enum_match_arm, reason = "only facts whose row says so are computed by code of their own")]
+
 use std::path::Path;
 
 use artoo_proto::Timestamp;
 use jiff::civil::{Date, DateTime};
 use jiff::tz::Offset;
 
-use super::{Answer, EntryKind, EvalError, FileSystem, Line, Space, files, process, text, unreadable};
-use crate::algebra::{Depth, Fact};
+use super::{Answer, EntryKind, EvalError, FileSystem, Line, Space, files, text, unreadable};
+use crate::algebra::{Depth, Fact, Source};
 
-mod system;
+mod accounts;
+
+const SECOND_MS: i64 = 1_000;
+
+const DAY_MS: i64 = 86_400 * SECOND_MS;
 
 /// A fact's value.
 pub(super) fn value(fact: &Fact, fs: &dyn FileSystem) -> Result<Answer, EvalError> {
+    Ok(match fact.row().source {
+        Source::Clock(format) => Answer::Text(clock(format, fs.now(), fs)),
+        Source::Entry(path, key, separator) => {
+            Answer::Text(entry_of(path, key, separator, fs)?.trim_matches('"').to_owned())
+        }
+        Source::File(path) => Answer::Text(content_of(path, fs)?),
+        Source::FirstFields(path, separator) => {
+            let list = text::system_file(path, fs)?;
+            lines(list.lines().filter_map(|line| line.split_once(separator)).map(|(first, _)| first))
+        }
+        Source::Memory(key) => Answer::Number(memory(key, fs)?),
+        Source::MemoryBetween(all, rest) => Answer::Number(memory(all, fs)?.saturating_sub(memory(rest, fs)?)),
+        Source::Limit(name) => Answer::Text(limit(name, fs)?),
+        Source::OwnId(name) => Answer::Number(accounts::own_id(name, fs)?),
+        Source::Missing(what) => return Err(EvalError::NoSecondSource(what)),
+        Source::Computed => return computed(fact, fs),
+    })
+}
+
+/// A fact with code of its own.
+fn computed(fact: &Fact, fs: &dyn FileSystem) -> Result<Answer, EvalError> {
     let text = |text: String| Ok(Answer::Text(text));
-    let room = |path: &str, of: fn(Space) -> u64| {
-        fs.space(Path::new(path)).map(|space| Answer::Number(of(space))).map_err(unreadable(Path::new(path)))
-    };
+    let space = |path: &str| fs.space(Path::new(path)).map_err(unreadable(Path::new(path)));
     match fact {
-        Fact::Date => text(local_date(fs.now(), fs)),
-        Fact::Time => text(local_time(fs.now(), fs)),
-        Fact::DateTime => text(local_minute(fs.now(), fs)),
-        Fact::DiskUsage { path } => disk_usage(Path::new(path), fs).map(Answer::Number),
         Fact::DayOfWeek { date } => {
             let date: Date = date.parse().map_err(|_| EvalError::Meaningless)?;
             text(date.strftime("%A").to_string())
         }
-        Fact::DiskFree { path } => room(path, |space| space.available),
-        Fact::DiskUsed { path } => room(path, |space| space.used),
-        Fact::DiskTotal { path } => room(path, |space| space.total),
-        Fact::DiskShare { path } => {
-            let room = fs.space(Path::new(path)).map_err(unreadable(Path::new(path)))?;
-            let all = u128::from(room.used) + u128::from(room.available);
-            let none = EvalError::NoSecondSource { what: "the share of room in use" };
-            let share =
-                (u128::from(room.used) * 100).checked_next_multiple_of(all.max(1)).filter(|_| all > 0).ok_or(none)?;
-            text(format!("{}%", share / all))
+        Fact::DateInDays { days } => {
+            let at = fs.now().plus_millis(i64::from(*days).saturating_mul(DAY_MS));
+            text(clock("%Y-%m-%d", at, fs))
         }
-        Fact::MemoryTotal => memory("MemTotal:", fs).map(Answer::Number),
-        Fact::MemoryFree => memory("MemAvailable:", fs).map(Answer::Number),
-        Fact::MemoryUsed => {
-            let used = memory("MemTotal:", fs)?.saturating_sub(memory("MemAvailable:", fs)?);
-            Ok(Answer::Number(used))
-        }
+        Fact::UnixTime => match u64::try_from(fs.now().as_millis() / SECOND_MS) {
+            Ok(seconds) => Ok(Answer::Number(seconds)),
+            Err(_) => Err(EvalError::NoSecondSource("a time before 1970")),
+        },
+        Fact::TimeZone => text(offset(fs.utc_offset_s(fs.now()))),
+        Fact::BootTime => text(boot_time(fs)?),
+        Fact::DiskUsage { path } => disk_usage(Path::new(path), fs).map(Answer::Number),
+        Fact::DiskFree { path } => Ok(Answer::Number(space(path)?.available)),
+        Fact::DiskUsed { path } => Ok(Answer::Number(space(path)?.used)),
+        Fact::DiskTotal { path } => Ok(Answer::Number(space(path)?.total)),
+        Fact::DiskShare { path } => text(used_share(&space(path)?)?),
         Fact::Processors => processors(fs).map(Answer::Number),
-        Fact::ProcessorModel => text(entry_of("/proc/cpuinfo", "model name", ':', fs)?),
-        Fact::Load => {
-            let load = text::system_file("/proc/loadavg", fs)?;
-            text(load.split(' ').take(3).collect::<Vec<_>>().join(" "))
-        }
-        Fact::Uptime => text(text::system_file("/proc/uptime", fs)?.split('.').next().unwrap_or_default().to_owned()),
-        Fact::User => text(user(fs)?.0),
-        Fact::Groups => Ok(lines(groups(fs)?.into_iter())),
-        Fact::Shell => text(variable("SHELL", fs).or_else(|_| user(fs).map(|(_, shell)| shell))?),
-        Fact::Host => text(line_of("/proc/sys/kernel/hostname", fs)?),
-        Fact::Kernel => text(line_of("/proc/sys/kernel/osrelease", fs)?),
-        Fact::System => text(entry_of("/etc/os-release", "PRETTY_NAME", '=', fs)?.trim_matches('"').to_owned()),
+        Fact::WordSize => Ok(Answer::Number(u64::from(usize::BITS))),
         Fact::Architecture => text(std::env::consts::ARCH.to_owned()),
-        Fact::Home => text(variable("HOME", fs)?),
-        Fact::CurrentFolder => text(artoo_proto::escape::path_line(fs.current_folder().as_os_str().as_encoded_bytes())),
-        Fact::Variable { name } => text(variable(name, fs)?),
-        Fact::Program { name } => text(program(name, fs)?),
-        Fact::SearchPath => Ok(lines(variable("PATH", fs)?.split(':'))),
-        Fact::Addresses | Fact::Ports | Fact::Gateway | Fact::Routes => {
-            Err(EvalError::NoSecondSource { what: "the network" })
+        Fact::SystemDetails => text(system_details(fs)?),
+        Fact::KernelParameter { name } => {
+            text(content_of(&format!("/proc/sys/{}", name.replace('.', "/")), fs)?.replace(['\t', '\n'], " "))
         }
-        Fact::Variables => Err(EvalError::NoSecondSource { what: "the list of variables" }),
-        Fact::Disks => Err(EvalError::NoSecondSource { what: "the list of file systems" }),
-        other => system::value(other, fs),
+        Fact::Load => text(text::system_file("/proc/loadavg", fs)?.split(' ').take(3).collect::<Vec<_>>().join(" ")),
+        Fact::Uptime => text(text::system_file("/proc/uptime", fs)?.split('.').next().unwrap_or_default().to_owned()),
+        Fact::CurrentFolder => text(artoo_proto::escape::path_line(fs.current_folder().as_os_str().as_encoded_bytes())),
+        Fact::Home => text(variable("HOME", fs)?),
+        Fact::Variable { name } => text(variable(name, fs)?),
+        Fact::SearchPath => Ok(lines(variable("PATH", fs)?.split(':'))),
+        Fact::Program { name } => text(program(name, fs)?),
+        Fact::Locale => {
+            let all = variable("LC_ALL", fs).ok().filter(|value| !value.is_empty());
+            text(all.map_or_else(|| variable("LANG", fs), Ok)?)
+        }
+        Fact::Shells => Ok(lines(text::system_file("/etc/shells", fs)?.lines().filter(|line| line.starts_with('/')))),
+        Fact::NameServers => {
+            let list = text::system_file("/etc/resolv.conf", fs)?;
+            let words = list.lines().map(|line| line.split_whitespace().collect::<Vec<_>>());
+            Ok(lines(words.filter_map(|words| match words.as_slice() {
+                ["nameserver", address, ..] => Some(*address),
+                _ => None,
+            })))
+        }
+        Fact::Interfaces => {
+            let table = text::system_file("/proc/net/dev", fs)?;
+            Ok(lines(table.lines().filter_map(|line| line.split_once(':')).map(|(name, _)| name.trim())))
+        }
+        of_accounts => accounts::value(of_accounts, fs),
     }
 }
 
@@ -82,22 +107,26 @@ fn local(at: Timestamp, fs: &dyn FileSystem) -> Option<DateTime> {
     jiff::Timestamp::from_millisecond(at.as_millis()).ok().map(|at| offset.to_datetime(at))
 }
 
-/// A moment's day on the local calendar, as `2024-05-15`.
-pub(super) fn local_date(at: Timestamp, fs: &dyn FileSystem) -> String {
-    local(at, fs).map_or_else(String::new, |at| at.strftime("%Y-%m-%d").to_string())
+/// A moment on the local clock in a `strftime` format; empty outside the calendar.
+pub(super) fn clock(format: &str, at: Timestamp, fs: &dyn FileSystem) -> String {
+    local(at, fs).map_or_else(String::new, |at| at.strftime(format).to_string())
 }
 
-/// A moment on the local clock, as `14:00`.
-pub(super) fn local_time(at: Timestamp, fs: &dyn FileSystem) -> String {
-    local(at, fs).map_or_else(String::new, |at| at.strftime("%H:%M").to_string())
+/// An offset from UTC in seconds as `+0530`.
+fn offset(seconds: i32) -> String {
+    let (sign, minutes) = (if seconds < 0 { '-' } else { '+' }, seconds.unsigned_abs() / 60);
+    format!("{sign}{:02}{:02}", minutes / 60, minutes % 60)
 }
 
-/// Both, as `2024-05-15 14:00`.
-pub(super) fn local_minute(at: Timestamp, fs: &dyn FileSystem) -> String {
-    format!("{} {}", local_date(at, fs), local_time(at, fs))
+/// When the kernel was started, by its own account.
+fn boot_time(fs: &dyn FileSystem) -> Result<String, EvalError> {
+    let none = EvalError::NoSecondSource("the time of the start");
+    let seconds: i64 = entry_of("/proc/stat", "btime", ' ', fs)?.parse().map_err(|_| none.clone())?;
+    let at = local(Timestamp::from_millis(seconds.saturating_mul(SECOND_MS)), fs).ok_or(none)?;
+    Ok(at.strftime("%Y-%m-%d %H:%M:%S").to_string())
 }
 
-/// What a folder with all below it takes on disk. A file with two names would count twice here, and so not pass.
+/// Bytes on disk that a folder with everything below it takes; a file with two names is counted twice.
 fn disk_usage(path: &Path, fs: &dyn FileSystem) -> Result<u64, EvalError> {
     let itself = fs.metadata(path).map_err(unreadable(path))?;
     let mut below = Vec::new();
@@ -107,17 +136,25 @@ fn disk_usage(path: &Path, fs: &dyn FileSystem) -> Result<u64, EvalError> {
     Ok(below.iter().fold(itself.disk_bytes, |sum, entry| sum.saturating_add(entry.disk_bytes)))
 }
 
-/// A line of the kernel's account of memory, in bytes.
-fn memory(name: &str, fs: &dyn FileSystem) -> Result<u64, EvalError> {
-    let account = text::system_file("/proc/meminfo", fs)?;
-    let line = account.lines().find_map(|line| line.strip_prefix(name));
-    let kilobytes = line.and_then(|rest| rest.split_whitespace().next()?.parse::<u64>().ok());
-    kilobytes.map(|kilobytes| kilobytes * 1024).ok_or(EvalError::NoSecondSource { what: "memory" })
+/// The used share of the space that the user can have, as `27%`, rounded up.
+fn used_share(space: &Space) -> Result<String, EvalError> {
+    let all = u128::from(space.used) + u128::from(space.available);
+    let none = EvalError::NoSecondSource("the share of room in use");
+    let share = (u128::from(space.used) * 100).checked_next_multiple_of(all.max(1)).filter(|_| all > 0).ok_or(none)?;
+    Ok(format!("{}%", share / all))
 }
 
-/// Processors this program may run on.
+/// An entry of `/proc/meminfo`, in bytes.
+fn memory(key: &str, fs: &dyn FileSystem) -> Result<u64, EvalError> {
+    let table = text::system_file("/proc/meminfo", fs)?;
+    let line = table.lines().find_map(|line| line.strip_prefix(key));
+    let kilobytes = line.and_then(|rest| rest.split_whitespace().next()?.parse::<u64>().ok());
+    kilobytes.map(|kilobytes| kilobytes * 1024).ok_or(EvalError::NoSecondSource("memory"))
+}
+
+/// The number of processors this program may run on.
 fn processors(fs: &dyn FileSystem) -> Result<u64, EvalError> {
-    let none = EvalError::NoSecondSource { what: "the number of processors" };
+    let none = EvalError::NoSecondSource("the number of processors");
     let allowed = entry_of("/proc/self/status", "Cpus_allowed_list", ':', fs)?;
     let size = |range: &str| {
         let (first, last) = range.split_once('-').unwrap_or((range, range));
@@ -126,64 +163,59 @@ fn processors(fs: &dyn FileSystem) -> Result<u64, EvalError> {
     allowed.split(',').map(size).sum::<Option<u64>>().ok_or(none)
 }
 
-/// The user this program runs as: name and login shell.
-fn user(fs: &dyn FileSystem) -> Result<(String, String), EvalError> {
-    let none = EvalError::NoSecondSource { what: "the user's name" };
-    let number = entry_of("/proc/self/status", "Uid", ':', fs)?;
-    let number = number.split_whitespace().next().unwrap_or_default().to_owned();
-    let name = number.parse().ok().and_then(|number: u32| process::users(fs).ok()?.remove(&number)).ok_or(none)?;
-    let list = text::system_file("/etc/passwd", fs)?;
-    let shell = list.lines().find(|line| line.starts_with(&format!("{name}:")));
-    let shell = shell.and_then(|line| line.rsplit(':').next()).unwrap_or_default().to_owned();
-    Ok((name, shell))
+/// The parts of `uname -a`, from the kernel's own files.
+fn system_details(fs: &dyn FileSystem) -> Result<String, EvalError> {
+    let parts = ["ostype", "hostname", "osrelease", "version"];
+    let parts = parts.into_iter().map(|name| content_of(&format!("/proc/sys/kernel/{name}"), fs));
+    let parts: Vec<String> = parts.collect::<Result<_, _>>()?;
+    Ok(format!("{} {} GNU/Linux", parts.join(" "), std::env::consts::ARCH))
 }
 
-/// Names of the groups this program runs with.
-fn groups(fs: &dyn FileSystem) -> Result<BTreeSet<String>, EvalError> {
-    let none = || EvalError::NoSecondSource { what: "the names of groups" };
-    let mut numbers = entry_of("/proc/self/status", "Groups", ':', fs)?;
-    // Real and effective group come first of four.
-    let own = entry_of("/proc/self/status", "Gid", ':', fs)?;
-    for number in own.split_whitespace().take(2) {
-        numbers.push(' ');
-        numbers.push_str(number);
-    }
-    let list = text::system_file("/etc/group", fs)?;
-    let name_of = |number: &str| {
-        let mut entries = list.lines().filter(|line| line.split(':').nth(2) == Some(number));
-        entries.next().and_then(|line| line.split(':').next()).map(str::to_owned).ok_or_else(none)
-    };
-    numbers.split_whitespace().map(name_of).collect()
+/// A soft limit of this program, which the programs it starts inherit.
+fn limit(name: &str, fs: &dyn FileSystem) -> Result<String, EvalError> {
+    let table = text::system_file("/proc/self/limits", fs)?;
+    let row = table.lines().find_map(|line| line.strip_prefix(name));
+    let soft = row.and_then(|rest| rest.split_whitespace().next()).map(str::to_owned);
+    soft.ok_or(EvalError::NoSecondSource("this limit"))
 }
 
 fn variable(name: &str, fs: &dyn FileSystem) -> Result<String, EvalError> {
-    let value = fs.variable(name).ok_or(EvalError::NoSecondSource { what: "a variable of that name" })?;
+    let value = fs.variable(name).ok_or(EvalError::NoSecondSource("a variable of that name"))?;
     Ok(String::from_utf8_lossy(&value).into_owned())
 }
 
-/// Where a program of that name lies first on the person's own search path.
+/// The path of the first program of that name on the person's own search path.
 fn program(name: &str, fs: &dyn FileSystem) -> Result<String, EvalError> {
-    let folders = variable("PATH", fs)?;
-    let candidates = folders.split(':').map(|folder| format!("{}/{name}", folder.trim_end_matches('/')));
-    let found = candidates.into_iter().find(|path| is_program(Path::new(path), fs));
-    found.ok_or(EvalError::NoSecondSource { what: "a program of that name" })
-}
-
-fn is_program(path: &Path, fs: &dyn FileSystem) -> bool {
     // A link is followed by opening it: what can be opened is a file.
-    fs.metadata(path).is_ok_and(|entry| entry.mode & 0o111 != 0) && fs.open(path).is_ok()
+    let is_program = |path: &String| {
+        let path = Path::new(path);
+        fs.metadata(path).is_ok_and(|entry| entry.mode & 0o111 != 0) && fs.open(path).is_ok()
+    };
+    let folders = variable("PATH", fs)?;
+    let mut candidates = folders.split(':').map(|folder| format!("{}/{name}", folder.trim_end_matches('/')));
+    candidates.find(is_program).ok_or(EvalError::NoSecondSource("a program of that name"))
 }
 
-fn line_of(path: &str, fs: &dyn FileSystem) -> Result<String, EvalError> {
+/// The content of a file of the system, without the white space at its end.
+fn content_of(path: &str, fs: &dyn FileSystem) -> Result<String, EvalError> {
     Ok(text::system_file(path, fs)?.trim_end().to_owned())
 }
 
-/// The value of the first line `name separator value`.
-fn entry_of(path: &str, name: &str, separator: char, fs: &dyn FileSystem) -> Result<String, EvalError> {
+/// The value of the first line `key separator value`.
+fn entry_of(path: &str, key: &str, separator: char, fs: &dyn FileSystem) -> Result<String, EvalError> {
     let file = text::system_file(path, fs)?;
     let mut entries = file.lines().filter_map(|line| line.split_once(separator));
-    let found = entries.find(|(key, _)| key.trim() == name).map(|(_, value)| value.trim().to_owned());
-    found.ok_or(EvalError::NoSecondSource { what: "this entry" })
+    let found = entries.find(|(name, _)| name.trim() == key).map(|(_, value)| value.trim().to_owned());
+    found.ok_or(EvalError::NoSecondSource("this entry"))
 }
 
-pub(super) use system::processor_details;
+/// Lines of `lscpu` that can be checked: name and value.
+pub(super) fn processor_details(fs: &dyn FileSystem) -> Result<Vec<(&'static str, String)>, EvalError> {
+    let processors = text::system_file("/proc/cpuinfo", fs)?;
+    let online = processors.lines().filter(|line| line.starts_with("processor")).count();
+    Ok(vec![
+        ("Architecture", std::env::consts::ARCH.to_owned()),
+        ("Model name", entry_of("/proc/cpuinfo", "model name", ':', fs)?),
+        ("CPU(s)", online.to_string()),
+    ])
+}

@@ -4,8 +4,8 @@ use std::cmp::Ordering;
 use std::collections::HashMap;
 use std::path::Path;
 
-use super::{Entry, EntryKind, EvalError, FileSystem, MAX_ENTRIES, pred, unreadable};
-use crate::algebra::{Depth, Key, Kind, Order, Pred, Query, SortKey};
+use super::{Entry, EntryKind, EvalError, FileSystem, MAX_ENTRIES, by_keys, pred, unreadable};
+use crate::algebra::{Depth, Key, Kind, Pred, Query, SortKey};
 
 /// What lies under the roots, each thing once, by path.
 pub(super) fn tree(
@@ -88,19 +88,15 @@ pub(super) fn totals(
 
 /// The order of the keys alone; what they don't tell apart is equal.
 pub(super) fn compare(keys: &[SortKey], a: &Entry, b: &Entry, totals: &HashMap<std::path::PathBuf, u64>) -> Ordering {
-    let mut orders = keys.iter().map(|key| {
-        let order = match key.by {
-            Key::Size => a.bytes.cmp(&b.bytes),
-            Key::TotalSize => totals.get(&a.path).cmp(&totals.get(&b.path)),
-            Key::Modified => a.modified.cmp(&b.modified),
-            Key::Name => a.name_bytes().cmp(b.name_bytes()),
-            Key::Path => a.path_bytes().cmp(b.path_bytes()),
-            Key::Extension => extension(a).cmp(&extension(b)),
-            Key::Text | Key::Numeric | Key::Length | Key::Value | Key::Memory | Key::Cpu => Ordering::Equal,
-        };
-        if key.order == Order::Descending { order.reverse() } else { order }
-    });
-    orders.find(|order| order.is_ne()).unwrap_or(Ordering::Equal)
+    by_keys(keys, |key| match key {
+        Key::Size => a.bytes.cmp(&b.bytes),
+        Key::TotalSize => totals.get(&a.path).cmp(&totals.get(&b.path)),
+        Key::Modified => a.modified.cmp(&b.modified),
+        Key::Name => a.name_bytes().cmp(b.name_bytes()),
+        Key::Path => a.path_bytes().cmp(b.path_bytes()),
+        Key::Extension => extension(a).cmp(&extension(b)),
+        Key::Text | Key::Numeric | Key::Length | Key::Value | Key::Memory | Key::Cpu => Ordering::Equal,
+    })
 }
 
 /// What follows the name's last dot, in lower case; empty where there is none.

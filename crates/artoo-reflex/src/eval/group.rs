@@ -9,8 +9,8 @@ use std::cmp::Ordering;
 use std::collections::{BTreeMap, HashMap};
 
 use super::digest::{self, Algorithm};
-use super::{Answer, Entry, EntryKind, EvalError, FileSystem, Row, files, number, process, text};
-use crate::algebra::{Field, Function, GroupKey, Key, Order, SortKey};
+use super::{Answer, Entry, EntryKind, EvalError, FileSystem, Row, by_keys, files, number, process, text};
+use crate::algebra::{Field, Function, GroupKey, Key, SortKey};
 
 /// One number for each group, in the order of the groups' names.
 pub(super) fn groups(
@@ -45,15 +45,15 @@ fn group_of(
     users: &HashMap<u32, String>,
     fs: &dyn FileSystem,
 ) -> Result<Vec<u8>, EvalError> {
-    let day = |length: usize| super::fact::local_date(entry.modified, fs).chars().take(length).collect::<String>();
+    let date = |format| super::fact::clock(format, entry.modified, fs);
     Ok(match by {
         GroupKey::Extension => files::extension(entry),
         GroupKey::Folder => {
             entry.path.parent().map_or(&[][..], |folder| folder.as_os_str().as_encoded_bytes()).to_vec()
         }
-        GroupKey::Day => day("2024-05-15".len()).into_bytes(),
-        GroupKey::Month => day("2024-05".len()).into_bytes(),
-        GroupKey::Year => day("2024".len()).into_bytes(),
+        GroupKey::Day => date("%Y-%m-%d").into_bytes(),
+        GroupKey::Month => date("%Y-%m").into_bytes(),
+        GroupKey::Year => date("%Y").into_bytes(),
         GroupKey::Kind => kind_name(entry.kind).as_bytes().to_vec(),
         GroupKey::Owner => owner(entry, users).into_bytes(),
         GroupKey::Text => return Err(EvalError::Meaningless),
@@ -75,22 +75,13 @@ fn owner(entry: &Entry, users: &HashMap<u32, String>) -> String {
     users.get(&entry.owner).cloned().unwrap_or_else(|| entry.owner.to_string())
 }
 
-/// Orders groups; what no key tells apart stays as it was.
-pub(super) fn sort(mut groups: Vec<(Vec<u8>, u64)>, keys: &[SortKey]) -> Result<Vec<(Vec<u8>, u64)>, EvalError> {
-    groups.sort_by(|a, b| compare(keys, a, b));
-    Ok(groups)
-}
-
+/// The order of two groups by several keys.
 pub(super) fn compare(keys: &[SortKey], a: &(Vec<u8>, u64), b: &(Vec<u8>, u64)) -> Ordering {
-    let mut orders = keys.iter().map(|key| {
-        let order = match key.by {
-            Key::Value => a.1.cmp(&b.1),
-            Key::Name => a.0.cmp(&b.0),
-            _ => Ordering::Equal,
-        };
-        if key.order == Order::Descending { order.reverse() } else { order }
-    });
-    orders.find(|order| order.is_ne()).unwrap_or(Ordering::Equal)
+    by_keys(keys, |key| match key {
+        Key::Value => a.1.cmp(&b.1),
+        Key::Name => a.0.cmp(&b.0),
+        _ => Ordering::Equal,
+    })
 }
 
 /// One property of each file.
@@ -102,7 +93,7 @@ pub(super) fn field(files: Vec<Entry>, field: Field, fs: &dyn FileSystem) -> Res
             Field::Sha256 => digest::of_file(path, Algorithm::Sha256, fs)?,
             Field::Sha1 => digest::of_file(path, Algorithm::Sha1, fs)?,
             Field::Md5 => digest::of_file(path, Algorithm::Md5, fs)?,
-            Field::FileType => return Err(EvalError::NoSecondSource { what: "a file's type" }),
+            Field::FileType => return Err(EvalError::NoSecondSource("a file's type")),
             Field::Permissions => format!("{:o}", of.mode),
             Field::Owner => owner(&of, &users),
             Field::Modified => of.modified.to_string(),

@@ -10,8 +10,8 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::{Entry, EvalError, FileSystem, archive, number, text};
-use crate::algebra::{Key, Order, Part, Separator, SortKey};
+use super::{Entry, EvalError, FileSystem, archive, by_keys, decimal, text};
+use crate::algebra::{Key, Part, Separator, SortKey};
 
 /// A line of a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -81,20 +81,17 @@ pub(super) fn of_archive(path: &Path, fs: &dyn FileSystem) -> Result<Vec<Line>, 
 }
 
 /// Orders lines; what no key tells apart stays as it was.
-pub(super) fn sort(mut lines: Vec<Line>, keys: &[SortKey]) -> Result<Vec<Line>, EvalError> {
+pub(super) fn sort(mut lines: Vec<Line>, keys: &[SortKey]) -> Vec<Line> {
+    let number = |line: &Line| decimal::leading(&line.text).unwrap_or(0);
     lines.sort_by(|a, b| {
-        let mut orders = keys.iter().map(|key| {
-            let order = match key.by {
-                Key::Text => a.text.cmp(&b.text),
-                Key::Numeric => number::leading(&a.text).unwrap_or(0).cmp(&number::leading(&b.text).unwrap_or(0)),
-                Key::Length => characters(&a.text).cmp(&characters(&b.text)),
-                _ => Ordering::Equal,
-            };
-            if key.order == Order::Descending { order.reverse() } else { order }
-        });
-        orders.find(|order| order.is_ne()).unwrap_or(Ordering::Equal)
+        by_keys(keys, |key| match key {
+            Key::Text => a.text.cmp(&b.text),
+            Key::Numeric => number(a).cmp(&number(b)),
+            Key::Length => characters(&a.text).cmp(&characters(&b.text)),
+            _ => Ordering::Equal,
+        })
     });
-    Ok(plain(lines))
+    plain(lines)
 }
 
 /// What only a line in its place can be shown with is dropped.
@@ -125,13 +122,9 @@ pub(super) fn unique(lines: Vec<Line>, at_least: usize) -> Vec<Line> {
     for line in &lines {
         *counts.entry(line.text.clone()).or_default() += 1;
     }
-    // The first time a line is met its count is taken out.
-    let is_kept = |line: &Line| counts.remove(&line.text).is_some_and(|count| count >= at_least);
     let mut kept = lines;
-    kept.retain({
-        let mut is_kept = is_kept;
-        move |line| is_kept(line)
-    });
+    // The first time a line is met its count is taken out.
+    kept.retain(|line| counts.remove(&line.text).is_some_and(|count| count >= at_least));
     plain(kept)
 }
 

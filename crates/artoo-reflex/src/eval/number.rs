@@ -7,14 +7,8 @@
 
 use std::path::Path;
 
-use super::{Answer, Entry, EntryKind, EvalError, FileSystem, Line, evaluate, text};
+use super::{Answer, Entry, EntryKind, EvalError, FileSystem, Line, decimal, evaluate, text};
 use crate::algebra::{Function, Query};
-
-/// Numbers in texts are computed in billionths: decimals beyond the ninth are cut off.
-pub(super) const UNIT: i128 = 1_000_000_000;
-
-/// Most digits before the point of a number in a text; a longer run is no number anybody adds up.
-const MAX_DIGITS: usize = 24;
 
 /// One number made of a query's elements.
 pub(super) fn aggregate(of: &Query, function: Function, fs: &dyn FileSystem) -> Result<Answer, EvalError> {
@@ -64,7 +58,7 @@ pub(super) fn of_files(files: &[Entry], function: Function) -> Result<u64, EvalE
 }
 
 fn of_numbers(lines: &[Line], function: Function) -> Result<i128, EvalError> {
-    let numbers: Vec<i128> = lines.iter().filter_map(|line| leading(&line.text)).collect();
+    let numbers: Vec<i128> = lines.iter().filter_map(|line| decimal::leading(&line.text)).collect();
     let sum = numbers.iter().fold(0, |sum: i128, number| sum.saturating_add(*number));
     let found = match function {
         Function::Sum => return Ok(sum),
@@ -76,32 +70,6 @@ fn of_numbers(lines: &[Line], function: Function) -> Result<i128, EvalError> {
     found.ok_or(EvalError::NoNumber)
 }
 
-/// The number a line begins with, in billionths: blanks, perhaps a minus, digits, perhaps a point and digits.
-pub(super) fn leading(line: &[u8]) -> Option<i128> {
-    let blanks = line.iter().take_while(|byte| matches!(byte, b' ' | b'\t')).count();
-    let rest = line.get(blanks..)?;
-    let (sign, rest) = match rest.split_first() {
-        Some((b'-', rest)) => (-1, rest),
-        _ => (1, rest),
-    };
-    let digits = |bytes: &[u8]| bytes.iter().take_while(|byte| byte.is_ascii_digit()).count();
-    let whole = digits(rest);
-    if whole == 0 || whole > MAX_DIGITS {
-        return None;
-    }
-    let mut value = decimal(rest.get(..whole)?) * UNIT;
-    if let Some((b'.', after)) = rest.get(whole..).and_then(<[u8]>::split_first) {
-        let decimals = after.get(..digits(after).min(9))?;
-        let scale = 10_i128.pow(9 - u32::try_from(decimals.len()).unwrap_or(9));
-        value += decimal(decimals) * scale;
-    }
-    Some(sign * value)
-}
-
-fn decimal(digits: &[u8]) -> i128 {
-    digits.iter().fold(0, |value, digit| value * 10 + i128::from(digit - b'0'))
-}
-
 pub(super) fn is_blank(byte: u8) -> bool {
     byte.is_ascii_whitespace() || byte == 0x0b
 }
@@ -109,14 +77,4 @@ pub(super) fn is_blank(byte: u8) -> bool {
 /// Characters of a text; bytes that are not UTF-8 are none.
 fn valid_characters(bytes: &[u8]) -> u64 {
     bytes.utf8_chunks().map(|chunk| chunk.valid().chars().count() as u64).sum()
-}
-
-/// A number in billionths, as people write it.
-pub(super) fn shown(value: i128) -> String {
-    let (sign, value) = (if value < 0 { "-" } else { "" }, value.unsigned_abs());
-    let unit = UNIT.unsigned_abs();
-    let decimals = format!("{:09}", value % unit);
-    let decimals = decimals.trim_end_matches('0');
-    let point = if decimals.is_empty() { "" } else { "." };
-    format!("{sign}{}{point}{decimals}", value / unit)
 }

@@ -27,18 +27,15 @@ impl<'a> Scene<'a> {
             Query::Tree { roots, .. } => roots.iter().map(PathBuf::from).collect(),
             _ => Vec::new(),
         };
-        let owners = if asks(pred, |one| matches!(one, Pred::Owner(_))) { process::users(fs)? } else { HashMap::new() };
-        let groups =
-            if asks(pred, |one| matches!(one, Pred::Group(_))) { process::groups(fs)? } else { HashMap::new() };
+        let asks = |test: fn(&Pred) -> bool| pred.has(&test);
+        let owners = if asks(|one| matches!(one, Pred::Owner(_))) { process::users(fs)? } else { HashMap::new() };
+        let groups = if asks(|one| matches!(one, Pred::Group(_))) { process::groups(fs)? } else { HashMap::new() };
         Ok(Self { fs, roots, owners, groups })
     }
 
     /// Whether a predicate holds of a file. Content that can't be read holds nothing.
     pub(super) fn holds(&self, pred: &Pred, entry: &Entry) -> bool {
-        match pred {
-            Pred::All(parts) => parts.iter().all(|part| self.holds(part, entry)),
-            Pred::Any(parts) => parts.iter().any(|part| self.holds(part, entry)),
-            Pred::Not(inner) => !self.holds(inner, entry),
+        pred.holds(&|property| match property {
             Pred::Extension(extension) => has_extension(entry.name_bytes(), extension),
             Pred::Name(test) => passes(entry.name_bytes(), test),
             Pred::NameIgnoringCase(test) => passes_ignoring_case(entry.name_bytes(), test),
@@ -66,8 +63,8 @@ impl<'a> Scene<'a> {
             Pred::Contains { text, ignore_case } => {
                 text::file_holds(&entry.path, text.as_bytes(), *ignore_case, self.fs).unwrap_or(false)
             }
-            Pred::Line(_) | Pred::Blank | Pred::MinLength(_) | Pred::MaxLength(_) => false,
-        }
+            _ => false,
+        })
     }
 
     fn lies_below(&self, entry: &Entry, test: &NameTest) -> bool {
@@ -80,58 +77,27 @@ impl<'a> Scene<'a> {
     }
 }
 
-fn asks(pred: &Pred, is_asked: fn(&Pred) -> bool) -> bool {
-    match pred {
-        Pred::All(parts) | Pred::Any(parts) => parts.iter().any(|part| asks(part, is_asked)),
-        Pred::Not(inner) => asks(inner, is_asked),
-        other => is_asked(other),
-    }
-}
-
 /// Whether a predicate holds of a line; one about files never does.
 pub(super) fn holds_of_line(pred: &Pred, line: &[u8]) -> bool {
     let length = || String::from_utf8_lossy(line).chars().count() as u64;
-    match pred {
-        Pred::All(parts) => parts.iter().all(|part| holds_of_line(part, line)),
-        Pred::Any(parts) => parts.iter().any(|part| holds_of_line(part, line)),
-        Pred::Not(inner) => !holds_of_line(inner, line),
+    pred.holds(&|property| match property {
         Pred::Contains { text, ignore_case } => text::holds(line, text.as_bytes(), *ignore_case),
         Pred::Word { text, ignore_case } => !text::occurrences(line, text.as_bytes(), *ignore_case, true).is_empty(),
         Pred::Line(test) => passes(line, test),
         Pred::Blank => line.iter().all(|byte| byte.is_ascii_whitespace() || *byte == 0x0b),
         Pred::MinLength(bound) => length() >= *bound,
         Pred::MaxLength(bound) => length() <= *bound,
-        Pred::Extension(_)
-        | Pred::Name(_)
-        | Pred::Below(_)
-        | Pred::MinBytes(_)
-        | Pred::MaxBytes(_)
-        | Pred::ModifiedFrom(_)
-        | Pred::ModifiedBefore(_)
-        | Pred::EmptyFolder
-        | Pred::Executable
-        | Pred::Mode(_)
-        | Pred::ModeAll(_)
-        | Pred::Group(_)
-        | Pred::NameIgnoringCase(_)
-        | Pred::Inside(_)
-        | Pred::AccessedFrom(_)
-        | Pred::NewerThan(_)
-        | Pred::AccessedBefore(_)
-        | Pred::Owner(_) => false,
-    }
+        _ => false,
+    })
 }
 
 /// Whether a predicate holds of a process; one about files never does.
 pub(super) fn holds_of_process(pred: &Pred, process: &Process) -> bool {
-    match pred {
-        Pred::All(parts) => parts.iter().all(|part| holds_of_process(part, process)),
-        Pred::Any(parts) => parts.iter().any(|part| holds_of_process(part, process)),
-        Pred::Not(inner) => !holds_of_process(inner, process),
+    pred.holds(&|property| match property {
         Pred::Name(test) => passes(&process.name, test),
         Pred::Owner(name) => process.user == *name,
         _ => false,
-    }
+    })
 }
 
 fn has_extension(name: &[u8], extension: &str) -> bool {

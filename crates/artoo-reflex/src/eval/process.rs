@@ -9,8 +9,8 @@ use std::cmp::Ordering;
 use std::collections::HashMap;
 use std::path::Path;
 
-use super::{EntryKind, EvalError, FileSystem, text};
-use crate::algebra::{Key, Order, SortKey};
+use super::{EntryKind, EvalError, FileSystem, by_keys, text};
+use crate::algebra::{Key, SortKey};
 
 /// Kernel clock ticks a second: fixed at 100 in what Linux shows to programs.
 const TICKS_PER_SECOND: u64 = 100;
@@ -32,12 +32,11 @@ pub struct Process {
 
 /// All processes, by number.
 pub(super) fn all(fs: &dyn FileSystem) -> Result<Vec<Process>, EvalError> {
-    let no_source = |_| EvalError::NoSecondSource { what: "the list of processes" };
+    let no_source = |_| EvalError::NoSecondSource("the list of processes");
     let users = users(fs).unwrap_or_default();
     let uptime = text::system_file("/proc/uptime", fs).map_err(no_source)?;
     let uptime_s = uptime.split('.').next().and_then(|whole| whole.parse().ok()).unwrap_or(0);
-    let folders =
-        fs.list(Path::new("/proc")).map_err(|_| EvalError::NoSecondSource { what: "the list of processes" })?;
+    let folders = fs.list(Path::new("/proc")).map_err(|_| EvalError::NoSecondSource("the list of processes"))?;
     let mut found: Vec<Process> = folders
         .iter()
         .filter(|entry| entry.kind == EntryKind::Folder)
@@ -75,20 +74,16 @@ fn one(id: u64, uptime_s: u64, users: &HashMap<u32, String>, fs: &dyn FileSystem
 }
 
 /// Orders processes; what no key tells apart stays as it was.
-pub(super) fn sort(mut processes: Vec<Process>, keys: &[SortKey]) -> Result<Vec<Process>, EvalError> {
+pub(super) fn sort(mut processes: Vec<Process>, keys: &[SortKey]) -> Vec<Process> {
     processes.sort_by(|a, b| {
-        let mut orders = keys.iter().map(|key| {
-            let order = match key.by {
-                Key::Memory => a.memory_bytes.cmp(&b.memory_bytes),
-                Key::Cpu => a.cpu_permille.cmp(&b.cpu_permille),
-                Key::Name => a.name.cmp(&b.name),
-                _ => Ordering::Equal,
-            };
-            if key.order == Order::Descending { order.reverse() } else { order }
-        });
-        orders.find(|order| order.is_ne()).unwrap_or(Ordering::Equal)
+        by_keys(keys, |key| match key {
+            Key::Memory => a.memory_bytes.cmp(&b.memory_bytes),
+            Key::Cpu => a.cpu_permille.cmp(&b.cpu_permille),
+            Key::Name => a.name.cmp(&b.name),
+            _ => Ordering::Equal,
+        })
     });
-    Ok(processes)
+    processes
 }
 
 /// Names of users by number.
@@ -102,7 +97,7 @@ pub(super) fn groups(fs: &dyn FileSystem) -> Result<HashMap<u32, String>, EvalEr
 }
 
 fn by_number(list: &str, fs: &dyn FileSystem) -> Result<HashMap<u32, String>, EvalError> {
-    let list = text::system_file(list, fs).map_err(|_| EvalError::NoSecondSource { what: "the names of users" })?;
+    let list = text::system_file(list, fs).map_err(|_| EvalError::NoSecondSource("the names of users"))?;
     let user = |line: &str| {
         let mut fields = line.split(':');
         Some((fields.clone().nth(2)?.parse().ok()?, fields.next()?.to_owned()))

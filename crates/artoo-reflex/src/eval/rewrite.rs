@@ -51,7 +51,7 @@ pub(super) fn rewritten(lines: Vec<Line>, how: &Rewrite) -> Result<Vec<Line>, Ev
 }
 
 fn unknown(what: &'static str) -> EvalError {
-    EvalError::NoSecondSource { what }
+    EvalError::NoSecondSource(what)
 }
 
 /// A line cut after so many columns. How wide other signs than plain ones are is told by each terminal in its own way.

@@ -6,16 +6,17 @@
 )]
 
 mod difference;
+mod facts;
 mod files;
 mod lines;
-mod moving;
+mod processes;
 
 /// What a verification found.
 pub use artoo_proto::CheckOutcome as Verification;
 use artoo_proto::escape;
 use serde_json::Value;
 
-use super::{Answer, EvalError, FileSystem, evaluate, number};
+use super::{Answer, EvalError, FileSystem, decimal, evaluate};
 use crate::algebra::{Function, Query, Relation, Ty};
 
 /// Names of differing elements shown as evidence; enough to act on, short enough to read.
@@ -45,23 +46,23 @@ pub fn verify(query: &Value, output: &str, fs: &dyn FileSystem) -> Verification 
 
 fn value(query: &Query, output: &str, fs: &dyn FileSystem) -> Result<Verification, EvalError> {
     match query {
-        Query::System { fact } => return moving::fact(fact, output, fs),
+        Query::System { fact } => return facts::fact(fact, output, fs),
         Query::Compare { of, with, relation: Relation::Difference } => {
             return difference::applied(of, with, output, fs);
         }
         Query::TextFile { path } if let Some(same) = lines::same_file(path, output, fs) => return Ok(same),
         Query::Aggregate { of, function: Function::Count } if of.ty() == Ok(Ty::Processes) => {
-            return moving::process_count(query, output, fs);
+            return processes::count(query, output, fs);
         }
         _ => {}
     }
     Ok(match evaluate(query, fs)? {
         Answer::Number(expected) => whole(expected, output),
-        Answer::Decimal(expected) => decimal(query, expected, output),
+        Answer::Decimal(expected) => decimal_number(query, expected, output),
         Answer::Lines(expected) => lines::same(query, &expected, output),
         Answer::Groups(expected) => lines::groups(&expected, output),
         Answer::Truth(expected) => lines::truth(query, expected, output),
-        Answer::Processes(_) => return moving::processes(query, output, fs),
+        Answer::Processes(_) => return processes::list(query, output, fs),
         Answer::Files(_) | Answer::Rows(_) | Answer::Text(_) => return Err(EvalError::Meaningless),
     })
 }
@@ -69,6 +70,14 @@ fn value(query: &Query, output: &str, fs: &dyn FileSystem) -> Result<Verificatio
 /// The output on one line, for evidence.
 fn shown(output: &str) -> String {
     escape::shorten(&escape::one_line(output.trim()), 40)
+}
+
+/// Passes with what was found and its tolerance, or fails with what was found and what the output says.
+fn judged(holds: bool, found: String, tolerance: &str, said: &str) -> Verification {
+    match holds {
+        true => Verification::pass(found + tolerance),
+        false => Verification::fail(format!("{found}; the output says {:?}", shown(said))),
+    }
 }
 
 fn whole(expected: u64, output: &str) -> Verification {
@@ -83,16 +92,14 @@ fn whole(expected: u64, output: &str) -> Verification {
 }
 
 /// A mean may have no end; what is computed in floating point agrees to this part of a unit.
-const MEAN_DIFFERS: i128 = number::UNIT / 1_000_000;
+const MEAN_DIFFERS: i128 = decimal::UNIT / 1_000_000;
 
-fn decimal(query: &Query, expected: i128, output: &str) -> Verification {
+fn decimal_number(query: &Query, expected: i128, output: &str) -> Verification {
     let output = output.trim();
     let is_number = output.strip_prefix('-').unwrap_or(output).chars().all(|c| c.is_ascii_digit() || c == '.');
-    let (expected_shown, said) = (number::shown(expected), number::leading(output.as_bytes()));
+    let (expected_shown, said) = (decimal::shown(expected), decimal::leading(output.as_bytes()));
     let is_mean = matches!(query, Query::Aggregate { function: Function::Average, .. });
     let differs = if is_mean { MEAN_DIFFERS } else { 0 };
-    if is_number && said.is_some_and(|said| said.abs_diff(expected) <= differs.unsigned_abs()) {
-        return Verification::pass(format!("computed again: {expected_shown}"));
-    }
-    Verification::fail(format!("computed again: {expected_shown}; the output says {:?}", shown(output)))
+    let holds = is_number && said.is_some_and(|said| said.abs_diff(expected) <= differs.unsigned_abs());
+    judged(holds, format!("computed again: {expected_shown}"), "", output)
 }

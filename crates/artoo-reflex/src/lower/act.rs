@@ -49,7 +49,7 @@ fn over(of: &Query, input: Value, at_once: bool) -> Result<Vec<RecipeStep>, Unsu
     for selection in by_folder(of, at_once)? {
         let call = typed::call(&selection)?;
         if call.tool != "glob" {
-            return Err(Unsupported::Arrangement { what: "an act on what is no file" });
+            return Err(Unsupported::Arrangement("an act on what is no file"));
         }
         let listing = steps.len();
         steps.push(RecipeStep { call, answers: false, paths_from: None });
@@ -69,14 +69,14 @@ fn by_folder(of: &Query, at_once: bool) -> Result<Vec<Query>, Unsupported> {
         }
     }
     if at_once && groups.len() > 1 {
-        return Err(Unsupported::Arrangement { what: "this act on things in several folders" });
+        return Err(Unsupported::Arrangement("this act on things in several folders"));
     }
     Ok(groups.into_iter().map(|(_, paths)| Query::Paths { paths, kind: *kind }).collect())
 }
 
 fn rename(change: &NameChange) -> Result<Value, Unsupported> {
     let plain = |text: &str| match text.contains(['{', '}']) {
-        true => Err(Unsupported::Predicate { what: "a name with braces" }),
+        true => Err(Unsupported::Predicate("a name with braces")),
         false => Ok(text.to_owned()),
     };
     let template = match change {

@@ -46,7 +46,7 @@ pub(super) fn find<'a>(source: &Query, keep: &'a [Pred], programs: Programs) -> 
             let argv = paths.iter().fold(argv, |argv, path| argv.value(path.as_str())).and("-maxdepth 0");
             (argv, &[][..], *kind)
         }
-        _ => return Err(Unsupported::Arrangement { what: "this combination" }),
+        _ => return Err(Unsupported::Arrangement("this combination")),
     };
     argv = match kind {
         Kind::File => argv.and("-type f"),
@@ -84,7 +84,7 @@ pub(super) fn no_root_in_another(roots: &[String]) -> Result<(), Unsupported> {
         inner != outer && std::path::Path::new(inner).starts_with(std::path::Path::new(outer))
     };
     match roots.iter().any(|inner| roots.iter().any(|outer| is_inside(inner, outer))) {
-        true => Err(Unsupported::Arrangement { what: "a folder and another inside it, both at once," }),
+        true => Err(Unsupported::Arrangement("a folder and another inside it, both at once,")),
         false => Ok(()),
     }
 }
@@ -127,7 +127,7 @@ impl Expression<'_> {
             Pred::AccessedBefore(moment) => self.since("-newerat", *moment, argv.and("!"))?,
             Pred::ModeAll(bits) => argv.and("-perm").value(format!("-{bits:04o}")),
             Pred::Group(name) if name.is_empty() || name.chars().all(|c| c.is_ascii_digit()) => {
-                return Err(Unsupported::Predicate { what: "a group without a name" });
+                return Err(Unsupported::Predicate("a group without a name"));
             }
             Pred::Group(name) => argv.and("-group").value(name.as_str()),
             Pred::Below(test) => self.below(test, argv)?,
@@ -144,14 +144,14 @@ impl Expression<'_> {
             }
             Pred::Mode(mode) => argv.and("-perm").value(format!("{mode:04o}")),
             Pred::Owner(name) if name.is_empty() || name.chars().all(|c| c.is_ascii_digit()) => {
-                return Err(Unsupported::Predicate { what: "an owner without a name" });
+                return Err(Unsupported::Predicate("an owner without a name"));
             }
             Pred::Owner(name) => argv.and("-user").value(name.as_str()),
             Pred::Contains { .. } | Pred::Word { .. } => {
-                return Err(Unsupported::Predicate { what: "a text in files, either that or something else," });
+                return Err(Unsupported::Predicate("a text in files, either that or something else,"));
             }
             Pred::Line(_) | Pred::Blank | Pred::MinLength(_) | Pred::MaxLength(_) => {
-                return Err(Unsupported::Predicate { what: "a line's form" });
+                return Err(Unsupported::Predicate("a line's form"));
             }
         })
     }
@@ -166,7 +166,7 @@ impl Expression<'_> {
             rest => format!("@{seconds}.{:09}", rest * 1_000_000 - 1),
         };
         if seconds < 1 {
-            return Err(Unsupported::Predicate { what: "a time before 1970" });
+            return Err(Unsupported::Predicate("a time before 1970"));
         }
         Ok(argv.and(test).value(before))
     }
@@ -184,7 +184,7 @@ impl Expression<'_> {
                 }
                 NameTest::Ends(end) => vec![format!("{root}/*{}/*", text(end))],
                 NameTest::Has(part) => vec![format!("{root}/*{}*/*", text(part))],
-                NameTest::Glob(_) => return Err(Unsupported::Predicate { what: "a folder's name by pattern" }),
+                NameTest::Glob(_) => return Err(Unsupported::Predicate("a folder's name by pattern")),
             };
             for (inner, pattern) in patterns.into_iter().enumerate() {
                 argv = if index + inner == 0 { argv } else { argv.and("-o") };
@@ -192,7 +192,7 @@ impl Expression<'_> {
             }
         }
         if self.roots.is_empty() {
-            return Err(Unsupported::Predicate { what: "a folder above things named one by one" });
+            return Err(Unsupported::Predicate("a folder above things named one by one"));
         }
         Ok(argv.and(")"))
     }
@@ -206,7 +206,7 @@ fn pattern(test: &NameTest) -> Result<String, Unsupported> {
         NameTest::Ends(text) => format!("*{}", literal(text)),
         NameTest::Has(text) => format!("*{}*", literal(text)),
         NameTest::Glob(pattern) if pattern.contains(['?', '[', '\\', '/']) => {
-            return Err(Unsupported::Predicate { what: "this pattern" });
+            return Err(Unsupported::Predicate("this pattern"));
         }
         NameTest::Glob(pattern) => pattern.clone(),
     })

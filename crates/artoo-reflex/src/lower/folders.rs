@@ -2,11 +2,11 @@
 
 #![expect(clippy::wildcard_enum_match_arm, reason = "what is not named is refused, whatever else there comes to be")]
 
-use super::files::{Selection, selection};
 use super::find::{Expression, literal, no_root_in_another};
 use super::pipeline::{Argv, Pipeline};
+use super::selection::{Layers, by_field, stretched};
 use super::{Programs, Unsupported};
-use crate::algebra::{Depth, Kind, Order, Pred, Query, SortKey};
+use crate::algebra::{Depth, Key, Kind, Order, Pred, Query, SortKey};
 
 /// Adds the length of a file to every folder above it, then tells the folders that are asked for.
 const ADD_UP: &str = "$1 == \"d\" { wanted[$2] = 1; next } { n = split($2, part, \"/\"); path = \"\"; \
@@ -16,26 +16,20 @@ END { for (path in wanted) printf \"%.0f\\t%s\\n\", sum[path], path }";
 /// `bytes<tab>folder`, in the order and stretch asked for; names with tabs or line breaks don't pass the check.
 pub(super) fn sizes(of: &Query, programs: Programs) -> Result<Pipeline, Unsupported> {
     programs.gnu_only("sums of folders")?;
-    let Selection { stretch, keys, keep, source } = selection(of)?;
+    let Layers { stretch, keys, keep, source } = Layers::of_files(of)?;
     let Query::Tree { roots, depth, hidden, kind: Kind::Folder } = source else {
-        return Err(Unsupported::Arrangement { what: "the sums of these folders" });
+        return Err(Unsupported::Arrangement("the sums of these folders"));
     };
     let walk = walk(roots, *depth, *hidden, keep, programs)?;
     let summed = Pipeline::of(walk).pipe(Argv::bytewise("awk -F").value("\\t").value(ADD_UP));
-    let Some((skip, count)) = stretch else { return Ok(summed.pipe(sort(keys, false)?)) };
-    if count == 0 {
-        return Err(Unsupported::Arrangement { what: "none of them" });
-    }
-    let last = Argv::new("tail -n").value(skip.saturating_add(count).to_string());
-    let best = summed.pipe(sort(keys, true)?).pipe(last).pipe(sort(keys, false)?);
-    Ok(if skip == 0 { best } else { best.pipe(Argv::new("tail -n").value(format!("+{}", skip + 1))) })
+    stretched(summed, stretch, "tail -n", |reversed| sort(keys, reversed))
 }
 
 /// The folders that are asked for, and all files: the first must not be pruned for the second's sake.
 fn walk(roots: &[String], depth: Depth, hidden: bool, keep: &[Pred], programs: Programs) -> Result<Argv, Unsupported> {
     no_root_in_another(roots)?;
     if roots.iter().any(|root| root == "/") {
-        return Err(Unsupported::Arrangement { what: "sums over all of the machine" });
+        return Err(Unsupported::Arrangement("sums over all of the machine"));
     }
     let argv = roots.iter().fold(Argv::bytewise("find -H"), |argv, root| argv.value(root.as_str()));
     let mut argv = argv.and("-mindepth 1 ( -type d");
@@ -55,20 +49,15 @@ fn walk(roots: &[String], depth: Depth, hidden: bool, keep: &[Pred], programs: P
 
 /// By size or by path; what the keys don't tell apart stays in the order of paths.
 fn sort(keys: &[SortKey], reversed: bool) -> Result<Argv, Unsupported> {
-    use crate::algebra::Key;
-    let r = |order: Order| if (order == Order::Descending) != reversed { "r" } else { "" };
     // Blanks part the fields; the second key runs to the end of the line, blanks in a path included.
     let mut argv = Argv::bytewise("sort");
-    let mut path = Order::Ascending;
-    for key in keys {
-        match key.by {
-            Key::TotalSize => argv = argv.and("-k").value(format!("1,1n{}", r(key.order))),
-            Key::Path => {
-                path = key.order;
-                break;
-            }
-            _ => return Err(Unsupported::Arrangement { what: "this order of folders with their sums" }),
+    let path = keys.iter().position(|key| key.by == Key::Path);
+    for key in keys.get(..path.unwrap_or(keys.len())).unwrap_or_default() {
+        if key.by != Key::TotalSize {
+            return Err(Unsupported::Arrangement("this order of folders with their sums"));
         }
+        argv = by_field(argv, "1,1n", key.order, reversed);
     }
-    Ok(argv.and("-k").value(format!("2{}", r(path))))
+    let order = path.and_then(|at| keys.get(at)).map_or(Order::Ascending, |key| key.order);
+    Ok(by_field(argv, "2", order, reversed))
 }

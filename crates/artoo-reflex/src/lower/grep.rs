@@ -48,7 +48,7 @@ impl<'a> Grep<'a> {
     fn checked(self) -> Result<Self, Unsupported> {
         let cases: Vec<bool> = self.patterns.iter().map(Pattern::ignores_case).collect();
         match cases.windows(2).any(|pair| matches!(pair, [a, b] if a != b)) {
-            true => Err(Unsupported::Predicate { what: "texts with and without regard to case, either of them," }),
+            true => Err(Unsupported::Predicate("texts with and without regard to case, either of them,")),
             false => Ok(self),
         }
     }
@@ -107,7 +107,7 @@ impl<'a> Pattern<'a> {
             Pred::Blank => by_bytes("^[[:space:]]*$".to_owned()),
             Pred::MinLength(count) if *count <= REPETITION_MAX => by_characters(format!("^.{{{count}}}")),
             Pred::MaxLength(count) if *count <= REPETITION_MAX => by_characters(format!("^.{{0,{count}}}$")),
-            _ => Err(Unsupported::Predicate { what: "this condition on lines" }),
+            _ => Err(Unsupported::Predicate("this condition on lines")),
         }
     }
 

@@ -4,8 +4,9 @@
 
 use super::grep::Grep;
 use super::pipeline::{Argv, Pipeline};
-use super::{Programs, Unsupported, files};
-use crate::algebra::{Fact, Function, Key, NamePart, Order, Part, Pred, Query, Relation, Rewrite, Separator, SortKey};
+use super::selection::paths;
+use super::{Programs, Unsupported};
+use crate::algebra::{Function, Key, NamePart, Order, Part, Pred, Query, Relation, Rewrite, Separator, SortKey, Ty};
 
 /// Lines as they are shown: with their file or number where the query asks for it.
 pub(super) fn shown(query: &Query, programs: Programs) -> Result<Pipeline, Unsupported> {
@@ -23,14 +24,14 @@ pub(super) fn shown(query: &Query, programs: Programs) -> Result<Pipeline, Unsup
     };
     let grep = match (source, numbered) {
         (Query::TextOf { .. }, _) | (Query::TextFile { .. }, true) => Grep::of(keep)?,
-        _ if numbered => return Err(Unsupported::Arrangement { what: "numbers of these lines" }),
+        _ if numbered => return Err(Unsupported::Arrangement("numbers of these lines")),
         _ => return text(query, programs),
     };
     let grep = if numbered { grep.with("-n") } else { grep };
     let located = match source {
-        Query::TextOf { of } => files::paths(&in_order_of_paths(of)?, programs)?.pipe(grep.with("-H").of_names()),
+        Query::TextOf { of } => paths(&in_order_of_paths(of)?, programs)?.pipe(grep.with("-H").of_names()),
         Query::TextFile { path } => Pipeline::of(grep.of_file(path)),
-        _ => return Err(Unsupported::Arrangement { what: "this text" }),
+        _ => return Err(Unsupported::Arrangement("this text")),
     };
     match stretch {
         None => Ok(located),
@@ -41,7 +42,7 @@ pub(super) fn shown(query: &Query, programs: Programs) -> Result<Pipeline, Unsup
 /// The files of a text follow each other by path, whatever their own order.
 fn in_order_of_paths(of: &Query) -> Result<Query, Unsupported> {
     match of {
-        Query::Limit { .. } => Err(Unsupported::Arrangement { what: "the text of the first files of an order" }),
+        Query::Limit { .. } => Err(Unsupported::Arrangement("the text of the first files of an order")),
         Query::Sort { of, .. } => Ok(of.as_ref().clone()),
         other => Ok(other.clone()),
     }
@@ -52,24 +53,9 @@ pub(super) fn text(query: &Query, programs: Programs) -> Result<Pipeline, Unsupp
     Ok(match query {
         // Not `cat`: the last line gets its end, so that lines can be counted.
         Query::TextFile { path } => Pipeline::of(Grep::of(None)?.of_file(path)),
-        Query::TextOf { of } => {
-            files::paths(&in_order_of_paths(of)?, programs)?.pipe(Grep::of(None)?.with("-h").of_names())
-        }
+        Query::TextOf { of } => paths(&in_order_of_paths(of)?, programs)?.pipe(Grep::of(None)?.with("-h").of_names()),
         Query::ArchiveEntries { path } => entries(path, programs)?,
-        // One name or number a line; other facts come with lines that are none.
-        Query::System {
-            fact:
-                fact @ (Fact::Groups
-                | Fact::Ports
-                | Fact::GroupsOf { .. }
-                | Fact::AllUsers
-                | Fact::AllGroups
-                | Fact::LoggedIn
-                | Fact::Shells
-                | Fact::NameServers
-                | Fact::Interfaces
-                | Fact::KernelModules),
-        } => super::facts::fact(fact, programs)?,
+        Query::System { fact } if fact.ty() == Ty::Lines => super::facts::fact(fact, programs)?,
         Query::Filter { of, keep } => filter(text(of, programs)?, keep)?,
         Query::Part { of, part } => match (of.as_ref(), part) {
             (Query::TextFile { path }, Part::First(count)) if *count > 0 => {
@@ -101,7 +87,7 @@ pub(super) fn text(query: &Query, programs: Programs) -> Result<Pipeline, Unsupp
         }
         Query::Rewritten { of, how } => text(of, programs)?.pipe(rewritten(how, programs)?),
         Query::Names { of, part } => names(of, *part, programs)?,
-        _ => return Err(Unsupported::Arrangement { what: "this text" }),
+        _ => return Err(Unsupported::Arrangement("this text")),
     })
 }
 
@@ -140,7 +126,7 @@ pub(super) fn number(of: &Query, function: Function, programs: Programs) -> Resu
         (Function::Sum, _) => Ok(text(of, programs)?.pipe(numbers()).pipe(Argv::bytewise("awk").value(SUM))),
         (Function::Average, _) => Ok(text(of, programs)?.pipe(numbers()).pipe(Argv::bytewise("awk").value(AVERAGE))),
         (Function::Maximum, _) => Ok(text(of, programs)?.pipe(numbers()).pipe(Argv::bytewise("sort -n")).pipe(last())),
-        _ => Err(Unsupported::Arrangement { what: "this number over lines" }),
+        _ => Err(Unsupported::Arrangement("this number over lines")),
     }
 }
 
@@ -151,9 +137,9 @@ pub(super) fn identical(query: &Query) -> Result<Pipeline, Unsupported> {
             (Query::TextFile { path: one }, Query::TextFile { path: two }) => {
                 Ok(Pipeline::of(Argv::new("diff -q -s").operands([one.as_str(), two.as_str()])))
             }
-            _ => Err(Unsupported::Arrangement { what: "a comparison of these texts" }),
+            _ => Err(Unsupported::Arrangement("a comparison of these texts")),
         },
-        _ => Err(Unsupported::Arrangement { what: "this comparison" }),
+        _ => Err(Unsupported::Arrangement("this comparison")),
     }
 }
 
@@ -163,7 +149,7 @@ pub(super) fn difference(of: &Query, with: &Query) -> Result<Pipeline, Unsupport
         (Query::TextFile { path: one }, Query::TextFile { path: two }) => {
             Ok(Pipeline::of(Argv::bytewise("diff -a").operands([one.as_str(), two.as_str()])))
         }
-        _ => Err(Unsupported::Arrangement { what: "a comparison of these texts" }),
+        _ => Err(Unsupported::Arrangement("a comparison of these texts")),
     }
 }
 
@@ -176,14 +162,14 @@ fn rewritten(how: &Rewrite, programs: Programs) -> Result<Argv, Unsupported> {
             programs.gnu_only("lines in reversed order")?;
             Argv::new("tac")
         }
-        Rewrite::Wrapped(0) => return Err(Unsupported::Arrangement { what: "lines without any room" }),
+        Rewrite::Wrapped(0) => return Err(Unsupported::Arrangement("lines without any room")),
         Rewrite::Wrapped(width) => Argv::bytewise("fold -w").value(width.to_string()),
         Rewrite::Joined(between) if between.is_empty() => Argv::bytewise("paste -s -d").value("\\0"),
         Rewrite::Joined(between) if between == "\t" => Argv::bytewise("paste -s"),
         Rewrite::Joined(between) if between.len() == 1 && between != "\\" => {
             Argv::bytewise("paste -s -d").value(between.as_str())
         }
-        Rewrite::Joined(_) => return Err(Unsupported::Arrangement { what: "more than one sign between lines" }),
+        Rewrite::Joined(_) => return Err(Unsupported::Arrangement("more than one sign between lines")),
         Rewrite::LastField => Argv::bytewise("awk").value("{ if (NF > 0) print $NF; else print \"\" }"),
     })
 }
@@ -191,19 +177,19 @@ fn rewritten(how: &Rewrite, programs: Programs) -> Result<Argv, Unsupported> {
 /// A part of each path, a line each.
 fn names(of: &Query, part: NamePart, programs: Programs) -> Result<Pipeline, Unsupported> {
     programs.gnu_only("parts of names")?;
-    let paths = files::paths(of, programs)?;
+    let found = paths(of, programs)?;
     let sed = |script: &'static str| Argv::bytewise("sed -z -e").value(script);
     let lines = || Argv::new("tr \\0 \\n");
     Ok(match part {
-        NamePart::Name => paths.pipe(sed("s|.*/||")).pipe(lines()),
+        NamePart::Name => found.pipe(sed("s|.*/||")).pipe(lines()),
         // What lies directly in the root keeps its slash.
         NamePart::Folder => {
             let folder = sed("s|^/[^/]*$|//|").and("-e").value("s|\\(.\\)/[^/]*$|\\1|");
-            paths.pipe(folder).pipe(lines())
+            found.pipe(folder).pipe(lines())
         }
         NamePart::Extension => {
             let extension = "{ if (NF > 1) print tolower($NF) }";
-            paths.pipe(sed("s|.*/||")).pipe(lines()).pipe(Argv::bytewise("awk -F .").value(extension))
+            found.pipe(sed("s|.*/||")).pipe(lines()).pipe(Argv::bytewise("awk -F .").value(extension))
         }
     })
 }
@@ -219,7 +205,7 @@ fn entries(path: &str, programs: Programs) -> Result<Pipeline, Unsupported> {
         Programs::Bsd if name.ends_with(".tar.gz") || name.ends_with(".tgz") || name.ends_with(".tar") => {
             Argv::new("tar -t -f")
         }
-        _ => return Err(Unsupported::Arrangement { what: "an archive of this form" }),
+        _ => return Err(Unsupported::Arrangement("an archive of this form")),
     };
     // Absolute, so never an option; the last value of its program.
     Ok(Pipeline::of(argv.value(path)))
@@ -229,14 +215,12 @@ fn entries(path: &str, programs: Programs) -> Result<Pipeline, Unsupported> {
 fn part(of: Pipeline, part: Part) -> Result<Pipeline, Unsupported> {
     let stretch = |from: u64, to: u64| Argv::bytewise("sed -n -e").value(format!("{from},{to}p"));
     Ok(match part {
-        Part::First(0) | Part::Last(0) => return Err(Unsupported::Arrangement { what: "no lines at all" }),
+        Part::First(0) | Part::Last(0) => return Err(Unsupported::Arrangement("no lines at all")),
         Part::First(count) => of.pipe(stretch(1, count)),
         Part::Last(count) => of.pipe(Argv::new("tail -n").value(count.to_string())),
-        Part::Range { from: 0, .. } | Part::From(0) => {
-            return Err(Unsupported::Arrangement { what: "a line before the first" });
-        }
+        Part::Range { from: 0, .. } | Part::From(0) => return Err(Unsupported::Arrangement("a line before the first")),
         Part::Range { from, to } if from > to => {
-            return Err(Unsupported::Arrangement { what: "a stretch that ends before it begins" });
+            return Err(Unsupported::Arrangement("a stretch that ends before it begins"));
         }
         Part::Range { from, to } => of.pipe(stretch(from, to)),
         Part::From(line) => of.pipe(Argv::new("tail -n").value(format!("+{line}"))),
@@ -244,7 +228,7 @@ fn part(of: Pipeline, part: Part) -> Result<Pipeline, Unsupported> {
 }
 
 fn sort(of: &Query, keys: &[SortKey], programs: Programs) -> Result<Pipeline, Unsupported> {
-    let [key] = keys else { return Err(Unsupported::Arrangement { what: "an order of lines by several keys" }) };
+    let [key] = keys else { return Err(Unsupported::Arrangement("an order of lines by several keys")) };
     let down = key.order == Order::Descending;
     let argv = |plain: &'static str, reversed: &'static str| Argv::bytewise(if down { reversed } else { plain });
     Ok(match (key.by, of) {
@@ -258,7 +242,7 @@ fn sort(of: &Query, keys: &[SortKey], programs: Programs) -> Result<Pipeline, Un
             measured.pipe(argv("sort -s -n -k 1,1", "sort -s -n -r -k 1,1")).pipe(Argv::bytewise("cut -f 2-"))
         }
         (Key::Numeric, of) => text(of, programs)?.pipe(argv("sort -s -n", "sort -s -n -r")),
-        _ => return Err(Unsupported::Arrangement { what: "this order of lines" }),
+        _ => return Err(Unsupported::Arrangement("this order of lines")),
     })
 }
 
@@ -274,7 +258,7 @@ fn in_first_order(of: Pipeline) -> Pipeline {
 
 fn column(number: u64, separator: &Separator) -> Result<Argv, Unsupported> {
     if number == 0 {
-        return Err(Unsupported::Arrangement { what: "a column before the first" });
+        return Err(Unsupported::Arrangement("a column before the first"));
     }
     let field = format!("{{print ${number}}}");
     match separator {
@@ -289,7 +273,7 @@ fn column(number: u64, separator: &Separator) -> Result<Argv, Unsupported> {
         Separator::Text(sign) if sign.len() == 1 && !sign.contains(['^', '\\', ']', '[']) => {
             Ok(Argv::bytewise("awk -F").value(format!("[{sign}]")).value(field))
         }
-        Separator::Text(_) => Err(Unsupported::Arrangement { what: "this separator" }),
+        Separator::Text(_) => Err(Unsupported::Arrangement("this separator")),
     }
 }
 
@@ -305,15 +289,13 @@ fn replace(find: &str, with: &str) -> Argv {
 
 fn common(of: &Query, with: &Query, relation: Relation, programs: Programs) -> Result<Pipeline, Unsupported> {
     let (Query::TextFile { path: first }, Query::TextFile { path: second }) = (of, with) else {
-        return Err(Unsupported::Arrangement { what: "a comparison of these texts" });
+        return Err(Unsupported::Arrangement("a comparison of these texts"));
     };
     let argv = Argv::bytewise("grep -a -F -x");
     let argv = match relation {
         Relation::Common => argv,
         Relation::OnlyFirst => argv.and("-v"),
-        Relation::Identical | Relation::Difference => {
-            return Err(Unsupported::Arrangement { what: "this comparison" });
-        }
+        Relation::Identical | Relation::Difference => return Err(Unsupported::Arrangement("this comparison")),
     };
     let argv = argv.and("-f").value(second.as_str()).operands([first.as_str()]);
     let sorted = numbered(Pipeline::of(argv), programs)?.pipe(Argv::bytewise("sort -u -k 2"));

@@ -58,7 +58,21 @@ impl Pipeline {
         Self(vec![first])
     }
 
-    /// Hands on what it writes.
+    /// Programs written as for a shell: ` | ` between them, a word with blanks in single quotes, and `{}` in a word for
+    /// the argument, which may be any text.
+    pub(crate) fn of_template(template: &'static str, argument: &str) -> Self {
+        let words = |program: &str| {
+            let pieces = program.split('\'').enumerate();
+            let words = pieces.flat_map(|(at, piece)| match at % 2 {
+                0 => piece.split_whitespace().collect(),
+                _ => vec![piece],
+            });
+            words.map(|word| word.replace("{}", argument)).collect()
+        };
+        Self(template.split(" | ").map(|program| Argv { words: words(program) }).collect())
+    }
+
+    /// Adds a program that reads what the last one writes.
     pub(crate) fn pipe(mut self, next: Argv) -> Self {
         self.0.push(next);
         self
@@ -71,11 +85,11 @@ impl Pipeline {
     pub(crate) fn command(&self) -> Result<String, Unsupported> {
         let is_shown_as_it_is = |word: &String| escape::one_line(word) == *word;
         if !self.0.iter().flat_map(|argv| &argv.words).all(is_shown_as_it_is) {
-            return Err(Unsupported::Predicate { what: "a text with control or invisible characters" });
+            return Err(Unsupported::Predicate("a text with control or invisible characters"));
         }
         let command = self.print();
         if command.len() > COMMAND_MAX_BYTES {
-            return Err(Unsupported::Arrangement { what: "a command of more than 4096 bytes" });
+            return Err(Unsupported::Arrangement("a command of more than 4096 bytes"));
         }
         Ok(command)
     }

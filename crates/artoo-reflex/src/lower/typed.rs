@@ -28,11 +28,11 @@ fn read_file(query: &Query, report: &str) -> Result<ToolRequest, Unsupported> {
     match report {
         "list" => {}
         "count" => drop(input.insert("count".to_owned(), json!("lines"))),
-        _ => return Err(Unsupported::Arrangement { what: "the size of lines" }),
+        _ => return Err(Unsupported::Arrangement("the size of lines")),
     }
     let text = match query {
         Query::Part { .. } if report == "count" => {
-            return Err(Unsupported::Arrangement { what: "the count of a numbered stretch of lines" });
+            return Err(Unsupported::Arrangement("the count of a numbered stretch of lines"));
         }
         Query::Part { of, part } => {
             let lines = match part {
@@ -52,7 +52,7 @@ fn read_file(query: &Query, report: &str) -> Result<ToolRequest, Unsupported> {
         other => other,
     };
     let Query::TextFile { path } = text else {
-        return Err(Unsupported::Arrangement { what: "this selection of lines" });
+        return Err(Unsupported::Arrangement("this selection of lines"));
     };
     input.insert("path".to_owned(), json!(path));
     Ok(ToolRequest { tool: "read_file".to_owned(), input: Value::Object(input) })
@@ -61,7 +61,7 @@ fn read_file(query: &Query, report: &str) -> Result<ToolRequest, Unsupported> {
 /// Ignoring case is exact for ASCII letters only.
 fn ascii_case(text: &str, ignore_case: bool) -> Result<bool, Unsupported> {
     if ignore_case && !text.is_ascii() {
-        return Err(Unsupported::Predicate { what: "letters beyond a to z, ignoring case," });
+        return Err(Unsupported::Predicate("letters beyond a to z, ignoring case,"));
     }
     Ok(ignore_case)
 }
@@ -70,7 +70,7 @@ fn glob(query: &Query, report: &str) -> Result<ToolRequest, Unsupported> {
     let mut input = Map::new();
     let unlimited = match query {
         Query::Limit { .. } if report == "count" || report == "total_bytes" => {
-            return Err(Unsupported::Arrangement { what: "a number over the first of an order" });
+            return Err(Unsupported::Arrangement("a number over the first of an order"));
         }
         Query::Limit { of, skip: 0, count } => {
             input.insert("limit".to_owned(), json!(count));
@@ -81,14 +81,14 @@ fn glob(query: &Query, report: &str) -> Result<ToolRequest, Unsupported> {
     let unsorted = match unlimited {
         Query::Sort { of, keys } => {
             let [key] = keys.as_slice() else {
-                return Err(Unsupported::Arrangement { what: "an order by several keys" });
+                return Err(Unsupported::Arrangement("an order by several keys"));
             };
             let by = match key.by {
                 Key::Size => "size",
                 Key::Modified => "modified",
                 Key::Name => "name",
                 Key::Path => "path",
-                _ => return Err(Unsupported::Arrangement { what: "this order" }),
+                _ => return Err(Unsupported::Arrangement("this order")),
             };
             input.insert("sort".to_owned(), json!({ "by": by, "descending": key.order == Order::Descending }));
             of.as_ref()
@@ -106,12 +106,12 @@ fn glob(query: &Query, report: &str) -> Result<ToolRequest, Unsupported> {
         Kind::File => "file",
         Kind::Folder => "folder",
         Kind::Any => "any",
-        Kind::Link => return Err(Unsupported::Arrangement { what: "a list of links" }),
+        Kind::Link => return Err(Unsupported::Arrangement("a list of links")),
     };
     // The tool passes over an excluded folder with all that lies below it; here only the folder itself is left out.
     if kind != "file" && input.get("recursive") == Some(&json!(true)) && keep.iter().any(|p| matches!(p, Pred::Not(_)))
     {
-        return Err(Unsupported::Predicate { what: "folders with an exception" });
+        return Err(Unsupported::Predicate("folders with an exception"));
     }
     input.insert("kind".to_owned(), json!(kind));
     input.insert("ignore_files".to_owned(), json!(false));
@@ -125,11 +125,11 @@ fn source(tree: &Query, input: &mut Map<String, Value>) -> Result<Kind, Unsuppor
     match tree {
         Query::Tree { roots, depth, hidden, kind } => {
             let [root] = roots.as_slice() else {
-                return Err(Unsupported::Arrangement { what: "several folders at once" });
+                return Err(Unsupported::Arrangement("several folders at once"));
             };
             // The tool would walk what the kernel makes up anew at each look.
             if root == "/" && *depth == Depth::Whole {
-                return Err(Unsupported::Arrangement { what: "a change of things in all of the machine" });
+                return Err(Unsupported::Arrangement("a change of things in all of the machine"));
             }
             input.insert("root".to_owned(), json!(root));
             input.insert("recursive".to_owned(), json!(*depth == Depth::Whole));
@@ -144,13 +144,13 @@ fn source(tree: &Query, input: &mut Map<String, Value>) -> Result<Kind, Unsuppor
             input.insert("patterns".to_owned(), json!(names));
             Ok(*kind)
         }
-        _ => Err(Unsupported::Arrangement { what: "this combination" }),
+        _ => Err(Unsupported::Arrangement("this combination")),
     }
 }
 
 /// The folder that all these things lie in, and their names as patterns.
 pub(super) fn one_folder(paths: &[String]) -> Result<(&str, Vec<String>), Unsupported> {
-    let unsupported = Unsupported::Arrangement { what: "things in several folders at once" };
+    let unsupported = Unsupported::Arrangement("things in several folders at once");
     let mut folder = None;
     let mut names = Vec::new();
     for path in paths {
@@ -185,26 +185,26 @@ fn conditions(keep: &[Pred], root: &str, input: &mut Map<String, Value>) -> Resu
                     // A pattern with a slash is one for the path below the root.
                     Pred::Inside(folder) => match folder.strip_prefix(root.trim_end_matches('/')) {
                         Some(below) if below.starts_with('/') => literal_path(below),
-                        _ => return Err(Unsupported::Predicate { what: "a folder that lies elsewhere" }),
+                        _ => return Err(Unsupported::Predicate("a folder that lies elsewhere")),
                     },
                     other => pattern(other)?,
                 });
                 continue;
             }
-            _ => return Err(Unsupported::Predicate { what: "this condition" }),
+            _ => return Err(Unsupported::Predicate("this condition")),
         };
         if input.insert(key.to_owned(), value).is_some() {
-            return Err(Unsupported::Predicate { what: "two texts at once" });
+            return Err(Unsupported::Predicate("two texts at once"));
         }
     }
     let patterns = match names.as_slice() {
         [] => Vec::new(),
         _ if input.contains_key("patterns") => {
-            return Err(Unsupported::Predicate { what: "a condition on the names of things named one by one" });
+            return Err(Unsupported::Predicate("a condition on the names of things named one by one"));
         }
         [one] => alternatives(one)?,
         [one, two] => both(one, two)?,
-        _ => return Err(Unsupported::Predicate { what: "more than two conditions on a name" }),
+        _ => return Err(Unsupported::Predicate("more than two conditions on a name")),
     };
     if !patterns.is_empty() || !input.contains_key("patterns") {
         input.insert("patterns".to_owned(), json!(patterns));
@@ -233,7 +233,7 @@ fn pattern(pred: &Pred) -> Result<String, Unsupported> {
             NameTest::Has(text) => format!("*{}*", literal(text)),
             NameTest::Glob(pattern) => wildcards(pattern)?,
         }),
-        _ => Err(Unsupported::Predicate { what: "this either-or" }),
+        _ => Err(Unsupported::Predicate("this either-or")),
     }
 }
 
@@ -251,7 +251,7 @@ fn literal_path(path: &str) -> String {
 /// A pattern whose every sign means the same here and in the tool.
 fn wildcards(pattern: &str) -> Result<String, Unsupported> {
     if pattern.contains(['{', '}', '\\', '/']) || globset::Glob::new(pattern).is_err() {
-        return Err(Unsupported::Predicate { what: "this pattern" });
+        return Err(Unsupported::Predicate("this pattern"));
     }
     Ok(pattern.to_owned())
 }
@@ -269,7 +269,7 @@ fn any_case(extension: &str) -> String {
 ///
 /// Exact only where the name's text can't reach into the extension: it holds no dot and is no part of it.
 fn both(one: &Pred, two: &Pred) -> Result<Vec<String>, Unsupported> {
-    let unsupported = Unsupported::Predicate { what: "these two conditions on a name together" };
+    let unsupported = Unsupported::Predicate("these two conditions on a name together");
     let ((Pred::Name(test), kinds) | (kinds, Pred::Name(test))) = (one, two) else { return Err(unsupported) };
     let kinds = match kinds {
         Pred::Any(parts) => parts.as_slice(),

@@ -1,15 +1,17 @@
 //! From features to a step. Every feature is taken out of the draft exactly once; one that is left is a refusal.
 
 mod act;
+mod conditions;
 mod files;
 mod left_out;
 mod machine;
 mod order;
 mod table;
 mod text;
+mod tree;
 
 use super::antecedent::Antecedent;
-use super::draft::{Ask, Draft, LinesWanted};
+use super::draft::{Ask, Draft, LinesWanted, only};
 use super::item::Context;
 use crate::algebra::{Act, Depth, Field, Function, Kind, NameChange, NameTest, Pred, Query, Step, TypeError};
 use crate::concept::{Reference, Verb};
@@ -38,7 +40,7 @@ pub(super) enum Misfit {
     #[error("nothing is asked for")]
     NothingAsked,
     #[error("these words don't fit together")]
-    Leftover(Box<Draft>),
+    Leftover,
     #[error("no file is named")]
     NoFile,
     #[error("no program named {name} is in the folders of your search path (PATH)")]
@@ -47,8 +49,8 @@ pub(super) enum Misfit {
     FolderOrFile { path: String },
     #[error("{question} can't be asked of {of}")]
     Question { question: &'static str, of: &'static str },
-    #[error("say {missing}")]
-    Incomplete { missing: &'static str },
+    #[error("say {0}")]
+    Incomplete(&'static str),
     #[error("what was spoken of before is not known; name the files or the folder")]
     NothingBefore,
     #[error("{0}")]
@@ -83,7 +85,7 @@ pub(super) fn build(context: &Context<'_>, antecedent: Option<&Antecedent>, mut 
         Step::Ask(question(&mut scene, &mut draft)?)
     };
     if !draft.is_only(|_| {}) {
-        return Err(Misfit::Leftover(Box::new(draft)));
+        return Err(Misfit::Leftover);
     }
     let step = checked(step)?;
     let mut assumptions = scene.notes;
@@ -106,25 +108,9 @@ fn is_ellipsis(draft: &Draft) -> bool {
         || !draft.sort.is_empty()
         || draft.group.is_some()
         || draft.names.is_some();
-    asks && draft.is_only(|d| {
-        d.verb = None;
-        d.ask = None;
-        d.superlative = None;
-        d.sort.clear();
-        d.order = None;
-        d.limit = None;
-        d.nth = None;
-        d.plural = None;
-        d.total = None;
-        d.group = None;
-        d.details = None;
-        d.names = None;
-        d.once = None;
-        // "how many lines does each have".
-        if d.each.take().is_some() {
-            d.lines = None;
-        }
-    })
+    // "how many lines does each have".
+    let draft = if draft.each.is_some() { &Draft { lines: None, each: None, ..draft.clone() } } else { draft };
+    asks && only!(draft, verb, ask, superlative, sort, order, limit, nth, plural, total, group, details, names, once)
 }
 
 /// The step in normal form, if it has a meaning.
@@ -178,7 +164,7 @@ fn question(scene: &mut Scene<'_>, draft: &mut Draft) -> Result<Query, Misfit> {
     }
     // "of each .txt file" speaks of no single file.
     if draft.each.is_some() && draft.field.is_some() && names_file && !draft.has_noun() {
-        return Err(Misfit::Leftover(Box::new(draft.clone())));
+        return Err(Misfit::Leftover);
     }
     if let Some(field) = draft.field {
         // "the owner of each file": the noun went into "each".

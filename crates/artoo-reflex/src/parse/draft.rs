@@ -146,6 +146,16 @@ draft! {
     found: bool,
 }
 
+/// Whether a draft has no features but these.
+macro_rules! only {
+    ($draft:expr, $($feature:ident),*) => {
+        $draft.is_only(|rest| {
+            $(rest.$feature = Default::default();)*
+        })
+    };
+}
+pub(super) use only;
+
 /// How lines that occur twice are taken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Once {
@@ -215,7 +225,7 @@ impl Draft {
         self
     }
 
-    /// Whether nothing is set but what `rest` leaves when the features in question are cleared.
+    /// Whether no feature is left after some are cleared; notes don't count.
     pub(crate) fn is_only(&self, clear: impl FnOnce(&mut Self)) -> bool {
         let mut rest = self.clone();
         clear(&mut rest);
@@ -226,11 +236,7 @@ impl Draft {
 
     /// Only predicates.
     pub(crate) fn only_preds(&self) -> bool {
-        !self.preds.is_empty()
-            && self.is_only(|d| {
-                d.preds.clear();
-                d.loose = false;
-            })
+        !self.preds.is_empty() && only!(self, preds, loose)
     }
 
     /// Only predicates, each of which passes.
@@ -240,72 +246,40 @@ impl Draft {
 
     /// Only kinds of file, with or without a word for "file".
     pub(crate) fn only_types(&self) -> bool {
-        !self.types.is_empty()
-            && self.noun.is_none_or(|kind| kind == Kind::File)
-            && self.is_only(|d| {
-                d.types.clear();
-                d.noun = None;
-                d.plural = None;
-            })
+        !self.types.is_empty() && self.noun.is_none_or(|kind| kind == Kind::File) && only!(self, types, noun, plural)
     }
 
     /// Only a noun.
     pub(crate) fn only_noun(&self) -> bool {
-        self.noun.is_some()
-            && self.is_only(|d| {
-                d.noun = None;
-                d.plural = None;
-            })
+        self.noun.is_some() && only!(self, noun, plural)
     }
 
     /// Only kinds of file with conditions.
     pub(crate) fn only_types_with_conditions(&self) -> bool {
-        !self.types.is_empty()
-            && !self.preds.is_empty()
-            && self.is_only(|d| {
-                d.types.clear();
-                d.preds.clear();
-                d.noun = None;
-                d.plural = None;
-            })
+        !self.types.is_empty() && !self.preds.is_empty() && only!(self, types, preds, noun, plural)
     }
 
     /// Only lines, of which something is said.
     pub(crate) fn only_lines_with_conditions(&self) -> bool {
-        self.lines == Some(LinesWanted::All)
-            && !self.preds.is_empty()
-            && !self.loose
-            && self.is_only(|d| {
-                d.lines = None;
-                d.preds.clear();
-            })
+        self.lines == Some(LinesWanted::All) && !self.preds.is_empty() && !self.loose && only!(self, lines, preds)
     }
 
     /// Conditions on a noun, or on lines.
     pub(crate) fn only_preds_of_a_noun(&self) -> bool {
         let lines = matches!(self.lines, None | Some(LinesWanted::All));
         let named = self.noun.is_some() || self.lines.is_some();
-        let plain = self.is_only(|d| {
-            d.preds.clear();
-            d.noun = None;
-            d.plural = None;
-            d.lines = None;
-        });
+        let plain = only!(self, preds, noun, plural, lines);
         !self.preds.is_empty() && lines && named && plain
     }
 
     /// Only places after "in".
     pub(crate) fn only_scope(&self) -> bool {
-        !self.scope.is_empty() && self.is_only(|d| d.scope.clear())
+        !self.scope.is_empty() && only!(self, scope)
     }
 
     /// Only keys of an order, perhaps with a direction.
     pub(crate) fn only_keys(&self) -> bool {
-        !self.sort.is_empty()
-            && self.is_only(|d| {
-                d.sort.clear();
-                d.order = None;
-            })
+        !self.sort.is_empty() && only!(self, sort, order)
     }
 
     /// Gives a direction that was named to the last key.
@@ -318,31 +292,19 @@ impl Draft {
 
     /// Only paths.
     pub(crate) fn only_object(&self) -> bool {
-        !self.object.is_empty() && self.is_only(|d| d.object.clear())
+        !self.object.is_empty() && only!(self, object)
     }
 
     /// Only what can follow "and" after a noun: no noun, verb, question or superlative of its own.
     pub(crate) fn only_modifiers(&self) -> bool {
         !self.loose
-            && self.is_only(|d| {
-                d.preds.clear();
-                d.scope.clear();
-                d.sort.clear();
-                d.depth = None;
-                d.hidden = None;
-                d.order = None;
-                d.ignore_case = None;
-                d.details = None;
-                d.numbered = None;
-                d.once = None;
-                d.group = None;
-            })
+            && only!(self, preds, scope, sort, depth, hidden, order, ignore_case, details, numbered, once, group)
             && *self != Self::default()
     }
 
     /// Only a verb.
     pub(crate) fn only_verb(&self) -> Option<Verb> {
-        self.verb.filter(|_| self.is_only(|d| d.verb = None))
+        self.verb.filter(|_| only!(self, verb))
     }
 
     /// Whether it speaks of things that can be listed.
@@ -362,16 +324,13 @@ impl Draft {
 
 /// A condition on a name as one on a line.
 pub(crate) fn of_line(pred: Pred) -> Pred {
-    match pred {
+    pred.map(&|property| match property {
         Pred::Name(NameTest::Has(text)) => Pred::Contains { text, ignore_case: false },
         Pred::Name(test) => Pred::Line(test),
-        Pred::Not(inner) => Pred::Not(Box::new(of_line(*inner))),
         Pred::MaxBytes(0) => Pred::Blank,
         Pred::MinBytes(1) => Pred::Not(Box::new(Pred::Blank)),
-        Pred::Any(parts) => Pred::Any(parts.into_iter().map(of_line).collect()),
-        Pred::All(parts) => Pred::All(parts.into_iter().map(of_line).collect()),
         other => other,
-    }
+    })
 }
 
 fn merged_keys(a: &[(Key, Option<Order>)], b: &[(Key, Option<Order>)]) -> Option<Vec<(Key, Option<Order>)>> {

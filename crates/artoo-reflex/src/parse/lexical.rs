@@ -5,8 +5,8 @@
 use super::draft::{Ask, Draft, LinesWanted, Once, TargetWord};
 use super::item::{Context, Item, Text, TextKind};
 use super::rules::home_folder;
-use crate::algebra::{Depth, Fact, Function, GroupKey, Kind, NameChange, NamePart, NameTest, Part, Pred};
-use crate::concept::{Concept, Counted, DepthWord, Edge, Hidden, LetterCase, Reference, TextUnit, Verb};
+use crate::algebra::{Depth, Fact, Function, GroupKey, Kind, NamePart, NameTest, Pred};
+use crate::concept::{Concept, Counted, DepthWord, Hidden, Reference, TextUnit, Verb};
 use crate::lex::{Class, Decimal, Token};
 use crate::lexicon::{Meaning, TypeForm, lexicon};
 use crate::place::Place;
@@ -388,10 +388,7 @@ fn features(context: &Context<'_>, concept: &Concept) -> Option<Draft> {
         Concept::Lines { .. } => Draft { lines: Some(LinesWanted::All), ..none() },
         Concept::Rows { .. } => Draft { lines: Some(LinesWanted::Rows), ..none() },
         Concept::SomeLines(edge) => {
-            let part = match edge {
-                Edge::First => Part::First(LINES_WITHOUT_A_NUMBER),
-                Edge::Last => Part::Last(LINES_WITHOUT_A_NUMBER),
-            };
+            let part = edge.part(LINES_WITHOUT_A_NUMBER);
             Draft { lines: Some(LinesWanted::Part(part)), ..none() }
                 .noted(format!("no number of lines was named: {LINES_WITHOUT_A_NUMBER} are shown"))
         }
@@ -458,8 +455,7 @@ fn later_features(context: &Context<'_>, concept: &Concept) -> Option<Draft> {
         Concept::Blank => Draft::pred(Pred::Blank),
         Concept::EmptyFolder => Draft::pred(Pred::EmptyFolder),
         Concept::Executable => Draft::pred(Pred::Executable),
-        Concept::NameCase(LetterCase::Lower) => Draft { change: Some(NameChange::LowerCase), ..none() },
-        Concept::NameCase(LetterCase::Upper) => Draft { change: Some(NameChange::UpperCase), ..none() },
+        Concept::NameCase(change) => Draft { change: Some(change.clone()), ..none() },
         Concept::Processes { plural } => Draft { processes: Some(()), plural: Some(*plural), ..none() },
         Concept::Fact(fact) => Draft { fact: Some(fact.clone()), ..none() },
         Concept::Disk(disk) => Draft { disk: Some(*disk), ..none() },

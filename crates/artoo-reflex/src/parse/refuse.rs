@@ -128,7 +128,7 @@ pub(super) fn unexplained(context: &Context<'_>, text: &str, tokens: &[Token], m
         .cloned()
         .collect();
     // A whole parse whose features clash: every word is known, and the clash is what to tell.
-    let says_why = |misfit: &&Misfit| !matches!(misfit, Misfit::Leftover(_) | Misfit::NothingAsked);
+    let says_why = |misfit: &&Misfit| !matches!(misfit, Misfit::Leftover | Misfit::NothingAsked);
     if let Some(misfit) = misfits.iter().find(says_why).or(misfits.first()) {
         let mut said = misfit.to_string();
         if let Some(first) = said.get(..1).map(str::to_uppercase) {

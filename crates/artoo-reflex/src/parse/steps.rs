@@ -5,6 +5,7 @@
 use super::antecedent::Antecedent;
 use super::build::{Built, Misfit, build};
 use super::chart::Chart;
+use super::draft::only;
 use super::item::Context;
 use crate::algebra::Step;
 use crate::concept::{Concept, Reference};
@@ -162,7 +163,7 @@ fn stretch(
     let mut found: Vec<Vec<Built>> = Vec::new();
     for item in chart.items(start, end) {
         let Some(draft) = item.as_draft(context) else { continue };
-        if draft.reference == Some(Reference::Again) && draft.is_only(|d| d.reference = None) {
+        if draft.reference == Some(Reference::Again) && only!(draft, reference) {
             found.extend(before.and_then(again));
             continue;
         }

@@ -12,7 +12,6 @@ use crate::grounding;
 #[derive(Debug)]
 pub(super) struct Objection {
     pub(super) class: FailureClass,
-    pub(super) source: VerdictSource,
     pub(super) detail: String,
     /// No retry: the executor gave up or the infrastructure failed.
     pub(super) is_final: bool,
@@ -38,9 +37,7 @@ pub(super) fn objection(subtask: &SubTask, result: &ExecutionResult, calls: &[To
     let class = |environmental: bool| {
         if environmental { FailureClass::Environmental } else { FailureClass::Logical }
     };
-    let object = |class: FailureClass, detail: String, is_final: bool| {
-        Some(Objection { class, source: VerdictSource::Rule, detail, is_final })
-    };
+    let object = |class: FailureClass, detail: String, is_final: bool| Some(Objection { class, detail, is_final });
     if let Some(failure) = &result.model_failure {
         return object(FailureClass::Environmental, failure.to_string(), true);
     }

@@ -1,11 +1,13 @@
 //! A model's judgement, and what of it code lets stand. R4a and R4b share these rules.
 
 use artoo_proto::{
-    CheckOutcome, Criterion, CriterionVerdict, EvidenceId, FailureClass, ToolCall, Verdict, VerdictSource, escape,
+    CheckOutcome, Criterion, CriterionVerdict, EvidenceId, FailureClass, ModelFailure, ToolCall, Usage, Verdict,
+    VerdictSource, escape,
 };
 use serde::Deserialize;
 
 use super::evidence::is_citable;
+use crate::ask::Reply;
 use crate::grounding;
 
 /// What a judging model replies.
@@ -17,6 +19,14 @@ pub(crate) struct Judgement {
     /// Advice for the next attempt.
     #[serde(default)]
     pub(crate) what_to_do: Option<String>,
+}
+
+impl Reply for Judgement {}
+
+/// The failure for a judgement that was asked of the embedded parser.
+pub(crate) fn no_judge() -> ModelFailure {
+    let detail = "no language model is set up to judge this".to_owned();
+    ModelFailure::Unreadable { detail, excerpt: String::new(), usage: Usage::default() }
 }
 
 /// A model's view of one criterion.

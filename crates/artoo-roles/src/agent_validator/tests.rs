@@ -16,10 +16,10 @@ use crate::fixtures::{
     unreachable_model, unreadable,
 };
 use crate::limits::RETRIES_MAX;
-use crate::machine::RoleEffect;
+use crate::machine::{Lifecycle, RoleEffect};
 
-fn assigned(subtask: SubTask) -> Bench<AgentValidator> {
-    let mut bench = Bench::new(AgentValidator::new());
+fn assigned(subtask: SubTask) -> Bench<Lifecycle<AgentValidator>> {
+    let mut bench = Bench::new(Lifecycle::<AgentValidator>::new(()));
     assert!(bench.step(Input::Assigned(subtask)).is_empty());
     bench
 }
@@ -39,7 +39,7 @@ fn correction(effects: &[RoleEffect]) -> CorrectionSignal {
 }
 
 fn judged(
-    bench: &mut Bench<AgentValidator>,
+    bench: &mut Bench<Lifecycle<AgentValidator>>,
     effects: &[RoleEffect],
     views: &[(u32, &str, &[&str])],
 ) -> Vec<RoleEffect> {
@@ -188,7 +188,7 @@ fn a_judge_that_declines_is_no_pass() {
 #[doc = "holds: design B5"]
 #[test]
 fn reports_out_of_order_late_or_after_an_abort_are_ignored() {
-    let mut bench = Bench::new(AgentValidator::new());
+    let mut bench = Bench::new(Lifecycle::<AgentValidator>::new(()));
     let first = || result(1, vec![look(1, "12")], "12");
     assert!(bench.step(Input::Reported(first())).is_empty());
     let effects = bench.step(Input::Assigned(step()));

@@ -5,26 +5,38 @@ use serde::Deserialize;
 use serde_json::json;
 use uuid::Uuid;
 
-use super::{Answer, Ask};
+use super::{Answer, Ask, Reply};
 use crate::fixtures::{body, perceive_request, reply, start, unreachable_model, unreadable};
-use crate::machine::{Context, Ids, Work};
+use crate::machine::{Context, Ids};
 
 #[derive(Debug, PartialEq, Deserialize)]
 struct Wanted {
     count: u32,
 }
 
+impl Reply for Wanted {}
+
+/// What a role asks for that can use recipes: their number.
+#[derive(Debug, PartialEq, Deserialize)]
+struct Recipes(usize);
+
+impl Reply for Recipes {
+    fn from_recipes(recipes: RecipePlan) -> Option<Self> {
+        Some(Self(recipes.assumptions.len()))
+    }
+}
+
 fn begin(ids: &mut Ids) -> (Ask<Wanted>, EffectId) {
-    let (ask, id, _) = Ask::start(&mut Context { now: start(), ids }, perceive_request());
+    let (ask, id, _) = Ask::start(&mut Context::new(start(), ids), perceive_request());
     (ask, id)
 }
 
 fn answer(ids: &mut Ids, ask: Ask<Wanted>, with: Result<ModelReply, ModelFailure>) -> Answer<Wanted> {
-    ask.answer(&mut Context { now: start(), ids }, with)
+    ask.answer(&mut Context::new(start(), ids), with)
 }
 
 fn again(answer: Answer<Wanted>) -> (Ask<Wanted>, EffectId, String) {
-    let Answer::Again(ask, id, Work::Model { request }) = answer else { panic!("not asked again: {answer:?}") };
+    let Answer::Again(ask, id, request) = answer else { panic!("not asked again: {answer:?}") };
     (ask, id, request.prompt.user.clone())
 }
 
@@ -94,8 +106,15 @@ fn what_is_repeated_of_a_bad_reply_is_escaped_and_short() {
 fn the_embedded_parsers_answers_pass_through() {
     let mut ids = Ids::new(Uuid::from_u128(1));
     let (ask, _) = begin(&mut ids);
-    let plan = RecipePlan { subtasks: Vec::new(), task_criteria: Vec::new(), assumptions: Vec::new() };
-    assert!(matches!(answer(&mut ids, ask, body(ReplyBody::Recipes { plan })), Answer::Recipes(_)));
+    let plan =
+        RecipePlan { subtasks: Vec::new(), task_criteria: Vec::new(), assumptions: vec!["it is here".to_owned()] };
+    let recipes = || body(ReplyBody::Recipes { plan: plan.clone() });
+    // A role that has no use for recipes is told that there is no readable reply, and does not ask again.
+    let Answer::Failed(ModelFailure::Unreadable { detail, .. }) = answer(&mut ids, ask, recipes()) else { panic!() };
+    assert_eq!(detail, "a plan of recipes where a count was asked for");
+    let (ask, ..) = Ask::<Recipes>::start(&mut Context::new(start(), &mut ids), perceive_request());
+    let read = ask.answer(&mut Context::new(start(), &mut ids), recipes());
+    assert!(matches!(read, Answer::Value(Recipes(1))), "{read:?}");
     let (ask, _) = begin(&mut ids);
     let abstention = Abstention {
         understood: String::new(),

@@ -4,12 +4,12 @@
 mod tests;
 
 use artoo_proto::{
-    DispatchManifest, EffectId, ManifestEntry, Message, MissingReason, OutcomeStatus, Plan, PlannedSubtask, SubTask,
-    SubTaskId, SubTaskMissing, SubTaskOutcome, escape,
+    DispatchManifest, EffectId, ManifestEntry, MissingReason, OutcomeStatus, Plan, PlannedSubtask, SubTask, SubTaskId,
+    SubTaskMissing, SubTaskOutcome, escape,
 };
 
 use crate::limits::{CONTEXT_OUTPUT_CHARS, SUBTASK_WAIT_MS};
-use crate::machine::{Completion, Context, Incoming, Machine, Misrouted, RoleEffect, Work};
+use crate::machine::{Completion, Context, Machine, Start, adapters};
 use crate::prompt::Fenced;
 
 /// What the dispatcher may be told.
@@ -19,8 +19,8 @@ pub enum Input {
     Planned(Plan),
     /// One subtask's end.
     Outcome(SubTaskOutcome),
-    /// A timer rang.
-    Rang(EffectId),
+    /// A timer of this role fired.
+    TimerFired(EffectId),
     /// The task is over.
     Abort,
 }
@@ -35,7 +35,7 @@ pub enum Effect {
     /// A subtask will not report.
     Missing(SubTaskMissing),
     /// Wait for a subtask.
-    Wait(EffectId, Work),
+    Wait(EffectId, u64),
 }
 
 #[derive(Debug)]
@@ -54,40 +54,36 @@ enum EntryState {
 }
 
 /// The dispatcher of one task.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Dispatcher {
-    plan: Option<Plan>,
+    plan: Plan,
     entries: Vec<Entry>,
-    over: bool,
+    phase: Phase,
+}
+
+#[derive(Debug)]
+enum Phase {
+    Dispatching,
+    Over,
 }
 
 impl Dispatcher {
-    /// A dispatcher with nothing to do.
-    #[must_use]
-    pub fn new() -> Self {
-        Self::default()
-    }
-
     fn dispatch(&mut self, cx: &mut Context<'_>, plan: Plan) -> Vec<Effect> {
-        if self.plan.as_ref().is_some_and(|current| current.round >= plan.round) {
-            return Vec::new();
-        }
         let mut planned = plan.subtasks.clone();
         planned.sort_by_key(|subtask| subtask.sequence);
         self.entries = planned
             .into_iter()
             .map(|planned| Entry { id: SubTaskId(cx.ids.next_uuid()), planned, state: EntryState::Waiting })
             .collect();
-        let subtasks = self.entries.iter().map(manifest_entry).collect();
         let manifest = DispatchManifest {
             task_id: plan.task_id.clone(),
             round: plan.round,
-            subtasks,
+            subtasks: self.entries.iter().map(manifest_entry).collect(),
             task_criteria: plan.task_criteria.clone(),
             assumptions: plan.assumptions.clone(),
             dispatched_at: cx.now.wall,
         };
-        self.plan = Some(plan);
+        self.plan = plan;
         let mut effects = vec![Effect::Manifest(manifest)];
         effects.extend(self.advance(cx));
         effects
@@ -95,24 +91,13 @@ impl Dispatcher {
 
     /// Starts the first group that has not run, once everything before it matched.
     fn advance(&mut self, cx: &mut Context<'_>) -> Vec<Effect> {
-        let Some(plan) = &self.plan else { return Vec::new() };
         if self.entries.iter().any(|entry| matches!(entry.state, EntryState::Running(_))) {
             return Vec::new();
         }
-        let (task_id, round) = (plan.task_id.clone(), plan.round);
+        let plan = &self.plan;
         if self.entries.iter().any(|entry| entry.state == EntryState::Failed) {
             let waiting = self.entries.iter_mut().filter(|entry| entry.state == EntryState::Waiting);
-            return waiting
-                .map(|entry| {
-                    entry.state = EntryState::Failed;
-                    Effect::Missing(SubTaskMissing {
-                        parent_task_id: task_id.clone(),
-                        subtask_id: entry.id,
-                        round,
-                        reason: MissingReason::EarlierGroupFailed,
-                    })
-                })
-                .collect();
+            return waiting.map(|entry| entry.give_up(plan, MissingReason::EarlierGroupFailed)).collect();
         }
         let Some(sequence) = self.entries.iter().find(|e| e.state == EntryState::Waiting).map(|e| e.planned.sequence)
         else {
@@ -124,7 +109,7 @@ impl Dispatcher {
             let timer = cx.ids.next_effect();
             entry.state = EntryState::Running(timer);
             effects.push(Effect::Dispatch(subtask(entry, plan, &prior)));
-            effects.push(Effect::Wait(timer, Work::Timer { after_ms: SUBTASK_WAIT_MS }));
+            effects.push(Effect::Wait(timer, SUBTASK_WAIT_MS));
         }
         effects
     }
@@ -145,10 +130,10 @@ impl Dispatcher {
     }
 
     fn outcome(&mut self, cx: &mut Context<'_>, outcome: SubTaskOutcome) -> Vec<Effect> {
-        let current = self.plan.as_ref().is_some_and(|plan| plan.round == outcome.round);
-        let running =
+        let is_current = self.plan.round == outcome.round;
+        let is_running =
             |entry: &&mut Entry| entry.id == outcome.subtask_id && matches!(entry.state, EntryState::Running(_));
-        let Some(entry) = self.entries.iter_mut().find(running).filter(|_| current) else { return Vec::new() };
+        let Some(entry) = self.entries.iter_mut().find(is_running).filter(|_| is_current) else { return cx.ignore() };
         entry.state = match outcome.status {
             OutcomeStatus::Matched => EntryState::Matched(outcome.output),
             OutcomeStatus::Failed => EntryState::Failed,
@@ -156,19 +141,21 @@ impl Dispatcher {
         self.advance(cx)
     }
 
-    fn rang(&mut self, cx: &mut Context<'_>, timer: EffectId) -> Vec<Effect> {
-        let late = |entry: &&mut Entry| entry.state == EntryState::Running(timer);
-        let (Some(plan), Some(entry)) = (&self.plan, self.entries.iter_mut().find(late)) else { return Vec::new() };
-        entry.state = EntryState::Failed;
-        let missing = SubTaskMissing {
-            parent_task_id: plan.task_id.clone(),
-            subtask_id: entry.id,
-            round: plan.round,
-            reason: MissingReason::NoReport,
-        };
-        let mut effects = vec![Effect::Missing(missing)];
+    fn timer_fired(&mut self, cx: &mut Context<'_>, timer: EffectId) -> Vec<Effect> {
+        let is_late = |entry: &&mut Entry| entry.state == EntryState::Running(timer);
+        // The timer of a subtask that has reported means nothing.
+        let Some(entry) = self.entries.iter_mut().find(is_late) else { return Vec::new() };
+        let mut effects = vec![entry.give_up(&self.plan, MissingReason::NoReport)];
         effects.extend(self.advance(cx));
         effects
+    }
+}
+
+impl Entry {
+    fn give_up(&mut self, plan: &Plan, reason: MissingReason) -> Effect {
+        self.state = EntryState::Failed;
+        let (parent_task_id, round) = (plan.task_id.clone(), plan.round);
+        Effect::Missing(SubTaskMissing { parent_task_id, subtask_id: self.id, round, reason })
     }
 }
 
@@ -202,51 +189,43 @@ fn subtask(entry: &Entry, plan: &Plan, prior: &str) -> SubTask {
     }
 }
 
+impl Start for Dispatcher {
+    type Setup = ();
+    const ABORT: Input = Input::Abort;
+
+    fn start((): &(), cx: &mut Context<'_>, first: Input) -> Result<(Self, Vec<Effect>), Input> {
+        let Input::Planned(plan) = first else { return Err(first) };
+        let mut dispatcher = Self { plan: plan.clone(), entries: Vec::new(), phase: Phase::Dispatching };
+        let effects = dispatcher.dispatch(cx, plan);
+        Ok((dispatcher, effects))
+    }
+}
+
 impl Machine for Dispatcher {
     type Input = Input;
     type Effect = Effect;
 
     fn step(&mut self, cx: &mut Context<'_>, input: Input) -> Vec<Effect> {
-        if self.over {
-            return Vec::new();
-        }
-        match input {
-            Input::Planned(plan) => self.dispatch(cx, plan),
-            Input::Outcome(outcome) => self.outcome(cx, outcome),
-            Input::Rang(timer) => self.rang(cx, timer),
-            Input::Abort => {
-                self.over = true;
+        match (&self.phase, input) {
+            (Phase::Dispatching, Input::Planned(plan)) if plan.round > self.plan.round => self.dispatch(cx, plan),
+            (Phase::Dispatching, Input::Outcome(outcome)) => self.outcome(cx, outcome),
+            (Phase::Dispatching, Input::TimerFired(timer)) => self.timer_fired(cx, timer),
+            (_, Input::Abort) => {
+                self.phase = Phase::Over;
                 Vec::new()
             }
+            (_, Input::Planned(_) | Input::Outcome(_) | Input::TimerFired(_)) => cx.ignore(),
         }
     }
 }
 
-impl TryFrom<Incoming> for Input {
-    type Error = Misrouted;
-
-    #[expect(clippy::wildcard_enum_match_arm, reason = "narrowing: everything else is misrouted")]
-    fn try_from(incoming: Incoming) -> Result<Self, Misrouted> {
-        match incoming {
-            Incoming::Message(envelope) => match &envelope.message {
-                Message::Plan(plan) => Ok(Self::Planned(plan.clone())),
-                Message::SubTaskOutcome(outcome) => Ok(Self::Outcome(outcome.clone())),
-                Message::Abort(_) => Ok(Self::Abort),
-                _ => Err(Misrouted::message(&envelope)),
-            },
-            Incoming::Completed(id, Completion::Timer) => Ok(Self::Rang(id)),
-            Incoming::Completed(_, other) => Err(Misrouted::completion(&other)),
-        }
+adapters! {
+    messages {
+        Plan(plan) => Input::Planned(plan.clone()),
+        SubTaskOutcome(outcome) => Input::Outcome(outcome.clone()),
+        Abort(_) => Input::Abort,
     }
-}
-
-impl From<Effect> for RoleEffect {
-    fn from(effect: Effect) -> Self {
-        match effect {
-            Effect::Manifest(manifest) => Self::Publish(manifest.into()),
-            Effect::Dispatch(subtask) => Self::Publish(subtask.into()),
-            Effect::Missing(missing) => Self::Publish(missing.into()),
-            Effect::Wait(id, work) => Self::Perform(id, work),
-        }
-    }
+    completions { (id, Completion::Timer) => Input::TimerFired(id), }
+    publishes { Manifest, Dispatch, Missing }
+    performs { Wait }
 }

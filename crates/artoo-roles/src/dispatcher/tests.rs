@@ -7,10 +7,10 @@ use proptest::prelude::*;
 use super::{Dispatcher, Input};
 use crate::fixtures::{Bench, HOSTILE, outcome, plan, planned, said, subtask_id, timers};
 use crate::limits::SUBTASK_WAIT_MS;
-use crate::machine::RoleEffect;
+use crate::machine::{Lifecycle, RoleEffect};
 
-fn bench() -> Bench<Dispatcher> {
-    Bench::new(Dispatcher::new())
+fn bench() -> Bench<Lifecycle<Dispatcher>> {
+    Bench::new(Lifecycle::new(()))
 }
 
 fn dispatched(effects: &[RoleEffect]) -> Vec<SubTask> {
@@ -149,10 +149,10 @@ fn a_subtask_that_is_not_heard_of_becomes_a_failed_one() {
     let first = dispatched(&effects);
     let [(timer, wait), _] = timers(&effects)[..] else { panic!("one timer a subtask") };
     assert_eq!(wait, SUBTASK_WAIT_MS);
-    let effects = bench.step(Input::Rang(timer));
+    let effects = bench.step(Input::TimerFired(timer));
     assert_eq!(missing(&effects), [(first[0].subtask_id.to_string(), MissingReason::NoReport)]);
     assert!(bench.step(Input::Outcome(end_of(&first[0], true))).is_empty(), "too late to count");
-    assert!(bench.step(Input::Rang(timer)).is_empty(), "a timer rings once");
+    assert!(bench.step(Input::TimerFired(timer)).is_empty(), "a timer rings once");
     let effects = bench.step(Input::Outcome(end_of(&first[1], true)));
     assert_eq!(missing(&effects)[0].1, MissingReason::EarlierGroupFailed);
 }
@@ -189,7 +189,7 @@ fn after_an_abort_nothing_starts() {
     let effects = bench.step(Input::Planned(of_sequences(&[0, 1])));
     assert!(bench.step(Input::Abort).is_empty());
     assert!(bench.step(Input::Outcome(end_of(&dispatched(&effects)[0], true))).is_empty());
-    assert!(bench.step(Input::Rang(timers(&effects)[0].0)).is_empty());
+    assert!(bench.step(Input::TimerFired(timers(&effects)[0].0)).is_empty());
     assert!(bench.step(Input::Planned(Plan { round: 3, ..of_sequences(&[0]) })).is_empty());
     assert_ne!(subtask_id(1), subtask_id(2));
 }

@@ -10,7 +10,6 @@ mod prompt;
 mod tests;
 mod toolbox;
 mod turn;
-mod wire;
 
 pub(crate) use prompt::calls;
 pub use toolbox::Toolbox;
@@ -20,13 +19,13 @@ use std::sync::Arc;
 
 use artoo_proto::{
     CallStatus, ConsentAnswer, ConsentHash, ConsentRequest, CorrectionSignal, DeniedAction, EffectId, Environment,
-    ExecuteContext, ExecutionResult, ExecutionStatus, InCalls, ModelFailure, ModelReply, ModelRequest, Role,
-    RoleContext, SubTask, ToolCall, ToolOutcome, ToolRequest,
+    EvidenceId, ExecuteContext, ExecutionResult, ExecutionStatus, InCalls, ModelFailure, ModelReply, ModelRequest,
+    Recipe, Role, RoleContext, SubTask, ToolCall, ToolOutcome, ToolRequest,
 };
 
 use crate::ask::{Answer, Ask};
 use crate::limits::{CALLS_PER_ATTEMPT, IDLE_REPLIES_MAX, REPLY_TOKENS, SUBTASK_WAIT_MS};
-use crate::machine::{Context, Machine, Work};
+use crate::machine::{Completion, Context, Machine, Start, ToolOrder, adapters};
 use turn::Turn;
 
 /// What R3 may be told.
@@ -53,28 +52,70 @@ pub enum Effect {
     Report(ExecutionResult),
     /// Ask the user under Law 1.
     AskConsent(ConsentRequest),
-    /// Ask the model or call a tool.
-    Perform(EffectId, Work),
+    /// Asks the model.
+    AskModel(EffectId, Arc<ModelRequest>),
+    /// Calls a tool.
+    CallTool(EffectId, ToolOrder),
 }
 
 #[derive(Debug, Default)]
-enum State {
-    #[default]
-    Idle,
+enum Phase {
     Asking(Ask<Turn>),
-    Calling(Order),
+    Calling(PendingCall),
     AwaitingConsent(ConsentHash, ToolRequest, String),
-    Done,
+    /// The attempt was reported; a correction may start another.
+    Reported,
+    #[default]
     Over,
 }
 
-/// A call under way.
+/// A tool call whose outcome is awaited.
 #[derive(Debug)]
-struct Order {
+struct PendingCall {
     id: EffectId,
     request: ToolRequest,
-    /// It runs under a yes, which holds once.
-    allowed: bool,
+    /// Whether it runs under a consent, which is valid for one call.
+    has_consent: bool,
+}
+
+/// One attempt at the subtask.
+#[derive(Debug)]
+struct Attempt {
+    /// Counted from 1.
+    number: u32,
+    /// Why the last attempt was not enough.
+    correction: Option<CorrectionSignal>,
+    /// Calls still to be made, in order.
+    queue: VecDeque<ToolRequest>,
+    /// The output of the last queued call is the answer, so no further model call is needed.
+    answer_is_output: bool,
+    /// Calls made.
+    calls: Vec<ToolCall>,
+    denied: Vec<DeniedAction>,
+    /// What the model must know about calls that were dropped from its last reply.
+    remarks: Vec<String>,
+    /// Model replies that led to no new call.
+    idle_replies: u32,
+}
+
+impl Attempt {
+    fn new(number: u32, correction: Option<CorrectionSignal>, recipe: Option<&Recipe>) -> Self {
+        let steps = recipe.into_iter().flat_map(|recipe| &recipe.steps);
+        Self {
+            number,
+            correction,
+            queue: steps.map(|step| step.call.clone()).collect(),
+            answer_is_output: recipe.is_some(),
+            calls: Vec::new(),
+            denied: Vec::new(),
+            remarks: Vec::new(),
+            idle_replies: 0,
+        }
+    }
+
+    fn calls_left(&self) -> u32 {
+        CALLS_PER_ATTEMPT.saturating_sub(u32::try_from(self.calls.len()).unwrap_or(u32::MAX))
+    }
 }
 
 /// The Executor of one subtask.
@@ -82,87 +123,40 @@ struct Order {
 pub struct Executor {
     environment: Environment,
     tools: Arc<Toolbox>,
-    subtask: Option<SubTask>,
-    attempt: u32,
-    correction: Option<CorrectionSignal>,
-    queue: VecDeque<ToolRequest>,
-    /// The last queued call's output is the answer, so no further model call is needed.
-    answer_is_output: bool,
-    calls: Vec<ToolCall>,
+    subtask: SubTask,
+    attempt: Attempt,
     earlier_calls: Vec<ToolCall>,
-    denied: Vec<DeniedAction>,
-    remarks: Vec<String>,
-    idle_replies: u32,
+    /// Evidence ids used so far.
     evidence_drawn: u32,
-    /// Memory's Caution: a first consent is still owed.
+    /// Memory's Caution: the first act of this subtask needs consent.
     confirm: bool,
-    /// Uptime after which nobody waits for this subtask any more.
+    /// Uptime after which the dispatcher has given this subtask up.
     until_ms: u64,
-    state: State,
+    phase: Phase,
 }
 
 impl Executor {
-    /// An Executor on this machine.
-    #[must_use]
-    pub fn new(environment: Environment, tools: Arc<Toolbox>) -> Self {
-        Self {
-            environment,
-            tools,
-            subtask: None,
-            attempt: 0,
-            correction: None,
-            queue: VecDeque::new(),
-            answer_is_output: false,
-            calls: Vec::new(),
-            earlier_calls: Vec::new(),
-            denied: Vec::new(),
-            remarks: Vec::new(),
-            idle_replies: 0,
-            evidence_drawn: 0,
-            confirm: false,
-            until_ms: 0,
-            state: State::Idle,
-        }
-    }
-
-    fn begin(&mut self, cx: &mut Context<'_>, subtask: &SubTask) -> Vec<Effect> {
-        self.attempt += 1;
-        self.earlier_calls.append(&mut self.calls);
-        self.denied.clear();
-        self.remarks.clear();
-        self.queue.clear();
-        self.idle_replies = 0;
-        match &subtask.recipe {
-            Some(recipe) => {
-                self.queue = recipe.steps.iter().map(|step| step.call.clone()).collect();
-                self.answer_is_output = true;
-                self.next_call(cx)
-            }
-            None => self.ask(cx),
-        }
-    }
-
-    fn calls_left(&self) -> u32 {
-        CALLS_PER_ATTEMPT.saturating_sub(u32::try_from(self.calls.len()).unwrap_or(u32::MAX))
+    fn begin(&mut self, cx: &mut Context<'_>) -> Vec<Effect> {
+        if self.subtask.recipe.is_some() { self.next_call(cx) } else { self.ask(cx) }
     }
 
     fn ask(&mut self, cx: &mut Context<'_>) -> Vec<Effect> {
-        let Some(subtask) = self.subtask.clone() else { return Vec::new() };
+        let attempt = &mut self.attempt;
         let context = ExecuteContext {
-            tools: self.tools.usable(&subtask),
-            calls: self.calls.clone(),
+            tools: self.tools.usable(&self.subtask),
+            calls: attempt.calls.clone(),
             earlier_calls: self.earlier_calls.clone(),
-            correction: self.correction.clone(),
-            remarks: std::mem::take(&mut self.remarks),
-            calls_left: self.calls_left(),
+            correction: attempt.correction.clone(),
+            remarks: std::mem::take(&mut attempt.remarks),
+            calls_left: attempt.calls_left(),
             environment: self.environment.clone(),
-            subtask: subtask.clone(),
+            subtask: self.subtask.clone(),
         };
-        let tools = self.tools.worded(&subtask);
+        let tools = self.tools.worded(&self.subtask);
         let request = ModelRequest {
             role: Role::Executor,
-            task_id: subtask.parent_task_id,
-            subtask_id: Some(subtask.subtask_id),
+            task_id: self.subtask.parent_task_id.clone(),
+            subtask_id: Some(self.subtask.subtask_id),
             schema_name: "execution".to_owned(),
             schema: prompt::schema(&tools),
             max_tokens: REPLY_TOKENS,
@@ -170,45 +164,46 @@ impl Executor {
             prompt: prompt::render(&context, &tools),
             context: RoleContext::Execute(Box::new(context)),
         };
-        let (ask, id, work) = Ask::start(cx, request);
-        self.state = State::Asking(ask);
-        vec![Effect::Perform(id, work)]
+        let (ask, id, request) = Ask::start(cx, request);
+        self.phase = Phase::Asking(ask);
+        vec![Effect::AskModel(id, request)]
     }
 
     fn next_call(&mut self, cx: &mut Context<'_>) -> Vec<Effect> {
-        match self.queue.pop_front() {
-            Some(request) if self.calls_left() > 0 => match self.with_listed_paths(request) {
+        match self.attempt.queue.pop_front() {
+            Some(request) if self.attempt.calls_left() > 0 => match self.with_listed_paths(request) {
                 Ok(request) => self.call(cx, request, None),
-                Err(problem) => self.report(ExecutionStatus::Failed, String::new(), Some(problem), None),
+                Err(problem) => self.fail(problem),
             },
-            Some(_) => self.report(ExecutionStatus::Failed, String::new(), Some("too many calls".to_owned()), None),
-            None if self.answer_is_output => self.report_output(),
+            Some(_) => self.fail("too many calls"),
+            None if self.attempt.answer_is_output => self.report_output(),
             None => self.ask(cx),
         }
     }
 
     fn reply(&mut self, cx: &mut Context<'_>, turn: Turn) -> Vec<Effect> {
-        let Some(subtask) = self.subtask.clone() else { return Vec::new() };
-        let known = self.calls.iter().chain(&self.earlier_calls);
-        let review = turn.review(&self.tools.usable(&subtask), &subtask.blocked_targets, known);
+        let subtask = &self.subtask;
+        let known = self.attempt.calls.iter().chain(&self.earlier_calls);
+        let review = turn.review(&self.tools.usable(subtask), &subtask.blocked_targets, known);
         let wanted_calls = !turn.calls.is_empty();
+        let attempt = &mut self.attempt;
         if review.calls.is_empty() && wanted_calls {
-            self.remarks = review.remarks;
-            self.idle_replies += 1;
-            if self.idle_replies > IDLE_REPLIES_MAX || self.calls_left() == 0 {
-                let reason = format!("no usable call: {}", self.remarks.join("; "));
+            attempt.remarks = review.remarks;
+            attempt.idle_replies += 1;
+            if attempt.idle_replies > IDLE_REPLIES_MAX || attempt.calls_left() == 0 {
+                let reason = format!("no usable call: {}", attempt.remarks.join("; "));
                 return self.report(ExecutionStatus::Failed, turn.output, Some(reason), None);
             }
             return self.ask(cx);
         }
         if wanted_calls {
-            self.remarks = review.remarks;
+            attempt.remarks = review.remarks;
             // Calls that were dropped leave the model's plan incomplete: it must look again.
-            self.answer_is_output = turn.answer_is_output && self.remarks.is_empty();
-            self.queue = review.calls.into();
+            attempt.answer_is_output = turn.answer_is_output && attempt.remarks.is_empty();
+            attempt.queue = review.calls.into();
             return self.next_call(cx);
         }
-        let answered = self.calls.last().is_some_and(|call| call.status == CallStatus::Ok);
+        let answered = attempt.calls.last().is_some_and(|call| call.status == CallStatus::Ok);
         if turn.answer_is_output
             && answered
             && turn.output.trim().is_empty()
@@ -221,21 +216,19 @@ impl Executor {
 
     /// Reports the outputs of the calls marked as answer, copied by code.
     fn report_output(&mut self) -> Vec<Effect> {
-        let recipe = self.subtask.as_ref().and_then(|subtask| subtask.recipe.as_ref());
-        let outputs: Vec<&str> = match recipe {
+        let calls = &self.attempt.calls;
+        let outputs: Vec<&str> = match &self.subtask.recipe {
             // A recipe gets here only when each step was called once, in order.
             Some(recipe) => {
-                let steps = recipe.steps.iter().zip(&self.calls);
+                let steps = recipe.steps.iter().zip(calls);
                 steps.filter(|(step, _)| step.answers).map(|(_, call)| call.output.as_str()).collect()
             }
-            None => self.calls.last().map(|call| call.output.as_str()).into_iter().collect(),
+            None => calls.last().map(|call| call.output.as_str()).into_iter().collect(),
         };
         let output = outputs.join("\n");
-        let mut effects = self.report(ExecutionStatus::Completed, output, None, None);
-        if let Some(Effect::Report(result)) = effects.last_mut() {
-            result.output_from_tool = true;
-        }
-        effects
+        self.phase = Phase::Reported;
+        let result = self.result(ExecutionStatus::Completed, output, None, None);
+        vec![Effect::Report(ExecutionResult { output_from_tool: true, ..result })]
     }
 
     fn report(
@@ -245,30 +238,66 @@ impl Executor {
         reason: Option<String>,
         model_failure: Option<ModelFailure>,
     ) -> Vec<Effect> {
-        self.state = State::Done;
-        let Some(subtask) = &self.subtask else { return Vec::new() };
-        vec![Effect::Report(ExecutionResult {
-            subtask_id: subtask.subtask_id,
-            parent_task_id: subtask.parent_task_id.clone(),
-            attempt: self.attempt,
+        self.phase = Phase::Reported;
+        vec![Effect::Report(self.result(status, output, reason, model_failure))]
+    }
+
+    fn fail(&mut self, reason: impl Into<String>) -> Vec<Effect> {
+        self.report(ExecutionStatus::Failed, String::new(), Some(reason.into()), None)
+    }
+
+    fn result(
+        &self,
+        status: ExecutionStatus,
+        output: String,
+        reason: Option<String>,
+        model_failure: Option<ModelFailure>,
+    ) -> ExecutionResult {
+        ExecutionResult {
+            subtask_id: self.subtask.subtask_id,
+            parent_task_id: self.subtask.parent_task_id.clone(),
+            attempt: self.attempt.number,
             status,
             output,
             output_from_tool: false,
-            tool_calls: self.calls.clone(),
-            denied: self.denied.clone(),
+            tool_calls: self.attempt.calls.clone(),
+            denied: self.attempt.denied.clone(),
             model_failure,
             reason,
-        })]
+        }
     }
 
-    fn fail(&mut self, failure: ModelFailure) -> Vec<Effect> {
-        self.report(ExecutionStatus::Failed, String::new(), Some(failure.to_string()), Some(failure))
+    /// An evidence id that begins like the subtask's id, so that it is unique in the task and short to cite.
+    fn evidence_id(&self, number: u32) -> EvidenceId {
+        let subtask: String = self.subtask.subtask_id.to_string().chars().take(8).collect();
+        EvidenceId(format!("{subtask}.e{number}"))
     }
 }
 
-/// Evidence ids carry the beginning of their subtask's id, so they are unique in a task and short to cite.
-fn short(subtask: &SubTask) -> String {
-    subtask.subtask_id.to_string().chars().take(8).collect()
+impl Start for Executor {
+    type Setup = (Environment, Arc<Toolbox>);
+    const ABORT: Input = Input::Abort;
+
+    fn start(
+        (environment, tools): &Self::Setup,
+        cx: &mut Context<'_>,
+        first: Input,
+    ) -> Result<(Self, Vec<Effect>), Input> {
+        let Input::Assigned(subtask) = first else { return Err(first) };
+        let mut executor = Self {
+            environment: environment.clone(),
+            tools: Arc::clone(tools),
+            attempt: Attempt::new(1, None, subtask.recipe.as_ref()),
+            earlier_calls: Vec::new(),
+            evidence_drawn: 0,
+            confirm: subtask.confirm,
+            until_ms: cx.now.uptime_ms.saturating_add(SUBTASK_WAIT_MS),
+            subtask,
+            phase: Phase::Over,
+        };
+        let effects = executor.begin(cx);
+        Ok((executor, effects))
+    }
 }
 
 impl Machine for Executor {
@@ -276,42 +305,52 @@ impl Machine for Executor {
     type Effect = Effect;
 
     fn step(&mut self, cx: &mut Context<'_>, input: Input) -> Vec<Effect> {
-        match (std::mem::take(&mut self.state), input) {
-            (State::Idle, Input::Assigned(subtask)) if self.subtask.is_none() => {
-                self.confirm = subtask.confirm;
-                self.until_ms = cx.now.uptime_ms.saturating_add(SUBTASK_WAIT_MS);
-                self.subtask = Some(subtask.clone());
-                self.begin(cx, &subtask)
+        match (std::mem::take(&mut self.phase), input) {
+            (Phase::Reported, Input::Corrected(correction)) if correction.attempt_number == self.attempt.number + 1 => {
+                let number = correction.attempt_number;
+                let next = Attempt::new(number, Some(correction), self.subtask.recipe.as_ref());
+                let last = std::mem::replace(&mut self.attempt, next);
+                self.earlier_calls.extend(last.calls);
+                self.begin(cx)
             }
-            (State::Done, Input::Corrected(correction)) if correction.attempt_number == self.attempt + 1 => {
-                let Some(subtask) = self.subtask.clone() else { return Vec::new() };
-                self.correction = Some(correction);
-                self.begin(cx, &subtask)
-            }
-            (State::Asking(ask), Input::Replied(id, reply)) if ask.awaits(id) => match ask.answer(cx, reply) {
+            (Phase::Asking(ask), Input::Replied(id, reply)) if ask.awaits(id) => match ask.answer(cx, reply) {
                 Answer::Value(turn) => self.reply(cx, turn),
-                Answer::Again(ask, id, work) => {
-                    self.state = State::Asking(ask);
-                    vec![Effect::Perform(id, work)]
+                Answer::Again(ask, id, request) => {
+                    self.phase = Phase::Asking(ask);
+                    vec![Effect::AskModel(id, request)]
                 }
-                Answer::Failed(failure) => self.fail(failure),
-                Answer::Recipes(_) | Answer::Abstained(_) => {
-                    let reason = Some("the embedded parser can't carry out a step".to_owned());
-                    self.report(ExecutionStatus::Failed, String::new(), reason, None)
+                Answer::Failed(failure) => {
+                    self.report(ExecutionStatus::Failed, String::new(), Some(failure.to_string()), Some(failure))
                 }
+                Answer::Abstained(_) => self.fail("the embedded parser can't carry out a step"),
             },
-            (State::Calling(order), Input::Called(id, outcome)) if order.id == id => self.called(cx, order, *outcome),
-            (State::AwaitingConsent(hash, request, shown), Input::Answered(answer)) if answer.hash == hash => {
+            (Phase::Calling(call), Input::Called(id, outcome)) if call.id == id => self.called(cx, call, *outcome),
+            (Phase::AwaitingConsent(hash, request, shown), Input::Answered(answer)) if answer.hash == hash => {
                 self.consent(cx, request, shown, answer)
             }
-            (State::Over, _) | (_, Input::Abort) => {
-                self.state = State::Over;
-                Vec::new()
-            }
-            (state, _) => {
-                self.state = state;
-                Vec::new()
+            (_, Input::Abort) => Vec::new(),
+            (
+                phase,
+                Input::Assigned(_) | Input::Corrected(_) | Input::Replied(..) | Input::Called(..) | Input::Answered(_),
+            ) => {
+                self.phase = phase;
+                cx.ignore()
             }
         }
     }
+}
+
+adapters! {
+    messages {
+        SubTask(subtask) => Input::Assigned(subtask.clone()),
+        CorrectionSignal(correction) => Input::Corrected(correction.clone()),
+        ConsentAnswer(answer) => Input::Answered(answer.clone()),
+        Abort(_) => Input::Abort,
+    }
+    completions {
+        (id, Completion::Model(reply)) => Input::Replied(id, reply),
+        (id, Completion::Tool(outcome)) => Input::Called(id, outcome),
+    }
+    publishes { Report, AskConsent }
+    performs { AskModel, CallTool }
 }

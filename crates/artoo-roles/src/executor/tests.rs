@@ -14,18 +14,18 @@ use crate::fixtures::{
     unreachable_model, unreadable,
 };
 use crate::limits::{CALLS_PER_ATTEMPT, CALLS_PER_REPLY, IDLE_REPLIES_MAX, SUBTASK_WAIT_MS};
-use crate::machine::{RoleEffect, ToolOrder};
+use crate::machine::{Lifecycle, RoleEffect, ToolOrder};
 use crate::system::testing::{call_of, config, environment, failed_call, ok_call};
 
-fn bench() -> Bench<Executor> {
-    Bench::new(Executor::new(environment(), Toolbox::new(&config(1).tools).into()))
+fn bench() -> Bench<Lifecycle<Executor>> {
+    Bench::new(Lifecycle::new((environment(), Toolbox::new(&config(1).tools).into())))
 }
 
 fn step() -> SubTask {
     subtask(&["glob", "shell"], vec![prose("a number of files is named")])
 }
 
-fn assigned(subtask: SubTask) -> (Bench<Executor>, Vec<RoleEffect>) {
+fn assigned(subtask: SubTask) -> (Bench<Lifecycle<Executor>>, Vec<RoleEffect>) {
     let mut bench = bench();
     let effects = bench.step(Input::Assigned(subtask));
     (bench, effects)
@@ -43,13 +43,13 @@ fn glob(number: usize) -> Value {
     json!({"tool": "glob", "input": {"n": number}})
 }
 
-fn replied(bench: &mut Bench<Executor>, effects: &[RoleEffect], value: Value) -> Vec<RoleEffect> {
+fn replied(bench: &mut Bench<Lifecycle<Executor>>, effects: &[RoleEffect], value: Value) -> Vec<RoleEffect> {
     let (id, _) = asked(effects);
     bench.step(Input::Replied(id, reply(value)))
 }
 
 fn called(
-    bench: &mut Bench<Executor>,
+    bench: &mut Bench<Lifecycle<Executor>>,
     effects: &[RoleEffect],
     with: impl Fn(&ToolOrder) -> ToolOutcome,
 ) -> Vec<RoleEffect> {
@@ -422,7 +422,7 @@ fn late_and_foreign_completions_are_ignored() {
 
 #[test]
 fn an_abort_ends_everything_also_what_comes_after_it() {
-    let inputs = |bench: &mut Bench<Executor>| {
+    let inputs = |bench: &mut Bench<Lifecycle<Executor>>| {
         let mut effects = bench.step(answer("h", true));
         effects.extend(bench.step(Input::Corrected(correction(1))));
         effects.extend(bench.step(Input::Corrected(correction(2))));

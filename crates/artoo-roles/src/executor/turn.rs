@@ -4,6 +4,7 @@ use artoo_proto::{ExecutionStatus, ToolCall, ToolRequest, ToolSpec};
 use serde::Deserialize;
 use serde_json::Value;
 
+use crate::ask::Reply;
 use crate::blocked;
 use crate::limits::CALLS_PER_REPLY;
 
@@ -27,6 +28,8 @@ pub(super) struct Turn {
     #[serde(default)]
     pub(super) reason: Option<String>,
 }
+
+impl Reply for Turn {}
 
 fn uncertain() -> ExecutionStatus {
     ExecutionStatus::Uncertain

@@ -10,11 +10,12 @@ mod view;
 
 pub use view::{MemoryView, RememberedIntent};
 
-use artoo_mkct::{Engine, Frame, NewMegram, RecallQuery};
-use artoo_proto::{EffectId, MegramDraft, MemoryQuery, MemoryRecall, Message};
+use artoo_mkct::{Engine, NewMegram, RecallQuery, Tag, record::Frame};
+use artoo_proto::{EffectId, MegramDraft, MemoryQuery, MemoryRecall};
+use serde_json::Value;
 
 use crate::limits::ADVICE_MAX;
-use crate::machine::{Completion, Context, Incoming, Machine, Misrouted, RoleEffect, Work};
+use crate::machine::{Completion, Context, Machine, adapters};
 
 /// What R5 may be told. Only R7's records and R2's queries reach it.
 #[derive(Debug)]
@@ -33,7 +34,7 @@ pub enum Effect {
     /// What is known.
     Recall(MemoryRecall),
     /// Write frames.
-    Persist(EffectId, Work),
+    Persist(EffectId, Vec<Value>),
 }
 
 /// The memory of one process.
@@ -74,8 +75,7 @@ impl Memory {
             };
             return vec![Effect::Recall(nothing)];
         };
-        let question =
-            RecallQuery { intent: &query.intent, tools: &query.tools, targets: &query.targets, limit: ADVICE_MAX };
+        let question = RecallQuery::new(&query.intent).tools(&query.tools).targets(&query.targets).limit(ADVICE_MAX);
         let now_ms = cx.now.wall.as_millis();
         let recall = engine.recall(&question, now_ms);
         for frame in &recall.frames {
@@ -93,10 +93,11 @@ impl Memory {
             self.refused += 1;
             return Vec::new();
         };
-        let mut megram = NewMegram::new(draft.space, draft.entity, translate::state(draft.state), draft.content);
+        let mut megram =
+            NewMegram::new(Tag::new(draft.space, draft.entity), translate::state(draft.state), draft.content);
         megram.failure_class = draft.failure_class.map(translate::failure_class);
         megram.task = Some(draft.task_id.to_string());
-        match engine.write(cx.now.wall.as_millis(), megram) {
+        match engine.write(megram, cx.now.wall.as_millis()) {
             Ok(frame) => persist(cx, &[frame]).into_iter().collect(),
             Err(_) => {
                 self.refused += 1;
@@ -108,7 +109,7 @@ impl Memory {
 
 fn persist(cx: &mut Context<'_>, frames: &[Frame]) -> Option<Effect> {
     let frames: Vec<_> = frames.iter().filter_map(|frame| serde_json::to_value(frame).ok()).collect();
-    (!frames.is_empty()).then(|| Effect::Persist(cx.ids.next_effect(), Work::Persist { frames }))
+    (!frames.is_empty()).then(|| Effect::Persist(cx.ids.next_effect(), frames))
 }
 
 impl Machine for Memory {
@@ -128,28 +129,12 @@ impl Machine for Memory {
     }
 }
 
-impl TryFrom<Incoming> for Input {
-    type Error = Misrouted;
-
-    #[expect(clippy::wildcard_enum_match_arm, reason = "narrowing: everything else is misrouted")]
-    fn try_from(incoming: Incoming) -> Result<Self, Misrouted> {
-        match incoming {
-            Incoming::Message(envelope) => match &envelope.message {
-                Message::MemoryQuery(query) => Ok(Self::Query(query.clone())),
-                Message::Megram(draft) => Ok(Self::Record(draft.clone())),
-                _ => Err(Misrouted::message(&envelope)),
-            },
-            Incoming::Completed(id, Completion::Persisted(result)) => Ok(Self::Persisted(id, result)),
-            Incoming::Completed(_, other) => Err(Misrouted::completion(&other)),
-        }
+adapters! {
+    messages {
+        MemoryQuery(query) => Input::Query(query.clone()),
+        Megram(draft) => Input::Record(draft.clone()),
     }
-}
-
-impl From<Effect> for RoleEffect {
-    fn from(effect: Effect) -> Self {
-        match effect {
-            Effect::Recall(recall) => Self::Publish(recall.into()),
-            Effect::Persist(id, work) => Self::Perform(id, work),
-        }
-    }
+    completions { (id, Completion::Persisted(result)) => Input::Persisted(id, result), }
+    publishes { Recall }
+    performs { Persist }
 }

@@ -1,6 +1,9 @@
 //! R5 on the bus: data in, data out, nothing that waits.
 
-use artoo_mkct::{Engine, path_tag, tool_tag, via_tag};
+use artoo_mkct::{
+    Engine,
+    record::{path_tag, tool_tag, via_tag},
+};
 use artoo_proto::{FailureClass, MacroState, MegramDraft, MemoryAction, MemoryQuery, MemoryRecall, Message};
 
 use super::{Input, Memory};
@@ -49,7 +52,7 @@ fn a_recall_is_data_and_repeats_the_round_that_asked() {
 #[test]
 fn what_is_recorded_is_found_again_by_approach_and_by_exact_pair() {
     let mut bench = bench();
-    let intent = artoo_mkct::intent_tag("how many reports are there");
+    let intent = artoo_mkct::record::intent_tag("how many reports are there");
     bench.step(Input::Record(draft(&intent, &via_tag(&["glob"]), MacroState::Abandon)));
     bench.step(Input::Record(draft(&tool_tag("glob"), &path_tag("/home/u/docs"), MacroState::ChangeApproach)));
     let found = recall(&bench.step(Input::Query(query())));

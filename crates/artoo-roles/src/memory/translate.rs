@@ -1,6 +1,6 @@
 //! Between `artoo-mkct`'s types and the messages. Total functions.
 
-use artoo_mkct::{Action, Recall, RuleKind, State};
+use artoo_mkct::{Action, State, advice::Recall, record::RuleKind};
 use artoo_proto::{Advice, MacroState, MegramId, MemoryAction, MemoryQuery, MemoryRecall, Potentials, Sop};
 use uuid::Uuid;
 
@@ -17,8 +17,8 @@ pub(super) fn recall(query: &MemoryQuery, recall: &Recall, megrams_total: u64) -
             .advice
             .iter()
             .map(|advice| Advice {
-                space: advice.space.clone(),
-                entity: advice.entity.clone(),
+                space: advice.tag.space.clone(),
+                entity: advice.tag.entity.clone(),
                 potentials: potentials(advice.potentials),
                 similarity: advice.similarity,
                 megrams: advice.megrams.iter().copied().map(id).collect(),
@@ -28,7 +28,7 @@ pub(super) fn recall(query: &MemoryQuery, recall: &Recall, megrams_total: u64) -
     }
 }
 
-pub(super) fn potentials(potentials: artoo_mkct::Potentials) -> Potentials {
+pub(super) fn potentials(potentials: artoo_mkct::engine::Potentials) -> Potentials {
     Potentials { attention: potentials.attention, decision: potentials.decision, action: action(potentials.action) }
 }
 
@@ -39,7 +39,7 @@ fn sign(kind: RuleKind) -> i8 {
     }
 }
 
-fn id(id: artoo_mkct::MegramId) -> MegramId {
+fn id(id: artoo_mkct::record::MegramId) -> MegramId {
     MegramId(Uuid::from_u128(id.as_u128()))
 }
 
@@ -64,9 +64,9 @@ pub(super) fn state(state: MacroState) -> State {
     }
 }
 
-pub(super) fn failure_class(class: artoo_proto::FailureClass) -> artoo_mkct::FailureClass {
+pub(super) fn failure_class(class: artoo_proto::FailureClass) -> artoo_mkct::record::FailureClass {
     match class {
-        artoo_proto::FailureClass::Logical => artoo_mkct::FailureClass::Logical,
-        artoo_proto::FailureClass::Environmental => artoo_mkct::FailureClass::Environmental,
+        artoo_proto::FailureClass::Logical => artoo_mkct::record::FailureClass::Logical,
+        artoo_proto::FailureClass::Environmental => artoo_mkct::record::FailureClass::Environmental,
     }
 }

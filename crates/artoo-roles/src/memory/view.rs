@@ -52,14 +52,14 @@ fn of_engine(engine: &Engine, now: Timestamp, limit: usize) -> MemoryView {
         if intents.len() == limit {
             break;
         }
-        let Some(intent) = megram.space.strip_prefix(INTENT) else { continue };
-        if !seen.insert((megram.space.clone(), megram.entity.clone())) {
+        let Some(intent) = megram.tag.space.strip_prefix(INTENT) else { continue };
+        if !seen.insert(megram.tag.clone()) {
             continue;
         }
         intents.push(RememberedIntent {
             intent: intent.to_owned(),
-            approach: megram.entity.clone(),
-            potentials: translate::potentials(engine.query_mk(&megram.space, &megram.entity, now.as_millis())),
+            approach: megram.tag.entity.clone(),
+            potentials: translate::potentials(engine.query_mk(&megram.tag, now.as_millis())),
             last: engine.get(megram.id).ok().flatten().map(|whole| whole.content).unwrap_or_default(),
             at: Timestamp::from_millis(megram.created_at_ms),
         });
@@ -69,7 +69,7 @@ fn of_engine(engine: &Engine, now: Timestamp, limit: usize) -> MemoryView {
 
 #[cfg(test)]
 mod tests {
-    use artoo_mkct::{Engine, NewMegram, State, intent_tag, tool_tag, via_tag};
+    use artoo_mkct::{Engine, NewMegram, State, Tag};
     use artoo_proto::{MemoryAction, Timestamp};
 
     use super::Memory;
@@ -83,9 +83,9 @@ mod tests {
             (3_000, "count files", State::Abandon),
         ] {
             let happened = format!("at {at_ms}");
-            engine.write(at_ms, NewMegram::new(intent_tag(intent), via_tag(&["glob"]), state, happened)).unwrap();
+            engine.write(NewMegram::new(Tag::approach(intent, &["glob"]), state, happened), at_ms).unwrap();
         }
-        engine.write(4_000, NewMegram::new(tool_tag("glob"), "path:/x", State::Accept, "a tool")).unwrap();
+        engine.write(NewMegram::new(Tag::target("glob", "/x"), State::Accept, "a tool"), 4_000).unwrap();
         let memory = Memory::new(engine);
         let now = Timestamp::from_millis(5_000);
         let view = memory.view(now, 5).unwrap();

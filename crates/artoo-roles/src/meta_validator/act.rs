@@ -10,7 +10,7 @@ use crate::grounding;
 impl MetaValidator {
     /// A request for a change needs a call that made one, and a file the user named needs to be among what changed.
     pub(super) fn act_objection(&self, gathered: &Gathered) -> Option<CriterionVerdict> {
-        let spec = self.spec.as_ref()?;
+        let spec = &self.spec;
         if !grounding::asks_for_change(&spec.raw_input) && !grounding::asks_for_change(&spec.intent) {
             return None;
         }

@@ -5,8 +5,6 @@ use artoo_proto::{
     UnverifiedOutput, Verdict, escape,
 };
 
-use super::Input;
-
 /// Characters of one outcome's reason in the gap summary.
 const REASON_CHARS: usize = 300;
 
@@ -28,32 +26,34 @@ pub(super) struct Gathered {
     missing: Vec<SubTaskMissing>,
 }
 
+/// A part of a round, as it arrives on the bus.
+#[derive(Debug)]
+pub enum Part {
+    /// The subtasks that were dispatched.
+    Manifest(DispatchManifest),
+    /// The outcome of one subtask.
+    Outcome(SubTaskOutcome),
+    /// The notice that a subtask will not report.
+    Missing(SubTaskMissing),
+}
+
 impl FanIn {
-    /// Takes what belongs to the round under way or to come; the first word on a subtask stands.
-    pub(super) fn add(&mut self, input: Input) {
+    /// Takes a part of the current or a later round; `false` if the part is late, or the second about its subtask.
+    pub(super) fn add(&mut self, part: Part) -> bool {
         let next = self.released.map_or(0, |round| round + 1);
-        match input {
-            Input::Manifest(manifest) if manifest.round >= next && self.manifest.is_none() => {
+        match part {
+            Part::Manifest(manifest) if manifest.round >= next && self.manifest.is_none() => {
                 self.manifest = Some(manifest);
             }
-            Input::Outcome(outcome) if outcome.round >= next => {
-                if !self.knows(outcome.subtask_id) {
-                    self.outcomes.push(outcome);
-                }
+            Part::Outcome(outcome) if outcome.round >= next && !self.knows(outcome.subtask_id) => {
+                self.outcomes.push(outcome);
             }
-            Input::Missing(missing) if missing.round >= next => {
-                if !self.knows(missing.subtask_id) {
-                    self.missing.push(missing);
-                }
+            Part::Missing(missing) if missing.round >= next && !self.knows(missing.subtask_id) => {
+                self.missing.push(missing);
             }
-            Input::Manifest(_)
-            | Input::Outcome(_)
-            | Input::Missing(_)
-            | Input::Task(_)
-            | Input::Replied(..)
-            | Input::Checked(..)
-            | Input::Abort => {}
+            Part::Manifest(_) | Part::Outcome(_) | Part::Missing(_) => return false,
         }
+        true
     }
 
     fn knows(&self, id: artoo_proto::SubTaskId) -> bool {

@@ -5,23 +5,21 @@ mod fan_in;
 mod prompt;
 #[cfg(test)]
 mod tests;
-mod wire;
+
+use std::sync::Arc;
 
 use artoo_proto::{
-    CheckOutcome, Criterion, CriterionVerdict, DispatchManifest, EffectId, FailureClass, ModelFailure, ModelReply,
-    ModelRequest, OutcomeSummary, ReplanRequest, Role, RoleContext, SubTaskMissing, SubTaskOutcome, TaskSpec, ToolCall,
-    Usage, ValidateTaskContext, Verdict, VerdictSource,
+    CheckOutcome, Criterion, CriterionVerdict, EffectId, ModelFailure, ModelReply, ModelRequest, OutcomeSummary,
+    ReplanRequest, Role, RoleContext, TaskSpec, ToolCall, ValidateTaskContext, Verdict, VerdictSource,
 };
 
-use crate::agent_validator::{
-    Grounds, Judgement, OpenCheck, Ruling, apply_judgement, fail, independent, judgement_schema, left_open,
-    may_have_changed, pass_by_check, rule,
-};
+use crate::agent_validator::{Grounds, Judgement, Verdicts, independent, judgement_schema, may_have_changed, no_judge};
 use crate::ask::{Answer, Ask};
 use crate::grounding;
 use crate::limits::REPLY_TOKENS;
-use crate::machine::{CheckOrder, Context, Machine, Work};
+use crate::machine::{CheckOrder, Completion, Context, Machine, Start, adapters};
 use act::goal;
+pub use fan_in::Part;
 use fan_in::{FanIn, Gathered};
 
 /// Said of a check that was made before later steps changed things.
@@ -32,12 +30,8 @@ const CHECKED_AT_ITS_STEP: &str = "; looked at right after this step, and a late
 pub enum Input {
     /// The task.
     Task(TaskSpec),
-    /// What was dispatched.
-    Manifest(DispatchManifest),
-    /// One subtask's end.
-    Outcome(SubTaskOutcome),
-    /// A subtask that will not report.
-    Missing(SubTaskMissing),
+    /// A part of a round: its manifest, an outcome, or the notice that an outcome is missing.
+    Arrived(Part),
     /// The model's reply.
     Replied(EffectId, Result<ModelReply, ModelFailure>),
     /// Checks were decided.
@@ -53,50 +47,44 @@ pub enum Effect {
     Replan(ReplanRequest),
     /// Everything is met.
     Summarise(OutcomeSummary),
-    /// Ask the model, or decide checks.
-    Perform(EffectId, Work),
+    /// Asks the model.
+    AskModel(EffectId, Arc<ModelRequest>),
+    /// Runs checks.
+    RunChecks(EffectId, CheckOrder),
 }
 
 #[derive(Debug, Default)]
-enum State {
-    #[default]
+enum Phase {
+    /// Outcomes of the round are outstanding.
     Gathering,
-    Checking(EffectId, Review, Vec<OpenCheck>),
+    Checking(EffectId, Review),
     Judging(Ask<Judgement>, Review),
-    Done,
+    #[default]
+    Over,
 }
 
-/// A whole round under review: a verdict a task criterion, decided or open.
+/// A complete round under review.
 #[derive(Debug)]
 struct Review {
     gathered: Gathered,
     merged: String,
-    criteria: Vec<Criterion>,
-    verdicts: Vec<Option<CriterionVerdict>>,
+    verdicts: Verdicts,
 }
 
 /// The Meta-Validator of one task.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct MetaValidator {
-    spec: Option<TaskSpec>,
+    spec: TaskSpec,
     fan_in: FanIn,
     /// Calls of earlier rounds that changed something: what they left may be what this round builds on.
     earlier_acts: Vec<ToolCall>,
-    state: State,
+    phase: Phase,
 }
 
 impl MetaValidator {
-    /// A validator that waits for its first round.
-    #[must_use]
-    pub fn new() -> Self {
-        Self::default()
-    }
-
-    /// Goes on as soon as every subtask of the round has an outcome or is known to have none.
+    /// Reviews the round if every subtask has an outcome or is known to have none.
     fn gather(&mut self, cx: &mut Context<'_>) -> Vec<Effect> {
-        if self.spec.is_none() {
-            return Vec::new();
-        }
+        self.phase = Phase::Gathering;
         let Some(gathered) = self.fan_in.take_complete() else { return Vec::new() };
         let objection = self.act_objection(&gathered);
         if !gathered.all_matched() {
@@ -115,71 +103,40 @@ impl MetaValidator {
     }
 
     fn review(&mut self, cx: &mut Context<'_>, gathered: Gathered, objection: Option<CriterionVerdict>) -> Vec<Effect> {
-        let Some(spec) = &self.spec else { return Vec::new() };
         let merged = gathered.merged_output();
         let mut criteria = gathered.manifest.task_criteria.clone();
         // A model's plan may leave out, or water down, what was asked for: the user's own words are judged as well.
         let from_code = gathered.manifest.subtasks.iter().all(|subtask| subtask.recipe);
         if !from_code || criteria.is_empty() {
-            criteria.push(goal(spec));
+            criteria.push(goal(&self.spec));
         }
         let calls = self.with_earlier_acts(&gathered);
-        let mut verdicts: Vec<Option<CriterionVerdict>> = vec![None; criteria.len()];
-        let (mut checks, mut open) = (Vec::new(), Vec::new());
-        for (index, (slot, criterion)) in verdicts.iter_mut().zip(&criteria).enumerate() {
-            if from_code
-                && objection.is_none()
-                && let Some(verdict) = already_checked(criterion, &gathered)
-            {
-                *slot = Some(verdict);
-                continue;
-            }
-            match (&objection, rule(criterion, &merged, &calls)) {
-                (Some(objection), _) => {
-                    *slot = Some(CriterionVerdict { criterion: criterion.clone(), ..objection.clone() });
-                }
-                (None, Ruling::Decided(verdict)) => *slot = Some(verdict),
-                (None, Ruling::Check(check, cites)) => {
-                    checks.push(check);
-                    open.push((index, cites));
-                }
-                (None, Ruling::Judge) => {}
-            }
+        let mut verdicts = Verdicts::new(criteria);
+        match objection {
+            Some(objection) => verdicts
+                .decide_open(|criterion| Some(CriterionVerdict { criterion: criterion.clone(), ..objection.clone() })),
+            None if from_code => verdicts.decide_open(|criterion| already_checked(criterion, &gathered)),
+            None => {}
         }
-        let review = Review { gathered, merged, criteria, verdicts };
+        let checks = verdicts.rule(&merged, &calls);
+        let review = Review { gathered, merged, verdicts };
         if checks.is_empty() {
             return self.judge(cx, review);
         }
         let id = cx.ids.next_effect();
         let order = CheckOrder { checks, output: review.merged.clone(), calls };
-        self.state = State::Checking(id, review, open);
-        vec![Effect::Perform(id, Work::Checks { order })]
-    }
-
-    fn checked(
-        &mut self,
-        cx: &mut Context<'_>,
-        mut review: Review,
-        open: Vec<OpenCheck>,
-        outcomes: Vec<CheckOutcome>,
-    ) -> Vec<Effect> {
-        let mut outcomes = outcomes.into_iter();
-        for (index, cites) in open {
-            review.settle(index, |criterion| pass_by_check(criterion, outcomes.next(), cites));
-        }
-        self.judge(cx, review)
+        self.phase = Phase::Checking(id, review);
+        vec![Effect::RunChecks(id, order)]
     }
 
     fn judge(&mut self, cx: &mut Context<'_>, review: Review) -> Vec<Effect> {
-        let Some(spec) = &self.spec else { return Vec::new() };
-        let open: Vec<Criterion> = review.open().map(|(_, criterion)| criterion.clone()).collect();
-        let failed = review.verdicts.iter().flatten().any(|verdict| verdict.verdict == Verdict::Fail);
-        if open.is_empty() || failed {
+        let open = review.verdicts.open();
+        if open.is_empty() || review.verdicts.failed().next().is_some() {
             return self.decide(review, None);
         }
         let context = ValidateTaskContext {
-            raw_input: spec.raw_input.clone(),
-            intent: spec.intent.clone(),
+            raw_input: self.spec.raw_input.clone(),
+            intent: self.spec.intent.clone(),
             open,
             merged_output: review.merged.clone(),
             outcomes: review.gathered.outcomes.clone(),
@@ -187,7 +144,7 @@ impl MetaValidator {
         let calls = context.outcomes.iter().flat_map(|outcome| &outcome.tool_calls);
         let request = ModelRequest {
             role: Role::MetaValidator,
-            task_id: spec.task_id.clone(),
+            task_id: self.spec.task_id.clone(),
             subtask_id: None,
             prompt: prompt::render(&context),
             schema_name: "task_verdict".to_owned(),
@@ -196,48 +153,36 @@ impl MetaValidator {
             by_tools: None,
             context: RoleContext::ValidateTask(Box::new(context)),
         };
-        let (ask, id, work) = Ask::start(cx, request);
-        self.state = State::Judging(ask, review);
-        vec![Effect::Perform(id, work)]
+        let (ask, id, request) = Ask::start(cx, request);
+        self.phase = Phase::Judging(ask, review);
+        vec![Effect::AskModel(id, request)]
     }
 
     fn judged(&mut self, mut review: Review, judgement: &Judgement) -> Vec<Effect> {
-        let asked = self.spec.as_ref().is_some_and(|spec| grounding::is_question(&spec.raw_input));
         let all = review.gathered.calls();
         // What this task wrote, or read back from it, is no evidence of a fact the user asked about.
-        let calls = if asked { independent(&all) } else { all };
+        let calls = if grounding::is_question(&self.spec.raw_input) { independent(&all) } else { all };
         let words_only = review.gathered.outcomes.iter().all(|outcome| outcome.words_only);
-        let grounds = Grounds { calls: &calls, words_only, uncertain: false };
-        let open: Vec<usize> = review.open().map(|(index, _)| index).collect();
-        for (number, index) in (1..).zip(open) {
-            review.settle(index, |criterion| apply_judgement(criterion, number, judgement, grounds));
-        }
+        review.verdicts.apply_judgement(judgement, Grounds { calls: &calls, words_only, uncertain: false });
         self.decide(review, None)
     }
 
     /// Accepts only when every criterion passed; everything else goes to R7.
     fn decide(&mut self, mut review: Review, model_failure: Option<ModelFailure>) -> Vec<Effect> {
-        let open: Vec<usize> = review.open().map(|(index, _)| index).collect();
-        for index in open {
-            review.settle(index, |criterion| match &model_failure {
-                Some(failure) => {
-                    let why = format!("not judged: {failure}");
-                    fail(criterion, FailureClass::Environmental, VerdictSource::Missing, &why)
-                }
-                None => left_open(criterion),
-            });
+        if let Some(failure) = &model_failure {
+            review.verdicts.fail_open(failure);
         }
-        let verdicts: Vec<CriterionVerdict> = review.verdicts.into_iter().flatten().collect();
+        review.verdicts.leave_open();
+        let verdicts = review.verdicts.into_decided();
         if verdicts.is_empty() || verdicts.iter().any(|verdict| verdict.verdict == Verdict::Fail) {
             return self.replan(review.gathered, verdicts, model_failure);
         }
-        self.state = State::Gathering;
-        let summary = self.spec.as_ref().map(|spec| spec.intent.clone()).unwrap_or_default();
+        self.phase = Phase::Gathering;
         vec![Effect::Summarise(OutcomeSummary {
             task_id: review.gathered.manifest.task_id,
             round: review.gathered.manifest.round,
             merged_output: review.merged,
-            summary,
+            summary: self.spec.intent.clone(),
             outcomes: review.gathered.outcomes,
             task_verdicts: verdicts,
         })]
@@ -249,7 +194,7 @@ impl MetaValidator {
         task_verdicts: Vec<CriterionVerdict>,
         model_failure: Option<ModelFailure>,
     ) -> Vec<Effect> {
-        self.state = State::Gathering;
+        self.phase = Phase::Gathering;
         let acts = gathered.calls().into_iter().filter(may_have_changed);
         self.earlier_acts.extend(acts);
         vec![Effect::Replan(ReplanRequest {
@@ -282,22 +227,20 @@ fn already_checked(criterion: &Criterion, gathered: &Gathered) -> Option<Criteri
     Some(verdict)
 }
 
-impl Review {
-    fn open(&self) -> impl Iterator<Item = (usize, &Criterion)> {
-        let pairs = self.criteria.iter().zip(&self.verdicts).enumerate();
-        pairs.filter(|(_, (_, verdict))| verdict.is_none()).map(|(index, (criterion, _))| (index, criterion))
-    }
-
-    fn settle(&mut self, index: usize, decide: impl FnOnce(&Criterion) -> CriterionVerdict) {
-        if let (Some(criterion), Some(slot)) = (self.criteria.get(index), self.verdicts.get_mut(index)) {
-            *slot = Some(decide(criterion));
-        }
-    }
-}
-
 impl Gathered {
     fn calls(&self) -> Vec<ToolCall> {
         self.outcomes.iter().flat_map(|outcome| outcome.tool_calls.iter().cloned()).collect()
+    }
+}
+
+impl Start for MetaValidator {
+    type Setup = ();
+    const ABORT: Input = Input::Abort;
+
+    fn start((): &(), _cx: &mut Context<'_>, first: Input) -> Result<(Self, Vec<Effect>), Input> {
+        let Input::Task(spec) = first else { return Err(first) };
+        let (fan_in, earlier_acts) = (FanIn::default(), Vec::new());
+        Ok((Self { spec, fan_in, earlier_acts, phase: Phase::Gathering }, Vec::new()))
     }
 }
 
@@ -306,43 +249,48 @@ impl Machine for MetaValidator {
     type Effect = Effect;
 
     fn step(&mut self, cx: &mut Context<'_>, input: Input) -> Vec<Effect> {
-        match (std::mem::take(&mut self.state), input) {
-            (State::Done, _) | (_, Input::Abort) => {
-                self.state = State::Done;
-                Vec::new()
+        match (std::mem::take(&mut self.phase), input) {
+            (Phase::Gathering, Input::Arrived(part)) => {
+                if self.fan_in.add(part) {
+                    return self.gather(cx);
+                }
+                self.phase = Phase::Gathering;
+                cx.ignore()
             }
-            (state, Input::Task(spec)) => {
-                self.state = state;
-                self.spec.get_or_insert(spec);
-                if matches!(self.state, State::Gathering) { self.gather(cx) } else { Vec::new() }
+            (Phase::Checking(awaited, mut review), Input::Checked(id, outcomes)) if awaited == id => {
+                review.verdicts.apply_checks(outcomes);
+                self.judge(cx, review)
             }
-            (state @ State::Gathering, input @ (Input::Manifest(_) | Input::Outcome(_) | Input::Missing(_))) => {
-                self.state = state;
-                self.fan_in.add(input);
-                self.gather(cx)
-            }
-            (State::Checking(awaited, review, open), Input::Checked(id, outcomes)) if awaited == id => {
-                self.checked(cx, review, open, outcomes)
-            }
-            (State::Judging(ask, review), Input::Replied(id, reply)) if ask.awaits(id) => match ask.answer(cx, reply) {
+            (Phase::Judging(ask, review), Input::Replied(id, reply)) if ask.awaits(id) => match ask.answer(cx, reply) {
                 Answer::Value(judgement) => self.judged(review, &judgement),
-                Answer::Again(ask, id, work) => {
-                    self.state = State::Judging(ask, review);
-                    vec![Effect::Perform(id, work)]
+                Answer::Again(ask, id, request) => {
+                    self.phase = Phase::Judging(ask, review);
+                    vec![Effect::AskModel(id, request)]
                 }
                 Answer::Failed(failure) => self.decide(review, Some(failure)),
-                Answer::Recipes(_) | Answer::Abstained(_) => {
-                    let detail = "no language model is set up to judge this".to_owned();
-                    self.decide(
-                        review,
-                        Some(ModelFailure::Unreadable { detail, excerpt: String::new(), usage: Usage::default() }),
-                    )
-                }
+                Answer::Abstained(_) => self.decide(review, Some(no_judge())),
             },
-            (state, _) => {
-                self.state = state;
-                Vec::new()
+            (_, Input::Abort) => Vec::new(),
+            (phase, Input::Task(_) | Input::Arrived(_) | Input::Replied(..) | Input::Checked(..)) => {
+                self.phase = phase;
+                cx.ignore()
             }
         }
     }
+}
+
+adapters! {
+    messages {
+        TaskSpec(spec) => Input::Task(spec.clone()),
+        DispatchManifest(manifest) => Input::Arrived(Part::Manifest(manifest.clone())),
+        SubTaskOutcome(outcome) => Input::Arrived(Part::Outcome(outcome.clone())),
+        SubTaskMissing(missing) => Input::Arrived(Part::Missing(missing.clone())),
+        Abort(_) => Input::Abort,
+    }
+    completions {
+        (id, Completion::Model(reply)) => Input::Replied(id, reply),
+        (id, Completion::Checks(outcomes)) => Input::Checked(id, outcomes),
+    }
+    publishes { Replan, Summarise }
+    performs { AskModel, RunChecks }
 }

@@ -4,34 +4,35 @@ mod fan_in;
 
 use artoo_proto::{
     CheckOutcome, Criterion, CriterionVerdict, DispatchManifest, EffectClass, FailureClass, ManifestEntry, Message,
-    ModelFailure, OutcomeSummary, ReplanRequest, RoleContext, SubTaskOutcome, ToolCall, Verdict, VerdictSource,
+    ModelFailure, OutcomeSummary, ReplanRequest, RoleContext, SubTaskOutcome, TaskSpec, ToolCall, Verdict,
+    VerdictSource,
 };
 
-use super::{Input, MetaValidator, prompt};
+use super::{Input, MetaValidator, Part, prompt};
 use crate::fixtures::{
     Bench, HOSTILE, asked, assert_tame, body, checking, contains, count_of, judgement, look, manifest, only, outcome,
     prose, said, spec, unreachable_model, unreadable, verdict, written,
 };
-use crate::machine::RoleEffect;
+use crate::machine::{Lifecycle, RoleEffect};
 
 const QUESTION: &str = "how many reports are there";
 const ACT: &str = "create a file notes.txt with hello";
 
-fn bench(raw_input: &str) -> Bench<MetaValidator> {
-    let mut bench = Bench::new(MetaValidator::new());
+fn bench(raw_input: &str) -> Bench<Lifecycle<MetaValidator>> {
+    let mut bench = Bench::new(Lifecycle::<MetaValidator>::new(()));
     assert!(bench.step(Input::Task(spec(raw_input))).is_empty());
     bench
 }
 
 fn gather(
-    bench: &mut Bench<MetaValidator>,
+    bench: &mut Bench<Lifecycle<MetaValidator>>,
     manifest: DispatchManifest,
     outcomes: Vec<SubTaskOutcome>,
 ) -> Vec<RoleEffect> {
-    let mut effects = bench.step(Input::Manifest(manifest));
+    let mut effects = bench.step(Input::Arrived(Part::Manifest(manifest)));
     for outcome in outcomes {
         assert!(effects.is_empty(), "released before it was complete");
-        effects = bench.step(Input::Outcome(outcome));
+        effects = bench.step(Input::Arrived(Part::Outcome(outcome)));
     }
     effects
 }
@@ -46,7 +47,11 @@ fn summary(effects: &[RoleEffect]) -> OutcomeSummary {
     summary.clone()
 }
 
-fn judged(bench: &mut Bench<MetaValidator>, effects: &[RoleEffect], views: &[(u32, &str, &[&str])]) -> Vec<RoleEffect> {
+fn judged(
+    bench: &mut Bench<Lifecycle<MetaValidator>>,
+    effects: &[RoleEffect],
+    views: &[(u32, &str, &[&str])],
+) -> Vec<RoleEffect> {
     let (id, _) = asked(effects);
     bench.step(Input::Replied(id, judgement(views)))
 }
@@ -80,8 +85,8 @@ fn the_users_own_request_is_judged_beside_whatever_a_plan_declares() {
     let effects = judged(&mut bench, &effects, &[(1, "pass", &["e1"]), (2, "fail", &[])]);
     assert_eq!(replan(&effects).task_verdicts[1].verdict, Verdict::Fail, "a plan that answers only a part");
 
-    let mut bench = self::bench("do it again");
-    bench.machine.spec.as_mut().unwrap().intent = "count the reports".to_owned();
+    let mut bench = Bench::new(Lifecycle::<MetaValidator>::new(()));
+    bench.step(Input::Task(TaskSpec { intent: "count the reports".to_owned(), ..spec("do it again") }));
     let effects = gather(&mut bench, manifest(0, 1, declared()), vec![outcome(1, true, "12", vec![look(1, "12")])]);
     let (_, question) = asked(&effects);
     assert!(question.prompt.user.contains("fulfilled: do it again (understood as: count the reports)"));

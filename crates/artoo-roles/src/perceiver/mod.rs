@@ -7,16 +7,18 @@ mod prompt;
 #[cfg(test)]
 mod tests;
 
+use std::sync::Arc;
+
 use artoo_proto::{
-    ClarificationAnswer, ClarificationRequest, Constraints, EffectId, Environment, Message, ModelFailure, ModelReply,
+    ClarificationAnswer, ClarificationRequest, Constraints, EffectId, Environment, ModelFailure, ModelReply,
     ModelRequest, PerceiveContext, PerceptionFailed, PerceptionFailure, Role, RoleContext, SessionTurn, TaskSpec,
-    Timestamp, Usage, UserRequest, escape,
+    Timestamp, UserRequest, escape,
 };
 use serde::Deserialize;
 
-use crate::ask::{Answer, Ask};
+use crate::ask::{Answer, Ask, Reply};
 use crate::limits::{CLARIFICATION_ROUNDS, LABEL_CHARS, REPLY_TOKENS, REQUEST_MAX_BYTES, SESSION_TURNS};
-use crate::machine::{Completion, Context, Incoming, Machine, Misrouted, RoleEffect, Work};
+use crate::machine::{Completion, Context, Machine, Start, adapters};
 
 /// What R1 may be told.
 #[derive(Debug)]
@@ -41,7 +43,7 @@ pub enum Effect {
     /// A question to the user.
     Clarify(ClarificationRequest),
     /// Ask the model.
-    AskModel(EffectId, Work),
+    AskModel(EffectId, Arc<ModelRequest>),
 }
 
 /// The reply R1 wants from a model. It has no field for criteria or tools.
@@ -56,6 +58,8 @@ struct Draft {
     question: Option<String>,
 }
 
+impl Reply for Draft {}
+
 #[derive(Debug, Default, Deserialize)]
 #[cfg_attr(test, derive(serde::Serialize))]
 struct DraftConstraints {
@@ -66,11 +70,11 @@ struct DraftConstraints {
 }
 
 #[derive(Debug, Default)]
-enum State {
-    #[default]
-    Idle,
+enum Phase {
     Asking(Ask<Draft>),
+    /// The user was asked this question.
     AwaitingUser(String),
+    #[default]
     Done,
 }
 
@@ -78,108 +82,117 @@ enum State {
 #[derive(Debug)]
 pub struct Perceiver {
     environment: Environment,
-    request: Option<UserRequest>,
+    request: UserRequest,
     clarifications: Vec<(String, String)>,
+    /// The user answered a question with nothing: no more questions.
     questions_over: bool,
-    state: State,
+    phase: Phase,
 }
 
 impl Perceiver {
-    /// A Perceiver on this machine.
-    #[must_use]
-    pub fn new(environment: Environment) -> Self {
-        Self { environment, request: None, clarifications: Vec::new(), questions_over: false, state: State::Idle }
+    fn may_ask(&self) -> bool {
+        self.request.interactive && !self.questions_over && self.questions_asked() < CLARIFICATION_ROUNDS
     }
 
-    fn ask(&mut self, cx: &mut Context<'_>, request: &UserRequest) -> Vec<Effect> {
-        let rounds = u32::try_from(self.clarifications.len()).unwrap_or(u32::MAX);
+    fn questions_asked(&self) -> u32 {
+        u32::try_from(self.clarifications.len()).unwrap_or(u32::MAX)
+    }
+
+    fn ask(&mut self, cx: &mut Context<'_>) -> Vec<Effect> {
         let context = PerceiveContext {
-            raw_input: request.raw_input.clone(),
-            session: recent(request),
+            raw_input: self.request.raw_input.clone(),
+            session: recent(&self.request),
             clarifications: self.clarifications.clone(),
-            may_ask: request.interactive && !self.questions_over && rounds < CLARIFICATION_ROUNDS,
+            may_ask: self.may_ask(),
             environment: self.environment.clone(),
             now: cx.now,
         };
-        let model_request = ModelRequest {
-            role: Role::Perceiver,
-            task_id: request.task_id.clone(),
-            subtask_id: None,
-            prompt: prompt::render(&context),
-            context: RoleContext::Perceive(context),
-            schema_name: "task_spec".to_owned(),
-            schema: prompt::schema(),
-            max_tokens: REPLY_TOKENS,
-            by_tools: None,
-        };
-        let (ask, id, work) = Ask::start(cx, model_request);
-        self.state = State::Asking(ask);
-        vec![Effect::AskModel(id, work)]
+        let (ask, id, request) = Ask::start(
+            cx,
+            ModelRequest {
+                role: Role::Perceiver,
+                task_id: self.request.task_id.clone(),
+                subtask_id: None,
+                prompt: prompt::render(&context),
+                context: RoleContext::Perceive(context),
+                schema_name: "task_spec".to_owned(),
+                schema: prompt::schema(),
+                max_tokens: REPLY_TOKENS,
+                by_tools: None,
+            },
+        );
+        self.phase = Phase::Asking(ask);
+        vec![Effect::AskModel(id, request)]
     }
 
-    fn receive(&mut self, cx: &mut Context<'_>, request: UserRequest) -> Vec<Effect> {
-        if self.request.is_some() {
-            return Vec::new();
-        }
-        self.request = Some(request.clone());
-        let problem = if request.raw_input.trim().is_empty() {
-            Some("the request is empty; say what you want done".to_owned())
-        } else if request.raw_input.len() > REQUEST_MAX_BYTES {
-            Some(format!(
+    fn begin(&mut self, cx: &mut Context<'_>) -> Vec<Effect> {
+        let problem = if self.request.raw_input.trim().is_empty() {
+            "the request is empty; say what you want done".to_owned()
+        } else if self.request.raw_input.len() > REQUEST_MAX_BYTES {
+            format!(
                 "the request is longer than {REQUEST_MAX_BYTES} bytes; put long material into a file and name the file"
-            ))
+            )
         } else {
-            None
+            return self.ask(cx);
         };
-        match problem {
-            Some(detail) => self.fail(&request, PerceptionFailure::BadInput { detail }),
-            None => self.ask(cx, &request),
-        }
+        self.fail(PerceptionFailure::BadInput { detail: problem })
     }
 
-    fn fail(&mut self, request: &UserRequest, failure: PerceptionFailure) -> Vec<Effect> {
-        self.state = State::Done;
+    fn fail(&mut self, failure: PerceptionFailure) -> Vec<Effect> {
         vec![Effect::Failed(PerceptionFailed {
-            task_id: request.task_id.clone(),
-            raw_input: request.raw_input.clone(),
+            task_id: self.request.task_id.clone(),
+            raw_input: self.request.raw_input.clone(),
             failure,
         })]
     }
 
-    fn understood(&mut self, cx: &mut Context<'_>, request: &UserRequest, draft: Draft) -> Vec<Effect> {
-        let rounds = u32::try_from(self.clarifications.len()).unwrap_or(u32::MAX);
-        let question = draft.question.filter(|q| !q.trim().is_empty());
-        if let Some(question) = question
-            && request.interactive
-            && !self.questions_over
-            && rounds < CLARIFICATION_ROUNDS
-        {
-            self.state = State::AwaitingUser(question.clone());
-            let task_id = request.task_id.clone();
-            return vec![Effect::Clarify(ClarificationRequest { task_id, round: rounds + 1, question })];
+    fn understood(&mut self, cx: &mut Context<'_>, draft: Draft) -> Vec<Effect> {
+        let task_id = self.request.task_id.clone();
+        let question = draft.question.filter(|question| !question.trim().is_empty() && self.may_ask());
+        if let Some(question) = question {
+            self.phase = Phase::AwaitingUser(question.clone());
+            let round = self.questions_asked() + 1;
+            return vec![Effect::Clarify(ClarificationRequest { task_id, round, question })];
         }
-        self.state = State::Done;
-        let intent = if draft.intent.trim().is_empty() { request.raw_input.clone() } else { draft.intent };
+        let raw_input = self.request.raw_input.clone();
         // A model may only tighten time, and only to a moment that is still ahead.
         let deadline = draft.constraints.deadline.and_then(|text| Timestamp::parse(&text).ok());
         vec![Effect::Understood(TaskSpec {
-            task_id: request.task_id.clone(),
+            task_id,
             label: escape::shorten(&escape::one_line(&draft.task_id), LABEL_CHARS),
-            intent,
+            intent: if draft.intent.trim().is_empty() { raw_input.clone() } else { draft.intent },
             constraints: Constraints {
                 scope: draft.constraints.scope.filter(|scope| !scope.trim().is_empty()),
                 deadline: deadline.filter(|deadline| *deadline > cx.now.wall),
             },
-            raw_input: request.raw_input.clone(),
-            session: recent(request),
+            raw_input,
+            session: recent(&self.request),
         })]
     }
 }
 
-/// The turns a request is read against.
+/// The newest turns of the session, up to [`SESSION_TURNS`].
 fn recent(request: &UserRequest) -> Vec<SessionTurn> {
     let older = request.session.len().saturating_sub(SESSION_TURNS);
     request.session.iter().skip(older).cloned().collect()
+}
+
+impl Start for Perceiver {
+    type Setup = Environment;
+    const ABORT: Input = Input::Abort;
+
+    fn start(environment: &Environment, cx: &mut Context<'_>, first: Input) -> Result<(Self, Vec<Effect>), Input> {
+        let Input::Request(request) = first else { return Err(first) };
+        let mut perceiver = Self {
+            environment: environment.clone(),
+            request,
+            clarifications: Vec::new(),
+            questions_over: false,
+            phase: Phase::Done,
+        };
+        let effects = perceiver.begin(cx);
+        Ok((perceiver, effects))
+    }
 }
 
 impl Machine for Perceiver {
@@ -187,74 +200,37 @@ impl Machine for Perceiver {
     type Effect = Effect;
 
     fn step(&mut self, cx: &mut Context<'_>, input: Input) -> Vec<Effect> {
-        match (std::mem::take(&mut self.state), input) {
-            (state, Input::Request(request)) => {
-                self.state = state;
-                self.receive(cx, request)
-            }
-            (State::Asking(ask), Input::Replied(id, reply)) if ask.awaits(id) => {
-                let Some(request) = self.request.clone() else { return Vec::new() };
-                match ask.answer(cx, reply) {
-                    Answer::Value(draft) => self.understood(cx, &request, draft),
-                    Answer::Again(ask, id, work) => {
-                        self.state = State::Asking(ask);
-                        vec![Effect::AskModel(id, work)]
-                    }
-                    Answer::Abstained(abstention) => self.fail(&request, PerceptionFailure::Abstained { abstention }),
-                    Answer::Failed(failure) => self.fail(&request, PerceptionFailure::Model { failure }),
-                    Answer::Recipes(_) => {
-                        let failure = ModelFailure::Unreadable {
-                            detail: "a plan where a task was asked for".to_owned(),
-                            excerpt: String::new(),
-                            usage: Usage::default(),
-                        };
-                        self.fail(&request, PerceptionFailure::Model { failure })
-                    }
+        match (std::mem::take(&mut self.phase), input) {
+            (Phase::Asking(ask), Input::Replied(id, reply)) if ask.awaits(id) => match ask.answer(cx, reply) {
+                Answer::Value(draft) => self.understood(cx, draft),
+                Answer::Again(ask, id, request) => {
+                    self.phase = Phase::Asking(ask);
+                    vec![Effect::AskModel(id, request)]
                 }
-            }
-            (State::AwaitingUser(question), Input::Clarified(answer)) => {
-                let Some(request) = self.request.clone() else { return Vec::new() };
+                Answer::Abstained(abstention) => self.fail(PerceptionFailure::Abstained { abstention }),
+                Answer::Failed(failure) => self.fail(PerceptionFailure::Model { failure }),
+            },
+            (Phase::AwaitingUser(question), Input::Clarified(answer)) => {
                 self.questions_over = answer.answer.trim().is_empty();
                 self.clarifications.push((question, answer.answer));
-                self.ask(cx, &request)
+                self.ask(cx)
             }
-            (_, Input::Abort) => {
-                self.state = State::Done;
-                Vec::new()
-            }
-            (state, Input::Replied(..) | Input::Clarified(_)) => {
-                self.state = state;
-                Vec::new()
+            (_, Input::Abort) => Vec::new(),
+            (phase, Input::Request(_) | Input::Replied(..) | Input::Clarified(_)) => {
+                self.phase = phase;
+                cx.ignore()
             }
         }
     }
 }
 
-impl TryFrom<Incoming> for Input {
-    type Error = Misrouted;
-
-    #[expect(clippy::wildcard_enum_match_arm, reason = "narrowing: everything else is misrouted")]
-    fn try_from(incoming: Incoming) -> Result<Self, Misrouted> {
-        match incoming {
-            Incoming::Message(envelope) => match &envelope.message {
-                Message::UserRequest(request) => Ok(Self::Request(request.clone())),
-                Message::ClarificationAnswer(answer) => Ok(Self::Clarified(answer.clone())),
-                Message::Abort(_) => Ok(Self::Abort),
-                _ => Err(Misrouted::message(&envelope)),
-            },
-            Incoming::Completed(id, Completion::Model(reply)) => Ok(Self::Replied(id, reply)),
-            Incoming::Completed(_, other) => Err(Misrouted::completion(&other)),
-        }
+adapters! {
+    messages {
+        UserRequest(request) => Input::Request(request.clone()),
+        ClarificationAnswer(answer) => Input::Clarified(answer.clone()),
+        Abort(_) => Input::Abort,
     }
-}
-
-impl From<Effect> for RoleEffect {
-    fn from(effect: Effect) -> Self {
-        match effect {
-            Effect::Understood(spec) => Self::Publish(spec.into()),
-            Effect::Failed(failed) => Self::Publish(failed.into()),
-            Effect::Clarify(question) => Self::Publish(question.into()),
-            Effect::AskModel(id, work) => Self::Perform(id, work),
-        }
-    }
+    completions { (id, Completion::Model(reply)) => Input::Replied(id, reply), }
+    publishes { Understood, Failed, Clarify }
+    performs { AskModel }
 }

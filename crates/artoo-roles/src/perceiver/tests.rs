@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use super::{Input, Perceiver, prompt};
 use crate::fixtures::{Bench, HOSTILE, asked, assert_tame, body, only, reply, task_id, unreachable_model, unreadable};
 use crate::limits::{LABEL_CHARS, REQUEST_MAX_BYTES, SESSION_TURNS};
-use crate::machine::RoleEffect;
+use crate::machine::{Lifecycle, RoleEffect};
 use crate::system::testing::environment;
 
 fn request(raw_input: &str, interactive: bool) -> UserRequest {
@@ -23,8 +23,8 @@ fn request(raw_input: &str, interactive: bool) -> UserRequest {
     }
 }
 
-fn bench() -> Bench<Perceiver> {
-    Bench::new(Perceiver::new(environment()))
+fn bench() -> Bench<Lifecycle<Perceiver>> {
+    Bench::new(Lifecycle::new(environment()))
 }
 
 fn draft(intent: &str, question: Option<&str>, deadline: Option<&str>) -> Value {

@@ -76,7 +76,7 @@ impl Advised {
     fn add_caution(&mut self, advice: &Advice, approach: Option<BTreeSet<String>>, what: &str) {
         let exact = advice.similarity >= 1.0;
         // A Caution this far below zero is a ban that memory itself softened.
-        let softened = advice.potentials.decision < -artoo_mkct::DECISION_THRESHOLD;
+        let softened = advice.potentials.decision < -artoo_mkct::engine::DECISION_THRESHOLD;
         let word = if softened { "has gone badly before" } else { "mixed experience" };
         self.words.caution.push(format!("{what}: {word}"));
         match approach {
@@ -128,14 +128,14 @@ impl Advised {
 
 /// The tools an advice names, unescaped as memory wrote them.
 fn tools_of(advice: &Advice) -> BTreeSet<String> {
-    artoo_mkct::tools_of(&advice.space, &advice.entity).into_iter().collect()
+    artoo_mkct::record::tools_of(&advice.space, &advice.entity).into_iter().collect()
 }
 
 /// An exact (tool, target) advice in the form of a blocked target.
 fn pair_of(advice: &Advice) -> Option<String> {
     let target = advice.entity.strip_prefix("path:")?;
     let tool = advice.space.strip_prefix("tool:")?;
-    let (tool, target) = (artoo_mkct::unescape(tool), artoo_mkct::unescape(target));
+    let (tool, target) = (artoo_mkct::record::unescape(tool), artoo_mkct::record::unescape(target));
     Some(artoo_ggs::BlockedTarget::pair(tool, target).to_string())
 }
 

@@ -9,20 +9,19 @@ mod prompt;
 #[cfg(test)]
 mod tests;
 mod validator;
-mod wire;
 mod wording;
 
 use std::sync::Arc;
 
 use artoo_proto::{
     Abstention, EffectId, Environment, MemoryQuery, MemoryRecall, ModelFailure, ModelReply, ModelRequest, Plan,
-    PlanContext, PlanDirective, PlanDraft, PlanRejected, PlannedSubtask, RecipePlan, Role, RoleContext, TaskSpec,
-    ToolSpec,
+    PlanContext, PlanDirective, PlanDraft, PlanRejected, RecipePlan, Role, RoleContext, TaskSpec, ToolSpec,
 };
+use serde::Deserialize;
 
-use crate::ask::{Answer, Ask};
+use crate::ask::{Answer, Ask, Reply};
 use crate::limits::{PLAN_DRAFTS_MAX, RECALL_WAIT_MS, REPLY_TOKENS};
-use crate::machine::{Context, Machine, Work};
+use crate::machine::{Completion, Context, Machine, Start, adapters};
 use calibration::Advised;
 use validator::{PlanRules, Problem, Signature};
 
@@ -37,8 +36,8 @@ pub enum Input {
     Recalled(MemoryRecall),
     /// The model's reply.
     Replied(EffectId, Result<ModelReply, ModelFailure>),
-    /// A timer rang.
-    Rang(EffectId),
+    /// A timer of this role fired.
+    TimerFired(EffectId),
     /// The task is over.
     Abort,
 }
@@ -52,17 +51,54 @@ pub enum Effect {
     Planned(Plan),
     /// No acceptable plan.
     Rejected(PlanRejected),
-    /// Ask the model, or wait.
-    Perform(EffectId, Work),
+    /// Asks the model.
+    AskModel(EffectId, Arc<ModelRequest>),
+    /// Starts a timer of this many milliseconds.
+    Wait(EffectId, u64),
 }
 
 #[derive(Debug, Default)]
-enum State {
-    #[default]
-    Idle,
+enum Phase {
+    /// Memory was queried; the timer ends the wait.
     Recalling(EffectId),
-    Asking(Ask<PlanDraft>),
+    Asking(Ask<Proposal>),
+    #[default]
     Done,
+}
+
+/// A plan as a model or the embedded parser proposes it.
+#[derive(Debug, Deserialize)]
+#[serde(from = "PlanDraft")]
+enum Proposal {
+    Draft(PlanDraft),
+    Recipes(RecipePlan),
+}
+
+impl From<PlanDraft> for Proposal {
+    fn from(draft: PlanDraft) -> Self {
+        Self::Draft(draft)
+    }
+}
+
+impl Reply for Proposal {
+    fn from_recipes(recipes: RecipePlan) -> Option<Self> {
+        Some(Self::Recipes(recipes))
+    }
+}
+
+/// What the planner knows about the round it is planning.
+#[derive(Debug, Default)]
+struct Round {
+    number: u32,
+    /// What R7 demands of this plan; none in the first round.
+    directive: Option<PlanDirective>,
+    recall: Option<MemoryRecall>,
+    /// How many drafts a model was asked for.
+    drafts: u32,
+    /// The validator's objections to the drafts so far.
+    problems: Vec<String>,
+    /// The draft that only memory objects to, with its M_decision; of several, the one nearest 0.
+    avoided: Option<(f64, Plan)>,
 }
 
 /// The Planner of one task.
@@ -70,74 +106,45 @@ enum State {
 pub struct Planner {
     environment: Environment,
     tools: Arc<[ToolSpec]>,
-    spec: Option<TaskSpec>,
-    directive: Option<PlanDirective>,
-    round: u32,
-    recall: Option<MemoryRecall>,
-    drafts: u32,
-    problems: Vec<String>,
-    /// The draft of this round that only memory objects to, the one nearest 0, with its M_decision.
-    avoided: Option<(f64, Plan)>,
+    spec: TaskSpec,
+    round: Round,
+    /// The plan of the last round, until it is known to have failed.
     issued: Option<Signature>,
     failed: Vec<Signature>,
-    state: State,
+    phase: Phase,
 }
 
 impl Planner {
-    /// A Planner that may use these tools.
-    #[must_use]
-    pub fn new(environment: Environment, tools: Arc<[ToolSpec]>) -> Self {
-        Self {
-            environment,
-            tools,
-            spec: None,
-            directive: None,
-            round: 0,
-            recall: None,
-            drafts: 0,
-            problems: Vec::new(),
-            avoided: None,
-            issued: None,
-            failed: Vec::new(),
-            state: State::Idle,
-        }
-    }
-
-    /// Memory is asked before every plan and replan; a silent memory only costs its wait.
+    /// Queries memory, which is done before every plan and replan; if memory is silent, only its wait is lost.
     fn calibrate(&mut self, cx: &mut Context<'_>) -> Vec<Effect> {
-        let Some(spec) = &self.spec else { return Vec::new() };
-        self.drafts = 0;
-        self.problems.clear();
-        self.avoided = None;
-        self.recall = None;
         let query = MemoryQuery {
-            task_id: spec.task_id.clone(),
-            round: self.round,
-            intent: spec.intent.clone(),
+            task_id: self.spec.task_id.clone(),
+            round: self.round.number,
+            intent: self.spec.intent.clone(),
             tools: self.tools.iter().map(|tool| tool.name.clone()).collect(),
-            targets: calibration::named_targets(&spec.raw_input, &self.environment),
+            targets: calibration::named_targets(&self.spec.raw_input, &self.environment),
         };
         let timer = cx.ids.next_effect();
-        self.state = State::Recalling(timer);
-        vec![Effect::Query(query), Effect::Perform(timer, Work::Timer { after_ms: RECALL_WAIT_MS })]
+        self.phase = Phase::Recalling(timer);
+        vec![Effect::Query(query), Effect::Wait(timer, RECALL_WAIT_MS)]
     }
 
     fn ask(&mut self, cx: &mut Context<'_>) -> Vec<Effect> {
-        let Some(spec) = self.spec.clone() else { return Vec::new() };
-        let recall = self.recall.clone().unwrap_or_else(|| calibration::nothing(&spec.task_id, self.round));
+        let recall = self.round.recall.clone();
+        let recall = recall.unwrap_or_else(|| calibration::nothing(&self.spec.task_id, self.round.number));
         let context = PlanContext {
             environment: self.environment.clone(),
             tools: self.tools.to_vec(),
             calibration: self.advised().worded(),
             recall,
-            directive: self.directive.clone(),
-            problems: self.problems.clone(),
+            directive: self.round.directive.clone(),
+            problems: self.round.problems.clone(),
             now: cx.now,
-            spec: spec.clone(),
+            spec: self.spec.clone(),
         };
         let request = ModelRequest {
             role: Role::Planner,
-            task_id: spec.task_id,
+            task_id: self.spec.task_id.clone(),
             subtask_id: None,
             prompt: prompt::render(&context),
             schema_name: "plan".to_owned(),
@@ -146,33 +153,32 @@ impl Planner {
             by_tools: None,
             context: RoleContext::Plan(Box::new(context)),
         };
-        self.drafts += 1;
-        let (ask, id, work) = Ask::start(cx, request);
-        self.state = State::Asking(ask);
-        vec![Effect::Perform(id, work)]
+        self.round.drafts += 1;
+        let (ask, id, request) = Ask::start(cx, request);
+        self.phase = Phase::Asking(ask);
+        vec![Effect::AskModel(id, request)]
     }
 
     fn reject(&mut self, model_failure: Option<ModelFailure>, abstention: Option<Abstention>) -> Vec<Effect> {
-        self.state = State::Done;
-        let Some(spec) = &self.spec else { return Vec::new() };
         vec![Effect::Rejected(PlanRejected {
-            task_id: spec.task_id.clone(),
-            round: self.round,
-            problems: std::mem::take(&mut self.problems),
+            task_id: self.spec.task_id.clone(),
+            round: self.round.number,
+            problems: std::mem::take(&mut self.round.problems),
             model_failure,
             abstention,
         })]
     }
 
-    fn consider(&mut self, cx: &mut Context<'_>, plan: Plan, from_model: bool) -> Vec<Effect> {
-        let Some(spec) = &self.spec else { return Vec::new() };
+    fn consider(&mut self, cx: &mut Context<'_>, proposal: Proposal) -> Vec<Effect> {
+        let from_model = matches!(proposal, Proposal::Draft(_));
+        let plan = self.plan_of(proposal);
         let advised = self.advised();
         let rules = PlanRules {
-            raw_input: &spec.raw_input,
-            intent: &spec.intent,
+            raw_input: &self.spec.raw_input,
+            intent: &self.spec.intent,
             tools: &self.tools,
             environment: &self.environment,
-            directive: self.directive.as_ref(),
+            directive: self.round.directive.as_ref(),
             advised: &advised,
             failed: &self.failed,
             from_model,
@@ -186,15 +192,15 @@ impl Planner {
         let objections: Option<Vec<f64>> = problems.iter().map(Problem::memorys).collect();
         if let Some(objections) = objections {
             let worst = objections.into_iter().fold(0.0, f64::min);
-            if self.avoided.as_ref().is_none_or(|(known, _)| worst > *known) {
-                self.avoided = Some((worst, plan));
+            if self.round.avoided.as_ref().is_none_or(|(known, _)| worst > *known) {
+                self.round.avoided = Some((worst, plan));
             }
         }
-        self.problems.extend(problems.iter().map(ToString::to_string));
-        if self.drafts < PLAN_DRAFTS_MAX && from_model {
+        self.round.problems.extend(problems.iter().map(ToString::to_string));
+        if self.round.drafts < PLAN_DRAFTS_MAX && from_model {
             return self.ask(cx);
         }
-        match self.avoided.take() {
+        match self.round.avoided.take() {
             Some((_, mut plan)) => {
                 plan.assumptions.push("memory advised against this approach; no other was found".to_owned());
                 self.issue(plan, &advised)
@@ -210,50 +216,60 @@ impl Planner {
             advised.add_to_context(subtask);
         }
         self.issued = Some(Signature::of(&plan));
-        self.state = State::Done;
         vec![Effect::Planned(plan)]
     }
 
     fn advised(&self) -> Advised {
-        self.recall.as_ref().map(Advised::from_recall).unwrap_or_default()
+        self.round.recall.as_ref().map(Advised::from_recall).unwrap_or_default()
     }
 
-    fn plan_of(&self, task_criteria: Vec<artoo_proto::Criterion>, subtasks: Vec<PlannedSubtask>) -> Option<Plan> {
-        let spec = self.spec.as_ref()?;
-        let (blocked_tools, blocked_targets) = self
-            .directive
-            .as_ref()
-            .map(|directive| (directive.blocked_tools.clone(), directive.blocked_targets.clone()))
-            .unwrap_or_default();
-        Some(Plan {
-            task_id: spec.task_id.clone(),
-            round: self.round,
+    fn plan_of(&self, proposal: Proposal) -> Plan {
+        let (subtasks, task_criteria, assumptions) = match proposal {
+            Proposal::Draft(draft) => (
+                draft.subtasks.into_iter().map(|subtask| draft::planned(subtask, &self.environment)).collect(),
+                draft::criteria(draft.task_criteria, &self.environment),
+                Vec::new(),
+            ),
+            Proposal::Recipes(recipes) => (
+                recipes.subtasks.into_iter().map(draft::from_recipe).collect(),
+                recipes.task_criteria,
+                recipes.assumptions,
+            ),
+        };
+        let blocks = self.round.directive.as_ref();
+        Plan {
+            task_id: self.spec.task_id.clone(),
+            round: self.round.number,
             subtasks,
             task_criteria,
-            assumptions: Vec::new(),
-            blocked_tools,
-            blocked_targets,
-        })
-    }
-
-    fn drafted(&mut self, cx: &mut Context<'_>, draft: PlanDraft) -> Vec<Effect> {
-        let subtasks = draft.subtasks.into_iter().map(|subtask| draft::planned(subtask, &self.environment)).collect();
-        let task_criteria = draft::criteria(draft.task_criteria, &self.environment);
-        match self.plan_of(task_criteria, subtasks) {
-            Some(plan) => self.consider(cx, plan, true),
-            None => Vec::new(),
+            assumptions,
+            blocked_tools: blocks.map(|directive| directive.blocked_tools.clone()).unwrap_or_default(),
+            blocked_targets: blocks.map(|directive| directive.blocked_targets.clone()).unwrap_or_default(),
         }
     }
+}
 
-    fn recipes(&mut self, cx: &mut Context<'_>, recipes: RecipePlan) -> Vec<Effect> {
-        let subtasks = recipes.subtasks.into_iter().map(draft::from_recipe).collect();
-        match self.plan_of(recipes.task_criteria, subtasks) {
-            Some(mut plan) => {
-                plan.assumptions = recipes.assumptions;
-                self.consider(cx, plan, false)
-            }
-            None => Vec::new(),
-        }
+impl Start for Planner {
+    type Setup = (Environment, Arc<[ToolSpec]>);
+    const ABORT: Input = Input::Abort;
+
+    fn start(
+        (environment, tools): &Self::Setup,
+        cx: &mut Context<'_>,
+        first: Input,
+    ) -> Result<(Self, Vec<Effect>), Input> {
+        let Input::Task(spec) = first else { return Err(first) };
+        let mut planner = Self {
+            environment: environment.clone(),
+            tools: Arc::clone(tools),
+            spec,
+            round: Round::default(),
+            issued: None,
+            failed: Vec::new(),
+            phase: Phase::Done,
+        };
+        let effects = planner.calibrate(cx);
+        Ok((planner, effects))
     }
 }
 
@@ -262,40 +278,51 @@ impl Machine for Planner {
     type Effect = Effect;
 
     fn step(&mut self, cx: &mut Context<'_>, input: Input) -> Vec<Effect> {
-        match (std::mem::take(&mut self.state), input) {
-            (State::Idle, Input::Task(spec)) => {
-                self.spec = Some(spec);
-                self.calibrate(cx)
-            }
-            (State::Done, Input::Directed(directive)) if directive.round == self.round + 1 => {
-                self.round = directive.round;
+        match (std::mem::take(&mut self.phase), input) {
+            (Phase::Done, Input::Directed(directive)) if directive.round == self.round.number + 1 => {
                 self.failed.extend(self.issued.take());
-                self.directive = Some(directive);
+                self.round = Round { number: directive.round, directive: Some(directive), ..Round::default() };
                 self.calibrate(cx)
             }
-            (State::Recalling(_), Input::Recalled(recall)) if recall.round == self.round => {
-                self.recall = Some(recall);
+            (Phase::Recalling(_), Input::Recalled(recall)) if recall.round == self.round.number => {
+                self.round.recall = Some(recall);
                 self.ask(cx)
             }
-            (State::Recalling(timer), Input::Rang(id)) if id == timer => self.ask(cx),
-            (State::Asking(ask), Input::Replied(id, reply)) if ask.awaits(id) => match ask.answer(cx, reply) {
-                Answer::Value(draft) => self.drafted(cx, draft),
-                Answer::Recipes(plan) => self.recipes(cx, plan),
-                Answer::Again(ask, id, work) => {
-                    self.state = State::Asking(ask);
-                    vec![Effect::Perform(id, work)]
+            (Phase::Recalling(timer), Input::TimerFired(id)) if id == timer => self.ask(cx),
+            (Phase::Asking(ask), Input::Replied(id, reply)) if ask.awaits(id) => match ask.answer(cx, reply) {
+                Answer::Value(proposal) => self.consider(cx, proposal),
+                Answer::Again(ask, id, request) => {
+                    self.phase = Phase::Asking(ask);
+                    vec![Effect::AskModel(id, request)]
                 }
                 Answer::Abstained(abstention) => self.reject(None, Some(abstention)),
                 Answer::Failed(failure) => self.reject(Some(failure), None),
             },
-            (_, Input::Abort) => {
-                self.state = State::Done;
+            (_, Input::Abort) => Vec::new(),
+            // Memory answered before its timer fired.
+            (phase, Input::TimerFired(_)) => {
+                self.phase = phase;
                 Vec::new()
             }
-            (state, _) => {
-                self.state = state;
-                Vec::new()
+            (phase, Input::Task(_) | Input::Directed(_) | Input::Recalled(_) | Input::Replied(..)) => {
+                self.phase = phase;
+                cx.ignore()
             }
         }
     }
+}
+
+adapters! {
+    messages {
+        TaskSpec(spec) => Input::Task(spec.clone()),
+        PlanDirective(directive) => Input::Directed(directive.clone()),
+        MemoryRecall(recall) => Input::Recalled(recall.clone()),
+        Abort(_) => Input::Abort,
+    }
+    completions {
+        (id, Completion::Model(reply)) => Input::Replied(id, reply),
+        (id, Completion::Timer) => Input::TimerFired(id),
+    }
+    publishes { Query, Planned, Rejected }
+    performs { AskModel, Wait }
 }

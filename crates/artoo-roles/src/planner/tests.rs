@@ -15,11 +15,11 @@ use crate::fixtures::{
     unreadable,
 };
 use crate::limits::{PLAN_DRAFTS_MAX, RECALL_WAIT_MS};
-use crate::machine::RoleEffect;
+use crate::machine::{Lifecycle, RoleEffect};
 use crate::system::testing::{config, environment};
 
-fn bench() -> Bench<Planner> {
-    Bench::new(Planner::new(environment(), config(1).tools))
+fn bench() -> Bench<Lifecycle<Planner>> {
+    Bench::new(Lifecycle::new((environment(), config(1).tools)))
 }
 
 fn recall(round: u32) -> MemoryRecall {
@@ -60,13 +60,13 @@ fn good() -> Value {
 }
 
 /// Brings a planner to its question about this request.
-fn to_question(bench: &mut Bench<Planner>, raw_input: &str) -> Vec<RoleEffect> {
+fn to_question(bench: &mut Bench<Lifecycle<Planner>>, raw_input: &str) -> Vec<RoleEffect> {
     bench.step(Input::Task(spec(raw_input)));
     bench.step(Input::Recalled(recall(0)))
 }
 
 /// Answers every question with the next draft, the last one again and again, to the end of the round.
-fn run(bench: &mut Bench<Planner>, mut effects: Vec<RoleEffect>, drafts: &[Value]) -> Message {
+fn run(bench: &mut Bench<Lifecycle<Planner>>, mut effects: Vec<RoleEffect>, drafts: &[Value]) -> Message {
     for number in 0.. {
         let (id, _) = asked(&effects);
         let draft = drafts.get(number).or(drafts.last()).unwrap();
@@ -100,14 +100,14 @@ fn memory_is_asked_before_every_plan_and_a_silent_one_costs_only_its_wait() {
     let [(timer, wait)] = timers(&effects)[..] else { panic!() };
     assert_eq!(wait, RECALL_WAIT_MS);
     assert!(bench.step(Input::Recalled(recall(5))).is_empty(), "the answer to another round");
-    let effects = bench.step(Input::Rang(timer));
+    let effects = bench.step(Input::TimerFired(timer));
     let plan = plan_of(run(&mut bench, effects, &[good()]));
     assert_eq!((plan.round, plan.subtasks.len()), (0, 1));
 
     let effects = bench.step(Input::Directed(directive(1, ReplanDirective::Refine)));
     let Message::MemoryQuery(query) = only(&effects) else { panic!() };
     assert_eq!(query.round, 1);
-    assert!(bench.step(Input::Rang(timer)).is_empty(), "the timer of an earlier round");
+    assert!(bench.step(Input::TimerFired(timer)).is_empty(), "the timer of an earlier round");
 }
 
 #[doc = "holds: invariant 8"]

@@ -6,13 +6,13 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
-use std::time::{Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Instant, SystemTime};
 
 use artoo_audit::{AuditConfig, AuditError, AuditService, AuditSummary, REPORT_EVERY};
 use artoo_bus::TAP_CAPACITY;
 use artoo_llm::Model;
-use artoo_mkct::OpenError;
-use artoo_proto::{AuditReport, Environment, SessionTurn, TaskId, Timestamp, ToolSpec, UserRequest};
+use artoo_mkct::memory::OpenError;
+use artoo_proto::{AuditReport, Environment, SessionTurn, TaskId, ToolSpec, UserRequest};
 use artoo_tools::undo::UndoConfig;
 use artoo_tools::{Registry, ToolConfig};
 use tokio::sync::{broadcast, mpsc, oneshot};
@@ -170,7 +170,11 @@ impl Builder {
             tool_config.undo.get_or_insert_with(|| UndoConfig::new(dir.join(UNDO)));
             tool_config.data_dir = Some(dir.clone());
             let (sender, receiver) = artoo_bus::tap(TAP_CAPACITY);
-            let config = AuditConfig { dir: dir.clone(), clock: Box::new(wall_clock), report_every: REPORT_EVERY };
+            let config = AuditConfig {
+                dir: dir.clone(),
+                clock: Box::new(|| SystemTime::now().into()),
+                report_every: REPORT_EVERY,
+            };
             audit = Some(artoo_audit::spawn(receiver, config)?);
             tap = Some(sender);
             let (opened, engine, found) = store::open(dir)?;
@@ -182,7 +186,7 @@ impl Builder {
         let config = SystemConfig {
             environment: environment.clone(),
             tools: tools.specs().into(),
-            profile: self.profile.unwrap_or_else(artoo_ggs::Profile::v0_8),
+            profile: self.profile.unwrap_or_else(artoo_ggs::Profile::default),
             seed: self.seed.unwrap_or_else(Uuid::new_v4),
         };
         let input_log = self.input_log.map(|path| open_input_log(&path, &config)).transpose()?;
@@ -214,11 +218,6 @@ impl Builder {
 fn is_disk_full(error: &(dyn Error + 'static)) -> bool {
     let is_full = |error: &io::Error| matches!(error.kind(), ErrorKind::StorageFull | ErrorKind::QuotaExceeded);
     error.downcast_ref::<io::Error>().is_some_and(is_full) || error.source().is_some_and(is_disk_full)
-}
-
-fn wall_clock() -> Timestamp {
-    let since_1970 = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    Timestamp::from_millis(i64::try_from(since_1970.as_millis()).unwrap_or(i64::MAX))
 }
 
 fn make_private_dir(path: &Path) -> Result<(), RuntimeError> {

@@ -8,7 +8,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::pin;
 use std::sync::Arc;
 use std::task::Poll;
-use std::time::{Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Instant, SystemTime};
 
 use artoo_bus::{TapEvent, TapSender};
 use artoo_proto::{CancelRequest, EffectId, Message, Now, Role, TaskId, Timestamp, Usage, UserRequest};
@@ -93,9 +93,8 @@ impl Driver {
     }
 
     fn now(&self) -> Now {
-        let since_1970 = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         Now {
-            wall: Timestamp::from_millis(i64::try_from(since_1970.as_millis()).unwrap_or(i64::MAX)),
+            wall: SystemTime::now().into(),
             uptime_ms: u64::try_from(self.started.elapsed().as_millis()).unwrap_or(u64::MAX),
         }
     }

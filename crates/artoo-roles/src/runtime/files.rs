@@ -5,7 +5,7 @@ use std::io::{ErrorKind, Read};
 use std::os::unix::ffi::OsStringExt;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::SystemTime;
 
 use artoo_proto::Timestamp;
 use artoo_reflex::eval::{Entry, EntryKind, FileSystem, FileSystemError, Space};
@@ -47,11 +47,11 @@ impl FileSystem for RealFiles {
             path: path.to_owned(),
             kind,
             bytes: metadata.len(),
-            modified: whole_millis(modified),
+            modified: Timestamp::from(modified),
             mode: metadata.mode() & 0o7777,
             owner: metadata.uid(),
             group: metadata.gid(),
-            accessed: whole_millis(metadata.accessed().map_err(|error| problem(&error))?),
+            accessed: Timestamp::from(metadata.accessed().map_err(|error| problem(&error))?),
             // What the kernel counts in is 512 bytes, whatever the file system does.
             disk_bytes: metadata.blocks().saturating_mul(512),
         })
@@ -101,22 +101,13 @@ impl FileSystem for RealFiles {
     }
 
     fn now(&self) -> Timestamp {
-        whole_millis(SystemTime::now())
+        Timestamp::from(SystemTime::now())
     }
 
     fn utc_offset_s(&self, at: Timestamp) -> i32 {
         let at = jiff::Timestamp::from_millisecond(at.as_millis()).unwrap_or_default();
         jiff::tz::TimeZone::system().to_offset(at).seconds()
     }
-}
-
-/// Rounded down, before 1970 too.
-fn whole_millis(time: SystemTime) -> Timestamp {
-    let millis = |ns: u128| i64::try_from(ns / 1_000_000).unwrap_or(i64::MAX);
-    Timestamp::from_millis(match time.duration_since(UNIX_EPOCH) {
-        Ok(after) => millis(after.as_nanos()),
-        Err(before) => -millis(before.duration().as_nanos().saturating_add(999_999)),
-    })
 }
 
 fn problem(error: &std::io::Error) -> FileSystemError {

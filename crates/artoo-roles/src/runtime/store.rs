@@ -5,8 +5,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use artoo_mkct::{
-    Engine, Frame, IndexChoice, Memory, NotKept, OnDamage, OpenError, OpenSummary, Options, Promise, Receipt,
-    RefusedWrite,
+    Durability, Engine, Memory, Options,
+    memory::{DamagePolicy, DurabilityError, MemoryWriteError, OpenError, OpenSummary, Receipt},
+    record::Frame,
 };
 use serde_json::Value;
 use tokio::sync::oneshot;
@@ -33,21 +34,18 @@ enum Unkept {
     #[error("{0} record(s) did not fit what memory holds")]
     Unfitting(usize),
     #[error(transparent)]
-    Refused(#[from] RefusedWrite),
+    Refused(#[from] MemoryWriteError),
 }
 
 /// Opens the memory of a folder: who keeps it, what R5 starts from, and what is to be said.
 ///
 /// Where another artoo holds it, this one knows what was there and writes beside it; that one takes it in.
 pub(super) fn open(folder: &Path) -> Result<(Store, Engine, Vec<String>), OpenError> {
-    let options = Options {
-        distiller: Some(Arc::new(PlainWords)),
-        // A memory that is damaged is no reason not to work: what is sound is kept, the rest is set aside and told of.
-        on_damage: OnDamage::Repair,
-        // The index serves other readers of the folder; nothing in this program asks it.
-        index: IndexChoice::None,
-        ..Options::default()
-    };
+    let options = Options::default().with(|options| {
+        options.distiller = Some(Arc::new(PlainWords));
+        // Damage is no reason to do without a memory: the sound records stay, the damaged bytes are set aside and reported.
+        options.on_damage = DamagePolicy::Repair;
+    });
     let (memory, summary) = Memory::open(folder, options)?;
     let engine = (*memory.engine()).clone();
     Ok((Store { memory, has_news: AtomicBool::new(false) }, engine, notes(&summary)))
@@ -60,7 +58,7 @@ impl Store {
         // Whoever asked may have ended with its task.
         let tell = |result: Result<(), String>| drop(done.send(result));
         match self.accept(frames) {
-            Ok(receipt) => receipt.then(Promise::Synced, move |kept| tell(kept.map_err(|error| error.to_string()))),
+            Ok(receipt) => receipt.then(Durability::Synced, move |kept| tell(kept.map_err(|error| error.to_string()))),
             Err(error) => tell(Err(error.to_string())),
         }
         answer
@@ -86,7 +84,7 @@ impl Store {
     /// Writes and syncs what is left; waits for the disk.
     ///
     /// A run of one task ends long before the Dreamer's time comes, so that it is called here.
-    pub(super) fn close(self) -> Result<(), NotKept> {
+    pub(super) fn close(self) -> Result<(), DurabilityError> {
         if self.has_news.load(Ordering::Relaxed) && self.memory.engine().len() <= DREAM_AT_CLOSE_RECORDS {
             // What it could not do now it does at another end.
             drop(self.memory.dream());
@@ -114,11 +112,14 @@ fn notes(summary: &OpenSummary) -> Vec<String> {
     if summary.missing_bytes > 0 {
         note(format!("{} bytes that it once had are gone: an old copy, or somebody cut it", summary.missing_bytes));
     }
+    if let Some(folder) = &summary.old_index {
+        note(format!("{} is an index of an earlier version; nothing updates it, so delete it", folder.display()));
+    }
     if summary.refused_frames > 0 {
         note(format!("{} record(s) of the journal could not be replayed", summary.refused_frames));
     }
-    if summary.taken_in.damaged > 0 {
-        note(format!("{} journal(s) of other runs were damaged and set aside", summary.taken_in.damaged));
+    if summary.adopted.damaged > 0 {
+        note(format!("{} journal(s) of other runs were damaged and set aside", summary.adopted.damaged));
     }
     notes
 }

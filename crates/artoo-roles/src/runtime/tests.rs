@@ -91,7 +91,7 @@ async fn an_embedder_gets_an_answer_decided_by_a_check_on_real_files() {
     assert_eq!(closed.problems, Vec::<String>::new());
     assert_eq!(closed.report.unwrap().tasks_observed, 1);
     artoo_audit::verify(&data.join("audit.jsonl")).unwrap();
-    let (_journal, frames, _) = artoo_mkct::Journal::open(data.join("memory.journal")).unwrap();
+    let (_journal, frames, _) = artoo_mkct::journal::Journal::open(data.join("memory.journal")).unwrap();
     assert_eq!(frames.len(), 2, "one record for the intent, one for the approach");
 }
 

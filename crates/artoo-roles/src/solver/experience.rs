@@ -1,7 +1,7 @@
 //! What a decision teaches: the Megrams R7 writes, and the endings that teach nothing.
 
-use artoo_ggs::{Action, Decision, FailureMix, Outcome};
-use artoo_mkct::{intent_tag, path_tag, tool_tag, via_tag};
+use artoo_ggs::{Decision, FailureMix, Outcome, ReplanAction};
+use artoo_mkct::record::{intent_tag, path_tag, tool_tag, via_tag};
 use artoo_proto::{AbandonReason, Ending, FailureClass, MacroState, MegramDraft, TaskSpec, escape};
 
 use super::ending::Account;
@@ -16,10 +16,10 @@ const INTENT_CHARS: usize = 300;
 pub(super) fn of_action(spec: &TaskSpec, decision: &Decision, account: &Account) -> Vec<MegramDraft> {
     let Outcome::Replan(replan) = &decision.outcome else { return Vec::new() };
     let state = match replan.action {
-        Action::Refine => MacroState::Refine,
-        Action::ChangePath => MacroState::ChangePath,
-        Action::ChangeApproach => MacroState::ChangeApproach,
-        Action::BreakSymmetry => return Vec::new(),
+        ReplanAction::Refine => MacroState::Refine,
+        ReplanAction::ChangePath => MacroState::ChangePath,
+        ReplanAction::ChangeApproach => MacroState::ChangeApproach,
+        ReplanAction::BreakSymmetry => return Vec::new(),
     };
     let refused = |tool: &str, target: &str| {
         account.denied_targets.contains(&artoo_ggs::BlockedTarget::pair(tool, target).to_string())

@@ -8,19 +8,18 @@ mod observe;
 #[cfg(test)]
 mod tests;
 mod translate;
-mod wire;
 mod wording;
 
 use std::collections::BTreeSet;
 
-use artoo_ggs::{BlockedTarget, Controller, Decision, Outcome, Profile, Tool};
+use artoo_ggs::{AvailableTool, BlockedTarget, Controller, Decision, Outcome, Profile};
 use artoo_proto::{
-    AbandonReason, Abort, CallStatus, ConsentHash, DispatchManifest, EffectId, FinalResult, MegramDraft, ModelFailure,
-    OutcomeStatus, OutcomeSummary, PerceptionFailed, PerceptionFailure, PlanDirective, PlanRejected, ReplanRequest,
-    RoleFailed, SubTaskId, SubTaskOutcome, TaskId, TaskSpec, ToolSpec, UserRequest, Verdict,
+    AbandonReason, Abort, CallStatus, ConsentHash, DispatchManifest, EffectId, Ending, FinalResult, MegramDraft,
+    ModelFailure, OutcomeStatus, OutcomeSummary, PerceptionFailed, PerceptionFailure, PlanDirective, PlanRejected,
+    ReplanRequest, RoleFailed, SubTaskId, SubTaskOutcome, TaskId, TaskSpec, ToolSpec, UserRequest, Verdict,
 };
 
-use crate::machine::{Context, Machine, Work};
+use crate::machine::{Completion, Context, Machine, adapters};
 use ending::{Account, Delivered};
 
 /// What R7 may be told.
@@ -45,108 +44,152 @@ pub enum Input {
     /// The person answered; the clock goes on.
     ConsentAnswered(SubTaskId, ConsentHash),
     /// The user stops the task.
-    Cancel(TaskId),
+    Cancel,
     /// A role failed.
     RoleFailed(RoleFailed),
-    /// A timer rang.
-    Rang(EffectId),
+    /// A timer of this role fired.
+    TimerFired(EffectId),
     /// Feedback on memory; kept for tasks that are still open.
     Feedback,
 }
 
-/// What R7 may do. It has no way to plan, run a tool or judge an output.
+/// An effect that the Solver may request. It can't plan, call a tool or judge an output.
+///
+/// A tool call is no effect of the Solver, under its own name or as the work of another effect:
+///
+/// ```compile_fail
+/// use artoo_roles::{machine::ToolOrder, solver::Effect};
+///
+/// fn call(id: artoo_proto::EffectId, order: ToolOrder) -> Effect {
+///     Effect::CallTool(id, order)
+/// }
+/// ```
+/// ```compile_fail
+/// use artoo_roles::{machine::{ToolOrder, Work}, solver::Effect};
+///
+/// fn call(id: artoo_proto::EffectId, order: ToolOrder) -> Effect {
+///     Effect::Wait(id, Work::Tool { order: Box::new(order) })
+/// }
+/// ```
+///
+/// The same lines compile for the executor's effect, and for a timer of the Solver:
+///
+/// ```
+/// use artoo_roles::{executor, machine::ToolOrder, solver};
+///
+/// fn call(id: artoo_proto::EffectId, order: ToolOrder) -> executor::Effect {
+///     executor::Effect::CallTool(id, order)
+/// }
+///
+/// fn wait(id: artoo_proto::EffectId) -> solver::Effect {
+///     solver::Effect::Wait(id, 1_000)
+/// }
+/// ```
 #[derive(Debug)]
 pub enum Effect {
     /// What must change in the next plan.
     Direct(PlanDirective),
     /// The one result.
-    Finish(Box<FinalResult>),
+    Finish(FinalResult),
     /// Stop the task's instances.
     Abort(Abort),
     /// An experience to keep.
     Record(MegramDraft),
     /// Wait for the hard limit.
-    Wait(EffectId, Work),
+    Wait(EffectId, u64),
+}
+
+#[derive(Debug, Default)]
+enum Phase {
+    /// The task is not understood yet.
+    Perceiving,
+    /// The task is understood, and a round of it is planned or under way.
+    Solving(TaskSpec),
+    /// The result was sent.
+    #[default]
+    Ended,
+}
+
+impl Phase {
+    fn spec(&self) -> Option<&TaskSpec> {
+        match self {
+            Self::Solving(spec) => Some(spec),
+            Self::Perceiving | Self::Ended => None,
+        }
+    }
+}
+
+/// Why the last round fell short.
+#[derive(Debug, Default)]
+struct LastRound {
+    /// A model's failure, where every failed subtask failed because of its model.
+    unusable: Option<ModelFailure>,
+    /// The first failure, and names close to a missing path.
+    failed: Option<(String, Vec<String>)>,
 }
 
 /// The Solver of one task.
 #[derive(Debug)]
 pub struct Solver {
-    tools: Vec<Tool>,
+    tools: Vec<AvailableTool>,
     controller: Controller<()>,
-    task_id: Option<TaskId>,
-    spec: Option<TaskSpec>,
-    limit: Vec<EffectId>,
+    task_id: TaskId,
+    /// The timers of the hard limit and of the task's own deadline.
+    limits: Vec<EffectId>,
     manifest: Option<DispatchManifest>,
     /// The round whose outcome is awaited.
     round: u32,
-    /// Questions a person has before them.
+    /// Consent requests that were not answered yet.
     asking: BTreeSet<(SubTaskId, ConsentHash)>,
     account: Account,
-    /// Why the last round fell short, where every failure in it was a model's unusable reply.
-    unusable: Option<ModelFailure>,
-    /// The failure of the last round, and names close to a missing path.
-    failed: Option<(String, Vec<String>)>,
-    ended: bool,
+    last: LastRound,
+    phase: Phase,
 }
 
 impl Solver {
-    /// A Solver on a machine with these tools, deciding by `profile`.
+    /// A Solver for this task on a machine with these tools, deciding by `profile`.
     #[must_use]
-    pub fn new(profile: Profile, tools: &[ToolSpec]) -> Self {
-        let tools = tools.iter().map(|t| Tool { name: t.name.clone(), class: format!("{:?}", t.class) }).collect();
+    pub fn new(profile: Profile, tools: &[ToolSpec], task_id: TaskId) -> Self {
+        let tools = tools.iter().map(|t| AvailableTool::new(&t.name, format!("{:?}", t.class))).collect();
         Self {
             tools,
             controller: Controller::new(profile),
-            task_id: None,
-            spec: None,
-            limit: Vec::new(),
+            task_id,
+            limits: Vec::new(),
             manifest: None,
             round: 0,
             asking: BTreeSet::new(),
             account: Account::default(),
-            unusable: None,
-            failed: None,
-            ended: false,
+            last: LastRound::default(),
+            phase: Phase::Perceiving,
         }
     }
 
-    fn wait(&mut self, cx: &mut Context<'_>, after_ms: u64) -> Effect {
+    fn wait(&mut self, cx: &mut Context<'_>, after_ms: u64) -> Vec<Effect> {
         let id = cx.ids.next_effect();
-        self.limit.push(id);
-        Effect::Wait(id, Work::Timer { after_ms })
+        self.limits.push(id);
+        vec![Effect::Wait(id, after_ms)]
     }
 
     fn begin(&mut self, cx: &mut Context<'_>, spec: TaskSpec) -> Vec<Effect> {
-        if self.spec.is_some() {
-            return Vec::new();
-        }
-        self.task_id = Some(spec.task_id.clone());
-        // The first TaskSpec begins the task, and only it gets here, so the controller can't object.
+        // Only the first TaskSpec gets here, so the controller can't object.
         drop(self.controller.begin((), cx.now.uptime_ms));
         let deadline = spec.constraints.deadline.map(|at| at.as_millis() - cx.now.wall.as_millis());
-        self.spec = Some(spec);
-        match deadline.and_then(|left_ms| u64::try_from(left_ms).ok()) {
-            Some(left_ms) => vec![self.wait(cx, left_ms)],
-            None => Vec::new(),
-        }
+        self.phase = Phase::Solving(spec);
+        let left_ms = deadline.and_then(|left_ms| u64::try_from(left_ms).ok());
+        left_ms.map_or_else(Vec::new, |left_ms| self.wait(cx, left_ms))
     }
 
     fn fell_short(&mut self, cx: &mut Context<'_>, request: ReplanRequest) -> Vec<Effect> {
-        if request.round != self.round || self.spec.is_none() {
-            return Vec::new();
-        }
         self.note_outcomes(&request.outcomes);
-        self.unusable = unusable_model(&request);
-        self.failed = what_failed(&request);
-        let failure = provider_failure(&request);
+        self.last = LastRound { unusable: unusable_model(&request), failed: what_failed(&request) };
         let round = observe::round(&request, self.manifest.as_ref(), &self.tools);
-        if let Some(failure) = failure {
-            let decision = self.controller.stop(&(), cx.now.uptime_ms, Some(&round)).ok();
+        if let Some(failure) = provider_failure(&request) {
+            let decision = self.controller.stop(&(), Some(&round), cx.now.uptime_ms).ok();
             self.deliver(decision.as_ref(), &request);
             return self.abandon(AbandonReason::Provider { failure }, decision);
         }
-        match self.controller.round(&(), cx.now.uptime_ms, &round) {
+        match self.controller.observe(&(), &round, cx.now.uptime_ms) {
             Ok(decision) => {
                 self.deliver(Some(&decision), &request);
                 self.follow(&request, decision)
@@ -175,7 +218,7 @@ impl Solver {
             }
             Outcome::Success(_) => self.finish(ending::success(&self.account), Some(decision)),
             Outcome::Abandon(reason) => {
-                let reason = match self.unusable.take() {
+                let reason = match self.last.unusable.take() {
                     _ if !self.account.denied.is_empty() => AbandonReason::ConsentNeeded,
                     Some(failure) => AbandonReason::Provider { failure },
                     None => translate::stop(*reason),
@@ -184,30 +227,27 @@ impl Solver {
             }
             Outcome::Accept => {
                 let detail = "a round that fell short was decided as an accept".to_owned();
-                self.abandon(AbandonReason::RoleFailed { detail }, Some(decision))
+                self.abandon(AbandonReason::RoleFailed { detail }, None)
             }
         }
     }
 
     fn met(&mut self, cx: &mut Context<'_>, summary: &OutcomeSummary) -> Vec<Effect> {
-        if summary.round != self.round || self.spec.is_none() {
-            return Vec::new();
-        }
         self.note_outcomes(&summary.outcomes);
         let round = observe::accepted(summary, self.manifest.as_ref(), &self.tools);
-        match self.controller.accept(&(), cx.now.uptime_ms, Some(&round)) {
-            Ok(decision) => {
+        let refusal = match self.controller.observe(&(), &round, cx.now.uptime_ms) {
+            Ok(decision) if decision.outcome == Outcome::Accept => {
                 self.account.rounds.insert(decision.round, Delivered::of_summary(summary));
-                let request = self.spec.as_ref().map(|spec| spec.raw_input.as_str()).unwrap_or_default();
+                let request = self.phase.spec().map(|spec| spec.raw_input.as_str()).unwrap_or_default();
                 let ending = ending::accept(summary, request);
-                self.finish(ending, Some(decision))
+                return self.finish(ending, Some(decision));
             }
-            // R4b's word is held against its own verdicts: an accept with an unmet criterion never leaves.
-            Err(error) => {
-                let detail = format!("an accept was refused: {error}");
-                self.abandon(AbandonReason::RoleFailed { detail }, None)
-            }
-        }
+            Ok(decision) => format!("{:?} is not met", decision.primary_failed.unwrap_or_default()),
+            Err(error) => error.to_string(),
+        };
+        // An accept from R4b is checked against its own verdicts: with an unmet criterion it is refused.
+        let detail = format!("an accept was refused: {refusal}");
+        self.abandon(AbandonReason::RoleFailed { detail }, None)
     }
 
     fn note_outcomes(&mut self, outcomes: &[SubTaskOutcome]) {
@@ -235,7 +275,7 @@ impl Solver {
     }
 
     fn stop(&mut self, cx: &mut Context<'_>, reason: AbandonReason) -> Vec<Effect> {
-        let decision = self.controller.stop(&(), cx.now.uptime_ms, None).ok();
+        let decision = self.controller.stop(&(), None, cx.now.uptime_ms).ok();
         self.abandon(reason, decision)
     }
 
@@ -244,35 +284,31 @@ impl Solver {
         self.finish(ending, decision)
     }
 
-    fn finish(&mut self, ending: artoo_proto::Ending, decision: Option<Decision>) -> Vec<Effect> {
-        let Some(task_id) = self.task_id.clone() else { return Vec::new() };
-        self.ended = true;
+    fn finish(&mut self, ending: Ending, decision: Option<Decision>) -> Vec<Effect> {
         if let Some(manifest) = &self.manifest {
             self.account.assumptions.clone_from(&manifest.assumptions);
         }
+        let phase = std::mem::replace(&mut self.phase, Phase::Ended);
         let mut effects = Vec::new();
-        if let Some(decision) = &decision
-            && let Some(spec) = &self.spec
-        {
+        if let (Some(decision), Some(spec)) = (&decision, phase.spec()) {
             effects.extend(experience::credit(spec, decision).into_iter().map(Effect::Record));
             let ended = experience::of_ending(spec, decision, &ending, &self.account);
             effects.extend(ended.into_iter().map(Effect::Record));
         }
-        effects.push(Effect::Abort(Abort { task_id: task_id.clone() }));
-        let result = ending::result(task_id, self.spec.as_ref(), &self.account, decision.as_ref(), ending);
-        effects.push(Effect::Finish(Box::new(result)));
+        effects.push(Effect::Abort(Abort { task_id: self.task_id.clone() }));
+        let task_id = self.task_id.clone();
+        effects.push(Effect::Finish(ending::result(task_id, phase.spec(), &self.account, decision.as_ref(), ending)));
         effects
     }
 
     fn record(&self, decision: &Decision) -> Vec<Effect> {
-        let Some(spec) = &self.spec else { return Vec::new() };
+        let Some(spec) = self.phase.spec() else { return Vec::new() };
         let mut drafts = experience::credit(spec, decision);
         drafts.extend(experience::of_action(spec, decision, &self.account));
         drafts.into_iter().map(Effect::Record).collect()
     }
 
     fn not_perceived(&mut self, failed: PerceptionFailed) -> Vec<Effect> {
-        self.task_id.get_or_insert(failed.task_id);
         let reason = match failed.failure {
             PerceptionFailure::Model { failure } => AbandonReason::Provider { failure },
             failure @ (PerceptionFailure::Abstained { .. } | PerceptionFailure::BadInput { .. }) => {
@@ -283,14 +319,11 @@ impl Solver {
     }
 
     fn not_planned(&mut self, cx: &mut Context<'_>, rejected: PlanRejected) -> Vec<Effect> {
-        if rejected.round != self.round {
-            return Vec::new();
-        }
         let reason = match (rejected.model_failure, rejected.abstention) {
             (Some(failure), _) => AbandonReason::Provider { failure },
             // What was refused is why there is no other plan.
             (None, _) if !self.account.denied.is_empty() => AbandonReason::ConsentNeeded,
-            (None, Some(abstention)) if let Some((failed, near)) = self.failed.take() => {
+            (None, Some(abstention)) if let Some((failed, near)) = self.last.failed.take() => {
                 // Near names say more than the general advice.
                 let next_steps = if near.is_empty() { vec![abstention.remedy] } else { near };
                 AbandonReason::NoOtherWay { failed, next_steps }
@@ -298,7 +331,7 @@ impl Solver {
             (None, Some(abstention)) => {
                 AbandonReason::NotUnderstood { failure: PerceptionFailure::Abstained { abstention } }
             }
-            (None, None) => match self.unusable.take() {
+            (None, None) => match self.last.unusable.take() {
                 Some(failure) => AbandonReason::Provider { failure },
                 None => AbandonReason::NoPlan { problems: rejected.problems },
             },
@@ -359,48 +392,66 @@ impl Machine for Solver {
     type Effect = Effect;
 
     fn step(&mut self, cx: &mut Context<'_>, input: Input) -> Vec<Effect> {
-        if self.ended {
-            return Vec::new();
-        }
-        match input {
-            // The TaskSpec may have overtaken it, and a deadline of the spec's does not replace the hard limit.
-            Input::Request(request) => {
-                self.task_id = Some(request.task_id);
-                vec![self.wait(cx, request.hard_limit_ms)]
-            }
-            Input::Task(spec) => self.begin(cx, spec),
-            Input::NotPerceived(failed) => self.not_perceived(failed),
-            Input::NotPlanned(rejected) => self.not_planned(cx, rejected),
-            Input::Manifest(manifest) => {
-                if manifest.round == self.round {
-                    let tools: BTreeSet<&String> =
-                        manifest.subtasks.iter().flat_map(|subtask| &subtask.tools).collect();
-                    self.account.approach = tools.into_iter().cloned().collect();
-                    self.manifest = Some(manifest);
-                }
+        match (&self.phase, input) {
+            (Phase::Ended, _) => cx.ignore(),
+            (_, Input::Request(request)) => self.wait(cx, request.hard_limit_ms),
+            (Phase::Perceiving, Input::Task(spec)) => self.begin(cx, spec),
+            (_, Input::NotPerceived(failed)) => self.not_perceived(failed),
+            (_, Input::NotPlanned(rejected)) if rejected.round == self.round => self.not_planned(cx, rejected),
+            (_, Input::Manifest(manifest)) if manifest.round == self.round => {
+                let tools: BTreeSet<&String> = manifest.subtasks.iter().flat_map(|subtask| &subtask.tools).collect();
+                self.account.approach = tools.into_iter().cloned().collect();
+                self.manifest = Some(manifest);
                 Vec::new()
             }
-            Input::FellShort(request) => self.fell_short(cx, request),
-            Input::Met(summary) => self.met(cx, &summary),
-            Input::ConsentAsked(subtask, hash) => {
+            (Phase::Solving(_), Input::FellShort(request)) if request.round == self.round => {
+                self.fell_short(cx, request)
+            }
+            (Phase::Solving(_), Input::Met(summary)) if summary.round == self.round => self.met(cx, &summary),
+            (_, Input::ConsentAsked(subtask, hash)) => {
                 self.asked(cx, subtask, hash);
                 Vec::new()
             }
-            Input::ConsentAnswered(subtask, hash) => {
+            (_, Input::ConsentAnswered(subtask, hash)) => {
                 self.answered(cx, subtask, hash);
                 Vec::new()
             }
-            Input::Cancel(task_id) => {
-                self.task_id.get_or_insert(task_id);
-                self.stop(cx, AbandonReason::Cancelled)
-            }
-            Input::RoleFailed(failed) => {
-                self.task_id.get_or_insert(failed.task_id);
+            (_, Input::Cancel) => self.stop(cx, AbandonReason::Cancelled),
+            (_, Input::RoleFailed(failed)) => {
                 let detail = format!("{}: {}", failed.role, failed.detail);
                 self.stop(cx, AbandonReason::RoleFailed { detail })
             }
-            Input::Rang(id) if self.limit.contains(&id) => self.stop(cx, AbandonReason::Deadline),
-            Input::Rang(_) | Input::Feedback => Vec::new(),
+            (_, Input::TimerFired(id)) if self.limits.contains(&id) => self.stop(cx, AbandonReason::Deadline),
+            (
+                _,
+                Input::Task(_)
+                | Input::NotPlanned(_)
+                | Input::Manifest(_)
+                | Input::FellShort(_)
+                | Input::Met(_)
+                | Input::TimerFired(_)
+                | Input::Feedback,
+            ) => cx.ignore(),
         }
     }
+}
+
+adapters! {
+    messages {
+        UserRequest(request) => Input::Request(request.clone()),
+        TaskSpec(spec) => Input::Task(spec.clone()),
+        PerceptionFailed(failed) => Input::NotPerceived(failed.clone()),
+        PlanRejected(rejected) => Input::NotPlanned(rejected.clone()),
+        DispatchManifest(manifest) => Input::Manifest(manifest.clone()),
+        ReplanRequest(request) => Input::FellShort(request.clone()),
+        OutcomeSummary(summary) => Input::Met(summary.clone()),
+        ConsentRequest(asked) => Input::ConsentAsked(asked.subtask_id, asked.hash.clone()),
+        ConsentAnswer(answer) => Input::ConsentAnswered(answer.subtask_id, answer.hash.clone()),
+        CancelRequest(_) => Input::Cancel,
+        RoleFailed(failed) => Input::RoleFailed(failed.clone()),
+        MemoryFeedback(_) => Input::Feedback,
+    }
+    completions { (id, Completion::Timer) => Input::TimerFired(id), }
+    publishes { Direct, Finish, Abort, Record }
+    performs { Wait }
 }

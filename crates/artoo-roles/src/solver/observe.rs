@@ -1,7 +1,7 @@
 //! From what R4b sends to what `artoo-ggs` measures. Total: every message gives a round.
 
 use artoo_ggs::{
-    CriterionMeasure, FailureClass, Mode, Round, SubtaskMeasure, SubtaskStatus, Tool, ToolTarget, Verdict,
+    AvailableTool, CriterionMeasure, CriterionMode, FailureClass, Round, SubtaskMeasure, ToolTarget, Verdict,
 };
 use artoo_proto::{
     CallStatus, Criterion, CriterionVerdict, DispatchManifest, MissingOutcome, MissingReason, OutcomeStatus,
@@ -9,23 +9,23 @@ use artoo_proto::{
 };
 
 /// A round that fell short.
-pub(super) fn round(request: &ReplanRequest, manifest: Option<&DispatchManifest>, tools: &[Tool]) -> Round {
+pub(super) fn round(request: &ReplanRequest, manifest: Option<&DispatchManifest>, tools: &[AvailableTool]) -> Round {
     let ran = request.outcomes.iter().map(|outcome| subtask(outcome, manifest));
     let missing = request.missing.iter().map(|missing| not_reported(missing, manifest));
-    Round {
-        subtasks: ran.chain(missing).collect(),
-        task_criteria: request.task_verdicts.iter().map(task_criterion).collect(),
-        available_tools: tools.to_vec(),
-    }
+    Round::new(ran.chain(missing).collect())
+        .with_task_criteria(request.task_verdicts.iter().map(task_criterion).collect())
+        .with_available_tools(tools.to_vec())
 }
 
 /// A round that met everything.
-pub(super) fn accepted(summary: &OutcomeSummary, manifest: Option<&DispatchManifest>, tools: &[Tool]) -> Round {
-    Round {
-        subtasks: summary.outcomes.iter().map(|outcome| subtask(outcome, manifest)).collect(),
-        task_criteria: summary.task_verdicts.iter().map(task_criterion).collect(),
-        available_tools: tools.to_vec(),
-    }
+pub(super) fn accepted(
+    summary: &OutcomeSummary,
+    manifest: Option<&DispatchManifest>,
+    tools: &[AvailableTool],
+) -> Round {
+    Round::new(summary.outcomes.iter().map(|outcome| subtask(outcome, manifest)).collect())
+        .with_task_criteria(summary.task_verdicts.iter().map(task_criterion).collect())
+        .with_available_tools(tools.to_vec())
 }
 
 fn subtask(outcome: &SubTaskOutcome, manifest: Option<&DispatchManifest>) -> SubtaskMeasure {
@@ -33,45 +33,32 @@ fn subtask(outcome: &SubTaskOutcome, manifest: Option<&DispatchManifest>) -> Sub
     let all_ok = outcome.tool_calls.iter().all(|call| call.status == CallStatus::Ok);
     let in_vain = outcome.status == OutcomeStatus::Failed && !outcome.infrastructure && all_ok;
     let attempts = u32::try_from(outcome.gap_trajectory.len()).unwrap_or(u32::MAX);
-    SubtaskMeasure {
-        status: match outcome.status {
-            OutcomeStatus::Matched => SubtaskStatus::Matched,
-            OutcomeStatus::Failed => SubtaskStatus::Failed,
-        },
-        infrastructure: outcome.infrastructure,
-        criteria: outcome
-            .criteria_verdicts
-            .iter()
-            .map(|v| {
-                let failed_attempts = verdict::failed_attempts(&outcome.gap_trajectory, &v.criterion.claim());
-                CriterionMeasure { failed_attempts: failed_attempts.min(attempts), attempts, ..task_criterion(v) }
-            })
-            .collect(),
-        calls: outcome
-            .tool_calls
-            .iter()
-            .map(|call| ToolTarget {
-                tool: call.tool.clone(),
-                target: call.target.clone(),
-                failed: in_vain || call.status != CallStatus::Ok,
-            })
-            .collect(),
-        tools: planned_tools(outcome.subtask_id, manifest),
-    }
+    let criteria = outcome.criteria_verdicts.iter().map(|v| {
+        let mut criterion = task_criterion(v);
+        let failed = verdict::failed_attempts(&outcome.gap_trajectory, &v.criterion.claim());
+        (criterion.failed_attempts, criterion.attempts) = (failed.min(attempts), attempts);
+        criterion
+    });
+    let criteria = criteria.collect();
+    let mut subtask = match outcome.status {
+        OutcomeStatus::Matched => SubtaskMeasure::matched(criteria),
+        OutcomeStatus::Failed => SubtaskMeasure::failed(criteria),
+    };
+    subtask.infrastructure = outcome.infrastructure;
+    let calls = outcome.tool_calls.iter().map(|call| match call.status {
+        CallStatus::Ok if !in_vain => ToolTarget::worked(&call.tool, &call.target),
+        _ => ToolTarget::failed(&call.tool, &call.target),
+    });
+    subtask.with_calls(calls).with_tools(planned_tools(outcome.subtask_id, manifest))
 }
 
 fn not_reported(missing: &MissingOutcome, manifest: Option<&DispatchManifest>) -> SubtaskMeasure {
-    let (status, infrastructure) = match missing.reason {
-        MissingReason::EarlierGroupFailed => (SubtaskStatus::NotRun, false),
-        MissingReason::NoReport | MissingReason::Deadline => (SubtaskStatus::Failed, true),
+    let criteria = missing.criteria.iter().map(undecided).collect();
+    let subtask = match missing.reason {
+        MissingReason::EarlierGroupFailed => SubtaskMeasure::not_run(criteria),
+        MissingReason::NoReport | MissingReason::Deadline => SubtaskMeasure::failed_by_infrastructure(criteria),
     };
-    SubtaskMeasure {
-        status,
-        infrastructure,
-        criteria: missing.criteria.iter().map(undecided).collect(),
-        calls: Vec::new(),
-        tools: planned_tools(missing.subtask_id, manifest),
-    }
+    subtask.with_tools(planned_tools(missing.subtask_id, manifest))
 }
 
 fn planned_tools(id: artoo_proto::SubTaskId, manifest: Option<&DispatchManifest>) -> Vec<String> {
@@ -88,28 +75,20 @@ fn task_criterion(v: &CriterionVerdict) -> CriterionMeasure {
             Verdict::Fail
         }
     };
-    CriterionMeasure {
-        verdict,
-        class: v.failure_class.map(class),
-        failed_attempts: u32::from(verdict != Verdict::Pass),
-        attempts: 1,
-        ..undecided(&v.criterion)
-    }
+    let mut criterion = undecided(&v.criterion).blamed_on(v.failure_class.map(class));
+    (criterion.verdict, criterion.failed_attempts, criterion.attempts) =
+        (verdict, u32::from(verdict != Verdict::Pass), 1);
+    criterion
 }
 
 fn undecided(criterion: &Criterion) -> CriterionMeasure {
-    CriterionMeasure {
-        claim: criterion.claim(),
-        mode: match criterion.mode() {
-            artoo_proto::Mode::Verifiable => Mode::Verifiable,
-            artoo_proto::Mode::Plausible => Mode::Plausible,
-        },
-        required: criterion.required(),
-        verdict: Verdict::Missing,
-        class: None,
-        failed_attempts: 0,
-        attempts: 0,
-    }
+    let mut measure = CriterionMeasure::undecided(criterion.claim());
+    measure.mode = match criterion.mode() {
+        artoo_proto::Mode::Verifiable => CriterionMode::Verifiable,
+        artoo_proto::Mode::Plausible => CriterionMode::Plausible,
+    };
+    measure.required = criterion.required();
+    measure
 }
 
 fn class(class: artoo_proto::FailureClass) -> FailureClass {

@@ -31,7 +31,7 @@ fn request(hard_limit_ms: u64) -> UserRequest {
 
 /// A solver whose task has begun, with the manifest of round 0.
 fn begun() -> Bench<Solver> {
-    let mut bench = Bench::new(Solver::new(Profile::v0_8(), &config(1).tools));
+    let mut bench = Bench::new(Solver::new(Profile::default(), &config(1).tools, task_id()));
     bench.step(Input::Request(request(1_800_000)));
     bench.step(Input::Task(spec(REQUEST)));
     bench.step(Input::Manifest(plan(0)));
@@ -300,7 +300,7 @@ fn the_solver_speaks_only_of_the_round_it_awaits_and_ends_once() {
     let effects = bench.step(Input::Met(met(1)));
     let kinds: Vec<String> = said(&effects).iter().rev().take(2).map(|m| m.kind().to_string()).collect();
     assert_eq!(kinds, ["FinalResult", "Abort"], "the result comes last");
-    for late in [Input::Met(met(1)), Input::FellShort(wrong(1)), Input::Cancel(task_id()), Input::Feedback] {
+    for late in [Input::Met(met(1)), Input::FellShort(wrong(1)), Input::Cancel, Input::Feedback] {
         assert!(bench.step(late).is_empty());
     }
 }
@@ -336,7 +336,7 @@ fn an_accept_bypasses_a_spent_budget() {
 #[doc = "holds: design G20"]
 #[test]
 fn the_hard_limit_and_an_earlier_deadline_each_end_the_task() {
-    let mut bench = Bench::new(Solver::new(Profile::v0_8(), &config(1).tools));
+    let mut bench = Bench::new(Solver::new(Profile::default(), &config(1).tools, task_id()));
     let mut task = spec(REQUEST);
     task.constraints.deadline = Some(bench.now.wall.plus_millis(5_000));
     let [(deadline, ms)] = timers(&bench.step(Input::Task(task)))[..] else { panic!() };
@@ -344,9 +344,9 @@ fn the_hard_limit_and_an_earlier_deadline_each_end_the_task() {
     let [(limit, ms)] = timers(&bench.step(Input::Request(request(60_000))))[..] else { panic!("overtaken") };
     assert_eq!(ms, 60_000);
     assert_ne!(limit, deadline);
-    assert!(bench.step(Input::Rang(artoo_proto::EffectId(uuid::Uuid::nil()))).is_empty());
+    assert!(bench.step(Input::TimerFired(artoo_proto::EffectId(uuid::Uuid::nil()))).is_empty());
     bench.step(Input::Manifest(plan(0)));
-    let result = finished(&bench.step(Input::Rang(deadline)));
+    let result = finished(&bench.step(Input::TimerFired(deadline)));
     assert_eq!(reason(&result), &AbandonReason::Deadline);
     let Ending::Abandon { unmet, .. } = &result.ending else { panic!() };
     assert_eq!(unmet.len(), 3, "everything that was planned is unmet");
@@ -357,7 +357,7 @@ fn the_hard_limit_and_an_earlier_deadline_each_end_the_task() {
 fn blocked_tools_accumulate_and_the_oldest_is_released_when_none_is_left() {
     let tools: Vec<_> =
         config(1).tools.iter().filter(|tool| ["glob", "shell"].contains(&&*tool.name)).cloned().collect();
-    let mut bench = Bench::new(Solver::new(Profile::v0_8(), &tools));
+    let mut bench = Bench::new(Solver::new(Profile::default(), &tools, task_id()));
     bench.step(Input::Task(spec(REQUEST)));
     next(&mut bench, 0);
     let with = |round: u32, tool: &str| {

@@ -1,6 +1,8 @@
 //! From `artoo-ggs`'s decisions to messages. Total functions, no decision of their own.
 
-use artoo_ggs::{Action, Decision, FailureMix, Hyperparameters, Previous, Replan, StopReason, Unit, Urgency};
+use artoo_ggs::{
+    Decision, FailureMix, Hyperparameters, PreviousAction, Replan, ReplanAction, StopReason, Unit, Urgency,
+};
 use artoo_proto::{AbandonReason, Loss, PlanDirective, PrevDirective, ReplanDirective, ReplanRequest};
 
 /// Near names passed on with a directive: enough to choose from, few enough to read.
@@ -37,17 +39,17 @@ pub(super) fn loss(decision: &Decision) -> Loss {
 
 /// Nothing was measured: nothing was achieved, whatever the profile.
 pub(super) fn nothing_achieved() -> Loss {
-    on_the_wire(&artoo_ggs::Loss::new(Unit::ONE, Unit::ZERO, Unit::ZERO, &Hyperparameters::V0_8))
+    on_the_wire(&artoo_ggs::Loss::new(Unit::ONE, Unit::ZERO, Unit::ZERO, &Hyperparameters::DEFAULT))
 }
 
 fn on_the_wire(loss: &artoo_ggs::Loss) -> Loss {
     Loss { d: loss.d.value(), p: loss.p.value(), omega: loss.omega.value(), l: loss.l }
 }
 
-pub(super) fn previous(previous: Previous) -> PrevDirective {
+pub(super) fn previous(previous: PreviousAction) -> PrevDirective {
     match previous {
-        Previous::Init => PrevDirective::Init,
-        Previous::Action(directed) => action(directed).into(),
+        PreviousAction::Init => PrevDirective::Init,
+        PreviousAction::Action(directed) => action(directed).into(),
     }
 }
 
@@ -58,15 +60,16 @@ pub(super) fn stop(reason: StopReason) -> AbandonReason {
         StopReason::Diverging => AbandonReason::Diverging,
         StopReason::ToolsExhausted => AbandonReason::ToolsExhausted,
         StopReason::External => AbandonReason::Cancelled,
+        other => AbandonReason::RoleFailed { detail: format!("stopped for an unknown reason: {}", other.name()) },
     }
 }
 
-fn action(action: Action) -> ReplanDirective {
+fn action(action: ReplanAction) -> ReplanDirective {
     match action {
-        Action::Refine => ReplanDirective::Refine,
-        Action::ChangePath => ReplanDirective::ChangePath,
-        Action::ChangeApproach => ReplanDirective::ChangeApproach,
-        Action::BreakSymmetry => ReplanDirective::BreakSymmetry,
+        ReplanAction::Refine => ReplanDirective::Refine,
+        ReplanAction::ChangePath => ReplanDirective::ChangePath,
+        ReplanAction::ChangeApproach => ReplanDirective::ChangeApproach,
+        ReplanAction::BreakSymmetry => ReplanDirective::BreakSymmetry,
     }
 }
 

@@ -124,7 +124,7 @@ impl System {
         if !self.instances.contains_key(&address) {
             // Only a message makes an instance; a completion for one that is gone is late.
             let is_message = matches!(incoming, Incoming::Message(_));
-            let made = is_message.then(|| Instance::for_role(&address, &self.config, &self.toolbox));
+            let made = is_message.then(|| Instance::for_address(&address, &self.config, &self.toolbox));
             let Some(instance) = made.flatten() else {
                 return self.ignore(now, address, &format!("{} for nobody", incoming.describe()));
             };
@@ -137,10 +137,11 @@ impl System {
             return self.ignore(now, address, &format!("{} a second time", incoming.describe()));
         }
         if slot.instance.is_none() {
-            slot.instance = Instance::for_role(&address, &self.config, &self.toolbox);
+            slot.instance = Instance::for_address(&address, &self.config, &self.toolbox);
         }
         let Some(instance) = &mut slot.instance else { return };
-        let mut cx = Context { now, ids: &mut self.ids };
+        let described = incoming.describe();
+        let mut cx = Context::new(now, &mut self.ids);
         #[cfg(test)]
         let planted = testing::planted_panic(&mut self.panic_next, address.role);
         let stepped = catch_unwind(AssertUnwindSafe(|| {
@@ -148,6 +149,9 @@ impl System {
             assert!(!planted, "planted panic");
             instance.step(&mut cx, incoming)
         }));
+        if cx.ignored {
+            self.ignore(now, address.clone(), &format!("at {described}: not awaited in this phase"));
+        }
         match stepped {
             Ok(Ok(effects)) => self.enact(now, &address, cause, effects),
             Ok(Err(misrouted)) => self.ignore(now, address, &misrouted.to_string()),

@@ -8,38 +8,44 @@ use super::SystemConfig;
 use crate::agent_validator::AgentValidator;
 use crate::dispatcher::Dispatcher;
 use crate::executor::{Executor, Toolbox};
-use crate::machine::{Context, Incoming, Machine, Misrouted, RoleEffect};
+use crate::machine::{Context, Incoming, Lifecycle, Machine, Misrouted, RoleEffect, Start};
 use crate::memory::Memory;
 use crate::meta_validator::MetaValidator;
 use crate::perceiver::Perceiver;
 use crate::planner::Planner;
 use crate::solver::Solver;
 
-/// One machine of one role.
+/// An instance of a role.
 #[derive(Debug)]
 pub(super) enum Instance {
-    Perceiver(Box<Perceiver>),
-    Planner(Box<Planner>),
-    Dispatcher(Box<Dispatcher>),
-    Executor(Box<Executor>),
-    AgentValidator(Box<AgentValidator>),
-    MetaValidator(Box<MetaValidator>),
+    Perceiver(Box<Lifecycle<Perceiver>>),
+    Planner(Box<Lifecycle<Planner>>),
+    Dispatcher(Box<Lifecycle<Dispatcher>>),
+    Executor(Box<Lifecycle<Executor>>),
+    AgentValidator(Box<Lifecycle<AgentValidator>>),
+    MetaValidator(Box<Lifecycle<MetaValidator>>),
     Solver(Box<Solver>),
     Memory(Box<Memory>),
 }
 
 impl Instance {
-    /// A fresh instance for an address; the operator, the auditor, the runtime and memory are not made here.
-    pub(super) fn for_role(address: &Address, config: &SystemConfig, toolbox: &Arc<Toolbox>) -> Option<Self> {
+    /// A new instance for an address; `None` for the operator, the auditor, the runtime and memory.
+    pub(super) fn for_address(address: &Address, config: &SystemConfig, toolbox: &Arc<Toolbox>) -> Option<Self> {
+        fn new<M: Start>(setup: M::Setup) -> Box<Lifecycle<M>> {
+            Box::new(Lifecycle::new(setup))
+        }
         let environment = || config.environment.clone();
         Some(match address.role {
-            Role::Perceiver => Self::Perceiver(Box::new(Perceiver::new(environment()))),
-            Role::Planner => Self::Planner(Box::new(Planner::new(environment(), Arc::clone(&config.tools)))),
-            Role::Dispatcher => Self::Dispatcher(Box::new(Dispatcher::new())),
-            Role::Executor => Self::Executor(Box::new(Executor::new(environment(), Arc::clone(toolbox)))),
-            Role::AgentValidator => Self::AgentValidator(Box::new(AgentValidator::new())),
-            Role::MetaValidator => Self::MetaValidator(Box::new(MetaValidator::new())),
-            Role::Solver => Self::Solver(Box::new(Solver::new(config.profile.clone(), &config.tools))),
+            Role::Perceiver => Self::Perceiver(new(environment())),
+            Role::Planner => Self::Planner(new((environment(), Arc::clone(&config.tools)))),
+            Role::Dispatcher => Self::Dispatcher(new(())),
+            Role::Executor => Self::Executor(new((environment(), Arc::clone(toolbox)))),
+            Role::AgentValidator => Self::AgentValidator(new(())),
+            Role::MetaValidator => Self::MetaValidator(new(())),
+            Role::Solver => {
+                let solver = Solver::new(config.profile.clone(), &config.tools, address.task_id.clone()?);
+                Self::Solver(Box::new(solver))
+            }
             Role::Memory | Role::Auditor | Role::Operator | Role::Runtime => return None,
         })
     }

@@ -74,7 +74,7 @@ pub(crate) fn config(seed: u128) -> SystemConfig {
             tool("shell", ToolClass::Shell, 6),
         ]
         .into(),
-        profile: artoo_ggs::Profile::v0_8(),
+        profile: artoo_ggs::Profile::default(),
         seed: Uuid::from_u128(seed),
     }
 }

@@ -22,13 +22,23 @@ const CHOICES_MAX: usize = 100;
 const DESCRIPTION_MAX_CHARS: usize = 200;
 
 /// The keys of a field, for the suggestion beside a wrong one.
-pub(super) const KEYS: [&str; 9] =
-    ["type", "description", "optional", "enum", "minLength", "maxLength", "minimum", "maximum", "maxItems"];
+pub(super) const KEYS: [&str; 10] = [
+    "type",
+    "description",
+    "optional",
+    "enum",
+    "minLength",
+    "maxLength",
+    "minimum",
+    "maximum",
+    "maxItems",
+    "leadingDash",
+];
 
 /// A field as it is written.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
-pub(super) struct Wire {
+pub(crate) struct Wire {
     #[serde(rename = "type")]
     kind: WireKind,
     description: Option<String>,
@@ -41,12 +51,17 @@ pub(super) struct Wire {
     minimum: Option<i64>,
     maximum: Option<i64>,
     max_items: Option<usize>,
+    /// The text may begin with `-`: the program takes it for an option's value, never for an option.
+    #[serde(default)]
+    leading_dash: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum WireKind {
     String,
+    /// A text that [`crate::builtin::openable`] accepts.
+    Document,
     Integer,
     Boolean,
     /// A list of texts.
@@ -58,6 +73,7 @@ enum WireKind {
 pub(crate) struct Field {
     pub(super) kind: Kind,
     pub(super) optional: bool,
+    pub(super) leading_dash: bool,
     description: Option<String>,
 }
 
@@ -65,6 +81,7 @@ pub(crate) struct Field {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Kind {
     Text { min_chars: usize, max_chars: usize, choices: Vec<String> },
+    Document { max_chars: usize },
     Integer { least: i64, most: i64 },
     Switch,
     Texts { max_items: usize, max_chars: usize },
@@ -88,6 +105,7 @@ impl Field {
                 }
                 Kind::Text { min_chars: wire.min_length.unwrap_or(0), max_chars, choices: wire.choices }
             }
+            WireKind::Document if text_only && numbers_only && wire.max_items.is_none() => Kind::Document { max_chars },
             WireKind::Integer if text_only && wire.max_length.is_none() && wire.max_items.is_none() => {
                 Kind::Integer { least: wire.minimum.unwrap_or(i64::MIN), most: wire.maximum.unwrap_or(i64::MAX) }
             }
@@ -95,7 +113,9 @@ impl Field {
                 Kind::Switch
             }
             WireKind::Array if text_only && numbers_only => Kind::Texts { max_items, max_chars },
-            WireKind::String | WireKind::Integer | WireKind::Boolean | WireKind::Array => return Err(strange),
+            WireKind::String | WireKind::Document | WireKind::Integer | WireKind::Boolean | WireKind::Array => {
+                return Err(strange);
+            }
         };
         let description = wire.description.filter(|text| !text.is_empty());
         let is_shown = |text: &String| {
@@ -104,7 +124,7 @@ impl Field {
         if !description.iter().all(is_shown) {
             return Err(format!("description: one line of at most {DESCRIPTION_MAX_CHARS} characters"));
         }
-        Ok(Self { kind, optional: wire.optional, description })
+        Ok(Self { kind, optional: wire.optional, leading_dash: wire.leading_dash, description })
     }
 
     /// Whether the value may be an argument, or what is wrong with it.
@@ -112,6 +132,9 @@ impl Field {
         match (&self.kind, value) {
             (Kind::Text { min_chars, max_chars, choices }, Value::String(text)) => {
                 let chars = checked(text, *max_chars)?;
+                if *min_chars > 0 && text.trim().is_empty() {
+                    return Err("it is empty".to_owned());
+                }
                 if chars < *min_chars {
                     return Err(format!("it is {chars} characters long; the least is {min_chars}"));
                 }
@@ -119,6 +142,7 @@ impl Field {
                     return Err(format!("it is none of {}", choices.join(", ")));
                 }
             }
+            (Kind::Document { max_chars }, Value::String(text)) => drop(checked(text, *max_chars)?),
             (Kind::Integer { least, most }, Value::Number(number)) => {
                 if !number.as_i64().is_some_and(|number| (*least..=*most).contains(&number)) {
                     return Err(format!("it is no whole number from {least} to {most}"));
@@ -133,7 +157,7 @@ impl Field {
                     checked(item.as_str().ok_or("an entry is no text")?, *max_chars)?;
                 }
             }
-            (Kind::Text { .. }, _) => return Err("it is no text".to_owned()),
+            (Kind::Text { .. } | Kind::Document { .. }, _) => return Err("it is no text".to_owned()),
             (Kind::Integer { .. }, _) => return Err("it is no whole number".to_owned()),
             (Kind::Switch, _) => return Err("it is neither true nor false".to_owned()),
             (Kind::Texts { .. }, _) => return Err("it is no list".to_owned()),
@@ -148,6 +172,7 @@ impl Field {
             Kind::Text { min_chars, max_chars, .. } => {
                 json!({"type": "string", "minLength": min_chars, "maxLength": max_chars})
             }
+            Kind::Document { max_chars } => json!({"type": "string", "minLength": 1, "maxLength": max_chars}),
             Kind::Integer { least, most } => json!({"type": "integer", "minimum": least, "maximum": most}),
             Kind::Switch => json!({"type": "boolean"}),
             Kind::Texts { max_items, max_chars } => {

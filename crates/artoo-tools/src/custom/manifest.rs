@@ -10,10 +10,13 @@ use artoo_proto::EffectClass;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
+use crate::builtin::openable;
 use crate::config::{CONSENTED_PATH, ToolConfig};
-use crate::custom::field::{self, Field};
+use crate::custom::field::{self, Field, Kind};
 use crate::custom::problem::ManifestProblem;
-use crate::custom::template::{self, Group, ValueProblem};
+use crate::custom::template::{self, Group};
+use crate::input::InputProblem;
+use crate::tool::Machine;
 use crate::{nearby, paths, process, trust};
 
 /// Longest manifest: some hundred times what one needs.
@@ -37,19 +40,21 @@ const TIMEOUT_MAX_S: u64 = 600;
 /// How long a tool may take where its manifest says nothing.
 const TIMEOUT_S: u64 = 30;
 
-const KEYS: [&str; 8] = ["name", "description", "command", "effect", "network", "granted", "timeout_s", "input"];
+const KEYS: [&str; 9] = ["name", "description", "command", "effect", "network", "granted", "ask", "timeout_s", "input"];
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Wire {
+pub(crate) struct Wire {
     name: String,
     description: String,
-    command: Vec<Argument>,
+    #[serde(default)]
+    pub(crate) command: Vec<Argument>,
     effect: Effect,
     #[serde(default)]
     network: bool,
     #[serde(default)]
     granted: bool,
+    ask: Option<String>,
     timeout_s: Option<u64>,
     #[serde(default)]
     input: BTreeMap<String, field::Wire>,
@@ -57,7 +62,7 @@ struct Wire {
 
 #[derive(Debug, Deserialize)]
 #[serde(untagged)]
-enum Argument {
+pub(crate) enum Argument {
     One(String),
     Group(Vec<String>),
 }
@@ -82,6 +87,8 @@ pub(crate) struct Manifest {
     pub(crate) network: bool,
     /// Its person said that it need not be asked about.
     pub(crate) granted: bool,
+    /// Why the user is asked before every call.
+    pub(crate) ask: Option<String>,
     pub(crate) timeout: Duration,
     fields: BTreeMap<String, Field>,
     groups: Vec<Group>,
@@ -100,16 +107,25 @@ impl Effect {
 impl Manifest {
     /// Reads a manifest and looks at its program; nothing is run.
     pub(crate) fn read(config: &ToolConfig, path: &Path) -> Result<Self, ManifestProblem> {
-        let text = read_toml(path)?;
-        let wire = parse(&text)?;
+        let folder = path.parent().unwrap_or(Path::new("/"));
+        Self::new(parse(&read_toml(path)?)?, |program| find_program(config, folder, program))
+    }
+
+    /// Checks a manifest; `find` locates its program.
+    pub(crate) fn new(
+        wire: Wire,
+        find: impl FnOnce(&str) -> Result<PathBuf, ManifestProblem>,
+    ) -> Result<Self, ManifestProblem> {
         is_name(&wire.name).then_some(()).ok_or_else(|| ManifestProblem::name(&wire.name))?;
         check_text("description", &wire.description, DESCRIPTION_MAX_CHARS)?;
+        if let Some(reason) = &wire.ask {
+            check_text("ask", reason, DESCRIPTION_MAX_CHARS)?;
+        }
         let fields = fields(wire.input)?;
         let Some((Argument::One(program), arguments)) = wire.command.split_first() else {
             return Err(ManifestProblem::Command { max: ARGUMENTS_MAX });
         };
-        let folder = path.parent().unwrap_or(Path::new("/"));
-        let program = find_program(config, folder, program)?;
+        let program = find(program)?;
         let texts: Vec<Vec<String>> = arguments.iter().map(Argument::texts).collect();
         if texts.iter().map(Vec::len).sum::<usize>() > ARGUMENTS_MAX {
             return Err(ManifestProblem::Command { max: ARGUMENTS_MAX });
@@ -127,36 +143,63 @@ impl Manifest {
             effect: wire.effect,
             network: wire.network,
             granted: wire.granted,
+            ask: wire.ask,
             timeout: timeout(wire.timeout_s)?,
             fields,
             groups,
         })
     }
 
-    /// The schema a model sees.
-    pub(crate) fn schema(&self) -> Value {
-        let properties: Map<String, Value> =
-            self.fields.iter().map(|(name, field)| (name.clone(), field.schema())).collect();
-        let required: Vec<&String> =
-            self.fields.iter().filter(|(_, field)| !field.optional).map(|(name, _)| name).collect();
+    /// The schema a model sees; `selector` is the input that names this manifest.
+    pub(crate) fn schema(&self, selector: Option<&str>) -> Value {
+        let named = selector.map(|key| (key.to_owned(), json!({"const": self.name})));
+        let fields = self.fields.iter().map(|(name, field)| (name.clone(), field.schema()));
+        let properties: Map<String, Value> = fields.chain(named).collect();
+        let required: Vec<&str> = selector.into_iter().chain(self.required()).collect();
         json!({"type": "object", "additionalProperties": false, "required": required, "properties": properties})
     }
 
-    /// The arguments that an input makes; inputs that are not declared are refused.
-    pub(crate) fn arguments(&self, input: &Map<String, Value>) -> Result<Vec<String>, ValueProblem> {
-        for (name, value) in input {
-            let field = self.fields.get(name).ok_or_else(|| ValueProblem::new(name, "there is no such input"))?;
-            field.check(value).map_err(|reason| ValueProblem::new(name, reason))?;
+    fn required(&self) -> impl Iterator<Item = &str> {
+        self.fields.iter().filter(|(_, field)| !field.optional).map(|(name, _)| name.as_str())
+    }
+
+    pub(crate) fn has_required(&self, input: &Map<String, Value>) -> bool {
+        self.required().all(|name| input.contains_key(name))
+    }
+
+    /// The values of the inputs of type `document`.
+    pub(crate) fn documents<'a>(&'a self, input: &'a Map<String, Value>) -> impl Iterator<Item = &'a str> {
+        let documents = self.fields.iter().filter(|(_, field)| matches!(field.kind, Kind::Document { .. }));
+        documents.filter_map(|(name, _)| input.get(name)?.as_str())
+    }
+
+    /// The arguments that an input makes; inputs that are not declared are refused. A path in a `document` becomes
+    /// absolute in `input`.
+    pub(crate) fn arguments(
+        &self,
+        machine: &Machine,
+        input: &mut Map<String, Value>,
+    ) -> Result<Vec<String>, InputProblem> {
+        for (name, value) in input.iter_mut() {
+            let field = self.fields.get(name).ok_or_else(|| template::problem(name, "there is no such input"))?;
+            field.check(value).map_err(|reason| template::problem(name, &reason))?;
+            if let (Kind::Document { .. }, Value::String(text)) = (&field.kind, &*value) {
+                *value = openable(&machine.config.environment, &machine.protected, text)?.into();
+            }
         }
-        if let Some((name, _)) = self.fields.iter().find(|(name, field)| !field.optional && !input.contains_key(*name))
-        {
-            return Err(ValueProblem::new(name, "it is missing"));
+        if let Some(name) = self.required().find(|name| !input.contains_key(*name)) {
+            return Err(template::problem(name, "it is missing"));
         }
         template::arguments(&self.groups, input)
     }
 }
 
 impl Argument {
+    /// The text of an argument that is not a group.
+    pub(crate) fn text(&self) -> Option<&str> {
+        if let Self::One(text) = self { Some(text) } else { None }
+    }
+
     fn texts(&self) -> Vec<String> {
         match self {
             Self::One(text) => vec![text.clone()],

@@ -7,6 +7,7 @@
 //! effect = "read_only" # or "creating", "changing": the author's claim, which its fence holds it to where there is one
 //! network = true # without it, the fence keeps the program from the network
 //! granted = true # without it, a tool that changes something or reaches the network is asked about each time
+//! ask = "it shows your calendar" # asked about each time, for this reason
 //! timeout_s = 20
 //!
 //! [input.place]
@@ -20,7 +21,10 @@
 //! optional = true # the group in brackets that names it is then left out
 //! ```
 //!
-//! Arguments reach the program one by one; no shell reads them.
+//! Arguments reach the program one by one; no shell reads them. An input of type `document` is a web or mail address, or
+//! the path of an existing file or folder that is neither protected nor a program. `{place:markup}` escapes the special
+//! characters of HTML and Pango markup, `{place:?}` puts the text in quotes. A text that begins with `-` is refused
+//! unless it follows a `--` or its input has `leadingDash = true`.
 
 mod field;
 mod manifest;
@@ -32,10 +36,11 @@ use std::path::{Path, PathBuf};
 
 use crate::config::ToolConfig;
 
-pub(crate) use manifest::Manifest;
+pub(crate) use manifest::{Argument, Effect, Manifest, Wire, from_toml};
 #[cfg(feature = "mcp")]
-pub(crate) use manifest::{check_keys, find_program, from_toml, is_name, read_toml, timeout};
+pub(crate) use manifest::{check_keys, find_program, is_name, read_toml, timeout};
 pub use problem::{ManifestProblem, ToolProblem};
+pub(crate) use template::render;
 pub(crate) use tool::{Custom, CustomCall};
 
 /// Manifests read from one folder: far more than a person writes, few enough for a prompt.

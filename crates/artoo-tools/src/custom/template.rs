@@ -1,11 +1,13 @@
 //! A command with places for inputs, and the arguments that come of it. Each argument stays one: no shell reads them.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use serde_json::{Map, Value};
 
 use crate::custom::field::{Field, Kind};
 use crate::custom::problem::ManifestProblem;
+use crate::input::InputProblem;
 
 /// One entry of a command.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -19,28 +21,49 @@ pub(super) struct Group {
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Part {
     pieces: Vec<Piece>,
-    /// After a `--`: what follows is no option, whatever it begins with.
-    is_after_dashes: bool,
+    /// A value may begin with `-` here: it follows a `--`, or its field allows it.
+    allows_dash: bool,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Piece {
     Literal(String),
-    Field(String),
+    Field(String, Form),
 }
 
-/// Why inputs make no command.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{field}: {reason}")]
-pub(crate) struct ValueProblem {
-    field: String,
-    reason: String,
+/// How the value of a field is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Form {
+    /// `{name}`
+    Plain,
+    /// `{name:?}`: in quotes, with escapes.
+    Quoted,
+    /// `{name:markup}`: with the special characters of HTML and Pango markup escaped.
+    Markup,
 }
 
-impl ValueProblem {
-    pub(super) fn new(field: &str, reason: impl Into<String>) -> Self {
-        Self { field: artoo_proto::escape::one_line(field), reason: reason.into() }
+impl Form {
+    fn of(self, value: &str) -> Cow<'_, str> {
+        match self {
+            Self::Plain => value.into(),
+            Self::Quoted => format!("{value:?}").into(),
+            Self::Markup => value.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").into(),
+        }
     }
+}
+
+/// The refusal of an input's value.
+pub(super) fn problem(field: &str, reason: &str) -> InputProblem {
+    InputProblem::Unfit(format!("{}: {reason}", artoo_proto::escape::one_line(field)))
+}
+
+/// A text with the values of its fields filled in; a field without a value is empty.
+pub(crate) fn render(text: &str, given: &Map<String, Value>) -> String {
+    let filled = |piece| match piece {
+        Piece::Literal(literal) => literal,
+        Piece::Field(name, form) => form.of(given.get(&name).and_then(Value::as_str).unwrap_or_default()).into_owned(),
+    };
+    pieces(text).into_iter().map(filled).collect()
 }
 
 /// Reads a command's arguments; every field must be used, and a place must fit its field.
@@ -57,17 +80,22 @@ pub(super) fn groups(
             let pieces = pieces(text);
             let is_optional = is_optional(at);
             for piece in &pieces {
-                let Piece::Field(name) = piece else { continue };
+                let Piece::Field(name, _) = piece else { continue };
                 check_place(name, fields.get(name), pieces.len(), is_optional)?;
             }
-            parts.push(Part { pieces, is_after_dashes });
+            let is_allowed = |piece: &Piece| match piece {
+                Piece::Literal(_) => false,
+                Piece::Field(name, _) => fields.get(name).is_some_and(|field| field.leading_dash),
+            };
+            let allows_dash = is_after_dashes || pieces.first().is_some_and(is_allowed);
+            parts.push(Part { pieces, allows_dash });
             is_after_dashes |= text == "--" && !is_optional;
         }
         groups.push(Group { parts, is_optional: is_optional(at) });
     }
     let named = |wanted: &String| {
         let parts = groups.iter().flat_map(|group| &group.parts).flat_map(|part| &part.pieces);
-        parts.into_iter().any(|piece| matches!(piece, Piece::Field(name) if name == wanted))
+        parts.into_iter().any(|piece| matches!(piece, Piece::Field(name, _) if name == wanted))
     };
     match fields.keys().find(|name| !named(name)) {
         Some(unused) => {
@@ -88,8 +116,19 @@ fn check_place(name: &str, field: Option<&Field>, pieces: usize, is_optional: bo
             wrong("is true or false, so it must stand in brackets: [\"--flag\", \"{field}\"]")
         }
         Kind::Switch | Kind::Texts { .. } if pieces > 1 => wrong("must be an argument of its own"),
-        Kind::Switch | Kind::Texts { .. } | Kind::Text { .. } | Kind::Integer { .. } => Ok(()),
+        Kind::Switch | Kind::Texts { .. } | Kind::Text { .. } | Kind::Document { .. } | Kind::Integer { .. } => Ok(()),
     }
+}
+
+/// The text between braces as a field; `None` if it is not one.
+fn field(inner: &str) -> Option<Piece> {
+    let (name, form) = match inner.split_once(':') {
+        None => (inner, Form::Plain),
+        Some((name, "?")) => (name, Form::Quoted),
+        Some((name, "markup")) => (name, Form::Markup),
+        Some(_) => return None,
+    };
+    super::manifest::is_name(name).then(|| Piece::Field(name.to_owned(), form))
 }
 
 /// Splits at `{name}`; any other brace is a letter like others.
@@ -99,15 +138,15 @@ fn pieces(text: &str) -> Vec<Piece> {
     let mut rest = text;
     while let Some((before, after)) = rest.split_once('{') {
         literal.push_str(before);
-        match after.split_once('}') {
-            Some((name, tail)) if super::manifest::is_name(name) => {
+        match after.split_once('}').and_then(|(inner, tail)| Some((field(inner)?, tail))) {
+            Some((piece, tail)) => {
                 if !literal.is_empty() {
                     pieces.push(Piece::Literal(std::mem::take(&mut literal)));
                 }
-                pieces.push(Piece::Field(name.to_owned()));
+                pieces.push(piece);
                 rest = tail;
             }
-            _ => {
+            None => {
                 literal.push('{');
                 rest = after;
             }
@@ -121,12 +160,12 @@ fn pieces(text: &str) -> Vec<Piece> {
 }
 
 /// The arguments for these inputs, each of which its field allows.
-pub(super) fn arguments(groups: &[Group], given: &Map<String, Value>) -> Result<Vec<String>, ValueProblem> {
+pub(super) fn arguments(groups: &[Group], given: &Map<String, Value>) -> Result<Vec<String>, InputProblem> {
     let mut arguments = Vec::new();
     for group in groups {
         let is_there = |piece: &Piece| match piece {
             Piece::Literal(_) => true,
-            Piece::Field(name) => given.get(name).is_some_and(|value| *value != Value::Bool(false)),
+            Piece::Field(name, _) => given.get(name).is_some_and(|value| *value != Value::Bool(false)),
         };
         if group.is_optional && !group.parts.iter().flat_map(|part| &part.pieces).all(is_there) {
             continue;
@@ -139,22 +178,22 @@ pub(super) fn arguments(groups: &[Group], given: &Map<String, Value>) -> Result<
 }
 
 impl Part {
-    fn add_to(&self, arguments: &mut Vec<String>, given: &Map<String, Value>) -> Result<(), ValueProblem> {
+    fn add_to(&self, arguments: &mut Vec<String>, given: &Map<String, Value>) -> Result<(), InputProblem> {
         let mut text = String::new();
         for (at, piece) in self.pieces.iter().enumerate() {
-            let (name, value) = match piece {
+            let (name, form, value) = match piece {
                 Piece::Literal(literal) => {
                     text.push_str(literal);
                     continue;
                 }
-                Piece::Field(name) => (name, given.get(name)),
+                Piece::Field(name, form) => (name, form, given.get(name)),
             };
             match value {
                 Some(Value::String(value)) => {
                     if at == 0 {
                         self.refuse_option(name, value)?;
                     }
-                    text.push_str(value);
+                    text.push_str(&form.of(value));
                 }
                 Some(Value::Number(number)) => text.push_str(&number.to_string()),
                 // A switch is there or not; it has no argument of its own.
@@ -162,11 +201,11 @@ impl Part {
                 Some(Value::Array(values)) => {
                     for value in values.iter().filter_map(Value::as_str) {
                         self.refuse_option(name, value)?;
-                        arguments.push(value.to_owned());
+                        arguments.push(form.of(value).into_owned());
                     }
                     return Ok(());
                 }
-                Some(Value::Null | Value::Object(_)) | None => return Err(ValueProblem::new(name, "it is missing")),
+                Some(Value::Null | Value::Object(_)) | None => return Err(problem(name, "it is missing")),
             }
         }
         arguments.push(text);
@@ -174,9 +213,9 @@ impl Part {
     }
 
     /// An input may not become an option that the manifest's author did not write.
-    fn refuse_option(&self, name: &str, value: &str) -> Result<(), ValueProblem> {
-        if value.starts_with('-') && !self.is_after_dashes {
-            return Err(ValueProblem::new(name, "it begins with -, and could be taken for an option of the program"));
+    fn refuse_option(&self, name: &str, value: &str) -> Result<(), InputProblem> {
+        if value.starts_with('-') && !self.allows_dash {
+            return Err(problem(name, "it begins with -, and could be taken for an option of the program"));
         }
         Ok(())
     }

@@ -9,14 +9,14 @@ use serde_json::{Map, Value};
 
 use crate::custom::manifest::{self, Effect, Manifest};
 use crate::fence::Fence;
-use crate::input::{self, InputProblem};
+use crate::input;
 use crate::limit::{Limit, Stopped, blocking};
 use crate::network;
 use crate::paths;
 use crate::process::{Ended, Invocation};
 use crate::record::Record;
 use crate::recording::Recording;
-use crate::tool::{CAUTION, Call, Job, Machine, Question, Running, Said, Tool, unusable};
+use crate::tool::{CAUTION, Call, Job, Machine, Question, Running, Said, Tool};
 
 /// Tried after the tools that come with artoo and before a command of a model's own.
 const PRIORITY: u8 = 5;
@@ -48,7 +48,7 @@ impl Tool for Custom {
             name: self.manifest.name.clone(),
             description: self.manifest.description.clone(),
             class: ToolClass::Shell,
-            input_schema: self.manifest.schema(),
+            input_schema: self.manifest.schema(None),
             priority: PRIORITY,
         }
     }
@@ -62,9 +62,8 @@ impl CustomCall {
     /// Reads an input for this manifest.
     pub(crate) fn read(manifest: &Arc<Manifest>, machine: &Machine, input: &Value) -> Result<Self, Box<Record>> {
         let class = manifest.effect.class();
-        let unusable = |problem: &dyn std::error::Error| Box::new(unusable(problem).class(class));
-        let fields: Map<String, Value> = input::parse(input).map_err(|problem: InputProblem| unusable(&problem))?;
-        let arguments = manifest.arguments(&fields).map_err(|problem| unusable(&problem))?;
+        let mut fields: Map<String, Value> = input::parse(input).map_err(|problem| problem.record(class))?;
+        let arguments = manifest.arguments(machine, &mut fields).map_err(|problem| problem.record(class))?;
         let environment = &machine.config.environment;
         let spelled = arguments.iter().filter(|argument| argument.contains('/') || argument.starts_with('~'));
         let named = spelled.flat_map(|argument| {
@@ -131,7 +130,7 @@ impl Job for CustomCall {
     fn question(&self, _: &Machine, said: &Said<'_>) -> Option<Question> {
         let Manifest { effect, network, granted, .. } = *self.manifest;
         let reason = match effect {
-            _ if self.secret.is_some() => self.secret.as_deref().unwrap_or_default(),
+            _ if let Some(reason) = self.secret.as_deref().or(self.manifest.ask.as_deref()) => reason,
             Effect::ReadOnly | Effect::Creating if network && !granted => "what it is given may leave this machine",
             Effect::ReadOnly => return None,
             Effect::Changing if !granted => "its manifest says that it changes something",

@@ -1,9 +1,13 @@
 //! The system calls no crate offers safely. Each is a few lines; everything that decides lies elsewhere.
-#![expect(unsafe_code, reason = "close_range and seccomp's listener have no safe interface in any crate we use")]
+#![expect(
+    unsafe_code,
+    reason = "close_range, unshare and seccomp's listener have no safe interface in any crate we use"
+)]
 
 use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
 
+use rustix::thread::UnshareFlags;
 use seccompiler::sock_filter;
 
 /// Closes every file of the calling thread from `first` on.
@@ -13,6 +17,13 @@ pub(crate) fn close_from(first: u32) -> io::Result<()> {
     // SAFETY: the call takes three integers. That the numbers are no longer used is the caller's promise, as above.
     let done = unsafe { libc::syscall(libc::SYS_close_range, first, u32::MAX, 0) };
     if done == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+}
+
+/// Gives the calling thread a file table and a working folder of its own.
+pub(crate) fn unshare_files() -> io::Result<()> {
+    // SAFETY: from here on, the thread uses only files that it opens itself or copies by number.
+    unsafe { rustix::thread::unshare_unsafe(UnshareFlags::FILES | UnshareFlags::FS) }?;
+    Ok(())
 }
 
 /// A file by its number, for the moment in which it is copied.

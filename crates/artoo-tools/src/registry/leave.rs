@@ -1,9 +1,9 @@
 //! Whose leave a call needs, whether there is one already, and what a person is asked where there is none.
 
 use std::sync::Arc;
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::SystemTime;
 
-use artoo_proto::{ConsentHash, ConsentOffers, ConsentScope, Leave, Timestamp, ToolOutcome, escape};
+use artoo_proto::{Approval, ConsentHash, ConsentOffers, ConsentScope, Timestamp, ToolOutcome, escape};
 
 use super::{Instead, Registry, refused};
 use crate::call::CallContext;
@@ -41,7 +41,7 @@ impl Asking<'_> {
 
 impl Registry {
     /// Passes when nobody must be asked, when leave was given before, or when the grant holds for exactly this call.
-    pub(super) async fn leave(&self, asking: &Asking<'_>, grant: Option<Grant>) -> Result<Option<Leave>, Instead> {
+    pub(super) async fn leave(&self, asking: &Asking<'_>, grant: Option<Grant>) -> Result<Option<Approval>, Instead> {
         let (tasks, task_id) = (&self.machine.tasks, &asking.context.task_id);
         // A no holds for the effect, however the call is spelled, and also where nobody would have to be asked.
         if let Some(what) = asking.footprint.and_then(|made| tasks.refusal(task_id, made)) {
@@ -51,10 +51,10 @@ impl Registry {
         let Some(mut question) = asking.job.question(&self.machine, &said) else { return Ok(None) };
         if grant.is_none() {
             if asking.reach().is_some_and(|reach| tasks.allows(task_id, asking.tool(), reach)) {
-                return Ok(Some(Leave::Task));
+                return Ok(Some(Approval::Task));
             }
             if let Some(id) = self.ruled(asking, &mut question).await? {
-                return Ok(Some(Leave::Rule { id }));
+                return Ok(Some(Approval::Rule { id }));
             }
         }
         let (hash, question) = self.hash(asking, question).await?;
@@ -107,13 +107,13 @@ impl Registry {
     }
 
     /// A yes is used up; a wide one is kept as far as it was offered. What can't be kept still holds this once.
-    async fn taken(&self, asking: &Asking<'_>, scope: ConsentScope) -> Result<Leave, Instead> {
-        let Some(reach) = asking.reach().cloned() else { return Ok(Leave::Once) };
+    async fn taken(&self, asking: &Asking<'_>, scope: ConsentScope) -> Result<Approval, Instead> {
+        let Some(reach) = asking.reach().cloned() else { return Ok(Approval::Once) };
         match scope {
-            ConsentScope::Once => Ok(Leave::Once),
+            ConsentScope::Once => Ok(Approval::Once),
             ConsentScope::Task => {
                 self.machine.tasks.allow(&asking.context.task_id, asking.tool(), &reach);
-                Ok(Leave::Task)
+                Ok(Approval::Task)
             }
             ConsentScope::Path { days } => {
                 let (machine, tool) = (Arc::clone(&self.machine), asking.tool().to_owned());
@@ -122,7 +122,7 @@ impl Registry {
                     let covers = if confirm { Vec::new() } else { machine.bounds().offer(&reach) };
                     machine.rules.as_ref().and_then(|book| book.add(&tool, covers, days, now()).ok())
                 });
-                Ok(written.await?.map_or(Leave::Once, |id| Leave::Rule { id }))
+                Ok(written.await?.map_or(Approval::Once, |id| Approval::Rule { id }))
             }
         }
     }
@@ -175,6 +175,5 @@ fn touched(footprint: &Footprint) -> Option<String> {
 
 /// The wall clock: a real edge, since rules are for days and survive the process.
 pub(super) fn now() -> Timestamp {
-    let since_1970 = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    Timestamp::from_millis(i64::try_from(since_1970.as_millis()).unwrap_or(i64::MAX))
+    SystemTime::now().into()
 }

@@ -9,13 +9,12 @@ use std::time::{Instant, SystemTime};
 
 use artoo_proto::{ConsentHash, ConsentScope, EffectClass, TaskId, ToolOutcome, ToolSpec, escape};
 
-use crate::applescript::AppleScript;
 use crate::blocked;
+use crate::builtin;
 use crate::call::CallContext;
 use crate::config::ToolConfig;
 use crate::consent::{CallKey, Grant, looks};
 use crate::custom::{self, Custom, ToolProblem};
-use crate::desktop::Desktop;
 use crate::evidence::EvidenceStore;
 use crate::fence::FenceReport;
 use crate::files::{Files, Trash};
@@ -31,7 +30,6 @@ use crate::registry::leave::Asking;
 use crate::registry::prepared::Prepared;
 use crate::secret;
 use crate::shell::Shell;
-use crate::shortcuts::Shortcuts;
 use crate::tool::{Call, Machine, Tool, Watch};
 #[cfg(feature = "web")]
 use crate::web::Search;
@@ -194,12 +192,6 @@ fn installed(config: &ToolConfig) -> Vec<Arc<dyn Tool>> {
         Arc::new(Files),
         Arc::new(Trash),
     ];
-    if let Some(script) = AppleScript::detect(config) {
-        tools.push(Arc::new(script));
-    }
-    if let Some(desktop) = Desktop::detect(config) {
-        tools.push(Arc::new(desktop));
-    }
     if let Some(shell) = Shell::detect(config) {
         tools.push(Arc::new(shell));
     }
@@ -227,8 +219,8 @@ const OWN_NAMES: [&str; 11] = [
 
 /// Adds the tools that the person wrote; what is wrong with some of them is given back.
 fn add_own(config: &ToolConfig, tools: &mut Vec<Arc<dyn Tool>>) -> Vec<ToolProblem> {
-    let (shortcuts, mut problems) = Shortcuts::detect(config);
-    tools.extend(shortcuts.map(|shortcuts| Arc::new(shortcuts) as Arc<dyn Tool>));
+    let (built_in, mut problems) = builtin::detect(config);
+    tools.extend(built_in.into_iter().map(|tool| Arc::new(tool) as Arc<dyn Tool>));
     let Some(folder) = &config.custom else { return problems };
     let (manifests, more) = custom::load(config, folder, &OWN_NAMES);
     problems.extend(more);

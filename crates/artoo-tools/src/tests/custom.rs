@@ -275,3 +275,52 @@ async fn a_call_is_held_to_time_blocks_and_protected_places() {
     let call = call(&house, "greet", json!({"who": "x"})).await;
     assert_eq!(call.status, CallStatus::Denied, "{call:?}");
 }
+
+#[tokio::test]
+async fn a_manifest_takes_documents_markup_and_its_own_reason_to_ask() {
+    let house = house(&[r#"
+name = "view"
+description = "views"
+command = ["./show", "-t", "{title:markup}", "{style}", "{document}"]
+effect = "read_only"
+ask = "it shows what you wrote"
+[input.title]
+type = "string"
+minLength = 1
+leadingDash = true
+[input.style]
+type = "string"
+[input.document]
+type = "document"
+"#]);
+    assert_eq!(house.registry.problems().len(), 0, "{:?}", house.registry.problems());
+    let file = house.file("a b.txt", "x");
+    house.file(".ssh/id", "");
+    put(&house.home.join("run"), "#!/bin/sh\n", 0o755);
+    let input =
+        |title: &str, style: &str, document: &str| json!({"title": title, "style": style, "document": document});
+    let context = context("view", input("-<i>&", "plain", "~/a b.txt"));
+    let ToolOutcome::NeedsConsent { hash, shown, reason, .. } = house.outcome(&context, None).await else {
+        panic!("not asked about")
+    };
+    assert_eq!(reason, "it shows what you wrote");
+    assert!(shown.ends_with(&format!("show -t \"-&lt;i&gt;&amp;\" plain {:?}", file.display().to_string())), "{shown}");
+    let call = called(house.outcome(&context, Some(house.registry.grant(&hash, ConsentScope::Once))).await);
+    let expected = format!("<-t>\n<-&lt;i&gt;&amp;>\n<plain>\n<{}>\n", file.display());
+    assert!(call.status == CallStatus::Ok && call.output.starts_with(&expected), "{call:?}");
+    for (input, status, expected) in [
+        (input("a", "-x", "~/a b.txt"), CallStatus::Failed, "style: it begins with -"),
+        (input(" ", "x", "~/a b.txt"), CallStatus::Failed, "title: it is empty"),
+        (input("a", "x", "~/missing"), CallStatus::Failed, "path of a file or folder"),
+        (input("a", "x", "file:///etc/passwd"), CallStatus::Failed, "path of a file or folder"),
+        (input("a", "x", "~/.ssh/id"), CallStatus::Denied, "LAW1"),
+        (input("a", "x", "~/run"), CallStatus::Denied, "it is a program"),
+    ] {
+        let call = self::call(&house, "view", input.clone()).await;
+        assert_eq!(call.status, status, "{input}: {call:?}");
+        assert!(call.output.contains(expected), "{input}: {call:?}");
+    }
+    let spec = house.registry.specs().into_iter().find(|spec| spec.name == "view").unwrap();
+    let document = json!({"type": "string", "minLength": 1, "maxLength": 1000});
+    assert_eq!(spec.input_schema["properties"]["document"], document);
+}

@@ -80,15 +80,15 @@ async fn what_is_seen_at_once_does_not_ask_and_its_text_is_only_text() {
     assert_eq!(log(&house), "notify-send <--app-name=artoo> <--> <-x <b>> <&lt;a href='x'&gt;1 &amp; 2&lt;/a&gt;>\n");
     let cautious = CallContext { confirm: true, ..House::context("desktop", input) };
     assert!(matches!(house.outcome(&cautious, None).await, ToolOutcome::NeedsConsent { .. }), "D22");
-    for (input, expected) in [
-        (json!({"action": "notify", "title": ""}), "title"),
-        (json!({"action": "notify", "title": "a\u{1b}]0;x"}), "title"),
-        (json!({"action": "notify", "title": "a", "icon": "x"}), "icon"),
-        (json!({"action": "reboot"}), "reboot"),
-        (json!({"action": "read_clipboard"}), "no program for read_clipboard"),
+    for (input, status, expected) in [
+        (json!({"action": "notify", "title": " "}), CallStatus::Failed, "title: it is empty"),
+        (json!({"action": "notify", "title": "a\u{1b}]0;x"}), CallStatus::Denied, "invisible or control"),
+        (json!({"action": "notify", "title": "a", "icon": "x"}), CallStatus::Failed, "icon"),
+        (json!({"action": "reboot"}), CallStatus::Failed, "reboot"),
+        (json!({"action": "read_clipboard"}), CallStatus::Failed, "no program for read_clipboard"),
     ] {
         let call = house.call("desktop", input.clone()).await;
-        assert_eq!(call.status, CallStatus::Failed, "{input}: {call:?}");
+        assert_eq!(call.status, status, "{input}: {call:?}");
         assert!(call.output.contains(expected), "{input}: {call:?}");
     }
 }

@@ -3,7 +3,7 @@
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 
-use artoo_proto::{CallStatus, ConsentOffers, ConsentScope, Leave, TaskId, ToolCall, ToolOutcome};
+use artoo_proto::{Approval, CallStatus, ConsentOffers, ConsentScope, TaskId, ToolCall, ToolOutcome};
 use serde_json::{Value, json};
 
 use super::{House, called, next_task};
@@ -73,15 +73,15 @@ async fn a_yes_for_the_task_covers_its_effects_and_no_more() {
         format!("take away, move or change what is there: {}/work/old and everything below it", house.home.display());
     assert_eq!(offers, ConsentOffers { task: vec![expected], path: Vec::new() });
     let call = allowed(&house, &first, ConsentScope::Task).await;
-    assert_eq!((call.status, call.leave), (CallStatus::Ok, Some(Leave::Task)));
+    assert_eq!((call.status, call.leave), (CallStatus::Ok, Some(Approval::Task)));
     // The same effects, less of them, spelled otherwise: nobody is asked.
     house.file("work/old/a", "new");
     house.file("work/old/sub/c", "new");
     symlink(house.home.join("work/old"), house.home.join("work/link")).unwrap();
     let call = called(house.outcome(&delete(&task, &["./sub/../old/sub/c"]), None).await);
-    assert_eq!((call.status, call.leave), (CallStatus::Ok, Some(Leave::Task)));
+    assert_eq!((call.status, call.leave), (CallStatus::Ok, Some(Approval::Task)));
     let call = called(house.outcome(&delete(&task, &["link/a"]), None).await);
-    assert_eq!((call.status, call.leave), (CallStatus::Ok, Some(Leave::Task)));
+    assert_eq!((call.status, call.leave), (CallStatus::Ok, Some(Approval::Task)));
     // Anything beyond them asks: another place, the folder around, another verb, another tool, another task.
     house.file("work/old/a", "again");
     for beyond in [
@@ -116,7 +116,7 @@ async fn what_is_not_proven_gets_a_yes_for_once_and_nothing_wider() {
     for scope in [ConsentScope::Task, ConsentScope::Path { days: 9 }] {
         house.file("work/a", "1");
         let call = allowed(&house, &context, scope).await;
-        assert_eq!((call.status, call.leave), (CallStatus::Ok, Some(Leave::Once)), "{scope:?}");
+        assert_eq!((call.status, call.leave), (CallStatus::Ok, Some(Approval::Once)), "{scope:?}");
     }
     house.file("work/a", "1");
     assert!(asks(&house, &context).await);
@@ -138,9 +138,9 @@ async fn a_rule_holds_in_its_folder_for_every_task_until_it_is_revoked() {
         "{offers:?}"
     );
     let call = allowed(&house, &first, ConsentScope::Path { days: 2 }).await;
-    assert_eq!(call.leave, Some(Leave::Rule { id: "r1".to_owned() }));
+    assert_eq!(call.leave, Some(Approval::Rule { id: "r1".to_owned() }));
     let call = called(house.outcome(&delete(&next_task(), &["tmp/sub"]), None).await);
-    assert_eq!((call.status, call.leave), (CallStatus::Ok, Some(Leave::Rule { id: "r1".to_owned() })));
+    assert_eq!((call.status, call.leave), (CallStatus::Ok, Some(Approval::Rule { id: "r1".to_owned() })));
     for beyond in [delete(&next_task(), &["b"]), delete(&next_task(), &["tmp"]), {
         house.file("work/tmp/c", "");
         CallContext { confirm: true, ..delete(&next_task(), &["tmp/c"]) }

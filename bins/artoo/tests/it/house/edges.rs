@@ -5,9 +5,10 @@ use std::collections::BTreeSet;
 use super::{Tree, manifests, name_of, packages, same};
 
 /// A crate, the crates of this workspace it needs, and those it needs only for its optional features.
-const EDGES: [(&str, &[&str], &[&str]); 10] = [
+const EDGES: [(&str, &[&str], &[&str]); 11] = [
     ("artoo-proto", &[], &[]),
     ("artoo-ggs", &[], &[]),
+    ("artoo-ggs-lab", &["artoo-ggs"], &[]),
     ("artoo-mkct", &[], &[]),
     ("artoo-bus", &["artoo-proto"], &[]),
     ("artoo-reflex", &["artoo-proto"], &[]),

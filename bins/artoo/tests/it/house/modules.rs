@@ -11,19 +11,12 @@ use std::path::Path as FilePath;
 use super::{name_of, packages, same};
 
 /// Modules that still need each other: the crate, their parent module, and their names in order.
-const CIRCLES: [(&str, &str, &str); 23] = [
+const CIRCLES: [(&str, &str, &str); 17] = [
     ("artoo-bus", "", "bus tap"),
-    ("artoo-ggs", "", "cascade counterfactual outcome"),
     ("artoo-ggs", "", "config profile"),
-    ("artoo-llm", "", "abilities remote"),
-    ("artoo-llm", "", "native structured usage wire"),
-    ("artoo-mkct", "", "engine evidence frame journal promotion recall sop sweep"),
-    ("artoo-mkct", "engine", "codec state"),
-    ("artoo-mkct", "service", "error folder keeper queue"),
+    ("artoo-ggs", "", "counterfactual evaluation outcome"),
+    ("artoo-llm", "remote", "decoder exchange"),
     ("artoo-proto", "", "directive memory model subtask task verdict"),
-    ("artoo-reflex", "eval", "lines number"),
-    ("artoo-reflex", "lower", "files folders lines"),
-    ("artoo-reflex", "parse::build", "act files machine text"),
     ("artoo-roles", "agent_validator", "evidence judgement"),
     ("artoo-roles", "executor", "prompt toolbox"),
     ("artoo-roles", "runtime", "builder driver handle"),
@@ -34,6 +27,7 @@ const CIRCLES: [(&str, &str, &str); 23] = [
         "blocked config consent fence files input process protect record recording rules tool trash undo \
          web",
     ),
+    ("artoo-tools", "", "builtin custom"),
     ("artoo-tools", "custom", "manifest problem template"),
     ("artoo-tools", "fence", "rules sight view"),
     (

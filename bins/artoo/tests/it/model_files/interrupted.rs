@@ -1,4 +1,4 @@
-//! Downloads that a person, a signal or a kill ends, and that go on afterwards.
+//! Downloads stopped by the user, a signal or a kill, and resumed afterwards.
 
 use std::fs;
 use std::process::{Child, Command, Stdio};
@@ -29,7 +29,7 @@ fn started(mut command: Command) -> Child {
 }
 
 #[test]
-fn a_kill_in_the_middle_loses_nothing_that_came() {
+fn killed_download_resumes() {
     let (world, content) = (World::new(), model());
     let (server, _hold) = stopping(content.clone(), 2_345_678);
     let url = server.url("/tiny.gguf");
@@ -51,7 +51,7 @@ fn a_kill_in_the_middle_loses_nothing_that_came() {
 }
 
 #[test]
-fn two_at_once_of_one_name_are_one() {
+fn concurrent_pull_of_one_model_is_refused() {
     let (world, content) = (World::new(), model());
     let (server, hold) = stopping(content.clone(), 3_000_000);
     let url = server.url("/tiny.gguf");
@@ -59,7 +59,7 @@ fn two_at_once_of_one_name_are_one() {
     wait_for("the first download", || server.downloads().len() == 1);
     let second = world.run(&["model", "pull", &url, "--yes"]);
     assert_eq!(second.code, Some(9), "{second:?}");
-    assert!(second.stderr.contains("another artoo is fetching"), "{second:?}");
+    assert!(second.stderr.contains("another artoo is downloading"), "{second:?}");
     drop(hold);
     let first = Ran::of(first.wait_with_output().unwrap());
     assert_eq!(first.code, Some(0), "{first:?}");
@@ -68,12 +68,12 @@ fn two_at_once_of_one_name_are_one() {
 
 #[doc = "holds: law 1.23"]
 #[test]
-fn a_person_is_asked_with_all_it_takes_and_no_is_no() {
+fn pull_asks_with_size_and_source() {
     let (world, server) = (World::new(), host(model()));
     for answer in ["n\r", "\r", "maybe\r"] {
         let mut pty = Pty::start(&world.command(&["model", "pull", &server.url("/tiny.gguf")]), 100);
         pty.see("Fetch it?");
-        for said in ["tiny would be fetched:", "from http://127.0.0.1:", "size 4.19 MB", "nothing vouches for it"] {
+        for said in ["tiny would be fetched:", "from http://127.0.0.1:", "size 4.19 MB", "no checksum is known"] {
             pty.see(said);
         }
         pty.send(answer);
@@ -91,7 +91,7 @@ fn a_person_is_asked_with_all_it_takes_and_no_is_no() {
 }
 
 #[test]
-fn ctrl_c_keeps_what_came_and_a_line_shows_how_it_goes_on() {
+fn ctrl_c_keeps_the_received_part() {
     let (world, content) = (World::new(), model());
     let (server, _hold) = stopping(content.clone(), 2_000_000);
     let url = server.url("/tiny.gguf");

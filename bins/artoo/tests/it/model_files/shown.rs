@@ -1,4 +1,4 @@
-//! What is said of model files: hostile words in them, suggestions, and a file chosen to answer.
+//! Model files as shown to the user: hostile metadata, suggestions, selection.
 
 use std::fs;
 
@@ -28,7 +28,7 @@ fn what_a_file_says_of_itself_moves_no_cursor() {
 }
 
 #[test]
-fn the_list_suggests_and_says_what_each_is_good_for() {
+fn list_suggests_a_model_for_this_memory() {
     let world = World::new();
     let (code, list) = world.json(&["model", "list"]);
     assert_eq!(code, Some(0));
@@ -44,7 +44,7 @@ fn the_list_suggests_and_says_what_each_is_good_for() {
 }
 
 #[test]
-fn a_problem_beside_the_models_is_told() {
+fn invalid_record_is_listed_with_models() {
     let world = World::new();
     world.file("a.gguf", model());
     assert_eq!(world.run(&["model", "pull", "a.gguf"]).code, Some(0));
@@ -60,7 +60,7 @@ fn a_problem_beside_the_models_is_told() {
 
 #[doc = "holds: law 1.23"]
 #[test]
-fn a_chosen_file_is_looked_up_before_anything_runs() {
+fn selected_file_is_checked_before_a_task() {
     let world = World::new().with_things();
     let path = world.file("m.gguf", model());
     assert_eq!(world.run(&["model", "pull", "m.gguf", "--name", "mine"]).code, Some(0));
@@ -92,7 +92,7 @@ fn a_chosen_file_is_looked_up_before_anything_runs() {
 
 #[cfg(not(feature = "local-llm"))]
 #[test]
-fn a_build_that_runs_no_files_says_so_and_leaves_the_configuration_alone() {
+fn build_without_engine_refuses_model_files() {
     let world = World::new();
     world.file("m.gguf", model());
     assert_eq!(world.run(&["model", "pull", "m.gguf"]).code, Some(0));
@@ -108,7 +108,7 @@ fn a_build_that_runs_no_files_says_so_and_leaves_the_configuration_alone() {
 }
 
 #[test]
-fn setup_offers_the_files_that_artoo_runs_by_itself_where_it_does() {
+fn setup_offers_the_model_files_of_a_build_with_an_engine() {
     let world = World::new();
     world.file("tiny.gguf", model());
     assert_eq!(world.run(&["model", "pull", "tiny.gguf"]).code, Some(0));

@@ -1,4 +1,4 @@
-//! Heads of model files: whole, cut anywhere, and hostile in a hundred thousand ways.
+//! GGUF headers: valid, truncated anywhere, and mutated at random.
 
 use std::io::Cursor;
 
@@ -24,7 +24,7 @@ fn whole() -> Head {
 }
 
 #[test]
-fn what_a_file_says_of_itself_is_read() {
+fn header_metadata_is_read() {
     let expected = Gguf {
         name: Some("Tiny \u{1b}[2J".to_owned()),
         architecture: "llama".to_owned(),
@@ -37,39 +37,39 @@ fn what_a_file_says_of_itself_is_read() {
     assert_eq!(read(&whole().bytes()).unwrap(), expected);
     let plain = Head::new().text("general.architecture", "x").tensor("w", &[7], 1).bytes();
     let plain = read(&plain).unwrap();
-    assert_eq!((plain.quantisation.as_str(), plain.has_chat_template, plain.context_tokens), ("F16", false, None));
+    assert_eq!((plain.quantisation.as_str(), plain.has_chat_template, plain.context_tokens), ("unknown", false, None));
 }
 
 #[test]
-fn what_is_no_usable_model_is_refused_with_its_reason() {
+fn unusable_files_are_refused_with_reason() {
     let check = |bytes: &[u8], expected: &str| {
         let told = read(bytes).expect_err(expected).to_string();
         assert!(told.contains(expected), "{told} instead of {expected}");
     };
     let model = || Head::new().text("general.architecture", "llama");
     let with = |head: Head| head.tensor("w", &[32], 0).bytes();
-    check(b"", "no GGUF file");
-    check(b"GGU", "no GGUF file");
-    check(b"<!DOCTYPE html><html>not found", "no GGUF file");
-    check(b"GGUF", "cut: the version");
-    check(&[b"GGUF".as_slice(), &1_u32.to_le_bytes(), &[0; 64]].concat(), "version is 1;");
-    check(&[b"GGUF".as_slice(), &3_u32.to_be_bytes(), &[0; 64]].concat(), "versions 2 and 3");
+    check(b"", "not a GGUF file");
+    check(b"GGU", "not a GGUF file");
+    check(b"<!DOCTYPE html><html>not found", "not a GGUF file");
+    check(b"GGUF", "truncated: the version");
+    check(&[b"GGUF".as_slice(), &1_u32.to_le_bytes(), &[0; 64]].concat(), "version is 1,");
+    check(&[b"GGUF".as_slice(), &3_u32.to_be_bytes(), &[0; 64]].concat(), "expected 2 or 3");
     check(&with(Head::new().text("general.name", "x")), "general.architecture is missing");
     check(&with(model().number("split.count", 3)), "one of 3 parts");
-    check(&with(model().text("general.type", "adapter")), "no language model but \"adapter\"");
+    check(&with(model().text("general.type", "adapter")), "not a language model but \"adapter\"");
     check(&with(Head::new().text("general.architecture", "clip")), "but \"clip\"");
-    check(&with(model().text("general.architecture", "again")), "a key stands twice");
-    check(&with(model().number("general.alignment", 33)), "no power of two");
-    check(&model().bytes(), "it has no weights");
+    check(&with(model().text("general.architecture", "again")), "a metadata key occurs twice");
+    check(&with(model().number("general.alignment", 33)), "not a power of two");
+    check(&model().bytes(), "it has no tensors");
     check(&model().tensor("w", &[u64::MAX, 2], 0).head(), "larger than any file");
-    check(&model().tensor("w", &[1; 5], 0).head(), "too many dimensions");
+    check(&model().tensor("w", &[1; 5], 0).head(), "has 5 dimensions");
     check(&model().tensor("w", &[1 << 40], 0).head(), "weights would lie beyond its end");
     let weights_gone = whole().bytes();
     check(&weights_gone[..weights_gone.len() - 1], "weights would lie beyond its end");
 }
 
 #[test]
-fn lengths_are_claims_and_never_believed() {
+fn lengths_are_checked_before_use() {
     let check = |after: &[&[u8]], expected: &str| {
         let head = [b"GGUF".as_slice(), &3_u32.to_le_bytes(), &1_u64.to_le_bytes()].concat();
         let bytes = [head, after.concat(), vec![0; 256]].concat();
@@ -82,21 +82,22 @@ fn lengths_are_claims_and_never_believed() {
     let kind = |kind: u32| kind.to_le_bytes();
     check(&[&most], "metadata entries");
     check(&[&one, &most], "bytes of a name");
-    check(&[&one, &60_000_u64.to_le_bytes()], "cut: a text");
-    check(&[&one, &key, &kind(8), &most], "cut: a value");
-    check(&[&one, &key, &kind(13)], "kind that does not exist");
-    check(&[&one, &key, &kind(9), &kind(8), &most], "cut: a list");
-    check(&[&one, &key, &kind(9), &kind(0), &most], "cut: a list");
-    check(&[&one, &key, &kind(9), &kind(9), &most], "cut: a list");
-    check(&[&one, &key, &kind(9), &kind(99), &one], "kind that does not exist");
+    check(&[&one, &60_000_u64.to_le_bytes()], "truncated: a name");
+    check(&[&one, &key, &kind(8), &most], "truncated: a value");
+    check(&[&one, &key, &kind(13)], "of an unknown type");
+    check(&[&one, &key, &kind(9), &kind(8), &most], "truncated: a list");
+    check(&[&one, &key, &kind(9), &kind(0), &most], "truncated: a list");
+    check(&[&one, &key, &kind(9), &kind(9), &most], "truncated: a list");
+    check(&[&one, &key, &kind(9), &kind(99), &one], "of an unknown type");
     let deep: Vec<u8> = (0..50).flat_map(|_| [&kind(9)[..], &one[..]].concat()).collect();
-    check(&[&one, &key, &kind(9), &deep], "lists in lists");
+    check(&[&one, &key, &kind(9), &deep], "lists nested too deep");
     let tensors = [b"GGUF".as_slice(), &2_u32.to_le_bytes(), &most, &[0; 64]].concat();
-    assert!(matches!(read(&tensors), Err(GgufError::TooMany { what: "tensors", .. })));
+    let told = read(&tensors).unwrap_err().to_string();
+    assert!(told.contains("tensors, expected at most 65536"), "{told}");
 }
 
 #[test]
-fn a_head_cut_anywhere_is_an_error_and_no_panic() {
+fn header_truncated_anywhere_is_an_error() {
     let bytes = whole().bytes();
     for end in 0..bytes.len() {
         assert!(read(&bytes[..end]).is_err(), "cut at {end}");
@@ -104,7 +105,7 @@ fn a_head_cut_anywhere_is_an_error_and_no_panic() {
 }
 
 #[test]
-fn a_hundred_thousand_changed_heads_never_panic_nor_take_memory() {
+fn mutated_headers_never_panic() {
     let whole = whole().bytes();
     // A fixed sequence (Knuth's MMIX constants), so that a failure comes again.
     let mut state = 1_u64;

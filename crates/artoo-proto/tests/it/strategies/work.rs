@@ -1,8 +1,8 @@
 //! What is planned, dispatched, executed and judged.
 
 use artoo_proto::{
-    CallStatus, Constraints, CorrectionSignal, CriterionVerdict, DispatchManifest, EffectClass, ExecutionResult,
-    ExecutionStatus, FailureClass, FileChange, GapPoint, KeptOutput, Leave, ManifestEntry, MissingOutcome,
+    Approval, CallStatus, Constraints, CorrectionSignal, CriterionVerdict, DispatchManifest, EffectClass,
+    ExecutionResult, ExecutionStatus, FailureClass, FileChange, GapPoint, KeptOutput, ManifestEntry, MissingOutcome,
     MissingReason, OutcomeStatus, OutcomeSummary, PerceptionFailed, PerceptionFailure, Plan, PlanRejected,
     PlannedSubtask, Recipe, RecipeStep, ReplanRequest, SubTask, SubTaskMissing, SubTaskOutcome, TaskSpec, ToolCall,
     ToolRequest, UnverifiedOutput, Verdict, VerdictSource,
@@ -116,7 +116,7 @@ pub(crate) fn kept_output() -> BoxedStrategy<KeptOutput> {
 fn tool_call() -> BoxedStrategy<ToolCall> {
     use CallStatus as S;
     let change = record!(FileChange { path: text(), before: option(text()), after: option(text()) });
-    let leave = prop_oneof![Just(Leave::Once), Just(Leave::Task), text().prop_map(|id| Leave::Rule { id })];
+    let leave = prop_oneof![Just(Approval::Once), Just(Approval::Task), text().prop_map(|id| Approval::Rule { id })];
     record!(ToolCall {
         tool: text(),
         input: json(),

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use artoo_proto::escape;
 
-use super::{Verification, shown};
+use super::{Verification, judged, shown};
 use crate::algebra::Query;
 use crate::eval::{FileSystem, Line, text};
 
@@ -120,10 +120,7 @@ fn group_line<'a>(line: &'a str, known: &HashMap<String, u64>) -> Option<(&'a st
 pub(super) fn truth(query: &Query, expected: bool, output: &str) -> Verification {
     if let Query::Aggregate { .. } = query {
         let answer = if expected { "yes" } else { "no" };
-        return match output.trim() {
-            said if said == answer => Verification::pass(format!("computed again: {answer}")),
-            said => Verification::fail(format!("computed again: {answer}; the output says {:?}", shown(said))),
-        };
+        return judged(output.trim() == answer, format!("computed again: {answer}"), "", output);
     }
     let said = match output.trim() {
         same if same.starts_with("Files ") && same.ends_with(" are identical") => Some(true),
@@ -131,9 +128,5 @@ pub(super) fn truth(query: &Query, expected: bool, output: &str) -> Verification
         _ => None,
     };
     let truth = if expected { "they are the same" } else { "they are not the same" };
-    if said == Some(expected) {
-        Verification::pass(format!("compared again, byte by byte: {truth}"))
-    } else {
-        Verification::fail(format!("compared again, byte by byte: {truth}; the output says {:?}", shown(output)))
-    }
+    judged(said == Some(expected), format!("compared again, byte by byte: {truth}"), "", output)
 }

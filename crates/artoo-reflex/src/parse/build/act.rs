@@ -7,10 +7,7 @@ use super::files::{inside, selection};
 use super::{Misfit, Scene};
 use crate::algebra::{Act, Depth, Kind, NameChange, NameTest, Pred, Query, Step, Target};
 use crate::concept::ActWord;
-use crate::place::{Looks, Place, file_name, parent};
-
-/// What an archive's name ends in.
-const ARCHIVE_ENDINGS: [&str; 4] = [".tar.gz", ".tgz", ".tar", ".zip"];
+use crate::place::{ARCHIVE_ENDINGS, Looks, Place, file_name, is_archive, parent};
 
 pub(super) fn build(scene: &mut Scene<'_>, draft: &mut Draft) -> Result<Step, Misfit> {
     draft.verb = None;
@@ -48,7 +45,7 @@ fn selected(scene: &mut Scene<'_>, draft: &mut Draft) -> Result<Query, Misfit> {
         && draft.superlative.is_none()
         && matches!(draft.preds.as_slice(), [Pred::Name(NameTest::Is(_))]);
     if names_one {
-        return Err(Misfit::Leftover(Box::new(draft.clone())));
+        return Err(Misfit::Leftover);
     }
     let of = selection(scene, draft)?;
     draft.act = None;
@@ -66,7 +63,7 @@ fn selected(scene: &mut Scene<'_>, draft: &mut Draft) -> Result<Query, Misfit> {
 fn without_lines(scene: &mut Scene<'_>, draft: &mut Draft) -> Result<Step, Misfit> {
     let says_which = draft.lines.is_some() && !draft.preds.is_empty() && !draft.loose;
     if !says_which || draft.once.is_some() {
-        return Err(Misfit::Leftover(Box::new(draft.clone())));
+        return Err(Misfit::Leftover);
     }
     let removed = Pred::All(std::mem::take(&mut draft.preds).into_iter().map(of_line).collect());
     draft.preds = vec![Pred::Not(Box::new(removed))];
@@ -80,7 +77,7 @@ fn create(draft: &mut Draft) -> Result<Step, Misfit> {
     let folder = match std::mem::take(&mut draft.scope).as_slice() {
         [] => None,
         [folder] if objects.iter().all(|place| place.bare) => Some(folder.path.clone()),
-        _ => return Err(Misfit::Incomplete { missing: "in which folder" }),
+        _ => return Err(Misfit::Incomplete("in which folder")),
     };
     let paths: Vec<String> = objects.iter().map(|place| inside(folder.as_deref(), place)).collect();
     let all = |looks: Looks| !objects.is_empty() && objects.iter().all(|place| place.looks == looks);
@@ -90,17 +87,17 @@ fn create(draft: &mut Draft) -> Result<Step, Misfit> {
         return Ok(Step::Do(Act::CreateFolder { paths }));
     }
     match (objects.as_slice(), paths.as_slice()) {
-        ([], _) => Err(Misfit::Incomplete { missing: "the name of what is created" }),
+        ([], _) => Err(Misfit::Incomplete("the name of what is created")),
         // "create an archive x.zip containing y" asks for no text.
-        ([place], _) if place.looks == Looks::File && names_archive(&place.path) => {
-            Err(Misfit::Incomplete { missing: "what is packed (“pack … into …”)" })
+        ([place], _) if place.looks == Looks::File && is_archive(&place.path) => {
+            Err(Misfit::Incomplete("what is packed (“pack … into …”)"))
         }
         ([place], [path]) if place.looks == Looks::File => {
             let text = content(draft)?;
             Ok(Step::Do(Act::CreateFile { path: path.clone(), text }))
         }
         ([place], _) => Err(Misfit::FolderOrFile { path: place.path.clone() }),
-        _ => Err(Misfit::Incomplete { missing: "one file at a time" }),
+        _ => Err(Misfit::Incomplete("one file at a time")),
     }
 }
 
@@ -124,7 +121,7 @@ fn content(draft: &mut Draft) -> Result<String, Misfit> {
 }
 
 fn transfer(scene: &mut Scene<'_>, draft: &mut Draft, word: ActWord) -> Result<Step, Misfit> {
-    let target = draft.target.take().ok_or(Misfit::Incomplete { missing: "where to" })?;
+    let target = draft.target.take().ok_or(Misfit::Incomplete("where to"))?;
     let of = selected(scene, draft)?;
     let to = match target {
         TargetWord::Folder(place) => Target::Into(place.path),
@@ -168,7 +165,7 @@ fn rename(scene: &mut Scene<'_>, draft: &mut Draft) -> Result<Step, Misfit> {
         (Some(change), None, None) => {
             let is_extension = matches!(change, NameChange::Extension(_));
             if changes_extension && !is_extension {
-                return Err(Misfit::Incomplete { missing: "the new extension" });
+                return Err(Misfit::Incomplete("the new extension"));
             }
             change
         }
@@ -176,7 +173,7 @@ fn rename(scene: &mut Scene<'_>, draft: &mut Draft) -> Result<Step, Misfit> {
         (None, None, Some(TargetWord::Open(place) | TargetWord::File(place))) => {
             new_name(&of, place, changes_extension)?
         }
-        _ => return Err(Misfit::Incomplete { missing: "the new name" }),
+        _ => return Err(Misfit::Incomplete("the new name")),
     };
     Ok(Step::Do(Act::Rename { of, change }))
 }
@@ -189,7 +186,7 @@ fn new_name(of: &Query, place: Place, changes_extension: bool) -> Result<NameCha
         return if plain {
             Ok(NameChange::Extension(name.to_ascii_lowercase()))
         } else {
-            Err(Misfit::Incomplete { missing: "the new extension" })
+            Err(Misfit::Incomplete("the new extension"))
         };
     }
     let same_folder = match of {
@@ -199,29 +196,23 @@ fn new_name(of: &Query, place: Place, changes_extension: bool) -> Result<NameCha
     if is_one(of) && (place.bare || same_folder) {
         Ok(NameChange::To(name))
     } else {
-        Err(Misfit::Incomplete { missing: "a new name without a folder, for one file" })
+        Err(Misfit::Incomplete("a new name without a folder, for one file"))
     }
 }
 
 fn archive(scene: &mut Scene<'_>, draft: &mut Draft) -> Result<Step, Misfit> {
-    let missing = Misfit::Incomplete { missing: "the archive's name, ending in .zip, .tar, .tgz or .tar.gz" };
+    let missing = Misfit::Incomplete("the archive's name, ending in .zip, .tar, .tgz or .tar.gz");
     let place = match draft.target.take() {
         Some(TargetWord::Open(place) | TargetWord::File(place)) => place,
         // "an archive of ~/x called x.zip".
-        None => named(scene, draft).ok_or(Misfit::Incomplete { missing: "the archive's name" })?,
+        None => named(scene, draft).ok_or(Misfit::Incomplete("the archive's name"))?,
         Some(_) => return Err(missing),
     };
-    if !names_archive(&place.path) {
+    if !is_archive(&place.path) {
         return Err(missing);
     }
     let of = selected(scene, draft)?;
     Ok(Step::Do(Act::Archive { of, to: place.path }))
-}
-
-/// Whether a path ends as an archive's name does.
-pub(super) fn names_archive(path: &str) -> bool {
-    let lower = path.to_ascii_lowercase();
-    ARCHIVE_ENDINGS.iter().any(|ending| lower.ends_with(ending))
 }
 
 /// A name that was given to the archive, not asked of the files.
@@ -247,7 +238,7 @@ fn extract(scene: &mut Scene<'_>, draft: &mut Draft) -> Result<Step, Misfit> {
 
 /// A folder beside the archive, named as it is.
 fn beside(scene: &mut Scene<'_>, of: &Query) -> Result<String, Misfit> {
-    let missing = Misfit::Incomplete { missing: "into which folder" };
+    let missing = Misfit::Incomplete("into which folder");
     let Query::Paths { paths, kind: Kind::File } = of else { return Err(missing) };
     let [path] = paths.as_slice() else { return Err(missing) };
     let lower = path.to_ascii_lowercase();
@@ -259,9 +250,9 @@ fn beside(scene: &mut Scene<'_>, of: &Query) -> Result<String, Misfit> {
 
 /// "replace x with y in a.txt, written to b.txt": in place, nothing is replaced.
 fn replace(draft: &mut Draft) -> Result<Step, Misfit> {
-    let missing = Misfit::Incomplete { missing: "the new file the text goes to (“and save it as …”)" };
+    let missing = Misfit::Incomplete("the new file the text goes to (“and save it as …”)");
     draft.act = None;
-    let (find, with) = draft.replace.take().ok_or(Misfit::Incomplete { missing: "what is replaced with what" })?;
+    let (find, with) = draft.replace.take().ok_or(Misfit::Incomplete("what is replaced with what"))?;
     let place = draft.object.pop().filter(|_| draft.object.is_empty()).ok_or(Misfit::NoFile)?;
     let folder = match std::mem::take(&mut draft.scope).as_slice() {
         [] => None,

@@ -6,33 +6,28 @@
 )]
 
 use super::super::draft::{Ask, Draft};
+use super::conditions::predicates;
 use super::order::order;
+use super::tree::tree;
 use super::{Misfit, Scene};
-use crate::algebra::{Depth, Function, GroupKey, Key, Kind, NameTest, Order, Pred, Query, SortKey, Ty};
-use crate::concept::{Hidden, Reference, Verb};
+use crate::algebra::{Function, GroupKey, Key, Kind, Order, Pred, Query, SortKey, Ty};
+use crate::concept::{Reference, Verb};
 use crate::place::{Looks, Place, file_name};
 
 pub(super) fn build(scene: &mut Scene<'_>, draft: &mut Draft) -> Result<Query, Misfit> {
     let verb = draft.verb;
     // "the size of each folder" is that of the folders, not of the files by folder.
     if draft.group == Some(GroupKey::Folder) && draft.ask == Some(Ask::Size) && !draft.has_noun() {
-        return Err(Misfit::Leftover(Box::new(draft.clone())));
+        return Err(Misfit::Leftover);
     }
     let of = selection(scene, draft)?;
     draft.verb = None;
     if of.ty() == Ok(Ty::Processes) {
-        return super::machine::ask(draft, of);
+        return counted(draft, of);
     }
     if draft.duplicates.take().is_some() {
         let of = Query::Duplicates { of: Box::new(of) };
-        return match draft.ask.take() {
-            Some(Ask::Count | Ask::CountThem) => Ok(aggregate(of, Function::Count)),
-            Some(Ask::Number(Function::Any)) => Ok(aggregate(of, Function::Any)),
-            ask => {
-                draft.ask = ask;
-                Ok(of)
-            }
-        };
+        return counted(draft, of);
     }
     if draft.group.is_some() {
         return grouped(draft, of);
@@ -40,7 +35,7 @@ pub(super) fn build(scene: &mut Scene<'_>, draft: &mut Draft) -> Result<Query, M
     let query = ask(draft, verb, of)?;
     // "sort the files" says nothing of how.
     if verb == Some(Verb::Sort) && !is_sorted(&query) {
-        return Err(Misfit::Incomplete { missing: "what decides the order" });
+        return Err(Misfit::Incomplete("what decides the order"));
     }
     Ok(query)
 }
@@ -65,7 +60,7 @@ fn referred(scene: &mut Scene<'_>, draft: &mut Draft, reference: Reference) -> R
     let before = scene.antecedent.and_then(super::Antecedent::selection).ok_or(Misfit::NothingBefore)?;
     let kind_agrees = draft.noun.is_none_or(|kind| kind == before.kind() || before.kind() == Kind::Any);
     if !kind_agrees || reference == Reference::Again {
-        return Err(Misfit::Leftover(Box::new(draft.clone())));
+        return Err(Misfit::Leftover);
     }
     draft.noun = None;
     // "which is the largest", "the newest of them": one.
@@ -118,278 +113,14 @@ pub(super) fn inside(folder: Option<&str>, place: &Place) -> String {
     }
 }
 
-fn tree(scene: &mut Scene<'_>, draft: &mut Draft) -> Result<Query, Misfit> {
-    let places = places(draft)?;
-    // "show the current folder" asks which one it is.
-    let here = scene.context.resolve(".");
-    let is_here = matches!((places.as_slice(), &here), ([place], Some(here)) if place.path == here.path);
-    let (kind, whole) = kind(draft, !places.is_empty(), is_here)?;
-    let is_content = draft.contents.take().is_some() || kind.is_none();
-    let kind = measured_kind(scene, draft, kind.unwrap_or(Kind::Any));
-    let is_look = is_look_around(draft, &places, is_here);
-    let mut preds = predicates(scene, draft);
-    if kind == Kind::Folder {
-        preds = preds.into_iter().map(of_folder).collect();
-    }
-    let names_hidden = preds.iter().any(is_about_hidden_names);
-    let depth = draft.depth.take().unwrap_or_else(|| {
-        let depth = if is_content || is_look { Depth::Direct } else { Depth::Whole };
-        let said = if depth == Depth::Direct { "subfolders not entered" } else { "subfolders included" };
-        scene.notes.push(said.to_owned());
-        depth
-    });
-    let hidden = match draft.hidden.take() {
-        Some(Hidden::Include) => true,
-        Some(Hidden::Exclude) => false,
-        Some(Hidden::Only) => {
-            preds.push(Pred::Name(NameTest::Starts(".".to_owned())));
-            true
-        }
-        None => {
-            // A search goes everywhere; a look into one folder shows what a folder shows, and counts it.
-            let hidden = depth == Depth::Whole || names_hidden || whole || !(is_content || is_look);
-            scene.notes.push(if hidden { "hidden files included" } else { "hidden files left out" }.to_owned());
-            hidden
-        }
-    };
-    // A later step without a place may go on where the one before was, or not.
-    if places.is_empty() && scene.antecedent.is_some_and(|before| before.steps.is_empty()) {
-        return Err(Misfit::Incomplete { missing: "in which folder" });
-    }
-    // After a turn, "only the PNGs" may be said of what was spoken of.
-    if places.is_empty() && scene.antecedent.is_some() && draft.verb.is_none() && draft.ask.is_none() {
-        return Err(Misfit::Incomplete { missing: "in which folder, or “of those”" });
-    }
-    if places.is_empty() && draft.act.is_some() {
-        return Err(Misfit::Incomplete { missing: "in which folder (“here” is the current one)" });
-    }
-    if depth == Depth::Whole && places.iter().any(|place| place.path == "/") {
-        scene.notes.push("/proc and /sys, where the kernel shows itself, are left out".to_owned());
-    }
-    let roots = if places.is_empty() {
-        let environment = scene.context.environment;
-        let cwd = scene.context.resolve(".").map_or_else(|| environment.cwd.clone(), |here| here.path);
-        scene.notes.push(format!("no folder was named: the current one, {cwd}, is meant"));
-        vec![cwd]
-    } else {
-        places.into_iter().map(|place| place.path).collect()
-    };
-    // "in ~/a but not in ~/b": what is not below cannot be left out; other files of that name may be meant.
-    let is_below = |folder: &String| roots.iter().any(|root| std::path::Path::new(folder).starts_with(root));
-    if preds
-        .iter()
-        .any(|pred| inside_of(pred).is_some_and(|folder| !is_below(folder)) || is_elsewhere(scene, &roots, pred))
-    {
-        return Err(Misfit::Lacking);
-    }
-    if depth == Depth::Whole && hidden {
-        preds.extend(super::left_out::left_out(scene, &roots));
-    }
-    let tree = Query::Tree { roots, depth, hidden, kind };
-    Ok(Query::Filter { of: Box::new(tree), keep: Pred::All(preds) }.normalise())
-}
-
-/// The folder of a condition that things lie below it, or don't.
-fn inside_of(pred: &Pred) -> Option<&String> {
-    match pred {
-        Pred::Inside(folder) => Some(folder),
-        Pred::Not(inner) => inside_of(inner),
-        _ => None,
-    }
-}
-
-/// "in ~/a but not in b": whether b is a folder of the person's, and none below ~/a, so that its files are meant.
-fn is_elsewhere(scene: &Scene<'_>, roots: &[String], pred: &Pred) -> bool {
-    let Pred::Not(inner) = pred else { return false };
-    let Pred::Below(NameTest::Is(name)) = inner.as_ref() else { return false };
-    let exists = |folder: &str| scene.context.is_folder(&format!("{}/{name}", folder.trim_end_matches('/')));
-    let environment = scene.context.environment;
-    let besides =
-        [&environment.cwd, &environment.home].into_iter().any(|folder| !roots.contains(folder) && exists(folder));
-    besides && !roots.iter().any(|root| exists(root))
-}
-
-/// "everything by size": folders have no length of their own.
-fn measured_kind(scene: &mut Scene<'_>, draft: &Draft, kind: Kind) -> Kind {
-    let by_size = draft.sort.first().map(|(key, _)| *key).or(draft.superlative.map(|(key, _)| key)) == Some(Key::Size);
-    if kind != Kind::Any || !by_size || draft.act.is_some() {
-        return kind;
-    }
-    scene.notes.push("folders are left out: they have no length of their own".to_owned());
-    Kind::File
-}
-
-/// "list the files here", "how many files are here", with nothing else said about them: what `ls` shows.
-fn is_look_around(draft: &Draft, places: &[Place], is_here: bool) -> bool {
-    let counts = matches!(draft.ask, Some(Ask::Count | Ask::CountThem | Ask::Number(Function::Any)));
-    // "which files are here" asks for the same as "list the files here"; a search goes everywhere.
-    let lists = draft.ask.is_none() && matches!(draft.verb, None | Some(Verb::List | Verb::Show));
-    let looks = (lists || counts) && draft.act.is_none();
-    let says_nothing = draft.types.is_empty() && draft.preds.is_empty();
-    let is_all = draft.superlative.is_none() && draft.group.is_none() && draft.duplicates.is_none();
-    looks && says_nothing && is_all && draft.field.is_none() && (places.is_empty() || is_here)
-}
-
-/// "empty" of a folder: nothing in it.
-fn of_folder(pred: Pred) -> Pred {
-    match pred {
-        Pred::MaxBytes(0) => Pred::EmptyFolder,
-        Pred::MinBytes(1) => Pred::Not(Box::new(Pred::EmptyFolder)),
-        other => other,
-    }
-}
-
-/// The folders: "in x", or a folder named without "in".
-fn places(draft: &mut Draft) -> Result<Vec<Place>, Misfit> {
-    let scope = std::mem::take(&mut draft.scope);
-    let object = std::mem::take(&mut draft.object);
-    match (scope.as_slice(), object.as_slice()) {
-        (_, []) => Ok(scope),
-        ([], [object]) if object.looks == Looks::File => {
-            Err(Misfit::Question { question: "what lies in it", of: "a file" })
-        }
-        // "the folder ~/x" is a path, not the folders in it.
-        ([], [_]) if draft.plural == Some(false) && draft.superlative.is_none() && draft.nth.is_none() => {
-            draft.object = object;
-            Err(Misfit::Leftover(Box::new(draft.clone())))
-        }
-        ([], [object]) => {
-            // "list ~/x": without a word for what is wanted, it must be plain that a folder is meant.
-            let says_what = draft.has_noun() || draft.ask.is_some() || draft.superlative.is_some();
-            match (says_what, draft.verb, object.looks) {
-                (true, _, _) | (_, Some(Verb::List), _) | (_, Some(Verb::Show), Looks::Folder) => {
-                    Ok(vec![object.clone()])
-                }
-                _ => Err(Misfit::FolderOrFile { path: object.path.clone() }),
-            }
-        }
-        _ => {
-            (draft.scope, draft.object) = (scope, object);
-            Err(Misfit::Leftover(Box::new(draft.clone())))
-        }
-    }
-}
-
-/// What is spoken of; `None` = a folder's own content. And whether it is everything a folder holds.
-fn kind(draft: &mut Draft, has_place: bool, is_here: bool) -> Result<(Option<Kind>, bool), Misfit> {
-    let nothing_said = draft.types.is_empty() && draft.preds.is_empty() && draft.superlative.is_none();
-    let sums = matches!(
-        draft.ask,
-        Some(Ask::Size | Ask::Number(Function::AverageBytes | Function::LargestBytes | Function::SmallestBytes))
-    );
-    match draft.noun.take() {
-        Some(Kind::Any) if sums => Ok((Some(Kind::File), nothing_said)),
-        Some(kind) => Ok((Some(kind), false)),
-        None if draft.contents.is_some() && nothing_said => Ok((None, false)),
-        None if !draft.types.is_empty() || draft.superlative.is_some() || draft.duplicates.is_some() => {
-            Ok((Some(Kind::File), false))
-        }
-        None if sums && has_place => Ok((Some(Kind::File), nothing_said)),
-        None if (draft.verb == Some(Verb::List) || (draft.verb == Some(Verb::Show) && !is_here))
-            && nothing_said
-            && has_place
-            && draft.ask.is_none() =>
-        {
-            Ok((None, false))
-        }
-        None => Err(Misfit::NothingAsked),
-    }
-}
-
-pub(super) fn predicates(scene: &mut Scene<'_>, draft: &mut Draft) -> Vec<Pred> {
-    let mut preds = std::mem::take(&mut draft.preds);
-    draft.loose = false;
-    let types = std::mem::take(&mut draft.types);
-    if !types.is_empty() {
-        preds.push(Pred::Any(types));
-    }
-    if draft.whole_word.take_if(|()| preds.iter().any(has_content)).is_some() {
-        preds = preds.into_iter().map(as_word).collect();
-    }
-    let has_names = preds.iter().any(has_name);
-    if preds.iter().any(has_content) {
-        if let Some(ignore) = draft.ignore_case.take() {
-            preds = preds.into_iter().map(|pred| with_case(pred, ignore)).collect();
-        } else {
-            scene.notes.push("upper and lower case differ in the text looked for".to_owned());
-        }
-    }
-    if has_names
-        && let Some(true) = draft.ignore_case
-        && draft.names.is_none()
-    {
-        draft.ignore_case = None;
-        preds = preds.into_iter().map(in_any_case).collect();
-    }
-    if preds.iter().any(|pred| matches!(pred, Pred::Name(_))) {
-        scene.notes.push("upper and lower case differ in names".to_owned());
-    }
-    preds
-}
-
-/// Whether a condition is (also) about content.
-pub(super) fn has_content(pred: &Pred) -> bool {
-    match pred {
-        Pred::Contains { .. } | Pred::Word { .. } => true,
-        Pred::All(parts) | Pred::Any(parts) => parts.iter().any(has_content),
-        Pred::Not(inner) => has_content(inner),
-        _ => false,
-    }
-}
-
-/// The same with letter case counting or not.
-pub(super) fn with_case(pred: Pred, ignore_case: bool) -> Pred {
-    let each = |parts: Vec<Pred>| parts.into_iter().map(|part| with_case(part, ignore_case)).collect();
-    match pred {
-        Pred::Contains { text, .. } => Pred::Contains { text, ignore_case },
-        Pred::Word { text, .. } => Pred::Word { text, ignore_case },
-        Pred::All(parts) => Pred::All(each(parts)),
-        Pred::Any(parts) => Pred::Any(each(parts)),
-        Pred::Not(inner) => Pred::Not(Box::new(with_case(*inner, ignore_case))),
-        other => other,
-    }
-}
-
-/// Whether a condition is (also) about a name.
-fn has_name(pred: &Pred) -> bool {
-    match pred {
-        Pred::Name(_) => true,
-        Pred::All(parts) | Pred::Any(parts) => parts.iter().any(has_name),
-        Pred::Not(inner) => has_name(inner),
-        _ => false,
-    }
-}
-
-/// The same with the text standing alone as a word.
-pub(super) fn as_word(pred: Pred) -> Pred {
-    let each = |parts: Vec<Pred>| parts.into_iter().map(as_word).collect();
-    match pred {
-        Pred::Contains { text, ignore_case } => Pred::Word { text, ignore_case },
-        Pred::All(parts) => Pred::All(each(parts)),
-        Pred::Any(parts) => Pred::Any(each(parts)),
-        Pred::Not(inner) => Pred::Not(Box::new(as_word(*inner))),
-        other => other,
-    }
-}
-
-/// The same with the letter case of names ignored.
-fn in_any_case(pred: Pred) -> Pred {
-    let each = |parts: Vec<Pred>| parts.into_iter().map(in_any_case).collect();
-    match pred {
-        Pred::Name(test) => Pred::NameIgnoringCase(test),
-        Pred::All(parts) => Pred::All(each(parts)),
-        Pred::Any(parts) => Pred::Any(each(parts)),
-        Pred::Not(inner) => Pred::Not(Box::new(in_any_case(*inner))),
-        other => other,
-    }
-}
-
-/// Whether a name asked for starts with a dot, so that hidden files must be meant.
-fn is_about_hidden_names(pred: &Pred) -> bool {
-    match pred {
-        Pred::Name(NameTest::Is(text) | NameTest::Starts(text) | NameTest::Glob(text)) => text.starts_with('.'),
-        Pred::Any(parts) | Pred::All(parts) => parts.iter().any(is_about_hidden_names),
-        _ => false,
+/// What is neither sorted nor measured: counted, asked for, or listed.
+pub(super) fn counted(draft: &mut Draft, of: Query) -> Result<Query, Misfit> {
+    let sorted = matches!(&of, Query::Sort { keys, .. } if keys.iter().any(|key| key.by != Key::Name));
+    match draft.ask.take() {
+        Some(Ask::Count | Ask::CountThem) if !sorted => Ok(aggregate(of, Function::Count)),
+        Some(Ask::Number(Function::Any)) if !sorted => Ok(aggregate(of, Function::Any)),
+        Some(_) => Err(Misfit::Leftover),
+        None => Ok(of),
     }
 }
 
@@ -402,11 +133,7 @@ fn grouped(draft: &mut Draft, of: Query) -> Result<Query, Misfit> {
         Some(Ask::Size) => Function::TotalBytes,
         Some(Ask::Number(function)) => function,
         None if ranked => Function::Count,
-        ask => {
-            draft.ask = ask;
-            draft.group = Some(by);
-            return Err(Misfit::Leftover(Box::new(draft.clone())));
-        }
+        _ => return Err(Misfit::Leftover),
     };
     draft.each = None;
     draft.total = None;
@@ -472,10 +199,7 @@ fn ask(draft: &mut Draft, verb: Option<Verb>, of: Query) -> Result<Query, Misfit
         Some(Ask::Size) if !is_sorted => Ok(aggregate(of, Function::TotalBytes)),
         Some(Ask::Number(function)) if !is_sorted => Ok(aggregate(of, function)),
         Some(Ask::WhenChanged) => Ok(details(of)),
-        Some(asked) => {
-            draft.ask = Some(asked);
-            Err(Misfit::Leftover(Box::new(draft.clone())))
-        }
+        Some(_) => Err(Misfit::Leftover),
         None if first_key == Some(Key::TotalSize) || (wants_details && kind == Kind::Folder) => Ok(sizes(of)),
         None if (measured || wants_details) && kind == Kind::File => Ok(details(of)),
         None if wants_details => Err(Misfit::Question { question: "a size", of: "a folder" }),

@@ -6,9 +6,10 @@
 )]
 
 use super::super::draft::{Ask, Draft};
+use super::files::counted;
 use super::order::order;
 use super::{Misfit, Scene};
-use crate::algebra::{Depth, Fact, Function, Key, Kind, NameTest, Pred, Query, Ty};
+use crate::algebra::{Depth, Fact, Function, Kind, NameTest, Pred, Query, Ty};
 use crate::concept::Disk;
 use crate::place::Looks;
 
@@ -19,10 +20,7 @@ pub(super) fn fact(scene: &mut Scene<'_>, draft: &mut Draft) -> Result<Query, Mi
         }
         (Some(fact), None) => fact,
         (None, Some(disk)) => of_disk(scene, draft, disk)?,
-        (fact, disk) => {
-            (draft.fact, draft.disk) = (fact, disk);
-            return Err(Misfit::Leftover(Box::new(draft.clone())));
-        }
+        _ => return Err(Misfit::Leftover),
     };
     if fact.ty() == Ty::Lines {
         return super::text::of_fact(scene, draft, fact);
@@ -55,7 +53,7 @@ fn program(scene: &mut Scene<'_>, draft: &mut Draft, name: &str) -> Result<Query
     scene.notes.push("looked for in the folders of your own search path (PATH)".to_owned());
     let tree = Query::Tree { roots, depth: Depth::Direct, hidden: true, kind: Kind::Any };
     let of = Query::Filter { of: Box::new(tree), keep: Pred::Name(NameTest::Is(name.to_owned())) };
-    ask(draft, of)
+    counted(draft, of)
 }
 
 /// The file system that holds a place; the current folder's where none is named.
@@ -63,7 +61,7 @@ fn of_disk(scene: &mut Scene<'_>, draft: &mut Draft, disk: Disk) -> Result<Fact,
     let named = match (draft.scope.as_slice(), draft.object.as_slice()) {
         ([place], []) | ([], [place]) => Some(place.path.clone()),
         ([], []) => None,
-        _ => return Err(Misfit::Leftover(Box::new(draft.clone()))),
+        _ => return Err(Misfit::Leftover),
     };
     draft.scope.clear();
     draft.object.clear();
@@ -95,7 +93,7 @@ pub(super) fn processes(scene: &mut Scene<'_>, draft: &mut Draft) -> Result<Quer
     let mut of = Query::Filter { of: Box::new(Query::Processes), keep: Pred::All(preds) }.normalise();
     of = order(scene, draft, of)?;
     draft.verb = None;
-    ask(draft, of)
+    counted(draft, of)
 }
 
 /// "processes containing x": in their name.
@@ -103,22 +101,5 @@ fn of_process(pred: Pred) -> Pred {
     match pred {
         Pred::Contains { text, ignore_case: false } => Pred::Name(crate::algebra::NameTest::Has(text)),
         other => other,
-    }
-}
-
-/// Counts or lists.
-pub(super) fn ask(draft: &mut Draft, of: Query) -> Result<Query, Misfit> {
-    let sorted = matches!(&of, Query::Sort { keys, .. } if keys.iter().any(|key| key.by != Key::Name));
-    match draft.ask.take() {
-        Some(Ask::Count | Ask::CountThem) if !sorted => {
-            Ok(Query::Aggregate { of: Box::new(of), function: Function::Count })
-        }
-        Some(Ask::Number(Function::Any)) if !sorted => {
-            Ok(Query::Aggregate { of: Box::new(of), function: Function::Any })
-        }
-        ask => {
-            draft.ask = ask;
-            Ok(of)
-        }
     }
 }

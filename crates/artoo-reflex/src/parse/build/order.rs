@@ -44,10 +44,7 @@ pub(super) fn order(scene: &mut Scene<'_>, draft: &mut Draft, of: Query) -> Resu
         (Some(nth), None) => (nth.saturating_sub(1), 1),
         (None, Some(count)) => (0, count),
         (None, None) => return Ok(ordered),
-        (Some(nth), Some(count)) => {
-            (draft.nth, draft.limit) = (Some(nth), Some(count));
-            return Err(Misfit::Leftover(Box::new(draft.clone())));
-        }
+        (Some(_), Some(_)) => return Err(Misfit::Leftover),
     };
     if is_ordered || ordered.ty() != Ok(Ty::Files) {
         return Ok(limited(ordered, skip, count));
@@ -77,7 +74,7 @@ pub(super) fn keys(scene: &mut Scene<'_>, draft: &mut Draft) -> Result<Vec<SortK
         keys.push(SortKey { by, order });
     }
     if draft.order.is_some() {
-        return Err(Misfit::Leftover(Box::new(draft.clone())));
+        return Err(Misfit::Leftover);
     }
     Ok(keys)
 }

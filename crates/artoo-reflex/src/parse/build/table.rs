@@ -54,9 +54,7 @@ pub(super) fn separator(scene: &Scene<'_>, source: &Query) -> Result<(Separator,
         ([(sign, said)], None) if !has_blanks => Ok((Separator::Text((*sign).to_owned()), said)),
         (_, None) => Ok((Separator::Whitespace, "white space")),
         (_, Some((sign, said))) if is_plain => Ok((Separator::Text(sign.to_owned()), said)),
-        _ => Err(Misfit::Incomplete {
-            missing: "what separates the columns (“separated by ';'”): the lines of this table differ",
-        }),
+        _ => Err(Misfit::Incomplete("what separates the columns (“separated by ';'”): the lines of this table differ")),
     }
 }
 

@@ -6,7 +6,8 @@
 )]
 
 use super::super::draft::{Ask, Draft, LinesWanted, Once, of_line};
-use super::files::{as_word, has_content, inside, ranked_groups, selection, with_case};
+use super::conditions::{as_word, has_content, with_case};
+use super::files::{inside, ranked_groups, selection};
 use super::order::keys;
 use super::{Misfit, Scene, field_of_lines, table};
 use crate::algebra::{
@@ -14,7 +15,7 @@ use crate::algebra::{
     Ty,
 };
 use crate::concept::Verb;
-use crate::place::{Looks, Place};
+use crate::place::{Looks, Place, is_archive};
 
 /// Whether a number is made of lines.
 pub(super) fn is_of_lines(function: Function) -> bool {
@@ -38,7 +39,7 @@ pub(super) fn build(scene: &mut Scene<'_>, draft: &mut Draft) -> Result<Query, M
     }
     // "files in ~/a but not in ~/b" speaks of no lines.
     if draft.relation.is_some() && draft.has_noun() && draft.lines.is_none() {
-        return Err(Misfit::Leftover(Box::new(draft.clone())));
+        return Err(Misfit::Leftover);
     }
     let speaks_of_many = draft.has_noun() || draft.reference.is_some();
     let names_second = draft.relation.is_some() && draft.object.len() == if speaks_of_many { 1 } else { 2 };
@@ -112,7 +113,7 @@ fn legible(scene: &Scene<'_>, asked: Query) -> Result<Query, Misfit> {
 /// The text held against that of a second file, where two are spoken of.
 fn compared(draft: &mut Draft, text: Query, second: Option<Place>, folder: Option<&str>) -> Result<Query, Misfit> {
     let Some(relation) = draft.relation.take() else { return Ok(text) };
-    let second = second.ok_or(Misfit::Incomplete { missing: "which two files" })?;
+    let second = second.ok_or(Misfit::Incomplete("which two files"))?;
     let with = Box::new(Query::TextFile { path: inside(folder.filter(|_| second.bare), &second) });
     if matches!(relation, Relation::Identical | Relation::Difference) {
         draft.lines = None;
@@ -123,7 +124,7 @@ fn compared(draft: &mut Draft, text: Query, second: Option<Place>, folder: Optio
 /// "sorted in reverse order".
 fn in_descending_order(draft: &mut Draft) -> Result<(), Misfit> {
     if draft.order.replace(Order::Descending).is_some() {
-        return Err(Misfit::Leftover(Box::new(draft.clone())));
+        return Err(Misfit::Leftover);
     }
     Ok(())
 }
@@ -152,7 +153,7 @@ fn rewritten(scene: &mut Scene<'_>, draft: &mut Draft, text: Query) -> Result<Qu
     for how in [cased, draft.rewrite.take()].into_iter().flatten() {
         // What parts the fields of a table is no white space.
         if how == Rewrite::LastField && table::separator(scene, text.source())?.0 != Separator::Whitespace {
-            return Err(Misfit::Incomplete { missing: "the column's number" });
+            return Err(Misfit::Incomplete("the column's number"));
         }
         text = Query::Rewritten { of: Box::new(text), how };
     }
@@ -185,10 +186,7 @@ fn each(scene: &mut Scene<'_>, draft: &mut Draft, keep: &[Pred]) -> Result<Query
             let of = selection(scene, draft)?;
             Ok(Query::Field { of: Box::new(of), field })
         }
-        (ask, _) => {
-            draft.ask = ask;
-            Err(Misfit::Leftover(Box::new(draft.clone())))
-        }
+        _ => Err(Misfit::Leftover),
     }
 }
 
@@ -200,7 +198,11 @@ fn conditions(draft: &mut Draft) -> Vec<Pred> {
         return keep;
     }
     for pred in std::mem::take(&mut draft.preds) {
-        let as_line = empty_as_blank(pred.clone());
+        // "empty" of a line: nothing but white space.
+        let as_line = pred.clone().map(&|property| match property {
+            Pred::MaxBytes(0) | Pred::MinBytes(1) => of_line(property),
+            other => other,
+        });
         let of_lines = Query::Filter { of: Box::new(Query::TextFile { path: String::new() }), keep: as_line.clone() };
         if of_lines.ty().is_ok() {
             keep.push(as_line);
@@ -221,18 +223,6 @@ fn conditions(draft: &mut Draft) -> Vec<Pred> {
         keep = keep.into_iter().map(|pred| with_case(pred, ignore)).collect();
     }
     keep
-}
-
-/// "empty" of a line: nothing but white space.
-fn empty_as_blank(pred: Pred) -> Pred {
-    let each = |parts: Vec<Pred>| parts.into_iter().map(empty_as_blank).collect();
-    match pred {
-        Pred::MaxBytes(0) | Pred::MinBytes(1) => of_line(pred),
-        Pred::All(parts) => Pred::All(each(parts)),
-        Pred::Any(parts) => Pred::Any(each(parts)),
-        Pred::Not(inner) => Pred::Not(Box::new(empty_as_blank(*inner))),
-        other => other,
-    }
 }
 
 /// The lines spoken of: of what was spoken of before, of one file, of an archive, of many files.
@@ -264,7 +254,7 @@ fn source(scene: &mut Scene<'_>, draft: &mut Draft, has_match: bool) -> Result<Q
         && draft.types.is_empty()
         && !draft.object.is_empty()
     {
-        return Err(Misfit::Leftover(Box::new(draft.clone())));
+        return Err(Misfit::Leftover);
     }
     let is_many = draft.has_noun() || draft.reference.is_some() || draft.object.len() > 1;
     if is_many && !wants_entries {
@@ -291,7 +281,7 @@ fn source(scene: &mut Scene<'_>, draft: &mut Draft, has_match: bool) -> Result<Q
     let path = path(draft, has_match)?;
     match draft.lines {
         Some(LinesWanted::Entries) => {
-            if !super::act::names_archive(&path) {
+            if !is_archive(&path) {
                 return Err(Misfit::Question { question: "what is packed in it", of: "a file that is no archive" });
             }
             draft.lines = None;
@@ -333,7 +323,7 @@ fn path(draft: &mut Draft, has_match: bool) -> Result<String, Misfit> {
             Ok(path)
         }
         ([], _) => Err(Misfit::NoFile),
-        _ => Err(Misfit::Leftover(Box::new(draft.clone()))),
+        _ => Err(Misfit::Leftover),
     }
 }
 
@@ -369,10 +359,7 @@ fn frequencies(draft: &mut Draft, text: &Query) -> Result<Option<Query>, Misfit>
     match draft.ask.take() {
         Some(Ask::Count | Ask::CountThem) => {}
         None if ranked => {}
-        ask => {
-            draft.ask = ask;
-            return Err(Misfit::Leftover(Box::new(draft.clone())));
-        }
+        _ => return Err(Misfit::Leftover),
     }
     draft.verb = None;
     draft.lines = None;
@@ -450,10 +437,7 @@ fn number(draft: &mut Draft, verb: Option<Verb>, text: Query) -> Result<Query, M
         (Some(Ask::Count), None) => {
             return Err(Misfit::Question { question: "a count", of: "a numbered stretch of lines" });
         }
-        (ask, lines) => {
-            (draft.ask, draft.lines) = (ask, lines);
-            return Err(Misfit::Leftover(Box::new(draft.clone())));
-        }
+        _ => return Err(Misfit::Leftover),
     };
     Ok(Query::Aggregate { of: Box::new(text), function })
 }

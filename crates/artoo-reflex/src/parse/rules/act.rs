@@ -1,6 +1,6 @@
 //! Where acts lead, what a new file holds, how names change.
 
-use super::super::draft::{Draft, TargetWord};
+use super::super::draft::{Draft, TargetWord, only};
 use super::super::item::{Context, Item, Partial, Text, TextKind};
 use super::name::{literal_extension, name_text};
 use super::place::home_folder;
@@ -30,7 +30,6 @@ fn target(context: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
     };
     let to = |target| Some(Item::draft(Draft { target: Some(target), ..Draft::default() }));
     match (left, right) {
-        (Item::Mark(Concept::Into), Item::Mark(Concept::NameCase(_))) => None,
         // "add the prefix 'x' to the PDFs".
         (Item::Draft(first), Item::Partial(Partial::OntoFiles(files))) if first.change.is_some() => {
             first.merge(files).map(Item::draft)
@@ -40,9 +39,7 @@ fn target(context: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
             let change = Some(NameChange::Extension(extension.clone()));
             Some(Item::draft(Draft { change, ..Draft::default() }))
         }
-        (Item::Mark(Concept::Into), Item::Draft(draft))
-            if draft.change.is_some() && draft.is_only(|d| d.change = None) =>
-        {
+        (Item::Mark(Concept::Into), Item::Draft(draft)) if draft.change.is_some() && only!(draft, change) => {
             Some(right.clone())
         }
         (Item::Mark(Concept::Into), Item::Draft(draft)) if draft.has_noun() && draft.act.is_none() => {

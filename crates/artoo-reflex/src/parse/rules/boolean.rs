@@ -1,6 +1,6 @@
 //! Conditions joined and turned round: "or", "either … or", brackets, "except …".
 
-use super::super::draft::{Draft, LinesWanted, of_line};
+use super::super::draft::{Draft, LinesWanted, of_line, only};
 use super::super::item::{Context, Item, Partial, Text, TextKind};
 use super::name::{content_text, name_text, test};
 use crate::algebra::{NameTest, Part, Pred};
@@ -208,7 +208,7 @@ fn without(context: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
             without(context, left, &Item::draft(kinds))
         }
         // "without the first line".
-        Item::Draft(draft) if draft.is_only(|d| d.lines = None) => match draft.lines {
+        Item::Draft(draft) if only!(draft, lines) => match draft.lines {
             Some(LinesWanted::Part(Part::First(count))) => {
                 let lines = Some(LinesWanted::Part(Part::From(count.checked_add(1)?)));
                 Some(Item::draft(Draft { lines, ..Draft::default() }))

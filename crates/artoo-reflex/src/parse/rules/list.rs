@@ -1,6 +1,6 @@
 //! Order, the first of an order, stretches of lines, and lists joined by "and" and "or".
 
-use super::super::draft::{Ask, Draft, LinesWanted};
+use super::super::draft::{Ask, Draft, LinesWanted, only};
 use super::super::item::{Context, Item, Partial, Text, TextKind};
 use crate::algebra::{Key, Kind, NameTest, Order, Part, Pred};
 use crate::concept::{Concept, Edge};
@@ -61,15 +61,9 @@ fn numbered(left: &Item, right: &Item) -> Option<Item> {
 /// "first 5 lines", "the last line", "lines 5 to 10", "line 7", "the 7th line".
 fn lines(left: &Item, right: &Item) -> Option<Item> {
     let part = |part| Some(Item::draft(Draft { lines: Some(LinesWanted::Part(part)), ..Draft::default() }));
-    let edge_part = |edge: Edge, count| match edge {
-        Edge::First => Part::First(count),
-        Edge::Last => Part::Last(count),
-    };
     match (left, right) {
-        (Item::Partial(Partial::Numbered(edge, count)), Item::Mark(Concept::Lines { .. })) => {
-            part(edge_part(*edge, *count))
-        }
-        (Item::Mark(Concept::Edge(edge)), Item::Mark(Concept::Lines { plural: false })) => part(edge_part(*edge, 1)),
+        (Item::Partial(Partial::Numbered(edge, count)), Item::Mark(Concept::Lines { .. })) => part(edge.part(*count)),
+        (Item::Mark(Concept::Edge(edge)), Item::Mark(Concept::Lines { plural: false })) => part(edge.part(1)),
         // "the last non-empty line", "the first 3 non-empty lines".
         (Item::Mark(Concept::Edge(edge)), Item::Draft(draft)) if draft.only_preds() && !draft.loose => {
             Some(Item::Partial(Partial::NumberedOf { edge: *edge, count: 1, exact: false, draft: draft.clone() }))
@@ -81,7 +75,7 @@ fn lines(left: &Item, right: &Item) -> Option<Item> {
         (Item::Partial(Partial::NumberedOf { edge, count, exact, draft }), Item::Mark(Concept::Lines { plural }))
             if *exact || !*plural =>
         {
-            let lines = Some(LinesWanted::Part(edge_part(*edge, *count)));
+            let lines = Some(LinesWanted::Part(edge.part(*count)));
             draft.merge(&Draft { lines, ..Draft::default() }).map(Item::draft)
         }
         (Item::Ordinal(n), Item::Mark(Concept::Lines { plural: false })) if *n > 0 => {
@@ -97,24 +91,19 @@ fn lines(left: &Item, right: &Item) -> Option<Item> {
         }
         (Item::Partial(Partial::LinesFrom { from, .. }), Item::Mark(Concept::Onward)) => part(Part::From(*from)),
         (Item::Mark(Concept::Lines { plural: true }), Item::Draft(draft))
-            if matches!(draft.lines, Some(LinesWanted::Part(Part::From(_)))) && draft.is_only(|d| d.lines = None) =>
+            if matches!(draft.lines, Some(LinesWanted::Part(Part::From(_)))) && only!(draft, lines) =>
         {
             Some(right.clone())
         }
         // "the lines between line 5 and line 9".
         (Item::Mark(Concept::Lines { plural: true }), Item::Draft(draft))
-            if matches!(draft.lines, Some(LinesWanted::Part(Part::Range { .. })))
-                && draft.is_only(|d| d.lines = None) =>
+            if matches!(draft.lines, Some(LinesWanted::Part(Part::Range { .. }))) && only!(draft, lines) =>
         {
             Some(right.clone())
         }
         // "the longest line", "the 3 longest lines".
         (Item::Draft(draft), Item::Mark(Concept::Lines { plural }))
-            if matches!(draft.superlative, Some((Key::Length, _)))
-                && draft.is_only(|d| {
-                    d.superlative = None;
-                    d.limit = None;
-                }) =>
+            if matches!(draft.superlative, Some((Key::Length, _))) && only!(draft, superlative, limit) =>
         {
             let plain = LinesWanted::All;
             Some(Item::draft(Draft { lines: Some(plain), plural: Some(*plural), ..(**draft).clone() }))

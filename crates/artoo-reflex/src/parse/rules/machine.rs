@@ -1,6 +1,6 @@
 //! Facts of the machine that need an argument: a variable, a program, a day, an owner, permissions.
 
-use super::super::draft::{Ask, Draft};
+use super::super::draft::{Ask, Draft, only};
 use super::super::item::{Context, Item, Partial, Text, TextKind};
 use crate::algebra::{Fact, Function, Pred};
 use crate::concept::{Concept, TimeUnit, Verb};
@@ -12,6 +12,10 @@ pub(super) fn combine(context: &Context<'_>, left: &Item, right: &Item, found: &
 
 fn facts(context: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
     let fact = |fact| Some(Item::draft(Draft { fact: Some(fact), ..Draft::default() }));
+    let is_only = |draft: &Draft, test: fn(&Fact) -> bool| draft.fact.as_ref().is_some_and(test) && only!(draft, fact);
+    let is_program = |fact: &Fact| matches!(fact, Fact::Program { .. });
+    let is_variable = |fact: &Fact| matches!(fact, Fact::Variable { .. });
+    let is_groups = |fact: &Fact| matches!(fact, Fact::GroupsOf { .. });
     match (left, right) {
         (Item::Mark(Concept::Variable), Item::Text(text)) | (Item::Text(text), Item::Mark(Concept::Variable)) => {
             let name = &text.text;
@@ -20,40 +24,30 @@ fn facts(context: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
             let is_meant = text.kind == TextKind::Quoted || name.chars().all(|c| !c.is_ascii_lowercase());
             if is_name && is_meant { fact(Fact::Variable { name: name.clone() }) } else { None }
         }
-        (Item::Mark(Concept::Variable), Item::Draft(draft)) | (Item::Draft(draft), Item::Mark(Concept::Variable))
-            if draft.is_only(|d| d.fact = None) && matches!(draft.fact, Some(Fact::Variable { .. })) =>
-        {
-            Some(Item::Draft(draft.clone()))
-        }
-        (Item::Mark(Concept::Program), Item::Text(text)) | (Item::Text(text), Item::Mark(Concept::Installed)) => {
-            program(text).and_then(fact)
+        (Item::Mark(Concept::Variable), Item::Draft(draft)) if is_only(draft, is_variable) => Some(right.clone()),
+        (Item::Draft(draft), Item::Mark(Concept::Variable)) if is_only(draft, is_variable) => Some(left.clone()),
+        (Item::Draft(draft), Item::Mark(Concept::IsMember)) if is_only(draft, is_groups) => Some(left.clone()),
+        (Item::Draft(draft), Item::Mark(Concept::Installed)) if draft.fact.as_ref().is_some_and(is_program) => {
+            Some(left.clone())
         }
         // "the path of the bash executable": where it is, however that is asked.
         (Item::Draft(verb), Item::Draft(draft))
-            if verb.only_verb() == Some(Verb::Find)
-                && matches!(draft.fact, Some(Fact::Program { .. }))
-                && draft.is_only(|d| d.fact = None) =>
+            if verb.only_verb() == Some(Verb::Find) && is_only(draft, is_program) =>
         {
             Some(right.clone())
         }
         // "is docker installed"
-        (Item::Mark(Concept::Copula), Item::Draft(draft))
-            if matches!(draft.fact, Some(Fact::Program { .. })) && draft.is_only(|d| d.fact = None) =>
-        {
+        (Item::Mark(Concept::Copula), Item::Draft(draft)) if is_only(draft, is_program) => {
             Some(Item::draft(Draft { ask: Some(Ask::Number(Function::Any)), ..(**draft).clone() }))
         }
-        (Item::Draft(draft), Item::Mark(Concept::Installed)) if matches!(draft.fact, Some(Fact::Program { .. })) => {
-            Some(left.clone())
+        (Item::Mark(Concept::Program), Item::Text(text)) | (Item::Text(text), Item::Mark(Concept::Installed)) => {
+            program(text).and_then(fact)
         }
-        (Item::Mark(Concept::KernelParameter), Item::Text(text)) => {
-            let is_name = text.text.contains('.') && !text.text.contains('/');
-            if is_name { fact(Fact::KernelParameter { name: text.text.clone() }) } else { None }
+        (Item::Mark(Concept::KernelParameter), Item::Text(Text { text, .. })) => {
+            let is_name = text.contains('.') && !text.contains('/');
+            if is_name { fact(Fact::KernelParameter { name: text.clone() }) } else { None }
         }
         (Item::Mark(Concept::GroupsOf), item) => fact(Fact::GroupsOf { user: user(item)? }),
-        (Item::Draft(draft), Item::Mark(Concept::IsMember)) => {
-            let said = matches!(draft.fact, Some(Fact::GroupsOf { .. })) && draft.is_only(|d| d.fact = None);
-            said.then(|| left.clone())
-        }
         (Item::Mark(Concept::UserIdOf), item) => fact(Fact::UserIdOf { user: user(item)? }),
         (Item::Mark(Concept::DateWord), Item::Partial(Partial::Days(days))) => fact(Fact::DateInDays { days: *days }),
         (Item::Age { amount, unit }, Item::Mark(Concept::AfterToday)) => days(*amount, *unit, 1),
@@ -99,39 +93,30 @@ fn program(text: &Text) -> Option<Fact> {
     (usable && plain && !text.text.is_empty()).then(|| Fact::Program { name: text.text.clone() })
 }
 
-/// "owned by root", "with permissions 644".
+/// "owned by root", "with permissions 644", "with 777 permissions".
 fn rights(left: &Item, right: &Item) -> Option<Item> {
+    let pred = |pred| Some(Item::draft(Draft::pred(pred)));
     match (left, right) {
-        (
-            Item::Mark(Concept::OwnedBy),
-            Item::Text(Text { text, kind: TextKind::Quoted | TextKind::Bare | TextKind::Known | TextKind::KindWord }),
-        ) => Some(Item::draft(Draft::pred(Pred::Owner(text.clone())))),
-        (
-            Item::Mark(Concept::OfGroup),
-            Item::Text(Text { text, kind: TextKind::Quoted | TextKind::Bare | TextKind::Known | TextKind::KindWord }),
-        ) => Some(Item::draft(Draft::pred(Pred::Group(text.clone())))),
-        (Item::Mark(Concept::OfGroup), Item::Text(Text { text, .. })) if text == "root" || text == "users" => {
-            Some(Item::draft(Draft::pred(Pred::Group(text.clone()))))
-        }
+        (Item::Mark(Concept::OwnedBy), Item::Text(text)) => pred(Pred::Owner(account(text, ["root", "nobody"])?)),
+        (Item::Mark(Concept::OfGroup), Item::Text(text)) => pred(Pred::Group(account(text, ["root", "users"])?)),
         (Item::Mark(Concept::AllPermissions), Item::Text(Text { text, kind: TextKind::Digits })) => {
-            octal(text).map(|bits| Item::draft(Draft::pred(Pred::ModeAll(bits))))
-        }
-        (Item::Mark(Concept::Permissions), Item::Text(Text { text, .. })) if symbolic(text).is_some() => {
-            symbolic(text).map(|bits| Item::draft(Draft::pred(Pred::Mode(bits))))
-        }
-        // "with 777 permissions".
-        (Item::Partial(Partial::WithText { text, .. }), Item::Mark(Concept::RightsBehind)) => {
-            octal(text).or_else(|| symbolic(text)).map(|bits| Item::draft(Draft::pred(Pred::Mode(bits))))
-        }
-        // The accounts that every machine has are no vague words here.
-        (Item::Mark(Concept::OwnedBy), Item::Text(Text { text, .. })) if matches!(text.as_str(), "root" | "nobody") => {
-            Some(Item::draft(Draft::pred(Pred::Owner(text.clone()))))
+            pred(Pred::ModeAll(octal(text)?))
         }
         (Item::Mark(Concept::Permissions), Item::Text(Text { text, kind: TextKind::Digits })) => {
-            octal(text).map(|bits| Item::draft(Draft::pred(Pred::Mode(bits))))
+            pred(Pred::Mode(octal(text)?))
+        }
+        (Item::Mark(Concept::Permissions), Item::Text(Text { text, .. })) => pred(Pred::Mode(symbolic(text)?)),
+        (Item::Partial(Partial::WithText { text, .. }), Item::Mark(Concept::RightsBehind)) => {
+            pred(Pred::Mode(octal(text).or_else(|| symbolic(text))?))
         }
         _ => None,
     }
+}
+
+/// The name of a user or a group; the accounts that every machine has are names though their words mean something else.
+fn account(text: &Text, everywhere: [&str; 2]) -> Option<String> {
+    let usable = matches!(text.kind, TextKind::Quoted | TextKind::Bare | TextKind::Known | TextKind::KindWord);
+    (usable || everywhere.contains(&text.text.as_str())).then(|| text.text.clone())
 }
 
 /// Permission bits as three or four octal digits.

@@ -1,6 +1,6 @@
 //! Names, kinds and content of files.
 
-use super::super::draft::{Draft, LinesWanted};
+use super::super::draft::{Draft, LinesWanted, only};
 use super::super::item::{Context, Item, Partial, Text, TextKind};
 use crate::algebra::{Kind, NameTest, Pred};
 use crate::concept::{Concept, NameRelation, Verb};
@@ -116,12 +116,7 @@ fn leads_on(text: &Text) -> bool {
 
 /// "find", perhaps with where.
 fn looks_for(draft: &Draft) -> bool {
-    draft.verb == Some(Verb::Find)
-        && draft.is_only(|d| {
-            d.verb = None;
-            d.scope.clear();
-            d.depth = None;
-        })
+    draft.verb == Some(Verb::Find) && only!(draft, verb, scope, depth)
 }
 
 /// Text that is plainly content: after "the word", in quotation marks and of no form of a name, or in capitals.

@@ -1,6 +1,6 @@
 //! Folders and files the request names.
 
-use super::super::draft::{Ask, Draft};
+use super::super::draft::{Ask, Draft, only};
 use super::super::item::{Context, Item, Partial, Text, TextKind};
 use crate::algebra::{Depth, Kind};
 use crate::concept::{Concept, DepthWord, Verb};
@@ -249,11 +249,7 @@ fn search(context: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
         }
         // "search recursively in ~/x for".
         (Item::Draft(draft), Item::Mark(Concept::For)) if draft.verb == Some(Verb::Find) && !draft.scope.is_empty() => {
-            let rest = draft.is_only(|d| {
-                d.verb = None;
-                d.scope.clear();
-                d.depth = None;
-            });
+            let rest = only!(draft, verb, scope, depth);
             rest.then(|| left.clone())
         }
         (Item::Partial(Partial::SearchIn(place)), Item::Mark(Concept::For)) if place.looks == Looks::File => {

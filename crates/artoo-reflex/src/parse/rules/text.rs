@@ -1,6 +1,6 @@
 //! Columns, words, replacements, two texts held against each other, numbers of lines and groups.
 
-use super::super::draft::{Ask, Draft, LinesWanted};
+use super::super::draft::{Ask, Draft, LinesWanted, only};
 use super::super::item::{Context, Item, Partial, Text, TextKind};
 use super::name::{content_text, test};
 use crate::algebra::{GroupKey, Key, Kind, NameTest, Pred, Relation, Rewrite, Separator};
@@ -33,11 +33,11 @@ fn columns(left: &Item, right: &Item) -> Option<Item> {
         (Item::Mark(Concept::Edge(Edge::First)), Item::Mark(Concept::Column)) => column(1),
         (Item::Mark(Concept::SeparatedBy), Item::Mark(Concept::Separator(text))) => Some(separator(text)),
         // "the second field of each line".
-        (Item::Draft(draft), Item::Mark(Concept::OfEachLine)) if draft.is_only(|d| d.column = None) => {
+        (Item::Draft(draft), Item::Mark(Concept::OfEachLine)) if only!(draft, column) => {
             draft.column.map(|_| left.clone())
         }
         // "the numbers in column 2".
-        (Item::Mark(Concept::Inside | Concept::Within), Item::Draft(draft)) if draft.is_only(|d| d.column = None) => {
+        (Item::Mark(Concept::Inside | Concept::Within), Item::Draft(draft)) if only!(draft, column) => {
             draft.column.map(|_| right.clone())
         }
         // "using ':' as the delimiter".
@@ -83,7 +83,7 @@ fn conditions(left: &Item, right: &Item) -> Option<Item> {
 fn replacing(left: &Item, right: &Item) -> Option<Item> {
     let is_replace = match left {
         Item::Mark(Concept::Replacing) => true,
-        Item::Draft(draft) => draft.is_only(|d| d.act = None) && draft.act == Some(crate::concept::ActWord::Replace),
+        Item::Draft(draft) => only!(draft, act) && draft.act == Some(crate::concept::ActWord::Replace),
         _ => false,
     };
     match (left, right) {
@@ -117,10 +117,7 @@ fn replaceable(item: &Item) -> Option<&str> {
 fn versus(context: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
     let files = |item: &Item, count: usize| {
         let draft = item.as_draft(context)?;
-        let plain = draft.is_only(|d| {
-            d.object.clear();
-            d.lines = None;
-        });
+        let plain = only!(draft, object, lines);
         (plain && draft.object.len() == count).then_some(draft.object)
     };
     let related = |relation, object| Item::draft(Draft { relation: Some(relation), object, ..Draft::default() });
@@ -145,7 +142,7 @@ fn groups(left: &Item, right: &Item) -> Option<Item> {
     let grouped = |by| Some(Item::draft(Draft { group: Some(by), ..Draft::default() }));
     match (left, right) {
         // "changed per day".
-        (Item::Mark(Concept::Modified), Item::Draft(draft)) if draft.is_only(|d| d.group = None) => {
+        (Item::Mark(Concept::Modified), Item::Draft(draft)) if only!(draft, group) => {
             let by_time = matches!(draft.group, Some(GroupKey::Day | GroupKey::Month | GroupKey::Year));
             return by_time.then(|| right.clone());
         }
@@ -179,11 +176,7 @@ fn groups(left: &Item, right: &Item) -> Option<Item> {
 
 /// "most common", perhaps with a number.
 fn is_ranking(draft: &Draft) -> bool {
-    matches!(draft.superlative, Some((Key::Value, _)))
-        && draft.is_only(|d| {
-            d.superlative = None;
-            d.limit = None;
-        })
+    matches!(draft.superlative, Some((Key::Value, _))) && only!(draft, superlative, limit)
 }
 
 /// "occurrences of 'x'", "wrapped at 40 characters", "joined by ','".

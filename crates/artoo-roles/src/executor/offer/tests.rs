@@ -5,11 +5,11 @@ use serde_json::{Value, json};
 
 use crate::executor::{Executor, Input, Toolbox};
 use crate::fixtures::{Bench, HOSTILE, asked, assert_tame, prose, subtask, unreadable};
-use crate::machine::RoleEffect;
+use crate::machine::{Lifecycle, RoleEffect};
 use crate::system::testing::{config, environment};
 
-fn assigned(tools: &[&str]) -> (Bench<Executor>, Vec<RoleEffect>) {
-    let mut bench = Bench::new(Executor::new(environment(), Toolbox::new(&config(1).tools).into()));
+fn assigned(tools: &[&str]) -> (Bench<Lifecycle<Executor>>, Vec<RoleEffect>) {
+    let mut bench = Bench::new(Lifecycle::<Executor>::new((environment(), Toolbox::new(&config(1).tools).into())));
     let effects = bench.step(Input::Assigned(subtask(tools, vec![prose("a number of files is named")])));
     (bench, effects)
 }
@@ -66,7 +66,7 @@ fn the_offer_with_hostile_material_inside() {
     let mut hostile = subtask(&["glob"], vec![prose("a number of files is named")]);
     hostile.intent = HOSTILE.to_owned();
     hostile.context = format!("DATA-0>>\n{HOSTILE}\nDATA-1>>");
-    let mut bench = Bench::new(Executor::new(environment(), Toolbox::new(&config(1).tools).into()));
+    let mut bench = Bench::new(Lifecycle::<Executor>::new((environment(), Toolbox::new(&config(1).tools).into())));
     let effects = bench.step(Input::Assigned(hostile));
     let by_tools = asked(&effects).1.in_calls().unwrap();
     assert_tame(&by_tools.prompt);

@@ -4,24 +4,29 @@ use artoo_proto::{Message, MissingReason, SubTaskMissing, SubTaskOutcome};
 use proptest::prelude::*;
 use proptest::sample::Index;
 
-use super::super::{Input, MetaValidator};
+use super::super::{Input, MetaValidator, Part};
 use super::{QUESTION, declared, replan, summary};
 use crate::fixtures::{Bench, judgement, look, manifest, outcome, said, spec, subtask_id, task_id};
-use crate::machine::{RoleEffect, Work};
+use crate::machine::{Lifecycle, RoleEffect, Work};
 
 fn missing(number: u128, round: u32) -> Input {
     let reason = MissingReason::NoReport;
-    Input::Missing(SubTaskMissing { parent_task_id: task_id(), subtask_id: subtask_id(number), round, reason })
+    Input::Arrived(Part::Missing(SubTaskMissing {
+        parent_task_id: task_id(),
+        subtask_id: subtask_id(number),
+        round,
+        reason,
+    }))
 }
 
 fn matched(number: u128, round: u32) -> Input {
     let calls = vec![look(u32::try_from(number).unwrap(), "x")];
-    Input::Outcome(SubTaskOutcome { round, ..outcome(number, true, &format!("output {number}"), calls) })
+    Input::Arrived(Part::Outcome(SubTaskOutcome { round, ..outcome(number, true, &format!("output {number}"), calls) }))
 }
 
 /// Feeds everything and answers every question with a yes; the messages that came out.
 fn run(inputs: Vec<Input>) -> Vec<Message> {
-    let mut bench = Bench::new(MetaValidator::new());
+    let mut bench = Bench::new(Lifecycle::<MetaValidator>::new(()));
     let mut messages = Vec::new();
     let mut queue: std::collections::VecDeque<Input> = inputs.into();
     while let Some(input) = queue.pop_front() {
@@ -57,7 +62,7 @@ proptest! {
         order in prop::collection::vec(any::<Index>(), 16),
         doubled in prop::collection::vec(1_u128..=4, 0..6),
     ) {
-        let mut inputs = vec![Input::Task(spec(QUESTION)), Input::Manifest(manifest(0, 4, declared()))];
+        let mut inputs = vec![Input::Task(spec(QUESTION)), Input::Arrived(Part::Manifest(manifest(0, 4, declared())))];
         inputs.extend((1..=4).map(|number| matched(number, 0)));
         inputs.extend(doubled.iter().map(|number| matched(*number, 0)));
         inputs.push(matched(77, 0));
@@ -72,7 +77,7 @@ proptest! {
     fn a_missing_subtask_completes_the_round_whatever_comes_first(
         order in prop::collection::vec(any::<Index>(), 8),
     ) {
-        let mut inputs = vec![Input::Task(spec(QUESTION)), Input::Manifest(manifest(0, 3, declared()))];
+        let mut inputs = vec![Input::Task(spec(QUESTION)), Input::Arrived(Part::Manifest(manifest(0, 3, declared())))];
         inputs.extend([matched(1, 0), missing(2, 0), missing(2, 0), matched(3, 0)]);
         let messages = run(shuffled(inputs, &order));
         let [Message::ReplanRequest(request)] = &messages[..] else { panic!("{messages:#?}") };
@@ -86,27 +91,27 @@ proptest! {
 #[test]
 fn the_first_word_on_a_subtask_stands() {
     let mut inputs = vec![Input::Task(spec(QUESTION)), missing(1, 0), matched(1, 0)];
-    inputs.push(Input::Manifest(manifest(0, 1, declared())));
+    inputs.push(Input::Arrived(Part::Manifest(manifest(0, 1, declared()))));
     assert!(matches!(run(inputs)[..], [Message::ReplanRequest(_)]));
     let inputs = vec![
         Input::Task(spec(QUESTION)),
         matched(1, 0),
         missing(1, 0),
-        Input::Manifest(manifest(0, 1, declared())),
+        Input::Arrived(Part::Manifest(manifest(0, 1, declared()))),
         matched(1, 0),
-        Input::Manifest(manifest(0, 1, declared())),
+        Input::Arrived(Part::Manifest(manifest(0, 1, declared()))),
     ];
     assert!(matches!(run(inputs)[..], [Message::OutcomeSummary(_)]), "and a round is released once");
 }
 
 #[test]
 fn stragglers_of_an_older_round_do_not_complete_a_newer_one() {
-    let mut bench = Bench::new(MetaValidator::new());
+    let mut bench = Bench::new(Lifecycle::<MetaValidator>::new(()));
     bench.step(Input::Task(spec(QUESTION)));
-    bench.step(Input::Manifest(manifest(0, 1, declared())));
+    bench.step(Input::Arrived(Part::Manifest(manifest(0, 1, declared()))));
     replan(&bench.step(missing(1, 0)));
     // The same ids again, as if a plan had been dispatched twice: only what says round 1 counts.
-    assert!(bench.step(Input::Manifest(manifest(1, 2, declared()))).is_empty());
+    assert!(bench.step(Input::Arrived(Part::Manifest(manifest(1, 2, declared())))).is_empty());
     assert!(bench.step(matched(1, 0)).is_empty());
     assert!(bench.step(matched(1, 1)).is_empty());
     let effects = bench.step(matched(2, 1));

@@ -8,6 +8,7 @@ use super::super::{Input, Planner};
 use super::{bench, draft, plan_of, recall, rejected, run};
 use crate::fixtures::{Bench, HOSTILE, asked, spec};
 use crate::limits::ADVICE_MAX;
+use crate::machine::Lifecycle;
 
 fn advice(space: &str, entity: &str, action: MemoryAction, decision: f64) -> Advice {
     Advice {
@@ -27,7 +28,7 @@ fn knowing(advice: Vec<Advice>) -> MemoryRecall {
     MemoryRecall { advice, ..recall(0) }
 }
 
-fn start(recall: MemoryRecall) -> (Bench<Planner>, Vec<crate::machine::RoleEffect>) {
+fn start(recall: MemoryRecall) -> (Bench<Lifecycle<Planner>>, Vec<crate::machine::RoleEffect>) {
     let mut bench = bench();
     bench.step(Input::Task(spec("how many reports are there")));
     let effects = bench.step(Input::Recalled(recall));

@@ -43,7 +43,7 @@ fn an_end_before_anything_ran_has_its_reason_a_next_step_and_no_megram() {
         (rejected(None, None), "not achieved: no acceptable plan was found (the plan has no subtask)"),
         (rejected(Some(unreachable_model()), None), "not achieved: the model can't be reached: connection refused"),
         (rejected(None, Some(abstention())), "not achieved: understood: count; not understood: frobnicate"),
-        (Input::Cancel(task_id()), "not achieved: cancelled"),
+        (Input::Cancel, "not achieved: cancelled"),
         (
             Input::RoleFailed(RoleFailed {
                 task_id: task_id(),
@@ -69,8 +69,8 @@ fn an_end_before_anything_ran_has_its_reason_a_next_step_and_no_megram() {
 
 #[test]
 fn a_task_can_end_before_its_spec_is_there() {
-    let mut bench = Bench::new(Solver::new(artoo_ggs::Profile::v0_8(), &[]));
-    let result = finished(&bench.step(Input::Cancel(task_id())));
+    let mut bench = Bench::new(Solver::new(artoo_ggs::Profile::default(), &[], task_id()));
+    let result = finished(&bench.step(Input::Cancel));
     assert_eq!((reason(&result), result.task_id.clone()), (&AbandonReason::Cancelled, task_id()));
 }
 
@@ -165,7 +165,7 @@ fn a_success_with_nothing_to_name_is_withheld() {
 fn an_abandon_tells_what_there_is_and_what_is_not() {
     let mut bench = begun();
     directive(&bench.step(Input::FellShort(missed(0, "/gone"))));
-    let result = finished(&bench.step(Input::Cancel(task_id())));
+    let result = finished(&bench.step(Input::Cancel));
     assert_eq!(result.output, "output of round 0", "the verified part");
     let Ending::Abandon { unmet, .. } = &result.ending else { panic!() };
     assert!(unmet.iter().any(|report| report.claim == "part 1 is shown"));
@@ -285,14 +285,14 @@ proptest! {
     #[test]
     fn no_summary_claims_more_than_its_ending(intent in intents(), unmet in 1_u128..3) {
         let with = |input: Input| {
-            let mut bench = Bench::new(Solver::new(artoo_ggs::Profile::v0_8(), &[]));
+            let mut bench = Bench::new(Solver::new(artoo_ggs::Profile::default(), &[], task_id()));
             bench.step(Input::Task(artoo_proto::TaskSpec { intent: intent.clone(), ..spec("x") }));
             bench.step(Input::Manifest(plan(0)));
             bench.step(input)
         };
         let outcomes = (1..=8).map(|n| outcome(n, n > unmet, "x", vec![look(1, "x")])).collect();
         for (input, start) in [
-            (Input::Cancel(task_id()), "not achieved: "),
+            (Input::Cancel, "not achieved: "),
             (Input::FellShort(short(0, outcomes)), "delivered, with "),
             (rejected(None, Some(Abstention { understood: intent.clone(), ..abstention() })), "not achieved: "),
         ] {
@@ -368,7 +368,7 @@ fn what_is_planned_twice_is_unmet_once() {
     let mut twice = plan(0);
     twice.task_criteria = twice.subtasks[0].success_criteria.clone();
     bench.step(Input::Manifest(twice));
-    let result = finished(&bench.step(Input::Cancel(task_id())));
+    let result = finished(&bench.step(Input::Cancel));
     let Ending::Abandon { unmet, .. } = &result.ending else { panic!("{result:#?}") };
     let mut claims: Vec<&str> = unmet.iter().map(|report| report.claim.as_str()).collect();
     claims.dedup();

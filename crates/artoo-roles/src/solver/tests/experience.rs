@@ -7,7 +7,7 @@ use artoo_proto::{
 
 use super::super::Input;
 use super::{begun, directive, finished, megrams, met, missed, next, one_failed, plan, reason, short, wrong};
-use crate::fixtures::{failed, look, outcome, task_id};
+use crate::fixtures::{failed, look, outcome};
 
 fn tags(drafts: &[MegramDraft]) -> Vec<(String, String, MacroState)> {
     drafts.iter().map(|draft| (draft.space.clone(), draft.entity.clone(), draft.state)).collect()
@@ -165,7 +165,7 @@ fn refusals_cancels_and_words_teach_nothing() {
 
     let mut bench = begun();
     bench.step(Input::FellShort(wrong(0)));
-    assert!(megrams(&bench.step(Input::Cancel(task_id()))).is_empty());
+    assert!(megrams(&bench.step(Input::Cancel)).is_empty());
 
     let words = OutcomeSummary {
         outcomes: met(0)

@@ -1,7 +1,8 @@
 //! What comes first in a prompt is the same bytes from call to call, so that an endpoint's cache finds it.
 
 use artoo_llm::Protocol;
-use artoo_llm::structured::{Dialect, ReplyFormat, body};
+use artoo_llm::request_body;
+use artoo_llm::structured::{Dialect, ReplyFormat};
 use artoo_proto::{ModelRequest, Role, RoleContext};
 use serde_json::{Value, json};
 
@@ -70,7 +71,7 @@ fn the_standing_part_of_a_prompt_is_the_same_bytes_in_every_call() {
         let with_schema = matches!(role, Role::Perceiver | Role::Planner);
         for (protocol, format) in Protocol::ALL.into_iter().flat_map(|p| FORMATS.map(|format| (p, format))) {
             let prefixes = requests.iter().map(|request| {
-                let body = body(protocol, request, "m", Dialect::full(format));
+                let body = request_body(protocol, request, "m", Dialect::full(format));
                 assert!(body.to_string().contains("You are the"), "{protocol:?}");
                 prefix(protocol, &body, with_schema)
             });

@@ -3,8 +3,7 @@
 use std::collections::HashMap;
 use std::fs;
 
-use nix::sys::signal::{Signal as NixSignal, kill};
-use rustix::process::{Pid, Signal, getpid, getppid, kill_process, test_kill_process};
+use rustix::process::{Pid, Signal, getpid, getppid, kill_process, kill_process_group, test_kill_process};
 
 /// Tells the program's processes from all others.
 ///
@@ -44,11 +43,9 @@ impl Census {
     /// Signals all of them: inside the fence at one stroke, so that none can start another or see one go before it is
     /// told itself. Those that have gone in the meantime are gone.
     pub(super) fn signal(&self, signal: Signal) {
-        if self.by_fence
-            && let Ok(signal) = NixSignal::try_from(signal.as_raw())
-        {
-            // Everyone whom the caller may signal, without its own process: inside the fence just the fence's own.
-            let _ = kill(nix::unistd::Pid::from_raw(-1), signal);
+        if self.by_fence {
+            // Group 1 is every process that the caller may signal, except its own: inside the fence, only the fence's own.
+            let _ = kill_process_group(Pid::INIT, signal);
             return;
         }
         for pid in self.inside() {

@@ -1,6 +1,5 @@
 //! The thread that fences itself in, starts the program and ends what came of it.
 
-use std::ffi::CString;
 use std::fs::File;
 use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd, IntoRawFd, RawFd};
@@ -8,15 +7,13 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use nix::sched::{CloneFlags, unshare};
-use nix::spawn::{PosixSpawnAttr, PosixSpawnFileActions, PosixSpawnFlags, posix_spawn};
-use nix::sys::signal::{SigSet, Signal as NixSignal};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::fd::OwnedFd;
 use rustix::io::Errno;
 use rustix::process::{Pid, PidfdFlags, Signal, WaitOptions, pidfd_open, test_kill_process_group, waitpid};
 
 use super::census::Census;
+use super::spawn::spawn;
 use super::{Ends, Orders, Stage, Word};
 use crate::fence::{Notes, drop_capabilities, kernel};
 use crate::process::{Verdict, limits};
@@ -70,7 +67,7 @@ fn begin<'a>(orders: Orders, numbers: Numbers, seen: &'a Notes, tell: &mpsc::Sen
     if let Some(listener) = listener {
         let _ = tell.send(Stage::Listener(listener));
     }
-    unshare(CloneFlags::CLONE_FILES | CloneFlags::CLONE_FS)?;
+    kernel::unshare_files()?;
     take_files(numbers)?;
     let _ = tell.send(Stage::HasFiles);
     std::env::set_current_dir(&orders.cwd)?;
@@ -102,22 +99,6 @@ fn take_files(numbers: Numbers) -> io::Result<()> {
     // Closed with the rest.
     let _ = [control.into_raw_fd(), stdout.into_raw_fd(), stderr.into_raw_fd()];
     kernel::close_from(3)
-}
-
-fn spawn(stdin: &File, program: &CString, arguments: &[CString], environment: &[CString]) -> io::Result<Pid> {
-    let mut files = PosixSpawnFileActions::init()?;
-    files.add_dup2(stdin.as_raw_fd(), 0)?;
-    let mut attributes = PosixSpawnAttr::init()?;
-    let own_session = PosixSpawnFlags::from_bits_retain(libc::POSIX_SPAWN_SETSID as _);
-    attributes
-        .set_flags(PosixSpawnFlags::POSIX_SPAWN_SETSIGDEF | PosixSpawnFlags::POSIX_SPAWN_SETSIGMASK | own_session)?;
-    attributes.set_sigmask(&SigSet::empty())?;
-    let mut restored = SigSet::empty();
-    // Rust's runtime ignores it, and programs rely on it.
-    restored.add(NixSignal::SIGPIPE);
-    attributes.set_sigdefault(&restored)?;
-    let pid = posix_spawn(program.as_c_str(), &files, &attributes, arguments, environment)?;
-    Pid::from_raw(pid.as_raw()).ok_or_else(|| io::Error::other("the system gave no process number"))
 }
 
 /// The started program.

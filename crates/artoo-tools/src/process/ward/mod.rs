@@ -6,6 +6,7 @@
 
 mod census;
 mod inner;
+mod spawn;
 
 use std::ffi::{CString, NulError, OsString};
 use std::fs::File;

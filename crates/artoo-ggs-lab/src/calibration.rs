@@ -1,0 +1,270 @@
+//! Calibration: fits the eight free numbers of a profile, and says how far the fit can be trusted.
+//!
+//! It recommends and changes nothing: a [`Recommendation`] holds a [`Profile`] to be saved, read, thought about, and put
+//! in force by somebody. The four rules, the budget, `max_replans` and `kill_after` stay as they are in the incumbent, and
+//! so does α: only ratios of the loss's weights matter, so one of them sets the scale.
+//!
+//! Three things keep it honest:
+//! - **Held-out families.** The search never sees them, nor the tasks the trial is held on.
+//! - **A confidence bound.** The gain is measured task by task on the same luck; [`Evidence::lower`] is the 5 % quantile
+//!   of a bootstrap within families. [`Recommendation::is_better`] asks for more than 0.
+//! - **A null.** The incumbent against itself: on the same luck the gain is exactly 0; on other luck the same bound is
+//!   drawn many times, and [`Null::alarms`] counts how often it would have called the incumbent better than itself.
+//!
+//! What was found holds for the simulator's tasks and for the [`Utility`] given. For logged tasks see [`off_policy`].
+
+mod bootstrap;
+pub mod off_policy;
+mod search;
+#[cfg(test)]
+mod tests;
+
+use crate::simulation::{Family, Policy, Utility, task_utilities};
+use artoo_ggs::Profile;
+use bootstrap::{LEVEL, mean_of_means, quantile};
+
+/// Least members of a population: the search combines a member with three others.
+pub const POPULATION_MIN: usize = 5;
+/// Fewest tasks of a family in a trial: below it a bootstrap quantile means nothing.
+pub const TRIAL_TASKS_MIN: u32 = 20;
+
+/// What is to be fitted, on what, and how long.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Calibration {
+    /// What is in force.
+    pub incumbent: Profile,
+    /// Searched on.
+    pub train: Vec<Family>,
+    /// Tried on; none of `train`.
+    pub held_out: Vec<Family>,
+    /// Tasks of each training family per candidate.
+    pub search_tasks: u32,
+    /// Candidates alive at a time; at least [`POPULATION_MIN`].
+    pub population: usize,
+    /// Rounds of the search; the population is tried once more than this.
+    pub generations: u64,
+    /// Tasks of each held-out family in the trial; at least [`TRIAL_TASKS_MIN`].
+    pub trial_tasks: u32,
+    /// Resamples of the bootstrap.
+    pub resamples: u32,
+    /// Trials of the null.
+    pub null_trials: u32,
+    /// What endings are worth.
+    pub utility: Utility,
+    /// The same seed finds the same.
+    pub seed: u64,
+    /// 0 = as many as the machine runs at once.
+    pub threads: usize,
+}
+
+impl Calibration {
+    /// Seven families to search on, four held out: one each of blocked targets, verifier errors, class errors and decay.
+    /// Chosen before any search was run.
+    #[must_use]
+    pub fn standard() -> Self {
+        let held_out = ["blocked_targets", "noisy_verifier", "mislabelled", "rotting"];
+        let (held_out, train) = Family::ALL.into_iter().partition(|family| held_out.contains(&family.name));
+        Self {
+            incumbent: Profile::default(),
+            train,
+            held_out,
+            search_tasks: 1_500,
+            population: 32,
+            generations: 60,
+            trial_tasks: 10_000,
+            resamples: 1_000,
+            null_trials: 200,
+            utility: Utility::DEFAULT,
+            seed: 1,
+            threads: 0,
+        }
+    }
+}
+
+/// A calibration that can't be run.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum CalibrationError {
+    /// A list is empty.
+    #[error("{field} is empty")]
+    Empty {
+        /// The field.
+        field: &'static str,
+    },
+    /// A family would be searched on and tried on.
+    #[error("family {family:?} is in train and in held_out")]
+    NotHeldOut {
+        /// Its name.
+        family: &'static str,
+    },
+    /// Too small for the result to mean anything.
+    #[error("{field} is {value}, expected at least {min}")]
+    TooSmall {
+        /// The field.
+        field: &'static str,
+        /// What it held.
+        value: u64,
+        /// Least allowed.
+        min: u64,
+    },
+    /// The optimiser gave up.
+    #[error("the search failed: {reason}")]
+    Search {
+        /// In its own words.
+        reason: String,
+    },
+}
+
+/// A gain, and how sure it is.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Evidence {
+    /// Mean utility gained a task, families weighing alike.
+    pub gain: f64,
+    /// With 95 % confidence the gain is not below this.
+    pub lower: f64,
+    /// With 95 % confidence it is not above this.
+    pub upper: f64,
+}
+
+/// What comes of comparing the incumbent with itself.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Null {
+    /// On the same luck; anything but 0 is a fault of the method.
+    pub same_luck: f64,
+    /// Trials on other luck.
+    pub trials: u32,
+    /// Trials in which the lower bound was above 0; about one in twenty is what the bound promises.
+    pub alarms: u32,
+}
+
+/// What was found.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Recommendation {
+    /// The best candidate, named after the incumbent; the incumbent itself where nothing was better in the search.
+    pub profile: Profile,
+    /// Its gain in the search, on the tasks it was chosen by: too good to be true.
+    pub search_gain: f64,
+    /// Its gain on the held-out families.
+    pub evidence: Evidence,
+    /// The same for each, in order.
+    pub by_family: Vec<(&'static str, Evidence)>,
+    /// The method's own check.
+    pub null: Null,
+    /// Candidates tried.
+    pub candidates: u64,
+}
+
+impl Recommendation {
+    /// Whether the held-out gain is above 0 with 95 % confidence.
+    #[must_use]
+    pub fn is_better(&self) -> bool {
+        self.evidence.lower > 0.0
+    }
+}
+
+/// Searches, tries on held-out families, and runs the null.
+///
+/// # Errors
+/// [`CalibrationError`].
+pub fn calibrate(calibration: &Calibration) -> Result<Recommendation, CalibrationError> {
+    check(calibration)?;
+    let found = search::search(calibration)?;
+    let gains = gains(calibration, &found.profile);
+    let mut rng = fastrand::Rng::with_seed(calibration.seed);
+    let by_family = calibration.held_out.iter().zip(gains.chunks(1));
+    let by_family = by_family.map(|(family, gains)| (family.name, evidence(calibration, gains, &mut rng))).collect();
+    Ok(Recommendation {
+        evidence: evidence(calibration, &gains, &mut rng),
+        by_family,
+        null: null(calibration, &mut rng),
+        profile: found.profile,
+        search_gain: found.gain,
+        candidates: found.candidates,
+    })
+}
+
+fn check(calibration: &Calibration) -> Result<(), CalibrationError> {
+    let too_small = |field, value: u64, min: u64| {
+        if value < min { Err(CalibrationError::TooSmall { field, value, min }) } else { Ok(()) }
+    };
+    if calibration.train.is_empty() {
+        return Err(CalibrationError::Empty { field: "train" });
+    }
+    if calibration.held_out.is_empty() {
+        return Err(CalibrationError::Empty { field: "held_out" });
+    }
+    let trained = |family: &&Family| calibration.train.iter().any(|other| other.name == family.name);
+    if let Some(family) = calibration.held_out.iter().find(trained) {
+        return Err(CalibrationError::NotHeldOut { family: family.name });
+    }
+    too_small("search_tasks", u64::from(calibration.search_tasks), 1)?;
+    too_small("population", calibration.population as u64, POPULATION_MIN as u64)?;
+    too_small("trial_tasks", u64::from(calibration.trial_tasks), u64::from(TRIAL_TASKS_MIN))?;
+    too_small("resamples", u64::from(calibration.resamples), u64::from(TRIAL_TASKS_MIN))
+}
+
+/// Seeds that keep the search's tasks, the trial's and the null's apart.
+#[derive(Debug, Clone, Copy)]
+enum Luck {
+    Search,
+    Trial,
+    Null(u64),
+}
+
+fn seed(calibration: &Calibration, luck: Luck) -> u64 {
+    let place = match luck {
+        Luck::Search => 0,
+        Luck::Trial => 1,
+        Luck::Null(which) => 2 + which,
+    };
+    fastrand::Rng::with_seed(calibration.seed).u64(..).wrapping_add(place)
+}
+
+/// What a candidate gains over the incumbent in each task of each held-out family, in micro-units.
+fn gains(calibration: &Calibration, candidate: &Profile) -> Vec<Vec<i64>> {
+    let policies = [Policy::profile("candidate", candidate.clone()), incumbent(calibration)];
+    let of = |family: &Family| {
+        let seed = seed(calibration, Luck::Trial);
+        let tasks = task_utilities(family, &policies, 0..calibration.trial_tasks, seed, &calibration.utility);
+        tasks.iter().map(|task| difference(task)).collect()
+    };
+    calibration.held_out.iter().map(of).collect()
+}
+
+fn incumbent(calibration: &Calibration) -> Policy {
+    Policy::profile("incumbent", calibration.incumbent.clone())
+}
+
+fn difference(pair: &[i64]) -> i64 {
+    if let [candidate, incumbent] = pair { candidate - incumbent } else { 0 }
+}
+
+fn evidence(calibration: &Calibration, gains: &[Vec<i64>], rng: &mut fastrand::Rng) -> Evidence {
+    let means = bootstrap::resample(gains, calibration.resamples, rng);
+    Evidence { gain: mean_of_means(gains), lower: quantile(&means, LEVEL), upper: quantile(&means, 1.0 - LEVEL) }
+}
+
+/// The incumbent against itself: on the same luck once, on other luck many times.
+fn null(calibration: &Calibration, rng: &mut fastrand::Rng) -> Null {
+    let policy = [incumbent(calibration)];
+    let utilities = |luck: Luck| -> Vec<Vec<i64>> {
+        let of = |family: &Family| {
+            let seed = seed(calibration, luck);
+            let tasks = task_utilities(family, &policy, 0..TRIAL_TASKS_MIN * 5, seed, &calibration.utility);
+            tasks.into_iter().flatten().collect()
+        };
+        calibration.held_out.iter().map(of).collect()
+    };
+    let alarms = (0..calibration.null_trials).filter(|trial| {
+        let (first, second) =
+            (utilities(Luck::Null(2 * u64::from(*trial))), utilities(Luck::Null(2 * u64::from(*trial) + 1)));
+        let differences = |(a, b): (&Vec<i64>, &Vec<i64>)| a.iter().zip(b).map(|(a, b)| a - b).collect();
+        let gains: Vec<Vec<i64>> = first.iter().zip(&second).map(differences).collect();
+        evidence(calibration, &gains, rng).lower > 0.0
+    });
+    let alarms = alarms.count() as u32;
+    Null {
+        same_luck: mean_of_means(&gains(calibration, &calibration.incumbent)),
+        trials: calibration.null_trials,
+        alarms,
+    }
+}

@@ -1,0 +1,73 @@
+//! Off-policy evaluation: what a profile would have been worth on logged tasks, as far as the log can tell.
+//!
+//! A log shows what followed the decisions that were made, not what would have followed others. A candidate is therefore
+//! credited with a task only where it decides in every round as the log did, weighed by how improbable those decisions
+//! were: the weight is the product of 1 / propensity (importance sampling; the value is the self-normalised mean). Under a
+//! controller that always decides alike every propensity is 1, and the log can only tell how many tasks the candidate
+//! would have left as they were: [`OffPolicy::effective_tasks`] says on how much the value rests.
+
+use artoo_ggs::Decision;
+use artoo_ggs::Profile;
+use artoo_ggs::{ControllerReply, LogEntry, replay};
+
+/// One logged task: what its controller was told and answered, and what the ending was worth to whoever judged it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LoggedTask<K> {
+    /// From its beginning to its end, one task only.
+    pub records: Vec<LogEntry<K>>,
+    /// By a person's word or a later check: the log can't know.
+    pub utility: f64,
+}
+
+/// What a log says about a profile.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct OffPolicy {
+    /// Tasks in the log.
+    pub tasks: usize,
+    /// Tasks in which the profile decides as the log did throughout.
+    pub agreeing: usize,
+    /// Mean utility of these, by weight; none where there are none.
+    pub value: Option<f64>,
+    /// (Σ weight)² / Σ weight²: as many equally weighted tasks would tell as much (Kish's effective size).
+    pub effective_tasks: f64,
+}
+
+/// Evaluates a profile on logged tasks. A utility that is not finite leaves its task out of `agreeing`.
+#[must_use]
+pub fn evaluate<K: Ord + Clone>(profile: &Profile, tasks: &[LoggedTask<K>]) -> OffPolicy {
+    let weighed = tasks.iter().filter(|task| task.utility.is_finite());
+    let weighed: Vec<(f64, f64)> = weighed.filter_map(|task| Some((weight(profile, task)?, task.utility))).collect();
+    let sum: f64 = weighed.iter().map(|(weight, _)| weight).sum();
+    let squares: f64 = weighed.iter().map(|(weight, _)| weight * weight).sum();
+    let worth: f64 = weighed.iter().map(|(weight, utility)| weight * utility).sum();
+    OffPolicy {
+        tasks: tasks.len(),
+        agreeing: weighed.len(),
+        value: (sum > 0.0).then(|| worth / sum),
+        effective_tasks: if squares > 0.0 { sum * sum / squares } else { 0.0 },
+    }
+}
+
+/// The weight of a task the profile would have decided alike; none for any other.
+fn weight<K: Ord + Clone>(profile: &Profile, task: &LoggedTask<K>) -> Option<f64> {
+    let events = task.records.iter().map(|record| record.event.clone());
+    let mut weight = 1.0;
+    for (logged, again) in task.records.iter().zip(replay(profile.clone(), events)) {
+        match (decided(&logged.reply), decided(&again.reply)) {
+            (None, None) => {}
+            (Some(logged), Some(again)) if logged.outcome == again.outcome => {
+                let propensity = logged.propensity.value();
+                weight *= (propensity > 0.0).then(|| 1.0 / propensity)?;
+            }
+            (Some(_), Some(_)) | (Some(_), None) | (None, Some(_)) => return None,
+        }
+    }
+    Some(weight)
+}
+
+fn decided(reply: &ControllerReply) -> Option<&Decision> {
+    match reply {
+        ControllerReply::Decided(decision) => Some(decision),
+        _ => None,
+    }
+}

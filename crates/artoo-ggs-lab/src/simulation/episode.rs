@@ -1,0 +1,221 @@
+//! One task from its first plan to its end, under one policy.
+
+use super::execution::{Assignment, Execution, Judge, Past, SubtaskResult, execute};
+use super::observe::observe;
+use super::planner::{carried, first_plan, next_plan};
+use super::policy::{Driver, EXECUTIONS_MAX, Kill, Policy, Seen, Step};
+use super::utility::{Ending, Utility};
+use super::world::{SubtaskTruth, World};
+use crate::micros;
+use artoo_ggs::Hyperparameters;
+use artoo_ggs::Loss;
+use artoo_ggs::Measurement;
+use artoo_ggs::Rules;
+use artoo_ggs::Unit;
+
+/// What became of one task.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Episode {
+    pub(super) ending: Ending,
+    pub(super) executions: usize,
+    /// Replans after which more was not met than ever before.
+    pub(super) wasted: u32,
+    pub(super) kill: Option<Kill>,
+    pub(super) elapsed_ms: u64,
+    /// Version 0.8's loss after each execution, in micro-units; after the end it stays.
+    pub(super) losses: [i64; EXECUTIONS_MAX],
+}
+
+impl Episode {
+    pub(super) fn utility_micros(&self, utility: &Utility) -> i64 {
+        utility.micros(self.ending, self.executions, self.elapsed_ms)
+    }
+}
+
+/// Runs one task.
+pub(super) fn run(world: &World, policy: &Policy, utility: &Utility) -> Episode {
+    match policy.driver() {
+        Some(driver) => Run::new(world).drive(driver),
+        None => foresee(world, utility),
+    }
+}
+
+#[derive(Clone)]
+struct Run<'a> {
+    world: &'a World,
+    past: Past,
+    losses: Vec<i64>,
+    least_unmet: Option<u32>,
+    wasted: u32,
+    /// The closest execution that could be handed over in part: D ≤ δ and nothing required unmet.
+    best: Option<(i64, Execution)>,
+}
+
+impl<'a> Run<'a> {
+    fn new(world: &'a World) -> Self {
+        let past = Past::new(world.subtasks.len());
+        Self { world, past, losses: Vec::new(), least_unmet: None, wasted: 0, best: None }
+    }
+
+    fn drive(mut self, mut driver: Box<dyn Driver + '_>) -> Episode {
+        let mut plan = first_plan(self.world);
+        let mut carry: Vec<Option<SubtaskResult>> = Vec::new();
+        loop {
+            let execution = execute(self.world, &plan, &carry, &mut self.past, Judge::Fallible);
+            let step = self.observe(&execution, &mut *driver);
+            match step {
+                Step::Accept => return self.end(accepted(&execution), None),
+                Step::Deliver => {
+                    let ending = delivered(self.world, &execution);
+                    return self.end(ending, None);
+                }
+                Step::GiveUp(kill) => return self.give_up(kill),
+                // The same limit for all; that a controller keeps it by itself is asserted where it is driven.
+                Step::Replan(_) if self.past.executions >= EXECUTIONS_MAX => return self.give_up(None),
+                Step::Replan(instruction) => {
+                    carry = carried(&execution, &instruction);
+                    match next_plan(self.world, &self.past, &execution, &carry, &instruction) {
+                        Some(next) => plan = next,
+                        None => return self.give_up(None),
+                    }
+                }
+            }
+        }
+    }
+
+    fn observe(&mut self, execution: &Execution, driver: &mut dyn Driver) -> Step {
+        let round = observe(self.world, execution);
+        let Ok(measured) = round.measure(&Rules::DEFAULT) else { return Step::GiveUp(None) };
+        let unmet = execution.unmet();
+        self.wasted += u32::from(self.least_unmet.is_some_and(|least| unmet >= least));
+        self.least_unmet = Some(self.least_unmet.map_or(unmet, |least| least.min(unmet)));
+        self.losses.push(loss(&measured, self.past.executions, execution.elapsed_ms));
+        self.note_best(execution, &measured);
+        driver.step(&Seen { execution, round: &round, measured: &measured, executions: self.past.executions })
+    }
+
+    fn note_best(&mut self, execution: &Execution, measured: &Measurement) {
+        let distance = measured.d.micros();
+        let is_close = distance <= micros(Hyperparameters::DEFAULT.delta) && !measured.required_unmet;
+        if is_close && self.best.as_ref().is_none_or(|(least, _)| distance <= *least) {
+            self.best = Some((distance, execution.clone()));
+        }
+    }
+
+    /// Every policy ends alike: the best execution is handed over in part if it is close enough, else nothing is.
+    fn give_up(self, kill: Option<Kill>) -> Episode {
+        let ending = self.best.as_ref().map_or(Ending::Nothing, |(_, best)| delivered(self.world, best));
+        self.end(ending, kill)
+    }
+
+    fn end(self, ending: Ending, kill: Option<Kill>) -> Episode {
+        let last = self.losses.last().copied().unwrap_or(0);
+        let mut losses = [last; EXECUTIONS_MAX];
+        for (slot, loss) in losses.iter_mut().zip(&self.losses) {
+            *slot = *loss;
+        }
+        Episode {
+            ending,
+            executions: self.past.executions,
+            wasted: self.wasted,
+            kill,
+            elapsed_ms: self.past.elapsed_ms,
+            losses,
+        }
+    }
+}
+
+fn loss(measured: &Measurement, executions: usize, elapsed_ms: u64) -> i64 {
+    let parameters = Hyperparameters::DEFAULT;
+    let replans = executions.saturating_sub(1) as u32;
+    micros(Loss::new(measured.d, measured.p, parameters.omega(replans, elapsed_ms), &parameters).l)
+}
+
+/// Handed over as complete.
+fn accepted(execution: &Execution) -> Ending {
+    if execution.whole.is_some_and(|whole| whole.met) { Ending::Full } else { Ending::FalseDelivery }
+}
+
+/// Handed over with what didn't pass on a list.
+fn delivered(world: &World, execution: &Execution) -> Ending {
+    let subtasks = || world.subtasks.iter().zip(&execution.results);
+    let passed: u32 = execution.results.iter().map(|result| result.passed.len()).sum();
+    if !execution.results.iter().all(|result| result.passed.is_within(result.met)) {
+        Ending::FalseDelivery
+    } else if subtasks().all(|(truth, result)| has_required(truth, result)) {
+        let worth = f64::from(passed) / f64::from(world.criteria_count().max(1));
+        Ending::Partial { worth_micros: micros(Unit::clamped(worth).value()) }
+    } else {
+        Ending::Partial { worth_micros: 0 }
+    }
+}
+
+/// Whether everything required was met, and is claimed.
+fn has_required(truth: &SubtaskTruth, result: &SubtaskResult) -> bool {
+    let required = truth.criteria.iter().enumerate().filter(|(_, criterion)| criterion.required);
+    required.into_iter().all(|(index, _)| result.passed.has(index))
+}
+
+/// The oracle: the best plan the truth allows, stopped where its utility is highest.
+fn foresee(world: &World, utility: &Utility) -> Episode {
+    let mut run = Run::new(world);
+    let mut best = (0, Run::new(world).end(Ending::Nothing, None));
+    let mut plan = best_plan(world);
+    let mut carry: Vec<Option<SubtaskResult>> = Vec::new();
+    while run.past.executions < EXECUTIONS_MAX {
+        let execution = execute(world, &plan, &carry, &mut run.past, Judge::Omniscient);
+        // It decides nothing; the observation is for the counts alone.
+        run.observe(&execution, &mut Spectator);
+        let is_whole = execution.whole.is_some_and(|whole| whole.met);
+        let ending = if is_whole { Ending::Full } else { delivered(world, &execution) };
+        let value = utility.micros(ending, run.past.executions, run.past.elapsed_ms);
+        if value > best.0 {
+            best = (value, run.clone().end(ending, None));
+        }
+        if is_whole {
+            break;
+        }
+        carry = execution.results.iter().map(|result| (result.unmet() == 0).then(|| result.clone())).collect();
+        for assignment in &mut plan {
+            assignment.polish += 1;
+        }
+    }
+    best.1
+}
+
+struct Spectator;
+
+impl Driver for Spectator {
+    fn step(&mut self, _: &Seen<'_>) -> Step {
+        Step::GiveUp(None)
+    }
+}
+
+/// Sound tools on open targets, as the planner likes them best, in a combination that makes a whole where one is found
+/// by changing a single tool.
+fn best_plan(world: &World) -> Vec<Assignment> {
+    let sound = |truth: &SubtaskTruth| {
+        let tools: Vec<usize> = truth.tool_order.iter().copied().filter(|tool| truth.sound.has(*tool)).collect();
+        if tools.is_empty() { truth.tool_order.clone() } else { tools }
+    };
+    let plan: Vec<Assignment> = world
+        .subtasks
+        .iter()
+        .map(|truth| Assignment {
+            tool: sound(truth).first().copied().unwrap_or(0),
+            target: truth.target_order.iter().copied().find(|target| truth.open.has(*target)).unwrap_or(0),
+            polish: 0,
+        })
+        .collect();
+    let varied = world.subtasks.iter().enumerate().flat_map(|(index, truth)| {
+        let plan = &plan;
+        sound(truth).into_iter().map(move |tool| {
+            let with = |(at, assignment): (usize, &Assignment)| {
+                if at == index { Assignment { tool, ..*assignment } } else { *assignment }
+            };
+            plan.iter().enumerate().map(with).collect::<Vec<_>>()
+        })
+    });
+    let mut fitting = varied.filter(|plan| world.fits(plan.iter().map(|assignment| assignment.tool)));
+    fitting.next().unwrap_or_else(|| plan.clone())
+}

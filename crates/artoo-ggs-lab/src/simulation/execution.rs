@@ -1,0 +1,281 @@
+//! One execution of a plan: what really came of it, and what a verifier made of that.
+
+use super::draws::Purpose;
+use super::world::{CriterionTruth, Set, SubtaskTruth, TOOLS, World};
+use artoo_ggs::{CriterionMode, FailureClass};
+
+/// Attempts at a subtask within one execution: the fast loop corrects once.
+pub(super) const ATTEMPTS: u32 = 2;
+/// What a correction inside the fast loop is worth, in refinements: it sees one failure, not the whole.
+const CORRECTION: f64 = 0.5;
+/// One criterion in five falls out differently each time, whatever its difficulty: a model is no machine.
+const JITTER: f64 = 0.2;
+/// A check in code errs a fifth as often as a model that judges, and is as much harder to game.
+const CHECK_ERROR: f64 = 0.2;
+/// How much of a gamed impression reaches the judge of the whole, which took no part in the loop that produced it.
+const IMPRESSION: f64 = 0.5;
+/// Gaming makes no verifier blind altogether.
+const FALSE_PASS_MAX: f64 = 0.95;
+
+/// How one subtask is to be done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Assignment {
+    pub(super) tool: usize,
+    pub(super) target: usize,
+    /// Refinements this approach has been given.
+    pub(super) polish: u32,
+}
+
+/// Who says what is met.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Judge {
+    /// A verifier with the family's errors.
+    Fallible,
+    /// Somebody who sees the truth.
+    Omniscient,
+}
+
+/// What became of one subtask in one execution.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct SubtaskResult {
+    pub(super) assignment: Assignment,
+    /// Criteria that are really met.
+    pub(super) met: Set,
+    /// Criteria that passed.
+    pub(super) passed: Set,
+    /// Attempts in which each criterion failed.
+    pub(super) failed_attempts: Vec<u32>,
+    pub(super) attempts: u32,
+    /// Whose fault each failure is, as somebody labelled it.
+    pub(super) classes: Vec<FailureClass>,
+    /// Whether the last attempt's call came to nothing.
+    pub(super) call_failed: bool,
+    /// Whether it ended on the environment's failure alone, so that nothing was judged.
+    pub(super) infrastructure: bool,
+}
+
+impl SubtaskResult {
+    pub(super) fn is_matched(&self) -> bool {
+        self.passed.len() as usize == self.failed_attempts.len()
+    }
+
+    /// How much is really unmet.
+    pub(super) fn unmet(&self) -> u32 {
+        (self.failed_attempts.len() as u32).saturating_sub(self.met.len())
+    }
+}
+
+/// What became of the whole.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Whole {
+    pub(super) met: bool,
+    pub(super) passed: bool,
+}
+
+/// One execution.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Execution {
+    pub(super) results: Vec<SubtaskResult>,
+    /// None where a subtask failed: then nobody looks at the whole.
+    pub(super) whole: Option<Whole>,
+    /// Since the task began.
+    pub(super) elapsed_ms: u64,
+}
+
+impl Execution {
+    /// Whether the verifier found nothing unmet.
+    pub(super) fn is_accepted(&self) -> bool {
+        self.whole.is_some_and(|whole| whole.passed)
+    }
+
+    /// Criteria that are really unmet, over all subtasks.
+    pub(super) fn unmet(&self) -> u32 {
+        self.results.iter().map(SubtaskResult::unmet).sum()
+    }
+}
+
+/// What earlier executions of this task left behind.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Past {
+    /// Per subtask and tool: attempts made.
+    attempts: Vec<[u32; TOOLS.len()]>,
+    /// Per subtask: (tool, target) pairs executed.
+    tried: Vec<Vec<(usize, usize)>>,
+    /// Executions so far.
+    pub(super) executions: usize,
+    pub(super) elapsed_ms: u64,
+}
+
+impl Past {
+    pub(super) fn new(subtasks: usize) -> Self {
+        Self {
+            attempts: vec![[0; TOOLS.len()]; subtasks],
+            tried: vec![Vec::new(); subtasks],
+            executions: 0,
+            elapsed_ms: 0,
+        }
+    }
+
+    pub(super) fn has_tried(&self, subtask: usize, tool: usize, target: usize) -> bool {
+        self.tried.get(subtask).is_some_and(|pairs| pairs.contains(&(tool, target)))
+    }
+
+    fn attempts_with(&self, subtask: usize, tool: usize) -> u32 {
+        self.attempts.get(subtask).and_then(|tools| tools.get(tool)).copied().unwrap_or(0)
+    }
+
+    fn note(&mut self, subtask: usize, result: &SubtaskResult) {
+        let Assignment { tool, target, .. } = result.assignment;
+        if let Some(count) = self.attempts.get_mut(subtask).and_then(|tools| tools.get_mut(tool)) {
+            *count += result.attempts;
+        }
+        if let Some(pairs) = self.tried.get_mut(subtask) {
+            pairs.push((tool, target));
+        }
+    }
+}
+
+/// Carries a plan out. `carried` holds results of earlier executions that stand; the others are made anew.
+pub(super) fn execute(
+    world: &World,
+    plan: &[Assignment],
+    carried: &[Option<SubtaskResult>],
+    past: &mut Past,
+    judge: Judge,
+) -> Execution {
+    let mut results = Vec::with_capacity(plan.len());
+    for ((index, truth), assignment) in world.subtasks.iter().enumerate().zip(plan) {
+        let result = carried.get(index).cloned().flatten().unwrap_or_else(|| {
+            let result = Site { world, truth, index, assignment: *assignment, past, judge }.work();
+            past.note(index, &result);
+            result
+        });
+        results.push(result);
+    }
+    let whole = results.iter().all(SubtaskResult::is_matched).then(|| judge_whole(world, &results, past, judge));
+    let family = &world.family;
+    let seconds = world.draws.log_normal(family.median_s, family.sigma, Purpose::Time, past.executions);
+    past.elapsed_ms += (seconds * 1000.0).round() as u64;
+    past.executions += 1;
+    Execution { results, whole, elapsed_ms: past.elapsed_ms }
+}
+
+/// The whole is right if its parts are and fit together.
+fn judge_whole(world: &World, results: &[SubtaskResult], past: &Past, judge: Judge) -> Whole {
+    let family = &world.family;
+    let parts_are_right = results.iter().all(|result| result.unmet() == 0);
+    let met = parts_are_right && world.fits(results.iter().map(|result| result.assignment.tool));
+    let impressed = !parts_are_right && family.gaming > 0.0;
+    let false_pass = family.false_pass + if impressed { IMPRESSION * family.gaming } else { 0.0 };
+    let error = if met { family.false_fail } else { false_pass };
+    let errs = judge == Judge::Fallible && world.draws.chance(error, Purpose::Verifier, &[past.executions]);
+    Whole { met, passed: met != errs }
+}
+
+/// One subtask in one execution.
+struct Site<'a> {
+    world: &'a World,
+    truth: &'a SubtaskTruth,
+    index: usize,
+    assignment: Assignment,
+    past: &'a Past,
+    judge: Judge,
+}
+
+impl Site<'_> {
+    fn work(&self) -> SubtaskResult {
+        let count = self.truth.criteria.len();
+        let mut result = SubtaskResult {
+            assignment: self.assignment,
+            met: Set::default(),
+            passed: Set::default(),
+            failed_attempts: vec![0; count],
+            attempts: 0,
+            classes: Vec::new(),
+            call_failed: false,
+            infrastructure: false,
+        };
+        while result.attempts < ATTEMPTS && !result.is_matched() {
+            self.attempt(&mut result);
+        }
+        let environment = result.call_failed;
+        result.classes = (0..count).map(|criterion| self.label(environment, criterion)).collect();
+        result
+    }
+
+    fn attempt(&self, result: &mut SubtaskResult) {
+        let Assignment { tool, target, .. } = self.assignment;
+        let attempt = result.attempts as usize;
+        let family = &self.world.family;
+        let flaked =
+            self.world.draws.chance(family.flaky, Purpose::Flake, &[self.past.executions, self.index, attempt]);
+        let blocked = !self.truth.open.has(target);
+        result.attempts += 1;
+        result.call_failed = flaked || blocked;
+        result.infrastructure = flaked;
+        let nothing = flaked || blocked;
+        let count = self.truth.criteria.len();
+        let met = |criterion: usize| {
+            let truth = self.truth.criteria.get(criterion);
+            !nothing && truth.is_some_and(|truth| self.is_met(truth, criterion, attempt))
+        };
+        result.met = Set::from_fn(count, met);
+        let tries = self.past.attempts_with(self.index, tool) + attempt as u32;
+        let passes = |criterion: usize| {
+            let truth = self.truth.criteria.get(criterion);
+            !nothing
+                && truth.is_some_and(|truth| self.passes(truth, result.met.has(criterion), criterion, attempt, tries))
+        };
+        result.passed = Set::from_fn(count, passes);
+        for (criterion, failed) in result.failed_attempts.iter_mut().enumerate() {
+            *failed += u32::from(!result.passed.has(criterion));
+        }
+    }
+
+    fn is_sound(&self) -> bool {
+        self.truth.sound.has(self.assignment.tool)
+    }
+
+    fn is_met(&self, truth: &CriterionTruth, criterion: usize, attempt: usize) -> bool {
+        let (draws, family, tool) = (&self.world.draws, &self.world.family, self.assignment.tool);
+        let round = self.past.executions;
+        let address = [round, self.index, criterion, attempt, tool];
+        let again = draws.chance(JITTER, Purpose::Jitter, &address);
+        let fresh = || draws.uniform(Purpose::Jitter, &[round, self.index, criterion, attempt, tool, 1]);
+        if self.is_sound() {
+            let lacking = 1.0 - family.skill * (1.0 - family.rot).powi(round as i32);
+            let refinements = f64::from(self.assignment.polish) + CORRECTION * attempt as f64;
+            let skill = 1.0 - lacking * (1.0 - family.refinement).powf(refinements);
+            (if again { fresh() } else { truth.difficulty }) < skill
+        } else {
+            let stubborn = || draws.uniform(Purpose::Difficulty, &[self.index, criterion, tool]);
+            (if again { fresh() } else { stubborn() }) < family.luck
+        }
+    }
+
+    fn passes(&self, truth: &CriterionTruth, met: bool, criterion: usize, attempt: usize, tries: u32) -> bool {
+        let family = &self.world.family;
+        let scale = match truth.mode {
+            CriterionMode::Verifiable => CHECK_ERROR,
+            CriterionMode::Plausible => 1.0,
+        };
+        let gamed = if self.is_sound() { 0.0 } else { family.gaming * f64::from(tries) };
+        let error = if met { family.false_fail } else { (family.false_pass + gamed).min(FALSE_PASS_MAX) };
+        let address = [self.past.executions, self.index, criterion, attempt];
+        let errs = self.judge == Judge::Fallible && self.world.draws.chance(error * scale, Purpose::Verifier, &address);
+        met != errs
+    }
+
+    /// The class a failure is given: its own, or with the family's noise the other.
+    fn label(&self, environment: bool, criterion: usize) -> FailureClass {
+        let (draws, family) = (&self.world.draws, &self.world.family);
+        let address = |which: usize| [self.past.executions, self.index, criterion, which];
+        let logical = if environment {
+            false
+        } else {
+            !self.is_sound() || draws.chance(family.unfinished_is_logical, Purpose::Label, &address(0))
+        };
+        let noise = draws.chance(family.label_noise, Purpose::Label, &address(1));
+        if logical == noise { FailureClass::Environmental } else { FailureClass::Logical }
+    }
+}

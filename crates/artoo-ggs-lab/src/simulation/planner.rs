@@ -1,0 +1,189 @@
+//! The planner: one model of how plans follow directives, the same for every policy.
+
+use super::draws::Purpose;
+use super::execution::{Assignment, Execution, Past, SubtaskResult};
+use super::observe::{target_name, tool_class, tool_name};
+use super::world::{SubtaskTruth, TOOLS, World, target_count};
+use artoo_ggs::BlockedTarget;
+
+/// A planner does what it was told in words four times in five; what code forbids, always.
+const HEEDS: f64 = 0.8;
+/// Told nothing but "again", it writes the same plan six times in ten.
+const REPEATS_UNGUIDED: f64 = 0.6;
+
+/// What is to change about a subtask.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Change {
+    /// Nobody said.
+    Unguided,
+    /// The same with tighter parameters.
+    Refine,
+    /// Another target.
+    Target,
+    /// Another tool.
+    Tool,
+    /// A tool of another class.
+    Class,
+    /// Another tool and target.
+    Both,
+}
+
+/// What the next plan is told.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Instruction {
+    /// Per subtask; ignored for those that matched and stand.
+    pub(super) changes: Vec<Change>,
+    /// Whether what was tried before is written down for the planner.
+    pub(super) remembers: bool,
+    /// Whether matched results are thrown away too.
+    pub(super) from_scratch: bool,
+    /// Tools code forbids.
+    pub(super) blocked_tools: Vec<String>,
+    /// Targets code forbids.
+    pub(super) blocked_targets: Vec<BlockedTarget>,
+    /// Classes to choose from under [`Change::Class`]; empty = any other.
+    pub(super) novel_classes: Vec<String>,
+}
+
+/// The first plan: the favourite tool on the favourite target.
+pub(super) fn first_plan(world: &World) -> Vec<Assignment> {
+    let first = |order: &[usize]| order.first().copied().unwrap_or(0);
+    let favourite = |truth: &SubtaskTruth| Assignment {
+        tool: first(&truth.tool_order),
+        target: first(&truth.target_order),
+        polish: 0,
+    };
+    world.subtasks.iter().map(favourite).collect()
+}
+
+/// The results that stand: those that matched, unless the whole was rejected or everything is to be made anew.
+pub(super) fn carried(execution: &Execution, instruction: &Instruction) -> Vec<Option<SubtaskResult>> {
+    let keep = execution.whole.is_none() && !instruction.from_scratch;
+    execution.results.iter().map(|result| (keep && result.is_matched()).then(|| result.clone())).collect()
+}
+
+/// The next plan; `None` where everything is forbidden for some subtask.
+pub(super) fn next_plan(
+    world: &World,
+    past: &Past,
+    execution: &Execution,
+    carried: &[Option<SubtaskResult>],
+    instruction: &Instruction,
+) -> Option<Vec<Assignment>> {
+    let subtasks = world.subtasks.iter().zip(&execution.results).enumerate();
+    subtasks
+        .map(|(index, (truth, result))| {
+            if carried.get(index).is_some_and(Option::is_some) {
+                return Some(result.assignment);
+            }
+            Desk { world, past, instruction, truth, index, current: result.assignment }.assign()
+        })
+        .collect()
+}
+
+/// Planning one subtask anew.
+struct Desk<'a> {
+    world: &'a World,
+    past: &'a Past,
+    instruction: &'a Instruction,
+    truth: &'a SubtaskTruth,
+    index: usize,
+    current: Assignment,
+}
+
+impl Desk<'_> {
+    fn assign(&self) -> Option<Assignment> {
+        let address = [self.past.executions, self.index];
+        let told = self.instruction.changes.get(self.index).copied().unwrap_or(Change::Unguided);
+        if told == Change::Unguided {
+            let repeats = self.world.draws.chance(REPEATS_UNGUIDED, Purpose::Planner, &address);
+            return if repeats && !self.instruction.from_scratch { self.keep(0) } else { self.sample() };
+        }
+        let heeds = self.world.draws.chance(HEEDS, Purpose::Planner, &address);
+        match told {
+            _ if !heeds => self.keep(0),
+            Change::Unguided | Change::Refine => self.keep(1),
+            Change::Target => self.choose(|tool, target| tool == self.current.tool && target != self.current.target),
+            Change::Tool => self.choose(|tool, _| tool != self.current.tool),
+            Change::Class => self.choose(|tool, _| self.is_novel(tool)),
+            Change::Both => self.choose(|tool, target| tool != self.current.tool && target != self.current.target),
+        }
+    }
+
+    fn is_novel(&self, tool: usize) -> bool {
+        let classes = &self.instruction.novel_classes;
+        let class = tool_class(tool);
+        if classes.is_empty() {
+            class != tool_class(self.current.tool)
+        } else {
+            classes.iter().any(|novel| novel == class)
+        }
+    }
+
+    /// The current assignment, `polish` refinements on; where it is forbidden, the nearest that isn't.
+    fn keep(&self, polish: u32) -> Option<Assignment> {
+        let Assignment { tool, target, .. } = self.current;
+        if self.is_allowed(tool, target) {
+            Some(Assignment { polish: self.current.polish + polish, ..self.current })
+        } else {
+            self.nearest(polish)
+        }
+    }
+
+    /// The planner's favourite among what is wanted and allowed, untried first where it remembers; else the nearest
+    /// that is allowed.
+    fn choose(&self, wanted: impl Fn(usize, usize) -> bool) -> Option<Assignment> {
+        // What need not change stays: the current target is looked at first.
+        let mut found = None;
+        for tool in self.truth.tool_order.iter().copied() {
+            for target in self.targets_current_first() {
+                if !wanted(tool, target) || !self.is_allowed(tool, target) {
+                    continue;
+                }
+                if !(self.instruction.remembers && self.past.has_tried(self.index, tool, target)) {
+                    return Some(self.move_to(tool, target, 0));
+                }
+                found = found.or(Some((tool, target)));
+            }
+        }
+        found.map(|(tool, target)| self.move_to(tool, target, 0)).or_else(|| self.keep(0))
+    }
+
+    /// The allowed assignment that changes least: another target, then another tool.
+    fn nearest(&self, polish: u32) -> Option<Assignment> {
+        let same_tool = self.targets_current_first().map(|target| (self.current.tool, target));
+        let others = self.truth.tool_order.iter().flat_map(|tool| self.targets_current_first().map(|t| (*tool, t)));
+        let (tool, target) = same_tool.chain(others).find(|(tool, target)| self.is_allowed(*tool, *target))?;
+        Some(self.move_to(tool, target, polish))
+    }
+
+    /// Any allowed assignment: each favourite twice as likely as the next.
+    fn sample(&self) -> Option<Assignment> {
+        let pick = |order: &[usize], which: usize| {
+            let u = self.world.draws.uniform(Purpose::Planner, &[self.past.executions, self.index, which]);
+            let rank = (-(1.0 - u).log2()) as usize;
+            order.get(rank.min(order.len().saturating_sub(1))).copied().unwrap_or(0)
+        };
+        let (tool, target) = (pick(&self.truth.tool_order, 1), pick(&self.truth.target_order, 2));
+        if self.is_allowed(tool, target) { Some(self.move_to(tool, target, 0)) } else { self.nearest(0) }
+    }
+
+    /// Refinements stay with a tool and are lost with it.
+    fn move_to(&self, tool: usize, target: usize, polish: u32) -> Assignment {
+        let polish = if tool == self.current.tool { self.current.polish + polish } else { 0 };
+        Assignment { tool, target, polish }
+    }
+
+    fn targets_current_first(&self) -> impl Iterator<Item = usize> {
+        let current = self.current.target;
+        let order = self.truth.target_order.iter().copied();
+        std::iter::once(current).chain(order.filter(move |target| *target != current))
+    }
+
+    fn is_allowed(&self, tool: usize, target: usize) -> bool {
+        debug_assert!(tool < TOOLS.len() && target < target_count(), "a plan names what exists");
+        let (name, place) = (tool_name(tool), target_name(self.index, target));
+        !self.instruction.blocked_tools.iter().any(|blocked| blocked == name)
+            && !self.instruction.blocked_targets.iter().any(|blocked| blocked.matches(name, place))
+    }
+}

@@ -1,0 +1,250 @@
+//! The simulator held to its word: luck is shared, families are what they are called, nobody beats the oracle.
+
+use super::draws::Draws;
+use super::episode::{Episode, run};
+use super::world::World;
+use super::{Cell, EXECUTIONS_MAX, Family, Policy, Row, Study, Utility, picture};
+
+fn study(policies: Vec<Policy>, families: Vec<Family>, tasks: u32) -> Study {
+    Study { policies, families, reference: 0, ..Study::full(tasks) }
+}
+
+fn json(cells: &[Cell]) -> String {
+    cells.iter().map(|cell| serde_json::to_string(&cell.row).unwrap() + "\n").collect()
+}
+
+#[test]
+fn the_same_seed_gives_the_same_bytes_on_any_number_of_threads() {
+    let on = |threads| Study { threads, ..Study::full(301) }.run();
+    let one = on(1);
+    for threads in [2, 5] {
+        let cells = on(threads);
+        assert_eq!(json(&cells), json(&one));
+        assert_eq!(picture::losses(&cells), picture::losses(&one));
+        assert_eq!(cells, one);
+    }
+    let other = Study { seed: 2, ..Study::full(301) }.run();
+    assert_ne!(json(&other), json(&one));
+}
+
+#[test]
+fn a_policy_compared_with_itself_differs_by_nothing() {
+    for policy in Policy::all() {
+        for pair in study(vec![policy.clone(), policy], Family::ALL.to_vec(), 40).run().chunks(2) {
+            let [first, second] = pair else { panic!("cells come in pairs") };
+            assert_eq!(first.row, second.row);
+            assert_eq!((second.difference, second.difference_se), (0.0, 0.0));
+        }
+    }
+}
+
+#[test]
+fn before_its_first_decision_every_policy_has_met_the_same_luck() {
+    let cells = Study::full(100).run();
+    for family in Family::ALL {
+        let of_family = cells.iter().filter(|cell| cell.row.family == family.name && cell.row.policy != "oracle");
+        let first: Vec<f64> = of_family.map(|cell| cell.losses[0]).collect();
+        assert!(first.iter().all(|loss| *loss == first[0]), "{}: {first:?}", family.name);
+    }
+}
+
+#[test]
+fn a_family_meets_the_same_tasks_in_any_selection() {
+    let all = study(vec![Policy::v08()], Family::ALL.to_vec(), 60).run();
+    for family in Family::ALL {
+        let alone = study(vec![Policy::v08()], vec![family], 60).run();
+        assert!(all.contains(&alone[0]), "{}", family.name);
+    }
+}
+
+#[test]
+fn nobody_beats_the_oracle() {
+    let mut policies = Policy::all();
+    policies.rotate_right(1);
+    assert!(policies[0].is_oracle());
+    for cell in study(policies, Family::ALL.to_vec(), 400).run() {
+        let Cell { row, difference, difference_se, .. } = &cell;
+        assert!(row.policy == "oracle" || difference + 3.0 * difference_se < 0.0, "{row:?}: {difference:+}");
+        assert!(row.policy != "oracle" || row.false_delivery == 0, "{row:?}");
+    }
+}
+
+#[doc = "holds: design G4"]
+#[test]
+fn version_0_8_never_kills_where_the_distance_did_not_rise_and_others_do() {
+    let cells = Study::full(600).run();
+    let sum = |policy: &str, of: fn(&Row) -> u64| -> u64 {
+        cells.iter().filter(|cell| cell.row.policy == policy).map(|cell| of(&cell.row)).sum()
+    };
+    for policy in ["v08", "strict"] {
+        assert_eq!(sum(policy, |row| row.kills_without_worsening), 0, "{policy}");
+        assert!(sum(policy, |row| row.kills) > 0, "{policy} has a kill switch");
+    }
+    for policy in ["literal", "v07"] {
+        assert!(sum(policy, |row| row.kills_without_worsening) > 0, "{policy}");
+    }
+    for policy in ["naive", "reflexion", "stall", "restart", "oracle"] {
+        assert_eq!(sum(policy, |row| row.kills), 0, "{policy} has none");
+    }
+}
+
+fn episodes(family: Family, policy: &Policy, tasks: u64) -> Vec<Episode> {
+    let worlds = (0..tasks).map(|task| World::new(family, Draws::of_task(3, 0, task)));
+    worlds.map(|world| run(&world, policy, &Utility::DEFAULT)).collect()
+}
+
+/// Any probabilities at all: in debug builds the drivers assert that every round is one a controller takes.
+#[doc = "holds: design G2"]
+#[test]
+fn no_policy_ever_executes_more_often_than_the_replans_allow_in_any_family() {
+    let mut rng = fastrand::Rng::with_seed(11);
+    let mut most = 0;
+    for _ in 0..60 {
+        let mut share = || if rng.u8(..) < 40 { f64::from(rng.bool()) } else { rng.f64() };
+        let family = Family {
+            sound_class: share(),
+            sound_tool: share(),
+            knowledge: share(),
+            infeasible: share(),
+            blocked_folder: share(),
+            blocked_target: share(),
+            flaky: share(),
+            skill: share(),
+            refinement: share(),
+            luck: share(),
+            gaming: share(),
+            false_pass: share(),
+            false_fail: share(),
+            label_noise: share(),
+            unfinished_is_logical: share(),
+            misfit: share(),
+            rot: share(),
+            ..Family::ORDINARY
+        };
+        for policy in Policy::all() {
+            for episode in episodes(family, &policy, 12) {
+                assert!(episode.executions <= EXECUTIONS_MAX, "{} {family:?}: {episode:?}", policy.name());
+                assert!(episode.executions >= 1 || policy.is_oracle());
+                assert!((episode.wasted as usize) < episode.executions.max(1));
+                most = most.max(episode.executions);
+            }
+        }
+    }
+    assert_eq!(most, EXECUTIONS_MAX, "the limit is reached, so that the test can see it crossed");
+}
+
+#[test]
+fn a_line_of_json_has_the_fields_that_are_promised() {
+    let cells = study(vec![Policy::v08()], vec![Family::ORDINARY], 10).run();
+    let line = serde_json::to_string(&cells[0].row).unwrap();
+    let mut at = 0;
+    let fields = [
+        "policy",
+        "family",
+        "tasks",
+        "full",
+        "partial",
+        "false_delivery",
+        "executions",
+        "wasted",
+        "kills",
+        "kills_without_worsening",
+        "utility",
+        "utility_se",
+    ];
+    for field in fields {
+        at += line[at..].find(&format!("\"{field}\":")).unwrap_or_else(|| panic!("{field} is missing in {line}"));
+    }
+    assert_eq!(line.matches(':').count(), fields.len(), "{line}");
+    let names: Vec<String> = Policy::all().iter().map(|policy| policy.name().to_owned()).collect();
+    assert_eq!(names, ["naive", "reflexion", "stall", "restart", "v07", "literal", "v08", "strict", "oracle"]);
+    assert!(Family::ALL.len() >= 8);
+}
+
+/// A defining figure of a family, and what it does to one count of one policy on the very same tasks.
+#[test]
+fn every_family_behaves_as_it_is_called() {
+    let check = |name: &str, without: fn(&mut Family), policy: Policy, of: fn(&Row) -> u64, is_more: bool| {
+        let with = Family::named(name).unwrap();
+        let mut plain = with;
+        without(&mut plain);
+        assert_ne!(with, plain, "{name}");
+        let count = |family| of(&study(vec![policy.clone()], vec![family], 600).run()[0].row);
+        let (with, plain) = (count(with), count(plain));
+        let (more, less) = if is_more { (with, plain) } else { (plain, with) };
+        // A twentieth and two standard deviations of an unpaired count: no family may hang on a hair.
+        let hair = 0.05 * less as f64 + 2.0 * (less as f64).sqrt();
+        assert!(more as f64 > less as f64 + hair, "{name}, {}: {with} with, {plain} without", policy.name());
+    };
+    let base = Family::ORDINARY;
+    assert_eq!(Family::named("ordinary"), Some(base));
+    check("wrong_approach", |f| f.knowledge = 1.0, Policy::naive(), |row| row.full, false);
+    check("blocked_targets", |f| f.blocked_folder = 0.0, Policy::naive(), |row| row.full, false);
+    check("flaky", |f| f.flaky = 0.0, Policy::v08(), |row| row.executions, true);
+    check("refinable", |f| f.refinement = 0.0, Policy::stall(), |row| row.full, true);
+    check("gamed", |f| f.gaming = 0.0, Policy::naive(), |row| row.false_delivery, true);
+    check("gamed", |f| f.gaming = 0.0, Policy::reflexion(), |row| row.false_delivery, true);
+    check("noisy_verifier", |f| f.false_pass = 0.0, Policy::naive(), |row| row.false_delivery, true);
+    check("noisy_verifier", |f| f.false_fail = 0.0, Policy::v08(), |row| row.full, false);
+    check("mislabelled", |f| f.label_noise = 0.0, Policy::v08(), |row| row.wasted, true);
+    check("slow", |f| f.median_s = 25.0, Policy::v07(), |row| row.executions, false);
+    check("rotting", |f| f.rot = 0.0, Policy::restart(), |row| row.full, false);
+    check("infeasible", |f| f.infeasible = 0.0, Policy::oracle(), |row| row.full, false);
+}
+
+#[test]
+fn with_a_verifier_that_never_errs_nothing_false_is_delivered() {
+    for family in Family::ALL {
+        let honest = Family { false_pass: 0.0, gaming: 0.0, misfit: 0.0, ..family };
+        for cell in study(Policy::all(), vec![honest], 120).run() {
+            assert_eq!(cell.row.false_delivery, 0, "{:?}", cell.row);
+        }
+    }
+}
+
+#[test]
+fn where_nothing_can_go_wrong_everybody_is_done_at_once() {
+    let easy = Family {
+        sound_class: 1.0,
+        sound_tool: 1.0,
+        infeasible: 0.0,
+        blocked_folder: 0.0,
+        blocked_target: 0.0,
+        flaky: 0.0,
+        skill: 1.0,
+        false_fail: 0.0,
+        misfit: 0.0,
+        median_s: 60.0,
+        sigma: 0.0,
+        ..Family::ORDINARY
+    };
+    for cell in study(Policy::all(), vec![easy], 50).run() {
+        let Row { full, executions, wasted, utility, .. } = cell.row;
+        assert_eq!((full, executions, wasted), (50, 50, 0), "{}", cell.row.policy);
+        assert!((utility - 0.93).abs() < 1e-9, "{utility}: one task less an execution and a minute");
+    }
+}
+
+#[test]
+fn where_nothing_can_be_done_a_credulous_verifier_makes_nothing_but_false_deliveries() {
+    let hopeless = Family { infeasible: 1.0, luck: 0.0, false_pass: 1.0, ..Family::ORDINARY };
+    for cell in study(Policy::all(), vec![hopeless], 50).run() {
+        assert_eq!(cell.row.full, 0, "{:?}", cell.row);
+        assert_eq!(cell.row.policy != "oracle", cell.row.false_delivery > 10, "{:?}", cell.row);
+        assert_eq!(cell.row.policy == "oracle", cell.row.executions == 0, "{:?}", cell.row);
+    }
+}
+
+#[test]
+fn pictures_name_every_policy_and_stay_well_formed_whatever_one_is_called() {
+    let odd = Policy::profile("<b>&", artoo_ggs::Profile::default());
+    let cells = study(vec![Policy::naive(), Policy::v08(), odd], Family::ALL[..3].to_vec(), 20).run();
+    for svg in [picture::outcomes(&cells), picture::losses(&cells)] {
+        for label in [">naive<", ">v08<", ">&lt;b&gt;&amp;<"] {
+            assert_eq!(svg.matches(label).count(), 1, "{label}");
+        }
+        assert!(svg.starts_with("<svg ") && svg.ends_with("</svg>\n"));
+        assert_eq!(svg.matches('<').count(), svg.matches('>').count());
+        assert!(!svg.contains("NaN") && !svg.contains("inf"), "{svg}");
+    }
+}

@@ -1,0 +1,164 @@
+//! `World`: the hidden truth of one simulated task, drawn from its family.
+
+use super::draws::{Draws, Purpose};
+use super::family::Family;
+use artoo_ggs::CriterionMode;
+
+/// Tools there are, two to a class.
+pub(super) const TOOLS: [(&str, &str); 6] = [
+    ("read_file", "files"),
+    ("glob", "files"),
+    ("web_search", "web"),
+    ("fetch", "web"),
+    ("shell", "shell"),
+    ("script", "shell"),
+];
+/// Targets each subtask can act on, two to a folder.
+pub(super) const TARGETS: [[&str; 4]; SUBTASKS_MAX] = [
+    ["/a/east/1", "/a/east/2", "/a/west/1", "/a/west/2"],
+    ["/b/east/1", "/b/east/2", "/b/west/1", "/b/west/2"],
+    ["/c/east/1", "/c/east/2", "/c/west/1", "/c/west/2"],
+];
+/// Most subtasks of a task: enough for one to fail beside others that match.
+pub(super) const SUBTASKS_MAX: usize = 3;
+/// Most criteria of a subtask: D then moves in steps of a twelfth, as with real plans.
+pub(super) const CRITERIA_MAX: usize = 4;
+/// Half of all criteria have a check in code.
+const VERIFIABLE: f64 = 0.5;
+/// Half of all tasks have something without which the rest is worth nothing.
+const HAS_REQUIRED: f64 = 0.5;
+
+/// A set of small numbers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) struct Set(u8);
+
+impl Set {
+    pub(super) fn has(self, index: usize) -> bool {
+        (self.0 >> index) & 1 == 1
+    }
+
+    pub(super) fn with(self, index: usize) -> Self {
+        Self(self.0 | 1 << index)
+    }
+
+    pub(super) fn from_fn(count: usize, is_in: impl Fn(usize) -> bool) -> Self {
+        (0..count).filter(|index| is_in(*index)).fold(Self::default(), Self::with)
+    }
+
+    pub(super) fn len(self) -> u32 {
+        self.0.count_ones()
+    }
+
+    pub(super) fn is_empty(self) -> bool {
+        self.0 == 0
+    }
+
+    /// Whether everything in `self` is in `other`.
+    pub(super) fn is_within(self, other: Self) -> bool {
+        self.0 & !other.0 == 0
+    }
+}
+
+/// One criterion as it really is.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct CriterionTruth {
+    pub(super) mode: CriterionMode,
+    pub(super) required: bool,
+    /// Sound work of at least this skill meets it, in 0..1.
+    pub(super) difficulty: f64,
+}
+
+/// One subtask as it really is.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct SubtaskTruth {
+    pub(super) criteria: Vec<CriterionTruth>,
+    /// Tools that can do it.
+    pub(super) sound: Set,
+    /// Targets that can be acted on.
+    pub(super) open: Set,
+    /// Tools, the planner's favourite first.
+    pub(super) tool_order: Vec<usize>,
+    /// Targets, the planner's favourite first.
+    pub(super) target_order: Vec<usize>,
+}
+
+/// One task as it really is.
+#[derive(Debug, Clone)]
+pub(super) struct World {
+    pub(super) family: Family,
+    pub(super) draws: Draws,
+    pub(super) subtasks: Vec<SubtaskTruth>,
+}
+
+impl World {
+    pub(super) fn new(family: Family, draws: Draws) -> Self {
+        let count = 1 + draws.index(SUBTASKS_MAX, Purpose::Shape, &[]);
+        let has_required = draws.chance(HAS_REQUIRED, Purpose::Shape, &[0]);
+        let subtasks =
+            (0..count).map(|subtask| draw_subtask(&family, &draws, subtask, has_required && subtask == 0)).collect();
+        Self { family, draws, subtasks }
+    }
+
+    /// Criteria of the subtasks, the whole's not counted.
+    pub(super) fn criteria_count(&self) -> u32 {
+        self.subtasks.iter().map(|subtask| subtask.criteria.len() as u32).sum()
+    }
+
+    /// Whether sound parts made with these tools make a sound whole.
+    pub(super) fn fits(&self, tools: impl Iterator<Item = usize>) -> bool {
+        let address: Vec<usize> = tools.collect();
+        !self.draws.chance(self.family.misfit, Purpose::Fit, &address)
+    }
+}
+
+fn draw_subtask(family: &Family, draws: &Draws, subtask: usize, has_required: bool) -> SubtaskTruth {
+    let count = 1 + draws.index(CRITERIA_MAX, Purpose::Shape, &[1, subtask]);
+    let criteria = (0..count).map(|criterion| {
+        let verifiable = draws.chance(VERIFIABLE, Purpose::Shape, &[2, subtask, criterion]);
+        CriterionTruth {
+            mode: if verifiable { CriterionMode::Verifiable } else { CriterionMode::Plausible },
+            required: has_required && criterion == 0,
+            difficulty: draws.uniform(Purpose::Difficulty, &[subtask, criterion]),
+        }
+    });
+    let sound = draw_sound(family, draws, subtask);
+    let preference = |kind: usize, index: usize| draws.uniform(Purpose::Preference, &[kind, subtask, index]);
+    let liking = |tool: usize| preference(0, tool) + if sound.has(tool) { family.knowledge } else { 0.0 };
+    SubtaskTruth {
+        criteria: criteria.collect(),
+        sound,
+        open: draw_open(family, draws, subtask),
+        tool_order: descending(TOOLS.len(), liking),
+        target_order: descending(target_count(), |target| preference(1, target)),
+    }
+}
+
+fn draw_sound(family: &Family, draws: &Draws, subtask: usize) -> Set {
+    if draws.chance(family.infeasible, Purpose::Truth, &[0, subtask]) {
+        return Set::default();
+    }
+    let sound = Set::from_fn(TOOLS.len(), |tool| {
+        draws.chance(family.sound_class, Purpose::Truth, &[1, subtask, tool / 2])
+            && draws.chance(family.sound_tool, Purpose::Truth, &[2, subtask, tool])
+    });
+    // What can be done at all can be done by one tool at least.
+    if sound.is_empty() { sound.with(draws.index(TOOLS.len(), Purpose::Truth, &[3, subtask])) } else { sound }
+}
+
+fn draw_open(family: &Family, draws: &Draws, subtask: usize) -> Set {
+    let open = Set::from_fn(target_count(), |target| {
+        !draws.chance(family.blocked_folder, Purpose::Truth, &[4, subtask, target / 2])
+            && !draws.chance(family.blocked_target, Purpose::Truth, &[5, subtask, target])
+    });
+    if open.is_empty() { open.with(draws.index(target_count(), Purpose::Truth, &[6, subtask])) } else { open }
+}
+
+pub(super) fn target_count() -> usize {
+    TARGETS.first().map_or(0, |of_subtask| of_subtask.len())
+}
+
+fn descending(count: usize, key: impl Fn(usize) -> f64) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..count).collect();
+    order.sort_by(|a, b| key(*b).total_cmp(&key(*a)));
+    order
+}

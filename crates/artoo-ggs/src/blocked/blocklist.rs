@@ -1,0 +1,150 @@
+//! The blocked tools and targets of a task, and the tools it released.
+
+use alloc::borrow::{Cow, ToOwned};
+use alloc::collections::BTreeSet;
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::borrow::Borrow;
+use core::cmp::Ordering;
+
+use super::{BlockedTarget, normalized};
+use crate::measurement::AvailableTool;
+
+/// The tools and targets blocked in one task.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(deny_unknown_fields))]
+pub(crate) struct Blocklist {
+    /// Blocked tools, oldest first.
+    tools: Vec<String>,
+    /// Tools that were released; none is released twice.
+    released: BTreeSet<String>,
+    /// Blocked targets; paths are normalized.
+    targets: BTreeSet<BlockedTarget>,
+}
+
+/// The error when every available tool is blocked, and each was released once already.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct AllToolsBlocked;
+
+impl Blocklist {
+    /// Blocks tools; returns those that were not blocked before.
+    pub(crate) fn block_tools(&mut self, tools: &[&str]) -> Vec<String> {
+        let mut new = Vec::new();
+        for tool in tools {
+            if !self.is_tool_blocked(tool) {
+                self.tools.push((*tool).to_owned());
+                new.push((*tool).to_owned());
+            }
+        }
+        new
+    }
+
+    /// Blocks targets; returns those that no earlier block covers.
+    pub(crate) fn block_targets(&mut self, targets: Vec<BlockedTarget>) -> Vec<BlockedTarget> {
+        let mut any_folder = self.targets.iter().any(|target| target.subtree);
+        let mut new = Vec::new();
+        for mut target in targets {
+            if let Cow::Owned(path) = normalized(&target.target) {
+                target.target = path;
+            }
+            if !self.covers(&target, any_folder) {
+                any_folder |= target.subtree;
+                self.targets.insert(target.clone());
+                new.push(target);
+            }
+        }
+        new
+    }
+
+    pub(crate) fn is_tool_blocked(&self, tool: &str) -> bool {
+        self.tools.iter().any(|blocked| blocked == tool)
+    }
+
+    /// If every available tool is blocked, releases the oldest one that was never released.
+    pub(crate) fn release_if_all_blocked(
+        &mut self,
+        available: &[AvailableTool],
+    ) -> Result<Option<String>, AllToolsBlocked> {
+        if available.is_empty() || available.iter().any(|tool| !self.is_tool_blocked(&tool.name)) {
+            return Ok(None);
+        }
+        let oldest = self
+            .tools
+            .iter()
+            .position(|tool| !self.released.contains(tool) && available.iter().any(|a| a.name == *tool))
+            .ok_or(AllToolsBlocked)?;
+        let tool = self.tools.remove(oldest);
+        self.released.insert(tool.clone());
+        Ok(Some(tool))
+    }
+
+    pub(crate) fn tools(&self) -> &[String] {
+        &self.tools
+    }
+
+    pub(crate) fn targets(&self) -> impl Iterator<Item = &BlockedTarget> {
+        self.targets.iter()
+    }
+
+    /// Unblocks all tools, for profiles in which a directive lasts for its own round only.
+    pub(crate) fn clear_tools(&mut self) {
+        self.tools.clear();
+    }
+
+    /// Whether an existing block covers `wanted`. Uses lookups instead of a search, so that the cost stays linear.
+    fn covers(&self, wanted: &BlockedTarget, any_folder: bool) -> bool {
+        let path = wanted.target.as_str();
+        let has = |tool: Option<&str>, target: &str, subtree| {
+            self.targets.contains(&(tool, target, subtree) as &dyn TargetKey)
+        };
+        let covered_by = |tool: Option<&str>| {
+            let folder = |path: &str| has(tool, path, true);
+            let mut above = path.match_indices('/').skip(1).filter_map(|(end, _)| path.get(..end));
+            (!wanted.subtree && has(tool, path, false)) || (any_folder && (folder(path) || above.any(folder)))
+        };
+        covered_by(None) || (wanted.tool.is_some() && covered_by(wanted.tool.as_deref()))
+    }
+}
+
+/// A borrowed key to look up a [`BlockedTarget`], with the same order.
+trait TargetKey {
+    fn key(&self) -> (Option<&str>, &str, bool);
+}
+
+impl TargetKey for BlockedTarget {
+    fn key(&self) -> (Option<&str>, &str, bool) {
+        (self.tool.as_deref(), &self.target, self.subtree)
+    }
+}
+
+impl TargetKey for (Option<&str>, &str, bool) {
+    fn key(&self) -> (Option<&str>, &str, bool) {
+        *self
+    }
+}
+
+impl<'a> Borrow<dyn TargetKey + 'a> for BlockedTarget {
+    fn borrow(&self) -> &(dyn TargetKey + 'a) {
+        self
+    }
+}
+
+impl PartialEq for dyn TargetKey + '_ {
+    fn eq(&self, other: &Self) -> bool {
+        self.key() == other.key()
+    }
+}
+
+impl Eq for dyn TargetKey + '_ {}
+
+impl PartialOrd for dyn TargetKey + '_ {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for dyn TargetKey + '_ {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.key().cmp(&other.key())
+    }
+}

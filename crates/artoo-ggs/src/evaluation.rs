@@ -1,0 +1,129 @@
+//! The evaluation of one round's numbers: the decision table, then Law 2 and the limit on replans, as a pure function.
+
+use crate::gradient::Gradient;
+use crate::loss::{Loss, LossTerm};
+use crate::macro_state::{MacroState, ReplanAction};
+use crate::outcome::StopReason;
+use crate::profile::{KillSwitch, Profile};
+use crate::table::{TableCell, TableChoice, TableInputs};
+use crate::unit::{Unit, micros};
+
+/// The numbers a decision is computed from. Together with the profile they determine its state, except that a task may
+/// also run out of tools.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(deny_unknown_fields))]
+#[non_exhaustive]
+pub struct DecisionInputs {
+    /// D: distance between intent and result.
+    #[cfg_attr(feature = "serde", serde(deserialize_with = "crate::field_readers::d"))]
+    pub d: Unit,
+    /// P: share of failures blamed on the approach.
+    #[cfg_attr(feature = "serde", serde(deserialize_with = "crate::field_readers::p"))]
+    pub p: Unit,
+    /// Ω: share of the budget used.
+    #[cfg_attr(feature = "serde", serde(deserialize_with = "crate::field_readers::omega"))]
+    pub omega: Unit,
+    /// The loss of the previous round; `None` in the first round.
+    pub before: Option<Loss>,
+    /// Whether an unmet required criterion makes D count as above δ.
+    pub required_unmet: bool,
+    /// Number of directives issued before this round.
+    #[cfg_attr(feature = "serde", serde(deserialize_with = "crate::field_readers::replans"))]
+    pub replans: u32,
+    /// Number of rounds in a row, up to the previous one, that Law 2 counted as worsening.
+    #[cfg_attr(feature = "serde", serde(deserialize_with = "crate::field_readers::worsening_before"))]
+    pub worsening_before: u32,
+}
+
+/// The next step after a round.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "snake_case"))]
+pub enum NextStep {
+    /// Abandon the task, for this reason.
+    Abandon(StopReason),
+    /// Deliver the result.
+    Success,
+    /// Plan again, with this kind of change.
+    Replan(ReplanAction),
+}
+
+/// The result of [`DecisionInputs::evaluate`]: loss, gradient, table cell and next step.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[non_exhaustive]
+pub struct Evaluation {
+    /// The loss of the round.
+    pub loss: Loss,
+    /// The change of the loss since the previous round; zero in the first round.
+    pub gradient: Gradient,
+    /// The cell of the decision table.
+    pub cell: TableCell,
+    /// Number of rounds in a row that Law 2 counts as worsening, this one included.
+    pub worsening_rounds: u32,
+    /// The table's choice, unless Law 2 or the limit on replans overrules it.
+    pub next: NextStep,
+}
+
+impl Evaluation {
+    /// The macro-state of the next step.
+    #[must_use]
+    pub fn state(&self) -> MacroState {
+        match self.next {
+            NextStep::Abandon(_) => MacroState::Abandon,
+            NextStep::Success => MacroState::Success,
+            NextStep::Replan(action) => action.into(),
+        }
+    }
+}
+
+impl DecisionInputs {
+    /// The inputs of a first round: no previous loss, no directives.
+    #[must_use]
+    pub fn first_round(d: Unit, p: Unit, omega: Unit) -> Self {
+        Self { d, p, omega, before: None, required_unmet: false, replans: 0, worsening_before: 0 }
+    }
+
+    /// Looks up the decision table, then lets Law 2 and the limit on replans overrule a directive.
+    #[must_use]
+    pub fn evaluate(&self, profile: &Profile) -> Evaluation {
+        let parameters = profile.parameters();
+        let loss = Loss::new(self.d, self.p, self.omega, parameters);
+        let gradient = self.before.map_or(Gradient::ZERO, |before| Gradient::between(&before, &loss, parameters));
+        let cell = TableCell::look_up(&TableInputs::of(&loss, &gradient, self.required_unmet), parameters);
+        let worsens = self.worsens(&gradient, profile);
+        let worsening_rounds = if worsens { self.worsening_before.saturating_add(1) } else { 0 };
+        let next = match cell.choice {
+            TableChoice::Abandon => NextStep::Abandon(StopReason::BudgetExhausted),
+            TableChoice::Success => NextStep::Success,
+            TableChoice::Replan(_) if worsening_rounds >= parameters.kill_after => {
+                NextStep::Abandon(StopReason::Diverging)
+            }
+            TableChoice::Replan(_) if self.replans >= parameters.max_replans => {
+                NextStep::Abandon(StopReason::MaxReplans)
+            }
+            TableChoice::Replan(action) => NextStep::Replan(action),
+        };
+        Evaluation { loss, gradient, cell, worsening_rounds, next }
+    }
+
+    fn worsens(&self, gradient: &Gradient, profile: &Profile) -> bool {
+        let epsilon = micros(profile.parameters().epsilon);
+        match profile.rules().kill_switch {
+            KillSwitch::GapRises => {
+                let rose = self.before.is_some_and(|before| self.d.micros() > before.d.micros());
+                rose && micros(gradient.without_omega()) > epsilon
+            }
+            KillSwitch::LossRises => micros(gradient.total) > epsilon,
+        }
+    }
+
+    /// The measured value of one term of the loss.
+    #[must_use]
+    pub fn term(&self, term: LossTerm) -> Unit {
+        match term {
+            LossTerm::D => self.d,
+            LossTerm::P => self.p,
+            LossTerm::Omega => self.omega,
+        }
+    }
+}

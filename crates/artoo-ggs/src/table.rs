@@ -1,0 +1,219 @@
+//! The decision table: 24 cells, chosen by Ω, D, |∇L| and P.
+
+use crate::gradient::Gradient;
+use crate::loss::Loss;
+use crate::macro_state::{MacroState, ReplanAction};
+use crate::params::Hyperparameters;
+use crate::unit::{Unit, micros};
+
+/// The inputs of the decision table: D, P, Ω and the total gradient.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
+pub struct TableInputs {
+    d: Unit,
+    p: Unit,
+    omega: Unit,
+    gradient: f64,
+    required_unmet: bool,
+}
+
+/// The error of a gradient that is NaN or infinite.
+#[derive(Debug, Clone, Copy, PartialEq, thiserror::Error)]
+#[error("gradient is {value}, not a finite number")]
+pub struct GradientNotFinite {
+    /// The rejected gradient.
+    pub value: f64,
+}
+
+impl TableInputs {
+    /// Inputs for [`TableCell::look_up`]. With `required_unmet`, D counts as above δ.
+    ///
+    /// # Errors
+    /// [`GradientNotFinite`] if `gradient` is NaN or infinite.
+    pub fn new(d: Unit, p: Unit, omega: Unit, gradient: f64, required_unmet: bool) -> Result<Self, GradientNotFinite> {
+        if gradient.is_finite() {
+            Ok(Self { d, p, omega, gradient, required_unmet })
+        } else {
+            Err(GradientNotFinite { value: gradient })
+        }
+    }
+
+    pub(crate) fn of(loss: &Loss, gradient: &Gradient, required_unmet: bool) -> Self {
+        Self { d: loss.d, p: loss.p, omega: loss.omega, gradient: gradient.total, required_unmet }
+    }
+}
+
+/// The direction of the loss: improving, flat or worsening.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "snake_case"))]
+pub enum Trend {
+    /// ∇L ≤ −ε: the loss falls.
+    Improving,
+    /// |∇L| < ε: the loss does not change.
+    Plateau,
+    /// ∇L ≥ ε: the loss rises.
+    Worsening,
+}
+
+impl Trend {
+    /// The trend of a gradient, compared with ε in whole micro-units.
+    #[must_use]
+    pub fn of(gradient: f64, parameters: &Hyperparameters) -> Self {
+        let (gradient, epsilon) = (micros(gradient), micros(parameters.epsilon));
+        if gradient.abs() < epsilon {
+            Self::Plateau
+        } else if gradient < 0 {
+            Self::Improving
+        } else {
+            Self::Worsening
+        }
+    }
+}
+
+/// How widely a directive blocks tools and targets. It does not affect which directive is chosen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "snake_case"))]
+pub enum Urgency {
+    /// The loss falls: block exact failed pairs, and only tools behind criteria that failed twice in a row.
+    Low,
+    /// The loss is flat: block failed targets for every tool, and all tools of the failing subtasks.
+    Normal,
+    /// The loss rises: also block the parent folders of failed targets.
+    High,
+}
+
+impl From<Trend> for Urgency {
+    fn from(trend: Trend) -> Self {
+        match trend {
+            Trend::Improving => Self::Low,
+            Trend::Plateau => Self::Normal,
+            Trend::Worsening => Self::High,
+        }
+    }
+}
+
+/// The choice in a cell of the decision table.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "snake_case"))]
+pub enum TableChoice {
+    /// Abandon the task: Ω ≥ θ.
+    Abandon,
+    /// Deliver the result: D ≤ δ.
+    Success,
+    /// Plan again, with this kind of change.
+    Replan(ReplanAction),
+}
+
+/// One of the 24 cells of the decision table.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[non_exhaustive]
+pub struct TableCell {
+    /// The cell's number in the specification, 1..=24.
+    pub number: u8,
+    /// The direction of the loss.
+    pub trend: Trend,
+    /// The choice in this cell.
+    pub choice: TableChoice,
+}
+
+impl TableCell {
+    /// Looks up the cell of `inputs`: Ω decides first, then D, then |∇L| and P. All comparisons are in whole micro-units.
+    #[must_use]
+    pub fn look_up(inputs: &TableInputs, parameters: &Hyperparameters) -> Self {
+        let spent = inputs.omega.micros() >= micros(parameters.theta);
+        let far = inputs.required_unmet || inputs.d.micros() > micros(parameters.delta);
+        let wrong = inputs.p.micros() > micros(parameters.rho);
+        let trend = Trend::of(inputs.gradient, parameters);
+        let choice = if spent {
+            TableChoice::Abandon
+        } else if !far {
+            TableChoice::Success
+        } else {
+            TableChoice::Replan(match (trend, wrong) {
+                (Trend::Plateau, true) => ReplanAction::BreakSymmetry,
+                (Trend::Plateau, false) => ReplanAction::ChangePath,
+                (Trend::Improving | Trend::Worsening, true) => ReplanAction::ChangeApproach,
+                (Trend::Improving | Trend::Worsening, false) => ReplanAction::Refine,
+            })
+        };
+        let row = match trend {
+            Trend::Improving => 0,
+            Trend::Plateau => 8,
+            Trend::Worsening => 16,
+        };
+        let number = row + 4 * u8::from(far) + 2 * u8::from(spent) + u8::from(wrong) + 1;
+        Self { number, trend, choice }
+    }
+
+    /// The macro-state the cell leads to.
+    #[must_use]
+    pub fn state(self) -> MacroState {
+        match self.choice {
+            TableChoice::Abandon => MacroState::Abandon,
+            TableChoice::Success => MacroState::Success,
+            TableChoice::Replan(action) => action.into(),
+        }
+    }
+
+    /// Whether the loss falls although the approach is to blame and D is above δ (cells 6 and 8): a sign that criteria are
+    /// being gamed.
+    #[must_use]
+    pub fn is_suspect(self) -> bool {
+        matches!(self.number, 6 | 8)
+    }
+}
+
+/// The four thresholds of a decision, in whole micro-units.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[non_exhaustive]
+pub struct Thresholds {
+    /// ε, the threshold of |∇L|.
+    pub epsilon_micros: i64,
+    /// δ, the threshold of D.
+    pub delta_micros: i64,
+    /// ρ, the threshold of P.
+    pub rho_micros: i64,
+    /// θ, the threshold of Ω.
+    pub theta_micros: i64,
+}
+
+impl From<&Hyperparameters> for Thresholds {
+    fn from(parameters: &Hyperparameters) -> Self {
+        Self {
+            epsilon_micros: micros(parameters.epsilon),
+            delta_micros: micros(parameters.delta),
+            rho_micros: micros(parameters.rho),
+            theta_micros: micros(parameters.theta),
+        }
+    }
+}
+
+/// The distance of each number of a decision from its threshold, in whole micro-units: positive above, negative below.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[non_exhaustive]
+pub struct Margins {
+    /// D − δ.
+    pub d_micros: i64,
+    /// P − ρ.
+    pub p_micros: i64,
+    /// Ω − θ.
+    pub omega_micros: i64,
+    /// |∇L| − ε.
+    pub gradient_micros: i64,
+}
+
+impl Margins {
+    /// The margins of a loss and its gradient.
+    #[must_use]
+    pub fn of(loss: &Loss, gradient: &Gradient, thresholds: &Thresholds) -> Self {
+        Self {
+            d_micros: loss.d.micros() - thresholds.delta_micros,
+            p_micros: loss.p.micros() - thresholds.rho_micros,
+            omega_micros: loss.omega.micros() - thresholds.theta_micros,
+            gradient_micros: micros(gradient.total).saturating_abs().saturating_sub(thresholds.epsilon_micros),
+        }
+    }
+}

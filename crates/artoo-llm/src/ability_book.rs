@@ -1,0 +1,125 @@
+//! Results of endpoint probes, stored in a file and valid for thirty days.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::path::PathBuf;
+
+use crate::abilities::Abilities;
+use crate::remote::{RemoteConfig, shown_url};
+use crate::whole_file;
+
+/// Validity of a probe: servers are updated, and models are replaced under their names.
+const FRESH_FOR_S: i64 = 30 * 24 * 60 * 60;
+
+/// Maximum number of endpoints stored; the oldest is removed first.
+const ENTRIES_MAX: usize = 64;
+
+/// What was found, by endpoint and model.
+#[derive(Debug)]
+pub struct AbilityBook {
+    path: PathBuf,
+    entries: BTreeMap<String, Abilities>,
+}
+
+impl AbilityBook {
+    /// Reads the file. One that is not there, or can't be read, is an empty book: it is found out again.
+    #[must_use]
+    pub fn open(path: impl Into<PathBuf>) -> Self {
+        let path = path.into();
+        let entries = whole_file::read(&path);
+        Self { path, entries }
+    }
+
+    /// What is known of an endpoint and model, unless it is too long ago.
+    #[must_use]
+    pub fn fresh(&self, config: &RemoteConfig, now_s: i64) -> Option<&Abilities> {
+        let age = |found: &Abilities| now_s.saturating_sub(found.found_at_s);
+        self.entries.get(&key(config)).filter(|found| (0..FRESH_FOR_S).contains(&age(found)))
+    }
+
+    /// Remembers; the file is replaced in one step.
+    ///
+    /// # Errors
+    /// When it can't be written.
+    pub fn remember(&mut self, config: &RemoteConfig, found: Abilities) -> io::Result<()> {
+        self.entries.insert(key(config), found);
+        whole_file::keep_newest(&mut self.entries, ENTRIES_MAX, |found| found.found_at_s);
+        whole_file::write(&self.path, &self.entries)
+    }
+}
+
+/// Protocol, address without user and query, model: nothing of it is secret.
+fn key(config: &RemoteConfig) -> String {
+    let base = shown_url(&config.base_url);
+    format!("{} {} {}", config.protocol.name(), base.trim_end_matches('/'), config.model)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{AbilityBook, ENTRIES_MAX, FRESH_FOR_S};
+    use crate::abilities::{Abilities, Held};
+    use crate::structured::{Dialect, ReplyFormat, ToolCalls};
+    use crate::{Protocol, RemoteConfig};
+
+    fn found(found_at_s: i64) -> Abilities {
+        let dialect = Dialect {
+            completion_tokens_field: true,
+            stream: false,
+            stream_usage: false,
+            ..Dialect::full(ReplyFormat::JsonObject)
+        };
+        let formats = vec![(ReplyFormat::JsonSchema, Held::Refused), (ReplyFormat::JsonObject, Held::Kept)];
+        let tool_calls = Some(Held::Kept);
+        Abilities {
+            dialect,
+            formats,
+            tool_calls,
+            context_tokens: Some(8192),
+            parallel: Some(2),
+            reasoning: false,
+            found_at_s,
+        }
+    }
+
+    fn config(url: &str) -> RemoteConfig {
+        RemoteConfig::new(Protocol::Chat, url, "m")
+    }
+
+    #[test]
+    fn what_was_found_is_remembered_for_its_time_and_for_its_endpoint() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("endpoints.json");
+        let mut book = AbilityBook::open(&path);
+        book.remember(&config("http://a/v1/?token=canary"), found(1_000)).unwrap();
+        assert!(!std::fs::read_to_string(&path).unwrap().contains("canary"));
+        let again = AbilityBook::open(&path);
+        assert_eq!(again.fresh(&config("http://a/v1"), 1_001), Some(&found(1_000)));
+        assert_eq!(again.fresh(&config("http://a/v1"), 1_000 + FRESH_FOR_S), None);
+        assert_eq!(again.fresh(&config("http://a/v1"), 999), None);
+        assert_eq!(again.fresh(&config("http://b/v1"), 1_001), None);
+        let told = found(1_000).told(1_000 + 3 * 86_400);
+        assert!(told.contains("JSON schema refused") && told.contains("found 3 days ago"), "{told}");
+    }
+
+    #[test]
+    fn what_was_found_before_tool_calls_were_asked_about_is_still_known() {
+        let mut old = serde_json::to_value(found(1_000)).unwrap();
+        old.as_object_mut().unwrap().remove("tool_calls");
+        old["dialect"].as_object_mut().unwrap().remove("tool_calls");
+        let read: Abilities = serde_json::from_value(old).unwrap();
+        assert_eq!((read.tool_calls, read.dialect.tool_calls), (None, ToolCalls::Off));
+    }
+
+    #[test]
+    fn a_damaged_file_is_an_empty_book_and_a_long_one_loses_its_oldest() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("endpoints.json");
+        std::fs::write(&path, "{\"a\": 7").unwrap();
+        let mut book = AbilityBook::open(&path);
+        for n in 0..=ENTRIES_MAX {
+            book.remember(&config(&format!("http://h{n}")), found(i64::try_from(n).unwrap())).unwrap();
+        }
+        assert_eq!(book.fresh(&config("http://h0"), 100), None);
+        assert!(book.fresh(&config("http://h1"), 100).is_some());
+    }
+}

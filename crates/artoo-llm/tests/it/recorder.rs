@@ -1,0 +1,48 @@
+//! Recording of cassettes, for the tests of their replay.
+
+use std::fs::{File, OpenOptions};
+use std::io::Write;
+use std::path::Path;
+use std::sync::Mutex;
+
+use artoo_llm::Model;
+use artoo_llm::cassette::Masks;
+use artoo_proto::{ModelFailure, ModelReply, ModelRequest, ReplyBody};
+use serde_json::json;
+
+/// Passes requests on to a model and appends each JSON reply or failure to a file.
+pub(crate) struct Recorder<M> {
+    model: M,
+    masks: Masks,
+    file: Mutex<(File, usize)>,
+}
+
+impl<M: Model> Recorder<M> {
+    pub(crate) fn append(model: M, path: &Path, masks: Masks) -> Self {
+        let file = OpenOptions::new().create(true).append(true).open(path).unwrap();
+        Self { model, masks, file: Mutex::new((file, 0)) }
+    }
+
+    pub(crate) async fn ask(&self, request: &ModelRequest) -> Result<ModelReply, ModelFailure> {
+        let outcome = self.model.ask(request).await;
+        let part = match &outcome {
+            Ok(reply) if matches!(reply.body, ReplyBody::Json { .. }) => ("reply", json!(reply)),
+            // Recipes and abstentions are made by code and never replayed.
+            Ok(_) => return outcome,
+            Err(failure) => ("failure", json!(failure)),
+        };
+        let mut entry = json!({
+            "key": self.masks.key(request), "role": request.role, "schema_name": request.schema_name
+        });
+        entry[part.0] = part.1;
+        let (file, entries) = &mut *self.file.lock().unwrap();
+        writeln!(file, "{entry}").unwrap();
+        *entries += 1;
+        outcome
+    }
+
+    /// The number of entries written.
+    pub(crate) fn finish(self) -> usize {
+        self.file.into_inner().unwrap().1
+    }
+}

@@ -1,0 +1,250 @@
+//! What memory says about a new intent: rules, and advice with the records it rests on.
+//!
+//! Only an approach or an exact pair of tool and target can be told off outright; everything vaguer advises caution at
+//! most. Whatever lowers an action is named.
+
+use std::{cmp::Reverse, collections::BTreeSet};
+
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    engine::{Action, Engine, MAX_NAMED_MEGRAMS, Potentials, aggregate::Sums, index::TagEntry},
+    record::{
+        Frame, MegramId, Tag,
+        slug::slug,
+        tag::{ENV_LOCAL, intent_tag, is_approach, path_tag, slug_space, tool_tag},
+    },
+    rules::{SopRecord, sop::recalled},
+};
+
+/// Rules and advice in one recall: what a plan's prompt can carry without drowning the request.
+pub const MAX_RECALL_ENTRIES: usize = 10;
+
+/// Rules in one recall; the rest of the entries is left to advice.
+pub const MAX_RECALL_SOPS: usize = MAX_RECALL_ENTRIES / 2;
+
+/// Tools and targets of a query that are looked at, each: a plan names far fewer.
+pub const MAX_QUERIED_NAMES: usize = 64;
+
+/// Similar intents asked where the intent itself is unknown.
+const MAX_SIMILAR_INTENTS: usize = 3;
+
+/// Stands in [`Advice::entity`] where advice sums over all of a tool's tags.
+pub const ANY_ENTITY: &str = "*";
+
+/// What a planner wants to know.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct RecallQuery<'a> {
+    /// The request in words.
+    pub intent: &'a str,
+    /// Tools the plan may use, by name.
+    pub tools: &'a [String],
+    /// Targets named in the request: paths, queries.
+    pub targets: &'a [String],
+    /// Entries wanted, at most [`MAX_RECALL_ENTRIES`].
+    pub limit: usize,
+}
+
+impl<'a> RecallQuery<'a> {
+    /// A query about an intent, without tools and targets, for as many entries as there may be.
+    #[must_use]
+    pub fn new(intent: &'a str) -> Self {
+        Self { intent, tools: &[], targets: &[], limit: MAX_RECALL_ENTRIES }
+    }
+
+    /// Names the tools the plan may use.
+    #[must_use]
+    pub fn tools(self, tools: &'a [String]) -> Self {
+        Self { tools, ..self }
+    }
+
+    /// Names the targets in the request.
+    #[must_use]
+    pub fn targets(self, targets: &'a [String]) -> Self {
+        Self { targets, ..self }
+    }
+
+    /// Limits the entries.
+    #[must_use]
+    pub fn limit(self, limit: usize) -> Self {
+        Self { limit, ..self }
+    }
+}
+
+/// What a piece of advice is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Scope {
+    /// One tool on one target.
+    Pair,
+    /// A set of tools for this intent.
+    Approach,
+    /// The intent, whatever the approach.
+    Intent,
+    /// A tool, summed over its targets and approaches.
+    Tool,
+}
+
+/// Why advice is weaker than its potentials alone would say.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Cap {
+    /// Without the failures that the environment caused, nothing would be told off.
+    Environmental,
+    /// It sums over different things, so it cannot tell off any one of them.
+    Unspecific,
+    /// It is about another, similar intent.
+    Similar,
+}
+
+/// Advice about one approach, one pair, one intent or one tool.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Advice {
+    /// What it is about.
+    pub scope: Scope,
+    /// The tag it is about; the entity is [`ANY_ENTITY`] for a tool.
+    pub tag: Tag,
+    /// What is known, times `similarity`; the action after caps. Never [`Action::Ignore`].
+    pub potentials: Potentials,
+    /// How alike the remembered intent is; 1 = the same.
+    pub similarity: f64,
+    /// What lowered the action.
+    pub capped: Option<Cap>,
+    /// The records it rests on, newest first, at most [`MAX_NAMED_MEGRAMS`].
+    pub megrams: Vec<MegramId>,
+    /// How many there are.
+    pub megrams_total: usize,
+}
+
+/// What memory says.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Recall {
+    /// Rules of the intent, its approaches and the pairs named.
+    pub sops: Vec<SopRecord>,
+    /// Advice: what must not be done first, then what works, then what needs care; vague advice last.
+    pub advice: Vec<Advice>,
+    /// The recall itself, to keep in the journal.
+    pub frames: Vec<Frame>,
+}
+
+impl Engine {
+    /// What memory says about an intent, the tools at hand and the targets named.
+    ///
+    /// Reads the intent's own tag, its approaches, the exact pairs of `tools` × `targets` and a sum per tool; where
+    /// the intent is unknown, similar ones, at a discount.
+    ///
+    /// The frames in the answer are not applied: reading changes nothing. Whoever keeps the journal gives them to
+    /// [`Engine::apply`].
+    #[must_use]
+    pub fn recall(&self, query: &RecallQuery<'_>, now_ms: i64) -> Recall {
+        let limit = query.limit.min(MAX_RECALL_ENTRIES);
+        let space = intent_tag(query.intent);
+        let tools: BTreeSet<&String> = query.tools.iter().take(MAX_QUERIED_NAMES).collect();
+        let targets: BTreeSet<&String> = query.targets.iter().take(MAX_QUERIED_NAMES).collect();
+
+        let mut rules = Vec::new();
+        let mut advice = Vec::new();
+        let mut exact = self.intent_advice(&space, 1.0, now_ms);
+        rules.extend(self.index.space(&space).into_iter().flat_map(|(number, _)| self.rule_ids(number)));
+        if exact.is_empty() {
+            for (slug, similarity) in self.index.intents.similar(query.intent, &slug(query.intent), MAX_SIMILAR_INTENTS)
+            {
+                exact.extend(self.intent_advice(&slug_space(&slug), similarity, now_ms));
+            }
+        }
+        advice.append(&mut exact);
+        for tool in &tools {
+            let space = tool_tag(tool);
+            for target in &targets {
+                let entity = path_tag(target);
+                let Some(number) = self.index.number(&space, &entity) else { continue };
+                rules.extend(self.rule_ids(number));
+                advice.extend(self.index.tag(number).and_then(|tag| self.tag_advice(Scope::Pair, tag, 1.0, now_ms)));
+            }
+            advice.extend(self.tool_advice(tool, &space, now_ms));
+        }
+
+        // Constraints before best practices, and what was learnt last first.
+        rules.sort_unstable_by_key(|id| (self.rules.get(id).is_some_and(|rule| rule.sigma > 0.0), Reverse(*id)));
+        rules.dedup();
+        rules.truncate(limit.div_ceil(2).min(MAX_RECALL_SOPS));
+        advice.sort_by(by_urgency);
+        advice.truncate(limit - rules.len());
+        let sops = self.sops(&rules);
+        Recall { sops, advice, frames: recalled(rules, now_ms) }
+    }
+
+    fn intent_advice(&self, space: &str, similarity: f64, now_ms: i64) -> Vec<Advice> {
+        let of_tag = |(_, tag): (u32, &TagEntry)| {
+            let scope = match tag.entity() {
+                ENV_LOCAL => Scope::Intent,
+                entity if is_approach(entity) => Scope::Approach,
+                _ => return None,
+            };
+            self.tag_advice(scope, tag, similarity, now_ms)
+        };
+        self.index.space(space).into_iter().filter_map(of_tag).collect()
+    }
+
+    fn tag_advice(&self, scope: Scope, tag: &TagEntry, similarity: f64, now_ms: i64) -> Option<Advice> {
+        let (potentials, capped) = capped_action(scope, tag.aggregate.at(now_ms), similarity)?;
+        let newest = self.index.history(tag, &self.rows).take(MAX_NAMED_MEGRAMS);
+        Some(Advice {
+            scope,
+            tag: tag.tag(),
+            potentials,
+            similarity,
+            capped,
+            megrams: newest.map(|(_, row)| row.id).collect(),
+            megrams_total: tag.live as usize,
+        })
+    }
+
+    fn tool_advice(&self, tool: &str, space: &str, now_ms: i64) -> Option<Advice> {
+        let sum = self.index.tool(tool)?;
+        let (potentials, capped) = capped_action(Scope::Tool, sum.aggregate.at(now_ms), 1.0)?;
+        Some(Advice {
+            scope: Scope::Tool,
+            tag: Tag::new(space, ANY_ENTITY),
+            potentials,
+            similarity: 1.0,
+            capped,
+            megrams: sum.newest.iter().map(|place| place.id).collect(),
+            megrams_total: sum.live as usize,
+        })
+    }
+}
+
+/// The potentials at a discount, with the action the scope allows; `None` where there is nothing to say.
+fn capped_action(scope: Scope, sums: Sums, similarity: f64) -> Option<(Potentials, Option<Cap>)> {
+    let mut potentials = Potentials::new(sums.attention * similarity, sums.decision * similarity);
+    let blameless = Action::of(potentials.attention, (sums.decision - sums.excused) * similarity);
+    let capped = match (potentials.action, scope) {
+        (Action::Ignore, _) => return None,
+        (Action::Caution, _) => None,
+        (Action::Exploit | Action::Avoid, _) if similarity < 1.0 => Some(Cap::Similar),
+        (Action::Exploit | Action::Avoid, Scope::Tool) | (Action::Avoid, Scope::Intent) => Some(Cap::Unspecific),
+        (Action::Avoid, _) if blameless != Action::Avoid => Some(Cap::Environmental),
+        (Action::Exploit | Action::Avoid, _) => None,
+    };
+    if capped.is_some() {
+        potentials.action = Action::Caution;
+    }
+    Some((potentials, capped))
+}
+
+fn by_urgency(a: &Advice, b: &Advice) -> std::cmp::Ordering {
+    let rank = |advice: &Advice| match advice.potentials.action {
+        Action::Avoid => 0,
+        Action::Exploit => 1,
+        Action::Caution => 2,
+        Action::Ignore => 3,
+    };
+    rank(a)
+        .cmp(&rank(b))
+        .then_with(|| b.similarity.total_cmp(&a.similarity))
+        .then_with(|| a.scope.cmp(&b.scope))
+        .then_with(|| b.potentials.attention.total_cmp(&a.potentials.attention))
+        .then_with(|| a.tag.cmp(&b.tag))
+}

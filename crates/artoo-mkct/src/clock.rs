@@ -1,0 +1,61 @@
+//! The time a memory goes by: the wall clock, beside a clock that nobody can set.
+
+use std::time::{Instant, SystemTime, UNIX_EPOCH};
+
+use serde::{Deserialize, Serialize};
+
+/// The difference between the two clocks above which neither is trusted: one day.
+pub const MAX_CLOCK_DISAGREEMENT_MS: i64 = 24 * 60 * 60 * 1_000;
+
+/// Both clocks at one moment.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Clocks {
+    /// Unix milliseconds.
+    pub wall_ms: i64,
+    /// Milliseconds of a clock that nobody can set and that counts suspended time (on Linux `CLOCK_BOOTTIME`).
+    pub uptime_ms: i64,
+}
+
+/// What time it is.
+pub trait Clock: std::fmt::Debug + Send + Sync {
+    /// Both clocks now.
+    fn now(&self) -> Clocks;
+
+    /// The wall clock now, Unix milliseconds.
+    fn wall_ms(&self) -> i64 {
+        self.now().wall_ms
+    }
+}
+
+/// The system's clocks.
+#[derive(Debug, Clone, Copy)]
+pub struct SystemClock {
+    began: Instant,
+}
+
+impl Default for SystemClock {
+    fn default() -> Self {
+        Self { began: Instant::now() }
+    }
+}
+
+impl Clock for SystemClock {
+    fn now(&self) -> Clocks {
+        let running = || i64::try_from(self.began.elapsed().as_millis()).unwrap_or(i64::MAX);
+        Clocks { wall_ms: self.wall_ms(), uptime_ms: boot_time_ms().unwrap_or_else(running) }
+    }
+
+    fn wall_ms(&self) -> i64 {
+        match SystemTime::now().duration_since(UNIX_EPOCH) {
+            Ok(since) => i64::try_from(since.as_millis()).unwrap_or(i64::MAX),
+            Err(before) => i64::try_from(before.duration().as_millis()).map_or(i64::MIN, |millis| -millis),
+        }
+    }
+}
+
+/// Milliseconds since the machine started, suspended time included; `None` where the system does not tell.
+fn boot_time_ms() -> Option<i64> {
+    let text = std::fs::read_to_string("/proc/uptime").ok()?;
+    let seconds: f64 = text.split(' ').next()?.parse().ok()?;
+    Some((seconds * 1_000.0) as i64)
+}

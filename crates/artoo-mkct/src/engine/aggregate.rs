@@ -1,0 +1,187 @@
+//! Decayed sums that answer in constant time: one accumulator per decay rate, whatever the history.
+//!
+//! exp(−k·(now−tᵢ)) = exp(−k·(now−r))·exp(k·(tᵢ−r)), so one weighted sum per k, taken at a reference time r, is all a
+//! query needs. The reference stays put until exponents grow, so a long burst costs one rounding a record, and the
+//! sums carry their rounding error along (Neumaier), so a million equal terms do not drift.
+
+use crate::engine::potential::{days_between, decay};
+
+/// The reference moves when a weight would pass exp(16): far from overflow, and rare enough not to add rounding.
+const REBASE_EXPONENT: f64 = 16.0;
+
+/// One record as the sums see it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Term {
+    pub(crate) at_ms: i64,
+    pub(crate) f: f64,
+    pub(crate) sigma: f64,
+    pub(crate) k: f64,
+    /// The environment was at fault, so a negative sign blames nobody.
+    pub(crate) environmental: bool,
+}
+
+impl Term {
+    /// Whether its share of `decision` must not count as blame, since it is what an environmental failure took away.
+    fn is_excused(&self) -> bool {
+        self.environmental && self.sigma < 0.0
+    }
+}
+
+/// The sums of an aggregate at one moment.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Sums {
+    pub(crate) attention: f64,
+    pub(crate) decision: f64,
+    /// The part of `decision` that environmental failures took away; zero or negative.
+    pub(crate) excused: f64,
+}
+
+/// A sum with the rounding error it made so far.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Compensated {
+    pub(crate) sum: f64,
+    pub(crate) error: f64,
+}
+
+impl Compensated {
+    pub(crate) fn add(&mut self, x: f64) {
+        let total = self.sum + x;
+        self.error += if self.sum.abs() >= x.abs() { (self.sum - total) + x } else { (x - total) + self.sum };
+        self.sum = total;
+    }
+
+    pub(crate) fn value(&self) -> f64 {
+        self.sum + self.error
+    }
+
+    fn scale(&mut self, factor: f64) {
+        self.sum *= factor;
+        self.error *= factor;
+    }
+
+    fn merge(&mut self, other: &Self, factor: f64) {
+        self.add(other.sum * factor);
+        self.add(other.error * factor);
+    }
+}
+
+/// The sums of all records that share one decay rate, weighted as of `reference_ms`.
+///
+/// Failures that the environment caused have an accumulator of their own, so that blame can be told apart.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Accumulator {
+    pub(crate) k: f64,
+    pub(crate) excused: bool,
+    pub(crate) reference_ms: i64,
+    pub(crate) attention: Compensated,
+    pub(crate) decision: Compensated,
+}
+
+impl Accumulator {
+    fn new(k: f64, excused: bool, reference_ms: i64) -> Self {
+        let zero = Compensated::default();
+        Self { k, excused, reference_ms, attention: zero, decision: zero }
+    }
+
+    /// The weight of a record from `at_ms`; moves the reference first where the weight would grow too large.
+    fn weight(&mut self, at_ms: i64) -> f64 {
+        if at_ms < self.reference_ms {
+            return decay(self.k, days_between(at_ms, self.reference_ms));
+        }
+        let days = days_between(self.reference_ms, at_ms);
+        if self.k * days <= REBASE_EXPONENT {
+            return (self.k * days).exp();
+        }
+        let factor = decay(self.k, days);
+        self.attention.scale(factor);
+        self.decision.scale(factor);
+        self.reference_ms = at_ms;
+        1.0
+    }
+
+    fn add(&mut self, term: &Term) {
+        let weight = self.weight(term.at_ms);
+        self.attention.add(term.f * weight);
+        self.decision.add(term.sigma * term.f * weight);
+    }
+
+    fn merge(&mut self, other: &Self) {
+        let factor = self.weight(other.reference_ms);
+        self.attention.merge(&other.attention, factor);
+        self.decision.merge(&other.decision, factor);
+    }
+}
+
+/// The decayed sums of one tag, or of one tool over many tags.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Aggregate {
+    pub(crate) accumulators: Vec<Accumulator>,
+    pub(crate) newest_ms: Option<i64>,
+}
+
+impl Aggregate {
+    /// The sums of `terms`, from scratch: what a deletion does, since subtracting would leave the rounding behind.
+    pub(crate) fn of(terms: impl IntoIterator<Item = Term>) -> Self {
+        let mut aggregate = Self::default();
+        for term in terms {
+            aggregate.add(&term);
+        }
+        aggregate
+    }
+
+    pub(crate) fn add(&mut self, term: &Term) {
+        self.accumulator(term.k, term.is_excused(), term.at_ms).add(term);
+        self.newest_ms = self.newest_ms.max(Some(term.at_ms));
+    }
+
+    pub(crate) fn merge(&mut self, other: &Self) {
+        for theirs in &other.accumulators {
+            self.accumulator(theirs.k, theirs.excused, theirs.reference_ms).merge(theirs);
+        }
+        self.newest_ms = self.newest_ms.max(other.newest_ms);
+    }
+
+    /// `now_ms`, or the newest record's time where the clock was set back.
+    pub(crate) fn clamp(&self, now_ms: i64) -> i64 {
+        self.newest_ms.map_or(now_ms, |newest| now_ms.max(newest))
+    }
+
+    /// The sums at `now_ms`, which [`Self::clamp`] applies to.
+    pub(crate) fn at(&self, now_ms: i64) -> Sums {
+        let now_ms = self.clamp(now_ms);
+        let (mut attention, mut decision, mut excused) = (Compensated::default(), Compensated::default(), 0.0);
+        for accumulator in &self.accumulators {
+            let factor = decay(accumulator.k, days_between(accumulator.reference_ms, now_ms));
+            attention.merge(&accumulator.attention, factor);
+            decision.merge(&accumulator.decision, factor);
+            if accumulator.excused {
+                excused += accumulator.decision.value() * factor;
+            }
+        }
+        Sums { attention: attention.value(), decision: decision.value(), excused }
+    }
+
+    /// Weight and decay of each exponential that the sums consist of at `now_ms`, which [`Self::clamp`] applies to:
+    /// attention, decision, k.
+    pub(crate) fn exponentials(&self, now_ms: i64) -> Vec<(f64, f64, f64)> {
+        let now_ms = self.clamp(now_ms);
+        let left = |a: &Accumulator| decay(a.k, days_between(a.reference_ms, now_ms));
+        self.accumulators.iter().map(|a| (a.attention.value() * left(a), a.decision.value() * left(a), a.k)).collect()
+    }
+
+    fn accumulator(&mut self, k: f64, excused: bool, at_ms: i64) -> &mut Accumulator {
+        let known = |a: &Accumulator| a.k.to_bits() == k.to_bits() && a.excused == excused;
+        let position = self.accumulators.iter().position(known);
+        let position = position.unwrap_or_else(|| {
+            // Most tags see one rate only, and there may be a million tags.
+            self.accumulators.reserve_exact(1);
+            self.accumulators.push(Accumulator::new(k, excused, at_ms));
+            self.accumulators.len() - 1
+        });
+        #[expect(clippy::indexing_slicing, reason = "found just above, or pushed just above")]
+        &mut self.accumulators[position]
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,239 @@
+//! Which accepted writes are on the disk, and the receipts that wait for them.
+
+use std::{
+    fmt,
+    sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError},
+};
+
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    journal::JournalError,
+    memory::error::{Durability, DurabilityError, MemoryWriteError},
+};
+
+/// How far accepted writes have come.
+pub(super) struct Progress {
+    state: Mutex<State>,
+    /// Wakes threads that wait for a write.
+    moved: Condvar,
+    max_bytes: usize,
+}
+
+#[derive(Default)]
+struct State {
+    /// Bytes of queued jobs, and of jobs taken from the queue but not yet written.
+    bytes: usize,
+    accepted: u64,
+    acknowledged: u64,
+    synced: u64,
+    refused: u64,
+    failure: Option<Failure>,
+    waiting: Vec<Waiting>,
+    closed: bool,
+}
+
+/// Why the journal cannot be written.
+#[derive(Debug, Clone)]
+struct Failure {
+    error: Arc<JournalError>,
+    /// Whether no further attempt is made.
+    is_final: bool,
+}
+
+/// A callback for when a write is durable.
+struct Waiting {
+    number: u64,
+    durability: Durability,
+    then: Box<dyn FnOnce(Result<(), DurabilityError>) + Send>,
+}
+
+/// Counters of the writes of an open memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct QueueStats {
+    /// Writes accepted since the memory was opened.
+    pub accepted: u64,
+    /// Accepted writes that are acknowledged.
+    pub acknowledged: u64,
+    /// Accepted writes that are synced.
+    pub synced: u64,
+    /// Writes refused because too much was waiting or the journal had failed; each caller got an error.
+    pub refused: u64,
+    /// Bytes waiting for the disk.
+    pub waiting_bytes: usize,
+    /// Whether the last attempt to write failed.
+    pub failing: bool,
+}
+
+/// A handle on an accepted write, to wait until it is on the disk.
+#[derive(Clone)]
+pub struct Receipt {
+    progress: Arc<Progress>,
+    number: u64,
+}
+
+impl fmt::Debug for Receipt {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Receipt").field("number", &self.number).finish_non_exhaustive()
+    }
+}
+
+impl Receipt {
+    pub(super) fn new(progress: &Arc<Progress>, number: u64) -> Self {
+        Self { progress: Arc::clone(progress), number }
+    }
+
+    /// Waits until the write has this durability.
+    ///
+    /// # Errors
+    /// [`DurabilityError`] at the first attempt that failed; the write itself stays accepted and is tried again.
+    pub fn wait(&self, durability: Durability) -> Result<(), DurabilityError> {
+        let mut state = self.progress.lock();
+        loop {
+            if let Some(result) = state.outcome(self.number, durability) {
+                return result;
+            }
+            state = self.progress.moved.wait(state).unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+
+    /// Calls `then` when the write has this durability, or failed; on the journal's thread, or at once.
+    pub fn then(self, durability: Durability, then: impl FnOnce(Result<(), DurabilityError>) + Send + 'static) {
+        let mut state = self.progress.lock();
+        match state.outcome(self.number, durability) {
+            None => state.waiting.push(Waiting { number: self.number, durability, then: Box::new(then) }),
+            Some(result) => {
+                drop(state);
+                then(result);
+            }
+        }
+    }
+}
+
+impl State {
+    fn reached(&self, durability: Durability) -> u64 {
+        match durability {
+            Durability::Acknowledged => self.acknowledged,
+            Durability::Synced => self.synced,
+        }
+    }
+
+    /// Whether a write has this durability, or failed; `None` while neither is known.
+    fn outcome(&self, number: u64, durability: Durability) -> Option<Result<(), DurabilityError>> {
+        if self.reached(durability) >= number {
+            return Some(Ok(()));
+        }
+        match &self.failure {
+            Some(Failure { error, is_final }) => {
+                let source = Arc::clone(error);
+                Some(Err(DurabilityError::Journal { durability, retried: !is_final && !self.closed, source }))
+            }
+            None if self.closed => Some(Err(DurabilityError::Closed { durability })),
+            None => None,
+        }
+    }
+}
+
+impl Progress {
+    pub(super) fn new(max_bytes: usize) -> Self {
+        Self { state: Mutex::default(), moved: Condvar::new(), max_bytes }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Checks that `bytes` more may be queued; counts a refusal.
+    pub(super) fn admit(&self, bytes: usize) -> Result<(), MemoryWriteError> {
+        let mut state = self.lock();
+        let refusal = match &state.failure {
+            _ if state.closed => Some(MemoryWriteError::Closed),
+            Some(Failure { error, is_final: true }) => Some(MemoryWriteError::Failed(Arc::clone(error))),
+            _ if state.bytes.saturating_add(bytes) > self.max_bytes => {
+                Some(MemoryWriteError::QueueFull { queued: state.bytes, max: self.max_bytes })
+            }
+            _ => None,
+        };
+        match refusal {
+            None => Ok(()),
+            Some(refusal) => {
+                state.refused += 1;
+                Err(refusal)
+            }
+        }
+    }
+
+    /// Counts accepted writes and the bytes they hold; returns the number of the last write.
+    pub(super) fn accept(&self, writes: u64, bytes: usize) -> u64 {
+        let mut state = self.lock();
+        state.accepted += writes;
+        state.bytes += bytes;
+        state.accepted
+    }
+
+    pub(super) fn is_closed(&self) -> bool {
+        self.lock().closed
+    }
+
+    /// Reports that `writes` more have this durability, and `bytes` fewer wait.
+    pub(super) fn advance(&self, durability: Durability, writes: u64, bytes: usize) {
+        let mut state = self.lock();
+        match durability {
+            Durability::Acknowledged => state.acknowledged += writes,
+            Durability::Synced => state.synced = state.acknowledged,
+        }
+        state.bytes = state.bytes.saturating_sub(bytes);
+        state.failure = None;
+        self.notify(state);
+    }
+
+    /// Reports that the journal could not be written.
+    pub(super) fn fail(&self, error: Arc<JournalError>, is_final: bool) {
+        let mut state = self.lock();
+        state.failure = Some(Failure { error, is_final });
+        self.notify(state);
+    }
+
+    /// Refuses all further writes.
+    pub(super) fn close(&self) {
+        let mut state = self.lock();
+        state.closed = true;
+        self.notify(state);
+    }
+
+    /// Wakes and calls everyone whose write is durable now, or failed.
+    fn notify(&self, mut state: MutexGuard<'_, State>) {
+        let mut finished = Vec::new();
+        let waiting = std::mem::take(&mut state.waiting);
+        for wait in waiting {
+            match state.outcome(wait.number, wait.durability) {
+                Some(result) => finished.push((wait.then, result)),
+                None => state.waiting.push(wait),
+            }
+        }
+        drop(state);
+        self.moved.notify_all();
+        for (then, result) in finished {
+            then(result);
+        }
+    }
+
+    /// Waits until everything accepted so far has this durability.
+    pub(super) fn wait_all(self: &Arc<Self>, durability: Durability) -> Result<(), DurabilityError> {
+        let number = self.lock().accepted;
+        Receipt::new(self, number).wait(durability)
+    }
+
+    pub(super) fn stats(&self) -> QueueStats {
+        let state = self.lock();
+        QueueStats {
+            accepted: state.accepted,
+            acknowledged: state.acknowledged,
+            synced: state.synced,
+            refused: state.refused,
+            waiting_bytes: state.bytes,
+            failing: state.failure.is_some(),
+        }
+    }
+}

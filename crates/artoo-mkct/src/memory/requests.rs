@@ -1,0 +1,276 @@
+//! The calls of an open memory: writes, queries, and maintenance on request.
+
+use std::{
+    io::{BufRead, Write},
+    sync::{Arc, atomic::Ordering, mpsc::channel},
+};
+
+use crate::{
+    advice::{Recall, recall::RecallQuery},
+    engine::{Engine, Potentials},
+    export::{ExportError, ImportReport},
+    journal::JournalError,
+    memory::{
+        dreamer::{Command, Dream},
+        error::{Durability, DurabilityError, MaintenanceError, MemoryForgetError, MemoryWriteError},
+        handle::Memory,
+        progress::Receipt,
+        report::{AcceptedWrite, Hindsight, MemoryStats, Verification},
+        writer::{self, JournalWriter},
+    },
+    record::{Frame, MegramId, NewMegram, Tag},
+    rules::{PromotionTicket, SopRecord},
+};
+
+/// Bytes a record takes in a queue beside its texts.
+const RECORD_OVERHEAD_BYTES: usize = 512;
+
+impl Memory {
+    /// Accepts an event: every later query sees it, and the receipt tells when it is on the disk.
+    ///
+    /// `now_ms` is to be the time of [`crate::Options::clock`]. While the last write was more than a day off, the Dreamer
+    /// deletes and demotes nothing, and says so ([`crate::rules::SweepSkipped::WritesOffClock`]).
+    ///
+    /// # Errors
+    /// [`MemoryWriteError`] if the draft is not valid, the queue is full, the journal failed or the memory is closed;
+    /// then nothing changed.
+    pub fn write(&self, draft: NewMegram, now_ms: i64) -> Result<AcceptedWrite, MemoryWriteError> {
+        self.write_all(vec![draft], now_ms)
+    }
+
+    /// Accepts several events, all or none; cheaper than one by one.
+    ///
+    /// # Errors
+    /// As [`Memory::write`], for the first draft that is not valid.
+    pub fn write_all(&self, drafts: Vec<NewMegram>, now_ms: i64) -> Result<AcceptedWrite, MemoryWriteError> {
+        self.compare_clocks(now_ms);
+        self.change(|engine| drafts.into_iter().map(|draft| engine.write(draft, now_ms)).collect::<Result<_, _>>())
+    }
+
+    /// Records an event that contradicts a rule.
+    ///
+    /// # Errors
+    /// As [`Memory::write`].
+    pub fn record_negative_feedback(
+        &self,
+        rule: MegramId,
+        content: &str,
+        task: Option<&str>,
+        now_ms: i64,
+    ) -> Result<AcceptedWrite, MemoryWriteError> {
+        self.compare_clocks(now_ms);
+        self.change(|engine| engine.record_negative_feedback(rule, content, task, now_ms).map(|frame| vec![frame]))
+    }
+
+    /// Adds a law or a part of the persona at level T, unless the same one exists.
+    ///
+    /// # Errors
+    /// As [`Memory::write`].
+    pub fn write_thinking(&self, tag: &Tag, content: &str, now_ms: i64) -> Result<AcceptedWrite, MemoryWriteError> {
+        self.change(|engine| engine.write_thinking(tag, content, now_ms).map(|frame| frame.into_iter().collect()))
+    }
+
+    /// Makes a rule of level C from a ticket of [`Engine::promotions`], in the words given.
+    ///
+    /// # Errors
+    /// As [`Memory::write`], and [`MemoryWriteError::Promote`] if the words are not valid or the evidence changed since.
+    pub fn promote(
+        &self,
+        ticket: &PromotionTicket,
+        rule: &str,
+        now_ms: i64,
+    ) -> Result<AcceptedWrite, MemoryWriteError> {
+        self.change(|engine| engine.promote(ticket, rule, now_ms).map(|frame| vec![frame]))
+    }
+
+    /// Applies frames of another memory, e.g. of a journal; frames that do not fit are left out.
+    ///
+    /// # Errors
+    /// As [`Memory::write`].
+    pub fn adopt(&self, frames: Vec<Frame>) -> Result<AcceptedWrite, MemoryWriteError> {
+        let fitting = |engine: &mut Engine| frames.into_iter().filter(|frame| engine.apply(frame).is_ok()).collect();
+        self.change(|engine| Ok::<_, MemoryWriteError>(fitting(engine)))
+    }
+
+    /// Writes the memory as JSON lines, for [`Memory::import`].
+    ///
+    /// # Errors
+    /// [`ExportError`] if a text cannot be read back or a line cannot be written.
+    pub fn export(&self, out: &mut dyn Write) -> Result<(), ExportError> {
+        self.engine().export(out)
+    }
+
+    /// Adds what [`Memory::export`] wrote, all or nothing; records that exist or were forgotten here are skipped.
+    ///
+    /// # Errors
+    /// As [`Memory::write`], and [`MemoryWriteError::Import`] with the line that is not valid. An export that is larger
+    /// than [`crate::Options::max_queued_bytes`] is refused.
+    pub fn import(&self, input: &mut dyn BufRead) -> Result<(ImportReport, AcceptedWrite), MemoryWriteError> {
+        let mut report = ImportReport::default();
+        let accepted = self.change(|engine| {
+            let mut frames = Vec::new();
+            report = engine.import(input, &mut |frame| frames.push(frame))?;
+            Ok::<_, MemoryWriteError>(frames)
+        })?;
+        Ok((report, accepted))
+    }
+
+    /// Remembers how far the time of a write is from the clock that the Dreamer uses.
+    fn compare_clocks(&self, now_ms: i64) {
+        let gap_ms = now_ms.saturating_sub(self.reopen.options.clock.wall_ms());
+        self.shared.write_gap_ms.store(gap_ms, Ordering::Release);
+    }
+
+    fn change<E: Into<MemoryWriteError>>(
+        &self,
+        change: impl FnOnce(&mut Engine) -> Result<Vec<Frame>, E>,
+    ) -> Result<AcceptedWrite, MemoryWriteError> {
+        let queue = &self.shared.queue;
+        let mut master = self.shared.master();
+        // A copy, so that an error in the middle changes nothing.
+        let mut next = master.clone();
+        let frames = change(&mut next).map_err(Into::into)?;
+        let bytes = frames.iter().map(size_of_frame).sum();
+        queue.progress.admit(bytes)?;
+        let ids = frames.iter().filter_map(writer::recorded).collect();
+        *master = next;
+        let number = queue.push(frames, bytes);
+        self.shared.publish(&master);
+        drop(master);
+        Ok(AcceptedWrite { ids, receipt: Receipt::new(&queue.progress, number) })
+    }
+
+    /// Advice on an intent; remembers which rules were recalled.
+    #[must_use]
+    pub fn recall(&self, query: &RecallQuery<'_>, now_ms: i64) -> Recall {
+        let recall = self.shared.engine().recall(query, now_ms);
+        self.remember_recall(&recall.frames);
+        recall
+    }
+
+    /// The rules of a tag; remembers that they were recalled.
+    #[doc(alias = "rules")]
+    #[must_use]
+    pub fn query_c(&self, tag: &Tag, now_ms: i64) -> Vec<SopRecord> {
+        let (sops, frames) = self.shared.engine().query_c(tag, now_ms);
+        self.remember_recall(&frames);
+        sops
+    }
+
+    /// Attention and decision of a tag, and the action they imply.
+    #[doc(alias = "potentials")]
+    #[must_use]
+    pub fn query_mk(&self, tag: &Tag, now_ms: i64) -> Potentials {
+        self.shared.engine().query_mk(tag, now_ms)
+    }
+
+    /// A copy of the engine as it is now, for every other question; later changes are not in it.
+    #[must_use]
+    pub fn engine(&self) -> Arc<Engine> {
+        self.shared.engine()
+    }
+
+    fn remember_recall(&self, frames: &[Frame]) {
+        if !frames.is_empty() {
+            self.shared.queue.push_recalls(frames.to_vec(), frames.iter().map(size_of_frame).sum());
+        }
+    }
+
+    /// Forgets a record of level M, K or C, and erases its text from the journal and the snapshot before it returns.
+    ///
+    /// # Errors
+    /// [`MemoryForgetError`]; it tells whether the record is forgotten and only its erasure failed.
+    pub fn forget(&self, id: MegramId, now_ms: i64) -> Result<(), MemoryForgetError> {
+        self.task(move |writer| writer.forget(id, now_ms)).map_err(|_| MemoryForgetError::Closed)?
+    }
+
+    /// Waits until every write accepted so far has this durability.
+    ///
+    /// # Errors
+    /// [`DurabilityError`] at the first failed attempt.
+    pub fn flush(&self, durability: Durability) -> Result<(), DurabilityError> {
+        self.shared.queue.progress.wait_all(durability)
+    }
+
+    /// Tells the Dreamer that a task ended: it runs [`super::DreamTimes::settle`] later.
+    pub fn task_ended(&self) {
+        if let Some((commands, _)) = self.dreamer.as_ref().filter(|_| !self.task_ended.swap(true, Ordering::AcqRel)) {
+            // The Dreamer's thread may have ended.
+            let _ = commands.send(Command::TaskEnded);
+        }
+    }
+
+    /// Runs the Dreamer now and waits for it; `None` if there is none, as in a guest.
+    #[doc(alias = "maintenance")]
+    #[must_use]
+    pub fn dream(&self) -> Option<Dream> {
+        let (answer, finished) = channel();
+        let (commands, _) = self.dreamer.as_ref()?;
+        commands.send(Command::Run(answer)).ok()?;
+        finished.recv().ok()
+    }
+
+    /// Rewrites the journal without what was deleted before `keep_from_ms`; returns its bytes before and after.
+    ///
+    /// # Errors
+    /// [`MaintenanceError`]; the journal is unchanged then.
+    pub fn compact(&self, keep_from_ms: i64) -> Result<(u64, u64), MaintenanceError> {
+        self.maintain(move |writer| writer.compact(keep_from_ms))
+    }
+
+    /// Replays the journal from its beginning; returns the number of frames that could not be applied.
+    ///
+    /// # Errors
+    /// [`MaintenanceError`]; the memory goes on as it was.
+    pub fn rebuild(&self) -> Result<usize, MaintenanceError> {
+        self.maintain(JournalWriter::rebuild)
+    }
+
+    /// The memory as it was at a moment, read from the journal; what was forgotten since is not in it.
+    ///
+    /// # Errors
+    /// [`MaintenanceError::Journal`] if the journal cannot be read.
+    #[doc(alias = "hindsight")]
+    pub fn as_of(&self, at_ms: i64) -> Result<Hindsight, MaintenanceError> {
+        let journals = self.task(|writer| writer.journals())?.map_err(MaintenanceError::Journal)?;
+        // Read on the caller's thread, so that writes need not wait.
+        journals.as_of(at_ms).map_err(|error| MaintenanceError::Journal(Arc::new(error)))
+    }
+
+    /// Reads the whole journal and compares what it says with the engine in RAM.
+    ///
+    /// # Errors
+    /// [`MaintenanceError`] if the journal cannot be read at all.
+    pub fn verify(&self) -> Result<Verification, MaintenanceError> {
+        self.maintain(JournalWriter::verify)
+    }
+
+    /// A maintenance step on the journal's thread; guests have none.
+    fn maintain<T: Send + 'static>(
+        &self,
+        step: impl FnOnce(&mut JournalWriter) -> Result<T, Arc<JournalError>> + Send + 'static,
+    ) -> Result<T, MaintenanceError> {
+        if self.guest {
+            return Err(MaintenanceError::HeldElsewhere);
+        }
+        self.task(step)?.map_err(MaintenanceError::Journal)
+    }
+
+    /// Counters of the memory.
+    #[must_use]
+    pub fn stats(&self) -> MemoryStats {
+        let queue = self.shared.queue.progress.stats();
+        MemoryStats { engine: self.shared.engine().stats(), queue, guest: self.guest }
+    }
+}
+
+/// Bytes a frame holds while it is queued.
+fn size_of_frame(frame: &Frame) -> usize {
+    match frame {
+        Frame::Written { megram: record } | Frame::Promoted { rule: record, .. } => {
+            record.space.len() + record.entity.len() + record.content.len() + RECORD_OVERHEAD_BYTES
+        }
+        Frame::Recalled { ids, .. } | Frame::Deleted { ids, .. } => RECORD_OVERHEAD_BYTES + 40 * ids.len(),
+        Frame::Demoted { .. } | Frame::Marked { .. } | Frame::Attempted { .. } => RECORD_OVERHEAD_BYTES,
+    }
+}

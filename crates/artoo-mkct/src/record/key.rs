@@ -1,0 +1,54 @@
+//! Escaping of tags, and the index keys that make it necessary.
+//!
+//! A tag stands between `|` separators in a key, so a separator or a control character in a file name must not be able
+//! to end one tag and begin another.
+
+use std::fmt::Write as _;
+
+/// Escapes `|`, `%` and control characters as `%XX` per UTF-8 byte; the rest stands as it is.
+#[must_use]
+pub fn escape(text: &str) -> String {
+    escape_with(text, &[])
+}
+
+/// Like [`escape`], for text in which the characters of `more` separate parts too.
+pub(crate) fn escape_with(text: &str, more: &[char]) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        if needs_escape(c) || c == '%' || more.contains(&c) {
+            let mut buffer = [0; 4];
+            for byte in c.encode_utf8(&mut buffer).bytes() {
+                // Writing to a String cannot fail.
+                let _ = write!(out, "%{byte:02X}");
+            }
+        } else {
+            out.push(c);
+        }
+    }
+    out
+}
+
+/// Undoes [`escape`]; a `%` that begins no escape stands as it is.
+#[must_use]
+pub fn unescape(text: &str) -> String {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.as_bytes();
+    while let Some((&first, tail)) = rest.split_first() {
+        let escaped = match (first, tail) {
+            (b'%', [high, low, ..]) => hex(*high).zip(hex(*low)).map(|(high, low)| high << 4 | low),
+            _ => None,
+        };
+        bytes.push(escaped.unwrap_or(first));
+        rest = if escaped.is_some() { tail.get(2..).unwrap_or_default() } else { tail };
+    }
+    String::from_utf8(bytes).unwrap_or_else(|_| text.to_owned())
+}
+
+/// Whether a tag may not hold this character as it is.
+pub(crate) fn needs_escape(c: char) -> bool {
+    c == '|' || c.is_control()
+}
+
+fn hex(byte: u8) -> Option<u8> {
+    char::from(byte).to_digit(16).and_then(|digit| u8::try_from(digit).ok())
+}

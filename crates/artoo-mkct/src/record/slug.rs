@@ -1,0 +1,94 @@
+//! From an intent in any script to a short stable key, and to the words that intents are compared by.
+
+use std::collections::BTreeSet;
+
+use unicode_normalization::{UnicodeNormalization, char::is_combining_mark};
+use unicode_segmentation::UnicodeSegmentation;
+
+use crate::record::hash::fnv1a;
+
+/// Words of a slug.
+const SLUG_WORDS: usize = 3;
+
+/// Characters of a slug in a script that is written without spaces.
+const UNSPACED_SLUG_CHARS: usize = 12;
+
+/// Longest word kept, in characters: one pasted blob must not become a key of its own size.
+const MAX_WORD_CHARS: usize = 32;
+
+/// Characters of an intent that are read at all; what is asked stands in front.
+const MAX_INTENT_CHARS: usize = 4_096;
+
+/// Words of an intent that take part in comparing.
+const MAX_COMPARED_WORDS: usize = 64;
+
+/// The key of an intent: its first three words, lower case, joined by `_`.
+///
+/// Words as in UAX #29 over NFKC text, letters, digits and marks of any script. Where one of the three is in a script
+/// written without spaces (Han, kana, Thai, Lao, Khmer, Myanmar), the first twelve letters or digits instead. Never
+/// empty: an intent without a letter gets a hash.
+#[must_use]
+pub fn slug(intent: &str) -> String {
+    let text = normalize(intent);
+    let words: Vec<String> = text.unicode_words().map(kept).filter(|word| !word.is_empty()).take(SLUG_WORDS).collect();
+    let slug = if words.iter().any(|word| word.chars().any(is_unspaced)) {
+        text.chars().filter(|c| is_kept(*c)).take(UNSPACED_SLUG_CHARS).collect()
+    } else {
+        words.join("_")
+    };
+    if slug.is_empty() { format!("x{:016x}", fnv1a(intent.as_bytes())) } else { slug }
+}
+
+/// The words of a text, each once; runs of a script without spaces give their pairs of neighbours.
+pub(crate) fn words(text: &str) -> BTreeSet<String> {
+    let mut words = BTreeSet::new();
+    let mut run = String::new();
+    // A slug joins words by `_`, which UAX #29 counts as part of a word.
+    for word in normalize(&text.replace('_', " ")).unicode_words().map(kept).filter(|word| !word.is_empty()) {
+        if words.len() >= MAX_COMPARED_WORDS {
+            break;
+        }
+        if word.chars().all(|c| is_unspaced(c) || is_combining_mark(c)) {
+            run.push_str(&word);
+        } else {
+            flush(&mut run, &mut words);
+            words.insert(word);
+        }
+    }
+    flush(&mut run, &mut words);
+    words
+}
+
+fn flush(run: &mut String, words: &mut BTreeSet<String>) {
+    let chars: Vec<char> = run.drain(..).collect();
+    match chars.as_slice() {
+        [] => {}
+        [only] => drop(words.insert(only.to_string())),
+        several => words.extend(several.windows(2).take(MAX_COMPARED_WORDS).map(String::from_iter)),
+    }
+}
+
+fn normalize(text: &str) -> String {
+    let head: String = text.trim_start().chars().take(MAX_INTENT_CHARS).nfkc().collect();
+    head.to_lowercase().nfkc().collect()
+}
+
+fn kept(word: &str) -> String {
+    word.chars().filter(|c| is_kept(*c)).take(MAX_WORD_CHARS).collect()
+}
+
+fn is_kept(c: char) -> bool {
+    c.is_alphanumeric() || is_combining_mark(c)
+}
+
+/// Letters of scripts in which words are not set apart.
+fn is_unspaced(c: char) -> bool {
+    matches!(c,
+        '\u{0e00}'..='\u{0eff}'            // Thai, Lao
+        | '\u{1000}'..='\u{109f}'          // Myanmar
+        | '\u{1780}'..='\u{17ff}'          // Khmer
+        | '\u{2e80}'..='\u{2fdf}' | '\u{3005}' | '\u{3007}'
+        | '\u{3041}'..='\u{30ff}' | '\u{31f0}'..='\u{31ff}'
+        | '\u{3400}'..='\u{4dbf}' | '\u{4e00}'..='\u{9fff}' | '\u{f900}'..='\u{faff}'
+        | '\u{1b000}'..='\u{1b16f}' | '\u{20000}'..='\u{3ffff}')
+}

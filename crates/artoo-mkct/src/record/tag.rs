@@ -1,0 +1,121 @@
+//! Tags: the two names that a record is filed under.
+
+use std::collections::BTreeSet;
+
+use serde::{Deserialize, Serialize};
+
+use crate::record::{
+    hash::fnv1a,
+    key::{escape, escape_with, unescape},
+    slug::slug,
+};
+
+/// Longest tag in bytes: a path fits (4,096 on Linux), a pasted file does not.
+pub const MAX_TAG_BYTES: usize = 8 * 1024;
+
+/// Entity of events that concern the machine as a whole.
+pub const ENV_LOCAL: &str = "env:local";
+
+const INTENT: &str = "intent:";
+const TOOL: &str = "tool:";
+const PATH: &str = "path:";
+const VIA: &str = "via:";
+
+/// The two names that a record is filed under. Both must be escaped; the constructors but [`Tag::new`] do that.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Tag {
+    /// First name: what it is about, e.g. `tool:shell`, `intent:count_pdf_files`.
+    pub space: String,
+    /// Second name: what was tried or touched, e.g. `path:/etc`, `env:local`, `via:glob,shell`.
+    pub entity: String,
+}
+
+impl Tag {
+    /// A tag of two names that are escaped already, see [`escape`].
+    #[must_use]
+    pub fn new(space: impl Into<String>, entity: impl Into<String>) -> Self {
+        Self { space: space.into(), entity: entity.into() }
+    }
+
+    /// An intent, whatever the approach.
+    #[must_use]
+    pub fn intent(intent: &str) -> Self {
+        Self::new(intent_tag(intent), ENV_LOCAL)
+    }
+
+    /// A set of tools tried for an intent.
+    #[must_use]
+    pub fn approach<S: AsRef<str>>(intent: &str, tools: &[S]) -> Self {
+        Self::new(intent_tag(intent), via_tag(tools))
+    }
+
+    /// A tool used on a target: a path, a query, whatever the tool was pointed at.
+    #[must_use]
+    pub fn target(tool: &str, target: &str) -> Self {
+        Self::new(tool_tag(tool), path_tag(target))
+    }
+}
+
+/// Space of an intent: `intent:<slug>`.
+#[must_use]
+pub fn intent_tag(intent: &str) -> String {
+    format!("{INTENT}{}", slug(intent))
+}
+
+/// Entity of an approach: `via:<tools>`, the names sorted, without duplicates, joined by commas.
+#[must_use]
+pub fn via_tag<S: AsRef<str>>(tools: &[S]) -> String {
+    let names: BTreeSet<String> = tools.iter().map(|tool| escape_with(tool.as_ref(), &[','])).collect();
+    fit(format!("{VIA}{}", Vec::from_iter(names).join(",")))
+}
+
+/// Space of a tool: `tool:<name>`.
+#[must_use]
+pub fn tool_tag(tool: &str) -> String {
+    fit(format!("{TOOL}{}", escape(tool)))
+}
+
+/// Entity of a target: `path:<target>`; the target is a path, a query, whatever the tool was pointed at.
+#[must_use]
+pub fn path_tag(target: &str) -> String {
+    fit(format!("{PATH}{}", escape(target)))
+}
+
+/// The slug in the space of an intent.
+pub(crate) fn intent_slug(space: &str) -> Option<&str> {
+    space.strip_prefix(INTENT)
+}
+
+/// The space of an intent with this slug.
+pub(crate) fn slug_space(slug: &str) -> String {
+    format!("{INTENT}{slug}")
+}
+
+/// Whether an entity is that of an approach.
+pub(crate) fn is_approach(entity: &str) -> bool {
+    entity.starts_with(VIA)
+}
+
+/// The tools named by a tag, unescaped: the tool of a target, the tools of an approach, none for other tags.
+#[must_use]
+pub fn tools_of(space: &str, entity: &str) -> Vec<String> {
+    if let Some(tool) = space.strip_prefix(TOOL) {
+        return vec![unescape(tool)];
+    }
+    match (intent_slug(space), entity.strip_prefix(VIA)) {
+        (Some(_), Some(tools)) => tools.split(',').filter(|tool| !tool.is_empty()).map(unescape).collect(),
+        _ => Vec::new(),
+    }
+}
+
+/// Shortens a name that is too long, and appends a hash of the whole so that it stays unique.
+fn fit(tag: String) -> String {
+    if tag.len() <= MAX_TAG_BYTES {
+        return tag;
+    }
+    let suffix = format!("~{:016x}", fnv1a(tag.as_bytes()));
+    let mut head = tag;
+    head.truncate(head.floor_char_boundary(MAX_TAG_BYTES - suffix.len()));
+    head + &suffix
+}

@@ -1,0 +1,12 @@
+//! From many similar events to one rule, and from a rule that stopped working back to an event.
+
+mod dissonance;
+pub(crate) mod evidence;
+mod promotion;
+pub(crate) mod sop;
+mod sweep;
+
+pub use evidence::{MAX_EVIDENCE, MAX_EVIDENCE_PER_SOURCE, MAX_EVIDENCE_PER_TASK, MIN_DISTINCT_TASKS};
+pub use promotion::{Evidence, PROMOTE_ATTENTION, PROMOTE_DECISION, Promotion, PromotionTicket};
+pub use sop::SopRecord;
+pub use sweep::{FADED_ATTENTION, MAX_SWEEP_SHARE, SweepReport, SweepSkipped};

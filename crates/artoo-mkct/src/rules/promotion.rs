@@ -1,0 +1,172 @@
+//! From many alike events to one rule: which tags qualify, on what evidence, and the rule that comes of it.
+//!
+//! Turned inside out: [`Engine::promotions`] hands out tickets with their evidence, somebody else finds the words (a
+//! language model, a person), [`Engine::promote`] takes them.
+
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    engine::{Engine, Potentials, index::TagEntry, row::Row},
+    record::{
+        Frame, Level, Megram, MegramId, PromoteError, Provenance, Quantum, RuleKind, State, Tag, Watermark,
+        quantization::RULE_MAGNITUDE,
+    },
+    rules::evidence::{CountedEvidence, WeightedRow},
+};
+
+/// Attention a tag needs before a rule is distilled from it.
+pub const PROMOTE_ATTENTION: f64 = 5.0;
+
+/// Preference, either way, that it needs besides.
+pub const PROMOTE_DECISION: f64 = 3.0;
+
+/// A tag that qualifies for a rule, and what speaks for it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Promotion {
+    /// What [`Engine::promote`] takes.
+    pub ticket: PromotionTicket,
+    /// The tag's potentials.
+    pub potentials: Potentials,
+    /// The records that count, strongest first, at most [`crate::rules::MAX_EVIDENCE`].
+    pub evidence: Vec<Evidence>,
+}
+
+/// The right to make one rule; it goes stale when the evidence does.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PromotionTicket {
+    tag: Tag,
+    kind: RuleKind,
+    evidence: Vec<MegramId>,
+    watermark: Watermark,
+}
+
+impl PromotionTicket {
+    /// The tag that the rule will be filed under.
+    #[must_use]
+    pub fn tag(&self) -> &Tag {
+        &self.tag
+    }
+
+    /// Best practice or constraint.
+    #[must_use]
+    pub fn kind(&self) -> RuleKind {
+        self.kind
+    }
+}
+
+/// One record as evidence for a rule; [`Engine::get`] has its text.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Evidence {
+    /// The record.
+    pub id: MegramId,
+    /// The matrix row.
+    pub state: State,
+    /// What it adds to attention now.
+    pub attention: f64,
+    /// What it adds to decision now.
+    pub decision: f64,
+}
+
+impl From<&WeightedRow> for Evidence {
+    fn from(weighed: &WeightedRow) -> Self {
+        Self {
+            id: weighed.row.id,
+            state: weighed.row.state,
+            attention: weighed.attention(),
+            decision: weighed.decision(),
+        }
+    }
+}
+
+impl Engine {
+    /// The tags from which a rule can be made now, in the order of their tags.
+    ///
+    /// A tag qualifies at attention ≥ 5 and |decision| ≥ 3, as a whole and by the records that came after its last
+    /// rule of that kind alone, counting at most [`crate::rules::MAX_EVIDENCE_PER_TASK`] a task, at most
+    /// [`crate::rules::MAX_EVIDENCE_PER_SOURCE`] a quoted source and at least [`crate::rules::MIN_DISTINCT_TASKS`] tasks. What the
+    /// environment did is no evidence for a constraint.
+    #[must_use]
+    pub fn promotions(&self, now_ms: i64) -> Vec<Promotion> {
+        let of_tag = |(number, tag)| RuleKind::ALL.map(|kind| self.promotion(number, tag, kind, now_ms));
+        let mut promotions: Vec<Promotion> = self.index.live().flat_map(of_tag).flatten().collect();
+        promotions.sort_by(|a, b| (&a.ticket.tag, a.ticket.kind).cmp(&(&b.ticket.tag, b.ticket.kind)));
+        promotions
+    }
+
+    /// Makes a rule of level C in the words given, replacing the tag's rule of that kind.
+    ///
+    /// # Errors
+    /// When the words break a bound or the ticket is stale; then nothing changed.
+    pub fn promote(&mut self, ticket: &PromotionTicket, rule: &str, now_ms: i64) -> Result<Frame, PromoteError> {
+        let PromotionTicket { tag: names, kind, evidence, watermark } = ticket;
+        if let Some(&id) = evidence.iter().find(|id| !self.contains(**id)) {
+            return Err(PromoteError::EvidenceGone { id });
+        }
+        let number = self.index.number(&names.space, &names.entity).ok_or(PromoteError::AlreadyPromoted)?;
+        let tag = self.index.tag(number).ok_or(PromoteError::AlreadyPromoted)?;
+        let slot = self.rule_slots.get(&(number, *kind)).copied().unwrap_or_default();
+        if slot.used.is_some_and(|used| used >= *watermark) {
+            return Err(PromoteError::AlreadyPromoted);
+        }
+        let decision = tag.aggregate.at(now_ms).decision;
+        if decision * f64::from(kind.sign()) <= 0.0 {
+            return Err(PromoteError::Contradicted { decision });
+        }
+        let state = match kind {
+            RuleKind::BestPractice => State::Accept,
+            RuleKind::Constraint => State::Abandon,
+        };
+        let quantum = Quantum { f: RULE_MAGNITUDE, sigma: f64::from(kind.sign()), k: 0.0 };
+        let created_at_ms = tag.aggregate.clamp(now_ms);
+        let mut megram = Megram {
+            content: rule.to_owned(),
+            provenance: Provenance {
+                evidence: evidence.clone(),
+                evidence_hash: Some(self.evidence_hash(evidence)),
+                ..Provenance::default()
+            },
+            ..Megram::new(Level::C, created_at_ms, names.clone(), state, quantum)
+        };
+        self.check_bounds(&megram)?;
+        megram.id = self.fresh_id(&megram);
+        self.add_rule(&megram, *kind, *watermark);
+        Ok(Frame::Promoted { rule: megram, rule_kind: *kind, watermark: *watermark, supersedes: slot.rule })
+    }
+
+    pub(crate) fn promotion(&self, number: u32, tag: &TagEntry, kind: RuleKind, now_ms: i64) -> Option<Promotion> {
+        let sums = tag.aggregate.at(now_ms);
+        // Constant time for the many tags that do not qualify; the evidence is looked at for those that do.
+        if !qualifies(sums.attention, sums.decision, kind) {
+            return None;
+        }
+        let now_ms = tag.aggregate.clamp(now_ms);
+        let counted = self.evidence_for(number, tag, kind, now_ms);
+        let (attention, decision) = counted.sums();
+        if !qualifies(attention, decision, kind) || !counted.has_witnesses(|_| true) {
+            return None;
+        }
+        let evidence: Vec<Evidence> = counted.strongest(|_| true).iter().map(Evidence::from).collect();
+        Some(Promotion {
+            ticket: PromotionTicket {
+                tag: tag.tag(),
+                kind,
+                evidence: evidence.iter().map(|evidence| evidence.id).collect(),
+                watermark: self.index.history(tag, &self.rows).next()?.1.place(),
+            },
+            potentials: Potentials::new(sums.attention, sums.decision),
+            evidence,
+        })
+    }
+
+    /// What counts for a rule of a kind now: the experience since the last one. What the environment did is no evidence
+    /// for a constraint.
+    pub(crate) fn evidence_for(&self, number: u32, tag: &TagEntry, kind: RuleKind, now_ms: i64) -> CountedEvidence {
+        let used = self.rule_slots.get(&(number, kind)).and_then(|slot| slot.used);
+        let counts = |row: &Row| kind == RuleKind::BestPractice || !row.blames_the_environment();
+        self.fresh_evidence(tag, used, now_ms, counts)
+    }
+}
+
+fn qualifies(attention: f64, decision: f64, kind: RuleKind) -> bool {
+    attention >= PROMOTE_ATTENTION && decision * f64::from(kind.sign()) >= PROMOTE_DECISION
+}

@@ -1,0 +1,152 @@
+//! Downward flow: rules that lost their trust become Knowledge, tags that faded go, and what somebody disowns goes.
+
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    clock::{Clocks, MAX_CLOCK_DISAGREEMENT_MS},
+    engine::{Engine, index::TagEntry},
+    record::{DeletionReason, ForgetError, Frame, Level, Megram, MegramId, frame::MAX_IDS_PER_FRAME},
+    rules::evidence::has_witnesses,
+};
+
+/// A tag whose attention is below this goes, whole.
+pub const FADED_ATTENTION: f64 = 0.1;
+
+/// The part of all live tags that one sweep may delete, rounded up: a clock that lies costs a tenth, not everything.
+pub const MAX_SWEEP_SHARE: f64 = 0.1;
+
+/// What a sweep did.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct SweepReport {
+    /// What to keep in the journal.
+    pub frames: Vec<Frame>,
+    /// Rules whose contradiction by fresh experience was recorded.
+    pub contradicted: Vec<MegramId>,
+    /// Rules that became Knowledge.
+    pub demoted: Vec<MegramId>,
+    /// Tags deleted.
+    pub faded_tags: usize,
+    /// Records deleted with them.
+    pub faded_megrams: usize,
+    /// Faded tags left for the next sweep.
+    pub deferred_tags: usize,
+    /// Why nothing was done.
+    pub skipped: Option<SweepSkipped>,
+}
+
+/// Why a sweep did nothing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "reason", rename_all = "snake_case")]
+pub enum SweepSkipped {
+    /// Since the last sweep the wall clock moved this much more (or less) than the other.
+    ClocksDisagree {
+        /// Wall minus uptime, milliseconds.
+        by_ms: i64,
+    },
+    /// The time given with the last write was this far from the memory's clock: made-up times, or seconds instead of
+    /// milliseconds. Only [`crate::Memory`] reports it.
+    WritesOffClock {
+        /// Time of the write minus time of the clock, milliseconds.
+        by_ms: i64,
+    },
+}
+
+impl Engine {
+    /// Records what contradicts rules, demotes those that experience speaks against, then deletes tags that faded.
+    ///
+    /// While the clocks have moved apart by more than a day since the last sweep that trusted them, nothing happens;
+    /// they are trusted again once they agree with that sweep. The first sweep of an engine has nothing to compare.
+    pub fn sweep(&mut self, now: Clocks) -> SweepReport {
+        if let Some(skipped) = self.distrusts(now) {
+            return SweepReport { skipped: Some(skipped), ..SweepReport::default() };
+        }
+        self.note_sweep(now);
+        let (contradicted, frames) = self.record_dissonance(now.wall_ms);
+        let mut report = SweepReport { contradicted, frames, ..SweepReport::default() };
+        self.demote_bankrupt(now.wall_ms, &mut report);
+        self.delete_faded(now.wall_ms, &mut report);
+        report
+    }
+
+    /// What [`Engine::sweep`] would do, without doing it: for a writer that applies the frames in small steps, and
+    /// says [`Engine::note_sweep`] unless the sweep was skipped.
+    #[must_use]
+    pub fn plan_sweep(&self, now: Clocks) -> SweepReport {
+        self.clone().sweep(now)
+    }
+
+    /// Deletes one record of level M, K or C on request.
+    ///
+    /// # Errors
+    /// When there is no such record, or it is of level T.
+    pub fn forget(&mut self, id: MegramId, now_ms: i64) -> Result<Frame, ForgetError> {
+        if !self.contains(id) {
+            return Err(ForgetError::Unknown { id });
+        }
+        if self.rules.get(&id).is_some_and(|rule| rule.level == Level::T) {
+            return Err(ForgetError::Immutable { id });
+        }
+        let frame = Frame::Deleted { ids: vec![id], at_ms: now_ms, reason: DeletionReason::Forgotten };
+        self.apply_own(&frame);
+        Ok(frame)
+    }
+
+    fn distrusts(&self, now: Clocks) -> Option<SweepSkipped> {
+        let trusted = self.trusted_clocks?;
+        let wall = now.wall_ms.saturating_sub(trusted.wall_ms);
+        let by_ms = wall.saturating_sub(now.uptime_ms.saturating_sub(trusted.uptime_ms));
+        (by_ms.saturating_abs() > MAX_CLOCK_DISAGREEMENT_MS).then_some(SweepSkipped::ClocksDisagree { by_ms })
+    }
+
+    fn demote_bankrupt(&mut self, now_ms: i64, report: &mut SweepReport) {
+        let bankrupt: Vec<(MegramId, i64)> = self
+            .rule_slots
+            .iter()
+            .filter_map(|((number, _), slot)| Some((slot.rule?, self.index.tag(*number)?)))
+            .filter(|(id, tag)| self.rules.get(id).is_some_and(|rule| self.is_bankrupt(rule, tag, now_ms)))
+            .map(|(id, tag)| (id, tag.aggregate.clamp(now_ms)))
+            .collect();
+        for (id, at_ms) in bankrupt {
+            let frame = Frame::Demoted { id, at_ms };
+            self.apply_own(&frame);
+            report.frames.push(frame);
+            report.demoted.push(id);
+        }
+    }
+
+    /// Whether live experience points the other way, and more than one task says so.
+    fn is_bankrupt(&self, rule: &Megram, tag: &TagEntry, now_ms: i64) -> bool {
+        rule.sigma.signum() * tag.aggregate.at(now_ms).decision < 0.0 && self.is_opposed(rule, tag)
+    }
+
+    /// Whether enough tasks have lived through the opposite of a rule.
+    pub(crate) fn is_opposed(&self, rule: &Megram, tag: &TagEntry) -> bool {
+        let history = self.index.history(tag, &self.rows).map(|(_, row)| row);
+        has_witnesses(history.filter(|row| row.sigma * rule.sigma < 0.0 && !row.blames_the_environment()))
+    }
+
+    fn delete_faded(&mut self, now_ms: i64, report: &mut SweepReport) {
+        let attention = |tag: &TagEntry| tag.aggregate.at(now_ms).attention;
+        let live = self.index.live().map(|(_, tag)| (attention(tag), tag));
+        let mut faded: Vec<(f64, &TagEntry)> = live.filter(|(attention, _)| *attention < FADED_ATTENTION).collect();
+        faded.sort_by(|a, b| {
+            let names = (a.1.space(), a.1.entity()).cmp(&(b.1.space(), b.1.entity()));
+            a.0.total_cmp(&b.0).then(names)
+        });
+        let allowed = (self.index.live_tags() as f64 * MAX_SWEEP_SHARE).ceil() as usize;
+        report.deferred_tags = faded.len().saturating_sub(allowed);
+        report.faded_tags = faded.len().min(allowed);
+        let history = |tag: &TagEntry| {
+            let mut ids: Vec<MegramId> = self.index.history(tag, &self.rows).map(|(_, row)| row.id).collect();
+            ids.reverse();
+            ids
+        };
+        let ids: Vec<MegramId> = faded.iter().take(allowed).flat_map(|(_, tag)| history(tag)).collect();
+        report.faded_megrams = ids.len();
+        for ids in ids.chunks(MAX_IDS_PER_FRAME) {
+            let frame = Frame::Deleted { ids: ids.to_vec(), at_ms: now_ms, reason: DeletionReason::Faded };
+            self.apply_own(&frame);
+            report.frames.push(frame);
+        }
+    }
+}

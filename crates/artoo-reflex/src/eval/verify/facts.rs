@@ -1,0 +1,218 @@
+//! Facts of the machine; some change between the command and the check, within a tolerance.
+
+#![expect(
+    clippy::wildcard_enum_match_arm,
+    reason = "what an operator does not apply to has no value, whatever else there comes to be"
+)]
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use artoo_proto::Timestamp;
+
+use super::{Verification, judged, shown};
+use crate::algebra::{Fact, Source, Ty};
+use crate::eval::{Answer, EvalError, FileSystem, fact, unreadable};
+
+/// Free and used room may differ by this between two looks: what other programs write in a moment.
+const ROOM_MOVES_BYTES: u64 = 256 << 20;
+
+/// What artoo writes about a request itself, into its own data folder, between two looks at a folder that holds it.
+const OWN_DATA_MOVES_BYTES: u64 = 1 << 20;
+
+/// Free and used memory may differ by this share of all memory: programs start, end and grow.
+const MEMORY_MOVES_PERCENT: u64 = 5;
+
+/// The clock runs on between two looks; a minute is also what it is told in.
+const CLOCK_MOVES_MS: i64 = 90_000;
+
+/// The moment of the start is computed from the clock, which is corrected now and then.
+const BOOT_MOVES_S: u64 = 90;
+
+/// Uptime is told in minutes, and time passes between two looks.
+const UPTIME_MOVES_S: u64 = 150;
+
+/// A load average may differ by this much and by half of itself: it is computed anew every five seconds.
+const LOAD_MOVES: f64 = 1.0;
+
+/// Whether the output is a fact of the machine.
+pub(super) fn fact(fact: &Fact, output: &str, fs: &dyn FileSystem) -> Result<Verification, EvalError> {
+    let said = output.trim();
+    let row = fact.row();
+    match (fact, row.ty) {
+        (Fact::Uptime, _) => Ok(uptime(&text(fact, fs)?, said)),
+        (Fact::Load, _) => Ok(load(&text(fact, fs)?, said)),
+        (Fact::Date | Fact::Time | Fact::DateTime, _) if let Source::Clock(format) = row.source => {
+            Ok(clock(format, said, fs))
+        }
+        (Fact::Disks, _) => disks(output, fs),
+        (Fact::BootTime, _) => Ok(same_moment(&text(fact, fs)?, said)),
+        (Fact::ProcessorDetails, _) => Ok(details(&fact::processor_details(fs)?, said)),
+        (_, Ty::Number) => number(fact, said, fs),
+        (_, Ty::Lines) => {
+            let Answer::Lines(expected) = fact::value(fact, fs)? else { return Err(EvalError::Meaningless) };
+            let expected: BTreeSet<String> =
+                expected.iter().map(|line| String::from_utf8_lossy(&line.text).into_owned()).collect();
+            let said: BTreeSet<String> =
+                said.lines().map(|line| line.trim().to_owned()).filter(|l| !l.is_empty()).collect();
+            Ok(if said == expected {
+                Verification::pass(format!("read again from the kernel: the same {}", expected.len()))
+            } else {
+                Verification::fail(format!(
+                    "read again from the kernel: {}; the output has {}",
+                    expected.len(),
+                    said.len()
+                ))
+            })
+        }
+        _ => {
+            let expected = text(fact, fs)?;
+            let holds = said == expected && !said.is_empty();
+            Ok(judged(holds, format!("learnt a second way: {}", shown(&expected)), "", said))
+        }
+    }
+}
+
+fn text(fact: &Fact, fs: &dyn FileSystem) -> Result<String, EvalError> {
+    match fact::value(fact, fs)? {
+        Answer::Text(text) => Ok(text),
+        _ => Err(EvalError::Meaningless),
+    }
+}
+
+fn number(fact: &Fact, said: &str, fs: &dyn FileSystem) -> Result<Verification, EvalError> {
+    let Answer::Number(expected) = fact::value(fact, fs)? else { return Err(EvalError::Meaningless) };
+    let Ok(value) = said.parse::<u64>() else {
+        return Ok(Verification::fail(format!("{:?} is no whole number", shown(said))));
+    };
+    let moves = match fact {
+        Fact::DiskFree { .. } | Fact::DiskUsed { .. } => ROOM_MOVES_BYTES,
+        Fact::DiskUsage { path } if holds_own_data(path, fs) => OWN_DATA_MOVES_BYTES,
+        Fact::UnixTime => CLOCK_MOVES_MS.unsigned_abs() / 1_000,
+        Fact::SwapFree | Fact::SwapUsed => ROOM_MOVES_BYTES,
+        Fact::MemoryFree | Fact::MemoryUsed => match fact::value(&Fact::MemoryTotal, fs)? {
+            Answer::Number(total) => total / 100 * MEMORY_MOVES_PERCENT,
+            _ => return Err(EvalError::Meaningless),
+        },
+        _ => 0,
+    };
+    let difference = expected.abs_diff(value);
+    Ok(if difference == 0 {
+        Verification::pass(format!("learnt a second way: {expected}"))
+    } else if difference <= moves {
+        Verification::pass(format!("learnt a second way: {expected}, which moves; within {moves}"))
+    } else {
+        Verification::fail(format!("learnt a second way: {expected}; the output says {value}"))
+    })
+}
+
+/// Whether artoo keeps its own data in a folder or below it.
+fn holds_own_data(folder: &str, fs: &dyn FileSystem) -> bool {
+    let below_home = || Some(Path::new(&String::from_utf8(fs.variable("HOME")?).ok()?).join(".artoo"));
+    let set = fs.variable("ARTOO_DATA_DIR").and_then(|folder| String::from_utf8(folder).ok());
+    let own = set.map(|set| fs.current_folder().join(set)).or_else(below_home);
+    own.is_some_and(|own| own.starts_with(folder))
+}
+
+/// Two moments as `2024-05-15 08:00:00`, at most so far apart as clocks are corrected.
+fn same_moment(expected: &str, said: &str) -> Verification {
+    let moment = |text: &str| text.replacen(' ', "T", 1).parse::<jiff::civil::DateTime>().ok();
+    let apart = moment(expected).zip(moment(said)).map(|(a, b)| a.duration_since(b).as_secs().unsigned_abs());
+    let holds = apart.is_some_and(|apart| apart <= BOOT_MOVES_S);
+    judged(holds, format!("the kernel says {expected}"), &format!("; within {BOOT_MOVES_S} seconds"), said)
+}
+
+/// Lines `name: value`, some of which are known a second way; those must be there as they are known.
+fn details(known: &[(&'static str, String)], said: &str) -> Verification {
+    for (name, expected) in known {
+        let line = said.lines().find_map(|line| line.trim_start().strip_prefix(name)?.strip_prefix(':'));
+        if line.map(|value| value.split_whitespace().collect::<Vec<_>>().join(" "))
+            != Some(expected.split_whitespace().collect::<Vec<_>>().join(" "))
+        {
+            return Verification::fail(format!("learnt a second way: {name} is {}", shown(expected)));
+        }
+    }
+    let names: Vec<&str> = known.iter().map(|(name, _)| *name).collect();
+    Verification::pass(format!("learnt a second way: {}; the rest is the program's own word", names.join(", ")))
+}
+
+fn clock(format: &str, said: &str, fs: &dyn FileSystem) -> Verification {
+    let now = fs.now();
+    let at = |ms: i64| Timestamp::from_millis(now.as_millis().saturating_add(ms));
+    // In steps of half a minute back and forth, so that every minute between is met.
+    let moments = (-CLOCK_MOVES_MS..=CLOCK_MOVES_MS).step_by(30_000).map(at);
+    let matches = |at: Timestamp| fact::clock(format, at, fs) == said;
+    match moments.into_iter().any(matches) {
+        true => Verification::pass("as on this machine's clock, read again"),
+        false => Verification::fail(format!("this machine's clock is at {now}; the output says {:?}", shown(said))),
+    }
+}
+
+/// `up 2 days, 3 hours, 4 minutes` against seconds.
+fn uptime(seconds: &str, said: &str) -> Verification {
+    let unit = |word: &str| -> Option<u64> {
+        match word.trim_end_matches('s') {
+            "minute" => Some(60),
+            "hour" => Some(3_600),
+            "day" => Some(86_400),
+            "week" => Some(7 * 86_400),
+            "year" => Some(365 * 86_400),
+            "decade" => Some(3_650 * 86_400),
+            _ => None,
+        }
+    };
+    let part = |part: &str| {
+        let (count, word) = part.trim().split_once(' ')?;
+        unit(word)?.checked_mul(count.parse::<u64>().ok()?)
+    };
+    let told: Option<u64> = match said.strip_prefix("up") {
+        Some(rest) if rest.trim().is_empty() => Some(0),
+        Some(rest) => rest.split(',').map(part).sum(),
+        None => None,
+    };
+    let apart = told.zip(seconds.parse().ok()).map(|(told, seconds)| told.abs_diff(seconds));
+    let holds = apart.is_some_and(|apart| apart <= UPTIME_MOVES_S);
+    judged(holds, format!("the kernel counts {seconds} seconds"), &format!("; within {UPTIME_MOVES_S}"), said)
+}
+
+/// Three numbers against three numbers.
+fn load(expected: &str, said: &str) -> Verification {
+    let numbers = |text: &str| -> Option<Vec<f64>> {
+        let text = text.rsplit(':').next()?;
+        text.split([' ', ',']).filter(|part| !part.is_empty()).map(|part| part.parse().ok()).collect()
+    };
+    let close = |(a, b): (&f64, &f64)| (a - b).abs() <= LOAD_MOVES + a / 2.0;
+    let both = numbers(expected).zip(numbers(said));
+    let holds = both.is_some_and(|(a, b)| a.len() == 3 && b.len() == 3 && a.iter().zip(&b).all(close));
+    let tolerance = format!(", which moves; within {LOAD_MOVES} and half");
+    judged(holds, format!("the kernel says {expected}"), &tolerance, said)
+}
+
+/// Lines of size, used and available bytes and mount point, after one line of headings.
+fn disks(output: &str, fs: &dyn FileSystem) -> Result<Verification, EvalError> {
+    let mut checked = 0;
+    for line in output.lines().skip(1) {
+        let mut rest = line.trim_start();
+        let mut bytes = || {
+            let (field, after) = rest.split_once(' ')?;
+            rest = after.trim_start();
+            field.parse::<u64>().ok()
+        };
+        let (Some(size), Some(used), Some(available)) = (bytes(), bytes(), bytes()) else {
+            return Ok(Verification::fail(format!("{:?} is no file system with its room", shown(line))));
+        };
+        let path = Path::new(rest.trim_end());
+        let space = fs.space(path).map_err(unreadable(path))?;
+        let close = |a: u64, b: u64| a.abs_diff(b) <= ROOM_MOVES_BYTES;
+        if space.total != size || !close(space.used, used) || !close(space.available, available) {
+            return Ok(Verification::fail(format!("the room on {} is not what the system says", shown(rest))));
+        }
+        checked += 1;
+    }
+    Ok(match checked {
+        0 => Verification::fail("the output names no file system"),
+        _ => Verification::pass(format!(
+            "asked the system again about each of {checked}; within {ROOM_MOVES_BYTES} bytes"
+        )),
+    })
+}

@@ -1,0 +1,85 @@
+//! Processes, which come and go between the command and the check.
+
+use super::{Verification, judged, shown};
+use crate::algebra::{Query, SortKey};
+use crate::eval::{Answer, EvalError, FileSystem, Process, evaluate, process};
+
+/// So many processes, and one in ten, may start or end between two looks.
+const PROCESSES_MOVE: usize = 12;
+
+/// Whether a count of processes is right, as far as it stands still.
+pub(super) fn count(query: &Query, output: &str, fs: &dyn FileSystem) -> Result<Verification, EvalError> {
+    let Answer::Number(expected) = evaluate(query, fs)? else { return Err(EvalError::Meaningless) };
+    let moves = moving(expected) as u64;
+    let holds = output.trim().parse::<u64>().is_ok_and(|said| said.abs_diff(expected) <= moves);
+    let tolerance = format!(", which moves; within {moves}");
+    Ok(judged(holds, format!("counted again: {expected}"), &tolerance, output))
+}
+
+fn moving(count: u64) -> usize {
+    PROCESSES_MOVE + usize::try_from(count / 10).unwrap_or(usize::MAX)
+}
+
+/// Whether the output lists the processes asked for: `id user kilobytes percent name`.
+pub(super) fn list(query: &Query, output: &str, fs: &dyn FileSystem) -> Result<Verification, EvalError> {
+    let (keys, stretch, members) = parts(query);
+    let Answer::Processes(known) = evaluate(members, fs)? else { return Err(EvalError::Meaningless) };
+    let mut said: Vec<Process> = Vec::new();
+    let mut gone = 0;
+    for line in output.lines() {
+        let Some(process) = listed(line) else {
+            return Ok(Verification::fail(format!("{:?} is no process", shown(line))));
+        };
+        let is_known = known.iter().any(|other| other.id == process.id && other.name == process.name);
+        gone += usize::from(!is_known);
+        said.push(process);
+    }
+    let moves = moving(known.len() as u64);
+    let wanted = stretch.map_or(known.len(), |(skip, count)| {
+        known.len().saturating_sub(usize::try_from(skip).unwrap_or(usize::MAX)).min(usize::try_from(count).unwrap_or(0))
+    });
+    if said.len().abs_diff(wanted) > if stretch.is_some() { 0 } else { moves } {
+        return Ok(Verification::fail(format!("looked again: {wanted}; the output lists {}", said.len())));
+    }
+    if gone > moves.min(said.len().div_ceil(2)) {
+        return Ok(Verification::fail(format!("{gone} of {} listed are not there when looked again", said.len())));
+    }
+    if process::sort(said.clone(), keys) != said {
+        return Ok(Verification::fail("the output is not in the order asked for"));
+    }
+    let (there, all) = (said.len() - gone, said.len());
+    Ok(Verification::pass(format!("looked again: {there} of {all} are there, and they come and go")))
+}
+
+/// The keys, the stretch and the members of a list of processes.
+fn parts(query: &Query) -> (&[SortKey], Option<(u64, u64)>, &Query) {
+    match query {
+        Query::Limit { of, skip, count } => {
+            let (keys, _, members) = parts(of);
+            (keys, Some((*skip, *count)), members)
+        }
+        Query::Sort { of, keys } => (keys, None, of),
+        members => (&[], None, members),
+    }
+}
+
+/// A line of `ps`: id, user, resident kilobytes, percent of a processor, name.
+fn listed(line: &str) -> Option<Process> {
+    let mut rest = line.trim_start();
+    let mut field = || {
+        let (field, after) = rest.split_once(' ')?;
+        rest = after.trim_start();
+        Some(field)
+    };
+    let (id, user) = (field()?.parse().ok()?, field()?.to_owned());
+    let (kilobytes, cpu) = (field()?.parse::<u64>().ok()?, field()?);
+    let (whole, tenths) = cpu.split_once('.').unwrap_or((cpu, "0"));
+    let name = rest.trim_end().trim_end_matches(" <defunct>");
+    Some(Process {
+        id,
+        user,
+        memory_bytes: kilobytes * 1024,
+        cpu_permille: whole.parse::<u64>().ok()? * 10 + tenths.parse::<u64>().ok()?,
+        name: name.as_bytes().to_vec(),
+    })
+}

@@ -1,0 +1,67 @@
+//! The list of processes as a command line.
+
+#![expect(clippy::wildcard_enum_match_arm, reason = "what is not named is refused, whatever else there comes to be")]
+
+use super::pipeline::{Argv, Pipeline};
+use super::selection::{Layers, by_field};
+use super::{Programs, Unsupported};
+use crate::algebra::{Key, NameTest, Pred, Query, SortKey};
+
+/// Processes as `id user kilobytes percent name`, one a line.
+pub(super) fn shown(query: &Query, programs: Programs) -> Result<Pipeline, Unsupported> {
+    programs.gnu_only("the list of processes")?;
+    let Layers { stretch, keys, keep, source: Query::Processes } = Layers::of(query) else {
+        return Err(Unsupported::Arrangement("this list of processes"));
+    };
+    let ps = Pipeline::of(Argv::bytewise("ps -e -o pid= -o user:32= -o rss= -o pcpu= -o comm="));
+    let mut lines = keep.iter().try_fold(ps, filter)?;
+    if !keys.is_empty() {
+        lines = lines.pipe(sort(keys)?);
+    }
+    if let Some((skip, count)) = stretch {
+        if count == 0 {
+            return Err(Unsupported::Arrangement("none of them"));
+        }
+        let to = skip.saturating_add(count);
+        lines = lines.pipe(Argv::bytewise("sed -n -e").value(format!("{},{to}p", skip.saturating_add(1))));
+    }
+    Ok(lines)
+}
+
+fn sort(keys: &[SortKey]) -> Result<Argv, Unsupported> {
+    let mut argv = Argv::bytewise("sort -s");
+    for key in keys {
+        let field = match key.by {
+            Key::Memory => "3,3n",
+            Key::Cpu => "4,4n",
+            Key::Name => "5b",
+            _ => return Err(Unsupported::Arrangement("this order of processes")),
+        };
+        argv = by_field(argv, field, key.order, false);
+    }
+    Ok(argv)
+}
+
+fn filter(of: Pipeline, keep: &Pred) -> Result<Pipeline, Unsupported> {
+    /// What stands before the user's name, and between it and the command's.
+    const ID: &str = "^ *[0-9]+ +";
+    const NUMBERS: &str = " +[0-9]+ +[0-9.]+ ";
+    match keep {
+        Pred::All(parts) => parts.iter().try_fold(of, filter),
+        Pred::Not(inner) => Ok(of.pipe(Argv::bytewise("grep -a -v -E -e").value(expression(inner, ID, NUMBERS)?))),
+        one => Ok(of.pipe(Argv::bytewise("grep -a -E -e").value(expression(one, ID, NUMBERS)?))),
+    }
+}
+
+fn expression(pred: &Pred, id: &str, numbers: &str) -> Result<String, Unsupported> {
+    let name = |text: String| Ok(format!("{id}[^ ]+{numbers}{text}$"));
+    let text = super::grep::literal;
+    match pred {
+        Pred::Name(NameTest::Is(is)) => name(format!("{}( <defunct>)?", text(is))),
+        Pred::Name(NameTest::Starts(start)) => name(format!("{}.*", text(start))),
+        Pred::Name(NameTest::Ends(end)) => name(format!(".*{}( <defunct>)?", text(end))),
+        Pred::Name(NameTest::Has(part)) => name(format!(".*{}.*", text(part))),
+        Pred::Owner(user) => Ok(format!("{id}{}{numbers}", text(user))),
+        _ => Err(Unsupported::Predicate("this condition on processes")),
+    }
+}

@@ -1,0 +1,162 @@
+//! Selections of files as command lines: found, tested by content, ordered, cut to a stretch; a NUL ends each path.
+
+#![expect(clippy::wildcard_enum_match_arm, reason = "what is not named is refused, whatever else there comes to be")]
+
+use super::find::{Content, Found, find};
+use super::pipeline::{Argv, Pipeline};
+use super::{Programs, Unsupported};
+use crate::algebra::{Key, Order, Pred, Query, SortKey};
+
+/// The layers of a query about many things, from the outside in.
+pub(super) struct Layers<'a> {
+    /// How many are passed over, and how many are wanted at most.
+    pub(super) stretch: Option<(u64, u64)>,
+    pub(super) keys: &'a [SortKey],
+    /// Conditions, all of which hold.
+    pub(super) keep: &'a [Pred],
+    pub(super) source: &'a Query,
+}
+
+impl<'a> Layers<'a> {
+    pub(super) fn of(query: &'a Query) -> Self {
+        let (stretch, unlimited) = match query {
+            Query::Limit { of, skip, count } => (Some((*skip, *count)), of.as_ref()),
+            other => (None, other),
+        };
+        let (keys, unsorted) = match unlimited {
+            Query::Sort { of, keys } => (keys.as_slice(), of.as_ref()),
+            other => (&[][..], other),
+        };
+        let (keep, source) = match unsorted {
+            Query::Filter { of, keep: Pred::All(parts) } => (parts.as_slice(), of.as_ref()),
+            Query::Filter { of, keep } => (std::slice::from_ref(keep), of.as_ref()),
+            other => (&[][..], other),
+        };
+        Self { stretch, keys, keep, source }
+    }
+
+    /// The layers of a selection of files.
+    pub(super) fn of_files(query: &'a Query) -> Result<Self, Unsupported> {
+        let layers = Self::of(query);
+        match layers.source {
+            Query::Tree { .. } | Query::Paths { .. } => Ok(layers),
+            _ => Err(Unsupported::Arrangement("this combination")),
+        }
+    }
+}
+
+/// A stretch of an order. Its elements are taken as the last of the reversed order: `tail` reads to the end, so no
+/// program is killed by a closed pipe.
+pub(super) fn stretched(
+    all: Pipeline,
+    stretch: Option<(u64, u64)>,
+    tail: &'static str,
+    sort: impl Fn(bool) -> Result<Argv, Unsupported>,
+) -> Result<Pipeline, Unsupported> {
+    let Some((skip, count)) = stretch else { return Ok(all.pipe(sort(false)?)) };
+    if count == 0 {
+        return Err(Unsupported::Arrangement("none of them"));
+    }
+    let last = Argv::new(tail).value(skip.saturating_add(count).to_string());
+    let first = all.pipe(sort(true)?).pipe(last).pipe(sort(false)?);
+    Ok(if skip == 0 { first } else { first.pipe(Argv::new(tail).value(format!("+{}", skip + 1))) })
+}
+
+/// Adds a field of the lines to a call of `sort`.
+pub(super) fn by_field(sort: Argv, field: &str, order: Order, reversed: bool) -> Argv {
+    let r = if (order == Order::Descending) != reversed { "r" } else { "" };
+    sort.and("-k").value(format!("{field}{r}"))
+}
+
+/// Paths, NUL after each, in no order.
+pub(super) fn unordered(found: Found<'_>) -> Pipeline {
+    let start = Pipeline::of(found.argv.and("-print0"));
+    found.contents.iter().fold(start, |pipeline, content| pipeline.pipe(grep(content)))
+}
+
+/// Hands on the files whose content holds a text, or does not.
+fn grep(content: &Content<'_>) -> Argv {
+    let argv = Argv::bytewise("xargs -0 -r grep --null -a -F");
+    let argv = argv.and(if content.is_wanted { "-l" } else { "-L" });
+    let argv = if content.ignore_case { argv.and("-i") } else { argv };
+    let argv = if content.whole_word { argv.and("-w") } else { argv };
+    argv.and("-e").value(content.text).and("--")
+}
+
+/// Paths, NUL after each, in the order and stretch of the query.
+pub(super) fn paths(query: &Query, programs: Programs) -> Result<Pipeline, Unsupported> {
+    let Layers { stretch, keys, keep, source } = Layers::of_files(query)?;
+    let found = find(source, keep, programs)?;
+    let order = RecordOrder::of(keys)?;
+    let keyed = order.keyed(found, programs)?;
+    if stretch.is_some() {
+        programs.gnu_only("the first of an order")?;
+    }
+    let ordered = stretched(keyed, stretch, "tail -z -n", |reversed| Ok(order.sort(reversed)))?;
+    Ok(match order.keys.len() {
+        0 => ordered,
+        // The keys stand before the path, a slash after each.
+        keys => ordered.pipe(Argv::bytewise("cut -z -d / -f").value(format!("{}-", keys + 1))),
+    })
+}
+
+/// An order of records `key/key/path`: none of the keys holds a slash, and the path starts with one.
+struct RecordOrder {
+    keys: Vec<(Key, Order)>,
+    path: Order,
+}
+
+impl RecordOrder {
+    fn of(keys: &[SortKey]) -> Result<Self, Unsupported> {
+        let mut order = Self { keys: Vec::new(), path: Order::Ascending };
+        for key in keys {
+            match key.by {
+                Key::Size | Key::Modified | Key::Name => order.keys.push((key.by, key.order)),
+                // No two paths are equal, so no key after it decides.
+                Key::Path => {
+                    order.path = key.order;
+                    break;
+                }
+                _ => return Err(Unsupported::Arrangement("this order of files")),
+            }
+        }
+        Ok(order)
+    }
+
+    /// The records, in no order.
+    fn keyed(&self, found: Found<'_>, programs: Programs) -> Result<Pipeline, Unsupported> {
+        if self.keys.is_empty() {
+            return Ok(unordered(found));
+        }
+        programs.gnu_only("this order of files")?;
+        let by_find = found.contents.is_empty();
+        let mut format = String::new();
+        for (key, _) in &self.keys {
+            format.push_str(match (key, by_find) {
+                (Key::Size, _) => "%s/",
+                (Key::Modified, true) => "%T@/",
+                (Key::Modified, false) => "%.9Y/",
+                (Key::Name, true) => "%f/",
+                _ => return Err(Unsupported::Arrangement("an order by name of files with a text in them")),
+            });
+        }
+        if by_find {
+            return Ok(Pipeline::of(found.argv.and("-printf").value(format!("{format}%p\\0"))));
+        }
+        let stat = Argv::bytewise("xargs -0 -r stat --printf").value(format!("{format}%n\\0")).and("--");
+        Ok(unordered(found).pipe(stat))
+    }
+
+    fn sort(&self, reversed: bool) -> Argv {
+        if self.keys.is_empty() {
+            let down = (self.path == Order::Descending) != reversed;
+            return Argv::bytewise(if down { "sort -z -r" } else { "sort -z" });
+        }
+        let mut argv = Argv::bytewise("sort -z -t /");
+        for (index, (key, order)) in (1..).zip(&self.keys) {
+            let n = if *key == Key::Name { "" } else { "n" };
+            argv = by_field(argv, &format!("{index},{index}{n}"), *order, reversed);
+        }
+        by_field(argv, &(self.keys.len() + 1).to_string(), self.path, reversed)
+    }
+}

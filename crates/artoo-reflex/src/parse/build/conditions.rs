@@ -1,0 +1,66 @@
+//! The conditions on files, with what was said about letter case and whole words.
+
+use super::super::draft::Draft;
+use super::Scene;
+use crate::algebra::Pred;
+
+pub(super) fn predicates(scene: &mut Scene<'_>, draft: &mut Draft) -> Vec<Pred> {
+    let mut preds = std::mem::take(&mut draft.preds);
+    draft.loose = false;
+    let types = std::mem::take(&mut draft.types);
+    if !types.is_empty() {
+        preds.push(Pred::Any(types));
+    }
+    if draft.whole_word.take_if(|()| preds.iter().any(has_content)).is_some() {
+        preds = preds.into_iter().map(as_word).collect();
+    }
+    let has_names = preds.iter().any(|pred| pred.has(&|property| matches!(property, Pred::Name(_))));
+    if preds.iter().any(has_content) {
+        if let Some(ignore) = draft.ignore_case.take() {
+            preds = preds.into_iter().map(|pred| with_case(pred, ignore)).collect();
+        } else {
+            scene.notes.push("upper and lower case differ in the text looked for".to_owned());
+        }
+    }
+    if has_names
+        && let Some(true) = draft.ignore_case
+        && draft.names.is_none()
+    {
+        draft.ignore_case = None;
+        preds = preds.into_iter().map(in_any_case).collect();
+    }
+    if preds.iter().any(|pred| matches!(pred, Pred::Name(_))) {
+        scene.notes.push("upper and lower case differ in names".to_owned());
+    }
+    preds
+}
+
+/// Whether a condition is (also) about content.
+pub(super) fn has_content(pred: &Pred) -> bool {
+    pred.has(&|property| matches!(property, Pred::Contains { .. } | Pred::Word { .. }))
+}
+
+/// The same with letter case counting or not.
+pub(super) fn with_case(pred: Pred, ignore_case: bool) -> Pred {
+    pred.map(&|property| match property {
+        Pred::Contains { text, .. } => Pred::Contains { text, ignore_case },
+        Pred::Word { text, .. } => Pred::Word { text, ignore_case },
+        other => other,
+    })
+}
+
+/// The same with the text standing alone as a word.
+pub(super) fn as_word(pred: Pred) -> Pred {
+    pred.map(&|property| match property {
+        Pred::Contains { text, ignore_case } => Pred::Word { text, ignore_case },
+        other => other,
+    })
+}
+
+/// The same with the letter case of names ignored.
+fn in_any_case(pred: Pred) -> Pred {
+    pred.map(&|property| match property {
+        Pred::Name(test) => Pred::NameIgnoringCase(test),
+        other => other,
+    })
+}

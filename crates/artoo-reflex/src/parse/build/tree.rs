@@ -1,0 +1,194 @@
+//! The files and folders below the places that a request names.
+
+#![expect(clippy::wildcard_enum_match_arm, reason = "a condition that is treated apart is named; every other is not")]
+
+use super::super::draft::{Ask, Draft};
+use super::conditions::predicates;
+use super::left_out::left_out;
+use super::{Misfit, Scene};
+use crate::algebra::{Depth, Function, Key, Kind, NameTest, Pred, Query};
+use crate::concept::{Hidden, Verb};
+use crate::place::{Looks, Place};
+
+pub(super) fn tree(scene: &mut Scene<'_>, draft: &mut Draft) -> Result<Query, Misfit> {
+    let places = places(draft)?;
+    // "show the current folder" asks which one it is.
+    let here = scene.context.resolve(".");
+    let is_here = matches!((places.as_slice(), &here), ([place], Some(here)) if place.path == here.path);
+    let (kind, whole) = kind(draft, !places.is_empty(), is_here)?;
+    let is_content = draft.contents.take().is_some() || kind.is_none();
+    let kind = measured_kind(scene, draft, kind.unwrap_or(Kind::Any));
+    let is_look = is_look_around(draft, &places, is_here);
+    let mut preds = predicates(scene, draft);
+    if kind == Kind::Folder {
+        preds = preds.into_iter().map(of_folder).collect();
+    }
+    let names_hidden = preds.iter().any(is_about_hidden_names);
+    let depth = draft.depth.take().unwrap_or_else(|| {
+        let depth = if is_content || is_look { Depth::Direct } else { Depth::Whole };
+        let said = if depth == Depth::Direct { "subfolders not entered" } else { "subfolders included" };
+        scene.notes.push(said.to_owned());
+        depth
+    });
+    let hidden = match draft.hidden.take() {
+        Some(Hidden::Include) => true,
+        Some(Hidden::Exclude) => false,
+        Some(Hidden::Only) => {
+            preds.push(Pred::Name(NameTest::Starts(".".to_owned())));
+            true
+        }
+        None => {
+            // A search goes everywhere; a look into one folder shows what a folder shows, and counts it.
+            let hidden = depth == Depth::Whole || names_hidden || whole || !(is_content || is_look);
+            scene.notes.push(if hidden { "hidden files included" } else { "hidden files left out" }.to_owned());
+            hidden
+        }
+    };
+    // A later step without a place may go on where the one before was, or not.
+    if places.is_empty() && scene.antecedent.is_some_and(|before| before.steps.is_empty()) {
+        return Err(Misfit::Incomplete("in which folder"));
+    }
+    // After a turn, "only the PNGs" may be said of what was spoken of.
+    if places.is_empty() && scene.antecedent.is_some() && draft.verb.is_none() && draft.ask.is_none() {
+        return Err(Misfit::Incomplete("in which folder, or “of those”"));
+    }
+    if places.is_empty() && draft.act.is_some() {
+        return Err(Misfit::Incomplete("in which folder (“here” is the current one)"));
+    }
+    if depth == Depth::Whole && places.iter().any(|place| place.path == "/") {
+        scene.notes.push("/proc and /sys, where the kernel shows itself, are left out".to_owned());
+    }
+    let roots = if places.is_empty() {
+        let environment = scene.context.environment;
+        let cwd = scene.context.resolve(".").map_or_else(|| environment.cwd.clone(), |here| here.path);
+        scene.notes.push(format!("no folder was named: the current one, {cwd}, is meant"));
+        vec![cwd]
+    } else {
+        places.into_iter().map(|place| place.path).collect()
+    };
+    // "in ~/a but not in ~/b": what is not below cannot be left out; other files of that name may be meant.
+    let is_below = |folder: &String| roots.iter().any(|root| std::path::Path::new(folder).starts_with(root));
+    if preds
+        .iter()
+        .any(|pred| inside_of(pred).is_some_and(|folder| !is_below(folder)) || is_elsewhere(scene, &roots, pred))
+    {
+        return Err(Misfit::Lacking);
+    }
+    if depth == Depth::Whole && hidden {
+        preds.extend(left_out(scene, &roots));
+    }
+    let tree = Query::Tree { roots, depth, hidden, kind };
+    Ok(Query::Filter { of: Box::new(tree), keep: Pred::All(preds) }.normalise())
+}
+
+/// The folder of a condition that things lie below it, or don't.
+fn inside_of(pred: &Pred) -> Option<&String> {
+    match pred {
+        Pred::Inside(folder) => Some(folder),
+        Pred::Not(inner) => inside_of(inner),
+        _ => None,
+    }
+}
+
+/// "in ~/a but not in b": whether b is a folder of the person's, and none below ~/a, so that its files are meant.
+fn is_elsewhere(scene: &Scene<'_>, roots: &[String], pred: &Pred) -> bool {
+    let Pred::Not(inner) = pred else { return false };
+    let Pred::Below(NameTest::Is(name)) = inner.as_ref() else { return false };
+    let exists = |folder: &str| scene.context.is_folder(&format!("{}/{name}", folder.trim_end_matches('/')));
+    let environment = scene.context.environment;
+    let besides =
+        [&environment.cwd, &environment.home].into_iter().any(|folder| !roots.contains(folder) && exists(folder));
+    besides && !roots.iter().any(|root| exists(root))
+}
+
+/// "everything by size": folders have no length of their own.
+fn measured_kind(scene: &mut Scene<'_>, draft: &Draft, kind: Kind) -> Kind {
+    let by_size = draft.sort.first().map(|(key, _)| *key).or(draft.superlative.map(|(key, _)| key)) == Some(Key::Size);
+    if kind != Kind::Any || !by_size || draft.act.is_some() {
+        return kind;
+    }
+    scene.notes.push("folders are left out: they have no length of their own".to_owned());
+    Kind::File
+}
+
+/// "list the files here", "how many files are here", with nothing else said about them: what `ls` shows.
+fn is_look_around(draft: &Draft, places: &[Place], is_here: bool) -> bool {
+    let counts = matches!(draft.ask, Some(Ask::Count | Ask::CountThem | Ask::Number(Function::Any)));
+    // "which files are here" asks for the same as "list the files here"; a search goes everywhere.
+    let lists = draft.ask.is_none() && matches!(draft.verb, None | Some(Verb::List | Verb::Show));
+    let looks = (lists || counts) && draft.act.is_none();
+    let says_nothing = draft.types.is_empty() && draft.preds.is_empty();
+    let is_all = draft.superlative.is_none() && draft.group.is_none() && draft.duplicates.is_none();
+    looks && says_nothing && is_all && draft.field.is_none() && (places.is_empty() || is_here)
+}
+
+/// "empty" of a folder: nothing in it.
+fn of_folder(pred: Pred) -> Pred {
+    match pred {
+        Pred::MaxBytes(0) => Pred::EmptyFolder,
+        Pred::MinBytes(1) => Pred::Not(Box::new(Pred::EmptyFolder)),
+        other => other,
+    }
+}
+
+/// The folders: "in x", or a folder named without "in".
+fn places(draft: &mut Draft) -> Result<Vec<Place>, Misfit> {
+    let scope = std::mem::take(&mut draft.scope);
+    let object = std::mem::take(&mut draft.object);
+    match (scope.as_slice(), object.as_slice()) {
+        (_, []) => Ok(scope),
+        ([], [object]) if object.looks == Looks::File => {
+            Err(Misfit::Question { question: "what lies in it", of: "a file" })
+        }
+        // "the folder ~/x" is a path, not the folders in it.
+        ([], [_]) if draft.plural == Some(false) && draft.superlative.is_none() && draft.nth.is_none() => {
+            Err(Misfit::Leftover)
+        }
+        ([], [object]) => {
+            // "list ~/x": without a word for what is wanted, it must be plain that a folder is meant.
+            let says_what = draft.has_noun() || draft.ask.is_some() || draft.superlative.is_some();
+            match (says_what, draft.verb, object.looks) {
+                (true, _, _) | (_, Some(Verb::List), _) | (_, Some(Verb::Show), Looks::Folder) => {
+                    Ok(vec![object.clone()])
+                }
+                _ => Err(Misfit::FolderOrFile { path: object.path.clone() }),
+            }
+        }
+        _ => Err(Misfit::Leftover),
+    }
+}
+
+/// What is spoken of; `None` = a folder's own content. And whether it is everything a folder holds.
+fn kind(draft: &mut Draft, has_place: bool, is_here: bool) -> Result<(Option<Kind>, bool), Misfit> {
+    let nothing_said = draft.types.is_empty() && draft.preds.is_empty() && draft.superlative.is_none();
+    let sums = matches!(
+        draft.ask,
+        Some(Ask::Size | Ask::Number(Function::AverageBytes | Function::LargestBytes | Function::SmallestBytes))
+    );
+    match draft.noun.take() {
+        Some(Kind::Any) if sums => Ok((Some(Kind::File), nothing_said)),
+        Some(kind) => Ok((Some(kind), false)),
+        None if draft.contents.is_some() && nothing_said => Ok((None, false)),
+        None if !draft.types.is_empty() || draft.superlative.is_some() || draft.duplicates.is_some() => {
+            Ok((Some(Kind::File), false))
+        }
+        None if sums && has_place => Ok((Some(Kind::File), nothing_said)),
+        None if (draft.verb == Some(Verb::List) || (draft.verb == Some(Verb::Show) && !is_here))
+            && nothing_said
+            && has_place
+            && draft.ask.is_none() =>
+        {
+            Ok((None, false))
+        }
+        None => Err(Misfit::NothingAsked),
+    }
+}
+
+/// Whether a name asked for starts with a dot, so that hidden files must be meant.
+fn is_about_hidden_names(pred: &Pred) -> bool {
+    match pred {
+        Pred::Name(NameTest::Is(text) | NameTest::Starts(text) | NameTest::Glob(text)) => text.starts_with('.'),
+        Pred::Any(parts) | Pred::All(parts) => parts.iter().any(is_about_hidden_names),
+        _ => false,
+    }
+}

@@ -1,0 +1,156 @@
+//! For tests: a file system in memory, and what a request becomes on its way.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use artoo_proto::Timestamp;
+
+use crate::algebra::Query;
+use crate::eval::{Entry, EntryKind, FileSystem, FileSystemError, Space};
+use crate::lower::Unsupported;
+
+/// Room is given in whole blocks of this size, as most file systems do.
+const BLOCK_BYTES: u64 = 4096;
+
+/// Files by path. Folders are there as soon as something lies in them.
+#[derive(Debug, Clone, Default)]
+pub struct MemoryFileSystem {
+    nodes: BTreeMap<PathBuf, Node>,
+    /// What [`FileSystem::variable`] tells.
+    pub variables: BTreeMap<String, Vec<u8>>,
+    /// What [`FileSystem::space`] tells, of every path.
+    pub space: Option<Space>,
+    /// What [`FileSystem::now`] tells.
+    pub now: Timestamp,
+    /// What [`FileSystem::utc_offset_s`] tells, at every moment.
+    pub utc_offset_s: i32,
+}
+
+#[derive(Debug, Clone)]
+struct Node {
+    kind: EntryKind,
+    content: Vec<u8>,
+    modified: Timestamp,
+    mode: u32,
+}
+
+impl MemoryFileSystem {
+    /// One empty folder.
+    #[must_use]
+    pub fn new(root: impl Into<PathBuf>) -> Self {
+        let mut fs = Self::default();
+        fs.add_folder(root, Timestamp::default());
+        fs
+    }
+
+    /// Adds a folder and those above it.
+    pub fn add_folder(&mut self, path: impl Into<PathBuf>, modified: Timestamp) {
+        let path = path.into();
+        let folder = Node { kind: EntryKind::Folder, content: Vec::new(), modified, mode: 0o755 };
+        for above in path.ancestors().skip(1) {
+            self.nodes.entry(above.to_owned()).or_insert_with(|| folder.clone());
+        }
+        self.nodes.insert(path, folder);
+    }
+
+    /// Adds a file, and the folders above it.
+    pub fn add_file(&mut self, path: impl Into<PathBuf>, content: impl Into<Vec<u8>>, modified: Timestamp) {
+        let path = path.into();
+        if let Some(folder) = path.parent().filter(|folder| !self.nodes.contains_key(*folder)) {
+            self.add_folder(folder, modified);
+        }
+        let file = Node { kind: EntryKind::File, content: content.into(), modified, mode: 0o644 };
+        self.nodes.insert(path, file);
+    }
+
+    /// Takes away what lies at a path, with all below it.
+    pub fn remove(&mut self, path: impl AsRef<Path>) {
+        self.nodes.retain(|known, _| !known.starts_with(path.as_ref()));
+    }
+
+    /// Sets the permission bits of what lies at a path.
+    pub fn set_mode(&mut self, path: impl AsRef<Path>, mode: u32) {
+        if let Some(node) = self.nodes.get_mut(path.as_ref()) {
+            node.mode = mode;
+        }
+    }
+
+    fn entry(path: &Path, node: &Node) -> Entry {
+        Entry {
+            path: path.to_owned(),
+            kind: node.kind,
+            bytes: node.content.len() as u64,
+            modified: node.modified,
+            mode: node.mode,
+            owner: 0,
+            group: 0,
+            accessed: node.modified,
+            disk_bytes: (node.content.len() as u64).next_multiple_of(BLOCK_BYTES),
+        }
+    }
+}
+
+impl FileSystem for MemoryFileSystem {
+    fn list(&self, folder: &Path) -> Result<Vec<Entry>, FileSystemError> {
+        match self.nodes.get(folder) {
+            None => Err(FileSystemError::NotFound),
+            Some(node) if node.kind != EntryKind::Folder => Err(FileSystemError::OtherKind),
+            Some(_) => Ok(self
+                .nodes
+                .iter()
+                .filter(|(path, _)| path.parent() == Some(folder))
+                .map(|(path, node)| Self::entry(path, node))
+                .collect()),
+        }
+    }
+
+    fn metadata(&self, path: &Path) -> Result<Entry, FileSystemError> {
+        self.nodes.get(path).map(|node| Self::entry(path, node)).ok_or(FileSystemError::NotFound)
+    }
+
+    fn open<'a>(&'a self, file: &Path) -> Result<Box<dyn std::io::Read + 'a>, FileSystemError> {
+        match self.nodes.get(file) {
+            None => Err(FileSystemError::NotFound),
+            Some(node) if node.kind != EntryKind::File => Err(FileSystemError::OtherKind),
+            Some(node) => Ok(Box::new(node.content.as_slice())),
+        }
+    }
+
+    fn real(&self, path: &Path) -> PathBuf {
+        path.to_owned()
+    }
+
+    fn space(&self, _path: &Path) -> Result<Space, FileSystemError> {
+        self.space.ok_or(FileSystemError::Failed)
+    }
+
+    fn variable(&self, name: &str) -> Option<Vec<u8>> {
+        self.variables.get(name).cloned()
+    }
+
+    fn current_folder(&self) -> PathBuf {
+        PathBuf::from("/")
+    }
+
+    fn now(&self) -> Timestamp {
+        self.now
+    }
+
+    fn utc_offset_s(&self, _at: Timestamp) -> i32 {
+        self.utc_offset_s
+    }
+}
+
+/// The command line that answers a query, even where a typed tool answers it too.
+///
+/// # Errors
+/// `Unsupported` if no command computes exactly this.
+pub fn command_line(query: &Query, os: &str) -> Result<String, Unsupported> {
+    crate::lower::command_line(query, os)
+}
+
+/// The number of tokens of a request.
+#[must_use]
+pub fn token_count(request: &str) -> usize {
+    crate::lex::lex(request).len()
+}

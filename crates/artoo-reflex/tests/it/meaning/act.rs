@@ -1,0 +1,465 @@
+//! Acts: what was done passes, and every way to have done something else is caught.
+
+use std::collections::BTreeMap;
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
+
+use artoo_proto::{CallStatus, EvidenceId, FOLDER, FileChange, Timestamp, ToolCall, ToolRequest, escape};
+use serde_json::{Value, json};
+use sha2::{Digest as _, Sha256};
+
+use artoo_reflex::algebra::{Act, Depth, Kind, NameChange, Pred, Query, Target};
+use artoo_reflex::eval::{Answer, EntryKind, FileSystem, Verification, evaluate, performed};
+use artoo_reflex::lower::perform;
+use artoo_reflex::testing::MemoryFileSystem;
+
+fn at(seconds: i64) -> Timestamp {
+    Timestamp::from_millis(seconds * 1000)
+}
+
+fn tree() -> MemoryFileSystem {
+    let mut fs = MemoryFileSystem::new("/r");
+    for (path, content, seconds) in [
+        ("/r/a.txt", "alpha\n", 1_700_000_000),
+        ("/r/b.txt", "beta\n", 1_700_100_000),
+        ("/r/new\nline.txt", "odd\n", 1_700_200_000),
+        ("/r/c.md", "gamma\n", 1_700_300_000),
+        ("/r/sub/d.txt", "delta, a long one\n", 1_700_400_000),
+        ("/r/.hidden.txt", "hidden\n", 1_700_500_000),
+    ] {
+        fs.add_file(path, content, at(seconds));
+    }
+    fs.add_folder("/out", at(1));
+    fs
+}
+
+fn content(fs: &MemoryFileSystem, path: &Path) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    fs.open(path).unwrap().read_to_end(&mut bytes).unwrap();
+    bytes
+}
+
+fn sha(bytes: &[u8]) -> String {
+    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+fn call(tool: &str, input: Value, output: String, changed: Vec<FileChange>) -> ToolCall {
+    let request = ToolRequest { tool: tool.to_owned(), input };
+    let call = ToolCall::ended(request, EvidenceId("e1".to_owned()), CallStatus::Ok, output);
+    ToolCall { measures: true, changed, ..call }
+}
+
+fn change(path: &Path, before: Option<String>, after: Option<String>) -> FileChange {
+    FileChange { path: escape::path_line(path.as_os_str().as_encoded_bytes()), before, after }
+}
+
+/// An act carried out on a tree, with the record a tool would leave.
+struct Scene {
+    fs: MemoryFileSystem,
+    listed: Vec<PathBuf>,
+    changed: Vec<FileChange>,
+}
+
+impl Scene {
+    fn of(selection: &Query) -> Self {
+        let fs = tree();
+        let Ok(Answer::Files(files)) = evaluate(selection, &fs) else { panic!("{selection:?}") };
+        Self { fs, listed: files.into_iter().map(|entry| entry.path).collect(), changed: Vec::new() }
+    }
+
+    fn make(&mut self, path: &Path, bytes: &[u8], modified: Timestamp) {
+        if let Some(folder) = path.parent().filter(|folder| self.fs.metadata(folder).is_err()) {
+            self.fs.add_folder(folder, at(5));
+            self.changed.push(change(folder, None, Some(FOLDER.to_owned())));
+        }
+        self.fs.add_file(path, bytes, modified);
+        self.changed.push(change(path, None, Some(sha(bytes))));
+    }
+
+    fn remove(&mut self, path: &Path) {
+        let bytes = content(&self.fs, path);
+        self.fs.remove(path);
+        self.changed.push(change(path, Some(sha(&bytes)), None));
+    }
+
+    fn copy(&mut self, from: &Path, to: &Path) {
+        let (bytes, modified) = (content(&self.fs, from), self.fs.metadata(from).unwrap().modified);
+        self.make(to, &bytes, modified);
+    }
+
+    fn relocate(&mut self, from: &Path, to: &Path) {
+        self.copy(from, to);
+        self.remove(from);
+    }
+
+    fn calls(&self) -> Vec<ToolCall> {
+        let lines: Vec<String> =
+            self.listed.iter().map(|path| escape::path_line(path.as_os_str().as_encoded_bytes())).collect();
+        let listing = lines.iter().map(|line| format!("{line}\n")).collect();
+        let act = call("files", json!({ "paths": lines }), String::new(), self.changed.clone());
+        vec![call("glob", json!({}), listing, Vec::new()), act]
+    }
+
+    fn verdict(&self, act: &Act) -> Verification {
+        performed(&serde_json::to_value(act).unwrap(), &self.calls(), &self.fs)
+    }
+
+    #[track_caller]
+    fn passes(&self, act: &Act) {
+        let found = self.verdict(act);
+        assert!(found.pass, "{}", found.evidence);
+    }
+
+    #[track_caller]
+    fn fails(&self, act: &Act, why: &str) {
+        let found = self.verdict(act);
+        assert!(!found.pass && found.evidence.contains(why), "{found:?}");
+    }
+}
+
+fn texts() -> Query {
+    let tree = Query::Tree { roots: vec!["/r".to_owned()], depth: Depth::Whole, hidden: false, kind: Kind::File };
+    Query::Filter { of: Box::new(tree), keep: Pred::Extension("txt".to_owned()) }
+}
+
+fn delete() -> Act {
+    Act::Delete { of: texts() }
+}
+
+fn deletion() -> Scene {
+    let mut scene = Scene::of(&texts());
+    for path in scene.listed.clone() {
+        scene.remove(&path);
+    }
+    scene
+}
+
+#[doc = "holds: law 1.7"]
+#[test]
+fn a_delete_removed_exactly_the_selection() {
+    assert_eq!(deletion().listed.len(), 4);
+    deletion().passes(&delete());
+    let mut more = deletion();
+    more.remove(Path::new("/r/c.md"));
+    more.fails(&delete(), "/r/c.md is gone, which was not asked for");
+    let mut listed_too_much = deletion();
+    listed_too_much.remove(Path::new("/r/c.md"));
+    listed_too_much.listed.push("/r/c.md".into());
+    listed_too_much.fails(&delete(), "does not belong to what was to be deleted");
+    let mut hidden = deletion();
+    hidden.remove(Path::new("/r/.hidden.txt"));
+    hidden.listed.push("/r/.hidden.txt".into());
+    hidden.fails(&delete(), "does not belong");
+    let mut forgotten = Scene::of(&texts());
+    forgotten.listed.truncate(3);
+    for path in forgotten.listed.clone() {
+        forgotten.remove(&path);
+    }
+    forgotten.fails(&delete(), "was to be deleted too and is still there");
+    let mut claimed = deletion();
+    claimed.fs.add_file("/r/a.txt", "alpha\n", at(1));
+    claimed.fails(&delete(), "is still there");
+    // Of the first of an order nothing can be selected anew: what is told gone must be gone all the same.
+    let oldest = Act::Delete { of: Query::Limit { of: Box::new(texts()), skip: 0, count: 4 } };
+    deletion().passes(&oldest);
+    claimed.fails(&oldest, "is still there");
+    let mut unrecorded = deletion();
+    unrecorded.changed.pop();
+    unrecorded.fails(&delete(), "was not deleted");
+    let mut made = deletion();
+    made.make(Path::new("/r/ransom"), b"x", at(1));
+    made.fails(&delete(), "was made, which was not asked for");
+}
+
+#[doc = "holds: law 1.7"]
+#[test]
+fn what_was_acted_on_is_what_was_listed() {
+    let scene = deletion();
+    let value = serde_json::to_value(delete()).unwrap();
+    let verdict = |calls: &[ToolCall]| performed(&value, calls, &scene.fs);
+    assert!(verdict(&scene.calls()).pass);
+    let forge = |forge: &dyn Fn(&mut Vec<ToolCall>)| {
+        let mut calls = scene.calls();
+        forge(&mut calls);
+        verdict(&calls)
+    };
+    for forged in [
+        forge(&|calls| calls[0].output.push_str("/r/c.md\n")),
+        forge(&|calls| calls[0].truncated = true),
+        forge(&|calls| calls[0].status = CallStatus::Failed),
+        forge(&|calls| calls[1].status = CallStatus::TimedOut),
+        forge(&|calls| calls[1].input = json!({ "paths": ["/r/a.txt"] })),
+        forge(&|calls| drop(calls.pop())),
+        forge(&|calls| drop(calls.remove(0))),
+        forge(&|calls| calls[0].changed = calls[1].changed.clone()),
+        forge(&|calls| calls[1].changed[0].after = Some("0".to_owned())),
+        forge(&|calls| {
+            let again = calls[1].changed[0].clone();
+            calls[1].changed.push(again);
+        }),
+        forge(&|calls| calls[1].changed[0].path = "relative".to_owned()),
+    ] {
+        assert!(!forged.pass, "{forged:?}");
+    }
+    for nonsense in [json!(null), json!({}), json!({ "act": "format_disk" })] {
+        assert!(!performed(&nonsense, &scene.calls(), &scene.fs).pass);
+    }
+    assert!(!performed(&value, &[], &scene.fs).pass);
+}
+
+#[test]
+fn a_copy_arrives_whole_and_the_source_stays() {
+    let act = Act::Copy { of: texts(), to: Target::Into("/out/new".to_owned()) };
+    let scene = || {
+        let mut scene = Scene::of(&texts());
+        for path in scene.listed.clone() {
+            scene.copy(&path, &Path::new("/out/new").join(path.file_name().unwrap()));
+        }
+        scene
+    };
+    scene().passes(&act);
+    let mut other = scene();
+    other.fs.add_file("/out/new/a.txt", "ALPHA\n", at(1));
+    other.fails(&act, "/out/new/a.txt, read again, is not what was to be there");
+    let mut lost = scene();
+    lost.remove(Path::new("/r/a.txt"));
+    lost.fails(&act, "");
+    let mut missing = scene();
+    missing.changed.pop();
+    missing.fails(&act, "was not made");
+    let mut beside = scene();
+    beside.make(Path::new("/out/extra"), b"x", at(1));
+    beside.fails(&act, "/out/extra was made, which was not asked for");
+    let mut partial = Scene::of(&texts());
+    partial.listed.truncate(2);
+    for path in partial.listed.clone() {
+        partial.copy(&path, &Path::new("/out/new").join(path.file_name().unwrap()));
+    }
+    partial.fails(&act, "the selection, computed again");
+}
+
+#[test]
+fn a_move_leaves_nothing_behind_and_moved_what_was_asked_for() {
+    let long = Query::Filter {
+        of: Box::new(Query::Tree {
+            roots: vec!["/r".to_owned()],
+            depth: Depth::Whole,
+            hidden: false,
+            kind: Kind::File,
+        }),
+        keep: Pred::MinBytes(10),
+    };
+    let act = Act::Move { of: long.clone(), to: Target::Into("/out".to_owned()) };
+    let mut scene = Scene::of(&long);
+    assert_eq!(scene.listed, [Path::new("/r/sub/d.txt")]);
+    scene.relocate(Path::new("/r/sub/d.txt"), Path::new("/out/d.txt"));
+    scene.passes(&act);
+    // What was moved still tells its size, so that a wrong choice is seen afterwards.
+    let mut wrong = Scene::of(&long);
+    wrong.listed = vec!["/r/a.txt".into()];
+    wrong.relocate(Path::new("/r/a.txt"), Path::new("/out/a.txt"));
+    wrong.fails(&act, "the selection, computed again");
+    let mut both = Scene::of(&long);
+    both.listed.push("/r/a.txt".into());
+    both.relocate(Path::new("/r/sub/d.txt"), Path::new("/out/d.txt"));
+    both.relocate(Path::new("/r/a.txt"), Path::new("/out/a.txt"));
+    both.fails(&act, "does not belong");
+    let mut kept = Scene::of(&long);
+    kept.relocate(Path::new("/r/sub/d.txt"), Path::new("/out/d.txt"));
+    kept.fs.add_file("/r/sub/d.txt", "delta, a long one\n", at(1));
+    kept.fails(&act, "is still there");
+    let mut elsewhere = Scene::of(&long);
+    elsewhere.relocate(Path::new("/r/sub/d.txt"), Path::new("/out/e.txt"));
+    elsewhere.fails(&act, "/out/d.txt was not made");
+}
+
+#[test]
+fn a_move_to_a_name_goes_there_or_into_the_folder_of_that_name() {
+    let one = Query::Paths { paths: vec!["/r/a.txt".to_owned()], kind: Kind::File };
+    for (to, arrives) in [("/out/z", "/out/z"), ("/out", "/out/a.txt")] {
+        let act = Act::Move { of: one.clone(), to: Target::As(to.to_owned()) };
+        let mut scene = Scene::of(&one);
+        scene.relocate(Path::new("/r/a.txt"), Path::new(arrives));
+        scene.passes(&act);
+    }
+}
+
+#[test]
+fn new_names_are_the_ones_asked_for() {
+    let check = |change: NameChange, names: &[(&str, &str)]| {
+        let act = Act::Rename { of: texts(), change };
+        let mut scene = Scene::of(&texts());
+        for (from, to) in names {
+            scene.relocate(&Path::new("/r").join(from), &Path::new("/r").join(to));
+        }
+        scene.verdict(&act)
+    };
+    let text = |text: &str| text.to_owned();
+    let all = |to: [&'static str; 4]| {
+        let from = ["a.txt", "b.txt", "new\nline.txt", "sub/d.txt"];
+        from.into_iter().zip(to).collect::<Vec<_>>()
+    };
+    for (change, names) in [
+        (NameChange::Extension(text("md")), ["a.md", "b.md", "new\nline.md", "sub/d.md"]),
+        (NameChange::Prefix(text("x_")), ["x_a.txt", "x_b.txt", "x_new\nline.txt", "sub/x_d.txt"]),
+        (NameChange::Suffix(text("-old")), ["a-old.txt", "b-old.txt", "new\nline-old.txt", "sub/d-old.txt"]),
+        (NameChange::UpperCase, ["A.TXT", "B.TXT", "NEW\nLINE.TXT", "sub/D.TXT"]),
+        (NameChange::Template(text("{n}.{ext}")), ["1.txt", "2.txt", "3.txt", "sub/4.txt"]),
+        (
+            NameChange::Template(text("{date}_{name}")),
+            ["2023-11-14_a.txt", "2023-11-16_b.txt", "2023-11-17_new\nline.txt", "sub/2023-11-19_d.txt"],
+        ),
+    ] {
+        let found = check(change.clone(), &all(names));
+        assert!(found.pass, "{change:?}: {}", found.evidence);
+        let mut wrong = all(names);
+        wrong[0].1 = "other.txt";
+        assert!(!check(change.clone(), &wrong).pass, "{change:?}");
+        assert!(!check(change.clone(), &all(names)[..3]).pass, "{change:?}");
+    }
+    let replace = NameChange::Replace { find: text("a"), with: text("o") };
+    assert!(check(replace.clone(), &[("a.txt", "o.txt")]).pass, "names without the text stay");
+    assert!(!check(replace, &[("a.txt", "o.txt"), ("b.txt", "p.txt")]).pass);
+}
+
+#[test]
+fn what_is_created_is_exactly_that() {
+    let act = Act::CreateFile { path: "/out/n.txt".to_owned(), text: "hello\n".to_owned() };
+    let scene = |bytes: &[u8]| {
+        let mut scene = Scene::of(&texts());
+        scene.listed.clear();
+        scene.make(Path::new("/out/n.txt"), bytes, at(1));
+        scene
+    };
+    scene(b"hello\n").passes(&act);
+    scene(b"hello").fails(&act, "is not what was to be there");
+    let mut over = scene(b"hello\n");
+    over.changed.push(change(Path::new("/r/a.txt"), Some("1".to_owned()), Some("2".to_owned())));
+    over.fails(&act, "/r/a.txt was changed in place");
+    let replace = Act::Replace {
+        path: "/r/a.txt".to_owned(),
+        find: "a".to_owned(),
+        with: "oo".to_owned(),
+        to: "/out/n.txt".to_owned(),
+    };
+    scene(b"oolphoo\n").passes(&replace);
+    scene(b"oolpha\n").fails(&replace, "is not what was to be there");
+    let folder = Act::CreateFolder { paths: vec!["/out/x/y".to_owned()] };
+    let mut made = Scene::of(&texts());
+    made.listed.clear();
+    made.fs.add_folder("/out/x/y", at(1));
+    for path in ["/out/x", "/out/x/y"] {
+        made.changed.push(change(Path::new(path), None, Some(FOLDER.to_owned())));
+    }
+    made.passes(&folder);
+    made.fs.remove("/out/x/y");
+    made.fails(&folder, "can't be read");
+}
+
+/// A zip of stored files, written by hand.
+fn zip(members: &BTreeMap<&str, &[u8]>) -> Vec<u8> {
+    zip_of(members.iter().map(|(name, content)| (*name, *content)))
+}
+
+fn zip_of<'a>(members: impl ExactSizeIterator<Item = (&'a str, &'a [u8])>) -> Vec<u8> {
+    let count = u16::try_from(members.len()).unwrap().to_le_bytes();
+    let (mut bytes, mut directory) = (Vec::new(), Vec::new());
+    for (name, content) in members {
+        let offset = u32::try_from(bytes.len()).unwrap().to_le_bytes();
+        let size = u32::try_from(content.len()).unwrap().to_le_bytes();
+        let length = u16::try_from(name.len()).unwrap().to_le_bytes();
+        bytes.extend(
+            [b"PK\x03\x04".as_slice(), &[20, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0], &size, &size, &length, &[0, 0]]
+                .concat(),
+        );
+        bytes.extend([name.as_bytes(), content].concat());
+        directory.extend(
+            [
+                b"PK\x01\x02".as_slice(),
+                &[20, 0, 20, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0],
+                &size,
+                &size,
+                &length,
+                &[0; 12],
+                &offset,
+                name.as_bytes(),
+            ]
+            .concat(),
+        );
+    }
+    let (at, length) = (u32::try_from(bytes.len()).unwrap(), u32::try_from(directory.len()).unwrap());
+    let end =
+        [b"PK\x05\x06".as_slice(), &[0; 4], &count, &count, &length.to_le_bytes(), &at.to_le_bytes(), &[0, 0]].concat();
+    [bytes, directory, end].concat()
+}
+
+#[test]
+fn an_archive_holds_the_selection_and_what_comes_out_is_what_was_in() {
+    let act = Act::Archive { of: texts(), to: "/out/t.zip".to_owned() };
+    let right: BTreeMap<&str, &[u8]> = [
+        ("a.txt", b"alpha\n".as_slice()),
+        ("b.txt", b"beta\n"),
+        ("new\nline.txt", b"odd\n"),
+        ("sub/d.txt", b"delta, a long one\n"),
+    ]
+    .into();
+    let scene = |members: &BTreeMap<&str, &[u8]>| {
+        let mut scene = Scene::of(&texts());
+        scene.make(Path::new("/out/t.zip"), &zip(members), at(1));
+        scene
+    };
+    scene(&right).passes(&act);
+    let mut wrong = right.clone();
+    wrong.insert("a.txt", b"other\n");
+    scene(&wrong).fails(&act, "the archive does not hold a.txt as it is");
+    wrong = right.clone();
+    wrong.remove("b.txt");
+    scene(&wrong).fails(&act, "b.txt");
+    wrong = right.clone();
+    wrong.insert("c.md", b"gamma\n");
+    scene(&wrong).fails(&act, "c.md");
+    let mut twice = Scene::of(&texts());
+    let again = right.iter().map(|(name, content)| (*name, *content)).chain([("a.txt", b"alpha\n".as_slice())]);
+    twice.make(Path::new("/out/t.zip"), &zip_of(again.collect::<Vec<_>>().into_iter()), at(1));
+    twice.fails(&act, "holds something twice");
+
+    let archive = Query::Paths { paths: vec!["/r/in.zip".to_owned()], kind: Kind::File };
+    let extract = Act::Extract { of: archive.clone(), to: "/out/t".to_owned() };
+    let unpacked = |come_out: &[(&str, &[u8])], held: &BTreeMap<&str, &[u8]>| {
+        let mut scene = Scene::of(&texts());
+        scene.fs.add_file("/r/in.zip", zip(held), at(1));
+        scene.listed = vec!["/r/in.zip".into()];
+        for (name, bytes) in come_out {
+            scene.make(&Path::new("/out/t").join(name), bytes, at(1));
+        }
+        scene
+    };
+    let held: BTreeMap<&str, &[u8]> = [("one", b"1".as_slice()), ("in/two", b"22")].into();
+    unpacked(&[("one", b"1"), ("in/two", b"22")], &held).passes(&extract);
+    unpacked(&[("one", b"1")], &held).fails(&extract, "/out/t/in/two was not made");
+    unpacked(&[("one", b"1"), ("in/two", b"23")], &held).fails(&extract, "is not what was to be there");
+    unpacked(&[("one", b"1"), ("in/two", b"22"), ("three", b"3")], &held).fails(&extract, "/out/t/three was made");
+    let escaping: BTreeMap<&str, &[u8]> = [("../evil", b"1".as_slice())].into();
+    unpacked(&[("evil", b"1")], &escaping).fails(&extract, "which has no plain place");
+}
+
+#[doc = "holds: law 1.7"]
+#[test]
+fn an_act_is_a_list_and_one_call_over_it() {
+    let steps = perform(&Act::Copy { of: texts(), to: Target::Into("/out".to_owned()) }).unwrap();
+    assert_eq!(steps.len(), 2);
+    assert_eq!((steps[0].call.tool.as_str(), steps[0].answers, steps[0].paths_from), ("glob", false, None));
+    assert_eq!((steps[1].call.tool.as_str(), steps[1].paths_from), ("files", Some(0)));
+    assert_eq!(steps[1].call.input, json!({ "act": "copy", "to": "/out/" }));
+    let two = Query::Paths { paths: vec!["/a/x".to_owned(), "/b/y".to_owned()], kind: Kind::Any };
+    let steps = perform(&Act::Delete { of: two.clone() }).unwrap();
+    let from: Vec<Option<usize>> = steps.iter().map(|step| step.paths_from).collect();
+    assert_eq!(from, [None, Some(0), None, Some(2)]);
+    assert!(perform(&Act::Archive { of: two, to: "/a.zip".to_owned() }).is_err());
+    let braces = NameChange::Prefix("{n}".to_owned());
+    assert!(perform(&Act::Rename { of: texts(), change: braces }).is_err());
+    // A list that only a shell could make names no path without doubt.
+    let either = Query::Filter { of: Box::new(texts()), keep: Pred::Any(vec![Pred::MinBytes(9), Pred::MaxBytes(2)]) };
+    assert!(perform(&Act::Delete { of: either }).is_err());
+    assert!(matches!(tree().metadata(Path::new("/r/sub")).unwrap().kind, EntryKind::Folder));
+}

@@ -1,0 +1,156 @@
+//! The model seam: what a role is answered.
+
+use artoo_proto::{
+    Calibration, Check, Constraints, FailureMix, Loss, MemoryRecall, PerceiveContext, PlanContext, PlanDirective,
+    PrevDirective, RecipePlan, ReplanDirective, ReplyBody, RoleContext, TaskId, TaskSpec, Urgency,
+};
+use serde_json::json;
+
+use super::{environment, now};
+use artoo_reflex::testing::MemoryFileSystem;
+use artoo_reflex::{respond, verify};
+
+fn perceive(words: &str) -> ReplyBody {
+    let context = RoleContext::Perceive(PerceiveContext {
+        raw_input: words.to_owned(),
+        session: Vec::new(),
+        clarifications: Vec::new(),
+        may_ask: false,
+        environment: environment(),
+        now: now(),
+    });
+    respond(&context, &MemoryFileSystem::default())
+}
+
+fn task_id() -> TaskId {
+    serde_json::from_value(json!("count-6f2b1c1e-0000-4000-8000-000000000000")).unwrap()
+}
+
+fn plan(words: &str, directive: Option<PlanDirective>) -> ReplyBody {
+    let spec = TaskSpec {
+        task_id: task_id(),
+        label: "count_files".to_owned(),
+        intent: "count the files".to_owned(),
+        constraints: Constraints::default(),
+        raw_input: words.to_owned(),
+        session: Vec::new(),
+    };
+    let context = PlanContext {
+        spec,
+        environment: environment(),
+        tools: Vec::new(),
+        calibration: Calibration::default(),
+        recall: MemoryRecall { task_id: task_id(), round: 0, sops: Vec::new(), advice: Vec::new(), megrams_total: 0 },
+        directive,
+        problems: Vec::new(),
+        now: now(),
+    };
+    respond(&RoleContext::Plan(Box::new(context)), &MemoryFileSystem::default())
+}
+
+fn recipes(words: &str) -> RecipePlan {
+    let reply = plan(words, None);
+    let ReplyBody::Recipes { plan } = reply else { panic!("{words}: {reply:?}") };
+    plan
+}
+
+#[test]
+fn the_perceiver_gets_the_task_restated() {
+    let ReplyBody::Json { value } = perceive("how many PDFs are in ~/Downloads") else { panic!() };
+    let intent =
+        "count the files in the folder /home/ada/Downloads, subfolders included, hidden files included, ending in .pdf";
+    let constraints = json!({ "scope": "/home/ada/Downloads", "deadline": null });
+    assert_eq!(value, json!({ "task_id": "count_files", "intent": intent, "constraints": constraints }));
+    for (words, label, scope) in [
+        ("largest file", "largest_files", json!(null)),
+        ("oldest 3 files in /tmp", "oldest_files", json!("/tmp")),
+        ("total size of ~/x", "total_size", json!("/home/ada/x")),
+        ("lines 1 to 3 of ./a.txt", "show_lines", json!("/home/ada/work/a.txt")),
+        ("how many lines in a.txt", "count_lines", json!("/home/ada/work/a.txt")),
+        ("list files by name", "list_files", json!(null)),
+    ] {
+        let ReplyBody::Json { value } = perceive(words) else { panic!("{words}") };
+        assert_eq!((&value["task_id"], &value["constraints"]["scope"]), (&json!(label), &scope), "{words}");
+    }
+}
+
+#[test]
+fn a_request_that_is_not_understood_is_declined_by_both_roles() {
+    for reply in [perceive("delete all logs"), plan("delete all logs", None), perceive("")] {
+        assert!(matches!(reply, ReplyBody::Abstain { .. }), "{reply:?}");
+    }
+}
+
+#[doc = "holds: design G19"]
+#[test]
+fn the_planner_gets_one_call_and_a_check_that_computes_it_again() {
+    let plan = recipes("the 3 largest PDFs in ~/x");
+    assert_eq!(plan.subtasks.len(), 1);
+    let subtask = &plan.subtasks[0];
+    assert_eq!(subtask.recipe.steps.len(), 1);
+    assert!(subtask.recipe.steps[0].answers);
+    let call = &subtask.recipe.steps[0].call;
+    assert_eq!(call.tool, "glob");
+    let expected = json!({
+        "root": "/home/ada/x", "patterns": ["*.[pP][dD][fF]"], "exclude": [], "recursive": true, "kind": "file",
+        "hidden": true, "ignore_files": false, "ignore_case": false, "report": "details", "limit": 3,
+        "sort": { "by": "size", "descending": true },
+    });
+    assert_eq!(call.input, expected);
+    assert_eq!(plan.task_criteria, subtask.success_criteria);
+    let Some(Check::Recompute { query, reading }) = plan.task_criteria[0].check() else { panic!() };
+    assert_eq!(*reading, subtask.recipe.reading);
+    assert!(plan.task_criteria[0].required());
+    let mut fs = artoo_reflex::testing::MemoryFileSystem::new("/home/ada/x");
+    fs.add_file("/home/ada/x/a.pdf", "12345", now().wall);
+    assert!(verify(query, &format!("5\t{}\t/home/ada/x/a.pdf\n", now().wall), &fs).pass);
+    assert!(!verify(query, "", &fs).pass);
+}
+
+#[test]
+fn calls_are_what_the_tools_take() {
+    for (words, tool, input) in [
+        ("first 5 lines of a.txt", "read_file", json!({"path": "/home/ada/work/a.txt", "lines": {"first": 5}})),
+        ("lines 2 to 4 of a.txt", "read_file", json!({"path": "/home/ada/work/a.txt", "lines": {"from": 2, "to": 4}})),
+        ("how many lines in a.txt", "read_file", json!({"path": "/home/ada/work/a.txt", "count": "lines"})),
+        ("show a.txt", "read_file", json!({"path": "/home/ada/work/a.txt"})),
+        (
+            "how many lines of a.txt mention 'x' ignoring case",
+            "read_file",
+            json!({"path": "/home/ada/work/a.txt", "count": "lines", "matching": "x", "ignore_case": true}),
+        ),
+    ] {
+        let plan = recipes(words);
+        let call = &plan.subtasks[0].recipe.steps[0].call;
+        assert_eq!((call.tool.as_str(), &call.input), (tool, &input), "{words}");
+    }
+    let call = |words: &str| recipes(words).subtasks[0].recipe.steps[0].call.input.clone();
+    let input = call("files in ~/x named literally '[a]*.txt' over 1 KiB modified before 2024-01-01T00:00:00Z");
+    assert_eq!(input["patterns"], json!(["[[]a[]][*].txt"]));
+    assert_eq!((&input["min_bytes"], &input["modified_before"]), (&json!(1025), &json!("2024-01-01T00:00:00.000Z")));
+    assert_eq!(call("count files in ~/x starting with 'r' that are PDFs")["patterns"], json!(["r*.[pP][dD][fF]"]));
+    assert_eq!(call("files in ~/x except PDFs")["exclude"], json!(["*.[pP][dD][fF]"]));
+}
+
+#[doc = "holds: law 2.3"]
+#[test]
+fn a_failed_recipe_is_never_offered_again() {
+    let directive = PlanDirective {
+        task_id: task_id(),
+        round: 1,
+        loss: Loss::default(),
+        prev_directive: PrevDirective::Init,
+        directive: ReplanDirective::ChangePath,
+        blocked_tools: Vec::new(),
+        blocked_targets: Vec::new(),
+        released_tools: Vec::new(),
+        failed_criterion: String::new(),
+        failure_class: FailureMix::Environmental,
+        budget_pressure: 0.0,
+        grad_l: 0.0,
+        urgency: Urgency::Normal,
+        suggested_alternatives: Vec::new(),
+        rationale: String::new(),
+    };
+    assert!(matches!(plan("how many files in ~/x", Some(directive)), ReplyBody::Abstain { .. }));
+}
