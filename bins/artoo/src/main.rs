@@ -5,6 +5,7 @@ mod args;
 mod audit;
 mod call_monitor;
 mod check_command;
+mod clock;
 mod config;
 mod display;
 mod doctor;
@@ -39,7 +40,7 @@ use std::process::ExitCode;
 use exit::Exit;
 
 fn main() -> ExitCode {
-    heap::share_one();
+    heap::use_one_heap();
     // A panic on the way in or out is an internal failure with its own code, not a crash.
     catch_unwind(start::start).unwrap_or(Exit::Internal).into()
 }

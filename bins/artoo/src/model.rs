@@ -23,15 +23,15 @@ use crate::variables::Variables;
 
 pub(crate) use crate::model_choice::ModelKind;
 
-/// The models of a run, with their book.
+/// The model of a run, and the record of its costs.
 pub(crate) struct Models {
     model: Arc<dyn Model>,
-    /// What they do and cost.
+    /// Costs and waits of its calls.
     pub(crate) spending: Arc<Spending>,
 }
 
 impl Models {
-    /// The models themselves. Nothing is contacted yet.
+    /// Builds the chosen models. No endpoint is contacted yet.
     pub(crate) fn build(settings: &Settings, variables: &Variables) -> Result<Self, Failure> {
         let choice = &settings.model;
         let budget = Budget { max_tokens: settings.max_tokens, max_cost: settings.max_cost.map(|money| money.micro) };
@@ -96,7 +96,7 @@ fn tiers(
     };
     let fallback = choice.fallback.iter().map(|kind| client(kind, Place::Fallback));
     let brain = std::iter::once(Ok(first)).chain(fallback).collect::<Result<Vec<_>, _>>()?;
-    refuse_repeated(&brain, variables)?;
+    refuse_duplicates(&brain, variables)?;
     let models = |clients: Vec<Client>| clients.into_iter().map(|client| client.model).collect::<Vec<_>>();
     let (mut brain, worker) = (models(brain), models(worker));
     let model = match brain.pop() {
@@ -115,8 +115,8 @@ struct Client {
     info: ModelInUse,
 }
 
-/// A model that stands twice in the chain would step in for itself, and its rank among the judges would be two.
-fn refuse_repeated(chain: &[Client], variables: &Variables) -> Result<(), Failure> {
+/// Refuses a model that is its own fallback.
+fn refuse_duplicates(chain: &[Client], variables: &Variables) -> Result<(), Failure> {
     let mut seen = BTreeSet::new();
     match chain.iter().find(|client| !seen.insert(&client.info.identity)) {
         Some(again) => {
@@ -127,7 +127,7 @@ fn refuse_repeated(chain: &[Client], variables: &Variables) -> Result<(), Failur
     }
 }
 
-/// A recording fits on another machine: the folders that differ there don't count.
+/// Folders replaced by placeholders in a recording, so that it fits other machines.
 ///
 /// The workspace and the working folder may lie in the home folder, so they are masked first.
 fn masks(environment: &artoo_proto::Environment) -> Masks {

@@ -1,4 +1,4 @@
-//! Which model answers, why that one, and how it is set up.
+//! The choice of models from options and variables.
 
 mod remote;
 mod spec;
@@ -9,15 +9,15 @@ pub(crate) use spec::ModelKind;
 use crate::failure::Failure;
 use crate::variables::Variables;
 
-/// The chosen models and what led to the first of them.
+/// The chosen models.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct ModelChoice {
     pub(crate) kind: ModelKind,
-    /// Where the choice was made, for `doctor`.
+    /// What chose the first model, shown by `doctor`.
     pub(crate) why: &'static str,
     /// The model that carries out and checks single steps, if another.
     pub(crate) worker: Option<ModelKind>,
-    /// Who steps in, in this order.
+    /// Models that answer if the first can't, in order.
     pub(crate) fallback: Vec<ModelKind>,
 }
 
@@ -27,11 +27,12 @@ impl ModelChoice {
         std::iter::once(&self.kind).chain(&self.worker).chain(&self.fallback)
     }
 
-    /// The option wins over `ARTOO_MODEL`, which wins over an endpoint or key in the environment; else it is reflex.
+    /// Chooses the models. The option wins over `ARTOO_MODEL`, which wins over an endpoint or key; the default is
+    /// reflex.
     pub(crate) fn resolve(option: Option<ModelKind>, variables: &Variables) -> Result<Self, Failure> {
         let (kind, why) = Self::first(option, variables)?;
         let worker: Option<ModelKind> = variables.parsed("ARTOO_WORKER")?;
-        let fallback = variables.parsed::<spec::Several>("ARTOO_FALLBACK")?.unwrap_or_default().0;
+        let fallback = variables.parsed::<spec::ModelList>("ARTOO_FALLBACK")?.unwrap_or_default().0;
         for (name, others) in [("ARTOO_WORKER", worker.as_slice()), ("ARTOO_FALLBACK", fallback.as_slice())] {
             if let Some(other) =
                 others.iter().find(|kind| matches!(kind, ModelKind::Reflex | ModelKind::Cassette { .. }))
@@ -49,8 +50,9 @@ impl ModelChoice {
         })
     }
 
-    /// Whether tool output stays with reflex, or goes only to local models that the user trusts with secrets.
-    pub(crate) fn stays_here(&self, variables: &Variables) -> Result<bool, Failure> {
+    /// Whether files that may hold secrets can be shown to every chosen model unasked: reflex, or local models that the
+    /// user trusts.
+    pub(crate) fn is_trusted_with_secrets(&self, variables: &Variables) -> Result<bool, Failure> {
         let is_trusted = match variables.text("ARTOO_TRUST_LOCAL")?.as_deref() {
             None | Some("no") => false,
             Some("yes") => true,

@@ -1,4 +1,4 @@
-//! `artoo config`: what is set, by whom, and what can be.
+//! `artoo config`: shows the settings, their origins, and the available keys.
 
 use crate::args::{ConfigCommand, Options};
 use crate::config::{Kind, Place, Setting, ignored_in};
@@ -10,7 +10,7 @@ use crate::model_choice::ModelKind;
 use crate::settings::Settings;
 use crate::variables::Variables;
 
-/// Shows what it is asked for.
+/// Runs a subcommand of `artoo config`.
 pub(crate) fn run(
     command: ConfigCommand,
     options: Options,

@@ -1,4 +1,4 @@
-//! What the models of a run cost: by task, role and model, beside what was expected, and kept for the next estimate.
+//! Costs of a run's models by task, role and model, stored for later estimates.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -13,10 +13,10 @@ use crate::abilities;
 use crate::call_monitor::CallMonitor;
 use crate::display::Line;
 
-/// What tasks took, in the data folder.
+/// Name of the file in the data folder.
 const FILE: &str = "spending.json";
 
-/// The one currency that prices are given in.
+/// The currency of all prices.
 pub(crate) const CURRENCY: &str = "USD";
 
 /// A model that a task begins with.
@@ -93,7 +93,7 @@ impl Tier {
 
 /// The costs of a run, and the models that they and an estimate are about.
 pub(crate) struct Spending {
-    /// What was spent.
+    /// Tokens and cost of each call so far.
     pub(crate) ledger: Arc<Ledger>,
     /// Waits and fallbacks of calls under way.
     pub(crate) monitor: Arc<CallMonitor>,
@@ -150,7 +150,7 @@ impl Spending {
         }
     }
 
-    /// What a task took and by whom, beside what was expected.
+    /// Lines about a task's costs by role and model, beside the estimate.
     pub(crate) fn lines(&self, task_id: &TaskId, expected: Option<String>) -> Vec<Line> {
         let rows = self.of_task(task_id);
         let mut lines: Vec<Line> = rows.iter().map(|(spender, account)| self.line(spender, account)).collect();
@@ -187,14 +187,14 @@ impl Spending {
         ))
     }
 
-    /// What the run has cost so far.
+    /// A line about the run's cost so far.
     pub(crate) fn total(&self) -> Vec<Line> {
         let total = self.ledger.total();
         let told = || Line::plain(format!("cost: {}", money(&total)));
         (total.usage.model_calls > 0).then(told).into_iter().collect()
     }
 
-    /// The same as [`Self::lines`] for programs, with whoever stepped in and why.
+    /// A task's costs and fallbacks as JSON.
     pub(crate) fn json(&self, task_id: &TaskId, expected: Option<Value>) -> Value {
         if self.models.is_empty() {
             return Value::Null;
@@ -235,7 +235,7 @@ fn sum(rows: &[(Spender, Account)]) -> Account {
     total
 }
 
-/// Money where it is known, and that it is not where it is not: a sum is never made up.
+/// The cost as text; says how many calls have no known price.
 fn money(account: &Account) -> String {
     let calls = u64::from(account.usage.model_calls);
     match account.unpriced_calls {
@@ -257,12 +257,12 @@ fn of_account(account: &Account) -> Value {
     })
 }
 
-/// Micro-dollars as dollars, every digit of them, as a text: no reader's floating point gets at a sum of money.
+/// Millionths of a dollar as dollars with six decimals, as text.
 pub(crate) fn exact(micro: u64) -> String {
     format!("{}.{:06}", micro / 1_000_000, micro % 1_000_000)
 }
 
-/// A number with its thousands apart.
+/// A number with commas between thousands.
 pub(crate) fn grouped(number: u64) -> String {
     let digits = number.to_string();
     let mut out = String::with_capacity(digits.len() + digits.len() / 3);

@@ -8,22 +8,21 @@ use std::str::FromStr;
 
 use crate::failure::Failure;
 
-/// Names of earlier versions, which are still read, and today's names.
+/// Earlier names of variables that are still read, and their current names.
 const EARLIER_NAMES: [(&str, &str); 2] = [("ARTOO_HANDS", "ARTOO_WORKER"), ("ARTOO_HANDS_KEY", "ARTOO_WORKER_KEY")];
 
-/// The variables of the user's own shell, read once, and what the configuration file says for those that are not set.
-/// An empty one counts as not set.
+/// Environment variables, read once, and the configuration file's values for those not set. Empty counts as not set.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Variables {
     all: BTreeMap<OsString, OsString>,
-    /// For those set under an earlier name: that name.
+    /// The earlier name of each variable that was set by it.
     earlier: BTreeMap<&'static str, &'static str>,
-    /// For those from the file: which key of it, and the line.
+    /// The setting and line of each variable set by the configuration file.
     from_file: BTreeMap<&'static str, String>,
 }
 
 impl Variables {
-    /// Those of this process.
+    /// The variables of this process.
     pub(crate) fn of_process() -> Self {
         Self::new(std::env::vars_os().collect())
     }
@@ -47,18 +46,18 @@ impl Variables {
         self.from_file.insert(name, origin);
     }
 
-    /// The home folder, as far as the environment says it.
+    /// The user's home folder.
     pub(crate) fn home(&self) -> PathBuf {
         self.path("HOME").or_else(std::env::home_dir).unwrap_or_default()
     }
 
-    /// Who set a variable, if anybody did.
+    /// What set a variable: a line of the file, or the variable itself.
     pub(crate) fn origin(&self, name: &'static str) -> Option<String> {
         self.raw(name)
             .map(|_| self.from_file.get(name).cloned().unwrap_or_else(|| format!("variable {}", self.label(name))))
     }
 
-    /// What the configuration file says for a variable that is not set.
+    /// A variable's value if the configuration file set it.
     pub(crate) fn of_file(&self, name: &'static str) -> Option<String> {
         self.from_file.get(name)?;
         self.raw(name)?.to_str().map(|value| value.trim().to_owned())

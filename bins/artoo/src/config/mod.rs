@@ -1,4 +1,4 @@
-//! The configuration file: which keys there are, where it lies, and that nothing in it is overlooked.
+//! The configuration file: its settings, its location, and strict reading.
 
 mod command;
 mod read;
@@ -14,13 +14,13 @@ use crate::variables::Variables;
 pub(crate) use command::key_from;
 pub(crate) use read::{ConfigProblem, key_in, load};
 
-/// The file's name in the configuration folder.
+/// Name of the file in the configuration folder.
 const FILE: &str = "config.toml";
 
-/// What a key's file may be: far longer than any key.
+/// Size limit of a file that holds a key.
 const KEY_FILE_MAX_BYTES: u64 = 16 * 1024;
 
-/// What a setting's value is.
+/// How a setting's value is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
     Text,
@@ -121,11 +121,11 @@ impl Setting {
     }
 }
 
-/// The configuration folder, and why another one was not taken.
+/// The configuration folder.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Place {
     pub(crate) folder: PathBuf,
-    /// Set where `XDG_CONFIG_HOME` was not followed.
+    /// Why `XDG_CONFIG_HOME` was ignored, if it was.
     pub(crate) ignored: Option<String>,
 }
 
@@ -172,7 +172,7 @@ pub(crate) fn with_file(mut variables: Variables) -> Result<Variables, Failure> 
     Ok(variables)
 }
 
-/// Files of a project that look like a configuration of artoo and are none.
+/// Files in a project folder that look like a configuration of artoo; they are never read.
 pub(crate) fn ignored_in(folder: &Path) -> Vec<PathBuf> {
     let names = [".env", "artoo.toml", ".artoo.toml", ".artoo/config.toml"];
     names.iter().map(|name| folder.join(name)).filter(|path| path.is_file()).collect()

@@ -1,4 +1,4 @@
-//! Reading the file: strict, with the line of whatever is wrong.
+//! Strict reading of the configuration file; errors name the line.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -11,13 +11,13 @@ use super::{KEY_FILE_MAX_BYTES, Kind, Setting};
 use crate::suggest;
 use crate::variables::Variables;
 
-/// Longest file read: some hundred times what all keys need.
+/// Size limit of the configuration file.
 const FILE_MAX_BYTES: u64 = 64 * 1024;
 
-/// Longest word repeated as a name: longer than any setting's or usual variable's.
+/// Maximum length of an unknown name quoted in an error.
 const NAME_MAX_CHARS: usize = 40;
 
-/// A configuration file, every line of it understood.
+/// A configuration file that was read without errors.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct ConfigFile {
     pub(crate) path: PathBuf,
@@ -30,7 +30,7 @@ struct Entry {
     line: usize,
 }
 
-/// Why a configuration is refused. Nothing is taken from a file that is not all right.
+/// Error of a configuration file. Nothing is taken from a file with an error.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum ConfigProblem {
     #[error(transparent)]
@@ -46,7 +46,7 @@ pub(crate) enum ConfigProblem {
 }
 
 impl ConfigProblem {
-    /// What the user can do, where the message does not say it.
+    /// What the user can do about the error.
     pub(crate) fn remedy(&self) -> &'static str {
         match self {
             Self::Distrust(Distrust::OpenToRead { .. }) => "take that away: chmod 600",
@@ -60,7 +60,7 @@ impl ConfigProblem {
     }
 }
 
-/// Reads the file at `path`; `None` where there is none.
+/// Reads the configuration file; `None` if it does not exist.
 pub(crate) fn load(path: &Path, home: &Path) -> Result<Option<ConfigFile>, ConfigProblem> {
     let Some(text) = trust::text(path, FILE_MAX_BYTES, false)? else { return Ok(None) };
     parse(path, home, &text).map(Some)
@@ -103,7 +103,7 @@ fn parse(path: &Path, home: &Path, text: &str) -> Result<ConfigFile, ConfigProbl
     Ok(ConfigFile { path: path.to_path_buf(), entries })
 }
 
-/// A key has one place.
+/// Refuses a file that gives the same key in two ways.
 fn one_key_each(path: &Path, entries: &BTreeMap<Setting, Entry>) -> Result<(), ConfigProblem> {
     let places = [
         vec![Setting::SecretFile, Setting::SecretVariable, Setting::SecretCommand],
@@ -135,16 +135,14 @@ fn key_of(name: &str) -> Result<Setting, String> {
     })
 }
 
-/// A word of a person's that is to be a name: repeated only if it is spelled as names are, for it may be a key that was
-/// put in the wrong place.
+/// The word if it is spelled like a name, otherwise a placeholder: it may be a key in the wrong place.
 fn shown_if_name(word: &str, is_letter: fn(&char) -> bool) -> String {
     let is_of_names = |c: char| is_letter(&c) || c.is_ascii_digit() || c == '_';
     let is_name = word.chars().count() <= NAME_MAX_CHARS && word.chars().all(is_of_names);
     if is_name { word.to_owned() } else { "(not shown, it may be a key)".to_owned() }
 }
 
-/// A path in the file means the same wherever artoo is started. What stands in the place of a key's file may be the
-/// key itself, and is not repeated.
+/// Expands `~/` and refuses relative paths. The value of a key file setting is not quoted, since it may be the key.
 fn whole_path(home: &Path, value: &str, key: Setting) -> Result<String, String> {
     let path = match value.strip_prefix("~/") {
         Some(below) => home.join(below),
@@ -162,8 +160,7 @@ impl ConfigFile {
         self.entries.get(&key).map(|entry| entry.value.as_str())
     }
 
-    /// What the file says for variables that are not set, with where it says so. Reads the key's file, if one is named
-    /// and nothing else says the key.
+    /// Values for variables that are not set, with the line of each. Reads the key file, variable or command.
     pub(crate) fn variables(&self, set: &Variables) -> Result<Vec<(&'static str, String, String)>, ConfigProblem> {
         let mut filled = Vec::new();
         for (key, entry) in &self.entries {
@@ -193,7 +190,7 @@ impl ConfigFile {
     }
 }
 
-/// The key in a file that only its owner may read.
+/// Reads a key from a file that only its owner may read.
 pub(crate) fn key_in(path: &Path) -> Result<String, ConfigProblem> {
     let missing = || Distrust::Unreadable { path: path.to_path_buf(), source: std::io::ErrorKind::NotFound.into() };
     let text = trust::text(path, KEY_FILE_MAX_BYTES, true)?.ok_or_else(missing)?;

@@ -1,4 +1,4 @@
-//! What doctor says of a chosen model file: what it is, and whether it still is what was recorded.
+//! Findings about chosen model files: their metadata, and whether they changed since they were recorded.
 
 use artoo_llm::files::{Checksum, Gguf};
 

@@ -100,7 +100,7 @@ fn secrets_stay_here_with_reflex_and_where_the_person_trusts_local_models() {
     let check = |model: &str, set: &[(&str, &str)], expected: bool| {
         let variables = Variables::of(set);
         let choice = ModelChoice::resolve(Some(model.parse().unwrap()), &variables).unwrap();
-        assert_eq!(choice.stays_here(&variables).unwrap(), expected, "{model} {set:?}");
+        assert_eq!(choice.is_trusted_with_secrets(&variables).unwrap(), expected, "{model} {set:?}");
     };
     let trust = ("ARTOO_TRUST_LOCAL", "yes");
     check("reflex", &[], true);
@@ -119,7 +119,8 @@ fn secrets_stay_here_with_reflex_and_where_the_person_trusts_local_models() {
     check("ollama:m", &[trust, ("ARTOO_HANDS", "openai:m@https://a.example")], false);
     check("cassette:x", &[trust], false);
     let unclear = Variables::of(&[("ARTOO_TRUST_LOCAL", "maybe")]);
-    let told = ModelChoice::resolve(Some("file:m".parse().unwrap()), &unclear).unwrap().stays_here(&unclear);
+    let told =
+        ModelChoice::resolve(Some("file:m".parse().unwrap()), &unclear).unwrap().is_trusted_with_secrets(&unclear);
     assert!(told.unwrap_err().message.contains("give yes or no"));
 }
 
