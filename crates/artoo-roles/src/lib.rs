@@ -15,8 +15,6 @@ pub mod ask;
 mod blocked;
 pub mod dispatcher;
 pub mod executor;
-#[cfg(test)]
-mod fixtures;
 pub mod grounding;
 pub mod limits;
 pub mod machine;
@@ -25,12 +23,12 @@ pub mod meta_validator;
 pub mod perceiver;
 pub mod planner;
 pub mod prompt;
-#[cfg(test)]
-mod regressions;
 pub mod rehearsal;
 #[cfg(feature = "runtime")]
 pub mod runtime;
 pub mod solver;
 pub mod system;
+#[cfg(any(test, feature = "testing"))]
+pub mod testing;
 
 pub use system::{Effect, Input, System, SystemConfig};

@@ -12,7 +12,7 @@ use std::sync::Arc;
 use artoo_mkct::Engine;
 use artoo_proto::{
     CallStatus, CheckOutcome, EffectClass, EffectId, Environment, ModelReply, ModelRequest, Now, ReplyBody,
-    SessionTurn, TaskId, Timestamp, ToolCall, ToolOutcome, ToolSpec, Usage, UserRequest,
+    SessionTurn, TaskId, Timestamp, ToolCall, ToolOrder, ToolOutcome, ToolSpec, Usage, UserRequest,
 };
 use serde_json::Value;
 use uuid::Uuid;
@@ -21,7 +21,7 @@ use crate::limits::{
     CALLS_PER_ATTEMPT, CLARIFICATION_ROUNDS, HARD_LIMIT_MS, IDLE_REPLIES_MAX, PLAN_DRAFTS_MAX, REPLY_SUBTASKS,
     RETRIES_MAX,
 };
-use crate::machine::{Completion, ToolOrder, Work};
+use crate::machine::{Completion, Work};
 use crate::memory::Memory;
 use crate::system::{Effect, Input, SystemConfig};
 

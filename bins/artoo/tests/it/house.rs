@@ -1,5 +1,6 @@
 //! The house: what holds for the repository as a whole, whatever it does.
 
+mod api;
 mod edges;
 mod files;
 mod limits;

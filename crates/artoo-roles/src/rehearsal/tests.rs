@@ -4,8 +4,8 @@ use artoo_proto::{ExecuteContext, ModelFailure, ReplyBody, Role, RoleContext, Se
 use serde_json::{Value, json};
 
 use super::{Course, Line, Scene, calls_max, calls_max_of, rehearse};
-use crate::fixtures::unreadable;
-use crate::system::testing::{World, config, environment, ok_call, understood, value};
+use crate::testing::bench::unreadable;
+use crate::testing::world::{World, config, environment, ok_call, understood, value};
 
 const COURSES: [Course; 3] = [Course::Checked, Course::Words, Course::Judged];
 
