@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 use super::{files_ending, root};
 
 /// Crates with a snapshot.
-const CRATES: [&str; 1] = ["artoo-ggs"];
+const CRATES: [&str; 2] = ["artoo-ggs", "artoo-mkct"];
 
 /// Set to 1, the snapshots are written instead of compared.
 const BLESS: &str = "ARTOO_BLESS";
