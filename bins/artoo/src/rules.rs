@@ -1,8 +1,6 @@
 //! `artoo rules`: lists and revokes standing approvals.
 
-use std::time::SystemTime;
-
-use artoo_proto::{Timestamp, escape};
+use artoo_proto::escape;
 use artoo_tools::{Rule, RuleBook};
 use serde_json::{Value, json};
 

@@ -1,7 +1,5 @@
 //! `artoo undo`: shows a task's changes, asks, reverts them, and lists those that can't be reverted.
 
-use std::time::SystemTime;
-
 use artoo_audit::{AuditConfig, Note, REPORT_EVERY};
 use artoo_proto::escape;
 use artoo_roles::runtime::UNDO;

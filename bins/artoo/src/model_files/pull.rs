@@ -2,7 +2,6 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::SystemTime;
 
 use artoo_llm::files::{DownloadLimits, Gguf, Location, Model, ModelFolder, Offer, Offered, Puller, Wanted};
 use serde_json::json;
