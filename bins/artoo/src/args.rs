@@ -100,6 +100,11 @@ pub(crate) enum Command {
         #[command(subcommand)]
         command: RulesCommand,
     },
+    /// Hands memory to other programs
+    Memory {
+        #[command(subcommand)]
+        command: MemoryCommand,
+    },
     /// Shows what tools put out, whole, as it was kept
     Evidence {
         #[command(subcommand)]
@@ -165,6 +170,17 @@ pub(crate) enum EvidenceCommand {
     Show {
         /// The id under which it is cited, or the first letters of its digest
         id: String,
+    },
+}
+
+/// Subcommands of `artoo memory`.
+#[derive(Debug, Clone, PartialEq, Eq, Subcommand)]
+pub(crate) enum MemoryCommand {
+    /// Writes all records into a new or empty folder as a LevelDB, for programs that read nothing else
+    Index {
+        /// The folder
+        #[arg(value_name = "DIR")]
+        folder: PathBuf,
     },
 }
 

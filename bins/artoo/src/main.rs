@@ -15,6 +15,7 @@ mod exit;
 mod failure;
 mod heap;
 mod logging;
+mod memory;
 mod model;
 mod model_choice;
 mod model_files;

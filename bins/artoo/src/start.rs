@@ -15,8 +15,8 @@ use crate::model::Models;
 use crate::settings::Settings;
 use crate::variables::Variables;
 use crate::{
-    audit, check_command, config, doctor, estimate, evidence, logging, model_files, repl, rules, setup, show_config,
-    task, terminal, undo,
+    audit, check_command, config, doctor, estimate, evidence, logging, memory, model_files, repl, rules, setup,
+    show_config, task, terminal, undo,
 };
 
 /// Worker threads of the async runtime.
@@ -102,6 +102,9 @@ fn run(line: CommandLine, variables: &Variables, screen: &Screen) -> Result<Exit
         Some(Command::Undo(asked)) => return undo::run(&asked, &Settings::resolve(line.options, variables)?, screen),
         Some(Command::Rules { command }) => {
             return rules::run(&command, &Settings::resolve(line.options, variables)?, screen);
+        }
+        Some(Command::Memory { command }) => {
+            return memory::run(&command, &Settings::resolve(line.options, variables)?, screen);
         }
         Some(Command::Evidence { command }) => {
             return evidence::run(&command, &Settings::resolve(line.options, variables)?, screen);

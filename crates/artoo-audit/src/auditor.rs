@@ -1,15 +1,15 @@
-//! The auditor as a machine: events in, log entries and reports out. No clock, no I/O, no way to speak on the bus.
+//! The auditor as a state machine without clock and I/O: events in, log entries and reports out.
 
 use artoo_bus::{Observed, TapEvent};
 use artoo_proto::{AuditReport, ExecutionStatus, FailureClass, Message, TerminalDirective, Timestamp, Trigger};
 
-use crate::detector::{Detector, Seen};
+use crate::detector::{Detector, Observation};
 use crate::event::AuditEvent;
 use crate::finding::Finding;
 use crate::report::report;
 use crate::window::{AuditStats, Window};
 
-/// Observes everything that happens on the bus and counts it; nothing it does can reach a role.
+/// Checks and counts every event of the bus. It has no way to send anything to a role.
 #[derive(Debug)]
 pub struct Auditor {
     stats: AuditStats,
@@ -17,25 +17,25 @@ pub struct Auditor {
 }
 
 impl Auditor {
-    /// An auditor without a past, whose first window begins at `start`.
+    /// An auditor without earlier counts, whose first window begins at `start`.
     #[must_use]
     pub fn new(start: Timestamp) -> Self {
         Self::from_stats(AuditStats::new(start))
     }
 
-    /// An auditor that goes on where an earlier process stopped.
+    /// An auditor that continues the counts of an earlier process.
     #[must_use]
     pub fn from_stats(stats: AuditStats) -> Self {
         Self { stats, detector: Detector::default() }
     }
 
-    /// What must survive a restart.
+    /// The counts that must survive a restart.
     #[must_use]
     pub fn stats(&self) -> &AuditStats {
         &self.stats
     }
 
-    /// Takes in one event; the result is what belongs in the log.
+    /// Checks and counts one event, and returns its log entry.
     pub fn observe(&mut self, observed: &Observed) -> AuditEvent {
         let seen = self.detector.observe(observed);
         if let TapEvent::Message { envelope } = &observed.event {
@@ -47,12 +47,12 @@ impl Auditor {
         AuditEvent::seen(observed, seen.findings)
     }
 
-    /// Counts something found outside the tap, such as trouble with the log.
+    /// Counts a finding that belongs to no event, such as a damaged log.
     pub fn note(&mut self, finding: &Finding) {
         self.stats.window.count(finding);
     }
 
-    /// The report on the window, which then starts anew at `now`.
+    /// Makes the report on the current window; a new one begins at `now`.
     pub fn report(&mut self, now: Timestamp, trigger: Trigger) -> AuditReport {
         for finding in self.detector.overdue(now) {
             self.stats.window.count(&finding);
@@ -63,7 +63,7 @@ impl Auditor {
         report
     }
 
-    /// The bus is gone: tasks that never got a final result are found now, and counted.
+    /// Finds and counts tasks without a final result, after the bus was closed.
     pub fn end(&mut self) -> Vec<Finding> {
         let findings = self.detector.without_result();
         for finding in &findings {
@@ -72,7 +72,7 @@ impl Auditor {
         findings
     }
 
-    fn count(&mut self, message: &Message, seen: &Seen) {
+    fn count(&mut self, message: &Message, seen: &Observation) {
         let window = &mut self.stats.window;
         let totals = &mut window.totals;
         if seen.new_task {

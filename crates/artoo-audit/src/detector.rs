@@ -1,4 +1,4 @@
-//! The rules of the bus and of a task, checked event by event. What could not be seen is never held against anyone.
+//! Checks the rules of the bus and of a task, event by event. After lost events, rules that need them don't report anything.
 
 mod task;
 
@@ -13,31 +13,30 @@ use artoo_proto::{
 use crate::finding::{Finding, Rule};
 use task::TaskView;
 
-/// Tasks remembered, ended ones included: what comes late for one of them can still be judged. A task's memory is
-/// mostly its message ids, some hundreds at 16 bytes.
+/// Tasks remembered, including ended ones, so that late messages can be checked. A task takes some hundred message ids of
+/// 16 bytes.
 const TASKS_REMEMBERED: usize = 2_048;
 
-/// Outside work under way that is remembered: far above what a plan's subtasks can have going at once.
+/// Work outside the System that is remembered: far more than a plan's subtasks can have running at once.
 const EFFECTS_REMEMBERED: usize = 4_096;
 
-/// How long after its hard limit a task without a result is called overdue, in milliseconds: what a task may take to
-/// wind down.
+/// Time after its hard limit at which a task without a result counts as overdue, in milliseconds.
 const OVERDUE_GRACE_MS: i64 = 5_000;
 
 /// What one event showed.
 #[derive(Debug, Default)]
-pub(crate) struct Seen {
-    /// What looked wrong.
+pub(crate) struct Observation {
+    /// What the rules found wrong.
     pub(crate) findings: Vec<Finding>,
     /// Whether it opened a task not seen before.
     pub(crate) new_task: bool,
     /// Whether it was the first final result of its task.
     pub(crate) first_result: bool,
-    /// Where the task's gap is heading, if this event told a new D.
+    /// The task's trend, if this event contains a new D.
     pub(crate) trend: Option<GapTrend>,
 }
 
-/// What the rules need to remember.
+/// The state that the rules need.
 #[derive(Debug, Default)]
 pub(crate) struct Detector {
     next_on_tap: Option<u64>,
@@ -45,13 +44,13 @@ pub(crate) struct Detector {
     tasks: BTreeMap<TaskId, TaskView>,
     oldest_first: VecDeque<TaskId>,
     effects: BTreeMap<EffectId, Effect>,
-    /// Events were lost since the last message, so the next sequence number may be any later one.
+    /// Events were lost since the last message, so the next sequence number may be higher.
     resync: bool,
-    /// Something was lost or forgotten, so an unknown task or effect proves nothing.
+    /// Events were lost or tasks forgotten, so an unknown task or effect proves nothing.
     incomplete: bool,
 }
 
-/// Outside work under way.
+/// Running work outside the System.
 #[derive(Debug)]
 struct Effect {
     kind: EffectKind,
@@ -59,8 +58,8 @@ struct Effect {
 }
 
 impl Detector {
-    pub(crate) fn observe(&mut self, observed: &Observed) -> Seen {
-        let mut seen = Seen::default();
+    pub(crate) fn observe(&mut self, observed: &Observed) -> Observation {
+        let mut seen = Observation::default();
         self.check_position(observed.n, &mut seen);
         match &observed.event {
             TapEvent::Message { envelope } => self.message(envelope, &mut seen),
@@ -76,13 +75,13 @@ impl Detector {
             TapEvent::Ignored { address, detail } => seen.find(Rule::Ignored, format!("{address}: {detail}")),
             TapEvent::Gap { missing } => {
                 seen.find(Rule::EventsMissing, format!("{missing} events: the auditor was too slow for the bus"));
-                self.lost_sight();
+                self.mark_incomplete();
             }
         }
         seen
     }
 
-    /// Tasks that are past their hard limit and its grace without a result; each is told once.
+    /// Tasks without a result that are past their hard limit and grace; each is reported once.
     pub(crate) fn overdue(&mut self, now: Timestamp) -> Vec<Finding> {
         let late = self.tasks.iter_mut().filter_map(|(id, task)| {
             let limit_ms = task.newly_overdue(now, OVERDUE_GRACE_MS)?;
@@ -93,29 +92,30 @@ impl Detector {
 
     /// Tasks that were opened and have no result.
     pub(crate) fn without_result(&self) -> Vec<Finding> {
-        let open = self.tasks.iter().filter(|(_, task)| task.is_open() && !task.blind);
-        open.map(|(id, _)| Finding::new(Rule::NoFinalResult, format!("{id} had none when the bus closed"))).collect()
+        let open = self.tasks.iter().filter(|(_, task)| task.is_open() && !task.incomplete);
+        open.map(|(id, _)| Finding::new(Rule::NoFinalResult, format!("{id} had none when the bus was closed")))
+            .collect()
     }
 
-    fn check_position(&mut self, n: u64, seen: &mut Seen) {
+    fn check_position(&mut self, n: u64, seen: &mut Observation) {
         if let Some(expected) = self.next_on_tap
             && n != expected
         {
-            seen.find(Rule::EventsMissing, format!("event {n} came where {expected} was due"));
-            self.lost_sight();
+            seen.find(Rule::EventsMissing, format!("event {n} arrived where {expected} was expected"));
+            self.mark_incomplete();
         }
         self.next_on_tap = Some(n + 1);
     }
 
-    fn lost_sight(&mut self) {
+    fn mark_incomplete(&mut self) {
         self.resync = true;
         self.incomplete = true;
         for task in self.tasks.values_mut() {
-            task.blind = true;
+            task.incomplete = true;
         }
     }
 
-    fn message(&mut self, envelope: &Envelope, seen: &mut Seen) {
+    fn message(&mut self, envelope: &Envelope, seen: &mut Observation) {
         self.check_sequence(envelope, seen);
         check_route(envelope, seen);
         let Some(task_id) = envelope.message.task_id() else {
@@ -134,11 +134,11 @@ impl Detector {
         }
     }
 
-    fn check_sequence(&mut self, envelope: &Envelope, seen: &mut Seen) {
+    fn check_sequence(&mut self, envelope: &Envelope, seen: &mut Observation) {
         if let Some(expected) = self.next_seq {
             let fits = envelope.seq == expected || (self.resync && envelope.seq > expected);
             if !fits {
-                let detail = format!("{} has number {} where {expected} was due", name(envelope), envelope.seq);
+                let detail = format!("{} has number {} where {expected} was expected", name(envelope), envelope.seq);
                 seen.find(Rule::SequenceGap, detail);
             }
         }
@@ -154,24 +154,27 @@ impl Detector {
                 self.incomplete = true;
             }
         }
-        let blind = self.incomplete && !opens_task(first);
-        self.tasks.insert(task_id.clone(), TaskView::new(blind));
+        let incomplete = self.incomplete && !opens_task(first);
+        self.tasks.insert(task_id.clone(), TaskView::new(incomplete));
         self.oldest_first.push_back(task_id.clone());
     }
 
-    fn effect_started(&mut self, started: &EffectStarted, seen: &mut Seen) {
+    fn effect_started(&mut self, started: &EffectStarted, seen: &mut Observation) {
         let label = effect_label(&started.effect);
         if matches!(started.effect, EffectKind::Tool { .. }) && started.by != Role::Executor {
             seen.find(Rule::EffectOutsideAuthority, format!("{} asked for {label}", started.by));
         }
         if let Some(task_id) = &started.task_id {
-            let knows = self.tasks.get(task_id).map(|task| task.blind || task.passed(started.cause));
+            let knows = self.tasks.get(task_id).map(|task| task.incomplete || task.has_published(started.cause));
             if !knows.unwrap_or(self.incomplete) {
-                seen.find(Rule::UnknownCause, format!("{label} of {} names a cause that never passed", started.by));
+                seen.find(
+                    Rule::UnknownCause,
+                    format!("{label} of {} names a cause that was never published", started.by),
+                );
             }
         }
         if self.effects.len() >= EFFECTS_REMEMBERED {
-            // What an ended task still had under way was stopped and never comes back.
+            // Work of an ended task was stopped, so its result never arrives.
             let tasks = &self.tasks;
             let open = |task_id: &TaskId| tasks.get(task_id).is_some_and(TaskView::is_open);
             self.effects.retain(|_, effect| effect.task_id.as_ref().is_none_or(open));
@@ -184,10 +187,10 @@ impl Detector {
         }
     }
 
-    fn effect_finished(&mut self, finished: &EffectFinished, seen: &mut Seen) {
+    fn effect_finished(&mut self, finished: &EffectFinished, seen: &mut Observation) {
         match self.effects.remove(&finished.effect_id).map(|effect| effect.kind) {
-            // A tool's ending is judged by the call's own record in the ExecutionResult; an ended timer is no failure, and
-            // a check that finds a claim false has done its work.
+            // A tool call is judged by its record in the ExecutionResult; a timer that fired and a check that found a claim
+            // false have not failed.
             Some(EffectKind::Tool { .. } | EffectKind::Timer { .. } | EffectKind::Checks { .. }) => {}
             Some(kind) if !finished.ok => {
                 let detail = format!("{} of {}: {}", effect_label(&kind), finished.by, finished.digest);
@@ -200,14 +203,14 @@ impl Detector {
     }
 }
 
-impl Seen {
+impl Observation {
     pub(crate) fn find(&mut self, rule: Rule, detail: impl AsRef<str>) {
         self.findings.push(Finding::new(rule, detail));
     }
 }
 
-/// The route table's row must fit: who published, who receives, and from which instance.
-fn check_route(envelope: &Envelope, seen: &mut Seen) {
+/// Checks publisher, receivers and sending instance against the route table.
+fn check_route(envelope: &Envelope, seen: &mut Observation) {
     let kind = envelope.message.kind();
     let fits = route::ROUTES
         .iter()
@@ -218,7 +221,7 @@ fn check_route(envelope: &Envelope, seen: &mut Seen) {
     }
     let home = Address::of(envelope.from.role, envelope.message.task_id(), envelope.message.subtask_id());
     if envelope.from != home {
-        seen.find(Rule::ForeignTask, format!("{} speaks for {home}", name(envelope)));
+        seen.find(Rule::ForeignTask, format!("{} should come from {home}", name(envelope)));
     }
 }
 

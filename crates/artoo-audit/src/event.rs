@@ -1,4 +1,4 @@
-//! One line of the audit log: what was seen, shortened and redacted, or the auditor's own note.
+//! Entries of the audit log: events of the bus, shortened and redacted, and the auditor's own notes.
 
 use std::io;
 
@@ -7,142 +7,142 @@ use artoo_proto::{AuditReport, Timestamp};
 use serde::Serialize;
 use serde_json::json;
 
-use crate::abridge;
 use crate::finding::Finding;
+use crate::sanitize::sanitized;
 
-/// Longest text kept of any one field, in characters: a tool's output is already cut to 4,000 for the model, and half
-/// of that is enough to recognise it; the whole is in the input log, where one is kept.
+/// Longest text stored of one field, in characters. A tool's output is cut to 4,000 for the model; half of that is enough
+/// to recognise it.
 pub const TEXT_MAX_CHARS: usize = 2_000;
 
-/// Longest text kept of a field where the event as a whole is too long.
+/// Longest text stored of one field if the event would otherwise be too long.
 const TEXT_TIGHT_CHARS: usize = 120;
 
-/// Longest event in bytes, before its place in the chain is added: a line stays readable by ordinary tools.
+/// Longest event in bytes, without its number and hashes, so that ordinary tools can read a line.
 pub const EVENT_MAX_BYTES: usize = 64 * 1024;
 
-/// What a line holds beside its event: its place in the chain.
+/// Estimated bytes of a line besides its event: number, time and hashes.
 const USUAL_EXTRA_BYTES: usize = 256;
 
-/// What the auditor appends to its log for one thing it saw or did.
+/// One entry of the audit log.
 #[derive(Debug, Clone, PartialEq)]
 pub struct AuditEvent {
-    /// When.
+    /// When it was recorded.
     pub at: Timestamp,
-    /// What.
+    /// The event or note.
     pub record: Record,
-    /// What looked wrong about it.
+    /// What the rules found wrong with it.
     pub findings: Vec<Finding>,
 }
 
-/// Seen on the tap, or noted by the auditor itself.
+/// The content of a log entry.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Record {
-    /// An event of the tap.
+    /// An event of the bus.
     Seen {
-        /// Its position on the tap; starts at 0 with every process.
+        /// Its position on the tap, which starts at 0 with every process.
         tap: u64,
-        /// The event's own fields, `event` among them, shortened and redacted.
+        /// The event's fields as JSON, shortened and redacted.
         fields: SafeFields,
     },
-    /// The auditor's own.
+    /// A note of the auditor.
     Note(Note),
 }
 
-/// An event's fields as they may be kept: an object in JSON.
+/// A JSON object that is safe to store: secrets redacted, texts and lists shortened.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SafeFields(Vec<u8>);
 
-/// What the auditor says about its own work.
+/// A note of the auditor about its log, or about something that did not pass the bus.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(tag = "event", rename_all = "snake_case")]
 pub enum Note {
     /// A process opened the log.
     LogOpened {
-        /// Lines that stood in it.
+        /// Number of lines in it.
         lines: u64,
     },
-    /// This file goes on where a full one ended.
+    /// This file continues a full one.
     SegmentStarted {
         /// The full file's name.
         follows: String,
-        /// Lines in it.
+        /// Number of lines in the full file.
         lines: u64,
     },
-    /// The log's chain was broken; the file was kept under another name.
+    /// The chain of hashes was broken; the damaged file was renamed.
     SetAside {
-        /// Its new name.
+        /// The new name of the damaged file.
         file: String,
-        /// The first line that does not fit.
+        /// The first damaged line.
         line: u64,
-        /// What is wrong with it.
+        /// What is wrong with that line.
         problem: String,
     },
-    /// The last line had no end and was cut off.
+    /// The last line was incomplete and was removed.
     TornTail {
-        /// How many bytes went.
+        /// Number of bytes removed.
         bytes: u64,
     },
-    /// The log ends before a line that was once written.
+    /// The log is shorter than it once was.
     CutShort {
-        /// Lines it once had, at least.
+        /// Number of lines it once had, at least.
         expected: u64,
-        /// Lines it has.
+        /// Number of lines it has.
         found: u64,
     },
-    /// Events that could not be written.
+    /// Events could not be written.
     WriteLost {
-        /// How many.
+        /// Number of events.
         missing: u64,
-        /// What the system said.
+        /// Error of the first failed write.
         problem: String,
     },
-    /// The statistics of earlier runs could not be used.
+    /// The statistics of earlier runs could not be used; the file was renamed.
     StatsSetAside {
-        /// What is wrong with them.
+        /// What is wrong with the file.
         problem: String,
     },
-    /// A report was made and the window starts anew.
+    /// A report was made; its counts start again from zero.
     Report {
         /// The report.
         report: AuditReport,
     },
-    /// The person had a task's changes brought back.
+    /// The user undid a task's changes.
     Undone {
         /// The task, or the undo that was itself undone.
         entry: String,
-        /// The undo's own entry in the undo journal.
+        /// The id of this undo in the undo journal.
         by: Option<String>,
-        /// Paths brought back.
+        /// Number of paths restored.
         brought_back: u64,
-        /// Paths left as they are.
+        /// Number of paths not restored.
         left: u64,
     },
-    /// Something found that belongs to no single event.
+    /// A finding that belongs to no single event.
     Found,
-    /// The bus is closed and everything seen is written.
+    /// The bus was closed and every event was written.
     LogClosed {
-        /// Events written by this process.
+        /// Number of events this process wrote.
         events: u64,
-        /// Events of the tap that are missing.
+        /// Number of events lost because the tap was full.
         missing: u64,
     },
 }
 
 impl AuditEvent {
-    /// The event for something seen on the tap.
+    /// The entry for an event of the bus.
     #[must_use]
     pub fn seen(observed: &Observed, findings: Vec<Finding>) -> Self {
         let record = Record::Seen { tap: observed.n, fields: SafeFields::of(&observed.event) };
         Self { at: observed.at, record, findings }
     }
 
-    /// The event for a note.
+    /// The entry for a note.
     #[must_use]
     pub fn note(at: Timestamp, note: Note) -> Self {
         Self { at, record: Record::Note(note), findings: Vec::new() }
     }
 
-    /// About as many bytes as it will take.
+    /// Estimated length in bytes.
     pub(crate) fn bytes(&self) -> usize {
         match &self.record {
             Record::Seen { fields, .. } => fields.0.len() + USUAL_EXTRA_BYTES,
@@ -150,7 +150,7 @@ impl AuditEvent {
         }
     }
 
-    /// Writes the event as the fields of a JSON object, without the braces around them.
+    /// Writes the entry as the fields of a JSON object, without the braces.
     pub(crate) fn write(&self, out: &mut Vec<u8>) -> Result<(), serde_json::Error> {
         out.extend_from_slice(b"\"at\":");
         serde_json::to_writer(&mut *out, &self.at)?;
@@ -175,10 +175,10 @@ impl AuditEvent {
 }
 
 impl SafeFields {
-    /// Secrets out, long texts short, never longer than [`EVENT_MAX_BYTES`].
+    /// Redacts and shortens an event to at most [`EVENT_MAX_BYTES`].
     fn of(event: &TapEvent) -> Self {
         for max_chars in [TEXT_MAX_CHARS, TEXT_TIGHT_CHARS] {
-            if let Some(text) = abridge::object(event, max_chars, EVENT_MAX_BYTES) {
+            if let Some(text) = sanitized(event, max_chars, EVENT_MAX_BYTES) {
                 return Self(text);
             }
         }
@@ -194,12 +194,12 @@ impl SafeFields {
     }
 }
 
-/// What stands between an object's braces.
+/// The text between an object's braces.
 fn inside(object: &[u8]) -> &[u8] {
     object.strip_prefix(b"{").and_then(|fields| fields.strip_suffix(b"}")).unwrap_or_default()
 }
 
-/// Bytes that a value takes as JSON, counted without being kept.
+/// Length in bytes of a value as JSON, without storing it.
 fn json_length(value: &impl Serialize) -> usize {
     struct Counter(usize);
     impl io::Write for Counter {

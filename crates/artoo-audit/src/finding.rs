@@ -1,36 +1,35 @@
-//! What can look wrong: one named rule each, and whether it breaks the bus's rules or is merely odd.
+//! Findings: the rules that the auditor checks, each with a name and a class.
 
 use std::fmt;
 
 use artoo_proto::escape::{one_line, shorten};
+use artoo_proto::redact::redact;
 use serde::{Deserialize, Serialize};
 
-use artoo_proto::redact::redact;
-
-/// Longest description of one finding, in characters: it ends up as one line on a person's screen.
+/// Longest description of a finding, in characters: a report shows it on one line.
 const DETAIL_MAX_CHARS: usize = 300;
 
-/// Something that looked wrong, found in one event.
+/// Something that a rule found wrong with an event.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Finding {
-    /// Which rule found it.
+    /// The rule that found it.
     pub rule: Rule,
-    /// What was seen: one line, escaped, redacted, shortened.
+    /// What was found: one line, escaped, redacted and shortened.
     pub detail: String,
 }
 
-/// The two lists of an audit report that findings go into.
+/// The list of a report in which a finding appears.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FindingClass {
-    /// The bus's rules were broken: who may speak, what led to it, in which order.
+    /// A rule of the bus was broken: sender, cause or order of a message.
     BoundaryViolation,
-    /// Anything else a person should know of.
+    /// Anything else the operator should know.
     Anomaly,
 }
 
 macro_rules! rules {
     ($($(#[$doc:meta])* $rule:ident = $name:literal, $class:ident;)*) => {
-        /// The rules, each under the name a report shows.
+        /// A rule that the auditor checks.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
         #[serde(rename_all = "snake_case")]
         pub enum Rule {
@@ -41,13 +40,13 @@ macro_rules! rules {
             /// Every rule.
             pub const ALL: &'static [Self] = &[$(Self::$rule),*];
 
-            /// Its name in reports and in the log.
+            /// The name in reports and in the log.
             #[must_use]
             pub fn name(self) -> &'static str {
                 match self { $(Self::$rule => $name,)* }
             }
 
-            /// Which list of the report it belongs to.
+            /// The list of a report in which its findings appear.
             #[must_use]
             pub fn class(self) -> FindingClass {
                 match self { $(Self::$rule => FindingClass::$class,)* }
@@ -59,50 +58,50 @@ macro_rules! rules {
 rules! {
     /// The bus refused a message.
     Refused = "refused", BoundaryViolation;
-    /// A message passed that the route table does not have.
+    /// A message was published that the route table does not allow.
     RouteNotInTable = "route_not_in_table", BoundaryViolation;
-    /// An instance spoke for another task or subtask than its own.
+    /// An instance published a message of another task or subtask.
     ForeignTask = "foreign_task", BoundaryViolation;
-    /// A message names a cause that never passed, or none.
+    /// A message names no cause, or one that was never published.
     UnknownCause = "unknown_cause", BoundaryViolation;
-    /// A message id passed twice.
+    /// A message id was used twice.
     RepeatedId = "repeated_id", BoundaryViolation;
-    /// A message passed the bus without being seen here, or out of order.
+    /// A message was published that the auditor did not see, or out of order.
     SequenceGap = "sequence_gap", BoundaryViolation;
-    /// A role asked for outside work that is not its to ask for.
+    /// A role asked for work outside the System that it may not ask for.
     EffectOutsideAuthority = "effect_outside_authority", BoundaryViolation;
-    /// `break_symmetry` again, and D did not fall.
+    /// The directive `break_symmetry` was repeated although D did not fall.
     GgsThrashing = "ggs_thrashing", Anomaly;
-    /// A tool call did not end well.
+    /// A tool call did not succeed.
     ToolFailed = "tool_failed", Anomaly;
-    /// Other outside work did not succeed.
+    /// Other work outside the System did not succeed.
     EffectFailed = "effect_failed", Anomaly;
-    /// Outside work came back that nobody had asked for.
+    /// A result arrived for work that no role had asked for.
     UnknownEffect = "unknown_effect", Anomaly;
     /// A role panicked.
     Panicked = "panicked", Anomaly;
-    /// A delivery was lost.
+    /// A delivery was dropped.
     DeliveryDropped = "delivery_dropped", Anomaly;
-    /// Something arrived that nobody awaited.
+    /// A role ignored an input: late, duplicate or unknown.
     Ignored = "ignored", Anomaly;
-    /// Events are missing here: the tap was full.
+    /// Events are missing because the tap was full.
     EventsMissing = "events_missing", Anomaly;
     /// A task was accepted although a subtask of the delivered round failed or never reported.
     AcceptAfterFailure = "accept_after_failure", Anomaly;
-    /// A task was accepted with a criterion marked unmet, or with D above 0.
+    /// A task was accepted with an unmet criterion, or with D above 0.
     AcceptWithUnmet = "accept_with_unmet", Anomaly;
     /// A task had more than one final result.
     RepeatedFinalResult = "repeated_final_result", Anomaly;
     /// A task had no final result when the bus closed, or long after its hard limit.
     NoFinalResult = "no_final_result", Anomaly;
-    /// A role went on speaking after the task's final result.
+    /// A role published a message after the task's final result.
     AfterFinalResult = "after_final_result", Anomaly;
-    /// The auditor's own log or statistics are not what they should be.
+    /// The auditor's own log or statistics are damaged or incomplete.
     AuditTrail = "audit_trail", Anomaly;
 }
 
 impl Finding {
-    /// A finding; `detail` may hold anything and is made safe to show.
+    /// A finding; `detail` is escaped, redacted and shortened.
     #[must_use]
     pub fn new(rule: Rule, detail: impl AsRef<str>) -> Self {
         Self { rule, detail: shorten(&one_line(&redact(detail.as_ref())), DETAIL_MAX_CHARS) }

@@ -1,10 +1,11 @@
-//! R6, the auditor: it sees everything on the bus, keeps it in a log that shows edits, and answers only to the human.
+//! The auditor (R6): it logs every event on the bus in a tamper-evident file, looks for what should not happen, and
+//! reports to the operator only.
 //!
-//! *Is*: a pure machine ([`Auditor`]) that turns tap events into log entries, findings and reports; an append-only
-//! JSONL log with a hash chain ([`AuditLog`]) and its check ([`verify`]); a thread that joins the two ([`spawn`]).
-//! *Is not*: a party on the bus. It holds a read-only tap and nothing to publish with.
+//! *Is*: a pure state machine ([`Auditor`]) that turns events into log entries, findings and reports; an append-only
+//! JSONL log with a hash chain ([`AuditLog`]) and its verification ([`verify`]); a thread that joins the two ([`spawn`]).
+//! *Is not*: able to publish. It holds a read-only tap of the bus.
 //!
-//! *Invariant*: no role can be reached from here, and nothing the auditor does slows a role down.
+//! *Invariant*: the auditor can't send anything to a role, and can't slow one down.
 //!
 //! ```
 //! use artoo_audit::Auditor;
@@ -14,13 +15,13 @@
 //! assert_eq!(report.tasks_observed, 0);
 //! ```
 
-mod abridge;
 mod auditor;
 mod detector;
 mod event;
 mod finding;
 mod log;
 mod report;
+mod sanitize;
 mod service;
 mod stats;
 mod verify;

@@ -1,4 +1,4 @@
-//! The audit log on disk: append-only lines, each chained to the one before.
+//! The audit log on disk: append-only lines, each of which contains the hash of the line before.
 
 use std::fs::{self, File, OpenOptions, Permissions};
 use std::io::{self, Read, Write};
@@ -12,71 +12,71 @@ use flate2::write::GzEncoder;
 
 use crate::event::{AuditEvent, Note};
 use crate::verify::{
-    Damage, NO_HASH, Scan, VerifyError, compressed, hash_field, read_compressed, read_plain, scan, sha256,
+    Damage, NO_HASH, Scan, VerifyError, compressed, hash_suffix, read_compressed, read_plain, scan, sha256,
 };
 use crate::window::LogHead;
 
-/// Size at which a log goes on in a new file and the full one is compressed. Every start verifies the whole file, which
-/// is to be a small part of what a request costs; some six requests fit, and compressed they take a tenth.
+/// Size at which the log continues in a new file and the full one is compressed. Every start verifies the whole file, so
+/// it must stay small; about six requests fit, and compressed they take a tenth.
 pub const SEGMENT_MAX_BYTES: u64 = 192 * 1024;
 
-/// Only the owner may read what was said and done.
+/// File permissions: only the owner may read the log.
 const FILE_MODE: u32 = 0o600;
 
-/// Names tried for a file that is put aside, before giving up.
+/// Names tried for a renamed file before giving up.
 const NAMES_MAX: u32 = 10_000;
 
 /// The log could not be opened or written.
 #[derive(Debug, thiserror::Error)]
 pub enum LogError {
-    /// It could not be opened.
+    /// The file could not be opened.
     #[error("can't open {path:?}")]
     Open {
-        /// Which file.
+        /// The file.
         path: PathBuf,
-        /// What the system said.
+        /// The error of the system.
         #[source]
         source: io::Error,
     },
-    /// It could not be read to its end.
+    /// The file could not be read to its end.
     #[error("can't check {path:?}")]
     Check {
-        /// Which file.
+        /// The file.
         path: PathBuf,
-        /// What was found.
+        /// What is wrong with it.
         #[source]
         source: VerifyError,
     },
-    /// A damaged log could not be put aside.
-    #[error("can't put {path:?} aside")]
+    /// A damaged log could not be renamed.
+    #[error("can't rename {path:?}")]
     SetAside {
-        /// Which file.
+        /// The file.
         path: PathBuf,
-        /// What the system said.
+        /// The error of the system.
         #[source]
         source: io::Error,
     },
     /// An event could not be written.
     #[error("can't write to {path:?}")]
     Write {
-        /// Which file.
+        /// The file.
         path: PathBuf,
-        /// What the system said.
+        /// The error of the system.
         #[source]
         source: io::Error,
     },
-    /// What was written may not be on the disk.
-    #[error("can't bring {path:?} to the disk")]
+    /// Written lines may not be on the disk.
+    #[error("can't sync {path:?} to the disk")]
     Sync {
-        /// Which file.
+        /// The file.
         path: PathBuf,
-        /// What the system said.
+        /// The error of the system.
         #[source]
         source: io::Error,
     },
 }
 
-/// An open log. One process writes it at a time; the service sees to that.
+/// An open log. Only one process may write it at a time; [`crate::spawn`] holds a lock for that.
 #[derive(Debug)]
 pub struct AuditLog {
     path: PathBuf,
@@ -85,25 +85,24 @@ pub struct AuditLog {
     bytes: u64,
     hash: String,
     segment_max: u64,
-    /// Room for the lines being written.
+    /// Buffer for the lines being written.
     written: Vec<u8>,
-    /// A write was cut off; the file may be longer than `bytes`.
+    /// A write failed in the middle, so the file may be longer than `bytes`.
     torn: bool,
-    /// Events lost and not yet told in the log, and why.
+    /// Number of events lost and not reported in the log yet, and the first error.
     lost: Option<(u64, String)>,
     lost_total: u64,
 }
 
 impl AuditLog {
-    /// Opens or begins a log and goes on with its chain; everything found is returned and stands in the log too.
+    /// Opens or creates a log and continues its chain of hashes. The returned notes say what was found; they are in the log too.
     ///
-    /// A last line without an end is cut off. A log whose chain is broken is kept under another name
-    /// (`….broken-0001.jsonl`) and a new one is begun that says so: refusing to run would let anyone who can write the
-    /// file switch artoo off, and going on in it would bury the damage. `known` is a line the log must still reach.
+    /// An incomplete last line is removed. A log with a broken chain is renamed (`….broken-0001.jsonl`) and a new one begins
+    /// with a note of it: refusing to run would let anyone who can write the file stop artoo, and continuing in it would hide
+    /// the damage. `known` is a line that the log must still contain.
     ///
     /// # Errors
-    /// [`LogError`] when the file can't be opened, read, or put aside. A disk that is full is no error here: what can't be
-    /// written is counted.
+    /// [`LogError`] if the file can't be opened, read or renamed. If the disk is full, lost events are counted instead.
     pub fn open(path: &Path, at: Timestamp, known: Option<&LogHead>) -> Result<(Self, Vec<Note>), LogError> {
         let file = open_file(path)?;
         let scan = scan(read_plain(&file), known);
@@ -120,7 +119,7 @@ impl AuditLog {
                 return Err(LogError::Check { path: path.to_owned(), source });
             }
             Some(damage) => {
-                let name = put_aside(path, ".broken-")
+                let name = rename_numbered(path, ".broken-")
                     .map_err(|source| LogError::SetAside { path: path.to_owned(), source })?;
                 notes.push(Note::SetAside { file: name, line: damage.line, problem: damage.what.to_string() });
                 Self::empty(path, open_file(path)?)
@@ -128,13 +127,13 @@ impl AuditLog {
         };
         if let Some(head) = known
             && !matches!(notes.last(), Some(Note::SetAside { .. }))
-            && !scan.reaches(path, head)
+            && !scan.contains(path, head)
         {
             notes.push(Note::CutShort { expected: head.lines, found: scan.lines });
         }
         notes.push(Note::LogOpened { lines: log.lines });
         for note in &notes {
-            // A failure is counted in the log itself and told by the next write that succeeds.
+            // A failure is counted, and the next successful write reports it.
             let _ = log.append(&AuditEvent::note(at, note.clone()));
         }
         Ok((log, notes))
@@ -143,12 +142,12 @@ impl AuditLog {
     /// Appends an event.
     ///
     /// # Errors
-    /// [`LogError::Write`] when it could not be written. It is then lost and counted; a part that was written is cut off
-    /// again, and the first event that can be written is preceded by a note of how many are missing.
+    /// [`LogError::Write`] if it could not be written. The event is then lost and counted; a partial line is removed, and the
+    /// next successful write is preceded by a note with the number of lost events.
     pub fn append(&mut self, event: &AuditEvent) -> Result<(), LogError> {
         let result = self.try_append(event);
         if let Err(source) = &result {
-            // The first reason is the telling one; what follows may only be its echo.
+            // Later errors are often only consequences of the first.
             let (missing, _) = self.lost.get_or_insert_with(|| (0, source.to_string()));
             *missing += 1;
             self.lost_total += 1;
@@ -156,29 +155,29 @@ impl AuditLog {
         result.map_err(|source| LogError::Write { path: self.path.clone(), source })
     }
 
-    /// Brings what was written to the disk.
+    /// Syncs written lines to the disk.
     ///
     /// # Errors
-    /// [`LogError::Sync`]; what was written since the last success may then be lost, and trying again would not show it.
+    /// [`LogError::Sync`]; lines written since the last success may then be lost, and a second sync would not show it.
     pub fn sync(&mut self) -> Result<(), LogError> {
         self.file.sync_data().map_err(|source| LogError::Sync { path: self.path.clone(), source })
     }
 
-    /// The last line.
+    /// The number and hash of the last line.
     #[must_use]
     pub fn head(&self) -> LogHead {
         LogHead { lines: self.lines, hash: self.hash.clone() }
     }
 
-    /// Events that could not be written since this log was opened.
+    /// Number of events that could not be written since this log was opened.
     #[must_use]
     pub fn lost(&self) -> u64 {
         self.lost_total
     }
 
-    /// Events that could not be written and that the log does not tell of yet, and why the first of them was lost.
+    /// Events lost and not reported in the log yet: their number and the first error.
     #[must_use]
-    pub fn untold(&self) -> Option<(u64, &str)> {
+    pub fn unreported(&self) -> Option<(u64, &str)> {
         self.lost.as_ref().map(|(missing, problem)| (*missing, problem.as_str()))
     }
 
@@ -220,29 +219,29 @@ impl AuditLog {
 
     fn next_segment(&mut self, at: Timestamp) -> io::Result<()> {
         self.file.sync_data()?;
-        let follows = put_aside(&self.path, ".")?;
+        let follows = rename_numbered(&self.path, ".")?;
         let lines = self.lines;
         self.file = match file_options().open(&self.path) {
             Ok(file) => file,
             Err(error) => {
-                // The open file goes on under its own name, so that the next event can try again.
+                // Restore the name of the open file, so that the next event can try again.
                 fs::rename(self.path.with_file_name(&follows), &self.path)?;
                 return Err(error);
             }
         };
         self.lines = 0;
         self.bytes = 0;
-        // Where this fails the full file stays as it is, which every reader takes as well.
+        // If this fails, the full file stays uncompressed; every reader accepts that too.
         let _ = compress(&self.path.with_file_name(&follows));
         self.write_line(&AuditEvent::note(at, Note::SegmentStarted { follows, lines }))
     }
 
-    /// Appends several events by one write; false where it did not come to that, and nothing was appended or lost.
+    /// Appends several events by one write; returns false if that failed, and then nothing was appended.
     ///
-    /// A crash in the middle of it leaves whole lines and at most one torn one, as if they had been written one by one.
-    pub(crate) fn append_together(&mut self, events: &[AuditEvent]) -> bool {
-        let is_usual = !self.torn && self.lost.is_none() && self.bytes < self.segment_max;
-        is_usual && self.write_lines(events).is_ok()
+    /// After a crash there are complete lines and at most one incomplete one, as after single writes.
+    pub(crate) fn append_batch(&mut self, events: &[AuditEvent]) -> bool {
+        let is_ready = !self.torn && self.lost.is_none() && self.bytes < self.segment_max;
+        is_ready && self.write_lines(events).is_ok()
     }
 
     fn write_line(&mut self, event: &AuditEvent) -> io::Result<()> {
@@ -259,11 +258,11 @@ impl AuditLog {
             event.write(&mut self.written)?;
             write!(self.written, r#","prev":"{}""#, hash.as_ref().unwrap_or(&self.hash))?;
             let own = sha256(self.written.get(start..).unwrap_or_default());
-            self.written.extend_from_slice(hash_field(&own).as_bytes());
+            self.written.extend_from_slice(hash_suffix(&own).as_bytes());
             self.written.push(b'\n');
             hash = Some(own);
         }
-        // One write for whole lines, so that a crash tears at most the last one.
+        // One write for complete lines, so that a crash leaves at most the last one incomplete.
         if let Err(error) = self.file.write_all(&self.written) {
             self.torn = true;
             return Err(error);
@@ -275,7 +274,7 @@ impl AuditLog {
     }
 }
 
-/// Puts the compressed form of a full file in its place, once it is shown to hold the same bytes.
+/// Replaces a full file by its compressed form, after checking that it decompresses to the same bytes.
 fn compress(full: &Path) -> io::Result<()> {
     let (part, lines) = (full.with_extension("part"), fs::read(full)?);
     let file = OpenOptions::new().write(true).create(true).truncate(true).mode(FILE_MODE).open(&part)?;
@@ -309,8 +308,8 @@ fn open_file(path: &Path) -> Result<File, LogError> {
     open().map_err(|source| LogError::Open { path: path.to_owned(), source })
 }
 
-/// Renames `audit.jsonl` to `audit<mark>0001.jsonl`, or the next number that is free; the new name is returned.
-fn put_aside(path: &Path, mark: &str) -> io::Result<String> {
+/// Renames `audit.jsonl` to `audit<mark>0001.jsonl` or the next free number, and returns the new name.
+fn rename_numbered(path: &Path, mark: &str) -> io::Result<String> {
     let stem = path.file_stem().and_then(|stem| stem.to_str()).unwrap_or("audit");
     for number in 1..=NAMES_MAX {
         let name = format!("{stem}{mark}{number:04}.jsonl");
@@ -320,7 +319,7 @@ fn put_aside(path: &Path, mark: &str) -> io::Result<String> {
             return Ok(name);
         }
     }
-    Err(io::Error::new(io::ErrorKind::AlreadyExists, "too many files put aside"))
+    Err(io::Error::new(io::ErrorKind::AlreadyExists, "no free name for the renamed log"))
 }
 
 #[cfg(test)]

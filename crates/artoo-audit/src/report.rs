@@ -1,10 +1,10 @@
-//! From a window to the report a person reads.
+//! The report on a window (the period since the last report).
 
 use artoo_proto::{AuditReport, TaskTrend, Trigger};
 
 use crate::window::{Totals, Window, drift};
 
-/// The report on a window, compared with the history before it.
+/// Makes the report on a window, compared with the totals of all earlier windows.
 #[must_use]
 pub fn report(window: &Window, history: &Totals, trigger: Trigger) -> AuditReport {
     AuditReport {

@@ -1,4 +1,4 @@
-//! The auditor on a thread of its own: the tap on one side, the log, the statistics and the reports on the other.
+//! The auditor as a service: a thread that reads a tap and writes the log, the statistics and the reports.
 
 mod files;
 mod worker;
@@ -13,70 +13,66 @@ use artoo_proto::{AuditReport, Timestamp};
 
 use crate::event::Note;
 use crate::log::LogError;
-use crate::stats::StatsError;
-use files::{Files, FilesError};
+use files::Files;
 use worker::Worker;
 
-/// How often a report is made unasked: the spec's five minutes.
+/// Interval between reports: the five minutes of the specification.
 pub const REPORT_EVERY: Duration = Duration::from_secs(5 * 60);
 
-/// How long a person waits for a report at most: the spec's three seconds.
+/// Longest time the user waits for a report: the three seconds of the specification.
 pub const REPORT_WITHIN: Duration = Duration::from_secs(3);
 
-/// Unasked reports kept until someone takes them: more than an hour of them. All are in the log.
+/// Reports kept until they are read: more than an hour of them. The log has them all.
 const REPORTS_KEPT: usize = 16;
 
-/// What the service needs.
+/// Configuration of the service.
 pub struct AuditConfig {
-    /// Folder of `audit.jsonl` and `audit_stats.json`; made if it is not there.
+    /// Folder of `audit.jsonl` and `audit_stats.json`; created if missing.
     pub dir: PathBuf,
-    /// Wall-clock time for what the auditor itself notes.
+    /// Wall clock for the notes of the auditor.
     pub clock: Box<dyn Fn() -> Timestamp + Send>,
-    /// [`REPORT_EVERY`], or what a test needs.
+    /// Interval between reports; [`REPORT_EVERY`] outside tests.
     pub report_every: Duration,
 }
 
-/// The service did not do what was asked.
+/// An error of the service.
 #[derive(Debug, thiserror::Error)]
 pub enum AuditError {
-    /// The folder could not be made or used.
+    /// The folder could not be created or used.
     #[error("can't use {path:?} for the audit log")]
     Folder {
-        /// Which folder.
+        /// The folder.
         path: PathBuf,
-        /// What the system said.
+        /// The error of the system.
         #[source]
         source: std::io::Error,
     },
     /// Too many processes write audit logs in this folder.
     #[error("{path:?} is in use by {lanes} processes")]
     InUse {
-        /// Which folder.
+        /// The folder.
         path: PathBuf,
-        /// How many logs were tried.
+        /// Number of logs tried.
         lanes: u32,
     },
-    /// The log.
+    /// The log could not be opened or written.
     #[error(transparent)]
     Log(#[from] LogError),
-    /// The statistics.
-    #[error(transparent)]
-    Stats(#[from] StatsError),
-    /// No thread could be started.
+    /// The thread could not be started.
     #[error("can't start the auditor's thread")]
     Thread(#[source] std::io::Error),
     /// The report was not ready in time.
     #[error("no report within {} s", REPORT_WITHIN.as_secs())]
     ReportTooLate,
-    /// The auditor's thread is gone.
-    #[error("the auditor's thread is gone")]
+    /// The auditor's thread has ended.
+    #[error("the auditor's thread has ended")]
     Gone,
-    /// The log ends incomplete; the summary counts what is missing.
+    /// The end of the log is not on the disk.
     #[error("the audit log is incomplete: {} events could not be written", summary.lost)]
     Incomplete {
-        /// What was done.
+        /// What was written.
         summary: Box<AuditSummary>,
-        /// The last thing that went wrong.
+        /// The last error.
         problem: Option<String>,
     },
 }
@@ -84,19 +80,19 @@ pub enum AuditError {
 /// What the auditor did from start to close.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct AuditSummary {
-    /// The log.
+    /// The path of the log.
     pub log: PathBuf,
-    /// Events taken from the tap.
+    /// Number of events read from the tap.
     pub events: u64,
-    /// Events the tap could not hold; each gap stands in the log.
+    /// Number of events lost because the tap was full; the log shows each gap.
     pub missing: u64,
-    /// Events that could not be written.
+    /// Number of events that could not be written.
     pub lost: u64,
-    /// What was found at the end, such as tasks without a result.
+    /// Findings at the end, such as tasks without a result.
     pub found: Vec<String>,
 }
 
-/// The running auditor.
+/// A handle to the running auditor.
 #[derive(Debug)]
 pub struct AuditService {
     commands: Option<Sender<Command>>,
@@ -105,7 +101,7 @@ pub struct AuditService {
     log: PathBuf,
 }
 
-/// What the service may be asked.
+/// A request to the auditor's thread.
 #[derive(Debug)]
 enum Command {
     Report(Sender<AuditReport>),
@@ -115,17 +111,13 @@ enum Command {
 
 /// Starts the auditor on a thread of its own.
 ///
-/// Where another process already writes `audit.jsonl` in this folder, this one writes `audit-2.jsonl`, and so on, each
-/// with its own statistics.
+/// If another process already writes `audit.jsonl` in this folder, this one writes `audit-2.jsonl` and so on, with statistics
+/// of its own.
 ///
 /// # Errors
-/// When the folder, the log or the thread can't be had. What to do then is the caller's choice; nothing else depends on it.
+/// [`AuditError`] if the folder, the log or the thread can't be created. The rest of artoo works without the auditor.
 pub fn spawn(tap: Tap, config: AuditConfig) -> Result<AuditService, AuditError> {
-    let files = Files::open(&config.dir, (config.clock)()).map_err(|error| match error {
-        FilesError::Folder(source) => AuditError::Folder { path: config.dir.clone(), source },
-        FilesError::InUse(lanes) => AuditError::InUse { path: config.dir.clone(), lanes },
-        FilesError::Log(error) => AuditError::Log(error),
-    })?;
+    let files = Files::open(&config.dir, (config.clock)())?;
     let log = files.log_path.clone();
     let (commands, receiver) = channel();
     let (report_sender, reports) = sync_channel(REPORTS_KEPT);
@@ -136,10 +128,10 @@ pub fn spawn(tap: Tap, config: AuditConfig) -> Result<AuditService, AuditError> 
 }
 
 impl AuditService {
-    /// The report on everything since the last one; the window then starts anew.
+    /// The report on everything since the last one; its counts start again from zero.
     ///
     /// # Errors
-    /// [`AuditError::ReportTooLate`] after [`REPORT_WITHIN`], [`AuditError::Gone`] when the thread is.
+    /// [`AuditError::ReportTooLate`] after [`REPORT_WITHIN`]; [`AuditError::Gone`] if the thread has ended.
     pub fn report(&self) -> Result<AuditReport, AuditError> {
         let (reply, answer) = channel();
         self.ask(Command::Report(reply))?;
@@ -149,30 +141,29 @@ impl AuditService {
         })
     }
 
-    /// Has something written to the log that no bus told of: what a person had done by a command of its own.
+    /// Writes a note to the log about something that did not pass the bus, such as an undo by the user.
     ///
     /// # Errors
-    /// [`AuditError::Gone`] when the thread is.
+    /// [`AuditError::Gone`] if the thread has ended.
     pub fn note(&self, note: Note) -> Result<(), AuditError> {
         self.ask(Command::Note(note))
     }
 
-    /// Reports made since the last call that nobody called [`AuditService::report`] for: by the timer, or for an
-    /// `AuditQuery` on the bus. Oldest first.
+    /// Reports made since the last call by the timer or for an `AuditQuery` on the bus, oldest first.
     pub fn take_reports(&self) -> Vec<AuditReport> {
         self.reports.try_iter().collect()
     }
 
-    /// The log this process writes.
+    /// The path of the log this process writes.
     #[must_use]
     pub fn log(&self) -> &PathBuf {
         &self.log
     }
 
-    /// Writes everything that stands on the tap, brings it to the disk, and stops. Whoever drives the bus stops first.
+    /// Writes every pending event, syncs the log, and stops. The driver of the bus must have stopped before.
     ///
     /// # Errors
-    /// [`AuditError::Incomplete`] when the end of the log is not on the disk; [`AuditError::Gone`] when the thread was lost.
+    /// [`AuditError::Incomplete`] if the end of the log is not on the disk; [`AuditError::Gone`] if the thread has ended.
     pub fn close(mut self) -> Result<AuditSummary, AuditError> {
         let (reply, answer) = channel();
         self.ask(Command::Close(reply))?;
@@ -186,10 +177,10 @@ impl AuditService {
     }
 
     fn stop(&mut self) {
-        // Without a sender the thread finishes its work and ends.
+        // Without a sender, the thread finishes its work and ends.
         self.commands = None;
         if let Some(thread) = self.thread.take() {
-            // A panic there has nobody left to tell; the log shows it by having no closing line.
+            // After a panic there, the log has no closing line.
             let _ = thread.join();
         }
     }

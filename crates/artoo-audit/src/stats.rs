@@ -1,4 +1,4 @@
-//! `audit_stats.json`: the auditor's counts on disk, replaced whole or not at all.
+//! `audit_stats.json`: the auditor's counts on disk, replaced atomically.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Write};
@@ -9,51 +9,51 @@ use artoo_proto::Timestamp;
 
 use crate::window::{AuditStats, STATS_VERSION};
 
-/// Largest file read: the bounded lists of a window stay far below it.
+/// Longest file read; the counts of a window are bounded and far smaller.
 const STATS_MAX_BYTES: u64 = 4 * 1024 * 1024;
 
-/// Statistics that could not be read or written.
+/// The statistics could not be read or written.
 #[derive(Debug, thiserror::Error)]
 pub enum StatsError {
-    /// The file system said no.
+    /// The file could not be read or written.
     #[error("{path:?}")]
     Io {
-        /// Which file.
+        /// The file.
         path: PathBuf,
-        /// What it said.
+        /// The error.
         #[source]
         source: io::Error,
     },
-    /// It is not what this program writes.
-    #[error("{path:?} is not readable as statistics")]
+    /// The file is not valid JSON of this form.
+    #[error("{path:?} is not a valid statistics file")]
     Format {
-        /// Which file.
+        /// The file.
         path: PathBuf,
-        /// What is wrong.
+        /// The error.
         #[source]
         source: serde_json::Error,
     },
-    /// Another version of artoo wrote it.
+    /// Another version of artoo wrote the file.
     #[error("{path:?} has version {found}, not {STATS_VERSION}")]
     Version {
-        /// Which file.
+        /// The file.
         path: PathBuf,
-        /// The version it has.
+        /// The version of the file.
         found: u32,
     },
 }
 
-/// Statistics to go on with.
+/// Statistics to continue with.
 #[derive(Debug)]
 pub struct LoadedStats {
-    /// The counts; empty ones where there were none or they could not be used.
+    /// The counts; empty if there is no usable file.
     pub stats: AuditStats,
-    /// Why counts that were there are not used.
+    /// Why an existing file is not used.
     pub problem: Option<StatsError>,
 }
 
 impl LoadedStats {
-    /// Loads the file, or starts anew at `now`; a file that can't be used is kept under another name, never overwritten.
+    /// Loads the file, or starts with empty counts at `now`. An unusable file is renamed, never overwritten.
     #[must_use]
     pub fn load_or_new(path: &Path, now: Timestamp) -> Self {
         match load_stats(path) {
@@ -62,7 +62,7 @@ impl LoadedStats {
                 Self { stats: AuditStats::new(now), problem: None }
             }
             Err(problem) => {
-                // Should even that fail, the problem is told all the same and the next saving replaces the file.
+                // If renaming fails, the problem is reported all the same, and the next write replaces the file.
                 let _ = fs::rename(path, path.with_extension("json.unusable"));
                 Self { stats: AuditStats::new(now), problem: Some(problem) }
             }
@@ -73,14 +73,14 @@ impl LoadedStats {
 /// Reads the statistics.
 ///
 /// # Errors
-/// [`StatsError`] when there are none, or they are of another form or version.
+/// [`StatsError`] if there is no file, or it has another form or version.
 pub fn load_stats(path: &Path) -> Result<AuditStats, StatsError> {
     let mut text = String::new();
     File::open(path)
         .and_then(|file| file.take(STATS_MAX_BYTES).read_to_string(&mut text))
         .map_err(|source| StatsError::Io { path: path.to_owned(), source })?;
     let format = |source| StatsError::Format { path: path.to_owned(), source };
-    // The version first: another version's fields need not fit.
+    // The version first: the other fields may differ in another version.
     let version: Version = serde_json::from_str(&text).map_err(format)?;
     if version.version != STATS_VERSION {
         return Err(StatsError::Version { path: path.to_owned(), found: version.version });
@@ -88,10 +88,10 @@ pub fn load_stats(path: &Path) -> Result<AuditStats, StatsError> {
     serde_json::from_str(&text).map_err(format)
 }
 
-/// Replaces the statistics: a crash leaves the old file or the new one, never a part.
+/// Replaces the statistics. A crash leaves the old file or the new one, never a part.
 ///
 /// # Errors
-/// [`StatsError::Io`] when the file system says no; the old file then stands.
+/// [`StatsError::Io`] if the file can't be written; the old file is then unchanged.
 pub fn save_stats(path: &Path, stats: &AuditStats) -> Result<(), StatsError> {
     let text =
         serde_json::to_string_pretty(stats).map_err(|source| StatsError::Format { path: path.to_owned(), source })?;
@@ -106,8 +106,7 @@ pub fn save_stats(path: &Path, stats: &AuditStats) -> Result<(), StatsError> {
     write().map_err(|source| StatsError::Io { path: path.to_owned(), source })
 }
 
-/// The statistics that belong to a log, by its name: `audit.jsonl` has `audit_stats.json`; a full or set-aside file has
-/// none.
+/// The statistics file of a log, by its name: `audit.jsonl` has `audit_stats.json`. Full and renamed files have none.
 #[must_use]
 pub(crate) fn stats_path(log: &Path) -> Option<PathBuf> {
     let lane = log.file_name()?.to_str()?.strip_prefix("audit")?.strip_suffix(".jsonl")?;

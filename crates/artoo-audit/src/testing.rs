@@ -1,4 +1,4 @@
-//! Events for tests: a bench that speaks as the bus would, with every number and cause in place.
+//! Events for tests, numbered and with causes as the bus would publish them.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use artoo_proto::{
 use serde_json::Value;
 use uuid::Uuid;
 
-/// A moment `ms` after the tests' own beginning, 2026-01-01.
+/// A time `ms` milliseconds after 2026-01-01.
 pub(crate) fn at(ms: i64) -> Timestamp {
     Timestamp::from_millis(1_767_225_600_000 + ms)
 }
@@ -33,7 +33,7 @@ pub(crate) fn subtask() -> SubTaskId {
     SubTaskId(Uuid::from_u128(7))
 }
 
-/// Speaks as the bus would.
+/// Makes events as the bus would.
 #[derive(Default)]
 pub(crate) struct Bench {
     n: u64,
@@ -41,7 +41,7 @@ pub(crate) struct Bench {
 }
 
 impl Bench {
-    /// The message as it passes the bus, with the message before it as its cause.
+    /// The event of a published message; its cause is the message before.
     pub(crate) fn says(&mut self, message: impl Into<Message>) -> Observed {
         let message = message.into();
         let row = route::route(message.kind()).unwrap();
@@ -60,7 +60,7 @@ impl Bench {
         self.sees(TapEvent::Message { envelope: Arc::new(envelope) })
     }
 
-    /// The same, changed before it is seen.
+    /// The same, with its envelope changed.
     pub(crate) fn says_with(&mut self, message: impl Into<Message>, change: impl FnOnce(&mut Envelope)) -> Observed {
         let mut observed = self.says(message);
         if let TapEvent::Message { envelope } = &mut observed.event {
@@ -76,7 +76,7 @@ impl Bench {
         observed
     }
 
-    /// Lets events pass unseen on the tap and on the bus.
+    /// Skips positions on the tap and sequence numbers on the bus.
     pub(crate) fn skip(&mut self, tap: u64, bus: u64) {
         self.n += tap;
         self.seq += bus;
@@ -223,12 +223,12 @@ pub(crate) fn result(n: u128, delivered_round: u32, d: f64, ending: Ending) -> F
     }
 }
 
-/// A log's lines, without their ends.
+/// A log's lines, without line breaks.
 pub(crate) fn lines(path: &Path) -> Vec<String> {
     std::io::read_to_string(crate::verify::open(path).unwrap()).unwrap().lines().map(str::to_owned).collect()
 }
 
-/// A log's lines as values.
+/// A log's lines as JSON values.
 pub(crate) fn values(path: &Path) -> Vec<Value> {
     lines(path).iter().map(|line| serde_json::from_str(line).unwrap()).collect()
 }

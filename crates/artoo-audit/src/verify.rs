@@ -1,7 +1,7 @@
-//! Reading a log back: whether every line is the one that was written, in its place.
+//! Verification of a log: whether every line is unchanged and in its fields.
 //!
 //! A line is `{"n":…,<event>,"prev":"<hash of the line before>","hash":"<SHA-256 of everything before this field>"}`.
-//! Whoever can write the file can also recompute the chain; it shows edits by those who don't.
+//! The chain shows edits unless the editor recomputes it, which anyone who can write the file can do.
 
 use std::borrow::Borrow;
 use std::fs::File;
@@ -16,76 +16,76 @@ use crate::event::EVENT_MAX_BYTES;
 use crate::stats::{load_stats, stats_path};
 use crate::window::LogHead;
 
-/// Longest line accepted: an event of the longest kind with its place in the chain, and room for reports.
+/// Longest line accepted: an event of maximum length with its number and hashes, and room for reports.
 const LINE_MAX_BYTES: u64 = 4 * EVENT_MAX_BYTES as u64;
 
-/// Full files followed back in search of a line once written: more are never filled between two savings of the statistics.
+/// Full files searched for a known line; fewer are filled between two writes of the statistics.
 const SEGMENTS_FOLLOWED: usize = 1_024;
 
-/// `prev` of a log's very first line.
+/// `prev` of a log's first line.
 pub(crate) const NO_HASH: &str = "0000000000000000000000000000000000000000000000000000000000000000";
 
-/// A log whose every line fits.
+/// What is in a log that passed verification.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Verified {
-    /// Lines in it.
+    /// Number of lines.
     pub lines: u64,
-    /// The last one; `None` for an empty file.
+    /// The last line; `None` for an empty file.
     pub head: Option<LogHead>,
-    /// The full file this one goes on from.
+    /// The full file that this one continues.
     pub follows: Option<String>,
 }
 
-/// The first line that does not fit.
+/// The first damaged line of a log.
 #[derive(Debug, thiserror::Error)]
 #[error("line {line}: {what}")]
 pub struct VerifyError {
     /// Its number, from 1.
     pub line: u64,
-    /// What is wrong.
+    /// What is wrong with it.
     #[source]
     pub what: Damage,
 }
 
-/// What is wrong with a line.
+/// What is wrong with a line of the log.
 #[derive(Debug, thiserror::Error)]
 pub enum Damage {
     /// The file could not be read.
     #[error("can't be read")]
     Unreadable(#[source] std::io::Error),
-    /// It has no end: a write was cut off, or the file was.
-    #[error("has no end")]
+    /// The line has no end: the write or the file was cut.
+    #[error("is incomplete")]
     Torn,
-    /// It is no line of this log.
-    #[error("is no record")]
+    /// The line is not a log entry.
+    #[error("is not a log entry")]
     NotARecord,
-    /// It is not the line that belongs here: lines are missing, moved or added.
+    /// The line has another number: lines were removed, moved or added.
     #[error("has number {found}")]
     Number {
-        /// The number it carries.
+        /// The number in the line.
         found: u64,
     },
-    /// It does not go on from the line before, or from the file it says it follows.
+    /// The line's `prev` is not the hash of the line before, or of the file it says it continues.
     #[error("does not follow the line before")]
     Link,
-    /// Its content is not what was written.
-    #[error("is not what was written")]
+    /// The line's content does not match its hash.
+    #[error("was changed after it was written")]
     Content,
-    /// The log ends, yet this line was once written.
+    /// The line is missing, but was once written.
     #[error("is missing: the log once had {expected} lines")]
     CutShort {
-        /// Lines it had, at least.
+        /// Number of lines the log once had, at least.
         expected: u64,
     },
 }
 
-/// Checks a log: every line's number, link and content; that it goes on from the file it follows, where that is still
-/// there; and that it reaches the line last noted in the statistics beside it.
+/// Verifies a log: the number, link and content of every line; that it continues the file it names, if that exists; and
+/// that it contains the line noted in the statistics beside it.
 ///
-/// Run on a log that is being written, it may find the last line torn.
+/// If the log is being written, the last line may be reported as incomplete.
 ///
 /// # Errors
-/// [`VerifyError`] with the first line that does not fit.
+/// [`VerifyError`] with the first damaged line.
 pub fn verify(path: &Path) -> Result<Verified, VerifyError> {
     let unreadable = |source| VerifyError { line: 1, what: Damage::Unreadable(source) };
     let known = stats_path(path).filter(|stats| stats.exists()).and_then(|stats| load_stats(&stats).ok()?.head);
@@ -100,7 +100,7 @@ pub fn verify(path: &Path) -> Result<Verified, VerifyError> {
         return Err(VerifyError { line: 1, what: Damage::Link });
     }
     if let Some(head) = &known
-        && !scan.reaches(path, head)
+        && !scan.contains(path, head)
     {
         return Err(VerifyError { line: scan.lines + 1, what: Damage::CutShort { expected: head.lines } });
     }
@@ -108,21 +108,21 @@ pub fn verify(path: &Path) -> Result<Verified, VerifyError> {
     Ok(Verified { lines: scan.lines, head, follows: scan.follows.map(|follows| follows.file) })
 }
 
-/// How far a file holds.
+/// The undamaged part of a file.
 #[derive(Debug)]
 pub(crate) struct Scan {
-    /// Lines that fit.
+    /// Number of undamaged lines.
     pub(crate) lines: u64,
     /// Their length in bytes.
     pub(crate) bytes: u64,
-    /// The last one's hash.
+    /// The hash of the last one.
     pub(crate) hash: String,
-    /// The first line that does not fit.
+    /// The first damaged line.
     pub(crate) damage: Option<VerifyError>,
-    /// The file this one says it follows.
+    /// The full file that this one says it continues.
     follows: Option<Follows>,
-    /// Whether the line looked for was met.
-    met: bool,
+    /// Whether the known line was found.
+    found_known: bool,
 }
 
 #[derive(Debug)]
@@ -132,9 +132,9 @@ struct Follows {
 }
 
 impl Scan {
-    /// Whether the log beginning here, or a full file it follows, has the line `head`.
-    pub(crate) fn reaches(&self, path: &Path, head: &LogHead) -> bool {
-        if self.met {
+    /// Whether this file, or a full file it continues, contains the line `head`.
+    pub(crate) fn contains(&self, path: &Path, head: &LogHead) -> bool {
+        if self.found_known {
             return true;
         }
         let mut before = self.follows.as_ref().map(|follows| follows.file.clone());
@@ -143,7 +143,7 @@ impl Scan {
                 return false;
             };
             let scan = scan(file, Some(head));
-            if scan.met {
+            if scan.found_known {
                 return true;
             }
             before = scan.follows.map(|follows| follows.file);
@@ -152,12 +152,12 @@ impl Scan {
     }
 }
 
-/// Where the compressed form of a full file lies.
+/// The path of the compressed form of a full file.
 pub(crate) fn compressed(full: &Path) -> PathBuf {
     full.with_added_extension("gz")
 }
 
-/// The lines of a log, or of the compressed form that a full file has.
+/// Reads the lines of a log; of a full file, also from its compressed form.
 pub(crate) fn open(path: &Path) -> io::Result<Box<dyn Read>> {
     if path.extension().is_some_and(|extension| extension == "gz") {
         return Ok(Box::new(read_compressed(path)?));
@@ -170,20 +170,21 @@ pub(crate) fn open(path: &Path) -> io::Result<Box<dyn Read>> {
     }
 }
 
-/// Reads only as much as the file says it holds, so a device in its place can't keep the reader busy for ever.
+/// Reads no more than the current length of the file, so that a device in its place can't block the reader.
 pub(crate) fn read_plain<F: Borrow<File> + Read>(file: F) -> Take<F> {
     let length = file.borrow().metadata().map_or(0, |metadata| metadata.len());
     file.take(length)
 }
 
-/// The lines of a compressed full file.
+/// Reads the lines of a compressed full file.
 pub(crate) fn read_compressed(path: &Path) -> io::Result<impl Read + 'static> {
     File::open(path).map(|file| GzDecoder::new(read_plain(file)))
 }
 
-/// Reads a log from its start to the first line that does not fit, looking out for `known`.
+/// Reads a log up to its first damaged line, and looks for the line `known`.
 pub(crate) fn scan(lines: impl Read, known: Option<&LogHead>) -> Scan {
-    let mut scan = Scan { lines: 0, bytes: 0, hash: NO_HASH.to_owned(), damage: None, follows: None, met: false };
+    let mut scan =
+        Scan { lines: 0, bytes: 0, hash: NO_HASH.to_owned(), damage: None, follows: None, found_known: false };
     let mut reader = BufReader::new(lines);
     let mut line = Vec::new();
     loop {
@@ -199,7 +200,7 @@ pub(crate) fn scan(lines: impl Read, known: Option<&LogHead>) -> Scan {
                     if number == 1 {
                         scan.follows = checked.follows.map(|file| Follows { file, hash: checked.prev });
                     }
-                    scan.met |= known.is_some_and(|known| known.lines == number && known.hash == scan.hash);
+                    scan.found_known |= known.is_some_and(|known| known.lines == number && known.hash == scan.hash);
                 }
                 Err(what) => {
                     scan.damage = Some(VerifyError { line: number, what });
@@ -214,9 +215,9 @@ pub(crate) fn scan(lines: impl Read, known: Option<&LogHead>) -> Scan {
     }
 }
 
-/// A line's place in the chain.
+/// The fields of a line that verification needs.
 #[derive(Deserialize)]
-struct Place {
+struct ChainFields {
     n: u64,
     prev: String,
     hash: String,
@@ -225,36 +226,30 @@ struct Place {
     follows: Option<String>,
 }
 
-struct Checked {
-    hash: String,
-    prev: String,
-    follows: Option<String>,
-}
-
-fn check_line(line: &[u8], number: u64, before: &str) -> Result<Checked, Damage> {
+fn check_line(line: &[u8], number: u64, before: &str) -> Result<ChainFields, Damage> {
     let line = line.strip_suffix(b"\n").ok_or(Damage::Torn)?;
-    let place: Place = serde_json::from_slice(line).map_err(|_| Damage::NotARecord)?;
-    let tail = hash_field(&place.hash);
+    let mut fields: ChainFields = serde_json::from_slice(line).map_err(|_| Damage::NotARecord)?;
+    let tail = hash_suffix(&fields.hash);
     let body = line.strip_suffix(tail.as_bytes()).ok_or(Damage::NotARecord)?;
-    if place.n != number {
-        return Err(Damage::Number { found: place.n });
+    if fields.n != number {
+        return Err(Damage::Number { found: fields.n });
     }
-    if sha256(body) != place.hash {
+    if sha256(body) != fields.hash {
         return Err(Damage::Content);
     }
-    let follows = place.follows.filter(|file| place.event == "segment_started" && !file.contains('/'));
-    if place.prev != before && !(number == 1 && follows.is_some()) {
+    fields.follows = fields.follows.filter(|file| fields.event == "segment_started" && !file.contains('/'));
+    if fields.prev != before && !(number == 1 && fields.follows.is_some()) {
         return Err(Damage::Link);
     }
-    Ok(Checked { hash: place.hash, prev: place.prev, follows })
+    Ok(fields)
 }
 
 /// The end of a line: its hash field and the closing brace.
-pub(crate) fn hash_field(hash: &str) -> String {
+pub(crate) fn hash_suffix(hash: &str) -> String {
     format!(r#","hash":"{hash}"}}"#)
 }
 
-/// SHA-256 in lower-case hex.
+/// SHA-256 in lowercase hex.
 pub(crate) fn sha256(bytes: &[u8]) -> String {
     let mut hex = String::with_capacity(64);
     for byte in Sha256::digest(bytes) {

@@ -1,4 +1,4 @@
-//! What is counted between two reports, the history before it, and what of both survives a restart.
+//! Counts of the current window (the period between two reports), totals of earlier windows, and the drift between them.
 
 use std::collections::BTreeMap;
 
@@ -7,81 +7,81 @@ use serde::{Deserialize, Serialize};
 
 use crate::finding::{Finding, FindingClass, Rule};
 
-/// Version of `audit_stats.json`; another one is set aside, never read as if it were this.
+/// Version of `audit_stats.json`; a file of another version is renamed and not read.
 pub const STATS_VERSION: u32 = 1;
 
-/// Different descriptions kept of one class between two reports: a person reads a page, not a thousand lines. What is
-/// beyond is still counted and is in the log in full.
+/// Maximum number of different descriptions kept of one class of findings. Further ones are only counted; the log has them
+/// all.
 const TALLY_MAX: usize = 64;
 
-/// Tasks whose trend is kept between two reports.
+/// Maximum number of tasks whose trend is kept.
 const TRENDS_MAX: usize = 256;
 
-/// Ended tasks a window must hold before it is compared with the history: fewer say nothing.
+/// Ended tasks a window must have before it is compared with the history: fewer prove nothing.
 pub const DRIFT_MIN_WINDOW: u64 = 5;
 
-/// Ended tasks the history must hold before anything is compared with it.
+/// Ended tasks the history must have before a window is compared with it.
 pub const DRIFT_MIN_HISTORY: u64 = 20;
 
-/// How far the share of abandoned tasks must lie above the history's: a quarter of all tasks is what a person notices.
+/// Increase of the share of abandoned tasks that counts as drift.
 const DRIFT_ABANDON_STEP: f64 = 0.25;
 
-/// How many more corrections a task must need than before: one more attempt for every task.
+/// Increase of corrections per task that counts as drift: one more attempt for every task.
 const DRIFT_CORRECTION_STEP: f64 = 1.0;
 
-/// Everything of the auditor that survives a restart: the open window and the history before it.
+/// The counts of the auditor that survive a restart.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct AuditStats {
-    /// [`STATS_VERSION`].
+    /// [`STATS_VERSION`] when the file was written.
     pub version: u32,
-    /// Counted since the last report.
+    /// Counts since the last report.
     pub window: Window,
-    /// Counted before it, over all earlier windows.
+    /// Totals of all earlier windows.
     pub history: Totals,
-    /// The last line of the log when this was written; what the log must still reach.
+    /// The last line of the log when these counts were written; the log must still contain it.
     pub head: Option<LogHead>,
 }
 
-/// A line of the log, by number and hash.
+/// The number and hash of a line of the log.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LogHead {
-    /// Lines up to and with this one.
+    /// Number of lines up to and including this one.
     pub lines: u64,
-    /// Its hash, in hex.
+    /// The hash of the line, in hex.
     pub hash: String,
 }
 
-/// Plain sums over tasks.
+/// Sums over tasks.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Totals {
-    /// Tasks seen; a replan is not a task.
+    /// Tasks seen; a replan does not count as another task.
     pub tasks: u64,
     /// Tasks with a final result.
     pub ended: u64,
-    /// Of these, abandoned.
+    /// Tasks that were abandoned.
     pub abandoned: u64,
-    /// Corrections of the fast loop.
+    /// Corrections that agent-validators sent to executors.
     pub corrections: u64,
-    /// Tools.
+    /// Failed and repeated executions.
     pub tool_health: ToolHealth,
 }
 
-/// Counts between two reports.
+/// Counts since the last report.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Window {
-    /// Since when.
+    /// When the window began.
     pub start: Timestamp,
-    /// Sums.
+    /// Sums over tasks.
     pub totals: Totals,
-    /// Where the gap of tasks is heading that had a new D in this window.
+    /// Trend of each task that had a new D in this window.
     pub trends: BTreeMap<TaskId, GapTrend>,
     /// Broken rules of the bus.
     pub violations: Tally,
-    /// Everything else that looked wrong.
+    /// Other findings that look wrong.
     pub anomalies: Tally,
 }
 
-/// Findings by description, each with how often it was seen; bounded.
+/// Findings counted by description, up to a maximum number of descriptions.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Tally {
     seen: BTreeMap<String, u64>,
@@ -89,7 +89,7 @@ pub struct Tally {
 }
 
 impl AuditStats {
-    /// Nothing counted yet, from `start` on.
+    /// Empty counts for a window that begins at `start`.
     #[must_use]
     pub fn new(start: Timestamp) -> Self {
         Self { version: STATS_VERSION, window: Window::new(start), history: Totals::default(), head: None }
@@ -97,7 +97,7 @@ impl AuditStats {
 }
 
 impl Window {
-    /// An empty window.
+    /// An empty window that begins at `start`.
     #[must_use]
     pub fn new(start: Timestamp) -> Self {
         Self {
@@ -109,7 +109,7 @@ impl Window {
         }
     }
 
-    /// Counts a finding in the list it belongs to.
+    /// Counts a finding in the list of its class.
     pub(crate) fn count(&mut self, finding: &Finding) {
         match finding.rule.class() {
             FindingClass::BoundaryViolation => self.violations.add(finding.to_string()),
@@ -117,7 +117,7 @@ impl Window {
         }
     }
 
-    /// Notes where a task's gap is heading.
+    /// Records the trend of a task.
     pub(crate) fn trend(&mut self, task: &TaskId, trend: GapTrend) {
         if self.trends.len() < TRENDS_MAX || self.trends.contains_key(task) {
             self.trends.insert(task.clone(), trend);
@@ -138,7 +138,7 @@ impl Tally {
         }
     }
 
-    /// One line a description, with a count where it was seen more than once.
+    /// One line for each description, with its count if it is more than one.
     #[must_use]
     pub fn lines(&self) -> Vec<String> {
         let mut lines: Vec<String> = self
@@ -157,7 +157,7 @@ impl Tally {
 }
 
 impl Totals {
-    /// Adds a window that has ended.
+    /// Adds the totals of a window that has ended.
     pub(crate) fn absorb(&mut self, window: &Self) {
         self.tasks += window.tasks;
         self.ended += window.ended;
@@ -173,8 +173,9 @@ impl Totals {
     }
 }
 
-/// What got worse in `window` against `history`, with the numbers it rests on. A comparison of two means, no more: it
-/// names a change, not its cause.
+/// The rates of `window` that are worse than those of `history`, with their numbers.
+///
+/// It compares two means: it names a change, not its cause.
 #[must_use]
 pub fn drift(window: &Totals, history: &Totals) -> Vec<String> {
     if window.ended < DRIFT_MIN_WINDOW || history.ended < DRIFT_MIN_HISTORY {

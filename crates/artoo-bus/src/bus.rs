@@ -4,9 +4,9 @@ use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
 use artoo_proto::{Address, Envelope, Message, MessageId, MessageKind, Role, TaskId, Timestamp, route};
-use serde::{Deserialize, Serialize};
 
 use crate::mailbox::{Delivery, Mailboxes};
+use crate::refusal::Refusal;
 use crate::tap::TapEvent;
 
 /// Maximum number of messages of one task. Four rounds of 32 subtasks with three attempts each need about 2,000.
@@ -17,43 +17,6 @@ pub const TASK_MESSAGES_MAX: usize = 10_000;
 /// `CancelRequest` and `RoleFailed` may use half of them and `Abort` three quarters, so that there is always room for the
 /// `FinalResult`.
 pub const TASK_END_RESERVE: usize = 16;
-
-/// Why the bus refused a message.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
-#[serde(tag = "refusal", rename_all = "snake_case")]
-pub enum Refusal {
-    /// The route table has no row for this kind.
-    #[error("{kind} has no route")]
-    NoRoute {
-        /// The kind of message.
-        kind: MessageKind,
-    },
-    /// The kind belongs to another role.
-    #[error("{kind} belongs to {owner}, not to {from}")]
-    WrongSender {
-        /// The kind of message.
-        kind: MessageKind,
-        /// The role that published it.
-        from: Role,
-        /// The role it belongs to.
-        owner: Role,
-    },
-    /// The sender belongs to another task or subtask.
-    #[error("the sender belongs to another task or subtask")]
-    ForeignTask,
-    /// A message with this id was already published in this task.
-    #[error("a message with this id was already published")]
-    RepeatedId,
-    /// A role named no cause, or one that was never published in this task.
-    #[error("its cause was never published")]
-    UnknownCause,
-    /// The task has reached its maximum number of messages.
-    #[error("the task has already published {max} messages")]
-    TooManyMessages {
-        /// The maximum.
-        max: usize,
-    },
-}
 
 /// The bus: a queue of deliveries in publish order, and a record of everything published or refused.
 ///
@@ -177,7 +140,7 @@ impl Bus {
     /// Number of queued deliveries.
     #[must_use]
     pub fn pending(&self) -> usize {
-        self.mailboxes.len()
+        self.mailboxes.iter().len()
     }
 
     /// The queued deliveries in publish order.

@@ -14,8 +14,10 @@
 
 mod bus;
 mod mailbox;
+mod refusal;
 mod tap;
 
-pub use bus::{Bus, Refusal, TASK_END_RESERVE, TASK_MESSAGES_MAX};
+pub use bus::{Bus, TASK_END_RESERVE, TASK_MESSAGES_MAX};
 pub use mailbox::{Delivery, MAILBOX_CAPACITY};
+pub use refusal::Refusal;
 pub use tap::{Observed, TAP_CAPACITY, Tap, TapClosed, TapEvent, TapSender, tap};

@@ -50,11 +50,7 @@ impl Mailboxes {
         Some(delivery)
     }
 
-    pub(crate) fn len(&self) -> usize {
-        self.queue.len()
-    }
-
-    pub(crate) fn iter(&self) -> impl Iterator<Item = &Delivery> {
+    pub(crate) fn iter(&self) -> impl ExactSizeIterator<Item = &Delivery> {
         self.queue.iter()
     }
 

@@ -10,7 +10,7 @@ use std::time::Duration;
 use artoo_proto::{Address, EffectFinished, EffectStarted, Envelope, MessageKind, TaskId, Timestamp};
 use serde::{Deserialize, Serialize};
 
-use crate::Refusal;
+use crate::refusal::Refusal;
 
 /// Maximum number of unread events: about 64 MB of ordinary messages, minutes of a busy task.
 pub const TAP_CAPACITY: usize = 65_536;

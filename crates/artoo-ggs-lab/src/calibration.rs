@@ -23,43 +23,43 @@ use crate::simulation::{Family, Policy, Utility, task_utilities};
 use artoo_ggs::Profile;
 use bootstrap::{LEVEL, mean_of_means, quantile};
 
-/// Least members of a population: the search combines a member with three others.
+/// Minimum size of the population: the search combines a member with three others.
 pub const POPULATION_MIN: usize = 5;
-/// Fewest tasks of a family in a trial: below it a bootstrap quantile means nothing.
+/// Minimum number of tasks per family in a trial, below which a bootstrap quantile is meaningless.
 pub const TRIAL_TASKS_MIN: u32 = 20;
 
-/// What is to be fitted, on what, and how long.
+/// A calibration to run: the profile to improve, the families, and the effort.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Calibration {
-    /// What is in force.
+    /// The profile in use, to be improved.
     pub incumbent: Profile,
-    /// Searched on.
+    /// Families the search uses.
     pub train: Vec<Family>,
-    /// Tried on; none of `train`.
+    /// Families of the trial; none of them is in `train`.
     pub held_out: Vec<Family>,
-    /// Tasks of each training family per candidate.
+    /// Number of tasks per training family and candidate.
     pub search_tasks: u32,
-    /// Candidates alive at a time; at least [`POPULATION_MIN`].
+    /// Size of the population; at least [`POPULATION_MIN`].
     pub population: usize,
-    /// Rounds of the search; the population is tried once more than this.
+    /// Number of generations of the search, after the first population.
     pub generations: u64,
-    /// Tasks of each held-out family in the trial; at least [`TRIAL_TASKS_MIN`].
+    /// Number of tasks per held-out family in the trial; at least [`TRIAL_TASKS_MIN`].
     pub trial_tasks: u32,
-    /// Resamples of the bootstrap.
+    /// Number of bootstrap resamples.
     pub resamples: u32,
-    /// Trials of the null.
+    /// Number of null trials, in which the incumbent is compared with itself.
     pub null_trials: u32,
-    /// What endings are worth.
+    /// The utility to maximize.
     pub utility: Utility,
-    /// The same seed finds the same.
+    /// Seed of all random numbers.
     pub seed: u64,
-    /// 0 = as many as the machine runs at once.
+    /// Number of threads; 0 uses all processors.
     pub threads: usize,
 }
 
 impl Calibration {
-    /// Seven families to search on, four held out: one each of blocked targets, verifier errors, class errors and decay.
-    /// Chosen before any search was run.
+    /// The published calibration: seven families to search on, four held out (blocked targets, verifier errors, class errors
+    /// and decay), chosen before any search was run.
     #[must_use]
     pub fn standard() -> Self {
         let held_out = ["blocked_targets", "noisy_verifier", "mislabelled", "rotting"];
@@ -81,75 +81,75 @@ impl Calibration {
     }
 }
 
-/// A calibration that can't be run.
+/// The error of a calibration that can't be run.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum CalibrationError {
-    /// A list is empty.
+    /// A list of families is empty.
     #[error("{field} is empty")]
     Empty {
-        /// The field.
+        /// Name of the field.
         field: &'static str,
     },
-    /// A family would be searched on and tried on.
+    /// A family is both in `train` and in `held_out`.
     #[error("family {family:?} is in train and in held_out")]
     NotHeldOut {
-        /// Its name.
+        /// Name of the family.
         family: &'static str,
     },
-    /// Too small for the result to mean anything.
+    /// A number is too small for a meaningful result.
     #[error("{field} is {value}, expected at least {min}")]
     TooSmall {
-        /// The field.
+        /// Name of the field.
         field: &'static str,
-        /// What it held.
+        /// The rejected value.
         value: u64,
-        /// Least allowed.
+        /// Smallest allowed value.
         min: u64,
     },
-    /// The optimiser gave up.
+    /// The optimizer failed.
     #[error("the search failed: {reason}")]
     Search {
-        /// In its own words.
+        /// The optimizer's message.
         reason: String,
     },
 }
 
-/// A gain, and how sure it is.
+/// A gain in utility with its confidence bounds.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Evidence {
-    /// Mean utility gained a task, families weighing alike.
+    /// Mean gain in utility per task; all families have the same weight.
     pub gain: f64,
-    /// With 95 % confidence the gain is not below this.
+    /// Lower bound of the gain, with 95 % confidence.
     pub lower: f64,
-    /// With 95 % confidence it is not above this.
+    /// Upper bound of the gain, with 95 % confidence.
     pub upper: f64,
 }
 
-/// What comes of comparing the incumbent with itself.
+/// The result of comparing the incumbent with itself, as a check of the method.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Null {
-    /// On the same luck; anything but 0 is a fault of the method.
+    /// Gain with the same random numbers; must be 0.
     pub same_luck: f64,
-    /// Trials on other luck.
+    /// Number of trials with other random numbers.
     pub trials: u32,
-    /// Trials in which the lower bound was above 0; about one in twenty is what the bound promises.
+    /// Number of trials whose lower bound was above 0; one in twenty is expected.
     pub alarms: u32,
 }
 
-/// What was found.
+/// The result of a calibration.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Recommendation {
-    /// The best candidate, named after the incumbent; the incumbent itself where nothing was better in the search.
+    /// The best candidate; the incumbent if the search found nothing better.
     pub profile: Profile,
-    /// Its gain in the search, on the tasks it was chosen by: too good to be true.
+    /// The candidate's gain in the search; optimistic, since it was chosen by it.
     pub search_gain: f64,
-    /// Its gain on the held-out families.
+    /// The candidate's gain on the held-out families.
     pub evidence: Evidence,
-    /// The same for each, in order.
+    /// The candidate's gain on each held-out family.
     pub by_family: Vec<(&'static str, Evidence)>,
-    /// The method's own check.
+    /// The comparison of the incumbent with itself.
     pub null: Null,
-    /// Candidates tried.
+    /// Number of candidates tried.
     pub candidates: u64,
 }
 
@@ -161,10 +161,10 @@ impl Recommendation {
     }
 }
 
-/// Searches, tries on held-out families, and runs the null.
+/// Searches for a better profile, tries it on the held-out families, and compares the incumbent with itself.
 ///
 /// # Errors
-/// [`CalibrationError`].
+/// [`CalibrationError`] if the calibration can't be run or the optimizer fails.
 pub fn calibrate(calibration: &Calibration) -> Result<Recommendation, CalibrationError> {
     check(calibration)?;
     let found = search::search(calibration)?;

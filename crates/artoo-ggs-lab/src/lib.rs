@@ -9,3 +9,15 @@ pub(crate) fn micros(value: f64) -> i64 {
     let scaled = value * 1e6;
     (scaled + 0.5_f64.copysign(scaled)) as i64
 }
+
+#[cfg(test)]
+mod tests {
+    use super::micros;
+
+    #[test]
+    fn micros_round_halves_away_from_zero() {
+        for (value, expected) in [(0.3 - 0.2, 100_000), (-0.2, -200_000), (0.000_000_5, 1), (-0.000_000_5, -1)] {
+            assert_eq!(micros(value), expected, "{value}");
+        }
+    }
+}

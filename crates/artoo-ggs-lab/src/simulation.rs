@@ -21,7 +21,7 @@
 //! all, turns that into the next plan: it heeds words four times in five, what code forbids always, and keeps subtasks
 //! that matched. All policies get the same four executions, the same verdicts and the same ending: who gives up hands over
 //! the best execution in part where D ≤ 0.3 and nothing required is unmet. Only what is decided between executions
-//! differs. `v08`, `literal` and `strict` are this crate's [`artoo_ggs::Controller`] itself, through its public functions.
+//! differs. `v08`, `literal` and `strict` are the [`artoo_ggs::Controller`] itself.
 //!
 //! # Luck
 //! Random numbers are addressed by what they decide, not taken from a stream: policies that do the same in the same round

@@ -1,15 +1,9 @@
 //! The hash of a configuration: identifies in a log the numbers and rules of a decision.
 
 use alloc::borrow::ToOwned;
-use alloc::format;
 use alloc::string::{String, ToString};
 use core::fmt;
 use core::str::FromStr;
-
-use crate::profile::{BlockRule, KillSwitch, Profile, RequiredCriteria, TaskCriteria};
-
-/// Version of the mathematics: raised when the same configuration would decide differently, so that its hash changes.
-const MATHEMATICS: u32 = 1;
 
 /// The hash of a profile's numbers and rules: 64-bit FNV-1a over the configuration as text.
 ///
@@ -83,49 +77,5 @@ impl TryFrom<String> for ConfigHash {
 impl From<ConfigHash> for String {
     fn from(hash: ConfigHash) -> Self {
         hash.to_string()
-    }
-}
-
-impl Profile {
-    /// The configuration as text, over which [`ConfigHash`] is computed.
-    #[must_use]
-    pub fn config_text(&self) -> String {
-        let (numbers, rules) = (self.parameters(), self.rules());
-        let kill_switch = match rules.kill_switch {
-            KillSwitch::GapRises => "gap_rises",
-            KillSwitch::LossRises => "loss_rises",
-        };
-        let task_criteria = match rules.task_criteria {
-            TaskCriteria::Counted => "counted",
-            TaskCriteria::SubtasksOnly => "subtasks_only",
-        };
-        let required_criteria = match rules.required_criteria {
-            RequiredCriteria::Enforced => "enforced",
-            RequiredCriteria::Ignored => "ignored",
-        };
-        let blocks = match rules.blocks {
-            BlockRule::Accumulate => "accumulate",
-            BlockRule::PerDirective => "per_directive",
-        };
-        let lines: [(&str, &dyn fmt::Display); 17] = [
-            ("artoo-ggs", &MATHEMATICS),
-            ("alpha", &numbers.alpha),
-            ("beta", &numbers.beta),
-            ("lambda", &numbers.lambda),
-            ("w1", &numbers.w1),
-            ("w2", &numbers.w2),
-            ("epsilon", &numbers.epsilon),
-            ("delta", &numbers.delta),
-            ("rho", &numbers.rho),
-            ("theta", &numbers.theta),
-            ("time_budget_ms", &numbers.time_budget_ms),
-            ("max_replans", &numbers.max_replans),
-            ("kill_after", &numbers.kill_after),
-            ("kill_switch", &kill_switch),
-            ("task_criteria", &task_criteria),
-            ("required_criteria", &required_criteria),
-            ("blocks", &blocks),
-        ];
-        lines.into_iter().map(|(name, value)| format!("{name} {value}\n")).collect()
     }
 }

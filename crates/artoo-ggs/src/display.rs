@@ -2,7 +2,8 @@
 
 use core::fmt;
 
-use crate::outcome::{Decision, Outcome, StopReason};
+use crate::outcome::{Decision, Outcome};
+use crate::stop_reason::StopReason;
 use crate::table::Urgency;
 use crate::unit::{Exact, micros};
 

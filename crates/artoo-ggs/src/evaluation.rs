@@ -3,8 +3,8 @@
 use crate::gradient::Gradient;
 use crate::loss::{Loss, LossTerm};
 use crate::macro_state::{MacroState, ReplanAction};
-use crate::outcome::StopReason;
 use crate::profile::{KillSwitch, Profile};
+use crate::stop_reason::StopReason;
 use crate::table::{TableCell, TableChoice, TableInputs};
 use crate::unit::{Unit, micros};
 

@@ -1,3 +1,5 @@
+//! Goal Gradient Solver: turns measurements of a failed plan into a directed correction.
+//!
 #![doc = include_str!("../README.md")]
 #![no_std]
 #![deny(missing_docs)]
@@ -22,6 +24,7 @@ mod outcome;
 mod params;
 mod profile;
 mod replay;
+mod stop_reason;
 mod table;
 mod unit;
 
@@ -37,9 +40,10 @@ pub use measurement::{
     AvailableTool, CriterionMeasure, CriterionMode, CriterionScope, FailureClass, FailureMix, Measurement, Round,
     RoundError, SubtaskMeasure, SubtaskStatus, ToolTarget, UnmetCriterion, Verdict,
 };
-pub use outcome::{Credit, Decision, NewBlock, Outcome, Replan, StopReason, SuccessOutcome};
+pub use outcome::{Credit, Decision, NewBlock, Outcome, Replan, SuccessOutcome};
 pub use params::{Hyperparameters, MAX_REPLANS, ParameterError, ParameterTable};
 pub use profile::{BlockRule, KillSwitch, Profile, RequiredCriteria, Rules, TaskCriteria};
 pub use replay::{ConfigMismatch, ControllerCall, ControllerEvent, ControllerReply, LogEntry, LogHeader, replay};
+pub use stop_reason::StopReason;
 pub use table::{GradientNotFinite, Margins, TableCell, TableChoice, TableInputs, Thresholds, Trend, Urgency};
 pub use unit::{Unit, UnitRangeError};

@@ -12,39 +12,9 @@ use crate::gradient::Gradient;
 use crate::loss::Loss;
 use crate::macro_state::{MacroState, PreviousAction, ReplanAction};
 use crate::measurement::{FailureMix, Round, ToolTarget, UnmetCriterion, failing};
+use crate::stop_reason::StopReason;
 use crate::table::{Margins, TableCell, Thresholds, Urgency};
 use crate::unit::Unit;
-
-/// The reason a task was abandoned.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "snake_case"))]
-#[non_exhaustive]
-pub enum StopReason {
-    /// Ω reached θ.
-    BudgetExhausted,
-    /// All `max_replans` directives were issued.
-    MaxReplans,
-    /// Law 2: D grew in too many rounds in a row.
-    Diverging,
-    /// Every available tool is blocked, and each was released once already.
-    ToolsExhausted,
-    /// The caller stopped the task: a cancel, a deadline, a dead provider.
-    External,
-}
-
-impl StopReason {
-    /// The reason's name in logs and saved data, such as `max_replans`.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::BudgetExhausted => "budget_exhausted",
-            Self::MaxReplans => "max_replans",
-            Self::Diverging => "diverging",
-            Self::ToolsExhausted => "tools_exhausted",
-            Self::External => "external",
-        }
-    }
-}
 
 /// A tool or target that a directive added to the blocks.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -1,10 +1,15 @@
 //! Profiles: a name, the twelve numbers, and a choice wherever the specification can be read in two ways.
 
 use alloc::borrow::ToOwned;
+use alloc::format;
 use alloc::string::String;
+use core::fmt;
 
 use crate::config::ConfigHash;
 use crate::params::{Hyperparameters, ParameterError};
+
+/// Version of the mathematics: raised when the same configuration would decide differently, so that its hash changes.
+const MATHEMATICS: u32 = 1;
 
 /// Which rounds Law 2 (the kill switch) counts as worsening.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -127,6 +132,48 @@ impl Profile {
     pub fn rules(&self) -> &Rules {
         &self.rules
     }
+
+    /// The configuration as text, over which [`ConfigHash`] is computed.
+    #[must_use]
+    pub fn config_text(&self) -> String {
+        let (numbers, rules) = (self.parameters(), self.rules());
+        let kill_switch = match rules.kill_switch {
+            KillSwitch::GapRises => "gap_rises",
+            KillSwitch::LossRises => "loss_rises",
+        };
+        let task_criteria = match rules.task_criteria {
+            TaskCriteria::Counted => "counted",
+            TaskCriteria::SubtasksOnly => "subtasks_only",
+        };
+        let required_criteria = match rules.required_criteria {
+            RequiredCriteria::Enforced => "enforced",
+            RequiredCriteria::Ignored => "ignored",
+        };
+        let blocks = match rules.blocks {
+            BlockRule::Accumulate => "accumulate",
+            BlockRule::PerDirective => "per_directive",
+        };
+        let lines: [(&str, &dyn fmt::Display); 17] = [
+            ("artoo-ggs", &MATHEMATICS),
+            ("alpha", &numbers.alpha),
+            ("beta", &numbers.beta),
+            ("lambda", &numbers.lambda),
+            ("w1", &numbers.w1),
+            ("w2", &numbers.w2),
+            ("epsilon", &numbers.epsilon),
+            ("delta", &numbers.delta),
+            ("rho", &numbers.rho),
+            ("theta", &numbers.theta),
+            ("time_budget_ms", &numbers.time_budget_ms),
+            ("max_replans", &numbers.max_replans),
+            ("kill_after", &numbers.kill_after),
+            ("kill_switch", &kill_switch),
+            ("task_criteria", &task_criteria),
+            ("required_criteria", &required_criteria),
+            ("blocks", &blocks),
+        ];
+        lines.into_iter().map(|(name, value)| format!("{name} {value}\n")).collect()
+    }
 }
 
 impl Default for Profile {
@@ -154,6 +201,7 @@ impl Rules {
     };
 }
 
+/// A profile as it is read, before its numbers are checked.
 #[cfg(feature = "serde")]
 #[derive(serde::Deserialize)]
 #[serde(deny_unknown_fields)]

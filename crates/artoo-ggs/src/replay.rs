@@ -175,6 +175,7 @@ pub fn replay<K: Ord + Clone>(
     events.into_iter().map(move |event| controller.record(event))
 }
 
+/// A log header as it is saved: the profile with its hash.
 #[cfg(feature = "serde")]
 #[derive(serde::Serialize, serde::Deserialize)]
 #[serde(deny_unknown_fields)]

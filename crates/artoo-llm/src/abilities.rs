@@ -1,45 +1,45 @@
-//! What an endpoint can do with one model, found out by asking it, and the file in which that is remembered.
+//! Abilities of an endpoint and model, as found by a probe.
 
 use serde::{Deserialize, Serialize};
 
 use crate::structured::{Dialect, ReplyFormat};
 
-/// What became of one way of asking for JSON.
+/// Result of probing one reply format, or tool calls.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Held {
-    /// The answer had the shape though the prompt asked for something else.
+    /// The answer had the requested form, though the prompt asked for something else.
     Kept,
-    /// It was taken and made no difference.
+    /// The endpoint accepted the request, but the answer did not have the form.
     Ignored,
-    /// It was refused.
+    /// The endpoint refused the request.
     Refused,
 }
 
-/// What was found.
+/// What a probe found out about an endpoint and one of its models.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Abilities {
-    /// How to speak to it.
+    /// The form of requests that the endpoint accepts.
     pub dialect: Dialect,
-    /// Each way of asking for JSON that was tried, strongest first.
+    /// The reply formats tried, strongest first, with their results.
     pub formats: Vec<(ReplyFormat, Held)>,
-    /// What became of its own way of calling tools; `None`: not tried.
+    /// Result for native tool calls; `None` if they were not tried.
     #[serde(default)]
     pub tool_calls: Option<Held>,
-    /// Tokens of context, where it tells.
+    /// Context size in tokens, if the endpoint reports it.
     pub context_tokens: Option<u64>,
-    /// Calls it works on at once, where it tells.
+    /// Number of requests the endpoint processes at once, if it reports that.
     pub parallel: Option<usize>,
-    /// Whether it wrote reasoning that it kept apart.
+    /// Whether the answer contained separate reasoning.
     pub reasoning: bool,
-    /// When, in seconds since 1970.
+    /// Time of the probe, in seconds since 1970.
     pub found_at_s: i64,
 }
 
 impl Abilities {
-    /// In one line.
+    /// A one-line summary, with the age of the probe.
     #[must_use]
-    pub fn told(&self, now_s: i64) -> String {
+    pub fn summary(&self, now_s: i64) -> String {
         let word = |format: ReplyFormat| match format {
             ReplyFormat::JsonSchema => "JSON schema",
             ReplyFormat::StrictSchema => "strict JSON schema",

@@ -14,7 +14,7 @@ const FRESH_FOR_S: i64 = 30 * 24 * 60 * 60;
 /// Maximum number of endpoints stored; the oldest is removed first.
 const ENTRIES_MAX: usize = 64;
 
-/// What was found, by endpoint and model.
+/// Probe results by endpoint and model, stored in a JSON file.
 #[derive(Debug)]
 pub struct AbilityBook {
     path: PathBuf,
@@ -22,7 +22,7 @@ pub struct AbilityBook {
 }
 
 impl AbilityBook {
-    /// Reads the file. One that is not there, or can't be read, is an empty book: it is found out again.
+    /// Reads the file; a missing or unreadable one counts as empty, since probes can be repeated.
     #[must_use]
     pub fn open(path: impl Into<PathBuf>) -> Self {
         let path = path.into();
@@ -30,17 +30,17 @@ impl AbilityBook {
         Self { path, entries }
     }
 
-    /// What is known of an endpoint and model, unless it is too long ago.
+    /// The result for an endpoint and model, if it is at most thirty days old.
     #[must_use]
     pub fn fresh(&self, config: &RemoteConfig, now_s: i64) -> Option<&Abilities> {
         let age = |found: &Abilities| now_s.saturating_sub(found.found_at_s);
         self.entries.get(&key(config)).filter(|found| (0..FRESH_FOR_S).contains(&age(found)))
     }
 
-    /// Remembers; the file is replaced in one step.
+    /// Stores a result; the file is replaced atomically.
     ///
     /// # Errors
-    /// When it can't be written.
+    /// If the file can't be written.
     pub fn remember(&mut self, config: &RemoteConfig, found: Abilities) -> io::Result<()> {
         self.entries.insert(key(config), found);
         whole_file::keep_newest(&mut self.entries, ENTRIES_MAX, |found| found.found_at_s);
@@ -48,7 +48,7 @@ impl AbilityBook {
     }
 }
 
-/// Protocol, address without user and query, model: nothing of it is secret.
+/// The key of an endpoint and model: protocol, URL without user and query, and model name.
 fn key(config: &RemoteConfig) -> String {
     let base = shown_url(&config.base_url);
     format!("{} {} {}", config.protocol.name(), base.trim_end_matches('/'), config.model)
@@ -97,7 +97,7 @@ mod tests {
         assert_eq!(again.fresh(&config("http://a/v1"), 1_000 + FRESH_FOR_S), None);
         assert_eq!(again.fresh(&config("http://a/v1"), 999), None);
         assert_eq!(again.fresh(&config("http://b/v1"), 1_001), None);
-        let told = found(1_000).told(1_000 + 3 * 86_400);
+        let told = found(1_000).summary(1_000 + 3 * 86_400);
         assert!(told.contains("JSON schema refused") && told.contains("found 3 days ago"), "{told}");
     }
 

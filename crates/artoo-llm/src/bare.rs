@@ -1,4 +1,4 @@
-//! The plainest client there can be: one post, the text of the first choice. What the real one is measured against.
+//! A minimal Chat Completions client, as the baseline of a benchmark.
 
 use serde_json::{Value, json};
 
@@ -6,7 +6,7 @@ use crate::ConfigError;
 use crate::remote::RemoteConfig;
 use crate::transport::{self, ClientSettings};
 
-/// A client without retries, bounds, checks or secrets.
+/// A client without retries, limits, checks or secrets.
 #[derive(Debug, Clone)]
 pub struct Bare {
     client: reqwest::Client,
@@ -15,10 +15,10 @@ pub struct Bare {
 }
 
 impl Bare {
-    /// For the same endpoint as a real client of Chat Completions.
+    /// Creates a client for the endpoint of a Chat Completions configuration.
     ///
     /// # Errors
-    /// When the URL or the client can't be used.
+    /// If the URL or the HTTP client can't be used.
     pub fn new(config: &RemoteConfig) -> Result<Self, ConfigError> {
         let url = crate::remote::call_url(config)?;
         let settings = ClientSettings { connect_timeout: config.connect_timeout, ca_file: None, direct: true };
@@ -27,7 +27,7 @@ impl Bare {
         Ok(Self { client, url, model: config.model.clone() })
     }
 
-    /// What the endpoint answers to two messages; nothing where anything goes wrong.
+    /// Sends two messages and returns the answer's text; `None` on any error.
     pub async fn ask(&self, system: &str, user: &str) -> Option<String> {
         let body = json!({
             "model": self.model,

@@ -1,9 +1,9 @@
-//! Recordings of model calls: taken from any model once, replayed for ever without a network.
+//! Replay of recorded model calls without a network.
 //!
-//! A cassette is a file of JSON lines `{key, role, schema_name, reply | failure}`. The [key](Masks::key) is a digest of what the
-//! model was asked, with what changes from run to run masked; the same question asked again is the next line with
-//! that key. Only JSON replies are kept: what code builds (recipes, abstentions) code can build again, and a file must
-//! not be able to bring a recipe in.
+//! A cassette is a file of JSON lines `{key, role, schema_name, reply | failure}`. The [key](Masks::key) is a hash of
+//! the request, with texts masked that change from run to run; a repeated request takes the next line with its key.
+//! Only JSON replies are recorded: recipes and abstentions are created by code, and a file must not be able to supply
+//! them.
 
 use std::collections::{HashMap, VecDeque};
 use std::io;
@@ -20,40 +20,34 @@ pub use key::Masks;
 
 mod key;
 
-/// Why a cassette can't be read or written.
+/// Why a cassette can't be read.
 #[derive(Debug, thiserror::Error)]
 pub enum CassetteError {
-    /// The file can't be opened, read or written.
+    /// The file can't be opened or read.
     #[error("the cassette {path:?} can't be used")]
-    File {
-        /// Which file.
-        path: PathBuf,
-        /// What the system said.
-        source: io::Error,
-    },
-    /// A line is no entry.
-    #[error("line {line} of the cassette is no entry")]
+    File { path: PathBuf, source: io::Error },
+    /// A line is not a valid entry.
+    #[error("line {line} of the cassette is not a valid entry")]
     Line {
-        /// Its number, from 1.
+        /// Line number, from 1.
         line: usize,
-        /// What is wrong.
         source: serde_json::Error,
     },
     /// A line has both a reply and a failure, or neither.
     #[error("line {line} of the cassette must hold either a reply or a failure")]
     NotOneOutcome {
-        /// Its number, from 1.
+        /// Line number, from 1.
         line: usize,
     },
-    /// A line's reply is not JSON but something that only code may build.
+    /// A line's reply is not JSON but of a kind that only code may create.
     #[error("line {line} of the cassette holds a reply that is not a JSON value")]
     NotJson {
-        /// Its number, from 1.
+        /// Line number, from 1.
         line: usize,
     },
 }
 
-/// One line.
+/// One line of a cassette.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Entry {
@@ -68,10 +62,12 @@ struct Entry {
     failure: Option<ModelFailure>,
 }
 
-/// A model that only repeats what a cassette holds. It never asks anyone.
+/// A model that replays the replies of a cassette.
 pub struct Player {
+    /// The masks that the recording was made with.
     masks: Masks,
     // Held while one entry is taken, never across a wait.
+    /// Replies not played yet, by key. Locked while one is taken, never across an await.
     left: Mutex<HashMap<String, VecDeque<Result<ModelReply, ModelFailure>>>>,
 }
 
@@ -79,7 +75,7 @@ impl Player {
     /// Reads a cassette; `masks` must be those of the recording.
     ///
     /// # Errors
-    /// See [`CassetteError`].
+    /// [`CassetteError`]
     pub fn open(path: impl AsRef<Path>, masks: Masks) -> Result<Self, CassetteError> {
         let path = path.as_ref();
         let text =
@@ -87,10 +83,10 @@ impl Player {
         Self::from_lines(&text, masks)
     }
 
-    /// The same from the file's text.
+    /// Reads a cassette from its text.
     ///
     /// # Errors
-    /// See [`CassetteError`].
+    /// [`CassetteError`]
     pub fn from_lines(text: &str, masks: Masks) -> Result<Self, CassetteError> {
         let mut left: HashMap<String, VecDeque<_>> = HashMap::new();
         for (line, entry) in (1..).zip(text.lines()).filter(|(_, entry)| !entry.trim().is_empty()) {
@@ -106,7 +102,7 @@ impl Player {
         Ok(Self { masks, left: Mutex::new(left) })
     }
 
-    /// How many entries nobody has asked for yet.
+    /// Number of entries not played yet.
     #[must_use]
     pub fn unplayed(&self) -> usize {
         self.left.lock().unwrap_or_else(PoisonError::into_inner).values().map(VecDeque::len).sum()

@@ -1,41 +1,28 @@
-//! What can be wrong with a model's configuration, before anything is asked.
+//! Errors in the configuration of a model.
 
-/// A configuration that can't work. No text here holds a key.
+/// An invalid configuration. No text contains a key.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ConfigError {
-    /// A needed setting is absent or empty.
+    /// A required setting is missing or empty.
     #[error("{name} is not set")]
-    Missing {
-        /// The variable or setting.
-        name: &'static str,
-    },
-    /// A variable holds bytes that are not UTF-8.
+    Missing { name: &'static str },
+    /// An environment variable is not valid UTF-8.
     #[error("{name} is not valid UTF-8")]
-    NotUnicode {
-        /// The variable.
-        name: &'static str,
-    },
-    /// The base URL can't be used.
+    NotUnicode { name: &'static str },
+    /// The base URL is not valid.
     #[error("the base URL {shown} can't be used: {problem}")]
     BaseUrl {
         /// The URL without user, password and query.
         shown: String,
-        /// What is wrong with it.
         problem: &'static str,
     },
-    /// The key holds characters that no HTTP header can carry.
+    /// The API key contains characters that HTTP headers can't contain.
     #[error("the API key holds characters that can't be sent in a header")]
     KeyNotSendable,
-    /// A header can't be sent.
+    /// A configured header is not valid.
     #[error("the header {name} can't be sent")]
-    Header {
-        /// Its name.
-        name: String,
-    },
-    /// A duration or a count is zero where that can't work.
+    Header { name: String },
+    /// A duration or count is zero.
     #[error("{name} must be more than zero")]
-    Zero {
-        /// The setting.
-        name: &'static str,
-    },
+    Zero { name: &'static str },
 }

@@ -1,46 +1,44 @@
-//! What a run has spent, by role and task, and the bounds that are held before a call is made.
+//! Spending of a run by task, role and model, and the budget that each call is checked against.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use artoo_proto::{ModelRequest, Role, TaskId, Usage};
 
-/// Micro-dollars to a dollar; sums of money are whole numbers of them.
+/// Micro-dollars in a dollar.
 const MICRO: u64 = 1_000_000;
 
-/// Below this many micro-dollars, a cent, four digits behind the point would hide most of a sum.
+/// Amounts below this many micro-dollars (one cent) are shown with six decimals instead of four.
 const SMALL: u64 = 10_000;
 
-/// Micro-dollars in the fourth digit behind the point.
+/// Micro-dollars in the fourth decimal of a dollar.
 const FOURTH_DIGIT: u64 = 100;
 
-/// Names under which one model answered that are kept: a router may have a handful behind one name.
+/// Maximum number of names recorded for one model: a router may have a handful of models behind one name.
 const NAMES_MAX: usize = 8;
 
-/// What a million tokens cost, in US dollars.
+/// Prices of a million tokens, in US dollars.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Price {
-    /// Sent.
+    /// Prompt tokens.
     pub prompt: f64,
-    /// Sent, and found in the endpoint's cache.
+    /// Prompt tokens read from the endpoint's cache.
     pub cached: f64,
-    /// Sent, and put into the endpoint's cache, where it counts these apart.
+    /// Prompt tokens written into the endpoint's cache.
     pub written: f64,
-    /// Received.
+    /// Completion tokens.
     pub completion: f64,
 }
 
-/// What a cache of the endpoint did for one call; both are among the tokens sent.
+/// Prompt tokens of one call that were read from or written into the endpoint's cache.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Cache {
-    /// Tokens that were found there.
     pub read: u64,
-    /// Tokens that were put there.
     pub written: u64,
 }
 
 impl Price {
-    /// Money for so many tokens, in micro-dollars, rounded up: a bound is never missed by rounding.
+    /// The price of these tokens in micro-dollars, rounded up.
     #[must_use]
     pub fn of(&self, usage: Usage, cache: Cache) -> u64 {
         let read = cache.read.min(usage.prompt_tokens);
@@ -56,14 +54,14 @@ impl Price {
         money
     }
 
-    /// The most that so many tokens can cost, whatever a cache does with them.
+    /// The highest price of these tokens, whatever the cache does.
     #[must_use]
     pub fn most(&self, usage: Usage) -> u64 {
         let written = Cache { read: 0, written: usage.prompt_tokens };
         self.of(usage, Cache::default()).max(self.of(usage, written))
     }
 
-    /// The least that so many tokens can cost.
+    /// The lowest price of these tokens, whatever the cache does.
     #[must_use]
     pub fn least(&self, usage: Usage) -> u64 {
         let read = Cache { read: usage.prompt_tokens, written: 0 };
@@ -71,36 +69,36 @@ impl Price {
     }
 }
 
-/// What may be spent. Absent bounds don't bind.
+/// Limits of a run; `None` is unlimited.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Budget {
-    /// Tokens, sent and received together.
+    /// Prompt and completion tokens together.
     pub max_tokens: Option<u64>,
-    /// Money in micro-dollars; binds only models whose price is known.
+    /// Micro-dollars; calls of models without a known price are refused.
     pub max_cost: Option<u64>,
 }
 
-/// What was spent.
+/// Calls, tokens, money and time spent.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Account {
     /// Calls and tokens.
     pub usage: Usage,
-    /// Tokens from the endpoint's cache.
+    /// Prompt tokens read from the endpoint's cache.
     pub cached_tokens: u64,
-    /// Money in micro-dollars, as far as prices are known.
+    /// Micro-dollars, for the calls with a known price.
     pub cost: u64,
-    /// Calls of models whose price is not known: what they cost is not in the sum.
+    /// Calls of models without a known price; `cost` doesn't include them.
     pub unpriced_calls: u64,
-    /// Time the calls took, in milliseconds, waits for retries included.
+    /// Duration of the calls in milliseconds, retries and waits included.
     pub time_ms: u64,
 }
 
-/// A call that may exceed a bound, with the reason.
+/// A call that may exceed the budget, with the reason.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct OverBudget(pub String);
 
-/// Money in micro-dollars, shown in dollars.
+/// Micro-dollars, displayed as dollars.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DollarsShown(pub u64);
 
@@ -117,14 +115,12 @@ impl std::fmt::Display for DollarsShown {
     }
 }
 
-/// Whose calls an account is about.
+/// The key of an account: task, role and model.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Spender {
-    /// The task.
     pub task_id: TaskId,
-    /// The role in it.
     pub role: Role,
-    /// The model it asked, as it is configured.
+    /// Configured name of the model.
     pub model: String,
 }
 
@@ -144,7 +140,7 @@ impl std::ops::AddAssign for Account {
     }
 }
 
-/// The one book of a run, shared by all its clients.
+/// Budget and spending of a run, shared by its clients.
 #[derive(Debug, Default)]
 pub struct Ledger {
     budget: Budget,
@@ -152,51 +148,53 @@ pub struct Ledger {
     book: Mutex<Book>,
 }
 
+/// The mutable part of a ledger.
 #[derive(Debug, Default)]
 struct Book {
     accounts: BTreeMap<Spender, Account>,
-    /// Under which names a configured model answered.
+    /// The names under which each configured model answered.
     answered_as: BTreeMap<String, BTreeSet<String>>,
     total: Account,
+    /// Tokens set aside for calls in progress.
     reserved_tokens: u64,
+    /// Micro-dollars set aside for calls in progress.
     reserved_cost: u64,
 }
 
 impl Ledger {
-    /// An empty book with these bounds.
+    /// Creates an empty ledger with this budget.
     #[must_use]
     pub fn new(budget: Budget) -> Self {
         Self { budget, book: Mutex::default() }
     }
 
-    /// Everything together.
+    /// The spending of all tasks.
     #[must_use]
     pub fn total(&self) -> Account {
         self.with(|book| book.total)
     }
 
-    /// By task, role and model.
+    /// The spending by task, role and model.
     #[must_use]
     pub fn accounts(&self) -> BTreeMap<Spender, Account> {
         self.with(|book| book.accounts.clone())
     }
 
-    /// The names under which each configured model answered, in the endpoints' own words.
+    /// The names under which each configured model answered, as the endpoints report them.
     #[must_use]
     pub fn answered_as(&self) -> BTreeMap<String, BTreeSet<String>> {
         self.with(|book| book.answered_as.clone())
     }
 
-    /// The bounds.
     #[must_use]
     pub fn budget(&self) -> Budget {
         self.budget
     }
 
-    /// Sets aside what a call may cost at most.
+    /// Sets aside the most that a call may cost.
     ///
     /// # Errors
-    /// When that and what is spent or under way is more than the budget has; then the call must not be made.
+    /// If that, with what is spent or set aside already, exceeds the budget; then the call must not be made.
     pub fn reserve(
         self: &Arc<Self>,
         request: &ModelRequest,
@@ -235,7 +233,7 @@ impl Ledger {
         Ok(Reservation { ledger: Arc::clone(self), whose, price, tokens, cost, prompt_tokens, settled: false })
     }
 
-    /// Adds time that a call took.
+    /// Adds the duration of a call.
     pub fn took(&self, request: &ModelRequest, model: &str, time_ms: u64) {
         self.with(|book| {
             book.total.time_ms += time_ms;
@@ -243,7 +241,7 @@ impl Ledger {
         });
     }
 
-    /// A model answered under this name.
+    /// Records the name under which a model answered.
     pub(crate) fn answered(&self, model: &str, name: &str) {
         self.with(|book| {
             let names = book.answered_as.entry(model.to_owned()).or_default();
@@ -258,8 +256,8 @@ impl Ledger {
     }
 }
 
-/// What is set aside for one call. Dropped without being settled it counts the prompt as spent: it was sent, and an
-/// endpoint charges for what it has read.
+/// Budget set aside for one call. If dropped without [`Self::settle`], the prompt counts as spent: endpoints charge
+/// for what they have read.
 #[derive(Debug)]
 pub struct Reservation {
     ledger: Arc<Ledger>,
@@ -272,7 +270,7 @@ pub struct Reservation {
 }
 
 impl Reservation {
-    /// Replaces what was set aside by what was spent.
+    /// Replaces the reservation by the actual spending.
     pub fn settle(mut self, usage: Usage, cache: Cache) {
         self.close(usage, cache);
     }

@@ -54,18 +54,18 @@ pub use secret::Secret;
 pub use tiers::Tiers;
 pub use wire::{Protocol, request_body};
 
-/// Something that answers requests: a remote endpoint, a script, a recording, a parser.
+/// A model that answers requests: a remote endpoint, a script, a recording, a parser.
 ///
-/// Dropping the future of [`Model::ask`] cancels the call; a reply that arrives later is never seen.
+/// Dropping the future of [`Model::ask`] cancels the call.
 #[async_trait]
 pub trait Model: Send + Sync {
-    /// The model's name as a person would say it.
+    /// Name of the model for display.
     fn name(&self) -> String;
 
-    /// Asks once. Transport trouble is retried inside; an unreadable or cut reply is not.
+    /// Sends one request. Transport errors are retried inside; an unreadable or truncated reply is not.
     ///
     /// # Errors
-    /// A [`ModelFailure`], whose text never holds a key.
+    /// A [`ModelFailure`]; its text never contains a key.
     async fn ask(&self, request: &ModelRequest) -> Result<ModelReply, ModelFailure>;
 }
 

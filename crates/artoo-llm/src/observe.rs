@@ -1,18 +1,15 @@
-//! What a client tells while it works: pieces, waits, whole exchanges. Lossy and one-way; nobody waits for a listener.
+//! Progress of model calls for an observer: received characters, waits, and whole exchanges.
 
 use std::time::Duration;
 
 use artoo_proto::{ModelRequest, Role, SubTaskId, TaskId};
 use serde::Serialize;
 
-/// Whose call something is about.
+/// The role and task that made a call.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Caller {
-    /// The role.
     pub role: Role,
-    /// Its task.
     pub task_id: TaskId,
-    /// Its subtask.
     pub subtask_id: Option<SubTaskId>,
 }
 
@@ -22,68 +19,66 @@ impl Caller {
     }
 }
 
-/// Something worth telling while a call is under way. No text here holds a key.
+/// Progress of a call. No text contains a key.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Step {
-    /// The answer has grown.
+    /// More of the answer was received.
     Writing {
-        /// Characters of it so far.
+        /// Characters of the answer so far.
         chars: usize,
-        /// Characters of reasoning kept apart.
+        /// Characters of separate reasoning so far.
         reasoning_chars: usize,
     },
-    /// The endpoint is asked again after a wait.
+    /// The next try begins after a wait.
     Waiting {
-        /// How long.
         wait: Duration,
-        /// Tries made.
+        /// Tries made so far.
         tries: u32,
-        /// Tries there will be at most.
+        /// Maximum number of tries.
         tries_max: u32,
-        /// What went wrong.
+        /// The error of the last try.
         why: String,
     },
-    /// Another model answers in place of one that can't.
+    /// Another model is asked instead of one that failed.
     FellBack {
-        /// The one that can't.
+        /// Name of the model that failed.
         from: String,
-        /// The one that is asked now.
+        /// Name of the model asked next.
         to: String,
-        /// What was wrong.
+        /// The error of the failed model.
         why: String,
     },
-    /// The call is over.
+    /// The call has ended.
     Done,
 }
 
-/// One HTTP exchange as it went over the wire, with every spelling of the key taken out.
+/// One HTTP request and its response, with every spelling of the key removed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Exchange {
-    /// Whose.
     #[serde(flatten)]
     pub caller: Caller,
-    /// Where it went, without its query.
+    /// URL without its query.
     pub url: String,
-    /// What was sent.
+    /// Body of the request.
     pub request: String,
-    /// The status of the answer, where one came.
+    /// Status of the response, if one was received.
     pub status: Option<u16>,
-    /// What came, as far as it came.
+    /// Body of the response, as far as it was received.
     pub response: String,
-    /// How the answer ended before its end, or why none came.
+    /// The error that ended the exchange early.
     pub trouble: Option<String>,
 }
 
-/// Someone who looks on. Called on the way of every call: must not wait.
+/// Receives the progress of calls. Called during each call, so it must not block.
 pub trait Observer: Send + Sync {
-    /// A call has come along.
+    /// Reports the progress of a call.
     fn step(&self, _caller: &Caller, _step: &Step) {}
 
-    /// Whether whole exchanges are wanted; they cost copies.
+    /// Whether [`Self::exchange`] is called; that costs copies.
     fn wants_exchanges(&self) -> bool {
         false
     }
 
-    /// A try is over.
+    /// Reports a finished request and response.
     fn exchange(&self, _exchange: &Exchange) {}
 }

@@ -1,4 +1,4 @@
-//! What clients of one program share: connections, and a bound on calls under way at one endpoint.
+//! HTTP connections and call limits shared by the clients of one program.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -8,10 +8,11 @@ pub(crate) use gate::{Gate, Turn};
 
 mod gate;
 
-/// A client that is built at the first call, so that a program that asks no model never pays for TLS.
+/// An HTTP client that is built at the first call: a program that asks no model never pays for TLS.
 pub(crate) type ClientSlot = Arc<OnceLock<Result<reqwest::Client, TransportError>>>;
 
-/// Connections and limits, kept as long as the pool. Two clients of one endpoint in one pool count together.
+/// HTTP connections and call limits shared by all clients of one program. Clients of the same endpoint share one
+/// limit.
 #[derive(Default)]
 pub struct Pool {
     // Both held for a look-up only, never across a wait or a build.
@@ -20,19 +21,20 @@ pub struct Pool {
 }
 
 impl Pool {
+    /// The HTTP client for these settings.
     pub(crate) fn client(&self, settings: &ClientSettings) -> ClientSlot {
         let mut clients = self.clients.lock().unwrap_or_else(PoisonError::into_inner);
         Arc::clone(clients.entry(settings.clone()).or_default())
     }
 
-    /// The gate of an endpoint; whoever names it first sets its width.
+    /// The call limit of an endpoint; the first caller sets it.
     pub(crate) fn gate(&self, origin: String, parallel: usize) -> Arc<Gate> {
         let mut gates = self.gates.lock().unwrap_or_else(PoisonError::into_inner);
         Arc::clone(gates.entry(origin).or_insert_with(|| Arc::new(Gate::new(parallel))))
     }
 }
 
-/// The client of a slot.
+/// Builds the HTTP client of a slot if it is not built yet.
 pub(crate) fn built<'s>(slot: &'s ClientSlot, settings: &ClientSettings) -> Result<&'s reqwest::Client, String> {
     slot.get_or_init(|| transport::client(settings)).as_ref().map_err(ToString::to_string)
 }

@@ -1,9 +1,10 @@
-//! The strict reader: a model's text in, exactly one JSON value that fits the schema out, or a typed refusal.
+//! The strict reader: extracts exactly one JSON value that fits the schema from a model's text, or fails with a typed
+//! error.
 //!
-//! Wrapping is tolerated: fences, prose, labels, `<think>` blocks, a byte order mark, the whole answer encoded once
-//! more as a JSON string. The value itself is not: no trailing comma, duplicate key, comment, `NaN` or number that
-//! does not survive the trip, and a text that ends inside a value is cut, whatever it began with. Of several complete
-//! objects the first that fits counts. A part of a broken or larger object never does.
+//! Text around the value is tolerated: fences, prose, labels, `<think>` blocks, a byte order mark, and one JSON
+//! encoding as a string. The value itself must be valid: no trailing commas, duplicate keys, comments, `NaN` or
+//! inexact numbers, and a text that ends inside a value is truncated. Of several complete objects the first that fits
+//! is taken; a part of a broken or larger object never is.
 
 use artoo_proto::{ModelFailure, Usage, escape};
 use serde_json::Value;
@@ -15,72 +16,58 @@ use text::{first_inside, reasoning_end_outside_strings, reasoning_tag, region};
 mod strict;
 mod text;
 
-/// Longest text read. A reply of a million bytes is no answer to any role, and reading stays in the milliseconds.
+/// Maximum length of a reply: longer ones answer no role, and parsing stays in the milliseconds.
 pub const MAX_TEXT_BYTES: usize = 1 << 20;
 
-/// Deepest nesting accepted. Replies need five levels; recursion downstream stays far from the stack's end.
+/// Maximum nesting of a reply: five levels are needed, and recursion must not exhaust the stack.
 pub const MAX_DEPTH: usize = 64;
 
-/// How much of an unreadable reply is shown, in characters: enough to recognise it.
+/// Number of characters of an unreadable reply that an error quotes.
 const EXCERPT_CHARS: usize = 200;
 
-/// How often a scan starts over behind an end of reasoning after something broken: each start may read to the end.
+/// Maximum number of restarts after a reasoning tag that follows broken JSON: each may scan the whole text.
 const MAX_RESTARTS: usize = 8;
 
-/// Why a text holds no acceptable value.
+/// Why a reply contains no acceptable value.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ReaderError {
-    /// Nothing but white space.
+    /// The reply is blank.
     #[error("the reply is empty")]
     Empty,
-    /// Longer than [`MAX_TEXT_BYTES`].
+    /// The reply is longer than [`MAX_TEXT_BYTES`].
     #[error("the reply has {bytes} bytes, more than {limit}")]
-    TooLong {
-        /// Its length.
-        bytes: usize,
-        /// The cap.
-        limit: usize,
-    },
-    /// It ends inside a value or inside a reasoning block.
+    TooLong { bytes: usize, limit: usize },
+    /// The reply ends inside a value or a reasoning block.
     #[error("the reply ends inside {inside}")]
     Cut {
-        /// Inside what.
+        /// The construct that was not closed.
         inside: &'static str,
     },
-    /// Prose only.
-    #[error("the reply holds no JSON object")]
+    /// The reply contains only prose.
+    #[error("the reply contains no JSON object")]
     NoObject,
-    /// Not JSON where JSON began, or pieces of a broken object.
+    /// Invalid JSON, or a part of a broken object.
     #[error("malformed JSON: {problem}")]
-    Malformed {
-        /// What is wrong.
-        problem: String,
-    },
-    /// One object names a key twice.
+    Malformed { problem: String },
+    /// An object has a key twice.
     #[error("the key {key:?} occurs twice in one object")]
-    DuplicateKey {
-        /// The key.
-        key: String,
-    },
-    /// Nested deeper than [`MAX_DEPTH`].
+    DuplicateKey { key: String },
+    /// The value is nested deeper than [`MAX_DEPTH`].
     #[error("nested deeper than {limit} levels")]
-    TooDeep {
-        /// The cap.
-        limit: usize,
-    },
-    /// A number that JSON allows and a 64-bit reader would change.
+    TooDeep { limit: usize },
+    /// A number that 64 bits can't represent exactly.
     #[error("a number is too large to be read exactly")]
     InexactNumber,
-    /// A complete value, but not what was asked for.
+    /// A complete value that violates the schema.
     #[error("{misfit}")]
     DoesNotFit {
-        /// The first departure of the first value.
+        /// The first violation of the first value.
         misfit: Misfit,
     },
 }
 
 impl ReaderError {
-    /// The failure a role sees; `text` is what could not be read.
+    /// Converts the error for the role that asked; `text` is the reply.
     #[must_use]
     pub fn into_failure(self, text: &str) -> ModelFailure {
         let detail = escape::one_line(&self.to_string());
@@ -92,15 +79,15 @@ impl ReaderError {
     }
 }
 
-/// The beginning of a text, safe to show on one line.
+/// The beginning of a text, escaped to one line.
 pub(crate) fn excerpt(text: &str) -> String {
     escape::one_line(&escape::shorten(text, EXCERPT_CHARS))
 }
 
-/// Reads the one value that `text` holds and `schema` describes.
+/// Parses the one value in `text` that fits `schema`.
 ///
 /// # Errors
-/// See [`ReaderError`].
+/// [`ReaderError`]
 pub fn read(text: &str, schema: &Value) -> Result<Value, ReaderError> {
     if text.len() > MAX_TEXT_BYTES {
         return Err(ReaderError::TooLong { bytes: text.len(), limit: MAX_TEXT_BYTES });
@@ -116,11 +103,11 @@ pub fn read(text: &str, schema: &Value) -> Result<Value, ReaderError> {
     }
 }
 
-/// Reads a text that is one JSON value and nothing else, such as the input of a tool's call. Nothing around it is
-/// tolerated, and a string in it stays a string.
+/// Parses a text that is exactly one JSON value, such as the input of a tool call. Nothing around it is allowed,
+/// and a string inside it stays a string.
 ///
 /// # Errors
-/// See [`ReaderError`]; never [`ReaderError::NoObject`] or [`ReaderError::DoesNotFit`].
+/// [`ReaderError`], except [`ReaderError::NoObject`] and [`ReaderError::DoesNotFit`].
 pub fn exactly(text: &str) -> Result<Value, ReaderError> {
     if text.len() > MAX_TEXT_BYTES {
         return Err(ReaderError::TooLong { bytes: text.len(), limit: MAX_TEXT_BYTES });
@@ -139,7 +126,7 @@ pub fn exactly(text: &str) -> Result<Value, ReaderError> {
     }
 }
 
-/// One pass over a text; every byte is looked at a bounded number of times.
+/// A linear scan of a text for JSON values.
 struct Scan<'a> {
     text: &'a str,
     schema: &'a Value,
@@ -149,14 +136,14 @@ struct Scan<'a> {
     found: Found,
 }
 
-/// What the pass has seen since the last end of reasoning.
+/// Values and errors found since the last closing reasoning tag.
 #[derive(Default)]
 struct Found {
     fitting: Option<Value>,
     misfit: Option<Misfit>,
-    /// Malformed regions, closed and skipped as a whole: a later complete object may still count.
+    /// The first malformed region that is closed; a later complete object may still be accepted.
     malformed: Option<String>,
-    /// Signs that a larger object is broken around what looks complete: nothing counts.
+    /// The first sign that a complete value is part of a broken one; then no value is accepted.
     broken: Option<ReaderError>,
 }
 
@@ -237,7 +224,7 @@ impl<'a> Scan<'a> {
         }
     }
 
-    /// Takes note of a complete value, unless its neighbours show that it is a piece of a broken one.
+    /// Records a complete value, unless the text around it shows that it is part of a broken one.
     fn complete(&mut self, value: Value, len: usize) -> Result<(), ReaderError> {
         let before = self.text.get(..self.at).unwrap_or_default().trim_end();
         self.at += len;
@@ -279,7 +266,7 @@ impl<'a> Scan<'a> {
         Ok(())
     }
 
-    /// Where the next `</think>` or its like begins inside.
+    /// Position of the next closing reasoning tag.
     fn next_reasoning_end(&self) -> Option<usize> {
         let rest = self.rest();
         rest.match_indices("</").find_map(|(offset, _)| {
@@ -288,6 +275,7 @@ impl<'a> Scan<'a> {
         })
     }
 
+    /// Records that the values found are part of a broken one.
     fn break_up(&mut self, problem: &str) {
         let error = ReaderError::Malformed { problem: problem.to_owned() };
         self.found.broken = self.found.broken.take().or(Some(error));

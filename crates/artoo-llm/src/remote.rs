@@ -1,4 +1,4 @@
-//! A client of one model behind HTTP, whatever its protocol: the one owner of transport retries, costs counted.
+//! The HTTP client of one model: retries transport errors and counts costs, for every protocol.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -42,18 +42,15 @@ mod tries;
 mod trouble;
 mod waits;
 
-/// What several clients have in common.
+/// Connections, ledger and observer shared by several clients.
 #[derive(Clone, Default)]
 pub struct Shared {
-    /// Connections and limits.
     pub pool: Arc<Pool>,
-    /// The book, with its bounds.
     pub ledger: Arc<Ledger>,
-    /// Who looks on.
     pub observer: Option<Arc<dyn Observer>>,
 }
 
-/// A client of one endpoint and one model. Calls share its connections; they may run at the same time.
+/// A client of one endpoint and one model. Concurrent calls share its connections.
 pub struct Remote {
     config: RemoteConfig,
     endpoint: Endpoint,
@@ -64,26 +61,27 @@ pub struct Remote {
     gate: Arc<Gate>,
     shared: Shared,
     // Held for a copy only, never across a wait.
+    /// The parts of requests that the endpoint accepts. Locked for a copy only, never across an await.
     dialect: Mutex<Dialect>,
-    /// Tokens of context, once the endpoint was asked for them.
+    /// Context size in tokens, asked for once.
     context: OnceCell<Option<u64>>,
-    /// What the running model really has, where the endpoint tells.
+    /// Context size that the running model reports.
     context_checked: OnceCell<Option<u64>>,
 }
 
 impl Remote {
-    /// Checks the configuration; connects to nothing and reads no file yet. Shares nothing.
+    /// Creates a client that shares nothing. Connects to nothing and reads no file yet.
     ///
     /// # Errors
-    /// See [`ConfigError`].
+    /// [`ConfigError`]
     pub fn new(config: RemoteConfig) -> Result<Self, ConfigError> {
         Self::sharing(config, &Shared::default())
     }
 
-    /// The same among others.
+    /// Creates a client that shares connections, ledger and observer.
     ///
     /// # Errors
-    /// See [`ConfigError`].
+    /// [`ConfigError`]
     pub fn sharing(config: RemoteConfig, shared: &Shared) -> Result<Self, ConfigError> {
         let endpoint = Endpoint::parse(&config.base_url, config.protocol.wire().paths())?;
         config.check(&endpoint)?;
@@ -109,23 +107,23 @@ impl Remote {
         })
     }
 
-    /// How it was set up.
     #[must_use]
     pub fn config(&self) -> &RemoteConfig {
         &self.config
     }
 
-    /// How the endpoint has been found to want its requests.
+    /// The parts of requests that the endpoint is known to accept.
     #[must_use]
     pub fn dialect(&self) -> Dialect {
         *self.dialect.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Speaks as it was found out another time.
+    /// Sets the parts of requests that the endpoint accepts, as an earlier probe found.
     pub fn speak(&self, dialect: Dialect) {
         *self.dialect.lock().unwrap_or_else(PoisonError::into_inner) = dialect;
     }
 
+    /// The HTTP client with the limits of a request.
     fn sent(&self) -> Result<Sent<'_>, Trouble> {
         let client = pool::built(&self.client, &self.settings).map_err(|detail| Trouble::Unusable { detail })?;
         Ok(Sent {
@@ -137,6 +135,7 @@ impl Remote {
         })
     }
 
+    /// Repeats a call until it succeeds, or no further try is allowed.
     async fn ask_until_settled(
         &self,
         request: &ModelRequest,
@@ -181,7 +180,7 @@ impl Remote {
             let outcome = trouble.outcome();
             match retry::next(policy, tries, outcome, started.elapsed(), &mut retry::random_share) {
                 retry::Decision::Retry { after } => {
-                    let why = trouble.in_words(&self.scrubber);
+                    let why = trouble.short_text(&self.scrubber);
                     tracing::debug!(role = %request.role, tries, wait = ?after, why, "trying again");
                     self.tell(request, || Step::Waiting {
                         wait: after,
@@ -201,10 +200,10 @@ impl Remote {
         }
     }
 
-    /// The models the endpoint says it has, in its order. One try: whoever asks wants to know whether it answers now.
+    /// Lists the endpoint's models, in its order. Makes one try.
     ///
     /// # Errors
-    /// When it can't be reached within the configuration's times, refuses, or answers with something else.
+    /// If the endpoint is unreachable, refuses, or answers with something else.
     pub async fn models(&self) -> Result<Vec<Listed>, ModelFailure> {
         let started = Instant::now();
         let listed = async {
@@ -221,7 +220,7 @@ impl Remote {
         })
     }
 
-    /// Whether the server says that it is Ollama, whatever protocol this client speaks. One try.
+    /// Whether the server identifies itself as Ollama. Makes one try.
     pub async fn is_ollama(&self) -> bool {
         let version = async {
             let sent = self.sent()?;
@@ -231,6 +230,7 @@ impl Remote {
         told.is_ok_and(|told| told.is_ok_and(|told| told.get("version").is_some_and(serde_json::Value::is_string)))
     }
 
+    /// Reports a step to the observer.
     fn tell(&self, request: &ModelRequest, step: impl FnOnce() -> Step) {
         if let Some(observer) = &self.shared.observer {
             observer.step(&Caller::of(request), &step());
@@ -238,20 +238,21 @@ impl Remote {
     }
 }
 
-/// Where a configuration's calls go, for people: without the query.
+/// The URL of a configuration's calls, without its query.
 ///
 /// # Errors
-/// When the base URL can't be used.
+/// If the base URL is not valid.
 pub fn call_address(config: &RemoteConfig) -> Result<String, ConfigError> {
     call_url(config).map(|url| shown_url(url.as_str()))
 }
 
-/// Where a configuration's calls go.
+/// The URL of a configuration's calls.
 pub(crate) fn call_url(config: &RemoteConfig) -> Result<reqwest::Url, ConfigError> {
     Ok(Endpoint::parse(&config.base_url, config.protocol.wire().paths())?.url().clone())
 }
 
-/// OpenAI's own endpoint takes schemas in its strict form only, and has renamed the cap.
+/// The request parts to begin with. OpenAI's own endpoint accepts strict schemas only and has renamed the token
+/// limit.
 fn first_dialect(config: &RemoteConfig, endpoint: &Endpoint) -> Dialect {
     let own = Endpoint::parse(Variables::of(config.protocol).own_url, config.protocol.wire().paths());
     let is_own = own.is_ok_and(|own| own.origin() == endpoint.origin());
@@ -268,7 +269,7 @@ fn first_dialect(config: &RemoteConfig, endpoint: &Endpoint) -> Dialect {
     }
 }
 
-/// Longest model name taken from a reply, in characters; names are shown in lists, and some servers name a path.
+/// Maximum length of a model name taken from a response: some servers report a path.
 const MODEL_NAME_CHARS: usize = 256;
 
 #[async_trait]

@@ -1,21 +1,21 @@
-//! The one owner of transport retries: a pure decision from what happened, how often, and how long it has taken.
+//! Retries of transport errors: a pure decision from the outcome, the number of tries and the elapsed time.
 
 use std::time::Duration;
 
-/// How often and how long to try. All times count from the first try of one ask.
+/// Number and duration of retries. All times count from the first try of a call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RetryPolicy {
-    /// Tries in all while the endpoint answers but is busy or broken. Four: what is not back after three waits is down.
+    /// Maximum tries while the endpoint is busy or broken.
     pub busy_tries: u32,
-    /// Tries in all while no connection comes about. Two: a refused port rarely opens within a second.
+    /// Maximum tries without a connection.
     pub connect_tries: u32,
-    /// No try begins later than this after the first one: a person is waiting.
+    /// No try begins later than this.
     pub total: Duration,
-    /// Mean scale of the first wait; doubles with every try.
+    /// Upper bound of the first random wait; doubles with every try.
     pub base_delay: Duration,
-    /// Longest wait chosen here.
+    /// Maximum random wait.
     pub max_delay: Duration,
-    /// Longest wait taken on the endpoint's word; asked for more, artoo gives up at once and says so.
+    /// Maximum wait that an endpoint may ask for; if it asks for more, the call fails at once.
     pub max_retry_after: Duration,
 }
 
@@ -33,7 +33,7 @@ impl Default for RetryPolicy {
 }
 
 impl RetryPolicy {
-    /// Tries in all after such an outcome.
+    /// Maximum number of tries after such an outcome.
     #[must_use]
     pub fn allowed(&self, outcome: Outcome) -> u32 {
         match outcome {
@@ -44,49 +44,40 @@ impl RetryPolicy {
     }
 }
 
-/// What came of one try.
+/// Result of one failed try.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Outcome {
-    /// No connection, or one that closed before a status line.
+    /// No connection, or one that closed before the status line.
     NoConnection,
-    /// 408, 429 or a 5xx that may pass.
+    /// Status 408, 429, or a transient 5xx.
     Busy {
-        /// The wait the endpoint asks for.
+        /// The wait that the endpoint asks for.
         retry_after: Option<Duration>,
     },
-    /// Anything that another try won't change: a 4xx, a spent quota, a timeout that already cost its time.
+    /// An error that another try won't change: another 4xx, an exhausted quota, a timeout.
     Final,
 }
 
-/// Try again, or not.
+/// Whether to try again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Decision {
-    /// After this wait.
-    Retry {
-        /// How long to wait.
-        after: Duration,
-    },
-    /// No more.
-    GiveUp {
-        /// Why.
-        why: Why,
-    },
+    /// Try again after a wait.
+    Retry { after: Duration },
+    /// Make no further try.
+    GiveUp { why: Why },
 }
 
 /// Why no further try is made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Why {
-    /// It would end the same way.
+    /// The error is final.
     Pointless,
-    /// As many as allowed were made.
+    /// The maximum number of tries was made.
     TriesSpent,
-    /// The next would begin after the total.
+    /// The next try would begin after the total time.
     TimeSpent,
     /// The endpoint asks for a longer wait than allowed.
-    WaitTooLong {
-        /// What it asks for.
-        asked: Duration,
-    },
+    WaitTooLong { asked: Duration },
 }
 
 /// Decides what follows try number `tries` (1 for the first), `elapsed` after the first one began.
@@ -126,7 +117,7 @@ pub fn next(
     Decision::Retry { after }
 }
 
-/// A number in \[0, 1) from the seed the standard library draws for its hash maps; spread matters here, secrecy doesn't.
+/// A random number in \[0, 1), not cryptographically secure.
 pub(crate) fn random_share() -> f64 {
     use std::hash::{BuildHasher, Hasher, RandomState};
     let bits = RandomState::new().build_hasher().finish() >> 32;

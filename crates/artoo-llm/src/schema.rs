@@ -8,44 +8,37 @@ use std::fmt;
 
 use serde_json::Value;
 
-/// Where and how a value departs from its schema.
+/// A violation of a schema.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Misfit {
-    /// JSON pointer to the part; empty for the whole value.
+    /// JSON pointer to the violating part; empty for the whole value.
     pub pointer: String,
-    /// What is wrong there.
     pub problem: Problem,
 }
 
-/// How a part departs from its schema.
+/// Kind of a schema violation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Problem {
-    /// Another type is wanted.
+    /// The value has another type.
     Type {
-        /// The wanted type or types.
+        /// The allowed types.
         wanted: String,
-        /// What is there.
+        /// The actual type.
         found: &'static str,
     },
-    /// A required key is not there.
-    Missing {
-        /// The key.
-        key: String,
-    },
-    /// A key is there that the schema does not allow.
-    Unknown {
-        /// The key.
-        key: String,
-    },
-    /// Not one of the allowed values.
+    /// A required key is missing.
+    Missing { key: String },
+    /// A key is not allowed.
+    Unknown { key: String },
+    /// The value is not one of the allowed values.
     NotAllowed,
-    /// No alternative of an `anyOf` fits.
+    /// The value fits no alternative of an `anyOf`.
     NoAlternative,
     /// Too many or too few items or characters.
     Length {
-        /// How many there are.
+        /// The actual length.
         found: usize,
-        /// The bound that is broken.
+        /// The violated limit.
         bound: u64,
     },
 }
@@ -64,12 +57,12 @@ impl fmt::Display for Misfit {
     }
 }
 
-/// Checks `value` against `schema`; the first departure is the answer.
+/// Checks `value` against `schema`.
 ///
-/// Recurses as deep as `value` and `schema` both go; values from [`crate::reader`] have a bounded depth.
+/// Recurses as deep as both go; the nesting of values from [`crate::reader`] is bounded.
 ///
 /// # Errors
-/// The first [`Misfit`].
+/// The first violation.
 pub fn fit(value: &Value, schema: &Value) -> Result<(), Misfit> {
     fit_at(value, schema, "")
 }
@@ -107,7 +100,7 @@ fn fit_at(value: &Value, schema: &Value, pointer: &str) -> Result<(), Misfit> {
     }
 }
 
-/// Whether a value names this alternative: an object with all its constants, and none of its choices missed.
+/// Whether a value selects this alternative: its constants match, and its enumerated fields have allowed values.
 fn is_meant(value: &Value, alternative: &Value) -> bool {
     let Some(properties) = alternative.get("properties").and_then(Value::as_object) else { return false };
     let names_it = |(name, property): (&String, &Value)| {

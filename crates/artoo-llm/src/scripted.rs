@@ -1,4 +1,4 @@
-//! A model for tests: a closure decides what each request is answered with, and every request is kept.
+//! A model for tests whose answers are computed by a closure.
 
 use std::sync::Mutex;
 
@@ -8,25 +8,24 @@ use serde_json::Value;
 
 use crate::{Model, reader, usage};
 
-/// What a request is answered with.
+/// The answer to one request.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Script {
-    /// This value as it is, fitting or not.
+    /// This value, whether or not it fits the schema.
     Json(Value),
-    /// This text, through the strict reader with the request's schema, as a language model's would go.
+    /// This text, parsed by the strict reader.
     Text(String),
-    /// This body: recipes or an abstention, say.
+    /// This body, such as recipes or an abstention.
     Body(ReplyBody),
-    /// This failure.
     Fail(ModelFailure),
-    /// Nothing, for ever: for deadlines and cancellation.
+    /// No answer, for tests of deadlines and cancellation.
     Never,
 }
 
 type Author = dyn Fn(&ModelRequest) -> Script + Send + Sync;
 
-/// A model whose answers a closure writes. A JSON answer costs one model call and estimated tokens, any other nothing,
-/// as with the parser that gives those.
+/// A test model whose answers are computed by a closure, and which records its requests. Only JSON answers have
+/// costs.
 pub struct Scripted {
     author: Box<Author>,
     name: String,
@@ -35,19 +34,19 @@ pub struct Scripted {
 }
 
 impl Scripted {
-    /// A model that answers with what `author` returns.
+    /// Creates a model that answers with the result of `author`.
     #[must_use]
     pub fn new(author: impl Fn(&ModelRequest) -> Script + Send + Sync + 'static) -> Self {
         Self { author: Box::new(author), name: "scripted".to_owned(), seen: Mutex::new(Vec::new()) }
     }
 
-    /// The same under another name.
+    /// Sets the model's name.
     #[must_use]
     pub fn named(self, name: impl Into<String>) -> Self {
         Self { name: name.into(), ..self }
     }
 
-    /// Every request so far, in order of arrival.
+    /// All requests so far, in order of arrival.
     #[must_use]
     pub fn requests(&self) -> Vec<ModelRequest> {
         self.seen.lock().map(|seen| seen.clone()).unwrap_or_default()

@@ -1,10 +1,10 @@
-//! An API key that can't be printed, and the scrubbing of text that may quote it.
+//! API keys that can't be printed, and their removal from texts.
 
 use std::fmt;
 
 use artoo_proto::escape;
 
-/// What stands where a key stood.
+/// Replacement of a removed key.
 const MARK: &str = "[key]";
 
 /// Shortest key that is also removed from a model's answer. Local servers take dummies such as `none` or `ollama`;
@@ -18,25 +18,24 @@ const KEY_MIN_CHARS: usize = 8;
 /// Shortest start of a key, at the end of a text that was cut, that is taken for the key.
 const PARTIAL_KEY_MIN_CHARS: usize = 4;
 
-/// A key. `Debug` and `Display` show a placeholder; it has no serde.
+/// An API key. `Debug` and `Display` show a placeholder; it can't be serialized.
 #[derive(Clone)]
 pub struct Secret(String);
 
 impl Secret {
-    /// Takes a key; white space around it (a trailing line break, say) is dropped.
+    /// Creates a secret; surrounding whitespace is removed.
     #[must_use]
     pub fn new(key: impl Into<String>) -> Self {
         let key: String = key.into();
         Self(key.trim().to_owned())
     }
 
-    /// Whether there is nothing in it.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// The key itself, for the one header it goes into.
+    /// The key itself, for the header that it is sent in.
     pub(crate) fn expose(&self) -> &str {
         &self.0
     }
@@ -54,7 +53,7 @@ impl fmt::Display for Secret {
     }
 }
 
-/// Takes a key out of every text that leaves this crate.
+/// Removes keys from texts that leave this crate.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Scrubber {
     keys: Vec<Secret>,
@@ -65,18 +64,18 @@ impl Scrubber {
         Self { keys: keys.into_iter().filter(|key| key.0.len() >= KEY_MIN_CHARS).collect() }
     }
 
-    /// Text for an error: without the key (plain, JSON-escaped or percent-encoded), on one line, at most `max` characters.
+    /// Text for an error: without keys in any spelling, on one line, at most `max` characters.
     pub(crate) fn shown(&self, text: &str, max: usize) -> String {
         escape::shorten(&escape::one_line(&self.scrub(text)), max)
     }
 
-    /// An answer's text without the key, should an endpoint quote it.
+    /// A model's answer without the plain key.
     pub(crate) fn answer(&self, text: String) -> String {
         let long = self.keys.iter().filter(|key| key.0.len() >= ANSWER_KEY_MIN_CHARS);
         long.fold(text, |text, key| if text.contains(&key.0) { text.replace(&key.0, MARK) } else { text })
     }
 
-    /// A whole body without the key, in any spelling.
+    /// A body without keys in any spelling.
     pub(crate) fn whole(&self, text: &str) -> String {
         self.scrub(text)
     }
@@ -101,7 +100,7 @@ fn scrub_one(text: String, key: &Secret) -> String {
     }
 }
 
-/// The key as URLs and JSON texts may write it.
+/// Spellings of a key in URLs and JSON texts.
 fn spellings(key: &str) -> [String; 8] {
     let respelled = |spell: &dyn Fn(u8) -> String| {
         let plain = |byte: u8| char::from(byte).to_string();

@@ -1,4 +1,4 @@
-//! What whole tasks have taken of a model, remembered so that the next one can be estimated.
+//! Calls and tokens of past tasks, stored for the estimate of the next one.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -8,25 +8,23 @@ use serde::{Deserialize, Serialize};
 
 use crate::whole_file;
 
-/// Tasks kept of one model: enough for a median that one odd task does not move.
+/// Maximum number of tasks stored for one model: enough that one unusual task doesn't change the median.
 const TASKS_MAX: usize = 32;
 
-/// Fewer tasks than this say nothing about the next one.
+/// Minimum number of tasks for a median.
 const TASKS_MIN: usize = 3;
 
-/// Models remembered; the one that was asked longest ago goes first.
+/// Maximum number of models stored; the least recently used is removed first.
 const ENTRIES_MAX: usize = 64;
 
-/// What one task took of one model.
+/// Calls and tokens of one task.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Taken {
-    /// Calls.
     pub calls: u64,
-    /// Tokens sent, those from a cache among them.
+    /// Prompt tokens, those from a cache included.
     pub prompt_tokens: u64,
-    /// Tokens sent that were found in the endpoint's cache.
+    /// Prompt tokens read from the endpoint's cache.
     pub cached_tokens: u64,
-    /// Tokens received.
     pub completion_tokens: u64,
 }
 
@@ -34,11 +32,11 @@ pub struct Taken {
 struct Entry {
     /// Newest last.
     tasks: Vec<Taken>,
-    /// Seconds since 1970.
+    /// Time of the last task, in seconds since 1970.
     at_s: i64,
 }
 
-/// What tasks took, by model and by what the model is used for.
+/// Calls and tokens of past tasks by model, stored in a JSON file.
 #[derive(Debug)]
 pub struct SpendingBook {
     path: PathBuf,
@@ -46,7 +44,7 @@ pub struct SpendingBook {
 }
 
 impl SpendingBook {
-    /// Reads the file. One that is not there, or can't be read, is an empty book.
+    /// Reads the file; a missing or unreadable one counts as empty.
     #[must_use]
     pub fn open(path: impl Into<PathBuf>) -> Self {
         let path = path.into();
@@ -54,8 +52,8 @@ impl SpendingBook {
         Self { path, entries }
     }
 
-    /// How many tasks are known of a model in one use (a name for both together), and the median of what they took,
-    /// number by number; `None` where too few are.
+    /// Number of tasks stored under a name (of a model and its use), and the median of each count; `None` for fewer
+    /// than three tasks.
     #[must_use]
     pub fn median(&self, name: &str) -> Option<(usize, Taken)> {
         let tasks = &self.entries.get(name)?.tasks;
@@ -71,10 +69,10 @@ impl SpendingBook {
         })
     }
 
-    /// Remembers what a task took; the file is replaced in one step.
+    /// Stores a task; the file is replaced atomically.
     ///
     /// # Errors
-    /// When it can't be written.
+    /// If the file can't be written.
     pub fn remember(&mut self, name: &str, taken: Taken, now_s: i64) -> io::Result<()> {
         let entry = self.entries.entry(name.to_owned()).or_default();
         entry.tasks.push(taken);
@@ -86,7 +84,7 @@ impl SpendingBook {
     }
 }
 
-/// The lower of the two in the middle, where their number is even.
+/// The median; the lower one of an even number.
 fn median(mut numbers: Vec<u64>) -> u64 {
     numbers.sort_unstable();
     let middle = numbers.len().saturating_sub(1) / 2;

@@ -1,4 +1,5 @@
-//! How a reply in JSON is asked for, what to leave out when an endpoint refuses a part, and what its errors say.
+//! Optional parts of requests: reply formats, tool calls and parameters, and what to leave out after an endpoint's
+//! error.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -7,69 +8,66 @@ pub(crate) mod strict;
 
 pub use strict::form as strict_form;
 
-/// How the shape of the reply is asked for, strongest first. The form of the reply is in the prompt in every case.
+/// How the form of the reply is requested, strongest first. The prompt describes it in every case.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ReplyFormat {
-    /// The schema as it is, for servers that hold to all of it.
+    /// By the JSON schema itself.
     JsonSchema,
-    /// The schema in the form that OpenAI's strict mode takes.
+    /// By the schema in the form of OpenAI's strict mode.
     StrictSchema,
-    /// Any JSON object.
+    /// As any JSON object.
     JsonObject,
-    /// A call of one tool that takes the reply as its input.
+    /// As the input of a forced tool call.
     ForcedTool,
-    /// The prompt alone.
+    /// By the prompt alone.
     PromptOnly,
 }
 
-/// Whether an endpoint's own way of calling tools may be used, as a probe has shown it.
+/// Support of native tool calls, as found by a probe.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ToolCalls {
-    /// Not shown to work.
+    /// Not used.
     #[default]
     Off,
-    /// It calls the right tool where it may also answer in words.
+    /// Used with an optional tool choice.
     Free,
-    /// It calls the right tool where it is told to call one.
+    /// Used with a required tool choice.
     Required,
 }
 
-/// How an endpoint wants to be spoken to; starts with everything and only ever loses parts.
+/// The optional parts of requests that an endpoint accepts. Parts are only ever removed.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Dialect {
-    /// How JSON is asked for.
     pub format: ReplyFormat,
-    /// Whether the cap is sent as `max_completion_tokens` instead of `max_tokens`.
+    /// Send the token limit as `max_completion_tokens` instead of `max_tokens`.
     pub completion_tokens_field: bool,
-    /// Sampling temperature, where the endpoint takes one.
+    /// Sampling temperature, if the endpoint accepts one.
     pub temperature: Option<f64>,
-    /// Whether the answer is to come in pieces.
+    /// Request a streamed answer.
     pub stream: bool,
-    /// Whether the pieces are to end with the cost.
+    /// Request a final chunk with token usage (`stream_options.include_usage`).
     pub stream_usage: bool,
-    /// Whether the prompt's stable part is marked (Anthropic) or named (OpenAI) for the endpoint's cache.
+    /// Mark (Anthropic) or name (OpenAI) the stable part of the prompt for the endpoint's cache.
     pub cache: bool,
-    /// Whether it may call tools in its own way.
     #[serde(default)]
     pub tool_calls: ToolCalls,
 }
 
-/// What an endpoint says about a refused request.
+/// The error message of an endpoint.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Complaint {
-    /// In words.
     pub message: String,
-    /// The parameter it is about.
+    /// The parameter that the error is about.
     pub param: Option<String>,
-    /// Its own code.
+    /// The endpoint's error code.
     pub code: Option<String>,
-    /// Its own class of error.
+    /// The endpoint's error type.
     pub kind: Option<String>,
 }
 
-/// Words by which endpoints that name no parameter say that they can't keep to a format.
+/// Words in error messages about an unsupported reply format.
 const FORMAT_WORDS: [&str; 9] = [
     "response_format",
     "text.format",
@@ -82,19 +80,19 @@ const FORMAT_WORDS: [&str; 9] = [
     "invalid schema",
 ];
 
-/// The same of a forced call.
+/// Words in error messages about unsupported tool calls.
 const TOOL_WORDS: [&str; 2] = ["tool", "function"];
 
-/// Parameters that are about the endpoint's cache.
+/// Request parameters for the endpoint's cache.
 const CACHE_PARAMS: [&str; 2] = ["cache_control", "prompt_cache_key"];
 
-/// Parameters that carry a format.
+/// Request parameters for the reply format.
 const FORMAT_PARAMS: [&str; 5] = ["response_format", "text", "tools", "tool_choice", "format"];
 
-/// Longest schema name endpoints take.
+/// Maximum length of a schema name that endpoints accept.
 const SCHEMA_NAME_MAX: usize = 64;
 
-/// Classes and codes of errors, with the status an endpoint gives them where it can: a stream has begun with 200.
+/// HTTP statuses of error codes and types, for errors inside a stream that began with status 200.
 const STATUS_OF: [(&str, u16); 14] = [
     ("overloaded_error", 529),
     ("rate_limit_error", 429),
@@ -113,7 +111,7 @@ const STATUS_OF: [(&str, u16); 14] = [
 ];
 
 impl Complaint {
-    /// The status that its class or code stands for.
+    /// The HTTP status that the error's code or type stands for.
     #[must_use]
     pub fn status_in_words(&self) -> Option<u16> {
         let named = |word: &Option<String>| {
@@ -125,7 +123,7 @@ impl Complaint {
 }
 
 impl ReplyFormat {
-    /// Whether an endpoint that keeps to this format gives nothing but the wanted shape.
+    /// Whether the format makes the endpoint enforce the schema.
     #[must_use]
     pub fn holds_to_schema(self) -> bool {
         matches!(self, Self::JsonSchema | Self::StrictSchema)
@@ -133,8 +131,7 @@ impl ReplyFormat {
 }
 
 impl Dialect {
-    /// Every part there is: what an endpoint of which nothing is known is asked with. Tools are off until they were shown
-    /// to work.
+    /// All optional parts, for an endpoint that was not probed. Tool calls are off.
     #[must_use]
     pub const fn full(format: ReplyFormat) -> Self {
         Self {
@@ -148,7 +145,7 @@ impl Dialect {
         }
     }
 
-    /// What to try after a refusal of a request that offers tools: less of a demand, then none of them.
+    /// The dialect to try after a refused request with tools: an optional tool choice, then no tools.
     #[must_use]
     pub(crate) fn without_refused_tools(self, complaint: &Complaint) -> Option<Self> {
         let message = complaint.message.to_ascii_lowercase();
@@ -163,10 +160,10 @@ impl Dialect {
         (is_about_tools && self.tool_calls != ToolCalls::Off).then_some(Self { tool_calls: weaker, ..self })
     }
 
-    /// What to try after a refusal: one part less, where the complaint is about such a part. `formats` are the
+    /// The dialect to try after a refused request: without the part that the error is about. `formats` are the
     /// protocol's, strongest first.
     ///
-    /// Endpoints that name the parameter are taken at their word; of the others only the message tells.
+    /// If the error names a parameter, only that counts, else the words of its message.
     #[must_use]
     pub(crate) fn without_refused_part(self, complaint: &Complaint, formats: &[ReplyFormat]) -> Option<Self> {
         let message = complaint.message.to_ascii_lowercase();
@@ -195,20 +192,20 @@ impl Dialect {
     }
 }
 
-/// How a reply in JSON of this form is asked for in words; see [`artoo_proto::shape()`].
+/// The request for a JSON reply of this form, in words; see [`artoo_proto::shape()`].
 #[must_use]
 pub fn asked_for(form: &str) -> String {
     format!("Answer with one JSON object of this form, and with nothing else:\n{form}")
 }
 
-/// Endpoints take letters, digits, `_` and `-` only.
+/// Replaces characters that endpoints don't accept in names.
 pub(crate) fn schema_name(name: &str) -> String {
     let kept = |c: char| if c.is_ascii_alphanumeric() || c == '-' { c } else { '_' };
     let name: String = name.chars().take(SCHEMA_NAME_MAX).map(kept).collect();
     if name.is_empty() { "reply".to_owned() } else { name }
 }
 
-/// Reads what an endpoint says about an error: OpenAI's form, the shorter forms of local servers, or plain text.
+/// Parses an error body: OpenAI's form, the shorter forms of local servers, or plain text.
 #[must_use]
 pub fn complaint(text: &str) -> Complaint {
     let Ok(parsed) = serde_json::from_str::<Value>(text) else {
@@ -217,7 +214,7 @@ pub fn complaint(text: &str) -> Complaint {
     complaint_of(&parsed)
 }
 
-/// The same for a body that is already parsed.
+/// Parses an error body that is JSON.
 pub(crate) fn complaint_of(parsed: &Value) -> Complaint {
     let inner = parsed.get("error").unwrap_or(parsed);
     let plain = |value: &Value| match value {

@@ -1,4 +1,4 @@
-//! Which model serves which role, and who steps in: one list for planning and judging the whole, one for single steps.
+//! Assignment of models to roles, with fallback models.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -10,28 +10,30 @@ use async_trait::async_trait;
 use crate::Model;
 use crate::observe::{Caller, Observer, Step};
 
-/// Tasks whose planner's rank is remembered: far more than one process runs at a time.
+/// Maximum number of tasks for which the planner's rank is stored.
 const TASKS_REMEMBERED: usize = 1_024;
 
-/// How long a model that could not answer is left aside while another can: its tries cost the waiting person's time.
+/// Time for which a failed model is skipped while another can answer.
 const REST: Duration = Duration::from_secs(30);
 
-/// Two lists of models behind one: `brain` for R1, R2 and R4b, `hands` for R3 and R4a. The first of a list answers; the
-/// next steps in where it can't be reached, refuses or is overloaded, and whoever looks on is told.
+/// Two ranked lists of models, best first: `brain` for R1, R2 and R4b, `hands` for R3 and R4a. The first of a list
+/// answers; if it is unreachable, refuses or is overloaded, the next is asked, and the observer is told.
 ///
-/// Lists are ranked, best first. R4b is never served below the rank that R2's last plan came from, so the one that
-/// judges a plan's outcome is never weaker than the one that made the plan.
+/// R4b is never served by a lower rank than R2's last plan, so the judge of a plan is never weaker than its author.
 pub struct Tiers {
     brain: Vec<Ranked>,
     hands: Vec<Ranked>,
     observer: Option<Arc<dyn Observer>>,
     // Held for a look only, never across a wait.
+    /// Rank of the model that made the last plan of each task.
     planned_by: Mutex<VecDeque<(TaskId, usize)>>,
 }
 
+/// A model of a list.
 struct Ranked {
     model: Arc<dyn Model>,
     // Held for a look only, never across a wait.
+    /// When the model last failed.
     resting_since: Mutex<Option<Instant>>,
 }
 
@@ -47,7 +49,7 @@ impl Ranked {
 }
 
 impl Tiers {
-    /// The two tiers; the brain's list also serves the hands where theirs is empty, and steps in behind it.
+    /// Creates the tiers; the models of `brain` also serve the hands after those of `hands`.
     #[must_use]
     pub fn new(brain: Vec<Arc<dyn Model>>, hands: Vec<Arc<dyn Model>>, observer: Option<Arc<dyn Observer>>) -> Self {
         let ranked = |models: Vec<Arc<dyn Model>>| -> Vec<Ranked> {
@@ -57,20 +59,20 @@ impl Tiers {
         Self { brain: ranked(brain), hands: ranked(hands), observer, planned_by: Mutex::default() }
     }
 
-    /// Whether the hands serve a role, rather than the brain.
+    /// Whether a role is served by `hands`.
     #[must_use]
     pub fn is_for_hands(role: Role) -> bool {
         matches!(role, Role::Executor | Role::AgentValidator)
     }
 
-    /// The models that may serve a call, best first, with their ranks.
+    /// The models that may serve a request, best first.
     fn serving(&self, request: &ModelRequest) -> &[Ranked] {
         let list = if Self::is_for_hands(request.role) { &self.hands } else { &self.brain };
         let lowest = (request.role == Role::MetaValidator).then(|| self.planners_rank(&request.task_id));
         list.get(..lowest.map_or(list.len(), |rank| rank + 1)).unwrap_or(list)
     }
 
-    /// Where nobody knows who planned, it may have been the best.
+    /// Rank of the model that made the task's last plan; 0 (the best) if unknown.
     fn planners_rank(&self, task_id: &TaskId) -> usize {
         let planned = self.planned_by.lock().unwrap_or_else(PoisonError::into_inner);
         planned.iter().rev().find(|(known, _)| known == task_id).map_or(0, |(_, rank)| *rank)
@@ -86,8 +88,8 @@ impl Tiers {
     }
 }
 
-/// Whether another model may do where one failed like this: not where its own words were the trouble, which asking
-/// again is for, nor where the call was not to be made at all.
+/// Whether another model may succeed after this failure: not if the reply itself was bad, or the call was not
+/// allowed.
 fn may_fall_back(failure: &ModelFailure) -> bool {
     matches!(
         failure,
@@ -144,8 +146,8 @@ impl Model for Tiers {
                 Err(failure) => return Err(failure),
             }
         }
-        let nobody = || ModelFailure::Unreachable { detail: "no model is set up for this role".to_owned() };
-        Err(failed.map_or_else(nobody, |(_, failure)| failure))
+        let no_model = || ModelFailure::Unreachable { detail: "no model is set up for this role".to_owned() };
+        Err(failed.map_or_else(no_model, |(_, failure)| failure))
     }
 }
 

@@ -1,4 +1,5 @@
-//! The HTTP client: TLS set up in full here, so that building it can neither panic nor depend on the machine's files.
+//! The HTTP client. TLS is configured here, so that building a client can't panic and doesn't depend on the machine's
+//! files.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -9,17 +10,17 @@ use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::PemObject;
 use rustls::{ClientConfig, RootCertStore, crypto::ring};
 
-/// What a client is built from.
+/// Settings of an HTTP client.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) struct ClientSettings {
     pub(crate) connect_timeout: Duration,
-    /// Certificates in PEM to trust besides the bundled roots.
+    /// Certificates in PEM to trust in addition to the bundled roots.
     pub(crate) ca_file: Option<PathBuf>,
-    /// Whether proxies of the environment are left aside.
+    /// Whether the proxies of the environment are not used.
     pub(crate) direct: bool,
 }
 
-/// Why no client could be built.
+/// Why the HTTP client can't be built.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum TransportError {
     #[error("no TLS version is available: {0}")]
@@ -32,9 +33,10 @@ pub(crate) enum TransportError {
     Client(reqwest::Error),
 }
 
-/// Builds a client: ring for TLS, bundled roots plus the file's, no redirects, no cookies, no decompression.
+/// Builds an HTTP client without redirects, cookies and decompression; TLS by ring with the bundled roots and those
+/// of the file.
 ///
-/// A redirect would carry the key to wherever the endpoint points; a compressed body could be a bomb.
+/// A redirect could send the key to another host; a compressed body could be a decompression bomb.
 pub(crate) fn client(settings: &ClientSettings) -> Result<reqwest::Client, TransportError> {
     let tls = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
         .with_safe_default_protocol_versions()
@@ -52,6 +54,7 @@ pub(crate) fn client(settings: &ClientSettings) -> Result<reqwest::Client, Trans
     builder.build().map_err(TransportError::Client)
 }
 
+/// The bundled root certificates and those of a PEM file.
 fn roots(ca_file: Option<&PathBuf>) -> Result<RootCertStore, TransportError> {
     let mut roots = RootCertStore { roots: webpki_roots::TLS_SERVER_ROOTS.to_vec() };
     if let Some(path) = ca_file {

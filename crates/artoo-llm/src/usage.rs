@@ -1,67 +1,68 @@
-//! What calls cost: counts from the endpoint, estimates where it gives none, and a running sum that includes failures.
+//! Token counts: those an endpoint reports, and estimates.
 
 use artoo_proto::{ModelRequest, Prompt, Usage};
 
-/// Characters to one token where the endpoint counts nothing: the usual rule of thumb for English text.
+/// Characters per token in estimates: the usual rule of thumb for English text.
 const CHARS_PER_TOKEN: usize = 4;
 
-/// Characters to one token at the most, over a whole prompt: English prose, which packs best, stays below.
+/// Maximum of characters per token over a whole prompt: English prose, which needs the fewest tokens, stays below.
 const CHARS_PER_TOKEN_MOST: usize = 6;
 
-/// Tokens as the endpoint counted them, where it did.
+/// Token counts reported by an endpoint.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Counts {
-    /// Tokens sent, those from a cache among them.
+    /// Prompt tokens, those from a cache included.
     pub prompt: Option<u64>,
-    /// Tokens received, reasoning among them.
+    /// Completion tokens, reasoning included.
     pub completion: Option<u64>,
-    /// Tokens sent that a cache of the endpoint held.
+    /// Prompt tokens read from a cache of the endpoint.
     pub cached: Option<u64>,
-    /// Tokens sent that were put into it, where that has a price of its own.
+    /// Prompt tokens written into the cache, if they have a price of their own.
     pub written: Option<u64>,
 }
 
-/// Tokens in `text`, estimated, rounded up.
+/// Estimated number of tokens of a text, rounded up.
 #[must_use]
 pub fn estimated_tokens(text: &str) -> u64 {
     tokens_of(text.chars().count())
 }
 
-/// Tokens in so many characters, estimated, rounded up.
+/// Estimated number of tokens of this many characters.
 #[must_use]
 pub fn tokens_of(chars: usize) -> u64 {
     u64::try_from(chars.div_ceil(CHARS_PER_TOKEN)).unwrap_or(u64::MAX)
 }
 
-/// Tokens that a request sends, estimated; what a call is held to a budget and a context with before it is made.
+/// Estimated number of tokens that a request sends, compared with budget and context before the call.
 #[must_use]
 pub fn prompt_tokens(request: &ModelRequest) -> u64 {
     tokens_of(sent_chars(request))
 }
 
-/// The same where the schema is written already.
+/// Estimated number of tokens of a prompt and a schema.
 pub(crate) fn tokens_of_prompt(prompt: &Prompt, schema_text: &str) -> u64 {
     tokens_of(chars_of(prompt, schema_text))
 }
 
-/// Tokens that so many characters have at the least.
+/// Minimum number of tokens of this many characters.
 #[must_use]
 pub fn least_tokens(chars: usize) -> u64 {
     u64::try_from(chars / CHARS_PER_TOKEN_MOST).unwrap_or(u64::MAX)
 }
 
-/// Everything a request sends as text: the schema as it is, of which the prompt holds a shorter form, since some
-/// endpoints count the schema that comes beside the prompt.
+/// Number of characters that a request sends. Includes the whole schema, since some endpoints count it in addition
+/// to the shorter form in the prompt.
 #[must_use]
 pub fn sent_chars(request: &ModelRequest) -> usize {
     chars_of(&request.prompt, &request.schema.to_string())
 }
 
+/// Number of characters of a prompt and a schema.
 fn chars_of(prompt: &Prompt, schema_text: &str) -> usize {
     [&prompt.system, &prompt.user, schema_text].iter().map(|text| text.chars().count()).sum()
 }
 
-/// One answered call: the endpoint's counts where there are any, field by field, else an estimate.
+/// Usage of one call: the endpoint's counts, or estimates for those that it doesn't report.
 #[must_use]
 pub fn of_call(counts: Counts, prompt_tokens: u64, written_chars: usize) -> Usage {
     Usage {

@@ -122,7 +122,7 @@ fn open(state: &Path) -> Result<(), Box<dyn Error>> {
         drop(std::mem::take(&mut engine));
         let started = Instant::now();
         engine = Engine::decode_state(&mut File::open(state)?, None)?;
-        black_box(engine.query_mk(&Tag::new("tool:shell", &entity(0)), NOW_MS));
+        black_box(engine.query_mk(&Tag::new("tool:shell", entity(0)), NOW_MS));
         open_ms = open_ms.min(started.elapsed().as_secs_f64() * 1e3);
     }
     print_line(&format!("{open_ms} {}", resident_mb()));

@@ -1,22 +1,22 @@
-//! The time a memory goes by: the wall clock, beside a clock that nobody can set.
+//! The time of a memory: the wall clock, and a clock that cannot be set.
 
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use serde::{Deserialize, Serialize};
 
-/// The difference between the two clocks above which neither is trusted: one day.
+/// The difference between two clocks above which nothing is deleted: one day.
 pub const MAX_CLOCK_DISAGREEMENT_MS: i64 = 24 * 60 * 60 * 1_000;
 
-/// Both clocks at one moment.
+/// The wall clock and the uptime at one moment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Clocks {
     /// Unix milliseconds.
     pub wall_ms: i64,
-    /// Milliseconds of a clock that nobody can set and that counts suspended time (on Linux `CLOCK_BOOTTIME`).
+    /// Milliseconds of a clock that cannot be set and that counts suspended time (on Linux `CLOCK_BOOTTIME`).
     pub uptime_ms: i64,
 }
 
-/// What time it is.
+/// A source of the time.
 pub trait Clock: std::fmt::Debug + Send + Sync {
     /// Both clocks now.
     fn now(&self) -> Clocks;
@@ -27,7 +27,7 @@ pub trait Clock: std::fmt::Debug + Send + Sync {
     }
 }
 
-/// The system's clocks.
+/// The clocks of the operating system.
 #[derive(Debug, Clone, Copy)]
 pub struct SystemClock {
     began: Instant,

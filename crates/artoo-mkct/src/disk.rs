@@ -1,7 +1,6 @@
-//! Where a memory's files live: the system's disk, or a test's that forgets what nobody synced.
+//! The disk of a memory: the one of the system, or a simulated one for tests.
 //!
-//! Everything this crate keeps goes through [`Disk`], the index included, so that one fake disk can break all of it at
-//! every single write.
+//! All files of a memory are accessed through [`Disk`], so that a simulated disk can fail at every single write.
 
 use std::{
     fmt::Debug,
@@ -14,105 +13,105 @@ use std::{
 /// How a file is opened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum OpenMode {
-    /// To read; it must be there.
+    /// For reading; the file must exist.
     Read,
-    /// To read and write; made, for its user alone, where it is missing.
+    /// For reading and writing; a missing file is created, readable by its user only.
     Write,
-    /// The same, and emptied.
+    /// Like [`OpenMode::Write`], and truncated to zero length.
     Truncate,
 }
 
-/// The files and folders a store needs; paths are used as given.
+/// Access to files and folders; paths are used as given.
 pub trait Disk: Debug + Send + Sync {
     /// Opens a file.
     ///
     /// # Errors
-    /// As the system says.
+    /// The error of the system.
     fn open(&self, path: &Path, mode: OpenMode) -> io::Result<Arc<dyn DiskFile>>;
 
-    /// The names in a folder, in no order.
+    /// The names in a folder, in no particular order.
     ///
     /// # Errors
-    /// As the system says.
+    /// The error of the system.
     fn list(&self, folder: &Path) -> io::Result<Vec<PathBuf>>;
 
-    /// Makes a folder and those above it, for its user alone.
+    /// Creates a folder and its parents, accessible by their user only.
     ///
     /// # Errors
-    /// As the system says.
+    /// The error of the system.
     fn create_folder(&self, folder: &Path) -> io::Result<()>;
 
-    /// Renames a file over whatever has the new name, in one step.
+    /// Renames a file atomically, replacing the target.
     ///
     /// # Errors
-    /// As the system says.
+    /// The error of the system.
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()>;
 
     /// Removes a file.
     ///
     /// # Errors
-    /// As the system says.
+    /// The error of the system.
     fn remove(&self, path: &Path) -> io::Result<()>;
 
     /// Removes a folder and everything in it.
     ///
     /// # Errors
-    /// As the system says.
+    /// The error of the system.
     fn remove_folder(&self, folder: &Path) -> io::Result<()>;
 
-    /// Makes the names in a folder survive the loss of power.
+    /// Syncs a folder, so that the names in it survive the loss of power.
     ///
     /// # Errors
-    /// As the system says.
+    /// The error of the system.
     fn sync_folder(&self, folder: &Path) -> io::Result<()>;
 }
 
-/// An open file; positions are given, none is kept.
+/// An open file without a cursor: reads and writes name their offset.
 pub trait DiskFile: Debug + Send + Sync {
-    /// Its length in bytes.
+    /// The length of the file in bytes.
     ///
     /// # Errors
-    /// As the system says.
+    /// The error of the system.
     fn length(&self) -> io::Result<u64>;
 
     /// Reads up to `bytes.len()` bytes; fewer only near the end.
     ///
     /// # Errors
-    /// As the system says.
+    /// The error of the system.
     fn read_at(&self, bytes: &mut [u8], at: u64) -> io::Result<usize>;
 
     /// Writes all of `bytes`.
     ///
     /// # Errors
-    /// As the system says; some of it may have been written.
+    /// The error of the system; a part may have been written.
     fn write_at(&self, bytes: &[u8], at: u64) -> io::Result<()>;
 
-    /// Cuts the file, or fills it up with zeros.
+    /// Truncates the file, or extends it with zeros.
     ///
     /// # Errors
-    /// As the system says.
+    /// The error of the system.
     fn set_length(&self, length: u64) -> io::Result<()>;
 
-    /// Waits until the content is on the disk.
+    /// Syncs the file: waits until its content is on the disk.
     ///
     /// # Errors
-    /// As the system says; what was not on the disk before may be lost then.
+    /// The error of the system; what was not synced before may be lost then.
     fn sync(&self) -> io::Result<()>;
 
-    /// Locks the file against other processes (and other openings in this one); false where somebody has it.
+    /// Locks the file exclusively, also against other handles of this process; false if it is locked already.
     ///
     /// # Errors
-    /// As the system says.
+    /// The error of the system.
     fn try_lock(&self) -> io::Result<bool>;
 
-    /// Gives the lock back.
+    /// Releases the lock.
     ///
     /// Closing alone does not do that: a child that another thread has just forked holds a copy of the descriptor,
     /// and the lock with it, until it runs its own program.
     fn unlock(&self);
 }
 
-/// The system's disk.
+/// The disk of the operating system.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct SystemDisk;
 
@@ -157,7 +156,7 @@ impl Disk for SystemDisk {
     }
 
     fn sync_folder(&self, folder: &Path) -> io::Result<()> {
-        // Elsewhere a folder cannot be opened, and names are the file system's own care.
+        // Other systems cannot sync a folder.
         if cfg!(unix) { File::open(folder)?.sync_all() } else { Ok(()) }
     }
 }
@@ -212,16 +211,18 @@ impl DiskFile for File {
     }
 
     fn unlock(&self) {
-        // Where unlocking fails, closing is what is left.
+        // If unlocking fails, closing the file is the only way left.
         let _ = Self::unlock(self);
     }
 }
 
+/// Reads once at an offset; may read less than asked.
 #[cfg(unix)]
 fn read_some(file: &File, bytes: &mut [u8], at: u64) -> io::Result<usize> {
     std::os::unix::fs::FileExt::read_at(file, bytes, at)
 }
 
+/// Writes once at an offset; may write less than asked.
 #[cfg(unix)]
 fn write_some(file: &File, bytes: &[u8], at: u64) -> io::Result<usize> {
     std::os::unix::fs::FileExt::write_at(file, bytes, at)
@@ -237,12 +238,12 @@ fn write_some(file: &File, bytes: &[u8], at: u64) -> io::Result<usize> {
     std::os::windows::fs::FileExt::seek_write(file, bytes, at)
 }
 
-/// An open file whose lock goes when this is dropped.
+/// A locked file; dropping it releases the lock.
 #[derive(Debug)]
 pub(crate) struct LockedFile(Arc<dyn DiskFile>);
 
 impl LockedFile {
-    /// Locks a file; `None` where somebody else has it.
+    /// Locks a file; `None` if it is locked already.
     pub(crate) fn lock(file: Arc<dyn DiskFile>) -> io::Result<Option<Self>> {
         Ok(if file.try_lock()? { Some(Self(file)) } else { None })
     }
@@ -258,7 +259,7 @@ impl Drop for LockedFile {
     }
 }
 
-/// The folder a path is in.
+/// The parent folder of a path.
 pub(crate) fn folder_of(path: &Path) -> &Path {
     path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }

@@ -1,4 +1,4 @@
-//! Carrying a memory away and taking it in: one JSON line a frame, after a line that says what this is.
+//! Export and import of a memory: JSON lines, one for each frame, after a header.
 
 use std::{
     io::{self, BufRead, Read as _, Write},
@@ -19,35 +19,36 @@ use crate::{
 /// The version of exported lines that this library writes; it reads every version up to this one.
 pub const EXPORT_VERSION: u32 = 1;
 
+/// Name of the format in the header.
 const FORMAT: &str = "artoo-mkct";
 
-/// The first line.
+/// The first line of an export.
 #[derive(Debug, Serialize, Deserialize)]
 struct Header {
     format: String,
     version: u32,
 }
 
-/// Why a memory could not be carried away.
+/// Why a memory could not be exported.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ExportError {
     /// A record's text could not be read back.
-    #[error("a record cannot be read back")]
+    #[error("a record cannot be read: {0}")]
     Read(#[from] ReadError),
     /// A line could not be written.
-    #[error("the export cannot be written")]
+    #[error("the export cannot be written: {0}")]
     Io(#[from] io::Error),
-    /// A frame has no text form.
-    #[error("a record has no text form")]
+    /// A frame cannot be written as JSON.
+    #[error("a record cannot be written as JSON: {0}")]
     Encode(#[from] serde_json::Error),
 }
 
-/// Why an export could not be taken in; lines before the one named were.
+/// Why an export could not be imported.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ImportError {
-    /// The first line is not an export's.
+    /// The first line is not the header of an export.
     #[error("the first line does not say that this is an export of artoo-mkct")]
     NotAnExport,
     /// A newer version of this library wrote it.
@@ -57,53 +58,51 @@ pub enum ImportError {
         found: u32,
     },
     /// A line could not be read.
-    #[error("line {line} cannot be read")]
+    #[error("line {line} cannot be read: {source}")]
     Io {
-        /// Which, from 1.
+        /// Number of the line, from 1.
         line: u64,
-        /// Why.
-        #[source]
+        /// The cause.
         source: io::Error,
     },
     /// A line is longer than any frame.
     #[error("line {line} has more than {max_bytes} bytes")]
     TooLong {
-        /// Which, from 1.
+        /// Number of the line, from 1.
         line: u64,
-        /// The bound.
+        /// The limit.
         max_bytes: usize,
     },
-    /// A line is no frame.
-    #[error("line {line} is not a record")]
+    /// A line is not a frame.
+    #[error("line {line} is not a record: {source}")]
     Malformed {
-        /// Which, from 1.
+        /// Number of the line, from 1.
         line: u64,
-        /// Why.
-        #[source]
+        /// The cause.
         source: serde_json::Error,
     },
-    /// A frame breaks a rule of this memory.
-    #[error("line {line} does not fit")]
+    /// A frame cannot be applied to this memory.
+    #[error("line {line} cannot be applied: {source}")]
     Refused {
-        /// Which, from 1.
+        /// Number of the line, from 1.
         line: u64,
-        /// Why.
-        #[source]
+        /// The cause.
         source: ApplyError,
     },
 }
 
-/// What an import did.
+/// Counts of an import.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub struct ImportReport {
     /// Frames applied.
     pub applied: u64,
-    /// Records that stood already or had been forgotten here, and were left alone.
+    /// Records that existed already or had been forgotten here.
     pub skipped: u64,
 }
 
 impl Engine {
-    /// The frames that rebuild what stands, and nothing more: laws, records by id, rules, marks, what was forgotten.
+    /// The frames that rebuild the present memory: laws, records by id, rules, used evidence, forgotten ids.
     pub fn state_frames(&self) -> impl Iterator<Item = Result<Frame, ReadError>> {
         let whole = |level| self.rules.values().filter(move |megram| megram.level == level);
         let written = |megram: &Arc<Megram>| Ok(Frame::Written { megram: Megram::clone(megram) });
@@ -129,10 +128,10 @@ impl Engine {
             .chain(forgotten.into_iter().map(Ok))
     }
 
-    /// Writes the memory as JSON lines. Exporting what was imported gives the same lines again.
+    /// Writes the memory as JSON lines. Exporting an import gives the same lines again.
     ///
     /// # Errors
-    /// When a text cannot be read back or a line cannot be written.
+    /// [`ExportError`] when a text cannot be read or a line cannot be written.
     pub fn export(&self, out: &mut dyn Write) -> Result<(), ExportError> {
         let header = Header { format: FORMAT.to_owned(), version: EXPORT_VERSION };
         serde_json::to_writer(&mut *out, &header)?;
@@ -143,12 +142,12 @@ impl Engine {
         Ok(out.write_all(b"\n")?)
     }
 
-    /// Takes in what [`Engine::export`] wrote, line by line; `keep` gets each frame that was applied, for a journal.
+    /// Applies what [`Engine::export`] wrote, line by line; `keep` gets each applied frame, for a journal.
     ///
-    /// Records that stand here already, or were forgotten here, are left alone. Every line is checked like a write.
+    /// Records that exist, or were forgotten here, are skipped. Every line is checked like a write.
     ///
     /// # Errors
-    /// At the first line that does not fit, which it names; what came before it stands.
+    /// [`ImportError`] at the first line that is not valid; the lines before it stay applied.
     pub fn import(
         &mut self,
         input: &mut dyn BufRead,
@@ -183,6 +182,7 @@ impl Engine {
         Ok(report)
     }
 
+    /// The frame that adds a rule again.
     fn promoted(&self, rule: &Megram) -> Option<Frame> {
         let tag = self.index.number(&rule.space, &rule.entity)?;
         let rule_kind = RuleKind::of_sigma(rule.sigma);
@@ -190,13 +190,14 @@ impl Engine {
         Some(Frame::Promoted { rule: rule.clone(), rule_kind, watermark, supersedes: None })
     }
 
-    /// How far evidence is used up where no rule says so.
+    /// The used evidence of a slot without a rule.
     fn mark_of(&self, (tag, kind): (u32, RuleKind), slot: RuleSlot) -> Option<(String, String, RuleKind, Watermark)> {
         let tag = self.index.tag(tag).filter(|_| slot.rule.is_none())?;
         Some((tag.space().to_owned(), tag.entity().to_owned(), kind, slot.used?))
     }
 }
 
+/// Checks the first line of an export.
 fn check_header(text: &[u8]) -> Result<(), ImportError> {
     match serde_json::from_slice(text) {
         Ok(Header { format, version: 1..=EXPORT_VERSION }) if format == FORMAT => Ok(()),

@@ -18,8 +18,8 @@ use crate::{
 
 mod rfc3339;
 
-/// The folder of the database while it is in RAM.
-const IN_RAM: &str = "index";
+/// The folder of the database while it is in RAM. The library looks for it on the disk too, where no name has a NUL.
+const IN_RAM: &str = "in RAM\0";
 
 /// The file that names the others; written last, so that an export cut short is no database.
 const CURRENT: &str = "CURRENT";
@@ -83,7 +83,7 @@ pub fn export(engine: &Engine, disk: &dyn Disk, folder: &Path) -> Result<usize, 
     let records = fill(engine, &mut db)?;
     db.close()?;
     let mut names = env.children(Path::new(IN_RAM))?;
-    names.retain(|name| name.to_str() != Some("LOCK"));
+    names.retain(|name| !matches!(name.to_str(), Some("LOCK" | "LOG")));
     names.sort_by_key(|name| name.to_str() == Some(CURRENT));
     for name in names {
         let mut bytes = Vec::new();
@@ -96,6 +96,7 @@ pub fn export(engine: &Engine, disk: &dyn Disk, folder: &Path) -> Result<usize, 
     Ok(records)
 }
 
+/// Writes all keys of all records; returns the number of records.
 fn fill(engine: &Engine, db: &mut DB) -> Result<usize, IndexError> {
     let mut records = 0;
     for head in engine.heads() {

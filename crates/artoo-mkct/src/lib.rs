@@ -6,7 +6,8 @@
 //!
 //! The root has what most programs need. The rest is in the modules: [`memory`] (options, errors and reports of
 //! [`Memory`]), [`advice`] (what a query returns), [`rules`], [`record`] (records, tags, frames), [`engine`] (what
-//! [`Engine`], the memory in RAM without clock, thread or disk, reports), [`journal`] (the append-only file), [`export`], [`clock`] and [`disk`].
+//! [`Engine`], the memory in RAM without clock, thread or disk, reports), [`journal`] (the append-only file),
+//! [`export`], [`clock`] and [`disk`].
 //!
 //! Every change is a [`record::Frame`]. A write is *accepted* when [`Memory::write`] returned (every later query sees
 //! it), *acknowledged* and *synced* when its [`memory::Receipt`] says so (it survives the death of this process, the

@@ -195,6 +195,23 @@ pub enum Check {
 }
 
 impl Check {
+    /// The file or folder whose state the check reads, if it names one.
+    #[must_use]
+    pub fn path(&self) -> Option<&str> {
+        match self {
+            Self::FileExists { path }
+            | Self::FileContains { path, .. }
+            | Self::FileEquals { path, .. }
+            | Self::FileCount { path, .. }
+            | Self::LineCount { path } => Some(path),
+            Self::OutputNotEmpty {}
+            | Self::OutputIsNumber {}
+            | Self::ExitCode { .. }
+            | Self::Recompute { .. }
+            | Self::Performed { .. } => None,
+        }
+    }
+
     /// What a passed check means, in one sentence.
     #[must_use]
     pub fn claim(&self) -> String {

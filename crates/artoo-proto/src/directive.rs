@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{KeptOutput, ModelFailure, PerceptionFailure, TaskId, UnverifiedOutput};
+use crate::{DeniedAction, KeptOutput, ModelFailure, PerceptionFailure, TaskId, UnverifiedOutput};
 
 /// How far a round is from the goal: the loss L and its parts, of which D, P and Omega are between 0 and 1.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
@@ -215,18 +215,6 @@ pub enum AbandonReason {
         /// The role, and its error.
         detail: String,
     },
-}
-
-/// A call that was not allowed.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct DeniedAction {
-    /// The call as it would have run, escaped for display.
-    pub action: String,
-    /// Why it was not allowed.
-    pub reason: String,
-    /// Whether the user denied it; otherwise a rule did, or there was no user to ask.
-    #[serde(default)]
-    pub by_person: bool,
 }
 
 /// How a task ended, with the details that each ending must state.

@@ -119,12 +119,6 @@ impl TryFrom<String> for TaskId {
     }
 }
 
-impl From<TaskId> for String {
-    fn from(id: TaskId) -> Self {
-        id.as_str().to_owned()
-    }
-}
-
 macro_rules! text_id {
     ($(#[$doc:meta])* $name:ident) => {
         $(#[$doc])*

@@ -21,6 +21,7 @@ pub mod directive;
 pub mod effect;
 pub mod envelope;
 pub mod escape;
+pub mod failure;
 pub mod id;
 pub mod memory;
 pub mod message;
@@ -40,20 +41,20 @@ pub mod verdict;
 pub use audit::{AuditQuery, AuditReport, GapTrend, TaskTrend, ToolHealth, Trigger};
 pub use check::{Check, CheckOutcome, Criterion, Mode};
 pub use directive::{
-    AbandonReason, Basis, CriterionMark, CriterionReport, DeniedAction, Ending, FailureMix, FinalResult, Loss,
-    PlanDirective, PrevDirective, ReplanDirective, TerminalDirective, Urgency,
+    AbandonReason, Basis, CriterionMark, CriterionReport, Ending, FailureMix, FinalResult, Loss, PlanDirective,
+    PrevDirective, ReplanDirective, TerminalDirective, Urgency,
 };
 pub use effect::{EffectFinished, EffectKind, EffectStarted};
 pub use envelope::{Address, Envelope};
+pub use failure::{Abstention, ModelFailure, Usage};
 pub use id::{ConsentHash, EffectId, EvidenceId, MegramId, MessageId, SubTaskId, TaskId};
 pub use memory::{
     Advice, MacroState, Megram, MegramDraft, MegramLevel, MemoryAction, MemoryQuery, MemoryRecall, Potentials, Sop,
 };
 pub use message::{Message, MessageKind};
 pub use model::{
-    Abstention, ByTools, Calibration, Environment, ExecuteContext, InCalls, ModelFailure, ModelReply, ModelRequest,
-    OfferedTool, PerceiveContext, PlanContext, Prompt, ReplyBody, RoleContext, Usage, ValidateSubtaskContext,
-    ValidateTaskContext,
+    ByTools, Calibration, Environment, ExecuteContext, InCalls, ModelReply, ModelRequest, OfferedTool, PerceiveContext,
+    PlanContext, Prompt, ReplyBody, RoleContext, ValidateSubtaskContext, ValidateTaskContext,
 };
 pub use operator::{
     Abort, CancelRequest, ClarificationAnswer, ClarificationRequest, ConsentAnswer, ConsentOffers, ConsentRequest,
@@ -69,11 +70,10 @@ pub use subtask::{
 pub use task::{Constraints, PerceptionFailed, PerceptionFailure, TaskSpec};
 pub use timestamp::{Now, Timestamp};
 pub use tool::{
-    Approval, CallStatus, EffectClass, FOLDER, FileChange, KeptOutput, ToolCall, ToolClass, ToolOutcome, ToolRequest,
-    ToolSpec,
+    Approval, CallStatus, DeniedAction, EffectClass, FOLDER, FileChange, KeptOutput, ToolCall, ToolClass, ToolOrder,
+    ToolOutcome, ToolRequest, ToolSpec,
 };
 pub use verdict::{
     CorrectionSignal, CriterionVerdict, ExecutionResult, ExecutionStatus, FailureClass, GapPoint, MissingOutcome,
-    OutcomeStatus, OutcomeSummary, ReplanRequest, SubTaskOutcome, TaskVerdict, UnverifiedOutput, Verdict,
-    VerdictSource,
+    OutcomeStatus, OutcomeSummary, ReplanRequest, SubTaskOutcome, UnverifiedOutput, Verdict, VerdictSource,
 };

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::{ConsentHash, ConsentOffers, EvidenceId};
+use crate::{ConsentHash, ConsentOffers, ConsentScope, EvidenceId, TaskId};
 
 /// A family of tools; the directive `break_symmetry` asks for another one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -43,6 +43,31 @@ pub struct ToolRequest {
     pub tool: String,
     /// Input that matches the tool's schema.
     pub input: Value,
+}
+
+/// A requested call with the rules of its subtask that decide whether it may be made.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ToolOrder {
+    /// The task the call belongs to; approvals, denials, failures and changes are recorded by task.
+    pub task_id: TaskId,
+    /// The tool and its input.
+    pub request: ToolRequest,
+    /// The id under which the call's evidence is cited.
+    pub evidence_id: EvidenceId,
+    /// Tools the subtask may use. Any other tool is refused, so an empty list allows none.
+    pub allowed_tools: Vec<String>,
+    /// Tools that must not be called; letter case and surrounding blanks are ignored.
+    pub blocked_tools: Vec<String>,
+    /// Targets that must not be used: a target as a record shows it, for every tool, or `tool:target` for one. A
+    /// path ending in `/` covers everything below it. Paths are compared as written and with symlinks resolved.
+    pub blocked_targets: Vec<String>,
+    /// Memory's Caution: a call that is not read-only needs consent even if it only creates.
+    pub confirm: bool,
+    /// The consent given for this call.
+    pub consent: Option<ConsentHash>,
+    /// How far that consent reaches.
+    #[serde(default)]
+    pub scope: ConsentScope,
 }
 
 /// What a call may do to the machine, as proven before it runs.
@@ -208,6 +233,18 @@ impl std::fmt::Display for ToolCall {
         let head: String = self.output.chars().take(200).collect();
         write!(f, "{}: {} → {head}", self.tool, self.input)
     }
+}
+
+/// A call that was not allowed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DeniedAction {
+    /// The call as it would have run, escaped for display.
+    pub action: String,
+    /// Why it was not allowed.
+    pub reason: String,
+    /// Whether the user denied it; otherwise a rule did, or there was no user to ask.
+    #[serde(default)]
+    pub by_person: bool,
 }
 
 /// The answer to a requested call.

@@ -167,9 +167,6 @@ pub struct SubTaskOutcome {
     pub words_only: bool,
 }
 
-/// The verdict on a criterion of the whole task.
-pub type TaskVerdict = CriterionVerdict;
-
 /// The meta-validator tells the solver that a subtask failed or that a criterion of the task is not met.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ReplanRequest {
@@ -182,7 +179,7 @@ pub struct ReplanRequest {
     /// Subtasks that never reported, with their criteria.
     pub missing: Vec<MissingOutcome>,
     /// Verdicts on the task's criteria. If a failed subtask kept the model from judging: empty, or the rule that nothing was done.
-    pub task_verdicts: Vec<TaskVerdict>,
+    pub task_verdicts: Vec<CriterionVerdict>,
     /// Outputs of matched subtasks, joined by code in sequence order.
     pub merged_output: String,
     /// Outputs of failed subtasks.
@@ -229,7 +226,7 @@ pub struct OutcomeSummary {
     /// The outcome of every subtask.
     pub outcomes: Vec<SubTaskOutcome>,
     /// Verdicts on the task's criteria, all passed.
-    pub task_verdicts: Vec<TaskVerdict>,
+    pub task_verdicts: Vec<CriterionVerdict>,
 }
 
 /// In how many attempts a claim was unmet: the k of k/N.

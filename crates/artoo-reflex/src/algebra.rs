@@ -1,4 +1,4 @@
-//! The typed query algebra: what a request means, free of its wording.
+//! The query algebra: the meaning of a request, independent of its wording.
 
 mod act;
 mod fact;
@@ -15,29 +15,28 @@ pub(crate) use fact::{Command, Source};
 pub use pred::{NameTest, Pred};
 pub use ty::{Ty, TypeError};
 
-/// A question about files, about text, or about the machine.
+/// A question about files, text or the machine: a tree of operators over sources.
 ///
-/// A tree of operators over sources. [`Query::ty`] says what it yields, [`Query::normalise`] brings equal meanings
-/// to one form.
+/// [`Query::ty`] gives the type of the result; [`Query::normalise`] brings equal meanings to one form.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(tag = "op", rename_all = "snake_case")]
 pub enum Query {
-    /// Source: what lies under one or several folders, each thing once.
+    /// Source: the entries below one or several folders, each once.
     Tree {
-        /// Absolute paths of the folders, never none; sorted, each once.
+        /// Absolute paths of the folders: at least one, sorted, without duplicates.
         roots: Vec<String>,
-        /// How far down.
+        /// How many levels are included.
         depth: Depth,
-        /// Whether names that start with a dot, and what lies below them, belong to it.
+        /// Whether names that start with a dot, and everything below them, are included.
         hidden: bool,
-        /// What counts as an element.
+        /// The kind of entries included.
         kind: Kind,
     },
-    /// Source: things named one by one. What is not there, or of another kind, is no element.
+    /// Source: files or folders listed by path. A missing one, or one of another kind, is not an element.
     Paths {
-        /// Absolute paths, never none; sorted, each once.
+        /// Absolute paths: at least one, sorted, without duplicates.
         paths: Vec<String>,
-        /// What counts as an element.
+        /// The kind of entries included.
         kind: Kind,
     },
     /// Source: the lines of one file.
@@ -45,7 +44,7 @@ pub enum Query {
         /// Absolute path of the file.
         path: String,
     },
-    /// Source: the names of what one archive (tar, tar.gz, zip) holds, one a line, in the archive's order.
+    /// Source: the names of an archive's entries (tar, tar.gz, zip) as lines, in the archive's order.
     ArchiveEntries {
         /// Absolute path of the archive.
         path: String,
@@ -54,163 +53,162 @@ pub enum Query {
     Processes,
     /// Source: a fact of the machine.
     System {
-        /// Which.
+        /// The fact.
         fact: Fact,
     },
-    /// The lines of many files, one file after the other in the order of their paths; shown as `path:line`.
+    /// The lines of several files, the files in the order of their paths; shown as `path:line`.
     TextOf {
-        /// Files.
+        /// The files.
         of: Box<Self>,
     },
     /// The elements that satisfy a predicate.
     Filter {
-        /// Files, lines (then the predicate is about the line's text) or processes (about the command's name).
+        /// Files, lines or processes.
         of: Box<Self>,
-        /// What they must satisfy.
+        /// The predicate on a file, on a line's text or on a process.
         keep: Pred,
     },
-    /// The same elements, ordered; what no key tells apart stays in the order of paths (files) or as it was.
+    /// The elements, sorted; ties keep the order of paths (files) or their order before.
     Sort {
         /// Files, lines, groups or processes.
         of: Box<Self>,
-        /// What decides, the first key first; never none.
+        /// The sort keys, the most important first; at least one.
         keys: Vec<SortKey>,
     },
-    /// `count` elements of an order after the first `skip`; without [`Query::Sort`] below, of the order of paths.
+    /// At most `count` elements after the first `skip`; without a [`Query::Sort`] below, in the order of paths.
     Limit {
         /// Files, groups or processes.
         of: Box<Self>,
-        /// Elements passed over.
+        /// The number of elements skipped.
         skip: u64,
-        /// At most this many.
+        /// The maximum number of elements.
         count: u64,
     },
-    /// A stretch of lines.
+    /// A range of lines.
     Part {
-        /// Lines.
+        /// The lines.
         of: Box<Self>,
-        /// Which.
+        /// The range.
         part: Part,
     },
-    /// Each line once, where it occurs first.
+    /// Each distinct line once, in the order of first occurrence.
     Unique {
-        /// Lines.
+        /// The lines.
         of: Box<Self>,
     },
-    /// The lines that occur more than once, each once, where it occurs first.
+    /// Each line that occurs more than once, once, in the order of first occurrence.
     Repeated {
-        /// Lines.
+        /// The lines.
         of: Box<Self>,
     },
-    /// The words of a text, one a line: runs of letters, digits and apostrophes, A to Z in lower case.
+    /// The words of a text as lines: runs of letters, digits and apostrophes, ASCII letters in lower case.
     Words {
-        /// Lines.
+        /// The lines.
         of: Box<Self>,
     },
-    /// One field of each line; a line with fewer fields has an empty one.
+    /// One field of each line; empty where the line has fewer fields.
     Column {
-        /// Lines.
+        /// The lines.
         of: Box<Self>,
-        /// Which, from 1.
+        /// The field's number, from 1.
         number: u64,
-        /// What stands between fields.
+        /// What separates fields.
         separator: Separator,
     },
     /// The lines with every occurrence of a text replaced.
     Replace {
-        /// Lines.
+        /// The lines.
         of: Box<Self>,
-        /// The text, never empty.
+        /// The text to look for, never empty.
         find: String,
-        /// What takes its place.
+        /// The replacement.
         with: String,
     },
-    /// The occurrences of a text, one a line, as they stand there, from the left, none overlapping another.
+    /// The occurrences of a text as lines, from left to right, without overlaps.
     Matches {
-        /// Lines.
+        /// The lines.
         of: Box<Self>,
-        /// The text, never empty.
+        /// The text to look for, never empty.
         text: String,
-        /// Whether the case of ASCII letters is ignored.
+        /// Whether ASCII case is ignored.
         ignore_case: bool,
-        /// Whether neither an ASCII letter, a digit nor `_` may stand beside it.
+        /// Whether an occurrence counts only without an ASCII letter, digit or `_` beside it.
         whole_word: bool,
     },
-    /// The text written otherwise.
+    /// The text transformed: case, order or line breaks changed.
     Rewritten {
-        /// Lines.
+        /// The lines.
         of: Box<Self>,
-        /// How.
+        /// The transformation.
         how: Rewrite,
     },
-    /// A part of each path as a line, in the order of the files.
+    /// A part of each file's path as a line, in the order of the files.
     Names {
-        /// Files.
+        /// The files.
         of: Box<Self>,
-        /// Which part.
+        /// The part of the path.
         part: NamePart,
     },
-    /// The lines with their numbers in their file, as `number:line`.
+    /// The lines with their line numbers, as `number:line`.
     Numbered {
-        /// Lines of files, perhaps filtered or a stretch of them.
+        /// Lines of files, possibly filtered or a range of them.
         of: Box<Self>,
     },
-    /// Two texts, or two files' content, held against each other.
+    /// A comparison of two texts.
     Compare {
-        /// Lines.
+        /// The lines of the first text.
         of: Box<Self>,
-        /// Lines.
+        /// The lines of the second text.
         with: Box<Self>,
-        /// What is asked of the two.
+        /// The question about the two texts.
         relation: Relation,
     },
-    /// Files with their length and time of last change.
+    /// The files with their sizes and modification times.
     Details {
-        /// Files.
+        /// The files.
         of: Box<Self>,
     },
-    /// One property of each element, as `value<tab>path`.
+    /// One property of each file or folder, as `value<tab>path`.
     Field {
-        /// Files or folders.
+        /// The files or folders.
         of: Box<Self>,
-        /// Which property.
+        /// The property.
         field: Field,
     },
-    /// The files whose content at least one other of them has too, as `sha256<tab>path`, sorted.
+    /// The files with the same content as at least one other, as `sha256<tab>path`, sorted.
     Duplicates {
-        /// Files.
+        /// The files.
         of: Box<Self>,
     },
-    /// One number for each group of elements, as `number<tab>group`: the greatest number first, equal ones by the groups'
-    /// names, bytewise.
+    /// One number for each group of elements, as `number<tab>group`: the largest number first, ties by group name.
     Group {
-        /// Files, or lines (only by their text, only counted).
+        /// Files, or lines (grouped by text and counted only).
         of: Box<Self>,
-        /// What a group has in common.
+        /// The property that the elements of a group share.
         by: GroupKey,
-        /// Which number.
+        /// How the number is computed.
         function: Function,
     },
-    /// One number.
+    /// A single number computed from all elements.
     Aggregate {
-        /// What the number is made of.
+        /// The elements.
         of: Box<Self>,
-        /// Which number.
+        /// How the number is computed.
         function: Function,
     },
 }
 
-/// How far below a folder.
+/// How many levels below a folder are included.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Depth {
-    /// Only what lies directly in it.
+    /// Direct children only.
     Direct,
-    /// Everything below it.
+    /// Everything below, at any depth.
     Whole,
 }
 
-/// What counts as an element of a tree.
+/// The kind of entries in a tree.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Kind {
@@ -220,42 +218,42 @@ pub enum Kind {
     Folder,
     /// Symbolic links.
     Link,
-    /// Everything: files, folders, links, devices.
+    /// Files, folders, links and devices.
     Any,
 }
 
-/// One key of an order.
+/// A sort key and its direction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct SortKey {
-    /// What decides.
+    /// The property to sort by.
     pub by: Key,
-    /// Which end comes first.
+    /// The direction.
     pub order: Order,
 }
 
-/// What orders elements.
+/// A property to sort by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Key {
-    /// Files: length in bytes.
+    /// Files: size in bytes.
     Size,
-    /// Folders: sum of the lengths of the files below, hidden ones included.
+    /// Folders: total size of the files below, hidden ones included.
     TotalSize,
-    /// Files and folders: time of last change.
+    /// Files and folders: modification time.
     Modified,
-    /// Files, folders, processes: their own name, bytewise.
+    /// Files, folders, processes, groups: the name, bytewise.
     Name,
-    /// Files and folders: the whole path, bytewise.
+    /// Files and folders: the path, bytewise.
     Path,
-    /// Files: what follows the name's last dot, in lower case, empty where there is none, bytewise.
+    /// Files: the extension in lower case, empty if there is none, bytewise.
     Extension,
     /// Lines: the text, bytewise.
     Text,
-    /// Lines: the number the line begins with, 0 where it begins with none.
+    /// Lines: the number at the start of the line, 0 if there is none.
     Numeric,
-    /// Lines: length in characters.
+    /// Lines: the number of characters.
     Length,
-    /// Groups: their number.
+    /// Groups: the group's number.
     Value,
     /// Processes: resident memory.
     Memory,
@@ -263,62 +261,62 @@ pub enum Key {
     Cpu,
 }
 
-/// Which end of an order comes first.
+/// A sort direction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Order {
-    /// Smallest, oldest, A first.
+    /// Smallest, oldest or A first.
     Ascending,
-    /// Largest, newest, Z first.
+    /// Largest, newest or Z first.
     Descending,
 }
 
-/// A stretch of a text.
+/// A range of lines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Part {
-    /// The first lines.
+    /// This many lines from the start.
     First(u64),
-    /// The last lines.
+    /// This many lines from the end.
     Last(u64),
-    /// Lines by number, from 1, both ends included.
+    /// Lines from one number to another, both included, counted from 1.
     Range {
-        /// First line.
+        /// Number of the first line.
         from: u64,
-        /// Last line.
+        /// Number of the last line.
         to: u64,
     },
-    /// From this line number on, from 1.
+    /// From this line number (counted from 1) to the end.
     From(u64),
 }
 
-/// What stands between the fields of a line.
+/// What separates the fields of a line.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Separator {
-    /// Runs of spaces and tabs; those at the line's start separate nothing.
+    /// Runs of spaces and tabs; leading ones are ignored.
     Whitespace,
-    /// This text, each occurrence. Quotation marks mean nothing.
+    /// This text, at each occurrence; quotation marks have no meaning.
     Text(String),
 }
 
-/// How a text is written otherwise.
+/// A transformation of a text.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Rewrite {
-    /// ASCII letters become capital.
+    /// ASCII letters in upper case.
     UpperCase,
-    /// ASCII letters become small.
+    /// ASCII letters in lower case.
     LowerCase,
-    /// The signs of each line in reversed order.
+    /// The characters of each line in reverse order.
     Mirrored,
-    /// The lines in reversed order.
+    /// The lines in reverse order.
     Reversed,
-    /// Lines are cut after so many columns.
+    /// Lines wrapped at this many columns.
     Wrapped(u64),
-    /// All lines as one, this between them: nothing, or one sign.
+    /// All lines joined into one, with this separator: nothing or one character.
     Joined(String),
-    /// Of each line the last field between runs of spaces and tabs; of a blank one nothing.
+    /// The last white-space separated field of each line; an empty line for a blank one.
     LastField,
 }
 
@@ -326,25 +324,25 @@ pub enum Rewrite {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum NamePart {
-    /// The name without its folder.
+    /// The file name without its folder.
     Name,
-    /// The folder it lies in.
+    /// The path of the containing folder.
     Folder,
-    /// What follows the name's last dot, in lower case; a name without one gives no line.
+    /// The extension in lower case; a name without one gives no line.
     Extension,
 }
 
-/// What is asked of two texts.
+/// A question about two texts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Relation {
-    /// The lines of the first that the second has too, each once.
+    /// Which lines of the first also occur in the second, each once.
     Common,
-    /// The lines of the first that the second has not, each once.
+    /// Which lines of the first don't occur in the second, each once.
     OnlyFirst,
-    /// Whether both are the same, byte by byte.
+    /// Whether both are equal byte by byte.
     Identical,
-    /// What is to be changed in the first file to get the second, as `diff` tells it.
+    /// The changes from the first to the second, as `diff` prints them.
     Difference,
 }
 
@@ -358,70 +356,70 @@ pub enum Field {
     Sha1,
     /// MD5 of the content, in hexadecimal.
     Md5,
-    /// What the content is, told from its first bytes.
+    /// The type of the content, detected from its first bytes.
     FileType,
     /// The permission bits, in octal.
     Permissions,
     /// The owner's name.
     Owner,
-    /// Time of last change.
+    /// The modification time.
     Modified,
-    /// Number of lines.
+    /// The number of lines.
     Lines,
-    /// Number of words, separated by white space.
+    /// The number of white-space separated words.
     Words,
-    /// Of a folder: sum of the lengths of the files below, hidden ones included.
+    /// Of a folder: total size of the files below, hidden ones included.
     TotalSize,
 }
 
-/// What the elements of a group have in common.
+/// The property by which elements are grouped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum GroupKey {
-    /// What follows the name's last dot, in lower case; empty where there is none.
+    /// The extension in lower case; empty if there is none.
     Extension,
-    /// The folder they lie in.
+    /// The containing folder.
     Folder,
-    /// The day of their last change, local, as `2024-05-15`.
+    /// The local date of the last change, as `2024-05-15`.
     Day,
-    /// The month of their last change, local, as `2024-05`.
+    /// The local month of the last change, as `2024-05`.
     Month,
-    /// The year of their last change, local.
+    /// The local year of the last change.
     Year,
-    /// Whether file, folder, link or other.
+    /// The kind of entry: file, folder, link or other.
     Kind,
     /// The owner's name.
     Owner,
-    /// Lines: their text.
+    /// Lines: the text itself.
     Text,
 }
 
-/// A number made of many elements.
+/// A number computed from many elements.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Function {
-    /// How many.
+    /// The number of elements.
     Count,
-    /// Whether there is any: yes or no.
+    /// Whether there is at least one element: yes or no.
     Any,
-    /// Files: sum of the lengths of the regular files, in bytes.
+    /// Files: total size of the regular files, in bytes.
     TotalBytes,
-    /// Files: mean of their lengths, in bytes, rounded down; 0 of none.
+    /// Files: average size in bytes, rounded down; 0 for no files.
     AverageBytes,
-    /// Files: the greatest length; 0 of none.
+    /// Files: largest size; 0 for no files.
     LargestBytes,
-    /// Files: the least length; 0 of none.
+    /// Files: smallest size; 0 for no files.
     SmallestBytes,
-    /// Lines: number of words, separated by white space.
+    /// Lines: number of white-space separated words.
     Words,
-    /// Lines: number of characters, line ends included.
+    /// Lines: number of characters, newlines included.
     Characters,
-    /// Lines: sum of the numbers they begin with; a line that begins with none adds nothing.
+    /// Lines: sum of the numbers at the start of each line; lines without one are ignored.
     Sum,
-    /// Lines: mean of the numbers they begin with; lines that begin with none don't count.
+    /// Lines: average of the numbers at the start of each line; lines without one are ignored.
     Average,
-    /// Lines: the least number a line begins with.
+    /// Lines: smallest number at the start of a line.
     Minimum,
-    /// Lines: the greatest number a line begins with.
+    /// Lines: largest number at the start of a line.
     Maximum,
 }

@@ -1,4 +1,4 @@
-//! Calendar arithmetic: from words for time to exact bounds. The present is passed in.
+//! Calendar arithmetic: from time expressions such as "last week" to exact bounds. The current time is passed in.
 
 use artoo_proto::Timestamp;
 use jiff::civil::{Date, DateTime, Time};
@@ -7,14 +7,14 @@ use jiff::{Span, ToSpan as _};
 
 use crate::concept::{Calendar, TimeUnit};
 
-/// The present, and what a day is here.
+/// The current time and the local offset from UTC.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Clock {
     pub(crate) now: Timestamp,
     offset: Offset,
 }
 
-/// A stretch of time: from `start` (included) to `end` (excluded).
+/// A time range from `start` (included) to `end` (excluded).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Stretch {
     pub(crate) start: Timestamp,
@@ -22,49 +22,56 @@ pub(crate) struct Stretch {
 }
 
 impl Clock {
+    /// A clock at this time with this offset from UTC in seconds.
     pub(crate) fn new(now: Timestamp, utc_offset_s: i32) -> Self {
         Self { now, offset: Offset::from_seconds(utc_offset_s).unwrap_or(Offset::UTC) }
     }
 
+    /// The current local date and time.
     fn local_now(self) -> Option<DateTime> {
         jiff::Timestamp::from_millisecond(self.now.as_millis()).ok().map(|t| self.offset.to_datetime(t))
     }
 
+    /// A local date and time as a timestamp.
     fn moment(self, local: DateTime) -> Option<Timestamp> {
         self.offset.to_timestamp(local).ok().map(|t| Timestamp::from_millis(t.as_millisecond()))
     }
 
+    /// The current local date.
     pub(crate) fn today(self) -> Option<Date> {
         self.local_now().map(DateTime::date)
     }
 
-    /// The days from `first` to before `after_last`.
+    /// The time range from the start of `first` to the start of `after_last`.
     fn days(self, first: Date, after_last: Date) -> Option<Stretch> {
         let midnight = |date: Date| self.moment(date.to_datetime(Time::midnight()));
         Some(Stretch { start: midnight(first)?, end: midnight(after_last)? })
     }
 
+    /// The time range of one day.
     pub(crate) fn day(self, date: Date) -> Option<Stretch> {
         self.days(date, date.tomorrow().ok()?)
     }
 
-    /// The day a stretch is, if it is one.
+    /// The date, if the range is exactly one local day.
     pub(crate) fn one_day(self, stretch: Stretch) -> Option<Date> {
         let local = jiff::Timestamp::from_millisecond(stretch.start.as_millis()).ok()?;
         let date = self.offset.to_datetime(local).date();
         (self.day(date)? == stretch).then_some(date)
     }
 
+    /// The time range of one month.
     pub(crate) fn month(self, year: i16, month: i8) -> Option<Stretch> {
         let first = Date::new(year, month, 1).ok()?;
         self.days(first, first.checked_add(1.month()).ok()?)
     }
 
+    /// The time range of one year.
     pub(crate) fn year(self, year: i16) -> Option<Stretch> {
         self.days(Date::new(year, 1, 1).ok()?, Date::new(year.checked_add(1)?, 1, 1).ok()?)
     }
 
-    /// The stretch a calendar word names; a week begins on Monday.
+    /// The time range of an expression such as "this week"; weeks begin on Monday.
     pub(crate) fn stretch(self, word: Calendar) -> Option<Stretch> {
         let today = self.today()?;
         let days_into_week = i64::from(today.weekday().to_monday_zero_offset());
@@ -87,14 +94,14 @@ impl Clock {
         }
     }
 
-    /// The latest day of that name: today, or one of the six days before. 1 = Monday.
+    /// The latest day with this weekday (1 = Monday): today or one of the six days before.
     pub(crate) fn weekday(self, weekday: i8) -> Option<Stretch> {
         let today = self.today()?;
         let back = i64::from((today.weekday().to_monday_one_offset() - weekday).rem_euclid(7));
         self.day(today.checked_sub(back.days()).ok()?)
     }
 
-    /// A day or month without a year: the latest that has begun.
+    /// The latest day or month of this name that has begun.
     pub(crate) fn latest(self, month: i8, day: Option<i8>) -> Option<Stretch> {
         let today = self.today()?;
         let begins = Date::new(today.year(), month, day.unwrap_or(1)).ok()?;
@@ -105,7 +112,7 @@ impl Clock {
         }
     }
 
-    /// This long before now. Months and years by the calendar, the others as so many hours.
+    /// The time this long ago; months and years by the calendar, other units as a fixed number of seconds.
     pub(crate) fn before_now(self, amount: u64, unit: TimeUnit) -> Option<Timestamp> {
         let amount = i64::try_from(amount).ok()?;
         let fixed = |seconds: i64| {

@@ -1,6 +1,4 @@
-//! Queries and acts in English, rendered from them alone, in words this crate reads back to the same meaning.
-
-#![expect(clippy::wildcard_enum_match_arm, reason = "it takes off the operators it names and hands on the rest")]
+//! Renders queries and acts in English that this crate parses back to the same meaning.
 
 mod act;
 mod fact;
@@ -10,7 +8,7 @@ mod pred;
 
 use crate::algebra::{Act, Field, Function, GroupKey, Order, Query, Relation, SortKey, Step, Ty};
 
-/// The reading of a query in normal form.
+/// The English sentence of a query in normal form.
 #[must_use]
 pub fn english(query: &Query) -> String {
     match query {
@@ -41,13 +39,13 @@ pub fn english(query: &Query) -> String {
     }
 }
 
-/// The reading of an act.
+/// The English sentence of an act.
 #[must_use]
 pub fn english_act(act: &Act) -> String {
     act::phrase(act)
 }
 
-/// The reading of a whole request.
+/// The English sentences of all steps.
 #[must_use]
 pub fn english_steps(steps: &[Step]) -> String {
     let one = |step: &Step| match step {
@@ -57,10 +55,12 @@ pub fn english_steps(steps: &[Step]) -> String {
     steps.iter().map(one).collect::<Vec<_>>().join("; then ")
 }
 
+/// Whether the query yields lines.
 fn is_lines(query: &Query) -> bool {
     query.ty() == Ok(Ty::Lines)
 }
 
+/// Whether the query is a grouping, sorted or not.
 fn is_groups(query: &Query) -> bool {
     match query {
         Query::Group { .. } => true,
@@ -69,7 +69,7 @@ fn is_groups(query: &Query) -> bool {
     }
 }
 
-/// The things of a query, without a verb.
+/// The noun phrase of a query, without a verb.
 fn things(query: &Query) -> String {
     match query {
         Query::Duplicates { of } => format!("duplicates of the {}", files::phrase(of)),
@@ -78,6 +78,7 @@ fn things(query: &Query) -> String {
     }
 }
 
+/// A number computed from a query's elements, in English.
 fn number(of: &Query, function: Function) -> String {
     let of_files = |what: &str| format!("{what} of the {}", files::phrase(of));
     let of_numbers = |what: &str| format!("{what} of the {}", lines::of_unit("numbers", of));
@@ -97,6 +98,7 @@ fn number(of: &Query, function: Function) -> String {
     }
 }
 
+/// The word for a group key.
 fn group(by: GroupKey) -> &'static str {
     match by {
         GroupKey::Extension => "extension",
@@ -110,6 +112,7 @@ fn group(by: GroupKey) -> &'static str {
     }
 }
 
+/// The words for a property of files.
 fn property(field: Field) -> &'static str {
     match field {
         Field::Sha256 => "SHA-256",
@@ -125,7 +128,7 @@ fn property(field: Field) -> &'static str {
     }
 }
 
-/// ", sorted by size in descending order, then by name in ascending order".
+/// A sort order in English: ", sorted by size in descending order, then by name in ascending order".
 fn order(keys: &[SortKey]) -> String {
     let mut said = String::new();
     for (at, key) in keys.iter().enumerate() {
@@ -139,7 +142,7 @@ fn order(keys: &[SortKey]) -> String {
     said
 }
 
-/// The text in the first pair of quotation marks that it does not hold itself.
+/// The text in the first pair of quotation marks that it doesn't contain itself.
 fn quoted(text: &str) -> String {
     for (open, close) in [('"', '"'), ('\'', '\''), ('`', '`'), ('“', '”'), ('«', '»')] {
         if !text.contains(open) && !text.contains(close) {
@@ -149,13 +152,13 @@ fn quoted(text: &str) -> String {
     format!("«{text}»")
 }
 
-/// A path as it is where nothing in it could be misread, else in quotation marks.
+/// A path, in quotation marks if it could be misread.
 fn quoted_path(path: &str) -> String {
     let plain = path.chars().all(|c| c.is_alphanumeric() || matches!(c, '/' | '_' | '-' | '.'));
     if plain && !path.ends_with('.') { path.to_owned() } else { quoted(path) }
 }
 
-/// "a", "a and b", "a, b and c".
+/// Paths joined as "a, b and c".
 fn listed(paths: &[String]) -> String {
     let quoted: Vec<String> = paths.iter().map(|path| quoted_path(path)).collect();
     match quoted.split_last() {

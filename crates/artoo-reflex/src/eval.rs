@@ -1,12 +1,6 @@
-//! The second meaning of a query: an interpreter that knows nothing of the tools a query is lowered to.
-//!
-//! *Is*: a walk and a test of each element, straight from the algebra's definitions.
-//! *Is not*: fast, or an I/O layer. It reads through [`FileSystem`], which the caller implements.
-
-#![expect(
-    clippy::wildcard_enum_match_arm,
-    reason = "what an operator does not apply to has no value, whatever else there comes to be"
-)]
+//! An interpreter of queries, independent of the tools that answer them; checks compare both results. \n It walks and
+//! tests files straight from the definitions of the algebra. It reads only through [`FileSystem`], which the caller
+//! implements, and makes no attempt to be fast.
 
 mod archive;
 mod decimal;
@@ -37,58 +31,58 @@ pub use performed::performed;
 pub use process::Process;
 pub use verify::{Verification, verify};
 
-/// Most elements walked for one recomputation; a larger tree is reported as not verified, never guessed.
+/// Maximum number of entries walked in one evaluation; a larger tree is reported as not verified.
 pub const MAX_ENTRIES: usize = 5_000_000;
 
-/// Why a query has no value.
+/// Why a query can't be evaluated.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum EvalError {
-    /// The folder or file the query is about can't be read.
+    /// The file or folder of the query can't be read.
     #[error("{path} can't be read: {source}")]
     Unreadable {
-        /// Which, escaped for display.
+        /// The path, escaped for display.
         path: String,
-        /// Why.
+        /// The error of the file system.
         source: FileSystemError,
     },
-    /// More elements than are walked.
+    /// The walk exceeds [`MAX_ENTRIES`].
     #[error("more than {MAX_ENTRIES} elements")]
     TooMany,
-    /// More text than is held.
+    /// The text exceeds the limit held in memory.
     #[error("more than {max} bytes of text")]
     TooMuchText {
-        /// The limit.
+        /// The limit in bytes.
         max: usize,
     },
-    /// An operator over something it does not apply to.
+    /// An operator is applied to an operand of the wrong type.
     #[error("the query has no meaning")]
     Meaningless,
-    /// There is no second source for it on this machine.
+    /// There is no second source for this on this machine.
     #[error("{0} can't be learnt a second way here")]
     NoSecondSource(&'static str),
-    /// No line begins with a number, so there is none to be found.
+    /// No line starts with a number.
     #[error("no line begins with a number")]
     NoNumber,
 }
 
-/// A query's value.
+/// The result of a query.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Answer {
-    /// Files, in order where the query orders them.
+    /// Files, in the query's order.
     Files(Vec<Entry>),
-    /// Lines.
+    /// Lines of text.
     Lines(Vec<Line>),
-    /// A property of each file.
+    /// Files, each with a property.
     Rows(Vec<Row>),
-    /// Groups by name, each with its number.
+    /// Group names, each with a number.
     Groups(Vec<(Vec<u8>, u64)>),
-    /// Processes.
+    /// Running processes.
     Processes(Vec<Process>),
-    /// A number.
+    /// A whole number.
     Number(u64),
-    /// A number made of numbers in a text, in billionths.
+    /// A decimal number from a text, in billionths.
     Decimal(i128),
-    /// A text of its own form.
+    /// A text that is not a list of lines.
     Text(String),
     /// Yes or no.
     Truth(bool),
@@ -97,7 +91,7 @@ pub enum Answer {
 /// A file with one property.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Row {
-    /// The property.
+    /// The property, as text.
     pub value: String,
     /// The file.
     pub of: Entry,
@@ -105,7 +99,7 @@ pub struct Row {
 
 /// Evaluates a query.
 ///
-/// Folders and files below the root that can't be read are passed over, as a listing does.
+/// Entries below the root that can't be read are skipped.
 ///
 /// # Errors
 /// When the root can't be read or a limit is met.
@@ -169,6 +163,7 @@ pub fn evaluate(query: &Query, fs: &dyn FileSystem) -> Result<Answer, EvalError>
     }
 }
 
+/// The result of a query that yields files.
 fn files(query: &Query, fs: &dyn FileSystem) -> Result<Vec<Entry>, EvalError> {
     match evaluate(query, fs)? {
         Answer::Files(files) => Ok(files),
@@ -176,6 +171,7 @@ fn files(query: &Query, fs: &dyn FileSystem) -> Result<Vec<Entry>, EvalError> {
     }
 }
 
+/// The result of a query that yields lines.
 fn lines(query: &Query, fs: &dyn FileSystem) -> Result<Vec<Line>, EvalError> {
     match evaluate(query, fs)? {
         Answer::Lines(lines) => Ok(lines),
@@ -183,6 +179,7 @@ fn lines(query: &Query, fs: &dyn FileSystem) -> Result<Vec<Line>, EvalError> {
     }
 }
 
+/// Evaluates a comparison of two texts.
 fn compare(of: &Query, with: &Query, relation: Relation, fs: &dyn FileSystem) -> Result<Answer, EvalError> {
     match (relation, of, with) {
         (Relation::Identical, Query::TextFile { path: one }, Query::TextFile { path: two }) => {
@@ -204,17 +201,19 @@ fn compare(of: &Query, with: &Query, relation: Relation, fs: &dyn FileSystem) ->
     }
 }
 
-/// The order of two elements by several keys, the first one first; `by` compares them by one.
+/// The order of two elements by several sort keys; `by` compares them by one key.
 fn by_keys(keys: &[SortKey], by: impl Fn(Key) -> Ordering) -> Ordering {
     let ordered = |key: &SortKey| if key.order == Order::Descending { by(key.by).reverse() } else { by(key.by) };
     keys.iter().map(ordered).find(|order| order.is_ne()).unwrap_or(Ordering::Equal)
 }
 
+/// The elements after the first `skip`, at most `count`.
 fn stretch<T>(elements: Vec<T>, skip: u64, count: u64) -> Vec<T> {
     let size = |count: u64| usize::try_from(count).unwrap_or(usize::MAX);
     elements.into_iter().skip(size(skip)).take(size(count)).collect()
 }
 
+/// The error for a path that can't be read.
 fn unreadable(path: &Path) -> impl Fn(FileSystemError) -> EvalError + '_ {
     |source| EvalError::Unreadable { path: artoo_proto::escape::path_line(path.as_os_str().as_encoded_bytes()), source }
 }

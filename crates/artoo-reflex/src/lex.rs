@@ -1,4 +1,4 @@
-//! Text to tokens with spans: quoted text, paths, patterns, extensions, numbers, dates, words. Names stay as typed.
+//! Splits a request into tokens: quoted text, paths, patterns, extensions, numbers, dates, words.
 
 use artoo_proto::Timestamp;
 use unicode_normalization::UnicodeNormalization as _;
@@ -6,18 +6,19 @@ use unicode_normalization::UnicodeNormalization as _;
 use crate::concept::Concept;
 use crate::lexicon::{Meaning, lexicon};
 
-/// One token of a request.
+/// A token of a request.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Token {
-    /// As typed; of quoted text what stands between the quotation marks.
+    /// The text as typed; of quoted text the part between the quotation marks.
     pub(crate) raw: String,
-    /// NFKC, lower case: what the lexicon knows.
+    /// The text in NFKC and lower case, for looking it up in the lexicon.
     pub(crate) folded: String,
     pub(crate) class: Class,
-    /// Bytes in the request, for naming what was not understood.
+    /// The byte range in the request.
     pub(crate) span: std::ops::Range<usize>,
 }
 
+/// The kind of a token.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Class {
     Word,
@@ -33,17 +34,17 @@ pub(crate) enum Class {
     Comma,
     /// A mark that ends a sentence.
     Stop,
-    /// A mark between two steps.
+    /// A semicolon: a mark between two steps.
     Step,
     Open,
     Close,
-    /// `$NAME`, without the sign.
+    /// `$NAME`; the token's text has no `$`.
     Variable,
-    /// Something the grammar has no use for.
+    /// Text that the grammar doesn't use.
     Symbol,
 }
 
-/// A decimal number, exact: `mantissa / 10^scale`.
+/// An exact decimal number: `mantissa / 10^scale`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Decimal {
     pub(crate) mantissa: u64,
@@ -51,21 +52,22 @@ pub(crate) struct Decimal {
 }
 
 impl Decimal {
+    /// The value, if it is a whole number.
     pub(crate) fn whole(self) -> Option<u64> {
         (self.scale == 0).then_some(self.mantissa)
     }
 
-    /// This many times `unit`, rounded down; `None` where it does not fit.
+    /// The value multiplied by `unit`, rounded down; `None` on overflow.
     pub(crate) fn times(self, unit: u64) -> Option<u64> {
         let scale = 10u128.checked_pow(self.scale)?;
         u64::try_from(u128::from(self.mantissa) * u128::from(unit) / scale).ok()
     }
 }
 
-/// Marks that quote, with the marks that end the quotation.
+/// Opening quotation marks with their closing marks.
 const QUOTES: [(char, char); 6] = [('"', '"'), ('\'', '\''), ('`', '`'), ('“', '”'), ('‘', '’'), ('«', '»')];
 
-/// Cuts a request into tokens; never fails, what it can't read becomes [`Class::Symbol`].
+/// Splits a request into tokens. Never fails: unreadable text becomes [`Class::Symbol`].
 pub(crate) fn lex(text: &str) -> Vec<Token> {
     let mut tokens = Vec::new();
     let mut at = 0;
@@ -96,12 +98,13 @@ pub(crate) fn lex(text: &str) -> Vec<Token> {
     tokens
 }
 
+/// Adds a token.
 fn push(tokens: &mut Vec<Token>, raw: &str, class: Class, span: std::ops::Range<usize>) {
     let folded = raw.nfkc().collect::<String>().to_lowercase().replace('’', "'");
     tokens.push(Token { raw: raw.to_owned(), folded, class, span });
 }
 
-/// A quotation at the start of `rest`: its inner text and its whole length. It must end where a word can end.
+/// The quoted text at the start of `rest` and its length with the marks.
 fn quoted(rest: &str) -> Option<(&str, usize)> {
     let opening = rest.chars().next()?;
     let (_, closing) = QUOTES.iter().find(|(open, _)| *open == opening)?;
@@ -115,7 +118,7 @@ fn quoted(rest: &str) -> Option<(&str, usize)> {
     })
 }
 
-/// Length of the run up to the next blank; a backslash before a blank keeps it.
+/// The length up to the next space; a backslash before a space escapes it.
 fn chunk_len(rest: &str) -> usize {
     let mut escaped = false;
     for (at, c) in rest.char_indices() {
@@ -127,6 +130,7 @@ fn chunk_len(rest: &str) -> usize {
     rest.len()
 }
 
+/// Adds the tokens of a run without spaces: brackets, content, punctuation.
 fn chunk(tokens: &mut Vec<Token>, chunk: &str, at: usize, is_last: bool) {
     let mut core = chunk;
     let mut start = at;
@@ -165,7 +169,7 @@ fn chunk(tokens: &mut Vec<Token>, chunk: &str, at: usize, is_last: bool) {
     }
 }
 
-/// Splits what has several tokens in one run ("jpg,png", ">10MB", "5-10", "sub-folders" where both parts are known).
+/// Adds the tokens of a run with several tokens ("jpg,png", ">10MB", "5-10", "sub-folders").
 fn pieces(tokens: &mut Vec<Token>, core: &str, at: usize) {
     let comparison = core.len() - core.trim_start_matches(['<', '>', '=', '≥', '≤']).len();
     if comparison > 0 {
@@ -214,7 +218,7 @@ fn pieces(tokens: &mut Vec<Token>, core: &str, at: usize) {
     push(tokens, &raw, class, at..at + core.len());
 }
 
-/// Reads numbers with what is glued to them; false if `core` starts with no number or is a name.
+/// Adds a number with its suffix ("10MB", "3rd", "5-10"); `false` if the run doesn't start with a number.
 fn number(tokens: &mut Vec<Token>, core: &str, at: usize) -> bool {
     if let Some(class) = moment(core) {
         push(tokens, core, class, at..at + core.len());
@@ -257,7 +261,7 @@ fn number(tokens: &mut Vec<Token>, core: &str, at: usize) -> bool {
     false
 }
 
-/// `12`, `1.5`, `1,000`.
+/// Parses `12`, `1.5` or `1,000`.
 fn decimal(text: &str) -> Option<Decimal> {
     let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
     if text.ends_with('.') || whole.is_empty() || fraction.contains(['.', ',']) {
@@ -279,7 +283,7 @@ fn decimal(text: &str) -> Option<Decimal> {
     Some(Decimal { mantissa: digits.parse().ok()?, scale: u32::try_from(fraction.len()).ok()? })
 }
 
-/// `2024-03-01`, or an RFC 3339 moment.
+/// Parses a date such as `2024-03-01`, or an RFC 3339 timestamp.
 fn moment(core: &str) -> Option<Class> {
     if core.len() == 10 && core.chars().filter(|c| *c == '-').count() == 2 {
         return core.parse().ok().map(Class::Date);
@@ -290,6 +294,7 @@ fn moment(core: &str) -> Option<Class> {
     None
 }
 
+/// The text and the kind of a single token.
 fn classify(core: &str) -> (String, Class) {
     let plain = core.replace("\\ ", " ");
     let odd = |c: char| {

@@ -22,7 +22,7 @@ const WORDS: &str = include_str!(concat!(env!("OUT_DIR"), "/words.txt"));
 const TABLES: &str = include_str!(concat!(env!("OUT_DIR"), "/tables.json"));
 
 /// A slip of the fingers is only looked for in words of this length; shorter ones have too many neighbours.
-const MIN_CHARS_FOR_A_SLIP: usize = 5;
+const MIN_CHARS_FOR_A_TYPO: usize = 5;
 
 /// One meaning of a phrase.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
@@ -122,20 +122,20 @@ impl Lexicon {
     /// The one word this unknown word is a slip of: one letter added, lost, changed or two swapped, never the first.
     ///
     /// None where there are several, where the word is good English of its own, or where a verb that acts is near.
-    pub(crate) fn slip_of(&self, word: &str) -> Option<&str> {
-        if word.chars().count() < MIN_CHARS_FOR_A_SLIP || !word.chars().all(|c| c.is_ascii_lowercase()) || is(word, 'o')
+    pub(crate) fn correction_of(&self, word: &str) -> Option<&str> {
+        if word.chars().count() < MIN_CHARS_FOR_A_TYPO || !word.chars().all(|c| c.is_ascii_lowercase()) || is(word, 'o')
         {
             return None;
         }
         let known =
             |flag| WORDS.lines().filter_map(move |line| line.split_once('\t').filter(|(_, is)| is.contains(flag)));
-        if known('a').any(|(act, _)| one_slip_apart(word, act)) {
+        if known('a').any(|(act, _)| differ_by_one_edit(word, act)) {
             return None;
         }
         let mut near = known('k').map(|(known, _)| known).filter(|known| {
-            known.chars().count() >= MIN_CHARS_FOR_A_SLIP
+            known.chars().count() >= MIN_CHARS_FOR_A_TYPO
                 && known.chars().next() == word.chars().next()
-                && one_slip_apart(word, known)
+                && differ_by_one_edit(word, known)
         });
         match (near.next(), near.next()) {
             (Some(only), None) => Some(only),
@@ -154,7 +154,7 @@ impl Lexicon {
 }
 
 /// Whether two words differ by one insertion, loss, change, or swap of neighbours.
-pub(crate) fn one_slip_apart(a: &str, b: &str) -> bool {
+pub(crate) fn differ_by_one_edit(a: &str, b: &str) -> bool {
     let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
     let head = a.iter().zip(&b).take_while(|(x, y)| x == y).count();
     let tail = a.iter().rev().zip(b.iter().rev()).take_while(|(x, y)| x == y).count();

@@ -26,6 +26,11 @@
 //! assert!(artoo_reflex::parse("shred the PDFs in ~/Downloads", &[], &environment, now, &disk).is_err());
 //! ```
 
+#![expect(
+    clippy::wildcard_enum_match_arm,
+    reason = "a part of this crate handles the operators, conditions and words it names, and refuses or keeps every other"
+)]
+
 pub mod algebra;
 mod calendar;
 mod concept;
@@ -34,10 +39,10 @@ pub mod eval;
 mod lex;
 mod lexicon;
 pub mod lower;
-mod nearby;
 mod parse;
 mod place;
 mod respond;
+mod suggest;
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;
 

@@ -1,4 +1,4 @@
-//! Lowering: a query as one tool call, an act as a few. What the tools can't do exactly is refused, never approximated.
+//! Lowers a query to one tool call and an act to a few. Whatever the tools can't compute exactly is refused.
 
 mod act;
 mod facts;
@@ -20,33 +20,34 @@ use crate::algebra::{Function, Query, Relation, Ty};
 pub use act::perform;
 use pipeline::{Argv, Pipeline};
 
-/// A meaning that no tool computes exactly.
+/// Why no tool call computes exactly a query; holds the part of it, in words.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Unsupported {
-    /// Operators in an arrangement that has no single call.
+    /// The operators have no single call in this combination.
     #[error("{0} is not within what the built-in tools compute")]
     Arrangement(&'static str),
-    /// A predicate, or two together, that can't be tested.
+    /// A predicate can't be tested exactly.
     #[error("{0} can't be tested exactly")]
     Predicate(&'static str),
-    /// What programs may not ask the kernel for where artoo runs them.
+    /// The sandbox hides this from programs.
     #[error("{0} can't be asked of the kernel in the sandbox that artoo runs programs in")]
     Sandboxed(&'static str),
-    /// Programs that this system has not, or in another form.
+    /// The programs of this system don't compute this in the same way.
     #[error("{0} is not computed in the same way on this system")]
     System(&'static str),
 }
 
-/// Whose programs are there.
+/// The family of command-line programs of a system.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Programs {
-    /// GNU and Linux.
+    /// The GNU programs, on Linux.
     Gnu,
-    /// Those of macOS.
+    /// The programs of macOS.
     Bsd,
 }
 
 impl Programs {
+    /// The programs of an operating system.
     fn of(os: &str) -> Result<Self, Unsupported> {
         match os {
             "linux" => Ok(Self::Gnu),
@@ -55,15 +56,15 @@ impl Programs {
         }
     }
 
-    /// Passes where the programs are GNU's.
+    /// An error unless the programs are GNU's.
     fn gnu_only(self, what: &'static str) -> Result<(), Unsupported> {
         if self == Self::Gnu { Ok(()) } else { Err(Unsupported::System(what)) }
     }
 }
 
-/// The call that answers a query in normal form: of a typed tool, else a read-only command line.
+/// The tool call that answers a query in normal form: a typed tool, else a read-only command.
 ///
-/// `os` is [`artoo_proto::Environment::os`]: programs differ.
+/// `os` is [`artoo_proto::Environment::os`].
 ///
 /// # Errors
 /// When no single call computes exactly this.
@@ -79,12 +80,13 @@ pub fn lower(query: &Query, os: &str) -> Result<ToolRequest, Unsupported> {
     Ok(ToolRequest { tool: "shell".to_owned(), input: json!({ "command": command }) })
 }
 
-/// The command line that answers a query, whether or not a typed tool does too.
+/// The command line that answers a query, even if a typed tool answers it too.
 pub(crate) fn command_line(query: &Query, os: &str) -> Result<String, Unsupported> {
     let ty = query.ty().map_err(|_| Unsupported::Arrangement("a query without meaning"))?;
     command(query, ty, Programs::of(os)?)?.command()
 }
 
+/// The pipeline for a query of this type.
 fn command(query: &Query, ty: Ty, programs: Programs) -> Result<Pipeline, Unsupported> {
     match (query, ty) {
         (Query::System { fact }, _) => facts::fact(fact, programs),

@@ -1,9 +1,10 @@
-//! From a request to its one meaning, or to a refusal that says what was and was not understood.
+//! Parses a request into steps, or explains why it can't.
 
 mod antecedent;
 mod build;
 mod chart;
 mod draft;
+mod features;
 mod item;
 mod lexical;
 mod refuse;
@@ -16,47 +17,47 @@ use self::antecedent::Antecedent;
 use self::build::Built;
 use self::chart::Chart;
 use self::item::Context;
-use self::lexical::{Phrases, mended};
-use self::steps::Cuts;
+use self::lexical::{Phrases, corrected};
+use self::steps::StepBoundaries;
 use crate::algebra::{Query, Step};
 use crate::calendar::Clock;
 use crate::english::english_steps;
 use crate::eval::FileSystem;
 use crate::lex::{Token, lex};
-use crate::nearby;
+use crate::suggest;
 
-/// Longest request that is read, in bytes: far above anything a person types as one request about files.
+/// Maximum length of a request, in bytes.
 const MAX_BYTES: usize = 2_000;
 
-/// Most tokens of a request that is read: the chart's work grows with the cube of it.
+/// Maximum number of tokens of a request; the chart's work grows with its cube.
 const MAX_TOKENS: usize = 48;
 
-/// Turns of the session that are read again at most, one behind the other: what a conversation keeps in mind.
+/// Maximum number of earlier requests that are parsed again.
 const MAX_TURNS: usize = 5;
 
-/// A request understood in full.
+/// A request that was understood completely.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Parsed {
-    /// What it means, in order; never none.
+    /// The steps, in order; at least one.
     pub steps: Vec<Step>,
-    /// The same in English, rendered from the steps.
+    /// The steps in English.
     pub reading: String,
-    /// Defaults taken where the request was silent, each in one sentence.
+    /// Assumptions where the request said nothing, each in one sentence.
     pub assumptions: Vec<String>,
-    /// The folder or file the request names itself, absolute.
+    /// The absolute path that the request names itself.
     pub scope: Option<String>,
 }
 
 impl Parsed {
-    /// The question, where the request is just one.
+    /// The query, if the request is a single question.
     #[must_use]
     pub fn query(&self) -> Option<&Query> {
         if let [Step::Ask(query)] = self.steps.as_slice() { Some(query) } else { None }
     }
 }
 
-/// Reads a request. `session`: the turns before, oldest first, for "those" and "again"; their words are read anew.
-/// `fs` tells files from folders where they exist; where nothing exists, the form of a name decides.
+/// Parses a request. `session` has the earlier requests, oldest first, for "those" and "again"; they are parsed again.
+/// `fs` tells files from folders where they exist.
 ///
 /// # Errors
 /// When a word is left unexplained, when there are two different readings, or when what was spoken of before is unknown.
@@ -72,6 +73,7 @@ pub fn parse(
     read(&context, request, recent)
 }
 
+/// Parses a request within a session.
 fn read(context: &Context<'_>, text: &str, session: &[SessionTurn]) -> Result<Parsed, Abstention> {
     if text.len() > MAX_BYTES {
         return Err(refuse::too_long());
@@ -91,17 +93,17 @@ fn read(context: &Context<'_>, text: &str, session: &[SessionTurn]) -> Result<Pa
     }
     let before = before(context, session);
     let context = &Context { is_lost: before.is_none() && !session.is_empty(), ..*context };
-    let cuts = Cuts::of(&tokens);
-    let mut misfits = Vec::new();
+    let boundaries = StepBoundaries::of(&tokens);
+    let mut errors = Vec::new();
     for phrases in [Phrases::Longest, Phrases::All] {
-        let chart = Chart::fill(context, &tokens, phrases, &cuts.ends);
+        let chart = Chart::fill(context, &tokens, phrases, &boundaries.ends);
         if chart.overflown {
             return Err(refuse::too_many_readings());
         }
-        let mut readings = steps::readings(context, &chart, &cuts, before.as_ref(), &mut misfits);
+        let mut readings = steps::readings(context, &chart, &boundaries, before.as_ref(), &mut errors);
         // Of several readings those count whose files and folders exist.
         if readings.len() > 1 {
-            let exists = |reading: &Vec<Built>| nearby::missing(&steps_of(reading), context.fs).is_none();
+            let exists = |reading: &Vec<Built>| suggest::missing(&steps_of(reading), context.fs).is_none();
             let existing: Vec<_> = readings.iter().filter(|reading| exists(reading)).cloned().collect();
             readings = if existing.is_empty() { readings } else { existing };
         }
@@ -112,41 +114,44 @@ fn read(context: &Context<'_>, text: &str, session: &[SessionTurn]) -> Result<Pa
             several => return Err(refuse::ambiguous(several)),
         }
     }
-    Err(refuse::unexplained(context, text, &tokens, &misfits))
+    Err(refuse::unexplained(context, text, &tokens, &errors))
 }
 
-/// What the last turn that was understood meant; a turn that was not, and may have named things, hides those before.
+/// The result that "those" refers to: of the last request, if it was understood.
 fn before(context: &Context<'_>, session: &[SessionTurn]) -> Option<Antecedent> {
     let (last, earlier) = session.split_last()?;
     match read(context, &last.input, earlier) {
         Ok(parsed) => Antecedent::of_request(&parsed.steps),
-        Err(_) if refuse::takes_up(&lex(&last.input)) => before(context, earlier),
+        Err(_) if refuse::refers_back(&lex(&last.input)) => before(context, earlier),
         Err(_) => None,
     }
 }
 
+/// The steps without their assumptions.
 fn steps_of(built: &[Built]) -> Vec<Step> {
     built.iter().map(|built| built.step.clone()).collect()
 }
 
+/// Whether a step is a change.
 fn changes_something(steps: &[Built]) -> bool {
     steps.iter().any(|built| matches!(built.step, Step::Do(_)))
 }
 
+/// The result for the only reading; refuses a change with a corrected typo.
 fn finished(built: &[Built], tokens: &[Token]) -> Result<Parsed, Abstention> {
     let steps = steps_of(built);
     let reading = english_steps(&steps);
-    let mended = tokens.iter().filter_map(|token| Some((token, mended(token)?)));
+    let corrected = tokens.iter().filter_map(|token| Some((token, corrected(token)?)));
     // A word that was taken as a name or text after all stands in the reading as it was typed.
-    let slips: Vec<(&Token, &str)> = mended.filter(|(token, _)| !reading.contains(&token.raw)).collect();
+    let typos: Vec<(&Token, &str)> = corrected.filter(|(token, _)| !reading.contains(&token.raw)).collect();
     if changes_something(built)
-        && let Some((token, meant)) = slips.first()
+        && let Some((token, meant)) = typos.first()
     {
-        return Err(refuse::slip_in_an_act(&token.raw, meant));
+        return Err(refuse::typo_in_change(&token.raw, meant));
     }
-    let slips = slips.iter().map(|(token, meant)| format!("“{}” is read as “{meant}”", token.raw));
+    let typos = typos.iter().map(|(token, meant)| format!("“{}” is read as “{meant}”", token.raw));
     let mut assumptions: Vec<String> = Vec::new();
-    for assumption in built.iter().flat_map(|built| built.assumptions.iter().cloned()).chain(slips) {
+    for assumption in built.iter().flat_map(|built| built.assumptions.iter().cloned()).chain(typos) {
         if !assumptions.contains(&assumption) {
             assumptions.push(assumption);
         }

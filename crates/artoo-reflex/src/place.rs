@@ -1,29 +1,32 @@
-//! Places: from how a person names a folder or file to an absolute path, by text alone.
+//! Turns a typed name of a file or folder into an absolute path, from its text alone.
 
 use artoo_proto::Environment;
 
 use crate::lexicon::lexicon;
 
-/// A path the request names, with what its form says about it.
+/// A path that the request names.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Place {
-    /// Absolute, without `.` and `..`, no slash at the end.
+    /// The absolute path, without `.`, `..` and a trailing slash.
     pub(crate) path: String,
-    pub(crate) looks: Looks,
-    /// Whether it was named without any folder, so that it may also be a name to look for.
+    /// Whether it is a file or a folder.
+    pub(crate) kind: PathKind,
+    /// Whether it was typed without any folder, so that it can also be a name to search for.
     pub(crate) bare: bool,
 }
 
-/// What a name's form says about the thing. The truth is on disk, and this crate does not look there.
+/// Whether a path is a file or a folder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Looks {
+pub(crate) enum PathKind {
+    /// A folder.
     Folder,
+    /// A file.
     File,
-    /// Could be either.
-    Open,
+    /// A file or a folder.
+    Unknown,
 }
 
-/// Makes a typed path absolute. `None` where its form needs knowledge this crate has not (`~other/x`).
+/// The absolute path of a typed one; `None` for forms that can't be resolved (`~other/x`).
 pub(crate) fn resolve(typed: &str, environment: &Environment) -> Option<Place> {
     let absolute = if typed == "~" {
         environment.home.clone()
@@ -38,16 +41,18 @@ pub(crate) fn resolve(typed: &str, environment: &Environment) -> Option<Place> {
     };
     let names_folder = typed.ends_with('/') || typed.ends_with('.') || typed == "~";
     let path = clean(&absolute);
-    let looks = match file_name(&path) {
-        _ if names_folder => Looks::Folder,
-        None => Looks::Folder,
+    let kind = match file_name(&path) {
+        _ if names_folder => PathKind::Folder,
+        None => PathKind::Folder,
         Some(name) => match name.rsplit_once('.') {
-            Some((stem, extension)) if !stem.is_empty() && is_extension(extension) => Looks::File,
-            None if name.starts_with(char::is_uppercase) && lexicon().is_file_name(&name.to_lowercase()) => Looks::File,
-            _ => Looks::Open,
+            Some((stem, extension)) if !stem.is_empty() && is_extension(extension) => PathKind::File,
+            None if name.starts_with(char::is_uppercase) && lexicon().is_file_name(&name.to_lowercase()) => {
+                PathKind::File
+            }
+            _ => PathKind::Unknown,
         },
     };
-    Some(Place { path, looks, bare: !typed.contains('/') && !typed.starts_with('~') })
+    Some(Place { path, kind, bare: !typed.contains('/') && !typed.starts_with('~') })
 }
 
 /// The part after the last slash; `None` for the root.
@@ -55,7 +60,7 @@ pub(crate) fn file_name(path: &str) -> Option<&str> {
     path.rsplit('/').next().filter(|name| !name.is_empty())
 }
 
-/// The folder a path lies in.
+/// The folder that contains a path.
 pub(crate) fn parent(path: &str) -> &str {
     match path.rsplit_once('/') {
         None | Some(("", _)) => "/",
@@ -63,7 +68,7 @@ pub(crate) fn parent(path: &str) -> &str {
     }
 }
 
-/// Removes empty parts, `.` and, by text, `..`.
+/// Removes empty parts and `.`, and resolves `..` by text.
 fn clean(absolute: &str) -> String {
     let mut parts: Vec<&str> = Vec::new();
     for part in absolute.split('/') {
@@ -78,17 +83,17 @@ fn clean(absolute: &str) -> String {
     format!("/{}", parts.join("/"))
 }
 
-/// Letters and digits with at least one letter: `notes.txt` ends so, `v1.2` does not.
+/// Whether the text has only letters and digits, with at least one letter.
 fn is_extension(text: &str) -> bool {
     (1..=10).contains(&text.chars().count())
         && text.chars().all(char::is_alphanumeric)
         && text.chars().any(char::is_alphabetic)
 }
 
-/// What an archive's name ends in.
+/// The endings of archive names.
 pub(crate) const ARCHIVE_ENDINGS: [&str; 4] = [".tar.gz", ".tgz", ".tar", ".zip"];
 
-/// Whether a path ends as an archive's name does.
+/// Whether a path ends like an archive.
 pub(crate) fn is_archive(path: &str) -> bool {
     let lower = path.to_ascii_lowercase();
     ARCHIVE_ENDINGS.iter().any(|ending| lower.ends_with(ending))

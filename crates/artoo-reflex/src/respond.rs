@@ -1,6 +1,4 @@
-//! The model seam: what this crate answers when a role asks it instead of a language model.
-
-#![expect(clippy::wildcard_enum_match_arm, reason = "it takes off the operators it names and hands on the rest")]
+//! Answers the roles that ask this crate instead of a language model.
 
 use artoo_proto::{
     Abstention, Check, Criterion, PerceiveContext, PlanContext, Recipe, RecipePlan, RecipeStep, RecipeSubtask,
@@ -12,16 +10,16 @@ use crate::algebra::{Act, Function, Key, Order, Query, SortKey, Step, Ty};
 use crate::english::{english, english_act};
 use crate::eval::FileSystem;
 use crate::lower::{Unsupported, lower, perform};
-use crate::nearby;
 use crate::parse::{Parsed, parse};
+use crate::suggest;
 
-/// The tool that lists what an act is over.
+/// The tool that lists the files of an act.
 const LISTING_TOOL: &str = "glob";
 
 /// Answers a role, or abstains.
 ///
-/// R1 gets the task restated, R2 a plan of one recipe with its checks. Executors and validators never need this crate:
-/// a recipe runs and is checked without a model. `fs` is only looked at.
+/// The perceiver gets the task restated; the planner gets a plan of one recipe with its checks. Recipes run and are
+/// checked without a model, so the other roles get no answer. `fs` is only read.
 #[must_use]
 pub fn respond(context: &RoleContext, fs: &dyn FileSystem) -> ReplyBody {
     let answer = match context {
@@ -34,14 +32,16 @@ pub fn respond(context: &RoleContext, fs: &dyn FileSystem) -> ReplyBody {
     answer.unwrap_or_else(|abstention| ReplyBody::Abstain { abstention })
 }
 
-/// What a person can do instead, as the end of a sentence about what artoo needs.
+/// The end of a sentence about configuring a language model.
 const MODEL: &str =
     "artoo needs a language model: set OPENAI_BASE_URL and OPENAI_API_KEY, and name the model with --model.";
 
+/// A refusal with this advice.
 fn abstain(understood: &str, remedy: String) -> Abstention {
     Abstention { understood: understood.to_owned(), not_understood: Vec::new(), remedy }
 }
 
+/// The task in the form the perceiver returns.
 fn restate(context: &PerceiveContext, fs: &dyn FileSystem) -> Result<ReplyBody, Abstention> {
     let parsed = parse(&context.raw_input, &context.session, &context.environment, context.now, fs)?;
     // What can't be carried out is refused before anything is planned.
@@ -54,6 +54,7 @@ fn restate(context: &PerceiveContext, fs: &dyn FileSystem) -> Result<ReplyBody, 
     Ok(ReplyBody::Json { value })
 }
 
+/// The plan for the planner.
 fn recipes(context: &PlanContext, fs: &dyn FileSystem) -> Result<ReplyBody, Abstention> {
     // A recipe is all this crate has: where it failed, or memory forbids it, there is no second way.
     if context.directive.is_some() {
@@ -65,10 +66,10 @@ fn recipes(context: &PlanContext, fs: &dyn FileSystem) -> Result<ReplyBody, Abst
     plan(&parsed, &context.environment.os, fs).map(|plan| ReplyBody::Recipes { plan })
 }
 
-/// The plan of a request: its steps in order, each with a check that computes or reads it a second time.
+/// The plan of a request: its steps in order, each with a check.
 fn plan(parsed: &Parsed, os: &str, fs: &dyn FileSystem) -> Result<RecipePlan, Abstention> {
-    if let Some(path) = nearby::missing(&parsed.steps, fs) {
-        return Err(abstain(&parsed.reading, nearby::advice(&path, fs)));
+    if let Some(path) = suggest::missing(&parsed.steps, fs) {
+        return Err(abstain(&parsed.reading, suggest::advice(&path, fs)));
     }
     let mut subtasks = Vec::new();
     for step in &parsed.steps {
@@ -87,12 +88,12 @@ fn plan(parsed: &Parsed, os: &str, fs: &dyn FileSystem) -> Result<RecipePlan, Ab
     Ok(RecipePlan { subtasks, task_criteria, assumptions: parsed.assumptions.clone() })
 }
 
-/// One call whose output is the answer, computed a second time.
+/// The subtask of a question: one call, and a check that evaluates the query again.
 fn answered(query: &Query, call: ToolRequest) -> Result<RecipeSubtask, Unsupported> {
     subtask(english(query), vec![RecipeStep { call, answers: true, paths_from: None }], recompute(query)?)
 }
 
-/// The selection is listed and checked before anything is touched; then the act lists it again and is carried out.
+/// The subtasks of an act: the selection is listed and checked; then it is listed again and changed.
 fn acted(act: &Act) -> Result<Vec<RecipeSubtask>, Unsupported> {
     let steps = perform(act)?;
     let reading = english_act(act);
@@ -109,11 +110,13 @@ fn acted(act: &Act) -> Result<Vec<RecipeSubtask>, Unsupported> {
     Ok(pieces)
 }
 
+/// The check that evaluates a query again.
 fn recompute(query: &Query) -> Result<Criterion, Unsupported> {
     let value = serde_json::to_value(query).map_err(|_| Unsupported::Arrangement("this query"))?;
     Ok(Criterion::checked(Check::Recompute { query: value, reading: english(query) }))
 }
 
+/// A subtask with its calls and its check.
 fn subtask(reading: String, steps: Vec<RecipeStep>, criterion: Criterion) -> Result<RecipeSubtask, Unsupported> {
     if steps.is_empty() {
         return Err(Unsupported::Arrangement("a step without a call"));
@@ -135,6 +138,7 @@ fn label(steps: &[Step]) -> &'static str {
     }
 }
 
+/// A short name of an act.
 fn label_of_act(act: &Act) -> &'static str {
     match act {
         Act::CreateFolder { .. } => "create_folder",
@@ -149,6 +153,7 @@ fn label_of_act(act: &Act) -> &'static str {
     }
 }
 
+/// A short name of a query.
 fn label_of(query: &Query) -> &'static str {
     match query {
         Query::System { .. } => "machine_fact",
@@ -178,6 +183,7 @@ fn label_of(query: &Query) -> &'static str {
     }
 }
 
+/// Whether a query yields lines.
 fn is_text(query: &Query) -> bool {
     query.ty() == Ok(Ty::Lines)
 }

@@ -1,4 +1,4 @@
-//! For tests: a file system in memory, and what a request becomes on its way.
+//! Support for tests: a file system in memory, and access to intermediate results.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -9,23 +9,25 @@ use crate::algebra::Query;
 use crate::eval::{Entry, EntryKind, FileSystem, FileSystemError, Space};
 use crate::lower::Unsupported;
 
-/// Room is given in whole blocks of this size, as most file systems do.
+/// Disk usage is a multiple of this block size.
 const BLOCK_BYTES: u64 = 4096;
 
-/// Files by path. Folders are there as soon as something lies in them.
+/// A file system in memory.
 #[derive(Debug, Clone, Default)]
 pub struct MemoryFileSystem {
+    /// Files and folders by path.
     nodes: BTreeMap<PathBuf, Node>,
-    /// What [`FileSystem::variable`] tells.
+    /// The environment variables.
     pub variables: BTreeMap<String, Vec<u8>>,
-    /// What [`FileSystem::space`] tells, of every path.
+    /// The space reported for every path.
     pub space: Option<Space>,
-    /// What [`FileSystem::now`] tells.
+    /// The current time.
     pub now: Timestamp,
-    /// What [`FileSystem::utc_offset_s`] tells, at every moment.
+    /// The offset of local time from UTC, in seconds.
     pub utc_offset_s: i32,
 }
 
+/// A file or folder.
 #[derive(Debug, Clone)]
 struct Node {
     kind: EntryKind,
@@ -35,7 +37,7 @@ struct Node {
 }
 
 impl MemoryFileSystem {
-    /// One empty folder.
+    /// A file system with one empty folder.
     #[must_use]
     pub fn new(root: impl Into<PathBuf>) -> Self {
         let mut fs = Self::default();
@@ -43,7 +45,7 @@ impl MemoryFileSystem {
         fs
     }
 
-    /// Adds a folder and those above it.
+    /// Adds a folder and its missing parents.
     pub fn add_folder(&mut self, path: impl Into<PathBuf>, modified: Timestamp) {
         let path = path.into();
         let folder = Node { kind: EntryKind::Folder, content: Vec::new(), modified, mode: 0o755 };
@@ -53,7 +55,7 @@ impl MemoryFileSystem {
         self.nodes.insert(path, folder);
     }
 
-    /// Adds a file, and the folders above it.
+    /// Adds a file and its missing parents.
     pub fn add_file(&mut self, path: impl Into<PathBuf>, content: impl Into<Vec<u8>>, modified: Timestamp) {
         let path = path.into();
         if let Some(folder) = path.parent().filter(|folder| !self.nodes.contains_key(*folder)) {
@@ -63,18 +65,19 @@ impl MemoryFileSystem {
         self.nodes.insert(path, file);
     }
 
-    /// Takes away what lies at a path, with all below it.
+    /// Removes a path with everything below it.
     pub fn remove(&mut self, path: impl AsRef<Path>) {
         self.nodes.retain(|known, _| !known.starts_with(path.as_ref()));
     }
 
-    /// Sets the permission bits of what lies at a path.
+    /// Sets the permission bits of a path.
     pub fn set_mode(&mut self, path: impl AsRef<Path>, mode: u32) {
         if let Some(node) = self.nodes.get_mut(path.as_ref()) {
             node.mode = mode;
         }
     }
 
+    /// The entry of a node.
     fn entry(path: &Path, node: &Node) -> Entry {
         Entry {
             path: path.to_owned(),
@@ -141,7 +144,7 @@ impl FileSystem for MemoryFileSystem {
     }
 }
 
-/// The command line that answers a query, even where a typed tool answers it too.
+/// The command line that answers a query, even if a typed tool answers it too.
 ///
 /// # Errors
 /// `Unsupported` if no command computes exactly this.

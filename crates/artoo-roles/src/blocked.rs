@@ -119,7 +119,7 @@ fn occurs(text: &str, needle: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::{for_call, named_in, paths_in, worded};
-    use crate::system::testing::environment;
+    use crate::testing::world::environment;
 
     #[doc = "holds: fault L28"]
     #[test]

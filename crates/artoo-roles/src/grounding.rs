@@ -8,7 +8,7 @@ mod acts;
 mod names;
 #[cfg(test)]
 mod tests;
-mod words;
+pub(crate) mod words;
 
 pub use acts::{asks_for_change, named_destinations};
 pub(crate) use names::{tokens, without_names};

@@ -16,8 +16,6 @@ mod blocked;
 pub mod dispatcher;
 pub mod estimate;
 pub mod executor;
-#[cfg(test)]
-mod fixtures;
 pub mod grounding;
 pub mod limits;
 pub mod machine;
@@ -26,11 +24,11 @@ pub mod meta_validator;
 pub mod perceiver;
 pub mod planner;
 pub mod prompt;
-#[cfg(test)]
-mod regressions;
 #[cfg(feature = "runtime")]
 pub mod runtime;
 pub mod solver;
 pub mod system;
+#[cfg(any(test, feature = "testing"))]
+pub mod testing;
 
 pub use system::{Effect, Input, System, SystemConfig};

@@ -4,8 +4,8 @@ use std::mem::discriminant;
 use std::sync::Arc;
 
 use artoo_proto::{
-    Address, Check, CheckOutcome, EffectId, EffectKind, Envelope, EvidenceId, Message, MessageId, MessageKind,
-    ModelFailure, ModelReply, ModelRequest, Now, SubTaskId, ToolCall, ToolOutcome, ToolRequest,
+    Address, Check, CheckOutcome, EffectId, EffectKind, Envelope, Message, MessageId, MessageKind, ModelFailure,
+    ModelReply, ModelRequest, Now, SubTaskId, ToolCall, ToolOrder, ToolOutcome,
 };
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
@@ -260,28 +260,6 @@ impl Completion {
             Self::Persisted(_) => "memory write",
         }
     }
-}
-
-/// A tool call as handed to the outside.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct ToolOrder {
-    /// What to call.
-    pub request: ToolRequest,
-    /// Under which id its evidence is cited.
-    pub evidence_id: EvidenceId,
-    /// Tools this subtask may use.
-    pub allowed_tools: Vec<String>,
-    /// Tools it must not use.
-    pub blocked_tools: Vec<String>,
-    /// Targets it must not use.
-    pub blocked_targets: Vec<String>,
-    /// Ask before anything that is not read-only.
-    pub confirm: bool,
-    /// The consent it runs under.
-    pub consent: Option<artoo_proto::ConsentHash>,
-    /// How far that consent reaches.
-    #[serde(default)]
-    pub scope: artoo_proto::ConsentScope,
 }
 
 /// Checks as handed to the outside.

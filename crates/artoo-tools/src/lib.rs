@@ -13,8 +13,8 @@
 //! Overwriting is not offered; deleting is moving to the trash.
 //!
 //! ```
-//! use artoo_proto::{Environment, EvidenceId, TaskId, ToolOutcome, ToolRequest};
-//! use artoo_tools::{CallContext, Registry, ToolConfig};
+//! use artoo_proto::{ConsentScope, Environment, EvidenceId, TaskId, ToolOrder, ToolOutcome, ToolRequest};
+//! use artoo_tools::{Registry, ToolConfig};
 //!
 //! # let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
 //! # runtime.block_on(async {
@@ -22,7 +22,7 @@
 //!     cwd: "/".into(), home: "/nowhere".into(), workspace: "/nowhere/ws".into(), os: "linux".into(), utc_offset_s: 0,
 //! };
 //! let registry = Registry::detect(ToolConfig::new(environment));
-//! let context = CallContext {
+//! let context = ToolOrder {
 //!     task_id: TaskId::try_from("tidy-00000000-0000-4000-8000-000000000001".to_owned()).unwrap(),
 //!     request: ToolRequest { tool: "shell".into(), input: serde_json::json!({"command": "rm -rf /nowhere"}) },
 //!     evidence_id: EvidenceId("e1".into()),
@@ -30,10 +30,11 @@
 //!     blocked_tools: vec![],
 //!     blocked_targets: vec![],
 //!     confirm: false,
-//!     said: String::new(),
+//!     consent: None,
+//!     scope: ConsentScope::Once,
 //! };
 //! // Nothing has run: somebody must say yes to exactly this first.
-//! assert!(matches!(registry.call(&context, None).await, ToolOutcome::NeedsConsent { .. }));
+//! assert!(matches!(registry.call(&context, "", None).await, ToolOutcome::NeedsConsent { .. }));
 //! # });
 //! ```
 //!
@@ -43,7 +44,6 @@
 mod beneath;
 mod blocked;
 mod builtin;
-mod call;
 pub mod checks;
 pub mod config;
 mod consent;
@@ -85,7 +85,6 @@ mod write_file;
 #[cfg(test)]
 mod tests;
 
-pub use call::CallContext;
 pub use config::ToolConfig;
 pub use consent::{GRANT_LIFETIME, Grant};
 pub use custom::{ManifestProblem, ToolProblem};

@@ -3,9 +3,8 @@
 use std::io;
 use std::time::Duration;
 
-use artoo_proto::{Approval, CallStatus, EffectClass, FileChange, KeptOutput, ToolCall, escape};
+use artoo_proto::{Approval, CallStatus, EffectClass, FileChange, KeptOutput, ToolCall, ToolOrder, escape};
 
-use crate::call::CallContext;
 use crate::process::Ended;
 use crate::undo::Account;
 
@@ -136,13 +135,7 @@ impl Record {
     }
 
     /// The record as evidence of this call.
-    pub(crate) fn into_call(
-        self,
-        context: &CallContext,
-        noted: Noted,
-        elapsed: Duration,
-        max_chars: usize,
-    ) -> ToolCall {
+    pub(crate) fn into_call(self, context: &ToolOrder, noted: Noted, elapsed: Duration, max_chars: usize) -> ToolCall {
         let text_bytes = u64::try_from(self.text.len()).unwrap_or(u64::MAX);
         let (output, cut_here) = escape::head_tail(&self.text, max_chars);
         ToolCall {

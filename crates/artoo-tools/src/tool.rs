@@ -23,7 +23,7 @@ use crate::recording::{Recorder, Recording};
 use crate::rules::RuleBook;
 use crate::undo::{Act, Journal};
 
-/// Why a call that only creates is asked about under [`crate::CallContext::confirm`].
+/// Why a call that only creates is asked about under [`artoo_proto::ToolOrder::confirm`].
 pub(crate) const CAUTION: &str = "caution is advised for this step, and the call is not read-only";
 
 /// One tool of this machine.

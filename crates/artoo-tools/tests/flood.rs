@@ -3,8 +3,8 @@
 
 use std::time::Duration;
 
-use artoo_proto::{CallStatus, ConsentScope, Environment, EvidenceId, TaskId, ToolOutcome, ToolRequest};
-use artoo_tools::{CallContext, Registry, ToolConfig};
+use artoo_proto::{CallStatus, ConsentScope, Environment, EvidenceId, TaskId, ToolOrder, ToolOutcome, ToolRequest};
+use artoo_tools::{Registry, ToolConfig};
 
 /// What the whole process may take, with the test's own runtime.
 const PROCESS_MAX_KIB: u64 = 64 * 1024;
@@ -48,21 +48,22 @@ async fn flood(command: &str) -> artoo_proto::ToolCall {
     let mut config = ToolConfig::new(environment);
     config.call_timeout = Duration::from_secs(300);
     let registry = Registry::detect(config);
-    let context = CallContext {
+    let context = ToolOrder {
         task_id: TaskId::try_from("flood-00000000-0000-4000-8000-000000000001".to_owned()).expect("a task id"),
-        said: String::new(),
         request: ToolRequest { tool: "shell".into(), input: serde_json::json!({"command": command}) },
         evidence_id: EvidenceId("e1".into()),
         allowed_tools: vec!["shell".into()],
         blocked_tools: Vec::new(),
         blocked_targets: Vec::new(),
         confirm: false,
+        consent: None,
+        scope: ConsentScope::Once,
     };
-    let grant = match registry.call(&context, None).await {
+    let grant = match registry.call(&context, "", None).await {
         ToolOutcome::Called { call } => return call,
         ToolOutcome::NeedsConsent { hash, .. } => registry.grant(&hash, ConsentScope::Once),
     };
-    match registry.call(&context, Some(grant)).await {
+    match registry.call(&context, "", Some(grant)).await {
         ToolOutcome::Called { call } => call,
         ToolOutcome::NeedsConsent { reason, .. } => panic!("asks again: {reason}"),
     }

@@ -17,13 +17,13 @@ pub(super) async fn finding(settings: &Settings, with_probe: bool, variables: &V
     if with_probe {
         let remote = Remote::new(config).ok()?;
         return Some(match abilities::probe(&remote, &settings.data_dir).await {
-            Ok(found) => Finding::ok("abilities", found.told(abilities::now_s())),
+            Ok(found) => Finding::ok("abilities", found.summary(abilities::now_s())),
             Err(failure) => Finding::fail("abilities", failure.to_string(), "see the endpoint above"),
         });
     }
     let book = AbilityBook::open(abilities::file(&settings.data_dir));
     Some(match book.fresh(&config, abilities::now_s()) {
-        Some(found) => Finding::ok("abilities", found.told(abilities::now_s())),
+        Some(found) => Finding::ok("abilities", found.summary(abilities::now_s())),
         None => Finding::ok("abilities", "not found out yet; artoo doctor --probe asks a few small questions"),
     })
 }

@@ -84,8 +84,8 @@ pub(super) async fn register(puller: &Puller, wanted: Wanted, screen: &Screen) -
 /// What the file's checksum is compared with, as a line; a warning if no checksum is known.
 fn verification(wanted: &Wanted) -> (&'static str, fn(String) -> Line) {
     match (wanted.entry, &wanted.sha256) {
-        (Some(_), _) => ("its sha256 must be the catalog's", Line::plain),
-        (None, Some(_)) => ("its sha256 must be the one you gave", Line::plain),
+        (Some(_), _) => ("its sha256 is verified against the catalog's", Line::plain),
+        (None, Some(_)) => ("its sha256 is verified against the one you gave", Line::plain),
         (None, None) => {
             ("no checksum is known for it, so nothing verifies its content (give one: --sha256)", Line::warning)
         }

@@ -178,5 +178,7 @@ fn full_disk_is_refused_before_download() {
     };
     assert_eq!(ran.code, Some(9), "{ran:?}");
     assert!(ran.stderr.contains("make room") && ran.stderr.contains("not enough space"), "{ran:?}");
+    // The free space itself, also where that is less than the reserve.
+    assert!(!ran.stderr.contains("536870912 free"), "{ran:?}");
     assert_eq!(server.downloads().len(), 0);
 }

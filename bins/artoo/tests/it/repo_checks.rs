@@ -1,5 +1,6 @@
 //! Checks of the repository as a whole: files, documents, dependencies and modules.
 
+mod api;
 mod edges;
 mod files;
 mod limits;

@@ -283,3 +283,41 @@ fn memory_of_0_1_0_is_continued_and_a_later_one_named_and_untouched() {
     assert!(ran.stderr.contains("memory.journal") && ran.stderr.contains("version 2"), "{ran:?}");
     assert!(fs::read(&path).unwrap() == newer, "the journal was changed");
 }
+
+#[test]
+fn memory_of_0_1_0_is_written_as_a_leveldb() {
+    let world = World::of_0_1_0();
+    let target = world.home().join("index");
+    let ran = world.run_with_key(&["memory", "index", target.to_str().unwrap()]);
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    assert_eq!(ran.stdout, format!("12 record(s) written to {}\n", target.display()));
+    let names: Vec<String> =
+        fs::read_dir(&target).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    assert!(
+        names.contains(&"CURRENT".to_owned()) && names.iter().any(|name| name.starts_with("MANIFEST-")),
+        "{names:?}"
+    );
+    let holds = |needle: &[u8]| {
+        names
+            .iter()
+            .any(|name| fs::read(target.join(name)).unwrap().windows(needle.len()).any(|window| window == needle))
+    };
+    assert!(holds(b"x|intent:count_the_files|via:glob|") && holds(b"l|M|") && holds(b"m|0"), "{names:?}");
+    // A folder with files in it is left alone.
+    let ran = world.run_with_key(&["memory", "index", target.to_str().unwrap()]);
+    assert!(ran.code == Some(2) && ran.stderr.contains("name a new or an empty folder"), "{ran:?}");
+    fs::remove_file(world.data_dir().join("memory.journal")).unwrap();
+    let ran = world.run_with_key(&["memory", "index", world.home().join("other").to_str().unwrap()]);
+    assert!(ran.code == Some(2) && ran.stderr.contains("there is no memory"), "{ran:?}");
+}
+
+#[test]
+fn an_old_index_folder_is_named_and_untouched() {
+    let world = World::of_0_1_0();
+    let index = world.data_dir().join("memory.index");
+    fs::create_dir(&index).unwrap();
+    fs::write(index.join("CURRENT"), "MANIFEST-000001\n").unwrap();
+    let ran = world.run_with_key(&["--model", "reflex", "how many txt files are in ~/notes"]);
+    assert!(ran.code == Some(0) && ran.stderr.contains("memory.index"), "{ran:?}");
+    assert_eq!(fs::read_to_string(index.join("CURRENT")).unwrap(), "MANIFEST-000001\n");
+}

@@ -1,4 +1,4 @@
-//! Counting: what a report says, when its window starts anew, and what a restart keeps.
+//! Counts in reports, across windows and restarts.
 
 use artoo_proto::{
     AuditReport, ExecutionStatus, FailureClass, GapTrend, MemoryFeedback, MemoryFeedbackKind, ReplanDirective,
@@ -28,7 +28,7 @@ fn troubled(auditor: &mut Auditor, bench: &mut Bench, n: u128) {
 
 #[doc = "holds: design R6"]
 #[test]
-fn a_replan_is_not_a_task_and_tool_health_follows_the_messages() {
+fn reports_count_tasks_and_tool_health() {
     let (mut auditor, mut bench) = (Auditor::new(at(0)), Bench::default());
     troubled(&mut auditor, &mut bench, 1);
     troubled(&mut auditor, &mut bench, 2);
@@ -42,7 +42,7 @@ fn a_replan_is_not_a_task_and_tool_health_follows_the_messages() {
 }
 
 #[test]
-fn a_report_ends_its_window_and_the_next_one_starts_there() {
+fn a_report_starts_a_new_window() {
     let (mut auditor, mut bench) = (Auditor::new(at(0)), Bench::default());
     troubled(&mut auditor, &mut bench, 1);
     let first = auditor.report(at(50), Trigger::Periodic);
@@ -80,7 +80,7 @@ fn a_restart_keeps_the_window_and_the_history() {
 }
 
 #[test]
-fn findings_are_counted_by_class_and_stand_in_the_log_entry() {
+fn findings_are_counted_by_class() {
     let (mut auditor, mut bench) = (Auditor::new(at(0)), Bench::default());
     auditor.observe(&bench.says(request(1)));
     let forged = bench.says_with(spec(1), |envelope| envelope.from.role = artoo_proto::Role::Planner);
@@ -98,7 +98,7 @@ fn findings_are_counted_by_class_and_stand_in_the_log_entry() {
 }
 
 #[test]
-fn the_end_finds_tasks_without_a_result() {
+fn closing_finds_tasks_without_a_result() {
     let (mut auditor, mut bench) = (Auditor::new(at(0)), Bench::default());
     auditor.observe(&bench.says(request(1)));
     auditor.observe(&bench.says(request(2)));
@@ -109,7 +109,7 @@ fn the_end_finds_tasks_without_a_result() {
 }
 
 #[test]
-fn a_task_is_counted_once_and_a_late_word_for_an_old_one_is_no_task() {
+fn a_task_is_counted_once() {
     let (mut auditor, mut bench) = (Auditor::new(at(0)), Bench::default());
     let feedback = MemoryFeedbackKind::Wrong { content: "there are 42".to_owned() };
     for observed in [

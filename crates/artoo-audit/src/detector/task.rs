@@ -1,4 +1,4 @@
-//! What is remembered of one task, and the rules that need it.
+//! The state of one task, and the rules that need it.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -7,60 +7,60 @@ use artoo_proto::{
     MessageKind, OutcomeStatus, PlanDirective, ReplanDirective, Role, Timestamp,
 };
 
-use super::Seen;
+use super::Observation;
 use crate::finding::Rule;
 
-/// D is compared in millionths, as the controller compares it.
+/// D is compared in millionths, as the solver compares it.
 const MICRO: f64 = 1e6;
 
-/// One task as seen so far.
+/// What was seen of one task.
 #[derive(Debug, Default)]
 pub(super) struct TaskView {
-    /// Events of this task may have been missed: an unknown cause or a missing result proves nothing.
-    pub(super) blind: bool,
-    passed: HashSet<MessageId>,
+    /// Events of this task may be missing, so an unknown cause or a missing result proves nothing.
+    pub(super) incomplete: bool,
+    published: HashSet<MessageId>,
     opened: Option<(Timestamp, u64)>,
-    overdue_told: bool,
+    overdue_reported: bool,
     results: u32,
-    /// D by round, in millionths.
+    /// D of each round, in millionths.
     gaps: BTreeMap<u32, i64>,
     last_directive: Option<(ReplanDirective, i64)>,
-    /// Per round, the first subtask that failed or never reported.
+    /// For each round, the first subtask that failed or never reported.
     failed: BTreeMap<u32, String>,
 }
 
 impl TaskView {
-    pub(super) fn new(blind: bool) -> Self {
-        Self { blind, ..Self::default() }
+    pub(super) fn new(incomplete: bool) -> Self {
+        Self { incomplete, ..Self::default() }
     }
 
-    pub(super) fn passed(&self, id: MessageId) -> bool {
-        self.passed.contains(&id)
+    pub(super) fn has_published(&self, id: MessageId) -> bool {
+        self.published.contains(&id)
     }
 
-    /// Opened here, and without a final result.
+    /// Whether its request was seen and no final result.
     pub(super) fn is_open(&self) -> bool {
         self.opened.is_some() && self.results == 0
     }
 
-    /// The hard limit in milliseconds, the first time the task is found to be past it and its grace.
+    /// The hard limit in milliseconds, the first time the task is found overdue.
     pub(super) fn newly_overdue(&mut self, now: Timestamp, grace_ms: i64) -> Option<u64> {
         let (since, limit_ms) = self.opened?;
         let end = since.plus_millis(i64::try_from(limit_ms).unwrap_or(i64::MAX)).plus_millis(grace_ms);
-        if !self.is_open() || self.blind || self.overdue_told || now <= end {
+        if !self.is_open() || self.incomplete || self.overdue_reported || now <= end {
             return None;
         }
-        self.overdue_told = true;
+        self.overdue_reported = true;
         Some(limit_ms)
     }
 
-    pub(super) fn message(&mut self, envelope: &Envelope, seen: &mut Seen) {
+    pub(super) fn message(&mut self, envelope: &Envelope, seen: &mut Observation) {
         self.check_cause(envelope, seen);
         self.check_after_result(envelope, seen);
-        if !self.passed.insert(envelope.id) {
+        if !self.published.insert(envelope.id) {
             seen.find(Rule::RepeatedId, super::name(envelope));
         }
-        // Only these kinds tell something the rules remember.
+        // Only these kinds change the state.
         if let Message::UserRequest(request) = &envelope.message {
             self.opened.get_or_insert((envelope.sent_at, request.hard_limit_ms));
         } else if let Message::ExecutionResult(result) = &envelope.message {
@@ -79,18 +79,18 @@ impl TaskView {
         }
     }
 
-    fn check_cause(&self, envelope: &Envelope, seen: &mut Seen) {
+    fn check_cause(&self, envelope: &Envelope, seen: &mut Observation) {
         let outside = matches!(envelope.from.role, Role::Operator | Role::Runtime);
         match envelope.causation_id {
-            Some(cause) if self.blind || self.passed(cause) => {}
+            Some(cause) if self.incomplete || self.has_published(cause) => {}
             Some(cause) => seen.find(Rule::UnknownCause, format!("{} names {cause}", super::name(envelope))),
             None if outside => {}
-            None => seen.find(Rule::UnknownCause, format!("{} names none", super::name(envelope))),
+            None => seen.find(Rule::UnknownCause, format!("{} names no cause", super::name(envelope))),
         }
     }
 
-    /// After the result only the human, the runtime and what R7 owes memory and the instances may still be heard.
-    fn check_after_result(&self, envelope: &Envelope, seen: &mut Seen) {
+    /// After the result, only the operator, the runtime, and the solver's messages to memory and instances are expected.
+    fn check_after_result(&self, envelope: &Envelope, seen: &mut Observation) {
         let kind = envelope.message.kind();
         let expected = match envelope.from.role {
             Role::Operator | Role::Runtime => true,
@@ -109,7 +109,7 @@ impl TaskView {
         }
     }
 
-    fn directive(&mut self, directive: &PlanDirective, seen: &mut Seen) {
+    fn directive(&mut self, directive: &PlanDirective, seen: &mut Observation) {
         let d = micro(directive.loss.d);
         if let Some((ReplanDirective::BreakSymmetry, before)) = self.last_directive
             && directive.directive == ReplanDirective::BreakSymmetry
@@ -120,11 +120,11 @@ impl TaskView {
             seen.find(Rule::GgsThrashing, detail);
         }
         self.last_directive = Some((directive.directive, d));
-        // The directive opens a round; its loss is that of the round before.
+        // The directive opens a round; its loss belongs to the round before.
         seen.trend = self.trend_with(directive.round.saturating_sub(1), d);
     }
 
-    fn result(&mut self, result: &FinalResult, seen: &mut Seen) {
+    fn result(&mut self, result: &FinalResult, seen: &mut Observation) {
         self.results = self.results.saturating_add(1);
         seen.first_result = self.results == 1;
         if self.results > 1 {
@@ -145,9 +145,9 @@ impl TaskView {
         }
     }
 
-    /// Where the gap is heading once round `round` is known: its last two rounds compared.
+    /// The trend between the task's last two rounds, after adding the D of `round`.
     ///
-    /// A delivered round that is not the last adds nothing, since it was known already.
+    /// A delivered round that is not the last was added before, so it changes nothing.
     fn trend_with(&mut self, round: u32, d: i64) -> Option<GapTrend> {
         self.gaps.insert(round, d);
         let mut last = self.gaps.values().rev();
@@ -160,7 +160,7 @@ impl TaskView {
     }
 }
 
-fn tool_failures(result: &ExecutionResult, seen: &mut Seen) {
+fn tool_failures(result: &ExecutionResult, seen: &mut Observation) {
     for call in &result.tool_calls {
         let how = match call.status {
             CallStatus::Ok => continue,
@@ -168,13 +168,13 @@ fn tool_failures(result: &ExecutionResult, seen: &mut Seen) {
             CallStatus::Denied => "was denied",
             CallStatus::TimedOut => "ran out of time",
             CallStatus::Cut => "was cut off",
-            CallStatus::Uncertain => "began and no end was seen",
+            CallStatus::Uncertain => "started and no end was recorded",
         };
         seen.find(Rule::ToolFailed, format!("{} {how}", call.tool));
     }
 }
 
-/// D in millionths; what is no number counts as a full gap.
+/// D in millionths; a value that is not a number counts as 1.
 fn micro(d: f64) -> i64 {
     if d.is_finite() { (d * MICRO).round() as i64 } else { MICRO as i64 }
 }

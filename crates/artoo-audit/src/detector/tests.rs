@@ -1,4 +1,4 @@
-//! Every rule red on the event it is for, and green on its honest neighbour.
+//! Every rule finds the event it is for, and does not find a similar correct one.
 
 use artoo_bus::{Observed, Refusal, TapEvent};
 use artoo_proto::{
@@ -20,14 +20,14 @@ fn rules(events: &[Observed]) -> Vec<Rule> {
     events.iter().flat_map(|event| detector.observe(event).findings).map(|finding| finding.rule).collect()
 }
 
-/// A bench on which task 1 was asked for and understood.
+/// The events of task 1 up to its specification.
 fn opened() -> (Bench, Vec<Observed>) {
     let mut bench = Bench::default();
     let events = vec![bench.says(request(1)), bench.says(spec(1))];
     (bench, events)
 }
 
-/// Runs one more event after an opened task.
+/// Checks one more event after the opening of task 1.
 fn check(expected: &[Rule], event: impl FnOnce(&mut Bench) -> Observed) {
     let (mut bench, mut events) = opened();
     assert_eq!(rules(&events), [], "an honest beginning");
@@ -37,7 +37,7 @@ fn check(expected: &[Rule], event: impl FnOnce(&mut Bench) -> Observed) {
 
 #[doc = "holds: design D3"]
 #[test]
-fn messages_that_break_the_rules_of_the_bus_are_violations() {
+fn broken_bus_rules_are_violations() {
     check(&[], |bench| bench.says(outcome(1, 0, OutcomeStatus::Matched)));
     check(&[Rule::UnknownCause], |bench| bench.says_with(spec(1), |envelope| envelope.causation_id = Some(id(99))));
     check(&[Rule::UnknownCause], |bench| bench.says_with(spec(1), |envelope| envelope.causation_id = None));
@@ -67,7 +67,7 @@ fn messages_that_break_the_rules_of_the_bus_are_violations() {
 
 #[doc = "holds: design B2"]
 #[test]
-fn what_was_lost_on_the_tap_is_told_and_held_against_nobody() {
+fn lost_events_cause_no_false_findings() {
     check(&[Rule::EventsMissing], |bench| bench.sees(TapEvent::Gap { missing: 3 }));
     let (mut bench, mut events) = opened();
     events.push(bench.sees(TapEvent::Gap { missing: 5 }));
@@ -91,7 +91,7 @@ fn what_was_lost_on_the_tap_is_told_and_held_against_nobody() {
 }
 
 #[test]
-fn break_symmetry_again_without_a_smaller_gap_is_thrashing() {
+fn repeated_break_symmetry_is_thrashing() {
     use ReplanDirective::{BreakSymmetry, ChangePath};
     let thrashing = |directives: &[(ReplanDirective, f64)]| {
         let (mut bench, mut events) = opened();
@@ -111,7 +111,7 @@ fn break_symmetry_again_without_a_smaller_gap_is_thrashing() {
 
 #[doc = "holds: invariant 6"]
 #[test]
-fn an_accept_needs_a_round_in_which_nothing_failed() {
+fn an_accept_after_a_failure_is_found() {
     let ending = |events: &[fn(&mut Bench) -> Observed]| {
         let (mut bench, mut seen) = opened();
         seen.extend(events.iter().map(|event| event(&mut bench)));
@@ -145,7 +145,7 @@ fn an_accept_needs_a_round_in_which_nothing_failed() {
 
 #[doc = "holds: law 0.7"]
 #[test]
-fn a_task_has_one_result_and_then_silence() {
+fn messages_after_the_result_are_found() {
     let after = |last: fn(&mut Bench) -> Observed| {
         let (mut bench, mut events) = opened();
         events.push(bench.says(result(1, 0, 0.0, accept())));
@@ -171,7 +171,7 @@ fn a_task_has_one_result_and_then_silence() {
 }
 
 #[test]
-fn a_task_without_a_result_is_found_when_it_is_late_and_when_the_bus_closes() {
+fn a_missing_result_is_found() {
     let (mut bench, mut events) = opened();
     events.push(bench.says(request(2)));
     events.push(bench.says(result(2, 0, 0.0, accept())));
@@ -190,7 +190,7 @@ fn a_task_without_a_result_is_found_when_it_is_late_and_when_the_bus_closes() {
 
 #[doc = "holds: design R6.87"]
 #[test]
-fn tool_failures_panics_drops_and_late_arrivals_are_seen() {
+fn failures_panics_and_drops_are_found() {
     check(&[], |bench| bench.says(execution(1, ExecutionStatus::Completed, vec![call("glob", CallStatus::Ok, "")])));
     for status in [CallStatus::Failed, CallStatus::Denied, CallStatus::TimedOut, CallStatus::Cut, CallStatus::Uncertain]
     {
@@ -211,7 +211,7 @@ fn tool_failures_panics_drops_and_late_arrivals_are_seen() {
 }
 
 #[test]
-fn effects_have_an_owner_a_cause_and_an_end() {
+fn effects_need_authority_cause_and_start() {
     let tool = EffectKind::Tool { tool: "shell".to_owned() };
     let model = EffectKind::Model { schema: "plan".to_owned() };
     let effect = |by: Role, kind: &EffectKind, cause: u64, end: Option<bool>| {
@@ -260,7 +260,7 @@ fn a_trend_compares_the_last_two_rounds() {
 }
 
 #[test]
-fn memory_is_bounded_and_ended_tasks_go_first() {
+fn ended_tasks_are_forgotten_first() {
     let mut bench = Bench::default();
     let mut detector = Detector::default();
     detector.observe(&bench.says(request(0)));
@@ -277,7 +277,7 @@ fn memory_is_bounded_and_ended_tasks_go_first() {
 }
 
 #[test]
-fn timers_of_ended_tasks_never_come_back_and_blind_nobody() {
+fn unfinished_timers_of_ended_tasks_are_forgotten() {
     let mut bench = Bench::default();
     let mut detector = Detector::default();
     for n in 0..10_000 {

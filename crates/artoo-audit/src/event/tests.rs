@@ -1,4 +1,4 @@
-//! Log entries: short, redacted, safe to show, never longer than their bound.
+//! Log entries are redacted, escaped and bounded.
 
 use artoo_bus::TapEvent;
 use artoo_proto::{Address, CallStatus, ExecutionStatus, Role};
@@ -20,7 +20,7 @@ fn written(event: &AuditEvent) -> Value {
 }
 
 #[test]
-fn a_message_is_kept_whole_when_it_is_short() {
+fn a_short_message_is_stored_whole() {
     let entry = entry(request(1));
     assert_eq!(entry["event"], "message");
     assert_eq!(entry["tap"], 0);
@@ -33,7 +33,7 @@ fn a_message_is_kept_whole_when_it_is_short() {
 
 #[doc = "holds: design H7"]
 #[test]
-fn long_texts_are_shortened_and_secrets_never_reach_the_log() {
+fn texts_are_shortened_and_secrets_redacted() {
     let mut result = execution(1, ExecutionStatus::Completed, vec![]);
     let mut leak = call("shell", CallStatus::Ok, &format!("OPENAI_API_KEY=sk-{} \u{1b}[2J", "a1".repeat(20)));
     leak.input = json!({ "command": "env", "password": "hunter2", "header": "Bearer abcdefgh1234" });
@@ -49,7 +49,7 @@ fn long_texts_are_shortened_and_secrets_never_reach_the_log() {
 }
 
 #[test]
-fn an_event_never_exceeds_its_bound() {
+fn an_event_never_exceeds_its_limit() {
     // Many texts of middling length: the tighter limit makes it fit.
     let calls = (0..100).map(|_| call("shell", CallStatus::Ok, &"ä".repeat(1_900))).collect();
     let tight = entry(execution(1, ExecutionStatus::Completed, calls));
@@ -88,7 +88,7 @@ fn every_kind_of_tap_event_has_an_entry() {
 }
 
 #[test]
-fn a_rule_is_written_under_the_name_a_report_shows() {
+fn rules_are_written_by_name() {
     for rule in Rule::ALL {
         assert_eq!(serde_json::to_value(rule).unwrap(), rule.name());
     }

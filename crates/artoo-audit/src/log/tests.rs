@@ -1,4 +1,4 @@
-//! The log on real files: the chain goes on, torn ends are cut, damage is kept apart, a full disk is counted.
+//! The log on real files: continued chains, incomplete lines, damage, full disks.
 
 use std::fs::{self, File, OpenOptions};
 use std::os::unix::fs::PermissionsExt;
@@ -32,7 +32,7 @@ fn events(path: &Path) -> Vec<String> {
 }
 
 #[test]
-fn a_second_opening_goes_on_with_the_chain() {
+fn reopening_continues_the_chain() {
     let (_dir, path) = folder();
     let (mut log, notes) = open(&path);
     assert_eq!(notes, [Note::LogOpened { lines: 0 }]);
@@ -64,7 +64,7 @@ fn only_the_owner_can_read_it() {
 
 #[doc = "holds: design S2"]
 #[test]
-fn a_torn_last_line_is_cut_off_and_told() {
+fn an_incomplete_last_line_is_removed() {
     let (_dir, path) = folder();
     let (mut log, _) = open(&path);
     write(&mut log, 3);
@@ -82,7 +82,7 @@ fn a_torn_last_line_is_cut_off_and_told() {
 
 #[doc = "holds: design S3"]
 #[test]
-fn a_broken_chain_is_kept_apart_and_a_new_log_says_so() {
+fn a_damaged_log_is_renamed_and_noted() {
     let (dir, path) = folder();
     let (mut log, _) = open(&path);
     write(&mut log, 3);
@@ -96,7 +96,7 @@ fn a_broken_chain_is_kept_apart_and_a_new_log_says_so() {
             Note::SetAside {
                 file: "audit.broken-0001.jsonl".to_owned(),
                 line: 2,
-                problem: "is not what was written".to_owned()
+                problem: "was changed after it was written".to_owned()
             },
             Note::LogOpened { lines: 0 }
         ]
@@ -114,7 +114,7 @@ fn a_broken_chain_is_kept_apart_and_a_new_log_says_so() {
 }
 
 #[test]
-fn a_log_that_no_longer_reaches_its_known_line_says_so() {
+fn a_shortened_log_is_noted() {
     let (_dir, path) = folder();
     let (mut log, _) = open(&path);
     write(&mut log, 3);
@@ -128,7 +128,7 @@ fn a_log_that_no_longer_reaches_its_known_line_says_so() {
 }
 
 #[test]
-fn a_full_segment_is_followed_by_another_and_the_chain_spans_both() {
+fn the_chain_spans_segments() {
     let (dir, path) = folder();
     let (mut log, _) = open(&path);
     log.segment_max = 2_000;
@@ -158,7 +158,7 @@ fn a_full_segment_is_followed_by_another_and_the_chain_spans_both() {
 }
 
 #[test]
-fn a_log_of_0_1_0_is_verified_and_goes_on() {
+fn a_log_of_version_0_1_0_is_continued() {
     let (dir, path) = folder();
     let fixture = |name: &str| Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures").join(name);
     fs::copy(fixture("audit-0.1.0.jsonl"), &path).unwrap();
@@ -174,11 +174,11 @@ fn a_log_of_0_1_0_is_verified_and_goes_on() {
     // One byte of it changed is found.
     let text = fs::read_to_string(fixture("audit-0.1.0.jsonl")).unwrap();
     fs::write(&path, text.replacen("how many", "how menu", 1)).unwrap();
-    assert_eq!(verify(&path).unwrap_err().to_string(), "line 2: is not what was written");
+    assert_eq!(verify(&path).unwrap_err().to_string(), "line 2: was changed after it was written");
 }
 
 #[test]
-fn compressed_segments_are_small_and_damage_shows() {
+fn damage_in_compressed_segments_is_found() {
     let (dir, path) = folder();
     let (mut log, _) = open(&path);
     log.segment_max = 100_000;
@@ -214,7 +214,7 @@ fn a_segment_that_cannot_be_compressed_stays_plain() {
 
 #[doc = "holds: design S4"]
 #[test]
-fn a_full_disk_loses_events_that_are_counted_and_told_once_there_is_room() {
+fn events_lost_to_a_full_disk_are_reported() {
     let (_dir, path) = folder();
     let (mut log, _) = open(&path);
     write(&mut log, 1);
@@ -222,14 +222,14 @@ fn a_full_disk_loses_events_that_are_counted_and_told_once_there_is_room() {
     for n in 1..=3 {
         let error = log.append(&AuditEvent::note(at(0), Note::Found)).unwrap_err();
         assert!(matches!(&error, LogError::Write { .. }), "{error:?}");
-        assert_eq!((log.lost(), log.untold()), (n, Some((n, "No space left on device (os error 28)"))));
+        assert_eq!((log.lost(), log.unreported()), (n, Some((n, "No space left on device (os error 28)"))));
     }
     log.file = real;
     // What a disk leaves when it fills up in the middle of a line.
     let mut half: File = OpenOptions::new().append(true).open(&path).unwrap();
     std::io::Write::write_all(&mut half, br#"{"n":3,"at":"20"#).unwrap();
     log.append(&AuditEvent::note(at(0), Note::Found)).unwrap();
-    assert_eq!((log.lost(), log.untold()), (3, None));
+    assert_eq!((log.lost(), log.unreported()), (3, None));
     assert_eq!(events(&path), ["log_opened", "message", "write_lost", "found"]);
     assert_eq!(values(&path)[2]["missing"], 3);
     verify(&path).unwrap();
@@ -245,14 +245,14 @@ fn a_folder_that_cannot_be_written_is_an_error_not_a_panic() {
 }
 
 #[test]
-fn lines_written_together_are_those_written_one_by_one() {
+fn a_batch_equals_single_writes() {
     let mut bench = Bench::default();
     let events: Vec<AuditEvent> = (0..5).map(|n| AuditEvent::seen(&bench.says(request(n)), vec![])).collect();
     let written = |together: bool| {
         let (_dir, path) = folder();
         let (mut log, _) = open(&path);
         if together {
-            assert!(log.append_together(&events[..3]) && log.append_together(&[]) && log.append_together(&events[3..]));
+            assert!(log.append_batch(&events[..3]) && log.append_batch(&[]) && log.append_batch(&events[3..]));
         } else {
             events.iter().for_each(|event| log.append(event).unwrap());
         }
@@ -264,7 +264,7 @@ fn lines_written_together_are_those_written_one_by_one() {
 
 #[doc = "holds: design S4"]
 #[test]
-fn what_can_t_be_written_together_is_neither_lost_nor_half_there() {
+fn a_failed_batch_writes_nothing() {
     let (_dir, path) = folder();
     let (mut log, _) = open(&path);
     write(&mut log, 1);
@@ -272,11 +272,11 @@ fn what_can_t_be_written_together_is_neither_lost_nor_half_there() {
     let event = AuditEvent::note(at(0), Note::Found);
     // What can't be written: the file is open for reading alone.
     log.file = File::open(&path).unwrap();
-    assert!(!log.append_together(&[event.clone(), event.clone()]));
-    assert_eq!((log.head(), log.lost(), log.untold()), (before, 0, None));
+    assert!(!log.append_batch(&[event.clone(), event.clone()]));
+    assert_eq!((log.head(), log.lost(), log.unreported()), (before, 0, None));
     log.file = OpenOptions::new().read(true).append(true).open(&path).unwrap();
-    assert!(!log.append_together(slice::from_ref(&event)), "a torn end is cut off first");
+    assert!(!log.append_batch(slice::from_ref(&event)), "a torn end is cut off first");
     log.append(&event).unwrap();
-    assert!(log.append_together(&[event.clone(), event]));
+    assert!(log.append_batch(&[event.clone(), event]));
     assert_eq!(verify(&path).unwrap().lines, 5);
 }

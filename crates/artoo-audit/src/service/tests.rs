@@ -1,4 +1,4 @@
-//! The whole auditor on a real bus, a real thread and real files.
+//! The whole auditor with a real bus, thread and files.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -62,7 +62,7 @@ fn start(dir: &Path, receiver: artoo_bus::Tap) -> AuditService {
     spawn(receiver, config(dir, REPORT_EVERY)).unwrap()
 }
 
-/// A log's lines, those of the full files before it first.
+/// The lines of a log and of the full files it continues, oldest first.
 fn all(path: &Path) -> Vec<Value> {
     let before = verify(path).unwrap().follows.map(|name| all(&path.with_file_name(name)));
     before.unwrap_or_default().into_iter().chain(values(path)).collect()
@@ -73,7 +73,7 @@ fn events(path: &Path, event: &str) -> Vec<Value> {
 }
 
 #[test]
-fn every_message_has_a_line_and_a_report_answers_at_once() {
+fn every_message_has_a_line() {
     let dir = tempfile::tempdir().unwrap();
     let data = dir.path().join("deep/data");
     let (mut wire, receiver) = Wire::new(100);
@@ -103,7 +103,7 @@ fn every_message_has_a_line_and_a_report_answers_at_once() {
 }
 
 #[test]
-fn what_a_person_had_undone_is_noted_in_the_chain() {
+fn an_undo_is_noted_in_the_log() {
     let dir = tempfile::tempdir().unwrap();
     let (_sender, receiver) = tap(1);
     let service = start(dir.path(), receiver);
@@ -117,7 +117,7 @@ fn what_a_person_had_undone_is_noted_in_the_chain() {
 }
 
 #[test]
-fn an_audit_query_on_the_bus_and_the_timer_make_reports_too() {
+fn queries_and_the_timer_make_reports() {
     let dir = tempfile::tempdir().unwrap();
     let (mut wire, receiver) = Wire::new(100);
     let service = start(dir.path(), receiver);
@@ -162,7 +162,7 @@ fn a_restart_keeps_the_counts_and_the_chain() {
 
 #[doc = "holds: design B2"]
 #[test]
-fn a_slow_auditor_loses_nothing_silently() {
+fn a_slow_auditor_reports_lost_events() {
     let dir = tempfile::tempdir().unwrap();
     let (mut wire, receiver) = Wire::new(4);
     // Ten events offered before anyone reads: four are held, six are lost, and that is told when there is room.
@@ -186,7 +186,7 @@ fn a_slow_auditor_loses_nothing_silently() {
 
 #[doc = "holds: design B2"]
 #[test]
-fn what_is_lost_at_the_very_end_is_told_too() {
+fn events_lost_at_the_end_are_reported() {
     let dir = tempfile::tempdir().unwrap();
     let (mut wire, receiver) = Wire::new(4);
     for n in 0..9 {
@@ -200,7 +200,7 @@ fn what_is_lost_at_the_very_end_is_told_too() {
 
 #[doc = "holds: design S13"]
 #[test]
-fn closing_drains_a_full_tap_and_so_does_dropping() {
+fn closing_and_dropping_drain_the_tap() {
     let dir = tempfile::tempdir().unwrap();
     for run in 0..2 {
         let (mut wire, receiver) = Wire::new(1_000);
@@ -220,20 +220,20 @@ fn closing_drains_a_full_tap_and_so_does_dropping() {
 }
 
 #[test]
-fn a_task_without_a_result_is_told_at_the_end() {
+fn a_missing_result_is_reported_at_close() {
     let dir = tempfile::tempdir().unwrap();
     let (mut wire, receiver) = Wire::new(100);
     wire.publish(None, request(1));
     let service = start(dir.path(), receiver);
     let summary = service.close().unwrap();
-    assert_eq!(summary.found, [format!("no_final_result: {} had none when the bus closed", task(1))]);
+    assert_eq!(summary.found, [format!("no_final_result: {} had none when the bus was closed", task(1))]);
     let found = events(&dir.path().join("audit.jsonl"), "found");
     assert_eq!(found[0]["findings"][0]["rule"], "no_final_result");
 }
 
 #[doc = "holds: law 3.4; design S4"]
 #[test]
-fn a_full_disk_is_told_counted_and_stops_nobody() {
+fn a_full_disk_does_not_stop_the_auditor() {
     let dir = tempfile::tempdir().unwrap();
     symlink("/dev/full", dir.path().join("audit.jsonl")).unwrap();
     let (mut wire, receiver) = Wire::new(100);
@@ -254,7 +254,7 @@ fn a_full_disk_is_told_counted_and_stops_nobody() {
 
 #[doc = "holds: design S5"]
 #[test]
-fn a_folder_that_cannot_be_had_is_an_error() {
+fn an_unusable_folder_is_an_error() {
     let dir = tempfile::tempdir().unwrap();
     fs::write(dir.path().join("file"), "").unwrap();
     let (_wire, receiver) = Wire::new(1);
@@ -264,7 +264,7 @@ fn a_folder_that_cannot_be_had_is_an_error() {
 
 #[doc = "holds: design S6"]
 #[test]
-fn a_second_process_writes_a_log_of_its_own() {
+fn a_second_process_writes_its_own_log() {
     let dir = tempfile::tempdir().unwrap();
     let (mut first_wire, first_receiver) = Wire::new(100);
     let (mut second_wire, second_receiver) = Wire::new(100);
@@ -284,8 +284,8 @@ fn a_second_process_writes_a_log_of_its_own() {
 
 #[doc = "holds: design S11"]
 #[test]
-fn statistics_of_another_version_or_form_are_kept_apart_and_told() {
-    for (text, problem) in [(r#"{"version":9}"#, "has version 9, not 1"), ("{", "is not readable as statistics")] {
+fn unusable_statistics_are_renamed_and_reported() {
+    for (text, problem) in [(r#"{"version":9}"#, "has version 9, not 1"), ("{", "is not a valid statistics file")] {
         let dir = tempfile::tempdir().unwrap();
         let stats = dir.path().join("audit_stats.json");
         fs::write(&stats, text).unwrap();
@@ -298,7 +298,7 @@ fn statistics_of_another_version_or_form_are_kept_apart_and_told() {
 
 #[doc = "holds: design S3"]
 #[test]
-fn a_log_that_was_tampered_with_is_told_in_the_next_report() {
+fn tampering_is_in_the_next_report() {
     let dir = tempfile::tempdir().unwrap();
     let log = dir.path().join("audit.jsonl");
     let (mut wire, receiver) = Wire::new(100);
@@ -316,7 +316,7 @@ fn a_log_that_was_tampered_with_is_told_in_the_next_report() {
 }
 
 #[test]
-fn lines_cut_from_the_end_are_missed_by_the_next_process() {
+fn the_next_process_notices_removed_lines() {
     let dir = tempfile::tempdir().unwrap();
     let log = dir.path().join("audit.jsonl");
     let (mut wire, receiver) = Wire::new(100);

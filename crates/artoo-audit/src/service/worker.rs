@@ -1,4 +1,4 @@
-//! The thread's own loop: events first, then what was asked, then what time asks for.
+//! The loop of the auditor's thread: it writes events, answers commands, and makes reports at intervals.
 
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, TryRecvError};
 use std::time::{Duration, Instant};
@@ -13,18 +13,16 @@ use crate::event::{AuditEvent, Note};
 use crate::finding::{Finding, Rule};
 use crate::stats::save_stats;
 
-/// How long the thread waits for one event. A report or the closing that was asked for waits no longer than this before
-/// it is begun; fifty wakings a second cost next to nothing.
+/// Time the thread waits for one event, and so the longest delay before a command is handled.
 const POLL: Duration = Duration::from_millis(20);
 
-/// How long a report that was asked for may first catch up with the tap: within the three seconds a person waits.
+/// Longest time for reading pending events before a report that the user waits for.
 const CATCH_UP: Duration = Duration::from_secs(2);
 
-/// Bytes of events that are written at once, where more than one waits: a write of more is no cheaper a byte, and they
-/// are held no longer than it takes to look at them.
-const TOGETHER_BYTES: usize = 16 * 1024;
+/// Bytes of events written at once; larger writes are not faster.
+const BATCH_BYTES: usize = 16 * 1024;
 
-/// Longest time during which a busy auditor leaves its last lines unsynced.
+/// Longest time before a busy auditor syncs its last lines.
 const PERSIST_EVERY: Duration = Duration::from_secs(5);
 
 pub(super) struct Worker {
@@ -35,7 +33,7 @@ pub(super) struct Worker {
     config: AuditConfig,
     auditor: Auditor,
     files: Files,
-    /// Looked at and about to be written.
+    /// Checked events that are about to be written.
     waiting: Vec<AuditEvent>,
     waiting_bytes: usize,
     summary: AuditSummary,
@@ -54,10 +52,10 @@ impl Worker {
         config: AuditConfig,
     ) -> Self {
         let mut auditor = Auditor::from_stats(files.stats.clone());
-        for finding in files.notes.iter().filter_map(about_trail) {
+        for finding in files.notes.iter().filter_map(finding_of) {
             auditor.note(&finding);
         }
-        if let Some((missing, problem)) = files.log.untold() {
+        if let Some((missing, problem)) = files.log.unreported() {
             auditor.note(&Finding::new(Rule::AuditTrail, format!("{missing} events could not be written: {problem}")));
         }
         let started = Instant::now();
@@ -79,16 +77,16 @@ impl Worker {
         }
     }
 
-    /// Runs until it is told to close or nobody is left to tell it.
+    /// Runs until a close command, or until the service is dropped.
     pub(super) fn run(mut self) {
-        // The log may have been put aside: the statistics must name its new end at once.
+        // The log may have been renamed: the statistics must name its new end at once.
         self.persist();
         let close = loop {
             match self.command() {
                 Ok(Command::Report(reply)) => {
                     self.catch_up(CATCH_UP);
                     let report = self.report(Trigger::OnDemand);
-                    // Whoever asked may have stopped waiting; the report stands in the log.
+                    // The caller may have stopped waiting; the report is in the log.
                     let _ = reply.send(report);
                 }
                 Ok(Command::Note(note)) => {
@@ -110,12 +108,12 @@ impl Worker {
         };
         let result = self.finish();
         if let Some(reply) = close {
-            // Nobody waiting any more is no failure.
+            // The caller may have stopped waiting.
             let _ = reply.send(result);
         }
     }
 
-    /// What was asked meanwhile; once the tap is closed there is nothing else to wait for.
+    /// The next command. When the tap is closed, this waits; otherwise it returns at once.
     fn command(&self) -> Result<Command, RecvTimeoutError> {
         if !self.tap_open {
             return self.commands.recv_timeout(POLL);
@@ -131,7 +129,7 @@ impl Worker {
             return;
         }
         match self.tap.recv_timeout(POLL) {
-            Ok(Some(observed)) => self.observe_with_others(&observed),
+            Ok(Some(observed)) => self.observe_pending(&observed),
             Ok(None) if self.unpersisted => self.persist(),
             Ok(None) => {}
             Err(_) => {
@@ -141,8 +139,8 @@ impl Worker {
         }
     }
 
-    /// Takes in an event and what came with it, and writes all of them.
-    fn observe_with_others(&mut self, observed: &Observed) {
+    /// Checks an event and those already pending behind it, and writes them all.
+    fn observe_pending(&mut self, observed: &Observed) {
         self.observe(observed);
         while !self.waiting.is_empty()
             && let Ok(Some(next)) = self.tap.recv_timeout(Duration::ZERO)
@@ -152,7 +150,7 @@ impl Worker {
         self.write();
     }
 
-    /// Takes what stands on the tap, for as long as `limit`; what is then left is told in the report.
+    /// Reads pending events for at most `limit`; if some remain, the report says so.
     fn catch_up(&mut self, limit: Duration) {
         let end = Instant::now() + limit;
         while self.tap_open {
@@ -176,7 +174,7 @@ impl Worker {
         let event = self.auditor.observe(observed);
         self.waiting_bytes += event.bytes();
         self.waiting.push(event);
-        if self.waiting_bytes >= TOGETHER_BYTES {
+        if self.waiting_bytes >= BATCH_BYTES {
             self.write();
         }
         if let TapEvent::Message { envelope } = &observed.event
@@ -197,18 +195,18 @@ impl Worker {
     }
 
     fn offer(&self, report: AuditReport) {
-        // A reader that takes none leaves the oldest standing; every report is in the log.
+        // If the channel is full, this report is only in the log.
         let _ = self.reports.try_send(report);
     }
 
-    /// Writes what was looked at: together, or one by one where something is in the way.
+    /// Writes the checked events in one write, or one by one if that fails.
     fn write(&mut self) {
         let waiting = std::mem::take(&mut self.waiting);
         self.unpersisted |= !waiting.is_empty();
-        if !self.files.log.append_together(&waiting) {
+        if !self.files.log.append_batch(&waiting) {
             waiting.iter().for_each(|event| self.append_alone(event));
         }
-        // Its room is used again.
+        // Keep the buffer's capacity.
         self.waiting = waiting;
         self.waiting.clear();
         self.waiting_bytes = 0;
@@ -222,34 +220,34 @@ impl Worker {
     fn append_alone(&mut self, event: &AuditEvent) {
         self.unpersisted = true;
         if let Err(error) = self.files.log.append(event) {
-            self.trouble(&error);
+            self.count_failure(&error);
         }
     }
 
-    /// The log first, then the statistics that name its last line: they must never name one that is not there.
+    /// Syncs the log, then the statistics, which must never name a line that is not on the disk.
     fn persist(&mut self) {
         self.write();
         self.persisted = Instant::now();
         self.unpersisted = false;
         if let Err(error) = self.files.log.sync() {
-            self.trouble(&error);
+            self.count_failure(&error);
             return;
         }
         let mut stats = self.auditor.stats().clone();
         stats.head = Some(self.files.log.head());
         if let Err(error) = save_stats(&self.files.stats_path, &stats) {
-            self.trouble(&error);
+            self.count_failure(&error);
         }
     }
 
-    /// The auditor's own failure: counted, told in the next report, and no reason to stop.
-    fn trouble(&mut self, error: &dyn std::error::Error) {
-        let told = match error.source() {
+    /// Counts a failure of the auditor itself; the next report shows it, and the auditor continues.
+    fn count_failure(&mut self, error: &dyn std::error::Error) {
+        let text = match error.source() {
             Some(source) => format!("{error}: {source}"),
             None => error.to_string(),
         };
-        self.auditor.note(&Finding::new(Rule::AuditTrail, &told));
-        self.problem = Some(told);
+        self.auditor.note(&Finding::new(Rule::AuditTrail, &text));
+        self.problem = Some(text);
     }
 
     fn note(&mut self, finding: Finding) {
@@ -276,20 +274,20 @@ impl Worker {
         self.append(&AuditEvent::note(at, closed));
         self.persist();
         self.summary.lost = self.files.log.lost();
-        let untold = self.files.log.untold().is_some();
-        if untold || self.problem.is_some() {
+        let unreported = self.files.log.unreported().is_some();
+        if unreported || self.problem.is_some() {
             return Err(AuditError::Incomplete { summary: Box::new(self.summary), problem: self.problem });
         }
         Ok(self.summary)
     }
 }
 
-/// What a note at opening means for the person who reads the report.
-fn about_trail(note: &Note) -> Option<Finding> {
-    let told = match note {
-        Note::TornTail { bytes } => format!("the log's last line had no end; {bytes} bytes were cut off"),
+/// The finding that a note at opening becomes in the next report.
+fn finding_of(note: &Note) -> Option<Finding> {
+    let text = match note {
+        Note::TornTail { bytes } => format!("the log's last line was incomplete; {bytes} bytes were removed"),
         Note::SetAside { file, line, problem } => {
-            format!("the log was damaged at line {line} ({problem}); kept as {file}")
+            format!("the log was damaged at line {line} ({problem}); renamed to {file}")
         }
         Note::CutShort { expected, found } => format!("the log once had {expected} lines and had {found} at the start"),
         Note::StatsSetAside { problem } => format!("earlier counts are not used: {problem}"),
@@ -301,5 +299,5 @@ fn about_trail(note: &Note) -> Option<Finding> {
         | Note::Found
         | Note::LogClosed { .. } => return None,
     };
-    Some(Finding::new(Rule::AuditTrail, told))
+    Some(Finding::new(Rule::AuditTrail, text))
 }

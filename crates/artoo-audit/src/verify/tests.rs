@@ -1,4 +1,4 @@
-//! Every kind of tampering, on a real log, and the line that verification names.
+//! Every kind of tampering with a real log, and the line that verification reports.
 
 use std::fs;
 use std::path::PathBuf;
@@ -25,7 +25,7 @@ fn seven() -> (tempfile::TempDir, PathBuf, Vec<String>) {
     (dir, path, lines)
 }
 
-/// Tampers with the lines; the first line that does not fit and what is said of it.
+/// Changes the lines, and expects this first damaged line and error.
 fn check(tamper: impl FnOnce(&mut Vec<String>), expected: (u64, &str)) {
     let (_dir, path, mut lines) = seven();
     tamper(&mut lines);
@@ -48,31 +48,31 @@ fn an_untouched_log_verifies() {
 #[doc = "holds: principle 5"]
 #[test]
 fn tampering_is_found_at_its_line() {
-    check(|lines| lines[3] = lines[3].replace("how many", "how few"), (4, "is not what was written"));
+    check(|lines| lines[3] = lines[3].replace("how many", "how few"), (4, "was changed after it was written"));
     check(|lines| lines[3] = lines[3].replace(r#""n":4"#, r#""n":5"#), (4, "has number 5"));
-    check(|lines| lines[6] = lines[6].replace("how many", "how few"), (7, "is not what was written"));
+    check(|lines| lines[6] = lines[6].replace("how many", "how few"), (7, "was changed after it was written"));
     check(|lines| drop(lines.remove(2)), (3, "has number 4"));
     check(|lines| drop(lines.remove(0)), (1, "has number 2"));
     check(|lines| lines.swap(1, 4), (2, "has number 5"));
     check(|lines| lines.insert(3, lines[2].clone()), (4, "has number 3"));
-    check(|lines| lines.insert(2, String::new()), (3, "is no record"));
-    check(|lines| lines[5] = "{}".to_owned(), (6, "is no record"));
-    check(|lines| lines[5].truncate(40), (6, "is no record"));
-    check(|lines| lines[5].push(' '), (6, "is no record"));
+    check(|lines| lines.insert(2, String::new()), (3, "is not a log entry"));
+    check(|lines| lines[5] = "{}".to_owned(), (6, "is not a log entry"));
+    check(|lines| lines[5].truncate(40), (6, "is not a log entry"));
+    check(|lines| lines[5].push(' '), (6, "is not a log entry"));
     check(|lines| lines.truncate(4), (5, "is missing: the log once had 7 lines"));
     check(|lines| lines.clear(), (1, "is missing: the log once had 7 lines"));
     check(
         |lines| {
             // Edited, with a fresh hash of its own: the next line does not follow it any more.
             let body = lines[3].rsplit_once(r#","hash":"#).unwrap().0.replace("how many", "how few");
-            lines[3] = format!("{body}{}", super::hash_field(&super::sha256(body.as_bytes())));
+            lines[3] = format!("{body}{}", super::hash_suffix(&super::sha256(body.as_bytes())));
         },
         (5, "does not follow the line before"),
     );
 }
 
 #[test]
-fn bytes_cut_from_the_end_are_found_and_so_is_a_file_that_is_gone() {
+fn removed_bytes_and_files_are_found() {
     let (_dir, path, lines) = seven();
     let text: String = lines.iter().map(|line| format!("{line}\n")).collect();
     for cut in [1, 30] {
@@ -85,7 +85,7 @@ fn bytes_cut_from_the_end_are_found_and_so_is_a_file_that_is_gone() {
 }
 
 #[test]
-fn without_the_statistics_a_shorter_log_looks_whole() {
+fn without_statistics_a_shortened_log_passes() {
     // The limit that the README names: a chain can't show what was cut from its end.
     let (dir, path, lines) = seven();
     fs::remove_file(dir.path().join("audit_stats.json")).unwrap();
@@ -94,7 +94,7 @@ fn without_the_statistics_a_shorter_log_looks_whole() {
 }
 
 #[test]
-fn a_line_without_end_is_not_read_into_memory() {
+fn an_endless_line_is_not_read_whole() {
     let (_dir, path, _) = seven();
     fs::write(&path, "x".repeat(3_000_000)).unwrap();
     assert!(matches!(verify(&path).unwrap_err().what, Damage::Torn));

@@ -1,4 +1,4 @@
-//! Drift needs enough tasks on both sides; tallies are bounded and count what they leave out.
+//! Drift alerts and bounded tallies.
 
 use artoo_proto::ToolHealth;
 
@@ -9,7 +9,7 @@ fn totals(ended: u64, abandoned: u64, corrections: u64) -> Totals {
 }
 
 #[test]
-fn drift_is_told_with_its_numbers_and_only_on_enough_tasks() {
+fn drift_needs_enough_tasks() {
     let check = |window: Totals, history: Totals, expected: &[&str]| {
         assert_eq!(drift(&window, &history), expected, "{window:?} against {history:?}");
     };
@@ -31,7 +31,7 @@ fn drift_is_told_with_its_numbers_and_only_on_enough_tasks() {
 }
 
 #[test]
-fn a_tally_keeps_a_page_and_counts_the_rest() {
+fn a_full_tally_counts_the_rest() {
     let mut tally = Tally::default();
     for n in 0..100 {
         tally.add(format!("{n:03}"));

@@ -10,23 +10,23 @@ use artoo_ggs::Decision;
 use artoo_ggs::Profile;
 use artoo_ggs::{ControllerReply, LogEntry, replay};
 
-/// One logged task: what its controller was told and answered, and what the ending was worth to whoever judged it.
+/// A logged task: the calls of its controller with their replies, and the utility of its ending.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LoggedTask<K> {
-    /// From its beginning to its end, one task only.
+    /// The log of one task, from its beginning to its end.
     pub records: Vec<LogEntry<K>>,
-    /// By a person's word or a later check: the log can't know.
+    /// The utility of the ending, judged by a person or a later check.
     pub utility: f64,
 }
 
-/// What a log says about a profile.
+/// The evaluation of a profile on a log.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct OffPolicy {
-    /// Tasks in the log.
+    /// Number of tasks in the log.
     pub tasks: usize,
-    /// Tasks in which the profile decides as the log did throughout.
+    /// Number of tasks in which the profile makes all decisions of the log.
     pub agreeing: usize,
-    /// Mean utility of these, by weight; none where there are none.
+    /// Weighted mean utility of the agreeing tasks; `None` if there are none.
     pub value: Option<f64>,
     /// (Σ weight)² / Σ weight²: as many equally weighted tasks would tell as much (Kish's effective size).
     pub effective_tasks: f64,
@@ -66,8 +66,5 @@ fn weight<K: Ord + Clone>(profile: &Profile, task: &LoggedTask<K>) -> Option<f64
 }
 
 fn decided(reply: &ControllerReply) -> Option<&Decision> {
-    match reply {
-        ControllerReply::Decided(decision) => Some(decision),
-        _ => None,
-    }
+    if let ControllerReply::Decided(decision) = reply { Some(decision) } else { None }
 }

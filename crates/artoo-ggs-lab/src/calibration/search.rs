@@ -57,6 +57,7 @@ pub(super) fn search(calibration: &Calibration) -> Result<Found, CalibrationErro
     Ok(Found { profile, gain, candidates: calibration.population as u64 * (calibration.generations + 1) })
 }
 
+/// The cost that the search minimizes: the negative mean utility of a candidate.
 struct Objective<'a> {
     calibration: &'a Calibration,
 }

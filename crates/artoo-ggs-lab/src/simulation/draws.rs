@@ -3,7 +3,7 @@
 //! A stream would not do: a policy that asks for one number more would shift all that follow, and two policies would no
 //! longer meet the same luck. Here the number for "criterion 2 of subtask 1, round 3" is the same whoever asks.
 
-/// What a number decides. The discriminants enter the address.
+/// The purpose of a random number; its discriminant is part of the number's address.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Purpose {
     /// How many subtasks and criteria there are, and of what kind.

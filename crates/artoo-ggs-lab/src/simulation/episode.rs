@@ -3,7 +3,7 @@
 use super::execution::{Assignment, Execution, Judge, Past, SubtaskResult, execute};
 use super::observe::observe;
 use super::planner::{carried, first_plan, next_plan};
-use super::policy::{Driver, EXECUTIONS_MAX, Kill, Policy, Seen, Step};
+use super::policy::{Driver, EXECUTIONS_MAX, Kill, Policy, PolicyInput, Step};
 use super::utility::{Ending, Utility};
 use super::world::{SubtaskTruth, World};
 use crate::micros;
@@ -13,16 +13,16 @@ use artoo_ggs::Measurement;
 use artoo_ggs::Rules;
 use artoo_ggs::Unit;
 
-/// What became of one task.
+/// The result of one task under one policy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Episode {
     pub(super) ending: Ending,
     pub(super) executions: usize,
-    /// Replans after which more was not met than ever before.
+    /// Number of executions that met no more criteria than the best one before.
     pub(super) wasted: u32,
     pub(super) kill: Option<Kill>,
     pub(super) elapsed_ms: u64,
-    /// Version 0.8's loss after each execution, in micro-units; after the end it stays.
+    /// Loss (specification v0.8) after each execution, in micro-units; constant after the end.
     pub(super) losses: [i64; EXECUTIONS_MAX],
 }
 
@@ -32,26 +32,27 @@ impl Episode {
     }
 }
 
-/// Runs one task.
+/// Runs one task under a policy.
 pub(super) fn run(world: &World, policy: &Policy, utility: &Utility) -> Episode {
     match policy.driver() {
-        Some(driver) => Run::new(world).drive(driver),
+        Some(driver) => TaskRun::new(world).drive(driver),
         None => foresee(world, utility),
     }
 }
 
+/// The state of one task while a policy runs it.
 #[derive(Clone)]
-struct Run<'a> {
+struct TaskRun<'a> {
     world: &'a World,
     past: Past,
     losses: Vec<i64>,
     least_unmet: Option<u32>,
     wasted: u32,
-    /// The closest execution that could be handed over in part: D ≤ δ and nothing required unmet.
+    /// The execution with the lowest D that could be delivered in part: D ≤ δ, no required criterion unmet.
     best: Option<(i64, Execution)>,
 }
 
-impl<'a> Run<'a> {
+impl<'a> TaskRun<'a> {
     fn new(world: &'a World) -> Self {
         let past = Past::new(world.subtasks.len());
         Self { world, past, losses: Vec::new(), least_unmet: None, wasted: 0, best: None }
@@ -91,7 +92,7 @@ impl<'a> Run<'a> {
         self.least_unmet = Some(self.least_unmet.map_or(unmet, |least| least.min(unmet)));
         self.losses.push(loss(&measured, self.past.executions, execution.elapsed_ms));
         self.note_best(execution, &measured);
-        driver.step(&Seen { execution, round: &round, measured: &measured, executions: self.past.executions })
+        driver.step(&PolicyInput { execution, round: &round, measured: &measured, executions: self.past.executions })
     }
 
     fn note_best(&mut self, execution: &Execution, measured: &Measurement) {
@@ -102,7 +103,7 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Every policy ends alike: the best execution is handed over in part if it is close enough, else nothing is.
+    /// Ends the task for every policy alike: delivers the best execution in part if it is close enough, otherwise nothing.
     fn give_up(self, kill: Option<Kill>) -> Episode {
         let ending = self.best.as_ref().map_or(Ending::Nothing, |(_, best)| delivered(self.world, best));
         self.end(ending, kill)
@@ -131,12 +132,12 @@ fn loss(measured: &Measurement, executions: usize, elapsed_ms: u64) -> i64 {
     micros(Loss::new(measured.d, measured.p, parameters.omega(replans, elapsed_ms), &parameters).l)
 }
 
-/// Handed over as complete.
+/// The ending of a result delivered as complete.
 fn accepted(execution: &Execution) -> Ending {
     if execution.whole.is_some_and(|whole| whole.met) { Ending::Full } else { Ending::FalseDelivery }
 }
 
-/// Handed over with what didn't pass on a list.
+/// The ending of a result delivered with a list of what did not pass.
 fn delivered(world: &World, execution: &Execution) -> Ending {
     let subtasks = || world.subtasks.iter().zip(&execution.results);
     let passed: u32 = execution.results.iter().map(|result| result.passed.len()).sum();
@@ -150,22 +151,22 @@ fn delivered(world: &World, execution: &Execution) -> Ending {
     }
 }
 
-/// Whether everything required was met, and is claimed.
+/// Whether every required criterion passed.
 fn has_required(truth: &SubtaskTruth, result: &SubtaskResult) -> bool {
     let required = truth.criteria.iter().enumerate().filter(|(_, criterion)| criterion.required);
     required.into_iter().all(|(index, _)| result.passed.has(index))
 }
 
-/// The oracle: the best plan the truth allows, stopped where its utility is highest.
+/// Runs the oracle: the best plan the truth allows, stopped at its highest utility.
 fn foresee(world: &World, utility: &Utility) -> Episode {
-    let mut run = Run::new(world);
-    let mut best = (0, Run::new(world).end(Ending::Nothing, None));
+    let mut run = TaskRun::new(world);
+    let mut best = (0, TaskRun::new(world).end(Ending::Nothing, None));
     let mut plan = best_plan(world);
     let mut carry: Vec<Option<SubtaskResult>> = Vec::new();
     while run.past.executions < EXECUTIONS_MAX {
         let execution = execute(world, &plan, &carry, &mut run.past, Judge::Omniscient);
-        // It decides nothing; the observation is for the counts alone.
-        run.observe(&execution, &mut Spectator);
+        // The oracle needs no decision; the observation updates the counts.
+        run.observe(&execution, &mut NoDriver);
         let is_whole = execution.whole.is_some_and(|whole| whole.met);
         let ending = if is_whole { Ending::Full } else { delivered(world, &execution) };
         let value = utility.micros(ending, run.past.executions, run.past.elapsed_ms);
@@ -183,16 +184,16 @@ fn foresee(world: &World, utility: &Utility) -> Episode {
     best.1
 }
 
-struct Spectator;
+/// A driver that decides nothing.
+struct NoDriver;
 
-impl Driver for Spectator {
-    fn step(&mut self, _: &Seen<'_>) -> Step {
+impl Driver for NoDriver {
+    fn step(&mut self, _: &PolicyInput<'_>) -> Step {
         Step::GiveUp(None)
     }
 }
 
-/// Sound tools on open targets, as the planner likes them best, in a combination that makes a whole where one is found
-/// by changing a single tool.
+/// The preferred sound tools on open targets, in a combination that fits together if changing one tool yields one.
 fn best_plan(world: &World) -> Vec<Assignment> {
     let sound = |truth: &SubtaskTruth| {
         let tools: Vec<usize> = truth.tool_order.iter().copied().filter(|tool| truth.sound.has(*tool)).collect();

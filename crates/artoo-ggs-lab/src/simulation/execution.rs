@@ -1,56 +1,56 @@
-//! One execution of a plan: what really came of it, and what a verifier made of that.
+//! One execution of a plan: its true result, and the verdicts of a fallible verifier.
 
 use super::draws::Purpose;
 use super::world::{CriterionTruth, Set, SubtaskTruth, TOOLS, World};
 use artoo_ggs::{CriterionMode, FailureClass};
 
-/// Attempts at a subtask within one execution: the fast loop corrects once.
+/// Maximum attempts at a subtask within one execution: one correction.
 pub(super) const ATTEMPTS: u32 = 2;
-/// What a correction inside the fast loop is worth, in refinements: it sees one failure, not the whole.
+/// Effect of a correction within an execution, in refinements: it sees one failure, not the whole result.
 const CORRECTION: f64 = 0.5;
-/// One criterion in five falls out differently each time, whatever its difficulty: a model is no machine.
+/// Share of criteria whose result is random in each execution: a model is not deterministic.
 const JITTER: f64 = 0.2;
 /// A check in code errs a fifth as often as a model that judges, and is as much harder to game.
 const CHECK_ERROR: f64 = 0.2;
-/// How much of a gamed impression reaches the judge of the whole, which took no part in the loop that produced it.
+/// Share of the gaming that reaches the verifier of the combined result, which is not part of the loop that gamed.
 const IMPRESSION: f64 = 0.5;
-/// Gaming makes no verifier blind altogether.
+/// Upper bound on a verifier's false-pass rate, even for gamed work.
 const FALSE_PASS_MAX: f64 = 0.95;
 
-/// How one subtask is to be done.
+/// The plan of one subtask: a tool, a target, and how often the approach was refined.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Assignment {
     pub(super) tool: usize,
     pub(super) target: usize,
-    /// Refinements this approach has been given.
+    /// Number of refinements of this approach.
     pub(super) polish: u32,
 }
 
-/// Who says what is met.
+/// The verifier of an execution.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Judge {
-    /// A verifier with the family's errors.
+    /// A verifier with the error rates of the family.
     Fallible,
-    /// Somebody who sees the truth.
+    /// A verifier that knows the truth.
     Omniscient,
 }
 
-/// What became of one subtask in one execution.
+/// The result of one subtask in one execution.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct SubtaskResult {
     pub(super) assignment: Assignment,
     /// Criteria that are really met.
     pub(super) met: Set,
-    /// Criteria that passed.
+    /// Criteria the verifier passed.
     pub(super) passed: Set,
-    /// Attempts in which each criterion failed.
+    /// Number of failed attempts per criterion.
     pub(super) failed_attempts: Vec<u32>,
     pub(super) attempts: u32,
-    /// Whose fault each failure is, as somebody labelled it.
+    /// The (possibly wrong) failure class of each criterion.
     pub(super) classes: Vec<FailureClass>,
-    /// Whether the last attempt's call came to nothing.
+    /// Whether the call of the last attempt failed.
     pub(super) call_failed: bool,
-    /// Whether it ended on the environment's failure alone, so that nothing was judged.
+    /// Whether a flaky environment ended the subtask, so that nothing was judged.
     pub(super) infrastructure: bool,
 }
 
@@ -59,49 +59,49 @@ impl SubtaskResult {
         self.passed.len() as usize == self.failed_attempts.len()
     }
 
-    /// How much is really unmet.
+    /// Number of criteria that are really unmet.
     pub(super) fn unmet(&self) -> u32 {
         (self.failed_attempts.len() as u32).saturating_sub(self.met.len())
     }
 }
 
-/// What became of the whole.
+/// The combined result of all subtasks: true and as judged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Whole {
+pub(super) struct CombinedResult {
     pub(super) met: bool,
     pub(super) passed: bool,
 }
 
-/// One execution.
+/// The result of one execution of a plan.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Execution {
     pub(super) results: Vec<SubtaskResult>,
-    /// None where a subtask failed: then nobody looks at the whole.
-    pub(super) whole: Option<Whole>,
-    /// Since the task began.
+    /// The combined result; `None` if a subtask failed, since it is not judged then.
+    pub(super) whole: Option<CombinedResult>,
+    /// Time since the task began, in milliseconds.
     pub(super) elapsed_ms: u64,
 }
 
 impl Execution {
-    /// Whether the verifier found nothing unmet.
+    /// Whether the verifier passed the combined result.
     pub(super) fn is_accepted(&self) -> bool {
         self.whole.is_some_and(|whole| whole.passed)
     }
 
-    /// Criteria that are really unmet, over all subtasks.
+    /// Number of criteria that are really unmet, over all subtasks.
     pub(super) fn unmet(&self) -> u32 {
         self.results.iter().map(SubtaskResult::unmet).sum()
     }
 }
 
-/// What earlier executions of this task left behind.
+/// The history of a task: attempts, pairs tried, and time used.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Past {
-    /// Per subtask and tool: attempts made.
+    /// Number of attempts per subtask and tool.
     attempts: Vec<[u32; TOOLS.len()]>,
-    /// Per subtask: (tool, target) pairs executed.
+    /// The (tool, target) pairs tried, per subtask.
     tried: Vec<Vec<(usize, usize)>>,
-    /// Executions so far.
+    /// Number of executions so far.
     pub(super) executions: usize,
     pub(super) elapsed_ms: u64,
 }
@@ -135,7 +135,7 @@ impl Past {
     }
 }
 
-/// Carries a plan out. `carried` holds results of earlier executions that stand; the others are made anew.
+/// Executes a plan. Subtasks with a result in `carried` keep it; the others are executed.
 pub(super) fn execute(
     world: &World,
     plan: &[Assignment],
@@ -146,7 +146,7 @@ pub(super) fn execute(
     let mut results = Vec::with_capacity(plan.len());
     for ((index, truth), assignment) in world.subtasks.iter().enumerate().zip(plan) {
         let result = carried.get(index).cloned().flatten().unwrap_or_else(|| {
-            let result = Site { world, truth, index, assignment: *assignment, past, judge }.work();
+            let result = SubtaskExecution { world, truth, index, assignment: *assignment, past, judge }.work();
             past.note(index, &result);
             result
         });
@@ -160,8 +160,8 @@ pub(super) fn execute(
     Execution { results, whole, elapsed_ms: past.elapsed_ms }
 }
 
-/// The whole is right if its parts are and fit together.
-fn judge_whole(world: &World, results: &[SubtaskResult], past: &Past, judge: Judge) -> Whole {
+/// Judges the combined result: it is right if all subtasks are right and fit together.
+fn judge_whole(world: &World, results: &[SubtaskResult], past: &Past, judge: Judge) -> CombinedResult {
     let family = &world.family;
     let parts_are_right = results.iter().all(|result| result.unmet() == 0);
     let met = parts_are_right && world.fits(results.iter().map(|result| result.assignment.tool));
@@ -169,11 +169,11 @@ fn judge_whole(world: &World, results: &[SubtaskResult], past: &Past, judge: Jud
     let false_pass = family.false_pass + if impressed { IMPRESSION * family.gaming } else { 0.0 };
     let error = if met { family.false_fail } else { false_pass };
     let errs = judge == Judge::Fallible && world.draws.chance(error, Purpose::Verifier, &[past.executions]);
-    Whole { met, passed: met != errs }
+    CombinedResult { met, passed: met != errs }
 }
 
-/// One subtask in one execution.
-struct Site<'a> {
+/// The execution of one subtask.
+struct SubtaskExecution<'a> {
     world: &'a World,
     truth: &'a SubtaskTruth,
     index: usize,
@@ -182,7 +182,7 @@ struct Site<'a> {
     judge: Judge,
 }
 
-impl Site<'_> {
+impl SubtaskExecution<'_> {
     fn work(&self) -> SubtaskResult {
         let count = self.truth.criteria.len();
         let mut result = SubtaskResult {
@@ -266,7 +266,7 @@ impl Site<'_> {
         met != errs
     }
 
-    /// The class a failure is given: its own, or with the family's noise the other.
+    /// The failure class of a criterion: the true one, or by the family's noise the other.
     fn label(&self, environment: bool, criterion: usize) -> FailureClass {
         let (draws, family) = (&self.world.draws, &self.world.family);
         let address = |which: usize| [self.past.executions, self.index, criterion, which];

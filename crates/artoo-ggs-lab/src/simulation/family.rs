@@ -6,48 +6,48 @@
 /// base is [`Family::ORDINARY`] and every other family names only where it differs.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Family {
-    /// Its name in tables.
+    /// The family's name in tables.
     pub name: &'static str,
-    /// What it stands for.
+    /// A short description for tables.
     pub about: &'static str,
-    /// A class of tools can do the work.
+    /// Probability that a class of tools can do the work.
     pub sound_class: f64,
-    /// A tool of such a class can.
+    /// Probability that a tool of such a class can do the work.
     pub sound_tool: f64,
     /// How far the planner's preference follows what is sound: 0 = not at all, 1 = always.
     pub knowledge: f64,
-    /// No tool can do the work, whatever the two above say.
+    /// Probability that no tool can do the work.
     pub infeasible: f64,
-    /// A folder of targets is closed: nothing in it can be acted on in this task.
+    /// Probability that a folder of targets is not accessible in a task.
     pub blocked_folder: f64,
-    /// A single target is.
+    /// Probability that a single target is not accessible.
     pub blocked_target: f64,
-    /// An attempt comes to nothing by no fault but the environment's, and may work the next time.
+    /// Probability that an attempt fails by the environment and may work the next time.
     pub flaky: f64,
-    /// A criterion is met by sound work the first time.
+    /// Probability that sound work meets a criterion the first time.
     pub skill: f64,
-    /// The share of what is lacking that one refinement of sound work makes good.
+    /// Share of the missing skill that one refinement of sound work adds.
     pub refinement: f64,
-    /// A criterion is met by unsound work; refining changes nothing.
+    /// Probability that unsound work meets a criterion; refining does not change it.
     pub luck: f64,
-    /// How much more likely unsound work passes for met with every attempt made in the same way: it learns what the
+    /// Increase of the false-pass probability with every attempt of unsound work by the same tool: it learns what the
     /// verifier looks for.
     pub gaming: f64,
-    /// What is unmet passes for met, where a model judges. Where a check in code does, a fifth of it.
+    /// Probability that a judging model passes an unmet criterion; for a check in code a fifth of it.
     pub false_pass: f64,
-    /// What is met passes for unmet, where a model judges. Where a check in code does, a fifth of it.
+    /// Probability that a judging model fails a met criterion; for a check in code a fifth of it.
     pub false_fail: f64,
-    /// A failure gets the other class.
+    /// Probability that a failure gets the wrong class.
     pub label_noise: f64,
-    /// Sound but unfinished work is blamed on the approach. Neither class fits it.
+    /// Probability that sound but unfinished work is blamed on the approach; neither class fits it.
     pub unfinished_is_logical: f64,
-    /// Per combination of tools: parts that are all right do not make the whole right.
+    /// Probability, per combination of tools, that subtasks which are right do not fit together.
     pub misfit: f64,
-    /// The share of skill every failed execution destroys: it leaves the place worse than it found it.
+    /// Share of skill that every failed execution destroys: it leaves the workspace worse than before.
     pub rot: f64,
     /// Median time of an execution, in seconds.
     pub median_s: f64,
-    /// Standard deviation of its logarithm.
+    /// Standard deviation of the logarithm of that time.
     pub sigma: f64,
 }
 

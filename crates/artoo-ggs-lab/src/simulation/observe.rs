@@ -1,4 +1,4 @@
-//! From an execution to the `Round` a controller measures: only what a verifier could know.
+//! Converts an execution to a `Round`: only what a verifier can know.
 
 use super::execution::{ATTEMPTS, Execution, SubtaskResult};
 use super::world::{SubtaskTruth, TARGETS, TOOLS, World};

@@ -1,4 +1,4 @@
-//! The planner: one model of how plans follow directives, the same for every policy.
+//! The simulated planner: how plans follow instructions; the same for every policy.
 
 use super::draws::Purpose;
 use super::execution::{Assignment, Execution, Past, SubtaskResult};
@@ -6,17 +6,17 @@ use super::observe::{target_name, tool_class, tool_name};
 use super::world::{SubtaskTruth, TOOLS, World, target_count};
 use artoo_ggs::BlockedTarget;
 
-/// A planner does what it was told in words four times in five; what code forbids, always.
+/// Probability that the planner follows an instruction; blocks are enforced always.
 const HEEDS: f64 = 0.8;
-/// Told nothing but "again", it writes the same plan six times in ten.
+/// Probability that the planner repeats its plan if it gets no instruction.
 const REPEATS_UNGUIDED: f64 = 0.6;
 
-/// What is to change about a subtask.
+/// The change an instruction asks for in one subtask.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Change {
-    /// Nobody said.
+    /// No change is asked for.
     Unguided,
-    /// The same with tighter parameters.
+    /// The same tool and target, refined.
     Refine,
     /// Another target.
     Target,
@@ -24,28 +24,28 @@ pub(super) enum Change {
     Tool,
     /// A tool of another class.
     Class,
-    /// Another tool and target.
+    /// Another tool and another target.
     Both,
 }
 
-/// What the next plan is told.
+/// The instruction for the next plan.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Instruction {
-    /// Per subtask; ignored for those that matched and stand.
+    /// The change per subtask; ignored for subtasks whose result is kept.
     pub(super) changes: Vec<Change>,
-    /// Whether what was tried before is written down for the planner.
+    /// Whether the planner knows what was tried before.
     pub(super) remembers: bool,
-    /// Whether matched results are thrown away too.
+    /// Whether matched results are discarded too.
     pub(super) from_scratch: bool,
-    /// Tools code forbids.
+    /// Tools the plan can't use.
     pub(super) blocked_tools: Vec<String>,
-    /// Targets code forbids.
+    /// Targets the plan can't use.
     pub(super) blocked_targets: Vec<BlockedTarget>,
-    /// Classes to choose from under [`Change::Class`]; empty = any other.
+    /// Classes to choose from under [`Change::Class`]; if empty, any other class.
     pub(super) novel_classes: Vec<String>,
 }
 
-/// The first plan: the favourite tool on the favourite target.
+/// The first plan: the preferred tool and target of each subtask.
 pub(super) fn first_plan(world: &World) -> Vec<Assignment> {
     let first = |order: &[usize]| order.first().copied().unwrap_or(0);
     let favourite = |truth: &SubtaskTruth| Assignment {
@@ -56,13 +56,13 @@ pub(super) fn first_plan(world: &World) -> Vec<Assignment> {
     world.subtasks.iter().map(favourite).collect()
 }
 
-/// The results that stand: those that matched, unless the whole was rejected or everything is to be made anew.
+/// The results to keep: those that matched, unless the combined result was rejected or all results are discarded.
 pub(super) fn carried(execution: &Execution, instruction: &Instruction) -> Vec<Option<SubtaskResult>> {
     let keep = execution.whole.is_none() && !instruction.from_scratch;
     execution.results.iter().map(|result| (keep && result.is_matched()).then(|| result.clone())).collect()
 }
 
-/// The next plan; `None` where everything is forbidden for some subtask.
+/// The next plan; `None` if everything is blocked for some subtask.
 pub(super) fn next_plan(
     world: &World,
     past: &Past,
@@ -76,13 +76,13 @@ pub(super) fn next_plan(
             if carried.get(index).is_some_and(Option::is_some) {
                 return Some(result.assignment);
             }
-            Desk { world, past, instruction, truth, index, current: result.assignment }.assign()
+            SubtaskPlanning { world, past, instruction, truth, index, current: result.assignment }.assign()
         })
         .collect()
 }
 
-/// Planning one subtask anew.
-struct Desk<'a> {
+/// The planning of one subtask.
+struct SubtaskPlanning<'a> {
     world: &'a World,
     past: &'a Past,
     instruction: &'a Instruction,
@@ -91,7 +91,7 @@ struct Desk<'a> {
     current: Assignment,
 }
 
-impl Desk<'_> {
+impl SubtaskPlanning<'_> {
     fn assign(&self) -> Option<Assignment> {
         let address = [self.past.executions, self.index];
         let told = self.instruction.changes.get(self.index).copied().unwrap_or(Change::Unguided);
@@ -120,7 +120,7 @@ impl Desk<'_> {
         }
     }
 
-    /// The current assignment, `polish` refinements on; where it is forbidden, the nearest that isn't.
+    /// The current assignment with `polish` more refinements; if it is blocked, the nearest allowed one.
     fn keep(&self, polish: u32) -> Option<Assignment> {
         let Assignment { tool, target, .. } = self.current;
         if self.is_allowed(tool, target) {
@@ -130,10 +130,10 @@ impl Desk<'_> {
         }
     }
 
-    /// The planner's favourite among what is wanted and allowed, untried first where it remembers; else the nearest
-    /// that is allowed.
+    /// The preferred assignment that is wanted and allowed, untried ones first if the planner remembers; otherwise the
+    /// nearest allowed one.
     fn choose(&self, wanted: impl Fn(usize, usize) -> bool) -> Option<Assignment> {
-        // What need not change stays: the current target is looked at first.
+        // The current target comes first, so that it changes only if it has to.
         let mut found = None;
         for tool in self.truth.tool_order.iter().copied() {
             for target in self.targets_current_first() {
@@ -149,7 +149,7 @@ impl Desk<'_> {
         found.map(|(tool, target)| self.move_to(tool, target, 0)).or_else(|| self.keep(0))
     }
 
-    /// The allowed assignment that changes least: another target, then another tool.
+    /// The allowed assignment with the smallest change: another target, then another tool.
     fn nearest(&self, polish: u32) -> Option<Assignment> {
         let same_tool = self.targets_current_first().map(|target| (self.current.tool, target));
         let others = self.truth.tool_order.iter().flat_map(|tool| self.targets_current_first().map(|t| (*tool, t)));
@@ -157,7 +157,7 @@ impl Desk<'_> {
         Some(self.move_to(tool, target, polish))
     }
 
-    /// Any allowed assignment: each favourite twice as likely as the next.
+    /// A random allowed assignment; each preference is twice as likely as the next.
     fn sample(&self) -> Option<Assignment> {
         let pick = |order: &[usize], which: usize| {
             let u = self.world.draws.uniform(Purpose::Planner, &[self.past.executions, self.index, which]);
@@ -168,7 +168,7 @@ impl Desk<'_> {
         if self.is_allowed(tool, target) { Some(self.move_to(tool, target, 0)) } else { self.nearest(0) }
     }
 
-    /// Refinements stay with a tool and are lost with it.
+    /// Moves to another assignment; refinements are kept with the tool.
     fn move_to(&self, tool: usize, target: usize, polish: u32) -> Assignment {
         let polish = if tool == self.current.tool { self.current.polish + polish } else { 0 };
         Assignment { tool, target, polish }

@@ -1,4 +1,4 @@
-//! The policies: who decides what follows an execution that fell short.
+//! The policies: they decide what follows an execution.
 
 mod baseline;
 mod controlled;
@@ -9,75 +9,74 @@ use super::planner::Instruction;
 use artoo_ggs::Profile;
 use artoo_ggs::{Hyperparameters, ParameterTable};
 use artoo_ggs::{Measurement, Round};
-use baseline::{Baseline, Habit};
+use baseline::{Baseline, BaselineKind};
 use controlled::Controlled;
 use v07::V07;
 
-/// Executions any policy may use: version 0.8's limit on replans holds for all.
+/// Maximum number of executions per task: the `max_replans` of specification v0.8 holds for every policy.
 pub const EXECUTIONS_MAX: usize = 1 + ParameterTable::DEFAULT.max_replans as usize;
 
-/// A named policy.
+/// A named policy: it decides after each execution whether to deliver, give up or plan again.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Policy {
     name: String,
-    kind: Kind,
+    kind: PolicyKind,
 }
 
+/// How a policy decides.
 #[derive(Debug, Clone, PartialEq)]
-enum Kind {
-    Baseline(Habit),
+enum PolicyKind {
+    Baseline(BaselineKind),
     V07,
     Profile(Profile),
     Oracle,
 }
 
 impl Policy {
-    /// Tries again without saying what to change.
+    /// Plans again without saying what to change.
     #[must_use]
     pub fn naive() -> Self {
-        Self::of("naive", Kind::Baseline(Habit::Naive))
+        Self::of("naive", PolicyKind::Baseline(BaselineKind::Naive))
     }
 
-    /// Writes down what failed in each subtask and what the planner should do about it: mostly met, refine; blamed on
-    /// the environment, another target; on the approach, another tool. Everything tried stays written down. Nothing is
-    /// forbidden. (After Shinn et al., "Reflexion", 2023.)
+    /// Tells the planner for each subtask what to change: refine if most is met, another target if the environment is to
+    /// blame, another tool if the approach is. Everything tried stays in the notes; nothing is blocked. (After Shinn et al., "Reflexion", 2023.)
     #[must_use]
     pub fn reflexion() -> Self {
-        Self::of("reflexion", Kind::Baseline(Habit::Reflexion))
+        Self::of("reflexion", PolicyKind::Baseline(BaselineKind::Reflexion))
     }
 
-    /// Refines as long as the distance falls, and plans all that fails anew when it doesn't, with what was tried written
-    /// down. (After the stall counter of Magentic-One, scaled to four executions.)
+    /// Refines as long as D falls; otherwise plans all failing subtasks anew, with notes of what was tried. (After the stall counter of Magentic-One, scaled to four executions.)
     #[must_use]
     pub fn stall() -> Self {
-        Self::of("stall", Kind::Baseline(Habit::Stall))
+        Self::of("stall", PolicyKind::Baseline(BaselineKind::Stall))
     }
 
-    /// Throws everything away and plans anew: best of four.
+    /// Discards everything and plans anew: best of four.
     #[must_use]
     pub fn restart() -> Self {
-        Self::of("restart", Kind::Baseline(Habit::Restart))
+        Self::of("restart", PolicyKind::Baseline(BaselineKind::Restart))
     }
 
-    /// Version 0.7's table: an improving loss is trusted, only a distance of 0 is good enough, two minutes are all.
+    /// The decision table of specification v0.7: trusts a falling loss, accepts only D = 0, has a budget of two minutes.
     #[must_use]
     pub fn v07() -> Self {
-        Self::of("v07", Kind::V07)
+        Self::of("v07", PolicyKind::V07)
     }
 
-    /// This crate's controller under [`Profile::strict_spec`].
+    /// The `artoo-ggs` controller under [`Profile::strict_spec`].
     #[must_use]
     pub fn literal() -> Self {
         Self::profile("literal", Profile::strict_spec())
     }
 
-    /// This crate's controller under [`Profile::default`].
+    /// The `artoo-ggs` controller under [`Profile::default`].
     #[must_use]
     pub fn v08() -> Self {
         Self::profile("v08", Profile::default())
     }
 
-    /// Version 0.8 with δ = 0: never content with part, to show what being content costs and saves.
+    /// The `artoo-ggs` controller with δ = 0: never delivers in part before it gives up.
     #[must_use]
     pub fn strict() -> Self {
         let v08 = Profile::default();
@@ -87,20 +86,19 @@ impl Policy {
         Self::profile("strict", strict.unwrap_or(v08))
     }
 
-    /// This crate's controller under a profile of one's own.
+    /// The `artoo-ggs` controller under any profile.
     #[must_use]
     pub fn profile(name: &str, profile: Profile) -> Self {
-        Self::of(name, Kind::Profile(profile))
+        Self::of(name, PolicyKind::Profile(profile))
     }
 
-    /// Sees the truth: takes sound tools and open targets, refines, fears no verifier, and stops where it pays most.
-    /// What no policy can beat.
+    /// An upper bound: it knows the truth, uses sound tools on open targets, and stops at the best utility.
     #[must_use]
     pub fn oracle() -> Self {
-        Self::of("oracle", Kind::Oracle)
+        Self::of("oracle", PolicyKind::Oracle)
     }
 
-    /// Every policy, in the order of tables.
+    /// All policies, in the order of the tables.
     #[must_use]
     pub fn all() -> Vec<Self> {
         vec![
@@ -116,51 +114,51 @@ impl Policy {
         ]
     }
 
-    /// What it is called in tables.
+    /// The policy's name in tables.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// Whether it sees what others can't.
+    /// Whether the policy is the oracle, which knows the truth.
     #[must_use]
     pub fn is_oracle(&self) -> bool {
-        self.kind == Kind::Oracle
+        self.kind == PolicyKind::Oracle
     }
 
-    fn of(name: &str, kind: Kind) -> Self {
+    fn of(name: &str, kind: PolicyKind) -> Self {
         Self { name: name.to_owned(), kind }
     }
 
-    /// Somebody to decide for one task; none for the oracle, which needs no decisions.
+    /// A driver for one task; `None` for the oracle, which needs no decisions.
     pub(super) fn driver(&self) -> Option<Box<dyn Driver + '_>> {
         match &self.kind {
-            Kind::Baseline(habit) => Some(Box::new(Baseline::new(*habit))),
-            Kind::V07 => Some(Box::new(V07::new())),
-            Kind::Profile(profile) => Some(Box::new(Controlled::new(profile))),
-            Kind::Oracle => None,
+            PolicyKind::Baseline(kind) => Some(Box::new(Baseline::new(*kind))),
+            PolicyKind::V07 => Some(Box::new(V07::new())),
+            PolicyKind::Profile(profile) => Some(Box::new(Controlled::new(profile))),
+            PolicyKind::Oracle => None,
         }
     }
 }
 
-/// What a policy looks at.
-pub(super) struct Seen<'a> {
+/// The input of a policy: one execution as it was measured.
+pub(super) struct PolicyInput<'a> {
     pub(super) execution: &'a Execution,
     pub(super) round: &'a Round,
-    /// By version 0.8's rules.
+    /// D and P by the rules of specification v0.8.
     pub(super) measured: &'a Measurement,
-    /// Executions so far, this one included.
+    /// Number of executions so far, this one included.
     pub(super) executions: usize,
 }
 
-/// What a policy decides.
+/// The decision of a policy.
 #[derive(Debug)]
 pub(super) enum Step {
-    /// Hand over this execution's result as complete.
+    /// Deliver the result as complete.
     Accept,
-    /// Hand over this execution's result, naming what is unmet.
+    /// Deliver the result with a list of what is unmet.
     Deliver,
-    /// End the task without one.
+    /// End the task without a delivery, by a kill switch if given.
     GiveUp(Option<Kill>),
     /// Plan again.
     Replan(Instruction),
@@ -169,14 +167,14 @@ pub(super) enum Step {
 /// An end by a kill switch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Kill {
-    /// Whether the measured distance rose in each of the rounds that the switch counted.
+    /// Whether D rose in every round that the switch counted.
     pub(super) distance_rose: bool,
 }
 
-/// Decides for one task.
+/// Makes the decisions of a policy for one task.
 pub(super) trait Driver {
-    /// After an execution.
-    fn step(&mut self, seen: &Seen<'_>) -> Step;
+    /// Decides after an execution.
+    fn step(&mut self, seen: &PolicyInput<'_>) -> Step;
 }
 
 /// Whether the last `count` steps of a series all rose.

@@ -11,74 +11,74 @@ use super::tally::Tally;
 use super::utility::Utility;
 use super::world::World;
 
-/// Tasks a thread takes at a time: enough to hide the hand-over, few enough to share the last ones out.
+/// Number of tasks a thread takes at a time: enough to hide the synchronization, few enough to balance the load.
 const TASKS_AT_A_TIME: u32 = 250;
-/// Most threads: beyond it, handing out work costs more than doing it.
+/// Maximum number of threads; with more, distributing the work costs more than doing it.
 const THREADS_MAX: usize = 64;
 
-/// What is to be run.
+/// A simulation to run: every policy on the same tasks of every family.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Study {
-    /// Compared on the same tasks.
+    /// The policies to compare, each on the same tasks.
     pub policies: Vec<Policy>,
-    /// The kinds of task.
+    /// The families of tasks.
     pub families: Vec<Family>,
-    /// Tasks of each family.
+    /// Number of tasks per family.
     pub tasks: u32,
-    /// Two studies of one seed are the same to the last bit, whatever the number of threads.
+    /// Seed of all random numbers; the result does not depend on the number of threads.
     pub seed: u64,
-    /// What endings are worth.
+    /// The utility of each ending.
     pub utility: Utility,
-    /// The policy others are compared with, as a position in `policies`.
+    /// Index in `policies` of the policy the others are compared with.
     pub reference: usize,
-    /// 0 = as many as the machine runs at once.
+    /// Number of threads; 0 uses all processors.
     pub threads: usize,
 }
 
-/// One policy on one family.
+/// The result of one policy on one family.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Cell {
-    /// The counts.
+    /// Counts and mean utility.
     pub row: Row,
-    /// Mean of the utility's difference from the reference policy, task by task.
+    /// Mean difference of utility from the reference policy on the same tasks.
     pub difference: f64,
-    /// Its standard error.
+    /// Standard error of `difference`.
     pub difference_se: f64,
-    /// Mean of version 0.8's loss after each execution; a task that ended keeps its last.
+    /// Mean loss (specification v0.8) after each execution; a task that ended keeps its last loss.
     pub losses: Vec<f64>,
 }
 
-/// One policy on one family, as a line of JSON has it. All but the last two are counts over all tasks.
+/// Counts and mean utility of one policy on one family, as written to JSON.
 #[derive(Debug, Clone, PartialEq, serde::Serialize)]
 pub struct Row {
     /// The policy's name.
     pub policy: String,
     /// The family's name.
     pub family: String,
-    /// Tasks run.
+    /// Number of tasks run.
     pub tasks: u64,
-    /// Ended [`super::Ending::Full`].
+    /// Number of tasks that ended with [`super::Ending::Full`].
     pub full: u64,
-    /// Ended [`super::Ending::Partial`].
+    /// Number of tasks that ended with [`super::Ending::Partial`].
     pub partial: u64,
-    /// Ended [`super::Ending::FalseDelivery`].
+    /// Number of tasks that ended with [`super::Ending::FalseDelivery`].
     pub false_delivery: u64,
-    /// Plans executed.
+    /// Number of plans executed.
     pub executions: u64,
-    /// Executions after the first that met no more than the best before.
+    /// Number of executions that met no more criteria than the best one before.
     pub wasted: u64,
-    /// Ended by a kill switch.
+    /// Number of tasks ended by a kill switch.
     pub kills: u64,
-    /// Of these: the measured distance did not rise in each of the rounds the switch counted.
+    /// Number of those kills in which D did not rise in every round the switch counted.
     pub kills_without_worsening: u64,
-    /// Mean utility of a task.
+    /// Mean utility per task.
     pub utility: f64,
-    /// Its standard error.
+    /// Standard error of `utility`.
     pub utility_se: f64,
 }
 
 impl Study {
-    /// Every policy on every family, compared with v08.
+    /// A study of every policy on every family, compared with `v08`.
     #[must_use]
     pub fn full(tasks: u32) -> Self {
         let policies = Policy::all();
@@ -94,7 +94,7 @@ impl Study {
         }
     }
 
-    /// Runs it; cells by family, then policy.
+    /// Runs the study; returns a cell per family and policy, ordered by family.
     #[must_use]
     pub fn run(&self) -> Vec<Cell> {
         let tallies = self.tally();
@@ -115,7 +115,7 @@ impl Study {
                 let (family, chunk) = (turn / chunks, (turn % chunks) as u32);
                 let first = chunk * TASKS_AT_A_TIME;
                 let part = self.chunk(family, first..self.tasks.min(first.saturating_add(TASKS_AT_A_TIME)));
-                // A thread that panicked left whole sums behind: they are added in one go.
+                // Sums are added under the lock in one go, so a poisoned lock holds complete sums.
                 let mut sums = sums.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
                 for (sum, part) in sums.iter_mut().skip(family * self.policies.len()).zip(&part) {
                     sum.merge(part);
@@ -170,15 +170,15 @@ impl Study {
     }
 }
 
-/// One task under every policy.
+/// Runs one task under every policy.
 fn episodes(family: &Family, policies: &[Policy], task: u32, seed: u64, utility: &Utility) -> Vec<Episode> {
-    // A family's tasks depend on its name, not on its place in a list: any selection meets the same ones.
+    // Tasks depend on the family's name, not on its index: every selection of families gets the same tasks.
     let address = family.name.bytes().fold(0_u64, |hash, byte| hash.wrapping_mul(257).wrapping_add(u64::from(byte)));
     let world = World::new(*family, Draws::of_task(seed, address, u64::from(task)));
     policies.iter().map(|policy| run(&world, policy, utility)).collect()
 }
 
-/// Each policy's utility in each task, in micro-units.
+/// The utility of each policy in each task, in micro-units.
 pub(crate) fn task_utilities(
     family: &Family,
     policies: &[Policy],

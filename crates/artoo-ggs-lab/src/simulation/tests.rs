@@ -2,6 +2,9 @@
 
 use super::draws::Draws;
 use super::episode::{Episode, run};
+use super::execution::{Judge, Past, execute};
+use super::observe::observe;
+use super::planner::first_plan;
 use super::world::World;
 use super::{Cell, EXECUTIONS_MAX, Family, Policy, Row, Study, Utility, picture};
 
@@ -247,4 +250,14 @@ fn pictures_name_every_policy_and_stay_well_formed_whatever_one_is_called() {
         assert_eq!(svg.matches('<').count(), svg.matches('>').count());
         assert!(!svg.contains("NaN") && !svg.contains("inf"), "{svg}");
     }
+}
+
+#[test]
+fn flaky_executions_are_reported_as_infrastructure() {
+    let flaky = Family { flaky: 1.0, ..Family::ORDINARY };
+    let world = World::new(flaky, Draws::of_task(3, 0, 0));
+    let mut past = Past::new(world.subtasks.len());
+    let execution = execute(&world, &first_plan(&world), &[], &mut past, Judge::Fallible);
+    let round = observe(&world, &execution);
+    assert!(round.subtasks.iter().all(|subtask| subtask.infrastructure && subtask.calls[0].failed), "{round:?}");
 }

@@ -1,46 +1,46 @@
-//! What an ending is worth: the four endings, and the weights that turn them into one number.
+//! The utility of a task: the four endings, and their weights.
 
-/// How a task ended, judged by the truth.
+/// How a simulated task ended, judged by its hidden truth.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Ending {
-    /// Handed over as complete, and everything is really met, the whole included.
+    /// Delivered as complete, and every criterion is really met.
     Full,
-    /// Handed over with a list of what is unmet, and everything not on the list is really met.
+    /// Delivered with a list of unmet criteria, and every criterion not on the list is really met.
     Partial {
-        /// Share of the subtasks' criteria that are claimed and met, in micro-units; 0 where something required is unmet.
+        /// Share of criteria that are met, in micro-units; 0 if a required criterion is unmet.
         worth_micros: i64,
     },
-    /// Handed over with a claim that is not true: something said to be met is not.
+    /// Delivered with a criterion reported as met that is not.
     FalseDelivery,
-    /// Nothing handed over as done.
+    /// Nothing was delivered.
     Nothing,
 }
 
-/// What things are worth, in units of one task done.
+/// The weights of endings and costs; 1 is the value of a task done in full.
 ///
-/// Reasons for the defaults: a task done in part saves at most half of the work, since somebody has to pick it up; a
-/// false claim costs as much as a task done is worth, since somebody acts on it; an execution is five to ten model
+/// Reasons for the defaults: a task done in part saves at most half of the work, since someone has to finish it; a
+/// false delivery costs as much as a full success is worth, since someone acts on it; an execution is five to ten model
 /// calls, a twentieth of what the task is worth; a minute of waiting a fiftieth, so that five minutes are worth two
 /// executions.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Utility {
-    /// Of a full success.
+    /// Value of a full success.
     pub full: f64,
-    /// Of an honest partial, times the share of criteria met.
+    /// Value of an honest partial delivery, multiplied by the share of criteria met.
     pub partial: f64,
-    /// Of a false delivery.
+    /// Value of a false delivery (negative).
     pub false_delivery: f64,
-    /// Of every execution.
+    /// Cost of each execution (negative).
     pub execution: f64,
-    /// Of every minute.
+    /// Cost of each minute (negative).
     pub minute: f64,
 }
 
 impl Utility {
-    /// The weights of every published table.
+    /// The weights of all published tables.
     pub const DEFAULT: Self = Self { full: 1.0, partial: 0.5, false_delivery: -1.0, execution: -0.05, minute: -0.02 };
 
-    /// In micro-units, so that sums don't depend on their order.
+    /// The utility of a task in micro-units; integers, so that sums don't depend on their order.
     #[must_use]
     pub fn micros(&self, ending: Ending, executions: usize, elapsed_ms: u64) -> i64 {
         let result = match ending {

@@ -4,7 +4,7 @@ use super::draws::{Draws, Purpose};
 use super::family::Family;
 use artoo_ggs::CriterionMode;
 
-/// Tools there are, two to a class.
+/// All tools with their classes, two per class.
 pub(super) const TOOLS: [(&str, &str); 6] = [
     ("read_file", "files"),
     ("glob", "files"),
@@ -13,22 +13,22 @@ pub(super) const TOOLS: [(&str, &str); 6] = [
     ("shell", "shell"),
     ("script", "shell"),
 ];
-/// Targets each subtask can act on, two to a folder.
+/// The targets of each subtask, two per folder.
 pub(super) const TARGETS: [[&str; 4]; SUBTASKS_MAX] = [
     ["/a/east/1", "/a/east/2", "/a/west/1", "/a/west/2"],
     ["/b/east/1", "/b/east/2", "/b/west/1", "/b/west/2"],
     ["/c/east/1", "/c/east/2", "/c/west/1", "/c/west/2"],
 ];
-/// Most subtasks of a task: enough for one to fail beside others that match.
+/// Maximum number of subtasks of a task.
 pub(super) const SUBTASKS_MAX: usize = 3;
-/// Most criteria of a subtask: D then moves in steps of a twelfth, as with real plans.
+/// Maximum number of criteria of a subtask.
 pub(super) const CRITERIA_MAX: usize = 4;
-/// Half of all criteria have a check in code.
+/// Probability that a criterion is verifiable.
 const VERIFIABLE: f64 = 0.5;
-/// Half of all tasks have something without which the rest is worth nothing.
+/// Probability that a task has a required criterion.
 const HAS_REQUIRED: f64 = 0.5;
 
-/// A set of small numbers.
+/// A set of numbers from 0 to 7.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct Set(u8);
 
@@ -53,36 +53,36 @@ impl Set {
         self.0 == 0
     }
 
-    /// Whether everything in `self` is in `other`.
+    /// Whether `self` is a subset of `other`.
     pub(super) fn is_within(self, other: Self) -> bool {
         self.0 & !other.0 == 0
     }
 }
 
-/// One criterion as it really is.
+/// The hidden truth of one criterion.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct CriterionTruth {
     pub(super) mode: CriterionMode,
     pub(super) required: bool,
-    /// Sound work of at least this skill meets it, in 0..1.
+    /// The skill needed to meet the criterion, in 0..1.
     pub(super) difficulty: f64,
 }
 
-/// One subtask as it really is.
+/// The hidden truth of one subtask.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct SubtaskTruth {
     pub(super) criteria: Vec<CriterionTruth>,
-    /// Tools that can do it.
+    /// Tools that can do the subtask.
     pub(super) sound: Set,
-    /// Targets that can be acted on.
+    /// Targets that are accessible.
     pub(super) open: Set,
-    /// Tools, the planner's favourite first.
+    /// Tools in the planner's order of preference.
     pub(super) tool_order: Vec<usize>,
-    /// Targets, the planner's favourite first.
+    /// Targets in the planner's order of preference.
     pub(super) target_order: Vec<usize>,
 }
 
-/// One task as it really is.
+/// The hidden truth of one task.
 #[derive(Debug, Clone)]
 pub(super) struct World {
     pub(super) family: Family,
@@ -99,12 +99,12 @@ impl World {
         Self { family, draws, subtasks }
     }
 
-    /// Criteria of the subtasks, the whole's not counted.
+    /// Number of criteria of all subtasks.
     pub(super) fn criteria_count(&self) -> u32 {
         self.subtasks.iter().map(|subtask| subtask.criteria.len() as u32).sum()
     }
 
-    /// Whether sound parts made with these tools make a sound whole.
+    /// Whether subtasks done with these tools fit together.
     pub(super) fn fits(&self, tools: impl Iterator<Item = usize>) -> bool {
         let address: Vec<usize> = tools.collect();
         !self.draws.chance(self.family.misfit, Purpose::Fit, &address)
@@ -141,7 +141,7 @@ fn draw_sound(family: &Family, draws: &Draws, subtask: usize) -> Set {
         draws.chance(family.sound_class, Purpose::Truth, &[1, subtask, tool / 2])
             && draws.chance(family.sound_tool, Purpose::Truth, &[2, subtask, tool])
     });
-    // What can be done at all can be done by one tool at least.
+    // A feasible subtask has at least one sound tool.
     if sound.is_empty() { sound.with(draws.index(TOOLS.len(), Purpose::Truth, &[3, subtask])) } else { sound }
 }
 

@@ -8,6 +8,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use crate::loss::Loss;
 use crate::unit::Unit;
 
+/// A loss with its numbers as text.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct ExactLoss {

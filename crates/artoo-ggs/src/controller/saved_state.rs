@@ -12,6 +12,7 @@ use crate::profile::Profile;
 /// Version of the saved state; raised when an older state can't be read any more.
 const VERSION: u32 = 1;
 
+/// A controller as it is written.
 #[derive(Serialize)]
 struct SavedController<'a, K> {
     version: u32,
@@ -19,6 +20,7 @@ struct SavedController<'a, K> {
     tasks: Vec<(&'a K, &'a TaskState)>,
 }
 
+/// A controller as it is read, before its tasks are checked.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct ReadController<K> {

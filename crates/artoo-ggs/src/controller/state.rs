@@ -12,8 +12,9 @@ use crate::macro_state::PreviousAction;
 use crate::measurement::{
     Claims, CriterionScope, Failing, FailureMix, Measurement, Round, RoundError, failing, measure_failing,
 };
-use crate::outcome::{Decision, Outcome, StopReason, SuccessOutcome};
+use crate::outcome::{Decision, Outcome, SuccessOutcome};
 use crate::profile::Profile;
+use crate::stop_reason::StopReason;
 use crate::table::{Margins, Thresholds, Trend};
 use crate::unit::{Unit, micros};
 
@@ -154,7 +155,6 @@ impl TaskState {
     /// Ends the task: every criterion is met, so the decision table is bypassed.
     fn accept(&mut self, profile: &Profile, measured: &MeasuredRound<'_>) -> Decision {
         let inputs = self.inputs(profile, Unit::ZERO, Unit::ZERO, false);
-        self.note_best(Unit::ZERO);
         let basis = DecisionBasis::without_blame(inputs, &inputs.evaluate(profile));
         let mut decision = self.decision(profile, Some(measured.round), basis, Outcome::Accept);
         decision.counterfactual = Some(inputs.smallest_miss(profile));

@@ -120,3 +120,30 @@ fn the_loss_is_the_published_sum() {
         assert!((omega.value() - expected).abs() < 1e-12, "g1/g3: {replans} replans, {elapsed_ms} ms: {omega}");
     }
 }
+
+#[test]
+fn constructors_set_what_they_name() {
+    let subtask = |subtask: SubtaskMeasure| (subtask.status, subtask.infrastructure);
+    assert_eq!(subtask(SubtaskMeasure::matched(vec![])), (SubtaskStatus::Matched, false));
+    assert_eq!(subtask(SubtaskMeasure::failed(vec![])), (SubtaskStatus::Failed, false));
+    assert_eq!(subtask(SubtaskMeasure::failed_by_infrastructure(vec![])), (SubtaskStatus::Failed, true));
+    assert_eq!(subtask(SubtaskMeasure::not_run(vec![])), (SubtaskStatus::NotRun, false));
+    let criterion = CriterionMeasure::met("a");
+    assert_eq!((criterion.mode, criterion.required, criterion.class), (CriterionMode::Verifiable, false, None));
+    let criterion = CriterionMeasure::unmet("a").plausible(1, 3).required();
+    assert_eq!((criterion.mode, criterion.required), (CriterionMode::Plausible, true));
+    assert_eq!((criterion.failed_attempts, criterion.attempts), (1, 3));
+    let verdicts =
+        [CriterionMeasure::met, CriterionMeasure::unmet, CriterionMeasure::undecided].map(|new| new("a").verdict);
+    assert_eq!(verdicts, [Verdict::Pass, Verdict::Fail, Verdict::Missing]);
+    assert_eq!([ToolTarget::worked("t", "x").failed, ToolTarget::failed("t", "x").failed], [false, true]);
+}
+
+#[test]
+fn failed_call_blocks_its_target_under_infrastructure() {
+    let criteria = vec![CriterionMeasure::undecided("a")];
+    let failed = calls(SubtaskMeasure::failed_by_infrastructure(criteria), &["!read /srv/a"]);
+    let decision = run(Profile::default(), 0, &[round(vec![failed])]).remove(0);
+    assert_eq!((decision.state(), decision.loss.p), (MacroState::ChangePath, Unit::ZERO));
+    assert!(replan(&decision).blocks("any", "/srv/a"), "documented at SubtaskMeasure::infrastructure");
+}

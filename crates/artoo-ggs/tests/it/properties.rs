@@ -269,8 +269,7 @@ proptest! {
             let Outcome::Replan(replan) = &decision.outcome else { continue };
             released.extend(replan.released_tools.iter().cloned());
             for pair in &failed {
-                let blocked = replan.blocked_tools.contains(&pair.tool)
-                    || replan.blocked_targets.iter().any(|b| b.matches(&pair.tool, &pair.target));
+                let blocked = replan.blocks(&pair.tool, &pair.target);
                 prop_assert!(blocked || released.contains(&pair.tool), "{:?} is open in {:?}", pair, replan);
             }
         }

@@ -98,3 +98,12 @@ fn a_changed_byte_is_found() {
     assert!(source.to_string().starts_with(expected), "{source}");
     assert!(matches!(replayed("").unwrap_err(), ReplayError::Empty));
 }
+
+#[test]
+fn saved_accept_is_read_as_an_observed_round() {
+    let event = ControllerEvent::new(7, ControllerCall::Observe { task: "a".to_owned(), round: shares(0, 0, 1) });
+    let saved = serde_json::to_string(&event).unwrap();
+    assert!(saved.contains("{\"round\":{\"task\":\"a\",\"round\":"), "{saved}");
+    let older = saved.replacen("{\"round\":{\"task\"", "{\"accept\":{\"task\"", 1);
+    assert_eq!(serde_json::from_str::<ControllerEvent<String>>(&older).unwrap(), event);
+}

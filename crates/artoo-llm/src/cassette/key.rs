@@ -1,25 +1,26 @@
-//! A stable name for a request: a digest of its role, schema name and prompt, with ids, times and given words masked.
+//! The key of a recorded request: a hash of its role, schema name and prompt, with ids, times and given texts masked.
 
 use artoo_proto::ModelRequest;
 use sha2::{Digest, Sha256};
 
-/// What differs between two runs of the same thing and so must not count.
+/// Texts that differ between two runs of the same request and are replaced before hashing.
 ///
-/// UUIDs (`<uuid>`) and RFC 3339 times (`<time>`) are always masked.
+/// UUIDs (`<uuid>`) and RFC 3339 times (`<time>`) are always replaced.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Masks {
     words: Vec<(String, String)>,
 }
 
 impl Masks {
-    /// Also masks a given text, such as the path of a temporary folder; `stand_in` takes its place.
+    /// Also replaces `text`, such as the path of a temporary folder, by `stand_in`.
     #[must_use]
     pub fn and(mut self, text: impl Into<String>, stand_in: impl Into<String>) -> Self {
         self.words.push((text.into(), stand_in.into()));
         self
     }
 
-    /// The key of `request`: 64 hexadecimal digits. The schema's content and the token cap are not part of it.
+    /// The SHA-256 of role, schema name and masked prompt. The schema's content and the token limit are not part of
+    /// it.
     #[must_use]
     pub fn key(&self, request: &ModelRequest) -> String {
         let mut digest = Sha256::new();
@@ -43,10 +44,10 @@ impl Masks {
     }
 }
 
-/// `x` stands for a hexadecimal digit.
+/// Shape of a UUID: `x` stands for a hexadecimal digit.
 const UUID: &str = "xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx";
 
-/// `0` stands for a decimal digit; fraction and offset follow.
+/// Shape of a time: `0` stands for a decimal digit; a fraction and an offset follow.
 const TIME: &str = "0000-00-00T00:00:00";
 
 fn mask_ids_and_times(text: &str) -> String {
@@ -67,12 +68,13 @@ fn mask_ids_and_times(text: &str) -> String {
     out
 }
 
+/// Length of a UUID at the start of the text.
 fn uuid(text: &str) -> Option<usize> {
     let rest = follows(text, UUID)?;
     (!rest.starts_with(|c: char| c.is_ascii_alphanumeric())).then_some(UUID.len())
 }
 
-/// An RFC 3339 time: fraction at will, offset obligatory.
+/// Length of an RFC 3339 time at the start of the text; the fraction is optional, the offset is required.
 fn time(text: &str) -> Option<usize> {
     let rest = follows(text, TIME)?;
     let rest =
@@ -81,7 +83,7 @@ fn time(text: &str) -> Option<usize> {
     Some(text.len() - rest.len())
 }
 
-/// What follows a part of the given shape.
+/// The rest of the text after a prefix of the given shape.
 fn follows<'t>(text: &'t str, shape: &str) -> Option<&'t str> {
     let (head, rest) = text.split_at_checked(shape.len())?;
     let same = head.bytes().zip(shape.bytes()).all(|(byte, wanted)| match wanted {

@@ -21,9 +21,9 @@ pub(super) fn extract(archive: &Path, member: &str, bytes: u64, into: &Path) -> 
     private::remove(into)?;
     let mut to = private::open(OpenOptions::new().write(true).create_new(true), into)?;
     // The size in the archive's directory is a claim, so at most one byte more than expected is written.
-    let written = copy(&mut member.take(bytes.saturating_add(1)), &mut to).map_err(|error| match error.kind() {
-        ErrorKind::StorageFull => FilesError::io(into)(error),
-        _ => problem(error.to_string()),
+    let written = copy(&mut member.take(bytes.saturating_add(1)), &mut to).map_err(|error| {
+        let is_full = error.kind() == ErrorKind::StorageFull;
+        if is_full { FilesError::io(into)(error) } else { problem(error.to_string()) }
     })?;
     if written != bytes {
         return Err(problem(format!("the model file has {written} bytes or more, expected {bytes}")));

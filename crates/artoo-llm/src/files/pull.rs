@@ -73,11 +73,11 @@ impl Puller {
         let extracted = wanted.entry.filter(|entry| entry.archive.is_some()).map_or(0, |entry| entry.bytes);
         let received = self.folder.dir(&wanted.name).part_bytes();
         let free = free_bytes(self.folder.path())?;
-        let needed = bytes.unwrap_or_default().saturating_sub(received).saturating_add(extracted);
+        let needed = bytes.unwrap_or_default().saturating_sub(received).saturating_add(extracted + RESERVED_BYTES);
         if needed > free {
-            let (needed, free) = (needed.saturating_add(RESERVED_BYTES), free.saturating_add(RESERVED_BYTES));
             return Err(FilesError::NoSpace { path: self.folder.path().to_path_buf(), needed, free });
         }
+        let free = free - RESERVED_BYTES;
         Ok(Offered::Download(Box::new(Offer { wanted, bytes, received, free })))
     }
 
@@ -152,26 +152,16 @@ fn move_into_place(
     let mut path = dir.part();
     let record = (|| {
         if let Some((entry, archive)) = wanted.entry.and_then(|entry| Some((entry, entry.archive.as_ref()?))) {
-            let actual = checksum(&path, progress)?;
-            if actual != archive.sha256 {
-                return Err(FilesError::Checksum { shown: wanted.shown(), expected: archive.sha256.clone(), actual });
-            }
+            verify(&path, Some(&archive.sha256), wanted, progress)?;
             archive::extract(&path, &archive.member, entry.bytes, &dir.extracted())?;
             path = dir.extracted();
         }
         verified(&path, wanted, at, progress)
     })();
-    let record = match record {
-        Ok(record) => record,
-        Err(error @ FilesError::Io { .. }) => return Err(error),
-        Err(error) => {
-            dir.remove_part()?;
-            return Err(match error {
-                FilesError::Checksum { shown, expected, actual } => FilesError::Corrupt { shown, expected, actual },
-                error => error,
-            });
-        }
-    };
+    if matches!(&record, Err(error) if !matches!(error, FilesError::Io { .. })) {
+        dir.remove_part()?;
+    }
+    let record = record?;
     private::write(&dir.record(), &record)?;
     let file = dir.file();
     fs::rename(&path, &file).and_then(|()| sync_folder(&file)).map_err(FilesError::io(&file))?;
@@ -182,26 +172,34 @@ fn move_into_place(
 /// Verifies the checksum and header of a model file; returns its record.
 fn verified(path: &Path, wanted: &Wanted, at: Timestamp, progress: &dyn Progress) -> Result<Record, FilesError> {
     let (bytes, modified_ns) = size_and_time(path).map_err(FilesError::io(path))?;
-    let actual = checksum(path, progress)?;
-    if let Some(expected) = wanted.sha256.clone().filter(|expected| *expected != actual) {
-        return Err(FilesError::Checksum { shown: wanted.shown(), expected, actual });
-    }
+    let sha256 = verify(path, wanted.sha256.as_ref(), wanted, progress)?;
     let gguf = Gguf::read(path).map_err(|source| FilesError::NotModel { shown: wanted.shown(), source })?;
     let licence = wanted.entry.map(|entry| entry.licence.clone()).or(gguf.licence);
-    Ok(Record { from: wanted.shown(), at, sha256: actual, bytes, modified_ns, licence, path: None })
+    Ok(Record { from: wanted.shown(), at, sha256, bytes, modified_ns, licence, path: None })
 }
 
-fn checksum(path: &Path, progress: &dyn Progress) -> Result<Checksum, FilesError> {
+/// Hashes a file and compares it with the expected checksum, if one is known.
+fn verify(
+    path: &Path,
+    expected: Option<&Checksum>,
+    wanted: &Wanted,
+    progress: &dyn Progress,
+) -> Result<Checksum, FilesError> {
     let (total, _) = size_and_time(path).map_err(FilesError::io(path))?;
     let on_progress = |done| progress.report(Step::Verifying { done, total });
-    Checksum::of_file(path, &on_progress).map_err(FilesError::io(path))
+    let actual = Checksum::of_file(path, &on_progress).map_err(FilesError::io(path))?;
+    match (expected.filter(|expected| **expected != actual).cloned(), &wanted.location) {
+        (None, _) => Ok(actual),
+        (Some(expected), Location::Url(_)) => Err(FilesError::Corrupt { shown: wanted.shown(), expected, actual }),
+        (Some(expected), Location::File(_)) => Err(FilesError::Checksum { shown: wanted.shown(), expected, actual }),
+    }
 }
 
-/// Free bytes beyond the reserve on the disk of a folder, or of its nearest existing ancestor.
+/// Free bytes on the disk of a folder, or of its nearest existing ancestor.
 fn free_bytes(folder: &Path) -> Result<u64, FilesError> {
     let existing = folder.ancestors().find(|folder| folder.exists()).unwrap_or(folder);
     let found = rustix::fs::statvfs(existing).map_err(|error| FilesError::io(existing)(error.into()))?;
-    Ok(found.f_bavail.saturating_mul(found.f_frsize).saturating_sub(RESERVED_BYTES))
+    Ok(found.f_bavail.saturating_mul(found.f_frsize))
 }
 
 /// Runs file work of several seconds on a thread of its own.

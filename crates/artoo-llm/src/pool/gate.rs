@@ -1,34 +1,36 @@
-//! How many calls may be under way at one endpoint: as many as configured, fewer once it says that it is too many.
+//! The limit of concurrent calls at one endpoint, lowered when the endpoint reports a rate limit.
 //!
-//! An endpoint that answers 429 while several calls are under way gets half as many from then on, and one more each time
-//! as many calls as may run have gone well: the same endpoint is not run against its limit again and again, and a limit
-//! that was lifted is found. (Additive increase, multiplicative decrease, as TCP does it.)
+//! A 429 during several calls halves the limit; as many successful calls as may run at once raise it by one, up to the
+//! configured value (additive increase, multiplicative decrease, as in TCP).
 
 use std::sync::{Arc, Mutex, PoisonError};
 
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::Instant;
 
-/// The bound and its present width.
+/// Limits the number of concurrent calls at one endpoint.
 pub(crate) struct Gate {
+    /// Permits for calls.
     turns: Arc<Semaphore>,
+    /// The configured limit.
     widest: usize,
     // Held for a few sums only, never across a wait.
     width: Mutex<Width>,
 }
 
+/// The current limit.
 struct Width {
     /// Calls that may run at once now.
     now: usize,
-    /// Turns still out that are taken in when they come back.
+    /// Permits in use that are withdrawn when they come back.
     owed: usize,
-    /// Calls that went well since the width last changed.
+    /// Successful calls since the limit last changed.
     went_well: usize,
-    /// When it was last narrowed: what began before that tells nothing new.
+    /// When the limit was last lowered: refusals of calls that began earlier don't lower it again.
     narrowed_at: Option<Instant>,
 }
 
-/// One call's turn; it comes back when dropped.
+/// The permit for one call; returned when dropped.
 pub(crate) struct Turn {
     gate: Arc<Gate>,
     permit: Option<OwnedSemaphorePermit>,
@@ -36,20 +38,20 @@ pub(crate) struct Turn {
 }
 
 impl Gate {
+    /// Creates a gate for `parallel` concurrent calls.
     pub(crate) fn new(parallel: usize) -> Self {
         let widest = parallel.clamp(1, Semaphore::MAX_PERMITS);
         let width = Mutex::new(Width { now: widest, owed: 0, went_well: 0, narrowed_at: None });
         Self { turns: Arc::new(Semaphore::new(widest)), widest, width }
     }
 
-    /// Waits for a turn; turns are given in the order in which they were asked for.
+    /// Waits for a permit; permits are given in the order of requests.
     pub(crate) async fn turn(self: &Arc<Self>) -> Turn {
         // The semaphore is never closed; were it, calls would run unbounded rather than not at all.
         let permit = Arc::clone(&self.turns).acquire_owned().await.ok();
         Turn { gate: Arc::clone(self), permit, began: Instant::now() }
     }
 
-    /// Calls that may run at once now.
     #[cfg(test)]
     fn width(&self) -> usize {
         self.width.lock().unwrap_or_else(PoisonError::into_inner).now
@@ -57,7 +59,7 @@ impl Gate {
 }
 
 impl Turn {
-    /// The endpoint said that it was asked too often: half as many calls from now on as were under way.
+    /// Reports that the endpoint refused the call for its rate limit: halves the limit.
     pub(crate) fn was_too_many(&self) {
         let mut width = self.gate.width.lock().unwrap_or_else(PoisonError::into_inner);
         if width.narrowed_at.is_some_and(|narrowed| self.began <= narrowed) {
@@ -72,7 +74,7 @@ impl Turn {
         width.narrowed_at = Some(Instant::now());
     }
 
-    /// The endpoint answered.
+    /// Reports a successful call: raises the limit by one after as many of them as may run at once.
     pub(crate) fn went_well(&self) {
         let mut width = self.gate.width.lock().unwrap_or_else(PoisonError::into_inner);
         width.went_well += 1;

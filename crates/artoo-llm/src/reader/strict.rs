@@ -1,4 +1,4 @@
-//! The JSON value at the start of a text: standard grammar, no duplicate key, bounded depth, exact numbers.
+//! A strict parser for the JSON value at the start of a text: no duplicate keys, bounded nesting, exact numbers.
 
 use std::cell::RefCell;
 use std::fmt;
@@ -8,22 +8,22 @@ use serde_json::{Map, Number, Value};
 
 use super::MAX_DEPTH;
 
-/// Largest whole number that a float holds exactly together with its neighbours: 2^53.
+/// Largest integer up to which a 64-bit float represents every integer: 2^53.
 const EXACT_FLOAT_MAX: f64 = 9_007_199_254_740_992.0;
 
-/// What a text begins with.
+/// Result of parsing the start of a text.
 pub(super) enum Prefix {
-    /// A value of `len` bytes; anything may follow.
+    /// A complete value of `len` bytes; other text may follow.
     Value { value: Value, len: usize },
     /// The text ends inside the value.
     Cut,
-    /// JSON by its grammar, refused by its content.
+    /// Valid JSON grammar with refused content.
     Flawed(Flaw),
-    /// Not JSON.
+    /// Invalid JSON, with the parser's message.
     Malformed(String),
 }
 
-/// Why a grammatical value is refused.
+/// Why a grammatically valid value is refused.
 #[derive(Debug)]
 pub(super) enum Flaw {
     DuplicateKey(String),
@@ -31,7 +31,7 @@ pub(super) enum Flaw {
     InexactNumber,
 }
 
-/// Reads the value at the start of `text`.
+/// Parses the JSON value at the start of `text`.
 pub(super) fn prefix(text: &str) -> Prefix {
     // The first pass only checks the grammar and finds the end; serde_json does that without recursion.
     let mut values = serde_json::Deserializer::from_str(text).into_iter::<IgnoredAny>();
@@ -53,6 +53,7 @@ pub(super) fn prefix(text: &str) -> Prefix {
     }
 }
 
+/// Deserializer seed that records the first flaw and counts the nesting.
 #[derive(Clone, Copy)]
 struct Strict<'f> {
     levels_left: usize,

@@ -1,14 +1,14 @@
-//! Where things begin and end in a text that holds JSON among other things.
+//! Positions of brackets, strings and reasoning tags in a text that contains JSON.
 
-/// Tags that models put around reasoning.
+/// Names of the tags that models put around reasoning.
 const REASONING_TAGS: [&str; 4] = ["think", "thinking", "thought", "reasoning"];
 
-/// The first character after the opening one that is not white space.
+/// The first non-whitespace character after the first character.
 pub(super) fn first_inside(text: &str) -> Option<char> {
     text.get(1..).and_then(|inside| inside.trim_start().chars().next())
 }
 
-/// Length of the reasoning tag at the start of `text`, where there is one; `lead` is `<` or `</`.
+/// Length of the reasoning tag at the start of `text`; `lead` is `<` or `</`.
 pub(super) fn reasoning_tag(text: &str, lead: &str) -> Option<usize> {
     let name_on = text.strip_prefix(lead)?;
     let name = REASONING_TAGS.into_iter().find(|name| {
@@ -18,7 +18,7 @@ pub(super) fn reasoning_tag(text: &str, lead: &str) -> Option<usize> {
     Some(lead.len() + name.len() + 1)
 }
 
-/// The text from an opening character to its closing one, strings skipped; `None` where it never closes.
+/// The text from an opening bracket to its closing one, ignoring strings; `None` if it is not closed.
 pub(super) fn region(text: &str, open: char, close: char) -> Option<&str> {
     let mut depth = 0_usize;
     outside_strings(text).find_map(|(at, c)| {
@@ -31,14 +31,14 @@ pub(super) fn region(text: &str, open: char, close: char) -> Option<&str> {
     })
 }
 
-/// Where the first end of reasoning that no string holds is over.
+/// Position after the first closing reasoning tag that is not inside a JSON string.
 pub(super) fn reasoning_end_outside_strings(text: &str) -> Option<usize> {
     outside_strings(text)
         .filter(|(_, c)| *c == '<')
         .find_map(|(at, _)| reasoning_tag(text.get(at..)?, "</").map(|len| at + len))
 }
 
-/// The characters that a JSON lexer would see outside strings.
+/// The characters outside JSON strings, with their positions.
 fn outside_strings(text: &str) -> impl Iterator<Item = (usize, char)> {
     let (mut in_string, mut escaped) = (false, false);
     text.char_indices().filter(move |(_, c)| {

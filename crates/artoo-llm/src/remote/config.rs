@@ -1,4 +1,4 @@
-//! What a client needs to know, its defaults, and where the environment says it.
+//! Configuration of a client: defaults, environment variables, and checks.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -14,71 +14,71 @@ use crate::structured::ReplyFormat;
 use crate::wire::{KeyHeader, Protocol};
 use crate::{ConfigError, Secret};
 
-/// Long enough for a slow link and a TLS handshake; a black-holed address shows within ten seconds.
+/// Default connect timeout: enough for a slow link and a TLS handshake.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// A small machine reads a long prompt for minutes before it writes, and a model may have to come from disk first.
+/// Default wait for the first byte: a slow machine reads a long prompt for minutes and may have to load the model
+/// first.
 const FIRST_BYTE_TIMEOUT: Duration = Duration::from_secs(180);
 
-/// Once bytes flow they flow; half a minute of silence is a dead peer.
+/// Default wait between two pieces of a response.
 const READ_IDLE_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// One ask with all its tries: beyond this a person has given up.
+/// Default limit of a call with all its tries.
 const TOTAL_DEADLINE: Duration = Duration::from_secs(300);
 
-/// Largest body read: four times the largest text that the reader takes, for escapes and the envelope.
+/// Default maximum of a response body: four times the longest text that the reader accepts.
 const MAX_BODY_BYTES: usize = 4 << 20;
 
-/// Calls under way at one endpoint at once: a plan's subtasks, several times over; a server that takes fewer queues them.
+/// Default number of concurrent calls at one endpoint: more than the subtasks of several plans.
 const PARALLEL: usize = 128;
 
-/// How to reach one endpoint. `Debug` shows no key, and of the URL neither user nor query.
+/// Configuration of a client. `Debug` shows no key, and the URL without user and query.
 #[derive(Clone)]
 pub struct RemoteConfig {
-    /// What it speaks.
     pub protocol: Protocol,
-    /// `http(s)://host[:port][/path]`, with or without `/v1`, with or without a slash at the end.
+    /// `http(s)://host[:port][/path]`, with or without `/v1` or a slash at the end.
     pub base_url: String,
-    /// Sent in the header that the protocol has for it; local servers need none.
+    /// API key, sent in the protocol's header; local servers need none.
     pub api_key: Option<Secret>,
-    /// Headers that every call carries besides; their values are as secret as a key.
+    /// Additional headers; their values are treated as secrets.
     pub headers: Vec<(String, Secret)>,
-    /// The endpoint's name for the model.
+    /// Name of the model at the endpoint.
     pub model: String,
-    /// Until a connection stands, TLS included.
+    /// Until the connection is established, TLS included.
     pub connect_timeout: Duration,
-    /// From the request to the first byte of its answer.
+    /// Between the request and the first byte of the response.
     pub first_byte_timeout: Duration,
-    /// Between two pieces of an answer.
+    /// Between two pieces of a response.
     pub read_idle_timeout: Duration,
-    /// One ask, retries and waits included.
+    /// Limit of one call, retries and waits included.
     pub total_deadline: Duration,
-    /// Transport retries.
+    /// Retries of transport errors.
     pub retry: RetryPolicy,
-    /// Cap on an answer's bytes.
+    /// Maximum size of a response body.
     pub max_body_bytes: usize,
-    /// The way of asking for JSON to begin with; `None`: the strongest that the endpoint may have.
+    /// The first reply format to try; `None` is the strongest of the protocol.
     pub format: Option<ReplyFormat>,
-    /// Whether an endpoint that is good at calling tools is asked to, also where it holds to a schema; `None`: only where
-    /// it does not.
+    /// Whether native tool calls are used if the endpoint supports them; `None`: only if it doesn't enforce a
+    /// schema.
     pub tool_calls: Option<bool>,
-    /// Sampling temperature; 0 keeps replies as repeatable as the endpoint allows.
+    /// Sampling temperature; 0 makes replies as repeatable as the endpoint allows.
     pub temperature: Option<f64>,
-    /// Certificates in PEM to trust besides the bundled roots (a company proxy, say); read at the first call.
+    /// Certificates in PEM to trust in addition to the bundled roots; read at the first call.
     pub ca_file: Option<PathBuf>,
-    /// Whether answers are to come in pieces.
+    /// Whether answers are streamed.
     pub stream: bool,
-    /// Calls under way at this endpoint at once.
+    /// Maximum number of concurrent calls at this endpoint.
     pub parallel: usize,
-    /// The model's context in tokens, where it is known: a prompt that does not fit is refused before it is sent.
-    /// Where the protocol sets the context, this is what it is set to.
+    /// Context size in tokens, if known: a prompt that doesn't fit is refused before it is sent. If the protocol
+    /// lets the client set the context size, this is the size set.
     pub context_tokens: Option<u64>,
-    /// What its tokens cost.
+    /// Price of the model's tokens, if known.
     pub price: Option<Price>,
 }
 
 impl RemoteConfig {
-    /// Defaults for a model at a base URL, without a key.
+    /// Default configuration for a model at a base URL, without a key.
     #[must_use]
     pub fn new(protocol: Protocol, base_url: impl Into<String>, model: impl Into<String>) -> Self {
         Self {
@@ -104,12 +104,11 @@ impl RemoteConfig {
         }
     }
 
-    /// From variables as `lookup` knows them; an empty one counts as absent. Which ones: [`Variables::of`].
-    ///
-    /// Without a base URL the endpoint is the protocol's own, which may need a key; any other may do without.
+    /// Reads the [`Variables`] of a protocol with `lookup`; an empty value counts as absent. Without a base URL,
+    /// the protocol's own endpoint is used, which may need a key.
     ///
     /// # Errors
-    /// When the model's name is absent, when the key is absent where one is needed, or what `lookup` says.
+    /// If the model's name or a required key is missing, or `lookup` fails.
     pub fn from_variables(
         protocol: Protocol,
         lookup: impl Fn(&'static str) -> Result<Option<String>, ConfigError>,
@@ -136,7 +135,7 @@ impl RemoteConfig {
         reqwest::Url::parse(self.base_url.trim()).is_ok_and(|url| super::is_loopback(&url))
     }
 
-    /// What [`super::Remote::new`] refuses besides a bad URL.
+    /// Checks everything but the syntax of the URL.
     pub(super) fn check(&self, endpoint: &Endpoint) -> Result<(), ConfigError> {
         if self.model.trim().is_empty() {
             return Err(ConfigError::Missing { name: "the model's name" });
@@ -161,7 +160,7 @@ impl RemoteConfig {
         }
     }
 
-    /// The headers of every call, those that hold secrets marked so that nothing prints them.
+    /// The headers of every call; secret values are marked sensitive.
     pub(super) fn all_headers(&self) -> Result<HeaderMap, ConfigError> {
         let wire = self.protocol.wire();
         let mut headers = HeaderMap::new();
@@ -187,13 +186,14 @@ impl RemoteConfig {
     }
 }
 
+/// A header value that is never printed.
 fn secret_value(text: &str) -> Option<HeaderValue> {
     let mut value = HeaderValue::from_str(text).ok()?;
     value.set_sensitive(true);
     Some(value)
 }
 
-/// Ollama's variable holds `host:port`, and may hold the address it listens on.
+/// Completes Ollama's `host:port` variable to a URL; a wildcard address becomes loopback.
 fn with_scheme(protocol: Protocol, base: String) -> String {
     if protocol != Protocol::Ollama || base.contains("://") {
         return base;
@@ -203,18 +203,15 @@ fn with_scheme(protocol: Protocol, base: String) -> String {
     format!("http://{reachable}{port}")
 }
 
-/// Where the environment says how a protocol's endpoint is reached.
+/// Names of the environment variables of a protocol, and its own endpoint.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Variables {
-    /// The base URL.
     pub base_url: &'static str,
-    /// The key.
     pub key: &'static str,
-    /// The model's name.
     pub model: &'static str,
-    /// Where calls go without a base URL.
+    /// The endpoint used without a base URL.
     pub own_url: &'static str,
-    /// Whether that one answers nobody without a key.
+    /// Whether that endpoint requires a key.
     pub needs_key: bool,
 }
 

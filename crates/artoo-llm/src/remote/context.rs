@@ -1,4 +1,4 @@
-//! How much a model's context holds, for endpoints that leave its size to the caller and for those that tell it.
+//! Context size of a model, for endpoints where the client sets it and for those that report it.
 
 use serde_json::Value;
 
@@ -7,12 +7,12 @@ use super::trouble::Trouble;
 use crate::wire::Asking;
 use crate::wire::draft::Draft;
 
-/// Asked for where nothing is configured: the longest prompts of the roles with their replies fit, and a model of a few
-/// billion parameters still fits an ordinary machine's memory with it.
+/// Default context size to set: fits the longest prompts of the roles with their replies, and the memory of an
+/// ordinary machine with a model of a few billion parameters.
 const CONTEXT_TOKENS: u64 = 16_384;
 
 impl Remote {
-    /// Tokens there are for a prompt and its reply; `None` where nobody knows. The endpoint is asked once.
+    /// Context size for prompt and reply; `None` if unknown. The endpoint is asked once.
     pub(super) async fn room(&self) -> Result<Option<u64>, Trouble> {
         if !self.config.protocol.wire().sets_context() {
             return Ok(self.config.context_tokens);
@@ -25,7 +25,8 @@ impl Remote {
         room.await.copied()
     }
 
-    /// The most that the model can have. A server that does not tell is no failure; one that is not there is.
+    /// Maximum context size of the model. An endpoint that doesn't report it is not an error; an unreachable one
+    /// is.
     pub(super) async fn longest_context(&self) -> Result<Option<u64>, Trouble> {
         let wire = self.config.protocol.wire();
         let Some((path, question)) = wire.about_model(&self.config.model) else { return Ok(None) };
@@ -39,7 +40,8 @@ impl Remote {
         }
     }
 
-    /// Whether the endpoint kept to the context that was set: one that is full may have lost the prompt's beginning.
+    /// Checks that the endpoint used the context size that was set: if it used less, the prompt may have been
+    /// truncated.
     pub(super) async fn check_room(&self, asking: &Asking<'_>, draft: &Draft) -> Result<(), Trouble> {
         let Some(room) = asking.context_tokens.filter(|_| self.config.protocol.wire().sets_context()) else {
             return Ok(());
@@ -56,7 +58,7 @@ impl Remote {
         Ok(())
     }
 
-    /// What the running model has, as newer servers tell.
+    /// Context size of the running model, if the server reports it.
     async fn context_given(&self) -> Option<u64> {
         let given = self.context_checked.get_or_init(|| async {
             let sent = self.sent().ok()?;

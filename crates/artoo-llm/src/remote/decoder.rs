@@ -1,10 +1,12 @@
 //! Decoding of a response body into a draft, as a whole or piece by piece.
 
-use super::exchange::{shown_with, text_of};
 use super::trouble::Trouble;
 use crate::wire::draft::Draft;
 use crate::wire::frames::Frames;
 use crate::wire::{Fault, Framing, Wire};
+
+/// Number of bytes of an unexpected body that an error quotes.
+const KEPT_BYTES: usize = 1000;
 
 /// Progress of a response body.
 pub(super) enum Stage {
@@ -59,4 +61,47 @@ impl<'d> Decoder<'d> {
         };
         decoded.map_err(|fault| shown_with(fault, body))
     }
+}
+
+/// The text of a body that could be JSON.
+pub(super) fn text_of<'b>(body: &'b [u8], content_type: &str) -> Result<&'b str, Trouble> {
+    let Ok(text) = str::from_utf8(body) else { return Err(unreadable("the body is not valid UTF-8", body)) };
+    let text = text.trim_start_matches('\u{feff}').trim();
+    if text.is_empty() {
+        return Err(unreadable("the body is empty", body));
+    }
+    if text.starts_with('<') {
+        return Err(unreadable("a web page came instead of an answer", body));
+    }
+    if !is_json_like(content_type) {
+        return Err(unreadable(&format!("the answer's type is {content_type}, not JSON"), body));
+    }
+    Ok(text)
+}
+
+/// Whether a content type is JSON, or one that servers use for JSON by mistake.
+fn is_json_like(content_type: &str) -> bool {
+    matches!(content_type, "" | "application/json" | "text/json" | "text/plain" | "application/octet-stream")
+        || content_type.ends_with("+json")
+}
+
+/// The error for a body that is not an answer.
+pub(super) fn unreadable(detail: &str, body: &[u8]) -> Trouble {
+    Trouble::Unreadable { detail: detail.to_owned(), text: lossy(body.get(..KEPT_BYTES).unwrap_or(body)) }
+}
+
+/// Converts a fault to an error that quotes the beginning of the body.
+pub(super) fn shown_with(fault: Fault, body: &[u8]) -> Trouble {
+    match fault {
+        Fault::Cut(detail) => Trouble::Cut { detail },
+        Fault::Unreadable(detail) => unreadable(&detail, body),
+        Fault::Refused { status: Some(status), complaint } => Trouble::Status { status, complaint, retry_after: None },
+        Fault::Refused { status: None, complaint } => {
+            unreadable(&format!("an error came instead of an answer: {}", complaint.message), body)
+        }
+    }
+}
+
+pub(super) fn lossy(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
 }

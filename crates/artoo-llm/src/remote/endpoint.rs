@@ -1,17 +1,17 @@
-//! The URLs requests go to, from the many ways in which people write a base URL.
+//! URLs of requests, derived from the base URL in its many spellings.
 
 use reqwest::Url;
 
 use crate::wire::Paths;
 use crate::{ConfigError, Secret};
 
-/// What people copy behind the base along with it, longest first.
+/// Paths of calls that users copy together with the base URL, longest first.
 const TAILS: [&[&str]; 5] = [&["chat", "completions"], &["api", "chat"], &["responses"], &["messages"], &["api"]];
 
-/// Shortest value in a query that is taken for a key: versions and regions are shorter.
+/// Minimum length of a query value that is treated as a key: versions and regions are shorter.
 const SECRET_MIN_CHARS: usize = 16;
 
-/// Where one protocol's calls are posted.
+/// The URL of a protocol's calls.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Endpoint {
     base: Url,
@@ -48,17 +48,17 @@ impl Endpoint {
         Ok(Self { url: below(&url, paths.call), base: url })
     }
 
-    /// Where calls go.
+    /// The URL of calls.
     pub(crate) fn url(&self) -> &Url {
         &self.url
     }
 
-    /// Another place below the base.
+    /// The URL of another path below the base URL.
     pub(crate) fn at(&self, path: &[&str]) -> Url {
         below(&self.base, path)
     }
 
-    /// A place from the server's root.
+    /// The URL of a path at the server's root.
     pub(crate) fn beside(&self, path: &str) -> Url {
         let mut url = self.base.clone();
         url.set_path(path);
@@ -66,37 +66,38 @@ impl Endpoint {
         url
     }
 
-    /// Scheme, host and port: what a connection, a limit and a key belong to.
+    /// Scheme, host and port, to which connections, limits and keys belong.
     pub(crate) fn origin(&self) -> String {
         self.base.origin().ascii_serialization()
     }
 
-    /// What of its address may be a key: long values in its query.
+    /// Query values that may be keys.
     pub(crate) fn secrets(&self) -> impl Iterator<Item = Secret> {
         let values = self.base.query_pairs().map(|(_, value)| value.into_owned());
         values.filter(|value| value.len() >= SECRET_MIN_CHARS).map(Secret::new)
     }
 
-    /// Whether the endpoint is this machine: then no proxy of the environment is in between.
+    /// Whether the endpoint is this machine: then no proxy is used.
     pub(crate) fn is_loopback(&self) -> bool {
         is_loopback(&self.url)
     }
 }
 
-/// Whether an address is this machine's own.
+/// Whether a URL's host is this machine.
 pub(crate) fn is_loopback(url: &Url) -> bool {
     let host = url.host_str().unwrap_or_default();
     let ip = host.trim_start_matches('[').trim_end_matches(']').parse::<std::net::IpAddr>();
     host == "localhost" || ip.is_ok_and(|ip| ip.is_loopback())
 }
 
-/// Whether two base URLs have scheme, host and port in common: a key of one may go to the other.
+/// Whether two base URLs have the same scheme, host and port, so that they may share a key.
 #[must_use]
 pub fn same_origin(one: &str, other: &str) -> bool {
     let origin = |base: &str| Url::parse(base.trim()).ok().map(|url| url.origin());
     origin(one).zip(origin(other)).is_some_and(|(one, other)| one.is_tuple() && one == other)
 }
 
+/// Appends a path to a base URL.
 fn below(base: &Url, path: &[&str]) -> Url {
     let mut url = base.clone();
     let head = base.path().trim_end_matches('/').to_owned();
@@ -104,7 +105,7 @@ fn below(base: &Url, path: &[&str]) -> Url {
     url
 }
 
-/// A URL for people: scheme, host and path, without user, password and query.
+/// A URL as text without user, password and query.
 #[must_use]
 pub fn shown(base: &str) -> String {
     match Url::parse(base.trim()) {
@@ -119,7 +120,7 @@ pub fn shown(base: &str) -> String {
     }
 }
 
-/// `v1`, `v4`, `v1beta` …
+/// Whether a path segment is a version such as `v1` or `v1beta`.
 fn is_version(segment: &str) -> bool {
     segment.strip_prefix('v').is_some_and(|rest| {
         rest.starts_with(|c: char| c.is_ascii_digit()) && rest.chars().all(|c| c.is_ascii_alphanumeric())

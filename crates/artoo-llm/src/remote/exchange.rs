@@ -1,4 +1,4 @@
-//! One HTTP request and its answer: bounded in bytes and in silence, read as it comes.
+//! One HTTP request and its response, with limits on size and silence.
 
 use std::error::Error;
 use std::time::Duration;
@@ -7,23 +7,20 @@ use reqwest::header::{ACCEPT, CONTENT_ENCODING, CONTENT_TYPE, HeaderMap, LOCATIO
 use reqwest::{Client, RequestBuilder, Response, StatusCode, Url};
 use tokio::time::timeout;
 
-use super::decoder::{Decoder, Stage};
+use super::decoder::{Decoder, Stage, lossy, shown_with, text_of, unreadable};
 use super::trouble::Trouble;
 use super::waits::retry_after;
 use crate::structured;
 use crate::wire::draft::Draft;
 use crate::wire::{Fault, Wire};
 
-/// How much of an error's body is read: enough for its message.
+/// Maximum number of bytes read of an error response.
 const MAX_ERROR_BYTES: usize = 64 << 10;
 
-/// How much of a strange body is kept to be shown, in bytes.
-const KEPT_BYTES: usize = 1000;
-
-/// How long the rest of an answer that has ended is awaited, so that its connection can be used again.
+/// Wait for the end of the connection after the answer's end marker, so that it can be reused.
 const DRAIN_WITHIN: Duration = Duration::from_millis(200);
 
-/// What one try needs.
+/// Client, headers and limits of one request.
 pub(super) struct Sent<'a> {
     pub(super) client: &'a Client,
     pub(super) headers: &'a HeaderMap,
@@ -32,7 +29,7 @@ pub(super) struct Sent<'a> {
     pub(super) max_body_bytes: usize,
 }
 
-/// What came of a try, for whoever looks on.
+/// Status and body of a response, for the observer.
 #[derive(Default)]
 pub(super) struct Seen {
     pub(super) status: Option<u16>,
@@ -48,8 +45,8 @@ enum End {
 }
 
 impl Sent<'_> {
-    /// Posts `body` and takes in the answer as it comes; `grown` hears of every piece. The draft keeps what came
-    /// before a failure: it was paid for.
+    /// Posts `body` and decodes the response while it is received; `grown` is called after each piece. After an
+    /// error the draft keeps what was received, since it was paid for.
     pub(super) async fn exchange(
         &self,
         url: &Url,
@@ -76,7 +73,7 @@ impl Sent<'_> {
         if draft.closed { Ok(()) } else { self.check_end(end, &seen.body) }
     }
 
-    /// Fetches a small JSON document: a list of models, say.
+    /// Requests a small JSON document, such as a list of models.
     pub(super) async fn document(&self, request: RequestBuilder) -> Result<serde_json::Value, Trouble> {
         let mut seen = Seen::default();
         let response = self.answered(request, &mut seen).await?;
@@ -85,9 +82,10 @@ impl Sent<'_> {
         self.check_end(end, &seen.body)?;
         let text = text_of(&seen.body, &content_type)?;
         serde_json::from_str(text)
-            .map_err(|error| unreadable(&format!("this is no document that was asked for: {error}"), &seen.body))
+            .map_err(|error| unreadable(&format!("the response is not a valid JSON document: {error}"), &seen.body))
     }
 
+    /// Sends a request and checks status and encoding of the response.
     async fn answered(&self, request: RequestBuilder, seen: &mut Seen) -> Result<Response, Trouble> {
         let request = request.header(ACCEPT, "application/json, text/event-stream").headers(self.headers.clone());
         let response = match timeout(self.first_byte_timeout, request.send()).await {
@@ -112,6 +110,7 @@ impl Sent<'_> {
         Ok(response)
     }
 
+    /// The error of a response with an error status.
     async fn refusal(&self, status: StatusCode, response: Response, seen: &mut Seen) -> Trouble {
         let retry_after = retry_after(response.headers());
         // However its body ends, the status stands; what was read of it is the reason given.
@@ -120,8 +119,8 @@ impl Sent<'_> {
         Trouble::Status { status: status.as_u16(), complaint: structured::complaint(&lossy(&seen.body)), retry_after }
     }
 
-    /// Reads to the end of the body, or to the closing mark that `feed` sees. Each silence before the first content may
-    /// last `wait`, later ones as long as between two pieces.
+    /// Reads to the end of the body or to the end marker. Each silence before the first content may last `wait`,
+    /// later ones `read_idle_timeout`.
     async fn read(
         &self,
         mut response: Response,
@@ -153,6 +152,7 @@ impl Sent<'_> {
         }
     }
 
+    /// Converts an early end of the body to an error.
     fn check_end(&self, end: End, body: &[u8]) -> Result<(), Trouble> {
         match end {
             End::Complete => Ok(()),
@@ -168,49 +168,7 @@ fn content_type(response: &Response) -> String {
     whole.split(';').next().unwrap_or_default().trim().to_ascii_lowercase()
 }
 
-/// The text of a whole body, if it can be JSON at all.
-pub(super) fn text_of<'b>(body: &'b [u8], content_type: &str) -> Result<&'b str, Trouble> {
-    let Ok(text) = str::from_utf8(body) else { return Err(unreadable("the body is not valid UTF-8", body)) };
-    let text = text.trim_start_matches('\u{feff}').trim();
-    if text.is_empty() {
-        return Err(unreadable("the body is empty", body));
-    }
-    if text.starts_with('<') {
-        return Err(unreadable("a web page came instead of an answer", body));
-    }
-    if !is_json_like(content_type) {
-        return Err(unreadable(&format!("the answer's type is {content_type}, not JSON"), body));
-    }
-    Ok(text)
-}
-
-/// JSON under its own name, and under the names that careless servers give it.
-fn is_json_like(content_type: &str) -> bool {
-    matches!(content_type, "" | "application/json" | "text/json" | "text/plain" | "application/octet-stream")
-        || content_type.ends_with("+json")
-}
-
-fn unreadable(detail: &str, body: &[u8]) -> Trouble {
-    Trouble::Unreadable { detail: detail.to_owned(), text: lossy(body.get(..KEPT_BYTES).unwrap_or(body)) }
-}
-
-/// A fault with the beginning of what it is about.
-pub(super) fn shown_with(fault: Fault, body: &[u8]) -> Trouble {
-    match fault {
-        Fault::Cut(detail) => Trouble::Cut { detail },
-        Fault::Unreadable(detail) => unreadable(&detail, body),
-        Fault::Refused { status: Some(status), complaint } => Trouble::Status { status, complaint, retry_after: None },
-        Fault::Refused { status: None, complaint } => {
-            unreadable(&format!("an error came instead of an answer: {}", complaint.message), body)
-        }
-    }
-}
-
-fn lossy(bytes: &[u8]) -> String {
-    String::from_utf8_lossy(bytes).into_owned()
-}
-
-/// Everything before a status line counts as no connection; an endpoint's address is not repeated, it may hold a query.
+/// The error for a request without a response. The URL is not repeated, since its query may contain a key.
 fn no_connection(error: reqwest::Error) -> Trouble {
     let timed_out = error.is_timeout();
     let mut detail = chain(&error.without_url());

@@ -1,33 +1,32 @@
-//! What an endpoint lists: models, and what it says about them.
+//! Parsing of an endpoint's list of models.
 
 use serde_json::Value;
 
 use super::trouble::Trouble;
 
-/// Models kept of a list: a person chooses from it; routers list several hundred.
+/// Maximum number of models listed: routers have several hundred.
 const MODELS_MAX: usize = 1_000;
 
-/// Where servers write how large a model's context is: vLLM, OpenRouter, Groq, LM Studio, llama.cpp.
+/// JSON pointers to the context size, of vLLM, OpenRouter, Groq, LM Studio and llama.cpp.
 const CONTEXT_POINTERS: [&str; 5] =
     ["/max_model_len", "/context_length", "/context_window", "/max_context_length", "/meta/n_ctx"];
 
-/// Where Ollama, and nobody else, tells its version.
+/// Path of Ollama's version, which no other server has.
 pub(super) const OLLAMA_VERSION: &str = "/api/version";
 
-/// A model as its endpoint lists it.
+/// A model in an endpoint's list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Listed {
-    /// The endpoint's name for it.
     pub name: String,
-    /// Tokens of its context, where the list tells.
+    /// Context size in tokens, if the list contains it.
     pub context_tokens: Option<u64>,
 }
 
-/// The models in an answer.
+/// Parses an endpoint's list of models.
 pub(super) fn models(answer: &Value) -> Result<Vec<Listed>, Trouble> {
     let Some(entries) = answer.get("data").and_then(Value::as_array) else {
         let text = answer.to_string().chars().take(1000).collect();
-        return Err(Trouble::Unreadable { detail: "this is no list of models".to_owned(), text });
+        return Err(Trouble::Unreadable { detail: "the response is not a list of models".to_owned(), text });
     };
     let listed = |entry: &Value| {
         let name = entry.get("id")?.as_str()?.to_owned();

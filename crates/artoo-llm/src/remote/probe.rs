@@ -1,5 +1,5 @@
-//! Finding out what an endpoint can do: the same small question in every way of asking for JSON, with the schema kept
-//! out of the prompt and the prompt asking for something else, so that only an endpoint that holds to it gives the shape.
+//! Probe of an endpoint's abilities: the same question with each reply format. The schema is not in the prompt, and
+//! the prompt asks for plain words, so that only an endpoint that enforces the schema answers in its form.
 
 use artoo_proto::{ByTools, ModelFailure, ModelRequest, Usage};
 use serde_json::{Value, json};
@@ -14,13 +14,13 @@ use crate::structured::{Dialect, ReplyFormat, ToolCalls};
 use crate::wire::Asking;
 use crate::wire::draft::Draft;
 
-/// What is asked; OpenAI's `json_object` wants the word in the prompt.
+/// The probe's prompt; OpenAI's `json_object` requires the word JSON in it.
 const QUESTION: &str = "Write one short sentence about the sea, in plain words, not as JSON.";
 
-/// Enough for the sentence, and for a model that thinks before it.
+/// Token limit of an answer: enough for a model that thinks first.
 pub(super) const ANSWER_TOKENS: u32 = 256;
 
-/// Parts that one question may lose before it is given up.
+/// Maximum number of request parts that may be refused for one question.
 const REFUSALS_MAX: usize = 6;
 
 /// The outcome of one question.
@@ -32,10 +32,11 @@ pub(super) struct Probed {
 }
 
 impl Remote {
-    /// Asks up to seven small questions; `like` lends them its task. `now_s` is the time in seconds since 1970.
+    /// Probes the endpoint with at most seven small questions in the task of `like`. `now_s` is the time in seconds
+    /// since 1970.
     ///
     /// # Errors
-    /// When the endpoint can't be reached or refuses every question.
+    /// If the endpoint is unreachable or refuses every question.
     pub async fn probe(&self, like: &ModelRequest, now_s: i64) -> Result<Abilities, ModelFailure> {
         let started = Instant::now();
         let found = timeout(self.config.total_deadline, self.found_out(like, now_s)).await;
@@ -43,6 +44,7 @@ impl Remote {
         found.unwrap_or(Err(Trouble::Silence)).map_err(|trouble| trouble.into_failure(&self.scrubber, &ended))
     }
 
+    /// Probes the reply formats, tool calls and sizes.
     async fn found_out(&self, like: &ModelRequest, now_s: i64) -> Result<Abilities, Trouble> {
         let mut formats = Vec::new();
         let mut reasoning = false;
@@ -143,7 +145,7 @@ impl Remote {
         Ok(Probed { held: Held::Refused, dialect, has_reasoning: false })
     }
 
-    /// Context and slots, as far as the endpoint tells; one that does not is no failure.
+    /// Context size and number of parallel calls, if the endpoint reports them.
     async fn size(&self) -> (Option<u64>, Option<usize>) {
         let wire = self.config.protocol.wire();
         let listed = self.models().await.unwrap_or_default();
@@ -162,7 +164,7 @@ impl Remote {
     }
 }
 
-/// A shape that nobody gives by chance; with `json_object` any object will do.
+/// A schema that no answer fits by chance; for `json_object`, any object.
 fn schema(format: ReplyFormat) -> Value {
     match format {
         ReplyFormat::JsonObject => json!({"type": "object"}),

@@ -1,5 +1,5 @@
-//! Finding out whether an endpoint is good at calling tools in its own way: two small questions, and what counts is the
-//! right tool with the right input. A server whose model knows no tools takes the request and answers in words.
+//! Probe of native tool calls: two questions, each with one right call. A server whose model doesn't support tools
+//! accepts the request and answers in words.
 
 use artoo_proto::{ByTools, ModelRequest, OfferedTool, Prompt};
 use serde_json::{Value, json};
@@ -10,7 +10,7 @@ use super::trouble::Trouble;
 use crate::abilities::Held;
 use crate::structured::{Dialect, ToolCalls};
 
-/// A call of a tool with two fields, and the word by which work ends: what is asked, and the one right reply.
+/// The questions with their only right replies: a call of a tool with two fields, and the ending call.
 fn questions() -> [(&'static str, Value); 2] {
     [
         (
@@ -25,7 +25,7 @@ fn questions() -> [(&'static str, Value); 2] {
 }
 
 impl Remote {
-    /// What becomes of tool calls, and the dialect to speak them in; that of a refusal is as it was.
+    /// The result for tool calls, and the dialect with them; unchanged if they don't work.
     pub(super) async fn probe_tools(
         &self,
         like: &ModelRequest,
@@ -52,7 +52,7 @@ fn object(properties: Value, required: Value) -> Value {
     json!({"type": "object", "additionalProperties": false, "required": required, "properties": properties})
 }
 
-/// What the calls are to come to.
+/// A request whose schema describes the tool calls.
 fn request(like: &ModelRequest) -> ModelRequest {
     ModelRequest {
         schema: object(json!({"calls": {"type": "array"}, "output": text(20)}), json!(["calls", "output"])),
@@ -61,6 +61,7 @@ fn request(like: &ModelRequest) -> ModelRequest {
     }
 }
 
+/// The tools of a question.
 fn by_tools(question: &str) -> ByTools {
     let tool = |name: &str, description: &str, input_schema: Value| OfferedTool {
         name: name.to_owned(),

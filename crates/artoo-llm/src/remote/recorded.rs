@@ -5,8 +5,7 @@ use std::time::Duration;
 use artoo_proto::{ByTools, ModelFailure, Usage};
 use serde_json::Value;
 
-use super::decoder::Decoder;
-use super::exchange::shown_with;
+use super::decoder::{Decoder, shown_with};
 use super::tries::value_of;
 use super::trouble::{Ended, Trouble};
 use crate::retry::Why;

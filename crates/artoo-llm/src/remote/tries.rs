@@ -1,9 +1,10 @@
-//! One try of a call: room and budget checked, sent, taken in, read, accounted for however it ends.
+//! One try of a call: context and budget checks, request, response, and accounting.
 
 use artoo_proto::{ByTools, ModelReply, ModelRequest, ReplyBody, Usage};
 use serde_json::Value;
 
-use super::exchange::{Seen, shown_with};
+use super::decoder::shown_with;
+use super::exchange::Seen;
 use super::trouble::Trouble;
 use super::{MODEL_NAME_CHARS, Remote, endpoint};
 use crate::ledger::Cache;
@@ -17,7 +18,7 @@ use crate::wire::native;
 use crate::{Model, schema, usage};
 
 impl Remote {
-    /// Adds to `paid` what the try cost.
+    /// Makes one try and adds its usage to `paid`.
     pub(super) async fn one_try(
         &self,
         request: &ModelRequest,
@@ -40,7 +41,7 @@ impl Remote {
         Ok(ModelReply { body: ReplyBody::Json { value }, usage: *paid, model: answering })
     }
 
-    /// The same for a call that is already put together.
+    /// Makes one try of a prepared call: checks context and budget, sends it, and accounts for it however it ends.
     pub(super) async fn try_with(
         &self,
         asking: &Asking<'_>,
@@ -71,6 +72,7 @@ impl Remote {
         outcome
     }
 
+    /// Sends a call and reads the value of its response.
     async fn sent_and_read(&self, asking: &Asking<'_>, draft: &mut Draft) -> Result<Value, Trouble> {
         let wire = self.config.protocol.wire();
         let sent = self.sent()?;
@@ -93,14 +95,14 @@ impl Remote {
         value_of(draft, *by_tools, dialect.format, &request.schema, &self.scrubber, &seen.body)
     }
 
-    /// The request as calls of tools, where it is such a one, the endpoint was shown to be good at them, and asking so
-    /// is wanted: where it holds to a schema nothing is gained by it.
+    /// The request as native tool calls, if it can be made so, the endpoint supports them, and they are wanted.
     pub(super) fn by_tools(&self, request: &ModelRequest, dialect: Dialect) -> Option<ByTools> {
         let is_wanted = self.config.tool_calls.unwrap_or(!dialect.format.holds_to_schema());
         let is_able = dialect.tool_calls != ToolCalls::Off;
         (is_wanted && is_able).then(|| request.in_calls()).flatten().filter(native::can_be_offered)
     }
 
+    /// Reports the exchange to the observer.
     fn keep(&self, request: &ModelRequest, sent: String, seen: &Seen, trouble: Option<&Trouble>) {
         let Some(observer) = &self.shared.observer else { return };
         observer.exchange(&Exchange {
@@ -109,12 +111,13 @@ impl Remote {
             request: self.scrubber.whole(&sent),
             status: seen.status,
             response: self.scrubber.whole(&String::from_utf8_lossy(&seen.body)),
-            trouble: trouble.map(|trouble| trouble.in_words(&self.scrubber)),
+            trouble: trouble.map(|trouble| trouble.short_text(&self.scrubber)),
         });
     }
 }
 
-/// The value of a complete draft: of its tool calls if tools were offered, else of its text. Secrets are removed first.
+/// The value of a complete draft: of its tool calls if tools were offered, else of its text. Keys are removed
+/// first.
 pub(super) fn value_of(
     draft: &mut Draft,
     by_tools: Option<&ByTools>,
@@ -133,7 +136,7 @@ pub(super) fn value_of(
     read(&content, schema, format).map_err(|error| Trouble::Reader { error, content })
 }
 
-/// The value in an answer's text. One that was asked for in the strict form may hold nulls that only this form has.
+/// Parses an answer's text. One in the strict form may contain nulls that only this form allows.
 fn read(content: &str, schema: &Value, format: ReplyFormat) -> Result<Value, ReaderError> {
     let plain = reader::read(content, schema);
     if format != ReplyFormat::StrictSchema {

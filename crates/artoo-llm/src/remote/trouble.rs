@@ -1,4 +1,4 @@
-//! What can go wrong with one try, how the retry policy sees it, and what a role is told in the end.
+//! Errors of one try of a call, and their conversion for the retry policy and the role.
 
 use std::time::Duration;
 
@@ -9,67 +9,67 @@ use crate::retry::{Outcome, Why};
 use crate::secret::Scrubber;
 use crate::structured::Complaint;
 
-/// How much of an endpoint's own words is passed on, in characters: two lines of a terminal or so.
+/// Maximum length of an endpoint's message in an error.
 const DETAIL_CHARS: usize = 400;
 
-/// The same while a person waits, in characters: part of one line.
+/// Maximum length of an endpoint's message in the progress line.
 const WAIT_CHARS: usize = 80;
 
-/// Codes and kinds of errors by which endpoints say that the account has no quota left.
+/// Error codes and types for an exhausted quota.
 const QUOTA_CODES: [&str; 4] =
     ["insufficient_quota", "billing_hard_limit_reached", "insufficient_balance", "billing_error"];
 
-/// The words for it, in lowercase, of endpoints that give no code.
+/// Part of the message for an exhausted quota, for endpoints without a code.
 const QUOTA_WORDS: &str = "exceeded your current quota";
 
-/// One failed try.
+/// Why one try failed.
 #[derive(Debug)]
 pub(super) enum Trouble {
-    /// No client, hence no connection; another try would end the same.
+    /// The HTTP client can't be built.
     Unusable { detail: String },
-    /// No connection, or one that ended before a status line.
+    /// No connection, or one that closed before the status line.
     NoConnection { detail: String },
-    /// Another status than success, or an error object under a success.
+    /// A status other than success, or an error object with a success status.
     Status { status: u16, complaint: Complaint, retry_after: Option<Duration> },
     /// A redirect, which is never followed.
     Redirect { status: u16, target: Option<String> },
-    /// Silence for too long.
+    /// A timeout.
     Silence,
-    /// A success whose body ended early.
+    /// A body that ended early.
     Cut { detail: String },
-    /// A success whose body is no answer.
+    /// A body that is not an answer.
     Unreadable { detail: String, text: String },
-    /// An answer whose text the reader refuses.
+    /// An answer that the strict reader refuses.
     Reader { error: ReaderError, content: String },
-    /// More than the model's context holds; nothing was sent.
+    /// The prompt doesn't fit the context; nothing was sent.
     DoesNotFit { needed: u64, room: u64 },
-    /// More than is left to spend; nothing was sent.
+    /// The call may exceed the budget; nothing was sent.
     OverBudget { detail: String },
 }
 
-/// How an ask ended that got nowhere.
+/// Circumstances of a failed call, for its error.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Ended {
     pub(super) tries: u32,
     pub(super) why: Why,
     pub(super) elapsed: Duration,
-    /// What all its tries cost.
+    /// Usage of all its tries.
     pub(super) usage: Usage,
 }
 
 impl Trouble {
-    /// Whether the endpoint took in the prompt, so that it may charge for it.
+    /// Whether the endpoint has read the prompt, so that it may charge for it.
     pub(super) fn was_read(&self) -> bool {
         matches!(self, Self::Silence | Self::Cut { .. } | Self::Unreadable { .. } | Self::Reader { .. })
     }
 
-    /// Whether the endpoint says that it is asked too often at once; a spent quota is none of that.
+    /// Whether the endpoint reports a rate limit (not an exhausted quota).
     pub(super) fn was_too_many(&self) -> bool {
         matches!(self, Self::Status { status: 429 | 529, .. }) && !self.is_quota()
     }
 
-    /// Whether the account's quota is used up, for which no wait helps: by the endpoint's code, or by its words where it
-    /// asks for no wait. Some endpoints use the same words for a limit per minute, and then say how long to wait.
+    /// Whether the account's quota is exhausted, so that waiting doesn't help: by the error code, or by the message
+    /// if no wait is asked for. Some endpoints use the same message for a limit per minute, with a wait.
     fn is_quota(&self) -> bool {
         let Self::Status { complaint, retry_after, .. } = self else { return false };
         let message = complaint.message.to_ascii_lowercase();
@@ -77,8 +77,8 @@ impl Trouble {
             || (retry_after.is_none() && message.contains(QUOTA_WORDS) && !message.contains("retry in"))
     }
 
-    /// In a few words, for whoever waits.
-    pub(super) fn in_words(&self, scrubber: &Scrubber) -> String {
+    /// A short description for the progress line.
+    pub(super) fn short_text(&self, scrubber: &Scrubber) -> String {
         match self {
             Self::NoConnection { .. } => "no connection".to_owned(),
             Self::Status { status, complaint, .. } if complaint.message.is_empty() => format!("status {status}"),
@@ -96,7 +96,7 @@ impl Trouble {
         }
     }
 
-    /// What the retry policy needs to know.
+    /// The outcome for the retry policy.
     pub(super) fn outcome(&self) -> Outcome {
         if matches!(self, Self::NoConnection { .. }) {
             return Outcome::NoConnection;
@@ -110,12 +110,12 @@ impl Trouble {
         Outcome::Final
     }
 
-    /// The complaint, where a plainer request might be taken.
+    /// The endpoint's message, if a request with fewer parts might be accepted.
     pub(super) fn refused_part(&self) -> Option<&Complaint> {
         if let Self::Status { status: 400 | 422, complaint, .. } = self { Some(complaint) } else { None }
     }
 
-    /// What the role is told. Every text from outside is scrubbed of the key, escaped and shortened.
+    /// Converts the error for the role. All texts from outside are without keys, escaped and shortened.
     pub(super) fn into_failure(self, scrubber: &Scrubber, ended: &Ended) -> ModelFailure {
         let Ended { tries, why, elapsed, usage } = *ended;
         let shown = |text: &str| scrubber.shown(text, DETAIL_CHARS);
@@ -155,11 +155,12 @@ impl Trouble {
     }
 }
 
-/// Whether a status may pass by itself: busy, broken for the moment, overloaded.
+/// Whether a status is transient.
 pub(crate) fn may_pass(status: u16) -> bool {
     matches!(status, 408 | 429 | 500 | 502..=504 | 507..=599)
 }
 
+/// The reason for the end of the tries, as the end of an error message.
 fn ending(tries: u32, why: Why) -> String {
     match why {
         Why::Pointless => String::new(),
@@ -169,7 +170,7 @@ fn ending(tries: u32, why: Why) -> String {
     }
 }
 
-/// A reader's words may quote a piece of the reply.
+/// Removes keys from a reader's error, which may quote the reply.
 fn scrubbed(mut failure: ModelFailure, scrubber: &Scrubber) -> ModelFailure {
     if let ModelFailure::Unreadable { detail, excerpt, .. } = &mut failure {
         for text in [detail, excerpt] {

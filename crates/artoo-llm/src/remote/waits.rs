@@ -1,11 +1,11 @@
-//! How long an endpoint asks to be left alone.
+//! The wait that an endpoint asks for in its response headers.
 
 use std::time::Duration;
 
 use reqwest::header::{DATE, HeaderMap, HeaderName, RETRY_AFTER};
 
-/// The wait an endpoint asks for: `retry-after-ms`, or `retry-after` as seconds or as an HTTP date, which is taken
-/// relative to the answer's own `date` where it has one, since the two clocks may differ.
+/// The wait that an endpoint asks for: `retry-after-ms`, or `retry-after` in seconds or as an HTTP date, relative
+/// to the response's `date`.
 pub(crate) fn retry_after(headers: &HeaderMap) -> Option<Duration> {
     let text = |name: &HeaderName| headers.get(name).and_then(|value| value.to_str().ok()).map(str::trim);
     let seconds = |text: &str| text.parse::<f64>().ok().and_then(|s| Duration::try_from_secs_f64(s).ok());
@@ -21,6 +21,7 @@ pub(crate) fn retry_after(headers: &HeaderMap) -> Option<Duration> {
     })
 }
 
+/// Parses an HTTP date.
 fn http_date(text: &str) -> Option<jiff::Timestamp> {
     jiff::fmt::rfc2822::DateTimeParser::new().parse_timestamp(text).ok()
 }

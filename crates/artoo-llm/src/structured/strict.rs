@@ -1,13 +1,13 @@
-//! A schema in the form that OpenAI's strict mode takes, and the way back for a reply written to it.
+//! Schemas in the form of OpenAI's strict mode, and the conversion of replies back.
 //!
-//! That mode wants every object closed and every property required, knows `anyOf` but not `oneOf`, and has no bounds
-//! on the length of a text. What may be left out is therefore asked for as "or null", and a null that only this form
-//! allowed is left out again. A schema with an open object has no such form.
+//! Strict mode requires closed objects with all properties required, supports `anyOf` but not `oneOf`, and has no
+//! length limits for texts. Optional properties are therefore requested as "or null", and nulls that only the strict
+//! form allows are removed from the reply. A schema with an open object has no strict form.
 //! Source: OpenAI's guide to structured outputs, "supported schemas".
 
 use serde_json::{Map, Value, json};
 
-/// Keywords that the mode takes as they are.
+/// Keywords that strict mode supports unchanged.
 const KEPT: [&str; 12] = [
     "type",
     "enum",
@@ -23,10 +23,10 @@ const KEPT: [&str; 12] = [
     "description",
 ];
 
-/// Deepest nesting that the mode takes.
+/// Maximum nesting of a strict schema.
 const LEVELS_MAX: usize = 10;
 
-/// The schema in strict form; `None` where it has none.
+/// Converts a schema to its strict form; `None` if it has none.
 #[must_use]
 pub fn form(schema: &Value) -> Option<Value> {
     // The whole reply must be an object, not a choice.
@@ -80,7 +80,7 @@ fn strict(schema: &Value, levels_left: usize) -> Option<Value> {
     Some(Value::Object(out))
 }
 
-/// The types of the values that a part lists.
+/// The types of the values of an `enum` or `const`.
 fn type_of_values(fields: &Map<String, Value>) -> Option<Value> {
     let listed = fields.get("enum").and_then(Value::as_array).map(Vec::as_slice);
     let values =
@@ -119,7 +119,7 @@ fn allows_null(schema: &Value) -> bool {
     }
 }
 
-/// A reply written to the strict form, as the schema itself has it: a null where nothing is wanted is left out.
+/// Converts a reply in the strict form to the original schema: nulls that only the strict form allows are removed.
 pub(crate) fn back(value: Value, schema: &Value) -> Value {
     match value {
         Value::Object(fields) => {
@@ -147,7 +147,7 @@ pub(crate) fn back(value: Value, schema: &Value) -> Value {
     }
 }
 
-/// Of several alternatives the one that a reply names by its constants, else the first that has all its keys.
+/// The alternative that a reply selects by its constants, else the first whose keys it has.
 fn alternative_for<'s>(fields: &Map<String, Value>, schema: &'s Value) -> &'s Value {
     let alternatives = schema.get("anyOf").or_else(|| schema.get("oneOf")).and_then(Value::as_array);
     let suits = |alternative: &&Value| {

@@ -1,4 +1,4 @@
-//! Anthropic's Messages.
+//! Anthropic's Messages protocol.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -8,12 +8,11 @@ use super::draft::{Draft, End};
 use super::{Asking, Fault, KeyHeader, Paths, Tools, Wire, parsed, refused, text_of};
 use crate::structured::{ReplyFormat, schema_name};
 
-/// The protocol.
 pub(super) struct Anthropic;
 
 const PATHS: Paths = Paths { versioned: true, call: &["messages"], models: &["models"] };
 
-/// A forced call of a tool is what every model and every gateway of this protocol takes.
+/// Every model and gateway of this protocol supports a forced tool call.
 const FORMATS: [ReplyFormat; 2] = [ReplyFormat::ForcedTool, ReplyFormat::PromptOnly];
 
 #[derive(Serialize)]
@@ -114,7 +113,7 @@ impl Wire for Anthropic {
         &FORMATS
     }
 
-    /// The standing instructions carry the mark up to which the endpoint may cache: tools and system come before it.
+    /// The system prompt is marked for caching: tools and system prompt come before the mark.
     fn body(&self, asking: &Asking<'_>) -> String {
         let Asking { request, dialect, .. } = asking;
         let name = schema_name(&request.schema_name);
@@ -141,7 +140,7 @@ impl Wire for Anthropic {
         let message: Message = parsed(body, "message")?;
         let is_message = message.kind.as_deref() == Some("message") || !message.content.is_empty();
         if !is_message && message.error.is_none() {
-            return Err(Fault::Unreadable("the answer is no message".to_owned()));
+            return Err(Fault::Unreadable("the answer is not a message".to_owned()));
         }
         take(draft, message)?;
         draft.closed = true;
@@ -186,6 +185,7 @@ impl Wire for Anthropic {
     }
 }
 
+/// Decodes a message.
 fn take(draft: &mut Draft, message: Message) -> Result<(), Fault> {
     if let Some(error) = message.error.filter(|error| !error.is_null()) {
         return Err(refused(&error));
@@ -203,6 +203,7 @@ fn take(draft: &mut Draft, message: Message) -> Result<(), Fault> {
     Ok(())
 }
 
+/// Decodes a content block.
 fn take_block(draft: &mut Draft, block: Answered, place: Option<u64>) -> Result<(), Fault> {
     match block.kind.as_deref() {
         Some("text") => draft.content.push_str(block.text.as_deref().unwrap_or_default()),
@@ -223,7 +224,8 @@ fn offered(name: &str, description: &str, schema: &Value) -> Value {
     json!({"name": name, "description": description, "input_schema": schema})
 }
 
-/// Input tokens come without those written to and read from the cache; gateways send zero first and the count later.
+/// Adds token counts. Input tokens don't include those written to and read from the cache; gateways send zero first
+/// and the count later.
 fn take_usage(draft: &mut Draft, usage: &Value) {
     let count = |name: &str| usage.get(name).and_then(Value::as_u64);
     let cached = count("cache_read_input_tokens");

@@ -1,34 +1,35 @@
-//! The tools that a model calls while its answer comes in: whole or in pieces, in any order, bounded.
+//! The tool calls of an answer while it is received, as a whole or in pieces.
 
 use serde_json::Value;
 
 use super::Fault;
 
-/// Calls taken of one answer; roles take a handful, and every piece looks through all of them.
+/// Maximum number of tool calls in one answer: roles use a handful, and every piece is compared with all of them.
 const CALLS_MAX: usize = 64;
 
-/// A call as far as it has come in.
+/// A tool call received so far.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Called {
+    /// Number of the call in the answer.
     place: Option<u64>,
     id: String,
     pub(crate) name: String,
-    /// Its input, as JSON text.
+    /// The input as JSON text.
     pub(crate) input: String,
 }
 
-/// One piece of a call, as a protocol words it.
+/// One received piece of a tool call.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Piece {
-    /// Its call's number in the answer.
+    /// Number of the call in the answer.
     pub(crate) place: Option<u64>,
-    /// Its call's id.
+    /// Id of the call.
     pub(crate) id: Option<String>,
     pub(crate) name: Option<String>,
     pub(crate) input: Option<Value>,
 }
 
-/// The calls of one answer, in the order in which they began.
+/// The tool calls of one answer, in order of their beginning.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Calls(Vec<Called>);
 
@@ -41,23 +42,24 @@ impl Calls {
         self.0.clear();
     }
 
-    /// Passes every input through `change`.
+    /// Replaces every input by the result of `change`.
     pub(crate) fn each_input(&mut self, change: impl Fn(String) -> String) {
         for call in &mut self.0 {
             call.input = change(std::mem::take(&mut call.input));
         }
     }
 
-    /// The input of the first call: where one is forced, another beside it is none of ours.
+    /// The input of the first call; with a forced tool, others are ignored.
     pub(crate) fn first_input(&self) -> &str {
         self.0.first().map_or("", |call| call.input.as_str())
     }
 
+    /// Number of characters received.
     pub(crate) fn written_chars(&self) -> usize {
         self.0.iter().map(|call| call.name.len() + call.input.len()).sum()
     }
 
-    /// Takes a call that came whole.
+    /// Adds a complete call.
     pub(crate) fn whole(&mut self, piece: Piece) -> Result<(), Fault> {
         if self.0.len() == CALLS_MAX {
             return Err(Fault::Unreadable(format!("the answer calls more than {CALLS_MAX} tools")));
@@ -72,8 +74,8 @@ impl Calls {
         Ok(())
     }
 
-    /// Takes a piece of a call: of the one at its place, or without a place of the last one. One with another id than
-    /// that begins a new call, since some servers number every call 0.
+    /// Adds a piece to the call with its number, or without a number to the last one. A piece with another id
+    /// begins a new call, since some servers number every call 0.
     pub(crate) fn piece(&mut self, piece: Piece) -> Result<(), Fault> {
         let id = piece.id.as_deref().unwrap_or_default();
         let goes_on = |call: &&mut Called| {
@@ -87,7 +89,7 @@ impl Calls {
         }
     }
 
-    /// The endpoint says that the call at a place has all of its input: one of which nothing came takes nothing.
+    /// Marks the end of a call's input: a call without any input gets an empty object.
     pub(crate) fn stopped(&mut self, place: Option<u64>) {
         for call in self.0.iter_mut().filter(|call| call.place == place && call.input.trim().is_empty()) {
             "{}".clone_into(&mut call.input);
@@ -96,7 +98,7 @@ impl Calls {
 }
 
 impl Called {
-    /// A name is never put together from pieces: what a half of one would match is another tool.
+    /// Adds a piece. Names are never concatenated, since a part of one could match another tool.
     fn add(&mut self, piece: Piece) -> Result<(), Fault> {
         if let Some(id) = piece.id.filter(|id| !id.is_empty()) {
             self.id = id;
@@ -112,7 +114,7 @@ impl Called {
             Some(input @ Value::Object(_)) => self.input.push_str(&input.to_string()),
             Some(Value::Null) | None => {}
             Some(Value::Bool(_) | Value::Number(_) | Value::Array(_)) => {
-                return Err(Fault::Unreadable("the input of a call is no object".to_owned()));
+                return Err(Fault::Unreadable("the input of a call is not an object".to_owned()));
             }
         }
         Ok(())
@@ -182,7 +184,7 @@ mod tests {
             vec![piece(0, "a", "ls", json!("{}")), piece(1, "b", "ls", json!("{}")), piece(2, "a", "rm", json!("{}"))],
             Err("the same id"),
         );
-        check(vec![piece(0, "a", "ls", json!([1]))], Err("no object"));
+        check(vec![piece(0, "a", "ls", json!([1]))], Err("not an object"));
     }
 
     #[doc = "holds: fault L21"]

@@ -1,4 +1,4 @@
-//! OpenAI's Chat Completions, as OpenAI and the many servers that follow it word it.
+//! OpenAI's Chat Completions protocol, in the variants of many servers.
 
 use std::borrow::Cow;
 
@@ -11,7 +11,6 @@ use super::{Asking, Fault, Paths, Tools, Wire, parsed, refused, text_of};
 use crate::structured::{ReplyFormat, schema_name, strict};
 use crate::usage::Counts;
 
-/// The protocol.
 pub(super) struct Chat;
 
 const PATHS: Paths = Paths { versioned: true, call: &["chat", "completions"], models: &["models"] };
@@ -24,11 +23,11 @@ const FORMATS: [ReplyFormat; 5] = [
     ReplyFormat::PromptOnly,
 ];
 
-/// Where servers write how much of a prompt came from their cache: OpenAI's place, DeepSeek's, Moonshot's.
+/// JSON pointers to the number of cached prompt tokens, of OpenAI, DeepSeek and Moonshot.
 const CACHED_POINTERS: [&str; 3] =
     ["/prompt_tokens_details/cached_tokens", "/prompt_cache_hit_tokens", "/cached_tokens"];
 
-/// What a stream ends with.
+/// The last event of a stream.
 const DONE: &str = "[DONE]";
 
 #[derive(Serialize)]
@@ -86,7 +85,7 @@ pub(super) struct Said<'a> {
     pub(super) content: Cow<'a, str>,
 }
 
-/// The messages of a call: the stable part first.
+/// The messages of a call, the stable part first.
 pub(super) fn messages<'a>(asking: &Asking<'a>) -> Vec<Said<'a>> {
     let system = asking.system();
     let mut messages = Vec::new();
@@ -97,7 +96,7 @@ pub(super) fn messages<'a>(asking: &Asking<'a>) -> Vec<Said<'a>> {
     messages
 }
 
-/// A whole answer, and each piece of a stream.
+/// A whole response, or one event of a stream.
 #[derive(Deserialize)]
 struct Envelope {
     #[serde(default)]
@@ -146,7 +145,7 @@ impl Wire for Chat {
         &FORMATS
     }
 
-    /// llama.cpp's server.
+    /// Supported by llama.cpp's server.
     fn about_server(&self) -> Option<&'static str> {
         Some("/props")
     }
@@ -204,6 +203,7 @@ impl Wire for Chat {
     }
 }
 
+/// Decodes a response or event.
 fn take(draft: &mut Draft, envelope: Envelope) -> Result<(), Fault> {
     if let Some(error) = envelope.error.filter(|error| !error.is_null()) {
         return Err(refused(&error));
@@ -228,6 +228,7 @@ fn take(draft: &mut Draft, envelope: Envelope) -> Result<(), Fault> {
     Ok(())
 }
 
+/// Decodes a message, or a part of one.
 fn take_message(
     draft: &mut Draft,
     message: Message,
@@ -265,7 +266,7 @@ pub(super) fn offered(name: &str, description: &str, schema: &Value) -> Value {
     json!({"type": "function", "function": {"name": name, "description": description, "parameters": schema}})
 }
 
-/// Content in parts: the texts, without parts of another kind such as reasoning.
+/// The text parts of a content in parts.
 fn text_of_parts(parts: &[Value]) -> String {
     parts
         .iter()
@@ -274,6 +275,7 @@ fn text_of_parts(parts: &[Value]) -> String {
         .collect()
 }
 
+/// The token counts of a usage object.
 fn counts(usage: &Value, known: Counts) -> Counts {
     let count = |pointer: &str| usage.pointer(pointer).and_then(Value::as_u64);
     Counts {

@@ -1,23 +1,23 @@
-//! An answer while it comes in, whatever its protocol; nothing of it counts before it has ended by itself.
+//! An answer while it is received, in any protocol.
 
 use super::Fault;
 use super::calls::Calls;
 use crate::usage::Counts;
 
-/// How the model ended.
+/// Why the model stopped.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum End {
-    /// By itself.
+    /// It finished.
     Complete,
-    /// With a call of a tool.
+    /// It called a tool.
     Tool,
-    /// At a limit of tokens.
+    /// The token limit was reached.
     Length,
-    /// In another way, in the endpoint's word.
+    /// Another reason, as the endpoint names it.
     Other(String),
 }
 
-/// Words for "the model ended by itself": OpenAI's, and those of servers that pass on their own.
+/// Finish reasons for a complete answer, of OpenAI and other servers.
 const COMPLETE: [&str; 7] = ["stop", "eos", "eos_token", "end_turn", "stop_sequence", "stop_token", "completed"];
 const TOOL: [&str; 3] = ["tool_calls", "function_call", "tool_use"];
 const LENGTH: [&str; 4] = ["length", "max_tokens", "max_output_tokens", "model_context_window_exceeded"];
@@ -33,29 +33,28 @@ impl End {
     }
 }
 
-/// An answer so far.
+/// An answer received so far.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Draft {
-    /// What the model wrote; reasoning that the endpoint keeps apart is not in it.
+    /// The text, without separate reasoning.
     pub(crate) content: String,
-    /// The tools it called.
     pub(crate) calls: Calls,
-    /// Characters of reasoning kept apart.
+    /// Number of characters of separate reasoning.
     pub(crate) reasoning_chars: usize,
     pub(crate) end: Option<End>,
-    /// The protocol's own mark of an end was seen: nothing more belongs to the answer.
+    /// Whether the protocol's end marker was received.
     pub(crate) closed: bool,
-    /// Whether the protocol always sends such a mark, so that its absence is a cut.
+    /// Whether the protocol always sends an end marker, so that its absence means truncation.
     pub(crate) must_close: bool,
     pub(crate) counts: Counts,
-    /// The model that answers.
+    /// Name of the model that answers.
     pub(crate) model: Option<String>,
-    /// The model's words for not answering.
+    /// The model's refusal to answer.
     pub(crate) refusal: Option<String>,
 }
 
 impl Draft {
-    /// Whether it is complete: it ended by itself or with calls, with every mark that its protocol has for that.
+    /// Checks that the answer is complete.
     pub(crate) fn ended(&self) -> Result<(), Fault> {
         if let Some(refusal) = &self.refusal {
             return Err(Fault::Unreadable(format!("the model refused: {refusal}")));
@@ -74,7 +73,7 @@ impl Draft {
         Ok(())
     }
 
-    /// The text of a complete answer. `by_tool`: a forced call of a tool carries it.
+    /// The text of a complete answer; `by_tool` if it is the input of a forced tool call.
     pub(crate) fn settle(&self, by_tool: bool) -> Result<&str, Fault> {
         self.ended()?;
         if self.end == Some(End::Tool) && !by_tool {
@@ -88,7 +87,7 @@ impl Draft {
         Ok(text)
     }
 
-    /// Everything written so far, for an estimate of its cost.
+    /// Number of characters received, for an estimate of the cost.
     pub(crate) fn written_chars(&self) -> usize {
         self.content.len() + self.calls.written_chars() + self.reasoning_chars
     }

@@ -1,19 +1,19 @@
-//! Dividing a body that comes in pieces: server-sent events and lines, bounded by whoever feeds them.
+//! Division of a streamed body into server-sent events or lines.
 
 use super::Framing;
 
-/// Cuts bytes into the data of events or lines, wherever the network cut them.
+/// Divides a stream of bytes into server-sent events or lines.
 #[derive(Debug)]
 pub(crate) struct Frames {
     framing: Framing,
     line: Vec<u8>,
-    /// `data:` lines of the event under way.
+    /// `data:` lines of the current event.
     data: Option<String>,
     last_was_cr: bool,
     at_start: bool,
 }
 
-/// A line is no text.
+/// A line is not valid UTF-8.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct NoText;
 
@@ -24,7 +24,7 @@ impl Frames {
         Self { framing, line: Vec::new(), data: None, last_was_cr: false, at_start: true }
     }
 
-    /// Takes bytes; gives the data that is complete with them.
+    /// Adds bytes; returns the events or lines that they complete.
     pub(crate) fn push(&mut self, bytes: &[u8]) -> Result<Vec<String>, NoText> {
         let mut complete = Vec::new();
         for &byte in bytes {
@@ -38,8 +38,8 @@ impl Frames {
         Ok(complete)
     }
 
-    /// What stands at the end without the line break that would have ended it. An event without its blank line is not
-    /// delivered (the standard says so); a last line is.
+    /// The last line of a stream of lines without a line break. An incomplete event is dropped, as the standard
+    /// says.
     pub(crate) fn rest(&mut self) -> Result<Option<String>, NoText> {
         match self.framing {
             Framing::Events => Ok(None),
@@ -56,7 +56,7 @@ impl Frames {
         }
     }
 
-    /// A blank line ends an event; `data` lines add up; other fields and comments say nothing that the data does not.
+    /// Adds a line to the current event; a blank line completes it. Fields other than `data` are ignored.
     fn event_line(&mut self, line: &str) -> Option<String> {
         if line.is_empty() {
             return self.data.take();

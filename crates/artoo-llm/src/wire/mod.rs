@@ -1,4 +1,4 @@
-//! Wire formats: how each protocol writes a request and words its answer. Pure; a file a protocol, one trait over all.
+//! Wire formats: the request bodies and responses of each protocol, behind one trait. Performs no I/O.
 
 use artoo_proto::{ByTools, ModelRequest, OfferedTool};
 use serde::Serialize;
@@ -16,24 +16,24 @@ pub(crate) mod native;
 mod ollama;
 mod responses;
 
-/// A protocol that endpoints speak.
+/// An HTTP protocol of model endpoints.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Protocol {
-    /// OpenAI's Chat Completions, which most servers speak.
+    /// OpenAI's Chat Completions, which most servers support.
     Chat,
     /// OpenAI's Responses.
     Responses,
     /// Anthropic's Messages.
     Anthropic,
-    /// Ollama's own: its copy of Chat Completions leaves the context size aside and cuts long prompts in silence.
+    /// Ollama's own protocol: its version of Chat Completions ignores the context size and truncates long prompts
+    /// silently.
     Ollama,
 }
 
 impl Protocol {
-    /// Every protocol.
     pub const ALL: [Self; 4] = [Self::Chat, Self::Responses, Self::Anthropic, Self::Ollama];
 
-    /// The name by which a configuration chooses it.
+    /// The name of the protocol in a configuration.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -44,9 +44,8 @@ impl Protocol {
         }
     }
 
-    /// What a token put into the endpoint's cache costs, in the price of a token sent, where no other price is given.
-    ///
-    /// Anthropic's five-minute cache takes a quarter more for writing; the others take nothing for it.
+    /// Default price of a prompt token written into the cache, relative to that of a prompt token: 1.25 for
+    /// Anthropic's five-minute cache.
     #[must_use]
     pub fn cache_write_factor(self) -> f64 {
         match self {
@@ -55,6 +54,7 @@ impl Protocol {
         }
     }
 
+    /// The wire format of the protocol.
     pub(crate) fn wire(self) -> &'static dyn Wire {
         match self {
             Self::Chat => &chat::Chat,
@@ -65,35 +65,34 @@ impl Protocol {
     }
 }
 
-/// One call, as a wire format needs it.
+/// One call, with all that its body is made from.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Asking<'a> {
     pub(crate) request: &'a ModelRequest,
     pub(crate) model: &'a str,
     pub(crate) dialect: Dialect,
-    /// The request's schema as text, to be counted.
+    /// The schema as text, to estimate its tokens.
     pub(crate) schema_text: &'a str,
-    /// Tokens of context to ask for, where the protocol leaves that to the caller.
+    /// Context size to set, if the protocol lets the client do that.
     pub(crate) context_tokens: Option<u64>,
-    /// The form of the reply as the prompt shows it; a probe shows none, to see whether the endpoint holds to the schema.
+    /// The form of the reply for the prompt; `None` in a probe.
     pub(crate) form: Option<&'a str>,
-    /// The request in native tool calls, where the endpoint is to be asked that way.
+    /// The request as native tool calls, if it is made so.
     pub(crate) by_tools: Option<&'a ByTools>,
 }
 
 impl<'a> Asking<'a> {
-    /// A name for the stable part of the prompt, which OpenAI uses to send calls where that part is cached.
+    /// A name for the stable part of the prompt; OpenAI routes calls by it to where that part is cached.
     pub(crate) fn cache_key(&self) -> Option<String> {
         self.dialect.cache.then(|| format!("artoo-{}", self.request.role.code()))
     }
 
-    /// The standing instructions.
+    /// The system prompt.
     pub(crate) fn system(&self) -> &'a str {
         self.by_tools.map_or(&self.request.prompt, |by_tools| &by_tools.prompt).system.as_str()
     }
 
-    /// The call's material, with the schema last, so that everything before it can be cached. Tools say what they take
-    /// themselves.
+    /// The user prompt, with the form of the reply last, so that everything before it can be cached.
     pub(crate) fn user(&self) -> String {
         if let Some(by_tools) = self.by_tools {
             return by_tools.prompt.user.clone();
@@ -106,18 +105,18 @@ impl<'a> Asking<'a> {
 }
 
 impl Asking<'_> {
-    /// How the reply is asked for; with native calls the tools are all that is said of it.
+    /// The reply format; with native tool calls the tools describe the reply.
     pub(crate) fn format(&self) -> ReplyFormat {
         if self.by_tools.is_some() { ReplyFormat::PromptOnly } else { self.dialect.format }
     }
 
-    /// The tools offered, as `worded` by the protocol.
+    /// The offered tools, each formatted by `worded` (name, description, schema).
     pub(crate) fn offered(&self, worded: impl Fn(&str, &str, &Value) -> Value) -> Option<Value> {
         let word = |tool: &OfferedTool| worded(&native::wire_name(&tool.name), &tool.description, &tool.input_schema);
         self.by_tools.map(|by_tools| native::offered(by_tools).map(word).collect())
     }
 
-    /// The tools of the call: those offered, else the one `for_reply` where the format forces one.
+    /// The tools of the body: those offered, or the one of a forced reply.
     pub(crate) fn tools<T>(
         &self,
         worded: impl Fn(&str, &str, &Value) -> Value,
@@ -127,12 +126,12 @@ impl Asking<'_> {
         self.offered(worded).map(Tools::Native).or_else(|| is_forced.then(|| Tools::Reply([for_reply()])))
     }
 
-    /// Whether the endpoint is told to call a tool, where tools are offered.
+    /// Whether a tool call is required; `None` if no tools are offered.
     pub(crate) fn must_call(&self) -> Option<bool> {
         self.by_tools.map(|_| self.dialect.tool_calls == ToolCalls::Required)
     }
 
-    /// Tokens of everything that is sent as text, estimated.
+    /// Estimated number of tokens of the call.
     pub(crate) fn prompt_tokens(&self) -> u64 {
         let Some(by_tools) = self.by_tools else {
             return crate::usage::tokens_of_prompt(&self.request.prompt, self.schema_text);
@@ -144,7 +143,7 @@ impl Asking<'_> {
     }
 }
 
-/// The tools of a call: one that takes the reply, or those that R3 may use.
+/// The tools of a body: the one of a forced reply, or those offered.
 #[derive(Serialize)]
 #[serde(untagged)]
 pub(crate) enum Tools<T> {
@@ -152,47 +151,47 @@ pub(crate) enum Tools<T> {
     Native(Value),
 }
 
-/// Where a protocol's calls go, below the base URL.
+/// Paths of a protocol below the base URL.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Paths {
-    /// Whether the base ends in a version (`/v1`).
+    /// Whether the base URL ends with a version (`/v1`).
     pub(crate) versioned: bool,
     pub(crate) call: &'static [&'static str],
     pub(crate) models: &'static [&'static str],
 }
 
-/// How a key is presented.
+/// The header for the API key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum KeyHeader {
     /// `authorization: Bearer …`
     Bearer,
-    /// A header that holds the key alone.
+    /// A header with the key as its value.
     Named(&'static str),
 }
 
-/// How a body that comes piece by piece is divided.
+/// How a response body is divided into JSON values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Framing {
     /// Server-sent events.
     Events,
-    /// A JSON value a line.
+    /// One JSON value per line.
     Lines,
-    /// One JSON value.
+    /// One JSON document.
     Whole,
 }
 
-/// What is wrong with an answer's envelope.
+/// Why a response body is not a complete answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Fault {
     /// It ended early.
     Cut(String),
-    /// It is no answer.
+    /// It is not an answer.
     Unreadable(String),
-    /// An error under the status of a success.
+    /// An error object with a success status; `status` is the one it stands for.
     Refused { status: Option<u16>, complaint: Complaint },
 }
 
-/// A protocol's wire format.
+/// The wire format of a protocol.
 pub(crate) trait Wire: Send + Sync {
     fn paths(&self) -> Paths;
 
@@ -200,67 +199,67 @@ pub(crate) trait Wire: Send + Sync {
         KeyHeader::Bearer
     }
 
-    /// Headers that every call carries.
+    /// Headers of every call.
     fn headers(&self) -> &'static [(&'static str, &'static str)] {
         &[]
     }
 
-    /// The ways of asking for a shape, strongest first.
+    /// The supported reply formats, strongest first.
     fn formats(&self) -> &'static [ReplyFormat];
 
-    /// The call's body: JSON, written straight from its parts, since a tree of a long prompt and its schema costs more
-    /// than all the rest of a call.
+    /// Writes the body of a call as JSON text directly, since a tree of a long prompt and its schema costs more
+    /// than the rest of the call.
     fn body(&self, asking: &Asking<'_>) -> String;
 
-    /// How a body of this content type, in lower case without parameters, is divided.
+    /// How a body of this content type (lowercase, without parameters) is divided.
     fn framing(&self, content_type: &str) -> Framing {
         if content_type == "text/event-stream" { Framing::Events } else { Framing::Whole }
     }
 
-    /// Takes in a whole answer.
+    /// Decodes a whole response.
     fn whole(&self, draft: &mut Draft, body: &str) -> Result<(), Fault>;
 
-    /// Takes in one piece of an answer.
+    /// Decodes one piece of a streamed response.
     fn piece(&self, draft: &mut Draft, data: &str) -> Result<(), Fault>;
 
-    /// How large the endpoint says the model's context is, from the answer to [`Self::about_model`].
+    /// The context size in the response to [`Self::about_model`].
     fn context_of(&self, _about: &Value) -> Option<u64> {
         None
     }
 
-    /// Where the endpoint tells about a model, and what to post there.
+    /// Path and body of a request for information about a model.
     fn about_model(&self, _model: &str) -> Option<(&'static [&'static str], Value)> {
         None
     }
 
-    /// Where servers of this protocol may tell about themselves, from their root.
+    /// Path at the server's root with information about the server.
     fn about_server(&self) -> Option<&'static str> {
         None
     }
 
-    /// Whether the caller sets the context's size.
+    /// Whether the client sets the context size.
     fn sets_context(&self) -> bool {
         false
     }
 }
 
-/// A body as text; nothing in one can't be written.
+/// Serializes a body; this can't fail for the types used.
 fn text_of(body: &impl Serialize) -> String {
     serde_json::to_string(body).unwrap_or_default()
 }
 
-/// Reads JSON into a typed piece.
+/// Parses JSON into a typed piece.
 fn parsed<'a, T: serde::Deserialize<'a>>(data: &'a str, what: &str) -> Result<T, Fault> {
     serde_json::from_str(data).map_err(|error| {
         if error.is_eof() {
             Fault::Cut(format!("{what} ends inside its JSON"))
         } else {
-            Fault::Unreadable(format!("this is no {what}: {error}"))
+            Fault::Unreadable(format!("not a valid {what}: {error}"))
         }
     })
 }
 
-/// An error object under a success; its own code or class says which status it would have had.
+/// Converts an error object with a success status.
 fn refused(error: &Value) -> Fault {
     let complaint = crate::structured::complaint_of(error);
     let code = error.get("code").and_then(Value::as_u64).and_then(|code| u16::try_from(code).ok());

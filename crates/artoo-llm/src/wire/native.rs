@@ -1,7 +1,7 @@
-//! Native tool calls: what is offered to an endpoint, and the one reply that its calls come to.
+//! Native tool calls: the tools to offer, and the conversion of an answer's calls to a reply.
 //!
-//! A call's input is read strictly: its text is one JSON object and nothing else, decoded once. A name is one of those
-//! offered, letter for letter. Text beside the calls counts for nothing.
+//! The input of a call must be exactly one JSON object. Its name must be that of an offered tool. Text beside the
+//! calls is ignored.
 
 use artoo_proto::{ByTools, OfferedTool};
 use serde_json::{Map, Value};
@@ -12,10 +12,10 @@ use crate::reader::{self, ReaderError};
 use crate::schema;
 use crate::structured::schema_name;
 
-/// Characters of a name that is none, as it is told.
+/// Maximum length of an unknown tool name quoted in an error.
 const NAME_CHARS: usize = 80;
 
-/// Whether every endpoint can be told of these tools: each under a name of its own, each with an object as its input.
+/// Whether the tools can be offered to every endpoint: their names stay unique, and their inputs are objects.
 pub(crate) fn can_be_offered(by_tools: &ByTools) -> bool {
     let mut names: Vec<String> = offered(by_tools).map(|tool| wire_name(&tool.name)).collect();
     let count = names.len();
@@ -25,17 +25,17 @@ pub(crate) fn can_be_offered(by_tools: &ByTools) -> bool {
     names.len() == count && offered(by_tools).all(takes_object)
 }
 
-/// All of them, the ending last.
+/// All tools, the one that ends the work last.
 pub(crate) fn offered(by_tools: &ByTools) -> impl Iterator<Item = &OfferedTool> {
     by_tools.tools.iter().chain([&by_tools.ending])
 }
 
-/// The name under which an endpoint knows a tool: a dot, say, is none of its letters.
+/// A tool's name with the characters that endpoints don't accept replaced.
 pub(crate) fn wire_name(name: &str) -> String {
     schema_name(name)
 }
 
-/// The reply that these calls come to, as `schema` describes it.
+/// Converts tool calls to the reply that `schema` describes.
 pub(crate) fn reply(by_tools: &ByTools, calls: &[Called], schema: &Value) -> Result<Value, Fault> {
     if calls.is_empty() {
         return Err(Fault::Unreadable("the model called no tool".to_owned()));
@@ -73,7 +73,7 @@ pub(crate) fn reply(by_tools: &ByTools, calls: &[Called], schema: &Value) -> Res
     }
 }
 
-/// A call's input. Servers send no text at all for a tool that takes nothing.
+/// Parses the input of a call. Servers send no text for a tool without parameters.
 fn input(call: &Called, tool: &OfferedTool) -> Result<Map<String, Value>, Fault> {
     if call.input.trim().is_empty() && takes_nothing(tool) {
         return Ok(Map::new());
@@ -87,11 +87,13 @@ fn input(call: &Called, tool: &OfferedTool) -> Result<Map<String, Value>, Fault>
     }
 }
 
+/// Whether a tool has no parameters.
 fn takes_nothing(tool: &OfferedTool) -> bool {
     let properties = tool.input_schema.get("properties").and_then(Value::as_object);
     properties.is_none_or(Map::is_empty)
 }
 
+/// The error for an unknown tool name.
 fn no_such_tool(name: &str, by_tools: &ByTools) -> Fault {
     let known: Vec<String> = offered(by_tools).map(|tool| wire_name(&tool.name)).collect();
     let name = artoo_proto::escape::shorten(name, NAME_CHARS);

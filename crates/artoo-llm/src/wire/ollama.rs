@@ -1,4 +1,4 @@
-//! Ollama's native chat: the context's size is set with every call, and a prompt that does not fit is an error.
+//! Ollama's native protocol: the client sets the context size, and a prompt that doesn't fit is an error.
 
 use std::borrow::Cow;
 
@@ -11,7 +11,6 @@ use super::draft::{Draft, End};
 use super::{Asking, Fault, Framing, Paths, Wire, parsed, refused, text_of};
 use crate::structured::ReplyFormat;
 
-/// The protocol.
 pub(super) struct Ollama;
 
 const PATHS: Paths = Paths { versioned: false, call: &["api", "chat"], models: &["v1", "models"] };
@@ -23,9 +22,9 @@ struct Request<'a> {
     model: &'a str,
     messages: Vec<Said<'a>>,
     stream: bool,
-    /// Newer servers refuse a prompt that is too long, and end a reply that grows too long, where these are false;
-    /// older ones leave both aside.
+    /// Newer servers refuse a prompt that is too long if this is false; older ones ignore it.
     truncate: bool,
+    /// Newer servers end an answer that grows too long if this is false; older ones ignore it.
     shift: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     format: Option<Cow<'a, Value>>,
@@ -43,7 +42,7 @@ struct Options {
     temperature: Option<f64>,
 }
 
-/// A whole answer, and each line of a stream.
+/// A whole response, or one line of a stream.
 #[derive(Deserialize)]
 struct Line {
     model: Option<Value>,
@@ -93,7 +92,7 @@ impl Wire for Ollama {
         })
     }
 
-    /// Lines in every case: a whole answer is one.
+    /// A whole response is one line.
     fn framing(&self, content_type: &str) -> Framing {
         if content_type == "application/x-ndjson" { Framing::Lines } else { Framing::Whole }
     }

@@ -1,4 +1,4 @@
-//! OpenAI's Responses.
+//! OpenAI's Responses protocol.
 
 use std::borrow::Cow;
 
@@ -11,7 +11,6 @@ use super::{Asking, Fault, Paths, Tools, Wire, parsed, refused, text_of};
 use crate::structured::{ReplyFormat, schema_name, strict};
 use crate::usage::Counts;
 
-/// The protocol.
 pub(super) struct Responses;
 
 const PATHS: Paths = Paths { versioned: true, call: &["responses"], models: &["models"] };
@@ -26,7 +25,7 @@ struct Request<'a> {
     instructions: &'a str,
     input: String,
     stream: bool,
-    /// Nothing is to be kept at the endpoint.
+    /// Always false: the endpoint is not to store the response.
     store: bool,
     max_output_tokens: u32,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -59,7 +58,7 @@ enum Tool<'a> {
     Function { name: &'a str, parameters: &'a Value, strict: bool },
 }
 
-/// A whole answer; the last event of a stream carries one too.
+/// A whole response, also in the last event of a stream.
 #[derive(Deserialize)]
 struct Response {
     status: Option<String>,
@@ -146,7 +145,7 @@ impl Wire for Responses {
         take(draft, parsed(body, "response")?)
     }
 
-    /// The pieces only show that something comes; the whole answer in the last event is what counts.
+    /// Decodes an event. Only the whole response in the last event counts; the others show progress.
     fn piece(&self, draft: &mut Draft, data: &str) -> Result<(), Fault> {
         draft.must_close = true;
         if data.trim() == "[DONE]" {
@@ -156,7 +155,7 @@ impl Wire for Responses {
         match event.kind.as_deref() {
             Some("response.completed" | "response.incomplete" | "response.failed") => {
                 let Some(response) = event.response else {
-                    return Err(Fault::Unreadable("the last event holds no response".to_owned()));
+                    return Err(Fault::Unreadable("the last event contains no response".to_owned()));
                 };
                 draft.content.clear();
                 draft.calls.clear();
@@ -188,6 +187,7 @@ fn offered(name: &str, description: &str, schema: &Value) -> Value {
     json!({"type": "function", "name": name, "description": description, "parameters": schema, "strict": false})
 }
 
+/// Decodes a whole response.
 fn take(draft: &mut Draft, response: Response) -> Result<(), Fault> {
     if let Some(usage) = &response.usage {
         let count = |pointer: &str| usage.pointer(pointer).and_then(Value::as_u64);

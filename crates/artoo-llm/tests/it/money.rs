@@ -221,3 +221,16 @@ fn money_is_shown_so_that_nothing_passes_for_nothing() {
     check(1_234_567, "1.2346");
     check(25_000_000, "25.0000");
 }
+
+#[tokio::test]
+async fn silent_endpoint_is_booked_with_its_prompt() {
+    let server = FaultServer::start(vec![Act::Silence]).await;
+    let first_byte_timeout = Duration::from_millis(200);
+    let (client, ledger) = crate::with_ledger(RemoteConfig { first_byte_timeout, ..config(&server.url()) });
+    let failure = client.ask(&request("list")).await.unwrap_err();
+    assert_eq!(kind(&failure), "timed out");
+    let spent = ledger.total().usage;
+    let sent = artoo_llm::usage::prompt_tokens(&request("list"));
+    assert_eq!(spent.model_calls, 1);
+    assert!(spent.prompt_tokens >= sent && spent.completion_tokens == 0, "{spent:?}");
+}

@@ -1,4 +1,4 @@
-//! What happens to a tag if nothing more is written: when its advice ends, when a rule comes or falls, when it goes.
+//! What happens to a tag if nothing more is written: when advice ends, rules come and fall, and records are deleted.
 
 use serde::{Deserialize, Serialize};
 
@@ -13,26 +13,28 @@ use crate::{
     rules::{FADED_ATTENTION, PROMOTE_ATTENTION, PROMOTE_DECISION},
 };
 
+/// Milliseconds of a day.
 const MILLIS_PER_DAY: f64 = 86_400_000.0;
 
-/// What lies ahead of a tag, in Unix milliseconds; a moment that has come already is the one asked about.
+/// The future of a tag, in Unix milliseconds; what holds already is dated at the time of the question.
 ///
-/// Sweeps and promotions act when they are called, so each date is the first moment at which one would; dissonance,
-/// which a sweep may add, is not foreseen.
+/// Sweeps and promotions happen when they are called, so each date is the first moment at which one would act. Records
+/// of contradictions, which a sweep may add, are not foreseen.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Forecast {
-    /// When a rule of a kind can be made.
+    /// When rules can be made, by kind.
     pub promotions: Vec<(RuleKind, i64)>,
-    /// When a rule loses its trust.
+    /// When rules are demoted.
     pub bankruptcies: Vec<(MegramId, i64)>,
-    /// When attention falls below the threshold of advice.
+    /// When attention falls below [`ATTENTION_THRESHOLD`], so that there is no advice.
     pub silent_at_ms: Option<i64>,
-    /// When attention is so low that a sweep may take the tag.
+    /// When attention falls below [`FADED_ATTENTION`], so that a sweep may delete the tag.
     pub faded_at_ms: Option<i64>,
 }
 
 impl Engine {
-    /// What lies ahead of a tag within a century if nothing more is written under it.
+    /// The future of a tag within a century, if nothing more is written under it.
     #[must_use]
     pub fn forecast(&self, tag: &Tag, now_ms: i64) -> Forecast {
         let Some((number, tag)) =
@@ -60,7 +62,7 @@ impl Engine {
         fallen.sort_unstable();
         for (position, then_ms) in fallen.iter().enumerate() {
             if faded_at_ms.is_none_or(|faded| *then_ms <= faded) {
-                // A rule that lost its trust counts from then on.
+                // A demoted rule counts from its demotion on.
                 let knowledge = fallen.iter().take(position + 1).map(|at_ms| {
                     (RULE_MAGNITUDE * decay(DEMOTED_DECAY, days_between(*at_ms, *then_ms)), DEMOTED_DECAY)
                 });
@@ -71,7 +73,7 @@ impl Engine {
         Forecast { promotions, bankruptcies, silent_at_ms, faded_at_ms }
     }
 
-    /// The first moment at which [`Engine::promotions`] names the tag: where one of its conditions begins to hold.
+    /// The first moment at which [`Engine::promotions`] lists the tag.
     fn promotion_date(&self, number: u32, tag: &TagEntry, kind: RuleKind, now_ms: i64) -> Option<i64> {
         let sign = f64::from(kind.sign());
         let counted = self.evidence_for(number, tag, kind, now_ms);
@@ -92,6 +94,7 @@ impl Engine {
         days.into_iter().map(|days| date(now_ms, days)).find(holds)
     }
 
+    /// When a rule will be demoted.
     fn bankruptcy_date(&self, rule: MegramId, tag: &TagEntry, now_ms: i64) -> Option<i64> {
         let rule = self.rules.get(&rule)?;
         if !self.is_opposed(rule, tag) {
@@ -113,7 +116,7 @@ fn channels(tag: &TagEntry, now_ms: i64) -> (Vec<Exponential>, Vec<Exponential>)
         .unzip()
 }
 
-/// When a falling sum is first below a level.
+/// When a decreasing sum is first below a level.
 fn first_below(sum: &[Exponential], level: f64, now_ms: i64) -> Option<i64> {
     if value(sum, 0.0) < level {
         return Some(now_ms);
@@ -121,7 +124,7 @@ fn first_below(sum: &[Exponential], level: f64, now_ms: i64) -> Option<i64> {
     crossings(sum, level).first().map(|days| date(now_ms, *days))
 }
 
-/// The millisecond after so many days, rounded up so that what begins then holds.
+/// The time after `days`, rounded up to a millisecond.
 fn date(now_ms: i64, days: f64) -> i64 {
     now_ms.saturating_add((days * MILLIS_PER_DAY).ceil() as i64)
 }

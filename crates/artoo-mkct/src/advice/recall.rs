@@ -1,7 +1,7 @@
-//! What memory says about a new intent: rules, and advice with the records it rests on.
+//! Advice on an intent: rules, and what worked or failed, with the records it is based on.
 //!
-//! Only an approach or an exact pair of tool and target can be told off outright; everything vaguer advises caution at
-//! most. Whatever lowers an action is named.
+//! Only an approach or an exact pair of tool and target can be advised against; broader advice is caution at most. What
+//! lowered an action is reported.
 
 use std::{cmp::Reverse, collections::BTreeSet};
 
@@ -17,22 +17,22 @@ use crate::{
     rules::{SopRecord, sop::recalled},
 };
 
-/// Rules and advice in one recall: what a plan's prompt can carry without drowning the request.
+/// Most rules and pieces of advice in one recall, so that they fit into a prompt.
 pub const MAX_RECALL_ENTRIES: usize = 10;
 
-/// Rules in one recall; the rest of the entries is left to advice.
+/// Most rules in one recall.
 pub const MAX_RECALL_SOPS: usize = MAX_RECALL_ENTRIES / 2;
 
-/// Tools and targets of a query that are looked at, each: a plan names far fewer.
+/// Most tools, and most targets, of a query that are read; the others are ignored.
 pub const MAX_QUERIED_NAMES: usize = 64;
 
-/// Similar intents asked where the intent itself is unknown.
+/// Most similar intents that are used if the intent itself is unknown.
 const MAX_SIMILAR_INTENTS: usize = 3;
 
-/// Stands in [`Advice::entity`] where advice sums over all of a tool's tags.
+/// Entity in [`Advice::tag`] of advice about a tool, which sums over all its tags.
 pub const ANY_ENTITY: &str = "*";
 
-/// What a planner wants to know.
+/// A question for advice on an intent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct RecallQuery<'a> {
@@ -42,30 +42,30 @@ pub struct RecallQuery<'a> {
     pub tools: &'a [String],
     /// Targets named in the request: paths, queries.
     pub targets: &'a [String],
-    /// Entries wanted, at most [`MAX_RECALL_ENTRIES`].
+    /// Most rules and pieces of advice to return, at most [`MAX_RECALL_ENTRIES`].
     pub limit: usize,
 }
 
 impl<'a> RecallQuery<'a> {
-    /// A query about an intent, without tools and targets, for as many entries as there may be.
+    /// A query about an intent, without tools and targets, with the greatest limit.
     #[must_use]
     pub fn new(intent: &'a str) -> Self {
         Self { intent, tools: &[], targets: &[], limit: MAX_RECALL_ENTRIES }
     }
 
-    /// Names the tools the plan may use.
+    /// Sets the tools the plan may use, by name.
     #[must_use]
     pub fn tools(self, tools: &'a [String]) -> Self {
         Self { tools, ..self }
     }
 
-    /// Names the targets in the request.
+    /// Sets the targets named in the request.
     #[must_use]
     pub fn targets(self, targets: &'a [String]) -> Self {
         Self { targets, ..self }
     }
 
-    /// Limits the entries.
+    /// Sets the most rules and pieces of advice to return.
     #[must_use]
     pub fn limit(self, limit: usize) -> Self {
         Self { limit, ..self }
@@ -75,6 +75,7 @@ impl<'a> RecallQuery<'a> {
 /// What a piece of advice is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum Scope {
     /// One tool on one target.
     Pair,
@@ -89,10 +90,11 @@ pub enum Scope {
 /// Why advice is weaker than its potentials alone would say.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum Cap {
-    /// Without the failures that the environment caused, nothing would be told off.
+    /// Only failures caused by the environment speak against it.
     Environmental,
-    /// It sums over different things, so it cannot tell off any one of them.
+    /// It sums over different things, so it neither recommends nor forbids one of them.
     Unspecific,
     /// It is about another, similar intent.
     Similar,
@@ -100,42 +102,44 @@ pub enum Cap {
 
 /// Advice about one approach, one pair, one intent or one tool.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Advice {
-    /// What it is about.
+    /// Whether it is about a pair, an approach, an intent or a tool.
     pub scope: Scope,
     /// The tag it is about; the entity is [`ANY_ENTITY`] for a tool.
     pub tag: Tag,
-    /// What is known, times `similarity`; the action after caps. Never [`Action::Ignore`].
+    /// Attention and decision times `similarity`, and the action after caps; never [`Action::Ignore`].
     pub potentials: Potentials,
-    /// How alike the remembered intent is; 1 = the same.
+    /// Similarity of the remembered intent; 1 for the same.
     pub similarity: f64,
-    /// What lowered the action.
+    /// Why the action was lowered, if it was.
     pub capped: Option<Cap>,
-    /// The records it rests on, newest first, at most [`MAX_NAMED_MEGRAMS`].
+    /// The records it is based on, newest first, at most [`MAX_NAMED_MEGRAMS`].
     pub megrams: Vec<MegramId>,
-    /// How many there are.
+    /// Number of records it is based on.
     pub megrams_total: usize,
 }
 
-/// What memory says.
+/// The answer to a [`RecallQuery`].
 #[derive(Debug, Clone, PartialEq, Default)]
+#[non_exhaustive]
 pub struct Recall {
     /// Rules of the intent, its approaches and the pairs named.
     pub sops: Vec<SopRecord>,
-    /// Advice: what must not be done first, then what works, then what needs care; vague advice last.
+    /// Advice: first what to avoid, then what works, then what needs care.
     pub advice: Vec<Advice>,
-    /// The recall itself, to keep in the journal.
+    /// The frame that records this recall, for the journal; empty without rules.
     pub frames: Vec<Frame>,
 }
 
 impl Engine {
-    /// What memory says about an intent, the tools at hand and the targets named.
+    /// Advice on an intent, the tools at hand and the targets named.
     ///
     /// Reads the intent's own tag, its approaches, the exact pairs of `tools` × `targets` and a sum per tool; where
     /// the intent is unknown, similar ones, at a discount.
     ///
-    /// The frames in the answer are not applied: reading changes nothing. Whoever keeps the journal gives them to
-    /// [`Engine::apply`].
+    /// The frames in the answer are not applied, so that readers need no write access. Whoever keeps the journal passes
+    /// them to [`Engine::apply`].
     #[must_use]
     pub fn recall(&self, query: &RecallQuery<'_>, now_ms: i64) -> Recall {
         let limit = query.limit.min(MAX_RECALL_ENTRIES);
@@ -175,6 +179,7 @@ impl Engine {
         Recall { sops, advice, frames: recalled(rules, now_ms) }
     }
 
+    /// Advice from the tags of an intent.
     fn intent_advice(&self, space: &str, similarity: f64, now_ms: i64) -> Vec<Advice> {
         let of_tag = |(_, tag): (u32, &TagEntry)| {
             let scope = match tag.entity() {
@@ -187,6 +192,7 @@ impl Engine {
         self.index.space(space).into_iter().filter_map(of_tag).collect()
     }
 
+    /// Advice from one tag.
     fn tag_advice(&self, scope: Scope, tag: &TagEntry, similarity: f64, now_ms: i64) -> Option<Advice> {
         let (potentials, capped) = capped_action(scope, tag.aggregate.at(now_ms), similarity)?;
         let newest = self.index.history(tag, &self.rows).take(MAX_NAMED_MEGRAMS);
@@ -201,6 +207,7 @@ impl Engine {
         })
     }
 
+    /// Advice from all tags of a tool.
     fn tool_advice(&self, tool: &str, space: &str, now_ms: i64) -> Option<Advice> {
         let sum = self.index.tool(tool)?;
         let (potentials, capped) = capped_action(Scope::Tool, sum.aggregate.at(now_ms), 1.0)?;
@@ -216,7 +223,7 @@ impl Engine {
     }
 }
 
-/// The potentials at a discount, with the action the scope allows; `None` where there is nothing to say.
+/// Attention and decision times `similarity`, with the action that the scope allows; `None` for too little attention.
 fn capped_action(scope: Scope, sums: Sums, similarity: f64) -> Option<(Potentials, Option<Cap>)> {
     let mut potentials = Potentials::new(sums.attention * similarity, sums.decision * similarity);
     let blameless = Action::of(potentials.attention, (sums.decision - sums.excused) * similarity);
@@ -234,6 +241,7 @@ fn capped_action(scope: Scope, sums: Sums, similarity: f64) -> Option<(Potential
     Some((potentials, capped))
 }
 
+/// Order of advice: avoid first, then exploit, then caution.
 fn by_urgency(a: &Advice, b: &Advice) -> std::cmp::Ordering {
     let rank = |advice: &Advice| match advice.potentials.action {
         Action::Avoid => 0,

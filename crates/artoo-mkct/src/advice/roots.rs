@@ -1,19 +1,19 @@
 //! When a sum of decaying exponentials crosses a level.
 //!
-//! g(t) = Σ wᵢ·exp(−kᵢ·t) − level has at most as many zeros as it has terms, and between two zeros of the derivative of
-//! g·exp(k·t), where k is one term's rate, there is at most one of g. That derivative has a term less, so the zeros of
-//! all of them are found from the last one up, each by bisection.
+//! g(t) = Σ wᵢ·exp(−kᵢ·t) − level has at most as many zeros as terms. Between two zeros of the derivative of
+//! g·exp(k·t), where k is the rate of one term, g has at most one zero. That derivative has one term less, so the zeros
+//! are found recursively, each by bisection.
 
-/// Halvings of an interval of a century: far below a millisecond.
+/// Bisection steps: a century is halved to far below a millisecond.
 const HALVINGS: u32 = 80;
 
-/// Days ahead that are looked at: a century.
+/// Days ahead that are searched: a century.
 pub(crate) const HORIZON_DAYS: f64 = 36_525.0;
 
-/// A term: weight, and decay per day.
+/// A decaying term: weight, and decay per day.
 pub(crate) type Exponential = (f64, f64);
 
-/// Days from now at which the sum crosses the level, in order; only sign changes within [`HORIZON_DAYS`].
+/// Days from now at which the sum crosses the level, in order, within [`HORIZON_DAYS`].
 pub(crate) fn crossings(sum: &[Exponential], level: f64) -> Vec<f64> {
     let mut terms: Vec<Exponential> = Vec::with_capacity(sum.len() + 1);
     for &(weight, k) in sum.iter().chain(std::iter::once(&(-level, 0.0))) {
@@ -26,11 +26,12 @@ pub(crate) fn crossings(sum: &[Exponential], level: f64) -> Vec<f64> {
     zeros(&terms)
 }
 
-/// The sum after so many days.
+/// The value of the sum after `days`.
 pub(crate) fn value(sum: &[Exponential], days: f64) -> f64 {
     sum.iter().map(|(weight, k)| weight * (-k * days).exp()).sum()
 }
 
+/// Zeros of a sum of terms with distinct rates.
 fn zeros(terms: &[Exponential]) -> Vec<f64> {
     let Some(((_, slowest), rest)) = terms.split_last().filter(|(_, rest)| !rest.is_empty()) else {
         return Vec::new();
@@ -49,6 +50,7 @@ fn zeros(terms: &[Exponential]) -> Vec<f64> {
     found
 }
 
+/// The zero between two days at which the sum has different signs.
 fn bisect(terms: &[Exponential], mut from: f64, mut to: f64) -> f64 {
     let rising = is_positive(terms, to);
     for _ in 0..HALVINGS {
@@ -58,7 +60,7 @@ fn bisect(terms: &[Exponential], mut from: f64, mut to: f64) -> f64 {
     to
 }
 
-/// The sign of the sum, also where each of its terms is too small for a number.
+/// Whether the sum is positive; scaled so that small terms do not underflow.
 fn is_positive(terms: &[Exponential], days: f64) -> bool {
     let slowest = terms.iter().map(|(_, k)| *k).fold(f64::INFINITY, f64::min);
     terms.iter().map(|(weight, k)| weight * ((slowest - k) * days).exp()).sum::<f64>() > 0.0

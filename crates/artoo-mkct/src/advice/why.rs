@@ -1,4 +1,4 @@
-//! Why a tag has the potentials it has: every record's share.
+//! The share of every record in the attention and decision of a tag.
 
 use serde::{Deserialize, Serialize};
 
@@ -12,26 +12,28 @@ use crate::{
     record::{FailureClass, Level, MegramId, State, Tag},
 };
 
-/// One record's share in a tag's potentials; [`Engine::get`] has its text.
+/// The share of one record in the attention and decision of a tag; [`Engine::get`] has its text.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Contribution {
     /// The record.
     pub id: MegramId,
-    /// Its layer, M or K.
+    /// Its level, M or K.
     pub level: Level,
-    /// The matrix row.
+    /// The controller state it was written in.
     pub state: State,
     /// Days since its decay began.
     pub age_days: f64,
-    /// What it adds to attention.
+    /// Its share in attention.
     pub attention: f64,
-    /// What it adds to decision.
+    /// Its share in decision.
     pub decision: f64,
-    /// Who was at fault.
+    /// Who was at fault, if it was a failure.
     pub failure_class: Option<FailureClass>,
 }
 
 impl Contribution {
+    /// The share of a record at a moment.
     fn of(row: &Row, decays: &[f64], now_ms: i64) -> Self {
         let age_days = days_between(row.start_ms, now_ms);
         let weight = decay(term(row, decays).k, age_days);

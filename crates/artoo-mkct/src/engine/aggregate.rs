@@ -6,22 +6,26 @@
 
 use crate::engine::potential::{days_between, decay};
 
-/// The reference moves when a weight would pass exp(16): far from overflow, and rare enough not to add rounding.
+/// Exponent of a weight above which the reference time moves: far from overflow, rare enough not to add rounding.
 const REBASE_EXPONENT: f64 = 16.0;
 
-/// One record as the sums see it.
+/// Weight, sign, decay and time of one record, as input of the sums.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Term {
+    /// When the decay of the record began, Unix milliseconds.
     pub(crate) at_ms: i64,
+    /// Magnitude, 0..=1.
     pub(crate) f: f64,
+    /// Valence, −1..=1.
     pub(crate) sigma: f64,
+    /// Decay per day.
     pub(crate) k: f64,
-    /// The environment was at fault, so a negative sign blames nobody.
+    /// The environment was at fault, so a negative sign is not evidence against the approach.
     pub(crate) environmental: bool,
 }
 
 impl Term {
-    /// Whether its share of `decision` must not count as blame, since it is what an environmental failure took away.
+    /// Whether it is a failure that the environment caused.
     fn is_excused(&self) -> bool {
         self.environmental && self.sigma < 0.0
     }
@@ -32,11 +36,11 @@ impl Term {
 pub(crate) struct Sums {
     pub(crate) attention: f64,
     pub(crate) decision: f64,
-    /// The part of `decision` that environmental failures took away; zero or negative.
+    /// The part of `decision` that comes from failures caused by the environment; zero or negative.
     pub(crate) excused: f64,
 }
 
-/// A sum with the rounding error it made so far.
+/// A sum with its accumulated rounding error (Neumaier summation).
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Compensated {
     pub(crate) sum: f64,
@@ -44,21 +48,25 @@ pub(crate) struct Compensated {
 }
 
 impl Compensated {
+    /// Adds a number and its rounding error.
     pub(crate) fn add(&mut self, x: f64) {
         let total = self.sum + x;
         self.error += if self.sum.abs() >= x.abs() { (self.sum - total) + x } else { (x - total) + self.sum };
         self.sum = total;
     }
 
+    /// The sum, corrected by the rounding error.
     pub(crate) fn value(&self) -> f64 {
         self.sum + self.error
     }
 
+    /// Multiplies the sum by a factor.
     fn scale(&mut self, factor: f64) {
         self.sum *= factor;
         self.error *= factor;
     }
 
+    /// Adds another sum, multiplied by a factor.
     fn merge(&mut self, other: &Self, factor: f64) {
         self.add(other.sum * factor);
         self.add(other.error * factor);
@@ -67,11 +75,14 @@ impl Compensated {
 
 /// The sums of all records that share one decay rate, weighted as of `reference_ms`.
 ///
-/// Failures that the environment caused have an accumulator of their own, so that blame can be told apart.
+/// Failures caused by the environment have an accumulator of their own.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Accumulator {
+    /// Decay per day.
     pub(crate) k: f64,
+    /// Whether it sums failures caused by the environment.
     pub(crate) excused: bool,
+    /// The moment at which the sums are weighted, Unix milliseconds.
     pub(crate) reference_ms: i64,
     pub(crate) attention: Compensated,
     pub(crate) decision: Compensated,
@@ -83,7 +94,7 @@ impl Accumulator {
         Self { k, excused, reference_ms, attention: zero, decision: zero }
     }
 
-    /// The weight of a record from `at_ms`; moves the reference first where the weight would grow too large.
+    /// The weight of a record of `at_ms` at the reference time, which moves if the weight would be too large.
     fn weight(&mut self, at_ms: i64) -> f64 {
         if at_ms < self.reference_ms {
             return decay(self.k, days_between(at_ms, self.reference_ms));
@@ -99,12 +110,14 @@ impl Accumulator {
         1.0
     }
 
+    /// Adds a record.
     fn add(&mut self, term: &Term) {
         let weight = self.weight(term.at_ms);
         self.attention.add(term.f * weight);
         self.decision.add(term.sigma * term.f * weight);
     }
 
+    /// Adds another accumulator of the same decay rate.
     fn merge(&mut self, other: &Self) {
         let factor = self.weight(other.reference_ms);
         self.attention.merge(&other.attention, factor);
@@ -120,7 +133,7 @@ pub(crate) struct Aggregate {
 }
 
 impl Aggregate {
-    /// The sums of `terms`, from scratch: what a deletion does, since subtracting would leave the rounding behind.
+    /// Sums `terms` from scratch, as a deletion does: subtracting would keep the rounding errors.
     pub(crate) fn of(terms: impl IntoIterator<Item = Term>) -> Self {
         let mut aggregate = Self::default();
         for term in terms {
@@ -129,11 +142,13 @@ impl Aggregate {
         aggregate
     }
 
+    /// Adds a record.
     pub(crate) fn add(&mut self, term: &Term) {
         self.accumulator(term.k, term.is_excused(), term.at_ms).add(term);
         self.newest_ms = self.newest_ms.max(Some(term.at_ms));
     }
 
+    /// Adds the sums of another aggregate.
     pub(crate) fn merge(&mut self, other: &Self) {
         for theirs in &other.accumulators {
             self.accumulator(theirs.k, theirs.excused, theirs.reference_ms).merge(theirs);
@@ -141,12 +156,12 @@ impl Aggregate {
         self.newest_ms = self.newest_ms.max(other.newest_ms);
     }
 
-    /// `now_ms`, or the newest record's time where the clock was set back.
+    /// `now_ms`, or the time of the newest record if that is later.
     pub(crate) fn clamp(&self, now_ms: i64) -> i64 {
         self.newest_ms.map_or(now_ms, |newest| now_ms.max(newest))
     }
 
-    /// The sums at `now_ms`, which [`Self::clamp`] applies to.
+    /// The sums at `now_ms`, clamped by [`Self::clamp`].
     pub(crate) fn at(&self, now_ms: i64) -> Sums {
         let now_ms = self.clamp(now_ms);
         let (mut attention, mut decision, mut excused) = (Compensated::default(), Compensated::default(), 0.0);
@@ -161,14 +176,15 @@ impl Aggregate {
         Sums { attention: attention.value(), decision: decision.value(), excused }
     }
 
-    /// Weight and decay of each exponential that the sums consist of at `now_ms`, which [`Self::clamp`] applies to:
-    /// attention, decision, k.
+    /// The exponential terms of the sums from `now_ms` on, clamped by [`Self::clamp`]: weight in attention, weight in
+    /// decision, decay.
     pub(crate) fn exponentials(&self, now_ms: i64) -> Vec<(f64, f64, f64)> {
         let now_ms = self.clamp(now_ms);
         let left = |a: &Accumulator| decay(a.k, days_between(a.reference_ms, now_ms));
         self.accumulators.iter().map(|a| (a.attention.value() * left(a), a.decision.value() * left(a), a.k)).collect()
     }
 
+    /// The accumulator of a decay rate, which is added if there is none.
     fn accumulator(&mut self, k: f64, excused: bool, at_ms: i64) -> &mut Accumulator {
         let known = |a: &Accumulator| a.k.to_bits() == k.to_bits() && a.excused == excused;
         let position = self.accumulators.iter().position(known);

@@ -1,4 +1,4 @@
-//! What a frame does: the one way in which a memory changes, live and at replay alike.
+//! Applying frames: every change of an engine, whether new or replayed, is made here.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -15,19 +15,19 @@ use crate::{
 };
 
 impl Engine {
-    /// Replays one frame; the texts of its records are held in RAM.
+    /// Applies a frame; the texts of its records are kept in RAM.
     ///
-    /// What names records that are not there does nothing to them: a journal that lost a frame to damage, or that two
-    /// processes wrote, must not fail at everything after.
+    /// Ids of missing records are ignored: a journal that lost frames to damage, or that two processes wrote, must stay
+    /// readable.
     ///
     /// # Errors
-    /// When a record of the frame breaks a bound, is there already, was forgotten or has the wrong layer; then nothing
+    /// [`ApplyError`] when a record is not valid, exists already, was forgotten or has the wrong level; then nothing
     /// changed.
     pub fn apply(&mut self, frame: &Frame) -> Result<(), ApplyError> {
         self.apply_frame(frame, None)
     }
 
-    /// Replays one frame that stands at `at`, where its record's text is read from when it is asked for.
+    /// Applies a frame of a journal; the text of its record is read from offset `at` when needed.
     ///
     /// # Errors
     /// As [`Engine::apply`].
@@ -35,12 +35,13 @@ impl Engine {
         self.apply_frame(frame, Some(at))
     }
 
-    /// Applies a frame that was made from what stands, and so fits it.
+    /// Applies a frame that this engine made, and that therefore fits.
     pub(crate) fn apply_own(&mut self, frame: &Frame) {
         let applied = self.apply(frame);
         debug_assert!(applied.is_ok(), "{frame:?}: {applied:?}");
     }
 
+    /// Applies a frame of a journal, or of RAM if `at` is `None`.
     fn apply_frame(&mut self, frame: &Frame, at: Option<Offset>) -> Result<(), ApplyError> {
         match frame {
             Frame::Written { megram } => {
@@ -54,7 +55,7 @@ impl Engine {
             }
             Frame::Recalled { ids, at_ms } => {
                 self.expect_no_law(ids)?;
-                self.touch(ids, *at_ms);
+                self.set_recalled(ids, *at_ms);
             }
             Frame::Demoted { id, at_ms } => {
                 self.expect_no_law(std::slice::from_ref(id))?;
@@ -73,12 +74,13 @@ impl Engine {
         Ok(())
     }
 
+    /// Checks that no record is of level T.
     fn expect_no_law(&self, ids: &[MegramId]) -> Result<(), ApplyError> {
         let law = |id: &&MegramId| self.rules.get(id).is_some_and(|megram| megram.level == Level::T);
         ids.iter().find(law).map_or(Ok(()), |id| Err(ApplyError::Immutable { id: *id }))
     }
 
-    /// Checks a record that is about to be added.
+    /// Checks a record before it is added.
     fn check_new(&self, megram: &Megram, fits: fn(Level) -> bool) -> Result<(), ApplyError> {
         let id = megram.id;
         if !fits(megram.level) {
@@ -109,6 +111,7 @@ impl Engine {
         }
     }
 
+    /// Adds a record of level M or K to the rows.
     fn add_live(&mut self, megram: &Megram, at: Option<Offset>) {
         let k = self.decay_position(megram.k).unwrap_or_else(|| {
             self.decays.push(megram.k);
@@ -121,17 +124,19 @@ impl Engine {
         self.newest_id = self.newest_id.max(Some(megram.id));
     }
 
+    /// Keeps a record of level K, C or T with its text.
     fn keep_whole(&mut self, megram: &Megram) {
         Arc::make_mut(&mut self.rules).insert(megram.id, Arc::new(megram.clone()));
         self.newest_id = self.newest_id.max(Some(megram.id));
     }
 
+    /// Removes a record of level K, C or T.
     fn drop_whole(&mut self, id: MegramId) {
         Arc::make_mut(&mut self.rules).remove(&id);
         Arc::make_mut(&mut self.places).remove(&id);
     }
 
-    /// Adds a checked rule; one rule a tag and kind, so it replaces the one that stood there.
+    /// Adds a checked rule; it replaces the rule of the same tag and kind.
     pub(crate) fn add_rule(&mut self, rule: &Megram, kind: RuleKind, watermark: Watermark) {
         let tag = self.index.intern(&rule.space, &rule.entity);
         self.mark(tag, kind, watermark);
@@ -142,13 +147,14 @@ impl Engine {
         self.keep_whole(rule);
     }
 
+    /// Records up to where the evidence of a tag was used.
     fn mark(&mut self, tag: u32, kind: RuleKind, watermark: Watermark) {
         let slot = Arc::make_mut(&mut self.rule_slots).entry((tag, kind)).or_default();
         slot.used = slot.used.max(Some(watermark));
     }
 
-    /// Marks rules as recalled.
-    fn touch(&mut self, ids: &[MegramId], at_ms: i64) {
+    /// Sets the time of the last recall of rules.
+    fn set_recalled(&mut self, ids: &[MegramId], at_ms: i64) {
         for id in ids {
             if self.rules.get(id).is_some_and(|rule| rule.level == Level::C)
                 && let Some(rule) = Arc::make_mut(&mut self.rules).get_mut(id)
@@ -159,16 +165,17 @@ impl Engine {
         }
     }
 
-    /// Turns a rule into Knowledge; its decay begins at `at_ms`.
+    /// Turns a rule into Knowledge, which decays from `at_ms` on.
     fn demote(&mut self, id: MegramId, at_ms: i64) {
         let Some(rule) = self.rules.get(&id).filter(|rule| rule.level == Level::C) else { return };
         let rule = Megram { level: Level::K, k: DEMOTED_DECAY, demoted_at_ms: Some(at_ms), ..Megram::clone(rule) };
-        self.no_longer_stands(id, &rule);
+        self.clear_slot(id, &rule);
         self.add_live(&rule, None);
         self.keep_whole(&rule);
     }
 
-    fn no_longer_stands(&mut self, id: MegramId, rule: &Megram) {
+    /// Empties the slot of a rule.
+    fn clear_slot(&mut self, id: MegramId, rule: &Megram) {
         let Some(tag) = self.index.number(&rule.space, &rule.entity) else { return };
         for kind in RuleKind::ALL {
             if self.rule_slots.get(&(tag, kind)).is_some_and(|slot| slot.rule == Some(id))
@@ -179,7 +186,7 @@ impl Engine {
         }
     }
 
-    /// Takes records out, and sums their tags and tools anew.
+    /// Deletes records, and recalculates the sums of their tags and tools.
     fn remove_records(&mut self, ids: &[MegramId], reason: DeletionReason) {
         let mut gone: BTreeMap<u32, BTreeSet<u32>> = BTreeMap::new();
         for &id in ids {
@@ -190,7 +197,7 @@ impl Engine {
                 gone.entry(row.tag).or_default().insert(slot);
             }
             if let Some(rule) = self.rules.get(&id).cloned() {
-                self.no_longer_stands(id, &rule);
+                self.clear_slot(id, &rule);
                 self.drop_whole(id);
             }
             self.held.remove(&id);

@@ -1,39 +1,40 @@
-//! Numbers, texts and lists in a state's bytes: little-endian, lengths in front.
+//! Encoding of numbers, texts and lists: little-endian, lengths first.
 
 use std::io::{self, BufReader, BufWriter, Read, Write};
 
 use crate::record::MegramId;
 
-/// Bytes read or written at once; larger pieces go past the buffer.
+/// Size of the read and write buffers; larger pieces bypass them.
 const BUFFER_BYTES: usize = 32 * 1024;
 
-/// Longest text in a state: a record with all its texts at their bounds, each byte escaped.
+/// Longest text: a record with all its texts at their limits, each byte escaped.
 const MAX_TEXT_BYTES: usize = 1024 * 1024;
 
-/// The layout of a state that this library writes and reads; another one is rebuilt from the journal.
+/// Version of the layout of an encoded engine; other versions are not read, the journal is replayed instead.
 pub(super) const STATE_VERSION: u32 = 1;
 
-/// Why bytes are no state.
+/// Why bytes are not a valid encoded engine.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum InvalidState {
-    /// They cannot be read, or end early.
-    #[error("the state cannot be read")]
+    /// The bytes cannot be read, or end too early.
+    #[error("the state cannot be read: {0}")]
     Io(#[from] io::Error),
-    /// They have another layout.
+    /// The bytes have another version.
     #[error("the state has version {found}, this library knows {STATE_VERSION}")]
     Version {
-        /// Its version.
+        /// Version of the bytes.
         found: u32,
     },
-    /// They mean nothing.
+    /// The bytes are not a valid value.
     #[error("{what} in the state is malformed")]
     Malformed {
-        /// What was being read.
+        /// The value that was read.
         what: &'static str,
     },
 }
 
+/// Writes encoded values.
 pub(super) struct Encoder<'a>(BufWriter<&'a mut dyn Write>);
 
 impl<'a> Encoder<'a> {
@@ -74,7 +75,7 @@ impl<'a> Encoder<'a> {
         self.text(&serde_json::to_string(value)?)
     }
 
-    /// A list with its length in front.
+    /// Writes a list after its length.
     pub(super) fn list<T>(
         &mut self,
         length: usize,
@@ -90,6 +91,7 @@ impl<'a> Encoder<'a> {
     }
 }
 
+/// Reads encoded values.
 pub(super) struct Decoder<'a>(BufReader<&'a mut dyn Read>);
 
 impl<'a> Decoder<'a> {
@@ -97,10 +99,12 @@ impl<'a> Decoder<'a> {
         Self(BufReader::with_capacity(BUFFER_BYTES, input))
     }
 
+    /// Reads exactly as many bytes as the slice has.
     pub(super) fn fill(&mut self, bytes: &mut [u8]) -> Result<(), InvalidState> {
         Ok(self.0.read_exact(bytes)?)
     }
 
+    /// Reads `N` bytes.
     fn array<const N: usize>(&mut self) -> Result<[u8; N], InvalidState> {
         let mut bytes = [0; N];
         self.fill(&mut bytes)?;
@@ -123,6 +127,7 @@ impl<'a> Decoder<'a> {
         self.u64().map(f64::from_bits)
     }
 
+    /// Reads a boolean.
     pub(super) fn flag(&mut self) -> Result<bool, InvalidState> {
         self.u32().map(|flag| flag != 0)
     }
@@ -145,7 +150,7 @@ impl<'a> Decoder<'a> {
         serde_json::from_str(&self.text()?).map_err(|_| InvalidState::Malformed { what: "a record" })
     }
 
-    /// The length of a list. Nothing is set aside for it, so that a wrong one ends at the input's end.
+    /// The length of a list. No memory is reserved for it, so a wrong length fails at the end of the input.
     pub(super) fn length(&mut self) -> Result<u64, InvalidState> {
         let length = self.u64()?;
         if length >= u64::from(u32::MAX) {
@@ -155,7 +160,7 @@ impl<'a> Decoder<'a> {
         }
     }
 
-    /// A list with its length in front.
+    /// Reads a list after its length.
     pub(super) fn list<T, C: FromIterator<T>>(
         &mut self,
         mut item: impl FnMut(&mut Self) -> Result<T, InvalidState>,

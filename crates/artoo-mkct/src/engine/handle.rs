@@ -13,47 +13,49 @@ use crate::{
     },
 };
 
-/// Distinct decay rates in one store, besides the one of demoted rules: the matrix has three; a query costs a step each.
+/// Most decay rates in one store, besides that of demoted rules. The matrix has three; a query costs a step for each.
 pub const MAX_DISTINCT_DECAYS: usize = 16;
 
-/// The memory: apply frames to rebuild it, ask it, change it, and keep the frames a change returns.
+/// All records in RAM: replays frames, answers queries, and returns a frame for each change.
 ///
-/// All methods take the time; none reads a clock or waits, and only [`Engine::get`] and what exports do I/O, through
-/// the [`RecordSource`] that was attached. Of a record, 48 bytes stay in RAM once [`Engine::set_offset`] said where its
-/// text is; rules and laws stay whole.
+/// All methods take the time; none reads a clock or waits. Only [`Engine::get`] and the exports do I/O, through the
+/// [`RecordSource`] that was attached. A record takes 48 bytes of RAM once [`Engine::set_offset`] was called; rules and
+/// laws are kept with their texts.
 ///
-/// A clone shares everything with its original and costs a few pointers, whatever the size; what is changed later is
-/// copied page by page. So a writer changes its own clone and publishes it, and no reader ever waits.
+/// A clone shares all data with its original and costs a few pointers; later changes are copied page by page. So a
+/// writer changes its own clone and publishes it, and readers never wait.
 #[derive(Debug, Clone)]
 pub struct Engine {
     pub(crate) rows: Rows,
     pub(crate) index: Index,
-    /// Records of level C, K and T, whole.
+    /// Records of levels K, C and T, with their texts.
     pub(crate) rules: Arc<BTreeMap<MegramId, Arc<Megram>>>,
-    /// Where the journal has those.
+    /// Offsets in the journal of the records in `rules`.
     pub(super) places: Arc<BTreeMap<MegramId, Offset>>,
-    /// The rules that stand under a tag, and how far each kind of rule has used up the evidence there.
+    /// The rule of each kind under a tag, and the evidence that was used for it.
     pub(crate) rule_slots: Arc<BTreeMap<(u32, RuleKind), RuleSlot>>,
-    /// M records whose text is in no journal yet.
+    /// Records of level M whose text is not in a journal yet.
     pub(super) held: Shards<MegramId, Arc<Megram>>,
-    /// Evidence that somebody deleted: rules that rest on it say so, and it does not come back.
+    /// Ids of records deleted on request; an import does not bring them back.
     pub(crate) forgotten: Arc<BTreeSet<MegramId>>,
-    /// Decay rates seen; the first is the one of demoted rules.
+    /// Decay rates in use; the first is that of demoted rules.
     pub(crate) decays: Vec<f64>,
-    /// The greatest id so far; new ones are greater.
+    /// The greatest id so far; new ids are greater.
     pub(super) newest_id: Option<MegramId>,
-    /// The clocks at the last sweep that trusted them.
+    /// The clocks at the last sweep that was not skipped.
     pub(crate) trusted_clocks: Option<Clocks>,
+    /// Part of new ids, see [`Engine::set_writer_salt`].
     pub(super) salt: u64,
+    /// Where texts are read from.
     pub(super) source: Option<Arc<dyn RecordSource>>,
 }
 
-/// A kind of rule under one tag.
+/// The rule of one kind under one tag.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(crate) struct RuleSlot {
-    /// The rule, if it stands.
+    /// The rule, if there is one.
     pub(crate) rule: Option<MegramId>,
-    /// How far the evidence is used up; outlives the rule, so trust must be earned anew.
+    /// The newest record that was evidence for a rule here. It outlives the rule: a new rule needs newer evidence.
     pub(crate) used: Option<Watermark>,
 }
 
@@ -77,7 +79,7 @@ impl Default for Engine {
 }
 
 impl Engine {
-    /// An empty memory.
+    /// An engine without records.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
@@ -88,7 +90,7 @@ impl Engine {
         self.source = Some(source);
     }
 
-    /// Says where a record's frame is kept now, and lets its text go unless records of its layer stay whole.
+    /// Sets the offset of a record in the journal, and drops its text from RAM unless it is a rule or a law.
     pub fn set_offset(&mut self, id: MegramId, at: Offset) {
         if self.rules.contains_key(&id) {
             Arc::make_mut(&mut self.places).insert(id, at);
@@ -99,31 +101,34 @@ impl Engine {
         }
     }
 
-    /// Where a record's frame is kept, as far as [`Engine::set_offset`] or [`Engine::apply_at`] said.
+    /// The offset of a record in the journal, as set by [`Engine::set_offset`] or [`Engine::apply_at`].
     #[must_use]
     pub fn offset_of(&self, id: MegramId) -> Option<Offset> {
         if self.rules.contains_key(&id) { self.places.get(&id).copied() } else { self.row(id)?.1.at }
     }
 
-    /// A number that sets the ids this engine makes apart from those of another process.
+    /// Sets a number that makes the ids of this engine differ from those of other processes.
     pub fn set_writer_salt(&mut self, salt: u64) {
         self.salt = salt;
     }
 
-    /// Remembers the clocks of a sweep that trusted them.
+    /// Records the clocks of a sweep that was applied frame by frame, see [`Engine::plan_sweep`].
     pub fn note_sweep(&mut self, clocks: Clocks) {
         self.trusted_clocks = Some(clocks);
     }
 
+    /// The slot and row of a record of level M or K.
     pub(crate) fn row(&self, id: MegramId) -> Option<(u32, Row)> {
         let slot = self.rows.slot(id)?;
         Some((slot, self.rows.get(slot)?))
     }
 
+    /// Whether a record of any level exists.
     pub(crate) fn contains(&self, id: MegramId) -> bool {
         self.rules.contains_key(&id) || self.rows.slot(id).is_some()
     }
 
+    /// Checks the values of a record.
     pub(crate) fn check_bounds(&self, megram: &Megram) -> Result<(), InvalidMegram> {
         megram.check()?;
         let full = megram.level.is_live() && self.decay_position(megram.k).is_none();
@@ -133,6 +138,7 @@ impl Engine {
         Ok(())
     }
 
+    /// Index of a decay rate in the list of the engine.
     pub(super) fn decay_position(&self, k: f64) -> Option<u8> {
         self.decays.iter().position(|known| known.to_bits() == k.to_bits()).and_then(|found| u8::try_from(found).ok())
     }

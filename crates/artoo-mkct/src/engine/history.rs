@@ -1,12 +1,11 @@
-//! Memory as it was: what would have been advised then.
+//! The memory as it was at an earlier moment.
 
 use crate::{engine::Engine, record::Frame};
 
 impl Engine {
-    /// The memory as it stood at `at_ms`, rebuilt from a journal's frames; ask it with that time.
+    /// The memory as it was at `at_ms`, rebuilt from the frames of a journal; query it with that time.
     ///
-    /// Records that were deleted later are there again, as far as the frames still hold them: after a compaction that
-    /// dropped deleted records the answer is complete only from when it says.
+    /// Records that were deleted later are in it again, unless a compaction dropped them from the journal since.
     #[must_use]
     pub fn as_of(frames: impl IntoIterator<Item = Frame>, at_ms: i64) -> Self {
         let mut engine = Self::new();
@@ -14,10 +13,10 @@ impl Engine {
         engine
     }
 
-    /// One step of [`Engine::as_of`]: applies a frame unless it came later, or does not fit.
+    /// One step of [`Engine::as_of`]: applies a frame, unless it is later than `at_ms` or does not fit.
     pub fn apply_as_of(&mut self, frame: &Frame, at_ms: i64) {
         if frame.at_ms() <= at_ms {
-            // What a frame refers to may have come later, by a clock that was wrong then.
+            // The record that a frame names may be dated later, by a clock that was wrong then.
             drop(self.apply(frame));
         }
     }

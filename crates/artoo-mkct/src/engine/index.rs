@@ -1,4 +1,4 @@
-//! Where records are found: by tag, by tool, by the words of an intent.
+//! Finding records by tag, by tool, and by the words of an intent.
 
 use std::{collections::BTreeSet, sync::Arc};
 
@@ -14,50 +14,53 @@ use crate::{
     record::{Tag, Watermark, tag},
 };
 
-/// Records named by one piece of advice; [`super::Engine::why`] names them all.
+/// Most records listed by one piece of advice; [`super::Engine::why`] lists all.
 pub const MAX_NAMED_MEGRAMS: usize = 32;
 
-/// Everything known under one (space, entity), but its rules.
+/// The records of levels M and K under one tag, and their decayed sums.
 #[derive(Debug, Clone)]
 pub(crate) struct TagEntry {
-    /// Both names, with the separator between that neither can hold.
+    /// Space and entity, joined by `|`, which neither can contain.
     pub(crate) key: Arc<str>,
-    /// Length of the first name.
+    /// Length of the space in `key`, in bytes.
     pub(crate) split: u32,
-    /// The slot of the record that began to decay last; each names the next older one.
+    /// The slot of the newest record; each record has the slot of the next older one.
     pub(crate) newest: u32,
-    /// Records of level M and K.
+    /// Number of records.
     pub(crate) live: u32,
-    /// Their decayed sums.
+    /// Decayed sums of the records.
     pub(crate) aggregate: Aggregate,
 }
 
 impl TagEntry {
+    /// The space of the tag.
     pub(crate) fn space(&self) -> &str {
         self.key.get(..self.split as usize).unwrap_or_default()
     }
 
+    /// Space and entity.
     pub(crate) fn tag(&self) -> Tag {
         Tag::new(self.space(), self.entity())
     }
 
+    /// The entity of the tag.
     pub(crate) fn entity(&self) -> &str {
         self.key.get(self.split as usize + 1..).unwrap_or_default()
     }
 }
 
-/// All tags of one tool, and their sum.
+/// The tags that name one tool, and the decayed sums over all of them.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Tool {
     pub(crate) tags: Pages<u32, 1_024>,
     pub(crate) aggregate: Aggregate,
-    /// Records of level M and K.
+    /// Number of records under these tags.
     pub(crate) live: u64,
-    /// The newest of them, newest first, at most [`MAX_NAMED_MEGRAMS`].
+    /// The newest records under these tags, newest first, at most [`MAX_NAMED_MEGRAMS`].
     pub(crate) newest: Vec<Watermark>,
 }
 
-/// All tags.
+/// All tags of an engine; each has a number.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Index {
     pub(super) tags: Pages<TagEntry, 64>,
@@ -70,19 +73,22 @@ pub(crate) struct Index {
 }
 
 impl Index {
+    /// The number of a tag, if it exists.
     pub(crate) fn number(&self, space: &str, entity: &str) -> Option<u32> {
         self.by_key.get(key_of(space, entity).as_str()).copied()
     }
 
+    /// The tag with a number.
     pub(crate) fn tag(&self, number: u32) -> Option<&TagEntry> {
         self.tags.get(number as usize)
     }
 
+    /// A tag, by its names.
     pub(crate) fn find(&self, tag: &Tag) -> Option<&TagEntry> {
         self.tag(self.number(&tag.space, &tag.entity)?)
     }
 
-    /// The tags of a space, by entity.
+    /// The tags of a space with their numbers, sorted by entity.
     pub(crate) fn space(&self, space: &str) -> Vec<(u32, &TagEntry)> {
         let numbers = self.spaces.get(space).into_iter().flat_map(Pages::iter);
         let mut tags: Vec<_> = numbers.filter_map(|number| Some((*number, self.tag(*number)?))).collect();
@@ -90,24 +96,27 @@ impl Index {
         tags
     }
 
-    /// Tags with records of level M or K, in no order that means anything.
+    /// Tags with records of level M or K, in no particular order.
     pub(crate) fn live(&self) -> impl Iterator<Item = (u32, &TagEntry)> {
         self.tags.iter().zip(0..).filter(|(tag, _)| tag.live > 0).map(|(tag, number)| (number, tag))
     }
 
+    /// Number of tags with records of level M or K.
     pub(crate) fn live_tags(&self) -> usize {
         self.live_tags
     }
 
+    /// A tool, by its name.
     pub(crate) fn tool(&self, tool: &str) -> Option<&Tool> {
         self.tools.get(tool)
     }
 
+    /// Number of tools.
     pub(crate) fn tools(&self) -> usize {
         self.tools.len()
     }
 
-    /// The number of a tag, made where there is none.
+    /// The number of a tag, which is added if it does not exist.
     pub(crate) fn intern(&mut self, space: &str, entity: &str) -> u32 {
         let key = key_of(space, entity);
         if let Some(number) = self.by_key.get(key.as_str()) {
@@ -134,7 +143,7 @@ impl Index {
         number
     }
 
-    /// Makes a tag that has its place findable by its names.
+    /// Makes a tag that is in the list findable by its names.
     pub(super) fn enter(&mut self, number: u32, tag: &TagEntry) {
         self.by_key.insert(Arc::clone(&tag.key), number);
         match self.spaces.get_mut(tag.space()) {
@@ -143,7 +152,7 @@ impl Index {
         }
     }
 
-    /// Makes every tag that was read back findable.
+    /// Makes all tags of a decoded list findable by their names.
     pub(super) fn enter_all(&mut self) {
         let free: BTreeSet<u32> = self.free.iter().copied().collect();
         self.live_tags = self.live().count();
@@ -153,7 +162,7 @@ impl Index {
         }
     }
 
-    /// Counts an M or K record in, and links it into its tag's history.
+    /// Adds a record of level M or K to the sums and the history of its tag, and to those of its tools.
     pub(crate) fn add_live(&mut self, slot: u32, term: &Term, rows: &mut Rows) {
         let Some(row) = rows.get(slot) else { return };
         let Some(tag) = self.tags.get_mut(row.tag as usize) else { return };
@@ -189,7 +198,7 @@ impl Index {
         })
     }
 
-    /// Takes records out of a tag's history and sums the rest anew; whether any are left.
+    /// Removes records from a tag and recalculates its sums; returns whether any records are left.
     pub(crate) fn unlink(&mut self, number: u32, gone: &BTreeSet<u32>, decays: &[f64], rows: &mut Rows) -> bool {
         let Some(tag) = self.tag(number) else { return false };
         let kept: Vec<u32> =
@@ -211,7 +220,7 @@ impl Index {
         !kept.is_empty()
     }
 
-    /// Sums these tools anew from their tags.
+    /// Recalculates the sums of these tools from their tags.
     pub(crate) fn resum_tools(&mut self, names: &BTreeSet<String>, rows: &Rows) {
         for name in names {
             let Some(tool) = self.tools.get(name.as_str()) else { continue };
@@ -235,7 +244,7 @@ impl Index {
         }
     }
 
-    /// Forgets the names of a tag that holds nothing.
+    /// Removes a tag that has no records.
     pub(crate) fn drop_tag(&mut self, number: u32) {
         let Some(tag) = self.tag(number).cloned() else { return };
         self.by_key.remove(&tag.key);
@@ -253,7 +262,7 @@ impl Index {
     }
 }
 
-/// One record as the sums see it.
+/// The weight, sign, decay and time of a record, as the sums take them.
 pub(crate) fn term(row: &Row, decays: &[f64]) -> Term {
     Term {
         at_ms: row.start_ms,
@@ -264,7 +273,8 @@ pub(crate) fn term(row: &Row, decays: &[f64]) -> Term {
     }
 }
 
-/// Puts a record where its time says; nearly always in front, since time is clamped to the newest of the tag.
+/// Inserts a record into the history of its tag by time. It is nearly always the newest, since times are clamped to the
+/// newest record of the tag.
 fn link(slot: u32, mut row: Row, tag: &mut TagEntry, rows: &mut Rows) {
     let mut newer: Option<(u32, Row)> = None;
     let mut next = tag.newest;
@@ -283,7 +293,7 @@ fn link(slot: u32, mut row: Row, tag: &mut TagEntry, rows: &mut Rows) {
     }
 }
 
-/// Puts a record among the newest; whether it is one.
+/// Inserts a record into a list of the newest ones; returns whether it is one of them.
 fn name_newest(newest: &mut Vec<Watermark>, place: Watermark) -> bool {
     let position = newest.partition_point(|other| *other > place);
     if position >= MAX_NAMED_MEGRAMS {
@@ -294,6 +304,7 @@ fn name_newest(newest: &mut Vec<Watermark>, place: Watermark) -> bool {
     true
 }
 
+/// Space and entity, joined by `|`.
 fn key_of(space: &str, entity: &str) -> String {
     let mut key = String::with_capacity(space.len() + 1 + entity.len());
     key.push_str(space);

@@ -1,4 +1,4 @@
-//! Which remembered intents a new one resembles, by the words they share.
+//! Remembered intents that share words with a new one.
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -7,19 +7,21 @@ use crate::{
     record::slug,
 };
 
-/// A resemblance is never worth as much as the same intent.
+/// Factor on the similarity of two intents that are not the same.
 const DISCOUNT: f64 = 0.9;
 
-/// Below this share of the remembered words, a resemblance is chance.
+/// Similarity below which a shared word is chance.
 const MIN_SIMILARITY: f64 = 0.5;
 
-/// A word in more intents than this tells none of them apart, and must not cost a scan of them all.
+/// Intents per word above which a word is ignored: it tells none of them apart, and scanning them costs time.
 const MAX_INTENTS_PER_WORD: usize = 1_000;
 
-/// Remembered intents by their words.
+/// Slugs of remembered intents, by their words.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct IntentIndex {
+    /// The slugs that contain a word.
     pub(super) by_word: Shards<Arc<str>, Pages<Arc<str>, 64>>,
+    /// Number of slugs.
     pub(super) intents: usize,
 }
 
@@ -48,10 +50,10 @@ impl IntentIndex {
         }
     }
 
-    /// The most similar intents other than `exact`, best first: slug and similarity.
+    /// The slugs most similar to an intent other than `exact`, best first, with their similarity.
     ///
-    /// Similarity is the share of the remembered words that the new intent holds, rare words weighing more
-    /// (ln(1 + intents / intents with the word)), times 0.9.
+    /// Similarity is the share of the words of the slug that the intent contains, times 0.9; rare words weigh more
+    /// (ln(1 + intents / intents with the word)).
     pub(crate) fn similar(&self, intent: &str, exact: &str, limit: usize) -> Vec<(String, f64)> {
         let mut shared: BTreeMap<&str, f64> = BTreeMap::new();
         for word in slug::words(intent) {
@@ -73,10 +75,12 @@ impl IntentIndex {
         found
     }
 
+    /// Weight of a word by the number of slugs that contain it.
     fn weight(&self, intents_with_word: usize) -> f64 {
         (self.intents as f64 / intents_with_word.max(1) as f64).ln_1p()
     }
 
+    /// Sum of the weights of the words of a slug.
     fn total_weight(&self, slug: &str) -> f64 {
         let intents_with = |word: &String| self.by_word.get(word.as_str()).map_or(1, Pages::len);
         slug::words(slug).iter().map(|word| self.weight(intents_with(word))).sum()

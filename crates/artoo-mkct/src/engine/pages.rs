@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-/// A list whose clone is a pointer; `PAGE` items are copied together when one of a shared page changes.
+/// A list whose clone is a pointer; a change copies one page of `PAGE` items if that is shared.
 #[derive(Debug, Clone)]
 pub(crate) struct Pages<T, const PAGE: usize> {
     pages: Arc<Vec<Arc<Vec<T>>>>,
@@ -42,7 +42,7 @@ impl<T: Clone, const PAGE: usize> Pages<T, PAGE> {
         self.len += 1;
     }
 
-    /// Adds whole pages; every page but the last one added must be full, and the list must end on a page's end.
+    /// Appends a page. All pages but the last one must be full.
     pub(crate) fn push_page(&mut self, page: Vec<T>) {
         self.len += page.len();
         Arc::make_mut(&mut self.pages).push(Arc::new(page));
@@ -52,7 +52,7 @@ impl<T: Clone, const PAGE: usize> Pages<T, PAGE> {
         self.pages.iter().flat_map(|page| page.iter())
     }
 
-    /// The items page by page.
+    /// All pages.
     pub(crate) fn pages(&self) -> impl Iterator<Item = &[T]> {
         self.pages.iter().map(|page| page.as_slice())
     }

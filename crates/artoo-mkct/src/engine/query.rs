@@ -1,4 +1,4 @@
-//! Reading single records, counts and potentials.
+//! Reading records, counts and potentials.
 
 use std::sync::Arc;
 
@@ -10,8 +10,9 @@ use crate::{
     record::{Level, Megram, MegramHead, MegramId, ReadError, Tag},
 };
 
-/// What stands in memory.
+/// Counts of records.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Stats {
     /// Records of level M.
     pub megrams: usize,
@@ -23,17 +24,17 @@ pub struct Stats {
     pub thinking: usize,
     /// Tags with at least one record of level M or K.
     pub live_tags: usize,
-    /// Tools with experience.
+    /// Tools with at least one record.
     pub tools: usize,
-    /// Records deleted on request, as far as replayed.
+    /// Records deleted on request.
     pub forgotten: usize,
 }
 
 impl Engine {
-    /// One record with its text, read through the attached source where it is not held.
+    /// A record with its text.
     ///
     /// # Errors
-    /// When its text cannot be read back.
+    /// [`ReadError`] when its text cannot be read from the journal.
     pub fn get(&self, id: MegramId) -> Result<Option<Megram>, ReadError> {
         if let Some(whole) = self.rules.get(&id).or_else(|| self.held.get(&id)) {
             return Ok(Some(Megram::clone(whole)));
@@ -45,7 +46,7 @@ impl Engine {
         }
     }
 
-    /// One record without its text.
+    /// A record without its text.
     #[must_use]
     pub fn head(&self, id: MegramId) -> Option<MegramHead> {
         match self.rules.get(&id) {
@@ -54,7 +55,7 @@ impl Engine {
         }
     }
 
-    /// Every record without its text, newest id first.
+    /// All records without their texts, newest id first.
     pub fn heads(&self) -> impl Iterator<Item = MegramHead> {
         let mut rules = self.rules.values().rev().filter(|whole| whole.level != Level::K).peekable();
         let mut rows = self.rows.by_id_newest_first().peekable();
@@ -71,7 +72,7 @@ impl Engine {
         self.heads().take(limit).collect()
     }
 
-    /// Both channels of a tag: M and K records only, rules never.
+    /// Attention and decision of a tag, from its records of levels M and K; rules do not count.
     #[doc(alias = "potentials")]
     #[must_use]
     pub fn query_mk(&self, tag: &Tag, now_ms: i64) -> Potentials {
@@ -79,12 +80,12 @@ impl Engine {
         Potentials::new(sums.attention, sums.decision)
     }
 
-    /// The laws and the persona.
+    /// The records of level T: laws and persona.
     pub fn thinking(&self) -> impl Iterator<Item = &Megram> {
         self.rules.values().map(Arc::as_ref).filter(|whole| whole.level == Level::T)
     }
 
-    /// Counts of what stands in memory.
+    /// Counts of records.
     #[must_use]
     pub fn stats(&self) -> Stats {
         let count = |level| self.rules.values().filter(|whole| whole.level == level).count();
@@ -100,19 +101,20 @@ impl Engine {
         }
     }
 
-    /// How many records stand, of all layers.
+    /// Number of records on all levels.
     #[must_use]
     pub fn len(&self) -> usize {
         let stats = self.stats();
         self.rows.len() + stats.common_sense + stats.thinking
     }
 
-    /// Whether nothing stands.
+    /// Whether there are no records.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
+    /// A row as a record without its text.
     fn head_of(&self, row: &Row) -> Option<MegramHead> {
         let tag = self.index.tag(row.tag)?;
         Some(MegramHead {

@@ -1,40 +1,42 @@
-//! One record of level M or K as it stands in RAM: 48 bytes, and nothing that grows with what was said.
+//! A record of level M or K as it is kept in RAM: 48 bytes, independent of its text.
 //!
-//! Weight, sign, decay, state, layer and fault are the same few combinations over and over, so a row has their number.
-//! When its decay began is nearly always the time in its id; where it is not, a table beside the rows has it.
+//! Weight, sign, decay, state, layer and failure class come in few combinations, so a row has the number of one. A row
+//! has no time of its own if its decay began at the time in its id; other times are in a table of
+//! [`super::rows::Rows`].
 
 use crate::record::{FailureClass, Level, Megram, MegramId, Offset, State, Watermark, hash::fnv1a};
 
-/// Bytes of a row.
+/// Bytes of an encoded row.
 pub(crate) const ROW_BYTES: usize = 48;
 
-/// Bytes of a combination of weight, sign, decay, state, layer and fault.
+/// Bytes of an encoded combination of weight, sign, decay, state, layer and failure class.
 pub(crate) const KIND_BYTES: usize = 20;
 
-/// A link or a tag that is not there.
+/// Marks a missing link or tag.
 pub(crate) const NONE: u32 = u32::MAX;
 
-/// Stands in a row whose text is held in RAM.
+/// Offset of a row whose text is in RAM.
 const HELD: u64 = u64::MAX;
 
-/// Stands for the combination of a deleted row.
+/// Combination number of a deleted row.
 const DEAD: u32 = u32::MAX;
 
-/// Set beside the number of a combination where the decay did not begin at the time in the id.
+/// Bit of the combination number: the decay did not begin at the time in the id.
 const STARTS_APART: u32 = 1 << 31;
 
-/// What the engine keeps of a record: what it weighs, whose word it is, and where its text lies.
+/// What the engine keeps in RAM of a record.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Row {
     pub(crate) id: MegramId,
-    /// When its decay began.
+    /// When its decay began, Unix milliseconds.
     pub(crate) start_ms: i64,
     pub(crate) f: f64,
     pub(crate) sigma: f64,
-    /// Where its text is; `None` while it is held.
+    /// Where its text is in the journal; `None` while the text is in RAM.
     pub(crate) at: Option<Offset>,
+    /// The number of its tag.
     pub(crate) tag: u32,
-    /// The next older record of the tag.
+    /// The slot of the next older record of the tag.
     pub(crate) older: u32,
     /// A hash of its task's name; 0 = none.
     pub(crate) task: u32,
@@ -42,17 +44,17 @@ pub(crate) struct Row {
     pub(crate) source: u32,
     /// A hash of its content.
     pub(crate) content: u32,
-    /// Position of its decay rate among the engine's.
+    /// Index of its decay rate in the list of the engine.
     pub(crate) k: u8,
     pub(crate) state: State,
     pub(crate) level: Level,
     pub(crate) class: Option<FailureClass>,
-    /// It says that a rule is contradicted, and is no experience of its own.
+    /// Whether it is a record of a contradiction rather than an event.
     pub(crate) dissonance: bool,
 }
 
 impl Row {
-    /// The row of a record whose text is held.
+    /// The row of a record whose text is in RAM.
     pub(crate) fn of(megram: &Megram, k: u8) -> Self {
         Self {
             id: megram.id,
@@ -73,22 +75,22 @@ impl Row {
         }
     }
 
-    /// Its place in its tag's history.
+    /// Its position in the history of its tag.
     pub(crate) fn place(&self) -> Watermark {
         Watermark { at_ms: self.start_ms, id: self.id }
     }
 
-    /// A failure that the environment caused: nobody's approach learns from it.
+    /// Whether it is a failure caused by the environment, which is no evidence against an approach.
     pub(crate) fn blames_the_environment(&self) -> bool {
         self.sigma < 0.0 && self.class == Some(FailureClass::Environmental)
     }
 
-    /// Whether a table must keep when its decay began.
+    /// Whether its decay began at another time than that in its id.
     pub(crate) fn starts_apart(&self) -> bool {
         self.start_ms != self.id.time_ms()
     }
 
-    /// The row's bytes, its combination being the `kind`th.
+    /// The bytes of the row; `kind` is the number of its combination.
     pub(crate) fn encode(&self, kind: u32) -> [u8; ROW_BYTES] {
         let kind = if self.starts_apart() { kind | STARTS_APART } else { kind };
         let id = self.id.as_u128();
@@ -107,7 +109,7 @@ impl Row {
         bytes
     }
 
-    /// The row that stands in these bytes; `None` for a deleted one.
+    /// The row in these bytes; `None` for a deleted one.
     pub(crate) fn decode(
         bytes: &[u8; ROW_BYTES],
         kind_of: impl FnOnce(u32) -> Option<[u8; KIND_BYTES]>,
@@ -144,7 +146,7 @@ impl Row {
         })
     }
 
-    /// Its combination's bytes.
+    /// The bytes of its combination.
     pub(crate) fn kind(&self) -> [u8; KIND_BYTES] {
         let class = match self.class {
             None => 0,
@@ -164,30 +166,31 @@ impl Row {
     }
 }
 
-/// Marks encoded bytes as a deleted row, which keeps its id.
+/// Marks an encoded row as deleted; its id stays readable.
 pub(crate) fn kill(bytes: &mut [u8; ROW_BYTES]) {
     if let Some(kind) = bytes.last_chunk_mut() {
         *kind = DEAD.to_le_bytes();
     }
 }
 
-/// Whether encoded bytes are those of a deleted row.
+/// Whether an encoded row is deleted.
 pub(crate) fn is_dead(bytes: &[u8; ROW_BYTES]) -> bool {
     bytes.last_chunk().is_some_and(|kind| *kind == DEAD.to_le_bytes())
 }
 
-/// The id in an encoded row, without the rest of it.
+/// Reads the id of an encoded row.
 pub(crate) fn id_of(bytes: &[u8; ROW_BYTES]) -> MegramId {
     let half = |at: usize| bytes.get(at..).and_then(|bytes| bytes.first_chunk()).map_or(0, |b| u64::from_le_bytes(*b));
     MegramId::from_u128(u128::from(half(0)) << 64 | u128::from(half(8)))
 }
 
-/// A name as a row keeps it. Two that collide count as one, which makes evidence weaker, never stronger.
+/// A hash of a name or text. Names with the same hash count as one, which weakens evidence and never strengthens it.
 pub(crate) fn short_hash(text: &str) -> u32 {
     let hash = fnv1a(text.as_bytes());
     ((hash ^ hash >> 32) as u32).max(1)
 }
 
+/// Decodes a failure class.
 fn class_of(byte: u8) -> Option<FailureClass> {
     match byte {
         1 => Some(FailureClass::Logical),
@@ -197,6 +200,7 @@ fn class_of(byte: u8) -> Option<FailureClass> {
     }
 }
 
+/// Splits an encoded combination into weight, sign and four bytes.
 fn split_kind(bytes: [u8; KIND_BYTES]) -> (f64, f64, [u8; 4]) {
     let (numbers, small) = bytes.as_chunks::<8>();
     let mut numbers = numbers.iter().map(|bytes| f64::from_le_bytes(*bytes));
@@ -204,10 +208,12 @@ fn split_kind(bytes: [u8; KIND_BYTES]) -> (f64, f64, [u8; 4]) {
     (next(), next(), small.first_chunk().copied().unwrap_or_default())
 }
 
+/// Two numbers as one word.
 fn join(low: u32, high: u32) -> u64 {
     u64::from(high) << 32 | u64::from(low)
 }
 
+/// The two numbers in a word.
 fn split(word: u64) -> (u32, u32) {
     (word as u32, (word >> 32) as u32)
 }

@@ -1,4 +1,4 @@
-//! All rows, found by slot and by id.
+//! All rows of an engine, found by slot and by id.
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -11,28 +11,37 @@ use crate::{
     record::MegramId,
 };
 
-/// Ids out of order that are kept aside before the order is made anew; and the share of all that may be, besides.
+/// Rows out of order, or deleted, before the order is rebuilt, in addition to a share of all rows.
 const MIN_LATE: usize = 1_024;
+/// Divisor of the number of all rows: this share may be out of order in addition to [`MIN_LATE`].
 const LATE_SHARE: usize = 64;
 
-/// Rows in slots. Ids mostly arrive in order, so their order is a list that grows at its end; those that do not wait
-/// in a small map. A deleted row keeps its slot until the order is made anew, so that the order never lies.
+/// Rows in slots.
+///
+/// Ids mostly arrive in order, so that the order is a list that grows at its end; late ids wait in a small map. A
+/// deleted row keeps its slot until the order is rebuilt.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Rows {
+    /// Encoded rows, by slot.
     pub(super) rows: Pages<[u8; ROW_BYTES], 1_024>,
+    /// Slots of the rows, by id, without the late ones.
     pub(super) order: Pages<u32, 4_096>,
+    /// Slots of rows whose id arrived out of order.
     late: Arc<BTreeMap<MegramId, u32>>,
+    /// Slots that can be used again.
     pub(super) free: Arc<Vec<u32>>,
+    /// Number of deleted rows in `order`.
     dead: usize,
-    /// The combinations of weight, sign, decay, state, layer and fault that rows have numbers of.
+    /// Combinations of weight, sign, decay, state, layer and failure class, by number.
     pub(super) kinds: Pages<[u8; KIND_BYTES], 256>,
+    /// The numbers of the combinations.
     kind_numbers: Shards<[u8; KIND_BYTES], u32>,
-    /// When the decay of a row began, where its id does not say.
+    /// When the decay of a row began, if not at the time in its id.
     pub(super) starts: Shards<u32, i64>,
 }
 
 impl Rows {
-    /// Rows that stand.
+    /// Number of rows that are not deleted.
     pub(crate) fn len(&self) -> usize {
         self.rows.len() - self.free.len() - self.dead
     }
@@ -42,6 +51,7 @@ impl Rows {
         Row::decode(bytes, |kind| self.kinds.get(kind as usize).copied(), || self.starts.get(&slot).copied())
     }
 
+    /// Replaces the row in a slot.
     pub(crate) fn set(&mut self, slot: u32, row: &Row) {
         let bytes = self.encode(slot, row);
         if let Some(place) = self.rows.get_mut(slot as usize) {
@@ -49,6 +59,7 @@ impl Rows {
         }
     }
 
+    /// The bytes of a row; records its start and its combination.
     fn encode(&mut self, slot: u32, row: &Row) -> [u8; ROW_BYTES] {
         if row.starts_apart() {
             if self.starts.get(&slot) != Some(&row.start_ms) {
@@ -62,7 +73,7 @@ impl Rows {
         row.encode(number)
     }
 
-    /// Gives a combination the next number.
+    /// Adds a combination; returns its number.
     pub(super) fn add_kind(&mut self, kind: [u8; KIND_BYTES]) -> u32 {
         let number = self.kinds.len() as u32;
         self.kinds.push(kind);
@@ -70,6 +81,7 @@ impl Rows {
         number
     }
 
+    /// The slot of a record.
     pub(crate) fn slot(&self, id: MegramId) -> Option<u32> {
         if let Some(slot) = self.late.get(&id) {
             return Some(*slot);
@@ -87,11 +99,12 @@ impl Rows {
         None
     }
 
-    /// The newest id that was ever in order; ids made after it keep arriving in order.
+    /// The greatest id in order; later ids keep arriving in order.
     pub(crate) fn newest_id(&self) -> Option<MegramId> {
         self.order.last().and_then(|slot| self.id_at(*slot))
     }
 
+    /// Adds a row; returns its slot.
     pub(crate) fn insert(&mut self, row: &Row) -> u32 {
         let slot = if let Some(slot) = Arc::make_mut(&mut self.free).pop() {
             self.set(slot, row);
@@ -113,6 +126,7 @@ impl Rows {
         slot
     }
 
+    /// Marks a row as deleted.
     pub(crate) fn remove(&mut self, slot: u32) {
         let Some(bytes) = self.rows.get_mut(slot as usize).filter(|bytes| !is_dead(bytes)) else { return };
         kill(bytes);
@@ -127,31 +141,34 @@ impl Rows {
         }
     }
 
-    /// Slots of the rows that stand, by id.
+    /// Ids and slots of all rows, by id.
     pub(crate) fn by_id(&self) -> impl Iterator<Item = (MegramId, u32)> {
         let ordered = self.order.iter().filter_map(|slot| self.live(*slot));
         merged(ordered, self.late.iter().map(|(id, slot)| (*id, *slot)), |a, b| a < b)
     }
 
-    /// The same, newest first.
+    /// Ids and slots of all rows, newest id first.
     pub(crate) fn by_id_newest_first(&self) -> impl Iterator<Item = (MegramId, u32)> {
         let ordered = self.order.iter().rev().filter_map(|slot| self.live(*slot));
         merged(ordered, self.late.iter().rev().map(|(id, slot)| (*id, *slot)), |a, b| a > b)
     }
 
-    /// Slots that hold nothing, including those a deletion has not given back yet.
+    /// Slots of deleted rows.
     pub(super) fn vacant(&self) -> Vec<u32> {
         self.rows.iter().zip(0..).filter(|(bytes, _)| is_dead(bytes)).map(|(_, slot)| slot).collect()
     }
 
+    /// The id in a slot, unless its row is deleted.
     fn live(&self, slot: u32) -> Option<(MegramId, u32)> {
         self.rows.get(slot as usize).filter(|bytes| !is_dead(bytes)).map(|bytes| (id_of(bytes), slot))
     }
 
+    /// The id in a slot, also of a deleted row.
     fn id_at(&self, slot: u32) -> Option<MegramId> {
         self.rows.get(slot as usize).map(id_of)
     }
 
+    /// Rebuilds the order and frees the slots of deleted rows.
     fn reorder(&mut self) {
         let order = self.by_id().map(|(_, slot)| slot).collect();
         self.free = Arc::new(self.vacant());
@@ -161,7 +178,7 @@ impl Rows {
     }
 }
 
-/// Two sequences without a common id as one.
+/// Merges two sorted sequences that have no id in common.
 fn merged(
     a: impl Iterator<Item = (MegramId, u32)>,
     b: impl Iterator<Item = (MegramId, u32)>,

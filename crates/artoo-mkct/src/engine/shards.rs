@@ -7,10 +7,10 @@ use std::{
     sync::Arc,
 };
 
-/// Parts of a map: at a million keys a change after a clone copies four thousand.
+/// Number of parts: at a million keys, a change after a clone copies four thousand.
 const SHARDS: u64 = 256;
 
-/// A map whose clone is a pointer. Its hashes are keyed, since names in it may be chosen by an adversary.
+/// A hash map whose clone is a pointer. The hash is keyed, since keys may be chosen by an attacker.
 #[derive(Debug, Clone)]
 pub(crate) struct Shards<K, V> {
     shards: Arc<Vec<Arc<HashMap<K, V>>>>,
@@ -71,11 +71,12 @@ impl<K: Hash + Eq + Clone, V: Clone> Shards<K, V> {
         removed
     }
 
-    /// Every entry, in no order that means anything.
+    /// All entries, in no particular order.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (&K, &V)> {
         self.shards.iter().flat_map(|shard| shard.iter())
     }
 
+    /// The part that a key belongs to.
     fn shard_of<Q: Hash + ?Sized>(&self, key: &Q) -> usize {
         (self.hasher.hash_one(key) % SHARDS) as usize
     }

@@ -1,6 +1,6 @@
-//! A memory as bytes: what opening reads instead of replaying.
+//! The engine as bytes, so that opening a memory need not replay the whole journal.
 //!
-//! Rows and sums are written as they stand in RAM, so that reading them back is little more than copying.
+//! Rows and sums have the same layout as in RAM: reading them back is little more than copying.
 
 use std::{
     collections::HashMap,
@@ -22,14 +22,14 @@ use crate::{
     record::{Megram, MegramId, Offset, RecordSource, RuleKind, Watermark},
 };
 
-/// Rows in one read.
+/// Rows read at once.
 const PAGE_ROWS: u64 = 1_024;
 
-/// Numbers in one read.
+/// Slot numbers read at once.
 const PAGE_NUMBERS: u64 = 4_096;
 
 impl Engine {
-    /// Writes everything but the texts that a journal has, for [`Engine::decode_state`].
+    /// Writes everything but the texts that are in a journal, for [`Engine::decode_state`].
     ///
     /// # Errors
     /// When writing fails.
@@ -55,12 +55,12 @@ impl Engine {
         out.finish()
     }
 
-    /// Reads what [`Engine::encode_state`] wrote; texts come from `source`.
+    /// Reads what [`Engine::encode_state`] wrote; texts are read from `source`.
     ///
-    /// The bytes are trusted as far as a checksum goes: garbage gives an error or nonsense, never a panic.
+    /// The bytes must have passed a checksum: wrong bytes give an error or a wrong memory, never a panic.
     ///
     /// # Errors
-    /// When the bytes are no state.
+    /// [`InvalidState`] when the bytes are not a valid state.
     pub fn decode_state(input: &mut dyn Read, source: Option<Arc<dyn RecordSource>>) -> Result<Self, InvalidState> {
         let mut input = Decoder::new(input);
         let found = input.u32()?;
@@ -92,6 +92,7 @@ impl Engine {
     }
 }
 
+/// Writes tags, tools and words of intents.
 fn encode_index(out: &mut Encoder<'_>, index: &Index) -> io::Result<()> {
     out.list(index.tags.len(), index.tags.iter(), |out, tag| {
         out.text(&tag.key)?;
@@ -124,6 +125,7 @@ fn encode_index(out: &mut Encoder<'_>, index: &Index) -> io::Result<()> {
     })
 }
 
+/// Reads tags, tools and words of intents.
 fn decode_index(input: &mut Decoder<'_>) -> Result<Index, InvalidState> {
     let mut index = Index::default();
     index.tags = input.list(|input| {
@@ -151,6 +153,7 @@ fn decode_index(input: &mut Decoder<'_>) -> Result<Index, InvalidState> {
     Ok(index)
 }
 
+/// Writes decayed sums.
 fn encode_aggregate(out: &mut Encoder<'_>, aggregate: &Aggregate) -> io::Result<()> {
     out.u32(u32::from(aggregate.newest_ms.is_some()))?;
     out.i64(aggregate.newest_ms.unwrap_or_default())?;
@@ -163,6 +166,7 @@ fn encode_aggregate(out: &mut Encoder<'_>, aggregate: &Aggregate) -> io::Result<
     })
 }
 
+/// Reads decayed sums.
 fn decode_aggregate(input: &mut Decoder<'_>) -> Result<Aggregate, InvalidState> {
     let (known, newest_ms) = (input.flag()?, input.i64()?);
     let accumulators = input.list(|input| {
@@ -174,6 +178,7 @@ fn decode_aggregate(input: &mut Decoder<'_>) -> Result<Aggregate, InvalidState> 
     Ok(Aggregate { accumulators, newest_ms: known.then_some(newest_ms) })
 }
 
+/// Writes all rows.
 fn encode_rows(out: &mut Encoder<'_>, rows: &Rows) -> io::Result<()> {
     out.list(rows.kinds.len(), rows.kinds.iter(), |out, kind| out.bytes(kind))?;
     out.list(rows.starts.len(), rows.starts.iter(), |out, (slot, start_ms)| {
@@ -187,6 +192,7 @@ fn encode_rows(out: &mut Encoder<'_>, rows: &Rows) -> io::Result<()> {
     out.list(rows.len(), rows.by_id(), |out, (_, slot)| out.u32(slot))
 }
 
+/// Reads all rows.
 fn decode_rows(input: &mut Decoder<'_>) -> Result<Rows, InvalidState> {
     let mut rows = Rows::default();
     for _ in 0..input.length()? {

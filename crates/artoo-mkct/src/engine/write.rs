@@ -1,15 +1,15 @@
-//! Accepting new records: events, feedback against rules, and the laws that ship with a program.
+//! Writing records: events, feedback against rules, and laws.
 
 use super::Engine;
 use crate::record::{Frame, Level, Megram, MegramId, NewMegram, Provenance, Quantum, State, Tag, WriteError};
 
 impl Engine {
-    /// Accepts an event: applies it and returns the frame to keep.
+    /// Writes an event; returns the frame for the journal.
     ///
-    /// Where the clock was set back, the record takes the time of the newest one of its tag.
+    /// If the clock was set back, the record takes the time of the newest record of its tag.
     ///
     /// # Errors
-    /// [`WriteError::Invalid`] when the draft breaks a bound; then nothing changed.
+    /// [`WriteError::Invalid`] when the draft is not valid; then nothing changed.
     pub fn write(&mut self, draft: NewMegram, now_ms: i64) -> Result<Frame, WriteError> {
         let created_at_ms = self.tag_time(&draft.tag, now_ms);
         let megram = Megram {
@@ -22,12 +22,12 @@ impl Engine {
         self.accept(megram)
     }
 
-    /// Appends experience that speaks against a rule: f .95, k .05, the sign opposite to the rule's.
+    /// Records an event that contradicts a rule: f 0.95, k 0.05, and the opposite sign of the rule.
     ///
-    /// A rule that lost its trust already can still be spoken against.
+    /// Demoted rules can be contradicted too.
     ///
     /// # Errors
-    /// [`WriteError::NotARule`], or [`WriteError::Invalid`] when the content breaks a bound; then nothing changed.
+    /// [`WriteError::NotARule`], or [`WriteError::Invalid`] when the content is not valid; then nothing changed.
     pub fn record_negative_feedback(
         &mut self,
         rule: MegramId,
@@ -49,11 +49,11 @@ impl Engine {
         self.accept(megram)
     }
 
-    /// Puts a law or a part of the persona at level T; `None` where it stands already.
+    /// Writes a law or a part of the persona at level T; `None` if the same one exists.
     ///
     /// # Errors
-    /// [`WriteError::Immutable`] when something else stands under that tag, [`WriteError::Invalid`] when a bound is
-    /// broken; then nothing changed.
+    /// [`WriteError::Immutable`] when the tag has another law, [`WriteError::Invalid`] when the record is not valid;
+    /// then nothing changed.
     pub fn write_thinking(&mut self, tag: &Tag, content: &str, now_ms: i64) -> Result<Option<Frame>, WriteError> {
         if let Some(law) = self.thinking().find(|law| law.tag() == *tag) {
             let same = law.content == content;
@@ -66,12 +66,12 @@ impl Engine {
         self.accept(megram).map(Some)
     }
 
-    /// `now_ms`, or the newest record's time of the tag where the clock was set back.
+    /// `now_ms`, or the time of the newest record of the tag if that is later.
     pub(crate) fn tag_time(&self, tag: &Tag, now_ms: i64) -> i64 {
         self.index.find(tag).map_or(now_ms, |tag| tag.aggregate.clamp(now_ms))
     }
 
-    /// An id for a record about to be added, greater than every id so far.
+    /// An id for a new record, greater than all ids so far.
     pub(crate) fn fresh_id(&self, megram: &Megram) -> MegramId {
         let mut hash = megram.fingerprint() ^ self.salt;
         let (time_ms, sequence) = match self.newest_id {
@@ -80,7 +80,7 @@ impl Engine {
         };
         loop {
             let id = MegramId::compose(time_ms, sequence, hash);
-            // Taken only where ids reached the end of time.
+            // An id is taken only if the time part is at its maximum.
             if !self.contains(id) && !self.forgotten.contains(&id) {
                 return id;
             }
@@ -88,6 +88,7 @@ impl Engine {
         }
     }
 
+    /// Checks a record, gives it an id and adds it.
     pub(crate) fn accept(&mut self, mut megram: Megram) -> Result<Frame, WriteError> {
         self.check_bounds(&megram)?;
         megram.id = self.fresh_id(&megram);

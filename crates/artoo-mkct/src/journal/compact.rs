@@ -1,8 +1,8 @@
-//! Rewriting a journal without what nobody may see any more.
+//! Compaction: rewriting a journal without records that were deleted long ago.
 //!
-//! Bodies that were deleted before a given moment go, with their tombstones; so do recalls that a later one outdates.
-//! What is deleted later keeps its body, so that a look back is complete from that moment on. Entries are copied as
-//! they are and keep their order.
+//! Records deleted before a given moment are dropped together with their deletions, and so are outdated recalls. Later
+//! deletions keep their records, so that the memory can be rebuilt as of any moment since. Entries are copied unchanged
+//! and in order.
 
 use std::{
     collections::HashMap,
@@ -22,33 +22,37 @@ use crate::{
     record::{DeletionReason, Frame, MegramId, Offset, RuleKind, Watermark},
 };
 
-/// A rewritten journal and where everything went.
+/// A compacted journal and the new offsets of its records.
 #[derive(Debug)]
 pub(crate) struct Compacted {
     pub(crate) journal: Journal,
-    /// The new places of the records that are left.
+    /// The new offsets of the records.
     pub(crate) moved: Vec<(MegramId, Offset)>,
+    /// Length of the old journal.
     pub(crate) bytes_before: u64,
 }
 
-/// What the first pass learns.
+/// What the first pass over the journal finds.
 #[derive(Debug, Default)]
 struct Deletions {
+    /// Deleted records.
     gone: HashMap<MegramId, Gone>,
-    /// The frame with the last recall of each rule.
+    /// Offset of the frame with the last recall of each rule.
     last_recall: HashMap<MegramId, Offset>,
-    /// The rule that stands under each tag, by kind.
-    standing: HashMap<(String, String, RuleKind), MegramId>,
+    /// The present rule of each tag and kind.
+    present_rules: HashMap<(String, String, RuleKind), MegramId>,
 }
 
+/// When and why a record was deleted.
 #[derive(Debug, Clone, Copy)]
 struct Gone {
     at_ms: i64,
-    /// `None` for a rule that another replaced.
+    /// `None` for a rule that was replaced.
     reason: Option<DeletionReason>,
 }
 
 impl Deletions {
+    /// Records what a frame deletes, recalls or replaces.
     fn see(&mut self, at: Offset, frame: &Frame) {
         match frame {
             Frame::Deleted { ids, at_ms, reason } => {
@@ -58,22 +62,24 @@ impl Deletions {
             }
             Frame::Promoted { rule, rule_kind, .. } => {
                 let tag = (rule.space.clone(), rule.entity.clone(), *rule_kind);
-                if let Some(replaced) = self.standing.insert(tag, rule.id).filter(|replaced| *replaced != rule.id) {
+                if let Some(replaced) = self.present_rules.insert(tag, rule.id).filter(|replaced| *replaced != rule.id)
+                {
                     self.gone.entry(replaced).or_insert(Gone { at_ms: rule.created_at_ms, reason: None });
                 }
             }
-            Frame::Demoted { id, .. } => self.standing.retain(|_, standing| standing != id),
+            Frame::Demoted { id, .. } => self.present_rules.retain(|_, present_rules| present_rules != id),
             Frame::Recalled { ids, .. } => self.last_recall.extend(ids.iter().map(|id| (*id, at))),
             Frame::Written { .. } | Frame::Marked { .. } | Frame::Attempted { .. } => {}
         }
     }
 
+    /// Whether a record was deleted before a moment.
     fn is_dropped(&self, id: MegramId, keep_from_ms: i64) -> bool {
         self.gone.get(&id).is_some_and(|gone| gone.at_ms < keep_from_ms)
     }
 }
 
-/// Writes the journal anew and puts it in its own place; the old one goes on unchanged where this fails.
+/// Replaces a journal by a compacted one; the old one is unchanged if that fails.
 pub(crate) fn compact(disk: &dyn Disk, old: &Journal, keep_from_ms: i64) -> Result<Compacted, JournalError> {
     let path = old.path();
     let at = |step| JournalError::at(path, step);
@@ -101,7 +107,7 @@ pub(crate) fn compact(disk: &dyn Disk, old: &Journal, keep_from_ms: i64) -> Resu
     let Copied { end, last, moved } = match copied {
         Ok(copied) => copied,
         Err(error) => {
-            // What was begun takes room that may be what is missing.
+            // The unfinished file takes space, which may be what is missing.
             let _ = disk.remove(&beside);
             return Err(at(JournalStep::Write)(error));
         }
@@ -113,7 +119,7 @@ pub(crate) fn compact(disk: &dyn Disk, old: &Journal, keep_from_ms: i64) -> Resu
         end,
         synced: end,
         noted: end,
-        // Without the name on the disk, the old file may come back, and what is appended now would not be in it.
+        // If the name is not synced, a crash may bring the old file back, without what is appended from now on.
         failed: !named,
         last: Some(last),
         generation,
@@ -122,7 +128,7 @@ pub(crate) fn compact(disk: &dyn Disk, old: &Journal, keep_from_ms: i64) -> Resu
     Ok(Compacted { journal, moved, bytes_before: length })
 }
 
-/// Syncs the new file and gives it the old one's name; false where the name may not outlive the loss of power.
+/// Syncs the new file and renames it over the old one; false if the name could not be synced.
 fn publish(disk: &dyn Disk, beside: &Path, path: &Path, new: Arc<dyn DiskFile>) -> io::Result<(LockedFile, bool)> {
     new.sync()?;
     let locked = LockedFile::lock(new)?.ok_or(io::ErrorKind::WouldBlock)?;
@@ -130,13 +136,14 @@ fn publish(disk: &dyn Disk, beside: &Path, path: &Path, new: Arc<dyn DiskFile>) 
     Ok((locked, disk.sync_folder(folder_of(path)).is_ok()))
 }
 
-/// A journal as it was rewritten.
+/// The end, last entry and record offsets of a written journal.
 struct Copied {
     end: u64,
     last: (Offset, u32),
     moved: Vec<(MegramId, Offset)>,
 }
 
+/// Writes the compacted journal.
 struct Rewrite<'a> {
     out: io::BufWriter<FileEnd>,
     at: u64,
@@ -144,6 +151,7 @@ struct Rewrite<'a> {
     deletions: &'a Deletions,
     keep_from_ms: i64,
     moved: Vec<(MegramId, Offset)>,
+    /// Used evidence of dropped rules.
     marks: HashMap<(String, String, RuleKind), Watermark>,
 }
 
@@ -160,12 +168,14 @@ impl<'a> Rewrite<'a> {
         }
     }
 
+    /// Writes the header and the first note.
     fn begin(&mut self, note: &Note) -> io::Result<()> {
         self.out.write_all(&format::header())?;
         self.at = HEADER_BYTES as u64;
         self.put(|encoded| encoded.note(note)).map(drop)
     }
 
+    /// Writes a frame, or the part of it that is still needed.
     fn copy(&mut self, at: Offset, frame: Frame) -> io::Result<()> {
         let dropped = |id: MegramId| self.deletions.is_dropped(id, self.keep_from_ms);
         match frame {
@@ -177,7 +187,7 @@ impl<'a> Rewrite<'a> {
             }
             Frame::Written { .. } => Ok(()),
             Frame::Promoted { rule, rule_kind, watermark, .. } => {
-                // Where the whole tag faded there is no evidence left to guard.
+                // If the whole tag faded, no evidence is left that could be used twice.
                 let gone = self.deletions.gone.get(&rule.id);
                 if gone.is_some_and(|gone| gone.reason != Some(DeletionReason::Faded)) {
                     let mark = self.marks.entry((rule.space, rule.entity, rule_kind)).or_insert(watermark);
@@ -201,6 +211,7 @@ impl<'a> Rewrite<'a> {
         }
     }
 
+    /// Writes the used evidence of dropped rules, and the last note.
     fn finish(&mut self) -> io::Result<Copied> {
         for ((space, entity, rule_kind), watermark) in std::mem::take(&mut self.marks) {
             self.put_unless(false, &Frame::Marked { space, entity, rule_kind, watermark })?;
@@ -211,13 +222,15 @@ impl<'a> Rewrite<'a> {
         Ok(Copied { end: self.at, last: self.last, moved: std::mem::take(&mut self.moved) })
     }
 
+    /// Writes a frame, unless it is skipped.
     fn put_unless(&mut self, skipped: bool, frame: &Frame) -> io::Result<()> {
         if skipped { Ok(()) } else { self.put(|encoded| encoded.frame(frame)).map(drop) }
     }
 
+    /// Writes an entry; returns its offset.
     fn put(&mut self, encode: impl FnOnce(&mut Encoded) -> Result<(), format::Unencodable>) -> io::Result<Offset> {
         let mut encoded = Encoded::default();
-        // Everything here was read from a journal, so it fits into one.
+        // All frames were read from a journal, so they can be encoded.
         encode(&mut encoded).map_err(|_| io::ErrorKind::InvalidData)?;
         self.out.write_all(&encoded.bytes)?;
         let place = Offset(self.at);

@@ -1,6 +1,6 @@
-//! Erasing bodies where they stand: what an operator wants forgotten does not wait for a rewrite.
+//! Erasing records in place, so that forgetting does not wait for a compaction.
 //!
-//! The intent is on the disk before the first byte changes, so that an erasure cut short by a crash is finished at the
+//! The intent is synced before the first byte changes, so that an erasure interrupted by a crash is finished at the
 //! next opening and never looks like damage.
 
 use std::{io, path::Path};
@@ -17,19 +17,20 @@ use crate::{
     record::{Frame, MegramId, Offset},
 };
 
+/// The kind and version of a saved intent.
 const SEAL: Seal = Seal { magic: *b"ARTOMKER", version: 1 };
 
-/// Bodies about to be erased.
+/// The records that are about to be erased.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub(crate) struct Intent {
     pub(crate) bodies: Vec<Body>,
-    /// When it was asked for, Unix milliseconds.
+    /// When it was requested, Unix milliseconds.
     pub(crate) at_ms: i64,
-    /// The generation of the journal that the places are of.
+    /// The generation of the journal that the offsets belong to.
     pub(crate) generation: u64,
 }
 
-/// Where a body stands.
+/// Where the text of a record is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Body {
     pub(crate) id: MegramId,
@@ -37,7 +38,7 @@ pub(crate) struct Body {
     pub(crate) payload_bytes: u32,
 }
 
-/// The body of a record, where the place still holds it.
+/// Finds the text of a record, if it is still at this offset.
 pub(crate) fn find(file: &dyn DiskFile, id: MegramId, at: Offset) -> io::Result<Option<Body>> {
     let entry = source::read_entry(file, at.0)?;
     Ok(entry.ok().and_then(|(header, entry)| match entry {
@@ -48,17 +49,17 @@ pub(crate) fn find(file: &dyn DiskFile, id: MegramId, at: Offset) -> io::Result<
     }))
 }
 
-/// Writes down what is about to be erased.
+/// Saves an intent.
 pub(crate) fn intend(disk: &dyn Disk, path: &Path, intent: &Intent) -> io::Result<()> {
     seal::write(disk, path, SEAL, intent, |_| Ok(()))
 }
 
-/// An intent that was not finished.
+/// Loads an unfinished intent.
 pub(crate) fn pending(disk: &dyn Disk, path: &Path) -> Option<Intent> {
     seal::open::<Intent>(disk, path, SEAL).and_then(|(intent, payload)| payload.ends_sound().then_some(intent))
 }
 
-/// Overwrites the bodies; doing it again changes nothing, nor does doing it to a journal rewritten since.
+/// Overwrites the records. Repeating it changes nothing; a journal compacted since is not changed.
 pub(crate) fn overwrite(file: &dyn DiskFile, intent: &Intent) -> io::Result<()> {
     if source::generation(file) != intent.generation {
         return Ok(());
@@ -69,10 +70,10 @@ pub(crate) fn overwrite(file: &dyn DiskFile, intent: &Intent) -> io::Result<()> 
                 record.id == body.id && header.length == body.payload_bytes
             }
             Ok((_, Entry::Frame(_) | Entry::Note(_) | Entry::Erased(_))) => false,
-            // Half overwritten already.
+            // Overwritten in part already.
             Err(_) => true,
         };
-        // A frame of a record is always longer than what is left of it.
+        // The frame of a record is always longer than the entry that replaces it.
         if let Some(entry) = format::erased_entry(body.id, body.payload_bytes).filter(|_| stands) {
             file.write_at(&entry, body.offset.0)?;
         }
@@ -80,7 +81,7 @@ pub(crate) fn overwrite(file: &dyn DiskFile, intent: &Intent) -> io::Result<()> 
     file.sync()
 }
 
-/// Forgets the intent once it is done.
+/// Removes the finished intent.
 pub(crate) fn done(disk: &dyn Disk, path: &Path) -> io::Result<()> {
     match disk.remove(path) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),

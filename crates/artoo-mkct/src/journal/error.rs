@@ -7,8 +7,9 @@ use std::{
 
 use crate::record::FrameProblem;
 
-/// What a journal was doing.
+/// A step of opening, reading or writing a journal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum JournalStep {
     /// Opening the file.
     Open,
@@ -34,7 +35,7 @@ pub enum JournalError {
         /// The journal.
         path: PathBuf,
     },
-    /// The file is something else, or its header is damaged.
+    /// The file is not a journal, or its header is damaged.
     #[error("{path:?} is not a journal")]
     NotAJournal {
         /// The file.
@@ -45,54 +46,52 @@ pub enum JournalError {
     NewerVersion {
         /// The journal.
         path: PathBuf,
-        /// Its version.
+        /// Version of the journal.
         found: u32,
         /// The newest known.
         supported: u32,
     },
-    /// A frame is damaged, and what follows it is not just the end of an interrupted write.
+    /// A frame is damaged, and not just by an interrupted write at the end.
     #[error("{path:?} is damaged at byte {offset}: {problem:?}")]
     Corrupt {
         /// The journal.
         path: PathBuf,
-        /// Where the damaged frame begins.
+        /// Offset of the damaged frame.
         offset: u64,
         /// What is wrong with it.
         problem: FrameProblem,
-        /// Where the next sound frame begins.
+        /// Offset of the next sound frame.
         next_sound: Option<u64>,
     },
-    /// A frame is larger than a journal takes.
+    /// A frame is too large.
     #[error("a frame of {bytes} bytes for {path:?}, more than {max_bytes}")]
     TooLarge {
         /// The journal.
         path: PathBuf,
         /// The frame's size.
         bytes: usize,
-        /// The bound.
+        /// The limit.
         max_bytes: usize,
     },
     /// A frame cannot be written as JSON.
-    #[error("a frame for {path:?} has no text form")]
+    #[error("a frame for {path:?} cannot be written as JSON: {source}")]
     Encode {
         /// The journal.
         path: PathBuf,
-        /// Why.
-        #[source]
+        /// The cause.
         source: serde_json::Error,
     },
-    /// The system refused.
-    #[error("{step:?} failed on {path:?}")]
+    /// The system failed.
+    #[error("{path:?}: {step:?} failed: {source}")]
     Io {
         /// The journal.
         path: PathBuf,
-        /// While doing what.
+        /// The failed step.
         step: JournalStep,
-        /// Why.
-        #[source]
+        /// The cause.
         source: io::Error,
     },
-    /// An earlier write or sync failed for good; open the journal anew.
+    /// An earlier write or sync failed; the journal must be opened anew.
     #[error("{path:?} failed earlier and takes no more")]
     Failed {
         /// The journal.
@@ -101,7 +100,7 @@ pub enum JournalError {
 }
 
 impl JournalError {
-    /// Makes an [`JournalError::Io`] of the system's error.
+    /// Makes a [`JournalError::Io`] of an error of the system.
     pub(crate) fn at(path: &Path, step: JournalStep) -> impl FnOnce(io::Error) -> Self {
         let path = path.to_owned();
         move |source| Self::Io { path, step, source }

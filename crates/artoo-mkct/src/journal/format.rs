@@ -1,10 +1,10 @@
 //! The bytes of a journal: a header, then entries.
 //!
-//! Header, 16 bytes: magic `ARTOMKCT`, version u32, CRC-32 of those twelve. The layout holds for every version.
+//! Header, 16 bytes: magic `ARTOMKCT`, version u32, CRC-32 of those twelve. The layout is the same in every version.
 //! Entry: marker of four bytes, length u32, CRC-32 of marker, length and payload u32, payload (JSON). Integers are
-//! little-endian. The marker says what the payload is: `MKF1` a frame, `MKN1` a note of the journal's own, `MKE1` a
-//! body that was erased. It cannot occur in a sound payload together with a plausible length, since JSON text holds no
-//! NUL byte. (The checksum of `MKF1` leaves the marker out, as it always did.)
+//! little-endian. The marker tells the kind of payload: `MKF1` a frame, `MKN1` a note about the journal, `MKE1` the
+//! rest of an erased frame. A marker followed by a plausible length cannot occur inside a sound payload, since JSON
+//! text contains no NUL byte. (The checksum of `MKF1` does not cover the marker, for compatibility.)
 
 use std::path::Path;
 
@@ -15,36 +15,39 @@ use crate::{
     record::{Frame, FrameProblem, MegramId, Offset},
 };
 
-/// The version this library writes.
+/// The version of journals that this library writes.
 pub const FORMAT_VERSION: u32 = 1;
 
-/// Largest payload: content and tags at their bounds, each byte escaped, and the evidence of a rule still fit.
+/// Largest payload of an entry: fits a record with all texts at their limits, each byte escaped.
 pub const MAX_FRAME_BYTES: usize = 1024 * 1024;
 
+/// Length of the header of a journal.
 pub(crate) const HEADER_BYTES: usize = 16;
+/// Length of the header of an entry.
 pub(crate) const ENTRY_HEADER_BYTES: usize = 12;
+/// The first bytes of a journal.
 const MAGIC: [u8; 8] = *b"ARTOMKCT";
 
-/// What an entry's payload is.
+/// The kind of an entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
-    /// A change of memory.
+    /// A change of the memory.
     Frame,
-    /// A note of the journal's own.
+    /// A note about the journal itself.
     Note,
-    /// What is left of a frame whose body was erased.
+    /// The rest of a frame whose record was erased.
     Erased,
 }
 
-/// What a journal says about itself.
+/// A note of a journal about itself.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "note", rename_all = "snake_case")]
 pub(crate) enum Note {
-    /// Everything before this place was on the disk when this note was written.
+    /// Everything before `end` was synced when this note was written.
     Synced { end: u64 },
-    /// A torn tail was cut off here.
+    /// An unfinished write was cut off here.
     Cut { bytes: u64, entries: usize },
-    /// This file is a rewrite; deletions up to `complete_from_ms` left no trace of what they deleted.
+    /// The journal was compacted; records deleted before `complete_from_ms` are missing.
     Compacted { generation: u64, complete_from_ms: i64 },
 }
 
@@ -57,13 +60,14 @@ pub(crate) enum Entry {
     Erased(Erased),
 }
 
-/// What is left of an erased frame.
+/// The rest of an erased frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Erased {
     pub(crate) id: MegramId,
 }
 
 impl Kind {
+    /// The first bytes of an entry of this kind.
     pub(crate) const fn marker(self) -> [u8; 4] {
         match self {
             Self::Frame => *b"MKF1",
@@ -72,11 +76,12 @@ impl Kind {
         }
     }
 
+    /// The kind of an entry that begins with these bytes.
     fn of(bytes: &[u8]) -> Option<Self> {
         [Self::Frame, Self::Note, Self::Erased].into_iter().find(|kind| bytes.starts_with(&kind.marker()))
     }
 
-    /// The checksum of an entry: over its length too, so that a changed length cannot go unseen.
+    /// The checksum of an entry, over its length and payload.
     pub(crate) fn checksum(self, length: u32, payload: &[u8]) -> u32 {
         let mut hasher = crc32fast::Hasher::new();
         if self != Self::Frame {
@@ -88,7 +93,7 @@ impl Kind {
     }
 }
 
-/// What the first bytes of an entry announce.
+/// The header of an entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct EntryHeader {
     pub(crate) kind: Kind,
@@ -97,6 +102,7 @@ pub(crate) struct EntryHeader {
 }
 
 impl EntryHeader {
+    /// Reads the header of an entry.
     pub(crate) fn read(bytes: &[u8]) -> Result<Self, FrameProblem> {
         let kind = Kind::of(bytes).ok_or(FrameProblem::Marker)?;
         let length = u32_at(bytes, 4);
@@ -106,7 +112,7 @@ impl EntryHeader {
         Ok(Self { kind, length, checksum: u32_at(bytes, 8) })
     }
 
-    /// The header again.
+    /// The encoded header.
     pub(crate) fn bytes(self) -> [u8; ENTRY_HEADER_BYTES] {
         let mut bytes = [0; ENTRY_HEADER_BYTES];
         let (marker, numbers) = bytes.split_at_mut(4);
@@ -117,15 +123,17 @@ impl EntryHeader {
         bytes
     }
 
+    /// Whether the checksum fits the payload.
     pub(crate) fn is_of(self, payload: &[u8]) -> bool {
         self.kind.checksum(self.length, payload) == self.checksum
     }
 
-    /// Header and payload together.
+    /// Length of header and payload in bytes.
     pub(crate) fn entry_bytes(self) -> u64 {
         ENTRY_HEADER_BYTES as u64 + u64::from(self.length)
     }
 
+    /// Decodes the payload.
     pub(crate) fn decode(self, payload: &[u8]) -> Result<Entry, FrameProblem> {
         let decoded = match self.kind {
             Kind::Frame => serde_json::from_slice(payload).map(Entry::Frame),
@@ -136,7 +144,7 @@ impl EntryHeader {
     }
 }
 
-/// What the first bytes of a file say.
+/// Result of reading the header of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Header {
     /// A journal of this version.
@@ -145,18 +153,21 @@ pub(crate) enum Header {
     Torn,
     /// A journal of a newer version.
     Newer(u32),
-    /// Something else.
+    /// Not the header of a journal.
     Foreign,
 }
 
-/// Why a frame cannot be written.
+/// Why an entry cannot be encoded.
 #[derive(Debug)]
 pub(crate) enum Unencodable {
+    /// Its size in bytes.
     TooLarge(usize),
+    /// It cannot be written as JSON.
     Json(serde_json::Error),
 }
 
 impl Unencodable {
+    /// The error for a journal.
     pub(crate) fn at(self, path: &Path) -> JournalError {
         let path = path.to_owned();
         match self {
@@ -171,6 +182,7 @@ pub(crate) fn header() -> [u8; HEADER_BYTES] {
     header_of(FORMAT_VERSION)
 }
 
+/// The header of a journal of a version.
 pub(crate) fn header_of(version: u32) -> [u8; HEADER_BYTES] {
     let mut header = [0; HEADER_BYTES];
     let (signed, checksum) = header.split_at_mut(HEADER_BYTES - 4);
@@ -183,7 +195,7 @@ pub(crate) fn header_of(version: u32) -> [u8; HEADER_BYTES] {
 
 /// Reads a header; `bytes` are at most the first 16 of a file of `length` bytes.
 pub(crate) fn read_header(bytes: &[u8], length: u64) -> Header {
-    // A file that holds nothing else: the header may be part written, or not at all while the length was.
+    // A file of only a header: a crash may leave a part of it, or zeros.
     if length <= HEADER_BYTES as u64 && bytes != header() {
         let unwritten = bytes.iter().zip(header()).all(|(found, sound)| *found == sound || *found == 0);
         if unwritten {
@@ -201,28 +213,31 @@ pub(crate) fn read_header(bytes: &[u8], length: u64) -> Header {
     }
 }
 
-/// Frames as the bytes of their entries, ready to be written in one go.
+/// Encoded entries, to be written at once.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Encoded {
     pub(crate) bytes: Vec<u8>,
-    /// Where each entry begins in `bytes`.
+    /// Offsets of the entries in `bytes`.
     pub(crate) starts: Vec<usize>,
 }
 
 impl Encoded {
+    /// Encodes a frame.
     pub(crate) fn frame(&mut self, frame: &Frame) -> Result<(), Unencodable> {
         self.entry(Kind::Frame, frame)
     }
 
+    /// Encodes a note.
     pub(crate) fn note(&mut self, note: &Note) -> Result<(), Unencodable> {
         self.entry(Kind::Note, note)
     }
 
-    /// The places of the entries once `bytes` stand at `base`.
+    /// Offsets of the entries if `bytes` are written at `base`.
     pub(crate) fn places(&self, base: u64) -> impl Iterator<Item = Offset> {
         self.starts.iter().map(move |start| Offset(base + *start as u64))
     }
 
+    /// Encodes an entry of a kind.
     fn entry(&mut self, kind: Kind, payload: &impl Serialize) -> Result<(), Unencodable> {
         let payload = serde_json::to_vec(payload).map_err(Unencodable::Json)?;
         let bytes = entry_bytes(kind, &payload).ok_or(Unencodable::TooLarge(payload.len()))?;
@@ -232,17 +247,18 @@ impl Encoded {
     }
 }
 
-/// What stands in place of a frame of `payload_bytes` once its body is erased; `None` where there is no room.
+/// The entry that replaces an erased frame of `payload_bytes`; `None` if it is too short.
 pub(crate) fn erased_entry(id: MegramId, payload_bytes: u32) -> Option<Vec<u8>> {
     let mut payload = serde_json::to_vec(&Erased { id }).ok()?;
     if payload.len() > payload_bytes as usize {
         return None;
     }
-    // Blanks behind a JSON value change nothing about it.
+    // Spaces after a JSON value are ignored.
     payload.resize(payload_bytes as usize, b' ');
     entry_bytes(Kind::Erased, &payload)
 }
 
+/// An encoded entry; `None` if the payload is too long.
 fn entry_bytes(kind: Kind, payload: &[u8]) -> Option<Vec<u8>> {
     let length = u32::try_from(payload.len()).ok().filter(|_| payload.len() <= MAX_FRAME_BYTES)?;
     let mut bytes = Vec::with_capacity(ENTRY_HEADER_BYTES + payload.len());
@@ -253,6 +269,7 @@ fn entry_bytes(kind: Kind, payload: &[u8]) -> Option<Vec<u8>> {
     Some(bytes)
 }
 
+/// The number at an offset; 0 beyond the end.
 pub(crate) fn u32_at(bytes: &[u8], at: usize) -> u32 {
     bytes.get(at..).and_then(|bytes| bytes.first_chunk()).map_or(0, |bytes| u32::from_le_bytes(*bytes))
 }

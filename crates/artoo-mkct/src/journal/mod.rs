@@ -1,8 +1,7 @@
-//! The journal: an append-only file of checksummed frames, the one copy that counts.
+//! The journal: an append-only file of frames with checksums. It is the truth; everything else is a copy.
 //!
-//! Three words, used everywhere alike. A write is *accepted* when the engine applied it, *acknowledged* when
-//! [`Journal::append`] returned (it survives the death of this process), *synced* when [`Journal::sync`] returned (it
-//! survives the loss of power, as far as the disk keeps its word).
+//! A write is *accepted* when the engine applied it, *acknowledged* when [`Journal::append`] returned (it survives the
+//! death of this process), *synced* when [`Journal::sync`] returned (it survives the loss of power, if the disk works).
 
 use std::{
     path::{Path, PathBuf},
@@ -34,14 +33,15 @@ pub(crate) mod source;
 
 /// What opening a journal found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub struct OpenReport {
-    /// The journal is new.
+    /// The journal did not exist, or was empty.
     pub created: bool,
-    /// Frames read.
+    /// Number of frames read.
     pub frames: usize,
-    /// Bytes cut off the end: frames that were being written when their process or the machine died.
+    /// Bytes of unfinished writes that were cut off the end.
     pub truncated_tail_bytes: u64,
-    /// Sound frames among them: they stood behind a gap, and were never synced.
+    /// Sound entries among them, which followed a gap and were never synced.
     pub truncated_sound_entries: usize,
 }
 
@@ -50,30 +50,36 @@ pub struct OpenReport {
 pub struct Journal {
     file: LockedFile,
     path: PathBuf,
+    /// Offset of the next entry.
     end: u64,
+    /// Offset up to which the file is synced.
     synced: u64,
-    /// How far a note in the file says it was synced.
+    /// Offset up to which a note in the file confirms the sync.
     noted: u64,
+    /// Whether a write or sync failed for good.
     failed: bool,
-    /// Where the newest entry begins, and its checksum; tells this journal from another of the same length.
+    /// Offset and checksum of the newest entry; distinguishes journals of the same length.
     last: Option<(Offset, u32)>,
+    /// How often the journal was compacted.
     generation: u64,
+    /// Records deleted before this moment are missing.
     complete_from_ms: Option<i64>,
 }
 
 impl Journal {
-    /// Opens or makes a journal, takes its lock, reads its frames and cuts off a torn tail.
+    /// Opens or creates a journal, locks it, reads its frames and cuts off an unfinished write.
     ///
     /// # Errors
-    /// [`JournalError::Locked`] where another process (or another `Journal` in this one) has it open;
-    /// [`JournalError::NotAJournal`], [`JournalError::NewerVersion`], [`JournalError::Corrupt`] without changing a byte.
+    /// [`JournalError::Locked`] when it is open in another process or by another `Journal`.
+    /// [`JournalError::NotAJournal`], [`JournalError::NewerVersion`] or [`JournalError::Corrupt`] without changing a
+    /// byte.
     pub fn open(path: impl AsRef<Path>) -> Result<(Self, Vec<Frame>, OpenReport), JournalError> {
         let mut frames = Vec::new();
         let (journal, report) = Self::open_from(&SystemDisk, path.as_ref(), None, &mut |_, frame| frames.push(frame))?;
         Ok((journal, frames, report))
     }
 
-    /// The same on any disk; frames before `from`, where an entry is known to begin, are not read.
+    /// [`Journal::open`] on any disk; reads the frames from `from` on, the offset of an entry.
     pub(crate) fn open_from(
         disk: &dyn Disk,
         path: &Path,
@@ -89,7 +95,7 @@ impl Journal {
         };
         let file = LockedFile::lock(file).map_err(at(JournalStep::Lock))?;
         let file = file.ok_or_else(|| JournalError::Locked { path: path.to_owned() })?;
-        // Measured under the lock: whoever had it before may have written.
+        // Read after locking: the process that had the lock may have written.
         let length = file.file().length().map_err(at(JournalStep::Open))?;
         let start = from.map_or(Offset(0), |from| from.offset);
         let scanned = scan::scan(file.file().as_ref(), path, start, length, visit)?;
@@ -109,7 +115,7 @@ impl Journal {
         Ok((journal, report))
     }
 
-    /// Makes the file what was read of it: a header where there was none, no torn tail, and on the disk.
+    /// Writes a missing header, cuts off an unfinished write, and syncs the file.
     fn truncate_and_sync(
         &mut self,
         disk: &dyn Disk,
@@ -130,7 +136,7 @@ impl Journal {
             report.truncated_tail_bytes = length - scanned.end;
             report.truncated_sound_entries = scanned.torn_entries;
         }
-        // What was read may still be in the page cache alone.
+        // The bytes that were read may be in the page cache only.
         file.sync().map_err(at(JournalStep::Sync))?;
         if report.created {
             disk.sync_folder(folder_of(&path)).map_err(at(JournalStep::Sync))?;
@@ -141,21 +147,21 @@ impl Journal {
             self.note(&cut)?;
         }
         if !noted || report.truncated_tail_bytes > 0 {
-            // A first batch needs the note before it, on the disk: see `scan`.
+            // The first batch needs a synced note before it: see `scan`.
             self.note(&Note::Synced { end: self.synced })?;
             self.sync()?;
-            // That the note itself is on the disk is nothing worth another.
+            // The sync of this note needs no note of its own.
             self.noted = self.synced;
         }
         Ok(report)
     }
 
-    /// Appends frames, in one write; returns the journal's new end. They are acknowledged, not yet synced.
+    /// Appends frames in one write; returns the new end of the journal. The frames are acknowledged, not yet synced.
     ///
     /// # Errors
-    /// [`JournalError::TooLarge`] before anything is written. [`JournalError::Io`] when the write failed, e.g. on a
-    /// full disk: its part is taken back and the journal can go on. [`JournalError::Failed`] after a write that could
-    /// not be taken back, or a failed sync.
+    /// [`JournalError::TooLarge`] or [`JournalError::Encode`] before anything is written. [`JournalError::Io`] when the
+    /// write failed, e.g. on a full disk: its part is removed and the journal can go on. [`JournalError::Failed`] after
+    /// a write that could not be removed, or a failed sync.
     pub fn append(&mut self, frames: &[Frame]) -> Result<Offset, JournalError> {
         let mut encoded = Encoded::default();
         for frame in frames {
@@ -165,7 +171,7 @@ impl Journal {
         Ok(Offset(self.end))
     }
 
-    /// Appends entries that are encoded already; returns where the first of them begins.
+    /// Appends encoded entries; returns the offset of the first.
     pub(crate) fn append_encoded(&mut self, encoded: &Encoded) -> Result<u64, JournalError> {
         self.expect_sound()?;
         let mut note = Encoded::default();
@@ -188,6 +194,7 @@ impl Journal {
         Ok(begin)
     }
 
+    /// Appends a note.
     fn note(&mut self, note: &Note) -> Result<(), JournalError> {
         let mut encoded = Encoded::default();
         encoded.note(note).map_err(|problem| problem.at(&self.path))?;
@@ -195,11 +202,11 @@ impl Journal {
         self.append_encoded(&encoded).map(drop)
     }
 
-    /// Waits until everything appended is on the disk; returns up to where.
+    /// Waits until all appended frames are on the disk; returns the end of the synced frames.
     ///
     /// # Errors
-    /// [`JournalError::Io`] when the disk failed. What was not synced may be lost, so the journal takes no more:
-    /// asking again could report success for pages the system already dropped.
+    /// [`JournalError::Io`] when the disk failed. Frames may be lost then, so the journal takes no more: a second sync
+    /// could report success for pages that the system already dropped.
     pub fn sync(&mut self) -> Result<Offset, JournalError> {
         self.expect_sound()?;
         if self.synced < self.end {
@@ -220,27 +227,27 @@ impl Journal {
         self.sync().map(drop)
     }
 
-    /// The end of what is acknowledged.
+    /// The end of the acknowledged frames.
     #[must_use]
     pub fn end(&self) -> Offset {
         Offset(self.end)
     }
 
-    /// The end of what is synced.
+    /// The end of the synced frames.
     #[must_use]
     pub fn synced(&self) -> Offset {
         Offset(self.synced)
     }
 
-    /// Reads a journal's frames from `from` on without changing or locking it; stops where the sound ones end.
+    /// Reads the frames of a journal from `from` on without changing or locking it.
     ///
     /// # Errors
-    /// As [`Journal::open`], but for the lock.
+    /// As [`Journal::open`], except [`JournalError::Locked`].
     pub fn replay(path: &Path, from: Offset, visit: &mut dyn FnMut(Offset, Frame)) -> Result<(), JournalError> {
         replay(&SystemDisk, path, from, visit).map(drop)
     }
 
-    /// What a snapshot of this moment must name to be taken up again.
+    /// The position that a snapshot of this moment has to store.
     pub(crate) fn resume(&self) -> Resume {
         Resume {
             generation: self.generation,
@@ -250,44 +257,49 @@ impl Journal {
         }
     }
 
+    /// How often the journal was compacted.
     pub(crate) fn generation(&self) -> u64 {
         self.generation
     }
 
+    /// Records deleted before this moment are missing.
     pub(crate) fn complete_from_ms(&self) -> Option<i64> {
         self.complete_from_ms
     }
 
+    /// The path of the journal.
     pub(crate) fn path(&self) -> &Path {
         &self.path
     }
 
-    /// The open file, for readers.
+    /// The open file.
     pub(crate) fn file(&self) -> &Arc<dyn DiskFile> {
         self.file.file()
     }
 
+    /// Whether a write or sync failed for good.
     pub(crate) fn is_failed(&self) -> bool {
         self.failed
     }
 
+    /// Fails if the journal failed before.
     fn expect_sound(&self) -> Result<(), JournalError> {
         if self.failed { Err(JournalError::Failed { path: self.path.clone() }) } else { Ok(()) }
     }
 }
 
-/// A place to go on reading from, and what tells that the journal is the one it was taken from.
+/// A position to resume reading at, and what identifies the journal it belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub(crate) struct Resume {
     pub(crate) generation: u64,
     pub(crate) offset: Offset,
-    /// The newest entry before `offset`, and its checksum.
+    /// Offset and checksum of the newest entry before `offset`.
     pub(crate) last: Option<(Offset, u32)>,
     pub(crate) complete_from_ms: Option<i64>,
 }
 
 impl Resume {
-    /// Whether this file still is the journal it was taken from.
+    /// Whether a file is the journal this position belongs to.
     pub(crate) fn fits(&self, file: &dyn DiskFile) -> bool {
         let Some((place, checksum)) = self.last else { return false };
         if source::generation(file) != self.generation {
@@ -298,6 +310,7 @@ impl Resume {
     }
 }
 
+/// [`Journal::replay`] on any disk.
 pub(crate) fn replay(
     disk: &dyn Disk,
     path: &Path,

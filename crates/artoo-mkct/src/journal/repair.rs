@@ -1,4 +1,4 @@
-//! Repairing a damaged journal: what is sound is kept, what is not is set aside and named.
+//! Repair of a damaged journal: sound entries stay, damaged bytes are moved to a file beside it.
 
 use std::{
     io::{self, Read as _, Write as _},
@@ -19,39 +19,41 @@ use crate::{
     record::FrameProblem,
 };
 
-/// What was damaged, beside the journal it was taken out of.
+/// The file with the damaged bytes, beside the journal.
 const ASIDE: Seal = Seal { magic: *b"ARTOMKDM", version: 1 };
 
-/// A stretch of a journal that could not be read.
+/// A damaged range of a journal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct DamagedRange {
-    /// Its first byte.
+    /// Offset of its first byte.
     pub offset: u64,
-    /// Its length.
+    /// Its length in bytes.
     pub bytes: u64,
-    /// What was wrong with the first entry there.
+    /// The problem of the first entry in it.
     pub problem: FrameProblem,
 }
 
-/// What a repair or a check of a journal found.
+/// The damage that a check or a repair of a journal found.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Damage {
-    /// Sound entries.
+    /// Number of sound entries.
     pub sound_entries: usize,
-    /// What is damaged, in order; a torn tail too.
+    /// The damaged ranges in order, also an unfinished write at the end.
     pub ranges: Vec<DamagedRange>,
-    /// Where the damaged bytes are kept, after a repair that changed anything.
+    /// The file with the damaged bytes, after a repair that changed anything.
     pub set_aside: Option<PathBuf>,
 }
 
-/// Reads the whole journal and names what is damaged; changes nothing.
+/// Lists the damage of a journal; changes nothing.
 pub(crate) fn inspect(disk: &dyn Disk, path: &Path) -> Result<Damage, JournalError> {
     walk(disk, path, &mut |_| Ok(()))
 }
 
-/// Writes the sound entries into a journal of their own, and puts it in place of the damaged one.
+/// Replaces a damaged journal by one with its sound entries.
 ///
-/// An entry whose checksum is right but whose content this version does not know is not damage; it is refused.
+/// An entry whose checksum is right but whose content is unknown is not damage, but an error.
 pub(crate) fn repair(disk: &dyn Disk, path: &Path) -> Result<Damage, JournalError> {
     let at = |step| JournalError::at(path, step);
     let beside = seal::beside(path);
@@ -65,7 +67,7 @@ pub(crate) fn repair(disk: &dyn Disk, path: &Path) -> Result<Damage, JournalErro
     }
     out.flush().map_err(at(JournalStep::Write))?;
     file.sync().map_err(at(JournalStep::Sync))?;
-    // The bad bytes are safe before the file that holds them goes.
+    // The damaged bytes are saved before the file that contains them is replaced.
     let aside = free_name(disk, path);
     let damaged = disk.open(path, OpenMode::Read).map_err(at(JournalStep::Open))?;
     seal::write(disk, &aside, ASIDE, &damage, |out| {
@@ -80,6 +82,7 @@ pub(crate) fn repair(disk: &dyn Disk, path: &Path) -> Result<Damage, JournalErro
     Ok(damage)
 }
 
+/// Reads all entries, passes the sound ones to `keep`, and lists the damage.
 fn walk(disk: &dyn Disk, path: &Path, keep: &mut dyn FnMut(&[u8]) -> io::Result<()>) -> Result<Damage, JournalError> {
     let at = |step| JournalError::at(path, step);
     let file = disk.open(path, OpenMode::Read).map_err(at(JournalStep::Open))?;
@@ -88,7 +91,7 @@ fn walk(disk: &dyn Disk, path: &Path, keep: &mut dyn FnMut(&[u8]) -> io::Result<
     let mut from = HEADER_BYTES as u64;
     match scan::check_header(file.as_ref(), path, length) {
         Err(JournalError::NotAJournal { .. }) => {
-            // Some other file, or a journal whose header alone is damaged: its entries tell.
+            // Not a journal, or one whose header alone is damaged: that has sound entries.
             let first = scan::next_sound(file.as_ref(), 0, length).map_err(at(JournalStep::Read))?;
             let Some((first, ..)) = first else { return Err(JournalError::NotAJournal { path: path.to_owned() }) };
             damage.ranges.push(DamagedRange { offset: 0, bytes: first, problem: FrameProblem::Marker });
@@ -104,7 +107,7 @@ fn walk(disk: &dyn Disk, path: &Path, keep: &mut dyn FnMut(&[u8]) -> io::Result<
             Next::Sound(header, payload) => {
                 damage.sound_entries += 1;
                 match header.decode(payload) {
-                    // They speak of places in the damaged file.
+                    // Notes name offsets in the damaged file.
                     Ok(Entry::Note(Note::Synced { .. } | Note::Cut { .. })) => {}
                     Ok(Entry::Frame(_) | Entry::Note(Note::Compacted { .. }) | Entry::Erased(_)) => {
                         keep(&header.bytes()).and_then(|()| keep(payload)).map_err(at(JournalStep::Write))?;
@@ -126,7 +129,7 @@ fn walk(disk: &dyn Disk, path: &Path, keep: &mut dyn FnMut(&[u8]) -> io::Result<
     }
 }
 
-/// A name for the damaged file that nothing has yet.
+/// An unused name for the file with the damaged bytes.
 fn free_name(disk: &dyn Disk, path: &Path) -> PathBuf {
     let numbered = |number: u32| {
         let mut name = path.as_os_str().to_owned();

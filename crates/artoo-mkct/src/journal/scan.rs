@@ -1,8 +1,8 @@
-//! Reading a journal back, and telling a torn tail from damage.
+//! Reading a journal, and distinguishing an unfinished write from damage.
 //!
-//! A batch is written only after the one before it was synced, and begins with a note that says so. A bad entry with
-//! such a note behind it was on the disk once: that is damage, and loud. So is a bad entry with a sound one behind it
-//! in a journal that holds no notes. Any other bad entry is what an interrupted write leaves, and is cut.
+//! A batch is written only after the one before it was synced, and begins with a note that confirms that sync. A bad
+//! entry before such a note was synced once, so it is damaged: an error. So is a bad entry before a sound one in a
+//! journal without notes. Any other bad entry is an unfinished write, and cut off.
 
 use std::{
     io::{self, Read},
@@ -18,31 +18,31 @@ use crate::{
     record::{Frame, FrameProblem, Offset},
 };
 
-/// Bytes read at once; large enough that a call costs nothing next to the copying.
+/// Size of a read.
 const READ_BYTES: usize = 256 * 1024;
 
-/// What a journal holds, besides its frames.
+/// Result of reading a journal, without its frames.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Scanned {
-    /// Frames handed to the visitor.
+    /// Number of frames read.
     pub(crate) frames: usize,
-    /// Where the next entry goes.
+    /// Offset of the end of the sound entries.
     pub(crate) end: u64,
-    /// Sound entries behind the end: parts of a batch that was not synced whole.
+    /// Sound entries after the end: parts of a batch that was not fully synced.
     pub(crate) torn_entries: usize,
-    /// The file is empty, or its header was torn.
+    /// The file is empty, or its header unfinished.
     pub(crate) needs_header: bool,
-    /// The journal notes what was synced.
+    /// The journal contains notes about syncs.
     pub(crate) noted: bool,
-    /// Where the last sound entry begins, and its checksum.
+    /// Offset and checksum of the last sound entry.
     pub(crate) last: Option<(Offset, u32)>,
-    /// How often the journal was rewritten.
+    /// How often the journal was compacted.
     pub(crate) generation: u64,
-    /// Before this moment deletions left no trace.
+    /// Records deleted before this moment are missing.
     pub(crate) complete_from_ms: Option<i64>,
 }
 
-/// Reads a journal of `length` bytes from `from` on, which is where an entry begins, or before the first.
+/// Reads a journal of `length` bytes from `from` on, the offset of an entry or 0.
 pub(crate) fn scan(
     file: &dyn DiskFile,
     path: &Path,
@@ -55,7 +55,7 @@ pub(crate) fn scan(
         return Ok(Scanned { end: HEADER_BYTES as u64, needs_header: true, ..Scanned::default() });
     }
     let begin = HEADER_BYTES as u64;
-    // Whoever knows a place in the middle has opened the journal before, and left a note at the latest then.
+    // An offset is known only if the journal was opened before, which wrote a note.
     let mut scanned = Scanned { end: from.0.max(begin), noted: from.0 > begin, ..Scanned::default() };
     let mut reader = Reader::new(file, scanned.end, length);
     loop {
@@ -72,7 +72,7 @@ pub(crate) fn scan(
             }
             Ok(Entry::Note(note)) => scanned.take(&note),
             Ok(Entry::Erased(_)) => {}
-            // Written whole, checksum and all: this was never an interrupted write.
+            // The checksum is right, so this is not an unfinished write.
             Err(problem) => return Err(corrupt(path, offset, problem, None)),
         }
         scanned.last = Some((Offset(offset), header.checksum));
@@ -81,6 +81,7 @@ pub(crate) fn scan(
 }
 
 impl Scanned {
+    /// Applies a note to the result.
     fn take(&mut self, note: &Note) {
         match note {
             Note::Synced { .. } => self.noted = true,
@@ -106,7 +107,7 @@ pub(crate) fn check_header(file: &dyn DiskFile, path: &Path, length: u64) -> Res
     }
 }
 
-/// What a bad entry means, by what stands behind it.
+/// Whether a bad entry is damage or an unfinished write, by the entries after it.
 fn end_of_sound(
     file: &dyn DiskFile,
     path: &Path,
@@ -131,11 +132,12 @@ fn end_of_sound(
     Ok(scanned)
 }
 
+/// The error for a damaged entry.
 fn corrupt(path: &Path, offset: u64, problem: FrameProblem, next_sound: Option<u64>) -> JournalError {
     JournalError::Corrupt { path: path.to_owned(), offset, problem, next_sound }
 }
 
-/// The first sound entry at or behind `from`.
+/// The first sound entry at or after `from`.
 pub(crate) fn next_sound(
     file: &dyn DiskFile,
     from: u64,
@@ -155,20 +157,23 @@ pub(crate) fn next_sound(
                 return Ok(Some((found, header, payload.to_vec())));
             }
         }
-        // The windows overlap by what could be the beginning of a header.
+        // The windows overlap, since a header may cross their border.
         at += read.saturating_sub(ENTRY_HEADER_BYTES - 1).max(1) as u64;
     }
     Ok(None)
 }
 
-/// What stands next in a journal.
+/// The next entry of a journal, as read.
 pub(crate) enum Next<'a> {
+    /// The journal ends here.
     End,
+    /// The bytes are not a sound entry.
     Bad(FrameProblem),
+    /// Header and payload of a sound entry.
     Sound(EntryHeader, &'a [u8]),
 }
 
-/// Reads entries one after the other.
+/// Reads the entries of a journal in order.
 pub(crate) struct Reader<'a> {
     bytes: io::BufReader<FileBytes<'a>>,
     left: u64,
@@ -183,6 +188,7 @@ impl<'a> Reader<'a> {
         Self { bytes, left, payload: Vec::new() }
     }
 
+    /// Reads the next entry.
     pub(crate) fn entry(&mut self) -> io::Result<Next<'_>> {
         if self.left == 0 {
             return Ok(Next::End);
@@ -210,7 +216,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// A file's bytes from a place on.
+/// The bytes of a file from an offset on.
 pub(crate) struct FileBytes<'a> {
     pub(crate) file: &'a dyn DiskFile,
     pub(crate) at: u64,

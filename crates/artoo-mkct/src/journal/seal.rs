@@ -1,7 +1,8 @@
-//! Files that are written whole or not at all: a header, a payload, a checksum over each.
+//! Sealed files: files that are written completely or not at all, with checksums.
 //!
-//! Magic of 8 bytes, version u32, length of the meta JSON u32, the meta JSON, CRC-32 of all that; the payload; its length
-//! u64 and its CRC-32. Integers are little-endian. Written beside its place, synced, and renamed into it.
+//! Magic of 8 bytes, version u32, length of the meta JSON u32, the meta JSON, CRC-32 of all that; the payload; its
+//! length u64 and its CRC-32. Integers are little-endian. The file is written under a temporary name, synced, and
+//! renamed.
 
 use std::{
     io::{self, Read, Write},
@@ -16,23 +17,25 @@ use crate::{
     journal::format::u32_at,
 };
 
+/// Length of the bytes before the meta JSON.
 const HEAD_BYTES: usize = 16;
+/// Length of the bytes after the payload.
 const TRAILER_BYTES: u64 = 12;
 
-/// Longest meta JSON; a guard against reading nonsense into memory.
+/// Longest meta JSON that is read.
 const MAX_META_BYTES: u32 = 64 * 1024 * 1024;
 
-/// Bytes gathered before a write.
+/// Size of the write buffer.
 const WRITE_BYTES: usize = 256 * 1024;
 
-/// Which sealed file, and the version of its layout.
+/// The kind of a sealed file, and the version of its layout.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Seal {
     pub(crate) magic: [u8; 8],
     pub(crate) version: u32,
 }
 
-/// Writes a sealed file in place of whatever was there.
+/// Writes a sealed file, replacing an existing one.
 pub(crate) fn write<T>(
     disk: &dyn Disk,
     path: &Path,
@@ -67,7 +70,7 @@ pub(crate) fn write<T>(
     Ok(result)
 }
 
-/// Opens a sealed file and checks its header; `None` where it is missing, damaged or of another version.
+/// Opens a sealed file and checks its header; `None` if it is missing, damaged or of another version.
 pub(crate) fn open<M: DeserializeOwned>(disk: &dyn Disk, path: &Path, seal: Seal) -> Option<(M, SealedPayload)> {
     let file = disk.open(path, OpenMode::Read).ok()?;
     let mut head = [0; HEAD_BYTES];
@@ -102,14 +105,14 @@ pub(crate) fn open<M: DeserializeOwned>(disk: &dyn Disk, path: &Path, seal: Seal
     Some((meta, SealedPayload { file, at: begin, end, crc: crc32fast::Hasher::new(), expected }))
 }
 
-/// Where a sealed file is written before it gets its name.
+/// The temporary name of a file until it is complete.
 pub(crate) fn beside(path: &Path) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(".new");
     PathBuf::from(name)
 }
 
-/// The payload of a sealed file, checked on the way.
+/// The payload of a sealed file; reading it calculates the checksum.
 #[derive(Debug)]
 pub(crate) struct SealedPayload {
     file: Arc<dyn DiskFile>,
@@ -120,7 +123,7 @@ pub(crate) struct SealedPayload {
 }
 
 impl SealedPayload {
-    /// Whether everything was read and nothing was damaged.
+    /// Whether the whole payload was read and the checksum is right.
     pub(crate) fn ends_sound(self) -> bool {
         self.at == self.end && self.crc.finalize() == self.expected
     }
@@ -137,7 +140,7 @@ impl Read for SealedPayload {
     }
 }
 
-/// Writes behind the end of a file.
+/// Writes to a file from an offset on.
 #[derive(Debug)]
 pub(crate) struct FileEnd {
     pub(crate) file: Arc<dyn DiskFile>,
@@ -156,6 +159,7 @@ impl Write for FileEnd {
     }
 }
 
+/// Writes to a file and calculates the checksum.
 struct Hashed {
     inner: FileEnd,
     crc: crc32fast::Hasher,

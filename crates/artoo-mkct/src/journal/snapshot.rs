@@ -1,6 +1,6 @@
-//! The snapshot: an engine's state at a place in the journal, so that opening reads only what came after.
+//! Snapshots: the state of an engine at an offset of the journal, so that opening replays only what came after.
 //!
-//! It is a copy: stale, damaged or missing, it is ignored and the journal read from its beginning.
+//! A snapshot is a copy: if it is outdated, damaged or missing, the whole journal is replayed.
 
 use std::{io, path::Path, sync::Arc};
 
@@ -15,21 +15,22 @@ use crate::{
     record::RecordSource,
 };
 
+/// The kind and version of a snapshot.
 const SEAL: Seal = Seal { magic: *b"ARTOMKSN", version: 1 };
 
-/// Writes the state of an engine that applied everything before `resume`.
+/// Writes the state of an engine that applied all frames before `resume`.
 pub(crate) fn save(disk: &dyn Disk, path: &Path, engine: &Engine, resume: &Resume) -> io::Result<()> {
     seal::write(disk, path, SEAL, resume, |out| engine.encode_state(out))
 }
 
-/// Bytes that a journal had when its snapshot was taken and has no more: somebody cut it between two entries.
+/// Bytes missing at the end of a journal that were there when its snapshot was taken.
 pub(crate) fn missing_bytes(disk: &dyn Disk, path: &Path, journal: &dyn DiskFile) -> u64 {
     let Some((resume, _)) = seal::open::<Resume>(disk, path, SEAL) else { return 0 };
     let length = journal.length().unwrap_or(0);
     if source::generation(journal) == resume.generation { resume.offset.0.saturating_sub(length) } else { 0 }
 }
 
-/// The state in a snapshot that was taken from this journal.
+/// The engine in a snapshot of this journal, and where to go on reading; `None` if it cannot be used.
 pub(crate) fn load(
     disk: &dyn Disk,
     path: &Path,

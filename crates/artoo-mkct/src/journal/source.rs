@@ -1,4 +1,4 @@
-//! Reading single records back from where their frames stand.
+//! Reading single entries of a journal.
 
 use std::{fmt::Debug, io, sync::Arc};
 
@@ -8,18 +8,18 @@ use crate::{
     record::{Frame, FrameProblem, Megram, MegramId, Offset, ReadError, RecordSource},
 };
 
-/// Bytes read at first: most records fit, so that one read is enough.
+/// Size of the first read: most entries fit into it.
 const FIRST_READ_BYTES: usize = 2_048;
 
-/// Bit of an [`Offset`] that says: in the journal of this process's own, not in the one it found.
+/// Bit of an [`Offset`] into the own journal of a guest rather than the main journal.
 pub(crate) const OWN: u64 = 1 << 63;
 
-/// The journals of one process.
+/// The journals that a process reads records from.
 #[derive(Debug, Clone)]
 pub(crate) struct Sources {
-    /// The journal that holds the memory.
+    /// The journal of the process that holds the memory.
     pub(crate) main: Arc<dyn DiskFile>,
-    /// The journal of a second process's own.
+    /// The own journal of a guest.
     pub(crate) own: Option<Arc<dyn DiskFile>>,
 }
 
@@ -38,7 +38,7 @@ impl RecordSource for Sources {
     }
 }
 
-/// How often a journal was rewritten.
+/// How often a journal was compacted; 0 if unreadable.
 pub(crate) fn generation(file: &dyn DiskFile) -> u64 {
     match read_entry(file, HEADER_BYTES as u64) {
         Ok(Ok((_, Entry::Note(Note::Compacted { generation, .. })))) => generation,
@@ -46,7 +46,7 @@ pub(crate) fn generation(file: &dyn DiskFile) -> u64 {
     }
 }
 
-/// The entry at a place.
+/// The entry at an offset.
 pub(crate) fn read_entry(file: &dyn DiskFile, at: u64) -> io::Result<Result<(EntryHeader, Entry), FrameProblem>> {
     let mut bytes = vec![0; FIRST_READ_BYTES];
     let read = file.read_at(&mut bytes, at)?;

@@ -1,4 +1,4 @@
-//! Who puts a rule into words, and what happens when they fail, hang or talk nonsense: nothing.
+//! Distillers: write the text of rules. One that fails, hangs or writes nonsense changes nothing.
 
 use std::{
     sync::{
@@ -15,31 +15,31 @@ use crate::{
     rules::Promotion,
 };
 
-/// Puts experience into words: a language model, a person, a table.
+/// Writes the text of rules: a language model, a person, a table.
 ///
-/// It runs on a thread of its own; what it is given is data, never instructions.
+/// It is called on a thread of its own. The evidence is data, never instructions.
 pub trait Distiller: std::fmt::Debug + Send + Sync {
-    /// The rule that follows from the evidence, in words.
+    /// The text of the rule that follows from the evidence.
     ///
     /// # Errors
-    /// In its own words; they are kept with the attempt.
+    /// A description of the problem; it is written to the journal.
     fn distil(&self, promotion: &Promotion, evidence: &[Megram]) -> Result<String, String>;
 }
 
-/// Longest problem kept with an attempt: enough to see what it was.
+/// Longest description of a problem in the journal.
 const MAX_PROBLEM_CHARS: usize = 200;
 
-/// How often a wait for an answer looks whether the memory is being closed.
+/// Interval at which a wait for an answer checks whether the memory is being closed.
 const LOOK_EVERY: Duration = Duration::from_millis(20);
 
-/// Asks a distiller, one question at a time.
+/// Calls a distiller with a time limit, one call at a time.
 #[derive(Debug)]
 pub(super) struct DistillerRunner {
     distiller: Arc<dyn Distiller>,
     timeout: Duration,
-    /// The memory is being closed: nobody waits for an answer any more.
+    /// Whether the memory is being closed.
     stopping: Arc<AtomicBool>,
-    /// Whether an earlier question is still unanswered; a thread cannot be stopped, so there is at most one.
+    /// Whether a call is running. A thread cannot be stopped, so there is at most one.
     asking: Arc<AtomicBool>,
 }
 
@@ -48,22 +48,22 @@ impl DistillerRunner {
         Self { distiller, timeout, stopping, asking: Arc::new(AtomicBool::new(false)) }
     }
 
-    /// Whether a question can be asked now.
+    /// Whether the distiller can be called now.
     pub(super) fn is_free(&self) -> bool {
         !self.asking.load(Ordering::Acquire) && !self.stopping.load(Ordering::Acquire)
     }
 
-    /// The rule's text, checked as far as can be; or the problem, in words; `None` where the memory closes meanwhile.
+    /// Calls the distiller: the checked text, or a description of the problem; `None` if the memory is being closed.
     pub(super) fn ask(&self, promotion: Promotion, evidence: Vec<Megram>) -> Option<Result<String, String>> {
         let (answer, answered) = channel();
         let (distiller, asking) = (Arc::clone(&self.distiller), Arc::clone(&self.asking));
         asking.store(true, Ordering::Release);
         let asked = thread::Builder::new().name("mkct-distiller".to_owned()).spawn(move || {
-            let free = Freed(asking);
+            let free = CallEnd(asking);
             let words = distiller.distil(&promotion, &evidence);
-            // Before the answer, so that whoever gets it can ask the next question at once.
+            // Before the answer is sent, so that the next call can follow at once.
             drop(free);
-            // Whoever asked may have given up.
+            // The caller may have given up.
             let _ = answer.send(words);
         });
         if asked.is_err() {
@@ -86,15 +86,16 @@ impl DistillerRunner {
     }
 }
 
-/// Says that a question is answered, also when the answer is a panic.
-struct Freed(Arc<AtomicBool>);
+/// Marks the call as ended when dropped, also by a panic.
+struct CallEnd(Arc<AtomicBool>);
 
-impl Drop for Freed {
+impl Drop for CallEnd {
     fn drop(&mut self) {
         self.0.store(false, Ordering::Release);
     }
 }
 
+/// Checks the text of a rule.
 fn checked(text: String) -> Result<String, String> {
     let text = text.trim();
     if text.is_empty() {
@@ -109,6 +110,7 @@ fn checked(text: String) -> Result<String, String> {
     Ok(text.to_owned())
 }
 
+/// The beginning of a description, without control characters.
 fn shortened(problem: &str) -> String {
     problem.chars().filter(|c| !c.is_control()).take(MAX_PROBLEM_CHARS).collect()
 }

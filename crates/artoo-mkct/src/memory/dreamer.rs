@@ -1,6 +1,6 @@
-//! The Dreamer: forgets what faded, demotes what lost its trust, has rules made; on a thread of its own.
+//! The Dreamer: a thread that deletes faded tags, demotes rules, and has rules made.
 //!
-//! It reads a copy of the engine and hands its frames over in small steps, so that neither a query nor a write waits.
+//! It reads a copy of the engine and applies its changes in small steps, so that queries and writes do not wait.
 
 use std::{
     collections::HashMap,
@@ -27,39 +27,40 @@ use crate::{
     rules::{Promotion, SweepSkipped},
 };
 
-/// Rules made in one run: each is a call of a model that somebody pays for.
+/// Most rules made in one run: each may be a paid call of a model.
 const MAX_RULES_PER_DREAM: usize = 8;
 
-/// Time before a tag whose rule could not be made is tried again: an hour, twelve runs.
+/// Time after which a failed rule is tried again: an hour.
 const RETRY_AFTER_MS: i64 = 60 * 60 * 1_000;
 
-/// Time between two rewrites of the journal: a day.
+/// Time between two compactions of the journal: a day.
 const COMPACT_EVERY_MS: i64 = 24 * 60 * 60 * 1_000;
 
-/// Time between two looks at the whole journal, which an opening from a snapshot does not take: a day.
+/// Time between two checks of the whole journal: a day.
 const LOOK_EVERY_MS: i64 = 24 * 60 * 60 * 1_000;
 
-/// Journals smaller than this are not worth a rewrite.
+/// Size from which a journal is compacted.
 const COMPACT_FROM_BYTES: u64 = 4 * 1024 * 1024;
 
-/// What one run did.
+/// Report of one run of the Dreamer.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Dream {
-    /// Rules that became Knowledge.
+    /// Rules that were demoted to Knowledge.
     pub demoted: Vec<MegramId>,
     /// Tags deleted.
     pub faded_tags: usize,
     /// Records deleted with them.
     pub faded_megrams: usize,
-    /// Why nothing was deleted or demoted.
+    /// Why nothing was deleted or demoted, if so.
     pub skipped: Option<SweepSkipped>,
     /// Rules made.
     pub promoted: Vec<MegramId>,
-    /// Attempts to make a rule that came to nothing, in words.
+    /// Descriptions of failed attempts to make a rule.
     pub attempts: Vec<String>,
-    /// Journals of other processes taken in.
+    /// Journals of other processes that were merged.
     pub adopted: Adopted,
-    /// Steps that the disk refused, in words; they are tried again next time.
+    /// Descriptions of steps that failed on the disk; the next run tries them again.
     pub problems: Vec<String>,
 }
 
@@ -73,11 +74,11 @@ pub(super) enum Command {
     Stop,
 }
 
-/// When the next run is due; pure.
+/// When the next run is due.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct DreamSchedule {
     times: DreamTimes,
-    /// Uptime, milliseconds.
+    /// Uptime of the next run, milliseconds.
     next_ms: i64,
 }
 
@@ -86,7 +87,7 @@ impl DreamSchedule {
         Self { times, next_ms: now_ms.saturating_add(millis(times.every)) }
     }
 
-    /// A task ended: its writes settle first, and another task's end puts it off no further than the timer.
+    /// Schedules a run for the end of a task, never later than already scheduled.
     pub(super) fn task_ended(&mut self, now_ms: i64) {
         self.next_ms = self.next_ms.min(now_ms.saturating_add(millis(self.times.settle)));
     }
@@ -96,32 +97,34 @@ impl DreamSchedule {
         Duration::from_millis(self.next_ms.saturating_sub(now_ms).max(0).unsigned_abs())
     }
 
-    /// A run is over.
+    /// Schedules the next run after one.
     pub(super) fn ran(&mut self, now_ms: i64) {
         self.next_ms = now_ms.saturating_add(millis(self.times.every));
     }
 }
 
+/// A duration in milliseconds.
 fn millis(duration: Duration) -> i64 {
     i64::try_from(duration.as_millis()).unwrap_or(i64::MAX)
 }
 
-/// The Dreamer of one memory.
+/// State of the Dreamer's thread.
 pub(super) struct Dreamer {
     pub(super) shared: Arc<Shared>,
     pub(super) clock: Arc<dyn Clock>,
     pub(super) distiller_runner: Option<DistillerRunner>,
-    /// Cleared when a call about it is heard.
+    /// Whether [`Command::TaskEnded`] was sent and not received yet.
     pub(super) task_ended: Arc<AtomicBool>,
-    /// The memory is being closed.
+    /// Whether the memory is being closed.
     pub(super) stopping: Arc<AtomicBool>,
     pub(super) times: Option<DreamTimes>,
     pub(super) keep_deleted_ms: i64,
-    /// When a rule for a tag could last not be made.
+    /// When making a rule for a tag last failed, Unix milliseconds.
     pub(super) failed: HashMap<(Tag, RuleKind), i64>,
 }
 
 impl Dreamer {
+    /// Executes commands and scheduled runs until the memory closes.
     pub(super) fn run(mut self, commands: &Receiver<Command>) {
         let mut schedule = self.times.map(|times| DreamSchedule::new(times, self.clock.now().uptime_ms));
         while !self.stopping.load(Ordering::Acquire) {
@@ -134,14 +137,14 @@ impl Dreamer {
                     self.task_ended.store(false, Ordering::Release);
                     let Some(schedule) = &mut schedule else { continue };
                     schedule.task_ended(self.clock.now().uptime_ms);
-                    // However many tasks end: what is due is due.
+                    // Many tasks may end in a row; a run that is due is not delayed.
                     if !schedule.left(self.clock.now().uptime_ms).is_zero() {
                         continue;
                     }
                     drop(self.dream());
                 }
                 Ok(Command::Run(answer)) => {
-                    // Whoever asked may not wait for the answer.
+                    // The caller may not wait for the report.
                     let _ = answer.send(self.dream());
                 }
                 Err(RecvTimeoutError::Timeout) => drop(self.dream()),
@@ -153,6 +156,7 @@ impl Dreamer {
         }
     }
 
+    /// One run.
     fn dream(&mut self) -> Dream {
         let mut dream = Dream::default();
         let now = self.clock.now();
@@ -164,11 +168,11 @@ impl Dreamer {
         dream
     }
 
-    /// Downward: demotions and deletions, planned on a copy and applied in small steps.
+    /// Demotes rules and deletes tags: planned on a copy, applied in small steps.
     fn sweep(&self, now: Clocks, dream: &mut Dream) {
         let by_ms = self.shared.write_gap_ms.load(Ordering::Acquire);
         if by_ms.saturating_abs() > MAX_CLOCK_DISAGREEMENT_MS {
-            // By this clock their records may be years old.
+            // By this clock, the records just written may be years old.
             dream.skipped = Some(SweepSkipped::WritesOffClock { by_ms });
             return;
         }
@@ -184,7 +188,7 @@ impl Dreamer {
         }
     }
 
-    /// Upward: one rule after the other, each worded outside every lock.
+    /// Makes rules, one after the other; no lock is held while the distiller works.
     fn promote(&mut self, now_ms: i64, dream: &mut Dream) {
         let engine = self.shared.engine();
         self.failed.retain(|_, at_ms| now_ms.saturating_sub(*at_ms) < RETRY_AFTER_MS);
@@ -198,7 +202,7 @@ impl Dreamer {
                 return;
             };
             let evidence = evidence(&engine, &promotion);
-            // An open promotion stays what it is: the next process finds it in the journal.
+            // The next process will find the same promotion.
             let Some(worded) = distiller_runner.ask(promotion.clone(), evidence) else { return };
             let made = worded.and_then(|text| self.make(&promotion, &text, now_ms));
             match made {
@@ -215,6 +219,7 @@ impl Dreamer {
         }
     }
 
+    /// Makes a rule with a text.
     fn make(&self, promotion: &Promotion, text: &str, now_ms: i64) -> Result<MegramId, String> {
         let mut result = Err("no rule".to_owned());
         self.accept(|engine| match engine.promote(&promotion.ticket, text, now_ms) {
@@ -232,6 +237,7 @@ impl Dreamer {
         result
     }
 
+    /// Checks the journal, saves a snapshot, and compacts if due.
     fn maintain(&self, now_ms: i64, dream: &mut Dream) {
         let keep_from_ms = now_ms.saturating_sub(self.keep_deleted_ms);
         let problem = self.writer(
@@ -251,17 +257,17 @@ impl Dreamer {
         dream.problems.extend(problem);
     }
 
-    /// Changes the engine and queues the frame that says so.
+    /// Changes the engine and queues the frame of the change.
     fn accept(&self, change: impl FnOnce(&mut Engine) -> Option<Frame>) {
         let mut master = self.shared.master();
         if let Some(frame) = change(&mut master) {
-            // What the Dreamer does is small, and never refused: it makes room.
+            // Changes of the Dreamer are small and free space, so they are never refused.
             self.shared.queue.push(vec![frame], 0);
             self.shared.publish(&master);
         }
     }
 
-    /// Has the journal's thread do something, and waits for it; the problem where it failed.
+    /// Runs a task on the thread that writes the journal; returns a description of the problem if it failed.
     fn writer<T: Send + 'static, E: ToString + Send + 'static>(
         &self,
         task: impl FnOnce(&mut JournalWriter) -> Result<T, E> + Send + 'static,
@@ -271,17 +277,18 @@ impl Dreamer {
     }
 }
 
+/// Tag and kind of a promotion.
 fn tag_of(promotion: &Promotion) -> (Tag, RuleKind) {
     let ticket = &promotion.ticket;
     (ticket.tag().clone(), ticket.kind())
 }
 
-/// The records behind a promotion, as far as they can be read.
+/// The readable records of the evidence of a promotion.
 fn evidence(engine: &Engine, promotion: &Promotion) -> Vec<Megram> {
     promotion.evidence.iter().filter_map(|evidence| engine.get(evidence.id).ok().flatten()).collect()
 }
 
-/// A deletion of many records as several of few.
+/// Splits a large deletion into small ones.
 fn in_steps(frame: Frame) -> Vec<Frame> {
     match frame {
         Frame::Deleted { ids, at_ms, reason } => {

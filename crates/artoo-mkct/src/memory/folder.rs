@@ -1,8 +1,8 @@
-//! The files of one memory, and who may write which.
+//! The files of a memory, and opening them.
 //!
-//! `memory.lock` is locked by the process that holds the memory; `memory.journal` is the truth; `memory.snapshot` saves
-//! reading it; `memory.inbox/` holds the journals of processes that came second,
-//! until the holder takes them in; `memory.erasing` is an erasure under way.
+//! `memory.lock` is locked by the process that holds the memory (the *holder*; other processes are *guests*);
+//! `memory.journal` is the truth; `memory.snapshot` saves replaying it; `memory.inbox/` has the journals of guests
+//! until the holder merges them; `memory.erasing` is an erasure in progress.
 
 use std::{
     hash::{BuildHasher as _, Hasher as _, RandomState},
@@ -29,40 +29,40 @@ use crate::{
     record::{DeletionReason, Frame, Offset},
 };
 
-/// Attempts of a second process to read a journal that the first is writing at this moment.
+/// Attempts of a guest to read the journal while the holder writes it.
 const GUEST_ATTEMPTS: usize = 5;
 
-/// Time between two of these: a batch is written in less.
+/// Time between two attempts of a guest to read the journal.
 const GUEST_PAUSE: Duration = Duration::from_millis(5);
 
-/// Attempts to make a journal of one's own that nobody took for an abandoned one.
+/// Attempts of a guest to create its own journal before the holder removes it as abandoned.
 const NAME_ATTEMPTS: usize = 100;
 
-/// The folder of a memory.
+/// The paths of the files of a memory.
 #[derive(Debug, Clone)]
 pub(super) struct MemoryFiles {
     pub(super) disk: Arc<dyn Disk>,
     folder: PathBuf,
 }
 
-/// What this process is to the memory.
+/// Whether this process holds the memory or is a guest.
 #[derive(Debug)]
 pub(super) enum Role {
-    /// The one that writes it; the lock is kept as long as this lives.
-    Holder(#[expect(dead_code, reason = "held, not read")] LockedFile),
-    /// One that came second.
+    /// The process that writes the memory, with the lock.
+    Holder(#[expect(dead_code, reason = "released when dropped")] LockedFile),
+    /// A process that came later, with the journal of the holder.
     Guest { main: Arc<dyn DiskFile> },
 }
 
-/// An open memory, before its threads start.
+/// An open memory without threads.
 #[derive(Debug)]
 pub(super) struct Opened {
-    pub(super) home: MemoryFiles,
+    pub(super) files: MemoryFiles,
     pub(super) role: Role,
     pub(super) journal: Journal,
     pub(super) engine: Engine,
     pub(super) summary: OpenSummary,
-    /// Up to where the snapshot on the disk reaches.
+    /// Offset in the journal up to which the snapshot reaches.
     pub(super) snapshot_end: u64,
 }
 
@@ -71,10 +71,12 @@ impl MemoryFiles {
         Self { disk: Arc::clone(disk), folder: folder.to_owned() }
     }
 
+    /// Path of the journal.
     pub(super) fn journal(&self) -> PathBuf {
         self.folder.join("memory.journal")
     }
 
+    /// Path of the snapshot.
     pub(super) fn snapshot(&self) -> PathBuf {
         self.folder.join("memory.snapshot")
     }
@@ -85,19 +87,22 @@ impl MemoryFiles {
         self.disk.list(&path).is_ok_and(|names| !names.is_empty()).then_some(path)
     }
 
+    /// Folder with the journals of guests.
     pub(super) fn inbox(&self) -> PathBuf {
         self.folder.join("memory.inbox")
     }
 
+    /// Path of the erasure in progress.
     pub(super) fn erasing(&self) -> PathBuf {
         self.folder.join("memory.erasing")
     }
 
+    /// Locks the memory; `None` if another process holds it.
     fn lock(&self) -> io::Result<Option<LockedFile>> {
         LockedFile::lock(self.disk.open(&self.folder.join("memory.lock"), OpenMode::Write)?)
     }
 
-    /// Removes a file that may not be there.
+    /// Removes a file, if it exists.
     pub(super) fn remove(&self, path: &Path) -> io::Result<()> {
         match self.disk.remove(path) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
@@ -105,7 +110,7 @@ impl MemoryFiles {
         }
     }
 
-    /// The journals of other processes, oldest first.
+    /// The journals of guests, sorted by name.
     pub(super) fn inbox_journals(&self) -> Vec<PathBuf> {
         let inbox = self.inbox();
         let names = self.disk.list(&inbox).unwrap_or_default();
@@ -115,46 +120,48 @@ impl MemoryFiles {
         paths
     }
 
+    /// The error for a path.
     fn step<'a>(&'a self, path: &'a Path) -> impl FnOnce(io::Error) -> OpenError + 'a {
         |source| OpenError::Io { path: path.to_owned(), source }
     }
 }
 
-/// Opens a memory: as its holder where nobody else is, as a guest otherwise.
+/// Opens a memory: as its holder if no other process is, otherwise as a guest.
 pub(super) fn open(folder: &Path, options: &Options) -> Result<Opened, OpenError> {
-    let home = MemoryFiles::new(&options.disk, folder);
-    home.disk.create_folder(folder).map_err(home.step(folder))?;
-    let mut opened = match home.lock().map_err(home.step(folder))? {
-        Some(lock) => open_as_holder(home, lock, options)?,
-        None => open_as_guest(home)?,
+    let files = MemoryFiles::new(&options.disk, folder);
+    files.disk.create_folder(folder).map_err(files.step(folder))?;
+    let mut opened = match files.lock().map_err(files.step(folder))? {
+        Some(lock) => open_as_holder(files, lock, options)?,
+        None => open_as_guest(files)?,
     };
     opened.engine.set_writer_salt(random());
     Ok(opened)
 }
 
-/// Opens a memory that nobody holds; `None` where somebody does.
+/// Opens a memory as its holder; `None` if another process is.
 pub(super) fn open_if_free(folder: &Path, options: &Options) -> Result<Option<Opened>, OpenError> {
-    let home = MemoryFiles::new(&options.disk, folder);
-    let lock = home.lock().map_err(home.step(folder))?;
-    lock.map(|lock| open_as_holder(home, lock, options)).transpose()
+    let files = MemoryFiles::new(&options.disk, folder);
+    let lock = files.lock().map_err(files.step(folder))?;
+    lock.map(|lock| open_as_holder(files, lock, options)).transpose()
 }
 
-fn open_as_holder(home: MemoryFiles, lock: LockedFile, options: &Options) -> Result<Opened, OpenError> {
-    let (path, snapshot) = (home.journal(), home.snapshot());
-    for leftover in [&path, &snapshot, &home.erasing()] {
-        home.remove(&seal::beside(leftover)).map_err(home.step(leftover))?;
+/// Opens a memory whose lock this process has.
+fn open_as_holder(files: MemoryFiles, lock: LockedFile, options: &Options) -> Result<Opened, OpenError> {
+    let (path, snapshot) = (files.journal(), files.snapshot());
+    for leftover in [&path, &snapshot, &files.erasing()] {
+        files.remove(&seal::beside(leftover)).map_err(files.step(leftover))?;
     }
-    let erasing = finish_overwriting(&home).map_err(home.step(&home.erasing()))?;
-    let mut summary = OpenSummary { old_index: home.old_index(), ..OpenSummary::default() };
-    let read = match read_as_holder(&home, &mut summary) {
+    let erasing = finish_overwriting(&files).map_err(files.step(&files.erasing()))?;
+    let mut summary = OpenSummary { old_index: files.old_index(), ..OpenSummary::default() };
+    let read = match read_as_holder(&files, &mut summary) {
         Err(JournalError::Corrupt { .. } | JournalError::NotAJournal { .. })
             if options.on_damage == DamagePolicy::Repair =>
         {
-            // What is left to erase is erased; its places are not those of the repaired journal.
-            erase::done(home.disk.as_ref(), &home.erasing()).map_err(home.step(&home.erasing()))?;
-            let damage = repair::repair(home.disk.as_ref(), &path)?;
+            // The erasure is finished, and its offsets do not fit the repaired journal.
+            erase::done(files.disk.as_ref(), &files.erasing()).map_err(files.step(&files.erasing()))?;
+            let damage = repair::repair(files.disk.as_ref(), &path)?;
             summary = OpenSummary { damage: Some(damage), old_index: summary.old_index, ..OpenSummary::default() };
-            read_as_holder(&home, &mut summary)
+            read_as_holder(&files, &mut summary)
         }
         read => read,
     };
@@ -164,37 +171,38 @@ fn open_as_holder(home: MemoryFiles, lock: LockedFile, options: &Options) -> Res
         summary.erasures_finished = intent.bodies.len();
         let ids = intent.bodies.iter().map(|body| body.id).collect();
         let frame = Frame::Deleted { ids, at_ms: intent.at_ms, reason: DeletionReason::Forgotten };
-        // Where it was forgotten already, this changes nothing.
+        // If the record was forgotten already, this changes nothing.
         let _ = engine.apply(&frame);
         journal.append(&[frame])?;
         journal.sync()?;
-        erase::done(home.disk.as_ref(), &home.erasing()).map_err(home.step(&home.erasing()))?;
+        erase::done(files.disk.as_ref(), &files.erasing()).map_err(files.step(&files.erasing()))?;
     }
-    Ok(Opened { home, role: Role::Holder(lock), journal, engine, summary, snapshot_end })
+    Ok(Opened { files, role: Role::Holder(lock), journal, engine, summary, snapshot_end })
 }
 
-/// Overwrites what an earlier process meant to erase; a snapshot may still hold it, so that goes first.
-fn finish_overwriting(home: &MemoryFiles) -> io::Result<Option<Intent>> {
-    let Some(intent) = erase::pending(home.disk.as_ref(), &home.erasing()) else {
-        return home.remove(&home.erasing()).map(|()| None);
+/// Finishes the erasure of an earlier process; removes the snapshot first, which may contain the text.
+fn finish_overwriting(files: &MemoryFiles) -> io::Result<Option<Intent>> {
+    let Some(intent) = erase::pending(files.disk.as_ref(), &files.erasing()) else {
+        return files.remove(&files.erasing()).map(|()| None);
     };
-    home.remove(&home.snapshot())?;
-    let file = home.disk.open(&home.journal(), OpenMode::Write)?;
+    files.remove(&files.snapshot())?;
+    let file = files.disk.open(&files.journal(), OpenMode::Write)?;
     erase::overwrite(file.as_ref(), &intent)?;
     Ok(Some(intent))
 }
 
-fn read_as_holder(home: &MemoryFiles, summary: &mut OpenSummary) -> Result<(Journal, Engine, u64), JournalError> {
-    let path = home.journal();
-    let saved = home.disk.open(&path, OpenMode::Read).ok().and_then(|file| {
-        summary.missing_bytes = snapshot::missing_bytes(home.disk.as_ref(), &home.snapshot(), file.as_ref());
+/// Opens and replays the journal, from its snapshot on if there is one.
+fn read_as_holder(files: &MemoryFiles, summary: &mut OpenSummary) -> Result<(Journal, Engine, u64), JournalError> {
+    let path = files.journal();
+    let saved = files.disk.open(&path, OpenMode::Read).ok().and_then(|file| {
+        summary.missing_bytes = snapshot::missing_bytes(files.disk.as_ref(), &files.snapshot(), file.as_ref());
         let source = Arc::new(Sources { main: Arc::clone(&file), own: None });
-        snapshot::load(home.disk.as_ref(), &home.snapshot(), &file, source)
+        snapshot::load(files.disk.as_ref(), &files.snapshot(), &file, source)
     });
     summary.from_snapshot = saved.is_some();
     let (mut engine, resume) = saved.map_or_else(|| (Engine::new(), None), |(engine, resume)| (engine, Some(resume)));
     let mut refused = 0;
-    let (journal, report) = Journal::open_from(home.disk.as_ref(), &path, resume, &mut |at, frame| {
+    let (journal, report) = Journal::open_from(files.disk.as_ref(), &path, resume, &mut |at, frame| {
         refused += usize::from(engine.apply_at(&frame, at).is_err());
     })?;
     summary.created = report.created;
@@ -204,33 +212,35 @@ fn read_as_holder(home: &MemoryFiles, summary: &mut OpenSummary) -> Result<(Jour
     Ok((journal, engine, resume.map_or(0, |resume| resume.offset.0)))
 }
 
-fn open_as_guest(home: MemoryFiles) -> Result<Opened, OpenError> {
+/// Opens a memory that another process holds.
+fn open_as_guest(files: MemoryFiles) -> Result<Opened, OpenError> {
     let mut summary = OpenSummary { guest: true, ..OpenSummary::default() };
-    let mut attempt = read_as_guest(&home, &mut summary);
+    let mut attempt = read_as_guest(&files, &mut summary);
     for _ in 1..GUEST_ATTEMPTS {
         if attempt.is_ok() {
             break;
         }
         std::thread::sleep(GUEST_PAUSE);
-        attempt = read_as_guest(&home, &mut summary);
+        attempt = read_as_guest(&files, &mut summary);
     }
     let (main, mut engine) = attempt?;
-    let journal = own_journal(&home)?;
+    let journal = own_journal(&files)?;
     engine.attach(Arc::new(Sources { main: Arc::clone(&main), own: Some(Arc::clone(journal.file())) }));
-    Ok(Opened { home, role: Role::Guest { main }, journal, engine, summary, snapshot_end: 0 })
+    Ok(Opened { files, role: Role::Guest { main }, journal, engine, summary, snapshot_end: 0 })
 }
 
-fn read_as_guest(home: &MemoryFiles, summary: &mut OpenSummary) -> Result<(Arc<dyn DiskFile>, Engine), JournalError> {
-    let path = home.journal();
+/// Replays the journal of the holder without changing it.
+fn read_as_guest(files: &MemoryFiles, summary: &mut OpenSummary) -> Result<(Arc<dyn DiskFile>, Engine), JournalError> {
+    let path = files.journal();
     let at = |step| JournalError::at(&path, step);
-    let file = match home.disk.open(&path, OpenMode::Read) {
-        // The holder is about to make it; an empty one is as good as none to it.
-        Err(error) if error.kind() == io::ErrorKind::NotFound => home.disk.open(&path, OpenMode::Write),
+    let file = match files.disk.open(&path, OpenMode::Read) {
+        // The holder is about to create the journal, and accepts an empty file.
+        Err(error) if error.kind() == io::ErrorKind::NotFound => files.disk.open(&path, OpenMode::Write),
         opened => opened,
     };
     let file = file.map_err(at(JournalStep::Open))?;
     let source = Arc::new(Sources { main: Arc::clone(&file), own: None });
-    let saved = snapshot::load(home.disk.as_ref(), &home.snapshot(), &file, source);
+    let saved = snapshot::load(files.disk.as_ref(), &files.snapshot(), &file, source);
     summary.from_snapshot = saved.is_some();
     let (mut engine, from) =
         saved.map_or_else(|| (Engine::new(), Offset(0)), |(engine, resume)| (engine, resume.offset));
@@ -244,15 +254,15 @@ fn read_as_guest(home: &MemoryFiles, summary: &mut OpenSummary) -> Result<(Arc<d
     Ok((file, engine))
 }
 
-/// Makes a journal of this process's own.
-fn own_journal(home: &MemoryFiles) -> Result<Journal, OpenError> {
-    let inbox = home.inbox();
-    home.disk.create_folder(&inbox).map_err(home.step(&inbox))?;
+/// Creates the own journal of a guest.
+fn own_journal(files: &MemoryFiles) -> Result<Journal, OpenError> {
+    let inbox = files.inbox();
+    files.disk.create_folder(&inbox).map_err(files.step(&inbox))?;
     for _ in 0..NAME_ATTEMPTS {
         let path = inbox.join(format!("{:016x}.journal", random()));
-        match Journal::open_from(home.disk.as_ref(), &path, None, &mut |_, _| {}) {
-            // The holder may have taken the new file for an abandoned one, and removed it.
-            Ok((journal, report)) if report.created && home.inbox_journals().contains(&path) => {
+        match Journal::open_from(files.disk.as_ref(), &path, None, &mut |_, _| {}) {
+            // The holder may have removed the new file as abandoned.
+            Ok((journal, report)) if report.created && files.inbox_journals().contains(&path) => {
                 return Ok(journal);
             }
             Ok(_) | Err(JournalError::Locked { .. }) => {}
@@ -263,15 +273,17 @@ fn own_journal(home: &MemoryFiles) -> Result<Journal, OpenError> {
 }
 
 impl Role {
+    /// Whether another process holds the memory.
     pub(super) fn is_guest(&self) -> bool {
         matches!(self, Self::Guest { .. })
     }
 
-    /// The place of a frame in this process's journal, as the engine knows it.
+    /// An offset in the journal of this process, as the engine stores it.
     pub(super) fn place(&self, at: Offset) -> Offset {
         if self.is_guest() { Offset(at.0 | OWN) } else { at }
     }
 
+    /// The journals to read records from.
     pub(super) fn sources(&self, journal: &Journal) -> Sources {
         match self {
             Self::Holder(_) => Sources { main: Arc::clone(journal.file()), own: None },
@@ -280,16 +292,16 @@ impl Role {
     }
 }
 
-/// A number that no other process has, without a source of randomness of our own.
+/// A number that differs from those of other processes.
 fn random() -> u64 {
     let mut hasher = RandomState::new().build_hasher();
     hasher.write_u32(std::process::id());
     hasher.finish()
 }
 
-/// Reads the frames of another process's journal; what comes before damage, and whether there is any.
+/// Reads the sound frames of the journal of a guest, and whether it is damaged.
 pub(super) fn read_inbox_journal(
-    home: &MemoryFiles,
+    files: &MemoryFiles,
     file: &LockedFile,
     path: &Path,
 ) -> Result<(Vec<Frame>, bool), JournalError> {
@@ -298,11 +310,11 @@ pub(super) fn read_inbox_journal(
     match scan::scan(file.file().as_ref(), path, Offset(0), length, &mut |_, frame| frames.push(frame)) {
         Ok(_) => Ok((frames, false)),
         Err(JournalError::Corrupt { .. } | JournalError::NotAJournal { .. }) => {
-            // What is sound behind the damage is experience too.
-            let repaired = repair::repair(home.disk.as_ref(), path);
+            // Also read the sound frames after the damage.
+            let repaired = repair::repair(files.disk.as_ref(), path);
             if repaired.is_ok() {
                 frames.clear();
-                journal::replay(home.disk.as_ref(), path, Offset(0), &mut |_, frame| frames.push(frame))?;
+                journal::replay(files.disk.as_ref(), path, Offset(0), &mut |_, frame| frames.push(frame))?;
             }
             Ok((frames, true))
         }

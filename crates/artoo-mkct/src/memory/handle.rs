@@ -1,4 +1,4 @@
-//! Opening a memory, the threads behind it, and closing it.
+//! Opening and closing a memory, and its threads.
 
 use std::{
     collections::HashMap,
@@ -25,21 +25,22 @@ use crate::{
     },
 };
 
+/// Milliseconds of a day.
 const MILLIS_PER_DAY: i64 = 24 * 60 * 60 * 1_000;
 
-/// An open memory; shared by reference between threads.
+/// An open memory. It can be shared by reference between threads.
 pub struct Memory {
     pub(super) shared: Arc<Shared>,
     writer: Option<JoinHandle<()>>,
     pub(super) dreamer: Option<(Sender<Command>, JoinHandle<()>)>,
-    /// A task ended that the Dreamer has not heard of yet: one call says it for any number.
+    /// Whether [`Command::TaskEnded`] was sent and not received yet.
     pub(super) task_ended: Arc<AtomicBool>,
     stopping: Arc<AtomicBool>,
     pub(super) guest: bool,
     pub(super) reopen: Reopen,
 }
 
-/// What a guest needs to become the holder once it closes.
+/// Folder and settings, so that a guest can become the holder when it closes.
 pub(super) struct Reopen {
     folder: PathBuf,
     pub(super) options: Options,
@@ -55,14 +56,14 @@ impl fmt::Debug for Memory {
 }
 
 impl Memory {
-    /// Opens or makes the memory in a folder.
+    /// Opens or creates the memory in a folder.
     ///
-    /// Where another process holds it, this one works all the same: it reads what was there and writes to a journal of
-    /// its own, which the holder, or whoever comes next, takes in.
+    /// If another process holds the memory, this one is a guest: it reads what was there and writes to a journal of its
+    /// own, which is merged later.
     ///
     /// # Errors
-    /// [`OpenError`] where the folder cannot be used, or the journal is damaged and [`Options::on_damage`] says to
-    /// refuse it; then not a byte of it changed.
+    /// [`OpenError`] when the folder cannot be used, or the journal is damaged and [`Options::on_damage`] is to refuse
+    /// it; then not a byte of it changed.
     pub fn open(folder: impl AsRef<Path>, options: Options) -> Result<(Self, OpenSummary), OpenError> {
         let folder = folder.as_ref();
         let opened = folder::open(folder, &options)?;
@@ -70,8 +71,8 @@ impl Memory {
         let guest = opened.role.is_guest();
         let shared = Arc::new(Shared::new(opened.engine.clone(), options.max_queued_bytes));
         let mut writer = JournalWriter::new(opened, Arc::clone(&shared), options.snapshot_tail_bytes);
-        // Before its thread runs: whoever opens a memory need not wait for that to be woken. What can't be taken in now
-        // stays where it is for another time.
+        // Before the thread starts, so that opening need not wait for it. Journals that cannot be merged now
+        // are merged later.
         summary.adopted = writer.adopt_inbox().unwrap_or_default();
         let failed = |source| OpenError::Io { path: folder.to_owned(), source };
         let thread = thread::Builder::new().name("mkct-journal".to_owned()).spawn(move || writer.run());
@@ -90,6 +91,7 @@ impl Memory {
         Ok((memory, summary))
     }
 
+    /// Starts the Dreamer.
     fn spawn_dreamer(&self) -> io::Result<(Sender<Command>, JoinHandle<()>)> {
         let options = &self.reopen.options;
         let distiller_runner = options.distiller.as_ref().map(|distiller| {
@@ -113,16 +115,17 @@ impl Memory {
     /// Stops the Dreamer, writes and syncs what is left, and closes everything.
     ///
     /// # Errors
-    /// [`DurabilityError`] where something accepted could not be written.
+    /// [`DurabilityError`] when an accepted write could not be written.
     pub fn close(mut self) -> Result<(), DurabilityError> {
         self.shut()
     }
 
+    /// Ends the threads.
     fn shut(&mut self) -> Result<(), DurabilityError> {
         self.stopping.store(true, Ordering::Release);
         if let Some((commands, thread)) = self.dreamer.take() {
             let _ = commands.send(Command::Stop);
-            // A Dreamer that panicked has nothing to hand over.
+            // A panic of the Dreamer loses nothing.
             let _ = thread.join();
         }
         let Some(thread) = self.writer.take() else { return Ok(()) };
@@ -141,19 +144,19 @@ impl Memory {
         kept
     }
 
-    /// A guest whose holder is gone takes its own journal in; where it is not, that one will.
+    /// Merges the journal of a guest if the holder is gone; otherwise the holder does.
     fn hand_over(&self) {
         let options = Options { dream: None, ..self.reopen.options.clone() };
         let holder = folder::open_if_free(&self.reopen.folder, &options);
         if let Ok(Some(opened)) = holder {
             let shared = Arc::new(Shared::new(opened.engine.clone(), options.max_queued_bytes));
             let mut writer = JournalWriter::new(opened, shared, options.snapshot_tail_bytes);
-            // What fails here is still in its journal.
+            // Frames that cannot be merged now stay in the journal of the guest.
             let _ = writer.finish();
         }
     }
 
-    /// Has the journal's thread do something, and waits for it.
+    /// Runs a task on the thread that writes the journal, and waits for it.
     pub(super) fn task<T: Send + 'static>(
         &self,
         task: impl FnOnce(&mut JournalWriter) -> T + Send + 'static,
@@ -164,7 +167,7 @@ impl Memory {
 
 impl Drop for Memory {
     fn drop(&mut self) {
-        // Whoever wants to know closes it.
+        // To get the error, call `close`.
         let _ = self.shut();
     }
 }

@@ -1,4 +1,4 @@
-//! What the journal's thread does besides writing: takes in, forgets, compacts, saves, rebuilds, verifies.
+//! Maintenance on the thread that writes the journal: merging, forgetting, compacting, snapshots, checks.
 
 use std::{io, path::PathBuf, sync::Arc};
 
@@ -22,45 +22,45 @@ use crate::{
 };
 
 impl JournalWriter {
-    /// Takes in the journals of processes that came second and are gone.
+    /// Merges the journals of guests that ended.
     pub(super) fn adopt_inbox(&mut self) -> Result<Adopted, Arc<JournalError>> {
         let mut taken = Adopted::default();
         if self.role.is_guest() {
             return Ok(taken);
         }
-        for path in self.home.inbox_journals() {
+        for path in self.files.inbox_journals() {
             let at = |step| JournalError::at(&path, step);
-            let Ok(file) = self.home.disk.open(&path, OpenMode::Write) else { continue };
+            let Ok(file) = self.files.disk.open(&path, OpenMode::Write) else { continue };
             let Some(file) = LockedFile::lock(file).map_err(at(JournalStep::Lock)).map_err(Arc::new)? else { continue };
-            let (frames, damaged) = folder::read_inbox_journal(&self.home, &file, &path).map_err(Arc::new)?;
+            let (frames, damaged) = folder::read_inbox_journal(&self.files, &file, &path).map_err(Arc::new)?;
             self.forget_as_asked(&frames);
             taken.frames += self.accept(frames)?;
             taken.journals += 1;
             taken.damaged += usize::from(damaged);
-            // Only now that its frames are synced here.
-            self.home.remove(&path).map_err(at(JournalStep::Write)).map_err(Arc::new)?;
+            // Only after its frames are synced in the own journal.
+            self.files.remove(&path).map_err(at(JournalStep::Write)).map_err(Arc::new)?;
         }
         if taken.journals > 0 {
-            // A name that comes back is taken in once more, which changes nothing.
-            let _ = self.home.disk.sync_folder(&self.home.inbox());
+            // If a crash brings the name back, it is merged again, which changes nothing.
+            let _ = self.files.disk.sync_folder(&self.files.inbox());
         }
         Ok(taken)
     }
 
-    /// What a guest could only wish for, its holder does: bodies of what it forgot are erased here.
+    /// Erases the records that a guest forgot: it cannot do that itself.
     fn forget_as_asked(&mut self, frames: &[Frame]) {
         for frame in frames {
             if let Frame::Deleted { ids, at_ms, reason: DeletionReason::Forgotten } = frame {
                 for id in ids {
-                    // What is not there, or was erased in between, needs no erasing; a refusal of the disk leaves the
-                    // tombstone, which is taken in like any frame.
+                    // A missing record needs no erasing. If the disk fails, the deletion is merged
+                    // as a frame.
                     let _ = self.forget(*id, *at_ms);
                 }
             }
         }
     }
 
-    /// Forgets a record and erases its body from journal, snapshot and index.
+    /// Forgets a record and erases its text from the journal and the snapshot.
     pub(super) fn forget(&mut self, id: MegramId, now_ms: i64) -> Result<(), MemoryForgetError> {
         let at = |error| MemoryForgetError::NotErased { source: Arc::new(error) };
         let place = self.shared.master().offset_of(id);
@@ -70,12 +70,12 @@ impl JournalWriter {
         let bodies = own.and_then(|at| body_at(&file, id, at)).into_iter().collect();
         let intent = Intent { bodies, at_ms: now_ms, generation: self.journal.generation() };
         let marks: Vec<Frame> = own.and_then(|at| mark_at(&file, at)).into_iter().collect();
-        // Checked before anything is written down.
+        // Check before anything is written.
         let mut trial = self.shared.master().clone();
         trial.forget(id, now_ms)?;
         let failed = |step| JournalError::at(self.journal.path(), step);
         if !self.role.is_guest() {
-            erase::intend(self.home.disk.as_ref(), &self.home.erasing(), &intent)
+            erase::intend(self.files.disk.as_ref(), &self.files.erasing(), &intent)
                 .map_err(failed(JournalStep::Write))
                 .map_err(at)?;
         }
@@ -88,19 +88,20 @@ impl JournalWriter {
         self.erase(&file, &intent).map_err(JournalError::at(self.journal.path(), JournalStep::Write)).map_err(at)
     }
 
+    /// Erases the records of an intent.
     fn erase(&mut self, file: &Arc<dyn DiskFile>, intent: &Intent) -> io::Result<()> {
         if !self.role.is_guest() {
-            self.home.remove(&self.home.snapshot())?;
+            self.files.remove(&self.files.snapshot())?;
             self.snapshot_end = 0;
         }
         erase::overwrite(file.as_ref(), intent)?;
-        if self.role.is_guest() { Ok(()) } else { erase::done(self.home.disk.as_ref(), &self.home.erasing()) }
+        if self.role.is_guest() { Ok(()) } else { erase::done(self.files.disk.as_ref(), &self.files.erasing()) }
     }
 
-    /// Rewrites the journal without what was deleted before `keep_from_ms`; bytes before and after.
+    /// Rewrites the journal without what was deleted before `keep_from_ms`; returns its bytes before and after.
     pub(super) fn compact(&mut self, keep_from_ms: i64) -> Result<(u64, u64), Arc<JournalError>> {
         self.flush()?;
-        let compacted = compact::compact(self.home.disk.as_ref(), &self.journal, keep_from_ms).map_err(Arc::new)?;
+        let compacted = compact::compact(self.files.disk.as_ref(), &self.journal, keep_from_ms).map_err(Arc::new)?;
         let old = std::mem::replace(&mut self.journal, compacted.journal);
         let mut master = self.shared.master();
         master.attach(Arc::new(self.role.sources(&self.journal)));
@@ -111,12 +112,12 @@ impl JournalWriter {
         drop(master);
         drop(old);
         self.snapshot_end = 0;
-        // A snapshot of the old places is useless, not harmful: it no longer fits.
+        // An old snapshot does no harm: its generation does not fit.
         let _ = self.save_snapshot();
         Ok((compacted.bytes_before, self.journal.end().0))
     }
 
-    /// Saves a snapshot where the journal grew enough for it to matter.
+    /// Saves a snapshot if the journal grew enough since the last one.
     pub(super) fn save_snapshot_if_worth(&mut self) -> io::Result<bool> {
         let tail = self.journal.synced().0.saturating_sub(self.snapshot_end);
         if self.role.is_guest() || tail < self.snapshot_tail_bytes.max(1) {
@@ -125,20 +126,21 @@ impl JournalWriter {
         self.save_snapshot()
     }
 
+    /// Saves a snapshot, unless writes are pending; returns whether it did.
     fn save_snapshot(&mut self) -> io::Result<bool> {
         let master = self.shared.master();
-        // With the master held nothing new is accepted: what the engine knows is what the journal has.
+        // While the master is locked nothing is accepted, so engine and journal agree.
         if !self.pending.frames.is_empty() || !self.shared.queue.is_idle() || self.journal.is_failed() {
             return Ok(false);
         }
         let engine = master.clone();
         drop(master);
-        snapshot::save(self.home.disk.as_ref(), &self.home.snapshot(), &engine, &self.journal.resume())?;
+        snapshot::save(self.files.disk.as_ref(), &self.files.snapshot(), &engine, &self.journal.resume())?;
         self.snapshot_end = self.journal.end().0;
         Ok(true)
     }
 
-    /// The journals of this process, as far as they are written.
+    /// The journals of this process, after writing pending frames.
     pub(super) fn journals(&mut self) -> Result<Journals, Arc<JournalError>> {
         self.flush()?;
         let own = (Arc::clone(self.journal.file()), self.journal.end().0);
@@ -146,17 +148,18 @@ impl JournalWriter {
             Role::Holder(_) => None,
             Role::Guest { main } => Some(Arc::clone(main)),
         };
-        Ok(Journals { main, own, path: self.home.journal(), complete_from_ms: self.journal.complete_from_ms() })
+        Ok(Journals { main, own, path: self.files.journal(), complete_from_ms: self.journal.complete_from_ms() })
     }
 
-    /// Reads the whole journal where that was not done for a while; the damage, in words.
+    /// Checks the whole journal if the last check is `every_ms` old; fails with a description of damage.
     pub(super) fn look_over(&mut self, now_ms: i64, every_ms: i64) -> Result<(), String> {
         let last = self.last_look_ms.replace(now_ms);
         if self.role.is_guest() || last.is_some_and(|last| now_ms.saturating_sub(last) < every_ms) {
             self.last_look_ms = last;
             return Ok(());
         }
-        let found = repair::inspect(self.home.disk.as_ref(), self.journal.path()).map_err(|error| error.to_string())?;
+        let found =
+            repair::inspect(self.files.disk.as_ref(), self.journal.path()).map_err(|error| error.to_string())?;
         let bytes: u64 = found.ranges.iter().map(|range| range.bytes).sum();
         match found.ranges.first() {
             None => Ok(()),
@@ -168,16 +171,16 @@ impl JournalWriter {
         }
     }
 
-    /// Reads the journal anew, from its beginning, and makes the index anew.
+    /// Replays the whole journal; returns the number of frames that could not be applied.
     pub(super) fn rebuild(&mut self) -> Result<usize, Arc<JournalError>> {
         self.flush()?;
-        let _ = self.home.remove(&self.home.snapshot());
+        let _ = self.files.remove(&self.files.snapshot());
         self.snapshot_end = 0;
         let mut engine = Engine::new();
         engine.attach(Arc::new(self.role.sources(&self.journal)));
-        let path = self.home.journal();
+        let path = self.files.journal();
         let mut refused = 0;
-        journal::replay(self.home.disk.as_ref(), &path, Offset(0), &mut |at, frame| {
+        journal::replay(self.files.disk.as_ref(), &path, Offset(0), &mut |at, frame| {
             refused += usize::from(engine.apply_at(&frame, at).is_err());
         })
         .map_err(Arc::new)?;
@@ -190,10 +193,10 @@ impl JournalWriter {
         Ok(refused)
     }
 
-    /// Reads the whole journal and compares what it makes with what stands in memory and in the index.
+    /// Replays the whole journal and compares the result with the engine in RAM.
     pub(super) fn verify(&mut self) -> Result<Verification, Arc<JournalError>> {
         self.flush()?;
-        let (disk, path) = (Arc::clone(&self.home.disk), self.home.journal());
+        let (disk, path) = (Arc::clone(&self.files.disk), self.files.journal());
         let journal = repair::inspect(disk.as_ref(), &path).map_err(Arc::new)?;
         let mut engine = Engine::new();
         let mut refused_frames = 0;
@@ -210,9 +213,9 @@ impl JournalWriter {
     }
 }
 
-/// The journals of one process, to be read on any thread.
+/// The journals of a process, to be read on any thread.
 pub(super) struct Journals {
-    /// The holder's, in a guest.
+    /// The journal of the holder, if this process is a guest.
     main: Option<Arc<dyn DiskFile>>,
     own: (Arc<dyn DiskFile>, u64),
     path: PathBuf,
@@ -220,7 +223,7 @@ pub(super) struct Journals {
 }
 
 impl Journals {
-    /// What stood at a moment.
+    /// The memory as it was at a moment.
     pub(super) fn as_of(&self, at_ms: i64) -> Result<Hindsight, JournalError> {
         let mut hindsight = Hindsight { engine: Engine::new(), complete_from_ms: self.complete_from_ms };
         let mut read = |file: &dyn DiskFile, length: u64| {
@@ -241,12 +244,12 @@ impl Journals {
     }
 }
 
-/// Where the body of a record stands, as far as it can be read.
+/// Where the text of a record is, if it can be read.
 fn body_at(file: &Arc<dyn DiskFile>, id: MegramId, at: Offset) -> Option<erase::Body> {
     erase::find(file.as_ref(), id, at).ok().flatten()
 }
 
-/// What remembers, once a rule's body is erased, how much evidence it had used.
+/// The frame that keeps the used evidence of a rule that is about to be erased.
 fn mark_at(file: &Arc<dyn DiskFile>, at: Offset) -> Option<Frame> {
     let (_, entry) = source::read_entry(file.as_ref(), at.0).ok()?.ok()?;
     match entry {

@@ -1,4 +1,4 @@
-//! How a memory is opened: on which disk, by which clock, and who words its rules.
+//! Settings of a memory.
 
 use std::{sync::Arc, time::Duration};
 
@@ -8,22 +8,22 @@ use crate::{
     memory::distil::Distiller,
 };
 
-/// Bytes of accepted writes that may wait for the disk: about 100,000 records, a burst no task makes.
+/// Default of [`Options::max_queued_bytes`]: about 100,000 records.
 pub const MAX_QUEUED_BYTES: usize = 64 * 1024 * 1024;
 
-/// How long what a sweep deleted can still be looked back at: the half-life of a failure, twice.
+/// Default of [`Options::keep_deleted_days`]: twice the half-life of a failure.
 pub const KEEP_DELETED_DAYS: u32 = 30;
 
-/// Journal read at an opening beyond the snapshot before a new one is written: a few milliseconds of replay.
+/// Default of [`Options::snapshot_tail_bytes`]: a few milliseconds of replay.
 pub const SNAPSHOT_TAIL_BYTES: u64 = 1024 * 1024;
 
-/// Time between two runs of the Dreamer.
+/// Default of [`DreamTimes::every`].
 pub const DREAM_EVERY: Duration = Duration::from_secs(5 * 60);
 
-/// Time after the last finished task before the Dreamer looks at it: its writes come in a burst.
+/// Default of [`DreamTimes::settle`].
 pub const DREAM_SETTLE: Duration = Duration::from_secs(10);
 
-/// Time a distiller has for one rule: a slow model's answer, with room.
+/// Default of [`Options::distil_timeout`]: enough for a slow model.
 pub const DISTIL_TIMEOUT: Duration = Duration::from_secs(120);
 
 /// Settings of a memory; the defaults suit most programs.
@@ -34,23 +34,23 @@ pub const DISTIL_TIMEOUT: Duration = Duration::from_secs(120);
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Options {
-    /// Where its files live.
+    /// Access to the files.
     pub disk: Arc<dyn Disk>,
-    /// What time it is, for the Dreamer.
+    /// The time, for the Dreamer; writes and queries are to use the same.
     pub clock: Arc<dyn Clock>,
-    /// What to do about a damaged journal.
+    /// Whether a damaged journal is refused or repaired.
     pub on_damage: DamagePolicy,
-    /// Who words rules; without one, experience stays as it is.
+    /// Writes the text of rules; without one the Dreamer makes no rules.
     pub distiller: Option<Arc<dyn Distiller>>,
-    /// When the Dreamer runs; `None` = only when asked.
+    /// When the Dreamer runs; `None` for only on request.
     pub dream: Option<DreamTimes>,
-    /// How long a distiller has for one rule.
+    /// Time limit for one call of the distiller.
     pub distil_timeout: Duration,
-    /// Bytes of accepted writes that may wait for the disk.
+    /// Most bytes of accepted writes that may wait for the disk; more are refused.
     pub max_queued_bytes: usize,
-    /// How long what a sweep deleted can still be looked back at.
+    /// Days that records deleted by a sweep stay in the journal, for [`crate::Memory::as_of`].
     pub keep_deleted_days: u32,
-    /// Journal beyond the snapshot before a new one is written.
+    /// Bytes of journal after the last snapshot at which a new one is written.
     pub snapshot_tail_bytes: u64,
 }
 
@@ -71,7 +71,7 @@ impl Default for Options {
 }
 
 impl Options {
-    /// These settings with a change.
+    /// Returns these settings with a change.
     #[must_use]
     pub fn with(mut self, change: impl FnOnce(&mut Self)) -> Self {
         change(&mut self);
@@ -79,13 +79,22 @@ impl Options {
     }
 }
 
-/// When the Dreamer runs by itself.
+/// When the Dreamer runs without being asked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct DreamTimes {
-    /// Between two runs.
+    /// Time between two runs.
     pub every: Duration,
-    /// After the last finished task.
+    /// Time after the end of a task before a run, so that its writes are in.
     pub settle: Duration,
+}
+
+impl DreamTimes {
+    /// A run at these intervals.
+    #[must_use]
+    pub fn new(every: Duration, settle: Duration) -> Self {
+        Self { every, settle }
+    }
 }
 
 impl Default for DreamTimes {
@@ -94,12 +103,13 @@ impl Default for DreamTimes {
     }
 }
 
-/// What to do about a journal that is damaged in its middle.
+/// What opening does about a damaged journal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[non_exhaustive]
 pub enum DamagePolicy {
-    /// Do not open it; not a byte changes.
+    /// Fail, without changing a byte.
     #[default]
     Refuse,
-    /// Keep what is sound, set the rest aside and say so.
+    /// Keep the sound entries, move the damaged bytes to a file, and report both.
     Repair,
 }

@@ -20,16 +20,24 @@ pub(super) struct Progress {
     max_bytes: usize,
 }
 
+/// Counters of writes, and who waits for them.
 #[derive(Default)]
 struct State {
     /// Bytes of queued jobs, and of jobs taken from the queue but not yet written.
     bytes: usize,
+    /// Number of writes accepted; the last one has this number.
     accepted: u64,
+    /// Number of writes acknowledged.
     acknowledged: u64,
+    /// Number of writes synced.
     synced: u64,
+    /// Number of writes refused.
     refused: u64,
+    /// Why the last attempt to write failed, if it did.
     failure: Option<Failure>,
+    /// Callbacks of receipts.
     waiting: Vec<Waiting>,
+    /// Whether further writes are refused.
     closed: bool,
 }
 
@@ -112,6 +120,7 @@ impl Receipt {
 }
 
 impl State {
+    /// Number of writes with this durability.
     fn reached(&self, durability: Durability) -> u64 {
         match durability {
             Durability::Acknowledged => self.acknowledged,
@@ -172,6 +181,7 @@ impl Progress {
         state.accepted
     }
 
+    /// Whether further writes are refused.
     pub(super) fn is_closed(&self) -> bool {
         self.lock().closed
     }
@@ -225,6 +235,7 @@ impl Progress {
         Receipt::new(self, number).wait(durability)
     }
 
+    /// The counters for callers.
     pub(super) fn stats(&self) -> QueueStats {
         let state = self.lock();
         QueueStats {

@@ -54,6 +54,7 @@ impl<W> Queue<W> {
         }
     }
 
+    /// Appends a job and wakes the reader.
     fn put(&self, job: Job<W>, bytes: usize) {
         self.lock().push_back((job, bytes));
         self.filled.notify_one();

@@ -29,7 +29,7 @@ impl Memory {
     /// Accepts an event: every later query sees it, and the receipt tells when it is on the disk.
     ///
     /// `now_ms` is to be the time of [`crate::Options::clock`]. While the last write was more than a day off, the Dreamer
-    /// deletes and demotes nothing, and says so ([`crate::rules::SweepSkipped::WritesOffClock`]).
+    /// deletes and demotes nothing, and reports that ([`crate::rules::SweepSkipped::WritesOffClock`]).
     ///
     /// # Errors
     /// [`MemoryWriteError`] if the draft is not valid, the queue is full, the journal failed or the memory is closed;
@@ -121,6 +121,7 @@ impl Memory {
         self.shared.write_gap_ms.store(gap_ms, Ordering::Release);
     }
 
+    /// Applies a change to a copy of the engine, queues its frames, and publishes the copy.
     fn change<E: Into<MemoryWriteError>>(
         &self,
         change: impl FnOnce(&mut Engine) -> Result<Vec<Frame>, E>,
@@ -170,6 +171,7 @@ impl Memory {
         self.shared.engine()
     }
 
+    /// Queues the frames of a recall.
     fn remember_recall(&self, frames: &[Frame]) {
         if !frames.is_empty() {
             self.shared.queue.push_recalls(frames.to_vec(), frames.iter().map(size_of_frame).sum());
@@ -237,7 +239,7 @@ impl Memory {
         journals.as_of(at_ms).map_err(|error| MaintenanceError::Journal(Arc::new(error)))
     }
 
-    /// Reads the whole journal and compares what it says with the engine in RAM.
+    /// Reads the whole journal and compares the result with the engine in RAM.
     ///
     /// # Errors
     /// [`MaintenanceError`] if the journal cannot be read at all.

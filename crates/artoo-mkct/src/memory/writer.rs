@@ -1,4 +1,4 @@
-//! The journal's thread: appends, syncs and settles; the only one that writes.
+//! The thread that writes the journal.
 
 use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, atomic::AtomicI64},
@@ -16,20 +16,20 @@ use crate::{
     record::{Frame, MegramId, Offset},
 };
 
-/// Bytes of frames that are written and synced at once: a batch this large is as fast per byte as any larger one.
+/// Size of a batch of frames at which it is written and synced; larger batches are not faster.
 const MAX_BATCH_BYTES: usize = 4 * 1024 * 1024;
 
-/// Time between two attempts to write what a full disk refused.
+/// Time between two attempts to write to a full disk.
 const RETRY: Duration = Duration::from_millis(500);
 
-/// Ids of one deletion that are applied at once: a few hundred microseconds of the writers' time.
+/// Ids of one deletion that are applied at once, which blocks writers for some hundred microseconds.
 pub(super) const MAX_IDS_AT_ONCE: usize = 512;
 
-/// What the threads share.
+/// The engine and the queue, shared by all threads of a memory.
 pub(super) struct Shared {
-    /// What readers see; replaced, never waited for.
+    /// The engine that readers see; it is replaced, never changed.
     published: RwLock<Arc<Engine>>,
-    /// What writers change.
+    /// The engine that writers change.
     master: Mutex<Engine>,
     pub(super) queue: Arc<Queue<JournalWriter>>,
     /// How far the time of the last write was from the clock then, milliseconds.
@@ -46,25 +46,27 @@ impl Shared {
         }
     }
 
-    /// The engine as it stands.
+    /// The engine that readers see.
     pub(super) fn engine(&self) -> Arc<Engine> {
         Arc::clone(&self.published.read().unwrap_or_else(PoisonError::into_inner))
     }
 
+    /// Locks the engine that writers change.
     pub(super) fn master(&self) -> MutexGuard<'_, Engine> {
         self.master.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Makes changes visible to readers.
     pub(super) fn publish(&self, master: &Engine) {
         let engine = Arc::new(master.clone());
         *self.published.write().unwrap_or_else(PoisonError::into_inner) = engine;
     }
 }
 
-/// The journal and everything that moves with it.
+/// State of the thread that writes the journal.
 pub(super) struct JournalWriter {
     pub(super) shared: Arc<Shared>,
-    pub(super) home: MemoryFiles,
+    pub(super) files: MemoryFiles,
     pub(super) role: Role,
     pub(super) journal: Journal,
     pub(super) snapshot_end: u64,
@@ -75,11 +77,13 @@ pub(super) struct JournalWriter {
     finished: bool,
 }
 
-/// Frames on their way into the journal.
+/// Frames that are to be written to the journal.
 #[derive(Default)]
 pub(super) struct PendingFrames {
     pub(super) frames: Vec<Frame>,
+    /// Accepted writes among the frames.
     writes: u64,
+    /// Bytes that the frames take in the queue.
     bytes: usize,
 }
 
@@ -87,7 +91,7 @@ impl JournalWriter {
     pub(super) fn new(opened: folder::Opened, shared: Arc<Shared>, tail_bytes: u64) -> Self {
         Self {
             shared,
-            home: opened.home,
+            files: opened.files,
             role: opened.role,
             journal: opened.journal,
             snapshot_end: opened.snapshot_end,
@@ -99,7 +103,7 @@ impl JournalWriter {
         }
     }
 
-    /// Works until it is told to finish.
+    /// Executes jobs until [`JournalWriter::finish`].
     pub(super) fn run(mut self) {
         while !self.finished {
             let retry = (!self.pending.frames.is_empty()).then_some(RETRY);
@@ -124,21 +128,22 @@ impl JournalWriter {
         }
     }
 
-    /// Remembers that rules were recalled; a rule that went in between is no longer spoken of.
+    /// Applies recalls; deleted rules are ignored.
     fn apply_recalls(&mut self, frames: Vec<Frame>) {
         let mut master = self.shared.master();
         let applied: Vec<Frame> = frames.into_iter().filter(|frame| master.apply(frame).is_ok()).collect();
         self.pending.frames.extend(applied);
     }
 
-    /// Appends what is pending and waits for the disk; what fails stays pending.
+    /// Writes and syncs pending frames; they stay pending if that fails.
     fn write_out(&mut self) {
         if !self.journal.is_failed() {
-            // Who waits for these writes hears of an error from the queue.
+            // Callers that wait for these writes get the error from their receipts.
             let _ = self.flush();
         }
     }
 
+    /// Writes and syncs pending frames.
     fn append_pending(&mut self) -> Result<(), JournalError> {
         let mut encoded = Encoded::default();
         for frame in &self.pending.frames {
@@ -147,14 +152,14 @@ impl JournalWriter {
         let base = self.journal.append_encoded(&encoded)?;
         let PendingFrames { frames, writes, bytes } = std::mem::take(&mut self.pending);
         self.shared.queue.progress.advance(Durability::Acknowledged, writes, bytes);
-        // Where this fails the journal takes no more, so nothing is written twice.
+        // If this fails the journal takes no more, so nothing is written twice.
         self.journal.sync()?;
         self.shared.queue.progress.advance(Durability::Synced, 0, 0);
         self.drop_texts(frames.iter().zip(encoded.places(base)).filter_map(|(frame, at)| Some((recorded(frame)?, at))));
         Ok(())
     }
 
-    /// Lets the engine forget the texts that the journal has now.
+    /// Drops texts from RAM that are in the journal now.
     fn drop_texts(&self, places: impl Iterator<Item = (MegramId, Offset)>) {
         let mut master = self.shared.master();
         for (id, at) in places {
@@ -165,7 +170,7 @@ impl JournalWriter {
         }
     }
 
-    /// Puts frames through the engine and into the journal.
+    /// Applies frames, writes them to the journal, and returns how many fitted.
     pub(super) fn accept(&mut self, frames: Vec<Frame>) -> Result<usize, Arc<JournalError>> {
         let mut master = self.shared.master();
         let applied: Vec<Frame> = frames.into_iter().filter(|frame| master.apply(frame).is_ok()).collect();
@@ -177,7 +182,7 @@ impl JournalWriter {
         Ok(count)
     }
 
-    /// Writes what is pending; an error where any of it stays pending.
+    /// Writes pending frames; fails if any stay pending.
     pub(super) fn flush(&mut self) -> Result<(), Arc<JournalError>> {
         if self.pending.frames.is_empty() {
             return Ok(());
@@ -189,12 +194,12 @@ impl JournalWriter {
         })
     }
 
-    /// Writes, syncs, takes in and saves what there is; the last thing a writer does.
+    /// Writes pending frames, merges journals of guests, saves a snapshot, and ends the thread.
     pub(super) fn finish(&mut self) -> Result<(), Arc<JournalError>> {
         self.finished = true;
         let flushed = self.flush();
         let taken = self.adopt_inbox().map(drop);
-        // A copy: where it cannot be saved, the next opening reads the journal.
+        // Without a snapshot the next opening replays the journal.
         let _ = self.save_snapshot_if_worth();
         let failed = if self.journal.is_failed() {
             Err(Arc::new(JournalError::Failed { path: self.journal.path().to_owned() }))
@@ -205,7 +210,7 @@ impl JournalWriter {
     }
 }
 
-/// The record that a frame adds.
+/// The id of the record that a frame adds.
 pub(super) fn recorded(frame: &Frame) -> Option<MegramId> {
     match frame {
         Frame::Written { megram: record } | Frame::Promoted { rule: record, .. } => Some(record.id),

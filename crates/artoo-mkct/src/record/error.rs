@@ -1,76 +1,77 @@
-//! What can be wrong with a record, a frame, a promotion and a request to forget.
+//! Errors of records, frames, promotions and requests to forget.
 
 use crate::record::{Level, MegramId};
 
-/// A text of a record.
+/// A text field of a record, as named in errors.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum TextField {
-    /// First tag.
+    /// The space of its tag.
     Space,
-    /// Second tag.
+    /// The entity of its tag.
     Entity,
-    /// The task's id.
+    /// Its task.
     Task,
-    /// Where the content comes from.
+    /// Its source.
     Source,
-    /// What happened.
+    /// Its content.
     Content,
 }
 
-/// Why a record is not accepted.
+/// Why a record is not valid.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum InvalidMegram {
-    /// A tag, or the text of a rule or law, is empty.
+    /// A name of the tag, or the text of a rule or law, is empty.
     #[error("{field:?} is empty")]
     Empty {
-        /// Which text.
+        /// The empty or too long field.
         field: TextField,
     },
-    /// A tag holds a separator or a control character.
+    /// A name of the tag contains a separator or a control character.
     #[error("{field:?} holds {character:?}, which must be escaped")]
     Unescaped {
-        /// Which tag.
+        /// The field.
         field: TextField,
         /// The first such character.
         character: char,
     },
-    /// A text is longer than its bound.
+    /// A text is too long.
     #[error("{field:?} has {bytes} bytes, more than {max_bytes}")]
     TooLong {
-        /// Which text.
+        /// The empty or too long field.
         field: TextField,
-        /// Its length.
+        /// Its length in bytes.
         bytes: usize,
-        /// The bound.
+        /// The limit.
         max_bytes: usize,
     },
-    /// The magnitude is no number from 0 to 1.
+    /// The magnitude is not a number from 0 to 1.
     #[error("magnitude {f} is not in 0..=1")]
     Magnitude {
-        /// What was given.
+        /// The given value.
         f: f64,
     },
-    /// The valence is no number from −1 to 1.
+    /// The valence is not a number from −1 to 1.
     #[error("valence {sigma} is not in -1..=1")]
     Valence {
-        /// What was given.
+        /// The given value.
         sigma: f64,
     },
-    /// The decay does not fit the layer: M and K decay, C and T do not.
+    /// The decay does not fit the level: M and K decay, C and T do not.
     #[error("decay {k} does not fit level {level:?}")]
     Decay {
-        /// What was given.
+        /// The given value.
         k: f64,
-        /// The record's layer.
+        /// The level of the record.
         level: Level,
     },
-    /// One more distinct decay rate than a store keeps apart.
+    /// The record would add one decay rate more than a store can have.
     #[error("decay {k} would be one more than {max} distinct rates")]
     TooManyDecays {
-        /// What was given.
+        /// The given value.
         k: f64,
-        /// The bound.
+        /// The limit.
         max: usize,
     },
 }
@@ -79,19 +80,19 @@ pub enum InvalidMegram {
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum WriteError {
-    /// The draft breaks a bound.
-    #[error("the record is not valid")]
+    /// The draft is not valid.
+    #[error("the record is not valid: {0}")]
     Invalid(#[from] InvalidMegram),
-    /// A law of that name stands already and says something else.
-    #[error("{id} already says something else, and level T never changes")]
+    /// The tag has another law already, and laws never change.
+    #[error("the law {id} has this tag and another text, and level T never changes")]
     Immutable {
-        /// The law that stands.
+        /// The existing law.
         id: MegramId,
     },
-    /// Feedback about something that is no rule.
-    #[error("{id} is no rule")]
+    /// The feedback is about a record that is not a rule.
+    #[error("{id} is not a rule")]
     NotARule {
-        /// What was named.
+        /// The named record.
         id: MegramId,
     },
 }
@@ -100,25 +101,24 @@ pub enum WriteError {
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ApplyError {
-    /// The record breaks a bound.
-    #[error("the record {id} is not valid")]
+    /// The record is not valid.
+    #[error("the record {id} is not valid: {source}")]
     Invalid {
-        /// Its id.
+        /// The record.
         id: MegramId,
-        /// Which bound.
-        #[source]
+        /// Why it is not valid.
         source: InvalidMegram,
     },
-    /// The record is there already.
-    #[error("{id} is there already")]
+    /// The record exists already.
+    #[error("the record {id} exists already")]
     Duplicate {
-        /// Its id.
+        /// The record.
         id: MegramId,
     },
-    /// The record was deleted on request, and does not come back.
-    #[error("{id} was forgotten")]
+    /// The record was deleted on request, and must not come back.
+    #[error("the record {id} was forgotten")]
     Forgotten {
-        /// Its id.
+        /// The record.
         id: MegramId,
     },
     /// The frame would change or delete a T record.
@@ -127,51 +127,51 @@ pub enum ApplyError {
         /// The T record.
         id: MegramId,
     },
-    /// The frame's kind does not go with the record's layer.
+    /// A frame of this kind cannot have a record of this level.
     #[error("{id} is of level {level:?}, which this kind of frame cannot hold")]
     WrongLevel {
         /// The record.
         id: MegramId,
-        /// Its layer.
+        /// Its level.
         level: Level,
     },
 }
 
-/// Why a rule was not made; nothing changed.
+/// Why a rule could not be made; nothing changed.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum PromoteError {
-    /// The rule's text breaks a bound.
-    #[error("the rule is not valid")]
+    /// The text of the rule is not valid.
+    #[error("the rule is not valid: {0}")]
     Invalid(#[from] InvalidMegram),
     /// A rule was made from this evidence since the ticket was issued.
     #[error("a rule was made from this evidence already")]
     AlreadyPromoted,
     /// Evidence was deleted since the ticket was issued.
-    #[error("the evidence {id} is gone")]
+    #[error("the evidence {id} was deleted")]
     EvidenceGone {
-        /// The first missing record.
+        /// The first deleted record.
         id: MegramId,
     },
-    /// Newer experience speaks against the rule.
-    #[error("newer experience speaks against the rule: decision is {decision}")]
+    /// Newer records contradict the rule.
+    #[error("newer records contradict the rule: decision is {decision}")]
     Contradicted {
-        /// The tag's decision channel now.
+        /// The decision of the tag now.
         decision: f64,
     },
 }
 
-/// Why a record was not forgotten.
+/// Why a record could not be forgotten.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ForgetError {
-    /// There is no such record.
-    #[error("{id} is not there")]
+    /// The record does not exist.
+    #[error("the record {id} does not exist")]
     Unknown {
-        /// What was named.
+        /// The named record.
         id: MegramId,
     },
-    /// It is of level T.
+    /// The record is of level T.
     #[error("{id} is of level T, which is never deleted")]
     Immutable {
         /// The T record.

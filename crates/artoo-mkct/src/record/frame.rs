@@ -1,4 +1,4 @@
-//! The facts a journal keeps: every change of memory is one frame, and replaying them rebuilds it.
+//! Frames: the changes of a memory, as a journal keeps them.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,9 +7,10 @@ use crate::record::{Megram, MegramId, RuleKind};
 /// Most ids in one frame; a larger deletion is several frames.
 pub const MAX_IDS_PER_FRAME: usize = 10_000;
 
-/// One change of memory.
+/// One change of a memory; replaying all frames rebuilds it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum Frame {
     /// A record of level M, K or T was added.
     Written {
@@ -22,7 +23,7 @@ pub enum Frame {
         rule: Megram,
         /// Best practice or constraint.
         rule_kind: RuleKind,
-        /// The newest record it took into account; only later ones count for the next rule.
+        /// The newest record of the tag then; only newer ones count as evidence for the next rule.
         watermark: Watermark,
         /// The rule of the same tag and kind that it replaces.
         supersedes: Option<MegramId>,
@@ -31,53 +32,53 @@ pub enum Frame {
     Recalled {
         /// The rules.
         ids: Vec<MegramId>,
-        /// When, Unix milliseconds.
+        /// When it happened, Unix milliseconds.
         at_ms: i64,
     },
-    /// A rule lost its trust and is Knowledge now.
+    /// A rule was demoted to Knowledge.
     Demoted {
         /// The rule.
         id: MegramId,
-        /// When, Unix milliseconds.
+        /// When it happened, Unix milliseconds.
         at_ms: i64,
     },
-    /// Records are gone.
+    /// Records were deleted.
     Deleted {
-        /// Which, at most [`MAX_IDS_PER_FRAME`].
+        /// The records, at most [`MAX_IDS_PER_FRAME`].
         ids: Vec<MegramId>,
-        /// When, Unix milliseconds.
+        /// When it happened, Unix milliseconds.
         at_ms: i64,
-        /// Why.
+        /// Why they were deleted.
         reason: DeletionReason,
     },
-    /// Evidence of a tag is used up to here, where no standing rule says so any more.
+    /// The evidence of a tag is used up to a record, though no rule shows that any more.
     Marked {
-        /// First tag.
+        /// The space of the tag.
         space: String,
-        /// Second tag.
+        /// The entity of the tag.
         entity: String,
-        /// Which kind of rule used it.
+        /// The kind of rule that used the evidence.
         rule_kind: RuleKind,
-        /// The newest record it took into account.
+        /// The newest record that was used.
         watermark: Watermark,
     },
-    /// A rule was asked for and none came; changes nothing.
+    /// A distiller was asked for a rule and failed; changes nothing.
     Attempted {
-        /// First tag.
+        /// The space of the tag.
         space: String,
-        /// Second tag.
+        /// The entity of the tag.
         entity: String,
-        /// Which kind of rule was wanted.
+        /// The kind of rule that was asked for.
         rule_kind: RuleKind,
-        /// When, Unix milliseconds.
+        /// When it happened, Unix milliseconds.
         at_ms: i64,
-        /// What went wrong.
+        /// The error of the distiller.
         problem: String,
     },
 }
 
 impl Frame {
-    /// When it happened, Unix milliseconds.
+    /// When the change happened, Unix milliseconds.
     #[must_use]
     pub fn at_ms(&self) -> i64 {
         match self {
@@ -92,21 +93,22 @@ impl Frame {
     }
 }
 
-/// Why a record went.
+/// Why records were deleted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum DeletionReason {
-    /// Its tag had next to no attention left.
+    /// The attention of their tag had faded.
     Faded,
-    /// Somebody asked for it.
+    /// A person asked for it.
     Forgotten,
 }
 
-/// A place in a tag's history.
+/// A position in the history of a tag: everything up to this record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Watermark {
-    /// The time of the record there, Unix milliseconds.
+    /// The time of the record, Unix milliseconds.
     pub at_ms: i64,
-    /// The record there.
+    /// The record.
     pub id: MegramId,
 }

@@ -1,6 +1,8 @@
-//! A small stable hash for ids and shortened tags; it guards against accidents, not against an adversary.
+//! A small stable hash for ids and shortened tags; it is not safe against deliberate collisions.
 
+/// Initial value of FNV-1a.
 const OFFSET_BASIS: u64 = 0xcbf2_9ce4_8422_2325;
+/// Multiplier of FNV-1a.
 const PRIME: u64 = 0x0000_0100_0000_01b3;
 
 /// FNV-1a, 64 bits.

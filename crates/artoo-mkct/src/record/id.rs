@@ -1,13 +1,13 @@
-//! Ids of records: made here, ordered by time.
+//! Ids of records, ordered by time.
 
 use std::{fmt, str::FromStr};
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
-/// The last time an id has room for: in the year 10889.
+/// The greatest time an id can hold, in the year 10889.
 const MAX_TIME_MS: i64 = (1 << 48) - 1;
 
-/// A record's id: 128 bits in UUID form, made by the engine, ordered by time within a store.
+/// The id of a record: 128 bits in UUID form, ordered by time within a store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct MegramId(u128);
 
@@ -15,12 +15,12 @@ pub struct MegramId(u128);
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("not a megram id: {text:?}")]
 pub struct InvalidMegramId {
-    /// What was given.
+    /// The text.
     pub text: String,
 }
 
 impl MegramId {
-    /// From its 128 bits, e.g. a UUID's.
+    /// An id of these 128 bits, e.g. those of a UUID.
     #[must_use]
     pub const fn from_u128(bits: u128) -> Self {
         Self(bits)
@@ -41,12 +41,12 @@ impl MegramId {
         Self(time << 80 | 8 << 76 | high << 64 | 2 << 62 | low << 50 | hash)
     }
 
-    /// The time in an id.
+    /// The time in the id, Unix milliseconds.
     pub(crate) fn time_ms(self) -> i64 {
         (self.0 >> 80) as i64
     }
 
-    /// Time and sequence of the id that comes next where time stands still.
+    /// Time and sequence of the next greater id.
     pub(crate) fn next_moment(self) -> (i64, u64) {
         let sequence = ((self.0 >> 64 & 0xfff) << 12 | self.0 >> 50 & 0xfff) as u64 + 1;
         if sequence < 1 << 24 { (self.time_ms(), sequence) } else { (self.time_ms() + 1, 0) }

@@ -1,17 +1,16 @@
-//! Escaping of tags, and the index keys that make it necessary.
+//! Escaping of the names in a tag.
 //!
-//! A tag stands between `|` separators in a key, so a separator or a control character in a file name must not be able
-//! to end one tag and begin another.
+//! A `|` separates the names of a tag in keys, so the names themselves must not contain one, nor control characters.
 
 use std::fmt::Write as _;
 
-/// Escapes `|`, `%` and control characters as `%XX` per UTF-8 byte; the rest stands as it is.
+/// Escapes `|`, `%` and control characters as `%XX` per UTF-8 byte; other characters stay.
 #[must_use]
 pub fn escape(text: &str) -> String {
     escape_with(text, &[])
 }
 
-/// Like [`escape`], for text in which the characters of `more` separate parts too.
+/// Like [`escape`], but escapes the characters of `more` too.
 pub(crate) fn escape_with(text: &str, more: &[char]) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
@@ -28,7 +27,7 @@ pub(crate) fn escape_with(text: &str, more: &[char]) -> String {
     out
 }
 
-/// Undoes [`escape`]; a `%` that begins no escape stands as it is.
+/// Undoes [`escape`]; a `%` that does not begin an escape stays.
 #[must_use]
 pub fn unescape(text: &str) -> String {
     let mut bytes = Vec::with_capacity(text.len());
@@ -44,11 +43,12 @@ pub fn unescape(text: &str) -> String {
     String::from_utf8(bytes).unwrap_or_else(|_| text.to_owned())
 }
 
-/// Whether a tag may not hold this character as it is.
+/// Whether a name of a tag must not contain this character.
 pub(crate) fn needs_escape(c: char) -> bool {
     c == '|' || c.is_control()
 }
 
+/// The value of a hexadecimal digit.
 fn hex(byte: u8) -> Option<u8> {
     char::from(byte).to_digit(16).and_then(|digit| u8::try_from(digit).ok())
 }

@@ -1,29 +1,29 @@
-//! The four layers of the pyramid.
+//! The four levels of records, and the two kinds of rules.
 
 use serde::{Deserialize, Serialize};
 
-/// A layer of the pyramid, from raw events up to what never changes.
+/// A level of records, from events up to laws that never change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum Level {
-    /// Megram: one raw event; decays by its matrix row.
+    /// Megram: one event; it decays.
     M,
-    /// Knowledge: a rule that lost its trust; decays like M.
+    /// Knowledge: a demoted rule; it decays.
     K,
-    /// Common sense: a distilled rule, timeless until trust bankruptcy.
+    /// Common sense: a rule made of events; it does not decay, but is demoted when events contradict it.
     C,
-    /// Thinking: laws and persona; no operation demotes or deletes them.
+    /// Thinking: laws and persona; never demoted, never deleted.
     T,
 }
 
 impl Level {
-    /// Whether records of this layer decay and count in potentials.
+    /// Whether records of this level decay and count in attention and decision.
     #[must_use]
     pub const fn is_live(self) -> bool {
         matches!(self, Self::M | Self::K)
     }
 }
 
-/// Which way a rule points.
+/// Whether a rule recommends or forbids.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RuleKind {
@@ -34,6 +34,7 @@ pub enum RuleKind {
 }
 
 impl RuleKind {
+    /// Both kinds.
     pub(crate) const ALL: [Self; 2] = [Self::BestPractice, Self::Constraint];
 
     /// +1 for a best practice, −1 for a constraint.
@@ -45,7 +46,7 @@ impl RuleKind {
         }
     }
 
-    /// The kind a rule's valence says.
+    /// The kind of a rule with this valence.
     #[must_use]
     pub(crate) fn of_sigma(sigma: f64) -> Self {
         if sigma < 0.0 { Self::Constraint } else { Self::BestPractice }

@@ -1,4 +1,4 @@
-//! The atomic record of memory, and the draft it is written from.
+//! Records, and the drafts they are made from.
 
 use serde::{Deserialize, Serialize};
 
@@ -12,46 +12,46 @@ use crate::record::{
     tag::{MAX_TAG_BYTES, Tag},
 };
 
-/// Longest content in bytes: several pages of evidence; more than a plan could quote ten times over.
+/// Longest content of a record in bytes: several pages.
 pub const MAX_CONTENT_BYTES: usize = 64 * 1024;
 
-/// Fastest decay per day: a half-life of a minute. Faster would be gone before anybody asks.
+/// Fastest decay per day: a half-life of a minute.
 pub const MAX_DECAY: f64 = 1_000.0;
 
 /// Who was at fault in a failure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FailureClass {
-    /// The approach.
+    /// The approach was at fault.
     Logical,
-    /// Network, permission, a missing file, time.
+    /// Network, permissions, a missing file or a timeout was at fault.
     Environmental,
-    /// Both alike.
+    /// Both were at fault.
     Mixed,
 }
 
-/// One record: what happened, where, how much it weighs and how fast it fades.
+/// A record: what happened, under which tag, how much it weighs and how fast it decays.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Megram {
     /// Its id.
     pub id: MegramId,
-    /// Its layer.
+    /// Its level.
     pub level: Level,
     /// When it was written, Unix milliseconds.
     pub created_at_ms: i64,
-    /// When a query last returned it; rules only.
+    /// When a query last returned it, Unix milliseconds; rules only.
     pub last_recalled_at_ms: Option<i64>,
-    /// When it lost its trust; K only.
+    /// When it was demoted, Unix milliseconds; level K only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub demoted_at_ms: Option<i64>,
-    /// First tag, e.g. `tool:shell`, `intent:count_pdf_files`; escaped.
+    /// The space of its tag, e.g. `tool:shell`, `intent:count_pdf_files`; escaped.
     pub space: String,
-    /// Second tag, e.g. `path:/etc`, `env:local`, `via:glob,shell`; escaped.
+    /// The entity of its tag, e.g. `path:/etc`, `env:local`, `via:glob,shell`; escaped.
     pub entity: String,
     /// What happened, in words; data, never instructions.
     pub content: String,
-    /// The matrix row it was written in; for a rule, the row its sign comes from.
+    /// The controller state it was written in; for a rule, accept or abandon by its sign.
     pub state: State,
     /// Magnitude, 0..=1.
     pub f: f64,
@@ -59,7 +59,7 @@ pub struct Megram {
     pub sigma: f64,
     /// Decay per day; 0 for C and T.
     pub k: f64,
-    /// Who was at fault, where it was a failure.
+    /// Who was at fault, if it was a failure.
     pub failure_class: Option<FailureClass>,
     /// The task it comes from.
     pub task: Option<String>,
@@ -72,95 +72,95 @@ pub struct Megram {
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Provenance {
-    /// Whose word the content is, where the writer did not see for itself: a page, a file, a tool, a person.
+    /// The page, file, tool or person that the content quotes; `None` if the writer observed it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub source: Option<String>,
-    /// For a rule, the records it was distilled from, for a dissonance, those that oppose its rule: strongest first, at
-    /// most [`crate::rules::MAX_EVIDENCE`].
+    /// The records that a rule was made of, or that contradict a rule; strongest first, at most
+    /// [`crate::rules::MAX_EVIDENCE`].
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub evidence: Vec<MegramId>,
-    /// A hash over the evidence's ids and contents.
+    /// A hash of the ids and contents of the evidence.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub evidence_hash: Option<u64>,
-    /// For feedback and a dissonance: the rule it speaks against.
+    /// The rule that this record contradicts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub contradicts: Option<MegramId>,
 }
 
-/// What a caller asks to keep; the engine checks it and adds id, time and layer.
+/// A draft of an event; the engine checks it and adds id, time and level.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct NewMegram {
     /// What it is filed under.
     pub tag: Tag,
-    /// What happened.
+    /// What happened, in words.
     pub content: String,
-    /// The matrix row.
+    /// The controller state it was written in.
     pub state: State,
-    /// The row's numbers; [`NewMegram::new`] takes them from the matrix.
+    /// Magnitude, valence and decay; [`NewMegram::new`] takes those of the state.
     pub quantum: Quantum,
-    /// Who was at fault, for a failure.
+    /// Who was at fault, if it was a failure.
     pub failure_class: Option<FailureClass>,
     /// The task it comes from.
     pub task: Option<String>,
-    /// Whose word the content is, where the writer did not see for itself; see [`crate::rules::MAX_EVIDENCE_PER_SOURCE`].
+    /// The page, file, tool or person that the content quotes; see [`crate::rules::MAX_EVIDENCE_PER_SOURCE`].
     pub source: Option<String>,
 }
 
 impl NewMegram {
-    /// A draft with the numbers of the matrix, without failure class, task and source.
+    /// A draft with the magnitude, valence and decay of a state, without failure class, task and source.
     #[must_use]
     pub fn new(tag: Tag, state: State, content: impl Into<String>) -> Self {
         let quantum = quantize(state);
         Self { tag, content: content.into(), state, quantum, failure_class: None, task: None, source: None }
     }
 
-    /// Names the task it comes from. Without tasks no rule is ever made: that takes the word of two.
+    /// Sets the task it comes from. A rule is only made from the records of two tasks.
     #[must_use]
     pub fn task(self, task: impl Into<String>) -> Self {
         Self { task: Some(task.into()), ..self }
     }
 
-    /// Names whose word the content is, if the writer did not see for itself.
+    /// Sets the page, file, tool or person that the content quotes.
     #[must_use]
     pub fn source(self, source: impl Into<String>) -> Self {
         Self { source: Some(source.into()), ..self }
     }
 
-    /// Says who was at fault.
+    /// Sets who was at fault.
     #[must_use]
     pub fn failure_class(self, class: FailureClass) -> Self {
         Self { failure_class: Some(class), ..self }
     }
 
-    /// Replaces the numbers of the matrix.
+    /// Sets magnitude, valence and decay.
     #[must_use]
     pub fn quantum(self, quantum: Quantum) -> Self {
         Self { quantum, ..self }
     }
 }
 
-/// A record without its text: what can be told of it without reading the disk.
+/// A record without its text, so that no disk is read.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct MegramHead {
     /// Its id.
     pub id: MegramId,
-    /// Its layer.
+    /// Its level.
     pub level: Level,
     /// When it was written, Unix milliseconds.
     pub created_at_ms: i64,
     /// What it is filed under.
     pub tag: Tag,
-    /// The matrix row.
+    /// The controller state it was written in.
     pub state: State,
-    /// Magnitude.
+    /// Magnitude, 0..=1.
     pub f: f64,
-    /// Valence.
+    /// Valence, −1..=1.
     pub sigma: f64,
     /// Decay per day.
     pub k: f64,
-    /// Who was at fault.
+    /// Who was at fault, if it was a failure.
     pub failure_class: Option<FailureClass>,
 }
 
@@ -181,7 +181,7 @@ impl From<&Megram> for MegramHead {
 }
 
 impl Megram {
-    /// A record whose id comes later, of which nothing is known but this.
+    /// A record of these values, with an id of zero.
     pub(crate) fn new(level: Level, created_at_ms: i64, tag: Tag, state: State, quantum: Quantum) -> Self {
         Self {
             id: MegramId::from_u128(0),
@@ -202,7 +202,7 @@ impl Megram {
         }
     }
 
-    /// A record that speaks against a rule: as heavy as giving a task up, the sign opposite to the rule's.
+    /// An empty record that contradicts a rule: as heavy as an abandoned task, with the opposite sign of the rule.
     pub(crate) fn against(rule: &Self, created_at_ms: i64) -> Self {
         let negative = rule.sigma > 0.0;
         let quantum = Quantum { f: FEEDBACK_MAGNITUDE, sigma: if negative { -1.0 } else { 1.0 }, k: DEMOTED_DECAY };
@@ -220,7 +220,7 @@ impl Megram {
         Tag::new(&self.space, &self.entity)
     }
 
-    /// The moment its decay counts from: a demotion restarts it, a later recall too.
+    /// When its decay began, Unix milliseconds: for Knowledge, at the demotion or a later recall.
     #[must_use]
     pub fn decays_from_ms(&self) -> i64 {
         match self.demoted_at_ms {
@@ -229,20 +229,20 @@ impl Megram {
         }
     }
 
-    /// Whether it says that a rule is contradicted by others' experience, rather than being experience.
+    /// Whether it records that other records contradict a rule, rather than an event.
     #[must_use]
     pub fn is_dissonance(&self) -> bool {
         self.level == Level::M && self.provenance.contradicts.is_some() && !self.provenance.evidence.is_empty()
     }
 
-    /// A hash over what was said and where, for ids.
+    /// A hash of tag, task and content, as a part of the id.
     pub(crate) fn fingerprint(&self) -> u64 {
         let task = self.task.as_deref().unwrap_or_default();
         let parts = [&self.space, &self.entity, task, &self.content].map(|part: &str| part.as_bytes());
         fnv1a_parts(parts)
     }
 
-    /// Checks every bound; records from a file go through this too.
+    /// Checks all values, also of records read from a file.
     pub(crate) fn check(&self) -> Result<(), InvalidMegram> {
         check_tag(&self.space, TextField::Space)?;
         check_tag(&self.entity, TextField::Entity)?;
@@ -268,13 +268,14 @@ impl Megram {
 }
 
 impl Provenance {
-    /// Whether nothing is known.
+    /// Whether no field is set.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }
 }
 
+/// Checks a name of a tag: not empty, escaped, not too long.
 fn check_tag(tag: &str, field: TextField) -> Result<(), InvalidMegram> {
     if tag.trim().is_empty() {
         return Err(InvalidMegram::Empty { field });
@@ -285,6 +286,7 @@ fn check_tag(tag: &str, field: TextField) -> Result<(), InvalidMegram> {
     check_length(tag, field, MAX_TAG_BYTES)
 }
 
+/// Checks the length of a text.
 fn check_length(text: &str, field: TextField, max_bytes: usize) -> Result<(), InvalidMegram> {
     if text.len() > max_bytes {
         return Err(InvalidMegram::TooLong { field, bytes: text.len(), max_bytes });

@@ -1,8 +1,8 @@
-//! The quantization matrix: what weight, sign and decay a controller state leaves behind.
+//! The quantization matrix: magnitude, valence and decay of an event by the state of the controller.
 
 use serde::{Deserialize, Serialize};
 
-/// The controller state an event was written in: a row of the matrix.
+/// The state of a controller when it wrote an event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum State {
@@ -23,7 +23,7 @@ pub enum State {
 }
 
 impl State {
-    /// Every row, in the matrix's order.
+    /// All states, in the order of the matrix.
     pub const ALL: [Self; 7] = [
         Self::Abandon,
         Self::Accept,
@@ -46,7 +46,7 @@ pub struct Quantum {
     pub k: f64,
 }
 
-/// The matrix row of a state.
+/// Magnitude, valence and decay of an event in this state.
 #[must_use]
 pub const fn quantize(state: State) -> Quantum {
     match state {
@@ -63,8 +63,8 @@ pub const fn quantize(state: State) -> Quantum {
 /// Magnitude of a rule; the matrix has no row for it.
 pub const RULE_MAGNITUDE: f64 = 0.90;
 
-/// Magnitude of feedback against a rule: as heavy as giving a task up.
+/// Magnitude of feedback against a rule, that of an abandoned task.
 pub const FEEDBACK_MAGNITUDE: f64 = 0.95;
 
-/// Decay of feedback, and of a rule once it lost its trust: a half-life of about 14 days.
+/// Decay of feedback and of demoted rules: a half-life of about 14 days.
 pub const DEMOTED_DECAY: f64 = 0.05;

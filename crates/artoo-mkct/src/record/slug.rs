@@ -1,4 +1,4 @@
-//! From an intent in any script to a short stable key, and to the words that intents are compared by.
+//! Slugs: short stable keys of intents in any script, and the words that intents are compared by.
 
 use std::collections::BTreeSet;
 
@@ -13,13 +13,13 @@ const SLUG_WORDS: usize = 3;
 /// Characters of a slug in a script that is written without spaces.
 const UNSPACED_SLUG_CHARS: usize = 12;
 
-/// Longest word kept, in characters: one pasted blob must not become a key of its own size.
+/// Longest word, in characters; the rest of a longer one is ignored.
 const MAX_WORD_CHARS: usize = 32;
 
-/// Characters of an intent that are read at all; what is asked stands in front.
+/// Characters of an intent that are read.
 const MAX_INTENT_CHARS: usize = 4_096;
 
-/// Words of an intent that take part in comparing.
+/// Most words of an intent that are compared.
 const MAX_COMPARED_WORDS: usize = 64;
 
 /// The key of an intent: its first three words, lower case, joined by `_`.
@@ -30,21 +30,22 @@ const MAX_COMPARED_WORDS: usize = 64;
 #[must_use]
 pub fn slug(intent: &str) -> String {
     let text = normalize(intent);
-    let words: Vec<String> = text.unicode_words().map(kept).filter(|word| !word.is_empty()).take(SLUG_WORDS).collect();
+    let words: Vec<String> =
+        text.unicode_words().map(cleaned).filter(|word| !word.is_empty()).take(SLUG_WORDS).collect();
     let slug = if words.iter().any(|word| word.chars().any(is_unspaced)) {
-        text.chars().filter(|c| is_kept(*c)).take(UNSPACED_SLUG_CHARS).collect()
+        text.chars().filter(|c| is_word_char(*c)).take(UNSPACED_SLUG_CHARS).collect()
     } else {
         words.join("_")
     };
     if slug.is_empty() { format!("x{:016x}", fnv1a(intent.as_bytes())) } else { slug }
 }
 
-/// The words of a text, each once; runs of a script without spaces give their pairs of neighbours.
+/// The words of a text without duplicates; in scripts without spaces, pairs of neighbouring characters.
 pub(crate) fn words(text: &str) -> BTreeSet<String> {
     let mut words = BTreeSet::new();
     let mut run = String::new();
     // A slug joins words by `_`, which UAX #29 counts as part of a word.
-    for word in normalize(&text.replace('_', " ")).unicode_words().map(kept).filter(|word| !word.is_empty()) {
+    for word in normalize(&text.replace('_', " ")).unicode_words().map(cleaned).filter(|word| !word.is_empty()) {
         if words.len() >= MAX_COMPARED_WORDS {
             break;
         }
@@ -59,6 +60,7 @@ pub(crate) fn words(text: &str) -> BTreeSet<String> {
     words
 }
 
+/// Adds the character pairs of a run to the words.
 fn flush(run: &mut String, words: &mut BTreeSet<String>) {
     let chars: Vec<char> = run.drain(..).collect();
     match chars.as_slice() {
@@ -68,20 +70,23 @@ fn flush(run: &mut String, words: &mut BTreeSet<String>) {
     }
 }
 
+/// The beginning of a text, lowercase and in NFKC.
 fn normalize(text: &str) -> String {
     let head: String = text.trim_start().chars().take(MAX_INTENT_CHARS).nfkc().collect();
     head.to_lowercase().nfkc().collect()
 }
 
-fn kept(word: &str) -> String {
-    word.chars().filter(|c| is_kept(*c)).take(MAX_WORD_CHARS).collect()
+/// A word without punctuation, at most [`MAX_WORD_CHARS`] long.
+fn cleaned(word: &str) -> String {
+    word.chars().filter(|c| is_word_char(*c)).take(MAX_WORD_CHARS).collect()
 }
 
-fn is_kept(c: char) -> bool {
+/// Whether a character is a letter, digit or mark.
+fn is_word_char(c: char) -> bool {
     c.is_alphanumeric() || is_combining_mark(c)
 }
 
-/// Letters of scripts in which words are not set apart.
+/// Whether a character belongs to a script written without spaces.
 fn is_unspaced(c: char) -> bool {
     matches!(c,
         '\u{0e00}'..='\u{0eff}'            // Thai, Lao

@@ -1,4 +1,4 @@
-//! Where the text of a record is read from when it is not in RAM.
+//! Reading the text of a record that is not in RAM.
 
 use std::{fmt::Debug, io};
 
@@ -6,16 +6,16 @@ use serde::{Deserialize, Serialize};
 
 use crate::record::{id::MegramId, megram::Megram};
 
-/// A place in a journal, in bytes from its start.
+/// An offset in a journal, in bytes from its start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Offset(pub u64);
 
-/// Where an engine finds what it does not hold in memory.
+/// Reads the records whose text is not in RAM.
 pub trait RecordSource: Debug + Send + Sync {
-    /// The record that the frame at `at` holds, as it was written; what changed since is the engine's to add.
+    /// The record in the frame at `at`, as it was written; later changes are not in it.
     ///
     /// # Errors
-    /// When it is not there, damaged or unreadable.
+    /// [`ReadError`] when the frame is missing, damaged or unreadable.
     fn record(&self, id: MegramId, at: Offset) -> Result<Megram, ReadError>;
 }
 
@@ -23,7 +23,7 @@ pub trait RecordSource: Debug + Send + Sync {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ReadError {
-    /// Its body was erased, or the journal moved on.
+    /// Its text was erased, or the journal rewritten.
     #[error("{id} is no longer in the journal")]
     Gone {
         /// The record.
@@ -39,13 +39,12 @@ pub enum ReadError {
         /// What is wrong with it.
         problem: FrameProblem,
     },
-    /// The system refused.
-    #[error("{id} could not be read")]
+    /// The system failed to read it.
+    #[error("{id} could not be read: {source}")]
     Io {
         /// The record.
         id: MegramId,
-        /// Why.
-        #[source]
+        /// The error of the system.
         source: io::Error,
     },
 }
@@ -53,13 +52,14 @@ pub enum ReadError {
 /// What is wrong with a frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum FrameProblem {
-    /// No frame begins here.
+    /// The marker of a frame is missing.
     Marker,
-    /// Its length is zero, beyond the bound, or beyond the end of the file.
+    /// The length is zero, above the limit, or beyond the end of the file.
     Length,
-    /// Its checksum differs.
+    /// The checksum differs.
     Checksum,
-    /// Its checksum is right but its text is no frame this version knows.
+    /// The checksum is right, but this version does not know the content.
     Content,
 }

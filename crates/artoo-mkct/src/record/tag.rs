@@ -16,9 +16,13 @@ pub const MAX_TAG_BYTES: usize = 8 * 1024;
 /// Entity of events that concern the machine as a whole.
 pub const ENV_LOCAL: &str = "env:local";
 
+/// Prefix of the space of an intent.
 const INTENT: &str = "intent:";
+/// Prefix of the space of a tool.
 const TOOL: &str = "tool:";
+/// Prefix of the entity of a target.
 const PATH: &str = "path:";
+/// Prefix of the entity of an approach.
 const VIA: &str = "via:";
 
 /// The two names that a record is filed under. Both must be escaped; the constructors but [`Tag::new`] do that.

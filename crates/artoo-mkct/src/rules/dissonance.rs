@@ -1,9 +1,8 @@
-//! Cognitive dissonance: a rule that fresh experience contradicts loses credit faster than its old evidence fades.
+//! Cognitive dissonance: a rule that newer events contradict loses weight faster than its evidence decays.
 //!
-//! A rule made of much old evidence would stand for weeks against a world that changed. So where the records that came
-//! after it, alone, point the other way (past the action plane's thresholds, on the word of two tasks), one heavy
-//! record against the rule is added: a soft overwrite. It is made once for the same experience, counts in the
-//! potentials, and is no evidence for any rule.
+//! A rule with much old evidence would outlast a change of the world by weeks. So if the events after it, alone, point
+//! the other way (beyond the thresholds of an action, from two tasks), one heavy record against the rule is added. That
+//! happens once for the same events; the record counts in attention and decision, but is no evidence for a rule.
 
 use crate::{
     engine::{Action, Engine, index::TagEntry, row::Row},
@@ -12,7 +11,7 @@ use crate::{
 };
 
 impl Engine {
-    /// Adds a record against each rule that fresh experience contradicts; returns the rules and the frames.
+    /// Adds a record against each rule that newer events contradict; returns the rules and the frames.
     pub(crate) fn record_dissonance(&mut self, now_ms: i64) -> (Vec<MegramId>, Vec<Frame>) {
         let contradicted: Vec<(MegramId, Megram)> = self
             .rule_slots
@@ -32,6 +31,7 @@ impl Engine {
         contradicted.into_iter().map(record).unzip()
     }
 
+    /// The record against a rule, if newer events contradict it.
     fn dissonance(
         &self,
         tag: &TagEntry,
@@ -56,6 +56,7 @@ impl Engine {
         Some(self.soft_overwrite(rule, &fresh, opposes, now_ms))
     }
 
+    /// The record against a rule, with its evidence.
     fn soft_overwrite(
         &self,
         rule: &Megram,

@@ -1,7 +1,7 @@
-//! Which records speak for a rule or against it, and how many witnesses stand behind them.
+//! The records that count as evidence for or against a rule.
 //!
-//! The rule against poisoning: at most [`MAX_EVIDENCE_PER_TASK`] records of a task count, of these at most
-//! [`MAX_EVIDENCE_PER_SOURCE`] that quote one source, and nothing is made or unmade on the word of fewer than
+//! Protection against poisoning: at most [`MAX_EVIDENCE_PER_TASK`] records of one task count, of these at most
+//! [`MAX_EVIDENCE_PER_SOURCE`] that quote one source, and a rule is made or demoted only on the records of
 //! [`MIN_DISTINCT_TASKS`] tasks.
 
 use std::{
@@ -20,49 +20,52 @@ use crate::{
     record::{Level, MegramId, Watermark, hash::fnv1a_parts, tag},
 };
 
-/// Distinct tasks that must agree before a rule is made or unmade: one task that loops is one witness.
+/// Distinct tasks that are needed to make or demote a rule, so that one task in a loop is not enough.
 pub const MIN_DISTINCT_TASKS: usize = 2;
 
-/// Records of one task that count as evidence for a rule; records without a task count as one task's together.
+/// Most records of one task that count as evidence; all records without a task count as one task.
 ///
-/// Three: a task gets at most four rounds, and with two witnesses the thresholds can still be met.
+/// Three: a task has at most four rounds, and with two tasks the thresholds can still be met.
 pub const MAX_EVIDENCE_PER_TASK: usize = 3;
 
-/// Records that quote one source and count as evidence, over all tasks; those that name no source, and those whose
-/// source is a tool that the tag is about, are not bound by it.
+/// Most records that quote one source and count as evidence, over all tasks. Records without a source are not limited,
+/// nor those whose source is a tool of the tag.
 ///
-/// Four: a record weighs at most 1, so what one page, file or person says makes no rule, however many tasks read it.
+/// Four: a record weighs at most 1, so one page, file or person alone never makes a rule.
 pub const MAX_EVIDENCE_PER_SOURCE: usize = 4;
 
-/// Records handed over with a ticket and kept with its rule: what fits into one prompt.
+/// Most records in a ticket and in its rule: what fits into one prompt.
 pub const MAX_EVIDENCE: usize = 64;
 
-/// Newest records of a tag that are looked at for evidence: a rule needs some six, and a flood must not cost more.
+/// Newest records of a tag that are searched for evidence.
 const MAX_FRESH_RECORDS: usize = 10_000;
 
-/// A record and what is left of it.
+/// A record and the share of its weight that is left.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct WeightedRow {
     pub(crate) row: Row,
+    /// The share of its weight that is left, 0..=1.
     pub(crate) weight: f64,
 }
 
 impl WeightedRow {
+    /// Its share in attention.
     pub(crate) fn attention(&self) -> f64 {
         self.row.f * self.weight
     }
 
+    /// Its share in decision.
     pub(crate) fn decision(&self) -> f64 {
         self.row.sigma * self.attention()
     }
 }
 
-/// Records that count, strongest first.
+/// Records that count as evidence, strongest first.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct CountedEvidence(pub(crate) Vec<WeightedRow>);
 
 impl CountedEvidence {
-    /// Attention and decision of these records alone.
+    /// Attention and decision of these records.
     pub(crate) fn sums(&self) -> (f64, f64) {
         let (mut attention, mut decision) = (Compensated::default(), Compensated::default());
         for weighed in &self.0 {
@@ -72,18 +75,18 @@ impl CountedEvidence {
         (attention.value(), decision.value())
     }
 
-    /// Whether enough tasks stand behind the records of a sign.
+    /// Whether the records that a filter selects come from enough tasks.
     pub(crate) fn has_witnesses(&self, speaks: impl Fn(&Row) -> bool) -> bool {
         has_witnesses(self.0.iter().map(|weighed| weighed.row).filter(speaks))
     }
 
-    /// The strongest records, as rules keep them.
+    /// The strongest records that a filter selects, at most [`MAX_EVIDENCE`].
     pub(crate) fn strongest(&self, speaks: impl Fn(&Row) -> bool) -> Vec<WeightedRow> {
         self.0.iter().filter(|weighed| speaks(&weighed.row)).take(MAX_EVIDENCE).copied().collect()
     }
 }
 
-/// Whether enough tasks stand behind these records.
+/// Whether these records come from enough tasks.
 pub(crate) fn has_witnesses(rows: impl Iterator<Item = Row>) -> bool {
     let mut tasks = BTreeSet::new();
     rows.filter_map(|row| NonZeroU32::new(row.task)).any(|task| {
@@ -93,9 +96,9 @@ pub(crate) fn has_witnesses(rows: impl Iterator<Item = Row>) -> bool {
 }
 
 impl Engine {
-    /// The experience of a tag that came after `used`, capped by task and by source, as it weighs at `now_ms`.
+    /// The events of a tag after `used`, limited by task and by source, weighted as of `now_ms`.
     ///
-    /// Demoted rules and dissonance are no experience: they would count their evidence twice.
+    /// Demoted rules and records of contradictions do not count: their evidence would count twice.
     pub(crate) fn fresh_evidence(
         &self,
         tag: &TagEntry,
@@ -131,7 +134,7 @@ impl Engine {
         CountedEvidence(counted)
     }
 
-    /// A hash over the ids and contents of these records.
+    /// A hash of the ids and contents of these records.
     pub(crate) fn evidence_hash(&self, evidence: &[MegramId]) -> u64 {
         let part = |id: &MegramId| {
             let content = self.row(*id).map_or(0, |(_, row)| row.content);
@@ -146,6 +149,7 @@ impl Engine {
     }
 }
 
+/// Whether one record has a greater share in attention than another.
 fn is_stronger(a: &WeightedRow, b: &WeightedRow) -> bool {
     a.attention().total_cmp(&b.attention()).then_with(|| b.row.id.cmp(&a.row.id)).is_gt()
 }

@@ -1,7 +1,7 @@
-//! From many alike events to one rule: which tags qualify, on what evidence, and the rule that comes of it.
+//! Promotion: which tags qualify for a rule, and the rule that is made of their events.
 //!
-//! Turned inside out: [`Engine::promotions`] hands out tickets with their evidence, somebody else finds the words (a
-//! language model, a person), [`Engine::promote`] takes them.
+//! The words of a rule come from the caller: [`Engine::promotions`] returns tickets with their evidence, a language
+//! model or a person writes the text, and [`Engine::promote`] makes the rule.
 
 use serde::{Deserialize, Serialize};
 
@@ -14,25 +14,27 @@ use crate::{
     rules::evidence::{CountedEvidence, WeightedRow},
 };
 
-/// Attention a tag needs before a rule is distilled from it.
+/// Attention from which a tag qualifies for a rule.
 pub const PROMOTE_ATTENTION: f64 = 5.0;
 
-/// Preference, either way, that it needs besides.
+/// Decision, positive or negative, from which a tag qualifies for a rule.
 pub const PROMOTE_DECISION: f64 = 3.0;
 
-/// A tag that qualifies for a rule, and what speaks for it.
+/// A tag that qualifies for a rule, with the evidence.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct Promotion {
-    /// What [`Engine::promote`] takes.
+    /// The ticket to pass to [`Engine::promote`].
     pub ticket: PromotionTicket,
-    /// The tag's potentials.
+    /// Attention and decision of the tag.
     pub potentials: Potentials,
     /// The records that count, strongest first, at most [`crate::rules::MAX_EVIDENCE`].
     pub evidence: Vec<Evidence>,
 }
 
-/// The right to make one rule; it goes stale when the evidence does.
+/// A permit to make one rule; invalid once the evidence changes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct PromotionTicket {
     tag: Tag,
     kind: RuleKind,
@@ -56,14 +58,15 @@ impl PromotionTicket {
 
 /// One record as evidence for a rule; [`Engine::get`] has its text.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct Evidence {
     /// The record.
     pub id: MegramId,
-    /// The matrix row.
+    /// The controller state it was written in.
     pub state: State,
-    /// What it adds to attention now.
+    /// Its share in attention now.
     pub attention: f64,
-    /// What it adds to decision now.
+    /// Its share in decision now.
     pub decision: f64,
 }
 
@@ -79,12 +82,12 @@ impl From<&WeightedRow> for Evidence {
 }
 
 impl Engine {
-    /// The tags from which a rule can be made now, in the order of their tags.
+    /// The tags that qualify for a rule now, sorted by tag.
     ///
-    /// A tag qualifies at attention ≥ 5 and |decision| ≥ 3, as a whole and by the records that came after its last
-    /// rule of that kind alone, counting at most [`crate::rules::MAX_EVIDENCE_PER_TASK`] a task, at most
-    /// [`crate::rules::MAX_EVIDENCE_PER_SOURCE`] a quoted source and at least [`crate::rules::MIN_DISTINCT_TASKS`] tasks. What the
-    /// environment did is no evidence for a constraint.
+    /// A tag qualifies at attention ≥ 5 and |decision| ≥ 3, both of all its records and of those newer than its last
+    /// rule of that kind. Of these, at most [`crate::rules::MAX_EVIDENCE_PER_TASK`] of one task and
+    /// [`crate::rules::MAX_EVIDENCE_PER_SOURCE`] of one quoted source count, and they must come from
+    /// [`crate::rules::MIN_DISTINCT_TASKS`] tasks. Failures caused by the environment are no evidence for a constraint.
     #[must_use]
     pub fn promotions(&self, now_ms: i64) -> Vec<Promotion> {
         let of_tag = |(number, tag)| RuleKind::ALL.map(|kind| self.promotion(number, tag, kind, now_ms));
@@ -93,10 +96,10 @@ impl Engine {
         promotions
     }
 
-    /// Makes a rule of level C in the words given, replacing the tag's rule of that kind.
+    /// Makes a rule of level C with a text, replacing the rule of the same tag and kind.
     ///
     /// # Errors
-    /// When the words break a bound or the ticket is stale; then nothing changed.
+    /// [`PromoteError`] when the text is not valid or the ticket is out of date; then nothing changed.
     pub fn promote(&mut self, ticket: &PromotionTicket, rule: &str, now_ms: i64) -> Result<Frame, PromoteError> {
         let PromotionTicket { tag: names, kind, evidence, watermark } = ticket;
         if let Some(&id) = evidence.iter().find(|id| !self.contains(**id)) {
@@ -133,9 +136,10 @@ impl Engine {
         Ok(Frame::Promoted { rule: megram, rule_kind: *kind, watermark: *watermark, supersedes: slot.rule })
     }
 
+    /// The promotion of a tag to a rule of a kind, if it qualifies.
     pub(crate) fn promotion(&self, number: u32, tag: &TagEntry, kind: RuleKind, now_ms: i64) -> Option<Promotion> {
         let sums = tag.aggregate.at(now_ms);
-        // Constant time for the many tags that do not qualify; the evidence is looked at for those that do.
+        // The sums are checked first: they take constant time, the evidence does not.
         if !qualifies(sums.attention, sums.decision, kind) {
             return None;
         }
@@ -158,8 +162,8 @@ impl Engine {
         })
     }
 
-    /// What counts for a rule of a kind now: the experience since the last one. What the environment did is no evidence
-    /// for a constraint.
+    /// The records that count as evidence for a rule of a kind: those newer than the last rule. Failures caused by the
+    /// environment do not count for a constraint.
     pub(crate) fn evidence_for(&self, number: u32, tag: &TagEntry, kind: RuleKind, now_ms: i64) -> CountedEvidence {
         let used = self.rule_slots.get(&(number, kind)).and_then(|slot| slot.used);
         let counts = |row: &Row| kind == RuleKind::BestPractice || !row.blames_the_environment();
@@ -167,6 +171,7 @@ impl Engine {
     }
 }
 
+/// Whether these sums are enough for a rule.
 fn qualifies(attention: f64, decision: f64, kind: RuleKind) -> bool {
     attention >= PROMOTE_ATTENTION && decision * f64::from(kind.sign()) >= PROMOTE_DECISION
 }

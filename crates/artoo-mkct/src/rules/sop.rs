@@ -1,4 +1,4 @@
-//! Rules as a planner reads them; reading one is remembered.
+//! Reading the rules of a tag.
 
 use serde::{Deserialize, Serialize};
 
@@ -20,23 +20,23 @@ pub struct SopRecord {
     pub content: String,
     /// Best practice or constraint.
     pub kind: RuleKind,
-    /// When it was made, Unix milliseconds.
+    /// When the rule was made, Unix milliseconds.
     pub created_at_ms: i64,
-    /// When it was last recalled before this query.
+    /// When it was last recalled before this query, Unix milliseconds.
     pub last_recalled_at_ms: Option<i64>,
-    /// What it was distilled from, strongest first.
+    /// The records it was made of, strongest first.
     pub evidence: Vec<MegramId>,
-    /// How much of the evidence is still there.
+    /// Number of records of the evidence that still exist.
     pub evidence_live: usize,
-    /// How much of the evidence was deleted on request: the rule rests on what somebody disowned.
+    /// Number of records of the evidence that were deleted on request.
     pub evidence_forgotten: usize,
 }
 
 impl Engine {
-    /// The rules of a tag, and the frame that remembers their recall (none where there is no rule).
+    /// The rules of a tag, and the frame that records their recall (none without rules).
     ///
-    /// The frame is not applied: reading changes nothing, so that readers need no writer. Whoever keeps the journal
-    /// gives it to [`Engine::apply`].
+    /// The frame is not applied, so that readers need no write access. Whoever keeps the journal passes it to
+    /// [`Engine::apply`].
     #[doc(alias = "rules")]
     #[must_use]
     pub fn query_c(&self, tag: &Tag, now_ms: i64) -> (Vec<SopRecord>, Vec<Frame>) {
@@ -44,15 +44,18 @@ impl Engine {
         (self.sops(&ids), recalled(ids, now_ms))
     }
 
+    /// Ids of the rules of a tag.
     pub(crate) fn rule_ids(&self, tag: u32) -> Vec<MegramId> {
         let slot = RuleKind::ALL.map(|kind| self.rule_slots.get(&(tag, kind)).and_then(|slot| slot.rule));
         slot.into_iter().flatten().collect()
     }
 
+    /// The rules with these ids.
     pub(crate) fn sops(&self, ids: &[MegramId]) -> Vec<SopRecord> {
         ids.iter().filter_map(|id| self.rules.get(id)).map(|rule| self.sop(rule)).collect()
     }
 
+    /// A rule for a reader.
     fn sop(&self, rule: &Megram) -> SopRecord {
         let evidence = rule.provenance.evidence.clone();
         SopRecord {
@@ -69,7 +72,7 @@ impl Engine {
     }
 }
 
-/// The frame that says these rules were recalled.
+/// The frame that records the recall of these rules; none without rules.
 pub(crate) fn recalled(ids: Vec<MegramId>, at_ms: i64) -> Vec<Frame> {
     if ids.is_empty() { Vec::new() } else { vec![Frame::Recalled { ids, at_ms }] }
 }

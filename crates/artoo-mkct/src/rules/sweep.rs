@@ -1,4 +1,4 @@
-//! Downward flow: rules that lost their trust become Knowledge, tags that faded go, and what somebody disowns goes.
+//! The sweep: demotes rules that events contradict, and deletes tags whose attention has faded.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,20 +9,21 @@ use crate::{
     rules::evidence::has_witnesses,
 };
 
-/// A tag whose attention is below this goes, whole.
+/// Attention below which a sweep deletes a tag with all its records.
 pub const FADED_ATTENTION: f64 = 0.1;
 
-/// The part of all live tags that one sweep may delete, rounded up: a clock that lies costs a tenth, not everything.
+/// Share of all tags that one sweep may delete, rounded up: a wrong clock costs a tenth of the tags at most.
 pub const MAX_SWEEP_SHARE: f64 = 0.1;
 
-/// What a sweep did.
+/// What a sweep changed.
 #[derive(Debug, Clone, PartialEq, Default)]
+#[non_exhaustive]
 pub struct SweepReport {
-    /// What to keep in the journal.
+    /// The changes, for the journal.
     pub frames: Vec<Frame>,
-    /// Rules whose contradiction by fresh experience was recorded.
+    /// Rules against which a record was added because newer events contradict them.
     pub contradicted: Vec<MegramId>,
-    /// Rules that became Knowledge.
+    /// Rules that were demoted to Knowledge.
     pub demoted: Vec<MegramId>,
     /// Tags deleted.
     pub faded_tags: usize,
@@ -30,15 +31,16 @@ pub struct SweepReport {
     pub faded_megrams: usize,
     /// Faded tags left for the next sweep.
     pub deferred_tags: usize,
-    /// Why nothing was done.
+    /// Why nothing was changed, if so.
     pub skipped: Option<SweepSkipped>,
 }
 
-/// Why a sweep did nothing.
+/// Why a sweep changed nothing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "reason", rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum SweepSkipped {
-    /// Since the last sweep the wall clock moved this much more (or less) than the other.
+    /// Since the last sweep, the wall clock moved this much more (or less) than the uptime.
     ClocksDisagree {
         /// Wall minus uptime, milliseconds.
         by_ms: i64,
@@ -52,10 +54,10 @@ pub enum SweepSkipped {
 }
 
 impl Engine {
-    /// Records what contradicts rules, demotes those that experience speaks against, then deletes tags that faded.
+    /// Records contradictions, demotes rules that events contradict, then deletes faded tags.
     ///
-    /// While the clocks have moved apart by more than a day since the last sweep that trusted them, nothing happens;
-    /// they are trusted again once they agree with that sweep. The first sweep of an engine has nothing to compare.
+    /// Nothing happens while the wall clock and the uptime have moved apart by more than a day since the last sweep;
+    /// once they agree with that sweep again, sweeps go on. The first sweep of an engine has nothing to compare.
     pub fn sweep(&mut self, now: Clocks) -> SweepReport {
         if let Some(skipped) = self.distrusts(now) {
             return SweepReport { skipped: Some(skipped), ..SweepReport::default() };
@@ -68,8 +70,8 @@ impl Engine {
         report
     }
 
-    /// What [`Engine::sweep`] would do, without doing it: for a writer that applies the frames in small steps, and
-    /// says [`Engine::note_sweep`] unless the sweep was skipped.
+    /// The report of [`Engine::sweep`] without its changes, for a caller that applies the frames in small steps and
+    /// then calls [`Engine::note_sweep`].
     #[must_use]
     pub fn plan_sweep(&self, now: Clocks) -> SweepReport {
         self.clone().sweep(now)
@@ -78,7 +80,7 @@ impl Engine {
     /// Deletes one record of level M, K or C on request.
     ///
     /// # Errors
-    /// When there is no such record, or it is of level T.
+    /// [`ForgetError`] when the record does not exist, or is of level T.
     pub fn forget(&mut self, id: MegramId, now_ms: i64) -> Result<Frame, ForgetError> {
         if !self.contains(id) {
             return Err(ForgetError::Unknown { id });
@@ -91,6 +93,7 @@ impl Engine {
         Ok(frame)
     }
 
+    /// Whether the clocks disagree.
     fn distrusts(&self, now: Clocks) -> Option<SweepSkipped> {
         let trusted = self.trusted_clocks?;
         let wall = now.wall_ms.saturating_sub(trusted.wall_ms);
@@ -98,6 +101,7 @@ impl Engine {
         (by_ms.saturating_abs() > MAX_CLOCK_DISAGREEMENT_MS).then_some(SweepSkipped::ClocksDisagree { by_ms })
     }
 
+    /// Demotes rules that events contradict.
     fn demote_bankrupt(&mut self, now_ms: i64, report: &mut SweepReport) {
         let bankrupt: Vec<(MegramId, i64)> = self
             .rule_slots
@@ -114,17 +118,18 @@ impl Engine {
         }
     }
 
-    /// Whether live experience points the other way, and more than one task says so.
+    /// Whether the events of more than one task, and the decision of the tag, contradict a rule.
     fn is_bankrupt(&self, rule: &Megram, tag: &TagEntry, now_ms: i64) -> bool {
         rule.sigma.signum() * tag.aggregate.at(now_ms).decision < 0.0 && self.is_opposed(rule, tag)
     }
 
-    /// Whether enough tasks have lived through the opposite of a rule.
+    /// Whether the events of enough tasks contradict a rule.
     pub(crate) fn is_opposed(&self, rule: &Megram, tag: &TagEntry) -> bool {
         let history = self.index.history(tag, &self.rows).map(|(_, row)| row);
         has_witnesses(history.filter(|row| row.sigma * rule.sigma < 0.0 && !row.blames_the_environment()))
     }
 
+    /// Deletes tags whose attention has faded.
     fn delete_faded(&mut self, now_ms: i64, report: &mut SweepReport) {
         let attention = |tag: &TagEntry| tag.aggregate.at(now_ms).attention;
         let live = self.index.live().map(|(_, tag)| (attention(tag), tag));

@@ -149,7 +149,7 @@ fn closing_does_not_wait_for_a_distiller() {
     let (tell, asked): (_, Receiver<()>) = channel();
     *distiller.tell.lock().unwrap() = Some(tell);
     let options = options(&disk, &distiller);
-    let dream = Some(DreamTimes { every: Duration::from_millis(1), settle: Duration::from_millis(1) });
+    let dream = Some(DreamTimes::new(Duration::from_millis(1), Duration::from_millis(1)));
     let clock = Arc::new(artoo_mkct::clock::SystemClock::default());
     let (memory, _) = Memory::open(
         Path::new(FOLDER),

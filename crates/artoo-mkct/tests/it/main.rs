@@ -10,6 +10,7 @@
 
 mod corrupt;
 mod crash;
+mod disk;
 mod dreamer;
 mod engine;
 mod kill;

@@ -2,7 +2,12 @@
 
 use std::{path::Path, sync::Arc};
 
-use artoo_mkct::{Durability, Memory, NewMegram, State, Tag, record::MegramId};
+use artoo_mkct::{
+    Durability, Memory, NewMegram, State, Tag,
+    export::ImportError,
+    memory::MemoryWriteError,
+    record::{MegramId, PromoteError},
+};
 
 use crate::{
     sim_disk::{Random, SimDisk},
@@ -28,9 +33,9 @@ fn live(memory: &Memory, clock: &Moved, random: &mut Random, operations: usize) 
             }
             1 => drop(memory.dream()),
             2 => drop(memory.query_c(&Tag::new("intent:1", "via:glob"), now)),
-            3 => drop(
-                memory.write_thinking(&Tag::new("law", &format!("no-{}", random.below(3))), "do no harm", now).ok(),
-            ),
+            3 => {
+                drop(memory.write_thinking(&Tag::new("law", format!("no-{}", random.below(3))), "do no harm", now).ok())
+            }
             4 if number % 5 == 0 => drop(memory.compact(now - 5 * DAY).unwrap()),
             _ => ids.extend(memory.write(event(random.below(1_000)), now).unwrap().ids),
         }
@@ -190,4 +195,55 @@ fn a_look_back_finds_what_was_deleted_since_and_says_from_when_it_is_complete() 
     assert_eq!((hindsight.engine.len(), hindsight.complete_from_ms), (0, Some(NOW + 200 * DAY + 1)));
     memory.close().unwrap();
     assert_eq!(open(&disk).0.as_of(NOW).unwrap().complete_from_ms, Some(NOW + 200 * DAY + 1), "kept with the journal");
+}
+
+#[test]
+fn an_exported_memory_is_imported_whole_or_not_at_all() {
+    let (disk, other) = (SimDisk::default(), SimDisk::default());
+    let (memory, _) = open(&disk);
+    let ids: Vec<MegramId> = (0..20).map(|number| memory.write(event(number), NOW).unwrap().ids[0]).collect();
+    let mut text = Vec::new();
+    memory.export(&mut text).unwrap();
+    let (taker, _) = open(&other);
+    // A line that is not valid, behind ones that are.
+    let mut broken = text.clone();
+    broken.extend(b"{}\n");
+    let refused = taker.import(&mut broken.as_slice()).unwrap_err();
+    assert!(matches!(refused, MemoryWriteError::Import(ImportError::Malformed { line: 22, .. })), "{refused:?}");
+    assert!(refused.to_string().starts_with("line 22 is not a record: "), "{refused}");
+    assert_eq!(taker.stats().engine.megrams, 0);
+    let (report, accepted) = taker.import(&mut text.as_slice()).unwrap();
+    assert_eq!((report.applied, report.skipped, accepted.ids), (20, 0, ids));
+    accepted.receipt.wait(Durability::Synced).unwrap();
+    assert_eq!(taker.import(&mut text.as_slice()).unwrap().0.skipped, 20);
+    let left = other.after(crate::sim_disk::Loss::Everything);
+    assert_eq!(crate::support::contents(&open(&left).0), crate::support::contents(&memory));
+}
+
+#[test]
+fn a_promoted_rule_survives_and_a_stale_ticket_is_refused() {
+    let disk = SimDisk::default();
+    let (memory, _) = open(&disk);
+    let tag = Tag::approach("count files", &["glob"]);
+    for task in 0..6 {
+        let draft = NewMegram::new(tag.clone(), State::Accept, "12 files");
+        memory.write(draft.task(format!("task-{task}")), NOW).unwrap();
+    }
+    let ticket = memory.engine().promotions(NOW).remove(0).ticket;
+    let refused = memory.promote(&ticket, " ", NOW).unwrap_err();
+    assert_eq!(refused.to_string(), "the rule is not valid: Content is empty");
+    let rule = memory.promote(&ticket, "count with glob", NOW).unwrap();
+    rule.receipt.wait(Durability::Synced).unwrap();
+    let stale = memory.promote(&ticket, "again", NOW).unwrap_err();
+    assert!(matches!(stale, MemoryWriteError::Promote(PromoteError::AlreadyPromoted)), "{stale:?}");
+    let (memory, _) = open(&disk.after(crate::sim_disk::Loss::Everything));
+    let rules = memory.query_c(&tag, NOW);
+    assert_eq!((rules[0].id, rules[0].content.as_str()), (rule.ids[0], "count with glob"));
+}
+
+#[test]
+fn an_invalid_write_says_what_is_wrong_with_it() {
+    let (memory, _) = open(&SimDisk::default());
+    let refused = memory.write(NewMegram::new(Tag::new("a|b", "c"), State::Accept, "x"), NOW).unwrap_err();
+    assert_eq!(refused.to_string(), "the record is not valid: Space holds '|', which must be escaped");
 }

@@ -1,10 +1,10 @@
-//! Acts: what a request changes. Each is over a selection, which is listed and checked before anything is touched.
+//! Changes of files that a request asks for. The files are listed and checked before anything is changed.
 
 use serde::{Deserialize, Serialize};
 
 use super::Query;
 
-/// One step of a request.
+/// One step of a request: a question or a change.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Step {
@@ -14,115 +14,115 @@ pub enum Step {
     Do(Act),
 }
 
-/// A change of the machine. A selection (`of`) yields files and has no [`Query::Details`].
+/// A change of files or folders. A selection (`of`) is a query that yields files, without [`Query::Details`].
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(tag = "act", rename_all = "snake_case")]
 pub enum Act {
-    /// Creates folders, with those above them; one that is there already stays as it is.
+    /// Creates folders and their missing parents; an existing folder stays as it is.
     CreateFolder {
-        /// Absolute paths, never none.
+        /// Absolute paths of the new folders, at least one.
         paths: Vec<String>,
     },
-    /// Creates a file; what is there already is never overwritten.
+    /// Creates a file; an existing file is never overwritten.
     CreateFile {
-        /// Absolute path.
+        /// Absolute path of the new file.
         path: String,
-        /// Its whole content, perhaps empty. A text that is not empty ends with a line end.
+        /// The file's whole content, possibly empty; otherwise it ends with a newline.
         text: String,
     },
-    /// Copies; nothing is overwritten.
+    /// Copies files; nothing is overwritten.
     Copy {
-        /// What.
+        /// The files to copy.
         of: Query,
-        /// Where to.
+        /// The destination.
         to: Target,
     },
-    /// Moves; nothing is overwritten.
+    /// Moves files; nothing is overwritten.
     Move {
-        /// What.
+        /// The files to move.
         of: Query,
-        /// Where to.
+        /// The destination.
         to: Target,
     },
-    /// Gives new names in the same folder; nothing is overwritten.
+    /// Renames files within their folder; nothing is overwritten.
     Rename {
-        /// What.
+        /// The files to rename.
         of: Query,
-        /// How a name changes.
+        /// How each name changes.
         change: NameChange,
     },
-    /// Packs into one new archive, whose name's end says its form: `.tar.gz`, `.tgz`, `.tar` or `.zip`.
+    /// Packs files into a new archive; the ending of its name (`.tar.gz`, `.tgz`, `.tar`, `.zip`) decides the format.
     Archive {
-        /// What; a folder with all it holds.
+        /// The files to pack; a folder includes everything below it.
         of: Query,
-        /// Absolute path of the archive.
+        /// Absolute path of the new archive.
         to: String,
     },
     /// Unpacks archives into a folder, which is created; nothing is overwritten.
     Extract {
-        /// Archives.
+        /// The archives to unpack.
         of: Query,
-        /// Absolute path of the folder.
+        /// Absolute path of the destination folder.
         to: String,
     },
-    /// Deletes; a folder with all it holds.
+    /// Deletes files; a folder with everything below it.
     Delete {
-        /// What.
+        /// The files to delete.
         of: Query,
     },
-    /// Writes a file's text with every occurrence of a text replaced into a new file; the first stays as it is.
+    /// Writes a copy of a text file in which every occurrence of a text is replaced; the original is unchanged.
     Replace {
-        /// Absolute path of the file that is read.
+        /// Absolute path of the file to read.
         path: String,
-        /// The text, never empty.
+        /// The text to look for, never empty.
         find: String,
-        /// What takes its place.
+        /// The replacement.
         with: String,
         /// Absolute path of the new file.
         to: String,
     },
 }
 
-/// Where something is copied or moved to.
+/// The destination of a copy or a move.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Target {
-    /// Into this folder (absolute), under their own names; it is created where it is not there.
+    /// Into the folder at this absolute path, under the same names; the folder is created if missing.
     Into(String),
-    /// To this path (absolute) itself; only for a selection of one.
+    /// To exactly this absolute path; only for a single file or folder.
     As(String),
 }
 
-/// How a name changes. The stem is what stands before the last dot, or the whole name where that dot is the first sign.
+/// How a file name changes. The stem is the name without its last extension; `.bashrc` is all stem.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum NameChange {
-    /// The whole name becomes this; only for a selection of one.
+    /// Replaces the whole name; only for a single file.
     To(String),
-    /// A template of text with `{stem}`, `{ext}`, `{name}`, `{n}` or `{n:3}` (the element's number in the order, from 1,
-    /// perhaps with leading zeros) and `{modified}` (day of last change).
+    /// Builds the name from a template with `{stem}`, `{ext}`, `{name}`, `{n}` or `{n:3}` (position from 1, optionally
+    /// zero-padded) and `{modified}` (date of the last change).
     Template(String),
-    /// What follows the last dot becomes this (no dot); a name without one gets it.
+    /// Replaces the extension (given without the dot), or adds it to a name that has none.
     Extension(String),
-    /// This text comes before the name.
+    /// Inserts text before the name.
     Prefix(String),
-    /// This text comes after the stem.
+    /// Inserts text after the stem.
     Suffix(String),
-    /// Letters become small.
+    /// Converts the name to lower case.
     LowerCase,
-    /// Letters become capital.
+    /// Converts the name to upper case.
     UpperCase,
-    /// Every occurrence of a text is replaced.
+    /// Replaces every occurrence of a text in the name.
     Replace {
-        /// The text, never empty.
+        /// The text to look for, never empty.
         find: String,
-        /// What takes its place.
+        /// The replacement.
         with: String,
     },
 }
 
 impl Act {
-    /// The selection it is over; an act that creates has none.
+    /// The query for the files the act changes; `None` for an act that only creates files.
     #[must_use]
     pub fn selection(&self) -> Option<&Query> {
         match self {

@@ -4,60 +4,62 @@ use serde::{Deserialize, Serialize};
 
 use super::Ty;
 
-/// What the table says of one fact.
-pub(crate) struct Row {
+/// One row of the table of machine facts.
+pub(crate) struct FactRow {
+    /// The type of the fact's value.
     pub(crate) ty: Ty,
-    /// Its name in English, without the argument.
+    /// The fact's English name, without the argument.
     pub(crate) english: &'static str,
-    /// The command that prints it.
+    /// The command line that prints the fact.
     pub(crate) command: Command,
-    /// Where the check reads it.
+    /// Where the check reads the fact again, independently of the command.
     pub(crate) source: Source,
-    /// The field's name and value, for a fact about something named.
+    /// Name and value of the variant's field, for example `("path", "/home")`.
     pub(crate) argument: Option<(&'static str, String)>,
 }
 
-/// A command line written as for a shell: ` | ` between programs, single quotes around a word with blanks, and `{}` for
-/// the argument.
+/// The command line of a fact, written as for a shell: ` | ` between programs, single quotes around a word with spaces,
+/// `{}` for the argument.
 pub(crate) enum Command {
-    /// Prints the same on every system.
+    /// A command that prints the same on Linux and macOS.
     Portable(&'static str),
-    /// Needs GNU's programs or Linux.
+    /// A command that needs GNU programs or Linux.
     Gnu(&'static str),
-    /// The sandbox hides the network from programs.
+    /// No command: the sandbox hides the network from programs.
     Sandboxed,
-    /// No program prints it as the person's own session has it.
+    /// No command: programs started by artoo don't get this part of the user's environment.
     Missing,
 }
 
-/// Where a check reads a fact, without the program of the command.
+/// Where a check reads a fact without running the fact's command.
 #[derive(Clone, Copy)]
 pub(crate) enum Source {
     /// The local time in a `strftime` format.
     Clock(&'static str),
-    /// The value of the first line `key separator value` of a file.
+    /// The value of the first line `key separator value` of a file: path, key, separator.
     Entry(&'static str, &'static str, char),
-    /// The whole content of a file.
+    /// The content of a file.
     File(&'static str),
-    /// What stands before the separator in each line of a file.
+    /// The first field of each line of a file: path, separator.
     FirstFields(&'static str, char),
     /// An entry of `/proc/meminfo`, in bytes.
     Memory(&'static str),
     /// The difference of two entries of `/proc/meminfo`, in bytes.
     MemoryBetween(&'static str, &'static str),
-    /// The soft limit of this name in `/proc/self/limits`.
+    /// A soft limit in `/proc/self/limits`, by its name.
     Limit(&'static str),
-    /// The effective id of this name in `/proc/self/status`.
+    /// The effective user (`Uid`) or group (`Gid`) id in `/proc/self/status`.
     OwnId(&'static str),
     /// Code of its own in `eval::fact`.
     Computed,
-    /// There is no second source.
+    /// No second source; holds the name of what is missing for the error message.
     Missing(&'static str),
 }
 
 use Command::{Gnu, Missing, Portable, Sandboxed};
 use Source::{Clock, Computed, Entry, File, FirstFields, Limit, Memory, MemoryBetween, OwnId};
 
+/// Declares [`Fact`] and the table with one row for each variant.
 macro_rules! facts {
     ($($(#[doc = $doc:literal])* $name:ident $({ $field:ident: $type:ty })?
         => $ty:ident, $english:literal, $command:expr, $source:expr;)*) => {
@@ -70,11 +72,10 @@ macro_rules! facts {
         }
 
         impl Fact {
-            /// The fact's row of the table.
-            #[expect(clippy::too_many_lines, reason = "a table")]
-            pub(crate) fn row(&self) -> Row {
+            /// The table row of this fact.
+            pub(crate) fn row(&self) -> FactRow {
                 match self {
-                    $(Self::$name $({ $field })? => Row {
+                    $(Self::$name $({ $field })? => FactRow {
                         ty: Ty::$ty,
                         english: $english,
                         command: $command,
@@ -227,6 +228,7 @@ facts! {
     Umask => Text, "umask", Gnu("umask"), Entry("/proc/self/status", "Umask", ':');
 }
 
+/// There is no second source for facts about the network.
 const NETWORK: Source = Source::Missing("the network");
 const MEMORY_TOTAL: &str = "env LC_ALL=C free -b | grep -F -e Mem: | tr -s ' ' | cut -d ' ' -f 2";
 const MEMORY_USED: &str = "env LC_ALL=C free -b | grep -F -e Mem: | tr -s ' ' | cut -d ' ' -f 3";
@@ -239,7 +241,7 @@ const SYSTEM: &str = "grep -m 1 -E -e ^PRETTY_NAME= -- /etc/os-release | cut -d 
 const NAME_SERVERS: &str = "grep -E -e '^nameserver ' -- /etc/resolv.conf | tr -s ' ' | cut -d ' ' -f 2";
 
 impl Fact {
-    /// The type of its value.
+    /// The type of the fact's value.
     #[must_use]
     pub fn ty(&self) -> Ty {
         self.row().ty

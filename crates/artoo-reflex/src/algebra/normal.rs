@@ -1,14 +1,9 @@
-//! Normal form: two readings mean the same exactly when their normal forms are equal.
-
-#![expect(
-    clippy::wildcard_enum_match_arm,
-    reason = "the forms that are rewritten are named; every other stays as it is"
-)]
+//! The normal form of queries and predicates; two readings of a request are the same if their normal forms are equal.
 
 use super::{Pred, Query};
 
 impl Query {
-    /// The normal form: nested filters joined, predicates flattened, sorted and merged, empty filters dropped.
+    /// The normal form of a query: nested filters merged, predicates normalised, empty filters removed.
     #[must_use]
     pub fn normalise(mut self) -> Self {
         for operand in self.operands_mut() {
@@ -33,6 +28,7 @@ impl Query {
         Self::filtered(*of, keep)
     }
 
+    /// A filter over a query, or the query itself if the normalised predicate always holds.
     fn filtered(of: Self, keep: Pred) -> Self {
         match keep.normalise() {
             Pred::All(parts) if parts.is_empty() => of,
@@ -42,7 +38,7 @@ impl Query {
 }
 
 impl Pred {
-    /// The normal form of a predicate.
+    /// The normal form of a predicate: flattened, sorted, negations pushed inwards, bounds merged.
     #[must_use]
     pub fn normalise(self) -> Self {
         match self {
@@ -72,6 +68,7 @@ impl Pred {
         }
     }
 
+    /// The normal form of an `All`: nested ones flattened, one bound of each sort.
     fn conjunction(parts: Vec<Self>) -> Self {
         let mut flat = Vec::new();
         let (mut min, mut max, mut from, mut before) = (None, None, None, None);
@@ -103,6 +100,7 @@ impl Pred {
         Self::single_or(flat, Self::All)
     }
 
+    /// The normal form of an `Any`: nested ones flattened.
     fn disjunction(parts: Vec<Self>) -> Self {
         let mut flat = Vec::new();
         for part in parts {
@@ -114,6 +112,7 @@ impl Pred {
         Self::single_or(flat, Self::Any)
     }
 
+    /// The only part, or all parts sorted and without duplicates under `many`.
     fn single_or(mut parts: Vec<Self>, many: fn(Vec<Self>) -> Self) -> Self {
         parts.sort();
         parts.dedup();
@@ -126,7 +125,7 @@ impl Pred {
     }
 }
 
-/// Folds a bound into the tightest one so far and drops the predicate it came from.
+/// Folds a bound into the tightest one so far; returns `false` so that `retain` removes the predicate.
 fn keep_bound<T>(tightest: &mut Option<T>, bound: T, tighter: fn(T, T) -> T) -> bool {
     *tightest = Some(match tightest.take() {
         Some(earlier) => tighter(earlier, bound),

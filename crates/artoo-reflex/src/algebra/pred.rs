@@ -1,80 +1,81 @@
-//! Predicates: properties of one file, one line or one process.
+//! Predicates: conditions on one file, one line or one process.
 
 use artoo_proto::Timestamp;
 use serde::{Deserialize, Serialize};
 
-/// A property of one file, one line, or one process.
+/// A condition on one file, one line or one process.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Pred {
-    /// Every one holds; empty: always true.
+    /// Every part holds; an empty list always holds.
     All(Vec<Self>),
-    /// At least one holds; empty: never true.
+    /// At least one part holds; an empty list never holds.
     Any(Vec<Self>),
-    /// It does not hold.
+    /// The inner predicate does not hold.
     Not(Box<Self>),
-    /// The name ends in a dot and this extension, whatever the case of ASCII letters. Stored in lower case, no dot.
+    /// The file name ends in a dot and this extension, ignoring ASCII case. Stored in lower case without the dot.
     Extension(String),
-    /// A property of the file's, folder's or process's own name; case counts.
+    /// A test of the name of a file, folder or process; case-sensitive.
     Name(NameTest),
-    /// The same, the case of ASCII letters ignored.
+    /// A test of a file or folder name that ignores ASCII case.
     NameIgnoringCase(NameTest),
-    /// It lies below the folder at this absolute path.
+    /// The file is below the folder at this absolute path.
     Inside(String),
-    /// A folder between the root (itself not counted) and the file has such a name; case counts.
+    /// The name of some folder between the search root (excluded) and the file passes a test; case-sensitive.
     Below(NameTest),
-    /// The length in bytes is at least this.
+    /// The file is at least this many bytes long.
     MinBytes(u64),
-    /// The length in bytes is at most this.
+    /// The file is at most this many bytes long.
     MaxBytes(u64),
-    /// Last changed at this moment or later.
+    /// The file was modified at this time or later.
     ModifiedFrom(Timestamp),
-    /// Last changed before this moment.
+    /// The file was modified before this time.
     ModifiedBefore(Timestamp),
-    /// Last changed later than what lies at this absolute path.
+    /// The file was modified later than the file at this absolute path.
     NewerThan(String),
-    /// Last read at this moment or later.
+    /// The file was last read at this time or later.
     AccessedFrom(Timestamp),
-    /// Last read before this moment.
+    /// The file was last read before this time.
     AccessedBefore(Timestamp),
-    /// A folder with nothing in it, hidden things included.
+    /// The folder is empty, without hidden entries too.
     EmptyFolder,
-    /// A regular file that somebody may execute (one of the three execute bits is set).
+    /// A regular file with at least one of the three execute bits.
     Executable,
-    /// The permission bits are these, of the lowest nine and the three special ones.
+    /// The permission bits (the lowest nine and the three special ones) are exactly these.
     Mode(u32),
-    /// All of these permission bits are set, perhaps more.
+    /// All of these permission bits are set, possibly more.
     ModeAll(u32),
     /// The owning group has this name.
     Group(String),
-    /// The owner has this name.
+    /// The owner of the file or process has this name.
     Owner(String),
-    /// The content (of a file) or the text (of a line) holds this text.
+    /// The content of a file, or the text of a line, contains a text.
     Contains {
-        /// The text, never empty.
+        /// The text to look for, never empty.
         text: String,
-        /// Whether the case of ASCII letters is ignored.
+        /// Whether ASCII case is ignored.
         ignore_case: bool,
     },
-    /// The same with neither an ASCII letter, a digit nor `_` beside it.
+    /// The content of a file, or the text of a line, contains a text as a whole word: with no ASCII letter, digit or
+    /// `_` beside it.
     Word {
-        /// The text, never empty.
+        /// The text to look for, never empty.
         text: String,
-        /// Whether the case of ASCII letters is ignored.
+        /// Whether ASCII case is ignored.
         ignore_case: bool,
     },
-    /// A property of a line as a whole; case counts. Never [`NameTest::Has`], which is [`Pred::Contains`].
+    /// A test of a whole line; case-sensitive. Never [`NameTest::Has`], which is [`Pred::Contains`].
     Line(NameTest),
-    /// A line of nothing but white space.
+    /// The line is empty or white space only.
     Blank,
-    /// A line of at least this many characters.
+    /// The line has at least this many characters.
     MinLength(u64),
-    /// A line of at most this many characters.
+    /// The line has at most this many characters.
     MaxLength(u64),
 }
 
 impl Pred {
-    /// The same tree with every property that is no `All`, `Any` or `Not` replaced.
+    /// The same predicate with each leaf (anything but `All`, `Any`, `Not`) replaced.
     pub(crate) fn map(self, replace: &impl Fn(Self) -> Self) -> Self {
         let each = |parts: Vec<Self>| parts.into_iter().map(|part| part.map(replace)).collect();
         match self {
@@ -85,7 +86,7 @@ impl Pred {
         }
     }
 
-    /// Whether the whole holds, by what its properties say.
+    /// Evaluates the predicate with a function that evaluates its leaves.
     pub(crate) fn holds(&self, property: &impl Fn(&Self) -> bool) -> bool {
         match self {
             Self::All(parts) => parts.iter().all(|part| part.holds(property)),
@@ -95,7 +96,7 @@ impl Pred {
         }
     }
 
-    /// Whether the tree holds a property that passes a test, negated or not.
+    /// Whether any leaf of the predicate passes a test, negated or not.
     pub(crate) fn has(&self, test: &impl Fn(&Self) -> bool) -> bool {
         match self {
             Self::All(parts) | Self::Any(parts) => parts.iter().any(|part| part.has(test)),
@@ -105,18 +106,18 @@ impl Pred {
     }
 }
 
-/// A property of a name, or of a line.
+/// A test of a file name or of a line.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum NameTest {
-    /// It is exactly this.
+    /// Equal to this text.
     Is(String),
-    /// It starts with this.
+    /// Starts with this text.
     Starts(String),
-    /// It ends with this.
+    /// Ends with this text.
     Ends(String),
-    /// It contains this.
+    /// Contains this text.
     Has(String),
-    /// It matches a pattern of `*`, `?` and `[…]`.
+    /// Matches this pattern of `*`, `?` and `[…]`.
     Glob(String),
 }

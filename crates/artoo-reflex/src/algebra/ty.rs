@@ -1,62 +1,57 @@
-//! Types of queries: a query that type-checks has a meaning, one that does not is refused.
-
-#![expect(
-    clippy::wildcard_enum_match_arm,
-    reason = "what is not named has no meaning, whatever else there comes to be"
-)]
+//! Type checking of queries: a query that does not type-check is refused.
 
 use serde::{Deserialize, Serialize};
 
 use super::{Field, Function, GroupKey, Key, Kind, Pred, Query, Relation};
 
-/// What a query yields.
+/// The type of a query's result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Ty {
-    /// Paths.
+    /// Paths of files or folders.
     Files,
     /// Lines of text.
     Lines,
-    /// Paths, each with something about it.
+    /// Paths, each with a property of the file.
     Rows,
-    /// Names of groups, each with its number.
+    /// Group names, each with a number.
     Groups,
-    /// Processes.
+    /// Running processes.
     Processes,
-    /// One number.
+    /// A single number.
     Number,
-    /// A text of its own form.
+    /// A text that is not a list of lines, such as a date or a diff.
     Text,
     /// Yes or no.
     Truth,
 }
 
-/// A query without a meaning.
+/// Why a query does not type-check.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum TypeError {
-    /// An operator over something it does not apply to.
+    /// An operator is applied to an operand of the wrong type.
     #[error("{operator} does not apply to {found:?}")]
     Operand {
-        /// The operator.
+        /// The operator, in words.
         operator: &'static str,
-        /// What it was given.
+        /// The operand's type.
         found: Ty,
     },
-    /// A predicate on something that has no such property.
+    /// A condition asks for a property that the elements don't have.
     #[error("{property} is asked of {of}, which has none")]
     Property {
-        /// The property.
+        /// The property, in words.
         property: &'static str,
-        /// What it was asked of.
+        /// The elements, in words.
         of: &'static str,
     },
-    /// A list that may not be empty is.
+    /// A list that must not be empty is empty.
     #[error("{0} is missing")]
     Missing(&'static str),
 }
 
 impl Query {
-    /// What this query yields.
+    /// The type of the query's result.
     ///
     /// # Errors
     /// When an operator or a predicate does not apply to its operand.
@@ -120,6 +115,7 @@ impl Query {
         }
     }
 
+    /// Checks that each key applies to the operand, and that there is one.
     fn check_order(&self, of: &Self, keys: impl Iterator<Item = Key>) -> Result<Ty, TypeError> {
         let ty = of.ty()?;
         let mut keys = keys.peekable();
@@ -129,7 +125,7 @@ impl Query {
         keys.try_for_each(|key| key.check(ty, of.kind())).map(|()| ty)
     }
 
-    /// Numbers are those of lines in their files, so nothing between may change, reorder or drop text.
+    /// Checks the operand of line numbers: nothing below may reorder, change or add lines.
     fn numbered(&self) -> Result<Ty, TypeError> {
         match self {
             Self::TextFile { .. } | Self::TextOf { .. } => self.ty(),
@@ -138,16 +134,19 @@ impl Query {
         }
     }
 
+    /// Checks that the query yields regular files only.
     fn of_files_only(&self, property: &'static str) -> Result<(), TypeError> {
         of_files_only(self.kind(), property)
     }
 
+    /// The query's type, or an error if it is not the wanted one.
     fn expect(&self, operator: &'static str, wanted: Ty) -> Result<Ty, TypeError> {
         let found = self.ty()?;
         if found == wanted { Ok(found) } else { Err(TypeError::Operand { operator, found }) }
     }
 }
 
+/// Checks that a property is asked of regular files only.
 fn of_files_only(kind: Kind, property: &'static str) -> Result<(), TypeError> {
     match kind {
         Kind::File => Ok(()),
@@ -155,6 +154,7 @@ fn of_files_only(kind: Kind, property: &'static str) -> Result<(), TypeError> {
     }
 }
 
+/// Checks that a property is asked of folders only.
 fn of_folders_only(kind: Kind, property: &'static str) -> Result<(), TypeError> {
     match kind {
         Kind::Folder => Ok(()),
@@ -163,6 +163,7 @@ fn of_folders_only(kind: Kind, property: &'static str) -> Result<(), TypeError> 
 }
 
 impl Key {
+    /// Checks that elements of this type and kind can be sorted by this key.
     fn check(self, ty: Ty, kind: Kind) -> Result<(), TypeError> {
         match (self, ty) {
             (Self::Size, Ty::Files) => of_files_only(kind, "a size"),
@@ -178,6 +179,7 @@ impl Key {
 }
 
 impl Field {
+    /// Checks that the query's elements have this property.
     fn check(self, of: &Query) -> Result<Ty, TypeError> {
         match self {
             Self::Sha256 | Self::Sha1 | Self::Md5 => of.of_files_only("a hash")?,
@@ -191,6 +193,7 @@ impl Field {
 }
 
 impl GroupKey {
+    /// Checks that elements of this type can be grouped by this.
     fn check(self, ty: Ty) -> Result<(), TypeError> {
         match (self, ty) {
             (Self::Text, Ty::Lines) => Ok(()),
@@ -204,6 +207,7 @@ impl GroupKey {
 }
 
 impl Function {
+    /// Checks that this number can be computed from the query's elements.
     fn check(self, of: &Query) -> Result<(), TypeError> {
         let found = of.ty()?;
         match (self, found) {
@@ -223,6 +227,7 @@ impl Function {
 }
 
 impl Pred {
+    /// Checks that the predicate applies to elements of this type and kind.
     fn check(&self, ty: Ty, kind: Kind) -> Result<(), TypeError> {
         match ty {
             Ty::Files => self.check_on_files(kind),
@@ -234,6 +239,7 @@ impl Pred {
         }
     }
 
+    /// Checks that every leaf is a condition on files of this kind.
     fn check_on_files(&self, kind: Kind) -> Result<(), TypeError> {
         match self {
             Self::All(parts) | Self::Any(parts) => parts.iter().try_for_each(|part| part.check_on_files(kind)),
@@ -252,6 +258,7 @@ impl Pred {
         }
     }
 
+    /// Checks that every leaf is a condition on lines.
     fn check_on_lines(&self) -> Result<(), TypeError> {
         let property = match self {
             Self::All(parts) | Self::Any(parts) => return parts.iter().try_for_each(Self::check_on_lines),
@@ -269,6 +276,7 @@ impl Pred {
         Err(TypeError::Property { property, of: "a line of text" })
     }
 
+    /// Checks that every leaf is a condition on processes.
     fn check_on_processes(&self) -> Result<(), TypeError> {
         match self {
             Self::All(parts) | Self::Any(parts) => parts.iter().try_for_each(Self::check_on_processes),

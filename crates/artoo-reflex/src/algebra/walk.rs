@@ -1,8 +1,8 @@
-//! Walking a query: its operand and its source, whatever the operator.
+//! Operands and source of a query, whatever its operator.
 
 use super::{Kind, Query};
 
-/// The operands of a query by reference or by mutable reference; of two texts the first comes first.
+/// The operands of a query, borrowed as the query is: none, one, or the two texts of a comparison.
 macro_rules! operands {
     ($query:expr) => {
         match $query {
@@ -37,25 +37,25 @@ macro_rules! operands {
 }
 
 impl Query {
-    /// What the outermost operator works on (of two texts the first); `None` of a source.
+    /// The (first) operand of the outermost operator; `None` for a source.
     #[must_use]
     pub fn operand(&self) -> Option<&Self> {
         let [first, _] = operands!(self);
         first.map(AsRef::as_ref)
     }
 
-    /// All operands of the outermost operator.
+    /// All operands of the outermost operator, to be changed.
     pub fn operands_mut(&mut self) -> impl Iterator<Item = &mut Self> {
         operands!(self).into_iter().flatten().map(AsMut::as_mut)
     }
 
-    /// The source at the bottom (of two texts the first one's).
+    /// The source at the bottom of the query; of two texts the first one's.
     #[must_use]
     pub fn source(&self) -> &Self {
         self.operand().map_or(self, Self::source)
     }
 
-    /// What counts as an element; files for a text.
+    /// The kind of elements of the query's source; [`Kind::File`] for a text.
     #[must_use]
     pub fn kind(&self) -> Kind {
         if let Self::Tree { kind, .. } | Self::Paths { kind, .. } = self.source() { *kind } else { Kind::File }

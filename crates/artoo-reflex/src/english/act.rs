@@ -1,8 +1,9 @@
-//! Acts in English.
+//! Renders changes of files in English.
 
 use super::{files, listed, quoted, quoted_path};
 use crate::algebra::{Act, Kind, NameChange, Query, Target};
 
+/// The English sentence of an act.
 pub(super) fn phrase(act: &Act) -> String {
     match act {
         Act::CreateFolder { paths } if paths.len() == 1 => format!("create the folder {}", listed(paths)),
@@ -28,12 +29,13 @@ pub(super) fn phrase(act: &Act) -> String {
     }
 }
 
-/// A selection with its article; paths of no known kind stand by themselves.
+/// A selection in English with its article; plain paths get none.
 fn the(of: &Query) -> String {
     let phrase = files::phrase(of);
     if matches!(of, Query::Paths { kind: Kind::Any, .. }) { phrase } else { format!("the {phrase}") }
 }
 
+/// The destination in English.
 fn target(to: &Target) -> String {
     match to {
         Target::Into(folder) => format!("into the folder {}", quoted_path(folder)),
@@ -41,6 +43,7 @@ fn target(to: &Target) -> String {
     }
 }
 
+/// The change of names in English.
 fn name_change(change: &NameChange) -> String {
     match change {
         NameChange::To(name) => format!("to {}", quoted(name)),

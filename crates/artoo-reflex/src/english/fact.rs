@@ -1,8 +1,9 @@
-//! Facts of the machine in English.
+//! Renders facts of the machine in English.
 
 use super::{quoted, quoted_path};
 use crate::algebra::Fact;
 
+/// The English name of a fact with its argument.
 pub(super) fn phrase(fact: &Fact) -> String {
     let row = fact.row();
     match (row.argument, fact) {

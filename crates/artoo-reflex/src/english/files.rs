@@ -1,12 +1,10 @@
-//! Selections of files, folders and processes in English.
-
-#![expect(clippy::wildcard_enum_match_arm, reason = "it takes off the operators it names and hands on the rest")]
+//! Renders selections of files, folders and processes in English.
 
 use super::pred::predicate;
 use super::{listed, order};
 use crate::algebra::{Depth, Key, Kind, Order, Query, SortKey};
 
-/// Ordered by size or time, so that both are shown anyway.
+/// Whether the files are sorted by size or time, so that a listing shows both.
 pub(super) fn is_measured(query: &Query) -> bool {
     match query {
         Query::Limit { of, .. } => is_measured(of),
@@ -15,6 +13,7 @@ pub(super) fn is_measured(query: &Query) -> bool {
     }
 }
 
+/// The noun phrase of a selection, such as "files in the folder /x, ending in .pdf".
 pub(super) fn phrase(query: &Query) -> String {
     match query {
         Query::Tree { kind, .. } => format!("{} {}", noun(*kind, true), where_in(query)),
@@ -35,7 +34,7 @@ pub(super) fn phrase(query: &Query) -> String {
     }
 }
 
-/// "5 largest files …", "largest file …", or "first 5 files …, sorted by …".
+/// The noun phrase of the first elements of an order, such as "5 largest files …".
 fn limit(of: &Query, count: u64) -> String {
     if let Query::Sort { of, keys } = of
         && let [SortKey { by, order }] = keys.as_slice()
@@ -53,6 +52,7 @@ fn limit(of: &Query, count: u64) -> String {
     format!("first {count} {}", phrase(of))
 }
 
+/// The superlative for a sort key and direction, such as "largest".
 fn superlative(by: Key, order: Order) -> Option<&'static str> {
     match (by, order) {
         (Key::Size | Key::TotalSize, Order::Descending) => Some("largest"),
@@ -63,7 +63,7 @@ fn superlative(by: Key, order: Order) -> Option<&'static str> {
     }
 }
 
-/// The kind of a tree, filtered or not.
+/// The kind of entries of a possibly filtered tree; `None` for any other query.
 fn tree_kind(query: &Query) -> Option<Kind> {
     match query {
         Query::Tree { kind, .. } => Some(*kind),
@@ -72,7 +72,7 @@ fn tree_kind(query: &Query) -> Option<Kind> {
     }
 }
 
-/// Where a selection is taken from, without its noun.
+/// The places and conditions of a selection, without its noun.
 fn where_in(query: &Query) -> String {
     match query {
         Query::Tree { roots, depth, hidden, .. } => {
@@ -89,6 +89,7 @@ fn where_in(query: &Query) -> String {
     }
 }
 
+/// The noun for a kind of entry.
 fn noun(kind: Kind, plural: bool) -> &'static str {
     match (kind, plural) {
         (Kind::File, true) => "files",
@@ -101,7 +102,7 @@ fn noun(kind: Kind, plural: bool) -> &'static str {
     }
 }
 
-/// The word for a key of an order.
+/// The word for a sort key.
 pub(super) fn key(by: Key) -> &'static str {
     match by {
         Key::Size | Key::TotalSize => "size",
@@ -118,7 +119,7 @@ pub(super) fn key(by: Key) -> &'static str {
     }
 }
 
-/// "1st", "2nd", "3rd", "4th", "11th", "21st".
+/// A number as "1st", "2nd", "3rd", "4th", "11th".
 fn ordinal(n: u64) -> String {
     let ending = match (n % 10, n % 100) {
         (1, last) if last != 11 => "st",

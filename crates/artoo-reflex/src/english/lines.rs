@@ -1,11 +1,10 @@
-//! Lines of text in English.
-
-#![expect(clippy::wildcard_enum_match_arm, reason = "it takes off the operators it names and hands on the rest")]
+//! Renders texts in English.
 
 use super::pred::predicate;
 use super::{fact, files, order, quoted, quoted_path};
 use crate::algebra::{NamePart, Part, Query, Relation, Rewrite, Separator};
 
+/// The noun phrase of lines, such as "lines of the file a.txt, sorted by text".
 pub(super) fn phrase(query: &Query) -> String {
     match query {
         Query::TextFile { path } => format!("lines of the file {}", quoted_path(path)),
@@ -43,6 +42,7 @@ pub(super) fn phrase(query: &Query) -> String {
     }
 }
 
+/// A transformation in English.
 fn rewrite(how: &Rewrite) -> String {
     match how {
         Rewrite::UpperCase => "in upper case".to_owned(),
@@ -56,6 +56,7 @@ fn rewrite(how: &Rewrite) -> String {
     }
 }
 
+/// The words for a part of a path.
 fn name_part(part: NamePart) -> &'static str {
     match part {
         NamePart::Name => "bare names",
@@ -64,12 +65,12 @@ fn name_part(part: NamePart) -> &'static str {
     }
 }
 
-/// The second text of a comparison.
+/// A text of a comparison in English: the path of a whole file, else the phrase of its lines.
 pub(super) fn compared(query: &Query) -> String {
     if let Query::TextFile { path } = query { quoted_path(path) } else { phrase(query) }
 }
 
-/// "words of the file x": lines by another name.
+/// The noun phrase of lines with another unit, such as "words of the file a.txt".
 pub(super) fn of_unit(unit: &str, query: &Query) -> String {
     let lines = phrase(query);
     match lines.strip_prefix("lines") {
@@ -78,6 +79,7 @@ pub(super) fn of_unit(unit: &str, query: &Query) -> String {
     }
 }
 
+/// The noun phrase of a range of lines.
 fn part_of(of: &Query, part: Part) -> String {
     let lines = phrase(of);
     let rest = lines.strip_prefix("lines").unwrap_or(&lines);

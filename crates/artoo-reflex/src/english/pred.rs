@@ -1,8 +1,9 @@
-//! Predicates in English.
+//! Renders predicates in English.
 
 use super::quoted;
 use crate::algebra::{NameTest, Pred};
 
+/// A predicate in English, such as "ending in .pdf, of at least 10 bytes".
 pub(super) fn predicate(pred: &Pred) -> String {
     match pred {
         Pred::All(parts) => {
@@ -70,6 +71,7 @@ pub(super) fn predicate(pred: &Pred) -> String {
     }
 }
 
+/// A predicate as one side of an "or" or "and", in brackets where needed.
 fn alternative(pred: &Pred) -> String {
     match pred {
         Pred::All(parts) => {
@@ -86,6 +88,7 @@ fn alternative(pred: &Pred) -> String {
     }
 }
 
+/// A test of a name in English.
 fn name(test: &NameTest) -> String {
     match test {
         NameTest::Is(text) if text.contains(['*', '?', '[']) => format!("named literally {}", quoted(text)),
@@ -97,12 +100,12 @@ fn name(test: &NameTest) -> String {
     }
 }
 
-/// Kinds of file, any of which will do: "ending in .a or .b".
+/// Whether the predicate is a choice of extensions: "ending in .a or .b".
 fn is_choice_of_kinds(pred: &Pred) -> bool {
     matches!(pred, Pred::Any(parts) if parts.iter().all(|part| matches!(part, Pred::Extension(_))))
 }
 
-/// ".pdf" of "not a PDF".
+/// The extension that a predicate excludes, if it is "not this extension".
 fn excluded_kind(pred: &Pred) -> Option<String> {
     match pred {
         Pred::Not(inner) if matches!(**inner, Pred::Extension(_)) => Some(ending(inner)),
@@ -110,6 +113,7 @@ fn excluded_kind(pred: &Pred) -> Option<String> {
     }
 }
 
+/// An extension with its dot.
 fn ending(pred: &Pred) -> String {
     match pred {
         Pred::Extension(extension) => format!(".{extension}"),

@@ -1,21 +1,22 @@
-//! Archives read back: tar, tar.gz and zip, from their formats' own definitions.
+//! Reads the entries of archives: tar, tar.gz and zip.
 
 use std::io::Read as _;
 use std::path::Path;
 
 use super::{EvalError, FileSystem, digest, text};
 
-/// Tar: a header, and the unit that contents are padded to.
+/// The block size of tar, in bytes.
 const BLOCK: usize = 512;
 
-/// Zip: the signature of the end of the central directory, of one of its entries, and of a file's own header.
+/// Signature of a zip file's end-of-central-directory record.
 const ZIP_END: &[u8] = b"PK\x05\x06";
+/// Signature of an entry of a zip file's central directory.
 const ZIP_ENTRY: &[u8] = b"PK\x01\x02";
 
-/// One thing in an archive.
+/// An entry of an archive.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Member {
-    /// As stored, without a slash at the end.
+    /// The stored name, without a trailing slash.
     pub(super) name: Vec<u8>,
     pub(super) is_folder: bool,
     /// SHA-256 of a file's content.
@@ -23,14 +24,14 @@ pub(super) struct Member {
 }
 
 impl Member {
-    /// The name as archive programs list it.
+    /// The name as archive programs list it: with a slash after a folder.
     pub(super) fn shown_name(&self) -> Vec<u8> {
         let slash: &[u8] = if self.is_folder { b"/" } else { b"" };
         [&self.name, slash].concat()
     }
 }
 
-/// What an archive holds, in its order; its form is told by its name's end.
+/// The entries of an archive, in its order; the ending of its name decides the format.
 pub(super) fn members(path: &Path, fs: &dyn FileSystem) -> Result<Vec<Member>, EvalError> {
     let damaged = || EvalError::NoSecondSource("what this archive holds");
     let name = path.as_os_str().to_ascii_lowercase();
@@ -47,19 +48,20 @@ pub(super) fn members(path: &Path, fs: &dyn FileSystem) -> Result<Vec<Member>, E
     }
 }
 
-/// What comes out of a decompressor; `None` of more than is held.
+/// The output of a decompressor, or an error if it exceeds the limit.
 fn unpacked(reader: impl std::io::Read) -> Option<Vec<u8>> {
     let mut bytes = Vec::new();
     reader.take(text::MAX_TEXT_BYTES as u64 + 1).read_to_end(&mut bytes).ok()?;
     (bytes.len() <= text::MAX_TEXT_BYTES).then_some(bytes)
 }
 
+/// An entry from its stored name and content.
 fn member(name: &[u8], is_folder: bool, content: &[u8]) -> Member {
     let name = name.strip_suffix(b"/").unwrap_or(name).to_vec();
     Member { name, is_folder, digest: if is_folder { String::new() } else { digest::of_bytes(content) } }
 }
 
-/// POSIX ustar with the long names of GNU and of pax.
+/// The entries of a tar archive (POSIX ustar, with GNU and pax long names).
 fn tar(bytes: &[u8]) -> Option<Vec<Member>> {
     let mut members = Vec::new();
     let mut long_name: Option<Vec<u8>> = None;
@@ -87,6 +89,7 @@ fn tar(bytes: &[u8]) -> Option<Vec<Member>> {
     }
 }
 
+/// The name in a tar header, with its prefix.
 fn tar_name(header: &[u8]) -> Vec<u8> {
     let field = |range: std::ops::Range<usize>| until_nul(header.get(range).unwrap_or_default());
     let (name, prefix) = (field(0..100), field(345..500));
@@ -97,11 +100,12 @@ fn tar_name(header: &[u8]) -> Vec<u8> {
     name.to_vec()
 }
 
+/// The bytes before the first NUL.
 fn until_nul(bytes: &[u8]) -> &[u8] {
     bytes.split(|byte| *byte == 0).next().unwrap_or_default()
 }
 
-/// Octal digits, or the high bit and a number in bytes.
+/// A number in a tar header: octal digits, or binary if the high bit is set.
 fn tar_number(field: &[u8]) -> Option<usize> {
     if field.first()? & 0x80 != 0 {
         let low = field.get(field.len().checked_sub(8)?..)?;
@@ -111,7 +115,7 @@ fn tar_number(field: &[u8]) -> Option<usize> {
     usize::from_str_radix(digits, 8).ok()
 }
 
-/// `length key=value\n`, repeated.
+/// The `path` record of a pax header of `length key=value` lines.
 fn pax_path(mut records: &[u8]) -> Option<Vec<u8>> {
     while !records.is_empty() {
         let blank = records.iter().position(|byte| *byte == b' ')?;
@@ -125,7 +129,7 @@ fn pax_path(mut records: &[u8]) -> Option<Vec<u8>> {
     None
 }
 
-/// The central directory, and each file's data by it. Archives of more than 4 GB are not read.
+/// The entries of a zip archive, from its central directory; archives over 4 GB are not read.
 fn zip(bytes: &[u8]) -> Option<Vec<Member>> {
     let end = bytes.windows(ZIP_END.len()).rposition(|window| window == ZIP_END)?;
     let count = number::<2>(bytes, end + 10)?;
@@ -157,7 +161,7 @@ fn zip(bytes: &[u8]) -> Option<Vec<Member>> {
     Some(members)
 }
 
-/// A little-endian number of so many bytes.
+/// A little-endian number of `N` bytes at an offset.
 fn number<const BYTES: usize>(bytes: &[u8], at: usize) -> Option<usize> {
     let field = bytes.get(at..at.checked_add(BYTES)?)?;
     Some(field.iter().rev().fold(0, |value, byte| value << 8 | usize::from(*byte)))

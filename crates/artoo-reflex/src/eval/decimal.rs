@@ -1,12 +1,12 @@
-//! Decimal numbers in texts, computed in billionths.
+//! Decimal numbers at the start of lines, as integers in billionths.
 
-/// One, in billionths: decimals beyond the ninth are cut off.
+/// The number one, in billionths. Digits after the ninth decimal are dropped.
 pub(super) const UNIT: i128 = 1_000_000_000;
 
-/// Most digits before the point of a number in a text; a longer run is no number anybody adds up.
+/// Maximum number of digits before the decimal point; a longer run is not read as a number.
 const MAX_DIGITS: usize = 24;
 
-/// The number a line begins with, in billionths: blanks, perhaps a minus, digits, perhaps a point and digits.
+/// The number at the start of a line, in billionths: blanks, an optional minus, digits, optional decimals.
 pub(super) fn leading(line: &[u8]) -> Option<i128> {
     let blanks = line.iter().take_while(|byte| matches!(byte, b' ' | b'\t')).count();
     let rest = line.get(blanks..)?;
@@ -28,11 +28,12 @@ pub(super) fn leading(line: &[u8]) -> Option<i128> {
     Some(sign * value)
 }
 
+/// The value of a run of digits.
 fn decimal(digits: &[u8]) -> i128 {
     digits.iter().fold(0, |value, digit| value * 10 + i128::from(digit - b'0'))
 }
 
-/// A number in billionths, as people write it.
+/// A number in billionths as text, without trailing zeros.
 pub(super) fn shown(value: i128) -> String {
     let (sign, value) = (if value < 0 { "-" } else { "" }, value.unsigned_abs());
     let unit = UNIT.unsigned_abs();

@@ -1,4 +1,4 @@
-//! Digests of contents, read again.
+//! Hashes of file contents.
 
 use std::path::Path;
 
@@ -11,7 +11,7 @@ use super::{EvalError, FileSystem, FileSystemError, unreadable};
 /// Bytes read at a time.
 const BLOCK_BYTES: usize = 64 << 10;
 
-/// Which digest.
+/// A hash algorithm.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Algorithm {
     Md5,
@@ -19,7 +19,7 @@ pub(super) enum Algorithm {
     Sha256,
 }
 
-/// The digest of a file's content, in hexadecimal.
+/// The hash of a file's content, in hexadecimal.
 pub(super) fn of_file(path: &Path, algorithm: Algorithm, fs: &dyn FileSystem) -> Result<String, EvalError> {
     match algorithm {
         Algorithm::Md5 => read::<Md5>(path, fs),
@@ -43,7 +43,7 @@ fn read<D: Digest>(path: &Path, fs: &dyn FileSystem) -> Result<String, EvalError
     }
 }
 
-/// The SHA-256 digest of bytes, in hexadecimal.
+/// The SHA-256 of bytes, in hexadecimal.
 pub(super) fn of_bytes(bytes: &[u8]) -> String {
     hex(&Sha256::digest(bytes))
 }

@@ -1,86 +1,86 @@
-//! What a second computation may look at: files, and what the machine tells of itself.
+//! The trait through which this crate reads the machine, and the types of its results.
 
 use std::path::{Path, PathBuf};
 
 use artoo_proto::Timestamp;
 
-/// Read access to a machine: its files, and the few facts that no file holds.
+/// Read access to a machine: its files, and facts that no file contains.
 pub trait FileSystem {
-    /// The entries directly in a folder, in any order.
+    /// The direct entries of a folder, in any order.
     ///
     /// # Errors
     /// When it is not there, is no folder, or can't be read.
     fn list(&self, folder: &Path) -> Result<Vec<Entry>, FileSystemError>;
 
-    /// What lies at a path; a symbolic link is not followed.
+    /// The entry at a path, without following a symbolic link.
     ///
     /// # Errors
     /// When nothing is there or it can't be read.
     fn metadata(&self, path: &Path) -> Result<Entry, FileSystemError>;
 
-    /// Opens a regular file for reading from its start.
+    /// Opens a regular file for reading.
     ///
     /// # Errors
     /// When it is not there, is no regular file, or can't be read.
     fn open<'a>(&'a self, file: &Path) -> Result<Box<dyn std::io::Read + 'a>, FileSystemError>;
 
-    /// A path with the links among its folders followed; its last part is not, and need not be there.
+    /// The path with links among its folders resolved; its last part is kept and need not exist.
     fn real(&self, path: &Path) -> PathBuf;
 
-    /// Room on the file system that holds a path.
+    /// The space on the file system that contains a path.
     ///
     /// # Errors
     /// When nothing is there or the system does not say.
     fn space(&self, path: &Path) -> Result<Space, FileSystemError>;
 
-    /// The value of an environment variable of the person's own session.
+    /// The value of an environment variable of the user's own session.
     fn variable(&self, name: &str) -> Option<Vec<u8>>;
 
     /// The folder this program was started in.
     fn current_folder(&self) -> PathBuf;
 
-    /// The present.
+    /// The current time.
     fn now(&self) -> Timestamp;
 
-    /// Seconds that local time is ahead of UTC at a moment.
+    /// The offset of local time from UTC at a given time, in seconds.
     fn utc_offset_s(&self, at: Timestamp) -> i32;
 }
 
-/// Room on a file system, in bytes.
+/// The space on a file system, in bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Space {
-    /// All of it.
+    /// The total size.
     pub total: u64,
-    /// What holds data.
+    /// The used bytes.
     pub used: u64,
-    /// What a person without special rights can still fill.
+    /// The bytes available to an unprivileged user.
     pub available: u64,
 }
 
-/// One element of a folder.
+/// A file, folder or other entry of the file system.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Entry {
-    /// Absolute path.
+    /// The absolute path.
     pub path: PathBuf,
-    /// What it is, without following links.
+    /// The kind of entry; links are not followed.
     pub kind: EntryKind,
-    /// Length in bytes.
+    /// The size in bytes.
     pub bytes: u64,
-    /// Time of last change, rounded down to milliseconds.
+    /// The modification time, rounded down to milliseconds.
     pub modified: Timestamp,
-    /// Permission bits: the lowest nine and the three special ones.
+    /// The permission bits: the lowest nine and the three special ones.
     pub mode: u32,
-    /// The owner's number.
+    /// The owner's user id.
     pub owner: u32,
-    /// The owning group's number.
+    /// The owning group's id.
     pub group: u32,
-    /// Time of last reading, rounded down to milliseconds.
+    /// The time of the last read, rounded down to milliseconds.
     pub accessed: Timestamp,
-    /// Room it takes on disk, in bytes.
+    /// The space taken on disk, in bytes.
     pub disk_bytes: u64,
 }
 
-/// What an entry is.
+/// The kind of an entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum EntryKind {
     /// A regular file.
@@ -96,30 +96,32 @@ pub enum EntryKind {
 /// Why something can't be read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum FileSystemError {
-    /// Nothing is there.
+    /// The path doesn't exist.
     #[error("not found")]
     NotFound,
-    /// It is there and may not be read.
+    /// Reading is not permitted.
     #[error("not readable")]
     Denied,
-    /// It is something else than was asked for (a file where a folder is meant).
+    /// The entry has the wrong kind, for example a file where a folder is expected.
     #[error("of another kind")]
     OtherKind,
-    /// Anything else the system reports.
+    /// Any other error of the system.
     #[error("input or output failed")]
     Failed,
 }
 
 impl Entry {
+    /// The path as bytes.
     pub(crate) fn path_bytes(&self) -> &[u8] {
         self.path.as_os_str().as_encoded_bytes()
     }
 
+    /// The file name as bytes.
     pub(crate) fn name_bytes(&self) -> &[u8] {
         self.path.file_name().map_or(&[], |name| name.as_encoded_bytes())
     }
 
-    /// The path on one line, as the tools show it.
+    /// The path escaped for one line, as the tools print it.
     pub(crate) fn shown(&self) -> String {
         artoo_proto::escape::path_line(self.path_bytes())
     }

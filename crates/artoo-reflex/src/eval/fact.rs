@@ -1,6 +1,4 @@
-//! Facts of the machine from a second source: the kernel's own files, the standard library, the calendar.
-
-#![expect(clippy::wildcard_enum_match_arm, reason = "only facts whose row says so are computed by code of their own")]
+//! Evaluates facts of the machine from their second source: files of the kernel, the standard library, the calendar.
 
 use std::path::Path;
 
@@ -17,7 +15,7 @@ const SECOND_MS: i64 = 1_000;
 
 const DAY_MS: i64 = 86_400 * SECOND_MS;
 
-/// A fact's value.
+/// The value of a fact.
 pub(super) fn value(fact: &Fact, fs: &dyn FileSystem) -> Result<Answer, EvalError> {
     Ok(match fact.row().source {
         Source::Clock(format) => Answer::Text(clock(format, fs.now(), fs)),
@@ -38,7 +36,7 @@ pub(super) fn value(fact: &Fact, fs: &dyn FileSystem) -> Result<Answer, EvalErro
     })
 }
 
-/// A fact with code of its own.
+/// The value of a fact whose row says [`Source::Computed`].
 fn computed(fact: &Fact, fs: &dyn FileSystem) -> Result<Answer, EvalError> {
     let text = |text: String| Ok(Answer::Text(text));
     let space = |path: &str| fs.space(Path::new(path)).map_err(unreadable(Path::new(path)));
@@ -97,28 +95,29 @@ fn computed(fact: &Fact, fs: &dyn FileSystem) -> Result<Answer, EvalError> {
     }
 }
 
+/// A result of lines.
 fn lines<T: Into<String>>(texts: impl Iterator<Item = T>) -> Answer {
     Answer::Lines(texts.map(|text| Line::plain(text.into().into_bytes())).collect())
 }
 
-/// A moment on the local clock.
+/// A timestamp as local date and time.
 fn local(at: Timestamp, fs: &dyn FileSystem) -> Option<DateTime> {
     let offset = Offset::from_seconds(fs.utc_offset_s(at)).ok()?;
     jiff::Timestamp::from_millisecond(at.as_millis()).ok().map(|at| offset.to_datetime(at))
 }
 
-/// A moment on the local clock in a `strftime` format; empty outside the calendar.
+/// A timestamp as local time in a `strftime` format; empty if outside the calendar.
 pub(super) fn clock(format: &str, at: Timestamp, fs: &dyn FileSystem) -> String {
     local(at, fs).map_or_else(String::new, |at| at.strftime(format).to_string())
 }
 
-/// An offset from UTC in seconds as `+0530`.
+/// An offset from UTC as `+0530`.
 fn offset(seconds: i32) -> String {
     let (sign, minutes) = (if seconds < 0 { '-' } else { '+' }, seconds.unsigned_abs() / 60);
     format!("{sign}{:02}{:02}", minutes / 60, minutes % 60)
 }
 
-/// When the kernel was started, by its own account.
+/// The time the kernel was started, from `/proc/stat`.
 fn boot_time(fs: &dyn FileSystem) -> Result<String, EvalError> {
     let none = EvalError::NoSecondSource("the time of the start");
     let seconds: i64 = entry_of("/proc/stat", "btime", ' ', fs)?.parse().map_err(|_| none.clone())?;
@@ -126,7 +125,7 @@ fn boot_time(fs: &dyn FileSystem) -> Result<String, EvalError> {
     Ok(at.strftime("%Y-%m-%d %H:%M:%S").to_string())
 }
 
-/// Bytes on disk that a folder with everything below it takes; a file with two names is counted twice.
+/// Disk usage of a file or folder in bytes; a file with two hard links counts twice.
 fn disk_usage(path: &Path, fs: &dyn FileSystem) -> Result<u64, EvalError> {
     let itself = fs.metadata(path).map_err(unreadable(path))?;
     let mut below = Vec::new();
@@ -136,7 +135,7 @@ fn disk_usage(path: &Path, fs: &dyn FileSystem) -> Result<u64, EvalError> {
     Ok(below.iter().fold(itself.disk_bytes, |sum, entry| sum.saturating_add(entry.disk_bytes)))
 }
 
-/// The used share of the space that the user can have, as `27%`, rounded up.
+/// The used share of the space available to the user, as `27%`, rounded up.
 fn used_share(space: &Space) -> Result<String, EvalError> {
     let all = u128::from(space.used) + u128::from(space.available);
     let none = EvalError::NoSecondSource("the share of room in use");
@@ -152,7 +151,7 @@ fn memory(key: &str, fs: &dyn FileSystem) -> Result<u64, EvalError> {
     kilobytes.map(|kilobytes| kilobytes * 1024).ok_or(EvalError::NoSecondSource("memory"))
 }
 
-/// The number of processors this program may run on.
+/// The number of processors this process may run on.
 fn processors(fs: &dyn FileSystem) -> Result<u64, EvalError> {
     let none = EvalError::NoSecondSource("the number of processors");
     let allowed = entry_of("/proc/self/status", "Cpus_allowed_list", ':', fs)?;
@@ -163,7 +162,7 @@ fn processors(fs: &dyn FileSystem) -> Result<u64, EvalError> {
     allowed.split(',').map(size).sum::<Option<u64>>().ok_or(none)
 }
 
-/// The parts of `uname -a`, from the kernel's own files.
+/// The parts of `uname -a`, from the kernel's files.
 fn system_details(fs: &dyn FileSystem) -> Result<String, EvalError> {
     let parts = ["ostype", "hostname", "osrelease", "version"];
     let parts = parts.into_iter().map(|name| content_of(&format!("/proc/sys/kernel/{name}"), fs));
@@ -171,7 +170,7 @@ fn system_details(fs: &dyn FileSystem) -> Result<String, EvalError> {
     Ok(format!("{} {} GNU/Linux", parts.join(" "), std::env::consts::ARCH))
 }
 
-/// A soft limit of this program, which the programs it starts inherit.
+/// A soft limit of this process; child processes inherit it.
 fn limit(name: &str, fs: &dyn FileSystem) -> Result<String, EvalError> {
     let table = text::system_file("/proc/self/limits", fs)?;
     let row = table.lines().find_map(|line| line.strip_prefix(name));
@@ -179,12 +178,13 @@ fn limit(name: &str, fs: &dyn FileSystem) -> Result<String, EvalError> {
     soft.ok_or(EvalError::NoSecondSource("this limit"))
 }
 
+/// The value of an environment variable.
 fn variable(name: &str, fs: &dyn FileSystem) -> Result<String, EvalError> {
     let value = fs.variable(name).ok_or(EvalError::NoSecondSource("a variable of that name"))?;
     Ok(String::from_utf8_lossy(&value).into_owned())
 }
 
-/// The path of the first program of that name on the person's own search path.
+/// The path of the first program of this name in `PATH`.
 fn program(name: &str, fs: &dyn FileSystem) -> Result<String, EvalError> {
     // A link is followed by opening it: what can be opened is a file.
     let is_program = |path: &String| {
@@ -196,12 +196,12 @@ fn program(name: &str, fs: &dyn FileSystem) -> Result<String, EvalError> {
     candidates.find(is_program).ok_or(EvalError::NoSecondSource("a program of that name"))
 }
 
-/// The content of a file of the system, without the white space at its end.
+/// The content of a file, without trailing white space.
 fn content_of(path: &str, fs: &dyn FileSystem) -> Result<String, EvalError> {
     Ok(text::system_file(path, fs)?.trim_end().to_owned())
 }
 
-/// The value of the first line `key separator value`.
+/// The value of the first line `key separator value` of a file.
 fn entry_of(path: &str, key: &str, separator: char, fs: &dyn FileSystem) -> Result<String, EvalError> {
     let file = text::system_file(path, fs)?;
     let mut entries = file.lines().filter_map(|line| line.split_once(separator));
@@ -209,7 +209,7 @@ fn entry_of(path: &str, key: &str, separator: char, fs: &dyn FileSystem) -> Resu
     found.ok_or(EvalError::NoSecondSource("this entry"))
 }
 
-/// Lines of `lscpu` that can be checked: name and value.
+/// The names and values of the lines of `lscpu` that can be checked.
 pub(super) fn processor_details(fs: &dyn FileSystem) -> Result<Vec<(&'static str, String)>, EvalError> {
     let processors = text::system_file("/proc/cpuinfo", fs)?;
     let online = processors.lines().filter(|line| line.starts_with("processor")).count();

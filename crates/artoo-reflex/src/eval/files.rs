@@ -1,4 +1,4 @@
-//! Files: the walk, the order, and what of a folder lies below it.
+//! Evaluates queries about files: walks folders, filters and sorts.
 
 use std::cmp::Ordering;
 use std::collections::HashMap;
@@ -7,7 +7,7 @@ use std::path::Path;
 use super::{Entry, EntryKind, EvalError, FileSystem, MAX_ENTRIES, by_keys, pred, unreadable};
 use crate::algebra::{Depth, Key, Kind, Pred, Query, SortKey};
 
-/// What lies under the roots, each thing once, by path.
+/// The entries below the roots, each once, sorted by path.
 pub(super) fn tree(
     roots: &[String],
     depth: Depth,
@@ -24,7 +24,7 @@ pub(super) fn tree(
     Ok(found)
 }
 
-/// Things named one by one.
+/// The existing entries of this kind at the given paths.
 pub(super) fn named(paths: &[String], kind: Kind, fs: &dyn FileSystem) -> Result<Vec<Entry>, EvalError> {
     let mut found = Vec::new();
     for path in paths {
@@ -38,11 +38,13 @@ pub(super) fn named(paths: &[String], kind: Kind, fs: &dyn FileSystem) -> Result
     Ok(found)
 }
 
+/// Sorts entries by path and removes duplicates.
 fn by_path(found: &mut Vec<Entry>) {
     found.sort_by(|a, b| a.path_bytes().cmp(b.path_bytes()));
     found.dedup_by(|a, b| a.path == b.path);
 }
 
+/// Whether an entry is of the wanted kind.
 pub(super) fn is_of(wanted: Kind, found: EntryKind) -> bool {
     match wanted {
         Kind::Any => true,
@@ -59,19 +61,19 @@ pub(super) fn keep(
     of: &Query,
     fs: &dyn FileSystem,
 ) -> Result<Vec<Entry>, EvalError> {
-    let scene = pred::Scene::new(keep, of, fs)?;
+    let scene = pred::FileTest::new(keep, of, fs)?;
     files.retain(|entry| scene.holds(keep, entry));
     Ok(files)
 }
 
-/// Orders files; what no key tells apart stays as it was.
+/// Sorts files; ties keep their order.
 pub(super) fn sort(mut files: Vec<Entry>, keys: &[SortKey], fs: &dyn FileSystem) -> Result<Vec<Entry>, EvalError> {
     let totals = totals(&files, keys, fs)?;
     files.sort_by(|a, b| compare(keys, a, b, &totals));
     Ok(files)
 }
 
-/// The sums that an order by [`Key::TotalSize`] needs.
+/// The total sizes of folders, if a key is [`Key::TotalSize`].
 pub(super) fn totals(
     files: &[Entry],
     keys: &[SortKey],
@@ -86,7 +88,7 @@ pub(super) fn totals(
     Ok(totals)
 }
 
-/// The order of the keys alone; what they don't tell apart is equal.
+/// Compares two files by the sort keys.
 pub(super) fn compare(keys: &[SortKey], a: &Entry, b: &Entry, totals: &HashMap<std::path::PathBuf, u64>) -> Ordering {
     by_keys(keys, |key| match key {
         Key::Size => a.bytes.cmp(&b.bytes),
@@ -99,7 +101,7 @@ pub(super) fn compare(keys: &[SortKey], a: &Entry, b: &Entry, totals: &HashMap<s
     })
 }
 
-/// What follows the name's last dot, in lower case; empty where there is none.
+/// The extension in lower case; empty if there is none.
 pub(super) fn extension(entry: &Entry) -> Vec<u8> {
     let name = entry.name_bytes();
     match name.iter().rposition(|byte| *byte == b'.') {
@@ -108,7 +110,7 @@ pub(super) fn extension(entry: &Entry) -> Vec<u8> {
     }
 }
 
-/// Sum of the lengths of the regular files below a folder, hidden ones included.
+/// Total size of the regular files below a folder, hidden ones included.
 pub(super) fn total_size(folder: &Path, fs: &dyn FileSystem) -> Result<u64, EvalError> {
     let mut found = Vec::new();
     walk(folder, Depth::Whole, true, fs, &mut found)?;
@@ -116,12 +118,12 @@ pub(super) fn total_size(folder: &Path, fs: &dyn FileSystem) -> Result<u64, Eval
     Ok(regular.fold(0, |sum: u64, entry| sum.saturating_add(entry.bytes)))
 }
 
-/// Whether a path is where the kernel shows itself.
+/// Whether a path is `/proc` or `/sys`.
 fn is_of_the_kernel(path: &Path) -> bool {
     path == Path::new("/proc") || path == Path::new("/sys")
 }
 
-/// Everything below a folder, the folder itself left out.
+/// Collects all entries below a folder, without the folder itself.
 pub(super) fn walk(
     root: &Path,
     depth: Depth,

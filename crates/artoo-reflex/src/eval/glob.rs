@@ -1,6 +1,6 @@
-//! Patterns of `*`, `?` and `[…]`, matched character by character.
+//! Matches names against patterns of `*`, `?` and `[…]`.
 
-/// Whether the whole name matches.
+/// Whether a pattern matches the whole name.
 pub(super) fn matches(pattern: &str, name: &str) -> bool {
     let pattern: Vec<char> = pattern.chars().collect();
     let name: Vec<char> = name.chars().collect();
@@ -31,7 +31,7 @@ pub(super) fn matches(pattern: &str, name: &str) -> bool {
     }
 }
 
-/// Reads the class that begins at `at`: where it ends and whether `c` is in it. `None` where it never ends.
+/// Parses the character class that starts at `at`: its end, and whether it contains `c`. `None` if it is not closed.
 fn class(pattern: &[char], at: usize, c: char) -> Option<(usize, bool)> {
     let mut i = at + 1;
     let negated = matches!(pattern.get(i), Some('!' | '^'));

@@ -1,9 +1,4 @@
-//! Groups of elements, properties of files, and files with the same content.
-
-#![expect(
-    clippy::wildcard_enum_match_arm,
-    reason = "what an operator does not apply to has no value, whatever else there comes to be"
-)]
+//! Evaluates groupings, properties of files and duplicates.
 
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, HashMap};
@@ -12,7 +7,7 @@ use super::digest::{self, Algorithm};
 use super::{Answer, Entry, EntryKind, EvalError, FileSystem, Row, by_keys, files, number, process, text};
 use crate::algebra::{Field, Function, GroupKey, Key, SortKey};
 
-/// One number for each group, in the order of the groups' names.
+/// One number for each group, sorted by group name.
 pub(super) fn groups(
     of: Answer,
     by: GroupKey,
@@ -39,6 +34,7 @@ pub(super) fn groups(
     }
 }
 
+/// The name of the group a file belongs to.
 fn group_of(
     entry: &Entry,
     by: GroupKey,
@@ -60,7 +56,7 @@ fn group_of(
     })
 }
 
-/// What an entry is, in a word.
+/// The word for a kind of entry.
 pub(super) fn kind_name(kind: EntryKind) -> &'static str {
     match kind {
         EntryKind::File => "file",
@@ -70,12 +66,12 @@ pub(super) fn kind_name(kind: EntryKind) -> &'static str {
     }
 }
 
-/// The owner's name, or the number of one that has none.
+/// The owner's name, or the user id if it has no name.
 fn owner(entry: &Entry, users: &HashMap<u32, String>) -> String {
     users.get(&entry.owner).cloned().unwrap_or_else(|| entry.owner.to_string())
 }
 
-/// The order of two groups by several keys.
+/// Compares two groups by the sort keys.
 pub(super) fn compare(keys: &[SortKey], a: &(Vec<u8>, u64), b: &(Vec<u8>, u64)) -> Ordering {
     by_keys(keys, |key| match key {
         Key::Value => a.1.cmp(&b.1),
@@ -110,7 +106,7 @@ pub(super) fn field(files: Vec<Entry>, field: Field, fs: &dyn FileSystem) -> Res
     files.into_iter().map(row).collect()
 }
 
-/// The files whose content at least one other has too, with its digest, sorted.
+/// The files whose content occurs more than once, with its hash, sorted.
 pub(super) fn duplicates(files: Vec<Entry>, fs: &dyn FileSystem) -> Result<Vec<Row>, EvalError> {
     let mut by_length: HashMap<u64, Vec<Entry>> = HashMap::new();
     for entry in files {

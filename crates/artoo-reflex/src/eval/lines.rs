@@ -1,9 +1,4 @@
-//! Lines: where they come from, their order, and what is made of them.
-
-#![expect(
-    clippy::wildcard_enum_match_arm,
-    reason = "what an operator does not apply to has no value, whatever else there comes to be"
-)]
+//! Evaluates queries about lines of text.
 
 use std::cmp::Ordering;
 use std::collections::HashMap;
@@ -16,22 +11,23 @@ use crate::algebra::{Key, Part, Separator, SortKey};
 /// A line of a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Line {
-    /// Its bytes, without the line end.
+    /// The bytes of the line, without the newline.
     pub text: Vec<u8>,
-    /// The file it is of, where it is shown with it.
+    /// The file it comes from, if the path is shown with it.
     pub file: Option<Arc<PathBuf>>,
-    /// Its number in its file, from 1.
+    /// The line number in its file, from 1.
     pub number: u64,
-    /// Whether it is shown with its number.
+    /// Whether it is shown with its line number.
     pub is_numbered: bool,
 }
 
 impl Line {
+    /// A line shown without path and line number.
     pub(super) fn plain(text: Vec<u8>) -> Self {
         Self { text, file: None, number: 0, is_numbered: false }
     }
 
-    /// `path:number:text`, without what it is not shown with.
+    /// The line as printed: `path:number:text`, with only the parts that are shown.
     #[must_use]
     pub fn shown(&self) -> Vec<u8> {
         let mut shown = Vec::new();
@@ -47,7 +43,7 @@ impl Line {
     }
 }
 
-/// The lines of a file. The end of the last line may be missing.
+/// The lines of a file.
 pub(super) fn of_file(path: &Path, with_path: bool, fs: &dyn FileSystem) -> Result<Vec<Line>, EvalError> {
     let file = with_path.then(|| Arc::new(path.to_owned()));
     let line = |(index, text): (usize, Vec<u8>)| Line {
@@ -59,7 +55,7 @@ pub(super) fn of_file(path: &Path, with_path: bool, fs: &dyn FileSystem) -> Resu
     Ok(text::split(text::content(path, fs)?).into_iter().enumerate().map(line).collect())
 }
 
-/// The lines of many files, one file after the other in the order of their paths.
+/// The lines of several files, the files sorted by path.
 pub(super) fn of_files(files: &[Entry], fs: &dyn FileSystem) -> Result<Vec<Line>, EvalError> {
     let mut files: Vec<&Entry> = files.iter().collect();
     files.sort_by(|a, b| a.path_bytes().cmp(b.path_bytes()));
@@ -75,12 +71,12 @@ pub(super) fn of_files(files: &[Entry], fs: &dyn FileSystem) -> Result<Vec<Line>
     Ok(lines)
 }
 
-/// The names of what an archive holds.
+/// The names of an archive's entries as lines.
 pub(super) fn of_archive(path: &Path, fs: &dyn FileSystem) -> Result<Vec<Line>, EvalError> {
     Ok(archive::members(path, fs)?.into_iter().map(|member| Line::plain(member.shown_name())).collect())
 }
 
-/// Orders lines; what no key tells apart stays as it was.
+/// Sorts lines; ties keep their order.
 pub(super) fn sort(mut lines: Vec<Line>, keys: &[SortKey]) -> Vec<Line> {
     let number = |line: &Line| decimal::leading(&line.text).unwrap_or(0);
     lines.sort_by(|a, b| {
@@ -94,16 +90,17 @@ pub(super) fn sort(mut lines: Vec<Line>, keys: &[SortKey]) -> Vec<Line> {
     plain(lines)
 }
 
-/// What only a line in its place can be shown with is dropped.
+/// Removes paths and line numbers.
 fn plain(lines: Vec<Line>) -> Vec<Line> {
     lines.into_iter().map(|line| Line::plain(line.text)).collect()
 }
 
+/// The number of characters of a line.
 fn characters(text: &[u8]) -> usize {
     String::from_utf8_lossy(text).chars().count()
 }
 
-/// A stretch of lines.
+/// A range of lines.
 pub(super) fn part(lines: Vec<Line>, part: Part) -> Vec<Line> {
     let size = |count: u64| usize::try_from(count).unwrap_or(usize::MAX);
     let (skip, take) = match part {
@@ -116,7 +113,7 @@ pub(super) fn part(lines: Vec<Line>, part: Part) -> Vec<Line> {
     lines.into_iter().skip(skip).take(take).collect()
 }
 
-/// The lines that occur at least so often, each once, where it occurs first.
+/// Each line that occurs at least this often, once, in the order of first occurrence.
 pub(super) fn unique(lines: Vec<Line>, at_least: usize) -> Vec<Line> {
     let mut counts: HashMap<Vec<u8>, usize> = HashMap::new();
     for line in &lines {
@@ -128,7 +125,7 @@ pub(super) fn unique(lines: Vec<Line>, at_least: usize) -> Vec<Line> {
     plain(kept)
 }
 
-/// Runs of letters, digits and apostrophes; A to Z in lower case, as the plain tools have it.
+/// The words of all lines: runs of letters, digits and apostrophes, ASCII letters in lower case.
 pub(super) fn words(lines: &[Line]) -> Vec<Line> {
     let mut words = Vec::new();
     for line in lines {
@@ -152,13 +149,13 @@ pub(super) fn column(lines: &[Line], number: u64, separator: &Separator) -> Vec<
     lines.iter().map(|line| Line::plain(field(line).unwrap_or_default())).collect()
 }
 
-/// Every occurrence of a text replaced.
+/// The lines with every occurrence of a text replaced.
 pub(super) fn replace(lines: &[Line], find: &str, with: &str) -> Vec<Line> {
     let replaced = |line: &Line| text::replace(&line.text, find.as_bytes(), with.as_bytes());
     lines.iter().map(|line| Line::plain(replaced(line))).collect()
 }
 
-/// The lines, shown with their numbers.
+/// The lines, marked to be shown with their line numbers.
 pub(super) fn numbered(lines: Vec<Line>) -> Vec<Line> {
     lines.into_iter().map(|line| Line { is_numbered: true, ..line }).collect()
 }

@@ -1,16 +1,11 @@
-//! Numbers: counts, sums of sizes, and the numbers that lines begin with.
-
-#![expect(
-    clippy::wildcard_enum_match_arm,
-    reason = "what an operator does not apply to has no value, whatever else there comes to be"
-)]
+//! Evaluates numbers: counts, sizes, and sums of the numbers at the start of lines.
 
 use std::path::Path;
 
 use super::{Answer, Entry, EntryKind, EvalError, FileSystem, Line, decimal, evaluate, text};
 use crate::algebra::{Function, Query};
 
-/// One number made of a query's elements.
+/// A number computed from all elements of a query.
 pub(super) fn aggregate(of: &Query, function: Function, fs: &dyn FileSystem) -> Result<Answer, EvalError> {
     if let (Query::TextFile { path }, Function::Characters) = (of, function) {
         // Of a whole file, whether the last line has an end is known.
@@ -43,7 +38,7 @@ pub(super) fn aggregate(of: &Query, function: Function, fs: &dyn FileSystem) -> 
     }
 }
 
-/// A number made of the lengths of regular files.
+/// A number computed from the sizes of regular files.
 pub(super) fn of_files(files: &[Entry], function: Function) -> Result<u64, EvalError> {
     let bytes = files.iter().filter(|entry| entry.kind == EntryKind::File).map(|entry| entry.bytes);
     let sum = bytes.clone().fold(0, u64::saturating_add);
@@ -57,6 +52,7 @@ pub(super) fn of_files(files: &[Entry], function: Function) -> Result<u64, EvalE
     }
 }
 
+/// A number computed from the numbers at the start of lines.
 fn of_numbers(lines: &[Line], function: Function) -> Result<i128, EvalError> {
     let numbers: Vec<i128> = lines.iter().filter_map(|line| decimal::leading(&line.text)).collect();
     let sum = numbers.iter().fold(0, |sum: i128, number| sum.saturating_add(*number));
@@ -70,11 +66,12 @@ fn of_numbers(lines: &[Line], function: Function) -> Result<i128, EvalError> {
     found.ok_or(EvalError::NoNumber)
 }
 
+/// Whether a byte is ASCII white space, vertical tab included.
 pub(super) fn is_blank(byte: u8) -> bool {
     byte.is_ascii_whitespace() || byte == 0x0b
 }
 
-/// Characters of a text; bytes that are not UTF-8 are none.
+/// The number of characters; invalid UTF-8 is not counted.
 fn valid_characters(bytes: &[u8]) -> u64 {
     bytes.utf8_chunks().map(|chunk| chunk.valid().chars().count() as u64).sum()
 }

@@ -1,4 +1,4 @@
-//! What an act left behind, read again: done as asked, and nothing else.
+//! Checks after an act that the disk shows what was asked for, and nothing else.
 
 mod acts;
 mod before;
@@ -13,63 +13,66 @@ use serde_json::Value;
 use super::{EntryKind, EvalError, FileSystem, Verification, digest, unreadable};
 use crate::algebra::Act;
 
-/// Decides whether an act was done, and nothing else.
+/// Checks that an act was performed as asked, and nothing else was changed.
 ///
-/// `calls` are all calls behind it: the listing of the selection and the calls of `files` with what they changed. The
-/// disk is read again: a delete removed exactly the selection, copies and moves arrived with equal digest, a new name is
-/// the one asked for, an archive holds the selection. What was selected is computed again from the disk as it was
-/// before, as far as that can still be known; the evidence says where it can't.
+/// `calls` are all calls made for it: the listings of the selection and the calls of `files` with their recorded
+/// changes. The disk is read again: deleted files are gone, copies and moves arrived with equal hashes, new names are
+/// as asked, an archive contains the selection. The selection is computed again on the disk as it was before, as far as
+/// that is known; the evidence says where it isn't.
 #[must_use]
 pub fn performed(act: &Value, calls: &[ToolCall], fs: &dyn FileSystem) -> Verification {
     let Ok(act) = serde_json::from_value::<Act>(act.clone()) else {
         return Verification::fail("the check holds no act");
     };
-    match Done::read(calls, fs).and_then(|done| acts::check(&act, &done, fs)) {
+    match Changes::read(calls, fs).and_then(|changes| acts::check(&act, &changes, fs)) {
         Ok(evidence) => Verification::pass(evidence),
-        Err(Undone(problem)) => Verification::fail(problem),
+        Err(NotPerformed(problem)) => Verification::fail(problem),
     }
 }
 
-/// Why an act does not count as done.
+/// Why the check of an act fails, in one sentence.
 #[derive(Debug)]
-struct Undone(String);
+struct NotPerformed(String);
 
-impl From<EvalError> for Undone {
+impl From<EvalError> for NotPerformed {
     fn from(problem: EvalError) -> Self {
         Self(format!("could not be read again: {problem}"))
     }
 }
 
-fn undone<T>(problem: impl Into<String>) -> Result<T, Undone> {
-    Err(Undone(problem.into()))
+/// An error with this reason.
+fn not_performed<T>(problem: impl Into<String>) -> Result<T, NotPerformed> {
+    Err(NotPerformed(problem.into()))
 }
 
+/// A path escaped for one line.
 fn shown(path: &Path) -> String {
     escape::path_line(path.as_os_str().as_encoded_bytes())
 }
 
-/// What the calls tell: what was listed, and what is different now.
-struct Done {
-    /// Real paths, in the order listed.
+/// What the calls of an act listed and changed.
+struct Changes {
+    /// The listed real paths, in order.
     listed: Vec<PathBuf>,
-    /// What was there and is not, with its digest.
+    /// The removed paths with their hashes.
     gone: BTreeMap<PathBuf, String>,
-    /// What was not there and is.
+    /// The created paths with their hashes.
     made: BTreeMap<PathBuf, String>,
 }
 
-impl Done {
-    fn read(calls: &[ToolCall], fs: &dyn FileSystem) -> Result<Self, Undone> {
-        let mut done = Self { listed: Vec::new(), gone: BTreeMap::new(), made: BTreeMap::new() };
+impl Changes {
+    /// Collects listings and changes from the calls.
+    fn read(calls: &[ToolCall], fs: &dyn FileSystem) -> Result<Self, NotPerformed> {
+        let mut changes = Self { listed: Vec::new(), gone: BTreeMap::new(), made: BTreeMap::new() };
         let mut listing: Option<&ToolCall> = None;
         let mut acts = 0;
         for call in calls {
             if call.status != CallStatus::Ok {
-                return undone(format!("a call of {} did not succeed", call.tool));
+                return not_performed(format!("a call of {} did not succeed", call.tool));
             }
             if call.tool != "files" {
                 if !call.changed.is_empty() {
-                    return undone(format!("a call of {} changed something", call.tool));
+                    return not_performed(format!("a call of {} changed something", call.tool));
                 }
                 listing = Some(call);
                 continue;
@@ -77,21 +80,21 @@ impl Done {
             acts += 1;
             // An act that names its path itself has no list.
             if let (Some(listing), Some(paths)) = (listing.take(), call.input.get("paths")) {
-                done.take_list(listing, paths, fs)?;
+                changes.take_list(listing, paths, fs)?;
             }
             for change in &call.changed {
-                done.take_change(&change.path, change.before.as_deref(), change.after.as_deref())?;
+                changes.take_change(&change.path, change.before.as_deref(), change.after.as_deref())?;
             }
         }
-        if acts == 0 { undone("no call did it") } else { Ok(done) }
+        if acts == 0 { not_performed("no call did it") } else { Ok(changes) }
     }
 
-    /// What was acted on must be what was listed, whole and in its order.
-    fn take_list(&mut self, listing: &ToolCall, acted_on: &Value, fs: &dyn FileSystem) -> Result<(), Undone> {
+    /// Checks that the files acted on are exactly those listed, and records them.
+    fn take_list(&mut self, listing: &ToolCall, acted_on: &Value, fs: &dyn FileSystem) -> Result<(), NotPerformed> {
         let lines: Vec<&str> = listing.output.lines().filter(|line| !line.is_empty()).collect();
         let acted_on = acted_on.as_array().map(|paths| paths.iter().filter_map(Value::as_str).collect::<Vec<_>>());
         if listing.truncated || acted_on.as_ref() != Some(&lines) {
-            return undone("what was acted on is not what was listed");
+            return not_performed("what was acted on is not what was listed");
         }
         for line in lines {
             self.listed.push(fs.real(&path(line)?));
@@ -99,69 +102,72 @@ impl Done {
         Ok(())
     }
 
-    fn take_change(&mut self, line: &str, before: Option<&str>, after: Option<&str>) -> Result<(), Undone> {
+    /// Records a created or removed path.
+    fn take_change(&mut self, line: &str, before: Option<&str>, after: Option<&str>) -> Result<(), NotPerformed> {
         let at = path(line)?;
         let (changes, digest) = match (before, after) {
             (Some(digest), None) => (&mut self.gone, digest),
             (None, Some(digest)) => (&mut self.made, digest),
-            _ => return undone(format!("{} was changed in place", shown(&at))),
+            _ => return not_performed(format!("{} was changed in place", shown(&at))),
         };
         match changes.insert(at, digest.to_owned()) {
             None => Ok(()),
-            Some(_) => undone(format!("{line} was changed twice")),
+            Some(_) => not_performed(format!("{line} was changed twice")),
         }
     }
 
-    /// The listed things without those below another: they go with it.
+    /// The listed paths that are not below another listed one.
     fn outermost(&self) -> Vec<&PathBuf> {
         let is_below = |path: &PathBuf| self.listed.iter().any(|other| other != path && path.starts_with(other));
         self.listed.iter().filter(|path| !is_below(path)).collect()
     }
 
-    fn nothing_gone(&self) -> Result<(), Undone> {
+    /// Checks that nothing was removed.
+    fn nothing_gone(&self) -> Result<(), NotPerformed> {
         match self.gone.keys().next() {
             None => Ok(()),
-            Some(path) => undone(format!("{} is gone, which was not asked for", shown(path))),
+            Some(path) => not_performed(format!("{} is gone, which was not asked for", shown(path))),
         }
     }
 
-    /// Everything expected is made, with this digest, and so on disk; of all else, only the folders on the way.
-    fn made_exactly(&self, expected: &BTreeMap<PathBuf, String>, fs: &dyn FileSystem) -> Result<(), Undone> {
+    /// Checks that every expected path was created with its hash, and nothing else except parent folders.
+    fn made_exactly(&self, expected: &BTreeMap<PathBuf, String>, fs: &dyn FileSystem) -> Result<(), NotPerformed> {
         for (path, digest) in expected {
             match self.made.get(path) {
                 Some(made) if made == digest => {}
-                Some(_) => return undone(format!("{} is not what was to be there", shown(path))),
-                None => return undone(format!("{} was not made", shown(path))),
+                Some(_) => return not_performed(format!("{} is not what was to be there", shown(path))),
+                None => return not_performed(format!("{} was not made", shown(path))),
             }
             if digest_of(path, fs)? != *digest {
-                return undone(format!("{}, read again, is not what was to be there", shown(path)));
+                return not_performed(format!("{}, read again, is not what was to be there", shown(path)));
             }
         }
         for (path, digest) in self.made.iter().filter(|(path, _)| !expected.contains_key(*path)) {
             let is_on_the_way = digest == FOLDER && expected.keys().any(|target| target.starts_with(path));
             if !is_on_the_way {
-                return undone(format!("{} was made, which was not asked for", shown(path)));
+                return not_performed(format!("{} was made, which was not asked for", shown(path)));
             }
         }
         Ok(())
     }
 }
 
-fn path(line: &str) -> Result<PathBuf, Undone> {
+/// The path that an escaped line stands for.
+fn path(line: &str) -> Result<PathBuf, NotPerformed> {
     #[cfg(unix)]
     let name = |bytes| <OsString as std::os::unix::ffi::OsStringExt>::from_vec(bytes);
     match escape::path_from_line(line) {
         Some(bytes) if bytes.starts_with(b"/") => Ok(PathBuf::from(name(bytes))),
-        _ => undone(format!("{:?} is no path", escape::shorten(&escape::one_line(line), 200))),
+        _ => not_performed(format!("{:?} is no path", escape::shorten(&escape::one_line(line), 200))),
     }
 }
 
-/// What stands at a path, as the record of changes tells it. Of a link the record's own word is taken.
-fn digest_of(path: &Path, fs: &dyn FileSystem) -> Result<String, Undone> {
+/// The hash of the file at a path, or the marker for a folder.
+fn digest_of(path: &Path, fs: &dyn FileSystem) -> Result<String, NotPerformed> {
     let entry = fs.metadata(path).map_err(unreadable(path))?;
     match entry.kind {
         EntryKind::Folder => Ok(FOLDER.to_owned()),
         EntryKind::File => Ok(digest::of_file(path, digest::Algorithm::Sha256, fs)?),
-        EntryKind::Link | EntryKind::Other => undone(format!("{} is neither file nor folder", shown(path))),
+        EntryKind::Link | EntryKind::Other => not_performed(format!("{} is neither file nor folder", shown(path))),
     }
 }

@@ -1,9 +1,4 @@
-//! Whether a predicate holds, of a file, of a line or of a process.
-
-#![expect(
-    clippy::wildcard_enum_match_arm,
-    reason = "what an operator does not apply to has no value, whatever else there comes to be"
-)]
+//! Evaluates predicates on files, lines and processes.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -11,17 +6,19 @@ use std::path::{Path, PathBuf};
 use super::{Entry, EvalError, FileSystem, Process, glob, process, text};
 use crate::algebra::{NameTest, Pred, Query};
 
-/// What the test of a file needs besides the file.
-pub(super) struct Scene<'a> {
+/// Tests files against predicates, with the user and group names that the predicates need.
+pub(super) struct FileTest<'a> {
     fs: &'a dyn FileSystem,
+    /// The search roots, for conditions on the folders below them.
     roots: Vec<PathBuf>,
-    /// Names of users by number; empty where no predicate asks.
+    /// User names by id; empty if no condition is on the owner.
     owners: HashMap<u32, String>,
-    /// The same of groups.
+    /// Group names by id; empty if no condition is on the group.
     groups: HashMap<u32, String>,
 }
 
-impl<'a> Scene<'a> {
+impl<'a> FileTest<'a> {
+    /// Reads the names that the predicate needs.
     pub(super) fn new(pred: &Pred, of: &Query, fs: &'a dyn FileSystem) -> Result<Self, EvalError> {
         let roots = match of.source() {
             Query::Tree { roots, .. } => roots.iter().map(PathBuf::from).collect(),
@@ -33,7 +30,7 @@ impl<'a> Scene<'a> {
         Ok(Self { fs, roots, owners, groups })
     }
 
-    /// Whether a predicate holds of a file. Content that can't be read holds nothing.
+    /// Whether a predicate holds for a file. Unreadable content contains no text.
     pub(super) fn holds(&self, pred: &Pred, entry: &Entry) -> bool {
         pred.holds(&|property| match property {
             Pred::Extension(extension) => has_extension(entry.name_bytes(), extension),
@@ -67,6 +64,7 @@ impl<'a> Scene<'a> {
         })
     }
 
+    /// Whether the name of a folder between a root and the file passes a test.
     fn lies_below(&self, entry: &Entry, test: &NameTest) -> bool {
         self.roots.iter().any(|root| {
             let Some(folder) = entry.path.strip_prefix(root).ok().and_then(|below| below.parent()) else {
@@ -77,7 +75,7 @@ impl<'a> Scene<'a> {
     }
 }
 
-/// Whether a predicate holds of a line; one about files never does.
+/// Whether a predicate holds for a line.
 pub(super) fn holds_of_line(pred: &Pred, line: &[u8]) -> bool {
     let length = || String::from_utf8_lossy(line).chars().count() as u64;
     pred.holds(&|property| match property {
@@ -91,7 +89,7 @@ pub(super) fn holds_of_line(pred: &Pred, line: &[u8]) -> bool {
     })
 }
 
-/// Whether a predicate holds of a process; one about files never does.
+/// Whether a predicate holds for a process.
 pub(super) fn holds_of_process(pred: &Pred, process: &Process) -> bool {
     pred.holds(&|property| match property {
         Pred::Name(test) => passes(&process.name, test),
@@ -100,13 +98,14 @@ pub(super) fn holds_of_process(pred: &Pred, process: &Process) -> bool {
     })
 }
 
+/// Whether a name ends in a dot and this extension, ignoring ASCII case.
 fn has_extension(name: &[u8], extension: &str) -> bool {
     let extension = extension.as_bytes();
     let Some(dot) = name.len().checked_sub(extension.len() + 1) else { return false };
     name.get(dot) == Some(&b'.') && name.get(dot + 1..).is_some_and(|end| end.eq_ignore_ascii_case(extension))
 }
 
-/// The same with ASCII letters in lower case on both sides.
+/// Whether a name passes a test, ignoring ASCII case.
 fn passes_ignoring_case(name: &[u8], test: &NameTest) -> bool {
     let small = |text: &String| text.to_ascii_lowercase();
     let test = match test {
@@ -119,7 +118,7 @@ fn passes_ignoring_case(name: &[u8], test: &NameTest) -> bool {
     passes(&name.to_ascii_lowercase(), &test)
 }
 
-/// Whether a name or a line passes a test.
+/// Whether a name or line passes a test.
 pub(super) fn passes(name: &[u8], test: &NameTest) -> bool {
     match test {
         NameTest::Is(text) => name == text.as_bytes(),

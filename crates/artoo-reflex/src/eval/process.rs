@@ -1,9 +1,4 @@
-//! Running processes and users, from what the kernel and the user list say.
-
-#![expect(
-    clippy::wildcard_enum_match_arm,
-    reason = "what an operator does not apply to has no value, whatever else there comes to be"
-)]
+//! Running processes, and names of users and groups, from `/proc` and the account files.
 
 use std::cmp::Ordering;
 use std::collections::HashMap;
@@ -12,25 +7,25 @@ use std::path::Path;
 use super::{EntryKind, EvalError, FileSystem, by_keys, text};
 use crate::algebra::{Key, SortKey};
 
-/// Kernel clock ticks a second: fixed at 100 in what Linux shows to programs.
+/// Clock ticks per second in `/proc/PID/stat`: always 100 on Linux.
 const TICKS_PER_SECOND: u64 = 100;
 
 /// A running process.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Process {
-    /// Its number.
+    /// The process id.
     pub id: u64,
-    /// The command's name, as the kernel knows it (at most 15 bytes).
+    /// The command's name as the kernel stores it (at most 15 bytes).
     pub name: Vec<u8>,
     /// The owner's name.
     pub user: String,
-    /// Resident memory.
+    /// Resident memory in bytes.
     pub memory_bytes: u64,
-    /// Processor time over its life, in tenths of a percent of one processor.
+    /// Processor time per lifetime, in tenths of a percent of one processor.
     pub cpu_permille: u64,
 }
 
-/// All processes, by number.
+/// All processes, sorted by id.
 pub(super) fn all(fs: &dyn FileSystem) -> Result<Vec<Process>, EvalError> {
     let no_source = |_| EvalError::NoSecondSource("the list of processes");
     let users = users(fs).unwrap_or_default();
@@ -48,6 +43,7 @@ pub(super) fn all(fs: &dyn FileSystem) -> Result<Vec<Process>, EvalError> {
     Ok(found)
 }
 
+/// The process with this id, if it still exists.
 fn one(id: u64, uptime_s: u64, users: &HashMap<u32, String>, fs: &dyn FileSystem) -> Option<Process> {
     let stat = text::content(Path::new(&format!("/proc/{id}/stat")), fs).ok()?;
     // The name stands in parentheses and may hold some itself.
@@ -73,7 +69,7 @@ fn one(id: u64, uptime_s: u64, users: &HashMap<u32, String>, fs: &dyn FileSystem
     })
 }
 
-/// Orders processes; what no key tells apart stays as it was.
+/// Sorts processes; ties keep their order.
 pub(super) fn sort(mut processes: Vec<Process>, keys: &[SortKey]) -> Vec<Process> {
     processes.sort_by(|a, b| {
         by_keys(keys, |key| match key {
@@ -86,16 +82,17 @@ pub(super) fn sort(mut processes: Vec<Process>, keys: &[SortKey]) -> Vec<Process
     processes
 }
 
-/// Names of users by number.
+/// User names by id.
 pub(super) fn users(fs: &dyn FileSystem) -> Result<HashMap<u32, String>, EvalError> {
     by_number("/etc/passwd", fs)
 }
 
-/// Names of groups by number.
+/// Group names by id.
 pub(super) fn groups(fs: &dyn FileSystem) -> Result<HashMap<u32, String>, EvalError> {
     by_number("/etc/group", fs)
 }
 
+/// Names by id from an account file.
 fn by_number(list: &str, fs: &dyn FileSystem) -> Result<HashMap<u32, String>, EvalError> {
     let list = text::system_file(list, fs).map_err(|_| EvalError::NoSecondSource("the names of users"))?;
     let user = |line: &str| {

@@ -1,10 +1,10 @@
-//! New names, from the algebra's definition of how a name changes.
+//! Computes new file names from a [`NameChange`](crate::algebra::NameChange).
 
 use artoo_proto::Timestamp;
 
 use crate::algebra::NameChange;
 
-/// The new name of the element at `position` (from 1) of the order; `None` where the template has an unknown field.
+/// The new name of the file at a position (from 1); `None` if the template has an unknown field.
 pub(super) fn new_name(change: &NameChange, name: &str, modified: Timestamp, position: usize) -> Option<String> {
     // A dot that is the first sign begins no extension.
     let (stem, extension) = match name.rsplit_once('.') {

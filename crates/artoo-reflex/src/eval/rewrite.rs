@@ -1,14 +1,14 @@
-//! Text written otherwise: letters, order and ends of lines, and parts of paths.
+//! Evaluates transformations of text, and parts of paths.
 
 use std::path::Path;
 
 use super::{Entry, EvalError, Line, files};
 use crate::algebra::{NamePart, Rewrite};
 
-/// Columns to the next stop of a tab.
+/// Columns between tab stops.
 const TAB_STOP: usize = 8;
 
-/// The occurrences of a text, one a line.
+/// The occurrences of a text as lines.
 pub(super) fn matches(lines: &[Line], text: &str, ignore_case: bool, whole_word: bool) -> Vec<Line> {
     let of_line = |line: &Line| -> Vec<Line> {
         let found = super::text::occurrences(&line.text, text.as_bytes(), ignore_case, whole_word);
@@ -17,7 +17,7 @@ pub(super) fn matches(lines: &[Line], text: &str, ignore_case: bool, whole_word:
     lines.iter().flat_map(of_line).collect()
 }
 
-/// The text written otherwise.
+/// The lines after a transformation.
 pub(super) fn rewritten(lines: Vec<Line>, how: &Rewrite) -> Result<Vec<Line>, EvalError> {
     let each = |change: fn(&[u8]) -> Vec<u8>| lines.iter().map(|line| Line::plain(change(&line.text))).collect();
     Ok(match how {
@@ -54,7 +54,7 @@ fn unknown(what: &'static str) -> EvalError {
     EvalError::NoSecondSource(what)
 }
 
-/// A line cut after so many columns. How wide other signs than plain ones are is told by each terminal in its own way.
+/// The pieces of a line wrapped at this many columns; only for characters whose width is certain.
 fn wrapped(line: &[u8], width: usize) -> Result<Vec<Vec<u8>>, EvalError> {
     if width == 0 || line.iter().any(|byte| !(byte.is_ascii_graphic() || matches!(byte, b' ' | b'\t'))) {
         return Err(unknown("the width of this text"));
@@ -75,7 +75,7 @@ fn wrapped(line: &[u8], width: usize) -> Result<Vec<Vec<u8>>, EvalError> {
     Ok(parts)
 }
 
-/// A part of each path.
+/// A part of each file's path as a line.
 pub(super) fn names(found: &[Entry], part: NamePart) -> Vec<Line> {
     let name = |entry: &Entry| match part {
         NamePart::Name => Some(entry.name_bytes().to_vec()),

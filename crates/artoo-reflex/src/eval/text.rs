@@ -1,11 +1,11 @@
-//! Bytes of text: a file's content, its lines, and the search for a text.
+//! Reads file contents, splits them into lines and searches them.
 
 use std::io::Read as _;
 use std::path::Path;
 
 use super::{EvalError, FileSystem, FileSystemError, unreadable};
 
-/// Most bytes of text held at once; longer files are reported as not verified.
+/// Maximum number of bytes of text held in memory; larger files are reported as not verified.
 pub(super) const MAX_TEXT_BYTES: usize = 256 << 20;
 
 /// Bytes read at a time while searching.
@@ -23,12 +23,12 @@ pub(super) fn content(path: &Path, fs: &dyn FileSystem) -> Result<Vec<u8>, EvalE
     Ok(bytes)
 }
 
-/// A small file of the system as text; what is no UTF-8 is replaced.
+/// The content of a small system file as text; invalid UTF-8 is replaced.
 pub(super) fn system_file(path: &str, fs: &dyn FileSystem) -> Result<String, EvalError> {
     content(Path::new(path), fs).map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
 }
 
-/// Lines without their ends.
+/// Splits bytes into lines without newlines.
 pub(super) fn split(mut bytes: Vec<u8>) -> Vec<Vec<u8>> {
     if bytes.last() == Some(&b'\n') {
         bytes.pop();
@@ -38,7 +38,7 @@ pub(super) fn split(mut bytes: Vec<u8>) -> Vec<Vec<u8>> {
     bytes.split(|byte| *byte == b'\n').map(<[u8]>::to_vec).collect()
 }
 
-/// Whether a file's content holds a text, read block by block.
+/// Whether a file contains a text, read block by block.
 pub(super) fn file_holds(path: &Path, text: &[u8], ignore_case: bool, fs: &dyn FileSystem) -> Option<bool> {
     let mut reader = fs.open(path).ok()?;
     let mut window = Vec::new();
@@ -59,7 +59,7 @@ pub(super) fn file_holds(path: &Path, text: &[u8], ignore_case: bool, fs: &dyn F
     }
 }
 
-/// Whether bytes hold a text.
+/// Whether bytes contain a text.
 pub(super) fn holds(bytes: &[u8], text: &[u8], ignore_case: bool) -> bool {
     if text.is_empty() {
         return true;
@@ -67,7 +67,7 @@ pub(super) fn holds(bytes: &[u8], text: &[u8], ignore_case: bool) -> bool {
     bytes.windows(text.len()).any(|window| if ignore_case { window.eq_ignore_ascii_case(text) } else { window == text })
 }
 
-/// What stands between the occurrences of a text; of an empty one there are none.
+/// Splits bytes at each occurrence of a text; an empty text never occurs.
 pub(super) fn split_at(bytes: &[u8], text: &[u8]) -> Vec<Vec<u8>> {
     let mut parts = vec![Vec::new()];
     let mut rest = bytes;
@@ -85,13 +85,13 @@ pub(super) fn split_at(bytes: &[u8], text: &[u8]) -> Vec<Vec<u8>> {
     parts
 }
 
-/// Every occurrence of a text replaced, from the left.
+/// Replaces every occurrence of a text, from left to right.
 pub(super) fn replace(bytes: &[u8], find: &[u8], with: &[u8]) -> Vec<u8> {
     split_at(bytes, find).join(with)
 }
 
-/// The occurrences of a text, from the left, none overlapping another; with `whole_word` only where neither an ASCII
-/// letter, a digit nor `_` stands beside it.
+/// The occurrences of a text from left to right, without overlaps; with `whole_word` only those without an ASCII
+/// letter, digit or `_` beside them.
 pub(super) fn occurrences<'a>(bytes: &'a [u8], text: &[u8], ignore_case: bool, whole_word: bool) -> Vec<&'a [u8]> {
     let is_of_a_word = |at: Option<usize>| {
         at.and_then(|at| bytes.get(at)).is_some_and(|byte| byte.is_ascii_alphanumeric() || *byte == b'_')

@@ -1,9 +1,4 @@
-//! Verification: a tool's output against the query, computed again.
-
-#![expect(
-    clippy::wildcard_enum_match_arm,
-    reason = "what an operator does not apply to has no value, whatever else there comes to be"
-)]
+//! Checks the output of a tool by evaluating the query again.
 
 mod difference;
 mod facts;
@@ -19,14 +14,14 @@ use serde_json::Value;
 use super::{Answer, EvalError, FileSystem, decimal, evaluate};
 use crate::algebra::{Function, Query, Relation, Ty};
 
-/// Names of differing elements shown as evidence; enough to act on, short enough to read.
+/// Maximum number of differing elements named in the evidence.
 const SHOWN: usize = 3;
 
-/// Computes a serialised query again and compares with a tool's output.
+/// Evaluates a serialised query again and compares the result with a tool's output.
 ///
-/// A number must be equal; a list must be the same set, in the order the query asks for, each element tested again;
-/// the first of an order may leave out nothing better; text must be equal line by line. What moves by itself (free
-/// memory, the list of processes) must agree within a named tolerance, and the evidence says so.
+/// A number must be equal. A list must have the same elements in the query's order, each tested again; a limited list
+/// may omit nothing that sorts before its end. Text must be equal line by line. Facts that change by themselves may
+/// differ within a tolerance, which the evidence names.
 #[must_use]
 pub fn verify(query: &Value, output: &str, fs: &dyn FileSystem) -> Verification {
     let Ok(query) = serde_json::from_value::<Query>(query.clone()) else {
@@ -44,6 +39,7 @@ pub fn verify(query: &Value, output: &str, fs: &dyn FileSystem) -> Verification 
     checked.unwrap_or_else(|problem| Verification::fail(format!("could not be computed again: {problem}")))
 }
 
+/// Checks everything that is not a list of files.
 fn value(query: &Query, output: &str, fs: &dyn FileSystem) -> Result<Verification, EvalError> {
     match query {
         Query::System { fact } => return facts::fact(fact, output, fs),
@@ -67,12 +63,12 @@ fn value(query: &Query, output: &str, fs: &dyn FileSystem) -> Result<Verificatio
     })
 }
 
-/// The output on one line, for evidence.
+/// The output shortened to one line, for the evidence.
 fn shown(output: &str) -> String {
     escape::shorten(&escape::one_line(output.trim()), 40)
 }
 
-/// Passes with what was found and its tolerance, or fails with what was found and what the output says.
+/// A passed check with what was found and its tolerance, or a failed one that quotes the output.
 fn judged(holds: bool, found: String, tolerance: &str, said: &str) -> Verification {
     match holds {
         true => Verification::pass(found + tolerance),
@@ -80,6 +76,7 @@ fn judged(holds: bool, found: String, tolerance: &str, said: &str) -> Verificati
     }
 }
 
+/// Checks a whole number.
 fn whole(expected: u64, output: &str) -> Verification {
     match output.trim().parse::<u64>() {
         Ok(said) if said == expected => Verification::pass(format!("computed again: {expected}")),
@@ -91,15 +88,16 @@ fn whole(expected: u64, output: &str) -> Verification {
     }
 }
 
-/// A mean may have no end; what is computed in floating point agrees to this part of a unit.
-const MEAN_DIFFERS: i128 = decimal::UNIT / 1_000_000;
+/// Tolerance for an average, which tools compute in floating point.
+const MEAN_TOLERANCE: i128 = decimal::UNIT / 1_000_000;
 
+/// Checks a decimal number.
 fn decimal_number(query: &Query, expected: i128, output: &str) -> Verification {
     let output = output.trim();
     let is_number = output.strip_prefix('-').unwrap_or(output).chars().all(|c| c.is_ascii_digit() || c == '.');
     let (expected_shown, said) = (decimal::shown(expected), decimal::leading(output.as_bytes()));
     let is_mean = matches!(query, Query::Aggregate { function: Function::Average, .. });
-    let differs = if is_mean { MEAN_DIFFERS } else { 0 };
+    let differs = if is_mean { MEAN_TOLERANCE } else { 0 };
     let holds = is_number && said.is_some_and(|said| said.abs_diff(expected) <= differs.unsigned_abs());
     judged(holds, format!("computed again: {expected_shown}"), "", output)
 }

@@ -1,6 +1,6 @@
-//! Alternatives in the phrases of `lexicon.toml`; the build script compiles this file as well.
+//! Expands alternatives in the phrases of `lexicon.toml`; also compiled by the build script.
 
-/// Writes out `{a|b|}` in every combination.
+/// All combinations of the alternatives `{a|b|}` in a phrase.
 pub(crate) fn expand(pattern: &str) -> Vec<String> {
     let mut done = Vec::new();
     let mut open = vec![pattern.to_owned()];

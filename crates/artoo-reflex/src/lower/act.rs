@@ -1,4 +1,4 @@
-//! Acts as calls: the selection listed by a typed tool, then one call of `files` over exactly what was listed.
+//! Lowers acts to tool calls: calls that list the selection, then a call of `files` for exactly these paths.
 
 use artoo_proto::{RecipeStep, ToolRequest, escape};
 use serde_json::{Value, json};
@@ -7,9 +7,9 @@ use super::{Unsupported, typed};
 use crate::algebra::{Act, NameChange, Query, Target};
 use crate::place::parent;
 
-/// The calls that carry out an act, in order. None of the listings is part of the answer.
+/// The calls that carry out an act, in order.
 ///
-/// A selection is listed by `glob` alone: its lines name every path without doubt, whatever is in a name.
+/// The selection is listed by `glob` alone, whose output names every path unambiguously.
 ///
 /// # Errors
 /// When the selection can't be listed so, or the tool can't do exactly this.
@@ -36,6 +36,7 @@ pub fn perform(act: &Act) -> Result<Vec<RecipeStep>, Unsupported> {
     }
 }
 
+/// The destination as the `files` tool expects it: a folder ends in a slash.
 fn target(to: &Target) -> String {
     match to {
         Target::Into(folder) => format!("{}/", folder.trim_end_matches('/')),
@@ -43,7 +44,7 @@ fn target(to: &Target) -> String {
     }
 }
 
-/// Lists a selection and acts on it; `at_once` where the things must be in one call.
+/// Lists a selection and acts on it; `at_once` if all files must be in one call.
 fn over(of: &Query, input: Value, at_once: bool) -> Result<Vec<RecipeStep>, Unsupported> {
     let mut steps = Vec::new();
     for selection in by_folder(of, at_once)? {
@@ -58,7 +59,7 @@ fn over(of: &Query, input: Value, at_once: bool) -> Result<Vec<RecipeStep>, Unsu
     Ok(steps)
 }
 
-/// Things named one by one, folder by folder: each list is of one folder.
+/// Lists and acts folder by folder, for files named one by one.
 fn by_folder(of: &Query, at_once: bool) -> Result<Vec<Query>, Unsupported> {
     let Query::Paths { paths, kind } = of else { return Ok(vec![of.clone()]) };
     let mut groups: Vec<(&str, Vec<String>)> = Vec::new();
@@ -74,6 +75,7 @@ fn by_folder(of: &Query, at_once: bool) -> Result<Vec<Query>, Unsupported> {
     Ok(groups.into_iter().map(|(_, paths)| Query::Paths { paths, kind: *kind }).collect())
 }
 
+/// The input of the `files` tool for a change of names.
 fn rename(change: &NameChange) -> Result<Value, Unsupported> {
     let plain = |text: &str| match text.contains(['{', '}']) {
         true => Err(Unsupported::Predicate("a name with braces")),
@@ -94,6 +96,7 @@ fn rename(change: &NameChange) -> Result<Value, Unsupported> {
     Ok(json!({ "act": "rename", "template": template }))
 }
 
+/// A call of the `files` tool.
 fn step(input: Value, paths_from: Option<usize>) -> RecipeStep {
     RecipeStep { call: ToolRequest { tool: "files".to_owned(), input }, answers: true, paths_from }
 }

@@ -1,4 +1,4 @@
-//! Facts of the machine as command lines.
+//! Lowers facts of the machine to command lines.
 
 use super::pipeline::Pipeline;
 use super::{Programs, Unsupported};
@@ -29,6 +29,7 @@ pub(super) fn fact(fact: &Fact, programs: Programs) -> Result<Pipeline, Unsuppor
     }
 }
 
+/// Whether a name has only ASCII letters, digits and `-_.+`, and starts with a letter or digit.
 fn is_plain_name(name: &str) -> bool {
     name.starts_with(|c: char| c.is_ascii_alphanumeric())
         && name.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | '+'))

@@ -1,6 +1,4 @@
-//! Files and what is asked about them as command lines.
-
-#![expect(clippy::wildcard_enum_match_arm, reason = "what is not named is refused, whatever else there comes to be")]
+//! Lowers questions about files to command lines.
 
 use super::find::find;
 use super::pipeline::{Argv, Pipeline};
@@ -8,7 +6,7 @@ use super::selection::{Layers, by_field, paths, stretched, unordered};
 use super::{Programs, Unsupported, folders, lines};
 use crate::algebra::{Field, Function, GroupKey, Key, Order, Query, SortKey};
 
-/// Files, or a property of each, as they are shown.
+/// The command that prints files, or a property of each.
 pub(super) fn shown(query: &Query, programs: Programs) -> Result<Pipeline, Unsupported> {
     match query {
         Query::Details { of } => stat("%s\\t%y\\t%n\\n", of, programs),
@@ -22,17 +20,19 @@ pub(super) fn shown(query: &Query, programs: Programs) -> Result<Pipeline, Unsup
     }
 }
 
+/// The program that turns NUL-terminated paths into lines.
 fn lines_from_nul() -> Argv {
     Argv::new("tr \\0 \\n")
 }
 
-/// What `stat` tells of each file. Times are told in UTC.
+/// The command that prints `stat` fields of each file, times in UTC.
 fn stat(format: &str, of: &Query, programs: Programs) -> Result<Pipeline, Unsupported> {
     programs.gnu_only("facts of files in this form")?;
     let stat = Argv::new("env LC_ALL=C TZ=UTC0 xargs -0 -r stat --printf").value(format).and("--");
     Ok(paths(of, programs)?.pipe(stat))
 }
 
+/// The command that prints a property of each file.
 fn field(of: &Query, field: Field, programs: Programs) -> Result<Pipeline, Unsupported> {
     if field == Field::TotalSize {
         return folders::sizes(of, programs);
@@ -59,7 +59,7 @@ fn field(of: &Query, field: Field, programs: Programs) -> Result<Pipeline, Unsup
     Ok(paths(of, programs)?.pipe(Argv::new(program)))
 }
 
-/// A number made of files.
+/// The command that computes a number from files.
 pub(super) fn number(of: &Query, function: Function, programs: Programs) -> Result<Pipeline, Unsupported> {
     if let Query::Duplicates { .. } = of {
         return shown(of, programs).map(|rows| rows.pipe(lines::count()));
@@ -104,7 +104,7 @@ pub(super) fn number(of: &Query, function: Function, programs: Programs) -> Resu
     }
 }
 
-/// Groups as `number name`, in the order and stretch of the query.
+/// The command that prints groups as `number name`, in the query's order.
 pub(super) fn groups(query: &Query, programs: Programs) -> Result<Pipeline, Unsupported> {
     let Layers { stretch, keys, source, .. } = Layers::of(query);
     let groups = unordered_groups(source, programs)?;
@@ -114,7 +114,7 @@ pub(super) fn groups(query: &Query, programs: Programs) -> Result<Pipeline, Unsu
     }
 }
 
-/// Groups in the order in which they are counted: by name.
+/// The command that prints groups as `number name`, sorted by name.
 fn unordered_groups(query: &Query, programs: Programs) -> Result<Pipeline, Unsupported> {
     match query {
         Query::Group { of, by: GroupKey::Text, function: Function::Count } => {
@@ -143,6 +143,7 @@ fn unordered_groups(query: &Query, programs: Programs) -> Result<Pipeline, Unsup
     }
 }
 
+/// The call of `find` that prints the group of each file.
 fn group_name(find: Argv, by: GroupKey) -> Result<Argv, Unsupported> {
     let format = match by {
         GroupKey::Folder => "%h\\0",
@@ -162,7 +163,7 @@ fn group_name(find: Argv, by: GroupKey) -> Result<Argv, Unsupported> {
     Ok(find.and("-printf").value(format))
 }
 
-/// Groups by number or name; what the keys don't tell apart stays in the order of names.
+/// The call of `sort` for groups; ties are sorted by name.
 fn sort_groups(keys: &[SortKey], reversed: bool) -> Result<Argv, Unsupported> {
     let mut argv = Argv::bytewise("sort");
     for key in keys {

@@ -1,6 +1,4 @@
-//! Predicates on files as an expression of `find`.
-
-#![expect(clippy::wildcard_enum_match_arm, reason = "what is not named is refused, whatever else there comes to be")]
+//! Lowers predicates on files to expressions of `find`.
 
 use artoo_proto::Timestamp;
 
@@ -8,25 +6,24 @@ use super::pipeline::Argv;
 use super::{Programs, Unsupported};
 use crate::algebra::{Depth, Kind, NameTest, Pred, Query};
 
-/// A source of files: the call of `find` without what it prints, and what of the predicate is left to be tested by
-/// content.
+/// A call of `find` without its print action, and the conditions on content that `grep` must test.
 pub(super) struct Found<'a> {
     pub(super) argv: Argv,
-    /// Texts that the content must hold, or must not.
+    /// Conditions on the content of the files.
     pub(super) contents: Vec<Content<'a>>,
 }
 
-/// A text in the content.
+/// A condition on the content of files.
 pub(super) struct Content<'a> {
     pub(super) text: &'a str,
     pub(super) ignore_case: bool,
-    /// Whether nothing of a word may stand beside it.
+    /// Whether the text must be a whole word.
     pub(super) whole_word: bool,
-    /// Whether it must be there, rather than not.
+    /// Whether the content must contain the text, or must not.
     pub(super) is_wanted: bool,
 }
 
-/// The call of `find` for a source and its predicate.
+/// The call of `find` for a source and its predicates.
 pub(super) fn find<'a>(source: &Query, keep: &'a [Pred], programs: Programs) -> Result<Found<'a>, Unsupported> {
     let argv = Argv::bytewise("find");
     let (mut argv, roots, kind) = match source {
@@ -65,6 +62,7 @@ pub(super) fn find<'a>(source: &Query, keep: &'a [Pred], programs: Programs) -> 
     Ok(Found { argv, contents })
 }
 
+/// The predicate as a condition on content, if it is one.
 fn content(pred: &Pred) -> Option<Content<'_>> {
     match pred {
         Pred::Contains { text, ignore_case } => {
@@ -78,7 +76,7 @@ fn content(pred: &Pred) -> Option<Content<'_>> {
     }
 }
 
-/// One thing must be found once.
+/// Checks that no root is inside another, so that each file is found once.
 pub(super) fn no_root_in_another(roots: &[String]) -> Result<(), Unsupported> {
     let is_inside = |inner: &String, outer: &String| {
         inner != outer && std::path::Path::new(inner).starts_with(std::path::Path::new(outer))
@@ -89,12 +87,14 @@ pub(super) fn no_root_in_another(roots: &[String]) -> Result<(), Unsupported> {
     }
 }
 
+/// What the translation of a predicate depends on.
 pub(super) struct Expression<'a> {
     pub(super) roots: &'a [String],
     pub(super) programs: Programs,
 }
 
 impl Expression<'_> {
+    /// Adds a predicate to the arguments of `find`.
     pub(super) fn add(&self, pred: &Pred, argv: Argv) -> Result<Argv, Unsupported> {
         Ok(match pred {
             Pred::All(parts) if parts.is_empty() => argv.and("-name *"),
@@ -156,7 +156,7 @@ impl Expression<'_> {
         })
     }
 
-    /// Changed (or read) at this moment or later: later than the nanosecond before it.
+    /// Adds a test for a time at or after a moment: later than the nanosecond before it.
     fn since(&self, test: &'static str, moment: Timestamp, argv: Argv) -> Result<Argv, Unsupported> {
         self.programs.gnu_only("a time of change to the millisecond")?;
         let ms = moment.as_millis();
@@ -171,7 +171,7 @@ impl Expression<'_> {
         Ok(argv.and(test).value(before))
     }
 
-    /// Some folder between the root and the file; `*` in a path of `find` matches slashes too.
+    /// Adds a test for the name of a folder between a root and the file.
     fn below(&self, test: &NameTest, argv: Argv) -> Result<Argv, Unsupported> {
         let mut argv = argv.and("(");
         for (index, root) in self.roots.iter().enumerate() {
@@ -198,7 +198,7 @@ impl Expression<'_> {
     }
 }
 
-/// A test of a name as a pattern. Bytes are letters in it, so signs that stand for one letter are refused.
+/// A test of a name as a pattern of `find`, matched bytewise; `?` and classes are refused.
 fn pattern(test: &NameTest) -> Result<String, Unsupported> {
     Ok(match test {
         NameTest::Is(text) => literal(text),
@@ -212,7 +212,7 @@ fn pattern(test: &NameTest) -> Result<String, Unsupported> {
     })
 }
 
-/// Text as a pattern that matches just this text.
+/// A pattern of `find` that matches exactly this text.
 pub(super) fn literal(text: &str) -> String {
     let escape = |c: char| if matches!(c, '*' | '?' | '[' | ']' | '\\') { vec!['\\', c] } else { vec![c] };
     text.chars().flat_map(escape).collect()

@@ -1,6 +1,4 @@
-//! Folders with the sums of what lies below them: one walk tells the folders and the files, and `awk` adds up.
-
-#![expect(clippy::wildcard_enum_match_arm, reason = "what is not named is refused, whatever else there comes to be")]
+//! Lowers total sizes of folders: one `find` prints folders and files, `awk` adds the sizes up.
 
 use super::find::{Expression, literal, no_root_in_another};
 use super::pipeline::{Argv, Pipeline};
@@ -8,12 +6,12 @@ use super::selection::{Layers, by_field, stretched};
 use super::{Programs, Unsupported};
 use crate::algebra::{Depth, Key, Kind, Order, Pred, Query, SortKey};
 
-/// Adds the length of a file to every folder above it, then tells the folders that are asked for.
-const ADD_UP: &str = "$1 == \"d\" { wanted[$2] = 1; next } { n = split($2, part, \"/\"); path = \"\"; \
+/// The `awk` script that adds each file's size to the folders above it and prints the wanted folders.
+const SUM_SCRIPT: &str = "$1 == \"d\" { wanted[$2] = 1; next } { n = split($2, part, \"/\"); path = \"\"; \
 for (i = 2; i < n; i++) { path = path \"/\" part[i]; sum[path] += $1 } } \
 END { for (path in wanted) printf \"%.0f\\t%s\\n\", sum[path], path }";
 
-/// `bytes<tab>folder`, in the order and stretch asked for; names with tabs or line breaks don't pass the check.
+/// The command that prints `bytes<tab>folder`, in the query's order.
 pub(super) fn sizes(of: &Query, programs: Programs) -> Result<Pipeline, Unsupported> {
     programs.gnu_only("sums of folders")?;
     let Layers { stretch, keys, keep, source } = Layers::of_files(of)?;
@@ -21,11 +19,11 @@ pub(super) fn sizes(of: &Query, programs: Programs) -> Result<Pipeline, Unsuppor
         return Err(Unsupported::Arrangement("the sums of these folders"));
     };
     let walk = walk(roots, *depth, *hidden, keep, programs)?;
-    let summed = Pipeline::of(walk).pipe(Argv::bytewise("awk -F").value("\\t").value(ADD_UP));
+    let summed = Pipeline::of(walk).pipe(Argv::bytewise("awk -F").value("\\t").value(SUM_SCRIPT));
     stretched(summed, stretch, "tail -n", |reversed| sort(keys, reversed))
 }
 
-/// The folders that are asked for, and all files: the first must not be pruned for the second's sake.
+/// The call of `find` that prints the wanted folders and all files.
 fn walk(roots: &[String], depth: Depth, hidden: bool, keep: &[Pred], programs: Programs) -> Result<Argv, Unsupported> {
     no_root_in_another(roots)?;
     if roots.iter().any(|root| root == "/") {
@@ -47,7 +45,7 @@ fn walk(roots: &[String], depth: Depth, hidden: bool, keep: &[Pred], programs: P
     Ok(argv.and("-printf").value("d\\t%p\\n").and(") , ( -type f -printf").value("%s\\t%p\\n").and(")"))
 }
 
-/// By size or by path; what the keys don't tell apart stays in the order of paths.
+/// The call of `sort` for folder sizes; ties are sorted by path.
 fn sort(keys: &[SortKey], reversed: bool) -> Result<Argv, Unsupported> {
     // Blanks part the fields; the second key runs to the end of the line, blanks in a path included.
     let mut argv = Argv::bytewise("sort");

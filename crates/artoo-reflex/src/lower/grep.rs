@@ -1,29 +1,27 @@
-//! Conditions on lines as one call of `grep`.
-
-#![expect(clippy::wildcard_enum_match_arm, reason = "what is not named is refused, whatever else there comes to be")]
+//! Lowers predicates on lines to a call of `grep`.
 
 use super::Unsupported;
 use super::pipeline::Argv;
 use crate::algebra::{NameTest, Pred};
 
-/// Longest run that a repetition in a pattern may ask for: what GNU's own patterns hold.
+/// Maximum repetition count in a pattern of GNU `grep`.
 const REPETITION_MAX: u64 = 32_767;
 
-/// One call of grep.
+/// A call of `grep`.
 pub(super) struct Grep<'a> {
     options: Vec<&'static str>,
     patterns: Vec<Pattern<'a>>,
     is_wanted: bool,
 }
 
-/// What a line must hold: a text, or what an extended regular expression describes.
+/// A pattern of `grep`: a fixed text or an extended regular expression.
 enum Pattern<'a> {
     Fixed { text: &'a str, ignore_case: bool },
     Regex { text: String, by_characters: bool },
 }
 
 impl<'a> Grep<'a> {
-    /// One test; without a predicate every line passes.
+    /// The call for a predicate; without one, every line matches.
     pub(super) fn of(keep: Option<&'a Pred>) -> Result<Self, Unsupported> {
         let grep = |patterns, is_wanted| Ok(Self { options: vec!["-a"], patterns, is_wanted });
         match keep {
@@ -44,7 +42,7 @@ impl<'a> Grep<'a> {
         .and_then(Self::checked)
     }
 
-    /// All patterns of one call ignore case, or none.
+    /// Checks that all patterns ignore case, or none.
     fn checked(self) -> Result<Self, Unsupported> {
         let cases: Vec<bool> = self.patterns.iter().map(Pattern::ignores_case).collect();
         match cases.windows(2).any(|pair| matches!(pair, [a, b] if a != b)) {
@@ -53,24 +51,28 @@ impl<'a> Grep<'a> {
         }
     }
 
+    /// Adds an option.
     pub(super) fn with(mut self, option: &'static str) -> Self {
         self.options.push(option);
         self
     }
 
+    /// The call that reads standard input.
     pub(super) fn argv(&self) -> Argv {
         self.after("grep")
     }
 
+    /// The call that reads a file.
     pub(super) fn of_file(&self, path: &str) -> Argv {
         self.argv().operands([path])
     }
 
-    /// Over the files whose names come in.
+    /// The call that reads the files whose NUL-terminated names it gets.
     pub(super) fn of_names(&self) -> Argv {
         self.after("xargs -0 -r grep").and("--")
     }
 
+    /// The arguments after a program name.
     fn after(&self, program: &'static str) -> Argv {
         let by_characters = self.patterns.iter().any(|p| matches!(p, Pattern::Regex { by_characters: true, .. }));
         let argv = if by_characters { Argv::new(program) } else { Argv::bytewise(program) };
@@ -91,6 +93,7 @@ impl<'a> Grep<'a> {
 }
 
 impl<'a> Pattern<'a> {
+    /// The pattern for a predicate.
     fn of(pred: &'a Pred) -> Result<Self, Unsupported> {
         let by_bytes = |text: String| Ok(Self::Regex { text, by_characters: false });
         let by_characters = |text: String| Ok(Self::Regex { text, by_characters: true });
@@ -111,12 +114,13 @@ impl<'a> Pattern<'a> {
         }
     }
 
+    /// Whether the pattern ignores case.
     fn ignores_case(&self) -> bool {
         matches!(self, Self::Fixed { ignore_case: true, .. })
     }
 }
 
-/// Text as an extended regular expression that matches just this text.
+/// A regular expression that matches exactly this text.
 pub(super) fn literal(text: &str) -> String {
     let special = |c: char| matches!(c, '\\' | '.' | '[' | '(' | ')' | '{' | '*' | '+' | '?' | '^' | '$' | '|');
     text.chars().flat_map(|c| if special(c) { vec!['\\', c] } else { vec![c] }).collect()

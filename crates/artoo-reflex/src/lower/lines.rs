@@ -1,6 +1,4 @@
-//! Text as command lines: read, filtered, ordered, cut.
-
-#![expect(clippy::wildcard_enum_match_arm, reason = "what is not named is refused, whatever else there comes to be")]
+//! Lowers queries about lines to command lines.
 
 use super::grep::Grep;
 use super::pipeline::{Argv, Pipeline};
@@ -8,7 +6,7 @@ use super::selection::paths;
 use super::{Programs, Unsupported};
 use crate::algebra::{Function, Key, NamePart, Order, Part, Pred, Query, Relation, Rewrite, Separator, SortKey, Ty};
 
-/// Lines as they are shown: with their file or number where the query asks for it.
+/// The command that prints lines, with file names or line numbers if the query asks for them.
 pub(super) fn shown(query: &Query, programs: Programs) -> Result<Pipeline, Unsupported> {
     let (numbered, inner) = match query {
         Query::Numbered { of } => (true, of.as_ref()),
@@ -39,7 +37,7 @@ pub(super) fn shown(query: &Query, programs: Programs) -> Result<Pipeline, Unsup
     }
 }
 
-/// The files of a text follow each other by path, whatever their own order.
+/// The query for the files of a text without its sort order: their lines are always in the order of paths.
 fn in_order_of_paths(of: &Query) -> Result<Query, Unsupported> {
     match of {
         Query::Limit { .. } => Err(Unsupported::Arrangement("the text of the first files of an order")),
@@ -48,7 +46,7 @@ fn in_order_of_paths(of: &Query) -> Result<Query, Unsupported> {
     }
 }
 
-/// Plain lines, each with its end.
+/// The command that prints plain lines, each with a newline.
 pub(super) fn text(query: &Query, programs: Programs) -> Result<Pipeline, Unsupported> {
     Ok(match query {
         // Not `cat`: the last line gets its end, so that lines can be counted.
@@ -91,13 +89,14 @@ pub(super) fn text(query: &Query, programs: Programs) -> Result<Pipeline, Unsupp
     })
 }
 
-/// How many lines come.
+/// The program that counts lines.
 pub(super) fn count() -> Argv {
     Argv::new("wc -l")
 }
 
-/// A number made of lines.
+/// The command that computes a number from lines.
 pub(super) fn number(of: &Query, function: Function, programs: Programs) -> Result<Pipeline, Unsupported> {
+    /// The regular expression of a number at the start of a line, and the `awk` scripts that add such numbers up.
     const NUMBER: &str = "^[[:blank:]]*-?[0-9]+([.][0-9]+)?";
     const SUM: &str = "{ s += $1 } END { printf \"%.15g\\n\", s }";
     const AVERAGE: &str = "{ s += $1; n += 1 } END { if (n > 0) printf \"%.15g\\n\", s / n }";
@@ -130,7 +129,7 @@ pub(super) fn number(of: &Query, function: Function, programs: Programs) -> Resu
     }
 }
 
-/// Whether two files are the same, in words.
+/// The command that says whether two files are equal.
 pub(super) fn identical(query: &Query) -> Result<Pipeline, Unsupported> {
     match query {
         Query::Compare { of, with, .. } => match (of.as_ref(), with.as_ref()) {
@@ -143,7 +142,7 @@ pub(super) fn identical(query: &Query) -> Result<Pipeline, Unsupported> {
     }
 }
 
-/// What is to be changed in one file to get the other.
+/// The command that prints the changes from one file to another.
 pub(super) fn difference(of: &Query, with: &Query) -> Result<Pipeline, Unsupported> {
     match (of, with) {
         (Query::TextFile { path: one }, Query::TextFile { path: two }) => {
@@ -153,6 +152,7 @@ pub(super) fn difference(of: &Query, with: &Query) -> Result<Pipeline, Unsupport
     }
 }
 
+/// The program that transforms a text.
 fn rewritten(how: &Rewrite, programs: Programs) -> Result<Argv, Unsupported> {
     Ok(match how {
         Rewrite::UpperCase => Argv::bytewise("tr [:lower:] [:upper:]"),
@@ -174,7 +174,7 @@ fn rewritten(how: &Rewrite, programs: Programs) -> Result<Argv, Unsupported> {
     })
 }
 
-/// A part of each path, a line each.
+/// The command that prints a part of each path as a line.
 fn names(of: &Query, part: NamePart, programs: Programs) -> Result<Pipeline, Unsupported> {
     programs.gnu_only("parts of names")?;
     let found = paths(of, programs)?;
@@ -194,6 +194,7 @@ fn names(of: &Query, part: NamePart, programs: Programs) -> Result<Pipeline, Uns
     })
 }
 
+/// The command that lists an archive.
 fn entries(path: &str, programs: Programs) -> Result<Pipeline, Unsupported> {
     let name = path.to_ascii_lowercase();
     let argv = match programs {
@@ -211,7 +212,8 @@ fn entries(path: &str, programs: Programs) -> Result<Pipeline, Unsupported> {
     Ok(Pipeline::of(argv.value(path)))
 }
 
-/// A stretch of lines; every program reads to the end, so nobody's pipe breaks.
+/// Adds a program that prints a range of lines; it reads its whole input, so that no program is killed by a closed
+/// pipe.
 fn part(of: Pipeline, part: Part) -> Result<Pipeline, Unsupported> {
     let stretch = |from: u64, to: u64| Argv::bytewise("sed -n -e").value(format!("{from},{to}p"));
     Ok(match part {
@@ -227,6 +229,7 @@ fn part(of: Pipeline, part: Part) -> Result<Pipeline, Unsupported> {
     })
 }
 
+/// The command that sorts lines.
 fn sort(of: &Query, keys: &[SortKey], programs: Programs) -> Result<Pipeline, Unsupported> {
     let [key] = keys else { return Err(Unsupported::Arrangement("an order of lines by several keys")) };
     let down = key.order == Order::Descending;
@@ -246,16 +249,18 @@ fn sort(of: &Query, keys: &[SortKey], programs: Programs) -> Result<Pipeline, Un
     })
 }
 
-/// Lines with their place before them, so that their first order can be had back.
+/// Adds line numbers, so that the original order can be restored.
 fn numbered(of: Pipeline, programs: Programs) -> Result<Pipeline, Unsupported> {
     programs.gnu_only("lines that occur twice, in their first order")?;
     Ok(of.pipe(Argv::new("cat -n")))
 }
 
+/// Restores the original order of numbered lines and removes the numbers.
 fn in_first_order(of: Pipeline) -> Pipeline {
     of.pipe(Argv::bytewise("sort -n")).pipe(Argv::new("cut -f 2-"))
 }
 
+/// The program that prints a field of each line.
 fn column(number: u64, separator: &Separator) -> Result<Argv, Unsupported> {
     if number == 0 {
         return Err(Unsupported::Arrangement("a column before the first"));
@@ -277,7 +282,7 @@ fn column(number: u64, separator: &Separator) -> Result<Argv, Unsupported> {
     }
 }
 
-/// Every occurrence of a text: signs with a meaning of their own are escaped on both sides.
+/// The program that replaces every occurrence of a text.
 fn replace(find: &str, with: &str) -> Argv {
     let escaped = |text: &str, special: &[char]| -> String {
         text.chars().flat_map(|c| if special.contains(&c) { vec!['\\', c] } else { vec![c] }).collect()
@@ -287,6 +292,7 @@ fn replace(find: &str, with: &str) -> Argv {
     Argv::bytewise("sed -e").value(format!("s/{find}/{with}/g"))
 }
 
+/// The command that prints the lines of one file that are, or are not, in another.
 fn common(of: &Query, with: &Query, relation: Relation, programs: Programs) -> Result<Pipeline, Unsupported> {
     let (Query::TextFile { path: first }, Query::TextFile { path: second }) = (of, with) else {
         return Err(Unsupported::Arrangement("a comparison of these texts"));
@@ -302,6 +308,7 @@ fn common(of: &Query, with: &Query, relation: Relation, programs: Programs) -> R
     Ok(in_first_order(sorted))
 }
 
+/// Adds a program that prints the lines that satisfy a predicate.
 fn filter(of: Pipeline, keep: &Pred) -> Result<Pipeline, Unsupported> {
     match keep {
         Pred::All(parts) => parts.iter().try_fold(of, filter),

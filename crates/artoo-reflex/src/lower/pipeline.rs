@@ -1,64 +1,65 @@
-//! Programs with their words, joined by pipes, and the one place where they become text for a shell.
+//! Command lines as lists of programs and arguments, and their quoting for a shell.
 
 use artoo_proto::escape;
 
 use super::Unsupported;
 
-/// Longest command that is made; what is longer would not be read before it is allowed, nor proven harmless.
+/// Maximum length of a command; a longer one would not be read by the person who approves it.
 const COMMAND_MAX_BYTES: usize = 4096;
 
-/// A program with its words, each exactly as the program gets it.
+/// A program with its arguments, exactly as it gets them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Argv {
     words: Vec<String>,
 }
 
-/// Programs, each reading what the one before writes.
+/// Programs, each reading the output of the one before.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Pipeline(Vec<Argv>);
 
 impl Argv {
-    /// A program and its options, all of them spelled in this crate: parts of one text, blanks between.
+    /// A program with fixed options, separated by spaces.
     pub(crate) fn new(fixed: &'static str) -> Self {
         Self { words: fixed.split(' ').map(str::to_owned).collect() }
     }
 
-    /// The same in the plain locale: bytes are letters, so that order and patterns are bytewise.
+    /// The same with `LC_ALL=C`, so that sorting and patterns work bytewise.
     pub(crate) fn bytewise(fixed: &'static str) -> Self {
         Self::new("env LC_ALL=C").and(fixed)
     }
 
-    /// More words spelled in this crate.
+    /// Adds fixed arguments, separated by spaces.
     pub(crate) fn and(mut self, fixed: &'static str) -> Self {
         self.words.extend(fixed.split(' ').map(str::to_owned));
         self
     }
 
-    /// One word with any text, taken where the program expects a value and no option.
+    /// Adds one argument with any text, where the program expects a value.
     pub(crate) fn value(mut self, text: impl Into<String>) -> Self {
         self.words.push(text.into());
         self
     }
 
-    /// Operands with any text: none of them is read as an option.
+    /// Adds operands with any text after `--`, so that none is read as an option.
     pub(crate) fn operands<T: Into<String>>(mut self, texts: impl IntoIterator<Item = T>) -> Self {
         self.words.push("--".to_owned());
         self.words.extend(texts.into_iter().map(Into::into));
         self
     }
 
+    /// The program and its arguments, quoted for a shell.
     fn print(&self) -> String {
         self.words.iter().map(|word| quote(word)).collect::<Vec<_>>().join(" ")
     }
 }
 
 impl Pipeline {
-    /// One program.
+    /// A pipeline of one program.
     pub(crate) fn of(first: Argv) -> Self {
         Self(vec![first])
     }
 
-    /// Programs written as for a shell: ` | ` between them, a word with blanks in single quotes, and `{}` in a word for
+    /// A pipeline written as for a shell: ` | ` between programs, single quotes around arguments with spaces, `{}` for
     /// the argument, which may be any text.
     pub(crate) fn of_template(template: &'static str, argument: &str) -> Self {
         let words = |program: &str| {
@@ -72,13 +73,13 @@ impl Pipeline {
         Self(template.split(" | ").map(|program| Argv { words: words(program) }).collect())
     }
 
-    /// Adds a program that reads what the last one writes.
+    /// Adds a program that reads the output of the last one.
     pub(crate) fn pipe(mut self, next: Argv) -> Self {
         self.0.push(next);
         self
     }
 
-    /// The command line.
+    /// The command line for a shell.
     ///
     /// # Errors
     /// When a word holds what the shell tool does not take (control or invisible characters), or all is too long.
@@ -94,14 +95,15 @@ impl Pipeline {
         Ok(command)
     }
 
+    /// The programs joined by ` | `.
     fn print(&self) -> String {
         self.0.iter().map(Argv::print).collect::<Vec<_>>().join(" | ")
     }
 }
 
-/// A word as any POSIX shell reads it back: plain where nothing in it is special, else between single quotes.
+/// Quotes an argument for a POSIX shell, unless it needs no quoting.
 ///
-/// A single quote can't stand between single quotes; it is closed, put between double quotes, and opened again.
+/// A single quote is closed, put between double quotes, and opened again.
 fn quote(word: &str) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | '/' | ',' | ':' | '+' | '%');
     // Before the first `=` of a word a shell may see a variable; an option and `env` want it plain.

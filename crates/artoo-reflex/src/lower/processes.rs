@@ -1,13 +1,11 @@
-//! The list of processes as a command line.
-
-#![expect(clippy::wildcard_enum_match_arm, reason = "what is not named is refused, whatever else there comes to be")]
+//! Lowers lists of processes to command lines.
 
 use super::pipeline::{Argv, Pipeline};
 use super::selection::{Layers, by_field};
 use super::{Programs, Unsupported};
 use crate::algebra::{Key, NameTest, Pred, Query, SortKey};
 
-/// Processes as `id user kilobytes percent name`, one a line.
+/// The command that prints processes as `id user kilobytes percent name`.
 pub(super) fn shown(query: &Query, programs: Programs) -> Result<Pipeline, Unsupported> {
     programs.gnu_only("the list of processes")?;
     let Layers { stretch, keys, keep, source: Query::Processes } = Layers::of(query) else {
@@ -28,6 +26,7 @@ pub(super) fn shown(query: &Query, programs: Programs) -> Result<Pipeline, Unsup
     Ok(lines)
 }
 
+/// The call of `sort` for processes.
 fn sort(keys: &[SortKey]) -> Result<Argv, Unsupported> {
     let mut argv = Argv::bytewise("sort -s");
     for key in keys {
@@ -42,8 +41,9 @@ fn sort(keys: &[SortKey]) -> Result<Argv, Unsupported> {
     Ok(argv)
 }
 
+/// Adds a program that prints the processes that satisfy a predicate.
 fn filter(of: Pipeline, keep: &Pred) -> Result<Pipeline, Unsupported> {
-    /// What stands before the user's name, and between it and the command's.
+    /// The regular expression of a line of `ps` before the user's name, and between it and the command's.
     const ID: &str = "^ *[0-9]+ +";
     const NUMBERS: &str = " +[0-9]+ +[0-9.]+ ";
     match keep {
@@ -53,6 +53,7 @@ fn filter(of: Pipeline, keep: &Pred) -> Result<Pipeline, Unsupported> {
     }
 }
 
+/// The regular expression of the lines of `ps` that satisfy a predicate.
 fn expression(pred: &Pred, id: &str, numbers: &str) -> Result<String, Unsupported> {
     let name = |text: String| Ok(format!("{id}[^ ]+{numbers}{text}$"));
     let text = super::grep::literal;

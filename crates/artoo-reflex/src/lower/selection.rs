@@ -1,23 +1,22 @@
-//! Selections of files as command lines: found, tested by content, ordered, cut to a stretch; a NUL ends each path.
-
-#![expect(clippy::wildcard_enum_match_arm, reason = "what is not named is refused, whatever else there comes to be")]
+//! Lowers selections of files to commands that print NUL-terminated paths.
 
 use super::find::{Content, Found, find};
 use super::pipeline::{Argv, Pipeline};
 use super::{Programs, Unsupported};
 use crate::algebra::{Key, Order, Pred, Query, SortKey};
 
-/// The layers of a query about many things, from the outside in.
+/// The layers of a query, from the outside in: limit, sort order, conditions, source.
 pub(super) struct Layers<'a> {
-    /// How many are passed over, and how many are wanted at most.
+    /// The limit: elements skipped, and the maximum number.
     pub(super) stretch: Option<(u64, u64)>,
     pub(super) keys: &'a [SortKey],
-    /// Conditions, all of which hold.
+    /// The conditions, all of which must hold.
     pub(super) keep: &'a [Pred],
     pub(super) source: &'a Query,
 }
 
 impl<'a> Layers<'a> {
+    /// Splits a query into its layers.
     pub(super) fn of(query: &'a Query) -> Self {
         let (stretch, unlimited) = match query {
             Query::Limit { of, skip, count } => (Some((*skip, *count)), of.as_ref()),
@@ -35,7 +34,7 @@ impl<'a> Layers<'a> {
         Self { stretch, keys, keep, source }
     }
 
-    /// The layers of a selection of files.
+    /// Splits a query over files into its layers; an error for any other source.
     pub(super) fn of_files(query: &'a Query) -> Result<Self, Unsupported> {
         let layers = Self::of(query);
         match layers.source {
@@ -45,8 +44,8 @@ impl<'a> Layers<'a> {
     }
 }
 
-/// A stretch of an order. Its elements are taken as the last of the reversed order: `tail` reads to the end, so no
-/// program is killed by a closed pipe.
+/// Adds the programs that sort and limit. The first elements are taken as the last of the reversed order, as `tail`
+/// reads its whole input and no program is killed by a closed pipe.
 pub(super) fn stretched(
     all: Pipeline,
     stretch: Option<(u64, u64)>,
@@ -62,19 +61,19 @@ pub(super) fn stretched(
     Ok(if skip == 0 { first } else { first.pipe(Argv::new(tail).value(format!("+{}", skip + 1))) })
 }
 
-/// Adds a field of the lines to a call of `sort`.
+/// Adds a sort key for a field of the lines to a call of `sort`.
 pub(super) fn by_field(sort: Argv, field: &str, order: Order, reversed: bool) -> Argv {
     let r = if (order == Order::Descending) != reversed { "r" } else { "" };
     sort.and("-k").value(format!("{field}{r}"))
 }
 
-/// Paths, NUL after each, in no order.
+/// The command that prints the paths in any order.
 pub(super) fn unordered(found: Found<'_>) -> Pipeline {
     let start = Pipeline::of(found.argv.and("-print0"));
     found.contents.iter().fold(start, |pipeline, content| pipeline.pipe(grep(content)))
 }
 
-/// Hands on the files whose content holds a text, or does not.
+/// The program that keeps the files whose content satisfies a condition.
 fn grep(content: &Content<'_>) -> Argv {
     let argv = Argv::bytewise("xargs -0 -r grep --null -a -F");
     let argv = argv.and(if content.is_wanted { "-l" } else { "-L" });
@@ -83,7 +82,7 @@ fn grep(content: &Content<'_>) -> Argv {
     argv.and("-e").value(content.text).and("--")
 }
 
-/// Paths, NUL after each, in the order and stretch of the query.
+/// The command that prints the paths in the query's order and limit.
 pub(super) fn paths(query: &Query, programs: Programs) -> Result<Pipeline, Unsupported> {
     let Layers { stretch, keys, keep, source } = Layers::of_files(query)?;
     let found = find(source, keep, programs)?;
@@ -100,13 +99,14 @@ pub(super) fn paths(query: &Query, programs: Programs) -> Result<Pipeline, Unsup
     })
 }
 
-/// An order of records `key/key/path`: none of the keys holds a slash, and the path starts with one.
+/// The sort order of files, for records `key/key/path`; a key contains no slash, and a path starts with one.
 struct RecordOrder {
     keys: Vec<(Key, Order)>,
     path: Order,
 }
 
 impl RecordOrder {
+    /// The order from sort keys.
     fn of(keys: &[SortKey]) -> Result<Self, Unsupported> {
         let mut order = Self { keys: Vec::new(), path: Order::Ascending };
         for key in keys {
@@ -123,7 +123,7 @@ impl RecordOrder {
         Ok(order)
     }
 
-    /// The records, in no order.
+    /// The command that prints the records, in any order.
     fn keyed(&self, found: Found<'_>, programs: Programs) -> Result<Pipeline, Unsupported> {
         if self.keys.is_empty() {
             return Ok(unordered(found));
@@ -147,6 +147,7 @@ impl RecordOrder {
         Ok(unordered(found).pipe(stat))
     }
 
+    /// The call of `sort` for the records.
     fn sort(&self, reversed: bool) -> Argv {
         if self.keys.is_empty() {
             let down = (self.path == Order::Descending) != reversed;

@@ -1,6 +1,4 @@
-//! One call of a typed tool, `glob` or `read_file`, where it says exactly what the query says.
-
-#![expect(clippy::wildcard_enum_match_arm, reason = "it takes off the operators it names and hands on the rest")]
+//! Lowers queries to a call of the typed tools `glob` or `read_file`, where they compute exactly the query.
 
 use artoo_proto::ToolRequest;
 use serde_json::{Map, Value, json};
@@ -9,7 +7,7 @@ use super::Unsupported;
 use crate::algebra::{Depth, Function, Key, Kind, NameTest, Order, Part, Pred, Query};
 use crate::place::{file_name, parent};
 
-/// The call of a typed tool that answers a query in normal form.
+/// The call of a typed tool for a query in normal form.
 pub(super) fn call(query: &Query) -> Result<ToolRequest, Unsupported> {
     let (report, of) = match query {
         Query::Aggregate { of, function: Function::Count } => ("count", of.as_ref()),
@@ -23,6 +21,7 @@ pub(super) fn call(query: &Query) -> Result<ToolRequest, Unsupported> {
     }
 }
 
+/// The call of `read_file` for lines of one file.
 fn read_file(query: &Query, report: &str) -> Result<ToolRequest, Unsupported> {
     let mut input = Map::new();
     match report {
@@ -58,7 +57,7 @@ fn read_file(query: &Query, report: &str) -> Result<ToolRequest, Unsupported> {
     Ok(ToolRequest { tool: "read_file".to_owned(), input: Value::Object(input) })
 }
 
-/// Ignoring case is exact for ASCII letters only.
+/// Checks that a text is ASCII if its case is ignored.
 fn ascii_case(text: &str, ignore_case: bool) -> Result<bool, Unsupported> {
     if ignore_case && !text.is_ascii() {
         return Err(Unsupported::Predicate("letters beyond a to z, ignoring case,"));
@@ -66,6 +65,7 @@ fn ascii_case(text: &str, ignore_case: bool) -> Result<bool, Unsupported> {
     Ok(ignore_case)
 }
 
+/// The call of `glob` for files.
 fn glob(query: &Query, report: &str) -> Result<ToolRequest, Unsupported> {
     let mut input = Map::new();
     let unlimited = match query {
@@ -120,7 +120,7 @@ fn glob(query: &Query, report: &str) -> Result<ToolRequest, Unsupported> {
     Ok(ToolRequest { tool: "glob".to_owned(), input: Value::Object(input) })
 }
 
-/// Where it looks, and for what.
+/// Adds the folder to search; returns the kind of entries.
 fn source(tree: &Query, input: &mut Map<String, Value>) -> Result<Kind, Unsupported> {
     match tree {
         Query::Tree { roots, depth, hidden, kind } => {
@@ -148,7 +148,7 @@ fn source(tree: &Query, input: &mut Map<String, Value>) -> Result<Kind, Unsuppor
     }
 }
 
-/// The folder that all these things lie in, and their names as patterns.
+/// The common folder of all paths, and their names as patterns.
 pub(super) fn one_folder(paths: &[String]) -> Result<(&str, Vec<String>), Unsupported> {
     let unsupported = Unsupported::Arrangement("things in several folders at once");
     let mut folder = None;
@@ -163,6 +163,7 @@ pub(super) fn one_folder(paths: &[String]) -> Result<(&str, Vec<String>), Unsupp
     folder.map(|folder| (folder, names)).ok_or(unsupported)
 }
 
+/// Adds the predicates to the input of `glob`.
 fn conditions(keep: &[Pred], root: &str, input: &mut Map<String, Value>) -> Result<(), Unsupported> {
     let mut names: Vec<&Pred> = Vec::new();
     let mut exclude: Vec<String> = Vec::new();
@@ -215,7 +216,7 @@ fn conditions(keep: &[Pred], root: &str, input: &mut Map<String, Value>) -> Resu
     Ok(())
 }
 
-/// The patterns any of which must match.
+/// The patterns, one of which must match.
 fn alternatives(pred: &Pred) -> Result<Vec<String>, Unsupported> {
     match pred {
         Pred::Any(parts) => parts.iter().map(pattern).collect(),
@@ -223,6 +224,7 @@ fn alternatives(pred: &Pred) -> Result<Vec<String>, Unsupported> {
     }
 }
 
+/// A predicate on a name as a pattern of `glob`.
 fn pattern(pred: &Pred) -> Result<String, Unsupported> {
     match pred {
         Pred::Extension(extension) => Ok(format!("*.{}", any_case(extension))),
@@ -237,18 +239,18 @@ fn pattern(pred: &Pred) -> Result<String, Unsupported> {
     }
 }
 
-/// Text as a pattern that matches just this text.
+/// A pattern that matches exactly this text.
 fn literal(text: &str) -> String {
     let escape = |c: char| if c == '\\' { "\\\\".to_owned() } else { globset::escape(c.encode_utf8(&mut [0; 4])) };
     text.chars().map(escape).collect()
 }
 
-/// The same of a path, whose slashes stay.
+/// A pattern that matches exactly this path.
 fn literal_path(path: &str) -> String {
     path.split('/').map(literal).collect::<Vec<_>>().join("/")
 }
 
-/// A pattern whose every sign means the same here and in the tool.
+/// A user's pattern, if it means the same in the tool.
 fn wildcards(pattern: &str) -> Result<String, Unsupported> {
     if pattern.contains(['{', '}', '\\', '/']) || globset::Glob::new(pattern).is_err() {
         return Err(Unsupported::Predicate("this pattern"));
@@ -256,7 +258,7 @@ fn wildcards(pattern: &str) -> Result<String, Unsupported> {
     Ok(pattern.to_owned())
 }
 
-/// `pdf` as `[pP][dD][fF]`.
+/// A pattern that matches an extension in any case: `[pP][dD][fF]`.
 fn any_case(extension: &str) -> String {
     let class = |c: char| match c.is_ascii_alphabetic() {
         true => format!("[{}{}]", c.to_ascii_lowercase(), c.to_ascii_uppercase()),
@@ -265,9 +267,9 @@ fn any_case(extension: &str) -> String {
     extension.chars().map(class).collect()
 }
 
-/// A name test and kinds of file together, as one pattern each: `report*` and `*.pdf` are `report*.pdf`.
+/// A test of a name and a choice of extensions combined into patterns: `report*` and `*.pdf` give `report*.pdf`.
 ///
-/// Exact only where the name's text can't reach into the extension: it holds no dot and is no part of it.
+/// Exact only if the text of the test can't reach into the extension.
 fn both(one: &Pred, two: &Pred) -> Result<Vec<String>, Unsupported> {
     let unsupported = Unsupported::Predicate("these two conditions on a name together");
     let ((Pred::Name(test), kinds) | (kinds, Pred::Name(test))) = (one, two) else { return Err(unsupported) };

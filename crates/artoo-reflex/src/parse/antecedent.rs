@@ -1,13 +1,8 @@
-//! What "those", "it" and "there" stand for: the outcome of the step before.
-
-#![expect(
-    clippy::wildcard_enum_match_arm,
-    reason = "what is asked about things is taken off; every other query is the things themselves"
-)]
+//! Resolves "those", "it" and "there" to the result of the step before.
 
 use crate::algebra::{Act, Kind, Query, Step, Target, Ty};
 
-/// The step before.
+/// The step that "those" and "it" refer to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Antecedent {
     /// All steps of the request before; empty for an earlier step of the same request.
@@ -16,15 +11,17 @@ pub(super) struct Antecedent {
 }
 
 impl Antecedent {
+    /// The antecedent after a whole request.
     pub(super) fn of_request(steps: &[Step]) -> Option<Self> {
         Some(Self { steps: steps.to_vec(), last: steps.last()?.clone() })
     }
 
+    /// The antecedent after a step of the same request.
     pub(super) fn of_step(step: &Step) -> Self {
         Self { steps: Vec::new(), last: step.clone() }
     }
 
-    /// What was spoken of; `None` where several things may be meant (after a copy: the first ones or the new ones).
+    /// The files or lines that "those" refers to; `None` if ambiguous, as after a copy.
     pub(super) fn selection(&self) -> Option<Query> {
         match &self.last {
             Step::Ask(query) => Some(things(query)),
@@ -38,7 +35,7 @@ impl Antecedent {
         }
     }
 
-    /// The folder that "there" and "into it" mean.
+    /// The folder that "there" refers to.
     pub(super) fn folder(&self) -> Option<&str> {
         match &self.last {
             Step::Do(Act::CreateFolder { paths }) => match paths.as_slice() {
@@ -54,13 +51,13 @@ impl Antecedent {
         }
     }
 
-    /// Whether lines of text were spoken of.
+    /// Whether "those" refers to lines of text.
     pub(super) fn is_text(&self) -> bool {
         self.selection().is_some_and(|query| query.ty() == Ok(Ty::Lines))
     }
 }
 
-/// The things a question is about, without what is asked about them.
+/// The elements a question is about, without counts or properties.
 fn things(query: &Query) -> Query {
     match query {
         Query::Details { of }

@@ -1,4 +1,4 @@
-//! From features to a step. Every feature is taken out of the draft exactly once; one that is left is a refusal.
+//! Builds a step from a draft. Each feature is taken out once; one that is left makes the request unreadable.
 
 mod act;
 mod conditions;
@@ -15,24 +15,26 @@ use super::draft::{Ask, Draft, LinesWanted, only};
 use super::item::Context;
 use crate::algebra::{Act, Depth, Field, Function, Kind, NameChange, NameTest, Pred, Query, Step, TypeError};
 use crate::concept::{Reference, Verb};
-use crate::place::{Looks, Place, file_name, parent};
+use crate::place::{PathKind, Place, file_name, parent};
 
-/// A step with what was assumed on the way to it.
+/// A step with the assumptions made for it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Built {
+    /// The step.
     pub(super) step: Step,
+    /// The assumptions, each in one sentence.
     pub(super) assumptions: Vec<String>,
-    /// The path the request names itself.
+    /// The first path that the request names.
     pub(super) scope: Option<String>,
-    /// How it takes up what was spoken of before.
-    pub(super) takes_up: bool,
-    /// Whether it only names things, for a later step to take up.
+    /// Whether the step refers to an earlier result.
+    pub(super) refers_back: bool,
+    /// Whether the step only finds files that a later step uses.
     pub(super) names_only: bool,
 }
 
-/// Why features that were all understood don't make a request that can be answered.
+/// Why known words don't make a request that can be answered.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub(super) enum Misfit {
+pub(super) enum BuildError {
     #[error("say “the word …” for a text in files or “files named …”, and in which folder")]
     NameOrText { text: String },
     #[error("files of one folder that another folder lacks can't be told")]
@@ -57,51 +59,52 @@ pub(super) enum Misfit {
     Type(#[from] TypeError),
 }
 
-/// What building needs to know besides the features.
-pub(super) struct Scene<'a> {
+/// What building a step needs besides the features.
+pub(super) struct BuildContext<'a> {
     pub(super) context: &'a Context<'a>,
     pub(super) antecedent: Option<&'a Antecedent>,
     pub(super) notes: Vec<String>,
 }
 
 /// Builds the step of a draft.
-pub(super) fn build(context: &Context<'_>, antecedent: Option<&Antecedent>, mut draft: Draft) -> Result<Built, Misfit> {
+pub(super) fn build(
+    context: &Context<'_>,
+    antecedent: Option<&Antecedent>,
+    mut draft: Draft,
+) -> Result<Built, BuildError> {
     let in_same_request = antecedent.is_some_and(|before| before.steps.is_empty());
     if antecedent.is_some() && (is_ellipsis(&draft) || (in_same_request && is_one_of_them(&draft))) {
         draft.reference = Some(Reference::Those);
     }
     if antecedent.is_none() && context.is_lost && is_ellipsis(&draft) {
-        return Err(Misfit::NothingBefore);
+        return Err(BuildError::NothingBefore);
     }
     let notes: Vec<String> = std::mem::take(&mut draft.notes).into_iter().collect();
     let scope = draft.scope.first().or(draft.object.first()).map(|place| place.path.clone());
-    let takes_up = draft.reference.is_some_and(|reference| reference != Reference::Again)
+    let refers_back = draft.reference.is_some_and(|reference| reference != Reference::Again)
         || draft.target == Some(super::draft::TargetWord::There);
     let names_only = draft.verb == Some(Verb::Find) && draft.ask.is_none();
-    let mut scene = Scene { context, antecedent, notes };
-    let step = if draft.act.is_some() {
-        act::build(&mut scene, &mut draft)?
-    } else {
-        Step::Ask(question(&mut scene, &mut draft)?)
-    };
+    let mut cx = BuildContext { context, antecedent, notes };
+    let step =
+        if draft.act.is_some() { act::build(&mut cx, &mut draft)? } else { Step::Ask(question(&mut cx, &mut draft)?) };
     if !draft.is_only(|_| {}) {
-        return Err(Misfit::Leftover);
+        return Err(BuildError::Leftover);
     }
     let step = checked(step)?;
-    let mut assumptions = scene.notes;
+    let mut assumptions = cx.notes;
     assumptions.sort();
     assumptions.dedup();
-    Ok(Built { step, assumptions, scope, takes_up, names_only })
+    Ok(Built { step, assumptions, scope, refers_back, names_only })
 }
 
-/// "… and show the largest file": of those just spoken of.
+/// Whether "the largest file" selects among the earlier result.
 fn is_one_of_them(draft: &Draft) -> bool {
     let mut rest = draft.clone();
     rest.noun = None;
     draft.superlative.is_some() && draft.noun == Some(Kind::File) && is_ellipsis(&rest)
 }
 
-/// "how many are there", "the 3 newest", "by size": nothing is named that it is asked of.
+/// Whether the draft names no files or lines, so that it asks about the earlier result: "how many are there".
 fn is_ellipsis(draft: &Draft) -> bool {
     let asks = draft.ask.is_some()
         || draft.superlative.is_some()
@@ -113,8 +116,8 @@ fn is_ellipsis(draft: &Draft) -> bool {
     asks && only!(draft, verb, ask, superlative, sort, order, limit, nth, plural, total, group, details, names, once)
 }
 
-/// The step in normal form, if it has a meaning.
-fn checked(step: Step) -> Result<Step, Misfit> {
+/// The step in normal form, if it type-checks.
+fn checked(step: Step) -> Result<Step, BuildError> {
     match step {
         Step::Ask(query) => {
             let query = query.normalise();
@@ -131,32 +134,33 @@ fn checked(step: Step) -> Result<Step, Misfit> {
     }
 }
 
-fn question(scene: &mut Scene<'_>, draft: &mut Draft) -> Result<Query, Misfit> {
+/// Builds the query of a draft that is a question.
+fn question(cx: &mut BuildContext<'_>, draft: &mut Draft) -> Result<Query, BuildError> {
     // A question writes nothing anyway.
     draft.printed = None;
     if draft.fact.is_some() || draft.disk.is_some() {
-        return machine::fact(scene, draft);
+        return machine::fact(cx, draft);
     }
     if draft.processes.is_some() {
-        return machine::processes(scene, draft);
+        return machine::processes(cx, draft);
     }
     if let Some(is_text) = draft.found.take() {
-        let Some(Pred::Contains { text, .. }) = draft.preds.last() else { return Err(Misfit::NothingAsked) };
-        let holds = |place: &Place| scene.context.on_disk(&format!("{}/{text}", place.path)).is_some();
+        let Some(Pred::Contains { text, .. }) = draft.preds.last() else { return Err(BuildError::NothingAsked) };
+        let holds = |place: &Place| cx.context.on_disk(&format!("{}/{text}", place.path)).is_some();
         if draft.object.is_empty() && !draft.scope.iter().any(|place| is_text || !holds(place)) {
-            return Err(Misfit::NameOrText { text: text.clone() });
+            return Err(BuildError::NameOrText { text: text.clone() });
         }
-        if draft.object.iter().chain(&draft.scope).any(|place| place.looks == Looks::File) {
+        if draft.object.iter().chain(&draft.scope).any(|place| place.kind == PathKind::File) {
             draft.lines = Some(LinesWanted::All);
         } else {
             (draft.noun, draft.plural) = (Some(Kind::File), Some(true));
-            scene.notes.push("looked for in what the files hold, not in their names".to_owned());
+            cx.notes.push("looked for in what the files hold, not in their names".to_owned());
         }
     }
-    if draft.relation.is_some() || is_about_text(scene, draft) {
-        return text::build(scene, draft);
+    if draft.relation.is_some() || is_about_text(cx, draft) {
+        return text::build(cx, draft);
     }
-    let names_file = matches!(draft.object.as_slice(), [place] if place.looks == Looks::File);
+    let names_file = matches!(draft.object.as_slice(), [place] if place.kind == PathKind::File);
     let bare_object = names_file && !draft.has_noun() && draft.contents.is_none();
     if draft.ask == Some(Ask::WhenChanged) || (bare_object && (draft.ask == Some(Ask::Size) || draft.details.is_some()))
     {
@@ -164,14 +168,14 @@ fn question(scene: &mut Scene<'_>, draft: &mut Draft) -> Result<Query, Misfit> {
     }
     // "of each .txt file" speaks of no single file.
     if draft.each.is_some() && draft.field.is_some() && names_file && !draft.has_noun() {
-        return Err(Misfit::Leftover);
+        return Err(BuildError::Leftover);
     }
     if let Some(field) = draft.field {
         // "the owner of each file": the noun went into "each".
         if draft.each.is_some() && !draft.has_noun() && draft.object.is_empty() && draft.reference.is_none() {
             draft.noun = Some(Kind::File);
         }
-        let of = files::selection(scene, draft)?;
+        let of = files::selection(cx, draft)?;
         draft.field = None;
         draft.each = None;
         draft.verb = None;
@@ -179,13 +183,14 @@ fn question(scene: &mut Scene<'_>, draft: &mut Draft) -> Result<Query, Misfit> {
     }
     let asks_for_any = draft.ask == Some(Ask::Number(Function::Any));
     match draft.verb.or(asks_for_any.then_some(Verb::Find)) {
-        Some(Verb::Find) if bare_object || is_folder_looked_for(draft) => find(scene, draft),
-        Some(Verb::Show | Verb::Sort) if bare_object => text::build(scene, draft),
-        _ => files::build(scene, draft),
+        Some(Verb::Find) if bare_object || is_folder_looked_for(draft) => find(cx, draft),
+        Some(Verb::Show | Verb::Sort) if bare_object => text::build(cx, draft),
+        _ => files::build(cx, draft),
     }
 }
 
-fn is_about_text(scene: &Scene<'_>, draft: &Draft) -> bool {
+/// Whether the draft asks about lines of text.
+fn is_about_text(cx: &BuildContext<'_>, draft: &Draft) -> bool {
     let words = matches!(draft.ask, Some(Ask::Number(function)) if text::is_of_lines(function))
         || draft.lines.is_some()
         || draft.needle.is_some()
@@ -197,22 +202,22 @@ fn is_about_text(scene: &Scene<'_>, draft: &Draft) -> bool {
         || draft.rewrite.is_some()
         || (matches!(draft.change, Some(NameChange::UpperCase | NameChange::LowerCase)) && !draft.has_noun())
         || draft.verb == Some(Verb::Read);
-    let of_lines = draft.reference.is_some() && scene.antecedent.is_some_and(Antecedent::is_text);
+    let of_lines = draft.reference.is_some() && cx.antecedent.is_some_and(Antecedent::is_text);
     words || (of_lines && !draft.has_noun())
 }
 
-/// "how big is notes.txt", "when was ~/x/notes.txt changed": the one file with its length and time.
-fn one_file(draft: &mut Draft) -> Result<Query, Misfit> {
+/// The query for size and date of a single file.
+fn one_file(draft: &mut Draft) -> Result<Query, BuildError> {
     draft.ask = None;
     draft.total = None;
     draft.verb = None;
     draft.details = None;
     draft.in_bytes = None;
-    let place = draft.object.pop().filter(|_| draft.object.is_empty()).ok_or(Misfit::NoFile)?;
+    let place = draft.object.pop().filter(|_| draft.object.is_empty()).ok_or(BuildError::NoFile)?;
     Ok(Query::Details { of: Box::new(only(&place)) })
 }
 
-/// The one file at a path, as a selection: empty where it is not there.
+/// The query for the one file at a path; empty if it doesn't exist.
 fn only(place: &Place) -> Query {
     let name = file_name(&place.path).unwrap_or_default();
     let tree = Query::Tree {
@@ -224,26 +229,26 @@ fn only(place: &Place) -> Query {
     Query::Filter { of: Box::new(tree), keep: Pred::Name(NameTest::Is(name.to_owned())) }
 }
 
-/// "find notes.txt": looked for by name; a path with folders in it is looked for there.
-fn find(scene: &mut Scene<'_>, draft: &mut Draft) -> Result<Query, Misfit> {
-    let place = draft.object.pop().ok_or(Misfit::NoFile)?;
+/// The query for "find notes.txt": searched by name, or at its path if it has folders.
+fn find(cx: &mut BuildContext<'_>, draft: &mut Draft) -> Result<Query, BuildError> {
+    let place = draft.object.pop().ok_or(BuildError::NoFile)?;
     if !place.bare {
         draft.verb = None;
         return Ok(only(&place));
     }
     let name = file_name(&place.path).unwrap_or_default().to_owned();
     draft.preds.push(Pred::Name(NameTest::Is(name)));
-    draft.noun = Some(if place.looks == Looks::Folder { Kind::Folder } else { Kind::File });
-    files::build(scene, draft)
+    draft.noun = Some(if place.kind == PathKind::Folder { Kind::Folder } else { Kind::File });
+    files::build(cx, draft)
 }
 
-/// "find the folder x in ~/y".
+/// Whether the draft means "find the folder x in ~/y".
 fn is_folder_looked_for(draft: &Draft) -> bool {
-    let bare = matches!(draft.object.as_slice(), [place] if place.bare && place.looks == Looks::Folder);
+    let bare = matches!(draft.object.as_slice(), [place] if place.bare && place.kind == PathKind::Folder);
     bare && !draft.scope.is_empty() && !draft.has_noun() && draft.ask.is_none()
 }
 
-/// Which number of each file is meant by "lines" or "words".
+/// The property of each file that "lines" or "words" asks for.
 fn field_of_lines(lines: LinesWanted) -> Option<Field> {
     match lines {
         LinesWanted::All => Some(Field::Lines),

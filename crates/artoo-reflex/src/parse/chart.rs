@@ -1,26 +1,26 @@
-//! A chart over all stretches of the request: every item each stretch can be, built from its parts.
+//! The chart of the parser: for every span of words, all items it can be.
 
 use super::item::{Context, Item};
 use super::lexical::{Phrases, lexical};
 use super::rules::combine;
 use crate::lex::Token;
 
-/// Readings kept for one stretch; everyday requests need fewer than twenty, and a stretch with more is refused, since
-/// a dropped reading could be the second one that makes the request ambiguous.
+/// Maximum number of items for one span. A request that exceeds it is refused, as a dropped item could be the second
+/// reading of an ambiguous request.
 const MAX_ITEMS: usize = 96;
 
-/// Every item of every stretch.
+/// All items of all spans of words.
 pub(super) struct Chart {
     width: usize,
     cells: Vec<Vec<Item>>,
-    /// Where a step may end.
+    /// Positions where a step may end.
     ends: Vec<usize>,
-    /// Whether some stretch had more readings than are kept.
+    /// Whether some span exceeded [`MAX_ITEMS`].
     pub(super) overflown: bool,
 }
 
 impl Chart {
-    /// Fills the chart, short stretches first.
+    /// Fills the chart, shortest spans first.
     pub(super) fn fill(context: &Context<'_>, tokens: &[Token], phrases: Phrases, ends: &[usize]) -> Self {
         let width = tokens.len();
         let cells = vec![Vec::new(); (width + 1) * (width + 1)];
@@ -39,6 +39,7 @@ impl Chart {
         chart
     }
 
+    /// Adds the items of two neighbouring spans combined.
     fn join(&mut self, context: &Context<'_>, start: usize, middle: usize, end: usize) {
         let mut built = Vec::new();
         for left in self.items(start, middle) {
@@ -51,6 +52,7 @@ impl Chart {
         }
     }
 
+    /// Adds an item to a span.
     fn add(&mut self, start: usize, end: usize, item: Item) {
         let at = start * (self.width + 1) + end;
         let Some(cell) = self.cells.get_mut(at) else { return };
@@ -64,7 +66,7 @@ impl Chart {
         cell.push(item);
     }
 
-    /// What the stretch `start..end` can be.
+    /// The items of the span `start..end`.
     pub(super) fn items(&self, start: usize, end: usize) -> &[Item] {
         self.cells.get(start * (self.width + 1) + end).map_or(&[], Vec::as_slice)
     }

@@ -1,9 +1,4 @@
-//! A draft: the features a stretch of words carries. Each is set at most once and consumed exactly once.
-
-#![expect(
-    clippy::wildcard_enum_match_arm,
-    reason = "conditions that read differently of a line are named; every other is not"
-)]
+//! A draft: the features that a span of words expresses. Each is set at most once and taken out once.
 
 use std::collections::BTreeSet;
 
@@ -14,36 +9,41 @@ use crate::algebra::{
 use crate::concept::{ActWord, Disk, Hidden, Reference, Verb};
 use crate::place::Place;
 
-/// What is asked about the things found; listing is the default.
+/// What is asked about the elements; listing them is the default.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Ask {
+    /// How many there are.
     Count,
-    /// "and count them", which fits "find" and not "list".
+    /// "and count them", after "find".
     CountThem,
+    /// Their size.
     Size,
+    /// When they were modified.
     WhenChanged,
-    /// A number of another sort.
+    /// Another number.
     Number(Function),
 }
 
-/// Which lines.
+/// Which lines or units of a text are asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum LinesWanted {
+    /// All lines.
     All,
     /// The rows of a table.
     Rows,
+    /// A range of lines.
     Part(Part),
     /// The words of the text.
     Words,
-    /// Its numbers.
+    /// The numbers in the text.
     Numbers,
-    /// What an archive holds.
+    /// The entries of an archive.
     Entries,
-    /// The signs of the text; only counted.
+    /// The characters of the text; only counted.
     Characters,
 }
 
-/// Where an act leads.
+/// The destination of an act, as worded.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum TargetWord {
     /// "to x": a folder or a file.
@@ -52,38 +52,39 @@ pub(crate) enum TargetWord {
     Folder(Place),
     /// "as x", "to the file x".
     File(Place),
-    /// "there", "into it".
+    /// "there", "into it": the folder of the step before.
     There,
 }
 
+/// Declares [`Draft`] with its optional features.
 macro_rules! draft {
     ($($(#[$doc:meta])* $field:ident: $ty:ty,)*) => {
-        /// The features of a stretch of words.
+        /// The features of a span of words.
         #[derive(Debug, Clone, Default, PartialEq, Eq)]
         pub(crate) struct Draft {
             $($(#[$doc])* pub(crate) $field: Option<$ty>,)*
-            /// Kinds of file, any of which will do.
+            /// Kinds of file, any of which matches.
             pub(crate) types: Vec<Pred>,
-            /// What must hold, all of it.
+            /// Conditions, all of which must hold.
             pub(crate) preds: Vec<Pred>,
-            /// Whether the condition is an "or" that nothing holds together.
+            /// Whether the conditions are an "or" without brackets, which can't be combined with more conditions.
             pub(crate) loose: bool,
-            /// Whether it ends in an exception of kinds that nothing holds together: how far that reaches is open.
+            /// Whether the draft ends in an exception whose extent is open: "except PDFs".
             pub(crate) excepts: bool,
-            /// "in …": the folders (or the file, for its lines).
+            /// Places after "in": folders, or the file for its lines.
             pub(crate) scope: Vec<Place>,
-            /// Paths named without "in", or that look like files.
+            /// Paths named without "in".
             pub(crate) object: Vec<Place>,
-            /// What orders, the first key first.
+            /// Sort keys with their directions, the most important first.
             pub(crate) sort: Vec<(Key, Option<Order>)>,
-            /// Grammatical number of the noun or type word.
+            /// Whether the noun is plural.
             pub(crate) plural: Option<bool>,
-            /// How words were read where they could have been read otherwise.
+            /// Assumptions made while reading the words.
             pub(crate) notes: BTreeSet<String>,
         }
 
         impl Draft {
-            /// The features that occur at most once, of both; `None` where both say something about the same one.
+            /// Merges the optional features; `None` if both drafts set the same one.
             fn merge_single(&self, other: &Self) -> Option<Self> {
                 Some(Self { $($field: one(&self.$field, &other.$field)?,)* ..Self::default() })
             }
@@ -92,61 +93,87 @@ macro_rules! draft {
 }
 
 draft! {
+    /// The verb of a question.
     verb: Verb,
+    /// What is asked.
     ask: Ask,
+    /// The kind of entry that the noun means.
     noun: Kind,
-    /// Text that lines must match ("matching 'x'"), which says nothing about files.
+    /// A text that lines must contain, as in "matching 'x'"; says nothing about files.
     needle: String,
+    /// How many levels are searched.
     depth: Depth,
+    /// Whether hidden files are included.
     hidden: Hidden,
+    /// The sort order of "largest", "newest".
     superlative: (Key, Order),
+    /// A sort direction without a key.
     order: Order,
+    /// The number of elements.
     limit: u64,
-    /// "the second": only this one of an order.
+    /// The position in an order, as in "the second".
     nth: u64,
+    /// Which lines are asked for.
     lines: LinesWanted,
-    /// "total": of all together.
+    /// "total": a sum over all elements.
     total: (),
     ignore_case: bool,
+    /// Whether sizes and dates are listed too.
     details: (),
     in_bytes: (),
-    /// "what is in": a folder's own content.
+    /// "what is in": the direct content of a folder.
     contents: (),
+    /// A reference to an earlier result.
     reference: Reference,
+    /// The verb of a change.
     act: ActWord,
+    /// The destination of a change.
     target: TargetWord,
-    /// Text of a new file.
+    /// The content of a new file.
     text: String,
+    /// The change of names.
     change: NameChange,
+    /// The key of a grouping.
     group: GroupKey,
     /// "each", "per file".
     each: (),
+    /// A property of files.
     field: Field,
+    /// A fact of the machine.
     fact: Fact,
+    /// A question about a file system.
     disk: Disk,
+    /// Whether processes are asked for.
     processes: (),
+    /// Whether files with equal content are asked for.
     duplicates: (),
+    /// The number of a column.
     column: u64,
+    /// The column separator.
     separator: Separator,
-    /// Each line once; only the repeated ones.
+    /// Whether repeated lines are merged, or only they are asked for.
     once: Once,
+    /// Whether lines are numbered.
     numbered: (),
+    /// A text to replace, and its replacement.
     replace: (String, String),
+    /// A comparison with a second text.
     relation: Relation,
-    /// Parts of paths rather than paths.
+    /// The part of each path that is asked for.
     names: NamePart,
-    /// Occurrences of a text, and whether they stand alone as words.
+    /// A text whose occurrences are asked for, and whether as whole words.
     matches: (String, bool),
+    /// A transformation of a text.
     rewrite: Rewrite,
-    /// Texts looked for stand alone as words.
+    /// Whether the texts looked for must be whole words.
     whole_word: (),
     /// "and print the result": nothing is written.
     printed: (),
-    /// "find 'x'": a text looked for, in files of a folder or in the lines of a file; whether it can't be a name.
+    /// "find 'x'", a text in files or lines; whether it can't be a file name.
     found: bool,
 }
 
-/// Whether a draft has no features but these.
+/// Whether a draft has no features except the listed ones.
 macro_rules! only {
     ($draft:expr, $($feature:ident),*) => {
         $draft.is_only(|rest| {
@@ -156,14 +183,14 @@ macro_rules! only {
 }
 pub(super) use only;
 
-/// How lines that occur twice are taken.
+/// How repeated lines are treated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Once {
     Unique,
     Repeated,
 }
 
-/// A feature set on one side at most; the outer `None` is a clash.
+/// Merges an optional feature; the outer `None` means that both sides set it.
 fn one<T: Clone>(a: &Option<T>, b: &Option<T>) -> Option<Option<T>> {
     match (a, b) {
         (Some(_), Some(_)) => None,
@@ -173,7 +200,7 @@ fn one<T: Clone>(a: &Option<T>, b: &Option<T>) -> Option<Option<T>> {
 }
 
 impl Draft {
-    /// Both drafts' features; `None` where both say something about the same one.
+    /// Merges two drafts; `None` if both set the same feature.
     pub(crate) fn merge(&self, other: &Self) -> Option<Self> {
         let clash = (!self.types.is_empty() && !other.types.is_empty())
             || (!self.scope.is_empty() && !other.scope.is_empty())
@@ -211,15 +238,17 @@ impl Draft {
         Some(merged)
     }
 
-    /// "lines of a.txt that are also in b.txt".
+    /// Whether the other draft adds the second file of a comparison.
     fn takes_second_file(&self, other: &Self) -> bool {
         self.relation.is_none() && other.relation.is_some() && self.object.len() == 1
     }
 
+    /// A draft with one condition.
     pub(crate) fn pred(pred: Pred) -> Self {
         Self { preds: vec![pred], ..Self::default() }
     }
 
+    /// The draft with a note.
     pub(crate) fn noted(mut self, note: impl Into<String>) -> Self {
         self.notes.insert(note.into());
         self
@@ -234,37 +263,37 @@ impl Draft {
         rest == Self::default()
     }
 
-    /// Only predicates.
+    /// Whether the draft has conditions and nothing else.
     pub(crate) fn only_preds(&self) -> bool {
         !self.preds.is_empty() && only!(self, preds, loose)
     }
 
-    /// Only predicates, each of which passes.
+    /// Whether the draft has conditions that all pass a test, and nothing else.
     pub(crate) fn only_preds_of(&self, test: fn(&Pred) -> bool) -> bool {
         self.only_preds() && self.preds.iter().all(test)
     }
 
-    /// Only kinds of file, with or without a word for "file".
+    /// Whether the draft has kinds of file, perhaps with the noun "files", and nothing else.
     pub(crate) fn only_types(&self) -> bool {
         !self.types.is_empty() && self.noun.is_none_or(|kind| kind == Kind::File) && only!(self, types, noun, plural)
     }
 
-    /// Only a noun.
+    /// Whether the draft has a noun and nothing else.
     pub(crate) fn only_noun(&self) -> bool {
         self.noun.is_some() && only!(self, noun, plural)
     }
 
-    /// Only kinds of file with conditions.
+    /// Whether the draft has kinds of file with conditions and nothing else.
     pub(crate) fn only_types_with_conditions(&self) -> bool {
         !self.types.is_empty() && !self.preds.is_empty() && only!(self, types, preds, noun, plural)
     }
 
-    /// Only lines, of which something is said.
+    /// Whether the draft has lines with conditions and nothing else.
     pub(crate) fn only_lines_with_conditions(&self) -> bool {
         self.lines == Some(LinesWanted::All) && !self.preds.is_empty() && !self.loose && only!(self, lines, preds)
     }
 
-    /// Conditions on a noun, or on lines.
+    /// Whether the draft has conditions on a noun or on lines, and nothing else.
     pub(crate) fn only_preds_of_a_noun(&self) -> bool {
         let lines = matches!(self.lines, None | Some(LinesWanted::All));
         let named = self.noun.is_some() || self.lines.is_some();
@@ -272,17 +301,17 @@ impl Draft {
         !self.preds.is_empty() && lines && named && plain
     }
 
-    /// Only places after "in".
+    /// Whether the draft has places after "in" and nothing else.
     pub(crate) fn only_scope(&self) -> bool {
         !self.scope.is_empty() && only!(self, scope)
     }
 
-    /// Only keys of an order, perhaps with a direction.
+    /// Whether the draft has sort keys and nothing else.
     pub(crate) fn only_keys(&self) -> bool {
         !self.sort.is_empty() && only!(self, sort, order)
     }
 
-    /// Gives a direction that was named to the last key.
+    /// Moves a sort direction to the last sort key.
     pub(crate) fn fix_order(&mut self) {
         if let (Some((_, slot @ None)), Some(order)) = (self.sort.last_mut(), self.order) {
             *slot = Some(order);
@@ -290,29 +319,29 @@ impl Draft {
         }
     }
 
-    /// Only paths.
+    /// Whether the draft has paths and nothing else.
     pub(crate) fn only_object(&self) -> bool {
         !self.object.is_empty() && only!(self, object)
     }
 
-    /// Only what can follow "and" after a noun: no noun, verb, question or superlative of its own.
+    /// Whether the draft has only features that can follow "and" after a noun.
     pub(crate) fn only_modifiers(&self) -> bool {
         !self.loose
             && only!(self, preds, scope, sort, depth, hidden, order, ignore_case, details, numbered, once, group)
             && *self != Self::default()
     }
 
-    /// Only a verb.
+    /// The verb, if the draft has nothing else.
     pub(crate) fn only_verb(&self) -> Option<Verb> {
         self.verb.filter(|_| only!(self, verb))
     }
 
-    /// Whether it speaks of things that can be listed.
+    /// Whether the draft names a kind of entry or file.
     pub(crate) fn has_noun(&self) -> bool {
         self.noun.is_some() || !self.types.is_empty()
     }
 
-    /// All conditions as one: the types (any of them) and the predicates.
+    /// All kinds of file and conditions as one predicate.
     pub(crate) fn condition(&self) -> Pred {
         let mut all = self.preds.clone();
         if !self.types.is_empty() {
@@ -322,7 +351,7 @@ impl Draft {
     }
 }
 
-/// A condition on a name as one on a line.
+/// A predicate on names as one on lines.
 pub(crate) fn of_line(pred: Pred) -> Pred {
     pred.map(&|property| match property {
         Pred::Name(NameTest::Has(text)) => Pred::Contains { text, ignore_case: false },
@@ -333,6 +362,7 @@ pub(crate) fn of_line(pred: Pred) -> Pred {
     })
 }
 
+/// Merges sort keys; `None` if both sides have some and none completes the other.
 fn merged_keys(a: &[(Key, Option<Order>)], b: &[(Key, Option<Order>)]) -> Option<Vec<(Key, Option<Order>)>> {
     match (a, b) {
         // "by date, oldest first": the second says the direction of the first.

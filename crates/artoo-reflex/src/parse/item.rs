@@ -1,4 +1,4 @@
-//! Items of the chart: words that wait for their arguments, values, and drafts.
+//! Items of the chart: keywords that wait for an argument, values, and drafts.
 
 use std::path::Path;
 
@@ -10,201 +10,212 @@ use crate::calendar::{Clock, Stretch};
 use crate::concept::{Bound, Concept, Edge, TimeUnit};
 use crate::eval::{EntryKind, FileSystem};
 use crate::lex::Decimal;
-use crate::place::{Looks, Place, resolve};
+use crate::place::{PathKind, Place, resolve};
 
-/// What a stretch of words is, in one reading.
+/// One reading of a span of words.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Item {
-    /// Nothing.
+    /// A word without meaning.
     Skip,
-    /// A word with a place for an argument.
+    /// A keyword that waits for an argument.
     Mark(Concept),
-    /// A comma, where it joins.
+    /// A comma that joins.
     Comma,
+    /// An opening bracket.
     Open,
+    /// A closing bracket.
     Close,
-    /// An adjective for kinds of file: needs a noun.
+    /// An adjective for kinds of file, which needs a noun: predicates and notes.
     TypeWord(Vec<Pred>, Vec<String>),
+    /// Text that can be a name, a path or content.
     Text(Text),
-    /// A number; whether it was written in letters.
+    /// A number, and whether it was written in words.
     Number(Decimal, bool),
+    /// An ordinal such as "3rd".
     Ordinal(u64),
-    Bytes {
-        value: u64,
-        unit: u64,
-    },
-    Age {
-        amount: u64,
-        unit: TimeUnit,
-    },
-    /// "80 characters".
+    /// A size and its unit, in bytes.
+    Bytes { value: u64, unit: u64 },
+    /// A length of time.
+    Age { amount: u64, unit: TimeUnit },
+    /// A number of characters.
     Characters(u64),
+    /// A time range.
     Stretch(Stretch),
     /// A month, perhaps with a day, without a year.
-    MonthDay {
-        month: i8,
-        day: Option<i8>,
-    },
+    MonthDay { month: i8, day: Option<i8> },
+    /// A point in time.
     Moment(Timestamp),
+    /// A path.
     Path(Place),
     /// Several paths: "a.txt and b.txt".
     Paths(Vec<Place>),
-    /// "in 2023", "on Monday": needs a word for change.
+    /// A time range that needs a word such as "modified": "in 2023".
     When(Stretch),
+    /// The first part of a construction.
     Partial(Partial),
+    /// Features.
     Draft(Box<Draft>),
 }
 
-/// Half of a construction.
+/// The first part of a construction that waits for the rest.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Partial {
-    /// "more than 3 days", before "old".
+    /// Read so far: "more than 3 days", before "old".
     AgeBound { bound: Bound, amount: u64, unit: TimeUnit },
-    /// "between X".
+    /// Read so far: "between X".
     Between(Box<Item>),
-    /// "between X and".
+    /// Read so far: "between X and".
     BetweenAnd(Box<Item>),
-    /// "X and", of kinds of file or nouns.
+    /// Read so far: "X and", of kinds of file or nouns.
     Joining(Box<Item>),
-    /// "X or", of conditions.
+    /// Read so far: "X or", of conditions.
     EitherOf(Box<Draft>),
-    /// "named a and".
+    /// Read so far: "named a and".
     AlsoNamed(Box<Draft>),
-    /// "containing 'x' and", before another text.
+    /// Read so far: "containing 'x' and", before another text.
     BothOf(Box<Draft>),
-    /// "containing 'x' but not".
+    /// Read so far: "containing 'x' but not".
     ButNot(Box<Draft>),
-    /// "( X".
+    /// Read so far: "( X".
     Opened(Box<Item>),
-    /// "in python files".
+    /// Read so far: "in python files".
     InFiles(Box<Draft>),
-    /// "replace x", "replacing x", before "with y"; whether the verb stands where a clause begins.
+    /// Read so far: "replace x", "replacing x", before "with y"; whether the verb stands where a clause begins.
     Replacing(String, bool),
-    /// "replace x with".
+    /// Read so far: "replace x with".
     ReplacingWith(String, bool),
-    /// "and in", "and also in", of folders.
+    /// Read so far: "and in", "and also in", of folders.
     JoiningScope(Box<Draft>),
-    /// "to the PDFs", after "add the prefix 'x'".
+    /// Read so far: "to the PDFs", after "add the prefix 'x'".
     OntoFiles(Box<Draft>),
-    /// "by size and then".
+    /// Read so far: "by size and then".
     JoiningKeys(Box<Draft>),
-    /// "a.txt and", of paths.
+    /// Read so far: "a.txt and", of paths.
     JoiningPaths(Vec<Place>),
-    /// "lines 5".
+    /// Read so far: "lines 5".
     LinesFrom { from: u64, plural: bool },
-    /// "between line 5".
+    /// Read so far: "between line 5".
     LinesBetween(u64),
-    /// "lines 5 to".
+    /// Read so far: "lines 5 to".
     LinesFromTo(u64),
-    /// "first 5", "last 5".
+    /// Read so far: "first 5", "last 5".
     Numbered(Edge, u64),
-    /// "with 'x'", before "in the name" or, if the text can be content, "in it".
+    /// Read so far: "with 'x'", before "in the name" or, if the text can be content, "in it".
     WithText { text: String, is_content: bool },
-    /// "a text file nor": its second half follows.
+    /// Read so far: "a text file nor": its second half follows.
     Nor(Box<Item>),
-    /// "a text file nor a pdf": "neither" stands before it.
+    /// Read so far: "a text file nor a pdf": "neither" stands before it.
     NeitherNor(Box<Item>),
-    /// "the last 3 non-empty": lines follow.
+    /// Read so far: "the last 3 non-empty": lines follow.
     NumberedOf { edge: Edge, count: u64, exact: bool, draft: Box<Draft> },
-    /// ".rs extension", after "with".
+    /// Read so far: ".rs extension", after "with".
     ExtensionPhrase(Pred),
-    /// "folder named", "file named": a path's name follows.
-    Named(Looks),
-    /// "search x".
+    /// Read so far: "folder named", "file named": a path's name follows.
+    Named(PathKind),
+    /// Read so far: "search x".
     SearchIn(Place),
-    /// "search x for", x a file.
+    /// Read so far: "search x for", x a file.
     SearchFor(Place),
-    /// "3 days after today", negative before it.
+    /// Read so far: "3 days after today", negative before it.
     Days(i32),
-    /// "when was x".
+    /// Read so far: "when was x".
     WhenWas(Place),
 }
 
-/// Text that can be a name, a path or content, depending on what takes it.
+/// Text that can be a name, a path or content, depending on the words around it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Text {
     pub(crate) text: String,
     pub(crate) kind: TextKind,
 }
 
+/// The form of a text, which decides what it can be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum TextKind {
+    /// Text in quotation marks.
     Quoted,
-    /// After "the word": content, never a path.
+    /// Text after "the word": content, never a path.
     Phrase,
+    /// A name with an extension.
     FileName,
-    /// Starts with a dot.
+    /// An extension with its dot.
     Extension,
+    /// A pattern with wildcards.
     Glob,
-    /// A word the lexicon does not know.
+    /// A word that the lexicon doesn't know.
     Bare,
-    /// The same, in the plural: may name a folder, but "containing errors" means no text.
+    /// An unknown word in the plural: can name a folder, but isn't content.
     BarePlural,
-    /// A word for a kind of file, which may also name a folder ("the logs folder").
+    /// A word for a kind of file, which can also name a folder ("the logs folder").
     KindWord,
+    /// A number.
     Digits,
-    /// A word with a meaning of its own, taken as text after "named" or "the word".
+    /// A word with a meaning of its own, which is text only after "named" or "the word".
     Known,
-    /// A function word, taken as text only after "the word".
+    /// A function word, which is text only after "the word".
     Function,
+    /// A path with slashes.
     Path,
 }
 
-/// What the grammar must know of the world.
+/// What the grammar needs to know besides the words.
 #[derive(Clone, Copy)]
 pub(crate) struct Context<'a> {
     pub(crate) environment: &'a Environment,
     pub(crate) clock: Clock,
     pub(crate) fs: &'a dyn FileSystem,
-    /// Whether there was a request before and what it spoke of is not known: nothing can be taken up.
+    /// Whether the result of the request before is unknown, so that "those" can't be resolved.
     pub(crate) is_lost: bool,
 }
 
 impl Context<'_> {
-    /// The path a name stands for; what exists there decides whether it is a file or a folder.
+    /// The place a name stands for; its kind is that of the existing entry, else guessed from the name.
     pub(crate) fn resolve(&self, typed: &str) -> Option<Place> {
         let place = resolve(typed, self.environment)?;
-        let looks = self.on_disk(&place.path).unwrap_or(place.looks);
-        Some(Place { looks, ..place })
+        let kind = self.on_disk(&place.path).unwrap_or(place.kind);
+        Some(Place { kind, ..place })
     }
 
-    /// What exists at a path, links followed.
-    pub(crate) fn on_disk(&self, path: &str) -> Option<Looks> {
+    /// The kind of the entry at a path, links followed; `None` if it doesn't exist.
+    pub(crate) fn on_disk(&self, path: &str) -> Option<PathKind> {
         let path = Path::new(path);
         match self.fs.metadata(path).ok()?.kind {
-            EntryKind::Folder => Some(Looks::Folder),
-            EntryKind::Link if self.fs.list(path).is_ok() => Some(Looks::Folder),
+            EntryKind::Folder => Some(PathKind::Folder),
+            EntryKind::Link if self.fs.list(path).is_ok() => Some(PathKind::Folder),
             EntryKind::Link if self.fs.open(path).is_err() => None,
-            EntryKind::File | EntryKind::Link | EntryKind::Other => Some(Looks::File),
+            EntryKind::File | EntryKind::Link | EntryKind::Other => Some(PathKind::File),
         }
     }
 
+    /// Whether a folder exists at a path.
     pub(crate) fn is_folder(&self, path: &str) -> bool {
-        self.on_disk(path) == Some(Looks::Folder)
+        self.on_disk(path) == Some(PathKind::Folder)
     }
 }
 
 impl Item {
+    /// An item with these features.
     pub(crate) fn draft(draft: Draft) -> Self {
         Self::Draft(Box::new(draft))
     }
 
+    /// Whether the item is this keyword.
     pub(crate) fn is_mark(&self, concept: &Concept) -> bool {
         matches!(self, Self::Mark(mark) if mark == concept)
     }
 
-    /// Whether it is a verb that acts.
+    /// Whether the item has a verb of a change.
     pub(crate) fn is_act(&self) -> bool {
         matches!(self, Self::Draft(draft) if draft.act.is_some())
     }
 
-    /// A whole number.
+    /// The value, if the item is a whole number.
     pub(crate) fn whole(&self) -> Option<u64> {
         let Self::Number(value, _) = self else { return None };
         value.whole()
     }
 
-    /// A length of time; a unit alone is one of it ("older than a week").
+    /// The length of time; a unit alone counts as one ("older than a week").
     pub(crate) fn age(&self) -> Option<(u64, TimeUnit)> {
         if let Self::Mark(Concept::TimeUnit(unit)) = self {
             return Some((1, *unit));
@@ -213,9 +224,9 @@ impl Item {
         Some((*amount, *unit))
     }
 
-    /// A stretch of the calendar.
+    /// The time range that the item means.
     pub(crate) fn stretch(&self, clock: Clock) -> Option<Stretch> {
-        /// Numbers read as years; others are quantities.
+        /// Numbers that are read as years.
         const YEARS: std::ops::RangeInclusive<u64> = 1970..=2100;
         if let Self::Stretch(stretch) = self {
             Some(*stretch)
@@ -229,7 +240,7 @@ impl Item {
         }
     }
 
-    /// The item as features, where it has some without any further word.
+    /// The item as features, if it has some without further words.
     pub(crate) fn as_draft(&self, context: &Context<'_>) -> Option<Draft> {
         use TextKind::{Bare, Extension, FileName, Quoted};
         let place = if let Self::Draft(draft) = self {
@@ -239,7 +250,7 @@ impl Item {
         } else if let Self::Path(place) = self {
             place.clone()
         } else if let Self::Text(Text { text, kind: FileName | Extension | Quoted | Bare }) = self {
-            context.resolve(text).filter(|place| place.looks == Looks::File)?
+            context.resolve(text).filter(|place| place.kind == PathKind::File)?
         } else {
             return None;
         };

@@ -1,36 +1,32 @@
-//! From tokens to the items a chart starts with: every meaning of every phrase, and every use of a literal.
+//! Turns tokens into the first items of the chart: the meanings of every phrase and the uses of every literal.
 
-#![expect(clippy::wildcard_enum_match_arm, reason = "a word that says nothing by itself waits for its argument")]
-
-use super::draft::{Ask, Draft, LinesWanted, Once, TargetWord};
+use super::draft::Draft;
+use super::features::items;
 use super::item::{Context, Item, Text, TextKind};
 use super::rules::home_folder;
-use crate::algebra::{Depth, Fact, Function, GroupKey, Kind, NamePart, NameTest, Pred};
-use crate::concept::{Concept, Counted, DepthWord, Hidden, Reference, TextUnit, Verb};
-use crate::lex::{Class, Decimal, Token};
-use crate::lexicon::{Meaning, TypeForm, lexicon};
+use crate::algebra::{Depth, Fact, Function, NameTest, Pred};
+use crate::concept::{Concept, DepthWord, Hidden, Verb};
+use crate::lex::{Class, Token};
+use crate::lexicon::{Meaning, lexicon};
 use crate::place::Place;
 
-/// Lines shown where a request says "the beginning of" without a number, as `head` and `tail` do.
-const LINES_WITHOUT_A_NUMBER: u64 = 10;
-
-/// One item over the tokens `start..end`.
+/// An item for the tokens `start..end`.
 pub(super) struct Lexical {
     pub(super) start: usize,
     pub(super) end: usize,
     pub(super) item: Item,
 }
 
-/// Which phrases are tried at one place.
+/// Which phrases of the lexicon are tried at a position.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Phrases {
-    /// Only the longest: what people mean nearly always.
+    /// Only the longest.
     Longest,
-    /// Every one.
+    /// All of them.
     All,
 }
 
-/// The chart's first items.
+/// The first items of the chart.
 pub(super) fn lexical(context: &Context<'_>, tokens: &[Token], phrases: Phrases) -> Vec<Lexical> {
     let mut found = Vec::new();
     let begins = clause_starts(tokens);
@@ -74,11 +70,10 @@ pub(super) fn lexical(context: &Context<'_>, tokens: &[Token], phrases: Phrases)
     found
 }
 
-/// The folders that a word after "in" or "of" names, as far as they exist, and whether nothing else can be meant: a
-/// folder that exists beats a kind of file.
+/// The existing folders that a word after "in" or "of" names, and whether it can't mean anything else.
 fn existing_folders(context: &Context<'_>, tokens: &[Token], at: usize) -> (Vec<Item>, bool) {
     let is_kind = |meaning: &Meaning| matches!(meaning, Meaning::FileType { .. });
-    let Some(token) = tokens.get(at).filter(|_| is_led_to(tokens, at)) else { return (Vec::new(), false) };
+    let Some(token) = tokens.get(at).filter(|_| expects_folder_name(tokens, at)) else { return (Vec::new(), false) };
     let known = lexicon().meanings(&token.folded);
     if word_kind(token) == TextKind::Function && !known.iter().any(is_kind) {
         return (Vec::new(), false);
@@ -94,8 +89,8 @@ fn existing_folders(context: &Context<'_>, tokens: &[Token], at: usize) -> (Vec<
     (places.into_iter().map(Item::Path).collect(), is_only)
 }
 
-/// Whether a word stands where a folder's name is due: behind "in", "of" and the like, or in "search x for".
-fn is_led_to(tokens: &[Token], at: usize) -> bool {
+/// Whether a word follows "in", "of" or the like, or is x in "search x for".
+fn expects_folder_name(tokens: &[Token], at: usize) -> bool {
     let is_name = |token: &Token| matches!(token.class, Class::Word | Class::FileName);
     let is_article = |token: &Token| matches!(token.folded.as_str(), "the" | "my" | "our");
     let Some(mut before) = tokens.get(..at).filter(|_| tokens.get(at).is_some_and(is_name)) else { return false };
@@ -116,9 +111,9 @@ fn is_led_to(tokens: &[Token], at: usize) -> bool {
     searches || means(behind(1), &[Concept::Inside]) || (!is_part && means(behind(1), &[Concept::Within]))
 }
 
-/// A path with blanks in it that exists: "Camera Roll".
+/// An existing path with spaces in it, such as "Camera Roll".
 fn spaced_name(context: &Context<'_>, tokens: &[Token], start: usize) -> Option<Lexical> {
-    /// Most words of a name that is looked for.
+    /// Maximum number of words in such a path.
     const MOST_WORDS: usize = 6;
     let longest = tokens.len().min(start + MOST_WORDS);
     (start + 2..=longest).rev().find_map(|end| {
@@ -140,11 +135,12 @@ fn is_one_of_many(tokens: &[Token], at: usize) -> bool {
     before.is_some_and(|token| matches!(token.folded.as_str(), "every" | "each"))
 }
 
+/// Whether a meaning is a verb of a change.
 fn is_act(meaning: &Meaning) -> bool {
     matches!(meaning, Meaning::Concept(Concept::Do(_)))
 }
 
-/// What is asked for, though it begins with a verb that acts: "add up the sizes of".
+/// Whether a meaning asks something although its phrase starts with a verb of a change ("add up the sizes of").
 pub(super) fn asks(meaning: &Meaning) -> bool {
     let Meaning::Concept(concept) = meaning else { return false };
     matches!(
@@ -162,11 +158,12 @@ pub(super) fn asks(meaning: &Meaning) -> bool {
     )
 }
 
+/// Whether the first word is a verb of a change.
 fn begins_with_act(run: &[Token]) -> bool {
     run.first().is_some_and(|token| lexicon().meanings(&token.folded).iter().any(is_act))
 }
 
-/// Where clauses begin: at the start, after a mark or "and", behind function words and "please".
+/// The positions where clauses start: at the start, after punctuation or "and", after "please".
 pub(super) fn clause_starts(tokens: &[Token]) -> Vec<usize> {
     let mut starts = Vec::new();
     let mut begins = true;
@@ -200,27 +197,27 @@ pub(super) fn clause_starts(tokens: &[Token]) -> Vec<usize> {
     starts
 }
 
-/// The word an unknown word is a slip of.
-pub(super) fn mended(token: &Token) -> Option<&'static str> {
+/// The known word that an unknown word is a typo of.
+pub(super) fn corrected(token: &Token) -> Option<&'static str> {
     if token.class != Class::Word || lexicon().knows(&token.folded) {
         return None;
     }
-    lexicon().slip_of(&token.folded)
+    lexicon().correction_of(&token.folded)
 }
 
-/// What a run of words means, slips of the fingers mended.
+/// The meanings of a run of words, with typos corrected.
 fn meanings(run: &[Token]) -> &'static [Meaning] {
     let mut words = Vec::new();
     for token in run {
         if !matches!(token.class, Class::Word | Class::Number(_)) {
             return &[];
         }
-        words.push(mended(token).unwrap_or(&token.folded));
+        words.push(corrected(token).unwrap_or(&token.folded));
     }
     lexicon().meanings(&words.join(" "))
 }
 
-/// Uses of a token that are not words of the lexicon.
+/// Adds the items of a token that is not in the lexicon.
 fn literal(context: &Context<'_>, tokens: &[Token], at: usize, found: &mut Vec<Lexical>) {
     let Some(token) = tokens.get(at) else { return };
     let mut add = |item| found.push(Lexical { start: at, end: at + 1, item });
@@ -270,7 +267,7 @@ fn literal(context: &Context<'_>, tokens: &[Token], at: usize, found: &mut Vec<L
     }
 }
 
-/// A typed path; one with a pattern in its last part is a folder and a pattern, as in a shell.
+/// The item of a typed path; wildcards in its last part make it a folder and a pattern.
 fn path(context: &Context<'_>, typed: &str) -> Option<Item> {
     let has_wildcard = |text: &str| text.contains(['*', '?', '[']);
     if !has_wildcard(typed) {
@@ -292,6 +289,7 @@ fn path(context: &Context<'_>, typed: &str) -> Option<Item> {
     Some(Item::draft(if hidden.is_some() { draft.noted("hidden files left out") } else { draft }))
 }
 
+/// The form of a word as text.
 fn word_kind(token: &Token) -> TextKind {
     let folded = token.folded.as_str();
     if lexicon().is_vague(folded) {
@@ -339,149 +337,4 @@ fn word_kind(token: &Token) -> TextKind {
     } else {
         TextKind::Known
     }
-}
-
-/// The items a meaning gives; several where a word can stand alone and also wait for an argument.
-fn items(context: &Context<'_>, meaning: &Meaning, start: usize) -> Vec<Item> {
-    let concept = match meaning {
-        Meaning::FileType { index, form } => return file_type(*index, *form).into_iter().collect(),
-        Meaning::Concept(concept) => concept,
-    };
-    let mark = Item::Mark(match concept {
-        Concept::Rows { plural } => Concept::Lines { plural: *plural },
-        other => other.clone(),
-    });
-    match concept {
-        Concept::Skip => vec![Item::Skip],
-        Concept::Copula if start > 0 => vec![Item::Skip],
-        Concept::And | Concept::Then if start == 0 => vec![Item::Skip],
-        Concept::Number(value) => vec![Item::Number(Decimal { mantissa: *value, scale: 0 }, true)],
-        Concept::Ordinal(value) => vec![Item::Ordinal(*value)],
-        Concept::Month(month) => vec![Item::MonthDay { month: *month, day: None }],
-        Concept::Weekday(day) => context.clock.weekday(*day).map(Item::Stretch).into_iter().collect(),
-        Concept::Calendar(word) => context.clock.stretch(*word).map(Item::Stretch).into_iter().collect(),
-        Concept::Place(name) => home_folder(context, name).map(Item::Path).into_iter().collect(),
-        Concept::Noun { .. }
-        | Concept::Lines { .. }
-        | Concept::Rows { .. }
-        | Concept::Depth(_)
-        | Concept::TextUnit(_) => features(context, concept).map(Item::draft).into_iter().chain([mark]).collect(),
-        other => match features(context, other) {
-            Some(draft) => vec![Item::draft(draft)],
-            None => vec![mark],
-        },
-    }
-}
-
-/// What a word says by itself.
-fn features(context: &Context<'_>, concept: &Concept) -> Option<Draft> {
-    let none = Draft::default;
-    Some(match concept {
-        Concept::Verb(verb) => Draft { verb: Some(*verb), ..none() },
-        Concept::Count => Draft { ask: Some(Ask::Count), ..none() },
-        Concept::CountThem => Draft { ask: Some(Ask::CountThem), ..none() },
-        Concept::Size => Draft { ask: Some(Ask::Size), ..none() },
-        Concept::TotalSize => Draft { ask: Some(Ask::Size), total: Some(()), ..none() },
-        Concept::Details => Draft { details: Some(()), ..none() },
-        Concept::InBytes => Draft { in_bytes: Some(()), ..none() },
-        Concept::Noun { kind, plural } => Draft { noun: Some(*kind), plural: Some(*plural), ..none() },
-        Concept::Lines { .. } => Draft { lines: Some(LinesWanted::All), ..none() },
-        Concept::Rows { .. } => Draft { lines: Some(LinesWanted::Rows), ..none() },
-        Concept::SomeLines(edge) => {
-            let part = edge.part(LINES_WITHOUT_A_NUMBER);
-            Draft { lines: Some(LinesWanted::Part(part)), ..none() }
-                .noted(format!("no number of lines was named: {LINES_WITHOUT_A_NUMBER} are shown"))
-        }
-        Concept::Superlative { by, order } => Draft { superlative: Some((*by, *order)), ..none() },
-        Concept::Sorted { by, order } => Draft { sort: vec![(*by, Some(*order))], ..none() },
-        Concept::Order(order) => Draft { order: Some(*order), ..none() },
-        Concept::Empty => Draft::pred(Pred::MaxBytes(0)),
-        Concept::NonEmpty => Draft::pred(Pred::MinBytes(1)),
-        Concept::Depth(word @ (DepthWord::Whole | DepthWord::DirectAdverb)) => {
-            Draft { depth: Some(word.depth()), ..none() }
-        }
-        Concept::Hidden(hidden) => Draft { hidden: Some(*hidden), ..none() },
-        Concept::Dotfiles => Draft { noun: Some(Kind::File), plural: Some(true), hidden: Some(Hidden::Only), ..none() },
-        Concept::InPlace(name) => Draft { scope: home_folder(context, name).into_iter().collect(), ..none() },
-        Concept::Here => Draft { scope: home_folder(context, ".").into_iter().collect(), ..none() },
-        Concept::IgnoreCase => Draft { ignore_case: Some(true), ..none() },
-        Concept::MatchCase => Draft { ignore_case: Some(false), ..none() },
-        Concept::CalendarOf(word) => {
-            let stretch = context.clock.stretch(*word)?;
-            let preds = vec![Pred::ModifiedFrom(stretch.start), Pred::ModifiedBefore(stretch.end)];
-            Draft { preds, ..none() }
-        }
-        other => return later_features(context, other),
-    })
-}
-
-/// The same, of words about texts, acts and the machine.
-fn later_features(context: &Context<'_>, concept: &Concept) -> Option<Draft> {
-    let none = Draft::default;
-    Some(match concept {
-        Concept::Do(act) => Draft { act: Some(*act), ..none() },
-        Concept::Reference(reference) => Draft { reference: Some(*reference), ..none() },
-        Concept::One { plural } => Draft { reference: Some(Reference::One), plural: Some(*plural), ..none() },
-        Concept::Again => Draft { reference: Some(Reference::Again), ..none() },
-        Concept::There => Draft { target: Some(TargetWord::There), ..none() },
-        Concept::Each => Draft { each: Some(()), ..none() },
-        Concept::Field(field) => Draft { field: Some(*field), ..none() },
-        Concept::Ask(function) => Draft { ask: Some(Ask::Number(*function)), ..none() },
-        Concept::TextUnit(unit) => {
-            let lines = match unit {
-                TextUnit::Words => LinesWanted::Words,
-                TextUnit::Characters => LinesWanted::Characters,
-                TextUnit::Numbers => LinesWanted::Numbers,
-                TextUnit::Entries => LinesWanted::Entries,
-            };
-            Draft { lines: Some(lines), ..none() }
-        }
-        Concept::Frequency(counted) => {
-            let lines = if *counted == Counted::Words { LinesWanted::Words } else { LinesWanted::All };
-            Draft { lines: Some(lines), ask: Some(Ask::Count), group: Some(GroupKey::Text), ..none() }
-        }
-        Concept::Duplicates => Draft { duplicates: Some(()), ..none() },
-        Concept::Unique => Draft { once: Some(Once::Unique), ..none() },
-        Concept::Repeated => Draft { once: Some(Once::Repeated), ..none() },
-        Concept::Numbered => Draft { numbered: Some(()), ..none() },
-        Concept::NamePart(part) => Draft { names: Some(*part), ..none() },
-        Concept::FoldersOf => Draft { names: Some(NamePart::Folder), once: Some(Once::Unique), ..none() },
-        Concept::RepeatedNames => Draft { names: Some(NamePart::Name), once: Some(Once::Repeated), ..none() },
-        Concept::Printed => Draft { printed: Some(()), ..none() },
-        Concept::WithCounts => Draft { ask: Some(Ask::Count), group: Some(GroupKey::Text), ..none() },
-        Concept::AsWord => Draft { whole_word: Some(()), ..none() },
-        Concept::Rewrite(how) => Draft { rewrite: Some(how.clone()), ..none() },
-        Concept::Rights(bits) => Draft::pred(Pred::ModeAll(*bits)),
-        Concept::Blank => Draft::pred(Pred::Blank),
-        Concept::EmptyFolder => Draft::pred(Pred::EmptyFolder),
-        Concept::Executable => Draft::pred(Pred::Executable),
-        Concept::NameCase(change) => Draft { change: Some(change.clone()), ..none() },
-        Concept::Processes { plural } => Draft { processes: Some(()), plural: Some(*plural), ..none() },
-        Concept::Fact(fact) => Draft { fact: Some(fact.clone()), ..none() },
-        Concept::Disk(disk) => Draft { disk: Some(*disk), ..none() },
-        Concept::WeekdayNow => {
-            let date = context.clock.today()?.to_string();
-            Draft { fact: Some(Fact::DayOfWeek { date }), ..none() }
-        }
-        _ => return None,
-    })
-}
-
-fn file_type(index: usize, form: TypeForm) -> Option<Item> {
-    let kind = lexicon().types.get(index)?;
-    let types: Vec<Pred> = kind.extensions.iter().cloned().map(Pred::Extension).collect();
-    let mut notes = Vec::new();
-    if kind.extensions.len() > 1 {
-        let endings: Vec<String> = kind.extensions.iter().map(|extension| format!(".{extension}")).collect();
-        notes.push(format!("{} files are those ending in {}", kind.name, endings.join(", ")));
-    }
-    Some(match form {
-        TypeForm::Adjective => Item::TypeWord(types, notes),
-        TypeForm::Singular | TypeForm::Plural => Item::draft(Draft {
-            types,
-            plural: Some(form == TypeForm::Plural),
-            notes: notes.into_iter().collect(),
-            ..Draft::default()
-        }),
-    })
 }

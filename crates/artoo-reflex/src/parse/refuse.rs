@@ -1,32 +1,35 @@
-//! Refusals: what was understood, what was not, and what the person can do.
+//! Builds refusals: what was understood, what wasn't, and what the user can do.
 
 use artoo_proto::Abstention;
 
-use super::build::{Built, Misfit};
+use super::build::{BuildError, Built};
 use super::chart::Chart;
 use super::item::Context;
 use super::lexical::{Phrases, asks, clause_starts};
-use super::steps::{self, Cuts};
+use super::steps::{self, StepBoundaries};
 use crate::concept::Concept;
 use crate::english::english_steps;
 use crate::lex::{Class, Token};
 use crate::lexicon::{Meaning, lexicon};
 
-/// What is always possible: a language model.
+/// Advice to configure a language model.
 const MODEL: &str = "For everything else artoo needs a language model: set OPENAI_BASE_URL (any OpenAI-compatible endpoint) and OPENAI_API_KEY, and name the model with --model.";
 
-/// What the built-in reader does, for people who meet it for the first time.
+/// What the built-in reader can do.
 const ABILITIES: &str = "Without a language model artoo counts, lists, finds and sorts files (by name, kind, size, age, content), shows and compares text, tells facts of this machine, and creates, copies, moves, renames, packs and deletes files after asking.";
 
+/// A refusal with this advice.
 fn abstention(understood: String, not_understood: Vec<String>, advice: &str) -> Abstention {
     let remedy = if advice.is_empty() { format!("{ABILITIES} {MODEL}") } else { format!("{advice} {MODEL}") };
     Abstention { understood, not_understood, remedy }
 }
 
+/// The refusal of an empty request.
 pub(super) fn empty() -> Abstention {
     abstention(String::new(), Vec::new(), "")
 }
 
+/// The refusal of a request that is too long.
 pub(super) fn too_long() -> Abstention {
     abstention(
         String::new(),
@@ -35,21 +38,24 @@ pub(super) fn too_long() -> Abstention {
     )
 }
 
+/// The refusal of a request with too many readings.
 pub(super) fn too_many_readings() -> Abstention {
     abstention(String::new(), Vec::new(), "The request can be read in too many ways; put it in fewer words.")
 }
 
+/// The refusal of an unknown kind of change.
 pub(super) fn act(verb: &str) -> Abstention {
     let advice = "Without a language model artoo does not change the machine in this way.";
     abstention(String::new(), vec![verb.to_owned()], advice)
 }
 
-pub(super) fn slip_in_an_act(said: &str, meant: &str) -> Abstention {
+/// The refusal of a change with a corrected typo.
+pub(super) fn typo_in_change(said: &str, meant: &str) -> Abstention {
     let advice = format!("Did you mean “{meant}”? Nothing is changed on a guess; write the word out.");
     abstention(String::new(), vec![said.to_owned()], &advice)
 }
 
-/// A comma that begins a word (",DE,") is a part of a text, and of which text only quotation marks can tell.
+/// The refusal of a word that starts with a comma (",DE,"), which could be part of a text.
 pub(super) fn glued_comma(text: &str, tokens: &[Token]) -> Option<Abstention> {
     let begins = |pair: &[Token]| {
         matches!(pair, [comma, word] if comma.class == Class::Comma
@@ -61,22 +67,24 @@ pub(super) fn glued_comma(text: &str, tokens: &[Token]) -> Option<Abstention> {
     Some(abstention(String::new(), vec![format!(",{}", word.raw)], advice))
 }
 
+/// The English sentences of the steps.
 fn english_of(steps: &[Built]) -> String {
     english_steps(&super::steps_of(steps))
 }
 
+/// The refusal of a request with several readings.
 pub(super) fn ambiguous(readings: &[Vec<Built>]) -> Abstention {
     let both: Vec<String> = readings.iter().take(2).map(|reading| format!("“{}”", english_of(reading))).collect();
     let advice = format!("The request can mean {}; say which.", both.join(" or "));
     abstention(String::new(), Vec::new(), &advice)
 }
 
-/// The verb, if the request tells artoo to change something in a way it does not know: where a clause begins.
+/// The verb of an unknown kind of change at the start of a clause, if there is one.
 pub(super) fn acting_verb<'a>(text: &'a str, tokens: &[Token]) -> Option<&'a str> {
     clause_starts(tokens).into_iter().find_map(|at| act_at(text, tokens, at))
 }
 
-/// The acting verb that begins at a token, unless a longer phrase that asks does ("add up the sizes of").
+/// The verb of an unknown kind of change at a token, unless a longer phrase there asks something.
 fn act_at<'a>(text: &'a str, tokens: &[Token], at: usize) -> Option<&'a str> {
     let is_known = |meaning: &Meaning| asks(meaning) || matches!(meaning, Meaning::Concept(Concept::Do(_)));
     let mut verb = None;
@@ -96,8 +104,8 @@ fn act_at<'a>(text: &'a str, tokens: &[Token], at: usize) -> Option<&'a str> {
     verb
 }
 
-/// Whether a request speaks of what was spoken of before ("how many lines does each have"), and names nothing itself.
-pub(super) fn takes_up(tokens: &[Token]) -> bool {
+/// Whether a request refers to an earlier result and names nothing itself.
+pub(super) fn refers_back(tokens: &[Token]) -> bool {
     let means = |token: &Token, test: fn(&Meaning) -> bool| lexicon().meanings(&token.folded).iter().any(test);
     let is_word = |token: &Token| matches!(token.class, Class::Word | Class::Number(_) | Class::Comma | Class::Stop);
     let names = |meaning: &Meaning| match meaning {
@@ -110,8 +118,8 @@ pub(super) fn takes_up(tokens: &[Token]) -> bool {
     tokens.iter().all(|token| is_word(token) && !means(token, names)) && tokens.iter().any(|token| means(token, refers))
 }
 
-/// No reading explains every word: names the ones left, and what the rest would mean.
-pub(super) fn unexplained(context: &Context<'_>, text: &str, tokens: &[Token], misfits: &[Misfit]) -> Abstention {
+/// The refusal of a request without a reading: the unexplained words, and what the rest means.
+pub(super) fn unexplained(context: &Context<'_>, text: &str, tokens: &[Token], errors: &[BuildError]) -> Abstention {
     let words = |tokens: &[Token]| -> Vec<String> {
         tokens
             .iter()
@@ -128,13 +136,13 @@ pub(super) fn unexplained(context: &Context<'_>, text: &str, tokens: &[Token], m
         .cloned()
         .collect();
     // A whole parse whose features clash: every word is known, and the clash is what to tell.
-    let says_why = |misfit: &&Misfit| !matches!(misfit, Misfit::Leftover | Misfit::NothingAsked);
-    if let Some(misfit) = misfits.iter().find(says_why).or(misfits.first()) {
-        let mut said = misfit.to_string();
+    let says_why = |error: &&BuildError| !matches!(error, BuildError::Leftover | BuildError::NothingAsked);
+    if let Some(error) = errors.iter().find(says_why).or(errors.first()) {
+        let mut said = error.to_string();
         if let Some(first) = said.get(..1).map(str::to_uppercase) {
             said.replace_range(..1, &first);
         }
-        let blamed = if let Misfit::NameOrText { text } = misfit { vec![text.clone()] } else { Vec::new() };
+        let blamed = if let BuildError::NameOrText { text } = error { vec![text.clone()] } else { Vec::new() };
         return abstention(String::new(), blamed, &format!("{said}."));
     }
     // The fewest words without which the rest is a request: those are what is not understood.
@@ -156,16 +164,16 @@ pub(super) fn unexplained(context: &Context<'_>, text: &str, tokens: &[Token], m
     abstention(String::new(), words(tokens), "")
 }
 
-/// Words left out at once in search of the ones that were not understood; more would explain nothing.
+/// Maximum number of neighbouring words left out to find the unexplained ones.
 const LONGEST_RUN_LEFT_OUT: usize = 3;
 
-/// Longest request for which that search is made: it reads the request some three times its length over.
+/// Maximum length of a request for which unexplained words are searched; this parses it many times.
 const MAX_TOKENS_TO_EXPLAIN: usize = 20;
 
 /// What tokens would mean as a request, in English.
 fn meaning(context: &Context<'_>, tokens: &[Token]) -> Option<String> {
-    let cuts = Cuts::of(tokens);
-    let chart = Chart::fill(context, tokens, Phrases::Longest, &cuts.ends);
-    let readings = steps::readings(context, &chart, &cuts, None, &mut Vec::new());
+    let boundaries = StepBoundaries::of(tokens);
+    let chart = Chart::fill(context, tokens, Phrases::Longest, &boundaries.ends);
+    let readings = steps::readings(context, &chart, &boundaries, None, &mut Vec::new());
     readings.first().map(|reading| english_of(reading))
 }

@@ -1,6 +1,4 @@
-//! The grammar: what two neighbouring items are together. Types decide, word order only where a word needs an argument.
-
-#![expect(clippy::wildcard_enum_match_arm, reason = "a rule names what it takes; all else is another rule's business")]
+//! The grammar: what two neighbouring items mean together.
 
 mod act;
 mod boolean;
@@ -16,7 +14,7 @@ use super::item::{Context, Item};
 
 pub(super) use self::place::home_folder;
 
-/// Every item that `left` and `right`, side by side, can be. `at_end`: `right` ends the request.
+/// All items that `left` and `right` make together; `at_end` if `right` ends the request.
 pub(crate) fn combine(context: &Context<'_>, left: &Item, right: &Item, at_end: bool) -> Vec<Item> {
     // A function word belongs to what follows; only the last ones have nothing that does.
     if matches!(left, Item::Skip | Item::Comma) {

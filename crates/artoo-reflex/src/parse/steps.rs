@@ -1,9 +1,7 @@
-//! Steps: where a request can be cut, and what its pieces mean one after the other.
-
-#![expect(clippy::wildcard_enum_match_arm, reason = "words that begin a step are named; every other does not")]
+//! Splits a request into steps, and reads the steps one after the other.
 
 use super::antecedent::Antecedent;
-use super::build::{Built, Misfit, build};
+use super::build::{BuildError, Built, build};
 use super::chart::Chart;
 use super::draft::only;
 use super::item::Context;
@@ -12,22 +10,24 @@ use crate::concept::{Concept, Reference};
 use crate::lex::{Class, Token};
 use crate::lexicon::{Meaning, lexicon};
 
-/// Most steps of one request: more than people put in one sentence.
+/// Maximum number of steps of a request.
 const MAX_STEPS: usize = 5;
 
-/// Longest run of marks and words between two steps (", and after that").
+/// Maximum number of tokens between two steps (", and after that").
 const MOST_WORDS_BETWEEN: usize = 4;
 
-/// Places where one step may end and the next begin.
-pub(super) struct Cuts {
+/// Positions where one step can end and the next begin.
+pub(super) struct StepBoundaries {
+    /// The number of tokens of the request.
     width: usize,
-    /// The words between two steps: from (included) to (excluded).
+    /// The token ranges between two steps.
     between: Vec<(usize, usize)>,
-    /// Where a step may end.
+    /// The positions where a step can end.
     pub(super) ends: Vec<usize>,
 }
 
-impl Cuts {
+impl StepBoundaries {
+    /// The boundaries in a request.
     pub(super) fn of(tokens: &[Token]) -> Self {
         let mut between = Vec::new();
         for start in 1..tokens.len() {
@@ -43,8 +43,7 @@ impl Cuts {
     }
 }
 
-/// Whether the words `start..end` part two steps: "then", ";", a full stop, or "and" before a verb or a question;
-/// several of them together ("; and then").
+/// Whether a token range separates two steps: "then", ";", a full stop, or "and" before a verb or question.
 fn is_between(tokens: &[Token], start: usize, end: usize) -> bool {
     let Some(run) = tokens.get(start..end) else { return false };
     let means = |words: &[Token], concept: Concept| {
@@ -99,17 +98,17 @@ fn begins_a_step(tokens: &[Token], at: usize) -> bool {
     false
 }
 
-/// The different meanings of the whole request, cut in as few steps as explain it.
+/// The different readings of the request with the smallest number of steps.
 pub(super) fn readings(
     context: &Context<'_>,
     chart: &Chart,
-    cuts: &Cuts,
+    boundaries: &StepBoundaries,
     before: Option<&Antecedent>,
-    misfits: &mut Vec<Misfit>,
+    errors: &mut Vec<BuildError>,
 ) -> Vec<Vec<Built>> {
-    for cut_count in 0..MAX_STEPS.min(cuts.between.len() + 1) {
+    for boundary_count in 0..MAX_STEPS.min(boundaries.between.len() + 1) {
         let mut found: Vec<Vec<Built>> = Vec::new();
-        for sequence in explore(context, chart, cuts, (0, cut_count), before, misfits) {
+        for sequence in explore(context, chart, boundaries, (0, boundary_count), before, errors) {
             let sequence = without_names(sequence);
             let same = |known: &&mut Vec<Built>| {
                 known.len() == sequence.len() && known.iter().zip(&sequence).all(|(a, b)| a.step == b.step)
@@ -128,23 +127,24 @@ pub(super) fn readings(
     Vec::new()
 }
 
+/// The readings from a position on, with this many boundaries left.
 fn explore(
     context: &Context<'_>,
     chart: &Chart,
-    cuts: &Cuts,
-    (start, cuts_left): (usize, usize),
+    boundaries: &StepBoundaries,
+    (start, boundaries_left): (usize, usize),
     before: Option<&Antecedent>,
-    misfits: &mut Vec<Misfit>,
+    errors: &mut Vec<BuildError>,
 ) -> Vec<Vec<Built>> {
-    if cuts_left == 0 {
-        return stretch(context, chart, (start, cuts.width), before, misfits);
+    if boundaries_left == 0 {
+        return stretch(context, chart, (start, boundaries.width), before, errors);
     }
     let mut found = Vec::new();
-    for (end, next) in cuts.between.iter().filter(|(end, _)| *end > start) {
-        for first in stretch(context, chart, (start, *end), before, misfits) {
+    for (end, next) in boundaries.between.iter().filter(|(end, _)| *end > start) {
+        for first in stretch(context, chart, (start, *end), before, errors) {
             let Some(last) = first.last() else { continue };
             let spoken_of = Antecedent::of_step(&last.step);
-            for rest in explore(context, chart, cuts, (*next, cuts_left - 1), Some(&spoken_of), misfits) {
+            for rest in explore(context, chart, boundaries, (*next, boundaries_left - 1), Some(&spoken_of), errors) {
                 found.push([first.clone(), rest].concat());
             }
         }
@@ -152,13 +152,13 @@ fn explore(
     found
 }
 
-/// What one stretch of words means: one step, or the steps of "again".
+/// The readings of one span: a step, or the steps of "again".
 fn stretch(
     context: &Context<'_>,
     chart: &Chart,
     (start, end): (usize, usize),
     before: Option<&Antecedent>,
-    misfits: &mut Vec<Misfit>,
+    errors: &mut Vec<BuildError>,
 ) -> Vec<Vec<Built>> {
     let mut found: Vec<Vec<Built>> = Vec::new();
     for item in chart.items(start, end) {
@@ -175,29 +175,33 @@ fn stretch(
                 Some(_) => {}
                 None => found.push(vec![built]),
             },
-            Err(misfit) => misfits.push(misfit),
+            Err(error) => errors.push(error),
         }
     }
     found
 }
 
-/// The questions of the request before; what changed something is not done twice.
+/// The questions of the request before; a change is not repeated.
 fn again(before: &Antecedent) -> Option<Vec<Built>> {
     let repeated = |step: &Step| match step {
-        Step::Ask(_) => {
-            Some(Built { step: step.clone(), assumptions: Vec::new(), scope: None, takes_up: true, names_only: false })
-        }
+        Step::Ask(_) => Some(Built {
+            step: step.clone(),
+            assumptions: Vec::new(),
+            scope: None,
+            refers_back: true,
+            names_only: false,
+        }),
         Step::Do(_) => None,
     };
     before.steps.iter().map(repeated).collect::<Option<Vec<Built>>>().filter(|steps| !steps.is_empty())
 }
 
-/// "find x and copy it": the first step only names what the second takes up.
+/// Removes steps that only find files for the next step, as in "find x and copy it".
 fn without_names(steps: Vec<Built>) -> Vec<Built> {
-    let takes_up: Vec<bool> = steps.iter().skip(1).map(|built| built.takes_up).chain([false]).collect();
+    let refers_back: Vec<bool> = steps.iter().skip(1).map(|built| built.refers_back).chain([false]).collect();
     steps
         .into_iter()
-        .zip(takes_up)
+        .zip(refers_back)
         .filter(|(built, next)| !(built.names_only && *next))
         .map(|(built, _)| built)
         .collect()

@@ -27,6 +27,10 @@ fn task_id() -> TaskId {
 }
 
 fn plan(words: &str, directive: Option<PlanDirective>) -> ReplyBody {
+    plan_on(words, directive, &MemoryFileSystem::default())
+}
+
+fn plan_on(words: &str, directive: Option<PlanDirective>, fs: &MemoryFileSystem) -> ReplyBody {
     let spec = TaskSpec {
         task_id: task_id(),
         label: "count_files".to_owned(),
@@ -45,7 +49,7 @@ fn plan(words: &str, directive: Option<PlanDirective>) -> ReplyBody {
         problems: Vec::new(),
         now: now(),
     };
-    respond(&RoleContext::Plan(Box::new(context)), &MemoryFileSystem::default())
+    respond(&RoleContext::Plan(Box::new(context)), fs)
 }
 
 fn recipes(words: &str) -> RecipePlan {
@@ -105,6 +109,26 @@ fn the_planner_gets_one_call_and_a_check_that_computes_it_again() {
     fs.add_file("/home/ada/x/a.pdf", "12345", now().wall);
     assert!(verify(query, &format!("5\t{}\t/home/ada/x/a.pdf\n", now().wall), &fs).pass);
     assert!(!verify(query, "", &fs).pass);
+}
+
+#[test]
+fn missing_file_is_refused_with_two_suggestions() {
+    let mut fs = MemoryFileSystem::new("/home/ada/work");
+    for name in ["notes.txt", "note.txts", "deep/ntes.txt", "other.txt"] {
+        fs.add_file(format!("/home/ada/work/{name}"), "x", now().wall);
+    }
+    fs.add_file("/home/ada/work/deep/notex.txt", "x", now().wall);
+    let remedy = |words: &str| {
+        let reply = plan_on(words, None, &fs);
+        let ReplyBody::Abstain { abstention } = reply else { panic!("{words}: {reply:?}") };
+        abstention.remedy
+    };
+    let missing = "There is no /home/ada/work";
+    assert_eq!(
+        remedy("how many lines in notex.txt"),
+        format!("{missing}/notex.txt; there is /home/ada/work/notes.txt and /home/ada/work/deep/notex.txt.")
+    );
+    assert_eq!(remedy("how many lines in quite.txt"), format!("{missing}/quite.txt."));
 }
 
 #[test]

@@ -8,8 +8,8 @@ use proptest::prelude::*;
 use super::judgement::{JudgedCriterion, Judgement};
 use super::prompt::schema;
 use crate::agreement::{every_length_is_bounded, text, whatever_fits_is_read, whatever_is_written_fits};
-use crate::fixtures::look;
 use crate::limits::{CRITERIA_MAX, REPLY_CITE_CHARS, REPLY_CITES, REPLY_REMARK_CHARS};
+use crate::testing::bench::look;
 
 fn judged(count: usize) -> impl Strategy<Value = JudgedCriterion> {
     let verdict = prop_oneof![Just(Verdict::Pass), Just(Verdict::Fail)];

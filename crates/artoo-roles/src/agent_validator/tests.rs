@@ -11,12 +11,12 @@ use artoo_proto::{
 use serde_json::json;
 
 use super::{AgentValidator, Input, prompt};
-use crate::fixtures::{
+use crate::limits::RETRIES_MAX;
+use crate::machine::{Lifecycle, RoleEffect};
+use crate::testing::bench::{
     Bench, HOSTILE, asked, assert_tame, body, checking, contains, judgement, look, only, prose, reply, result, subtask,
     unreachable_model, unreadable,
 };
-use crate::limits::RETRIES_MAX;
-use crate::machine::{Lifecycle, RoleEffect};
 
 fn assigned(subtask: SubTask) -> Bench<Lifecycle<AgentValidator>> {
     let mut bench = Bench::new(Lifecycle::<AgentValidator>::new(()));
@@ -142,7 +142,7 @@ fn what_decided_the_attempt_is_named_and_what_was_left_open_is_nobodys_fault() {
 #[test]
 fn a_recipe_is_never_retried() {
     let recipe = artoo_proto::Recipe { steps: Vec::new(), reading: String::new() };
-    let count = crate::fixtures::count_of("/home/u");
+    let count = crate::testing::bench::count_of("/home/u");
     let mut bench = assigned(SubTask { recipe: Some(recipe), ..subtask(&["glob"], vec![count]) });
     let effects = bench.step(Input::Reported(result(1, vec![look(1, "12")], "12")));
     let (id, order) = checking(&effects);
@@ -238,7 +238,7 @@ fn the_prompt_with_hostile_material_inside() {
     subtask.context = HOSTILE.to_owned();
     let mut call = look(1, HOSTILE);
     call.input = json!({"query": HOSTILE});
-    call.changed = crate::fixtures::written(1, HOSTILE).changed;
+    call.changed = crate::testing::bench::written(1, HOSTILE).changed;
     let context = artoo_proto::ValidateSubtaskContext {
         subtask,
         result: result(1, vec![call], HOSTILE),

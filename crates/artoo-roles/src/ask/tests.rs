@@ -6,8 +6,8 @@ use serde_json::json;
 use uuid::Uuid;
 
 use super::{Answer, Ask, Reply};
-use crate::fixtures::{body, perceive_request, reply, start, unreachable_model, unreadable};
 use crate::machine::{Context, Ids};
+use crate::testing::bench::{body, perceive_request, reply, start, unreachable_model, unreadable};
 
 #[derive(Debug, PartialEq, Deserialize)]
 struct Wanted {

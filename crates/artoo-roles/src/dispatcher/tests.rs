@@ -5,9 +5,9 @@ use artoo_proto::{DispatchManifest, Message, MissingReason, Plan, SubTask, SubTa
 use proptest::prelude::*;
 
 use super::{Dispatcher, Input};
-use crate::fixtures::{Bench, HOSTILE, outcome, plan, planned, said, subtask_id, timers};
 use crate::limits::SUBTASK_WAIT_MS;
 use crate::machine::{Lifecycle, RoleEffect};
+use crate::testing::bench::{Bench, HOSTILE, outcome, plan, planned, said, subtask_id, timers};
 
 fn bench() -> Bench<Lifecycle<Dispatcher>> {
     Bench::new(Lifecycle::new(()))

@@ -9,10 +9,10 @@ use artoo_proto::{
 use serde_json::{Value, json};
 
 use super::{CallSize, Course, TaskInput, calls, calls_max, calls_max_of};
-use crate::fixtures::unreadable;
 use crate::memory::Memory;
-use crate::system::testing::{World, config, environment, ok_call, understood, value};
 use crate::system::{Input, System, SystemConfig};
+use crate::testing::bench::unreadable;
+use crate::testing::world::{World, config, environment, ok_call, understood, value};
 
 const COURSES: [Course; 3] = [Course::Checked, Course::Words, Course::Judged];
 

@@ -11,7 +11,7 @@ use super::toolbox::worded;
 use super::turn::Turn;
 use crate::agreement::{every_length_is_bounded, text, values, whatever_fits_is_read, whatever_is_written_fits};
 use crate::limits::{CALLS_PER_REPLY, REPLY_ITEMS, REPLY_REMARK_CHARS, REPLY_TEXT_CHARS};
-use crate::system::testing::{environment, tool};
+use crate::testing::world::{environment, tool};
 
 /// The input as the reader takes it: which tool's it is, is for servers that keep to a schema, and for the tool.
 const OPEN: [&str; 1] = ["/calls/*/input"];

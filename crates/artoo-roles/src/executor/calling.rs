@@ -2,12 +2,12 @@
 
 use artoo_proto::{
     CallStatus, ConsentAnswer, ConsentHash, ConsentRequest, ConsentScope, DeniedAction, ExecutionStatus, ToolCall,
-    ToolOutcome, ToolRequest,
+    ToolOrder, ToolOutcome, ToolRequest,
 };
 
 use super::{Effect, Executor, PendingCall, Phase};
 use crate::blocked;
-use crate::machine::{Context, ToolOrder};
+use crate::machine::Context;
 
 impl Executor {
     /// A recipe's call, with the paths that an earlier step of it listed.
@@ -40,6 +40,7 @@ impl Executor {
         let (consent, scope) = consent.map_or((None, ConsentScope::Once), |(hash, scope)| (Some(hash), scope));
         let subtask = &self.subtask;
         let order = ToolOrder {
+            task_id: subtask.parent_task_id.clone(),
             evidence_id: self.evidence_id(self.evidence_drawn + 1),
             allowed_tools: subtask.tools.clone(),
             blocked_tools: subtask.blocked_tools.clone(),

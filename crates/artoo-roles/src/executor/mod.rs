@@ -20,12 +20,12 @@ use std::sync::Arc;
 use artoo_proto::{
     CallStatus, ConsentAnswer, ConsentHash, ConsentRequest, CorrectionSignal, DeniedAction, EffectId, Environment,
     EvidenceId, ExecuteContext, ExecutionResult, ExecutionStatus, InCalls, ModelFailure, ModelReply, ModelRequest,
-    Recipe, Role, RoleContext, SubTask, ToolCall, ToolOutcome, ToolRequest,
+    Recipe, Role, RoleContext, SubTask, ToolCall, ToolOrder, ToolOutcome, ToolRequest,
 };
 
 use crate::ask::{Answer, Ask};
 use crate::limits::{CALLS_PER_ATTEMPT, IDLE_REPLIES_MAX, REPLY_TOKENS, SUBTASK_WAIT_MS};
-use crate::machine::{Completion, Context, Machine, Start, ToolOrder, adapters};
+use crate::machine::{Completion, Context, Machine, Start, adapters};
 use turn::Turn;
 
 /// What R3 may be told.

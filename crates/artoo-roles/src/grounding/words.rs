@@ -4,19 +4,25 @@ use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
 /// A table that is looked up by whole words.
-pub(super) struct Words(LazyLock<BTreeSet<&'static str>>);
+pub(crate) struct Words(LazyLock<BTreeSet<&'static str>>);
 
 impl Words {
-    pub(super) fn has(&self, word: &str) -> bool {
+    pub(crate) const fn new(read: fn() -> BTreeSet<&'static str>) -> Self {
+        Self(LazyLock::new(read))
+    }
+
+    pub(crate) fn has(&self, word: &str) -> bool {
         self.0.contains(word)
     }
 }
 
+/// Declares tables from text in which blanks separate the words.
 macro_rules! words {
     ($($(#[$doc:meta])* $name:ident = $text:literal;)*) => {
-        $($(#[$doc])* pub(super) static $name: Words = Words(LazyLock::new(|| $text.split_whitespace().collect()));)*
+        $($(#[$doc])* pub(super) static $name: $crate::grounding::words::Words = $crate::grounding::words::Words::new(|| $text.split_whitespace().collect());)*
     };
 }
+pub(crate) use words;
 
 words! {
     /// Things of a machine.

@@ -11,7 +11,7 @@ mod view;
 pub use view::{MemoryView, RememberedIntent};
 
 use artoo_mkct::{Engine, NewMegram, RecallQuery, Tag, record::Frame};
-use artoo_proto::{EffectId, MegramDraft, MemoryQuery, MemoryRecall};
+use artoo_proto::{EffectId, MegramDraft, MemoryQuery, MemoryRecall, TaskId};
 use serde_json::Value;
 
 use crate::limits::ADVICE_MAX;
@@ -66,14 +66,7 @@ impl Memory {
 
     fn recall(&mut self, cx: &mut Context<'_>, query: MemoryQuery) -> Vec<Effect> {
         let Some(engine) = &mut self.engine else {
-            let nothing = MemoryRecall {
-                task_id: query.task_id,
-                round: query.round,
-                sops: Vec::new(),
-                advice: Vec::new(),
-                megrams_total: 0,
-            };
-            return vec![Effect::Recall(nothing)];
+            return vec![Effect::Recall(nothing(&query.task_id, query.round))];
         };
         let question = RecallQuery::new(&query.intent).tools(&query.tools).targets(&query.targets).limit(ADVICE_MAX);
         let now_ms = cx.now.wall.as_millis();
@@ -105,6 +98,11 @@ impl Memory {
             }
         }
     }
+}
+
+/// A recall without any advice: memory can't be used or did not answer.
+pub(crate) fn nothing(task_id: &TaskId, round: u32) -> MemoryRecall {
+    MemoryRecall { task_id: task_id.clone(), round, sops: Vec::new(), advice: Vec::new(), megrams_total: 0 }
 }
 
 fn persist(cx: &mut Context<'_>, frames: &[Frame]) -> Option<Effect> {

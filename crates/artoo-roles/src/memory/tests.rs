@@ -7,9 +7,9 @@ use artoo_mkct::{
 use artoo_proto::{FailureClass, MacroState, MegramDraft, MemoryAction, MemoryQuery, MemoryRecall, Message};
 
 use super::{Input, Memory};
-use crate::fixtures::{Bench, only, said, task_id};
 use crate::limits::ADVICE_MAX;
 use crate::machine::{RoleEffect, Work};
+use crate::testing::bench::{Bench, only, said, task_id};
 
 fn bench() -> Bench<Memory> {
     Bench::new(Memory::new(Engine::new()))

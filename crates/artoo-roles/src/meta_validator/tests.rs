@@ -9,11 +9,11 @@ use artoo_proto::{
 };
 
 use super::{Input, MetaValidator, Part, prompt};
-use crate::fixtures::{
+use crate::machine::{Lifecycle, RoleEffect};
+use crate::testing::bench::{
     Bench, HOSTILE, asked, assert_tame, body, checking, contains, count_of, judgement, look, manifest, only, outcome,
     prose, said, spec, unreachable_model, unreadable, verdict, written,
 };
-use crate::machine::{Lifecycle, RoleEffect};
 
 const QUESTION: &str = "how many reports are there";
 const ACT: &str = "create a file notes.txt with hello";

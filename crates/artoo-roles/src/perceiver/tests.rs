@@ -8,10 +8,12 @@ use artoo_proto::{
 use serde_json::{Value, json};
 
 use super::{Input, Perceiver, prompt};
-use crate::fixtures::{Bench, HOSTILE, asked, assert_tame, body, only, reply, task_id, unreachable_model, unreadable};
 use crate::limits::{LABEL_CHARS, REQUEST_MAX_BYTES, SESSION_TURNS};
 use crate::machine::{Lifecycle, RoleEffect};
-use crate::system::testing::environment;
+use crate::testing::bench::{
+    Bench, HOSTILE, asked, assert_tame, body, only, reply, task_id, unreachable_model, unreadable,
+};
+use crate::testing::world::environment;
 
 fn request(raw_input: &str, interactive: bool) -> UserRequest {
     UserRequest {
@@ -186,7 +188,7 @@ fn the_prompt_with_hostile_material_inside() {
         clarifications: vec![(HOSTILE.to_owned(), HOSTILE.to_owned())],
         may_ask: true,
         environment: environment(),
-        now: crate::fixtures::start(),
+        now: crate::testing::bench::start(),
     };
     let prompt = prompt::render(&context);
     assert_tame(&prompt);

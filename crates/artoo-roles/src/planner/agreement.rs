@@ -11,7 +11,7 @@ use crate::agreement::{every_length_is_bounded, text, whatever_fits_is_read, wha
 use crate::limits::{
     REPLY_CRITERIA, REPLY_GOAL_CHARS, REPLY_PATH_CHARS, REPLY_REMARK_CHARS, REPLY_SUBTASKS, REPLY_TEXT_CHARS,
 };
-use crate::system::testing::config;
+use crate::testing::world::config;
 
 /// The checks that a model may ask for.
 fn checks() -> BoxedStrategy<Check> {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use artoo_proto::{Advice, Calibration, Environment, MemoryAction, MemoryRecall, PlannedSubtask, TaskId, escape};
+use artoo_proto::{Advice, Calibration, Environment, MemoryAction, MemoryRecall, PlannedSubtask, escape};
 
 use crate::blocked;
 use crate::limits::ADVICE_MAX;
@@ -17,11 +17,6 @@ pub(super) struct Advised {
     cautious: Vec<BTreeSet<String>>,
     cautious_intent: bool,
     words: Calibration,
-}
-
-/// A recall that knows nothing, for a memory that stayed silent.
-pub(super) fn nothing(task_id: &TaskId, round: u32) -> MemoryRecall {
-    MemoryRecall { task_id: task_id.clone(), round, sops: Vec::new(), advice: Vec::new(), megrams_total: 0 }
 }
 
 /// Paths and file names a request names, in every spelling a tool may have recorded them under.

@@ -22,6 +22,7 @@ use serde::Deserialize;
 use crate::ask::{Answer, Ask, Reply};
 use crate::limits::{PLAN_DRAFTS_MAX, RECALL_WAIT_MS, REPLY_TOKENS};
 use crate::machine::{Completion, Context, Machine, Start, adapters};
+use crate::memory;
 use calibration::Advised;
 use validator::{PlanRules, Problem, Signature};
 
@@ -131,7 +132,7 @@ impl Planner {
 
     fn ask(&mut self, cx: &mut Context<'_>) -> Vec<Effect> {
         let recall = self.round.recall.clone();
-        let recall = recall.unwrap_or_else(|| calibration::nothing(&self.spec.task_id, self.round.number));
+        let recall = recall.unwrap_or_else(|| memory::nothing(&self.spec.task_id, self.round.number));
         let context = PlanContext {
             environment: self.environment.clone(),
             tools: self.tools.to_vec(),

@@ -10,13 +10,13 @@ use artoo_proto::{
 use serde_json::{Value, json};
 
 use super::{Input, Planner, prompt};
-use crate::fixtures::{
+use crate::limits::{PLAN_DRAFTS_MAX, RECALL_WAIT_MS};
+use crate::machine::{Lifecycle, RoleEffect};
+use crate::testing::bench::{
     Bench, HOSTILE, asked, assert_tame, body, only, reply, said, spec, start, task_id, timers, unreachable_model,
     unreadable,
 };
-use crate::limits::{PLAN_DRAFTS_MAX, RECALL_WAIT_MS};
-use crate::machine::{Lifecycle, RoleEffect};
-use crate::system::testing::{config, environment};
+use crate::testing::world::{config, environment};
 
 fn bench() -> Bench<Lifecycle<Planner>> {
     Bench::new(Lifecycle::new((environment(), config(1).tools)))

@@ -54,25 +54,8 @@ pub(super) enum Problem {
 impl Problem {
     /// How strongly memory objects, where it is only memory that does.
     pub(super) fn memorys(&self) -> Option<f64> {
-        match self {
-            Self::Avoided { decision, .. } | Self::AvoidedPair { decision, .. } => Some(*decision),
-            Self::NoSubtask
-            | Self::TooManySubtasks { .. }
-            | Self::NoTaskCriteria
-            | Self::NoCriteria { .. }
-            | Self::TooManyCriteria { .. }
-            | Self::NoIntent { .. }
-            | Self::UnknownTool { .. }
-            | Self::BlockedTool { .. }
-            | Self::BlockedTarget { .. }
-            | Self::Vacuous { .. }
-            | Self::Restatement { .. }
-            | Self::FormOnly { .. }
-            | Self::WordsForAnAct
-            | Self::Repeated
-            | Self::SameClass { .. }
-            | Self::ForeignRecipe => None,
-        }
+        let (Self::Avoided { decision, .. } | Self::AvoidedPair { decision, .. }) = self else { return None };
+        Some(*decision)
     }
 }
 

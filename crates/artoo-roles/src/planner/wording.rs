@@ -4,119 +4,29 @@ use std::collections::BTreeSet;
 
 use artoo_proto::{Check, Criterion};
 
+use crate::grounding::words::{Words, words};
+
 /// Share of words two sentences must have in common to count as the same assertion.
 const RESTATEMENT: f64 = 0.9;
 
 /// Shortest text that `file_contains` may look for: a single letter is in almost every file.
 const CONTAINED_MIN_CHARS: usize = 2;
 
-/// Words that carry nothing of an assertion; one made of them alone is empty, whatever the task.
-const EMPTY_WORDS: &[&str] = &[
-    "the",
-    "a",
-    "an",
-    "is",
-    "are",
-    "was",
-    "were",
-    "be",
-    "been",
-    "has",
-    "have",
-    "had",
-    "done",
-    "do",
-    "did",
-    "task",
-    "subtask",
-    "step",
-    "work",
-    "works",
-    "working",
-    "successfully",
-    "successful",
-    "success",
-    "succeeded",
-    "completed",
-    "complete",
-    "finished",
-    "correctly",
-    "correct",
-    "properly",
-    "it",
-    "this",
-    "that",
-    "all",
-    "everything",
-    "ok",
-    "okay",
-    "fine",
-    "good",
-    "well",
-    "expected",
-    "as",
-    "requested",
-    "request",
-    "user",
-    "s",
-    "goal",
-    "met",
-    "satisfied",
-    "fulfilled",
-    "verified",
-    "true",
-    "yes",
-    "no",
-    "without",
-    "any",
-    "errors",
-    "error",
-    "problem",
-    "problems",
-    "issue",
-    "issues",
-    "of",
-    "for",
-    "to",
-    "and",
-    "with",
-    "result",
-    "results",
-    "output",
-    "outcome",
-    "in",
-    "on",
-    "by",
-    "should",
-    "must",
-    "will",
-];
-
-/// Words that may be added to or left out of a sentence without changing what it asserts.
-const PADDING: &[&str] = &[
-    "the",
-    "a",
-    "an",
-    "is",
-    "are",
-    "was",
-    "were",
-    "has",
-    "have",
-    "been",
-    "done",
-    "task",
-    "successfully",
-    "completed",
-    "correctly",
-    "it",
-    "please",
-];
+words! {
+    /// Words that assert nothing. A criterion made of them alone is empty, whatever the task.
+    EMPTY_WORDS = "the a an is are was were be been has have had done do did task subtask step work works working
+        successfully successful success succeeded completed complete finished correctly correct properly
+        it this that all everything ok okay fine good well expected as requested request user s goal met
+        satisfied fulfilled verified true yes no without any errors error problem problems issue issues
+        of for to and with result results output outcome in on by should must will";
+    /// Words that may be added to or left out of a sentence without changing what it asserts.
+    PADDING = "the a an is are was were has have been done task successfully completed correctly it please";
+}
 
 /// Whether a criterion can't fail, or says nothing that could be seen.
 pub(super) fn is_vacuous(criterion: &Criterion) -> bool {
     match criterion {
-        Criterion::Prose { text, .. } => words_but(EMPTY_WORDS, text).is_empty(),
+        Criterion::Prose { text, .. } => words_but(&EMPTY_WORDS, text).is_empty(),
         Criterion::Checked { check, .. } => is_vacuous_check(check),
     }
 }
@@ -124,7 +34,7 @@ pub(super) fn is_vacuous(criterion: &Criterion) -> bool {
 /// Whether a criterion in prose only says the goal again: nearly the same telling words.
 pub(super) fn restates(criterion: &Criterion, goal: &str) -> bool {
     let Criterion::Prose { text, .. } = criterion else { return false };
-    let (criterion, goal) = (words_but(PADDING, text), words_but(PADDING, goal));
+    let (criterion, goal) = (words_but(&PADDING, text), words_but(&PADDING, goal));
     let common = criterion.intersection(&goal).count();
     let all = criterion.union(&goal).count();
     #[expect(clippy::cast_precision_loss, reason = "word counts of one sentence")]
@@ -134,25 +44,16 @@ pub(super) fn restates(criterion: &Criterion, goal: &str) -> bool {
 
 /// What two intents have in common when they differ only in order and padding.
 pub(super) fn gist(text: &str) -> String {
-    words_but(PADDING, text).into_iter().collect::<Vec<_>>().join(" ")
+    words_but(&PADDING, text).into_iter().collect::<Vec<_>>().join(" ")
 }
 
 fn is_vacuous_check(check: &Check) -> bool {
-    match check {
-        Check::FileContains { text, path } => {
-            text.trim().chars().count() < CONTAINED_MIN_CHARS || path.trim().is_empty()
-        }
-        Check::FileExists { path } | Check::FileEquals { path, .. } => path.trim().is_empty(),
-        Check::FileCount { path, .. } | Check::LineCount { path } => path.trim().is_empty(),
-        Check::OutputNotEmpty {}
-        | Check::OutputIsNumber {}
-        | Check::ExitCode { .. }
-        | Check::Recompute { .. }
-        | Check::Performed { .. } => false,
-    }
+    let is_short = |text: &str| text.trim().chars().count() < CONTAINED_MIN_CHARS;
+    matches!(check, Check::FileContains { text, .. } if is_short(text))
+        || check.path().is_some_and(|path| path.trim().is_empty())
 }
 
-fn words_but(left_out: &[&str], text: &str) -> BTreeSet<String> {
+fn words_but(left_out: &Words, text: &str) -> BTreeSet<String> {
     let words = text.split(|c: char| !c.is_alphanumeric()).map(str::to_lowercase);
-    words.filter(|word| !word.is_empty() && !left_out.contains(&word.as_str())).collect()
+    words.filter(|word| !word.is_empty() && !left_out.has(word)).collect()
 }

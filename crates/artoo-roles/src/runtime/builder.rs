@@ -23,7 +23,7 @@ use super::driver::{Command, Driver};
 use super::environment::{EnvironmentError, detect_environment};
 use super::handle::TaskHandle;
 use super::operator::{Operator, Unattended};
-use super::perform::Hands;
+use super::perform::EffectRunner;
 use super::reflex::Reflex;
 use super::store::{self, Store};
 use crate::limits::HARD_LIMIT_MS;
@@ -186,20 +186,20 @@ impl Builder {
         let config = SystemConfig {
             environment: environment.clone(),
             tools: tools.specs().into(),
-            profile: self.profile.unwrap_or_else(artoo_ggs::Profile::default),
+            profile: self.profile.unwrap_or_default(),
             seed: self.seed.unwrap_or_else(Uuid::new_v4),
         };
         let input_log = self.input_log.map(|path| open_input_log(&path, &config)).transpose()?;
-        let hands = Hands {
+        let runner = EffectRunner {
             model: self.model.unwrap_or_else(|| Arc::new(Reflex)),
             operator: self.operator.unwrap_or_else(|| Arc::new(Unattended)),
             environment,
             tools,
         };
-        let hands = Arc::new(hands);
+        let runner = Arc::new(runner);
         let driver = Driver {
             system: crate::System::new(config, memory),
-            hands: Arc::clone(&hands),
+            runner: Arc::clone(&runner),
             commands: receiver,
             sender: commands.clone(),
             tap,
@@ -210,7 +210,7 @@ impl Builder {
             work: BTreeMap::new(),
             waiting: BTreeMap::new(),
         };
-        Ok(System { commands, events, hands, driver: tokio::spawn(driver.run()), audit: Mutex::new(audit), notes })
+        Ok(System { commands, events, runner, driver: tokio::spawn(driver.run()), audit: Mutex::new(audit), notes })
     }
 }
 
@@ -252,7 +252,7 @@ fn open_input_log(path: &Path, config: &SystemConfig) -> Result<File, RuntimeErr
 pub struct System {
     commands: mpsc::UnboundedSender<Command>,
     events: broadcast::Sender<Arc<artoo_bus::TapEvent>>,
-    hands: Arc<Hands>,
+    runner: Arc<EffectRunner>,
     driver: JoinHandle<Option<Store>>,
     // Taken once, at the end; never held across a wait.
     audit: Mutex<Option<AuditService>>,
@@ -286,13 +286,13 @@ impl System {
     /// The model's name.
     #[must_use]
     pub fn model_name(&self) -> String {
-        self.hands.model.name()
+        self.runner.model.name()
     }
 
     /// The tools that roles are told of.
     #[must_use]
     pub fn tools(&self) -> Vec<ToolSpec> {
-        self.hands.tools.specs()
+        self.runner.tools.specs()
     }
 
     /// Starts a task with the default limit and no session.
@@ -310,7 +310,7 @@ impl System {
             task_id: task_id.clone(),
             raw_input: words.to_owned(),
             session,
-            interactive: self.hands.operator.is_present(),
+            interactive: self.runner.operator.is_present(),
             hard_limit_ms: hard_limit_ms.unwrap_or(HARD_LIMIT_MS),
         };
         let (reply, outcome) = oneshot::channel();
@@ -359,16 +359,9 @@ impl System {
         match drained.await {
             Ok((memory, report, summary)) => {
                 close.problems.extend(memory.err().map(|error| format!("memory: {error}")));
-                match report {
-                    Some(Ok(report)) => close.report = Some(report),
-                    Some(Err(error)) => close.problems.push(format!("audit: {error}")),
-                    None => {}
-                }
-                match summary {
-                    Some(Ok(summary)) => close.audit = Some(summary),
-                    Some(Err(error)) => close.problems.push(format!("audit: {error}")),
-                    None => {}
-                }
+                let mut problem = |error: AuditError| close.problems.push(format!("audit: {error}"));
+                close.report = report.and_then(|report| report.map_err(&mut problem).ok());
+                close.audit = summary.and_then(|summary| summary.map_err(&mut problem).ok());
             }
             Err(_) => close.problems.push("closing the stores panicked".to_owned()),
         }

@@ -16,9 +16,9 @@ use tokio::sync::{broadcast, mpsc, oneshot};
 use tokio::task::JoinSet;
 
 use super::handle::TaskOutcome;
-use super::perform::{Hands, crashed};
+use super::perform::{EffectRunner, crashed};
 use super::store::Store;
-use crate::machine::{Completion, Work};
+use crate::machine::Work;
 use crate::memory::MemoryView;
 use crate::system::{self, Effect, Input};
 
@@ -37,14 +37,14 @@ pub(super) enum Command {
 pub(super) struct Waiting {
     reply: oneshot::Sender<TaskOutcome>,
     usage: BTreeMap<Role, Usage>,
-    /// The person's own words.
-    said: String,
+    /// The task in the person's own words.
+    user_request: String,
 }
 
 /// The driver's own state; the System's is inside it.
 pub(super) struct Driver {
     pub(super) system: crate::System,
-    pub(super) hands: Arc<Hands>,
+    pub(super) runner: Arc<EffectRunner>,
     pub(super) commands: mpsc::UnboundedReceiver<Command>,
     pub(super) sender: mpsc::UnboundedSender<Command>,
     pub(super) tap: Option<TapSender>,
@@ -63,7 +63,7 @@ impl Driver {
         while let Some(command) = self.commands.recv().await {
             match command {
                 Command::Submit { request, reply } => {
-                    let waiting = Waiting { reply, usage: BTreeMap::new(), said: request.raw_input.clone() };
+                    let waiting = Waiting { reply, usage: BTreeMap::new(), user_request: request.raw_input.clone() };
                     self.waiting.insert(request.task_id.clone(), waiting);
                     self.step(Input::Operator { message: request.into() });
                 }
@@ -114,7 +114,7 @@ impl Driver {
                 if let Some(store) = &self.store {
                     store.task_ended();
                 }
-                self.hands.forget(&result.task_id);
+                self.runner.forget(&result.task_id);
                 if let Some(waiting) = self.waiting.remove(&result.task_id) {
                     // A caller that went away does not want the result.
                     drop(waiting.reply.send(TaskOutcome { result, usage: waiting.usage }));
@@ -132,34 +132,20 @@ impl Driver {
             // A driver that is gone awaits nothing.
             drop(sender.send(Command::Input(Input::Completed { effect_id, completion })));
         };
-        let writer = match (&work, &self.store) {
-            (Work::Persist { frames }, Some(store)) => Some(store.write(frames.clone())),
-            _ => None,
-        };
         let waiting = task_id.as_ref().and_then(|task| self.waiting.get(task));
-        let said = waiting.map(|waiting| waiting.said.clone()).unwrap_or_default();
-        let of = task_id.clone();
+        let user_request = waiting.map(|waiting| waiting.user_request.clone()).unwrap_or_default();
+        let on_panic = crashed(&work);
+        let running = Arc::clone(&self.runner).perform(work, user_request, self.store.as_ref());
         let tasks = self.work.entry(task_id).or_default();
         while tasks.try_join_next().is_some() {}
-        if let Some(written) = writer {
-            tasks.spawn(async move {
-                let result = written.await.unwrap_or_else(|_| Err("the memory is closed".to_owned()));
-                report(Completion::Persisted(result));
-            });
-            return;
-        }
-        let hands = Arc::clone(&self.hands);
-        tasks.spawn(async move {
-            let on_crash = crashed(&work);
-            report(unless_it_panics(hands.perform(of, work, said)).await.unwrap_or(on_crash));
-        });
+        tasks.spawn(async move { report(unless_it_panics(running).await.unwrap_or(on_panic)) });
     }
 
     fn ask_operator(&mut self, message: Message) {
-        let (hands, sender) = (Arc::clone(&self.hands), self.sender.clone());
+        let (runner, sender) = (Arc::clone(&self.runner), self.sender.clone());
         let tasks = self.work.entry(message.task_id().cloned()).or_default();
         tasks.spawn(async move {
-            if let Some(message) = hands.ask_operator(message).await {
+            if let Some(message) = runner.ask_operator(message).await {
                 drop(sender.send(Command::Input(Input::Operator { message })));
             }
         });

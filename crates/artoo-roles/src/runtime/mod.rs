@@ -19,6 +19,7 @@ pub use environment::{EnvironmentError, detect_environment};
 pub use handle::{Progress, TaskHandle, TaskOutcome};
 pub use operator::{Operator, Unattended};
 pub use reflex::Reflex;
+pub use store::{MemoryIndexError, export_memory_index};
 
 pub use crate::memory::{MemoryView, RememberedIntent};
 

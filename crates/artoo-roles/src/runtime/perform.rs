@@ -1,7 +1,9 @@
 //! Performing one effect: the only place where models, tools and checks are touched.
 
 use std::borrow::Cow;
+use std::pin::Pin;
 use std::sync::Arc;
+use std::time::Duration;
 
 use artoo_llm::Model;
 use artoo_proto::{
@@ -9,53 +11,52 @@ use artoo_proto::{
     ToolCall, ToolOutcome,
 };
 use artoo_tools::checks::{self, CheckInput};
-use artoo_tools::{CallContext, EvidenceStore, Registry};
+use artoo_tools::{EvidenceStore, Registry};
 
 use super::files::RealFiles;
 use super::operator::Operator;
-use crate::machine::{CheckOrder, Completion, ToolOrder, Work};
+use super::store::Store;
+use crate::machine::{CheckOrder, Completion, Work};
 
-/// What performing needs, shared by every task.
-pub(super) struct Hands {
+/// Performs the System's effects with the models, tools and operator that all tasks share.
+pub(super) struct EffectRunner {
     pub(super) model: Arc<dyn Model>,
     pub(super) tools: Arc<Registry>,
     pub(super) operator: Arc<dyn Operator>,
     pub(super) environment: Environment,
 }
 
-impl Hands {
-    /// Does the work and says how it ended; a panic inside is one failed effect, not a lost one. `said` is the task in
-    /// the person's own words.
-    pub(super) async fn perform(self: Arc<Self>, task_id: Option<TaskId>, work: Work, said: String) -> Completion {
+impl EffectRunner {
+    /// Starts the work; the future returns its completion. `user_request` is the task in the person's own words.
+    ///
+    /// Memory frames are passed to the store before this returns, so that they are written in the order of their effects.
+    pub(super) fn perform(
+        self: Arc<Self>,
+        work: Work,
+        user_request: String,
+        store: Option<&Store>,
+    ) -> Pin<Box<dyn Future<Output = Completion> + Send>> {
         match work {
-            Work::Model { request } => Completion::Model(self.model.ask(&request).await),
-            Work::Tool { order } => match task_id {
-                Some(task_id) => Completion::Tool(Box::new(self.call(task_id, *order, said).await)),
-                // Only an executor asks for tools, and it belongs to a task.
-                None => crashed(&Work::Tool { order }),
-            },
-            Work::Checks { order } => Completion::Checks(self.check(order).await),
-            Work::Timer { after_ms } => {
-                tokio::time::sleep(std::time::Duration::from_millis(after_ms)).await;
+            Work::Model { request } => Box::pin(async move { Completion::Model(self.model.ask(&request).await) }),
+            Work::Tool { order } => Box::pin(async move {
+                let grant = order.consent.as_ref().map(|hash| self.tools.grant(hash, order.scope));
+                Completion::Tool(Box::new(self.tools.call(&order, &user_request, grant).await))
+            }),
+            Work::Checks { order } => Box::pin(async move { Completion::Checks(self.check(order).await) }),
+            Work::Timer { after_ms } => Box::pin(async move {
+                tokio::time::sleep(Duration::from_millis(after_ms)).await;
                 Completion::Timer
+            }),
+            Work::Persist { frames } => {
+                let written = store.map(|store| store.write(frames));
+                Box::pin(async move {
+                    Completion::Persisted(match written {
+                        Some(written) => written.await.unwrap_or_else(|_| Err("the memory is closed".to_owned())),
+                        None => Err("memory is not kept in this run".to_owned()),
+                    })
+                })
             }
-            Work::Persist { .. } => Completion::Persisted(Err("memory is not kept in this run".to_owned())),
         }
-    }
-
-    async fn call(&self, task_id: TaskId, order: ToolOrder, said: String) -> ToolOutcome {
-        let grant = order.consent.as_ref().map(|hash| self.tools.grant(hash, order.scope));
-        let context = CallContext {
-            task_id,
-            request: order.request,
-            evidence_id: order.evidence_id,
-            allowed_tools: order.allowed_tools,
-            blocked_tools: order.blocked_tools,
-            blocked_targets: order.blocked_targets,
-            confirm: order.confirm,
-            said,
-        };
-        self.tools.call(&context, grant).await
     }
 
     async fn check(&self, order: CheckOrder) -> Vec<CheckOutcome> {
@@ -67,7 +68,7 @@ impl Hands {
         decided.await.unwrap_or_else(|_| vec![CheckOutcome::hindered("the check failed to run"); count])
     }
 
-    /// A task is over: what was allowed, refused and tried in it is no more.
+    /// Forgets the approvals, denials and failed calls of a task that is over.
     pub(super) fn forget(&self, task_id: &TaskId) {
         self.tools.forget(task_id);
     }
@@ -79,7 +80,7 @@ impl Hands {
             Message::ConsentRequest(request) => {
                 let present = self.operator.is_present();
                 let scope = if present { self.operator.consent(&request).await } else { None };
-                // Known at the hand before the answer is on its way: nothing slips in between.
+                // Record the denial before publishing the answer, so that no call can race it.
                 if scope.is_none() {
                     self.tools.refuse(&request.task_id, &request.hash);
                 }

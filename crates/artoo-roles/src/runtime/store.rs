@@ -1,11 +1,13 @@
 //! The memory of a data folder: opened, kept up by its Dreamer, written to, and answered for.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use artoo_mkct::{
     Durability, Engine, Memory, Options,
+    disk::SystemDisk,
+    leveldb::IndexError,
     memory::{DamagePolicy, DurabilityError, MemoryWriteError, OpenError, OpenSummary, Receipt},
     record::Frame,
 };
@@ -91,6 +93,35 @@ impl Store {
         }
         self.memory.close()
     }
+}
+
+/// Why the memory of a data folder can't be written as a LevelDB.
+#[derive(Debug, thiserror::Error)]
+pub enum MemoryIndexError {
+    /// The data folder holds no memory.
+    #[error("there is no memory in {} yet", folder.display())]
+    Missing {
+        /// The data folder.
+        folder: PathBuf,
+    },
+    /// The memory can't be opened.
+    #[error(transparent)]
+    Memory(#[from] OpenError),
+    /// The target folder is not empty or can't be written, or LevelDB failed.
+    #[error(transparent)]
+    Target(#[from] IndexError),
+}
+
+/// Writes the memory of a data folder as a LevelDB into a new or empty folder; returns the number of records.
+///
+/// # Errors
+/// [`MemoryIndexError`]; a folder that is not empty is left unchanged.
+pub fn export_memory_index(data_dir: &Path, target: &Path) -> Result<usize, MemoryIndexError> {
+    if !data_dir.join("memory.journal").is_file() {
+        return Err(MemoryIndexError::Missing { folder: data_dir.to_owned() });
+    }
+    let (memory, _) = Memory::open(data_dir, Options::default().with(|options| options.dream = None))?;
+    Ok(artoo_mkct::leveldb::export(&memory.engine(), &SystemDisk, target)?)
 }
 
 /// What a person should know about how memory was found.

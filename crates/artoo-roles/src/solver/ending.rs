@@ -134,7 +134,7 @@ pub(super) fn accept(summary: &OutcomeSummary, request: &str) -> Ending {
     let verdicts: Vec<&CriterionVerdict> = of_subtasks.chain(&summary.task_verdicts).collect();
     let substantive = |v: &CriterionVerdict| {
         let concerns = |check: &Check| {
-            is_asked_for(check, request) && looked_at(check).is_none_or(|path| grounding::may_mean(request, path))
+            is_asked_for(check, request) && check.path().is_none_or(|path| grounding::may_mean(request, path))
         };
         v.source == VerdictSource::Check && v.criterion.check().is_some_and(|c| c.is_substantive() && concerns(c))
     };
@@ -162,22 +162,6 @@ fn is_asked_for(check: &Check, request: &str) -> bool {
         // Recipes alone carry these, and code made them from the request.
         Check::Recompute { .. } | Check::Performed { .. } => true,
         Check::OutputNotEmpty {} | Check::OutputIsNumber {} | Check::ExitCode { .. } => false,
-    }
-}
-
-/// The path a check looks at.
-fn looked_at(check: &Check) -> Option<&str> {
-    match check {
-        Check::FileExists { path }
-        | Check::FileContains { path, .. }
-        | Check::FileEquals { path, .. }
-        | Check::FileCount { path, .. }
-        | Check::LineCount { path } => Some(path),
-        Check::OutputNotEmpty {}
-        | Check::OutputIsNumber {}
-        | Check::ExitCode { .. }
-        | Check::Recompute { .. }
-        | Check::Performed { .. } => None,
     }
 }
 

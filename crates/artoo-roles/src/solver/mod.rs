@@ -58,16 +58,18 @@ pub enum Input {
 /// A tool call is no effect of the Solver, under its own name or as the work of another effect:
 ///
 /// ```compile_fail
-/// use artoo_roles::{machine::ToolOrder, solver::Effect};
+/// use artoo_proto::{EffectId, ToolOrder};
+/// use artoo_roles::solver::Effect;
 ///
-/// fn call(id: artoo_proto::EffectId, order: ToolOrder) -> Effect {
+/// fn call(id: EffectId, order: ToolOrder) -> Effect {
 ///     Effect::CallTool(id, order)
 /// }
 /// ```
 /// ```compile_fail
-/// use artoo_roles::{machine::{ToolOrder, Work}, solver::Effect};
+/// use artoo_proto::{EffectId, ToolOrder};
+/// use artoo_roles::{machine::Work, solver::Effect};
 ///
-/// fn call(id: artoo_proto::EffectId, order: ToolOrder) -> Effect {
+/// fn call(id: EffectId, order: ToolOrder) -> Effect {
 ///     Effect::Wait(id, Work::Tool { order: Box::new(order) })
 /// }
 /// ```
@@ -75,13 +77,14 @@ pub enum Input {
 /// The same lines compile for the executor's effect, and for a timer of the Solver:
 ///
 /// ```
-/// use artoo_roles::{executor, machine::ToolOrder, solver};
+/// use artoo_proto::{EffectId, ToolOrder};
+/// use artoo_roles::{executor, solver};
 ///
-/// fn call(id: artoo_proto::EffectId, order: ToolOrder) -> executor::Effect {
+/// fn call(id: EffectId, order: ToolOrder) -> executor::Effect {
 ///     executor::Effect::CallTool(id, order)
 /// }
 ///
-/// fn wait(id: artoo_proto::EffectId) -> solver::Effect {
+/// fn wait(id: EffectId) -> solver::Effect {
 ///     solver::Effect::Wait(id, 1_000)
 /// }
 /// ```
@@ -339,17 +342,19 @@ impl Solver {
         self.stop(cx, reason)
     }
 
-    /// Waiting for a person doesn't count into Omega; several questions may be open, and each is counted once.
-    fn asked(&mut self, cx: &Context<'_>, subtask: SubTaskId, hash: ConsentHash) {
-        if self.asking.insert((subtask, hash)) && self.asking.len() == 1 {
+    /// Stops the clock of Omega while at least one consent request is open.
+    fn consent_asked(&mut self, cx: &Context<'_>, request: (SubTaskId, ConsentHash)) -> Vec<Effect> {
+        if self.asking.insert(request) && self.asking.len() == 1 {
             drop(self.controller.pause(&(), cx.now.uptime_ms));
         }
+        Vec::new()
     }
 
-    fn answered(&mut self, cx: &Context<'_>, subtask: SubTaskId, hash: ConsentHash) {
-        if self.asking.remove(&(subtask, hash)) && self.asking.is_empty() {
+    fn consent_answered(&mut self, cx: &Context<'_>, request: &(SubTaskId, ConsentHash)) -> Vec<Effect> {
+        if self.asking.remove(request) && self.asking.is_empty() {
             drop(self.controller.resume(&(), cx.now.uptime_ms));
         }
+        Vec::new()
     }
 }
 
@@ -408,14 +413,8 @@ impl Machine for Solver {
                 self.fell_short(cx, request)
             }
             (Phase::Solving(_), Input::Met(summary)) if summary.round == self.round => self.met(cx, &summary),
-            (_, Input::ConsentAsked(subtask, hash)) => {
-                self.asked(cx, subtask, hash);
-                Vec::new()
-            }
-            (_, Input::ConsentAnswered(subtask, hash)) => {
-                self.answered(cx, subtask, hash);
-                Vec::new()
-            }
+            (_, Input::ConsentAsked(subtask, hash)) => self.consent_asked(cx, (subtask, hash)),
+            (_, Input::ConsentAnswered(subtask, hash)) => self.consent_answered(cx, &(subtask, hash)),
             (_, Input::Cancel) => self.stop(cx, AbandonReason::Cancelled),
             (_, Input::RoleFailed(failed)) => {
                 let detail = format!("{}: {}", failed.role, failed.detail);

@@ -45,9 +45,10 @@ fn subtask(outcome: &SubTaskOutcome, manifest: Option<&DispatchManifest>) -> Sub
         OutcomeStatus::Failed => SubtaskMeasure::failed(criteria),
     };
     subtask.infrastructure = outcome.infrastructure;
-    let calls = outcome.tool_calls.iter().map(|call| match call.status {
-        CallStatus::Ok if !in_vain => ToolTarget::worked(&call.tool, &call.target),
-        _ => ToolTarget::failed(&call.tool, &call.target),
+    let calls = outcome.tool_calls.iter().map(|call| {
+        let constructor =
+            if in_vain || call.status != CallStatus::Ok { ToolTarget::failed } else { ToolTarget::worked };
+        constructor(&call.tool, &call.target)
     });
     subtask.with_calls(calls).with_tools(planned_tools(outcome.subtask_id, manifest))
 }

@@ -11,11 +11,11 @@ use artoo_proto::{
 };
 
 use super::{Input, Solver};
-use crate::fixtures::{
+use crate::machine::RoleEffect;
+use crate::testing::bench::{
     Bench, failed, look, manifest, outcome, prose, said, spec, subtask_id, task_id, timers, verdict,
 };
-use crate::machine::RoleEffect;
-use crate::system::testing::config;
+use crate::testing::world::config;
 
 const REQUEST: &str = "how many reports are there";
 

@@ -1,16 +1,11 @@
 //! Where a message goes: to an instance, to the outside, or nowhere; and what a panic leaves behind.
 
-#[cfg(test)]
-mod tests;
-
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use artoo_bus::{Delivery, TapEvent};
 use artoo_proto::{Address, Envelope, MessageId, MessageKind, Now, Role, TaskId};
 
 use super::instance::Instance;
-#[cfg(test)]
-use super::testing;
 use super::{Effect, Slot, System, digest};
 use crate::limits::SOLVER_PANICS_MAX;
 use crate::machine::{Context, Incoming};
@@ -22,21 +17,11 @@ impl System {
     pub fn deliver(&mut self, now: Now, delivery: &Delivery) {
         let address = delivery.to.clone();
         let envelope = &delivery.envelope;
-        match address.role {
-            Role::Operator | Role::Auditor => self.hand_out(now, address, envelope),
-            Role::Perceiver
-            | Role::Planner
-            | Role::Dispatcher
-            | Role::Executor
-            | Role::AgentValidator
-            | Role::MetaValidator
-            | Role::Memory
-            | Role::Solver
-            | Role::Runtime => {
-                for address in self.receivers(address, envelope) {
-                    self.run(now, address, envelope.id, Incoming::Message(envelope.clone()));
-                }
-            }
+        if matches!(address.role, Role::Operator | Role::Auditor) {
+            return self.hand_out(now, address, envelope);
+        }
+        for address in self.receivers(address, envelope) {
+            self.run(now, address, envelope.id, Incoming::Message(envelope.clone()));
         }
     }
 
@@ -142,10 +127,10 @@ impl System {
         let Some(instance) = &mut slot.instance else { return };
         let described = incoming.describe();
         let mut cx = Context::new(now, &mut self.ids);
-        #[cfg(test)]
-        let planted = testing::planted_panic(&mut self.panic_next, address.role);
+        #[cfg(any(test, feature = "testing"))]
+        let planted = crate::testing::world::planted_panic(&mut self.panic_next, address.role);
         let stepped = catch_unwind(AssertUnwindSafe(|| {
-            #[cfg(test)]
+            #[cfg(any(test, feature = "testing"))]
             assert!(!planted, "planted panic");
             instance.step(&mut cx, incoming)
         }));

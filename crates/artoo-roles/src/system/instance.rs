@@ -1,5 +1,6 @@
 //! The instances of the roles behind one type.
 
+use std::fmt;
 use std::sync::Arc;
 
 use artoo_proto::{Address, Role};
@@ -8,63 +9,55 @@ use super::SystemConfig;
 use crate::agent_validator::AgentValidator;
 use crate::dispatcher::Dispatcher;
 use crate::executor::{Executor, Toolbox};
-use crate::machine::{Context, Incoming, Lifecycle, Machine, Misrouted, RoleEffect, Start};
+use crate::machine::{Context, Incoming, Lifecycle, Machine, Misrouted, RoleEffect};
 use crate::memory::Memory;
 use crate::meta_validator::MetaValidator;
 use crate::perceiver::Perceiver;
 use crate::planner::Planner;
 use crate::solver::Solver;
 
-/// An instance of a role.
+/// An instance of any role.
 #[derive(Debug)]
 pub(super) enum Instance {
-    Perceiver(Box<Lifecycle<Perceiver>>),
-    Planner(Box<Lifecycle<Planner>>),
-    Dispatcher(Box<Lifecycle<Dispatcher>>),
-    Executor(Box<Lifecycle<Executor>>),
-    AgentValidator(Box<Lifecycle<AgentValidator>>),
-    MetaValidator(Box<Lifecycle<MetaValidator>>),
-    Solver(Box<Solver>),
+    /// An instance that belongs to a task.
+    OfTask(Box<dyn AnyMachine>),
+    /// The memory of the process.
     Memory(Box<Memory>),
+}
+
+/// A machine that takes every input, to be stored beside those of other roles.
+pub(super) trait AnyMachine: fmt::Debug + Send {
+    /// Processes an input, or refuses one that this role never receives.
+    fn take(&mut self, cx: &mut Context<'_>, incoming: Incoming) -> Result<Vec<RoleEffect>, Misrouted>;
+}
+
+impl<M: Machine + fmt::Debug + Send> AnyMachine for M {
+    fn take(&mut self, cx: &mut Context<'_>, incoming: Incoming) -> Result<Vec<RoleEffect>, Misrouted> {
+        let input = M::Input::try_from(incoming)?;
+        Ok(self.step(cx, input).into_iter().map(Into::into).collect())
+    }
 }
 
 impl Instance {
     /// A new instance for an address; `None` for the operator, the auditor, the runtime and memory.
     pub(super) fn for_address(address: &Address, config: &SystemConfig, toolbox: &Arc<Toolbox>) -> Option<Self> {
-        fn new<M: Start>(setup: M::Setup) -> Box<Lifecycle<M>> {
-            Box::new(Lifecycle::new(setup))
-        }
         let environment = || config.environment.clone();
-        Some(match address.role {
-            Role::Perceiver => Self::Perceiver(new(environment())),
-            Role::Planner => Self::Planner(new((environment(), Arc::clone(&config.tools)))),
-            Role::Dispatcher => Self::Dispatcher(new(())),
-            Role::Executor => Self::Executor(new((environment(), Arc::clone(toolbox)))),
-            Role::AgentValidator => Self::AgentValidator(new(())),
-            Role::MetaValidator => Self::MetaValidator(new(())),
-            Role::Solver => {
-                let solver = Solver::new(config.profile.clone(), &config.tools, address.task_id.clone()?);
-                Self::Solver(Box::new(solver))
-            }
+        Some(Self::OfTask(match address.role {
+            Role::Perceiver => Box::new(Lifecycle::<Perceiver>::new(environment())),
+            Role::Planner => Box::new(Lifecycle::<Planner>::new((environment(), Arc::clone(&config.tools)))),
+            Role::Dispatcher => Box::new(Lifecycle::<Dispatcher>::new(())),
+            Role::Executor => Box::new(Lifecycle::<Executor>::new((environment(), Arc::clone(toolbox)))),
+            Role::AgentValidator => Box::new(Lifecycle::<AgentValidator>::new(())),
+            Role::MetaValidator => Box::new(Lifecycle::<MetaValidator>::new(())),
+            Role::Solver => Box::new(Solver::new(config.profile.clone(), &config.tools, address.task_id.clone()?)),
             Role::Memory | Role::Auditor | Role::Operator | Role::Runtime => return None,
-        })
+        }))
     }
 
     pub(super) fn step(&mut self, cx: &mut Context<'_>, incoming: Incoming) -> Result<Vec<RoleEffect>, Misrouted> {
         match self {
-            Self::Perceiver(machine) => run(machine.as_mut(), cx, incoming),
-            Self::Planner(machine) => run(machine.as_mut(), cx, incoming),
-            Self::Dispatcher(machine) => run(machine.as_mut(), cx, incoming),
-            Self::Executor(machine) => run(machine.as_mut(), cx, incoming),
-            Self::AgentValidator(machine) => run(machine.as_mut(), cx, incoming),
-            Self::MetaValidator(machine) => run(machine.as_mut(), cx, incoming),
-            Self::Solver(machine) => run(machine.as_mut(), cx, incoming),
-            Self::Memory(machine) => run(machine.as_mut(), cx, incoming),
+            Self::OfTask(role) => role.take(cx, incoming),
+            Self::Memory(memory) => memory.take(cx, incoming),
         }
     }
-}
-
-fn run<M: Machine>(machine: &mut M, cx: &mut Context<'_>, incoming: Incoming) -> Result<Vec<RoleEffect>, Misrouted> {
-    let input = M::Input::try_from(incoming)?;
-    Ok(machine.step(cx, input).into_iter().map(Into::into).collect())
 }

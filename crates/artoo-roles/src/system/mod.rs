@@ -3,16 +3,12 @@
 //! `step(now, input) -> effects` never waits, never reads a clock and never touches the outside. The async runtime and
 //! the seeded scheduler of the tests drive this same object from the same constructor.
 
-#[cfg(test)]
-mod chaos;
 mod delivery;
 mod digest;
+#[cfg(any(test, feature = "testing"))]
+mod inspect;
 mod instance;
 mod tasks;
-#[cfg(test)]
-pub(crate) mod testing;
-#[cfg(test)]
-mod tests;
 
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
@@ -128,8 +124,9 @@ pub struct System {
     awaited: BTreeMap<EffectId, EffectOrigin>,
     tasks: Tasks,
     out: Vec<Effect>,
-    #[cfg(test)]
-    pub(crate) panic_next: Option<Role>,
+    /// The role whose next step panics.
+    #[cfg(any(test, feature = "testing"))]
+    pub panic_next: Option<Role>,
 }
 
 impl System {
@@ -148,7 +145,7 @@ impl System {
             awaited: BTreeMap::new(),
             tasks: Tasks::default(),
             out: Vec::new(),
-            #[cfg(test)]
+            #[cfg(any(test, feature = "testing"))]
             panic_next: None,
         }
     }

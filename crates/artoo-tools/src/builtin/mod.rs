@@ -2,7 +2,6 @@
 //! manifests like those of [`crate::custom`].
 
 mod call;
-mod document;
 mod media;
 
 use std::collections::BTreeMap;
@@ -22,7 +21,6 @@ use crate::record::Record;
 use crate::tool::{Job, Machine, Tool, spec};
 
 use call::ActionCall;
-pub(crate) use document::openable;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]

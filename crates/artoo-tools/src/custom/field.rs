@@ -1,27 +1,27 @@
-//! One input of a tool of the person's own: what values it takes, as a manifest says it and as a schema shows it.
+//! One input of a tool in a manifest: the values it accepts, and its JSON schema.
 
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-/// Longest text where the manifest gives no length of its own.
+/// Longest text if the manifest has no `maxLength`.
 const TEXT_MAX_CHARS: usize = 1000;
 
-/// Longest text that a manifest may allow: an argument must stay far below what the system takes.
+/// Largest `maxLength`: an argument must stay far below the limit of the system.
 const TEXT_LIMIT_CHARS: usize = 20_000;
 
-/// Texts in a list where the manifest says nothing.
+/// Maximum number of texts in a list if the manifest has no `maxItems`.
 const ITEMS_MAX: usize = 16;
 
-/// Texts in a list that a manifest may allow.
+/// Largest `maxItems`.
 const ITEMS_LIMIT: usize = 100;
 
-/// Choices of a field.
+/// Maximum number of values in `enum`.
 const CHOICES_MAX: usize = 100;
 
-/// Longest remark on a field: it stands in every prompt.
+/// Longest description of an input: it is in every prompt.
 const DESCRIPTION_MAX_CHARS: usize = 200;
 
-/// The keys of a field, for the suggestion beside a wrong one.
+/// The keys of an input, to suggest one for a misspelled key.
 pub(super) const KEYS: [&str; 10] = [
     "type",
     "description",
@@ -35,7 +35,7 @@ pub(super) const KEYS: [&str; 10] = [
     "leadingDash",
 ];
 
-/// A field as it is written.
+/// An input as it is written in a manifest.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 pub(crate) struct Wire {
@@ -51,7 +51,7 @@ pub(crate) struct Wire {
     minimum: Option<i64>,
     maximum: Option<i64>,
     max_items: Option<usize>,
-    /// The text may begin with `-`: the program takes it for an option's value, never for an option.
+    /// Whether the text may begin with `-`. Only safe if the program can't take the argument for an option.
     #[serde(default)]
     leading_dash: bool,
 }
@@ -60,7 +60,7 @@ pub(crate) struct Wire {
 #[serde(rename_all = "snake_case")]
 enum WireKind {
     String,
-    /// A text that [`crate::builtin::openable`] accepts.
+    /// A web or mail address, or the path of a document that [`crate::custom::document::openable`] accepts.
     Document,
     Integer,
     Boolean,
@@ -68,7 +68,7 @@ enum WireKind {
     Array,
 }
 
-/// A field, checked.
+/// A valid input of a manifest.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Field {
     pub(super) kind: Kind,
@@ -77,7 +77,7 @@ pub(crate) struct Field {
     description: Option<String>,
 }
 
-/// What values a field takes.
+/// The values an input accepts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Kind {
     Text { min_chars: usize, max_chars: usize, choices: Vec<String> },
@@ -96,7 +96,7 @@ impl Field {
         if !(1..=TEXT_LIMIT_CHARS).contains(&max_chars) || !(1..=ITEMS_LIMIT).contains(&max_items) {
             return Err(format!("maxLength goes from 1 to {TEXT_LIMIT_CHARS}, maxItems from 1 to {ITEMS_LIMIT}"));
         }
-        let strange = "a key of another type stands here".to_owned();
+        let wrong_key = "it has a key that its type does not allow".to_owned();
         let kind = match wire.kind {
             WireKind::String if numbers_only && wire.max_items.is_none() => {
                 let shown = |choice: &String| !choice.is_empty() && artoo_proto::escape::one_line(choice) == *choice;
@@ -114,7 +114,7 @@ impl Field {
             }
             WireKind::Array if text_only && numbers_only => Kind::Texts { max_items, max_chars },
             WireKind::String | WireKind::Document | WireKind::Integer | WireKind::Boolean | WireKind::Array => {
-                return Err(strange);
+                return Err(wrong_key);
             }
         };
         let description = wire.description.filter(|text| !text.is_empty());
@@ -127,7 +127,7 @@ impl Field {
         Ok(Self { kind, optional: wire.optional, leading_dash: wire.leading_dash, description })
     }
 
-    /// Whether the value may be an argument, or what is wrong with it.
+    /// Checks a value; the error says what is wrong with it.
     pub(super) fn check(&self, value: &Value) -> Result<(), String> {
         match (&self.kind, value) {
             (Kind::Text { min_chars, max_chars, choices }, Value::String(text)) => {
@@ -136,16 +136,16 @@ impl Field {
                     return Err("it is empty".to_owned());
                 }
                 if chars < *min_chars {
-                    return Err(format!("it is {chars} characters long; the least is {min_chars}"));
+                    return Err(format!("it is {chars} characters long; the minimum is {min_chars}"));
                 }
                 if !choices.is_empty() && !choices.contains(text) {
-                    return Err(format!("it is none of {}", choices.join(", ")));
+                    return Err(format!("it is not one of {}", choices.join(", ")));
                 }
             }
             (Kind::Document { max_chars }, Value::String(text)) => drop(checked(text, *max_chars)?),
             (Kind::Integer { least, most }, Value::Number(number)) => {
                 if !number.as_i64().is_some_and(|number| (*least..=*most).contains(&number)) {
-                    return Err(format!("it is no whole number from {least} to {most}"));
+                    return Err(format!("it is not a whole number from {least} to {most}"));
                 }
             }
             (Kind::Switch, Value::Bool(_)) => {}
@@ -154,18 +154,18 @@ impl Field {
                     return Err(format!("it has {} entries; the limit is {max_items}", items.len()));
                 }
                 for item in items {
-                    checked(item.as_str().ok_or("an entry is no text")?, *max_chars)?;
+                    checked(item.as_str().ok_or("an entry is not a text")?, *max_chars)?;
                 }
             }
-            (Kind::Text { .. } | Kind::Document { .. }, _) => return Err("it is no text".to_owned()),
-            (Kind::Integer { .. }, _) => return Err("it is no whole number".to_owned()),
+            (Kind::Text { .. } | Kind::Document { .. }, _) => return Err("it is not a text".to_owned()),
+            (Kind::Integer { .. }, _) => return Err("it is not a whole number".to_owned()),
             (Kind::Switch, _) => return Err("it is neither true nor false".to_owned()),
-            (Kind::Texts { .. }, _) => return Err("it is no list".to_owned()),
+            (Kind::Texts { .. }, _) => return Err("it is not a list".to_owned()),
         }
         Ok(())
     }
 
-    /// As a model sees it.
+    /// The JSON schema of the input.
     pub(super) fn schema(&self) -> Value {
         let mut schema = match &self.kind {
             Kind::Text { choices, .. } if !choices.is_empty() => json!({"enum": choices}),
@@ -186,7 +186,7 @@ impl Field {
     }
 }
 
-/// The number of its characters, if it may be an argument at all.
+/// The number of characters of a text that may be an argument.
 fn checked(text: &str, max_chars: usize) -> Result<usize, String> {
     let chars = text.chars().count();
     if chars > max_chars {

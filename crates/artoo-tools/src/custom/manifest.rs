@@ -1,4 +1,4 @@
-//! A manifest: read strictly, every word of it understood, or refused whole.
+//! Manifests of tools, read strictly: one with an unknown key or an invalid value is rejected as a whole.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -10,34 +10,32 @@ use artoo_proto::EffectClass;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-use crate::builtin::openable;
 use crate::config::{CONSENTED_PATH, ToolConfig};
+use crate::custom::document::openable;
 use crate::custom::field::{self, Field, Kind};
+use crate::custom::name::is_name;
 use crate::custom::problem::ManifestProblem;
 use crate::custom::template::{self, Group};
 use crate::input::InputProblem;
 use crate::tool::Machine;
 use crate::{nearby, paths, process, trust};
 
-/// Longest manifest: some hundred times what one needs.
+/// Longest manifest: about a hundred times of what one needs.
 const FILE_MAX_BYTES: u64 = 64 * 1024;
 
-/// Longest name of a tool or an input.
-pub(super) const NAME_MAX_CHARS: usize = 32;
-
-/// Longest description: it stands in every prompt.
+/// Longest description: it is in every prompt.
 const DESCRIPTION_MAX_CHARS: usize = 300;
 
-/// Inputs of one tool: a model fills no more of them in without slips.
+/// Maximum number of inputs of a tool: with more, models make mistakes.
 const INPUTS_MAX: usize = 16;
 
-/// Arguments that a command has before its inputs are filled in.
+/// Maximum number of arguments in a command, before inputs are filled in.
 const ARGUMENTS_MAX: usize = 64;
 
-/// Longest a tool may ask for; a call's own time may be shorter.
+/// Longest time limit of a tool, in seconds.
 const TIMEOUT_MAX_S: u64 = 600;
 
-/// How long a tool may take where its manifest says nothing.
+/// Time limit of a tool if its manifest has none, in seconds.
 const TIMEOUT_S: u64 = 30;
 
 const KEYS: [&str; 9] = ["name", "description", "command", "effect", "network", "granted", "ask", "timeout_s", "input"];
@@ -67,7 +65,7 @@ pub(crate) enum Argument {
     Group(Vec<String>),
 }
 
-/// What its author says that it does. Nothing proves it.
+/// What the author claims that the tool does. It is not proven.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Effect {
@@ -76,16 +74,16 @@ pub(crate) enum Effect {
     Changing,
 }
 
-/// A tool of the person's own, checked.
+/// A valid manifest.
 #[derive(Debug, Clone)]
 pub(crate) struct Manifest {
     pub(crate) name: String,
     pub(crate) description: String,
     pub(crate) program: PathBuf,
     pub(crate) effect: Effect,
-    /// It may reach the network; without that its fence keeps it from it.
+    /// It may use the network; otherwise its sandbox blocks it.
     pub(crate) network: bool,
-    /// Its person said that it need not be asked about.
+    /// The user allows calls that change something or use the network without asking.
     pub(crate) granted: bool,
     /// Why the user is asked before every call.
     pub(crate) ask: Option<String>,
@@ -105,7 +103,7 @@ impl Effect {
 }
 
 impl Manifest {
-    /// Reads a manifest and looks at its program; nothing is run.
+    /// Reads a manifest and checks its program; runs nothing.
     pub(crate) fn read(config: &ToolConfig, path: &Path) -> Result<Self, ManifestProblem> {
         let folder = path.parent().unwrap_or(Path::new("/"));
         Self::new(parse(&read_toml(path)?)?, |program| find_program(config, folder, program))
@@ -208,18 +206,12 @@ impl Argument {
     }
 }
 
-/// A name for tools and inputs alike.
-pub(crate) fn is_name(text: &str) -> bool {
-    let is_part = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_';
-    text.len() <= NAME_MAX_CHARS && text.starts_with(|c: char| c.is_ascii_lowercase()) && text.bytes().all(is_part)
-}
-
-/// The text of a manifest that is nobody else's word.
+/// The text of a manifest that only the user can write.
 pub(crate) fn read_toml(path: &Path) -> Result<String, ManifestProblem> {
     Ok(trust::text(path, FILE_MAX_BYTES, false)?.unwrap_or_default())
 }
 
-/// A manifest's text as what it says, with the line of what is wrong.
+/// Parses TOML; an error has the line number.
 pub(crate) fn from_toml<T: serde::de::DeserializeOwned>(text: &str) -> Result<T, ManifestProblem> {
     toml::from_str(text).map_err(|error| {
         let at = error.span().map_or(0, |span| span.start);
@@ -228,7 +220,7 @@ pub(crate) fn from_toml<T: serde::de::DeserializeOwned>(text: &str) -> Result<T,
     })
 }
 
-/// The time a manifest asks for.
+/// The time limit in a manifest.
 pub(crate) fn timeout(seconds: Option<u64>) -> Result<Duration, ManifestProblem> {
     let seconds = seconds.unwrap_or(TIMEOUT_S);
     let is_one = (1..=TIMEOUT_MAX_S).contains(&seconds);
@@ -281,7 +273,7 @@ fn check_text(key: &'static str, text: &str, max: usize) -> Result<(), ManifestP
     Ok(())
 }
 
-/// The program: by its absolute path, beside the manifest (`./name`), or on the fixed path. It must be nobody else's.
+/// Locates and checks a program: an absolute path, a file beside the manifest (`./name`), or a name on the fixed path.
 pub(crate) fn find_program(config: &ToolConfig, folder: &Path, spelled: &str) -> Result<PathBuf, ManifestProblem> {
     let refused = |reason: String| {
         let program = artoo_proto::escape::one_line(&artoo_proto::escape::shorten(spelled, 200));
@@ -303,7 +295,7 @@ pub(crate) fn find_program(config: &ToolConfig, folder: &Path, spelled: &str) ->
     Ok(path)
 }
 
-/// Whether nobody but the person can have put this program there.
+/// Checks that only the user or root can change the program and its folder.
 pub(super) fn check_program(config: &ToolConfig, path: &Path) -> Result<(), String> {
     let real = path.canonicalize().map_err(|error| format!("can't be found: {error}"))?;
     let found = fs::metadata(&real).map_err(|error| format!("can't be looked at: {error}"))?;

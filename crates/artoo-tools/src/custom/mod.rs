@@ -1,13 +1,13 @@
-//! Tools that a person adds: a manifest each, in the configuration folder.
+//! Tools that the user adds: one manifest for each, in the configuration folder.
 //!
 //! ```toml
 //! name = "weather"
 //! description = "the weather at a place"
 //! command = ["/usr/local/bin/weather", ["--days", "{days}"], "--", "{place}"]
-//! effect = "read_only" # or "creating", "changing": the author's claim, which its fence holds it to where there is one
-//! network = true # without it, the fence keeps the program from the network
-//! granted = true # without it, a tool that changes something or reaches the network is asked about each time
-//! ask = "it shows your calendar" # asked about each time, for this reason
+//! effect = "read_only" # or "creating", "changing": the author's claim, enforced by the sandbox if there is one
+//! network = true # without it, the sandbox blocks the network
+//! granted = true # without it, artoo asks before each call that changes something or uses the network
+//! ask = "it shows your calendar" # artoo asks before each call, for this reason
 //! timeout_s = 20
 //!
 //! [input.place]
@@ -18,7 +18,7 @@
 //! type = "integer"
 //! minimum = 1
 //! maximum = 14
-//! optional = true # the group in brackets that names it is then left out
+//! optional = true # if it is missing, the group in brackets that names it is left out
 //! ```
 //!
 //! Arguments reach the program one by one; no shell reads them. An input of type `document` is a web or mail address, or
@@ -26,8 +26,10 @@
 //! characters of HTML and Pango markup, `{place:?}` puts the text in quotes. A text that begins with `-` is refused
 //! unless it follows a `--` or its input has `leadingDash = true`.
 
+mod document;
 mod field;
 mod manifest;
+mod name;
 mod problem;
 mod template;
 mod tool;
@@ -38,16 +40,19 @@ use crate::config::ToolConfig;
 
 pub(crate) use manifest::{Argument, Effect, Manifest, Wire, from_toml};
 #[cfg(feature = "mcp")]
-pub(crate) use manifest::{check_keys, find_program, is_name, read_toml, timeout};
+pub(crate) use manifest::{check_keys, find_program, read_toml, timeout};
+#[cfg(feature = "mcp")]
+pub(crate) use name::is_name;
 pub use problem::{ManifestProblem, ToolProblem};
 pub(crate) use template::render;
 pub(crate) use tool::{Custom, CustomCall};
 
-/// Manifests read from one folder: far more than a person writes, few enough for a prompt.
+/// Maximum number of manifests read from one folder, so that their descriptions fit into a prompt.
 const MANIFESTS_MAX: usize = 64;
 
-/// Every manifest of a folder that can be used, by name, and what is wrong with the others. A folder that is not there
-/// holds none.
+/// The usable manifests of a folder, sorted by file name, and the problems of the others. A missing folder has none.
+///
+/// `taken`: names that belong to other tools.
 pub(crate) fn load(config: &ToolConfig, folder: &Path, taken: &[&str]) -> (Vec<Manifest>, Vec<ToolProblem>) {
     let (mut manifests, mut problems): (Vec<Manifest>, Vec<ToolProblem>) = (Vec::new(), Vec::new());
     for path in files(folder, &mut problems) {
@@ -64,7 +69,7 @@ pub(crate) fn load(config: &ToolConfig, folder: &Path, taken: &[&str]) -> (Vec<M
     (manifests, problems)
 }
 
-/// The folder's manifests in the order of their names.
+/// The manifest files of a folder, sorted by name.
 pub(crate) fn files(folder: &Path, problems: &mut Vec<ToolProblem>) -> Vec<PathBuf> {
     let mut problem = |problem| problems.push(ToolProblem { path: folder.to_path_buf(), problem });
     let entries = match std::fs::read_dir(folder) {

@@ -1,4 +1,4 @@
-//! A command with places for inputs, and the arguments that come of it. Each argument stays one: no shell reads them.
+//! A command with placeholders for inputs. Each argument stays one argument: no shell reads them.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -6,18 +6,19 @@ use std::collections::BTreeMap;
 use serde_json::{Map, Value};
 
 use crate::custom::field::{Field, Kind};
+use crate::custom::name::is_name;
 use crate::custom::problem::ManifestProblem;
 use crate::input::InputProblem;
 
-/// One entry of a command.
+/// One entry of a command: an argument, or several in brackets.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Group {
     parts: Vec<Part>,
-    /// In brackets of its own: left out where an input it names is not given, or is false.
+    /// It is in brackets: it is left out if an input that it names is missing or false.
     is_optional: bool,
 }
 
-/// One argument to be.
+/// One argument of a command.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Part {
     pieces: Vec<Piece>,
@@ -66,7 +67,7 @@ pub(crate) fn render(text: &str, given: &Map<String, Value>) -> String {
     pieces(text).into_iter().map(filled).collect()
 }
 
-/// Reads a command's arguments; every field must be used, and a place must fit its field.
+/// Parses the arguments of a command. Every input must be used, and each placeholder must fit its input.
 pub(super) fn groups(
     arguments: &[Vec<String>],
     fields: &BTreeMap<String, Field>,
@@ -128,10 +129,10 @@ fn field(inner: &str) -> Option<Piece> {
         Some((name, "markup")) => (name, Form::Markup),
         Some(_) => return None,
     };
-    super::manifest::is_name(name).then(|| Piece::Field(name.to_owned(), form))
+    is_name(name).then(|| Piece::Field(name.to_owned(), form))
 }
 
-/// Splits at `{name}`; any other brace is a letter like others.
+/// Splits a text at its placeholders; other braces are ordinary characters.
 fn pieces(text: &str) -> Vec<Piece> {
     let mut pieces = Vec::new();
     let mut literal = String::new();
@@ -159,7 +160,7 @@ fn pieces(text: &str) -> Vec<Piece> {
     pieces
 }
 
-/// The arguments for these inputs, each of which its field allows.
+/// The arguments for checked inputs.
 pub(super) fn arguments(groups: &[Group], given: &Map<String, Value>) -> Result<Vec<String>, InputProblem> {
     let mut arguments = Vec::new();
     for group in groups {
@@ -196,7 +197,7 @@ impl Part {
                     text.push_str(&form.of(value));
                 }
                 Some(Value::Number(number)) => text.push_str(&number.to_string()),
-                // A switch is there or not; it has no argument of its own.
+                // A switch only decides whether its group is used.
                 Some(Value::Bool(_)) => return Ok(()),
                 Some(Value::Array(values)) => {
                     for value in values.iter().filter_map(Value::as_str) {
@@ -212,7 +213,7 @@ impl Part {
         Ok(())
     }
 
-    /// An input may not become an option that the manifest's author did not write.
+    /// Rejects a value that the program could take for an option.
     fn refuse_option(&self, name: &str, value: &str) -> Result<(), InputProblem> {
         if value.starts_with('-') && !self.allows_dash {
             return Err(problem(name, "it begins with -, and could be taken for an option of the program"));

@@ -1,4 +1,4 @@
-//! A tool of the person's own as the registry knows it.
+//! A tool of the user's own, described by a manifest.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -18,21 +18,21 @@ use crate::record::Record;
 use crate::recording::Recording;
 use crate::tool::{CAUTION, Call, Job, Machine, Question, Running, Said, Tool};
 
-/// Tried after the tools that come with artoo and before a command of a model's own.
+/// Tried after artoo's own tools and before shell commands.
 const PRIORITY: u8 = 5;
 
-/// The tool.
+/// A tool described by a manifest.
 #[derive(Debug)]
 pub(crate) struct Custom {
     manifest: Arc<Manifest>,
 }
 
-/// A call of one.
+/// A call of such a tool.
 pub(crate) struct CustomCall {
     manifest: Arc<Manifest>,
     arguments: Vec<String>,
     paths: Vec<PathBuf>,
-    /// Why a person is asked before one of them is read.
+    /// Why the user must be asked before one of the paths is read.
     secret: Option<String>,
 }
 
@@ -59,7 +59,7 @@ impl Tool for Custom {
 }
 
 impl CustomCall {
-    /// Reads an input for this manifest.
+    /// Checks an input against the manifest.
     pub(crate) fn read(manifest: &Arc<Manifest>, machine: &Machine, input: &Value) -> Result<Self, Box<Record>> {
         let class = manifest.effect.class();
         let mut fields: Map<String, Value> = input::parse(input).map_err(|problem| problem.record(class))?;
@@ -75,7 +75,7 @@ impl CustomCall {
         if let Some(reason) = paths.iter().find_map(|path| machine.protected.refusal(path)) {
             return Err(Box::new(Record::denied(&reason).class(class)));
         }
-        // It was the person's alone when artoo started; a call looks again.
+        // The program was checked when artoo started; it may have changed since.
         manifest::check_program(&machine.config, &manifest.program).map_err(|reason| {
             let program = paths::line(&manifest.program);
             Box::new(Record::denied(&format!("{program} {reason}")).class(class))
@@ -89,12 +89,12 @@ impl CustomCall {
         format!("{}: {}{}", self.manifest.name, paths::line(&self.manifest.program), arguments.collect::<String>())
     }
 
-    /// Held to what its manifest says of it.
+    /// The sandbox for what the manifest claims.
     fn fence(&self, machine: &Machine) -> Fence {
         let (config, protected, network) = (&machine.config, &machine.protected, self.manifest.network);
         match self.manifest.effect {
             Effect::ReadOnly => Fence { network, ..Fence::of_reading(protected, &self.paths) },
-            // What its manifest says of it is a person's word: it makes new files anywhere in the workspace.
+            // It may create files anywhere in the workspace, as its manifest claims.
             Effect::Creating => {
                 let Fence { readable, .. } = Fence::of_reading(protected, &self.paths);
                 Fence { readable, ..Fence::of_allowed(config, protected, &[], network) }
@@ -199,7 +199,7 @@ fn record(manifest: &Manifest, mut ended: Ended, max_chars: usize) -> Record {
     Record { text: format!("{}{line}[{}: {claim}]", record.text, manifest.name), ..record }
 }
 
-/// An argument as a person reads it: where blanks or odd characters are in it, its ends are marked.
+/// An argument for display, in quotes if it has blanks or special characters.
 pub(crate) fn quoted(argument: &str) -> String {
     let is_plain =
         |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | '.' | '/' | ':' | '=' | ',' | '+' | '@' | '%');

@@ -4,11 +4,10 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, SystemTime};
 
-use artoo_proto::{CallStatus, KeptOutput};
+use artoo_proto::{CallStatus, KeptOutput, ToolOrder};
 
 use super::Registry;
 use super::leave::now;
-use crate::call::CallContext;
 use crate::evidence::KeptCall;
 use crate::limit::blocking;
 use crate::record::Record;
@@ -21,7 +20,7 @@ const KEEPING: Duration = Duration::from_secs(10);
 
 impl Registry {
     /// Keeps the output of a call that did something. What can't be kept is not named in the record.
-    pub(super) async fn keep(&self, context: &CallContext, record: Record) -> Record {
+    pub(super) async fn keep(&self, context: &ToolOrder, record: Record) -> Record {
         let nothing = record.status == CallStatus::Denied || (record.kept.is_empty() && record.text.is_empty());
         let Some(store) = self.machine.config.evidence.clone().filter(|_| !nothing) else { return record };
         let streams = record.kept.clone();

@@ -3,10 +3,9 @@
 use std::sync::Arc;
 use std::time::SystemTime;
 
-use artoo_proto::{Approval, ConsentHash, ConsentOffers, ConsentScope, Timestamp, ToolOutcome, escape};
+use artoo_proto::{Approval, ConsentHash, ConsentOffers, ConsentScope, Timestamp, ToolOrder, ToolOutcome, escape};
 
 use super::{Instead, Registry, refused};
-use crate::call::CallContext;
 use crate::consent::{self, Cover, Footprint, Grant, Reach, Subject, survey};
 use crate::limit::Limit;
 use crate::record::Record;
@@ -22,7 +21,9 @@ const COVERS_SHOWN: usize = 8;
 
 /// A call that may need somebody's leave.
 pub(super) struct Asking<'a> {
-    pub(super) context: &'a CallContext,
+    pub(super) context: &'a ToolOrder,
+    /// The task in the person's own words.
+    pub(super) said: &'a str,
     pub(super) job: &'a dyn Job,
     pub(super) footprint: Option<&'a Footprint>,
     pub(super) prospect: &'a Prospect,
@@ -47,7 +48,7 @@ impl Registry {
         if let Some(what) = asking.footprint.and_then(|made| tasks.refusal(task_id, made)) {
             return Err(refused(&format!("it was refused before in this task: {what}")));
         }
-        let said = Said { confirm: asking.context.confirm, words: &asking.context.said };
+        let said = Said { confirm: asking.context.confirm, words: asking.said };
         let Some(mut question) = asking.job.question(&self.machine, &said) else { return Ok(None) };
         if grant.is_none() {
             if asking.reach().is_some_and(|reach| tasks.allows(task_id, asking.tool(), reach)) {

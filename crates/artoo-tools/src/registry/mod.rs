@@ -7,11 +7,10 @@ mod prepared;
 use std::sync::Arc;
 use std::time::{Instant, SystemTime};
 
-use artoo_proto::{ConsentHash, ConsentScope, EffectClass, TaskId, ToolOutcome, ToolSpec, escape};
+use artoo_proto::{ConsentHash, ConsentScope, EffectClass, TaskId, ToolOrder, ToolOutcome, ToolSpec, escape};
 
 use crate::blocked;
 use crate::builtin;
-use crate::call::CallContext;
 use crate::config::ToolConfig;
 use crate::consent::{CallKey, Grant, looks};
 use crate::custom::{self, Custom, ToolProblem};
@@ -117,13 +116,16 @@ impl Registry {
 
     /// Makes a call, or says what a person must allow first.
     ///
+    /// `said` is the task in the person's own words, empty if there are none: a question to the network that is made of
+    /// them needs no consent.
+    ///
     /// Never fails: what went wrong is in the record. A grant that is not needed is used up all the same. Must run
     /// inside a tokio runtime with time and I/O; dropping the future ends every process of the call's group.
-    pub async fn call(&self, context: &CallContext, grant: Option<Grant>) -> ToolOutcome {
+    pub async fn call(&self, context: &ToolOrder, said: &str, grant: Option<Grant>) -> ToolOutcome {
         let config = &self.machine.config;
         let watch = Watch { started: Instant::now(), time: config.call_timeout };
         let mut noted = Noted::default();
-        let outcome = self.attempt(context, grant, watch, &mut noted).await;
+        let outcome = self.attempt(context, said, grant, watch, &mut noted).await;
         match outcome {
             Ok(record) | Err(Instead::Record(record)) => {
                 let mut record = self.keep(context, record).await;
@@ -140,7 +142,8 @@ impl Registry {
 
     async fn attempt(
         &self,
-        context: &CallContext,
+        context: &ToolOrder,
+        said: &str,
         grant: Option<Grant>,
         watch: Watch,
         noted: &mut Noted,
@@ -171,7 +174,8 @@ impl Registry {
             Ok(prospect) => prospect,
             Err(places) => Prospect::of_places(&self.machine, places, watch).await?,
         };
-        let asking = Asking { context, job: job.as_ref(), footprint: footprint.as_ref(), prospect: &prospect, watch };
+        let asking =
+            Asking { context, said, job: job.as_ref(), footprint: footprint.as_ref(), prospect: &prospect, watch };
         noted.leave = self.leave(&asking, grant).await?;
         let (task, tool, what) = (context.task_id.clone(), name.to_owned(), noted.target.clone());
         let recorder = Recorder { task, tool, what, prospect };

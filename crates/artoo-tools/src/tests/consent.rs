@@ -2,17 +2,16 @@
 
 use std::fs;
 
-use artoo_proto::{CallStatus, ConsentHash, ConsentScope, EffectClass, ToolOutcome};
+use artoo_proto::{CallStatus, ConsentHash, ConsentScope, EffectClass, ToolOrder, ToolOutcome};
 use serde_json::json;
 
 use super::{House, called, snapshot};
-use crate::CallContext;
 
-fn command(text: &str) -> CallContext {
+fn command(text: &str) -> ToolOrder {
     House::context("shell", json!({"command": text}))
 }
 
-async fn asked(house: &House, context: &CallContext) -> (ConsentHash, Vec<String>, String) {
+async fn asked(house: &House, context: &ToolOrder) -> (ConsentHash, Vec<String>, String) {
     match house.outcome(context, None).await {
         ToolOutcome::NeedsConsent { hash, effects, reason, .. } => (hash, effects, reason),
         ToolOutcome::Called { call } => panic!("was not asked about: {call:?}"),
@@ -132,7 +131,7 @@ async fn the_second_run_needs_a_new_yes_when_the_first_changed_its_files() {
 #[tokio::test]
 async fn under_caution_creating_asks_and_reading_does_not() {
     let house = House::new();
-    let cautious = |tool: &str, input| CallContext { confirm: true, ..House::context(tool, input) };
+    let cautious = |tool: &str, input| ToolOrder { confirm: true, ..House::context(tool, input) };
     let write = cautious("write_file", json!({"path": "n", "text": "hello"}));
     let ToolOutcome::NeedsConsent { hash, shown, effects, .. } = house.outcome(&write, None).await else { panic!() };
     assert!(shown.contains("artoo_workspace/n\nhello") && effects[0].contains("(5 bytes)"), "{shown} {effects:?}");

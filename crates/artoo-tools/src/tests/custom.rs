@@ -4,11 +4,11 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
-use artoo_proto::{CallStatus, ConsentScope, EffectClass, ToolCall, ToolOutcome};
+use artoo_proto::{CallStatus, ConsentScope, EffectClass, ToolCall, ToolOrder, ToolOutcome};
 use serde_json::{Value, json};
 
 use super::{House, called, put};
-use crate::{CallContext, Registry};
+use crate::Registry;
 
 /// Prints each argument on a line of its own, marked at both ends.
 const SHOW: &str = "#!/bin/sh\nfor a in \"$@\"; do printf '<%s>\\n' \"$a\"; done\n";
@@ -35,8 +35,8 @@ fn house(manifests: &[&str]) -> House {
     })
 }
 
-fn context(tool: &str, input: Value) -> CallContext {
-    CallContext { allowed_tools: vec![tool.to_owned()], ..House::context(tool, input) }
+fn context(tool: &str, input: Value) -> ToolOrder {
+    ToolOrder { allowed_tools: vec![tool.to_owned()], ..House::context(tool, input) }
 }
 
 async fn call(house: &House, tool: &str, input: Value) -> ToolCall {
@@ -128,10 +128,10 @@ minLength = 2
         assert!(call.output.contains(expected) && !call.measures, "{input}: {call:?}");
     };
     bad(json!({"mode": "fast"}), "who: it is missing").await;
-    bad(json!({"mode": "odd", "who": "Ada"}), "mode: it is none of fast, slow").await;
-    bad(json!({"mode": "fast", "who": "A"}), "who: it is 1 characters long; the least is 2").await;
-    bad(json!({"mode": "fast", "who": "Ada", "count": 10}), "count: it is no whole number from 1 to 9").await;
-    bad(json!({"mode": "fast", "who": "Ada", "count": "3"}), "count: it is no whole number").await;
+    bad(json!({"mode": "odd", "who": "Ada"}), "mode: it is not one of fast, slow").await;
+    bad(json!({"mode": "fast", "who": "A"}), "who: it is 1 characters long; the minimum is 2").await;
+    bad(json!({"mode": "fast", "who": "Ada", "count": 10}), "count: it is not a whole number from 1 to 9").await;
+    bad(json!({"mode": "fast", "who": "Ada", "count": "3"}), "count: it is not a whole number").await;
     bad(json!({"mode": "fast", "who": "Ada", "names": ["a", "b", "c"]}), "names: it has 3 entries").await;
     bad(json!({"mode": "fast", "who": "Ada", "names": ["toolong"]}), "names: it is 7 characters").await;
     bad(json!({"mode": "fast", "who": "Ada", "names": ["-x"]}), "taken for an option").await;
@@ -157,13 +157,13 @@ fn a_manifest_is_understood_whole_or_refused_with_the_reason() {
         assert!(told.len() == 1 && told[0].contains(expected), "{manifest}: {told:?} instead of {expected}");
         assert!(!names(&house.registry).contains(&"greet".to_owned()));
     };
-    check(&[("effect", "efect")], "efect is no key (did you mean effect?)");
-    check(&[("type", "tipe")], "input.who.tipe is no key (did you mean type?)");
+    check(&[("effect", "efect")], "efect is not a known key (did you mean effect?)");
+    check(&[("type", "tipe")], "input.who.tipe is not a known key (did you mean type?)");
     check(&[("read_only", "harmless")], "line 5: ");
     check(&[("\"greet\"", "3")], "line 2: ");
     check(&[("\"greet\"", "\"shell\"")], "name: there is a tool named shell already");
     check(&[("\"greet\"", "\"applescript\"")], "name: there is a tool named applescript already");
-    check(&[("\"greet\"", "\"Greet Me\"")], "name: \"Greet Me\" is no name");
+    check(&[("\"greet\"", "\"Greet Me\"")], "name: \"Greet Me\" is not a valid name");
     check(&[("\"greets\"", "\"\"")], "description: it is empty");
     check(&[("\"greets\"", "\"a\\u001b[2J\"")], "description: it is empty, longer");
     check(&[("[\"./show\", \"--\", \"{who}\"]", "[]")], "command: give the program");
@@ -179,7 +179,10 @@ fn a_manifest_is_understood_whole_or_refused_with_the_reason() {
         "{who} is optional, so it must stand in brackets",
     );
     check(&[("type = \"string\"", "type = \"boolean\"")], "{who} is true or false, so");
-    check(&[("type = \"string\"", "type = \"string\"\nmaximum = 3")], "input.who: a key of another type");
+    check(
+        &[("type = \"string\"", "type = \"string\"\nmaximum = 3")],
+        "input.who: it has a key that its type does not allow",
+    );
     check(&[("type = \"string\"", "type = \"string\"\nmaxLength = 99999999")], "input.who: maxLength goes from 1");
     check(&[("\"read_only\"", "\"read_only\"\ntimeout_s = 0")], "timeout_s: give 1 to 600");
 }
@@ -246,7 +249,7 @@ async fn what_changes_something_asks_with_the_very_arguments_and_the_program_s_b
     assert!(asks("\"read_only\"", "\"creating\"\nnetwork = true").await);
     assert!(!asks("\"read_only\"", "\"read_only\"\nnetwork = true\ngranted = true").await);
     assert!(!asks("\"read_only\"", "\"changing\"\ngranted = true").await);
-    let cautious = CallContext { confirm: true, ..wanted };
+    let cautious = ToolOrder { confirm: true, ..wanted };
     let house = super::custom::house(&[&GREET.replace("read_only", "creating")]);
     assert!(matches!(house.outcome(&cautious, None).await, ToolOutcome::NeedsConsent { .. }), "D22");
 }
@@ -268,7 +271,7 @@ async fn a_call_is_held_to_time_blocks_and_protected_places() {
         let call = call(&house, "greet", json!({"who": who})).await;
         assert_eq!(call.status, CallStatus::Denied, "{who}: {call:?}");
     }
-    let blocked = CallContext { blocked_targets: vec!["/srv/x".into()], ..context("greet", json!({"who": "/srv/x"})) };
+    let blocked = ToolOrder { blocked_targets: vec!["/srv/x".into()], ..context("greet", json!({"who": "/srv/x"})) };
     assert_eq!(called(house.outcome(&blocked, None).await).status, CallStatus::Denied);
     // The program was the person's alone when artoo started, and is not any more.
     fs::set_permissions(house.home.join("tools/show"), fs::Permissions::from_mode(0o777)).unwrap();

@@ -2,11 +2,10 @@
 
 use std::fs;
 
-use artoo_proto::{CallStatus, ConsentScope, EffectClass, ToolCall, ToolOutcome};
+use artoo_proto::{CallStatus, ConsentScope, EffectClass, ToolCall, ToolOrder, ToolOutcome};
 use serde_json::{Value, json};
 
 use super::{House, called, only_programs, put};
-use crate::CallContext;
 
 /// A stand-in that writes down how it was called and then does something.
 fn noting(then: &str) -> String {
@@ -78,7 +77,7 @@ async fn what_is_seen_at_once_does_not_ask_and_its_text_is_only_text() {
     let call = house.call("desktop", input.clone()).await;
     assert_eq!((call.status, call.class, call.measures), (CallStatus::Ok, EffectClass::Creating, false), "{call:?}");
     assert_eq!(log(&house), "notify-send <--app-name=artoo> <--> <-x <b>> <&lt;a href='x'&gt;1 &amp; 2&lt;/a&gt;>\n");
-    let cautious = CallContext { confirm: true, ..House::context("desktop", input) };
+    let cautious = ToolOrder { confirm: true, ..House::context("desktop", input) };
     assert!(matches!(house.outcome(&cautious, None).await, ToolOutcome::NeedsConsent { .. }), "D22");
     for (input, status, expected) in [
         (json!({"action": "notify", "title": " "}), CallStatus::Failed, "title: it is empty"),
@@ -254,7 +253,7 @@ async fn elsewhere_shortcuts_are_the_person_s_own_programs_in_a_folder() {
     assert!(call.status == CallStatus::Ok && call.output.starts_with("<off>\n"), "{call:?}");
     for (input, expected) in [
         (json!({"name": "light", "input": {}}), "there are lights"),
-        (json!({"name": "lights", "input": {"state": "dim"}}), "none of on, off"),
+        (json!({"name": "lights", "input": {"state": "dim"}}), "not one of on, off"),
         (json!({"name": "lights"}), "state: it is missing"),
         (json!({"list": true}), "give name"),
     ] {

@@ -3,16 +3,15 @@
 use std::fs;
 use std::time::{Duration, Instant};
 
-use artoo_proto::{CallStatus, TaskId, ToolRequest};
+use artoo_proto::{CallStatus, TaskId, ToolOrder, ToolRequest};
 use serde_json::{Value, json};
 
 use super::{House, called, next_task};
-use crate::CallContext;
 use crate::consent::{CallKey, FailedCalls};
 use crate::record::Record;
 
 async fn call(house: &House, task: &TaskId, tool: &str, input: Value) -> artoo_proto::ToolCall {
-    let context = CallContext { task_id: task.clone(), ..House::context(tool, input) };
+    let context = ToolOrder { task_id: task.clone(), ..House::context(tool, input) };
     called(house.outcome(&context, None).await)
 }
 

@@ -3,11 +3,10 @@
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use artoo_proto::{CallStatus, ConsentScope, EffectClass, ToolCall, ToolOutcome};
+use artoo_proto::{CallStatus, ConsentScope, EffectClass, ToolCall, ToolOrder, ToolOutcome};
 use serde_json::{Value, json};
 
 use super::{House, called, put};
-use crate::CallContext;
 
 /// A house with one server in this mode; `None`, said aloud, where there is no Python to run it.
 fn house(mode: &str, more: &str) -> Option<House> {
@@ -24,8 +23,8 @@ fn house(mode: &str, more: &str) -> Option<House> {
     }))
 }
 
-fn context(tool: &str, input: Value) -> CallContext {
-    CallContext { allowed_tools: vec![tool.to_owned()], ..House::context(tool, input) }
+fn context(tool: &str, input: Value) -> ToolOrder {
+    ToolOrder { allowed_tools: vec![tool.to_owned()], ..House::context(tool, input) }
 }
 
 async fn allowed(house: &House, tool: &str, input: Value) -> ToolCall {
@@ -83,11 +82,11 @@ async fn only_the_person_s_manifest_grants() {
     let call = called(house.outcome(&context("test.fail", json!({})), None).await);
     assert_eq!((call.status, call.class), (CallStatus::Failed, EffectClass::Unproven), "{call:?}");
     let asks =
-        async |context: CallContext| matches!(house.outcome(&context, None).await, ToolOutcome::NeedsConsent { .. });
+        async |context: ToolOrder| matches!(house.outcome(&context, None).await, ToolOutcome::NeedsConsent { .. });
     assert!(asks(context("test.variables", json!({}))).await);
     assert!(asks(context("test.slow", json!({}))).await, "read-only on this machine may still send what it is given");
-    assert!(asks(CallContext { confirm: true, ..context("test.fail", json!({})) }).await, "D22");
-    assert!(!asks(CallContext { confirm: true, ..context("test.echo", json!({"text": "a"})) }).await);
+    assert!(asks(ToolOrder { confirm: true, ..context("test.fail", json!({})) }).await, "D22");
+    assert!(!asks(ToolOrder { confirm: true, ..context("test.echo", json!({"text": "a"})) }).await);
 }
 
 #[tokio::test]

@@ -30,11 +30,13 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use artoo_proto::{CallStatus, ConsentScope, Environment, EvidenceId, TaskId, ToolCall, ToolOutcome, ToolRequest};
+use artoo_proto::{
+    CallStatus, ConsentScope, Environment, EvidenceId, TaskId, ToolCall, ToolOrder, ToolOutcome, ToolRequest,
+};
 use serde_json::Value;
 use tempfile::TempDir;
 
-use crate::{CallContext, Grant, Registry, ToolConfig};
+use crate::{Grant, Registry, ToolConfig};
 
 const ALL_TOOLS: [&str; 9] =
     ["mdfind", "glob", "read_file", "write_file", "shell", "search", "desktop", "applescript", "shortcuts"];
@@ -97,8 +99,8 @@ impl House {
         PathBuf::from(&self.config.environment.workspace)
     }
 
-    fn context(tool: &str, input: Value) -> CallContext {
-        CallContext {
+    fn context(tool: &str, input: Value) -> ToolOrder {
+        ToolOrder {
             task_id: next_task(),
             request: ToolRequest { tool: tool.to_owned(), input },
             evidence_id: EvidenceId("e1".to_owned()),
@@ -106,19 +108,25 @@ impl House {
             blocked_tools: Vec::new(),
             blocked_targets: Vec::new(),
             confirm: false,
-            said: String::new(),
+            consent: None,
+            scope: ConsentScope::Once,
         }
     }
 
-    async fn outcome(&self, context: &CallContext, grant: Option<Grant>) -> ToolOutcome {
-        self.registry.call(&self.in_task(context), grant).await
+    async fn outcome(&self, context: &ToolOrder, grant: Option<Grant>) -> ToolOutcome {
+        self.outcome_for(context, "", grant).await
+    }
+
+    /// The outcome in a task that the person put like this.
+    async fn outcome_for(&self, context: &ToolOrder, said: &str, grant: Option<Grant>) -> ToolOutcome {
+        self.registry.call(&self.in_task(context), said, grant).await
     }
 
     /// Where what is changed is kept for undo, all calls are one task's, so that they are undone together.
-    fn in_task(&self, context: &CallContext) -> CallContext {
+    fn in_task(&self, context: &ToolOrder) -> ToolOrder {
         let is_any = self.config.undo.is_some() && context.task_id.as_str().starts_with("test-");
         let task_id = if is_any { task() } else { context.task_id.clone() };
-        CallContext { task_id, ..context.clone() }
+        ToolOrder { task_id, ..context.clone() }
     }
 
     /// The record of a call that needs nobody's consent.

@@ -142,5 +142,5 @@ fn bounded(path: &str, schema: &Value) {
 fn a_call_can_move_between_threads() {
     fn is_send<T: Send>(_: T) {}
     let house = House::new();
-    is_send(house.registry.call(&House::context("glob", json!({})), None));
+    is_send(house.registry.call(&House::context("glob", json!({})), "", None));
 }

@@ -216,7 +216,7 @@ async fn nobody_is_alive_after_200_killed_commands() {
         let calls = (0..10).map(|_| {
             let (registry, context, grant) =
                 (house.registry.clone(), context.clone(), house.registry.grant(&hash, ConsentScope::Once));
-            tokio::spawn(async move { registry.call(&context, Some(grant)).await })
+            tokio::spawn(async move { registry.call(&context, "", Some(grant)).await })
         });
         let calls: Vec<_> = calls.collect();
         // Some are killed before they have started anything, some after.
@@ -373,7 +373,7 @@ async fn dropping_a_call_leaves_no_process() {
     let ToolOutcome::NeedsConsent { hash, .. } = house.outcome(&context, None).await else { panic!() };
     let grant = house.registry.grant(&hash, ConsentScope::Once);
     {
-        let call = house.registry.call(&context, Some(grant));
+        let call = house.registry.call(&context, "", Some(grant));
         tokio::pin!(call);
         tokio::select! {
             outcome = &mut call => panic!("it ended: {outcome:?}"),

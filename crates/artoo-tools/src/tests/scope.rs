@@ -3,11 +3,11 @@
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 
-use artoo_proto::{Approval, CallStatus, ConsentOffers, ConsentScope, TaskId, ToolCall, ToolOutcome};
+use artoo_proto::{Approval, CallStatus, ConsentOffers, ConsentScope, TaskId, ToolCall, ToolOrder, ToolOutcome};
 use serde_json::{Value, json};
 
 use super::{House, called, next_task};
-use crate::{CallContext, RuleBook};
+use crate::RuleBook;
 
 fn with_data() -> House {
     House::with(|config| {
@@ -22,40 +22,40 @@ fn book(house: &House) -> RuleBook {
     RuleBook::new(house.home.join(".artoo"))
 }
 
-fn of(task: &TaskId, tool: &str, input: Value) -> CallContext {
-    let mut context = CallContext { task_id: task.clone(), ..House::context(tool, input) };
+fn of(task: &TaskId, tool: &str, input: Value) -> ToolOrder {
+    let mut context = ToolOrder { task_id: task.clone(), ..House::context(tool, input) };
     context.allowed_tools.push("files".to_owned());
     context
 }
 
-fn delete(task: &TaskId, paths: &[&str]) -> CallContext {
+fn delete(task: &TaskId, paths: &[&str]) -> ToolOrder {
     of(task, "files", json!({"act": "delete", "paths": paths}))
 }
 
-fn shell(task: &TaskId, command: &str) -> CallContext {
+fn shell(task: &TaskId, command: &str) -> ToolOrder {
     of(task, "shell", json!({"command": command}))
 }
 
 /// Asks; the call must need a yes.
-async fn offered(house: &House, context: &CallContext) -> ConsentOffers {
+async fn offered(house: &House, context: &ToolOrder) -> ConsentOffers {
     match house.outcome(context, None).await {
         ToolOutcome::NeedsConsent { offers, .. } => offers,
         ToolOutcome::Called { call } => panic!("was not asked about: {call:?}"),
     }
 }
 
-async fn allowed(house: &House, context: &CallContext, scope: ConsentScope) -> ToolCall {
+async fn allowed(house: &House, context: &ToolOrder, scope: ConsentScope) -> ToolCall {
     let ToolOutcome::NeedsConsent { hash, .. } = house.outcome(context, None).await else { panic!("not asked") };
     called(house.outcome(context, Some(house.registry.grant(&hash, scope))).await)
 }
 
 /// Asks and says no.
-async fn refused(house: &House, context: &CallContext) {
+async fn refused(house: &House, context: &ToolOrder) {
     let ToolOutcome::NeedsConsent { hash, .. } = house.outcome(context, None).await else { panic!("not asked") };
     house.registry.refuse(&context.task_id, &hash);
 }
 
-async fn asks(house: &House, context: &CallContext) -> bool {
+async fn asks(house: &House, context: &ToolOrder) -> bool {
     matches!(house.outcome(context, None).await, ToolOutcome::NeedsConsent { .. })
 }
 
@@ -143,7 +143,7 @@ async fn a_rule_holds_in_its_folder_for_every_task_until_it_is_revoked() {
     assert_eq!((call.status, call.leave), (CallStatus::Ok, Some(Approval::Rule { id: "r1".to_owned() })));
     for beyond in [delete(&next_task(), &["b"]), delete(&next_task(), &["tmp"]), {
         house.file("work/tmp/c", "");
-        CallContext { confirm: true, ..delete(&next_task(), &["tmp/c"]) }
+        ToolOrder { confirm: true, ..delete(&next_task(), &["tmp/c"]) }
     }] {
         assert!(asks(&house, &beyond).await, "{:?}", beyond.request);
     }

@@ -11,12 +11,7 @@ use std::path::Path as FilePath;
 use super::{name_of, packages, same};
 
 /// Modules that still need each other: the crate, their parent module, and their names in order.
-const CIRCLES: [(&str, &str, &str); 17] = [
-    ("artoo-bus", "", "bus tap"),
-    ("artoo-ggs", "", "config profile"),
-    ("artoo-ggs", "", "counterfactual evaluation outcome"),
-    ("artoo-llm", "remote", "decoder exchange"),
-    ("artoo-proto", "", "directive memory model subtask task verdict"),
+const CIRCLES: [(&str, &str, &str); 10] = [
     ("artoo-roles", "agent_validator", "evidence judgement"),
     ("artoo-roles", "executor", "prompt toolbox"),
     ("artoo-roles", "runtime", "builder driver handle"),
@@ -27,8 +22,6 @@ const CIRCLES: [(&str, &str, &str); 17] = [
         "blocked config consent fence files input process protect record recording rules tool trash undo \
          web",
     ),
-    ("artoo-tools", "", "builtin custom"),
-    ("artoo-tools", "custom", "manifest problem template"),
     ("artoo-tools", "fence", "rules sight view"),
     (
         "artoo-tools",

@@ -212,7 +212,7 @@ fn every_fault_of_a_model_has_its_test() {
 
 #[test]
 fn every_bent_statement_is_recorded_with_its_test() {
-    let record = read("docs/adr/0001-where-the-specification-is-bent.md");
+    let record = read("docs/adr/0001-deviations-from-the-specification.md");
     let names = names();
     let sections: BTreeMap<&str, &str> = record
         .split("\n## ")

@@ -1,42 +1,44 @@
 //! The policies without a controller: try again, reflect, watch for stalls, start over.
 
-use super::{Driver, Seen, Step};
+use super::{Driver, PolicyInput, Step};
 use crate::simulation::execution::SubtaskResult;
 use crate::simulation::planner::{Change, Instruction};
 use artoo_ggs::FailureClass;
 
+/// The policies without a controller.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Habit {
+pub(super) enum BaselineKind {
     Naive,
     Reflexion,
     Stall,
     Restart,
 }
 
+/// The driver of a policy without a controller.
 pub(super) struct Baseline {
-    habit: Habit,
+    kind: BaselineKind,
     least_distance: i64,
 }
 
 impl Baseline {
-    pub(super) fn new(habit: Habit) -> Self {
-        Self { habit, least_distance: i64::MAX }
+    pub(super) fn new(kind: BaselineKind) -> Self {
+        Self { kind, least_distance: i64::MAX }
     }
 
-    fn changes(&self, seen: &Seen<'_>) -> Vec<Change> {
+    fn changes(&self, seen: &PolicyInput<'_>) -> Vec<Change> {
         let results = seen.execution.results.iter();
         let distance = seen.measured.d.micros();
-        match self.habit {
-            Habit::Naive | Habit::Restart => results.map(|_| Change::Unguided).collect(),
-            Habit::Stall if distance < self.least_distance => results.map(|_| Change::Refine).collect(),
-            Habit::Stall => results.map(|_| Change::Both).collect(),
-            Habit::Reflexion => results.map(reflect).collect(),
+        match self.kind {
+            BaselineKind::Naive | BaselineKind::Restart => results.map(|_| Change::Unguided).collect(),
+            BaselineKind::Stall if distance < self.least_distance => results.map(|_| Change::Refine).collect(),
+            BaselineKind::Stall => results.map(|_| Change::Both).collect(),
+            BaselineKind::Reflexion => results.map(reflect).collect(),
         }
     }
 }
 
 impl Driver for Baseline {
-    fn step(&mut self, seen: &Seen<'_>) -> Step {
+    fn step(&mut self, seen: &PolicyInput<'_>) -> Step {
         if seen.execution.is_accepted() {
             return Step::Accept;
         }
@@ -44,8 +46,8 @@ impl Driver for Baseline {
         self.least_distance = self.least_distance.min(seen.measured.d.micros());
         Step::Replan(Instruction {
             changes,
-            remembers: matches!(self.habit, Habit::Reflexion | Habit::Stall),
-            from_scratch: self.habit == Habit::Restart,
+            remembers: matches!(self.kind, BaselineKind::Reflexion | BaselineKind::Stall),
+            from_scratch: self.kind == BaselineKind::Restart,
             ..Instruction::default()
         })
     }

@@ -1,12 +1,13 @@
-//! This crate's own controller as a policy: rounds in, directives out, nothing computed here.
+//! The `artoo-ggs` controller as a policy: passes rounds in and directives out.
 
-use super::{Driver, Kill, Seen, Step, rose_throughout};
+use super::{Driver, Kill, PolicyInput, Step, rose_throughout};
 use crate::simulation::planner::{Change, Instruction};
 use artoo_ggs::Controller;
 use artoo_ggs::Profile;
 use artoo_ggs::ReplanAction;
 use artoo_ggs::{Outcome, Replan, StopReason};
 
+/// The driver that follows an `artoo-ggs` controller.
 pub(super) struct Controlled {
     controller: Controller<()>,
     /// D of every round, in micro-units.
@@ -24,7 +25,7 @@ impl Controlled {
 }
 
 impl Driver for Controlled {
-    fn step(&mut self, seen: &Seen<'_>) -> Step {
+    fn step(&mut self, seen: &PolicyInput<'_>) -> Step {
         let now_ms = seen.execution.elapsed_ms;
         let decided = self.controller.observe(&(), seen.round, now_ms);
         debug_assert!(decided.is_ok(), "the simulator made a round that can't be: {decided:?}");

@@ -1,6 +1,6 @@
 //! Version 0.7's decision table, on this crate's measurements: the sign of the gradient decides first.
 
-use super::{Driver, EXECUTIONS_MAX, Kill, Seen, Step, rose_throughout};
+use super::{Driver, EXECUTIONS_MAX, Kill, PolicyInput, Step, rose_throughout};
 use crate::micros;
 use crate::simulation::planner::{Change, Instruction};
 use artoo_ggs::Gradient;
@@ -12,6 +12,7 @@ use artoo_ggs::{Loss, SubtaskStatus};
 /// Version 0.7 gave a task two minutes.
 const TIME_BUDGET_MS: u64 = 120_000;
 
+/// The driver that follows the decision table of specification v0.7.
 pub(super) struct V07 {
     parameters: Hyperparameters,
     last: Option<Loss>,
@@ -28,7 +29,7 @@ impl V07 {
         Self { parameters, last: None, worsening: 0, distances: Vec::new(), blocked_tools: Vec::new() }
     }
 
-    fn block_tools_of_failing(&mut self, seen: &Seen<'_>) {
+    fn block_tools_of_failing(&mut self, seen: &PolicyInput<'_>) {
         let failing = seen.round.subtasks.iter().filter(|subtask| subtask.status == SubtaskStatus::Failed);
         for call in failing.flat_map(|subtask| &subtask.calls) {
             if !self.blocked_tools.contains(&call.tool) {
@@ -39,7 +40,7 @@ impl V07 {
 }
 
 impl Driver for V07 {
-    fn step(&mut self, seen: &Seen<'_>) -> Step {
+    fn step(&mut self, seen: &PolicyInput<'_>) -> Step {
         if seen.execution.is_accepted() {
             return Step::Accept;
         }

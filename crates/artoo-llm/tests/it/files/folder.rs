@@ -1,7 +1,7 @@
 //! The model folder: files used in place, records, names, links, and access by other users.
 
 use std::fs::{self, Permissions};
-use std::os::unix::fs::{PermissionsExt, symlink};
+use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -158,4 +158,28 @@ async fn invalid_record_is_listed_as_problem() {
     }
     fs::write(place.folder().path().join("not a name"), "").unwrap();
     assert_eq!(place.folder().list().unwrap().len(), 2);
+}
+
+#[test]
+fn record_of_an_earlier_version_opens() {
+    let place = Place::new();
+    let dir = place.folder().path().join("old");
+    fs::create_dir_all(&dir).unwrap();
+    for folder in [place.folder().path(), &dir] {
+        fs::set_permissions(folder, Permissions::from_mode(0o700)).unwrap();
+    }
+    fs::write(dir.join("old.gguf"), model()).unwrap();
+    let found = fs::metadata(dir.join("old.gguf")).unwrap();
+    let modified_ns = found.mtime() * 1_000_000_000 + found.mtime_nsec();
+    // As 0.2.0 wrote it after a download without a checksum.
+    let record = format!(
+        "from = \"https://h.example/old.gguf\"\nat = \"2026-11-01T00:00:00Z\"\nsha256 = \"{}\"\nvouched = \"nobody\"\n\
+         bytes = {}\nmodified_ns = {modified_ns}\n",
+        checksum(&model()),
+        found.len()
+    );
+    fs::write(dir.join("record.toml"), record).unwrap();
+    let old = place.folder().find(&"old".parse().unwrap()).unwrap().unwrap();
+    assert_eq!((old.state(), old.record.from.as_str()), (FileState::Unchanged, "https://h.example/old.gguf"));
+    assert!(is_recorded(&old));
 }

@@ -33,6 +33,7 @@ async fn wrong_checksum_deletes_the_download() {
     assert_eq!(place.files(), ["m/lock", "of-the-catalog/lock"]);
 }
 
+#[doc = "holds: law 1.23"]
 #[tokio::test]
 async fn few_redirects_are_followed_and_checked() {
     let check = |first: &'static str, expected: &'static str| async move {

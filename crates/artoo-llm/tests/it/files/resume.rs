@@ -152,6 +152,26 @@ async fn wrong_content_range_restarts_download() {
 }
 
 #[tokio::test]
+async fn short_partial_response_resumes() {
+    let content = model();
+    let served = content.clone();
+    let server = FileServer::start(move |get| match (get.is_look(), get.nth) {
+        (false, 0) => sound(&served, TAG, get).cut(1_000_000),
+        // Less than was requested, though the connection ends properly.
+        (false, 1) => {
+            let last = served.len() - 2;
+            let range = format!("bytes 1000000-{last}/{}", served.len());
+            Reply::new(206, &served[1_000_000..=last]).with("content-range", range).with("etag", "\"v1\"")
+        }
+        _ => sound(&served, TAG, get),
+    });
+    let place = Place::new();
+    let model = place.pull_url(&server.url("/m.gguf"), None).await.unwrap();
+    assert!(fs::read(&model.path).unwrap() == content);
+    assert_eq!((place.restarts(), server.downloads()[2].from()), (0, Some(content.len() - 1)));
+}
+
+#[tokio::test]
 async fn resume_needs_validator_or_checksum() {
     let content = model();
     let place = Place::new();
@@ -170,7 +190,6 @@ async fn resume_needs_validator_or_checksum() {
     assert_eq!(server.downloads()[1].from(), None);
 }
 
-#[doc = "holds: law 1.23"]
 #[tokio::test]
 async fn url_without_checksum_takes_the_current_file() {
     let place = Place::new();

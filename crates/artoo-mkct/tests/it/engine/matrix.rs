@@ -91,7 +91,8 @@ fn one_abandon_tells_an_approach_off_for_twelve_days_and_most_of_a_thirteenth() 
 
 #[test]
 fn nothing_known_is_nothing() {
-    let nothing = Potentials { attention: 0.0, decision: 0.0, action: Action::Ignore };
+    let nothing = Potentials::new(0.0, 0.0);
+    assert_eq!(nothing.action, Action::Ignore);
     assert_eq!(Engine::new().query_mk(&Tag::new("intent:x", "env:local"), NOW), nothing);
 }
 

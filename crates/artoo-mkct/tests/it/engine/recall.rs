@@ -103,11 +103,19 @@ fn a_similar_intent_advises_at_a_discount_that_shows() {
     assert_eq!((advice.potentials.action, advice.capped), (Action::Caution, Some(Cap::Similar)));
     assert!((advice.similarity - 0.9).abs() < 1e-12, "all three remembered words: {}", advice.similarity);
     assert!((advice.potentials.attention - 0.81).abs() < 1e-12);
+    assert!((advice.potentials.decision - 0.81).abs() < 1e-12);
     assert_eq!(told(&recall(&engine, "Rename my holiday photos", &[], &[])), []);
     // Where the intent itself is known, nothing vaguer is asked.
     write(&mut engine, NOW, event(&intent_tag("count all pdf"), &via_tag(&["shell"]), State::Abandon, "t"));
     let exact = recall(&engine, "Count all PDF", &[], &[]);
     assert_eq!(told(&exact), [(Scope::Approach, "via:shell", Action::Avoid, None)]);
+    // Not even one that shares all its words.
+    let known = "Please tell: count the pdf";
+    let similar = recall(&engine, known, &[], &[]);
+    assert_eq!(told(&similar)[0], (Scope::Approach, "via:glob", Action::Caution, Some(Cap::Similar)));
+    write(&mut engine, NOW, event(&intent_tag(known), &via_tag(&["web"]), State::Accept, "t"));
+    let exact = recall(&engine, known, &[], &[]);
+    assert_eq!(told(&exact), [(Scope::Approach, "via:web", Action::Exploit, None)]);
 }
 
 #[doc = "holds: design M9"]

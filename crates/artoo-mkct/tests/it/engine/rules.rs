@@ -3,7 +3,7 @@
 use super::{DAY, NOW, burst, environmental, event, get, replayed, tag, write};
 use artoo_mkct::{
     Action, Engine, NewMegram, State, Tag,
-    record::{Frame, Level, Megram, MegramId, PromoteError, RuleKind, WriteError},
+    record::{Frame, Level, Megram, MegramId, PromoteError, Quantum, RuleKind, WriteError},
     rules::Promotion,
 };
 
@@ -30,6 +30,25 @@ fn six_accepts_in_a_burst_promote_and_five_do_not() {
     assert_eq!(promotion.ticket.kind(), RuleKind::BestPractice);
     assert_eq!((promotion.ticket.tag(), promotion.evidence.len()), (&tag(), 6));
     assert!((promotion.evidence.iter().map(|e| e.attention).sum::<f64>() - 5.4).abs() < 1e-12);
+}
+
+/// Whether events of different tasks with these magnitudes and valences qualify for a rule.
+fn qualifies(events: &[(f64, f64)]) -> bool {
+    let mut engine = Engine::new();
+    for (task, (f, sigma)) in events.iter().enumerate() {
+        let quantum = Quantum { f: *f, sigma: *sigma, k: 0.05 };
+        write(&mut engine, NOW, event(TAG.0, TAG.1, State::Accept, &format!("t{task}")).quantum(quantum));
+    }
+    !engine.promotions(NOW).is_empty()
+}
+
+#[test]
+fn promotion_thresholds_include_their_values() {
+    let (one, half) = ((1.0, 1.0), (0.5, 1.0));
+    assert!(qualifies(&[one; 5]), "attention is 5");
+    assert!(!qualifies(&[one, one, one, one, (0.999, 1.0)]));
+    assert!(qualifies(&[one, one, half, half, (1.0, 0.0), (1.0, 0.0)]), "decision is 3");
+    assert!(!qualifies(&[one, one, half, (0.499, 1.0), (1.0, 0.0), (1.0, 0.0)]));
 }
 
 /// On which accept a rhythm of one every `days` promotes, of the first `tries`.

@@ -1,6 +1,4 @@
-//! Users and groups, from the files of accounts and the kernel's record of this process.
-
-#![expect(clippy::wildcard_enum_match_arm, reason = "facts of other kinds are no facts of accounts")]
+//! Facts about users and groups, from the account files and `/proc/self/status`.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -9,8 +7,10 @@ use super::{entry_of, lines, variable};
 use crate::algebra::Fact;
 use crate::eval::{Answer, EvalError, FileSystem, text};
 
+/// The file of user accounts.
 const USERS: &str = "/etc/passwd";
 
+/// The file of groups.
 const GROUPS: &str = "/etc/group";
 
 /// The value of a fact about users and groups.
@@ -43,19 +43,20 @@ fn account(file: &str, field: usize, value: &str, fs: &dyn FileSystem) -> Result
     Ok(accounts.find(|fields| fields.get(field).is_some_and(|found| found == value)))
 }
 
-/// A field of this process's user.
+/// A field of the current user's line in `/etc/passwd`.
 fn own_field(field: usize, fs: &dyn FileSystem) -> Result<String, EvalError> {
     let account = account(USERS, 2, &own_id("Uid", fs)?.to_string(), fs)?;
     let found = account.and_then(|fields| fields.into_iter().nth(field));
     found.ok_or(EvalError::NoSecondSource("the user's name"))
 }
 
+/// The name of the group with this id.
 fn group_name(id: &str, fs: &dyn FileSystem) -> Result<String, EvalError> {
     let name = account(GROUPS, 2, id, fs)?.and_then(|fields| fields.into_iter().next());
     name.ok_or(EvalError::NoSecondSource("the name of a group"))
 }
 
-/// Names of the groups this process runs with.
+/// The names of the groups of this process.
 fn own_groups(fs: &dyn FileSystem) -> Result<BTreeSet<String>, EvalError> {
     let supplementary = entry_of("/proc/self/status", "Groups", ':', fs)?;
     let own = entry_of("/proc/self/status", "Gid", ':', fs)?;
@@ -64,13 +65,14 @@ fn own_groups(fs: &dyn FileSystem) -> Result<BTreeSet<String>, EvalError> {
     ids.map(|id| group_name(id, fs)).collect()
 }
 
-/// A user's id and the id of the user's own group.
+/// The user id and the primary group id of a user.
 fn ids_of(user: &str, fs: &dyn FileSystem) -> Result<(u64, u64), EvalError> {
     let account = account(USERS, 0, user, fs)?;
     let id = |field: usize| account.as_ref()?.get(field)?.parse().ok();
     id(2).zip(id(3)).ok_or(EvalError::NoSecondSource("a user of that name"))
 }
 
+/// The names of the groups that a user belongs to.
 fn groups_of(user: &str, fs: &dyn FileSystem) -> Result<BTreeSet<String>, EvalError> {
     let (_, own) = ids_of(user, fs)?;
     let mut found = BTreeSet::from([group_name(&own.to_string(), fs)?]);
@@ -84,9 +86,9 @@ fn groups_of(user: &str, fs: &dyn FileSystem) -> Result<BTreeSet<String>, EvalEr
     Ok(found)
 }
 
-/// The users with an open session by the kernel's record (utmp), empty without one.
+/// The users logged in according to utmp; empty if there is no such file.
 fn logged_in(fs: &dyn FileSystem) -> BTreeSet<String> {
-    /// Length of an entry, the position of the user's name in it, and the kind of a user's session.
+    /// Length of a utmp entry, range of the user name in it, and the type of a user's session.
     const ENTRY: usize = 384;
     const USER: std::ops::Range<usize> = 44..76;
     const USER_PROCESS: u8 = 7;

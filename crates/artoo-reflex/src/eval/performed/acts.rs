@@ -1,9 +1,4 @@
-//! Each act's own conditions.
-
-#![expect(
-    clippy::wildcard_enum_match_arm,
-    reason = "what an operator does not apply to has no value, whatever else there comes to be"
-)]
+//! Checks for each kind of act that the disk shows exactly what was asked for.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Component, Path, PathBuf};
@@ -11,86 +6,86 @@ use std::path::{Component, Path, PathBuf};
 use artoo_proto::{FOLDER, Timestamp, escape};
 
 use super::before::Before;
-use super::{Done, Undone, digest_of, shown, undone};
+use super::{Changes, NotPerformed, digest_of, not_performed, shown};
 use crate::algebra::{Act, Depth, NameChange, Pred, Query, Target};
 use crate::eval::{
     Answer, EntryKind, FileSystem, FileSystemError, archive, digest, evaluate, files, rename, text, verify,
 };
 
-/// Whether an act was done; the evidence.
-pub(super) fn check(act: &Act, done: &Done, fs: &dyn FileSystem) -> Result<String, Undone> {
+/// Checks that an act was performed; returns the evidence.
+pub(super) fn check(act: &Act, changes: &Changes, fs: &dyn FileSystem) -> Result<String, NotPerformed> {
     match act {
         Act::CreateFolder { paths } => {
             let expected = paths.iter().map(|path| fs.real(Path::new(path))).map(|path| (path, FOLDER.to_owned()));
-            made(done, expected.collect(), fs)
+            made(changes, expected.collect(), fs)
         }
         Act::CreateFile { path, text } => {
             let expected = (fs.real(Path::new(path)), digest::of_bytes(text.as_bytes()));
-            made(done, [expected].into(), fs)
+            made(changes, [expected].into(), fs)
         }
         Act::Replace { path, find, with, to } => {
             let content = text::content(Path::new(path), fs)?;
             let replaced = text::replace(&content, find.as_bytes(), with.as_bytes());
-            made(done, [(fs.real(Path::new(to)), digest::of_bytes(&replaced))].into(), fs)
+            made(changes, [(fs.real(Path::new(to)), digest::of_bytes(&replaced))].into(), fs)
         }
         Act::Copy { of, to } => {
             let mut expected = BTreeMap::new();
-            for source in done.outermost() {
-                let target = target(source, to, done, fs)?;
+            for source in changes.outermost() {
+                let target = target(source, to, changes, fs)?;
                 for (path, digest) in inventory(source, fs)? {
                     expected.insert(moved(&path, source, &target), digest);
                 }
             }
-            let what = made(done, expected, fs)?;
-            selected(of, done, &stays(done, fs), fs)?;
+            let what = made(changes, expected, fs)?;
+            selected(of, changes, &before_creation(changes, fs), fs)?;
             Ok(format!("{what}; what was copied is still there, and it is what was asked for"))
         }
         Act::Move { of, to } => {
-            let targets = done.outermost().into_iter().map(|source| Ok((source, target(source, to, done, fs)?)));
-            let targets: Vec<(&PathBuf, PathBuf)> = targets.collect::<Result<_, Undone>>()?;
-            relocated(of, done, &targets, fs)
+            let targets = changes.outermost().into_iter().map(|source| Ok((source, target(source, to, changes, fs)?)));
+            let targets: Vec<(&PathBuf, PathBuf)> = targets.collect::<Result<_, NotPerformed>>()?;
+            relocated(of, changes, &targets, fs)
         }
-        Act::Rename { of, change } => relocated(of, done, &new_names(done, change, fs)?, fs),
+        Act::Rename { of, change } => relocated(of, changes, &new_names(changes, change, fs)?, fs),
         Act::Archive { of, to } => {
             let to = fs.real(Path::new(to));
-            let packed = packed(done, &to, fs)?;
-            selected(of, done, &stays(done, fs), fs)?;
+            let packed = packed(changes, &to, fs)?;
+            selected(of, changes, &before_creation(changes, fs), fs)?;
             Ok(format!("opened again: {} holds the {packed} things asked for, each with equal digest", shown(&to)))
         }
         Act::Extract { of, to } => {
-            let unpacked = unpacked(done, &fs.real(Path::new(to)), fs)?;
-            selected(of, done, &stays(done, fs), fs)?;
+            let unpacked = unpacked(changes, &fs.real(Path::new(to)), fs)?;
+            selected(of, changes, &before_creation(changes, fs), fs)?;
             Ok(format!("read again: {unpacked} files came out of the archive with equal digest"))
         }
-        Act::Delete { of } => deleted(of, done, fs),
+        Act::Delete { of } => deleted(of, changes, fs),
     }
 }
 
-/// Nothing is gone, and exactly this is made.
-fn made(done: &Done, expected: BTreeMap<PathBuf, String>, fs: &dyn FileSystem) -> Result<String, Undone> {
-    done.nothing_gone()?;
-    done.made_exactly(&expected, fs)?;
+/// Checks that nothing was removed and exactly the expected paths were created.
+fn made(changes: &Changes, expected: BTreeMap<PathBuf, String>, fs: &dyn FileSystem) -> Result<String, NotPerformed> {
+    changes.nothing_gone()?;
+    changes.made_exactly(&expected, fs)?;
     let count = expected.len();
     Ok(format!("read again: {count} made as asked for, nothing else"))
 }
 
-/// Where a thing goes. A folder that was there already is gone into.
-fn target(source: &Path, to: &Target, done: &Done, fs: &dyn FileSystem) -> Result<PathBuf, Undone> {
-    let Some(name) = source.file_name() else { return undone("the root can't be carried anywhere") };
+/// The destination path of a file; inside the destination if that was a folder before.
+fn target(source: &Path, to: &Target, changes: &Changes, fs: &dyn FileSystem) -> Result<PathBuf, NotPerformed> {
+    let Some(name) = source.file_name() else { return not_performed("the root can't be carried anywhere") };
     // What a folder holds has its real path, also where the folder's own name is a link.
     let inside = |folder: &str| fs.real(&Path::new(folder).join(name));
     Ok(match to {
         Target::Into(folder) => inside(folder),
         Target::As(path) => {
             let itself = fs.real(Path::new(path));
-            let was_folder = !done.made.contains_key(&itself)
+            let was_folder = !changes.made.contains_key(&itself)
                 && fs.metadata(&itself).is_ok_and(|entry| entry.kind == EntryKind::Folder);
             if was_folder { inside(path) } else { itself }
         }
     })
 }
 
-/// A path below `source` as it is below `target`.
+/// The path below `target` that corresponds to a path below `source`.
 fn moved(path: &Path, source: &Path, target: &Path) -> PathBuf {
     match path.strip_prefix(source) {
         Ok(below) if !below.as_os_str().is_empty() => target.join(below),
@@ -98,8 +93,8 @@ fn moved(path: &Path, source: &Path, target: &Path) -> PathBuf {
     }
 }
 
-/// Everything at and below a path with its digest.
-fn inventory(path: &Path, fs: &dyn FileSystem) -> Result<BTreeMap<PathBuf, String>, Undone> {
+/// All paths at and below a path, each with its hash.
+fn inventory(path: &Path, fs: &dyn FileSystem) -> Result<BTreeMap<PathBuf, String>, NotPerformed> {
     let mut all = BTreeMap::from([(path.to_owned(), digest_of(path, fs)?)]);
     if all.values().any(|digest| digest == FOLDER) {
         let mut below = Vec::new();
@@ -112,63 +107,71 @@ fn inventory(path: &Path, fs: &dyn FileSystem) -> Result<BTreeMap<PathBuf, Strin
     Ok(all)
 }
 
-/// Whether each source is gone and all of it stands at its target with equal digest.
-fn relocated(of: &Query, done: &Done, targets: &[(&PathBuf, PathBuf)], fs: &dyn FileSystem) -> Result<String, Undone> {
+/// Checks that each source is gone and all of it is at its target with equal hashes.
+fn relocated(
+    of: &Query,
+    changes: &Changes,
+    targets: &[(&PathBuf, PathBuf)],
+    fs: &dyn FileSystem,
+) -> Result<String, NotPerformed> {
     let mut expected = BTreeMap::new();
     let mut now_at = BTreeMap::new();
-    for (path, digest) in &done.gone {
+    for (path, digest) in &changes.gone {
         let Some((source, target)) = targets.iter().find(|(source, _)| path.starts_with(source)) else {
-            return undone(format!("{} is gone, which was not asked for", shown(path)));
+            return not_performed(format!("{} is gone, which was not asked for", shown(path)));
         };
         let to = moved(path, source, target);
         expected.insert(to.clone(), digest.clone());
         now_at.insert(path.clone(), to);
     }
-    if let Some((source, _)) = targets.iter().find(|(source, _)| !done.gone.contains_key(*source)) {
-        return undone(format!("{} was not moved", shown(source)));
+    if let Some((source, _)) = targets.iter().find(|(source, _)| !changes.gone.contains_key(*source)) {
+        return not_performed(format!("{} was not moved", shown(source)));
     }
-    done.made_exactly(&expected, fs)?;
-    for path in done.gone.keys().filter(|path| !done.made.contains_key(*path)) {
+    changes.made_exactly(&expected, fs)?;
+    for path in changes.gone.keys().filter(|path| !changes.made.contains_key(*path)) {
         is_gone(path, fs)?;
     }
-    let before = taken_back(done, &now_at, fs);
-    selected(of, done, &before, fs)?;
+    let before = before_change(changes, &now_at, fs);
+    selected(of, changes, &before, fs)?;
     Ok(format!(
         "read again: {} stand at their new places with equal digest, none at the old, and they are what was asked for",
         targets.len()
     ))
 }
 
-fn is_gone(path: &Path, fs: &dyn FileSystem) -> Result<(), Undone> {
+/// Checks that nothing exists at a path.
+fn is_gone(path: &Path, fs: &dyn FileSystem) -> Result<(), NotPerformed> {
     match fs.metadata(path) {
         Err(FileSystemError::NotFound) => Ok(()),
-        _ => undone(format!("{} is still there", shown(path))),
+        _ => not_performed(format!("{} is still there", shown(path))),
     }
 }
 
-fn taken_back<'a>(done: &'a Done, now_at: &BTreeMap<PathBuf, PathBuf>, fs: &'a dyn FileSystem) -> Before<'a> {
+/// The disk as it was before files were moved or deleted.
+fn before_change<'a>(changes: &'a Changes, now_at: &BTreeMap<PathBuf, PathBuf>, fs: &'a dyn FileSystem) -> Before<'a> {
     let kind = |digest: &str| if digest == FOLDER { EntryKind::Folder } else { EntryKind::File };
-    let gone = done.gone.iter().map(|(path, digest)| (path.clone(), kind(digest), now_at.get(path).cloned()));
-    Before::new(fs, done.made.keys(), gone)
+    let gone = changes.gone.iter().map(|(path, digest)| (path.clone(), kind(digest), now_at.get(path).cloned()));
+    Before::new(fs, changes.made.keys(), gone)
 }
 
-fn stays<'a>(done: &'a Done, fs: &'a dyn FileSystem) -> Before<'a> {
-    Before::new(fs, done.made.keys(), std::iter::empty())
+/// The disk as it was before files were created.
+fn before_creation<'a>(changes: &'a Changes, fs: &'a dyn FileSystem) -> Before<'a> {
+    Before::new(fs, changes.made.keys(), std::iter::empty())
 }
 
-/// Each listed thing with its new path, without those whose name stays.
+/// The listed paths whose names change, with their new paths.
 fn new_names<'a>(
-    done: &'a Done,
+    changes: &'a Changes,
     change: &NameChange,
     fs: &dyn FileSystem,
-) -> Result<Vec<(&'a PathBuf, PathBuf)>, Undone> {
-    if done.outermost().len() < done.listed.len() {
-        return undone("a folder and what is in it were renamed at once, which can't be told apart afterwards");
+) -> Result<Vec<(&'a PathBuf, PathBuf)>, NotPerformed> {
+    if changes.outermost().len() < changes.listed.len() {
+        return not_performed("a folder and what is in it were renamed at once, which can't be told apart afterwards");
     }
     let mut targets = Vec::new();
-    for (position, source) in (1..).zip(&done.listed) {
+    for (position, source) in (1..).zip(&changes.listed) {
         let Some(name) = source.file_name().and_then(|name| name.to_str()) else {
-            return undone(format!("{} has a name that is no text", shown(source)));
+            return not_performed(format!("{} has a name that is no text", shown(source)));
         };
         let new_name = |modified: Timestamp| {
             let new = rename::new_name(change, name, modified, position)?;
@@ -176,7 +179,7 @@ fn new_names<'a>(
             is_plain.then(|| source.with_file_name(new))
         };
         // A name may hold the day of the last change, which moved with the file: it must fit where the file is now.
-        let siblings = done.made.keys().filter(|made| made.parent() == source.parent());
+        let siblings = changes.made.keys().filter(|made| made.parent() == source.parent());
         let by_day = siblings
             .filter_map(|made| Some((made, fs.metadata(made).ok()?.modified)))
             .find(|(made, modified)| new_name(*modified).as_ref() == Some(*made));
@@ -187,24 +190,25 @@ fn new_names<'a>(
         match target {
             Some(target) if target == *source => {}
             Some(target) => targets.push((source, target)),
-            None => return undone(format!("no new name for {}", shown(source))),
+            None => return not_performed(format!("no new name for {}", shown(source))),
         }
     }
     Ok(targets)
 }
 
-/// Whether what was listed is what the query selects, on the disk as it was before.
-fn selected(of: &Query, done: &Done, before: &Before<'_>, fs: &dyn FileSystem) -> Result<(), Undone> {
-    let query = serde_json::to_value(real(of, fs)).map_err(|_| Undone("the check holds no act".to_owned()))?;
-    let found = verify(&query, &lines(&done.listed), before);
-    if found.pass { Ok(()) } else { undone(format!("the selection, computed again: {}", found.evidence)) }
+/// Checks that the listed paths are what the query selected before the act.
+fn selected(of: &Query, changes: &Changes, before: &Before<'_>, fs: &dyn FileSystem) -> Result<(), NotPerformed> {
+    let query = serde_json::to_value(real(of, fs)).map_err(|_| NotPerformed("the check holds no act".to_owned()))?;
+    let found = verify(&query, &lines(&changes.listed), before);
+    if found.pass { Ok(()) } else { not_performed(format!("the selection, computed again: {}", found.evidence)) }
 }
 
+/// Paths as the lines of a listing.
 fn lines(paths: &[PathBuf]) -> String {
     paths.iter().map(|path| shown(path) + "\n").collect()
 }
 
-/// The same query over its roots' real paths, as records of changes name them.
+/// The query with the links in its root paths resolved, as change records use real paths.
 fn real(of: &Query, fs: &dyn FileSystem) -> Query {
     let mut query = of.clone();
     let whole = |path: &String| {
@@ -223,28 +227,30 @@ fn real(of: &Query, fs: &dyn FileSystem) -> Query {
     query
 }
 
-/// Whether the selection is gone, and nothing but it.
-fn deleted(of: &Query, done: &Done, fs: &dyn FileSystem) -> Result<String, Undone> {
-    if let Some(path) = done.made.keys().next() {
-        return undone(format!("{} was made, which was not asked for", shown(path)));
+/// Checks that the selected files are gone, and nothing else.
+fn deleted(of: &Query, changes: &Changes, fs: &dyn FileSystem) -> Result<String, NotPerformed> {
+    if let Some(path) = changes.made.keys().next() {
+        return not_performed(format!("{} was made, which was not asked for", shown(path)));
     }
-    let roots = done.outermost();
-    for path in done.gone.keys() {
+    let roots = changes.outermost();
+    for path in changes.gone.keys() {
         if !roots.iter().any(|root| path.starts_with(root)) {
-            return undone(format!("{} is gone, which was not asked for", shown(path)));
+            return not_performed(format!("{} is gone, which was not asked for", shown(path)));
         }
         is_gone(path, fs)?;
     }
-    if let Some(path) = roots.iter().find(|root| !done.gone.contains_key(**root)) {
-        return undone(format!("{} was not deleted", shown(path)));
+    if let Some(path) = roots.iter().find(|root| !changes.gone.contains_key(**root)) {
+        return not_performed(format!("{} was not deleted", shown(path)));
     }
     // What is gone has only its name left: the conditions on names are tested, on all that was there.
     let of = real(of, fs);
-    let before = taken_back(done, &BTreeMap::new(), fs);
-    let Answer::Files(fitting) = evaluate(&knowable(&of), &before)? else { return undone("it selects no files") };
+    let before = before_change(changes, &BTreeMap::new(), fs);
+    let Answer::Files(fitting) = evaluate(&by_known_conditions(&of), &before)? else {
+        return not_performed("it selects no files");
+    };
     let fitting: BTreeSet<&Path> = fitting.iter().map(|entry| entry.path.as_path()).collect();
-    if let Some(path) = done.listed.iter().find(|path| !fitting.contains(path.as_path())) {
-        return undone(format!("{} does not belong to what was to be deleted", shown(path)));
+    if let Some(path) = changes.listed.iter().find(|path| !fitting.contains(path.as_path())) {
+        return not_performed(format!("{} does not belong to what was to be deleted", shown(path)));
     }
     let count = roots.len();
     if has_stretch(&of) {
@@ -255,10 +261,10 @@ fn deleted(of: &Query, done: &Done, fs: &dyn FileSystem) -> Result<String, Undon
         Err(crate::eval::EvalError::Unreadable { source: FileSystemError::NotFound, .. }) => {}
         Ok(Answer::Files(left)) => {
             if let Some(entry) = left.first() {
-                return undone(format!("{} was to be deleted too and is still there", entry.shown()));
+                return not_performed(format!("{} was to be deleted too and is still there", entry.shown()));
             }
         }
-        Ok(_) => return undone("it selects no files"),
+        Ok(_) => return not_performed("it selects no files"),
         Err(problem) => return Err(problem.into()),
     }
     Ok(format!(
@@ -266,35 +272,36 @@ fn deleted(of: &Query, done: &Done, fs: &dyn FileSystem) -> Result<String, Undon
     ))
 }
 
+/// Whether the query limits the number of elements.
 fn has_stretch(query: &Query) -> bool {
     matches!(query, Query::Limit { .. }) || query.operand().is_some_and(has_stretch)
 }
 
-/// The members of a selection, by what paths and names alone tell.
-fn knowable(query: &Query) -> Query {
+/// The query with only those conditions that can be tested on deleted files: paths and names.
+fn by_known_conditions(query: &Query) -> Query {
     match query {
-        Query::Limit { of, .. } | Query::Sort { of, .. } => knowable(of),
+        Query::Limit { of, .. } | Query::Sort { of, .. } => by_known_conditions(of),
         Query::Filter { of, keep } => {
-            Query::Filter { of: Box::new(knowable(of)), keep: by_name(&keep.clone().normalise()) }
+            Query::Filter { of: Box::new(by_known_conditions(of)), keep: name_conditions(&keep.clone().normalise()) }
         }
         other => other.clone(),
     }
 }
 
-/// A normalised predicate with every condition that is not on a name taken to hold.
-fn by_name(pred: &Pred) -> Pred {
+/// The predicate with every condition that is not on a name replaced by one that always holds.
+fn name_conditions(pred: &Pred) -> Pred {
     match pred {
-        Pred::All(parts) => Pred::All(parts.iter().map(by_name).collect()),
-        Pred::Any(parts) => Pred::Any(parts.iter().map(by_name).collect()),
+        Pred::All(parts) => Pred::All(parts.iter().map(name_conditions).collect()),
+        Pred::Any(parts) => Pred::Any(parts.iter().map(name_conditions).collect()),
         Pred::Not(inner) if matches!(**inner, Pred::Name(_) | Pred::Extension(_) | Pred::Below(_)) => pred.clone(),
         Pred::Name(_) | Pred::Extension(_) | Pred::Below(_) => pred.clone(),
         _ => Pred::All(Vec::new()),
     }
 }
 
-/// Whether the archive holds the listed things, named below the folder that holds them all; how many.
-fn packed(done: &Done, to: &Path, fs: &dyn FileSystem) -> Result<usize, Undone> {
-    let roots = done.outermost();
+/// Checks that the archive contains the listed files, named relative to their common folder; returns their number.
+fn packed(changes: &Changes, to: &Path, fs: &dyn FileSystem) -> Result<usize, NotPerformed> {
+    let roots = changes.outermost();
     let mut common = roots.first().and_then(|root| root.parent()).unwrap_or(Path::new("/")).to_owned();
     while !roots.iter().all(|root| root.starts_with(&common)) {
         common.pop();
@@ -306,27 +313,27 @@ fn packed(done: &Done, to: &Path, fs: &dyn FileSystem) -> Result<usize, Undone> 
             expected.insert((name, digest));
         }
     }
-    made(done, [(to.to_owned(), digest_of(to, fs)?)].into(), fs)?;
+    made(changes, [(to.to_owned(), digest_of(to, fs)?)].into(), fs)?;
     let held = archive::members(to, fs)?;
     let count = held.len();
     let digest = |member: &archive::Member| if member.is_folder { FOLDER.to_owned() } else { member.digest.clone() };
     let held: BTreeSet<_> = held.iter().map(|member| (member.name.clone(), digest(member))).collect();
     if let Some((name, _)) = expected.symmetric_difference(&held).next() {
-        return undone(format!("the archive does not hold {} as it is", escape::path_line(name)));
+        return not_performed(format!("the archive does not hold {} as it is", escape::path_line(name)));
     }
-    if count == expected.len() { Ok(count) } else { undone("the archive holds something twice") }
+    if count == expected.len() { Ok(count) } else { not_performed("the archive holds something twice") }
 }
 
-/// Whether everything in the archives stands in the folder; how many files.
-fn unpacked(done: &Done, into: &Path, fs: &dyn FileSystem) -> Result<usize, Undone> {
+/// Checks that everything in the archives exists in the folder; returns the number of files.
+fn unpacked(changes: &Changes, into: &Path, fs: &dyn FileSystem) -> Result<usize, NotPerformed> {
     let mut expected = BTreeMap::new();
-    for archive in &done.listed {
+    for archive in &changes.listed {
         for member in archive::members(archive, fs)? {
             let name = String::from_utf8_lossy(&member.name).into_owned();
             let below = Path::new(&name);
             let is_plain = below.components().all(|part| matches!(part, Component::Normal(_) | Component::CurDir));
             if !is_plain || name.as_bytes() != member.name {
-                return undone(format!(
+                return not_performed(format!(
                     "the archive holds {}, which has no plain place",
                     escape::path_line(&member.name)
                 ));
@@ -343,14 +350,14 @@ fn unpacked(done: &Done, into: &Path, fs: &dyn FileSystem) -> Result<usize, Undo
     }
     let files = expected.values().filter(|digest| *digest != FOLDER).count();
     // A folder of the archive may have been there before.
-    expected.retain(|path, digest| digest != FOLDER || done.made.contains_key(path));
-    let in_folder = done.made.keys().all(|path| path.starts_with(into) || into.starts_with(path));
+    expected.retain(|path, digest| digest != FOLDER || changes.made.contains_key(path));
+    let in_folder = changes.made.keys().all(|path| path.starts_with(into) || into.starts_with(path));
     if !in_folder {
-        return undone("something was made outside the folder");
+        return not_performed("something was made outside the folder");
     }
     if expected.is_empty() {
-        return undone("the archive holds nothing that could have been unpacked");
+        return not_performed("the archive holds nothing that could have been unpacked");
     }
-    made(done, expected, fs)?;
+    made(changes, expected, fs)?;
     Ok(files)
 }

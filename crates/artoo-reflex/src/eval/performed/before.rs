@@ -1,4 +1,4 @@
-//! The disk as it was before an act: what was made is not there, what is gone is back, as far as it is known.
+//! A view of the disk as it was before an act, as far as that is known.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -7,15 +7,16 @@ use artoo_proto::Timestamp;
 
 use crate::eval::{Entry, EntryKind, FileSystem, FileSystemError, Space};
 
-/// The disk with an act taken back.
+/// A file system that shows another one as it was before an act.
 pub(super) struct Before<'a> {
     fs: &'a dyn FileSystem,
     made: BTreeSet<PathBuf>,
-    /// What is gone: what it was, and where it is now if it was moved.
+    /// Removed paths: the kind of entry, and the new path if it was moved.
     gone: BTreeMap<PathBuf, (EntryKind, Option<PathBuf>)>,
 }
 
 impl<'a> Before<'a> {
+    /// The view from the paths that were created and those that were removed.
     pub(super) fn new(
         fs: &'a dyn FileSystem,
         made: impl Iterator<Item = &'a PathBuf>,
@@ -28,8 +29,8 @@ impl<'a> Before<'a> {
         }
     }
 
-    /// What is gone as an entry; of what was not moved, only path and kind are known.
-    fn ghost(&self, path: &Path) -> Option<Entry> {
+    /// The entry of a removed path; if it was deleted, only its path and kind are known.
+    fn removed_entry(&self, path: &Path) -> Option<Entry> {
         let (kind, now_at) = self.gone.get(path)?;
         let unknown = Entry {
             path: path.to_owned(),
@@ -49,22 +50,22 @@ impl<'a> Before<'a> {
 
 impl FileSystem for Before<'_> {
     fn list(&self, folder: &Path) -> Result<Vec<Entry>, FileSystemError> {
-        let is_ghost = self.gone.contains_key(folder);
+        let was_removed = self.gone.contains_key(folder);
         let mut entries = match self.fs.list(folder) {
             Ok(entries) if !self.made.contains(folder) => entries,
-            _ if is_ghost => Vec::new(),
+            _ if was_removed => Vec::new(),
             Ok(_) => return Err(FileSystemError::NotFound),
             Err(problem) => return Err(problem),
         };
         entries.retain(|entry| !self.made.contains(&entry.path));
         let inside = self.gone.keys().filter(|path| path.parent() == Some(folder));
-        entries.extend(inside.filter_map(|path| self.ghost(path)));
+        entries.extend(inside.filter_map(|path| self.removed_entry(path)));
         Ok(entries)
     }
 
     fn metadata(&self, path: &Path) -> Result<Entry, FileSystemError> {
-        match self.ghost(path) {
-            Some(ghost) => Ok(ghost),
+        match self.removed_entry(path) {
+            Some(removed_entry) => Ok(removed_entry),
             None if self.made.contains(path) => Err(FileSystemError::NotFound),
             None => self.fs.metadata(path),
         }

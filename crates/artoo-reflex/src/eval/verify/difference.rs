@@ -1,10 +1,10 @@
-//! A difference of two files, held to its meaning: made in the first, it gives the second.
+//! Checks the output of `diff` by applying it to the first file.
 
 use super::{Verification, shown};
 use crate::algebra::Query;
 use crate::eval::{EvalError, FileSystem, Line, lines};
 
-/// Whether what `diff` printed turns the lines of the first file into those of the second.
+/// Checks that the output of `diff`, applied to the first text, gives the second.
 pub(super) fn applied(of: &Query, with: &Query, output: &str, fs: &dyn FileSystem) -> Result<Verification, EvalError> {
     let text = |lines: Vec<Line>| -> Vec<String> {
         lines.iter().map(|line| String::from_utf8_lossy(&line.text).into_owned()).collect()
@@ -18,7 +18,7 @@ pub(super) fn applied(of: &Query, with: &Query, output: &str, fs: &dyn FileSyste
     })
 }
 
-/// The lines with the changes of an output in the plain form of `diff` made.
+/// The first text with the output of `diff` applied; `None` if it doesn't apply.
 fn patched<'a>(first: &[String], changes: impl Iterator<Item = &'a str>) -> Option<Vec<String>> {
     let mut made = Vec::new();
     // Lines of the first file that are taken over or passed.
@@ -43,7 +43,7 @@ fn patched<'a>(first: &[String], changes: impl Iterator<Item = &'a str>) -> Opti
     Some(made)
 }
 
-/// The first number of `5,7c8`, and whether lines are only added there.
+/// The first line number of a header such as `5,7c8`, and whether lines are only added there.
 fn head(line: &str) -> Option<(usize, bool)> {
     let at = line.find(['a', 'c', 'd'])?;
     let before = line.get(..at)?.split(',').next()?.parse().ok()?;

@@ -1,9 +1,4 @@
-//! Facts of the machine; some change between the command and the check, within a tolerance.
-
-#![expect(
-    clippy::wildcard_enum_match_arm,
-    reason = "what an operator does not apply to has no value, whatever else there comes to be"
-)]
+//! Checks facts of the machine. Facts that change by themselves may differ within a tolerance.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -14,28 +9,28 @@ use super::{Verification, judged, shown};
 use crate::algebra::{Fact, Source, Ty};
 use crate::eval::{Answer, EvalError, FileSystem, fact, unreadable};
 
-/// Free and used room may differ by this between two looks: what other programs write in a moment.
-const ROOM_MOVES_BYTES: u64 = 256 << 20;
+/// Tolerance for free and used disk space, which other programs change.
+const DISK_TOLERANCE_BYTES: u64 = 256 << 20;
 
-/// What artoo writes about a request itself, into its own data folder, between two looks at a folder that holds it.
-const OWN_DATA_MOVES_BYTES: u64 = 1 << 20;
+/// Tolerance for the disk usage of a folder that contains artoo's own data folder.
+const OWN_DATA_TOLERANCE_BYTES: u64 = 1 << 20;
 
-/// Free and used memory may differ by this share of all memory: programs start, end and grow.
-const MEMORY_MOVES_PERCENT: u64 = 5;
+/// Tolerance for free and used memory, in percent of all memory.
+const MEMORY_TOLERANCE_PERCENT: u64 = 5;
 
-/// The clock runs on between two looks; a minute is also what it is told in.
-const CLOCK_MOVES_MS: i64 = 90_000;
+/// Tolerance for the current time; it is also printed without seconds.
+const CLOCK_TOLERANCE_MS: i64 = 90_000;
 
-/// The moment of the start is computed from the clock, which is corrected now and then.
-const BOOT_MOVES_S: u64 = 90;
+/// Tolerance for the boot time, which changes when the clock is corrected.
+const BOOT_TOLERANCE_S: u64 = 90;
 
-/// Uptime is told in minutes, and time passes between two looks.
-const UPTIME_MOVES_S: u64 = 150;
+/// Tolerance for the uptime, which is printed in minutes.
+const UPTIME_TOLERANCE_S: u64 = 150;
 
-/// A load average may differ by this much and by half of itself: it is computed anew every five seconds.
-const LOAD_MOVES: f64 = 1.0;
+/// Tolerance for a load average, besides half of its value.
+const LOAD_TOLERANCE: f64 = 1.0;
 
-/// Whether the output is a fact of the machine.
+/// Checks the output against the fact's second source.
 pub(super) fn fact(fact: &Fact, output: &str, fs: &dyn FileSystem) -> Result<Verification, EvalError> {
     let said = output.trim();
     let row = fact.row();
@@ -73,6 +68,7 @@ pub(super) fn fact(fact: &Fact, output: &str, fs: &dyn FileSystem) -> Result<Ver
     }
 }
 
+/// The fact's value as text.
 fn text(fact: &Fact, fs: &dyn FileSystem) -> Result<String, EvalError> {
     match fact::value(fact, fs)? {
         Answer::Text(text) => Ok(text),
@@ -80,18 +76,19 @@ fn text(fact: &Fact, fs: &dyn FileSystem) -> Result<String, EvalError> {
     }
 }
 
+/// Checks a number, within the tolerance of the fact.
 fn number(fact: &Fact, said: &str, fs: &dyn FileSystem) -> Result<Verification, EvalError> {
     let Answer::Number(expected) = fact::value(fact, fs)? else { return Err(EvalError::Meaningless) };
     let Ok(value) = said.parse::<u64>() else {
         return Ok(Verification::fail(format!("{:?} is no whole number", shown(said))));
     };
-    let moves = match fact {
-        Fact::DiskFree { .. } | Fact::DiskUsed { .. } => ROOM_MOVES_BYTES,
-        Fact::DiskUsage { path } if holds_own_data(path, fs) => OWN_DATA_MOVES_BYTES,
-        Fact::UnixTime => CLOCK_MOVES_MS.unsigned_abs() / 1_000,
-        Fact::SwapFree | Fact::SwapUsed => ROOM_MOVES_BYTES,
+    let tolerance = match fact {
+        Fact::DiskFree { .. } | Fact::DiskUsed { .. } => DISK_TOLERANCE_BYTES,
+        Fact::DiskUsage { path } if holds_own_data(path, fs) => OWN_DATA_TOLERANCE_BYTES,
+        Fact::UnixTime => CLOCK_TOLERANCE_MS.unsigned_abs() / 1_000,
+        Fact::SwapFree | Fact::SwapUsed => DISK_TOLERANCE_BYTES,
         Fact::MemoryFree | Fact::MemoryUsed => match fact::value(&Fact::MemoryTotal, fs)? {
-            Answer::Number(total) => total / 100 * MEMORY_MOVES_PERCENT,
+            Answer::Number(total) => total / 100 * MEMORY_TOLERANCE_PERCENT,
             _ => return Err(EvalError::Meaningless),
         },
         _ => 0,
@@ -99,14 +96,14 @@ fn number(fact: &Fact, said: &str, fs: &dyn FileSystem) -> Result<Verification, 
     let difference = expected.abs_diff(value);
     Ok(if difference == 0 {
         Verification::pass(format!("learnt a second way: {expected}"))
-    } else if difference <= moves {
-        Verification::pass(format!("learnt a second way: {expected}, which moves; within {moves}"))
+    } else if difference <= tolerance {
+        Verification::pass(format!("learnt a second way: {expected}, which moves; within {tolerance}"))
     } else {
         Verification::fail(format!("learnt a second way: {expected}; the output says {value}"))
     })
 }
 
-/// Whether artoo keeps its own data in a folder or below it.
+/// Whether artoo's data folder is at or below a path.
 fn holds_own_data(folder: &str, fs: &dyn FileSystem) -> bool {
     let below_home = || Some(Path::new(&String::from_utf8(fs.variable("HOME")?).ok()?).join(".artoo"));
     let set = fs.variable("ARTOO_DATA_DIR").and_then(|folder| String::from_utf8(folder).ok());
@@ -114,15 +111,15 @@ fn holds_own_data(folder: &str, fs: &dyn FileSystem) -> bool {
     own.is_some_and(|own| own.starts_with(folder))
 }
 
-/// Two moments as `2024-05-15 08:00:00`, at most so far apart as clocks are corrected.
+/// Checks a boot time such as `2024-05-15 08:00:00`.
 fn same_moment(expected: &str, said: &str) -> Verification {
     let moment = |text: &str| text.replacen(' ', "T", 1).parse::<jiff::civil::DateTime>().ok();
     let apart = moment(expected).zip(moment(said)).map(|(a, b)| a.duration_since(b).as_secs().unsigned_abs());
-    let holds = apart.is_some_and(|apart| apart <= BOOT_MOVES_S);
-    judged(holds, format!("the kernel says {expected}"), &format!("; within {BOOT_MOVES_S} seconds"), said)
+    let holds = apart.is_some_and(|apart| apart <= BOOT_TOLERANCE_S);
+    judged(holds, format!("the kernel says {expected}"), &format!("; within {BOOT_TOLERANCE_S} seconds"), said)
 }
 
-/// Lines `name: value`, some of which are known a second way; those must be there as they are known.
+/// Checks that the output contains these lines `name: value`.
 fn details(known: &[(&'static str, String)], said: &str) -> Verification {
     for (name, expected) in known {
         let line = said.lines().find_map(|line| line.trim_start().strip_prefix(name)?.strip_prefix(':'));
@@ -136,11 +133,12 @@ fn details(known: &[(&'static str, String)], said: &str) -> Verification {
     Verification::pass(format!("learnt a second way: {}; the rest is the program's own word", names.join(", ")))
 }
 
+/// Checks that the output is the current time in a format.
 fn clock(format: &str, said: &str, fs: &dyn FileSystem) -> Verification {
     let now = fs.now();
     let at = |ms: i64| Timestamp::from_millis(now.as_millis().saturating_add(ms));
     // In steps of half a minute back and forth, so that every minute between is met.
-    let moments = (-CLOCK_MOVES_MS..=CLOCK_MOVES_MS).step_by(30_000).map(at);
+    let moments = (-CLOCK_TOLERANCE_MS..=CLOCK_TOLERANCE_MS).step_by(30_000).map(at);
     let matches = |at: Timestamp| fact::clock(format, at, fs) == said;
     match moments.into_iter().any(matches) {
         true => Verification::pass("as on this machine's clock, read again"),
@@ -148,7 +146,7 @@ fn clock(format: &str, said: &str, fs: &dyn FileSystem) -> Verification {
     }
 }
 
-/// `up 2 days, 3 hours, 4 minutes` against seconds.
+/// Checks the output of `uptime -p` against seconds.
 fn uptime(seconds: &str, said: &str) -> Verification {
     let unit = |word: &str| -> Option<u64> {
         match word.trim_end_matches('s') {
@@ -171,24 +169,24 @@ fn uptime(seconds: &str, said: &str) -> Verification {
         None => None,
     };
     let apart = told.zip(seconds.parse().ok()).map(|(told, seconds)| told.abs_diff(seconds));
-    let holds = apart.is_some_and(|apart| apart <= UPTIME_MOVES_S);
-    judged(holds, format!("the kernel counts {seconds} seconds"), &format!("; within {UPTIME_MOVES_S}"), said)
+    let holds = apart.is_some_and(|apart| apart <= UPTIME_TOLERANCE_S);
+    judged(holds, format!("the kernel counts {seconds} seconds"), &format!("; within {UPTIME_TOLERANCE_S}"), said)
 }
 
-/// Three numbers against three numbers.
+/// Checks three load averages.
 fn load(expected: &str, said: &str) -> Verification {
     let numbers = |text: &str| -> Option<Vec<f64>> {
         let text = text.rsplit(':').next()?;
         text.split([' ', ',']).filter(|part| !part.is_empty()).map(|part| part.parse().ok()).collect()
     };
-    let close = |(a, b): (&f64, &f64)| (a - b).abs() <= LOAD_MOVES + a / 2.0;
+    let close = |(a, b): (&f64, &f64)| (a - b).abs() <= LOAD_TOLERANCE + a / 2.0;
     let both = numbers(expected).zip(numbers(said));
     let holds = both.is_some_and(|(a, b)| a.len() == 3 && b.len() == 3 && a.iter().zip(&b).all(close));
-    let tolerance = format!(", which moves; within {LOAD_MOVES} and half");
+    let tolerance = format!(", which moves; within {LOAD_TOLERANCE} and half");
     judged(holds, format!("the kernel says {expected}"), &tolerance, said)
 }
 
-/// Lines of size, used and available bytes and mount point, after one line of headings.
+/// Checks the table of file systems: size, used and available bytes, mount point.
 fn disks(output: &str, fs: &dyn FileSystem) -> Result<Verification, EvalError> {
     let mut checked = 0;
     for line in output.lines().skip(1) {
@@ -203,7 +201,7 @@ fn disks(output: &str, fs: &dyn FileSystem) -> Result<Verification, EvalError> {
         };
         let path = Path::new(rest.trim_end());
         let space = fs.space(path).map_err(unreadable(path))?;
-        let close = |a: u64, b: u64| a.abs_diff(b) <= ROOM_MOVES_BYTES;
+        let close = |a: u64, b: u64| a.abs_diff(b) <= DISK_TOLERANCE_BYTES;
         if space.total != size || !close(space.used, used) || !close(space.available, available) {
             return Ok(Verification::fail(format!("the room on {} is not what the system says", shown(rest))));
         }
@@ -212,7 +210,7 @@ fn disks(output: &str, fs: &dyn FileSystem) -> Result<Verification, EvalError> {
     Ok(match checked {
         0 => Verification::fail("the output names no file system"),
         _ => Verification::pass(format!(
-            "asked the system again about each of {checked}; within {ROOM_MOVES_BYTES} bytes"
+            "asked the system again about each of {checked}; within {DISK_TOLERANCE_BYTES} bytes"
         )),
     })
 }

@@ -1,4 +1,4 @@
-//! Lists of files and their properties, held against the second computation.
+//! Checks lists of files and of their properties.
 
 use std::collections::{HashMap, HashSet};
 
@@ -9,16 +9,16 @@ use crate::algebra::{Field, Pred, Query, SortKey};
 use crate::eval::files::{compare, totals};
 use crate::eval::{Answer, Entry, EntryKind, EvalError, FileSystem, Row, evaluate, pred};
 
-/// The parts of a selection of files: what is shown, how it is ordered, how many of it.
+/// The layers of a selection of files, from the outside in.
 struct Selection<'a> {
     with_details: bool,
     stretch: Option<(u64, u64)>,
     order: Option<&'a [SortKey]>,
-    /// The members, before order and limit.
+    /// The selection before sorting and limiting.
     members: &'a Query,
 }
 
-#[expect(clippy::wildcard_enum_match_arm, reason = "it takes off the operators it names and hands on the rest")]
+/// Splits a query into its layers.
 fn selection(query: &Query) -> Selection<'_> {
     let mut found = Selection { with_details: false, stretch: None, order: None, members: query };
     loop {
@@ -40,10 +40,11 @@ fn selection(query: &Query) -> Selection<'_> {
     }
 }
 
-/// How entries are spelled in an output: as the typed tools escape them, or raw where that can't be misread.
+/// Finds the entry that a path in the output stands for: escaped as the typed tools do, or raw if unambiguous.
 struct Spellings<'a>(HashMap<String, Option<&'a Entry>>);
 
 impl<'a> Spellings<'a> {
+    /// The spellings of these entries.
     fn of(entries: impl Iterator<Item = &'a Entry>) -> Self {
         let mut known: HashMap<String, Option<&'a Entry>> = HashMap::new();
         let mut add = |spelling: String, entry: &'a Entry| {
@@ -64,6 +65,7 @@ impl<'a> Spellings<'a> {
         Self(known)
     }
 
+    /// The entry for a path of the output, or the failed check.
     fn get(&self, spelling: &str) -> Result<&'a Entry, Verification> {
         let shown = || escape::shorten(&escape::one_line(spelling), 200);
         match self.0.get(spelling) {
@@ -74,7 +76,7 @@ impl<'a> Spellings<'a> {
     }
 }
 
-/// Whether the output is the list the query asks for.
+/// Checks that the output is the list of files that the query selects.
 pub(super) fn listed(query: &Query, output: &str, fs: &dyn FileSystem) -> Result<Verification, EvalError> {
     let selection = selection(query);
     let Answer::Files(members) = evaluate(selection.members, fs)? else { return Err(EvalError::Meaningless) };
@@ -102,7 +104,7 @@ pub(super) fn listed(query: &Query, output: &str, fs: &dyn FileSystem) -> Result
     complete(&selection, &members, &shown, fs)
 }
 
-/// Duplicates, number, completeness and order of what is listed; every element is known to be a member.
+/// Checks a list of known members for duplicates, completeness and order.
 fn complete(
     selection: &Selection<'_>,
     members: &[Entry],
@@ -153,23 +155,23 @@ fn complete(
     }))
 }
 
-/// Reads the element's state anew and tests it against the query's conditions.
+/// Reads the entry again and tests it; the reason if it doesn't satisfy the query.
 fn broken_condition(members: &Query, entry: &Entry, fs: &dyn FileSystem) -> Result<Option<&'static str>, EvalError> {
     let Ok(current) = fs.metadata(&entry.path) else { return Ok(Some("is no longer there")) };
     let always = Pred::All(Vec::new());
     let keep = if let Query::Filter { keep, .. } = members { keep } else { &always };
-    let holds = pred::Scene::new(keep, members, fs)?.holds(keep, &current);
+    let holds = pred::FileTest::new(keep, members, fs)?.holds(keep, &current);
     Ok((!holds).then_some("does not satisfy the conditions when read again"))
 }
 
-/// `bytes<TAB>time<TAB>path`.
+/// Parses a line `bytes<TAB>time<TAB>path`.
 fn details(line: &str) -> Option<(Option<(u64, Timestamp)>, &str)> {
     let (bytes, rest) = line.split_once('\t')?;
     let (modified, path) = rest.split_once('\t')?;
     Some((Some((bytes.parse().ok()?, moment(modified)?)), path))
 }
 
-/// A time as the typed tools tell it, or as `stat` does in UTC: `2024-05-15 12:00:00.000000000 +0000`.
+/// Parses a time as the typed tools print it, or as `stat` does in UTC.
 fn moment(said: &str) -> Option<Timestamp> {
     match said.strip_suffix(" +0000") {
         Some(said) => {
@@ -180,12 +182,12 @@ fn moment(said: &str) -> Option<Timestamp> {
     }
 }
 
-/// Whether two times agree to the second, the coarsest a tool shows.
+/// Whether two times are equal to the second.
 fn same_second(a: Timestamp, b: Timestamp) -> bool {
     a.as_millis().div_euclid(1000) == b.as_millis().div_euclid(1000)
 }
 
-/// Whether the output is one property of each file, as the programs that tell it print it.
+/// Checks that the output has one property of each file.
 pub(super) fn rows(query: &Query, output: &str, fs: &dyn FileSystem) -> Result<Verification, EvalError> {
     let Answer::Rows(expected) = evaluate(query, fs)? else { return Err(EvalError::Meaningless) };
     let field = if let Query::Field { field, .. } = query { *field } else { Field::Sha256 };
@@ -217,7 +219,7 @@ pub(super) fn rows(query: &Query, output: &str, fs: &dyn FileSystem) -> Result<V
     Ok(Verification::pass(format!("read again: the same {} values", expected.len())))
 }
 
-/// Value and path of a line.
+/// Splits a line into value and path.
 fn row(field: Field, line: &str) -> Option<(&str, &str)> {
     match field {
         Field::Sha256 | Field::Sha1 | Field::Md5 => line.split_once("  "),
@@ -229,6 +231,7 @@ fn row(field: Field, line: &str) -> Option<(&str, &str)> {
     }
 }
 
+/// Whether a printed property equals the expected one.
 fn same_value(field: Field, expected: &str, said: &str) -> bool {
     if field != Field::Modified {
         return expected == said;

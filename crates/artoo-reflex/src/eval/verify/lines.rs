@@ -1,4 +1,4 @@
-//! Lines, groups and yes or no, held against the second computation.
+//! Checks lines, groups and yes/no answers.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -9,7 +9,7 @@ use super::{Verification, judged, shown};
 use crate::algebra::Query;
 use crate::eval::{FileSystem, Line, text};
 
-/// Whether the output is a whole file, read again at once: line by line a long one takes several times its size.
+/// Checks a whole file byte by byte; `None` if it differs or can't be read, so that the lines are compared.
 pub(super) fn same_file(path: &str, output: &str, fs: &dyn FileSystem) -> Option<Verification> {
     let read = text::content(Path::new(path), fs).ok()?;
     let bare = |bytes: &[u8]| bytes.len() - usize::from(bytes.ends_with(b"\n"));
@@ -18,7 +18,7 @@ pub(super) fn same_file(path: &str, output: &str, fs: &dyn FileSystem) -> Option
     (!read.is_empty() && read == said).then(|| Verification::pass(format!("read again: the same {count} lines")))
 }
 
-/// Whether the output is exactly these lines, compared without a copy of all of them.
+/// Whether the output is exactly these lines, compared without copying them.
 fn is_exactly(expected: &[Line], said: &str) -> bool {
     let mut rest = said.as_bytes();
     let is_next = |(index, line): (usize, &Line)| {
@@ -28,7 +28,7 @@ fn is_exactly(expected: &[Line], said: &str) -> bool {
     expected.iter().enumerate().all(is_next) && rest.is_empty()
 }
 
-/// Whether the output is these lines in this order.
+/// Checks that the output is these lines in this order.
 pub(super) fn same(query: &Query, expected: &[Line], output: &str) -> Verification {
     // A path with a line break or the like would make the text ambiguous.
     let hostile = expected.iter().filter_map(|line| line.file.as_ref()).find(|file| {
@@ -74,7 +74,7 @@ pub(super) fn same(query: &Query, expected: &[Line], output: &str) -> Verificati
     Verification::fail(format!("read again: {count} lines; the output differs from line {at} on"))
 }
 
-/// Whether the output is these groups: `number name` or `name<tab>number`, in the order the query asks for.
+/// Checks groups printed as `number name` or `name<tab>number`, in the query's order.
 pub(super) fn groups(expected: &[(Vec<u8>, u64)], output: &str) -> Verification {
     let mut names: HashMap<String, u64> = HashMap::new();
     for (name, number) in expected {
@@ -105,7 +105,7 @@ pub(super) fn groups(expected: &[(Vec<u8>, u64)], output: &str) -> Verification 
     Verification::pass(format!("computed again: the same {count} groups"))
 }
 
-/// A group that is known, with its number.
+/// Parses a line into a known group and its number.
 fn group_line<'a>(line: &'a str, known: &HashMap<String, u64>) -> Option<(&'a str, u64)> {
     if let Some((name, number)) = line.rsplit_once('\t')
         && known.contains_key(name)
@@ -116,7 +116,7 @@ fn group_line<'a>(line: &'a str, known: &HashMap<String, u64>) -> Option<(&'a st
     Some((name, number.parse().ok()?))
 }
 
-/// Whether the output says "yes" or "no" as it is; of two texts, whether they are the same, in the words of `diff`.
+/// Checks a yes or no, or the sentence of `diff` about two equal or different files.
 pub(super) fn truth(query: &Query, expected: bool, output: &str) -> Verification {
     if let Query::Aggregate { .. } = query {
         let answer = if expected { "yes" } else { "no" };

@@ -1,26 +1,27 @@
-//! Processes, which come and go between the command and the check.
+//! Checks lists and counts of processes, which start and end between the command and the check.
 
 use super::{Verification, judged, shown};
 use crate::algebra::{Query, SortKey};
 use crate::eval::{Answer, EvalError, FileSystem, Process, evaluate, process};
 
-/// So many processes, and one in ten, may start or end between two looks.
-const PROCESSES_MOVE: usize = 12;
+/// Tolerance for the number of processes, besides a tenth of them.
+const PROCESSES_TOLERANCE: usize = 12;
 
-/// Whether a count of processes is right, as far as it stands still.
+/// Checks a number of processes, within the tolerance.
 pub(super) fn count(query: &Query, output: &str, fs: &dyn FileSystem) -> Result<Verification, EvalError> {
     let Answer::Number(expected) = evaluate(query, fs)? else { return Err(EvalError::Meaningless) };
-    let moves = moving(expected) as u64;
-    let holds = output.trim().parse::<u64>().is_ok_and(|said| said.abs_diff(expected) <= moves);
-    let tolerance = format!(", which moves; within {moves}");
+    let tolerance = tolerance(expected) as u64;
+    let holds = output.trim().parse::<u64>().is_ok_and(|said| said.abs_diff(expected) <= tolerance);
+    let tolerance = format!(", which moves; within {tolerance}");
     Ok(judged(holds, format!("counted again: {expected}"), &tolerance, output))
 }
 
-fn moving(count: u64) -> usize {
-    PROCESSES_MOVE + usize::try_from(count / 10).unwrap_or(usize::MAX)
+/// How many of this many processes may have started or ended.
+fn tolerance(count: u64) -> usize {
+    PROCESSES_TOLERANCE + usize::try_from(count / 10).unwrap_or(usize::MAX)
 }
 
-/// Whether the output lists the processes asked for: `id user kilobytes percent name`.
+/// Checks lines `id user kilobytes percent name`.
 pub(super) fn list(query: &Query, output: &str, fs: &dyn FileSystem) -> Result<Verification, EvalError> {
     let (keys, stretch, members) = parts(query);
     let Answer::Processes(known) = evaluate(members, fs)? else { return Err(EvalError::Meaningless) };
@@ -34,14 +35,14 @@ pub(super) fn list(query: &Query, output: &str, fs: &dyn FileSystem) -> Result<V
         gone += usize::from(!is_known);
         said.push(process);
     }
-    let moves = moving(known.len() as u64);
+    let tolerance = tolerance(known.len() as u64);
     let wanted = stretch.map_or(known.len(), |(skip, count)| {
         known.len().saturating_sub(usize::try_from(skip).unwrap_or(usize::MAX)).min(usize::try_from(count).unwrap_or(0))
     });
-    if said.len().abs_diff(wanted) > if stretch.is_some() { 0 } else { moves } {
+    if said.len().abs_diff(wanted) > if stretch.is_some() { 0 } else { tolerance } {
         return Ok(Verification::fail(format!("looked again: {wanted}; the output lists {}", said.len())));
     }
-    if gone > moves.min(said.len().div_ceil(2)) {
+    if gone > tolerance.min(said.len().div_ceil(2)) {
         return Ok(Verification::fail(format!("{gone} of {} listed are not there when looked again", said.len())));
     }
     if process::sort(said.clone(), keys) != said {
@@ -51,7 +52,7 @@ pub(super) fn list(query: &Query, output: &str, fs: &dyn FileSystem) -> Result<V
     Ok(Verification::pass(format!("looked again: {there} of {all} are there, and they come and go")))
 }
 
-/// The keys, the stretch and the members of a list of processes.
+/// The sort keys, the limit and the unlimited query of a list of processes.
 fn parts(query: &Query) -> (&[SortKey], Option<(u64, u64)>, &Query) {
     match query {
         Query::Limit { of, skip, count } => {
@@ -63,7 +64,7 @@ fn parts(query: &Query) -> (&[SortKey], Option<(u64, u64)>, &Query) {
     }
 }
 
-/// A line of `ps`: id, user, resident kilobytes, percent of a processor, name.
+/// Parses a line of `ps`: id, user, resident kilobytes, percent of a processor, name.
 fn listed(line: &str) -> Option<Process> {
     let mut rest = line.trim_start();
     let mut field = || {

@@ -1,53 +1,52 @@
-//! Acts: what is changed, and where it leads.
-
-#![expect(clippy::wildcard_enum_match_arm, reason = "an act takes the forms it names; every other is refused")]
+//! Builds acts from features.
 
 use super::super::draft::{Draft, TargetWord, of_line};
 use super::files::{inside, selection};
-use super::{Misfit, Scene};
+use super::{BuildContext, BuildError};
 use crate::algebra::{Act, Depth, Kind, NameChange, NameTest, Pred, Query, Step, Target};
 use crate::concept::ActWord;
-use crate::place::{ARCHIVE_ENDINGS, Looks, Place, file_name, is_archive, parent};
+use crate::place::{ARCHIVE_ENDINGS, PathKind, Place, file_name, is_archive, parent};
 
-pub(super) fn build(scene: &mut Scene<'_>, draft: &mut Draft) -> Result<Step, Misfit> {
+/// Builds the act of a draft.
+pub(super) fn build(cx: &mut BuildContext<'_>, draft: &mut Draft) -> Result<Step, BuildError> {
     draft.verb = None;
-    let word = draft.act.ok_or(Misfit::NothingAsked)?;
+    let word = draft.act.ok_or(BuildError::NothingAsked)?;
     match word {
         ActWord::Create => create(draft),
         ActWord::CreateFolder => {
             for place in &mut draft.object {
-                place.looks = Looks::Folder;
+                place.kind = PathKind::Folder;
             }
             create(draft)
         }
-        ActWord::Copy | ActWord::Move => transfer(scene, draft, word),
-        ActWord::Rename | ActWord::ChangeExtension => rename(scene, draft),
-        ActWord::Archive => archive(scene, draft),
-        ActWord::Extract => extract(scene, draft),
-        ActWord::Delete if draft.printed.is_some() => without_lines(scene, draft),
+        ActWord::Copy | ActWord::Move => transfer(cx, draft, word),
+        ActWord::Rename | ActWord::ChangeExtension => rename(cx, draft),
+        ActWord::Archive => archive(cx, draft),
+        ActWord::Extract => extract(cx, draft),
+        ActWord::Delete if draft.printed.is_some() => without_lines(cx, draft),
         ActWord::Delete => {
-            let of = selected(scene, draft)?;
+            let of = selected(cx, draft)?;
             Ok(Step::Do(Act::Delete { of }))
         }
         ActWord::Replace if draft.printed.is_some() => {
             (draft.act, draft.printed) = (None, None);
-            super::text::build(scene, draft).map(Step::Ask)
+            super::text::build(cx, draft).map(Step::Ask)
         }
         ActWord::Replace => replace(draft),
     }
 }
 
-/// The selection of an act: as a question about it would find it.
-fn selected(scene: &mut Scene<'_>, draft: &mut Draft) -> Result<Query, Misfit> {
+/// The query for the files the act changes.
+fn selected(cx: &mut BuildContext<'_>, draft: &mut Draft) -> Result<Query, BuildError> {
     // "a file named x" is that one file, not every file of that name below.
     let names_one = draft.plural == Some(false)
         && draft.types.is_empty()
         && draft.superlative.is_none()
         && matches!(draft.preds.as_slice(), [Pred::Name(NameTest::Is(_))]);
     if names_one {
-        return Err(Misfit::Leftover);
+        return Err(BuildError::Leftover);
     }
-    let of = selection(scene, draft)?;
+    let of = selection(cx, draft)?;
     draft.act = None;
     // A folder goes with everything in it.
     if matches!(&of, Query::Paths { kind: Kind::Folder, .. }) {
@@ -55,54 +54,55 @@ fn selected(scene: &mut Scene<'_>, draft: &mut Draft) -> Result<Query, Misfit> {
     }
     match of.ty()? {
         crate::algebra::Ty::Files => Ok(of),
-        _ => Err(Misfit::Question { question: "this change", of: "what are no files" }),
+        _ => Err(BuildError::Question { question: "this change", of: "what are no files" }),
     }
 }
 
-/// "remove the empty lines from a.txt and print the result": nothing is removed on disk.
-fn without_lines(scene: &mut Scene<'_>, draft: &mut Draft) -> Result<Step, Misfit> {
+/// Builds the question for "remove the empty lines from a.txt and print the result"; nothing is changed on disk.
+fn without_lines(cx: &mut BuildContext<'_>, draft: &mut Draft) -> Result<Step, BuildError> {
     let says_which = draft.lines.is_some() && !draft.preds.is_empty() && !draft.loose;
     if !says_which || draft.once.is_some() {
-        return Err(Misfit::Leftover);
+        return Err(BuildError::Leftover);
     }
     let removed = Pred::All(std::mem::take(&mut draft.preds).into_iter().map(of_line).collect());
     draft.preds = vec![Pred::Not(Box::new(removed))];
     (draft.act, draft.printed) = (None, None);
-    super::text::build(scene, draft).map(Step::Ask)
+    super::text::build(cx, draft).map(Step::Ask)
 }
 
-fn create(draft: &mut Draft) -> Result<Step, Misfit> {
+/// Builds an act that creates files or folders.
+fn create(draft: &mut Draft) -> Result<Step, BuildError> {
     draft.act = None;
     let objects = std::mem::take(&mut draft.object);
     let folder = match std::mem::take(&mut draft.scope).as_slice() {
         [] => None,
         [folder] if objects.iter().all(|place| place.bare) => Some(folder.path.clone()),
-        _ => return Err(Misfit::Incomplete("in which folder")),
+        _ => return Err(BuildError::Incomplete("in which folder")),
     };
     let paths: Vec<String> = objects.iter().map(|place| inside(folder.as_deref(), place)).collect();
-    let all = |looks: Looks| !objects.is_empty() && objects.iter().all(|place| place.looks == looks);
-    if all(Looks::Folder) {
+    let all = |kind: PathKind| !objects.is_empty() && objects.iter().all(|place| place.kind == kind);
+    if all(PathKind::Folder) {
         // "an empty folder" is what a new one is.
         draft.preds.retain(|pred| !matches!(pred, Pred::MaxBytes(0) | Pred::EmptyFolder));
         return Ok(Step::Do(Act::CreateFolder { paths }));
     }
     match (objects.as_slice(), paths.as_slice()) {
-        ([], _) => Err(Misfit::Incomplete("the name of what is created")),
+        ([], _) => Err(BuildError::Incomplete("the name of what is created")),
         // "create an archive x.zip containing y" asks for no text.
-        ([place], _) if place.looks == Looks::File && is_archive(&place.path) => {
-            Err(Misfit::Incomplete("what is packed (“pack … into …”)"))
+        ([place], _) if place.kind == PathKind::File && is_archive(&place.path) => {
+            Err(BuildError::Incomplete("what is packed (“pack … into …”)"))
         }
-        ([place], [path]) if place.looks == Looks::File => {
+        ([place], [path]) if place.kind == PathKind::File => {
             let text = content(draft)?;
             Ok(Step::Do(Act::CreateFile { path: path.clone(), text }))
         }
-        ([place], _) => Err(Misfit::FolderOrFile { path: place.path.clone() }),
-        _ => Err(Misfit::Incomplete("one file at a time")),
+        ([place], _) => Err(BuildError::FolderOrFile { path: place.path.clone() }),
+        _ => Err(BuildError::Incomplete("one file at a time")),
     }
 }
 
-/// The text of a new file, with a line end.
-fn content(draft: &mut Draft) -> Result<String, Misfit> {
+/// The content of a new file, with a newline at its end.
+fn content(draft: &mut Draft) -> Result<String, BuildError> {
     let mut text = draft.text.take();
     let mut is_empty = false;
     for pred in std::mem::take(&mut draft.preds) {
@@ -113,37 +113,39 @@ fn content(draft: &mut Draft) -> Result<String, Misfit> {
         }
     }
     match text {
-        Some(_) if is_empty => Err(Misfit::Question { question: "text", of: "an empty file" }),
+        Some(_) if is_empty => Err(BuildError::Question { question: "text", of: "an empty file" }),
         Some(text) if text.ends_with('\n') => Ok(text),
         Some(text) => Ok(format!("{text}\n")),
         None => Ok(String::new()),
     }
 }
 
-fn transfer(scene: &mut Scene<'_>, draft: &mut Draft, word: ActWord) -> Result<Step, Misfit> {
-    let target = draft.target.take().ok_or(Misfit::Incomplete("where to"))?;
-    let of = selected(scene, draft)?;
+/// Builds a copy or a move.
+fn transfer(cx: &mut BuildContext<'_>, draft: &mut Draft, word: ActWord) -> Result<Step, BuildError> {
+    let target = draft.target.take().ok_or(BuildError::Incomplete("where to"))?;
+    let of = selected(cx, draft)?;
     let to = match target {
         TargetWord::Folder(place) => Target::Into(place.path),
         TargetWord::File(place) if is_one(&of) => Target::As(place.path),
-        TargetWord::Open(place) if place.looks == Looks::File && is_one(&of) => Target::As(place.path),
-        TargetWord::Open(place) if place.looks == Looks::Open => {
-            scene.notes.push(format!("{} is taken as a folder, made if it is not there", place.path));
+        TargetWord::Open(place) if place.kind == PathKind::File && is_one(&of) => Target::As(place.path),
+        TargetWord::Open(place) if place.kind == PathKind::Unknown => {
+            cx.notes.push(format!("{} is taken as a folder, made if it is not there", place.path));
             Target::Into(place.path)
         }
         TargetWord::Open(_) | TargetWord::File(_) => {
-            return Err(Misfit::Question { question: "a file as the place to put them", of: "several files" });
+            return Err(BuildError::Question { question: "a file as the place to put them", of: "several files" });
         }
-        TargetWord::There => Target::Into(there(scene)?),
+        TargetWord::There => Target::Into(there(cx)?),
     };
     Ok(Step::Do(if word == ActWord::Copy { Act::Copy { of, to } } else { Act::Move { of, to } }))
 }
 
-fn there(scene: &Scene<'_>) -> Result<String, Misfit> {
-    scene.antecedent.and_then(super::Antecedent::folder).map(str::to_owned).ok_or(Misfit::NothingBefore)
+/// The folder that "there" refers to.
+fn there(cx: &BuildContext<'_>) -> Result<String, BuildError> {
+    cx.antecedent.and_then(super::Antecedent::folder).map(str::to_owned).ok_or(BuildError::NothingBefore)
 }
 
-/// Whether a selection can hold one thing at most.
+/// Whether a selection has at most one element.
 fn is_one(of: &Query) -> bool {
     match of {
         Query::Paths { paths, .. } => paths.len() == 1,
@@ -155,17 +157,18 @@ fn is_one(of: &Query) -> bool {
     }
 }
 
-fn rename(scene: &mut Scene<'_>, draft: &mut Draft) -> Result<Step, Misfit> {
+/// Builds a renaming.
+fn rename(cx: &mut BuildContext<'_>, draft: &mut Draft) -> Result<Step, BuildError> {
     let changes_extension = draft.act == Some(ActWord::ChangeExtension);
     let target = draft.target.take();
     let change = draft.change.take();
     let replace = draft.replace.take();
-    let of = selected(scene, draft)?;
+    let of = selected(cx, draft)?;
     let change = match (change, replace, target) {
         (Some(change), None, None) => {
             let is_extension = matches!(change, NameChange::Extension(_));
             if changes_extension && !is_extension {
-                return Err(Misfit::Incomplete("the new extension"));
+                return Err(BuildError::Incomplete("the new extension"));
             }
             change
         }
@@ -173,20 +176,20 @@ fn rename(scene: &mut Scene<'_>, draft: &mut Draft) -> Result<Step, Misfit> {
         (None, None, Some(TargetWord::Open(place) | TargetWord::File(place))) => {
             new_name(&of, place, changes_extension)?
         }
-        _ => return Err(Misfit::Incomplete("the new name")),
+        _ => return Err(BuildError::Incomplete("the new name")),
     };
     Ok(Step::Do(Act::Rename { of, change }))
 }
 
-/// "to notes.md": a bare name, or a path in the same folder.
-fn new_name(of: &Query, place: Place, changes_extension: bool) -> Result<NameChange, Misfit> {
+/// The change of names for "to notes.md": a bare name, or a path in the same folder.
+fn new_name(of: &Query, place: Place, changes_extension: bool) -> Result<NameChange, BuildError> {
     let name = file_name(&place.path).unwrap_or_default().to_owned();
     if changes_extension {
         let plain = place.bare && name.chars().all(char::is_alphanumeric);
         return if plain {
             Ok(NameChange::Extension(name.to_ascii_lowercase()))
         } else {
-            Err(Misfit::Incomplete("the new extension"))
+            Err(BuildError::Incomplete("the new extension"))
         };
     }
     let same_folder = match of {
@@ -196,72 +199,76 @@ fn new_name(of: &Query, place: Place, changes_extension: bool) -> Result<NameCha
     if is_one(of) && (place.bare || same_folder) {
         Ok(NameChange::To(name))
     } else {
-        Err(Misfit::Incomplete("a new name without a folder, for one file"))
+        Err(BuildError::Incomplete("a new name without a folder, for one file"))
     }
 }
 
-fn archive(scene: &mut Scene<'_>, draft: &mut Draft) -> Result<Step, Misfit> {
-    let missing = Misfit::Incomplete("the archive's name, ending in .zip, .tar, .tgz or .tar.gz");
+/// Builds an act that packs files.
+fn archive(cx: &mut BuildContext<'_>, draft: &mut Draft) -> Result<Step, BuildError> {
+    let missing = BuildError::Incomplete("the archive's name, ending in .zip, .tar, .tgz or .tar.gz");
     let place = match draft.target.take() {
         Some(TargetWord::Open(place) | TargetWord::File(place)) => place,
         // "an archive of ~/x called x.zip".
-        None => named(scene, draft).ok_or(Misfit::Incomplete("the archive's name"))?,
+        None => named(cx, draft).ok_or(BuildError::Incomplete("the archive's name"))?,
         Some(_) => return Err(missing),
     };
     if !is_archive(&place.path) {
         return Err(missing);
     }
-    let of = selected(scene, draft)?;
+    let of = selected(cx, draft)?;
     Ok(Step::Do(Act::Archive { of, to: place.path }))
 }
 
-/// A name that was given to the archive, not asked of the files.
-fn named(scene: &Scene<'_>, draft: &mut Draft) -> Option<Place> {
+/// The archive's path, given as "called x.zip".
+fn named(cx: &BuildContext<'_>, draft: &mut Draft) -> Option<Place> {
     let [Pred::Name(NameTest::Is(name))] = draft.preds.as_slice() else { return None };
-    let place = scene.context.resolve(name)?;
+    let place = cx.context.resolve(name)?;
     draft.preds.clear();
     Some(place)
 }
 
-fn extract(scene: &mut Scene<'_>, draft: &mut Draft) -> Result<Step, Misfit> {
+/// Builds an act that unpacks archives.
+fn extract(cx: &mut BuildContext<'_>, draft: &mut Draft) -> Result<Step, BuildError> {
     let target = draft.target.take();
-    let of = selected(scene, draft)?;
+    let of = selected(cx, draft)?;
     let to = match target {
         Some(TargetWord::Folder(place)) => place.path,
-        Some(TargetWord::Open(place)) if place.looks != Looks::File => place.path,
-        Some(TargetWord::There) => there(scene)?,
-        Some(_) => return Err(Misfit::Question { question: "a file as the place to unpack into", of: "an archive" }),
-        None => beside(scene, &of)?,
+        Some(TargetWord::Open(place)) if place.kind != PathKind::File => place.path,
+        Some(TargetWord::There) => there(cx)?,
+        Some(_) => {
+            return Err(BuildError::Question { question: "a file as the place to unpack into", of: "an archive" });
+        }
+        None => beside(cx, &of)?,
     };
     Ok(Step::Do(Act::Extract { of, to }))
 }
 
-/// A folder beside the archive, named as it is.
-fn beside(scene: &mut Scene<'_>, of: &Query) -> Result<String, Misfit> {
-    let missing = Misfit::Incomplete("into which folder");
+/// The default destination of an archive: a folder of the same name beside it.
+fn beside(cx: &mut BuildContext<'_>, of: &Query) -> Result<String, BuildError> {
+    let missing = BuildError::Incomplete("into which folder");
     let Query::Paths { paths, kind: Kind::File } = of else { return Err(missing) };
     let [path] = paths.as_slice() else { return Err(missing) };
     let lower = path.to_ascii_lowercase();
     let ending = ARCHIVE_ENDINGS.iter().find(|ending| lower.ends_with(**ending)).ok_or(missing)?;
     let folder = path.get(..path.len() - ending.len()).unwrap_or(path).to_owned();
-    scene.notes.push(format!("no folder was named: {folder}, beside the archive, is meant"));
+    cx.notes.push(format!("no folder was named: {folder}, beside the archive, is meant"));
     Ok(folder)
 }
 
-/// "replace x with y in a.txt, written to b.txt": in place, nothing is replaced.
-fn replace(draft: &mut Draft) -> Result<Step, Misfit> {
-    let missing = Misfit::Incomplete("the new file the text goes to (“and save it as …”)");
+/// Builds a replacement that writes a new file; replacing in place is not supported.
+fn replace(draft: &mut Draft) -> Result<Step, BuildError> {
+    let missing = BuildError::Incomplete("the new file the text goes to (“and save it as …”)");
     draft.act = None;
-    let (find, with) = draft.replace.take().ok_or(Misfit::Incomplete("what is replaced with what"))?;
-    let place = draft.object.pop().filter(|_| draft.object.is_empty()).ok_or(Misfit::NoFile)?;
+    let (find, with) = draft.replace.take().ok_or(BuildError::Incomplete("what is replaced with what"))?;
+    let place = draft.object.pop().filter(|_| draft.object.is_empty()).ok_or(BuildError::NoFile)?;
     let folder = match std::mem::take(&mut draft.scope).as_slice() {
         [] => None,
         [folder] if place.bare => Some(folder.path.clone()),
-        _ => return Err(Misfit::NoFile),
+        _ => return Err(BuildError::NoFile),
     };
     let to = match draft.target.take() {
         Some(TargetWord::File(to)) => to,
-        Some(TargetWord::Open(to)) if to.looks == Looks::File => to,
+        Some(TargetWord::Open(to)) if to.kind == PathKind::File => to,
         _ => return Err(missing),
     };
     Ok(Step::Do(Act::Replace { path: inside(folder.as_deref(), &place), find, with, to: to.path }))

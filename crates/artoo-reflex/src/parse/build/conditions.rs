@@ -1,10 +1,11 @@
-//! The conditions on files, with what was said about letter case and whole words.
+//! Takes conditions on files out of a draft, and applies what was said about case and whole words.
 
 use super::super::draft::Draft;
-use super::Scene;
+use super::BuildContext;
 use crate::algebra::Pred;
 
-pub(super) fn predicates(scene: &mut Scene<'_>, draft: &mut Draft) -> Vec<Pred> {
+/// Takes the predicates on files out of the draft.
+pub(super) fn predicates(cx: &mut BuildContext<'_>, draft: &mut Draft) -> Vec<Pred> {
     let mut preds = std::mem::take(&mut draft.preds);
     draft.loose = false;
     let types = std::mem::take(&mut draft.types);
@@ -19,7 +20,7 @@ pub(super) fn predicates(scene: &mut Scene<'_>, draft: &mut Draft) -> Vec<Pred> 
         if let Some(ignore) = draft.ignore_case.take() {
             preds = preds.into_iter().map(|pred| with_case(pred, ignore)).collect();
         } else {
-            scene.notes.push("upper and lower case differ in the text looked for".to_owned());
+            cx.notes.push("upper and lower case differ in the text looked for".to_owned());
         }
     }
     if has_names
@@ -30,17 +31,17 @@ pub(super) fn predicates(scene: &mut Scene<'_>, draft: &mut Draft) -> Vec<Pred> 
         preds = preds.into_iter().map(in_any_case).collect();
     }
     if preds.iter().any(|pred| matches!(pred, Pred::Name(_))) {
-        scene.notes.push("upper and lower case differ in names".to_owned());
+        cx.notes.push("upper and lower case differ in names".to_owned());
     }
     preds
 }
 
-/// Whether a condition is (also) about content.
+/// Whether a predicate tests content.
 pub(super) fn has_content(pred: &Pred) -> bool {
     pred.has(&|property| matches!(property, Pred::Contains { .. } | Pred::Word { .. }))
 }
 
-/// The same with letter case counting or not.
+/// The predicate with case ignored, or not, in content.
 pub(super) fn with_case(pred: Pred, ignore_case: bool) -> Pred {
     pred.map(&|property| match property {
         Pred::Contains { text, .. } => Pred::Contains { text, ignore_case },
@@ -49,7 +50,7 @@ pub(super) fn with_case(pred: Pred, ignore_case: bool) -> Pred {
     })
 }
 
-/// The same with the text standing alone as a word.
+/// The predicate with texts in content as whole words.
 pub(super) fn as_word(pred: Pred) -> Pred {
     pred.map(&|property| match property {
         Pred::Contains { text, ignore_case } => Pred::Word { text, ignore_case },
@@ -57,7 +58,7 @@ pub(super) fn as_word(pred: Pred) -> Pred {
     })
 }
 
-/// The same with the letter case of names ignored.
+/// The predicate with case ignored in names.
 fn in_any_case(pred: Pred) -> Pred {
     pred.map(&|property| match property {
         Pred::Name(test) => Pred::NameIgnoringCase(test),

@@ -1,26 +1,22 @@
-//! Queries about files and folders.
-
-#![expect(
-    clippy::wildcard_enum_match_arm,
-    reason = "a condition or operator that is treated apart is named; every other is not"
-)]
+//! Builds queries about files and folders from features.
 
 use super::super::draft::{Ask, Draft};
 use super::conditions::predicates;
 use super::order::order;
 use super::tree::tree;
-use super::{Misfit, Scene};
+use super::{BuildContext, BuildError};
 use crate::algebra::{Function, GroupKey, Key, Kind, Order, Pred, Query, SortKey, Ty};
 use crate::concept::{Reference, Verb};
-use crate::place::{Looks, Place, file_name};
+use crate::place::{PathKind, Place, file_name};
 
-pub(super) fn build(scene: &mut Scene<'_>, draft: &mut Draft) -> Result<Query, Misfit> {
+/// Builds the query of a draft about files or folders.
+pub(super) fn build(cx: &mut BuildContext<'_>, draft: &mut Draft) -> Result<Query, BuildError> {
     let verb = draft.verb;
     // "the size of each folder" is that of the folders, not of the files by folder.
     if draft.group == Some(GroupKey::Folder) && draft.ask == Some(Ask::Size) && !draft.has_noun() {
-        return Err(Misfit::Leftover);
+        return Err(BuildError::Leftover);
     }
-    let of = selection(scene, draft)?;
+    let of = selection(cx, draft)?;
     draft.verb = None;
     if of.ty() == Ok(Ty::Processes) {
         return counted(draft, of);
@@ -35,43 +31,43 @@ pub(super) fn build(scene: &mut Scene<'_>, draft: &mut Draft) -> Result<Query, M
     let query = ask(draft, verb, of)?;
     // "sort the files" says nothing of how.
     if verb == Some(Verb::Sort) && !is_sorted(&query) {
-        return Err(Misfit::Incomplete("what decides the order"));
+        return Err(BuildError::Incomplete("what decides the order"));
     }
     Ok(query)
 }
 
-/// The files that are spoken of, ordered and limited.
-pub(super) fn selection(scene: &mut Scene<'_>, draft: &mut Draft) -> Result<Query, Misfit> {
+/// The query for the files a draft selects, sorted and limited.
+pub(super) fn selection(cx: &mut BuildContext<'_>, draft: &mut Draft) -> Result<Query, BuildError> {
     let of = if let Some(reference) = draft.reference.take() {
-        referred(scene, draft, reference)?
+        referred(cx, draft, reference)?
     } else if let Some(paths) = paths(draft) {
         paths
     } else {
-        tree(scene, draft)?
+        tree(cx, draft)?
     };
     if draft.group.is_some() {
         return Ok(of);
     }
-    order(scene, draft, of)
+    order(cx, draft, of)
 }
 
-/// "those", "the PDFs among them", "the largest one".
-fn referred(scene: &mut Scene<'_>, draft: &mut Draft, reference: Reference) -> Result<Query, Misfit> {
-    let before = scene.antecedent.and_then(super::Antecedent::selection).ok_or(Misfit::NothingBefore)?;
+/// The query for "those", "the PDFs among them", "the largest one".
+fn referred(cx: &mut BuildContext<'_>, draft: &mut Draft, reference: Reference) -> Result<Query, BuildError> {
+    let before = cx.antecedent.and_then(super::Antecedent::selection).ok_or(BuildError::NothingBefore)?;
     let kind_agrees = draft.noun.is_none_or(|kind| kind == before.kind() || before.kind() == Kind::Any);
     if !kind_agrees || reference == Reference::Again {
-        return Err(Misfit::Leftover);
+        return Err(BuildError::Leftover);
     }
     draft.noun = None;
     // "which is the largest", "the newest of them": one.
     if draft.plural.is_none() {
         draft.plural = Some(false);
     }
-    let preds = predicates(scene, draft);
+    let preds = predicates(cx, draft);
     Ok(Query::Filter { of: Box::new(before), keep: Pred::All(preds) }.normalise())
 }
 
-/// Things named one by one, without a word for what they hold.
+/// The query for files listed by path, if the draft lists some.
 fn paths(draft: &mut Draft) -> Option<Query> {
     let is_named = !draft.object.is_empty()
         && !draft.has_noun()
@@ -81,7 +77,7 @@ fn paths(draft: &mut Draft) -> Option<Query> {
     let asks = draft.act.is_some()
         || draft.field.is_some()
         || draft.object.len() > 1
-        || draft.object.iter().all(|place| place.looks == Looks::File);
+        || draft.object.iter().all(|place| place.kind == PathKind::File);
     let is_counted = matches!(draft.ask, Some(Ask::Count | Ask::CountThem | Ask::Number(Function::Any)));
     if !is_named || !asks || is_counted {
         return None;
@@ -94,8 +90,8 @@ fn paths(draft: &mut Draft) -> Option<Query> {
     draft.scope.clear();
     draft.plural = None;
     let objects = std::mem::take(&mut draft.object);
-    let all = |looks: Looks| objects.iter().all(|place| place.looks == looks);
-    let kind = match (all(Looks::File), all(Looks::Folder)) {
+    let all = |kind: PathKind| objects.iter().all(|place| place.kind == kind);
+    let kind = match (all(PathKind::File), all(PathKind::Folder)) {
         (true, _) => Kind::File,
         (_, true) => Kind::Folder,
         _ => Kind::Any,
@@ -103,7 +99,7 @@ fn paths(draft: &mut Draft) -> Option<Query> {
     Some(Query::Paths { paths: objects.iter().map(|place| inside(folder.as_deref(), place)).collect(), kind })
 }
 
-/// A path, or a bare name in a folder.
+/// The path of a place, or of a bare name within a folder.
 pub(super) fn inside(folder: Option<&str>, place: &Place) -> String {
     match folder {
         Some(folder) => {
@@ -113,27 +109,27 @@ pub(super) fn inside(folder: Option<&str>, place: &Place) -> String {
     }
 }
 
-/// What is neither sorted nor measured: counted, asked for, or listed.
-pub(super) fn counted(draft: &mut Draft, of: Query) -> Result<Query, Misfit> {
+/// Counts or lists, as the draft asks; for elements without a size.
+pub(super) fn counted(draft: &mut Draft, of: Query) -> Result<Query, BuildError> {
     let sorted = matches!(&of, Query::Sort { keys, .. } if keys.iter().any(|key| key.by != Key::Name));
     match draft.ask.take() {
         Some(Ask::Count | Ask::CountThem) if !sorted => Ok(aggregate(of, Function::Count)),
         Some(Ask::Number(Function::Any)) if !sorted => Ok(aggregate(of, Function::Any)),
-        Some(_) => Err(Misfit::Leftover),
+        Some(_) => Err(BuildError::Leftover),
         None => Ok(of),
     }
 }
 
-/// "per extension": counted or summed.
-fn grouped(draft: &mut Draft, of: Query) -> Result<Query, Misfit> {
-    let Some(by) = draft.group.take() else { return Err(Misfit::NothingAsked) };
+/// The query for "per extension": counts or sizes of groups.
+fn grouped(draft: &mut Draft, of: Query) -> Result<Query, BuildError> {
+    let Some(by) = draft.group.take() else { return Err(BuildError::NothingAsked) };
     let ranked = draft.superlative.take().is_some_and(|(key, _)| key == Key::Value);
     let function = match draft.ask.take() {
         Some(Ask::Count | Ask::CountThem) => Function::Count,
         Some(Ask::Size) => Function::TotalBytes,
         Some(Ask::Number(function)) => function,
         None if ranked => Function::Count,
-        _ => return Err(Misfit::Leftover),
+        _ => return Err(BuildError::Leftover),
     };
     draft.each = None;
     draft.total = None;
@@ -142,7 +138,7 @@ fn grouped(draft: &mut Draft, of: Query) -> Result<Query, Misfit> {
     Ok(ranked_groups(draft, groups, ranked, plural))
 }
 
-/// Groups in another order, or the first of them.
+/// Sorts and limits groups, as the draft asks.
 pub(super) fn ranked_groups(draft: &mut Draft, groups: Query, ranked: bool, plural: Option<bool>) -> Query {
     let sorted = match draft.sort.as_slice() {
         [(by @ (Key::Value | Key::Name), direction)] => {
@@ -161,12 +157,13 @@ pub(super) fn ranked_groups(draft: &mut Draft, groups: Query, ranked: bool, plur
     }
 }
 
+/// A query for a number.
 fn aggregate(of: Query, function: Function) -> Query {
     Query::Aggregate { of: Box::new(of), function }
 }
 
-/// Lists, counts or sums; what is ordered by size or time is shown with both.
-fn ask(draft: &mut Draft, verb: Option<Verb>, of: Query) -> Result<Query, Misfit> {
+/// Lists, counts or sums files, as the draft asks; files sorted by size or time are listed with both.
+fn ask(draft: &mut Draft, verb: Option<Verb>, of: Query) -> Result<Query, BuildError> {
     let kind = of.kind();
     let wants_details = draft.details.take().is_some();
     let in_bytes = draft.in_bytes.take();
@@ -187,7 +184,9 @@ fn ask(draft: &mut Draft, verb: Option<Verb>, of: Query) -> Result<Query, Misfit
         }
         // "the size of the 3 largest files": of each or of all is open.
         Some(Ask::Size) if matches!(&of, Query::Limit { count, .. } if *count > 1) && is_single && total.is_none() => {
-            Err(Misfit::Question { question: "one size", of: "several files (say “total size” or “sizes”)" })
+            Err(BuildError::Question {
+                question: "one size", of: "several files (say “total size” or “sizes”)"
+            })
         }
         Some(Ask::Size) if kind == Kind::Folder => {
             draft.each = None;
@@ -199,10 +198,10 @@ fn ask(draft: &mut Draft, verb: Option<Verb>, of: Query) -> Result<Query, Misfit
         Some(Ask::Size) if !is_sorted => Ok(aggregate(of, Function::TotalBytes)),
         Some(Ask::Number(function)) if !is_sorted => Ok(aggregate(of, function)),
         Some(Ask::WhenChanged) => Ok(details(of)),
-        Some(_) => Err(Misfit::Leftover),
+        Some(_) => Err(BuildError::Leftover),
         None if first_key == Some(Key::TotalSize) || (wants_details && kind == Kind::Folder) => Ok(sizes(of)),
         None if (measured || wants_details) && kind == Kind::File => Ok(details(of)),
-        None if wants_details => Err(Misfit::Question { question: "a size", of: "a folder" }),
+        None if wants_details => Err(BuildError::Question { question: "a size", of: "a folder" }),
         None => {
             draft.in_bytes = in_bytes;
             Ok(of)
@@ -210,10 +209,12 @@ fn ask(draft: &mut Draft, verb: Option<Verb>, of: Query) -> Result<Query, Misfit
     }
 }
 
+/// A query for files with sizes and dates.
 fn details(of: Query) -> Query {
     Query::Details { of: Box::new(of) }
 }
 
+/// Whether a query sorts its elements.
 fn is_sorted(query: &Query) -> bool {
     match query {
         Query::Sort { .. } => true,

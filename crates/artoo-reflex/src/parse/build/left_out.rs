@@ -1,13 +1,13 @@
-//! Folders that a search through the home folder, or through one above it, leaves out unless the request names them.
+//! Folders that a search of the home folder skips unless the request names them.
 
 use std::path::Path;
 
-use super::Scene;
+use super::BuildContext;
 use crate::algebra::Pred;
 
-/// Conditions that leave out the trash, caches and artoo's own data, as far as they exist below the roots.
-pub(super) fn left_out(scene: &mut Scene<'_>, roots: &[String]) -> Vec<Pred> {
-    let context = scene.context;
+/// Predicates that exclude the trash, caches and artoo's own data, where they exist below the roots.
+pub(super) fn left_out(cx: &mut BuildContext<'_>, roots: &[String]) -> Vec<Pred> {
+    let context = cx.context;
     let variable = |name: &str| context.fs.variable(name).and_then(|value| String::from_utf8(value).ok());
     let set_or = |name: &str, usual: &str| variable(name).unwrap_or_else(|| usual.to_owned());
     let mut places = vec![
@@ -24,7 +24,7 @@ pub(super) fn left_out(scene: &mut Scene<'_>, roots: &[String]) -> Vec<Pred> {
     let mut left_out: Vec<String> = places.iter().filter_map(|place| context.resolve(place)).map(|p| p.path).collect();
     left_out.retain(|place| is_below(place) && context.is_folder(place));
     if !left_out.is_empty() {
-        scene.notes.push(format!("the trash, caches and artoo's own data are left out: {}", left_out.join(", ")));
+        cx.notes.push(format!("the trash, caches and artoo's own data are left out: {}", left_out.join(", ")));
     }
     left_out.into_iter().map(|place| Pred::Not(Box::new(Pred::Inside(place)))).collect()
 }

@@ -1,29 +1,25 @@
-//! Questions about the machine: facts, disks, processes.
-
-#![expect(
-    clippy::wildcard_enum_match_arm,
-    reason = "a condition that reads differently of a process is named; every other is not"
-)]
+//! Builds questions about the machine from features: facts, disks, processes.
 
 use super::super::draft::{Ask, Draft};
 use super::files::counted;
 use super::order::order;
-use super::{Misfit, Scene};
+use super::{BuildContext, BuildError};
 use crate::algebra::{Depth, Fact, Function, Kind, NameTest, Pred, Query, Ty};
 use crate::concept::Disk;
-use crate::place::Looks;
+use crate::place::PathKind;
 
-pub(super) fn fact(scene: &mut Scene<'_>, draft: &mut Draft) -> Result<Query, Misfit> {
+/// Builds the query for a fact.
+pub(super) fn fact(cx: &mut BuildContext<'_>, draft: &mut Draft) -> Result<Query, BuildError> {
     let fact = match (draft.fact.take(), draft.disk.take()) {
-        (Some(Fact::Program { name }), None) if scene.context.fs.variable("PATH").is_some() => {
-            return program(scene, draft, &name);
+        (Some(Fact::Program { name }), None) if cx.context.fs.variable("PATH").is_some() => {
+            return program(cx, draft, &name);
         }
         (Some(fact), None) => fact,
-        (None, Some(disk)) => of_disk(scene, draft, disk)?,
-        _ => return Err(Misfit::Leftover),
+        (None, Some(disk)) => of_disk(cx, draft, disk)?,
+        _ => return Err(BuildError::Leftover),
     };
     if fact.ty() == Ty::Lines {
-        return super::text::of_fact(scene, draft, fact);
+        return super::text::of_fact(cx, draft, fact);
     }
     // "how many processors" asks what the fact is.
     if fact == Fact::Processors && draft.ask == Some(Ask::Count) {
@@ -37,37 +33,37 @@ pub(super) fn fact(scene: &mut Scene<'_>, draft: &mut Draft) -> Result<Query, Mi
     Ok(Query::System { fact })
 }
 
-/// A program in the folders of the person's own search path, which programs that artoo starts don't get.
-fn program(scene: &mut Scene<'_>, draft: &mut Draft, name: &str) -> Result<Query, Misfit> {
-    let path = scene.context.fs.variable("PATH").unwrap_or_default();
+/// The query for a program in the folders of the user's `PATH`, which programs started by artoo don't get.
+fn program(cx: &mut BuildContext<'_>, draft: &mut Draft, name: &str) -> Result<Query, BuildError> {
+    let path = cx.context.fs.variable("PATH").unwrap_or_default();
     let folders = String::from_utf8_lossy(&path).into_owned();
     let mut roots: Vec<String> = folders.split(':').map(str::to_owned).collect();
-    roots.retain(|folder| scene.context.is_folder(folder));
-    let first = roots.iter().find(|folder| scene.context.on_disk(&format!("{folder}/{name}")) == Some(Looks::File));
+    roots.retain(|folder| cx.context.is_folder(folder));
+    let first = roots.iter().find(|folder| cx.context.on_disk(&format!("{folder}/{name}")) == Some(PathKind::File));
     if let Some(first) = first.cloned() {
         roots = vec![first];
     } else if draft.ask.is_none() {
-        return Err(Misfit::NoProgram { name: name.to_owned() });
+        return Err(BuildError::NoProgram { name: name.to_owned() });
     }
     draft.verb = None;
-    scene.notes.push("looked for in the folders of your own search path (PATH)".to_owned());
+    cx.notes.push("looked for in the folders of your own search path (PATH)".to_owned());
     let tree = Query::Tree { roots, depth: Depth::Direct, hidden: true, kind: Kind::Any };
     let of = Query::Filter { of: Box::new(tree), keep: Pred::Name(NameTest::Is(name.to_owned())) };
     counted(draft, of)
 }
 
-/// The file system that holds a place; the current folder's where none is named.
-fn of_disk(scene: &mut Scene<'_>, draft: &mut Draft, disk: Disk) -> Result<Fact, Misfit> {
+/// The fact about the file system that contains a place; the current folder if none is named.
+fn of_disk(cx: &mut BuildContext<'_>, draft: &mut Draft, disk: Disk) -> Result<Fact, BuildError> {
     let named = match (draft.scope.as_slice(), draft.object.as_slice()) {
         ([place], []) | ([], [place]) => Some(place.path.clone()),
         ([], []) => None,
-        _ => return Err(Misfit::Leftover),
+        _ => return Err(BuildError::Leftover),
     };
     draft.scope.clear();
     draft.object.clear();
     let path = named.unwrap_or_else(|| {
-        let cwd = scene.context.environment.cwd.clone();
-        scene.notes.push(match disk {
+        let cwd = cx.context.environment.cwd.clone();
+        cx.notes.push(match disk {
             Disk::OfFolder => format!("no place was named: {cwd} is meant"),
             _ => format!("no place was named: the disk that holds {cwd} is meant"),
         });
@@ -86,17 +82,18 @@ fn of_disk(scene: &mut Scene<'_>, draft: &mut Draft, disk: Disk) -> Result<Fact,
     })
 }
 
-pub(super) fn processes(scene: &mut Scene<'_>, draft: &mut Draft) -> Result<Query, Misfit> {
+/// Builds the query for processes.
+pub(super) fn processes(cx: &mut BuildContext<'_>, draft: &mut Draft) -> Result<Query, BuildError> {
     draft.processes = None;
     let preds = std::mem::take(&mut draft.preds).into_iter().map(of_process).collect();
     draft.loose = false;
     let mut of = Query::Filter { of: Box::new(Query::Processes), keep: Pred::All(preds) }.normalise();
-    of = order(scene, draft, of)?;
+    of = order(cx, draft, of)?;
     draft.verb = None;
     counted(draft, of)
 }
 
-/// "processes containing x": in their name.
+/// A condition on content as one on a process name, for "processes containing x".
 fn of_process(pred: Pred) -> Pred {
     match pred {
         Pred::Contains { text, ignore_case: false } => Pred::Name(crate::algebra::NameTest::Has(text)),

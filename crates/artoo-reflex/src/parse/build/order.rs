@@ -1,14 +1,14 @@
-//! Order and number of a selection: superlatives, keys, the first ones, the second one.
+//! Applies sort order and limit: superlatives, sort keys, "the first 5", "the second".
 
 use super::super::draft::{Ask, Draft};
-use super::{Misfit, Scene};
+use super::{BuildContext, BuildError};
 use crate::algebra::{Key, Kind, Order, Query, SortKey, Ty};
 
-/// Files shown where a request says "the largest files" without a number.
+/// Number of files for "the largest files" without a number.
 const FILES_WITHOUT_A_NUMBER: u64 = 10;
 
-/// Sorts and limits: by a superlative, by "sorted by …", or (for "5 files") by path.
-pub(super) fn order(scene: &mut Scene<'_>, draft: &mut Draft, of: Query) -> Result<Query, Misfit> {
+/// Sorts and limits a query as the draft says.
+pub(super) fn order(cx: &mut BuildContext<'_>, draft: &mut Draft, of: Query) -> Result<Query, BuildError> {
     let plural = draft.plural.take();
     let is_folder = of.kind() == Kind::Folder;
     let of_kind = |key: Key| if key == Key::Size && is_folder { Key::TotalSize } else { key };
@@ -26,16 +26,16 @@ pub(super) fn order(scene: &mut Scene<'_>, draft: &mut Draft, of: Query) -> Resu
             (Some(count), _) => count,
             (None, Some(false)) => 1,
             (None, Some(true) | None) if matches!(draft.ask, Some(Ask::Count | Ask::CountThem)) => {
-                return Err(Misfit::Question { question: "a count", of: "the first of an order" });
+                return Err(BuildError::Question { question: "a count", of: "the first of an order" });
             }
             (None, Some(true) | None) => {
-                scene.notes.push(format!("no number was named: the first {FILES_WITHOUT_A_NUMBER} are shown"));
+                cx.notes.push(format!("no number was named: the first {FILES_WITHOUT_A_NUMBER} are shown"));
                 FILES_WITHOUT_A_NUMBER
             }
         };
         return Ok(limited(sorted, 0, count));
     }
-    let keys = keys(scene, draft)?;
+    let keys = keys(cx, draft)?;
     let has_keys = !keys.is_empty();
     let keys = keys.into_iter().map(|key| SortKey { by: of_kind(key.by), order: key.order }).collect();
     let ordered = if has_keys { sorted(of, keys) } else { of };
@@ -44,17 +44,17 @@ pub(super) fn order(scene: &mut Scene<'_>, draft: &mut Draft, of: Query) -> Resu
         (Some(nth), None) => (nth.saturating_sub(1), 1),
         (None, Some(count)) => (0, count),
         (None, None) => return Ok(ordered),
-        (Some(_), Some(_)) => return Err(Misfit::Leftover),
+        (Some(_), Some(_)) => return Err(BuildError::Leftover),
     };
     if is_ordered || ordered.ty() != Ok(Ty::Files) {
         return Ok(limited(ordered, skip, count));
     }
-    scene.notes.push("no order was named: in the order of paths".to_owned());
+    cx.notes.push("no order was named: in the order of paths".to_owned());
     Ok(limited(sorted(ordered, vec![SortKey { by: Key::Path, order: Order::Ascending }]), skip, count))
 }
 
-/// The keys of an order with their directions.
-pub(super) fn keys(scene: &mut Scene<'_>, draft: &mut Draft) -> Result<Vec<SortKey>, Misfit> {
+/// The sort keys of the draft with their directions.
+pub(super) fn keys(cx: &mut BuildContext<'_>, draft: &mut Draft) -> Result<Vec<SortKey>, BuildError> {
     draft.fix_order();
     let mut keys = Vec::new();
     for (by, direction) in std::mem::take(&mut draft.sort) {
@@ -68,21 +68,23 @@ pub(super) fn keys(scene: &mut Scene<'_>, draft: &mut Draft) -> Result<Vec<SortK
                 Key::Numeric => (Order::Ascending, "smallest first"),
                 Key::Length => (Order::Ascending, "shortest first"),
             };
-            scene.notes.push(format!("no direction was named: {word}"));
+            cx.notes.push(format!("no direction was named: {word}"));
             order
         });
         keys.push(SortKey { by, order });
     }
     if draft.order.is_some() {
-        return Err(Misfit::Leftover);
+        return Err(BuildError::Leftover);
     }
     Ok(keys)
 }
 
+/// Sorts a query by these keys.
 fn sorted(of: Query, keys: Vec<SortKey>) -> Query {
     Query::Sort { of: Box::new(of), keys }
 }
 
+/// Limits a sorted query as the draft says.
 fn limited(of: Query, skip: u64, count: u64) -> Query {
     Query::Limit { of: Box::new(of), skip, count }
 }

@@ -1,45 +1,45 @@
-//! Tables in text files: what separates their columns and whether they begin with a heading, read from the file.
+//! Detects column separators and headings of tables by reading the file.
 
 use std::io::Read as _;
 use std::path::Path;
 
-use super::{Misfit, Scene};
+use super::{BuildContext, BuildError};
 use crate::algebra::{Part, Pred, Query, Separator};
 
-/// Most bytes of a file that are read to learn its form.
+/// Maximum number of bytes read to detect the form of a file.
 const SAMPLE_MAX_BYTES: u64 = 1 << 20;
 
-/// Signs that separate columns, with their names.
+/// Column separators with their names.
 const SEPARATORS: [(&str, &str); 4] = [(",", "commas"), (";", "semicolons"), ("\t", "tabs"), ("|", "vertical bars")];
 
-/// The first whole lines of a file that exists, empty ones left out.
-fn sample(scene: &Scene<'_>, path: &str) -> Option<Vec<String>> {
+/// The first complete lines of an existing file, without empty ones.
+fn sample(cx: &BuildContext<'_>, path: &str) -> Option<Vec<String>> {
     let mut bytes = Vec::new();
-    scene.context.fs.open(Path::new(path)).ok()?.take(SAMPLE_MAX_BYTES).read_to_end(&mut bytes).ok()?;
+    cx.context.fs.open(Path::new(path)).ok()?.take(SAMPLE_MAX_BYTES).read_to_end(&mut bytes).ok()?;
     let text = String::from_utf8_lossy(&bytes);
     let is_cut = bytes.len() as u64 == SAMPLE_MAX_BYTES;
     let whole = if is_cut { text.rsplit_once('\n').map_or("", |(whole, _)| whole) } else { &text };
     Some(whole.lines().filter(|line| !line.trim().is_empty()).map(str::to_owned).collect())
 }
 
-/// Whether a file that exists holds something else than text.
-pub(super) fn is_binary(scene: &Scene<'_>, path: &str) -> bool {
-    sample(scene, path).is_some_and(|lines| {
+/// Whether an existing file is not text.
+pub(super) fn is_binary(cx: &BuildContext<'_>, path: &str) -> bool {
+    sample(cx, path).is_some_and(|lines| {
         let characters = || lines.iter().flat_map(|line| line.chars());
         let strange = characters().filter(|c| *c == char::REPLACEMENT_CHARACTER).count();
         characters().any(|c| c == '\0') || strange * 10 > characters().count()
     })
 }
 
-/// What separates the columns: as the file has it on every line, else as its name says.
-pub(super) fn separator(scene: &Scene<'_>, source: &Query) -> Result<(Separator, &'static str), Misfit> {
+/// The column separator: found on every line of the file, else guessed from its name.
+pub(super) fn separator(cx: &BuildContext<'_>, source: &Query) -> Result<(Separator, &'static str), BuildError> {
     let path = if let Query::TextFile { path } = source { path.as_str() } else { "" };
     let usual = match path.to_ascii_lowercase().rsplit('.').next() {
         Some("csv") => Some((",", "commas")),
         Some("tsv") => Some(("\t", "tabs")),
         _ => None,
     };
-    let lines = sample(scene, path).unwrap_or_default();
+    let lines = sample(cx, path).unwrap_or_default();
     let count = |line: &String, sign: &str| line.matches(sign).count();
     let is_on_each = |sign: &str| {
         lines.iter().all(|line| {
@@ -54,27 +54,32 @@ pub(super) fn separator(scene: &Scene<'_>, source: &Query) -> Result<(Separator,
         ([(sign, said)], None) if !has_blanks => Ok((Separator::Text((*sign).to_owned()), said)),
         (_, None) => Ok((Separator::Whitespace, "white space")),
         (_, Some((sign, said))) if is_plain => Ok((Separator::Text(sign.to_owned()), said)),
-        _ => Err(Misfit::Incomplete("what separates the columns (“separated by ';'”): the lines of this table differ")),
+        _ => Err(BuildError::Incomplete(
+            "what separates the columns (“separated by ';'”): the lines of this table differ",
+        )),
     }
 }
 
-/// The rows of a table: its lines without a heading and without empty lines.
-pub(super) fn rows(scene: &mut Scene<'_>, source: Query, keep: &mut Vec<Pred>) -> Result<Query, Misfit> {
+/// The lines of a table without its heading and empty lines.
+pub(super) fn rows(cx: &mut BuildContext<'_>, source: Query, keep: &mut Vec<Pred>) -> Result<Query, BuildError> {
     let Query::TextFile { path } = &source else { return Ok(source) };
     let lower = path.to_ascii_lowercase();
     if !lower.ends_with(".csv") && !lower.ends_with(".tsv") {
         return Ok(source);
     }
-    let lines = sample(scene, path).unwrap_or_default();
+    let lines = sample(cx, path).unwrap_or_default();
     if lines.iter().any(|line| line.matches('"').count() % 2 == 1) {
-        return Err(Misfit::Question { question: "the number of rows", of: "a table with line breaks in its fields" });
+        return Err(BuildError::Question {
+            question: "the number of rows",
+            of: "a table with line breaks in its fields",
+        });
     }
     keep.push(Pred::Not(Box::new(Pred::Blank)));
     let is_number = |field: &str| field.trim_matches([' ', '"']).parse::<f64>().is_ok();
     if lines.first().is_some_and(|line| line.split([',', ';', '\t']).any(is_number)) {
-        scene.notes.push("the first line holds a number, so it is a row and no heading".to_owned());
+        cx.notes.push("the first line holds a number, so it is a row and no heading".to_owned());
         return Ok(source);
     }
-    scene.notes.push("the first line is a heading and not counted; nor are empty lines".to_owned());
+    cx.notes.push("the first line is a heading and not counted; nor are empty lines".to_owned());
     Ok(Query::Part { of: Box::new(source), part: Part::From(2) })
 }

@@ -1,29 +1,25 @@
-//! Queries about lines of text: of one file, of many, of two.
-
-#![expect(
-    clippy::wildcard_enum_match_arm,
-    reason = "lines that stand for themselves are named; every other is handled behind"
-)]
+//! Builds queries about lines of text from features.
 
 use super::super::draft::{Ask, Draft, LinesWanted, Once, of_line};
 use super::conditions::{as_word, has_content, with_case};
 use super::files::{inside, ranked_groups, selection};
 use super::order::keys;
-use super::{Misfit, Scene, field_of_lines, table};
+use super::{BuildContext, BuildError, field_of_lines, table};
 use crate::algebra::{
     Fact, Function, GroupKey, Key, Kind, NameChange, Order, Part, Pred, Query, Relation, Rewrite, Separator, SortKey,
     Ty,
 };
 use crate::concept::Verb;
-use crate::place::{Looks, Place, is_archive};
+use crate::place::{PathKind, Place, is_archive};
 
-/// Whether a number is made of lines.
+/// Whether a function computes a number from lines.
 pub(super) fn is_of_lines(function: Function) -> bool {
     use Function::{Average, Characters, Maximum, Minimum, Sum, Words};
     matches!(function, Words | Characters | Sum | Average | Minimum | Maximum)
 }
 
-pub(super) fn build(scene: &mut Scene<'_>, draft: &mut Draft) -> Result<Query, Misfit> {
+/// Builds the query of a draft about text.
+pub(super) fn build(cx: &mut BuildContext<'_>, draft: &mut Draft) -> Result<Query, BuildError> {
     let mut keep = conditions(draft);
     let rows = draft.lines.take_if(|lines| *lines == LinesWanted::Rows).is_some();
     if rows {
@@ -35,11 +31,11 @@ pub(super) fn build(scene: &mut Scene<'_>, draft: &mut Draft) -> Result<Query, M
         draft.lines = Some(LinesWanted::All);
     }
     if draft.each.is_some() {
-        return each(scene, draft, &keep);
+        return each(cx, draft, &keep);
     }
     // "files in ~/a but not in ~/b" speaks of no lines.
     if draft.relation.is_some() && draft.has_noun() && draft.lines.is_none() {
-        return Err(Misfit::Leftover);
+        return Err(BuildError::Leftover);
     }
     let speaks_of_many = draft.has_noun() || draft.reference.is_some();
     let names_second = draft.relation.is_some() && draft.object.len() == if speaks_of_many { 1 } else { 2 };
@@ -56,9 +52,9 @@ pub(super) fn build(scene: &mut Scene<'_>, draft: &mut Draft) -> Result<Query, M
     }
     // "a.txt and b.txt in ~/x": the folder holds both.
     let folder = if let [folder] = draft.scope.as_slice() { Some(folder.path.clone()) } else { None };
-    let mut source = source(scene, draft, !keep.is_empty())?;
+    let mut source = source(cx, draft, !keep.is_empty())?;
     if rows && draft.ask == Some(Ask::Count) {
-        source = table::rows(scene, source, &mut keep)?;
+        source = table::rows(cx, source, &mut keep)?;
     }
     let verb = draft.verb.take();
     let mut text = Query::Filter { of: Box::new(source), keep: Pred::All(keep) };
@@ -66,7 +62,7 @@ pub(super) fn build(scene: &mut Scene<'_>, draft: &mut Draft) -> Result<Query, M
     if matches!(&text, Query::Compare { relation: Relation::Identical | Relation::Difference, .. }) {
         return Ok(text);
     }
-    text = fields(scene, draft, text)?;
+    text = fields(cx, draft, text)?;
     if let Some((find, with)) = draft.replace.take() {
         text = Query::Replace { of: Box::new(text), find, with };
     }
@@ -78,7 +74,7 @@ pub(super) fn build(scene: &mut Scene<'_>, draft: &mut Draft) -> Result<Query, M
     // Each once, or counted: of what is written, not of the lines as they were.
     let is_part = matches!(draft.lines, Some(LinesWanted::Part(_)));
     if !is_part {
-        text = rewritten(scene, draft, text)?;
+        text = rewritten(cx, draft, text)?;
     }
     text = match draft.once.take() {
         Some(Once::Unique) => Query::Unique { of: Box::new(text) },
@@ -88,32 +84,32 @@ pub(super) fn build(scene: &mut Scene<'_>, draft: &mut Draft) -> Result<Query, M
     if let Some(groups) = frequencies(draft, &text)? {
         return Ok(groups);
     }
-    text = ordered(scene, draft, verb, text)?;
+    text = ordered(cx, draft, verb, text)?;
     text = part(draft, text)?;
     if is_part {
-        text = rewritten(scene, draft, text)?;
+        text = rewritten(cx, draft, text)?;
     }
     if draft.numbered.take().is_some() {
         text = Query::Numbered { of: Box::new(text) };
     }
     let asked = number(draft, verb, text)?;
-    legible(scene, asked)
+    legible(cx, asked)
 }
 
-/// What is shown as text must be text.
-fn legible(scene: &Scene<'_>, asked: Query) -> Result<Query, Misfit> {
+/// An error if a binary file would be shown as text.
+fn legible(cx: &BuildContext<'_>, asked: Query) -> Result<Query, BuildError> {
     match asked.source() {
-        Query::TextFile { path } if asked.ty() == Ok(Ty::Lines) && table::is_binary(scene, path) => {
-            Err(Misfit::Question { question: "its text", of: "a file that holds something else than text" })
+        Query::TextFile { path } if asked.ty() == Ok(Ty::Lines) && table::is_binary(cx, path) => {
+            Err(BuildError::Question { question: "its text", of: "a file that holds something else than text" })
         }
         _ => Ok(asked),
     }
 }
 
-/// The text held against that of a second file, where two are spoken of.
-fn compared(draft: &mut Draft, text: Query, second: Option<Place>, folder: Option<&str>) -> Result<Query, Misfit> {
+/// The comparison with a second file, if the draft has one.
+fn compared(draft: &mut Draft, text: Query, second: Option<Place>, folder: Option<&str>) -> Result<Query, BuildError> {
     let Some(relation) = draft.relation.take() else { return Ok(text) };
-    let second = second.ok_or(Misfit::Incomplete("which two files"))?;
+    let second = second.ok_or(BuildError::Incomplete("which two files"))?;
     let with = Box::new(Query::TextFile { path: inside(folder.filter(|_| second.bare), &second) });
     if matches!(relation, Relation::Identical | Relation::Difference) {
         draft.lines = None;
@@ -121,22 +117,22 @@ fn compared(draft: &mut Draft, text: Query, second: Option<Place>, folder: Optio
     Ok(Query::Compare { of: Box::new(text), with, relation })
 }
 
-/// "sorted in reverse order".
-fn in_descending_order(draft: &mut Draft) -> Result<(), Misfit> {
+/// Sets descending order, for "sorted in reverse order".
+fn in_descending_order(draft: &mut Draft) -> Result<(), BuildError> {
     if draft.order.replace(Order::Descending).is_some() {
-        return Err(Misfit::Leftover);
+        return Err(BuildError::Leftover);
     }
     Ok(())
 }
 
-/// "occurrences of 'x'", "in upper case", "last line first", "wrapped at 40 characters".
-fn rewritten(scene: &mut Scene<'_>, draft: &mut Draft, text: Query) -> Result<Query, Misfit> {
+/// Adds the transformations of the draft: "occurrences of 'x'", "in upper case", "wrapped at 40 characters".
+fn rewritten(cx: &mut BuildContext<'_>, draft: &mut Draft, text: Query) -> Result<Query, BuildError> {
     let mut text = text;
     if let Some((wanted, whole_word)) = draft.matches.take() {
         let ignore_case = draft.ignore_case.take().unwrap_or(false);
         let whole_word = whole_word || draft.whole_word.take().is_some();
         if !whole_word {
-            scene.notes.push(format!("“{wanted}” counts within longer words too"));
+            cx.notes.push(format!("“{wanted}” counts within longer words too"));
         }
         text = Query::Matches { of: Box::new(text), text: wanted, ignore_case, whole_word };
     }
@@ -152,15 +148,15 @@ fn rewritten(scene: &mut Scene<'_>, draft: &mut Draft, text: Query) -> Result<Qu
     };
     for how in [cased, draft.rewrite.take()].into_iter().flatten() {
         // What parts the fields of a table is no white space.
-        if how == Rewrite::LastField && table::separator(scene, text.source())?.0 != Separator::Whitespace {
-            return Err(Misfit::Incomplete("the column's number"));
+        if how == Rewrite::LastField && table::separator(cx, text.source())?.0 != Separator::Whitespace {
+            return Err(BuildError::Incomplete("the column's number"));
         }
         text = Query::Rewritten { of: Box::new(text), how };
     }
     Ok(text)
 }
 
-/// Whether these are names of files, not a file's own text.
+/// Whether the lines are file names rather than content.
 fn is_names(text: &Query) -> bool {
     match text {
         Query::Names { .. } => true,
@@ -169,28 +165,28 @@ fn is_names(text: &Query) -> bool {
     }
 }
 
-/// "how many lines does each file have", "how often does each word occur".
-fn each(scene: &mut Scene<'_>, draft: &mut Draft, keep: &[Pred]) -> Result<Query, Misfit> {
+/// The query for "how many lines does each file have" or "how often does each word occur".
+fn each(cx: &mut BuildContext<'_>, draft: &mut Draft, keep: &[Pred]) -> Result<Query, BuildError> {
     let wanted = draft.lines.and_then(field_of_lines);
     let frequency = draft.ask == Some(Ask::Count) && !draft.has_noun() && draft.object.len() == 1;
     if frequency && keep.is_empty() {
         draft.each = None;
         draft.group = Some(GroupKey::Text);
-        return build(scene, draft);
+        return build(cx, draft);
     }
     match (draft.ask.take(), wanted) {
         (Some(Ask::Count), Some(field)) if keep.is_empty() => {
             draft.lines = None;
             draft.each = None;
             draft.verb = None;
-            let of = selection(scene, draft)?;
+            let of = selection(cx, draft)?;
             Ok(Query::Field { of: Box::new(of), field })
         }
-        _ => Err(Misfit::Leftover),
+        _ => Err(BuildError::Leftover),
     }
 }
 
-/// Takes the conditions on lines out of the draft.
+/// Takes the predicates on lines out of the draft.
 fn conditions(draft: &mut Draft) -> Vec<Pred> {
     let mut keep = Vec::new();
     // Of names, all that is said is said of the files.
@@ -225,11 +221,11 @@ fn conditions(draft: &mut Draft) -> Vec<Pred> {
     keep
 }
 
-/// The lines spoken of: of what was spoken of before, of one file, of an archive, of many files.
-fn source(scene: &mut Scene<'_>, draft: &mut Draft, has_match: bool) -> Result<Query, Misfit> {
+/// The query for the lines: of an earlier result, one file, an archive, or several files.
+fn source(cx: &mut BuildContext<'_>, draft: &mut Draft, has_match: bool) -> Result<Query, BuildError> {
     let wants_entries = draft.lines == Some(LinesWanted::Entries);
     if draft.reference.is_some() {
-        let before = scene.antecedent.and_then(super::Antecedent::selection).ok_or(Misfit::NothingBefore)?;
+        let before = cx.antecedent.and_then(super::Antecedent::selection).ok_or(BuildError::NothingBefore)?;
         if before.ty() == Ok(Ty::Lines) && !draft.has_noun() {
             draft.reference = None;
             draft.plural = None;
@@ -244,7 +240,7 @@ fn source(scene: &mut Scene<'_>, draft: &mut Draft, has_match: bool) -> Result<Q
             draft.noun = Some(Kind::File);
         }
         let once = draft.once.take();
-        let of = selection(scene, draft)?;
+        let of = selection(cx, draft)?;
         draft.once = once;
         return Ok(Query::Names { of: Box::new(of), part });
     }
@@ -254,7 +250,7 @@ fn source(scene: &mut Scene<'_>, draft: &mut Draft, has_match: bool) -> Result<Q
         && draft.types.is_empty()
         && !draft.object.is_empty()
     {
-        return Err(Misfit::Leftover);
+        return Err(BuildError::Leftover);
     }
     let is_many = draft.has_noun() || draft.reference.is_some() || draft.object.len() > 1;
     if is_many && !wants_entries {
@@ -264,7 +260,7 @@ fn source(scene: &mut Scene<'_>, draft: &mut Draft, has_match: bool) -> Result<Q
         let of_lines = superlative.is_some() || draft.group == Some(GroupKey::Text);
         let limit = if of_lines { draft.limit.take() } else { None };
         let (group, order) = (draft.group.take(), draft.order.take());
-        let of = selection(scene, draft)?;
+        let of = selection(cx, draft)?;
         draft.order = order;
         (draft.plural, draft.sort, draft.group) = (plural.filter(|_| superlative.is_some()), sort, group);
         (draft.superlative, draft.limit) = (superlative, limit.or(draft.limit));
@@ -282,7 +278,7 @@ fn source(scene: &mut Scene<'_>, draft: &mut Draft, has_match: bool) -> Result<Q
     match draft.lines {
         Some(LinesWanted::Entries) => {
             if !is_archive(&path) {
-                return Err(Misfit::Question { question: "what is packed in it", of: "a file that is no archive" });
+                return Err(BuildError::Question { question: "what is packed in it", of: "a file that is no archive" });
             }
             draft.lines = None;
             Ok(Query::ArchiveEntries { path })
@@ -295,47 +291,47 @@ fn source(scene: &mut Scene<'_>, draft: &mut Draft, has_match: bool) -> Result<Q
     }
 }
 
-/// The file whose lines are meant: named with or without "in", perhaps with its folder apart.
-fn path(draft: &mut Draft, has_match: bool) -> Result<String, Misfit> {
+/// The path of the file whose lines are meant.
+fn path(draft: &mut Draft, has_match: bool) -> Result<String, BuildError> {
     let says_lines = draft.lines.is_some() || draft.column.is_some() || draft.relation.is_some();
     match (draft.object.as_slice(), draft.scope.as_slice()) {
-        ([file], [folder]) if file.bare && folder.looks != Looks::File => {
+        ([file], [folder]) if file.bare && folder.kind != PathKind::File => {
             let path = inside(Some(&folder.path), file);
             draft.object.clear();
             draft.scope.clear();
             Ok(path)
         }
-        ([place], []) if place.looks == Looks::Folder => {
-            Err(Misfit::Question { question: "lines of text", of: "a folder" })
+        ([place], []) if place.kind == PathKind::Folder => {
+            Err(BuildError::Question { question: "lines of text", of: "a folder" })
         }
         // Without a word for lines, "read x" or "the contents of x" may speak of a folder.
-        ([place], []) if place.looks == Looks::Open && !says_lines && !has_match => {
-            Err(Misfit::FolderOrFile { path: place.path.clone() })
+        ([place], []) if place.kind == PathKind::Unknown && !says_lines && !has_match => {
+            Err(BuildError::FolderOrFile { path: place.path.clone() })
         }
         ([place], []) => {
             let path = place.path.clone();
             draft.object.clear();
             Ok(path)
         }
-        ([], [place]) if place.looks != Looks::Folder && says_lines => {
+        ([], [place]) if place.kind != PathKind::Folder && says_lines => {
             let path = place.path.clone();
             draft.scope.clear();
             Ok(path)
         }
-        ([], _) => Err(Misfit::NoFile),
-        _ => Err(Misfit::Leftover),
+        ([], _) => Err(BuildError::NoFile),
+        _ => Err(BuildError::Leftover),
     }
 }
 
-/// Columns and words.
-fn fields(scene: &mut Scene<'_>, draft: &mut Draft, text: Query) -> Result<Query, Misfit> {
+/// Adds the column or the words that the draft asks for.
+fn fields(cx: &mut BuildContext<'_>, draft: &mut Draft, text: Query) -> Result<Query, BuildError> {
     let mut text = text;
     if let Some(number) = draft.column.take() {
         let separator = match draft.separator.take() {
             Some(separator) => separator,
             None => {
-                let (separator, said) = table::separator(scene, text.source())?;
-                scene.notes.push(format!("columns are separated by {said}"));
+                let (separator, said) = table::separator(cx, text.source())?;
+                cx.notes.push(format!("columns are separated by {said}"));
                 separator
             }
         };
@@ -349,8 +345,8 @@ fn fields(scene: &mut Scene<'_>, draft: &mut Draft, text: Query) -> Result<Query
     Ok(text)
 }
 
-/// "how often each word occurs", "the 10 most common words".
-fn frequencies(draft: &mut Draft, text: &Query) -> Result<Option<Query>, Misfit> {
+/// The query for "how often each word occurs", if the draft asks for it.
+fn frequencies(draft: &mut Draft, text: &Query) -> Result<Option<Query>, BuildError> {
     let ranked = draft.superlative.take_if(|(key, _)| *key == Key::Value).is_some();
     if !ranked && draft.group != Some(GroupKey::Text) {
         return Ok(None);
@@ -359,7 +355,7 @@ fn frequencies(draft: &mut Draft, text: &Query) -> Result<Option<Query>, Misfit>
     match draft.ask.take() {
         Some(Ask::Count | Ask::CountThem) => {}
         None if ranked => {}
-        _ => return Err(Misfit::Leftover),
+        _ => return Err(BuildError::Leftover),
     }
     draft.verb = None;
     draft.lines = None;
@@ -368,15 +364,15 @@ fn frequencies(draft: &mut Draft, text: &Query) -> Result<Option<Query>, Misfit>
     Ok(Some(ranked_groups(draft, groups, ranked, plural)))
 }
 
-/// "sorted", "the longest line".
-fn ordered(scene: &mut Scene<'_>, draft: &mut Draft, verb: Option<Verb>, text: Query) -> Result<Query, Misfit> {
+/// Sorts the lines as the draft says.
+fn ordered(cx: &mut BuildContext<'_>, draft: &mut Draft, verb: Option<Verb>, text: Query) -> Result<Query, BuildError> {
     for (key, _) in &mut draft.sort {
         if matches!(key, Key::Name | Key::Path) {
             *key = Key::Text;
         }
     }
     let reversed = if draft.sort.is_empty() { draft.order.take() } else { None };
-    let mut keys = keys(scene, draft)?;
+    let mut keys = keys(cx, draft)?;
     if verb == Some(Verb::Sort) && keys.is_empty() {
         let order = reversed.unwrap_or(Order::Ascending);
         keys.push(SortKey { by: Key::Text, order });
@@ -394,36 +390,38 @@ fn ordered(scene: &mut Scene<'_>, draft: &mut Draft, verb: Option<Verb>, text: Q
     Ok(if keys.is_empty() { text } else { Query::Sort { of: Box::new(text), keys } })
 }
 
-/// Lines shown where a request says "the longest lines" without a number.
+/// Number of lines for "the longest lines" without a number.
 const LINES_WITHOUT_A_NUMBER: u64 = 10;
 
+/// Whether the lines come from several files.
 fn is_of_many(text: &Query) -> bool {
     matches!(text, Query::TextOf { .. }) || text.operand().is_some_and(is_of_many)
 }
 
-fn part(draft: &mut Draft, text: Query) -> Result<Query, Misfit> {
+/// Adds the range of lines that the draft asks for.
+fn part(draft: &mut Draft, text: Query) -> Result<Query, BuildError> {
     let Some(LinesWanted::Part(part)) = draft.lines else { return Ok(text) };
     draft.lines = None;
     // "the first lines of every log": of each or of all is open.
     if is_of_many(&text) {
-        return Err(Misfit::Question { question: "a stretch of lines", of: "several files" });
+        return Err(BuildError::Question { question: "a stretch of lines", of: "several files" });
     }
     let numbered = matches!(part, Part::Range { .. } | Part::From(_));
     // "lines 3 to 5 that contain x": of all lines or of those is open.
     // "the first 3 lines, sorted": sorted before or after is open.
     let sorted = |keys: &[SortKey]| keys.iter().any(|key| matches!(key.by, Key::Text | Key::Numeric));
     if matches!(&text, Query::Sort { keys, .. } if sorted(keys)) {
-        return Err(Misfit::Question { question: "an order", of: "a stretch of lines (say “then”)" });
+        return Err(BuildError::Question { question: "an order", of: "a stretch of lines (say “then”)" });
     }
     let is_whole = matches!(text.clone().normalise(), Query::TextFile { .. });
     if numbered && !is_whole {
-        return Err(Misfit::Question { question: "text to match", of: "a numbered stretch of lines" });
+        return Err(BuildError::Question { question: "text to match", of: "a numbered stretch of lines" });
     }
     Ok(Query::Part { of: Box::new(text), part })
 }
 
-/// Shown, counted or summed.
-fn number(draft: &mut Draft, verb: Option<Verb>, text: Query) -> Result<Query, Misfit> {
+/// Shows the lines, or computes the number that the draft asks for.
+fn number(draft: &mut Draft, verb: Option<Verb>, text: Query) -> Result<Query, BuildError> {
     let is_part = matches!(text, Query::Part { .. });
     let sized = draft.lines.take();
     let function = match (draft.ask.take(), sized) {
@@ -435,20 +433,20 @@ fn number(draft: &mut Draft, verb: Option<Verb>, text: Query) -> Result<Query, M
         (Some(Ask::Count), None) if !is_part => Function::Count,
         (Some(Ask::CountThem), None) if verb == Some(Verb::Find) && !is_part => Function::Count,
         (Some(Ask::Count), None) => {
-            return Err(Misfit::Question { question: "a count", of: "a numbered stretch of lines" });
+            return Err(BuildError::Question { question: "a count", of: "a numbered stretch of lines" });
         }
-        _ => return Err(Misfit::Leftover),
+        _ => return Err(BuildError::Leftover),
     };
     Ok(Query::Aggregate { of: Box::new(text), function })
 }
 
-/// The lines of a fact, filtered and counted as those of a file.
-pub(super) fn of_fact(scene: &mut Scene<'_>, draft: &mut Draft, fact: Fact) -> Result<Query, Misfit> {
+/// The query for the lines of a fact, filtered and counted like those of a file.
+pub(super) fn of_fact(cx: &mut BuildContext<'_>, draft: &mut Draft, fact: Fact) -> Result<Query, BuildError> {
     let keep = conditions(draft);
     let source = Query::System { fact };
     let text = Query::Filter { of: Box::new(source), keep: Pred::All(keep) };
     let verb = draft.verb.take();
     draft.plural = None;
-    let text = ordered(scene, draft, verb, text)?;
+    let text = ordered(cx, draft, verb, text)?;
     number(draft, verb, text)
 }

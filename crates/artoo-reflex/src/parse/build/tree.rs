@@ -1,25 +1,24 @@
-//! The files and folders below the places that a request names.
-
-#![expect(clippy::wildcard_enum_match_arm, reason = "a condition that is treated apart is named; every other is not")]
+//! Builds the source of a query about files: the places searched, how deep, and which entries.
 
 use super::super::draft::{Ask, Draft};
 use super::conditions::predicates;
 use super::left_out::left_out;
-use super::{Misfit, Scene};
+use super::{BuildContext, BuildError};
 use crate::algebra::{Depth, Function, Key, Kind, NameTest, Pred, Query};
 use crate::concept::{Hidden, Verb};
-use crate::place::{Looks, Place};
+use crate::place::{PathKind, Place};
 
-pub(super) fn tree(scene: &mut Scene<'_>, draft: &mut Draft) -> Result<Query, Misfit> {
+/// The query for the entries below the places of a draft, with its conditions.
+pub(super) fn tree(cx: &mut BuildContext<'_>, draft: &mut Draft) -> Result<Query, BuildError> {
     let places = places(draft)?;
     // "show the current folder" asks which one it is.
-    let here = scene.context.resolve(".");
+    let here = cx.context.resolve(".");
     let is_here = matches!((places.as_slice(), &here), ([place], Some(here)) if place.path == here.path);
     let (kind, whole) = kind(draft, !places.is_empty(), is_here)?;
     let is_content = draft.contents.take().is_some() || kind.is_none();
-    let kind = measured_kind(scene, draft, kind.unwrap_or(Kind::Any));
+    let kind = measured_kind(cx, draft, kind.unwrap_or(Kind::Any));
     let is_look = is_look_around(draft, &places, is_here);
-    let mut preds = predicates(scene, draft);
+    let mut preds = predicates(cx, draft);
     if kind == Kind::Folder {
         preds = preds.into_iter().map(of_folder).collect();
     }
@@ -27,7 +26,7 @@ pub(super) fn tree(scene: &mut Scene<'_>, draft: &mut Draft) -> Result<Query, Mi
     let depth = draft.depth.take().unwrap_or_else(|| {
         let depth = if is_content || is_look { Depth::Direct } else { Depth::Whole };
         let said = if depth == Depth::Direct { "subfolders not entered" } else { "subfolders included" };
-        scene.notes.push(said.to_owned());
+        cx.notes.push(said.to_owned());
         depth
     });
     let hidden = match draft.hidden.take() {
@@ -40,28 +39,28 @@ pub(super) fn tree(scene: &mut Scene<'_>, draft: &mut Draft) -> Result<Query, Mi
         None => {
             // A search goes everywhere; a look into one folder shows what a folder shows, and counts it.
             let hidden = depth == Depth::Whole || names_hidden || whole || !(is_content || is_look);
-            scene.notes.push(if hidden { "hidden files included" } else { "hidden files left out" }.to_owned());
+            cx.notes.push(if hidden { "hidden files included" } else { "hidden files left out" }.to_owned());
             hidden
         }
     };
     // A later step without a place may go on where the one before was, or not.
-    if places.is_empty() && scene.antecedent.is_some_and(|before| before.steps.is_empty()) {
-        return Err(Misfit::Incomplete("in which folder"));
+    if places.is_empty() && cx.antecedent.is_some_and(|before| before.steps.is_empty()) {
+        return Err(BuildError::Incomplete("in which folder"));
     }
     // After a turn, "only the PNGs" may be said of what was spoken of.
-    if places.is_empty() && scene.antecedent.is_some() && draft.verb.is_none() && draft.ask.is_none() {
-        return Err(Misfit::Incomplete("in which folder, or “of those”"));
+    if places.is_empty() && cx.antecedent.is_some() && draft.verb.is_none() && draft.ask.is_none() {
+        return Err(BuildError::Incomplete("in which folder, or “of those”"));
     }
     if places.is_empty() && draft.act.is_some() {
-        return Err(Misfit::Incomplete("in which folder (“here” is the current one)"));
+        return Err(BuildError::Incomplete("in which folder (“here” is the current one)"));
     }
     if depth == Depth::Whole && places.iter().any(|place| place.path == "/") {
-        scene.notes.push("/proc and /sys, where the kernel shows itself, are left out".to_owned());
+        cx.notes.push("/proc and /sys, where the kernel shows itself, are left out".to_owned());
     }
     let roots = if places.is_empty() {
-        let environment = scene.context.environment;
-        let cwd = scene.context.resolve(".").map_or_else(|| environment.cwd.clone(), |here| here.path);
-        scene.notes.push(format!("no folder was named: the current one, {cwd}, is meant"));
+        let environment = cx.context.environment;
+        let cwd = cx.context.resolve(".").map_or_else(|| environment.cwd.clone(), |here| here.path);
+        cx.notes.push(format!("no folder was named: the current one, {cwd}, is meant"));
         vec![cwd]
     } else {
         places.into_iter().map(|place| place.path).collect()
@@ -70,18 +69,18 @@ pub(super) fn tree(scene: &mut Scene<'_>, draft: &mut Draft) -> Result<Query, Mi
     let is_below = |folder: &String| roots.iter().any(|root| std::path::Path::new(folder).starts_with(root));
     if preds
         .iter()
-        .any(|pred| inside_of(pred).is_some_and(|folder| !is_below(folder)) || is_elsewhere(scene, &roots, pred))
+        .any(|pred| inside_of(pred).is_some_and(|folder| !is_below(folder)) || is_elsewhere(cx, &roots, pred))
     {
-        return Err(Misfit::Lacking);
+        return Err(BuildError::Lacking);
     }
     if depth == Depth::Whole && hidden {
-        preds.extend(left_out(scene, &roots));
+        preds.extend(left_out(cx, &roots));
     }
     let tree = Query::Tree { roots, depth, hidden, kind };
     Ok(Query::Filter { of: Box::new(tree), keep: Pred::All(preds) }.normalise())
 }
 
-/// The folder of a condition that things lie below it, or don't.
+/// The folder of a condition "below this folder", negated or not.
 fn inside_of(pred: &Pred) -> Option<&String> {
     match pred {
         Pred::Inside(folder) => Some(folder),
@@ -90,39 +89,39 @@ fn inside_of(pred: &Pred) -> Option<&String> {
     }
 }
 
-/// "in ~/a but not in b": whether b is a folder of the person's, and none below ~/a, so that its files are meant.
-fn is_elsewhere(scene: &Scene<'_>, roots: &[String], pred: &Pred) -> bool {
+/// Whether "not in b" names an existing folder outside the roots, so that its files are probably meant.
+fn is_elsewhere(cx: &BuildContext<'_>, roots: &[String], pred: &Pred) -> bool {
     let Pred::Not(inner) = pred else { return false };
     let Pred::Below(NameTest::Is(name)) = inner.as_ref() else { return false };
-    let exists = |folder: &str| scene.context.is_folder(&format!("{}/{name}", folder.trim_end_matches('/')));
-    let environment = scene.context.environment;
+    let exists = |folder: &str| cx.context.is_folder(&format!("{}/{name}", folder.trim_end_matches('/')));
+    let environment = cx.context.environment;
     let besides =
         [&environment.cwd, &environment.home].into_iter().any(|folder| !roots.contains(folder) && exists(folder));
     besides && !roots.iter().any(|root| exists(root))
 }
 
-/// "everything by size": folders have no length of their own.
-fn measured_kind(scene: &mut Scene<'_>, draft: &Draft, kind: Kind) -> Kind {
+/// Files only, if entries are sorted by size: folders have no size of their own.
+fn measured_kind(cx: &mut BuildContext<'_>, draft: &Draft, kind: Kind) -> Kind {
     let by_size = draft.sort.first().map(|(key, _)| *key).or(draft.superlative.map(|(key, _)| key)) == Some(Key::Size);
     if kind != Kind::Any || !by_size || draft.act.is_some() {
         return kind;
     }
-    scene.notes.push("folders are left out: they have no length of their own".to_owned());
+    cx.notes.push("folders are left out: they have no length of their own".to_owned());
     Kind::File
 }
 
-/// "list the files here", "how many files are here", with nothing else said about them: what `ls` shows.
+/// Whether the request only lists or counts what is here, like `ls`.
 fn is_look_around(draft: &Draft, places: &[Place], is_here: bool) -> bool {
     let counts = matches!(draft.ask, Some(Ask::Count | Ask::CountThem | Ask::Number(Function::Any)));
     // "which files are here" asks for the same as "list the files here"; a search goes everywhere.
     let lists = draft.ask.is_none() && matches!(draft.verb, None | Some(Verb::List | Verb::Show));
-    let looks = (lists || counts) && draft.act.is_none();
+    let is_look = (lists || counts) && draft.act.is_none();
     let says_nothing = draft.types.is_empty() && draft.preds.is_empty();
     let is_all = draft.superlative.is_none() && draft.group.is_none() && draft.duplicates.is_none();
-    looks && says_nothing && is_all && draft.field.is_none() && (places.is_empty() || is_here)
+    is_look && says_nothing && is_all && draft.field.is_none() && (places.is_empty() || is_here)
 }
 
-/// "empty" of a folder: nothing in it.
+/// A condition on empty files as one on empty folders.
 fn of_folder(pred: Pred) -> Pred {
     match pred {
         Pred::MaxBytes(0) => Pred::EmptyFolder,
@@ -131,35 +130,35 @@ fn of_folder(pred: Pred) -> Pred {
     }
 }
 
-/// The folders: "in x", or a folder named without "in".
-fn places(draft: &mut Draft) -> Result<Vec<Place>, Misfit> {
+/// Takes the folders to search out of the draft.
+fn places(draft: &mut Draft) -> Result<Vec<Place>, BuildError> {
     let scope = std::mem::take(&mut draft.scope);
     let object = std::mem::take(&mut draft.object);
     match (scope.as_slice(), object.as_slice()) {
         (_, []) => Ok(scope),
-        ([], [object]) if object.looks == Looks::File => {
-            Err(Misfit::Question { question: "what lies in it", of: "a file" })
+        ([], [object]) if object.kind == PathKind::File => {
+            Err(BuildError::Question { question: "what lies in it", of: "a file" })
         }
         // "the folder ~/x" is a path, not the folders in it.
         ([], [_]) if draft.plural == Some(false) && draft.superlative.is_none() && draft.nth.is_none() => {
-            Err(Misfit::Leftover)
+            Err(BuildError::Leftover)
         }
         ([], [object]) => {
             // "list ~/x": without a word for what is wanted, it must be plain that a folder is meant.
             let says_what = draft.has_noun() || draft.ask.is_some() || draft.superlative.is_some();
-            match (says_what, draft.verb, object.looks) {
-                (true, _, _) | (_, Some(Verb::List), _) | (_, Some(Verb::Show), Looks::Folder) => {
+            match (says_what, draft.verb, object.kind) {
+                (true, _, _) | (_, Some(Verb::List), _) | (_, Some(Verb::Show), PathKind::Folder) => {
                     Ok(vec![object.clone()])
                 }
-                _ => Err(Misfit::FolderOrFile { path: object.path.clone() }),
+                _ => Err(BuildError::FolderOrFile { path: object.path.clone() }),
             }
         }
-        _ => Err(Misfit::Leftover),
+        _ => Err(BuildError::Leftover),
     }
 }
 
-/// What is spoken of; `None` = a folder's own content. And whether it is everything a folder holds.
-fn kind(draft: &mut Draft, has_place: bool, is_here: bool) -> Result<(Option<Kind>, bool), Misfit> {
+/// The kind of entries asked for (`None` for a folder's own content), and whether everything in a folder is meant.
+fn kind(draft: &mut Draft, has_place: bool, is_here: bool) -> Result<(Option<Kind>, bool), BuildError> {
     let nothing_said = draft.types.is_empty() && draft.preds.is_empty() && draft.superlative.is_none();
     let sums = matches!(
         draft.ask,
@@ -180,11 +179,11 @@ fn kind(draft: &mut Draft, has_place: bool, is_here: bool) -> Result<(Option<Kin
         {
             Ok((None, false))
         }
-        None => Err(Misfit::NothingAsked),
+        None => Err(BuildError::NothingAsked),
     }
 }
 
-/// Whether a name asked for starts with a dot, so that hidden files must be meant.
+/// Whether a condition names files that start with a dot.
 fn is_about_hidden_names(pred: &Pred) -> bool {
     match pred {
         Pred::Name(NameTest::Is(text) | NameTest::Starts(text) | NameTest::Glob(text)) => text.starts_with('.'),

@@ -1,4 +1,4 @@
-//! Where acts lead, what a new file holds, how names change.
+//! Grammar rules for destinations, contents of new files, and changes of names.
 
 use super::super::draft::{Draft, TargetWord, only};
 use super::super::item::{Context, Item, Partial, Text, TextKind};
@@ -6,8 +6,9 @@ use super::name::{literal_extension, name_text};
 use super::place::home_folder;
 use crate::algebra::{NameChange, Pred};
 use crate::concept::{ActWord, Concept};
-use crate::place::{Looks, Place};
+use crate::place::{PathKind, Place};
 
+/// Adds what two neighbouring items mean together.
 pub(super) fn combine(context: &Context<'_>, left: &Item, right: &Item, found: &mut Vec<Item>) {
     found.extend(target(context, left, right));
     found.extend(content(left, right));
@@ -46,18 +47,18 @@ fn target(context: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
             Some(Item::Partial(Partial::OntoFiles(draft.clone())))
         }
         (Item::Mark(Concept::Into), _) => match place? {
-            place if place.looks == Looks::Folder => to(TargetWord::Folder(place)),
+            place if place.kind == PathKind::Folder => to(TargetWord::Folder(place)),
             place => to(TargetWord::Open(place)),
         },
         (Item::Mark(Concept::IntoFolder), _) => {
-            to(TargetWord::Folder(Place { looks: Looks::Folder, ..place.or_else(|| named_folder(context, right))? }))
+            to(TargetWord::Folder(Place { kind: PathKind::Folder, ..place.or_else(|| named_folder(context, right))? }))
         }
-        (Item::Mark(Concept::AsFile), _) => to(TargetWord::File(Place { looks: Looks::File, ..place? })),
+        (Item::Mark(Concept::AsFile), _) => to(TargetWord::File(Place { kind: PathKind::File, ..place? })),
         _ => None,
     }
 }
 
-/// A folder's name, though the word means something else too.
+/// A folder's path from a word that also has another meaning.
 fn named_folder(context: &Context<'_>, item: &Item) -> Option<Place> {
     let Item::Text(Text { text, kind: TextKind::Known | TextKind::Extension }) = item else { return None };
     context.resolve(text)

@@ -1,24 +1,26 @@
-//! Conditions joined and turned round: "or", "either … or", brackets, "except …".
+//! Grammar rules for "or", "either … or", brackets and "except".
 
 use super::super::draft::{Draft, LinesWanted, of_line, only};
 use super::super::item::{Context, Item, Partial, Text, TextKind};
 use super::name::{content_text, name_text, test};
 use crate::algebra::{NameTest, Part, Pred};
 use crate::concept::{Concept, NameRelation};
-use crate::place::{Looks, file_name};
+use crate::place::{PathKind, file_name};
 
+/// Adds what two neighbouring items mean together.
 pub(super) fn combine(context: &Context<'_>, left: &Item, right: &Item, found: &mut Vec<Item>) {
     found.extend(either(left, right));
-    found.extend(held_together(left, right));
+    found.extend(grouped_choice(left, right));
     found.extend(by_place(context, left, right));
     found.extend(without(context, left, right));
 }
 
+/// Whether the predicate tests content.
 fn is_content(pred: &Pred) -> bool {
     matches!(pred, Pred::Contains { .. })
 }
 
-/// Conditions without a noun that stands for more.
+/// Whether the draft is a single condition without a noun.
 fn is_condition(draft: &Draft) -> bool {
     (draft.only_preds() && is_one_condition(&draft.preds)) || draft.only_types_with_conditions()
 }
@@ -95,6 +97,7 @@ fn either(left: &Item, right: &Item) -> Option<Item> {
     }
 }
 
+/// The draft for "this or that".
 fn union(first: &Draft, second: &Draft, loose: bool) -> Item {
     let pred = Pred::Any(vec![first.condition(), second.condition()]).normalise();
     Item::draft(Draft {
@@ -110,7 +113,7 @@ fn union(first: &Draft, second: &Draft, loose: bool) -> Item {
     })
 }
 
-/// The same condition about another text: "named a or b", "containing x or y".
+/// The same condition with another text: "named a or b".
 fn again(first: &Pred, item: &Item) -> Option<Pred> {
     let first = if let Pred::Any(parts) = first { parts.first()? } else { first };
     match first {
@@ -134,7 +137,7 @@ fn again(first: &Pred, item: &Item) -> Option<Pred> {
 }
 
 /// "either a or b", "(a and b)".
-fn held_together(left: &Item, right: &Item) -> Option<Item> {
+fn grouped_choice(left: &Item, right: &Item) -> Option<Item> {
     let tight = |item: &Item| match item {
         Item::Draft(draft) if draft.only_types_with_conditions() && draft.noun.is_none() => {
             Item::draft(Draft { notes: draft.notes.clone(), ..Draft::pred(draft.condition()) })
@@ -174,7 +177,7 @@ fn by_place(context: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
     // "except those in ~/x/photos".
     if let (Item::Mark(Concept::NotBelow), Item::Path(place)) = (left, right)
         && !place.bare
-        && place.looks != Looks::File
+        && place.kind != PathKind::File
     {
         let inside = Pred::Inside(place.path.clone());
         return Some(Item::draft(Draft::pred(Pred::Not(Box::new(inside)))));
@@ -248,7 +251,7 @@ fn without(context: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
             let pred = Pred::Not(Box::new(Pred::All(draft.preds.clone()))).normalise();
             Some(Item::draft(Draft { preds: vec![pred], notes: draft.notes.clone(), ..Draft::default() }))
         }
-        Item::Text(Text { kind: TextKind::Quoted, text }) if context.resolve(text)?.looks == Looks::File => {
+        Item::Text(Text { kind: TextKind::Quoted, text }) if context.resolve(text)?.kind == PathKind::File => {
             Some(not(&Draft::pred(Pred::Name(NameTest::Is(text.clone())))))
         }
         Item::Text(Text { kind: TextKind::FileName, text }) => {
@@ -258,7 +261,7 @@ fn without(context: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
     }
 }
 
-/// One condition in people's terms: a stretch of time or of sizes has two bounds.
+/// Whether the predicates are one condition; a range has two bounds.
 fn is_one_condition(preds: &[Pred]) -> bool {
     matches!(
         preds,
@@ -268,7 +271,7 @@ fn is_one_condition(preds: &[Pred]) -> bool {
     )
 }
 
-/// A folder's own name.
+/// The name of a folder.
 fn below(context: &Context<'_>, item: &Item) -> Option<String> {
     match item {
         Item::Path(place) if place.bare => file_name(&place.path).map(str::to_owned),
@@ -289,6 +292,7 @@ fn below(context: &Context<'_>, item: &Item) -> Option<String> {
     }
 }
 
+/// The condition "not in a folder of this name".
 fn not_below(name: String) -> Item {
     let pred = Pred::Not(Box::new(Pred::Below(NameTest::Is(name))));
     Item::draft(Draft::pred(pred))

@@ -1,11 +1,12 @@
-//! Order, the first of an order, stretches of lines, and lists joined by "and" and "or".
+//! Grammar rules for sort orders, limits, ranges of lines, and lists joined by "and" and "or".
 
 use super::super::draft::{Ask, Draft, LinesWanted, only};
 use super::super::item::{Context, Item, Partial, Text, TextKind};
 use crate::algebra::{Key, Kind, NameTest, Order, Part, Pred};
 use crate::concept::{Concept, Edge};
-use crate::place::{Looks, Place, file_name};
+use crate::place::{PathKind, Place, file_name};
 
+/// Adds what two neighbouring items mean together.
 pub(super) fn combine(context: &Context<'_>, left: &Item, right: &Item, found: &mut Vec<Item>) {
     found.extend(numbered(left, right));
     found.extend(lines(left, right));
@@ -225,18 +226,20 @@ fn joined(context: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
     }
 }
 
+/// A bare file name as a condition on names.
 fn name_looked_for(place: &Place) -> Option<Pred> {
-    let is_name = place.bare && place.looks == Looks::File;
+    let is_name = place.bare && place.kind == PathKind::File;
     file_name(&place.path).filter(|_| is_name).map(|name| Pred::Name(NameTest::Is(name.to_owned())))
 }
 
-/// "empty lines and lines with spaces only": either.
+/// "empty lines and lines with spaces only": lines that satisfy either condition.
 fn either_lines(first: &Draft, second: &Draft) -> Option<Item> {
     let preds = vec![Pred::Any(vec![first.condition(), second.condition()]).normalise()];
     let both = first.only_lines_with_conditions() && second.only_lines_with_conditions();
     both.then(|| Item::draft(Draft { preds, ..first.clone() }))
 }
 
+/// Two kinds of file or two nouns joined.
 fn union(first: &Item, second: &Item) -> Option<Item> {
     match (first, second) {
         (Item::TypeWord(a, notes), Item::TypeWord(b, more)) => {
@@ -261,6 +264,7 @@ fn union(first: &Item, second: &Item) -> Option<Item> {
     }
 }
 
+/// Both lists sorted, without duplicates.
 fn merged<T: Ord + Clone>(a: &[T], b: &[T]) -> Vec<T> {
     let mut all = [a, b].concat();
     all.sort();

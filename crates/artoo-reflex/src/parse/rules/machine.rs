@@ -1,15 +1,17 @@
-//! Facts of the machine that need an argument: a variable, a program, a day, an owner, permissions.
+//! Grammar rules for facts with an argument, for owners and for permissions.
 
 use super::super::draft::{Ask, Draft, only};
 use super::super::item::{Context, Item, Partial, Text, TextKind};
 use crate::algebra::{Fact, Function, Pred};
 use crate::concept::{Concept, TimeUnit, Verb};
 
+/// Adds what two neighbouring items mean together.
 pub(super) fn combine(context: &Context<'_>, left: &Item, right: &Item, found: &mut Vec<Item>) {
     found.extend(facts(context, left, right));
     found.extend(rights(left, right));
 }
 
+/// "environment variable HOME", "groups of the user ada", "date in 3 days".
 fn facts(context: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
     let fact = |fact| Some(Item::draft(Draft { fact: Some(fact), ..Draft::default() }));
     let is_only = |draft: &Draft, test: fn(&Fact) -> bool| draft.fact.as_ref().is_some_and(test) && only!(draft, fact);
@@ -62,7 +64,7 @@ fn facts(context: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
     }
 }
 
-/// So many days from today; months and years have no fixed length.
+/// A number of days from today; months and years have no fixed length.
 fn days(amount: u64, unit: TimeUnit, sign: i32) -> Option<Item> {
     let length = match unit {
         TimeUnit::Day => 1,
@@ -74,10 +76,10 @@ fn days(amount: u64, unit: TimeUnit, sign: i32) -> Option<Item> {
     Some(Item::Partial(Partial::Days(sign * days)))
 }
 
-/// Farthest day that is computed, back or ahead: a thousand years, within what every calendar here holds.
+/// Maximum distance of a computed date from today: a thousand years.
 const MAX_DAYS: i32 = 365_000;
 
-/// The name of an account.
+/// A user name.
 fn user(item: &Item) -> Option<String> {
     let Item::Text(Text { text, kind }) = item else { return None };
     let usable =
@@ -86,7 +88,7 @@ fn user(item: &Item) -> Option<String> {
     ((usable || text == "root") && plain && !text.is_empty()).then(|| text.clone())
 }
 
-/// A program's name: a word, perhaps with digits and signs.
+/// The fact for a program's name.
 fn program(text: &Text) -> Option<Fact> {
     let usable = matches!(text.kind, TextKind::Quoted | TextKind::Bare | TextKind::FileName | TextKind::KindWord);
     let plain = text.text.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.' | '+'));
@@ -113,18 +115,18 @@ fn rights(left: &Item, right: &Item) -> Option<Item> {
     }
 }
 
-/// The name of a user or a group; the accounts that every machine has are names though their words mean something else.
+/// The name of a user or group; these two exist on every machine.
 fn account(text: &Text, everywhere: [&str; 2]) -> Option<String> {
     let usable = matches!(text.kind, TextKind::Quoted | TextKind::Bare | TextKind::Known | TextKind::KindWord);
     (usable || everywhere.contains(&text.text.as_str())).then(|| text.text.clone())
 }
 
-/// Permission bits as three or four octal digits.
+/// Permission bits from three or four octal digits.
 fn octal(text: &str) -> Option<u32> {
     u32::from_str_radix(text, 8).ok().filter(|bits| *bits <= 0o7777 && text.len() >= 3)
 }
 
-/// Permission bits as `rw-r--r--`.
+/// Permission bits from `rw-r--r--`.
 fn symbolic(text: &str) -> Option<u32> {
     const SIGNS: &str = "rwxrwxrwx";
     let bits = text.chars().zip(SIGNS.chars()).try_fold(0, |bits: u32, (said, sign)| match said {

@@ -1,4 +1,4 @@
-//! Names, kinds and content of files.
+//! Grammar rules for names, kinds and content of files.
 
 use super::super::draft::{Draft, LinesWanted, only};
 use super::super::item::{Context, Item, Partial, Text, TextKind};
@@ -6,28 +6,31 @@ use crate::algebra::{Kind, NameTest, Pred};
 use crate::concept::{Concept, NameRelation, Verb};
 use crate::lexicon::{Meaning, lexicon};
 
+/// Adds what two neighbouring items mean together.
 pub(super) fn combine(_context: &Context<'_>, left: &Item, right: &Item, found: &mut Vec<Item>) {
     found.extend(named(left, right));
     found.extend(content(left, right));
     found.extend(kinds(left, right));
 }
 
-/// Text usable as (part of) a file's name: no slash in it.
+/// Text that can be a file name or a part of one.
 pub(super) fn name_text(item: &Item) -> Option<&Text> {
     let Item::Text(text) = item else { return None };
     let usable = !matches!(text.kind, TextKind::Function | TextKind::Path);
     (usable && !text.text.contains('/') && !text.text.is_empty()).then_some(text)
 }
 
-/// Text usable as a part of a file's name.
+/// Text that can be a part of a file name.
 pub(super) fn name_part(item: &Item) -> Option<&str> {
     name_text(item).filter(|text| text.kind != TextKind::BarePlural).map(|text| text.text.as_str())
 }
 
+/// Whether a text contains `*`, `?` or `[`.
 fn has_wildcard(text: &str) -> bool {
     text.contains(['*', '?', '['])
 }
 
+/// The test of a name for a relation and a text.
 pub(super) fn test(relation: NameRelation, text: &Text) -> Option<NameTest> {
     let owned = text.text.clone();
     let is_pattern = text.kind == TextKind::Glob || (text.kind == TextKind::Quoted && has_wildcard(&owned));
@@ -82,7 +85,7 @@ fn named(left: &Item, right: &Item) -> Option<Item> {
     }
 }
 
-/// Text usable as content: quoted, or one word that means nothing else.
+/// Text that can be content: quoted, or a word without another meaning.
 pub(super) fn content_text(item: &Item) -> Option<&str> {
     let Item::Text(text) = item else { return None };
     use TextKind::{Bare, Digits, FileName, Path, Phrase, Quoted};
@@ -91,8 +94,8 @@ pub(super) fn content_text(item: &Item) -> Option<&str> {
         .filter(|text| !text.is_empty())
 }
 
-/// A word that says where or with what: "all letters in …" looks for no "in".
-fn leads_on(text: &Text) -> bool {
+/// Whether a word starts another phrase, such as "in": it is not the word looked for.
+fn starts_phrase(text: &Text) -> bool {
     let leads = |meaning: &Meaning| {
         matches!(
             meaning,
@@ -114,12 +117,12 @@ fn leads_on(text: &Text) -> bool {
     text.kind == TextKind::Function && lexicon().meanings(&text.text.to_lowercase()).iter().any(leads)
 }
 
-/// "find", perhaps with where.
+/// Whether the draft is "find", perhaps with a place.
 fn looks_for(draft: &Draft) -> bool {
     draft.verb == Some(Verb::Find) && only!(draft, verb, scope, depth)
 }
 
-/// Text that is plainly content: after "the word", in quotation marks and of no form of a name, or in capitals.
+/// Whether a text can only be content.
 fn is_looked_for(text: &Text) -> bool {
     match text.kind {
         TextKind::Phrase => true,
@@ -136,7 +139,7 @@ fn content(left: &Item, right: &Item) -> Option<Item> {
         (Item::Mark(Concept::Contains), item) => Some(Item::draft(Draft::pred(contains(content_text(item)?)))),
         // "the words of the files" speaks of words, not of the word "files".
         (Item::Mark(Concept::TheWord), Item::Text(text))
-            if !matches!(text.kind, TextKind::Known | TextKind::KindWord) && !leads_on(text) =>
+            if !matches!(text.kind, TextKind::Known | TextKind::KindWord) && !starts_phrase(text) =>
         {
             Some(Item::Text(Text { text: text.text.clone(), kind: TextKind::Phrase }))
         }
@@ -229,7 +232,7 @@ fn kinds(left: &Item, right: &Item) -> Option<Item> {
     }
 }
 
-/// A word taken letter by letter as an extension.
+/// A word taken as an extension.
 pub(super) fn literal_extension(item: &Item) -> Option<Pred> {
     let text = name_text(item)?;
     let bare = text.text.strip_prefix("*.").unwrap_or(&text.text);

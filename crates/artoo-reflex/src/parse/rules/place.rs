@@ -1,14 +1,17 @@
-//! Folders and files the request names.
+//! Grammar rules for the folders and files a request names.
 
 use super::super::draft::{Ask, Draft, only};
 use super::super::item::{Context, Item, Partial, Text, TextKind};
 use crate::algebra::{Depth, Kind};
 use crate::concept::{Concept, DepthWord, Verb};
-use crate::place::{Looks, Place};
+use crate::place::{PathKind, Place};
 
+/// The noun "folder".
 const FOLDER: Concept = Concept::Noun { kind: Kind::Folder, plural: false };
+/// The noun "file".
 const FILE: Concept = Concept::Noun { kind: Kind::File, plural: false };
 
+/// Adds what two neighbouring items mean together.
 pub(super) fn combine(context: &Context<'_>, left: &Item, right: &Item, found: &mut Vec<Item>) {
     found.extend(named(context, left, right));
     found.extend(within(context, left, right));
@@ -18,7 +21,7 @@ pub(super) fn combine(context: &Context<'_>, left: &Item, right: &Item, found: &
     found.extend(several(context, left, right));
 }
 
-/// The one path an item names.
+/// The single path that an item names.
 fn only_object(context: &Context<'_>, item: &Item) -> Option<Place> {
     let draft = item.as_draft(context)?;
     let [place] = draft.object.as_slice() else { return None };
@@ -40,13 +43,13 @@ fn several(context: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
     };
     match (left, right) {
         (Item::Mark(Concept::Noun { kind: kind @ (Kind::Folder | Kind::File), plural: true }), item) => {
-            let looks = if *kind == Kind::Folder { Looks::Folder } else { Looks::File };
+            let kind = if *kind == Kind::Folder { PathKind::Folder } else { PathKind::File };
             if let Item::Paths(places) = item {
-                return Some(Item::Paths(places.iter().map(|place| Place { looks, ..place.clone() }).collect()));
+                return Some(Item::Paths(places.iter().map(|place| Place { kind, ..place.clone() }).collect()));
             }
             // The first of "folders a, b and c"; alone it would be no plural, and joining tells.
             let place = context.resolve(name(item).filter(|_| !matches!(item, Item::Path(_)))?)?;
-            Some(Item::Paths(vec![Place { looks, ..place }]))
+            Some(Item::Paths(vec![Place { kind, ..place }]))
         }
         (item, Item::Comma | Item::Mark(Concept::And)) if places(item).is_some() => {
             Some(Item::Partial(Partial::JoiningPaths(places(item)?)))
@@ -56,8 +59,8 @@ fn several(context: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
             let later = match places(item) {
                 Some(later) => later,
                 None => {
-                    let looks = first.first()?.looks;
-                    vec![Place { looks, ..context.resolve(name(item).filter(|_| looks != Looks::Open)?)? }]
+                    let kind = first.first()?.kind;
+                    vec![Place { kind, ..context.resolve(name(item).filter(|_| kind != PathKind::Unknown)?)? }]
                 }
             };
             Some(Item::Paths([first.clone(), later].concat()))
@@ -69,7 +72,7 @@ fn several(context: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
         (Item::Partial(Partial::JoiningScope(first)), item) => {
             let later = match item {
                 Item::Draft(draft) if draft.only_scope() => draft.scope.clone(),
-                item => places(item).filter(|places| places.iter().all(|place| place.looks != Looks::File))?,
+                item => places(item).filter(|places| places.iter().all(|place| place.kind != PathKind::File))?,
             };
             let mut joined = first.clone();
             joined.scope.extend(later);
@@ -77,8 +80,8 @@ fn several(context: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
         }
         (Item::Mark(Concept::Within | Concept::Inside | Concept::Depth(DepthWord::Direct)), Item::Paths(places)) => {
             let depth = matches!(left, Item::Mark(Concept::Depth(_))).then_some(Depth::Direct);
-            let folders = places.iter().all(|place| place.looks != Looks::File);
-            let files = places.iter().all(|place| place.looks == Looks::File);
+            let folders = places.iter().all(|place| place.kind != PathKind::File);
+            let files = places.iter().all(|place| place.kind == PathKind::File);
             let (scope, object) = if folders { (places.clone(), Vec::new()) } else { (Vec::new(), places.clone()) };
             (folders || files).then(|| Item::draft(Draft { scope, object, depth, ..Draft::default() }))
         }
@@ -88,32 +91,32 @@ fn several(context: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
 
 /// "folder src", "the src folder", "the file notes.txt", "a folder called src".
 fn named(context: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
-    let path = |item: &Item, looks: Looks| -> Option<Item> {
+    let path = |item: &Item, kind: PathKind| -> Option<Item> {
         let place = if let Item::Path(place) = item { place.clone() } else { context.resolve(name(item)?)? };
-        Some(Item::Path(Place { looks, ..place }))
+        Some(Item::Path(Place { kind, ..place }))
     };
     match (left, right) {
         (Item::Mark(kind), Item::Mark(Concept::Name(crate::concept::NameRelation::Is))) if *kind == FOLDER => {
-            Some(Item::Partial(Partial::Named(Looks::Folder)))
+            Some(Item::Partial(Partial::Named(PathKind::Folder)))
         }
         (Item::Mark(kind), Item::Mark(Concept::Name(crate::concept::NameRelation::Is))) if *kind == FILE => {
-            Some(Item::Partial(Partial::Named(Looks::File)))
+            Some(Item::Partial(Partial::Named(PathKind::File)))
         }
         (
-            Item::Partial(Partial::Named(looks)),
+            Item::Partial(Partial::Named(kind)),
             Item::Text(Text { text, kind: TextKind::Known | TextKind::KindWord }),
-        ) => Some(Item::Path(Place { looks: *looks, ..context.resolve(text)? })),
-        (Item::Partial(Partial::Named(looks)), item) => path(item, *looks),
+        ) => Some(Item::Path(Place { kind: *kind, ..context.resolve(text)? })),
+        (Item::Partial(Partial::Named(kind)), item) => path(item, *kind),
         (Item::Mark(kind), Item::Text(Text { text, kind: TextKind::KindWord }))
         | (Item::Text(Text { text, kind: TextKind::KindWord }), Item::Mark(kind))
             if *kind == FOLDER =>
         {
-            Some(Item::Path(Place { looks: Looks::Folder, ..context.resolve(text)? }))
+            Some(Item::Path(Place { kind: PathKind::Folder, ..context.resolve(text)? }))
         }
-        (Item::Mark(kind), item) | (item, Item::Mark(kind)) if *kind == FOLDER => path(item, Looks::Folder),
-        (Item::Mark(kind), item) if *kind == FILE => path(item, Looks::File),
+        (Item::Mark(kind), item) | (item, Item::Mark(kind)) if *kind == FOLDER => path(item, PathKind::Folder),
+        (Item::Mark(kind), item) if *kind == FILE => path(item, PathKind::File),
         // ".txt file" is a kind, no name.
-        (item, Item::Mark(kind)) if *kind == FILE && !is_bare(item) && !is_kind(item) => path(item, Looks::File),
+        (item, Item::Mark(kind)) if *kind == FILE && !is_bare(item) && !is_kind(item) => path(item, PathKind::File),
         (Item::Draft(draft), Item::Text(Text { text, kind: TextKind::FileName }))
             if draft.only_types() && draft.plural == Some(false) =>
         {
@@ -122,13 +125,13 @@ fn named(context: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
                 matches!(kind, crate::algebra::Pred::Extension(extension)
                     if text.to_ascii_lowercase().ends_with(&format!(".{extension}")))
             });
-            if agrees { path(right, Looks::File) } else { None }
+            if agrees { path(right, PathKind::File) } else { None }
         }
         _ => None,
     }
 }
 
-/// Text that may name a path.
+/// Text that can be a path.
 fn name(item: &Item) -> Option<&str> {
     let Item::Text(text) = item else { return None };
     let usable = matches!(
@@ -138,7 +141,7 @@ fn name(item: &Item) -> Option<&str> {
     usable.then_some(text.text.as_str())
 }
 
-/// Text that stands for a kind of file before the word "file".
+/// Whether a text means a kind of file before the word "file".
 fn is_kind(item: &Item) -> bool {
     match item {
         Item::Text(Text { kind: TextKind::Extension, .. }) => true,
@@ -147,11 +150,12 @@ fn is_kind(item: &Item) -> bool {
     }
 }
 
+/// Whether the item is a word that the lexicon doesn't know.
 fn is_bare(item: &Item) -> bool {
     matches!(item, Item::Text(Text { kind: TextKind::Bare | TextKind::BarePlural, .. }))
 }
 
-/// "in ~/x", "under src", "directly in /tmp", "in my documents", "in the last five …" is not here.
+/// "in ~/x", "under src", "directly in /tmp", "in my documents".
 fn within(context: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
     let depth = match left {
         Item::Mark(Concept::Within | Concept::Inside) => None,
@@ -175,14 +179,14 @@ fn within(context: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
     };
     let mut draft = Draft { depth, ..Draft::default() };
     draft.notes.extend(note);
-    match place.looks {
-        Looks::File => draft.object = vec![place],
-        Looks::Folder | Looks::Open => draft.scope = vec![place],
+    match place.kind {
+        PathKind::File => draft.object = vec![place],
+        PathKind::Folder | PathKind::Unknown => draft.scope = vec![place],
     }
     Some(Item::draft(draft))
 }
 
-/// A folder with a fixed name below the home folder; `.` and `~` as they are.
+/// A known folder below the home folder; `.` and `~` stand for themselves.
 pub(in crate::parse) fn home_folder(context: &Context<'_>, name: &str) -> Option<Place> {
     let typed = match name {
         "." | "~" => name.to_owned(),
@@ -191,7 +195,7 @@ pub(in crate::parse) fn home_folder(context: &Context<'_>, name: &str) -> Option
     let at_home = context.resolve(&typed)?;
     // "~/Downloads is not there, ./Downloads is".
     let here = context.resolve(name).filter(|here| !context.is_folder(&at_home.path) && context.is_folder(&here.path));
-    Some(Place { looks: Looks::Folder, bare: false, ..here.unwrap_or(at_home) })
+    Some(Place { kind: PathKind::Folder, bare: false, ..here.unwrap_or(at_home) })
 }
 
 /// "what is in ~/x", "does ~/x contain", "when was x changed".
@@ -200,10 +204,10 @@ fn about(context: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
         (Item::Mark(Concept::ListFolder), Item::Mark(Concept::PlaceAfterPreposition(name))) => {
             Some(contents(home_folder(context, name)?))
         }
-        (Item::Mark(Concept::ListFolder), Item::Path(place)) if place.looks != Looks::File => {
+        (Item::Mark(Concept::ListFolder), Item::Path(place)) if place.kind != PathKind::File => {
             Some(contents(place.clone()))
         }
-        (Item::Path(place), Item::Mark(Concept::Holds)) if place.looks != Looks::File => {
+        (Item::Path(place), Item::Mark(Concept::Holds)) if place.kind != PathKind::File => {
             Some(Item::draft(Draft { scope: vec![place.clone()], ..Draft::default() }))
         }
         (Item::Draft(draft), Item::Mark(Concept::Holds)) if draft.contents.is_some() => Some(left.clone()),
@@ -252,7 +256,7 @@ fn search(context: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
             let rest = only!(draft, verb, scope, depth);
             rest.then(|| left.clone())
         }
-        (Item::Partial(Partial::SearchIn(place)), Item::Mark(Concept::For)) if place.looks == Looks::File => {
+        (Item::Partial(Partial::SearchIn(place)), Item::Mark(Concept::For)) if place.kind == PathKind::File => {
             Some(Item::Partial(Partial::SearchFor(place.clone())))
         }
         (Item::Partial(Partial::SearchIn(place)), Item::Mark(Concept::For)) => {
@@ -262,6 +266,7 @@ fn search(context: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
     }
 }
 
+/// The item for the direct content of a folder.
 fn contents(place: Place) -> Item {
     Item::draft(Draft { contents: Some(()), scope: vec![place], ..Draft::default() })
 }

@@ -1,4 +1,4 @@
-//! Numbers, sizes and comparisons of sizes.
+//! Grammar rules for numbers, sizes and comparisons of sizes.
 
 use std::collections::BTreeSet;
 
@@ -8,6 +8,7 @@ use crate::algebra::Pred;
 use crate::concept::{Bound, Concept, Measure};
 use crate::lex::Decimal;
 
+/// Adds what two neighbouring items mean together.
 pub(super) fn combine(left: &Item, right: &Item, found: &mut Vec<Item>) {
     found.extend(number(left, right));
     found.extend(size(left, right));
@@ -58,7 +59,7 @@ fn size(left: &Item, right: &Item) -> Option<Item> {
     }
 }
 
-/// How a unit is read, where people differ.
+/// The note on a size unit that is read in different ways.
 fn unit_note(unit: u64) -> BTreeSet<String> {
     let note = match unit {
         1000 => "1 KB is 1,000 bytes (1 KiB is 1,024)",
@@ -70,7 +71,7 @@ fn unit_note(unit: u64) -> BTreeSet<String> {
     BTreeSet::from([note.to_owned()])
 }
 
-/// What a comparison says about a length; `None` where nothing can satisfy it.
+/// The conditions of a comparison of sizes; `None` if nothing can satisfy it.
 fn bytes(bound: Bound, value: u64) -> Option<Vec<Pred>> {
     Some(match bound {
         Bound::Above => vec![Pred::MinBytes(value.checked_add(1)?)],

@@ -1,4 +1,4 @@
-//! Columns, words, replacements, two texts held against each other, numbers of lines and groups.
+//! Grammar rules for columns, words, replacements, comparisons and groups.
 
 use super::super::draft::{Ask, Draft, LinesWanted, only};
 use super::super::item::{Context, Item, Partial, Text, TextKind};
@@ -6,6 +6,7 @@ use super::name::{content_text, test};
 use crate::algebra::{GroupKey, Key, Kind, NameTest, Pred, Relation, Rewrite, Separator};
 use crate::concept::{Bound, Concept, Edge, Measure, NameRelation};
 
+/// Adds what two neighbouring items mean together.
 pub(super) fn combine(context: &Context<'_>, left: &Item, right: &Item, found: &mut Vec<Item>) {
     found.extend(columns(left, right));
     found.extend(conditions(left, right));
@@ -105,7 +106,7 @@ fn replacing(left: &Item, right: &Item) -> Option<Item> {
     }
 }
 
-/// A text in quotation marks, a word that means nothing else, or the name of a sign.
+/// Text that can be replaced: quoted, a word without another meaning, or the name of a separator.
 fn replaceable(item: &Item) -> Option<&str> {
     if let Item::Mark(Concept::Separator(text)) = item {
         return Some(text);
@@ -174,7 +175,7 @@ fn groups(left: &Item, right: &Item) -> Option<Item> {
     }
 }
 
-/// "most common", perhaps with a number.
+/// Whether the draft is "most common", perhaps with a number.
 fn is_ranking(draft: &Draft) -> bool {
     matches!(draft.superlative, Some((Key::Value, _))) && only!(draft, superlative, limit)
 }

@@ -1,4 +1,4 @@
-//! Ages, dates and stretches of time: all become bounds on the time of last change.
+//! Grammar rules for ages, dates and time ranges, which become conditions on modification times.
 
 use artoo_proto::Timestamp;
 
@@ -8,6 +8,7 @@ use crate::algebra::Pred;
 use crate::calendar::Stretch;
 use crate::concept::{Bound, Concept, Measure, Relation, TimeUnit};
 
+/// Adds what two neighbouring items mean together.
 pub(super) fn combine(context: &Context<'_>, left: &Item, right: &Item, found: &mut Vec<Item>) {
     found.extend(date(context, left, right));
     found.extend(age(context, left, right));
@@ -15,18 +16,22 @@ pub(super) fn combine(context: &Context<'_>, left: &Item, right: &Item, found: &
     found.extend(changed(context, left, right));
 }
 
+/// Whether the predicate is a bound on the modification time.
 fn is_time(pred: &Pred) -> bool {
     matches!(pred, Pred::ModifiedFrom(_) | Pred::ModifiedBefore(_))
 }
 
+/// The condition "modified at this time or later".
 fn from(moment: Timestamp) -> Draft {
     Draft::pred(Pred::ModifiedFrom(moment))
 }
 
+/// The condition "modified before this time".
 fn before(moment: Timestamp) -> Draft {
     Draft::pred(Pred::ModifiedBefore(moment))
 }
 
+/// The conditions "modified within this time range".
 fn inside(stretch: Stretch) -> Draft {
     Draft { preds: vec![Pred::ModifiedFrom(stretch.start), Pred::ModifiedBefore(stretch.end)], ..Draft::default() }
 }
@@ -89,7 +94,7 @@ fn age(context: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
     }
 }
 
-/// What a comparison of ages says about the time of change.
+/// The condition of a comparison of ages.
 fn compared(bound: Bound, moment: Timestamp) -> Option<Draft> {
     match bound {
         Bound::Above => Some(before(moment)),
@@ -132,7 +137,7 @@ fn relation(context: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
     }
 }
 
-/// "modified" with a time after it.
+/// "modified on Monday", "newer than a.txt".
 fn changed(context: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
     match (left, right) {
         (Item::Mark(Concept::Modified), Item::Draft(draft)) => draft.only_preds_of(is_time).then(|| right.clone()),
@@ -155,7 +160,7 @@ fn changed(context: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
     }
 }
 
-/// The same stretch of time, said of the time of last reading.
+/// The same conditions on the time of the last read.
 fn as_accessed(item: Item) -> Option<Item> {
     let Item::Draft(mut draft) = item else { return None };
     for pred in &mut draft.preds {
@@ -168,7 +173,7 @@ fn as_accessed(item: Item) -> Option<Item> {
     Some(Item::Draft(draft))
 }
 
-/// The one file an item names.
+/// The path of the single file that an item names.
 fn one_file(context: &Context<'_>, item: &Item) -> Option<String> {
     let draft = item.as_draft(context).filter(Draft::only_object)?;
     let [place] = draft.object.as_slice() else { return None };

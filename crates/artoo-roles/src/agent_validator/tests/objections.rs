@@ -7,7 +7,7 @@ use artoo_proto::{
 
 use super::super::Input;
 use super::{assigned, correction, judged, outcome, step};
-use crate::fixtures::{asked, failed, look, only, prose, result, subtask, unreachable_model, written};
+use crate::testing::bench::{asked, failed, look, only, prose, result, subtask, unreachable_model, written};
 
 /// How one attempt is taken.
 #[derive(Debug, PartialEq)]

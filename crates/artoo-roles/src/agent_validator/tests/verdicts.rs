@@ -7,8 +7,10 @@ use artoo_proto::{
 
 use super::super::Input;
 use super::{assigned, checked, judged, matched, outcome, step};
-use crate::fixtures::{asked, checking, contains, count_of, judgement, look, prose, result, said, subtask, written};
 use crate::machine::RoleEffect;
+use crate::testing::bench::{
+    asked, checking, contains, count_of, judgement, look, prose, result, said, subtask, written,
+};
 
 #[doc = "holds: design D6"]
 #[test]

@@ -4,9 +4,9 @@ use artoo_proto::ModelRequest;
 use serde_json::{Value, json};
 
 use crate::executor::{Executor, Input, Toolbox};
-use crate::fixtures::{Bench, HOSTILE, asked, assert_tame, prose, subtask, unreadable};
 use crate::machine::{Lifecycle, RoleEffect};
-use crate::system::testing::{config, environment};
+use crate::testing::bench::{Bench, HOSTILE, asked, assert_tame, prose, subtask, unreadable};
+use crate::testing::world::{config, environment};
 
 fn assigned(tools: &[&str]) -> (Bench<Lifecycle<Executor>>, Vec<RoleEffect>) {
     let mut bench = Bench::new(Lifecycle::<Executor>::new((environment(), Toolbox::new(&config(1).tools).into())));

@@ -6,8 +6,8 @@ use proptest::sample::Index;
 
 use super::super::{Input, MetaValidator, Part};
 use super::{QUESTION, declared, replan, summary};
-use crate::fixtures::{Bench, judgement, look, manifest, outcome, said, spec, subtask_id, task_id};
 use crate::machine::{Lifecycle, RoleEffect, Work};
+use crate::testing::bench::{Bench, judgement, look, manifest, outcome, said, spec, subtask_id, task_id};
 
 fn missing(number: u128, round: u32) -> Input {
     let reason = MissingReason::NoReport;
@@ -115,7 +115,7 @@ fn stragglers_of_an_older_round_do_not_complete_a_newer_one() {
     assert!(bench.step(matched(1, 0)).is_empty());
     assert!(bench.step(matched(1, 1)).is_empty());
     let effects = bench.step(matched(2, 1));
-    let (id, _) = crate::fixtures::asked(&effects);
+    let (id, _) = crate::testing::bench::asked(&effects);
     let yes: &[(u32, &str, &[&str])] = &[(1, "pass", &["e1"]), (2, "pass", &["e2"])];
     let summary = summary(&bench.step(Input::Replied(id, judgement(yes))));
     assert_eq!((summary.round, summary.outcomes.iter().all(|outcome| outcome.round == 1)), (1, true));

@@ -7,9 +7,9 @@ use super::super::calibration::Advised;
 use super::super::draft;
 use super::super::validator::{PlanRules, Problem, Signature};
 use super::{directive, good};
-use crate::fixtures::{planned, spec, task_id};
 use crate::limits::{CRITERIA_MAX, SUBTASKS_MAX};
-use crate::system::testing::{config, environment};
+use crate::testing::bench::{planned, spec, task_id};
+use crate::testing::world::{config, environment};
 
 const REQUEST: &str = "how many reports are in /home/u/docs";
 

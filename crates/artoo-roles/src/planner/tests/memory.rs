@@ -6,9 +6,9 @@ use uuid::Uuid;
 
 use super::super::{Input, Planner};
 use super::{bench, draft, plan_of, recall, rejected, run};
-use crate::fixtures::{Bench, HOSTILE, asked, spec};
 use crate::limits::ADVICE_MAX;
 use crate::machine::Lifecycle;
+use crate::testing::bench::{Bench, HOSTILE, asked, spec};
 
 fn advice(space: &str, entity: &str, action: MemoryAction, decision: f64) -> Advice {
     Advice {

@@ -3,11 +3,11 @@
 use std::fs;
 use std::path::Path;
 
-use artoo_proto::{Environment, EvidenceId, ToolCall, ToolOutcome, ToolRequest};
+use artoo_proto::{Environment, EvidenceId, ToolCall, ToolOrder, ToolOutcome, ToolRequest};
 use artoo_reflex::algebra::{Act, Depth, Fact, Kind, NameChange, NameTest, Pred, Query, Target};
 use artoo_reflex::eval::{Verification, performed, verify};
 use artoo_reflex::lower::{lower, perform};
-use artoo_tools::{CallContext, Registry, ToolConfig};
+use artoo_tools::{Registry, ToolConfig};
 use serde_json::json;
 
 use super::RealFiles;
@@ -48,7 +48,7 @@ impl Machine {
     /// Makes a call; what needs a yes gets one, and it is told.
     fn call(&self, request: &ToolRequest) -> (ToolCall, bool) {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-        let context = CallContext {
+        let context = ToolOrder {
             task_id: artoo_proto::TaskId::new("test", uuid::Uuid::new_v4()),
             request: request.clone(),
             evidence_id: EvidenceId("e1".to_owned()),
@@ -56,15 +56,16 @@ impl Machine {
             blocked_tools: vec![],
             blocked_targets: vec![],
             confirm: false,
-            said: String::new(),
+            consent: None,
+            scope: artoo_proto::ConsentScope::Once,
         };
         runtime.block_on(async {
-            match self.registry.call(&context, None).await {
+            match self.registry.call(&context, "", None).await {
                 ToolOutcome::Called { call } => (call, false),
                 ToolOutcome::NeedsConsent { hash, .. } => {
                     match self
                         .registry
-                        .call(&context, Some(self.registry.grant(&hash, artoo_proto::ConsentScope::Once)))
+                        .call(&context, "", Some(self.registry.grant(&hash, artoo_proto::ConsentScope::Once)))
                         .await
                     {
                         ToolOutcome::Called { call } => (call, true),

@@ -9,7 +9,7 @@ use proptest::prelude::*;
 
 use super::super::{Input, Solver, ending};
 use super::{begun, directive, finished, megrams, met, missed, next, plan, reason, short, wrong};
-use crate::fixtures::{
+use crate::testing::bench::{
     Bench, look, outcome, prose, said, spec, task_id, unreachable_model, unreadable, verdict, verifiable,
 };
 

@@ -7,7 +7,7 @@ use artoo_proto::{
 
 use super::super::Input;
 use super::{begun, directive, finished, megrams, met, missed, next, one_failed, plan, reason, short, wrong};
-use crate::fixtures::{failed, look, outcome};
+use crate::testing::bench::{failed, look, outcome};
 
 fn tags(drafts: &[MegramDraft]) -> Vec<(String, String, MacroState)> {
     drafts.iter().map(|draft| (draft.space.clone(), draft.entity.clone(), draft.state)).collect()

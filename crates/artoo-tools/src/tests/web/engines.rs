@@ -34,8 +34,8 @@ async fn own_words_go_out_unasked_to_a_chosen_engine_and_others_do_not() {
     let head = server.asked()[0].to_ascii_lowercase();
     assert!(head.contains("user-agent: artoo/") && !head.contains("cookie") && !head.contains("referer"), "{head}");
 
-    let leaking = context(json!({"query": "population of lisbon hunter2"}), said);
-    let ToolOutcome::NeedsConsent { shown, effects, reason, .. } = house.outcome(&leaking, None).await else {
+    let leaking = context(json!({"query": "population of lisbon hunter2"}));
+    let ToolOutcome::NeedsConsent { shown, effects, reason, .. } = house.outcome_for(&leaking, said, None).await else {
         panic!("a word from elsewhere left unasked");
     };
     assert_eq!(shown, "search: population of lisbon hunter2");
@@ -52,8 +52,10 @@ async fn an_engine_that_nobody_chose_is_asked_about_even_for_own_words() {
     let server = Server::start(vec![("/html/", html(DUCK))]);
     let duck = || Engine::duckduckgo(false).unwrap().at(&format!("http://site.test:{}/html/", server.address.port()));
     let house = house(vec![Engine::searxng(&server.url("/")).unwrap(), duck()], &server);
-    let own = context(json!({"query": "lisbon"}), "lisbon");
-    let ToolOutcome::NeedsConsent { effects, reason, .. } = house.outcome(&own, None).await else { panic!("unasked") };
+    let own = context(json!({"query": "lisbon"}));
+    let ToolOutcome::NeedsConsent { effects, reason, .. } = house.outcome_for(&own, "lisbon", None).await else {
+        panic!("unasked")
+    };
     assert!(reason.contains("have not chosen"), "{reason}");
     assert_eq!(
         effects.first().unwrap(),

@@ -4,13 +4,13 @@ mod engines;
 mod pages;
 mod server;
 
-use artoo_proto::{CallStatus, ConsentScope, ToolCall, ToolOutcome};
+use artoo_proto::{CallStatus, ConsentScope, ToolCall, ToolOrder, ToolOutcome};
 use serde_json::json;
 
 use self::server::Server;
 use super::{House, called};
+use crate::Registry;
 use crate::web::{Engine, WebConfig};
-use crate::{CallContext, Registry};
 
 /// A house whose engines are given, and in which `site.test` is the server.
 fn house(engines: Vec<Engine>, server: &Server) -> House {
@@ -23,18 +23,18 @@ fn with_searxng(server: &Server) -> House {
     house(vec![Engine::searxng(&server.url("/")).unwrap()], server)
 }
 
-fn context(input: serde_json::Value, said: &str) -> CallContext {
-    CallContext { said: said.to_owned(), ..House::context("search", input) }
+fn context(input: serde_json::Value) -> ToolOrder {
+    House::context("search", input)
 }
 
 /// A call the person's own words allow.
 async fn unasked(house: &House, input: serde_json::Value, said: &str) -> ToolCall {
-    called(house.outcome(&context(input, said), None).await)
+    called(house.outcome_for(&context(input), said, None).await)
 }
 
 /// A call after a yes.
 async fn allowed(house: &House, input: serde_json::Value) -> ToolCall {
-    let context = context(input, "");
+    let context = context(input);
     match house.outcome(&context, None).await {
         ToolOutcome::NeedsConsent { hash, .. } => {
             called(house.outcome(&context, Some(house.registry.grant(&hash, ConsentScope::Once))).await)

@@ -43,9 +43,9 @@ async fn a_page_goes_out_unasked_only_if_the_person_or_an_engine_named_it() {
     let found = as_json(r#"{"results":[{"url":"http://site.test/found","title":"t"}]}"#);
     let server = Server::start(vec![("/search", found), ("/found", html("found it")), ("/other", html("other"))]);
     let house = with_searxng(&server);
-    let fetch = |path: &str, said: &str| context(json!({"url": format!("http://site.test{path}")}), said);
+    let fetch = |path: &str| context(json!({"url": format!("http://site.test{path}")}));
     let check = async |path: &str, said: &str, is_asked: bool| {
-        let outcome = house.outcome(&fetch(path, said), None).await;
+        let outcome = house.outcome_for(&fetch(path), said, None).await;
         assert_eq!(matches!(outcome, ToolOutcome::NeedsConsent { .. }), is_asked, "{path} {said}: {outcome:?}");
         outcome
     };

@@ -1,0 +1,37 @@
+//! `artoo memory`: the records of the memory, written for other programs.
+
+use artoo_proto::escape;
+use artoo_roles::runtime::{MemoryIndexError, export_memory_index};
+use serde_json::json;
+
+use crate::args::MemoryCommand;
+use crate::display::Line;
+use crate::display::writer::Screen;
+use crate::exit::Exit;
+use crate::failure::Failure;
+use crate::settings::Settings;
+
+/// The schema's name; not stable yet.
+const SCHEMA: &str = "artoo.memory_index/0";
+
+/// Writes all records into a new or empty folder as a LevelDB.
+pub(crate) fn run(command: &MemoryCommand, settings: &Settings, screen: &Screen) -> Result<Exit, Failure> {
+    let MemoryCommand::Index { folder } = command;
+    let records = export_memory_index(&settings.data_dir, folder).map_err(|error| {
+        let (exit, remedy) = match &error {
+            MemoryIndexError::Missing { .. } => {
+                (Exit::Usage, Some("memory begins with the first task, or see --data-dir"))
+            }
+            MemoryIndexError::Target(_) => (Exit::Usage, None),
+            MemoryIndexError::Memory(_) => (Exit::Internal, None),
+        };
+        Failure::from_error(exit, &error).with_remedy(remedy)
+    })?;
+    if settings.json {
+        screen.json(&json!({"schema": SCHEMA, "stable": false, "records": records, "path": folder}));
+    } else {
+        let path = escape::one_line(&folder.display().to_string());
+        screen.answer(&[Line::plain(format!("{records} record(s) written to {path}"))]);
+    }
+    Ok(Exit::Accepted)
+}

@@ -1,0 +1,121 @@
+//! Tests that secrets, control characters and oversized texts are removed, and nothing else.
+
+use std::collections::BTreeMap;
+
+use proptest::prelude::*;
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use super::{LIST_MAX_ENTRIES, sanitized};
+
+fn written(value: &impl Serialize, max_chars: usize) -> Value {
+    serde_json::from_slice(&sanitized(value, max_chars, usize::MAX).unwrap()).unwrap()
+}
+
+fn any_value() -> impl Strategy<Value = Value> {
+    value_of("([ -~]{0,20}|password|api_key|sk-a{18}|x=y|[\n\u{1b}ä鍵\"\\\\]){0,3}")
+}
+
+fn harmless_value() -> impl Strategy<Value = Value> {
+    value_of("[a-c ä]{0,20}")
+}
+
+fn value_of(text: &'static str) -> impl Strategy<Value = Value> {
+    let leaf = prop_oneof![
+        Just(Value::Null),
+        any::<bool>().prop_map(Value::from),
+        any::<i64>().prop_map(Value::from),
+        any::<u64>().prop_map(Value::from),
+        (-1e9..1e9).prop_map(|number: f64| Value::from(number)),
+        text.prop_map(Value::from),
+    ];
+    leaf.prop_recursive(4, 64, 6, move |inner| {
+        prop_oneof![
+            prop::collection::vec(inner.clone(), 0..6).prop_map(Value::from),
+            prop::collection::btree_map(text, inner, 0..6).prop_map(|fields| fields.into_iter().collect()),
+        ]
+    })
+}
+
+/// Every text in a value, including names of fields.
+fn texts(value: &Value) -> Vec<&str> {
+    match value {
+        Value::String(text) => vec![text],
+        Value::Array(entries) => entries.iter().flat_map(texts).collect(),
+        Value::Object(fields) => {
+            fields.iter().flat_map(|(name, value)| [vec![name.as_str()], texts(value)].concat()).collect()
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) => Vec::new(),
+    }
+}
+
+proptest! {
+    #[doc = "holds: design H7"]
+    #[test]
+    fn stored_texts_are_safe_and_bounded(value in any_value(), max_chars in 10_usize..60) {
+        let kept = written(&value, max_chars);
+        for text in texts(&kept) {
+            prop_assert!(!text.contains('\u{1b}'), "{:?}", text);
+            // Within a word it is not taken for a key.
+            let mut keys = text.match_indices("sk-aaaaaaaaaaaaaaaaaa").map(|(at, _)| &text[..at]);
+            prop_assert!(keys.all(|before| before.ends_with(char::is_alphanumeric)), "{:?}", text);
+            prop_assert!(text.chars().count() <= max_chars + "… [99 more characters]".chars().count(), "{:?}", text);
+        }
+    }
+
+    #[test]
+    fn harmless_values_are_unchanged(value in harmless_value()) {
+        prop_assert_eq!(written(&value, 100), value);
+    }
+}
+
+#[test]
+fn long_lists_are_cut_with_a_count() {
+    let mut expected = vec![json!(1); LIST_MAX_ENTRIES];
+    expected.push("… [72 more entries]".into());
+    assert_eq!(written(&json!({"list": vec![1; 200]}), 100), json!({"list": expected}));
+    assert_eq!(written(&json!({"list": vec![1; 128]}), 100), json!({"list": vec![1; 128]}));
+}
+
+#[derive(Serialize)]
+struct Unit;
+
+#[derive(Serialize)]
+struct Wrapped(Option<&'static str>);
+
+#[derive(Serialize)]
+enum Kinds {
+    Plain,
+    One(u8),
+    Two(char, f32),
+    Named { password: Wrapped, token: [&'static str; 1], n: i8 },
+}
+
+#[derive(Serialize)]
+#[serde(tag = "kind")]
+enum Tagged {
+    Told { secret: &'static str },
+}
+
+#[test]
+fn every_serde_form_is_written_as_json() {
+    let hidden = |text| Kinds::Named { password: Wrapped(text), token: ["abc"], n: -1 };
+    let by_number = BTreeMap::from([(7, ()), (8, ())]);
+    let value =
+        (Kinds::Plain, Kinds::One(1), Kinds::Two('"', 0.5), hidden(Some("abcdef")), hidden(None), Unit, by_number);
+    let expected = json!([
+        "Plain", {"One": 1}, {"Two": ["\"", 0.5]}, {"Named": {"password": "[redacted]", "token": ["abc"], "n": -1}},
+        {"Named": {"password": null, "token": ["abc"], "n": -1}}, null, {"7": null, "8": null}
+    ]);
+    assert_eq!(written(&value, 100), expected);
+    assert_eq!(written(&Tagged::Told { secret: "abc" }, 100), json!({"kind": "Told", "secret": "[redacted]"}));
+    assert_eq!(written(&f64::NAN, 9), Value::Null);
+}
+
+#[test]
+fn the_byte_limit_is_exact() {
+    let value = json!({"a": ["x", 1, null], "b": "text"});
+    let length = value.to_string().len();
+    assert_eq!(sanitized(&value, 100, length).unwrap().len(), length);
+    assert!(sanitized(&value, 100, length - 1).is_none());
+}

@@ -1,0 +1,41 @@
+//! Why the bus refuses a message.
+
+use artoo_proto::{MessageKind, Role};
+use serde::{Deserialize, Serialize};
+
+/// Why the bus refused a message.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
+#[serde(tag = "refusal", rename_all = "snake_case")]
+pub enum Refusal {
+    /// The route table has no row for this kind.
+    #[error("{kind} has no route")]
+    NoRoute {
+        /// The kind of message.
+        kind: MessageKind,
+    },
+    /// The kind belongs to another role.
+    #[error("{kind} belongs to {owner}, not to {from}")]
+    WrongSender {
+        /// The kind of message.
+        kind: MessageKind,
+        /// The role that published it.
+        from: Role,
+        /// The role it belongs to.
+        owner: Role,
+    },
+    /// The sender belongs to another task or subtask.
+    #[error("the sender belongs to another task or subtask")]
+    ForeignTask,
+    /// A message with this id was already published in this task.
+    #[error("a message with this id was already published")]
+    RepeatedId,
+    /// A role named no cause, or one that was never published in this task.
+    #[error("its cause was never published")]
+    UnknownCause,
+    /// The task has reached its maximum number of messages.
+    #[error("the task has already published {max} messages")]
+    TooManyMessages {
+        /// The maximum.
+        max: usize,
+    },
+}

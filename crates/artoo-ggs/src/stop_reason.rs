@@ -1,0 +1,32 @@
+//! The reasons for which a task is abandoned.
+
+/// The reason a task was abandoned.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "snake_case"))]
+#[non_exhaustive]
+pub enum StopReason {
+    /// Ω reached θ.
+    BudgetExhausted,
+    /// All `max_replans` directives were issued.
+    MaxReplans,
+    /// Law 2: D grew in too many rounds in a row.
+    Diverging,
+    /// Every available tool is blocked, and each was released once already.
+    ToolsExhausted,
+    /// The caller stopped the task: a cancel, a deadline, a dead provider.
+    External,
+}
+
+impl StopReason {
+    /// The reason's name in logs and saved data, such as `max_replans`.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::BudgetExhausted => "budget_exhausted",
+            Self::MaxReplans => "max_replans",
+            Self::Diverging => "diverging",
+            Self::ToolsExhausted => "tools_exhausted",
+            Self::External => "external",
+        }
+    }
+}

@@ -1,0 +1,18 @@
+//! The disk of the system: what it syncs, and for whom its files are readable.
+
+use std::{fs::File, path::Path};
+
+use artoo_mkct::disk::{Disk as _, DiskFile, OpenMode, SystemDisk};
+
+/// A device that cannot be synced tells whether a sync was asked for.
+#[cfg(target_os = "linux")]
+#[test]
+fn file_and_folder_syncs_reach_the_system() {
+    let null = File::open("/dev/null").unwrap();
+    assert_eq!(DiskFile::sync(&null).unwrap_err().kind(), std::io::ErrorKind::InvalidInput);
+    let refused = SystemDisk.sync_folder(Path::new("/dev/null")).unwrap_err();
+    assert_eq!(refused.kind(), std::io::ErrorKind::InvalidInput);
+    let folder = tempfile::tempdir().unwrap();
+    SystemDisk.open(&folder.path().join("file"), OpenMode::Write).unwrap().sync().unwrap();
+    SystemDisk.sync_folder(folder.path()).unwrap();
+}

@@ -1,0 +1,84 @@
+//! Finds missing files and folders that a request names, and suggests existing ones.
+
+use std::path::Path;
+
+use crate::algebra::{Act, Depth, NameTest, Pred, Query, Step};
+use crate::eval::{EntryKind, FileSystem, FileSystemError};
+use crate::lexicon::differ_by_one_edit;
+
+/// Maximum number of entries searched for a similar name.
+const ENTRIES_MAX: usize = 5_000;
+
+/// The first path that the steps read and that doesn't exist; paths after the first change are not checked.
+pub(crate) fn missing(steps: &[Step], fs: &dyn FileSystem) -> Option<String> {
+    let mut named = Vec::new();
+    for step in steps {
+        match step {
+            Step::Ask(query) => sources(query, &mut named),
+            Step::Do(act) => {
+                act.selection().into_iter().for_each(|of| sources(of, &mut named));
+                named.extend(if let Act::Replace { path, .. } = act { Some(path.clone()) } else { None });
+                break;
+            }
+        }
+    }
+    let is_missing = |path: &str| fs.metadata(Path::new(path)) == Err(FileSystemError::NotFound);
+    // Without a file system to ask, nothing is known.
+    if is_missing("/") { None } else { named.into_iter().find(|path| is_missing(path)) }
+}
+
+/// Collects the paths a query reads.
+fn sources(query: &Query, named: &mut Vec<String>) {
+    match query {
+        Query::Tree { roots: several, .. } | Query::Paths { paths: several, .. } => {
+            named.extend(several.iter().cloned())
+        }
+        Query::TextFile { path } | Query::ArchiveEntries { path } => named.push(path.clone()),
+        Query::Compare { of, with, .. } => [of, with].into_iter().for_each(|side| sources(side, named)),
+        // "the file ~/x/notes.txt".
+        Query::Filter { of, keep: Pred::Name(NameTest::Is(name)) } if matches!(of.as_ref(), Query::Tree { depth: Depth::Direct, roots, .. } if roots.len() == 1) =>
+        {
+            sources(of, named);
+            let file = named.last().map(|root| format!("{}/{name}", root.trim_end_matches('/')));
+            named.extend(file);
+        }
+        // Without a file of that name the answer is 0 or no: only the source must exist.
+        Query::Aggregate { of, .. } => sources(of.source(), named),
+        other => other.operand().into_iter().for_each(|of| sources(of, named)),
+    }
+}
+
+/// The message about a missing path, with suggestions.
+pub(crate) fn advice(path: &str, fs: &dyn FileSystem) -> String {
+    let absent = Path::new(path).ancestors().take_while(|above| fs.metadata(above).is_err()).last();
+    let absent = absent.unwrap_or(Path::new(path));
+    let said = format!("There is no {}", absent.display());
+    match near(absent, fs).as_slice() {
+        [] => format!("{said}."),
+        found => format!("{said}; there is {}.", found.join(" and ")),
+    }
+}
+
+/// Existing paths with a similar name beside the missing one, or with the same name below its folder.
+fn near(absent: &Path, fs: &dyn FileSystem) -> Vec<String> {
+    let (Some(folder), Some(name)) = (absent.parent(), absent.file_name().and_then(|name| name.to_str())) else {
+        return Vec::new();
+    };
+    let wanted = name.to_lowercase();
+    let mut open = std::collections::VecDeque::from([folder.to_owned()]);
+    let (mut seen, mut found) = (0, Vec::new());
+    while let Some(at) = open.pop_front().filter(|_| seen < ENTRIES_MAX && found.len() < 2) {
+        for entry in fs.list(&at).unwrap_or_default() {
+            seen += 1;
+            let known = String::from_utf8_lossy(entry.name_bytes()).to_lowercase();
+            if known == wanted || (at == folder && differ_by_one_edit(&known, &wanted)) {
+                found.push(entry.shown());
+            }
+            if entry.kind == EntryKind::Folder && !known.starts_with('.') {
+                open.push_back(entry.path);
+            }
+        }
+    }
+    found.truncate(2);
+    found
+}

@@ -1,0 +1,317 @@
+//! A world for tests: one System with scripted models, tools and checks, a simulated clock, and no waiting.
+#![expect(clippy::wildcard_enum_match_arm, reason = "a world acts on the few things it knows")]
+
+use std::collections::{BTreeMap, VecDeque};
+
+use artoo_bus::TapEvent;
+use artoo_proto::{
+    CallStatus, CheckOutcome, ConsentAnswer, ConsentHash, ConsentOffers, ConsentScope, EffectClass, EffectId,
+    Environment, EvidenceId, FinalResult, Message, ModelFailure, ModelReply, ModelRequest, Now, ReplyBody, Role,
+    Timestamp, ToolCall, ToolClass, ToolOrder, ToolOutcome, ToolRequest, ToolSpec, Usage, UserRequest,
+};
+use serde_json::{Value, json};
+use uuid::Uuid;
+
+use crate::machine::{CheckOrder, Completion, Work};
+use crate::memory::Memory;
+use crate::system::{Effect, Input, System, SystemConfig};
+
+/// Answers one model request.
+pub type ModelScript = Box<dyn FnMut(&ModelRequest) -> Result<ReplyBody, ModelFailure>>;
+/// Answers one tool call.
+pub type ToolScript = Box<dyn FnMut(&ToolOrder) -> ToolOutcome>;
+/// Answers a set of checks.
+pub type CheckScript = Box<dyn FnMut(&CheckOrder) -> Vec<CheckOutcome>>;
+/// Answers what the System asks of the operator; `None` = silence.
+pub type OperatorScript = Box<dyn FnMut(&Message) -> Option<Message>>;
+
+/// Simulated milliseconds one model call takes.
+pub const MODEL_MS: u64 = 1_000;
+
+pub struct World {
+    pub system: System,
+    pub now: Now,
+    pub model: ModelScript,
+    pub tools: ToolScript,
+    pub checks: CheckScript,
+    pub operator: OperatorScript,
+    pub work: VecDeque<(EffectId, Work)>,
+    pub timers: BTreeMap<(u64, EffectId), ()>,
+    pub delivered: Vec<Message>,
+    pub events: Vec<TapEvent>,
+    pub asked: Vec<ModelRequest>,
+    pub called: Vec<ToolOrder>,
+}
+
+pub fn environment() -> Environment {
+    Environment {
+        cwd: "/home/u".to_owned(),
+        home: "/home/u".to_owned(),
+        workspace: "/home/u/artoo_workspace".to_owned(),
+        os: "linux".to_owned(),
+        utc_offset_s: 0,
+    }
+}
+
+pub fn tool(name: &str, class: ToolClass, priority: u8) -> ToolSpec {
+    ToolSpec {
+        name: name.to_owned(),
+        description: format!("the {name} tool"),
+        class,
+        input_schema: json!({"type": "object"}),
+        priority,
+    }
+}
+
+pub fn config(seed: u128) -> SystemConfig {
+    SystemConfig {
+        environment: environment(),
+        tools: [
+            tool("mdfind", ToolClass::Files, 1),
+            tool("glob", ToolClass::Files, 2),
+            tool("read_file", ToolClass::Text, 3),
+            tool("write_file", ToolClass::Text, 3),
+            tool("shell", ToolClass::Shell, 6),
+        ]
+        .into(),
+        profile: artoo_ggs::Profile::default(),
+        seed: Uuid::from_u128(seed),
+    }
+}
+
+/// A look at the machine that went well.
+pub fn looked(request: ToolRequest, evidence_id: EvidenceId, output: &str) -> ToolCall {
+    ToolCall {
+        class: EffectClass::ReadOnly,
+        measures: true,
+        exit_code: Some(0),
+        ..ToolCall::ended(request, evidence_id, CallStatus::Ok, output.to_owned())
+    }
+}
+
+/// A successful read-only call with this output.
+pub fn call_of(order: &ToolOrder, output: &str) -> ToolCall {
+    ToolCall {
+        target: order.request.input.to_string(),
+        elapsed_ms: 3,
+        ..looked(order.request.clone(), order.evidence_id.clone(), output)
+    }
+}
+
+pub fn ok_call(order: &ToolOrder, output: &str) -> ToolOutcome {
+    ToolOutcome::Called { call: call_of(order, output) }
+}
+
+pub fn failed_call(order: &ToolOrder, output: &str, environmental: bool) -> ToolOutcome {
+    let call = ToolCall { status: CallStatus::Failed, environmental, exit_code: Some(1), ..call_of(order, output) };
+    ToolOutcome::Called { call }
+}
+
+/// A call that needs a person's leave: it would throw a folder away.
+pub fn needs_consent() -> ToolOutcome {
+    ToolOutcome::NeedsConsent {
+        hash: ConsentHash("h".to_owned()),
+        shown: "rm -rf /home/u/keep".to_owned(),
+        effects: vec!["deletes /home/u/keep".to_owned()],
+        reason: "rm removes".to_owned(),
+        offers: ConsentOffers::default(),
+    }
+}
+
+/// A person who allows nothing; with a note, there is none.
+pub fn refusing(note: Option<&'static str>) -> OperatorScript {
+    Box::new(move |message| match message {
+        Message::ConsentRequest(asked) => Some(
+            ConsentAnswer {
+                task_id: asked.task_id.clone(),
+                subtask_id: asked.subtask_id,
+                hash: asked.hash.clone(),
+                allowed: false,
+                scope: ConsentScope::Once,
+                note: note.map(str::to_owned),
+            }
+            .into(),
+        ),
+        _ => None,
+    })
+}
+
+pub fn value(value: Value) -> Result<ReplyBody, ModelFailure> {
+    Ok(ReplyBody::Json { value })
+}
+
+/// R1's reply for a request.
+pub fn understood(request: &ModelRequest) -> Result<ReplyBody, ModelFailure> {
+    let artoo_proto::RoleContext::Perceive(context) = &request.context else { panic!("not a perceive request") };
+    value(json!({
+        "task_id": "a_task", "intent": context.raw_input,
+        "constraints": {"scope": null, "deadline": null}, "question": null
+    }))
+}
+
+/// A judgement that passes everything and cites the first call it can see.
+pub fn pass_all(request: &ModelRequest) -> Result<ReplyBody, ModelFailure> {
+    use artoo_proto::RoleContext;
+    let (count, cite) = match &request.context {
+        RoleContext::ValidateSubtask(context) => {
+            (context.open.len(), context.result.tool_calls.first().map(|call| call.evidence_id.0.clone()))
+        }
+        RoleContext::ValidateTask(context) => {
+            let first = context.outcomes.iter().flat_map(|outcome| &outcome.tool_calls).next();
+            (context.open.len(), first.map(|call| call.evidence_id.0.clone()))
+        }
+        other => panic!("not a validation request: {other:?}"),
+    };
+    let cites: Vec<String> = cite.into_iter().collect();
+    let verdicts: Vec<Value> = (1..=count)
+        .map(|number| json!({"number": number, "verdict": "pass", "cites": cites, "evidence": "seen"}))
+        .collect();
+    value(json!({"verdicts": verdicts, "what_to_do": null}))
+}
+
+impl World {
+    pub fn new(seed: u128) -> Self {
+        Self::with_memory(seed, Memory::new(artoo_mkct::Engine::new()))
+    }
+
+    pub fn with_memory(seed: u128, memory: Memory) -> Self {
+        Self {
+            system: System::new(config(seed), memory),
+            now: Now { wall: Timestamp::from_millis(1_772_000_000_000), uptime_ms: 0 },
+            model: Box::new(|request| panic!("nobody scripted {:?}", request.role)),
+            tools: Box::new(|order| ok_call(order, "ok")),
+            checks: Box::new(|order| {
+                let pass = CheckOutcome { pass: true, evidence: "seen".to_owned(), environmental: false };
+                vec![pass; order.checks.len()]
+            }),
+            operator: Box::new(|_| None),
+            work: VecDeque::new(),
+            timers: BTreeMap::new(),
+            delivered: Vec::new(),
+            events: Vec::new(),
+            asked: Vec::new(),
+            called: Vec::new(),
+        }
+    }
+
+    pub fn request(&self, text: &str) -> UserRequest {
+        UserRequest {
+            task_id: artoo_proto::TaskId::new(text, Uuid::new_v5(&Uuid::NAMESPACE_OID, text.as_bytes())),
+            raw_input: text.to_owned(),
+            session: Vec::new(),
+            interactive: false,
+            hard_limit_ms: crate::limits::HARD_LIMIT_MS,
+        }
+    }
+
+    /// Runs one request to its end; panics if it has none.
+    pub fn run(&mut self, text: &str) -> FinalResult {
+        let request = self.request(text);
+        let task_id = request.task_id.clone();
+        self.give(Input::Operator { message: request.into() });
+        self.work_until_quiet();
+        let results: Vec<&FinalResult> = self
+            .delivered
+            .iter()
+            .filter_map(|message| match message {
+                Message::FinalResult(result) if result.task_id == task_id => Some(result),
+                _ => None,
+            })
+            .collect();
+        assert_eq!(results.len(), 1, "one FinalResult a task; delivered: {:#?}", self.delivered);
+        results[0].clone()
+    }
+
+    /// Gives one input and keeps what the System wants.
+    pub fn give(&mut self, input: Input) {
+        let effects = self.system.step(self.now, input);
+        self.take(effects);
+    }
+
+    pub fn take(&mut self, effects: Vec<Effect>) {
+        for effect in effects {
+            match effect {
+                Effect::Perform { effect_id, work: Work::Timer { after_ms }, .. } => {
+                    self.timers.insert((self.now.uptime_ms + after_ms, effect_id), ());
+                }
+                Effect::Perform { effect_id, work, .. } => self.work.push_back((effect_id, work)),
+                Effect::Deliver { to: Role::Operator, message } => {
+                    self.delivered.push(message.clone());
+                    if let Some(answer) = (self.operator)(&message) {
+                        self.give(Input::Operator { message: answer });
+                    }
+                }
+                Effect::Deliver { .. } | Effect::CancelTask { .. } => {}
+                Effect::Observe { event, .. } => self.events.push(event),
+            }
+        }
+    }
+
+    /// Performs work in order, then lets the next timer ring, until no task is open.
+    pub fn work_until_quiet(&mut self) {
+        for _ in 0..100_000 {
+            if let Some((id, work)) = self.work.pop_front() {
+                let completion = self.perform(&work);
+                self.give(Input::Completed { effect_id: id, completion });
+            } else if self.system.open_tasks().next().is_none() {
+                return;
+            } else if let Some(((at, id), ())) = self.timers.pop_first() {
+                self.advance_to(at);
+                self.give(Input::Completed { effect_id: id, completion: Completion::Timer });
+            } else {
+                return;
+            }
+        }
+        panic!("the task does not end");
+    }
+
+    pub fn advance_to(&mut self, uptime_ms: u64) {
+        let ms = uptime_ms.saturating_sub(self.now.uptime_ms);
+        self.now.uptime_ms += ms;
+        self.now.wall = self.now.wall.plus_millis(i64::try_from(ms).unwrap());
+    }
+
+    pub fn perform(&mut self, work: &Work) -> Completion {
+        match work {
+            Work::Model { request } => {
+                self.advance_to(self.now.uptime_ms + MODEL_MS);
+                self.asked.push((**request).clone());
+                let usage = Usage { model_calls: 1, prompt_tokens: 100, completion_tokens: 20 };
+                let reply = (self.model)(request);
+                Completion::Model(reply.map(|body| ModelReply { body, usage, model: "scripted".to_owned() }))
+            }
+            Work::Tool { order } => {
+                self.called.push((**order).clone());
+                Completion::Tool(Box::new((self.tools)(order)))
+            }
+            Work::Checks { order } => Completion::Checks((self.checks)(order)),
+            Work::Timer { .. } => Completion::Timer,
+            Work::Persist { .. } => Completion::Persisted(Ok(())),
+        }
+    }
+
+    /// The roles that asked a model, in order.
+    pub fn asked_roles(&self) -> Vec<Role> {
+        self.asked.iter().map(|request| request.role).collect()
+    }
+
+    /// Messages published, by kind.
+    pub fn published(&self, kind: artoo_proto::MessageKind) -> Vec<&Message> {
+        self.events
+            .iter()
+            .filter_map(|event| match event {
+                TapEvent::Message { envelope } if envelope.message.kind() == kind => Some(&envelope.message),
+                _ => None,
+            })
+            .collect()
+    }
+}
+
+/// Whether the planted panic fires for this role, once.
+pub fn planted_panic(planted: &mut Option<Role>, role: Role) -> bool {
+    if *planted == Some(role) {
+        *planted = None;
+        return true;
+    }
+    false
+}

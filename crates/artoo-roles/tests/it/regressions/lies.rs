@@ -1,0 +1,245 @@
+//! Where a model that lies inside valid schemas could get a "done": a rule in code says no, or the result says that
+//! only a model's word stands behind it. The tests of the second kind pin what artoo does *not* see.
+
+use artoo_proto::{Basis, CriterionMark, Ending, Role, RoleContext, ToolCall, ToolOutcome};
+use serde_json::{Value, json};
+
+use super::{Reply, answer_from, honest, is_accept, marks, plan_with, says, world, wrote};
+use artoo_roles::testing::world::{World, call_of, ok_call, pass_all, value};
+
+const QUESTION: &str = "how many reports are there";
+
+/// Judged by a model, said to be so, and no line of it checked.
+fn only_judged(result: &artoo_proto::FinalResult) {
+    assert_eq!(result.ending, Ending::Accept { basis: Basis::Judged }, "{result:#?}");
+    assert!(marks(result).iter().all(|mark| *mark == CriterionMark::Judged), "{:#?}", result.criteria);
+    assert!(result.summary.contains("on a model's judgement alone"), "{}", result.summary);
+    assert!(!result.next_steps.is_empty());
+}
+
+#[doc = "holds: law 0.17"]
+#[test]
+fn an_irrelevant_look_cited_for_a_fact_is_judged_and_said_to_be() {
+    let mut world = world(|request| match request.role {
+        Role::Executor => {
+            let RoleContext::Execute(context) = &request.context else { panic!() };
+            if context.calls.is_empty() { answer_and_look(request) } else { says("There are 42 reports.") }
+        }
+        _ => honest(request),
+    });
+    only_judged(&world.run(QUESTION));
+}
+
+fn answer_and_look(request: &artoo_proto::ModelRequest) -> Reply {
+    let Ok(artoo_proto::ReplyBody::Json { value: mut reply }) = answer_from(request, "glob", json!({"root": "/tmp"}))
+    else {
+        panic!()
+    };
+    reply["answer_is_output"] = json!(false);
+    value(reply)
+}
+
+#[test]
+fn an_unrelated_output_passed_off_as_the_answer_is_judged_and_said_to_be() {
+    let mut world = world(honest);
+    world.tools = Box::new(|order| ok_call(order, "load average: 0.1"));
+    only_judged(&world.run(QUESTION));
+}
+
+#[doc = "holds: law 0.3"]
+#[test]
+fn a_fact_written_to_a_file_and_read_back_is_no_evidence() {
+    let mut world = world(|request| match request.role {
+        Role::Planner => {
+            plan_with(&["write_file", "read_file"], json!(["a number is named"]), json!(["a number is stated"]))
+        }
+        Role::Executor => {
+            let RoleContext::Execute(context) = &request.context else { panic!() };
+            match context.calls.len() {
+                0 => value(
+                    json!({"calls": [{"tool": "write_file", "input": {"path": "facts.txt", "text": "42 reports"}}],
+                                  "answer_is_output": false, "status": "uncertain", "output": ""}),
+                ),
+                _ => answer_from(request, "read_file", json!({"path": "facts.txt"})),
+            }
+        }
+        Role::MetaValidator => cite_last(request),
+        _ => honest(request),
+    });
+    world.tools = Box::new(|order| match order.request.tool.as_str() {
+        "write_file" => wrote(order, "/home/u/artoo_workspace/facts.txt"),
+        _ => ok_call(order, "42 reports"),
+    });
+    let result = world.run(QUESTION);
+    assert!(!is_accept(&result), "{result:#?}");
+}
+
+/// Passes everything and cites the last call there is.
+fn cite_last(request: &artoo_proto::ModelRequest) -> Reply {
+    let RoleContext::ValidateTask(context) = &request.context else { panic!() };
+    let last = context.outcomes.iter().flat_map(|outcome| &outcome.tool_calls).next_back();
+    let cites: Vec<&str> = last.map(|call| call.evidence_id.0.as_str()).into_iter().collect();
+    let verdicts: Vec<Value> = (1..=context.open.len())
+        .map(|number| json!({"number": number, "verdict": "pass", "cites": cites, "evidence": "seen"}))
+        .collect();
+    value(json!({"verdicts": verdicts, "what_to_do": null}))
+}
+
+fn writer(criteria: Value, path: &'static str) -> World {
+    let mut world = world(move |request| match request.role {
+        Role::Planner => plan_with(&["write_file"], criteria.clone(), json!(["the greeting is in place"])),
+        Role::Executor => answer_from(request, "write_file", json!({"path": path})),
+        _ => honest(request),
+    });
+    world.tools = Box::new(move |order| wrote(order, path));
+    world
+}
+
+#[test]
+fn another_file_than_the_user_named_is_no_result() {
+    let check = |path: &str| json!([{"check": {"kind": "file_contains", "path": path, "text": "hello"}}]);
+    let scratch = "/home/u/artoo_workspace/scratch.txt";
+    let result = writer(check(scratch), scratch).run("create a file notes.txt that says hello");
+    assert!(!is_accept(&result), "{result:#?}");
+    let elsewhere = "/home/u/artoo_workspace/notes.txt";
+    let result = writer(check(elsewhere), elsewhere).run("write hello to ~/docs/notes.txt");
+    assert!(!is_accept(&result), "{result:#?}");
+    let result = writer(check(elsewhere), elsewhere).run("create a file notes.txt that says hello");
+    assert_eq!(result.ending, Ending::Accept { basis: Basis::Mixed }, "{result:#?}");
+    assert_eq!(marks(&result)[0], CriterionMark::Checked);
+    assert!(result.criteria[0].claim.starts_with(elsewhere), "the claim names the file that was read");
+}
+
+#[doc = "holds: law 0.17"]
+#[test]
+fn a_check_on_another_folder_shows_which_and_leaves_the_request_judged() {
+    let other = || json!([{"check": {"kind": "file_count", "path": "/tmp"}}]);
+    let mut world = world(move |request| match request.role {
+        Role::Planner => plan_with(&["glob"], other(), other()),
+        _ => honest(request),
+    });
+    let result = world.run("how many files are in ~/docs");
+    assert_eq!(result.ending, Ending::Accept { basis: Basis::Judged }, "{result:#?}");
+    assert!(
+        result.criteria[0].claim.contains("directly in /tmp, hidden ones included, counted again"),
+        "{:#?}",
+        result.criteria
+    );
+    let goal = result.criteria.iter().find(|report| report.claim.contains("how many files are in ~/docs"));
+    assert_eq!(goal.map(|report| report.mark), Some(CriterionMark::Judged), "{:#?}", result.criteria);
+}
+
+#[test]
+fn an_act_in_words_no_table_knows_is_never_checked() {
+    // No verb of change is seen in it, so only citation and a judge stand between a lie and an accept.
+    let unusual = "notes.txt with a greeting would be lovely";
+    assert!(!artoo_roles::grounding::asks_for_change(unusual));
+    only_judged(&world(honest).run(unusual));
+    let mut words = world(|request| match request.role {
+        Role::Planner => plan_with(&[], json!(["the greeting is polite"]), json!(["a greeting is given"])),
+        Role::Executor => says("Certainly, it is all in place."),
+        _ => honest(request),
+    });
+    let result = words.run(unusual);
+    assert!(matches!(super::reason(&result), artoo_proto::AbandonReason::NoPlan { .. }), "{result:#?}");
+    let result = words.run("remind me to buy milk");
+    assert_eq!(result.ending, Ending::Accept { basis: Basis::WordsOnly }, "{result:#?}");
+    assert!(
+        result.summary.ends_with("(words only: nothing on this machine was read or changed)"),
+        "{}",
+        result.summary
+    );
+    assert!(result.criteria.iter().all(|report| report.evidence.starts_with("in words only: ")));
+}
+
+#[test]
+fn words_that_claim_a_deed_are_sent_back_whatever_it_was() {
+    let mut world = world(|request| match request.role {
+        Role::Planner => plan_with(&[], json!(["it is polite"]), json!(["an answer is given"])),
+        Role::Executor => says("I have scheduled the reminder."),
+        _ => honest(request),
+    });
+    assert!(!is_accept(&world.run("remind me to buy milk")));
+}
+
+#[test]
+fn criteria_that_weaken_the_request_or_a_plan_for_a_part_of_it_meet_the_request_itself() {
+    // A lying planner, an honest judge: it is asked about the user's own words, whatever the plan declares.
+    let judge = |request: &artoo_proto::ModelRequest| {
+        let RoleContext::ValidateTask(context) = &request.context else { panic!() };
+        let verdicts: Vec<Value> = (1..)
+            .zip(&context.open)
+            .map(|(number, criterion): (u32, _)| {
+                let whole = criterion.claim().contains("and list the three newest");
+                let cites: Vec<&str> = vec![context.outcomes[0].tool_calls[0].evidence_id.0.as_str()];
+                json!({"number": number, "verdict": if whole { "fail" } else { "pass" }, "cites": cites,
+                       "evidence": "only counted", "failure_class": "logical"})
+            })
+            .collect();
+        value(json!({"verdicts": verdicts, "what_to_do": null}))
+    };
+    let mut world = world(move |request| match request.role {
+        Role::Perceiver => value(json!({"task_id": "t", "intent": "count the reports", "question": null,
+                                        "constraints": {"scope": null, "deadline": null}})),
+        Role::MetaValidator => judge(request),
+        _ => honest(request),
+    });
+    let result = world.run("count the reports and list the three newest");
+    assert!(!is_accept(&result), "{result:#?}");
+    let whole = result.criteria.iter().find(|report| report.claim.contains("and list the three newest"));
+    assert_eq!(whole.map(|report| report.mark), Some(CriterionMark::Unmet), "{:#?}", result.criteria);
+}
+
+#[test]
+fn a_cut_output_does_not_carry_a_count_or_all() {
+    for request in ["how many reports are there", "list all reports"] {
+        let mut world = world(honest);
+        world.tools =
+            Box::new(|order| ToolOutcome::Called { call: ToolCall { truncated: true, ..call_of(order, "a … z") } });
+        assert!(!is_accept(&world.run(request)), "{request}");
+    }
+    let mut world = world(honest);
+    world.tools =
+        Box::new(|order| ToolOutcome::Called { call: ToolCall { truncated: true, ..call_of(order, "a … z") } });
+    let result = world.run("show me the start of the log");
+    assert!(!is_accept(&result), "the plan's own criterion is about a number");
+}
+
+#[test]
+fn a_check_for_a_single_letter_is_no_plan() {
+    let path = "/home/u/artoo_workspace/notes.txt";
+    let check = json!([{"check": {"kind": "file_contains", "path": path, "text": "e"}}]);
+    let result = writer(check, path).run("create a file notes.txt that says hello");
+    assert!(matches!(super::reason(&result), artoo_proto::AbandonReason::NoPlan { .. }), "{result:#?}");
+}
+
+#[test]
+fn a_number_guessed_right_without_measuring_is_not_met() {
+    let count = || json!([{"check": {"kind": "file_count", "path": "/home/u"}}]);
+    let mut world = world(move |request| match request.role {
+        Role::Planner => plan_with(&["shell"], count(), count()),
+        Role::Executor => answer_from(request, "shell", json!({"command": "echo 12"})),
+        _ => honest(request),
+    });
+    world.tools = Box::new(|order| ToolOutcome::Called { call: ToolCall { measures: false, ..call_of(order, "12") } });
+    assert!(!is_accept(&world.run("how many files are in /home/u")));
+}
+
+#[doc = "holds: law 0.1"]
+#[test]
+fn only_recipes_from_code_are_ever_accepted_as_checked() {
+    // Whatever a model plans, with every check passing, the request itself is judged.
+    for criteria in [
+        json!([{"check": {"kind": "file_count", "path": "/home/u"}}]),
+        json!([{"check": {"kind": "line_count", "path": "/home/u/a.txt"}}, {"check": {"kind": "output_is_number"}}]),
+    ] {
+        let mut world = world(move |request| match request.role {
+            Role::Planner => plan_with(&["glob"], criteria.clone(), criteria.clone()),
+            Role::AgentValidator => panic!("g17: checks decide everything"),
+            Role::MetaValidator => pass_all(request),
+            _ => honest(request),
+        });
+        let ending = world.run("how many files are there").ending;
+        assert_eq!(ending, Ending::Accept { basis: Basis::Mixed });
+    }
+}
