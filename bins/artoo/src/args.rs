@@ -82,7 +82,7 @@ pub(crate) enum Command {
     },
     /// Says what the guard makes of a shell command; nothing is run
     #[command(name = "check-command")]
-    CheckCommand {
+    Classify {
         /// The command, or - to read commands from standard input, a JSON string a line
         #[arg(allow_hyphen_values = true)]
         command: String,

@@ -89,7 +89,7 @@ fn run(line: CommandLine, variables: &Variables, screen: &Screen) -> Result<Exit
     let is_beside = line.command.is_some() || !line.words.is_empty();
     let words = match line.command {
         Some(Command::Doctor { probe }) => return block_on(doctor::run(line.options, probe, variables, screen)),
-        Some(Command::CheckCommand { command }) => {
+        Some(Command::Classify { command }) => {
             return check_command::run(&command, &Settings::resolve(line.options, variables)?, screen);
         }
         Some(Command::Setup) => return block_on(setup::run(line.options, variables, screen)),
