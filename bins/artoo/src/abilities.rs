@@ -1,4 +1,4 @@
-//! What endpoints were found to be able to do: where that is kept, and finding it out.
+//! Results of probing endpoints: where they are stored, and the probe itself.
 
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -9,10 +9,10 @@ use artoo_proto::{
 };
 use serde_json::json;
 
-/// Where it is kept, in the data folder.
+/// Name of the file in the data folder.
 const FILE: &str = "endpoints.json";
 
-/// The file in a data folder.
+/// Path of the file with the results, in a data folder.
 pub(crate) fn file(data_dir: &Path) -> PathBuf {
     data_dir.join(FILE)
 }
@@ -23,7 +23,7 @@ pub(crate) fn now_s() -> i64 {
     i64::try_from(since.as_secs()).unwrap_or(i64::MAX)
 }
 
-/// Sets a configuration up with what is known of its endpoint; what the user says wins.
+/// Completes an endpoint's configuration with probed results; the user's settings win.
 pub(crate) fn apply(book: &AbilityBook, config: &mut RemoteConfig, parallel_is_set: bool) -> Option<Abilities> {
     let found = book.fresh(config, now_s())?.clone();
     if let Some(parallel) = found.parallel.filter(|parallel| *parallel > 0 && !parallel_is_set) {
@@ -37,8 +37,8 @@ pub(crate) fn apply(book: &AbilityBook, config: &mut RemoteConfig, parallel_is_s
     Some(found)
 }
 
-/// Asks the model's endpoint what it can do, and remembers it where there is a folder for it.
-pub(crate) async fn find_out(remote: &Remote, data_dir: &Path) -> Result<Abilities, ModelFailure> {
+/// Probes a model's endpoint and stores the results.
+pub(crate) async fn probe(remote: &Remote, data_dir: &Path) -> Result<Abilities, ModelFailure> {
     let Some(like) = question("What is 2 + 3?", "") else { return Err(ModelFailure::Cancelled) };
     let found = remote.probe(&like, now_s()).await?;
     let mut book = AbilityBook::open(file(data_dir));
@@ -48,7 +48,7 @@ pub(crate) async fn find_out(remote: &Remote, data_dir: &Path) -> Result<Abiliti
     Ok(found)
 }
 
-/// A small question of no task: whether replies come in the form that artoo needs.
+/// A small request outside any task, to test whether replies have the required form.
 pub(crate) fn question(words: &str, system: &str) -> Option<ModelRequest> {
     let root = || "/".to_owned();
     let environment = Environment {

@@ -1,4 +1,4 @@
-//! The command line: words for a task or none for a prompt, the subcommands, and the options they share.
+//! The command line: a request or none for a prompt, subcommands, and shared options.
 
 use std::path::PathBuf;
 use std::str::FromStr;
@@ -9,7 +9,7 @@ use clap::{Args, Parser, Subcommand};
 use crate::model_choice::ModelKind;
 use crate::money::Dollars;
 
-/// Shown under `--help`: what has no option of its own.
+/// Text at the end of `--help`: environment variables and exit codes.
 const AFTER_HELP: &str = "\
 Without a model set up, artoo answers everyday questions about files by itself (the model called reflex) and declines \
 everything else.
@@ -21,7 +21,7 @@ Environment (options win over it):
   ANTHROPIC_BASE_URL, ANTHROPIC_API_KEY, ANTHROPIC_MODEL; OLLAMA_HOST, OLLAMA_MODEL
                     the same for --model anthropic and --model ollama
   ARTOO_MODEL       as --model
-  ARTOO_HANDS       who carries out and checks single steps, spelled as --model
+  ARTOO_WORKER      the model that carries out and checks single steps, spelled as --model
   ARTOO_FALLBACK    who steps in where the model can't answer, several divided by commas
   ARTOO_MAX_TOKENS, ARTOO_MAX_COST
                     as --max-tokens and --max-cost
@@ -57,8 +57,9 @@ pub(crate) struct CommandLine {
     pub(crate) options: Options,
 }
 
-/// What else artoo can do.
+/// The subcommands.
 #[derive(Debug, Subcommand)]
+#[expect(clippy::enum_variant_names, reason = "a variant is a subcommand as it is typed: `check-command`")]
 pub(crate) enum Command {
     /// Takes the words after `--` as the task, whatever they are: artoo run -- doctor
     Run {
@@ -81,7 +82,7 @@ pub(crate) enum Command {
     },
     /// Says what the guard makes of a shell command; nothing is run
     #[command(name = "check-command")]
-    Judge {
+    CheckCommand {
         /// The command, or - to read commands from standard input, a JSON string a line
         #[arg(allow_hyphen_values = true)]
         command: String,
@@ -112,7 +113,7 @@ pub(crate) enum Command {
     },
 }
 
-/// What is to be undone.
+/// Options of `artoo undo`.
 #[derive(Debug, Clone, PartialEq, Eq, Args)]
 pub(crate) struct UndoOptions {
     /// The task, or the beginning of its name [default: the last one that changed something]
@@ -125,18 +126,18 @@ pub(crate) struct UndoOptions {
     pub(crate) yes: bool,
 }
 
-/// What is done with model files.
+/// Subcommands of `artoo model`.
 #[derive(Debug, Clone, PartialEq, Eq, Subcommand)]
 pub(crate) enum ModelCommand {
     /// What is on this machine and what could be fetched, with a suggestion for this machine's memory
     List {
-        /// Also reads every file whole and holds it against its recorded SHA-256
+        /// Also verifies every file against its recorded SHA-256
         #[arg(long)]
         verify: bool,
     },
-    /// Fetches a model after a yes, verified and resumable; a file that is here already is used where it lies
+    /// Downloads a model after approval, verified and resumable; a file on this machine is used in place
     Pull(PullOptions),
-    /// Writes into the configuration that this model answers
+    /// Selects this model in the configuration file
     Use {
         /// A name as the list shows it, or the path of a GGUF file
         #[arg(value_name = "NAME|PATH")]
@@ -144,7 +145,7 @@ pub(crate) enum ModelCommand {
     },
 }
 
-/// What is to be had.
+/// Options of `artoo model pull`.
 #[derive(Debug, Clone, PartialEq, Eq, Args)]
 pub(crate) struct PullOptions {
     /// A name of the catalog, the URL of a GGUF file, or its path
@@ -156,12 +157,12 @@ pub(crate) struct PullOptions {
     /// The SHA-256 it must have; without one the content of a file from a URL can't be verified
     #[arg(long, value_name = "HEX")]
     pub(crate) sha256: Option<Checksum>,
-    /// Fetches without asking
+    /// Downloads without asking
     #[arg(short, long)]
     pub(crate) yes: bool,
 }
 
-/// What of the evidence is shown.
+/// Subcommands of `artoo evidence`.
 #[derive(Debug, Clone, PartialEq, Eq, Subcommand)]
 pub(crate) enum EvidenceCommand {
     /// The calls whose output is kept, oldest first
@@ -173,7 +174,7 @@ pub(crate) enum EvidenceCommand {
     },
 }
 
-/// What is done with memory.
+/// Subcommands of `artoo memory`.
 #[derive(Debug, Clone, PartialEq, Eq, Subcommand)]
 pub(crate) enum MemoryCommand {
     /// Writes all records into a new or empty folder as a LevelDB, for programs that read nothing else
@@ -184,24 +185,24 @@ pub(crate) enum MemoryCommand {
     },
 }
 
-/// What is done with the rules.
+/// Subcommands of `artoo rules`.
 #[derive(Debug, Clone, PartialEq, Eq, Subcommand)]
 pub(crate) enum RulesCommand {
     /// Every rule that holds: its id, what it covers, since when and until when, when it was last used
     List,
-    /// Takes a rule back; from then on artoo asks again
+    /// Deletes a rule; from then on artoo asks again
     Revoke {
         /// The rule's id, as the list shows it
         id: String,
     },
 }
 
-/// What of the configuration is shown.
+/// Subcommands of `artoo config`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Subcommand)]
 pub(crate) enum ConfigCommand {
     /// Every setting in effect, as it could stand in the file; a key is never shown
     Show {
-        /// Also who set it: an option, a variable, a line of the file, or nobody
+        /// Also what set it: an option, a variable, a line of the file, or nothing
         #[arg(long)]
         origin: bool,
     },
@@ -220,7 +221,7 @@ pub(crate) struct Options {
     /// Nothing on standard error but warnings and questions
     #[arg(short, long, global = true)]
     pub(crate) quiet: bool,
-    /// Who answers: reflex, file:NAME, file:PATH, cassette:PATH, or openai, responses, anthropic or ollama, alone, with :NAME or :NAME@URL
+    /// The model: reflex, file:NAME, file:PATH, cassette:PATH, or openai, responses, anthropic or ollama, alone, with :NAME or :NAME@URL
     #[arg(long, global = true, value_name = "MODEL")]
     pub(crate) model: Option<ModelKind>,
     /// Where memory and the audit log are kept [default: ~/.artoo]
@@ -243,25 +244,25 @@ pub(crate) struct Options {
     pub(crate) max_cost: Option<Dollars>,
 }
 
-/// A limit on a task's time.
+/// A task's time limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Deadline {
-    /// In milliseconds; at least a second, at most a week.
+    /// Limit in milliseconds, from one second to one week.
     pub(crate) limit_ms: u64,
 }
 
-/// A time that is no deadline.
+/// Error for an invalid time limit.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum DeadlineProblem {
-    /// Not in the form that is read.
+    /// Not a whole number followed by `s`, `m` or `h`.
     #[error("give a whole number with s, m or h, such as 90s, 5m or 1h")]
     Form,
-    /// Zero, or too long to mean anything.
+    /// Less than a second or more than a week.
     #[error("it must lie between 1s and 168h")]
     Range,
 }
 
-/// Nobody waits longer for a one-shot; a longer number is a slip.
+/// Longest time limit, in seconds: one week.
 const DEADLINE_MAX_S: u64 = 7 * 24 * 60 * 60;
 
 impl FromStr for Deadline {

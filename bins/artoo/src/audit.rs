@@ -1,4 +1,4 @@
-//! `artoo audit`: whether the log is the one that was written, and what it counts. Reads only.
+//! `artoo audit`: verifies the audit log and shows its statistics. Reads only.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -13,10 +13,10 @@ use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::settings::Settings;
 
-/// The schema's name; as unstable as that of a task's events.
+/// Schema of the JSON output; not stable yet.
 const SCHEMA: &str = "artoo.audit/0";
 
-/// Verifies every log of the data folder and reports what the statistics beside it say.
+/// Verifies every log of the data folder and shows the statistics stored beside it.
 pub(crate) fn run(settings: &Settings, screen: &Screen) -> Result<Exit, Failure> {
     let logs = logs(&settings.data_dir);
     let mut is_sound = true;
@@ -50,7 +50,7 @@ pub(crate) fn run(settings: &Settings, screen: &Screen) -> Result<Exit, Failure>
     Ok(if is_sound { Exit::Accepted } else { Exit::Internal })
 }
 
-/// The logs of a data folder, full files included, in the order of their names.
+/// Paths of the audit logs in a data folder, compressed ones included, sorted by name.
 pub(crate) fn logs(data_dir: &Path) -> Vec<PathBuf> {
     let is_log = |path: &PathBuf| {
         let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();

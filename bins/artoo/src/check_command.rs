@@ -1,4 +1,4 @@
-//! `artoo check-command`: what the guard makes of a command, without running anything.
+//! `artoo check-command`: shows how the guard classifies a command, without running it.
 
 use std::io::{self, BufRead};
 
@@ -11,7 +11,7 @@ use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::settings::Settings;
 
-/// Judges one command, or with `-` each line of standard input, which is a command as a JSON string.
+/// Classifies one command, or with `-` each line of standard input, a command as a JSON string.
 pub(crate) fn run(command: &str, settings: &Settings, screen: &Screen) -> Result<Exit, Failure> {
     let guard = CommandGuard::new(settings.tools.clone());
     if command != "-" {

@@ -1,4 +1,4 @@
-//! `artoo doctor`: every promise that rests on this machine, probed, with a remedy where it fails.
+//! `artoo doctor`: checks what artoo needs on this machine, with a remedy for each failure.
 
 mod abilities;
 mod model_file;
@@ -25,16 +25,16 @@ use crate::model_choice::{ModelKind, Place, remote};
 use crate::settings::Settings;
 use crate::variables::Variables;
 
-/// The schema's name; as unstable as that of a task's events.
+/// Schema of the JSON output; not stable yet.
 const SCHEMA: &str = "artoo.doctor/0";
 
-/// Below this a disk counts as full: an audit log's segment and the memory's journal still fit in it.
+/// Minimum free disk space; enough for a file of the audit log and the memory's journal.
 const FREE_MIN_BYTES: u64 = 64 * 1024 * 1024;
 
-/// An endpoint that is up lists its models within this time.
+/// Time limit for listing an endpoint's models.
 const ENDPOINT_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// What a probe found.
+/// Result of a check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 enum Status {
@@ -43,7 +43,7 @@ enum Status {
     Fail,
 }
 
-/// One probe.
+/// A check with its result.
 #[derive(Debug, Serialize)]
 struct Finding {
     name: &'static str,
@@ -66,8 +66,7 @@ impl Finding {
     }
 }
 
-/// Probes everything and shows it. An endpoint is asked for its list of models; a model is asked something only with
-/// `--probe`. No key is shown.
+/// Runs all checks and shows them. A model is called only with `--probe`. No key is shown.
 pub(crate) async fn run(
     options: Options,
     with_probe: bool,
@@ -122,7 +121,7 @@ fn lines(finding: &Finding) -> Vec<Line> {
     lines
 }
 
-/// The file, whether one is there, and what looks like one and is not read.
+/// Findings about the configuration file, and about files in the project that look like one.
 fn configuration(settings: &Settings, variables: &Variables) -> Vec<Finding> {
     let place = ConfigPlace::of(variables);
     let file = place.file();
@@ -141,7 +140,7 @@ fn configuration(settings: &Settings, variables: &Variables) -> Vec<Finding> {
     findings
 }
 
-/// Room on the disks that are written to.
+/// Warnings about disks that are almost full.
 fn space(settings: &Settings) -> Vec<Finding> {
     let places =
         [("data folder", settings.data_dir.as_path()), ("workspace", Path::new(&settings.environment.workspace))];
@@ -158,7 +157,7 @@ fn room(name: &'static str, place: &Path) -> Option<Finding> {
     })
 }
 
-/// Whether the endpoint answers at all, and has the model. No model is asked.
+/// Checks that the endpoint answers and lists the model. The model is not called.
 async fn endpoint(settings: &Settings, variables: &Variables) -> Option<Finding> {
     if !matches!(settings.model.kind, ModelKind::Remote { .. }) {
         return None;
@@ -191,7 +190,7 @@ fn home(settings: &Settings) -> Finding {
     Finding::fail("home", format!("{home} is no folder"), "set HOME to your home folder")
 }
 
-/// Whether a file can be made there, by making one.
+/// Checks that the workspace is writable, by creating a file.
 fn workspace(path: &Path) -> Finding {
     let shown = path.display();
     let nearest = path.ancestors().find(|folder| folder.exists()).unwrap_or(path);
@@ -262,7 +261,7 @@ fn tools(registry: &Registry) -> Vec<Finding> {
     findings
 }
 
-/// What holds a running command, tried out.
+/// Checks that commands can be sandboxed.
 fn fence(registry: &Registry) -> Finding {
     let report = registry.fence_report();
     let detail = report.words.join("; ");
@@ -297,7 +296,7 @@ fn of_log(log: &Path) -> Finding {
     }
 }
 
-/// Starts the runtime over the real data folder and takes it down again: the one way to know that it would start.
+/// Checks the stores by starting the runtime on the real data folder and stopping it.
 async fn stores(settings: &Settings) -> Vec<Finding> {
     let builder = System::builder().environment(settings.environment.clone()).data_dir(settings.data_dir.clone());
     let shown = settings.data_dir.display();

@@ -1,9 +1,9 @@
-//! What a task will take before a call is made: at least, likely, at most, and the bounds that can't be kept.
+//! What a task will take, before a model is called: at least, likely, at most, and limits that are too low.
 
 use artoo_llm::ledger::{Cache, DollarsShown, Price};
-use artoo_llm::usage::{estimated_tokens, least_tokens, prompt_tokens, sent_chars};
+use artoo_llm::usage::{least_tokens, tokens_of};
 use artoo_proto::{SessionTurn, ToolSpec, Usage};
-use artoo_roles::rehearsal::{Course, Line as Rehearsed, Scene, calls_max, rehearse};
+use artoo_roles::estimate::{CallSize, Course, TaskInput, calls, calls_max};
 use artoo_tools::Registry;
 use serde_json::{Value, json};
 
@@ -14,53 +14,37 @@ use crate::failure::Failure;
 use crate::settings::Settings;
 use crate::spending::{CURRENCY, Spending, exact, grouped};
 
-/// Calls, tokens and money.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-struct Amount {
+/// Calls, tokens and cost of a task.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Totals {
     calls: u64,
     sent: u64,
     received: u64,
-    /// `None` where a price is not known.
-    cost: Option<u64>,
-}
-
-/// What the likely amount rests on.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Basis {
-    /// The simplest task: one step, no correction, no replan.
-    Assumed,
-    /// The median of so many tasks with these models.
-    Learnt(usize),
-}
-
-/// What no task passes; `None` where nothing bounds it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Most {
-    calls: u64,
-    tokens: Option<u64>,
-    cost: Option<u64>,
-}
-
-/// What must be free for a task to get to its end: what is spent before a call, and what is set aside for it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Needed {
-    tokens: u64,
+    /// In millionths of a dollar; `None` if a price is not known.
     cost: Option<u64>,
 }
 
 /// What a task will take.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Estimate {
-    least: Amount,
-    likely: Amount,
-    basis: Basis,
-    most: Most,
-    needed: Needed,
+    least: Totals,
+    likely: Totals,
+    /// Number of tasks whose median `likely` is; `None` if the simplest task was assumed.
+    learned_from: Option<usize>,
+    max_calls: u64,
+    /// Limit on tokens, by the settings or the models' contexts.
+    max_tokens: Option<u64>,
+    /// Limit on the cost, by the settings or `max_tokens`.
+    max_cost: Option<u64>,
+    /// Tokens that must be free for the task to finish.
+    needed_tokens: u64,
+    /// Money that must be free for the task to finish.
+    needed_cost: Option<u64>,
     /// Models without a price.
     unpriced: Vec<String>,
 }
 
-/// Shows the estimate of a task, and asks no model.
+/// Shows the estimate of a task; no model is called.
 pub(crate) fn run(settings: &Settings, spending: &Spending, words: &str, screen: &Screen) -> Result<Exit, Failure> {
     let tools = Registry::detect(settings.tools.clone()).specs();
     let estimate = Estimate::of(settings, spending, &tools, words, &[]);
@@ -75,97 +59,96 @@ pub(crate) fn run(settings: &Settings, spending: &Spending, words: &str, screen:
 }
 
 impl Estimate {
-    /// The estimate of a task; `None` where no language model is asked.
+    /// The estimate of a task; `None` if no language model is used.
     pub(crate) fn of(
         settings: &Settings,
         spending: &Spending,
         tools: &[ToolSpec],
-        words: &str,
+        request: &str,
         session: &[SessionTurn],
     ) -> Option<Self> {
-        if spending.line_up.is_empty() {
+        if spending.models.is_empty() {
             return None;
         }
-        let scene = Scene { environment: &settings.environment, tools, words, session };
-        let shortest = [rehearse(&scene, Course::Checked), rehearse(&scene, Course::Words)];
-        let least = shortest.iter().map(|lines| amount(lines, spending, least_of)).reduce(Amount::lesser)?;
-        let needed = shortest.iter().map(|lines| needed(lines, spending)).reduce(Needed::lesser)?;
-        let assumed = amount(&rehearse(&scene, Course::Judged), spending, usual_of);
-        let (likely, basis) = learnt(spending).map_or((assumed, Basis::Assumed), |(known, tasks)| {
-            // A longer request than those before takes what it takes.
-            (known.greater(least), Basis::Learnt(tasks))
-        });
-        let unpriced = spending.line_up.iter().filter(|in_use| in_use.known.price.is_none());
-        let unpriced = unpriced.map(|in_use| in_use.known.model.clone()).collect();
-        Some(Self { least, likely, basis, most: most(spending), needed, unpriced })
+        let task = TaskInput { environment: &settings.environment, tools, request, session };
+        let shortest = [Course::Checked, Course::Words].map(|course| calls(&task, course));
+        let least = shortest.iter().map(|calls| totals(calls, spending, least_usage, Price::least));
+        let least = least.reduce(|one, other| one.combine(other, u64::min))?;
+        let needed = shortest.iter().map(|calls| needed(calls, spending));
+        let (needed_tokens, needed_cost) =
+            needed.reduce(|one, other| (one.0.min(other.0), both(one.1, other.1, u64::min)))?;
+        let learned = learned(spending);
+        let assumed = || totals(&calls(&task, Course::Judged), spending, usual_usage, usual_cost);
+        // A request longer than those before takes at least what it takes.
+        let likely = learned.map_or_else(assumed, |(known, _)| known.combine(least, u64::max));
+        let (max_tokens, max_cost) = limits(spending);
+        Some(Self {
+            least,
+            likely,
+            learned_from: learned.map(|(_, tasks)| tasks),
+            max_calls: calls_max(),
+            max_tokens,
+            max_cost,
+            needed_tokens,
+            needed_cost,
+            unpriced: spending.unpriced(),
+        })
     }
 
-    /// Refuses a task that what is left of the bounds can't carry to its end.
+    /// Refuses a task that can't finish within what is left of the limits.
     pub(crate) fn check(&self, spending: &Spending) -> Result<(), Failure> {
-        let (budget, spent) = (spending.ledger.budget(), spending.ledger.total());
-        if let Some(allowed) = budget.max_tokens {
-            let left = allowed.saturating_sub(spent.usage.prompt_tokens + spent.usage.completion_tokens);
-            if left < self.needed.tokens {
-                let tokens = |count| format!("{} tokens", grouped(count));
-                let (left, needed) = (tokens(left), tokens(self.needed.tokens));
-                return Err(too_low("--max-tokens", &left, &needed));
-            }
+        let (left_tokens, left_cost) = left(spending);
+        if let Some(left) = left_tokens.filter(|left| *left < self.needed_tokens) {
+            let tokens = |count| format!("{} tokens", grouped(count));
+            return Err(too_low("--max-tokens", &tokens(left), &tokens(self.needed_tokens)));
         }
-        if let Some(allowed) = budget.max_cost {
-            let no_price = || {
-                let model = self.unpriced.first().map_or("", String::as_str);
-                Failure::usage(format!("there is a limit on money, and no price is known for {model}"))
-                    .with_remedy("set its price with ARTOO_PRICES, or limit the tokens with --max-tokens")
-            };
-            let needed = self.needed.cost.ok_or_else(no_price)?;
-            let left = allowed.saturating_sub(spent.cost);
-            if left < needed {
-                let money = |micro| format!("${}", DollarsShown(micro));
-                let (left, needed) = (money(left), money(needed));
-                return Err(too_low("--max-cost", &left, &needed));
-            }
+        let Some(left) = left_cost else { return Ok(()) };
+        let needed = self.needed_cost.ok_or_else(|| {
+            let model = self.unpriced.first().map_or("", String::as_str);
+            Failure::usage(format!("there is a limit on money, and no price is known for {model}"))
+                .with_remedy("set its price with ARTOO_PRICES, or limit the tokens with --max-tokens")
+        })?;
+        if left < needed {
+            return Err(too_low("--max-cost", &dollars(left), &dollars(needed)));
         }
         Ok(())
     }
 
-    /// Whether money can be told.
+    /// Whether every model has a price.
     pub(crate) fn has_price(&self) -> bool {
         self.unpriced.is_empty()
     }
 
     /// One line before the task.
     pub(crate) fn line(&self) -> String {
-        let most = match self.most.cost {
-            Some(cost) => format!("at most ${}", DollarsShown(cost)),
-            None => "no bound set (--max-cost)".to_owned(),
-        };
+        let most = self
+            .max_cost
+            .map_or_else(|| "no bound set (--max-cost)".to_owned(), |cost| format!("at most {}", dollars(cost)));
         format!("estimate: likely {}, at least {}, {most}", self.likely.short(), self.least.short())
     }
 
-    /// Beside what was spent.
+    /// Shown beside what was spent.
     pub(crate) fn beside(&self) -> String {
         format!("estimated: likely {}, at least {}", self.likely.short(), self.least.short())
     }
 
-    /// For people who asked.
+    /// The estimate as lines of text.
     fn page(&self) -> Vec<Line> {
-        let basis = match self.basis {
-            Basis::Assumed => {
-                "assumed: one step; a correction adds 2 calls, a replan 4; after three tasks it is learnt".to_owned()
-            }
-            Basis::Learnt(tasks) => format!("the median of the last {tasks} tasks with this choice of models"),
-        };
-        let mut lines = vec![
-            Line::plain(format!("at least: {}", self.least.told())),
-            Line::plain(format!("likely:   {} ({basis})", self.likely.told())),
-        ];
+        let basis = self.learned_from.map_or_else(
+            || "assumed: one step; a correction adds 2 calls, a replan 4; after three tasks it is learnt".to_owned(),
+            |tasks| format!("the median of the last {tasks} tasks with this choice of models"),
+        );
         let bound = |what: Option<String>, option: &str| what.unwrap_or_else(|| format!("no bound set ({option})"));
-        lines.push(Line::plain(format!(
-            "at most:  {} calls by artoo's own limits; tokens: {}; money: {}",
-            grouped(self.most.calls),
-            bound(self.most.tokens.map(grouped), "--max-tokens"),
-            bound(self.most.cost.map(|cost| format!("${}", DollarsShown(cost))), "--max-cost"),
-        )));
+        let mut lines = vec![
+            Line::plain(format!("at least: {}", self.least.long())),
+            Line::plain(format!("likely:   {} ({basis})", self.likely.long())),
+            Line::plain(format!(
+                "at most:  {} calls by artoo's own limits; tokens: {}; money: {}",
+                grouped(self.max_calls),
+                bound(self.max_tokens.map(grouped), "--max-tokens"),
+                bound(self.max_cost.map(dollars), "--max-cost"),
+            )),
+        ];
         lines.extend(self.unpriced.iter().map(|model| {
             let model = artoo_proto::escape::one_line(model);
             Line::plain(format!("the price of {model} is unknown: ARTOO_PRICES says it"))
@@ -173,19 +156,15 @@ impl Estimate {
         lines
     }
 
-    /// For programs.
+    /// The estimate as JSON.
     pub(crate) fn json(&self) -> Value {
-        let (basis, tasks) = match self.basis {
-            Basis::Assumed => ("assumed", 0),
-            Basis::Learnt(tasks) => ("learnt", tasks),
-        };
         json!({
             "currency": CURRENCY,
             "least": self.least.json(),
             "likely": self.likely.json(),
-            "basis": basis,
-            "tasks_learnt_from": tasks,
-            "most": {"calls": self.most.calls, "tokens": self.most.tokens, "cost": self.most.cost.map(exact)},
+            "basis": if self.learned_from.is_some() { "learnt" } else { "assumed" },
+            "tasks_learnt_from": self.learned_from.unwrap_or(0),
+            "most": {"calls": self.max_calls, "tokens": self.max_tokens, "cost": self.max_cost.map(exact)},
             "unpriced_models": self.unpriced
         })
     }
@@ -199,40 +178,41 @@ fn too_low(option: &str, left: &str, needed: &str) -> Failure {
     .with_remedy("allow more, or leave the limit out; artoo --estimate \"<what you want done>\" says what it takes")
 }
 
-impl Amount {
-    fn add(&mut self, usage: Usage, cost: Option<u64>) {
-        self.calls += u64::from(usage.model_calls);
-        self.sent += usage.prompt_tokens;
-        self.received += usage.completion_tokens;
-        self.cost = self.cost.zip(cost).map(|(sum, cost)| sum + cost);
+fn dollars(micro: u64) -> String {
+    format!("${}", DollarsShown(micro))
+}
+
+/// A function of two costs; `None` if one is not known.
+fn both(one: Option<u64>, other: Option<u64>, combine: fn(u64, u64) -> u64) -> Option<u64> {
+    one.zip(other).map(|(one, other)| combine(one, other))
+}
+
+impl Totals {
+    const NONE: Self = Self { calls: 0, sent: 0, received: 0, cost: Some(0) };
+
+    fn of(usage: Usage, cost: Option<u64>) -> Self {
+        let (sent, received) = (usage.prompt_tokens, usage.completion_tokens);
+        Self { calls: u64::from(usage.model_calls), sent, received, cost }
     }
 
-    fn each(self, other: Self, choose: fn(u64, u64) -> u64) -> Self {
+    fn combine(self, other: Self, combine: fn(u64, u64) -> u64) -> Self {
         Self {
-            calls: choose(self.calls, other.calls),
-            sent: choose(self.sent, other.sent),
-            received: choose(self.received, other.received),
-            cost: self.cost.zip(other.cost).map(|(one, other)| choose(one, other)),
+            calls: combine(self.calls, other.calls),
+            sent: combine(self.sent, other.sent),
+            received: combine(self.received, other.received),
+            cost: both(self.cost, other.cost, combine),
         }
-    }
-
-    fn lesser(self, other: Self) -> Self {
-        self.each(other, u64::min)
-    }
-
-    fn greater(self, other: Self) -> Self {
-        self.each(other, u64::max)
     }
 
     fn short(self) -> String {
         match self.cost {
-            Some(cost) => format!("${} for {} calls", DollarsShown(cost), grouped(self.calls)),
+            Some(cost) => format!("{} for {} calls", dollars(cost), grouped(self.calls)),
             None => format!("{} tokens in {} calls", grouped(self.sent + self.received), grouped(self.calls)),
         }
     }
 
-    fn told(self) -> String {
-        let money = self.cost.map(|cost| format!(", ${}", DollarsShown(cost))).unwrap_or_default();
+    fn long(self) -> String {
+        let money = self.cost.map(|cost| format!(", {}", dollars(cost))).unwrap_or_default();
         let (sent, received) = (grouped(self.sent), grouped(self.received));
         format!("{} calls, {sent} tokens sent and {received} received{money}", grouped(self.calls))
     }
@@ -244,98 +224,84 @@ impl Amount {
     }
 }
 
-impl Needed {
-    fn lesser(self, other: Self) -> Self {
-        let cost = self.cost.zip(other.cost).map(|(one, other)| one.min(other));
-        Self { tokens: self.tokens.min(other.tokens), cost }
+fn least_usage(call: &CallSize) -> Usage {
+    Usage { model_calls: 1, prompt_tokens: least_tokens(call.sent), completion_tokens: least_tokens(call.received) }
+}
+
+fn usual_usage(call: &CallSize) -> Usage {
+    Usage { model_calls: 1, prompt_tokens: tokens_of(call.sent), completion_tokens: tokens_of(call.received) }
+}
+
+fn usual_cost(price: &Price, usage: Usage) -> u64 {
+    price.of(usage, Cache::default())
+}
+
+/// Sums the calls at the prices of the models that serve them.
+fn totals(
+    calls: &[CallSize],
+    spending: &Spending,
+    usage: fn(&CallSize) -> Usage,
+    cost: fn(&Price, Usage) -> u64,
+) -> Totals {
+    let of_call = |call: &CallSize| {
+        let usage = usage(call);
+        Totals::of(usage, spending.price(call.role).map(|price| cost(&price, usage)))
+    };
+    calls.iter().map(of_call).fold(Totals::NONE, |sum, call| sum.combine(call, u64::saturating_add))
+}
+
+/// Tokens and money that must be free: a call is made only if its longest reply can be paid for, after earlier calls have
+/// taken at least their least.
+fn needed(calls: &[CallSize], spending: &Spending) -> (u64, Option<u64>) {
+    let (mut tokens, mut cost) = (0, Some(0));
+    for (number, call) in calls.iter().enumerate() {
+        let before = totals(calls.get(..number).unwrap_or_default(), spending, least_usage, Price::least);
+        let most = Usage { completion_tokens: u64::from(call.max_tokens), ..usual_usage(call) };
+        tokens = tokens.max(before.sent + before.received + most.prompt_tokens + most.completion_tokens);
+        let price = spending.price(call.role).map(|price| price.most(most));
+        cost = both(cost, both(before.cost, price, u64::saturating_add), u64::max);
     }
+    (tokens, cost)
 }
 
-/// Tokens and money of one rehearsed call.
-type Reckoning = fn(&Rehearsed, Option<Price>) -> (Usage, Option<u64>);
-
-fn least_of(line: &Rehearsed, price: Option<Price>) -> (Usage, Option<u64>) {
-    let sent = least_tokens(sent_chars(&line.request));
-    let received = least_tokens(line.reply.to_string().chars().count());
-    let usage = Usage { model_calls: 1, prompt_tokens: sent, completion_tokens: received };
-    (usage, price.map(|price| price.least(usage)))
-}
-
-fn usual_of(line: &Rehearsed, price: Option<Price>) -> (Usage, Option<u64>) {
-    let (sent, received) = (prompt_tokens(&line.request), estimated_tokens(&line.reply.to_string()));
-    let usage = Usage { model_calls: 1, prompt_tokens: sent, completion_tokens: received };
-    (usage, price.map(|price| price.of(usage, Cache::default())))
-}
-
-fn amount(lines: &[Rehearsed], spending: &Spending, reckon: Reckoning) -> Amount {
-    let mut amount = Amount { cost: Some(0), ..Amount::default() };
-    for line in lines {
-        let (usage, cost) = reckon(line, price_of(line, spending));
-        amount.add(usage, cost);
-    }
-    amount
-}
-
-fn price_of(line: &Rehearsed, spending: &Spending) -> Option<Price> {
-    spending.serving(line.request.role).and_then(|in_use| in_use.known.price)
-}
-
-/// A call is made only if what it may take at most is free; what came before it has taken at least its least.
-fn needed(lines: &[Rehearsed], spending: &Spending) -> Needed {
-    let mut needed = Needed { tokens: 0, cost: Some(0) };
-    let mut spent = Amount { cost: Some(0), ..Amount::default() };
-    for line in lines {
-        let most = Usage {
-            model_calls: 1,
-            prompt_tokens: prompt_tokens(&line.request),
-            completion_tokens: u64::from(line.request.max_tokens),
-        };
-        let price = price_of(line, spending);
-        let tokens = spent.sent + spent.received + most.prompt_tokens + most.completion_tokens;
-        needed.tokens = needed.tokens.max(tokens);
-        let set_aside = spent.cost.zip(price).map(|(spent, price)| spent + price.most(most));
-        needed.cost = needed.cost.zip(set_aside).map(|(needed, cost)| needed.max(cost));
-        let (usage, cost) = least_of(line, price);
-        spent.add(usage, cost);
-    }
-    needed
-}
-
-/// What tasks with these models took so far, at today's prices; `None` where one of the models is new.
-fn learnt(spending: &Spending) -> Option<(Amount, usize)> {
-    let known: Option<Vec<_>> = spending.learnt().into_iter().collect();
-    let mut amount = Amount { cost: Some(0), ..Amount::default() };
-    let mut fewest = usize::MAX;
-    for (in_use, (tasks, taken)) in spending.line_up.iter().zip(known?) {
+/// The median of earlier tasks with these models, at today's prices, and their number; `None` if a model is new.
+fn learned(spending: &Spending) -> Option<(Totals, usize)> {
+    let known: Vec<_> = spending.learned().into_iter().collect::<Option<_>>()?;
+    let fewest = known.iter().map(|(tasks, _)| *tasks).min()?;
+    let of_model = |(model, (_, taken)): (&crate::spending::ModelInUse, &(usize, artoo_llm::spending::Taken))| {
         let usage = Usage {
             model_calls: u32::try_from(taken.calls).unwrap_or(u32::MAX),
             prompt_tokens: taken.prompt_tokens,
             completion_tokens: taken.completion_tokens,
         };
         let cache = Cache { read: taken.cached_tokens, written: 0 };
-        amount.add(usage, in_use.known.price.map(|price| price.of(usage, cache)));
-        fewest = fewest.min(tasks);
-    }
-    Some((amount, fewest))
+        Totals::of(usage, model.price.map(|price| price.of(usage, cache)))
+    };
+    let sum = spending.models.iter().zip(&known).map(of_model);
+    Some((sum.fold(Totals::NONE, |sum, model| sum.combine(model, u64::saturating_add)), fewest))
 }
 
-/// The bounds that were set, and those that follow from the models' contexts.
-fn most(spending: &Spending) -> Most {
+/// What is left of the limits on tokens and money.
+fn left(spending: &Spending) -> (Option<u64>, Option<u64>) {
     let (budget, spent) = (spending.ledger.budget(), spending.ledger.total());
-    let calls = calls_max();
-    let contexts: Option<Vec<u64>> = spending.line_up.iter().map(|in_use| in_use.known.context_tokens).collect();
-    let by_context = contexts.and_then(|contexts| contexts.into_iter().max()).map(|most| most.saturating_mul(calls));
-    let taken = spent.usage.prompt_tokens + spent.usage.completion_tokens;
-    let by_budget = budget.max_tokens.map(|allowed| allowed.saturating_sub(taken));
-    let tokens = by_context.into_iter().chain(by_budget).min();
+    let tokens = spent.usage.prompt_tokens + spent.usage.completion_tokens;
+    let tokens = budget.max_tokens.map(|allowed| allowed.saturating_sub(tokens));
+    (tokens, budget.max_cost.map(|allowed| allowed.saturating_sub(spent.cost)))
+}
+
+/// Limits on tokens and money: those set, and those that follow from the models' contexts and prices.
+fn limits(spending: &Spending) -> (Option<u64>, Option<u64>) {
+    let (left_tokens, left_cost) = left(spending);
+    let contexts: Option<Vec<u64>> = spending.models.iter().map(|model| model.context_tokens).collect();
+    let by_context =
+        contexts.and_then(|contexts| contexts.into_iter().max()).map(|most| most.saturating_mul(calls_max()));
+    let tokens = by_context.into_iter().chain(left_tokens).min();
     let dearest = |price: &Price, tokens: u64| {
         let of = |prompt_tokens, completion_tokens| Usage { model_calls: 1, prompt_tokens, completion_tokens };
         price.most(of(tokens, 0)).max(price.most(of(0, tokens)))
     };
-    let by_tokens = spending
-        .prices()
-        .zip(tokens)
-        .and_then(|(prices, tokens)| prices.iter().map(|price| dearest(price, tokens)).max());
-    let by_budget = budget.max_cost.map(|allowed| allowed.saturating_sub(spent.cost));
-    Most { calls, tokens, cost: by_tokens.into_iter().chain(by_budget).min() }
+    let prices: Option<Vec<Price>> = spending.models.iter().map(|model| model.price).collect();
+    let by_tokens =
+        prices.zip(tokens).and_then(|(prices, tokens)| prices.iter().map(|price| dearest(price, tokens)).max());
+    (tokens, by_tokens.into_iter().chain(left_cost).min())
 }

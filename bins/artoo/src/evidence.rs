@@ -1,4 +1,4 @@
-//! `artoo evidence`: what tools put out, as it was kept, verified before it is shown.
+//! `artoo evidence`: shows stored tool output, verified against its SHA-256.
 
 use artoo_proto::KeptOutput;
 use artoo_tools::EvidenceStore;
@@ -12,13 +12,13 @@ use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::settings::Settings;
 
-/// The schema's name; as unstable as that of a task's events.
+/// Schema of the JSON output; not stable yet.
 const SCHEMA: &str = "artoo.evidence/0";
 
-/// Letters of a digest that are enough to name it.
+/// Minimum length of a SHA-256 prefix that names an item.
 const PREFIX_MIN_CHARS: usize = 8;
 
-/// Lists the calls whose output is kept, or shows what one put out.
+/// Lists the calls with stored output, or shows the output of one.
 pub(crate) fn run(command: &EvidenceCommand, settings: &Settings, screen: &Screen) -> Result<Exit, Failure> {
     let store = EvidenceStore::new(&settings.data_dir);
     let failed = |error| Failure::from_error(Exit::Internal, &error);
@@ -64,7 +64,7 @@ pub(crate) fn run(command: &EvidenceCommand, settings: &Settings, screen: &Scree
     Ok(Exit::Accepted)
 }
 
-/// The calls of this id, or those with an item whose digest begins so.
+/// Calls with this id, or with an item whose SHA-256 begins with it.
 fn named(calls: Vec<KeptCall>, id: &str) -> Vec<KeptCall> {
     let is_prefix = id.len() >= PREFIX_MIN_CHARS && id.bytes().all(|byte| byte.is_ascii_hexdigit());
     let has_item = |call: &KeptCall| call.kept.iter().any(|kept| kept.sha256.starts_with(id));

@@ -1,10 +1,10 @@
-//! Exit codes: the one place that says what a script may conclude from how artoo ended.
+//! The program's exit codes.
 
 use std::process::ExitCode;
 
 use artoo_proto::{AbandonReason, Basis, Ending, FinalResult, ModelFailure, PerceptionFailure};
 
-/// How the process ends. The numbers are documented and stable.
+/// An exit code. The numbers are documented and stable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 pub(crate) enum Exit {
@@ -16,8 +16,8 @@ pub(crate) enum Exit {
     Usage = 2,
     /// Delivered, with criteria named that are not met.
     Partial = 3,
-    /// Answered, and code did not decide all of it: a model judged a part or the whole, or no tool ran.
-    ModelsWord = 4,
+    /// Answered, and not all of it was checked by code.
+    Unchecked = 4,
     /// The request was not understood.
     NotUnderstood = 5,
     /// An action that was needed was not allowed.
@@ -28,23 +28,23 @@ pub(crate) enum Exit {
     Deadline = 8,
     /// Not achieved, for any other reason.
     NotAchieved = 9,
-    /// Standard output did not take the answer.
+    /// Standard output could not be written.
     Unwritten = 10,
     /// Cancelled, by Ctrl-C or a signal (128 + SIGINT).
     Cancelled = 130,
 }
 
 impl Exit {
-    /// The number the shell sees.
+    /// The code as a number.
     pub(crate) fn code(self) -> u8 {
         self as u8
     }
 
-    /// How a task's result is told to the shell.
+    /// The exit code for a task's result.
     pub(crate) fn of(result: &FinalResult) -> Self {
         match &result.ending {
             Ending::Accept { basis: Basis::Checked } => Self::Accepted,
-            Ending::Accept { basis: Basis::Mixed | Basis::Judged | Basis::WordsOnly } => Self::ModelsWord,
+            Ending::Accept { basis: Basis::Mixed | Basis::Judged | Basis::WordsOnly } => Self::Unchecked,
             Ending::Success { .. } => Self::Partial,
             Ending::Abandon { reason, .. } => Self::of_reason(reason),
         }

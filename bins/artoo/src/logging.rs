@@ -1,4 +1,4 @@
-//! The log for those who ask for one, and what a panic shows to those who don't.
+//! The log that `ARTOO_LOG` turns on, and the handling of panics.
 
 use std::io;
 use std::panic;
@@ -10,10 +10,10 @@ use crate::display::writer::Screen;
 use crate::failure::Failure;
 use crate::variables::Variables;
 
-/// The variable that turns the log on.
+/// The variable that sets the log's level.
 const VARIABLE: &str = "ARTOO_LOG";
 
-/// Starts the log where it is wanted, and puts panics into it instead of on the screen.
+/// Starts the log if it is turned on, and keeps panics off the screen.
 pub(crate) fn start(variables: &Variables, screen: &Screen) -> Result<(), Failure> {
     let level = match variables.text(VARIABLE)?.as_deref() {
         None | Some("off") => LevelFilter::OFF,
@@ -34,7 +34,7 @@ pub(crate) fn start(variables: &Variables, screen: &Screen) -> Result<(), Failur
     Ok(())
 }
 
-/// A role's panic ends its task with a result of its own; the screen gets one line, the log the rest.
+/// Writes panics to the log; without a log the screen gets one line.
 fn hide_panics(screen: Screen, is_silent: bool) {
     panic::set_hook(Box::new(move |info| {
         let payload = info.payload();
@@ -47,7 +47,7 @@ fn hide_panics(screen: Screen, is_silent: bool) {
     }));
 }
 
-/// Log lines go through the one writer, escaped like everything else.
+/// Creates writers that send log lines through the screen.
 struct LogLines(Screen);
 
 impl<'a> MakeWriter<'a> for LogLines {
@@ -58,7 +58,7 @@ impl<'a> MakeWriter<'a> for LogLines {
     }
 }
 
-/// One line being put together; shown when it is dropped.
+/// A log line, written when dropped.
 struct LogLine {
     screen: Screen,
     bytes: Vec<u8>,

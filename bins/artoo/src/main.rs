@@ -3,7 +3,9 @@
 mod abilities;
 mod args;
 mod audit;
+mod call_monitor;
 mod check_command;
+mod clock;
 mod config;
 mod display;
 mod doctor;
@@ -32,7 +34,6 @@ mod terminal;
 mod tool_config;
 mod undo;
 mod variables;
-mod watching;
 
 use std::panic::catch_unwind;
 use std::process::ExitCode;
@@ -40,7 +41,7 @@ use std::process::ExitCode;
 use exit::Exit;
 
 fn main() -> ExitCode {
-    heap::share_one();
+    heap::use_one_heap();
     // A panic on the way in or out is an internal failure with its own code, not a crash.
     catch_unwind(start::start).unwrap_or(Exit::Internal).into()
 }

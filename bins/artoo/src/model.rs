@@ -13,31 +13,31 @@ use artoo_roles::runtime::Reflex;
 use async_trait::async_trait;
 
 use crate::abilities;
+use crate::call_monitor::CallMonitor;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::model_choice::{Place, remote};
 use crate::settings::Settings;
-use crate::spending::{InUse, Known, Spending};
+use crate::spending::{ModelInUse, Spending, Tier};
 use crate::variables::Variables;
-use crate::watching::Watching;
 
 pub(crate) use crate::model_choice::ModelKind;
 
-/// The models of a run, with their book.
+/// The model of a run, and the record of its costs.
 pub(crate) struct Models {
     model: Arc<dyn Model>,
-    /// What they do and cost.
+    /// Costs and waits of its calls.
     pub(crate) spending: Arc<Spending>,
 }
 
 impl Models {
-    /// The models themselves. Nothing is contacted yet.
+    /// Builds the chosen models. No endpoint is contacted yet.
     pub(crate) fn build(settings: &Settings, variables: &Variables) -> Result<Self, Failure> {
         let choice = &settings.model;
         let budget = Budget { max_tokens: settings.max_tokens, max_cost: settings.max_cost.map(|money| money.micro) };
         let ledger = Arc::new(Ledger::new(budget));
-        let watching = Arc::new(Watching::start(variables)?);
-        let mut line_up = Vec::new();
+        let monitor = Arc::new(CallMonitor::start(variables)?);
+        let mut models = Vec::new();
         let model: Arc<dyn Model> = match &choice.kind {
             ModelKind::Reflex => Arc::new(Reflex),
             ModelKind::Cassette { path } => {
@@ -45,33 +45,37 @@ impl Models {
                 Arc::new(player.map_err(|error| Failure::from_error(Exit::Usage, &error))?)
             }
             ModelKind::Remote { .. } | ModelKind::File { .. } => {
-                let observer = Arc::clone(&watching) as Arc<dyn artoo_llm::observe::Observer>;
+                let observer = Arc::clone(&monitor) as Arc<dyn artoo_llm::observe::Observer>;
                 let shared = Shared { ledger: Arc::clone(&ledger), observer: Some(observer), ..Shared::default() };
-                let (model, lined_up) = tiers(settings, variables, &shared)?;
-                line_up = lined_up;
+                let (model, in_use) = tiers(settings, variables, &shared)?;
+                models = in_use;
                 model
             }
         };
-        let spending = Arc::new(Spending { ledger, watching, line_up, data_dir: settings.data_dir.clone() });
+        let spending = Arc::new(Spending { ledger, monitor, models, data_dir: settings.data_dir.clone() });
         Ok(Self { model, spending })
     }
 }
 
-/// The models behind one, and the first of each tier, whom an estimate is about.
-fn tiers(settings: &Settings, variables: &Variables, shared: &Shared) -> Result<(Arc<dyn Model>, Vec<InUse>), Failure> {
+/// One model that passes each call to its tier, and the first model of each tier.
+fn tiers(
+    settings: &Settings,
+    variables: &Variables,
+    shared: &Shared,
+) -> Result<(Arc<dyn Model>, Vec<ModelInUse>), Failure> {
     let choice = &settings.model;
     let book = AbilityBook::open(abilities::file(&settings.data_dir));
     let mut files: BTreeMap<String, Arc<dyn Model>> = BTreeMap::new();
     let mut client = |kind: &ModelKind, place: Place| -> Result<Client, Failure> {
         if let ModelKind::File { model: given } = kind {
-            let known = Known::of_file(given);
+            let info = ModelInUse::of_file(given);
             // Two places that name one file share it: it is in memory once.
             if let Some(loaded) = files.get(given) {
-                return Ok(Client { model: Arc::clone(loaded), known });
+                return Ok(Client { model: Arc::clone(loaded), info });
             }
             let model = file::build(given, settings, variables, shared)?;
             files.insert(given.clone(), Arc::clone(&model));
-            return Ok(Client { model, known });
+            return Ok(Client { model, info });
         }
         let mut config = remote(kind, place, variables)?;
         let found = abilities::apply(&book, &mut config, variables.raw("ARTOO_PARALLEL").is_some());
@@ -79,45 +83,51 @@ fn tiers(settings: &Settings, variables: &Variables, shared: &Shared) -> Result<
         if let Some(found) = found {
             client.speak(found.dialect);
         }
-        Ok(Client { known: Known::of_remote(client.config()), model: Arc::new(client) })
+        Ok(Client { info: ModelInUse::of_remote(client.config()), model: Arc::new(client) })
     };
     let first = client(&choice.kind, Place::First)?;
-    let hands = choice.hands.iter().map(|kind| client(kind, Place::Hands)).collect::<Result<Vec<_>, _>>()?;
-    let line_up = InUse::line_up(&first.known, hands.first().map(|client| &client.known));
+    let worker = choice.worker.iter().map(|kind| client(kind, Place::Worker)).collect::<Result<Vec<_>, _>>()?;
+    let in_use = match worker.first() {
+        None => vec![first.info.clone()],
+        Some(worker) => vec![
+            ModelInUse { tier: Tier::Brain, ..first.info.clone() },
+            ModelInUse { tier: Tier::Worker, ..worker.info.clone() },
+        ],
+    };
     let fallback = choice.fallback.iter().map(|kind| client(kind, Place::Fallback));
     let brain = std::iter::once(Ok(first)).chain(fallback).collect::<Result<Vec<_>, _>>()?;
-    refuse_repeated(&brain, variables)?;
+    refuse_duplicates(&brain, variables)?;
     let models = |clients: Vec<Client>| clients.into_iter().map(|client| client.model).collect::<Vec<_>>();
-    let (mut brain, hands) = (models(brain), models(hands));
+    let (mut brain, worker) = (models(brain), models(worker));
     let model = match brain.pop() {
-        Some(only) if brain.is_empty() && hands.is_empty() => only,
+        Some(only) if brain.is_empty() && worker.is_empty() => only,
         last => {
             brain.extend(last);
-            Arc::new(Tiers::new(brain, hands, shared.observer.clone()))
+            Arc::new(Tiers::new(brain, worker, shared.observer.clone()))
         }
     };
-    Ok((model, line_up))
+    Ok((model, in_use))
 }
 
-/// A model of the choice, with what is known of it.
+/// A model that can be called, with its name and price.
 struct Client {
     model: Arc<dyn Model>,
-    known: Known,
+    info: ModelInUse,
 }
 
-/// A model that stands twice in the chain would step in for itself, and its rank among the judges would be two.
-fn refuse_repeated(chain: &[Client], variables: &Variables) -> Result<(), Failure> {
+/// Refuses a model that is its own fallback.
+fn refuse_duplicates(chain: &[Client], variables: &Variables) -> Result<(), Failure> {
     let mut seen = BTreeSet::new();
-    match chain.iter().find(|client| !seen.insert(&client.known.identity)) {
+    match chain.iter().find(|client| !seen.insert(&client.info.identity)) {
         Some(again) => {
-            let problem = format!("{} stands in the chain twice", artoo_proto::escape::one_line(&again.known.model));
+            let problem = format!("{} stands in the chain twice", artoo_proto::escape::one_line(&again.info.name));
             Err(variables.invalid("ARTOO_FALLBACK", problem))
         }
         None => Ok(()),
     }
 }
 
-/// A recording fits on another machine: the folders that differ there don't count.
+/// Folders replaced by placeholders in a recording, so that it fits other machines.
 ///
 /// The workspace and the working folder may lie in the home folder, so they are masked first.
 fn masks(environment: &artoo_proto::Environment) -> Masks {

@@ -1,4 +1,4 @@
-//! Which model answers, why that one, and how it is set up.
+//! The choice of models from options and variables.
 
 mod remote;
 mod spec;
@@ -9,25 +9,31 @@ pub(crate) use spec::ModelKind;
 use crate::failure::Failure;
 use crate::variables::Variables;
 
-/// The chosen models and what led to the first of them.
+/// The chosen models.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct ModelChoice {
     pub(crate) kind: ModelKind,
-    /// Where the choice was made, for `doctor`.
+    /// What chose the first model, shown by `doctor`.
     pub(crate) why: &'static str,
-    /// Who carries out and checks single steps, if somebody else.
-    pub(crate) hands: Option<ModelKind>,
-    /// Who steps in, in this order.
+    /// The model that carries out and checks single steps, if another.
+    pub(crate) worker: Option<ModelKind>,
+    /// Models that answer if the first can't, in order.
     pub(crate) fallback: Vec<ModelKind>,
 }
 
 impl ModelChoice {
-    /// The option wins over `ARTOO_MODEL`, which wins over an endpoint or key in the environment; else it is reflex.
+    /// Every model of the choice: the first, the worker and the fallbacks.
+    pub(crate) fn all(&self) -> impl Iterator<Item = &ModelKind> {
+        std::iter::once(&self.kind).chain(&self.worker).chain(&self.fallback)
+    }
+
+    /// Chooses the models. The option wins over `ARTOO_MODEL`, which wins over an endpoint or key; the default is
+    /// reflex.
     pub(crate) fn resolve(option: Option<ModelKind>, variables: &Variables) -> Result<Self, Failure> {
         let (kind, why) = Self::first(option, variables)?;
-        let hands: Option<ModelKind> = variables.parsed("ARTOO_HANDS")?;
-        let fallback = variables.parsed::<spec::Several>("ARTOO_FALLBACK")?.unwrap_or_default().0;
-        for (name, others) in [("ARTOO_HANDS", hands.as_slice()), ("ARTOO_FALLBACK", fallback.as_slice())] {
+        let worker: Option<ModelKind> = variables.parsed("ARTOO_WORKER")?;
+        let fallback = variables.parsed::<spec::ModelList>("ARTOO_FALLBACK")?.unwrap_or_default().0;
+        for (name, others) in [("ARTOO_WORKER", worker.as_slice()), ("ARTOO_FALLBACK", fallback.as_slice())] {
             if let Some(other) =
                 others.iter().find(|kind| matches!(kind, ModelKind::Reflex | ModelKind::Cassette { .. }))
             {
@@ -38,21 +44,22 @@ impl ModelChoice {
         // Reflex and recordings answer every role or none.
         let is_alone = matches!(kind, ModelKind::Reflex | ModelKind::Cassette { .. });
         Ok(if is_alone {
-            Self { kind, why, hands: None, fallback: Vec::new() }
+            Self { kind, why, worker: None, fallback: Vec::new() }
         } else {
-            Self { kind, why, hands, fallback }
+            Self { kind, why, worker, fallback }
         })
     }
 
-    /// Whether tool output stays with reflex, or goes only to local models that the user trusts with secrets.
-    pub(crate) fn stays_here(&self, variables: &Variables) -> Result<bool, Failure> {
+    /// Whether files that may hold secrets can be shown to every chosen model unasked: reflex, or local models that the
+    /// user trusts.
+    pub(crate) fn is_trusted_with_secrets(&self, variables: &Variables) -> Result<bool, Failure> {
         let is_trusted = match variables.text("ARTOO_TRUST_LOCAL")?.as_deref() {
             None | Some("no") => false,
             Some("yes") => true,
             Some(_) => return Err(variables.invalid("ARTOO_TRUST_LOCAL", "give yes or no")),
         };
-        let hands = self.hands.iter().map(|kind| (kind, Place::Hands));
-        let others = hands.chain(self.fallback.iter().map(|kind| (kind, Place::Fallback)));
+        let worker = self.worker.iter().map(|kind| (kind, Place::Worker));
+        let others = worker.chain(self.fallback.iter().map(|kind| (kind, Place::Fallback)));
         let stays = |(kind, place): (&ModelKind, Place)| match kind {
             ModelKind::Reflex => true,
             ModelKind::File { .. } => is_trusted,

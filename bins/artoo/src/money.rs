@@ -1,32 +1,33 @@
-//! Sums of money and prices as a person writes them.
+//! Parsing of amounts of money and model prices.
 
 use std::str::FromStr;
 
 use artoo_llm::Protocol;
 use artoo_llm::ledger::Price;
 
-/// Dollars, kept in millionths.
+/// US dollars, in millionths.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Dollars {
     pub(crate) micro: u64,
 }
 
-/// Nobody bounds a run with more than a million dollars; a larger number is a slip.
+/// Largest accepted amount, in dollars.
 const DOLLARS_MAX: f64 = 1_000_000.0;
 
-/// Millionths of a dollar.
+/// Millionths in a dollar.
 const MICRO: f64 = 1_000_000.0;
 
-/// No sum of money.
+/// Error for an invalid amount of money.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("give US dollars, such as 0.50 or 2")]
-pub(crate) struct NoMoney;
+pub(crate) struct InvalidAmount;
 
 impl FromStr for Dollars {
-    type Err = NoMoney;
+    type Err = InvalidAmount;
 
-    fn from_str(text: &str) -> Result<Self, NoMoney> {
-        let dollars = number(text.trim_start_matches('$')).filter(|dollars| *dollars <= DOLLARS_MAX).ok_or(NoMoney)?;
+    fn from_str(text: &str) -> Result<Self, InvalidAmount> {
+        let dollars =
+            number(text.trim_start_matches('$')).filter(|dollars| *dollars <= DOLLARS_MAX).ok_or(InvalidAmount)?;
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "bounded above, never negative")]
         let micro = (dollars * MICRO).floor() as u64;
         Ok(Self { micro })
@@ -38,11 +39,11 @@ fn number(text: &str) -> Option<f64> {
     text.parse().ok().filter(|number: &f64| is_plain && number.is_finite())
 }
 
-/// Prices by the beginning of a model's name.
+/// Prices by prefix of the model's name.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Prices(Vec<(String, Row)>);
 
-/// What one name costs, as far as it was said.
+/// The prices given for one prefix, in dollars per million tokens.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Row {
     prompt: f64,
@@ -51,27 +52,27 @@ struct Row {
     completion: f64,
 }
 
-/// No list of prices.
+/// Error for an invalid list of prices.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
     "give NAME=IN/OUT, NAME=IN/CACHED/OUT or NAME=IN/CACHED/WRITTEN/OUT in US dollars a million tokens, several divided \
      by commas"
 )]
-pub(crate) struct NoPrices;
+pub(crate) struct InvalidPrices;
 
 impl FromStr for Prices {
-    type Err = NoPrices;
+    type Err = InvalidPrices;
 
-    fn from_str(text: &str) -> Result<Self, NoPrices> {
+    fn from_str(text: &str) -> Result<Self, InvalidPrices> {
         let entries = text.split(',').map(str::trim).filter(|entry| !entry.is_empty());
         let price = |entry: &str| {
-            let (name, prices) = entry.rsplit_once('=').ok_or(NoPrices)?;
+            let (name, prices) = entry.rsplit_once('=').ok_or(InvalidPrices)?;
             let numbers: Option<Vec<f64>> = prices.split('/').map(|price| number(price.trim())).collect();
             let (prompt, cached, written, completion) = match numbers.as_deref() {
                 Some([prompt, completion]) => (*prompt, None, None, *completion),
                 Some([prompt, cached, completion]) => (*prompt, Some(*cached), None, *completion),
                 Some([prompt, cached, written, completion]) => (*prompt, Some(*cached), Some(*written), *completion),
-                Some(_) | None => return Err(NoPrices),
+                Some(_) | None => return Err(InvalidPrices),
             };
             Ok((name.trim().to_owned(), Row { prompt, cached, written, completion }))
         };
@@ -80,8 +81,7 @@ impl FromStr for Prices {
 }
 
 impl Prices {
-    /// The price of a model: that of the longest name it begins with. What was not said of the cache is what the
-    /// protocol's endpoints usually take.
+    /// The price for the longest prefix of the model's name. Missing cache prices are the protocol's usual ones.
     pub(crate) fn of(&self, model: &str, protocol: Protocol) -> Option<Price> {
         let fitting = self.0.iter().filter(|(name, _)| model.starts_with(name.as_str()));
         let (_, row) = fitting.max_by_key(|(name, _)| name.len())?;

@@ -1,26 +1,25 @@
-//! `artoo rules`: what a person allowed beyond one call, shown and taken back.
+//! `artoo rules`: lists and revokes standing approvals.
 
-use std::time::SystemTime;
-
-use artoo_proto::{Timestamp, escape};
+use artoo_proto::escape;
 use artoo_tools::{Rule, RuleBook};
 use serde_json::{Value, json};
 
 use crate::args::RulesCommand;
+use crate::clock;
 use crate::display::Line;
 use crate::display::writer::Screen;
 use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::settings::Settings;
 
-/// The schema's name; as unstable as that of a task's events.
+/// Schema of the JSON output; not stable yet.
 const SCHEMA: &str = "artoo.rules/0";
 
-/// Shows the rules that hold, or takes one back.
+/// Lists the rules in force, or revokes one.
 pub(crate) fn run(command: &RulesCommand, settings: &Settings, screen: &Screen) -> Result<Exit, Failure> {
     let book = RuleBook::new(&settings.data_dir);
     let failed = |error| Failure::usage("the rules can't be used").caused_by(&error);
-    let now = now();
+    let now = clock::now();
     match command {
         RulesCommand::List => {
             let rules = book.list(now).map_err(failed)?;
@@ -65,8 +64,4 @@ fn value(rule: &Rule) -> Value {
         "id": rule.id, "tool": rule.tool, "covers": rule.in_words(), "since": rule.since, "until": rule.until,
         "last_used": rule.last_used
     })
-}
-
-fn now() -> Timestamp {
-    SystemTime::now().into()
 }

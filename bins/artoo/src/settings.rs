@@ -1,4 +1,4 @@
-//! What a run is set up with: options, environment and defaults brought together, each checked once.
+//! A run's settings from options, variables and defaults, each validated once.
 
 use std::path::{Path, PathBuf};
 
@@ -14,19 +14,19 @@ use crate::tool_config;
 
 pub(crate) use crate::variables::Variables;
 
-/// Everything a run needs to know before it starts.
+/// Settings of a run.
 #[derive(Debug)]
 pub(crate) struct Settings {
     pub(crate) environment: Environment,
     pub(crate) data_dir: PathBuf,
     pub(crate) model: ModelChoice,
-    /// `None`: the runtime's own limit.
+    /// Time limit of a task; `None` for the default.
     pub(crate) limit_ms: Option<u64>,
     pub(crate) json: bool,
     pub(crate) tools: ToolConfig,
-    /// Tokens that the run may take.
+    /// Limit on the tokens of the run.
     pub(crate) max_tokens: Option<u64>,
-    /// Money that it may take.
+    /// Limit on the cost of the run.
     pub(crate) max_cost: Option<Dollars>,
 }
 
@@ -47,7 +47,7 @@ impl Settings {
         };
         let model = ModelChoice::resolve(options.model, variables)?;
         let mut tools = tool_config::tools(&environment, variables)?;
-        tools.trusts_model = model.stays_here(variables)?;
+        tools.trusts_model = model.is_trusted_with_secrets(variables)?;
         Ok(Self {
             data_dir: data_dir.unwrap_or_else(|| Path::new(&environment.home).join(".artoo")),
             tools,

@@ -1,4 +1,4 @@
-//! Ctrl-C, and what asks a process to end.
+//! Handling of Ctrl-C and of signals that end the process.
 
 use std::io;
 
@@ -9,7 +9,7 @@ use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::terminal::modes;
 
-/// Signals that came since it was made; none that came before.
+/// Receives signals sent since it was created.
 pub(crate) struct Signals {
     interrupt: Signal,
     terminate: Signal,
@@ -17,7 +17,7 @@ pub(crate) struct Signals {
 }
 
 impl Signals {
-    /// From here on these signals are heard; by default each would end the process.
+    /// Starts handling the signals, which would otherwise end the process.
     pub(crate) fn listen() -> Result<Self, Failure> {
         let heard = || -> io::Result<Self> {
             Ok(Self {
@@ -29,7 +29,7 @@ impl Signals {
         heard().map_err(|error| Failure::system(&error))
     }
 
-    /// Waits for any of them.
+    /// Waits for a signal.
     pub(crate) async fn stop(&mut self) {
         tokio::select! {
             _ = self.interrupt.recv() => {}
@@ -37,7 +37,7 @@ impl Signals {
         }
     }
 
-    /// Waits for one that no key sends.
+    /// Waits for a signal other than Ctrl-C.
     pub(crate) async fn leave(&mut self) {
         Self::end(&mut self.terminate, &mut self.hang_up).await;
     }
@@ -50,8 +50,8 @@ impl Signals {
     }
 }
 
-/// A person who asks twice is not kept waiting for the end of anything.
-pub(crate) fn leave_at_once(screen: &Screen) -> ! {
+/// Ends the process at once, after restoring the terminal.
+pub(crate) fn exit_now(screen: &Screen) -> ! {
     modes::restore(screen);
     std::process::exit(i32::from(Exit::Cancelled.code()))
 }

@@ -1,4 +1,4 @@
-//! What the models of a run cost: by task, role and model, beside what was expected, and kept for the next estimate.
+//! Costs of a run's models by task, role and model, stored for later estimates.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -10,73 +10,75 @@ use artoo_proto::{Ending, FinalResult, Role, TaskId, escape};
 use serde_json::{Value, json};
 
 use crate::abilities;
+use crate::call_monitor::CallMonitor;
 use crate::display::Line;
-use crate::watching::Watching;
 
-/// What tasks took, in the data folder.
+/// Name of the file in the data folder.
 const FILE: &str = "spending.json";
 
-/// The one currency that prices are given in.
+/// The currency of all prices.
 pub(crate) const CURRENCY: &str = "USD";
 
-/// What is known of a model before it is asked.
+/// A model that a task begins with.
 #[derive(Debug, Clone)]
-pub(crate) struct Known {
-    /// Tells it from every other; nothing of it is secret.
+pub(crate) struct ModelInUse {
+    /// Protocol, address and name, or the file; distinguishes models and holds no secret.
     pub(crate) identity: String,
-    /// Its name, as it is configured.
-    pub(crate) model: String,
+    /// Its name, as configured.
+    pub(crate) name: String,
     pub(crate) price: Option<Price>,
     pub(crate) context_tokens: Option<u64>,
+    /// The roles it serves.
+    pub(crate) tier: Tier,
 }
 
-impl Known {
-    /// Of a model behind HTTP.
+impl ModelInUse {
+    /// A model behind HTTP.
     pub(crate) fn of_remote(config: &RemoteConfig) -> Self {
         let address = artoo_llm::call_address(config).unwrap_or_default();
         Self {
             identity: format!("{} {address} {}", config.protocol.name(), config.model),
-            model: config.model.clone(),
+            name: config.model.clone(),
             price: config.price,
             context_tokens: config.context_tokens,
+            tier: Tier::All,
         }
     }
-}
 
-impl Known {
-    /// Of a model file of this machine, which costs nothing but time.
+    /// A model file on this machine, which costs no money.
     pub(crate) fn of_file(given: &str) -> Self {
         Self {
             identity: format!("file {given}"),
-            model: given.to_owned(),
+            name: given.to_owned(),
             price: Some(Price { prompt: 0.0, cached: 0.0, written: 0.0, completion: 0.0 }),
             context_tokens: None,
+            tier: Tier::All,
         }
     }
-}
 
-/// A model that a task begins with, and what it is used for.
-#[derive(Debug, Clone)]
-pub(crate) struct InUse {
-    pub(crate) known: Known,
-    /// What it is asked for.
-    pub(crate) tier: Tier,
+    /// The key of its entry in the spending file.
+    fn key(&self) -> String {
+        format!("{} {}", self.tier.name(), self.identity)
+    }
 }
 
 /// Which roles a model serves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Tier {
     All,
+    /// Understanding, planning and judging the whole.
     Brain,
-    Hands,
+    /// Carrying out and checking single steps.
+    Worker,
 }
 
 impl Tier {
+    /// As stored in the spending file.
     fn name(self) -> &'static str {
         match self {
             Self::All => "all",
             Self::Brain => "brain",
-            Self::Hands => "hands",
+            Self::Worker => "hands",
         }
     }
 
@@ -84,78 +86,71 @@ impl Tier {
         match self {
             Self::All => true,
             Self::Brain => !Tiers::is_for_hands(role),
-            Self::Hands => Tiers::is_for_hands(role),
+            Self::Worker => Tiers::is_for_hands(role),
         }
     }
 }
 
-impl InUse {
-    /// One for all roles, or one for each tier.
-    pub(crate) fn line_up(first: &Known, hands: Option<&Known>) -> Vec<Self> {
-        let in_use = |known: &Known, tier| Self { known: known.clone(), tier };
-        match hands {
-            None => vec![in_use(first, Tier::All)],
-            Some(hands) => vec![in_use(first, Tier::Brain), in_use(hands, Tier::Hands)],
-        }
-    }
-
-    /// What it is remembered under.
-    fn name(&self) -> String {
-        format!("{} {}", self.tier.name(), self.known.identity)
-    }
-}
-
-/// The book of a run, and everything an estimate rests on.
+/// The costs of a run, and the models that they and an estimate are about.
 pub(crate) struct Spending {
-    /// What was spent.
+    /// Tokens and cost of each call so far.
     pub(crate) ledger: Arc<Ledger>,
-    /// What the models are doing.
-    pub(crate) watching: Arc<Watching>,
-    /// Those a task begins with; empty where no language model is asked.
-    pub(crate) line_up: Vec<InUse>,
+    /// Waits and fallbacks of calls under way.
+    pub(crate) monitor: Arc<CallMonitor>,
+    /// Models that a task begins with; empty if no language model is used.
+    pub(crate) models: Vec<ModelInUse>,
     pub(crate) data_dir: PathBuf,
 }
 
 impl Spending {
-    /// Who serves a role as long as nobody steps in.
-    pub(crate) fn serving(&self, role: Role) -> Option<&InUse> {
-        self.line_up.iter().find(|in_use| in_use.tier.serves(role))
+    /// The model that serves a role unless a fallback answers.
+    fn serving(&self, role: Role) -> Option<&ModelInUse> {
+        self.models.iter().find(|model| model.tier.serves(role))
     }
 
-    /// What tasks took of a model so far, where enough are known.
-    pub(crate) fn learnt(&self) -> Vec<Option<(usize, Taken)>> {
+    /// The price of the model that serves a role.
+    pub(crate) fn price(&self, role: Role) -> Option<Price> {
+        self.serving(role)?.price
+    }
+
+    /// Names of the models without a price.
+    pub(crate) fn unpriced(&self) -> Vec<String> {
+        self.models.iter().filter(|model| model.price.is_none()).map(|model| model.name.clone()).collect()
+    }
+
+    /// For each model the number of earlier tasks and their median; `None` if there are too few.
+    pub(crate) fn learned(&self) -> Vec<Option<(usize, Taken)>> {
         let book = SpendingBook::open(self.data_dir.join(FILE));
-        self.line_up.iter().map(|in_use| book.median(&in_use.name())).collect()
+        self.models.iter().map(|model| book.median(&model.key())).collect()
     }
 
-    /// Remembers what a task took that came to its end. One that another model helped out in says little about either.
+    /// Records what a finished task took, unless a fallback answered a part of it.
     pub(crate) fn learn(&self, result: &FinalResult) {
         let is_whole = match &result.ending {
             Ending::Accept { .. } | Ending::Success { .. } => true,
             Ending::Abandon { .. } => false,
         };
         let spent = self.of_task(&result.task_id);
-        let is_own =
-            |spender: &Spender| self.serving(spender.role).is_some_and(|in_use| in_use.known.model == spender.model);
+        let is_own = |spender: &Spender| self.serving(spender.role).is_some_and(|model| model.name == spender.model);
         if !is_whole || spent.is_empty() || !spent.iter().all(|(spender, _)| is_own(spender)) {
             return;
         }
         let mut book = SpendingBook::open(self.data_dir.join(FILE));
-        for in_use in &self.line_up {
+        for model in &self.models {
             let mut taken = Taken::default();
-            for (_, account) in spent.iter().filter(|(spender, _)| in_use.tier.serves(spender.role)) {
+            for (_, account) in spent.iter().filter(|(spender, _)| model.tier.serves(spender.role)) {
                 taken.calls += u64::from(account.usage.model_calls);
                 taken.prompt_tokens += account.usage.prompt_tokens;
                 taken.cached_tokens += account.cached_tokens;
                 taken.completion_tokens += account.usage.completion_tokens;
             }
-            if let Err(error) = book.remember(&in_use.name(), taken, abilities::now_s()) {
+            if let Err(error) = book.remember(&model.key(), taken, abilities::now_s()) {
                 tracing::warn!(%error, "what the task took is not kept");
             }
         }
     }
 
-    /// What a task took and by whom, beside what was expected.
+    /// Lines about a task's costs by role and model, beside the estimate.
     pub(crate) fn lines(&self, task_id: &TaskId, expected: Option<String>) -> Vec<Line> {
         let rows = self.of_task(task_id);
         let mut lines: Vec<Line> = rows.iter().map(|(spender, account)| self.line(spender, account)).collect();
@@ -192,16 +187,16 @@ impl Spending {
         ))
     }
 
-    /// What the run has cost so far.
+    /// A line about the run's cost so far.
     pub(crate) fn total(&self) -> Vec<Line> {
         let total = self.ledger.total();
         let told = || Line::plain(format!("cost: {}", money(&total)));
         (total.usage.model_calls > 0).then(told).into_iter().collect()
     }
 
-    /// The same as [`Self::lines`] for programs, with whoever stepped in and why.
+    /// A task's costs and fallbacks as JSON.
     pub(crate) fn json(&self, task_id: &TaskId, expected: Option<Value>) -> Value {
-        if self.line_up.is_empty() {
+        if self.models.is_empty() {
             return Value::Null;
         }
         let rows = self.of_task(task_id);
@@ -215,7 +210,7 @@ impl Spending {
             }
             row
         };
-        let fallbacks = self.watching.fallbacks(task_id);
+        let fallbacks = self.monitor.fallbacks(task_id);
         let fallbacks = fallbacks
             .iter()
             .map(|fell_back| json!({"role": fell_back.role, "from": fell_back.from, "to": fell_back.to, "why": fell_back.why}));
@@ -232,11 +227,6 @@ impl Spending {
         let accounts = self.ledger.accounts().into_iter();
         accounts.filter(|(spender, account)| spender.task_id == *task_id && account.usage.model_calls > 0).collect()
     }
-
-    /// The prices of those a task begins with; `None` where one of them has none.
-    pub(crate) fn prices(&self) -> Option<Vec<Price>> {
-        self.line_up.iter().map(|in_use| in_use.known.price).collect()
-    }
 }
 
 fn sum(rows: &[(Spender, Account)]) -> Account {
@@ -245,7 +235,7 @@ fn sum(rows: &[(Spender, Account)]) -> Account {
     total
 }
 
-/// Money where it is known, and that it is not where it is not: a sum is never made up.
+/// The cost as text; says how many calls have no known price.
 fn money(account: &Account) -> String {
     let calls = u64::from(account.usage.model_calls);
     match account.unpriced_calls {
@@ -267,12 +257,12 @@ fn of_account(account: &Account) -> Value {
     })
 }
 
-/// Micro-dollars as dollars, every digit of them, as a text: no reader's floating point gets at a sum of money.
+/// Millionths of a dollar as dollars with six decimals, as text.
 pub(crate) fn exact(micro: u64) -> String {
     format!("{}.{:06}", micro / 1_000_000, micro % 1_000_000)
 }
 
-/// A number with its thousands apart.
+/// A number with commas between thousands.
 pub(crate) fn grouped(number: u64) -> String {
     let digits = number.to_string();
     let mut out = String::with_capacity(digits.len() + digits.len() / 3);

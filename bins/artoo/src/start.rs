@@ -1,4 +1,4 @@
-//! From the process's arguments to its exit code.
+//! Runs the command line and returns the exit code.
 
 use std::io::{self, IsTerminal, Read};
 
@@ -19,23 +19,22 @@ use crate::{
     show_config, task, terminal, undo,
 };
 
-/// Threads of the runtime: one drives the System, one the display; outside work has threads of its own.
+/// Worker threads of the async runtime.
 const THREADS: usize = 2;
 
-/// Threads for work that waits for a disk. Each keeps some twenty kilobytes once it was there, and more at once only wait
-/// for each other.
+/// Maximum number of threads for blocking work.
 const WAITING_THREADS: usize = 32;
 
-/// Read from a pipe at most: more than any request may have.
+/// Maximum number of bytes read from a pipe as a request.
 const PIPED_MAX_BYTES: u64 = 1_024 * 1_024;
 
-/// Said where something is piped in beside a request.
+/// Warning that standard input was not read.
 const UNREAD: &str = "standard input was not read: a request on the command line is all there is; name a file instead";
 
-/// Shown where there is nothing to do.
+/// Short usage, shown for an empty request.
 const SHORT_USAGE: &str = "Usage: artoo \"<what you want done>\"\n       artoo            (a prompt, on a terminal)\n       artoo doctor\n       artoo --help";
 
-/// Reads the command line and does what it says.
+/// Runs the command line.
 pub(crate) fn start() -> Exit {
     let variables = Variables::of_process();
     let is_dumb = variables.raw("TERM").is_some_and(|term| term == "dumb");
@@ -90,7 +89,7 @@ fn run(line: CommandLine, variables: &Variables, screen: &Screen) -> Result<Exit
     let is_beside = line.command.is_some() || !line.words.is_empty();
     let words = match line.command {
         Some(Command::Doctor { probe }) => return block_on(doctor::run(line.options, probe, variables, screen)),
-        Some(Command::Judge { command }) => {
+        Some(Command::CheckCommand { command }) => {
             return check_command::run(&command, &Settings::resolve(line.options, variables)?, screen);
         }
         Some(Command::Setup) => return block_on(setup::run(line.options, variables, screen)),
@@ -135,7 +134,7 @@ fn run(line: CommandLine, variables: &Variables, screen: &Screen) -> Result<Exit
     ended
 }
 
-/// Nothing was asked for, and somebody sits there.
+/// Opens the prompt; options that need a request are refused.
 fn live(options: Options, variables: &Variables, screen: &Screen) -> Result<Exit, Failure> {
     let needs_request = [("--json", options.json), ("--estimate", options.estimate)];
     if let Some((option, _)) = needs_request.into_iter().find(|(_, is_given)| *is_given) {
@@ -147,7 +146,7 @@ fn live(options: Options, variables: &Variables, screen: &Screen) -> Result<Exit
     block_on(repl::run(&settings, models, variables, screen))
 }
 
-/// The request that a pipe or a file holds, all of it one request; nothing where standard input is a terminal.
+/// Reads standard input as one request; empty if it is a terminal.
 fn piped() -> Result<String, Failure> {
     let stdin = io::stdin();
     if stdin.is_terminal() {
@@ -163,7 +162,7 @@ fn piped() -> Result<String, Failure> {
     String::from_utf8(bytes).map_err(|error| failed(io::Error::new(io::ErrorKind::InvalidData, error.utf8_error())))
 }
 
-/// Whether a pipe or a file on standard input holds something that nothing has read.
+/// Whether a pipe or file on standard input holds unread bytes.
 fn is_unread() -> bool {
     let stdin = io::stdin();
     !stdin.is_terminal() && ioctl_fionread(&stdin).is_ok_and(|bytes| bytes > 0)
@@ -182,7 +181,7 @@ fn block_on(work: impl Future<Output = Result<Exit, Failure>>) -> Result<Exit, F
     exit
 }
 
-/// Help and version go to standard output, errors to standard error; none of them is ever a task.
+/// Shows help and version on standard output, and errors of the command line on standard error.
 fn usage(error: &clap::Error, screen: &Screen) -> Exit {
     let text = error.to_string();
     if matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion) {

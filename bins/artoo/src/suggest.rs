@@ -1,9 +1,9 @@
-//! The known word somebody may have meant.
+//! Suggestions for mistyped words.
 
-/// Slips forgiven at most: two letters wrong, missing, too many or swapped.
+/// Maximum edit distance of a suggestion.
 const SLIPS_MAX: usize = 2;
 
-/// The candidate nearest to a word: one that it begins, else one within a few slips, fewest first.
+/// The candidate that the word begins, or else the one with the smallest edit distance.
 pub(crate) fn nearest<'a>(word: &str, candidates: &[&'a str]) -> Option<&'a str> {
     let word = word.to_lowercase();
     let begun = candidates.iter().find(|candidate| word.chars().count() > 1 && candidate.starts_with(&word));
@@ -16,7 +16,7 @@ pub(crate) fn nearest<'a>(word: &str, candidates: &[&'a str]) -> Option<&'a str>
     })
 }
 
-/// Optimal string alignment distance.
+/// Optimal string alignment distance of two words.
 fn slips(left: &str, right: &str) -> usize {
     let right: Vec<char> = right.chars().collect();
     let mut above_last: Vec<usize> = Vec::new();

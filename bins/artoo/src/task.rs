@@ -1,4 +1,4 @@
-//! One task from its words to its exit code.
+//! Runs a task and shows its progress and result.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -10,7 +10,8 @@ use artoo_tools::EvidenceStore;
 use artoo_tools::undo::Entry;
 use tokio::time::{MissedTickBehavior, interval};
 
-use crate::display::json::Performed;
+use crate::call_monitor::CallMonitor;
+use crate::display::json::EndedTask;
 use crate::display::writer::Screen;
 use crate::display::{Line, json, live, result};
 use crate::estimate::Estimate;
@@ -18,16 +19,15 @@ use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::model::Models;
 use crate::settings::Settings;
-use crate::signals::{Signals, leave_at_once};
+use crate::signals::{Signals, exit_now};
 use crate::spending::Spending;
 use crate::terminal::Terminal;
 use crate::undo;
-use crate::watching::Watching;
 
-/// How often the display looks whether a wait has become long enough to mention.
+/// Interval at which long waits are checked.
 const LOOK_EVERY: Duration = Duration::from_millis(250);
 
-/// Runs the words as a task and shows what comes of it.
+/// Runs a request as a task and shows the result.
 pub(crate) async fn run(settings: &Settings, models: Models, words: &str, screen: &Screen) -> Result<Exit, Failure> {
     let mut signals = Signals::listen()?;
     let spending = Arc::clone(&models.spending);
@@ -37,7 +37,7 @@ pub(crate) async fn run(settings: &Settings, models: Models, words: &str, screen
     let notes = system.notes().to_vec();
     let close = tokio::select! {
         close = system.close() => close,
-        () = signals.stop() => leave_at_once(screen),
+        () = signals.stop() => exit_now(screen),
     };
     if settings.json {
         if let Some(report) = &close.report {
@@ -52,7 +52,7 @@ pub(crate) async fn run(settings: &Settings, models: Models, words: &str, screen
     Ok(exit)
 }
 
-/// The runtime, with whoever sits at the terminal.
+/// Starts the runtime; questions go to the terminal if there is one.
 pub(crate) fn system(settings: &Settings, models: Models, screen: &Screen) -> Result<System, Failure> {
     let builder = System::builder()
         .model(models)
@@ -66,7 +66,7 @@ pub(crate) fn system(settings: &Settings, models: Models, screen: &Screen) -> Re
     Ok(builder.start()?)
 }
 
-/// Runs one task to its end and shows its result; as JSON it is the caller's to show, with what closing brings.
+/// Runs a task to its end. Shows the result as text; JSON is left to the caller.
 pub(crate) async fn perform(
     system: &System,
     settings: &Settings,
@@ -75,12 +75,11 @@ pub(crate) async fn perform(
     signals: &mut Signals,
     screen: &Screen,
     spending: &Spending,
-) -> Result<Performed, Failure> {
+) -> Result<EndedTask, Failure> {
     let expected = Estimate::of(settings, spending, &system.tools(), words, &session);
     expected.as_ref().map_or(Ok(()), |expected| expected.check(spending))?;
     let mut handle = system.run_with(words, session, settings.limit_ms);
-    let mut watcher =
-        Watcher { screen, json: settings.json, live: live::Live::default(), watching: &spending.watching };
+    let mut watcher = Watcher { screen, json: settings.json, live: live::Live::default(), monitor: &spending.monitor };
     watcher.started(settings, system, handle.task_id().as_str(), words);
     watcher.expects(expected.as_ref());
     let outcome = watch(&mut handle, signals, &mut watcher).await?;
@@ -97,15 +96,15 @@ pub(crate) async fn perform(
         screen.tell(&changed(settings, &outcome).iter().flat_map(result::undoable).collect::<Vec<_>>());
     }
     let spending = spending.json(task_id, expected.as_ref().map(Estimate::json));
-    Ok(Performed { outcome, spending })
+    Ok(EndedTask { outcome, spending })
 }
 
-/// What the task changed, as the undo journal has it; a journal that can't be read is told by `artoo undo`.
+/// The task's entry in the undo journal, if it can be read.
 fn changed(settings: &Settings, outcome: &TaskOutcome) -> Option<Entry> {
     undo::store(settings).find(outcome.result.task_id.as_str()).ok()
 }
 
-/// Follows a task to its end; the first signal cancels it, the second ends the process.
+/// Follows a task to its end; the first signal cancels the task, the second ends the process.
 async fn watch(
     handle: &mut TaskHandle,
     signals: &mut Signals,
@@ -118,7 +117,7 @@ async fn watch(
     loop {
         tokio::select! {
             progress = handle.next() => match progress {
-                Progress::Event(event) if live::is_of_task(&event, &task_id) => watcher.event(&event),
+                Progress::Event(event) if live::belongs_to_task(&event, &task_id) => watcher.event(&event),
                 Progress::Event(_) => {}
                 Progress::Ended(outcome) => {
                     // What was said since the last look: a short task may end before the first.
@@ -128,7 +127,7 @@ async fn watch(
             },
             () = signals.stop() => {
                 if is_cancelled {
-                    leave_at_once(watcher.screen);
+                    exit_now(watcher.screen);
                 }
                 is_cancelled = true;
                 handle.cancel();
@@ -139,30 +138,26 @@ async fn watch(
     }
 }
 
-/// Shows what happens, in the form asked for.
+/// Shows the events of a task as text or JSON.
 struct Watcher<'a> {
     screen: &'a Screen,
     json: bool,
     live: live::Live,
-    watching: &'a Watching,
+    monitor: &'a CallMonitor,
 }
 
 impl Watcher<'_> {
     fn started(&self, settings: &Settings, system: &System, task_id: &str, words: &str) {
         if self.json {
-            self.screen.json(&json::started(&json::Started {
-                task_id,
-                request: words,
-                model: &system.model_name(),
-                workspace: &settings.environment.workspace,
-                data_dir: &settings.data_dir.to_string_lossy(),
-                limit_ms: settings.limit_ms,
-                notes: system.notes(),
+            self.screen.json(&serde_json::json!({
+                "event": "started", "task_id": task_id, "request": words, "model": system.model_name(),
+                "workspace": settings.environment.workspace, "data_dir": settings.data_dir.to_string_lossy(),
+                "limit_ms": settings.limit_ms, "notes": system.notes()
             }));
         }
     }
 
-    /// Money is worth a line before it is spent; tokens alone are told to whoever asks.
+    /// Shows the estimate: as JSON always, as text only with a price.
     fn expects(&self, expected: Option<&Estimate>) {
         let Some(expected) = expected else { return };
         if self.json {
@@ -180,9 +175,9 @@ impl Watcher<'_> {
         }
     }
 
-    /// Says what is being waited for, once it has taken a while.
+    /// Shows fallbacks and long waits.
     fn waits(&mut self) {
-        let (remarks, told) = (self.watching.remarks(), self.watching.waits(Instant::now()));
+        let (remarks, told) = (self.monitor.remarks(), self.monitor.waits(Instant::now()));
         self.screen.tell(&remarks.iter().map(|remark| Line::warning(remark.as_str())).collect::<Vec<_>>());
         if !self.json {
             self.screen.live(&told.iter().map(|line| Line::faint(format!("  {line}"))).collect::<Vec<_>>());
@@ -191,12 +186,12 @@ impl Watcher<'_> {
     }
 }
 
-/// What could not be used as usual.
+/// Lines about parts of the runtime that could not be used.
 pub(crate) fn noted(notes: &[String]) -> Vec<Line> {
     notes.iter().map(|note| Line::plain(format!("note: {note}"))).collect()
 }
 
-/// What should be known about the run itself.
+/// Lines about problems while closing, and the audit report.
 pub(crate) fn closing(close: &CloseReport) -> Vec<Line> {
     let mut lines: Vec<Line> =
         close.problems.iter().map(|problem| Line::warning(format!("problem: {problem}"))).collect();

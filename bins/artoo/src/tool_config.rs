@@ -1,4 +1,4 @@
-//! How the tools are set up: with the limits of the runtime, the person's own tools, and the search engines they named.
+//! Configuration of the tools: limits, custom tools and search engines.
 
 use artoo_proto::Environment;
 use artoo_roles::runtime::OUTPUT_CHARS;
@@ -8,7 +8,7 @@ use crate::config::Place;
 use crate::failure::Failure;
 use crate::variables::Variables;
 
-/// The tools' setup on this machine.
+/// The configuration of the tools on this machine.
 pub(crate) fn tools(environment: &Environment, variables: &Variables) -> Result<ToolConfig, Failure> {
     let mut config = ToolConfig::new(environment.clone());
     config.output_max_chars = OUTPUT_CHARS;
@@ -31,11 +31,11 @@ pub(crate) fn tools(environment: &Environment, variables: &Variables) -> Result<
     Ok(config)
 }
 
-/// What `search` (`ARTOO_SEARCH`) may say.
+/// The setting `search` (`ARTOO_SEARCH`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(not(feature = "web"), expect(dead_code, reason = "without the tool only the words are checked"))]
 enum SearchChoice {
-    /// The engines that are named; with none DuckDuckGo, each time after a yes.
+    /// The configured engines, or DuckDuckGo with approval each time.
     Usual,
     Off,
     DuckDuckGo,
@@ -54,7 +54,7 @@ impl SearchChoice {
 
 #[cfg(feature = "web")]
 mod web {
-    //! The chain of engines: what the person runs, what they pay for, then DuckDuckGo.
+    //! The search engines in order: the user's own, paid ones, then DuckDuckGo.
 
     use artoo_tools::{Engine, EngineProblem};
 

@@ -1,14 +1,13 @@
-//! `artoo undo`: shows what a task changed, asks, brings it back, and says what it can't bring back.
-
-use std::time::SystemTime;
+//! `artoo undo`: shows a task's changes, asks, reverts them, and lists those that can't be reverted.
 
 use artoo_audit::{AuditConfig, Note, REPORT_EVERY};
-use artoo_proto::{Timestamp, escape};
+use artoo_proto::escape;
 use artoo_roles::runtime::UNDO;
 use artoo_tools::undo::{Entry, Item, ItemOutcome, Report, UndoConfig, UndoError, UndoStore};
 use serde_json::{Value, json};
 
 use crate::args::UndoOptions;
+use crate::clock;
 use crate::display::Line;
 use crate::display::json::undo_entry;
 use crate::display::writer::Screen;
@@ -18,21 +17,21 @@ use crate::settings::Settings;
 use crate::terminal;
 use crate::terminal::person::Person;
 
-/// The schema's name; as unstable as that of a task's events.
+/// Schema of the JSON output; not stable yet.
 const SCHEMA: &str = "artoo.undo/0";
 
-/// Paths shown one by one before the rest is counted: a screenful.
+/// Maximum number of paths listed.
 const SHOWN_MAX: usize = 40;
 
-/// Acts named of an entry.
+/// Maximum number of actions listed for an entry.
 const ACTS_MAX: usize = 5;
 
-/// The journal of the data folder.
+/// Opens the undo journal of the data folder.
 pub(crate) fn store(settings: &Settings) -> UndoStore {
     UndoStore::open(UndoConfig::new(settings.data_dir.join(UNDO)), &settings.environment)
 }
 
-/// Lists what can be undone, or undoes one entry.
+/// Lists the entries, or undoes one.
 pub(crate) fn run(asked: &UndoOptions, settings: &Settings, screen: &Screen) -> Result<Exit, Failure> {
     let store = store(settings);
     if asked.list {
@@ -55,17 +54,17 @@ pub(crate) fn run(asked: &UndoOptions, settings: &Settings, screen: &Screen) -> 
     if !settings.json {
         screen.tell(&before(&entry, &preview));
     }
-    if is_anything && !asked.yes && !agrees(settings, screen) {
-        told(&entry, &preview, false, settings, screen);
+    if is_anything && !asked.yes && !approves(settings, screen) {
+        show_outcome(&entry, &preview, false, settings, screen);
         return Ok(Exit::ConsentNeeded);
     }
     if !is_anything {
-        told(&entry, &preview, false, settings, screen);
+        show_outcome(&entry, &preview, false, settings, screen);
         return Ok(if is_whole(&preview) { Exit::Accepted } else { Exit::NotAchieved });
     }
     let report = store.undo(&entry.id)?;
     note(&entry, &report, settings, screen);
-    told(&entry, &report, true, settings, screen);
+    show_outcome(&entry, &report, true, settings, screen);
     let is_done = report.items.iter().any(|item| item.outcome == ItemOutcome::Done);
     Ok(match (is_whole(&report), is_done) {
         (true, _) => Exit::Accepted,
@@ -74,13 +73,13 @@ pub(crate) fn run(asked: &UndoOptions, settings: &Settings, screen: &Screen) -> 
     })
 }
 
-/// A yes of the person at the terminal; nobody there is a no.
-fn agrees(settings: &Settings, screen: &Screen) -> bool {
+/// Asks for approval; denied if there is no terminal.
+fn approves(settings: &Settings, screen: &Screen) -> bool {
     if settings.json || !terminal::is_there() {
         screen.insist(&[Line::warning("nothing was undone: there is nobody to ask; artoo undo --yes does it unasked")]);
         return false;
     }
-    Person { screen }.agrees("Bring this back?", false)
+    Person { screen }.approves("Bring this back?", false)
 }
 
 fn is_left(item: &Item) -> bool {
@@ -91,7 +90,7 @@ fn is_whole(report: &Report) -> bool {
     report.not_undoable.is_empty() && !report.items.iter().any(is_left)
 }
 
-/// What the undo would do.
+/// Preview of an undo.
 fn before(entry: &Entry, preview: &Report) -> Vec<Line> {
     let mut lines = vec![Line::strong(format!("Undoing {} (last act {}):", entry.id, entry.at))];
     lines.extend(acts(entry));
@@ -113,7 +112,7 @@ fn acts(entry: &Entry) -> Vec<Line> {
     lines
 }
 
-/// What is not brought back, and why; all of it.
+/// Lines about paths that can't be reverted, with the reasons.
 fn left(report: &Report) -> Vec<Line> {
     let mut lines: Vec<Line> =
         report.not_undoable.iter().map(|reason| Line::warning(format!("not undoable: {reason}"))).collect();
@@ -136,8 +135,8 @@ fn capped(mut lines: Vec<Line>) -> Vec<Line> {
     lines
 }
 
-/// What came of it.
-fn told(entry: &Entry, report: &Report, is_done: bool, settings: &Settings, screen: &Screen) {
+/// Shows the outcome of an undo.
+fn show_outcome(entry: &Entry, report: &Report, is_done: bool, settings: &Settings, screen: &Screen) {
     if settings.json {
         screen.json(&json!({
             "schema": SCHEMA, "stable": false, "undone": is_done, "entry": undo_entry(entry),
@@ -198,7 +197,7 @@ fn of_item(item: &Item) -> Value {
     json!({"path": item.path, "action": item.action, "outcome": outcome, "reason": reason})
 }
 
-/// Has it noted in the audit log; the files are back whether or not that works, so it is told and no more.
+/// Records the undo in the audit log; a failure is only shown.
 fn note(entry: &Entry, report: &Report, settings: &Settings, screen: &Screen) {
     let count = |wanted: fn(&Item) -> bool| report.items.iter().filter(|item| wanted(item)).count() as u64;
     let note = Note::Undone {
@@ -208,7 +207,8 @@ fn note(entry: &Entry, report: &Report, settings: &Settings, screen: &Screen) {
         left: count(is_left),
     };
     let (_bus, tap) = artoo_bus::tap(1);
-    let config = AuditConfig { dir: settings.data_dir.clone(), clock: Box::new(now), report_every: REPORT_EVERY };
+    let config =
+        AuditConfig { dir: settings.data_dir.clone(), clock: Box::new(clock::now), report_every: REPORT_EVERY };
     let noted = artoo_audit::spawn(tap, config).and_then(|service| {
         service.note(note)?;
         service.close()
@@ -216,10 +216,6 @@ fn note(entry: &Entry, report: &Report, settings: &Settings, screen: &Screen) {
     if let Err(error) = noted {
         screen.insist(&[Line::warning(format!("the undo is not in the audit log: {error}"))]);
     }
-}
-
-fn now() -> Timestamp {
-    SystemTime::now().into()
 }
 
 impl From<UndoError> for Failure {

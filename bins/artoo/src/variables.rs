@@ -8,19 +8,36 @@ use std::str::FromStr;
 
 use crate::failure::Failure;
 
-/// The variables of the user's own shell, read once, and what the configuration file says for those that are not set.
-/// An empty one counts as not set.
+/// Earlier names of variables that are still read, and their current names.
+const EARLIER_NAMES: [(&str, &str); 2] = [("ARTOO_HANDS", "ARTOO_WORKER"), ("ARTOO_HANDS_KEY", "ARTOO_WORKER_KEY")];
+
+/// Environment variables, read once, and the configuration file's values for those not set. Empty counts as not set.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Variables {
     all: BTreeMap<OsString, OsString>,
-    /// For those from the file: which key of it, and the line.
+    /// The earlier name of each variable that was set by it.
+    earlier: BTreeMap<&'static str, &'static str>,
+    /// The setting and line of each variable set by the configuration file.
     from_file: BTreeMap<&'static str, String>,
 }
 
 impl Variables {
-    /// Those of this process.
+    /// The variables of this process.
     pub(crate) fn of_process() -> Self {
-        Self { all: std::env::vars_os().collect(), from_file: BTreeMap::new() }
+        Self::new(std::env::vars_os().collect())
+    }
+
+    fn new(all: BTreeMap<OsString, OsString>) -> Self {
+        let mut variables = Self { all, ..Self::default() };
+        for (earlier, name) in EARLIER_NAMES {
+            if variables.raw(name).is_none()
+                && let Some(value) = variables.raw(earlier).cloned()
+            {
+                variables.all.insert(name.into(), value);
+                variables.earlier.insert(name, earlier);
+            }
+        }
+        variables
     }
 
     /// Sets a variable to the configuration file's value; `origin` is the key and the line.
@@ -29,17 +46,18 @@ impl Variables {
         self.from_file.insert(name, origin);
     }
 
-    /// The home folder, as far as the environment says it.
+    /// The user's home folder.
     pub(crate) fn home(&self) -> PathBuf {
         self.path("HOME").or_else(std::env::home_dir).unwrap_or_default()
     }
 
-    /// Who set a variable, if anybody did.
+    /// What set a variable: a line of the file, or the variable itself.
     pub(crate) fn origin(&self, name: &'static str) -> Option<String> {
-        self.raw(name).map(|_| self.from_file.get(name).cloned().unwrap_or_else(|| format!("variable {name}")))
+        self.raw(name)
+            .map(|_| self.from_file.get(name).cloned().unwrap_or_else(|| format!("variable {}", self.label(name))))
     }
 
-    /// What the configuration file says for a variable that is not set.
+    /// A variable's value if the configuration file set it.
     pub(crate) fn of_file(&self, name: &'static str) -> Option<String> {
         self.from_file.get(name)?;
         self.raw(name)?.to_str().map(|value| value.trim().to_owned())
@@ -47,13 +65,19 @@ impl Variables {
 
     /// The error for an invalid value; names the line of the file that set it, or the variable.
     pub(crate) fn invalid(&self, name: &'static str, problem: impl Display) -> Failure {
-        Failure::variable(self.from_file.get(name).map_or(name, String::as_str), problem)
+        Failure::variable(self.label(name), problem)
+    }
+
+    /// Names what set a variable: the line of the file, its earlier name, or its name.
+    fn label(&self, name: &'static str) -> &str {
+        let name = self.earlier.get(name).copied().unwrap_or(name);
+        self.from_file.get(name).map_or(name, String::as_str)
     }
 
     #[cfg(test)]
     pub(crate) fn of(pairs: &[(&str, &str)]) -> Self {
         let all = pairs.iter().map(|(name, value)| (OsString::from(name), OsString::from(value))).collect();
-        Self { all, from_file: BTreeMap::new() }
+        Self::new(all)
     }
 
     /// A variable as it is.

@@ -27,8 +27,9 @@ pub fn estimated_tokens(text: &str) -> u64 {
     tokens_of(text.chars().count())
 }
 
-/// Estimated number of tokens of this many characters.
-fn tokens_of(chars: usize) -> u64 {
+/// Tokens in so many characters, estimated, rounded up.
+#[must_use]
+pub fn tokens_of(chars: usize) -> u64 {
     u64::try_from(chars.div_ceil(CHARS_PER_TOKEN)).unwrap_or(u64::MAX)
 }
 

@@ -14,6 +14,7 @@ mod agreement;
 pub mod ask;
 mod blocked;
 pub mod dispatcher;
+pub mod estimate;
 pub mod executor;
 pub mod grounding;
 pub mod limits;
@@ -23,7 +24,6 @@ pub mod meta_validator;
 pub mod perceiver;
 pub mod planner;
 pub mod prompt;
-pub mod rehearsal;
 #[cfg(feature = "runtime")]
 pub mod runtime;
 pub mod solver;

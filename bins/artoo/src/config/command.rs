@@ -1,4 +1,4 @@
-//! A key from a command of the user's own, such as a password manager's: bounded in time and in output.
+//! Reads a key from a command such as a password manager, with limits on time and output.
 
 use std::io::Read;
 use std::process::{Command, Stdio};
@@ -9,10 +9,10 @@ use std::time::Duration;
 use super::KEY_FILE_MAX_BYTES;
 use crate::terminal;
 
-/// A password manager may ask its person for something first.
+/// Time limit of the command, long enough for a password manager to ask for something.
 const WITHIN: Duration = Duration::from_secs(60);
 
-/// Why a command gave no key. What it wrote is never repeated.
+/// Error of a command that should print a key. Its output is never included.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum CommandProblem {
     #[error("can't be run")]
@@ -25,8 +25,8 @@ pub(crate) enum CommandProblem {
     Nothing,
 }
 
-/// The first line that `command` writes. Its standard error goes to whoever sits there, since it may hold a question;
-/// where nobody does it goes nowhere, since it may hold the key, and what is written there is kept.
+/// Runs `command` and returns its first line of output. Its standard error is shown on a terminal, since it may hold a
+/// question, and dropped elsewhere, since it may hold the key.
 pub(crate) fn key_from(command: &str) -> Result<String, CommandProblem> {
     let mut child = Command::new("sh")
         .args(["-c", command])

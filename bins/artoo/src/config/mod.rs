@@ -1,4 +1,4 @@
-//! The configuration file: which keys there are, where it lies, and that nothing in it is overlooked.
+//! The configuration file: its settings, its location, and strict reading.
 
 mod command;
 mod read;
@@ -14,16 +14,30 @@ use crate::variables::Variables;
 pub(crate) use command::key_from;
 pub(crate) use read::{ConfigProblem, key_in, load};
 
-/// The file's name in the configuration folder.
+/// Name of the file in the configuration folder.
 const FILE: &str = "config.toml";
 
-/// What a key's file may be: far longer than any key.
+/// Size limit of a file that holds a key.
 const KEY_FILE_MAX_BYTES: u64 = 16 * 1024;
 
-/// The settings, each with its name in the file, the variable it stands for, and what it is for.
+/// How a setting's value is read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Text,
+    /// A path, absolute or below the home folder.
+    Path,
+    /// The name of a variable that holds a key.
+    KeyVariable,
+    /// The path of a file that holds a key.
+    KeyFile,
+    /// A command that prints a key.
+    KeyCommand,
+}
+
+/// Declares the settings: name in the file, variable, kind and description.
 macro_rules! settings {
-    ($($setting:ident $name:literal $variable:literal $meaning:literal,)*) => {
-        /// A setting that the file may hold. Each stands for a variable, which wins over it.
+    ($($setting:ident $name:literal $variable:literal $kind:ident $meaning:literal,)*) => {
+        /// A setting of the configuration file. Its variable wins over it.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
         pub(crate) enum Setting {
             $($setting,)*
@@ -32,10 +46,10 @@ macro_rules! settings {
         impl Setting {
             pub(crate) const ALL: [Self; [$($name),*].len()] = [$(Self::$setting),*];
 
-            /// Its name in the file, its variable, and its meaning in one line.
-            fn row(self) -> [&'static str; 3] {
+            /// Its name in the file, its variable, its kind and its description in one line.
+            const fn row(self) -> (&'static str, &'static str, Kind, &'static str) {
                 match self {
-                    $(Self::$setting => [$name, $variable, $meaning],)*
+                    $(Self::$setting => ($name, $variable, Kind::$kind, $meaning),)*
                 }
             }
         }
@@ -43,92 +57,75 @@ macro_rules! settings {
 }
 
 settings! {
-    Model "model" "ARTOO_MODEL"
+    Model "model" "ARTOO_MODEL" Text
         "who answers: reflex, file:NAME, file:PATH, cassette:PATH, or openai, responses, anthropic or ollama, alone, with :NAME or :NAME@URL",
-    BaseUrl "base_url" "OPENAI_BASE_URL" "the model's endpoint",
-    ModelName "model_name" "OPENAI_MODEL" "the endpoint's name for the model",
-    SecretVariable "key_variable" "OPENAI_API_KEY" "the name of the variable that holds the endpoint's key",
-    SecretFile "key_file" "OPENAI_API_KEY" "a file that holds the endpoint's key and that only you may read",
-    SecretCommand "key_command" "OPENAI_API_KEY" "a command whose first line of output is the endpoint's key",
-    Hands "hands" "ARTOO_HANDS" "who carries out and checks single steps, if not the model; spelled as model",
-    HandsSecretVariable "hands_key_variable" "ARTOO_HANDS_KEY"
-        "the name of the variable that holds the key for hands",
-    HandsSecretFile "hands_key_file" "ARTOO_HANDS_KEY"
-        "a file that holds the key for hands and that only you may read",
-    Fallback "fallback" "ARTOO_FALLBACK"
-        "who steps in where the model can't answer, several divided by commas; spelled as model",
-    Prices "prices" "ARTOO_PRICES"
+    BaseUrl "base_url" "OPENAI_BASE_URL" Text "the model's endpoint",
+    ModelName "model_name" "OPENAI_MODEL" Text "the endpoint's name for the model",
+    SecretVariable "key_variable" "OPENAI_API_KEY" KeyVariable "the name of the variable that holds the endpoint's key",
+    SecretFile "key_file" "OPENAI_API_KEY" KeyFile "a file that holds the endpoint's key and that only you may read",
+    SecretCommand "key_command" "OPENAI_API_KEY" KeyCommand "a command whose first line of output is the endpoint's key",
+    Worker "worker" "ARTOO_WORKER" Text "the model that carries out and checks single steps; spelled as model",
+    WorkerSecretVariable "worker_key_variable" "ARTOO_WORKER_KEY" KeyVariable
+        "the name of the variable that holds the worker's key",
+    WorkerSecretFile "worker_key_file" "ARTOO_WORKER_KEY" KeyFile
+        "a file that holds the worker's key and that only you may read",
+    Fallback "fallback" "ARTOO_FALLBACK" Text
+        "models that answer if the first can't, divided by commas; spelled as model",
+    Prices "prices" "ARTOO_PRICES" Text
         "NAME=IN/OUT, NAME=IN/CACHED/OUT or NAME=IN/CACHED/WRITTEN/OUT in US dollars a million tokens, several divided by commas",
-    MaxTokens "max_tokens" "ARTOO_MAX_TOKENS" "no call is made that could take a run above so many tokens",
-    MaxCost "max_cost" "ARTOO_MAX_COST" "no call is made that could take a run above so many US dollars",
-    ContextTokens "context_tokens" "ARTOO_CONTEXT_TOKENS"
+    MaxTokens "max_tokens" "ARTOO_MAX_TOKENS" Text "no call is made that could take a run above so many tokens",
+    MaxCost "max_cost" "ARTOO_MAX_COST" Text "no call is made that could take a run above so many US dollars",
+    ContextTokens "context_tokens" "ARTOO_CONTEXT_TOKENS" Text
         "how many tokens the model's context has, or is to have (Ollama, a model file)",
-    Parallel "parallel" "ARTOO_PARALLEL" "calls under way at one endpoint at once",
-    Threads "threads" "ARTOO_THREADS" "threads that a model file is run with",
-    TrustLocal "trust_local" "ARTOO_TRUST_LOCAL"
+    Parallel "parallel" "ARTOO_PARALLEL" Text "calls under way at one endpoint at once",
+    Threads "threads" "ARTOO_THREADS" Text "threads that a model file is run with",
+    TrustLocal "trust_local" "ARTOO_TRUST_LOCAL" Text
         "yes: a model on this machine may read files that may hold secrets, unasked",
-    DataDir "data_dir" "ARTOO_DATA_DIR" "where memory and the audit log are kept",
-    Workspace "workspace" "ARTOO_WORKSPACE" "where new files go",
-    Deadline "deadline" "ARTOO_DEADLINE" "when a task ends at the latest: 90s, 5m or 1h",
-    Search "search" "ARTOO_SEARCH" "off: no search at all; duckduckgo: your own words may go there unasked",
-    SearxngUrl "searxng_url" "ARTOO_SEARXNG_URL" "a SearXNG instance to search with, its JSON format switched on",
-    BraveFile "brave_key_file" "ARTOO_BRAVE_KEY"
+    DataDir "data_dir" "ARTOO_DATA_DIR" Path "where memory and the audit log are kept",
+    Workspace "workspace" "ARTOO_WORKSPACE" Path "where new files go",
+    Deadline "deadline" "ARTOO_DEADLINE" Text "when a task ends at the latest: 90s, 5m or 1h",
+    Search "search" "ARTOO_SEARCH" Text "off: no search at all; duckduckgo: your own words may go there unasked",
+    SearxngUrl "searxng_url" "ARTOO_SEARXNG_URL" Text "a SearXNG instance to search with, its JSON format switched on",
+    BraveFile "brave_key_file" "ARTOO_BRAVE_KEY" KeyFile
         "a file that holds a key for Brave's search and that only you may read",
-    GoogleFile "google_key_file" "ARTOO_GOOGLE_KEY" "the same for Google's Custom Search, which ends on 2027-01-01",
-    GoogleEngine "google_engine" "ARTOO_GOOGLE_ENGINE" "the id of the Google search engine, its cx",
+    GoogleFile "google_key_file" "ARTOO_GOOGLE_KEY" KeyFile
+        "the same for Google's Custom Search, which ends on 2027-01-01",
+    GoogleEngine "google_engine" "ARTOO_GOOGLE_ENGINE" Text "the id of the Google search engine, its cx",
 }
 
 impl Setting {
     /// As it is written in the file.
     pub(crate) fn name(self) -> &'static str {
-        let [name, ..] = self.row();
-        name
+        self.row().0
     }
 
     /// The variable it stands for.
     pub(crate) fn variable(self) -> &'static str {
-        let [_, variable, _] = self.row();
-        variable
+        self.row().1
     }
 
-    /// What it is for, in one line.
+    pub(crate) fn kind(self) -> Kind {
+        self.row().2
+    }
+
+    /// Its description in one line.
     pub(crate) fn meaning(self) -> &'static str {
-        let [.., meaning] = self.row();
-        meaning
+        self.row().3
     }
 
-    /// Whether it says where a key is.
-    fn is_of_secret(self) -> bool {
-        matches!(
-            self,
-            Self::SecretVariable
-                | Self::SecretFile
-                | Self::SecretCommand
-                | Self::HandsSecretVariable
-                | Self::HandsSecretFile
-                | Self::BraveFile
-                | Self::GoogleFile
-        )
-    }
-
-    fn is_path(self) -> bool {
-        matches!(
-            self,
-            Self::SecretFile
-                | Self::HandsSecretFile
-                | Self::DataDir
-                | Self::Workspace
-                | Self::BraveFile
-                | Self::GoogleFile
-        )
+    /// The setting with this name, or with this name in earlier versions.
+    fn named(name: &str) -> Option<Self> {
+        let current = name.strip_prefix("hands").map(|rest| format!("worker{rest}"));
+        let name = current.as_deref().unwrap_or(name);
+        Self::ALL.into_iter().find(|setting| setting.name() == name)
     }
 }
 
-/// The configuration folder, and why another one was not taken.
+/// The configuration folder.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Place {
     pub(crate) folder: PathBuf,
-    /// Set where `XDG_CONFIG_HOME` was not followed.
+    /// Why `XDG_CONFIG_HOME` was ignored, if it was.
     pub(crate) ignored: Option<String>,
 }
 
@@ -175,7 +172,7 @@ pub(crate) fn with_file(mut variables: Variables) -> Result<Variables, Failure> 
     Ok(variables)
 }
 
-/// Files of a project that look like a configuration of artoo and are none.
+/// Files in a project folder that look like a configuration of artoo; they are never read.
 pub(crate) fn ignored_in(folder: &Path) -> Vec<PathBuf> {
     let names = [".env", "artoo.toml", ".artoo.toml", ".artoo/config.toml"];
     names.iter().map(|name| folder.join(name)).filter(|path| path.is_file()).collect()

@@ -1,4 +1,4 @@
-//! Reading the file: strict, with the line of whatever is wrong.
+//! Strict reading of the configuration file; errors name the line.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -7,17 +7,17 @@ use artoo_tools::trust::{self, Distrust};
 use toml::Spanned;
 
 use super::command::{self, CommandProblem};
-use super::{KEY_FILE_MAX_BYTES, Setting};
+use super::{KEY_FILE_MAX_BYTES, Kind, Setting};
 use crate::suggest;
 use crate::variables::Variables;
 
-/// Longest file read: some hundred times what all keys need.
+/// Size limit of the configuration file.
 const FILE_MAX_BYTES: u64 = 64 * 1024;
 
-/// Longest word repeated as a name: longer than any setting's or usual variable's.
+/// Maximum length of an unknown name quoted in an error.
 const NAME_MAX_CHARS: usize = 40;
 
-/// A configuration file, every line of it understood.
+/// A configuration file that was read without errors.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct ConfigFile {
     pub(crate) path: PathBuf,
@@ -30,7 +30,7 @@ struct Entry {
     line: usize,
 }
 
-/// Why a configuration is refused. Nothing is taken from a file that is not all right.
+/// Error of a configuration file. Nothing is taken from a file with an error.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum ConfigProblem {
     #[error(transparent)]
@@ -46,7 +46,7 @@ pub(crate) enum ConfigProblem {
 }
 
 impl ConfigProblem {
-    /// What the user can do, where the message does not say it.
+    /// What the user can do about the error.
     pub(crate) fn remedy(&self) -> &'static str {
         match self {
             Self::Distrust(Distrust::OpenToRead { .. }) => "take that away: chmod 600",
@@ -60,7 +60,7 @@ impl ConfigProblem {
     }
 }
 
-/// Reads the file at `path`; `None` where there is none.
+/// Reads the configuration file; `None` if it does not exist.
 pub(crate) fn load(path: &Path, home: &Path) -> Result<Option<ConfigFile>, ConfigProblem> {
     let Some(text) = trust::text(path, FILE_MAX_BYTES, false)? else { return Ok(None) };
     parse(path, home, &text).map(Some)
@@ -91,18 +91,23 @@ fn parse(path: &Path, home: &Path, text: &str) -> Result<ConfigFile, ConfigProbl
                 return Err(wrong(at, problem));
             }
         };
-        let value = if key.is_path() { whole_path(home, &value, key).map_err(|p| wrong(at, p))? } else { value };
-        entries.insert(key, Entry { value, line: line_at(at) });
+        let value = match key.kind() {
+            Kind::Path | Kind::KeyFile => whole_path(home, &value, key).map_err(|problem| wrong(at, problem))?,
+            Kind::Text | Kind::KeyVariable | Kind::KeyCommand => value,
+        };
+        if entries.insert(key, Entry { value, line: line_at(at) }).is_some() {
+            return Err(wrong(at, format!("{} is set twice, the other time by its earlier name", key.name())));
+        }
     }
     one_key_each(path, &entries)?;
     Ok(ConfigFile { path: path.to_path_buf(), entries })
 }
 
-/// A key has one place.
+/// Refuses a file that gives the same key in two ways.
 fn one_key_each(path: &Path, entries: &BTreeMap<Setting, Entry>) -> Result<(), ConfigProblem> {
     let places = [
         vec![Setting::SecretFile, Setting::SecretVariable, Setting::SecretCommand],
-        vec![Setting::HandsSecretFile, Setting::HandsSecretVariable],
+        vec![Setting::WorkerSecretFile, Setting::WorkerSecretVariable],
     ];
     for places in places {
         let given: Vec<Setting> = places.into_iter().filter(|place| entries.contains_key(place)).collect();
@@ -116,7 +121,7 @@ fn one_key_each(path: &Path, entries: &BTreeMap<Setting, Entry>) -> Result<(), C
 }
 
 fn key_of(name: &str) -> Result<Setting, String> {
-    if let Some(key) = Setting::ALL.into_iter().find(|key| key.name() == name) {
+    if let Some(key) = Setting::named(name) {
         return Ok(key);
     }
     let shown = shown_if_name(name, |c| c.is_ascii_lowercase());
@@ -130,16 +135,14 @@ fn key_of(name: &str) -> Result<Setting, String> {
     })
 }
 
-/// A word of a person's that is to be a name: repeated only if it is spelled as names are, for it may be a key that was
-/// put in the wrong place.
+/// The word if it is spelled like a name, otherwise a placeholder: it may be a key in the wrong place.
 fn shown_if_name(word: &str, is_letter: fn(&char) -> bool) -> String {
     let is_of_names = |c: char| is_letter(&c) || c.is_ascii_digit() || c == '_';
     let is_name = word.chars().count() <= NAME_MAX_CHARS && word.chars().all(is_of_names);
     if is_name { word.to_owned() } else { "(not shown, it may be a key)".to_owned() }
 }
 
-/// A path in the file means the same wherever artoo is started. What stands in the place of a key's file may be the
-/// key itself, and is not repeated.
+/// Expands `~/` and refuses relative paths. The value of a key file setting is not quoted, since it may be the key.
 fn whole_path(home: &Path, value: &str, key: Setting) -> Result<String, String> {
     let path = match value.strip_prefix("~/") {
         Some(below) => home.join(below),
@@ -147,7 +150,7 @@ fn whole_path(home: &Path, value: &str, key: Setting) -> Result<String, String> 
     };
     match path.to_str() {
         Some(text) if path.is_absolute() => Ok(text.to_owned()),
-        _ if key.is_of_secret() => Err(format!("the path of {} must start with / or ~/", key.name())),
+        _ if key.kind() == Kind::KeyFile => Err(format!("the path of {} must start with / or ~/", key.name())),
         _ => Err(format!("{value:?} must start with / or ~/")),
     }
 }
@@ -157,8 +160,7 @@ impl ConfigFile {
         self.entries.get(&key).map(|entry| entry.value.as_str())
     }
 
-    /// What the file says for variables that are not set, with where it says so. Reads the key's file, if one is named
-    /// and nothing else says the key.
+    /// Values for variables that are not set, with the line of each. Reads the key file, variable or command.
     pub(crate) fn variables(&self, set: &Variables) -> Result<Vec<(&'static str, String, String)>, ConfigProblem> {
         let mut filled = Vec::new();
         for (key, entry) in &self.entries {
@@ -166,31 +168,29 @@ impl ConfigFile {
             if set.raw(variable).is_some() {
                 continue;
             }
-            let value = if matches!(key, Setting::SecretVariable | Setting::HandsSecretVariable) {
-                let named = set.raw(&entry.value).and_then(|value| value.to_str());
-                named.map(str::to_owned).ok_or_else(|| ConfigProblem::KeyVariableUnset {
-                    path: self.path.clone(),
-                    line: entry.line,
-                    variable: shown_if_name(&entry.value, |c| c.is_ascii_uppercase()),
-                })?
-            } else if *key == Setting::SecretCommand {
-                command::key_from(&entry.value).map_err(|problem| ConfigProblem::KeyCommand {
-                    path: self.path.clone(),
-                    line: entry.line,
-                    problem,
-                })?
-            } else if key.is_of_secret() {
-                key_in(Path::new(&entry.value))?
-            } else {
-                entry.value.clone()
-            };
+            let value =
+                match key.kind() {
+                    Kind::Text | Kind::Path => entry.value.clone(),
+                    Kind::KeyFile => key_in(Path::new(&entry.value))?,
+                    Kind::KeyVariable => {
+                        let named = set.raw(&entry.value).and_then(|value| value.to_str());
+                        named.map(str::to_owned).ok_or_else(|| ConfigProblem::KeyVariableUnset {
+                            path: self.path.clone(),
+                            line: entry.line,
+                            variable: shown_if_name(&entry.value, |c| c.is_ascii_uppercase()),
+                        })?
+                    }
+                    Kind::KeyCommand => command::key_from(&entry.value).map_err(|problem| {
+                        ConfigProblem::KeyCommand { path: self.path.clone(), line: entry.line, problem }
+                    })?,
+                };
             filled.push((variable, value, format!("{} in {}:{}", key.name(), self.path.display(), entry.line)));
         }
         Ok(filled)
     }
 }
 
-/// The key in a file that only its owner may read.
+/// Reads a key from a file that only its owner may read.
 pub(crate) fn key_in(path: &Path) -> Result<String, ConfigProblem> {
     let missing = || Distrust::Unreadable { path: path.to_path_buf(), source: std::io::ErrorKind::NotFound.into() };
     let text = trust::text(path, KEY_FILE_MAX_BYTES, true)?.ok_or_else(missing)?;

@@ -134,3 +134,18 @@ fn a_key_is_taken_only_from_where_nobody_else_reads_it() {
     let filled = file.variables(&Variables::of(&[("MY_KEY", "k")])).unwrap();
     assert_eq!((filled[0].0, filled[0].1.as_str()), ("OPENAI_API_KEY", "k"));
 }
+
+#[test]
+fn names_of_earlier_versions_are_read() {
+    let folder = Folder::new();
+    let file = folder.load("hands = \"ollama:q\"\nhands_key_variable = \"K\"").unwrap().unwrap();
+    assert_eq!(file.get(Setting::Worker), Some("ollama:q"));
+    let filled = file.variables(&Variables::of(&[("K", "k")])).unwrap();
+    let values: Vec<(&str, &str)> = filled.iter().map(|(name, value, _)| (*name, value.as_str())).collect();
+    assert_eq!(values, [("ARTOO_WORKER", "ollama:q"), ("ARTOO_WORKER_KEY", "k")]);
+    // The earlier name of a variable also wins over the file.
+    let set = Variables::of(&[("ARTOO_HANDS", "ollama:v"), ("K", "k")]);
+    assert_eq!(file.variables(&set).unwrap().len(), 1);
+    let twice = folder.load("hands = \"ollama:q\"\nworker = \"ollama:q\"").unwrap_err().to_string();
+    assert!(twice.contains("worker is set twice"), "{twice}");
+}

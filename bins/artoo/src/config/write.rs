@@ -1,4 +1,4 @@
-//! Writing the configuration: whole or not at all, for its owner's eyes, what was there kept.
+//! Writes the configuration file atomically, readable by its owner only, and keeps a backup.
 
 use std::collections::BTreeMap;
 use std::fs::{self, DirBuilder, File, OpenOptions};
@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use super::{Setting, load};
 use crate::failure::Failure;
 
-/// What setup decides; the rest of a file stays as it is.
+/// Settings that `artoo setup` replaces.
 pub(crate) const OF_SETUP: [Setting; 6] = [
     Setting::Model,
     Setting::BaseUrl,
@@ -19,7 +19,7 @@ pub(crate) const OF_SETUP: [Setting; 6] = [
     Setting::SecretCommand,
 ];
 
-/// Settings of the file that is there, those left out which are `decided` anew.
+/// Settings of the existing file without those in `decided`.
 pub(crate) fn kept(path: &Path, home: &Path, decided: &[Setting]) -> BTreeMap<Setting, String> {
     // A file that can't be read is kept aside as it is; nothing of it is taken over.
     let Ok(Some(file)) = load(path, home) else { return BTreeMap::new() };
@@ -27,7 +27,7 @@ pub(crate) fn kept(path: &Path, home: &Path, decided: &[Setting]) -> BTreeMap<Se
     others.filter_map(|key| Some((key, file.get(key)?.to_owned()))).collect()
 }
 
-/// The file's text.
+/// The text of a configuration file with these settings.
 pub(crate) fn text(kept: &BTreeMap<Setting, String>, chosen: &BTreeMap<Setting, String>) -> String {
     let mut text = "# artoo's configuration; artoo config keys lists what it may hold.\n".to_owned();
     for (key, value) in chosen.iter().chain(kept) {
@@ -36,12 +36,12 @@ pub(crate) fn text(kept: &BTreeMap<Setting, String>, chosen: &BTreeMap<Setting, 
     text
 }
 
-/// Where what is there now goes, if something is.
+/// Path of the backup; `None` if there is no file to back up.
 pub(crate) fn backup_of(path: &Path) -> Option<PathBuf> {
     path.exists().then(|| path.with_extension("toml.old"))
 }
 
-/// Puts the text in place of the file by one rename.
+/// Replaces the file by one rename, after a backup.
 pub(crate) fn config(path: &Path, text: &str) -> Result<(), Failure> {
     let problem = |error| Failure::not_written(path, &error);
     let folder = path.parent().unwrap_or(Path::new("/"));
@@ -52,7 +52,7 @@ pub(crate) fn config(path: &Path, text: &str) -> Result<(), Failure> {
     replace(path, text.as_bytes())
 }
 
-/// Writes the key into a file of its own and says where.
+/// Writes the key into a file of its own and returns its path.
 pub(crate) fn key_file(folder: &Path, key: &str) -> Result<PathBuf, Failure> {
     make_folder(folder)?;
     let path = folder.join("key");

@@ -1,4 +1,4 @@
-//! The result and the events before it as JSON lines, schema `artoo.events/0`.
+//! A task's events and result as JSON lines, schema `artoo.events/0`.
 //!
 //! The first line names the schema, the last one is `result` or `error`. Fields may come, go and change until the
 //! schema's number is 1.
@@ -12,10 +12,10 @@ use serde_json::{Value, json};
 use crate::exit::Exit;
 use crate::failure::Failure;
 
-/// The schema's name.
+/// Name of the schema.
 pub(crate) const SCHEMA: &str = "artoo.events/0";
 
-/// The first line.
+/// The first line: the schema.
 pub(crate) fn schema() -> Value {
     json!({
         "event": "schema", "schema": SCHEMA, "stable": false, "artoo": env!("CARGO_PKG_VERSION"),
@@ -23,28 +23,7 @@ pub(crate) fn schema() -> Value {
     })
 }
 
-/// What a task starts with.
-#[derive(Debug)]
-pub(crate) struct Started<'a> {
-    pub(crate) task_id: &'a str,
-    pub(crate) request: &'a str,
-    pub(crate) model: &'a str,
-    pub(crate) workspace: &'a str,
-    pub(crate) data_dir: &'a str,
-    pub(crate) limit_ms: Option<u64>,
-    pub(crate) notes: &'a [String],
-}
-
-/// The second line.
-pub(crate) fn started(started: &Started<'_>) -> Value {
-    json!({
-        "event": "started", "task_id": started.task_id, "request": started.request, "model": started.model,
-        "workspace": started.workspace, "data_dir": started.data_dir, "limit_ms": started.limit_ms,
-        "notes": started.notes
-    })
-}
-
-/// An event on the bus or at its edge.
+/// An event of the tap as JSON.
 pub(crate) fn event(event: &TapEvent) -> Value {
     match event {
         TapEvent::Message { envelope } => {
@@ -90,19 +69,19 @@ pub(crate) fn event(event: &TapEvent) -> Value {
     }
 }
 
-/// What the auditor saw, before the last line.
+/// The audit report, before the last line.
 pub(crate) fn audit(report: &AuditReport) -> Value {
     json!({"event": "audit", "report": report})
 }
 
-/// What a task is to take, before its first call; it may stand in the place of a task.
+/// The event `estimate`, before the first call or in place of a task.
 pub(crate) fn estimate(estimate: &Value) -> Value {
     json!({"event": "estimate", "estimate": estimate})
 }
 
 /// A task that has ended.
 #[derive(Debug)]
-pub(crate) struct Performed {
+pub(crate) struct EndedTask {
     pub(crate) outcome: TaskOutcome,
     /// Tokens and cost beside the estimate; null where no language model was asked.
     pub(crate) spending: Value,
@@ -117,8 +96,8 @@ pub(crate) fn undo_entry(entry: &Entry) -> Value {
     })
 }
 
-/// The last line of a task.
-pub(crate) fn result(performed: &Performed, exit: Exit, close: &CloseReport, undo: Option<&Entry>) -> Value {
+/// The last line of a task: its result.
+pub(crate) fn result(performed: &EndedTask, exit: Exit, close: &CloseReport, undo: Option<&Entry>) -> Value {
     let outcome = &performed.outcome;
     json!({
         "event": "result", "exit_code": exit.code(), "result": outcome.result, "usage": outcome.usage, "undo": undo.map(undo_entry),
@@ -127,7 +106,7 @@ pub(crate) fn result(performed: &Performed, exit: Exit, close: &CloseReport, und
     })
 }
 
-/// The last line where there is no result.
+/// The last line of a run without a result: the error.
 pub(crate) fn error(failure: &Failure) -> Value {
     json!({
         "event": "error", "exit_code": failure.exit.code(), "message": failure.message, "remedy": failure.remedy

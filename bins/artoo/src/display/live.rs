@@ -1,4 +1,4 @@
-//! What is shown while a task runs: what was understood, the plan, each call, corrections, replans, waiting.
+//! Progress lines while a task runs: intent, plan, calls, corrections, replans and waits.
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -8,13 +8,13 @@ use artoo_proto::{ConsentAnswer, EffectId, EffectKind, Envelope, Message, Outcom
 
 use super::Line;
 
-/// Characters of one live line: it is a glance, the result has the rest.
+/// Maximum length of a progress line.
 const LINE_CHARS: usize = 200;
 
-/// A wait is told after this long, and again after each such stretch.
-const WAIT_TOLD_EVERY: Duration = Duration::from_secs(10);
+/// Interval after which a wait is shown, and shown again.
+const WAIT_SHOWN_EVERY: Duration = Duration::from_secs(10);
 
-/// What is under way.
+/// Calls under way and the lines about them.
 #[derive(Debug, Default)]
 pub(crate) struct Live {
     waiting: BTreeMap<EffectId, Waiting>,
@@ -24,11 +24,11 @@ pub(crate) struct Live {
 struct Waiting {
     what: String,
     since: Instant,
-    told: u32,
+    shown: u32,
 }
 
 impl Live {
-    /// The lines an event is worth; most are worth none.
+    /// The progress lines for an event; most events have none.
     pub(crate) fn lines(&mut self, event: &TapEvent, now: Instant) -> Vec<Line> {
         match event {
             TapEvent::Message { envelope } => of_message(envelope),
@@ -39,13 +39,13 @@ impl Live {
                     EffectKind::Checks { .. } => "a check".to_owned(),
                     EffectKind::Timer { .. } | EffectKind::Persist => return Vec::new(),
                 };
-                self.waiting.insert(started.effect_id, Waiting { what, since: now, told: 0 });
+                self.waiting.insert(started.effect_id, Waiting { what, since: now, shown: 0 });
                 let is_call = matches!(started.effect, EffectKind::Tool { .. });
                 is_call.then(|| faint(&format!("  → {}", started.digest))).into_iter().collect()
             }
             TapEvent::EffectFinished(finished) => {
-                let was_waited_for = self.waiting.remove(&finished.effect_id).is_some();
-                let failed = was_waited_for && !finished.ok;
+                let was_waiting = self.waiting.remove(&finished.effect_id).is_some();
+                let failed = was_waiting && !finished.ok;
                 failed.then(|| faint(&format!("  ✗ {}", finished.digest))).into_iter().collect()
             }
             TapEvent::Panicked { address, .. } => vec![Line::warning(format!("{} failed inside", address.role))],
@@ -54,13 +54,13 @@ impl Live {
         }
     }
 
-    /// What has been waited for long enough to say so.
+    /// Lines about calls that have run for another ten seconds.
     pub(crate) fn waits(&mut self, now: Instant) -> Vec<Line> {
         let mut lines = Vec::new();
         for waiting in self.waiting.values_mut() {
             let waited = now.saturating_duration_since(waiting.since);
-            if waited >= WAIT_TOLD_EVERY * (waiting.told + 1) {
-                waiting.told += 1;
+            if waited >= WAIT_SHOWN_EVERY * (waiting.shown + 1) {
+                waiting.shown += 1;
                 lines.push(faint(&format!("  … waiting for {} ({} s)", waiting.what, waited.as_secs())));
             }
         }
@@ -127,7 +127,7 @@ fn faint(text: &str) -> Line {
 }
 
 /// Whether an event belongs to a task.
-pub(crate) fn is_of_task(event: &TapEvent, task_id: &artoo_proto::TaskId) -> bool {
+pub(crate) fn belongs_to_task(event: &TapEvent, task_id: &artoo_proto::TaskId) -> bool {
     let of = match event {
         TapEvent::Message { envelope } => envelope.correlation_id.as_ref(),
         TapEvent::Refused { task_id, .. } => task_id.as_ref(),

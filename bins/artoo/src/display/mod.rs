@@ -1,4 +1,4 @@
-//! What people and programs see: pure renderings, and the one writer that puts them on a stream.
+//! Output for people and programs: pure rendering, and one writer for both streams.
 
 pub(crate) mod json;
 pub(crate) mod live;
@@ -10,43 +10,43 @@ pub(crate) mod writer;
 
 use artoo_proto::{KeptOutput, escape};
 
-/// Lines of an answer that a terminal shows; a longer answer is shown with its beginning and its end.
+/// Maximum number of lines of an answer on a terminal; of a longer one the beginning and the end are shown.
 const SHOWN_MAX: usize = 1_000;
 
-/// Lines of the beginning, and as many of the end, of an answer that is too long for a terminal.
+/// Lines shown of the beginning, and of the end, of an answer that is too long.
 const END_LINES: usize = 30;
 
-/// Characters of one line of an answer on a terminal.
+/// Maximum length of a line of an answer on a terminal.
 const LINE_CHARS: usize = 4_000;
 
-/// Characters of a digest that name an item of evidence.
+/// Characters of a SHA-256 that identify an item of evidence.
 const ID_CHARS: usize = 12;
 
-/// Lines quoted of what was said and not verified.
+/// Maximum number of quoted lines of an unverified output.
 const QUOTED_MAX: usize = 8;
 
-/// Stands before every line that is not ours.
+/// Prefix of every line of quoted output.
 pub(crate) const QUOTE: &str = "  | ";
 
-/// Stands before the rest of such a line where a terminal is too narrow for it.
+/// Prefix of the continuation of a wrapped quoted line.
 const QUOTE_GOES_ON: &str = "  : ";
 
-/// How a line looks on a terminal that shows colour.
+/// Style of a line on a terminal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Style {
-    /// The bare answer: neither coloured nor cut, for whoever copies it.
+    /// The answer itself: neither coloured nor wrapped, so that it can be copied.
     Answer,
-    /// As it is.
+    /// No style.
     Plain,
-    /// Of lesser weight.
+    /// Dimmed.
     Faint,
-    /// A heading or a verdict.
+    /// Bold: a heading or a verdict.
     Strong,
-    /// Something to look at.
+    /// Yellow: a warning.
     Warning,
 }
 
-/// One line, or several with the same look. Its text may come from anywhere: the writer escapes it.
+/// One or more lines with one style. The text may be untrusted: the writer escapes it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Line {
     pub(crate) style: Style,
@@ -75,12 +75,12 @@ impl Line {
     }
 }
 
-/// Text that nobody verified, each line marked, so that nothing in it can pass for a line of ours.
+/// Unverified text, each line with a prefix so that it can't imitate artoo's own lines.
 pub(crate) fn quoted(text: &str) -> Vec<Line> {
     text.lines().map(|line| Line::plain(format!("{QUOTE}{line}"))).collect()
 }
 
-/// The first lines of such a text, and how many more there are.
+/// The first lines of an unverified text, and how many follow.
 pub(crate) fn quoted_briefly(text: &str) -> Vec<Line> {
     let mut lines = quoted(text);
     let more = lines.len().saturating_sub(QUOTED_MAX);
@@ -92,7 +92,7 @@ pub(crate) fn quoted_briefly(text: &str) -> Vec<Line> {
     lines
 }
 
-/// What a terminal shows of an answer: all of a short one, else its beginning and its end and where the rest is.
+/// The part of an answer that a terminal shows: all of a short one, else both ends and where the rest is.
 fn excerpt(answer: &[Line], whole: &[KeptOutput]) -> Vec<Line> {
     let split = |line: &Line| -> Vec<Line> {
         let style = line.style;

@@ -1,4 +1,4 @@
-//! The result for people: what may be relied on, apart from what may not.
+//! A task's result for people; verified and unverified parts are kept apart.
 //!
 //! Standard output holds the bare answer only where code decided every criterion. Every other ending opens with
 //! its verdict, and the output stands quoted under a heading that says what it rests on.
@@ -13,10 +13,10 @@ use artoo_tools::undo::Entry;
 
 use super::{Line, quoted, quoted_briefly};
 
-/// Characters of the evidence shown with a criterion.
+/// Maximum length of the evidence shown with a criterion.
 const EVIDENCE_CHARS: usize = 240;
 
-/// What goes where. `before` and `after` are for standard error, around the answer.
+/// A rendered result: the answer for standard output, `before` and `after` for standard error.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Rendered {
     pub(crate) before: Vec<Line>,
@@ -31,23 +31,23 @@ pub(crate) fn render(result: &FinalResult, usage: &BTreeMap<Role, Usage>) -> Ren
         Ending::Accept { basis: Basis::Mixed } => {
             let count = |mark| result.criteria.iter().filter(|report| report.mark == mark).count();
             let (checked, judged) = (count(CriterionMark::Checked), count(CriterionMark::Judged));
-            models_word(
+            unchecked(
                 result,
                 "Not verified as a whole: code checked a part of this, a model judged the rest.",
                 format!("answered: {checked} checked in code, {judged} on a model's judgement of the evidence"),
             )
         }
-        Ending::Accept { basis: Basis::Judged } => models_word(
+        Ending::Accept { basis: Basis::Judged } => unchecked(
             result,
             "Not verified in code: this rests on a model's judgement alone.",
             "answered on a model's judgement alone",
         ),
-        Ending::Accept { basis: Basis::WordsOnly } => models_word(
+        Ending::Accept { basis: Basis::WordsOnly } => unchecked(
             result,
             "Not verified: words only, nothing on this machine was read or changed.",
             "answered in words only",
         ),
-        Ending::Success { .. } | Ending::Abandon { .. } => short_of_the_goal(result),
+        Ending::Success { .. } | Ending::Abandon { .. } => incomplete(result),
     };
     rendered.after.extend(account(result, usage));
     rendered
@@ -67,7 +67,7 @@ fn accepted(result: &FinalResult) -> Rendered {
     }
 }
 
-fn models_word(result: &FinalResult, heading: &'static str, verdict: impl Into<String>) -> Rendered {
+fn unchecked(result: &FinalResult, heading: &'static str, verdict: impl Into<String>) -> Rendered {
     let mut answer = vec![Line::strong(heading)];
     answer.extend(quoted(&result.output));
     let mut after = vec![Line::strong(verdict)];
@@ -75,7 +75,7 @@ fn models_word(result: &FinalResult, heading: &'static str, verdict: impl Into<S
     Rendered { before: Vec::new(), answer, after }
 }
 
-/// What follows an answer: what was decided and by whom, what was not allowed, what to do next.
+/// Lines after an answer: criteria, denied actions and next steps.
 fn decided(result: &FinalResult) -> Vec<Line> {
     let mut lines = criteria(result.criteria.iter());
     let denied = result.denied.iter();
@@ -88,7 +88,7 @@ fn of_denied(action: &DeniedAction) -> String {
     format!("{} ({})", escape::one_line(&action.action), escape::one_line(&action.reason))
 }
 
-fn short_of_the_goal(result: &FinalResult) -> Rendered {
+fn incomplete(result: &FinalResult) -> Rendered {
     let mut answer = vec![Line::strong(capitalised(&escape::one_line(&result.summary)))];
     let unmet = match &result.ending {
         Ending::Accept { .. } => [].as_slice(),
@@ -131,7 +131,7 @@ fn short_of_the_goal(result: &FinalResult) -> Rendered {
     Rendered { before: Vec::new(), answer, after }
 }
 
-/// One line each: what code decided, then what a model judged, then what is unmet.
+/// One line for each criterion: checked in code first, then judged by a model, then unmet.
 fn criteria<'a>(reports: impl Iterator<Item = &'a CriterionReport>) -> Vec<Line> {
     let shown = |report: &CriterionReport| {
         let mark = match report.mark {
@@ -149,7 +149,7 @@ fn criteria<'a>(reports: impl Iterator<Item = &'a CriterionReport>) -> Vec<Line>
     reports.into_iter().map(shown).collect()
 }
 
-/// What it took, and what should be known about it.
+/// Assumptions, warnings, loss and model calls of a task.
 fn account(result: &FinalResult, usage: &BTreeMap<Role, Usage>) -> Vec<Line> {
     let mut lines: Vec<Line> = result
         .assumptions
@@ -190,7 +190,7 @@ pub(crate) fn costs(usage: &BTreeMap<Role, Usage>) -> String {
     )
 }
 
-/// Whether what the task changed can be brought back, and how; the last line about a task that changed something.
+/// Whether and how the task's changes can be undone.
 pub(crate) fn undoable(entry: &Entry) -> Vec<Line> {
     let mut lines: Vec<Line> = entry
         .not_undoable
@@ -205,7 +205,7 @@ pub(crate) fn undoable(entry: &Entry) -> Vec<Line> {
     lines
 }
 
-/// What the auditor saw: the report in one line, and each finding.
+/// The audit report in one line, and a line for each finding.
 pub(crate) fn audit(report: &AuditReport) -> Vec<Line> {
     let found = [
         ("boundary violation", &report.boundary_violations),

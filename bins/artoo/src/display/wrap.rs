@@ -1,18 +1,17 @@
-//! Long lines cut to a terminal's width, so that nothing continues at the left edge where lines of ours begin.
+//! Wraps lines to the terminal's width; continuations are indented, so that they can't imitate artoo's own lines.
 
 use unicode_segmentation::UnicodeSegmentation;
 use unicode_width::UnicodeWidthChar;
 
 use super::{QUOTE, QUOTE_GOES_ON};
 
-/// Narrower than this nothing can be laid out: the terminal cuts as it likes.
+/// Minimum width; narrower terminals get unwrapped lines.
 const COLUMNS_MIN: usize = 20;
 
-/// Columns a tab is counted as: the most it can take.
+/// Columns counted for a tab.
 const TAB_COLUMNS: usize = 8;
 
-/// The rows a text takes on a terminal of this many columns. Its characters are all there: quoted text is cut
-/// anywhere, prose at spaces.
+/// Wraps a text to this many columns without losing characters: quoted text anywhere, prose at spaces.
 pub(crate) fn rows(text: &str, columns: usize) -> Vec<String> {
     text.split('\n').flat_map(|line| rows_of(line, columns)).collect()
 }
@@ -38,7 +37,7 @@ fn rows_of(line: &str, columns: usize) -> Vec<String> {
     fill(pieces, &first, &next, columns)
 }
 
-/// Puts pieces into rows, as many as fit in each.
+/// Fills rows with as many pieces as fit.
 fn fill<'a>(pieces: impl Iterator<Item = &'a str>, first: &str, next: &str, columns: usize) -> Vec<String> {
     let mut rows = Vec::new();
     let mut row = first.to_owned();
@@ -66,12 +65,12 @@ fn fill<'a>(pieces: impl Iterator<Item = &'a str>, first: &str, next: &str, colu
     rows
 }
 
-/// Columns of a text. Joined emoji count as their parts: a terminal that can't join them shows those.
+/// Width of a text in columns. Joined emoji count as their parts, as simple terminals show them.
 fn width(text: &str) -> usize {
     text.chars().map(|c| if c == '\t' { TAB_COLUMNS } else { c.width().unwrap_or(0) }).sum()
 }
 
-/// Words and the spaces between them, nothing left out.
+/// Splits a text into words and runs of spaces.
 fn words(text: &str) -> impl Iterator<Item = &str> {
     let mut rest = text;
     std::iter::from_fn(move || {

@@ -1,4 +1,4 @@
-//! The one writer to standard output and standard error: everything escaped, nothing in between, a closed pipe quiet.
+//! The only writer to standard output and standard error: escapes everything, keeps lines whole, ignores a closed pipe.
 
 use std::io::{self, IsTerminal, Write};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -10,20 +10,20 @@ use serde_json::Value;
 
 use super::{Line, Style, excerpt, wrap};
 
-/// Lines kept back while a question or a line being typed stands on the screen: more than is said in that time.
+/// Maximum number of lines held back while a question or the prompt is open.
 const HELD_MAX: usize = 1_000;
 
-/// Longest line of what goes on, in characters: that of a terminal nobody has made wider.
-const STATUS_CHARS: usize = 80;
+/// Maximum length of the status line.
+const STATUS_MAX_CHARS: usize = 80;
 
-/// Both streams, shared by everything that shows something.
+/// Both output streams, shared by everything that shows something.
 ///
 /// A stream that is closed at the other end takes no more, and that is no failure: the task goes on and its exit code
 /// says how it ended. Any other error of standard output is kept for [`Screen::unwritten`].
 #[derive(Debug, Clone)]
 pub(crate) struct Screen {
     streams: Arc<Mutex<Streams>>,
-    /// One question at a time; free means that none stands.
+    /// Lock of the question that is open.
     turn: Arc<tokio::sync::Mutex<()>>,
     is_live: bool,
     is_quiet: bool,
@@ -32,13 +32,13 @@ pub(crate) struct Screen {
 #[derive(Debug)]
 struct Streams {
     has_colour: bool,
-    /// Lines that wait for the end of a question or of a line being typed.
+    /// Lines held back until the question or the typed line ends.
     held: Option<Vec<Line>>,
-    /// Why standard output did not take everything.
+    /// First error of writing to standard output.
     unwritten: Option<io::Error>,
 }
 
-/// Where text goes.
+/// An output stream.
 #[derive(Debug, Clone, Copy)]
 enum Stream {
     Out,
@@ -54,18 +54,18 @@ impl Screen {
         Self { streams, turn: Arc::default(), is_live, is_quiet }
     }
 
-    /// Whether what happens is shown while it happens.
+    /// Whether progress is shown.
     pub(crate) fn is_live(&self) -> bool {
         self.is_live
     }
 
-    /// Whether colour may be shown where there is a terminal.
+    /// Whether colour is allowed on a terminal.
     pub(crate) fn has_colour(&self) -> bool {
         self.lock().has_colour
     }
 
-    /// Puts the answer, and nothing else, on standard output. A terminal gets what a person can take in of it, everything
-    /// else all of it: `whole` are the items of evidence behind an answer that is cut.
+    /// Writes the answer to standard output: an excerpt on a terminal, all of it elsewhere, from the evidence in
+    /// `whole` if the answer was cut.
     pub(crate) fn answer_with(&self, lines: &[Line], whole: &[KeptOutput], evidence: &EvidenceStore) {
         if Stream::Out.columns().is_some() {
             return self.answer(&excerpt(lines, whole));
@@ -84,57 +84,57 @@ impl Screen {
         }
     }
 
-    /// Puts lines on standard output.
+    /// Writes lines to standard output.
     pub(crate) fn answer(&self, lines: &[Line]) {
         self.lock().show(Stream::Out, lines);
     }
 
-    /// Why standard output did not take all that was written to it, where it did not; a closed pipe is no reason.
+    /// Takes the first error of writing to standard output; a closed pipe is not an error.
     pub(crate) fn unwritten(&self) -> Option<io::Error> {
         self.lock().unwritten.take().filter(|error| error.kind() != io::ErrorKind::BrokenPipe)
     }
 
-    /// One JSON value as one line on standard output, with nothing in it that a terminal would act on.
+    /// Writes a JSON value as one line to standard output, with control characters escaped.
     pub(crate) fn json(&self, value: &Value) {
         self.lock().write(Stream::Out, &format!("{}\n", ascii_where_hostile(&value.to_string())));
     }
 
-    /// Lines about the task on standard error; where it is to be quiet only warnings.
+    /// Writes lines to standard error; only warnings if quiet.
     pub(crate) fn tell(&self, lines: &[Line]) {
         let is_wanted = |line: &&Line| !self.is_quiet || line.style == Style::Warning;
         self.lock().tell(lines.iter().filter(is_wanted));
     }
 
-    /// Lines that must be seen, quiet or not: why nothing was done, and what was asked for.
+    /// Writes lines to standard error, also if quiet.
     pub(crate) fn insist(&self, lines: &[Line]) {
         self.lock().tell(lines);
     }
 
-    /// Lines that only somebody who watches wants to see.
+    /// Writes progress lines, on a terminal only.
     pub(crate) fn live(&self, lines: &[Line]) {
         if self.is_live {
             self.tell(lines);
         }
     }
 
-    /// Shows how something goes on, each time in place of what was shown before; nothing off a terminal.
+    /// Replaces the status line; nothing off a terminal.
     pub(crate) fn status(&self, text: &str) {
         if !self.is_live {
             return;
         }
         let mut streams = self.lock();
-        let columns = Stream::Err.columns().unwrap_or(STATUS_CHARS).min(STATUS_CHARS).saturating_sub(1);
+        let columns = Stream::Err.columns().unwrap_or(STATUS_MAX_CHARS).min(STATUS_MAX_CHARS).saturating_sub(1);
         // Filled up with spaces, since not every terminal can clear a line.
         let row: String = escape::one_line(text).chars().chain(std::iter::repeat(' ')).take(columns).collect();
         streams.write(Stream::Err, &format!("\r{row}\r"));
     }
 
-    /// Waits until no question stands. Whoever asks keeps the turn as long as theirs does.
+    /// Waits until no question is open, and keeps others from asking.
     pub(crate) async fn turn(&self) -> tokio::sync::MutexGuard<'_, ()> {
         self.turn.lock().await
     }
 
-    /// Shows a question; until [`Self::answered`] other lines wait, so that none can pass for a part of it.
+    /// Shows a question and holds other lines back until [`Self::answered`].
     pub(crate) fn ask(&self, lines: &[Line], prompt: &'static str) {
         let mut streams = self.lock();
         streams.show(Stream::Err, lines);
@@ -142,13 +142,12 @@ impl Screen {
         streams.hold();
     }
 
-    /// Somebody else writes to the terminal, a line being typed; until [`Self::answered`] other lines wait.
+    /// Holds lines back while a line is typed, until [`Self::answered`].
     pub(crate) fn hold(&self) {
         self.lock().hold();
     }
 
-    /// The question, or the line being typed, is over: what waited is shown. `is_open`: the cursor still stands behind
-    /// it, no line break was typed.
+    /// Ends a question or a typed line and shows the held lines. `is_open`: no line break was typed.
     pub(crate) fn answered(&self, is_open: bool) {
         let mut streams = self.lock();
         if is_open {
@@ -158,12 +157,12 @@ impl Screen {
         streams.show(Stream::Err, &held);
     }
 
-    /// A code for the terminal itself; never text from anywhere.
+    /// Writes a control sequence to the terminal.
     pub(crate) fn control(&self, code: &'static str) {
         self.lock().write(Stream::Err, code);
     }
 
-    /// A line of the log.
+    /// Writes a line of the log.
     pub(crate) fn log(&self, text: &str) {
         // A log line may come from a panic inside this writer, which then still holds its lock.
         if let Ok(mut streams) = self.streams.try_lock() {
@@ -171,7 +170,7 @@ impl Screen {
         }
     }
 
-    /// A line of artoo's own that must be seen.
+    /// Writes a warning, also while another thread holds the screen.
     pub(crate) fn warn(&self, text: &'static str) {
         match self.streams.try_lock() {
             Ok(mut streams) => streams.tell(&[Line::warning(text)]),
@@ -213,7 +212,7 @@ impl Streams {
         }
     }
 
-    /// `columns` is `None` off a terminal.
+    /// The text of a line, wrapped and coloured; `columns` is `None` off a terminal.
     fn shown(&self, line: &Line, columns: Option<usize>) -> String {
         let text = escape::visible(&line.text);
         let Some(columns) = columns.filter(|_| line.style != Style::Answer) else { return format!("{text}\n") };
@@ -232,17 +231,17 @@ impl Streams {
     }
 }
 
-/// Bytes on their way to standard output, in the same letters as a shorter answer would be.
+/// Escapes bytes on their way to standard output.
 struct Visible<'a> {
     streams: &'a mut Streams,
-    /// The beginning of a character whose rest has not come yet.
+    /// Bytes of an incomplete character.
     torn: Vec<u8>,
-    /// Whether the next write begins a line: nothing was written yet, or a newline came last.
+    /// Whether the next write begins a line.
     ended: bool,
 }
 
 impl Visible<'_> {
-    /// Ends the last line where it has no end.
+    /// Writes a final line break if it is missing.
     fn end(&mut self) -> io::Result<()> {
         let torn = String::from_utf8_lossy(&std::mem::take(&mut self.torn)).into_owned();
         self.streams.write(Stream::Out, &escape::visible(&torn));
@@ -283,7 +282,7 @@ impl Stream {
         }
     }
 
-    /// The terminal's width; `None` where it is none. A terminal that doesn't know its width is never too narrow.
+    /// The terminal's width in columns; `None` off a terminal, unlimited if unknown.
     fn columns(self) -> Option<usize> {
         let size = match self {
             Self::Out => tcgetwinsize(io::stdout()),
@@ -293,7 +292,7 @@ impl Stream {
     }
 }
 
-/// JSON allows control characters beyond C0, and characters that reorder text, inside strings; here they are `\u` escapes.
+/// Escapes characters in JSON that control a terminal or reorder text.
 fn ascii_where_hostile(json: &str) -> String {
     let mut out = String::with_capacity(json.len());
     let mut one = [0; 4];

@@ -1,4 +1,4 @@
-//! What doctor says of an endpoint's abilities.
+//! The finding about an endpoint's probed abilities.
 
 use artoo_llm::{AbilityBook, Remote};
 
@@ -8,7 +8,7 @@ use crate::model_choice::{ModelKind, Place, remote};
 use crate::settings::Settings;
 use crate::variables::Variables;
 
-/// What is known of the model's endpoint, found out now where that was asked for.
+/// Stored abilities of the model's endpoint; probed now if asked for.
 pub(super) async fn finding(settings: &Settings, with_probe: bool, variables: &Variables) -> Option<Finding> {
     if !matches!(settings.model.kind, ModelKind::Remote { .. }) {
         return None;
@@ -16,7 +16,7 @@ pub(super) async fn finding(settings: &Settings, with_probe: bool, variables: &V
     let config = remote(&settings.model.kind, Place::First, variables).ok()?;
     if with_probe {
         let remote = Remote::new(config).ok()?;
-        return Some(match abilities::find_out(&remote, &settings.data_dir).await {
+        return Some(match abilities::probe(&remote, &settings.data_dir).await {
             Ok(found) => Finding::ok("abilities", found.summary(abilities::now_s())),
             Err(failure) => Finding::fail("abilities", failure.to_string(), "see the endpoint above"),
         });

@@ -1,4 +1,4 @@
-//! What doctor says of a chosen model file: what it is, and whether it still is what was recorded.
+//! Findings about chosen model files: their metadata, and whether they changed since they were recorded.
 
 use artoo_llm::files::{Checksum, Gguf};
 
@@ -8,11 +8,9 @@ use crate::model_choice::ModelKind;
 use crate::model_files::{describe, sized};
 use crate::settings::Settings;
 
-/// For each file that was chosen, first, for hands or as fallback. Reads each whole.
+/// A finding for each chosen model file. Reads each file to its end.
 pub(super) fn findings(settings: &Settings) -> Vec<Finding> {
-    let choice = &settings.model;
-    let all = std::iter::once(&choice.kind).chain(&choice.hands).chain(&choice.fallback);
-    let given = all.filter_map(|kind| match kind {
+    let given = settings.model.all().filter_map(|kind| match kind {
         ModelKind::File { model } => Some(model.as_str()),
         ModelKind::Reflex | ModelKind::Remote { .. } | ModelKind::Cassette { .. } => None,
     });

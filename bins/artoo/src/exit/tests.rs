@@ -61,7 +61,7 @@ fn only_an_accept_on_evidence_is_zero() {
         (Exit::Internal, 1),
         (Exit::Usage, 2),
         (Exit::Partial, 3),
-        (Exit::ModelsWord, 4),
+        (Exit::Unchecked, 4),
         (Exit::NotUnderstood, 5),
         (Exit::ConsentNeeded, 6),
         (Exit::Model, 7),

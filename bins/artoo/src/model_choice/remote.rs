@@ -8,27 +8,27 @@ use crate::failure::Failure;
 use crate::money::Prices;
 use crate::variables::Variables;
 
-/// Where a model stands in the choice: whose key and endpoint may be meant for it.
+/// Position of a model in the choice; decides which key and URL are meant for it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Place {
-    /// The first: what the configuration file says of an endpoint is said of this one.
+    /// The first model, which the configuration file's endpoint and key belong to.
     First,
-    Hands,
+    Worker,
     Fallback,
 }
 
 impl Place {
-    /// The variable that holds a key for this place alone.
+    /// The variable with a key for this position only.
     fn key_variable(self) -> Option<&'static str> {
         match self {
             Self::First => None,
-            Self::Hands => Some("ARTOO_HANDS_KEY"),
+            Self::Worker => Some("ARTOO_WORKER_KEY"),
             Self::Fallback => Some("ARTOO_FALLBACK_KEY"),
         }
     }
 }
 
-/// The configuration of a model behind HTTP.
+/// The configuration of a remote model.
 pub(crate) fn remote(kind: &ModelKind, place: Place, variables: &Variables) -> Result<RemoteConfig, Failure> {
     let ModelKind::Remote { protocol, name, base_url } = kind else {
         return Err(ConfigError::Missing { name: "an endpoint" }.into());
@@ -60,7 +60,7 @@ pub(crate) fn remote(kind: &ModelKind, place: Place, variables: &Variables) -> R
         }))
     };
     let mut config = RemoteConfig::from_variables(*protocol, lookup)?;
-    if base_url.is_some() && own_key.is_none() && !is_keys_home(*protocol, &config.base_url, variables, place)? {
+    if base_url.is_some() && own_key.is_none() && !is_origin_of_key(*protocol, &config.base_url, variables, place)? {
         // The key that the environment holds is for another address.
         config.api_key = None;
     }
@@ -74,16 +74,16 @@ pub(crate) fn remote(kind: &ModelKind, place: Place, variables: &Variables) -> R
     Ok(config)
 }
 
-/// Whether an address spelled out in the choice is the one that the environment's key is for.
-fn is_keys_home(protocol: Protocol, url: &str, variables: &Variables, place: Place) -> Result<bool, Failure> {
+/// Whether a URL given with the model has the origin that the configured key is for.
+fn is_origin_of_key(protocol: Protocol, url: &str, variables: &Variables, place: Place) -> Result<bool, Failure> {
     let names = Names::of(protocol);
     let in_file = variables.of_file("OPENAI_BASE_URL").filter(|_| place == Place::First);
     let home = variables.text(names.base_url)?.or(in_file).unwrap_or_else(|| names.own_url.to_owned());
     Ok(artoo_llm::remote::same_origin(url, &home))
 }
 
-/// Whether endpoints are asked to call tools in their own way: where a probe showed that they are good at it, always or
-/// never; not set, where they hold to no schema.
+/// The setting `ARTOO_TOOL_CALLS`: use the endpoint's own tool calls always, never, or if a probe showed that they
+/// work.
 fn tool_calls(variables: &Variables) -> Result<Option<bool>, Failure> {
     match variables.text("ARTOO_TOOL_CALLS")?.as_deref() {
         None => Ok(None),
@@ -93,7 +93,7 @@ fn tool_calls(variables: &Variables) -> Result<Option<bool>, Failure> {
     }
 }
 
-/// Headers for the first endpoint, `Name: value` divided by semicolons; as secret as a key.
+/// Extra headers for the first endpoint, `Name: value` separated by semicolons; treated as secrets.
 fn headers(variables: &Variables, place: Place) -> Result<Vec<(String, Secret)>, Failure> {
     let Some(text) = variables.text("ARTOO_HEADERS")?.filter(|_| place == Place::First) else {
         return Ok(Vec::new());

@@ -1,4 +1,4 @@
-//! How a choice of model is spelled.
+//! The syntax of a model choice.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -6,32 +6,32 @@ use std::str::FromStr;
 
 use artoo_llm::Protocol;
 
-/// A choice of model, as `--model` and `ARTOO_MODEL` spell it.
+/// A model, as written in `--model` and `ARTOO_MODEL`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum ModelKind {
-    /// The embedded parser: no language model.
+    /// The built-in parser; no language model.
     Reflex,
     /// A model behind HTTP.
     Remote {
         protocol: Protocol,
-        /// The endpoint's name for the model; the protocol's variable says it if not given.
+        /// The endpoint's name for the model; by default from the protocol's variable.
         name: Option<String>,
-        /// Its endpoint; the protocol's variable says it if not given.
+        /// The endpoint's URL; by default from the protocol's variable.
         base_url: Option<String>,
     },
-    /// A file on this machine, run in this process.
+    /// A model file on this machine, run in this process.
     File {
         /// A name as `artoo model list` shows it, or a path.
         model: String,
     },
-    /// Recorded replies.
+    /// Replies from a recording.
     Cassette {
-        /// The recording.
+        /// Path of the recording.
         path: PathBuf,
     },
 }
 
-/// A word that names no model.
+/// Error for an invalid model choice.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
     "give reflex, file:NAME, file:PATH, cassette:PATH, or openai, responses, anthropic or ollama, each alone, with :NAME or with :NAME@URL"
@@ -39,7 +39,7 @@ pub(crate) enum ModelKind {
 pub(crate) struct UnknownModel;
 
 impl ModelKind {
-    /// A model behind Chat Completions, at the endpoint that the environment names.
+    /// A Chat Completions model at the configured endpoint.
     pub(crate) fn openai(name: Option<String>) -> Self {
         Self::Remote { protocol: Protocol::Chat, name, base_url: None }
     }
@@ -88,11 +88,11 @@ impl fmt::Display for ModelKind {
     }
 }
 
-/// Several choices, divided by commas or spaces.
+/// A list of models, separated by commas or spaces.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Several(pub(crate) Vec<ModelKind>);
+pub(crate) struct ModelList(pub(crate) Vec<ModelKind>);
 
-impl FromStr for Several {
+impl FromStr for ModelList {
     type Err = UnknownModel;
 
     fn from_str(text: &str) -> Result<Self, UnknownModel> {

@@ -76,9 +76,9 @@ fn a_key_goes_to_its_own_address_and_nowhere_else() {
     check(&[key, home], "openai:m", Place::First, true);
     check(&[key, home], "openai:m@https://a.example/other", Place::First, true);
     check(&[key, home], "openai:m@https://b.example", Place::First, false);
-    check(&[key, home], "openai:m@http://a.example", Place::Hands, false);
+    check(&[key, home], "openai:m@http://a.example", Place::Worker, false);
     check(&[key], "openai:m@https://api.openai.com", Place::Fallback, true);
-    check(&[key, ("ARTOO_HANDS_KEY", "h")], "openai:m@https://b.example", Place::Hands, true);
+    check(&[key, ("ARTOO_HANDS_KEY", "h")], "openai:m@https://b.example", Place::Worker, true);
     check(&[key, ("ARTOO_HANDS_KEY", "h")], "openai:m@https://b.example", Place::Fallback, false);
     check(&[("ANTHROPIC_API_KEY", "a")], "anthropic:m", Place::First, true);
     check(&[key], "ollama:m", Place::First, false);
@@ -89,9 +89,9 @@ fn others_stand_beside_an_endpoint_only() {
     let set = [("ARTOO_HANDS", "ollama:m"), ("ARTOO_FALLBACK", "openai:a, anthropic:b")];
     let choice = |kind: &str| ModelChoice::resolve(Some(kind.parse().unwrap()), &Variables::of(&set)).unwrap();
     let with = choice("openai:m");
-    assert_eq!((with.hands.map(|hands| hands.to_string()), with.fallback.len()), (Some("ollama:m".to_owned()), 2));
+    assert_eq!((with.worker.map(|worker| worker.to_string()), with.fallback.len()), (Some("ollama:m".to_owned()), 2));
     let alone = choice("reflex");
-    assert_eq!((alone.hands, alone.fallback.len()), (None, 0));
+    assert_eq!((alone.worker, alone.fallback.len()), (None, 0));
 }
 
 #[doc = "holds: law 1.21"]
@@ -100,7 +100,7 @@ fn secrets_stay_here_with_reflex_and_where_the_person_trusts_local_models() {
     let check = |model: &str, set: &[(&str, &str)], expected: bool| {
         let variables = Variables::of(set);
         let choice = ModelChoice::resolve(Some(model.parse().unwrap()), &variables).unwrap();
-        assert_eq!(choice.stays_here(&variables).unwrap(), expected, "{model} {set:?}");
+        assert_eq!(choice.is_trusted_with_secrets(&variables).unwrap(), expected, "{model} {set:?}");
     };
     let trust = ("ARTOO_TRUST_LOCAL", "yes");
     check("reflex", &[], true);
@@ -119,6 +119,35 @@ fn secrets_stay_here_with_reflex_and_where_the_person_trusts_local_models() {
     check("ollama:m", &[trust, ("ARTOO_HANDS", "openai:m@https://a.example")], false);
     check("cassette:x", &[trust], false);
     let unclear = Variables::of(&[("ARTOO_TRUST_LOCAL", "maybe")]);
-    let told = ModelChoice::resolve(Some("file:m".parse().unwrap()), &unclear).unwrap().stays_here(&unclear);
+    let told =
+        ModelChoice::resolve(Some("file:m".parse().unwrap()), &unclear).unwrap().is_trusted_with_secrets(&unclear);
     assert!(told.unwrap_err().message.contains("give yes or no"));
+}
+
+#[test]
+fn names_of_earlier_versions_are_read() {
+    let check = |set: &[(&str, &str)], worker: Option<&str>, origin: Option<&str>| {
+        let all = [&[("ARTOO_MODEL", "openai")], set].concat();
+        let variables = Variables::of(&all);
+        let choice = ModelChoice::resolve(None, &variables).unwrap();
+        assert_eq!(choice.worker.map(|worker| worker.to_string()).as_deref(), worker, "{set:?}");
+        assert_eq!(variables.origin("ARTOO_WORKER").as_deref(), origin, "{set:?}");
+    };
+    check(&[], None, None);
+    check(&[("ARTOO_WORKER", "ollama:a")], Some("ollama:a"), Some("variable ARTOO_WORKER"));
+    check(&[("ARTOO_HANDS", "ollama:b")], Some("ollama:b"), Some("variable ARTOO_HANDS"));
+    check(
+        &[("ARTOO_HANDS", "ollama:b"), ("ARTOO_WORKER", "ollama:a")],
+        Some("ollama:a"),
+        Some("variable ARTOO_WORKER"),
+    );
+    check(&[("ARTOO_HANDS", "ollama:b"), ("ARTOO_WORKER", "")], Some("ollama:b"), Some("variable ARTOO_HANDS"));
+    let wrong = ModelChoice::resolve(None, &Variables::of(&[("ARTOO_HANDS", "x")])).unwrap_err();
+    assert!(wrong.message.starts_with("ARTOO_HANDS can't be used"), "{}", wrong.message);
+    let key = remote(
+        &"openai:m@https://b.example".parse().unwrap(),
+        Place::Worker,
+        &Variables::of(&[("ARTOO_HANDS_KEY", "h")]),
+    );
+    assert!(key.unwrap().api_key.is_some());
 }

@@ -87,7 +87,7 @@ mod tests {
         let workspace = folder.path().join("w").display().to_string();
         let expected = BTreeMap::from([
             (Setting::BaseUrl, "http://127.0.0.1:1".to_owned()),
-            (Setting::Hands, "ollama:q".to_owned()),
+            (Setting::Worker, "ollama:q".to_owned()),
             (Setting::Workspace, workspace),
         ]);
         assert_eq!(old, expected);

@@ -2,16 +2,15 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::SystemTime;
 
 use artoo_llm::files::{DownloadLimits, Gguf, Location, Model, ModelFolder, Offer, Offered, Puller, Wanted};
-use artoo_proto::Timestamp;
 use serde_json::json;
 
 use super::list::NO_ENGINE;
 use super::progress::ProgressLine;
 use super::{SCHEMA, describe, sized};
 use crate::args::PullOptions;
+use crate::clock;
 use crate::display::Line;
 use crate::display::writer::Screen;
 use crate::exit::Exit;
@@ -57,7 +56,7 @@ pub(crate) async fn run(
     }
     let mut signals = Signals::listen()?;
     let installed = tokio::select! {
-        installed = puller.install(offer, now(), Arc::new(ProgressLine::new(screen))) => installed,
+        installed = puller.install(offer, clock::now(), Arc::new(ProgressLine::new(screen))) => installed,
         () = signals.stop() => {
             screen.status("");
             screen.insist(&[Line::warning("Stopped. What has come is kept; the same command goes on with it.")]);
@@ -77,7 +76,7 @@ pub(super) fn puller(settings: &Settings, variables: &Variables) -> Result<Pulle
 
 /// Records a local file that is used in place.
 pub(super) async fn register(puller: &Puller, wanted: Wanted, screen: &Screen) -> Result<Model, Failure> {
-    let registered = puller.register(wanted, now(), Arc::new(ProgressLine::new(screen))).await;
+    let registered = puller.register(wanted, clock::now(), Arc::new(ProgressLine::new(screen))).await;
     screen.status("");
     Ok(registered?)
 }
@@ -119,7 +118,7 @@ fn is_approved(settings: &Settings, screen: &Screen) -> bool {
         screen.insist(&[Line::warning(why)]);
         return false;
     }
-    let is_approved = Person { screen }.agrees("Fetch it?", false);
+    let is_approved = Person { screen }.approves("Fetch it?", false);
     if !is_approved {
         screen.insist(&[Line::plain("Nothing was fetched.")]);
     }
@@ -143,8 +142,4 @@ fn show(model: &Model, verification: (&str, fn(String) -> Line), settings: &Sett
     let next = if HAS_ENGINE { format!("To have it answer: artoo model use {name}") } else { NO_ENGINE.to_owned() };
     lines.push(Line::plain(next));
     screen.answer(&lines);
-}
-
-fn now() -> Timestamp {
-    SystemTime::now().into()
 }

@@ -1,8 +1,8 @@
-//! What a line typed at the prompt is: a task, a command of the prompt, or a slip that must not become a task.
+//! Classifies a line typed at the prompt: a task, a command, or a mistake that must not become a task.
 
 use crate::suggest;
 
-/// What the prompt itself can do.
+/// A command of the prompt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Command {
     Help,
@@ -13,7 +13,7 @@ pub(crate) enum Command {
 }
 
 impl Command {
-    /// How each is typed, and what it does.
+    /// The word and the description of each command.
     pub(crate) const ALL: [(&'static str, Self, &'static str); 5] = [
         ("/help", Self::Help, "this list"),
         ("/audit", Self::Audit, "verifies the audit log and shows what it counts, as artoo audit does"),
@@ -22,39 +22,39 @@ impl Command {
         ("/exit", Self::Exit, "leaves; so does Ctrl-D, and Ctrl-C twice"),
     ];
 
-    /// Every word that starts with a slash.
+    /// The words of all commands.
     pub(crate) fn words() -> [&'static str; 5] {
         Self::ALL.map(|(word, _, _)| word)
     }
 }
 
-/// A line, read.
+/// A classified line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Said {
-    /// Only space.
+    /// An empty line.
     Nothing,
-    /// What is to be done.
+    /// A request.
     Task(String),
     /// A command.
     Command(Command),
-    /// Neither.
+    /// A mistyped command, or an option.
     Slip(Slip),
 }
 
-/// What must not become a task.
+/// A mistake that must not become a task.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Slip {
-    /// A command that takes nothing, with something after it.
+    /// A command followed by words; commands take no arguments.
     TooMuch(&'static str),
-    /// No command; perhaps this one was meant.
+    /// An unknown command, and a similar one.
     Unknown(String, Option<&'static str>),
     /// An option of the command line.
     Option(String),
 }
 
 impl Slip {
-    /// What it is, and what to do instead.
-    pub(crate) fn told(&self) -> (String, String) {
+    /// The problem, and what to type instead.
+    pub(crate) fn problem_and_remedy(&self) -> (String, String) {
         match self {
             Self::Unknown(word, Some(meant)) => (format!("{word} is no command"), format!("did you mean {meant}?")),
             Self::Unknown(word, None) => {
@@ -70,7 +70,7 @@ impl Slip {
     }
 }
 
-/// Reads what was typed. Whatever looks like a command or an option is never a task.
+/// Classifies a line. Anything like a command or an option is never a task.
 pub(crate) fn read(text: &str) -> Said {
     let text = text.trim();
     let (first, rest) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
@@ -94,7 +94,7 @@ pub(crate) fn read(text: &str) -> Said {
     Said::Task(text.to_owned())
 }
 
-/// One slash, then letters: a path has more of either.
+/// Whether a word is a slash and letters; a path has more slashes or other characters.
 fn is_command_like(word: &str) -> bool {
     word.strip_prefix('/').is_some_and(|name| name.chars().all(|c| c.is_alphabetic() || c == '-' || c == '_'))
 }

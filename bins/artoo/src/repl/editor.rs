@@ -1,4 +1,4 @@
-//! The line being typed: an editor on a thread of its own, since nothing ends its wait for a key.
+//! The line editor, on a thread of its own, since waiting for a key can't be cancelled.
 
 use std::io::{self, IsTerminal};
 use std::thread;
@@ -15,24 +15,24 @@ use crate::display::Line;
 use crate::display::writer::Screen;
 use crate::terminal::modes;
 
-/// What stands before the line, and how it looks in colour.
+/// The prompt before the line, plain and coloured.
 const PROMPT: &str = "artoo> ";
 const PROMPT_COLOURED: &str = "\u{1b}[1martoo> \u{1b}[0m";
 
 type Lines = Editor<LineHelper, FileHistory>;
 
-/// What came from the prompt.
+/// The outcome of reading a line.
 #[derive(Debug)]
 pub(super) enum Typed {
-    /// An input, of one line or many.
+    /// The typed text, of one or more lines.
     Input(String),
-    /// Ctrl-C, on a line with nothing on it or with something.
+    /// Ctrl-C, and whether the line was empty.
     Interrupted { was_empty: bool },
-    /// Ctrl-D, or no terminal any more.
+    /// Ctrl-D, or the terminal was closed.
     End,
 }
 
-/// The prompt.
+/// The prompt: its line editor and its history.
 pub(super) struct Prompt {
     screen: Screen,
     history: HistoryFile,
@@ -44,7 +44,7 @@ impl Prompt {
         Self { screen: screen.clone(), history, editor: None }
     }
 
-    /// Waits for an input. Other lines for the terminal wait meanwhile.
+    /// Reads a line; other output is held back meanwhile.
     pub(super) async fn read(&mut self) -> Result<Typed, ReadlineError> {
         let mut editor = match self.editor.take() {
             Some(editor) => editor,
@@ -82,8 +82,8 @@ impl Prompt {
         Ok(typed)
     }
 
-    /// What was typed ahead of a task that was cancelled goes with it.
-    pub(super) fn forget_typed(&mut self) {
+    /// Drops what was typed ahead.
+    pub(super) fn discard_input(&mut self) {
         // The editor holds what it read beyond the last line.
         self.editor = None;
     }
@@ -106,14 +106,14 @@ impl Prompt {
     }
 }
 
-/// A line being typed; over when dropped, also where the process is told to leave meanwhile.
+/// Holds other output back while a line is typed; released when dropped.
 struct Open<'a> {
     screen: &'a Screen,
 }
 
 impl Drop for Open<'_> {
     fn drop(&mut self) {
-        modes::mark_pastes(self.screen);
+        modes::enable_bracketed_paste(self.screen);
         self.screen.answered(false);
     }
 }

@@ -1,4 +1,4 @@
-//! The prompt's history: a file of the data folder, for its owner only, bounded.
+//! The prompt's history: a file in the data folder, readable by its owner only, with a size limit.
 
 use std::fs::OpenOptions;
 use std::io::{Error, ErrorKind};
@@ -9,16 +9,16 @@ use rustyline::error::ReadlineError;
 use rustyline::history::{FileHistory, History as _};
 use rustyline::{Editor, Helper};
 
-/// Inputs kept: months of a busy person's requests.
+/// Maximum number of stored inputs.
 pub(super) const ENTRIES_MAX: usize = 1_000;
 
-/// Longest input kept, in bytes: a request somebody would look up again, not a pasted document.
+/// Maximum length of a stored input, in bytes.
 const ENTRY_MAX_BYTES: usize = 4_096;
 
-/// Largest file read, in bytes: as many of the longest inputs, each byte escaped.
+/// Maximum size of the history file, in bytes.
 const FILE_MAX_BYTES: u64 = 8 * 1_024 * 1_024;
 
-/// Where the history is kept.
+/// The history file.
 #[derive(Debug, Clone)]
 pub(super) struct HistoryFile {
     path: PathBuf,
@@ -29,7 +29,7 @@ impl HistoryFile {
         Self { path: data_dir.join("history") }
     }
 
-    /// Reads what is kept.
+    /// Loads the history into the editor.
     ///
     /// # Errors
     /// What the person should know; the session then goes on without.
@@ -45,7 +45,7 @@ impl HistoryFile {
         load().map_err(|error| format!("the history {} can't be used: {error}; move it away", self.path.display()))
     }
 
-    /// Keeps an input, at once: the next line may be the end of the process.
+    /// Adds an input to the history and writes it at once.
     pub(super) fn keep<H: Helper>(&self, editor: &mut Editor<H, FileHistory>, input: &str) {
         if input.len() > ENTRY_MAX_BYTES {
             return;

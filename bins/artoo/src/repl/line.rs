@@ -1,4 +1,4 @@
-//! What the line editor is told about artoo's input: how it is shown, when it is complete, what completes it.
+//! Hooks of the line editor: highlighting, multi-line input and completion.
 
 use std::borrow::Cow;
 use std::cell::Cell;
@@ -13,24 +13,24 @@ use unicode_width::UnicodeWidthChar as _;
 
 use super::command::Command;
 
-/// At the end of a line: it goes on in the next.
-const GOES_ON: char = '\\';
+/// A line that ends with this continues on the next line.
+const CONTINUED: char = '\\';
 
 /// The editor's helper.
 #[derive(Debug, Default)]
 pub(super) struct LineHelper {
-    /// Whether nothing stands on the line, as of the last key.
+    /// Whether the line is empty, updated with each key.
     is_empty: Cell<bool>,
 }
 
 impl LineHelper {
-    /// Whether nothing stood on the line when the editor returned.
+    /// Whether the line was empty when the editor returned.
     pub(super) fn was_empty(&self) -> bool {
         self.is_empty.get()
     }
 }
 
-/// An input as it is meant: lines joined where they were continued, no control character in it.
+/// The input with continued lines joined and control characters removed.
 pub(super) fn meant(typed: &str) -> String {
     let joined = typed.replace("\\\n", "\n");
     joined.chars().filter(|c| !c.is_control() || matches!(c, '\n' | '\t')).collect()
@@ -43,7 +43,7 @@ fn is_hostile(c: char) -> bool {
 }
 
 impl Highlighter for LineHelper {
-    /// What a terminal would act on, pasted perhaps unseen, is shown as nothing.
+    /// Shows control characters as spaces.
     fn highlight<'l>(&self, line: &'l str, _pos: usize) -> Cow<'l, str> {
         if !line.contains(is_hostile) {
             return Cow::Borrowed(line);
@@ -67,7 +67,7 @@ impl Highlighter for LineHelper {
 
 impl Validator for LineHelper {
     fn validate(&self, input: &mut ValidationContext<'_>) -> rustyline::Result<ValidationResult> {
-        let goes_on = input.input().ends_with(GOES_ON);
+        let goes_on = input.input().ends_with(CONTINUED);
         Ok(if goes_on { ValidationResult::Incomplete } else { ValidationResult::Valid(None) })
     }
 }

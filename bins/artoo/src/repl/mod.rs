@@ -1,4 +1,4 @@
-//! The prompt to live in: one task after the other, a session they share, and commands of its own.
+//! The interactive prompt: tasks one after another in a session, and commands of its own.
 
 mod command;
 mod editor;
@@ -19,26 +19,26 @@ use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::model::Models;
 use crate::settings::Settings;
-use crate::signals::{Signals, leave_at_once};
+use crate::signals::{Signals, exit_now};
 use crate::spending::Spending;
 use crate::task;
-use crate::terminal::modes::Silent;
+use crate::terminal::modes::EchoOff;
 use crate::variables::Variables;
 use command::{Command, Said, Slip};
 use editor::{Prompt, Typed};
 use history::HistoryFile;
 use session::Session;
 
-/// Intents shown from memory: a screenful.
+/// Number of intents shown by `/memory`.
 const INTENTS_SHOWN: usize = 10;
 
-/// Characters of what memory says happened: a glance.
-const HAPPENED_CHARS: usize = 160;
+/// Maximum length of an entry's last outcome in `/memory`.
+const OUTCOME_CHARS: usize = 160;
 
-/// Terminals that no line can be edited on; the kernel's own editing is left as it is.
+/// Values of `TERM` without line editing.
 const PLAIN_TERMINALS: [&str; 3] = ["dumb", "cons25", "emacs"];
 
-/// Lives until the person leaves. How tasks end is shown and does not change the exit code.
+/// Runs the prompt until the user leaves. The outcome of tasks does not change the exit code.
 pub(crate) async fn run(
     settings: &Settings,
     models: Models,
@@ -50,7 +50,7 @@ pub(crate) async fn run(
     let spending = Arc::clone(&models.spending);
     let system = task::system(settings, models, screen)?;
     let is_plain = variables.raw("TERM").is_some_and(|term| PLAIN_TERMINALS.iter().any(|plain| term == plain));
-    let silent = if is_plain { None } else { Silent::begin(screen) };
+    let silent = if is_plain { None } else { EchoOff::begin(screen) };
     screen.tell(&greeting(&system));
     let repl = Repl {
         settings,
@@ -65,7 +65,7 @@ pub(crate) async fn run(
     let mut signals = Signals::listen()?;
     let close = tokio::select! {
         close = system.close() => close,
-        () = signals.stop() => leave_at_once(screen),
+        () = signals.stop() => exit_now(screen),
     };
     drop(silent);
     screen.tell(&spending.total());
@@ -83,14 +83,14 @@ fn greeting(system: &System) -> Vec<Line> {
     lines
 }
 
-/// A session at the prompt.
+/// A running prompt.
 struct Repl<'a> {
     settings: &'a Settings,
     system: &'a System,
     screen: &'a Screen,
     spending: &'a Spending,
     session: Session,
-    /// Ctrl-C was the last thing typed; once more leaves.
+    /// Whether Ctrl-C was typed last; a second one leaves.
     was_interrupted: bool,
 }
 
@@ -136,7 +136,7 @@ impl Repl<'_> {
             Err(failure) => return Err(failure),
         };
         if matches!(outcome.result.ending, Ending::Abandon { reason: AbandonReason::Cancelled, .. }) {
-            prompt.forget_typed();
+            prompt.discard_input();
         }
         self.session.ended(words, &outcome);
         Ok(())
@@ -179,7 +179,7 @@ fn help() -> Vec<Line> {
 }
 
 fn of_slip(slip: &Slip) -> [Line; 2] {
-    let (what, instead) = slip.told();
+    let (what, instead) = slip.problem_and_remedy();
     [Line::warning(escape::one_line(&what)), Line::plain(format!("  {}", escape::one_line(&instead)))]
 }
 
@@ -197,7 +197,7 @@ fn of_memory(view: Option<&MemoryView>) -> Vec<Line> {
         let (intent, approach) = (escape::one_line(&known.intent), escape::one_line(&known.approach));
         lines.push(Line::strong(format!("{intent} ({approach})")));
         lines.push(Line::plain(format!("  {advice}; attention {attention:.2}, decision {decision:+.2}")));
-        let happened = escape::shorten(&escape::one_line(&known.last), HAPPENED_CHARS);
+        let happened = escape::shorten(&escape::one_line(&known.last), OUTCOME_CHARS);
         lines.push(Line::plain(format!("  last, {}: {happened}", known.at)));
     }
     lines

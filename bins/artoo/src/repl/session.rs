@@ -1,4 +1,4 @@
-//! What a session remembers while it lasts: its last turns, and what it cost.
+//! A session of the prompt: its last turns and its costs.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -7,13 +7,13 @@ use artoo_roles::runtime::TaskOutcome;
 
 use crate::display::{Line, result};
 
-/// Turns a request may refer back to: the last five, as the design has it.
+/// Number of turns that a request can refer to.
 const TURNS_MAX: usize = 5;
 
-/// Characters of an answer that go on with its turn: enough for "that file", far from a prompt's size.
+/// Maximum length of an answer stored with a turn.
 const ANSWER_CHARS: usize = 600;
 
-/// One session.
+/// The last turns, the number of tasks and the tokens of a session.
 #[derive(Debug, Default)]
 pub(crate) struct Session {
     turns: VecDeque<SessionTurn>,
@@ -22,7 +22,7 @@ pub(crate) struct Session {
 }
 
 impl Session {
-    /// A task ended.
+    /// Records a finished task.
     pub(crate) fn ended(&mut self, input: &str, outcome: &TaskOutcome) {
         self.tasks += 1;
         for (role, usage) in &outcome.usage {
@@ -47,7 +47,7 @@ impl Session {
         self.turns.iter().cloned().collect()
     }
 
-    /// What the session cost.
+    /// Lines about the number of tasks and the tokens.
     pub(crate) fn costs(&self) -> Vec<Line> {
         vec![Line::plain(format!("tasks: {}", self.tasks)), Line::plain(result::costs(&self.usage))]
     }

@@ -1,4 +1,4 @@
-//! An endpoint that a person describes: what it speaks, where its key is, which of its models.
+//! Asks the user for an endpoint: URL, protocol, key and model.
 
 use artoo_llm::{Protocol, RemoteConfig, Secret};
 
@@ -7,7 +7,7 @@ use crate::config::{self, Setting};
 use crate::terminal::person::Person;
 use crate::variables::Variables;
 
-/// What an endpoint may speak, as a person chooses it.
+/// Protocols to choose from.
 const SPOKEN: [(Protocol, &str); 4] = [
     (Protocol::Chat, "OpenAI's Chat Completions, which most servers speak"),
     (Protocol::Responses, "OpenAI's Responses"),
@@ -15,7 +15,7 @@ const SPOKEN: [(Protocol, &str); 4] = [
     (Protocol::Ollama, "Ollama's own protocol"),
 ];
 
-/// Places of a key, as a person chooses them.
+/// Places of a key to choose from.
 const PLACES: [&str; 5] = [
     "it needs none",
     "a variable of the environment: I type its name",
@@ -24,32 +24,32 @@ const PLACES: [&str; 5] = [
     "I type the key",
 ];
 
-/// Models of one endpoint shown to choose from; more are chosen by typing the name.
+/// Maximum number of models listed; others are typed by name.
 const MODELS_SHOWN: usize = 20;
 
-/// Answers that lead nowhere before it is taken as leaving.
+/// Number of invalid answers before setup gives up.
 const TRIES: u32 = 5;
 
-/// How an endpoint is reached, as far as a person chose it.
+/// An endpoint as the user described it.
 pub(super) struct Endpoint {
     pub(super) protocol: Protocol,
     pub(super) base_url: String,
-    /// Those it lists.
+    /// Models that the endpoint lists.
     pub(super) models: Vec<String>,
     pub(super) key: Option<KeyPlace>,
 }
 
-/// Where the endpoint's key is. Has no `Debug`: one may be in it.
+/// Place of the endpoint's key. No `Debug`, since it may hold the key.
 pub(super) enum KeyPlace {
     Variable(String),
     File(String),
     Command(String),
-    /// Lives as long as setup does.
+    /// The key itself, until setup writes it to a file.
     Typed(String),
 }
 
 impl KeyPlace {
-    /// The setting that says so; a key that was typed first needs a file.
+    /// The setting for this place; none for a typed key, which is written to a file first.
     pub(super) fn setting(&self) -> Option<(Setting, String)> {
         match self {
             Self::Variable(name) => Some((Setting::SecretVariable, name.clone())),
@@ -59,7 +59,7 @@ impl KeyPlace {
         }
     }
 
-    /// The key itself, or why there is none, in words that do not hold it.
+    /// The key, or an error that does not quote it.
     pub(super) fn secret(&self, variables: &Variables) -> Result<Secret, String> {
         match self {
             Self::Variable(name) => {
@@ -77,7 +77,7 @@ impl KeyPlace {
     }
 }
 
-/// Asks for an endpoint's address, protocol and key; `None` when the person leaves.
+/// Asks for URL, protocol and key; `None` if the user leaves.
 pub(super) async fn described(person: &Person<'_>, variables: &Variables) -> Option<Endpoint> {
     let base_url = usable_address(person)?;
     let protocol = spoken(person, find::likely(&base_url).await)?;
@@ -99,7 +99,7 @@ fn usable_address(person: &Person<'_>) -> Option<String> {
     None
 }
 
-/// The likely one comes first.
+/// Asks for the protocol; the likely one comes first.
 fn spoken(person: &Person<'_>, likely: Protocol) -> Option<Protocol> {
     let mut spoken = SPOKEN.to_vec();
     spoken.sort_by_key(|(protocol, _)| *protocol != likely);
@@ -108,7 +108,7 @@ fn spoken(person: &Person<'_>, likely: Protocol) -> Option<Protocol> {
     spoken.get(picked).map(|(protocol, _)| *protocol)
 }
 
-/// Where the key is, and the key; one that is not there is asked about again.
+/// Asks where the key is, again if it can't be read; returns the place and the key.
 fn key_of(person: &Person<'_>, variables: &Variables) -> Option<(Option<KeyPlace>, Option<Secret>)> {
     for _ in 0..TRIES {
         let place = match person.picks("Where is its key?", &PLACES.map(str::to_owned))? {
@@ -127,7 +127,7 @@ fn key_of(person: &Person<'_>, variables: &Variables) -> Option<(Option<KeyPlace
     None
 }
 
-/// A path below the home folder, spelled out.
+/// Expands `~/`.
 fn whole(path: &str, variables: &Variables) -> String {
     match path.strip_prefix("~/") {
         Some(below) => variables.home().join(below).to_string_lossy().into_owned(),
@@ -135,7 +135,7 @@ fn whole(path: &str, variables: &Variables) -> String {
     }
 }
 
-/// Which model; `None` when the person leaves.
+/// Asks for the model; `None` if the user leaves.
 pub(super) fn choose_model(person: &Person<'_>, models: &[String]) -> Option<String> {
     match models {
         [] => person.types("The endpoint's name for the model: ").filter(|name| !name.is_empty()),

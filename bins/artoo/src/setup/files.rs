@@ -1,4 +1,4 @@
-//! Model files among those who could answer: what is here already, and what this machine's memory suggests to fetch.
+//! Model files that setup offers: those on this machine, and a suggested download.
 
 use artoo_llm::files::{Entry, Found, ModelFolder, ModelName, suggested};
 
@@ -11,14 +11,14 @@ use crate::model_files::{memory, pull, sized};
 use crate::settings::Settings;
 use crate::variables::Variables;
 
-/// A file that this program can run by itself.
+/// A model file that this program can run.
 pub(super) enum ModelFile {
     Here(ModelName),
     ToFetch(&'static Entry),
 }
 
 impl ModelFile {
-    /// Those that can be offered; none in a program without the engine.
+    /// The files to offer; none without the engine that runs them.
     pub(super) fn offered(settings: &Settings) -> Vec<Self> {
         if !HAS_ENGINE {
             return Vec::new();
@@ -34,7 +34,7 @@ impl ModelFile {
         here.into_iter().map(Self::Here).chain(to_fetch.map(Self::ToFetch)).collect()
     }
 
-    pub(super) fn told(&self) -> String {
+    pub(super) fn description(&self) -> String {
         match self {
             Self::Here(name) => format!("the model file {name}, which is here: artoo runs it by itself"),
             Self::ToFetch(entry) => format!(
@@ -46,7 +46,7 @@ impl ModelFile {
         }
     }
 
-    /// Has it, after the yes that fetching asks for; `None` without one.
+    /// Downloads the file if necessary, after approval; `None` if it was denied.
     pub(super) async fn have(
         &self,
         settings: &Settings,

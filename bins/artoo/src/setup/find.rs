@@ -1,4 +1,4 @@
-//! What could answer here: servers that listen on this machine, and keys and addresses in the environment.
+//! Finds models: servers on this machine, and keys and URLs in the environment.
 
 use std::time::Duration;
 
@@ -7,10 +7,10 @@ use artoo_llm::{Protocol, Remote, RemoteConfig};
 
 use crate::variables::Variables;
 
-/// A server on this machine answers at once or is not there.
+/// Time limit for finding a server on this machine.
 const LOOK_TIMEOUT: Duration = Duration::from_millis(800);
 
-/// Programs that serve models, the ports they listen on by default, and how they are best spoken to.
+/// Programs that serve models, their default ports and protocols.
 const SERVERS: [(&str, u16, Protocol); 4] = [
     ("Ollama", 11434, Protocol::Ollama),
     ("llama.cpp", 8080, Protocol::Chat),
@@ -18,7 +18,7 @@ const SERVERS: [(&str, u16, Protocol); 4] = [
     ("vLLM", 8000, Protocol::Chat),
 ];
 
-/// Variables that hold a key by convention, and the endpoint each is for.
+/// Variables that conventionally hold a key, with the protocol and URL of each.
 const KEYS: [(&str, Protocol, &str); 9] = [
     ("OPENAI_API_KEY", Protocol::Chat, "https://api.openai.com/v1"),
     ("ANTHROPIC_API_KEY", Protocol::Anthropic, "https://api.anthropic.com"),
@@ -31,23 +31,23 @@ const KEYS: [(&str, Protocol, &str); 9] = [
     ("GEMINI_API_KEY", Protocol::Chat, "https://generativelanguage.googleapis.com/v1beta/openai"),
 ];
 
-/// Protocols whose address a person may have put into the environment.
+/// Protocols whose URL may be set in the environment.
 const NAMED: [Protocol; 3] = [Protocol::Chat, Protocol::Anthropic, Protocol::Ollama];
 
-/// Something that could answer.
+/// An endpoint that was found.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Found {
     name: String,
     pub(super) protocol: Protocol,
     pub(super) base_url: String,
-    /// Those it lists; empty where it was not asked.
+    /// Models that it lists; empty if it was not asked.
     pub(super) models: Vec<String>,
     pub(super) key_variable: Option<String>,
 }
 
 impl Found {
-    /// One line for a list to choose from.
-    pub(super) fn told(&self) -> String {
+    /// Description for a list of choices.
+    pub(super) fn description(&self) -> String {
         let models = match self.models.as_slice() {
             [] => String::new(),
             [one] => format!(", model {one}"),
@@ -58,8 +58,8 @@ impl Found {
     }
 }
 
-/// Looks everywhere at once. Only this machine and the addresses in the environment are contacted: a key's endpoint is
-/// not, before it is chosen.
+/// Searches everywhere in parallel. Only this machine and URLs in the environment are contacted, not the endpoints of
+/// found keys.
 pub(super) async fn look(variables: &Variables) -> Vec<Found> {
     look_within(variables, LOOK_TIMEOUT).await
 }
@@ -101,7 +101,7 @@ async fn look_within(variables: &Variables, time: Duration) -> Vec<Found> {
     found
 }
 
-/// The address and key of a protocol in the environment, where an address is there.
+/// The URL and key of a protocol from the environment, if a URL is set.
 fn named(protocol: Protocol, variables: &Variables) -> Option<RemoteConfig> {
     let names = Names::of(protocol);
     variables.text(names.base_url).ok().flatten()?;
@@ -117,7 +117,7 @@ fn local(protocol: Protocol, port: u16) -> String {
     format!("http://127.0.0.1:{port}{version}")
 }
 
-/// A server that lists its models; anything else there is none, unless the person named it.
+/// The endpoint if it lists its models, or if the user named it.
 async fn answering(name: String, config: RemoteConfig, key_variable: Option<String>, is_named: bool) -> Option<Found> {
     let listed = listed_by(config.clone()).await;
     if listed.is_none() && !is_named {
@@ -127,7 +127,7 @@ async fn answering(name: String, config: RemoteConfig, key_variable: Option<Stri
     Some(Found { name, protocol, base_url: config.base_url, models, key_variable })
 }
 
-/// The names of the models that an endpoint lists at once; `None` where it does not.
+/// The models that an endpoint lists within the time limit.
 pub(super) async fn listed(config: &RemoteConfig) -> Option<Vec<String>> {
     let config = RemoteConfig { total_deadline: LOOK_TIMEOUT, ..config.clone() };
     listed_by(config).await
@@ -138,7 +138,7 @@ async fn listed_by(config: RemoteConfig) -> Option<Vec<String>> {
     Some(listed.into_iter().map(|model| model.name).collect())
 }
 
-/// What an address is likely to speak: by what people copy behind it, by its host, or because Ollama says it is there.
+/// Guesses the protocol of a URL from its path, its host, or an answer of Ollama.
 pub(super) async fn likely(base_url: &str) -> Protocol {
     likely_within(base_url, LOOK_TIMEOUT).await
 }

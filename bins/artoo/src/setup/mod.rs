@@ -1,4 +1,4 @@
-//! `artoo setup`: finds what can answer here, tries an endpoint with one call, and writes the configuration after a yes.
+//! `artoo setup`: finds models, tries an endpoint with one call, and writes the configuration after approval.
 
 mod endpoint;
 mod files;
@@ -26,10 +26,10 @@ use endpoint::{Endpoint, KeyPlace};
 use files::ModelFile;
 use find::Found;
 
-/// One try; a small machine's model may have to be read from disk first.
+/// Time limit of the trial call; a model may have to be loaded from disk first.
 const TRIAL_TIMEOUT: Duration = Duration::from_secs(120);
 
-/// Who is to answer.
+/// The chosen kind of model.
 enum Choice {
     /// No language model.
     Reflex,
@@ -37,7 +37,7 @@ enum Choice {
     File(ModelName),
 }
 
-/// A line of the first list.
+/// An entry of the first list.
 enum Offer<'a> {
     Found(&'a Found),
     File(&'a ModelFile),
@@ -46,10 +46,10 @@ enum Offer<'a> {
 }
 
 impl Offer<'_> {
-    fn told(&self) -> String {
+    fn description(&self) -> String {
         match self {
-            Self::Found(found) => found.told(),
-            Self::File(file) => file.told(),
+            Self::Found(found) => found.description(),
+            Self::File(file) => file.description(),
             Self::Another => "another endpoint: I type its address".to_owned(),
             Self::Reflex => {
                 "no language model: artoo reads everyday requests about files and this machine by itself".to_owned()
@@ -58,7 +58,7 @@ impl Offer<'_> {
     }
 }
 
-/// Asks, tries, writes. Nothing is written before the last yes.
+/// Runs setup. Nothing is written before the last approval.
 pub(crate) async fn run(options: Options, variables: &Variables, screen: &Screen) -> Result<Exit, Failure> {
     if !terminal::is_there() {
         return Err(Failure::usage("setup asks questions, and there is no terminal")
@@ -84,8 +84,7 @@ pub(crate) async fn run(options: Options, variables: &Variables, screen: &Screen
     }
 }
 
-/// Nothing of the person's is touched before the last question, but for a key they typed: it lies where only they can
-/// read it.
+/// Asks for the model, tries the endpoint and returns the settings. Only a typed key is written, to a file of its own.
 async fn of_endpoint(
     person: &Person<'_>,
     variables: &Variables,
@@ -96,7 +95,7 @@ async fn of_endpoint(
     let mut config = RemoteConfig::new(protocol, base_url.clone(), name.clone());
     config.total_deadline = TRIAL_TIMEOUT;
     config.api_key = key.as_ref().and_then(|key| key.secret(variables).ok());
-    if !trial::tried(person, config).await && !person.agrees("Write the configuration all the same?", false) {
+    if !trial::tried(person, config).await && !person.approves("Write the configuration all the same?", false) {
         return Ok(None);
     }
     let mut settings = BTreeMap::from([
@@ -127,7 +126,7 @@ async fn choose(
     let files = settings.map(ModelFile::offered).unwrap_or_default();
     let known = found.iter().map(Offer::Found).chain(files.iter().map(Offer::File));
     let offers: Vec<Offer<'_>> = known.chain([Offer::Another, Offer::Reflex]).collect();
-    let lines: Vec<String> = offers.iter().map(Offer::told).collect();
+    let lines: Vec<String> = offers.iter().map(Offer::description).collect();
     let picked = person.picks("Who is to answer?", &lines).and_then(|picked| offers.get(picked));
     Ok(match (picked, settings) {
         (None, _) | (Some(Offer::File(_)), None) => None,
@@ -157,7 +156,7 @@ fn save(person: &Person<'_>, variables: &Variables, settings: BTreeMap<Setting, 
     if let Some(backup) = write::backup_of(&path) {
         person.says(&format!("(what is there now is kept as {})", backup.display()));
     }
-    if !person.agrees("Write it?", true) {
+    if !person.approves("Write it?", true) {
         return Ok(given_up(person.screen));
     }
     write::config(&path, &text)?;

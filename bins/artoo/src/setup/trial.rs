@@ -1,4 +1,4 @@
-//! One real call to the model that was chosen, and what it shows.
+//! The trial call to the chosen model.
 
 use std::time::Instant;
 
@@ -10,10 +10,10 @@ use serde_json::json;
 use crate::abilities;
 use crate::terminal::person::Person;
 
-/// Asks once and says how it went and what was found.
+/// Calls the model once and shows the outcome; false if it failed.
 pub(super) async fn tried(person: &Person<'_>, config: RemoteConfig) -> bool {
     let address = artoo_llm::call_address(&config).unwrap_or_else(|_| artoo_llm::shown_url(&config.base_url));
-    person.says(&format!("Asking {} at {address} one question …", escape::one_line(&config.model)));
+    person.says(&format!("EchoOn {} at {address} one question …", escape::one_line(&config.model)));
     let model = match Remote::new(config) {
         Ok(model) => model,
         Err(problem) => {
@@ -46,7 +46,7 @@ pub(super) async fn tried(person: &Person<'_>, config: RemoteConfig) -> bool {
     }
 }
 
-/// What one answered call and the list of models tell; whether a format is kept to is not among it.
+/// Describes what the call and the list of models show about the endpoint.
 async fn found(model: &Remote, answering: &str) -> String {
     let dialect = model.dialect();
     let asked = match dialect.format {

@@ -1,4 +1,4 @@
-//! Asking whether something may be done: all of it shown, page by page where it is long, No by default.
+//! Asks for approval of an action: all of it is shown, in pages if it is long, and the default is no.
 
 use std::io;
 
@@ -8,21 +8,21 @@ use rustix::termios::tcgetwinsize;
 use super::Conversation;
 use crate::display::{Line, quoted, wrap};
 
-/// Days a rule holds where no number is given, and at most: what is forgotten by then should be asked about again.
+/// Default and maximum lifetime of a rule, in days.
 const DAYS: u32 = 1;
 const DAYS_MAX: u32 = 30;
 
-/// Rows of the screen kept for the count and the prompt below a page.
+/// Rows below a page for the line count and the prompt.
 const ROWS_BELOW: usize = 3;
 
-/// Rows a page has at least, however low the screen.
+/// Minimum number of rows of a page.
 const PAGE_MIN: usize = 4;
 
 const QUESTION: &str = "Allow it? [y/N] ";
 const MORE: &str = "Enter shows more, anything else is no: ";
 const FOR_HOW_LONG: &str = "For how many days, 1 to 30? [1] ";
 
-/// Asks, and gives how far the yes reaches; `None` is no.
+/// Asks and returns the approved scope; `None` if denied.
 pub(super) async fn ask(talk: &mut Conversation<'_>, request: &ConsentRequest) -> Option<ConsentScope> {
     let (columns, rows) = size();
     let pages = pages(lines(request), columns, rows);
@@ -51,7 +51,7 @@ enum Key {
     Path,
 }
 
-/// Yes is said, not supposed.
+/// Reads an answer; anything but a clear approval is `None`.
 fn key(answer: &str) -> Option<Key> {
     match answer.to_ascii_lowercase().as_str() {
         "y" | "yes" => Some(Key::Once),
@@ -61,7 +61,7 @@ fn key(answer: &str) -> Option<Key> {
     }
 }
 
-/// A number of days a rule may have; anything else is no rule, and no yes.
+/// Reads the lifetime of a rule; `None` if it is not valid.
 fn days(answer: &str) -> Option<u32> {
     if answer.is_empty() {
         return Some(DAYS);
@@ -69,7 +69,7 @@ fn days(answer: &str) -> Option<u32> {
     answer.parse().ok().filter(|days| (1..=DAYS_MAX).contains(days))
 }
 
-/// The question, with nothing left out: what would run, what it touches, why it is asked, what else may be answered.
+/// The whole question: the action, its effects, the reason, and the possible answers.
 fn lines(request: &ConsentRequest) -> Vec<Line> {
     let shown = escape::visible(&request.shown);
     let mut lines = vec![Line::plain(""), Line::warning("This needs your yes. It would run exactly this, once:")];
@@ -90,13 +90,13 @@ fn lines(request: &ConsentRequest) -> Vec<Line> {
     lines
 }
 
-/// Columns and rows of the screen; unbounded where they are not known.
+/// Columns and rows of the terminal; unlimited if unknown.
 fn size() -> (usize, usize) {
     let known = |number: u16| if number == 0 { usize::MAX } else { usize::from(number) };
     tcgetwinsize(io::stderr()).map_or((usize::MAX, usize::MAX), |size| (known(size.ws_col), known(size.ws_row)))
 }
 
-/// The lines cut into pages, each but a single one with its place in the whole below it.
+/// Splits lines into pages; each of several pages ends with its position.
 fn pages(lines: Vec<Line>, columns: usize, rows: usize) -> Vec<Vec<Line>> {
     let room = rows.saturating_sub(ROWS_BELOW).max(PAGE_MIN);
     let cut = |line: &Line| -> Vec<Line> {

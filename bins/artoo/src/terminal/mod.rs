@@ -1,4 +1,4 @@
-//! The person at the terminal: asked for consent and for what is unclear, one question at a time.
+//! Asks the user at the terminal for approval and clarification, one question at a time.
 
 mod consent;
 pub(crate) mod modes;
@@ -15,27 +15,27 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use crate::display::writer::Screen;
 use crate::display::{Line, quoted};
 
-/// Longest answer read, in bytes: what a terminal hands over as one line.
+/// Maximum length of an answer, in bytes.
 const ANSWER_MAX_BYTES: usize = 4_096;
 
-/// Until what led to a question has reached the screen: events and questions come by different ways.
+/// Delay before a question, so that earlier events are shown first.
 const SETTLE: Duration = Duration::from_millis(20);
 
-/// How often it is looked whether a question was answered: faster than a person notices.
+/// Interval at which standard input is checked for an answer.
 const LOOK_EVERY: Duration = Duration::from_millis(20);
 
-/// Someone who sees standard error and types on standard input.
+/// The user at a terminal.
 pub(crate) struct Terminal {
     screen: Screen,
 }
 
 impl Terminal {
-    /// The person, where both ends are a terminal; a pipe is nobody.
+    /// The user if standard input and standard error are a terminal.
     pub(crate) fn detect(screen: &Screen) -> Option<Self> {
         is_there().then(|| Self { screen: screen.clone() })
     }
 
-    /// Begins to talk; nobody else asks until it is over.
+    /// Starts a series of questions; other questions wait until it ends.
     async fn begin(&self) -> Conversation<'_> {
         // Parallel subtasks may ask at once.
         let turn = self.screen.turn().await;
@@ -45,7 +45,7 @@ impl Terminal {
     }
 }
 
-/// Questions that belong together; other lines wait until the last is answered.
+/// A series of questions; other output waits until it ends.
 struct Conversation<'a> {
     question: Question<'a>,
     _turn: tokio::sync::MutexGuard<'a, ()>,
@@ -54,7 +54,7 @@ struct Conversation<'a> {
 impl Conversation<'_> {
     async fn ask(&mut self, lines: &[Line], prompt: &'static str) -> Option<String> {
         self.question.is_open = true;
-        let asking = modes::Asking::begin(self.question.screen);
+        let asking = modes::EchoOn::begin(self.question.screen);
         self.question.screen.ask(lines, prompt);
         let answer = read_line().await;
         drop(asking);
@@ -63,12 +63,12 @@ impl Conversation<'_> {
     }
 }
 
-/// Whether a person sees what is shown and can type.
+/// Whether standard input and standard error are a terminal.
 pub(crate) fn is_there() -> bool {
     io::stdin().is_terminal() && io::stderr().is_terminal()
 }
 
-/// A question that stands on the screen; over when dropped, also where the task is cancelled meanwhile.
+/// An open question; closed when dropped, also if the task is cancelled.
 struct Question<'a> {
     screen: &'a Screen,
     is_open: bool,
@@ -80,7 +80,7 @@ impl Drop for Question<'_> {
     }
 }
 
-/// A whole line, or nothing at the end of input. Nobody reads on after the question is dropped.
+/// Reads a line; `None` at the end of input. Reading stops when the question is dropped.
 async fn read_line() -> Option<String> {
     let stdin = io::stdin();
     loop {

@@ -1,4 +1,4 @@
-//! The terminal's modes: as it was found, silent while a prompt lives, plain while a question stands.
+//! Terminal modes: saved, without echo while the prompt runs, and with echo while a question is open.
 
 use std::io;
 use std::sync::OnceLock;
@@ -9,22 +9,22 @@ use rustix::termios::{
 
 use crate::display::writer::Screen;
 
-/// Asks the terminal to mark what is pasted, so that a block of lines is one input whenever it comes.
-const PASTE_MARKED: &str = "\u{1b}[?2004h";
+/// Turns bracketed paste on.
+const BRACKETED_PASTE_ON: &str = "\u{1b}[?2004h";
 
-/// And to stop that.
-const PASTE_UNMARKED: &str = "\u{1b}[?2004l";
+/// Turns bracketed paste off.
+const BRACKETED_PASTE_OFF: &str = "\u{1b}[?2004l";
 
-/// The modes a silent terminal is given back with. Set once: a process has one terminal.
+/// The terminal's original modes, saved once.
 static FOUND: OnceLock<Termios> = OnceLock::new();
 
-/// While it lives, what is typed is not echoed and waits for the next prompt; Ctrl-C still interrupts.
-pub(crate) struct Silent {
+/// While it exists, typed characters are not echoed; Ctrl-C still interrupts.
+pub(crate) struct EchoOff {
     screen: Screen,
 }
 
-impl Silent {
-    /// Silences the terminal; `None` where it can't be.
+impl EchoOff {
+    /// Turns echo off; `None` if that is not possible.
     pub(crate) fn begin(screen: &Screen) -> Option<Self> {
         let found = tcgetattr(io::stdin()).ok()?;
         let mut silent = found.clone();
@@ -33,40 +33,39 @@ impl Silent {
         silent.special_codes[SpecialCodeIndex::VTIME] = 0;
         FOUND.get_or_init(|| found);
         tcsetattr(io::stdin(), OptionalActions::Now, &silent).ok()?;
-        mark_pastes(screen);
+        enable_bracketed_paste(screen);
         Some(Self { screen: screen.clone() })
     }
 }
 
-impl Drop for Silent {
+impl Drop for EchoOff {
     fn drop(&mut self) {
         restore(&self.screen);
     }
 }
 
-/// Marks pastes again, where the terminal is silent; a line editor stops that when it ends.
-pub(crate) fn mark_pastes(screen: &Screen) {
+/// Turns bracketed paste on again after the line editor turned it off.
+pub(crate) fn enable_bracketed_paste(screen: &Screen) {
     if FOUND.get().is_some() {
-        screen.control(PASTE_MARKED);
+        screen.control(BRACKETED_PASTE_ON);
     }
 }
 
-/// Gives the terminal back as it was found, where it was silenced: for ends that no guard lives to see.
+/// Restores the original modes, for exits that skip destructors.
 pub(crate) fn restore(screen: &Screen) {
     if let Some(found) = FOUND.get() {
         set(found);
-        screen.control(PASTE_UNMARKED);
+        screen.control(BRACKETED_PASTE_OFF);
     }
 }
 
-/// While it lives, a line is typed in the terminal's own way. What was typed before it began, or stands behind the one
-/// line read, answers nothing: it is thrown away.
-pub(crate) struct Asking {
+/// While it exists, the terminal echoes and edits lines itself. Input typed before or after the answer is discarded.
+pub(crate) struct EchoOn {
     screen: Screen,
     before: Option<Termios>,
 }
 
-impl Asking {
+impl EchoOn {
     pub(crate) fn begin(screen: &Screen) -> Self {
         let before = tcgetattr(io::stdin()).ok();
         if let Some(before) = &before {
@@ -76,29 +75,29 @@ impl Asking {
             set(&plain);
         }
         if FOUND.get().is_some() {
-            screen.control(PASTE_UNMARKED);
+            screen.control(BRACKETED_PASTE_OFF);
         }
-        forget_typed();
+        discard_input();
         Self { screen: screen.clone(), before }
     }
 }
 
-impl Drop for Asking {
+impl Drop for EchoOn {
     fn drop(&mut self) {
-        forget_typed();
+        discard_input();
         if let Some(before) = &self.before {
             set(before);
         }
-        mark_pastes(&self.screen);
+        enable_bracketed_paste(&self.screen);
     }
 }
 
-/// A terminal that is gone needs nothing.
+/// Sets the modes; errors are ignored, since the terminal may be closed.
 fn set(modes: &Termios) {
     let _gone = tcsetattr(io::stdin(), OptionalActions::Now, modes);
 }
 
-/// Throws away what was typed and not read.
-fn forget_typed() {
+/// Discards unread input.
+fn discard_input() {
     let _gone = tcflush(io::stdin(), QueueSelector::IFlush);
 }

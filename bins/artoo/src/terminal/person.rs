@@ -1,4 +1,4 @@
-//! The person being asked: lists, lines, secrets and a yes.
+//! Questions to the user: a choice from a list, a line, a secret, an approval.
 
 use std::io;
 
@@ -8,10 +8,10 @@ use rustix::termios::{LocalModes, OptionalActions, tcgetattr, tcsetattr};
 use crate::display::Line;
 use crate::display::writer::Screen;
 
-/// Answers that make no sense before it is taken as leaving.
+/// Number of invalid answers before a question is given up.
 const TRIES: u32 = 5;
 
-/// Who sits at the terminal.
+/// The user at the terminal.
 pub(crate) struct Person<'a> {
     pub(crate) screen: &'a Screen,
 }
@@ -25,7 +25,7 @@ impl Person<'_> {
         self.screen.insist(&[Line::warning(escape::visible(text))]);
     }
 
-    /// A place in the list; `None` when the person leaves.
+    /// Asks for a choice from a list and returns its index; `None` if the user leaves.
     pub(crate) fn picks(&self, question: &str, lines: &[String]) -> Option<usize> {
         let mut shown = vec![Line::strong(format!("\n{question}"))];
         shown.extend(
@@ -44,7 +44,7 @@ impl Person<'_> {
         None
     }
 
-    /// A line, trimmed; `None` at the end of input.
+    /// Reads a line, trimmed; `None` at the end of input.
     pub(crate) fn types(&self, prompt: &'static str) -> Option<String> {
         self.screen.ask(&[], prompt);
         let mut line = String::new();
@@ -53,7 +53,7 @@ impl Person<'_> {
         matches!(read, Ok(1..)).then(|| line.trim().to_owned())
     }
 
-    /// A line that is not shown while it is typed.
+    /// Reads a line without echo.
     pub(crate) fn types_secret(&self, prompt: &'static str) -> Option<String> {
         let stdin = io::stdin();
         let before = tcgetattr(&stdin).ok()?;
@@ -67,7 +67,7 @@ impl Person<'_> {
         typed
     }
 
-    pub(crate) fn agrees(&self, question: &str, by_default: bool) -> bool {
+    pub(crate) fn approves(&self, question: &str, by_default: bool) -> bool {
         self.says(question);
         let prompt = if by_default { "[Y/n] " } else { "[y/N] " };
         match self.types(prompt) {

@@ -1,4 +1,4 @@
-//! Tests of the program as its user meets it, and of the house it stands in.
+//! Tests of the program as a user runs it, and checks of the repository.
 
 #![expect(
     clippy::unwrap_used,
@@ -11,28 +11,28 @@
 mod answers;
 mod canary;
 mod costs;
-mod dead;
+mod dead_endpoint;
 mod events;
 mod guard;
 mod hostile;
-mod house;
 mod http;
 mod injected;
 mod lying;
 mod model_faults;
 mod model_files;
-mod people;
+mod proxy;
 mod pty;
 mod reflex;
 mod repl;
+mod repo_checks;
 mod server;
 mod setup;
 mod stores;
 mod streams;
 mod strict_schemas;
+mod terminal_output;
 mod tool_calls;
 mod transcript;
 mod undo;
-mod way_there;
 mod weak;
 mod world;

@@ -6,7 +6,7 @@ use artoo_mkct::{
     Durability, Memory, NewMegram, State, Tag,
     export::ImportError,
     memory::MemoryWriteError,
-    record::{MegramId, PromoteError},
+    record::{Frame, MegramId, PromoteError},
 };
 
 use crate::{
@@ -216,6 +216,20 @@ fn an_exported_memory_is_imported_whole_or_not_at_all() {
     assert_eq!((report.applied, report.skipped, accepted.ids), (20, 0, ids));
     accepted.receipt.wait(Durability::Synced).unwrap();
     assert_eq!(taker.import(&mut text.as_slice()).unwrap().0.skipped, 20);
+    let left = other.after(crate::sim_disk::Loss::Everything);
+    assert_eq!(crate::support::contents(&open(&left).0), crate::support::contents(&memory));
+}
+
+#[test]
+fn adopted_frames_are_kept_but_for_those_that_do_not_fit() {
+    let (disk, other) = (SimDisk::default(), SimDisk::default());
+    let (memory, _) = open(&disk);
+    let ids: Vec<MegramId> = (0..3).map(|number| memory.write(event(number), NOW).unwrap().ids[0]).collect();
+    let frames: Vec<Frame> = memory.engine().state_frames().collect::<Result<_, _>>().unwrap();
+    let (taker, _) = open(&other);
+    let adopted = taker.adopt([&frames[..], &frames[..1]].concat()).unwrap();
+    assert_eq!(adopted.ids, ids, "all of them, the repeated one once");
+    adopted.receipt.wait(Durability::Synced).unwrap();
     let left = other.after(crate::sim_disk::Loss::Everything);
     assert_eq!(crate::support::contents(&open(&left).0), crate::support::contents(&memory));
 }

@@ -1,5 +1,7 @@
 //! Task ids from hostile words, and moments at the edges of what a date can be.
 
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
 use artoo_proto::{TaskId, Timestamp};
 use proptest::prelude::*;
 use uuid::Uuid;
@@ -71,6 +73,16 @@ fn timestamps_have_one_format() {
     for text in ["", "now", "2026-03-01", "2026-03-01T09:30:00", "2026-13-01T00:00:00Z", "1767225600000"] {
         assert!(Timestamp::parse(text).is_err(), "{text:?}");
     }
+}
+
+#[test]
+fn the_system_clock_is_rounded_down() {
+    let check = |time: SystemTime, ms: i64| assert_eq!(Timestamp::from(time), Timestamp::from_millis(ms), "{time:?}");
+    check(UNIX_EPOCH, 0);
+    check(UNIX_EPOCH + Duration::from_micros(1_999), 1);
+    check(UNIX_EPOCH - Duration::from_micros(1), -1);
+    check(UNIX_EPOCH - Duration::from_millis(1), -1);
+    check(UNIX_EPOCH - Duration::from_micros(1_001), -2);
 }
 
 #[test]

@@ -64,6 +64,7 @@ fn an_act_is_offered_only_where_its_program_and_a_session_are() {
     check(&all, &WAYLAND, "notify, open, read_clipboard, write_clipboard, media");
     check(&all, &x11, "notify, open, read_clipboard, media");
     check(&["xclip"], &x11, "read_clipboard");
+    check(&["xclip", "xsel"], &WAYLAND, "");
     check(&["xsel"], &x11, "read_clipboard");
     check(&["wl-copy", "xdg-open"], &WAYLAND, "");
     check(&["gio", "systemd-run"], &x11, "open");

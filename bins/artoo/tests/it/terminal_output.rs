@@ -1,4 +1,4 @@
-//! What people get to read: rows that fit their terminal, quiet where they want it, a request through a pipe.
+//! Output for people: rows that fit the terminal, the option --quiet, and requests through a pipe.
 
 use std::process::{Child, Stdio};
 

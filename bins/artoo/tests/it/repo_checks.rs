@@ -1,4 +1,4 @@
-//! The house: what holds for the repository as a whole, whatever it does.
+//! Checks of the repository as a whole: files, documents, dependencies and modules.
 
 mod api;
 mod edges;

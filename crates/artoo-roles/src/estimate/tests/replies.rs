@@ -1,9 +1,10 @@
-//! What a rehearsed model answers: the shortest that will do, or a reply of ordinary length.
+//! Scripted replies that solve a simple task: the shortest possible, or of ordinary length.
 
 use artoo_proto::{ModelRequest, RoleContext, ToolCall, ToolSpec};
 use serde_json::{Value, json};
 
-use super::{Course, filler};
+use super::super::Course;
+use super::filler;
 
 /// Characters of an ordinary reply's longer texts (a step's context, what a judge saw): two sentences.
 const USUAL_CHARS: usize = 160;

@@ -1,5 +1,5 @@
 //! Snapshots of the public API of published crates, so that a breaking change is a decision: `crates/NAME/api.txt` is
-//! written from the source by `ARTOO_BLESS=1 cargo test -p artoo --test it house::api` and compared in every other run.
+//! written from the source by `ARTOO_BLESS=1 cargo test -p artoo --test it repo_checks::api` and compared in every other run.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 use super::{files_ending, root};
 
 /// Crates with a snapshot.
-const CRATES: [&str; 1] = ["artoo-ggs"];
+const CRATES: [&str; 2] = ["artoo-ggs", "artoo-mkct"];
 
 /// Set to 1, the snapshots are written instead of compared.
 const BLESS: &str = "ARTOO_BLESS";

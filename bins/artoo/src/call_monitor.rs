@@ -1,4 +1,4 @@
-//! What the models are doing: waits with a countdown, fallbacks, how much is written; and exchanges kept in a file.
+//! Observes model calls: waits between tries, fallbacks, and a file of raw exchanges.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::fs::{File, OpenOptions};
@@ -14,26 +14,26 @@ use artoo_proto::{Role, TaskId};
 use crate::failure::Failure;
 use crate::variables::Variables;
 
-/// Remarks kept until the display asks for them; older ones are lost, as a display's may be.
+/// Maximum number of stored remarks; the oldest are dropped.
 const REMARKS_MAX: usize = 64;
 
-/// A countdown is told at its start and again after each such stretch.
-const TOLD_EVERY: Duration = Duration::from_secs(5);
+/// Interval between lines about the same wait.
+const SHOWN_EVERY: Duration = Duration::from_secs(5);
 
-/// Calls of one role in one task: those of subtasks count as one, which is what a line shows.
+/// A task and a role; calls of its subtasks count as one.
 type Call = (TaskId, Role);
 
-/// A model that answered in place of another.
+/// A fallback: which model answered in place of which, and why.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct FellBack {
+pub(crate) struct Fallback {
     pub(crate) role: Role,
     pub(crate) from: String,
     pub(crate) to: String,
     pub(crate) why: String,
 }
 
-/// What looks on while models are asked.
-pub(crate) struct Watching {
+/// Observes model calls for the display.
+pub(crate) struct CallMonitor {
     // Held for a look only, never across a wait.
     seen: Mutex<Seen>,
     // Held for one line's write.
@@ -43,7 +43,7 @@ pub(crate) struct Watching {
 #[derive(Default)]
 struct Seen {
     remarks: VecDeque<String>,
-    fell_back: VecDeque<(TaskId, FellBack)>,
+    fell_back: VecDeque<(TaskId, Fallback)>,
     waits: BTreeMap<Call, Wait>,
 }
 
@@ -52,11 +52,11 @@ struct Wait {
     tries: u32,
     tries_max: u32,
     why: String,
-    told: Option<Instant>,
+    shown_at: Option<Instant>,
 }
 
-impl Watching {
-    /// Keeps exchanges where `ARTOO_EXCHANGES` names a file; only its owner may read it.
+impl CallMonitor {
+    /// Starts observing; `ARTOO_EXCHANGES` names a file for raw exchanges, readable by its owner only.
     pub(crate) fn start(variables: &Variables) -> Result<Self, Failure> {
         let open = |path: PathBuf| {
             let opened = OpenOptions::new().create(true).append(true).mode(0o600).open(&path);
@@ -66,27 +66,27 @@ impl Watching {
         Ok(Self { seen: Mutex::default(), file })
     }
 
-    /// What must be said whoever looks: that another model answered. Each is given once.
+    /// Takes the remarks about fallbacks since the last call.
     pub(crate) fn remarks(&self) -> Vec<String> {
         self.seen.lock().unwrap_or_else(PoisonError::into_inner).remarks.drain(..).collect()
     }
 
-    /// Who answered in place of whom in a task, oldest first.
-    pub(crate) fn fallbacks(&self, task_id: &TaskId) -> Vec<FellBack> {
+    /// Fallbacks in a task, oldest first.
+    pub(crate) fn fallbacks(&self, task_id: &TaskId) -> Vec<Fallback> {
         let seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
         let of_task = seen.fell_back.iter().filter(|(of, _)| of == task_id);
         of_task.map(|(_, fell_back)| fell_back.clone()).collect()
     }
 
-    /// The waits that are worth a line now.
+    /// Lines about waits that began, or were last shown more than five seconds ago.
     pub(crate) fn waits(&self, now: Instant) -> Vec<String> {
         let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
         let mut lines = Vec::new();
         seen.waits.retain(|_, wait| wait.until > now);
         for ((_, role), wait) in &mut seen.waits {
-            let is_due = wait.told.is_none_or(|told| now.saturating_duration_since(told) >= TOLD_EVERY);
+            let is_due = wait.shown_at.is_none_or(|shown| now.saturating_duration_since(shown) >= SHOWN_EVERY);
             if is_due {
-                wait.told = Some(now);
+                wait.shown_at = Some(now);
                 let left = wait.until.saturating_duration_since(now).as_secs_f64().ceil();
                 let (next, tries_max, why) = (wait.tries + 1, wait.tries_max, &wait.why);
                 lines.push(format!("{role}: {why}; try {next} of {tries_max} in {left} s"));
@@ -96,7 +96,7 @@ impl Watching {
     }
 }
 
-impl Observer for Watching {
+impl Observer for CallMonitor {
     fn step(&self, caller: &Caller, step: &Step) {
         let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
         let call = (caller.task_id.clone(), caller.role);
@@ -108,7 +108,7 @@ impl Observer for Watching {
                     tries: *tries,
                     tries_max: *tries_max,
                     why: why.clone(),
-                    told: None,
+                    shown_at: None,
                 };
                 seen.waits.insert(call, wait);
             }
@@ -121,7 +121,7 @@ impl Observer for Watching {
                     seen.fell_back.pop_front();
                 }
                 let (from, to, why) = (from.clone(), to.clone(), why.clone());
-                seen.fell_back.push_back((call.0, FellBack { role: caller.role, from, to, why }));
+                seen.fell_back.push_back((call.0, Fallback { role: caller.role, from, to, why }));
             }
             Step::Done => drop(seen.waits.remove(&call)),
         }
@@ -149,29 +149,29 @@ mod tests {
     use artoo_llm::observe::{Caller, Observer, Step};
     use artoo_proto::{Role, TaskId};
 
-    use super::Watching;
+    use super::CallMonitor;
     use crate::variables::Variables;
 
     #[doc = "holds: client C18; design D18"]
     #[test]
     fn a_wait_counts_down_until_it_is_over() {
-        let watching = Watching::start(&Variables::default()).unwrap();
+        let monitor = CallMonitor::start(&Variables::default()).unwrap();
         let task_id = TaskId::try_from("t-00000000-0000-4000-8000-000000000001".to_owned()).unwrap();
         let caller = Caller { role: Role::Planner, task_id, subtask_id: None };
         let wait = Duration::from_secs(12);
-        watching.step(&caller, &Step::Waiting { wait, tries: 1, tries_max: 4, why: "status 429: busy".to_owned() });
+        monitor.step(&caller, &Step::Waiting { wait, tries: 1, tries_max: 4, why: "status 429: busy".to_owned() });
         let began = Instant::now();
-        let at = |seconds: u64| watching.waits(began + Duration::from_secs(seconds));
+        let at = |seconds: u64| monitor.waits(began + Duration::from_secs(seconds));
         assert_eq!(at(0), ["R2: status 429: busy; try 2 of 4 in 12 s"]);
         assert!(at(3).is_empty(), "not told again so soon");
         assert_eq!(at(6), ["R2: status 429: busy; try 2 of 4 in 6 s"]);
         assert!(at(13).is_empty() && at(14).is_empty(), "it is over");
-        watching.step(&caller, &Step::Waiting { wait, tries: 2, tries_max: 4, why: String::new() });
-        watching.step(&caller, &Step::Done);
-        assert!(watching.waits(began).is_empty(), "the answer came");
+        monitor.step(&caller, &Step::Waiting { wait, tries: 2, tries_max: 4, why: String::new() });
+        monitor.step(&caller, &Step::Done);
+        assert!(monitor.waits(began).is_empty(), "the answer came");
         let fell_back = Step::FellBack { from: "a".to_owned(), to: "b".to_owned(), why: "away".to_owned() };
-        watching.step(&caller, &fell_back);
-        assert_eq!(watching.remarks(), ["R2: b answers in place of a (away)"]);
-        assert!(watching.remarks().is_empty());
+        monitor.step(&caller, &fell_back);
+        assert_eq!(monitor.remarks(), ["R2: b answers in place of a (away)"]);
+        assert!(monitor.remarks().is_empty());
     }
 }

@@ -1,4 +1,4 @@
-//! The way to an endpoint: through a proxy, and a wait on it that a person sees counting down and can end.
+//! Calls through a proxy, and waits between tries that are shown counting down and can be cancelled.
 
 use serde_json::json;
 

@@ -1,0 +1,179 @@
+//! How many characters the model calls of a simple task send and receive, from a table of prompt sizes.
+//!
+//! The table holds the prompts without the parts that vary; a test compares it with the calls of the real roles.
+//! Corrections, replans and further steps are not included.
+
+use artoo_proto::{Environment, Role, SessionTurn, ToolSpec};
+use serde_json::Value;
+
+use crate::limits::{
+    CALLS_PER_ATTEMPT, CLARIFICATION_ROUNDS, ENTRY_CHARS, IDLE_REPLIES_MAX, PLAN_DRAFTS_MAX, REPLY_SUBTASKS,
+    REPLY_TOKENS, RETRIES_MAX,
+};
+
+/// Executions of a plan: the first, and three replans.
+const ROUNDS_MAX: u64 = 4;
+
+/// Calls behind one question: a reply that can't be read is asked for once more.
+const TIMES_ASKED: u64 = 2;
+
+/// Characters of the request that a judge's criterion repeats at most.
+const CLAIM_CHARS: usize = 3_955;
+
+/// What is known of a task before its first call.
+#[derive(Debug, Clone, Copy)]
+pub struct TaskInput<'a> {
+    /// The machine's folders, which stand in most prompts.
+    pub environment: &'a Environment,
+    /// The tools that a plan may use.
+    pub tools: &'a [ToolSpec],
+    /// The user's words.
+    pub request: &'a str,
+    /// Earlier turns that the request may refer to.
+    pub session: &'a [SessionTurn],
+}
+
+/// How a simple task is solved.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Course {
+    /// One step with one tool call, checked in code; every reply as short as possible.
+    Checked,
+    /// An answer without tools, judged by models; every reply as short as possible.
+    Words,
+    /// One step with one tool call, judged by models; replies and output of ordinary length.
+    Judged,
+}
+
+/// Size of one model call, in characters.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CallSize {
+    /// The role that calls the model.
+    pub role: Role,
+    /// Characters of the prompt and the reply's schema.
+    pub sent: usize,
+    /// Characters of the reply.
+    pub received: usize,
+    /// Longest reply that the call allows, in tokens.
+    pub max_tokens: u32,
+}
+
+/// Characters that each call sends and receives, without the parts that vary.
+type Sizes = &'static [(Role, usize, usize)];
+
+const CHECKED: Sizes = &[
+    (Role::Perceiver, 1_480, 88),
+    (Role::Planner, 4_961, 153),
+    (Role::Executor, 1_605, 105),
+    (Role::MetaValidator, 2_105, 208),
+];
+
+const WORDS: Sizes = &[
+    (Role::Perceiver, 1_480, 88),
+    (Role::Planner, 4_961, 122),
+    (Role::Executor, 1_561, 85),
+    (Role::AgentValidator, 1_976, 109),
+    (Role::MetaValidator, 1_961, 186),
+];
+
+const JUDGED: Sizes = &[
+    (Role::Perceiver, 1_480, 88),
+    (Role::Planner, 4_961, 835),
+    (Role::Executor, 1_981, 274),
+    (Role::AgentValidator, 6_767, 281),
+    (Role::MetaValidator, 8_436, 530),
+];
+
+/// The model calls of a simple task, in order.
+#[must_use]
+pub fn calls(task: &TaskInput<'_>, course: Course) -> Vec<CallSize> {
+    let (sizes, tool) = match course {
+        Course::Checked => (CHECKED, task.tools.iter().min_by_key(|tool| tool.input_schema.to_string().len())),
+        Course::Words => (WORDS, None),
+        Course::Judged => (JUDGED, task.tools.iter().min_by_key(|tool| tool.priority)),
+    };
+    let request = task.request.chars().count();
+    let Environment { cwd, home, workspace, .. } = task.environment;
+    let [cwd, home, workspace] = [cwd, home, workspace].map(|path| path.chars().count());
+    // The intent repeats the request only in a reply of ordinary length.
+    let intent = if course == Course::Judged { request } else { 0 };
+    sizes
+        .iter()
+        .map(|(role, sent, received)| {
+            let (more_sent, more_received) = match role {
+                Role::Perceiver => (request + session(task.session) + cwd + home, intent),
+                Role::Planner => (request + intent + planned(task.tools) + cwd + home + workspace, 0),
+                Role::Executor => (tool.map_or(0, executed) + cwd + home + workspace, 0),
+                Role::MetaValidator => (request + intent + request.min(CLAIM_CHARS), 0),
+                Role::AgentValidator
+                | Role::Dispatcher
+                | Role::Memory
+                | Role::Auditor
+                | Role::Solver
+                | Role::Operator
+                | Role::Runtime => (0, 0),
+            };
+            CallSize {
+                role: *role,
+                sent: sent + more_sent,
+                received: received + more_received,
+                max_tokens: REPLY_TOKENS,
+            }
+        })
+        .collect()
+}
+
+/// Characters of the session in the perceiver's prompt.
+fn session(turns: &[SessionTurn]) -> usize {
+    let turn = |turn: &SessionTurn| turn.input.chars().count() + turn.summary.chars().count() + 33;
+    if turns.is_empty() { 0 } else { 31 + turns.iter().map(turn).sum::<usize>() }
+}
+
+/// Characters of the tools in the planner's prompt and schema.
+fn planned(tools: &[ToolSpec]) -> usize {
+    let line = |tool: &ToolSpec| {
+        let name = tool.name.chars().count();
+        name + (name + 2 + tool.description.chars().count()).min(ENTRY_CHARS) + 6
+    };
+    tools.iter().map(line).sum()
+}
+
+/// Characters of a tool in the executor's prompt and schema.
+fn executed(tool: &ToolSpec) -> usize {
+    let form = artoo_proto::shape(&tool.input_schema).chars().count();
+    let schema = tool.input_schema.to_string().chars().count() - descriptions(&tool.input_schema);
+    3 * tool.name.chars().count() + tool.description.chars().count() + form + schema + 190
+}
+
+/// Characters of the descriptions in a schema, which the executor's own schema leaves out.
+fn descriptions(schema: &Value) -> usize {
+    match schema {
+        Value::Object(fields) => fields.iter().map(|(name, part)| described(name, part)).sum(),
+        Value::Array(parts) => parts.iter().map(descriptions).sum(),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => 0,
+    }
+}
+
+fn described(name: &str, part: &Value) -> usize {
+    match part.as_str() {
+        Some(text) if name == "description" => text.chars().count() + "\"description\":\"\",".len(),
+        _ => descriptions(part),
+    }
+}
+
+/// Model calls that no task can exceed, by the roles' own limits.
+#[must_use]
+pub fn calls_max() -> u64 {
+    calls_max_of(u64::try_from(REPLY_SUBTASKS).unwrap_or(u64::MAX))
+}
+
+/// The same for plans of so many subtasks.
+fn calls_max_of(subtasks: u64) -> u64 {
+    let attempts = u64::from(RETRIES_MAX) + 1;
+    let replies = u64::from(CALLS_PER_ATTEMPT) + u64::from(IDLE_REPLIES_MAX) + 1;
+    // R3's replies and R4a's verdict, for each attempt of each subtask; R2's drafts; R4b's verdict.
+    let round = u64::from(PLAN_DRAFTS_MAX) + subtasks * attempts * (replies + 1) + 1;
+    (u64::from(CLARIFICATION_ROUNDS) + 1 + ROUNDS_MAX * round) * TIMES_ASKED
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,69 @@
+//! Recipes: calls run in order without a model, and stop at the first failure.
+
+use super::*;
+
+fn recipe(calls: &[(&str, usize, bool)]) -> SubTask {
+    let step = |(tool, number, answers): &(&str, usize, bool)| RecipeStep {
+        call: ToolRequest { tool: (*tool).to_owned(), input: json!({"n": number}) },
+        answers: *answers,
+        paths_from: None,
+    };
+    let recipe = Recipe { steps: calls.iter().map(step).collect(), reading: "count".to_owned() };
+    SubTask { recipe: Some(recipe), ..self::step() }
+}
+
+#[doc = "holds: design G17"]
+#[test]
+fn a_recipe_runs_without_a_model_and_its_answers_are_copied_by_code() {
+    let (mut bench, effects) = assigned(recipe(&[("glob", 1, true), ("glob", 2, false), ("shell", 1, true)]));
+    let mut effects = effects;
+    for output in ["a", "b", "c"] {
+        effects = called(&mut bench, &effects, |order| ok_call(order, output));
+    }
+    let result = report(&effects);
+    assert_eq!((result.output.as_str(), result.output_from_tool), ("a\nc", true));
+    let (mut bench, effects) = assigned(recipe(&[("glob", 1, true), ("shell", 1, false)]));
+    let effects = called(&mut bench, &effects, |order| ok_call(order, "a"));
+    let result = report(&called(&mut bench, &effects, |order| ok_call(order, "b")));
+    assert_eq!(result.output, "a", "the same input of another tool is another call");
+}
+
+/// A listing, then a call over what it lists.
+fn listing_and_act() -> SubTask {
+    let mut subtask = recipe(&[("glob", 1, false), ("shell", 2, true)]);
+    subtask.recipe.as_mut().unwrap().steps[1].paths_from = Some(0);
+    subtask
+}
+
+#[test]
+fn a_step_acts_on_the_lines_an_earlier_step_listed() {
+    let (mut bench, effects) = assigned(listing_and_act());
+    let effects = called(&mut bench, &effects, |order| ok_call(order, "/a b\n/c\\n\n"));
+    assert_eq!(ordered(&effects).1.request.input, json!({"n": 2, "paths": ["/a b", "/c\\n"]}));
+}
+
+#[doc = "holds: law 1.7"]
+#[test]
+fn nothing_is_acted_on_when_the_list_is_empty_or_not_whole() {
+    let check = |listing: fn(&ToolOrder) -> ToolOutcome, reason: &str| {
+        let (mut bench, effects) = assigned(listing_and_act());
+        let result = report(&called(&mut bench, &effects, listing));
+        assert_eq!((result.status, result.tool_calls.len()), (ExecutionStatus::Failed, 1), "{result:?}");
+        assert!(result.reason.unwrap().contains(reason));
+    };
+    check(|order| ok_call(order, "\n"), "nothing fits");
+    let cut = |order: &ToolOrder| {
+        let ToolOutcome::Called { mut call } = ok_call(order, "/a\n/b") else { unreachable!() };
+        call.truncated = true;
+        ToolOutcome::Called { call }
+    };
+    check(cut, "not whole");
+}
+
+#[test]
+fn a_recipe_ends_at_its_first_failed_call() {
+    let (mut bench, effects) = assigned(recipe(&[("glob", 1, true), ("glob", 2, true)]));
+    let result = report(&called(&mut bench, &effects, |order| failed_call(order, "no such folder", true)));
+    assert_eq!((result.status, result.tool_calls.len()), (ExecutionStatus::Failed, 1));
+    assert_eq!((result.output.as_str(), result.reason.as_deref()), ("", Some("no such folder")));
+}
