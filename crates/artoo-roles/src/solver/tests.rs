@@ -223,6 +223,21 @@ fn waiting_for_a_person_does_not_count_and_several_questions_are_one_wait() {
     assert!(worked.budget_pressure > 0.0, "work does count");
 }
 
+#[test]
+fn a_single_question_stops_the_clock() {
+    let pressure = |asks: bool| {
+        let mut bench = begun();
+        bench.wait(1_000);
+        if asks {
+            bench.step(Input::ConsentAsked(subtask_id(1), ConsentHash("a".to_owned())));
+            bench.wait(400_000);
+            bench.step(Input::ConsentAnswered(subtask_id(1), ConsentHash("a".to_owned())));
+        }
+        directive(&bench.step(Input::FellShort(missed(0, "/a")))).budget_pressure
+    };
+    assert!((pressure(true) - pressure(false)).abs() < 1e-9);
+}
+
 #[doc = "holds: law 1.14; design D10"]
 #[test]
 fn a_refused_target_stays_forbidden_for_the_rest_of_the_task() {

@@ -1,6 +1,9 @@
 //! What the System must do when deliveries do not come in the order of the bus, or roles fail in the middle of it.
 
-use artoo_proto::{AbandonReason, CancelRequest, Ending, FinalResult, Message, MessageKind, Role, SubTask, TaskId};
+use artoo_bus::TapEvent;
+use artoo_proto::{
+    AbandonReason, CancelRequest, ClarificationAnswer, Ending, FinalResult, Message, MessageKind, Role, SubTask, TaskId,
+};
 use serde_json::json;
 
 use artoo_roles::machine::Completion;
@@ -135,6 +138,23 @@ fn an_abort_reaches_the_executors_and_makes_none() {
     while deliver(&mut world, |message, _| message.kind() != MessageKind::FinalResult) {}
     assert_eq!(world.system.instances(), instances, "an abort makes no instance");
     assert_eq!(world.system.messages_seen(Role::Executor), 2, "one executor saw its subtask and the abort");
+}
+
+#[test]
+fn an_unawaited_input_is_named_on_the_tap() {
+    let (mut world, task_id) = begun("how many reports are there");
+    while deliver(&mut world, |_, _| true) {}
+    let ignored = |world: &World| -> Vec<String> {
+        let named = world.events.iter().filter_map(|event| match event {
+            TapEvent::Ignored { detail, .. } => Some(detail.clone()),
+            _ => None,
+        });
+        named.collect()
+    };
+    assert_eq!(ignored(&world), [""; 0], "what is awaited is not named");
+    accept(&mut world, Input::Operator { message: ClarificationAnswer { task_id, answer: "all".to_owned() }.into() });
+    while deliver(&mut world, |_, _| true) {}
+    assert_eq!(ignored(&world), ["at ClarificationAnswer: not awaited in this phase"]);
 }
 
 #[doc = "holds: design B3"]
