@@ -263,6 +263,7 @@ pub(crate) enum DeadlineProblem {
 }
 
 /// Longest time limit, in seconds: one week.
+#[doc(alias = "limit")]
 const DEADLINE_MAX_S: u64 = 7 * 24 * 60 * 60;
 
 impl FromStr for Deadline {

@@ -29,6 +29,7 @@ use crate::variables::Variables;
 const SCHEMA: &str = "artoo.doctor/0";
 
 /// Minimum free disk space; enough for a file of the audit log and the memory's journal.
+#[doc(alias = "limit")]
 const FREE_MIN_BYTES: u64 = 64 * 1024 * 1024;
 
 /// Time limit for listing an endpoint's models.

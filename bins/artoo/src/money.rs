@@ -12,6 +12,7 @@ pub(crate) struct Dollars {
 }
 
 /// Largest accepted amount, in dollars.
+#[doc(alias = "limit")]
 const DOLLARS_MAX: f64 = 1_000_000.0;
 
 /// Millionths in a dollar.

@@ -26,6 +26,7 @@ const THREADS: usize = 2;
 const WAITING_THREADS: usize = 32;
 
 /// Maximum number of bytes read from a pipe as a request.
+#[doc(alias = "limit")]
 const PIPED_MAX_BYTES: u64 = 1_024 * 1_024;
 
 /// Warning that standard input was not read.

@@ -12,6 +12,7 @@ use crate::sanitize::sanitized;
 
 /// Longest text stored of one field, in characters. A tool's output is cut to 4,000 for the model; half of that is enough
 /// to recognise it.
+#[doc(alias = "limit")]
 pub const TEXT_MAX_CHARS: usize = 2_000;
 
 /// Longest text stored of one field if the event would otherwise be too long.

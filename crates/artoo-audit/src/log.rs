@@ -18,6 +18,7 @@ use crate::window::LogHead;
 
 /// Size at which the log continues in a new file and the full one is compressed. Every start verifies the whole file, so
 /// it must stay small; about six requests fit, and compressed they take a tenth.
+#[doc(alias = "limit")]
 pub const SEGMENT_MAX_BYTES: u64 = 192 * 1024;
 
 /// File permissions: only the owner may read the log.

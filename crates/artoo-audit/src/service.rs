@@ -17,6 +17,7 @@ use files::Files;
 use worker::Worker;
 
 /// Interval between reports: the five minutes of the specification.
+#[doc(alias = "limit")]
 pub const REPORT_EVERY: Duration = Duration::from_secs(5 * 60);
 
 /// Longest time the user waits for a report: the three seconds of the specification.

@@ -10,6 +10,7 @@ use crate::refusal::Refusal;
 use crate::tap::TapEvent;
 
 /// Maximum number of messages of one task. Four rounds of 32 subtasks with three attempts each need about 2,000.
+#[doc(alias = "limit")]
 pub const TASK_MESSAGES_MAX: usize = 10_000;
 
 /// Messages allowed beyond [`TASK_MESSAGES_MAX`] for the kinds that end a task, so that every task ends with its result.

@@ -9,6 +9,7 @@ use crate::remote::{RemoteConfig, shown_url};
 use crate::whole_file;
 
 /// Validity of a probe: servers are updated, and models are replaced under their names.
+#[doc(alias = "limit")]
 const FRESH_FOR_S: i64 = 30 * 24 * 60 * 60;
 
 /// Maximum number of endpoints stored; the oldest is removed first.

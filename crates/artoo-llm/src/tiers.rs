@@ -14,6 +14,7 @@ use crate::observe::{Caller, Observer, Step};
 const TASKS_REMEMBERED: usize = 1_024;
 
 /// Time for which a failed model is skipped while another can answer.
+#[doc(alias = "limit")]
 const REST: Duration = Duration::from_secs(30);
 
 /// Two ranked lists of models, best first: `brain` for R1, R2 and R4b, `hands` for R3 and R4a. The first of a list

@@ -6,12 +6,15 @@ use std::time::Duration;
 
 /// Tokens of context where none are asked for: the roles' longest prompts with their replies fit, and a model of a few
 /// billion parameters still fits an ordinary machine's memory with it.
+#[doc(alias = "limit")]
 pub(crate) const CONTEXT_TOKENS: u32 = 16_384;
 
 /// How long one call may take, waiting for its turn apart: a slow machine writes the longest reply within it.
+#[doc(alias = "limit")]
 const TOTAL_DEADLINE: Duration = Duration::from_secs(600);
 
 /// Threads that compute where none are asked for, at most: beyond it memory is what a reply waits for.
+#[doc(alias = "limit")]
 const THREADS_MAX: u32 = 4;
 
 /// Memory for the states of evaluated beginnings, in bytes: one of every role's, with a model of a few billion

@@ -32,6 +32,7 @@ pub use process::Process;
 pub use verify::{Verification, verify};
 
 /// Maximum number of entries walked in one evaluation; a larger tree is reported as not verified.
+#[doc(alias = "limit")]
 pub const MAX_ENTRIES: usize = 5_000_000;
 
 /// Why a query can't be evaluated.

@@ -27,12 +27,15 @@ use crate::lex::{Token, lex};
 use crate::suggest;
 
 /// Maximum length of a request, in bytes.
+#[doc(alias = "limit")]
 const MAX_BYTES: usize = 2_000;
 
 /// Maximum number of tokens of a request; the chart's work grows with its cube.
+#[doc(alias = "limit")]
 const MAX_TOKENS: usize = 48;
 
 /// Maximum number of earlier requests that are parsed again.
+#[doc(alias = "limit")]
 const MAX_TURNS: usize = 5;
 
 /// A request that was understood completely.

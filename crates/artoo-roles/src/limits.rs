@@ -1,20 +1,26 @@
 //! Every bound of the roles on one page, each with its reason.
 
 /// The longest request taken, in bytes: a long letter with attachments pasted in, far from a model's window.
+#[doc(alias = "limit")]
 pub const REQUEST_MAX_BYTES: usize = 64 * 1024;
 /// Turns of the session a request resolves against (the spec's last five).
 pub const SESSION_TURNS: usize = 5;
 /// Rounds of questions R1 may ask (decision D11).
+#[doc(alias = "limit")]
 pub const CLARIFICATION_ROUNDS: u32 = 2;
 /// Subtasks of one plan: one for each of a few dozen files; a longer plan was not thought through.
+#[doc(alias = "limit")]
 pub const SUBTASKS_MAX: usize = 64;
 /// Criteria of one subtask or task: more means one assertion was split into words.
 pub const CRITERIA_MAX: usize = 16;
 /// Drafts R2 may write in one round before R7 is told: a first one and two that know the problems.
+#[doc(alias = "limit")]
 pub const PLAN_DRAFTS_MAX: u32 = 3;
 /// The fast loop's retries (the spec's `maxRetries`).
+#[doc(alias = "limit")]
 pub const RETRIES_MAX: u32 = 2;
 /// Tool calls of one attempt: an endless loop ends here (fault L34).
+#[doc(alias = "limit")]
 pub const CALLS_PER_ATTEMPT: u32 = 8;
 /// Model replies of one attempt that led to no new call, before the attempt counts as failed.
 pub const IDLE_REPLIES_MAX: u32 = 2;
@@ -23,12 +29,15 @@ pub const CALLS_PER_REPLY: usize = 4;
 /// How long R2 waits for memory before it plans without it: recall takes microseconds, so silence is a fault.
 pub const RECALL_WAIT_MS: u64 = 2_000;
 /// How long the dispatcher waits for one subtask: three attempts of eight calls with their model replies.
+#[doc(alias = "limit")]
 pub const SUBTASK_WAIT_MS: u64 = 600_000;
 /// A task's hard limit where the user set none (decision G20).
+#[doc(alias = "limit")]
 pub const HARD_LIMIT_MS: u64 = 30 * 60 * 1000;
 /// Characters of one earlier output passed on to the next group.
 pub const CONTEXT_OUTPUT_CHARS: usize = 4_000;
 /// Characters of one tool output shown to a model (the spec's `headTail(result, 4000)`).
+#[doc(alias = "limit")]
 pub const EVIDENCE_CHARS: usize = 4_000;
 /// Characters of a whole block of outside text in a prompt: a few evidence-sized pieces.
 pub const FENCE_CHARS: usize = 24_000;

@@ -10,6 +10,7 @@ use crate::evidence::EvidenceStore;
 use crate::undo::UndoConfig;
 
 /// Longest a single call may take; long enough for a walk over a large home folder on a slow disk.
+#[doc(alias = "limit")]
 pub const CALL_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// Between SIGTERM and SIGKILL; enough for a program to close its files.
@@ -19,15 +20,18 @@ pub const KILL_GRACE: Duration = Duration::from_secs(2);
 pub const EXIT_GRACE: Duration = Duration::from_millis(300);
 
 /// Characters of output that reach a model, head and tail together; the design's number.
+#[doc(alias = "limit")]
 pub const OUTPUT_MAX_CHARS: usize = 4000;
 
 /// Bytes of a program's output kept at each end; with two ends and two streams at most 4 MB are held a call.
 pub const CAPTURE_END_BYTES: usize = 1024 * 1024;
 
 /// Largest file a command may write; far above what a person's documents are, and a full disk away from most disks' size.
+#[doc(alias = "limit")]
 pub const FILE_BYTES_MAX: u64 = 4 * 1024 * 1024 * 1024;
 
 /// Memory one process of a command may fill; enough to build large programs, not enough to starve the machine at once.
+#[doc(alias = "limit")]
 pub const MEMORY_BYTES_MAX: u64 = 4 * 1024 * 1024 * 1024;
 
 /// Addresses one process of a command may reserve; runtimes reserve many times what they fill.
@@ -35,9 +39,11 @@ pub const ADDRESS_BYTES_MAX: u64 = 64 * 1024 * 1024 * 1024;
 
 /// Processes and threads of the user, all taken together, above which a command starts no more; a desktop has about a
 /// thousand. The kernel does not hold root to it.
+#[doc(alias = "limit")]
 pub const PROCESSES_MAX: u64 = 4096;
 
 /// Seconds of processor time of one process of a command; several times what a call lasts.
+#[doc(alias = "limit")]
 pub const CPU_SECONDS_MAX: u64 = 600;
 
 /// Where programs are looked for, in this order: folders only an administrator writes to come first.

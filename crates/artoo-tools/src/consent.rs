@@ -28,6 +28,7 @@ pub(crate) use survey::survey;
 pub(crate) use task::Tasks;
 
 /// How long a yes holds: long enough to start the call, too short to be found lying around.
+#[doc(alias = "limit")]
 pub const GRANT_LIFETIME: Duration = Duration::from_secs(300);
 
 /// Files larger than this are known by size, time and inode instead of content: hashing must not outlast patience.

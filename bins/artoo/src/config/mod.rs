@@ -18,6 +18,7 @@ pub(crate) use read::{ConfigProblem, key_in, load};
 const FILE: &str = "config.toml";
 
 /// Size limit of a file that holds a key.
+#[doc(alias = "limit")]
 const KEY_FILE_MAX_BYTES: u64 = 16 * 1024;
 
 /// How a setting's value is read.

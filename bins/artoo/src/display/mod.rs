@@ -11,6 +11,7 @@ pub(crate) mod writer;
 use artoo_proto::{KeptOutput, escape};
 
 /// Maximum number of lines of an answer on a terminal; of a longer one the beginning and the end are shown.
+#[doc(alias = "limit")]
 const SHOWN_MAX: usize = 1_000;
 
 /// Lines shown of the beginning, and of the end, of an answer that is too long.

@@ -10,6 +10,7 @@ use rustyline::history::{FileHistory, History as _};
 use rustyline::{Editor, Helper};
 
 /// Maximum number of stored inputs.
+#[doc(alias = "limit")]
 pub(super) const ENTRIES_MAX: usize = 1_000;
 
 /// Maximum length of a stored input, in bytes.

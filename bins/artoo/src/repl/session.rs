@@ -8,6 +8,7 @@ use artoo_roles::runtime::TaskOutcome;
 use crate::display::{Line, result};
 
 /// Number of turns that a request can refer to.
+#[doc(alias = "limit")]
 const TURNS_MAX: usize = 5;
 
 /// Maximum length of an answer stored with a turn.

@@ -27,6 +27,7 @@ use files::ModelFile;
 use find::Found;
 
 /// Time limit of the trial call; a model may have to be loaded from disk first.
+#[doc(alias = "limit")]
 const TRIAL_TIMEOUT: Duration = Duration::from_secs(120);
 
 /// The chosen kind of model.

@@ -14,6 +14,7 @@ use crate::stats::{LoadedStats, stats_path};
 use crate::window::AuditStats;
 
 /// Maximum number of processes that can write audit logs in one folder.
+#[doc(alias = "limit")]
 const LANES_MAX: u32 = 16;
 
 /// The open files of one process.

@@ -19,6 +19,7 @@ use crate::pool::Pool;
 use crate::whole_file::sync_folder;
 
 /// Maximum size of a model file: twice that of the largest open models at four bits a weight.
+#[doc(alias = "limit")]
 const FILE_MAX_BYTES: u64 = 1 << 40;
 
 /// Disk space that a download leaves free: without it the audit log, and with it every task, would stop.

@@ -15,22 +15,27 @@ use crate::wire::{KeyHeader, Protocol};
 use crate::{ConfigError, Secret};
 
 /// Default connect timeout: enough for a slow link and a TLS handshake.
+#[doc(alias = "limit")]
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Default wait for the first byte: a slow machine reads a long prompt for minutes and may have to load the model
 /// first.
+#[doc(alias = "limit")]
 const FIRST_BYTE_TIMEOUT: Duration = Duration::from_secs(180);
 
 /// Default wait between two pieces of a response.
+#[doc(alias = "limit")]
 const READ_IDLE_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// Default limit of a call with all its tries.
+#[doc(alias = "limit")]
 const TOTAL_DEADLINE: Duration = Duration::from_secs(300);
 
 /// Default maximum of a response body: four times the longest text that the reader accepts.
 const MAX_BODY_BYTES: usize = 4 << 20;
 
 /// Default number of concurrent calls at one endpoint: more than the subtasks of several plans.
+#[doc(alias = "limit")]
 const PARALLEL: usize = 128;
 
 /// Configuration of a client. `Debug` shows no key, and the URL without user and query.

@@ -9,6 +9,7 @@ use crate::wire::draft::Draft;
 
 /// Default context size to set: fits the longest prompts of the roles with their replies, and the memory of an
 /// ordinary machine with a model of a few billion parameters.
+#[doc(alias = "limit")]
 const CONTEXT_TOKENS: u64 = 16_384;
 
 impl Remote {

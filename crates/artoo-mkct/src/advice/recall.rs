@@ -18,6 +18,7 @@ use crate::{
 };
 
 /// Most rules and pieces of advice in one recall, so that they fit into a prompt.
+#[doc(alias = "limit")]
 pub const MAX_RECALL_ENTRIES: usize = 10;
 
 /// Most rules in one recall.

@@ -28,6 +28,7 @@ use crate::{
 };
 
 /// Most rules made in one run: each may be a paid call of a model.
+#[doc(alias = "limit")]
 const MAX_RULES_PER_DREAM: usize = 8;
 
 /// Time after which a failed rule is tried again: an hour.

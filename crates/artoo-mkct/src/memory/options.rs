@@ -9,21 +9,25 @@ use crate::{
 };
 
 /// Default of [`Options::max_queued_bytes`]: about 100,000 records.
+#[doc(alias = "limit")]
 pub const MAX_QUEUED_BYTES: usize = 64 * 1024 * 1024;
 
 /// Default of [`Options::keep_deleted_days`]: twice the half-life of a failure.
+#[doc(alias = "limit")]
 pub const KEEP_DELETED_DAYS: u32 = 30;
 
 /// Default of [`Options::snapshot_tail_bytes`]: a few milliseconds of replay.
 pub const SNAPSHOT_TAIL_BYTES: u64 = 1024 * 1024;
 
 /// Default of [`DreamTimes::every`].
+#[doc(alias = "limit")]
 pub const DREAM_EVERY: Duration = Duration::from_secs(5 * 60);
 
 /// Default of [`DreamTimes::settle`].
 pub const DREAM_SETTLE: Duration = Duration::from_secs(10);
 
 /// Default of [`Options::distil_timeout`]: enough for a slow model.
+#[doc(alias = "limit")]
 pub const DISTIL_TIMEOUT: Duration = Duration::from_secs(120);
 
 /// Settings of a memory; the defaults suit most programs.

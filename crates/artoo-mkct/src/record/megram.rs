@@ -13,6 +13,7 @@ use crate::record::{
 };
 
 /// Longest content of a record in bytes: several pages.
+#[doc(alias = "limit")]
 pub const MAX_CONTENT_BYTES: usize = 64 * 1024;
 
 /// Fastest decay per day: a half-life of a minute.

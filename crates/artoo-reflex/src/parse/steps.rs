@@ -11,6 +11,7 @@ use crate::lex::{Class, Token};
 use crate::lexicon::{Meaning, lexicon};
 
 /// Maximum number of steps of a request.
+#[doc(alias = "limit")]
 const MAX_STEPS: usize = 5;
 
 /// Maximum number of tokens between two steps (", and after that").

@@ -33,6 +33,7 @@ use crate::system::SystemConfig;
 /// Events a display may lag behind before it loses some.
 const EVENTS: usize = 1_024;
 /// Characters of a tool's output carried in messages: whole answers, not excerpts; prompts cut it further.
+#[doc(alias = "limit")]
 pub const OUTPUT_CHARS: usize = 200_000;
 
 /// Where undo is kept, in the data folder.

@@ -48,6 +48,7 @@ pub(crate) use template::render;
 pub(crate) use tool::{Custom, CustomCall};
 
 /// Maximum number of manifests read from one folder, so that their descriptions fit into a prompt.
+#[doc(alias = "limit")]
 const MANIFESTS_MAX: usize = 64;
 
 /// The usable manifests of a folder, sorted by file name, and the problems of the others. A missing folder has none.

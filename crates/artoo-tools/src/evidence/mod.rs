@@ -25,12 +25,15 @@ use pack::{Frame, Pack};
 pub(crate) use spill::Spill;
 
 /// Longest item. A longer stream keeps its beginning and its end, with a mark that says how many bytes are missing.
+#[doc(alias = "limit")]
 pub const ITEM_MAX_BYTES: u64 = 128 * 1024 * 1024;
 
 /// All packs together; the oldest go first.
+#[doc(alias = "limit")]
 pub const TOTAL_MAX_BYTES: u64 = 512 * 1024 * 1024;
 
 /// Days a pack is kept after its last item.
+#[doc(alias = "limit")]
 pub const KEPT_DAYS: u32 = 30;
 
 /// Size at which a day goes on in another pack: what goes is a small part of the whole.

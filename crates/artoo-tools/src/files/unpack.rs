@@ -17,6 +17,7 @@ use crate::undo::Act;
 use crate::{digest, open, paths};
 
 /// Bytes unpacked in one call; a small archive can claim to hold a full disk.
+#[doc(alias = "limit")]
 pub(super) const UNPACKED_MAX_BYTES: u64 = 4 * 1024 * 1024 * 1024;
 
 /// What an archive holds.

@@ -18,9 +18,11 @@ use crate::protect::Protected;
 use file::Locked;
 
 /// Rules kept at a time; a person who has more has lost sight of them.
+#[doc(alias = "limit")]
 const RULES_MAX: usize = 100;
 
 /// Longest life of a rule: what is forgotten by then should be asked about again.
+#[doc(alias = "limit")]
 pub const RULE_MAX_DAYS: u32 = 30;
 
 /// Folders one rule may name; more can't be taken in at a glance.

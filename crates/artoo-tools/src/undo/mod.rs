@@ -35,18 +35,22 @@ pub(crate) use journal::{Journal, Subject};
 pub use store::{Entry, Item, ItemOutcome, Report, UndoError, UndoStore};
 
 /// Bytes kept before one command: a large source tree fits, and copying it stays within a second or two.
+#[doc(alias = "limit")]
 pub const KEPT_MAX_BYTES: u64 = 512 * 1024 * 1024;
 
 /// Files and folders kept before one command.
+#[doc(alias = "limit")]
 pub const KEPT_MAX_ENTRIES: u64 = 20_000;
 
 /// Tasks whose changes can be brought back; the oldest goes first.
 pub const TASKS_MAX: usize = 50;
 
 /// Bytes of all that is kept, before the oldest task goes.
+#[doc(alias = "limit")]
 pub const JOURNAL_MAX_BYTES: u64 = 2 * 1024 * 1024 * 1024;
 
 /// Days after which a task's changes are no longer brought back: who has not missed a file in a month has let it go.
+#[doc(alias = "limit")]
 pub const DAYS_MAX: i64 = 30;
 
 /// Where the journal lies, and how much it keeps.

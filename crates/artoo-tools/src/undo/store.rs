@@ -22,6 +22,7 @@ use crate::trash;
 const WAIT: Duration = Duration::from_secs(2);
 
 /// Longest undo: every file may have to be copied on a slow disk.
+#[doc(alias = "limit")]
 const UNDO_TIMEOUT: Duration = Duration::from_secs(600);
 
 /// How entries of undos are called, with a number behind.

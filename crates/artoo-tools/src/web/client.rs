@@ -11,6 +11,7 @@ use rustls::{ClientConfig, RootCertStore, crypto::ring};
 use crate::web::reach::{CheckedResolver, Reach, Unreachable};
 
 /// Largest body read: a page of text is far smaller, and all of it is held in memory.
+#[doc(alias = "limit")]
 pub(crate) const BODY_MAX_BYTES: usize = 5 * 1024 * 1024;
 
 /// Hops followed: enough for http to https to www to the page itself.
@@ -20,6 +21,7 @@ const REDIRECTS_MAX: usize = 5;
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// One request and its answer; the call's own time may be shorter.
+#[doc(alias = "limit")]
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(20);
 
 /// Longest address: more than browsers' bars show, and short enough to be shown whole in a question.

@@ -1,4 +1,4 @@
-//! `docs/limits.md`: every named bound of the code with its reason, written from the code and compared with it.
+//! `docs/limits.md`: the bounds an operator meets, written from marked constants and compared with them.
 
 use std::fmt::Write as _;
 
@@ -6,6 +6,22 @@ use super::{files_ending, root};
 
 /// Set to 1, the page is written anew instead of compared.
 pub(super) const BLESS: &str = "ARTOO_BLESS";
+
+/// Stands above a constant that an operator meets: a refusal, a cut, a wait or a deletion has its value as cause.
+const MARK: &str = "#[doc(alias = \"limit\")]";
+
+/// Headings of the page by crate.
+const HEADINGS: [(&str, &str); 9] = [
+    ("artoo", "The program"),
+    ("artoo-audit", "Audit log"),
+    ("artoo-bus", "Messages"),
+    ("artoo-llm", "Models and model files"),
+    ("artoo-local", "A model file run by artoo"),
+    ("artoo-mkct", "Memory"),
+    ("artoo-reflex", "Requests read without a model"),
+    ("artoo-roles", "Tasks"),
+    ("artoo-tools", "Tools, approvals, evidence and undo"),
+];
 
 /// Kinds of constants that bound something.
 const BOUNDS: [&str; 7] = ["usize", "u8", "u32", "u64", "i64", "f64", "Duration"];
@@ -26,10 +42,15 @@ struct Bound {
 fn bounds(text: &str) -> Vec<Bound> {
     let mut bounds = Vec::new();
     let mut comment: Vec<&str> = Vec::new();
+    let mut is_marked = false;
     for line in text.lines() {
         // Only the top level: an associated constant is a value of its type, not a limit.
         if let Some(text) = line.strip_prefix("/// ") {
             comment.push(text);
+            continue;
+        }
+        if line == MARK {
+            is_marked = true;
             continue;
         }
         let public = ["pub(crate) ", "pub(super) ", "pub "];
@@ -39,12 +60,14 @@ fn bounds(text: &str) -> Vec<Bound> {
             && let Some((kind, value)) = rest.split_once(" = ")
             && BOUNDS.contains(&kind)
             && let Some(value) = value.split(';').next()
+            && is_marked
             && !comment.is_empty()
         {
             let value = worded(value);
             bounds.push(Bound { name: name.to_owned(), value, reason: comment.join(" ") });
         }
         comment.clear();
+        is_marked = false;
     }
     bounds
 }
@@ -61,10 +84,11 @@ fn worded(value: &str) -> String {
 fn page() -> String {
     let mut page = String::from(
         "# Limits\n\n\
-         Every named bound in the code, with the sentence that stands above it there. Written from the source by a test\n\
-         that fails when the two differ; to write it anew: `ARTOO_BLESS=1 cargo test -p artoo --test it limits`.\n\n\
-         The rule where a bound is reached: it is said. A queue counts what it loses, a reply that is too large is refused,\n\
-         a text that is cut says that something is missing.\n",
+         The bounds that you may meet: where artoo refuses, cuts, waits, or deletes. When a bound is reached, artoo says so:\n\
+         a queue counts what it drops, a reply that is too large is refused, a text that is cut says that something is\n\
+         missing. Bounds inside the program stand in its source beside their reasons.\n\n\
+         Written from constants marked `#[doc(alias = \"limit\")]` by\n\
+         `ARTOO_BLESS=1 cargo test -p artoo --test it limits`; a test fails when the two differ.\n",
     );
     let mut krate = String::new();
     for (path, text) in files_ending(&[".rs"]).into_iter().filter(|(path, _)| is_product(path)) {
@@ -75,7 +99,9 @@ fn page() -> String {
         let owner = path.split('/').nth(1).unwrap_or_default();
         if owner != krate {
             owner.clone_into(&mut krate);
-            let _ = write!(page, "\n## {krate}\n\n| bound | value | what for |\n|---|---|---|\n");
+            let heading = HEADINGS.iter().find(|(name, _)| *name == krate).map(|(_, heading)| *heading);
+            let heading = heading.unwrap_or_else(|| panic!("{krate} has no heading on the page of limits"));
+            let _ = write!(page, "\n## {heading}\n\n| bound | value | what for |\n|---|---|---|\n");
         }
         for Bound { name, value, reason } in bounds {
             let reason = reason.replace('|', "\\|");
@@ -99,8 +125,10 @@ fn the_page_of_limits_shows_the_code() {
 
 #[test]
 fn a_bound_is_read_with_its_reason() {
-    let text = "/// Why.\n/// More.\npub(crate) const A_MAX: usize = 1_000; // x\nconst B: usize = 2;\n\
-                /// C.\npub const C: &str = \"\";\n/// D.\nconst D: Duration = Duration::from_secs(5);";
+    let text = "/// Why.\n/// More.\n#[doc(alias = \"limit\")]\npub(crate) const A_MAX: usize = 1_000; // x\n\
+                #[doc(alias = \"limit\")]\nconst B: usize = 2;\n/// Unmarked.\nconst U: usize = 3;\n\
+                /// C.\n#[doc(alias = \"limit\")]\npub const C: &str = \"\";\n\
+                /// D.\n#[doc(alias = \"limit\")]\nconst D: Duration = Duration::from_secs(5);";
     let found: Vec<String> = bounds(text).iter().map(|b| format!("{}={} {}", b.name, b.value, b.reason)).collect();
     assert_eq!(found, ["A_MAX=1_000 Why. More.", "D=5 s D."]);
 }

@@ -11,6 +11,7 @@ use artoo_proto::escape;
 pub(super) use script::parse;
 
 /// Longest command that is proven, in bytes; longer ones are asked about, since nobody reads them either.
+#[doc(alias = "limit")]
 pub(super) const PROVABLE_MAX_BYTES: usize = 8192;
 
 /// Deepest nesting of groups, loops and substitutions that is proven; keeps the reader's own stack small.
