@@ -59,7 +59,6 @@ pub(crate) struct CommandLine {
 
 /// The subcommands.
 #[derive(Debug, Subcommand)]
-#[expect(clippy::enum_variant_names, reason = "a variant is a subcommand as it is typed: `check-command`")]
 pub(crate) enum Command {
     /// Takes the words after `--` as the task, whatever they are: artoo run -- doctor
     Run {
