@@ -27,7 +27,8 @@ pub(super) fn link(judge: &mut Judge<'_>, state: &State, arguments: &[Arg]) -> R
 /// `tee new`
 pub(super) fn tee(judge: &mut Judge<'_>, state: &State, arguments: &[Arg]) -> Result<Stream, Objection> {
     let parsed = options::parse(&TEE, arguments, Order::Any)?;
-    for file in parsed.operands.iter().filter(|file| !matches!(file.text(), Some("-" | "/dev/null"))) {
+    // GNU tee writes a file named `-`; it doesn't take it for standard output.
+    for file in parsed.operands.iter().filter(|file| file.text() != Some("/dev/null")) {
         judge.makes(state, file, New::File)?;
     }
     Ok(Stream::Text)
