@@ -80,8 +80,8 @@ fn what_compiles_another_language_is_asked_for_by_name() {
         manifests()[list].as_array().unwrap().iter().map(|id| id.as_str().unwrap()).collect()
     };
     let left_out = ids("workspace_members").difference(&ids("workspace_default_members")).copied().collect();
-    let local = packages().find(|package| name_of(package) == "artoo-local").unwrap();
-    same("crates outside a plain build", &left_out, &[local["id"].as_str().unwrap()].into());
+    let apart = packages().filter(|package| ["artoo-local", "artoo-bench"].contains(&name_of(package)));
+    same("crates outside a plain build", &left_out, &apart.map(|package| package["id"].as_str().unwrap()).collect());
     let binary = packages().find(|package| name_of(package) == "artoo").unwrap();
     let default = binary["features"]["default"].as_array().unwrap();
     assert!(!default.iter().any(|feature| feature == "local-llm"), "{default:?}");
@@ -121,4 +121,18 @@ fn without_its_runtime_artoo_roles_neither_waits_nor_reaches_out() {
     let whole = Tree::of(&roles);
     let whole = whole.names();
     assert!(whole.contains("tokio") && whole.contains("reqwest"), "the tree is not what it seems: {whole:?}");
+}
+
+#[test]
+fn cargo_run_starts_artoo() {
+    let members = manifests()["workspace_default_members"].as_array().unwrap();
+    let is_member = |package: &&Value| members.contains(&package["id"]);
+    let is_program = |target: &&Value| target["kind"].as_array().unwrap().iter().any(|kind| kind == "bin");
+    let programs: Vec<&str> = packages()
+        .filter(is_member)
+        .flat_map(|package| package["targets"].as_array().unwrap())
+        .filter(is_program)
+        .filter_map(|target| target["name"].as_str())
+        .collect();
+    assert_eq!(programs, ["artoo"], "with several programs, `cargo run` asks which one is meant");
 }
