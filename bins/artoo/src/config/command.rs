@@ -9,7 +9,7 @@ use std::time::Duration;
 use super::KEY_FILE_MAX_BYTES;
 use crate::terminal;
 
-/// Time limit of the command, long enough for a password manager to ask for something.
+/// Time limit of a command that prints a key; long enough for a password manager to ask its user for a password.
 const WITHIN: Duration = Duration::from_secs(60);
 
 /// Error of a command that should print a key. Its output is never included.
@@ -37,7 +37,7 @@ pub(crate) fn key_from(command: &str) -> Result<String, CommandProblem> {
         .map_err(CommandProblem::NotRun)?;
     let output = child.stdout.take();
     let (sender, written) = mpsc::channel();
-    // Reads until the command closes its output; one that never does is left to the system once it is killed.
+    // Reads until the command closes its output. If that never happens, this thread is abandoned after the kill.
     thread::spawn(move || {
         let mut text = String::new();
         let read = output.map(|output| output.take(KEY_FILE_MAX_BYTES).read_to_string(&mut text));

@@ -21,7 +21,7 @@ pub(crate) struct Chosen {
 }
 
 impl Chosen {
-    /// Checks that a recorded file is unchanged.
+    /// Checks that a recorded model file is unchanged; a file that is not recorded always passes.
     pub(crate) fn check_unchanged(&self) -> Result<(), FilesError> {
         self.model.as_ref().map_or(Ok(()), files::Model::check_unchanged)
     }
@@ -52,7 +52,7 @@ pub(crate) fn find(given: &str, settings: &Settings) -> Result<Chosen, Failure> 
     }
 }
 
-/// The model that runs a file. The file is loaded when the first request is made.
+/// Builds the model that runs a model file, given by name or path. The file is loaded at the first request.
 pub(super) fn build(
     given: &str,
     settings: &Settings,

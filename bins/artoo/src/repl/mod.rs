@@ -32,10 +32,10 @@ use session::Session;
 /// Number of intents shown by `/memory`.
 const INTENTS_SHOWN: usize = 10;
 
-/// Maximum length of an entry's last outcome in `/memory`.
+/// Maximum length of an intent's last outcome as shown by `/memory`, in characters.
 const OUTCOME_CHARS: usize = 160;
 
-/// Values of `TERM` without line editing.
+/// Values of the variable `TERM` for terminals on which lines can't be edited.
 const PLAIN_TERMINALS: [&str; 3] = ["dumb", "cons25", "emacs"];
 
 /// Runs the prompt until the user leaves. The outcome of tasks does not change the exit code.
@@ -45,7 +45,7 @@ pub(crate) async fn run(
     variables: &Variables,
     screen: &Screen,
 ) -> Result<Exit, Failure> {
-    // The first of all: the line editor has a handler of its own for Ctrl-C and afterwards puts back what it found.
+    // This must come first: the line editor installs its own Ctrl-C handler and afterwards restores the previous one.
     let mut signals = Signals::listen()?;
     let spending = Arc::clone(&models.spending);
     let system = task::system(settings, models, screen)?;
@@ -83,14 +83,14 @@ fn greeting(system: &System) -> Vec<Line> {
     lines
 }
 
-/// A running prompt.
+/// The running prompt, with what its tasks and commands use.
 struct Repl<'a> {
     settings: &'a Settings,
     system: &'a System,
     screen: &'a Screen,
     spending: &'a Spending,
     session: Session,
-    /// Whether Ctrl-C was typed last; a second one leaves.
+    /// Whether the last input was Ctrl-C; a second Ctrl-C on an empty line ends the prompt.
     was_interrupted: bool,
 }
 
@@ -121,14 +121,14 @@ impl Repl<'_> {
     }
 
     async fn task(&mut self, words: &str, prompt: &mut Prompt) -> Result<(), Failure> {
-        // Only what is pressed from here on is meant for this task.
+        // Only signals from here on are meant for this task.
         let mut signals = Signals::listen()?;
         let turns = self.session.turns();
         let performed =
             task::perform(self.system, self.settings, words, turns, &mut signals, self.screen, self.spending).await;
         let outcome = match performed {
             Ok(performed) => performed.outcome,
-            // What is left is for this prompt to say, not to end with: a shorter request may still be affordable.
+            // A limit that is too low is shown, but does not end the prompt: a shorter request may still be affordable.
             Err(failure) if failure.exit == Exit::Usage => {
                 self.screen.insist(&[Line::warning(failure.message)]);
                 return Ok(());
