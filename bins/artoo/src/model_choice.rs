@@ -13,9 +13,9 @@ use crate::variables::Variables;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct ModelChoice {
     pub(crate) kind: ModelKind,
-    /// What chose the first model, shown by `doctor`.
+    /// Which option or variable chose the first model, as text that `doctor` shows.
     pub(crate) why: &'static str,
-    /// The model that carries out and checks single steps, if another.
+    /// The model that carries out and checks single steps; `None` if the first model does.
     pub(crate) worker: Option<ModelKind>,
     /// Models that answer if the first can't, in order.
     pub(crate) fallback: Vec<ModelKind>,

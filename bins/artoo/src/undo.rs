@@ -17,13 +17,13 @@ use crate::settings::Settings;
 use crate::terminal;
 use crate::terminal::person::Person;
 
-/// Schema of the JSON output; not stable yet.
+/// Name of the schema of `artoo undo`'s JSON output, which is not stable yet.
 const SCHEMA: &str = "artoo.undo/0";
 
-/// Maximum number of paths listed.
+/// Maximum number of paths listed in the preview of an undo.
 const SHOWN_MAX: usize = 40;
 
-/// Maximum number of actions listed for an entry.
+/// Maximum number of a task's actions listed for an entry of the undo journal.
 const ACTS_MAX: usize = 5;
 
 /// Opens the undo journal of the data folder.
@@ -31,7 +31,7 @@ pub(crate) fn store(settings: &Settings) -> UndoStore {
     UndoStore::open(UndoConfig::new(settings.data_dir.join(UNDO)), &settings.environment)
 }
 
-/// Lists the entries, or undoes one.
+/// Runs `artoo undo`: lists the entries of the undo journal, or undoes the given or the last one.
 pub(crate) fn run(asked: &UndoOptions, settings: &Settings, screen: &Screen) -> Result<Exit, Failure> {
     let store = store(settings);
     if asked.list {
@@ -73,7 +73,7 @@ pub(crate) fn run(asked: &UndoOptions, settings: &Settings, screen: &Screen) -> 
     })
 }
 
-/// Asks for approval; denied if there is no terminal.
+/// Asks the user to approve the undo; denied if there is no terminal or the output is JSON.
 fn approves(settings: &Settings, screen: &Screen) -> bool {
     if settings.json || !terminal::is_there() {
         screen.insist(&[Line::warning("nothing was undone: there is nobody to ask; artoo undo --yes does it unasked")]);
@@ -90,7 +90,7 @@ fn is_whole(report: &Report) -> bool {
     report.not_undoable.is_empty() && !report.items.iter().any(is_left)
 }
 
-/// Preview of an undo.
+/// Lines that preview an undo: the task's actions, the paths to revert, and those that can't be reverted.
 fn before(entry: &Entry, preview: &Report) -> Vec<Line> {
     let mut lines = vec![Line::strong(format!("Undoing {} (last act {}):", entry.id, entry.at))];
     lines.extend(acts(entry));
@@ -135,7 +135,7 @@ fn capped(mut lines: Vec<Line>) -> Vec<Line> {
     lines
 }
 
-/// Shows the outcome of an undo.
+/// Shows the outcome of an undo as text or JSON; `is_done` is false if nothing was undone.
 fn show_outcome(entry: &Entry, report: &Report, is_done: bool, settings: &Settings, screen: &Screen) {
     if settings.json {
         screen.json(&json!({

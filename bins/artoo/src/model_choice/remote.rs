@@ -28,7 +28,8 @@ impl Place {
     }
 }
 
-/// The configuration of a remote model.
+/// Builds the configuration of a remote model's endpoint from the model's choice, its position and the variables; an
+/// error if the model is not remote.
 pub(crate) fn remote(kind: &ModelKind, place: Place, variables: &Variables) -> Result<RemoteConfig, Failure> {
     let ModelKind::Remote { protocol, name, base_url } = kind else {
         return Err(ConfigError::Missing { name: "an endpoint" }.into());
@@ -50,7 +51,7 @@ pub(crate) fn remote(kind: &ModelKind, place: Place, variables: &Variables) -> R
         }
         let not_unicode = |_| ConfigError::NotUnicode { name: wanted };
         let own = variables.text(wanted).map_err(not_unicode)?;
-        // The file knows one endpoint, under the names of the most usual protocol.
+        // The configuration file describes one endpoint, under the variable names of Chat Completions.
         let in_file = |usual: &'static str| variables.of_file(usual).filter(|_| place == Place::First);
         Ok(own.or_else(|| match wanted {
             wanted if wanted == names.model => in_file("OPENAI_MODEL"),
@@ -61,7 +62,7 @@ pub(crate) fn remote(kind: &ModelKind, place: Place, variables: &Variables) -> R
     };
     let mut config = RemoteConfig::from_variables(*protocol, lookup)?;
     if base_url.is_some() && own_key.is_none() && !is_origin_of_key(*protocol, &config.base_url, variables, place)? {
-        // The key that the environment holds is for another address.
+        // The key in the environment is for another URL.
         config.api_key = None;
     }
     config.context_tokens = variables.parsed("ARTOO_CONTEXT_TOKENS")?;

@@ -11,7 +11,7 @@ use artoo_llm::Protocol;
 pub(crate) enum ModelKind {
     /// The built-in parser; no language model.
     Reflex,
-    /// A model behind HTTP.
+    /// A model at an HTTP endpoint.
     Remote {
         protocol: Protocol,
         /// The endpoint's name for the model; by default from the protocol's variable.
@@ -24,7 +24,7 @@ pub(crate) enum ModelKind {
         /// A name as `artoo model list` shows it, or a path.
         model: String,
     },
-    /// Replies from a recording.
+    /// Replies replayed from a recording of earlier calls; no model is called.
     Cassette {
         /// Path of the recording.
         path: PathBuf,

@@ -17,10 +17,10 @@ use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::settings::{Settings, Variables};
 
-/// Name of the JSON output's schema, which is not stable yet.
+/// Name of the schema of `artoo model`'s JSON output, which is not stable yet.
 const SCHEMA: &str = "artoo.models/0";
 
-/// Maximum length of a text from a model file's metadata.
+/// Maximum length of a text shown from a model file's metadata, in characters.
 const METADATA_CHARS: usize = 60;
 
 /// Runs a subcommand of `artoo model`.
