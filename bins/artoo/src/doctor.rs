@@ -25,17 +25,17 @@ use crate::model_choice::{ModelKind, Place, remote};
 use crate::settings::Settings;
 use crate::variables::Variables;
 
-/// Schema of the JSON output; not stable yet.
+/// Name of the schema of `artoo doctor`'s JSON output, which is not stable yet.
 const SCHEMA: &str = "artoo.doctor/0";
 
-/// Minimum free disk space; enough for a file of the audit log and the memory's journal.
+/// Free disk space below which doctor warns, in bytes; enough for a file of the audit log and the memory's journal.
 #[doc(alias = "limit")]
 const FREE_MIN_BYTES: u64 = 64 * 1024 * 1024;
 
-/// Time limit for listing an endpoint's models.
+/// Time limit for listing an endpoint's models in doctor.
 const ENDPOINT_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Result of a check.
+/// Result of one of doctor's checks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 enum Status {
@@ -44,7 +44,7 @@ enum Status {
     Fail,
 }
 
-/// A check with its result.
+/// One of doctor's checks with its result, and a remedy if it did not pass.
 #[derive(Debug, Serialize)]
 struct Finding {
     name: &'static str,
@@ -67,7 +67,7 @@ impl Finding {
     }
 }
 
-/// Runs all checks and shows them. A model is called only with `--probe`. No key is shown.
+/// Runs all of doctor's checks and shows their results. A model is called only with `--probe`. No key is shown.
 pub(crate) async fn run(
     options: Options,
     with_probe: bool,
@@ -141,7 +141,7 @@ fn configuration(settings: &Settings, variables: &Variables) -> Vec<Finding> {
     findings
 }
 
-/// Warnings about disks that are almost full.
+/// Warnings if the disk of the data folder or of the workspace is almost full.
 fn space(settings: &Settings) -> Vec<Finding> {
     let places =
         [("data folder", settings.data_dir.as_path()), ("workspace", Path::new(&settings.environment.workspace))];
@@ -175,7 +175,7 @@ async fn endpoint(settings: &Settings, variables: &Variables) -> Option<Finding>
             format!("{url} answers and does not list {wanted} among its {} models", models.len()),
             "check the name: artoo setup shows what it lists",
         ),
-        // Not every endpoint has a list.
+        // Not every endpoint can list its models.
         Err(ModelFailure::Rejected { status, .. }) if status != 429 => {
             Finding::ok("endpoint", format!("{url} answers (it gives no list of models, status {status})"))
         }
@@ -262,7 +262,7 @@ fn tools(registry: &Registry) -> Vec<Finding> {
     findings
 }
 
-/// Checks that commands can be sandboxed.
+/// Checks whether commands can be sandboxed on this machine; only a warning if not.
 fn fence(registry: &Registry) -> Finding {
     let report = registry.fence_report();
     let detail = report.words.join("; ");

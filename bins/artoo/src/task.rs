@@ -24,7 +24,7 @@ use crate::spending::Spending;
 use crate::terminal::Terminal;
 use crate::undo;
 
-/// Interval at which long waits are checked.
+/// Interval at which fallbacks and long waits of a task are checked for display.
 const LOOK_EVERY: Duration = Duration::from_millis(250);
 
 /// Runs a request as a task and shows the result.
@@ -66,7 +66,8 @@ pub(crate) fn system(settings: &Settings, models: Models, screen: &Screen) -> Re
     Ok(builder.start()?)
 }
 
-/// Runs a task to its end. Shows the result as text; JSON is left to the caller.
+/// Runs a task to its end, after checking that the limits suffice. Shows the result as text; the caller shows it as
+/// JSON.
 pub(crate) async fn perform(
     system: &System,
     settings: &Settings,
@@ -83,7 +84,7 @@ pub(crate) async fn perform(
     watcher.started(settings, system, handle.task_id().as_str(), words);
     watcher.expects(expected.as_ref());
     let outcome = watch(&mut handle, signals, &mut watcher).await?;
-    // A question that was cancelled with its task still has to give the terminal back.
+    // Wait until a question that was cancelled with its task has restored the terminal.
     drop(screen.turn().await);
     spending.learn(&outcome.result);
     let task_id = &outcome.result.task_id;
@@ -120,7 +121,7 @@ async fn watch(
                 Progress::Event(event) if live::belongs_to_task(&event, &task_id) => watcher.event(&event),
                 Progress::Event(_) => {}
                 Progress::Ended(outcome) => {
-                    // What was said since the last look: a short task may end before the first.
+                    // Show what happened since the last tick: a short task may end before the first one.
                     watcher.waits();
                     return Ok((*outcome)?);
                 }
@@ -157,7 +158,7 @@ impl Watcher<'_> {
         }
     }
 
-    /// Shows the estimate: as JSON always, as text only with a price.
+    /// Shows the estimate of a task: as JSON always, as text only if every model has a price.
     fn expects(&self, expected: Option<&Estimate>) {
         let Some(expected) = expected else { return };
         if self.json {
@@ -175,7 +176,7 @@ impl Watcher<'_> {
         }
     }
 
-    /// Shows fallbacks and long waits.
+    /// Shows fallbacks and long waits since the last check.
     fn waits(&mut self) {
         let (remarks, told) = (self.monitor.remarks(), self.monitor.waits(Instant::now()));
         self.screen.tell(&remarks.iter().map(|remark| Line::warning(remark.as_str())).collect::<Vec<_>>());

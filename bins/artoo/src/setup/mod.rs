@@ -30,7 +30,7 @@ use find::Found;
 #[doc(alias = "limit")]
 const TRIAL_TIMEOUT: Duration = Duration::from_secs(120);
 
-/// The chosen kind of model.
+/// The kind of model that the user chose in setup.
 enum Choice {
     /// No language model.
     Reflex,
@@ -38,7 +38,7 @@ enum Choice {
     File(ModelName),
 }
 
-/// An entry of the first list.
+/// An entry of the list of models that setup offers first.
 enum Offer<'a> {
     Found(&'a Found),
     File(&'a ModelFile),
@@ -59,7 +59,7 @@ impl Offer<'_> {
     }
 }
 
-/// Runs setup. Nothing is written before the last approval.
+/// Runs `artoo setup`. The configuration file is written only after the last approval.
 pub(crate) async fn run(options: Options, variables: &Variables, screen: &Screen) -> Result<Exit, Failure> {
     if !terminal::is_there() {
         return Err(Failure::usage("setup asks questions, and there is no terminal")
@@ -68,7 +68,7 @@ pub(crate) async fn run(options: Options, variables: &Variables, screen: &Screen
     let person = Person { screen };
     screen.insist(&[Line::strong("Looking for models: keys in your environment, servers on this machine …")]);
     let found = find::look(variables).await;
-    // What is set wrongly so far is what this helps to put right; until then no file is offered.
+    // Setup also helps to correct invalid settings; while they are invalid, no model file is offered.
     let so_far = Settings::resolve(options, variables).ok();
     let settings = match choose(&person, so_far.as_ref(), variables, &found).await? {
         None => None,
@@ -85,7 +85,8 @@ pub(crate) async fn run(options: Options, variables: &Variables, screen: &Screen
     }
 }
 
-/// Asks for the model, tries the endpoint and returns the settings. Only a typed key is written, to a file of its own.
+/// Asks for the endpoint's model, tries the model and returns the settings; `None` if the user leaves. Only a typed key
+/// is written, to a file of its own.
 async fn of_endpoint(
     person: &Person<'_>,
     variables: &Variables,
