@@ -25,7 +25,7 @@ const TASK_LIMIT_MS: u64 = 120_000;
 /// Maximum number of task errors that are printed.
 pub(crate) const ERRORS_SHOWN: usize = 5;
 
-/// The result of a measurement.
+/// The result of a measurement: one JSON line, and the errors of failed tasks.
 pub(crate) struct Report {
     pub(crate) line: Value,
     /// Messages of the tasks that failed.
@@ -170,7 +170,7 @@ async fn ended(mut handle: artoo_roles::runtime::TaskHandle) -> Result<(), Strin
 /// The system's folder for temporary files that outlive a restart.
 const LASTING: &str = "/var/tmp";
 
-/// A temporary folder with a workspace and one file; deleted when dropped.
+/// A temporary folder for the bench's tasks, with a workspace and one file; deleted when dropped.
 struct Room {
     folder: PathBuf,
     file: PathBuf,
@@ -179,8 +179,8 @@ struct Room {
 
 impl Room {
     fn make() -> std::io::Result<Self> {
-        // With its data among the temporary files, artoo creates a folder for each command, which it does not for a
-        // user.
+        // artoo creates a private folder for each command among the temporary files. A user's data has no such
+        // neighbours, so the bench's data must not have them either.
         let lasting = Path::new(LASTING);
         let parent = if lasting.is_dir() { lasting.to_path_buf() } else { std::env::temp_dir() };
         let nanos = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.subsec_nanos());

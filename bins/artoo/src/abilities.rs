@@ -38,7 +38,7 @@ pub(crate) fn apply(book: &AbilityBook, config: &mut RemoteConfig, parallel_is_s
     Some(found)
 }
 
-/// Probes a model's endpoint and stores the results.
+/// Probes a model's endpoint with small requests, stores the results and returns them.
 pub(crate) async fn probe(remote: &Remote, data_dir: &Path) -> Result<Abilities, ModelFailure> {
     let Some(like) = question("What is 2 + 3?", "") else { return Err(ModelFailure::Cancelled) };
     let found = remote.probe(&like, now_s()).await?;

@@ -23,7 +23,7 @@ const SHOWN_EVERY: Duration = Duration::from_secs(5);
 /// Identifies a model call by its task and role; calls of the same role for subtasks of a task count as one.
 type Call = (TaskId, Role);
 
-/// A fallback: which model answered in place of which, and why.
+/// One use of a fallback model: the model `to` answered a role in place of `from`, and why.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Fallback {
     pub(crate) role: Role,
@@ -56,7 +56,8 @@ struct Wait {
 }
 
 impl CallMonitor {
-    /// Starts observing; `ARTOO_EXCHANGES` names a file for raw exchanges, readable by its owner only.
+    /// Creates the monitor; `ARTOO_EXCHANGES` names a file to which raw requests and replies are appended, readable by
+    /// its owner only.
     pub(crate) fn start(variables: &Variables) -> Result<Self, Failure> {
         let open = |path: PathBuf| {
             let opened = OpenOptions::new().create(true).append(true).mode(0o600).open(&path);

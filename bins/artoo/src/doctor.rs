@@ -191,7 +191,7 @@ fn home(settings: &Settings) -> Finding {
     Finding::fail("home", format!("{home} is no folder"), "set HOME to your home folder")
 }
 
-/// Checks that the workspace is writable, by creating a file.
+/// Checks that the workspace is writable, by creating and removing a file.
 fn workspace(path: &Path) -> Finding {
     let shown = path.display();
     let nearest = path.ancestors().find(|folder| folder.exists()).unwrap_or(path);
@@ -297,7 +297,7 @@ fn of_log(log: &Path) -> Finding {
     }
 }
 
-/// Checks the stores by starting the runtime on the real data folder and stopping it.
+/// Checks the memory and the audit log by starting the runtime on the real data folder and stopping it.
 async fn stores(settings: &Settings) -> Vec<Finding> {
     let builder = System::builder().environment(settings.environment.clone()).data_dir(settings.data_dir.clone());
     let shown = settings.data_dir.display();

@@ -96,7 +96,7 @@ impl Estimate {
         })
     }
 
-    /// Refuses a task that can't finish within what is left of the limits.
+    /// Checks the estimate against what is left of the run's limits; an error if the task can't finish within them.
     pub(crate) fn check(&self, spending: &Spending) -> Result<(), Failure> {
         let (left_tokens, left_cost) = left(spending);
         if let Some(left) = left_tokens.filter(|left| *left < self.needed_tokens) {

@@ -18,13 +18,13 @@ pub(crate) enum Exit {
     Partial = 3,
     /// The result was accepted, but code did not verify every criterion.
     Unchecked = 4,
-    /// The request was not understood.
+    /// artoo did not understand the request.
     NotUnderstood = 5,
     /// An action that the task needed was not approved.
     ConsentNeeded = 6,
     /// The model could not be called, or its replies could not be used.
     Model = 7,
-    /// The time limit was reached.
+    /// The task's time limit was reached.
     Deadline = 8,
     /// The task was not achieved, for any other reason.
     NotAchieved = 9,

@@ -59,7 +59,7 @@ impl Failure {
         Self::usage(message).caused_by(cause).with_remedy("a request is text in UTF-8")
     }
 
-    /// Appends the cause and its own causes to the message.
+    /// Appends the message of a cause, and those of its own causes, to the message.
     pub(crate) fn caused_by(mut self, cause: &(dyn Error + 'static)) -> Self {
         self.message = with_causes(self.message, cause);
         self
@@ -71,7 +71,7 @@ impl Failure {
     }
 }
 
-/// A text followed by an error and its causes; those that the text already holds are left out.
+/// A text followed by the messages of an error and its causes; messages that the text already holds are left out.
 fn with_causes(mut text: String, cause: &(dyn Error + 'static)) -> String {
     let mut next = Some(cause);
     while let Some(error) = next {

@@ -110,7 +110,7 @@ fn tiers(
     Ok((model, in_use))
 }
 
-/// A model that can be called, with its name and price.
+/// A model that can be called, with the description (name, price) used for its costs.
 struct Client {
     model: Arc<dyn Model>,
     info: ModelInUse,

@@ -62,7 +62,7 @@ impl ModelInUse {
     }
 }
 
-/// Which roles a model serves.
+/// The group of roles that a model serves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Tier {
     All,
@@ -103,7 +103,7 @@ pub(crate) struct Spending {
 }
 
 impl Spending {
-    /// The model that serves a role unless a fallback answers.
+    /// The model that serves a role unless a fallback answers; `None` if no language model is used.
     fn serving(&self, role: Role) -> Option<&ModelInUse> {
         self.models.iter().find(|model| model.tier.serves(role))
     }

@@ -25,11 +25,11 @@ const THREADS: usize = 2;
 /// Maximum number of threads for blocking work.
 const WAITING_THREADS: usize = 32;
 
-/// Maximum number of bytes read from a pipe as a request.
+/// Maximum number of bytes read from standard input as a request.
 #[doc(alias = "limit")]
 const PIPED_MAX_BYTES: u64 = 1_024 * 1_024;
 
-/// Warning that standard input was not read.
+/// Warning that standard input was not read, since the request was on the command line.
 const UNREAD: &str = "standard input was not read: a request on the command line is all there is; name a file instead";
 
 /// Short usage, shown for an empty request.
@@ -135,7 +135,7 @@ fn run(line: CommandLine, variables: &Variables, screen: &Screen) -> Result<Exit
     ended
 }
 
-/// Opens the prompt; options that need a request are refused.
+/// Runs the interactive prompt; options that need a request are refused.
 fn live(options: Options, variables: &Variables, screen: &Screen) -> Result<Exit, Failure> {
     let needs_request = [("--json", options.json), ("--estimate", options.estimate)];
     if let Some((option, _)) = needs_request.into_iter().find(|(_, is_given)| *is_given) {

@@ -27,7 +27,7 @@ use crate::undo;
 /// Interval at which fallbacks and long waits of a task are checked for display.
 const LOOK_EVERY: Duration = Duration::from_millis(250);
 
-/// Runs a request as a task and shows the result.
+/// Runs a request as a task, shows the result, and returns the exit code.
 pub(crate) async fn run(settings: &Settings, models: Models, words: &str, screen: &Screen) -> Result<Exit, Failure> {
     let mut signals = Signals::listen()?;
     let spending = Arc::clone(&models.spending);
@@ -52,7 +52,7 @@ pub(crate) async fn run(settings: &Settings, models: Models, words: &str, screen
     Ok(exit)
 }
 
-/// Starts the runtime; questions go to the terminal if there is one.
+/// Starts the runtime that runs tasks; questions go to the terminal if there is one, otherwise they are denied.
 pub(crate) fn system(settings: &Settings, models: Models, screen: &Screen) -> Result<System, Failure> {
     let builder = System::builder()
         .model(models)
@@ -100,7 +100,7 @@ pub(crate) async fn perform(
     Ok(EndedTask { outcome, spending })
 }
 
-/// The task's entry in the undo journal, if it can be read.
+/// The task's entry in the undo journal; `None` if there is none or it can't be read.
 fn changed(settings: &Settings, outcome: &TaskOutcome) -> Option<Entry> {
     undo::store(settings).find(outcome.result.task_id.as_str()).ok()
 }
@@ -187,12 +187,12 @@ impl Watcher<'_> {
     }
 }
 
-/// Lines about parts of the runtime that could not be used.
+/// Lines with the runtime's notes about parts that could not be used.
 pub(crate) fn noted(notes: &[String]) -> Vec<Line> {
     notes.iter().map(|note| Line::plain(format!("note: {note}"))).collect()
 }
 
-/// Lines about problems while closing, and the audit report.
+/// Lines about problems while closing the runtime, and the audit report.
 pub(crate) fn closing(close: &CloseReport) -> Vec<Line> {
     let mut lines: Vec<Line> =
         close.problems.iter().map(|problem| Line::warning(format!("problem: {problem}"))).collect();

@@ -112,7 +112,7 @@ fn acts(entry: &Entry) -> Vec<Line> {
     lines
 }
 
-/// Lines about paths that can't be reverted, with the reasons.
+/// Warnings about changes that an undo can't revert, with the reasons.
 fn left(report: &Report) -> Vec<Line> {
     let mut lines: Vec<Line> =
         report.not_undoable.iter().map(|reason| Line::warning(format!("not undoable: {reason}"))).collect();
@@ -197,7 +197,7 @@ fn of_item(item: &Item) -> Value {
     json!({"path": item.path, "action": item.action, "outcome": outcome, "reason": reason})
 }
 
-/// Records the undo in the audit log; a failure is only shown.
+/// Records a finished undo in the audit log; if that fails, only a warning is shown.
 fn note(entry: &Entry, report: &Report, settings: &Settings, screen: &Screen) {
     let count = |wanted: fn(&Item) -> bool| report.items.iter().filter(|item| wanted(item)).count() as u64;
     let note = Note::Undone {

@@ -17,7 +17,7 @@ pub(crate) struct Variables {
     all: BTreeMap<OsString, OsString>,
     /// The earlier name of each variable that was set under its earlier name, by its current name.
     earlier: BTreeMap<&'static str, &'static str>,
-    /// The setting and line of each variable set by the configuration file.
+    /// For each variable set by the configuration file, text that names the setting and its line.
     from_file: BTreeMap<&'static str, String>,
 }
 
@@ -46,7 +46,7 @@ impl Variables {
         self.from_file.insert(name, origin);
     }
 
-    /// The user's home folder.
+    /// The user's home folder, from `HOME` or the system; empty if unknown.
     pub(crate) fn home(&self) -> PathBuf {
         self.path("HOME").or_else(std::env::home_dir).unwrap_or_default()
     }

@@ -12,7 +12,7 @@ use crate::terminal;
 /// Time limit of a command that prints a key; long enough for a password manager to ask its user for a password.
 const WITHIN: Duration = Duration::from_secs(60);
 
-/// Error of a command that should print a key. Its output is never included.
+/// Error of a command that should print a key. The command's output is never included.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum CommandProblem {
     #[error("can't be run")]
@@ -25,8 +25,8 @@ pub(crate) enum CommandProblem {
     Nothing,
 }
 
-/// Runs `command` and returns its first line of output. Its standard error is shown on a terminal, since it may hold a
-/// question, and dropped elsewhere, since it may hold the key.
+/// Runs `command` in a shell and returns its first line of output, the key. On a terminal its standard error is shown,
+/// since it may ask a question; otherwise it is dropped, since it may hold the key.
 pub(crate) fn key_from(command: &str) -> Result<String, CommandProblem> {
     let mut child = Command::new("sh")
         .args(["-c", command])

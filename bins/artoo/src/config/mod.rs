@@ -25,9 +25,9 @@ const KEY_FILE_MAX_BYTES: u64 = 16 * 1024;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
     Text,
-    /// A path, absolute or below the home folder.
+    /// A path, absolute or beginning with `~/`.
     Path,
-    /// The name of a variable that holds a key.
+    /// The name of an environment variable that holds a key.
     KeyVariable,
     /// The path of a file that holds a key.
     KeyFile,
@@ -35,7 +35,7 @@ pub(crate) enum Kind {
     KeyCommand,
 }
 
-/// Declares the settings: name in the file, variable, kind and description.
+/// Declares the settings of the configuration file: name in the file, environment variable, kind and description.
 macro_rules! settings {
     ($($setting:ident $name:literal $variable:literal $kind:ident $meaning:literal,)*) => {
         /// A setting of the configuration file. If its environment variable is set, the variable wins over the file.

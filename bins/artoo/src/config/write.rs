@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use super::{Setting, load};
 use crate::failure::Failure;
 
-/// Settings that `artoo setup` replaces.
+/// Settings that `artoo setup` replaces in the configuration file.
 pub(crate) const OF_SETUP: [Setting; 6] = [
     Setting::Model,
     Setting::BaseUrl,

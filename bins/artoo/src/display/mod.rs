@@ -39,7 +39,7 @@ pub(crate) enum Style {
     Answer,
     /// Neither coloured nor emphasised.
     Plain,
-    /// Dimmed.
+    /// Dimmed: secondary information.
     Faint,
     /// Bold: a heading or a verdict.
     Strong,

@@ -27,7 +27,7 @@ fn rows_of(line: &str, columns: usize) -> Vec<String> {
     let margin = line.len() - start.len();
     let first = " ".repeat(margin);
     let next = " ".repeat((margin + 2).min(columns / 2));
-    // A word longer than a row is cut anywhere; all others keep together.
+    // A word longer than a row may be cut anywhere; other words are not cut.
     let room = columns - width(&next);
     let pieces = words(start).flat_map(|word| {
         let is_long = width(word) > room;
@@ -71,7 +71,7 @@ fn width(text: &str) -> usize {
     text.chars().map(|c| if c == '\t' { TAB_COLUMNS } else { c.width().unwrap_or(0) }).sum()
 }
 
-/// Splits a text into words and runs of spaces.
+/// Splits a text into words and the runs of spaces between them.
 fn words(text: &str) -> impl Iterator<Item = &str> {
     let mut rest = text;
     std::iter::from_fn(move || {

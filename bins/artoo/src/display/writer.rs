@@ -34,7 +34,7 @@ struct Streams {
     has_colour: bool,
     /// Lines held back until the open question or typed line ends; `None` if neither is open.
     held: Option<Vec<Line>>,
-    /// First error of writing to standard output.
+    /// The first error of writing to standard output, if any.
     unwritten: Option<io::Error>,
 }
 
@@ -124,7 +124,7 @@ impl Screen {
         }
         let mut streams = self.lock();
         let columns = Stream::Err.columns().unwrap_or(STATUS_MAX_CHARS).min(STATUS_MAX_CHARS).saturating_sub(1);
-        // Filled up with spaces, since not every terminal can clear a line.
+        // The line is padded with spaces, since not every terminal can clear a line.
         let row: String = escape::one_line(text).chars().chain(std::iter::repeat(' ')).take(columns).collect();
         streams.write(Stream::Err, &format!("\r{row}\r"));
     }
@@ -142,7 +142,7 @@ impl Screen {
         streams.hold();
     }
 
-    /// Holds lines back while a line is typed, until [`Self::answered`].
+    /// Holds output lines back while a line is typed at the prompt, until [`Self::answered`].
     pub(crate) fn hold(&self) {
         self.lock().hold();
     }

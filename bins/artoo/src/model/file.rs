@@ -16,7 +16,7 @@ pub(crate) const HAS_ENGINE: bool = cfg!(feature = "local-llm");
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Chosen {
     pub(crate) path: PathBuf,
-    /// The installed model at this path; `None` if the path is not recorded.
+    /// The installed model at the file's path; `None` if no installed model has that path.
     pub(crate) model: Option<files::Model>,
 }
 
@@ -79,7 +79,7 @@ fn engine(given: &str, _path: &Path, _variables: &Variables, _shared: &Shared) -
     Err(no_engine(given))
 }
 
-/// The error for a model file in a build without the engine.
+/// The error for a model file in a build that can't run model files.
 pub(crate) fn no_engine(model: &str) -> Failure {
     Failure::usage(format!("this build of artoo can't run model files, so {model} can't answer")).with_remedy(
         "build it with them (cargo build --release --features local-llm), or serve the file, with llama.cpp's server say, and give its address",

@@ -8,7 +8,7 @@ use crate::failure::Failure;
 use crate::money::Prices;
 use crate::variables::Variables;
 
-/// Position of a model in the choice; decides which key and URL are meant for it.
+/// Position of a model in the choice; decides which key and URL apply to the model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Place {
     /// The first model, which the configuration file's endpoint and key belong to.
@@ -18,7 +18,7 @@ pub(crate) enum Place {
 }
 
 impl Place {
-    /// The variable with a key for this position only.
+    /// The environment variable with a key for this position only; `None` for the first model.
     fn key_variable(self) -> Option<&'static str> {
         match self {
             Self::First => None,
@@ -83,8 +83,8 @@ fn is_origin_of_key(protocol: Protocol, url: &str, variables: &Variables, place:
     Ok(artoo_llm::remote::same_origin(url, &home))
 }
 
-/// The setting `ARTOO_TOOL_CALLS`: use the endpoint's own tool calls always, never, or if a probe showed that they
-/// work.
+/// Reads `ARTOO_TOOL_CALLS`: whether to use the endpoint's native tool calls. `None` if not set: then they are used
+/// only if the endpoint doesn't support JSON schemas and native calls passed the probe.
 fn tool_calls(variables: &Variables) -> Result<Option<bool>, Failure> {
     match variables.text("ARTOO_TOOL_CALLS")?.as_deref() {
         None => Ok(None),

@@ -79,7 +79,7 @@ impl From<FilesError> for Failure {
     }
 }
 
-/// Formats a number of bytes, such as `2.50 GB`.
+/// Formats a number of bytes for people, such as `2.50 GB`.
 pub(crate) fn sized(bytes: u64) -> String {
     for (unit, size) in [("GB", 1_000_000_000), ("MB", 1_000_000), ("kB", 1_000)] {
         if bytes >= size {

@@ -21,7 +21,7 @@ use crate::signals::Signals;
 use crate::terminal;
 use crate::terminal::person::Person;
 
-/// Installs a model; asks before a download unless `--yes` is given.
+/// Runs `artoo model pull`: installs a model file; asks before a download unless `--yes` is given.
 pub(crate) async fn run(
     options: &PullOptions,
     settings: &Settings,
@@ -68,13 +68,13 @@ pub(crate) async fn run(
     Ok(Exit::Accepted)
 }
 
-/// A puller for the data folder, with the certificates of `SSL_CERT_FILE`.
+/// Creates the downloader of model files for the data folder, with the certificates of `SSL_CERT_FILE`.
 pub(super) fn puller(settings: &Settings, variables: &Variables) -> Result<Puller, Failure> {
     let ca_file = variables.text("SSL_CERT_FILE")?.map(PathBuf::from);
     Ok(Puller::new(ModelFolder::new(&settings.data_dir), ca_file, DownloadLimits::default()))
 }
 
-/// Records a local file that is used in place.
+/// Records a local model file, which is used in place.
 pub(super) async fn register(puller: &Puller, wanted: Wanted, screen: &Screen) -> Result<Model, Failure> {
     let registered = puller.register(wanted, clock::now(), Arc::new(ProgressLine::new(screen))).await;
     screen.status("");

@@ -31,7 +31,7 @@ impl Command {
 /// A line typed at the prompt, classified.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Said {
-    /// An empty line.
+    /// An empty or blank line.
     Nothing,
     /// A request to run as a task: the trimmed text.
     Task(String),

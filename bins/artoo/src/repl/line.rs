@@ -24,7 +24,7 @@ pub(super) struct LineHelper {
 }
 
 impl LineHelper {
-    /// Whether the line was empty when the editor returned.
+    /// Whether the typed line was empty when the line editor returned.
     pub(super) fn was_empty(&self) -> bool {
         self.is_empty.get()
     }
@@ -36,6 +36,7 @@ pub(super) fn meant(typed: &str) -> String {
     joined.chars().filter(|c| !c.is_control() || matches!(c, '\n' | '\t')).collect()
 }
 
+/// Whether a character other than a line break or tab could control the terminal or reorder text.
 fn is_hostile(c: char) -> bool {
     let mut bytes = [0; 4];
     let text: &str = c.encode_utf8(&mut bytes);

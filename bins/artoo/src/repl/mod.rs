@@ -29,7 +29,7 @@ use editor::{Prompt, Typed};
 use history::HistoryFile;
 use session::Session;
 
-/// Number of intents shown by `/memory`.
+/// Number of the newest remembered intents (kinds of request) that `/memory` shows.
 const INTENTS_SHOWN: usize = 10;
 
 /// Maximum length of an intent's last outcome as shown by `/memory`, in characters.
@@ -38,7 +38,7 @@ const OUTCOME_CHARS: usize = 160;
 /// Values of the variable `TERM` for terminals on which lines can't be edited.
 const PLAIN_TERMINALS: [&str; 3] = ["dumb", "cons25", "emacs"];
 
-/// Runs the prompt until the user leaves. The outcome of tasks does not change the exit code.
+/// Runs the interactive prompt until the user leaves. The outcome of tasks does not change the exit code.
 pub(crate) async fn run(
     settings: &Settings,
     models: Models,

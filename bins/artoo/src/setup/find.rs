@@ -172,12 +172,12 @@ mod tests {
     use super::{Found, likely_within, look_within};
     use crate::variables::Variables;
 
-    /// Far more than any machine needs: nothing here waits for silence.
+    /// A time limit that no machine reaches: no test waits for it to expire.
     const TIME: Duration = Duration::from_secs(30);
 
     const MODELS: &str = r#"{"data": [{"id": "m1"}, {"id": "m2"}], "version": "0.5.1"}"#;
 
-    /// A server that answers everything with this, once all that share its barrier have been asked.
+    /// A server that answers every request with `body`, once all servers that share its barrier have been asked.
     fn server(body: &'static str, others: &Arc<Barrier>) -> String {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap().to_string();
@@ -196,7 +196,7 @@ mod tests {
 
     #[tokio::test]
     async fn every_address_in_the_environment_is_looked_at_and_all_at_once() {
-        // Each answers only when the others have been asked too.
+        // Each server answers only when the others have been asked too.
         let barrier = Arc::new(Barrier::new(3));
         let [chat, anthropic, ollama] = [(); 3].map(|()| server(MODELS, &barrier));
         let variables = Variables::of(&[
@@ -216,7 +216,7 @@ mod tests {
         };
         let models = ["m1", "m2"];
         let groq = "https://api.groq.com/openai/v1".to_owned();
-        // What listens on this machine's usual ports is none of the test's.
+        // Servers on this machine's usual ports don't belong to the test.
         let known: Vec<Found> = found.into_iter().filter(|found| !found.name.ends_with("'s port")).collect();
         assert_eq!(
             known,

@@ -32,7 +32,7 @@ const TRIAL_TIMEOUT: Duration = Duration::from_secs(120);
 
 /// The kind of model that the user chose in setup.
 enum Choice {
-    /// No language model.
+    /// The built-in parser; no language model.
     Reflex,
     Endpoint(Endpoint),
     File(ModelName),

@@ -91,7 +91,7 @@ fn lines(request: &ConsentRequest) -> Vec<Line> {
     lines
 }
 
-/// Columns and rows of the terminal; unlimited if unknown.
+/// Number of columns and rows of the terminal; unlimited if unknown.
 fn size() -> (usize, usize) {
     let known = |number: u16| if number == 0 { usize::MAX } else { usize::from(number) };
     tcgetwinsize(io::stderr()).map_or((usize::MAX, usize::MAX), |size| (known(size.ws_col), known(size.ws_row)))
@@ -193,7 +193,7 @@ mod tests {
         assert!(first.text.starts_with("[lines 1 to 21 of 2"), "{first:?}");
         assert_eq!(pages(whole.clone(), 80, 1000).len(), 1);
         assert_eq!(pages(whole, usize::MAX, usize::MAX).len(), 1, "a terminal that does not know its size");
-        // One long line is cut into marked rows, none of which begins like a line of ours.
+        // One long line is cut into marked rows, none of which begins like one of artoo's own lines.
         let long = pages(lines(&request(&"y".repeat(5_000))), 80, 24);
         let rows: Vec<_> = long.iter().flatten().filter(|line| line.text.contains("yyy")).collect();
         assert!(rows.len() > 60 && rows.iter().all(|row| row.text.starts_with("  ")), "{rows:?}");

@@ -18,7 +18,7 @@ use crate::display::{Line, quoted};
 /// Maximum length of an answer that the user types, in bytes.
 const ANSWER_MAX_BYTES: usize = 4_096;
 
-/// Delay before a question, so that earlier events are shown first.
+/// Delay before a question to the user, so that earlier events are shown first.
 const SETTLE: Duration = Duration::from_millis(20);
 
 /// Interval at which standard input is checked for an answer.
@@ -35,7 +35,7 @@ impl Terminal {
         is_there().then(|| Self { screen: screen.clone() })
     }
 
-    /// Starts a series of questions; other questions wait until it ends.
+    /// Starts a series of questions to the user; questions of parallel subtasks wait until the series ends.
     async fn begin(&self) -> Conversation<'_> {
         // Parallel subtasks may ask at once.
         let turn = self.screen.turn().await;
@@ -45,7 +45,7 @@ impl Terminal {
     }
 }
 
-/// A series of questions; other output waits until it ends.
+/// A series of questions to the user; other questions wait until the series ends.
 struct Conversation<'a> {
     question: Question<'a>,
     _turn: tokio::sync::MutexGuard<'a, ()>,

@@ -15,7 +15,7 @@ const BRACKETED_PASTE_ON: &str = "\u{1b}[?2004h";
 /// Control sequence that turns the terminal's bracketed paste mode off.
 const BRACKETED_PASTE_OFF: &str = "\u{1b}[?2004l";
 
-/// The terminal's original modes, saved once.
+/// The terminal's original modes, saved once when echo is first turned off, to be restored at exit.
 static FOUND: OnceLock<Termios> = OnceLock::new();
 
 /// While this guard exists, the terminal does not echo typed characters; Ctrl-C still interrupts.
@@ -44,7 +44,7 @@ impl Drop for EchoOff {
     }
 }
 
-/// Turns bracketed paste on again after the line editor turned it off.
+/// Turns bracketed paste on again after the line editor or a question turned it off.
 pub(crate) fn enable_bracketed_paste(screen: &Screen) {
     if FOUND.get().is_some() {
         screen.control(BRACKETED_PASTE_ON);
