@@ -37,6 +37,7 @@ pub(crate) async fn task(client: Bare, plan: Plan) -> Result<(), String> {
     client.ask("You merge.", "Join the outputs").await.map(drop).ok_or_else(failed)
 }
 
+/// Runs a shell command and returns its standard output; empty if the command can't be run.
 fn output_of(text: &str) -> String {
     let mut command = Command::new("bash");
     let output = command.args(["-c", text]).stdin(Stdio::null()).output();

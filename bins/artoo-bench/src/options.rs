@@ -26,7 +26,7 @@ pub(crate) struct Options {
     pub(crate) tool: ToolKind,
 }
 
-/// The tool that each subtask of the bench calls: `shell`, or `read_file`, which starts no process.
+/// The tool that a subtask calls: `shell`, or `read_file`, which starts no process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum ToolKind {
     Proc,

@@ -92,6 +92,7 @@ pub(crate) async fn measure(bench: &Options) -> Result<Report, Box<dyn Error>> {
     Ok(Report { line, errors })
 }
 
+/// The bare program's part of the measurement, as JSON.
 fn bare_line(bare: &Measured, wall: Duration, used: &Used, tasks: f64) -> Value {
     json!({
         "ok": bare.errors.is_empty(),
@@ -144,6 +145,7 @@ where
     measured
 }
 
+/// Waits for a task's end; an error with the summary and the first failed call if the result is not accepted.
 async fn ended(mut handle: artoo_roles::runtime::TaskHandle) -> Result<(), String> {
     let mut first_failure = None;
     loop {

@@ -83,6 +83,7 @@ impl StandIn {
     }
 }
 
+/// The prepared reply of a validator: `count` criteria pass, citing this evidence.
 fn passed(count: usize, cites: Vec<String>) -> Value {
     let verdict = |number: usize| json!({"number": number, "verdict": "pass", "cites": cites, "evidence": "it is 1", "failure_class": null});
     json!({"verdicts": (1..=count).map(verdict).collect::<Vec<_>>(), "what_to_do": null})

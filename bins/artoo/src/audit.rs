@@ -69,6 +69,7 @@ fn stats(log: &Path) -> Option<AuditStats> {
     load_stats(&log.with_file_name(format!("audit_stats{lane}.json"))).ok()
 }
 
+/// A line with the counts of all tasks that an audit log covers.
 fn counted(stats: &AuditStats) -> Line {
     let (before, now) = (&stats.history, &stats.window.totals);
     Line::plain(format!(

@@ -91,6 +91,7 @@ pub(crate) async fn run(
     Ok(if failed { Exit::Usage } else { Exit::Accepted })
 }
 
+/// The only finding if the configuration or the settings are invalid.
 fn unusable(name: &'static str, failure: &Failure) -> Finding {
     let remedy = failure.remedy.unwrap_or("put that right first; everything else rests on it");
     Finding::fail(name, failure.message.as_str(), remedy)
@@ -148,6 +149,7 @@ fn space(settings: &Settings) -> Vec<Finding> {
     places.into_iter().filter_map(|(name, place)| room(name, place)).collect()
 }
 
+/// A warning if little space is free on the disk of a folder.
 fn room(name: &'static str, place: &Path) -> Option<Finding> {
     let there = place.ancestors().find(|folder| folder.exists())?;
     let found = rustix::fs::statvfs(there).ok()?;

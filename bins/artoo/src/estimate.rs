@@ -171,6 +171,7 @@ impl Estimate {
     }
 }
 
+/// The error for a limit, set by `option`, of which less is left than the task needs.
 fn too_low(option: &str, left: &str, needed: &str) -> Failure {
     Failure::usage(format!(
         "{option} leaves {left}, and to get to its end this task needs {needed} free: no call is made whose longest \
@@ -225,14 +226,17 @@ impl Totals {
     }
 }
 
+/// The fewest tokens that a call can take.
 fn least_usage(call: &CallSize) -> Usage {
     Usage { model_calls: 1, prompt_tokens: least_tokens(call.sent), completion_tokens: least_tokens(call.received) }
 }
 
+/// The tokens that a call usually takes.
 fn usual_usage(call: &CallSize) -> Usage {
     Usage { model_calls: 1, prompt_tokens: tokens_of(call.sent), completion_tokens: tokens_of(call.received) }
 }
 
+/// The cost of these tokens without the endpoint's cache, in millionths of a dollar.
 fn usual_cost(price: &Price, usage: Usage) -> u64 {
     price.of(usage, Cache::default())
 }

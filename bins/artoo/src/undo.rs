@@ -82,10 +82,12 @@ fn approves(settings: &Settings, screen: &Screen) -> bool {
     Person { screen }.approves("Bring this back?", false)
 }
 
+/// Whether a path's change could not be reverted, because of a conflict or because it is impossible.
 fn is_left(item: &Item) -> bool {
     matches!(item.outcome, ItemOutcome::Conflict { .. } | ItemOutcome::Impossible { .. })
 }
 
+/// Whether an undo reverts every change of its task.
 fn is_whole(report: &Report) -> bool {
     report.not_undoable.is_empty() && !report.items.iter().any(is_left)
 }
@@ -104,6 +106,7 @@ fn before(entry: &Entry, preview: &Report) -> Vec<Line> {
     lines
 }
 
+/// Lines with the first actions of a journal entry, and how many more there are.
 fn acts(entry: &Entry) -> Vec<Line> {
     let more = entry.acts.len().saturating_sub(ACTS_MAX);
     let named = entry.acts.iter().take(ACTS_MAX);
@@ -128,6 +131,7 @@ fn left(report: &Report) -> Vec<Line> {
     lines
 }
 
+/// Shortens a list of lines to the maximum number of listed paths; a last line says how many more there are.
 fn capped(mut lines: Vec<Line>) -> Vec<Line> {
     let more = lines.len().saturating_sub(SHOWN_MAX);
     lines.truncate(SHOWN_MAX);
@@ -187,6 +191,7 @@ fn list(store: &UndoStore, settings: &Settings, screen: &Screen) -> Result<Exit,
     Ok(Exit::Accepted)
 }
 
+/// A changed path with the outcome of its undo, as JSON.
 fn of_item(item: &Item) -> Value {
     let (outcome, reason) = match &item.outcome {
         ItemOutcome::Done => ("done", None),

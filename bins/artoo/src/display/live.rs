@@ -90,6 +90,7 @@ fn of_message(envelope: &Envelope) -> Vec<Line> {
     }
 }
 
+/// Progress lines for a plan: its round, and its subtasks by group with their tools.
 fn of_plan(plan: &Plan) -> Vec<Line> {
     let round = if plan.round == 0 { String::new() } else { format!(", round {}", plan.round + 1) };
     let mut lines = vec![line(&format!("plan{round}:"))];
@@ -105,6 +106,7 @@ fn of_plan(plan: &Plan) -> Vec<Line> {
     lines
 }
 
+/// Progress line for a directive to plan again: its round, the change of directive, and why.
 fn of_directive(directive: &PlanDirective) -> Line {
     let name = |value: serde_json::Result<serde_json::Value>| {
         value.ok().and_then(|value| value.as_str().map(str::to_owned)).unwrap_or_default()

@@ -53,6 +53,7 @@ pub(crate) fn render(result: &FinalResult, usage: &BTreeMap<Role, Usage>) -> Ren
     rendered
 }
 
+/// Renders a result whose criteria were all verified by code: the bare answer on standard output.
 fn accepted(result: &FinalResult) -> Rendered {
     let output = result.output.trim_end_matches('\n');
     let is_empty = output.is_empty();
@@ -67,6 +68,7 @@ fn accepted(result: &FinalResult) -> Rendered {
     }
 }
 
+/// Renders an accepted result that code did not fully verify: the output is quoted under `heading`.
 fn unchecked(result: &FinalResult, heading: &'static str, verdict: impl Into<String>) -> Rendered {
     let mut answer = vec![Line::strong(heading)];
     answer.extend(quoted(&result.output));
@@ -88,6 +90,7 @@ fn of_denied(action: &DeniedAction) -> String {
     format!("{} ({})", escape::one_line(&action.action), escape::one_line(&action.reason))
 }
 
+/// Renders a result with unmet criteria, or an abandoned task: the summary, the partial output, and what is missing.
 fn incomplete(result: &FinalResult) -> Rendered {
     let mut answer = vec![Line::strong(capitalised(&escape::one_line(&result.summary)))];
     let unmet = match &result.ending {

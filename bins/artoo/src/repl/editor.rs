@@ -89,6 +89,7 @@ impl Prompt {
         self.editor = None;
     }
 
+    /// Creates the line editor and loads the history; a history that can't be loaded is only a warning.
     fn open(&self) -> Result<Lines, ReadlineError> {
         // If standard output is redirected, the prompt is shown on the terminal all the same.
         let is_plain = io::stdout().is_terminal();

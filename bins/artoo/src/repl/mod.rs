@@ -73,6 +73,7 @@ pub(crate) async fn run(
     ended
 }
 
+/// The lines shown when the prompt starts: version, model and the runtime's notes.
 fn greeting(system: &System) -> Vec<Line> {
     let model = system.model_name();
     let mut lines = vec![Line::faint(format!(
@@ -95,6 +96,7 @@ struct Repl<'a> {
 }
 
 impl Repl<'_> {
+    /// Reads and handles lines until the user leaves or a signal other than Ctrl-C arrives.
     async fn live(mut self, mut prompt: Prompt, signals: &mut Signals) -> Result<Exit, Failure> {
         loop {
             let typed = tokio::select! {
@@ -160,6 +162,7 @@ impl Repl<'_> {
     }
 }
 
+/// The error for a line editor that fails.
 fn unusable(error: &ReadlineError) -> Failure {
     Failure::new(Exit::Internal, "the prompt can't go on")
         .caused_by(error)
@@ -178,11 +181,13 @@ fn help() -> Vec<Line> {
     lines
 }
 
+/// Lines about a mistyped line: the problem and what to type instead.
 fn of_slip(slip: &Slip) -> [Line; 2] {
     let (what, instead) = slip.problem_and_remedy();
     [Line::warning(escape::one_line(&what)), Line::plain(format!("  {}", escape::one_line(&instead)))]
 }
 
+/// Lines of `/memory`: the number of records, and the newest intents with what memory advises.
 fn of_memory(view: Option<&MemoryView>) -> Vec<Line> {
     let Some(view) = view else { return vec![Line::plain("memory is not kept in this run")] };
     let mut lines = vec![Line::plain(format!("records: {}", view.megrams))];

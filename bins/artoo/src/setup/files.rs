@@ -13,7 +13,9 @@ use crate::variables::Variables;
 
 /// A model file that setup offers: installed on this machine, or to be downloaded.
 pub(super) enum ModelFile {
+    /// A model file that is installed on this machine.
     Here(ModelName),
+    /// A model file of the catalog, suggested for this machine, that would be downloaded.
     ToFetch(&'static Entry),
 }
 

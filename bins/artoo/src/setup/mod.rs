@@ -114,6 +114,7 @@ async fn of_endpoint(
     Ok(Some(settings))
 }
 
+/// Says that no configuration was written; the exit code is that of a cancelled run.
 fn given_up(screen: &Screen) -> Exit {
     screen.insist(&[Line::plain("Nothing was written.")]);
     Exit::Cancelled
@@ -146,6 +147,7 @@ async fn choose(
     })
 }
 
+/// Shows the new configuration file, asks for approval, and writes the file with a backup of the old one.
 fn save(person: &Person<'_>, variables: &Variables, settings: BTreeMap<Setting, String>) -> Result<Exit, Failure> {
     let path = Place::of(variables).file();
     let decided: Vec<Setting> = write::OF_SETUP.into_iter().chain(settings.keys().copied()).collect();
@@ -166,6 +168,7 @@ fn save(person: &Person<'_>, variables: &Variables, settings: BTreeMap<Setting, 
     Ok(Exit::Accepted)
 }
 
+/// An example request that suits the configured model.
 fn example(settings: &BTreeMap<Setting, String>) -> &'static str {
     match settings.get(&Setting::Model).map(String::as_str) {
         Some("reflex") => "the five largest files in ~/Downloads",
