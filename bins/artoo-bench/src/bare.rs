@@ -1,19 +1,20 @@
-//! The same calls and processes without anything around them.
+//! The bare program that artoo is compared with: the same model calls and processes, and nothing else.
 
 use std::process::{Command, Stdio};
 
 use artoo_llm::bare::Bare;
 use tokio::task::{JoinSet, spawn_blocking};
 
-/// One task of the bare program.
+/// One task of the bare program: the number of steps and their command.
 #[derive(Debug, Clone)]
 pub(crate) struct Plan {
     pub(crate) n: u16,
-    /// What each step runs, where it runs anything.
+    /// The shell command that each step runs; `None` if the steps start no process.
     pub(crate) command: Option<String>,
 }
 
-/// Perceive, plan, in parallel a call, a process and a validation each, merge. What the endpoint says is not looked at.
+/// Runs one task of the bare program: perceive; plan; for each step in parallel a call, a process and a validation;
+/// merge. The content of the endpoint's replies is ignored.
 pub(crate) async fn task(client: Bare, plan: Plan) -> Result<(), String> {
     let failed = || "the bare program got no answer".to_owned();
     client.ask("You perceive.", "Run the steps").await.ok_or_else(failed)?;
@@ -36,6 +37,7 @@ pub(crate) async fn task(client: Bare, plan: Plan) -> Result<(), String> {
     client.ask("You merge.", "Join the outputs").await.map(drop).ok_or_else(failed)
 }
 
+/// Runs a shell command and returns its standard output; empty if the command can't be run.
 fn output_of(text: &str) -> String {
     let mut command = Command::new("bash");
     let output = command.args(["-c", text]).stdin(Stdio::null()).output();

@@ -14,13 +14,13 @@ use clap::Parser as _;
 
 use options::Options;
 
-/// Threads of the runtime, as in the program that is measured.
+/// Number of worker threads of the async runtime, as in artoo.
 const THREADS: usize = 2;
 
-/// Threads for blocking work, as in the program that is measured.
+/// Maximum number of threads for blocking work, as in artoo.
 const BLOCKING_THREADS: usize = 32;
 
-/// The exit code for tasks that ended otherwise than they should, as in the program that is measured.
+/// The exit code if a measured task failed, as in artoo.
 const NOT_ACHIEVED: u8 = 9;
 
 fn main() -> ExitCode {

@@ -1,12 +1,12 @@
-//! What this process and its children have used, as the kernel counts it.
+//! CPU time and memory that this process and its children have used, as the kernel counts them.
 
 use std::fs;
 use std::time::{Duration, Instant};
 
-/// The kernel's clock ticks a second, the same on every Linux machine that artoo runs on.
+/// The kernel's clock ticks per second, the same on every Linux machine that artoo runs on.
 const TICKS_PER_S: f64 = 100.0;
 
-/// CPU seconds.
+/// CPU time of this process and of its ended children, in seconds.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Used {
     pub(crate) own_s: f64,
@@ -14,10 +14,11 @@ pub(crate) struct Used {
 }
 
 impl Used {
-    /// Up to now; zero where the kernel does not tell.
+    /// The CPU time used so far; zero if `/proc` can't be read.
     pub(crate) fn now() -> Self {
         let stat = fs::read_to_string("/proc/self/stat").unwrap_or_default();
-        // Fields are counted behind the name, which may hold anything; user and system time are the 14th and 15th.
+        // Fields are counted after the process name, which may hold any character; user and system time are the 14th
+        // and 15th.
         let fields: Vec<&str> =
             stat.rsplit_once(')').map(|(_, rest)| rest.split_whitespace().collect()).unwrap_or_default();
         let ticks = |place: usize| fields.get(place - 3).and_then(|field| field.parse::<f64>().ok()).unwrap_or(0.0);
@@ -33,14 +34,14 @@ impl Used {
     }
 }
 
-/// The most memory this process ever had resident, in KiB.
+/// Peak resident memory of this process, in KiB; 0 if unknown.
 pub(crate) fn peak_kb() -> u64 {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
     line.and_then(|rest| rest.split_whitespace().next()?.parse().ok()).unwrap_or(0)
 }
 
-/// When this process began, to a hundredth of a second; now where the kernel does not tell.
+/// When this process was started, to a hundredth of a second; the current time if `/proc` can't be read.
 pub(crate) fn started() -> Instant {
     let now = Instant::now();
     let age = || {

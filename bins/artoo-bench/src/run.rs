@@ -1,4 +1,4 @@
-//! One measurement: tasks against an endpoint, their time, CPU and memory, beside a bare program's.
+//! Measures the time, CPU time and memory of tasks against an endpoint, and those of a bare program for comparison.
 
 use std::error::Error;
 use std::os::unix::fs::DirBuilderExt;
@@ -19,20 +19,20 @@ use crate::process::Used;
 use crate::stand_in::{self, StandIn};
 use crate::{bare, process};
 
-/// Time limit of a measured task, in milliseconds; one that hangs counts as failed.
+/// Time limit of a measured task, in milliseconds; a task that exceeds the limit counts as failed.
 const TASK_LIMIT_MS: u64 = 120_000;
 
-/// Errors printed; a handful tells what is wrong.
+/// Maximum number of task errors that are printed.
 pub(crate) const ERRORS_SHOWN: usize = 5;
 
-/// The result of a measurement.
+/// The result of a measurement: one JSON line, and the errors of failed tasks.
 pub(crate) struct Report {
     pub(crate) line: Value,
-    /// Why tasks failed.
+    /// Messages of the tasks that failed.
     pub(crate) errors: Vec<String>,
 }
 
-/// Measures warm-up tasks, then tasks, then the bare program.
+/// Runs warm-up tasks, measures artoo's tasks, then does the same with the bare program.
 pub(crate) async fn measure(bench: &Options) -> Result<Report, Box<dyn Error>> {
     let mut config = RemoteConfig::new(Protocol::Chat, bench.base_url.clone(), "bench");
     config.api_key = std::env::var("OPENAI_API_KEY").ok().map(artoo_llm::Secret::new);
@@ -92,6 +92,7 @@ pub(crate) async fn measure(bench: &Options) -> Result<Report, Box<dyn Error>> {
     Ok(Report { line, errors })
 }
 
+/// The bare program's part of the measurement, as JSON.
 fn bare_line(bare: &Measured, wall: Duration, used: &Used, tasks: f64) -> Value {
     json!({
         "ok": bare.errors.is_empty(),
@@ -102,19 +103,19 @@ fn bare_line(bare: &Measured, wall: Duration, used: &Used, tasks: f64) -> Value 
     })
 }
 
-/// To a tenth of a millisecond, or of a thousandth.
+/// Rounds a number to four decimals.
 fn rounded(number: f64) -> f64 {
     (number * 10_000.0).round() / 10_000.0
 }
 
-/// What a number of tasks took together.
+/// The summed time of several tasks, and the errors of those that failed.
 #[derive(Default)]
 struct Measured {
     time: Duration,
     errors: Vec<String>,
 }
 
-/// Runs `count` tasks, `at_once` of them at a time.
+/// Runs `count` tasks, at most `at_once` at a time, and sums their time.
 async fn many<F>(count: u32, at_once: u32, task: impl Fn() -> F) -> Measured
 where
     F: Future<Output = Result<(), String>> + Send + 'static,
@@ -144,6 +145,7 @@ where
     measured
 }
 
+/// Waits for a task's end; an error with the summary and the first failed call if the result is not accepted.
 async fn ended(mut handle: artoo_roles::runtime::TaskHandle) -> Result<(), String> {
     let mut first_failure = None;
     loop {
@@ -167,10 +169,10 @@ async fn ended(mut handle: artoo_roles::runtime::TaskHandle) -> Result<(), Strin
     }
 }
 
-/// Where temporary files outlive a restart.
+/// The system's folder for temporary files that outlive a restart.
 const LASTING: &str = "/var/tmp";
 
-/// A temporary folder with a workspace and one file; deleted when dropped.
+/// A temporary folder for the bench's tasks, with a workspace and one file; deleted when dropped.
 struct Room {
     folder: PathBuf,
     file: PathBuf,
@@ -179,7 +181,8 @@ struct Room {
 
 impl Room {
     fn make() -> std::io::Result<Self> {
-        // Beside a user's data no folder is made for each command; beside what lies among the temporary files one is.
+        // artoo creates a private folder for each command among the temporary files. A user's data has no such
+        // neighbours, so the bench's data must not have them either.
         let lasting = Path::new(LASTING);
         let parent = if lasting.is_dir() { lasting.to_path_buf() } else { std::env::temp_dir() };
         let nanos = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.subsec_nanos());
@@ -203,7 +206,7 @@ impl Room {
 
 impl Drop for Room {
     fn drop(&mut self) {
-        // What can't be removed lies in the system's folder for such things.
+        // Files that can't be removed stay in the system's folder for temporary files.
         drop(std::fs::remove_dir_all(&self.folder));
     }
 }

@@ -1,4 +1,4 @@
-//! The model of a bench: asks the endpoint in earnest, and where its answer is no use to the role, stands in for it.
+//! The bench's model: calls the endpoint, and substitutes a prepared reply if the endpoint's reply can't be used.
 
 use std::path::Path;
 use std::sync::OnceLock;
@@ -12,23 +12,23 @@ use serde_json::{Value, json};
 
 use crate::options::ToolKind;
 
-/// What a subtask runs: a shell that becomes one program, which looks at something. One that only says something would
-/// be no evidence.
+/// The shell command that each subtask runs: one program that reads `file`. A command that only prints would not count
+/// as evidence.
 pub(crate) fn command(file: &Path) -> String {
     format!("cat {}", file.display())
 }
 
-/// Every call goes to the endpoint. What it answers is taken where it fits the role's schema and is of use; an endpoint
-/// that answers everything alike still makes every call cost what it costs.
+/// A model that sends every call to the endpoint and uses its reply if that fits the role's schema, otherwise a
+/// prepared one. So the real cost of a call is measured even with an endpoint that gives the same reply to every call.
 pub(crate) struct StandIn {
     remote: Remote,
     n: u16,
     tool: &'static str,
     input: Value,
     first_call: OnceLock<Instant>,
-    /// Answers of the endpoint's own that were taken.
+    /// Number of the endpoint's replies that were used.
     pub(crate) own: AtomicU64,
-    /// Answers that were stood in for.
+    /// Number of calls that got a prepared reply instead of the endpoint's.
     pub(crate) stood_in: AtomicU64,
 }
 
@@ -42,13 +42,13 @@ impl StandIn {
         Self { remote, n, tool, input, first_call: OnceLock::new(), own, stood_in }
     }
 
-    /// Milliseconds from then to the first call.
+    /// Milliseconds from `since` to the first model call; `None` if there was none.
     pub(crate) fn first_call_ms(&self, since: Instant) -> Option<f64> {
         let first = self.first_call.get()?;
         Some((first.saturating_duration_since(since).as_secs_f64() * 1000.0).round())
     }
 
-    /// What the role needs to go on.
+    /// The prepared reply to a call, with which the role can continue.
     fn answer(&self, request: &ModelRequest) -> Value {
         match &request.context {
             RoleContext::Perceive(context) => json!({
@@ -83,6 +83,7 @@ impl StandIn {
     }
 }
 
+/// The prepared reply of a validator: `count` criteria pass, citing this evidence.
 fn passed(count: usize, cites: Vec<String>) -> Value {
     let verdict = |number: usize| json!({"number": number, "verdict": "pass", "cites": cites, "evidence": "it is 1", "failure_class": null});
     json!({"verdicts": (1..=count).map(verdict).collect::<Vec<_>>(), "what_to_do": null})

@@ -9,25 +9,26 @@ use artoo_proto::{
 };
 use serde_json::json;
 
-/// Name of the file in the data folder.
+/// Name of the file in the data folder that stores the results of probing endpoints.
 const FILE: &str = "endpoints.json";
 
-/// Path of the file with the results, in a data folder.
+/// Path of the file that stores the results of probing endpoints, in a data folder.
 pub(crate) fn file(data_dir: &Path) -> PathBuf {
     data_dir.join(FILE)
 }
 
-/// Seconds since 1970.
+/// The current time in seconds since 1970.
 pub(crate) fn now_s() -> i64 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     i64::try_from(since.as_secs()).unwrap_or(i64::MAX)
 }
 
-/// Completes an endpoint's configuration with probed results; the user's settings win.
+/// Completes an endpoint's configuration with stored probe results, which it returns; the user's settings win. `None`
+/// if no recent results are stored.
 pub(crate) fn apply(book: &AbilityBook, config: &mut RemoteConfig, parallel_is_set: bool) -> Option<Abilities> {
     let found = book.fresh(config, now_s())?.clone();
     if let Some(parallel) = found.parallel.filter(|parallel| *parallel > 0 && !parallel_is_set) {
-        // More would wait at the endpoint, in silence that looks like none being there.
+        // Further calls would wait at the endpoint without a reply, as if the endpoint did not answer.
         config.parallel = parallel;
     }
     let is_set_by_call = config.protocol == artoo_llm::Protocol::Ollama;
@@ -37,7 +38,7 @@ pub(crate) fn apply(book: &AbilityBook, config: &mut RemoteConfig, parallel_is_s
     Some(found)
 }
 
-/// Probes a model's endpoint and stores the results.
+/// Probes a model's endpoint with small requests, stores the results and returns them.
 pub(crate) async fn probe(remote: &Remote, data_dir: &Path) -> Result<Abilities, ModelFailure> {
     let Some(like) = question("What is 2 + 3?", "") else { return Err(ModelFailure::Cancelled) };
     let found = remote.probe(&like, now_s()).await?;

@@ -13,10 +13,10 @@ use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::settings::Settings;
 
-/// Schema of the JSON output; not stable yet.
+/// Name of the schema of `artoo audit`'s JSON output, which is not stable yet.
 const SCHEMA: &str = "artoo.audit/0";
 
-/// Verifies every log of the data folder and shows the statistics stored beside it.
+/// Verifies every audit log of the data folder and shows the statistics stored beside each.
 pub(crate) fn run(settings: &Settings, screen: &Screen) -> Result<Exit, Failure> {
     let logs = logs(&settings.data_dir);
     let mut is_sound = true;
@@ -62,12 +62,14 @@ pub(crate) fn logs(data_dir: &Path) -> Vec<PathBuf> {
     logs
 }
 
-/// The statistics beside a log: `audit_stats.json` for `audit.jsonl`, `audit_stats-2.json` for `audit-2.jsonl`.
+/// Reads the statistics stored beside an audit log: `audit_stats.json` for `audit.jsonl`, `audit_stats-2.json` for
+/// `audit-2.jsonl`; `None` if they can't be read.
 fn stats(log: &Path) -> Option<AuditStats> {
     let lane = log.file_stem()?.to_str()?.strip_prefix("audit")?;
     load_stats(&log.with_file_name(format!("audit_stats{lane}.json"))).ok()
 }
 
+/// A line with the counts of all tasks that an audit log covers.
 fn counted(stats: &AuditStats) -> Line {
     let (before, now) = (&stats.history, &stats.window.totals);
     Line::plain(format!(

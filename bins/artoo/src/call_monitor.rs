@@ -14,16 +14,16 @@ use artoo_proto::{Role, TaskId};
 use crate::failure::Failure;
 use crate::variables::Variables;
 
-/// Maximum number of stored remarks; the oldest are dropped.
+/// Maximum number of stored fallbacks, and of stored remarks about them; the oldest are dropped.
 const REMARKS_MAX: usize = 64;
 
-/// Interval between lines about the same wait.
+/// Interval between progress lines about the same wait before a retry.
 const SHOWN_EVERY: Duration = Duration::from_secs(5);
 
-/// A task and a role; calls of its subtasks count as one.
+/// Identifies a model call by its task and role; calls of the same role for subtasks of a task count as one.
 type Call = (TaskId, Role);
 
-/// A fallback: which model answered in place of which, and why.
+/// One use of a fallback model: the model `to` answered a role in place of `from`, and why.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Fallback {
     pub(crate) role: Role,
@@ -32,11 +32,11 @@ pub(crate) struct Fallback {
     pub(crate) why: String,
 }
 
-/// Observes model calls for the display.
+/// Observes model calls: stores waits and fallbacks for the display, and writes raw exchanges to a file if requested.
 pub(crate) struct CallMonitor {
-    // Held for a look only, never across a wait.
+    // Locked briefly, never across an await.
     seen: Mutex<Seen>,
-    // Held for one line's write.
+    // Locked while one line is written.
     file: Option<Mutex<File>>,
 }
 
@@ -56,7 +56,8 @@ struct Wait {
 }
 
 impl CallMonitor {
-    /// Starts observing; `ARTOO_EXCHANGES` names a file for raw exchanges, readable by its owner only.
+    /// Creates the monitor; `ARTOO_EXCHANGES` names a file to which raw requests and replies are appended, readable by
+    /// its owner only.
     pub(crate) fn start(variables: &Variables) -> Result<Self, Failure> {
         let open = |path: PathBuf| {
             let opened = OpenOptions::new().create(true).append(true).mode(0o600).open(&path);
@@ -66,19 +67,19 @@ impl CallMonitor {
         Ok(Self { seen: Mutex::default(), file })
     }
 
-    /// Takes the remarks about fallbacks since the last call.
+    /// Returns and removes the remarks about fallbacks that were stored since they were last removed.
     pub(crate) fn remarks(&self) -> Vec<String> {
         self.seen.lock().unwrap_or_else(PoisonError::into_inner).remarks.drain(..).collect()
     }
 
-    /// Fallbacks in a task, oldest first.
+    /// The model fallbacks that happened in a task, oldest first.
     pub(crate) fn fallbacks(&self, task_id: &TaskId) -> Vec<Fallback> {
         let seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
         let of_task = seen.fell_back.iter().filter(|(of, _)| of == task_id);
         of_task.map(|(_, fell_back)| fell_back.clone()).collect()
     }
 
-    /// Lines about waits that began, or were last shown more than five seconds ago.
+    /// Progress lines about waits before a retry that were not shown yet, or not for five seconds.
     pub(crate) fn waits(&self, now: Instant) -> Vec<String> {
         let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
         let mut lines = Vec::new();

@@ -11,7 +11,7 @@ use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::settings::Settings;
 
-/// Classifies one command, or with `-` each line of standard input, a command as a JSON string.
+/// Classifies one command, or with `-` each line of standard input, which holds a command as a JSON string.
 pub(crate) fn run(command: &str, settings: &Settings, screen: &Screen) -> Result<Exit, Failure> {
     let guard = CommandGuard::new(settings.tools.clone());
     if command != "-" {
@@ -37,7 +37,7 @@ fn not_a_string(line: usize, error: &serde_json::Error) -> Failure {
 
 fn show(judged: &Classification, settings: &Settings, screen: &Screen) {
     if settings.json {
-        // A value of texts and a flag always has a JSON form.
+        // A struct of strings and a flag can always be serialised.
         screen.json(&serde_json::to_value(judged).unwrap_or_default());
         return;
     }

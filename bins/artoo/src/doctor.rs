@@ -25,17 +25,17 @@ use crate::model_choice::{ModelKind, Place, remote};
 use crate::settings::Settings;
 use crate::variables::Variables;
 
-/// Schema of the JSON output; not stable yet.
+/// Name of the schema of `artoo doctor`'s JSON output, which is not stable yet.
 const SCHEMA: &str = "artoo.doctor/0";
 
-/// Minimum free disk space; enough for a file of the audit log and the memory's journal.
+/// Free disk space below which doctor warns, in bytes; enough for a file of the audit log and the memory's journal.
 #[doc(alias = "limit")]
 const FREE_MIN_BYTES: u64 = 64 * 1024 * 1024;
 
-/// Time limit for listing an endpoint's models.
+/// Time limit for listing an endpoint's models in doctor.
 const ENDPOINT_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Result of a check.
+/// Result of one of doctor's checks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 enum Status {
@@ -44,7 +44,7 @@ enum Status {
     Fail,
 }
 
-/// A check with its result.
+/// One of doctor's checks with its result, and a remedy if it did not pass.
 #[derive(Debug, Serialize)]
 struct Finding {
     name: &'static str,
@@ -67,7 +67,7 @@ impl Finding {
     }
 }
 
-/// Runs all checks and shows them. A model is called only with `--probe`. No key is shown.
+/// Runs all of doctor's checks and shows their results. A model is called only with `--probe`. No key is shown.
 pub(crate) async fn run(
     options: Options,
     with_probe: bool,
@@ -91,6 +91,7 @@ pub(crate) async fn run(
     Ok(if failed { Exit::Usage } else { Exit::Accepted })
 }
 
+/// The only finding if the configuration or the settings are invalid.
 fn unusable(name: &'static str, failure: &Failure) -> Finding {
     let remedy = failure.remedy.unwrap_or("put that right first; everything else rests on it");
     Finding::fail(name, failure.message.as_str(), remedy)
@@ -141,13 +142,14 @@ fn configuration(settings: &Settings, variables: &Variables) -> Vec<Finding> {
     findings
 }
 
-/// Warnings about disks that are almost full.
+/// Warnings if the disk of the data folder or of the workspace is almost full.
 fn space(settings: &Settings) -> Vec<Finding> {
     let places =
         [("data folder", settings.data_dir.as_path()), ("workspace", Path::new(&settings.environment.workspace))];
     places.into_iter().filter_map(|(name, place)| room(name, place)).collect()
 }
 
+/// A warning if little space is free on the disk of a folder.
 fn room(name: &'static str, place: &Path) -> Option<Finding> {
     let there = place.ancestors().find(|folder| folder.exists())?;
     let found = rustix::fs::statvfs(there).ok()?;
@@ -175,7 +177,7 @@ async fn endpoint(settings: &Settings, variables: &Variables) -> Option<Finding>
             format!("{url} answers and does not list {wanted} among its {} models", models.len()),
             "check the name: artoo setup shows what it lists",
         ),
-        // Not every endpoint has a list.
+        // Not every endpoint can list its models.
         Err(ModelFailure::Rejected { status, .. }) if status != 429 => {
             Finding::ok("endpoint", format!("{url} answers (it gives no list of models, status {status})"))
         }
@@ -191,7 +193,7 @@ fn home(settings: &Settings) -> Finding {
     Finding::fail("home", format!("{home} is no folder"), "set HOME to your home folder")
 }
 
-/// Checks that the workspace is writable, by creating a file.
+/// Checks that the workspace is writable, by creating and removing a file.
 fn workspace(path: &Path) -> Finding {
     let shown = path.display();
     let nearest = path.ancestors().find(|folder| folder.exists()).unwrap_or(path);
@@ -262,7 +264,7 @@ fn tools(registry: &Registry) -> Vec<Finding> {
     findings
 }
 
-/// Checks that commands can be sandboxed.
+/// Checks whether commands can be sandboxed on this machine; only a warning if not.
 fn fence(registry: &Registry) -> Finding {
     let report = registry.fence_report();
     let detail = report.words.join("; ");
@@ -297,7 +299,7 @@ fn of_log(log: &Path) -> Finding {
     }
 }
 
-/// Checks the stores by starting the runtime on the real data folder and stopping it.
+/// Checks the memory and the audit log by starting the runtime on the real data folder and stopping it.
 async fn stores(settings: &Settings) -> Vec<Finding> {
     let builder = System::builder().environment(settings.environment.clone()).data_dir(settings.data_dir.clone());
     let shown = settings.data_dir.display();

@@ -1,4 +1,5 @@
-//! What a task will take, before a model is called: at least, likely, at most, and limits that are too low.
+//! Estimates what a task will take (at least, likely, at most) before a model is called, and refuses limits that are
+//! too low.
 
 use artoo_llm::ledger::{Cache, DollarsShown, Price};
 use artoo_llm::usage::{least_tokens, tokens_of};
@@ -14,37 +15,37 @@ use crate::failure::Failure;
 use crate::settings::Settings;
 use crate::spending::{CURRENCY, Spending, exact, grouped};
 
-/// Calls, tokens and cost of a task.
+/// Total calls, tokens and cost of a task or of some of its calls.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Totals {
     calls: u64,
     sent: u64,
     received: u64,
-    /// In millionths of a dollar; `None` if a price is not known.
+    /// Cost in millionths of a dollar; `None` if a price is not known.
     cost: Option<u64>,
 }
 
-/// What a task will take.
+/// Estimate of the calls, tokens and cost that a task will take.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Estimate {
     least: Totals,
     likely: Totals,
-    /// Number of tasks whose median `likely` is; `None` if the simplest task was assumed.
+    /// Number of earlier tasks of which `likely` is the median; `None` if a task of one step was assumed.
     learned_from: Option<usize>,
     max_calls: u64,
-    /// Limit on tokens, by the settings or the models' contexts.
+    /// The most tokens that the task can take, by the settings or the models' contexts; `None` if unlimited.
     max_tokens: Option<u64>,
-    /// Limit on the cost, by the settings or `max_tokens`.
+    /// The most that the task can cost in millionths of a dollar, by the settings or `max_tokens`; `None` if unlimited.
     max_cost: Option<u64>,
-    /// Tokens that must be free for the task to finish.
+    /// Tokens that must be left of the limit for the task to finish.
     needed_tokens: u64,
-    /// Money that must be free for the task to finish.
+    /// Millionths of a dollar that must be left of the limit for the task to finish; `None` if a price is not known.
     needed_cost: Option<u64>,
-    /// Models without a price.
+    /// Names of the models whose price is not known.
     unpriced: Vec<String>,
 }
 
-/// Shows the estimate of a task; no model is called.
+/// Runs `artoo --estimate`: shows the estimate of a task. No model is called.
 pub(crate) fn run(settings: &Settings, spending: &Spending, words: &str, screen: &Screen) -> Result<Exit, Failure> {
     let tools = Registry::detect(settings.tools.clone()).specs();
     let estimate = Estimate::of(settings, spending, &tools, words, &[]);
@@ -79,7 +80,7 @@ impl Estimate {
             needed.reduce(|one, other| (one.0.min(other.0), both(one.1, other.1, u64::min)))?;
         let learned = learned(spending);
         let assumed = || totals(&calls(&task, Course::Judged), spending, usual_usage, usual_cost);
-        // A request longer than those before takes at least what it takes.
+        // A request longer than earlier ones takes at least its own minimum.
         let likely = learned.map_or_else(assumed, |(known, _)| known.combine(least, u64::max));
         let (max_tokens, max_cost) = limits(spending);
         Some(Self {
@@ -95,7 +96,7 @@ impl Estimate {
         })
     }
 
-    /// Refuses a task that can't finish within what is left of the limits.
+    /// Checks the estimate against what is left of the run's limits; an error if the task can't finish within them.
     pub(crate) fn check(&self, spending: &Spending) -> Result<(), Failure> {
         let (left_tokens, left_cost) = left(spending);
         if let Some(left) = left_tokens.filter(|left| *left < self.needed_tokens) {
@@ -119,7 +120,7 @@ impl Estimate {
         self.unpriced.is_empty()
     }
 
-    /// One line before the task.
+    /// The estimate in one line, shown before the task runs.
     pub(crate) fn line(&self) -> String {
         let most = self
             .max_cost
@@ -127,7 +128,7 @@ impl Estimate {
         format!("estimate: likely {}, at least {}, {most}", self.likely.short(), self.least.short())
     }
 
-    /// Shown beside what was spent.
+    /// The estimate in a few words, shown beside what the task spent.
     pub(crate) fn beside(&self) -> String {
         format!("estimated: likely {}, at least {}", self.likely.short(), self.least.short())
     }
@@ -170,6 +171,7 @@ impl Estimate {
     }
 }
 
+/// The error for a limit, set by `option`, of which less is left than the task needs.
 fn too_low(option: &str, left: &str, needed: &str) -> Failure {
     Failure::usage(format!(
         "{option} leaves {left}, and to get to its end this task needs {needed} free: no call is made whose longest \
@@ -182,7 +184,7 @@ fn dollars(micro: u64) -> String {
     format!("${}", DollarsShown(micro))
 }
 
-/// A function of two costs; `None` if one is not known.
+/// Combines two costs by a function; `None` if either cost is not known.
 fn both(one: Option<u64>, other: Option<u64>, combine: fn(u64, u64) -> u64) -> Option<u64> {
     one.zip(other).map(|(one, other)| combine(one, other))
 }
@@ -224,19 +226,23 @@ impl Totals {
     }
 }
 
+/// The fewest tokens that a call can take.
 fn least_usage(call: &CallSize) -> Usage {
     Usage { model_calls: 1, prompt_tokens: least_tokens(call.sent), completion_tokens: least_tokens(call.received) }
 }
 
+/// The tokens that a call usually takes.
 fn usual_usage(call: &CallSize) -> Usage {
     Usage { model_calls: 1, prompt_tokens: tokens_of(call.sent), completion_tokens: tokens_of(call.received) }
 }
 
+/// The cost of these tokens without the endpoint's cache, in millionths of a dollar.
 fn usual_cost(price: &Price, usage: Usage) -> u64 {
     price.of(usage, Cache::default())
 }
 
-/// Sums the calls at the prices of the models that serve them.
+/// Sums the calls, their tokens (by `usage`) and their cost (by `cost`, at the price of the model that serves each
+/// call).
 fn totals(
     calls: &[CallSize],
     spending: &Spending,
@@ -250,8 +256,8 @@ fn totals(
     calls.iter().map(of_call).fold(Totals::NONE, |sum, call| sum.combine(call, u64::saturating_add))
 }
 
-/// Tokens and money that must be free: a call is made only if its longest reply can be paid for, after earlier calls have
-/// taken at least their least.
+/// Tokens and money (millionths of a dollar) that must be left of the limits for these calls to be made. A call is made
+/// only if its longest reply can be paid for; the calls before it are counted at their minimum.
 fn needed(calls: &[CallSize], spending: &Spending) -> (u64, Option<u64>) {
     let (mut tokens, mut cost) = (0, Some(0));
     for (number, call) in calls.iter().enumerate() {
@@ -264,7 +270,8 @@ fn needed(calls: &[CallSize], spending: &Spending) -> (u64, Option<u64>) {
     (tokens, cost)
 }
 
-/// The median of earlier tasks with these models, at today's prices, and their number; `None` if a model is new.
+/// The median of earlier tasks with these models at current prices, and the number of those tasks; `None` if a model
+/// has too few.
 fn learned(spending: &Spending) -> Option<(Totals, usize)> {
     let known: Vec<_> = spending.learned().into_iter().collect::<Option<_>>()?;
     let fewest = known.iter().map(|(tasks, _)| *tasks).min()?;
@@ -281,7 +288,7 @@ fn learned(spending: &Spending) -> Option<(Totals, usize)> {
     Some((sum.fold(Totals::NONE, |sum, model| sum.combine(model, u64::saturating_add)), fewest))
 }
 
-/// What is left of the limits on tokens and money.
+/// Tokens and money (millionths of a dollar) that are left of the run's limits; each `None` if not limited.
 fn left(spending: &Spending) -> (Option<u64>, Option<u64>) {
     let (budget, spent) = (spending.ledger.budget(), spending.ledger.total());
     let tokens = spent.usage.prompt_tokens + spent.usage.completion_tokens;
@@ -289,7 +296,8 @@ fn left(spending: &Spending) -> (Option<u64>, Option<u64>) {
     (tokens, budget.max_cost.map(|allowed| allowed.saturating_sub(spent.cost)))
 }
 
-/// Limits on tokens and money: those set, and those that follow from the models' contexts and prices.
+/// The most tokens and money (millionths of a dollar) that a task can take: what is left of the set limits, or less if
+/// the models' contexts and prices allow less; each `None` if unlimited.
 fn limits(spending: &Spending) -> (Option<u64>, Option<u64>) {
     let (left_tokens, left_cost) = left(spending);
     let contexts: Option<Vec<u64>> = spending.models.iter().map(|model| model.context_tokens).collect();

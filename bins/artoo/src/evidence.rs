@@ -12,13 +12,13 @@ use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::settings::Settings;
 
-/// Schema of the JSON output; not stable yet.
+/// Name of the schema of `artoo evidence`'s JSON output, which is not stable yet.
 const SCHEMA: &str = "artoo.evidence/0";
 
-/// Minimum length of a SHA-256 prefix that names an item.
+/// Minimum length of a SHA-256 prefix that selects a stored output, in characters.
 const PREFIX_MIN_CHARS: usize = 8;
 
-/// Lists the calls with stored output, or shows the output of one.
+/// Runs `artoo evidence`: lists the tool calls with stored output, or shows the output of one call.
 pub(crate) fn run(command: &EvidenceCommand, settings: &Settings, screen: &Screen) -> Result<Exit, Failure> {
     let store = EvidenceStore::new(&settings.data_dir);
     let failed = |error| Failure::from_error(Exit::Internal, &error);
@@ -64,7 +64,7 @@ pub(crate) fn run(command: &EvidenceCommand, settings: &Settings, screen: &Scree
     Ok(Exit::Accepted)
 }
 
-/// Calls with this id, or with an item whose SHA-256 begins with it.
+/// The tool calls with this evidence id, or with a stored output whose SHA-256 begins with `id`.
 fn named(calls: Vec<KeptCall>, id: &str) -> Vec<KeptCall> {
     let is_prefix = id.len() >= PREFIX_MIN_CHARS && id.bytes().all(|byte| byte.is_ascii_hexdigit());
     let has_item = |call: &KeptCall| call.kept.iter().any(|kept| kept.sha256.starts_with(id));

@@ -8,34 +8,34 @@ use artoo_proto::{AbandonReason, Basis, Ending, FinalResult, ModelFailure, Perce
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 pub(crate) enum Exit {
-    /// Accepted, and code decided every criterion; or a subcommand found nothing wrong.
+    /// The result was accepted and code verified every criterion; or a subcommand succeeded.
     Accepted = 0,
-    /// artoo itself failed, or its log is damaged.
+    /// artoo itself failed, or its audit log is damaged.
     Internal = 1,
-    /// The command line or the configuration can't be used.
+    /// The command line or the configuration is not valid.
     Usage = 2,
-    /// Delivered, with criteria named that are not met.
+    /// A result was delivered, but some criteria are not met; the output names them.
     Partial = 3,
-    /// Answered, and not all of it was checked by code.
+    /// The result was accepted, but code did not verify every criterion.
     Unchecked = 4,
-    /// The request was not understood.
+    /// artoo did not understand the request.
     NotUnderstood = 5,
-    /// An action that was needed was not allowed.
+    /// An action that the task needed was not approved.
     ConsentNeeded = 6,
-    /// The model can't be asked, or its replies can't be used.
+    /// The model could not be called, or its replies could not be used.
     Model = 7,
-    /// The time limit was reached.
+    /// The task's time limit was reached.
     Deadline = 8,
-    /// Not achieved, for any other reason.
+    /// The task was not achieved, for any other reason.
     NotAchieved = 9,
     /// Standard output could not be written.
     Unwritten = 10,
-    /// Cancelled, by Ctrl-C or a signal (128 + SIGINT).
+    /// The task was cancelled by Ctrl-C or another signal (128 + SIGINT).
     Cancelled = 130,
 }
 
 impl Exit {
-    /// The code as a number.
+    /// The exit code as a number.
     pub(crate) fn code(self) -> u8 {
         self as u8
     }

@@ -14,52 +14,52 @@ use crate::exit::Exit;
 pub(crate) struct Failure {
     /// The error with its causes, in one line.
     pub(crate) message: String,
-    /// The exit code it leads to.
+    /// The exit code that the error leads to.
     pub(crate) exit: Exit,
-    /// What the user can do, where the message does not say it.
+    /// What the user can do about the error; `None` if there is nothing to add to the message.
     pub(crate) remedy: Option<&'static str>,
 }
 
 impl Failure {
-    /// An error with this exit code.
+    /// An error with this exit code and message, without a remedy.
     pub(crate) fn new(exit: Exit, message: impl Into<String>) -> Self {
         Self { message: message.into(), exit, remedy: None }
     }
 
-    /// A mistake on the command line, in the configuration or in what they name.
+    /// An error in the command line, in the configuration, or in a file or value that they name; exit code 2.
     pub(crate) fn usage(message: impl Into<String>) -> Self {
         Self::new(Exit::Usage, message)
     }
 
-    /// A library's error with its causes.
+    /// An error with this exit code from a library's error; the causes are appended to the message.
     pub(crate) fn from_error(exit: Exit, error: &dyn Error) -> Self {
         let text = error.to_string();
         Self { message: error.source().map_or(text.clone(), |cause| with_causes(text, cause)), exit, remedy: None }
     }
 
-    /// A variable or a line of the configuration file that is not valid.
+    /// The error for a variable, or a line of the configuration file, that is not valid.
     pub(crate) fn variable(name: impl Display, problem: impl Display) -> Self {
         Self::usage(format!("{name} can't be used: {problem}"))
     }
 
-    /// A file that can't be written.
+    /// The error for a file that can't be written.
     pub(crate) fn not_written(path: &Path, cause: &io::Error) -> Self {
         let message = format!("{} can't be written", path.display());
         Self::usage(message).caused_by(cause).with_remedy("make that folder one you can write to")
     }
 
-    /// A thread, the async runtime or a signal handler that the system refused.
+    /// The error for a thread, the async runtime or a signal handler that the operating system refused.
     pub(crate) fn system(cause: &io::Error) -> Self {
         Self::new(Exit::Internal, "the system refused a thread or a signal handler").caused_by(cause)
     }
 
-    /// Standard input that can't be read as text.
+    /// The error for standard input that can't be read as text.
     pub(crate) fn unreadable_input(cause: &io::Error) -> Self {
         let message = "the request can't be read from standard input";
         Self::usage(message).caused_by(cause).with_remedy("a request is text in UTF-8")
     }
 
-    /// Appends the cause and its own causes to the message.
+    /// Appends the message of a cause, and those of its own causes, to the message.
     pub(crate) fn caused_by(mut self, cause: &(dyn Error + 'static)) -> Self {
         self.message = with_causes(self.message, cause);
         self
@@ -71,7 +71,7 @@ impl Failure {
     }
 }
 
-/// A text followed by an error and its causes; those that the text already holds are left out.
+/// A text followed by the messages of an error and its causes; messages that the text already holds are left out.
 fn with_causes(mut text: String, cause: &(dyn Error + 'static)) -> String {
     let mut next = Some(cause);
     while let Some(error) = next {

@@ -10,10 +10,10 @@ use crate::display::writer::Screen;
 use crate::failure::Failure;
 use crate::variables::Variables;
 
-/// The variable that sets the log's level.
+/// Name of the environment variable that sets the log's level.
 const VARIABLE: &str = "ARTOO_LOG";
 
-/// Starts the log if it is turned on, and keeps panics off the screen.
+/// Starts the log if `ARTOO_LOG` sets a level, and keeps panic messages off the screen.
 pub(crate) fn start(variables: &Variables, screen: &Screen) -> Result<(), Failure> {
     let level = match variables.text(VARIABLE)?.as_deref() {
         None | Some("off") => LevelFilter::OFF,
@@ -27,7 +27,7 @@ pub(crate) fn start(variables: &Variables, screen: &Screen) -> Result<(), Failur
     if level != LevelFilter::OFF {
         let log =
             tracing_subscriber::fmt().with_ansi(false).with_max_level(level).with_writer(LogLines(screen.clone()));
-        // Only a second start in one process could fail, and the first log then goes on.
+        // This fails only for a second start in one process; the first log then stays in use.
         drop(log.try_init());
     }
     hide_panics(screen.clone(), level == LevelFilter::OFF);
@@ -58,7 +58,7 @@ impl<'a> MakeWriter<'a> for LogLines {
     }
 }
 
-/// A log line, written when dropped.
+/// A log line, written to the screen when dropped.
 struct LogLine {
     screen: Screen,
     bytes: Vec<u8>,

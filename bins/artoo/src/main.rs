@@ -42,6 +42,6 @@ use exit::Exit;
 
 fn main() -> ExitCode {
     heap::use_one_heap();
-    // A panic on the way in or out is an internal failure with its own code, not a crash.
+    // A panic at start or exit is an internal failure with its own exit code, not a crash.
     catch_unwind(start::start).unwrap_or(Exit::Internal).into()
 }

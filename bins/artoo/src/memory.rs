@@ -11,10 +11,10 @@ use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::settings::Settings;
 
-/// The schema's name; not stable yet.
+/// Name of the schema of `artoo memory`'s JSON output, which is not stable yet.
 const SCHEMA: &str = "artoo.memory_index/0";
 
-/// Writes all records into a new or empty folder as a LevelDB.
+/// Writes all records of the memory as a LevelDB into a new or empty folder.
 pub(crate) fn run(command: &MemoryCommand, settings: &Settings, screen: &Screen) -> Result<Exit, Failure> {
     let MemoryCommand::Index { folder } = command;
     let records = export_memory_index(&settings.data_dir, folder).map_err(|error| {

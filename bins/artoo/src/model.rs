@@ -26,7 +26,7 @@ pub(crate) use crate::model_choice::ModelKind;
 /// The model of a run, and the record of its costs.
 pub(crate) struct Models {
     model: Arc<dyn Model>,
-    /// Costs and waits of its calls.
+    /// Costs, waits and fallbacks of the model's calls.
     pub(crate) spending: Arc<Spending>,
 }
 
@@ -57,7 +57,8 @@ impl Models {
     }
 }
 
-/// One model that passes each call to its tier, and the first model of each tier.
+/// Builds one model that passes each call to the tier (the first model with its fallbacks, or the worker) of the call's
+/// role; also returns the first model of each tier.
 fn tiers(
     settings: &Settings,
     variables: &Variables,
@@ -69,7 +70,7 @@ fn tiers(
     let mut client = |kind: &ModelKind, place: Place| -> Result<Client, Failure> {
         if let ModelKind::File { model: given } = kind {
             let info = ModelInUse::of_file(given);
-            // Two places that name one file share it: it is in memory once.
+            // Positions that name the same file share one model, so that the file is in memory once.
             if let Some(loaded) = files.get(given) {
                 return Ok(Client { model: Arc::clone(loaded), info });
             }
@@ -109,13 +110,13 @@ fn tiers(
     Ok((model, in_use))
 }
 
-/// A model that can be called, with its name and price.
+/// A model that can be called, with the description (name, price) used for its costs.
 struct Client {
     model: Arc<dyn Model>,
     info: ModelInUse,
 }
 
-/// Refuses a model that is its own fallback.
+/// Refuses a chain of models (the first model and its fallbacks) that names the same model twice.
 fn refuse_duplicates(chain: &[Client], variables: &Variables) -> Result<(), Failure> {
     let mut seen = BTreeSet::new();
     match chain.iter().find(|client| !seen.insert(&client.info.identity)) {
@@ -127,9 +128,9 @@ fn refuse_duplicates(chain: &[Client], variables: &Variables) -> Result<(), Fail
     }
 }
 
-/// Folders replaced by placeholders in a recording, so that it fits other machines.
+/// Folders that are replaced by placeholders in a recording, so that the recording can be played on other machines.
 ///
-/// The workspace and the working folder may lie in the home folder, so they are masked first.
+/// The workspace and the working folder may be inside the home folder, so they are masked first.
 fn masks(environment: &artoo_proto::Environment) -> Masks {
     Masks::default()
         .and(environment.workspace.clone(), "<workspace>")

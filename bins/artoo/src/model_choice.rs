@@ -9,15 +9,15 @@ pub(crate) use spec::ModelKind;
 use crate::failure::Failure;
 use crate::variables::Variables;
 
-/// The chosen models.
+/// The chosen models: the first, the worker and the fallbacks.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct ModelChoice {
     pub(crate) kind: ModelKind,
-    /// What chose the first model, shown by `doctor`.
+    /// Which option or variable chose the first model, as text that `doctor` shows.
     pub(crate) why: &'static str,
-    /// The model that carries out and checks single steps, if another.
+    /// The model that carries out and checks single steps; `None` if the first model does.
     pub(crate) worker: Option<ModelKind>,
-    /// Models that answer if the first can't, in order.
+    /// Fallback models that answer if the first model can't, in order.
     pub(crate) fallback: Vec<ModelKind>,
 }
 
@@ -41,7 +41,7 @@ impl ModelChoice {
                 return Err(variables.invalid(name, problem));
             }
         }
-        // Reflex and recordings answer every role or none.
+        // Reflex and recordings serve all roles, so they can't be combined with other models.
         let is_alone = matches!(kind, ModelKind::Reflex | ModelKind::Cassette { .. });
         Ok(if is_alone {
             Self { kind, why, worker: None, fallback: Vec::new() }

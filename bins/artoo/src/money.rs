@@ -5,17 +5,17 @@ use std::str::FromStr;
 use artoo_llm::Protocol;
 use artoo_llm::ledger::Price;
 
-/// US dollars, in millionths.
+/// An amount of US dollars, stored in millionths of a dollar.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Dollars {
     pub(crate) micro: u64,
 }
 
-/// Largest accepted amount, in dollars.
+/// Largest accepted amount of money, in US dollars.
 #[doc(alias = "limit")]
 const DOLLARS_MAX: f64 = 1_000_000.0;
 
-/// Millionths in a dollar.
+/// Number of millionths in a dollar.
 const MICRO: f64 = 1_000_000.0;
 
 /// Error for an invalid amount of money.
@@ -40,11 +40,11 @@ fn number(text: &str) -> Option<f64> {
     text.parse().ok().filter(|number: &f64| is_plain && number.is_finite())
 }
 
-/// Prices by prefix of the model's name.
+/// Model prices, each given for a prefix of model names.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Prices(Vec<(String, Row)>);
 
-/// The prices given for one prefix, in dollars per million tokens.
+/// The prices given for one prefix of model names, in dollars per million tokens.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Row {
     prompt: f64,
@@ -82,7 +82,8 @@ impl FromStr for Prices {
 }
 
 impl Prices {
-    /// The price for the longest prefix of the model's name. Missing cache prices are the protocol's usual ones.
+    /// The price of a model: the one given for the longest matching prefix of its name, `None` if no prefix matches.
+    /// Missing cache prices are the protocol's usual ones.
     pub(crate) fn of(&self, model: &str, protocol: Protocol) -> Option<Price> {
         let fitting = self.0.iter().filter(|(name, _)| model.starts_with(name.as_str()));
         let (_, row) = fitting.max_by_key(|(name, _)| name.len())?;

@@ -12,10 +12,10 @@ use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::settings::Settings;
 
-/// Schema of the JSON output; not stable yet.
+/// Name of the schema of `artoo rules`'s JSON output, which is not stable yet.
 const SCHEMA: &str = "artoo.rules/0";
 
-/// Lists the rules in force, or revokes one.
+/// Runs `artoo rules`: lists the rules (standing approvals) in force, or revokes one.
 pub(crate) fn run(command: &RulesCommand, settings: &Settings, screen: &Screen) -> Result<Exit, Failure> {
     let book = RuleBook::new(&settings.data_dir);
     let failed = |error| Failure::usage("the rules can't be used").caused_by(&error);

@@ -14,29 +14,29 @@ use crate::tool_config;
 
 pub(crate) use crate::variables::Variables;
 
-/// Settings of a run.
+/// Validated settings of a run.
 #[derive(Debug)]
 pub(crate) struct Settings {
     pub(crate) environment: Environment,
     pub(crate) data_dir: PathBuf,
     pub(crate) model: ModelChoice,
-    /// Time limit of a task; `None` for the default.
+    /// Time limit of a task in milliseconds; `None` for the default.
     pub(crate) limit_ms: Option<u64>,
     pub(crate) json: bool,
     pub(crate) tools: ToolConfig,
-    /// Limit on the tokens of the run.
+    /// Maximum number of tokens of the run; `None` for no limit.
     pub(crate) max_tokens: Option<u64>,
-    /// Limit on the cost of the run.
+    /// Maximum cost of the run; `None` for no limit.
     pub(crate) max_cost: Option<Dollars>,
 }
 
 impl Settings {
-    /// Options win over variables, variables over defaults.
+    /// Resolves and validates the settings: options win over variables, variables over defaults.
     pub(crate) fn resolve(options: Options, variables: &Variables) -> Result<Self, Failure> {
         let data_dir = absolute(options.data_dir.or_else(|| variables.path("ARTOO_DATA_DIR")))?;
         let workspace = absolute(options.workspace.or_else(|| variables.path("ARTOO_WORKSPACE")))?;
         let environment = detect_environment(workspace.as_deref()).map_err(RuntimeError::Environment)?;
-        // Defaults under a home that is the root of the disk would scatter files where nobody looks for them.
+        // If the home folder is /, the default folders would be created in the root folder.
         if Path::new(&environment.home).parent().is_none() && (data_dir.is_none() || workspace.is_none()) {
             return Err(Failure::usage("HOME is /, so there is no place of your own for artoo's files")
                 .with_remedy("set HOME to your home folder, or give --data-dir and --workspace"));

@@ -37,7 +37,7 @@ pub(crate) fn run(
     Ok(Exit::Accepted)
 }
 
-/// Every setting with its value in effect, as it could stand in the file. A key is never shown.
+/// Lines with every setting and its value in effect, in the configuration file's syntax. A key is never shown.
 fn shown(options: Options, variables: &Variables, with_origin: bool) -> Result<Vec<Line>, Failure> {
     let by_option: Vec<Setting> = [
         (Setting::Model, options.model.is_some()),
@@ -75,7 +75,7 @@ fn shown(options: Options, variables: &Variables, with_origin: bool) -> Result<V
     Ok(Setting::ALL.into_iter().filter(is_shown).map(line).collect())
 }
 
-/// Whether the key that the setting's file could hold is set.
+/// A line that says whether the key of a key file setting is set.
 fn of_key(setting: Setting, settings: &Settings, variables: &Variables) -> String {
     let whose = match setting.name().strip_suffix("key_file").map(|owner| owner.trim_end_matches('_')) {
         None | Some("") => String::new(),
@@ -90,7 +90,7 @@ fn of_key(setting: Setting, settings: &Settings, variables: &Variables) -> Strin
     }
 }
 
-/// A setting's value in effect; URLs are shown without credentials.
+/// The value of a setting in effect, `None` if not set; URLs are shown without credentials.
 #[expect(clippy::wildcard_enum_match_arm, reason = "all other settings are shown as they were written")]
 fn value(setting: Setting, settings: &Settings, variables: &Variables) -> Option<String> {
     let text = || variables.text(setting.variable()).ok().flatten();

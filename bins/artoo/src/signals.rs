@@ -9,7 +9,7 @@ use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::terminal::modes;
 
-/// Receives signals sent since it was created.
+/// Receives the signals SIGINT (Ctrl-C), SIGTERM and SIGHUP that are sent after its creation.
 pub(crate) struct Signals {
     interrupt: Signal,
     terminate: Signal,
@@ -29,7 +29,7 @@ impl Signals {
         heard().map_err(|error| Failure::system(&error))
     }
 
-    /// Waits for a signal.
+    /// Waits for SIGINT (Ctrl-C), SIGTERM or SIGHUP.
     pub(crate) async fn stop(&mut self) {
         tokio::select! {
             _ = self.interrupt.recv() => {}
@@ -37,7 +37,7 @@ impl Signals {
         }
     }
 
-    /// Waits for a signal other than Ctrl-C.
+    /// Waits for SIGTERM or SIGHUP, the signals other than Ctrl-C.
     pub(crate) async fn leave(&mut self) {
         Self::end(&mut self.terminate, &mut self.hang_up).await;
     }
@@ -50,7 +50,7 @@ impl Signals {
     }
 }
 
-/// Ends the process at once, after restoring the terminal.
+/// Ends the process at once with the exit code for a cancelled run, after restoring the terminal.
 pub(crate) fn exit_now(screen: &Screen) -> ! {
     modes::restore(screen);
     std::process::exit(i32::from(Exit::Cancelled.code()))

@@ -13,27 +13,27 @@ use crate::abilities;
 use crate::call_monitor::CallMonitor;
 use crate::display::Line;
 
-/// Name of the file in the data folder.
+/// Name of the file in the data folder that stores what earlier tasks took.
 const FILE: &str = "spending.json";
 
 /// The currency of all prices.
 pub(crate) const CURRENCY: &str = "USD";
 
-/// A model that a task begins with.
+/// A model that a task uses unless a fallback replaces it, with its price.
 #[derive(Debug, Clone)]
 pub(crate) struct ModelInUse {
-    /// Protocol, address and name, or the file; distinguishes models and holds no secret.
+    /// Text that distinguishes the model from others: protocol, URL and name, or the file. Holds no secret.
     pub(crate) identity: String,
-    /// Its name, as configured.
+    /// The model's name, as configured.
     pub(crate) name: String,
     pub(crate) price: Option<Price>,
     pub(crate) context_tokens: Option<u64>,
-    /// The roles it serves.
+    /// The group of roles that the model serves.
     pub(crate) tier: Tier,
 }
 
 impl ModelInUse {
-    /// A model behind HTTP.
+    /// Describes a model at an HTTP endpoint.
     pub(crate) fn of_remote(config: &RemoteConfig) -> Self {
         let address = artoo_llm::call_address(config).unwrap_or_default();
         Self {
@@ -45,7 +45,7 @@ impl ModelInUse {
         }
     }
 
-    /// A model file on this machine, which costs no money.
+    /// Describes a model file on this machine, which costs no money.
     pub(crate) fn of_file(given: &str) -> Self {
         Self {
             identity: format!("file {given}"),
@@ -56,24 +56,24 @@ impl ModelInUse {
         }
     }
 
-    /// The key of its entry in the spending file.
+    /// The key of the model's entry in the spending file.
     fn key(&self) -> String {
         format!("{} {}", self.tier.name(), self.identity)
     }
 }
 
-/// Which roles a model serves.
+/// The group of roles that a model serves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Tier {
     All,
-    /// Understanding, planning and judging the whole.
+    /// The roles that understand the request, plan, and judge the whole result.
     Brain,
-    /// Carrying out and checking single steps.
+    /// The roles that carry out and check single steps.
     Worker,
 }
 
 impl Tier {
-    /// As stored in the spending file.
+    /// The tier's name as stored in the spending file.
     fn name(self) -> &'static str {
         match self {
             Self::All => "all",
@@ -91,40 +91,41 @@ impl Tier {
     }
 }
 
-/// The costs of a run, and the models that they and an estimate are about.
+/// The costs of a run so far, with the models whose costs are recorded and estimated.
 pub(crate) struct Spending {
     /// Tokens and cost of each call so far.
     pub(crate) ledger: Arc<Ledger>,
-    /// Waits and fallbacks of calls under way.
+    /// Waits and fallbacks of the model calls.
     pub(crate) monitor: Arc<CallMonitor>,
-    /// Models that a task begins with; empty if no language model is used.
+    /// Models that a task uses, without fallbacks; empty if no language model is used.
     pub(crate) models: Vec<ModelInUse>,
     pub(crate) data_dir: PathBuf,
 }
 
 impl Spending {
-    /// The model that serves a role unless a fallback answers.
+    /// The model that serves a role unless a fallback answers; `None` if no language model is used.
     fn serving(&self, role: Role) -> Option<&ModelInUse> {
         self.models.iter().find(|model| model.tier.serves(role))
     }
 
-    /// The price of the model that serves a role.
+    /// The price of the model that serves a role; `None` if unknown.
     pub(crate) fn price(&self, role: Role) -> Option<Price> {
         self.serving(role)?.price
     }
 
-    /// Names of the models without a price.
+    /// Names of the models whose price is not known.
     pub(crate) fn unpriced(&self) -> Vec<String> {
         self.models.iter().filter(|model| model.price.is_none()).map(|model| model.name.clone()).collect()
     }
 
-    /// For each model the number of earlier tasks and their median; `None` if there are too few.
+    /// For each model, the number of earlier tasks and the median of what they took; `None` if there are too few.
     pub(crate) fn learned(&self) -> Vec<Option<(usize, Taken)>> {
         let book = SpendingBook::open(self.data_dir.join(FILE));
         self.models.iter().map(|model| book.median(&model.key())).collect()
     }
 
-    /// Records what a finished task took, unless a fallback answered a part of it.
+    /// Stores the calls and tokens of a finished task for later estimates; skips abandoned tasks and those in which a
+    /// fallback answered.
     pub(crate) fn learn(&self, result: &FinalResult) {
         let is_whole = match &result.ending {
             Ending::Accept { .. } | Ending::Success { .. } => true,
@@ -150,7 +151,7 @@ impl Spending {
         }
     }
 
-    /// Lines about a task's costs by role and model, beside the estimate.
+    /// Lines about a task's costs by role and model; the total is followed by the estimate, `expected`.
     pub(crate) fn lines(&self, task_id: &TaskId, expected: Option<String>) -> Vec<Line> {
         let rows = self.of_task(task_id);
         let mut lines: Vec<Line> = rows.iter().map(|(spender, account)| self.line(spender, account)).collect();
@@ -187,14 +188,14 @@ impl Spending {
         ))
     }
 
-    /// A line about the run's cost so far.
+    /// A line about the run's cost so far; none if no model was called.
     pub(crate) fn total(&self) -> Vec<Line> {
         let total = self.ledger.total();
         let told = || Line::plain(format!("cost: {}", money(&total)));
         (total.usage.model_calls > 0).then(told).into_iter().collect()
     }
 
-    /// A task's costs and fallbacks as JSON.
+    /// A task's costs, fallbacks and estimate as JSON; null if no language model is used.
     pub(crate) fn json(&self, task_id: &TaskId, expected: Option<Value>) -> Value {
         if self.models.is_empty() {
             return Value::Null;
@@ -235,7 +236,7 @@ fn sum(rows: &[(Spender, Account)]) -> Account {
     total
 }
 
-/// The cost as text; says how many calls have no known price.
+/// The cost of an account as text; says how many calls have no known price.
 fn money(account: &Account) -> String {
     let calls = u64::from(account.usage.model_calls);
     match account.unpriced_calls {
@@ -257,12 +258,12 @@ fn of_account(account: &Account) -> Value {
     })
 }
 
-/// Millionths of a dollar as dollars with six decimals, as text.
+/// Formats millionths of a dollar as dollars with six decimals.
 pub(crate) fn exact(micro: u64) -> String {
     format!("{}.{:06}", micro / 1_000_000, micro % 1_000_000)
 }
 
-/// A number with commas between thousands.
+/// Formats a number with commas between thousands.
 pub(crate) fn grouped(number: u64) -> String {
     let digits = number.to_string();
     let mut out = String::with_capacity(digits.len() + digits.len() / 3);

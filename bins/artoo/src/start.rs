@@ -19,23 +19,23 @@ use crate::{
     show_config, task, terminal, undo,
 };
 
-/// Worker threads of the async runtime.
+/// Number of worker threads of the async runtime.
 const THREADS: usize = 2;
 
 /// Maximum number of threads for blocking work.
 const WAITING_THREADS: usize = 32;
 
-/// Maximum number of bytes read from a pipe as a request.
+/// Maximum number of bytes read from standard input as a request.
 #[doc(alias = "limit")]
 const PIPED_MAX_BYTES: u64 = 1_024 * 1_024;
 
-/// Warning that standard input was not read.
+/// Warning that standard input was not read, since the request was on the command line.
 const UNREAD: &str = "standard input was not read: a request on the command line is all there is; name a file instead";
 
 /// Short usage, shown for an empty request.
 const SHORT_USAGE: &str = "Usage: artoo \"<what you want done>\"\n       artoo            (a prompt, on a terminal)\n       artoo doctor\n       artoo --help";
 
-/// Runs the command line.
+/// Runs the program's command line and returns the exit code.
 pub(crate) fn start() -> Exit {
     let variables = Variables::of_process();
     let is_dumb = variables.raw("TERM").is_some_and(|term| term == "dumb");
@@ -78,7 +78,7 @@ fn run(line: CommandLine, variables: &Variables, screen: &Screen) -> Result<Exit
     logging::start(variables, screen)?;
     let with_file;
     let variables = match line.command {
-        // These two look at the file themselves, or help to put it right.
+        // These commands read the configuration file themselves, or help to correct it.
         Some(Command::Doctor { .. } | Command::Config { command: ConfigCommand::Path | ConfigCommand::Keys }) => {
             variables
         }
@@ -135,7 +135,7 @@ fn run(line: CommandLine, variables: &Variables, screen: &Screen) -> Result<Exit
     ended
 }
 
-/// Opens the prompt; options that need a request are refused.
+/// Runs the interactive prompt; options that need a request are refused.
 fn live(options: Options, variables: &Variables, screen: &Screen) -> Result<Exit, Failure> {
     let needs_request = [("--json", options.json), ("--estimate", options.estimate)];
     if let Some((option, _)) = needs_request.into_iter().find(|(_, is_given)| *is_given) {
@@ -157,7 +157,7 @@ fn piped() -> Result<String, Failure> {
     let failed = |error: io::Error| Failure::unreadable_input(&error);
     stdin.lock().take(PIPED_MAX_BYTES).read_to_end(&mut bytes).map_err(failed)?;
     if bytes.len() as u64 == PIPED_MAX_BYTES {
-        // Far too long for a request, and refused as such; where it was cut does not matter.
+        // Too long for a request, so it is refused later; a character cut at the end does not matter.
         return Ok(String::from_utf8_lossy(&bytes).into_owned());
     }
     String::from_utf8(bytes).map_err(|error| failed(io::Error::new(io::ErrorKind::InvalidData, error.utf8_error())))
@@ -177,7 +177,7 @@ fn block_on(work: impl Future<Output = Result<Exit, Failure>>) -> Result<Exit, F
         .build()
         .map_err(|error| Failure::system(&error))?;
     let exit = runtime.block_on(work);
-    // Whatever still runs has nobody to report to: a blocked read must not keep the process.
+    // Work that still runs is not awaited: a blocked read must not keep the process alive.
     runtime.shutdown_background();
     exit
 }

@@ -1,9 +1,9 @@
 //! Suggestions for mistyped words.
 
-/// Maximum edit distance of a suggestion.
+/// Maximum edit distance between a mistyped word and a suggestion.
 const SLIPS_MAX: usize = 2;
 
-/// The candidate that the word begins, or else the one with the smallest edit distance.
+/// The candidate that begins with the word, or else the one with the smallest edit distance; `None` if none is close.
 pub(crate) fn nearest<'a>(word: &str, candidates: &[&'a str]) -> Option<&'a str> {
     let word = word.to_lowercase();
     let begun = candidates.iter().find(|candidate| word.chars().count() > 1 && candidate.starts_with(&word));
@@ -16,7 +16,7 @@ pub(crate) fn nearest<'a>(word: &str, candidates: &[&'a str]) -> Option<&'a str>
     })
 }
 
-/// Optimal string alignment distance of two words.
+/// Edit distance of two words, in which swapping neighbours counts once (optimal string alignment distance).
 fn slips(left: &str, right: &str) -> usize {
     let right: Vec<char> = right.chars().collect();
     let mut above_last: Vec<usize> = Vec::new();

@@ -24,10 +24,10 @@ use crate::spending::Spending;
 use crate::terminal::Terminal;
 use crate::undo;
 
-/// Interval at which long waits are checked.
+/// Interval at which fallbacks and long waits of a task are checked for display.
 const LOOK_EVERY: Duration = Duration::from_millis(250);
 
-/// Runs a request as a task and shows the result.
+/// Runs a request as a task, shows the result, and returns the exit code.
 pub(crate) async fn run(settings: &Settings, models: Models, words: &str, screen: &Screen) -> Result<Exit, Failure> {
     let mut signals = Signals::listen()?;
     let spending = Arc::clone(&models.spending);
@@ -52,7 +52,7 @@ pub(crate) async fn run(settings: &Settings, models: Models, words: &str, screen
     Ok(exit)
 }
 
-/// Starts the runtime; questions go to the terminal if there is one.
+/// Starts the runtime that runs tasks; questions go to the terminal if there is one, otherwise they are denied.
 pub(crate) fn system(settings: &Settings, models: Models, screen: &Screen) -> Result<System, Failure> {
     let builder = System::builder()
         .model(models)
@@ -66,7 +66,8 @@ pub(crate) fn system(settings: &Settings, models: Models, screen: &Screen) -> Re
     Ok(builder.start()?)
 }
 
-/// Runs a task to its end. Shows the result as text; JSON is left to the caller.
+/// Runs a task to its end, after checking that the limits suffice. Shows the result as text; the caller shows it as
+/// JSON.
 pub(crate) async fn perform(
     system: &System,
     settings: &Settings,
@@ -83,7 +84,7 @@ pub(crate) async fn perform(
     watcher.started(settings, system, handle.task_id().as_str(), words);
     watcher.expects(expected.as_ref());
     let outcome = watch(&mut handle, signals, &mut watcher).await?;
-    // A question that was cancelled with its task still has to give the terminal back.
+    // Wait until a question that was cancelled with its task has restored the terminal.
     drop(screen.turn().await);
     spending.learn(&outcome.result);
     let task_id = &outcome.result.task_id;
@@ -99,7 +100,7 @@ pub(crate) async fn perform(
     Ok(EndedTask { outcome, spending })
 }
 
-/// The task's entry in the undo journal, if it can be read.
+/// The task's entry in the undo journal; `None` if there is none or it can't be read.
 fn changed(settings: &Settings, outcome: &TaskOutcome) -> Option<Entry> {
     undo::store(settings).find(outcome.result.task_id.as_str()).ok()
 }
@@ -120,7 +121,7 @@ async fn watch(
                 Progress::Event(event) if live::belongs_to_task(&event, &task_id) => watcher.event(&event),
                 Progress::Event(_) => {}
                 Progress::Ended(outcome) => {
-                    // What was said since the last look: a short task may end before the first.
+                    // Show what happened since the last tick: a short task may end before the first one.
                     watcher.waits();
                     return Ok((*outcome)?);
                 }
@@ -157,7 +158,7 @@ impl Watcher<'_> {
         }
     }
 
-    /// Shows the estimate: as JSON always, as text only with a price.
+    /// Shows the estimate of a task: as JSON always, as text only if every model has a price.
     fn expects(&self, expected: Option<&Estimate>) {
         let Some(expected) = expected else { return };
         if self.json {
@@ -175,7 +176,7 @@ impl Watcher<'_> {
         }
     }
 
-    /// Shows fallbacks and long waits.
+    /// Shows fallbacks and long waits since the last check.
     fn waits(&mut self) {
         let (remarks, told) = (self.monitor.remarks(), self.monitor.waits(Instant::now()));
         self.screen.tell(&remarks.iter().map(|remark| Line::warning(remark.as_str())).collect::<Vec<_>>());
@@ -186,12 +187,12 @@ impl Watcher<'_> {
     }
 }
 
-/// Lines about parts of the runtime that could not be used.
+/// Lines with the runtime's notes about parts that could not be used.
 pub(crate) fn noted(notes: &[String]) -> Vec<Line> {
     notes.iter().map(|note| Line::plain(format!("note: {note}"))).collect()
 }
 
-/// Lines about problems while closing, and the audit report.
+/// Lines about problems while closing the runtime, and the audit report.
 pub(crate) fn closing(close: &CloseReport) -> Vec<Line> {
     let mut lines: Vec<Line> =
         close.problems.iter().map(|problem| Line::warning(format!("problem: {problem}"))).collect();

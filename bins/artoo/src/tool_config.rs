@@ -8,7 +8,7 @@ use crate::config::Place;
 use crate::failure::Failure;
 use crate::variables::Variables;
 
-/// The configuration of the tools on this machine.
+/// Builds the configuration of the tools: limits, folders of custom tools, protected folders and search engines.
 pub(crate) fn tools(environment: &Environment, variables: &Variables) -> Result<ToolConfig, Failure> {
     let mut config = ToolConfig::new(environment.clone());
     config.output_max_chars = OUTPUT_CHARS;
@@ -19,7 +19,7 @@ pub(crate) fn tools(environment: &Environment, variables: &Variables) -> Result<
     {
         config.mcp = Some(folder.join("mcp"));
     }
-    // What decides over the tools is out of their reach, wherever it lies.
+    // The configuration folder decides what tools may do, so it is protected from them, wherever it is.
     config.protected.push(folder);
     let search = SearchChoice::read(variables)?;
     #[cfg(feature = "web")]
@@ -31,11 +31,11 @@ pub(crate) fn tools(environment: &Environment, variables: &Variables) -> Result<
     Ok(config)
 }
 
-/// The setting `search` (`ARTOO_SEARCH`).
+/// The value of the setting `search` (`ARTOO_SEARCH`): which search engines are used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(not(feature = "web"), expect(dead_code, reason = "without the tool only the words are checked"))]
 enum SearchChoice {
-    /// The configured engines, or DuckDuckGo with approval each time.
+    /// Not set: the configured engines, or if there are none DuckDuckGo with approval for each search.
     Usual,
     Off,
     DuckDuckGo,
@@ -83,7 +83,7 @@ mod web {
             (None, _) => {}
         }
         let is_chosen = search == SearchChoice::DuckDuckGo;
-        // As a last resort it would have every question asked about, so it does not join engines that were chosen.
+        // Unless DuckDuckGo was chosen, each of its searches needs approval, so it is not added to configured engines.
         if is_chosen || engines.is_empty() {
             engines.push(made("ARTOO_SEARCH", Engine::duckduckgo(is_chosen))?);
         }

@@ -17,13 +17,13 @@ use crate::settings::Settings;
 use crate::terminal;
 use crate::terminal::person::Person;
 
-/// Schema of the JSON output; not stable yet.
+/// Name of the schema of `artoo undo`'s JSON output, which is not stable yet.
 const SCHEMA: &str = "artoo.undo/0";
 
-/// Maximum number of paths listed.
+/// Maximum number of paths listed in the preview of an undo.
 const SHOWN_MAX: usize = 40;
 
-/// Maximum number of actions listed for an entry.
+/// Maximum number of a task's actions listed for an entry of the undo journal.
 const ACTS_MAX: usize = 5;
 
 /// Opens the undo journal of the data folder.
@@ -31,7 +31,7 @@ pub(crate) fn store(settings: &Settings) -> UndoStore {
     UndoStore::open(UndoConfig::new(settings.data_dir.join(UNDO)), &settings.environment)
 }
 
-/// Lists the entries, or undoes one.
+/// Runs `artoo undo`: lists the entries of the undo journal, or undoes the given or the last one.
 pub(crate) fn run(asked: &UndoOptions, settings: &Settings, screen: &Screen) -> Result<Exit, Failure> {
     let store = store(settings);
     if asked.list {
@@ -73,7 +73,7 @@ pub(crate) fn run(asked: &UndoOptions, settings: &Settings, screen: &Screen) -> 
     })
 }
 
-/// Asks for approval; denied if there is no terminal.
+/// Asks the user to approve the undo; denied if there is no terminal or the output is JSON.
 fn approves(settings: &Settings, screen: &Screen) -> bool {
     if settings.json || !terminal::is_there() {
         screen.insist(&[Line::warning("nothing was undone: there is nobody to ask; artoo undo --yes does it unasked")]);
@@ -82,15 +82,17 @@ fn approves(settings: &Settings, screen: &Screen) -> bool {
     Person { screen }.approves("Bring this back?", false)
 }
 
+/// Whether a path's change could not be reverted, because of a conflict or because it is impossible.
 fn is_left(item: &Item) -> bool {
     matches!(item.outcome, ItemOutcome::Conflict { .. } | ItemOutcome::Impossible { .. })
 }
 
+/// Whether an undo reverts every change of its task.
 fn is_whole(report: &Report) -> bool {
     report.not_undoable.is_empty() && !report.items.iter().any(is_left)
 }
 
-/// Preview of an undo.
+/// Lines that preview an undo: the task's actions, the paths to revert, and those that can't be reverted.
 fn before(entry: &Entry, preview: &Report) -> Vec<Line> {
     let mut lines = vec![Line::strong(format!("Undoing {} (last act {}):", entry.id, entry.at))];
     lines.extend(acts(entry));
@@ -104,6 +106,7 @@ fn before(entry: &Entry, preview: &Report) -> Vec<Line> {
     lines
 }
 
+/// Lines with the first actions of a journal entry, and how many more there are.
 fn acts(entry: &Entry) -> Vec<Line> {
     let more = entry.acts.len().saturating_sub(ACTS_MAX);
     let named = entry.acts.iter().take(ACTS_MAX);
@@ -112,7 +115,7 @@ fn acts(entry: &Entry) -> Vec<Line> {
     lines
 }
 
-/// Lines about paths that can't be reverted, with the reasons.
+/// Warnings about changes that an undo can't revert, with the reasons.
 fn left(report: &Report) -> Vec<Line> {
     let mut lines: Vec<Line> =
         report.not_undoable.iter().map(|reason| Line::warning(format!("not undoable: {reason}"))).collect();
@@ -128,6 +131,7 @@ fn left(report: &Report) -> Vec<Line> {
     lines
 }
 
+/// Shortens a list of lines to the maximum number of listed paths; a last line says how many more there are.
 fn capped(mut lines: Vec<Line>) -> Vec<Line> {
     let more = lines.len().saturating_sub(SHOWN_MAX);
     lines.truncate(SHOWN_MAX);
@@ -135,7 +139,7 @@ fn capped(mut lines: Vec<Line>) -> Vec<Line> {
     lines
 }
 
-/// Shows the outcome of an undo.
+/// Shows the outcome of an undo as text or JSON; `is_done` is false if nothing was undone.
 fn show_outcome(entry: &Entry, report: &Report, is_done: bool, settings: &Settings, screen: &Screen) {
     if settings.json {
         screen.json(&json!({
@@ -187,6 +191,7 @@ fn list(store: &UndoStore, settings: &Settings, screen: &Screen) -> Result<Exit,
     Ok(Exit::Accepted)
 }
 
+/// A changed path with the outcome of its undo, as JSON.
 fn of_item(item: &Item) -> Value {
     let (outcome, reason) = match &item.outcome {
         ItemOutcome::Done => ("done", None),
@@ -197,7 +202,7 @@ fn of_item(item: &Item) -> Value {
     json!({"path": item.path, "action": item.action, "outcome": outcome, "reason": reason})
 }
 
-/// Records the undo in the audit log; a failure is only shown.
+/// Records a finished undo in the audit log; if that fails, only a warning is shown.
 fn note(entry: &Entry, report: &Report, settings: &Settings, screen: &Screen) {
     let count = |wanted: fn(&Item) -> bool| report.items.iter().filter(|item| wanted(item)).count() as u64;
     let note = Note::Undone {

@@ -8,21 +8,21 @@ use std::str::FromStr;
 
 use crate::failure::Failure;
 
-/// Earlier names of variables that are still read, and their current names.
+/// Pairs of an earlier variable name that is still read and the current name.
 const EARLIER_NAMES: [(&str, &str); 2] = [("ARTOO_HANDS", "ARTOO_WORKER"), ("ARTOO_HANDS_KEY", "ARTOO_WORKER_KEY")];
 
 /// Environment variables, read once, and the configuration file's values for those not set. Empty counts as not set.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Variables {
     all: BTreeMap<OsString, OsString>,
-    /// The earlier name of each variable that was set by it.
+    /// The earlier name of each variable that was set under its earlier name, by its current name.
     earlier: BTreeMap<&'static str, &'static str>,
-    /// The setting and line of each variable set by the configuration file.
+    /// For each variable set by the configuration file, text that names the setting and its line.
     from_file: BTreeMap<&'static str, String>,
 }
 
 impl Variables {
-    /// The variables of this process.
+    /// Reads the environment variables of this process.
     pub(crate) fn of_process() -> Self {
         Self::new(std::env::vars_os().collect())
     }
@@ -40,35 +40,36 @@ impl Variables {
         variables
     }
 
-    /// Sets a variable to the configuration file's value; `origin` is the key and the line.
+    /// Sets a variable to the configuration file's value; `origin` names the setting and the line in the file.
     pub(crate) fn set_from_file(&mut self, name: &'static str, value: String, origin: String) {
         self.all.insert(name.into(), value.into());
         self.from_file.insert(name, origin);
     }
 
-    /// The user's home folder.
+    /// The user's home folder, from `HOME` or the system; empty if unknown.
     pub(crate) fn home(&self) -> PathBuf {
         self.path("HOME").or_else(std::env::home_dir).unwrap_or_default()
     }
 
-    /// What set a variable: a line of the file, or the variable itself.
+    /// Names what set a variable: a line of the configuration file, or the environment; `None` if it is not set.
     pub(crate) fn origin(&self, name: &'static str) -> Option<String> {
         self.raw(name)
             .map(|_| self.from_file.get(name).cloned().unwrap_or_else(|| format!("variable {}", self.label(name))))
     }
 
-    /// A variable's value if the configuration file set it.
+    /// The trimmed value of a variable if the configuration file set it, otherwise `None`.
     pub(crate) fn of_file(&self, name: &'static str) -> Option<String> {
         self.from_file.get(name)?;
         self.raw(name)?.to_str().map(|value| value.trim().to_owned())
     }
 
-    /// The error for an invalid value; names the line of the file that set it, or the variable.
+    /// The error for an invalid value of a variable; names the line of the file that set the value, or the variable.
     pub(crate) fn invalid(&self, name: &'static str, problem: impl Display) -> Failure {
         Failure::variable(self.label(name), problem)
     }
 
-    /// Names what set a variable: the line of the file, its earlier name, or its name.
+    /// What a variable is called in messages: the line of the configuration file that set it, or the name it was set
+    /// under.
     fn label(&self, name: &'static str) -> &str {
         let name = self.earlier.get(name).copied().unwrap_or(name);
         self.from_file.get(name).map_or(name, String::as_str)
@@ -80,25 +81,25 @@ impl Variables {
         Self::new(all)
     }
 
-    /// A variable as it is.
+    /// The value of a variable, unchanged; `None` if the variable is not set or empty.
     pub(crate) fn raw(&self, name: &str) -> Option<&OsString> {
         self.all.get(&OsString::from(name)).filter(|value| !value.is_empty())
     }
 
-    /// A variable as text without space around it.
+    /// The value of a variable as trimmed text; `None` if not set or blank, an error if not UTF-8.
     pub(crate) fn text(&self, name: &'static str) -> Result<Option<String>, Failure> {
         let Some(value) = self.raw(name) else { return Ok(None) };
         let text = value.to_str().ok_or_else(|| self.invalid(name, "it is not valid UTF-8"))?;
         Ok(Some(text.trim().to_owned()).filter(|text| !text.is_empty()))
     }
 
-    /// A variable read as something.
+    /// The value of a variable, parsed as `T`; `None` if not set, an error that names the variable if invalid.
     pub(crate) fn parsed<T: FromStr<Err: Display>>(&self, name: &'static str) -> Result<Option<T>, Failure> {
         let Some(text) = self.text(name)? else { return Ok(None) };
         text.parse().map(Some).map_err(|error| self.invalid(name, error))
     }
 
-    /// A variable as a path.
+    /// The value of a variable as a path; `None` if the variable is not set or empty.
     pub(crate) fn path(&self, name: &str) -> Option<PathBuf> {
         self.raw(name).map(PathBuf::from)
     }

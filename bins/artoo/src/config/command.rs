@@ -9,10 +9,10 @@ use std::time::Duration;
 use super::KEY_FILE_MAX_BYTES;
 use crate::terminal;
 
-/// Time limit of the command, long enough for a password manager to ask for something.
+/// Time limit of a command that prints a key; long enough for a password manager to ask its user for a password.
 const WITHIN: Duration = Duration::from_secs(60);
 
-/// Error of a command that should print a key. Its output is never included.
+/// Error of a command that should print a key. The command's output is never included.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum CommandProblem {
     #[error("can't be run")]
@@ -25,8 +25,8 @@ pub(crate) enum CommandProblem {
     Nothing,
 }
 
-/// Runs `command` and returns its first line of output. Its standard error is shown on a terminal, since it may hold a
-/// question, and dropped elsewhere, since it may hold the key.
+/// Runs `command` in a shell and returns its first line of output, the key. On a terminal its standard error is shown,
+/// since it may ask a question; otherwise it is dropped, since it may hold the key.
 pub(crate) fn key_from(command: &str) -> Result<String, CommandProblem> {
     let mut child = Command::new("sh")
         .args(["-c", command])
@@ -37,7 +37,7 @@ pub(crate) fn key_from(command: &str) -> Result<String, CommandProblem> {
         .map_err(CommandProblem::NotRun)?;
     let output = child.stdout.take();
     let (sender, written) = mpsc::channel();
-    // Reads until the command closes its output; one that never does is left to the system once it is killed.
+    // Reads until the command closes its output. If that never happens, this thread is abandoned after the kill.
     thread::spawn(move || {
         let mut text = String::new();
         let read = output.map(|output| output.take(KEY_FILE_MAX_BYTES).read_to_string(&mut text));

@@ -14,20 +14,20 @@ use crate::variables::Variables;
 pub(crate) use command::key_from;
 pub(crate) use read::{ConfigProblem, key_in, load};
 
-/// Name of the file in the configuration folder.
+/// Name of the configuration file in the configuration folder.
 const FILE: &str = "config.toml";
 
-/// Size limit of a file that holds a key.
+/// Maximum size of a file that holds a key, and of the output of a command that prints one, in bytes.
 #[doc(alias = "limit")]
 const KEY_FILE_MAX_BYTES: u64 = 16 * 1024;
 
-/// How a setting's value is read.
+/// How the value of a setting in the configuration file is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
     Text,
-    /// A path, absolute or below the home folder.
+    /// A path, absolute or beginning with `~/`.
     Path,
-    /// The name of a variable that holds a key.
+    /// The name of an environment variable that holds a key.
     KeyVariable,
     /// The path of a file that holds a key.
     KeyFile,
@@ -35,10 +35,10 @@ pub(crate) enum Kind {
     KeyCommand,
 }
 
-/// Declares the settings: name in the file, variable, kind and description.
+/// Declares the settings of the configuration file: name in the file, environment variable, kind and description.
 macro_rules! settings {
     ($($setting:ident $name:literal $variable:literal $kind:ident $meaning:literal,)*) => {
-        /// A setting of the configuration file. Its variable wins over it.
+        /// A setting of the configuration file. If its environment variable is set, the variable wins over the file.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
         pub(crate) enum Setting {
             $($setting,)*
@@ -47,7 +47,7 @@ macro_rules! settings {
         impl Setting {
             pub(crate) const ALL: [Self; [$($name),*].len()] = [$(Self::$setting),*];
 
-            /// Its name in the file, its variable, its kind and its description in one line.
+            /// The setting's name in the file, its environment variable, its kind, and its one-line description.
             const fn row(self) -> (&'static str, &'static str, Kind, &'static str) {
                 match self {
                     $(Self::$setting => ($name, $variable, Kind::$kind, $meaning),)*
@@ -95,12 +95,12 @@ settings! {
 }
 
 impl Setting {
-    /// As it is written in the file.
+    /// The setting's name as written in the configuration file.
     pub(crate) fn name(self) -> &'static str {
         self.row().0
     }
 
-    /// The variable it stands for.
+    /// The environment variable that has the same meaning as the setting.
     pub(crate) fn variable(self) -> &'static str {
         self.row().1
     }
@@ -109,7 +109,7 @@ impl Setting {
         self.row().2
     }
 
-    /// Its description in one line.
+    /// The setting's description in one line.
     pub(crate) fn meaning(self) -> &'static str {
         self.row().3
     }
@@ -122,7 +122,7 @@ impl Setting {
     }
 }
 
-/// The configuration folder.
+/// The location of the configuration folder.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Place {
     pub(crate) folder: PathBuf,
@@ -131,12 +131,13 @@ pub(crate) struct Place {
 }
 
 impl Place {
-    /// The folder for these variables and the current folder.
+    /// Finds the configuration folder for these variables and the process's current folder.
     pub(crate) fn of(variables: &Variables) -> Self {
         Self::find(variables, &variables.home(), &std::env::current_dir().unwrap_or_default())
     }
 
-    /// `$XDG_CONFIG_HOME/artoo`, else `~/.config/artoo`; a folder of the project at hand is never taken.
+    /// Finds the configuration folder: `$XDG_CONFIG_HOME/artoo`, else `~/.config/artoo`. A relative `XDG_CONFIG_HOME`,
+    /// or one in the current project's folder, is ignored.
     pub(crate) fn find(variables: &Variables, home: &Path, here: &Path) -> Self {
         let usual = home.join(".config").join("artoo");
         let Some(wanted) = variables.raw("XDG_CONFIG_HOME").map(PathBuf::from) else {
@@ -158,7 +159,7 @@ impl Place {
     }
 }
 
-/// The variables, and the configuration file's values for those that are not set.
+/// Adds the configuration file's values for variables that are not set. A file with an error is refused.
 pub(crate) fn with_file(mut variables: Variables) -> Result<Variables, Failure> {
     let read = || match load(&Place::of(&variables).file(), &variables.home())? {
         Some(file) => file.variables(&variables),

@@ -11,10 +11,10 @@ use super::{KEY_FILE_MAX_BYTES, Kind, Setting};
 use crate::suggest;
 use crate::variables::Variables;
 
-/// Size limit of the configuration file.
+/// Maximum size of the configuration file, in bytes.
 const FILE_MAX_BYTES: u64 = 64 * 1024;
 
-/// Maximum length of an unknown name quoted in an error.
+/// Maximum length of an unknown name quoted in an error, in characters.
 const NAME_MAX_CHARS: usize = 40;
 
 /// A configuration file that was read without errors.
@@ -30,7 +30,7 @@ struct Entry {
     line: usize,
 }
 
-/// Error of a configuration file. Nothing is taken from a file with an error.
+/// Error in the configuration file, or in a key that the file refers to. A file with an error is not used at all.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum ConfigProblem {
     #[error(transparent)]
@@ -46,7 +46,7 @@ pub(crate) enum ConfigProblem {
 }
 
 impl ConfigProblem {
-    /// What the user can do about the error.
+    /// What the user can do about the error in the configuration.
     pub(crate) fn remedy(&self) -> &'static str {
         match self {
             Self::Distrust(Distrust::OpenToRead { .. }) => "take that away: chmod 600",
@@ -103,7 +103,7 @@ fn parse(path: &Path, home: &Path, text: &str) -> Result<ConfigFile, ConfigProbl
     Ok(ConfigFile { path: path.to_path_buf(), entries })
 }
 
-/// Refuses a file that gives the same key in two ways.
+/// Refuses a configuration file that gives the same endpoint key in two ways, such as by a file and by a command.
 fn one_key_each(path: &Path, entries: &BTreeMap<Setting, Entry>) -> Result<(), ConfigProblem> {
     let places = [
         vec![Setting::SecretFile, Setting::SecretVariable, Setting::SecretCommand],
@@ -135,14 +135,16 @@ fn key_of(name: &str) -> Result<Setting, String> {
     })
 }
 
-/// The word if it is spelled like a name, otherwise a placeholder: it may be a key in the wrong place.
+/// The word if it is spelled like a name, otherwise a placeholder, since the word may be a secret key in the wrong
+/// place.
 fn shown_if_name(word: &str, is_letter: fn(&char) -> bool) -> String {
     let is_of_names = |c: char| is_letter(&c) || c.is_ascii_digit() || c == '_';
     let is_name = word.chars().count() <= NAME_MAX_CHARS && word.chars().all(is_of_names);
     if is_name { word.to_owned() } else { "(not shown, it may be a key)".to_owned() }
 }
 
-/// Expands `~/` and refuses relative paths. The value of a key file setting is not quoted, since it may be the key.
+/// Expands `~/` in a path and refuses relative paths. An error never quotes the value of a key file setting, since it
+/// may be the key.
 fn whole_path(home: &Path, value: &str, key: Setting) -> Result<String, String> {
     let path = match value.strip_prefix("~/") {
         Some(below) => home.join(below),
@@ -160,7 +162,8 @@ impl ConfigFile {
         self.entries.get(&key).map(|entry| entry.value.as_str())
     }
 
-    /// Values for variables that are not set, with the line of each. Reads the key file, variable or command.
+    /// For each setting of the file whose variable is not in `set`: the variable, its value, and its origin (setting,
+    /// file and line). Keys are read from their file, variable or command.
     pub(crate) fn variables(&self, set: &Variables) -> Result<Vec<(&'static str, String, String)>, ConfigProblem> {
         let mut filled = Vec::new();
         for (key, entry) in &self.entries {
@@ -190,7 +193,7 @@ impl ConfigFile {
     }
 }
 
-/// Reads a key from a file that only its owner may read.
+/// Reads an endpoint's key, the first line of a file that only its owner may read.
 pub(crate) fn key_in(path: &Path) -> Result<String, ConfigProblem> {
     let missing = || Distrust::Unreadable { path: path.to_path_buf(), source: std::io::ErrorKind::NotFound.into() };
     let text = trust::text(path, KEY_FILE_MAX_BYTES, true)?.ok_or_else(missing)?;

@@ -99,7 +99,7 @@ fn a_project_does_not_configure_artoo() {
     assert!(place.ignored.unwrap().contains("current folder"));
     assert!(find("relative", project.path()).ignored.unwrap().contains("absolute"));
     assert_eq!(find("/elsewhere", project.path()), Place { folder: "/elsewhere/artoo".into(), ignored: None });
-    // Who stands in the home folder, or above it, is in no project.
+    // The home folder and the folders above it are not a project.
     let own = home.path().join("cfg");
     assert_eq!(find(own.to_str().unwrap(), home.path()).folder, own.join("artoo"));
     assert_eq!(Place::find(&Variables::of(&[]), home.path(), project.path()).folder, usual);

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use super::{Setting, load};
 use crate::failure::Failure;
 
-/// Settings that `artoo setup` replaces.
+/// Settings that `artoo setup` replaces in the configuration file.
 pub(crate) const OF_SETUP: [Setting; 6] = [
     Setting::Model,
     Setting::BaseUrl,
@@ -19,15 +19,15 @@ pub(crate) const OF_SETUP: [Setting; 6] = [
     Setting::SecretCommand,
 ];
 
-/// Settings of the existing file without those in `decided`.
+/// Settings of the existing configuration file except those in `decided`; empty if the file can't be read.
 pub(crate) fn kept(path: &Path, home: &Path, decided: &[Setting]) -> BTreeMap<Setting, String> {
-    // A file that can't be read is kept aside as it is; nothing of it is taken over.
+    // A file that can't be read is only backed up; none of its settings are taken over.
     let Ok(Some(file)) = load(path, home) else { return BTreeMap::new() };
     let others = Setting::ALL.into_iter().filter(|key| !decided.contains(key));
     others.filter_map(|key| Some((key, file.get(key)?.to_owned()))).collect()
 }
 
-/// The text of a configuration file with these settings.
+/// The text of a configuration file with the `chosen` settings and then the `kept` ones.
 pub(crate) fn text(kept: &BTreeMap<Setting, String>, chosen: &BTreeMap<Setting, String>) -> String {
     let mut text = "# artoo's configuration; artoo config keys lists what it may hold.\n".to_owned();
     for (key, value) in chosen.iter().chain(kept) {
@@ -36,12 +36,12 @@ pub(crate) fn text(kept: &BTreeMap<Setting, String>, chosen: &BTreeMap<Setting, 
     text
 }
 
-/// Path of the backup; `None` if there is no file to back up.
+/// Path of the configuration file's backup; `None` if there is no file to back up.
 pub(crate) fn backup_of(path: &Path) -> Option<PathBuf> {
     path.exists().then(|| path.with_extension("toml.old"))
 }
 
-/// Replaces the file by one rename, after a backup.
+/// Replaces the configuration file atomically with this text, after a backup; creates the folder if needed.
 pub(crate) fn config(path: &Path, text: &str) -> Result<(), Failure> {
     let problem = |error| Failure::not_written(path, &error);
     let folder = path.parent().unwrap_or(Path::new("/"));
@@ -52,7 +52,7 @@ pub(crate) fn config(path: &Path, text: &str) -> Result<(), Failure> {
     replace(path, text.as_bytes())
 }
 
-/// Writes the key into a file of its own and returns its path.
+/// Writes an endpoint's key to the file `key` in the folder, readable by its owner only, and returns the file's path.
 pub(crate) fn key_file(folder: &Path, key: &str) -> Result<PathBuf, Failure> {
     make_folder(folder)?;
     let path = folder.join("key");
@@ -76,7 +76,7 @@ fn replace(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
         .and_then(|()| fs::rename(&new, path))
         .and_then(|()| File::open(path.parent().unwrap_or(Path::new("/")))?.sync_all());
     written.map_err(|error| {
-        // What is half there is ours alone and of no use.
+        // A partly written temporary file is of no use.
         let _ = fs::remove_file(&new);
         Failure::not_written(path, &error)
     })

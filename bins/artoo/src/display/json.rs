@@ -12,10 +12,10 @@ use serde_json::{Value, json};
 use crate::exit::Exit;
 use crate::failure::Failure;
 
-/// Name of the schema.
+/// Name of the schema of a task's JSON lines.
 pub(crate) const SCHEMA: &str = "artoo.events/0";
 
-/// The first line: the schema.
+/// The first JSON line of a task, which names the schema.
 pub(crate) fn schema() -> Value {
     json!({
         "event": "schema", "schema": SCHEMA, "stable": false, "artoo": env!("CARGO_PKG_VERSION"),
@@ -23,7 +23,7 @@ pub(crate) fn schema() -> Value {
     })
 }
 
-/// An event of the tap as JSON.
+/// The JSON line for an event of the message bus.
 pub(crate) fn event(event: &TapEvent) -> Value {
     match event {
         TapEvent::Message { envelope } => {
@@ -69,25 +69,25 @@ pub(crate) fn event(event: &TapEvent) -> Value {
     }
 }
 
-/// The audit report, before the last line.
+/// The JSON line with the audit report, which precedes the last line.
 pub(crate) fn audit(report: &AuditReport) -> Value {
     json!({"event": "audit", "report": report})
 }
 
-/// The event `estimate`, before the first call or in place of a task.
+/// The JSON line `estimate`, shown before the first model call or, with `--estimate`, in place of a task.
 pub(crate) fn estimate(estimate: &Value) -> Value {
     json!({"event": "estimate", "estimate": estimate})
 }
 
-/// A task that has ended.
+/// A finished task: its outcome and what it spent.
 #[derive(Debug)]
 pub(crate) struct EndedTask {
     pub(crate) outcome: TaskOutcome,
-    /// Tokens and cost beside the estimate; null where no language model was asked.
+    /// Tokens and cost of the task with its estimate, as JSON; null if no language model is used.
     pub(crate) spending: Value,
 }
 
-/// An entry of the undo journal.
+/// An entry of the undo journal as JSON.
 pub(crate) fn undo_entry(entry: &Entry) -> Value {
     json!({
         "id": entry.id, "at": entry.at, "acts": entry.acts, "changes": entry.changes,
@@ -96,7 +96,7 @@ pub(crate) fn undo_entry(entry: &Entry) -> Value {
     })
 }
 
-/// The last line of a task: its result.
+/// The last JSON line of a task: its result.
 pub(crate) fn result(performed: &EndedTask, exit: Exit, close: &CloseReport, undo: Option<&Entry>) -> Value {
     let outcome = &performed.outcome;
     json!({
@@ -106,7 +106,7 @@ pub(crate) fn result(performed: &EndedTask, exit: Exit, close: &CloseReport, und
     })
 }
 
-/// The last line of a run without a result: the error.
+/// The last JSON line of a run without a result: the error.
 pub(crate) fn error(failure: &Failure) -> Value {
     json!({
         "event": "error", "exit_code": failure.exit.code(), "message": failure.message, "remedy": failure.remedy

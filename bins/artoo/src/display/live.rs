@@ -8,13 +8,13 @@ use artoo_proto::{ConsentAnswer, EffectId, EffectKind, Envelope, Message, Outcom
 
 use super::Line;
 
-/// Maximum length of a progress line.
+/// Maximum length of a progress line, in characters.
 const LINE_CHARS: usize = 200;
 
-/// Interval after which a wait is shown, and shown again.
+/// Interval between progress lines about a model or tool call that is still running.
 const WAIT_SHOWN_EVERY: Duration = Duration::from_secs(10);
 
-/// Calls under way and the lines about them.
+/// Renders a task's progress lines, and remembers which model and tool calls are running.
 #[derive(Debug, Default)]
 pub(crate) struct Live {
     waiting: BTreeMap<EffectId, Waiting>,
@@ -28,7 +28,7 @@ struct Waiting {
 }
 
 impl Live {
-    /// The progress lines for an event; most events have none.
+    /// The progress lines for an event of the task; most events have none.
     pub(crate) fn lines(&mut self, event: &TapEvent, now: Instant) -> Vec<Line> {
         match event {
             TapEvent::Message { envelope } => of_message(envelope),
@@ -54,7 +54,7 @@ impl Live {
         }
     }
 
-    /// Lines about calls that have run for another ten seconds.
+    /// Progress lines about running calls, one for each call and ten seconds of waiting.
     pub(crate) fn waits(&mut self, now: Instant) -> Vec<Line> {
         let mut lines = Vec::new();
         for waiting in self.waiting.values_mut() {
@@ -90,6 +90,7 @@ fn of_message(envelope: &Envelope) -> Vec<Line> {
     }
 }
 
+/// Progress lines for a plan: its round, and its subtasks by group with their tools.
 fn of_plan(plan: &Plan) -> Vec<Line> {
     let round = if plan.round == 0 { String::new() } else { format!(", round {}", plan.round + 1) };
     let mut lines = vec![line(&format!("plan{round}:"))];
@@ -105,6 +106,7 @@ fn of_plan(plan: &Plan) -> Vec<Line> {
     lines
 }
 
+/// Progress line for a directive to plan again: its round, the change of directive, and why.
 fn of_directive(directive: &PlanDirective) -> Line {
     let name = |value: serde_json::Result<serde_json::Value>| {
         value.ok().and_then(|value| value.as_str().map(str::to_owned)).unwrap_or_default()
@@ -126,7 +128,7 @@ fn faint(text: &str) -> Line {
     Line::faint(shortened(text))
 }
 
-/// Whether an event belongs to a task.
+/// Whether an event belongs to a task; true for an event that belongs to no task.
 pub(crate) fn belongs_to_task(event: &TapEvent, task_id: &artoo_proto::TaskId) -> bool {
     let of = match event {
         TapEvent::Message { envelope } => envelope.correlation_id.as_ref(),
@@ -138,6 +140,6 @@ pub(crate) fn belongs_to_task(event: &TapEvent, task_id: &artoo_proto::TaskId) -
         TapEvent::EffectFinished(finished) => finished.task_id.as_ref(),
         TapEvent::Gap { .. } => None,
     };
-    // What belongs to no task (memory, a gap) concerns every one.
+    // An event without a task (memory, a gap) concerns every task.
     of.is_none_or(|of| of == task_id)
 }

@@ -10,20 +10,20 @@ pub(crate) mod writer;
 
 use artoo_proto::{KeptOutput, escape};
 
-/// Maximum number of lines of an answer on a terminal; of a longer one the beginning and the end are shown.
+/// Maximum number of lines of an answer on a terminal; a longer answer is shown as its beginning and its end.
 #[doc(alias = "limit")]
 const SHOWN_MAX: usize = 1_000;
 
-/// Lines shown of the beginning, and of the end, of an answer that is too long.
+/// Number of lines shown of the beginning, and of the end, of an answer that is too long for a terminal.
 const END_LINES: usize = 30;
 
-/// Maximum length of a line of an answer on a terminal.
+/// Maximum length of a line of an answer on a terminal, in characters.
 const LINE_CHARS: usize = 4_000;
 
-/// Characters of a SHA-256 that identify an item of evidence.
+/// Number of characters of a SHA-256 that are shown to identify a stored output.
 const ID_CHARS: usize = 12;
 
-/// Maximum number of quoted lines of an unverified output.
+/// Maximum number of lines that are quoted of an unverified output.
 const QUOTED_MAX: usize = 8;
 
 /// Prefix of every line of quoted output.
@@ -37,9 +37,9 @@ const QUOTE_GOES_ON: &str = "  : ";
 pub(crate) enum Style {
     /// The answer itself: neither coloured nor wrapped, so that it can be copied.
     Answer,
-    /// No style.
+    /// Neither coloured nor emphasised.
     Plain,
-    /// Dimmed.
+    /// Dimmed: secondary information.
     Faint,
     /// Bold: a heading or a verdict.
     Strong,
@@ -81,7 +81,7 @@ pub(crate) fn quoted(text: &str) -> Vec<Line> {
     text.lines().map(|line| Line::plain(format!("{QUOTE}{line}"))).collect()
 }
 
-/// The first lines of an unverified text, and how many follow.
+/// The first lines of an unverified text, each with the quote prefix, and a line that says how many follow.
 pub(crate) fn quoted_briefly(text: &str) -> Vec<Line> {
     let mut lines = quoted(text);
     let more = lines.len().saturating_sub(QUOTED_MAX);
@@ -93,7 +93,8 @@ pub(crate) fn quoted_briefly(text: &str) -> Vec<Line> {
     lines
 }
 
-/// The part of an answer that a terminal shows: all of a short one, else both ends and where the rest is.
+/// The lines of an answer that a terminal shows: all of a short answer, otherwise its beginning, its end, and how to
+/// see the rest.
 fn excerpt(answer: &[Line], whole: &[KeptOutput]) -> Vec<Line> {
     let split = |line: &Line| -> Vec<Line> {
         let style = line.style;

@@ -1,7 +1,7 @@
 //! A task's result for people; verified and unverified parts are kept apart.
 //!
-//! Standard output holds the bare answer only where code decided every criterion. Every other ending opens with
-//! its verdict, and the output stands quoted under a heading that says what it rests on.
+//! Standard output holds the bare answer only if code verified every criterion. Every other result begins with its
+//! verdict, and the output is quoted under a heading that says how far it was verified.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ use artoo_tools::undo::Entry;
 
 use super::{Line, quoted, quoted_briefly};
 
-/// Maximum length of the evidence shown with a criterion.
+/// Maximum length of the evidence shown with a criterion, in characters.
 const EVIDENCE_CHARS: usize = 240;
 
 /// A rendered result: the answer for standard output, `before` and `after` for standard error.
@@ -24,7 +24,7 @@ pub(crate) struct Rendered {
     pub(crate) after: Vec<Line>,
 }
 
-/// Renders a result.
+/// Renders a task's result as lines for people, with its model calls and tokens by role.
 pub(crate) fn render(result: &FinalResult, usage: &BTreeMap<Role, Usage>) -> Rendered {
     let mut rendered = match &result.ending {
         Ending::Accept { basis: Basis::Checked } => accepted(result),
@@ -53,6 +53,7 @@ pub(crate) fn render(result: &FinalResult, usage: &BTreeMap<Role, Usage>) -> Ren
     rendered
 }
 
+/// Renders a result whose criteria were all verified by code: the bare answer on standard output.
 fn accepted(result: &FinalResult) -> Rendered {
     let output = result.output.trim_end_matches('\n');
     let is_empty = output.is_empty();
@@ -60,13 +61,14 @@ fn accepted(result: &FinalResult) -> Rendered {
     after.push(Line::strong("accepted: every criterion was checked in code"));
     after.extend(decided(result));
     Rendered {
-        // The request as code read it comes first: a right answer to another question would look right.
+        // The request as artoo understood it comes first: the right answer to another question would look right.
         before: vec![Line::strong(escape::one_line(&result.summary))],
         answer: if is_empty { Vec::new() } else { vec![Line::answer(output)] },
         after,
     }
 }
 
+/// Renders an accepted result that code did not fully verify: the output is quoted under `heading`.
 fn unchecked(result: &FinalResult, heading: &'static str, verdict: impl Into<String>) -> Rendered {
     let mut answer = vec![Line::strong(heading)];
     answer.extend(quoted(&result.output));
@@ -88,6 +90,7 @@ fn of_denied(action: &DeniedAction) -> String {
     format!("{} ({})", escape::one_line(&action.action), escape::one_line(&action.reason))
 }
 
+/// Renders a result with unmet criteria, or an abandoned task: the summary, the partial output, and what is missing.
 fn incomplete(result: &FinalResult) -> Rendered {
     let mut answer = vec![Line::strong(capitalised(&escape::one_line(&result.summary)))];
     let unmet = match &result.ending {
@@ -104,7 +107,7 @@ fn incomplete(result: &FinalResult) -> Rendered {
         }));
         answer.extend(quoted(&result.output));
     }
-    // What failed is the summary already.
+    // The summary already names what failed.
     let is_told = matches!(&result.ending, Ending::Abandon { reason: AbandonReason::NoOtherWay { .. }, .. });
     if !unmet.is_empty() && !is_told {
         answer.push(Line::plain("\nUnmet:"));
@@ -149,7 +152,7 @@ fn criteria<'a>(reports: impl Iterator<Item = &'a CriterionReport>) -> Vec<Line>
     reports.into_iter().map(shown).collect()
 }
 
-/// Assumptions, warnings, loss and model calls of a task.
+/// Lines about the assumptions, warnings, loss and model calls of a task.
 fn account(result: &FinalResult, usage: &BTreeMap<Role, Usage>) -> Vec<Line> {
     let mut lines: Vec<Line> = result
         .assumptions
@@ -190,7 +193,7 @@ pub(crate) fn costs(usage: &BTreeMap<Role, Usage>) -> String {
     )
 }
 
-/// Whether and how the task's changes can be undone.
+/// Lines that say whether and how the task's changes can be undone.
 pub(crate) fn undoable(entry: &Entry) -> Vec<Line> {
     let mut lines: Vec<Line> = entry
         .not_undoable
@@ -218,7 +221,7 @@ pub(crate) fn audit(report: &AuditReport) -> Vec<Line> {
     for (what, details) in found {
         lines.extend(details.iter().map(|detail| {
             let text = format!("  {what}: {detail}");
-            // The bus's own rules were broken: that is never ordinary. The rest a bad day can bring.
+            // Broken rules of the message bus are never normal; the other findings can occur in normal use.
             if what == "boundary violation" { Line::warning(text) } else { Line::faint(text) }
         }));
     }

@@ -2,7 +2,7 @@
 
 use artoo_proto::{Ending, FinalResult, Loss, PrevDirective, TaskId};
 
-/// A result with this ending and nothing else in it.
+/// A task result for tests, with this ending and all other fields empty.
 pub(crate) fn result_with(ending: Ending) -> FinalResult {
     FinalResult {
         task_id: TaskId::try_from("a_test-00000000-0000-4000-8000-000000000001".to_owned()).unwrap(),

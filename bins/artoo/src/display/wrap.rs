@@ -5,13 +5,13 @@ use unicode_width::UnicodeWidthChar;
 
 use super::{QUOTE, QUOTE_GOES_ON};
 
-/// Minimum width; narrower terminals get unwrapped lines.
+/// Minimum terminal width for wrapping, in columns; narrower terminals get unwrapped lines.
 const COLUMNS_MIN: usize = 20;
 
-/// Columns counted for a tab.
+/// Number of columns that a tab is counted as.
 const TAB_COLUMNS: usize = 8;
 
-/// Wraps a text to this many columns without losing characters: quoted text anywhere, prose at spaces.
+/// Wraps a text to rows of at most `columns` columns: quoted text may break anywhere, other text breaks at spaces.
 pub(crate) fn rows(text: &str, columns: usize) -> Vec<String> {
     text.split('\n').flat_map(|line| rows_of(line, columns)).collect()
 }
@@ -27,7 +27,7 @@ fn rows_of(line: &str, columns: usize) -> Vec<String> {
     let margin = line.len() - start.len();
     let first = " ".repeat(margin);
     let next = " ".repeat((margin + 2).min(columns / 2));
-    // A word longer than a row is cut anywhere; all others keep together.
+    // A word longer than a row may be cut anywhere; other words are not cut.
     let room = columns - width(&next);
     let pieces = words(start).flat_map(|word| {
         let is_long = width(word) > room;
@@ -37,7 +37,8 @@ fn rows_of(line: &str, columns: usize) -> Vec<String> {
     fill(pieces, &first, &next, columns)
 }
 
-/// Fills rows with as many pieces as fit.
+/// Joins pieces into rows of at most `columns` columns; the first row begins with `first`, each further row with
+/// `next`.
 fn fill<'a>(pieces: impl Iterator<Item = &'a str>, first: &str, next: &str, columns: usize) -> Vec<String> {
     let mut rows = Vec::new();
     let mut row = first.to_owned();
@@ -65,12 +66,12 @@ fn fill<'a>(pieces: impl Iterator<Item = &'a str>, first: &str, next: &str, colu
     rows
 }
 
-/// Width of a text in columns. Joined emoji count as their parts, as simple terminals show them.
+/// Width of a text on a terminal, in columns. Joined emoji count as their parts, as simple terminals show them.
 fn width(text: &str) -> usize {
     text.chars().map(|c| if c == '\t' { TAB_COLUMNS } else { c.width().unwrap_or(0) }).sum()
 }
 
-/// Splits a text into words and runs of spaces.
+/// Splits a text into words and the runs of spaces between them.
 fn words(text: &str) -> impl Iterator<Item = &str> {
     let mut rest = text;
     std::iter::from_fn(move || {

@@ -10,20 +10,20 @@ use serde_json::Value;
 
 use super::{Line, Style, excerpt, wrap};
 
-/// Maximum number of lines held back while a question or the prompt is open.
+/// Maximum number of output lines held back while a question or the prompt is open; further lines are dropped.
 const HELD_MAX: usize = 1_000;
 
-/// Maximum length of the status line.
+/// Maximum length of the status line, in characters.
 const STATUS_MAX_CHARS: usize = 80;
 
-/// Both output streams, shared by everything that shows something.
+/// Standard output and standard error, shared by all code that shows something.
 ///
-/// A stream that is closed at the other end takes no more, and that is no failure: the task goes on and its exit code
-/// says how it ended. Any other error of standard output is kept for [`Screen::unwritten`].
+/// A closed pipe is not a failure: the task continues, and its exit code says how it ended. Any other error of standard
+/// output is stored for [`Screen::unwritten`].
 #[derive(Debug, Clone)]
 pub(crate) struct Screen {
     streams: Arc<Mutex<Streams>>,
-    /// Lock of the question that is open.
+    /// Lock that is held while a question is open, so that only one question is open at a time.
     turn: Arc<tokio::sync::Mutex<()>>,
     is_live: bool,
     is_quiet: bool,
@@ -32,13 +32,13 @@ pub(crate) struct Screen {
 #[derive(Debug)]
 struct Streams {
     has_colour: bool,
-    /// Lines held back until the question or the typed line ends.
+    /// Lines held back until the open question or typed line ends; `None` if neither is open.
     held: Option<Vec<Line>>,
-    /// First error of writing to standard output.
+    /// The first error of writing to standard output, if any.
     unwritten: Option<io::Error>,
 }
 
-/// An output stream.
+/// An output stream: standard output or standard error.
 #[derive(Debug, Clone, Copy)]
 enum Stream {
     Out,
@@ -46,15 +46,15 @@ enum Stream {
 }
 
 impl Screen {
-    /// Progress lines, colour and wrapping appear on a terminal only. A quiet screen shows answers, questions and
-    /// warnings.
+    /// Creates a screen. Progress lines, colour and wrapping appear on a terminal only. A quiet screen shows only
+    /// answers, questions and warnings.
     pub(crate) fn new(has_colour: bool, is_quiet: bool) -> Self {
         let is_live = io::stderr().is_terminal() && !is_quiet;
         let streams = Arc::new(Mutex::new(Streams { has_colour, held: None, unwritten: None }));
         Self { streams, turn: Arc::default(), is_live, is_quiet }
     }
 
-    /// Whether progress is shown.
+    /// Whether progress lines are shown.
     pub(crate) fn is_live(&self) -> bool {
         self.is_live
     }
@@ -89,7 +89,7 @@ impl Screen {
         self.lock().show(Stream::Out, lines);
     }
 
-    /// Takes the first error of writing to standard output; a closed pipe is not an error.
+    /// Returns and clears the first error of writing to standard output; a closed pipe is not an error.
     pub(crate) fn unwritten(&self) -> Option<io::Error> {
         self.lock().unwritten.take().filter(|error| error.kind() != io::ErrorKind::BrokenPipe)
     }
@@ -117,19 +117,19 @@ impl Screen {
         }
     }
 
-    /// Replaces the status line; nothing off a terminal.
+    /// Replaces the text of the status line, which is overwritten in place; does nothing off a terminal.
     pub(crate) fn status(&self, text: &str) {
         if !self.is_live {
             return;
         }
         let mut streams = self.lock();
         let columns = Stream::Err.columns().unwrap_or(STATUS_MAX_CHARS).min(STATUS_MAX_CHARS).saturating_sub(1);
-        // Filled up with spaces, since not every terminal can clear a line.
+        // The line is padded with spaces, since not every terminal can clear a line.
         let row: String = escape::one_line(text).chars().chain(std::iter::repeat(' ')).take(columns).collect();
         streams.write(Stream::Err, &format!("\r{row}\r"));
     }
 
-    /// Waits until no question is open, and keeps others from asking.
+    /// Waits until no question is open; no other question can be asked until the returned guard is dropped.
     pub(crate) async fn turn(&self) -> tokio::sync::MutexGuard<'_, ()> {
         self.turn.lock().await
     }
@@ -142,12 +142,13 @@ impl Screen {
         streams.hold();
     }
 
-    /// Holds lines back while a line is typed, until [`Self::answered`].
+    /// Holds output lines back while a line is typed at the prompt, until [`Self::answered`].
     pub(crate) fn hold(&self) {
         self.lock().hold();
     }
 
-    /// Ends a question or a typed line and shows the held lines. `is_open`: no line break was typed.
+    /// Ends a question or a typed line and shows the lines held back. `is_open` says that no line break was typed, so
+    /// one is written.
     pub(crate) fn answered(&self, is_open: bool) {
         let mut streams = self.lock();
         if is_open {
@@ -162,7 +163,7 @@ impl Screen {
         self.lock().write(Stream::Err, code);
     }
 
-    /// Writes a line of the log.
+    /// Writes a line of the log to standard error, unless the screen is locked.
     pub(crate) fn log(&self, text: &str) {
         // A log line may come from a panic inside this writer, which then still holds its lock.
         if let Ok(mut streams) = self.streams.try_lock() {
@@ -170,7 +171,7 @@ impl Screen {
         }
     }
 
-    /// Writes a warning, also while another thread holds the screen.
+    /// Writes a warning to standard error, even while the screen is locked.
     pub(crate) fn warn(&self, text: &'static str) {
         match self.streams.try_lock() {
             Ok(mut streams) => streams.tell(&[Line::warning(text)]),
@@ -212,7 +213,8 @@ impl Streams {
         }
     }
 
-    /// The text of a line, wrapped and coloured; `columns` is `None` off a terminal.
+    /// The text to write for a line: escaped, and on a terminal wrapped and coloured; `columns` is `None` off a
+    /// terminal.
     fn shown(&self, line: &Line, columns: Option<usize>) -> String {
         let text = escape::visible(&line.text);
         let Some(columns) = columns.filter(|_| line.style != Style::Answer) else { return format!("{text}\n") };
@@ -231,17 +233,17 @@ impl Streams {
     }
 }
 
-/// Escapes bytes on their way to standard output.
+/// A writer to standard output that escapes control characters in the bytes.
 struct Visible<'a> {
     streams: &'a mut Streams,
-    /// Bytes of an incomplete character.
+    /// Bytes of an incomplete UTF-8 character at the end of the last write.
     torn: Vec<u8>,
-    /// Whether the next write begins a line.
+    /// Whether the last write ended with a line break, so that the next write begins a line.
     ended: bool,
 }
 
 impl Visible<'_> {
-    /// Writes a final line break if it is missing.
+    /// Writes an incomplete character that is left, and a final line break if it is missing.
     fn end(&mut self) -> io::Result<()> {
         let torn = String::from_utf8_lossy(&std::mem::take(&mut self.torn)).into_owned();
         self.streams.write(Stream::Out, &escape::visible(&torn));
@@ -257,14 +259,14 @@ impl Write for Visible<'_> {
         self.torn.extend_from_slice(bytes);
         let whole = match std::str::from_utf8(&self.torn) {
             Err(error) if error.error_len().is_none() => error.valid_up_to(),
-            // What is no text at all is shown as such.
+            // Bytes that are not valid UTF-8 are written as replacement characters.
             _ => self.torn.len(),
         };
         let rest = self.torn.split_off(whole);
         let text = std::mem::replace(&mut self.torn, rest);
         self.streams.write(Stream::Out, &escape::visible(&String::from_utf8_lossy(&text)));
         self.ended = text.ends_with(b"\n");
-        // Whoever takes nothing any more is not sent the rest.
+        // After an error the rest is not written.
         if self.streams.unwritten.is_some() { Err(io::ErrorKind::BrokenPipe.into()) } else { Ok(bytes.len()) }
     }
 

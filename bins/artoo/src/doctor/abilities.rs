@@ -8,7 +8,8 @@ use crate::model_choice::{ModelKind, Place, remote};
 use crate::settings::Settings;
 use crate::variables::Variables;
 
-/// Stored abilities of the model's endpoint; probed now if asked for.
+/// The finding about the abilities of the model's endpoint: stored ones, or new ones if `with_probe`; `None` if the
+/// model is not remote.
 pub(super) async fn finding(settings: &Settings, with_probe: bool, variables: &Variables) -> Option<Finding> {
     if !matches!(settings.model.kind, ModelKind::Remote { .. }) {
         return None;

@@ -55,7 +55,7 @@ fn every_ending_has_its_documented_code() {
 #[doc = "holds: law 0.9"]
 #[test]
 fn only_an_accept_on_evidence_is_zero() {
-    // The numbers themselves are a promise to scripts.
+    // Scripts rely on the numbers.
     let codes = [
         (Exit::Accepted, 0),
         (Exit::Internal, 1),

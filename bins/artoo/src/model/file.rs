@@ -16,12 +16,12 @@ pub(crate) const HAS_ENGINE: bool = cfg!(feature = "local-llm");
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Chosen {
     pub(crate) path: PathBuf,
-    /// The installed model at this path; `None` if the path is not recorded.
+    /// The installed model at the file's path; `None` if no installed model has that path.
     pub(crate) model: Option<files::Model>,
 }
 
 impl Chosen {
-    /// Checks that a recorded file is unchanged.
+    /// Checks that a recorded model file is unchanged; a file that is not recorded always passes.
     pub(crate) fn check_unchanged(&self) -> Result<(), FilesError> {
         self.model.as_ref().map_or(Ok(()), files::Model::check_unchanged)
     }
@@ -52,7 +52,7 @@ pub(crate) fn find(given: &str, settings: &Settings) -> Result<Chosen, Failure> 
     }
 }
 
-/// The model that runs a file. The file is loaded when the first request is made.
+/// Builds the model that runs a model file, given by name or path. The file is loaded at the first request.
 pub(super) fn build(
     given: &str,
     settings: &Settings,
@@ -79,7 +79,7 @@ fn engine(given: &str, _path: &Path, _variables: &Variables, _shared: &Shared) -
     Err(no_engine(given))
 }
 
-/// The error for a model file in a build without the engine.
+/// The error for a model file in a build that can't run model files.
 pub(crate) fn no_engine(model: &str) -> Failure {
     Failure::usage(format!("this build of artoo can't run model files, so {model} can't answer")).with_remedy(
         "build it with them (cargo build --release --features local-llm), or serve the file, with llama.cpp's server say, and give its address",

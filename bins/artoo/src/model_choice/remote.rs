@@ -8,7 +8,7 @@ use crate::failure::Failure;
 use crate::money::Prices;
 use crate::variables::Variables;
 
-/// Position of a model in the choice; decides which key and URL are meant for it.
+/// Position of a model in the choice; decides which key and URL apply to the model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Place {
     /// The first model, which the configuration file's endpoint and key belong to.
@@ -18,7 +18,7 @@ pub(crate) enum Place {
 }
 
 impl Place {
-    /// The variable with a key for this position only.
+    /// The environment variable with a key for this position only; `None` for the first model.
     fn key_variable(self) -> Option<&'static str> {
         match self {
             Self::First => None,
@@ -28,7 +28,8 @@ impl Place {
     }
 }
 
-/// The configuration of a remote model.
+/// Builds the configuration of a remote model's endpoint from the model's choice, its position and the variables; an
+/// error if the model is not remote.
 pub(crate) fn remote(kind: &ModelKind, place: Place, variables: &Variables) -> Result<RemoteConfig, Failure> {
     let ModelKind::Remote { protocol, name, base_url } = kind else {
         return Err(ConfigError::Missing { name: "an endpoint" }.into());
@@ -50,7 +51,7 @@ pub(crate) fn remote(kind: &ModelKind, place: Place, variables: &Variables) -> R
         }
         let not_unicode = |_| ConfigError::NotUnicode { name: wanted };
         let own = variables.text(wanted).map_err(not_unicode)?;
-        // The file knows one endpoint, under the names of the most usual protocol.
+        // The configuration file describes one endpoint, under the variable names of Chat Completions.
         let in_file = |usual: &'static str| variables.of_file(usual).filter(|_| place == Place::First);
         Ok(own.or_else(|| match wanted {
             wanted if wanted == names.model => in_file("OPENAI_MODEL"),
@@ -61,7 +62,7 @@ pub(crate) fn remote(kind: &ModelKind, place: Place, variables: &Variables) -> R
     };
     let mut config = RemoteConfig::from_variables(*protocol, lookup)?;
     if base_url.is_some() && own_key.is_none() && !is_origin_of_key(*protocol, &config.base_url, variables, place)? {
-        // The key that the environment holds is for another address.
+        // The key in the environment is for another URL.
         config.api_key = None;
     }
     config.context_tokens = variables.parsed("ARTOO_CONTEXT_TOKENS")?;
@@ -82,8 +83,8 @@ fn is_origin_of_key(protocol: Protocol, url: &str, variables: &Variables, place:
     Ok(artoo_llm::remote::same_origin(url, &home))
 }
 
-/// The setting `ARTOO_TOOL_CALLS`: use the endpoint's own tool calls always, never, or if a probe showed that they
-/// work.
+/// Reads `ARTOO_TOOL_CALLS`: whether to use the endpoint's native tool calls. `None` if not set: then they are used
+/// only if the endpoint doesn't support JSON schemas and native calls passed the probe.
 fn tool_calls(variables: &Variables) -> Result<Option<bool>, Failure> {
     match variables.text("ARTOO_TOOL_CALLS")?.as_deref() {
         None => Ok(None),

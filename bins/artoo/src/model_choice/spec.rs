@@ -9,9 +9,9 @@ use artoo_llm::Protocol;
 /// A model, as written in `--model` and `ARTOO_MODEL`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum ModelKind {
-    /// The built-in parser; no language model.
+    /// The built-in parser of requests; no language model.
     Reflex,
-    /// A model behind HTTP.
+    /// A model at an HTTP endpoint.
     Remote {
         protocol: Protocol,
         /// The endpoint's name for the model; by default from the protocol's variable.
@@ -24,7 +24,7 @@ pub(crate) enum ModelKind {
         /// A name as `artoo model list` shows it, or a path.
         model: String,
     },
-    /// Replies from a recording.
+    /// Replies replayed from a recording of earlier calls; no model is called.
     Cassette {
         /// Path of the recording.
         path: PathBuf,
@@ -39,7 +39,7 @@ pub(crate) enum ModelKind {
 pub(crate) struct UnknownModel;
 
 impl ModelKind {
-    /// A Chat Completions model at the configured endpoint.
+    /// A model at the configured Chat Completions endpoint; `name` is the endpoint's name for the model.
     pub(crate) fn openai(name: Option<String>) -> Self {
         Self::Remote { protocol: Protocol::Chat, name, base_url: None }
     }
@@ -88,7 +88,7 @@ impl fmt::Display for ModelKind {
     }
 }
 
-/// A list of models, separated by commas or spaces.
+/// A list of models, written with commas or spaces between them.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct ModelList(pub(crate) Vec<ModelKind>);
 

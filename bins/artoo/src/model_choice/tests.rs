@@ -111,7 +111,7 @@ fn secrets_stay_here_with_reflex_and_where_the_person_trusts_local_models() {
     check("openai:m@http://127.0.0.1:1/v1", &[trust], true);
     check("openai:m@http://[::1]:1/v1", &[trust], true);
     check("openai:m", &[trust, ("OPENAI_BASE_URL", "http://localhost:1/v1")], true);
-    // Anywhere else it leaves this machine, also by a model that only steps in.
+    // With any other endpoint, also that of a fallback, a file leaves this machine.
     check("openai:m", &[trust, ("OPENAI_API_KEY", "k")], false);
     check("openai:m@https://localhost.example/v1", &[trust], false);
     check("openai:m@http://192.168.1.2:1/v1", &[trust], false);

@@ -20,7 +20,7 @@ use crate::settings::{Settings, Variables};
 const OF_ENDPOINT: [Setting; 5] =
     [Setting::BaseUrl, Setting::ModelName, Setting::SecretVariable, Setting::SecretFile, Setting::SecretCommand];
 
-/// Makes `given` (a name or path) the configured model.
+/// Runs `artoo model use`: makes `given` (the name or path of a model file) the configured model.
 pub(super) async fn run(
     given: &str,
     settings: &Settings,
@@ -54,7 +54,7 @@ pub(super) async fn run(
     Ok(Exit::Accepted)
 }
 
-/// Writes the model into the configuration file; returns the file's other settings.
+/// Writes the model into the configuration file and preserves the file's other settings, which it returns.
 fn configure(path: &Path, home: &Path, kind: &ModelKind) -> Result<BTreeMap<Setting, String>, Failure> {
     let old = write::kept(path, home, &[Setting::Model]);
     let new = BTreeMap::from([(Setting::Model, kind.to_string())]);

@@ -12,7 +12,7 @@ use crate::model::ModelKind;
 use crate::model::file::{self, HAS_ENGINE};
 use crate::settings::Settings;
 
-/// Shown wherever a user could expect this build to run model files.
+/// Message that this build can't run model files.
 pub(super) const NO_ENGINE: &str = "This build of artoo can't run model files itself; that needs a build with --features local-llm. A server \
      on this machine, such as llama.cpp's, can serve them to it.";
 
@@ -26,7 +26,7 @@ struct Installed {
     is_in_use: bool,
 }
 
-/// Lists the models; `verify` also compares their content with the recorded checksum.
+/// Lists the installed model files and the catalog; `verify` also compares each file with its recorded checksum.
 pub(super) fn run(verify: bool, settings: &Settings, screen: &Screen) -> Result<Exit, Failure> {
     let folder = ModelFolder::new(&settings.data_dir);
     let (mut models, mut parts, mut problems) = (Vec::new(), Vec::new(), Vec::new());

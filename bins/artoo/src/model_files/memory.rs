@@ -2,20 +2,20 @@
 
 use std::fs;
 
-/// The kernel's account of the machine's memory.
+/// The kernel's file with the size of the machine's memory.
 const MEMINFO: &str = "/proc/meminfo";
 
 /// The memory limit of the control group (container) that artoo runs in.
 const CGROUP_LIMIT: &str = "/sys/fs/cgroup/memory.max";
 
-/// The machine's memory, or the control group's limit if that is lower; `None` if unknown.
+/// The machine's memory in bytes, or the control group's limit if that is lower; `None` if unknown.
 pub(crate) fn bytes() -> Option<u64> {
     let machine = total_bytes(&fs::read_to_string(MEMINFO).ok()?)?;
     let limit = fs::read_to_string(CGROUP_LIMIT).ok().and_then(|text| text.trim().parse::<u64>().ok());
     Some(limit.map_or(machine, |limit| limit.min(machine)))
 }
 
-/// Parses the `MemTotal` line of `/proc/meminfo`.
+/// Parses the machine's memory in bytes from the `MemTotal` line of `/proc/meminfo`.
 fn total_bytes(meminfo: &str) -> Option<u64> {
     let line = meminfo.lines().find_map(|line| line.strip_prefix("MemTotal:"))?;
     let kibibytes: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;

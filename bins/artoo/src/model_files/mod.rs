@@ -17,10 +17,10 @@ use crate::exit::Exit;
 use crate::failure::Failure;
 use crate::settings::{Settings, Variables};
 
-/// Name of the JSON output's schema, which is not stable yet.
+/// Name of the schema of `artoo model`'s JSON output, which is not stable yet.
 const SCHEMA: &str = "artoo.models/0";
 
-/// Maximum length of a text from a model file's metadata.
+/// Maximum length of a text shown from a model file's metadata, in characters.
 const METADATA_CHARS: usize = 60;
 
 /// Runs a subcommand of `artoo model`.
@@ -79,7 +79,7 @@ impl From<FilesError> for Failure {
     }
 }
 
-/// Formats a number of bytes, such as `2.50 GB`.
+/// Formats a number of bytes for people, such as `2.50 GB`.
 pub(crate) fn sized(bytes: u64) -> String {
     for (unit, size) in [("GB", 1_000_000_000), ("MB", 1_000_000), ("kB", 1_000)] {
         if bytes >= size {

@@ -9,10 +9,10 @@ use super::sized;
 use crate::display::Line;
 use crate::display::writer::Screen;
 
-/// Minimum time between two updates of the line.
+/// Minimum time between two updates of the progress line.
 const UPDATE_EVERY: Duration = Duration::from_millis(200);
 
-/// Minimum time over which a speed is computed.
+/// Minimum time over which a download speed is computed.
 const SPEED_AFTER: Duration = Duration::from_secs(1);
 
 /// Shows the progress of a download.
@@ -24,7 +24,7 @@ pub(super) struct ProgressLine {
 #[derive(Default)]
 struct State {
     updated: Option<Instant>,
-    /// When this connection began to receive, and the bytes received before it.
+    /// When this connection began to receive data, and how many bytes of the file had been received by then.
     began: Option<(Instant, u64)>,
 }
 
@@ -63,7 +63,7 @@ impl Progress for ProgressLine {
     }
 }
 
-/// Bytes, speed and time left; `new` bytes were received in `elapsed`.
+/// Text of a download's progress line: bytes, speed and time left; `new` bytes were received in `elapsed`.
 fn receiving(done: u64, total: Option<u64>, new: u64, elapsed: Duration) -> String {
     let mut text = total.map_or_else(|| sized(done), |total| share(done, total));
     let speed = u128::from(new) * 1_000 / elapsed.as_millis().max(1);

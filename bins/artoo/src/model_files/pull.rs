@@ -21,7 +21,7 @@ use crate::signals::Signals;
 use crate::terminal;
 use crate::terminal::person::Person;
 
-/// Installs a model; asks before a download unless `--yes` is given.
+/// Runs `artoo model pull`: installs a model file; asks before a download unless `--yes` is given.
 pub(crate) async fn run(
     options: &PullOptions,
     settings: &Settings,
@@ -68,20 +68,20 @@ pub(crate) async fn run(
     Ok(Exit::Accepted)
 }
 
-/// A puller for the data folder, with the certificates of `SSL_CERT_FILE`.
+/// Creates the downloader of model files for the data folder, with the certificates of `SSL_CERT_FILE`.
 pub(super) fn puller(settings: &Settings, variables: &Variables) -> Result<Puller, Failure> {
     let ca_file = variables.text("SSL_CERT_FILE")?.map(PathBuf::from);
     Ok(Puller::new(ModelFolder::new(&settings.data_dir), ca_file, DownloadLimits::default()))
 }
 
-/// Records a local file that is used in place.
+/// Records a local model file, which is used in place.
 pub(super) async fn register(puller: &Puller, wanted: Wanted, screen: &Screen) -> Result<Model, Failure> {
     let registered = puller.register(wanted, clock::now(), Arc::new(ProgressLine::new(screen))).await;
     screen.status("");
     Ok(registered?)
 }
 
-/// What the file's checksum is compared with, as a line; a warning if no checksum is known.
+/// Text that says what the file's checksum is verified against, with the line style: a warning if no checksum is known.
 fn verification(wanted: &Wanted) -> (&'static str, fn(String) -> Line) {
     match (wanted.entry, &wanted.sha256) {
         (Some(_), _) => ("its sha256 is verified against the catalog's", Line::plain),
@@ -111,7 +111,7 @@ fn question(offer: &Offer, (verification, style): (&str, fn(String) -> Line), se
     lines
 }
 
-/// Asks the user; denied if no terminal is there.
+/// Asks the user to approve a download; denied if there is no terminal or the output is JSON.
 fn is_approved(settings: &Settings, screen: &Screen) -> bool {
     if settings.json || !terminal::is_there() {
         let why = "nothing was fetched: there is no terminal to ask on; artoo model pull --yes fetches without asking";
@@ -125,7 +125,7 @@ fn is_approved(settings: &Settings, screen: &Screen) -> bool {
     is_approved
 }
 
-/// Shows an installed model.
+/// Shows an installed model file as text or JSON.
 fn show(model: &Model, verification: (&str, fn(String) -> Line), settings: &Settings, screen: &Screen) {
     let Model { name, path, record } = model;
     if settings.json {

@@ -2,7 +2,7 @@
 
 use crate::suggest;
 
-/// A command of the prompt.
+/// A command that the user can type at the interactive prompt, such as `/help`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Command {
     Help,
@@ -13,7 +13,7 @@ pub(crate) enum Command {
 }
 
 impl Command {
-    /// The word and the description of each command.
+    /// All commands: the word to type, the command, and the description that `/help` shows.
     pub(crate) const ALL: [(&'static str, Self, &'static str); 5] = [
         ("/help", Self::Help, "this list"),
         ("/audit", Self::Audit, "verifies the audit log and shows what it counts, as artoo audit does"),
@@ -22,38 +22,38 @@ impl Command {
         ("/exit", Self::Exit, "leaves; so does Ctrl-D, and Ctrl-C twice"),
     ];
 
-    /// The words of all commands.
+    /// The words to type for the commands, such as `/help`.
     pub(crate) fn words() -> [&'static str; 5] {
         Self::ALL.map(|(word, _, _)| word)
     }
 }
 
-/// A classified line.
+/// A line typed at the prompt, classified.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Said {
-    /// An empty line.
+    /// An empty or blank line.
     Nothing,
-    /// A request.
+    /// A request to run as a task: the trimmed text.
     Task(String),
-    /// A command.
+    /// A command of the prompt, such as `/help`.
     Command(Command),
-    /// A mistyped command, or an option.
+    /// A mistyped command, or a command-line option typed at the prompt; neither is run as a task.
     Slip(Slip),
 }
 
-/// A mistake that must not become a task.
+/// A mistake in a line typed at the prompt; the line must not become a task.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Slip {
-    /// A command followed by words; commands take no arguments.
+    /// A command followed by other words, although commands take no arguments; holds the command's word.
     TooMuch(&'static str),
-    /// An unknown command, and a similar one.
+    /// An unknown command, and a similar known command if there is one.
     Unknown(String, Option<&'static str>),
-    /// An option of the command line.
+    /// A command-line option, such as `--json`, typed at the prompt.
     Option(String),
 }
 
 impl Slip {
-    /// The problem, and what to type instead.
+    /// What is wrong with the typed line, and what to type instead.
     pub(crate) fn problem_and_remedy(&self) -> (String, String) {
         match self {
             Self::Unknown(word, Some(meant)) => (format!("{word} is no command"), format!("did you mean {meant}?")),
@@ -70,7 +70,7 @@ impl Slip {
     }
 }
 
-/// Classifies a line. Anything like a command or an option is never a task.
+/// Classifies a line typed at the prompt. A line that begins like a command or an option is never a task.
 pub(crate) fn read(text: &str) -> Said {
     let text = text.trim();
     let (first, rest) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
@@ -94,7 +94,8 @@ pub(crate) fn read(text: &str) -> Said {
     Said::Task(text.to_owned())
 }
 
-/// Whether a word is a slash and letters; a path has more slashes or other characters.
+/// Whether a word looks like a command: a slash, then only letters, hyphens and underscores. A path has more slashes or
+/// other characters.
 fn is_command_like(word: &str) -> bool {
     word.strip_prefix('/').is_some_and(|name| name.chars().all(|c| c.is_alphabetic() || c == '-' || c == '_'))
 }

@@ -15,24 +15,25 @@ use crate::display::Line;
 use crate::display::writer::Screen;
 use crate::terminal::modes;
 
-/// The prompt before the line, plain and coloured.
+/// The text shown before the typed line, for a terminal without colour.
 const PROMPT: &str = "artoo> ";
+/// The text shown before the typed line, in bold.
 const PROMPT_COLOURED: &str = "\u{1b}[1martoo> \u{1b}[0m";
 
 type Lines = Editor<LineHelper, FileHistory>;
 
-/// The outcome of reading a line.
+/// The outcome of reading a line at the prompt.
 #[derive(Debug)]
 pub(super) enum Typed {
-    /// The typed text, of one or more lines.
+    /// The text that the user typed, one or more lines.
     Input(String),
-    /// Ctrl-C, and whether the line was empty.
+    /// Ctrl-C was pressed; `was_empty` says whether the line was empty.
     Interrupted { was_empty: bool },
-    /// Ctrl-D, or the terminal was closed.
+    /// Ctrl-D was pressed, or the terminal was closed.
     End,
 }
 
-/// The prompt: its line editor and its history.
+/// The interactive prompt: its line editor, created when first needed, and its history file.
 pub(super) struct Prompt {
     screen: Screen,
     history: HistoryFile,
@@ -44,7 +45,7 @@ impl Prompt {
         Self { screen: screen.clone(), history, editor: None }
     }
 
-    /// Reads a line; other output is held back meanwhile.
+    /// Reads an input at the prompt; other output is held back until the input ends.
     pub(super) async fn read(&mut self) -> Result<Typed, ReadlineError> {
         let mut editor = match self.editor.take() {
             Some(editor) => editor,
@@ -56,7 +57,7 @@ impl Prompt {
         thread::spawn(move || {
             let styled = if has_colour { PROMPT_COLOURED } else { PROMPT };
             let line = editor.readline(&(PROMPT, styled));
-            // Whoever waited may have been told to leave.
+            // Sending fails if the caller was cancelled meanwhile.
             drop(sender.send((editor, line)));
         });
         let open = Open { screen: &self.screen };
@@ -82,14 +83,15 @@ impl Prompt {
         Ok(typed)
     }
 
-    /// Drops what was typed ahead.
+    /// Discards input that was typed ahead and that the line editor has already read.
     pub(super) fn discard_input(&mut self) {
-        // The editor holds what it read beyond the last line.
+        // The editor buffers what it read after the last line.
         self.editor = None;
     }
 
+    /// Creates the line editor and loads the history; a history that can't be loaded is only a warning.
     fn open(&self) -> Result<Lines, ReadlineError> {
-        // Where standard output leads elsewhere the prompt is still for the person.
+        // If standard output is redirected, the prompt is shown on the terminal all the same.
         let is_plain = io::stdout().is_terminal();
         let config = Config::builder()
             .behavior(if is_plain { Behavior::Stdio } else { Behavior::PreferTerm })
@@ -106,7 +108,7 @@ impl Prompt {
     }
 }
 
-/// Holds other output back while a line is typed; released when dropped.
+/// Guard for the time in which a line is typed: when dropped, it shows the output that was held back meanwhile.
 struct Open<'a> {
     screen: &'a Screen,
 }

@@ -9,17 +9,17 @@ use rustyline::error::ReadlineError;
 use rustyline::history::{FileHistory, History as _};
 use rustyline::{Editor, Helper};
 
-/// Maximum number of stored inputs.
+/// Maximum number of inputs in the prompt's history.
 #[doc(alias = "limit")]
 pub(super) const ENTRIES_MAX: usize = 1_000;
 
-/// Maximum length of a stored input, in bytes.
+/// Maximum length of an input in the history, in bytes; a longer input is not stored.
 const ENTRY_MAX_BYTES: usize = 4_096;
 
-/// Maximum size of the history file, in bytes.
+/// Maximum size of the history file, in bytes; a larger file is not loaded.
 const FILE_MAX_BYTES: u64 = 8 * 1_024 * 1_024;
 
-/// The history file.
+/// The file with the history of the prompt's inputs, `history` in the data folder.
 #[derive(Debug, Clone)]
 pub(super) struct HistoryFile {
     path: PathBuf,
@@ -30,13 +30,14 @@ impl HistoryFile {
         Self { path: data_dir.join("history") }
     }
 
-    /// Loads the history into the editor.
+    /// Loads the history file into the line editor; creates the file if it does not exist.
     ///
     /// # Errors
-    /// What the person should know; the session then goes on without.
+    /// A message for the user if the file can't be opened or read, or is too large. The session continues without a
+    /// history.
     pub(super) fn load<H: Helper>(&self, editor: &mut Editor<H, FileHistory>) -> Result<(), String> {
         let mut load = || -> Result<(), ReadlineError> {
-            // For its owner only from the start; the editor sees to that with every write.
+            // Readable by its owner only from the start; the editor preserves this with each write.
             let file = OpenOptions::new().create(true).append(true).mode(0o600).open(&self.path)?;
             if file.metadata()?.len() > FILE_MAX_BYTES {
                 return Err(Error::new(ErrorKind::FileTooLarge, "it is too large to be a history").into());
@@ -46,7 +47,7 @@ impl HistoryFile {
         load().map_err(|error| format!("the history {} can't be used: {error}; move it away", self.path.display()))
     }
 
-    /// Adds an input to the history and writes it at once.
+    /// Adds an input to the history and appends it to the history file at once, unless it is too long.
     pub(super) fn keep<H: Helper>(&self, editor: &mut Editor<H, FileHistory>, input: &str) {
         if input.len() > ENTRY_MAX_BYTES {
             return;

@@ -13,29 +13,30 @@ use unicode_width::UnicodeWidthChar as _;
 
 use super::command::Command;
 
-/// A line that ends with this continues on the next line.
+/// The character at the end of a line that continues the input on the next line.
 const CONTINUED: char = '\\';
 
-/// The editor's helper.
+/// Hooks that the line editor calls for highlighting, multi-line input and completion of commands.
 #[derive(Debug, Default)]
 pub(super) struct LineHelper {
-    /// Whether the line is empty, updated with each key.
+    /// Whether the typed line is empty, updated with each key.
     is_empty: Cell<bool>,
 }
 
 impl LineHelper {
-    /// Whether the line was empty when the editor returned.
+    /// Whether the typed line was empty when the line editor returned.
     pub(super) fn was_empty(&self) -> bool {
         self.is_empty.get()
     }
 }
 
-/// The input with continued lines joined and control characters removed.
+/// The typed input without continuation backslashes and control characters; line breaks and tabs stay.
 pub(super) fn meant(typed: &str) -> String {
     let joined = typed.replace("\\\n", "\n");
     joined.chars().filter(|c| !c.is_control() || matches!(c, '\n' | '\t')).collect()
 }
 
+/// Whether a character other than a line break or tab could control the terminal or reorder text.
 fn is_hostile(c: char) -> bool {
     let mut bytes = [0; 4];
     let text: &str = c.encode_utf8(&mut bytes);
@@ -43,7 +44,7 @@ fn is_hostile(c: char) -> bool {
 }
 
 impl Highlighter for LineHelper {
-    /// Shows control characters as spaces.
+    /// Shows the line with spaces in place of characters that could control the terminal or reorder text.
     fn highlight<'l>(&self, line: &'l str, _pos: usize) -> Cow<'l, str> {
         if !line.contains(is_hostile) {
             return Cow::Borrowed(line);

@@ -29,23 +29,23 @@ use editor::{Prompt, Typed};
 use history::HistoryFile;
 use session::Session;
 
-/// Number of intents shown by `/memory`.
+/// Number of the newest remembered intents (kinds of request) that `/memory` shows.
 const INTENTS_SHOWN: usize = 10;
 
-/// Maximum length of an entry's last outcome in `/memory`.
+/// Maximum length of an intent's last outcome as shown by `/memory`, in characters.
 const OUTCOME_CHARS: usize = 160;
 
-/// Values of `TERM` without line editing.
+/// Values of the variable `TERM` for terminals on which lines can't be edited.
 const PLAIN_TERMINALS: [&str; 3] = ["dumb", "cons25", "emacs"];
 
-/// Runs the prompt until the user leaves. The outcome of tasks does not change the exit code.
+/// Runs the interactive prompt until the user leaves. The outcome of tasks does not change the exit code.
 pub(crate) async fn run(
     settings: &Settings,
     models: Models,
     variables: &Variables,
     screen: &Screen,
 ) -> Result<Exit, Failure> {
-    // The first of all: the line editor has a handler of its own for Ctrl-C and afterwards puts back what it found.
+    // This must come first: the line editor installs its own Ctrl-C handler and afterwards restores the previous one.
     let mut signals = Signals::listen()?;
     let spending = Arc::clone(&models.spending);
     let system = task::system(settings, models, screen)?;
@@ -73,6 +73,7 @@ pub(crate) async fn run(
     ended
 }
 
+/// The lines shown when the prompt starts: version, model and the runtime's notes.
 fn greeting(system: &System) -> Vec<Line> {
     let model = system.model_name();
     let mut lines = vec![Line::faint(format!(
@@ -83,18 +84,19 @@ fn greeting(system: &System) -> Vec<Line> {
     lines
 }
 
-/// A running prompt.
+/// The running prompt, with what its tasks and commands use.
 struct Repl<'a> {
     settings: &'a Settings,
     system: &'a System,
     screen: &'a Screen,
     spending: &'a Spending,
     session: Session,
-    /// Whether Ctrl-C was typed last; a second one leaves.
+    /// Whether the last input was Ctrl-C; a second Ctrl-C on an empty line ends the prompt.
     was_interrupted: bool,
 }
 
 impl Repl<'_> {
+    /// Reads and handles lines until the user leaves or a signal other than Ctrl-C arrives.
     async fn live(mut self, mut prompt: Prompt, signals: &mut Signals) -> Result<Exit, Failure> {
         loop {
             let typed = tokio::select! {
@@ -121,14 +123,14 @@ impl Repl<'_> {
     }
 
     async fn task(&mut self, words: &str, prompt: &mut Prompt) -> Result<(), Failure> {
-        // Only what is pressed from here on is meant for this task.
+        // Only signals from here on are meant for this task.
         let mut signals = Signals::listen()?;
         let turns = self.session.turns();
         let performed =
             task::perform(self.system, self.settings, words, turns, &mut signals, self.screen, self.spending).await;
         let outcome = match performed {
             Ok(performed) => performed.outcome,
-            // What is left is for this prompt to say, not to end with: a shorter request may still be affordable.
+            // A limit that is too low is shown, but does not end the prompt: a shorter request may still be affordable.
             Err(failure) if failure.exit == Exit::Usage => {
                 self.screen.insist(&[Line::warning(failure.message)]);
                 return Ok(());
@@ -160,6 +162,7 @@ impl Repl<'_> {
     }
 }
 
+/// The error for a line editor that fails.
 fn unusable(error: &ReadlineError) -> Failure {
     Failure::new(Exit::Internal, "the prompt can't go on")
         .caused_by(error)
@@ -178,11 +181,13 @@ fn help() -> Vec<Line> {
     lines
 }
 
+/// Lines about a mistyped line: the problem and what to type instead.
 fn of_slip(slip: &Slip) -> [Line; 2] {
     let (what, instead) = slip.problem_and_remedy();
     [Line::warning(escape::one_line(&what)), Line::plain(format!("  {}", escape::one_line(&instead)))]
 }
 
+/// Lines of `/memory`: the number of records, and the newest intents with what memory advises.
 fn of_memory(view: Option<&MemoryView>) -> Vec<Line> {
     let Some(view) = view else { return vec![Line::plain("memory is not kept in this run")] };
     let mut lines = vec![Line::plain(format!("records: {}", view.megrams))];

@@ -7,14 +7,14 @@ use artoo_roles::runtime::TaskOutcome;
 
 use crate::display::{Line, result};
 
-/// Number of turns that a request can refer to.
+/// Maximum number of earlier turns (a request and its result) that a request can refer to.
 #[doc(alias = "limit")]
 const TURNS_MAX: usize = 5;
 
-/// Maximum length of an answer stored with a turn.
+/// Maximum length of an answer stored with a turn, in characters.
 const ANSWER_CHARS: usize = 600;
 
-/// The last turns, the number of tasks and the tokens of a session.
+/// A session of the prompt: its last turns, its number of tasks, and its tokens by role.
 #[derive(Debug, Default)]
 pub(crate) struct Session {
     turns: VecDeque<SessionTurn>,
@@ -23,7 +23,7 @@ pub(crate) struct Session {
 }
 
 impl Session {
-    /// Records a finished task.
+    /// Records a finished task: its tokens, its request and summary, and its answer if the result was accepted.
     pub(crate) fn ended(&mut self, input: &str, outcome: &TaskOutcome) {
         self.tasks += 1;
         for (role, usage) in &outcome.usage {
@@ -31,7 +31,7 @@ impl Session {
         }
         let result = &outcome.result;
         let answer = result.output.trim();
-        // What nobody verified is nothing to build on: of such a turn only its end is known.
+        // Later requests must not build on an answer that was not accepted: only its summary is stored.
         let summary = if matches!(result.ending, Ending::Accept { .. }) && !answer.is_empty() {
             format!("{}\nanswer: {}", result.summary, escape::shorten(answer, ANSWER_CHARS))
         } else {
@@ -43,12 +43,12 @@ impl Session {
         self.turns.push_back(SessionTurn { input: input.to_owned(), summary });
     }
 
-    /// The last turns, oldest first.
+    /// The last turns of the session, oldest first.
     pub(crate) fn turns(&self) -> Vec<SessionTurn> {
         self.turns.iter().cloned().collect()
     }
 
-    /// Lines about the number of tasks and the tokens.
+    /// Lines about the number of tasks and the tokens of the session.
     pub(crate) fn costs(&self) -> Vec<Line> {
         vec![Line::plain(format!("tasks: {}", self.tasks)), Line::plain(result::costs(&self.usage))]
     }

@@ -7,7 +7,7 @@ use crate::config::{self, Setting};
 use crate::terminal::person::Person;
 use crate::variables::Variables;
 
-/// Protocols to choose from.
+/// Endpoint protocols that the user can choose from, each with a description.
 const SPOKEN: [(Protocol, &str); 4] = [
     (Protocol::Chat, "OpenAI's Chat Completions, which most servers speak"),
     (Protocol::Responses, "OpenAI's Responses"),
@@ -15,7 +15,7 @@ const SPOKEN: [(Protocol, &str); 4] = [
     (Protocol::Ollama, "Ollama's own protocol"),
 ];
 
-/// Places of a key to choose from.
+/// Descriptions of the places of an endpoint's key that the user can choose from.
 const PLACES: [&str; 5] = [
     "it needs none",
     "a variable of the environment: I type its name",
@@ -24,22 +24,22 @@ const PLACES: [&str; 5] = [
     "I type the key",
 ];
 
-/// Maximum number of models listed; others are typed by name.
+/// Maximum number of an endpoint's models in the list of choices; others are typed by name.
 const MODELS_SHOWN: usize = 20;
 
-/// Number of invalid answers before setup gives up.
+/// Maximum number of invalid answers to a question of setup; after that setup is given up.
 const TRIES: u32 = 5;
 
 /// An endpoint as the user described it.
 pub(super) struct Endpoint {
     pub(super) protocol: Protocol,
     pub(super) base_url: String,
-    /// Models that the endpoint lists.
+    /// Models that the endpoint lists; empty if it lists none.
     pub(super) models: Vec<String>,
     pub(super) key: Option<KeyPlace>,
 }
 
-/// Place of the endpoint's key. No `Debug`, since it may hold the key.
+/// Where the endpoint's key is stored. Does not implement `Debug`, since it may hold the key.
 pub(super) enum KeyPlace {
     Variable(String),
     File(String),
@@ -49,7 +49,7 @@ pub(super) enum KeyPlace {
 }
 
 impl KeyPlace {
-    /// The setting for this place; none for a typed key, which is written to a file first.
+    /// The setting and value for this place of the key; `None` for a typed key, which is written to a file first.
     pub(super) fn setting(&self) -> Option<(Setting, String)> {
         match self {
             Self::Variable(name) => Some((Setting::SecretVariable, name.clone())),
@@ -59,7 +59,7 @@ impl KeyPlace {
         }
     }
 
-    /// The key, or an error that does not quote it.
+    /// Reads the key from its place; an error does not quote the key.
     pub(super) fn secret(&self, variables: &Variables) -> Result<Secret, String> {
         match self {
             Self::Variable(name) => {
@@ -77,7 +77,7 @@ impl KeyPlace {
     }
 }
 
-/// Asks for URL, protocol and key; `None` if the user leaves.
+/// Asks the user for an endpoint's URL, protocol and key, and lists the endpoint's models; `None` if the user leaves.
 pub(super) async fn described(person: &Person<'_>, variables: &Variables) -> Option<Endpoint> {
     let base_url = usable_address(person)?;
     let protocol = spoken(person, find::likely(&base_url).await)?;
@@ -99,7 +99,7 @@ fn usable_address(person: &Person<'_>) -> Option<String> {
     None
 }
 
-/// Asks for the protocol; the likely one comes first.
+/// Asks the user for the endpoint's protocol; the likely one is listed first. `None` if the user leaves.
 fn spoken(person: &Person<'_>, likely: Protocol) -> Option<Protocol> {
     let mut spoken = SPOKEN.to_vec();
     spoken.sort_by_key(|(protocol, _)| *protocol != likely);
@@ -108,7 +108,8 @@ fn spoken(person: &Person<'_>, likely: Protocol) -> Option<Protocol> {
     spoken.get(picked).map(|(protocol, _)| *protocol)
 }
 
-/// Asks where the key is, again if it can't be read; returns the place and the key.
+/// Asks where the endpoint's key is, again if the key can't be read; returns the place and the key, both `None` if no
+/// key is needed.
 fn key_of(person: &Person<'_>, variables: &Variables) -> Option<(Option<KeyPlace>, Option<Secret>)> {
     for _ in 0..TRIES {
         let place = match person.picks("Where is its key?", &PLACES.map(str::to_owned))? {
@@ -127,7 +128,7 @@ fn key_of(person: &Person<'_>, variables: &Variables) -> Option<(Option<KeyPlace
     None
 }
 
-/// Expands `~/`.
+/// Expands `~/` at the beginning of a path to the home folder.
 fn whole(path: &str, variables: &Variables) -> String {
     match path.strip_prefix("~/") {
         Some(below) => variables.home().join(below).to_string_lossy().into_owned(),
@@ -135,7 +136,7 @@ fn whole(path: &str, variables: &Variables) -> String {
     }
 }
 
-/// Asks for the model; `None` if the user leaves.
+/// Asks the user for one of the endpoint's models, unless it has only one; `None` if the user leaves.
 pub(super) fn choose_model(person: &Person<'_>, models: &[String]) -> Option<String> {
     match models {
         [] => person.types("The endpoint's name for the model: ").filter(|name| !name.is_empty()),

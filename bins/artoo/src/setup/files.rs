@@ -11,19 +11,21 @@ use crate::model_files::{memory, pull, sized};
 use crate::settings::Settings;
 use crate::variables::Variables;
 
-/// A model file that this program can run.
+/// A model file that setup offers: installed on this machine, or to be downloaded.
 pub(super) enum ModelFile {
+    /// A model file that is installed on this machine.
     Here(ModelName),
+    /// A model file of the catalog, suggested for this machine, that would be downloaded.
     ToFetch(&'static Entry),
 }
 
 impl ModelFile {
-    /// The files to offer; none without the engine that runs them.
+    /// The model files that setup offers; empty if this build can't run model files.
     pub(super) fn offered(settings: &Settings) -> Vec<Self> {
         if !HAS_ENGINE {
             return Vec::new();
         }
-        // What is wrong in that folder is told by the commands that are for it.
+        // Problems in that folder are reported by `artoo model list`.
         let found = ModelFolder::new(&settings.data_dir).list().unwrap_or_default();
         let usable = found.into_iter().filter_map(|found| match found {
             Found::Model(model) => model.check_unchanged().is_ok().then_some(model.name),
@@ -46,7 +48,7 @@ impl ModelFile {
         }
     }
 
-    /// Downloads the file if necessary, after approval; `None` if it was denied.
+    /// Downloads the model file if necessary, after approval; `None` if the download was denied.
     pub(super) async fn have(
         &self,
         settings: &Settings,

@@ -7,10 +7,10 @@ use artoo_llm::{Protocol, Remote, RemoteConfig};
 
 use crate::variables::Variables;
 
-/// Time limit for finding a server on this machine.
+/// Time limit of each request to an endpoint while setup looks for models.
 const LOOK_TIMEOUT: Duration = Duration::from_millis(800);
 
-/// Programs that serve models, their default ports and protocols.
+/// Programs that serve models on this machine, with their default ports and protocols.
 const SERVERS: [(&str, u16, Protocol); 4] = [
     ("Ollama", 11434, Protocol::Ollama),
     ("llama.cpp", 8080, Protocol::Chat),
@@ -31,22 +31,22 @@ const KEYS: [(&str, Protocol, &str); 9] = [
     ("GEMINI_API_KEY", Protocol::Chat, "https://generativelanguage.googleapis.com/v1beta/openai"),
 ];
 
-/// Protocols whose URL may be set in the environment.
+/// Protocols for which an environment variable may set the endpoint's URL.
 const NAMED: [Protocol; 3] = [Protocol::Chat, Protocol::Anthropic, Protocol::Ollama];
 
-/// An endpoint that was found.
+/// A model endpoint that setup found.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Found {
     name: String,
     pub(super) protocol: Protocol,
     pub(super) base_url: String,
-    /// Models that it lists; empty if it was not asked.
+    /// Models that the endpoint lists; empty if it was not asked or did not answer.
     pub(super) models: Vec<String>,
     pub(super) key_variable: Option<String>,
 }
 
 impl Found {
-    /// Description for a list of choices.
+    /// Description of the found endpoint for a list of choices.
     pub(super) fn description(&self) -> String {
         let models = match self.models.as_slice() {
             [] => String::new(),
@@ -58,8 +58,8 @@ impl Found {
     }
 }
 
-/// Searches everywhere in parallel. Only this machine and URLs in the environment are contacted, not the endpoints of
-/// found keys.
+/// Looks for endpoints in parallel. Only this machine and URLs in the environment are contacted, not the endpoints of
+/// keys found in the environment.
 pub(super) async fn look(variables: &Variables) -> Vec<Found> {
     look_within(variables, LOOK_TIMEOUT).await
 }
@@ -88,7 +88,7 @@ async fn look_within(variables: &Variables, time: Duration) -> Vec<Found> {
             found.push(server);
         }
     }
-    // With an address of its own a key is that address's.
+    // If the environment sets a URL for a protocol, the protocol's key belongs to that URL.
     let is_free = |variable: &str| !named.iter().any(|(protocol, _)| Names::of(*protocol).key == variable);
     let keys = KEYS.iter().filter(|(variable, ..)| is_free(variable) && variables.raw(variable).is_some());
     found.extend(keys.map(|(variable, protocol, base_url)| Found {
@@ -101,7 +101,7 @@ async fn look_within(variables: &Variables, time: Duration) -> Vec<Found> {
     found
 }
 
-/// The URL and key of a protocol from the environment, if a URL is set.
+/// The endpoint of a protocol with the URL and key from the environment; `None` if no URL is set.
 fn named(protocol: Protocol, variables: &Variables) -> Option<RemoteConfig> {
     let names = Names::of(protocol);
     variables.text(names.base_url).ok().flatten()?;
@@ -117,7 +117,7 @@ fn local(protocol: Protocol, port: u16) -> String {
     format!("http://127.0.0.1:{port}{version}")
 }
 
-/// The endpoint if it lists its models, or if the user named it.
+/// Asks an endpoint for its models; `None` if it lists none and its URL is not from the environment (`is_named`).
 async fn answering(name: String, config: RemoteConfig, key_variable: Option<String>, is_named: bool) -> Option<Found> {
     let listed = listed_by(config.clone()).await;
     if listed.is_none() && !is_named {
@@ -127,7 +127,7 @@ async fn answering(name: String, config: RemoteConfig, key_variable: Option<Stri
     Some(Found { name, protocol, base_url: config.base_url, models, key_variable })
 }
 
-/// The models that an endpoint lists within the time limit.
+/// The models that an endpoint lists within the time limit; `None` if it lists none.
 pub(super) async fn listed(config: &RemoteConfig) -> Option<Vec<String>> {
     let config = RemoteConfig { total_deadline: LOOK_TIMEOUT, ..config.clone() };
     listed_by(config).await
@@ -138,7 +138,7 @@ async fn listed_by(config: RemoteConfig) -> Option<Vec<String>> {
     Some(listed.into_iter().map(|model| model.name).collect())
 }
 
-/// Guesses the protocol of a URL from its path, its host, or an answer of Ollama.
+/// Guesses the protocol of an endpoint from its URL's path or host, or by asking whether it is Ollama.
 pub(super) async fn likely(base_url: &str) -> Protocol {
     likely_within(base_url, LOOK_TIMEOUT).await
 }
@@ -172,12 +172,12 @@ mod tests {
     use super::{Found, likely_within, look_within};
     use crate::variables::Variables;
 
-    /// Far more than any machine needs: nothing here waits for silence.
+    /// A time limit that no machine reaches: no test waits for it to expire.
     const TIME: Duration = Duration::from_secs(30);
 
     const MODELS: &str = r#"{"data": [{"id": "m1"}, {"id": "m2"}], "version": "0.5.1"}"#;
 
-    /// A server that answers everything with this, once all that share its barrier have been asked.
+    /// A server that answers every request with `body`, once all servers that share its barrier have been asked.
     fn server(body: &'static str, others: &Arc<Barrier>) -> String {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap().to_string();
@@ -196,7 +196,7 @@ mod tests {
 
     #[tokio::test]
     async fn every_address_in_the_environment_is_looked_at_and_all_at_once() {
-        // Each answers only when the others have been asked too.
+        // Each server answers only when the others have been asked too.
         let barrier = Arc::new(Barrier::new(3));
         let [chat, anthropic, ollama] = [(); 3].map(|()| server(MODELS, &barrier));
         let variables = Variables::of(&[
@@ -216,7 +216,7 @@ mod tests {
         };
         let models = ["m1", "m2"];
         let groq = "https://api.groq.com/openai/v1".to_owned();
-        // What listens on this machine's usual ports is none of the test's.
+        // Servers on this machine's usual ports don't belong to the test.
         let known: Vec<Found> = found.into_iter().filter(|found| !found.name.ends_with("'s port")).collect();
         assert_eq!(
             known,

@@ -30,15 +30,15 @@ use find::Found;
 #[doc(alias = "limit")]
 const TRIAL_TIMEOUT: Duration = Duration::from_secs(120);
 
-/// The chosen kind of model.
+/// The kind of model that the user chose in setup.
 enum Choice {
-    /// No language model.
+    /// The built-in parser; no language model.
     Reflex,
     Endpoint(Endpoint),
     File(ModelName),
 }
 
-/// An entry of the first list.
+/// An entry of the list of models that setup offers first.
 enum Offer<'a> {
     Found(&'a Found),
     File(&'a ModelFile),
@@ -59,7 +59,7 @@ impl Offer<'_> {
     }
 }
 
-/// Runs setup. Nothing is written before the last approval.
+/// Runs `artoo setup`. The configuration file is written only after the last approval.
 pub(crate) async fn run(options: Options, variables: &Variables, screen: &Screen) -> Result<Exit, Failure> {
     if !terminal::is_there() {
         return Err(Failure::usage("setup asks questions, and there is no terminal")
@@ -68,7 +68,7 @@ pub(crate) async fn run(options: Options, variables: &Variables, screen: &Screen
     let person = Person { screen };
     screen.insist(&[Line::strong("Looking for models: keys in your environment, servers on this machine …")]);
     let found = find::look(variables).await;
-    // What is set wrongly so far is what this helps to put right; until then no file is offered.
+    // Setup also helps to correct invalid settings; while they are invalid, no model file is offered.
     let so_far = Settings::resolve(options, variables).ok();
     let settings = match choose(&person, so_far.as_ref(), variables, &found).await? {
         None => None,
@@ -85,7 +85,8 @@ pub(crate) async fn run(options: Options, variables: &Variables, screen: &Screen
     }
 }
 
-/// Asks for the model, tries the endpoint and returns the settings. Only a typed key is written, to a file of its own.
+/// Asks for the endpoint's model, tries the model and returns the settings; `None` if the user leaves. Only a typed key
+/// is written, to a file of its own.
 async fn of_endpoint(
     person: &Person<'_>,
     variables: &Variables,
@@ -113,6 +114,7 @@ async fn of_endpoint(
     Ok(Some(settings))
 }
 
+/// Says that no configuration was written; the exit code is that of a cancelled run.
 fn given_up(screen: &Screen) -> Exit {
     screen.insist(&[Line::plain("Nothing was written.")]);
     Exit::Cancelled
@@ -145,6 +147,7 @@ async fn choose(
     })
 }
 
+/// Shows the new configuration file, asks for approval, and writes the file with a backup of the old one.
 fn save(person: &Person<'_>, variables: &Variables, settings: BTreeMap<Setting, String>) -> Result<Exit, Failure> {
     let path = Place::of(variables).file();
     let decided: Vec<Setting> = write::OF_SETUP.into_iter().chain(settings.keys().copied()).collect();
@@ -165,6 +168,7 @@ fn save(person: &Person<'_>, variables: &Variables, settings: BTreeMap<Setting, 
     Ok(Exit::Accepted)
 }
 
+/// An example request that suits the configured model.
 fn example(settings: &BTreeMap<Setting, String>) -> &'static str {
     match settings.get(&Setting::Model).map(String::as_str) {
         Some("reflex") => "the five largest files in ~/Downloads",

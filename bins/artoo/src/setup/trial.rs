@@ -10,7 +10,7 @@ use serde_json::json;
 use crate::abilities;
 use crate::terminal::person::Person;
 
-/// Calls the model once and shows the outcome; false if it failed.
+/// Calls the chosen model once and shows the outcome; false if the call failed.
 pub(super) async fn tried(person: &Person<'_>, config: RemoteConfig) -> bool {
     let address = artoo_llm::call_address(&config).unwrap_or_else(|_| artoo_llm::shown_url(&config.base_url));
     person.says(&format!("EchoOn {} at {address} one question …", escape::one_line(&config.model)));
@@ -46,7 +46,7 @@ pub(super) async fn tried(person: &Person<'_>, config: RemoteConfig) -> bool {
     }
 }
 
-/// Describes what the call and the list of models show about the endpoint.
+/// Describes what the trial call and the endpoint's list of models show about the endpoint.
 async fn found(model: &Remote, answering: &str) -> String {
     let dialect = model.dialect();
     let asked = match dialect.format {

@@ -8,21 +8,22 @@ use rustix::termios::tcgetwinsize;
 use super::Conversation;
 use crate::display::{Line, quoted, wrap};
 
-/// Default and maximum lifetime of a rule, in days.
+/// Default lifetime of a rule (an approval for later tasks), in days.
 const DAYS: u32 = 1;
+/// Maximum lifetime of a rule (an approval for later tasks), in days.
 const DAYS_MAX: u32 = 30;
 
-/// Rows below a page for the line count and the prompt.
+/// Number of terminal rows reserved below a page of the question, for the line count and the prompt.
 const ROWS_BELOW: usize = 3;
 
-/// Minimum number of rows of a page.
+/// Minimum number of rows of a page of a long question.
 const PAGE_MIN: usize = 4;
 
 const QUESTION: &str = "Allow it? [y/N] ";
 const MORE: &str = "Enter shows more, anything else is no: ";
 const FOR_HOW_LONG: &str = "For how many days, 1 to 30? [1] ";
 
-/// Asks and returns the approved scope; `None` if denied.
+/// Asks the user to approve an action and returns the approved scope; `None` if denied.
 pub(super) async fn ask(talk: &mut Conversation<'_>, request: &ConsentRequest) -> Option<ConsentScope> {
     let (columns, rows) = size();
     let pages = pages(lines(request), columns, rows);
@@ -51,7 +52,7 @@ enum Key {
     Path,
 }
 
-/// Reads an answer; anything but a clear approval is `None`.
+/// Parses the user's answer; `None` (denied) for anything but a clear approval.
 fn key(answer: &str) -> Option<Key> {
     match answer.to_ascii_lowercase().as_str() {
         "y" | "yes" => Some(Key::Once),
@@ -61,7 +62,7 @@ fn key(answer: &str) -> Option<Key> {
     }
 }
 
-/// Reads the lifetime of a rule; `None` if it is not valid.
+/// Parses the lifetime of a rule in days from the user's answer; the default if empty, `None` if invalid.
 fn days(answer: &str) -> Option<u32> {
     if answer.is_empty() {
         return Some(DAYS);
@@ -69,7 +70,7 @@ fn days(answer: &str) -> Option<u32> {
     answer.parse().ok().filter(|days| (1..=DAYS_MAX).contains(days))
 }
 
-/// The whole question: the action, its effects, the reason, and the possible answers.
+/// Lines of the whole approval question: the action, its effects, the reason, and the possible answers.
 fn lines(request: &ConsentRequest) -> Vec<Line> {
     let shown = escape::visible(&request.shown);
     let mut lines = vec![Line::plain(""), Line::warning("This needs your yes. It would run exactly this, once:")];
@@ -90,13 +91,13 @@ fn lines(request: &ConsentRequest) -> Vec<Line> {
     lines
 }
 
-/// Columns and rows of the terminal; unlimited if unknown.
+/// Number of columns and rows of the terminal; unlimited if unknown.
 fn size() -> (usize, usize) {
     let known = |number: u16| if number == 0 { usize::MAX } else { usize::from(number) };
     tcgetwinsize(io::stderr()).map_or((usize::MAX, usize::MAX), |size| (known(size.ws_col), known(size.ws_row)))
 }
 
-/// Splits lines into pages; each of several pages ends with its position.
+/// Splits the lines of a question into pages that fit the terminal; if there are several, each ends with its position.
 fn pages(lines: Vec<Line>, columns: usize, rows: usize) -> Vec<Vec<Line>> {
     let room = rows.saturating_sub(ROWS_BELOW).max(PAGE_MIN);
     let cut = |line: &Line| -> Vec<Line> {
@@ -192,7 +193,7 @@ mod tests {
         assert!(first.text.starts_with("[lines 1 to 21 of 2"), "{first:?}");
         assert_eq!(pages(whole.clone(), 80, 1000).len(), 1);
         assert_eq!(pages(whole, usize::MAX, usize::MAX).len(), 1, "a terminal that does not know its size");
-        // One long line is cut into marked rows, none of which begins like a line of ours.
+        // One long line is cut into marked rows, none of which begins like one of artoo's own lines.
         let long = pages(lines(&request(&"y".repeat(5_000))), 80, 24);
         let rows: Vec<_> = long.iter().flatten().filter(|line| line.text.contains("yyy")).collect();
         assert!(rows.len() > 60 && rows.iter().all(|row| row.text.starts_with("  ")), "{rows:?}");

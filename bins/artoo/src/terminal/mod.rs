@@ -15,37 +15,37 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use crate::display::writer::Screen;
 use crate::display::{Line, quoted};
 
-/// Maximum length of an answer, in bytes.
+/// Maximum length of an answer that the user types, in bytes.
 const ANSWER_MAX_BYTES: usize = 4_096;
 
-/// Delay before a question, so that earlier events are shown first.
+/// Delay before a question to the user, so that earlier events are shown first.
 const SETTLE: Duration = Duration::from_millis(20);
 
 /// Interval at which standard input is checked for an answer.
 const LOOK_EVERY: Duration = Duration::from_millis(20);
 
-/// The user at a terminal.
+/// The user at a terminal, who is asked for approval and clarification.
 pub(crate) struct Terminal {
     screen: Screen,
 }
 
 impl Terminal {
-    /// The user if standard input and standard error are a terminal.
+    /// The user at the terminal; `None` unless standard input and standard error are both a terminal.
     pub(crate) fn detect(screen: &Screen) -> Option<Self> {
         is_there().then(|| Self { screen: screen.clone() })
     }
 
-    /// Starts a series of questions; other questions wait until it ends.
+    /// Starts a series of questions to the user; questions of parallel subtasks wait until the series ends.
     async fn begin(&self) -> Conversation<'_> {
         // Parallel subtasks may ask at once.
         let turn = self.screen.turn().await;
-        // What led to the question is on its way to the screen, and must be read before it.
+        // Events that led to the question must be shown before it.
         tokio::time::sleep(SETTLE).await;
         Conversation { question: Question { screen: &self.screen, is_open: false }, _turn: turn }
     }
 }
 
-/// A series of questions; other output waits until it ends.
+/// A series of questions to the user; other questions wait until the series ends.
 struct Conversation<'a> {
     question: Question<'a>,
     _turn: tokio::sync::MutexGuard<'a, ()>,
@@ -63,12 +63,12 @@ impl Conversation<'_> {
     }
 }
 
-/// Whether standard input and standard error are a terminal.
+/// Whether standard input and standard error are both a terminal, so that the user can be asked.
 pub(crate) fn is_there() -> bool {
     io::stdin().is_terminal() && io::stderr().is_terminal()
 }
 
-/// An open question; closed when dropped, also if the task is cancelled.
+/// A question on the screen; when dropped, also if the task is cancelled, output held back meanwhile is shown.
 struct Question<'a> {
     screen: &'a Screen,
     is_open: bool,
@@ -80,7 +80,7 @@ impl Drop for Question<'_> {
     }
 }
 
-/// Reads a line; `None` at the end of input. Reading stops when the question is dropped.
+/// Reads a line from standard input, trimmed; `None` at the end of input. Reading stops when the question is dropped.
 async fn read_line() -> Option<String> {
     let stdin = io::stdin();
     loop {

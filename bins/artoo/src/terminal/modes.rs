@@ -9,22 +9,22 @@ use rustix::termios::{
 
 use crate::display::writer::Screen;
 
-/// Turns bracketed paste on.
+/// Control sequence that turns the terminal's bracketed paste mode on.
 const BRACKETED_PASTE_ON: &str = "\u{1b}[?2004h";
 
-/// Turns bracketed paste off.
+/// Control sequence that turns the terminal's bracketed paste mode off.
 const BRACKETED_PASTE_OFF: &str = "\u{1b}[?2004l";
 
-/// The terminal's original modes, saved once.
+/// The terminal's original modes, saved once when echo is first turned off, to be restored at exit.
 static FOUND: OnceLock<Termios> = OnceLock::new();
 
-/// While it exists, typed characters are not echoed; Ctrl-C still interrupts.
+/// While this guard exists, the terminal does not echo typed characters; Ctrl-C still interrupts.
 pub(crate) struct EchoOff {
     screen: Screen,
 }
 
 impl EchoOff {
-    /// Turns echo off; `None` if that is not possible.
+    /// Turns the terminal's echo off; `None` if that is not possible.
     pub(crate) fn begin(screen: &Screen) -> Option<Self> {
         let found = tcgetattr(io::stdin()).ok()?;
         let mut silent = found.clone();
@@ -44,14 +44,14 @@ impl Drop for EchoOff {
     }
 }
 
-/// Turns bracketed paste on again after the line editor turned it off.
+/// Turns bracketed paste on again after the line editor or a question turned it off.
 pub(crate) fn enable_bracketed_paste(screen: &Screen) {
     if FOUND.get().is_some() {
         screen.control(BRACKETED_PASTE_ON);
     }
 }
 
-/// Restores the original modes, for exits that skip destructors.
+/// Restores the terminal's original modes, for exits that skip destructors.
 pub(crate) fn restore(screen: &Screen) {
     if let Some(found) = FOUND.get() {
         set(found);
@@ -59,7 +59,8 @@ pub(crate) fn restore(screen: &Screen) {
     }
 }
 
-/// While it exists, the terminal echoes and edits lines itself. Input typed before or after the answer is discarded.
+/// While this guard exists, the terminal echoes and edits lines itself. Input typed before or after the answer is
+/// discarded.
 pub(crate) struct EchoOn {
     screen: Screen,
     before: Option<Termios>,
@@ -92,12 +93,12 @@ impl Drop for EchoOn {
     }
 }
 
-/// Sets the modes; errors are ignored, since the terminal may be closed.
+/// Sets the terminal's modes; errors are ignored, since the terminal may be closed.
 fn set(modes: &Termios) {
     let _gone = tcsetattr(io::stdin(), OptionalActions::Now, modes);
 }
 
-/// Discards unread input.
+/// Discards input of the terminal that was not read yet.
 fn discard_input() {
     let _gone = tcflush(io::stdin(), QueueSelector::IFlush);
 }

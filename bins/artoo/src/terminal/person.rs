@@ -8,10 +8,10 @@ use rustix::termios::{LocalModes, OptionalActions, tcgetattr, tcsetattr};
 use crate::display::Line;
 use crate::display::writer::Screen;
 
-/// Number of invalid answers before a question is given up.
+/// Maximum number of invalid answers to a choice from a list; after that the question is given up.
 const TRIES: u32 = 5;
 
-/// The user at the terminal.
+/// The user at the terminal, to whom messages and questions are shown.
 pub(crate) struct Person<'a> {
     pub(crate) screen: &'a Screen,
 }
@@ -25,7 +25,7 @@ impl Person<'_> {
         self.screen.insist(&[Line::warning(escape::visible(text))]);
     }
 
-    /// Asks for a choice from a list and returns its index; `None` if the user leaves.
+    /// Asks for a choice from a list and returns its index; `None` if the user leaves or every answer is invalid.
     pub(crate) fn picks(&self, question: &str, lines: &[String]) -> Option<usize> {
         let mut shown = vec![Line::strong(format!("\n{question}"))];
         shown.extend(
@@ -44,7 +44,7 @@ impl Person<'_> {
         None
     }
 
-    /// Reads a line, trimmed; `None` at the end of input.
+    /// Shows a prompt and reads a line, trimmed; `None` at the end of input.
     pub(crate) fn types(&self, prompt: &'static str) -> Option<String> {
         self.screen.ask(&[], prompt);
         let mut line = String::new();
@@ -53,7 +53,8 @@ impl Person<'_> {
         matches!(read, Ok(1..)).then(|| line.trim().to_owned())
     }
 
-    /// Reads a line without echo.
+    /// Shows a prompt and reads a line without echo, such as a key; `None` at the end of input or if echo can't be
+    /// turned off.
     pub(crate) fn types_secret(&self, prompt: &'static str) -> Option<String> {
         let stdin = io::stdin();
         let before = tcgetattr(&stdin).ok()?;
@@ -62,7 +63,7 @@ impl Person<'_> {
         silent.local_modes.insert(LocalModes::ECHONL);
         tcsetattr(&stdin, OptionalActions::Flush, &silent).ok()?;
         let typed = self.types(prompt);
-        // Without this the person's shell would stay silent; there is nobody to tell if it fails.
+        // Otherwise the user's shell would not echo either. A failure can't be handled here.
         let _ = tcsetattr(&stdin, OptionalActions::Flush, &before);
         typed
     }
