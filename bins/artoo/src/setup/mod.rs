@@ -116,7 +116,7 @@ async fn of_endpoint(
 
 /// Says that no configuration was written; the exit code is that of a cancelled run.
 fn given_up(screen: &Screen) -> Exit {
-    screen.insist(&[Line::plain("Nothing was written.")]);
+    screen.insist(&[Line::plain("The configuration was not changed.")]);
     Exit::Cancelled
 }
 

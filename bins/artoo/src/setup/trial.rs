@@ -13,7 +13,7 @@ use crate::terminal::person::Person;
 /// Calls the chosen model once and shows the outcome; false if the call failed.
 pub(super) async fn tried(person: &Person<'_>, config: RemoteConfig) -> bool {
     let address = artoo_llm::call_address(&config).unwrap_or_else(|_| artoo_llm::shown_url(&config.base_url));
-    person.says(&format!("EchoOn {} at {address} one question …", escape::one_line(&config.model)));
+    person.says(&format!("Asking {} at {address} one question …", escape::one_line(&config.model)));
     let model = match Remote::new(config) {
         Ok(model) => model,
         Err(problem) => {
