@@ -50,13 +50,13 @@ struct Entry {
 /// State of one subtask.
 #[derive(Debug, PartialEq)]
 enum EntryState {
-/// Earlier groups have not ended yet.
+    /// Earlier groups have not ended yet.
     Waiting,
-/// Sent to its executor; the timer with this id limits its time.
+    /// Sent to its executor; the timer with this id limits its time.
     Running(EffectId),
-/// Met its criteria with this output.
+    /// Met its criteria with this output.
     Matched(String),
-/// Failed, or will not report.
+    /// Failed, or will not report.
     Failed,
 }
 

@@ -1,4 +1,4 @@
-//! Between `artoo-mkct`'s types and the messages. Total functions.
+//! Conversions between the types of `artoo-mkct` and those of the messages; none can fail.
 
 use artoo_mkct::{Action, State, advice::Recall, record::RuleKind};
 use artoo_proto::{Advice, MacroState, MegramId, MemoryAction, MemoryQuery, MemoryRecall, Potentials, Sop};
@@ -32,6 +32,7 @@ pub(super) fn potentials(potentials: artoo_mkct::engine::Potentials) -> Potentia
     Potentials { attention: potentials.attention, decision: potentials.decision, action: action(potentials.action) }
 }
 
+/// 1 for a rule that recommends something, -1 for a rule that forbids something.
 fn sign(kind: RuleKind) -> i8 {
     match kind {
         RuleKind::BestPractice => 1,

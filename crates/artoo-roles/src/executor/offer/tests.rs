@@ -1,4 +1,4 @@
-//! What R3 offers, and when it asks in the other form.
+//! Tests of the tools that R3 offers, and of when it asks for JSON instead.
 
 use artoo_proto::ModelRequest;
 use serde_json::{Value, json};
@@ -14,7 +14,7 @@ fn assigned(tools: &[&str]) -> (Bench<Lifecycle<Executor>>, Vec<RoleEffect>) {
     (bench, effects)
 }
 
-/// The request that R3 makes first, with a subtask of these tools.
+/// The first model request of R3 for a subtask with these tools.
 fn offered(tools: &[&str]) -> ModelRequest {
     asked(&assigned(tools).1).1
 }
