@@ -1,6 +1,6 @@
 //! The limits of all roles, each with its reason.
 
-/// Maximum length of a user's request in bytes: a long letter with attachments, well below a model's context size.
+/// Maximum length of a user's request, in bytes: enough for a long letter with attachments pasted in.
 #[doc(alias = "limit")]
 pub const REQUEST_MAX_BYTES: usize = 64 * 1024;
 /// Number of earlier session turns that a request can refer to: the newest ones, as in the specification.
@@ -13,8 +13,8 @@ pub const CLARIFICATION_ROUNDS: u32 = 2;
 pub const SUBTASKS_MAX: usize = 64;
 /// Maximum number of success criteria of one subtask, and of one task, in a plan. A longer list repeats itself.
 pub const CRITERIA_MAX: usize = 16;
-/// Maximum number of plan drafts that R2 (the Planner) requests in one round before it rejects the round: a first draft
-/// and two that are told what was wrong with the earlier ones.
+/// Maximum number of plan drafts that R2 (the Planner) requests in one round: a first one, and two whose prompts say
+/// what was wrong with the earlier ones.
 #[doc(alias = "limit")]
 pub const PLAN_DRAFTS_MAX: u32 = 3;
 /// Maximum number of retries of a subtask after its first attempt failed (the specification's `maxRetries`).

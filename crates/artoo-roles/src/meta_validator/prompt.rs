@@ -1,4 +1,4 @@
-//! R4b's prompt.
+//! The prompt of R4b (the Meta-Validator).
 
 use artoo_proto::{Prompt, SubTaskOutcome, ValidateTaskContext, escape};
 
@@ -26,6 +26,7 @@ pub(super) fn render(context: &ValidateTaskContext) -> Prompt {
     Prompt { system: SYSTEM.to_owned(), user }
 }
 
+/// The output and the calls of one subtask, shortened so that `sharing` outputs fit into one prompt.
 fn outcome(outcome: &SubTaskOutcome, sharing: usize) -> String {
     let room = (EVIDENCE_TOTAL_CHARS / sharing.max(1)).clamp(EVIDENCE_MIN_CHARS, EVIDENCE_CHARS);
     let (output, _) = escape::head_tail(&outcome.output, room);

@@ -1,4 +1,4 @@
-//! R1's prompt and the schema of its reply.
+//! The prompt of R1 (the Perceiver) and the schema of its model's reply.
 
 use artoo_proto::{PerceiveContext, Prompt};
 use serde_json::{Value, json};

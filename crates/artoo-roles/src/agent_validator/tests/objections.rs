@@ -16,7 +16,7 @@ enum Taken {
     Judged,
     /// R4a asks for a correction, with this class of failure.
     Corrected(FailureClass),
-    /// It is the end.
+    /// R4a concludes the subtask as failed, with this class of failure; the flag says whether infrastructure failed.
     Final(FailureClass, bool),
 }
 use Taken::{Corrected, Final, Judged};
