@@ -102,6 +102,7 @@ impl<T: Reply> Ask<T> {
     }
 }
 
+/// A text on one line, shortened to `EXCERPT_CHARS` characters.
 fn excerpt(text: &str) -> String {
     escape::shorten(&escape::one_line(text), EXCERPT_CHARS)
 }

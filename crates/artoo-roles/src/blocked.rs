@@ -98,12 +98,14 @@ fn bare(word: &str) -> &str {
     if word.len() > 1 { word.trim_end_matches('/') } else { word }
 }
 
+/// Whether a word looks like a path (contains a `/` or is `~`) and not like a URL.
 fn is_path(word: &str) -> bool {
     word.starts_with('/') || word.starts_with("./") || word == "~" || word.starts_with("~/") || {
         word.contains('/') && !word.contains("://")
     }
 }
 
+/// Whether a word has a dot with text on both sides, as a file name does.
 fn has_extension(word: &str) -> bool {
     word.rsplit_once('.').is_some_and(|(stem, extension)| !stem.is_empty() && !extension.is_empty())
 }

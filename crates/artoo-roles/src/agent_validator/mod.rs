@@ -39,7 +39,7 @@ pub enum Input {
     Replied(EffectId, Result<ModelReply, ModelFailure>),
     /// The outcomes of the checks that R4a requested, with the id of the effect.
     Checked(EffectId, Vec<CheckOutcome>),
-    /// The task is over.
+    /// The task has ended; nothing more is done for it.
     Abort,
 }
 
@@ -56,6 +56,7 @@ pub enum Effect {
     RunChecks(EffectId, CheckOrder),
 }
 
+/// What R4a waits for.
 #[derive(Debug, Default)]
 enum Phase {
     /// The executor works on the next attempt.
@@ -93,7 +94,7 @@ impl AgentValidator {
     /// Assesses a reported attempt by rules in code, and starts the checks that it needs.
     fn assess(&mut self, cx: &mut Context<'_>, result: ExecutionResult) -> Vec<Effect> {
         self.attempt = result.attempt;
-        // R3 reports the calls of its attempt; the outcome carries those of all attempts.
+        // R3 reports the calls of one attempt; the outcome contains those of all attempts.
         self.calls.extend(result.tool_calls.iter().cloned());
         let mut verdicts = Verdicts::new(evidence::declared_or_implied(&self.subtask));
         if let Some(objection) = evidence::objection(&self.subtask, &result, &self.calls) {
@@ -139,6 +140,7 @@ impl AgentValidator {
         vec![Effect::AskModel(id, request)]
     }
 
+    /// Applies a model's judgement to the open criteria and decides on the attempt.
     fn judged(&mut self, mut assessment: Assessment, judgement: Judgement) -> Vec<Effect> {
         let grounds = Grounds {
             calls: &self.calls,

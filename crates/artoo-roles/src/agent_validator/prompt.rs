@@ -7,9 +7,12 @@ use crate::executor::calls;
 use crate::limits::{REPLY_CITE_CHARS, REPLY_CITES, REPLY_REMARK_CHARS};
 use crate::prompt::{Fenced, render_embedded};
 
+/// The system part of the prompt of R4a (the Agent-Validator): fixed instructions.
 const SYSTEM: &str = include_str!("../../../../prompts/agent_validator.md");
+/// Template of the user part of the prompt of R4a (the Agent-Validator).
 const USER: &str = include_str!("../../../../prompts/agent_validator.user.md");
 
+/// The prompt that asks a model to judge the open criteria of a subtask.
 pub(super) fn render(context: &ValidateSubtaskContext) -> Prompt {
     let result = &context.result;
     let user = render_embedded(

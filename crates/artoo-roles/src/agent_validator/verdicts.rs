@@ -9,6 +9,7 @@ use super::judgement::{Grounds, Judgement, apply_judgement, pass_by_check};
 #[derive(Debug)]
 pub(crate) struct Verdicts {
     criteria: Vec<Criterion>,
+    /// The verdict on each criterion, in the same order; `None` if it is open.
     decided: Vec<Option<CriterionVerdict>>,
     /// Indexes of the criteria whose checks are running, in the order of the checks, each with the calls that are its
     /// evidence.

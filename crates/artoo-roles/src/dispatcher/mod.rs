@@ -22,7 +22,7 @@ pub enum Input {
     Outcome(SubTaskOutcome),
     /// The timer of a subtask fired: the subtask has reached its time limit.
     TimerFired(EffectId),
-    /// The task is over.
+    /// The task has ended; nothing more is done for it.
     Abort,
 }
 
@@ -69,9 +69,12 @@ pub struct Dispatcher {
     phase: Phase,
 }
 
+/// Whether the dispatcher still works on its task.
 #[derive(Debug)]
 enum Phase {
+    /// Subtasks are running, or another plan may follow.
     Dispatching,
+    /// The task was aborted.
     Over,
 }
 
@@ -139,6 +142,8 @@ impl Dispatcher {
         blocks.join("\n")
     }
 
+    /// Notes the outcome of a running subtask of this round and starts the next group if possible; other outcomes are
+    /// ignored.
     fn outcome(&mut self, cx: &mut Context<'_>, outcome: SubTaskOutcome) -> Vec<Effect> {
         let is_current = self.plan.round == outcome.round;
         let is_running =
@@ -151,6 +156,7 @@ impl Dispatcher {
         self.advance(cx)
     }
 
+    /// Gives up the subtask whose time limit is reached.
     fn timer_fired(&mut self, cx: &mut Context<'_>, timer: EffectId) -> Vec<Effect> {
         let is_late = |entry: &&mut Entry| entry.state == EntryState::Running(timer);
         // If the subtask has reported already, its timer is ignored.
@@ -170,6 +176,7 @@ impl Entry {
     }
 }
 
+/// The description of a subtask in the manifest of its round.
 fn manifest_entry(entry: &Entry) -> ManifestEntry {
     ManifestEntry {
         subtask_id: entry.id,
@@ -181,6 +188,7 @@ fn manifest_entry(entry: &Entry) -> ManifestEntry {
     }
 }
 
+/// The subtask as it is sent to its executor, with the outputs of earlier groups (`prior`) added to its context.
 fn subtask(entry: &Entry, plan: &Plan, prior: &str) -> SubTask {
     let planned = entry.planned.clone();
     let parts: Vec<&str> = [planned.context.as_str(), prior].into_iter().filter(|part| !part.is_empty()).collect();

@@ -41,7 +41,7 @@ pub enum Input {
     Replied(EffectId, Result<ModelReply, ModelFailure>),
     /// A tool call ended or needs the user's approval, with the id of the effect.
     Called(EffectId, Box<ToolOutcome>),
-    /// The task is over.
+    /// The task has ended; nothing more is done for it.
     Abort,
 }
 
@@ -128,6 +128,7 @@ impl Attempt {
 #[derive(Debug)]
 pub struct Executor {
     environment: Environment,
+    /// All tools of this machine.
     tools: Arc<Toolbox>,
     subtask: SubTask,
     attempt: Attempt,
@@ -244,6 +245,7 @@ impl Executor {
         vec![Effect::Report(ExecutionResult { output_from_tool: true, ..result })]
     }
 
+    /// Reports the current attempt and waits for a correction.
     fn report(
         &mut self,
         status: ExecutionStatus,
@@ -260,6 +262,7 @@ impl Executor {
         self.report(ExecutionStatus::Failed, String::new(), Some(reason.into()), None)
     }
 
+    /// The report of the current attempt.
     fn result(
         &self,
         status: ExecutionStatus,

@@ -13,7 +13,9 @@ use crate::limits::{
 };
 use crate::prompt::{Fenced, bullets, fenced_bullets, render_embedded};
 
+/// The system part of the prompt of R3 (the Executor): fixed instructions.
 const SYSTEM: &str = include_str!("../../../../prompts/executor.md");
+/// Template of the user part of the prompt of R3 (the Executor).
 const USER: &str = include_str!("../../../../prompts/executor.user.md");
 
 /// The prompt for one request of R3 (the Executor).

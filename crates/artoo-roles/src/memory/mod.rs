@@ -67,6 +67,7 @@ impl Memory {
         (self.refused, self.unwritten)
     }
 
+    /// Answers a query, and requests a write of the fact that rules were recalled.
     fn recall(&mut self, cx: &mut Context<'_>, query: MemoryQuery) -> Vec<Effect> {
         let Some(engine) = &mut self.engine else {
             return vec![Effect::Recall(nothing(&query.task_id, query.round))];

@@ -46,6 +46,7 @@ impl Memory {
     }
 }
 
+/// The newest intents in this engine, at most `limit`.
 fn of_engine(engine: &Engine, now: Timestamp, limit: usize) -> MemoryView {
     let mut seen = BTreeSet::new();
     let mut intents = Vec::new();

@@ -37,7 +37,7 @@ pub enum Input {
     Replied(EffectId, Result<ModelReply, ModelFailure>),
     /// The outcomes of the checks that R4b requested, with the id of the effect.
     Checked(EffectId, Vec<CheckOutcome>),
-    /// The task is over.
+    /// The task has ended; nothing more is done for it.
     Abort,
 }
 
@@ -168,6 +168,7 @@ impl MetaValidator {
         vec![Effect::AskModel(id, request)]
     }
 
+    /// Applies a model's judgement to the open criteria and decides on the round.
     fn judged(&mut self, mut review: Review, judgement: &Judgement) -> Vec<Effect> {
         let all = review.gathered.calls();
         // A file that this task wrote is not evidence of a fact that the user asked about.

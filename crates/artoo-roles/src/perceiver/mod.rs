@@ -29,7 +29,7 @@ pub enum Input {
     Clarified(ClarificationAnswer),
     /// The reply of the model, or why there is none, with the id of the effect.
     Replied(EffectId, Result<ModelReply, ModelFailure>),
-    /// The task is over.
+    /// The task has ended; nothing more is done for it.
     Abort,
 }
 

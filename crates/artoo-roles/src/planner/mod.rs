@@ -39,7 +39,7 @@ pub enum Input {
     Replied(EffectId, Result<ModelReply, ModelFailure>),
     /// The timer that limits the wait for memory fired.
     TimerFired(EffectId),
-    /// The task is over.
+    /// The task has ended; nothing more is done for it.
     Abort,
 }
 
@@ -114,6 +114,7 @@ struct Round {
 #[derive(Debug)]
 pub struct Planner {
     environment: Environment,
+    /// All tools of this machine.
     tools: Arc<[ToolSpec]>,
     spec: TaskSpec,
     round: Round,

@@ -9,12 +9,15 @@ use crate::limits::{
 };
 use crate::prompt::{Fenced, bullets, fenced_bullets, render_embedded};
 
+/// The system part of the prompt of R2 (the Planner): fixed instructions.
 const SYSTEM: &str = include_str!("../../../../prompts/planner.md");
+/// Template of the user part of the prompt of R2 (the Planner).
 const USER: &str = include_str!("../../../../prompts/planner.user.md");
 
 /// Largest exit code of a process.
 const EXIT_CODE_MAX: u8 = 255;
 
+/// The prompt that asks a model for a plan.
 pub(super) fn render(context: &PlanContext) -> Prompt {
     let tools: Vec<String> = context.tools.iter().map(|tool| format!("{}: {}", tool.name, tool.description)).collect();
     let mut must_not = context.calibration.must_not.clone();

@@ -13,22 +13,31 @@ use crate::{blocked, grounding};
 /// What is wrong with a draft of a plan; the message is shown to the model that writes the next draft.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub(super) enum Problem {
+    /// The plan has no subtasks.
     #[error("the plan has no subtask")]
     NoSubtask,
+    /// The plan has more than `SUBTASKS_MAX` subtasks.
     #[error("the plan has {count} subtasks; at most {SUBTASKS_MAX} are allowed")]
     TooManySubtasks { count: usize },
+    /// The task has no criteria.
     #[error("the plan has no task criteria; say what the combined output must show")]
     NoTaskCriteria,
+    /// The subtask with this number (from 1) has no success criteria.
     #[error("subtask {index} has no success criteria")]
     NoCriteria { index: usize },
+    /// The task or the subtask (`place`) has more than `CRITERIA_MAX` criteria.
     #[error("{place} has more than {CRITERIA_MAX} criteria")]
     TooManyCriteria { place: String },
+    /// The subtask with this number (from 1) has no intent.
     #[error("subtask {index} has no intent")]
     NoIntent { index: usize },
+    /// A subtask names a tool that this machine does not have.
     #[error("subtask {index} names a tool this machine does not have: {tool:?}")]
     UnknownTool { index: usize, tool: String },
+    /// A subtask uses a tool that R7 (the Solver) has blocked in this task.
     #[error("subtask {index} uses {tool:?}, which is blocked in this task")]
     BlockedTool { index: usize, tool: String },
+    /// A subtask uses a target that R7 (the Solver) has blocked in this task.
     #[error("subtask {index} uses a blocked target: {target}")]
     BlockedTarget { index: usize, target: String },
     /// A criterion is empty or can't fail; `place` is the task or the subtask that has it.
