@@ -98,7 +98,7 @@ fn bare(word: &str) -> &str {
     if word.len() > 1 { word.trim_end_matches('/') } else { word }
 }
 
-/// Whether a word looks like a path (contains a `/` or is `~`) and not like a URL.
+/// Whether a word looks like a path: it contains a `/` or is `~`, and is not a URL.
 fn is_path(word: &str) -> bool {
     word.starts_with('/') || word.starts_with("./") || word == "~" || word.starts_with("~/") || {
         word.contains('/') && !word.contains("://")

@@ -69,6 +69,7 @@ enum Phase {
     AwaitingConsent(ConsentHash, ToolRequest, String),
     /// The attempt was reported; a correction may start another.
     Reported,
+    /// Nothing: the task was aborted.
     #[default]
     Over,
 }

@@ -57,7 +57,7 @@ fn action(action: Action) -> MemoryAction {
     }
 }
 
-/// Converts the state of a finished task to the engine's type.
+/// Converts the decision of R7 (the Solver) with which a record was written to the engine's type.
 pub(super) fn state(state: MacroState) -> State {
     match state {
         MacroState::Abandon => State::Abandon,
