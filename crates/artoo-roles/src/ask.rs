@@ -1,4 +1,4 @@
-//! Asking a model for one typed value, with one second chance when the reply can't be read.
+//! Asks a model for one typed value, and asks once more if the reply is unusable.
 
 use std::marker::PhantomData;
 use std::sync::Arc;
@@ -8,23 +8,25 @@ use serde::de::DeserializeOwned;
 
 use crate::machine::Context;
 
-/// Characters of a problem repeated to the model, and of a reply kept as an excerpt: both may be the model's own text.
+/// Maximum length, in characters, of an error repeated to the model and of the excerpt of an unreadable reply. Both may
+/// contain the model's own text.
 const EXCERPT_CHARS: usize = 200;
 
 /// A type that a role reads a model's reply into.
 pub trait Reply: DeserializeOwned {
-    /// The value for recipes of the embedded parser; `None` if this role can't use recipes.
+    /// Converts a plan of recipes from the embedded parser to this type; `None` if the role can't use recipes.
     #[must_use]
     fn from_recipes(_recipes: RecipePlan) -> Option<Self> {
         None
     }
 }
 
-/// A model request whose reply is awaited.
+/// A model request whose reply is awaited and will be read as a `T`.
 #[derive(Debug)]
 pub struct Ask<T> {
     effect_id: EffectId,
     request: Arc<ModelRequest>,
+    /// Whether this is already the second request for the value.
     asked_again: bool,
     reply: PhantomData<fn() -> T>,
 }
@@ -43,7 +45,7 @@ pub enum Answer<T> {
 }
 
 impl<T: Reply> Ask<T> {
-    /// Starts a request. The caller must return the effect id and the request as an effect.
+    /// Starts a model request. The caller must return the effect id and the request as an effect.
     #[must_use]
     pub fn start(cx: &mut Context<'_>, request: ModelRequest) -> (Self, EffectId, Arc<ModelRequest>) {
         Self::begin(cx, Arc::new(request), false)
@@ -58,13 +60,14 @@ impl<T: Reply> Ask<T> {
         (Self { effect_id, request: Arc::clone(&request), asked_again, reply: PhantomData }, effect_id, request)
     }
 
-    /// Whether `effect_id` is the id of this request.
+    /// Whether `effect_id` is the id of this model request.
     #[must_use]
     pub fn awaits(&self, effect_id: EffectId) -> bool {
         self.effect_id == effect_id
     }
 
-    /// Reads the reply into a value, or decides how to go on without one.
+    /// Reads the model's reply as a value. The first unusable reply leads to a second request, the second one to a
+    /// failure. A failure that another request can't cure is returned at once.
     pub fn answer(self, cx: &mut Context<'_>, reply: Result<ModelReply, ModelFailure>) -> Answer<T> {
         let unreadable = |detail, excerpt| ModelFailure::Unreadable { detail, excerpt, usage: Usage::default() };
         let failure = match reply.map(|reply| reply.body) {
@@ -87,7 +90,7 @@ impl<T: Reply> Ask<T> {
             return Answer::Failed(failure);
         }
         let mut request = Arc::unwrap_or_clone(self.request);
-        // The second chance is another way of asking, too: an endpoint that calls its tools badly is asked for JSON.
+        // The second request asks for JSON, because the endpoint may be bad at calling tools.
         request.by_tools = None;
         request.prompt.user.push_str(&format!(
             "\n\nYour last reply could not be used: {}. Answer again with exactly one JSON object that fits the schema, \
@@ -99,6 +102,7 @@ impl<T: Reply> Ask<T> {
     }
 }
 
+/// A text on one line, shortened to `EXCERPT_CHARS` characters.
 fn excerpt(text: &str) -> String {
     escape::shorten(&escape::one_line(text), EXCERPT_CHARS)
 }

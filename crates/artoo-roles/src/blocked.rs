@@ -1,22 +1,23 @@
-//! MUST NOT targets as R7 writes them: matched against words of a plan, worded for a prompt, handed to a tool.
+//! Blocked targets, which R7 (the Solver) forbids to the next plan: matched against a plan's words, described for a
+//! prompt, and converted to the form that tools read.
 
 use artoo_ggs::BlockedTarget;
 use artoo_proto::{Environment, escape};
 
 use crate::grounding;
 
-/// Characters of one target shown in a prompt: a path or command, not a payload.
+/// Maximum length of one blocked target shown in a prompt, in characters: enough for a path or a command.
 const SHOWN_CHARS: usize = 300;
 
-/// Whether a call of `tool` on `target` is forbidden.
+/// Whether one of the blocked targets forbids a call of `tool` on `target`.
 pub(crate) fn is_hit(blocked: &[String], tool: &str, target: &str) -> bool {
     parsed(blocked).any(|entry| entry.matches(tool, target))
 }
 
-/// The first entry that a step with these tools and these words would run into.
+/// The first blocked target that a step with these tools and words would use; `None` if there is none.
 ///
-/// Paths in the words are compared as paths, `~` and a relative spelling included; anything else, a command or a
-/// pattern, must occur as it is.
+/// Paths in the words are compared as paths, also those with `~` and relative ones. Commands and patterns must occur
+/// literally.
 pub(crate) fn named_in<'a>(
     blocked: &'a [String],
     tools: &[String],
@@ -39,7 +40,7 @@ pub(crate) fn named_in<'a>(
     })
 }
 
-/// The targets one tool must not use, in the form the tools read: `tool:target`, a folder with a slash at its end.
+/// The targets that one tool must not use, in the form that tools read: `tool:target`, with a `/` after a folder.
 pub(crate) fn for_call(blocked: &[String], tool: &str) -> Vec<String> {
     let form = |text: &String| match text.parse::<BlockedTarget>() {
         Ok(entry) if entry.tool.as_deref().is_none_or(|own| own == tool) => {
@@ -47,13 +48,13 @@ pub(crate) fn for_call(blocked: &[String], tool: &str) -> Vec<String> {
             Some(format!("{tool}:{}{slash}", entry.target))
         }
         Ok(_) => None,
-        // An entry of another make is passed on as it is rather than dropped.
+        // An entry that can't be parsed is passed on unchanged, so that no block is lost.
         Err(_) => Some(text.clone()),
     };
     blocked.iter().filter_map(form).collect()
 }
 
-/// An entry in words.
+/// Describes a blocked target in words on one line, for a prompt.
 pub(crate) fn worded(text: &str) -> String {
     let shown = |target: &str| format!("{:?}", escape::shorten(target, SHOWN_CHARS));
     match text.parse::<BlockedTarget>() {
@@ -68,12 +69,13 @@ pub(crate) fn worded(text: &str) -> String {
     }
 }
 
-/// What looks like a path in a text, without the quotes and marks around it.
+/// The words of a text that look like a path or a file name, without surrounding quotes and punctuation.
 pub(crate) fn paths_in(text: &str) -> impl Iterator<Item = String> + '_ {
     grounding::tokens(text).into_iter().map(bare).filter(|word| is_path(word) || has_extension(word)).map(str::to_owned)
 }
 
-/// The ways a path may be recorded: as written, from the home folder, from the current and the workspace folder.
+/// The ways in which a path may be recorded: as written, with `~` expanded, and if it is relative, also below the
+/// working folder and below the workspace.
 pub(crate) fn spellings<'a>(path: &'a str, environment: &'a Environment) -> impl Iterator<Item = String> + 'a {
     let from_home = path.strip_prefix("~/").map(|rest| format!("{}/{rest}", environment.home));
     let home = (path == "~").then(|| environment.home.clone());
@@ -84,27 +86,31 @@ pub(crate) fn spellings<'a>(path: &'a str, environment: &'a Environment) -> impl
     std::iter::once(path.to_owned()).chain(from_home).chain(home).chain(below)
 }
 
+/// The blocked targets that can be parsed; the others are skipped.
 fn parsed(blocked: &[String]) -> impl Iterator<Item = BlockedTarget> + '_ {
     blocked.iter().filter_map(|text| text.parse().ok())
 }
 
+/// A word without surrounding quotes and punctuation, and without a `/` at its end.
 fn bare(word: &str) -> &str {
     let word = word.trim_matches(|c: char| matches!(c, '"' | '\'' | '`' | ',' | ';' | ':' | '?' | '!' | '(' | ')'));
     let word = if word.len() > 2 { word.trim_end_matches('.') } else { word };
     if word.len() > 1 { word.trim_end_matches('/') } else { word }
 }
 
+/// Whether a word looks like a path: it contains a `/` or is `~`, and is not a URL.
 fn is_path(word: &str) -> bool {
     word.starts_with('/') || word.starts_with("./") || word == "~" || word.starts_with("~/") || {
         word.contains('/') && !word.contains("://")
     }
 }
 
+/// Whether a word has a dot with text on both sides, as a file name does.
 fn has_extension(word: &str) -> bool {
     word.rsplit_once('.').is_some_and(|(stem, extension)| !stem.is_empty() && !extension.is_empty())
 }
 
-/// Whether `needle` stands in `text` as words of its own, not as a part of longer ones.
+/// Whether `needle` occurs in `text` as whole words and not only as part of longer words or paths.
 fn occurs(text: &str, needle: &str) -> bool {
     let needle = needle.trim();
     let joins = |c: Option<char>| c.is_some_and(|c| c.is_alphanumeric() || matches!(c, '_' | '/'));

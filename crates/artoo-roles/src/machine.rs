@@ -1,4 +1,4 @@
-//! What every role is: a machine that takes one input and returns effects.
+//! The state machine behind every role: it takes one input at a time and returns effects.
 
 use std::mem::discriminant;
 use std::sync::Arc;
@@ -87,14 +87,14 @@ impl<M: Start> Machine for Lifecycle<M> {
     }
 }
 
-/// The clock readings, the id source and the log that a step may use.
+/// What one step of a machine may use: the clock readings, the source of ids, and a flag for ignored inputs.
 #[derive(Debug)]
 pub struct Context<'a> {
     /// Wall clock and uptime at the start of this step.
     pub now: Now,
-    /// The only source of new ids.
+    /// The only source of new ids; deterministic, so that a replay gets the same ids.
     pub ids: &'a mut Ids,
-    /// Whether the machine ignored an input; the System reports it on the tap.
+    /// Whether the machine ignored an input; the System then reports the input to observers (the tap).
     pub ignored: bool,
 }
 
@@ -104,14 +104,14 @@ impl<'a> Context<'a> {
         Self { now, ids, ignored: false }
     }
 
-    /// Ignores an input that is not awaited in this phase: no effects, and an entry on the tap.
+    /// Ignores an input that is not expected in this phase: returns no effects, and observers get a report.
     pub fn ignore<E>(&mut self) -> Vec<E> {
         self.ignored = true;
         Vec::new()
     }
 }
 
-/// Implements both adapters of a role: `TryFrom<Incoming>` for its `Input` and `From<Effect>` for [`RoleEffect`].
+/// Implements the conversions of a role: `TryFrom<Incoming>` for its `Input` and `From<Effect>` for [`RoleEffect`].
 ///
 /// This is the only place that builds [`Work`]. An effect under `performs` carries exactly what its kind needs.
 macro_rules! adapters {
@@ -155,43 +155,44 @@ macro_rules! adapters {
 }
 pub(crate) use adapters;
 
-/// Fresh ids in a fixed order from one seed, so a replay draws the same ones.
+/// A generator of ids that yields the same ids in the same order for one seed, so that a replay gets the same ids.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Ids {
     seed: Uuid,
+    /// Number of ids generated so far.
     drawn: u64,
 }
 
 impl Ids {
-    /// Ids derived from `seed` (UUID version 5 over a counter).
+    /// Creates a generator whose ids are derived from `seed` (UUID version 5 over a counter).
     #[must_use]
     pub fn new(seed: Uuid) -> Self {
         Self { seed, drawn: 0 }
     }
 
-    /// The next id.
+    /// Generates the next id.
     pub fn next_uuid(&mut self) -> Uuid {
         self.drawn += 1;
         Uuid::new_v5(&self.seed, &self.drawn.to_be_bytes())
     }
 
-    /// The next effect id.
+    /// Generates the next id as the id of an effect.
     pub fn next_effect(&mut self) -> EffectId {
         EffectId(self.next_uuid())
     }
 }
 
-/// Something on its way into a machine, before it is narrowed.
+/// A message or the result of an effect, addressed to a machine and not yet converted to its `Input` type.
 #[derive(Debug, Clone)]
 pub enum Incoming {
-    /// A delivery.
+    /// A message delivered by the bus.
     Message(Arc<Envelope>),
-    /// The end of an effect this instance asked for.
+    /// The result of an effect that this instance requested, with the effect's id.
     Completed(EffectId, Completion),
 }
 
 impl Incoming {
-    /// What it is, for a log line.
+    /// Describes the message or completion for a log line: the message's kind, or the effect's kind and id.
     #[must_use]
     pub fn describe(&self) -> String {
         match self {
@@ -207,49 +208,49 @@ pub enum Misrouted {
     /// A message of a kind this role never receives.
     #[error("{kind} is not for this role")]
     Message {
-        /// The kind.
+        /// Kind of the message that was delivered to the wrong role.
         kind: MessageKind,
     },
-    /// A completion of a kind of effect this role can't ask for.
+    /// The result of a kind of effect that this role can't request.
     #[error("this role asks for no {what}")]
     Completion {
-        /// What came back.
+        /// Kind of the effect that completed, in words, for example `timer`.
         what: &'static str,
     },
 }
 
 impl Misrouted {
-    /// The error for a message.
+    /// Creates the error for a message of a kind that this role never receives.
     #[must_use]
     pub fn message(envelope: &Envelope) -> Self {
         Self::Message { kind: envelope.message.kind() }
     }
 
-    /// The error for a completion.
+    /// Creates the error for the result of an effect that this role can't request.
     #[must_use]
     pub fn completion(completion: &Completion) -> Self {
         Self::Completion { what: completion.describe() }
     }
 }
 
-/// How an effect ended.
+/// The result of an effect (a model call, tool call, check, timer or memory write).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", content = "result", rename_all = "snake_case")]
 pub enum Completion {
-    /// A model answered or failed.
+    /// A model call ended: the reply, or why there is none.
     Model(Result<ModelReply, ModelFailure>),
-    /// A tool call ended, or waits for consent.
+    /// A tool call ended, or needs the user's approval before it runs.
     Tool(Box<ToolOutcome>),
-    /// Checks were run, in the order asked.
+    /// Checks were run: one outcome for each, in the order of the request.
     Checks(Vec<CheckOutcome>),
-    /// A timer rang.
+    /// A timer fired.
     Timer,
-    /// Memory records were written, or not.
+    /// Memory records were written to disk, or the write failed with this message.
     Persisted(Result<(), String>),
 }
 
 impl Completion {
-    /// What it is, for a log line.
+    /// Names the kind of the completed effect for a log line, for example `tool call`.
     #[must_use]
     pub fn describe(&self) -> &'static str {
         match self {
@@ -262,50 +263,50 @@ impl Completion {
     }
 }
 
-/// Checks as handed to the outside.
+/// A request to run checks outside the role, with the data that the checks refer to.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct CheckOrder {
-    /// What to decide.
+    /// The checks to run.
     pub checks: Vec<Check>,
-    /// The output they speak of.
+    /// The output that the checks are about.
     pub output: String,
-    /// The calls behind it: what an act changed is told by its record.
+    /// The tool calls that led to the output; their records show which files were changed.
     pub calls: Vec<ToolCall>,
 }
 
-/// Outside work, each with the id its completion will carry.
+/// Work that a role requests from outside: a model call, a tool call, checks, a timer or a memory write.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Work {
-    /// Ask a model.
+    /// A call to a model.
     Model {
-        /// The request.
+        /// The request to the model.
         request: Arc<ModelRequest>,
     },
-    /// Call a tool.
+    /// A call of a tool.
     Tool {
-        /// The call.
+        /// The tool call, with the permissions it runs under.
         order: Box<ToolOrder>,
     },
-    /// Decide checks.
+    /// A run of checks.
     Checks {
-        /// Which.
+        /// The checks to run.
         order: CheckOrder,
     },
-    /// Ring after a while.
+    /// A timer that fires once.
     Timer {
-        /// How long, in milliseconds.
+        /// Time until the timer fires, in milliseconds.
         after_ms: u64,
     },
-    /// Write memory frames, JSON of the memory library's frames.
+    /// A write of memory frames (the journal entries of the memory library) to disk.
     Persist {
-        /// The frames, in order.
+        /// The memory frames to write as JSON, in order.
         frames: Vec<serde_json::Value>,
     },
 }
 
 impl Work {
-    /// Its kind on the tap.
+    /// The kind of this work as it is reported to observers (the tap).
     #[must_use]
     pub fn kind(&self) -> EffectKind {
         match self {
@@ -320,23 +321,23 @@ impl Work {
     }
 }
 
-/// A role's effect once it has left the role: what the System understands.
+/// An effect of any role in the one form that the System executes.
 #[derive(Debug, Clone, PartialEq)]
 #[expect(clippy::large_enum_variant, reason = "effects live for one step")]
 pub enum RoleEffect {
-    /// Say something on the bus.
+    /// Publish a message on the bus.
     Publish(Message),
-    /// Have something done outside.
+    /// Do work outside the role; the result comes back as a completion with this id.
     Perform(EffectId, Work),
 }
 
-/// Where an effect came from, kept until its completion.
+/// Who requested an effect and why, stored until the effect completes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EffectOrigin {
-    /// Who asked.
+    /// Address of the role instance that requested the effect.
     pub address: Address,
-    /// The message that led to it.
+    /// Id of the message that led to the effect.
     pub cause: MessageId,
-    /// For which subtask.
+    /// The subtask that the effect belongs to; `None` if it belongs to the whole task or to none.
     pub subtask_id: Option<SubTaskId>,
 }

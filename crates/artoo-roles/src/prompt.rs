@@ -1,19 +1,20 @@
-//! Prompt templates with holes, and the one door through which outside text enters a prompt.
+//! Prompt templates with placeholders, and the fence around untrusted text in prompts.
 
 use artoo_proto::escape;
 
 use crate::limits::{ENTRY_CHARS, FENCE_CHARS};
 
-/// Text from outside, escaped, capped and fenced so that it can't pass for instructions or close its fence.
+/// Untrusted text (from files, tools or the user), escaped, shortened and put between markers, so that a model doesn't
+/// take it for instructions and it can't contain the closing marker.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fenced(String);
 
 impl Fenced {
-    /// Fences `text`: control characters shown as escapes, at most 24,000 characters kept (head and tail).
+    /// Fences `text`: control characters become escapes, and of more than 24,000 characters the middle is left out.
     #[must_use]
     pub fn new(text: &str) -> Self {
         let (body, _) = escape::head_tail(&escape::visible(text), FENCE_CHARS);
-        // The first marker that does not occur in the text: a payload can't close a fence it can't name.
+        // The marker does not occur in the text, so the text can't close its own fence.
         let marker = (0_u32..)
             .map(|n| format!("DATA-{n}"))
             .find(|marker| !body.contains(marker.as_str()))
@@ -21,38 +22,38 @@ impl Fenced {
         Self(format!("<<{marker}\n{body}\n{marker}>>"))
     }
 
-    /// The fenced block.
+    /// The fenced text, including its markers.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
     }
 }
 
-/// A template and its holes do not match.
+/// The placeholders of a template and the given values do not match.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum PromptError {
-    /// A `{{hole}}` nobody filled.
+    /// The template has a placeholder (`{{name}}`) without a value.
     #[error("the template has a hole nobody fills: {hole:?}")]
     Missing {
-        /// The hole.
+        /// Name of the placeholder without a value.
         hole: String,
     },
-    /// A value for a hole the template does not have.
+    /// A value was given for a placeholder that the template does not have.
     #[error("the template has no hole named {hole:?}")]
     Unused {
-        /// The name.
+        /// Name of the value that has no placeholder.
         hole: String,
     },
 }
 
-/// What stands in a list of nothing.
+/// Text shown for an empty list.
 const NONE: &str = "(none)";
 
-/// Fills the `{{holes}}` of a template; values are not searched for holes. A paragraph with a `{{?hole}}` is left out
-/// where its value is empty or `(none)`: what is not there needs no words.
+/// Fills the placeholders (`{{name}}`) of a template; placeholders inside values are not filled. A paragraph with an
+/// optional placeholder (`{{?name}}`) is left out if its value is empty or `(none)`.
 ///
 /// # Errors
-/// A hole without a value, or a value without a hole.
+/// `PromptError` if a placeholder has no value, or a value has no placeholder.
 pub fn render(template: &str, values: &[(&str, String)]) -> Result<String, PromptError> {
     let mut used = vec![false; values.len()];
     let mut kept = Vec::new();
@@ -65,7 +66,7 @@ pub fn render(template: &str, values: &[(&str, String)]) -> Result<String, Promp
     }
 }
 
-/// One paragraph; `None` where it is left out.
+/// Fills the placeholders of one paragraph and marks the values it used; `None` if the paragraph is left out.
 fn filled(paragraph: &str, values: &[(&str, String)], used: &mut [bool]) -> Result<Option<String>, PromptError> {
     let mut out = String::with_capacity(paragraph.len());
     let mut rest = paragraph;
@@ -86,14 +87,14 @@ fn filled(paragraph: &str, values: &[(&str, String)], used: &mut [bool]) -> Resu
     Ok(is_kept.then_some(out))
 }
 
-/// Renders an embedded template. A mismatch is a defect of this crate, held by a test over every template; the
-/// template is then shown unfilled rather than ending the task.
+/// Fills a template that is part of this crate. If values are missing or left over (a defect, which a test over all
+/// templates rules out), it returns the unfilled template with the error instead of ending the task.
 #[must_use]
 pub fn render_embedded(template: &str, values: &[(&str, String)]) -> String {
     render(template, values).unwrap_or_else(|error| format!("{template}\n[{error}]"))
 }
 
-/// A bulleted list, one capped line an entry; `(none)` for an empty one.
+/// A bulleted list with one shortened line for each entry; `(none)` if there are no entries.
 #[must_use]
 pub fn bullets<T: AsRef<str>>(lines: &[T]) -> String {
     if lines.is_empty() {
@@ -103,7 +104,8 @@ pub fn bullets<T: AsRef<str>>(lines: &[T]) -> String {
     lines.iter().map(|text| line(text.as_ref())).collect::<Vec<_>>().join("\n")
 }
 
-/// The same for words that come from outside (file names, memory, a tool's remarks): fenced.
+/// A bulleted list of untrusted text (file names, memory, a tool's remarks) inside a fence; `(none)` without one if the
+/// list is empty.
 #[must_use]
 pub fn fenced_bullets<T: AsRef<str>>(lines: &[T]) -> String {
     if lines.is_empty() { bullets(lines) } else { Fenced::new(&bullets(lines)).as_str().to_owned() }

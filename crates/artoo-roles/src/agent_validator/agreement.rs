@@ -1,4 +1,4 @@
-//! The judges' schema and the type that reads their replies say the same.
+//! Tests that the schema of judging models' replies and the type that reads them agree.
 
 use artoo_proto::{FailureClass, Verdict};
 use proptest::collection::vec;

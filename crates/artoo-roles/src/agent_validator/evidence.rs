@@ -1,4 +1,4 @@
-//! The rules of evidence: what calls show, decided in code before any model is asked.
+//! The rules of evidence: what tool calls prove, decided in code before any model is asked.
 
 use artoo_proto::{
     CallStatus, Check, Criterion, CriterionVerdict, EffectClass, EvidenceId, ExecutionResult, ExecutionStatus,
@@ -8,16 +8,16 @@ use artoo_proto::{
 use super::judgement::fail;
 use crate::grounding;
 
-/// A reason why nothing of this attempt can be believed.
+/// A reason to fail an attempt as a whole, whatever its criteria are.
 #[derive(Debug)]
 pub(super) struct Objection {
     pub(super) class: FailureClass,
     pub(super) detail: String,
-    /// No retry: the executor gave up or the infrastructure failed.
+    /// Whether no retry follows, because the executor gave up, a model failed or a call was interrupted.
     pub(super) is_final: bool,
 }
 
-/// The declared criteria, and an implied one where all are about form only: form never shows that the work was done.
+/// The criteria of the subtask. If all are about the output's form only, a criterion is added that the work was done.
 pub(super) fn declared_or_implied(subtask: &SubTask) -> Vec<Criterion> {
     let mut criteria = subtask.success_criteria.clone();
     let substance = |criterion: &Criterion| criterion.check().is_none_or(Check::is_substantive);
@@ -31,7 +31,8 @@ pub(super) fn declared_or_implied(subtask: &SubTask) -> Vec<Criterion> {
     criteria
 }
 
-/// What the calls say against the claim, whatever a model may think of it. `calls` are those of every attempt.
+/// The first reason, found in code, to fail the reported attempt without asking a model; `None` if there is none.
+/// `calls` are the tool calls of all attempts.
 pub(super) fn objection(subtask: &SubTask, result: &ExecutionResult, calls: &[ToolCall]) -> Option<Objection> {
     let last = result.tool_calls.last();
     let class = |environmental: bool| {
@@ -73,30 +74,31 @@ pub(super) fn objection(subtask: &SubTask, result: &ExecutionResult, calls: &[To
     None
 }
 
-/// The call the attempt stands on: the last that was not read-only, else the last one.
+/// The call that decides whether the attempt succeeded: the last one that was not read-only, or else the last one.
 ///
-/// A look at the result after a failed act is no proof that the act succeeded.
+/// A read-only call after a failed change does not prove that the change succeeded.
 fn primary(calls: &[ToolCall]) -> Option<&ToolCall> {
     calls.iter().rev().find(|call| call.class != EffectClass::ReadOnly).or_else(|| calls.last())
 }
 
-/// An act of an earlier attempt that failed, where this attempt only looked.
+/// The last call that was not read-only, if it failed in an earlier attempt and this attempt made only read-only calls.
 fn unrepaired_act<'a>(subtask: &SubTask, result: &ExecutionResult, calls: &'a [ToolCall]) -> Option<&'a ToolCall> {
     if result.tool_calls.iter().any(|call| call.class != EffectClass::ReadOnly) {
         return None;
     }
     let act = calls.iter().rev().find(|call| call.class != EffectClass::ReadOnly)?;
-    // A command that was merely not proven harmless may have been a look of its own; another look may replace it.
+    // A command that was only not proven harmless may itself have been a query, and a read-only call can replace it.
     let meant = act.class == EffectClass::Creating || grounding::asks_for_change(&subtask.intent);
     (act.status != CallStatus::Ok && meant).then_some(act)
 }
 
+/// Whether the call timed out or its end is unknown.
 fn was_interrupted(call: &ToolCall) -> bool {
     matches!(call.status, CallStatus::TimedOut | CallStatus::Uncertain)
 }
 
-/// Whether the call changed a file, or may have changed what leaves no record of its own: a new folder, a command that
-/// could reach more than was looked at.
+/// Whether the call succeeded and changed a file, or may have made a change that was not recorded (a new folder, or a
+/// command that could change more than was compared before and after).
 pub(crate) fn may_have_changed(call: &ToolCall) -> bool {
     let is_unrecorded = call.class != EffectClass::ReadOnly && !call.changes_known;
     call.status == CallStatus::Ok && (has_changed(call) || is_unrecorded)
@@ -107,18 +109,18 @@ pub(crate) fn has_changed(call: &ToolCall) -> bool {
     call.changed.iter().any(|change| change.before != change.after)
 }
 
-/// What can be said of a criterion before anyone is asked.
+/// How a criterion is to be decided: at once, by a check, or by a model.
 #[derive(Debug)]
 pub(crate) enum Ruling {
-    /// It is decided.
+    /// Code has decided the criterion.
     Decided(CriterionVerdict),
-    /// This check is to be run, and rests on these calls.
+    /// This check decides the criterion; the calls are its evidence.
     Check(Check, Vec<EvidenceId>),
-    /// Only a model can tell.
+    /// Only a model can decide the criterion.
     Judge,
 }
 
-/// Decides what needs neither a look at the machine nor a model.
+/// Decides a criterion if that needs neither a check on the machine nor a model; otherwise says which of them it needs.
 pub(crate) fn rule(criterion: &Criterion, output: &str, calls: &[ToolCall]) -> Ruling {
     let Some(check) = criterion.check() else { return Ruling::Judge };
     let form = |pass: bool, seen: String| Ruling::Decided(by_form(criterion, pass, seen));
@@ -139,12 +141,12 @@ pub(crate) fn rule(criterion: &Criterion, output: &str, calls: &[ToolCall]) -> R
                 None => refuse(&format!("no successful call changed {path}")),
             }
         }
-        // A number that no call measured may be a lucky guess: the answer must come from the machine too.
+        // Without a call that measured it, even a correct number is a guess.
         Check::FileCount { .. } | Check::LineCount { .. } | Check::Recompute { .. } => {
             let measured = citable(calls);
             if measured.is_empty() { refuse("no call measured it") } else { Ruling::Check(check.clone(), measured) }
         }
-        // That nothing had to be done may be the truth too: the check tells it from an act that was not made.
+        // No change may have been needed: the check distinguishes this from a change that was not made.
         Check::Performed { .. } => {
             let made = citable(calls);
             if made.is_empty() { refuse("no call did it") } else { Ruling::Check(check.clone(), made) }
@@ -152,16 +154,17 @@ pub(crate) fn rule(criterion: &Criterion, output: &str, calls: &[ToolCall]) -> R
     }
 }
 
-/// The last successful call that changed the file a check names.
+/// The last successful call that changed the file named in a check; `None` if no call did.
 ///
-/// The planner writes whole paths and so do the records, so the names are compared as they are: a check may not pass
-/// on another file of the same name.
+/// Plans and call records contain absolute paths, so the paths must be equal: a check must not pass because of another
+/// file of the same name.
 fn own_change<'a>(named: &str, calls: &'a [ToolCall]) -> Option<&'a ToolCall> {
     let ok = |call: &&ToolCall| call.status == CallStatus::Ok;
     let own = |call: &&ToolCall| call.changed.iter().any(|c| c.before != c.after && c.path == named);
     calls.iter().rev().filter(ok).find(own)
 }
 
+/// The verdict of a check of the output's form; `seen` says what was found.
 fn by_form(criterion: &Criterion, pass: bool, seen: String) -> CriterionVerdict {
     CriterionVerdict {
         criterion: criterion.clone(),
@@ -173,18 +176,20 @@ fn by_form(criterion: &Criterion, pass: bool, seen: String) -> CriterionVerdict 
     }
 }
 
-/// Whether a verdict may rest on this call: it succeeded, and its output depends on the machine, or it changed it.
+/// Whether a verdict may cite this call as evidence: it succeeded, and its output depends on the machine's state or it
+/// changed the machine.
 pub(crate) fn is_citable(call: &ToolCall) -> bool {
     let acted = has_changed(call) || call.class == EffectClass::Creating;
     call.status == CallStatus::Ok && (call.measures || acted)
 }
 
-/// The ids of the calls a verdict may rest on.
+/// The ids of the calls that a verdict may cite as evidence.
 fn citable(calls: &[ToolCall]) -> Vec<EvidenceId> {
     calls.iter().filter(|call| is_citable(call)).map(|call| call.evidence_id.clone()).collect()
 }
 
-/// The calls that say something about the machine as it was: not what this task wrote, nor what it read back.
+/// The calls that show the machine's state independently of this task: they changed no file, and neither their target
+/// nor their input names a file that the task wrote.
 pub(crate) fn independent(calls: &[ToolCall]) -> Vec<ToolCall> {
     let changes = calls.iter().flat_map(|call| &call.changed);
     let written: Vec<&str> = changes.filter_map(|change| change.path.rsplit('/').next()).collect();
@@ -197,24 +202,24 @@ pub(crate) fn independent(calls: &[ToolCall]) -> Vec<ToolCall> {
     calls.iter().filter(|call| !has_changed(call) && !reads_back(call)).cloned().collect()
 }
 
-/// Whether the failure is the infrastructure's rather than the work's.
+/// Whether the attempt failed because a model failed or its main call was interrupted, and not because of the work.
 pub(super) fn is_infrastructure(result: &ExecutionResult) -> bool {
     result.model_failure.is_some() || primary(&result.tool_calls).is_some_and(was_interrupted)
 }
 
-/// The verdict where the judging model failed.
+/// The verdict on a criterion that was not judged because the judging model failed.
 pub(super) fn unjudged(criterion: &Criterion, failure: &ModelFailure) -> CriterionVerdict {
     fail(criterion, FailureClass::Environmental, VerdictSource::Missing, &format!("not judged: {failure}"))
 }
 
-/// The verdict on what was left open when another criterion had already failed. It is nobody's fault.
+/// The verdict on a criterion that was not judged because another one had already failed; it has no failure class.
 pub(crate) fn left_open(criterion: &Criterion) -> CriterionVerdict {
     let detail = "not judged: another criterion had already failed";
     let verdict = fail(criterion, FailureClass::Logical, VerdictSource::Missing, detail);
     CriterionVerdict { failure_class: None, ..verdict }
 }
 
-/// The correction's advice; format constraints are repeated since a retry tends to lose them.
+/// The advice in a correction. It repeats all criteria, because a retry tends to forget the required format.
 pub(super) fn what_to_do(subtask: &SubTask, class: FailureClass, advice: Option<&str>) -> String {
     let general = match class {
         FailureClass::Logical => "Use a different approach from the calls listed.",

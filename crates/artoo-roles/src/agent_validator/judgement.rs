@@ -1,4 +1,4 @@
-//! A model's judgement, and what of it code lets stand. R4a and R4b share these rules.
+//! A model's judgement, and the rules by which code accepts or rejects it. R4a and R4b share these rules.
 
 use artoo_proto::{
     CheckOutcome, Criterion, CriterionVerdict, EvidenceId, FailureClass, ModelFailure, ToolCall, Usage, Verdict,
@@ -10,35 +10,39 @@ use super::evidence::is_citable;
 use crate::ask::Reply;
 use crate::grounding;
 
-/// What a judging model replies.
+/// The reply of a model that judges criteria.
 #[derive(Debug, Deserialize)]
 #[cfg_attr(test, derive(serde::Serialize))]
 pub(crate) struct Judgement {
-    /// One entry a criterion, by its number in the question.
+    /// One verdict for each criterion, which is identified by its number in the prompt.
     pub(crate) verdicts: Vec<JudgedCriterion>,
-    /// Advice for the next attempt.
+    /// The model's advice to the executor for the next attempt, if any.
     #[serde(default)]
     pub(crate) what_to_do: Option<String>,
 }
 
 impl Reply for Judgement {}
 
-/// The failure for a judgement that was asked of the embedded parser.
+/// The failure reported when only the embedded parser is available, which can't judge.
 pub(crate) fn no_judge() -> ModelFailure {
     let detail = "no language model is set up to judge this".to_owned();
     ModelFailure::Unreadable { detail, excerpt: String::new(), usage: Usage::default() }
 }
 
-/// A model's view of one criterion.
+/// A model's verdict on one criterion, before code has verified what it cites.
 #[derive(Debug, Deserialize)]
 #[cfg_attr(test, derive(serde::Serialize))]
 pub(crate) struct JudgedCriterion {
+    /// Number of the criterion in the prompt, from 1.
     number: u32,
     verdict: Verdict,
+    /// Ids of the tool calls that the model gives as evidence.
     #[serde(default)]
     cites: Vec<String>,
+    /// The model's reason for the verdict.
     #[serde(default)]
     evidence: String,
+    /// Why the criterion is not met; `Logical` if the model gives none.
     #[serde(default)]
     failure_class: Option<FailureClass>,
 }
@@ -57,10 +61,10 @@ impl JudgedCriterion {
     }
 }
 
-/// Characters of a model's reasoning kept with a verdict.
+/// Maximum length of the reason stored with a verdict, in characters.
 const EVIDENCE_KEPT: usize = 400;
 
-/// A failed verdict.
+/// Creates a verdict that `criterion` failed, with `detail` as the reason.
 pub(crate) fn fail(
     criterion: &Criterion,
     class: FailureClass,
@@ -77,7 +81,7 @@ pub(crate) fn fail(
     }
 }
 
-/// The verdict a check gives; a check without an outcome is a failed one.
+/// The verdict on `criterion` by the outcome of its check, a pass or a fail; `None` (the check was not run) fails.
 pub(crate) fn pass_by_check(
     criterion: &Criterion,
     outcome: Option<CheckOutcome>,
@@ -100,19 +104,20 @@ pub(crate) fn pass_by_check(
     }
 }
 
-/// What a judgement may rest on.
+/// The evidence that a model's judgement may use.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Grounds<'a> {
-    /// The calls that may be cited.
+    /// The tool calls that a judgement may cite.
     pub(crate) calls: &'a [ToolCall],
-    /// No tool was planned and none was called: there is nothing to cite.
+    /// Whether no tool was planned and none was called, so that a judgement has nothing to cite.
     pub(crate) words_only: bool,
-    /// R3 itself can't tell.
+    /// Whether R3 (the Executor) reported that it is uncertain of its result.
     pub(crate) uncertain: bool,
 }
 
-/// The verdict a model's view leads to: one `fail` beats any `pass`, a missing view fails, and a pass stands only if
-/// it cites evidence that exists and can carry it. `uncertain` work passes by no model's word.
+/// The verdict on criterion `number` that follows from a model's judgement. One `fail` overrides any `pass`, a missing
+/// verdict fails, and a `pass` counts only if it cites existing calls that can prove it. If the executor was uncertain,
+/// a model's `pass` fails.
 pub(crate) fn apply_judgement(
     criterion: &Criterion,
     number: u32,
@@ -136,7 +141,7 @@ pub(crate) fn apply_judgement(
     if let Some(objection) = uncarried(criterion, &cites, grounds) {
         return rule(&objection);
     }
-    // Words nobody could hold against the machine are shown as such.
+    // No evidence on this machine supports a text without tool calls, so the verdict says so.
     let evidence = kept(&view.evidence);
     CriterionVerdict {
         criterion: criterion.clone(),
@@ -148,7 +153,7 @@ pub(crate) fn apply_judgement(
     }
 }
 
-/// Why the cited calls can't carry a pass, if so.
+/// Why the cited calls do not prove that the criterion is met; `None` if they do, or if there is nothing to cite.
 fn uncarried(criterion: &Criterion, cites: &[EvidenceId], grounds: Grounds<'_>) -> Option<String> {
     if grounds.words_only {
         return None;
@@ -166,6 +171,7 @@ fn uncarried(criterion: &Criterion, cites: &[EvidenceId], grounds: Grounds<'_>) 
         .then(|| "the cited output is cut, and the claim is about all, none or how many".to_owned())
 }
 
+/// A reason as it is stored with a verdict: control characters escaped, at most `EVIDENCE_KEPT` characters.
 fn kept(text: &str) -> String {
     escape::shorten(&escape::visible(text), EVIDENCE_KEPT)
 }

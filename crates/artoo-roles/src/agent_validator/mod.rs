@@ -1,4 +1,5 @@
-//! R4a, the Agent-Validator: holds R3's claim against its calls, criterion by criterion, and drives the fast loop.
+//! R4a, the Agent-Validator: verifies the result that R3 (the Executor) reports against its tool calls, one criterion
+//! after the other, and asks for a retry if a criterion is not met.
 
 #[cfg(test)]
 #[cfg(feature = "runtime")]
@@ -27,67 +28,73 @@ pub(crate) use evidence::{has_changed, independent, may_have_changed};
 pub(crate) use judgement::{Grounds, Judgement, fail, no_judge};
 pub(crate) use verdicts::Verdicts;
 
-/// What R4a may be told.
+/// The inputs of R4a (the Agent-Validator).
 #[derive(Debug)]
 pub enum Input {
-    /// The subtask it guards.
+    /// The subtask whose results R4a verifies.
     Assigned(SubTask),
-    /// R3's report.
+    /// The report of one attempt at the subtask by R3 (the Executor).
     Reported(ExecutionResult),
-    /// The model's reply.
+    /// The reply of the model that judges, or why there is none, with the id of the effect.
     Replied(EffectId, Result<ModelReply, ModelFailure>),
-    /// Checks were decided.
+    /// The outcomes of the checks that R4a requested, with the id of the effect.
     Checked(EffectId, Vec<CheckOutcome>),
-    /// The task is over.
+    /// The task has ended; nothing more is done for it.
     Abort,
 }
 
-/// What R4a may do. It has no way to run a tool, speak for the whole task or write to memory.
+/// The effects of R4a (the Agent-Validator). It can't run a tool, decide on the whole task or write to memory.
 #[derive(Debug)]
 pub enum Effect {
-    /// Try again, differently.
+    /// Asks R3 (the Executor) for another attempt and says what was wrong with the last one.
     Correct(CorrectionSignal),
-    /// The final word on this subtask.
+    /// Publishes the final outcome of the subtask.
     Conclude(SubTaskOutcome),
-    /// Asks the model.
+    /// Asks a model to judge the criteria that code can't decide.
     AskModel(EffectId, Arc<ModelRequest>),
-    /// Runs checks.
+    /// Runs the checks of criteria.
     RunChecks(EffectId, CheckOrder),
 }
 
+/// What R4a waits for.
 #[derive(Debug, Default)]
 enum Phase {
     /// The executor works on the next attempt.
     Waiting,
+    /// Checks run for this attempt.
     Checking(EffectId, Assessment),
+    /// A model judges this attempt.
     Judging(Ask<Judgement>, Assessment),
+    /// The outcome was published, or the task was aborted.
     #[default]
     Done,
 }
 
-/// One attempt under assessment.
+/// One attempt at the subtask while R4a assesses it: what the executor reported, and the verdicts so far.
 #[derive(Debug)]
 struct Assessment {
     result: ExecutionResult,
     verdicts: Verdicts,
 }
 
-/// The Agent-Validator of one subtask.
+/// R4a, the Agent-Validator of one subtask.
 #[derive(Debug)]
 pub struct AgentValidator {
     subtask: SubTask,
-    /// The attempt last assessed; 0 before the first.
+    /// Number of the attempt that was assessed last; 0 before the first.
     attempt: u32,
+    /// The share of criteria met in each attempt so far.
     trajectory: Vec<GapPoint>,
-    /// The calls of every attempt.
+    /// The tool calls of all attempts so far.
     calls: Vec<ToolCall>,
     phase: Phase,
 }
 
 impl AgentValidator {
+    /// Assesses a reported attempt by rules in code, and starts the checks that it needs.
     fn assess(&mut self, cx: &mut Context<'_>, result: ExecutionResult) -> Vec<Effect> {
         self.attempt = result.attempt;
-        // R3 reports the calls of its attempt; the outcome carries those of all attempts.
+        // R3 reports the calls of one attempt; the outcome contains those of all attempts.
         self.calls.extend(result.tool_calls.iter().cloned());
         let mut verdicts = Verdicts::new(evidence::declared_or_implied(&self.subtask));
         if let Some(objection) = evidence::objection(&self.subtask, &result, &self.calls) {
@@ -107,13 +114,14 @@ impl AgentValidator {
         vec![Effect::RunChecks(id, order)]
     }
 
+    /// Asks a model about the open criteria, unless none is open or one has failed already.
     fn judge(&mut self, cx: &mut Context<'_>, assessment: Assessment) -> Vec<Effect> {
         let open = assessment.verdicts.open();
-        // A failed check already decides the attempt; a model's view of the rest would buy nothing.
+        // A failed check already decides the attempt, so no model call is spent on the rest.
         if open.is_empty() || assessment.verdicts.failed().next().is_some() {
             return self.conclude_or_correct(assessment, None, false);
         }
-        // What an earlier attempt measured is evidence too: a retry may not repeat those calls.
+        // The calls of earlier attempts are evidence too, because a retry must not repeat them.
         let result = ExecutionResult { tool_calls: self.calls.clone(), ..assessment.result.clone() };
         let context = ValidateSubtaskContext { subtask: self.subtask.clone(), result, open };
         let request = ModelRequest {
@@ -132,6 +140,7 @@ impl AgentValidator {
         vec![Effect::AskModel(id, request)]
     }
 
+    /// Applies a model's judgement to the open criteria and decides on the attempt.
     fn judged(&mut self, mut assessment: Assessment, judgement: Judgement) -> Vec<Effect> {
         let grounds = Grounds {
             calls: &self.calls,
@@ -142,18 +151,20 @@ impl AgentValidator {
         self.conclude_or_correct(assessment, judgement.what_to_do, false)
     }
 
+    /// Concludes the subtask as failed because the judging model failed.
     fn unjudged(&mut self, mut assessment: Assessment, failure: ModelFailure) -> Vec<Effect> {
         assessment.verdicts.fail_open(&failure);
         self.conclude(assessment, !failure.is_worth_asking_again(), Some(failure))
     }
 
+    /// Concludes the subtask if all criteria passed or no retry is allowed; otherwise asks for another attempt.
     fn conclude_or_correct(
         &mut self,
         mut assessment: Assessment,
         advice: Option<String>,
         is_final: bool,
     ) -> Vec<Effect> {
-        // What decided the attempt is named, not what was left open because of it.
+        // The correction names the criterion that failed, not the ones left open because of it.
         let failed = assessment.verdicts.failed().next().cloned();
         assessment.verdicts.leave_open();
         let Some(failed) = failed else { return self.conclude(assessment, false, None) };
@@ -177,6 +188,7 @@ impl AgentValidator {
         })]
     }
 
+    /// Adds the attempt's share of met criteria to the trajectory.
     fn note_gap(&mut self, assessment: &Assessment) {
         let unmet: Vec<&CriterionVerdict> = assessment.verdicts.failed().collect();
         let total = assessment.verdicts.len().max(1);
@@ -190,10 +202,12 @@ impl AgentValidator {
         });
     }
 
+    /// Whether no tool was planned for the subtask and none was called, so that its output is only a model's text.
     fn is_words_only(&self) -> bool {
         self.subtask.tools.is_empty() && self.calls.is_empty()
     }
 
+    /// Publishes the outcome of the subtask; `infrastructure` says that a model or a tool failed, and not the work.
     fn conclude(
         &mut self,
         assessment: Assessment,

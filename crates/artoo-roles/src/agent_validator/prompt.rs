@@ -1,4 +1,4 @@
-//! R4a's prompt, and the schema of a judging reply.
+//! The prompt of R4a (the Agent-Validator), and the schema of a judging model's reply.
 
 use artoo_proto::{Criterion, EvidenceId, Prompt, ToolCall, ValidateSubtaskContext, escape};
 use serde_json::{Value, json};
@@ -7,9 +7,12 @@ use crate::executor::calls;
 use crate::limits::{REPLY_CITE_CHARS, REPLY_CITES, REPLY_REMARK_CHARS};
 use crate::prompt::{Fenced, render_embedded};
 
+/// The system part of the prompt of R4a (the Agent-Validator): fixed instructions.
 const SYSTEM: &str = include_str!("../../../../prompts/agent_validator.md");
+/// Template of the user part of the prompt of R4a (the Agent-Validator).
 const USER: &str = include_str!("../../../../prompts/agent_validator.user.md");
 
+/// The prompt that asks a model to judge the open criteria of a subtask.
 pub(super) fn render(context: &ValidateSubtaskContext) -> Prompt {
     let result = &context.result;
     let user = render_embedded(
@@ -26,10 +29,10 @@ pub(super) fn render(context: &ValidateSubtaskContext) -> Prompt {
     Prompt { system: SYSTEM.to_owned(), user }
 }
 
-/// Characters of one claim in the question: the implied one holds the user's whole request.
+/// Maximum length of one criterion in the prompt, in characters: the implied one contains the user's whole request.
 const CLAIM_CHARS: usize = 4_000;
 
-/// Criteria by number, as a judging reply refers to them.
+/// Numbers the criteria from 1, one on each line; a judging model's reply refers to these numbers.
 pub(crate) fn numbered(criteria: &[Criterion]) -> String {
     let lines = (1..).zip(criteria).map(|(number, c): (u32, _)| {
         format!("{number}. {}", escape::shorten(&escape::one_line(&c.claim()), CLAIM_CHARS))
@@ -37,11 +40,10 @@ pub(crate) fn numbered(criteria: &[Criterion]) -> String {
     lines.collect::<Vec<_>>().join("\n")
 }
 
-/// The schema of a reply that judges `count` criteria by these calls.
+/// The JSON schema of a reply that judges `count` criteria and may cite these calls.
 ///
-/// What stands under `oneOf` binds only servers that keep to a schema: a model that can't copy an id can then still
-/// cite. The reader of a reply does not look there, so an invented id comes through and is refused by the rules of
-/// evidence, which say why.
+/// The parts under `oneOf` matter only to servers that enforce a schema: they make a model choose an existing id. The
+/// check of the reply ignores them, so that an invented id is rejected later, by the rules of evidence, with a reason.
 pub(crate) fn schema<'a>(count: usize, calls: impl IntoIterator<Item = &'a ToolCall>) -> Value {
     let numbers: Vec<usize> = (1..=count).collect();
     let ids: Vec<&EvidenceId> = calls.into_iter().map(|call| &call.evidence_id).collect();

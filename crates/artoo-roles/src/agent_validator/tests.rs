@@ -1,4 +1,4 @@
-//! R4a: what it objects to, what it lets a model decide, and when it corrects.
+//! Tests of R4a: what it rejects, what it lets a model decide, and when it asks for a correction.
 #![expect(clippy::wildcard_enum_match_arm, reason = "a test looks for the few things it knows")]
 
 mod objections;
@@ -51,7 +51,7 @@ fn checked(pass: bool) -> CheckOutcome {
     CheckOutcome { pass, evidence: "looked".to_owned(), environmental: false }
 }
 
-/// What becomes of one attempt of `step` judged like this.
+/// Whether one attempt with these calls matches when a model judges it with these verdicts.
 fn matched(calls: Vec<ToolCall>, views: &[(u32, &str, &[&str])]) -> bool {
     let mut bench = assigned(step());
     let effects = bench.step(Input::Reported(result(1, calls, "12 files")));

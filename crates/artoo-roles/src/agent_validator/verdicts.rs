@@ -1,21 +1,23 @@
-//! The verdicts on a set of criteria while they are decided one after the other. R4a and R4b share them.
+//! The verdicts on a set of criteria, which are decided step by step. R4a and R4b share this type.
 
 use artoo_proto::{Check, CheckOutcome, Criterion, CriterionVerdict, EvidenceId, ModelFailure, ToolCall, Verdict};
 
 use super::evidence::{Ruling, left_open, rule, unjudged};
 use super::judgement::{Grounds, Judgement, apply_judgement, pass_by_check};
 
-/// Criteria with a verdict each, decided or still open.
+/// A set of criteria, each with its verdict or still open.
 #[derive(Debug)]
 pub(crate) struct Verdicts {
     criteria: Vec<Criterion>,
+    /// The verdict on each criterion, in the same order; `None` if it is open.
     decided: Vec<Option<CriterionVerdict>>,
-    /// The criteria that a running check decides, in the order of the checks, and the calls each check rests on.
+    /// Indexes of the criteria whose checks are running, in the order of the checks, each with the calls that are its
+    /// evidence.
     checking: Vec<(usize, Vec<EvidenceId>)>,
 }
 
 impl Verdicts {
-    /// Criteria that are all open.
+    /// Starts with all criteria open.
     pub(crate) fn new(criteria: Vec<Criterion>) -> Self {
         Self { decided: vec![None; criteria.len()], criteria, checking: Vec::new() }
     }
@@ -25,7 +27,7 @@ impl Verdicts {
         self.criteria.len()
     }
 
-    /// Decides what code alone can decide, and returns the checks to run for the rest.
+    /// Decides the open criteria that code alone can decide, and returns the checks to run for others.
     pub(crate) fn rule(&mut self, output: &str, calls: &[ToolCall]) -> Vec<Check> {
         let mut checks = Vec::new();
         for (index, (slot, criterion)) in self.decided.iter_mut().zip(&self.criteria).enumerate() {
@@ -44,7 +46,7 @@ impl Verdicts {
         checks
     }
 
-    /// Decides the criteria whose checks were run.
+    /// Decides the criteria whose checks were run, by their outcomes in the same order.
     pub(crate) fn apply_checks(&mut self, outcomes: Vec<CheckOutcome>) {
         let mut outcomes = outcomes.into_iter();
         for (index, cites) in std::mem::take(&mut self.checking) {
@@ -63,7 +65,7 @@ impl Verdicts {
         });
     }
 
-    /// Decides open criteria; where `decide` returns `None` the criterion stays open.
+    /// Calls `decide` for each open criterion; if it returns `None`, the criterion stays open.
     pub(crate) fn decide_open(&mut self, mut decide: impl FnMut(&Criterion) -> Option<CriterionVerdict>) {
         for (slot, criterion) in self.decided.iter_mut().zip(&self.criteria).filter(|(slot, _)| slot.is_none()) {
             *slot = decide(criterion);
@@ -91,7 +93,7 @@ impl Verdicts {
         self.decided.iter().flatten().filter(|verdict| verdict.verdict == Verdict::Fail)
     }
 
-    /// The verdicts that were decided.
+    /// The verdicts on all decided criteria, in order; open criteria are dropped.
     pub(crate) fn into_decided(self) -> Vec<CriterionVerdict> {
         self.decided.into_iter().flatten().collect()
     }

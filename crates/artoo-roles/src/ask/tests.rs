@@ -1,4 +1,4 @@
-//! One question, one second chance.
+//! Tests of a model request and its one repetition.
 
 use artoo_proto::{Abstention, EffectId, ModelFailure, ModelReply, RecipePlan, ReplyBody, Usage};
 use serde::Deserialize;
@@ -16,7 +16,7 @@ struct Wanted {
 
 impl Reply for Wanted {}
 
-/// What a role asks for that can use recipes: their number.
+/// A reply type that can be made from recipes: their number.
 #[derive(Debug, PartialEq, Deserialize)]
 struct Recipes(usize);
 
@@ -109,7 +109,7 @@ fn the_embedded_parsers_answers_pass_through() {
     let plan =
         RecipePlan { subtasks: Vec::new(), task_criteria: Vec::new(), assumptions: vec!["it is here".to_owned()] };
     let recipes = || body(ReplyBody::Recipes { plan: plan.clone() });
-    // A role that has no use for recipes is told that there is no readable reply, and does not ask again.
+    // For a role that can't use recipes the reply is unreadable, and the model is not asked again.
     let Answer::Failed(ModelFailure::Unreadable { detail, .. }) = answer(&mut ids, ask, recipes()) else { panic!() };
     assert_eq!(detail, "a plan of recipes where a count was asked for");
     let (ask, ..) = Ask::<Recipes>::start(&mut Context::new(start(), &mut ids), perceive_request());

@@ -1,4 +1,5 @@
-//! The dispatcher: assigns ids, releases sequence groups, hands each group the outputs before it.
+//! The dispatcher: gives the subtasks of a plan their ids, starts them group by group (a group is the subtasks with the
+//! same sequence number), and passes each group the outputs of the earlier ones.
 
 #[cfg(test)]
 mod tests;
@@ -12,32 +13,33 @@ use crate::limits::{CONTEXT_OUTPUT_CHARS, SUBTASK_WAIT_MS};
 use crate::machine::{Completion, Context, Machine, Start, adapters};
 use crate::prompt::Fenced;
 
-/// What the dispatcher may be told.
+/// The inputs of the dispatcher.
 #[derive(Debug)]
 pub enum Input {
-    /// A validated plan.
+    /// A validated plan, whose subtasks are to be started.
     Planned(Plan),
-    /// One subtask's end.
+    /// The outcome of one subtask.
     Outcome(SubTaskOutcome),
-    /// A timer of this role fired.
+    /// The timer of a subtask fired: the subtask has reached its time limit.
     TimerFired(EffectId),
-    /// The task is over.
+    /// The task has ended; nothing more is done for it.
     Abort,
 }
 
-/// What the dispatcher may do.
+/// The effects of the dispatcher.
 #[derive(Debug)]
 pub enum Effect {
-    /// Tell R4b and R7 what is under way.
+    /// Tells R4b (the Meta-Validator) and R7 (the Solver) which subtasks the round consists of.
     Manifest(DispatchManifest),
-    /// Send a subtask to its executor and validator.
+    /// Sends a subtask to its executor and its validator.
     Dispatch(SubTask),
-    /// A subtask will not report.
+    /// Reports that a subtask will have no outcome: an earlier group failed, or its time limit was reached.
     Missing(SubTaskMissing),
-    /// Wait for a subtask.
+    /// Starts the timer of a subtask, in milliseconds.
     Wait(EffectId, u64),
 }
 
+/// One subtask of the plan, with its id and state.
 #[derive(Debug)]
 struct Entry {
     id: SubTaskId,
@@ -45,11 +47,16 @@ struct Entry {
     state: EntryState,
 }
 
+/// State of one subtask.
 #[derive(Debug, PartialEq)]
 enum EntryState {
+    /// Earlier groups have not ended yet.
     Waiting,
+    /// Sent to its executor; the timer with this id limits its time.
     Running(EffectId),
+    /// Met its criteria with this output.
     Matched(String),
+    /// Failed, or will not report.
     Failed,
 }
 
@@ -57,17 +64,22 @@ enum EntryState {
 #[derive(Debug)]
 pub struct Dispatcher {
     plan: Plan,
+    /// The subtasks of the plan, by ascending sequence number.
     entries: Vec<Entry>,
     phase: Phase,
 }
 
+/// Whether the dispatcher still works on its task.
 #[derive(Debug)]
 enum Phase {
+    /// Subtasks are running, or another plan may follow.
     Dispatching,
+    /// The task was aborted.
     Over,
 }
 
 impl Dispatcher {
+    /// Gives the subtasks of a plan their ids, publishes the manifest and starts the first group.
     fn dispatch(&mut self, cx: &mut Context<'_>, plan: Plan) -> Vec<Effect> {
         let mut planned = plan.subtasks.clone();
         planned.sort_by_key(|subtask| subtask.sequence);
@@ -89,7 +101,8 @@ impl Dispatcher {
         effects
     }
 
-    /// Starts the first group that has not run, once everything before it matched.
+    /// Starts the next group if no subtask is running and none has failed. After a failure, all waiting subtasks are
+    /// reported as missing instead.
     fn advance(&mut self, cx: &mut Context<'_>) -> Vec<Effect> {
         if self.entries.iter().any(|entry| matches!(entry.state, EntryState::Running(_))) {
             return Vec::new();
@@ -114,7 +127,7 @@ impl Dispatcher {
         effects
     }
 
-    /// Outputs of the groups before, in sequence order: the next group's context.
+    /// The outputs of the matched subtasks in sequence order, which become context of the next group.
     fn prior_outputs(&self) -> String {
         let matched = self.entries.iter().filter_map(|entry| match &entry.state {
             EntryState::Matched(output) => Some((&entry.planned.intent, output)),
@@ -129,6 +142,8 @@ impl Dispatcher {
         blocks.join("\n")
     }
 
+    /// Notes the outcome of a running subtask of this round and starts the next group if possible; other outcomes are
+    /// ignored.
     fn outcome(&mut self, cx: &mut Context<'_>, outcome: SubTaskOutcome) -> Vec<Effect> {
         let is_current = self.plan.round == outcome.round;
         let is_running =
@@ -141,9 +156,10 @@ impl Dispatcher {
         self.advance(cx)
     }
 
+    /// Gives up the subtask whose time limit is reached.
     fn timer_fired(&mut self, cx: &mut Context<'_>, timer: EffectId) -> Vec<Effect> {
         let is_late = |entry: &&mut Entry| entry.state == EntryState::Running(timer);
-        // The timer of a subtask that has reported means nothing.
+        // If the subtask has reported already, its timer is ignored.
         let Some(entry) = self.entries.iter_mut().find(is_late) else { return Vec::new() };
         let mut effects = vec![entry.give_up(&self.plan, MissingReason::NoReport)];
         effects.extend(self.advance(cx));
@@ -152,6 +168,7 @@ impl Dispatcher {
 }
 
 impl Entry {
+    /// Marks the subtask as failed and reports that it will have no outcome.
     fn give_up(&mut self, plan: &Plan, reason: MissingReason) -> Effect {
         self.state = EntryState::Failed;
         let (parent_task_id, round) = (plan.task_id.clone(), plan.round);
@@ -159,6 +176,7 @@ impl Entry {
     }
 }
 
+/// The description of a subtask in the manifest of its round.
 fn manifest_entry(entry: &Entry) -> ManifestEntry {
     ManifestEntry {
         subtask_id: entry.id,
@@ -170,6 +188,7 @@ fn manifest_entry(entry: &Entry) -> ManifestEntry {
     }
 }
 
+/// The subtask as it is sent to its executor, with the outputs of earlier groups (`prior`) added to its context.
 fn subtask(entry: &Entry, plan: &Plan, prior: &str) -> SubTask {
     let planned = entry.planned.clone();
     let parts: Vec<&str> = [planned.context.as_str(), prior].into_iter().filter(|part| !part.is_empty()).collect();

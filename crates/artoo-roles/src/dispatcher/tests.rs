@@ -1,4 +1,4 @@
-//! The dispatcher: ids, groups in order, contexts handed on, silence turned into a failed outcome.
+//! Tests of the dispatcher: ids, order of groups, context for later groups, and timeouts of subtasks.
 #![expect(clippy::wildcard_enum_match_arm, reason = "a test looks for the few things it knows")]
 
 use artoo_proto::{DispatchManifest, Message, MissingReason, Plan, SubTask, SubTaskOutcome};
@@ -43,7 +43,7 @@ fn end_of(subtask: &SubTask, matched: bool) -> SubTaskOutcome {
     }
 }
 
-/// The groups in the order they start, each ended before the next.
+/// Starts a plan of subtasks with these sequence numbers and returns the groups in the order in which they start.
 fn groups(sequences: &[i64]) -> Vec<Vec<String>> {
     let mut bench = bench();
     let mut running = dispatched(&bench.step(Input::Planned(of_sequences(sequences))));

@@ -1,4 +1,4 @@
-//! R3's schema and the type that reads its reply say the same, with this machine's tools and with others'.
+//! Tests that the schema of R3's reply and the type that reads it agree, with this machine's tools and with others.
 
 use artoo_proto::{ExecutionStatus, ToolClass, ToolRequest, ToolSpec};
 use proptest::collection::vec;
@@ -13,7 +13,8 @@ use crate::agreement::{every_length_is_bounded, text, values, whatever_fits_is_r
 use crate::limits::{CALLS_PER_REPLY, REPLY_ITEMS, REPLY_REMARK_CHARS, REPLY_TEXT_CHARS};
 use crate::testing::world::{environment, tool};
 
-/// The input as the reader takes it: which tool's it is, is for servers that keep to a schema, and for the tool.
+/// The part of the schema without limits: the input of a call, which only servers that enforce a schema and the tool
+/// itself check.
 const OPEN: [&str; 1] = ["/calls/*/input"];
 
 /// This machine's own tools.
@@ -21,7 +22,7 @@ fn own() -> Vec<ToolSpec> {
     artoo_tools::Registry::detect(artoo_tools::ToolConfig::new(environment())).specs()
 }
 
-/// Tools of somebody else's: types in lists, bounds too wide, nested lists, alternatives.
+/// Invented tools with unusual schemas: lists of types, limits that are too wide, nested lists, alternatives.
 fn foreign() -> Vec<ToolSpec> {
     let with = |name: &str, input_schema: Value| ToolSpec { input_schema, ..tool(name, ToolClass::Text, 9) };
     let closed = |properties: Value| json!({"type": "object", "additionalProperties": false, "properties": properties});

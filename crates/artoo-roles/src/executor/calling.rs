@@ -1,4 +1,4 @@
-//! Making calls: under which conditions, with whose leave, and what a refusal leads to.
+//! Tool calls of the executor: their conditions, the user's approval, and what a denial leads to.
 
 use artoo_proto::{
     CallStatus, ConsentAnswer, ConsentHash, ConsentRequest, ConsentScope, DeniedAction, ExecutionStatus, ToolCall,
@@ -10,7 +10,8 @@ use crate::blocked;
 use crate::machine::Context;
 
 impl Executor {
-    /// A recipe's call, with the paths that an earlier step of it listed.
+    /// Fills in the `paths` of a recipe's call from the output of the earlier step that lists them; other calls are
+    /// returned unchanged. Returns an error message if the list is empty, truncated or missing.
     pub(super) fn with_listed_paths(&self, mut request: ToolRequest) -> Result<ToolRequest, String> {
         let calls = &self.attempt.calls;
         let step = self.subtask.recipe.as_ref().and_then(|recipe| recipe.steps.get(calls.len()));
@@ -26,13 +27,14 @@ impl Executor {
         Ok(request)
     }
 
+    /// Starts a tool call, with the user's approval if there is one; fails the attempt if the time limit is reached.
     pub(super) fn call(
         &mut self,
         cx: &mut Context<'_>,
         request: ToolRequest,
         consent: Option<(ConsentHash, ConsentScope)>,
     ) -> Vec<Effect> {
-        // The dispatcher has given this subtask up: an act now would belong to no round.
+        // The dispatcher has reported this subtask as missing, so no round would contain this call.
         if cx.now.uptime_ms >= self.until_ms {
             return self.fail("the time of this step was over before the call");
         }
@@ -55,17 +57,18 @@ impl Executor {
         vec![Effect::CallTool(id, order)]
     }
 
+    /// Handles the outcome of a tool call: records it, or asks the user for approval.
     pub(super) fn called(&mut self, cx: &mut Context<'_>, pending: PendingCall, outcome: ToolOutcome) -> Vec<Effect> {
         match outcome {
             ToolOutcome::Called { call } => {
                 self.evidence_drawn += 1;
                 self.recorded(cx, call)
             }
-            // What was allowed is not what would run now: a yes is never stretched (fault H11).
+            // The call differs from the approved one; an approval never covers more than was shown (fault H11).
             ToolOutcome::NeedsConsent { shown, .. } if pending.has_consent => {
                 self.refused(pending.request, &shown, "what was allowed has changed before it ran".to_owned(), false)
             }
-            // Nobody is asked twice: a no holds for the rest of the task (decision D10).
+            // The user is not asked twice: a denial holds for the rest of the task (decision D10).
             ToolOutcome::NeedsConsent { shown, .. } if self.was_refused(&pending.request.tool, &shown) => {
                 self.refused(pending.request, &shown, "it was refused before in this task".to_owned(), false)
             }
@@ -84,6 +87,7 @@ impl Executor {
         }
     }
 
+    /// Records a call that ended, and continues with the next call, the model, or a failed report.
     fn recorded(&mut self, cx: &mut Context<'_>, call: ToolCall) -> Vec<Effect> {
         let status = call.status;
         let must_not = status == CallStatus::Denied && self.is_must_not(&call);
@@ -95,7 +99,7 @@ impl Executor {
         match status {
             CallStatus::Ok => self.next_call(cx),
             CallStatus::Denied if must_not => self.after_failed_call(cx),
-            // A refused call is not to be tried again in other words (decision D10).
+            // A denied call must not be tried again in another form (decision D10).
             CallStatus::Denied => self.fail("a call was refused"),
             CallStatus::Failed | CallStatus::TimedOut | CallStatus::Cut | CallStatus::Uncertain => {
                 self.after_failed_call(cx)
@@ -103,7 +107,8 @@ impl Executor {
         }
     }
 
-    /// Whether a refusal is the plan's own MUST NOT rather than Law 1: another way may be tried, and nobody was asked.
+    /// Whether a call was refused because the plan forbids its tool or target, and not under Law 1 (no harm without
+    /// approval). The user was not asked then, and the model may try another way.
     fn is_must_not(&self, call: &ToolCall) -> bool {
         let subtask = &self.subtask;
         subtask.blocked_tools.contains(&call.tool)
@@ -111,12 +116,13 @@ impl Executor {
             || blocked::is_hit(&subtask.blocked_targets, &call.tool, &call.target)
     }
 
-    /// Whether R7 passed on that a person said no to exactly this.
+    /// Whether R7 (the Solver) has blocked exactly this call because the user denied it earlier in the task.
     fn was_refused(&self, tool: &str, shown: &str) -> bool {
         blocked::is_hit(&self.subtask.blocked_targets, tool, shown)
     }
 
-    /// A recipe ends at its first failed call; a model is shown the failure and may react.
+    /// Continues after a failed call: a recipe ends with a failed report, and a model is asked again and sees the
+    /// failure.
     fn after_failed_call(&mut self, cx: &mut Context<'_>) -> Vec<Effect> {
         self.attempt.queue.clear();
         self.attempt.answer_is_output = false;
@@ -127,6 +133,7 @@ impl Executor {
         self.ask(cx)
     }
 
+    /// Handles the user's answer: makes the approved call, or records the denial.
     pub(super) fn consent(
         &mut self,
         cx: &mut Context<'_>,
@@ -143,7 +150,7 @@ impl Executor {
         self.refused(request, &shown, reason, by_person)
     }
 
-    /// Law 1: the call was not made, and the record says so.
+    /// Records that a call was denied under Law 1 (no harm without approval) and fails the attempt.
     fn refused(&mut self, request: ToolRequest, shown: &str, reason: String, by_person: bool) -> Vec<Effect> {
         self.evidence_drawn += 1;
         let prefix = format!("{}: ", request.tool);
@@ -152,7 +159,7 @@ impl Executor {
         let evidence_id = self.evidence_id(self.evidence_drawn);
         let output = format!("[LAW1] not run: {reason}");
         let call = ToolCall::ended(request, evidence_id, CallStatus::Denied, output);
-        // What it put out is artoo's own word.
+        // The output is a message of artoo's own, so it counts no bytes of tool output.
         self.attempt.calls.push(ToolCall { target: shown.to_owned(), output_bytes: 0, environmental: true, ..call });
         self.fail("[LAW1] a needed call was not allowed")
     }

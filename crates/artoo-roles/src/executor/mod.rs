@@ -28,43 +28,48 @@ use crate::limits::{CALLS_PER_ATTEMPT, IDLE_REPLIES_MAX, REPLY_TOKENS, SUBTASK_W
 use crate::machine::{Completion, Context, Machine, Start, adapters};
 use turn::Turn;
 
-/// What R3 may be told.
+/// The inputs of R3 (the Executor).
 #[derive(Debug)]
 pub enum Input {
-    /// Its subtask.
+    /// The subtask to carry out.
     Assigned(SubTask),
-    /// Try again, differently.
+    /// R4a (the Agent-Validator) asks for another attempt and says what was wrong with the last one.
     Corrected(CorrectionSignal),
-    /// The user allows or refuses.
+    /// The user's answer to a request for approval of a tool call.
     Answered(ConsentAnswer),
-    /// The model's reply.
+    /// The reply of the model, or why there is none, with the id of the effect.
     Replied(EffectId, Result<ModelReply, ModelFailure>),
-    /// A tool call ended.
+    /// A tool call ended or needs the user's approval, with the id of the effect.
     Called(EffectId, Box<ToolOutcome>),
-    /// The task is over.
+    /// The task has ended; nothing more is done for it.
     Abort,
 }
 
-/// What R3 may do. It has no way to judge its output, retry by itself or reach memory.
+/// The effects of R3 (the Executor). It can't judge its own output, start a retry or access memory.
 #[derive(Debug)]
 pub enum Effect {
-    /// Report.
+    /// Reports what one attempt did and its output.
     Report(ExecutionResult),
-    /// Ask the user under Law 1.
+    /// Asks the user to approve a tool call (Law 1: no harm without approval).
     AskConsent(ConsentRequest),
-    /// Asks the model.
+    /// Asks the model for the next tool calls or the final answer.
     AskModel(EffectId, Arc<ModelRequest>),
     /// Calls a tool.
     CallTool(EffectId, ToolOrder),
 }
 
+/// What the executor waits for.
 #[derive(Debug, Default)]
 enum Phase {
+    /// The model's reply.
     Asking(Ask<Turn>),
+    /// The outcome of a tool call.
     Calling(PendingCall),
+    /// The user's approval of this tool call, with the text that the user was shown.
     AwaitingConsent(ConsentHash, ToolRequest, String),
     /// The attempt was reported; a correction may start another.
     Reported,
+    /// Nothing: the task was aborted.
     #[default]
     Over,
 }
@@ -74,27 +79,28 @@ enum Phase {
 struct PendingCall {
     id: EffectId,
     request: ToolRequest,
-    /// Whether it runs under a consent, which is valid for one call.
+    /// Whether the call runs with the user's approval, which is valid for one call.
     has_consent: bool,
 }
 
 /// One attempt at the subtask.
 #[derive(Debug)]
 struct Attempt {
-    /// Counted from 1.
+    /// Number of the attempt, counted from 1.
     number: u32,
-    /// Why the last attempt was not enough.
+    /// What was wrong with the last attempt; `None` for the first one.
     correction: Option<CorrectionSignal>,
-    /// Calls still to be made, in order.
+    /// Tool calls still to be made, in order.
     queue: VecDeque<ToolRequest>,
-    /// The output of the last queued call is the answer, so no further model call is needed.
+    /// Whether the output of the queued calls is the answer, so that the model need not be asked again.
     answer_is_output: bool,
-    /// Calls made.
+    /// Records of the tool calls made in this attempt, denied ones included.
     calls: Vec<ToolCall>,
+    /// Tool calls that the user or a rule denied, with the reason.
     denied: Vec<DeniedAction>,
-    /// What the model must know about calls that were dropped from its last reply.
+    /// Why calls were dropped from the model's last reply, one line each; shown to the model with the next request.
     remarks: Vec<String>,
-    /// Model replies that led to no new call.
+    /// Number of model replies whose tool calls were all dropped.
     idle_replies: u32,
 }
 
@@ -113,33 +119,39 @@ impl Attempt {
         }
     }
 
+    /// How many more tool calls this attempt may make.
     fn calls_left(&self) -> u32 {
         CALLS_PER_ATTEMPT.saturating_sub(u32::try_from(self.calls.len()).unwrap_or(u32::MAX))
     }
 }
 
-/// The Executor of one subtask.
+/// R3, the Executor of one subtask.
 #[derive(Debug)]
 pub struct Executor {
     environment: Environment,
+    /// All tools of this machine.
     tools: Arc<Toolbox>,
     subtask: SubTask,
     attempt: Attempt,
+    /// Records of the tool calls of earlier attempts.
     earlier_calls: Vec<ToolCall>,
-    /// Evidence ids used so far.
+    /// Number of evidence ids used so far, in all attempts.
     evidence_drawn: u32,
-    /// Memory's Caution: the first act of this subtask needs consent.
+    /// Whether a call that is not read-only needs the user's approval, because memory advises caution; ends with the
+    /// first approval.
     confirm: bool,
-    /// Uptime after which the dispatcher has given this subtask up.
+    /// Uptime in milliseconds at which the subtask's time limit is reached; no tool call is started after it.
     until_ms: u64,
     phase: Phase,
 }
 
 impl Executor {
+    /// Starts the attempt: with the first call of the recipe if there is one, otherwise by asking the model.
     fn begin(&mut self, cx: &mut Context<'_>) -> Vec<Effect> {
         if self.subtask.recipe.is_some() { self.next_call(cx) } else { self.ask(cx) }
     }
 
+    /// Asks the model for the next tool calls or the final answer.
     fn ask(&mut self, cx: &mut Context<'_>) -> Vec<Effect> {
         let attempt = &mut self.attempt;
         let context = ExecuteContext {
@@ -169,6 +181,7 @@ impl Executor {
         vec![Effect::AskModel(id, request)]
     }
 
+    /// Makes the next queued tool call; without one, reports the output or asks the model.
     fn next_call(&mut self, cx: &mut Context<'_>) -> Vec<Effect> {
         match self.attempt.queue.pop_front() {
             Some(request) if self.attempt.calls_left() > 0 => match self.with_listed_paths(request) {
@@ -181,6 +194,7 @@ impl Executor {
         }
     }
 
+    /// Acts on a model's reply: makes its usable calls, asks again if none is usable, or reports the answer.
     fn reply(&mut self, cx: &mut Context<'_>, turn: Turn) -> Vec<Effect> {
         let subtask = &self.subtask;
         let known = self.attempt.calls.iter().chain(&self.earlier_calls);
@@ -198,7 +212,7 @@ impl Executor {
         }
         if wanted_calls {
             attempt.remarks = review.remarks;
-            // Calls that were dropped leave the model's plan incomplete: it must look again.
+            // If calls were dropped, the model's plan is incomplete, so the model is asked again.
             attempt.answer_is_output = turn.answer_is_output && attempt.remarks.is_empty();
             attempt.queue = review.calls.into();
             return self.next_call(cx);
@@ -214,11 +228,12 @@ impl Executor {
         self.report(turn.status, turn.output, turn.reason, None)
     }
 
-    /// Reports the outputs of the calls marked as answer, copied by code.
+    /// Reports tool output as the answer, unchanged: of a recipe the outputs of the steps marked as answers, otherwise
+    /// the output of the last call.
     fn report_output(&mut self) -> Vec<Effect> {
         let calls = &self.attempt.calls;
         let outputs: Vec<&str> = match &self.subtask.recipe {
-            // A recipe gets here only when each step was called once, in order.
+            // A recipe is reported only after each step was called once, in order.
             Some(recipe) => {
                 let steps = recipe.steps.iter().zip(calls);
                 steps.filter(|(step, _)| step.answers).map(|(_, call)| call.output.as_str()).collect()
@@ -231,6 +246,7 @@ impl Executor {
         vec![Effect::Report(ExecutionResult { output_from_tool: true, ..result })]
     }
 
+    /// Reports the current attempt and waits for a correction.
     fn report(
         &mut self,
         status: ExecutionStatus,
@@ -242,10 +258,12 @@ impl Executor {
         vec![Effect::Report(self.result(status, output, reason, model_failure))]
     }
 
+    /// Reports the attempt as failed for this reason.
     fn fail(&mut self, reason: impl Into<String>) -> Vec<Effect> {
         self.report(ExecutionStatus::Failed, String::new(), Some(reason.into()), None)
     }
 
+    /// The report of the current attempt.
     fn result(
         &self,
         status: ExecutionStatus,
@@ -267,7 +285,8 @@ impl Executor {
         }
     }
 
-    /// An evidence id that begins like the subtask's id, so that it is unique in the task and short to cite.
+    /// The evidence id with this number: the first eight characters of the subtask's id make it unique in the task and
+    /// short to cite.
     fn evidence_id(&self, number: u32) -> EvidenceId {
         let subtask: String = self.subtask.subtask_id.to_string().chars().take(8).collect();
         EvidenceId(format!("{subtask}.e{number}"))

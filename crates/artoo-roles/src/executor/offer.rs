@@ -1,4 +1,5 @@
-//! R3's request for an endpoint that calls tools in its own way: the tools themselves, and one to end with.
+//! The request of R3 (the Executor) in the form for endpoints with native tool calls: the tools, and a `report` tool
+//! that ends the subtask.
 
 use artoo_proto::{ByTools, ModelRequest, OfferedTool, Prompt, RoleContext};
 use serde_json::{Map, Value, json};
@@ -6,12 +7,14 @@ use serde_json::{Map, Value, json};
 use super::prompt::{bounded, material};
 use crate::limits::{REPLY_REMARK_CHARS, REPLY_TEXT_CHARS};
 
+/// The system part of R3's prompt for endpoints with native tool calls.
 const SYSTEM: &str = include_str!("../../../../prompts/executor.tools.md");
 
-/// The tool by which R3 reports; with a tool of this name there is no such request.
+/// Name of the tool that the model calls to report its result. If another tool has this name, native tool calls are not
+/// offered.
 const REPORT: &str = "report";
 
-/// The request; `None` where there is nothing to call, so that the other form is as good.
+/// The request in the form for native tool calls; `None` if there are no tools or one of them is named `report`.
 pub(super) fn by_tools(request: &ModelRequest) -> Option<ByTools> {
     let RoleContext::Execute(context) = &request.context else { return None };
     let names: Vec<&str> = context.tools.iter().map(|tool| tool.name.as_str()).collect();
@@ -24,7 +27,7 @@ pub(super) fn by_tools(request: &ModelRequest) -> Option<ByTools> {
         input_schema: bounded(&tool.input_schema),
     });
     Some(ByTools {
-        // What they take is said by the tools themselves.
+        // The inputs are described by the tools' schemas, so the prompt lists only the names.
         prompt: Prompt { system: SYSTEM.to_owned(), user: material(context, names.join(", ")) },
         tools: offered.collect(),
         ending: report(),
@@ -32,6 +35,7 @@ pub(super) fn by_tools(request: &ModelRequest) -> Option<ByTools> {
     })
 }
 
+/// The tool with which the model reports its result and ends the subtask.
 fn report() -> OfferedTool {
     OfferedTool {
         name: REPORT.to_owned(),
@@ -50,7 +54,7 @@ fn report() -> OfferedTool {
     }
 }
 
-/// Calls without a report claim nothing.
+/// Default fields of a reply that calls tools without the `report` tool: no answer yet, and an uncertain status.
 fn going_on() -> Map<String, Value> {
     let fields = [("answer_is_output", json!(false)), ("status", json!("uncertain")), ("output", json!(""))];
     fields.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()

@@ -1,4 +1,4 @@
-//! R3's prompt and the schema of its reply.
+//! The prompt of R3 (the Executor) and the schema of its model's reply.
 
 use std::borrow::Borrow;
 
@@ -13,21 +13,23 @@ use crate::limits::{
 };
 use crate::prompt::{Fenced, bullets, fenced_bullets, render_embedded};
 
+/// The system part of the prompt of R3 (the Executor): fixed instructions.
 const SYSTEM: &str = include_str!("../../../../prompts/executor.md");
+/// Template of the user part of the prompt of R3 (the Executor).
 const USER: &str = include_str!("../../../../prompts/executor.user.md");
 
-/// The prompt.
+/// The prompt for one request of R3 (the Executor).
 pub(super) fn render(context: &ExecuteContext, tools: &[impl Borrow<Worded>]) -> Prompt {
     Prompt { system: SYSTEM.to_owned(), user: material(context, listed(tools)) }
 }
 
-/// The tools, each with what it takes; `(none)` without one.
+/// The list of tools with their inputs, one on each line; `(none)` if there are no tools.
 fn listed(tools: &[impl Borrow<Worded>]) -> String {
     let lines: Vec<&str> = tools.iter().map(|tool| tool.borrow().line.as_str()).collect();
     if lines.is_empty() { bullets(&lines) } else { lines.join("\n") }
 }
 
-/// This call's material, with the tools told of like this.
+/// The user part of R3's prompt, with `tools` as the text about the available tools.
 pub(super) fn material(context: &ExecuteContext, tools: String) -> String {
     let subtask = &context.subtask;
     let criteria: Vec<String> = subtask.success_criteria.iter().map(artoo_proto::Criterion::claim).collect();
@@ -55,6 +57,7 @@ pub(super) fn material(context: &ExecuteContext, tools: String) -> String {
     )
 }
 
+/// The paragraph that says what was wrong with the last attempt.
 fn correction(correction: &CorrectionSignal) -> String {
     format!(
         "CORRECTION (attempt {}):\nNot met: {}\nWhat was wrong:\n{}\nWhat to do:\n{}\nAvoid these calls:\n{}\n",
@@ -66,17 +69,20 @@ fn correction(correction: &CorrectionSignal) -> String {
     )
 }
 
+/// The calls of earlier attempts, one line each, without their outputs.
 fn earlier(calls: &[ToolCall]) -> String {
     fenced_bullets(&calls.iter().map(|call| format!("[{}] {call}", call.evidence_id)).collect::<Vec<_>>())
 }
 
-/// Calls with their evidence, as both R3 and the validators see them; many calls share the room there is.
+/// Tool calls with their inputs and outputs, as the prompts of R3 and of both validators show them. The outputs are
+/// shortened so that `sharing` of them fit into one prompt.
 pub(crate) fn calls<'a>(calls: impl IntoIterator<Item = &'a ToolCall>, sharing: usize) -> String {
     let room = (EVIDENCE_TOTAL_CHARS / sharing.max(1)).clamp(EVIDENCE_MIN_CHARS, EVIDENCE_CHARS);
     let calls: Vec<String> = calls.into_iter().map(|made| call(made, room)).collect();
     if calls.is_empty() { "(none)".to_owned() } else { calls.join("\n") }
 }
 
+/// One tool call with its input and at most `room` characters of its output.
 fn call(call: &ToolCall, room: usize) -> String {
     let (output, cut_here) = escape::head_tail(&call.output, room);
     let exit = call.exit_code.map(|code| format!(", exit {code}")).unwrap_or_default();
@@ -94,14 +100,15 @@ fn call(call: &ToolCall, room: usize) -> String {
     )
 }
 
+/// The JSON schema of the model's reply to R3, with these tools.
 pub(super) fn schema(tools: &[impl Borrow<Worded>]) -> Value {
     let names: Vec<&str> = tools.iter().map(|tool| tool.borrow().name.as_str()).collect();
-    // An empty enumeration is no valid schema; with no tool there is no call either.
+    // An empty enumeration is not a valid schema; without tools there are no calls either.
     let name = if names.is_empty() { json!({"type": "null"}) } else { json!({"enum": names}) };
     let mut call = request(name, json!({"type": "object"}));
     if let Some(fields) = call.as_object_mut().filter(|_| !tools.is_empty()) {
-        // For servers that keep to a schema: each tool's own input. The reader of a reply does not hold against it, so
-        // that a wrong input reaches the tool, which says what is wrong with it.
+        // For servers that enforce a schema: each tool's own input. The check of a reply ignores it, so that a wrong
+        // input reaches the tool, which reports what is wrong with it.
         let each =
             tools.iter().map(Borrow::borrow).map(|tool| request(json!({"const": tool.name}), tool.input.clone()));
         fields.insert("oneOf".to_owned(), each.collect());
@@ -123,6 +130,7 @@ pub(super) fn schema(tools: &[impl Borrow<Worded>]) -> Value {
     schema
 }
 
+/// The JSON schema of one tool call, from the schemas of its tool name and its input.
 fn request(tool: Value, input: Value) -> Value {
     let mut request = json!({
         "type": "object",
@@ -135,20 +143,20 @@ fn request(tool: Value, input: Value) -> Value {
     request
 }
 
-/// Moves a part in where it belongs: named inside `json!` it would be copied, at each level again.
+/// Moves a part into a schema at a JSON pointer, because `json!` would copy the part at each level.
 fn put(schema: &mut Value, pointer: &str, part: Value) {
     if let Some(place) = schema.pointer_mut(pointer) {
         *place = part;
     }
 }
 
-/// Whether a schema's `type`, a name or a list of them, allows this one.
+/// Whether the `type` of a schema (one name or a list of names) allows `of_type`.
 fn allows(found: &Value, of_type: &str) -> bool {
     found == of_type || found.as_array().is_some_and(|names| names.iter().any(|name| name == of_type))
 }
 
-/// A tool's schema as a reply is held against: no text longer than a reply can carry, and no words, which stand in the
-/// list of tools.
+/// A tool's input schema with limits: texts and lists are at most as long as a reply may contain. Descriptions are left
+/// out, because the prompt's list of tools has them.
 pub(super) fn bounded(schema: &Value) -> Value {
     match schema {
         Value::Object(fields) => {

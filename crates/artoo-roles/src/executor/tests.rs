@@ -1,4 +1,4 @@
-//! R3: which calls it makes, when it stops, what it reports, and that it never acts without leave.
+//! Tests of R3: which calls it makes, when it stops, what it reports, and that it never acts without approval.
 
 mod recipes;
 

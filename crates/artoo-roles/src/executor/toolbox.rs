@@ -1,4 +1,5 @@
-//! The machine's tools as R3's requests word them: each once, for all the subtasks of a run.
+//! The machine's tools with their descriptions for the requests of R3 (the Executor), made once for all subtasks of a
+//! run.
 
 use std::sync::OnceLock;
 
@@ -7,39 +8,43 @@ use serde_json::Value;
 
 use super::prompt::bounded;
 
-/// The tools of this machine, in order.
+/// The tools of this machine, in the order in which models see them.
 #[derive(Debug)]
 pub struct Toolbox(Vec<Tool>);
 
+/// A tool and its description for prompts.
 #[derive(Debug)]
 struct Tool {
     spec: ToolSpec,
+    /// The description, made at the first use.
     worded: OnceLock<Worded>,
 }
 
-/// A tool as a request shows it. Making this takes longer than all the rest of a request.
+/// The description of a tool for a model request. It is cached because making it takes longer than the rest of a
+/// request.
 #[derive(Debug)]
 pub(super) struct Worded {
     pub(super) name: String,
-    /// What it does and what it takes, on one line. Not capped: a form cut short would be one nobody can follow.
+    /// What the tool does and its input, on one line. It is never shortened, because a model could not use a partial
+    /// form.
     pub(super) line: String,
-    /// What it takes, as a reply is held against it.
+    /// JSON schema of the tool's input, with limits on all lengths, against which a reply is checked.
     pub(super) input: Value,
 }
 
 impl Toolbox {
-    /// These tools.
+    /// A toolbox of these tools.
     #[must_use]
     pub fn new(tools: &[ToolSpec]) -> Self {
         Self(tools.iter().map(|spec| Tool { spec: spec.clone(), worded: OnceLock::new() }).collect())
     }
 
-    /// Those that a subtask may use.
+    /// The tools that a subtask may use: those it names, without the blocked ones.
     pub(super) fn usable(&self, subtask: &SubTask) -> Vec<ToolSpec> {
         self.of(subtask).map(|tool| tool.spec.clone()).collect()
     }
 
-    /// The same, worded.
+    /// The descriptions of the tools that a subtask may use.
     pub(super) fn worded(&self, subtask: &SubTask) -> Vec<&Worded> {
         self.of(subtask).map(|tool| tool.worded.get_or_init(|| Worded::of(&tool.spec))).collect()
     }
@@ -62,7 +67,7 @@ impl Worded {
     }
 }
 
-/// Every one of these tools.
+/// The descriptions of these tools.
 #[cfg(test)]
 pub(super) fn worded(tools: &[ToolSpec]) -> Vec<Worded> {
     tools.iter().map(Worded::of).collect()

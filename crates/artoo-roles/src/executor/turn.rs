@@ -1,4 +1,4 @@
-//! One reply of R3's model, and what of it may be done.
+//! One reply of the model to R3 (the Executor), and which of its tool calls may be made.
 
 use artoo_proto::{ExecutionStatus, ToolCall, ToolRequest, ToolSpec};
 use serde::Deserialize;
@@ -8,42 +8,46 @@ use crate::ask::Reply;
 use crate::blocked;
 use crate::limits::CALLS_PER_REPLY;
 
-/// What R3's model says: calls to make, or the end of its work.
+/// The model's reply to R3 (the Executor): tool calls to make, or the final answer.
 #[derive(Debug, Deserialize)]
 #[cfg_attr(test, derive(serde::Serialize))]
 pub(super) struct Turn {
-    /// Calls to make now, in order.
+    /// Tool calls to make now, in order; empty if the model has finished.
     #[serde(default)]
     pub(super) calls: Vec<ToolRequest>,
-    /// The last call's output is the answer: no further reply is needed.
+    /// Whether the output of the last call is the answer, so that the model need not be asked again.
     #[serde(default)]
     pub(super) answer_is_output: bool,
-    /// R3's own word, when it is done.
+    /// Whether the model considers the subtask completed; used only in a reply without calls. The default is uncertain.
     #[serde(default = "uncertain")]
     pub(super) status: ExecutionStatus,
-    /// The answer, when it is done.
+    /// The answer, in a reply without calls.
     #[serde(default)]
     pub(super) output: String,
-    /// Why not, when it failed.
+    /// Why the subtask failed or is uncertain, if the model says so.
     #[serde(default)]
     pub(super) reason: Option<String>,
 }
 
 impl Reply for Turn {}
 
+/// Default status of a reply that has none.
 fn uncertain() -> ExecutionStatus {
     ExecutionStatus::Uncertain
 }
 
-/// The part of a reply that may be done, and remarks on the rest.
+/// The tool calls of a reply that may be made, and remarks on those that were dropped.
 #[derive(Debug)]
 pub(super) struct Review {
+    /// The calls that may be made, in order.
     pub(super) calls: Vec<ToolRequest>,
+    /// Why other calls were dropped, one line each, written for the model.
     pub(super) remarks: Vec<String>,
 }
 
 impl Turn {
-    /// Keeps calls to usable tools that were not made before and name no blocked target; names are matched exactly.
+    /// Selects the calls that may be made: of a usable tool (exact name), not made before, without a blocked target,
+    /// and at most `CALLS_PER_REPLY`. `known` are the calls already made.
     pub(super) fn review<'a>(
         &self,
         usable: &[ToolSpec],
@@ -57,7 +61,7 @@ impl Turn {
                 let names: Vec<&str> = usable.iter().map(|spec| spec.name.as_str()).collect();
                 review.remarks.push(format!("no such tool here: {:?}; there are: {}", call.tool, names.join(", ")));
             } else if let Some(target) = forbidden(&call, blocked_targets) {
-                // The tool itself refuses it too; but what a person said no to is not even asked for again.
+                // The tool would refuse the call too, but the user is not asked again about a denied target.
                 review.remarks.push(format!("{target:?} is blocked in this task; use something else"));
             } else if let Some(made) = known.iter().find(|made| made.tool == call.tool && made.input == call.input) {
                 review.remarks.push(format!("that call was already made, see {}", made.evidence_id));
@@ -74,13 +78,13 @@ impl Turn {
     }
 }
 
-/// The blocked target that a call names outright in its input.
+/// The blocked target that is literally a field of the call's input; `None` if there is none.
 fn forbidden<'a>(call: &'a ToolRequest, blocked_targets: &[String]) -> Option<&'a str> {
     let named = call.input.as_object().into_iter().flat_map(|input| input.values()).filter_map(Value::as_str);
     named.into_iter().find(|target| blocked::is_hit(blocked_targets, &call.tool, target))
 }
 
-/// An input that a model wrote as JSON inside a string, decoded once and no further (fault L24).
+/// The call with its input decoded if a model wrote it as JSON inside a string; decoded only once (fault L24).
 fn decoded(call: &ToolRequest) -> ToolRequest {
     let inner = call.input.as_str().and_then(|text| serde_json::from_str::<Value>(text).ok());
     let input = inner.filter(Value::is_object).unwrap_or_else(|| call.input.clone());

@@ -1,7 +1,7 @@
-//! R5 on the bus: answers the planner's queries, keeps what R7 records, hands frames to be written.
+//! R5, the memory: answers the Planner's queries, stores what R7 (the Solver) records, and requests writes to disk.
 //!
-//! The engine is `artoo-mkct`'s; this machine only translates. A record is visible as soon as it is accepted and on
-//! disk when its write completes; the two are not the same, and a failed write is said.
+//! The work is done by the engine of `artoo-mkct`; this machine translates between it and the bus. A record can be
+//! recalled as soon as it is accepted, but it is on disk only when its write completes; failed writes are counted.
 
 #[cfg(test)]
 mod tests;
@@ -17,53 +17,57 @@ use serde_json::Value;
 use crate::limits::ADVICE_MAX;
 use crate::machine::{Completion, Context, Machine, adapters};
 
-/// What R5 may be told. Only R7's records and R2's queries reach it.
+/// The inputs of R5 (the memory). Only records of R7 (the Solver) and queries of R2 (the Planner) reach it.
 #[derive(Debug)]
 pub enum Input {
-    /// R2 asks.
+    /// R2 (the Planner) asks what memory knows about an intent.
     Query(MemoryQuery),
-    /// R7 records.
+    /// R7 (the Solver) records an experience.
     Record(MegramDraft),
-    /// Frames are on disk, or not.
+    /// A write of frames to disk completed, or failed with this message.
     Persisted(EffectId, Result<(), String>),
 }
 
-/// What R5 may do. It has no way to word a prompt or ask a model.
+/// The effects of R5 (the memory). It can't write a prompt or ask a model.
 #[derive(Debug)]
 pub enum Effect {
-    /// What is known.
+    /// Answers a query with rules and advice from memory.
     Recall(MemoryRecall),
-    /// Write frames.
+    /// Writes frames (entries of memory's journal, as JSON) to disk.
     Persist(EffectId, Vec<Value>),
 }
 
 /// The memory of one process.
 #[derive(Debug)]
 pub struct Memory {
+    /// The memory engine; `None` if the store can't be used.
     engine: Option<Engine>,
+    /// Number of records that were not accepted since the start.
     refused: u64,
+    /// Number of failed writes since the start.
     unwritten: u64,
 }
 
 impl Memory {
-    /// A memory on this engine, as replayed from its journal.
+    /// A memory that uses this engine, which was loaded from the journal.
     #[must_use]
     pub fn new(engine: Engine) -> Self {
         Self { engine: Some(engine), refused: 0, unwritten: 0 }
     }
 
-    /// A memory that knows nothing and keeps nothing, for when the store can't be used.
+    /// A memory for a store that can't be used: it recalls nothing and refuses all records.
     #[must_use]
     pub fn unavailable() -> Self {
         Self { engine: None, refused: 0, unwritten: 0 }
     }
 
-    /// Records that were not taken, and writes that failed, since the start.
+    /// Number of records that were not accepted, and number of writes that failed, since the start.
     #[must_use]
     pub fn losses(&self) -> (u64, u64) {
         (self.refused, self.unwritten)
     }
 
+    /// Answers a query, and requests a write of the fact that rules were recalled.
     fn recall(&mut self, cx: &mut Context<'_>, query: MemoryQuery) -> Vec<Effect> {
         let Some(engine) = &mut self.engine else {
             return vec![Effect::Recall(nothing(&query.task_id, query.round))];
@@ -72,7 +76,7 @@ impl Memory {
         let now_ms = cx.now.wall.as_millis();
         let recall = engine.recall(&question, now_ms);
         for frame in &recall.frames {
-            // A recalled rule stands, so that it was recalled fits.
+            // The frames only note that existing rules were recalled, so they can't fail to apply.
             drop(engine.apply(frame));
         }
         let total = u64::try_from(engine.len()).unwrap_or(u64::MAX);
@@ -81,6 +85,7 @@ impl Memory {
         effects
     }
 
+    /// Adds a record to memory and requests its write; a record that is not accepted is counted as refused.
     fn record(&mut self, cx: &mut Context<'_>, draft: MegramDraft) -> Vec<Effect> {
         let Some(engine) = &mut self.engine else {
             self.refused += 1;
@@ -100,11 +105,12 @@ impl Memory {
     }
 }
 
-/// A recall without any advice: memory can't be used or did not answer.
+/// A recall without rules and advice, for when memory can't be used or did not answer.
 pub(crate) fn nothing(task_id: &TaskId, round: u32) -> MemoryRecall {
     MemoryRecall { task_id: task_id.clone(), round, sops: Vec::new(), advice: Vec::new(), megrams_total: 0 }
 }
 
+/// The effect that writes these frames to disk; `None` if there are no frames.
 fn persist(cx: &mut Context<'_>, frames: &[Frame]) -> Option<Effect> {
     let frames: Vec<_> = frames.iter().filter_map(|frame| serde_json::to_value(frame).ok()).collect();
     (!frames.is_empty()).then(|| Effect::Persist(cx.ids.next_effect(), frames))

@@ -1,4 +1,4 @@
-//! R5 on the bus: data in, data out, nothing that waits.
+//! Tests of R5, the memory, as a machine: queries, records and failed writes.
 
 use artoo_mkct::{
     Engine,

@@ -1,9 +1,10 @@
-//! Between `artoo-mkct`'s types and the messages. Total functions.
+//! Conversions between the types of `artoo-mkct` and those of the messages; none can fail.
 
 use artoo_mkct::{Action, State, advice::Recall, record::RuleKind};
 use artoo_proto::{Advice, MacroState, MegramId, MemoryAction, MemoryQuery, MemoryRecall, Potentials, Sop};
 use uuid::Uuid;
 
+/// Converts the engine's answer to a query to the message that is published.
 pub(super) fn recall(query: &MemoryQuery, recall: &Recall, megrams_total: u64) -> MemoryRecall {
     MemoryRecall {
         task_id: query.task_id.clone(),
@@ -28,10 +29,12 @@ pub(super) fn recall(query: &MemoryQuery, recall: &Recall, megrams_total: u64) -
     }
 }
 
+/// Converts the values of a piece of advice (attention, decision and action) to the message's type.
 pub(super) fn potentials(potentials: artoo_mkct::engine::Potentials) -> Potentials {
     Potentials { attention: potentials.attention, decision: potentials.decision, action: action(potentials.action) }
 }
 
+/// 1 for a rule that recommends something, -1 for a rule that forbids something.
 fn sign(kind: RuleKind) -> i8 {
     match kind {
         RuleKind::BestPractice => 1,
@@ -39,10 +42,12 @@ fn sign(kind: RuleKind) -> i8 {
     }
 }
 
+/// Converts the id of a memory record to the message's type.
 fn id(id: artoo_mkct::record::MegramId) -> MegramId {
     MegramId(Uuid::from_u128(id.as_u128()))
 }
 
+/// Converts an advised action to the message's type.
 fn action(action: Action) -> MemoryAction {
     match action {
         Action::Ignore => MemoryAction::Ignore,
@@ -52,6 +57,7 @@ fn action(action: Action) -> MemoryAction {
     }
 }
 
+/// Converts the decision of R7 (the Solver) with which a record was written to the engine's type.
 pub(super) fn state(state: MacroState) -> State {
     match state {
         MacroState::Abandon => State::Abandon,
@@ -64,6 +70,7 @@ pub(super) fn state(state: MacroState) -> State {
     }
 }
 
+/// Converts the cause of a failure to the engine's type.
 pub(super) fn failure_class(class: artoo_proto::FailureClass) -> artoo_mkct::record::FailureClass {
     match class {
         artoo_proto::FailureClass::Logical => artoo_mkct::record::FailureClass::Logical,

@@ -1,4 +1,4 @@
-//! What a person who looks into memory sees: the newest intents, each with what experience says about it. Reads only.
+//! A read-only view of memory for the user: the newest intents, each with what memory has learnt about it.
 
 use std::collections::BTreeSet;
 
@@ -7,44 +7,46 @@ use artoo_proto::{Potentials, Timestamp};
 
 use super::{Memory, translate};
 
-/// Records looked through for a view: the newest ones, so that a look stays a matter of milliseconds.
+/// Maximum number of records that one view reads, newest first, so that it takes only milliseconds.
 const VIEW_SCAN_MAX: usize = 10_000;
 
-/// First tag of what is kept about intents.
+/// Prefix of the tag of records about intents.
 const INTENT: &str = "intent:";
 
-/// What memory holds, as far as a person asked.
+/// A part of memory's contents, as shown to the user.
 #[derive(Debug, Clone, PartialEq)]
 pub struct MemoryView {
-    /// Records in all.
+    /// Number of all records in memory.
     pub megrams: u64,
-    /// Newest first.
+    /// The intents, each with one approach, newest first.
     pub intents: Vec<RememberedIntent>,
 }
 
-/// One intent tried in one way.
+/// What memory knows about one intent with one approach.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RememberedIntent {
-    /// The intent's slug.
+    /// The intent in normalised form, for example `count_files`.
     pub intent: String,
-    /// The way, e.g. `via:glob,shell`.
+    /// The approach: the tools that were used, for example `via:glob,shell`.
     pub approach: String,
-    /// What experience says about it now.
+    /// What memory advises about this approach now, as numbers and an action.
     pub potentials: Potentials,
-    /// What happened last; data, never instructions.
+    /// Content of the newest record, empty if it can't be read. It is data and never an instruction.
     pub last: String,
-    /// When that was.
+    /// Time of the newest record.
     pub at: Timestamp,
 }
 
 impl Memory {
-    /// The newest intents, `limit` of them at most; `None` where memory can't be used. Leaves no trace of the look.
+    /// The newest intents, at most `limit`; `None` if memory can't be used. Memory is not changed, so reading it does
+    /// not count as a use of its records.
     #[must_use]
     pub fn view(&self, now: Timestamp, limit: usize) -> Option<MemoryView> {
         self.engine.as_ref().map(|engine| of_engine(engine, now, limit))
     }
 }
 
+/// The newest intents in this engine, at most `limit`.
 fn of_engine(engine: &Engine, now: Timestamp, limit: usize) -> MemoryView {
     let mut seen = BTreeSet::new();
     let mut intents = Vec::new();

@@ -1,4 +1,4 @@
-//! The act rule: a request for a change is met by a change, and by none other than the one asked for.
+//! The act rule: a request for a change is fulfilled only if a call made that change.
 
 use artoo_proto::{Criterion, CriterionVerdict, EffectClass, FailureClass, Mode, TaskSpec, ToolCall, VerdictSource};
 
@@ -8,7 +8,8 @@ use crate::agent_validator::{fail, has_changed, may_have_changed};
 use crate::grounding;
 
 impl MetaValidator {
-    /// A request for a change needs a call that made one, and a file the user named needs to be among what changed.
+    /// A failed verdict if the user asked for a change and no call made one, or a file that the user named was not
+    /// changed; `None` if there is no objection.
     pub(super) fn act_objection(&self, gathered: &Gathered) -> Option<CriterionVerdict> {
         let spec = &self.spec;
         if !grounding::asks_for_change(&spec.raw_input) && !grounding::asks_for_change(&spec.intent) {
@@ -19,7 +20,7 @@ impl MetaValidator {
             let goal = goal(spec);
             Some(CriterionVerdict { evidence: detail, ..fail(&goal, FailureClass::Logical, VerdictSource::Rule, "") })
         };
-        // A new folder leaves no record of a changed file, so a call that may make one counts where one is asked for.
+        // A new folder is not recorded as a changed file, so if folders are asked for, a call that may make one counts.
         let for_folder = grounding::speaks_of_folders_only(&spec.raw_input);
         let unrecorded = |call: &ToolCall| {
             let leaves_none =
@@ -30,22 +31,22 @@ impl MetaValidator {
         if acts.clone().all(|call| !has_changed(call) && !unrecorded(call)) {
             return object("the request asks for a change on this machine, and no call changed anything".to_owned());
         }
-        // Where something was changed without a record of what, a name proves nothing either way.
+        // If a call may have changed something without a record, the names of changed files prove nothing.
         if acts.clone().any(|call| !has_changed(call) && unrecorded(call)) {
             return None;
         }
         let changed: Vec<String> =
             acts.flat_map(|call| &call.changed).map(|change| change.path.to_lowercase()).collect();
-        // A name with spaces is known by the file that was changed, not by splitting the request into words.
+        // A name with spaces is recognised by a changed file, because the request is split into words.
         let named = grounding::named_destinations(&grounding::without_names(&spec.raw_input, changed.iter()));
-        // What was changed in a folder of that name is in the result, too.
+        // A change in a folder of that name counts as well.
         let is_it = |path: &String, name: &String| format!("/{path}/").contains(&format!("/{name}/"));
         let missing = named.iter().find(|name| !changed.iter().any(|path| is_it(path, name)))?;
         object(format!("the request names {missing:?} for its result, and no call changed a file of that name"))
     }
 }
 
-/// The user's request itself, as the criterion behind every declared one.
+/// The user's request itself as a criterion, judged in addition to the criteria of the plan.
 pub(super) fn goal(spec: &TaskSpec) -> Criterion {
     let understood = if spec.intent.trim() == spec.raw_input.trim() {
         String::new()

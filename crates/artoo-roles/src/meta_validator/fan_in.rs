@@ -1,19 +1,21 @@
-//! Fan-in: outcomes in any order, released as one round when none is outstanding.
+//! Fan-in: collects the outcomes of a round in any order, and releases the round when all have arrived.
 
 use artoo_proto::{
     CriterionVerdict, DispatchManifest, MissingOutcome, OutcomeStatus, SubTaskMissing, SubTaskOutcome,
     UnverifiedOutput, Verdict, escape,
 };
 
-/// Characters of one outcome's reason in the gap summary.
+/// Maximum length of the reason of one failed subtask in the gap summary, in characters.
 const REASON_CHARS: usize = 300;
 
-/// What has arrived for the round under way, whatever came first.
+/// The parts of the current round that have arrived so far, in any order.
 #[derive(Debug, Default)]
 pub(super) struct FanIn {
     manifest: Option<DispatchManifest>,
     outcomes: Vec<SubTaskOutcome>,
+    /// Notices of subtasks that will not report.
     missing: Vec<SubTaskMissing>,
+    /// Number of the last completed round; `None` before the first.
     released: Option<u32>,
 }
 
@@ -21,8 +23,9 @@ pub(super) struct FanIn {
 #[derive(Debug)]
 pub(super) struct Gathered {
     pub(super) manifest: DispatchManifest,
-    /// In sequence order.
+    /// The outcomes of the subtasks, in the order of the manifest.
     pub(super) outcomes: Vec<SubTaskOutcome>,
+    /// Notices of subtasks that will not report.
     missing: Vec<SubTaskMissing>,
 }
 
@@ -38,7 +41,8 @@ pub enum Part {
 }
 
 impl FanIn {
-    /// Takes a part of the current or a later round; `false` if the part is late, or the second about its subtask.
+    /// Adds a part of the current or a later round. Returns `false` if the part belongs to an earlier round or is a
+    /// duplicate.
     pub(super) fn add(&mut self, part: Part) -> bool {
         let next = self.released.map_or(0, |round| round + 1);
         match part {
@@ -56,12 +60,13 @@ impl FanIn {
         true
     }
 
+    /// Whether the subtask has an outcome or is known to have none.
     fn knows(&self, id: artoo_proto::SubTaskId) -> bool {
         self.outcomes.iter().any(|outcome| outcome.subtask_id == id)
             || self.missing.iter().any(|missing| missing.subtask_id == id)
     }
 
-    /// The round, once it is complete; each round is released once.
+    /// Returns the round if it is complete, and starts collecting the next one; each round is returned once.
     pub(super) fn take_complete(&mut self) -> Option<Gathered> {
         let manifest = self.manifest.as_ref()?;
         if !manifest.subtasks.iter().all(|entry| self.knows(entry.subtask_id)) {
@@ -80,8 +85,8 @@ impl FanIn {
 }
 
 impl Gathered {
-    /// Whether the gate is open: something ran, nothing is missing, and no outcome says one thing and its verdicts
-    /// another.
+    /// Whether the whole round succeeded: there are outcomes, none is missing, and all are matched with only passed
+    /// verdicts.
     pub(super) fn all_matched(&self) -> bool {
         let passed = |verdict: &CriterionVerdict| verdict.verdict == Verdict::Pass;
         let matched = |outcome: &SubTaskOutcome| {
@@ -90,18 +95,19 @@ impl Gathered {
         !self.outcomes.is_empty() && self.missing.is_empty() && self.outcomes.iter().all(matched)
     }
 
-    /// Matched outputs, joined in sequence order: data, not a summary.
+    /// The outputs of the matched subtasks, joined unchanged in sequence order.
     pub(super) fn merged_output(&self) -> String {
         let matched = self.outcomes.iter().filter(|outcome| outcome.status == OutcomeStatus::Matched);
         matched.map(|outcome| outcome.output.trim_end_matches('\n')).collect::<Vec<_>>().join("\n")
     }
 
-    /// What failed subtasks said, apart, so that it can't pass for a result.
+    /// The outputs of failed subtasks, which are reported separately so that they are not taken for results.
     pub(super) fn unverified(&self) -> Vec<UnverifiedOutput> {
         let failed = self.outcomes.iter().filter(|o| o.status == OutcomeStatus::Failed && !o.output.trim().is_empty());
         failed.map(|o| UnverifiedOutput { intent: self.intent_of(o.subtask_id), output: o.output.clone() }).collect()
     }
 
+    /// The subtasks without an outcome, with the reasons and their criteria.
     pub(super) fn missing(&self) -> Vec<MissingOutcome> {
         let entries = self.manifest.subtasks.iter();
         entries
@@ -117,6 +123,7 @@ impl Gathered {
             .collect()
     }
 
+    /// One line for each failed subtask, missing subtask and unmet criterion of the task.
     pub(super) fn gap_summary(&self, task_verdicts: &[CriterionVerdict]) -> String {
         let failed = self.outcomes.iter().filter(|outcome| outcome.status == OutcomeStatus::Failed);
         let mut lines: Vec<String> = failed
@@ -131,6 +138,7 @@ impl Gathered {
         lines.join("\n")
     }
 
+    /// The intent of a subtask by the manifest; empty if the manifest does not contain the subtask.
     fn intent_of(&self, id: artoo_proto::SubTaskId) -> String {
         let entry = self.manifest.subtasks.iter().find(|entry| entry.subtask_id == id);
         entry.map(|entry| entry.intent.clone()).unwrap_or_default()

@@ -1,4 +1,5 @@
-//! R4b, the Meta-Validator: the fan-in gate, the joined result, and a yes or no on the task's criteria.
+//! R4b, the Meta-Validator: collects the outcomes of all subtasks of a round, joins their outputs, and decides whether
+//! the task's criteria are met.
 
 mod act;
 mod fan_in;
@@ -22,61 +23,67 @@ use act::goal;
 pub use fan_in::Part;
 use fan_in::{FanIn, Gathered};
 
-/// Said of a check that was made before later steps changed things.
+/// Text added to the evidence of a check that ran before later steps may have changed something.
 const CHECKED_AT_ITS_STEP: &str = "; looked at right after this step, and a later step has changed things since";
 
-/// What R4b may be told.
+/// The inputs of R4b (the Meta-Validator).
 #[derive(Debug)]
 pub enum Input {
-    /// The task.
+    /// The task to validate.
     Task(TaskSpec),
     /// A part of a round: its manifest, an outcome, or the notice that an outcome is missing.
     Arrived(Part),
-    /// The model's reply.
+    /// The reply of the model that judges, or why there is none, with the id of the effect.
     Replied(EffectId, Result<ModelReply, ModelFailure>),
-    /// Checks were decided.
+    /// The outcomes of the checks that R4b requested, with the id of the effect.
     Checked(EffectId, Vec<CheckOutcome>),
-    /// The task is over.
+    /// The task has ended; nothing more is done for it.
     Abort,
 }
 
-/// What R4b may do. It has no way to direct the planner, retry a subtask or write to memory.
+/// The effects of R4b (the Meta-Validator). It can't direct the planner, retry a subtask or write to memory.
 #[derive(Debug)]
 pub enum Effect {
-    /// The gap, to R7.
+    /// Reports to R7 (the Solver) what is missing, so that it can ask for another plan.
     Replan(ReplanRequest),
-    /// Everything is met.
+    /// Reports that all criteria of the task are met, with the joined output.
     Summarise(OutcomeSummary),
-    /// Asks the model.
+    /// Asks a model to judge the task's criteria that code can't decide.
     AskModel(EffectId, Arc<ModelRequest>),
-    /// Runs checks.
+    /// Runs the checks of the task's criteria.
     RunChecks(EffectId, CheckOrder),
 }
 
+/// What R4b waits for.
 #[derive(Debug, Default)]
 enum Phase {
-    /// Outcomes of the round are outstanding.
+    /// Outcomes of subtasks of the round.
     Gathering,
+    /// The outcomes of checks.
     Checking(EffectId, Review),
+    /// The reply of the model that judges.
     Judging(Ask<Judgement>, Review),
+    /// Nothing: the task was aborted.
     #[default]
     Over,
 }
 
-/// A complete round under review.
+/// A complete round while R4b decides on it.
 #[derive(Debug)]
 struct Review {
     gathered: Gathered,
+    /// The joined outputs of the matched subtasks.
     merged: String,
+    /// The verdicts on the task's criteria so far.
     verdicts: Verdicts,
 }
 
-/// The Meta-Validator of one task.
+/// R4b, the Meta-Validator of one task.
 #[derive(Debug)]
 pub struct MetaValidator {
     spec: TaskSpec,
     fan_in: FanIn,
-    /// Calls of earlier rounds that changed something: what they left may be what this round builds on.
+    /// Calls of earlier rounds that may have changed something; this round may build on their results.
     earlier_acts: Vec<ToolCall>,
     phase: Phase,
 }
@@ -88,8 +95,8 @@ impl MetaValidator {
         let Some(gathered) = self.fan_in.take_complete() else { return Vec::new() };
         let objection = self.act_objection(&gathered);
         if !gathered.all_matched() {
-            // The gate: no model is asked about a round in which something failed. That nothing was done of what was
-            // asked for is no judgement, and keeps such a round from being close enough.
+            // No model is asked about a round in which a subtask failed. If no requested change was made, the round
+            // still gets a failed verdict, so that it does not count as nearly successful.
             let unblamed =
                 |verdict| CriterionVerdict { failure_class: None, source: VerdictSource::Missing, ..verdict };
             let verdicts = objection.map(unblamed);
@@ -98,14 +105,16 @@ impl MetaValidator {
         self.review(cx, gathered, objection)
     }
 
+    /// The calls of earlier rounds that may have changed something, then all calls of this round.
     fn with_earlier_acts(&self, gathered: &Gathered) -> Vec<ToolCall> {
         self.earlier_acts.iter().cloned().chain(gathered.calls()).collect()
     }
 
+    /// Starts the decision on a round whose subtasks all matched: rules in code first, then checks, then a model.
     fn review(&mut self, cx: &mut Context<'_>, gathered: Gathered, objection: Option<CriterionVerdict>) -> Vec<Effect> {
         let merged = gathered.merged_output();
         let mut criteria = gathered.manifest.task_criteria.clone();
-        // A model's plan may leave out, or water down, what was asked for: the user's own words are judged as well.
+        // A model's plan may omit or weaken what the user asked for, so the user's request is a criterion as well.
         let from_code = gathered.manifest.subtasks.iter().all(|subtask| subtask.recipe);
         if !from_code || criteria.is_empty() {
             criteria.push(goal(&self.spec));
@@ -129,6 +138,7 @@ impl MetaValidator {
         vec![Effect::RunChecks(id, order)]
     }
 
+    /// Asks a model about the open criteria, unless none is open or one has failed already.
     fn judge(&mut self, cx: &mut Context<'_>, review: Review) -> Vec<Effect> {
         let open = review.verdicts.open();
         if open.is_empty() || review.verdicts.failed().next().is_some() {
@@ -158,16 +168,17 @@ impl MetaValidator {
         vec![Effect::AskModel(id, request)]
     }
 
+    /// Applies a model's judgement to the open criteria and decides on the round.
     fn judged(&mut self, mut review: Review, judgement: &Judgement) -> Vec<Effect> {
         let all = review.gathered.calls();
-        // What this task wrote, or read back from it, is no evidence of a fact the user asked about.
+        // A file that this task wrote is not evidence of a fact that the user asked about.
         let calls = if grounding::is_question(&self.spec.raw_input) { independent(&all) } else { all };
         let words_only = review.gathered.outcomes.iter().all(|outcome| outcome.words_only);
         review.verdicts.apply_judgement(judgement, Grounds { calls: &calls, words_only, uncertain: false });
         self.decide(review, None)
     }
 
-    /// Accepts only when every criterion passed; everything else goes to R7.
+    /// Reports success if every criterion passed; otherwise reports the gap to R7 (the Solver).
     fn decide(&mut self, mut review: Review, model_failure: Option<ModelFailure>) -> Vec<Effect> {
         if let Some(failure) = &model_failure {
             review.verdicts.fail_open(failure);
@@ -188,6 +199,7 @@ impl MetaValidator {
         })]
     }
 
+    /// Reports the gap of the round to R7 (the Solver) and waits for the next round.
     fn replan(
         &mut self,
         gathered: Gathered,
@@ -211,11 +223,11 @@ impl MetaValidator {
     }
 }
 
-/// The verdict of code on the same check of one subtask: its own output was held against it, and a step's output is
-/// not the whole task's.
+/// The verdict on the task's criterion from the same check of a subtask, which was already run on that subtask's own
+/// output; `None` if no subtask has this criterion.
 ///
-/// It holds for the moment after that step. Where a later one may have changed something since, the evidence says so;
-/// a recipe's steps run one after the other, in the order of their outcomes.
+/// The verdict is true for the moment after that step. If a later step may have changed something, the evidence says
+/// so. The steps of a recipe run one after the other, in the order of their outcomes.
 fn already_checked(criterion: &Criterion, gathered: &Gathered) -> Option<CriterionVerdict> {
     let of_check = |v: &&CriterionVerdict| v.source == VerdictSource::Check && v.criterion == *criterion;
     let (step, verdict) = (gathered.outcomes.iter().enumerate())
@@ -228,6 +240,7 @@ fn already_checked(criterion: &Criterion, gathered: &Gathered) -> Option<Criteri
 }
 
 impl Gathered {
+    /// The calls of all subtasks of the round, in order.
     fn calls(&self) -> Vec<ToolCall> {
         self.outcomes.iter().flat_map(|outcome| outcome.tool_calls.iter().cloned()).collect()
     }

@@ -1,4 +1,4 @@
-//! R4b's prompt.
+//! The prompt of R4b (the Meta-Validator).
 
 use artoo_proto::{Prompt, SubTaskOutcome, ValidateTaskContext, escape};
 
@@ -7,9 +7,12 @@ use crate::executor::calls;
 use crate::limits::{EVIDENCE_CHARS, EVIDENCE_MIN_CHARS, EVIDENCE_TOTAL_CHARS};
 use crate::prompt::{Fenced, render_embedded};
 
+/// The system part of the prompt of R4b (the Meta-Validator): fixed instructions.
 const SYSTEM: &str = include_str!("../../../../prompts/meta_validator.md");
+/// Template of the user part of the prompt of R4b (the Meta-Validator).
 const USER: &str = include_str!("../../../../prompts/meta_validator.user.md");
 
+/// The prompt that asks a model to judge the open criteria of the task.
 pub(super) fn render(context: &ValidateTaskContext) -> Prompt {
     let sharing = context.outcomes.iter().map(|outcome| outcome.tool_calls.len() + 1).sum();
     let outcomes: Vec<String> = context.outcomes.iter().map(|made| outcome(made, sharing)).collect();
@@ -26,6 +29,7 @@ pub(super) fn render(context: &ValidateTaskContext) -> Prompt {
     Prompt { system: SYSTEM.to_owned(), user }
 }
 
+/// The output and the calls of one subtask, shortened so that `sharing` outputs fit into one prompt.
 fn outcome(outcome: &SubTaskOutcome, sharing: usize) -> String {
     let room = (EVIDENCE_TOTAL_CHARS / sharing.max(1)).clamp(EVIDENCE_MIN_CHARS, EVIDENCE_CHARS);
     let (output, _) = escape::head_tail(&outcome.output, room);

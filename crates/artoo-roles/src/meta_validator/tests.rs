@@ -1,4 +1,4 @@
-//! R4b: the gate, the joined result, the act rule, and a yes that only evidence gives.
+//! Tests of R4b: complete rounds, the joined output, the act rule, and that only evidence leads to success.
 
 mod fan_in;
 
@@ -60,7 +60,7 @@ fn declared() -> Vec<Criterion> {
     vec![prose("a number of reports is stated")]
 }
 
-/// One matched subtask with these calls, judged like this.
+/// Whether R4b accepts a round of one matched subtask with these calls when a model judges it with these verdicts.
 fn accepts(raw_input: &str, calls: Vec<ToolCall>, views: &[(u32, &str, &[&str])]) -> bool {
     let mut bench = bench(raw_input);
     let mut effects = gather(&mut bench, manifest(0, 1, declared()), vec![outcome(1, true, "12", calls)]);
@@ -166,7 +166,7 @@ fn a_request_for_a_change_is_not_met_by_a_look() {
     let allowed = ToolCall { class: EffectClass::Unproven, ..look(1, "") };
     assert_eq!(refused(vec![allowed.clone()]), None, "what a person allowed leaves no record");
     assert_eq!(refused(vec![written(1, "/ws/scratch.txt"), allowed.clone()]), None);
-    // Unless all it could change was looked at.
+    // If everything that the call could change was compared, no record means no change.
     let watched = ToolCall { changes_known: true, ..allowed };
     assert_eq!(refused(vec![watched.clone()]).as_deref(), Some(nothing));
     let elsewhere = ToolCall { changed: written(1, "/ws/scratch.txt").changed, ..watched.clone() };
@@ -283,7 +283,7 @@ fn a_recipes_checks_spare_the_model_and_a_models_do_not() {
     assert_eq!(classes, [(VerdictSource::Check, logical), (VerdictSource::Missing, None)]);
 }
 
-/// A recipe's check is looked at once, after its own step; what was true then may be so no more.
+/// A recipe's check runs once, after its own step, and a later step may change its result.
 #[doc = "holds: design G19"]
 #[test]
 fn a_check_before_a_later_change_says_so() {

@@ -1,4 +1,4 @@
-//! R1's schema and the type that reads its reply say the same.
+//! Tests that the schema of R1's reply and the type that reads it agree.
 
 use proptest::option::of;
 use proptest::prelude::*;

@@ -1,4 +1,4 @@
-//! R1, the Perceiver: carries the user's words into a [`TaskSpec`], or says that it can't.
+//! R1, the Perceiver: turns the user's request into a [`TaskSpec`], or reports that it can't.
 
 #[cfg(test)]
 #[cfg(feature = "runtime")]
@@ -20,29 +20,29 @@ use crate::ask::{Answer, Ask, Reply};
 use crate::limits::{CLARIFICATION_ROUNDS, LABEL_CHARS, REPLY_TOKENS, REQUEST_MAX_BYTES, SESSION_TURNS};
 use crate::machine::{Completion, Context, Machine, Start, adapters};
 
-/// What R1 may be told.
+/// The inputs of R1 (the Perceiver).
 #[derive(Debug)]
 pub enum Input {
-    /// The user's words.
+    /// The user's request.
     Request(UserRequest),
-    /// The answer to its question.
+    /// The user's answer to a question that R1 asked.
     Clarified(ClarificationAnswer),
-    /// The model's reply.
+    /// The reply of the model, or why there is none, with the id of the effect.
     Replied(EffectId, Result<ModelReply, ModelFailure>),
-    /// The task is over.
+    /// The task has ended; nothing more is done for it.
     Abort,
 }
 
-/// What R1 may do. It has no way to set criteria, choose tools or keep anything.
+/// The effects of R1 (the Perceiver). It can't set criteria, choose tools or store anything.
 #[derive(Debug)]
 pub enum Effect {
-    /// The task, understood.
+    /// Publishes the request as a task.
     Understood(TaskSpec),
-    /// Not understood.
+    /// Reports that the request is not valid or could not be understood.
     Failed(PerceptionFailed),
-    /// A question to the user.
+    /// Asks the user a question about the request.
     Clarify(ClarificationRequest),
-    /// Ask the model.
+    /// Asks the model to read the request.
     AskModel(EffectId, Arc<ModelRequest>),
 }
 
@@ -50,46 +50,57 @@ pub enum Effect {
 #[derive(Debug, Deserialize)]
 #[cfg_attr(test, derive(serde::Serialize))]
 struct Draft {
+    /// A short label of the task for display.
     task_id: String,
+    /// What the user wants, in one or two sentences.
     intent: String,
     #[serde(default)]
     constraints: DraftConstraints,
+    /// A question to the user, if the request is unclear.
     #[serde(default)]
     question: Option<String>,
 }
 
 impl Reply for Draft {}
 
+/// The limits of the task that a model read from the request.
 #[derive(Debug, Default, Deserialize)]
 #[cfg_attr(test, derive(serde::Serialize))]
 struct DraftConstraints {
+    /// Where the task may look or act, for example a folder.
     #[serde(default)]
     scope: Option<String>,
+    /// A time limit as a timestamp; ignored if it can't be parsed or is in the past.
     #[serde(default)]
     deadline: Option<String>,
 }
 
+/// What the Perceiver waits for.
 #[derive(Debug, Default)]
 enum Phase {
+    /// The model's reply.
     Asking(Ask<Draft>),
-    /// The user was asked this question.
+    /// The user's answer to this question.
     AwaitingUser(String),
+    /// Nothing: the task was published, failed or was aborted.
     #[default]
     Done,
 }
 
-/// The Perceiver of one task.
+/// R1, the Perceiver of one task.
 #[derive(Debug)]
 pub struct Perceiver {
     environment: Environment,
     request: UserRequest,
+    /// The questions asked so far, each with the user's answer.
     clarifications: Vec<(String, String)>,
-    /// The user answered a question with nothing: no more questions.
+    /// Whether the user's last answer was empty, after which no more questions are asked.
     questions_over: bool,
     phase: Phase,
 }
 
 impl Perceiver {
+    /// Whether another question to the user is allowed.
     fn may_ask(&self) -> bool {
         self.request.interactive && !self.questions_over && self.questions_asked() < CLARIFICATION_ROUNDS
     }
@@ -125,6 +136,7 @@ impl Perceiver {
         vec![Effect::AskModel(id, request)]
     }
 
+    /// Rejects an empty or too long request; otherwise asks the model.
     fn begin(&mut self, cx: &mut Context<'_>) -> Vec<Effect> {
         let problem = if self.request.raw_input.trim().is_empty() {
             "the request is empty; say what you want done".to_owned()
@@ -146,6 +158,7 @@ impl Perceiver {
         })]
     }
 
+    /// Asks the user the model's question if that is allowed; otherwise publishes the task.
     fn understood(&mut self, cx: &mut Context<'_>, draft: Draft) -> Vec<Effect> {
         let task_id = self.request.task_id.clone();
         let question = draft.question.filter(|question| !question.trim().is_empty() && self.may_ask());
@@ -155,7 +168,7 @@ impl Perceiver {
             return vec![Effect::Clarify(ClarificationRequest { task_id, round, question })];
         }
         let raw_input = self.request.raw_input.clone();
-        // A model may only tighten time, and only to a moment that is still ahead.
+        // A deadline from a model counts only if it is in the future.
         let deadline = draft.constraints.deadline.and_then(|text| Timestamp::parse(&text).ok());
         vec![Effect::Understood(TaskSpec {
             task_id,
@@ -171,7 +184,7 @@ impl Perceiver {
     }
 }
 
-/// The newest turns of the session, up to [`SESSION_TURNS`].
+/// The newest earlier turns of the session, at most [`SESSION_TURNS`], oldest first.
 fn recent(request: &UserRequest) -> Vec<SessionTurn> {
     let older = request.session.len().saturating_sub(SESSION_TURNS);
     request.session.iter().skip(older).cloned().collect()

@@ -1,4 +1,4 @@
-//! R1's prompt and the schema of its reply.
+//! The prompt of R1 (the Perceiver) and the schema of its model's reply.
 
 use artoo_proto::{PerceiveContext, Prompt};
 use serde_json::{Value, json};
@@ -6,9 +6,12 @@ use serde_json::{Value, json};
 use crate::limits::{LABEL_CHARS, REPLY_GOAL_CHARS, REPLY_PATH_CHARS, REPLY_REMARK_CHARS};
 use crate::prompt::{Fenced, render_embedded};
 
+/// The system part of the prompt of R1 (the Perceiver): fixed instructions.
 const SYSTEM: &str = include_str!("../../../../prompts/perceiver.md");
+/// Template of the user part of the prompt of R1 (the Perceiver).
 const USER: &str = include_str!("../../../../prompts/perceiver.user.md");
 
+/// The prompt that asks a model to read the user's request.
 pub(super) fn render(context: &PerceiveContext) -> Prompt {
     let session: String = context
         .session
@@ -40,6 +43,7 @@ pub(super) fn render(context: &PerceiveContext) -> Prompt {
     Prompt { system: SYSTEM.to_owned(), user }
 }
 
+/// The JSON schema of the model's reply to R1 (the Perceiver).
 pub(super) fn schema() -> Value {
     json!({
         "type": "object",

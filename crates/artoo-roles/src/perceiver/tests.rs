@@ -1,4 +1,4 @@
-//! R1: what it carries in, what it refuses, when it asks.
+//! Tests of R1: how it reads requests, what it rejects, and when it asks the user.
 #![expect(clippy::wildcard_enum_match_arm, reason = "a test looks for the few things it knows")]
 
 use artoo_proto::{

@@ -1,4 +1,4 @@
-//! R2's schema and the type that reads its reply say the same.
+//! Tests that the schema of R2's reply and the type that reads it agree.
 
 use artoo_llm::schema::fit;
 use artoo_proto::{Check, Criterion, Mode, PlanDraft, SubtaskDraft};
@@ -13,7 +13,7 @@ use crate::limits::{
 };
 use crate::testing::world::config;
 
-/// The checks that a model may ask for.
+/// Generates the checks that a model may use.
 fn checks() -> BoxedStrategy<Check> {
     let path = || text(REPLY_PATH_CHARS);
     let long = || text(REPLY_TEXT_CHARS);
@@ -45,7 +45,7 @@ fn criteria() -> BoxedStrategy<Vec<Criterion>> {
     vec(prop_oneof![prose, checked], 1..=REPLY_CRITERIA).boxed()
 }
 
-/// As a model writes it: a check has no words of its own.
+/// A criterion as a model writes it; a check is written without a description.
 fn written(criterion: &Criterion) -> Value {
     match criterion {
         Criterion::Prose { text, mode, required } => json!({"criterion": text, "mode": mode, "required": required}),

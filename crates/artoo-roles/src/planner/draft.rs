@@ -1,10 +1,10 @@
-//! From what a model or the embedded parser wrote to planned subtasks; nothing is judged here.
+//! Conversion of the proposals of a model or the embedded parser to planned subtasks, without validation.
 
 use std::collections::BTreeSet;
 
 use artoo_proto::{Check, Criterion, Environment, PlannedSubtask, RecipeSubtask, SubtaskDraft};
 
-/// A draft as a planned subtask; nothing is checked yet.
+/// Converts a model's draft of a subtask to a planned subtask, without validation.
 pub(super) fn planned(draft: SubtaskDraft, environment: &Environment) -> PlannedSubtask {
     PlannedSubtask {
         intent: draft.intent,
@@ -17,8 +17,8 @@ pub(super) fn planned(draft: SubtaskDraft, environment: &Environment) -> Planned
     }
 }
 
-/// A model's criteria with whole paths, so that the file a check names, the file it reads and the file a call is
-/// recorded to have changed are compared under one name.
+/// A model's criteria with absolute paths, so that the paths in checks can be compared with those in call records.
+/// Checks that only code may build become prose.
 pub(super) fn criteria(drafted: Vec<Criterion>, environment: &Environment) -> Vec<Criterion> {
     let resolved = |criterion: Criterion| match without_recompute(criterion) {
         Criterion::Checked { check, required } => {
@@ -29,8 +29,9 @@ pub(super) fn criteria(drafted: Vec<Criterion>, environment: &Environment) -> Ve
     drafted.into_iter().map(resolved).collect()
 }
 
+/// The check with an absolute path.
 fn with_whole_path(check: Check, environment: &Environment) -> Check {
-    // New files go into the workspace; a folder or file to be counted is looked for where the user stands.
+    // New files are created in the workspace; files and folders to be counted are relative to the working folder.
     let written = |path: String| whole_path(&path, &environment.workspace, &environment.home);
     let found = |path: String| whole_path(&path, &environment.cwd, &environment.home);
     match check {
@@ -47,7 +48,8 @@ fn with_whole_path(check: Check, environment: &Environment) -> Check {
     }
 }
 
-/// A path from the root, `.` and `..` resolved by their letters; an empty one stays empty, to be refused.
+/// Makes a path absolute, relative to `folder` or (with `~`) to `home`, and resolves `.` and `..` without reading the
+/// disk. An empty path stays empty, and the validator rejects it.
 fn whole_path(path: &str, folder: &str, home: &str) -> String {
     let path = path.trim();
     let joined = match path.strip_prefix('~') {
@@ -68,7 +70,8 @@ fn whole_path(path: &str, folder: &str, home: &str) -> String {
     format!("/{}", parts.join("/"))
 }
 
-/// Only code builds recomputation queries; a model's becomes the prose it would have hidden behind.
+/// Replaces the checks `Recompute` and `Performed`, which only code may build, by their description as prose; other
+/// criteria are returned unchanged.
 fn without_recompute(criterion: Criterion) -> Criterion {
     match criterion {
         Criterion::Checked { check: Check::Recompute { reading, .. } | Check::Performed { reading, .. }, required } => {
@@ -78,7 +81,7 @@ fn without_recompute(criterion: Criterion) -> Criterion {
     }
 }
 
-/// A recipe's subtask as a planned one: its tools are those its calls name.
+/// Converts a subtask with a recipe to a planned subtask, whose tools are those of the recipe's calls.
 pub(super) fn from_recipe(subtask: RecipeSubtask) -> PlannedSubtask {
     let tools: BTreeSet<String> = subtask.recipe.steps.iter().map(|step| step.call.tool.clone()).collect();
     PlannedSubtask {

@@ -1,4 +1,4 @@
-//! R2, the Planner: calibrates against memory, asks for a plan, and lets only a valid one out.
+//! R2, the Planner: asks memory for advice, asks a model for a plan, and publishes only a valid plan.
 
 #[cfg(test)]
 #[cfg(feature = "runtime")]
@@ -26,43 +26,46 @@ use crate::memory;
 use calibration::Advised;
 use validator::{PlanRules, Problem, Signature};
 
-/// What R2 may be told.
+/// The inputs of R2 (the Planner).
 #[derive(Debug)]
 pub enum Input {
-    /// The task.
+    /// The task to plan.
     Task(TaskSpec),
-    /// What must change.
+    /// R7 (the Solver) asks for a new plan and says what must change.
     Directed(PlanDirective),
-    /// What memory knows.
+    /// Memory's answer to a query.
     Recalled(MemoryRecall),
-    /// The model's reply.
+    /// The reply of the model, or why there is none, with the id of the effect.
     Replied(EffectId, Result<ModelReply, ModelFailure>),
-    /// A timer of this role fired.
+    /// The timer that limits the wait for memory fired.
     TimerFired(EffectId),
-    /// The task is over.
+    /// The task has ended; nothing more is done for it.
     Abort,
 }
 
-/// What R2 may do. It has no way to run a tool, judge an output or write to memory.
+/// The effects of R2 (the Planner). It can't run a tool, judge an output or write to memory.
 #[derive(Debug)]
 pub enum Effect {
-    /// Ask memory.
+    /// Asks memory what it knows about the intent.
     Query(MemoryQuery),
-    /// A validated plan.
+    /// Publishes a validated plan.
     Planned(Plan),
-    /// No acceptable plan.
+    /// Reports that no acceptable plan was found.
     Rejected(PlanRejected),
-    /// Asks the model.
+    /// Asks the model for a plan.
     AskModel(EffectId, Arc<ModelRequest>),
     /// Starts a timer of this many milliseconds.
     Wait(EffectId, u64),
 }
 
+/// What the Planner waits for.
 #[derive(Debug, Default)]
 enum Phase {
-    /// Memory was queried; the timer ends the wait.
+    /// Memory's answer, at most until the timer with this id fires.
     Recalling(EffectId),
+    /// The model's reply.
     Asking(Ask<Proposal>),
+    /// A request for a new plan, if there is one.
     #[default]
     Done,
 }
@@ -71,7 +74,9 @@ enum Phase {
 #[derive(Debug, Deserialize)]
 #[serde(from = "PlanDraft")]
 enum Proposal {
+    /// From a model.
     Draft(PlanDraft),
+    /// From the embedded parser.
     Recipes(RecipePlan),
 }
 
@@ -87,36 +92,41 @@ impl Reply for Proposal {
     }
 }
 
-/// What the planner knows about the round it is planning.
+/// What the Planner knows about the round that it plans.
 #[derive(Debug, Default)]
 struct Round {
+    /// Number of the round, from 0.
     number: u32,
-    /// What R7 demands of this plan; none in the first round.
+    /// What R7 (the Solver) demands of this plan; `None` in the first round.
     directive: Option<PlanDirective>,
+    /// Memory's answer; `None` if it did not arrive in time.
     recall: Option<MemoryRecall>,
-    /// How many drafts a model was asked for.
+    /// Number of drafts that were requested.
     drafts: u32,
-    /// The validator's objections to the drafts so far.
+    /// What the plan validator found wrong with the drafts so far; shown to the model with the next request.
     problems: Vec<String>,
-    /// The draft that only memory objects to, with its M_decision; of several, the one nearest 0.
+    /// The best draft to which only memory objects, with its M_decision (memory's decision value, negative for what
+    /// failed before). Of several drafts it is the one whose value is nearest to 0.
     avoided: Option<(f64, Plan)>,
 }
 
-/// The Planner of one task.
+/// R2, the Planner of one task.
 #[derive(Debug)]
 pub struct Planner {
     environment: Environment,
+    /// All tools of this machine.
     tools: Arc<[ToolSpec]>,
     spec: TaskSpec,
     round: Round,
-    /// The plan of the last round, until it is known to have failed.
+    /// Signature of the last published plan, until R7 asks for another one.
     issued: Option<Signature>,
+    /// Signatures of the plans that failed in this task.
     failed: Vec<Signature>,
     phase: Phase,
 }
 
 impl Planner {
-    /// Queries memory, which is done before every plan and replan; if memory is silent, only its wait is lost.
+    /// Queries memory before a plan is requested, and starts the timer that limits the wait.
     fn calibrate(&mut self, cx: &mut Context<'_>) -> Vec<Effect> {
         let query = MemoryQuery {
             task_id: self.spec.task_id.clone(),
@@ -130,6 +140,7 @@ impl Planner {
         vec![Effect::Query(query), Effect::Wait(timer, RECALL_WAIT_MS)]
     }
 
+    /// Asks the model for a plan, with the advice of memory and the problems of earlier drafts.
     fn ask(&mut self, cx: &mut Context<'_>) -> Vec<Effect> {
         let recall = self.round.recall.clone();
         let recall = recall.unwrap_or_else(|| memory::nothing(&self.spec.task_id, self.round.number));
@@ -160,6 +171,7 @@ impl Planner {
         vec![Effect::AskModel(id, request)]
     }
 
+    /// Reports that the round has no acceptable plan.
     fn reject(&mut self, model_failure: Option<ModelFailure>, abstention: Option<Abstention>) -> Vec<Effect> {
         vec![Effect::Rejected(PlanRejected {
             task_id: self.spec.task_id.clone(),
@@ -170,6 +182,7 @@ impl Planner {
         })]
     }
 
+    /// Validates a proposal: publishes it, asks for another draft, or gives up.
     fn consider(&mut self, cx: &mut Context<'_>, proposal: Proposal) -> Vec<Effect> {
         let from_model = matches!(proposal, Proposal::Draft(_));
         let plan = self.plan_of(proposal);
@@ -188,8 +201,8 @@ impl Planner {
         if problems.is_empty() {
             return self.issue(plan, &advised);
         }
-        // Memory may be wrong about every approach there is. What it alone objects to waits, the mildest first, and is
-        // taken when no draft is left that could do without it (decision D4).
+        // Memory may be wrong about all approaches. The plan with its mildest objection is stored, and used if no other
+        // draft is valid (decision D4).
         let objections: Option<Vec<f64>> = problems.iter().map(Problem::memorys).collect();
         if let Some(objections) = objections {
             let worst = objections.into_iter().fold(0.0, f64::min);
@@ -210,6 +223,7 @@ impl Planner {
         }
     }
 
+    /// Publishes a plan, after adding memory's advice to its subtasks.
     fn issue(&mut self, mut plan: Plan, advised: &Advised) -> Vec<Effect> {
         let confirm = advised.is_caution(&validator::approach(&plan));
         for subtask in &mut plan.subtasks {
@@ -220,10 +234,12 @@ impl Planner {
         vec![Effect::Planned(plan)]
     }
 
+    /// Memory's advice for this round; empty if memory did not answer.
     fn advised(&self) -> Advised {
         self.round.recall.as_ref().map(Advised::from_recall).unwrap_or_default()
     }
 
+    /// Converts a proposal to a plan, which is not validated yet.
     fn plan_of(&self, proposal: Proposal) -> Plan {
         let (subtasks, task_criteria, assumptions) = match proposal {
             Proposal::Draft(draft) => (

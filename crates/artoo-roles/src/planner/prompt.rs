@@ -1,4 +1,4 @@
-//! R2's prompt and the schema of its reply.
+//! The prompt of R2 (the Planner) and the schema of its model's reply.
 
 use artoo_proto::{Constraints, PlanContext, PlanDirective, Prompt, ReplanDirective, ToolSpec, escape};
 use serde_json::{Map, Value, json};
@@ -9,12 +9,15 @@ use crate::limits::{
 };
 use crate::prompt::{Fenced, bullets, fenced_bullets, render_embedded};
 
+/// The system part of the prompt of R2 (the Planner): fixed instructions.
 const SYSTEM: &str = include_str!("../../../../prompts/planner.md");
+/// Template of the user part of the prompt of R2 (the Planner).
 const USER: &str = include_str!("../../../../prompts/planner.user.md");
 
 /// Largest exit code of a process.
 const EXIT_CODE_MAX: u8 = 255;
 
+/// The prompt that asks a model for a plan.
 pub(super) fn render(context: &PlanContext) -> Prompt {
     let tools: Vec<String> = context.tools.iter().map(|tool| format!("{}: {}", tool.name, tool.description)).collect();
     let mut must_not = context.calibration.must_not.clone();
@@ -45,6 +48,7 @@ pub(super) fn render(context: &PlanContext) -> Prompt {
     Prompt { system: SYSTEM.to_owned(), user }
 }
 
+/// The paragraph that says why the last plan failed and how the next one must differ.
 fn directive(directive: &PlanDirective) -> String {
     let change = match directive.directive {
         ReplanDirective::Refine => "refine: keep the approach, tighten its parameters",
@@ -61,10 +65,12 @@ fn directive(directive: &PlanDirective) -> String {
     )
 }
 
+/// Where the task may look or act; `(none)` without a restriction.
 fn scope(constraints: &Constraints) -> String {
     constraints.scope.as_ref().map_or_else(|| "(none)".to_owned(), |scope| Fenced::new(scope).as_str().to_owned())
 }
 
+/// The JSON schema of a plan that may use these tools.
 pub(super) fn schema(tools: &[ToolSpec]) -> Value {
     let names: Vec<&str> = tools.iter().map(|tool| tool.name.as_str()).collect();
     let criteria = json!({"type": "array", "minItems": 1, "maxItems": REPLY_CRITERIA, "items": criterion()});
@@ -95,11 +101,12 @@ pub(super) fn schema(tools: &[ToolSpec]) -> Value {
     })
 }
 
-/// A plain sentence, or a criterion with its mode, or a check.
+/// The JSON schema of a criterion: a plain sentence, or an object with a sentence and its mode, or with a check.
 fn criterion() -> Value {
     json!({"anyOf": [{"type": "string", "maxLength": REPLY_REMARK_CHARS}, full_criterion()]})
 }
 
+/// The JSON schema of a criterion written as an object.
 fn full_criterion() -> Value {
     json!({
         "type": "object",
@@ -113,7 +120,7 @@ fn full_criterion() -> Value {
     })
 }
 
-/// The checks that a model may ask for, each with what it needs. Those that only code builds are not among them.
+/// The JSON schema of the checks that a model may use, with their fields. Checks that only code may build are left out.
 fn check() -> Value {
     type Fields<'a> = &'a [(&'a str, &'a Value)];
     let of = |kinds: &[&str], needed: Fields<'_>, optional: Fields<'_>| {

@@ -1,4 +1,4 @@
-//! R2: which drafts become plans, how memory bears on them, and what reaches the model.
+//! Tests of R2: which drafts become plans, how memory's advice affects them, and what the model is shown.
 
 mod drafts;
 mod memory;
@@ -46,7 +46,7 @@ fn directive(round: u32, directive: ReplanDirective) -> PlanDirective {
     }
 }
 
-/// A draft of one step with this tool, in this way.
+/// A model's draft of a plan with one subtask, which has this tool and this intent.
 fn draft(tool: &str, intent: &str) -> Value {
     json!({
         "task_criteria": ["the combined output states a number of reports"],
@@ -59,13 +59,13 @@ fn good() -> Value {
     draft("glob", "look at the reports")
 }
 
-/// Brings a planner to its question about this request.
+/// Feeds a request to a planner until it asks the model for a plan.
 fn to_question(bench: &mut Bench<Lifecycle<Planner>>, raw_input: &str) -> Vec<RoleEffect> {
     bench.step(Input::Task(spec(raw_input)));
     bench.step(Input::Recalled(recall(0)))
 }
 
-/// Answers every question with the next draft, the last one again and again, to the end of the round.
+/// Answers each request for a plan with the next draft (the last one repeatedly) until the round ends.
 fn run(bench: &mut Bench<Lifecycle<Planner>>, mut effects: Vec<RoleEffect>, drafts: &[Value]) -> Message {
     for number in 0.. {
         let (id, _) = asked(&effects);

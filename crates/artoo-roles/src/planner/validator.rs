@@ -1,4 +1,4 @@
-//! The plan validator: what a plan must be before anything is dispatched, decided in code.
+//! The plan validator: rules in code that a plan must meet before its subtasks are started.
 
 use std::collections::BTreeSet;
 
@@ -10,60 +10,81 @@ use super::wording::{gist, is_vacuous, restates};
 use crate::limits::{CRITERIA_MAX, SUBTASKS_MAX};
 use crate::{blocked, grounding};
 
-/// What is wrong with a draft, worded for whoever writes the next one.
+/// What is wrong with a draft of a plan; the message is shown to the model that writes the next draft.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub(super) enum Problem {
+    /// The plan has no subtasks.
     #[error("the plan has no subtask")]
     NoSubtask,
+    /// The plan has more than `SUBTASKS_MAX` subtasks.
     #[error("the plan has {count} subtasks; at most {SUBTASKS_MAX} are allowed")]
     TooManySubtasks { count: usize },
+    /// The task has no criteria.
     #[error("the plan has no task criteria; say what the combined output must show")]
     NoTaskCriteria,
+    /// The subtask with this number (from 1) has no success criteria.
     #[error("subtask {index} has no success criteria")]
     NoCriteria { index: usize },
+    /// The task or the subtask (`place`) has more than `CRITERIA_MAX` criteria.
     #[error("{place} has more than {CRITERIA_MAX} criteria")]
     TooManyCriteria { place: String },
+    /// The subtask with this number (from 1) has no intent.
     #[error("subtask {index} has no intent")]
     NoIntent { index: usize },
+    /// A subtask names a tool that this machine does not have.
     #[error("subtask {index} names a tool this machine does not have: {tool:?}")]
     UnknownTool { index: usize, tool: String },
+    /// A subtask uses a tool that R7 (the Solver) has blocked in this task.
     #[error("subtask {index} uses {tool:?}, which is blocked in this task")]
     BlockedTool { index: usize, tool: String },
+    /// A subtask uses a target that R7 (the Solver) has blocked in this task.
     #[error("subtask {index} uses a blocked target: {target}")]
     BlockedTarget { index: usize, target: String },
+    /// A criterion is empty or can't fail; `place` is the task or the subtask that has it.
     #[error("in {place}, the criterion {claim:?} is empty or always true; it shows nothing")]
     Vacuous { place: String, claim: String },
+    /// A criterion only repeats the goal; `place` is the task or the subtask that has it.
     #[error("in {place}, the criterion {claim:?} only restates the goal; say what would be seen")]
     Restatement { place: String, claim: String },
+    /// All criteria of the task or subtask are about the output's form.
     #[error("{place} has only form checks; add a criterion about what the output says or what was left on disk")]
     FormOnly { place: String },
+    /// No subtask has a tool, although the request concerns this machine or asks for a change.
     #[error("the request is about this machine, but no subtask has a tool; words can't do it")]
     WordsForAnAct,
+    /// The plan equals one that failed in this task.
     #[error("this plan is the same as one that failed in this task; change the tools or the targets")]
     Repeated,
+    /// R7 demands another class of tool, and the plan has none; `offered` are tools of other classes.
     #[error("the directive asks for another class of tool than {used}; use one of: {offered}")]
     SameClass { used: String, offered: String },
+    /// Memory advises against this set of tools; `decision` is its M_decision (negative).
     #[error("memory forbids the approach with {tools}")]
     Avoided { tools: String, decision: f64 },
+    /// Memory advises against this tool on this target; `decision` is its M_decision (negative).
     #[error("memory forbids, for subtask {index}, {pair}: it failed before")]
     AvoidedPair { index: usize, pair: String, decision: f64 },
+    /// A model's plan contains a recipe, which only code may write.
     #[error("a recipe may only come from code")]
     ForeignRecipe,
 }
 
 impl Problem {
-    /// How strongly memory objects, where it is only memory that does.
+    /// Memory's M_decision (negative; lower is a stronger objection) if the problem is memory's advice, otherwise
+    /// `None`.
     pub(super) fn memorys(&self) -> Option<f64> {
         let (Self::Avoided { decision, .. } | Self::AvoidedPair { decision, .. }) = self else { return None };
         Some(*decision)
     }
 }
 
-/// What makes two plans the same: their tools and what they are pointed at.
+/// For each subtask of a plan its tools, and its intent and recipe calls as normalised text. Plans with equal
+/// signatures count as the same plan.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Signature(BTreeSet<(BTreeSet<String>, String)>);
 
 impl Signature {
+    /// The signature of a plan.
     pub(super) fn of(plan: &Plan) -> Self {
         Self(
             plan.subtasks
@@ -78,20 +99,27 @@ impl Signature {
     }
 }
 
-/// Everything a plan is held against.
+/// The data that a plan is validated against.
 pub(super) struct PlanRules<'a> {
+    /// The user's request, verbatim.
     pub(super) raw_input: &'a str,
+    /// The intent of the task.
     pub(super) intent: &'a str,
+    /// The tools of this machine.
     pub(super) tools: &'a [ToolSpec],
     pub(super) environment: &'a Environment,
+    /// What R7 (the Solver) demands of the plan; `None` in the first round.
     pub(super) directive: Option<&'a PlanDirective>,
+    /// Memory's advice.
     pub(super) advised: &'a Advised,
+    /// Signatures of the plans that failed in this task.
     pub(super) failed: &'a [Signature],
+    /// Whether a model wrote the plan, and not the embedded parser.
     pub(super) from_model: bool,
 }
 
 impl PlanRules<'_> {
-    /// Every problem of the plan; empty means it may be dispatched.
+    /// All problems of the plan; if there are none, its subtasks may be started.
     pub(super) fn problems(&self, plan: &Plan) -> Vec<Problem> {
         let mut problems = Vec::new();
         if plan.subtasks.is_empty() {
@@ -128,6 +156,7 @@ impl PlanRules<'_> {
         problems
     }
 
+    /// Adds the problems of one subtask, numbered from 1.
     fn subtask(&self, index: usize, subtask: &PlannedSubtask, plan: &Plan, problems: &mut Vec<Problem>) {
         if subtask.intent.trim().is_empty() {
             problems.push(Problem::NoIntent { index });
@@ -156,6 +185,7 @@ impl PlanRules<'_> {
         self.criteria(&format!("subtask {index}"), &subtask.success_criteria, &goals, problems);
     }
 
+    /// Adds the problems of the criteria of a subtask or of the task (`place`); they must not restate one of the goals.
     fn criteria(&self, place: &str, criteria: &[Criterion], goals: &[&str], problems: &mut Vec<Problem>) {
         let place = || place.to_owned();
         if criteria.len() > CRITERIA_MAX {
@@ -175,7 +205,8 @@ impl PlanRules<'_> {
         }
     }
 
-    /// After `break_symmetry` a plan must reach for a class of tool that has not failed, where one is left.
+    /// The problem of a plan that uses only the classes of the blocked tools although `break_symmetry` demands another
+    /// class and a tool of another class is available.
     fn same_class(&self, plan: &Plan) -> Option<Problem> {
         let directive = self.directive.filter(|d| d.directive == ReplanDirective::BreakSymmetry)?;
         let class = |name: &String| self.tools.iter().find(|tool| tool.name == *name).map(|tool| tool.class);
@@ -191,12 +222,12 @@ impl PlanRules<'_> {
     }
 }
 
-/// An approach, as memory knows it: every tool the plan names.
+/// The approach of a plan, as memory identifies it: the set of its tools.
 pub(super) fn approach(plan: &Plan) -> BTreeSet<String> {
     plan.subtasks.iter().flat_map(|subtask| subtask.tools.clone()).collect()
 }
 
-/// Everything a step says about what it will act on: intent, context, and the inputs of a recipe.
+/// The text in which a subtask may name its targets: intent, context and the inputs of its recipe's calls.
 fn words_of(subtask: &PlannedSubtask) -> String {
     let mut words = format!("{} {}", subtask.intent, subtask.context);
     for step in subtask.recipe.iter().flat_map(|recipe| &recipe.steps) {
@@ -205,6 +236,7 @@ fn words_of(subtask: &PlannedSubtask) -> String {
     words
 }
 
+/// Appends all strings inside a JSON value, separated by spaces.
 fn add_strings(value: &Value, words: &mut String) {
     match value {
         Value::String(text) => {

@@ -1,4 +1,4 @@
-//! Whether a criterion says anything: empty words, restatements, checks that can't fail.
+//! Finds criteria without content: empty words, restatements of the goal, and checks that can't fail.
 
 use std::collections::BTreeSet;
 
@@ -6,14 +6,14 @@ use artoo_proto::{Check, Criterion};
 
 use crate::grounding::words::{Words, words};
 
-/// Share of words two sentences must have in common to count as the same assertion.
+/// Minimum share of common words for two sentences to count as the same assertion.
 const RESTATEMENT: f64 = 0.9;
 
-/// Shortest text that `file_contains` may look for: a single letter is in almost every file.
+/// Minimum length, in characters, of the text in a `file_contains` check: almost every file contains any single letter.
 const CONTAINED_MIN_CHARS: usize = 2;
 
 words! {
-    /// Words that assert nothing. A criterion made of them alone is empty, whatever the task.
+    /// Words that assert nothing. A criterion with no other words is empty.
     EMPTY_WORDS = "the a an is are was were be been has have had done do did task subtask step work works working
         successfully successful success succeeded completed complete finished correctly correct properly
         it this that all everything ok okay fine good well expected as requested request user s goal met
@@ -23,7 +23,7 @@ words! {
     PADDING = "the a an is are was were has have been done task successfully completed correctly it please";
 }
 
-/// Whether a criterion can't fail, or says nothing that could be seen.
+/// Whether a criterion is empty: prose of empty words only, or a check with an empty path or too short a text.
 pub(super) fn is_vacuous(criterion: &Criterion) -> bool {
     match criterion {
         Criterion::Prose { text, .. } => words_but(&EMPTY_WORDS, text).is_empty(),
@@ -31,7 +31,7 @@ pub(super) fn is_vacuous(criterion: &Criterion) -> bool {
     }
 }
 
-/// Whether a criterion in prose only says the goal again: nearly the same telling words.
+/// Whether a criterion in prose only repeats the goal: apart from padding, at least 90 % of their words are common.
 pub(super) fn restates(criterion: &Criterion, goal: &str) -> bool {
     let Criterion::Prose { text, .. } = criterion else { return false };
     let (criterion, goal) = (words_but(&PADDING, text), words_but(&PADDING, goal));
@@ -42,17 +42,20 @@ pub(super) fn restates(criterion: &Criterion, goal: &str) -> bool {
     share >= RESTATEMENT
 }
 
-/// What two intents have in common when they differ only in order and padding.
+/// The distinct words of a text in lowercase, sorted and without padding: equal for intents that differ only in order
+/// and padding.
 pub(super) fn gist(text: &str) -> String {
     words_but(&PADDING, text).into_iter().collect::<Vec<_>>().join(" ")
 }
 
+/// Whether a check has an empty path, or looks for too short a text.
 fn is_vacuous_check(check: &Check) -> bool {
     let is_short = |text: &str| text.trim().chars().count() < CONTAINED_MIN_CHARS;
     matches!(check, Check::FileContains { text, .. } if is_short(text))
         || check.path().is_some_and(|path| path.trim().is_empty())
 }
 
+/// The words of a text in lowercase, without those in `left_out`.
 fn words_but(left_out: &Words, text: &str) -> BTreeSet<String> {
     let words = text.split(|c: char| !c.is_alphanumeric()).map(str::to_lowercase);
     words.filter(|word| !word.is_empty() && !left_out.has(word)).collect()

@@ -1,4 +1,4 @@
-//! The fence, the holes, and every embedded template with a hostile payload inside.
+//! Tests of the fence, of placeholders, and of all embedded templates with hostile text.
 
 use proptest::prelude::*;
 
@@ -31,7 +31,8 @@ fn holes_and_values_must_match() {
 
 #[test]
 fn every_template_of_the_crate_has_its_holes_filled_by_its_role() {
-    // The renders themselves are snapshots beside each role; here: no template without a hole or a test of its own.
+    // Each role has snapshots of its rendered prompts; this test finds templates that belong to no role or lack
+    // placeholders.
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../prompts");
     let mut names: Vec<String> =
         std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();

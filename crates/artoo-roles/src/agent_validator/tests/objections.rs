@@ -1,4 +1,4 @@
-//! What code says against a claim before any model is asked.
+//! Tests of the reasons for which code rejects an attempt before any model is asked.
 
 use artoo_proto::{
     CallStatus, DeniedAction, EffectClass, ExecutionResult, ExecutionStatus, FailureClass, Message, OutcomeStatus,
@@ -9,14 +9,14 @@ use super::super::Input;
 use super::{assigned, correction, judged, outcome, step};
 use crate::testing::bench::{asked, failed, look, only, prose, result, subtask, unreachable_model, written};
 
-/// How one attempt is taken.
+/// What R4a does with one reported attempt.
 #[derive(Debug, PartialEq)]
 enum Taken {
-    /// A model is asked.
+    /// R4a asks a model to judge the attempt.
     Judged,
-    /// It is sent back.
+    /// R4a asks for a correction, with this class of failure.
     Corrected(FailureClass),
-    /// It is the end.
+    /// R4a concludes the subtask as failed, with this class of failure; the flag says whether infrastructure failed.
     Final(FailureClass, bool),
 }
 use Taken::{Corrected, Final, Judged};

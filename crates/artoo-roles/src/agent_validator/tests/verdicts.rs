@@ -1,4 +1,4 @@
-//! What a check decides, what a model's word is worth, and what it must cite.
+//! Tests of what a check decides, when a model's verdict counts, and what it must cite.
 
 use artoo_proto::{
     CallStatus, Check, Criterion, EffectClass, ExecutionResult, ExecutionStatus, FileChange, OutcomeStatus, SubTask,

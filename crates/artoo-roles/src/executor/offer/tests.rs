@@ -1,4 +1,4 @@
-//! What R3 offers, and when it asks in the other form.
+//! Tests of the tools that R3 offers, and of when it asks for JSON instead.
 
 use artoo_proto::ModelRequest;
 use serde_json::{Value, json};
@@ -14,7 +14,7 @@ fn assigned(tools: &[&str]) -> (Bench<Lifecycle<Executor>>, Vec<RoleEffect>) {
     (bench, effects)
 }
 
-/// The request that R3 makes first, with a subtask of these tools.
+/// The first model request of R3 for a subtask with these tools.
 fn offered(tools: &[&str]) -> ModelRequest {
     asked(&assigned(tools).1).1
 }
@@ -26,7 +26,7 @@ fn the_tools_are_offered_to_an_endpoint_that_calls_them_itself() {
     let names: Vec<&str> = by_tools.tools.iter().map(|tool| tool.name.as_str()).collect();
     assert_eq!(names, ["glob", "shell"]);
     assert_eq!(by_tools.ending.name, "report");
-    // The other fields of the reply are the ending's, and a reply of calls alone claims nothing.
+    // The other fields of the reply are inputs of the ending tool, and a reply of calls alone makes no claim.
     let fields: Vec<&String> = request.schema["properties"].as_object().unwrap().keys().collect();
     let mut own: Vec<&String> = by_tools.ending.input_schema["properties"].as_object().unwrap().keys().collect();
     let calls = "calls".to_owned();
@@ -41,9 +41,9 @@ fn the_tools_are_offered_to_an_endpoint_that_calls_them_itself() {
         Value::Object(by_tools.going_on),
         json!({"answer_is_output": false, "status": "uncertain", "output": ""})
     );
-    // What the tools take is said once, by the tools.
+    // The inputs of the tools are described only in the tools' schemas.
     assert!(!by_tools.prompt.user.contains("Input:") && request.prompt.user.contains("Input:"));
-    // The material is the same.
+    // Both forms describe the subtask in the same words.
     let behind = |prompt: &str| prompt.split_once("The subtask:").unwrap().1.to_owned();
     assert_eq!(behind(&by_tools.prompt.user), behind(&request.prompt.user));
     assert!(offered(&[]).in_calls().is_none());

@@ -1,4 +1,4 @@
-//! Recipes: calls run in order without a model, and stop at the first failure.
+//! Tests of recipes: calls run in order without a model, and stop at the first failure.
 
 use super::*;
 
@@ -28,7 +28,7 @@ fn a_recipe_runs_without_a_model_and_its_answers_are_copied_by_code() {
     assert_eq!(result.output, "a", "the same input of another tool is another call");
 }
 
-/// A listing, then a call over what it lists.
+/// A subtask whose recipe lists files and then calls a tool with the listed paths.
 fn listing_and_act() -> SubTask {
     let mut subtask = recipe(&[("glob", 1, false), ("shell", 2, true)]);
     subtask.recipe.as_mut().unwrap().steps[1].paths_from = Some(0);

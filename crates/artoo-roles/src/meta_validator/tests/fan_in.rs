@@ -1,4 +1,4 @@
-//! Fan-in in every order of arrival, with duplicates, strangers and stragglers.
+//! Tests of fan-in in every order of arrival, with duplicates, unknown subtasks and late outcomes.
 
 use artoo_proto::{Message, MissingReason, SubTaskMissing, SubTaskOutcome};
 use proptest::prelude::*;
@@ -24,7 +24,7 @@ fn matched(number: u128, round: u32) -> Input {
     Input::Arrived(Part::Outcome(SubTaskOutcome { round, ..outcome(number, true, &format!("output {number}"), calls) }))
 }
 
-/// Feeds everything and answers every question with a yes; the messages that came out.
+/// Feeds all inputs, answers every request to judge with passes, and returns the published messages.
 fn run(inputs: Vec<Input>) -> Vec<Message> {
     let mut bench = Bench::new(Lifecycle::<MetaValidator>::new(()));
     let mut messages = Vec::new();
@@ -111,7 +111,7 @@ fn stragglers_of_an_older_round_do_not_complete_a_newer_one() {
     bench.step(Input::Task(spec(QUESTION)));
     bench.step(Input::Arrived(Part::Manifest(manifest(0, 1, declared()))));
     replan(&bench.step(missing(1, 0)));
-    // The same ids again, as if a plan had been dispatched twice: only what says round 1 counts.
+    // The same ids again, as if a plan had been dispatched twice: only parts of round 1 count.
     assert!(bench.step(Input::Arrived(Part::Manifest(manifest(1, 2, declared())))).is_empty());
     assert!(bench.step(matched(1, 0)).is_empty());
     assert!(bench.step(matched(1, 1)).is_empty());

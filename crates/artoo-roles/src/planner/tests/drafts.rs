@@ -1,4 +1,4 @@
-//! The plan validator: a table of drafts and what is wrong with each.
+//! Tests of the plan validator: a table of drafts and their problems.
 
 use artoo_proto::{Check, Criterion, Plan, PlanDirective, Recipe, ReplanDirective};
 use serde_json::{Value, json};
@@ -55,7 +55,7 @@ fn problems_of(plan: &Plan, held: &Held<'_>) -> Vec<Problem> {
     rules.problems(plan)
 }
 
-/// The names of the problems, in order.
+/// Asserts that the draft has problems with these names, in this order.
 fn check_held(held: &Held<'_>, value: &Value, expected: &[&str]) {
     let problems = problems_of(&plan(value, held), held);
     let names: Vec<String> =

@@ -1,4 +1,4 @@
-//! How memory bears on plans: bans, preferences, care, and what is done when everything is banned.
+//! Tests of memory's effect on plans: prohibitions, preferences, warnings, and what happens if everything is forbidden.
 
 use artoo_proto::{Advice, MemoryAction, MemoryRecall, Potentials, RoleContext, Sop};
 use serde_json::json;
