@@ -4,17 +4,17 @@ use serde::Deserialize;
 
 use crate::algebra::{Depth, Part};
 
-/// A verb for a change.
+/// A verb for a change of files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum ActWord {
     Create,
-    /// "mkdir".
+    /// Create a folder: a word such as "mkdir".
     CreateFolder,
     Copy,
     Move,
     Rename,
-    /// "change the extension of".
+    /// Change the extension of names: a phrase such as "change the extension of".
     ChangeExtension,
     Archive,
     Extract,
@@ -28,9 +28,9 @@ pub(crate) enum ActWord {
 pub(crate) enum Reference {
     It,
     Those,
-    /// "one", in place of a noun.
+    /// The word "one" in place of a noun.
     One,
-    /// "again": the whole request before.
+    /// The word "again": the whole previous request.
     Again,
 }
 
@@ -52,20 +52,20 @@ pub(crate) enum TextUnit {
     Entries,
 }
 
-/// A question about a file system.
+/// What a question about a file system or its use asks for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Disk {
     Free,
     Used,
-    /// The used share, in percent.
+    /// The used share of a file system, in percent.
     Share,
-    /// The space that one file or folder takes.
+    /// The space on disk that one file or folder takes.
     OfFolder,
     Total,
 }
 
-/// A verb that asks.
+/// A verb that asks a question instead of changing something.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Verb {
@@ -111,7 +111,7 @@ impl Edge {
 pub(crate) enum Measure {
     Size,
     Age,
-    /// Size or age, decided by the unit that follows.
+    /// Size or age; the unit that follows decides which.
     Either,
 }
 
@@ -137,9 +137,9 @@ pub(crate) enum Relation {
     Before,
     After,
     Until,
-    /// Within the range; needs no word such as "modified" before it.
+    /// Within the time range; needs no word such as "modified" before the range.
     From,
-    /// Within the range; only after a word such as "modified".
+    /// Within the time range; allowed only after a word such as "modified".
     During,
 }
 
@@ -163,11 +163,11 @@ pub(crate) enum Calendar {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum DepthWord {
-    /// "recursively".
+    /// Everything below a folder: a word such as "recursively".
     Whole,
-    /// "directly in", before a place.
+    /// Direct children only: a phrase such as "directly in", before a folder.
     Direct,
-    /// "not including subfolders", after a place.
+    /// Direct children only: a phrase such as "not including subfolders", after a folder.
     DirectAdverb,
 }
 

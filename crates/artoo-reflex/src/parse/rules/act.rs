@@ -15,7 +15,7 @@ pub(super) fn combine(context: &Context<'_>, left: &Item, right: &Item, found: &
     found.extend(change(left, right));
 }
 
-/// "to ~/x", "into the folder x", "as y.txt".
+/// The item for phrases such as "to ~/x", "into the folder x", "as y.txt".
 fn target(context: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
     let place = match right {
         Item::Path(place) => Some(place.clone()),
@@ -64,7 +64,7 @@ fn named_folder(context: &Context<'_>, item: &Item) -> Option<Place> {
     context.resolve(text)
 }
 
-/// "with the text 'x'".
+/// The item for phrases such as "with the text 'x'".
 fn content(left: &Item, right: &Item) -> Option<Item> {
     match (left, right) {
         (
@@ -75,7 +75,7 @@ fn content(left: &Item, right: &Item) -> Option<Item> {
     }
 }
 
-/// "with the prefix 'x'", "with the new extension md".
+/// The item for phrases such as "with the prefix 'x'", "with the new extension md".
 fn change(left: &Item, right: &Item) -> Option<Item> {
     let changed = |change| Some(Item::draft(Draft { change: Some(change), ..Draft::default() }));
     let added = |change| {

@@ -25,7 +25,8 @@ fn is_condition(draft: &Draft) -> bool {
     (draft.only_preds() && is_one_condition(&draft.preds)) || draft.only_types_with_conditions()
 }
 
-/// "larger than 1 MB or older than 3 days", "PDFs over 1 MB or images over 5 MB", "named a or b".
+/// The item for phrases such as "larger than 1 MB or older than 3 days", "PDFs over 1 MB or images over 5 MB", "named
+/// a or b".
 fn either(left: &Item, right: &Item) -> Option<Item> {
     match (left, right) {
         // "except PDFs or images" excepts both.
@@ -136,7 +137,7 @@ fn again(first: &Pred, item: &Item) -> Option<Pred> {
     }
 }
 
-/// "either a or b", "(a and b)".
+/// The item for phrases such as "either a or b", "(a and b)".
 fn grouped_choice(left: &Item, right: &Item) -> Option<Item> {
     let tight = |item: &Item| match item {
         Item::Draft(draft) if draft.only_types_with_conditions() && draft.noun.is_none() => {
@@ -164,7 +165,7 @@ fn grouped_choice(left: &Item, right: &Item) -> Option<Item> {
     }
 }
 
-/// "lying below ~/x/y", "outside of old", "inside a folder named x".
+/// The item for phrases such as "lying below ~/x/y", "outside of old", "inside a folder named x".
 fn by_place(context: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
     if left.is_mark(&Concept::LyingBelow) {
         let place = match right {
@@ -193,7 +194,7 @@ fn by_place(context: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
     None
 }
 
-/// "except PDFs", "that are not images", "not larger than 1 MB", "not in node_modules".
+/// The item for phrases such as "except PDFs", "that are not images", "not larger than 1 MB", "not in node_modules".
 fn without(context: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
     if !left.is_mark(&Concept::Except) {
         return None;

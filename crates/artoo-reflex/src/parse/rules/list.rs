@@ -15,7 +15,7 @@ pub(super) fn combine(context: &Context<'_>, left: &Item, right: &Item, found: &
     found.extend(joined(context, left, right));
 }
 
-/// "first 5", "5 largest", "5 PDFs", "newest 3", "last 5 modified".
+/// The item for phrases such as "first 5", "5 largest", "5 PDFs", "newest 3", "last 5 modified".
 fn numbered(left: &Item, right: &Item) -> Option<Item> {
     let limited = |draft: &Draft, limit: u64| {
         let fits = draft.limit.is_none() && draft.ask.is_none() && draft.verb.is_none() && draft.lines.is_none();
@@ -59,7 +59,7 @@ fn numbered(left: &Item, right: &Item) -> Option<Item> {
     }
 }
 
-/// "first 5 lines", "the last line", "lines 5 to 10", "line 7", "the 7th line".
+/// The item for phrases such as "first 5 lines", "the last line", "lines 5 to 10", "line 7", "the 7th line".
 fn lines(left: &Item, right: &Item) -> Option<Item> {
     let part = |part| Some(Item::draft(Draft { lines: Some(LinesWanted::Part(part)), ..Draft::default() }));
     match (left, right) {
@@ -120,7 +120,7 @@ fn lines(left: &Item, right: &Item) -> Option<Item> {
     }
 }
 
-/// "lines between 5 and 9", "between line 5 and line 9", "lines 5 to 10".
+/// The item for phrases such as "lines between 5 and 9", "between line 5 and line 9", "lines 5 to 10".
 fn stretch(left: &Item, right: &Item) -> Option<Item> {
     let part = |part| Some(Item::draft(Draft { lines: Some(LinesWanted::Part(part)), ..Draft::default() }));
     match (left, right) {
@@ -145,7 +145,7 @@ fn stretch(left: &Item, right: &Item) -> Option<Item> {
     }
 }
 
-/// "by size", "newest first" after a noun, "how much space … take up".
+/// The item for phrases such as "by size", "newest first" after a noun, "how much space … take up".
 fn order(left: &Item, right: &Item) -> Option<Item> {
     match (left, right) {
         (Item::Mark(Concept::SortBy), Item::Mark(Concept::Key(key))) => {
@@ -172,7 +172,7 @@ fn order(left: &Item, right: &Item) -> Option<Item> {
     }
 }
 
-/// "PDFs and images", "files and folders", "… and older than 2 days".
+/// The item for phrases such as "PDFs and images", "files and folders", "… and older than 2 days".
 fn joined(context: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
     let joins = |item: &Item| match item {
         Item::TypeWord(..) => true,
@@ -232,7 +232,7 @@ fn name_looked_for(place: &Place) -> Option<Pred> {
     file_name(&place.path).filter(|_| is_name).map(|name| Pred::Name(NameTest::Is(name.to_owned())))
 }
 
-/// "empty lines and lines with spaces only": lines that satisfy either condition.
+/// The item for phrases such as "empty lines and lines with spaces only": lines that satisfy either condition.
 fn either_lines(first: &Draft, second: &Draft) -> Option<Item> {
     let preds = vec![Pred::Any(vec![first.condition(), second.condition()]).normalise()];
     let both = first.only_lines_with_conditions() && second.only_lines_with_conditions();

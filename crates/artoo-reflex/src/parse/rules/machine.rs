@@ -11,7 +11,7 @@ pub(super) fn combine(context: &Context<'_>, left: &Item, right: &Item, found: &
     found.extend(rights(left, right));
 }
 
-/// "environment variable HOME", "groups of the user ada", "date in 3 days".
+/// The item for phrases such as "environment variable HOME", "groups of the user ada", "date in 3 days".
 fn facts(context: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
     let fact = |fact| Some(Item::draft(Draft { fact: Some(fact), ..Draft::default() }));
     let is_only = |draft: &Draft, test: fn(&Fact) -> bool| draft.fact.as_ref().is_some_and(test) && only!(draft, fact);
@@ -95,7 +95,7 @@ fn program(text: &Text) -> Option<Fact> {
     (usable && plain && !text.text.is_empty()).then(|| Fact::Program { name: text.text.clone() })
 }
 
-/// "owned by root", "with permissions 644", "with 777 permissions".
+/// The item for phrases such as "owned by root", "with permissions 644", "with 777 permissions".
 fn rights(left: &Item, right: &Item) -> Option<Item> {
     let pred = |pred| Some(Item::draft(Draft::pred(pred)));
     match (left, right) {

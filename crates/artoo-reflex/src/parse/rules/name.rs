@@ -49,7 +49,7 @@ pub(super) fn test(relation: NameRelation, text: &Text) -> Option<NameTest> {
     }
 }
 
-/// "named x", "starting with x", "x in the name".
+/// The item for phrases such as "named x", "starting with x", "x in the name".
 fn named(left: &Item, right: &Item) -> Option<Item> {
     let name = |test: NameTest| Item::draft(Draft::pred(Pred::Name(test)));
     match (left, right) {
@@ -132,7 +132,7 @@ fn is_looked_for(text: &Text) -> bool {
     }
 }
 
-/// "containing 'x'", "with 'x' in it", "the word x", "grep x".
+/// The item for phrases such as "containing 'x'", "with 'x' in it", "the word x", "grep x".
 fn content(left: &Item, right: &Item) -> Option<Item> {
     let contains = |text: &str| Pred::Contains { text: text.to_owned(), ignore_case: false };
     match (left, right) {
@@ -184,7 +184,7 @@ fn content(left: &Item, right: &Item) -> Option<Item> {
     }
 }
 
-/// "python files", "with extension rs", "of type pdf", "with a .rs extension".
+/// The item for phrases such as "python files", "with extension rs", "of type pdf", "with a .rs extension".
 fn kinds(left: &Item, right: &Item) -> Option<Item> {
     let of_types = |types: &[Pred], notes: &[String], plural: Option<bool>, noun: Option<Kind>| {
         let notes = notes.iter().cloned().collect();

@@ -28,7 +28,7 @@ fn only_object(context: &Context<'_>, item: &Item) -> Option<Place> {
     Some(place.clone())
 }
 
-/// "a.txt and b.txt", "~/a, ~/b and ~/c", "in ~/a and in ~/b", "the folders a and b".
+/// The item for phrases such as "a.txt and b.txt", "~/a, ~/b and ~/c", "in ~/a and in ~/b", "the folders a and b".
 fn several(context: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
     let places = |item: &Item| -> Option<Vec<Place>> {
         match item {
@@ -89,7 +89,7 @@ fn several(context: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
     }
 }
 
-/// "folder src", "the src folder", "the file notes.txt", "a folder called src".
+/// The item for phrases such as "folder src", "the src folder", "the file notes.txt", "a folder called src".
 fn named(context: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
     let path = |item: &Item, kind: PathKind| -> Option<Item> {
         let place = if let Item::Path(place) = item { place.clone() } else { context.resolve(name(item)?)? };
@@ -155,7 +155,7 @@ fn is_bare(item: &Item) -> bool {
     matches!(item, Item::Text(Text { kind: TextKind::Bare | TextKind::BarePlural, .. }))
 }
 
-/// "in ~/x", "under src", "directly in /tmp", "in my documents".
+/// The item for phrases such as "in ~/x", "under src", "directly in /tmp", "in my documents".
 fn within(context: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
     let depth = match left {
         Item::Mark(Concept::Within | Concept::Inside) => None,
@@ -198,7 +198,7 @@ pub(in crate::parse) fn home_folder(context: &Context<'_>, name: &str) -> Option
     Some(Place { kind: PathKind::Folder, bare: false, ..here.unwrap_or(at_home) })
 }
 
-/// "what is in ~/x", "does ~/x contain", "when was x changed".
+/// The item for phrases such as "what is in ~/x", "does ~/x contain", "when was x changed".
 fn about(context: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
     match (left, right) {
         (Item::Mark(Concept::ListFolder), Item::Mark(Concept::PlaceAfterPreposition(name))) => {
@@ -225,7 +225,7 @@ fn about(context: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
     }
 }
 
-/// "only PDFs", "PDFs only", "only in ~/x", "in ~/x only".
+/// The item for phrases such as "only PDFs", "PDFs only", "only in ~/x", "in ~/x only".
 fn only(left: &Item, right: &Item) -> Option<Item> {
     let (draft, is_before) = match (left, right) {
         (Item::Mark(Concept::Only), Item::Draft(draft)) => (draft, true),
@@ -240,7 +240,7 @@ fn only(left: &Item, right: &Item) -> Option<Item> {
     restricts.then(|| Item::Draft(draft.clone()))
 }
 
-/// "search ~/x for", "search notes.txt for 'x'".
+/// The item for phrases such as "search ~/x for", "search notes.txt for 'x'".
 fn search(context: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
     match (left, right) {
         (Item::Draft(draft), item) if draft.only_verb() == Some(Verb::Find) => {

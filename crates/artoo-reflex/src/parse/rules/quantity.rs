@@ -15,7 +15,7 @@ pub(super) fn combine(left: &Item, right: &Item, found: &mut Vec<Item>) {
     found.extend(between(left, right));
 }
 
-/// "two hundred", "twenty five", "10 MB", "3 days".
+/// The item for phrases such as "two hundred", "twenty five", "10 MB", "3 days".
 fn number(left: &Item, right: &Item) -> Option<Item> {
     match (left, right) {
         (Item::Number(a, _), Item::Number(b, true)) => {
@@ -37,7 +37,7 @@ fn number(left: &Item, right: &Item) -> Option<Item> {
     }
 }
 
-/// "larger than 10 MB", "10 MB or more", "with a size over 10 MB", "over 10 MB in size".
+/// The item for phrases such as "larger than 10 MB", "10 MB or more", "with a size over 10 MB", "over 10 MB in size".
 fn size(left: &Item, right: &Item) -> Option<Item> {
     match (left, right) {
         (Item::Mark(Concept::Compare { bound, of: Measure::Size | Measure::Either }), Item::Bytes { value, unit })
@@ -82,7 +82,7 @@ fn bytes(bound: Bound, value: u64) -> Option<Vec<Pred>> {
     })
 }
 
-/// "between 1 MB and 5 MB", "from 1 to 5 MB": both ends included.
+/// The item for phrases such as "between 1 MB and 5 MB", "from 1 to 5 MB": both ends included.
 fn between(left: &Item, right: &Item) -> Option<Item> {
     match (left, right) {
         (

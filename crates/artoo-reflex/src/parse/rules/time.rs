@@ -36,7 +36,7 @@ fn inside(stretch: Stretch) -> Draft {
     Draft { preds: vec![Pred::ModifiedFrom(stretch.start), Pred::ModifiedBefore(stretch.end)], ..Draft::default() }
 }
 
-/// "March 3", "3 March 2024", "March 2024".
+/// The item for phrases such as "March 3", "3 March 2024", "March 2024".
 fn date(context: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
     let day_of = |item: &Item| -> Option<i8> {
         let day = if let Item::Ordinal(day) = item { *day } else { item.whole()? };
@@ -64,7 +64,8 @@ fn date(context: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
     }
 }
 
-/// "older than 2 weeks", "more than 3 days old", "3 days ago", "in the last 3 days", "not touched for a year".
+/// The item for phrases such as "older than 2 weeks", "more than 3 days old", "3 days ago", "in the last 3 days", "not
+/// touched for a year".
 fn age(context: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
     let ago = |(amount, unit): (u64, TimeUnit)| context.clock.before_now(amount, unit);
     match (left, right) {
@@ -104,7 +105,7 @@ fn compared(bound: Bound, moment: Timestamp) -> Option<Draft> {
     }
 }
 
-/// "since Monday", "before 2024-01-01", "between Monday and Wednesday".
+/// The item for phrases such as "since Monday", "before 2024-01-01", "between Monday and Wednesday".
 fn relation(context: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
     let stretch = |item: &Item| item.stretch(context.clock);
     match (left, right) {
@@ -137,7 +138,7 @@ fn relation(context: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
     }
 }
 
-/// "modified on Monday", "newer than a.txt".
+/// The item for phrases such as "modified on Monday", "newer than a.txt".
 fn changed(context: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
     match (left, right) {
         (Item::Mark(Concept::Modified), Item::Draft(draft)) => draft.only_preds_of(is_time).then(|| right.clone()),
