@@ -107,7 +107,8 @@ facts! {
     /// Size in bytes of the file system that holds an absolute path.
     DiskTotal { path: String }
         => Number, "disk size of", Gnu("df -B1 --output=size -- {} | tail -n 1"), Computed;
-    /// Used share of the space available to the user on the file system that holds an absolute path, as `27%`, rounded up.
+    /// Used share of the space available to the user on the file system that holds an absolute path, as `27%`,
+    /// rounded up.
     DiskShare { path: String }
         => Text, "percentage of disk space used of", Gnu("df -B1 --output=pcent -- {} | tail -n 1 | tr -d ' '"), Computed;
     /// Bytes on disk taken by the file or folder at an absolute path, everything below a folder included.

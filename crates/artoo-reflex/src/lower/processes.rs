@@ -43,7 +43,7 @@ fn sort(keys: &[SortKey]) -> Result<Argv, Unsupported> {
 
 /// Adds a program that prints the processes that satisfy a predicate.
 fn filter(of: Pipeline, keep: &Pred) -> Result<Pipeline, Unsupported> {
-    /// The regular expression of a line of `ps` before the user's name, and between it and the command's.
+    /// The regular expressions for a `ps` line before the user's name, and between that and the command's name.
     const ID: &str = "^ *[0-9]+ +";
     const NUMBERS: &str = " +[0-9]+ +[0-9.]+ ";
     match keep {
