@@ -8,10 +8,10 @@ use sha2::{Digest, Sha256};
 
 use super::{EvalError, FileSystem, FileSystemError, unreadable};
 
-/// Bytes read at a time.
+/// Number of bytes of a file hashed at a time.
 const BLOCK_BYTES: usize = 64 << 10;
 
-/// A hash algorithm.
+/// A hash algorithm for file contents.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Algorithm {
     Md5,
