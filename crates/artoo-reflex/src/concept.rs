@@ -54,15 +54,19 @@ pub(crate) enum Concept {
     InBytes,
     /// A word such as "files" or "folder": a noun for a kind of entry.
     Noun {
+        /// The kind of entry that the noun means.
         kind: Kind,
+        /// Whether the noun is plural ("files").
         plural: bool,
     },
     /// The noun "lines" (of a text), in the singular or plural.
     Lines {
+        /// Whether the noun is plural ("lines").
         plural: bool,
     },
     /// A word such as "rows": the lines of a table without its heading.
     Rows {
+        /// Whether the noun is plural ("rows").
         plural: bool,
     },
     /// A word such as "first" or "last": an end of a text or of a sorted list.
@@ -71,12 +75,16 @@ pub(crate) enum Concept {
     SomeLines(Edge),
     /// A word such as "largest" or "newest": the first element in a sort order.
     Superlative {
+        /// The sort key that the superlative means.
         by: Key,
+        /// The sort direction that puts the element first.
         order: Order,
     },
     /// A superlative only before a noun, such as "last modified".
     SuperlativeBefore {
+        /// The sort key that the superlative means.
         by: Key,
+        /// The sort direction that puts the element first.
         order: Order,
     },
     /// A phrase such as "sorted by", before a sort key.
@@ -85,19 +93,25 @@ pub(crate) enum Concept {
     Key(Key),
     /// A word such as "alphabetically": a sort key with its direction.
     Sorted {
+        /// The sort key that the word means.
         by: Key,
+        /// The sort direction that the word means.
         order: Order,
     },
     /// A sort direction such as "in descending order".
     Order(Order),
     /// A phrase such as "larger than", before a quantity.
     Compare {
+        /// The direction of the comparison, such as "more than".
         bound: Bound,
+        /// The quantity compared: size or age.
         of: Measure,
     },
     /// A bound after a quantity, such as "or more".
     OrBound {
+        /// The direction of the comparison, such as "at least".
         bound: Bound,
+        /// The quantity compared: size or age.
         of: Measure,
     },
     /// The word "between", before the two ends of a range.
@@ -114,6 +128,7 @@ pub(crate) enum Concept {
     NonEmpty,
     /// A unit of size, such as "MB", in bytes.
     Bytes(u64),
+    /// A unit of time, such as "days".
     TimeUnit(TimeUnit),
     /// A word such as "modified", before or after a time.
     Modified,
@@ -127,7 +142,9 @@ pub(crate) enum Concept {
     Ago,
     /// A word such as "old", after a length of time.
     Old,
+    /// A preposition of time, such as "since" or "before".
     Relation(Relation),
+    /// A named time range, such as "last week".
     Calendar(Calendar),
     /// A word such as "today's", before a noun.
     CalendarOf(Calendar),
@@ -197,6 +214,7 @@ pub(crate) enum Concept {
     Reference(Reference),
     /// A word such as "one" or "ones": a pronoun in place of a noun.
     One {
+        /// Whether the pronoun is plural ("ones").
         plural: bool,
     },
     /// A word such as "again", which repeats the previous request.
@@ -289,6 +307,7 @@ pub(crate) enum Concept {
     NewTemplate,
     /// The noun "processes", in the singular or plural.
     Processes {
+        /// Whether the noun is plural ("processes").
         plural: bool,
     },
     /// A fact of the machine, such as "kernel version".
@@ -322,7 +341,9 @@ pub(crate) enum Concept {
     /// A phrase such as "occurrences of", before a text: whether they are counted, and whether they must be whole
     /// words.
     Occurrences {
+        /// Whether the occurrences are counted rather than listed.
         counted: bool,
+        /// Whether the occurrences must be whole words.
         whole: bool,
     },
     /// A phrase such as "containing the whole word", before the word.

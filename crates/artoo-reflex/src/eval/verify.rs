@@ -21,8 +21,7 @@ const SHOWN: usize = 3;
 ///
 /// A number must be equal. A list must have the same elements in the query's order, and each is tested again; a limited
 /// list may omit nothing that sorts before its end. Text must be equal line by line. Facts that change by themselves
-/// may
-/// differ within a tolerance, which the evidence names.
+/// may differ within a tolerance, which the evidence names.
 #[must_use]
 pub fn verify(query: &Value, output: &str, fs: &dyn FileSystem) -> Verification {
     let Ok(query) = serde_json::from_value::<Query>(query.clone()) else {

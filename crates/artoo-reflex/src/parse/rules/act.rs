@@ -8,7 +8,7 @@ use crate::algebra::{NameChange, Pred};
 use crate::concept::{ActWord, Concept};
 use crate::place::{PathKind, Place};
 
-/// Adds what two neighbouring items mean together.
+/// Adds the items that two neighbouring items mean together by the rules of this module.
 pub(super) fn combine(context: &Context<'_>, left: &Item, right: &Item, found: &mut Vec<Item>) {
     found.extend(target(context, left, right));
     found.extend(content(left, right));
@@ -58,7 +58,7 @@ fn target(context: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
     }
 }
 
-/// A folder's path from a word that also has another meaning.
+/// The folder named by a word that also has another meaning or starts with a dot; `None` for any other item.
 fn named_folder(context: &Context<'_>, item: &Item) -> Option<Place> {
     let Item::Text(Text { text, kind: TextKind::Known | TextKind::Extension }) = item else { return None };
     context.resolve(text)

@@ -8,7 +8,7 @@ use crate::algebra::Pred;
 use crate::concept::{Bound, Concept, Measure};
 use crate::lex::Decimal;
 
-/// Adds what two neighbouring items mean together.
+/// Adds the items that two neighbouring items mean together by the rules of this module.
 pub(super) fn combine(left: &Item, right: &Item, found: &mut Vec<Item>) {
     found.extend(number(left, right));
     found.extend(size(left, right));
@@ -44,7 +44,7 @@ fn size(left: &Item, right: &Item) -> Option<Item> {
         | (Item::Bytes { value, unit }, Item::Mark(Concept::OrBound { bound, of: Measure::Size | Measure::Either })) => {
             Some(Item::draft(Draft { preds: bytes(*bound, *value)?, notes: unit_note(*unit), ..Draft::default() }))
         }
-        // Nothing needs no unit: "with size 0".
+        // The size 0 needs no unit: "with size 0".
         (
             Item::Mark(Concept::Compare { bound: bound @ (Bound::Exactly | Bound::Above), of: Measure::Size }),
             number,
@@ -59,7 +59,7 @@ fn size(left: &Item, right: &Item) -> Option<Item> {
     }
 }
 
-/// The note on a size unit that is read in different ways.
+/// The note on a size unit that can be read as decimal or binary, such as MB; empty for others.
 fn unit_note(unit: u64) -> BTreeSet<String> {
     let note = match unit {
         1000 => "1 KB is 1,000 bytes (1 KiB is 1,024)",

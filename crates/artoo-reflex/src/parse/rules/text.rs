@@ -6,7 +6,7 @@ use super::name::{content_text, test};
 use crate::algebra::{GroupKey, Key, Kind, NameTest, Pred, Relation, Rewrite, Separator};
 use crate::concept::{Bound, Concept, Edge, Measure, NameRelation};
 
-/// Adds what two neighbouring items mean together.
+/// Adds the items that two neighbouring items mean together by the rules of this module.
 pub(super) fn combine(context: &Context<'_>, left: &Item, right: &Item, found: &mut Vec<Item>) {
     found.extend(columns(left, right));
     found.extend(conditions(left, right));
@@ -57,7 +57,7 @@ fn conditions(left: &Item, right: &Item) -> Option<Item> {
     match (left, right) {
         (Item::Mark(Concept::LineTest(relation)), item) => {
             let quoted = Text { text: content_text(item)?.to_owned(), kind: TextKind::Quoted };
-            // A line is exactly this, whatever signs of a pattern it holds.
+            // "the line is x" compares literally, even if x contains wildcards.
             let relation = if *relation == NameRelation::Is { NameRelation::Literally } else { *relation };
             let pred = match test(relation, &quoted)? {
                 NameTest::Has(text) => Pred::Contains { text, ignore_case: false },
@@ -106,7 +106,7 @@ fn replacing(left: &Item, right: &Item) -> Option<Item> {
     }
 }
 
-/// Text that can be replaced: quoted, a word without another meaning, or the name of a separator.
+/// The item's text, if it can be replaced: quoted, a word without another meaning, or a separator's name.
 fn replaceable(item: &Item) -> Option<&str> {
     if let Item::Mark(Concept::Separator(text)) = item {
         return Some(text);
@@ -159,7 +159,7 @@ fn groups(left: &Item, right: &Item) -> Option<Item> {
     }
     let per = left.is_mark(&Concept::Per);
     match right {
-        // "sorted by text" is no grouping.
+        // "sorted by text" is a sort order, not a grouping.
         Item::Mark(Concept::GroupKey(GroupKey::Text)) if !per => None,
         Item::Mark(Concept::GroupKey(by)) => grouped(*by),
         Item::Mark(Concept::Noun { kind: Kind::Folder, .. }) => grouped(GroupKey::Folder),
