@@ -17,7 +17,9 @@ pub(crate) struct Clock {
 /// A time range from `start` (included) to `end` (excluded).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Stretch {
+    /// The start of the range, included.
     pub(crate) start: Timestamp,
+    /// The end of the range, excluded.
     pub(crate) end: Timestamp,
 }
 

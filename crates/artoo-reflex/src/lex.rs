@@ -22,21 +22,32 @@ pub(crate) struct Token {
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Class {
     Word,
+    /// A decimal number.
     Number(Decimal),
+    /// An ordinal such as "3rd".
     Ordinal(u64),
+    /// A date such as `2024-03-01`.
     Date(jiff::civil::Date),
+    /// A point in time in RFC 3339.
     Instant(Timestamp),
+    /// Text in quotation marks.
     Quoted,
+    /// A path with slashes.
     Path,
+    /// A file name with an extension.
     FileName,
+    /// A pattern with wildcards.
     Glob,
+    /// A file extension with its dot.
     Extension,
     Comma,
     /// A punctuation mark that ends a sentence.
     Stop,
     /// A semicolon, which separates two steps.
     Step,
+    /// An opening bracket.
     Open,
+    /// A closing bracket.
     Close,
     /// An environment variable written `$NAME`; the token's text has no `$`.
     Variable,
@@ -47,7 +58,9 @@ pub(crate) enum Class {
 /// An exact decimal number: `mantissa / 10^scale`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Decimal {
+    /// The digits of the number as an integer.
     pub(crate) mantissa: u64,
+    /// The number of decimal places.
     pub(crate) scale: u32,
 }
 

@@ -38,8 +38,11 @@ pub(crate) enum Meaning {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum TypeForm {
+    /// A word that needs a noun after it, such as "python" in "python files".
     Adjective,
+    /// A noun in the singular, such as "photo".
     Singular,
+    /// A noun in the plural, such as "photos".
     Plural,
 }
 
@@ -47,6 +50,7 @@ pub(crate) enum TypeForm {
 #[derive(Deserialize)]
 pub(crate) struct FileType {
     pub(crate) name: String,
+    /// The extensions of such files, without dots.
     pub(crate) extensions: Vec<String>,
 }
 
@@ -55,6 +59,7 @@ pub(crate) struct FileType {
 pub(crate) struct Lexicon {
     meanings: Vec<Vec<Meaning>>,
     pub(crate) types: Vec<FileType>,
+    /// The number of words of the longest phrase.
     pub(crate) longest: usize,
 }
 
@@ -95,6 +100,7 @@ impl Lexicon {
         self.numbered(lookup(PHRASES, phrase)).unwrap_or_default()
     }
 
+    /// The meanings with this number in the table; `None` if there are none.
     fn numbered(&self, number: Option<&str>) -> Option<&[Meaning]> {
         self.meanings.get(number?.parse::<usize>().ok()?).map(Vec::as_slice)
     }

@@ -136,7 +136,7 @@ pub(super) fn walk(
         if !hidden && entry.name_bytes().starts_with(b".") {
             continue;
         }
-        // What the kernel makes up anew at each look is no part of a search through all.
+        // A search through everything skips the file systems that the kernel generates on each read.
         if root == Path::new("/") && depth == Depth::Whole && is_of_the_kernel(&entry.path) {
             continue;
         }

@@ -50,6 +50,7 @@ pub(super) fn rewritten(lines: Vec<Line>, how: &Rewrite) -> Result<Vec<Line>, Ev
     })
 }
 
+/// The error that the named property of a text can't be computed reliably.
 fn unknown(what: &'static str) -> EvalError {
     EvalError::NoSecondSource(what)
 }

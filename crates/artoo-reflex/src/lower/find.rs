@@ -8,6 +8,7 @@ use crate::algebra::{Depth, Kind, NameTest, Pred, Query};
 
 /// A call of `find` without its print action, and the conditions on content that `grep` must test.
 pub(super) struct Found<'a> {
+    /// The call of `find` without its print action.
     pub(super) argv: Argv,
     /// Conditions on the content of the files.
     pub(super) contents: Vec<Content<'a>>,
@@ -15,7 +16,9 @@ pub(super) struct Found<'a> {
 
 /// A condition on the content of files, tested by `grep`.
 pub(super) struct Content<'a> {
+    /// The text to look for in the files.
     pub(super) text: &'a str,
+    /// Whether the search ignores case.
     pub(super) ignore_case: bool,
     /// Whether the text must be a whole word.
     pub(super) whole_word: bool,
@@ -89,7 +92,9 @@ pub(super) fn no_root_in_another(roots: &[String]) -> Result<(), Unsupported> {
 
 /// The settings on which the translation of a predicate to `find` depends.
 pub(super) struct Expression<'a> {
+    /// The search roots of the query.
     pub(super) roots: &'a [String],
+    /// The program family, GNU or macOS.
     pub(super) programs: Programs,
 }
 

@@ -16,7 +16,9 @@ pub(super) struct Grep<'a> {
 
 /// A pattern of `grep`: a fixed text or an extended regular expression.
 enum Pattern<'a> {
+    /// A text that is searched literally.
     Fixed { text: &'a str, ignore_case: bool },
+    /// An extended regular expression; `by_characters` if it must match characters rather than bytes.
     Regex { text: String, by_characters: bool },
 }
 

@@ -9,9 +9,11 @@ use crate::algebra::{Key, Order, Pred, Query, SortKey};
 pub(super) struct Layers<'a> {
     /// The limit: the number of elements skipped, and the maximum number after them; `None` without a limit.
     pub(super) stretch: Option<(u64, u64)>,
+    /// The sort keys; empty if the query is not sorted.
     pub(super) keys: &'a [SortKey],
     /// The conditions, all of which an element must satisfy.
     pub(super) keep: &'a [Pred],
+    /// The source of the files below all other layers.
     pub(super) source: &'a Query,
 }
 

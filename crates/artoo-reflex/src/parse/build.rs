@@ -35,34 +35,48 @@ pub(super) struct Built {
 /// Why known words don't make a request that can be answered.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(super) enum BuildError {
+    /// The text could be a file name or content to look for.
     #[error("say “the word …” for a text in files or “files named …”, and in which folder")]
     NameOrText { text: String },
+    /// Files that one folder has and another lacks are asked for.
     #[error("files of one folder that another folder lacks can't be told")]
     Lacking,
+    /// The draft asks for nothing and changes nothing.
     #[error("nothing is asked for")]
     NothingAsked,
+    /// A feature of the draft is left unused.
     #[error("these words don't fit together")]
     Leftover,
+    /// Lines are asked for, but no file is named.
     #[error("no file is named")]
     NoFile,
+    /// No program of this name is in the folders of `PATH`.
     #[error("no program named {name} is in the folders of your search path (PATH)")]
     NoProgram { name: String },
+    /// The path could be a folder or a file, which makes a difference.
     #[error("{path} may be a folder or a file; say which")]
     FolderOrFile { path: String },
+    /// The question can't be asked of these elements.
     #[error("{question} can't be asked of {of}")]
     Question { question: &'static str, of: &'static str },
+    /// A detail is missing, which the text names.
     #[error("say {0}")]
     Incomplete(&'static str),
+    /// The request refers to an earlier result that is not known.
     #[error("what was spoken of before is not known; name the files or the folder")]
     NothingBefore,
+    /// The query does not type-check.
     #[error("{0}")]
     Type(#[from] TypeError),
 }
 
 /// What building a step needs besides the draft; collects notes for the user.
 pub(super) struct BuildContext<'a> {
+    /// The environment, the clock and the file system.
     pub(super) context: &'a Context<'a>,
+    /// The earlier step that "those" refers to, if there is one.
     pub(super) antecedent: Option<&'a Antecedent>,
+    /// Assumptions made so far, each in one sentence.
     pub(super) notes: Vec<String>,
 }
 

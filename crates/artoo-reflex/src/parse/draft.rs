@@ -117,9 +117,11 @@ draft! {
     lines: LinesWanted,
     /// Set by "total": a sum over all elements.
     total: (),
+    /// Whether the case of texts is ignored; unset if the request doesn't say.
     ignore_case: bool,
     /// Set if sizes and dates are listed too.
     details: (),
+    /// Set by "in bytes", which is accepted where the answer has a size or a number.
     in_bytes: (),
     /// Set by "what is in": the direct content of a folder is listed.
     contents: (),
@@ -186,7 +188,9 @@ pub(super) use only;
 /// How repeated lines are treated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Once {
+    /// Each distinct line once.
     Unique,
+    /// Only lines that occur more than once, each once.
     Repeated,
 }
 

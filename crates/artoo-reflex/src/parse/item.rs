@@ -125,7 +125,9 @@ pub(crate) enum Partial {
 /// Text that can be a name, a path or content, depending on the words around it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Text {
+    /// The text itself, without quotation marks.
     pub(crate) text: String,
+    /// The form of the text.
     pub(crate) kind: TextKind,
 }
 
@@ -161,8 +163,11 @@ pub(crate) enum TextKind {
 /// What the grammar needs to know besides the words: the environment, the clock and the file system.
 #[derive(Clone, Copy)]
 pub(crate) struct Context<'a> {
+    /// The folders, the system and the time zone of the user.
     pub(crate) environment: &'a Environment,
+    /// The current time, for words such as "today".
     pub(crate) clock: Clock,
+    /// The file system in which names are looked up.
     pub(crate) fs: &'a dyn FileSystem,
     /// Whether the result of the previous request is unknown, so that "those" can't be resolved.
     pub(crate) is_lost: bool,

@@ -12,8 +12,11 @@ use crate::place::Place;
 
 /// A lexical item: what the tokens `start..end` can mean.
 pub(super) struct Lexical {
+    /// Position of the first token of the item.
     pub(super) start: usize,
+    /// Position after the last token of the item.
     pub(super) end: usize,
+    /// What the tokens mean.
     pub(super) item: Item,
 }
 
