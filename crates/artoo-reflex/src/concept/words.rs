@@ -8,17 +8,25 @@ use crate::algebra::{Depth, Part};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum ActWord {
+    /// Create a file or a folder.
     Create,
     /// Create a folder: a word such as "mkdir".
     CreateFolder,
+    /// Copy files.
     Copy,
+    /// Move files.
     Move,
+    /// Rename files.
     Rename,
     /// Change the extension of names: a phrase such as "change the extension of".
     ChangeExtension,
+    /// Pack files into an archive.
     Archive,
+    /// Unpack archives.
     Extract,
+    /// Delete files.
     Delete,
+    /// Replace a text in a file.
     Replace,
 }
 
@@ -26,7 +34,9 @@ pub(crate) enum ActWord {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Reference {
+    /// The word "it": an earlier result.
     It,
+    /// A word such as "those": the elements of an earlier result.
     Those,
     /// The word "one" in place of a noun.
     One,
@@ -38,7 +48,9 @@ pub(crate) enum Reference {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Counted {
+    /// Equal words are counted.
     Words,
+    /// Equal lines are counted.
     Lines,
 }
 
@@ -46,9 +58,13 @@ pub(crate) enum Counted {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum TextUnit {
+    /// The words of a text.
     Words,
+    /// The characters of a text.
     Characters,
+    /// The numbers in a text.
     Numbers,
+    /// The entries of an archive.
     Entries,
 }
 
@@ -56,12 +72,15 @@ pub(crate) enum TextUnit {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Disk {
+    /// The free space of a file system.
     Free,
+    /// The used space of a file system.
     Used,
     /// The used share of a file system, in percent.
     Share,
     /// The space on disk that one file or folder takes.
     OfFolder,
+    /// The size of a file system.
     Total,
 }
 
@@ -80,7 +99,9 @@ pub(crate) enum Verb {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Edge {
+    /// The start of the list.
     First,
+    /// The end of the list.
     Last,
 }
 
@@ -88,10 +109,15 @@ pub(crate) enum Edge {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Bound {
+    /// More than the quantity.
     Above,
+    /// The quantity or more.
     AtLeast,
+    /// Exactly the quantity.
     Exactly,
+    /// The quantity or less.
     AtMost,
+    /// Less than the quantity.
     Below,
 }
 
@@ -109,7 +135,9 @@ impl Edge {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Measure {
+    /// The size of a file.
     Size,
+    /// The time since a file was modified.
     Age,
     /// Size or age; the unit that follows decides which.
     Either,
@@ -133,9 +161,13 @@ pub(crate) enum TimeUnit {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Relation {
+    /// In the time range or later.
     Since,
+    /// Before the time range.
     Before,
+    /// After the time range.
     After,
+    /// In the time range or earlier.
     Until,
     /// Within the time range; needs no word such as "modified" before the range.
     From,
@@ -185,8 +217,11 @@ impl DepthWord {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Hidden {
+    /// Hidden files are included.
     Include,
+    /// Hidden files are left out.
     Exclude,
+    /// Only hidden files are included.
     Only,
 }
 
@@ -194,10 +229,15 @@ pub(crate) enum Hidden {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum NameRelation {
+    /// The name is the text, or matches it if the text has wildcards.
     Is,
+    /// The name starts with the text.
     Starts,
+    /// The name ends with the text.
     Ends,
+    /// The name contains the text.
     Has,
+    /// The name matches the text as a pattern with wildcards.
     Glob,
     /// Equal to the text, even if it contains wildcards.
     Literally,

@@ -11,7 +11,7 @@ pub(super) const MAX_TEXT_BYTES: usize = 256 << 20;
 /// Number of bytes of a file read at a time while searching it.
 const BLOCK_BYTES: usize = 64 << 10;
 
-/// The whole content of a file; an error if it exceeds [`MAX_TEXT_BYTES`].
+/// The whole content of a file; an error if it exceeds `MAX_TEXT_BYTES`.
 pub(super) fn content(path: &Path, fs: &dyn FileSystem) -> Result<Vec<u8>, EvalError> {
     let unreadable = unreadable(path);
     let mut bytes = Vec::new();

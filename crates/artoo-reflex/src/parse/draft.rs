@@ -213,7 +213,7 @@ impl Draft {
             || ((self.loose || other.loose) && !self.preds.is_empty() && !other.preds.is_empty())
             // "find ABC files": it is unclear whether ABC is a text or a kind of file.
             || (self.found.is_some() && other.has_noun())
-            // Not "starting with 'x' files".
+            // In "starting with 'x' files", the noun must come before the condition.
             || (self.only_preds_of(|pred| matches!(pred, Pred::Name(_))) && other.has_noun());
         if clash {
             return None;

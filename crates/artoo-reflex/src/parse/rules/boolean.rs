@@ -84,7 +84,7 @@ fn either(left: &Item, right: &Item) -> Option<Item> {
             Some(union(first, &Draft::pred(second), false))
         }
         (Item::Partial(Partial::EitherOf(first)), Item::Draft(second)) => {
-            // Kinds of file alone are joined as kinds.
+            // Kinds of file without conditions are joined as kinds, not here.
             // "PDFs over 1 MB or images over 5 MB"; "or older, ending in .pdf" belongs to the condition before.
             let both =
                 first.only_types_with_conditions() && (second.only_types_with_conditions() || second.only_types());
@@ -98,7 +98,7 @@ fn either(left: &Item, right: &Item) -> Option<Item> {
     }
 }
 
-/// The item for two conditions joined by "or"; `loose` if they are not in brackets.
+/// The item for two conditions joined by "or"; `loose` if neither brackets nor "either" enclose them.
 fn union(first: &Draft, second: &Draft, loose: bool) -> Item {
     let pred = Pred::Any(vec![first.condition(), second.condition()]).normalise();
     Item::draft(Draft {

@@ -47,7 +47,7 @@ fn several(context: &Context<'_>, left: &Item, right: &Item) -> Option<Item> {
             if let Item::Paths(places) = item {
                 return Some(Item::Paths(places.iter().map(|place| Place { kind, ..place.clone() }).collect()));
             }
-            // The first of "folders a, b and c"; alone it would be no plural, and joining tells.
+            // The first name of "folders a, b and c"; the other names follow.
             let place = context.resolve(name(item).filter(|_| !matches!(item, Item::Path(_)))?)?;
             Some(Item::Paths(vec![Place { kind, ..place }]))
         }
