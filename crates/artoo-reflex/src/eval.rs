@@ -1,6 +1,7 @@
-//! An interpreter of queries, independent of the tools that answer them; checks compare both results. \n It walks and
-//! tests files straight from the definitions of the algebra. It reads only through [`FileSystem`], which the caller
-//! implements, and makes no attempt to be fast.
+//! An interpreter of queries, independent of the tools that answer them; checks compare both results.
+//!
+//! It walks and tests files straight from the definitions of the algebra. It reads only through [`FileSystem`], which
+//! the caller implements, and makes no attempt to be fast.
 
 mod archive;
 mod decimal;

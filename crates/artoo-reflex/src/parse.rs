@@ -34,7 +34,7 @@ const MAX_BYTES: usize = 2_000;
 #[doc(alias = "limit")]
 const MAX_TOKENS: usize = 48;
 
-/// Maximum number of earlier requests of the session that are parsed again.
+/// Maximum number of earlier requests that are parsed again.
 #[doc(alias = "limit")]
 const MAX_TURNS: usize = 5;
 

@@ -4,7 +4,7 @@ use artoo_proto::escape;
 
 use super::Unsupported;
 
-/// Maximum length of a command line in bytes; a longer one would not be read by the person who approves it.
+/// Maximum length of a command; a longer one would not be read by the person who approves it.
 #[doc(alias = "limit")]
 const COMMAND_MAX_BYTES: usize = 4096;
 
